@@ -68,7 +68,7 @@ func (b *Binary) readLayout() (layout, error) {
 	case v.Minor == 0:
 		return l, errors.New("find runtime.g: not a Go program")
 	case !known || v.Devel:
-		return l, fmt.Errorf("find runtime.g of %s: version unknown, and no debug information: %w", v, err)
+		return l, fmt.Errorf("find runtime.g of %s, a release that ftgo does not know: %w", v, err)
 	}
 	return table, nil
 }

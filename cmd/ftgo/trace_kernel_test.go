@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
@@ -65,9 +66,19 @@ func TestKernelTracePrintln(t *testing.T) {
 	const told = "fmt.Fprintln(w io.Writer, a []any) (n int, err error)"
 	t.Run("unknown", func(t *testing.T) {
 		target := moved(t, "greet")
-		r := ftgo(t, "trace", target, told, "--", target)
-		if strings.Count(r.stderr, "does not know where go1.28.") != 1 || strings.Contains(r.stdout, "Hello") {
-			t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+		for _, c := range []struct {
+			told string
+			code int
+			want string
+		}{
+			{told, cli.ExitUsage, `w: type "io.Writer": neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is`},
+			{"fmt.Fprintln(w any, a []any)", cli.ExitFailed, "0, a release that ftgo does not know: no debug information"},
+		} {
+			r := ftgo(t, "trace", target, c.told, "--", target)
+			lines := strings.Split(strings.TrimSuffix(r.stderr, "\n"), "\n")
+			if r.code != c.code || r.stdout != "" || len(lines) != 2 || !strings.Contains(lines[0], "does not know where go1.28.") || !strings.HasSuffix(lines[1], c.want) {
+				t.Errorf("%s: status %d\n%s%s", c.told, r.code, r.stdout, r.stderr)
+			}
 		}
 	})
 	for _, version := range []string{"1.26.8", "1.27.4", fixture.Current} {

@@ -127,7 +127,7 @@ func TestBadInput(t *testing.T) {
 		{"no such argument", []string{"trace", "--dry-run", fixture.Build(t, "lookup"), "main.lookup(n) valu"}, cli.ExitUsage, `main.lookup has no variable "valu": there are key, n; results value, found, err`},
 		{"no such variable", []string{"trace", "--dry-run", "--where", "k > 1", fixture.Build(t, "lookup"), "main.lookup"}, cli.ExitUsage, `main.lookup has no variable "k": there are key, n; results value, found, err; of each call cpu, `},
 		{"names in a stripped program", []string{"trace", "--dry-run", fixture.Build(t, "lookup", "-ldflags=-s -w"), "main.lookup(topic)"}, cli.ExitUsage, `main.lookup has no variable "topic": there are p0, p1; without debug information no name is known: say goarg1:string, or all types, as in 'main.lookup(key string) (n int, err error)'`},
-		{"no such type", []string{"trace", "--dry-run", fixture.Build(t, "lookup"), "main.lookup(goarg2:u64)"}, cli.ExitUsage, `goarg2: type "u64": neither predeclared nor in debug information: say int, uint64, bool, string`},
+		{"no such type", []string{"trace", "--dry-run", fixture.Build(t, "lookup"), "main.lookup(goarg2:u64)"}, cli.ExitUsage, `goarg2: type "u64": neither predeclared nor known of this program: say int, uint64, bool, string`},
 		{"inlined away", []string{"probe", fixture.Build(t, "inlined"), "main.grow"}, cli.ExitNothing, "was inlined into its callers (2 places"},
 		{"end of a name inlined away", []string{"probe", target, "guintptr.ptr"}, cli.ExitNothing, "runtime.guintptr.ptr was inlined into its callers ("},
 		{"program not executable", []string{"probe", target, "main.framed", "--", "/etc/passwd"}, cli.ExitFailed, "run /etc/passwd: permission denied"},

@@ -128,7 +128,7 @@ func TestPlaces(t *testing.T) {
 }
 
 // typesThereAre is how an error goes on that names the types that there are.
-const typesThereAre = "neither predeclared nor in debug information: say int, uint64, bool, string, []byte, error, any, ptr or a type of the program"
+const typesThereAre = "neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is"
 
 func TestSignatureErrors(t *testing.T) {
 	b := open(t, fixture.Build(t, "exact", "-ldflags=-w"))

@@ -79,7 +79,7 @@ func (e unknownError) Error() string {
 	if !spelling().MatchString(string(e)) {
 		return fmt.Sprintf("type %q: not a type", string(e))
 	}
-	return fmt.Sprintf("type %q: neither predeclared nor in debug information: say int, uint64, bool, string, []byte, error, any, ptr or a type of the program", string(e))
+	return fmt.Sprintf("type %q: neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is", string(e))
 }
 
 // to is what leads to a type, which need not be known.
