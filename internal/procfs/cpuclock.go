@@ -16,26 +16,24 @@ type CPUClock struct {
 
 // NewCPUClock returns the clock of processes. It begins at 0.
 func NewCPUClock(of *Runners) *CPUClock {
-	c := &CPUClock{of: of, last: make(map[int]time.Duration)}
+	c := &CPUClock{of: of}
 	c.Used()
-	c.used = 0
 	return c
 }
 
 // Used is the CPU time that the processes have used since the clock began. What one uses before it is found, or after it
 // was asked last and has ended, is missing.
 func (c *CPUClock) Used() time.Duration {
+	now := make(map[int]time.Duration)
 	for _, pid := range c.of.recent() {
-		used, ok := cpuTime(pid)
-		if !ok {
-			delete(c.last, pid)
-			continue
+		if used, ok := cpuTime(pid); ok {
+			now[pid] = used
+			if before, known := c.last[pid]; known {
+				c.used += used - before
+			}
 		}
-		if before, known := c.last[pid]; known {
-			c.used += used - before
-		}
-		c.last[pid] = used
 	}
+	c.last = now
 	return c.used
 }
 

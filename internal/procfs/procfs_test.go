@@ -111,6 +111,19 @@ func TestRunnersShared(t *testing.T) {
 	}
 }
 
+// TestCPUClockForgets: nothing is kept of processes that are gone, whose numbers others get.
+func TestCPUClockForgets(t *testing.T) {
+	found := []int{os.Getpid()}
+	c := NewCPUClock(&Runners{find: func() []int { return found }})
+	if len(c.last) != 1 {
+		t.Fatalf("known: %v", c.last)
+	}
+	found, c.of.until = nil, time.Time{}
+	if used := c.Used(); used != 0 || len(c.last) != 0 {
+		t.Errorf("used %v, known %v", used, c.last)
+	}
+}
+
 func TestOpenFiles(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "open"))
 	if err != nil {
