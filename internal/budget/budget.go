@@ -29,9 +29,9 @@ type Func struct {
 type Kind uint8
 
 const (
-	Count   Kind = iota // counts the calls of all sampled functions
-	Witness             // counts the calls of one of them
-	Time                // times the calls of all of them
+	Count Kind = iota // counts the calls of all sampled functions
+	Light             // counts the calls of those of them that take little
+	Time              // times the calls of all of them
 )
 
 // Budget decides which functions are watched, and when the others are sampled. Times are in seconds.
@@ -41,11 +41,13 @@ type Budget struct {
 	// Counts: sampled functions can be counted without being timed. Times: calls are timed.
 	Counts, Times bool
 
-	now  float64
-	cpus float64           // the program's CPU time in each second, lately
-	debt float64           // CPU time that probes took beyond what they may; below 0 what they may take at once
-	turn int               // of the stretches
-	cost [Time + 1]float64 // CPU time that probes take in each second of a stretch of a kind, 0 if there was none yet
+	now      float64
+	cpus     float64 // the program's CPU time in each second, lately
+	debt     float64 // CPU time that probes took beyond what they may; below 0 what they may take at once
+	turn     int     // of the stretches
+	light    []int   // see coolest, and chosenOf, of how many functions they were chosen
+	chosenOf int
+	cost     [Time + 1]float64 // CPU time that probes take in each second of a stretch of a kind, 0 if there was none yet
 }
 
 const (
@@ -170,17 +172,10 @@ func (b *Budget) Calm() (calmed []int) {
 	return calmed
 }
 
-// load is what probes of functions take for each second of the program's own time.
-func (b *Budget) load(kind Kind, witness int) (load float64) {
-	for i := range b.Funcs {
-		f := &b.Funcs[i]
-		switch {
-		case !f.sampled:
-		case kind == Time || !b.Counts:
-			load += f.rate * f.Timed
-		case kind == Count || i == witness:
-			load += f.rate * f.Counted
-		}
+// load is what probes of functions take for each second of the program's own time where calls are only counted.
+func (b *Budget) load(fns []int) (load float64) {
+	for _, i := range fns {
+		load += b.Funcs[i].rate * b.Funcs[i].Counted
 	}
 	return load
 }
@@ -188,7 +183,7 @@ func (b *Budget) load(kind Kind, witness int) (load float64) {
 // Plan is a stretch of time to come.
 type Plan struct {
 	Kind    Kind
-	Witness int     // the function that is watched alone, else -1
+	Funcs   []int   // that are watched
 	Seconds float64 // how long it lasts
 }
 
@@ -198,9 +193,9 @@ func (b *Budget) Next() (p Plan, ok bool) {
 	if len(kinds) == 0 {
 		return p, false
 	}
-	p = Plan{Kind: kinds[b.turn%len(kinds)], Witness: -1}
-	if p.Kind == Witness {
-		p.Witness = b.witness()
+	p = Plan{Kind: kinds[b.turn%len(kinds)], Funcs: b.Sampled()}
+	if p.Kind == Light {
+		p.Funcs = b.coolest()
 	}
 	each := b.cost[p.Kind]
 	if each == 0 { // until it is known all of the program's time
@@ -224,17 +219,17 @@ func (b *Budget) Cost(p Plan, cost float64) {
 	b.cost[p.Kind] = each
 }
 
-// kinds are the stretches that take turns. Where counting all functions leaves most of the time to the program its own time is known well,
-// and no witness is needed; one function is its own witness.
+// kinds are the stretches that take turns. Where counting all functions leaves most of the time to the program its own time is known well
+// enough, and so it is where there is one function alone.
 func (b *Budget) kinds() (kinds []Kind) {
 	all := b.Sampled()
 	switch {
 	case len(all) == 0:
 		return nil
-	case len(all) == 1 || b.cost[Count] > 0 && b.load(Count, -1) <= light:
+	case len(all) == 1 || b.cost[Count] > 0 && b.load(all) <= light:
 		kinds = append(kinds, Count)
 	default:
-		kinds = append(kinds, Witness, Count)
+		kinds = append(kinds, Light, Count)
 	}
 	if b.Times {
 		if !b.Counts {
@@ -245,19 +240,21 @@ func (b *Budget) kinds() (kinds []Kind) {
 	return kinds
 }
 
-// witness is the function whose rate tells best how much own time a stretch has: one that is called often, and yet slows the program
-// down little where it is counted alone. Its error is that of the cost of probes, and that of a count.
-func (b *Budget) witness() int {
-	best, least := -1, math.Inf(1)
-	for i := range b.Funcs {
-		f := &b.Funcs[i]
-		if !f.sampled {
-			continue
-		}
-		calls := f.rate * span * b.Share / max(b.load(Count, -1), 1e-9) // that a stretch of all functions sees about
-		if e := f.rate*f.Counted + 1/math.Sqrt(max(calls*8, 1e-9)); e < least {
-			best, least = i, e
-		}
+// coolest are the functions that take little together where they are counted: they are the same as long as that is so.
+func (b *Budget) coolest() []int {
+	all := b.Sampled()
+	stays := func(i int) bool { return b.Funcs[i].sampled }
+	if len(b.light) > 0 && b.chosenOf == len(all) && !slices.ContainsFunc(b.light, func(i int) bool { return !stays(i) }) && b.load(b.light) <= 2*light {
+		return b.light
 	}
-	return best
+	b.chosenOf = len(all)
+	slices.SortStableFunc(all, func(i, j int) int {
+		return cmp.Compare(b.Funcs[i].rate*b.Funcs[i].Counted, b.Funcs[j].rate*b.Funcs[j].Counted)
+	})
+	n := 1
+	for n < len(all) && b.load(all[:n+1]) <= light {
+		n++
+	}
+	b.light = slices.Sorted(slices.Values(all[:n]))
+	return b.light
 }

@@ -65,10 +65,10 @@ func TestEstimates(t *testing.T) {
 			for range 6 {
 				own, _ := p.run(0.3)
 				e.Pause(Range{own, own, own})
-				for _, witness := range []int{-1, len(all) - 1 - len(all)/2} {
+				for _, light := range [][]int{nil, all[:min((len(all)+2)/3, 3)]} {
 					watched, cpu := all, 0.02
-					if witness >= 0 {
-						watched, cpu = []int{witness}, 0.05
+					if light != nil {
+						watched, cpu = light, 0.05
 					}
 					_, calls := p.run(cpu, watched...)
 					n := 0
@@ -76,7 +76,7 @@ func TestEstimates(t *testing.T) {
 						n += c
 						seen[i] += uint64(c)
 					}
-					e.Add(Stretch{Own: Less(cpu, about(float64(n)*600e-9)), Calls: calls, Witness: witness})
+					e.Add(Stretch{Own: Less(cpu, about(float64(n)*600e-9)), Calls: calls, Light: light})
 				}
 			}
 			ok := true
@@ -108,7 +108,7 @@ func TestEstimatesPeriods(t *testing.T) {
 			calls = 300
 		}
 		e.Pause(Range{1, 1, 1})
-		e.Add(Stretch{Own: Range{0.1, 0.1, 0.1}, Calls: map[int]int{7: calls}, Witness: -1})
+		e.Add(Stretch{Own: Range{0.1, 0.1, 0.1}, Calls: map[int]int{7: calls}})
 	}
 	const want = mostStretches * (1000 + 2*3000)
 	if got := e.Unseen(7, 0); math.Abs(got.Typical-want) > want/1e6 || got.Low > want || got.High < want {
@@ -177,7 +177,7 @@ func TestBudgetKept(t *testing.T) {
 		for _, busy := range []float64{0.05, 1, 8} { // CPUs
 			b := Budget{Share: share, Funcs: make([]Func, 3), Counts: true, Times: true}
 			for i := range b.Funcs {
-				b.Funcs[i] = Func{Counted: 600e-9, Timed: 12e-6, rate: 1e5}
+				b.Funcs[i] = Func{Counted: 600e-9, Timed: 12e-6, rate: 4e5}
 				b.Sample(i)
 			}
 			now, spent, stretches := 0.0, 0.0, map[Kind]int{}
@@ -188,10 +188,13 @@ func TestBudgetKept(t *testing.T) {
 					now += 0.02
 					continue
 				}
-				if p.Kind == Witness && p.Witness < 0 || p.Kind != Witness && p.Witness >= 0 {
+				if len(p.Funcs) == 0 || (p.Kind != Light) != (len(p.Funcs) == len(b.Funcs)) {
 					t.Fatalf("%+v", p)
 				}
-				load := b.load(p.Kind, p.Witness)
+				load := b.load(p.Funcs)
+				if p.Kind == Time {
+					load *= 20
+				}
 				cost := p.Seconds * busy * load / (1 + load) * 1.2
 				b.Spend(p.Seconds, p.Seconds*busy, cost)
 				b.Cost(p, cost)

@@ -1,6 +1,9 @@
 package budget
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Range is a number that is known within bounds. High may be +Inf.
 type Range struct{ Low, Typical, High float64 }
@@ -19,16 +22,18 @@ func Less(n float64, cost Range) Range {
 type Stretch struct {
 	Own   Range       // the CPU time that the program had for itself, in seconds: without what probes took
 	Calls map[int]int // how many calls each function made; functions without any are missing
-	// Witness is the one function that was watched, -1 if all sampled ones were.
-	Witness int
+	// Light are the functions that were watched, nil if all sampled ones were.
+	Light []int
 }
+
+func (s *Stretch) watched(fn int) bool { return s.Light == nil || slices.Contains(s.Light, fn) }
 
 // Estimates adds up what sampled functions did while nobody watched them.
 //
 // Calls go by the program's own CPU time: a function makes as many calls in a second of it whether it is watched or not.
 // A stretch in which all sampled functions are counted gives their calls relative to each other. It does not give
-// the own time well, because probes may take nearly all of the program's time. So one function, the witness, is
-// also counted alone, where it slows the program down little: its rate turns the witness's calls of the other stretches into own time.
+// the own time well, because probes may take nearly all of the program's time. So those functions whose probes slow the program down little are
+// also counted alone. They are witnesses for the others: their rate turns their calls of the other stretches into own time.
 //
 // Time is cut into periods, each of which is estimated by its own stretches, because rates change. The zero Estimates is ready for use.
 type Estimates struct {
@@ -37,7 +42,7 @@ type Estimates struct {
 	gaps      map[int]Range // own time in which a function was not watched, and no stretch was either
 	unwatched Range         // own time of the open period without any stretch
 	joined    map[int]joining
-	only      map[int]Range // own time in which a function was the only one watched
+	only      map[int]Range // own time in which a function was watched, and others were not
 	closed    map[int]sum   // of the periods before
 }
 
@@ -87,7 +92,7 @@ func (e *Estimates) Pause(own Range) {
 
 // First adds the calls of functions that join now, and were watched from the beginning. How much own time there was meanwhile is not known.
 func (e *Estimates) First(calls map[int]int) {
-	e.stretches = append(e.stretches, Stretch{Calls: calls, Witness: -1})
+	e.stretches = append(e.stretches, Stretch{Calls: calls})
 }
 
 // Watched adds own time in which all sampled functions were watched, and nothing is told of how often.
@@ -108,9 +113,11 @@ func (e *Estimates) Away(fn int) bool {
 // Add adds a stretch.
 func (e *Estimates) Add(s Stretch) {
 	e.total = e.total.Add(s.Own)
-	if s.Witness >= 0 { // nobody watched the others
+	if s.Light != nil { // nobody watched the others
 		e.unwatched = e.unwatched.Add(s.Own)
-		e.only[s.Witness] = e.only[s.Witness].Add(s.Own)
+		for _, fn := range s.Light {
+			e.only[fn] = e.only[fn].Add(s.Own)
+		}
 	}
 	if e.stretches = append(e.stretches, s); len(e.stretches) < mostStretches {
 		return
@@ -171,7 +178,7 @@ func (e *Estimates) of(fn int) sum {
 // counted tells whether any stretch of the open period has counted a function's calls.
 func (e *Estimates) counted(fn int) bool {
 	for i := e.joined[fn].stretches; i < len(e.stretches); i++ {
-		if w := e.stretches[i].Witness; w < 0 || w == fn {
+		if e.stretches[i].watched(fn) {
 			return true
 		}
 	}
@@ -188,17 +195,15 @@ func (e *Estimates) rate(fn int) (rate Range, chance float64) {
 			best, bestChance, width = r, chance, w
 		}
 	}
-	for _, witness := range []int{fn, -1} {
-		if r, chance, ok := e.direct(fn, witness); ok {
+	one := []int{fn}
+	for _, light := range []bool{true, false} {
+		if r, chance, ok := e.direct(one, light); ok {
 			least = min(least, r.Low)
 			take(r, chance)
 		}
 	}
-	for _, w := range e.witnesses() {
-		if w == fn {
-			continue
-		}
-		by, byChance, ok := e.direct(w, w)
+	if w := e.witnesses(); !slices.Contains(w, fn) {
+		by, byChance, ok := e.direct(w, true)
 		ratio, ratioChance, known := e.ratio(fn, w)
 		if ok && known {
 			take(Range{by.Low * ratio, by.Typical * ratio, by.High * ratio}, math.Hypot(byChance, ratioChance))
@@ -210,26 +215,27 @@ func (e *Estimates) rate(fn int) (rate Range, chance float64) {
 	return best, bestChance
 }
 
-func (e *Estimates) witnesses() (all []int) {
-	seen := make(map[int]bool)
-	for i := range e.stretches {
-		if w := e.stretches[i].Witness; w >= 0 && !seen[w] {
-			seen[w] = true
-			all = append(all, w)
+// witnesses are the functions that were counted alone last.
+func (e *Estimates) witnesses() []int {
+	for i := len(e.stretches) - 1; i >= 0; i-- {
+		if light := e.stretches[i].Light; light != nil {
+			return light
 		}
 	}
-	return all
+	return nil
 }
 
-// direct is the rate of a function by the own time of stretches of a witness, or, if that is -1, of those of all functions.
-func (e *Estimates) direct(fn, witness int) (rate Range, chance float64, ok bool) {
+// direct is the rate of functions together by the own time of stretches in which they were watched, be it that others were not, or that all were.
+func (e *Estimates) direct(fns []int, light bool) (rate Range, chance float64, ok bool) {
 	var own Range
 	var calls, owns []float64
-	for i := e.joined[fn].stretches; i < len(e.stretches); i++ {
-		if s := &e.stretches[i]; s.Witness == witness && s.Own.High > 0 {
-			own = own.Add(s.Own)
-			calls, owns = append(calls, float64(s.Calls[fn])), append(owns, s.Own.Typical)
+	for i := e.from(fns); i < len(e.stretches); i++ {
+		s := &e.stretches[i]
+		if (s.Light != nil) != light || s.Own.High == 0 || slices.ContainsFunc(fns, func(fn int) bool { return !s.watched(fn) }) {
+			continue
 		}
+		own = own.Add(s.Own)
+		calls, owns = append(calls, s.calls(fns)), append(owns, s.Own.Typical)
 	}
 	n := total(calls)
 	if own.High == 0 {
@@ -244,12 +250,29 @@ func (e *Estimates) direct(fn, witness int) (rate Range, chance float64, ok bool
 	return rate, spread(calls, owns, false), true
 }
 
-// ratio is how many calls a function makes for each of a witness, by the stretches of all functions.
-func (e *Estimates) ratio(fn, witness int) (ratio, chance float64, ok bool) {
+// from is the first stretch since which functions are sampled.
+func (e *Estimates) from(fns []int) (first int) {
+	for _, fn := range fns {
+		first = max(first, e.joined[fn].stretches)
+	}
+	return first
+}
+
+// calls are those of functions together.
+func (s *Stretch) calls(fns []int) (n float64) {
+	for _, fn := range fns {
+		n += float64(s.Calls[fn])
+	}
+	return n
+}
+
+// ratio is how many calls a function makes for each of witnesses, by the stretches of all functions.
+func (e *Estimates) ratio(fn int, witnesses []int) (ratio, chance float64, ok bool) {
+	one := []int{fn}
 	var calls, of []float64
-	for i := max(e.joined[fn].stretches, e.joined[witness].stretches); i < len(e.stretches); i++ {
-		if s := &e.stretches[i]; s.Witness < 0 {
-			calls, of = append(calls, float64(s.Calls[fn])), append(of, float64(s.Calls[witness]))
+	for i := max(e.from(one), e.from(witnesses)); i < len(e.stretches); i++ {
+		if s := &e.stretches[i]; s.Light == nil {
+			calls, of = append(calls, s.calls(one)), append(of, s.calls(witnesses))
 		}
 	}
 	n, m := total(calls), total(of)

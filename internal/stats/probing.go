@@ -54,9 +54,9 @@ func (p *Probing) Share(ns float64) float64 {
 // time to spare.
 const idle = 0.1
 
-// Beyond tells whether it is more than a budget, a share of 1, allows in so many seconds.
+// Beyond tells whether it is more than a budget, a share of 1, allows in so many seconds, by a tenth or more: it is not known better.
 func (p *Probing) Beyond(budget, seconds float64) bool {
-	return budget > 0 && p.NS > budget*max(p.CPU, idle*seconds*1e9)
+	return budget > 0 && p.NS > 1.1*budget*max(p.CPU, idle*seconds*1e9)
 }
 
 // Add names a function whose probes cost so much, if that is a large part.

@@ -27,15 +27,12 @@ type stretch struct {
 func (m *sampler) sample(p budget.Plan) error {
 	m.inTurn = true
 	defer func() { m.inTurn = false }()
-	funcs := []int{p.Witness}
+	funcs := p.Funcs
 	var others []*group
-	if p.Witness < 0 {
-		funcs = m.budget.Sampled()
-		if base := len(m.l.plan.Funcs); slices.Contains(funcs, base) {
-			funcs = slices.DeleteFunc(funcs, func(i int) bool { return i == base })
-			if p.Kind == budget.Time {
-				others = append(others, m.base)
-			}
+	if base := len(m.l.plan.Funcs); slices.Contains(funcs, base) {
+		funcs = slices.DeleteFunc(slices.Clone(funcs), func(i int) bool { return i == base })
+		if p.Kind == budget.Time {
+			others = append(others, m.base)
 		}
 	}
 	counts := p.Kind != budget.Time && m.l.plan.Mode == uprobe.Latency
@@ -142,7 +139,7 @@ func (m *sampler) account() {
 	own := budget.Less(inside, m.load.bounds(cost, m.budget.CPUs()))
 	if n := float64(s.total()); s.Kind == budget.Count {
 		m.counted.calls, m.counted.cpu = m.counted.calls+n, m.counted.cpu+inside
-	} else if s.Kind == budget.Witness && m.counted.calls > 0 {
+	} else if s.Kind == budget.Light && m.counted.calls > 0 {
 		// To count a call took no more than all the time of stretches in which little else was done, but for what is in no cache.
 		own.Low = max(own.Low, inside-1.5*n*m.counted.cpu/m.counted.calls)
 	}
@@ -150,7 +147,11 @@ func (m *sampler) account() {
 		m.estimates.Watched(own)
 		return
 	}
-	m.estimates.Add(budget.Stretch{Own: own, Calls: s.calls, Witness: s.Witness})
+	of := budget.Stretch{Own: own, Calls: s.calls}
+	if s.Kind == budget.Light {
+		of.Light = s.Funcs
+	}
+	m.estimates.Add(of)
 	for _, i := range s.group.funcs {
 		m.budget.Note(i, max(own.Typical, inside/50), float64(s.calls[i]))
 	}

@@ -77,7 +77,7 @@ func amountSum(r stats.Row) any {
 	}
 	n, _, _ := amounts(r)
 	if math.IsInf(r.Whole.High, 1) {
-		return nil
+		return "≥" + amountText(r.Amounts.Sum())
 	}
 	return amountText(n)
 }

@@ -166,7 +166,7 @@ func hits(s stats.Summary) string {
 func (f *footer) estimated(rows []stats.Row, s stats.Summary) {
 	n, unbounded := 0, false
 	for _, row := range rows {
-		if row.Whole != nil {
+		if row.Whole != nil && row.Number() >= 0.5 {
 			n++
 			unbounded = unbounded || math.IsInf(row.Whole.High, 1)
 		}
