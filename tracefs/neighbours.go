@@ -1,7 +1,6 @@
 package tracefs
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ func (s *Session) Neighbours() (pids []int) {
 		}
 		looked[group+path] = true
 		if file, own := strings.CutPrefix(path, "/proc/self/"); own {
-			path = fmt.Sprintf("/proc/%d/%s", o.PID, file)
+			path = procfs.Own(o.PID, file)
 		}
 		if !slices.Contains(pids, o.PID) && procfs.SameFile(path, s.target.Path) {
 			pids = append(pids, o.PID)

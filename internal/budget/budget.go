@@ -134,6 +134,10 @@ func (b *Budget) Hot(seconds, cpu float64, calls func(fn int) float64, cost func
 	})
 	// Without the probes of hot functions the program is faster, and calls the others more often, too.
 	own := max(cpu-careful*all, cpu/50, 1e-6)
+	fast := own // what hits cost may be nearly all: until it is known better calls are taken to be the more often
+	if all > cpu/4 {
+		fast = cpu / 50
+	}
 	left := kept * b.Share
 	for _, i := range order {
 		if load := cost(i) / own; load <= left {
@@ -141,7 +145,7 @@ func (b *Budget) Hot(seconds, cpu float64, calls func(fn int) float64, cost func
 			continue
 		}
 		f := &b.Funcs[i]
-		f.watched, f.sampled, f.rate, f.joined, f.quiet = false, true, calls(i)/own, b.now, 0
+		f.watched, f.sampled, f.rate, f.joined, f.quiet = false, true, calls(i)/fast, b.now, 0
 		f.strikes++
 		hot = append(hot, i)
 	}

@@ -142,10 +142,14 @@ func (e *Estimates) Unseen(fn int, seen uint64) Range {
 	} else if ok {
 		gap = gap.Add(e.away(fn))
 	}
-	if gap.High > 0 { // the rate is that of the time in which it was watched
+	if gap.High > 0 { // the rate is that of the time in which it was watched, and may have been another one
 		watched := Range{max(e.total.Low-gap.High, 0), max(e.total.Typical-gap.Typical, e.total.High/1e3), e.total.High}
 		n, chance := float64(seen), sure*math.Sqrt(float64(seen))
-		s = s.add(n/watched.Typical*gap.Typical, max(n-chance, 0)/watched.High*gap.Low, (n+chance-math.Log(0.005))/watched.Low*gap.High, 0)
+		most := unlike * (n + chance - math.Log(0.005)) / watched.Low * gap.High
+		if gap.Typical > e.total.Typical/2 {
+			most = math.Inf(1)
+		}
+		s = s.add(n/watched.Typical*gap.Typical, 0, most, 0)
 	}
 	chance := math.Sqrt(s.variance)
 	return Range{max(s.calls-math.Hypot(s.below, chance), 0), s.calls, s.calls + math.Hypot(s.above, chance)}
@@ -178,7 +182,7 @@ func (e *Estimates) of(fn int) sum {
 // counted tells whether any stretch of the open period has counted a function's calls.
 func (e *Estimates) counted(fn int) bool {
 	for i := e.joined[fn].stretches; i < len(e.stretches); i++ {
-		if e.stretches[i].watched(fn) {
+		if s := &e.stretches[i]; s.Own.High > 0 && s.watched(fn) {
 			return true
 		}
 	}
@@ -313,6 +317,9 @@ func spread(calls, of []float64, counted bool) float64 {
 	}
 	return max(student(len(calls)-1)*math.Sqrt(seen), sure*math.Sqrt(least), alike/math.Sqrt(k))
 }
+
+// unlike is how many times as often a function may be called while nobody watches as while somebody does, where no stretch tells.
+const unlike = 10
 
 // alike is how far stretches differ at least: few of them that seem alike may all have missed what happens at times.
 const alike = 0.5

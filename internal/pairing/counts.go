@@ -7,6 +7,7 @@ type accounting struct {
 	// delivered[e][s] is the number of events of site s of event e.
 	delivered [][]uint64
 	faults    Faults
+	events    uint64 // all that have come
 	// outside is the number of events that the window leaves out.
 	outside uint64
 	funcs   []funcAccount // as in Plan.Funcs
@@ -54,6 +55,9 @@ func (a *accounting) noCall(fn int) {
 	a.funcs[fn].timed.noCalls++
 	a.funcs[fn].all.noCalls++
 }
+
+// Events is the number of events of wanted processes that have come.
+func (s *Stream) Events() uint64 { return s.pairer.account.events }
 
 // Begun is the number of calls of a function that have begun by now, as far as they were delivered.
 func (s *Stream) Begun(fn int) uint64 { return s.pairer.account.funcs[fn].all.calls }

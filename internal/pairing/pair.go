@@ -64,6 +64,7 @@ func newPairer(plan *uprobe.Plan, sink Sink) *pairer {
 // event takes the next event, in order of time within each goroutine. bias is the
 // distance between addresses in the process and in the file.
 func (p *pairer) event(ev *parse.Event, bias uint64) {
+	p.account.events++
 	first := ev.PID != p.proc.pid && p.meet(ev.PID)
 	p.proc.latest, p.bias = ev.Time, bias
 	pe := &p.plan.Events[ev.Format]

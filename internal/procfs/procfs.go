@@ -51,6 +51,9 @@ func Name(pid int) (string, error) {
 	return strings.TrimSuffix(string(name), "\n"), err
 }
 
+// Own is the path of what a process calls /proc/self/NAME.
+func Own(pid int, name string) string { return folder(pid) + "/" + name }
+
 // Exe is where the file of a process is.
 func Exe(pid int) string { return folder(Executing(pid)) + "/exe" }
 

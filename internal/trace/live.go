@@ -176,7 +176,7 @@ func (l *Live) Read(ctx context.Context) error {
 	if err := l.rest(); err != nil {
 		return err
 	}
-	if err := l.sampler.step(n); err != nil {
+	if err := l.sampler.step(); err != nil {
 		return err
 	}
 	if _, full := l.stream.Ended(); full {

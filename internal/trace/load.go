@@ -104,8 +104,8 @@ func (w *load) stepsReturns() bool { return w.plan.Processor.Machine().SteppedRe
 
 // costOf is what so many events have cost about, in seconds: half of them are of calls that end. Faults are known
 // as they come.
-func (w *load) costOf(events int) float64 {
-	hits := pairing.Hits{Emulated: uint64(events), Faults: w.faults.All() - w.faulted}
+func (w *load) costOf(events uint64) float64 {
+	hits := pairing.Hits{Emulated: events, Faults: w.faults.All() - w.faulted}
 	if w.stepsReturns() && w.plan.Mode == uprobe.Latency {
 		hits.Stepped = hits.Emulated / 2
 		hits.Emulated = hits.Stepped

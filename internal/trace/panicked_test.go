@@ -12,11 +12,11 @@ func TestPanicsOfWork(t *testing.T) {
 	for name, wait := range map[string]func(*sampler){
 		"step": func(m *sampler) {
 			for {
-				m.step(0)
+				m.step()
 			}
 		},
 		"end": func(m *sampler) {
-			m.step(0)
+			m.step()
 			m.stop()
 		},
 	} {

@@ -43,7 +43,7 @@ type sampler struct {
 	next   time.Time     // when the next one is due
 	pause  time.Duration // between looks
 	cpu    time.Duration // the program's CPU time at the last look
-	read   int           // events since then
+	read   uint64        // the number of events by then
 	inTurn bool          // probes are being placed or removed for what a look has found, or for a stretch
 
 	resume func() (error, bool) // goes on until the next read
@@ -129,12 +129,11 @@ func (m *sampler) begin() {
 	m.next = m.looked.Add(m.pause)
 }
 
-// step goes on with what there is to do, now that so many more events were read.
-func (m *sampler) step(read int) error {
+// step goes on with what there is to do.
+func (m *sampler) step() error {
 	if m == nil {
 		return nil
 	}
-	m.read += read
 	err, _ := m.resume()
 	return err
 }
@@ -214,7 +213,7 @@ func (m *sampler) wait(until time.Time) error {
 
 // alarmed tells whether what was read since the last look says that probes take much more than they may.
 func (m *sampler) alarmed(now time.Time) bool {
-	return now.Sub(m.looked) > firstPause && m.load.costOf(m.read) > m.budget.Allowed()/4
+	return now.Sub(m.looked) > firstPause && m.load.costOf(m.l.stream.Events()-m.read) > m.budget.Allowed()/20
 }
 
 // beside runs do while the stream is read, and returns when it has ended.
@@ -257,7 +256,7 @@ func (m *sampler) look() {
 	spent := m.load.take(profile)
 	seconds, cpu := now.Sub(m.looked).Seconds(), (used - m.cpu).Seconds()
 	m.budget.Spend(seconds, cpu, min(spent*m.load.dear(), max(cpu, spent))) // a budget is kept even where probes cost more than is usual
-	m.read, m.looked, m.cpu = 0, now, used
+	m.read, m.looked, m.cpu = m.l.stream.Events(), now, used
 	m.pause = min(2*m.pause, longPause)
 	m.next = now.Add(max(m.pause, time.Duration(float64(took)/lookShare)))
 	if s := m.stretch; s != nil {

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/units"
+)
+
+// listVariables lists what watch can show, of the program's own module.
+func listVariables(e *env, o *session.Options) (err error) {
+	switch {
+	case len(o.Program) > 0:
+		return cli.Usage("watch: no VAR (ftgo watch %s lists them)", printable.Text(o.Binary))
+	case o.Format != render.Table:
+		return cli.Usage("watch: -o %s needs VAR: the list of variables is a table", o.Format)
+	}
+	o.Loading = e.Doing
+	stop := e.Progress("reading " + o.Binary)
+	variables, others, err := o.Query.Variables(e.Say)
+	stop()
+	if err != nil {
+		return err
+	}
+	more := fmt.Sprintf("%s of other packages: a glob selects them, like 'net/http.*'", units.Plural(others, "variable"))
+	if len(variables) == 0 {
+		return cli.Nothing("%s: no variables of its own are known; there are %s", o.Binary, more)
+	}
+	out, done, err := o.Open(&e.Env.Env, o.Binary)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if others > 0 {
+		e.Say("there are %s", more)
+	}
+	return render.Variables(out, variables)
+}
+
+func listCommand(e *env) *cli.Command {
+	o := session.NewOptions(&e.Env)
+	return &cli.Command{
+		Name: "list", Summary: "list the functions that can be probed, and where",
+		Groups: []cli.Group{o.DefineProcesses(&o.Env.Env), binaryOf, o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineNames, func(fs *cli.Flags) {
+			fs.BoolVarP(&o.Signatures, "signatures", "s", false, "show the parameters and results of functions")
+		}},
+		Words: o.Words("list"),
+		Run:   func(context.Context) error { return list(e, o) },
+	}
+}
+
+// binaryOf says what processes are for where nothing is traced.
+func binaryOf(fs *cli.Flags) {
+	fs.Lookup("pid").Usage = "take BINARY from process `PID`, or the one named so"
+	fs.Lookup("all").Usage = "take it from any of several processes"
+	fs.Lookup("container").Usage = "take it from container `ID`, or the one named so"
+	fs.Lookup("cgroup").Usage = "take it from the control group `PATH`"
+}
+
+func list(e *env, o *session.Options) (err error) {
+	o.Loading = e.Doing
+	stop := e.Progress("reading " + o.Binary)
+	rows, err := o.List(e.Say, o.Signatures || o.Format != render.Table)
+	stop()
+	if err != nil {
+		return err
+	}
+	out, done, err := o.Open(&e.Env.Env, o.Binary)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if o.Format == render.Table {
+		for i := range rows {
+			rows[i].Name = cmp.Or(rows[i].Signature, rows[i].Name)
+		}
+	}
+	width, _ := terminal.Size(out)
+	return render.List(out, o.Format, rows, render.Options{Width: width, FullNames: o.FullNames})
+}
