@@ -134,7 +134,7 @@ func TestKernelTraceResults(t *testing.T) {
 func TestKernelTraceLastError(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "crowd")
-	if r := ftgo(t, "trace", target, "main.errors (_, err)", "--", target); r.code != 0 || !strings.Contains(r.stdout, "main.errors() = nil\n") {
+	if r := ftgo(t, "trace", target, "main.errors (_, err)", "--", target, "/bin/true"); r.code != 0 || !strings.Contains(r.stdout, "main.errors() = nil\n") {
 		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 }
