@@ -55,6 +55,7 @@ var changing = []*regexp.Regexp{
 	regexp.MustCompile(`\+[0-9.]+/s`),
 	regexp.MustCompile(`counter = \d+(  T)?`),
 	regexp.MustCompile(`goroutine \d+`),
+	regexp.MustCompile(`\b[a-z0-9_]+\.(go|s):\d+`), // of the library, whose lines move
 	regexp.MustCompile(`1009 +[0-9.]+k?`),
 	regexp.MustCompile(`(303|101) +[0-9.]+`),
 	regexp.MustCompile(`T +[0-9.<]+%`),

@@ -32,9 +32,9 @@ func TestKernelGeneric(t *testing.T) {
 	full := []string{
 		`main.(*pile[]).push(p=&{items:nil n:0}, x=&{Name:"bob" Age:42}, n=3)`,
 		`main.(*pile[]).push(p=&{items:nil n:0}, x=7, n=2)`,
-		`main.(*pile[]).size(p=&{items:[0xADDR] n:3}) = 3`,
+		`main.(*pile[]).size(p=&{items:[*main.user(0xADDR)] n:3}) = 3`,
 		`main.(*pile[]).size(p=&{items:[7] n:2}) = 2`,
-		`main.pile[].first(p={items:[0xADDR] n:3}) = 0xADDR`,
+		`main.pile[].first(p={items:[*main.user(0xADDR)] n:3}) = 0xADDR`,
 		`main.pile[].first(p={items:[7] n:2}) = 7`,
 		`main.(*keyed[]).put(k=&{last:"none" next:nil count:0}, key="one", v=&{Name:"eve" Age:1}) = "eve"`,
 	}
