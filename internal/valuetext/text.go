@@ -269,18 +269,18 @@ func appendInterface(b []byte, v *capture.Value) []byte {
 // AppendArgs writes the arguments of a call; note says why there are none, or more than these: just …
 // if that is said of many functions, and so not here. Values that do not fit into room columns are cut; 0 is room for all.
 func AppendArgs(b []byte, args []capture.Value, note string, room int) []byte {
-	if strings.HasPrefix(note, capture.NotKnown) {
-		note = "…"
-	} else if note != "" {
-		note = "<" + printable.Text(note) + ">"
+	b = appendAll(append(b, '('), args, ", ", "=", room)
+	if note != "" {
+		if len(args) > 0 {
+			b = append(b, ", "...)
+		}
+		if strings.HasPrefix(note, capture.NotKnown) {
+			b = append(b, "…"...)
+		} else {
+			b = fmt.Appendf(b, "<%s>", printable.Text(note))
+		}
 	}
-	if note != "" && len(args) > 0 {
-		note = ", " + note
-	}
-	if room > 0 {
-		room = max(room-printable.Columns(note), leastText)
-	}
-	return append(append(appendAll(append(b, '('), args, ", ", "=", room), note...), ')')
+	return append(b, ')')
 }
 
 // AppendResults writes how a call ended, "return" or otherwise, in room columns: one result alone,
@@ -309,11 +309,10 @@ func appendAll(b []byte, values []capture.Value, between, name string, room int)
 	if over := len(b) - start - room; room == 0 || over <= 0 {
 		return b
 	}
-	b = appendCut(b[:start], values, between, name, max(room-(len(b)-start-texts), leastText*len(values)))
-	return append(b[:start:start], printable.Cut(string(b[start:]), room)...)
+	return appendCut(b[:start], values, between, name, max(room-(len(b)-start-texts), leastText*len(values)))
 }
 
-// leastText is what is left at least of a value's text that is cut; those at the end go first.
+// leastText is what is left at least of a value's text that is cut.
 const leastText = 8
 
 // appendCut writes values in room columns, names aside. What short ones leave of their part is the

@@ -24,7 +24,7 @@ func TestRoom(t *testing.T) {
 		0:  `(n=7, key="a long key that goes on and on", m={A:1 B:2 …+1})`,
 		90: `(n=7, key="a long key that goes on and on", m={A:1 B:2 …+1})`,
 		48: `(n=7, key="a long key that goes…, m={A:1 B:2 …+1})`,
-		3:  `(n=7, ke…)`,
+		3:  `(n=7, key="a long key…, m={A:1 B:2 ……)`,
 	} {
 		if got := string(AppendArgs(nil, args, "", room)); got != want {
 			t.Errorf("%d: %s, want %s", room, got, want)

@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
@@ -162,56 +161,6 @@ func TestCallFits(t *testing.T) {
 		for _, width := range []int{100, 120, 200} {
 			if n := utf8.RuneCountInString(line(t, CallOptions{Width: width}, c)); n > width || n < width-4 {
 				t.Errorf("%d columns of %d: %s", n, width, line(t, CallOptions{Width: width}, c))
-			}
-		}
-	}
-}
-
-// TestCallKeepsToWidth: lines end where the terminal does, with many arguments, a note, a latency behind the results, or
-// wide runes.
-func TestCallKeepsToWidth(t *testing.T) {
-	serve := get()
-	serve.Function = "main.(*Req).Serve"
-	serve.Args = []capture.Value{
-		madeup.Named("r", madeup.Pointer(madeup.Struct("main.Req", madeup.Named("Method", madeup.Str("GET")), madeup.Named("Host", madeup.Str("example.com"))))),
-		madeup.Named("key", madeup.Str("some key of the thing")), madeup.Named("value", madeup.Str("the value of a key which is long")),
-		madeup.Named("n", madeup.Num("int", 3)), madeup.Named("last", madeup.Str("世界 世界 世界")),
-	}
-	serve.Results = []capture.Value{madeup.Named("r0", madeup.Str("a long result that goes on and on and on for ever")), madeup.Named("r1", madeup.Str("could not find the key"))}
-	noted := serve
-	noted.Args, noted.ArgsNote = noted.Args[:2], capture.NotKnown+"what follows"
-	for _, c := range []struct {
-		name string
-		o    CallOptions
-		call CallLine
-		want map[int]string
-	}{
-		{"one line", CallOptions{}, serve, map[int]string{
-			80:  `  12.3µs  goroutine 1  main.(*Req).Serve(r=&{Method:…, key="so…) = ("a long…, …)`,
-			100: `  12.3µs  goroutine 1  main.(*Req).Serve(r=&{Method:…, key="some key…, value…) = ("a long…, "could…)`,
-			120: `  12.3µs  goroutine 1  main.(*Req).Serve(r=&{Method:…, key="some key…, value="the valu…, …) = ("a long re…, "could not…)`,
-		}},
-		{"begin", CallOptions{Begins: true}, ended(serve, ""), map[int]string{
-			80:  `> goroutine 1 main.(*Req).Serve(r=&{Method:…, key="some key…, value="the valu……)`,
-			100: `> goroutine 1 main.(*Req).Serve(r=&{Method:…, key="some key…, value="the valu…, n=3, last="世界 世…)`,
-			120: `> goroutine 1 main.(*Req).Serve(r=&{Method:"GET"…, key="some key of t…, value="the value of …, n=3, last="世界 世界 世…)`,
-		}},
-		{"end", CallOptions{Begins: true}, serve, map[int]string{
-			80:  `< goroutine 1 main.(*Req).Serve = ("a long result th…, "could not find …) 12.3µs`,
-			100: `< goroutine 1 main.(*Req).Serve = ("a long result that goes on an…, "could not find the key") 12.3µs`,
-			120: `< goroutine 1 main.(*Req).Serve = ("a long result that goes on and on and on for ever", "could not find the key") 12.3µs`,
-		}},
-		{"note", CallOptions{}, noted, map[int]string{
-			80:  `  12.3µs  goroutine 1  main.(*Req).Serve(r=&{Metho…, key="s…, …) = ("a long…, …)`,
-			100: `  12.3µs  goroutine 1  main.(*Req).Serve(r=&{Method:"GE…, key="some key o…, …) = ("a long…, "could…)`,
-			120: `  12.3µs  goroutine 1  main.(*Req).Serve(r=&{Method:"GET" Hos…, key="some key of the t…, …) = ("a long re…, "could not…)`,
-		}},
-	} {
-		for _, width := range []int{80, 100, 120} {
-			c.o.Width = width
-			got := line(t, c.o, c.call)
-			if got != c.want[width] || printable.Columns(got) > width {
-				t.Errorf("%s: %d columns of %d\n\t\t\t%d: `%s`,", c.name, printable.Columns(got), width, width, got)
 			}
 		}
 	}

@@ -29,36 +29,33 @@ func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
 		return w.o.Line.append(b, c)
 	case c.End == "":
 		b = append(w.appendWho(append(b, "> "...), &c.Thread), ' ')
-		return w.appendCall(w.appendName(b, c), c, w.o.Width, true, false)
+		return w.appendCall(w.appendName(b, c), c, true, false)
 	case second:
 		b = append(w.appendWho(append(b, "< "...), &c.Thread), ' ')
-		took := ""
+		b = w.appendCall(w.appendName(b, c), c, false, true)
 		if c.returned() {
-			took = string(w.appendSplit([]byte(" "+units.Duration(c.NS)), c))
+			b = w.appendSplit(append(append(b, ' '), units.Duration(c.NS)...), c)
 		}
-		return append(w.appendCall(w.appendName(b, c), c, w.o.Width-printable.Columns(took), false, true), took...)
+		return b
 	}
 	b = append(w.appendSplit(appendRight(b, 8, c.latency()), c), "  "...)
 	b = w.appendName(append(w.appendWho(b, &c.Thread), "  "...), c)
-	return w.appendCall(b, c, w.o.Width, true, true)
+	return w.appendCall(b, c, true, true)
 }
 
-// leastValues is how many columns arguments or results may have at least.
-const leastValues = 8
-
-// appendCall writes arguments and results behind the function, in a line of a width if that can be.
-func (w *CallWriter) appendCall(b []byte, c *CallLine, width int, args, results bool) []byte {
+// appendCall writes arguments and results behind the function, within CallOptions.Width if that can be.
+func (w *CallWriter) appendCall(b []byte, c *CallLine, args, results bool) []byte {
 	room := func(around string, part int) int {
 		if w.o.Width == 0 {
 			return 0
 		}
-		return max((width-printable.Columns(string(b))-len(around))*part/3, leastValues)
+		return max((w.o.Width-printable.Columns(string(b))-len(around))*part/3, 1)
 	}
 	if args {
 		most := room("()", 3)
 		if results && most > 0 { // results have up to a third
 			w.results = valuetext.AppendResults(w.results[:0], c.End, c.Results, room("() = ()", 1))
-			most = max(most-printable.Columns(string(w.results)), leastValues)
+			most = max(most-printable.Columns(string(w.results)), 1)
 		}
 		b = valuetext.AppendArgs(b, c.Args, c.ArgsNote, most)
 	}

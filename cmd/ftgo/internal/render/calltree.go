@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/units"
 )
 
@@ -172,9 +171,9 @@ func (w *CallWriter) appendTreeLine(b []byte, t *CallTree, l *TreeLine, root int
 	case l.Call == nil:
 		return append(append(b, w.function(l.Function)...), "(…)"...)
 	}
-	outlived := ""
-	if l.Outlived > 0 {
-		outlived = "  outlived " + w.function(t.Function) + " by " + units.Duration(l.Outlived.Nanoseconds())
+	if b = w.appendCall(append(b, w.function(l.Call.Function)...), l.Call, true, true); l.Outlived > 0 {
+		b = append(append(b, "  outlived "...), w.function(t.Function)...)
+		b = append(append(b, " by "...), units.Duration(l.Outlived.Nanoseconds())...)
 	}
-	return append(w.appendCall(append(b, w.function(l.Call.Function)...), l.Call, w.o.Width-printable.Columns(outlived), true, true), outlived...)
+	return b
 }

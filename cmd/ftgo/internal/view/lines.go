@@ -66,7 +66,7 @@ type made struct {
 }
 
 // A line of a call is as wide as the terminal, within limits.
-const leastLine, longestLine = 80, 200
+const leastLine, longestLine = 100, 200
 
 // NewLines returns the view; an error is of --where.
 func NewLines(o *Options) (v *Lines, err error) {
