@@ -282,10 +282,10 @@ func (c *planner) addEnds(i int) {
 	}
 }
 
-// sorted is the events in order of their sites' kinds. In each of them calls end before they begin: the kernel places probes in this
-// order, so that no call is seen to begin whose end is not.
+// sorted is the events in order of their sites' kinds. Where calls begin and end in one event, see together, the ends come first: the kernel
+// places probes in this order, so that no call is seen to begin whose end is not.
 func (c *planner) sorted() []Event {
-	for i := range c.events {
+	for i := 0; i < len(c.events) && c.plan.Regroups > 0 && c.plan.Recorded; i++ {
 		slices.SortStableFunc(c.events[i].Sites, func(a, b Site) int { return int(b.Kind) - int(a.Kind) })
 	}
 	slices.SortStableFunc(c.events, func(a, b Event) int { return int(a.Sites[0].Kind) - int(b.Sites[0].Kind) })
