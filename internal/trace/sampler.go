@@ -63,24 +63,28 @@ const (
 	mostEvents = 300
 )
 
+// unlimited is a budget that nothing exceeds, of who has set none: functions that come later are placed all the same.
+const unlimited = 1000
+
 // BatchSites is how many sites are placed at once within a budget: where there are 15,000 others it takes a tenth of a second to define
 // 1000 of them, and all that are hot take their time at once, before they are found.
 func BatchSites(budget float64) int { return int(min(max(4000*budget, 100), 1000)) }
 
 // newSampler returns a sampler of what a source probes; nil, which does nothing, where there is no budget.
 func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
-	if l.opt.Once || l.opt.Budget == 0 {
+	if l.opt.Once || l.opt.Budget == 0 && l.plan.Later() == 0 {
 		return nil, nil
 	}
+	share := cmp.Or(l.opt.Budget, unlimited)
 	plan, n := l.plan, len(l.plan.Funcs)
 	m = &sampler{
 		l: l, groups: make(map[string]*group), gone: make(map[int]uint64), pause: firstPause, events: len(plan.Events),
-		budget: budget.Budget{Share: l.opt.Budget, Funcs: make([]budget.Func, n+1), Times: plan.Mode == uprobe.Latency},
+		budget: budget.Budget{Share: share, Funcs: make([]budget.Func, n+1), Times: plan.Mode == uprobe.Latency},
 	}
 	if m.load, err = newLoad(l); err != nil {
 		return nil, err
 	}
-	m.batch = max(BatchSites(l.opt.Budget)*plan.Asked()/max(plan.Probes()+plan.Later(), 1), 1)
+	m.batch = max(BatchSites(share)*plan.Asked()/max(plan.Probes()+plan.Later(), 1), 1)
 	m.ctx, m.cancel = context.WithCancel(ctx)
 	m.budget.Counts = plan.Mode != uprobe.Latency || !plan.Filtered() && plan.Asked() > 0
 	for i := range plan.Asked() {
