@@ -83,7 +83,7 @@ func TestListWrappers(t *testing.T) {
 // moved is a stripped program of a Go that does not exist yet, which has a field of runtime.moduledata more.
 func moved(t *testing.T, name string) string {
 	t.Helper()
-	path := fixture.Build(t, name, "-ldflags=-s -w")
+	path := fixture.BuildWith(t, fixture.Current, name, "-ldflags=-s -w")
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
