@@ -73,14 +73,10 @@ func (e *Estimates) Join(fn int) {
 
 // Leave says that a function is watched all the time from now on.
 func (e *Estimates) Leave(fn int) {
-	if _, ok := e.joined[fn]; !ok {
+	if !e.Away(fn) {
 		return
 	}
-	if e.counted(fn) {
-		e.closed[fn] = e.of(fn)
-	} else {
-		e.gaps[fn] = e.gaps[fn].Add(e.away(fn))
-	}
+	e.closed[fn], e.gaps[fn] = e.soFar(fn)
 	delete(e.joined, fn)
 	delete(e.only, fn)
 }
@@ -100,8 +96,7 @@ func (e *Estimates) Watched(own Range) { e.total = e.total.Add(own) }
 
 // Sampled tells whether a function was not watched all the time.
 func (e *Estimates) Sampled(fn int) bool {
-	_, open := e.joined[fn]
-	return open || e.closed[fn] != sum{} || e.gaps[fn] != Range{}
+	return e.Away(fn) || e.closed[fn] != sum{} || e.gaps[fn] != Range{}
 }
 
 // Away tells whether a function is not watched now.
@@ -123,11 +118,7 @@ func (e *Estimates) Add(s Stretch) {
 		return
 	}
 	for fn := range e.joined {
-		if e.counted(fn) {
-			e.closed[fn] = e.of(fn)
-		} else {
-			e.gaps[fn] = e.gaps[fn].Add(e.away(fn))
-		}
+		e.closed[fn], e.gaps[fn] = e.soFar(fn)
 		e.joined[fn], e.only[fn] = joining{}, Range{}
 	}
 	e.stretches, e.unwatched = nil, Range{}
@@ -136,12 +127,7 @@ func (e *Estimates) Add(s Stretch) {
 // Unseen estimates the calls of a function that nobody saw, of which so many were seen. The bounds hold for some forty functions together in 19
 // of 20 runs.
 func (e *Estimates) Unseen(fn int, seen uint64) Range {
-	s, gap := e.closed[fn], e.gaps[fn]
-	if _, ok := e.joined[fn]; ok && e.counted(fn) {
-		s = e.of(fn)
-	} else if ok {
-		gap = gap.Add(e.away(fn))
-	}
+	s, gap := e.soFar(fn)
 	if gap.High > 0 { // the rate is that of the time in which it was watched, and may have been another one
 		watched := Range{max(e.total.Low-gap.High, 0), max(e.total.Typical-gap.Typical, e.total.High/1e3), e.total.High}
 		n, chance := float64(seen), sure*math.Sqrt(float64(seen))
@@ -157,6 +143,19 @@ func (e *Estimates) Unseen(fn int, seen uint64) Range {
 
 func (s sum) add(calls, low, high, chance float64) sum {
 	return sum{s.calls + calls, s.below + calls - low, s.above + high - calls, s.variance + chance*chance}
+}
+
+// soFar returns the estimate of all periods, the open one included, and the own time that none of them estimates.
+func (e *Estimates) soFar(fn int) (of sum, gap Range) {
+	of, gap = e.closed[fn], e.gaps[fn]
+	switch {
+	case !e.Away(fn):
+		return of, gap
+	case e.counted(fn):
+		return e.of(fn), gap
+	default:
+		return of, gap.Add(e.away(fn))
+	}
 }
 
 // away is the own time of the open period in which nobody watched a function.
