@@ -208,12 +208,8 @@ func (m *sampler) cannot(err error) error {
 	return nil
 }
 
-// arm places the probes of a group, and tells when they were in place.
-func (m *sampler) arm(g *group, others ...*group) (at tracefs.Mark, err error) {
-	events := g.events
-	for _, o := range others {
-		events = slices.Concat(events, o.events) // the last are placed first
-	}
+// arm places probes, those of the last events first, and tells when they were in place.
+func (m *sampler) arm(events []tracefs.Event) (at tracefs.Mark, err error) {
 	m.change(events)
 	if err := m.beside(func() error { return m.l.session.Arm(m.ctx, events) }); err != nil {
 		if m.cannot(err) != nil {
@@ -252,7 +248,7 @@ func (m *sampler) place(list *[]int) error {
 		}
 	}
 	m.come(g, at.Ticks)
-	if _, err := m.arm(g); err != nil || m.failed {
+	if _, err := m.arm(g.events); err != nil || m.failed {
 		return err
 	}
 	m.look() // what is watched from here on costs something

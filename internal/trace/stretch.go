@@ -8,6 +8,7 @@ import (
 	"github.com/ftgo/ftgo/internal/budget"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // stretch is a stretch of time in which sampled functions are watched.
@@ -28,11 +29,11 @@ func (m *sampler) sample(p budget.Plan) error {
 	m.inTurn = true
 	defer func() { m.inTurn = false }()
 	funcs := p.Funcs
-	var others []*group
+	var runtime []tracefs.Event // the probes of the runtime, if the stretch needs them
 	if base := len(m.l.plan.Funcs); slices.Contains(funcs, base) {
 		funcs = slices.DeleteFunc(slices.Clone(funcs), func(i int) bool { return i == base })
 		if p.Kind == budget.Time {
-			others = append(others, m.base)
+			runtime = m.base.events
 		}
 	}
 	counts := p.Kind != budget.Time && m.l.plan.Mode == uprobe.Latency
@@ -43,10 +44,11 @@ func (m *sampler) sample(p budget.Plan) error {
 			return err
 		}
 	}
+	events := slices.Concat(g.events, runtime)
 	m.look()
 	s := &stretch{Plan: p, group: g, calls: make(map[int]int)}
 	m.stretch = s
-	at, err := m.arm(g, others...)
+	at, err := m.arm(events)
 	if err != nil || m.failed {
 		m.stretch = nil
 		return err
@@ -59,10 +61,6 @@ func (m *sampler) sample(p budget.Plan) error {
 	}
 	if err := m.close(s); err != nil {
 		return err
-	}
-	events := g.events
-	for _, o := range others {
-		events = slices.Concat(events, o.events)
 	}
 	if err := m.disarm(events); err != nil {
 		return err
