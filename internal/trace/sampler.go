@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/budget"
@@ -26,7 +25,7 @@ type sampler struct {
 	groups    map[string]*group            // all that were made, by what they watch
 	watched   []*group                     // those that are in place all the time
 	base      *group                       // of the probes of the runtime, nil if there are none
-	placing   []int                        // functions that get probes for the first time
+	placing   []int                        // functions that get probes for the first time, in the order of the plan
 	again     []int                        // functions that get probes again next
 	hot       []int                        // functions that the last look found to be hot
 	gone      map[int]uint64               // since when a function is not watched, by the trace clock
@@ -110,18 +109,10 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 			m.placing = append(m.placing, i)
 		}
 	}
-	slices.SortStableFunc(m.placing, func(i, j int) int { return cmp.Compare(rank(l.opt.Named[i]), rank(l.opt.Named[j])) })
 	m.exceeded = len(m.placing) > 0
 	m.begin()
 	m.resume, m.stop = iter.Pull(iter.Seq[error](m.run))
 	return m, nil
-}
-
-func rank(first bool) int {
-	if first {
-		return 0
-	}
-	return 1
 }
 
 // begin has the window begin now.
