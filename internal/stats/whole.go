@@ -7,6 +7,12 @@ import "math"
 // High, which is +Inf where nothing bounds it.
 type Whole struct{ Calls, Low, High float64 }
 
+// Bounded tells whether the number of calls is known within bounds. A nil Whole is: all calls were seen.
+func (w *Whole) Bounded() bool { return w == nil || !math.IsInf(w.High, 1) }
+
+// sure is how many standard errors an estimate may be off, as in package budget.
+const sure = 3.2
+
 // Plus returns the estimate of two stretches together. A nil one is of calls that were all seen.
 func (w *Whole) Plus(calls uint64, v *Whole, others uint64) *Whole {
 	if w == nil && v == nil {
@@ -44,7 +50,7 @@ func (w *Whole) Part(calls, of uint64) *Whole {
 	n, k := float64(of), float64(calls)
 	share := k / n
 	// Wilson's interval for a share, of calls that come in stretches: their number counts for half.
-	const z2 = 2 * 3.2 * 3.2
+	const z2 = 2 * sure * sure
 	middle, half := (share+z2/(2*n))/(1+z2/n), math.Sqrt(z2*(share*(1-share)/n+z2/(4*n*n)))/(1+z2/n)
 	return &Whole{max(w.Calls*share, k), max(w.Low*max(middle-half, 0), k), max(w.High*min(middle+half, 1), k)}
 }
@@ -71,12 +77,14 @@ func (f *Function) Number() float64 {
 // Count is Number as a whole number.
 func (f *Function) Count() uint64 { return uint64(math.Round(f.Number())) }
 
-// Scaled is the sum for all calls.
-func (a *Amounts) Scaled(w *Whole) float64 {
+// Scaled is the sum for all calls, with bounds: those of the number of calls, and how far a mean of so many amounts may be off.
+func (a *Amounts) Scaled(w *Whole) (n, least, most float64) {
+	n = float64(a.Sum())
 	if w == nil {
-		return float64(a.Sum())
+		return n, n, n
 	}
-	return float64(a.Sum()) * w.Calls / float64(max(a.Count()+a.Left, 1))
+	of, chance := float64(max(a.Count()+a.Left, 1)), sure*a.Spread()
+	return n * w.Calls / of, n * w.Low / of * (1 - chance), n * w.High / of * (1 + chance)
 }
 
 // Scale is what sums over timed calls are to be multiplied by to be of all calls; it is NaN where too few were timed to end, or
@@ -101,7 +109,7 @@ func (f *Function) Scaled(sum, low, high int64, of *Histogram) (n, least, most f
 	if math.IsNaN(scale) || of.Count() == 0 {
 		return 0, 0, 0, false
 	}
-	chance := 3.2 * of.Spread()
+	chance := sure * of.Spread()
 	ended := float64(f.Ended())
 	return float64(sum) * scale, max(float64(low)*f.Whole.Low/ended*(1-chance), float64(low)), float64(high) * f.Whole.High / ended * (1 + chance), true
 }

@@ -9,7 +9,7 @@ import (
 
 // estimate writes how many calls there were about, or, where nothing bounds them, at least.
 func estimate(w *stats.Whole) string {
-	if math.IsInf(w.High, 1) {
+	if !w.Bounded() {
 		return "≥" + units.Compact(math.Floor(w.Low))
 	}
 	return "≈" + units.Compact(math.Round(w.Calls))
@@ -17,7 +17,7 @@ func estimate(w *stats.Whole) string {
 
 // rate writes how many calls there were in a second, nil where that is not known.
 func rate(r stats.Row) any {
-	if r.Whole != nil && math.IsInf(r.Whole.High, 1) && r.Seconds > 0 {
+	if !r.Whole.Bounded() && r.Seconds > 0 {
 		return "≥" + units.Rate(r.Whole.Low/r.Seconds)
 	}
 	return known(rated(r), units.Rate(r.Rate))
@@ -28,7 +28,7 @@ func rated(r stats.Row) bool { return r.Seconds > 0 || r.Rate > 0 }
 
 // wholeBounds are the bounds of an estimate; high is nil where nothing bounds it.
 func wholeBounds(w *stats.Whole) (low uint64, high any) {
-	if !math.IsInf(w.High, 1) {
+	if w.Bounded() {
 		high = uint64(math.Ceil(w.High))
 	}
 	return uint64(math.Floor(w.Low)), high
@@ -36,7 +36,7 @@ func wholeBounds(w *stats.Whole) (low uint64, high any) {
 
 // scaled is a sum of latencies for all calls of a row, in ns, with its bounds; ok is false where it is not known.
 func scaled(r stats.Row) (n, low, high int64, ok bool) {
-	if !timed(r) || r.Whole != nil && math.IsInf(r.Whole.High, 1) {
+	if !timed(r) || !r.Whole.Bounded() {
 		return 0, 0, 0, false
 	}
 	net := r.Latency
@@ -76,7 +76,7 @@ func amountSum(r stats.Row) any {
 		return amountCell(r, (*stats.Histogram).Sum)
 	}
 	n, _, _ := amounts(r)
-	if math.IsInf(r.Whole.High, 1) {
+	if !r.Whole.Bounded() {
 		return "≥" + amountText(r.Amounts.Sum())
 	}
 	return amountText(n)
@@ -84,12 +84,11 @@ func amountSum(r stats.Row) any {
 
 // amounts is the sum of amounts for all calls of a row, with its bounds.
 func amounts(r stats.Row) (n, low, high int64) {
-	h := r.Amounts
-	if n = h.Sum(); r.Whole == nil {
+	if n = r.Amounts.Sum(); r.Whole == nil {
 		return n, n, n
 	}
-	of, chance := float64(h.Count()+h.Left), 3.2*h.Spread()
-	return whole64(h.Scaled(r.Whole)), max(whole64(float64(n)*r.Whole.Low/of*(1-chance)), n), whole64(float64(n) * r.Whole.High / of * (1 + chance))
+	a, b, c := r.Amounts.Scaled(r.Whole)
+	return whole64(a), max(whole64(b), n), whole64(c)
 }
 
 // callsLow and callsHigh are the bounds of the number of calls, which is exact where all were seen.

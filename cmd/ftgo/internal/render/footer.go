@@ -2,7 +2,6 @@ package render
 
 import (
 	"bytes"
-
 	"fmt"
 	"io"
 	"math"
@@ -168,7 +167,7 @@ func (f *footer) estimated(rows []stats.Row, s stats.Summary) {
 	for _, row := range rows {
 		if row.Whole != nil && row.Number() >= 0.5 {
 			n++
-			unbounded = unbounded || math.IsInf(row.Whole.High, 1)
+			unbounded = unbounded || !row.Whole.Bounded()
 		}
 	}
 	least := ""

@@ -323,7 +323,7 @@ func (o Options) members(r stats.Row) object {
 	}
 	if r.Whole != nil && amount.Count() > 0 {
 		_, low, high := amounts(r)
-		added = append(added, member{"sum_low", low}, member{"sum_high", known(!math.IsInf(r.Whole.High, 1), high)})
+		added = append(added, member{"sum_low", low}, member{"sum_high", known(r.Whole.Bounded(), high)})
 	}
 	events := make(map[string]uint64) // without an entry for what never happened
 	for i, name := range o.Events {

@@ -300,7 +300,8 @@ func sortRows(rows []stats.Row, order string) {
 		case order == "wait":
 			return times(r, r.Split.Waiting)
 		case order == "sum" && r.Amounts != nil:
-			return int64(r.Amounts.Scaled(r.Whole))
+			n, _, _ := r.Amounts.Scaled(r.Whole)
+			return int64(n)
 		case order == "sum":
 			return 0
 		}

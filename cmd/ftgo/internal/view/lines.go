@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -335,7 +334,7 @@ func (v *Lines) End(t *trace.Table) error {
 	}
 	if all, sampled := number(t.Whole); sampled && v.trees == nil {
 		about := "about"
-		if slices.ContainsFunc(t.Whole, func(r stats.Row) bool { return r.Whole != nil && math.IsInf(r.Whole.High, 1) }) {
+		if slices.ContainsFunc(t.Whole, func(r stats.Row) bool { return !r.Whole.Bounded() }) {
 			about = "at least"
 		}
 		v.Env.Warn(fmt.Sprintf("%d of %s %s calls were traced, to keep the budget of %.4g%% (--budget 0 sets no limit)", v.seen, about, units.Compact(all), 100*t.Budget))

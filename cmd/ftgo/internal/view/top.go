@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -73,7 +72,7 @@ func (v *Overview) page(t *trace.Table) top.Page {
 	p := top.Page{Names: "FUNCTION", Columns: render.TopColumns(v.opt.Sched), Keys: "Enter opens"}
 	probed, called, timed := 0, 0, 0
 	for i, r := range t.Whole {
-		if r.Whole == nil || !math.IsInf(r.Whole.High, 1) || r.Calls > 0 {
+		if r.Whole.Bounded() || r.Calls > 0 {
 			probed++
 		}
 		switch {
