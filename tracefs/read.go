@@ -67,6 +67,9 @@ func (s *Session) ReadPages(ctx context.Context, page func(cpu int, page []byte)
 	return n, err
 }
 
+// Wake ends the rest of Read or ReadPages, or that of the next call if none rests now.
+func (s *Session) Wake() { s.pipe.Interrupt() }
+
 func (s *Session) hasStopped() bool {
 	select {
 	case <-s.stopped:

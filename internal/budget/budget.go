@@ -53,7 +53,8 @@ type Budget struct {
 const (
 	// leastCPUs is what a program is taken to use at least: one that uses less than that of a CPU has the time to spare.
 	leastCPUs = 0.1
-	// moment is the time for which probes may take all that the budget allows in it, and more, before a function counts as hot.
+	// moment is the time for which probes may take what the budget allows of a whole CPU, beyond what was saved, before a function counts as
+	// hot. What takes less than that is seldom called.
 	moment = 0.1
 	// kept is the part of the budget that functions may take which are watched all the time, where others are sampled.
 	kept = 0.5
@@ -72,6 +73,9 @@ const (
 
 // Watch says that a function is watched from now on.
 func (b *Budget) Watch(fn int) { b.Funcs[fn].watched, b.Funcs[fn].sampled = true, false }
+
+// Rest says that a function is not watched for now, though it is not hot.
+func (b *Budget) Rest(fn int) { b.Funcs[fn].watched = false }
 
 // Sample says that a function is sampled from now on, though it is not hot itself.
 func (b *Budget) Sample(fn int) {
@@ -123,7 +127,7 @@ func (b *Budget) Hot(seconds, cpu float64, calls func(fn int) float64, cost func
 		}
 	}
 	allowed := b.Share * max(cpu, leastCPUs*seconds)
-	if b.debt <= moment*b.Allowed() || all <= allowed {
+	if b.debt <= moment*b.Share*max(b.cpus, 1) || all <= allowed {
 		return nil
 	}
 	slices.SortStableFunc(order, func(i, j int) int {

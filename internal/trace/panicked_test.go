@@ -27,7 +27,7 @@ func TestPanicsOfWork(t *testing.T) {
 					t.Errorf("panicked with %q", text)
 				}
 			}()
-			m := &sampler{next: time.Now().Add(time.Hour), looked: time.Now().Add(time.Hour)}
+			m := &sampler{wake: time.NewTimer(0), next: time.Now().Add(time.Hour), looked: time.Now().Add(time.Hour)}
 			m.resume, m.stop = iter.Pull(func(yield func(error) bool) {
 				m.yield = yield
 				m.beside(func() error { panic("broken") })

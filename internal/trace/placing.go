@@ -67,6 +67,7 @@ func (m *sampler) cool() error {
 			if isHot(i) {
 				m.budget.Sample(i)
 			} else {
+				m.budget.Rest(i)
 				m.again = append(m.again, i)
 			}
 		}
@@ -108,6 +109,9 @@ func (m *sampler) overBudget(hot []int) string {
 
 // disarm removes probes, those first that took most at the last look.
 func (m *sampler) disarm(events []tracefs.Event) error {
+	if len(events) == 0 { // none are all of a session
+		return nil
+	}
 	m.l.vanished.leave(events)
 	events = slices.Clone(events)
 	slices.SortStableFunc(events, func(a, b tracefs.Event) int { return cmp.Compare(m.load.events[b.Name], m.load.events[a.Name]) })

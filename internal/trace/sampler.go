@@ -45,6 +45,7 @@ type sampler struct {
 	read   uint64        // the number of events by then
 	inTurn bool          // probes are being placed or removed for what a look has found, or for a stretch
 
+	wake   *time.Timer          // ends the rest of the next read
 	resume func() (error, bool) // goes on until the next read
 	stop   func()
 	yield  func(error) bool // lets the stream be read; false is the end
@@ -54,6 +55,8 @@ const (
 	// firstPause is the least time between two looks at what probes cost, and longPause the most.
 	firstPause = 3 * time.Millisecond
 	longPause  = 100 * time.Millisecond
+	// shortRest is the least time between two reads of the stream that find nothing.
+	shortRest = 2 * time.Millisecond
 	// lookShare is what part of a CPU looks may take: to read the counters of 15,000 sites takes 20 ms.
 	lookShare = 0.02
 	// slowest is how long probes are not placed, because probes have taken more than they may, at most.
@@ -77,7 +80,7 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	share := cmp.Or(l.opt.Budget, unlimited)
 	plan, n := l.plan, len(l.plan.Funcs)
 	m = &sampler{
-		l: l, groups: make(map[string]*group), gone: make(map[int]uint64), pause: firstPause, events: len(plan.Events),
+		l: l, wake: time.AfterFunc(longPause, l.session.Wake), groups: make(map[string]*group), gone: make(map[int]uint64), pause: firstPause, events: len(plan.Events),
 		budget: budget.Budget{Share: share, Funcs: make([]budget.Func, n+1), Times: plan.Mode == uprobe.Latency},
 	}
 	if m.load, err = newLoad(l); err != nil {
@@ -144,6 +147,7 @@ func (m *sampler) end() {
 	}
 	m.look()
 	m.stop()
+	m.wake.Stop()
 }
 
 // errEnded: the window has ended before the work on probes.
@@ -184,6 +188,7 @@ func (m *sampler) turn() error {
 // wait lets the stream be read once, and until a time, and looks at what probes cost meanwhile.
 func (m *sampler) wait(until time.Time) error {
 	for {
+		m.rest(until)
 		if !m.yield(nil) {
 			return errEnded
 		}
@@ -206,6 +211,22 @@ func (m *sampler) wait(until time.Time) error {
 	}
 }
 
+// rest has the next read of the stream return by the time that there is something to do. Where a function may become hot it returns the
+// sooner, the smaller the budget is: 1% is 10 ms of each second, and functions that are hot may take all of the program's time.
+func (m *sampler) rest(until time.Time) {
+	rest := longPause
+	if len(m.watched) > 0 || m.stretch != nil {
+		rest = time.Duration(m.budget.Share * float64(longPause))
+	}
+	if m.stretch == nil {
+		rest = min(rest, time.Until(m.next))
+	}
+	if left := time.Until(until); left > 0 {
+		rest = min(rest, left)
+	}
+	m.wake.Reset(max(rest, shortRest))
+}
+
 // alarmed tells whether what was read since the last look says that probes take much more than they may.
 func (m *sampler) alarmed(now time.Time) bool {
 	return now.Sub(m.looked) > firstPause && m.load.costOf(m.l.stream.Events()-m.read) > m.budget.Allowed()/20
@@ -216,6 +237,7 @@ func (m *sampler) beside(do func() error) (err error) {
 	done := make(chan struct{})
 	var panicked Panicked
 	go func() {
+		defer m.wake.Reset(0)
 		defer close(done)
 		defer panicked.Catch()
 		err = do()
