@@ -193,6 +193,7 @@ type Plan struct {
 	Kind    Kind
 	Funcs   []int   // that are watched
 	Seconds float64 // how long it lasts
+	Most    float64 // CPU time that probes may take in it, in seconds: it ends when they have
 }
 
 // Next is the next stretch, if the budget allows one by now.
@@ -211,6 +212,7 @@ func (b *Budget) Next() (p Plan, ok bool) {
 	}
 	saved := span * b.Allowed()
 	p.Seconds = min(max(saved/each, shortest), longest)
+	p.Most = max(2*saved, shortest*max(b.cpus, leastCPUs))
 	if -b.debt < min(0.9*saved, each*p.Seconds) {
 		return p, false
 	}
@@ -248,12 +250,15 @@ func (b *Budget) kinds() (kinds []Kind) {
 	return kinds
 }
 
-// coolest are the functions that take little together where they are counted: they are the same as long as that is so.
+// coolest are the functions that take little together where they are counted. They are the same as long as that is so, and not many more
+// would.
 func (b *Budget) coolest() []int {
 	all := b.Sampled()
 	stays := func(i int) bool { return b.Funcs[i].sampled }
-	if len(b.light) > 0 && b.chosenOf == len(all) && !slices.ContainsFunc(b.light, func(i int) bool { return !stays(i) }) && b.load(b.light) <= 2*light {
-		return b.light
+	if len(b.light) > 0 && b.chosenOf == len(all) && !slices.ContainsFunc(b.light, func(i int) bool { return !stays(i) }) {
+		if load := b.load(b.light); load <= 2*light && load > light/4 {
+			return b.light
+		}
 	}
 	b.chosenOf = len(all)
 	slices.SortStableFunc(all, func(i, j int) int {

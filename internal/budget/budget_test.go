@@ -64,7 +64,7 @@ func TestEstimates(t *testing.T) {
 			}
 			for range 6 {
 				own, _ := p.run(0.3)
-				e.Pause(Range{own, own, own})
+				e.Pause(Range{own, own, own}, 1, 1)
 				for _, light := range [][]int{nil, all[:min((len(all)+2)/3, 3)]} {
 					watched, cpu := all, 0.02
 					if light != nil {
@@ -76,7 +76,7 @@ func TestEstimates(t *testing.T) {
 						n += c
 						seen[i] += uint64(c)
 					}
-					e.Add(Stretch{Own: Less(cpu, about(float64(n)*600e-9)), Calls: calls, Light: light})
+					e.Add(Stretch{Own: Less(cpu, about(float64(n)*600e-9)), Calls: calls, Light: light}, 1, 1)
 				}
 			}
 			ok := true
@@ -107,15 +107,15 @@ func TestEstimatesPeriods(t *testing.T) {
 		if i >= mostStretches {
 			calls = 300
 		}
-		e.Pause(Range{1, 1, 1})
-		e.Add(Stretch{Own: Range{0.1, 0.1, 0.1}, Calls: map[int]int{7: calls}})
+		e.Pause(Range{1, 1, 1}, 1, 1)
+		e.Add(Stretch{Own: Range{0.1, 0.1, 0.1}, Calls: map[int]int{7: calls}}, 1, 1)
 	}
 	const want = mostStretches * (1000 + 2*3000)
 	if got := e.Unseen(7, 0); math.Abs(got.Typical-want) > want/1e6 || got.Low > want || got.High < want {
 		t.Errorf("%v, want %v", got, want)
 	}
 	e.Leave(7)
-	e.Pause(Range{100, 100, 100})
+	e.Pause(Range{100, 100, 100}, 1, 1)
 	if got := e.Unseen(7, 0); math.Abs(got.Typical-want) > want/1e6 || !e.Sampled(7) || e.Away(7) {
 		t.Errorf("watched again: %v", got)
 	}
@@ -124,14 +124,40 @@ func TestEstimatesPeriods(t *testing.T) {
 	}
 }
 
+// TestEstimatesPaces: a program that sleeps, with some calls, and works in between, with others, is estimated apart for either, though it
+// hardly ever is watched while it works.
+func TestEstimatesPaces(t *testing.T) {
+	var e Estimates
+	e.Join(1)
+	e.Join(2)
+	for i := range 20 {
+		quiet := Range{0.004, 0.004, 0.004}
+		e.Pause(quiet, 0.1, 0.004)
+		e.Add(Stretch{Own: quiet, Calls: map[int]int{1: 80}}, 0.1, 0.005)
+		if i%4 == 0 {
+			e.Pause(Range{0.2, 0.2, 0.2}, 0.2, 0.2)
+			e.Add(Stretch{Own: Range{0.002, 0.002, 0.002}, Calls: map[int]int{2: 2000}}, 0.05, 0.05)
+		}
+	}
+	for fn, want := range map[int]float64{1: 20 * 80, 2: 5 * 200e3} {
+		if got := e.Unseen(fn, 0); math.Abs(got.Typical-want) > want/1e6 || got.Low > want || got.High < want || got.High > 3*want {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+	e.Pause(Range{40, 40, 40}, 5, 40) // nobody knows what it does in these
+	if got := e.Unseen(1, 0); !math.IsInf(got.High, 1) {
+		t.Errorf("%v of a pace without a stretch", got)
+	}
+}
+
 // TestEstimatesGap: a function that was not watched for a moment was called as often in it as else.
 func TestEstimatesGap(t *testing.T) {
 	var e Estimates
-	e.Pause(Range{8, 8, 8})
+	e.Pause(Range{8, 8, 8}, 1, 1)
 	e.Join(1)
-	e.Pause(Range{2, 2, 2})
+	e.Pause(Range{2, 2, 2}, 1, 1)
 	e.Leave(1)
-	e.Pause(Range{8, 8, 8})
+	e.Pause(Range{8, 8, 8}, 1, 1)
 	if got := e.Unseen(1, 1600); got.Typical != 200 || got.Low != 0 || got.High < 2000 || got.High > 3000 {
 		t.Errorf("%v", got)
 	}
@@ -237,13 +263,13 @@ func TestCalm(t *testing.T) {
 // no more: one that is watched again before there is any is called as often as while it was watched.
 func TestEstimatesFirst(t *testing.T) {
 	var e Estimates
-	e.Pause(Range{0, 0.001, 0.01})
+	e.Pause(Range{0, 0.001, 0.01}, 1, 1)
 	e.Join(1)
 	e.Join(2)
 	e.First(map[int]int{1: 1000})
-	e.Pause(Range{0.1, 0.1, 0.1})
+	e.Pause(Range{0.1, 0.1, 0.1}, 1, 1)
 	e.Leave(2)
-	e.Pause(Range{3.9, 3.9, 3.9})
+	e.Pause(Range{3.9, 3.9, 3.9}, 1, 1)
 	if got := e.Unseen(2, 39); math.Abs(got.Typical-1) > 0.1 || got.High > 20 {
 		t.Errorf("watched again: %v", got)
 	}

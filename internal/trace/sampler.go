@@ -205,7 +205,7 @@ func (m *sampler) wait(until time.Time) error {
 				return err
 			}
 		}
-		if !now.Before(until) {
+		if !now.Before(until) || m.overspent() {
 			return nil
 		}
 	}
@@ -230,6 +230,12 @@ func (m *sampler) rest(until time.Time) {
 // alarmed tells whether what was read since the last look says that probes take much more than they may.
 func (m *sampler) alarmed(now time.Time) bool {
 	return now.Sub(m.looked) > firstPause && m.load.costOf(m.l.stream.Events()-m.read) > m.budget.Allowed()/20
+}
+
+// overspent tells whether the probes of a stretch have taken what it was saved for: what was quiet may have become hot.
+func (m *sampler) overspent() bool {
+	s := m.stretch
+	return s != nil && s.open && m.load.costOf(m.l.stream.Events()-s.events) > s.Most
 }
 
 // beside runs do while the stream is read, and returns when it has ended.
@@ -277,10 +283,10 @@ func (m *sampler) look() {
 	m.pause = min(2*m.pause, longPause)
 	m.next = now.Add(max(m.pause, time.Duration(float64(took)/lookShare)))
 	if s := m.stretch; s != nil {
-		s.around, s.spent = s.around+cpu, s.spent+spent
+		s.around, s.lasted, s.spent = s.around+cpu, s.lasted+seconds, s.spent+spent
 		return
 	}
-	m.estimates.Pause(m.own(cpu, spent))
+	m.estimates.Pause(m.own(cpu, spent), seconds, cpu)
 	m.hot = append(m.hot, m.budget.Hot(seconds, cpu, func(i int) float64 { return m.load.calls[i] }, func(i int) float64 { return m.load.spent[i] })...)
 }
 

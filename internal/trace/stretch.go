@@ -20,8 +20,10 @@ type stretch struct {
 	cpu    time.Duration  // the program's CPU time: when it began, and then of all of it
 	before map[int]uint64 // the number of calls when it began
 	calls  map[int]int    // of the stretch, once it has ended
-	// around is the program's CPU time from the last look before it to the first one behind it, and spent what all probes took of that.
-	around, spent float64
+	events uint64         // that were read when it began
+	// around is the program's CPU time from the last look before it to the first one behind it, spent what all probes took of that, and lasted
+	// the time between the two looks.
+	around, spent, lasted float64
 }
 
 // sample watches sampled functions for a stretch of time.
@@ -54,7 +56,7 @@ func (m *sampler) sample(p budget.Plan) error {
 		return err
 	}
 	m.come(g, at.Ticks)
-	s.cpu, s.open = m.load.clock.Used(), true
+	s.cpu, s.open, s.events = m.load.clock.Used(), true, m.l.stream.Events()
 	m.l.stream.Mark(at.Ticks, func() { s.before = m.begun(g) })
 	if err := m.wait(time.Now().Add(time.Duration(p.Seconds * float64(time.Second)))); err != nil {
 		return err
@@ -133,7 +135,7 @@ func (m *sampler) account() {
 			cost += float64(n) * f.Counted
 		}
 	}
-	m.estimates.Pause(m.own(max(s.around-inside, 0), max(s.spent-cost, 0)))
+	m.estimates.Pause(m.own(max(s.around-inside, 0), max(s.spent-cost, 0)), s.lasted, s.around)
 	own := budget.Less(inside, m.load.bounds(cost, m.budget.CPUs()))
 	if n := float64(s.total()); s.Kind == budget.Count {
 		m.counted.calls, m.counted.cpu = m.counted.calls+n, m.counted.cpu+inside
@@ -149,7 +151,7 @@ func (m *sampler) account() {
 	if s.Kind == budget.Light {
 		of.Light = s.Funcs
 	}
-	m.estimates.Add(of)
+	m.estimates.Add(of, s.lasted, s.around)
 	for _, i := range s.group.funcs {
 		m.budget.Note(i, max(own.Typical, inside/50), float64(s.calls[i]))
 	}
