@@ -195,11 +195,7 @@ func TestKernelRecipesOfLines(t *testing.T) {
 		{recipe: "gosql", chore: "sql", flags: []string{"--min=20ms"}, ignore: "users|[1e]$|nothing", without: []string{took}},
 		{recipe: "gopanics", chore: "panics", flags: []string{"-l"}, without: []string{"^ .*", `\(.*`}},
 	} {
-		t.Run(fmt.Sprint(test.recipe, test.build, test.flags), func(t *testing.T) {
-			if test.build != nil || test.flags != nil {
-				fixture.NeedLong(t)
-			}
-			target := fixture.Build(t, "chores", test.build...)
+		compare := func(t *testing.T, target string) {
 			tries := 1
 			if strings.Contains(strings.Join(test.flags, " "), "20") { // milliseconds, which the fast ones may take once
 				tries = 3
@@ -214,6 +210,17 @@ func TestKernelRecipesOfLines(t *testing.T) {
 				slices.Sort(logged)
 				return different(shown, logged)
 			})
+		}
+		name := fmt.Sprint(test.recipe, test.build, test.flags)
+		t.Run(name, func(t *testing.T) {
+			if test.build != nil || test.flags != nil {
+				fixture.NeedLong(t)
+			}
+			compare(t, fixture.Build(t, "chores", test.build...))
+		})
+		t.Run(name+"/newest", func(t *testing.T) {
+			fixture.NeedLong(t)
+			compare(t, fixture.BuildWith(t, fixture.Current, "chores", test.build...))
 		})
 	}
 }

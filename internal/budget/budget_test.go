@@ -197,6 +197,33 @@ func TestHot(t *testing.T) {
 	}
 }
 
+// TestRest: a function that waits for its probes is not hot, whatever its last hits have cost.
+func TestRest(t *testing.T) {
+	b := Budget{Share: 0.25, Funcs: make([]Func, 2)}
+	b.Watch(0)
+	b.Watch(1)
+	b.Rest(1)
+	b.Spend(1, 1, 0.9)
+	if hot := b.Hot(1, 1, func(int) float64 { return 1 }, func(int) float64 { return 0.45 }); !slices.Equal(hot, []int{0}) {
+		t.Errorf("%v", hot)
+	}
+}
+
+// TestIdle: what takes some milliseconds of a program that hardly uses a CPU is seldom called.
+func TestIdle(t *testing.T) {
+	b := Budget{Share: 0.25, Funcs: make([]Func, 1)}
+	b.Watch(0)
+	cost := func(int) float64 { return 0.015 }
+	b.Spend(0.1, 0.001, 0.015)
+	if hot := b.Hot(0.1, 0.001, cost, cost); len(hot) != 0 {
+		t.Error("hot")
+	}
+	b.Spend(0.1, 0.001, 0.030)
+	if hot := b.Hot(0.1, 0.001, cost, cost); len(hot) != 1 {
+		t.Error("not hot for good")
+	}
+}
+
 // TestBudgetKept: over a minute probes take no more than the budget, whatever a stretch costs.
 func TestBudgetKept(t *testing.T) {
 	for _, share := range []float64{0.01, 0.05, 0.25} {

@@ -185,9 +185,9 @@ func judge(t *testing.T, w *tallyRun, percent int, args []string) (j judgement) 
 	}
 	truth.hits = float64(run.Hits)
 	truth.spent = max(0, all.cpu-all.work/efficiency) * 1e9
-	j.loss = []float64{100 * (1 - all.efficiency()/efficiency)}
+	j.loss = []float64{100 * all.lost(efficiency)}
 	j.wall = []float64{100 * (1 - all.speed()/speed)}
-	j.first = []float64{100 * (1 - first.efficiency()/efficiency)}
+	j.first = []float64{100 * first.lost(efficiency)}
 	j.arming = []float64{1000 * (arming.cpu - arming.work/efficiency)}
 	j.noise = []float64{100 * math.Abs(alone[0].efficiency()/alone[1].efficiency()-1)}
 	j.share = []float64{100 * run.Probing.Share}
@@ -346,7 +346,14 @@ type stretch struct {
 }
 
 func (s stretch) efficiency() float64 { return s.work / s.cpu }
-func (s stretch) speed() float64      { return s.work / s.seconds }
+
+// lost is the share of the CPU time that the work would not have taken at an efficiency. A budget is a share of what the program uses, or
+// of a tenth of a CPU if that is more.
+func (s stretch) lost(efficiency float64) float64 {
+	return (s.cpu - s.work/efficiency) / max(s.cpu, s.seconds/10)
+}
+
+func (s stretch) speed() float64 { return s.work / s.seconds }
 
 func (c tallyCounts) minus(o tallyCounts) tallyCounts {
 	return tallyCounts{c.calls - o.calls, c.ns - o.ns, c.timed - o.timed}
