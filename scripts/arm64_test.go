@@ -48,7 +48,6 @@ func TestKernelArm64(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(fixture.TargetsVar, filepath.Join(dir, "targets"))
 	t.Setenv("FTGO_TEST_KERNEL", "require")
-	t.Setenv(fixture.LongVar, "") // no releases of Go
 	for _, target := range arm64Targets {
 		fixture.BuildFor(t, "arm64", fixture.Current, target[0], target[1:]...)
 	}
