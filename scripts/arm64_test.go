@@ -49,7 +49,7 @@ func TestKernelArm64(t *testing.T) {
 	t.Setenv(fixture.TargetsVar, filepath.Join(dir, "targets"))
 	t.Setenv("FTGO_TEST_KERNEL", "require")
 	for _, target := range arm64Targets {
-		fixture.BuildFor(t, "arm64", fixture.Current, target[0], target[1:]...)
+		fixture.BuildFor(t, "arm64", fixture.Local, target[0], target[1:]...)
 	}
 	test := filepath.Join(dir, "ftgo.test")
 	build := exec.Command("go", "test", "-c", "-o", test, "./cmd/ftgo")
