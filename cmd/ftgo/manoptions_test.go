@@ -39,7 +39,7 @@ var manualTexts = map[string]string{
 	"depth":      "Show only calls nested less than N deep: those that are inside of fewer than N other traced calls.",
 	"entries":    "Show only how calls begin: no results, no latency, and much cheaper.",
 	"duration":   "Stop after so many SECONDS, or after a time like 100ms or 2m.",
-	"interval":   "Print a table every so many SECONDS. On a terminal it is redrawn, and obeys keys: s sorts, / filters, p pauses, q quits, and ? lists all of them.",
+	"interval":   "Print a table every so many SECONDS. On a terminal it is redrawn.",
 	"wait":       "Wait until BINARY is there, and count the time of -d from the first process that runs it.",
 	"ready-fd":   "Write \"ready\" to file descriptor N when the probes are armed, and close it.",
 	"per-pid":    "Show a row for each function of each process. The processes after the first 1000 share their rows.",

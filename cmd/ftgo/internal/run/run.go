@@ -64,7 +64,7 @@ func (j *Job) Do(ctx context.Context) (err error) {
 		return err
 	}
 	ended := false
-	defer func() { // after a panic, too: the view may have the terminal's keys
+	defer func() { // after a panic, too: the view may have a connection
 		if !ended {
 			err = errors.Join(err, j.View.End(nil))
 		}
@@ -311,7 +311,7 @@ type View interface {
 	Goroutine(*pairing.Goroutine) error
 	Kernel(*pairing.KernelEvent) error
 	ProcessEnded(pid int)
-	// Flush comes when all that was read was told, 50 times a second: to write, and to obey keys.
+	// Flush comes when all that was read was told, 50 times a second: to write.
 	Flush() error
 	// Interval comes at its place among the calls.
 	Interval(*trace.Table) error

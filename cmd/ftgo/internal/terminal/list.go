@@ -69,7 +69,7 @@ func (l *List) move(rows int) {
 // edit changes the filter by a key.
 func (l *List) edit(key rune) {
 	switch {
-	case key == Newline, key == Enter:
+	case key == Enter:
 		l.Typing = false
 	case key == Escape:
 		l.Typing, l.Filter = false, ""

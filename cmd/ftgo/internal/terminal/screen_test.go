@@ -24,7 +24,7 @@ func (m *terminal) Write(p []byte) (int, error) {
 		case strings.HasPrefix(text, "\x1b[2K"):
 			m.row(m.y, nil)
 			text = text[4:]
-		case strings.HasPrefix(text, "\x1b[1m"), strings.HasPrefix(text, "\x1b[2m"):
+		case strings.HasPrefix(text, "\x1b[1m"):
 			text = text[4:]
 		case strings.HasPrefix(text, "\x1b[m"):
 			text = text[3:]
@@ -125,7 +125,7 @@ func TestScreen(t *testing.T) {
 			m := &terminal{width: 20, height: 5}
 			screen := NewScreen(m)
 			for _, text := range test.draws {
-				if err := screen.Draw(text, "", m.width, m.height); err != nil {
+				if err := screen.Draw(text, m.width, m.height); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -141,7 +141,7 @@ func TestScreenBelowOtherOutput(t *testing.T) {
 	fmt.Fprint(m, "1\n2\n3\n4\n5\n6\n7\n")
 	screen := NewScreen(m)
 	for _, text := range []string{"a\nb\nc\nd\n", "e\nf\n", "g\nh\ni\n"} {
-		if err := screen.Draw(text, "", m.width, m.height); err != nil {
+		if err := screen.Draw(text, m.width, m.height); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -159,7 +159,7 @@ func TestScreenResized(t *testing.T) {
 	for _, size := range [][2]int{{20, 6}, {8, 6}, {30, 12}, {30, 4}} {
 		m.resize(size[0], size[1])
 		for range 2 {
-			if err := screen.Draw(wide+"\nb\nc\n", "", m.width, m.height); err != nil {
+			if err := screen.Draw(wide+"\nb\nc\n", m.width, m.height); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -174,25 +174,13 @@ func TestScreenResized(t *testing.T) {
 	}
 }
 
-// TestSingle: keys without a letter are one byte each.
-func TestSingle(t *testing.T) {
-	for typed, want := range map[string]string{
-		"jk": "jk", "\x1b[A\x1b[Bq": "\x10\x0eq", "\x1bOA": "\x10", "\x1b[5~\x1b[6~": "\x02\x06", "\x1b[1~\x1b[F": "\x01\x05",
-		"\x1b": "\x1b", "\x1b[15~s\x1bOP": "s", "/ö\x1b[1;5A": "/ö",
-	} {
-		if got := single(typed); got != want {
-			t.Errorf("%q: %q, want %q", typed, got, want)
-		}
-	}
-}
-
-// TestScreenTiny: nothing scrolls off a terminal of few lines, even where there is a status.
+// TestScreenTiny: nothing scrolls off a terminal of few lines.
 func TestScreenTiny(t *testing.T) {
-	for height, want := range []string{1: "", 2: "s", 3: "a\ns"} {
+	for height, want := range []string{1: "", 2: "a", 3: "a\nb"} {
 		m := &terminal{width: 20, height: height}
 		screen := NewScreen(m)
 		for range 3 {
-			if err := screen.Draw("a\nb\nc\nd\n", "s", m.width, m.height); err != nil {
+			if err := screen.Draw("a\nb\nc\nd\n", m.width, m.height); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -206,13 +194,13 @@ func TestScreenWithoutLimits(t *testing.T) {
 	var b bytes.Buffer
 	screen := NewScreen(&b)
 	long := strings.Repeat("x", 500)
-	if err := screen.Draw(long+"\n", "", 0, 0); err != nil {
+	if err := screen.Draw(long+"\n", 0, 0); err != nil {
 		t.Fatal(err)
 	}
 	if want := "\x1b[2K\x1b[1m" + long + "\x1b[m\n\x1b[J"; b.String() != want {
 		t.Errorf("Draw wrote %q, want %q", b.String(), want)
 	}
-	if err := NewScreen(brokenWriter{}).Draw("a", "", 0, 0); !errors.Is(err, errBroken) {
+	if err := NewScreen(brokenWriter{}).Draw("a", 0, 0); !errors.Is(err, errBroken) {
 		t.Errorf("Draw to a broken writer: %v", err)
 	}
 }

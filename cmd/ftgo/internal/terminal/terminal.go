@@ -100,21 +100,14 @@ type Screen struct {
 func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
 
 // Draw shows text, which may hold no control characters but newlines, its first line in
-// bold, and below it the status, if that is not "". Lines are cut to width columns, and the
-// block to height-1 lines, the bottom line being the cursor's: what has scrolled off or
-// wrapped can't be drawn over. 0 means no limit. Where the terminal's size has changed, the block is at its
-// top from then on.
-func (s *Screen) Draw(text, status string, width, height int) error {
+// bold. Lines are cut to width columns, and the block to height-1 lines, the bottom line
+// being the cursor's: what has scrolled off or wrapped can't be drawn over. 0 means no
+// limit. Where the terminal's size has changed, the block is at its top from then on.
+func (s *Screen) Draw(text string, width, height int) error {
 	lines := slices.Collect(strings.Lines(text))
-	last, room := -1, len(lines)+1
 	if height > 0 {
-		room = height - 1
+		lines = lines[:min(len(lines), height-1)]
 	}
-	if status != "" && room > 0 {
-		last = min(len(lines), room-1)
-		lines = append(lines[:last], status)
-	}
-	lines = lines[:min(len(lines), room)]
 	// One write, and each line erased right before it is drawn: no flicker.
 	var b bytes.Buffer
 	switch {
@@ -129,8 +122,8 @@ func (s *Screen) Draw(text, status string, width, height int) error {
 		if width > 0 {
 			line = printable.Cut(line, width)
 		}
-		if !s.Plain && (i == 0 || i == last) {
-			line = map[bool]string{true: "\x1b[2m", false: "\x1b[1m"}[i == last] + line + "\x1b[m" // SGR
+		if !s.Plain && i == 0 {
+			line = "\x1b[1m" + line + "\x1b[m" // SGR
 		}
 		// EL before the text: after a line as wide as the terminal, the cursor is
 		// still on its last column, which EL would erase.

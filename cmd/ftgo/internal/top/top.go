@@ -216,7 +216,7 @@ func (m *Model) press(key rune) Wish {
 		m.only = !m.only
 	case 'w':
 		return Waits
-	case terminal.Enter, terminal.Newline:
+	case terminal.Enter:
 		if _, ok := m.Chosen(); ok {
 			return Open
 		}

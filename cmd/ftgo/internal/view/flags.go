@@ -40,7 +40,6 @@ type Options struct {
 	Sched  bool          // latencies are split by what the scheduler did
 	Inside bool          // only calls are wanted that functions with that role make
 	Mixed  bool          // several processes may be seen, so that lines must name them
-	Keys   bool          // what is typed is for the view
 
 	// Patience is how long trees wait for goroutines that outlive them, 0 for what is usual.
 	Patience time.Duration

@@ -1,9 +1,11 @@
 package view
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"time"
 
@@ -25,12 +27,13 @@ import (
 type Table struct {
 	run.Ignore
 	*run.Scene
-	opt   *Options
-	mode  uprobe.Mode
-	live  *live   // nil but for -i on a terminal
-	by    *values // nil if nobody asks for them
-	began bool    // a header has been written
-	ended int     // intervals
+	opt    *Options
+	mode   uprobe.Mode
+	screen *terminal.Screen     // nil but for -i on a terminal
+	trends map[string][]float64 // those of [render.Options], on a screen
+	by     *values              // nil if nobody asks for them
+	began  bool                 // a header has been written
+	ended  int                  // intervals
 }
 
 // NewTable returns the view of calls that are seen as mode says.
@@ -96,22 +99,40 @@ func (r *Table) Begin(s *run.Scene) error {
 		return cli.Usage("-o pprof writes no text: -w FILE")
 	}
 	if r.opt.Format == render.Table && r.opt.Every > 0 && terminal.Is(s.Out) {
-		r.live = newLive(s.Out, r.opt, r.options())
+		r.screen = terminal.NewScreen(s.Out)
+		r.screen.Plain = os.Getenv("NO_COLOR") != ""
+		if !r.opt.Tables.PerPID && !r.options().By { // trends are of functions
+			r.trends = make(map[string][]float64)
+		}
 	}
 	return nil
 }
 
-func (r *Table) Flush() error {
-	if r.live == nil {
-		return nil
+// trendLength is how many intervals the last column shows.
+const trendLength = 12
+
+// draw puts a table of an interval in the place of the one before.
+func (r *Table) draw(rows []stats.Row) error {
+	o := r.options()
+	if o.Trends = r.trends; o.Trends != nil {
+		for _, row := range rows {
+			trend := append(o.Trends[row.Name], row.Rate)
+			o.Trends[row.Name] = trend[max(0, len(trend)-trendLength):]
+		}
 	}
-	return r.live.obey()
+	var height int
+	o.Width, height = terminal.Size(r.Out)
+	var table bytes.Buffer
+	if err := render.Functions(&table, render.Table, topRows(rows, r.opt.Tables.Top), o); err != nil {
+		return err
+	}
+	return r.screen.Draw(table.String(), o.Width, height)
 }
 
 func (r *Table) Interval(t *trace.Table) error {
 	rows := r.asAsked(t.Since)
-	if r.live != nil {
-		return r.live.show(r.arrange(rows, 0))
+	if r.screen != nil {
+		return r.draw(r.arrange(rows, 0))
 	}
 	if r.opt.Format == render.Table {
 		if _, err := fmt.Fprintf(r.Out, "%s\n", t.At.Format(time.TimeOnly)); err != nil {
@@ -190,11 +211,10 @@ func (r *Table) write(rows []stats.Row, of *render.Interval) error {
 }
 
 func (r *Table) End(t *trace.Table) error {
-	defer r.live.close()
 	if t == nil {
 		return nil
 	}
-	if r.opt.Every > 0 && r.live == nil {
+	if r.opt.Every > 0 && r.screen == nil {
 		if err := r.Interval(t); err != nil {
 			return err
 		}
