@@ -86,10 +86,6 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 		args = []string{"version"}
 	case cli.CompleteArg: // no command for people
 		return cli.Complete(&e.Env.Env, commands(e), args[1:])
-	case "top":
-		if len(args) == 2 && args[1] == guardArg {
-			return terminal.Guard(os.Stdin, os.Stdout, topKilled)
-		}
 	case "demo":
 		if len(args) == 2 && args[1] == workloadArg {
 			_, err := fmt.Fprintln(e.Stdout, runWorkload())

@@ -7,23 +7,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/schema"
 )
 
 func TestMain(m *testing.M) {
-	if slices.Equal(os.Args[1:], []string{"top", guardArg}) { // of a test that has a screen
-		_ = terminal.Guard(os.Stdin, os.Stdout, topKilled)
-		return
-	}
 	fixture.Main(m)
 }
 

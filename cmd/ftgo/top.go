@@ -7,12 +7,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 )
 
-// guardArg makes ftgo be what guards the terminal of top, and says topKilled if that could not end by itself.
-const (
-	guardArg  = "guard-the-terminal"
-	topKilled = "ftgo was killed; ftgo clean removes what it has left"
-)
-
 func topCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env)
 	return &cli.Command{
@@ -29,6 +23,6 @@ func topCommand(e *env) *cli.Command {
 			}
 			return o.Target.Words("top", words, false)
 		},
-		Run: func(ctx context.Context) error { return o.Top(ctx, "top", guardArg) },
+		Run: func(ctx context.Context) error { return o.Top(ctx) },
 	}
 }

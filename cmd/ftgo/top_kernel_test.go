@@ -224,15 +224,6 @@ func TestKernelTop(t *testing.T) {
 		nothingOf(t, f, pid)
 	}
 
-	pid = again()
-	syscall.Kill(pid, syscall.SIGKILL)
-	m.wait("ftgo was killed; ftgo clean removes what it has left")
-	m.keys("Enter") // the shell may have been faster, with a prompt on a screen that is gone
-	back("SIGKILL")
-	m.run(built(t) + " clean; echo cleaned")
-	m.wait("cleaned\nhere$")
-	nothingOf(t, f, pid)
-
 	for _, end := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		pid = again()
 		target.Process.Signal(end)

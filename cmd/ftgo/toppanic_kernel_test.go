@@ -29,7 +29,7 @@ func TestKernelTopPanicked(t *testing.T) {
 	switch pid := os.Getenv(again); pid {
 	case "":
 	case "painting":
-		_ = screen.Show(context.Background(), breakingPainting{}, nil, "top", guardArg)
+		_ = screen.Show(context.Background(), breakingPainting{}, nil)
 	default:
 		e := newEnv(os.Stdout, os.Stderr)
 		e.Adjust = func(tracefs.Features) tracefs.Features { panic("broken") }

@@ -66,13 +66,11 @@ func TestKernelTopEndsSoon(t *testing.T) {
 		pid := m.child()
 		if end.how != "" {
 			m.keys(end.how)
+			m.until("prompt", func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "here$") })
 		} else {
 			syscall.Kill(pid, syscall.SIGKILL)
-			m.wait(topKilled)
-			m.keys("Enter")
-		}
-		m.until("prompt", func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "here$") })
-		if end.how == "" {
+			ended(t, pid)
+			m = newTmux(t) // the other terminal is left as it was
 			m.run(built(t) + " clean; echo cleaned")
 			m.wait("cleaned\nhere$")
 		}

@@ -37,14 +37,8 @@ var styles = map[top.Style]tcell.Style{
 }
 
 // Show fills the terminal with a painting, again whenever something wakes it, until that says to end, or
-// ctx does. The terminal is then as it was before. If this process ends otherwise, what guard runs sees to
-// that: a program of its own that calls [terminal.Guard].
-func Show(ctx context.Context, p Painting, wake <-chan struct{}, guard ...string) error {
-	release, err := terminal.Guarded(guard...)
-	if err != nil {
-		return err
-	}
-	defer release()
+// ctx does. The terminal is then as it was before, also if the painting panics.
+func Show(ctx context.Context, p Painting, wake <-chan struct{}) error {
 	// Nothing is asked of the terminal: answers take their time over ssh, one that is killed might leave
 	// them to the shell, and what there is to be asked for, finer keys and colours, is not needed.
 	s, err := tcell.NewScreen(tcell.OptNegotiation(false), tcell.OptSanitizeContent(true))

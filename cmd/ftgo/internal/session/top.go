@@ -24,9 +24,8 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Top is the command top: a full screen, or a stream of what that would show. guard are the arguments
-// of ftgo that have it guard the terminal.
-func (o *Options) Top(ctx context.Context, guard ...string) error {
+// Top is the command top: a full screen, or a stream of what that would show.
+func (o *Options) Top(ctx context.Context) error {
 	o.OwnFuncs, o.Errors, o.Summaries, o.Sole = true, true, true, true
 	if o.Interval == 0 {
 		o.Interval = time.Second
@@ -52,7 +51,7 @@ func (o *Options) Top(ctx context.Context, guard ...string) error {
 			s.overview()
 		}
 	})
-	err := screen.Show(s.shown, s, s.wake, guard...)
+	err := screen.Show(s.shown, s, s.wake)
 	s.mu.Lock()
 	s.open = false
 	s.mu.Unlock()
