@@ -95,22 +95,27 @@ func (p *planned) do(ctx context.Context, j *run.Job, inUse ...string) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	var definitions strings.Builder
-	for _, event := range uprobe.TraceEvents(p.plan.Events) {
-		lines, _ := event.Definitions("ftgo", printable.Text(p.Binary)) // what can't be defined is told when it is
-		for _, l := range lines {
-			definitions.WriteString(l + "\n")
-		}
-	}
 	if p.DryRun {
-		_, err = io.WriteString(out, definitions.String())
+		_, err = io.WriteString(out, p.definitions())
 		return err
 	}
 	if p.Verbose {
-		fmt.Fprint(p.Stderr, definitions.String())
+		fmt.Fprint(p.Stderr, p.definitions())
 	}
 	j.Env, j.Target, j.Plan, j.Out = &p.Env.Env, p.target, p.plan, out
 	return j.Do(ctx)
+}
+
+// definitions are what the kernel is told, a line each.
+func (p *planned) definitions() string {
+	var text strings.Builder
+	for _, event := range uprobe.TraceEvents(p.plan.Events) {
+		lines, _ := event.Definitions("ftgo", printable.Text(p.Binary)) // what can't be defined is told when it is
+		for _, l := range lines {
+			text.WriteString(l + "\n")
+		}
+	}
+	return text.String()
 }
 
 // job is a run of the view, as far as flags say.
