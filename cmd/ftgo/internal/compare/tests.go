@@ -33,23 +33,25 @@ func (s *statistic) p(spread float64) float64 {
 	}
 }
 
-// deviations is a p-value as standard deviations. It is given by its logarithm: by how much more than chance runs
-// differ, these are divided by, and so they matter where the p-value is no number any more.
-func deviations(log float64) float64 {
-	if log > -20 {
-		return math.Sqrt2 * math.Erfcinv(math.Exp(min(log, 0)))
+// deviations tells by how many standard deviations a number differs from the expected one. The number is the
+// first of a table whose rows and columns have given sums: the next differs by as much the other way, and so on.
+// The result is the root of the likelihood ratio, whose distribution is nearly normal. The number is first moved
+// one nearer to the expected one, because then no p-value is below the exact one, however small the numbers
+// are (Zubkov and Serov 2012).
+func deviations(off float64, expected ...float64) float64 {
+	moved := math.Copysign(max(math.Abs(off)-1, 0), off)
+	var ratio float64
+	for i, want := range expected {
+		by := moved * float64(1-i%2*2)
+		if number := want + by; number > 0 { // rounding of large numbers may leave less
+			ratio += number * math.Log1p(by/want)
+		}
 	}
-	// Erfcinv takes its argument from 1, which leaves nothing of it. This solves what Erfc is like for so large ones.
-	x := math.Sqrt(-log)
-	for range 10 {
-		square := x * x
-		x = math.Sqrt(-log - math.Log(x*math.SqrtPi) + math.Log1p(-1/(2*square)+3/(4*square*square)))
-	}
-	return math.Sqrt2 * x
+	return math.Copysign(math.Sqrt(2*max(ratio, 0)), off)
 }
 
 // rates tests whether calls are as frequent: of all of them, those of a side are so many as its time has
-// it, as of a coin that is thrown so often (Przyborowski and Wilenski 1940).
+// it, as of a coin that is thrown so often.
 func rates(sides [2][]Seen) (s statistic) {
 	var calls [2]uint64
 	var seconds [2]float64
@@ -67,32 +69,16 @@ func rates(sides [2][]Seen) (s statistic) {
 			s.df += float64(len(runs) - 1)
 		}
 	}
-	chance := seconds[0] / (seconds[0] + seconds[1])
-	if calls[0]+calls[1] == 0 || !(chance > 0 && chance < 1) { // one took no time beside the other
+	all, time := float64(calls[0])+float64(calls[1]), seconds[0]+seconds[1]
+	old, now := all*(seconds[0]/time), all*(seconds[1]/time)
+	if !(old > 0 && now > 0) { // there were no calls, or one took no time beside the other
 		return statistic{}
 	}
-	s.known, s.z = true, binomial(calls[0], calls[0]+calls[1], chance)
+	s.known, s.z = true, deviations(float64(calls[0])-old, old, now)
 	return s
 }
 
-// binomial is by how many standard deviations k of n is off the mean, for a chance of q each.
-func binomial(k, n uint64, q float64) float64 {
-	mean := float64(n) * q
-	deviation := math.Sqrt(mean * (1 - q))
-	if n > many && min(mean, float64(n)-mean) > enough {
-		return (float64(k) - mean) / deviation
-	}
-	log := func(k float64) float64 {
-		return choose(float64(n), k) + k*math.Log(q) + (float64(n)-k)*math.Log1p(-q)
-	}
-	return signed(float64(k), mean, 0, float64(n), log)
-}
-
-// From so many on, with at least so many expected either way, the normal distribution is as good as the
-// exact one.
-const many, enough = 100_000, 1000
-
-// shares tests whether as large a share of calls has something: Fisher's exact test.
+// shares tests whether as large a share of calls has something.
 func shares(sides [2][]Seen, of func(Seen) (of, all uint64)) (s statistic) {
 	var have, all [2]float64
 	for i, runs := range sides {
@@ -120,43 +106,10 @@ func shares(sides [2][]Seen, of func(Seen) (of, all uint64)) (s statistic) {
 	if some == 0 || some == number {
 		return s
 	}
-	mean := some * all[0] / number
-	deviation := math.Sqrt(mean * (1 - some/number) * all[1] / (number - 1))
-	if number > many && square(deviation) > enough {
-		s.z = (have[0] - mean) / deviation
-		return s
-	}
-	log := func(k float64) float64 {
-		return choose(some, k) + choose(number-some, all[0]-k) - choose(number, all[0])
-	}
-	s.z = signed(have[0], mean, max(0, some-all[1]), min(some, all[0]), log)
+	expected := func(of, side float64) float64 { return of * side / number }
+	old, rest := expected(some, all[0]), number-some
+	s.z = deviations(have[0]-old, old, expected(some, all[1]), expected(rest, all[1]), expected(rest, all[0]))
 	return s
-}
-
-// signed is the p-value of k as standard deviations from the mean, for a distribution from least to most of
-// which log is the logarithm: twice the chance of what is as far off on its side.
-func signed(k, mean, least, most float64, log func(k float64) float64) float64 {
-	step, sign := 1.0, 1.0
-	if k < mean {
-		step, sign = -1, -1
-	}
-	k = max(least, min(k, most)) // where large numbers are rounded
-	first, tail := log(k), 0.0
-	for ; k >= least && k <= most; k += step {
-		term := math.Exp(log(k) - first) // each may be too small for a number
-		if tail += term; !(term > tail*1e-16) {
-			break
-		}
-	}
-	return sign * deviations(first+math.Log(2*tail))
-}
-
-// choose is the logarithm of the number of ways to choose k of n.
-func choose(n, k float64) float64 {
-	a, _ := math.Lgamma(n + 1)
-	b, _ := math.Lgamma(k + 1)
-	c, _ := math.Lgamma(n - k + 1)
-	return a - b - c
 }
 
 func square(x float64) float64 { return x * x }
