@@ -202,7 +202,6 @@ func TestKernelTraceWhere(t *testing.T) {
 		{"string longer than what is shown", []string{"--strlen", "2", "--where", `key == "key-77"`}, 1, true},
 		{"slow ones", []string{"--min", "1h"}, 0, false},
 		{"another goroutine", []string{"--goid", "99999"}, 0, false},
-		{"in order of begin", []string{"--start-order"}, n, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			args := append([]string{"trace", "-o", "json"}, c.args...)

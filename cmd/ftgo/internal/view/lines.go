@@ -28,7 +28,6 @@ import (
 type Lines struct {
 	stream
 	calls  *render.CallWriter
-	order  startOrder
 	trees  *calltree.Trees      // nil without --tree
 	chrome *render.ChromeWriter // nil but for -o chrome
 	latest uint64               // when a call was last seen to begin or end
@@ -80,7 +79,7 @@ func NewLines(o *Options) (v *Lines, err error) {
 
 func (v *Lines) Needs() run.Needs {
 	o := &v.opt.Lines
-	entries := o.Begins || o.Entries || o.StartOrder || o.Trees() || v.opt.Format == render.Chrome
+	entries := o.Begins || o.Entries || o.Trees() || v.opt.Format == render.Chrome
 	mode := uprobe.Latency
 	if o.Entries {
 		mode = uprobe.Entries
@@ -119,7 +118,6 @@ func (v *Lines) Begin(s *run.Scene) error {
 	if v.opt.Format == render.Chrome {
 		v.chrome = render.NewChromeWriter(v.out, cmp.Or(s.Recorded, time.Now()))
 	}
-	v.order = startOrder{write: v.write, open: make(map[uint64]*started)}
 	if v.opt.trees() {
 		v.trees = calltree.New(o.Depth, v.writeTree)
 		v.trees.Patience = cmp.Or(v.opt.Patience, v.trees.Patience)
@@ -150,9 +148,6 @@ func (v *Lines) Entry(c *pairing.Call) error {
 		return v.trees.Begin(c, v.Plan.Funcs[c.Func].Name, v.Clock.Wall(c.Start))
 	case v.trees != nil:
 		return nil
-	case v.opt.Lines.StartOrder:
-		v.order.begin(c)
-		return nil
 	}
 	return v.write(v.line(c, false))
 }
@@ -161,11 +156,8 @@ func (v *Lines) Return(c *pairing.Call) error {
 	v.latest = max(v.latest, c.End)
 	v.see(c)
 	line := v.line(c, true)
-	switch {
-	case v.trees != nil:
+	if v.trees != nil {
 		return v.trees.End(c, line, v.Clock.Wall(v.latest))
-	case v.opt.Lines.StartOrder:
-		return v.order.end(c, line)
 	}
 	return v.write(line)
 }
@@ -233,9 +225,9 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 	if !v.concerns(c) || v.trees == nil && o.Depth > 0 && c.Depth >= o.Depth {
 		return nil
 	}
-	fl, kept := v.funcs[f.Func], v.trees != nil || o.StartOrder
+	fl := v.funcs[f.Func]
 	var m *made
-	if fl == nil || kept {
+	if fl == nil || v.trees != nil {
 		m = &made{}
 	} else {
 		m = &fl.once

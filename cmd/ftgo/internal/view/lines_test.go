@@ -3,6 +3,7 @@ package view
 import (
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/calltree"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/addresses"
 	"github.com/ftgo/ftgo/internal/pairing"
@@ -39,7 +40,7 @@ func TestLineMemory(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { v.line(c, false) }); n > 0 {
 		t.Errorf("a line takes %v allocations", n)
 	}
-	v = linesOf(LineFlags{StartOrder: true})
+	v.trees = calltree.New(0, nil)
 	if first, next := v.line(c, false), v.line(c, false); first == next {
 		t.Error("two lines that are kept are one")
 	}

@@ -79,7 +79,7 @@ func (v *Lines) Flush() error {
 // writeRest writes what was held back.
 func (v *Lines) writeRest() error {
 	if v.trees == nil {
-		return v.order.pass(true)
+		return nil
 	}
 	if err := v.trees.PassAll(); err != nil {
 		return err
