@@ -72,7 +72,6 @@ func TestKernelRaw(t *testing.T) {
 		{"TraceServer", TestKernelTraceServer},
 		{"TraceWhere", TestKernelTraceWhere},
 		{"TraceCrowd", TestKernelTraceCrowd},
-		{"TraceTree", TestKernelTraceTree},
 		{"Watch", TestKernelWatch},
 		{"Values", TestKernelValues},
 	} {

@@ -275,25 +275,6 @@ func TestKernelTraceExecuted(t *testing.T) {
 	}
 }
 
-// TestKernelTraceTree nests calls as the program does.
-func TestKernelTraceTree(t *testing.T) {
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "lookup")
-	r := ftgo(t, "trace", "--tree", "--begins", target, "main.lookup(n)", "main.twice()", "--", target, "-n", "0")
-	var shape []string
-	for line := range strings.Lines(r.stdout) {
-		mark, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " goroutine 1 ")
-		name, _, _ := strings.Cut(strings.TrimLeft(rest, " "), "(")
-		name, _, _ = strings.Cut(name, " ")
-		indent := len(rest) - len(strings.TrimLeft(rest, " "))
-		shape = append(shape, fmt.Sprintf("%s%d%s", mark, indent, name))
-	}
-	want := ">0main.twice >2main.lookup <2main.lookup >2main.lookup <2main.lookup <0main.twice"
-	if got := strings.Join(shape, " "); r.code != 0 || got != want {
-		t.Errorf("status %d\ngot  %s\nwant %s\n%s", r.code, got, want, r.stdout)
-	}
-}
-
 // TestKernelWatch reads package variables, by address and, where the program is mapped
 // anywhere, by offset.
 func TestKernelWatch(t *testing.T) {

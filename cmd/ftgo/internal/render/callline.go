@@ -64,12 +64,8 @@ var splitParts = [...]struct {
 // CallOptions say how a [CallWriter] writes calls.
 type CallOptions struct {
 	Format Format
-	// Begins has a line when a call begins and one when it ends, rather than one line
-	// for both at its end. It is for text, as are Times and what follows.
-	Begins    bool
-	Entries   bool // has only lines of begins: calls are not seen to end
-	Times     bool // begins lines with the time: of the call's begin, in a second line of its end
-	Tree      bool // indents calls by their depth
+	// Times begins lines with the time of the call's begin. It is for text, as is what follows.
+	Times     bool
 	Processes bool // names the process too: goroutines of several ones are mixed
 	Stacks    bool // adds callers to CSV and TSV; the other formats have them where a call does
 	Sched     bool // adds what latencies were spent with
@@ -78,18 +74,17 @@ type CallOptions struct {
 	// Short are the short names of functions by their names.
 	Short map[string]string
 	// Line, if not nil, is what a line has rather than the call as Go would spell it.
-	// There is one line a call: when it ends or, with Entries, when it begins.
 	Line *CallFormat
 }
 
 // CallWriter writes traced calls, a line each, by one call of Write.
 //
 // Text ([Table]) is for people and is not aligned beyond the latency; nothing of the
-// traced program can end a line, or put into one what is not printable:
+// traced program can end a line, or put into one what is not printable. The second line is of a
+// call of which only the begin was seen:
 //
 //	  12.3µs  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)
 //	> goroutine 1 main.get(key="bob", n=3)
-//	< goroutine 1 main.get = ("hi bob", nil) 12.3µs
 //
 // Callers follow, a line each. JSON is an object a call, CSV and TSV have a row each, with args
 // and results as JSON. A latency is that of a call that has returned; others have none.
@@ -119,11 +114,8 @@ func NewCallWriter(w io.Writer, o CallOptions) *CallWriter {
 // Header writes what stands above the first call: the column names of CSV and TSV.
 func (w *CallWriter) Header() error { return writeHeader(w.w, w.o.Format, w.members(&CallLine{})) }
 
-// Call writes a line. Lines of begins are left out, unless there are two lines a call or no others.
+// Call writes a line.
 func (w *CallWriter) Call(c *CallLine) error {
-	if c.End == "" && !w.o.Entries && (w.o.Format != Table || !w.o.Begins || w.o.Line != nil) {
-		return nil
-	}
 	what := "call"
 	switch f := w.o.Format; f {
 	case CSV, TSV:

@@ -58,36 +58,30 @@ func TestHostileValuesInText(t *testing.T) {
 	if len(hostileValues) < 40 {
 		t.Fatalf("only %d strings", len(hostileValues))
 	}
+	// What stands before each occurrence of s, and behind the last.
+	fields := []string{`  12.3µs  goroutine 1  main.get(before=1, s=`, `, behind=2, b=[]byte(`, `), p=&{F:`, ` G:3}) = (*errors.errorString(`, `), 4)`}
 	for i, s := range hostileValues {
-		for _, style := range []struct {
-			o      CallOptions
-			fields []string // what stands before each occurrence of s, and behind the last
-		}{
-			{CallOptions{}, []string{`  12.3µs  goroutine 1  main.get(before=1, s=`, `, behind=2, b=[]byte(`, `), p=&{F:`, ` G:3}) = (*errors.errorString(`, `), 4)`}},
-			{CallOptions{Begins: true}, []string{`< goroutine 1 main.get = (*errors.errorString(`, `), 4) 12.3µs`}},
-		} {
-			rest := line(t, style.o, around(s))
-			checkPrintable(t, rest)
-			for n, field := range style.fields {
-				var found bool
-				if rest, found = strings.CutPrefix(rest, field); !found {
-					t.Fatalf("string %d, %q: %q does not begin with %q", i, s, rest, field)
-				}
-				if n == len(style.fields)-1 {
-					break
-				}
-				quoted, err := strconv.QuotedPrefix(rest)
-				if err != nil {
-					t.Fatalf("string %d, %q: no quoted string at %q", i, s, rest)
-				}
-				if back, err := strconv.Unquote(quoted); err != nil || back != s {
-					t.Fatalf("string %d: %q became %q, %v", i, s, back, err)
-				}
-				rest = rest[len(quoted):]
+		rest := line(t, CallOptions{}, around(s))
+		checkPrintable(t, rest)
+		for n, field := range fields {
+			var found bool
+			if rest, found = strings.CutPrefix(rest, field); !found {
+				t.Fatalf("string %d, %q: %q does not begin with %q", i, s, rest, field)
 			}
-			if rest != "" {
-				t.Fatalf("string %d, %q: %q is too much", i, s, rest)
+			if n == len(fields)-1 {
+				break
 			}
+			quoted, err := strconv.QuotedPrefix(rest)
+			if err != nil {
+				t.Fatalf("string %d, %q: no quoted string at %q", i, s, rest)
+			}
+			if back, err := strconv.Unquote(quoted); err != nil || back != s {
+				t.Fatalf("string %d: %q became %q, %v", i, s, back, err)
+			}
+			rest = rest[len(quoted):]
+		}
+		if rest != "" {
+			t.Fatalf("string %d, %q: %q is too much", i, s, rest)
 		}
 	}
 }
@@ -246,7 +240,7 @@ func TestHostileNames(t *testing.T) {
 			Args:    []capture.Value{i, why, madeup.Unfetched(s), bytesOf, f, madeup.Struct(s, madeup.Named(s, madeup.Num("int", 1)), madeup.Named(s, madeup.Num("int", 2)))},
 			Results: []capture.Value{why},
 		}
-		for _, o := range []CallOptions{{}, {Begins: true}, {Tree: true}, {Line: format}, {Format: JSON}, {Format: CSV}, {Format: TSV}} {
+		for _, o := range []CallOptions{{}, {Line: format}, {Format: JSON}, {Format: CSV}, {Format: TSV}} {
 			text := line(t, o, c)
 			if o.Format == TSV {
 				text = strings.ReplaceAll(text, "\t", "")

@@ -38,7 +38,7 @@ func ended(c CallLine, how string) CallLine {
 	return c
 }
 
-// calls are begins and ends of calls in which everything happens, as they would come.
+// calls are calls in which everything happens, as they would end.
 func calls() []CallLine {
 	serve := CallLine{Time: callStart, Ended: callStart.Add(4350 * time.Millisecond), Function: "main.(*Server).serve", Thread: Thread{Goid: 1, PID: 4711, TID: 4711}, NS: 4_350_000_000, End: "return"}
 	inner := get()
@@ -57,8 +57,7 @@ func calls() []CallLine {
 	recursion := ended(get(), "open")
 	recursion.Ended, recursion.Depth = time.Time{}, 1_000_000
 	return []CallLine{
-		begin(serve), begin(inner), inner, begin(deep), deep, begin(asm), asm, half, single,
-		ended(get(), "unwound"), recursion, ended(get(), "lost"), serve,
+		inner, deep, asm, half, single, ended(get(), "unwound"), recursion, ended(get(), "lost"), serve,
 	}
 }
 
@@ -73,12 +72,8 @@ func TestCallsGolden(t *testing.T) {
 	}{
 		{"calls", CallOptions{}},
 		{"calls-times", CallOptions{Times: true, Processes: true}},
-		{"calls-two-lines", CallOptions{Begins: true}},
-		{"calls-two-lines-times", CallOptions{Begins: true, Times: true, Processes: true}},
-		{"calls-tree", CallOptions{Tree: true}},
-		{"calls-tree-two-lines", CallOptions{Tree: true, Begins: true}},
-		{"calls-format", CallOptions{Line: format, Times: true, Begins: true}},
-		{"calls.json", CallOptions{Format: JSON, Begins: true}},
+		{"calls-format", CallOptions{Line: format, Times: true}},
+		{"calls.json", CallOptions{Format: JSON}},
 		{"calls.csv", CallOptions{Format: CSV}},
 		{"calls.tsv", CallOptions{Format: TSV}},
 	} {
@@ -131,18 +126,13 @@ func TestCallText(t *testing.T) {
 		want string
 	}{
 		{"joined", CallOptions{}, get(), `  12.3µs  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)`},
-		{"begin", CallOptions{Begins: true}, begin(get()), `> goroutine 1 main.get(key="bob", n=3)`},
-		{"end", CallOptions{Begins: true}, get(), `< goroutine 1 main.get = ("hi bob", nil) 12.3µs`},
 		{"nothing in, nothing out", CallOptions{}, none, `  12.3µs  goroutine 1  main.get()`},
-		{"end of one without results", CallOptions{Begins: true}, none, `< goroutine 1 main.get 12.3µs`},
 		{"one result", CallOptions{}, one, `  12.3µs  goroutine 1  main.get(key="bob", n=3) = nil`},
 		{"note", CallOptions{}, noted, `  12.3µs  goroutine 1  main.get(<assembly>)`},
 		{"longest latency", CallOptions{}, long, `  2.56Mh  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)`},
 		{"unwound", CallOptions{}, ended(get(), "unwound"), `       -  goroutine 1  main.get(key="bob", n=3) = unwound`},
-		{"unwound, end", CallOptions{Begins: true}, ended(get(), "unwound"), `< goroutine 1 main.get = unwound`},
 		{"open", CallOptions{}, ended(get(), "open"), `       -  goroutine 1  main.get(key="bob", n=3) = open`},
 		{"time", CallOptions{Times: true}, get(), `12:00:00.123456   12.3µs  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)`},
-		{"time of the end", CallOptions{Times: true, Begins: true}, get(), `12:00:00.123469 < goroutine 1 main.get = ("hi bob", nil) 12.3µs`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := line(t, test.o, test.c); got != test.want {
@@ -166,21 +156,6 @@ func TestCallFits(t *testing.T) {
 	}
 }
 
-// What is written of a call that begins belongs to text in two lines alone.
-func TestBeginsOnlyInBegins(t *testing.T) {
-	format, err := ParseCallFormat("%d", []string{"n"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range []CallOptions{{}, {Format: JSON, Begins: true}, {Format: CSV, Begins: true}, {Format: TSV, Begins: true}, {Begins: true, Line: format}} {
-		var b bytes.Buffer
-		c := begin(get())
-		if err := NewCallWriter(&b, o).Call(&c); err != nil || b.Len() > 0 {
-			t.Errorf("%+v: wrote %q, %v", o, b.String(), err)
-		}
-	}
-}
-
 // Where calls are not seen to end, their begins are what there is, in all formats.
 func TestEntries(t *testing.T) {
 	format, err := ParseCallFormat("%d %s %s", []string{"n", "latency", "r0"})
@@ -192,11 +167,11 @@ func TestEntries(t *testing.T) {
 		o    CallOptions
 		want string
 	}{
-		{"text", CallOptions{Entries: true}, `> goroutine 1 main.get(key="bob", n=3)`},
-		{"format", CallOptions{Entries: true, Line: format}, `3 <no latency> <no r0>`},
-		{"json", CallOptions{Entries: true, Format: JSON}, `{"type":"call","time":"2024-02-29T12:00:00.123456789Z","function":"main.get",` +
+		{"text", CallOptions{}, `> goroutine 1 main.get(key="bob", n=3)`},
+		{"format", CallOptions{Line: format}, `3 <no latency> <no r0>`},
+		{"json", CallOptions{Format: JSON}, `{"type":"call","time":"2024-02-29T12:00:00.123456789Z","function":"main.get",` +
 			`"goid":1,"pid":4711,"tid":4712,"cpu":1,"depth":0,"args":{"key":"bob","n":3}}`},
-		{"tsv", CallOptions{Entries: true, Format: TSV}, "2024-02-29T12:00:00.123456789Z\tmain.get\t1\t4711\t4712\t1\t0\t\t\t" + `{"key":"bob","n":3}` + "\t"},
+		{"tsv", CallOptions{Format: TSV}, "2024-02-29T12:00:00.123456789Z\tmain.get\t1\t4711\t4712\t1\t0\t\t\t" + `{"key":"bob","n":3}` + "\t"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := line(t, test.o, begin(get())); got != test.want {
@@ -251,7 +226,7 @@ func BenchmarkCallWriter(b *testing.B) {
 
 // TestCallAllocates: a line of JSON takes no memory of its own.
 func TestCallAllocates(t *testing.T) {
-	w := NewCallWriter(io.Discard, CallOptions{Format: JSON, Entries: true})
+	w := NewCallWriter(io.Discard, CallOptions{Format: JSON})
 	c := begin(get())
 	if n := testing.AllocsPerRun(100, func() { _ = w.Call(&c) }); n > 0 {
 		t.Errorf("a line takes %v allocations", n)

@@ -18,48 +18,34 @@ import (
 
 // appendText writes a line of text without its newline.
 func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
-	second := w.o.Begins && c.End != "" && w.o.Line == nil
-	at := &c.Time
-	if second && !c.Ended.IsZero() {
-		at = &c.Ended
-	}
-	b = w.appendTime(b, at)
+	b = w.appendTime(b, &c.Time)
 	switch {
 	case w.o.Line != nil:
 		return w.o.Line.append(b, c)
 	case c.End == "":
 		b = append(w.appendWho(append(b, "> "...), &c.Thread), ' ')
-		return w.appendCall(w.appendName(b, c), c, true, false)
-	case second:
-		b = append(w.appendWho(append(b, "< "...), &c.Thread), ' ')
-		b = w.appendCall(w.appendName(b, c), c, false, true)
-		if c.returned() {
-			b = w.appendSplit(append(append(b, ' '), units.Duration(c.NS)...), c)
-		}
-		return b
+	default:
+		b = append(w.appendSplit(appendRight(b, 8, c.latency()), c), "  "...)
+		b = append(w.appendWho(b, &c.Thread), "  "...)
 	}
-	b = append(w.appendSplit(appendRight(b, 8, c.latency()), c), "  "...)
-	b = w.appendName(append(w.appendWho(b, &c.Thread), "  "...), c)
-	return w.appendCall(b, c, true, true)
+	return w.appendCall(b, c)
 }
 
-// appendCall writes arguments and results behind the function, within CallOptions.Width if that can be.
-func (w *CallWriter) appendCall(b []byte, c *CallLine, args, results bool) []byte {
+// appendCall writes the function, its arguments and its results, within CallOptions.Width if that can be.
+func (w *CallWriter) appendCall(b []byte, c *CallLine) []byte {
+	b = append(b, w.function(c.Function)...)
 	room := func(around string, part int) int {
 		if w.o.Width == 0 {
 			return 0
 		}
 		return max((w.o.Width-printable.Columns(string(b))-len(around))*part/3, 1)
 	}
-	if args {
-		most := room("()", 3)
-		if results && most > 0 { // results have up to a third
-			w.results = valuetext.AppendResults(w.results[:0], c.End, c.Results, room("() = ()", 1))
-			most = max(most-printable.Columns(string(w.results)), 1)
-		}
-		b = valuetext.AppendArgs(b, c.Args, c.ArgsNote, most)
+	most := room("()", 3)
+	if c.End != "" && most > 0 { // results have up to a third
+		w.results = valuetext.AppendResults(w.results[:0], c.End, c.Results, room("() = ()", 1))
+		most = max(most-printable.Columns(string(w.results)), 1)
 	}
-	if results {
+	if b = valuetext.AppendArgs(b, c.Args, c.ArgsNote, most); c.End != "" {
 		b = valuetext.AppendResults(b, c.End, c.Results, room(" = ()", 3))
 	}
 	return b
@@ -88,14 +74,6 @@ func (w *CallWriter) appendWho(b []byte, t *Thread) []byte {
 		return strconv.AppendInt(append(b, "thread "...), int64(t.TID), 10)
 	}
 	return strconv.AppendUint(append(b, "goroutine "...), t.Goid, 10)
-}
-
-// appendName writes the function, indented in a tree.
-func (w *CallWriter) appendName(b []byte, c *CallLine) []byte {
-	if w.o.Tree {
-		b = appendIndent(b, c.Depth)
-	}
-	return append(b, w.function(c.Function)...)
 }
 
 // leastName is how many columns the name of a function may have at least.

@@ -171,7 +171,7 @@ func (w *CallWriter) appendTreeLine(b []byte, t *CallTree, l *TreeLine, root int
 	case l.Call == nil:
 		return append(append(b, w.function(l.Function)...), "(…)"...)
 	}
-	if b = w.appendCall(append(b, w.function(l.Call.Function)...), l.Call, true, true); l.Outlived > 0 {
+	if b = w.appendCall(b, l.Call); l.Outlived > 0 {
 		b = append(append(b, "  outlived "...), w.function(t.Function)...)
 		b = append(append(b, " by "...), units.Duration(l.Outlived.Nanoseconds())...)
 	}

@@ -108,7 +108,7 @@ func TestHostileEvents(t *testing.T) {
 		lines := []TreeLine{{Call: &call}, {Event: e, Level: 1}, {Function: s, Begun: callStart, Level: 1}, {Branch: true, GoesOn: true, Level: 1}}
 		tree := &CallTree{First: &call, Function: s, Origin: &Origin{Function: s}, Lines: lines}
 		written(t, 1+3+4, func(w io.Writer) error {
-			return NewCallWriter(w, CallOptions{Tree: true}).Tree(tree)
+			return NewCallWriter(w, CallOptions{}).Tree(tree)
 		})
 		ended := *tree
 		ended.Lines = lines[:2]

@@ -45,7 +45,6 @@ func TestCallSplits(t *testing.T) {
 	}{
 		{returned, CallOptions{}, "  10.0µs  2.00µs run     0ns runnable  8.00µs wait (chan receive)  goroutine 7  main.f()\n"},
 		{unwound, CallOptions{}, "       -       - run       - runnable       - wait  goroutine 7  main.f() = unwound\n"},
-		{returned, CallOptions{Begins: true}, "< goroutine 7 main.f 10.0µs  2.00µs run     0ns runnable  8.00µs wait (chan receive)\n"},
 		{returned, CallOptions{Format: JSON}, `"ns":10000,"sched":{"running":2000,"runnable":0,"waiting":8000,"waits":{"chan receive":8000}},"end":"return"`},
 		{unwound, CallOptions{Format: JSON}, `"depth":0,"end":"unwound"`},
 		{returned, CallOptions{Format: TSV}, "\t10000\treturn\t{}\t{}\t2000\t0\t8000\n"},

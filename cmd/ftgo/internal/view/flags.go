@@ -51,14 +51,16 @@ type Options struct {
 
 // LineFlags are which calls have lines, and what the lines show.
 type LineFlags struct {
-	render.CallOptions
 	Where    string
 	Errors   bool
 	Min      time.Duration
 	Slow     time.Duration // only trees are wanted that took longer, unless it is 0
 	Keep     int           // or as many of those that took longest
 	Goid     uint64
+	Tree     bool
 	Depth    int
+	Entries  bool // only begins are shown: calls are not seen to end
+	Times    bool
 	Template Template
 	Values   string // short or full
 	Live     bool   // calls are traced now; recordings have all of their values
@@ -101,7 +103,6 @@ func (l *LineFlags) Define(fs *cli.Flags) {
 	fs.Uint64Var(&l.Goid, "goid", 0, "show only calls on goroutine `N`")
 	fs.BoolVar(&l.Tree, "tree", false, "show calls as trees, with the goroutines that they start")
 	fs.IntVarP(&l.Depth, "depth", "D", 0, "show calls nested less than `N` deep")
-	fs.BoolVar(&l.Begins, "begins", false, "write one line when a call begins and one when it ends")
 	fs.BoolVar(&l.Entries, "entries", false, "show only how calls begin, which is much cheaper")
 	l.Values = "short"
 	cli.Define(fs, &l.Values, "values", "", "show values short, a line a call, or full", cli.OneOf("HOW", "how values are shown", "neither short nor full", "short", "full"))

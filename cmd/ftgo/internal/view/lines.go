@@ -79,7 +79,7 @@ func NewLines(o *Options) (v *Lines, err error) {
 
 func (v *Lines) Needs() run.Needs {
 	o := &v.opt.Lines
-	entries := o.Begins || o.Entries || o.Trees() || v.opt.Format == render.Chrome
+	entries := o.Entries || v.opt.trees()
 	mode := uprobe.Latency
 	if o.Entries {
 		mode = uprobe.Entries
@@ -90,8 +90,7 @@ func (v *Lines) Needs() run.Needs {
 func (v *Lines) Begin(s *run.Scene) error {
 	v.begin(s)
 	o := &v.opt.Lines
-	opt := o.CallOptions
-	opt.Format, opt.Processes, opt.Stacks, opt.Sched = v.opt.Format, v.opt.Mixed, v.opt.Stack > 0, v.opt.Sched
+	opt := render.CallOptions{Format: v.opt.Format, Times: o.Times, Processes: v.opt.Mixed, Stacks: v.opt.Stack > 0, Sched: v.opt.Sched}
 	if o.Template.Text != "" {
 		var err error
 		if opt.Line, err = render.ParseCallFormat(o.Template.Text, o.Template.Names); err != nil {
@@ -176,10 +175,6 @@ func (v *Lines) write(line *render.CallLine) error {
 	}
 	if err := v.calls.Call(line); err != nil {
 		return err
-	}
-	// Of begins and ends, the ends are what -n counts.
-	if line.End == "" && !v.opt.Lines.Entries {
-		return nil
 	}
 	return v.wrote(1)
 }
@@ -280,20 +275,19 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 	if o.Errors && ended && !isError(results) {
 		return nil
 	}
-	switch truth := fl.rest.Eval(seen); {
-	case truth == where.False:
+	switch fl.rest.Eval(seen) {
+	case where.False:
 		return nil
-	case truth == where.Unknown && (ended || o.Entries):
+	case where.Unknown:
 		v.undecided++
 		return nil
 	}
 	return v.withStack(line, c)
 }
 
-// withStack adds the callers, where they were asked for; a line of a call's end has none if
-// its begin has them.
+// withStack adds the callers, where they were asked for.
 func (v *Lines) withStack(line *render.CallLine, c *pairing.Call) *render.CallLine {
-	if v.stacks != nil && (line.End == "" || !v.opt.Lines.Begins) {
+	if v.stacks != nil {
 		line.Stack = v.stacks.Callers(c, line.Function)
 	}
 	return line

@@ -14,12 +14,12 @@ import (
 )
 
 // linesOf is a view of calls of one function.
-func linesOf(flags LineFlags) *Lines {
+func linesOf() *Lines {
 	f := &offsets.Func{Name: "main.get"}
 	scene := &run.Scene{
 		Plan: &uprobe.Plan{Funcs: []uprobe.Function{{Func: f}}}, Target: &target.Target{Roles: map[*offsets.Func]target.Role{}}, Clock: &trace.Clock{},
 	}
-	v := &Lines{stream: stream{opt: &Options{Lines: flags}, Scene: scene, memory: addresses.NewMemories(nil, true)}}
+	v := &Lines{stream: stream{opt: &Options{}, Scene: scene, memory: addresses.NewMemories(nil, true)}}
 	v.funcs = map[*offsets.Func]*funcLines{f: {note: "not known"}}
 	return v
 }
@@ -27,7 +27,7 @@ func linesOf(flags LineFlags) *Lines {
 // TestLineEnd: how a call ended has the words of docs/schema.
 func TestLineEnd(t *testing.T) {
 	for outcome, want := range map[pairing.Outcome]string{pairing.Unwound: "unwound", pairing.Open: "open", pairing.Abandoned: "lost"} {
-		if got := linesOf(LineFlags{}).line(&pairing.Call{Outcome: outcome}, true).End; got != want {
+		if got := linesOf().line(&pairing.Call{Outcome: outcome}, true).End; got != want {
 			t.Errorf("%v: %q, want %q", outcome, got, want)
 		}
 	}
@@ -36,7 +36,7 @@ func TestLineEnd(t *testing.T) {
 // TestLineMemory: a line that is written at once takes no memory of its own, one that is kept does.
 func TestLineMemory(t *testing.T) {
 	c := &pairing.Call{PID: 7, TID: 7, Goid: 1}
-	v := linesOf(LineFlags{})
+	v := linesOf()
 	if n := testing.AllocsPerRun(100, func() { v.line(c, false) }); n > 0 {
 		t.Errorf("a line takes %v allocations", n)
 	}

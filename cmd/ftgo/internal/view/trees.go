@@ -13,7 +13,7 @@ import (
 
 // trees tells whether calls are gathered in trees.
 func (o *Options) trees() bool {
-	return o.Lines.Trees() && !o.Lines.Begins || o.Format == render.Chrome
+	return o.Lines.Trees() || o.Format == render.Chrome
 }
 
 // Goroutine takes a goroutine that a call has started.
