@@ -267,7 +267,7 @@ func reportCommand(e *env) *cli.Command {
 			o.DefineReport, o.DefineSymbols, o.Output.Define, o.DefineNames, o.Talk.Define, cli.Some("", o.DefineRecorder, "max-lost"),
 			cli.Some("probe, count: ", table, "top", "sort", "by", "sum", "hist-of"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
 			cli.Some("trace: ", o.DefineRun, "calls"),
-			cli.Some("trace: ", lines, "where", "errors", "min", "slow", "keep", "goid", "tree", "depth", "timestamp", "format", "values"),
+			cli.Some("trace: ", lines, "where", "errors", "min", "slow", "goid", "tree", "depth", "timestamp", "format", "values"),
 		},
 		Words: o.Files,
 		Given: func(given func(term string) bool) { o.Recorded.Given = given },

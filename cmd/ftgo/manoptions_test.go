@@ -48,7 +48,6 @@ var manualTexts = map[string]string{
 	"waits":      "Add rows of what calls wait for, named as in stack dumps: [select], [IO wait], [sync.Mutex.Lock]. Without FUNC they are of all goroutines. It takes the hits of --sched, and with --stack one more for each wait.",
 	"with":       "Also show kernel events of the traced process. GROUP:EVENT,... is a list like sched:sched_switch or 'block:*'.",
 	"slow":       "Show only the trees of calls whose outermost call took longer than so many SECONDS, or a time like 50ms: see --tree. All calls are kept until it has ended, up to 10,000 of a tree and 100,000 in all.",
-	"keep":       "Show only the trees of the N outermost calls that took longest, the slowest first, at the end.",
 	"tree":       "Show calls as trees, once the outermost call of each has ended, with what goroutines do that it starts. A tree waits one second for those that outlive it.",
 	"format":     "Write lines by TEMPLATE; NAMES are the values of its verbs, as in --format 'key=%q n=%d' key,n.",
 	"values":     "Show values short or full (default short). Short ones are cut where a line would be wider than the terminal, or 200 columns; of a struct they have six fields, and of what a pointer leads to nothing if it has more. Parts that FUNC names are not left out, and of maps that it names, of up to eight elements, strings are shown, too, as are the values of a context. All formats but the table are full.",

@@ -213,7 +213,7 @@ func TestKernelScriptFollow(t *testing.T) {
 		for i := range requests {
 			checkSpawned(t, i, trees[fmt.Sprint(i)], false, false, false)
 		}
-		if r := ftgo(t, "report", "--keep", "3", "-o", "json", file); r.code != 0 || len(jsonLines(t, r.stdout, "call")) != 3*(len(slowLines)-1) {
+		if r := ftgo(t, "report", "--slow", "1us", "-o", "json", file); r.code != 0 || len(jsonLines(t, r.stdout, "call")) != requests*(len(slowLines)-1) {
 			t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
 		}
 	}

@@ -79,7 +79,7 @@ func shopQuestions(b *shopBooks) []question {
 			[]string{"1× main.(*store).Get(", "1× main.(*shop).item main.go:", "1× net/http.serverHandler.ServeHTTP"}},
 		{"what does a request do", "ftgo trace -p shop -n 3 --tree main.shop.item store.Get",
 			[]string{"100% main.(*shop).item(", `main.(*store).Get( key="tea")`}},
-		{"what do the slowest do", "ftgo trace -p shop --keep 3 main.shop.order store.take",
+		{"what do slow orders do", "ftgo trace -p shop -n 3 --slow 1us main.shop.order store.take",
 			[]string{"3× 100% main.(*shop).order(", "3× main.(*store).take("}},
 		{"are connections kept", "ftgo count -p shop Transport.dialConn",
 			[]string{say("http.(*Transport).dialConn ", b.Dials)}},

@@ -1,5 +1,4 @@
-// Package calltree gathers calls in trees, with the goroutines that they start, and keeps those that are
-// wanted: all, the slow ones, or the slowest.
+// Package calltree gathers calls in trees, with the goroutines that they start: all, or the slow ones.
 package calltree
 
 import (
@@ -51,15 +50,14 @@ type Trees struct {
 	// Patience is how long a tree waits for goroutines that outlive it.
 	Patience time.Duration
 	Left     Left
-	slow     *slowest // which trees are wanted; nil for all
+	slow     time.Duration // only trees are wanted that took longer, unless it is 0
 }
 
 // Left counts what is not shown.
 type Left struct {
 	Calls int // too many others were open when they began
-	// Unkept are trees of the slowest for which there was no room; Unseen are those of which it is not
-	// known how long they took, since probes were taken out meanwhile.
-	Unkept, Unseen int
+	// Unseen are trees of which it is not known how long they took, since probes were taken out meanwhile.
+	Unseen int
 }
 
 // strandOf is the thread without what goroutines change.
@@ -167,7 +165,7 @@ func (t *Trees) Begin(c *pairing.Call, function string, at time.Time) error {
 // add adds a line to its tree. It has no room in a tree that is wanted as a whole and is full.
 func (t *Trees) add(node *treeNode) error {
 	tree := node.tree
-	if t.slow != nil && !t.room(node) {
+	if t.slow > 0 && !t.room(node) {
 		tree.leftOut++
 		return nil
 	}
@@ -179,7 +177,7 @@ func (t *Trees) add(node *treeNode) error {
 	}
 	tree.lines++
 	t.lines++
-	if n := tree.lines; t.slow != nil || n < t.limit && (t.lines < t.total || n < minPart) || n < 2*tree.open {
+	if n := tree.lines; t.slow > 0 || n < t.limit && (t.lines < t.total || n < minPart) || n < 2*tree.open {
 		return nil
 	}
 	return t.showPart(tree)
@@ -205,7 +203,7 @@ func (t *Trees) End(c *pairing.Call, line *render.CallLine, at time.Time) error 
 	if s == tree.root && len(s.stack) == 0 {
 		tree.over = at
 		delete(t.growing, tree)
-		if t.slow != nil && !t.wants(c, tree.took()) {
+		if t.slow > 0 && !t.wants(c, tree.took()) {
 			t.release(tree, false)
 		} else {
 			t.ended = append(t.ended, tree)
@@ -289,13 +287,7 @@ func (t *Trees) Happened(ev *pairing.KernelEvent, line *render.EventLine) (taken
 }
 
 // full tells whether there is no room for another line.
-func (t *Trees) full() bool {
-	lines := t.lines
-	if t.slow != nil {
-		lines += t.slow.lines
-	}
-	return lines >= t.total
-}
+func (t *Trees) full() bool { return t.lines >= t.total }
 
 // Pass shows the trees whose turn has come: all that belongs to them has ended, or they have waited
 // for long enough.
@@ -310,7 +302,7 @@ func (t *Trees) Pass(now time.Time) error {
 			return err
 		}
 	}
-	if t.slow != nil || now.Sub(t.checked) < partEvery/10 {
+	if t.slow > 0 || now.Sub(t.checked) < partEvery/10 {
 		return nil
 	}
 	t.checked = now

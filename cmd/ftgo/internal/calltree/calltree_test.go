@@ -245,7 +245,7 @@ func TestCallTreesOfAnything(t *testing.T) {
 			return nil
 		})
 		if trees.limit = 5 + int(seed%7); seed%3 == 2 {
-			trees.slow, trees.total = &slowest{over: 20 * time.Millisecond, keep: int(seed % 5)}, 20
+			trees.slow, trees.total = 20*time.Millisecond, 20
 		}
 		stacks, lives := make(map[uint64][]pairing.Call), []uint64{1, 2}
 		id, goid, begun := uint64(0), uint64(2), 0
@@ -282,7 +282,7 @@ func TestCallTreesOfAnything(t *testing.T) {
 				if err != nil || taken != (depth > 0) {
 					t.Fatalf("seed %d: an event in %d calls is taken: %v, %v", seed, depth, taken, err)
 				}
-				if taken && trees.slow == nil && trees.depth == 0 {
+				if taken && trees.slow == 0 && trees.depth == 0 {
 					begun++
 				}
 			case what == 8 && depth > 0:
@@ -316,7 +316,7 @@ func TestCallTreesOfAnything(t *testing.T) {
 				t.Errorf("seed %d: call %s is there %d times", seed, of, n)
 			}
 		}
-		if trees.depth == 0 && trees.slow == nil && len(shown) != begun {
+		if trees.depth == 0 && trees.slow == 0 && len(shown) != begun {
 			t.Errorf("seed %d: %d of %d calls", seed, len(shown), begun)
 		}
 		if len(trees.strands)+len(trees.growing)+len(trees.calls)+trees.open+trees.lines != 0 {

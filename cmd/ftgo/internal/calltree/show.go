@@ -19,7 +19,7 @@ func (t *Trees) show(tree *callTree) error {
 	if !tree.over.IsZero() {
 		out.Took = tree.took()
 	}
-	l := lister{tree: tree, out: out, living: make(map[*treeNode][]*strand), whole: t.slow != nil}
+	l := lister{tree: tree, out: out, living: make(map[*treeNode][]*strand), whole: t.slow > 0}
 	if !tree.over.IsZero() {
 		for s := range tree.living {
 			l.living[s.from] = append(l.living[s.from], s)
@@ -31,9 +31,6 @@ func (t *Trees) show(tree *callTree) error {
 		return nil
 	}
 	tree.continued = true
-	if t.slow != nil && !t.take(out, tree) {
-		return nil
-	}
 	return t.write(out)
 }
 
@@ -126,7 +123,7 @@ func (t *Trees) keepOpen(nodes []*treeNode, above *treeNode, shown bool) (top []
 			} else {
 				top = append(top, n)
 			}
-			if n.line.Shown = n.line.Shown || shown && t.slow == nil; !shown {
+			if n.line.Shown = n.line.Shown || shown && t.slow == 0; !shown {
 				continue
 			}
 		}

@@ -55,7 +55,6 @@ type LineFlags struct {
 	Errors   bool
 	Min      time.Duration
 	Slow     time.Duration // only trees are wanted that took longer, unless it is 0
-	Keep     int           // or as many of those that took longest
 	Goid     uint64
 	Tree     bool
 	Depth    int
@@ -66,9 +65,8 @@ type LineFlags struct {
 	Live     bool   // calls are traced now; recordings have all of their values
 }
 
-// Trees tells whether calls are shown as trees, Slowest whether just slow ones are.
-func (l *LineFlags) Trees() bool   { return l.Tree || l.Slowest() }
-func (l *LineFlags) Slowest() bool { return l.Slow > 0 || l.Keep > 0 }
+// Trees tells whether calls are shown as trees.
+func (l *LineFlags) Trees() bool { return l.Tree || l.Slow > 0 }
 
 // short tells whether values are for people to read at a glance.
 func (o *Options) short() bool {
@@ -99,7 +97,6 @@ func (l *LineFlags) Define(fs *cli.Flags) {
 	fs.BoolVar(&l.Errors, "errors", false, "show only calls whose last result is an error")
 	cli.Define(fs, &l.Min, "min", "", "show only calls that took `SECONDS` or longer, like 5ms", cli.Seconds)
 	cli.Define(fs, &l.Slow, "slow", "", "show only trees whose first call took over `SECONDS`, like 50ms", cli.Seconds)
-	fs.IntVar(&l.Keep, "keep", 0, "show only the trees of the `N` slowest first calls, at the end")
 	fs.Uint64Var(&l.Goid, "goid", 0, "show only calls on goroutine `N`")
 	fs.BoolVar(&l.Tree, "tree", false, "show calls as trees, with the goroutines that they start")
 	fs.IntVarP(&l.Depth, "depth", "D", 0, "show calls nested less than `N` deep")

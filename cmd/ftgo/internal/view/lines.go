@@ -120,8 +120,8 @@ func (v *Lines) Begin(s *run.Scene) error {
 	if v.opt.trees() {
 		v.trees = calltree.New(o.Depth, v.writeTree)
 		v.trees.Patience = cmp.Or(v.opt.Patience, v.trees.Patience)
-		if o.Slowest() {
-			v.trees.Slowest(o.Slow, o.Keep)
+		if o.Slow > 0 {
+			v.trees.OnlySlow(o.Slow)
 			if v.chrome != nil {
 				v.chrome.Marks = true
 			}
@@ -192,7 +192,7 @@ func (v *Lines) Kernel(ev *pairing.KernelEvent) error {
 		line.Function = v.Plan.Funcs[w.Func].Name
 	}
 	if v.trees != nil {
-		if taken, err := v.trees.Happened(ev, line); taken || v.opt.Lines.Slowest() {
+		if taken, err := v.trees.Happened(ev, line); taken || v.opt.Lines.Slow > 0 {
 			return err
 		}
 	}
@@ -298,8 +298,8 @@ func (v *Lines) End(t *trace.Table) error {
 	if t == nil {
 		return nil
 	}
-	if !v.enough() {
-		if err := v.writeRest(); err != nil && !errors.Is(err, run.ErrEnough) {
+	if !v.enough() && v.trees != nil {
+		if err := v.trees.PassAll(); err != nil && !errors.Is(err, run.ErrEnough) {
 			return err
 		}
 	}

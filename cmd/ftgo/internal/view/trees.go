@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/calltree"
@@ -76,26 +75,6 @@ func (v *Lines) Flush() error {
 	return v.stream.Flush()
 }
 
-// writeRest writes what was held back.
-func (v *Lines) writeRest() error {
-	if v.trees == nil {
-		return nil
-	}
-	if err := v.trees.PassAll(); err != nil {
-		return err
-	}
-	kept := v.trees.Kept()
-	if v.chrome != nil { // time stamps grow along each track
-		slices.SortFunc(kept, func(a, b *render.CallTree) int { return a.Began.Compare(b.Began) })
-	}
-	for _, t := range kept {
-		if err := v.writeTree(t); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // warnLeftOut says what trees had no room for, and what lost events do to them.
 func (v *Lines) warnLeftOut(lost uint64) {
 	if v.trees == nil {
@@ -113,9 +92,6 @@ func (v *Lines) warnLeftOut(lost uint64) {
 	}
 	if n := left.Unseen; n > 0 {
 		v.Env.Warn("of " + units.Plural(n, "tree") + " nobody knows how long they took: the budget took their probes out meanwhile")
-	}
-	if n := left.Unkept; n > 0 {
-		v.Env.Warn(units.Plural(n, "tree") + " of the slowest not kept: all together have more lines than there is room for")
 	}
 }
 
