@@ -77,7 +77,7 @@ func TestKernelGccgo(t *testing.T) {
 	path := fixture.Compile(t, compiler, "gccgo/add.go")
 	for _, c := range []struct{ binary, function string }{{path, "main.add"}, {"libgo", "fmt.Println"}} {
 		p, goOn := waiting(t, path, "1009", "13")
-		tr := tracer(t, "probe", "--raw-latency", "-o", "json", "-p", fmt.Sprint(p.Process.Pid), c.binary, c.function)
+		tr := tracer(t, "probe", "-o", "json", "-p", fmt.Sprint(p.Process.Pid), c.binary, c.function)
 		if said := goOn(); !strings.HasSuffix(said, "add 1009 println 13\n") {
 			t.Errorf("the target said %q", said)
 		}
@@ -86,8 +86,8 @@ func TestKernelGccgo(t *testing.T) {
 		}
 		want := map[string]uint64{"main.add": 1009, "fmt.Println": 13}[c.function]
 		f := readObserved(t, tr.out.String()).functions[c.function]
-		if f.Calls != want || f.Completed != want || f.NS.Min <= 0 {
-			t.Errorf("%s: %d calls, %d completed, minimum %d ns; want %d", c.function, f.Calls, f.Completed, f.NS.Min, want)
+		if f.Calls != want || f.Completed != want || f.NS.Max <= 0 {
+			t.Errorf("%s: %d calls, %d completed, maximum %d ns; want %d", c.function, f.Calls, f.Completed, f.NS.Max, want)
 		}
 	}
 }

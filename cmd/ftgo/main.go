@@ -259,7 +259,7 @@ func scriptCommand(e *env) *cli.Command {
 
 func reportCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env, render.Folded, render.Pprof, render.Chrome)
-	o.RawLatency, o.Signatures = true, true
+	o.Signatures = true
 	table, lines := o.TableFlags.Define, o.Lines.Define
 	return &cli.Command{
 		Name: "report", Summary: "show recordings and JSON, or what several add up to",

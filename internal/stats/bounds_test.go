@@ -48,26 +48,21 @@ func TestBoundsOfWaiting(t *testing.T) {
 	}
 }
 
-// TestRowRaw: a function is shown as it was seen where probes may be all of it, or if that
-// is asked for; its split adds up all the same.
+// TestRowRaw: a function is shown as it was seen where probes may be all of it; its split adds up
+// all the same.
 func TestRowRaw(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		low  int64
-		ask  bool
 		want int64
 		raw  bool
 	}{
-		{"net", 100, false, 600, false},
-		{"as seen", 0, false, 1000, true},
-		{"as was asked for", 100, true, 1000, true},
+		{"net", 100, 600, false},
+		{"as seen", 0, 1000, true},
 	} {
 		f := Function{Latency: &Histogram{}, Split: Split{Running: 200, Waiting: 400}}
 		f.Time(Timing{Raw: 1000, Net: 600, Low: c.low, High: 700}, true)
 		row := NewRow(f, 1)
-		if c.ask {
-			row.ShowRaw()
-		}
 		if row.Raw != c.raw || row.Latency.Sum() != c.want || row.Split.Sum() != c.want {
 			t.Errorf("%s: raw %v, %d, split %d", c.name, row.Raw, row.Latency.Sum(), row.Split.Sum())
 		}

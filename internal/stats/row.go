@@ -16,21 +16,13 @@ type Row struct {
 func NewRow(f Function, seconds float64) Row {
 	row := Row{Function: f, Seconds: seconds}
 	if b := f.Bounds; b != nil && f.Latency.Count() > 0 && b.typicalShare() == 0 {
-		row.ShowRaw()
+		row.Raw, row.Net, row.Latency = true, f.Latency, &b.Raw
+		if f.Split.Sum() > 0 {
+			row.Split = f.Split.Of(b.Raw.Sum())
+		}
 	}
 	if seconds > 0 {
 		row.Rate = f.Number() / seconds
 	}
 	return row
-}
-
-// ShowRaw leaves in latencies what probes cost.
-func (r *Row) ShowRaw() {
-	if r.Raw || r.Bounds == nil {
-		return
-	}
-	r.Raw, r.Net, r.Latency = true, r.Latency, &r.Bounds.Raw
-	if r.Split.Sum() > 0 {
-		r.Split = r.Split.Of(r.Latency.Sum())
-	}
 }

@@ -18,18 +18,17 @@ import (
 // Diff is the command diff.
 type Diff struct {
 	*Options
-	sides  [2][]string // files
-	alpha  float64
-	by     []compare.Aspect
-	fail   bool
-	top    int
-	asSeen bool
+	sides [2][]string // files
+	alpha float64
+	by    []compare.Aspect
+	fail  bool
+	top   int
 }
 
 // NewDiff is without any flag.
 func NewDiff(e *Env) *Diff {
 	d := &Diff{Options: NewOptions(e), alpha: 0.01}
-	d.RawLatency, d.Signatures = true, true
+	d.Signatures = true
 	d.Recorded.Given = func(string) bool { return false } // no flag is about recordings
 	return d
 }
@@ -46,7 +45,6 @@ func (d *Diff) Define(fs *cli.Flags) {
 		return n, nil
 	}})
 	fs.IntVarP(&d.top, "top", "t", 0, "show only the first `N` functions")
-	fs.BoolVar(&d.asSeen, "raw-latency", false, "do not take the cost of probes off latencies")
 	fs.BoolVar(&d.fail, "fail", false, "exit with status 6 if any function has changed")
 }
 
@@ -66,7 +64,6 @@ func (d *Diff) Files(words, behind []string) error {
 func (d *Diff) Run(ctx context.Context) (err error) {
 	var runs [2][]*results.Run
 	var whole render.Compared
-	timed := true
 	for i, names := range d.sides {
 		if runs[i], err = d.runs(ctx, names); err != nil {
 			return err
@@ -76,14 +73,13 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 			return err
 		}
 		whole.Sides[i] = sideOf(runs[i], sum.Lost)
-		timed = timed && !sum.AsSeen
+		whole.AsSeen = whole.AsSeen || sum.AsSeen
 	}
 	out, done, err := d.Open(&d.Env.Env, slices.Concat(d.sides[:]...)...)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	whole.AsSeen = d.asSeen || !timed
 	rows := compare.Compare(pairs(runs, whole.AsSeen), d.by, d.alpha)
 	whole.Functions, whole.Alpha = len(rows), d.alpha
 	if whole.TooFew() {

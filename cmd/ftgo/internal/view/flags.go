@@ -161,17 +161,16 @@ func (c *CallerFlags) Group(verb string) cli.Group {
 
 // TableFlags are what tables show.
 type TableFlags struct {
-	Top        int
-	Sort       string // what the first rows have most of, one of Orders, or "" for calls or the sum
-	Values     ValueFlags
-	PerPID     bool // rows of each process
-	PerHost    bool // and of each machine
-	Hist       bool
-	Errors     bool
-	RawLatency bool // latencies have in them what probes cost
-	InKernel   bool // the kernel keeps histograms, nothing is streamed
-	FailIf     FailIf
-	Summaries  bool // JSON has one of each interval
+	Top       int
+	Sort      string // what the first rows have most of, one of Orders, or "" for calls or the sum
+	Values    ValueFlags
+	PerPID    bool // rows of each process
+	PerHost   bool // and of each machine
+	Hist      bool
+	Errors    bool
+	InKernel  bool // the kernel keeps histograms, nothing is streamed
+	FailIf    FailIf
+	Summaries bool // JSON has one of each interval
 }
 
 // Define defines the flags of probe.
@@ -179,7 +178,6 @@ func (t *TableFlags) Define(fs *cli.Flags) {
 	t.defineRows(fs, Orders...)
 	t.Values.Define(fs)
 	fs.BoolVar(&t.Errors, "errors", false, "also count the calls whose last result was an error")
-	fs.BoolVar(&t.RawLatency, "raw-latency", false, "do not take the cost of probes off latencies")
 	fs.BoolVar(&t.Hist, "hist", false, "add a latency histogram of each function")
 	fs.BoolVar(&t.InKernel, "in-kernel", false, "let the kernel build histograms; stream no calls")
 	t.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")

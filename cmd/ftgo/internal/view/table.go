@@ -130,9 +130,8 @@ func (r *Table) draw(rows []stats.Row) error {
 }
 
 func (r *Table) Interval(t *trace.Table) error {
-	rows := r.asAsked(t.Since)
 	if r.screen != nil {
-		return r.draw(r.arrange(rows, 0))
+		return r.draw(r.arrange(t.Since, 0))
 	}
 	if r.opt.Format == render.Table {
 		if _, err := fmt.Fprintf(r.Out, "%s\n", t.At.Format(time.TimeOnly)); err != nil {
@@ -141,19 +140,11 @@ func (r *Table) Interval(t *trace.Table) error {
 	}
 	r.ended++
 	of := &render.Interval{Number: r.ended, End: t.At}
-	err := r.write(r.arrange(rows, r.opt.Tables.Top), of)
+	err := r.write(r.arrange(t.Since, r.opt.Tables.Top), of)
 	if err == nil && r.opt.Tables.Summaries && r.opt.Format == render.JSON {
 		err = render.SummaryJSON(r.Out, t.Summary, of)
 	}
 	return err
-}
-
-// asAsked are rows with what probes cost left in latencies, if that was asked for.
-func (r *Table) asAsked(rows []stats.Row) []stats.Row {
-	for i := 0; i < len(rows) && r.opt.Tables.RawLatency; i++ {
-		rows[i].ShowRaw()
-	}
-	return rows
 }
 
 // arrange sorts rows, leaves out functions that only a wildcard named and
@@ -219,7 +210,7 @@ func (r *Table) End(t *trace.Table) error {
 			return err
 		}
 	}
-	rows := r.asAsked(t.Whole)
+	rows := t.Whole
 	if r.opt.Format == render.Table {
 		r.noteInlined(rows)
 	}
