@@ -114,7 +114,7 @@ func TestKernelByValue(t *testing.T) {
 		}
 		// All that trace shows is there to be asked for.
 		file, _ = record(t, []string{"sh"}, scriptFor(t, "--as", "trace", target, "main.lookup"), target)
-		rows, _ = valueLines(t, ftgo(t, "report", "--as", "probe", "--by", "found", "--hist-of", "n", "-o", "json", file))
+		rows, _ = valueLines(t, ftgo(t, "report", "--as", "probe", "--by", "found", "--sum", "n", "--hist", "-o", "json", file))
 		if len(rows) != 2 || rows[0].Value != "true" || rows[0].Calls != 1002 || rows[0].SumOf.Calls != 1002 || len(rows[0].HistogramOf) != 10 || rows[1].SumOf.Sum != 7*1003 {
 			t.Errorf("%+v", rows)
 		}

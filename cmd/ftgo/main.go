@@ -265,7 +265,7 @@ func reportCommand(e *env) *cli.Command {
 		Name: "report", Summary: "show recordings and JSON, or what several add up to",
 		Groups: []cli.Group{
 			o.DefineReport, o.DefineSymbols, o.Output.Define, o.DefineNames, o.Talk.Define, cli.Some("", o.DefineRecorder, "max-lost"),
-			cli.Some("probe, count: ", table, "top", "sort", "by", "sum", "hist-of"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
+			cli.Some("probe, count: ", table, "top", "sort", "by", "sum"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
 			cli.Some("trace: ", o.DefineRun, "calls"),
 			cli.Some("trace: ", lines, "where", "errors", "min", "slow", "goid", "tree", "depth", "timestamp", "format", "values"),
 		},

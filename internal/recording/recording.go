@@ -35,7 +35,6 @@ type Options struct {
 	Entries  bool     `json:"entries,omitempty"`
 	By       string   `json:"by,omitempty"`
 	Sum      string   `json:"sum,omitempty"`
-	HistOf   string   `json:"hist_of,omitempty"`
 	// Budget is what probes may take of a CPU, in percent; 0 is no limit.
 	Budget   float64          `json:"budget,omitempty"`
 	Features tracefs.Features `json:"features"`

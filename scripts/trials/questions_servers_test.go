@@ -54,7 +54,7 @@ var realServers = []realServer{
 					[]string{say("orders.tea ", messages-14), "orders.cup 10", "nobody 3", "bad..subject 1"}},
 				{"how many bytes are there", "ftgo probe -p nats-server --sum c.pa.size processInboundClientMsg",
 					[]string{say("server.(*client).processInboundClientMsg ", messages, " ", b["in_bytes"])}},
-				{"how large are messages", "ftgo probe -p nats-server --hist-of c.pa.size processInboundClientMsg",
+				{"how large are messages", "ftgo probe -p nats-server --sum c.pa.size --hist processInboundClientMsg",
 					[]string{"4 -> 7 : 20", "256 -> 511 : 10"}},
 				{"who subscribes to what", "ftgo trace -p nats-server 'client.processSubEx(subject) -'",
 					[]string{`1× server.(*client).processSubEx(subject=[]byte("orders.*"))`, `1× processSubEx(subject=[]byte("stock.tea"))`}},

@@ -65,7 +65,7 @@ func shopQuestions(b *shopBooks) []question {
 			[]string{say(b.Missing, `× main.(*store).Get(key="mug") "there is none"`)}},
 		{"how much is sold", "ftgo probe -p shop --sum n store.take",
 			[]string{say("main.(*store).take ", b.Orders, " ", b.Sold)}},
-		{"how large are orders", "ftgo probe -p shop --hist-of n store.take",
+		{"how large are orders", "ftgo probe -p shop --sum n --hist store.take",
 			[]string{say("2 -> 3 : ", b.Orders)}},
 		{"which orders are large", "ftgo trace -p shop --where 'n > 2' 'store.take(key, n)'",
 			[]string{say(large, `× main.(*store).take(key="pot", n=3)`)}},

@@ -33,13 +33,13 @@ func TestBucketed(t *testing.T) {
 	golden(t, "coarse-narrow.table", func(b *bytes.Buffer) error {
 		return Functions(b, Table, bucketed()[1:2], Options{Latency: true, Bucketed: true, Width: 60, NoHeader: true})
 	})
-	golden(t, "coarse.hist", func(b *bytes.Buffer) error { return Histograms(b, bucketed(), true, Options{Bucketed: true}) })
+	golden(t, "coarse.hist", func(b *bytes.Buffer) error { return Histograms(b, bucketed(), Options{Hist: true, Bucketed: true}) })
 	summary := stats.Summary{
 		Hits: 5243, Delivered: 4000, Lost: 1243, Clock: "mono", LatencyMeasured: true, Bucketed: true, Seconds: 2,
 		Skipped: []stats.Skipped{{Function: "runtime.mallocgc", Reason: "of package runtime"}},
 	}
 	golden(t, "coarse.footer", func(b *bytes.Buffer) error { return Footer(b, bucketed(), summary) })
-	if err := Histograms(brokenWriter{}, bucketed(), true, Options{}); !errors.Is(err, errBroken) {
+	if err := Histograms(brokenWriter{}, bucketed(), Options{Hist: true}); !errors.Is(err, errBroken) {
 		t.Error(err)
 	}
 }

@@ -91,7 +91,7 @@ func all(t *testing.T, names []string, f func(what, text string)) {
 		run("list "+format.String(), func(w io.Writer) error { return List(w, format, list, Options{Width: 80}) })
 	}
 	run("summary", func(w io.Writer) error { return SummaryJSON(w, stats.Summary{Skipped: skipped}, nil) })
-	run("histograms", func(w io.Writer) error { return Histograms(w, rows, true, Options{}) })
+	run("histograms", func(w io.Writer) error { return Histograms(w, rows, Options{Hist: true}) })
 	for i := range skipped {
 		run("footer", func(w io.Writer) error {
 			return Footer(w, rows[i:], stats.Summary{Hits: 1, LatencyMeasured: true, Clock: names[i], Skipped: skipped[i:]})

@@ -30,7 +30,7 @@ type Options struct {
 	Hosts       bool     // the machine
 	By, ByStack bool     // the value, which is who called
 	Amount      string   // what is added up, "" if nothing is
-	AmountHist  bool     // histograms are of it
+	Hist        bool     // histograms: of what is added up, else of latencies
 	NoHeader    bool     // leave out the line with the columns' names
 	FullNames   bool     // tables have the whole paths of packages
 	Events      []string // the kernel events that Function.Events counts, GROUP:EVENT each
@@ -349,7 +349,7 @@ func (o Options) members(r stats.Row) object {
 		{"counted_only", nonzero(r.CountedOnly)}, {"cut_short", nonzero(r.CutShort)},
 		{"seen", known(r.Whole != nil, r.Calls)}, {"calls_low", known(r.Whole != nil, callsLow(r))}, {"calls_high", known(r.Whole != nil, callsHigh(r))},
 		{"why", known(r.Rest == stats.Unvalued, &r.Value)},
-		{"sum_of", known(o.Amount != "", added)}, {"histogram_of", known(o.AmountHist && amount.Count() > 0, bucketsOf(&amount.Histogram))},
+		{"sum_of", known(o.Amount != "", added)}, {"histogram_of", known(o.Hist && amount.Count() > 0, bucketsOf(&amount.Histogram))},
 		{"rate", known(rated(r), r.Rate)}, {"ns", known(timed, exact)},
 		// Between low and high is what the calls took without probes; raw is with them, and so is
 		// ns if it says raw.

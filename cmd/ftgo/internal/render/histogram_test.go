@@ -11,7 +11,22 @@ import (
 
 func TestHistogramsGolden(t *testing.T) {
 	rows := append(ordinary(), eventful()...)
-	golden(t, "histograms", func(w *bytes.Buffer) error { return Histograms(w, rows, true, Options{}) })
+	golden(t, "histograms", func(w *bytes.Buffer) error { return Histograms(w, rows, Options{Hist: true}) })
+}
+
+// TestHistogramOfSum: where something is added up, the histogram is of that, and not of latencies.
+func TestHistogramOfSum(t *testing.T) {
+	row := stats.Row{Function: stats.Function{Name: "main.f", Latency: histogram(812, 5e6), Amounts: &stats.Amounts{Histogram: *histogram(5, 6)}}}
+	row.Completed = 2
+	for hist, want := range map[bool]string{
+		false: "",
+		true:  "\nFunction = main.f\n     n                   : count     distribution\n         4 -> 7          : 2        |****************************************|\n",
+	} {
+		var b bytes.Buffer
+		if err := Histograms(&b, []stats.Row{row}, Options{Hist: hist, Amount: "n"}); err != nil || b.String() != want {
+			t.Errorf("%q, %v; want %q", b.String(), err, want)
+		}
+	}
 }
 
 func TestHistogramUnit(t *testing.T) {
@@ -30,7 +45,7 @@ func TestHistogramUnit(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := Histograms(&b, []stats.Row{{Function: stats.Function{Latency: histogram(test.min, test.max)}}}, true, Options{}); err != nil {
+			if err := Histograms(&b, []stats.Row{{Function: stats.Function{Latency: histogram(test.min, test.max)}}}, Options{Hist: true}); err != nil {
 				t.Fatal(err)
 			}
 			if header := strings.Split(b.String(), "\n")[2]; strings.Fields(header)[0] != test.want {
@@ -43,7 +58,7 @@ func TestHistogramUnit(t *testing.T) {
 func TestHistogramStaysWithin80Columns(t *testing.T) {
 	many := stats.NewLog2([64]uint64{0: 1 << 45, 10: 1, 13: 1, 24: 1, 42: 1, 63: 1}, 1<<45+5, math.MaxInt64)
 	var b bytes.Buffer
-	if err := Histograms(&b, append(extreme(), stats.Row{Function: stats.Function{Name: "main.f", Latency: many}}), true, Options{}); err != nil {
+	if err := Histograms(&b, append(extreme(), stats.Row{Function: stats.Function{Name: "main.f", Latency: many}}), Options{Hist: true}); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {

@@ -202,42 +202,43 @@ const (
 	maxEdge = 1 << 33
 )
 
-// Histograms writes the latency distribution of each function that completed a
-// call, each after an empty line, in the power-of-two form of bcc's funclatency -F
-// (print_log2_hist in src/python/bcc/table.py), without its leading empty ranges.
+// Histograms writes the distribution of what is added up or, if nothing is, of the latencies of
+// each function that completed a call, each after an empty line, in the power-of-two form of bcc's
+// funclatency -F (print_log2_hist in src/python/bcc/table.py), without its leading empty ranges.
 // The unit is the largest that the fastest call has at least one of, or a larger
 // one where the slowest call would need more than ten digits.
-func Histograms(w io.Writer, rows []stats.Row, latencies bool, o Options) error {
+func Histograms(w io.Writer, rows []stats.Row, o Options) error {
 	var text bytes.Buffer
 	for _, row := range rows {
-		if latencies && timed(row) {
-			writeHistogram(&text, row, row.Latency, "", o)
-		}
-		if o.AmountHist && row.Amounts != nil && row.Amounts.Count() > 0 {
-			writeHistogram(&text, row, &row.Amounts.Histogram, o.Amount, o)
+		switch {
+		case !o.Hist:
+		case o.Amount == "" && timed(row):
+			writeHistogram(&text, row, row.Latency, o)
+		case o.Amount != "" && row.Amounts != nil && row.Amounts.Count() > 0:
+			writeHistogram(&text, row, &row.Amounts.Histogram, o)
 		}
 	}
 	return write(w, "histogram", text.Bytes())
 }
 
-func writeHistogram(text *bytes.Buffer, row stats.Row, h *stats.Histogram, amount string, o Options) {
+func writeHistogram(text *bytes.Buffer, row stats.Row, h *stats.Histogram, o Options) {
 	fmt.Fprintf(text, "\nFunction = %s", printable.Text(row.Name))
 	if o.By {
 		fmt.Fprintf(text, ", %s", o.valueCell(row, true))
 	}
-	if row.Lost > 0 && amount == "" {
+	if row.Lost > 0 && o.Amount == "" {
 		fmt.Fprintf(text, " (%d of %d calls, the others' latencies were lost)", row.Latency.Count(), row.Calls)
 	}
 	text.WriteByte('\n')
 
 	unit := histogramUnits[0] // in which the kernel's ranges are
 	for _, coarser := range histogramUnits[1:] {
-		if !o.Bucketed && (amount == "" && h.Quantile(0) >= coarser.ns || h.Quantile(1)/unit.ns >= maxEdge) {
+		if !o.Bucketed && (o.Amount == "" && h.Quantile(0) >= coarser.ns || h.Quantile(1)/unit.ns >= maxEdge) {
 			unit = coarser
 		}
 	}
-	if amount != "" {
-		unit.label = printable.Cut(printable.Text(amount), 16) + amountUnits[unit.ns]
+	if o.Amount != "" {
+		unit.label = printable.Cut(printable.Text(o.Amount), 16) + amountUnits[unit.ns]
 	}
 	buckets := h.Buckets(unit.ns)
 	var most uint64

@@ -175,7 +175,7 @@ func TestWidths(t *testing.T) {
 			return StackText(w, []Stack{{StackRow: stats.StackRow{Calls: 1}, Function: "main.f", Callers: callers}}, "", width, 0)
 		},
 		"histograms": func(w *bytes.Buffer, width int) error {
-			return Histograms(w, ordinary()[:1], true, Options{Width: width})
+			return Histograms(w, ordinary()[:1], Options{Hist: true, Width: width})
 		},
 	} {
 		golden(t, "widths-"+name, func(all *bytes.Buffer) error {

@@ -153,7 +153,7 @@ func (r *Run) function(text []byte) error {
 	case f.Value != nil || f.Rest != nil:
 		return errors.New("made with --by: rows of values can't be added up")
 	case f.SumOf != nil:
-		return errors.New("made with --sum or --hist-of: rows with sums can't be added up")
+		return errors.New("made with --sum: rows with sums can't be added up")
 	case f.Unfinished != nil:
 		return errors.New("made with --in-kernel: percentiles that are only bounds can't be added up")
 	case f.NS != nil && f.Buckets == nil:

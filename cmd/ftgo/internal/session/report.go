@@ -207,7 +207,7 @@ func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 			return nil, err
 		}
 	case needs == "--by":
-		return nil, fmt.Errorf("--by, --sum, --hist-of of what was recorded for %s: %w: script --by and script --as trace have values", rec.About.Command, errNotRecorded)
+		return nil, fmt.Errorf("--by, --sum of what was recorded for %s: %w: script --by and script --as trace have values", rec.About.Command, errNotRecorded)
 	case needs != "" && o.Lines.Where != "":
 		return nil, fmt.Errorf("--where of what was recorded for %s: %w: script --as trace has values", rec.About.Command, errNotRecorded)
 	}

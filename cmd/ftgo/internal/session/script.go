@@ -56,7 +56,7 @@ func (o *Options) DefineScript(fs *cli.Flags) {
 	fs.BoolVar(&o.Lines.Entries, "entries", false, "trace: record only how calls begin")
 	cli.Define(fs, &o.Budget, "budget", "", "let the script disarm what takes more than `PERCENT` of a CPU", percent)
 	fs.BoolVar(&o.Recorded.follow, "follow", false, "trace: record go statements, for trees")
-	cli.Some("probe, count: ", o.TableFlags.Define, "by", "sum", "hist-of")(fs)
+	cli.Some("probe, count: ", o.TableFlags.Define, "by", "sum")(fs)
 }
 
 // DefineReport defines the flags that decide how it is shown.
@@ -89,16 +89,16 @@ func (o *Options) take(a *recording.Options, recorded string) error {
 		o.Lines.Where = a.Where
 	}
 	v := &o.Values
-	if v.Shown = a.By+a.Sum+a.HistOf == "" && o.Recorded.As != "trace" && recorded == "trace"; a.By+a.Sum+a.HistOf == "" {
+	if v.Shown = a.By+a.Sum == "" && o.Recorded.As != "trace" && recorded == "trace"; a.By+a.Sum == "" {
 		return nil
 	}
 	switch {
 	case v.Any():
-		return cli.Usage("report: it was recorded with --by, --sum or --hist-of already: %s", cmp.Or(a.By, a.Sum, a.HistOf))
+		return cli.Usage("report: it was recorded with --by or --sum already: %s", cmp.Or(a.By, a.Sum))
 	case o.Recorded.As != recorded: // it is told as if nothing was
 		return nil
 	}
-	return v.Take(a.By, a.Sum, a.HistOf)
+	return v.Take(a.By, a.Sum)
 }
 
 // checkRecorded refuses options that no script records. They are no wrong usage of report.
@@ -109,7 +109,7 @@ func checkRecorded(a *recording.Options) error {
 		_, err = where.Parse(a.Where)
 	}
 	if err == nil {
-		err = new(view.ValueFlags).Take(a.By, a.Sum, a.HistOf)
+		err = new(view.ValueFlags).Take(a.By, a.Sum)
 	}
 	if err == nil && !(a.Budget >= 0 && a.Budget < 100) {
 		err = fmt.Errorf("a budget of %v percent", a.Budget)
@@ -256,7 +256,7 @@ func (p *planned) recorded() recording.Options {
 	a := recording.Options{
 		Patterns: p.Funcs, Regexp: p.Regexp, Exclude: p.Exclude, NoWrappers: !p.Query.Wrappers, Errors: p.Errors, Stack: p.Stack,
 		StrLen: p.Fetch.StrLen, Items: p.Fetch.Items, Where: p.Lines.Where, Inside: p.Inside, Entries: p.Lines.Entries, Budget: *p.Budget, Features: p.features,
-		By: p.Values.By.Text, Sum: p.Values.Sum.Text, HistOf: p.Values.HistOf.Text,
+		By: p.Values.By.Text, Sum: p.Values.Sum.Text,
 	}
 	for i := range p.plan.Funcs {
 		role := p.target.Roles[p.plan.Funcs[i].Func]

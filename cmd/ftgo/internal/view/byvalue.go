@@ -23,7 +23,7 @@ import (
 
 // ValueFlags are what rows are told apart by, and what of calls is added up.
 type ValueFlags struct {
-	By, Sum, HistOf Value
+	By, Sum Value
 	// Shown: a recording has all values that trace would show.
 	Shown bool
 }
@@ -52,30 +52,20 @@ func (v *Value) AsksStack() bool {
 }
 
 // Take makes the flags what they were.
-func (f *ValueFlags) Take(by, sum, histOf string) error {
-	var errs [3]error
-	f.By, errs[0] = rowForm.Read(by)
-	f.Sum, errs[1] = amountForm.Read(sum)
-	f.HistOf, errs[2] = amountForm.Read(histOf)
-	return cmp.Or(errs[:]...)
+func (f *ValueFlags) Take(by, sum string) (err error) {
+	if f.By, err = rowForm.Read(by); err == nil {
+		f.Sum, err = amountForm.Read(sum)
+	}
+	return err
 }
 
 // Any tells whether values are asked for.
-func (f *ValueFlags) Any() bool { return f.By.Text != "" || f.amount().Text != "" }
-
-// amount is what is added up; --hist-of adds up, too.
-func (f *ValueFlags) amount() *Value {
-	if f.Sum.Text != "" {
-		return &f.Sum
-	}
-	return &f.HistOf
-}
+func (f *ValueFlags) Any() bool { return f.By.Text != "" || f.Sum.Text != "" }
 
 // Define defines the flags.
 func (f *ValueFlags) Define(fs *cli.Flags) {
 	cli.Define(fs, &f.By, "by", "", "show a row for each value of `EXPR`: req.URL.Path, 'key[:4]', goid, pid, stack", rowForm)
 	cli.Define(fs, &f.Sum, "sum", "", "add up `EXPR`, like a size, over calls", amountForm)
-	cli.Define(fs, &f.HistOf, "hist-of", "", "add up `EXPR`, and add a histogram of it", amountForm)
 }
 
 // values tell what rows calls are of, and what is added up, by ValueFlags.
@@ -115,7 +105,7 @@ func (c *valuedCall) Value(path string) *capture.Value {
 // plan is what to fetch of calls.
 func (v *values) plan(s *target.Target, features tracefs.Features) (run.Values, error) {
 	if len(s.Sites) > 0 {
-		return nil, cli.Usage("--by, --sum and --hist-of take functions, not instructions like %s", s.Sites[0].Name)
+		return nil, cli.Usage("--by and --sum take functions, not instructions like %s", s.Sites[0].Name)
 	}
 	v.funcs = make(map[*offsets.Func]*valuedFunc)
 	fetch := target.Fetch{StrLen: v.strLen(), Items: target.Usual.Items}
@@ -133,7 +123,7 @@ func (v *values) plan(s *target.Target, features tracefs.Features) (run.Values, 
 		for _, one := range []struct {
 			Value
 			to *where.Expr
-		}{{v.flags.By, &vf.by}, {*v.flags.amount(), &vf.amount}} {
+		}{{v.flags.By, &vf.by}, {v.flags.Sum, &vf.amount}} {
 			if one.Text == "" {
 				continue
 			}
@@ -172,7 +162,7 @@ func (v *values) plan(s *target.Target, features tracefs.Features) (run.Values, 
 }
 
 func (f *ValueFlags) exprs() (all []where.Expr) {
-	for _, one := range []*Value{&f.By, f.amount()} {
+	for _, one := range []*Value{&f.By, &f.Sum} {
 		if one.Text != "" {
 			all = append(all, one.expr)
 		}
@@ -220,7 +210,7 @@ func (v *values) observe(c *pairing.Call) (o trace.Observed) {
 	seen.line = render.CallLine{Function: f.Name, Thread: render.ThreadOf(c), Depth: c.Depth, End: c.Outcome.String(), NS: v.Clock.Took(c).Nanoseconds()}
 	vf := v.funcs[f.Func]
 	if vf == nil { // a wait
-		vf = &valuedFunc{by: v.flags.By.expr, amount: v.flags.amount().expr}
+		vf = &valuedFunc{by: v.flags.By.expr, amount: v.flags.Sum.expr}
 	}
 	seen.filteredCall = filteredCall{fetched: &vf.fetched, line: &seen.line}
 	if f.Values.Entry != nil && c.Args != nil {
@@ -239,7 +229,7 @@ func (v *values) observe(c *pairing.Call) (o trace.Observed) {
 			o.Value, o.Rest = whyNot(vf.by, seen), stats.Unvalued
 		}
 	}
-	if v.flags.amount().Text != "" {
+	if v.flags.Sum.Text != "" {
 		if n, ok := vf.amount.Number(seen); ok && n >= 0 {
 			o.Amount, o.Counts = n, true
 		}
@@ -301,7 +291,7 @@ func (t *TableFlags) keptBy() string {
 
 // order is what rows are sorted by.
 func (t *TableFlags) order() string {
-	if t.Sort == "" && t.Values.amount().Text != "" {
+	if t.Sort == "" && t.Values.Sum.Text != "" {
 		return "sum"
 	}
 	return cmp.Or(t.Sort, "calls")

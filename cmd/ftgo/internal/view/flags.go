@@ -178,7 +178,7 @@ func (t *TableFlags) Define(fs *cli.Flags) {
 	t.defineRows(fs, Orders...)
 	t.Values.Define(fs)
 	fs.BoolVar(&t.Errors, "errors", false, "also count the calls whose last result was an error")
-	fs.BoolVar(&t.Hist, "hist", false, "add a latency histogram of each function")
+	fs.BoolVar(&t.Hist, "hist", false, "add a histogram of each function: of --sum, or else of latencies")
 	fs.BoolVar(&t.InKernel, "in-kernel", false, "let the kernel build histograms; stream no calls")
 	t.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")
 }

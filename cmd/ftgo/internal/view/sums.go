@@ -38,11 +38,11 @@ func (o *Options) Added(out io.Writer, sum *results.Sum) error {
 	width, _ := terminal.Size(out)
 	options := render.Options{
 		Width: width, FullNames: o.FullNames, NoHeader: !o.Header, Hosts: t.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors, Sched: sum.Sched,
-		Budgeted: sum.Budget > 0, Events: sum.Events,
+		Hist: t.Hist, Budgeted: sum.Budget > 0, Events: sum.Events,
 	}
 	err := render.Functions(out, o.Format, shown, options)
 	if err == nil && o.Format == render.Table {
-		err = render.Histograms(out, shown, t.Hist, options)
+		err = render.Histograms(out, shown, options)
 	}
 	if err != nil {
 		return err

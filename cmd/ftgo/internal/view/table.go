@@ -56,7 +56,7 @@ func (r *Table) Needs() run.Needs {
 	if r.by != nil {
 		flags, t := r.by.flags, &needs.Totals
 		needs.Stacks = needs.Stacks && !flags.By.AsksStack()
-		t.ByValue, t.Amounts, t.Observe, t.KeptBy = flags.By.Text != "", flags.amount().Text != "", r.by.observe, r.opt.Tables.keptBy()
+		t.ByValue, t.Amounts, t.Observe, t.KeptBy = flags.By.Text != "", flags.Sum.Text != "", r.by.observe, r.opt.Tables.keptBy()
 	}
 	return needs
 }
@@ -185,7 +185,7 @@ func (r *Table) noteInlined(rows []stats.Row) {
 func (r *Table) options() render.Options {
 	o := &r.opt.Tables
 	return render.Options{
-		By: o.Values.By.Text != "", ByStack: o.Values.By.AsksStack(), Amount: o.Values.amount().Text, AmountHist: o.Values.HistOf.Text != "",
+		By: o.Values.By.Text != "", ByStack: o.Values.By.AsksStack(), Amount: o.Values.Sum.Text, Hist: o.Hist,
 		Latency: r.mode == uprobe.Latency, Bucketed: o.InKernel, Errors: o.Errors, Sched: r.opt.Sched, Events: r.Events,
 		Budgeted: r.Plan.Regroups > 0, Processes: o.PerPID, FullNames: r.opt.FullNames,
 	}
@@ -245,7 +245,7 @@ func (r *Table) writeTotals(t *trace.Table, rows []stats.Row) error {
 	}
 	o := r.options()
 	o.Width, _ = terminal.Size(r.Out)
-	return render.Histograms(r.Out, rows, r.opt.Tables.Hist, o)
+	return render.Histograms(r.Out, rows, o)
 }
 
 // writeStacks writes the stacks of probe behind the functions.
