@@ -111,9 +111,8 @@ func TestRecipesTypes(t *testing.T) {
 // is PROGRAM then.
 func TestRecipesOptionalValues(t *testing.T) {
 	for args, want := range map[string]string{
-		"-s 3 -- /bin/true":        "-s 3 /bin/true",
-		"--header no -- /bin/true": "--header no /bin/true",
-		"-s /bin/true":             "-s /bin/true",
+		"-s 3 -- /bin/true": "-s 3 /bin/true",
+		"-s /bin/true":      "-s /bin/true",
 	} {
 		c := exec.Command(recipe("gomutex"), strings.Fields(args)...)
 		c.Env = append(os.Environ(), "FTGO=echo")
@@ -377,11 +376,11 @@ func TestKernelRecipesOfTables(t *testing.T) {
 	})
 	target := fixture.Build(t, "chores")
 	for recipe, want := range map[string]string{
-		"gofunccount":   `^main\.read +7 `,
-		"gofunclatency": `(?s)^main\.read +7 .*Function = main\.read\n.*distribution`,
+		"gofunccount":   `(?m)^main\.read +7 `,
+		"gofunclatency": `(?ms)^main\.read +7 .*Function = main\.read\n.*distribution`,
 	} {
 		t.Run(recipe, func(t *testing.T) {
-			c := cook(t, recipe, "reads", "--header=no", "-T", target, "main.read")
+			c := cook(t, recipe, "reads", "-T", target, "main.read")
 			if !regexp.MustCompile(want).MatchString(c.shown) {
 				t.Errorf("shows\n%s\nlogged\n%s", c.shown, c.logged)
 			}

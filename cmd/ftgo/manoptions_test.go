@@ -60,7 +60,6 @@ var manualTexts = map[string]string{
 	"items":      "Fetch the first N elements of a slice, at most 64 (default 8).",
 	"verbose":    "Also show the probe definitions, and when grace periods are expedited.",
 	"quiet":      "Write nothing to standard error but errors, and what was lost.",
-	"header":     "Write the line with the columns' names, or leave it out with no.",
 	"dry-run":    "Print the probe definitions and leave the kernel alone.",
 	"reader":     "How events are read: pipe takes the kernel's text, raw takes the pages of its ring buffer, which costs less (default pipe).",
 	"buffer":     "Use ring buffers of SIZE per CPU, like 512K or 64M (default 16M, or less where memory is short).",

@@ -17,9 +17,8 @@ func TestJoinValues(t *testing.T) {
 		{"-qs 3 x", "-qs=3 x"}, {"-qs3", "-qs=3"}, {"-s=3 4", "-s=3 4"}, {"-sq 3", "-sq 3"},
 		{"--stack 3 x", "--stack=3 x"}, {"--stack=2 3", "--stack=2 3"}, {"--stack ./server", "--stack ./server"},
 		{"-s ./server main.f", "-s ./server main.f"}, {"-s 99 x", "-s=99 x"}, {"-s", "-s"},
-		{"--header no x", "--header=no x"}, {"--header yes x", "--header=yes x"}, {"--header ./no", "--header ./no"},
 		// It is another flag's value, or PROGRAM's.
-		{"-x -s 3", "-x -s 3"}, {"-qx --header no", "-qx --header no"}, {"--exclude --stack 3", "--exclude --stack 3"}, {"-xs 3", "-xs 3"},
+		{"-x -s 3", "-x -s 3"}, {"--exclude --stack 3", "--exclude --stack 3"}, {"-xs 3", "-xs 3"},
 		{"x -- -s 3", "x -- -s 3"}, {"--nope 3 -Z 3 - 3", "--nope 3 -Z 3 - 3"}, {"--hist 3 -q 3", "--hist 3 -q 3"},
 	} {
 		if got := flags.Join(strings.Fields(c.args)); !slices.Equal(got, strings.Fields(c.want)) {
@@ -47,19 +46,15 @@ func TestJoinFormat(t *testing.T) {
 // TestOptionalValues: values that may be left out are understood as the next word.
 func TestOptionalValues(t *testing.T) {
 	target := fixture.Build(t, "flood")
-	for _, c := range []struct {
-		args          string
-		stack, header string
-	}{
-		{"-s 3", "3", "yes"}, {"-s3", "3", "yes"}, {"--stack 3", "3", "yes"}, {"-qs 3", "3", "yes"}, {"-s", "15", "yes"},
-		{"--header no", "0", "no"}, {"--header yes", "0", "yes"}, {"--header", "0", "yes"},
+	for _, c := range []struct{ args, stack string }{
+		{"-s 3", "3"}, {"-s3", "3"}, {"--stack 3", "3"}, {"-qs 3", "3"}, {"-s", "15"},
 	} {
 		args := append(strings.Fields(c.args), target, "main.framed")
 		flags := flagsOf("probe")
 		err := flags.Parse(flags.Join(args))
-		stack, header := flags.Lookup("stack").Value.String(), flags.Lookup("header").Value.String()
-		if err != nil || stack != c.stack || header != c.header || !slices.Equal(flags.Args(), args[len(args)-2:]) {
-			t.Errorf("%s: stack %q, header %q, words %q, %v", c.args, stack, header, flags.Args(), err)
+		stack := flags.Lookup("stack").Value.String()
+		if err != nil || stack != c.stack || !slices.Equal(flags.Args(), args[len(args)-2:]) {
+			t.Errorf("%s: stack %q, words %q, %v", c.args, stack, flags.Args(), err)
 		}
 	}
 	if r := ftgo(t, "probe", "-s", "16", target, "main.framed"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, `"16": not 1 to 15`) {

@@ -39,7 +39,7 @@ func TestReportAddsUp(t *testing.T) {
 		code     int
 	}{
 		{"recordings and JSON", all, "main.f        3    3.00  500ms  500ms  500ms  500ms  1.50s   150%", 0},
-		{"by host", append([]string{"--per-host", "--header=no", "--sort", "name"}, all...), "main.f    /", 0},
+		{"by host", append([]string{"--per-host", "--sort", "name"}, all...), "main.f    /", 0},
 		{"JSON alone", whole[:1], "main.f        1    1.00  500ms", 0},
 		{"as count", append([]string{"--as", "count"}, recordings...), "main.f        3", 0},
 		{"with histograms", append([]string{"--hist"}, all...), "256 -> 511        : 3", 0},

@@ -85,7 +85,6 @@ func TestBadInput(t *testing.T) {
 		{"bad order", []string{"probe", "--sort", "p98", target, "f"}, cli.ExitUsage, `parse order "p98": not calls, rate, total`},
 		{"order without its number", []string{"probe", "--sort", "errors", target, "f"}, cli.ExitUsage, "--sort errors needs --errors: without it results are not looked at"},
 		{"order by waits, which are there", []string{"probe", "--waits", "--sort", "wait", "--dry-run", target, "main.nosuch"}, cli.ExitNothing, "main.nosuch"},
-		{"bad yes or no", []string{"probe", "--header=perhaps", target, "f"}, cli.ExitUsage, `"perhaps": neither`},
 		{"bad descriptor", []string{"probe", "--ready-fd", "x", target, "f"}, cli.ExitUsage, `"x"`},
 		{"descriptor not open", []string{"probe", "--ready-fd", "1234567", target, "f"}, cli.ExitUsage, `"1234567": not open`},
 		{"negative top", []string{"probe", "-t", "-1", target, "f"}, cli.ExitUsage, "negative"},

@@ -49,7 +49,6 @@ while [ "$left" -gt 0 ]; do
 	-["${values-pdintxowD}"]) words=2 ;;
 	# A value that may be left out, as ftgo reads it.
 	-s | --stack) case ${2-} in '' | *[!0-9]*) ;; *) words=2 ;; esac ;;
-	--header) case ${2-} in yes | no) words=2 ;; esac ;;
 	esac
 	[ "$words" -le "$left" ] || complain "$arg needs a value"
 	value=''

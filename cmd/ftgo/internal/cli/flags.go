@@ -231,21 +231,6 @@ func readSize(text string) (int, error) {
 	return n * unit, nil
 }
 
-// YesNo is the form of what may be turned off.
-var YesNo = Form[bool]{
-	Name: "yes|no", Choices: []string{"yes", "no"}, Bare: "yes", Read: readYesNo,
-	Takes: func(word string) bool { _, err := readYesNo(word); return err == nil },
-	Write: func(yes bool) string { return map[bool]string{true: "yes", false: "no"}[yes] },
-}
-
-func readYesNo(text string) (bool, error) {
-	yes, ok := map[string]bool{"yes": true, "true": true, "1": true, "no": false, "false": false, "0": false}[text]
-	if !ok {
-		return false, fmt.Errorf("parse %q: neither yes nor no", text)
-	}
-	return yes, nil
-}
-
 // OneOf is the form of one of a few words, which are of a kind. wrong ends the error of others.
 func OneOf(name, kind, wrong string, words ...string) Form[string] {
 	return Form[string]{

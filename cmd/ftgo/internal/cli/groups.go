@@ -99,18 +99,12 @@ func IsFile(word string) bool {
 	return strings.Contains(word, "/") && err == nil && info.Mode().IsRegular()
 }
 
-// Talk is the flags that say what is written beside the data.
-type Talk struct {
-	Env *Env
-	// Header: the columns' names are written.
-	Header bool
-}
+// Talk is the flag that says what is written beside the data.
+type Talk struct{ Env *Env }
 
-// Define defines -q and --header.
+// Define defines -q.
 func (t *Talk) Define(fs *Flags) {
 	fs.BoolVarP(&t.Env.Quiet, "quiet", "q", false, "write only errors and losses to standard error")
-	t.Header = true
-	Define(fs, &t.Header, "header", "", "write the columns' names", YesNo)
 }
 
 // Rows are the formats that all commands have.

@@ -31,7 +31,7 @@ func TestBucketed(t *testing.T) {
 		golden(t, name, func(b *bytes.Buffer) error { return Functions(b, f, bucketed(), o) })
 	}
 	golden(t, "coarse-narrow.table", func(b *bytes.Buffer) error {
-		return Functions(b, Table, bucketed()[1:2], Options{Latency: true, Bucketed: true, Width: 60, NoHeader: true})
+		return Functions(b, Table, bucketed()[1:2], Options{Latency: true, Bucketed: true, Width: 60})
 	})
 	golden(t, "coarse.hist", func(b *bytes.Buffer) error { return Histograms(b, bucketed(), Options{Hist: true, Bucketed: true}) })
 	summary := stats.Summary{

@@ -24,7 +24,7 @@ func Difference(w io.Writer, f Format, rows []compare.Function, o Options) error
 	case JSON:
 		return writeData(w, f, false, differenceMembers, rows...)
 	case CSV, TSV:
-		return writeData(w, f, !o.NoHeader, differenceRecord, rows...)
+		return writeData(w, f, true, differenceRecord, rows...)
 	}
 	short := shortNames(o.FullNames, rows, func(r compare.Function) string { return r.Name })
 	known := func(a compare.Aspect) bool {
@@ -36,7 +36,7 @@ func Difference(w io.Writer, f Format, rows []compare.Function, o Options) error
 		return false
 	}
 	times := func(ns float64) string { return units.Duration(int64(ns)) }
-	return writeTable(w, o.Width, o.NoHeader, rows, func(r compare.Function, _ bool) object {
+	return writeTable(w, o.Width, rows, func(r compare.Function, _ bool) object {
 		cell := func(a compare.Aspect, text func(float64) string) any {
 			c := &r.Changes[a]
 			switch {

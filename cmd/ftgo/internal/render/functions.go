@@ -31,7 +31,7 @@ type Options struct {
 	By, ByStack bool     // the value, which is who called
 	Amount      string   // what is added up, "" if nothing is
 	Hist        bool     // histograms: of what is added up, else of latencies
-	NoHeader    bool     // leave out the line with the columns' names
+	NoHeader    bool     // CSV and TSV leave out the line with the columns' names
 	FullNames   bool     // tables have the whole paths of packages
 	Events      []string // the kernel events that Function.Events counts, GROUP:EVENT each
 	// Interval is the interval that rows are of, nil where there are none.
@@ -66,7 +66,7 @@ func Functions(w io.Writer, f Format, rows []stats.Row, o Options) error {
 	case CSV, TSV:
 		return writeData(w, f, !o.NoHeader, o.record, rows...)
 	}
-	return writeTable(w, o.Width, o.NoHeader, rows, o.columns(rows))
+	return writeTable(w, o.Width, rows, o.columns(rows))
 }
 
 // columns has columns of errors, and of calls that have no latency, where any function has

@@ -80,7 +80,7 @@ func List(w io.Writer, f Format, rows []target.Row, o Options) error {
 		roomy := newTable(rows, fit{}, columns)
 		positions = roomy.fit(o.Width, fit{gap: 2, name: math.MaxInt})
 	}
-	return writeTable(w, o.Width, false, rows, columns)
+	return writeTable(w, o.Width, rows, columns)
 }
 
 // Variables writes a table of package variables.
@@ -89,7 +89,7 @@ func Variables(w io.Writer, variables []offsets.Variable) error {
 	for i, v := range variables {
 		rows[i] = [2]string{v.Name, v.Type.Name}
 	}
-	return writeTable(w, 0, false, rows, func(row [2]string, _ bool) object {
+	return writeTable(w, 0, rows, func(row [2]string, _ bool) object {
 		return object{{"VARIABLE", row[0]}, {"TYPE", row[1]}}
 	})
 }

@@ -41,10 +41,9 @@ const minNote = 16
 // hold numbers.
 var textColumns = []string{"VALUE", "POSITION", "ABI", "ENTRY", "TYPE", "NOTE", "TREND", "WAITS FOR", "CHANGED"}
 
-// writeTable lays out a table within width columns (0 = no limit) and writes it, without its
-// header if bare. Where even the tightest layout is too wide, the last columns are left out: numbers are
-// never cut, and cells never wrapped.
-func writeTable[R any](w io.Writer, width int, bare bool, rows []R, columns func(row R, compact bool) object) error {
+// writeTable lays out a table within width columns (0 = no limit) and writes it. Where even the tightest
+// layout is too wide, the last columns are left out: numbers are never cut, and cells never wrapped.
+func writeTable[R any](w io.Writer, width int, rows []R, columns func(row R, compact bool) object) error {
 	var t table
 	var chosen fit
 	for i := 0; ; i++ {
@@ -54,7 +53,7 @@ func writeTable[R any](w io.Writer, width int, bare bool, rows []R, columns func
 			break
 		}
 	}
-	return write(w, "table", t.text(chosen.gap, bare))
+	return write(w, "table", t.text(chosen.gap))
 }
 
 // shortNames are the short names of rows by their names, none if these are wanted in full.
@@ -155,15 +154,11 @@ func (t *table) fit(width int, f fit) bool {
 	return name <= room
 }
 
-// text aligns the cells. Where the header is left out, columns are as wide as with it.
-func (t *table) text(gap int, bare bool) []byte {
+// text aligns the cells.
+func (t *table) text(gap int) []byte {
 	var text bytes.Buffer
 	widths := t.widths()
-	lines := t.lines
-	if bare {
-		lines = lines[1:]
-	}
-	for _, line := range lines {
+	for _, line := range t.lines {
 		start := text.Len()
 		for i, cell := range line {
 			fill := strings.Repeat(" ", widths[i]-printable.Columns(cell))

@@ -28,7 +28,6 @@ import (
 type Options struct {
 	Env       *cli.Env
 	Format    render.Format
-	Header    bool
 	FullNames bool // of functions, in tables and lines
 	Tables    TableFlags
 	Lines     LineFlags

@@ -106,10 +106,8 @@ func (v *Lines) Begin(s *run.Scene) error {
 	}
 	v.sayUnknown()
 	v.calls = render.NewCallWriter(v.out, opt)
-	if v.opt.Header {
-		if err := v.calls.Header(); err != nil {
-			return err
-		}
+	if err := v.calls.Header(); err != nil {
+		return err
 	}
 	if v.opt.Stack > 0 {
 		v.stacks = addresses.NewStacks(s.Target.Binary)

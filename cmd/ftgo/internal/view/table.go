@@ -195,7 +195,7 @@ func (r *Table) write(rows []stats.Row, of *render.Interval) error {
 	o := r.options()
 	o.Interval = of
 	o.Width, _ = terminal.Size(r.Out)
-	o.NoHeader = !bool(r.opt.Header) || r.began && r.opt.Format != render.Table
+	o.NoHeader = r.began
 	err := render.Functions(r.Out, r.opt.Format, rows, o)
 	r.began = true
 	return err

@@ -178,9 +178,6 @@ func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest stri
 
 func (v *Variables) Begin(s *run.Scene) error {
 	v.begin(s)
-	if !v.opt.Header {
-		return nil
-	}
 	return render.VariableHeader(v.out, v.opt.Format)
 }
 
