@@ -17,10 +17,10 @@ func TestKernelAt(t *testing.T) {
 	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "family")
-	for _, command := range []string{"probe", "probe --reader raw", "count", "count --per-pid", "trace"} {
+	for _, command := range []string{"probe", "raw probe", "count", "count --per-pid", "trace"} {
 		t.Run(command, func(t *testing.T) {
 			// The calls of before must be over by then; where they were not, once more with more time.
-			for wait := 3 * time.Second; !calledAround(t, strings.Fields(command), target, wait); wait *= 2 {
+			for wait := 3 * time.Second; !calledAround(t, readBy(t, strings.Fields(command)), target, wait); wait *= 2 {
 				if wait > time.Minute {
 					t.Fatal("three calls take a minute")
 				}

@@ -43,11 +43,12 @@ func TestKernelNoMemory(t *testing.T) {
 	greet := fixture.Build(t, "greet")
 	before := topBuffers(t, f)
 	for _, command := range [][]string{
-		{"probe"}, {"probe", "--reader", "raw"}, {"probe", "--with", "sched:sched_switch"}, {"probe", "-i", "0.01"}, {"probe", "-p", "1"},
+		{"probe"}, {"raw", "probe"}, {"probe", "--with", "sched:sched_switch"}, {"probe", "-i", "0.01"}, {"probe", "-p", "1"},
 		{"count", "--comm", "greet"}, {"trace"}, {"trace", "-o", "chrome"}, {"watch", "--at", "main.add"},
 	} {
 		t.Run(strings.Join(command, " "), func(t *testing.T) {
 			eventsOf(t, f, command...)
+			command := readBy(t, command)
 			args := onGreet(greet, append(command, "-q", "--buffer", "1024G"))
 			if command[len(command)-1] == "1" { // a process
 				target := server(t, fixture.Build(t, "server"))

@@ -156,7 +156,7 @@ func TestKernelByMillion(t *testing.T) {
 	f := tracetest.Kernel(t)
 	fixture.NeedLong(t)
 	const calls, keys = 1_000_000, 100_000
-	for _, asked := range []string{"probe", "probe --by key", "probe --reader raw --by key", "count --by key"} {
+	for _, asked := range []string{"probe", "probe --by key", "raw probe --by key", "count --by key"} {
 		t.Run(asked, func(t *testing.T) {
 			target := exec.Command(fixture.Build(t, "skewed"), "-n", fmt.Sprint(calls), "-of", fmt.Sprint(keys))
 			in, err := target.StdinPipe()
@@ -168,7 +168,7 @@ func TestKernelByMillion(t *testing.T) {
 
 			rowsFile := filepath.Join(t.TempDir(), "rows")
 			noError(t, syscall.Mkfifo(rowsFile, 0o600))
-			p := launch(t, append(strings.Fields(asked), "--budget", "0", "--max-lost", "0", "-o", "json", "-w", rowsFile, "-p", fmt.Sprint(target.Process.Pid), "main.lookup")...)
+			p := launch(t, append(readBy(t, strings.Fields(asked)), "--budget", "0", "--max-lost", "0", "-o", "json", "-w", rowsFile, "-p", fmt.Sprint(target.Process.Pid), "main.lookup")...)
 			out, err := os.Open(rowsFile)
 			noError(t, err)
 			defer out.Close()

@@ -105,12 +105,12 @@ func TestKernelKilledAnytime(t *testing.T) {
 	kinds := [][]string{
 		{"probe", "-d", "0.05", target.Path, "main.*"},
 		{"count", "-d", "0.05", target.Path, "main.*"},
-		{"probe", "--reader", "raw", "-d", "0.05", target.Path, "main.*"},
+		{"raw", "probe", "-d", "0.05", target.Path, "main.*"},
 		{"trace", "-d", "0.05", target.Path, "main.tick"},
 	}
 	var took [4]time.Duration
 	for i, args := range kinds {
-		p := exec.Command(built(t), args...)
+		p := exec.Command(built(t), readBy(t, args)...)
 		start := time.Now()
 		if out, err := p.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -120,7 +120,7 @@ func TestKernelKilledAnytime(t *testing.T) {
 	var ended, nothing, both, instanceOnly, groupOnly int
 	for i := 0; i-ended < runs && i < 4*runs; i++ {
 		kind := i % len(kinds)
-		p := exec.Command(built(t), kinds[kind]...)
+		p := exec.Command(built(t), readBy(t, kinds[kind])...)
 		if err := p.Start(); err != nil {
 			t.Fatal(err)
 		}

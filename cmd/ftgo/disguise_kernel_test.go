@@ -22,9 +22,10 @@ func TestKernelDisguises(t *testing.T) {
 	target := fixture.Build(t, "disguise")
 	const rounds = 7
 	for _, reader := range []string{"pipe", "raw"} {
+		t.Setenv(readerVar, reader)
 		for _, format := range []string{"table", "json", "csv"} {
 			data := filepath.Join(t.TempDir(), "data")
-			r := ftgo(t, "trace", "--reader", reader, "-o", format, "-w", data, target, "main.take(n, s)", "--", target, "-n", fmt.Sprint(rounds))
+			r := ftgo(t, "trace", "-o", format, "-w", data, target, "main.take(n, s)", "--", target, "-n", fmt.Sprint(rounds))
 			var texts [][]byte
 			if err := json.Unmarshal([]byte(r.stdout), &texts); r.code != 0 || err != nil || len(texts) < 40 {
 				t.Fatalf("status %d, %v, %d strings\n%s", r.code, err, len(texts), r.stderr)
@@ -108,8 +109,9 @@ func takeLines(lines []string) (calls []string) {
 
 func observeDisguised(t *testing.T, reader, target string, rounds int) (observed, [][]byte, result) {
 	t.Helper()
+	t.Setenv(readerVar, reader)
 	data := filepath.Join(t.TempDir(), "data")
-	r := ftgo(t, "probe", "--reader", reader, "-o", "json", "-w", data, target, "main.take", "--", target, "-n", fmt.Sprint(rounds))
+	r := ftgo(t, "probe", "-o", "json", "-w", data, target, "main.take", "--", target, "-n", fmt.Sprint(rounds))
 	b, err := os.ReadFile(data)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, r.stderr)

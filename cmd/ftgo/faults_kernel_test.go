@@ -32,7 +32,8 @@ func TestKernelFaults(t *testing.T) {
 	for _, c := range []struct{ reader, version string }{{"pipe", fixture.Current}, {"raw", fixture.Current}, {"pipe", "1.16.15"}} {
 		t.Run(c.reader+" "+c.version, func(t *testing.T) {
 			target := fixture.BuildWith(t, c.version, "nils")
-			args := []string{"trace", "-o", "json", "--reader", c.reader, "--budget", "0"}
+			t.Setenv(readerVar, c.reader)
+			args := []string{"trace", "-o", "json", "--budget", "0"}
 			_, err := os.Stat(f.Dir() + "/events/" + strings.Replace(kernel, ":", "/", 1))
 			if err == nil {
 				args = append(args, "--with", kernel)

@@ -88,11 +88,11 @@ func workCalls(t *testing.T, r result, want uint64) {
 func TestKernelFork(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "family")
-	for _, args := range [][]string{{"probe"}, {"probe", "--reader", "raw"}, {"count"}} {
+	for _, args := range [][]string{{"probe"}, {"raw", "probe"}, {"count"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			stranger := family(t, target, "stdin", "many=5:101")
 			go func() { time.Sleep(100 * time.Millisecond); stranger.in.Close() }()
-			args := append(args, "-o", "json", "--fork", target, "main.work", "--", target)
+			args := append(readBy(t, args), "-o", "json", "--fork", target, "main.work", "--", target)
 			workCalls(t, ftgo(t, append(args, familySteps...)...), familyCalls)
 			stranger.goOn(t)
 		})
@@ -310,10 +310,10 @@ func TestKernelExec(t *testing.T) {
 func TestKernelManyProcesses(t *testing.T) {
 	fixture.NeedLong(t)
 	tracetest.Kernel(t)
-	for _, args := range [][]string{{"probe"}, {"probe", "--reader", "raw"}, {"count"}} {
+	for _, args := range [][]string{{"probe"}, {"raw", "probe"}, {"count"}} {
 		for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
 			target := fixture.Build(t, "family", flags...)
-			args := append(args, "-o", "json", target, "main.work", "--", target, "many=151:3")
+			args := append(readBy(t, args), "-o", "json", target, "main.work", "--", target, "many=151:3")
 			workCalls(t, ftgo(t, args...), 151*3)
 		}
 	}

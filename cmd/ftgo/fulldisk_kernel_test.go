@@ -20,7 +20,7 @@ func writing() (commands [][]string) {
 		}
 	}
 	return append(commands, []string{"probe", "--stack", "-o", "folded"}, []string{"probe", "--stack", "-o", "pprof"}, []string{"probe", "-i", "0.01"},
-		[]string{"probe", "--reader", "raw"}, []string{"trace", "--tree"}, []string{"trace", "-o", "chrome"}, []string{"trace", "--with", "sched:sched_switch"},
+		[]string{"trace", "--tree"}, []string{"trace", "-o", "chrome"}, []string{"trace", "--with", "sched:sched_switch"},
 		[]string{"watch", "--at", "main.add"})
 }
 

@@ -43,7 +43,7 @@ func TestKernelBesideTracePipe(t *testing.T) {
 			eventsOf(t, f, c.args...)
 			data := filepath.Join(t.TempDir(), "data")
 			args := append([]string{c.command, "-o", "json", "-w", data}, c.args...)
-			cmd := exec.Command(built(t), withReader(append(append(args, one...), "--", target))...)
+			cmd := exec.Command(built(t), append(append(args, one...), "--", target)...)
 			var talk strings.Builder
 			cmd.Stderr = &talk
 			out, err := cmd.Output()

@@ -374,7 +374,6 @@ func TestInKernelRefuses(t *testing.T) {
 		{[]string{"--stack", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--stack"},
 		{[]string{"-o", "folded", target, "main.leaf", "--", "true"}, cli.ExitUsage, "folded"},
 		{[]string{"-n", "7", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--calls"},
-		{[]string{"--reader", "raw", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--reader"},
 		{[]string{"--fail-if", "calls > 3", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--fail-if"},
 		{[]string{"--buffer", "1M", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--buffer"},
 		{[]string{"--wait", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--wait"},

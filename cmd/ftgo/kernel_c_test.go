@@ -114,7 +114,7 @@ func TestKernelShortLivedPIE(t *testing.T) {
 	target := fixture.Build(t, "flood", "-buildmode=pie")
 	var out, errs written
 	script := fmt.Sprintf("%s -n 17 -g 1; %s -n 13 -g 1", target, target)
-	code := execute(t.Context(), withReader([]string{"probe", "-o", "json", target, "main.*", "--", "sh", "-c", script}), &out, &errs)
+	code := execute(t.Context(), []string{"probe", "-o", "json", target, "main.*", "--", "sh", "-c", script}, &out, &errs)
 	f := readObserved(t, out.String()).functions["main.framed"]
 	if code != 0 || f.Calls != 30 || f.Completed != 30 {
 		t.Errorf("status %d, %d calls, %d completed, want 30\n%s", code, f.Calls, f.Completed, errs.String())

@@ -71,7 +71,7 @@ func tracer(t *testing.T, args ...string) *child {
 // launch starts the command as a process of its own.
 func launch(t *testing.T, args ...string) *child {
 	t.Helper()
-	return start(t, exec.Command(built(t), withReader(args)...))
+	return start(t, exec.Command(built(t), args...))
 }
 
 // start starts a command whose standard error is read line by line.

@@ -67,9 +67,12 @@ func (e *env) run(ctx context.Context, args []string) int {
 // env is what the commands have to work with.
 type env struct{ session.Env }
 
+// readerVar is raw where tests have all events read as pages of the ring buffer.
+const readerVar = "FTGO_READER"
+
 func newEnv(stdout, stderr io.Writer) *env {
 	same := func(f tracefs.Features) tracefs.Features { return f }
-	return &env{session.Env{Env: cli.Env{Stdout: stdout, Stderr: stderr}, Adjust: same, Own: ownFunctions, Release: releaseName()}}
+	return &env{session.Env{Env: cli.Env{Stdout: stdout, Stderr: stderr}, ReadRaw: os.Getenv(readerVar) == "raw", Adjust: same, Own: ownFunctions, Release: releaseName()}}
 }
 
 func (e *env) dispatch(ctx context.Context, args []string) error {

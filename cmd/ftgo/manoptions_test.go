@@ -61,7 +61,6 @@ var manualTexts = map[string]string{
 	"verbose":    "Also show the probe definitions, and when grace periods are expedited.",
 	"quiet":      "Write nothing to standard error but errors, and what was lost.",
 	"dry-run":    "Print the probe definitions and leave the kernel alone.",
-	"reader":     "How events are read: pipe takes the kernel's text, raw takes the pages of its ring buffer, which costs less (default pipe).",
 	"buffer":     "Use ring buffers of SIZE per CPU, like 512K or 64M (default 16M, or less where memory is short).",
 	"in-kernel":  "Let the kernel keep the histograms: nothing is streamed, and percentiles are bounds. Takes -p or -- PROGRAM.",
 	"no-expedite": "Leave /sys/kernel/rcu_expedited alone, which is otherwise 1 for the moments " +

@@ -55,13 +55,13 @@ func TestKernelTwentyAtOnce(t *testing.T) {
 		{[]string{"probe", "-o", "json", path}, 2},
 		{[]string{"count", "-o", "json", path}, 2},
 		{[]string{"probe", "-o", "json", "-p", fmt.Sprint(targets[0].Process.Pid)}, 1},
-		{[]string{"probe", "-o", "json", "--reader", "raw", path}, 2},
+		{[]string{"raw", "probe", "-o", "json", path}, 2},
 		{[]string{"count", "-o", "json", "-p", fmt.Sprint(targets[1].Process.Pid)}, 1},
 	}
 	var runs []*child
 	for i := range 20 {
 		// Beside nineteen others each would leave alone what takes more than its share of a busy machine.
-		runs = append(runs, launch(t, slices.Concat(kinds[i%len(kinds)].args, []string{"--budget", "0"}, functions)...))
+		runs = append(runs, launch(t, readBy(t, slices.Concat(kinds[i%len(kinds)].args, []string{"--budget", "0"}, functions))...))
 	}
 	for _, p := range runs {
 		p.await(t)

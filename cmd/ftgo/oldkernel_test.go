@@ -74,9 +74,10 @@ func TestKernelFallbacks(t *testing.T) {
 				if !c.raw && !c.few {
 					fixture.NeedLong(t)
 				}
-				patterns := []string{"--max-probes", "1000", "--reader", reader, "main.*"}
+				t.Setenv(readerVar, reader)
+				patterns := []string{"--max-probes", "1000", "main.*"}
 				if c.few {
-					patterns = []string{"--reader", reader, "main.catch", "main.upper", "main.middle", "main.lower", "main.returns"}
+					patterns = []string{"main.catch", "main.upper", "main.middle", "main.lower", "main.returns"}
 				}
 				o, b, r := observeTarget(t, c.kernel, "probe", fixture.Build(t, "exact"), patterns)
 				if r.code != 0 {
@@ -243,9 +244,10 @@ func TestKernelTopLevel(t *testing.T) {
 	})
 	for _, reader := range readers() {
 		t.Run("entries "+reader, func(t *testing.T) {
+			t.Setenv(readerVar, reader)
 			r := whenIdle(func() result {
 				before = topLevel(t, f)
-				return ftgoOn(t, linux310, "trace", "--force", "--entries", "--reader", reader, "-o", "json", "--where", "n >= 3 && n < 10",
+				return ftgoOn(t, linux310, "trace", "--force", "--entries", "-o", "json", "--where", "n >= 3 && n < 10",
 					lookup, "main.lookup(n, key)", "--", lookup, "-n", "101")
 			})
 			calls := jsonLines(t, r.stdout, "call")

@@ -52,8 +52,7 @@ func TestKernelOptionsOfOthers(t *testing.T) {
 			if name != "records" || !fixture.Long() {
 				return
 			}
-			rawReader = true
-			defer func() { rawReader = false }()
+			t.Setenv(readerVar, "raw")
 			o, b, r = observeTarget(t, nil, "probe", target, []string{"main.*"})
 			if same(t, o, b); r.code != 0 || o.summary.Unparsed != 0 {
 				t.Errorf("raw: status %d, %+v\n%s", r.code, o.summary, r.stderr)

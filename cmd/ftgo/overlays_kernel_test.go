@@ -66,7 +66,7 @@ func TestKernelOverlays(t *testing.T) {
 	if err != nil || procfs.SameFile(copied, layer+"/family") {
 		t.Errorf("a copy is the same file, %v", err)
 	}
-	args := append([]string{built(t)}, withReader([]string{"probe", "-o", "json", "-p", members[0].pid(), "-p", members[1].pid(), "main.work"})...)
+	args := []string{built(t), "probe", "-o", "json", "-p", members[0].pid(), "-p", members[1].pid(), "main.work"}
 	if _, err := exec.LookPath("setpriv"); err == nil {
 		args = append([]string{"setpriv", "--bounding-set=-sys_admin"}, args...)
 	}

@@ -104,9 +104,10 @@ func TestKernelOneCapability(t *testing.T) {
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "family")
 	all := []string{"stdin", "work=3", "thread", "work=11"}
-	for _, reader := range []string{"pipe", "raw"} {
+	for _, reader := range []string{"raw", "pipe"} {
+		t.Setenv(readerVar, reader)
 		m := family(t, append([]string{target}, all...)...)
-		p := start(t, asNobody(t, []string{"CAP_DAC_OVERRIDE"}, built(t), "probe", "-o", "json", "--reader", reader, target, "main.work"))
+		p := start(t, asNobody(t, []string{"CAP_DAC_OVERRIDE"}, built(t), "probe", "-o", "json", target, "main.work"))
 		seen(t, p, m)
 		nothingOf(t, f, p.Process.Pid)
 	}
@@ -220,9 +221,9 @@ func TestKernelUser(t *testing.T) {
 	p.Process.Kill()
 	p.Wait()
 	m.goOn(t)
-	for _, args := range [][]string{{"probe"}, {"probe", "--reader", "raw"}, {"count"}, {"probe", "--sched"}} {
+	for _, args := range [][]string{{"probe"}, {"raw", "probe"}, {"count"}, {"probe", "--sched"}} {
 		m := mine("work=3", "thread", "work=11")
-		next := start(t, asNobody(t, nil, slices.Concat([]string{built(t)}, args, []string{"-o", "json", "-p", m.pid(), "main.work"})...))
+		next := start(t, asNobody(t, nil, slices.Concat([]string{built(t)}, readBy(t, args), []string{"-o", "json", "-p", m.pid(), "main.work"})...))
 		seen(t, next, m)
 		nothingOf(t, f, p.Process.Pid)
 		nothingOf(t, f, next.Process.Pid)

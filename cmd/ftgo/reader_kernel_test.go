@@ -35,15 +35,15 @@ func readers() []string {
 	return []string{"raw"}
 }
 
-// rawReader says that the tests' commands get --reader raw.
-var rawReader bool
-
-// withReader adds the reader to the arguments of a command that has the choice.
-func withReader(args []string) []string {
-	if !rawReader || !slices.Contains([]string{"probe", "count", "trace", "watch"}, args[0]) {
-		return args
+// readBy has a test's ftgo read raw pages if the arguments begin with raw, and else the kernel's
+// text where there is the choice; it returns the others.
+func readBy(t *testing.T, args []string) []string {
+	t.Helper()
+	t.Setenv(readerVar, args[0])
+	if args[0] == "raw" {
+		args = args[1:]
 	}
-	return append([]string{args[0], "--reader", "raw"}, args[1:]...)
+	return args
 }
 
 // TestKernelRaw runs the tests of exactness a second time, with the other reader.
@@ -79,8 +79,7 @@ func TestKernelRaw(t *testing.T) {
 			if c.name != "ProbeIsExact" && c.name != "TraceServer" {
 				fixture.NeedLong(t)
 			}
-			rawReader = true
-			defer func() { rawReader = false }()
+			t.Setenv(readerVar, "raw")
 			c.test(t)
 		})
 	}
@@ -90,7 +89,8 @@ func TestKernelRaw(t *testing.T) {
 func TestKernelRawFlood(t *testing.T) {
 	fixture.NeedLong(t)
 	tracetest.Kernel(t)
-	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "flood"), []string{"--reader", "raw", "main.framed", "main.leaf"}, "-n", "20011")
+	t.Setenv(readerVar, "raw")
+	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "flood"), []string{"main.framed", "main.leaf"}, "-n", "20011")
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}
@@ -104,6 +104,7 @@ func TestKernelRawFlood(t *testing.T) {
 func TestKernelRawPID(t *testing.T) {
 	fixture.NeedLong(t)
 	tracetest.Kernel(t)
+	t.Setenv(readerVar, "raw")
 	target := fixture.Build(t, "server")
 	var pids []string
 	for range 2 {
@@ -114,7 +115,7 @@ func TestKernelRawPID(t *testing.T) {
 		defer func() { cmd.Process.Kill(); cmd.Wait() }()
 		pids = append(pids, fmt.Sprint(cmd.Process.Pid))
 	}
-	r := ftgo(t, "trace", "--reader", "raw", "-n", "20", "-o", "json", "-p", pids[0], "main.tick")
+	r := ftgo(t, "trace", "-n", "20", "-o", "json", "-p", pids[0], "main.tick")
 	calls := jsonLines(t, r.stdout, "call")
 	if r.code != 0 || len(calls) != 20 {
 		t.Fatalf("status %d, %d calls, want 20\n%s", r.code, len(calls), r.stderr)
@@ -124,7 +125,7 @@ func TestKernelRawPID(t *testing.T) {
 			t.Errorf("a call of process %s, want %s", pid, pids[0])
 		}
 	}
-	r = ftgo(t, "count", "--reader", "raw", "-n", "20", "-o", "json", "-p", pids[1], "main.tick")
+	r = ftgo(t, "count", "-n", "20", "-o", "json", "-p", pids[1], "main.tick")
 	if s := readObserved(t, r.stdout).summary; r.code != 0 || s.Delivered < 20 || s.Lost != 0 {
 		t.Errorf("status %d, summary %+v\n%s", r.code, s, r.stderr)
 	}

@@ -56,7 +56,7 @@ func ftgo(t *testing.T, args ...string) result {
 	// Probing goes on until it is told to end.
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	code := execute(ctx, withReader(args), &out, &err)
+	code := execute(ctx, args, &out, &err)
 	if ctx.Err() != nil {
 		t.Errorf("ftgo %q did not end", args)
 	}
@@ -169,7 +169,7 @@ func observeTarget(t *testing.T, e func(*env), command, target string, patterns 
 	if e != nil {
 		e(en)
 	}
-	r := result{code: en.run(t.Context(), withReader(args))}
+	r := result{code: en.run(t.Context(), args)}
 	r.stdout, r.stderr = out.String(), errs.String()
 	b, err := os.ReadFile(data)
 	if err != nil {

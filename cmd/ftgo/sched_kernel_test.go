@@ -156,6 +156,7 @@ func TestKernelSched(t *testing.T) {
 				continue
 			}
 			t.Run(version+" "+reader, func(t *testing.T) {
+				t.Setenv(readerVar, reader)
 				funcs := schedFuncs
 				if version >= "1.23" {
 					funcs = append(slices.Clip(funcs), "main.pull")
@@ -163,7 +164,7 @@ func TestKernelSched(t *testing.T) {
 				target, reasons := fixture.BuildWith(t, version, "sched"), schedReasons(version)
 				timesRight(t, func() (wrong []string) {
 					file := filepath.Join(t.TempDir(), "truth")
-					args := append([]string{"trace", "--sched", "-o", "json", "--reader", reader, target}, funcs...)
+					args := append([]string{"trace", "--sched", "-o", "json", target}, funcs...)
 					r := ftgo(t, append(args, "--", target, "-n", fmt.Sprint(n), file)...)
 					if r.code != 0 {
 						t.Fatalf("status %d\n%s", r.code, r.stderr)

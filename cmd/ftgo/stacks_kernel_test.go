@@ -82,12 +82,13 @@ func TestKernelStacks(t *testing.T) {
 		version string
 		flags   []string
 		args    []string
+		reader  string
 		more    bool // only where all toolchains are asked for
 	}{
 		{version: fixture.Current},
-		{version: fixture.Current, args: []string{"--reader", "raw"}},
+		{version: fixture.Current, reader: "raw"},
 		{version: fixture.Current, flags: stripped, args: []string{"--entries"}},
-		{version: fixture.Current, flags: pie, args: []string{"--reader", "raw"}},
+		{version: fixture.Current, flags: pie, reader: "raw"},
 		{version: "1.27.4", flags: stripped},
 		{version: "1.26.8", flags: stripped, more: true},
 		{version: "1.24.6", flags: stripped, more: true},
@@ -99,7 +100,7 @@ func TestKernelStacks(t *testing.T) {
 		{version: "1.18.10", more: true},
 		{version: "1.17.13", flags: stripped},
 		{version: "1.17.13", more: true},
-		{version: "1.16.15", flags: stripped, args: []string{"--reader", "raw"}},
+		{version: "1.16.15", flags: stripped, reader: "raw"},
 		{version: "1.16.15", flags: pie, more: true},
 		{version: "1.16.15", more: true},
 		{version: "1.15.15", flags: stripped, more: true},
@@ -116,7 +117,8 @@ func TestKernelStacks(t *testing.T) {
 		if c.more && !fixture.All() {
 			continue
 		}
-		t.Run(fmt.Sprint(c.version, c.flags, c.args), func(t *testing.T) {
+		t.Run(fmt.Sprint(c.version, c.flags, c.args, c.reader), func(t *testing.T) {
+			t.Setenv(readerVar, c.reader)
 			target := fixture.BuildWith(t, c.version, "stacks", c.flags...)
 			data, truth := observeStacks(t, target, append([]string{"trace", "--stack", "-o", "json"}, c.args...)...)
 			traced := make(map[int][]stackFrame)
@@ -160,7 +162,8 @@ func TestKernelStackSums(t *testing.T) {
 	target := fixture.Build(t, "stacks")
 
 	t.Run("json", func(t *testing.T) {
-		data, truth := observeStacks(t, target, "probe", "--stack", "-o", "json", "--reader", "raw")
+		t.Setenv(readerVar, "raw")
+		data, truth := observeStacks(t, target, "probe", "--stack", "-o", "json")
 		left := slices.Clone(truth)
 		stacks, nested := 0, int64(0)
 		for line := range bytes.Lines(data) {

@@ -141,9 +141,9 @@ func TestKernelIntervalsOverAStop(t *testing.T) {
 	const n = 20011
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
-	for _, command := range [][]string{{"probe"}, {"probe", "--reader", "raw"}, {"count"}, {"count", "--comm", filepath.Base(target)}} {
+	for _, command := range [][]string{{"probe"}, {"raw", "probe"}, {"count"}, {"count", "--comm", filepath.Base(target)}} {
 		data := filepath.Join(t.TempDir(), "data")
-		p := tracer(t, append(command, "--budget", "0", "-i", "0.1", "-o", "json", "-w", data, "--buffer", "64M", target, "main.framed")...)
+		p := tracer(t, append(readBy(t, command), "--budget", "0", "-i", "0.1", "-o", "json", "-w", data, "--buffer", "64M", target, "main.framed")...)
 		if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}

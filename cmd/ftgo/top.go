@@ -15,7 +15,7 @@ func topCommand(e *env) *cli.Command {
 			o.DefineProcesses(&o.Env.Env), o.Target.Define, o.DefineSymbols, o.Output.Define, o.Talk.Define, o.DefineNames, o.Fetch.Define, cli.Some("", o.DefineRun, "duration", "interval", "ready-fd"), func(fs *cli.Flags) {
 				fs.Lookup("interval").Usage = "show new numbers every `SECONDS` (default 1)"
 			}, cli.Some("", o.DefineExtras, "sched"),
-			cli.Some("", o.DefineRecorder, "verbose", "dry-run", "max-lost", "budget", "reader", "buffer", "force", "no-expedite", "max-probes"),
+			cli.Some("", o.DefineRecorder, "verbose", "dry-run", "max-lost", "budget", "buffer", "force", "no-expedite", "max-probes"),
 		},
 		Words: func(words, program []string) error {
 			if len(words)+len(o.PIDs) == 0 && !o.Scope.Limited() {

@@ -80,7 +80,7 @@ func TestKernelValues(t *testing.T) {
 	needed := make([]bool, len(valueGaps))
 	complete := true
 	versions := []string{"1.16.15", "1.17.13", "1.18.10", "1.20.14", "1.21.13", "1.24.6", "1.26.8", "1.27.4", fixture.Current}
-	if rawReader {
+	if os.Getenv(readerVar) == "raw" {
 		// The reader makes no difference to versions: one of each way of passing arguments.
 		versions, complete = []string{"1.16.15", fixture.Current}, false
 	}
@@ -174,7 +174,7 @@ func traceValues(t *testing.T, target string, limits ...string) (got, want map[s
 		args = append(args, strings.Replace(a, "--", "-", 1))
 	}
 	var out, errs written
-	code := newEnv(&out, &errs).run(t.Context(), withReader(args))
+	code := newEnv(&out, &errs).run(t.Context(), args)
 	text, err := os.ReadFile(data)
 	if code != 0 || err != nil {
 		t.Fatalf("ftgo %s: status %d, %v\n%s", strings.Join(args, " "), code, err, &errs)

@@ -55,11 +55,11 @@ func TestKernelWindow(t *testing.T) {
 	m := family(t, target)
 	defer m.goOn(t)
 	for _, line := range []string{
-		"probe TARGET", "probe --reader raw TARGET", "probe --per-pid TARGET", "probe -p PID",
-		"count TARGET", "count --per-pid TARGET", "count -p PID", "count --reader raw -p PID",
+		"probe TARGET", "raw probe TARGET", "probe --per-pid TARGET", "probe -p PID",
+		"count TARGET", "count --per-pid TARGET", "count -p PID", "raw count -p PID",
 	} {
 		t.Run(line, func(t *testing.T) {
-			words := strings.Fields(strings.NewReplacer("TARGET", target, "PID", m.pid()).Replace(line))
+			words := readBy(t, strings.Fields(strings.NewReplacer("TARGET", target, "PID", m.pid()).Replace(line)))
 			sameRounds(t, ftgo(t, append(words, "-o", "json", "--budget", "0", "-d", "0.3", "--buffer", "64M", "main.f*")...), line == "count TARGET")
 		})
 	}

@@ -42,7 +42,8 @@ func TestKernelWith(t *testing.T) {
 	for _, c := range []struct{ reader, version string }{{"pipe", fixture.Current}, {"raw", fixture.Current}, {"pipe", "1.16.15"}, {"pipe", "1.5.4"}} {
 		t.Run(c.reader+" "+c.version, func(t *testing.T) {
 			target := fixture.BuildWith(t, c.version, "asks")
-			args := append([]string{"trace", "-o", "json", "--reader", c.reader,
+			t.Setenv(readerVar, c.reader)
+			args := append([]string{"trace", "-o", "json",
 				"--with", "syscalls:sys_enter_getp[pg]*,syscalls:sys_enter_getsid", "--with", "signal:signal_generate", target}, asksFuncs...)
 			r := ftgo(t, append(args, "--", target, "-n", fmt.Sprint(n))...)
 			if r.code != 0 {

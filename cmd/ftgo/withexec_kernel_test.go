@@ -21,7 +21,8 @@ func TestKernelWithExec(t *testing.T) {
 	const asked = 101 + 103 + 107 + 109 + 113
 	for _, more := range [][]string{nil, {"--fork"}, {"--sched"}} {
 		for _, reader := range readers() {
-			args := append([]string{"trace", "-o", "json", "--reader", reader, "--with", "syscalls:sys_enter_getppid"}, more...)
+			t.Setenv(readerVar, reader)
+			args := append([]string{"trace", "-o", "json", "--with", "syscalls:sys_enter_getppid"}, more...)
 			check := func(how string, r result) {
 				t.Helper()
 				events, calls := jsonLines(t, r.stdout, "event"), jsonLines(t, r.stdout, "call")

@@ -151,11 +151,11 @@ func TestKernelWrittenWhileProbed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"probe"}, {"count"}, {"trace"}, {"probe", "--reader", "raw"}, {"probe", "-i", "60"}} {
+	for _, args := range [][]string{{"probe"}, {"count"}, {"trace"}, {"raw", "probe"}, {"probe", "-i", "60"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "flood")
 			copyFile(t, flood, path)
-			p := tracer(t, append(args, "-o", "json", "--budget", "0", path, "main.leaf", "main.framed")...)
+			p := tracer(t, append(readBy(t, args), "-o", "json", "--budget", "0", path, "main.leaf", "main.framed")...)
 			if out, err := exec.Command(path, "-n", "1009", "-g", "1").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}

@@ -321,7 +321,7 @@ func (h *host) features(f *tracefs.FS, add func(check string, found Finding)) {
 		{"hits", have.ExactHits, "the kernel counts every hit", "since Linux 6.12: hits of several CPUs at once may count as one, so count records them all", Warning},
 		{"error_log", has(f, "error_log"), "refusals are explained", "since Linux 5.4: refusals are not explained", Warning},
 		{"buffer_percent", has(f, "buffer_percent"), "there, though readers do not depend on it", "since Linux 5.4; readers do not depend on it", OK},
-		{"raw pages", has(f, "per_cpu", "cpu0", "trace_pipe_raw") && has(f, "events", "header_page"), "--reader raw", "--reader raw can't be used", Warning},
+		{"raw pages", has(f, "per_cpu", "cpu0", "trace_pipe_raw") && has(f, "events", "header_page"), "for many calls, and for long values", "not there: neither many calls are counted nor long values shown", Warning},
 		{"hist", strings.Contains(string(readme), "hist:keys="), "probe --in-kernel", "CONFIG_HIST_TRIGGERS is not set: no probe --in-kernel", Warning},
 		{"synthetic", has(f, "synthetic_events"), "probe --in-kernel", "CONFIG_SYNTH_EVENTS is not set: no probe --in-kernel", Warning},
 	} {
@@ -345,7 +345,7 @@ func (h *host) clock(f *tracefs.FS) Finding {
 		return Unknown.of("trace_clock can't be read")
 	}
 	clock, trusted := h.ChooseClock(string(offered))
-	text := clock + ": latencies to the microsecond (but for --reader raw)"
+	text := clock + ": latencies to the microsecond"
 	switch {
 	case clock == clocks.Counter:
 		return OK.of(clock + ": cycles, which the kernel trusts")

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -20,11 +19,11 @@ import (
 func (b *bench) endure(args []string) {
 	target := b.flood()
 	defer target.kill()
-	f, err := b.floodFtgo(target.Process.Pid, args, pick(time.Minute, time.Second))
+	f, err := b.floodFtgo(target.Process.Pid, args, true, pick(time.Minute, time.Second))
 	check(b, err)
 	fmt.Fprintf(&b.body, "\nftgo %s for %.0f s: %.0f events a second, %.0f lost, memory %+.1f MB.\n",
-		strings.Join(args, " "), f.seconds, f.read/f.seconds, f.lost, f.rss/(1<<20))
-	b.atMost("one CPU's flood, ftgo "+strings.Join(args, " ")+": events lost", f.lost, 0, whole)
+		told(args, true), f.seconds, f.read/f.seconds, f.lost, f.rss/(1<<20))
+	b.atMost("one CPU's flood, ftgo "+told(args, true)+": events lost", f.lost, 0, whole)
 	b.atMost("memory grown meanwhile", f.rss, 8<<20, megabytes)
 }
 
@@ -43,9 +42,12 @@ func window() time.Duration { return pick(8*time.Second, 500*time.Millisecond) }
 func settle() time.Duration { return pick(time.Second, 300*time.Millisecond) }
 
 // floodFtgo measures ftgo, which writes nowhere.
-func (b *bench) floodFtgo(pid int, args []string, window time.Duration) (measured flow, err error) {
+func (b *bench) floodFtgo(pid int, args []string, raw bool, window time.Duration) (measured flow, err error) {
 	args = append(args[:len(args):len(args)], "-o", "json", "-w", os.DevNull, "--budget", "0", "-p", strconv.Itoa(pid), "main.framed")
 	c := command(b, childLimit, b.ftgo, args...)
+	if raw {
+		c.Env = append(os.Environ(), "FTGO_READER=raw")
+	}
 	if err := c.start(); err != nil {
 		return measured, err
 	}

@@ -3,7 +3,6 @@ package trials
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -28,6 +27,15 @@ var floods = []flood{
 
 // row names what a tool does with the flood.
 func (f flood) row(tool ...string) string { return f.name + ": " + strings.Join(tool, " ") }
+
+// told is how ftgo was started, and what it has read: the text of trace_pipe, or raw pages.
+func told(args []string, raw bool) string {
+	text := strings.Join(args, " ")
+	if raw {
+		text += ", raw pages"
+	}
+	return text
+}
 
 // flow is what was read in a while.
 type flow struct {
@@ -71,15 +79,13 @@ func (b *bench) reading() {
 			return nil
 		}})
 	}
-	readers := [][]string{nil, {"--reader", "raw"}} // nil is for the text of trace_pipe
 	for _, f := range floods {
 		if f.cat {
 			plan := b.plan(b.hot, "main.framed", f.mode)
 			reader(f.row("cat"), true, func(int) (flow, error) { return b.floodCat(plan) })
 		}
-		for _, flags := range readers {
-			args := slices.Concat(f.ftgo, flags)
-			reader(f.row("ftgo", strings.Join(args, " ")), true, func(pid int) (flow, error) { return b.floodFtgo(pid, args, window()) })
+		for _, raw := range []bool{false, true} {
+			reader(f.row("ftgo", told(f.ftgo, raw)), true, func(pid int) (flow, error) { return b.floodFtgo(pid, f.ftgo, raw, window()) })
 		}
 	}
 	if b.perf != "" {
@@ -93,19 +99,19 @@ func (b *bench) reading() {
 		"reads so many without loss. cat reads the trace_pipe of an instance that ftgo's own packages have set up, to /dev/null.\n"+
 		"perf and bpftrace: of their whole runs, with the CPU time that starting them takes.\n\n")
 	g.write(&b.body)
-	for _, flags := range readers {
+	for _, raw := range []bool{false, true} {
 		for i, f := range floods[:2] {
 			limit := f.text
-			if len(flags) > 0 {
+			if raw {
 				limit = f.pages
 			}
-			ftgo := f.row("ftgo", strings.Join(slices.Concat(f.ftgo, flags), " "))
+			ftgo := f.row("ftgo", told(f.ftgo, raw))
 			// Without more events than cat can read the rate is the program's.
-			if of := g.median(f.row("cat"), perSecond); i == 0 && of > 0 && len(flags) == 0 {
+			if of := g.median(f.row("cat"), perSecond); i == 0 && of > 0 && !raw {
 				b.checks = append(b.checks, verdict{what: ftgo + ", events/s ÷ cat's", got: g.median(ftgo, perSecond) / of, limit: 0.9, atLeast: true, format: ratioText})
 			}
 			b.atMost(ftgo+", user CPU per event", g.median(ftgo, user), limit, nanoseconds)
 		}
 	}
-	b.endure(append(floods[0].ftgo[:1:1], readers[1]...))
+	b.endure(floods[0].ftgo)
 }

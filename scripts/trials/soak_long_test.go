@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +18,7 @@ import (
 // long has a program call as fast as it can for a while: ftgo's memory must not grow, and its
 // books must be the program's.
 func (s *soak) long(each time.Duration) {
-	for _, mode := range modes("probe,probe --reader raw,trace,trace --slow 500ms,export") {
+	for _, mode := range modes("probe,trace,trace --slow 500ms,export") {
 		if mode == "export" {
 			s.each(result{Package: fmt.Sprintf("testdata/greet started %d times a minute for %v", startsPerMinute, each), Mode: mode, Tests: 1}, func(s *soak, r *result) { s.starts(r, each) })
 			continue
@@ -158,7 +157,7 @@ func (s *soak) lasting(r *result, x *tracer, each time.Duration) (o outcome, isF
 		return o, false, false
 	}
 	r.add(x.summary)
-	return o, flat(second, last, slack(r.Mode)), true
+	return o, flat(second, last), true
 }
 
 // sampledMemory are samples of a process's resident memory, in kB, until it ends or stop is closed.
@@ -190,20 +189,12 @@ func thirds(kB []int) (second, last int) {
 }
 
 // flat: memory has grown by little more than a tenth.
-func flat(second, last, slack int) bool {
+func flat(second, last int) bool {
 	return second > 0 && last <= second+second/10+slack
 }
 
-// slack is how much more memory, in kB, there may be for a while: the garbage collector's, and, with
-// the raw reader, the pages that it holds while a CPU is behind, which is no more than the ring
-// buffers hold.
-func slack(mode string) int {
-	const collector, buffer = 8 << 10, 16 << 10
-	if strings.HasSuffix(mode, "raw") {
-		return collector + runtime.NumCPU()*buffer
-	}
-	return collector
-}
+// slack is how much more memory, in kB, there may be for a while: the garbage collector's.
+const slack = 8 << 10
 
 func TestFlat(t *testing.T) {
 	for _, c := range []struct {
@@ -217,12 +208,9 @@ func TestFlat(t *testing.T) {
 		{200 << 10, 230 << 10, false},
 		{0, 0, false},
 	} {
-		if got := flat(c.second, c.last, slack("probe")); got != c.want {
+		if got := flat(c.second, c.last); got != c.want {
 			t.Errorf("%d kB, then %d: flat %v", c.second, c.last, got)
 		}
-	}
-	if n := 16 << 10 * runtime.NumCPU(); slack("probe --reader raw") != slack("trace")+n {
-		t.Errorf("slack of the raw reader is not %d kB more", n)
 	}
 	if second, last := thirds([]int{90, 1, 2, 3, 5, 4, 7}); second != 3 || last != 7 {
 		t.Errorf("most of the second third %d, of the last %d, want 3 and 7", second, last)

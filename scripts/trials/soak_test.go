@@ -19,7 +19,7 @@ var (
 	stateDir  = flag.String("state", "", "keep binaries and results in this directory (default ~/.cache/ftgo-soak)")
 	budget    = flag.Duration("budget", 3*time.Minute, "let a package's tests run so long under probes; those that take longer are named")
 	again     = flag.Bool("again", false, "run what has been run before, too")
-	modesFlag = flag.String("mode", "", "run in these `MODES`, divided by commas: probe (entries and returns), count (entries); with -long probe, probe --reader raw, trace, trace --slow 500ms, export (default all)")
+	modesFlag = flag.String("mode", "", "run in these `MODES`, divided by commas: probe (entries and returns), count (entries); with -long probe, trace, trace --slow 500ms, export (default all)")
 	runFlag   = flag.String("run", "", "of a package's tests only those that `REGEXP` matches")
 	goFlag    = flag.Bool("go", false, "probe the go tool and the compiler instead")
 	files     = flag.Int("hostile", 0, "have ftgo read so many damaged and bloated files instead")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -17,12 +18,13 @@ func keys(t *testing.T) {
 	const calls = 1_000_000
 	skewed := fixture.Build(t, "skewed")
 	fmt.Println("| probe | events lost | memory |\n|---|---|---|")
-	for _, reader := range []string{"--reader=pipe", "--reader=raw"} {
+	for _, reader := range []string{"pipe", "raw"} {
 		least := make(map[string]float64)
 		for range cmp.Or(*runs, 5) {
 			for _, by := range []string{"", "--by=key"} {
-				c := command(t, childLimit, fixture.Command(t, "cmd/ftgo"), append(strings.Fields("probe -o json "+reader+" "+by),
+				c := command(t, childLimit, fixture.Command(t, "cmd/ftgo"), append(strings.Fields("probe -o json "+by),
 					skewed, "main.lookup", "--", skewed, "-n", fmt.Sprint(calls), "-of", "100000")...)
+				c.Env = append(os.Environ(), "FTGO_READER="+reader)
 				c.Stdin = strings.NewReader(strings.Repeat("\n", calls/10000))
 				o, err := c.run()
 				check(t, err)

@@ -138,7 +138,7 @@ var workloads = []struct {
 	ftgo     []string
 }{
 	{"all", []string{"probe", "--budget", "0", "main.f??"}},
-	{"all", []string{"probe", "--budget", "0", "--reader", "raw", "main.f?0"}},
+	{"all", []string{"probe", "--budget", "0", "main.f?0"}},
 	{"all", []string{"count", "main.f??"}},
 	{"short", []string{"probe", "--budget", "0", "main.f5?"}},
 	{"short", []string{"probe", "--budget", "0", "main.f3?"}},

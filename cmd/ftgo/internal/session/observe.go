@@ -31,6 +31,7 @@ type planned struct {
 	plan   *uprobe.Plan
 	// features are what the kernel can do, or what it is to be used for.
 	features tracefs.Features
+	raw      bool // events are read as pages of the ring buffer
 }
 
 // Observe is probe, count, trace and watch: everything from the arguments to the last line.
@@ -137,7 +138,7 @@ func (p *planned) place(j *run.Job, where string, each time.Duration) error {
 func (p *planned) live(j *run.Job) (err error) {
 	needs := p.view.Needs()
 	mode := needs.Mode
-	p.features = machine.Machine{}.Features()
+	p.features, p.raw = machine.Machine{}.Features(), p.ReadRaw
 	if p.FS != nil {
 		p.features = p.Adjust(p.FS.Features())
 		if err := p.kernelAllows(mode, machine.This().Older(4, 0)); err != nil {
@@ -145,7 +146,7 @@ func (p *planned) live(j *run.Job) (err error) {
 		}
 		if mode == uprobe.Count && (!p.features.ExactHits || p.share() > 0) {
 			// What is recorded is counted right, and what is lost is told; and a budget asks when calls were.
-			mode, p.Reader = uprobe.CountRecorded, "raw"
+			mode, p.raw = uprobe.CountRecorded, true
 		}
 		if j.Events, err = p.kernelEvents(); err != nil {
 			return err
@@ -192,7 +193,7 @@ func (p *planned) source() trace.Options {
 	want := p.view.Needs()
 	opt := trace.Options{
 		Filter: p.Filter(), Talk: &p.Env.Env, Skipped: p.target.Skipped, Sched: p.Sched || p.Waits,
-		Recorder: trace.Recorder{Features: p.features, BufferKB: p.BufferKB, Raw: p.Reader == "raw", Shared: p.Force},
+		Recorder: trace.Recorder{Features: p.features, BufferKB: p.BufferKB, Raw: p.raw, Shared: p.Force},
 		Entries:  want.Entries, Steady: want.Steady, Once: want.Once, Limit: want.Limit,
 		Alone: !p.mixed(), Wait: p.Wait, At: p.At, OpenCalls: p.OpenCalls,
 		Budget: p.share(), Named: make(map[int]bool), Succeeded: p.Succeeded,

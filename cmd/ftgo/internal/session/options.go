@@ -28,6 +28,7 @@ type Env struct {
 	// BufferKB is the ring buffer's size per CPU, 0 for what suits the machine, Adjust what
 	// the kernel's features are taken to be: tests make them small and few.
 	BufferKB  int
+	ReadRaw   bool // events are read as pages of the ring buffer, and not only where that pays: tests compare
 	Adjust    func(tracefs.Features) tracefs.Features
 	First     int           // sites that are probed first where the others follow or, if 0, as many as is usual
 	OpenCalls int           // the kernel's histograms tell so many open calls apart, or, if 0, as many as is usual
@@ -74,7 +75,6 @@ type Span struct {
 type Recorder struct {
 	Verbose, DryRun bool
 	MaxLost         *uint64 // how many events may be lost; nil is any number
-	Reader          string  // pipe or raw
 	MaxProbes       int
 	Budget          *float64 // percent of the program's CPU time that probes may take; 0 is no limit, nil what suits
 	Force           bool     // goes on in spite of much
@@ -179,8 +179,6 @@ func (o *Options) DefineRecorder(fs *cli.Flags) {
 		n, err := strconv.ParseUint(text, 0, 64)
 		return &n, err
 	}})
-	o.Reader = "pipe"
-	cli.Define(fs, &o.Reader, "reader", "", "read through pipe or, cheaper, raw", cli.OneOf("READER", "reader", "neither pipe nor raw", "pipe", "raw"))
 	cli.Define(fs, &o.BufferKB, "buffer", "", "use ring buffers of `SIZE` per CPU (default 16M)", cli.Size)
 	fs.BoolVar(&o.Force, "force", false, "go on despite unmatched patterns, a file open for writing, or an old kernel")
 	fs.BoolVar(&o.NoExpedite, "no-expedite", false, "leave /sys/kernel/rcu_expedited alone")
