@@ -148,7 +148,6 @@ func TestKernelErrors(t *testing.T) {
 		{"no function", ftgo.Tracer{Binary: greet, Funcs: []string{"main.ad"}}, ftgo.ErrNoMatch},
 		{"no functions", ftgo.Tracer{Binary: greet}, ftgo.ErrNoMatch},
 		{"no file", ftgo.Tracer{Binary: greet + "s", Funcs: []string{"main.add"}}, os.ErrNotExist},
-		{"kernel's, of all processes", ftgo.Tracer{Binary: greet, Funcs: []string{"main.add"}, InKernel: true}, ftgo.ErrUnsupported},
 		{foreign, ftgo.Tracer{Funcs: []string{"main.add"}}, ftgo.ErrUnsupported},
 		{"recording's functions", ftgo.Tracer{Recording: greet, Funcs: []string{"main.add"}}, ftgo.ErrUnsupported},
 	} {

@@ -72,9 +72,6 @@ type Tracer struct {
 	Stack int
 	// Entries has Calls yield calls when they begin. Their ends are not probed.
 	Entries bool
-	// InKernel has the kernel add up what Reports yields: nothing is recorded and lost, and
-	// latencies are known by powers of two. It takes one of PIDs, or a Command.
-	InKernel bool
 
 	bufferKB int // of the ring buffer of each CPU; 0 is what suits the machine
 }

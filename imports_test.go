@@ -56,15 +56,14 @@ var arrows = []arrow{
 	{from: "offsets", to: []string{
 		module + "/offsets/arch", module + "/offsets/gotype", module + "/offsets/symname", module + "/offsets/internal/debug",
 		module + "/offsets/internal/flow", module + "/offsets/internal/gotab", module + "/offsets/internal/image"}},
-	{from: "tracefs", to: []string{module + "/internal/clocks", module + "/internal/edit", module + "/internal/histtext", module + "/internal/machine", module + "/internal/owner", module + "/internal/procfs", module + "/tracefs/internal/...", "golang.org/x/sys/unix"}},
+	{from: "tracefs", to: []string{module + "/internal/clocks", module + "/internal/edit", module + "/internal/machine", module + "/internal/owner", module + "/internal/procfs", module + "/tracefs/internal/...", "golang.org/x/sys/unix"}},
 	{from: "internal/owner", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
-	{from: "internal/histtext", to: []string{module + "/internal/clocks"}},
-	{from: "tracefs/internal/tree", to: []string{module + "/internal/histtext", module + "/internal/machine", module + "/internal/procfs", "golang.org/x/sys/unix"}},
+	{from: "tracefs/internal/tree", to: []string{module + "/internal/machine", module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/ring", to: []string{module + "/internal/procfs", module + "/tracefs/internal/tree", "golang.org/x/sys/unix"}},
 	{from: "internal/machine", to: []string{module + "/internal/clocks", "golang.org/x/sys/unix"}},
 	{from: "internal/doctor", to: []string{module + "/internal/capabilities", module + "/internal/clocks", module + "/internal/procfs", module + "/tracefs", module + "/internal/machine", "golang.org/x/sys/unix"}},
 	{from: "internal/capture", to: []string{module + "/internal/edit", module + "/internal/valuepath", module + "/offsets/...", module + "/tracefs"}},
-	{from: "internal/uprobe", to: []string{module + "/parse", module + "/internal/histtext", module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/internal/capture"}},
+	{from: "internal/uprobe", to: []string{module + "/parse", module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/internal/capture"}},
 	{from: "internal/biases", to: []string{module + "/internal/procfs", module + "/internal/uprobe"}},
 	{from: "parse", to: nil},
 	{from: "internal/recording", to: []string{

@@ -83,9 +83,6 @@ func (j *job) live(mode uprobe.Mode) error {
 	if _, err := j.target.Binary.File().Hold(); err != nil {
 		return err
 	}
-	if t.InKernel && mode == uprobe.Latency {
-		return j.inKernel()
-	}
 	raw := mode == uprobe.Count && !features.ExactHits
 	if raw || mode == uprobe.Count && len(t.PIDs) > 0 {
 		mode = uprobe.CountRecorded
@@ -111,16 +108,8 @@ func (j *job) planFuncs(opt uprobe.Options, fetch target.Fetch) (err error) {
 	} else {
 		opt.Stack = 0
 	}
-	if j.plan, err = uprobe.New(j.target.Binary, j.target.Funcs, opt); err != nil {
+	if j.plan, err = uprobe.New(j.target.Binary, j.target.Funcs, opt); err != nil || len(j.plan.Funcs) > 0 {
 		return err
-	}
-	return j.probed()
-}
-
-// probed is the error of a plan without functions.
-func (j *job) probed() error {
-	if len(j.plan.Funcs) > 0 {
-		return nil
 	}
 	first := j.plan.Skipped[0]
 	return fmt.Errorf("%s: can't be probed: %w: %w", first.Func.Name, ErrUnsupported, first.Reason)
@@ -168,28 +157,11 @@ func (j *job) function(f *offsets.Func) *Func {
 	return fn
 }
 
-// inKernel plans what the kernel adds up by itself.
-func (j *job) inKernel() error {
-	t := j.tracer
-	if len(t.PIDs) > 1 || len(t.PIDs) == 0 && t.Command == nil || len(j.target.Sites) > 0 {
-		return fmt.Errorf("the kernel adds up functions of one of PIDs, or of a Command: %w", ErrUnsupported)
-	}
-	if err := j.fs.CheckHistograms(); err != nil {
-		return err
-	}
-	var err error
-	if j.plan, err = uprobe.NewHistograms(j.target.Binary, j.target.Funcs, nil); err != nil {
-		return err
-	}
-	j.source = trace.NewInKernel(j.fs, j.plan, trace.Options{Filter: trace.Filter{PIDs: t.PIDs}, Talk: quiet{}})
-	return j.probed()
-}
-
 // recorded plans the reading of a recording.
 func (j *job) recorded(mode uprobe.Mode) error {
 	t := j.tracer
-	if len(t.Funcs)+len(t.Exclude) > 0 || t.Command != nil || t.InKernel {
-		return fmt.Errorf("read recording: it has its own Funcs, Exclude and Command, and no InKernel: %w", ErrUnsupported)
+	if len(t.Funcs)+len(t.Exclude) > 0 || t.Command != nil {
+		return fmt.Errorf("read recording: it has its own Funcs, Exclude and Command: %w", ErrUnsupported)
 	}
 	file, err := os.Open(t.Recording)
 	if err != nil {

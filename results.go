@@ -201,8 +201,8 @@ type Report struct {
 // counted, it is not known which.
 type Row struct {
 	Func *Func
-	// Completed calls have returned. Unwound ones were left by a panic or by runtime.Goexit. With
-	// InKernel these are among the Open ones, which had not ended.
+	// Completed calls have returned. Unwound ones were left by a panic or by runtime.Goexit. Open ones
+	// had not ended.
 	Calls, Completed, Unwound, Open uint64
 	Lost                            uint64        // calls that were not seen, or not to their end
 	Sum                             time.Duration // what the Completed calls took together, with what probes took
@@ -213,8 +213,7 @@ type Row struct {
 type Histogram struct{ of *stats.Histogram }
 
 // Quantile is what the fraction q of the calls did not exceed, within 1 %: 0.5 is the median, 0
-// the least, 1 the most. With InKernel it is the next power of two nanoseconds. It is 0 if there
-// was no call.
+// the least, 1 the most. It is 0 if there was no call.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	if h == nil {
 		return 0
@@ -222,8 +221,7 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return time.Duration(h.of.Quantile(q))
 }
 
-// AtMost is how many calls took no longer than d, within 1 % of d; with InKernel, how many are
-// known to.
+// AtMost is how many calls took no longer than d, within 1 % of d.
 func (h *Histogram) AtMost(d time.Duration) uint64 {
 	if h == nil {
 		return 0
@@ -255,7 +253,7 @@ func (j *job) report(t *trace.Table) *Report {
 		if planned := &j.plan.Funcs[f.Func]; f.Calls == 0 && f.Completed == 0 && !planned.Point && !j.target.Roles[planned.Func].Named {
 			continue
 		}
-		row := Row{Func: j.funcs[f.Func], Calls: f.Calls, Completed: f.Completed, Unwound: f.Unwound, Open: f.Open + f.Unfinished, Lost: f.Lost}
+		row := Row{Func: j.funcs[f.Func], Calls: f.Calls, Completed: f.Completed, Unwound: f.Unwound, Open: f.Open, Lost: f.Lost}
 		if f.Latency != nil {
 			row.Sum, row.Latency = time.Duration(f.Latency.Sum()), &Histogram{f.Latency.Since(nil)}
 		}

@@ -100,21 +100,6 @@ func TestKernelReports(t *testing.T) {
 	}
 }
 
-// TestKernelInKernel: so they do if the kernel adds up by itself.
-func TestKernelInKernel(t *testing.T) {
-	fs := tracetest.Kernel(t)
-	tracetest.Needs(t, fs.CheckHistograms() == nil, "histograms of latencies")
-	tracer := &ftgo.Tracer{Command: lookup(t, 20), Funcs: []string{"main.lookup"}, InKernel: true}
-	for r, err := range tracer.Reports(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f := r.Funcs[0]; f.Calls != 22 || f.Completed != 22 || f.Latency.AtMost(time.Hour) != 22 || f.Sum <= 0 {
-			t.Errorf("%+v", f)
-		}
-	}
-}
-
 // TestKernelEntries: calls tell who makes them when they begin.
 func TestKernelEntries(t *testing.T) {
 	tracetest.Kernel(t)

@@ -43,7 +43,7 @@ func (s *Session) Arm(ctx context.Context, events []Event) error {
 
 // Disarm takes them out again, those of the first event first, and returns when no hit is under
 // way any more, after some 45 ms an event; nil stands for all events. It may be called beside Read.
-// Where the kernel's own events are recorded, or histograms kept, it ceases to.
+// Where the kernel's own events are recorded, it ceases to.
 func (s *Session) Disarm(events []Event) error {
 	switch {
 	case events != nil:
@@ -53,8 +53,6 @@ func (s *Session) Disarm(events []Event) error {
 		return s.disableAll(events)
 	case s.kernel:
 		return s.write("0", "tracing_on")
-	case s.calls != nil:
-		return s.pauseTriggers()
 	}
 	return s.disable()
 }
@@ -143,27 +141,18 @@ func (s *Session) disableAll(events []Event) error {
 	return errors.Join(errs...)
 }
 
-// Close removes everything that the session made, in the one order that is safe: the triggers,
-// which keep events and the instance in use, the latest first; the synthetic event; then disarm,
-// close the pipe, remove the instance, see that nothing is enabled anywhere, delete the definitions.
+// Close removes everything that the session made, in the one order that is safe: disarm, close the
+// pipe, remove the instance, see that nothing is enabled anywhere, delete the definitions.
 // It may be called at any time, and again. What can't be removed is told by an [ErrRemains], but for
 // an instance that somebody's pipe holds, which is left empty for [FS.RemoveHeld].
 func (s *Session) Close() error {
 	if s.closed {
 		return nil
 	}
-	if s.armed {
-		if err := s.fs.tree.RemoveTriggers(s.Name); err != nil {
-			return s.remains(err)
-		}
-	}
 	s.closed = true
 	var failed, errs []error
 	if s.stopping { // it uses what is removed here
 		<-s.stopped
-	}
-	if s.triggers != nil {
-		failed = append(failed, s.fs.tree.RemoveSynthetic(s.Name))
 	}
 	if s.defined && !s.stopping {
 		errs = append(errs, s.disable())
@@ -191,13 +180,8 @@ func (s *Session) Close() error {
 	case s.defined:
 		failed = append(failed, s.fs.removeGroup(s.Name))
 	}
-	return errors.Join(append(errs, s.remains(failed...))...)
-}
-
-// remains says of what has failed while the session was removed that it remains.
-func (s *Session) remains(failed ...error) error {
 	if err := errors.Join(failed...); err != nil {
-		return fmt.Errorf("session %s %w: %w", s.Name, ErrRemains, err)
+		errs = append(errs, fmt.Errorf("session %s %w: %w", s.Name, ErrRemains, err))
 	}
-	return nil
+	return errors.Join(errs...)
 }

@@ -51,9 +51,6 @@ func (f *faulty) List(path string) ([]string, error) {
 }
 
 func (f *faulty) Write(path, text string) error {
-	if strings.HasPrefix(text, "!") {
-		return errors.Join(f.step("remove", path), f.unless(func() error { return f.Ops.Write(path, text) }))
-	}
 	return errors.Join(f.step("write", path), f.unless(func() error { return f.Ops.Write(path, text) }))
 }
 
@@ -100,13 +97,6 @@ var lifetimes = map[string]func(context.Context, *FS) error{
 		_, oerr := k.Overruns()
 		return errors.Join(ferr, oerr, k.Follow(os.Getpid()), k.Disarm(nil), k.Close())
 	},
-	"histograms": func(ctx context.Context, f *FS) error {
-		h, err := StartHistograms(ctx, f, Target{Path: "/bin/true"}, callsOf(os.Getpid()))
-		if err != nil {
-			return err
-		}
-		return errors.Join(h.Disarm(nil), h.Close())
-	},
 }
 
 // lifetime is that of a session which is extended, paused, resumed, stopped and read to its end.
@@ -139,23 +129,20 @@ func lifetime(ctx context.Context, f *FS, opt Options) error {
 }
 
 // faultyLife lives a lifetime in which an access fails.
-func faultyLife(t *testing.T, life func(context.Context, *FS) error, failAt int, lasting bool, errno error) (*FS, *faulty, histFiles, error) {
-	f, hist := newHistFake(t)
-	fake := &faulty{Ops: faultyFake{hist, kernelFake{rawFake(hist)}}, root: hist.root, failAt: failAt, lasting: lasting, err: errno}
+func faultyLife(t *testing.T, life func(context.Context, *FS) error, failAt int, lasting bool, errno error) (*FS, *faulty, *fakeFiles, error) {
+	f, files := newFake(t)
+	fake := &faulty{Ops: faultyFake{kernelFake{rawFake{files}}}, root: files.root, failAt: failAt, lasting: lasting, err: errno}
 	f.tree.Ops = fake
 	err := life(t.Context(), f)
 	fake.failAt = 0
-	return f, fake, hist, err
+	return f, fake, files, err
 }
 
-// faultyFake has triggers and pages.
-type faultyFake struct {
-	histFiles
-	kernel kernelFake
-}
+// faultyFake has a second CPU's clock.
+type faultyFake struct{ kernelFake }
 
 func (f faultyFake) Mkdir(path string) error {
-	if err := f.kernel.Mkdir(path); err != nil {
+	if err := f.kernelFake.Mkdir(path); err != nil {
 		return err
 	}
 	f.put(strings.TrimPrefix(path, f.root+"/")+"/per_cpu/cpu1/stats", "now ts: 1\n")
@@ -194,7 +181,7 @@ func TestFaultsAtEachAccess(t *testing.T) {
 }
 
 func faultAt(t *testing.T, life func(context.Context, *FS) error, at int, lasting bool, errno error) {
-	f, fake, hist, err := faultyLife(t, life, at, lasting, errno)
+	f, fake, files, err := faultyLife(t, life, at, lasting, errno)
 	if len(fake.log) < at {
 		return // it took another way: a file of the fake's that is read once more or less
 	}
@@ -205,20 +192,15 @@ func faultAt(t *testing.T, life func(context.Context, *FS) error, at int, lastin
 	if err != nil && !errors.Is(err, errno) && !errors.Is(err, ErrNotSupported) {
 		t.Errorf("%s: %v: error %v does not tell", failed, errno, err)
 	}
-	left := hist.left()
+	left := files.left()
 	if len(left) > 0 && err == nil {
 		t.Errorf("%s: %v: left %q without a word", failed, errno, left)
 	}
 	names := make(map[string]bool)
 	for _, pattern := range []string{"instances/ftgo_*", "events/ftgo_*"} {
-		dirs, _ := filepath.Glob(filepath.Join(hist.root, pattern))
+		dirs, _ := filepath.Glob(filepath.Join(files.root, pattern))
 		for _, d := range dirs {
 			names[filepath.Base(d)] = true
-		}
-	}
-	if synthetics, err := f.tree.Synthetics(); err == nil {
-		for _, name := range synthetics {
-			names[name] = true
 		}
 	}
 	for name := range names {
@@ -229,7 +211,7 @@ func faultAt(t *testing.T, life func(context.Context, *FS) error, at int, lastin
 			t.Errorf("%s: %v: sweep what is left: %v", failed, errno, err)
 		}
 	}
-	if left := hist.left(); len(left) > 0 {
+	if left := files.left(); len(left) > 0 {
 		t.Errorf("%s: %v: after a sweep there is still %q", failed, errno, left)
 	}
 }
@@ -239,6 +221,5 @@ func retried(access string, errno error) bool {
 	return errno == unix.ENOMEM && strings.HasSuffix(access, "/buffer_size_kb") ||
 		errno == unix.EBUSY && strings.HasPrefix(access, "rmdir") ||
 		errno == unix.EINVAL && strings.HasPrefix(access, "list events/") ||
-		strings.HasPrefix(access, "remove ") || // a trigger
 		strings.HasSuffix(access, "/cpu0/stats") // the clock
 }

@@ -24,12 +24,8 @@ func (f *FS) Leftovers() ([]Leftover, error) {
 	// Each name is looked at once: an owner that dies in between would seem to have left its probes
 	// and no instance. It has nil if that lives.
 	found := make(map[string]*Leftover)
-	for _, kind := range []string{"instances", "events", "synthetic_events"} {
-		list := func() ([]string, error) { return f.tree.List(f.tree.Path(kind)) }
-		if kind == "synthetic_events" {
-			list = f.tree.Synthetics
-		}
-		names, err := list()
+	for _, kind := range []string{"instances", "events"} {
+		names, err := f.tree.List(f.tree.Path(kind))
 		if err != nil && !tree.IsNotExist(err) {
 			return nil, err
 		}
@@ -87,14 +83,6 @@ func (f *FS) sweep(l Leftover) (held bool, err error) {
 		return false, f.unsetExpedited(l.Name)
 	}
 	defer f.hurry(l.Events)()
-	if l.instance {
-		if err := f.tree.SweepTriggers(l.Name); err != nil {
-			return false, err
-		}
-	}
-	if err := f.tree.RemoveSynthetic(l.Name); err != nil {
-		return false, err
-	}
 	if l.instance {
 		err := f.tree.RemoveInstance(l.Name, tree.PatienceWithOthers)
 		if held = errors.As(err, new(tree.HeldError)); held {

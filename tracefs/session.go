@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/internal/clocks"
-	"github.com/ftgo/ftgo/internal/histtext"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/owner"
 	"github.com/ftgo/ftgo/tracefs/internal/ring"
@@ -47,8 +46,8 @@ type Target struct {
 }
 
 // Session is a set of events in an instance of their own, from definition to removal: probes
-// ([Start]), events of the kernel itself ([StartKernel]), or calls that the kernel counts
-// ([StartHistograms]). Close must always be called, methods that don't read only once.
+// ([Start]), or events of the kernel itself ([StartKernel]). Close must always be called, methods
+// that don't read only once.
 type Session struct {
 	// Name is the session's group in uprobe_events and its instance.
 	Name string
@@ -74,10 +73,6 @@ type Session struct {
 	owners   *ring.Owners
 	kernel   bool // its events are the kernel's own
 	listed   bool // only events of the threads in set_event_pid are recorded
-	// calls are what histograms are of, triggers what keeps them; nil if there are none.
-	calls    *CallEvents
-	triggers *histtext.Triggers
-	armed    bool // some trigger was set
 }
 
 // Start defines the events, arms them, and begins recording. The order matters:

@@ -23,13 +23,13 @@ func foreign(t *testing.T, name string, flags ...string) (path, of string) {
 func TestForeign(t *testing.T) {
 	bin, of := foreign(t, "greet")
 	for _, args := range [][]string{
-		{"probe", bin, "main.*"}, {"probe", bin, "main.*", "--", bin}, {"probe", "--in-kernel", bin, "main.*", "--", bin}, {"count", bin, "main.add"}, {"trace", bin, "main.nothing"},
+		{"probe", bin, "main.*"}, {"probe", bin, "main.*", "--", bin}, {"count", bin, "main.add"}, {"trace", bin, "main.nothing"},
 		{"watch", bin, "main.add(a)"}, {"top", "-o", "json", bin},
 	} {
 		refusedForeign(t, bin, of, args)
 	}
 	for _, args := range [][]string{
-		{"list", bin, "main.add"}, {"probe", "--dry-run", bin, "main.add"}, {"probe", "--in-kernel", "--dry-run", bin, "main.add"}, {"script", bin, "main.add"}, {"trace", "--dry-run", bin, "main.add(a)"},
+		{"list", bin, "main.add"}, {"probe", "--dry-run", bin, "main.add"}, {"script", bin, "main.add"}, {"trace", "--dry-run", bin, "main.add(a)"},
 	} {
 		if r := ftgo(t, args...); r.code != 0 || r.stdout == "" || r.stderr != "" {
 			t.Errorf("%q: status %d, %d bytes, said %q", args, r.code, len(r.stdout), r.stderr)

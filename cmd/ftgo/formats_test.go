@@ -155,11 +155,8 @@ func TestFormatsColumns(t *testing.T) {
 	}
 	var header bytes.Buffer
 	for name, write := range map[string]func() error{
-		"probe": func() error { return render.Functions(&header, render.CSV, nil, render.Options{Latency: true}) },
-		"count": func() error { return render.Functions(&header, render.CSV, nil, render.Options{}) },
-		"probe --in-kernel": func() error {
-			return render.Functions(&header, render.CSV, nil, render.Options{Latency: true, Bucketed: true})
-		},
+		"probe":  func() error { return render.Functions(&header, render.CSV, nil, render.Options{Latency: true}) },
+		"count":  func() error { return render.Functions(&header, render.CSV, nil, render.Options{}) },
 		"trace":  func() error { return render.NewCallWriter(&header, render.CallOptions{Format: render.CSV}).Header() },
 		"watch":  func() error { return render.VariableHeader(&header, render.CSV) },
 		"list":   func() error { return render.List(&header, render.CSV, nil, render.Options{}) },

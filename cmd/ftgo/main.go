@@ -165,7 +165,7 @@ func probeCommand(e *env) *cli.Command {
 			if o.Format == render.Folded || o.Format == render.Pprof {
 				o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
 			}
-			if err := o.FailIf.CheckKnown(true, o.Errors, "--errors"); err != nil && !o.InKernel {
+			if err := o.FailIf.CheckKnown(true, o.Errors, "--errors"); err != nil {
 				return err
 			}
 			return o.Observe(ctx, view.NewTable(o.View(), uprobe.Latency))

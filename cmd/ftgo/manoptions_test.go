@@ -62,11 +62,10 @@ var manualTexts = map[string]string{
 	"quiet":      "Write nothing to standard error but errors, and what was lost.",
 	"dry-run":    "Print the probe definitions and leave the kernel alone.",
 	"buffer":     "Use ring buffers of SIZE per CPU, like 512K or 64M (default 16M, or less where memory is short).",
-	"in-kernel":  "Let the kernel keep the histograms: nothing is streamed, and percentiles are bounds. Takes -p or -- PROGRAM.",
 	"no-expedite": "Leave /sys/kernel/rcu_expedited alone, which is otherwise 1 for the moments " +
 		"that many probes, or hot ones, take to go.",
 	"max-probes": "Refuse to place more than N probes. The default before Linux 5.4 is 2500, or 250 where their removal can't be expedited; later it is any number.",
-	"budget":     "Let probes take PERCENT of the program's CPU time. Functions whose probes would take more are watched for short stretches of time alone: their numbers are estimates of the whole run, marked and with bounds in -o json. 0 is no limit (default 25, and 0 with -- PROGRAM or --in-kernel).",
+	"budget":     "Let probes take PERCENT of the program's CPU time. Functions whose probes would take more are watched for short stretches of time alone: their numbers are estimates of the whole run, marked and with bounds in -o json. 0 is no limit (default 25, and 0 with -- PROGRAM).",
 	"force":      "Go on with patterns that match nothing, with a file that is open for writing, and on kernels before 4.0 (before 3.14, at the top level of tracefs).",
 	"fail-if":    "Exit with status 6 if EXPR is true of a function at the end, like 'calls == 0 || p99 > 10ms'. Wrappers that the compiler made, and that FUNC selects beside the function, do not count.",
 

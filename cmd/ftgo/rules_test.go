@@ -31,7 +31,7 @@ func TestRules(t *testing.T) {
 				return false
 			}
 			for value := range strings.SplitSeq(values, "|") {
-				if valued && name != "pid" && !slices.Contains(cli.Choices(f), value) {
+				if valued && !slices.Contains(cli.Choices(f), value) {
 					return false
 				}
 			}

@@ -316,12 +316,10 @@ func TestKernelSchedThreads(t *testing.T) {
 func TestSchedRefusals(t *testing.T) {
 	target := fixture.Build(t, "greet")
 	for args, want := range map[string]string{
-		"trace --entries":                  "--sched and --entries exclude each other: ",
-		"trace --format %d n":              "--sched and --format exclude each other: ",
-		"probe -o folded":                  "--sched and -o folded exclude each other: ",
-		"probe --in-kernel":                "--sched needs -p, --container, --cgroup, -- PROGRAM or --dry-run: ",
-		"probe --in-kernel -p 1 --dry-run": "--in-kernel and --sched exclude each other: ",
-		"probe":                            "--sched needs -p, --container, --cgroup, -- PROGRAM or --dry-run: ",
+		"trace --entries":     "--sched and --entries exclude each other: ",
+		"trace --format %d n": "--sched and --format exclude each other: ",
+		"probe -o folded":     "--sched and -o folded exclude each other: ",
+		"probe":               "--sched needs -p, --container, --cgroup, -- PROGRAM or --dry-run: ",
 	} {
 		r := ftgo(t, append(strings.Fields(args), "--sched", target, "main.add")...)
 		if r.code != 2 || !strings.Contains(r.stderr, want) {

@@ -75,8 +75,6 @@ func TestBadInput(t *testing.T) {
 		{"profile of lines", []string{"trace", "-o", "folded", target, "f"}, cli.ExitUsage, "-o folded is for probe"},
 		{"profiles in intervals", []string{"probe", "-o", "folded", "-i", "1", target, "f"}, cli.ExitUsage, "-o folded and --interval exclude each other: a profile is of a whole run"},
 		{"stacks in cells", []string{"probe", "--stack", "-o", "csv", target, "f"}, cli.ExitUsage, "--stack and -o csv exclude each other"},
-		{"stacks in the kernel", []string{"probe", "--stack", "--in-kernel", target, "f", "--", target}, cli.ExitUsage, "keeps no stacks"},
-		{"profile in the kernel", []string{"probe", "-o", "pprof", "--in-kernel", target, "f", "--", target}, cli.ExitUsage, "keeps no stacks"},
 		{"profile of a list", []string{"list", "-o", "pprof", target, "f"}, cli.ExitUsage, "-o pprof is for probe"},
 		{"bad duration", []string{"probe", "-d", "soon", target, "f"}, cli.ExitUsage, `"soon"`},
 		{"duration zero", []string{"probe", "-d", "0", target, "f"}, cli.ExitUsage, "not positive"},

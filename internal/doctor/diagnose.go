@@ -242,7 +242,7 @@ func (h *host) pidNamespace() Finding {
 	case 0:
 		return Unknown.of("/proc does not tell")
 	}
-	return Warning.of("a container's: the kernel traces by the host's process ids, so that -p, --fork, --comm, --with, --sched and --in-kernel can't be used").fixedBy(privileged)
+	return Warning.of("a container's: the kernel traces by the host's process ids, so that -p, --fork, --comm, --with and --sched can't be used").fixedBy(privileged)
 }
 
 // mountNamespace: paths of definitions are looked up in the writer's.
@@ -296,8 +296,7 @@ func (h *host) threads() Finding {
 
 // features are what this kernel's tracefs can do, one finding each.
 func (h *host) features(f *tracefs.FS, add func(check string, found Finding)) {
-	readme, err := os.ReadFile(file(f, "README"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.ReadFile(file(f, "README")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		add("features", Unknown.of("not to be seen without permission"))
 		return
 	}
@@ -322,8 +321,6 @@ func (h *host) features(f *tracefs.FS, add func(check string, found Finding)) {
 		{"error_log", has(f, "error_log"), "refusals are explained", "since Linux 5.4: refusals are not explained", Warning},
 		{"buffer_percent", has(f, "buffer_percent"), "there, though readers do not depend on it", "since Linux 5.4; readers do not depend on it", OK},
 		{"raw pages", has(f, "per_cpu", "cpu0", "trace_pipe_raw") && has(f, "events", "header_page"), "for many calls, and for long values", "not there: neither many calls are counted nor long values shown", Warning},
-		{"hist", strings.Contains(string(readme), "hist:keys="), "probe --in-kernel", "CONFIG_HIST_TRIGGERS is not set: no probe --in-kernel", Warning},
-		{"synthetic", has(f, "synthetic_events"), "probe --in-kernel", "CONFIG_SYNTH_EVENTS is not set: no probe --in-kernel", Warning},
 	} {
 		if i == 1 {
 			add("clock", h.clock(f))

@@ -15,7 +15,6 @@ type Totals struct{ Min, Max, Sum int64 }
 func (h *Histogram) Totals() Totals { return Totals{h.min, h.max, h.Sum()} }
 
 // Fine yields every bucket that is not empty, by the least latency that it takes, in ascending order.
-// That of a [NewLog2] has none.
 func (h *Histogram) Fine(yield func(from int64, count uint64) bool) {
 	for p, counts := range &h.page {
 		if counts == nil {
@@ -28,9 +27,6 @@ func (h *Histogram) Fine(yield func(from int64, count uint64) bool) {
 		}
 	}
 }
-
-// IsFine tells whether latencies were recorded one by one.
-func (h *Histogram) IsFine() bool { return h.log2 == nil }
 
 // least returns the least value of a bucket.
 func least(page, index int) int64 {

@@ -13,7 +13,7 @@ import (
 )
 
 // Function is one row: what is known of the calls of one function.
-// Calls = Completed + Unwound + Open + Unfinished + Lost + CountedOnly.
+// Calls = Completed + Unwound + Open + Lost + CountedOnly.
 type Function struct {
 	Name   string
 	Func   int    // the function's index in Plan.Funcs
@@ -31,7 +31,6 @@ type Function struct {
 	Completed   uint64 // have returned, their latencies are in Latency
 	Unwound     uint64 // were left by panic, Goexit or the end of their goroutine
 	Open        uint64 // had not ended when tracing did
-	Unfinished  uint64 // are Unwound or Open where the kernel keeps latencies and does not tell these apart
 	Lost        uint64 // are calls whose end, or which altogether, the stream lost
 	CountedOnly uint64 // were counted and not timed
 	// Unsure is how many of the calls may be none: lost hits at a stack check, which may have
@@ -87,7 +86,6 @@ type Summary struct {
 	Own               time.Duration // the CPU time that ftgo has used meanwhile; 0 of a recording
 	Clock             string        // the name of the trace clock used ("x86-tsc")
 	Kernel            *KernelEvents // nil if none were asked for
-	Bucketed          bool          // the kernel kept latencies, of which bounds are known
 	AsSeen            bool          // latencies have in them what probes cost, all of them
 	LatencyMeasured   bool          // tells probe (true) from count (false)
 	Streamed          bool          // hits were recorded, and so may be lost; else they were only counted

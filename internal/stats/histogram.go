@@ -17,8 +17,7 @@ const (
 )
 
 // Histogram holds latencies in nanoseconds. Count, Sum, Mean and the extremes are
-// exact, quantiles are within 1 %. The zero value is empty and ready to use. That of a [NewLog2]
-// has but bounds of them.
+// exact, quantiles are within 1 %. The zero value is empty and ready to use.
 //
 // Buckets come in pages of one power of two, allocated when first hit: a function
 // whose latencies spread over a factor of 1000 takes about 6 kB. Not safe for
@@ -30,17 +29,6 @@ type Histogram struct {
 	// years of an int64 within eleven days.
 	sumHi, sumLo uint64
 	page         [pages]*[pageSize]uint64
-	// log2[k] is how many were above 2^(k-1) and at most 2^k, which stands for them; nil where they
-	// were recorded one by one.
-	log2 *[64]uint64
-}
-
-// NewLog2 returns a Histogram of what the kernel's have: number latencies, whose sum is total,
-// are exact, and of each the power of two is known that it does not exceed.
-func NewLog2(counts [64]uint64, number, total uint64) *Histogram {
-	h := &Histogram{count: number, sumLo: total, log2: &counts}
-	h.min, h.max = h.extremes()
-	return h
 }
 
 // Record adds one latency in ns. A negative one can only come from a clock that
@@ -81,13 +69,6 @@ func middle(page, index int) int64 {
 
 // All yields every bucket that is not empty, by the value that stands for it, in ascending order.
 func (h *Histogram) All(yield func(value int64, count uint64) bool) {
-	if h.log2 != nil {
-		for k, n := range h.log2 {
-			if n != 0 && !yield(nanoseconds(1<<k), n) {
-				return
-			}
-		}
-	}
 	for p, counts := range &h.page {
 		if counts == nil {
 			continue
@@ -174,8 +155,7 @@ func (h *Histogram) Quantile(q float64) int64 {
 	return h.max
 }
 
-// AtMost returns the number of latencies that are known not to exceed ns, give or take those within
-// 1 % of it.
+// AtMost returns the number of latencies that do not exceed ns, give or take those within 1 % of it.
 func (h *Histogram) AtMost(ns int64) (n uint64) {
 	if ns >= h.max {
 		return h.count
@@ -230,12 +210,6 @@ func (h *Histogram) Since(earlier *Histogram) *Histogram {
 	var borrow uint64
 	d.sumLo, borrow = bits.Sub64(h.sumLo, earlier.sumLo, 0)
 	d.sumHi, _ = bits.Sub64(h.sumHi, earlier.sumHi, borrow)
-	if h.log2 != nil {
-		d.log2 = new(*h.log2)
-		for k, n := range cmp.Or(earlier.log2, new([64]uint64)) {
-			d.log2[k] = grown(d.log2[k], n)
-		}
-	}
 	for p, counts := range &h.page {
 		before := cmp.Or(earlier.page[p], &noCounts)
 		if counts == nil || *counts == *before {
@@ -270,33 +244,21 @@ type Bucket struct {
 // 2 units, 2 to 4, 4 to 8 and so on, from the first range that holds any to the
 // last, the empty ones between included. unit is in ns; with 1 the counts are
 // exact, with others a latency within 1 % of an edge may be counted on its other
-// side. To is math.MaxInt64 where the range ends beyond it. Those of a [NewLog2]
-// are the kernel's ranges, whatever the unit.
+// side. To is math.MaxInt64 where the range ends beyond it.
 func (h *Histogram) Buckets(unit int64) (buckets []Bucket) {
 	var counts [64]uint64
-	if h.log2 != nil {
-		counts = *h.log2
-	} else {
-		for value, count := range h.All {
-			value = min(max(value, h.min), h.max)
-			counts[max(bits.Len64(uint64(value/unit)), 1)] += count
-		}
+	for value, count := range h.All {
+		value = min(max(value, h.min), h.max)
+		counts[max(bits.Len64(uint64(value/unit)), 1)] += count
 	}
 	filled := 0
 	for k, n := range counts {
 		if n == 0 && buckets == nil {
 			continue
 		}
-		b := Bucket{Count: n}
-		switch {
-		case h.log2 == nil:
-			if b.To = edge(k, unit); k > 1 { // the first range starts at 0, not at one unit
-				b.From = edge(k-1, unit)
-			}
-		case k == 0:
-			b.To = 2
-		default:
-			b.From, b.To = edge(k-1, 1)+1, nanoseconds(1<<k+1)
+		b := Bucket{To: edge(k, unit), Count: n}
+		if k > 1 { // the first range starts at 0, not at one unit
+			b.From = edge(k-1, unit)
 		}
 		if buckets = append(buckets, b); n > 0 {
 			filled = len(buckets)
@@ -315,30 +277,20 @@ func edge(exponent int, unit int64) int64 {
 
 // Statistic is a number that sums up latencies.
 type Statistic struct {
-	Name     string
-	Of       func(*Histogram) int64
-	Bucketed Knowledge // what a [NewLog2] knows of it
-	rough    bool      // of others it is within 1 %, by which bounds are wider
+	Name  string
+	Of    func(*Histogram) int64
+	rough bool // it is within 1 %, by which bounds are wider
 }
-
-// Knowledge is how well a number is known.
-type Knowledge uint8
-
-const (
-	Exact Knowledge = iota
-	AtMost
-	Unknown
-)
 
 // Statistics are those that are written of a function.
 var Statistics = [...]Statistic{
-	{"min", quantile(0), Unknown, false},
-	{"mean", (*Histogram).Mean, Exact, false},
-	{"p50", quantile(0.5), AtMost, true},
-	{"p90", quantile(0.9), AtMost, true},
-	{"p99", quantile(0.99), AtMost, true},
-	{"max", quantile(1), AtMost, false},
-	{"sum", (*Histogram).Sum, Exact, false},
+	{"min", quantile(0), false},
+	{"mean", (*Histogram).Mean, false},
+	{"p50", quantile(0.5), true},
+	{"p90", quantile(0.9), true},
+	{"p99", quantile(0.99), true},
+	{"max", quantile(1), false},
+	{"sum", (*Histogram).Sum, false},
 }
 
 func quantile(q float64) func(*Histogram) int64 {

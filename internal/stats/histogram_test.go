@@ -229,3 +229,19 @@ func BenchmarkHistogramRecord(b *testing.B) {
 		v = v*6364136223846793005 + 1
 	}
 }
+
+// TestAtMost: latencies are counted that do not exceed a bound.
+func TestAtMost(t *testing.T) {
+	var h Histogram
+	for ns := int64(1); ns <= 1000; ns++ {
+		h.Record(ns)
+	}
+	for _, c := range []struct {
+		ns        int64
+		low, high uint64
+	}{{0, 0, 0}, {1, 1, 1}, {100, 100, 100}, {500, 495, 505}, {512, 507, 517}, {1000, 1000, 1000}, {1 << 62, 1000, 1000}} {
+		if n := h.AtMost(c.ns); n < c.low || n > c.high {
+			t.Errorf("%d are at most %d, want %d to %d", n, c.ns, c.low, c.high)
+		}
+	}
+}

@@ -37,10 +37,9 @@ type Options struct {
 	At          time.Time    // the window begins then, unless it is zero
 	// Budget is the share of the CPU time of what is traced that probes may take; 0 is no limit.
 	// Functions that take more are sampled, those that are Named, by their index in the plan, after others.
-	Budget    float64
-	Named     map[int]bool
-	OpenCalls int // the kernel's histograms tell so many open calls apart, or, if 0, as many as is usual
-	Costs     Costs
+	Budget float64
+	Named  map[int]bool
+	Costs  Costs
 	// Succeeded: other sources are of what replaces the binary.
 	Succeeded bool
 }

@@ -1,5 +1,5 @@
 // Package trace is the engine that the command and the toolkit stand on: sources of calls, which
-// are live, recorded, or totals that the kernel keeps, and what they add up to.
+// are live or recorded, and what they add up to.
 package trace
 
 import (
@@ -84,16 +84,15 @@ func (f *Filter) All() bool {
 type Reading struct {
 	// Summary has the audit: what the kernel counted, and what of it was delivered.
 	stats.Summary
-	From, At   time.Time        // the window's ends
-	First      bool             // the window begins, and nothing has been counted
-	Last       bool             // there is nothing more to come
-	Kept       []stats.Function // as the kernel has counted them; nil where calls are told
-	Counts     *pairing.Counts  // of calls and hits, as far as the source has got
-	Whole      []*stats.Whole   // estimates of functions that were not watched all the time; nil if all were
-	Unfollowed uint64           // calls that were not paired, as too many others were open
-	Used       time.Duration    // the CPU time that the program has used
-	Changes    float64          // how often probes were placed and removed meanwhile, on each CPU that it uses
-	Waited     float64          // the share of time that it waited for a CPU
+	From, At   time.Time       // the window's ends
+	First      bool            // the window begins, and nothing has been counted
+	Last       bool            // there is nothing more to come
+	Counts     *pairing.Counts // of calls and hits, as far as the source has got
+	Whole      []*stats.Whole  // estimates of functions that were not watched all the time; nil if all were
+	Unfollowed uint64          // calls that were not paired, as too many others were open
+	Used       time.Duration   // the CPU time that the program has used
+	Changes    float64         // how often probes were placed and removed meanwhile, on each CPU that it uses
+	Waited     float64         // the share of time that it waited for a CPU
 
 	err error // why some counters could not be read: what was told counts all the same
 }
@@ -152,8 +151,8 @@ func Drain(s Source, told func() error) error {
 	}
 }
 
-// window is what sources have in common: what is traced, and the window that all numbers are of. Those
-// that tell calls have a stream of hits, and counters that they are to agree with.
+// window is what sources have in common: what is traced, the window that all numbers are of, a stream
+// of hits, and counters that it is to agree with.
 type window struct {
 	plan     *uprobe.Plan
 	opt      Options
@@ -203,9 +202,12 @@ func OwnCPU() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// blank is a reading of nothing, up to a moment.
-func (w *window) blank(at tracefs.Mark) *Reading {
-	r := &Reading{From: w.from.At, At: at.At}
+// reading is what was counted up to a moment that the stream has come to.
+func (w *window) reading(at tracefs.Mark) *Reading {
+	overruns, err := w.counters.Overruns()
+	own, inexact := w.opt.All(), !w.opt.Features.ExactHits && len(w.opt.With) == 0
+	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: inexact})
+	r := &Reading{From: w.from.At, At: at.At, err: err, Counts: c, Unfollowed: c.Unfollowed}
 	r.Summary = stats.Summary{
 		Probes: w.plan.Probes(), Functions: w.plan.Asked(), Skipped: slices.Clone(w.opt.Skipped),
 		Host: w.host, Began: w.from.At, Seconds: at.At.Sub(w.from.At).Seconds(),
@@ -215,18 +217,8 @@ func (w *window) blank(at tracefs.Mark) *Reading {
 	for _, s := range w.plan.Skipped {
 		r.Skipped = append(r.Skipped, stats.Skipped{Function: s.Func.Name, Reason: s.Reason.Error()})
 	}
-	return r
-}
-
-// reading is what was counted up to a moment that the stream has come to.
-func (w *window) reading(at tracefs.Mark) *Reading {
-	overruns, err := w.counters.Overruns()
-	own, inexact := w.opt.All(), !w.opt.Features.ExactHits && len(w.opt.With) == 0
-	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: inexact})
-	r := w.blank(at)
-	r.err, r.Counts, r.Unfollowed, r.Streamed = err, c, c.Unfollowed, w.plan.Mode != uprobe.Count
+	r.Streamed, r.Elsewhere = w.plan.Mode != uprobe.Count, c.Elsewhere
 	r.Hits, r.Delivered, r.Filtered, r.Lost, r.Counted, r.Unparsed = c.Hits, c.Delivered, c.Filtered, c.Lost, c.CountedOnly, c.Unparsed
-	r.Elsewhere = c.Elsewhere
 	if own && !w.plan.Filtered() {
 		r.Before = sumCounts(w.from.Hits)
 	}

@@ -19,17 +19,11 @@ type Table struct {
 
 // At are the totals up to a reading.
 func (t *Totals) At(r *Reading) *Table {
-	funcs := r.Kept
-	for i := range funcs {
-		funcs[i].Serial = uint64(i)
-	}
-	if funcs == nil {
-		funcs = t.reconcile(r)
-	}
+	funcs := t.reconcile(r)
 	if !r.Last {
 		for i := range funcs {
 			// What is under way now is not lost, only not yet read.
-			funcs[i].Lost, funcs[i].Open, funcs[i].Unfinished = 0, 0, 0
+			funcs[i].Lost, funcs[i].Open = 0, 0
 		}
 	}
 	table := &Table{Reading: r, Funcs: funcs, Whole: make([]stats.Row, len(funcs))}
@@ -43,7 +37,7 @@ func (t *Totals) At(r *Reading) *Table {
 		none := func(row stats.Row) bool { return row.Func >= t.plan.Asked() && row.Calls == 0 }
 		table.Whole, table.Since = slices.DeleteFunc(table.Whole, none), slices.DeleteFunc(table.Since, none)
 	}
-	if r.Counts != nil && (r.Last || t.opt.Costs.Ready()) {
+	if r.Last || t.opt.Costs.Ready() {
 		r.Probing = t.probing(r)
 	}
 	return table

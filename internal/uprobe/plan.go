@@ -64,9 +64,6 @@ type Plan struct {
 	Funcs     []Function
 	Skipped   []Skipped
 	Events    []Event
-	// Calls are the Events again, for the kernel to keep histograms of latencies itself; they
-	// number functions by their index in Funcs. It is set by NewHistograms alone.
-	Calls tracefs.CallEvents
 	// BySP: calls are told apart by the stack pointer alone, since nothing that can be fetched stands
 	// for a goroutine, not even a thread (gccgo, whose stacks never move).
 	BySP bool

@@ -67,15 +67,9 @@ func Check(text string) error {
 
 // kind is the name of a line's schema.
 func kind(line string) (string, error) {
-	var l struct {
-		Type       string
-		Unfinished *int
-	}
+	var l struct{ Type string }
 	if err := json.Unmarshal([]byte(line), &l); err != nil {
 		return "", fmt.Errorf("parse %q: %w", line, err)
-	}
-	if l.Type == "function" && l.Unfinished != nil {
-		return "function-in-kernel", nil
 	}
 	return l.Type, nil
 }

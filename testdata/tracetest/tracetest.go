@@ -21,7 +21,7 @@ import (
 //
 // Without root, or without uprobes in the kernel, the test is skipped; under
 // FTGO_TEST_KERNEL=require it fails instead. When the test ends, no probe event,
-// synthetic event, instance or mount may be left by this process. A kernel that records no
+// instance or mount may be left by this process. A kernel that records no
 // uprobes in instances skips it: see AnyKernel.
 func Kernel(t testing.TB) *tracefs.FS {
 	t.Helper()
@@ -141,9 +141,6 @@ func CheckClean(t testing.TB, f *tracefs.FS) {
 	}
 	if strings.Contains(string(b), prefix) {
 		t.Errorf("probes of this process are left in uprobe_events:\n%s", b)
-	}
-	if b, err := os.ReadFile(f.Dir() + "/synthetic_events"); err == nil && strings.Contains(string(b), prefix) {
-		t.Errorf("synthetic events of this process are left:\n%s", b)
 	}
 	for _, dir := range []string{"instances", "events"} {
 		entries, err := os.ReadDir(f.Dir() + "/" + dir)

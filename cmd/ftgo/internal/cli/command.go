@@ -159,8 +159,8 @@ func (c *Command) read(fs *Flags) error {
 }
 
 // Rule says what flags of a command go together. A term is a flag's name, which means that it is
-// given; "flag=value"; "pid=several"; or "program", what stands behind --. "flag|another" and
-// "flag=one|another" are either of two.
+// given; "flag=value"; or "program", what stands behind --. "flag|another" and "flag=one|another" are
+// either of two.
 type Rule struct {
 	On []string // the commands; all that have the flags if there are none
 	// If is the term that the rule is about. Without one it is about Not.
@@ -254,6 +254,6 @@ func orList(words []string) string {
 // spell is a term as people type it.
 func spell(term string) string {
 	name, value, _ := strings.Cut(term, "=")
-	special := map[string]string{"program": "-- PROGRAM", "pid=several": "several -p", "several": "several FILEs, or JSON", "pid": "-p", "output": "-o"}
+	special := map[string]string{"program": "-- PROGRAM", "several": "several FILEs, or JSON", "pid": "-p", "output": "-o"}
 	return cmp.Or(special[term], strings.TrimSuffix(cmp.Or(special[name], "--"+name)+" "+value, " "))
 }

@@ -130,9 +130,6 @@ func (fs *Flags) Given(term string) bool {
 		return fs.ArgsLenAtDash() >= 0
 	case f == nil:
 		return false
-	case term == "pid=several":
-		pids, isList := f.Value.(pflag.SliceValue)
-		return isList && len(pids.GetSlice()) > 1
 	case valued:
 		return f.Value.String() == want
 	}

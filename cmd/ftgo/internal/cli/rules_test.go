@@ -17,7 +17,6 @@ func TestCheckRules(t *testing.T) {
 		{"probe", []string{"fork", "pid"}, ""},
 		{"probe", []string{"fork"}, "probe: --fork needs -p, --container, --cgroup or -- PROGRAM: without one every process of BINARY is traced"},
 		{"probe", []string{"pid", "program"}, "probe: -p and -- PROGRAM exclude each other: PROGRAM is the process that is traced"},
-		{"probe", []string{"in-kernel", "pid", "pid=several"}, "probe: --in-kernel and several -p exclude each other: the kernel's histograms do not tell processes apart"},
 		{"probe", []string{"stack", "output=tsv"}, "probe: --stack and -o tsv exclude each other: cells have no room for stacks"},
 		{"trace", []string{"stack", "output=tsv"}, ""},
 		{"trace", []string{"top"}, "trace: no --top: tables are for probe"},

@@ -19,7 +19,7 @@ func (o Options) whole() bool { return o.Interval == nil || o.Interval.Number ==
 
 // fine are latencies by buckets, of which the rows of several runs are added up.
 func fine(r stats.Row) any {
-	if r.Latency == nil || !r.Latency.IsFine() {
+	if r.Latency == nil {
 		return nil
 	}
 	b := cmp.Or(r.Bounds, noBounds)

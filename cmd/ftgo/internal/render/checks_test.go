@@ -11,7 +11,7 @@ func TestChecksGolden(t *testing.T) {
 	checks := []doctor.Finding{
 		{Check: "kernel", State: "ok", Text: "Linux 6.18.0"},
 		{Check: "tracefs", State: "missing", Text: "not mounted", Fix: "mount -t tracefs tracefs /sys/kernel/tracing"},
-		{Check: "hist", State: "warning", Text: "CONFIG_HIST_TRIGGERS is not set: no \x1b[31mhistograms"},
+		{Check: "append", State: "warning", Text: "since Linux 5.4: an event \x1b[31ma site"},
 		{Check: "mount namespace", State: "unknown", Text: "may not be looked at"},
 		{Check: "cost", State: "ok", Text: "a hit costs 593ns"},
 	}

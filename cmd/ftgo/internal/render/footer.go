@@ -48,12 +48,9 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	f.whatRowsMiss(rows, s.Values)
 	f.estimated(rows, s)
 	f.limits(rows, s.Skipped)
-	switch {
-	case s.Bucketed:
-		f.line(true, "kept in the kernel: counts and means are exact, percentiles are powers of two that they do not exceed; latencies include what the probes cost")
-	case s.AsSeen:
+	if s.AsSeen {
 		f.line(true, "latencies are as they were seen: what the probes of nested calls cost is part of them")
-	default:
+	} else {
 		f.howNet(rows)
 	}
 	if s.Probing != nil && brief && s.Probing.CPU > 0 {
@@ -82,11 +79,7 @@ func some(n uint64, format string) string {
 func (f *footer) whatCallsBecame(rows []stats.Row, s stats.Summary) {
 	sum := sum(rows)
 	calls := units.Plural(sum.Calls, "call")
-	f.line(sum.Unfinished > 0, "unfinished: %s left by panic or Goexit, or still open, which the kernel does not tell apart",
-		units.Plural(sum.Unfinished, "call"))
 	switch measured := s.LatencyMeasured; {
-	case measured && s.Bucketed && s.Lost > 0:
-		f.line(true, "~ the kernel's table of open calls was full: call counts are exact, latencies are those of the calls that it could hold")
 	case measured && sum.Unsure > 0:
 		f.line(true, "~ up to %d of %s may be none, as hits at stack checks were lost; latencies come from %d",
 			sum.Unsure, calls, sum.Completed)

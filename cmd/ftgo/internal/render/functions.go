@@ -17,9 +17,8 @@ import (
 
 // Options say what [Functions] writes besides the rows.
 type Options struct {
-	Width    int  // the number of columns a table may take; 0 means no limit
-	Latency  bool // latencies (probe); without them there are only counts (count)
-	Bucketed bool // the kernel kept latencies: of percentiles, bounds are known
+	Width   int  // the number of columns a table may take; 0 means no limit
+	Latency bool // latencies (probe); without them there are only counts (count)
 	// Errors adds the number of errors returned to CSV and TSV; the other formats have it where a row does.
 	Errors bool
 	// Budgeted adds to CSV and TSV how many calls were seen and the bounds of those of the whole run, since a budget may keep
@@ -73,7 +72,7 @@ func Functions(w io.Writer, f Format, rows []stats.Row, o Options) error {
 // such calls. Calls are marked with ≈ if they are an estimate, see [stats.Whole]; then all sums of the row are, and TIMED is the
 // number of calls that its latencies are of. The first latency is marked with ~ if calls of the function were lost: latencies speak for the
 // others only; with ≈ if probes took more than some latency of the row is, and with < if latencies have in them what probes cost, which
-// may be all of it. With o.Bucketed there is MEAN, which is exact, and the others have ≤.
+// may be all of it.
 func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) object {
 	all := sum(rows)
 	single := o.By && len(rows) > 0 && !slices.ContainsFunc(rows, func(r stats.Row) bool { return r.Func != rows[0].Func })
@@ -83,7 +82,6 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 	for _, s := range stats.Statistics {
 		names = append(names, strings.ToUpper(s.Name))
 	}
-	first := slices.IndexFunc(stats.Statistics[:], func(s stats.Statistic) bool { return s.Name == firstShown[o.Bucketed] })
 	var row object // of one row after the other
 	return func(r stats.Row, compact bool) object {
 		calls := any(r.Calls)
@@ -101,9 +99,8 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 			{"SUM", shown(o.Amount != "", amountSum(r))}, {"AVG", shown(o.Amount != "", amountCell(r, (*stats.Histogram).Mean))},
 		}...)
 		for i, s := range stats.Statistics {
-			// There is no room for a mean where percentiles are more than bounds.
-			if o.Latency && s.Name != "min" && s.Name != "sum" && (s.Name != "mean" || o.Bucketed) {
-				row = append(row, member{names[i], latency(r, s, o, i == first)})
+			if o.Latency && s.Name != "min" && s.Name != "sum" && s.Name != "mean" { // for which there is no room
+				row = append(row, member{names[i], latency(r, s)})
 			}
 		}
 		if o.Latency {
@@ -134,7 +131,7 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 			name   string
 			n, all uint64
 		}{
-			{"UNWOUND", r.Unwound, all.Unwound}, {"OPEN", r.Open, all.Open}, {"UNFINISHED", r.Unfinished, all.Unfinished},
+			{"UNWOUND", r.Unwound, all.Unwound}, {"OPEN", r.Open, all.Open},
 			{"LOST", r.Lost, all.Lost}, {"COUNTED", r.CountedOnly, counted},
 		} {
 			if c.all > 0 {
@@ -157,7 +154,7 @@ func sum(rows []stats.Row) (all stats.Function) {
 	for _, r := range rows {
 		all.Calls, all.Completed = all.Calls+r.Calls, all.Completed+r.Completed
 		all.Unwound, all.Open = all.Unwound+r.Unwound, all.Open+r.Open
-		all.Unfinished, all.Unsure = all.Unfinished+r.Unfinished, all.Unsure+r.Unsure
+		all.Unsure += r.Unsure
 		all.Lost, all.CountedOnly = all.Lost+r.Lost, all.CountedOnly+r.CountedOnly
 		all.ReturnsErrors = all.ReturnsErrors || r.ReturnsErrors
 		if len(r.Waits) > 0 {
@@ -211,9 +208,6 @@ func amountText(n int64) string {
 	return text
 }
 
-// firstShown is the first statistic of latencies in a table, by whether these are Bucketed.
-var firstShown = map[bool]string{false: "p50", true: "mean"}
-
 // sumOf is the statistic that TOTAL shows.
 var sumOf = stats.Statistics[len(stats.Statistics)-1]
 
@@ -254,8 +248,7 @@ func (o Options) counts(kind any, r stats.Row) object {
 		{"rest", shown(o.By, nonzero(restNames[r.Rest]))}, {"missed_at_most", shown(o.By, nonzero(r.Missed))},
 		{"host", shown(o.Hosts, &r.Host)}, {"pid", shown(o.Processes, r.PID)},
 		{"calls", r.Count()}, {"completed", r.Completed},
-		{"unwound", shown(!o.Bucketed, r.Unwound)}, {"open", shown(!o.Bucketed, r.Open)},
-		{"unfinished", shown(o.Bucketed, r.Unfinished)}, {"lost", r.Lost},
+		{"unwound", r.Unwound}, {"open", r.Open}, {"lost", r.Lost},
 	}
 }
 
@@ -271,18 +264,12 @@ func thousandths(rate float64) verbatim { return verbatim(strconv.FormatFloat(ra
 func (o Options) record(r stats.Row) object {
 	latencies, bounds := cmp.Or(r.Latency, noLatencies), cmp.Or(r.Bounds, noBounds)
 	bounded := timed(r) && r.Bounds != nil // else it is not known what probes cost
-	net := o.Latency && !o.Bucketed
 	amount := cmp.Or(r.Amounts, noAmounts)
 	row := append(o.counts(hidden{}, r), object{
 		{"rate", known(rated(r), thousandths(r.Rate))}, {"sum_of", shown(o.Amount != "", amountsOf(r))}, {"left_out", shown(o.Amount != "", amount.Left)},
 	}...)
 	for _, s := range stats.Statistics {
-		name := s.Name + "_ns"
-		if o.Bucketed && s.Bucketed == stats.AtMost {
-			name += "_at_most"
-		}
-		show := o.Latency && !(o.Bucketed && s.Bucketed == stats.Unknown)
-		row = append(row, member{name, shown(show, statistic(r, s, latencies))})
+		row = append(row, member{s.Name + "_ns", shown(o.Latency, statistic(r, s, latencies))})
 	}
 	for _, p := range splitParts {
 		row = append(row, member{p.name + "_ns", shown(o.Sched, known(r.Completed > 0, p.of(r.Split)))})
@@ -297,11 +284,11 @@ func (o Options) record(r stats.Row) object {
 		if s.Name == "sum" && r.Whole != nil {
 			_, low, high, of = scaled(r)
 		}
-		row = append(row, member{s.Name + "_low_ns", shown(net, known(of, low))})
-		row = append(row, member{s.Name + "_high_ns", shown(net, known(of, high))})
+		row = append(row, member{s.Name + "_low_ns", shown(o.Latency, known(of, low))})
+		row = append(row, member{s.Name + "_high_ns", shown(o.Latency, known(of, high))})
 	}
 	return append(append(row, object{
-		{"raw", shown(net, known(timed(r), r.Raw || r.Bounds == nil))},
+		{"raw", shown(o.Latency, known(timed(r), r.Raw || r.Bounds == nil))},
 		{"seen", shown(o.Budgeted, r.Calls)}, {"calls_low", shown(o.Budgeted, callsLow(r))}, {"calls_high", shown(o.Budgeted, callsHigh(r))},
 	}...), o.Interval.members()...)
 }
@@ -331,11 +318,9 @@ func (o Options) members(r stats.Row) object {
 			events[name] = n
 		}
 	}
-	var exact, atMost, low, high, raw object
+	var exact, low, high, raw object
 	for _, s := range stats.Statistics {
-		ns := s.Of(latencies)
-		exact = append(exact, member{s.Name, known(!o.Bucketed || s.Bucketed == stats.Exact, statistic(r, s, latencies))})
-		atMost = append(atMost, member{s.Name, known(s.Bucketed == stats.AtMost, ns)})
+		exact = append(exact, member{s.Name, statistic(r, s, latencies)})
 		from, to := bounds.Of(s)
 		is := true
 		if s.Name == "sum" && r.Whole != nil {
@@ -356,36 +341,19 @@ func (o Options) members(r stats.Row) object {
 		{"ns_low", known(bounded, low)}, {"ns_high", known(bounded, high)}, {"ns_raw", known(bounded, raw)},
 		{"self_ns", self(r)}, {"raw", known(bounded, nonzero(r.Raw))},
 		{"sched", known(timed && o.Sched, splitOf{&r.Split, r.Waits})},
-		{"ns_at_most", known(timed && o.Bucketed, atMost)},
 		{"histogram", known(timed && buckets != nil, buckets)}, {"buckets", known(timed && o.whole(), fine(r))},
 		{"events", known(len(o.Events) > 0, events)},
 	}...), o.Interval.members()...)
 }
 
-// latency returns the cell of a statistic. The first one of a row has the row's mark.
-func latency(row stats.Row, s stats.Statistic, o Options, first bool) any {
+// latency returns the cell of a statistic. The first one of a row, the median, has the row's mark.
+func latency(row stats.Row, s stats.Statistic) any {
 	if !timed(row) {
 		return nil
 	}
 	mark := ""
-	if first {
+	if s.Name == "p50" {
 		mark = latencyMark(row)
 	}
-	ns := s.Of(row.Latency)
-	if o.Bucketed && s.Bucketed == stats.AtMost {
-		return mark + atMost(ns)
-	}
-	return mark + units.Duration(ns)
-}
-
-// atMost writes a bound of ns nanoseconds, rounded up to what [Duration] shows of it.
-func atMost(ns int64) string {
-	step := int64(1)
-	for ns/step > 999 {
-		step *= 10
-	}
-	if rest := ns % step; rest > 0 && ns <= math.MaxInt64-step {
-		ns += step - rest
-	}
-	return "≤" + units.Duration(ns)
+	return mark + units.Duration(s.Of(row.Latency))
 }

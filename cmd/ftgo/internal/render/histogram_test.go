@@ -56,7 +56,10 @@ func TestHistogramUnit(t *testing.T) {
 }
 
 func TestHistogramStaysWithin80Columns(t *testing.T) {
-	many := stats.NewLog2([64]uint64{0: 1 << 45, 10: 1, 13: 1, 24: 1, 42: 1, 63: 1}, 1<<45+5, math.MaxInt64)
+	many, err := stats.NewFine([]stats.FineBucket{{From: 1, Count: 1 << 45}, {From: 1 << 24, Count: 1}, {From: 1 << 62, Count: 1}}, stats.Totals{Min: 1, Max: 1 << 62, Sum: math.MaxInt64})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b bytes.Buffer
 	if err := Histograms(&b, append(extreme(), stats.Row{Function: stats.Function{Name: "main.f", Latency: many}}), Options{Hist: true}); err != nil {
 		t.Fatal(err)

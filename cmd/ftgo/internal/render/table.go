@@ -226,9 +226,9 @@ func writeHistogram(text *bytes.Buffer, row stats.Row, h *stats.Histogram, o Opt
 	}
 	text.WriteByte('\n')
 
-	unit := histogramUnits[0] // in which the kernel's ranges are
+	unit := histogramUnits[0]
 	for _, coarser := range histogramUnits[1:] {
-		if !o.Bucketed && (o.Amount == "" && h.Quantile(0) >= coarser.ns || h.Quantile(1)/unit.ns >= maxEdge) {
+		if o.Amount == "" && h.Quantile(0) >= coarser.ns || h.Quantile(1)/unit.ns >= maxEdge {
 			unit = coarser
 		}
 	}

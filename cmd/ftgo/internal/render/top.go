@@ -36,7 +36,7 @@ func TopCells(r, recent stats.Row, sched bool) []top.Cell {
 				cell, _ := text.(string)
 				return top.Cell{Text: cell, Key: key}
 			}
-			return top.Cell{Text: latency(r, s, Options{}, s.Name == "p50").(string), Key: s.Of(r.Latency)}
+			return top.Cell{Text: latency(r, s).(string), Key: s.Of(r.Latency)}
 		}
 		panic("no statistic " + name)
 	}
@@ -107,7 +107,7 @@ func TopNumbers(whole, recent stats.Row) (numbers, split string) {
 	numbers = fmt.Sprintf("%s, %s/s", units.Plural(whole.Count(), "call"), topRate(whole, recent).Text)
 	for _, s := range stats.Statistics {
 		if s.Name[0] == 'p' && timed(whole) || s.Name == "max" && timed(whole) {
-			numbers += fmt.Sprintf("  %s %v", s.Name, latency(whole, s, Options{}, s.Name == "p50"))
+			numbers += fmt.Sprintf("  %s %v", s.Name, latency(whole, s))
 		}
 	}
 	if whole.Whole != nil {

@@ -12,17 +12,17 @@ import (
 // functionLine is what JSON has of a function. The values of some keys do not matter.
 type functionLine struct {
 	counts
-	Function, Host          string
-	Value, Rest, Unfinished json.RawMessage
-	NS                      json.RawMessage
-	SumOf                   json.RawMessage `json:"sum_of"`
-	Interval                *int64
-	Seen                    *uint64
-	Low                     uint64   `json:"calls_low"`
-	High                    *float64 `json:"calls_high"`
-	Sched                   *sched
-	Buckets                 *buckets
-	Events                  map[string]uint64
+	Function, Host string
+	Value, Rest    json.RawMessage
+	NS             json.RawMessage
+	SumOf          json.RawMessage `json:"sum_of"`
+	Interval       *int64
+	Seen           *uint64
+	Low            uint64   `json:"calls_low"`
+	High           *float64 `json:"calls_high"`
+	Sched          *sched
+	Buckets        *buckets
+	Events         map[string]uint64
 }
 
 type counts struct {

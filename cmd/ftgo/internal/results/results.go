@@ -154,8 +154,6 @@ func (r *Run) function(text []byte) error {
 		return errors.New("made with --by: rows of values can't be added up")
 	case f.SumOf != nil:
 		return errors.New("made with --sum: rows with sums can't be added up")
-	case f.Unfinished != nil:
-		return errors.New("made with --in-kernel: percentiles that are only bounds can't be added up")
 	case f.NS != nil && f.Buckets == nil:
 		return errors.New("latencies without buckets: it was written by an older ftgo, or changed")
 	case calls > most:

@@ -210,7 +210,6 @@ func TestReadRefuses(t *testing.T) {
 		{"an older ftgo's summary", change(`"began"`, `"started"`), "read out:2: a summary that does not tell when the run was"},
 		{"values", change(`"calls"`, `"value":"x","calls"`), "read out:1: made with --by"},
 		{"sums", change(`"calls"`, `"sum_of":{},"calls"`), "read out:1: made with --sum"},
-		{"in kernel", change(`"calls"`, `"unfinished":0,"calls"`), "read out:1: made with --in-kernel"},
 		{"another type", change(`"calls":1`, `"calls":"many"`), "read out:1: parse: "},
 		{"too many calls", change(`"calls":1,`, `"calls":9007199254740993,`), "read out:1: 9007199254740993 calls are more than there can be"},
 		{"more latencies", change(`"completed":1,"unwound":0,"open":0,"lost":0,"errors":1`, `"completed":0`), `read out:1: "main.f0": buckets, ns: of 1 calls, where 0 returned`},

@@ -242,12 +242,10 @@ func (j *Job) sayUnseen() {
 	}
 }
 
-// begun is the number of calls that have begun, as far as calls are told.
+// begun is the number of calls that have begun.
 func (j *Job) begun() (n uint64) {
-	if j.table.Counts != nil {
-		for i := range j.table.Counts.Funcs {
-			n += j.table.Counts.Funcs[i].Calls
-		}
+	for i := range j.table.Counts.Funcs {
+		n += j.table.Counts.Funcs[i].Calls
 	}
 	return n
 }

@@ -23,7 +23,7 @@ type beside struct {
 func (o *Options) start(ctx context.Context, v run.View, stderr io.Writer, over func(*beside)) *beside {
 	env := &Env{
 		Env:      cli.Env{Stdout: io.Discard, Stderr: stderr, Quiet: o.Quiet},
-		BufferKB: o.BufferKB, Adjust: o.Adjust, First: o.First, OpenCalls: o.OpenCalls, Own: o.Env.Own, Release: o.Release, Lower: o.Lower, Patience: o.Patience,
+		BufferKB: o.BufferKB, Adjust: o.Adjust, First: o.First, Own: o.Env.Own, Release: o.Release, Lower: o.Lower, Patience: o.Patience,
 	}
 	o.Env, o.Talk.Env = env, &env.Env
 	ctx, cancel := context.WithCancel(ctx)

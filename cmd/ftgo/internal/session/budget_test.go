@@ -1,10 +1,6 @@
 package session
 
-import (
-	"testing"
-
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
-)
+import "testing"
 
 // TestShare: programs that were running before have a budget if nothing is said.
 func TestShare(t *testing.T) {
@@ -15,7 +11,6 @@ func TestShare(t *testing.T) {
 	}{
 		{"all that run", "", Options{}, 0.25},
 		{"started", "", Options{Program: []string{"sleep"}}, 0},
-		{"in the kernel", "", Options{TableFlags: view.TableFlags{InKernel: true}}, 0},
 		{"none", "0", Options{}, 0},
 		{"small", "0.5", Options{}, 0.005},
 		{"of what is started", "5%", Options{Program: []string{"sleep"}}, 0.05},

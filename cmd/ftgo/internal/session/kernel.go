@@ -86,7 +86,7 @@ func (o *Options) numbered() string {
 	for _, flag := range []struct {
 		given bool
 		name  string
-	}{{o.Fork, "--fork"}, {o.Comm != "", "--comm"}, {len(o.With) > 0, "--with"}, {o.Sched, "--sched"}, {o.Waits, "--waits"}, {o.InKernel, "--in-kernel"}} {
+	}{{o.Fork, "--fork"}, {o.Comm != "", "--comm"}, {len(o.With) > 0, "--with"}, {o.Sched, "--sched"}, {o.Waits, "--waits"}} {
 		if flag.given && !o.DryRun {
 			return flag.name
 		}

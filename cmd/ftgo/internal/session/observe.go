@@ -75,11 +75,7 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 		}
 		return o.WhyUnseen(program, o.Fork)
 	}
-	plan := p.live
-	if o.InKernel {
-		plan = p.inKernel
-	}
-	if err := plan(j); err != nil {
+	if err := p.live(j); err != nil {
 		return err
 	}
 	ready()
@@ -125,12 +121,12 @@ func (o *planned) job() *run.Job {
 }
 
 // place says what is placed, unless that is too much; each probe takes so long to go.
-func (p *planned) place(j *run.Job, where string, each time.Duration) error {
+func (p *planned) place(j *run.Job, each time.Duration) error {
 	n, what := p.plan.Probes()+p.plan.Later(), units.Plural(p.plan.Asked(), "function")
 	if p.plan.Asked() == 0 {
 		what = "all waits"
 	}
-	j.Placed = fmt.Sprintf("probing %s in %s at %s%s", what, p.Binary, units.Plural(n, "place"), where)
+	j.Placed = fmt.Sprintf("probing %s in %s at %s", what, p.Binary, units.Plural(n, "place"))
 	return p.checkProbes(n, each)
 }
 
@@ -167,7 +163,7 @@ func (p *planned) live(j *run.Job) (err error) {
 	}); err != nil {
 		return err
 	}
-	if err := p.place(j, "", pace(p.features, p.FS)); err != nil {
+	if err := p.place(j, pace(p.features, p.FS)); err != nil {
 		return err
 	}
 	if minor, version := p.plan.Binary.GoVersion(); minor > 0 && p.plan.Stack == 1 && p.Stack > 1 {
@@ -195,7 +191,7 @@ func (p *planned) source() trace.Options {
 		Filter: p.Filter(), Talk: &p.Env.Env, Skipped: p.target.Skipped, Sched: p.Sched || p.Waits,
 		Recorder: trace.Recorder{Features: p.features, BufferKB: p.BufferKB, Raw: p.raw, Shared: p.Force},
 		Entries:  want.Entries, Steady: want.Steady, Once: want.Once, Limit: want.Limit,
-		Alone: !p.mixed(), Wait: p.Wait, At: p.At, OpenCalls: p.OpenCalls,
+		Alone: !p.mixed(), Wait: p.Wait, At: p.At,
 		Budget: p.share(), Named: make(map[int]bool), Succeeded: p.Succeeded,
 	}
 	for i := range p.plan.Funcs {
@@ -212,29 +208,6 @@ func (p *planned) source() trace.Options {
 	return opt
 }
 
-// inKernel plans what the kernel keeps histograms of.
-func (p *planned) inKernel(j *run.Job) error {
-	t := p.target
-	if len(t.Sites) > 0 {
-		return cli.Usage("--in-kernel takes functions, not instructions like %s", t.Sites[0].Name)
-	}
-	if p.FS != nil {
-		if err := p.FS.CheckHistograms(); err != nil {
-			return err
-		}
-		if err := t.Hold(p.Force); err != nil {
-			return err
-		}
-	}
-	var err error
-	p.plan, err = uprobe.NewHistograms(t.Binary, t.Funcs, p.Doing)
-	if err := p.checkPlan(" in the kernel", err); err != nil {
-		return err
-	}
-	j.Source = trace.NewInKernel(p.FS, p.plan, p.source())
-	return p.place(j, ", in the kernel", 0)
-}
-
 // planFor decodes what was selected and plans the probes, with what the view wants to be fetched.
 func (p *planned) planFor(opt uprobe.Options) (err error) {
 	if opt.Values, err = p.view.Values(p.target, p.features); err != nil {
@@ -242,11 +215,6 @@ func (p *planned) planFor(opt uprobe.Options) (err error) {
 	}
 	opt.Points, opt.Progress = p.target.Sites, p.Doing
 	p.plan, err = uprobe.New(p.target.Binary, p.target.Funcs, opt)
-	return p.checkPlan("", err)
-}
-
-// checkPlan refuses a plan that could not be made, or that has no event.
-func (p *planned) checkPlan(where string, err error) error {
 	switch {
 	case errors.Is(err, uprobe.ErrNoSched):
 		return cli.WithStatus(cli.ExitNothing, err)
@@ -257,5 +225,5 @@ func (p *planned) checkPlan(where string, err error) error {
 	if n := len(p.plan.Skipped) - 1; n > 0 {
 		more = fmt.Sprintf("; nor can %d more", n)
 	}
-	return cli.Nothing("%s: can't be probed%s: %v%s", first.Func.Name, where, first.Reason, more)
+	return cli.Nothing("%s: can't be probed: %v%s", first.Func.Name, first.Reason, more)
 }

@@ -27,16 +27,15 @@ type Env struct {
 	cli.Env
 	// BufferKB is the ring buffer's size per CPU, 0 for what suits the machine, Adjust what
 	// the kernel's features are taken to be: tests make them small and few.
-	BufferKB  int
-	ReadRaw   bool // events are read as pages of the ring buffer, and not only where that pays: tests compare
-	Adjust    func(tracefs.Features) tracefs.Features
-	First     int           // sites that are probed first where the others follow or, if 0, as many as is usual
-	OpenCalls int           // the kernel's histograms tell so many open calls apart, or, if 0, as many as is usual
-	FS        *tracefs.FS   // that is used, nil if nothing is to be done
-	Own       own.Functions // of ftgo's, for what probes cost
-	Release   string        // names this ftgo
-	Lower     func() error  // drops privileges that no run needs, if it is set
-	Patience  time.Duration // trees wait so long for goroutines that outlive them or, if 0, as long as is usual
+	BufferKB int
+	ReadRaw  bool // events are read as pages of the ring buffer, and not only where that pays: tests compare
+	Adjust   func(tracefs.Features) tracefs.Features
+	First    int           // sites that are probed first where the others follow or, if 0, as many as is usual
+	FS       *tracefs.FS   // that is used, nil if nothing is to be done
+	Own      own.Functions // of ftgo's, for what probes cost
+	Release  string        // names this ftgo
+	Lower    func() error  // drops privileges that no run needs, if it is set
+	Patience time.Duration // trees wait so long for goroutines that outlive them or, if 0, as long as is usual
 }
 
 // Options are what a command is told that looks at a binary, by groups of flags.
@@ -212,7 +211,7 @@ func (o *Options) share() float64 {
 	switch {
 	case o.Budget != nil:
 		return *o.Budget / 100
-	case len(o.Program) > 0 || o.InKernel:
+	case len(o.Program) > 0:
 		return 0
 	}
 	return usualBudget / 100.0

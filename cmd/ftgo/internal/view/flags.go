@@ -167,7 +167,6 @@ type TableFlags struct {
 	PerHost   bool // and of each machine
 	Hist      bool
 	Errors    bool
-	InKernel  bool // the kernel keeps histograms, nothing is streamed
 	FailIf    FailIf
 	Summaries bool // JSON has one of each interval
 }
@@ -178,7 +177,6 @@ func (t *TableFlags) Define(fs *cli.Flags) {
 	t.Values.Define(fs)
 	fs.BoolVar(&t.Errors, "errors", false, "also count the calls whose last result was an error")
 	fs.BoolVar(&t.Hist, "hist", false, "add a histogram of each function: of --sum, or else of latencies")
-	fs.BoolVar(&t.InKernel, "in-kernel", false, "let the kernel build histograms; stream no calls")
 	t.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")
 }
 

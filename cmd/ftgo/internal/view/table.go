@@ -186,7 +186,7 @@ func (r *Table) options() render.Options {
 	o := &r.opt.Tables
 	return render.Options{
 		By: o.Values.By.Text != "", ByStack: o.Values.By.AsksStack(), Amount: o.Values.Sum.Text, Hist: o.Hist,
-		Latency: r.mode == uprobe.Latency, Bucketed: o.InKernel, Errors: o.Errors, Sched: r.opt.Sched, Events: r.Events,
+		Latency: r.mode == uprobe.Latency, Errors: o.Errors, Sched: r.opt.Sched, Events: r.Events,
 		Budgeted: r.Plan.Regroups > 0, Processes: o.PerPID, FullNames: r.opt.FullNames,
 	}
 }
