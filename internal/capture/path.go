@@ -233,9 +233,9 @@ func doubtful(t *gotype.Type) bool { return t.IsWord() && strings.Contains(t.Nam
 
 // Field is what the kernel knows of a variable when it evaluates an event's filter.
 type Field struct {
-	// Name is that of the event's field, which holds the variable itself, but the length
-	// of a string or slice. It must come from a register or the stack: what lies behind a
-	// pointer reads as 0 where it can't be read, which is no reason to drop a call.
+	// Name is that of the event's field, which holds the number. It must come from a register
+	// or the stack: what lies behind a pointer reads as 0 where it can't be read, which is no
+	// reason to drop a call.
 	Name string
 	Type *gotype.Type // the variable's; int for a length or a capacity
 	// Signed: the kernel takes the field for a signed number, as wide as Type, 8 bytes for a length.
@@ -253,7 +253,7 @@ func (b *Builder) Field(path string, part Part) (f Field, ok bool) {
 	switch kind := t.Kind; {
 	case part == Cap && kind == reflect.Slice:
 		s, size, f.Signed = s.at(16), 8, true
-	case part != Cap && (kind == reflect.String || kind == reflect.Slice):
+	case part == Len && (kind == reflect.String || kind == reflect.Slice):
 		s, size, f.Signed = s.at(8), 8, true
 	case part != Whole:
 		return f, false
@@ -274,26 +274,11 @@ func (b *Builder) Field(path string, part Part) (f Field, ok bool) {
 	if why != "" || shift != 0 || !f.Signed && !b.opt.Memory {
 		return f, false
 	}
-	f.Name, ok = b.name(text, typ, size)
-	return f, ok
-}
-
-// Piece fetches size bytes at an offset in a string or byte slice, as a signed number.
-func (b *Builder) Piece(path string, off, size int64) (name string, ok bool) {
-	_, s, err := b.walk(path)
-	inner, shift, why := s.text(b, 8)
-	if err != nil || why != "" || shift != 0 {
-		return "", false
-	}
-	return b.name(deref(off, inner), "s", size)
-}
-
-// name is that of the argument that fetches a number.
-func (b *Builder) name(text, typ string, size int64) (name string, ok bool) {
 	at, why := b.fetch(text, typ+strconv.FormatInt(8*size, 10), 0, int(size))
 	if why != "" {
-		return "", false
+		return f, false
 	}
 	b.named = true
-	return "v" + strconv.Itoa(slices.IndexFunc(b.args, func(a arg) bool { return a.at == at })), true
+	f.Name = "v" + strconv.Itoa(slices.IndexFunc(b.args, func(a arg) bool { return a.at == at }))
+	return f, true
 }

@@ -73,8 +73,6 @@ func (s source) piece(size int64) (p offsets.Piece, ok bool) {
 	return s.pieces[i], true
 }
 
-func deref(disp int64, inner string) string { return fmt.Sprintf("%+d(%s)", disp, inner) }
-
 // text is the fetcharg for the first size bytes; they lie shift bits up in what it yields.
 func (s source) text(b *Builder, size int64) (text string, shift uint, why string) {
 	switch {
@@ -83,7 +81,7 @@ func (s source) text(b *Builder, size int64) (text string, shift uint, why strin
 	case s.inner != "" && strings.Count(s.inner, "(") >= maxDeref:
 		return "", 0, "too many pointers away"
 	case s.inner != "":
-		return deref(s.off, s.inner), 0, ""
+		return fmt.Sprintf("%+d(%s)", s.off, s.inner), 0, ""
 	}
 	p, ok := s.piece(size)
 	in := s.off - p.Offset

@@ -278,16 +278,8 @@ func (v *Lines) filter(fl *funcLines, o *operands, whole bool) (kernel string, e
 	})
 	var texts []string
 	for _, p := range pushes {
-		room := true
-		text := p.Filter(func(piece where.Piece) string {
-			name, ok := entry.Piece(piece.Ref.Path, piece.Offset, piece.Size)
-			room = room && ok
-			return name
-		})
-		if room { // else it is in rest, too
-			texts = append(texts, text)
-			v.explain("%s: in the kernel: %s", o.f.Name, p.Expr.String())
-		}
+		texts = append(texts, p.Text)
+		v.explain("%s: in the kernel: %s", o.f.Name, p.Expr.String())
 	}
 	if text := rest.String(); text != "" {
 		v.explain("%s: in user space: %s", o.f.Name, text)

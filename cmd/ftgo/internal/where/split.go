@@ -1,14 +1,9 @@
 package where
 
 import (
-	"encoding/binary"
-	"fmt"
 	"math"
-	"math/bits"
 	"reflect"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/ftgo/ftgo/internal/capture"
 )
@@ -24,41 +19,20 @@ type Push struct {
 	Expr Expr
 	// Exact: it is as strict as Expr, which need not be evaluated again.
 	Exact bool
-
-	// text is in the terms of the kernel, of an event's fields, as filters are written
-	// (Documentation/trace/events.rst, "Event filtering"): "field op number", "field & number",
-	// joined by && and ||, !( ). Each placeholder stands for the field that holds a piece.
-	text   string
-	pieces []Piece
+	// Text names an event's fields, as the kernel's filters do (Documentation/trace/events.rst,
+	// "Event filtering"): "field op number", "field & number", joined by && and ||, !( ). It has
+	// parentheses where they matter for joining it to others.
+	Text string
 }
 
-const placeholder = "\x00"
+func exactly(text string) Push { return Push{Exact: true, Text: text} }
 
-func exactly(text string) Push { return Push{Exact: true, text: text} }
-
-// size is the longest that the text can become: names have at most 31 bytes (MAX_ARG_NAME_LEN in
-// kernel/trace/trace_probe.h).
-func (p Push) size() int { return len(p.text) + 30*len(p.pieces) }
-
-// join is "(p op q)", or one of both that is too long already.
+// join is "(p op q)", or p if that is too long already.
 func (p Push) join(op string, q Push) Push {
-	switch {
-	case p.size() > MaxFilter:
+	if len(p.Text) > MaxFilter {
 		return p
-	case q.size() > MaxFilter:
-		return q
 	}
-	return Push{Exact: p.Exact && q.Exact, text: "(" + p.text + op + q.text + ")", pieces: slices.Concat(p.pieces, q.pieces)}
-}
-
-// Filter writes the condition for an event's filter, in parentheses where they matter
-// for joining it to others. name names the fields that hold the pieces of strings.
-func (p Push) Filter(name func(Piece) string) string {
-	text := p.text
-	for _, piece := range p.pieces {
-		text = strings.Replace(text, placeholder, name(piece), 1)
-	}
-	return text
+	return Push{Exact: p.Exact && q.Exact, Text: "(" + p.Text + op + q.Text + ")"}
 }
 
 // Split finds what the kernel can evaluate where a call begins. known tells how it knows a
@@ -66,10 +40,9 @@ func (p Push) Filter(name func(Piece) string) string {
 // one of the conditions is one that the filter does not let through; of the others rest
 // decides.
 //
-// Conditions are comparisons of integers, bools and pointers with constants, "x & 4", and
-// strings that are equal to a constant, joined by && || and !. Where one side of an && is
-// none of these, the other side is pushed, and the whole stays in rest, as comparisons of
-// strings do: the kernel reads zeros where memory can't be read.
+// Conditions are comparisons of integers, bools and pointers with constants, and "x & 4",
+// joined by && || and !. Where one side of an && is none of these, the other side is pushed,
+// and the whole stays in rest.
 func (e Expr) Split(known func(Ref) (capture.Field, bool)) (kernel []Push, rest Expr) {
 	rest.text = e.text
 	size := 0
@@ -87,7 +60,7 @@ func (e Expr) Split(known func(Ref) (capture.Field, bool)) (kernel []Push, rest 
 			return
 		}
 		p, ok := s.condition(n, false)
-		if length := len(" && ") + p.size(); ok && size+length <= MaxFilter {
+		if length := len(" && ") + len(p.Text); ok && size+length <= MaxFilter {
 			size += length
 			p.Expr = Expr{text: e.text, root: n}
 			kernel = append(kernel, p)
@@ -167,10 +140,8 @@ func (s splitter) comparison(o op, x *node, constant operand) (p Push, ok bool) 
 	case class == anyClass:
 	case o.equality() && class == truthClass && constant.class == truthClass:
 		return exactly(f.is(either((o == opEqual) == (constant.truth == True), opNotEqual, opEqual), "0")), true
-	case o.equality() && constant.class == nilClass && class&nilableClass != 0 && f.Type.Kind != reflect.Slice:
+	case o.equality() && constant.class == nilClass && class&nilableClass != 0:
 		return exactly(f.is(o, "0")), true
-	case o.equality() && class&textClass != 0 && constant.class == textClass && f.Type.Kind != reflect.Func:
-		return f.textCompare(x.ref, o, constant.text.bytes)
 	case class&wholeClass != 0:
 		text, ok := f.compare(o, constant)
 		return exactly(text), ok
@@ -201,18 +172,8 @@ func (s splitter) bits(o op, n *node, constant operand) (p Push, ok bool) {
 	return exactly(either(o == opEqual, "!", "") + "(" + f.Name + " & " + f.number(value) + ")"), ok
 }
 
-// field is a variable as the kernel knows it, a string or byte slice by its length.
+// field is a variable as the kernel knows it.
 type field struct{ capture.Field }
-
-// Piece is a part of a constant string that the kernel can compare at once.
-type Piece struct {
-	// Ref is what is compared with the string.
-	Ref Ref
-	// Offset is the part's place in the string, Size its bytes: 8, 4, 2 or 1.
-	Offset, Size int64
-	// Value is the signed number that those bytes are on x86.
-	Value int64
-}
 
 // is compares the field with a number.
 func (f field) is(o op, number string) string { return f.Name + " " + o.String() + " " + number }
@@ -264,48 +225,4 @@ func (f field) compare(o op, constant operand) (text string, ok bool) {
 	less := o&opLess != 0
 	half := f.is(either(less, opGreaterEqual, opLess), "0")
 	return "(" + half + either(less != upper, " && ", " || ") + same + ")", true
-}
-
-// maxCompared is how much of a string the kernel compares.
-const maxCompared = 64
-
-// pieces cuts a string, or the first of its bytes, into as few pieces as can be without
-// reading beyond its end.
-func pieces(r Ref, constant []byte) (out []Piece) {
-	length := min(len(constant), maxCompared)
-	for b := constant[:length]; len(b) > 0; {
-		size := int64(1) << min(bits.Len(uint(len(b)))-1, 3)
-		var word [8]byte
-		copy(word[8-size:], b)
-		value := int64(binary.LittleEndian.Uint64(word[:])) >> (64 - 8*size)
-		out = append(out, Piece{r, int64(length - len(b)), size, value})
-		b = b[size:]
-	}
-	return out
-}
-
-// textCompare compares a string with a constant: its length first. It is exact only for "": a
-// piece that the kernel could not read is 0, and then the call must pass, since the comparison
-// is unknown.
-func (f field) textCompare(ref Ref, o op, constant []byte) (p Push, ok bool) {
-	p = exactly(f.is(o, strconv.Itoa(len(constant))))
-	if len(constant) == 0 {
-		return p, true
-	} else if o == opNotEqual && len(constant) > maxCompared {
-		return p, false
-	}
-	p.Exact = false
-	for _, piece := range pieces(ref, constant) {
-		one := Push{text: fmt.Sprintf("%s %s %d", placeholder, o, piece.Value), pieces: []Piece{piece}}
-		switch unread := (Push{text: placeholder + " == 0", pieces: one.pieces}); {
-		case o == opNotEqual && piece.Value == 0:
-			return p, false
-		case piece.Value != 0 && o == opEqual:
-			one = one.join(" || ", unread)
-		}
-		p.text += either(o == opEqual, " && ", " || ") + one.text
-		p.pieces = append(p.pieces, one.pieces...)
-	}
-	p.text = "(" + p.text + ")"
-	return p, true
 }
