@@ -50,7 +50,7 @@ var manualTexts = map[string]string{
 	"slow":       "Show only the trees of calls whose outermost call took longer than so many SECONDS, or a time like 50ms: see --tree. All calls are kept until it has ended, up to 10,000 of a tree and 100,000 in all.",
 	"tree":       "Show calls as trees, once the outermost call of each has ended, with what goroutines do that it starts. A tree waits one second for those that outlive it.",
 	"format":     "Write lines by TEMPLATE; NAMES are the values of its verbs, as in --format 'key=%q n=%d' key,n.",
-	"values":     "Show values short or full (default short). Short ones are cut where a line would be wider than the terminal, or 200 columns; of a struct they have six fields, and of what a pointer leads to nothing if it has more. Parts that FUNC names are not left out, and of maps that it names, of up to eight elements, strings are shown, too, as are the values of a context. All formats but the table are full.",
+	"values":     "Show values short or full (default short). Short ones are cut where a line would be wider than the terminal, or 200 columns; of a struct they have six fields, and of what a pointer leads to nothing if it has more. Parts that FUNC names are not left out. All formats but the table are full.",
 	"probe top":  "Show only the first N functions, and of each in a table the first N stacks.",
 	"sort":       "Sort functions by KEY, the largest first: calls, rate, total (the time of all calls), mean, p50, p90, p95, p99, p999, max, errors with --errors, wait with --sched, sum with --sum; or by name (default sum with --sum, else calls).",
 	"count sort": "Sort functions by KEY, the largest first: calls, rate, or sum with --sum; or by name (default sum with --sum, else calls).",

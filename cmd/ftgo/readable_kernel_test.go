@@ -28,17 +28,14 @@ func TestKernelReadable(t *testing.T) {
 				`main.times(at=2024-02-29T12:00:00.5Z, took=1.5s, p=&2024-02-29T12:00:00.5Z, all=[1s 1h0m0s]) = 1.5s`,
 				`main.addrs(v4=` + guess + v4 + `, v6=` + guess + `2001:db8::1, mapped=` + guess + mapped + `, zoned=` + guess + zoned + `, none=invalid IP) = true`,
 				`main.ports(p=` + guess + `127.0.0.1:80, n=` + guess + `10.0.0.0/8, none=invalid Prefix) = 80`,
-				`main.numbers(m=map[-1:10 2:20 3:30], of=map[{X:1 Y:2}:true], none=nil, large=map[len 100]) = 3`,
-				`main.words(m=map["":"01234567890123456789012345678901"…+8 "a":"one" "b":"two"], by=map["nil":nil], empty=map[len 0]) = 3`,
+				`main.maps(m=map[len 2], none=nil, empty=map[len 0], large=map[len 100]) = 2`,
 				`main.fails(err=*errors.errorString("plain")) = "plain"`,
 				`main.fails(err=*fmt.wrapError("open: file does not exist")) = "open: file does not exist"`,
 				`main.fails(err=*fs.PathError("open /x: no such file or directory")) = "open /x: no such file or directory"`,
 				`main.fails(err=*strconv.NumError("strconv.Atoi: parsing \"x\": (*errors.errorString)"…)) = "strconv.Atoi: parsing \"x\": invalid syntax"`,
 				`main.fails(err=context.deadlineExceededError("context deadline exceeded")) = "context deadline exceeded"`,
-				`main.serves(ctx=*context.cancelCtx[main.idKey("request"):int(42) main.userKey({}):string("bob")]) = nil`,
-				`main.serves(ctx=*context.valueCtx[main.idKey("6"):*main.small(&{X:6 Y:0}) main.idKey("5"):*main.small(&{X:5 Y:0}) main.idKey("4"):*main.small(&{X:4 Y:0}) main.idKey("3"):*main.small(&{X:3 Y:0}) main.idKey("2"):*main.small(&{X:2 Y:0}) main.idKey("1"):*main.small(&{X:1 Y:0}) …]) = nil`,
 			}
-			funcs := []string{"main.chans", "main.times", "main.addrs", "main.ports", "main.numbers", "main.words(m, by, empty)", "main.fails", "main.serves(ctx)"}
+			funcs := []string{"main.chans", "main.times", "main.addrs", "main.ports", "main.maps(m, none, empty, large)", "main.fails"}
 			args := append([]string{"trace", "-q", "--values", "full", "-n", strconv.Itoa(len(want)), target}, funcs...)
 			r := ftgo(t, append(args, "--", target)...)
 			if got := withoutColumns(r.stdout); r.code != 0 || got != strings.Join(want, "\n")+"\n" {

@@ -192,10 +192,7 @@ func sameNumber(got, want json.Number) bool {
 }
 
 func (c *comparison) object(path string, got, want map[string]any, follow, inside bool) {
-	const full = 8 // a map of so many elements may have grown: they are in several places then
-	switch items, _ := want["items"].([]any); {
-	case len(items) == full && want["cap"] == nil && got["items"] == nil:
-		c.members(path, got, map[string]any{"len": want["len"]}, follow, inside)
+	switch {
 	case want["items"] != nil:
 		for _, key := range []string{"len", "cap"} {
 			if got[key] != want[key] {

@@ -99,9 +99,6 @@ type Builder struct {
 	large *Large
 	named bool // somebody knows arguments by their names, which go by their order
 	slot  int  // which element of a map a path with a key leads to
-	asked bool // values that are planned were asked for by their paths
-	// later plan what there may be room for in the end.
-	later []func()
 	// arrays are those that are fetched, which what lies in them need not be again.
 	arrays []region
 }
@@ -127,7 +124,7 @@ func NewBuilder(vars []offsets.Variable, opt Options) *Builder {
 // unfetched. paths select parts: "req.URL.Path", "s.items[0].name", "*p"; nil are all variables
 // whole. Decode yields their values, then those of more, which have precedence in the room.
 func (b *Builder) Capture(paths, more []string) (*Capture, error) {
-	last, err := b.paths(more)
+	last, err := b.paths(more, false)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +132,7 @@ func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 	if m := b.opt.Machine; m != nil {
 		c.end = 1 << m.AddressBits
 	}
-	b.later, b.asked = nil, paths != nil // what is told beside values needs no elements
-	if c.roots, err = b.paths(paths); err != nil {
+	if c.roots, err = b.paths(paths, true); err != nil {
 		return nil, err
 	}
 	if paths == nil {
@@ -155,10 +151,6 @@ func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 				c.Large = append(c.Large, Large{b.vars[i].Name, b.large.Fields, part})
 			}
 		}
-	}
-	for _, plan := range b.later {
-		b.share = len(b.args) + maxShare
-		plan()
 	}
 	c.roots = append(c.roots, last...)
 	b.arrange(c)

@@ -168,7 +168,6 @@ func (d *decoder) value(n *node) Value {
 		d.dynamic(n, &v)
 	case reflect.Map, reflect.Chan, reflect.Func:
 		d.header(&v)
-		d.elements(n, &v)
 	}
 	if n.real.at >= 0 && v.State == Known {
 		d.reveal(&v, n)

@@ -46,9 +46,6 @@ func (n *node) dynamic(b *Builder, s source) {
 	data, l := b.follow(s.at(8), nil)
 	n.imag, n.why = l, data.why
 	isError := IsError(n.typ)
-	if n.why == "" && isContext(n.typ) {
-		n.contexts(b, data)
-	}
 	if n.why == "" && (!n.typ.Methods || isError) {
 		p.fill(b, data, isError)
 	}
@@ -126,7 +123,6 @@ func (d *decoder) dynamic(n *node, v *Value) {
 		return
 	}
 	v.Dynamic = t.Name
-	d.contexts(n, v, t)
 	e := Value{Type: t, Num: v.Num}
 	v.Elem = &e
 	switch {

@@ -24,8 +24,6 @@ type node struct {
 	unasked             string // why bytes that are out of reach are not shown
 	short               bool   // what it points to is left out, because it is large
 	slots               []slot
-	elems               *elements // a map's, where they are fetched
-	chain               []contextLevel
 	real                leaf  // the address of its type, of which typ is the shape
 	among               int64 // real is the first of so many words, of which one is that; 0: real is
 }
@@ -82,11 +80,8 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 		// (runtime.hchan) that and the room for them, in func values the address of the code.
 		to := n.follow(b, s, nil)
 		n.len = n.scalar(b, to, 8, true)
-		switch t.Kind {
-		case reflect.Chan:
+		if t.Kind == reflect.Chan {
 			n.cap = n.scalar(b, to.at(8), 8, true)
-		case reflect.Map:
-			n.elements(b, to, pointers)
 		}
 	default:
 		switch t.Size {

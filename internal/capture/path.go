@@ -16,8 +16,9 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// paths plans the fetching of what paths lead to.
-func (b *Builder) paths(paths []string) ([]*node, error) {
+// paths plans the fetching of what paths lead to, and, if reveal is set, of the types that variables of generic
+// code have.
+func (b *Builder) paths(paths []string, reveal bool) ([]*node, error) {
 	var nodes []*node
 	for _, path := range paths {
 		t, s, err := b.walk(path)
@@ -29,7 +30,7 @@ func (b *Builder) paths(paths []string) ([]*node, error) {
 			continue
 		}
 		n := b.value(path, t, s, 1)
-		if i := slices.IndexFunc(b.vars, func(v offsets.Variable) bool { return v.Name == path }); i >= 0 && b.asked {
+		if i := slices.IndexFunc(b.vars, func(v offsets.Variable) bool { return v.Name == path }); i >= 0 && reveal {
 			b.reveal(n, &b.vars[i], s)
 		}
 		nodes = append(nodes, n)

@@ -36,8 +36,8 @@ type Value struct {
 	// an interface's data word. Imag is the second part of a complex number.
 	Num, Imag uint64
 	Bytes     []byte  // a string's or a byte slice's, Len of them; fewer if it was cut; what two words may be
-	Len, Cap  int64   // those of strings, slices, maps (Len), channels; Len of a context's Items is less than 0 if there may be more
-	Items     []Value // the first elements of a slice, those of an array, or a map's or a context's: its Fields are key and value
+	Len, Cap  int64   // those of strings, slices, maps (Len), channels
+	Items     []Value // the first elements of a slice, those of an array
 	Fields    []Value // a struct's
 	Elem      *Value  // what a pointer points to or an interface holds, where it was fetched
 	// Dynamic is the name of the type in an interface, or of a pointer to what was left out for its

@@ -35,10 +35,7 @@ import (
 //	  that may be a string       {"guess":"bob","words":["0x4b2f1a","0x3"]}
 //	interface                    {"type":"*main.T","value":…}, "value" the data word if no more was fetched
 //	  that is a usual error      {"type":"*errors.errorString","error":"not found","value":…}
-//	  that is a context          {"type":"*context.valueCtx","values":[{"key":…,"value":…}],"cut":true,"value":…}: the
-//	                             innermost first; not cut if all are there
-//	map                          {"len":1,"items":[{"key":"a","value":1}]}; without "items" if they were not
-//	  fetched, cut if "len" is larger
+//	map                          {"len":1}
 //	chan                         {"len":1,"cap":8}
 //	of package net/netip         "127.0.0.1:80"; where it may be ::ffff:127.0.0.1 or have a zone {"guess":"127.0.0.1:80"}
 //	func                         {"func":"main.main.func1"}, or its address if no name is known
@@ -107,11 +104,7 @@ func appendJSON(b []byte, v *capture.Value) []byte {
 	case reflect.Interface:
 		return appendInterfaceJSON(b, v)
 	case reflect.Map:
-		b = fmt.Appendf(b, `{"len":%d`, v.Len)
-		if len(v.Items) > 0 {
-			b = appendPairsJSON(append(b, `,"items":`...), v)
-		}
-		return append(b, '}')
+		return fmt.Appendf(b, `{"len":%d}`, v.Len)
 	case reflect.Chan:
 		return fmt.Appendf(b, `{"len":%d,"cap":%d}`, v.Len, v.Cap)
 	default: // reflect.Func
@@ -245,27 +238,10 @@ func appendPointerJSON(b []byte, v *capture.Value) []byte {
 	return append(b, '}')
 }
 
-// appendPairsJSON writes the keys and values of a map or context.
-func appendPairsJSON(b []byte, v *capture.Value) []byte {
-	b = append(b, '[')
-	for i := range v.Items {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = AppendObject(b, v.Items[i].Fields)
-	}
-	return append(b, ']')
-}
-
 func appendInterfaceJSON(b []byte, v *capture.Value) []byte {
 	b = appendNamed(append(b, `{"type":`...), v.Dynamic, v.TypeWord)
 	if message, ok := ErrorMessage(v); ok {
 		b = appendStringJSON(append(b, `,"error":`...), &message)
-	}
-	if len(v.Items) > 0 {
-		if b = appendPairsJSON(append(b, `,"values":`...), v); v.Len < 0 {
-			b = append(b, `,"cut":true`...)
-		}
 	}
 	b = append(b, `,"value":`...)
 	switch {

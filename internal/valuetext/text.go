@@ -24,8 +24,7 @@ const typeNotKnown = "type not known"
 //	"hi bob"  "abc"…+4093  []byte("\x00\x01")  [1 2 3 …+97]
 //	{Name:"x" Age:3}  &{Name:"x" Age:3}  {Name:"x" Age:3 …+7}  0xc000012345  nil
 //	int(3)  *errors.errorString("not found")  *main.T(0xc000012345)
-//	*context.valueCtx[main.userKey({}):string("bob")]
-//	map[len 300]  map["a":1 "b":2]  chan[1/8]  main.main.func1
+//	map[len 300]  chan[1/8]  main.main.func1
 //	{0x4b2f1a, 0x3}  0x2a?  ~"hi bob": words of no known type, one that may be another's, two that may be a string
 //	<unreadable: page not in memory>  <in a floating-point register>
 //
@@ -115,7 +114,7 @@ func AppendText(b []byte, v *capture.Value) []byte {
 	case reflect.Interface:
 		return appendInterface(b, v)
 	case reflect.Map:
-		return appendMap(b, v)
+		return fmt.Appendf(b, "map[len %d]", v.Len)
 	case reflect.Chan:
 		return fmt.Appendf(b, "chan[%d/%d]", v.Len, v.Cap)
 	default: // reflect.Func
@@ -211,30 +210,6 @@ func appendItems(b []byte, items []capture.Value, length int64) []byte {
 	return append(appendMissing(b, missing), ']')
 }
 
-// appendMap writes the elements of a map, if they were fetched.
-func appendMap(b []byte, v *capture.Value) []byte {
-	if len(v.Items) == 0 {
-		return fmt.Appendf(b, "map[len %d]", v.Len)
-	}
-	b = appendPairs(append(b, "map["...), v)
-	if more := v.Len - int64(len(v.Items)); more > 0 {
-		b = appendMissing(append(b, ' '), more)
-	}
-	return append(b, ']')
-}
-
-// appendPairs writes the keys and values of a map or context.
-func appendPairs(b []byte, v *capture.Value) []byte {
-	for i := range v.Items {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		pair := v.Items[i].Fields
-		b = AppendText(append(AppendText(b, &pair[0]), ':'), &pair[1])
-	}
-	return b
-}
-
 // appendInterface writes what a non-nil interface holds as a conversion to its type.
 func appendInterface(b []byte, v *capture.Value) []byte {
 	if known(v.Elem) && isBytes(v.Elem) && !v.Elem.Nil() {
@@ -244,12 +219,6 @@ func appendInterface(b []byte, v *capture.Value) []byte {
 		b = append(appendHex(append(b, '<'), v.TypeWord), '>')
 	} else {
 		b = append(b, printable.Text(v.Dynamic)...)
-	}
-	if len(v.Items) > 0 {
-		if b = appendPairs(append(b, '['), v); v.Len < 0 {
-			b = append(b, " …"...)
-		}
-		return append(b, ']')
 	}
 	b = append(b, '(')
 	message, isError := ErrorMessage(v)

@@ -1,5 +1,5 @@
 // Command readable calls functions with values that people read in a form of their own: times, addresses,
-// maps, channels, contexts and chains of errors. Then it waits for SIGTERM. It needs Go 1.18.
+// maps, channels and chains of errors. Then it waits for SIGTERM. It needs Go 1.18.
 package main
 
 import (
@@ -13,12 +13,6 @@ import (
 	"strconv"
 	"syscall"
 	"time"
-)
-
-type (
-	userKey struct{}
-	idKey   string
-	small   struct{ X, Y int16 }
 )
 
 //go:noinline
@@ -36,18 +30,10 @@ func addrs(v4, v6, mapped, zoned, none netip.Addr) bool { return v4.IsValid() }
 func ports(p netip.AddrPort, n netip.Prefix, none netip.Prefix) uint16 { return p.Port() }
 
 //go:noinline
-func numbers(m map[int]uint8, of map[small]bool, none map[int]int, large map[int]int) int {
-	return len(m)
-}
-
-//go:noinline
-func words(m map[string]string, by map[string]*int, empty map[string]bool) int { return len(m) }
+func maps(m map[string]int, none, empty, large map[int]int) int { return len(m) }
 
 //go:noinline
 func fails(err error) string { return err.Error() }
-
-//go:noinline
-func serves(ctx context.Context) error { return ctx.Err() }
 
 func main() {
 	c := make(chan int, 8)
@@ -66,8 +52,7 @@ func main() {
 	for i := 0; i < 100; i++ {
 		large[i] = i
 	}
-	numbers(map[int]uint8{3: 30, -1: 10, 2: 20}, map[small]bool{{1, 2}: true}, nil, large)
-	words(map[string]string{"b": "two", "a": "one", "": "0123456789012345678901234567890123456789"}, map[string]*int{"nil": nil}, map[string]bool{})
+	maps(map[string]int{"a": 1, "b": 2}, nil, map[int]int{}, large)
 
 	fails(errors.New("plain"))
 	fails(fmt.Errorf("open: %w", fs.ErrNotExist))
@@ -75,16 +60,6 @@ func main() {
 	_, err := strconv.Atoi("x")
 	fails(err)
 	fails(context.DeadlineExceeded)
-
-	ctx := context.WithValue(context.Background(), userKey{}, "bob")
-	ctx, cancel := context.WithCancel(context.WithValue(ctx, idKey("request"), 42))
-	defer cancel()
-	serves(ctx)
-	deep := context.Background()
-	for i := 0; i < 7; i++ {
-		deep = context.WithValue(deep, idKey(strconv.Itoa(i)), &small{int16(i), 0})
-	}
-	serves(deep)
 
 	// Who reads the values may ask what there is in memory.
 	end := make(chan os.Signal, 1)

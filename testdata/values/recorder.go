@@ -135,7 +135,7 @@ func (rec *recorder) reference(v reflect.Value, pointers int) {
 	case reflect.Slice:
 		rec.slice(v, pointers)
 	case reflect.Map:
-		rec.mapping(v)
+		rec.text(fmt.Sprintf(`{"len":%d}`, v.Len()))
 	case reflect.Chan:
 		rec.text(fmt.Sprintf(`{"len":%d,"cap":%d}`, v.Len(), v.Cap()))
 	case reflect.Func:
@@ -145,32 +145,6 @@ func (rec *recorder) reference(v reflect.Value, pointers int) {
 	case reflect.Interface:
 		rec.iface(v.Elem(), pointers)
 	}
-}
-
-// mapping records a map, with its elements if they are few numbers.
-func (rec *recorder) mapping(v reflect.Value) {
-	rec.text(fmt.Sprintf(`{"len":%d`, v.Len()))
-	if v.Len() > 0 && v.Len() <= 8 && v.Type().Key().Kind() == reflect.Int8 {
-		keys := v.MapKeys()
-		for i := range keys {
-			for j := i; j > 0 && keys[j].Int() < keys[j-1].Int(); j-- {
-				keys[j], keys[j-1] = keys[j-1], keys[j]
-			}
-		}
-		for i, key := range keys {
-			before := ","
-			if i == 0 {
-				before = `,"items":[`
-			}
-			rec.text(before + `{"key":`)
-			rec.value(key, 0)
-			rec.text(`,"value":`)
-			rec.value(v.MapIndex(key), 0)
-			rec.text("}")
-		}
-		rec.text("]")
-	}
-	rec.text("}")
 }
 
 func (rec *recorder) float(f float64, bits int) {
