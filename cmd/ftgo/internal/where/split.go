@@ -27,14 +27,6 @@ type Push struct {
 
 func exactly(text string) Push { return Push{Exact: true, Text: text} }
 
-// join is "(p op q)", or p if that is too long already.
-func (p Push) join(op string, q Push) Push {
-	if len(p.Text) > MaxFilter {
-		return p
-	}
-	return Push{Exact: p.Exact && q.Exact, Text: "(" + p.Text + op + q.Text + ")"}
-}
-
 // Split finds what the kernel can evaluate where a call begins. known tells how it knows a
 // variable, or that it doesn't: results and the latency, to begin with. A call that fails
 // one of the conditions is one that the filter does not let through; of the others rest
@@ -109,8 +101,10 @@ func (s splitter) junction(n *node, not bool) (p Push, ok bool) {
 	y, okY := s.condition(n.y, not)
 	and := (n.op == opAnd) != not
 	switch {
+	case okX && okY && len(x.Text) > MaxFilter: // the whole would be, too
+		return x, true
 	case okX && okY:
-		return x.join(either(and, " && ", " || "), y), true
+		return Push{Exact: x.Exact && y.Exact, Text: "(" + x.Text + either(and, " && ", " || ") + y.Text + ")"}, true
 	case okY:
 		x = y
 	}
