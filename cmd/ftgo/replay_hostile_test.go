@@ -71,8 +71,11 @@ var forgeries = []struct {
 	{name: "complete before the hits", from: "# lost 0", to: "# complete 0123456789abcd\n# lost 0", refused: "hits of 0 sites"},
 	{name: "events behind the end", from: "# complete", to: enter + "# complete", refused: "behind its events is a line"},
 	// The header.
-	{name: "another version", from: "# ftgo-recording 2", to: "# ftgo-recording 5", refused: "of version 5"},
-	{name: "an older version", from: "# ftgo-recording 2", to: "# ftgo-recording 1", refused: "of version 1"},
+	{name: "another version", from: "# ftgo-recording 4", to: "# ftgo-recording 5", refused: "has version 5 of the format, not 4"},
+	{name: "an older version", from: "# ftgo-recording 4", to: "# ftgo-recording 3", refused: `read it with the ftgo that made it, version "v1"`},
+	{name: "an older version with escapes", from: `4 0123456789abcd
+# about {"made":"v1`, to: `2 0123456789abcd
+# about {"made":"\u001b[2J\n`, refused: "has version 2 of the format, not 4"},
 	// The window.
 	{name: "a window", from: "# lost 0", to: "# lost 0\n" + windowed("1000000000 0.900000 1000000000", "2000000000 1.900000 2000000000"), calls: 1, completed: 1, hits: 2},
 	{name: "a window that ends before its events", from: "# lost 0", to: "# lost 0\n" + windowed("1000000000 0.900000 1000000000", "2000000000 0.950000 2000000000"), calls: 0, completed: 0, hits: 0},
@@ -82,12 +85,12 @@ var forgeries = []struct {
 	{name: "a pass of neither end", from: "# lost 0", to: "# lost 0\n# pass middle 7", refused: "of neither end"},
 	{name: "a nonce that everybody knows", from: "0123456789abcd", to: "1", refused: "shorter than 16 bytes"},
 	{name: "no plan", from: `,"plan":`, to: `,"plam":`, refused: "read plan"},
-	{name: "a plan of another kind", from: `"plan":{"mode":0`, to: `"plan":{"mode":200`, refused: "mode 200"},
+	{name: "a plan of another kind", from: `"mode":0`, to: `"mode":200`, refused: "mode 200"},
 	{name: "a function that is not there", from: `"sites":[[0,1,2,0,255]]`, to: `"sites":[[0,1,2,1000000,255]]`, refused: "of function 1000000 of 1"},
 	{name: "a function before the first", from: `"sites":[[0,1,2,0,255]]`, to: `"sites":[[0,1,2,-7,255]]`, refused: "of function -7"},
 	{name: "a word that is not fetched", from: `"fields":{"SP":0,"G":1,"Goid":3`, to: `"fields":{"SP":1000000000,"G":1,"Goid":3`, refused: "field at word"},
 	{name: "arrays without end", from: `"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}]`, to: `"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}],"counts":[1,1,1,2000000000]`, refused: "an array of 2000000000"},
-	{name: "callers without end", from: `"plan":{"mode":0`, to: `"plan":{"stack":2000000000,"mode":0`, refused: "2000000000 callers"},
+	{name: "callers without end", from: `"mode":0`, to: `"stack":2000000000,"mode":0`, refused: "2000000000 callers"},
 	{name: "functions named that are not there", from: `"named":[0]`, to: `"named":[-1,0,2000000000],"inside_funcs":[9],"only_inside":[9]`, calls: 1, completed: 1, hits: 2},
 	{name: "strings without end", from: `"named":[0]`, to: `"named":[0],"strlen":2000000000`, refused: "--strlen 2000000000: not 1 to 512"},
 	{name: "slices without end", from: `"named":[0]`, to: `"named":[0],"items":-1`, refused: "--items -1: not 1 to 64"},

@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,8 +16,7 @@ import (
 // portablePlan is a plan as it travels: all that pairing needs, without the binary and
 // without the captures, which need its types.
 type portablePlan struct {
-	// Processor is its name; versions that knew but one left it out.
-	Processor   string          `json:"processor,omitempty"`
+	Processor   string          `json:"processor"`
 	Mode        uprobe.Mode     `json:"mode"`
 	Relocatable bool            `json:"relocatable,omitempty"`
 	BySP        bool            `json:"by_sp,omitempty"`
@@ -30,9 +28,6 @@ type portablePlan struct {
 	Runtime     [][2]uint64     `json:"runtime,omitempty"`
 	Regroups    int             `json:"regroups,omitempty"`
 }
-
-// onlyProcessor is the one of plans that name none.
-const onlyProcessor = "x86-64"
 
 type portableFunc struct {
 	Name     string      `json:"name"`
@@ -91,10 +86,9 @@ func readPlan(text []byte) (*uprobe.Plan, error) {
 	if in.Stack < 0 || in.Stack > uprobe.MaxStack {
 		return nil, fmt.Errorf("read plan: %d callers (at most %d)", in.Stack, uprobe.MaxStack)
 	}
-	name := cmp.Or(in.Processor, onlyProcessor)
-	processor := processors.Find(func(p arch.Processor) bool { return p.Machine().Name == name })
+	processor := processors.Find(func(p arch.Processor) bool { return p.Machine().Name == in.Processor })
 	if processor == nil {
-		return nil, fmt.Errorf("read plan: processor %q is not known", name)
+		return nil, fmt.Errorf("read plan: processor %q is not known", in.Processor)
 	}
 	p := &uprobe.Plan{Processor: processor, Mode: in.Mode, Relocatable: in.Relocatable, BySP: in.BySP, ByStack: in.ByStack, Stack: in.Stack, Follows: in.Follows, Runtime: in.Runtime, Regroups: max(in.Regroups, 0)}
 	for _, f := range in.Funcs {
@@ -161,10 +155,6 @@ func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 			return ev, fmt.Errorf("site %d has condition %d", i, s[4])
 		}
 		site := uprobe.Site{Kind: kind, Offset: uint64(s[1]), Addr: uint64(s[2]), Func: int(fn), Cond: arch.Cond(s[4])}
-		if kind == uprobe.EntryJump {
-			// Older recordings have the jump's own condition here, which may be the opposite.
-			site.Cond = p.Processor.Passed()
-		}
 		site.Stepped = kind == uprobe.Return && p.Processor.Machine().SteppedReturn || kind <= uprobe.Point && p.Funcs[fn].Stepped
 		if len(in.Fetch) > 0 {
 			site.Fetch = in.Fetch[i]

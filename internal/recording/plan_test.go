@@ -2,7 +2,6 @@ package recording
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -73,41 +72,17 @@ func planOf(t *testing.T, callers int) *uprobe.Plan {
 	return p
 }
 
-// TestPlanOfOlderVersion: a recording that names no processor is of x86-64, and has the
-// condition of a stack check's jump as it is, which asks for the opposite.
-func TestPlanOfOlderVersion(t *testing.T) {
-	const jbe = 6
-	text := fmt.Sprintf(`{"mode":0,"funcs":[{"name":"main.f"}],"events":[{"name":"e",
-		"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"},{"Name":"fl"}],
-		"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":4,"Stack":-1,"Values":-1},"sites":[[%d,1,2,0,%d],[%d,3,4,0,%d]]}]}`,
-		uprobe.EntryJump, jbe, uprobe.CondTail, jbe)
-	p, err := readPlan([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		flags                 uint64
-		entryTaken, tailTaken bool
-	}{{0, true, false}, {1 << 0, false, true}, {1 << 6, false, true}, {1 << 7, true, false}} {
-		entry, tail := p.Processor.Taken(p.Events[0].Sites[0].Cond, c.flags), p.Processor.Taken(p.Events[0].Sites[1].Cond, c.flags)
-		if entry != c.entryTaken || tail != c.tailTaken {
-			t.Errorf("flags %#x: a call begins: %v, ends: %v", c.flags, entry, tail)
-		}
-	}
-	if _, err := readPlan([]byte(`{"processor":"pdp-11","mode":0}`)); err == nil || !strings.Contains(err.Error(), `processor "pdp-11" is not known`) {
-		t.Errorf("plan for another processor: %v", err)
-	}
-}
-
 // TestReadPlanRefuses: what could not be paired by is no plan.
 func TestReadPlanRefuses(t *testing.T) {
 	const fields = `"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1}`
 	const args = `"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}]`
-	good := `{"mode":0,"funcs":[{"name":"main.f"}],"events":[{"name":"e",` + args + `,` + fields + `,"sites":[[0,1,2,0,255]]}]}`
+	good := `{"processor":"x86-64","mode":0,"funcs":[{"name":"main.f"}],"events":[{"name":"e",` + args + `,` + fields + `,"sites":[[0,1,2,0,255]]}]}`
 	if _, err := readPlan([]byte(good)); err != nil {
 		t.Fatal(err)
 	}
 	for name, edit := range map[string][2]string{
+		"processor":          {`x86-64`, `pdp-11`},
+		"no processor":       {`"processor":"x86-64",`, ``},
 		"mode":               {`"mode":0`, `"mode":9`},
 		"negative kind":      {`[0,1,2`, `[-1,1,2`},
 		"kind beyond a byte": {`[0,1,2`, `[256,1,2`},

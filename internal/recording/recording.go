@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
@@ -38,7 +39,7 @@ type Options struct {
 	// Budget is what probes may take of a CPU, in percent; 0 is no limit.
 	Budget   float64          `json:"budget,omitempty"`
 	Features tracefs.Features `json:"features"`
-	// NoWrappers: wildcards left out wrappers, which those of older recordings did not.
+	// NoWrappers: wildcards left out wrappers.
 	NoWrappers bool `json:"no_wrappers,omitempty"`
 	// Named and InsideFuncs are indices of the plan's functions; OnlyInside are those of the
 	// latter that were not asked for otherwise.
@@ -51,12 +52,8 @@ type Options struct {
 	Skipped [][2]string `json:"skipped,omitempty"`
 }
 
-// version is that of the format which [Open] reads, and scripts write that have a budget; without one
-// they write unlimitedVersion. Who reads that alone would take what was seen of some functions for all of it.
-const version, unlimitedVersion = 4, 3
-
-// oldestVersion is the oldest that it still reads: version 2 has no window.
-const oldestVersion = 2
+// version is the version of the format that scripts write and [Open] reads.
+const version = 4
 
 // ErrNone: the text does not begin like a recording.
 var ErrNone = errors.New("no recording of ftgo")
@@ -125,7 +122,7 @@ type Recording struct {
 
 	// moments are by their labels: readings of the clocks, of several at a time the closest. "from"
 	// and "until" are the ends of the window that its numbers are of; their hits are nil
-	// in a recording of version 2, or one that was cut off.
+	// in a recording that was cut off, or lacks counters.
 	moments map[string]*moment
 	nonce   string
 	events  *io.SectionReader
@@ -177,8 +174,8 @@ func (r *Recording) header(lines *lineReader) error {
 	if n, _ := fmt.Sscanf(line, "# ftgo-recording %d %s", &of, &r.nonce); n != 2 {
 		return fmt.Errorf("read recording: %w: it begins with %q", ErrNone, shorten(line))
 	}
-	if of < oldestVersion || of > version {
-		return fmt.Errorf("read recording: of version %d, not %d to %d", of, oldestVersion, version)
+	if of != version {
+		return otherVersion(of, lines)
 	}
 	err = lines.keys("header has", "began "+r.nonce, func(_, key, value string) error {
 		switch {
@@ -198,6 +195,14 @@ func (r *Recording) header(lines *lineReader) error {
 		return errors.New("read recording: it has no plan")
 	}
 	return err
+}
+
+// otherVersion refuses a recording of another version, and names the ftgo that wrote and reads it.
+func otherVersion(of int, lines *lineReader) error {
+	line, _ := lines.next() // an error leaves the name out
+	var about struct{ Made string }
+	json.Unmarshal([]byte(strings.TrimPrefix(line, aboutKey)), &about)
+	return fmt.Errorf("read recording: it has version %d of the format, not %d: read it with the ftgo that made it, version %q", of, version, shorten(about.Made))
 }
 
 func (r *Recording) about(text string) (err error) {

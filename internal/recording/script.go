@@ -95,17 +95,9 @@ func (s *Script) Text() (string, error) {
 	fmt.Fprintf(&b, "seconds=%s\nbuffer_kb=%d\nnonce=%s\nplaces=%d\nappend=%d\narrays=%d\n", shellQuote(s.Seconds), s.BufferKB, nonce, places, appends, arrays)
 	fmt.Fprintf(&b, "budget=%s\nshare=%d\ngroups=%s\n", percent(s.About.Options.Budget), millionths(s.About.Options.Budget), shellQuote(s.groups()))
 	fmt.Fprintf(&b, "events='%s'\n\nprobes() {\n%s}\n\n", names.String(), probes.String())
-	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n# ftgo-recording %d %s\n# about %s\nEND_%s\n}\n\n", nonce, s.version(), nonce, printable.JSON(about), nonce)
+	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n# ftgo-recording %d %s\n# about %s\nEND_%s\n}\n\n", nonce, version, nonce, printable.JSON(about), nonce)
 	b.WriteString(recorder + budget + main)
 	return b.String(), nil
-}
-
-// version is that of the recording.
-func (s *Script) version() int {
-	if s.About.Options.Budget > 0 {
-		return version
-	}
-	return unlimitedVersion
 }
 
 // percent is a number as text, and millionths what part of a CPU it is.

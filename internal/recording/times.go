@@ -62,8 +62,8 @@ type Times struct {
 	Windowed    bool
 }
 
-// Times relates the moments of the recording to the time of day. Older recordings have no window,
-// but times from before arming to after disarming.
+// Times relates the moments of the recording to the time of day. A recording without a
+// window has times from before arming to after disarming.
 func (r *Recording) Times() (*Times, error) {
 	base, jumped, err := r.timebase()
 	if err != nil {

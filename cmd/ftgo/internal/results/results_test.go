@@ -200,7 +200,7 @@ func TestReadRefuses(t *testing.T) {
 		{"cut behind a line", lines[0], "read out:1: it ends here, without a summary"},
 		{"cut in a line", lines[0][:200], "read out:1: the line is cut, or no JSON: it ends with "},
 		{"cut in the last line", good[:len(good)-20], "read out:2: the line is cut, or no JSON"},
-		{"a recording", "# ftgo-recording 3 x\n", `read out:1: no line of ftgo: "# ftgo-recording 3 x"`},
+		{"a recording", "# ftgo-recording 4 x\n", `read out:1: no line of ftgo: "# ftgo-recording 4 x"`},
 		{"a number", "12\n", "read out:1: parse: "},
 		{"other JSON", "{\"name\":1}\n", `read out:1: no line of ftgo: "{\"name\":1}"`},
 		{"pretty JSON", "{\n \"type\": \"function\"\n}\n", "read out:1: the line is cut, or no JSON"},
