@@ -116,9 +116,9 @@ var arrows = []arrow{
 	{from: "scripts/trials", to: []string{"golang.org/x/sys/unix"}},
 }
 
-// networked are the packages that may reach a network: debugfile needs $DEBUGINFOD_URLS for it, and the others --listen or
-// --otlp of ftgo export. network are what programs do so with.
-var networked = []string{module + "/internal/debugfile", module + "/internal/openmetrics", module + "/internal/otlp", module + "/cmd/ftgo/internal/session"}
+// networked are the packages that may reach a network, for --listen or --otlp of ftgo export. network are what programs do
+// so with.
+var networked = []string{module + "/internal/openmetrics", module + "/internal/otlp", module + "/cmd/ftgo/internal/session"}
 
 var network = []string{"net", "net/http", "net/rpc", "net/smtp", "crypto/tls"}
 
@@ -238,7 +238,7 @@ func TestViolations(t *testing.T) {
 		{"flags in the command", pkg("/cmd/ftgo", "github.com/spf13/pflag"), "cmd/ftgo imports github.com/spf13/pflag"},
 		{"widths in printable", pkg("/internal/printable", "github.com/olekukonko/tablewriter/pkg/twwidth"), ""},
 		{"a network", pkg("/tracefs", "net/http"), "tracefs imports net/http"},
-		{"a network by who may", pkg("/internal/debugfile", "net/http"), ""},
+		{"a network by who may", pkg("/internal/otlp", "net/http"), ""},
 		{"tests see the module", listed{ImportPath: module + "/offsets", XTestImports: []string{module + "/internal/pairing", "testing"}}, ""},
 		{"against the flow", pkg("/offsets", module+"/tracefs"), "offsets imports " + module + "/tracefs"},
 		{"lines know no calls", pkg("/parse", module+"/internal/pairing"), "parse imports " + module + "/internal/pairing"},

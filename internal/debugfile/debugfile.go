@@ -1,5 +1,5 @@
 // Package debugfile finds the debug information of files that were stripped of it: in the system's folders, beside
-// them, and on servers that the user has named.
+// them, and through debuginfod-find(1), if the user has named servers.
 package debugfile
 
 import (
@@ -10,7 +10,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -19,35 +21,33 @@ import (
 
 // Search looks for debug information.
 type Search struct {
-	// Say tells the user what is no error. Loading, if not nil, is told how far a download is.
+	// Say takes lines for the user. Loading, if not nil, takes the command that runs.
 	Say     func(format string, args ...any)
 	Loading func(what string, done, of int)
-	// root is where /usr is.
-	root string
+	// root is where /usr is, and limit how long debuginfod-find may run if that is not maxTime.
+	root  string
+	limit time.Duration
 }
 
-// Describe has what is found describe a file that has no debug information of its own. What is found and does not fit
-// costs a line.
+// buildID has a folder of two digits and a name, and at most as many bytes as debuginfod takes (MAX_BUILD_ID_BYTES).
+var buildID = regexp.MustCompile(`^[0-9a-f]{4,128}$`)
+
+// Describe finds debug information for a file that has none of its own. A file that does not fit costs a line.
 func (s *Search) Describe(b *offsets.Binary) {
 	if b.File().HasDebugInfo() {
 		return
 	}
 	id, _ := b.File().GNUBuildID()
-	if len(id) < 4 { // a folder of two digits, and a name
-		id = ""
-	}
-	if id != "" {
-		if s.take(b, filepath.Join(s.root, "/usr/lib/debug/.build-id", id[:2], id[2:]+".debug"), nil) {
-			return
-		}
-	}
-	if s.linked(b) || id == "" {
+	known := buildID.MatchString(id)
+	if known && s.take(b, filepath.Join(s.root, "/usr/lib/debug/.build-id", id[:2], id[2:]+".debug"), nil) {
 		return
 	}
-	s.download(b, id)
+	if !s.linked(b) && known {
+		s.fetch(b, id)
+	}
 }
 
-// take has a file describe the binary if it is there and accepted. Files that do not fit are told.
+// take has a file describe the binary if it exists and fits. One that does not fit costs a line.
 func (s *Search) take(b *offsets.Binary, path string, accept func(f *os.File) error) bool {
 	f, err := open(path)
 	if err != nil {
@@ -61,10 +61,6 @@ func (s *Search) take(b *offsets.Binary, path string, accept func(f *os.File) er
 		s.Say("debug information of %s: %s: %v", b.File().Path(), path, err)
 		return false
 	}
-	return s.describe(b, f, path)
-}
-
-func (s *Search) describe(b *offsets.Binary, f *os.File, path string) bool {
 	if err := b.Describe(f, path); err != nil {
 		s.Say("debug information of %s: %v", b.File().Path(), err)
 		return false

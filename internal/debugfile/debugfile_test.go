@@ -1,16 +1,11 @@
 package debugfile
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,13 +27,19 @@ func build(t *testing.T, name, ldflags string) string {
 // described searches for what describes a stripped program, and tells whether something does, and what was said.
 func described(t *testing.T, path, root string) (found bool, said string) {
 	t.Helper()
+	return describedWithin(t, time.Minute, path, root)
+}
+
+// describedWithin gives debuginfod-find a limit.
+func describedWithin(t *testing.T, limit time.Duration, path, root string) (found bool, said string) {
+	t.Helper()
 	b, err := offsets.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
 	var text strings.Builder
-	(&Search{root: root, Say: func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }}).Describe(b)
+	(&Search{root: root, limit: limit, Say: func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }}).Describe(b)
 	f, _ := b.Lookup("main.lookup")
 	sig, err := b.Signature(f)
 	return err == nil && len(sig.Params) == 2 && sig.Params[0].Name == "key", text.String()
@@ -47,9 +48,7 @@ func described(t *testing.T, path, root string) (found bool, said string) {
 // noServers has the environment name no servers and a cache of the test's own.
 func noServers(t *testing.T) (cache string) {
 	cache = t.TempDir()
-	for _, name := range []string{"DEBUGINFOD_URLS", "DEBUGINFOD_TIMEOUT", "DEBUGINFOD_MAXTIME", "DEBUGINFOD_MAXSIZE", "HTTP_PROXY", "http_proxy"} {
-		t.Setenv(name, "")
-	}
+	t.Setenv("DEBUGINFOD_URLS", "")
 	t.Setenv("DEBUGINFOD_CACHE_PATH", cache)
 	return cache
 }
@@ -130,149 +129,119 @@ func TestDebugLink(t *testing.T) {
 	}
 }
 
-// TestServer: what a server has is fetched once, and nobody is asked if no server is named.
-func TestServer(t *testing.T) {
+// fakeFind puts a shell script into $PATH that is called debuginfod-find and notes its arguments in a file.
+func fakeFind(t *testing.T, script string) (notes string) {
+	t.Helper()
+	dir := t.TempDir()
+	notes = filepath.Join(dir, "notes")
+	text := "#!/bin/sh\necho \"$0 $* $DEBUGINFOD_MAXSIZE\" >>" + notes + "\n" + script + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "debuginfod-find"), []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	return notes
+}
+
+// TestFind: debuginfod-find runs if a server is named and its cache has nothing.
+func TestFind(t *testing.T) {
 	cache := noServers(t)
 	stripped, full := build(t, "lookup", "-s -w"), build(t, "lookup", "")
-	var asked atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if asked.Add(1); r.URL.Path != "/buildid/"+id+"/debuginfo" {
-			http.NotFound(w, r)
-			return
-		}
-		http.ServeFile(w, r, full)
-	}))
-	defer server.Close()
-	check := func(what string, want bool, times int64) {
+	notes := fakeFind(t, "echo "+full)
+	check := func(what string, want bool, times int) {
 		t.Helper()
-		if found, said := described(t, stripped, t.TempDir()); found != want || said != "" || asked.Load() != times {
-			t.Errorf("%s: found %v, asked %d times\n%s", what, found, asked.Load(), said)
+		found, said := described(t, stripped, t.TempDir())
+		text, _ := os.ReadFile(notes)
+		line := filepath.Join(filepath.Dir(notes), "debuginfod-find") + " debuginfo " + id + " 2147483648\n"
+		if found != want || said != "" || string(text) != strings.Repeat(line, times) {
+			t.Errorf("%s: found %v\n%s%s", what, found, said, text)
 		}
 	}
 	check("no server", false, 0)
-	t.Setenv("DEBUGINFOD_URLS", server.URL+"/nowhere "+server.URL+"/")
-	check("the second has it", true, 2)
-	check("it is kept", true, 2)
+	t.Setenv("DEBUGINFOD_URLS", " \t\n")
+	check("blanks", false, 0)
+	t.Setenv("DEBUGINFOD_URLS", "http://localhost")
+	check("a server", true, 1)
 	kept := filepath.Join(cache, id, "debuginfo")
-	text, err := os.ReadFile(kept)
-	want, _ := os.ReadFile(full)
-	if err != nil || !bytes.Equal(text, want) {
-		t.Errorf("what was kept: %d bytes, want %d: %v", len(text), len(want), err)
-	}
-	os.Remove(kept)
-	t.Setenv("DEBUGINFOD_URLS", server.URL+"/nowhere")
-	check("nobody has it", false, 3)
-	check("that is kept, too", false, 3)
-	if err := os.WriteFile(filepath.Join(cache, "cache_miss_s"), []byte("0\n"), 0o644); err != nil {
+	if err := os.Mkdir(filepath.Dir(kept), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	check("not for long", false, 4)
-	t.Setenv("DEBUGINFOD_URLS", "")
-	check("no server any more", false, 4)
+	if err := os.WriteFile(kept, nil, 0o000); err != nil {
+		t.Fatal(err)
+	}
+	check("a note that no server had it", true, 2)
+	os.Remove(kept)
+	if err := os.Symlink(full, kept); err != nil {
+		t.Fatal(err)
+	}
+	check("it is in the cache", true, 2)
+	t.Setenv("PATH", t.TempDir())
+	check("it is in the cache, and debuginfod-find is not installed", true, 2)
+	os.Remove(kept)
+	check("debuginfod-find is not installed", false, 2)
 }
 
-// TestNoNetwork: without $DEBUGINFOD_URLS nobody is asked, whatever else the environment says.
-func TestNoNetwork(t *testing.T) {
-	stripped := build(t, "lookup", "-s -w")
-	asked := 0
-	usual := client.Transport
-	defer func() { client.Transport = usual }()
-	client.Transport = roundTripper(func(*http.Request) (*http.Response, error) {
-		asked++
-		return nil, errors.New("no way")
-	})
-	noServers(t)
-	t.Setenv("DEBUGINFOD_MAXTIME", "5")
-	for _, urls := range []string{"", " \t\n"} {
-		t.Setenv("DEBUGINFOD_URLS", urls)
-		if found, said := described(t, stripped, t.TempDir()); found || said != "" || asked > 0 {
-			t.Errorf("urls %q: found %v, asked %d times\n%s", urls, found, asked, said)
-		}
-	}
-	t.Setenv("DEBUGINFOD_URLS", "http://localhost")
-	if _, said := described(t, stripped, t.TempDir()); asked != 1 || strings.Count(said, "\n") != 1 {
-		t.Errorf("a server: asked %d times\n%s", asked, said)
-	}
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// TestBadServers: each costs a line, and leaves nothing behind.
-func TestBadServers(t *testing.T) {
+// TestFindFails: what debuginfod-find does wrong costs a line at most.
+func TestFindFails(t *testing.T) {
 	stripped, full, other := build(t, "lookup", "-s -w"), build(t, "lookup", ""), build(t, "greet", "")
 	text, err := os.ReadFile(full)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone := make(chan struct{})
-	for _, test := range []struct {
-		name   string
-		answer http.HandlerFunc
-		want   string
-	}{
-		{"a page", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Sign in</html>") }, "not an ELF file"},
-		{"another program's", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, other) }, " differs: "},
-		{"stripped, too", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, stripped) }, "no debug information"},
-		{"a cut file", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Length", fmt.Sprint(len(text)))
-			w.Write(text[:len(text)/2])
-		}, "unexpected EOF"},
-		{"half a file", func(w http.ResponseWriter, _ *http.Request) { w.Write(text[:len(text)/2]) }, ""},
-		{"it hangs", func(_ http.ResponseWriter, r *http.Request) { <-gone }, "nothing comes ($DEBUGINFOD_TIMEOUT)"},
-		{"it hangs later", func(w http.ResponseWriter, r *http.Request) {
-			w.Write(text[:1000])
-			w.(http.Flusher).Flush()
-			<-gone
-		}, "nothing comes ($DEBUGINFOD_TIMEOUT)"},
-		{"it drips", func(w http.ResponseWriter, r *http.Request) {
-			for {
-				if _, err := w.Write(text[:1]); err != nil || r.Context().Err() != nil {
-					return
-				}
-				w.(http.Flusher).Flush()
-				time.Sleep(50 * time.Millisecond)
-			}
-		}, "it takes too long ($DEBUGINFOD_MAXTIME)"},
-		{"it says ten gigabytes", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "10000000000") }, "more than 20000000 bytes ($DEBUGINFOD_MAXSIZE)"},
-		{"it sends and sends", func(w http.ResponseWriter, r *http.Request) {
-			for block := make([]byte, 1<<20); ; {
-				if _, err := w.Write(block); err != nil {
-					return
-				}
-			}
-		}, "more than 20000000 bytes ($DEBUGINFOD_MAXSIZE)"},
-		{"it fails", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "", http.StatusBadGateway) }, `"502 Bad Gateway"`},
-		{"it leads in circles", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, "stopped after 10 redirects"},
+	dir := t.TempDir()
+	file := func(name string, text []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, test := range []struct{ name, script, want string }{
+		{"no server has it", "echo Server query failed: No such file or directory >&2; exit 1", ""},
+		{"no server answers", "echo Server query failed: Connection refused >&2; exit 1", `exit status 1: "Server query failed: Connection refused"`},
+		{"escapes", "printf '\\033[2J\\nx' >&2; exit 2", `exit status 2: "\x1b[2J\nx"`},
+		{"it hangs", "exec sleep 60", "killed after 100ms"},
+		{"its child hangs", "sleep 3", "killed after 100ms"},
+		{"it prints nothing", "", `prints "", not a path`},
+		{"it prints no path", "echo x; echo y", `prints "x\ny", not a path`},
+		{"no file", "echo /no/such/file", ""},
+		{"a page", "echo " + file("page", []byte("<html>Sign in</html>")), "not an ELF file"},
+		{"another program's", "echo " + other, " differs: "},
+		{"stripped, too", "echo " + stripped, "no debug information"},
+		{"half a file", "echo " + file("half", text[:len(text)/2]), ": "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			cache := noServers(t)
-			server := httptest.NewServer(test.answer)
-			defer server.Close()
-			t.Setenv("DEBUGINFOD_URLS", server.URL)
-			t.Setenv("DEBUGINFOD_TIMEOUT", "1")
-			t.Setenv("DEBUGINFOD_MAXSIZE", "20000000")
-			if test.name == "it drips" {
-				t.Setenv("DEBUGINFOD_TIMEOUT", "60")
-				t.Setenv("DEBUGINFOD_MAXTIME", "1")
+			noServers(t)
+			t.Setenv("DEBUGINFOD_URLS", "http://localhost")
+			fakeFind(t, test.script)
+			limit := time.Minute
+			if strings.Contains(test.name, "hangs") {
+				limit = 100 * time.Millisecond
 			}
-			found, said := described(t, stripped, t.TempDir())
-			if found || strings.Count(said, "\n") != 1 || !strings.Contains(said, server.URL) || !strings.Contains(said, test.want) {
+			found, said := describedWithin(t, limit, stripped, t.TempDir())
+			if found || strings.Count(said, "\n") != min(len(test.want), 1) || !strings.Contains(said, test.want) {
 				t.Errorf("found %v\n%swant %q", found, said, test.want)
-			}
-			if left, _ := filepath.Glob(filepath.Join(cache, "*", "*")); left != nil {
-				t.Errorf("left: %q", left)
-			}
-			if strings.HasPrefix(test.name, "it hangs") {
-				gone <- struct{}{}
 			}
 		})
 	}
-	noServers(t)
-	t.Setenv("DEBUGINFOD_URLS", "file:///etc")
-	if found, said := described(t, stripped, t.TempDir()); found || !strings.Contains(said, "neither http nor https") {
-		t.Errorf("found %v\n%s", found, said)
+	t.Run("no program", func(t *testing.T) {
+		noServers(t)
+		t.Setenv("DEBUGINFOD_URLS", "http://localhost")
+		t.Setenv("PATH", filepath.Dir(file("debuginfod-find", nil)))
+		os.Chmod(filepath.Join(dir, "debuginfod-find"), 0o755)
+		if found, said := described(t, stripped, t.TempDir()); found || strings.Count(said, "\n") != 1 || !strings.Contains(said, "exec format error") {
+			t.Errorf("found %v\n%s", found, said)
+		}
+	})
+}
+
+// TestBuildIDText: what is not a build ID is no argument of a program, nor a part of a path.
+func TestBuildIDText(t *testing.T) {
+	for text, want := range map[string]bool{
+		id: true, strings.Repeat("0f", 64): true, strings.Repeat("0f", 65): false, "": false, "00": false, "-v00": false, "../../x": false, "00c0\n": false,
+	} {
+		if buildID.MatchString(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
 	}
 }
 
