@@ -32,30 +32,28 @@ func (s *Session) Join(events []Event) {
 	s.events = append(s.events, events...)
 }
 
-// Arm puts the probes of some of the session's events into place, those of the last event first;
-// nil stands for all of them. It may be called beside Read.
-func (s *Session) Arm(ctx context.Context, events []Event) error {
-	if events == nil {
-		events = s.events
-	}
-	return s.enableAll(ctx, events)
-}
+// Arm puts the probes of some of the session's events into place, those of the last event first. It may be called beside Read.
+func (s *Session) Arm(ctx context.Context, events []Event) error { return s.enableAll(ctx, events) }
 
 // Disarm takes them out again, those of the first event first, and returns when no hit is under
-// way any more, after some 45 ms an event; nil stands for all events. It may be called beside Read.
-// Where the kernel's own events are recorded, it ceases to.
+// way any more, after some 45 ms an event. It may be called beside Read.
 func (s *Session) Disarm(events []Event) error {
-	switch {
-	case events != nil:
-		if len(events) > fewEvents { // they take too much of a program's time: each period counts
-			defer s.fs.hurry(max(len(events), leastHurry))()
-		}
-		return s.disableAll(events)
-	case s.kernel:
+	if len(events) > fewEvents { // they take too much of a program's time: each period counts
+		defer s.fs.hurry(max(len(events), leastHurry))()
+	}
+	return s.disableAll(events)
+}
+
+// Pause takes the probes of all events out, until Resume. Where the kernel's own events are recorded, that ceases.
+func (s *Session) Pause() error {
+	if s.kernel {
 		return s.write("0", "tracing_on")
 	}
 	return s.disable()
 }
+
+// Resume puts the probes of all events into place.
+func (s *Session) Resume(ctx context.Context) error { return s.enableAll(ctx, s.events) }
 
 // fewEvents are disarmed as soon without expedited grace periods: to ask for these takes some milliseconds, and the breakpoints of
 // the first event are gone before its period begins.

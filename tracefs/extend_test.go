@@ -63,6 +63,22 @@ func TestExtendFailsAtEachStep(t *testing.T) {
 	}
 }
 
+// TestArmNone: no events are none, and not all of a session.
+func TestArmNone(t *testing.T) {
+	f, fake := newFake(t)
+	s, err := extended(t, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(fake.log)
+	if err := errors.Join(s.Disarm(nil), s.Arm(t.Context(), nil)); err != nil || len(fake.log) != before {
+		t.Errorf("%v, %q", err, fake.log[before:])
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestExtendOrder: what was added last is disarmed first, and nothing is removed before
 // the instance is.
 func TestExtendOrder(t *testing.T) {

@@ -95,7 +95,7 @@ var lifetimes = map[string]func(context.Context, *FS) error{
 		}
 		_, ferr := k.Formats()
 		_, oerr := k.Overruns()
-		return errors.Join(ferr, oerr, k.Follow(os.Getpid()), k.Disarm(nil), k.Close())
+		return errors.Join(ferr, oerr, k.Follow(os.Getpid()), k.Pause(), k.Close())
 	},
 }
 
@@ -111,7 +111,7 @@ func lifetime(ctx context.Context, f *FS, opt Options) error {
 	}
 	_, oerr := s.Overruns()
 	_, nerr := s.Mark(false)
-	err = errors.Join(err, s.Disarm(nil), s.Arm(ctx, nil), oerr, nerr)
+	err = errors.Join(err, s.Pause(), s.Resume(ctx), oerr, nerr)
 	s.Stop()
 	<-s.stopped
 	var rerr error

@@ -54,7 +54,7 @@ func TestStartKernelFailsAtEachStep(t *testing.T) {
 			t.Errorf("formats %q, %v", texts, err)
 		}
 		fake.failAt = 0
-		if err := errors.Join(k.Disarm(nil), k.Close()); err != nil || len(fake.left()) > 0 {
+		if err := errors.Join(k.Pause(), k.Close()); err != nil || len(fake.left()) > 0 {
 			t.Errorf("close: %v, left %q", err, fake.left())
 		}
 		return

@@ -189,7 +189,7 @@ func TestKernelRawEqualsText(t *testing.T) {
 			if out, err := exec.Command(target, "-n", "1009").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			if err := s.session.Disarm(nil); err != nil {
+			if err := s.session.Pause(); err != nil {
 				t.Fatal(err)
 			}
 			trace, err := os.ReadFile(filepath.Join(instance, "trace"))

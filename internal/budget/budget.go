@@ -14,6 +14,8 @@ import (
 // Func is a function whose probes cost something.
 type Func struct {
 	Named bool // the user has named it, rather than a wildcard
+	// Runtime: it stands for the probes of the runtime, which are in place only where calls are timed. No calls of it are counted.
+	Runtime bool
 	// Counted and Timed are what the probes of a call cost, in seconds.
 	Counted, Timed float64
 
@@ -236,7 +238,7 @@ func (b *Budget) kinds() (kinds []Kind) {
 	switch {
 	case len(all) == 0:
 		return nil
-	case len(all) == 1 || b.cost[Count] > 0 && b.load(all) <= light:
+	case b.counted() <= 1 || b.cost[Count] > 0 && b.load(all) <= light:
 		kinds = append(kinds, Count)
 	default:
 		kinds = append(kinds, Light, Count)
@@ -250,10 +252,20 @@ func (b *Budget) kinds() (kinds []Kind) {
 	return kinds
 }
 
+// counted is how many sampled functions have their calls counted.
+func (b *Budget) counted() (n int) {
+	for i := range b.Funcs {
+		if b.Funcs[i].sampled && !b.Funcs[i].Runtime {
+			n++
+		}
+	}
+	return n
+}
+
 // coolest are the functions that take little together where they are counted. They are the same as long as that is so, and not many more
 // would.
 func (b *Budget) coolest() []int {
-	all := b.Sampled()
+	all := slices.DeleteFunc(b.Sampled(), func(i int) bool { return b.Funcs[i].Runtime })
 	stays := func(i int) bool { return b.Funcs[i].sampled }
 	if len(b.light) > 0 && b.chosenOf == len(all) && !slices.ContainsFunc(b.light, func(i int) bool { return !stays(i) }) {
 		if load := b.load(b.light); load <= 2*light && load > light/4 {

@@ -228,11 +228,12 @@ func TestIdle(t *testing.T) {
 func TestBudgetKept(t *testing.T) {
 	for _, share := range []float64{0.01, 0.05, 0.25} {
 		for _, busy := range []float64{0.05, 1, 8} { // CPUs
-			b := Budget{Share: share, Funcs: make([]Func, 3), Counts: true, Times: true}
+			b := Budget{Share: share, Funcs: make([]Func, 4), Counts: true, Times: true}
 			for i := range b.Funcs {
 				b.Funcs[i] = Func{Counted: 600e-9, Timed: 12e-6, rate: 4e5}
 				b.Sample(i)
 			}
+			b.Funcs[3] = Func{Runtime: true, sampled: true}
 			now, spent, stretches := 0.0, 0.0, map[Kind]int{}
 			for now < 60 {
 				p, ok := b.Next()
@@ -241,7 +242,7 @@ func TestBudgetKept(t *testing.T) {
 					now += 0.02
 					continue
 				}
-				if len(p.Funcs) == 0 || (p.Kind != Light) != (len(p.Funcs) == len(b.Funcs)) {
+				if len(p.Funcs) == 0 || (p.Kind != Light) != (len(p.Funcs) == len(b.Funcs)) || p.Kind == Light && slices.Contains(p.Funcs, 3) {
 					t.Fatalf("%+v", p)
 				}
 				load := b.load(p.Funcs)

@@ -99,7 +99,7 @@ func (r StackRow) Of(f *Function) StackRow {
 	if f.Whole == nil || timed == 0 {
 		return r
 	}
-	scale := f.Whole.Calls / float64(timed)
+	scale := f.Whole.Least() / float64(timed)
 	for _, n := range []*uint64{&r.Calls, &r.Completed, &r.Unwound, &r.Open} {
 		*n = uint64(math.Round(float64(*n) * scale))
 	}

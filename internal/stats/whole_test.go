@@ -32,6 +32,25 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// TestBounded: bounds far from an estimate are none, and what is shown then is the least.
+func TestBounded(t *testing.T) {
+	for _, test := range []struct {
+		whole   *Whole
+		bounded bool
+		least   float64
+	}{
+		{&Whole{100, 50, 1000}, true, 100}, {&Whole{100, 50, 1001}, false, 50}, {&Whole{100, 50, math.Inf(1)}, false, 50},
+	} {
+		if got := test.whole.Bounded(); got != test.bounded || test.whole.Least() != test.least {
+			t.Errorf("%v: bounded %v, at least %v", *test.whole, got, test.whole.Least())
+		}
+	}
+	r := StackRow{Calls: 3, Sum: 30}.Of(&Function{Calls: 5, Completed: 5, Whole: &Whole{1000, 10, math.Inf(1)}})
+	if r.Calls != 6 || r.Sum != 60 {
+		t.Errorf("a stack of an unbounded estimate: %+v", r)
+	}
+}
+
 // TestScaled: a sum over timed calls is one of all calls, with bounds, or none.
 func TestScaled(t *testing.T) {
 	h := &Histogram{}

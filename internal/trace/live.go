@@ -252,7 +252,7 @@ func (l *Live) finish(err error) error {
 		err = nil
 	}
 	if events := l.kernel.session; events != nil {
-		err = errors.Join(err, events.Disarm(nil))
+		err = errors.Join(err, events.Pause())
 	}
 	l.stream.Finish()
 	r := l.complete(l.last())
@@ -330,14 +330,14 @@ func (l *Live) rest() error {
 		return nil
 	}
 	r.paused = true
-	return l.session.Disarm(nil)
+	return l.session.Pause()
 }
 
 // resume begins another interval.
 func (l *Live) resume() error {
 	paused := l.rests.paused
 	if l.rests = (rests{began: time.Now()}); paused {
-		return l.session.Arm(context.Background(), nil)
+		return l.session.Resume(context.Background())
 	}
 	return nil
 }

@@ -7,14 +7,6 @@ import (
 	"time"
 )
 
-// TestDisarmNone: no events are none, and not all that a session has.
-func TestDisarmNone(t *testing.T) {
-	m := &sampler{l: &Live{}} // of a session that is not there
-	if err := m.disarm(nil); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestPanicsOfWork: what works beside the reading panics where it is waited for.
 func TestPanicsOfWork(t *testing.T) {
 	for name, wait := range map[string]func(*sampler){

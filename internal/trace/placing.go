@@ -109,9 +109,6 @@ func (m *sampler) overBudget(hot []int) string {
 
 // disarm removes probes, those first that took most at the last look.
 func (m *sampler) disarm(events []tracefs.Event) error {
-	if len(events) == 0 { // none are all of a session
-		return nil
-	}
 	m.l.vanished.leave(events)
 	events = slices.Clone(events)
 	slices.SortStableFunc(events, func(a, b tracefs.Event) int { return cmp.Compare(m.load.events[b.Name], m.load.events[a.Name]) })

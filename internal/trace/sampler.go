@@ -92,7 +92,7 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	for i := range plan.Asked() {
 		m.budget.Funcs[i].Named = l.opt.Named[i]
 	}
-	m.budget.Funcs[n].Named = true
+	m.budget.Funcs[n].Named, m.budget.Funcs[n].Runtime = true, true
 	all := uprobe.TraceEvents(plan.Events)
 	for _, g := range plan.Groups() {
 		w := &group{funcs: g.Funcs}
@@ -276,6 +276,7 @@ func (m *sampler) look() {
 		f := &m.budget.Funcs[i]
 		f.Counted, f.Timed = m.load.callCosts(i)
 	}
+	m.budget.Funcs[m.load.base].Timed = m.load.costs.Typical.Emulated / 1e9
 	spent := m.load.take(profile)
 	seconds, cpu := now.Sub(m.looked).Seconds(), (used - m.cpu).Seconds()
 	m.budget.Spend(seconds, cpu, min(spent*m.load.dear(), max(cpu, spent))) // a budget is kept even where probes cost more than is usual

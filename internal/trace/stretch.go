@@ -143,6 +143,9 @@ func (m *sampler) account() {
 		// To count a call took no more than all the time of stretches in which little else was done, but for what is in no cache.
 		own.Low = max(own.Low, inside-1.5*n*m.counted.cpu/m.counted.calls)
 	}
+	if slices.Contains(s.Funcs, m.load.base) && s.Kind == budget.Time {
+		m.budget.Note(m.load.base, max(own.Typical, inside/50), m.load.calls[m.load.base])
+	}
 	if s.Kind == budget.Time && m.budget.Counts { // calls are counted in other stretches, whose own time is known better
 		m.estimates.Watched(own)
 		return

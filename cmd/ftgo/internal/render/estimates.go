@@ -28,7 +28,7 @@ func rated(r stats.Row) bool { return r.Seconds > 0 || r.Rate > 0 }
 
 // wholeBounds are the bounds of an estimate; high is nil where nothing bounds it.
 func wholeBounds(w *stats.Whole) (low uint64, high any) {
-	if w.Bounded() {
+	if !math.IsInf(w.High, 1) {
 		high = uint64(math.Ceil(w.High))
 	}
 	return uint64(math.Floor(w.Low)), high
