@@ -135,7 +135,7 @@ func (b *Binary) unpadded(f *Func) uint64 {
 // use are short and global: malloc, not __libc_malloc. A function ends where the next begins,
 // whatever its symbol says: no compiler writes two that overlap.
 func tidy(named []Func) []Func {
-	sortNamed(named)
+	slices.SortStableFunc(named, byAddress) // the linker writes two sorted runs, which it merges with few comparisons
 	named = withoutLabels(named)
 	kept := 0
 	for next := 0; next < len(named); kept++ {
@@ -217,20 +217,13 @@ func extent(processor arch.Processor, code []byte) int {
 // version is there.
 func withoutABI(funcs []Func) []Func {
 	marked := make(map[string][]int) // by the plain name
-	var lengths [256]uint64          // of the plain names, modulo 64, by their last byte
 	for i := range funcs {
 		if plain, ok := strings.CutSuffix(funcs[i].Name, abi0Suffix); ok && plain != "" {
 			marked[plain] = append(marked[plain], i)
-			lengths[plain[len(plain)-1]] |= 1 << (len(plain) % 64)
 		}
-	}
-	if len(marked) == 0 {
-		return funcs
 	}
 	for i := range funcs {
-		if name := funcs[i].Name; lengths[name[len(name)-1]]>>(len(name)%64)&1 != 0 { // few names have to be hashed
-			delete(marked, name)
-		}
+		delete(marked, funcs[i].Name)
 	}
 	for plain, all := range marked {
 		for _, i := range all {
@@ -242,8 +235,10 @@ func withoutABI(funcs []Func) []Func {
 
 // byAddress orders names by address, and those of one address by how well they tell the function.
 func byAddress(x, y Func) int {
+	if x.Addr != y.Addr { // as for most names: the rest would be compared for nothing
+		return cmp.Compare(x.Addr, y.Addr)
+	}
 	return cmp.Or(
-		cmp.Compare(x.Addr, y.Addr),
 		cmp.Compare(x.rank, y.rank),
 		cmp.Compare(underscores(x.Name), underscores(y.Name)),
 		cmp.Compare(len(x.Name), len(y.Name)),
@@ -256,55 +251,4 @@ func underscores(name string) int {
 		return 1
 	}
 	return 0
-}
-
-// sortNamed sorts by byAddress. Go's linker, which writes more names than any other, writes
-// two sorted runs: local symbols, as ELF wants them first, and the rest (cmd/link/internal/ld,
-// genelfsym). Behind these are the few of .dynsym, in no order.
-func sortNamed(named []Func) { sortRuns(named, 3) }
-
-// sortRuns sorts what is so many sorted runs. If it is more the last ones are sorted one by one.
-func sortRuns(named []Func, runs int) {
-	switch head := ascending(named); {
-	case head == len(named):
-	case runs == 1:
-		slices.SortFunc(named, byAddress)
-	default:
-		sortRuns(named[head:], runs-1)
-		mergeRuns(named, head)
-	}
-}
-
-// mergeRuns sorts two sorted runs, of which the second begins at head. Each of the shorter one has a place among
-// the other's.
-func mergeRuns(named []Func, head int) {
-	at, next := 0, head
-	if head > len(named)/2 {
-		at, next = len(named), head
-		for _, f := range slices.Backward(slices.Clone(named[head:])) {
-			n, _ := slices.BinarySearchFunc(named[:next], f, byAddress)
-			at -= next - n
-			copy(named[at:], named[n:next])
-			at, next = at-1, n
-			named[at] = f
-		}
-		return
-	}
-	for _, f := range slices.Clone(named[:head]) {
-		n, _ := slices.BinarySearchFunc(named[next:], f, byAddress)
-		at += copy(named[at:], named[next:next+n])
-		next += n
-		named[at] = f
-		at++
-	}
-}
-
-// ascending is how many names from the first on have ascending addresses.
-func ascending(named []Func) int {
-	for i := 1; i < len(named); i++ {
-		if named[i-1].Addr >= named[i].Addr {
-			return i
-		}
-	}
-	return len(named)
 }
