@@ -17,19 +17,14 @@ func (b *Binary) cSignature(f *Func, fn *debug.Function) *Signature {
 	s := &Signature{Params: variablesOf(fn.Params, "p")}
 	a := b.newAssignment(SystemV)
 	s.Results = a.cResults(fn.Returns, fn.IsGo())
-	object := func(v Variable) bool { return fn.IsCPlusPlus() && v.Type.Kind == reflect.Struct }
-	first := slices.IndexFunc(s.Params, object)
-	if first < 0 {
-		first = len(s.Params)
+	a.placeAll(s.Params)
+	object := func(v Variable) bool { return v.Type.Kind == reflect.Struct }
+	if fn.IsCPlusPlus() && (slices.ContainsFunc(s.Params, object) || slices.ContainsFunc(s.Results, object)) {
+		lose(s.Params, errObject) // where the others are depends on it
+		lose(s.Results, errObject)
 	}
-	a.placeAll(s.Params[:first])
-	lose(s.Params[first:], errObject) // where all the others are depends on it
 	if changed(f.Name) {
 		lose(s.Params, errors.New("the compiler made a copy of the function that takes other parameters"))
-	}
-	if len(s.Results) > 0 && object(s.Results[0]) {
-		lose(s.Params, errObject)
-		lose(s.Results[:1], errObject)
 	}
 	return s
 }

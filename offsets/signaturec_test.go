@@ -10,6 +10,7 @@ import (
 // TestSystemVSignature: what C functions take and give is where the compiler put it.
 func TestSystemVSignature(t *testing.T) {
 	c := openPath(t, fixture.Compile(t, "gcc", "signatures/c/values.c", "-g", "-O1"))
+	cxx := openPath(t, fixture.Compile(t, "g++", "signatures/c/objects.cc", "-g", "-O1", "-shared", "-fPIC"))
 	gccgo := openPath(t, fixture.Compile(t, "gccgo", "signatures/main.go", "-g", "-O1", filepath.Join(fixture.Root(), "testdata/signatures/generics_none.go")))
 	for _, want := range []struct {
 		b               *Binary
@@ -25,6 +26,9 @@ func TestSystemVSignature(t *testing.T) {
 		{c, "choose", "e=? n=?", "r0=ax/4"},
 		{c, "name", "c=di/4 fallback=si/8 f=dx/8", "r0=ax/8"},
 		{c, "nothing", "", ""},
+		{cxx, "take", "n=? o=?", "r0=?"},
+		{cxx, "give", "p0=?", "r0=?"},
+		{cxx, "plain", "p=di/8 n=si/4", "r0=ax/4"},
 		{gccgo, "main.add", "a=di/8 b=si/8", "r0=ax/8"},
 		{gccgo, "main.sizes", "a=di/1 b=si/2 c=dx/4 d=cx/8 e=r8/1 f=r9/8", "g=ax/1 h=dx/8"},
 		{gccgo, "main.text", "s=si/8,dx/8 n=cx/8", "r0=0(ax)/16 r1=16(ax)/16"},
