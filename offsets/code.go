@@ -5,7 +5,7 @@ import (
 	"sort"
 
 	"github.com/ftgo/ftgo/offsets/arch"
-	"github.com/ftgo/ftgo/offsets/internal/flow"
+	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
 // Code is a function that was decoded as a whole.
@@ -17,7 +17,7 @@ type Code struct {
 
 	processor arch.Processor
 	fn        *Func
-	flow      *flow.Code
+	flow      *debug.Code
 }
 
 // Decode decodes a function. The error says why it must not be probed.
@@ -25,11 +25,11 @@ func (b *Binary) Decode(f *Func) (*Code, error) {
 	c := &Code{processor: b.image.Processor, fn: f}
 	var err error
 	if of := f.undecoded(); f.ABI == SystemV {
-		c.flow, err = flow.C(b.image, b.unwind(), symbols{b}, of)
+		c.flow, err = debug.C(b.image, b.unwind(), symbols{b}, of)
 	} else if whole, readErr := of.Read(b.image); readErr != nil {
 		err = readErr
 	} else {
-		c.flow, err = flow.Go(c.processor, whole)
+		c.flow, err = debug.Go(c.processor, whole)
 	}
 	if err != nil {
 		return nil, err
@@ -38,12 +38,12 @@ func (b *Binary) Decode(f *Func) (*Code, error) {
 	return c, nil
 }
 
-func (f *Func) undecoded() flow.Func { return flow.Func{Name: f.Name, Addr: f.Addr, Size: f.Size} }
+func (f *Func) undecoded() debug.Func { return debug.Func{Name: f.Name, Addr: f.Addr, Size: f.Size} }
 
-// symbols are a binary's functions, as [flow.Symbols].
+// symbols are a binary's functions, as [debug.Symbols].
 type symbols struct{ *Binary }
 
-func (s symbols) At(addr uint64) (f flow.Func, ok bool) {
+func (s symbols) At(addr uint64) (f debug.Func, ok bool) {
 	in, ok := s.FuncAt(addr)
 	if ok {
 		f = in.undecoded()
@@ -51,7 +51,7 @@ func (s symbols) At(addr uint64) (f flow.Func, ok bool) {
 	return f, ok
 }
 
-func (s symbols) From(addr uint64) (f flow.Func, ok bool) {
+func (s symbols) From(addr uint64) (f debug.Func, ok bool) {
 	next := sort.Search(len(s.funcs), func(i int) bool { return s.funcs[i].Addr >= addr })
 	if next == len(s.funcs) {
 		return f, false

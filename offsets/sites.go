@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/ftgo/ftgo/offsets/arch"
-	"github.com/ftgo/ftgo/offsets/internal/flow"
+	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
 // Site is one instruction of a function that was decoded from its first byte to its
@@ -166,7 +166,7 @@ func (c *Code) counters(check arch.Check) (first, again *Site) {
 // before it may have changed arguments: then it is late.
 func (c *Code) unrepeated() (at int, late bool) {
 	code := c.flow.Parts[0].Code
-	for at, in := range flow.Instructions(c.processor, code) {
+	for at, in := range debug.Instructions(c.processor, code) {
 		e := c.processor.Effects(code[at:])
 		if !e.Repeats || at+in.Len == len(code) || slices.Contains(c.flow.Landings, at+in.Len) {
 			return at, late
@@ -188,7 +188,7 @@ func (c *Code) branch(from int) (branch *Site, intact bool) {
 		return nil, false // where to is not known
 	}
 	intact = true
-	for at, in := range flow.Instructions(p, code) {
+	for at, in := range debug.Instructions(p, code) {
 		if at > 0 && slices.Contains(c.flow.Landings, at) {
 			break
 		}
@@ -217,7 +217,7 @@ func emulated(k arch.Kind, c arch.Cost) bool { return c.Later != "" || c.Emulate
 // begin with one that it single-steps, which costs the program ten times as much.
 func (c *Code) FirstBranch() (Site, error) {
 	code := c.flow.Parts[0].Code
-	for at, in := range flow.Instructions(c.processor, code) {
+	for at, in := range debug.Instructions(c.processor, code) {
 		if in.Kind != arch.CondJump && !c.processor.Effects(code[at:]).KeepsRegisters {
 			return Site{}, fmt.Errorf("%s: no conditional jump before +%#x, which may change a register", c.fn.Name, at)
 		}
@@ -262,7 +262,7 @@ func (c *Code) SiteAt(offset uint64) (Site, error) {
 
 // CallsOf returns the instructions that call another function directly.
 func (c *Code) CallsOf(callee *Func) (calls []Site, err error) {
-	for at, in := range flow.Instructions(c.processor, c.flow.Parts[0].Code) {
+	for at, in := range debug.Instructions(c.processor, c.flow.Parts[0].Code) {
 		if in.Kind != arch.Call || c.fn.Addr+uint64(at)+uint64(in.To) != callee.Addr {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
-	"github.com/ftgo/ftgo/offsets/internal/flow"
+	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
 // swept decodes a function of Go.
@@ -16,7 +16,7 @@ func swept(t *testing.T, text string) (*Code, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := flow.Go(amd64.Processor, flow.Part{Code: code})
+	c, err := debug.Go(amd64.Processor, debug.Part{Code: code})
 	return &Code{processor: amd64.Processor, fn: &Func{}, flow: c}, err
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/arch"
-	"github.com/ftgo/ftgo/offsets/internal/flow"
+	"github.com/ftgo/ftgo/offsets/internal/debug"
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
@@ -195,7 +195,7 @@ func (b *Binary) measured(funcs []Func) []Func {
 // next and that no jump goes beyond, because other code may follow, or data. It is all where there is none.
 func extent(processor arch.Processor, code []byte) int {
 	furthest := 0
-	for at, in := range flow.Instructions(processor, code) {
+	for at, in := range debug.Instructions(processor, code) {
 		end := at + in.Len
 		switch in.Kind {
 		case arch.Jump, arch.CondJump:

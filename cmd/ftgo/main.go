@@ -21,7 +21,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
-	"github.com/ftgo/ftgo/internal/capabilities"
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/edit"
 	"github.com/ftgo/ftgo/internal/target"
@@ -36,7 +35,7 @@ func main() {
 	stdout, stderr := terminal.Together(os.Stdout, terminal.Legible(os.Stderr))
 	ctx, stop := cli.Interrupted(stderr)
 	e := newEnv(stdout, stderr)
-	e.Lower = capabilities.Drop
+	e.Lower = doctor.Drop
 	code := e.run(ctx, os.Args[1:])
 	if by := stop(); by != 0 {
 		cli.Die(by)

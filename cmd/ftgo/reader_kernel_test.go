@@ -16,7 +16,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
-	"github.com/ftgo/ftgo/internal/biases"
 	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -259,7 +258,7 @@ func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.
 func (s *sessionCalls) from(t *testing.T, src parse.Source, find func(tid, printed int) int) {
 	t.Helper()
 	s.byGoroutine, s.done = make(map[string][]string), make(chan error, 1)
-	own := &biases.Processes{Biases: biases.New(s.plan, false), Find: find}
+	own := &pairing.Selected{Biases: pairing.NewBiases(s.plan, false), Find: find}
 	var err error
 	if s.stream, err = pairing.NewStream(s.plan, src, own, s, pairing.Options{}); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/screen"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -17,7 +16,7 @@ import (
 )
 
 // breakingPainting panics when it is drawn.
-type breakingPainting struct{ screen.Painting }
+type breakingPainting struct{ top.Painting }
 
 func (breakingPainting) Draw(int, int) []top.Line { panic("broken") }
 
@@ -29,7 +28,7 @@ func TestKernelTopPanicked(t *testing.T) {
 	switch pid := os.Getenv(again); pid {
 	case "":
 	case "painting":
-		_ = screen.Show(context.Background(), breakingPainting{}, nil)
+		_ = top.Show(context.Background(), breakingPainting{}, nil)
 	default:
 		e := newEnv(os.Stdout, os.Stderr)
 		e.Adjust = func(tracefs.Features) tracefs.Features { panic("broken") }

@@ -1,4 +1,5 @@
-// Package doctor tells what is in the way of probing, and what mends it.
+// Package doctor tells what is in the way of probing, and what mends it, and which of root's privileges this process has:
+// those that ftgo uses stay, and all others are dropped.
 package doctor
 
 import (
@@ -12,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/ftgo/ftgo/internal/capabilities"
 	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -179,7 +179,7 @@ func (h *host) lacking(usable bool) Finding {
 		return Unknown.of(err.Error())
 	}
 	var texts []string
-	for i, use := range capabilities.Uses {
+	for i, use := range Uses {
 		if mayUse := i == 0 && usable; !mayUse && !set.Has(use) {
 			texts = append(texts, "without "+use.Name+" "+use.Without)
 		}

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/internal/capabilities"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
@@ -27,13 +26,13 @@ type host struct {
 	access func(path string, mode uint32) error
 	// open opens a file and closes it again.
 	open         func(path string, flag int) error
-	capabilities func() (capabilities.Set, error)
+	capabilities func() (Set, error)
 	// namespace is [procfs.Namespace].
 	namespace func(pid int, kind string) (inode uint64)
 }
 
 func thisHost() *host {
-	h := &host{Machine: machine.This(), find: tracefs.Find, uid: os.Geteuid(), namespace: procfs.Namespace, capabilities: capabilities.Effective}
+	h := &host{Machine: machine.This(), find: tracefs.Find, uid: os.Geteuid(), namespace: procfs.Namespace, capabilities: Effective}
 	h.access = func(path string, mode uint32) error {
 		return unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS)
 	}

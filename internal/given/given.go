@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/internal/brackets"
+	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -67,7 +67,7 @@ func argumentList(text string) (at, end int, err error) {
 		if strings.IndexByte("([{", text[i]) < 0 {
 			continue
 		}
-		end := brackets.End(text, i)
+		end := valuepath.End(text, i)
 		receiver := i == 0 || text[i-1] == '.'
 		switch {
 		case end < 0 && (text[i] != '(' || receiver || strings.IndexByte("*?", text[i-1]) >= 0):
@@ -93,7 +93,7 @@ func (g *Functions) read(params, results string) (err error) {
 			g.HasSignature = true
 		}
 	}
-	if strings.HasPrefix(results, "(") && brackets.End(results, 0) == len(results) {
+	if strings.HasPrefix(results, "(") && valuepath.End(results, 0) == len(results) {
 		results = results[1 : len(results)-1]
 	}
 	if g.NoResults = results == "-"; g.NoResults {
@@ -137,7 +137,7 @@ func list(text string) (items []string, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	for _, item := range brackets.Split(text, ",") {
+	for _, item := range valuepath.Split(text, ",") {
 		if item = strings.TrimSpace(item); item == "" {
 			return nil, fmt.Errorf("nothing between commas in %q", text)
 		}

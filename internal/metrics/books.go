@@ -158,7 +158,7 @@ func (p *Page) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.open = slices.DeleteFunc(b.open, func(other *Page) bool { return other == p })
-	b.past = sum(b.past, p.now)
+	b.past = addAccounts(b.past, p.now)
 }
 
 // Used notes how much CPU time ftgo has used.
@@ -193,7 +193,7 @@ func (b *Books) Snapshot() *Snapshot {
 	b.mu.Unlock()
 	probed := make(map[string]bool)
 	for _, a := range accounts {
-		total = sum(total, a)
+		total = addAccounts(total, a)
 		for name := range a.funcs {
 			probed[name] = true
 		}
@@ -263,8 +263,8 @@ func withFile(files []File, f File) []File {
 	return files
 }
 
-// sum is a new account of both.
-func sum(a, b *account) *account {
+// addAccounts is a new account of both.
+func addAccounts(a, b *account) *account {
 	whole := &account{at: later(a.at, b.at), funcs: make(map[string]*Function, len(a.funcs))}
 	whole.run.Counts = a.run.Counts.plus(&b.run.Counts)
 	maps.Copy(whole.funcs, a.funcs)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 
-	"github.com/ftgo/ftgo/internal/brackets"
+	"github.com/ftgo/ftgo/internal/valuepath"
 )
 
 // Text makes text of unknown origin safe for a terminal. Printable runes and
@@ -166,7 +166,7 @@ func Shorten(name string, width int) string {
 		case room == 1:
 			return ellipsis + inside
 		}
-		typ, method := brackets.Cut(inside, ".")
+		typ, method := valuepath.Cut(inside, ".")
 		if room := width - Columns(typ) - 3; method != "" && room >= leastMethod {
 			return ellipsis + "." + typ + "." + CutMiddle(method[1:], room)
 		}

@@ -1,5 +1,6 @@
 // Package procfs reads what /proc tells of processes: their states, threads, memory, files
-// and namespaces. No other package reads that.
+// and namespaces, what the kernel has put into one that is probed, and which container each is in: no daemon is
+// asked, as ids are in the paths of control groups, and names in files that runtimes keep. No other package reads /proc.
 package procfs
 
 import (

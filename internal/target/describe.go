@@ -4,7 +4,6 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/ftgo/ftgo/internal/debugfile"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -12,7 +11,7 @@ import (
 // what is found of a file that has no debug information.
 func (q *Query) describe(say Say, b *offsets.Binary) error {
 	if q.Symbols == "" {
-		(&debugfile.Search{Say: say, Loading: q.Loading}).Describe(b)
+		(&Search{Say: say, Loading: q.Loading}).Describe(b)
 		return nil
 	}
 	f, err := os.OpenFile(q.Symbols, os.O_RDONLY|syscall.O_NONBLOCK, 0) // no named pipe keeps us waiting

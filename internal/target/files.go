@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
@@ -37,7 +36,7 @@ func newFile(path, link string) (f File, ok bool) {
 
 // FileOf is the file that BINARY means now.
 func FileOf(binary string) (f File, ok bool) {
-	path, mapped, err := loader.Find(binary, 0)
+	path, mapped, err := Find(binary, 0)
 	if err != nil {
 		return f, false
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ftgo/ftgo/internal/containers"
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
@@ -93,7 +92,7 @@ func (l *Living) look(say Say) (has func(pid int) bool, pids []int, err error) {
 		}
 		return has, pids, err
 	}
-	running, err := containers.Running()
+	running, err := procfs.Containers()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -112,7 +111,7 @@ func (l *Living) look(say Say) (has func(pid int) bool, pids []int, err error) {
 			}
 			l.ids = ids
 			has = func(pid int) bool {
-				return slices.ContainsFunc(containers.Of(pid), func(id string) bool { return slices.Contains(ids, id) })
+				return slices.ContainsFunc(procfs.ContainersOf(pid), func(id string) bool { return slices.Contains(ids, id) })
 			}
 		}
 	}

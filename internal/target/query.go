@@ -1,5 +1,6 @@
 // Package target finds what BINARY, -p and FUNC mean: a binary, its functions and single
-// instructions, and what is known of their parameters.
+// instructions, and what is known of their parameters. It finds libraries as the dynamic loader does, and the debug
+// information of stripped files in the system's folders, beside them, and by debuginfod-find(1), if the user has named servers.
 package target
 
 import (
@@ -15,7 +16,6 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/given"
-	"github.com/ftgo/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
@@ -193,10 +193,10 @@ func (t *Target) findInside(pattern string) error {
 
 // Open opens the file that a name means to a process, or to none if that is 0.
 func Open(name string, pid int) (*offsets.Binary, error) {
-	return openFound(loader.Find(name, pid))
+	return openFound(Find(name, pid))
 }
 
-// openFound opens what [loader.Find] has found.
+// openFound opens what [Find] has found.
 func openFound(path string, mapped *os.File, err error) (*offsets.Binary, error) {
 	switch {
 	case err != nil:
@@ -222,13 +222,13 @@ func (q *Query) findBinary() (mapped *os.File, err error) {
 		pid = procfs.Executing(q.PIDs[0])
 		// A path would have been taken for BINARY: what has a slash is a package's.
 		if q.Own && len(q.Funcs) > 1 && !strings.Contains(q.Funcs[0], "/") {
-			if path, mapped, err := loader.Find(q.Funcs[0], pid); err == nil {
+			if path, mapped, err := Find(q.Funcs[0], pid); err == nil {
 				q.Binary, q.Own, q.Funcs = path, false, q.Funcs[1:]
 				return mapped, nil
 			}
 		}
 	}
-	q.Binary, mapped, err = loader.Find(q.Binary, pid)
+	q.Binary, mapped, err = Find(q.Binary, pid)
 	return mapped, err
 }
 
@@ -328,7 +328,7 @@ func (q *Query) CheckProcesses() error {
 func (q *Query) Await(ctx context.Context, say Say) bool {
 	var last, now os.FileInfo
 	for waited := false; ; last, waited = now, true {
-		path, _, err := loader.Find(q.Binary, 0)
+		path, _, err := Find(q.Binary, 0)
 		if now = nil; err == nil {
 			now, err = os.Stat(path)
 		}

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/internal/containers"
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
@@ -34,9 +33,9 @@ func (s *Scope) String() string {
 }
 
 // lookUp are the ids that the container has, which is one, or none if it does not run.
-func (s *Scope) lookUp(running []containers.Container) (ids []string, err error) {
+func (s *Scope) lookUp(running []procfs.Container) (ids []string, err error) {
 	// Where this is a container with the host's processes, its runtime's files are below process 1.
-	ids = containers.Find(s.Container, running, "/", procfs.Root(1))
+	ids = procfs.Find(s.Container, running, "/", procfs.Root(1))
 	if len(ids) > 1 {
 		for i, id := range ids {
 			ids[i] = id[:min(len(id), idShown)]
@@ -54,7 +53,7 @@ func (s *Scope) tell(say Say, ids []string) {
 }
 
 // pidsOf are the processes, this one aside, of containers with these ids.
-func pidsOf(running []containers.Container, ids []string) (pids []int) {
+func pidsOf(running []procfs.Container, ids []string) (pids []int) {
 	for _, c := range running {
 		if slices.Contains(ids, c.ID) {
 			pids = append(pids, c.PIDs...)
@@ -70,7 +69,7 @@ const idShown = 12
 func (s *Scope) Find(say Say) (err error) {
 	switch {
 	case s.Container != "":
-		running, err := containers.Running()
+		running, err := procfs.Containers()
 		if err != nil {
 			return err
 		}
@@ -178,14 +177,14 @@ func (q *Query) openBelow() (file *os.File, err error) {
 
 // Containers are words that --container takes: ids, and names that are of one.
 func Containers() (words []string) {
-	running, _ := containers.Running() // what was read will do
+	running, _ := procfs.Containers() // what was read will do
 	known := make(map[string]bool)
 	for _, c := range running {
 		known[c.ID] = true
 		words = append(words, c.ID[:min(len(c.ID), idShown)])
 	}
 	for _, root := range []string{"/", procfs.Root(1)} {
-		for name, ids := range containers.Names(root) {
+		for name, ids := range procfs.Names(root) {
 			if len(ids) == 1 && known[ids[0]] {
 				words = append(words, name)
 			}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/biases"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -73,7 +72,7 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 	l.clock.pinned = opt.Steady
 	l.host, _ = os.Hostname() // without a name it is not told
 	l.kernel = kernelEvents{processFilter: newProcessFilter(&opt), opt: &l.opt, followed: make(map[int]bool)}
-	l.processes = processes{Biases: biases.New(plan, false), live: l, among: make(map[int]bool)}
+	l.processes = processes{Biases: pairing.NewBiases(plan, false), live: l, among: make(map[int]bool)}
 	l.look = look{lives: make(map[int]life)}
 	return l
 }

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/biases"
-	"github.com/ftgo/ftgo/internal/breakpoints"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -17,7 +16,7 @@ import (
 
 // processes are what the stream of a [Live] asks about processes.
 type processes struct {
-	*biases.Biases
+	*pairing.Biases
 	live  *Live
 	among map[int]bool // what Filter.Among has told
 }
@@ -316,7 +315,7 @@ func (w *window) noticeVanished(sites int) {
 	v.next += len(some)
 	for _, pid := range pids[:min(len(pids), maxGlanced)] {
 		missing := func() bool {
-			return breakpoints.Missing(pid, w.plan.Binary.File().Inode(), some, w.plan.Processor.Machine().Breakpoints) > 0
+			return procfs.Missing(pid, w.plan.Binary.File().Inode(), some, w.plan.Processor.Machine().Breakpoints) > 0
 		}
 		// Twice: the process may change its mappings between a look at them and one there.
 		if !v.told[pid] && missing() && missing() {

@@ -8,7 +8,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/biases"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -43,7 +43,7 @@ func (r *Recording) Began() time.Time { return r.from.At }
 
 func (r *Recording) Arm(_ context.Context, sink Sink) error {
 	r.sink = sink
-	of := &biases.Processes{Biases: biases.New(r.plan, true), Find: r.rec.Process, PIDs: r.opt.PIDs}
+	of := &pairing.Selected{Biases: pairing.NewBiases(r.plan, true), Find: r.rec.Process, PIDs: r.opt.PIDs}
 	if err := r.newStream(r.rec, of, sink, nil); err != nil {
 		return err
 	}

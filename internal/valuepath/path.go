@@ -1,4 +1,5 @@
-// Package valuepath reads paths to values: "n", "req.URL.Path", "s.items[0].name", "*p".
+// Package valuepath reads paths to values: "n", "req.URL.Path", "s.items[0].name", "*p". It finds where a
+// bracket closes, and what stands outside of brackets, in names and types as Go writes them.
 package valuepath
 
 import (
@@ -7,8 +8,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/ftgo/ftgo/internal/brackets"
 )
 
 // Path leads from a variable to a value.
@@ -161,7 +160,7 @@ func inParentheses(text string) int {
 	if !strings.HasPrefix(text, "(") {
 		return 0
 	}
-	return max(0, brackets.End(text, 0))
+	return max(0, End(text, 0))
 }
 
 var (

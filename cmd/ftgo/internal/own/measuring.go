@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/biases"
 	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -193,7 +192,7 @@ func newMeter(funcs Functions, session *tracefs.Session, plan *uprobe.Plan, code
 		return m, nil
 	}
 	if m.base, err = session.Timebase(); err == nil {
-		all := &biases.Processes{Biases: biases.New(plan, false), Find: session.Process}
+		all := &pairing.Selected{Biases: pairing.NewBiases(plan, false), Find: session.Process}
 		m.stream, err = pairing.NewStream(plan, session, all, m, pairing.Options{})
 	}
 	return m, err

@@ -18,7 +18,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/metrics"
-	"github.com/ftgo/ftgo/internal/openmetrics"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/target"
 )
@@ -103,7 +102,7 @@ func (o *Options) Export(ctx context.Context, x *ExportFlags) (err error) {
 	e.sending = startSending(collector, o.about(x), &o.Env.Env)
 	defer func() { e.sending.close(e.snapshot, e.begun()) }()
 	if server != nil {
-		server.Serve(openmetrics.NewHandler(e.snapshot))
+		server.Serve(metrics.NewHandler(e.snapshot))
 		o.Say("serving metrics at http://%s/metrics", server.Address())
 	}
 	if o.Duration > 0 {
@@ -116,11 +115,11 @@ func (o *Options) Export(ctx context.Context, x *ExportFlags) (err error) {
 }
 
 // listen takes the place where numbers are served; nil for none.
-func (x *ExportFlags) listen() (*openmetrics.Server, error) {
+func (x *ExportFlags) listen() (*metrics.Server, error) {
 	if x.Listen == "" {
 		return nil, nil
 	}
-	server, err := openmetrics.Listen(x.Listen)
+	server, err := metrics.Listen(x.Listen)
 	if _, wrong := errors.AsType[*net.AddrError](err); wrong {
 		return nil, cli.Usage("export: --listen %q: %w", x.Listen, err)
 	}

@@ -7,21 +7,20 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/metrics"
-	"github.com/ftgo/ftgo/internal/otlp"
 )
 
 // sends tells whether something is sent by OTLP. Without a URL, the environment may have one, unless numbers are served and
 // nobody speaks of OTLP.
 func (x *ExportFlags) sends() bool {
-	return x.OTLP != "" || (x.Listen == "" || x.Spans) && otlp.Asked(os.Getenv)
+	return x.OTLP != "" || (x.Listen == "" || x.Spans) && metrics.Asked(os.Getenv)
 }
 
 // configure tells where to send to; nil for nowhere. What is wrong with that is told before anything is done.
-func (x *ExportFlags) configure(o *Options) (*otlp.Config, error) {
+func (x *ExportFlags) configure(o *Options) (*metrics.Config, error) {
 	if !x.sends() {
 		return nil, nil
 	}
-	c, err := otlp.Configure(x.OTLP, os.Getenv)
+	c, err := metrics.Configure(x.OTLP, os.Getenv)
 	if err != nil {
 		return nil, cli.Usage("export: %w", err)
 	}
@@ -33,17 +32,17 @@ func (x *ExportFlags) configure(o *Options) (*otlp.Config, error) {
 
 // sending is what export sends by OTLP; nil for nothing.
 type sending struct {
-	*otlp.Exporter
+	*metrics.Exporter
 	env   *cli.Env
 	every time.Duration
 	last  time.Time
 }
 
-func startSending(c *otlp.Config, about metrics.About, e *cli.Env) *sending {
+func startSending(c *metrics.Config, about metrics.About, e *cli.Env) *sending {
 	if c == nil {
 		return nil
 	}
-	return &sending{Exporter: otlp.Start(c, about), env: e, every: c.Every}
+	return &sending{Exporter: metrics.Start(c, about), env: e, every: c.Every}
 }
 
 // pass sends the numbers when it is time to, and tells what has become of others.

@@ -14,7 +14,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/screen"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
@@ -51,7 +50,7 @@ func (o *Options) Top(ctx context.Context) error {
 			s.overview()
 		}
 	})
-	err := screen.Show(s.shown, s, s.wake)
+	err := top.Show(s.shown, s, s.wake)
 	s.mu.Lock()
 	s.open = false
 	s.mu.Unlock()
@@ -244,7 +243,7 @@ func (s *topScreen) waits() {
 	}
 }
 
-// Draw, Press and Click are those of a [screen.Painting].
+// Draw, Press and Click are those of a [top.Painting].
 
 func (s *topScreen) Draw(width, height int) []top.Line {
 	s.mu.Lock()

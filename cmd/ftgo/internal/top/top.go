@@ -1,5 +1,5 @@
-// Package top is the screen of ftgo top, without a terminal: what is shown, what keys do with that, and
-// the text of each line.
+// Package top is the screen of ftgo top: what is shown, what keys do with that, and the text of each line. Screen alone
+// knows the library that paints lines on a terminal.
 package top
 
 import (

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/metrics"
-	"github.com/ftgo/ftgo/internal/otlp"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -16,10 +15,10 @@ import (
 type Export struct {
 	*Table
 	// Spans, unless it is nil, is where calls go of functions with these names.
-	Spans func(names []string, wall func(ticks uint64) time.Time) *otlp.Spans
+	Spans func(names []string, wall func(ticks uint64) time.Time) *metrics.Spans
 	page  *metrics.Page
 	armed atomic.Bool
-	spans *otlp.Spans
+	spans *metrics.Spans
 }
 
 // NewExport returns the view of functions, which writes to a page.

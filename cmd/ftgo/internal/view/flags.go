@@ -14,13 +14,13 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
-	"github.com/ftgo/ftgo/internal/brackets"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -85,7 +85,7 @@ var templateForm = cli.Form[Template]{
 	Read: func(text string) (t Template, err error) {
 		text, names, _ := strings.Cut(text, "\x00")
 		if t.Text = text; names != "" {
-			t.Names = brackets.Split(names, ",")
+			t.Names = valuepath.Split(names, ",")
 		}
 		return t, nil
 	},

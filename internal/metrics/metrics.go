@@ -1,0 +1,227 @@
+package metrics
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/stats"
+	collector "go.opentelemetry.io/proto/slim/otlp/collector/metrics/v1"
+	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
+	pb "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
+	resource "go.opentelemetry.io/proto/slim/otlp/resource/v1"
+)
+
+// scopeName is what has made the data.
+const scopeName = "github.com/ftgo/ftgo"
+
+// schemaURL is the version of the semantic conventions that names of attributes are from.
+const schemaURL = "https://opentelemetry.io/schemas/1.37.0"
+
+// text is an attribute.
+func text(key, value string) *common.KeyValue {
+	return &common.KeyValue{Key: key, Value: &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: strings.ToValidUTF8(value, "\uFFFD")}}}
+}
+
+func number(key string, value int64) *common.KeyValue {
+	return &common.KeyValue{Key: key, Value: &common.AnyValue{Value: &common.AnyValue_IntValue{IntValue: value}}}
+}
+
+// resourceOf is what data is of: the program and its host, and a process of it unless pid is 0. What the environment says
+// of these comes first, but for the process.
+func resourceOf(about *About, given map[string]string, pid int) *resource.Resource {
+	all := map[string]string{"service.name": about.Service, "host.name": about.Host}
+	maps.Copy(all, given)
+	r := &resource.Resource{}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if key != "process.pid" || pid == 0 {
+			r.Attributes = append(r.Attributes, text(key, all[key]))
+		}
+	}
+	if pid != 0 {
+		r.Attributes = append(r.Attributes, number("process.pid", int64(pid)))
+	}
+	return r
+}
+
+func scopeOf(about *About) *common.InstrumentationScope {
+	return &common.InstrumentationScope{Name: scopeName, Version: about.Release}
+}
+
+// metricsOf is a message with all numbers of a snapshot, and how many data points it has.
+func metricsOf(s *Snapshot, given map[string]string) (m *collector.ExportMetricsServiceRequest, points uint64) {
+	b := builder{s: s, at: max(nano(s.At), nano(s.From))} // at first nothing was read yet
+	if len(s.Run.Files) == 0 {                            // nor is it until something is probed: collectors refuse what is of long ago
+		b.at = max(b.at, nano(s.Made))
+	}
+	for i := range OfRun {
+		m := &OfRun[i]
+		if value, has := m.Value(s); has {
+			b.add(m.Name, m.Unit, m.Help, sortOf(m.Counter), s.From, value)
+		}
+	}
+	for i := range OfFunctions {
+		m := &OfFunctions[i]
+		for k := range s.Functions {
+			f := &s.Functions[k]
+			if value, has := m.Value(f); has {
+				b.add("function."+m.Name, m.Unit, m.Help, sortOf(m.Counter), f.Since, value, text("code.function.name", f.Name))
+			}
+		}
+	}
+	b.durations()
+	for _, f := range s.Run.Files {
+		b.add("file.processes", "{process}", "Processes that run a file which is probed now.", gauge, s.From, float64(len(f.PIDs)), fileOf(&f)...)
+	}
+	for _, item := range slices.Sorted(maps.Keys(s.Sent)) {
+		b.sent(item, s.Sent[item])
+	}
+	return &collector.ExportMetricsServiceRequest{ResourceMetrics: []*pb.ResourceMetrics{{
+		Resource: resourceOf(&s.About, given, 0), SchemaUrl: schemaURL,
+		ScopeMetrics: []*pb.ScopeMetrics{{Scope: scopeOf(&s.About), Metrics: b.metrics, SchemaUrl: schemaURL}},
+	}}}, b.points
+}
+
+// sort is how numbers of a metric are to be understood.
+type sort int
+
+const (
+	gauge  sort = iota
+	sum         // of what comes and goes
+	growth      // a sum of what only comes
+)
+
+// sortOf is that of a metric.
+func sortOf(counter bool) sort {
+	if counter {
+		return growth
+	}
+	return gauge
+}
+
+// builder makes metrics of a snapshot.
+type builder struct {
+	s       *Snapshot
+	at      uint64
+	metrics []*pb.Metric
+	points  uint64
+}
+
+// add adds a data point, to the last metric if that has the name.
+func (b *builder) add(name, unit, help string, as sort, from time.Time, value float64, attributes ...*common.KeyValue) {
+	if !strings.HasPrefix(name, "otel.") {
+		name = "ftgo." + name
+	}
+	if n := len(b.metrics); n == 0 || b.metrics[n-1].Name != name {
+		m := &pb.Metric{Name: name, Unit: unit, Description: help}
+		if as != gauge {
+			m.Data = &pb.Metric_Sum{Sum: &pb.Sum{IsMonotonic: as == growth, AggregationTemporality: pb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}}
+		} else {
+			m.Data = &pb.Metric_Gauge{Gauge: &pb.Gauge{}}
+		}
+		b.metrics = append(b.metrics, m)
+	}
+	b.points++
+	point := &pb.NumberDataPoint{Attributes: attributes, TimeUnixNano: b.at}
+	if unit == "s" || unit == "1" {
+		point.Value = &pb.NumberDataPoint_AsDouble{AsDouble: value}
+	} else {
+		point.Value = &pb.NumberDataPoint_AsInt{AsInt: int64(value)}
+	}
+	switch data := b.metrics[len(b.metrics)-1].Data.(type) {
+	case *pb.Metric_Sum:
+		point.StartTimeUnixNano = nano(from)
+		data.Sum.DataPoints = append(data.Sum.DataPoints, point)
+	case *pb.Metric_Gauge:
+		data.Gauge.DataPoints = append(data.Gauge.DataPoints, point)
+	}
+}
+
+// nano is a time as it is sent. One that is not known is 0.
+func nano(t time.Time) uint64 {
+	if t.IsZero() {
+		return 0
+	}
+	return uint64(max(t.UnixNano(), 0))
+}
+
+// mostBuckets is how many a histogram has at most, and finest how many it has for a power of two, as a power of two
+// itself: those that latencies are kept in are not finer.
+const mostBuckets, finest = 160, 6
+
+// exponential are latencies as finely as so many buckets allow.
+func exponential(h *stats.Histogram) Exponential {
+	e := NewExponential(h, finest)
+	for len(e.Counts) > mostBuckets {
+		e = coarser(e)
+	}
+	return e
+}
+
+// coarser has one bucket for two.
+func coarser(e Exponential) Exponential {
+	first := e.First >> 1
+	counts := make([]uint64, (e.First+len(e.Counts)-1)>>1-first+1)
+	for i, n := range e.Counts {
+		counts[(e.First+i)>>1-first] += n
+	}
+	e.Scale, e.First, e.Counts = e.Scale-1, first, counts
+	return e
+}
+
+// durations adds the histograms of functions' latencies.
+func (b *builder) durations() {
+	all := &pb.ExponentialHistogram{AggregationTemporality: pb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}
+	for i := range b.s.Functions {
+		f := &b.s.Functions[i]
+		if f.Latency == nil {
+			continue
+		}
+		e := exponential(f.Latency)
+		all.DataPoints = append(all.DataPoints, &pb.ExponentialHistogramDataPoint{
+			Attributes:        []*common.KeyValue{text("code.function.name", f.Name)},
+			StartTimeUnixNano: nano(f.Since), TimeUnixNano: b.at,
+			Count: f.Latency.Count(), Sum: new(f.Latency.Seconds()), Scale: int32(e.Scale), ZeroCount: e.Zero,
+			Positive: &pb.ExponentialHistogramDataPoint_Buckets{Offset: int32(e.First), BucketCounts: e.Counts},
+			Min:      new(Seconds(f.Latency.Quantile(0))), Max: new(Seconds(f.Latency.Quantile(1))),
+		})
+		b.points++
+	}
+	if len(all.DataPoints) > 0 {
+		b.metrics = append(b.metrics, &pb.Metric{
+			Name: "ftgo.function.duration", Unit: "s", Description: "How long completed calls took, net of what probes cost.",
+			Data: &pb.Metric_ExponentialHistogram{ExponentialHistogram: all},
+		})
+	}
+}
+
+// fileOf are attributes of a file, as far as they are known.
+func fileOf(f *File) (known []*common.KeyValue) {
+	buildID := "process.executable.build_id.gnu"
+	if strings.Trim(f.BuildID, "0123456789abcdef") != "" {
+		buildID = "process.executable.build_id.go"
+	}
+	for _, a := range [...]struct{ key, value string }{{"process.executable.path", f.Path}, {buildID, f.BuildID}, {"process.runtime.version", f.GoVersion}} {
+		if a.value != "" {
+			known = append(known, text(a.key, a.value))
+		}
+	}
+	return known
+}
+
+// sent adds what has become of items, by the names of OpenTelemetry's own exporters.
+func (b *builder) sent(item string, c Sending) {
+	name, unit := "otel.sdk.exporter."+strings.ReplaceAll(item, " ", "_"), "{"+strings.ReplaceAll(item, " ", "_")+"}"
+	if item == metricKind.item {
+		name = "otel.sdk.exporter.metric_data_point"
+	}
+	kind := text("otel.component.type", "otlp_http_exporter")
+	own := text("otel.component.name", "otlp_http_exporter/0")
+	const exported = "Items that have been sent or, with an error.type, that will never arrive."
+	b.add(name+".exported", unit, exported, growth, b.s.From, float64(c.Sent), kind, own)
+	for _, reason := range slices.Sorted(maps.Keys(c.Failed)) {
+		b.add(name+".exported", unit, exported, growth, b.s.From, float64(c.Failed[reason]), kind, own, text("error.type", reason))
+	}
+	b.add(name+".inflight", unit, "Items that wait to be sent, or are being sent.", sum, b.s.From, float64(c.Queued), kind, own)
+}

@@ -1,0 +1,137 @@
+package metrics
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/ftgo/ftgo/internal/stats"
+)
+
+// golden compares a message with a file of testdata.
+func golden(t *testing.T, name string, m proto.Message) {
+	t.Helper()
+	b, err := protojson.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, b, "", "\t"); err != nil { // protojson puts spaces where nobody can rely on them
+		t.Fatal(err)
+	}
+	got := indented.String() + "\n"
+	path := filepath.Join("testdata", name)
+	if os.Getenv("FTGO_UPDATE") == "1" {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || got != string(want) {
+		t.Errorf("differs from %s (FTGO_UPDATE=1 makes it so): %v\n%s", path, err, got)
+	}
+}
+
+// about is what snapshots are of.
+var about = About{Release: "v1", Host: "web1", Service: "shop", Binary: "/bin/shop", PID: 9}
+
+// snapshot is of a function with all there is, of one that is only counted, and of one that is gone.
+func snapshot() *Snapshot {
+	full := Function{
+		Name: "main.(*Store).Get", Since: noon.Add(-time.Minute), Probed: true, Calls: 9, Completed: 4, Unwound: 1, Untimed: 3, Lost: 1,
+		Errors: 2, ReturnsErrors: true, Latency: &stats.Histogram{}, Low: 0.019, High: 0.021,
+		Split: stats.Split{Running: 5e6, Waiting: 15e6}, Unseen: 11, UnseenLow: 6, UnseenHigh: 20,
+	}
+	for _, ns := range []int64{0, 1e6, 1_048_576, 3e6} {
+		full.Latency.Record(ns)
+	}
+	return &Snapshot{
+		From: noon.Add(-time.Hour), At: noon, About: about,
+		Functions: []Function{full, {Name: "main.count", Calls: 1 << 62, Probed: true, Since: noon}, {Name: "main.gone\xff", Since: noon.Add(-time.Hour)}},
+		Run: Run{
+			Counts: Counts{Hits: 30, Delivered: 28, Lost: 2, Cost: 200 * time.Millisecond, CPU: 2 * time.Second},
+			Files:  []File{{Path: "/bin/shop", BuildID: "12ab", GoVersion: "go1.26.8", PIDs: []int{3, 4}}, {Path: "/bin/shop", BuildID: "a/b"}},
+			Probes: 7, Skipped: 1, Budget: 0.25, Plans: 2, Failed: 1, Own: time.Second,
+		},
+	}
+}
+
+// TestMetrics: a snapshot as it is sent is testdata/metrics.json.
+func TestMetrics(t *testing.T) {
+	s := snapshot()
+	s.Sent = map[string]Sending{
+		"span":       {Sent: 1000, Queued: 30, Failed: map[string]uint64{"queue_full": 17, "400": 2}},
+		"data point": {Sent: 5},
+	}
+	m, points := metricsOf(s, map[string]string{"service.name": "store", "process.pid": "1", "deployment.environment.name": "test"})
+	n, names := 0, make(map[string]bool)
+	for _, m := range m.ResourceMetrics[0].ScopeMetrics[0].Metrics {
+		n += len(m.GetSum().GetDataPoints()) + len(m.GetGauge().GetDataPoints()) + len(m.GetExponentialHistogram().GetDataPoints())
+		if names[m.Name] {
+			t.Errorf("%s is there twice", m.Name)
+		}
+		names[m.Name] = true
+	}
+	if uint64(n) != points {
+		t.Errorf("%d data points, counted %d", n, points)
+	}
+	golden(t, "metrics.json", m)
+}
+
+// TestNothingProbed: as long as nothing is read, numbers are those of now, not of the last reading: that may be of
+// long ago, and two messages that differ would be of one time.
+func TestNothingProbed(t *testing.T) {
+	s := snapshot()
+	for _, c := range []struct {
+		files []File
+		want  time.Time
+	}{{s.Run.Files, s.At}, {nil, s.At.Add(time.Hour)}} {
+		s.Made, s.Run.Files = s.At.Add(time.Hour), c.files
+		m, _ := metricsOf(s, nil)
+		for _, m := range m.ResourceMetrics[0].ScopeMetrics[0].Metrics {
+			for _, p := range append(m.GetGauge().GetDataPoints(), m.GetSum().GetDataPoints()...) {
+				if p.TimeUnixNano != nano(c.want) {
+					t.Fatalf("%d files are probed: %s is of %d, not %d", len(c.files), m.Name, p.TimeUnixNano, nano(c.want))
+				}
+			}
+		}
+	}
+}
+
+// TestExponentialMetrics: however far apart latencies are, there are at most so many buckets; each has what belongs to it,
+// within what the latencies are known by.
+func TestExponentialMetrics(t *testing.T) {
+	for _, spread := range []float64{0, 0.5, 2, 10, 20, 40} {
+		h, r := &stats.Histogram{}, rand.New(rand.NewPCG(1, 2))
+		for range 1000 {
+			h.Record(int64(1000 * math.Exp2(r.Float64()*spread)))
+		}
+		e := exponential(h)
+		factor := math.Exp2(math.Exp2(-float64(e.Scale)))
+		if len(e.Counts) > mostBuckets || spread < 2 && e.Scale != finest || spread > 2 && len(e.Counts) < mostBuckets/2 {
+			t.Errorf("spread %v: %d buckets at scale %d", spread, len(e.Counts), e.Scale)
+		}
+		seen := uint64(0)
+		for i, n := range e.Counts {
+			seen += n
+			if i == len(e.Counts)-1 {
+				break
+			}
+			edge := math.Pow(factor, float64(e.First+i+1)) * 1e9
+			if low, high := h.AtMost(int64(edge*0.985)), h.AtMost(int64(edge*1.015)); seen < low || seen > high {
+				t.Fatalf("spread %v: %d up to %v, not from %d to %d", spread, seen, edge, low, high)
+			}
+		}
+		if seen != h.Count() || e.Counts[0] == 0 || e.Counts[len(e.Counts)-1] == 0 {
+			t.Errorf("spread %v: %d of %d, first %d, last %d", spread, seen, h.Count(), e.Counts[0], e.Counts[len(e.Counts)-1])
+		}
+	}
+}

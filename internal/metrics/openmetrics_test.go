@@ -1,0 +1,230 @@
+package metrics
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/ftgo/ftgo/internal/stats"
+)
+
+// scraped is of a function with all there is, of one that is only counted, and of one that is gone.
+func scraped() *Snapshot {
+	b := NewBooks(About{Release: "v1", Host: "web1", Kernel: "6.18", Service: "shop"}, began)
+	old := b.Open()
+	old.Describe(File{Path: "/bin/shop", BuildID: "1"}, nil)
+	old.Put(&Reading{At: began.Add(time.Second), Funcs: []stats.Function{{Name: "main.gone\xff\n", Calls: 2, Lost: 1}}, Summary: &stats.Summary{Seconds: 1}})
+	old.Close()
+	p := b.Open()
+	p.Describe(File{Path: "/bin/shop", BuildID: "2", GoVersion: "go1.26.8"}, nil)
+	p.Running([]int{12, 34})
+	full := stats.Function{
+		Name: "main.(*Store).Get", Calls: 9, Completed: 4, Unwound: 1, CountedOnly: 3, Errors: 2, ReturnsErrors: true,
+		Latency: &stats.Histogram{}, Split: stats.Split{Running: 5e6, Waiting: 15e6}, Whole: &stats.Whole{Calls: 20, Low: 15, High: math.Inf(1)},
+	}
+	for _, ms := range []int64{1, 3, 6, 10} {
+		full.Time(stats.Timing{Raw: ms*1e6 + 900, Net: ms * 1e6, Low: ms*1e6 - 500, High: ms*1e6 + 400}, true)
+	}
+	p.Put(&Reading{
+		At: began.Add(5 * time.Second), Used: 2500 * time.Millisecond, Funcs: []stats.Function{full, {Name: "main.count", Calls: 1 << 40}},
+		Summary: &stats.Summary{Seconds: 4, Probes: 7, Budget: 0.25, Hits: 30, Delivered: 28, Lost: 2, Probing: &stats.Probing{NS: 2e8}, Skipped: make([]stats.Skipped, 1)},
+	})
+	b.Used(300 * time.Millisecond)
+	b.Failed()
+	s := b.Snapshot()
+	s.Sent = map[string]Sending{"span": {Sent: 90, Queued: 7, Failed: map[string]uint64{"queue_full": 3}}, "data point": {Sent: 40}}
+	return s
+}
+
+// scrape is what a collector writes.
+func scrape(t *testing.T, c prometheus.Collector, accept string) string {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(c)
+	r := httptest.NewRequest("GET", "/metrics", nil)
+	r.Header.Set("Accept", accept)
+	w := httptest.NewRecorder()
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP(w, r)
+	if w.Code != 200 {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// TestAnyBytes: what a path and a name are made of keeps neither from being told, nor forges a line.
+func TestAnyBytes(t *testing.T) {
+	text := scrape(t, snapshots{func() *Snapshot {
+		return &Snapshot{
+			About: About{Service: "a\xffb"},
+			Run:   Run{Files: []File{{Path: "/tmp/\xff\"} 1\nforged 1\n"}}},
+		}
+	}}, "text/plain")
+	for _, want := range []string{"service=\"a\uFFFDb\"", "path=\"/tmp/\uFFFD\\\"} 1\\nforged 1\\n\""} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
+// TestText: what Prometheus scrapes is testdata/scrape.txt, but for Go's version, and its linter has no complaint.
+func TestText(t *testing.T) {
+	c := snapshots{scraped}
+	got := scrape(t, c, "application/openmetrics-text; version=1.0.0")
+	lines := strings.SplitAfter(got, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "ftgo_build_info{") {
+			lines[i] = "ftgo_build_info{goversion=\"go\",version=\"v1\"} 1.0\n"
+		}
+	}
+	got = strings.Join(lines, "")
+	const name = "testdata/scrape.txt"
+	if os.Getenv("FTGO_UPDATE") == "1" {
+		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil || got != string(want) {
+		t.Errorf("differs from %s (FTGO_UPDATE=1 makes it so): %v\n%s", name, err, got)
+	}
+	problems, err := promlint.New(strings.NewReader(scrape(t, c, "text/plain; version=0.0.4"))).Lint()
+	if err != nil || len(problems) > 0 {
+		t.Errorf("promlint: %v %v", problems, err)
+	}
+}
+
+// TestNative: the native histogram has each latency where it belongs, and all of them.
+func TestNative(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(snapshots{scraped})
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h *dto.Histogram
+	for _, f := range families {
+		if f.GetName() == "ftgo_function_duration_seconds" {
+			h = f.Metric[0].Histogram
+		}
+	}
+	if h.GetSampleCount() != 4 || h.GetSampleSum() != 0.02 || h.GetSchema() != schema || h.GetCreatedTimestamp().AsTime() != began.Add(time.Second).UTC() {
+		t.Errorf("%v", h)
+	}
+	var uppers []float64
+	number, count, delta := 0, int64(0), 0
+	for _, span := range h.PositiveSpan {
+		number += int(span.GetOffset())
+		for range span.GetLength() {
+			count += h.PositiveDelta[delta]
+			for range count {
+				uppers = append(uppers, math.Exp2(float64(number)/(1<<schema)))
+			}
+			delta++
+			number++
+		}
+	}
+	for i, ms := range []float64{1, 3, 6, 10} {
+		if len(uppers) != 4 || uppers[i] < ms/1000*0.99 || uppers[i] > ms/1000*1.02 {
+			t.Fatalf("the bounds of the calls are %v", uppers)
+		}
+	}
+}
+
+// TestClassicNeverLess: a longer latency takes none out of the bucket of a shorter one, be that at its bound.
+func TestClassicNeverLess(t *testing.T) {
+	var h stats.Histogram
+	before := make([]uint64, len(bounds))
+	for _, ns := range []int64{10_000_000, 10_000_000, 20_000_000, 1000, 70e9} {
+		h.Record(ns)
+		for i, b := range classic(&h) {
+			if b.GetCumulativeCount() < before[i] {
+				t.Errorf("up to %v s there were %d, and are %d", bounds[i], before[i], b.GetCumulativeCount())
+			}
+			before[i] = b.GetCumulativeCount()
+		}
+	}
+	if last := before[len(before)-1]; last != 4 {
+		t.Errorf("%d are at most %v s", last, bounds[len(bounds)-1])
+	}
+}
+
+// TestServer: it answers at its port, with what it is and with numbers, ends with all its connections, and a
+// port in use is an error.
+func TestServer(t *testing.T) {
+	s, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if other, err := Listen(s.Address()); err == nil {
+		other.Close()
+		t.Error("two servers listen at one port")
+	}
+	s.Serve(NewHandler(scraped))
+	for path, want := range map[string]string{"/": "/metrics", "/metrics": "ftgo_function_calls_total{function=\"main.count\"} 1.099511627776e+12", "/other": "404"} {
+		answer, err := http.Get("http://" + s.Address() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if !strings.Contains(string(body), want) {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if c, err := net.Dial("tcp", s.Address()); err == nil {
+		c.Close()
+		t.Error("it listens after its end")
+	}
+	never, err := Listen("127.0.0.1:0")
+	if err != nil || never.Close() != nil {
+		t.Errorf("one that has never served: %v", err)
+	}
+}
+
+// TestFormats: docs/formats.md has a row for each metric that is written, as its help text has it, and for no other.
+func TestFormats(t *testing.T) {
+	page, err := os.ReadFile("../../docs/formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(snapshots{scraped})
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make(map[string]bool)
+	for _, f := range families {
+		var labels []string
+		for _, l := range f.Metric[0].Label {
+			labels = append(labels, l.GetName())
+		}
+		want[fmt.Sprintf("| `%s` | %s | %s | %s |", f.GetName(), strings.ToLower(f.GetType().String()), strings.Join(labels, ", "), f.GetHelp())] = true
+	}
+	for row := range want {
+		if !strings.Contains(string(page), row+"\n") {
+			t.Errorf("docs/formats.md has no row\n%s", row)
+		}
+	}
+	for line := range strings.Lines(string(page)) {
+		if strings.HasPrefix(line, "| `ftgo_") && !want[strings.TrimSpace(line)] {
+			t.Errorf("docs/formats.md has the row %s", line)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package metrics
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestSenderQueue: there is room for so many bytes. What comes then has the oldest dropped, but for the one that
+// is being sent; each is counted once.
+func TestSenderQueue(t *testing.T) {
+	var got []string
+	asked, answer := make(chan bool), make(chan bool)
+	server := httptest.NewServer(script(&got, func(w http.ResponseWriter, r *http.Request) {
+		asked <- true
+		<-answer
+		w.WriteHeader(503)
+	}))
+	defer server.Close()
+	var w waits
+	s := newSender(endpoint(t, server.URL), spanKind, "", 40, w.clock())
+	s.put([]byte("message 00"), 1, nil)
+	fixture.Receive(t, asked)
+	for i := 1; i < 10; i++ {
+		s.put(fmt.Appendf(nil, "message %02d", i), 1, nil)
+	}
+	s.put(make([]byte, 41), 1, nil)
+	if c := summary(s.Counts()); c != "sent 0 queue_full 10 queued 1" {
+		t.Error(c)
+	}
+	for i := 11; i < 16; i++ {
+		s.put(fmt.Appendf(nil, "message %02d", i), 1, nil)
+	}
+	if c := s.Counts(); summary(c) != "sent 0 queue_full 12 queued 4" || c.Bytes != 40 {
+		t.Error(c)
+	}
+	close(answer)
+	s.Close(t.Context())
+	if want := "[message 00 message 00 message 13 message 14 message 15]"; fmt.Sprint(got) != want || summary(s.Counts()) != "sent 4 queue_full 12" {
+		t.Errorf("got %v, want %v; %s", got, want, summary(s.Counts()))
+	}
+	if news := strings.Join(s.News(), "\n"); strings.Count(news, "no room") != 1 || !strings.Contains(news, "12 were dropped meanwhile") {
+		t.Error(news)
+	}
+	s.put([]byte("late"), 1, nil)
+	if c := summary(s.Counts()); c != "sent 4 queue_full 12 shutdown 1" {
+		t.Error(c)
+	}
+}
+
+// TestSenderAway: a collector that is away for an hour is asked now and then, takes no more memory than there is room for,
+// and then gets the latest; all that there was is sent or counted as dropped.
+func TestSenderAway(t *testing.T) {
+	const room, size, perSecond = 1 << 18, 1 << 10, 10
+	now, back := noon, false
+	var tries, arrived uint64
+	var mu sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		if !back {
+			tries++
+			disconnect(w, r)
+		}
+		arrived++
+	}))
+	server.Config.ErrorLog = quiet
+	defer server.Close()
+	var s *Sender
+	made, most := uint64(0), 0
+	put := func(n int) {
+		for range n {
+			s.put(make([]byte, size), 1, nil)
+			made++
+			most = max(most, s.Counts().Bytes, cap(s.queue)*size/2)
+		}
+	}
+	clock := (&waits{}).clock()
+	clock.Now = func() time.Time { return now }
+	clock.After = func(d time.Duration) <-chan time.Time {
+		mu.Lock()
+		now = now.Add(d)
+		back = now.Sub(noon) >= time.Hour
+		mu.Unlock()
+		put(int(d.Seconds() * perSecond))
+		ready := make(chan time.Time, 1)
+		ready <- now
+		return ready
+	}
+	s = newSender(endpoint(t, server.URL), spanKind, "", room, clock)
+	put(1)
+	for s.Counts().Queued > 0 {
+		runtime.Gosched()
+	}
+	s.Close(t.Context())
+	c := s.Counts()
+	if c.Sent != arrived || c.Sent+c.Failed["queue_full"] != made || made < 3500*perSecond || c.Sent < room/size {
+		t.Errorf("%d made, %d arrived; %s", made, arrived, summary(c))
+	}
+	if most > room || tries < 3600/30 || tries > 3600/15+10 {
+		t.Errorf("%d bytes were queued, of %d; %d tries", most, room, tries)
+	}
+	again := fmt.Sprintf("again, after %v; %d were dropped", now.Sub(noon).Round(time.Second), c.Failed["queue_full"])
+	if news := s.News(); len(news) != 3 || !strings.Contains(news[2], again) {
+		t.Errorf("%q", news)
+	}
+}

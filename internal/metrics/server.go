@@ -1,0 +1,77 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Who asks too much is refused: the machine is there for the program.
+const (
+	maxRequests    = 4
+	maxConnections = 64
+)
+
+// NewHandler answers with the latest snapshot, at /metrics.
+func NewHandler(latest func() *Snapshot) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(snapshots{latest}, collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
+		EnableOpenMetrics: true, MaxRequestsInFlight: maxRequests, ErrorHandling: promhttp.ContinueOnError,
+	}))
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ftgo export: see /metrics") })
+	return mux
+}
+
+// Server answers until it is closed.
+type Server struct {
+	listener net.Listener
+	http     http.Server
+	ended    chan struct{}
+}
+
+// Listen opens an address. Nobody is answered before Serve.
+func Listen(address string) (*Server, error) {
+	l, err := net.Listen("tcp", address)
+	if failed, ok := errors.AsType[*net.OpError](err); ok {
+		err = failed.Err // it names the address again
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen at %s: %w", address, err)
+	}
+	return &Server{listener: &limited{Listener: l}, ended: make(chan struct{})}, nil
+}
+
+// Address is where it listens: the port is known, even if any would do.
+func (s *Server) Address() string { return s.listener.Addr().String() }
+
+// Serve begins to answer.
+func (s *Server) Serve(h http.Handler) {
+	s.http = http.Server{
+		Handler: answering(h), ConnContext: withConnection, ErrorLog: log.New(io.Discard, "", 0), MaxHeaderBytes: 16 << 10,
+		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+	}
+	go func() {
+		defer close(s.ended)
+		_ = s.http.Serve(s.listener) // it ends when it is closed
+	}()
+}
+
+// Close ends all connections.
+func (s *Server) Close() error {
+	err := s.http.Close()
+	if s.http.Handler == nil {
+		return s.listener.Close()
+	}
+	<-s.ended
+	return err
+}

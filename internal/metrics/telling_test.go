@@ -1,0 +1,52 @@
+package metrics
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestSenderTellsLittle: a collector that answers now and then is not told of.
+func TestSenderTellsLittle(t *testing.T) {
+	var got []string
+	server := httptest.NewServer(script(&got, status(200), status(503), status(503), status(200), status(429)))
+	defer server.Close()
+	var w waits
+	s := newSender(endpoint(t, server.URL), spanKind, "", 1000, w.clock())
+	for range 3 {
+		s.put([]byte("spans"), 1, nil)
+	}
+	s.Close(t.Context())
+	if news := s.News(); len(news) > 0 || summary(s.Counts()) != "sent 3" {
+		t.Errorf("%q, %s", news, summary(s.Counts()))
+	}
+}
+
+// TestSenderSlow: a collector that takes all, but less than there is, is told of once, until it has caught up.
+func TestSenderSlow(t *testing.T) {
+	var got []string
+	asked, answer := make(chan bool), make(chan bool)
+	slow := func(http.ResponseWriter, *http.Request) { asked <- true; <-answer }
+	server := httptest.NewServer(script(&got, slow, slow, slow, slow, slow))
+	defer server.Close()
+	var w waits
+	s := newSender(endpoint(t, server.URL), spanKind, "", 40, w.clock())
+	for range 5 {
+		for range 9 {
+			s.put([]byte("message 00"), 1, nil)
+		}
+		fixture.Receive(t, asked)
+		answer <- true
+	}
+	s.Close(t.Context())
+	news := strings.ReplaceAll(strings.Join(s.News(), "\n"), server.URL, "URL")
+	dropped := s.Counts().Failed["queue_full"]
+	want := fmt.Sprintf("no room for what can't be sent to URL: the oldest are dropped\nspans are sent to URL again, after 0s; %d were dropped meanwhile", dropped)
+	if news != want {
+		t.Errorf("told\n%s\nnot\n%s", news, want)
+	}
+}

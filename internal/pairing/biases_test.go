@@ -1,0 +1,67 @@
+package pairing
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+func TestBiases(t *testing.T) {
+	b, err := offsets.Open(fixture.Build(t, "flood", "-buildmode=pie"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	f, _ := b.Lookup("main.framed")
+	p, err := uprobe.New(b, []*offsets.Func{f}, uprobe.Options{Features: tracefs.Features{Memory: true, Instances: true, Append: true, PushEmulated: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, ret := &p.Events[0], &p.Events[1]
+	addr, off := entry.Sites[0].Addr, entry.Sites[0].Offset
+	const bias = 0x7f1200000000
+	newBiases := func(mappings func(int) ([]procfs.Mapping, error)) *Biases {
+		b := NewBiases(p, false)
+		b.mappings = mappings
+		return b
+	}
+	calls := 0
+	mapped := func(int) ([]procfs.Mapping, error) {
+		calls++
+		return []procfs.Mapping{{Start: 1, End: 2}, {Start: addr + bias - 0x10, End: addr + bias + 0x1000, Offset: off - 0x10, Inode: b.File().Inode()}}, nil
+	}
+	biases := newBiases(mapped)
+	for range 3 {
+		if got, ok := biases.Bias(7, addr+bias); !ok || got != bias {
+			t.Errorf("bias %#x, %v; want %#x", got, ok, uint64(bias))
+		}
+	}
+	if calls != 1 {
+		t.Errorf("mappings were read %d times, want once", calls)
+	}
+	gone := func(int) ([]procfs.Mapping, error) { return nil, fmt.Errorf("gone") }
+	if got, ok := newBiases(gone).Bias(7, addr+bias); !ok || got != bias {
+		t.Errorf("process gone: bias %#x, %v; want %#x", got, ok, uint64(bias))
+	}
+	// Learnt when it was started, asked for when it is gone.
+	biases = newBiases(mapped)
+	biases.Learn(7)
+	biases.mappings = gone
+	if got, ok := biases.Bias(7, addr+bias); !ok || got != bias {
+		t.Errorf("learnt: bias %#x, %v; want %#x", got, ok, uint64(bias))
+	}
+	// Two sites with the same page offset: it takes another address to tell.
+	entry.Sites = append(entry.Sites, uprobe.Site{Addr: addr + 0x5000, Offset: off + 0x5000})
+	biases = newBiases(gone)
+	if got, ok := biases.Bias(7, addr+bias); ok {
+		t.Errorf("bias %#x of two that are possible", got)
+	}
+	if got, ok := biases.Bias(7, ret.Sites[0].Addr+bias); !ok || got != bias {
+		t.Errorf("bias %#x, %v of an address that tells; want %#x", got, ok, uint64(bias))
+	}
+}

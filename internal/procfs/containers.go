@@ -1,0 +1,174 @@
+package procfs
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Container is one that has processes.
+type Container struct {
+	// ID is that of the runtime, or the name, where the runtime goes by that.
+	ID   string
+	PIDs []int
+}
+
+// Containers are those that have processes, by their ids.
+func Containers() (all []Container, err error) {
+	pids, err := All()
+	found := make(map[string][]int)
+	for _, pid := range pids {
+		if ids := ContainersOf(pid); len(ids) > 0 && Alive(pid) {
+			for _, id := range ids {
+				found[id] = append(found[id], pid)
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, Container{id, found[id]})
+	}
+	return all, err
+}
+
+// ContainersOf are the ids of the containers that a process is in.
+func ContainersOf(pid int) (ids []string) {
+	groups, _ := Cgroups(pid) // none of a process that has just ended
+	return idsOf(groups)
+}
+
+var (
+	// hashed is a folder of a container that runtimes name by 64 digits: "ID" of Docker and Kubernetes,
+	// "docker-ID.scope", "cri-containerd-ID.scope", "crio-ID", "libpod-ID.scope", and
+	// "kubepods-podUID.slice:cri-containerd:ID".
+	hashed = regexp.MustCompile(`^(?:.*[-:])?([0-9a-f]{64})(?:\.scope)?$`)
+	// named is one that a runtime names by the container's name: LXC and systemd-nspawn.
+	named = regexp.MustCompile(`^(?:lxc\.payload\.(.+)|machine-(.+)\.scope)$`)
+)
+
+// idsOf are the ids of the containers that control groups are of, which may be in one another. A monitor
+// that a runtime has beside a container is none of its processes.
+func idsOf(groups []Cgroup) (ids []string) {
+	for _, g := range groups {
+		parent := ""
+		for folder := range strings.SplitSeq(g.Path, "/") {
+			id := ""
+			if m := hashed.FindStringSubmatch(folder); m != nil && !strings.Contains(folder, "conmon-") {
+				id = m[1]
+			} else if m := named.FindStringSubmatch(folder); m != nil {
+				id = m[1] + strings.ReplaceAll(m[2], `\x2d`, "-") // systemd writes "-" so (systemd.unit(5))
+			} else if parent == "lxc" || parent == "lxc.payload" {
+				id = folder
+			}
+			if id != "" && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+			parent = folder
+		}
+	}
+	return ids
+}
+
+// Names are the names of containers, each with the ids that it is of, as runtimes keep them on disk below a
+// root. What is not as expected there is as if it was not there.
+func Names(root string) map[string][]string {
+	names := make(map[string][]string)
+	add := func(name, id string) {
+		if name = strings.TrimPrefix(name, "/"); name != "" && hashed.MatchString(id) && !slices.Contains(names[name], id) {
+			names[name] = append(names[name], id)
+		}
+	}
+	// Docker: a folder for each container.
+	for _, file := range glob(root, "var/lib/docker/containers/*/config.v2.json") {
+		var config struct{ ID, Name string }
+		if read(file, &config) {
+			add(config.Name, config.ID)
+		}
+	}
+	// Podman: one list, root's, and one of each user.
+	lists := append(glob(root, "var/lib/containers/storage/*-containers/containers.json"),
+		glob(root, "home/*/.local/share/containers/storage/*-containers/containers.json")...)
+	for _, file := range lists {
+		var list []struct {
+			ID    string
+			Names []string
+		}
+		if read(file, &list) {
+			for _, c := range list {
+				for _, name := range c.Names {
+					add(name, c.ID)
+				}
+			}
+		}
+	}
+	// Kubernetes, with any runtime: POD_NAMESPACE_CONTAINER-ID.log, which is known by its pod, by
+	// POD/CONTAINER and by NAMESPACE/POD.
+	for _, link := range glob(root, "var/log/containers/*.log") {
+		text := strings.TrimSuffix(path.Base(link), ".log")
+		at := strings.LastIndexByte(text, '-')
+		parts := strings.Split(text[:max(at, 0)], "_")
+		if len(parts) == 3 {
+			for _, name := range []string{parts[0], parts[0] + "/" + parts[2], parts[1] + "/" + parts[0]} {
+				add(name, text[at+1:])
+			}
+		}
+	}
+	return names
+}
+
+func glob(root, pattern string) []string {
+	found, _ := filepath.Glob(filepath.Join(root, pattern)) // the pattern is well-formed
+	return found
+}
+
+// maxFile bounds what is read of a file: users write theirs.
+const maxFile = 16 << 20
+
+// read reads a file, unless it is a link: a user's may lead to what root's reading of takes from others, or never ends,
+// like trace_pipe.
+func read(file string, to any) bool {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+		return false
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFile))
+	return err == nil && json.Unmarshal(text, to) == nil
+}
+
+// Find are the ids of the running containers that a word means: the beginning of an id, or a name below one of the
+// roots. Names are looked at first, and an id in full before its beginnings. A name is no beginning: another container
+// may have an id like it while that one does not run.
+func Find(word string, running []Container, roots ...string) (ids []string) {
+	for _, root := range roots {
+		ids = append(ids, Names(root)[word]...)
+	}
+	named := len(ids) > 0
+	if !named {
+		ids = []string{word}
+	}
+	slices.Sort(ids)
+	var found, begun []string
+	for _, c := range running {
+		switch {
+		case slices.Contains(ids, c.ID):
+			found = append(found, c.ID)
+		case strings.HasPrefix(c.ID, word):
+			begun = append(begun, c.ID)
+		}
+	}
+	if len(found) == 0 && !named {
+		return begun
+	}
+	return found
+}

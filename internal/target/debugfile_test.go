@@ -1,0 +1,268 @@
+package target
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+const id = "00c0ffee"
+
+// build builds a program with a build ID, which is told from others by its text.
+func build(t *testing.T, name, ldflags string) string {
+	return fixture.Build(t, name, "-ldflags="+ldflags+" -B 0x"+id)
+}
+
+// described searches for what describes a stripped program, and tells whether something does, and what was said.
+func described(t *testing.T, path, root string) (found bool, said string) {
+	t.Helper()
+	return describedWithin(t, time.Minute, path, root)
+}
+
+// describedWithin gives debuginfod-find a limit.
+func describedWithin(t *testing.T, limit time.Duration, path, root string) (found bool, said string) {
+	t.Helper()
+	b, err := offsets.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	var text strings.Builder
+	(&Search{root: root, limit: limit, Say: func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }}).Describe(b)
+	f, _ := b.Lookup("main.lookup")
+	sig, err := b.Signature(f)
+	return err == nil && len(sig.Params) == 2 && sig.Params[0].Name == "key", text.String()
+}
+
+// noServers has the environment name no servers and a cache of the test's own.
+func noServers(t *testing.T) (cache string) {
+	cache = t.TempDir()
+	t.Setenv("DEBUGINFOD_URLS", "")
+	t.Setenv("DEBUGINFOD_CACHE_PATH", cache)
+	return cache
+}
+
+// TestBuildID: below /usr/lib/debug a file is found by its build ID, and told if it is of another build.
+func TestBuildID(t *testing.T) {
+	noServers(t)
+	stripped, root := build(t, "lookup", "-s -w"), t.TempDir()
+	if found, said := described(t, stripped, root); found || said != "" {
+		t.Errorf("nothing is there: found %v\n%s", found, said)
+	}
+	dir := filepath.Join(root, "usr/lib/debug/.build-id/00")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	place := func(path string) {
+		t.Helper()
+		at := filepath.Join(dir, "c0ffee.debug")
+		os.Remove(at)
+		if err := os.Symlink(path, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	place(build(t, "lookup", ""))
+	if found, said := described(t, stripped, root); !found || said != "" {
+		t.Errorf("found %v\n%s", found, said)
+	}
+	place(build(t, "greet", ""))
+	if found, said := described(t, stripped, root); found || strings.Count(said, "\n") != 1 || !strings.Contains(said, " differs: ") {
+		t.Errorf("another program's: found %v\n%s", found, said)
+	}
+}
+
+// TestDebugLink: a file's CRC32 must be what the link says.
+func TestDebugLink(t *testing.T) {
+	noServers(t)
+	objcopy, err := exec.LookPath("objcopy")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	run := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command(objcopy, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	debug, bin := filepath.Join(dir, "x.debug"), filepath.Join(dir, "x")
+	run("--only-keep-debug", build(t, "lookup", ""), debug)
+	run("--strip-all", "--add-gnu-debuglink="+debug, build(t, "lookup", ""), bin)
+	root := t.TempDir()
+	for _, at := range []string{debug, filepath.Join(dir, ".debug/x.debug"), filepath.Join(root, "usr/lib/debug", dir, "x.debug")} {
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(debug, at); err != nil {
+			t.Fatal(err)
+		}
+		debug = at
+		if found, said := described(t, bin, root); !found || said != "" {
+			t.Errorf("%s: found %v\n%s", at, found, said)
+		}
+	}
+	f, err := os.OpenFile(debug, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString("x")
+	f.Close()
+	if found, said := described(t, bin, root); found || strings.Count(said, "\n") != 1 || !strings.Contains(said, "of .gnu_debuglink") {
+		t.Errorf("a longer file: found %v\n%s", found, said)
+	}
+	if err := os.Truncate(debug, 1<<42); err != nil {
+		t.Fatal(err)
+	}
+	if found, said := described(t, bin, root); found || strings.Count(said, "\n") != 1 || !strings.Contains(said, "it has more than ") {
+		t.Errorf("a file of holes: found %v\n%s", found, said)
+	}
+}
+
+// fakeFind puts a shell script into $PATH that is called debuginfod-find and notes its arguments in a file.
+func fakeFind(t *testing.T, script string) (notes string) {
+	t.Helper()
+	dir := t.TempDir()
+	notes = filepath.Join(dir, "notes")
+	text := "#!/bin/sh\necho \"$0 $* $DEBUGINFOD_MAXSIZE\" >>" + notes + "\n" + script + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "debuginfod-find"), []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	return notes
+}
+
+// TestDebugFile: debuginfod-find runs if a server is named and its cache has nothing.
+func TestDebugFile(t *testing.T) {
+	cache := noServers(t)
+	stripped, full := build(t, "lookup", "-s -w"), build(t, "lookup", "")
+	notes := fakeFind(t, "echo "+full)
+	check := func(what string, want bool, times int) {
+		t.Helper()
+		found, said := described(t, stripped, t.TempDir())
+		text, _ := os.ReadFile(notes)
+		line := filepath.Join(filepath.Dir(notes), "debuginfod-find") + " debuginfo " + id + " 2147483648\n"
+		if found != want || said != "" || string(text) != strings.Repeat(line, times) {
+			t.Errorf("%s: found %v\n%s%s", what, found, said, text)
+		}
+	}
+	check("no server", false, 0)
+	t.Setenv("DEBUGINFOD_URLS", " \t\n")
+	check("blanks", false, 0)
+	t.Setenv("DEBUGINFOD_URLS", "http://localhost")
+	check("a server", true, 1)
+	kept := filepath.Join(cache, id, "debuginfo")
+	if err := os.Mkdir(filepath.Dir(kept), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(kept, nil, 0o000); err != nil {
+		t.Fatal(err)
+	}
+	check("a note that no server had it", true, 2)
+	os.Remove(kept)
+	if err := os.Symlink(full, kept); err != nil {
+		t.Fatal(err)
+	}
+	check("it is in the cache", true, 2)
+	t.Setenv("PATH", t.TempDir())
+	check("it is in the cache, and debuginfod-find is not installed", true, 2)
+	os.Remove(kept)
+	check("debuginfod-find is not installed", false, 2)
+}
+
+// TestFindFails: what debuginfod-find does wrong costs a line at most.
+func TestFindFails(t *testing.T) {
+	stripped, full, other := build(t, "lookup", "-s -w"), build(t, "lookup", ""), build(t, "greet", "")
+	text, err := os.ReadFile(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := func(name string, text []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, test := range []struct{ name, script, want string }{
+		{"no server has it", "echo Server query failed: No such file or directory >&2; exit 1", ""},
+		{"no server answers", "echo Server query failed: Connection refused >&2; exit 1", `exit status 1: "Server query failed: Connection refused"`},
+		{"escapes", "printf '\\033[2J\\nx' >&2; exit 2", `exit status 2: "\x1b[2J\nx"`},
+		{"it hangs", "exec sleep 60", "killed after 100ms"},
+		{"its child hangs", "sleep 3", "killed after 100ms"},
+		{"it prints nothing", "", `prints "", not a path`},
+		{"it prints no path", "echo x; echo y", `prints "x\ny", not a path`},
+		{"no file", "echo /no/such/file", ""},
+		{"a page", "echo " + file("page", []byte("<html>Sign in</html>")), "not an ELF file"},
+		{"another program's", "echo " + other, " differs: "},
+		{"stripped, too", "echo " + stripped, "no debug information"},
+		{"half a file", "echo " + file("half", text[:len(text)/2]), ": "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			noServers(t)
+			t.Setenv("DEBUGINFOD_URLS", "http://localhost")
+			fakeFind(t, test.script)
+			limit := time.Minute
+			if strings.Contains(test.name, "hangs") {
+				limit = 100 * time.Millisecond
+			}
+			found, said := describedWithin(t, limit, stripped, t.TempDir())
+			if found || strings.Count(said, "\n") != min(len(test.want), 1) || !strings.Contains(said, test.want) {
+				t.Errorf("found %v\n%swant %q", found, said, test.want)
+			}
+		})
+	}
+	t.Run("no program", func(t *testing.T) {
+		noServers(t)
+		t.Setenv("DEBUGINFOD_URLS", "http://localhost")
+		t.Setenv("PATH", filepath.Dir(file("debuginfod-find", nil)))
+		os.Chmod(filepath.Join(dir, "debuginfod-find"), 0o755)
+		if found, said := described(t, stripped, t.TempDir()); found || strings.Count(said, "\n") != 1 || !strings.Contains(said, "exec format error") {
+			t.Errorf("found %v\n%s", found, said)
+		}
+	})
+}
+
+// TestBuildIDText: what is not a build ID is no argument of a program, nor a part of a path.
+func TestBuildIDText(t *testing.T) {
+	for text, want := range map[string]bool{
+		id: true, strings.Repeat("0f", 64): true, strings.Repeat("0f", 65): false, "": false, "00": false, "-v00": false, "../../x": false, "00c0\n": false,
+	} {
+		if buildID.MatchString(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+// TestOpenNoDevice: what is no regular file is not opened, which would do something to many a device.
+func TestOpenNoDevice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.debug")
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	events, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer unix.Close(events)
+	if _, err := unix.InotifyAddWatch(events, path, unix.IN_OPEN); err != nil {
+		t.Skip(err)
+	}
+	if f, err := open(path); err == nil {
+		f.Close()
+		t.Error("it was taken")
+	}
+	var event [4096]byte
+	if n, err := unix.Read(events, event[:]); err != unix.EAGAIN {
+		t.Errorf("it was opened: %d bytes of events, %v", n, err)
+	}
+}

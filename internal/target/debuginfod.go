@@ -1,0 +1,93 @@
+package target
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/offsets"
+)
+
+const (
+	// maxTime is how long debuginfod-find may run before it is killed. Unless the environment says otherwise, it
+	// gives up after ownTime seconds, and then cleans up behind itself.
+	maxTime = 2 * time.Minute
+	ownTime = 110
+	// maxSize is how many bytes a file may have.
+	maxSize = 2 << 30
+)
+
+// errMissing: no server has the debug information.
+var errMissing = errors.New("not there")
+
+// fetch has what a build ID is of describe a file, if the user has named servers in $DEBUGINFOD_URLS: from the cache of
+// debuginfod's client, or else through debuginfod-find(1), if it is installed.
+func (s *Search) fetch(b *offsets.Binary, id string) {
+	if strings.TrimSpace(os.Getenv("DEBUGINFOD_URLS")) == "" {
+		return
+	}
+	kept := filepath.Join(cacheDir(), id, "debuginfo")
+	if info, err := os.Stat(kept); err == nil && info.Size() > 0 { // an empty file notes that no server had it
+		s.take(b, kept, nil)
+		return
+	}
+	program, err := exec.LookPath("debuginfod-find")
+	if err != nil {
+		return
+	}
+	switch path, err := s.run(program, id); {
+	case err == nil:
+		s.take(b, path, nil)
+	case !errors.Is(err, errMissing):
+		s.Say("debug information of %s: %v", b.File().Path(), err)
+	}
+}
+
+// run runs debuginfod-find, which prints the path of the file that it has fetched, or had.
+func (s *Search) run(program, id string) (path string, err error) {
+	limit := cmp.Or(s.limit, maxTime)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if s.Loading != nil {
+		s.Loading("debuginfod-find debuginfo "+id, 0, 0)
+	}
+	find := exec.CommandContext(ctx, program, "debuginfo", id)
+	find.WaitDelay = time.Second // for children that keep its output open
+	find.Env = append([]string{fmt.Sprint("DEBUGINFOD_MAXTIME=", ownTime), fmt.Sprint("DEBUGINFOD_MAXSIZE=", maxSize)}, os.Environ()...)
+	out, err := find.Output()
+	path = strings.TrimSuffix(string(out), "\n")
+	failed, exited := errors.AsType[*exec.ExitError](err)
+	switch {
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("run debuginfod-find: killed after %v", limit)
+	case exited && bytes.Contains(failed.Stderr, []byte("No such file or directory")):
+		return "", errMissing
+	case exited:
+		return "", fmt.Errorf("run debuginfod-find: %w: %q", err, bytes.TrimSpace(failed.Stderr))
+	case err != nil:
+		return "", fmt.Errorf("run debuginfod-find: %w", err)
+	case !filepath.IsAbs(path):
+		return "", fmt.Errorf("run debuginfod-find: it prints %q, not a path", path)
+	}
+	return path, nil
+}
+
+// cacheDir is the folder of debuginfod's client (debuginfod_find_debuginfo(3)).
+func cacheDir() string {
+	if dir := os.Getenv("DEBUGINFOD_CACHE_PATH"); dir != "" {
+		return dir
+	}
+	home, _ := os.UserHomeDir()
+	old := filepath.Join(home, ".debuginfod_client_cache")
+	if _, err := os.Stat(old); err == nil {
+		return old
+	}
+	return filepath.Join(cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join(home, ".cache")), "debuginfod_client")
+}

@@ -1,0 +1,194 @@
+package target
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ftgo/ftgo/internal/processors"
+	"github.com/ftgo/ftgo/offsets/arch"
+)
+
+// Find finds the file that BINARY means. A path, or a name that is a file,
+// is taken at its word. Any other name is, with a process, the library that the
+// process has mapped, under its name there or without its version ("libgo");
+// otherwise the library that the dynamic loader would give a program, or a program
+// in $PATH.
+//
+// What a process has mapped is open already: its path is what people are told, and may name
+// another file. Any other file is nil.
+func Find(name string, pid int) (path string, file *os.File, err error) {
+	l := libraries{root: "/", path: os.Getenv("LD_LIBRARY_PATH")}
+	// Of another processor no folder is known.
+	if host := processors.Here(); host != nil {
+		l.machine = *host.Machine()
+	}
+	return l.resolve(name, pid)
+}
+
+// libraries is where the files are that programs are linked with.
+type libraries struct {
+	root string // of the file system
+	path string // LD_LIBRARY_PATH
+	// machine has the folders of its own.
+	machine arch.Machine
+}
+
+func (l libraries) resolve(name string, pid int) (path string, file *os.File, err error) {
+	if strings.Contains(name, "/") {
+		return name, nil, nil
+	}
+	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+		return name, nil, nil
+	}
+	if pid > 0 {
+		return memory{filepath.Join(l.root, "proc", fmt.Sprint(pid)), pid}.find(name)
+	}
+	path, err = l.installed(name)
+	if path != "" || err != nil {
+		return path, nil, err
+	}
+	path, err = exec.LookPath(name)
+	if err != nil {
+		return "", nil, fmt.Errorf("find %q: no such file here, no library that the loader knows, no program in $PATH", name)
+	}
+	return path, nil, nil
+}
+
+// installed finds a library in the loader's order (ld.so(8)): LD_LIBRARY_PATH, the
+// cache, the system's folders. What a program adds by DT_RUNPATH is not known here.
+// It is "" if there is none.
+func (l libraries) installed(name string) (path string, err error) {
+	var places [][]string
+	for _, dir := range filepath.SplitList(l.path) {
+		places = append(places, l.sharedIn(dir))
+	}
+	places = append(places, l.cached())
+	for _, dir := range slices.Concat(l.machine.Libraries, []string{"lib", "usr/lib"}) {
+		places = append(places, l.sharedIn(dir))
+	}
+	canonical := func(path string) string {
+		file, _ := filepath.EvalSymlinks(path)
+		return cmp.Or(file, path)
+	}
+	for _, paths := range places {
+		if path, err = chooseLibrary(name, paths, canonical); path != "" || err != nil {
+			break
+		}
+	}
+	return path, err
+}
+
+// sharedIn lists the files in a folder that look like libraries.
+func (l libraries) sharedIn(dir string) (paths []string) {
+	entries, _ := os.ReadDir(filepath.Join(l.root, dir)) // none is as good as an error
+	for _, e := range entries {
+		path := filepath.Join(l.root, dir, e.Name())
+		// NAME.so may be a text for the linker.
+		if e.Type()&^fs.ModeSymlink == 0 && strings.Contains(e.Name(), ".so") && isELF(path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+func isELF(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var magic [4]byte
+	_, err = f.Read(magic[:])
+	return err == nil && string(magic[:]) == "\x7fELF"
+}
+
+// match tells whether a file goes by a name, and what follows of its own: a version.
+func match(name, path string) (version string, ok bool) {
+	rest, ok := strings.CutPrefix(filepath.Base(path), name)
+	versioned := strings.HasPrefix(rest, ".so") || strings.Contains(name, ".so") && strings.HasPrefix(rest, ".") ||
+		strings.HasPrefix(rest, "-") && strings.Contains(rest, ".so")
+	return rest, ok && (rest == "" || versioned)
+}
+
+// chooseLibrary picks the file of that name, else the one whose name goes on with a version. It
+// is "" if there is none, an error if there are several; identity is the same for paths of
+// one file.
+func chooseLibrary(name string, paths []string, identity func(path string) string) (string, error) {
+	var found [2][]string // by name, by name and version
+	seen := make(map[string]bool)
+	for _, path := range paths {
+		version, ok := match(name, path)
+		if !ok {
+			continue
+		}
+		kind := min(len(version), 1)
+		if key := fmt.Sprint(kind, identity(path)); !seen[key] {
+			seen[key] = true
+			found[kind] = append(found[kind], path)
+		}
+	}
+	for _, paths := range found {
+		switch len(paths) {
+		case 0:
+			continue
+		case 1:
+			return paths[0], nil
+		}
+		slices.Sort(paths)
+		return "", fmt.Errorf("find %q: several libraries: %s", name, strings.Join(paths, ", "))
+	}
+	return "", nil
+}
+
+// cached lists the libraries in the loader's cache.
+func (l libraries) cached() []string {
+	data, err := os.ReadFile(filepath.Join(l.root, "etc/ld.so.cache"))
+	if err != nil {
+		return nil
+	}
+	paths := parseLoaderCache(data, l.machine.LibraryFlags)
+	for i := range paths {
+		paths[i] = filepath.Join(l.root, paths[i])
+	}
+	return paths
+}
+
+// parseLoaderCache reads /etc/ld.so.cache: the paths of its libraries with these flags, in
+// its order. The format, of glibc 2.2 and later, is struct cache_file_new in
+// sysdeps/generic/dl-cache.h: a header of 48 bytes, 24 bytes for each library, strings.
+// Up to glibc 2.31 ldconfig wrote it behind the older format by default.
+func parseLoaderCache(data []byte, flags uint32) (paths []string) {
+	const headerLen, countAt = 48, 20
+	start := bytes.Index(data, []byte("glibc-ld.so.cache1.1"))
+	if start < 0 || len(data)-start < headerLen {
+		return nil
+	}
+	data = data[start:]
+	type entry struct {
+		Flags, Key, Path, OSVersion uint32
+		HWCap                       uint64
+	}
+	n := binary.LittleEndian.Uint32(data[countAt:])
+	if uint64(n) > uint64(len(data)-headerLen)/uint64(binary.Size(entry{})) {
+		return nil
+	}
+	entries := make([]entry, n)
+	_, _ = binary.Decode(data[headerLen:], binary.LittleEndian, entries) // they are all there
+	for _, e := range entries {
+		if e.Flags != flags || uint64(e.Path) >= uint64(len(data)) {
+			continue
+		}
+		if path, _, ended := bytes.Cut(data[e.Path:], []byte{0}); ended && len(path) > 0 {
+			paths = append(paths, string(path))
+		}
+	}
+	return paths
+}

@@ -1,0 +1,61 @@
+package valuepath
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// End returns the index after the bracket that closes the one at s[i], or -1 if none does.
+// Type arguments can be any type, struct { A int "json:\"a]b\"" } too, whose tag is printed as
+// strconv.Quote does.
+func End(s string, i int) int {
+	for depth := 0; i < len(s); i++ {
+		switch s[i] {
+		case '[', '(', '{':
+			depth++
+		case ']', ')', '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case '"':
+			for i++; i < len(s) && s[i] != '"'; i++ {
+				if s[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return -1
+}
+
+// Split cuts s at the separators that are outside of brackets.
+func Split(s, separators string) (parts []string) {
+	for {
+		part, rest := Cut(s, separators)
+		if parts = append(parts, part); rest == "" {
+			return parts
+		}
+		_, size := utf8.DecodeRuneInString(rest)
+		s = rest[size:]
+	}
+}
+
+// Cut cuts s before the first of the separators that is outside of brackets. The tail begins
+// with the separator; it is empty if there is none, or a bracket before it does not close.
+func Cut(s, separators string) (part, tail string) {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '[', '(', '{':
+			end := End(s, i)
+			if end < 0 {
+				return s, ""
+			}
+			i = end - 1
+		default:
+			if r, _ := utf8.DecodeRuneInString(s[i:]); strings.ContainsRune(separators, r) {
+				return s[:i], s[i:]
+			}
+		}
+	}
+	return s, ""
+}
