@@ -161,10 +161,10 @@ func (b *Budget) Hot(seconds, cpu float64, calls func(fn int) float64, cost func
 // Note takes a stretch: what own time the program had in it, and how many calls a function made.
 func (b *Budget) Note(fn int, own, calls float64) {
 	f := &b.Funcs[fn]
-	if own <= 0 {
-		return
+	if own > 0 {
+		f.rate += (calls/own - f.rate) / 2
 	}
-	if f.rate += (calls/own - f.rate) / 2; f.rate*f.Timed < calm*b.Share {
+	if own <= 0 && calls == 0 || own > 0 && f.rate*f.Timed < calm*b.Share {
 		f.quiet++
 	} else {
 		f.quiet = 0

@@ -270,6 +270,7 @@ func TestCalm(t *testing.T) {
 	b := Budget{Share: 0.25, Funcs: make([]Func, 1), Counts: true}
 	b.Funcs[0] = Func{Counted: 1e-6, Timed: 1e-6}
 	for _, wait := range []float64{2, 4} {
+		b.Note(0, 0, 0) // a program that does nothing
 		b.Watch(0)
 		b.Spend(1, 1, 0.9)
 		if hot := b.Hot(1, 1, func(int) float64 { return 9e5 }, func(int) float64 { return 0.9 }); len(hot) != 1 {

@@ -202,7 +202,7 @@ func (e *Estimates) Unseen(fn int, seen uint64) Range {
 	}
 	if gap.High > 0 { // the rate is that of the time in which it was watched, and may have been another one
 		watched := Range{max(e.total.Low-gap.High, 0), max(e.total.Typical-gap.Typical, e.total.High/1e3), e.total.High}
-		n, chance := float64(seen), sure*math.Sqrt(float64(seen))
+		n, chance := float64(seen)+s.calls, sure*math.Sqrt(float64(seen))
 		most := unlike * (n + chance - math.Log(0.005)) / watched.Low * gap.High
 		if gap.Typical > e.total.Typical/2 {
 			most = math.Inf(1)

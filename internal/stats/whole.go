@@ -7,11 +7,10 @@ import "math"
 // High, which is +Inf where nothing bounds it.
 type Whole struct{ Calls, Low, High float64 }
 
-// Bounded tells whether the number of calls is known within bounds that say something: not ten times as many as the estimate. A nil Whole is:
-// all calls were seen.
-func (w *Whole) Bounded() bool { return w == nil || w.High <= 10*w.Calls }
+// Bounded tells whether the number of calls is known within bounds. A nil Whole is: all calls were seen.
+func (w *Whole) Bounded() bool { return w == nil || !math.IsInf(w.High, 1) }
 
-// Least is the estimate, or, if nothing bounds that, how many calls there were at least.
+// Least is the estimate, or, if nothing bounds that, how many calls there were at least. It must not be asked of nil.
 func (w *Whole) Least() float64 {
 	if w.Bounded() {
 		return w.Calls

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/budget"
@@ -142,10 +143,13 @@ func (m *sampler) end() {
 		return
 	}
 	m.cancel()
-	if s := m.stretch; s != nil && s.open {
+	s := m.stretch
+	if s != nil && s.open {
 		_ = m.close(s) // without the clock, which fails then, nothing is counted
 	}
-	m.look()
+	if m.look(); s != nil {
+		s.looked = true
+	}
 	m.stop()
 	m.wake.Stop()
 }
@@ -172,7 +176,12 @@ func (m *sampler) turn() error {
 	if err := m.wait(time.Now()); err != nil || m.failed {
 		return err
 	}
-	switch m.again = append(m.again, m.budget.Calm()...); {
+	for _, fn := range m.budget.Calm() {
+		if !slices.Contains(m.again, fn) {
+			m.again = append(m.again, fn)
+		}
+	}
+	switch {
 	case !m.budget.Paid() && time.Since(m.placed) < slowest:
 	case len(m.again) > 0:
 		return m.place(&m.again)

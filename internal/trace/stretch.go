@@ -20,6 +20,7 @@ type stretch struct {
 	cpu    time.Duration  // the program's CPU time: when it began, and then of all of it
 	before map[int]uint64 // the number of calls when it began
 	calls  map[int]int    // of the stretch, once it has ended
+	looked bool           // what its probes have cost is known
 	events uint64         // that were read when it began
 	// around is the program's CPU time from the last look before it to the first one behind it, spent what all probes took of that, and lasted
 	// the time between the two looks.
@@ -53,6 +54,7 @@ func (m *sampler) sample(p budget.Plan) error {
 	at, err := m.arm(events)
 	if err != nil || m.failed {
 		m.stretch = nil
+		m.estimates.Pause(m.own(s.around, s.spent), s.lasted, s.around)
 		return err
 	}
 	m.come(g, at.Ticks)
@@ -68,6 +70,7 @@ func (m *sampler) sample(p budget.Plan) error {
 		return err
 	}
 	m.look()
+	s.looked = true
 	for !s.ended {
 		if err := m.wait(time.Now()); err != nil {
 			return err
@@ -116,7 +119,7 @@ func (m *sampler) begun(g *group) map[int]uint64 {
 // account takes a stretch whose calls were all counted.
 func (m *sampler) account() {
 	s := m.stretch
-	if s == nil || !s.ended {
+	if s == nil || !s.ended || !s.looked {
 		return
 	}
 	m.stretch = nil
@@ -144,7 +147,8 @@ func (m *sampler) account() {
 		own.Low = max(own.Low, inside-1.5*n*m.counted.cpu/m.counted.calls)
 	}
 	if slices.Contains(s.Funcs, m.load.base) && s.Kind == budget.Time {
-		m.budget.Note(m.load.base, max(own.Typical, inside/50), m.load.calls[m.load.base])
+		// The hits are those from the look before the stretch to the one behind it.
+		m.budget.Note(m.load.base, max(own.Typical, inside/50), m.load.calls[m.load.base]*inside/max(s.around, inside, 1e-9))
 	}
 	if s.Kind == budget.Time && m.budget.Counts { // calls are counted in other stretches, whose own time is known better
 		m.estimates.Watched(own)
@@ -167,6 +171,9 @@ func (m *sampler) settle() {
 	}
 }
 
+// useless is how many times as high as an estimate a bound may be to be told.
+const useless = 10
+
 // whole estimates how often functions were called, of which so many calls were seen; nil if all were watched all the time.
 func (m *sampler) whole(seen func(fn int) uint64) []*stats.Whole {
 	if m == nil || !m.exceeded {
@@ -185,10 +192,11 @@ func (m *sampler) whole(seen func(fn int) uint64) []*stats.Whole {
 		}
 		n := float64(seen(i))
 		unseen := m.estimates.Unseen(i, seen(i))
-		if m.failed && m.estimates.Away(i) {
-			unseen.High = math.Inf(1)
+		w := &stats.Whole{Calls: n + unseen.Typical, Low: n + unseen.Low, High: n + unseen.High}
+		if m.failed && m.estimates.Away(i) || n > 0 && w.High > useless*w.Calls {
+			w.High = math.Inf(1)
 		}
-		all[i] = &stats.Whole{Calls: n + unseen.Typical, Low: n + unseen.Low, High: n + unseen.High}
+		all[i] = w
 	}
 	return all
 }

@@ -28,7 +28,7 @@ func rated(r stats.Row) bool { return r.Seconds > 0 || r.Rate > 0 }
 
 // wholeBounds are the bounds of an estimate; high is nil where nothing bounds it.
 func wholeBounds(w *stats.Whole) (low uint64, high any) {
-	if !math.IsInf(w.High, 1) {
+	if w.Bounded() {
 		high = uint64(math.Ceil(w.High))
 	}
 	return uint64(math.Floor(w.Low)), high
@@ -120,7 +120,7 @@ func statistic(r stats.Row, s stats.Statistic, latencies *stats.Histogram) any {
 // self is the time of all calls without that of timed calls nested in them; nil where it is not known.
 func self(r stats.Row) any {
 	n := float64(r.Self) * r.Scale()
-	return known(timed(r) && !r.Raw && r.Bounds != nil && !math.IsNaN(n), whole64(n))
+	return known(timed(r) && r.Whole.Bounded() && !r.Raw && r.Bounds != nil && !math.IsNaN(n), whole64(n))
 }
 
 // amountsOf is the sum of amounts for all calls, 0 if there are none.

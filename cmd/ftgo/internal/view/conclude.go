@@ -8,11 +8,14 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// number is how many calls rows have together, and sampled tells whether that is an estimate.
+// number is how many calls rows have together, at least where nothing bounds them, and sampled tells whether that is an estimate.
 func number(rows []stats.Row) (calls float64, sampled bool) {
 	for _, r := range rows {
-		calls += r.Number()
-		sampled = sampled || r.Whole != nil
+		if r.Whole == nil {
+			calls += r.Number()
+		} else {
+			calls, sampled = calls+r.Whole.Least(), true
+		}
 	}
 	return calls, sampled
 }
