@@ -186,7 +186,7 @@ func TestKernelRecipesOfLines(t *testing.T) {
 		{recipe: "gotlskeylog", chore: "tls"},
 		{recipe: "gotcpdial", chore: "dials", without: []string{took}},
 		{recipe: "gotcpdial", chore: "dials", flags: []string{"--errors"}, ignore: "nil", without: []string{took}},
-		{recipe: "gohttpclient", chore: "http", ignore: "^served", without: []string{took, "^asked", ` (nil|\*net\.\S+|\*errors\.\S+|http\.http2.*)\n`}},
+		{recipe: "gohttpclient", chore: "http", ignore: "^served", without: []string{took, "^asked", ` (nil|\*net\.\S+|\*errors\.\S+|http\.http2.*|http2\.\S+)\n`}},
 		{recipe: "gohttpd", chore: "http", ignore: "^asked", without: []string{took, "^served", "^ +- "}},
 		{recipe: "gohttpd", chore: "http", build: []string{"-ldflags=-s -w"}, ignore: "^asked", without: []string{took, "^served", "^ +- "}},
 		{recipe: "gohttpd", chore: "http", flags: []string{"-m", "20"}, ignore: "^asked|/(users|nowhere|silent)", without: []string{took, "^served", "^ +- "}},
