@@ -278,6 +278,7 @@ func TestKernelCleanOthers(t *testing.T) {
 // TestKernelCleanNamespaces: process numbers of a container mean nothing outside, and
 // the other way round; nor do start times of another time namespace.
 func TestKernelCleanNamespaces(t *testing.T) {
+	fixture.NeedLong(t)
 	container := []string{"--pid", "--mount-proc"}
 	clock := []string{"--time", "--boottime", "1000003"}
 	t.Run("pid", func(t *testing.T) { cleanNamespaces(t, container) })

@@ -327,6 +327,7 @@ func copyFile(t *testing.T, from, to string) {
 
 // TestKernelOddPaths: the kernel itself takes no blanks in paths.
 func TestKernelOddPaths(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	for _, name := range []string{"with blank", "with:colon", "with\nnewline", "with:0x10 a=%ax", "-dash", "ünïcode"} {
 		t.Run(name, func(t *testing.T) {

@@ -118,6 +118,7 @@ func valuesOf(t *testing.T, lines string) string {
 // TestKernelScriptValues: with the binary at hand a recording has the values that trace
 // shows, in every shell.
 func TestKernelScriptValues(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "lookup")
 	live := ftgo(t, "trace", target, "main.lookup", "--", target)

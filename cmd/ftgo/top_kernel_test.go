@@ -244,6 +244,7 @@ func TestKernelTop(t *testing.T) {
 
 // TestKernelTopChooses: without arguments a process is chosen. Clicks do what keys do, and ASCII is enough.
 func TestKernelTopChooses(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	tracetest.Needs(t, f.Features().Append, "many places of an event (Linux 5.4)")
 	path := fixture.Build(t, "server")

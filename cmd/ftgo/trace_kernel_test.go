@@ -114,6 +114,7 @@ func TestKernelTraceServer(t *testing.T) {
 
 // TestKernelTraceResults shows those that are named, or none.
 func TestKernelTraceResults(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "lookup")
 	for pattern, want := range map[string]string{

@@ -88,6 +88,7 @@ func TestKernelWaits(t *testing.T) {
 
 // TestKernelWaitsProfile: in a profile, [runnable] is a frame of its own, of as much time as the program knows.
 func TestKernelWaitsProfile(t *testing.T) {
+	fixture.NeedLong(t)
 	eventsOf(t, tracetest.Kernel(t), "--waits")
 	target := fixture.Build(t, "sched")
 	timesRight(t, func() (wrong []string) {
