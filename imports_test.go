@@ -29,19 +29,19 @@ type arrow struct {
 var arrows = []arrow{
 	{from: ".", to: []string{
 		module + "/internal/addresses", module + "/internal/machine", module + "/internal/printable", module + "/internal/procfs", module + "/internal/stats", module + "/internal/target",
-		module + "/internal/trace", module + "/internal/units", module + "/internal/valuetext", module + "/offsets", module + "/offsets/gotype", module + "/internal/pairing", module + "/internal/recording",
+		module + "/internal/trace", module + "/internal/units", module + "/offsets", module + "/offsets/gotype", module + "/internal/pairing", module + "/internal/recording",
 		module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "internal/valuepath", to: nil},
 	{from: "internal/procfs", to: []string{"golang.org/x/sys/unix"}},
 	{from: "internal/clocks", to: nil},
 	{from: "internal/target", to: []string{
 		module + "/offsets", "golang.org/x/sys/unix", module + "/internal/processors", module + "/offsets/arch", module + "/internal/procfs", module + "/internal/given", module + "/internal/stats",
-		module + "/internal/units", module + "/internal/valuepath", module + "/internal/recording", module + "/tracefs", module + "/internal/capture", module + "/offsets/gotype", module + "/offsets/symname",
+		module + "/internal/units", module + "/internal/recording", module + "/tracefs", module + "/internal/capture", module + "/offsets/gotype", module + "/offsets/symname",
 		module + "/internal/uprobe"}},
 	{from: "internal/edit", to: nil},
 	{from: "internal/printable", to: []string{module + "/internal/valuepath", "github.com/olekukonko/tablewriter/..."}},
 	{from: "internal/processors", to: []string{module + "/offsets/arch", module + "/offsets/arch/amd64", module + "/offsets/arch/arm64"}},
-	{from: "internal/given", to: []string{module + "/internal/valuepath", module + "/internal/processors", module + "/offsets", module + "/offsets/arch", module + "/offsets/gotype", module + "/offsets/symname"}},
+	{from: "internal/given", to: []string{module + "/internal/capture", module + "/internal/valuepath", module + "/internal/processors", module + "/offsets", module + "/offsets/arch", module + "/offsets/gotype", module + "/offsets/symname"}},
 	{from: "internal/doctor", to: []string{"golang.org/x/sys/unix", module + "/internal/clocks", module + "/internal/procfs", module + "/tracefs", module + "/internal/machine"}},
 	{from: "internal/units", to: nil},
 	{from: "offsets/arch/arm64", to: []string{module + "/offsets/arch", module + "/offsets/gotype", module + "/offsets/internal/origin"}},
@@ -61,14 +61,13 @@ var arrows = []arrow{
 	{from: "tracefs/internal/tree", to: []string{module + "/internal/machine", module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/ring", to: []string{module + "/internal/procfs", module + "/tracefs/internal/tree", "golang.org/x/sys/unix"}},
 	{from: "internal/machine", to: []string{module + "/internal/clocks", "golang.org/x/sys/unix"}},
-	{from: "internal/capture", to: []string{module + "/internal/edit", module + "/internal/valuepath", module + "/offsets/...", module + "/tracefs"}},
+	{from: "internal/capture", to: []string{module + "/internal/edit", module + "/internal/printable", module + "/internal/valuepath", module + "/offsets/...", module + "/tracefs"}},
 	{from: "internal/uprobe", to: []string{module + "/parse", module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/internal/capture"}},
 	{from: "internal/pairing", to: []string{module + "/internal/procfs", module + "/internal/uprobe", module + "/offsets", module + "/parse"}},
 	{from: "parse", to: nil},
 	{from: "internal/recording", to: []string{
 		module + "/internal/clocks", module + "/internal/printable", module + "/internal/processors", module + "/offsets", module + "/offsets/arch", module + "/parse", module + "/tracefs",
 		module + "/internal/uprobe"}},
-	{from: "internal/valuetext", to: []string{module + "/internal/valuepath", module + "/internal/printable", module + "/offsets/gotype", module + "/internal/capture"}},
 	{from: "internal/stats", to: []string{module + "/internal/pairing"}},
 	{from: "internal/metrics", to: []string{
 		module + "/internal/clocks", module + "/internal/stats", "github.com/prometheus/client_golang/prometheus/...", "github.com/prometheus/client_model/go", module + "/internal/pairing",
@@ -82,13 +81,12 @@ var arrows = []arrow{
 	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/units", "github.com/gdamore/tcell/v3"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/top", module + "/internal/doctor", module + "/internal/target", module + "/offsets", module + "/internal/pairing",
-		module + "/internal/stats", "github.com/google/pprof/profile", module + "/offsets/gotype", module + "/internal/capture", module + "/internal/printable", module + "/internal/units",
-		module + "/internal/valuetext"}},
+		module + "/internal/stats", "github.com/google/pprof/profile", module + "/offsets/gotype", module + "/internal/capture", module + "/internal/printable", module + "/internal/units"}},
 	{from: "cmd/ftgo/internal/cli", to: []string{
 		module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/edit", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target",
 		module + "/offsets", module + "/offsets/symname", module + "/internal/units", module + "/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/internal/printable", "golang.org/x/sys/unix"}},
-	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/printable", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets/gotype", module + "/internal/capture"}},
+	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/printable", module + "/offsets/gotype", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/run", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/addresses", module + "/internal/printable", module + "/internal/target", module + "/internal/trace",
 		module + "/internal/units", module + "/offsets", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe"}},
@@ -99,7 +97,7 @@ var arrows = []arrow{
 		module + "/cmd/ftgo/internal/results", module + "/cmd/ftgo/internal/calltree", module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run",
 		module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/where", module + "/internal/addresses", module + "/internal/valuepath",
 		module + "/internal/metrics", module + "/internal/printable", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units",
-		module + "/internal/valuetext", module + "/offsets", module + "/offsets/symname", module + "/offsets/gotype", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe",
+		module + "/offsets", module + "/offsets/symname", module + "/offsets/gotype", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe",
 		module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/own", to: []string{
 		module + "/internal/pairing", module + "/internal/clocks", module + "/internal/trace", module + "/offsets", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture",

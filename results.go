@@ -16,7 +16,6 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/units"
-	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
 // Func is a function of the program.
@@ -79,8 +78,8 @@ func (c *Call) String() string {
 		b = fmt.Appendf(b, "goroutine %d  ", c.Goroutine)
 	}
 	b = append(b, printable.Text(c.Func.Name)...)
-	b = valuetext.AppendArgs(b, captured(c.Args), c.Func.note, 0)
-	return string(valuetext.AppendResults(b, end, captured(c.Results), 0))
+	b = capture.AppendArgs(b, captured(c.Args), c.Func.note, 0)
+	return string(capture.AppendResults(b, end, captured(c.Results), 0))
 }
 
 // Outcome is how a call ended.
@@ -111,7 +110,7 @@ func (v Value) Name() string { return v.of.Name }
 
 // String is the value on one line, much as Go spells it. Nothing in it is not printable. What is
 // missing at the end of a long text or slice is told: "abc"…+4093.
-func (v Value) String() string { return valuetext.Text(&v.of) }
+func (v Value) String() string { return v.of.Text() }
 
 // Any is the value as a bool, int64, uint64, float64, complex128, string or []byte; of structs,
 // arrays and slices a []Value; of what a pointer points to or an interface holds, if that was
@@ -128,16 +127,10 @@ func (v Value) Any() any {
 	case of.Nil():
 		return nil
 	}
+	if n := of.Number(); n != nil {
+		return n
+	}
 	switch of.Type.Kind {
-	case reflect.Bool:
-		return of.Num != 0
-	case reflect.Int:
-		return int64(of.Num)
-	case reflect.Float64:
-		return valuetext.Float(of.Num, of.Type.Size)
-	case reflect.Complex128:
-		half := of.Type.Size / 2
-		return complex(valuetext.Float(of.Num, half), valuetext.Float(of.Imag, half))
 	case reflect.String:
 		return string(of.Bytes)
 	case reflect.Slice:
@@ -152,7 +145,7 @@ func (v Value) Any() any {
 	case reflect.Map, reflect.Chan:
 		return of.Len
 	}
-	if message, isError := valuetext.ErrorMessage(of); isError {
+	if message, isError := of.ErrorMessage(); isError {
 		return string(message.Bytes)
 	}
 	switch {

@@ -101,6 +101,9 @@ type Builder struct {
 	slot  int  // which element of a map a path with a key leads to
 	// arrays are those that are fetched, which what lies in them need not be again.
 	arrays []region
+	// complete: nothing more is fetched; way is the path to the value at hand, for who wants it.
+	complete bool
+	way      string
 }
 
 // region is an array of words in memory, as in source.
@@ -173,6 +176,8 @@ func (b *Builder) fetch(text, typ string, count, bytes int) (at int, why string)
 		return at, ""
 	}
 	switch {
+	case b.complete:
+		return 0, unasked(b.way)
 	case !b.opt.Memory && text[0] != '%':
 		return 0, "in memory: this kernel fetches registers alone (Linux before 3.14)"
 	case len(text) > maxText:
@@ -232,7 +237,10 @@ func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
 	}
 	// Signed numbers are printed in decimal by every kernel; read drops the sign.
 	at, why := b.fetch(text, "s"+strconv.FormatInt(8*width, 10), 0, int(width))
-	return leaf{at, shift, size, signed}, why
+	if why != "" {
+		return none, why
+	}
+	return leaf{at, shift, size, signed}, ""
 }
 
 // textWords are the words that are fetched of a string.
@@ -246,14 +254,13 @@ func (b *Builder) array(s source, n int) (at int, why string) {
 	case why != "":
 		return 0, why
 	case b.opt.Arrays:
-		if at, why = b.fetch(text, fmt.Sprintf("x64[%d]", n), n, 8*n); why == "" && s.inner != "" {
-			b.arrays = append(b.arrays, region{s.inner, s.off, int64(n), at})
+		if at, why = b.fetch(text, fmt.Sprintf("x64[%d]", n), n, 8*n); why != "" {
+			return 0, why
 		}
-		return at, why
-	case len(b.args)+n > min(b.max, b.share):
+	case len(b.args)+n > min(b.max, b.share) && !b.complete:
 		return 0, noRoom
 	}
-	for i := range n {
+	for i := 0; i < n && !b.opt.Arrays; i++ {
 		text, _, why := s.at(int64(8*i)).text(b, 8)
 		if why != "" {
 			return 0, why
@@ -269,6 +276,9 @@ func (b *Builder) array(s source, n int) (at int, why string) {
 		if w != at+i { // the words must follow each other: one that is there already won't do
 			return 0, noRoom
 		}
+	}
+	if s.inner != "" && !b.complete {
+		b.arrays = append(b.arrays, region{s.inner, s.off, int64(n), at})
 	}
 	return at, ""
 }

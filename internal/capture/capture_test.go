@@ -134,7 +134,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("%s: %d bytes", a, n)
 		}
 	}
-	last := c.Decode(make([]uint64, c.Words), nowhere{})[199]
+	last := c.Append(nil, make([]uint64, c.Words), nowhere{})[199]
 	if last.State != Unfetched || !strings.Contains(last.Why, "no room") {
 		t.Errorf("the last variable: %+v", last)
 	}
@@ -161,7 +161,7 @@ func TestFields(t *testing.T) {
 	for i := range words {
 		words[i] = 0xc000012340
 	}
-	if v := c.Decode(words, nowhere{})[0]; v.Dynamic != "*main.outer" || v.Elem != nil {
+	if v := c.Append(nil, words, nowhere{})[0]; v.Dynamic != "*main.outer" || v.Elem != nil {
 		t.Errorf("%+v", v)
 	}
 	if c, err = NewBuilder(vars, opt).Capture([]string{"*p"}, nil); err != nil || len(c.Large) != 0 || !strings.Contains(fetched(c), "+") {
@@ -191,7 +191,7 @@ func TestPathErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Decode(make([]uint64, c.Words), nowhere{}); got[0].Why != "lost" || got[1].Why != nilPointer {
+	if got := c.Append(nil, make([]uint64, c.Words), nowhere{}); got[0].Why != "lost" || got[1].Why != nilPointer {
 		t.Errorf("%+v", got)
 	}
 }

@@ -24,10 +24,7 @@ type Process interface {
 	Readable(addr uint64, n int) (readable, known bool)
 }
 
-// Decode makes values of the words that were fetched.
-func (c *Capture) Decode(words []uint64, p Process) []Value { return c.Append(nil, words, p) }
-
-// Append is Decode behind other values.
+// Append makes values of the words that were fetched, behind others.
 func (c *Capture) Append(values []Value, words []uint64, p Process) []Value {
 	if c.at != nil {
 		arranged := make([]uint64, len(c.at))
@@ -82,8 +79,8 @@ func (d *decoder) check(guards []guard) string {
 			continue
 		}
 		p := g.pointer.read(d.words)
-		if g.held != nil {
-			if why := d.holds(p, g.held); why != "" {
+		if g.holds != nil {
+			if why := d.holds(p, &g); why != "" {
 				return why
 			}
 			continue
@@ -115,7 +112,7 @@ func (d *decoder) zeros(addr uint64) string {
 // behind is the address that a node's words were read from, behind a pointer, 0 if there is none.
 func (d *decoder) behind(n *node) uint64 {
 	for i := len(n.guards) - 1; i >= 0; i-- {
-		if n.guards[i].item < 0 && n.guards[i].held == nil {
+		if n.guards[i].item < 0 && n.guards[i].holds == nil {
 			return n.guards[i].pointer.read(d.words) + uint64(n.off)
 		}
 	}
@@ -149,9 +146,9 @@ func (d *decoder) value(n *node) Value {
 		d.slice(n, &v)
 	case reflect.Array:
 		v.Len = n.typ.Len
-		v.Items = d.all(n.kids)
+		v.Items = d.append(nil, n.kids)
 	case reflect.Struct:
-		v.Fields = d.all(n.kids)
+		v.Fields = d.append(nil, n.kids)
 		if n.words > 0 {
 			d.guess(&v, n)
 		}
@@ -187,8 +184,6 @@ func (v *Value) collapse() {
 		v.Fields = nil
 	}
 }
-
-func (d *decoder) all(nodes []*node) []Value { return d.append(nil, nodes) }
 
 func (d *decoder) append(values []Value, nodes []*node) []Value {
 	values = slices.Grow(values, len(nodes))
@@ -261,7 +256,7 @@ func (d *decoder) slice(n *node, v *Value) {
 	case v.Len < 0 || v.Cap < v.Len:
 		v.unreadable("lengths make no sense")
 	case !OfBytes(n.typ):
-		v.Items = d.all(n.kids[:min(int64(len(n.kids)), v.Len)])
+		v.Items = d.append(nil, n.kids[:min(int64(len(n.kids)), v.Len)])
 	case v.Num != 0 || v.Len != 0:
 		d.bytes(v, n)
 	}

@@ -325,7 +325,7 @@ func TestDecode(t *testing.T) {
 			if len(words) != capture.Words {
 				t.Fatalf("%d words, want %d", len(words), capture.Words)
 			}
-			values := capture.Decode(words, m)
+			values := capture.Append(nil, words, m)
 			if got := describe(&values[0]); got != c.want {
 				t.Errorf("got  %s\nwant %s\nfetched %s", got, c.want, fetched(capture))
 			}

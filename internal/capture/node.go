@@ -23,7 +23,7 @@ type node struct {
 	iface               *payload
 	unasked             string // why bytes that are out of reach are not shown
 	short               bool   // what it points to is left out, because it is large
-	slots               []slot
+	slots               []*search
 	real                leaf  // the address of its type, of which typ is the shape
 	among               int64 // real is the first of so many words, of which one is that; 0: real is
 }
@@ -64,11 +64,15 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 			// Its kind is behind a pointer, with the zone, which is short.
 			pointers, b.opt.StrLen = max(pointers, 1), 8
 		}
+		way := b.way
 		for i := range fields {
 			f := &fields[i]
+			if b.complete {
+				b.way = way + "." + f.Name
+			}
 			n.kids = append(n.kids, b.value(f.Name, f.Type, s.at(f.Offset), pointers))
 		}
-		b.opt = opt
+		b.opt, b.way = opt, way
 		if maybeText(t) {
 			to, _ := b.follow(s, nil)
 			n.bytes(b, to)
@@ -144,8 +148,11 @@ func (n *node) bytes(b *Builder, s source) {
 		return
 	}
 	var why string
-	if n.data, why = b.array(s, b.textWords()); why == "" {
+	switch n.data, why = b.array(s, b.textWords()); {
+	case why == "":
 		n.words = b.textWords()
+	case b.complete && n.typ.Kind == reflect.String:
+		n.words, n.unasked = -1, why
 	}
 }
 
@@ -165,21 +172,26 @@ func (n *node) slice(b *Builder, s source) {
 	to := n.follow(b, s, elem)
 	n.len = n.scalar(b, s.at(8), 8, true)
 	n.cap = n.scalar(b, s.at(16), 8, true)
+	items := int64(b.opt.Items)
 	switch {
-	case n.why != "" || elem == nil:
+	case n.why != "" || elem == nil || elem.Size == 0:
+		return
 	case OfBytes(n.typ):
 		n.bytes(b, to)
-	case elem.Size == 0:
+		return
 	case packed(elem):
-		n.packed(b, to, elem)
-	default:
-		for i := range int64(b.opt.Items) {
-			kid := b.value("", elem, to.at(i*elem.Size).behind(guard{length: n.len, item: i}), 0)
-			if kid.why != "" {
-				return
-			}
-			n.kids = append(n.kids, kid)
+		words := min((items*elem.Size+7)/8, maxArray)
+		if _, why := b.array(to, int(words)); why != "" {
+			return
 		}
+		items = min(items, words*8/elem.Size)
+	}
+	for i := range items {
+		kid := b.value("", elem, to.at(i*elem.Size).behind(guard{length: n.len, item: i}), 0)
+		if kid.why != "" {
+			return
+		}
+		n.kids = append(n.kids, kid)
 	}
 }
 
@@ -190,20 +202,6 @@ func packed(t *gotype.Type) bool {
 		return t.Size == 1 || t.Size == 2 || t.Size == 4 || t.Size == 8
 	}
 	return false
-}
-
-func (n *node) packed(b *Builder, s source, elem *gotype.Type) {
-	items := int64(b.opt.Items)
-	at, why := b.array(s, int((items*elem.Size+7)/8))
-	if why != "" {
-		return
-	}
-	for i := range min(items, maxArray*8/elem.Size) {
-		bit := uint(8 * i * elem.Size)
-		kid := newNode("", elem, s.behind(guard{length: n.len, item: i}))
-		kid.num = leaf{at + int(bit/64), bit % 64, elem.Size, elem.Kind == reflect.Int}
-		n.kids = append(n.kids, kid)
-	}
 }
 
 func (n *node) array(b *Builder, s source, pointers int) {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/edit"
-	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -40,7 +39,7 @@ func (b *Builder) paths(paths []string, reveal bool) ([]*node, error) {
 
 // walk goes where a path leads to. Behind what can't be fetched it knows the types still.
 func (b *Builder) walk(path string) (t *gotype.Type, s source, err error) {
-	parsed, err := valuepath.Parse(path)
+	parsed, err := ParsePath(path)
 	if err != nil {
 		return nil, s, fmt.Errorf("read path %q: %w", path, err)
 	}
@@ -69,7 +68,7 @@ func (b *Builder) variable(name string) (offsets.Variable, error) {
 		}
 	}
 	switch {
-	case valuepath.Register(name) > 0 && b.opt.Variable != nil:
+	case Register(name) > 0 && b.opt.Variable != nil:
 		return b.opt.Variable(name)
 	case len(names) == 0:
 		return offsets.Variable{}, fmt.Errorf("no variable %q; none is known", name)
@@ -136,13 +135,6 @@ func (b *Builder) element(t *gotype.Type, s source, step string) (*gotype.Type, 
 	return elem, to.behind(guard{length: length, item: i}).at(i * elem.Size), nil
 }
 
-// held is what an interface must hold.
-type held struct {
-	typ     *gotype.Type
-	methods bool // the interface's first word is an itab
-	at      leaf // the type in that
-}
-
 // isWord tells whether a type says of its values no more than that they are words, which may be pointers.
 func isWord(t *gotype.Type) bool {
 	switch t.Kind {
@@ -173,10 +165,10 @@ func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, s
 	case t.Kind != reflect.Interface:
 		return t, s, fmt.Errorf("%s is no interface: .(%s)", t.Name, name)
 	}
-	g := guard{at: s.off, item: -1, held: &held{typ: as, methods: t.Methods, at: none}}
+	g := guard{at: s.off, item: -1, holds: as, methods: t.Methods, itab: none}
 	types, pointer := b.follow(s, nil)
 	if g.pointer = pointer; t.Methods {
-		g.held.at, types.why = b.scalar(types.at(8), 8, false)
+		g.itab, types.why = b.scalar(types.at(8), 8, false)
 	}
 	s.why = cmp.Or(s.why, types.why)
 	data := s.at(8).behind(g)

@@ -13,49 +13,33 @@ import (
 // map of up to eight elements has them all in one place, where each is compared with the key.
 const mapSlots = 8
 
+// mapForm is how a kind of map lies in memory. The header of all has the address of the slots at slotsAt.
+type mapForm struct {
+	key, elem *gotype.Type
+	// Where the slots, of size bytes together, have the keys and the elements, and how far apart those of two slots are.
+	keys, keyStride, elems, elemStride, size int64
+	indirect                                 bool // there is a pointer to the element instead
+	// more is a number of the header of moreSize bytes that is 0 if all elements are in those slots. If it is not,
+	// none is there where the map is opaque, and the first ones are else.
+	more, moreSize int64
+	opaque         bool
+	full           func(control uint64) bool // tells whether a slot has an element, by its control byte
+}
+
+const slotsAt = 16
+
 // search is the look for a key in one slot of a map.
 type search struct {
+	mapForm
 	text   []byte // the key, or its number
 	number uint64
 
-	way                 []guard // to the map
-	header, count, more leaf    // where the map is; its elements; whether there may be others than in the slots
-	guards              []guard // to the slots
-	full                leaf
-	hash                *hashForm
-	key                 *node
-	depth               int // how many guards the element has
-}
-
-// slot is one that the element may be in.
-type slot struct {
-	*search
-	value *node
-}
-
-// hashForm is how a kind of map lies in memory.
-type hashForm struct {
-	slots int64 // where the header has the address of the slots
-	// more is a number of the header of moreSize bytes that is 0 if all elements are in those slots.
-	more, moreSize int64
-	opaque         bool
-	full           func(control uint64) bool
-}
-
-var (
-	// swiss maps: internal/runtime/maps.Map has used, seed, dirPtr, dirLen (Go 1.24).
-	swiss = &hashForm{slots: 16, more: 24, moreSize: 8, opaque: true, full: func(control uint64) bool { return control < 1<<7 }}
-	// buckets: runtime.hmap has count, flags, B, noverflow, hash0, buckets. Lower values than
-	// minTopHash, which was 4 before Go 1.12, are no hashes (runtime/map.go).
-	buckets = &hashForm{slots: 16, more: 9, moreSize: 1, full: func(control uint64) bool { return control >= 4 }}
-)
-
-// mapForm is where a kind of map has keys and elements, which lie so many bytes apart.
-type mapForm struct {
-	*hashForm
-	key, elem                                *gotype.Type
-	keys, keyStride, elems, elemStride, size int64
-	indirect                                 bool // there is a pointer to the element instead
+	way                     []guard // to the map
+	header, count, moreThan leaf    // where the map is; its elements; whether there may be others than in the slots
+	guards                  []guard // to the slots
+	control                 leaf
+	in, value               *node // the key and the element that the slot has
+	depth                   int   // how many guards the element has
 }
 
 // mapFormOf goes by the type of the slots: {ctrl uint64; slots [8]struct{key; elem}}, or
@@ -75,16 +59,23 @@ func mapFormOf(t *gotype.Type) (m mapForm, ok bool) {
 			return m, false
 		}
 		key, elem := &in.Fields[0], &in.Fields[1]
-		m.hashForm, m.key, m.elem = swiss, key.Type, elem.Type
+		m.key, m.elem = key.Type, elem.Type
 		m.keys, m.elems = first.Offset+key.Offset, first.Offset+elem.Offset
 		m.keyStride, m.elemStride = in.Size, in.Size
+		// internal/runtime/maps.Map has used, seed, dirPtr, dirLen (Go 1.24).
+		m.more, m.moreSize, m.opaque = 24, 8, true
+		m.full = func(control uint64) bool { return control < 1<<7 }
 	} else {
 		if len(g.Fields) < 3 || g.Fields[2].Type.Elem() == nil {
 			return m, false
 		}
-		m.hashForm, m.key, m.elem = buckets, in, g.Fields[2].Type.Elem()
+		m.key, m.elem = in, g.Fields[2].Type.Elem()
 		m.keys, m.elems = first.Offset, g.Fields[2].Offset
 		m.keyStride, m.elemStride = m.key.Size, m.elem.Size
+		// runtime.hmap has count, flags, B, noverflow, hash0, buckets. Lower values than minTopHash, which
+		// was 4 before Go 1.12, are no hashes (runtime/map.go).
+		m.more, m.moreSize = 9, 1
+		m.full = func(control uint64) bool { return control >= 4 }
 	}
 	// Larger keys and elements than of 128 bytes are elsewhere (internal/abi/map.go).
 	if elem := t.Elem(); elem != nil && elem.Size > 128 {
@@ -96,28 +87,27 @@ func mapFormOf(t *gotype.Type) (m mapForm, ok bool) {
 // lookup goes to the element of a map in the slot at hand.
 func (b *Builder) lookup(t *gotype.Type, s source, key string) (*gotype.Type, source, error) {
 	m, ok := mapFormOf(t)
-	wanted := &search{way: s.guards, hash: m.hashForm}
-	var err error
-	switch kind := reflect.Invalid; {
+	switch {
 	case !ok:
 		return t, s, fmt.Errorf("how %s has its elements is not known", t.Name)
 	case s.search != nil:
 		return t, s, fmt.Errorf("[%s]: an element of a map that is in another map is not looked for", key)
-	default:
+	}
+	wanted := &search{mapForm: m, way: s.guards}
+	var err error
+	switch m.key.Kind {
+	case reflect.String:
 		var text string
-		switch kind = m.key.Kind; kind {
-		case reflect.String:
-			text, err = strconv.Unquote(key)
-			wanted.text = []byte(text)
-		case reflect.Int:
-			var number int64
-			number, err = strconv.ParseInt(key, 10, 64)
-			wanted.number = uint64(number)
-		case reflect.Uint:
-			wanted.number, err = strconv.ParseUint(key, 10, 64)
-		default:
-			return t, s, fmt.Errorf("keys of %s can't be compared: neither strings nor integers", t.Name)
-		}
+		text, err = strconv.Unquote(key)
+		wanted.text = []byte(text)
+	case reflect.Int:
+		var number int64
+		number, err = strconv.ParseInt(key, 10, 64)
+		wanted.number = uint64(number)
+	case reflect.Uint:
+		wanted.number, err = strconv.ParseUint(key, 10, 64)
+	default:
+		return t, s, fmt.Errorf("keys of %s can't be compared: neither strings nor integers", t.Name)
 	}
 	if err != nil || len(wanted.text) > 8*maxArray {
 		return t, s, fmt.Errorf("%s is no key of %s", key, t.Name)
@@ -126,14 +116,14 @@ func (b *Builder) lookup(t *gotype.Type, s source, key string) (*gotype.Type, so
 	b.whole(header, 32)
 	wanted.header = at
 	wanted.count, header.why = b.scalar(header, 8, true)
-	wanted.more, _ = b.scalar(header.at(m.more), m.moreSize, false)
-	slots, _ := b.follow(header.at(m.slots), nil)
+	wanted.moreThan, _ = b.scalar(header.at(m.more), m.moreSize, false)
+	slots, _ := b.follow(header.at(slotsAt), nil)
 	b.whole(slots, m.size)
 	wanted.guards = slots.guards
-	wanted.full, slots.why = b.scalar(slots.at(int64(b.slot)), 1, false)
+	wanted.control, slots.why = b.scalar(slots.at(int64(b.slot)), 1, false)
 	opt := b.opt
 	b.opt.StrLen = max(1, len(wanted.text))
-	wanted.key = b.value("", m.key, slots.at(m.keys+int64(b.slot)*m.keyStride), 0)
+	wanted.in = b.value("", m.key, slots.at(m.keys+int64(b.slot)*m.keyStride), 0)
 	b.opt = opt
 	elem := slots.at(m.elems + int64(b.slot)*m.elemStride)
 	if m.indirect {
@@ -166,17 +156,17 @@ func (b *Builder) found(path string, t *gotype.Type, s source) *node {
 	var sources []source
 	for b.slot = range mapSlots {
 		_, s, _ := b.walk(path)
-		sources = append(sources, s)
+		sources, n.slots = append(sources, s), append(n.slots, s.search)
 	}
-	for _, s := range sources { // all keys go first
-		n.slots = append(n.slots, slot{s.search, b.value(path, t, s, 1)})
+	for i, s := range sources { // all keys go first
+		n.slots[i].value = b.value(path, t, s, 1)
 	}
 	return n
 }
 
 // search finds the slot whose key is the one that is wanted.
 func (d *decoder) search(n *node) Value {
-	v, s := Value{Name: n.name, Type: n.typ}, n.slots[0].search
+	v, s := Value{Name: n.name, Type: n.typ}, n.slots[0]
 	absent := func() Value {
 		v.unreadable("no such key")
 		// What is behind a pointer in the element is nowhere.
@@ -184,9 +174,9 @@ func (d *decoder) search(n *node) Value {
 		return v
 	}
 	count, header := int64(s.count.read(d.words)), s.header.read(d.words)
-	more := s.more.read(d.words) != 0
+	more := s.moreThan.read(d.words) != 0
 	switch {
-	case s.header.at < 0 || s.count.at < 0 || s.more.at < 0:
+	case s.header.at < 0 || s.count.at < 0 || s.moreThan.at < 0:
 		v.State, v.Why = Unfetched, n.why
 		return v
 	case v.unreadable(d.check(s.way)):
@@ -195,25 +185,25 @@ func (d *decoder) search(n *node) Value {
 		return absent()
 	case v.State != Known:
 		return v
-	case more && s.hash.opaque:
+	case more && s.opaque:
 		v.State, v.Why = Unfetched, fmt.Sprintf("not searched: a map made for more than %d elements", mapSlots)
 		return v
 	case v.unreadable(d.check(s.guards)):
 		return v
 	}
 	for _, s := range n.slots {
-		if s.full.at >= 0 && !s.hash.full(s.full.read(d.words)) {
+		if s.control.at >= 0 && !s.full(s.control.read(d.words)) {
 			continue
 		}
-		key := d.value(s.key)
-		isText := s.key.typ.Kind == reflect.String
+		key := d.value(s.in)
+		isText := s.key.Kind == reflect.String
 		switch {
 		case key.State != Known:
 			v.State, v.Why = key.State, key.Why
 		case isText && key.Len != int64(len(s.text)), !isText && key.Num != s.number:
-		case isText && len(s.text) > 8*s.key.words:
+		case isText && len(s.text) > 8*s.in.words:
 			v.State, v.Why = Unfetched, noRoom
-		case !isText || bytes.HasPrefix(d.raw(s.key.data, s.key.words), s.text):
+		case !isText || bytes.HasPrefix(d.raw(s.in.data, s.in.words), s.text):
 			return d.value(s.value)
 		}
 	}

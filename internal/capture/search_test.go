@@ -36,7 +36,7 @@ func TestKeyWithoutRoom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, v := range capture.Decode(m.fetch(t, capture.Args), m) {
+			for _, v := range capture.Append(nil, m.fetch(t, capture.Args), m) {
 				got := describe(&v)
 				if v.State != Unfetched && got != want[v.Name] && !partly(&v) {
 					t.Errorf("%d arguments taken, arrays %v: %s is %s, want %s", taken, arrays, v.Name, got, want[v.Name])
@@ -100,7 +100,7 @@ func TestFarFromPointer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			values := capture.Decode(m.fetch(t, capture.Args), m)
+			values := capture.Append(nil, m.fetch(t, capture.Args), m)
 			if got := describe(&values[0]); got != "<"+badPointer+">" {
 				t.Errorf("%s at %d: %s", typ, through, got)
 			}

@@ -30,7 +30,10 @@ func (b *Builder) reveal(n *node, v *offsets.Variable, s source) {
 	}
 	n.real = real
 	if n.typ.Kind == reflect.Pointer && n.typ.Elem() == nil {
-		n.iface = b.payload(s)
+		n.iface = &payload{typ: none}
+		if data, _ := b.follow(s, nil); data.why == "" {
+			n.iface.fill(b, data, true)
+		}
 	}
 }
 

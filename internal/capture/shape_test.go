@@ -95,7 +95,7 @@ func checkAs(t *testing.T, m *machine, v offsets.Variable, want, as string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		values := capture.Decode(m.fetch(t, capture.Args), m)
+		values := capture.Append(nil, m.fetch(t, capture.Args), m)
 		if got := describe(&values[0]); got != want || values[0].Type.Name != as {
 			t.Errorf("paths %q: got %s of %s, want %s of %s; fetched %s", paths, got, values[0].Type.Name, want, as, fetched(capture))
 		}

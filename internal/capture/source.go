@@ -26,7 +26,11 @@ type guard struct {
 	at      int64 // where it is, from where the pointer before it points to
 	length  leaf  // length must be more than item, if item >= 0, and pointer is not looked at
 	item    int64
-	held    *held // if set, what pointer is the first word of must hold a type
+	// If set, what pointer is the first word of must hold that type. methods: the word is an itab,
+	// and itab the type in that.
+	holds   *gotype.Type
+	methods bool
+	itab    leaf
 }
 
 // root is the type and the source of a variable.

@@ -1,8 +1,12 @@
-// Package capture decides what to fetch for variables, and makes values of what was fetched.
+// Package capture decides what to fetch for variables, makes values of what was fetched, and writes these as
+// text, as JSON and by the verbs of package fmt.
 package capture
 
 import (
+	"math"
 	"reflect"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -77,6 +81,36 @@ func OfBytes(t *gotype.Type) bool {
 	return t.Kind == reflect.Slice && elem != nil && elem.Kind == reflect.Uint && elem.Size == 1
 }
 
+// Number is a bool, an int64, a uint64, a float64 or a complex128; nil of other kinds.
+func (v *Value) Number() any {
+	switch v.Type.Kind {
+	case reflect.Bool:
+		return v.Num != 0
+	case reflect.Int:
+		return int64(v.Num)
+	case reflect.Uint:
+		return v.Num
+	case reflect.Float64:
+		return floatOf(v.Num, v.Type.Size)
+	case reflect.Complex128:
+		return v.complex()
+	}
+	return nil
+}
+
+func (v *Value) complex() complex128 {
+	half := v.Type.Size / 2
+	return complex(floatOf(v.Num, half), floatOf(v.Imag, half))
+}
+
+// floatOf is the number that bits stand for in a float of size bytes.
+func floatOf(bits uint64, size int64) float64 {
+	if size == 4 {
+		return float64(math.Float32frombits(uint32(bits)))
+	}
+	return math.Float64frombits(bits)
+}
+
 // Part is what of a value is asked for.
 type Part string
 
@@ -87,7 +121,20 @@ const (
 	Cap   Part = "cap"
 )
 
-var intType, _ = gotype.Basic("int")
+// CutPart takes len(…) or cap(…) off a path.
+func CutPart(text string) (part Part, path string) {
+	for _, part := range [...]Part{Len, Cap} {
+		if inner, found := strings.CutPrefix(text, string(part)+"("); found && strings.HasSuffix(inner, ")") {
+			return part, strings.TrimSuffix(inner, ")")
+		}
+	}
+	return Whole, text
+}
+
+var (
+	intType, _    = gotype.Basic("int")
+	stringType, _ = gotype.Basic("string")
+)
 
 // Of tells whether values of a kind have that part.
 func (p Part) Of(k reflect.Kind) bool {
@@ -114,6 +161,39 @@ func (v *Value) Measure(p Part) (n int64, ok bool) {
 		return v.Cap, true
 	}
 	return v.Len, true
+}
+
+// Find returns the value that was fetched under a path, or its length or capacity, which may be known where the rest
+// is unreadable. It is nil if there is none.
+func Find(values []Value, part Part, path string) *Value {
+	i := slices.IndexFunc(values, func(v Value) bool { return v.Name == path })
+	if i < 0 {
+		return nil
+	}
+	v := &values[i]
+	if part == Whole {
+		return v
+	}
+	for known(v) && v.Type != nil && (v.Type.Kind == reflect.Pointer || v.Type.Kind == reflect.Interface) {
+		switch {
+		case v.Nil():
+			return Missing(Unreadable, nilPointer)
+		case v.Elem == nil:
+			return Missing(Unfetched, "")
+		}
+		v = v.Elem
+	}
+	if n, ok := v.Measure(part); ok {
+		return &Value{Type: intType, Num: uint64(n)}
+	} else if v.Type == nil || !known(v) {
+		return v
+	}
+	return nil
+}
+
+// Missing stands for a value that is not there.
+func Missing(state State, why string) *Value {
+	return &Value{Type: &gotype.Type{}, State: state, Why: why}
 }
 
 // WholeRunes leaves out the beginning of a rune at the end of text that was cut there.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/processors"
-	"github.com/ftgo/ftgo/internal/valuepath"
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets/arch"
 )
 
@@ -56,8 +56,8 @@ var goRegister = regexp.MustCompile(`^go(arg|ret)([0-9]+)$`)
 
 // isPath tells whether an item leads from a variable, or a register, to a part of it.
 func isPath(item string) bool {
-	p, err := valuepath.Parse(item)
-	return err == nil && (p.Stars > 0 || len(p.Steps) > 1 || valuepath.Register(item) == 0)
+	p, err := capture.ParsePath(item)
+	return err == nil && (p.Stars > 0 || len(p.Steps) > 1 || capture.Register(item) == 0)
 }
 
 func parseSelection(item string) (s Selection, err error) {
@@ -101,7 +101,7 @@ func parseSelection(item string) (s Selection, err error) {
 	case renamed:
 		return s, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, processors.Example)
 	}
-	if _, err := valuepath.Parse(item); err != nil {
+	if _, err := capture.ParsePath(item); err != nil {
 		return s, fmt.Errorf("%q is no variable or part of one: %w", item, err)
 	}
 	return s, fmt.Errorf("%q is no variable or part of one", item)

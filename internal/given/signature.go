@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/internal/valuepath"
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -22,7 +22,7 @@ func (g *Functions) Signature(b *offsets.Binary, f *offsets.Func) (*offsets.Sign
 	if !g.HasSignature {
 		if known, err := b.Signature(f); err == nil {
 			s = known
-		} else if slices.ContainsFunc(g.Select, func(sel Selection) bool { return sel.Path != "" && valuepath.Register(valuepath.Root(sel.Path)) == 0 }) {
+		} else if slices.ContainsFunc(g.Select, func(sel Selection) bool { return sel.Path != "" && capture.Register(capture.RootOf(sel.Path)) == 0 }) {
 			return nil, err
 		}
 		s.Note = ""

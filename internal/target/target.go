@@ -15,7 +15,6 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/symname"
@@ -161,7 +160,7 @@ func NoVariable(f *offsets.Func, sig *offsets.Signature, path string, others ...
 	if others != nil {
 		lists = append(lists, "of each call "+strings.Join(others, ", "))
 	}
-	there, name := cmp.Or(strings.Join(lists, "; "), "none"), valuepath.Root(path)
+	there, name := cmp.Or(strings.Join(lists, "; "), "none"), capture.RootOf(path)
 	if sig.Source == offsets.Words {
 		receiver := ""
 		if symname.Split(f.Name).Receiver != "" {
@@ -189,9 +188,9 @@ func AtEntry(sig *offsets.Signature, path string) bool {
 func AtReturn(sig *offsets.Signature, path string) bool { return hasRoot(path, "goret", sig.Results) }
 
 func hasRoot(path, register string, vars []offsets.Variable) bool {
-	name := valuepath.Root(path)
+	name := capture.RootOf(path)
 	from, _, _ := strings.Cut(name, ":") // a type follows
-	return valuepath.Register(name) > 0 && strings.Contains(from, register) ||
+	return capture.Register(name) > 0 && strings.Contains(from, register) ||
 		slices.ContainsFunc(vars, func(v offsets.Variable) bool { return v.Name == name })
 }
 

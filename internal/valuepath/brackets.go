@@ -1,3 +1,4 @@
+// Package valuepath finds where a bracket closes, and what stands outside of brackets, in names and types as Go writes them.
 package valuepath
 
 import (

@@ -11,7 +11,6 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/units"
-	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
 // Thread is where something happened. Goid is the goroutine, 0 for code that runs on a thread's
@@ -285,7 +284,7 @@ func Variable(w io.Writer, f Format, named bool, l *VariableLine) error {
 	if named {
 		b = fmt.Appendf(b, "pid %d  ", l.PID)
 	}
-	b = fmt.Appendf(b, "%s = %s", printable.Text(l.Name), valuetext.Text(&l.Value))
+	b = fmt.Appendf(b, "%s = %s", printable.Text(l.Name), l.Value.Text())
 	if l.PerSecond != nil {
 		b = fmt.Appendf(b, "  %+.6g/s", *l.PerSecond)
 	}

@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
@@ -150,7 +149,7 @@ func (b *back) check(t *testing.T, s string) {
 	}
 }
 
-// stringBack is the string of which valuetext.JSON made text.
+// stringBack is the string of which [capture.Value.AppendJSON] made text.
 func stringBack(t *testing.T, text []byte) string {
 	t.Helper()
 	var s string
@@ -263,7 +262,7 @@ func FuzzValue(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string, more uint8) {
 		v := madeup.CutStr(s, int64(len(s))+int64(more))
-		text := valuetext.Text(&v)
+		text := v.Text()
 		checkPrintable(t, text)
 		quoted, err := strconv.QuotedPrefix(text)
 		if err != nil {
@@ -280,7 +279,7 @@ func FuzzValue(f *testing.F) {
 		if text != quoted+tail {
 			t.Fatalf("%q became %s, want %s at the end", s, text, tail)
 		}
-		asJSON := valuetext.JSON(&v)
+		asJSON := v.AppendJSON(nil)
 		checkPrintable(t, string(asJSON))
 		if !json.Valid(asJSON) {
 			t.Fatalf("no JSON: %s", asJSON)

@@ -12,7 +12,6 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/units"
-	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -42,11 +41,11 @@ func (w *CallWriter) appendCall(b []byte, c *CallLine) []byte {
 	}
 	most := room("()", 3)
 	if c.End != "" && most > 0 { // results have up to a third
-		w.results = valuetext.AppendResults(w.results[:0], c.End, c.Results, room("() = ()", 1))
+		w.results = capture.AppendResults(w.results[:0], c.End, c.Results, room("() = ()", 1))
 		most = max(most-printable.Columns(string(w.results)), 1)
 	}
-	if b = valuetext.AppendArgs(b, c.Args, c.ArgsNote, most); c.End != "" {
-		b = valuetext.AppendResults(b, c.End, c.Results, room(" = ()", 3))
+	if b = capture.AppendArgs(b, c.Args, c.ArgsNote, most); c.End != "" {
+		b = capture.AppendResults(b, c.End, c.Results, room(" = ()", 3))
 	}
 	return b
 }
@@ -152,7 +151,7 @@ func reasons(w stats.Waits) string {
 //	%q  strings, quoted, and whatever else, its text quoted
 //	%s  strings, and the message of errors, without quotes: with what is not printable
 //	    escaped, see [printable.Text]
-//	%v  everything, as [valuetext.Text] has it
+//	%v  everything, as [capture.Value.Text] has it
 //	%%  a percent sign
 //
 // A value that does not suit its verb is written as by %v, and an interface is taken for
@@ -168,8 +167,10 @@ type CallFormat struct {
 // formatPiece is a verb and the text before it.
 type formatPiece struct {
 	text string
-	verb valuetext.Verb
-	path valuetext.Path
+	verb capture.Verb
+	name string // what it is for: part of path
+	part capture.Part
+	path string
 }
 
 // maxFormatWidth is a width no terminal has.
@@ -206,7 +207,10 @@ func ParseCallFormat(template string, names []string) (f *CallFormat, err error)
 		return nil, fmt.Errorf("%s for %s", units.Plural(len(names), "name"), units.Plural(len(f.pieces), "verb"))
 	}
 	for i, name := range names {
-		if f.pieces[i].path, err = valuetext.ParsePath(strings.TrimSpace(name)); err != nil {
+		p := &f.pieces[i]
+		p.name = strings.TrimSpace(name)
+		p.part, p.path = capture.CutPart(p.name)
+		if _, err = capture.ParsePath(p.path); err != nil {
 			return nil, fmt.Errorf("name %q: %w", name, err)
 		}
 	}
@@ -214,7 +218,7 @@ func ParseCallFormat(template string, names []string) (f *CallFormat, err error)
 }
 
 // parseVerb takes what formatVerb matches.
-func parseVerb(match []string) (v valuetext.Verb, err error) {
+func parseVerb(match []string) (v capture.Verb, err error) {
 	spec, flags, digits, letter := match[0], match[1], match[3], match[4]
 	for _, text := range [...]string{strings.TrimPrefix(digits, "."), match[2]} {
 		if v.Width, err = strconv.Atoi("0" + text); err != nil || v.Width > maxFormatWidth {
@@ -239,9 +243,9 @@ func (f *CallFormat) append(b []byte, c *CallLine) []byte {
 		p := &f.pieces[i]
 		b = append(b, p.text...)
 		var text string
-		v := cmp.Or(p.path.Find(c.Args), p.path.Find(c.Results))
+		v := cmp.Or(capture.Find(c.Args, p.part, p.path), capture.Find(c.Results, p.part, p.path))
 		if v == nil {
-			v, text = builtIn(c, p.path.Text())
+			v, text = builtIn(c, p.name)
 		}
 		switch {
 		case v != nil:
@@ -276,9 +280,9 @@ func builtIn(c *CallLine, name string) (v *capture.Value, text string) {
 	case name == "tid":
 		v.Num = uint64(c.TID)
 	case !c.returned() && c.End != "":
-		return valuetext.Missing(capture.Unfetched, c.End), ""
+		return capture.Missing(capture.Unfetched, c.End), ""
 	default:
-		return valuetext.Missing(capture.Unfetched, "no "+name), ""
+		return capture.Missing(capture.Unfetched, "no "+name), ""
 	}
 	return v, ""
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
 // Format is how rows are written.
@@ -212,9 +211,9 @@ func appendJSON(b []byte, v any) []byte {
 	case *time.Time:
 		return append(appendTime(append(b, '"'), v), '"')
 	case *capture.Value:
-		return append(b, valuetext.JSON(v)...)
+		return v.AppendJSON(b)
 	case *[]capture.Value:
-		return valuetext.AppendObject(b, *v)
+		return capture.AppendObject(b, *v)
 	case splitOf:
 		var waits object
 		for _, reason := range v.waits.Reasons() {

@@ -214,10 +214,10 @@ func (v *values) observe(c *pairing.Call) (o trace.Observed) {
 	}
 	seen.filteredCall = filteredCall{fetched: &vf.fetched, line: &seen.line}
 	if f.Values.Entry != nil && c.Args != nil {
-		seen.entry = f.Values.Entry.Decode(c.Args, v.memory.Process(c))
+		seen.entry = f.Values.Entry.Append(nil, c.Args, v.memory.Process(c))
 	}
 	if f.Values.Return != nil && c.Results != nil {
-		seen.ret = f.Values.Return.Decode(c.Results, v.memory.Process(c))
+		seen.ret = f.Values.Return.Append(nil, c.Results, v.memory.Process(c))
 		o.Failed = isError(seen.ret) || len(vf.atReturn) == 0 && c.Results[0] != 0 // see failing
 	}
 	if v.stacks != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/symname"
@@ -143,7 +142,7 @@ func without(s *target.Target, f *offsets.Func, err error) error {
 func templatePaths(names []string, sig *offsets.Signature) (args, results []string) {
 	args, results = []string{}, []string{}
 	for _, path := range names {
-		_, path = valuetext.CutPart(path) // it comes with the value
+		_, path = capture.CutPart(path) // it comes with the value
 		switch {
 		case target.AtEntry(sig, path):
 			args = append(args, path)

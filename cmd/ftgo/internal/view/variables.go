@@ -20,7 +20,6 @@ import (
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/symname"
 	"github.com/ftgo/ftgo/tracefs"
@@ -183,7 +182,7 @@ func (v *Variables) Begin(s *run.Scene) error {
 
 func (v *Variables) Entry(c *pairing.Call) error {
 	entry := v.Plan.Funcs[c.Func].Values.Entry
-	values := entry.Decode(c.Args, v.memory.Process(c))
+	values := entry.Append(nil, c.Args, v.memory.Process(c))
 	for i := range values {
 		if v.globbed[v.wanted[i]] && !entry.Fetches(i) {
 			continue
@@ -229,7 +228,7 @@ func numberOf(v *capture.Value) (float64, bool) {
 	case reflect.Uint:
 		return float64(v.Num), true
 	case reflect.Float64:
-		return valuetext.Float(v.Num, v.Type.Size), true
+		return v.Number().(float64), true
 	case reflect.String, reflect.Slice, reflect.Map, reflect.Chan:
 		return float64(v.Len), true
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
 // Call is what filters ask of a call.
@@ -156,7 +155,7 @@ func spoken(x operand) operand {
 	if x.iface == nil {
 		return x
 	}
-	if message, ok := valuetext.ErrorMessage(x.iface); ok {
+	if message, ok := x.iface.ErrorMessage(); ok {
 		if message.Len < 0 {
 			return operand{} // nor how it ends
 		}

@@ -35,7 +35,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -177,10 +176,10 @@ func (e Expr) Text(c Call) (text string, known bool) {
 			case reflect.Pointer, reflect.UnsafePointer:
 				return fmt.Sprintf("%#x", v.Num), true
 			case reflect.Int, reflect.Uint: // they may be durations, or constants
-				return valuetext.Text(v), true
+				return v.Text(), true
 			case reflect.Slice, reflect.Array, reflect.Struct, reflect.Map:
 				if e.root.operand(c).class == 0 { // no text: that shows what is in it
-					return valuetext.Text(v), true
+					return v.Text(), true
 				}
 			}
 		}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
 // operand is a value as operators see it.
@@ -136,7 +135,7 @@ func read(v *capture.Value) operand {
 	case reflect.Uint:
 		return wholeOperand(integer{low: v.Num})
 	case reflect.Float64:
-		return realOperand(valuetext.Float(v.Num, v.Type.Size))
+		return realOperand(v.Number().(float64))
 	case reflect.Pointer, reflect.UnsafePointer:
 		return wholeOperand(integer{low: v.Num}).withNil(v.Num == 0)
 	case reflect.Func:

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/valuepath"
 )
 
 type tokenKind uint8
@@ -204,7 +203,7 @@ func (p *parser) unary() *node {
 }
 
 // registers tells whether what a register holds, or leads to, comes next: "-8(goarg1)".
-func (p *parser) registers() bool { return valuepath.Register(p.text[p.token.at:]) > 0 }
+func (p *parser) registers() bool { return capture.Register(p.text[p.token.at:]) > 0 }
 
 func (p *parser) operand() *node {
 	t := p.token
@@ -293,7 +292,7 @@ func (p *parser) first() int {
 
 // path reads "s.items[0].name".
 func (p *parser) path() string {
-	path, n, err := valuepath.Scan(p.text[p.token.at:])
+	path, n, err := capture.ScanPath(p.text[p.token.at:])
 	p.token = nextToken(p.text, p.token.at+n)
 	if err != nil {
 		p.unexpected(err.Error())

@@ -1,17 +1,13 @@
-// Package valuetext writes values of a traced program as text, as JSON, and by the verbs of
-// package fmt.
-package valuetext
+package capture
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
@@ -30,19 +26,19 @@ const typeNotKnown = "type not known"
 //
 // After … stands the number of bytes, elements or fields that are missing. Nothing in it is
 // not printable, whatever the value and the names of its types hold. A guess begins with ~.
-func Text(v *capture.Value) string { return string(AppendText(nil, v)) }
+func (v *Value) Text() string { return string(v.AppendText(nil)) }
 
 // AppendText appends what Text returns.
-func AppendText(b []byte, v *capture.Value) []byte {
+func (v *Value) AppendText(b []byte) []byte {
 	switch {
-	case v.State == capture.Unreadable:
+	case v.State == Unreadable:
 		if v.Why == "" {
 			return append(b, "<unreadable>"...)
 		}
 		return fmt.Appendf(b, "<unreadable: %s>", printable.Text(v.Why))
-	case v.State == capture.Unfetched && v.Why == "":
+	case v.State == Unfetched && v.Why == "":
 		return append(b, "<not fetched>"...)
-	case v.State == capture.Unfetched:
+	case v.State == Unfetched:
 		return append(append(append(b, '<'), printable.Text(v.Why)...), '>')
 	case v.Type == nil || v.Type.Kind == reflect.Invalid:
 		return append(b, "<"+typeNotKnown+">"...)
@@ -65,14 +61,12 @@ func AppendText(b []byte, v *capture.Value) []byte {
 		}
 		return strconv.AppendUint(b, v.Num, 10)
 	case reflect.Float64:
-		return strconv.AppendFloat(b, Float(v.Num, v.Type.Size), 'g', -1, int(8*v.Type.Size))
+		return strconv.AppendFloat(b, floatOf(v.Num, v.Type.Size), 'g', -1, int(8*v.Type.Size))
 	case reflect.Complex128:
-		half := v.Type.Size / 2
-		c := complex(Float(v.Num, half), Float(v.Imag, half))
-		return append(b, strconv.FormatComplex(c, 'g', -1, int(8*v.Type.Size))...)
+		return append(b, strconv.FormatComplex(v.complex(), 'g', -1, int(8*v.Type.Size))...)
 	case reflect.Pointer, reflect.UnsafePointer:
 		if v.Elem != nil {
-			return AppendText(append(b, '&'), v.Elem)
+			return v.Elem.AppendText(append(b, '&'))
 		}
 		if v.Dynamic != "" {
 			name := strings.TrimPrefix(printable.Short(v.Dynamic), "*")
@@ -98,9 +92,7 @@ func AppendText(b []byte, v *capture.Value) []byte {
 		if v.Type.IsWord() {
 			return appendWords(b, v)
 		}
-		if t, ok := timeOf(v); ok {
-			return t.AppendFormat(b, time.RFC3339Nano)
-		} else if text, guess, ok := netipOf(v); ok {
+		if text, guess, ok := v.standard(); ok {
 			if guess {
 				b = append(b, '~')
 			}
@@ -126,7 +118,7 @@ func AppendText(b []byte, v *capture.Value) []byte {
 }
 
 // appendWords writes words, or the text that they may be.
-func appendWords(b []byte, v *capture.Value) []byte {
+func appendWords(b []byte, v *Value) []byte {
 	if v.Bytes != nil {
 		return appendQuoted(append(b, '~'), v)
 	}
@@ -143,17 +135,9 @@ func appendWords(b []byte, v *capture.Value) []byte {
 
 func appendHex(b []byte, n uint64) []byte { return strconv.AppendUint(append(b, "0x"...), n, 16) }
 
-// Float returns the number that bits stand for in a float of size bytes.
-func Float(bits uint64, size int64) float64 {
-	if size == 4 {
-		return float64(math.Float32frombits(uint32(bits)))
-	}
-	return math.Float64frombits(bits)
-}
-
 // appendQuoted quotes the bytes of a string. [strconv.Quote] keeps what
 // [unicode.IsPrint] allows, as [printable.Text] does, and loses nothing.
-func appendQuoted(b []byte, v *capture.Value) []byte {
+func appendQuoted(b []byte, v *Value) []byte {
 	text := unbroken(v)
 	return appendMissing(strconv.AppendQuote(b, string(text)), lacking(v, text))
 }
@@ -170,15 +154,15 @@ func appendMissing(b []byte, n int64) []byte {
 
 // unbroken returns the bytes of a value, in a cut one without the beginning of a rune
 // that the cut went through: it would make text look like something else.
-func unbroken(v *capture.Value) []byte {
+func unbroken(v *Value) []byte {
 	if !v.Cut() {
 		return v.Bytes
 	}
-	return capture.WholeRunes(v.Bytes)
+	return WholeRunes(v.Bytes)
 }
 
 // lacking is how many bytes of a string there are behind a text, less than 0 if nobody knows.
-func lacking(v *capture.Value, text []byte) int64 {
+func lacking(v *Value, text []byte) int64 {
 	if v.Len < 0 {
 		return -1
 	}
@@ -186,11 +170,11 @@ func lacking(v *capture.Value, text []byte) int64 {
 }
 
 // isBytes tells whether a value is a slice of bytes.
-func isBytes(v *capture.Value) bool {
-	return v.Type != nil && v.Type.Kind == reflect.Slice && (v.Bytes != nil || capture.OfBytes(v.Type) && len(v.Items) == 0)
+func isBytes(v *Value) bool {
+	return v.Type != nil && v.Type.Kind == reflect.Slice && (v.Bytes != nil || OfBytes(v.Type) && len(v.Items) == 0)
 }
 
-func appendBytesText(b []byte, v *capture.Value) []byte {
+func appendBytesText(b []byte, v *Value) []byte {
 	switch v.Type.Name {
 	case "", "[]byte", "[]uint8":
 		b = append(b, "[]byte"...)
@@ -201,7 +185,7 @@ func appendBytesText(b []byte, v *capture.Value) []byte {
 }
 
 // appendItems writes the first elements of length.
-func appendItems(b []byte, items []capture.Value, length int64) []byte {
+func appendItems(b []byte, items []Value, length int64) []byte {
 	b = appendAll(append(b, '['), items, " ", "", 0)
 	missing := length - int64(len(items))
 	if missing > 0 && len(items) > 0 {
@@ -211,9 +195,9 @@ func appendItems(b []byte, items []capture.Value, length int64) []byte {
 }
 
 // appendInterface writes what a non-nil interface holds as a conversion to its type.
-func appendInterface(b []byte, v *capture.Value) []byte {
+func appendInterface(b []byte, v *Value) []byte {
 	if known(v.Elem) && isBytes(v.Elem) && !v.Elem.Nil() {
-		return AppendText(b, v.Elem) // which names the type already
+		return v.Elem.AppendText(b) // which names the type already
 	}
 	if v.Dynamic == "" {
 		b = append(appendHex(append(b, '<'), v.TypeWord), '>')
@@ -221,12 +205,12 @@ func appendInterface(b []byte, v *capture.Value) []byte {
 		b = append(b, printable.Text(v.Dynamic)...)
 	}
 	b = append(b, '(')
-	message, isError := ErrorMessage(v)
+	message, isError := v.ErrorMessage()
 	switch {
 	case isError:
 		b = appendQuoted(b, &message)
 	case v.Elem != nil:
-		b = AppendText(b, v.Elem)
+		b = v.Elem.AppendText(b)
 	case v.Num == 0:
 		b = append(b, "nil"...)
 	default:
@@ -237,13 +221,13 @@ func appendInterface(b []byte, v *capture.Value) []byte {
 
 // AppendArgs writes the arguments of a call; note says why there are none, or more than these: just …
 // if that is said of many functions, and so not here. Values that do not fit into room columns are cut; 0 is room for all.
-func AppendArgs(b []byte, args []capture.Value, note string, room int) []byte {
+func AppendArgs(b []byte, args []Value, note string, room int) []byte {
 	b = appendAll(append(b, '('), args, ", ", "=", room)
 	if note != "" {
 		if len(args) > 0 {
 			b = append(b, ", "...)
 		}
-		if strings.HasPrefix(note, capture.NotKnown) {
+		if strings.HasPrefix(note, NotKnown) {
 			b = append(b, "…"...)
 		} else {
 			b = fmt.Appendf(b, "<%s>", printable.Text(note))
@@ -254,7 +238,7 @@ func AppendArgs(b []byte, args []capture.Value, note string, room int) []byte {
 
 // AppendResults writes how a call ended, "return" or otherwise, in room columns: one result alone,
 // several in parentheses.
-func AppendResults(b []byte, end string, results []capture.Value, room int) []byte {
+func AppendResults(b []byte, end string, results []Value, room int) []byte {
 	switch {
 	case end != "return":
 		return append(append(b, " = "...), end...)
@@ -267,12 +251,12 @@ func AppendResults(b []byte, end string, results []capture.Value, room int) []by
 }
 
 // appendAll writes values, each behind its name and what joins it to that, or without.
-func appendAll(b []byte, values []capture.Value, between, name string, room int) []byte {
+func appendAll(b []byte, values []Value, between, name string, room int) []byte {
 	start, texts := len(b), 0
 	for i := range values {
 		b = appendLabel(b, &values[i], i, between, name)
 		before := len(b)
-		b = AppendText(b, &values[i])
+		b = values[i].AppendText(b)
 		texts += len(b) - before
 	}
 	if over := len(b) - start - room; room == 0 || over <= 0 {
@@ -286,11 +270,11 @@ const leastText = 8
 
 // appendCut writes values in room columns, names aside. What short ones leave of their part is the
 // others', which are cut.
-func appendCut(b []byte, values []capture.Value, between, name string, room int) []byte {
+func appendCut(b []byte, values []Value, between, name string, room int) []byte {
 	texts := make([]string, len(values))
 	var order []int // the shortest first
 	for i := range values {
-		texts[i], order = Text(&values[i]), append(order, i)
+		texts[i], order = values[i].Text(), append(order, i)
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return len(texts[i]) - len(texts[j]) })
 	for k, i := range order {
@@ -304,7 +288,7 @@ func appendCut(b []byte, values []capture.Value, between, name string, room int)
 }
 
 // appendLabel writes what stands before the value with the number i.
-func appendLabel(b []byte, v *capture.Value, i int, between, name string) []byte {
+func appendLabel(b []byte, v *Value, i int, between, name string) []byte {
 	if i > 0 {
 		b = append(b, between...)
 	}

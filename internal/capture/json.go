@@ -1,4 +1,4 @@
-package valuetext
+package capture
 
 import (
 	"encoding/base64"
@@ -7,14 +7,12 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
-	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// JSON writes a value as JSON on one line, keys always in this order:
+// AppendJSON writes a value as JSON on one line, keys always in this order:
 //
 //	bool, integers               true, -42; of all 64 bits, uintptr too; a time.Duration in ns
 //	float                        3.5; {"float":"NaN"}, "+Inf", "-Inf"
@@ -45,11 +43,9 @@ import (
 //
 // Runes that are not printable are written as \u in all strings, so that the line may
 // be shown on a terminal.
-func JSON(v *capture.Value) []byte { return appendJSON(nil, v) }
-
-func appendJSON(b []byte, v *capture.Value) []byte {
+func (v *Value) AppendJSON(b []byte) []byte {
 	switch {
-	case v.State != capture.Known || v.Type == nil || v.Type.Kind == reflect.Invalid:
+	case v.State != Known || v.Type == nil || v.Type.Kind == reflect.Invalid:
 		return append(appendUnknown(append(b, '{'), v), '}')
 	case v.Nil():
 		return append(b, "null"...)
@@ -72,7 +68,7 @@ func appendJSON(b []byte, v *capture.Value) []byte {
 			return appendPointerJSON(b, v)
 		}
 		if v.Type.IsWord() {
-			return append(AppendText(append(b, '"'), v), '"')
+			return append(v.AppendText(append(b, '"')), '"')
 		}
 		return appendNamed(b, "", v.Num)
 	case reflect.String:
@@ -93,9 +89,7 @@ func appendJSON(b []byte, v *capture.Value) []byte {
 		if v.Type.IsWord() {
 			return appendWordsJSON(b, v)
 		}
-		if t, ok := timeOf(v); ok {
-			return append(t.AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
-		} else if text, guess, ok := netipOf(v); guess {
+		if text, guess, ok := v.standard(); guess {
 			return append(printable.AppendJSON(append(b, `{"guess":`...), text), '}')
 		} else if ok {
 			return printable.AppendJSON(b, text)
@@ -113,12 +107,12 @@ func appendJSON(b []byte, v *capture.Value) []byte {
 }
 
 // appendUnknown writes the member that says why a value is not known.
-func appendUnknown(b []byte, v *capture.Value) []byte {
+func appendUnknown(b []byte, v *Value) []byte {
 	key, why := `"unfetched":`, v.Why
 	switch v.State {
-	case capture.Unreadable:
+	case Unreadable:
 		key = `"unreadable":`
-	case capture.Known:
+	case Known:
 		why = typeNotKnown
 	}
 	return printable.AppendJSON(append(b, key...), why)
@@ -134,14 +128,14 @@ func appendNamed(b []byte, name string, addr uint64) []byte {
 
 // appendFloatJSON writes the shortest number that is the same float again.
 func appendFloatJSON(b []byte, bits uint64, size int64) []byte {
-	f := Float(bits, size)
+	f := floatOf(bits, size)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return fmt.Appendf(b, `{"float":"%g"}`, f)
 	}
 	return strconv.AppendFloat(b, f, 'g', -1, int(8*size))
 }
 
-func appendStringJSON(b []byte, v *capture.Value) []byte {
+func appendStringJSON(b []byte, v *Value) []byte {
 	cut := v.Cut()
 	if !cut && utf8.Valid(v.Bytes) {
 		return printable.AppendJSON(b, v.Bytes)
@@ -153,25 +147,25 @@ func appendStringJSON(b []byte, v *capture.Value) []byte {
 }
 
 // appendBytesJSON writes the member that holds bytes, of that key if they are text.
-func appendBytesJSON(b []byte, v *capture.Value, key string) []byte {
+func appendBytesJSON(b []byte, v *Value, key string) []byte {
 	if text := unbroken(v); utf8.Valid(text) {
 		return printable.AppendJSON(append(b, key...), text)
 	}
 	return append(base64.StdEncoding.AppendEncode(append(b, `"bytes":"`...), v.Bytes), '"')
 }
 
-func appendItemsJSON(b []byte, items []capture.Value) []byte {
+func appendItemsJSON(b []byte, items []Value) []byte {
 	b = append(b, '[')
 	for i := range items {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendJSON(b, &items[i])
+		b = items[i].AppendJSON(b)
 	}
 	return append(b, ']')
 }
 
-func appendWordsJSON(b []byte, v *capture.Value) []byte {
+func appendWordsJSON(b []byte, v *Value) []byte {
 	guessed := v.Bytes != nil
 	if guessed {
 		text := *v
@@ -193,11 +187,11 @@ func appendWordsJSON(b []byte, v *capture.Value) []byte {
 }
 
 // AppendObject writes values under their names.
-func AppendObject(b []byte, values []capture.Value) []byte {
+func AppendObject(b []byte, values []Value) []byte {
 	return append(appendMembers(append(b, '{'), values), '}')
 }
 
-func appendMembers(b []byte, values []capture.Value) []byte {
+func appendMembers(b []byte, values []Value) []byte {
 	for i := range values {
 		if i > 0 {
 			b = append(b, ',')
@@ -212,41 +206,41 @@ func appendMembers(b []byte, values []capture.Value) []byte {
 			name += "#" + strconv.Itoa(nth)
 		}
 		b = append(printable.AppendJSON(b, name), ':')
-		b = appendJSON(b, &values[i])
+		b = values[i].AppendJSON(b)
 	}
 	return b
 }
 
 // appendPointerJSON writes a pointer whose target was to be fetched.
-func appendPointerJSON(b []byte, v *capture.Value) []byte {
+func appendPointerJSON(b []byte, v *Value) []byte {
 	b = appendNamed(append(b, `{"&":`...), "", v.Num)
 	to := v.Elem
-	isText := false // it is written as one
-	if to.Type != nil {
-		_, isTime := timeOf(to)
-		_, _, isAddr := netipOf(to)
-		isText = isTime || isAddr
+	if to.State != Known {
+		return append(appendUnknown(append(b, ','), to), '}')
+	}
+	isStruct := to.Type != nil && to.Type.Kind == reflect.Struct
+	if isStruct {
+		_, _, isText := to.standard()
+		isStruct = !isText
 	}
 	switch {
-	case to.State != capture.Known:
-		b = appendUnknown(append(b, ','), to)
-	case isText || to.Type == nil || to.Type.Kind != reflect.Struct:
-		b = appendJSON(append(b, `,"value":`...), to)
+	case !isStruct:
+		b = to.AppendJSON(append(b, `,"value":`...))
 	case len(to.Fields) > 0:
 		b = appendMembers(append(b, ','), to.Fields)
 	}
 	return append(b, '}')
 }
 
-func appendInterfaceJSON(b []byte, v *capture.Value) []byte {
+func appendInterfaceJSON(b []byte, v *Value) []byte {
 	b = appendNamed(append(b, `{"type":`...), v.Dynamic, v.TypeWord)
-	if message, ok := ErrorMessage(v); ok {
+	if message, ok := v.ErrorMessage(); ok {
 		b = appendStringJSON(append(b, `,"error":`...), &message)
 	}
 	b = append(b, `,"value":`...)
 	switch {
 	case v.Elem != nil:
-		b = appendJSON(b, v.Elem)
+		b = v.Elem.AppendJSON(b)
 	case v.Num == 0:
 		b = append(b, "null"...)
 	default:

@@ -1,16 +1,11 @@
-package valuetext
+package capture
 
 import (
 	"reflect"
 	"strconv"
 	"strings"
 	"syscall"
-
-	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
-
-var stringType, _ = gotype.Basic("string")
 
 // pathError is {Op, Path string; Err error} (io/fs/fs.go; os.PathError before Go 1.16).
 const pathError = "{Op} {Path}: {Err}"
@@ -38,11 +33,11 @@ var errorForms = map[string]string{
 // ErrorMessage returns what the Error method of the value in an interface would, if it has one
 // of errorForms or is a syscall.Errno. It is a string, cut where a part of it is: Len is negative where nobody knows how
 // long the cause's message is, in whose place its type stands in parentheses.
-func ErrorMessage(v *capture.Value) (message capture.Value, ok bool) {
+func (v *Value) ErrorMessage() (message Value, ok bool) {
+	message = Value{Name: v.Name, Type: stringType}
 	if v.Type == nil || v.Type.Kind != reflect.Interface || !known(v.Elem) {
-		return capture.Value{}, false
+		return message, false
 	}
-	message = capture.Value{Name: v.Name, Type: stringType}
 	if v.Dynamic == "syscall.Errno" && v.Elem.Type != nil && v.Elem.Type.Kind == reflect.Uint {
 		// The numbers of this machine, which is the target's.
 		addText(&message, syscall.Errno(v.Elem.Num).Error())
@@ -62,11 +57,11 @@ func ErrorMessage(v *capture.Value) (message capture.Value, ok bool) {
 }
 
 // addField appends a field of an error; not ok if that is not known.
-func addField(message, of *capture.Value, field string) bool {
+func addField(message, of *Value, field string) bool {
 	name, quoted := strings.CutPrefix(field, "q ")
-	f := fieldOf(of, name)
+	f := of.field(name)
 	if name == "Err" && known(f) {
-		cause, ok := ErrorMessage(f)
+		cause, ok := f.ErrorMessage()
 		if !ok && f.Dynamic == "" {
 			return false
 		} else if !ok { // it is further away than what is fetched
@@ -89,12 +84,12 @@ func addField(message, of *capture.Value, field string) bool {
 	return true
 }
 
-func addText(message *capture.Value, text string) {
-	add(message, &capture.Value{Type: stringType, Bytes: []byte(text), Len: int64(len(text))})
+func addText(message *Value, text string) {
+	add(message, &Value{Type: stringType, Bytes: []byte(text), Len: int64(len(text))})
 }
 
 // add appends a string; what would stand behind a cut is only counted.
-func add(message, s *capture.Value) {
+func add(message, s *Value) {
 	if !message.Cut() {
 		message.Bytes = append(message.Bytes, s.Bytes...)
 	}

@@ -1,4 +1,4 @@
-package valuetext
+package capture
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
@@ -29,11 +28,11 @@ func (p *Verb) AppendPadded(b []byte, text string) []byte {
 }
 
 // AppendValue writes a value as the verb wants it, or by its own text if it can't be.
-func (p *Verb) AppendValue(b []byte, v *capture.Value) []byte {
+func (p *Verb) AppendValue(b []byte, v *Value) []byte {
 	if !known(v) || v.Type == nil || p.Letter == 'v' {
-		return p.AppendPadded(b, Text(v))
+		return p.AppendPadded(b, v.Text())
 	}
-	message, isError := ErrorMessage(v)
+	message, isError := v.ErrorMessage()
 	for v.Type.Kind == reflect.Interface && known(v.Elem) && v.Elem.Type != nil {
 		v = v.Elem
 	}
@@ -43,7 +42,7 @@ func (p *Verb) AppendValue(b []byte, v *capture.Value) []byte {
 	if n := p.number(v); n != nil {
 		return fmt.Appendf(b, p.Spec, n)
 	}
-	text := Text(v)
+	text := v.Text()
 	ip, isIP := ipOf(v)
 	isText := v.Type.Kind == reflect.String || isBytes(v) && !v.Nil()
 	switch {
@@ -65,14 +64,13 @@ func (p *Verb) AppendValue(b []byte, v *capture.Value) []byte {
 
 // number returns what package fmt is to write by a verb for numbers; nil if the value
 // is none of the verb's.
-func (p *Verb) number(v *capture.Value) any {
+func (p *Verb) number(v *Value) any {
 	kind := v.Type.Kind
 	switch l := p.Letter; {
-	case !known(v):
 	case l == 't' && kind == reflect.Bool:
 		return v.Num != 0
 	case l == 'f' && kind == reflect.Float64:
-		return Float(v.Num, v.Type.Size)
+		return floatOf(v.Num, v.Type.Size)
 	case l == 'f' && kind == reflect.Int:
 		return float64(int64(v.Num))
 	case l == 'f' && kind == reflect.Uint:

@@ -1,4 +1,4 @@
-package valuetext
+package capture_test
 
 import (
 	"encoding/json"
@@ -16,7 +16,7 @@ func TestRoom(t *testing.T) {
 	many := madeup.Struct("main.Many", madeup.Named("A", madeup.Num("int", 1)), madeup.Named("B", madeup.Num("int", 2)), madeup.Named("C", madeup.Num("int", 3)))
 	many.Fields = many.Fields[:2]
 	far := capture.Value{Name: "p", Type: gotype.PointerTo(many.Type), Num: 0xc000012345, Dynamic: "*example.com/many/main.Many"}
-	if got := Text(&many) + Text(&far); got != `{A:1 B:2 …+1}*main.Many(0xc000012345)` {
+	if got := many.Text() + far.Text(); got != `{A:1 B:2 …+1}*main.Many(0xc000012345)` {
 		t.Errorf("%s", got)
 	}
 	args := []capture.Value{madeup.Named("n", madeup.Num("int", 7)), madeup.Named("key", madeup.Str("a long key that goes on and on")), madeup.Named("m", many)}
@@ -26,12 +26,12 @@ func TestRoom(t *testing.T) {
 		48: `(n=7, key="a long key that goes…, m={A:1 B:2 …+1})`,
 		3:  `(n=7, key="a long key…, m={A:1 B:2 ……)`,
 	} {
-		if got := string(AppendArgs(nil, args, "", room)); got != want {
+		if got := string(capture.AppendArgs(nil, args, "", room)); got != want {
 			t.Errorf("%d: %s, want %s", room, got, want)
 		}
 	}
 	for room, want := range map[int]string{0: ` = "a long key that goes on and on"`, 10: ` = "a long k…`} {
-		if got := string(AppendResults(nil, "return", args[1:2], room)); got != want {
+		if got := string(capture.AppendResults(nil, "return", args[1:2], room)); got != want {
 			t.Errorf("%d: %s, want %s", room, got, want)
 		}
 	}
@@ -199,10 +199,10 @@ func TestValue(t *testing.T) {
 		{"not a time", noTime, "{wall:1000000000 ext:0 loc:nil}", `{"wall":1000000000,"ext":0,"loc":null}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Text(&test.v); got != test.text {
+			if got := test.v.Text(); got != test.text {
 				t.Errorf("text\ngot  %s\nwant %s", got, test.text)
 			}
-			got := string(JSON(&test.v))
+			got := string(test.v.AppendJSON(nil))
 			if got != test.json {
 				t.Errorf("JSON\ngot  %s\nwant %s", got, test.json)
 			}

@@ -1,0 +1,133 @@
+package capture
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// known tells whether there is a value, and it is known.
+func known(v *Value) bool { return v != nil && v.State == Known }
+
+// field returns a field of a struct, nil if there is none of that name.
+func (v *Value) field(name string) *Value {
+	if !known(v) {
+		return nil
+	}
+	i := slices.IndexFunc(v.Fields, func(f Value) bool { return f.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &v.Fields[i]
+}
+
+// standard writes a struct of the standard library as its String method does: a time.Time, in UTC, or an Addr, AddrPort
+// or Prefix of package net/netip. It is not ok for another, and for words that none of them has: those are shown
+// as the struct they are. Where the kind of an address was not fetched, as in Go before 1.23, and behind pointers,
+// the text is a guess: an IPv4 address may be one of IPv6 that stands for it, and one of IPv6 may have a zone.
+func (v *Value) standard() (text string, guess, ok bool) {
+	switch strings.TrimPrefix(v.Type.Name, "net/") { // the runtime has no import paths
+	case "time.Time":
+		t, ok := timeOf(v)
+		return t.Format(time.RFC3339Nano), false, ok
+	case "netip.Addr":
+		addr, guess, ok := addrOf(v)
+		return addr.String(), guess, ok
+	case "netip.AddrPort":
+		addr, guess, ok := addrOf(v.field("ip"))
+		port := v.field("port")
+		if !ok || !known(port) {
+			return "", false, false
+		}
+		return netip.AddrPortFrom(addr, uint16(port.Num)).String(), guess, true
+	case "netip.Prefix":
+		addr, guess, ok := addrOf(v.field("ip"))
+		bits := -1
+		switch n, old := v.field("bitsPlusOne"), v.field("bits"); {
+		case known(n):
+			bits = int(n.Num) - 1
+		case known(old): // Go 1.18 and 1.19
+			bits = int(int16(old.Num))
+		default:
+			ok = false
+		}
+		if !ok {
+			return "", false, false
+		}
+		return netip.PrefixFrom(addr, bits).String(), guess, true
+	}
+	return "", false, false
+}
+
+const (
+	// From time/time.go: wall holds, from the top, whether there is a monotonic reading,
+	// 33 bits of seconds since 1885 if so, and 30 bits of nanoseconds.
+	hasMonotonic = 1 << 63
+	nsecShift    = 30
+	nsecMask     = 1<<nsecShift - 1
+
+	// Seconds from the first of January of year 1 to that of 1885, of 1970 and of 10000: RFC 3339 ends with
+	// year 9999.
+	secondsTo1885  = (1884*365 + 1884/4 - 1884/100 + 1884/400) * 86400
+	secondsTo1970  = (1969*365 + 1969/4 - 1969/100 + 1969/400) * 86400
+	secondsTo10000 = (9999*365 + 9999/4 - 9999/100 + 9999/400) * 86400
+)
+
+// timeOf makes a time of the words of a time.Time: wall and ext, or sec and nsec before Go 1.9.
+func timeOf(v *Value) (t time.Time, ok bool) {
+	var sec, nsec int64 // since year 1
+	if wall := v.field("wall"); known(wall) && wall.Num&hasMonotonic != 0 {
+		sec, nsec = secondsTo1885+int64(wall.Num<<1>>(nsecShift+1)), int64(wall.Num&nsecMask)
+	} else if ext := v.field("ext"); known(wall) && known(ext) {
+		sec, nsec = int64(ext.Num), int64(wall.Num&nsecMask)
+	} else if s, ns := v.field("sec"), v.field("nsec"); known(s) && known(ns) {
+		sec, nsec = int64(s.Num), int64(ns.Num)
+	} else {
+		return t, false
+	}
+	if nsec < 0 || nsec >= 1e9 || sec < 0 || sec >= secondsTo10000 {
+		return t, false
+	}
+	return time.Unix(sec-secondsTo1970, nsec).UTC(), true
+}
+
+// addrOf makes an address of {addr uint128; z}: z is nil in none, and else leads to its kind and zone, a
+// unique.Handle of {isV6 bool; zoneV6 string} since Go 1.23 and a *intern.Value before.
+func addrOf(v *Value) (addr netip.Addr, guess, ok bool) {
+	number, z := v.field("addr"), v.field("z")
+	hi, lo := number.field("hi"), number.field("lo")
+	if known(z) && z.Type != nil && z.Type.Kind == reflect.Struct {
+		z = z.field("value")
+	}
+	if !known(hi) || !known(lo) || !known(z) {
+		return addr, false, false
+	}
+	if z.Num == 0 {
+		return addr, false, hi.Num == 0 && lo.Num == 0
+	}
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:], hi.Num)
+	binary.BigEndian.PutUint64(b[8:], lo.Num)
+	addr = netip.AddrFrom16(b)
+	isV6, zone := z.Elem.field("isV6"), z.Elem.field("zoneV6")
+	switch {
+	case !known(isV6) || !known(zone):
+		return addr.Unmap(), true, true
+	case isV6.Num != 0:
+		return addr.WithZone(string(zone.Bytes)), zone.Cut(), true
+	}
+	return addr.Unmap(), false, addr.Is4In6()
+}
+
+// ipOf makes an address of a net.IP. It is not ok for bytes that no address has: those are
+// shown as the bytes they are.
+func ipOf(v *Value) (ip netip.Addr, ok bool) {
+	if v.Type.Name != "net.IP" || v.Cut() {
+		return netip.Addr{}, false
+	}
+	ip, ok = netip.AddrFromSlice(v.Bytes)
+	return ip.Unmap(), ok // as net.IP.String has it
+}
