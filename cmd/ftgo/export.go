@@ -13,11 +13,10 @@ func exportCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "export", Summary: "hand counts and latencies to Prometheus or OpenTelemetry, for weeks", Changes: true,
 		Groups: []cli.Group{
-			x.Define(o), o.Target.Define, o.Talk.Define, cli.Some("", o.DefineRun, "duration", "interval", "ready-fd"), cli.Some("", o.DefineExtras, "sched"),
+			x.Define(o), o.Target.Define, o.Talk.Define, cli.Some("", o.DefineRun, "duration", "ready-fd"), o.DefineInterval("read the numbers every `SECONDS` (default 0.25)"), cli.Some("", o.DefineExtras, "sched"),
 			cli.Some("", o.DefineRecorder, "verbose", "budget", "buffer", "force", "no-expedite", "max-probes"),
 			func(fs *cli.Flags) {
 				fs.Lookup("duration").Usage = "stop after `SECONDS`, and not just when told to end"
-				fs.Lookup("interval").Usage = "read the numbers every `SECONDS` (default 0.25)"
 			},
 		},
 		Words: x.Words(o),

@@ -94,11 +94,12 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	if c := cli.Find(commands(e), args[0]); c != nil {
+	all := commands(e)
+	if c := cli.Find(all, args[0]); c != nil {
 		if !c.Changes {
 			cli.LetEnd() // there is nothing to remove
 		}
-		return c.Main(ctx, &e.Env.Env, args[1:])
+		return c.Main(ctx, &e.Env.Env, all, args[1:])
 	}
 	return unknownCommand(e, args[0])
 }
@@ -145,27 +146,28 @@ func help(w io.Writer, commands []*cli.Command) error {
 }
 
 func helpCommand(e *env, args []string) error {
+	all := commands(e)
 	if len(args) == 0 {
-		return help(e.Stdout, commands(e))
+		return help(e.Stdout, all)
 	}
-	if c := cli.Find(commands(e), args[0]); c != nil && c.Name != "help" {
-		return c.Main(context.Background(), &e.Env.Env, []string{"-h"})
+	if c := cli.Find(all, args[0]); c != nil && c.Name != "help" {
+		return c.Main(context.Background(), &e.Env.Env, all, []string{"-h"})
 	}
 	return unknownCommand(e, args[0])
 }
+
+// tables says what intervals are for where there are tables.
+const tables = "print a table every `SECONDS`"
 
 func probeCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env, render.Folded, render.Pprof)
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineExtras, o.DefineWaits, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack"), o.DefineNames, cli.Some("", o.Fetch.Define, "strlen")),
+		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.DefineExtras, o.DefineWaits, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack"), o.DefineNames, cli.Some("", o.Fetch.Define, "strlen")),
 		Words:  o.Words("probe"),
 		Run: func(ctx context.Context) error {
 			if o.Format == render.Folded || o.Format == render.Pprof {
 				o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
-			}
-			if err := o.FailIf.CheckKnown(true, o.Errors, "--errors"); err != nil {
-				return err
 			}
 			return o.Observe(ctx, view.NewTable(o.View(), uprobe.Latency))
 		},
@@ -176,7 +178,7 @@ func countCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env)
 	return &cli.Command{
 		Name: "count", Summary: "only count calls, the cheapest way", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, o.TableFlags.DefineCount, o.DefineNames, cli.Some("", o.Fetch.Define, "strlen")),
+		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.TableFlags.DefineCount, o.DefineNames, cli.Some("", o.Fetch.Define, "strlen")),
 		Words:  o.Words("count"),
 		Run: func(ctx context.Context) error {
 			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
@@ -200,9 +202,7 @@ func traceCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
 		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineExtras, o.CallerFlags.Group("show who called"), o.Lines.Define, o.DefineInside, o.Fetch.Define, o.DefineNames,
-			func(fs *cli.Flags) { fs.Lookup("calls").Usage = "stop after `N` calls, or trees, and show no others" },
-			// They are known to who knows probe, and refused with a word.
-			cli.Some("", o.TableFlags.Define, "top"), o.DefineWaits, cli.Hides("interval", "top", "waits")),
+			func(fs *cli.Flags) { fs.Lookup("calls").Usage = "stop after `N` calls, or trees, and show no others" }),
 		Words: o.Words("trace"),
 		Run: func(ctx context.Context) error {
 			o.Lines.Live = true
@@ -226,8 +226,7 @@ func watchCommand(e *env) *cli.Command {
 		Name: "watch", Summary: "write package variables as they change", Changes: true,
 		Groups: o.Groups(func(fs *cli.Flags) {
 			fs.StringArrayVar(&at, "at", nil, "read the variables when `FUNC` is called (default runtime.usleep)")
-			fs.Lookup("interval").Usage = "read the variables every `SECONDS` (default 1 without --at)"
-		}, o.Fetch.Define, cli.Some("", o.TableFlags.Define, "top"), cli.Hides("top")),
+		}, o.DefineInterval("read the variables every `SECONDS` (default 1 without --at)"), o.Fetch.Define),
 		Words: func(words, program []string) error {
 			o.Program = program
 			return o.Target.Words("watch", words, false)

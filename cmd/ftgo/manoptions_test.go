@@ -52,7 +52,7 @@ var manualTexts = map[string]string{
 	"format":     "Write lines by TEMPLATE; NAMES are the values of its verbs, as in --format 'key=%q n=%d' key,n.",
 	"values":     "Show values short or full (default short). Short ones are cut where a line would be wider than the terminal, or 200 columns; of a struct they have six fields, and of what a pointer leads to nothing if it has more. Parts that FUNC names are not left out. All formats but the table are full.",
 	"probe top":  "Show only the first N functions, and of each in a table the first N stacks.",
-	"sort":       "Sort functions by KEY, the largest first: calls, rate, total (the time of all calls), mean, p50, p90, p95, p99, p999, max, errors with --errors, wait with --sched, sum with --sum; or by name (default sum with --sum, else calls).",
+	"sort":       "Sort functions by KEY, the largest first: calls, rate, total (the time of all calls), mean, p50, p90, p95, p99, p999, max, errors as of --errors, wait as of --sched, sum with --sum; or by name (default sum with --sum, else calls).",
 	"count sort": "Sort functions by KEY, the largest first: calls, rate, or sum with --sum; or by name (default sum with --sum, else calls).",
 	"by":         "Show a row for each value of EXPR: an argument or a result, or a part of it, like req.URL.Path or 'key[:4]'; goid, pid, tid, cpu; stack, who called, the innermost first; or what --where calculates with, like 'len(buf) / 4096'. The 1000 values with most calls have rows: with most time where --sort is by latencies, with the largest sum with --sum. What others may have is told.",
 	"sum":        "Add up EXPR, a whole number like a size, over calls: of each row, and of each stack with --stack.",
@@ -109,7 +109,7 @@ var manualTexts = map[string]string{
 	"report sum":        "Of probe and count: add up EXPR, likewise.",
 	"script as":         "Record what COMMAND needs: probe, count or trace, which has values (default probe).",
 	"script duration":   "Stop after so many SECONDS, unless the script is told otherwise.",
-	"script follow":     "Of trace: also record each go statement, so that report --tree, --slow and -o chrome show goroutines below the calls that start them.",
+	"script tree":       "Of trace: also record each go statement, so that report --tree, --slow and -o chrome show goroutines below the calls that start them.",
 	"script entries":    "Of trace: record only how calls begin.",
 	"script errors":     "Of probe: record which calls' last result was an error.",
 	"script force":      "Go on with patterns that match nothing.",
@@ -126,7 +126,7 @@ var manualTexts = map[string]string{
 	"report errors":     "Of trace: show only calls whose last result is an error.",
 	"report min":        "Of trace: show only calls that took at least so many SECONDS, or a time like 5ms.",
 	"report depth":      "Of trace: show only calls nested less than N deep: those that are inside of fewer than N other traced calls.",
-	"report tree":       "Of trace: show calls as trees, with the goroutines that they start, if script --follow has recorded that.",
+	"report tree":       "Of trace: show calls as trees, with the goroutines that they start, if script --tree has recorded that.",
 	"report format":     "Of trace: write lines by TEMPLATE; NAMES are the values of its verbs, as in --format 'key=%q n=%d' key,n.",
 }
 

@@ -56,7 +56,6 @@ func TestReportAddsUp(t *testing.T) {
 		{"lines", []string{"--as", "trace", whole[0]}, "report: several FILEs, or JSON and --as trace exclude each other", cli.ExitUsage},
 		{"values", append([]string{"--by", "goid"}, all...), "report: several FILEs, or JSON and --by exclude each other", cli.ExitUsage},
 		{"errors that nobody counted", []string{"--fail-if", "errors > 0", whole[0]}, "errors are counted with probe --errors alone", cli.ExitUsage},
-		{"hosts of a recording", []string{"--per-host", recordings[0]}, "report: --per-host needs several FILEs, or JSON", cli.ExitUsage},
 		{"an output that is read", []string{"-w", whole[0], whole[0]}, "which is in use", cli.ExitUsage},
 	} {
 		r := ftgo(t, append([]string{"report"}, c.args...)...)

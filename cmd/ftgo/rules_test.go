@@ -20,17 +20,16 @@ func TestRules(t *testing.T) {
 	}
 	// has tells whether a command has all flags of a term, and takes their values.
 	has := func(command, term string) bool {
-		flags := flagsBy[command]
-		names, values, valued := strings.Cut(term, "=")
-		for name := range strings.SplitSeq(names, "|") {
-			f := flags.Lookup(name)
+		for one := range strings.SplitSeq(term, "|") {
+			name, values, valued := strings.Cut(one, "=")
 			if name == "program" || command == "report" && (name == "entries" || name == "several") { // which was recorded, or is of its arguments
 				continue
 			}
+			f := flagsBy[command].Lookup(name)
 			if f == nil {
 				return false
 			}
-			for value := range strings.SplitSeq(values, "|") {
+			for value := range strings.SplitSeq(values, ",") {
 				if valued && !slices.Contains(cli.Choices(f), value) {
 					return false
 				}

@@ -316,9 +316,9 @@ func TestKernelSchedThreads(t *testing.T) {
 func TestSchedRefusals(t *testing.T) {
 	target := fixture.Build(t, "greet")
 	for args, want := range map[string]string{
-		"trace --entries":     "--sched and --entries exclude each other: ",
-		"trace --format %d n": "--sched and --format exclude each other: ",
-		"probe -o folded":     "--sched and -o folded exclude each other: ",
+		"trace --entries":     "--entries and --sched exclude each other: ",
+		"trace --format %d n": "--format and --sched exclude each other: ",
+		"probe -o folded":     "-o folded and --sched exclude each other: ",
 		"probe":               "--sched needs -p, --container, --cgroup, -- PROGRAM or --dry-run: ",
 	} {
 		r := ftgo(t, append(strings.Fields(args), "--sched", target, "main.add")...)

@@ -188,11 +188,11 @@ func TestKernelScriptFollow(t *testing.T) {
 	const requests = 101
 	target := fixture.Build(t, "spawn")
 	shell := scriptShells(t)[0]
-	apart := "what calls start with go is shown apart: record it with script --follow"
+	apart := "what calls start with go is shown apart: record it with script --tree"
 	for _, follow := range []bool{true, false} {
 		args := append([]string{"--as", "trace", target}, spawnFuncs...)
 		if follow {
-			args = append([]string{"--follow"}, args...)
+			args = append([]string{"--tree"}, args...)
 		}
 		file, _ := record(t, shell, scriptFor(t, args...), target, "-n", fmt.Sprint(requests))
 		r := ftgo(t, "report", "--tree", file)

@@ -18,15 +18,6 @@ import (
 // What excludes what is for [Rules].
 type Group func(fs *Flags)
 
-// Hides is a group without flags that leaves those of others out of the help.
-func Hides(names ...string) Group {
-	return func(fs *Flags) {
-		for _, name := range names {
-			fs.Lookup(name).Hidden = true
-		}
-	}
-}
-
 // Some is flags of a group, by name, with a prefix to what the help says of them.
 func Some(prefix string, g Group, names ...string) Group {
 	return func(fs *Flags) {
@@ -85,7 +76,8 @@ func (c *Command) Flags() *Flags {
 }
 
 // Main reads arguments and does what they say. It returns ErrHelp if that was the command's help.
-func (c *Command) Main(ctx context.Context, e *Env, args []string) error {
+// all are the commands, one of which may have a flag that this one lacks.
+func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []string) error {
 	switch {
 	case c.Plain != nil && c.About != "" && len(args) > 0 && (args[0] == "-h" || args[0] == "--help"):
 		_, err := io.WriteString(e.Stdout, c.About)
@@ -98,7 +90,7 @@ func (c *Command) Main(ctx context.Context, e *Env, args []string) error {
 	}
 	fs := c.Flags()
 	if err := fs.ParseAll(fs.Join(args), fs.set); err != nil {
-		return Usage("%s: %w%s (see ftgo %s -h)", c.Name, plainly(err), fs.didYouMean(err), c.Name)
+		return Usage("%s: %w%s (see ftgo %s -h)", c.Name, plainly(err), fs.meant(err, all), c.Name)
 	}
 	if help, _ := fs.GetBool("help"); help {
 		width, _ := terminal.Size(e.Stdout)
@@ -159,7 +151,7 @@ func (c *Command) read(fs *Flags) error {
 }
 
 // Rule says what flags of a command go together. A term is a flag's name, which means that it is
-// given; "flag=value"; or "program", what stands behind --. "flag|another" and "flag=one|another" are
+// given; "flag=value"; or "program", what stands behind --. "flag|another" and "flag=one,another" are
 // either of two.
 type Rule struct {
 	On []string // the commands; all that have the flags if there are none
@@ -177,7 +169,7 @@ var rulesText string
 // Rules are those of all commands. Errors are made of them.
 var Rules = parseRules(rulesText)
 
-// ruleLine is like "probe,demo: stack excludes output=csv|tsv: REASON", where the commands may be
+// ruleLine is like "probe,demo: stack excludes output=csv,tsv: REASON", where the commands may be
 // missing, and "needs" or just "no" may stand for what excludes.
 var ruleLine = regexp.MustCompile(`(?m)^(?:(\S+): )?(?:(\S+) (excludes|needs)|no) (.+?): (.+)$`)
 
@@ -232,15 +224,11 @@ func CheckRules(command string, given func(term string) bool) error {
 	return nil
 }
 
-// alternatives are the terms that a term stands for: output=csv|tsv for two.
-func alternatives(term string) []string {
-	name, values, valued := strings.Cut(term, "=")
-	if !valued {
-		return strings.Split(term, "|")
-	}
-	all := strings.Split(values, "|")
-	for i := range all {
-		all[i] = name + "=" + all[i]
+// alternatives are the terms that a term stands for: hist|output=csv,tsv for three.
+func alternatives(term string) (all []string) {
+	for one := range strings.SplitSeq(term, "|") {
+		name, _, _ := strings.Cut(one, "=")
+		all = append(all, strings.Split(strings.ReplaceAll(one, ",", ","+name+"="), ",")...)
 	}
 	return all
 }

@@ -144,10 +144,8 @@ func (t *typed) next(last string) []string {
 	case strings.HasPrefix(last, "-"):
 		list := nothing
 		t.flags.VisitAll(func(f *Flag) {
-			if !f.Hidden {
-				_, about := pflag.UnquoteUsage(f)
-				list = append(list, "--"+f.Name+"\t"+about)
-			}
+			_, about := pflag.UnquoteUsage(f)
+			list = append(list, "--"+f.Name+"\t"+about)
 		})
 		return list
 	case t.command == "doctor" || t.command == "clean":

@@ -38,15 +38,26 @@ func (fs *Flags) set(f *Flag, text string) error {
 	return err
 }
 
-// didYouMean asks for the flag that may have been meant, if err is that there is none of the name.
-func (fs *Flags) didYouMean(err error) string {
+// meant says which commands have a flag, or else asks for the one that may have been meant, if err is
+// that there is none of the name.
+func (fs *Flags) meant(err error, all []*Command) string {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || unknown.GetSpecifiedShortnames() != "" {
 		return ""
 	}
-	return edit.DidYouMean("--"+unknown.GetSpecifiedName(), func(yield func(string) bool) {
+	name := unknown.GetSpecifiedName()
+	var with []string
+	for _, c := range all {
+		if flags := c.Flags(); flags != nil && flags.Lookup(name) != nil {
+			with = append(with, c.Name)
+		}
+	}
+	if len(with) > 0 {
+		return ", which is of " + orList(with)
+	}
+	return edit.DidYouMean("--"+name, func(yield func(string) bool) {
 		more := true
-		fs.VisitAll(func(f *Flag) { more = more && (f.Hidden || yield("--"+f.Name)) })
+		fs.VisitAll(func(f *Flag) { more = more && yield("--"+f.Name) })
 	})
 }
 
@@ -253,7 +264,7 @@ func (fs *Flags) VisitHeadings(f func(title string, flags []*Flag)) {
 		title, names, _ := strings.Cut(line, ":")
 		var flags []*Flag
 		for name := range strings.FieldsSeq(names) {
-			if found := fs.Lookup(name); found != nil && !found.Hidden {
+			if found := fs.Lookup(name); found != nil {
 				flags = append(flags, found)
 			}
 		}

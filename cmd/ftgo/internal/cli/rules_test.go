@@ -14,19 +14,17 @@ func TestCheckRules(t *testing.T) {
 		want    string
 	}{
 		{"probe", nil, ""},
-		{"probe", []string{"fork", "pid"}, ""},
-		{"probe", []string{"fork"}, "probe: --fork needs -p, --container, --cgroup or -- PROGRAM: without one every process of BINARY is traced"},
+		{"probe", []string{"sched", "pid"}, ""},
 		{"probe", []string{"pid", "program"}, "probe: -p and -- PROGRAM exclude each other: PROGRAM is the process that is traced"},
 		{"probe", []string{"stack", "output=tsv"}, "probe: --stack and -o tsv exclude each other: cells have no room for stacks"},
 		{"trace", []string{"stack", "output=tsv"}, ""},
-		{"trace", []string{"top"}, "trace: no --top: tables are for probe"},
-		{"probe", []string{"top"}, ""},
-		{"list", []string{"program"}, "list: no -- PROGRAM: it runs no program"},
+		{"list", []string{"program"}, "list: no -- PROGRAM: it runs no program; start that by itself, and take its -p"},
+		{"probe", []string{"program"}, ""},
 		{"report", []string{"min"}, "report: --min needs --as trace: tables have no lines of calls"},
 		{"report", []string{"min", "as=trace"}, ""},
 		{"report", []string{"top", "as=trace"}, "report: --top needs --as probe or --as count: tables alone have rows of functions"},
-		{"report", []string{"errors", "as=trace", "entries"}, "report: --entries and --errors exclude each other: results and latencies are not seen"},
-		{"report", []string{"output=chrome", "as=trace", "entries"}, ""},
+		{"report", []string{"errors", "as=trace", "entries"}, "report: --entries and --errors exclude each other: the ends of calls are not seen"},
+		{"report", []string{"output=folded", "as=trace"}, "report: -o folded needs --as probe: only that has latencies and callers of functions"},
 		{"probe", []string{"sched"}, "probe: --sched needs -p, --container, --cgroup, -- PROGRAM or --dry-run: what threads did before their process is known can't be told"},
 	} {
 		got := ""

@@ -154,7 +154,6 @@ func (o *Options) DefineRun(fs *cli.Flags) {
 	fs.BoolVar(&o.Fork, "fork", false, "also trace child processes of -p or PROGRAM")
 	fs.StringVar(&o.Comm, "comm", "", "trace only processes that ps -o comm calls `NAME`")
 	cli.Define(fs, &o.Duration, "duration", "d", "stop after `SECONDS`: 5, 100ms or 2m", cli.Seconds)
-	cli.Define(fs, &o.Interval, "interval", "i", "print a table every `SECONDS`", cli.Seconds)
 	fs.Uint64VarP(&o.Calls, "calls", "n", 0, "stop after `N` calls, and show no others")
 	fs.BoolVar(&o.Wait, "wait", false, "wait for BINARY; -d counts from its first process")
 	cli.Define(fs, &o.Ready, "ready-fd", "", "write \"ready\" to descriptor `N` once probes are armed", cli.Form[readyFD]{Read: func(text string) (readyFD, error) {
@@ -168,6 +167,11 @@ func (o *Options) DefineRun(fs *cli.Flags) {
 		}
 		return readyFD(n), nil
 	}})
+}
+
+// DefineInterval returns what defines -i, which is about something.
+func (o *Options) DefineInterval(about string) cli.Group {
+	return func(fs *cli.Flags) { cli.Define(fs, &o.Interval, "interval", "i", about, cli.Seconds) }
 }
 
 // DefineRecorder defines the flags that say how events are recorded.
@@ -235,6 +239,12 @@ const mostAlone = 8
 func (o *Options) DefineExtras(fs *cli.Flags) {
 	fs.StringSliceVar(&o.With, "with", nil, "also show the kernel events `GROUP:EVENT,...`")
 	fs.BoolVar(&o.Sched, "sched", false, "split latencies into running, runnable and waiting; each state change costs a hit")
+	fs.Check(func(string) error {
+		if o.Sort != "wait" || o.Waits {
+			return nil
+		}
+		return fs.Set("sched", "true") // so that rules know of it
+	})
 }
 
 // DefineWaits defines --waits.
@@ -284,9 +294,10 @@ func (o *Options) mixed() bool {
 	return o.Fork || len(o.PIDs) > 1 || len(o.PIDs) == 0 && len(o.Program) == 0
 }
 
-// Filter says which processes are wanted.
+// Filter says which processes are wanted. --fork adds none where all are that run BINARY.
 func (o *Options) Filter() trace.Filter {
-	return trace.Filter{PIDs: o.PIDs, Sole: o.Sole, Fork: o.Fork, Comm: o.Comm[:min(len(o.Comm), maxComm)], Among: o.Among}
+	fork := o.Fork && len(o.PIDs)+len(o.Program) > 0
+	return trace.Filter{PIDs: o.PIDs, Sole: o.Sole, Fork: fork, Comm: o.Comm[:min(len(o.Comm), maxComm)], Among: o.Among}
 }
 
 // View are the options of views, as far as flags say.

@@ -94,7 +94,7 @@ func (o *Options) replay(input *given) (p *planned, j *run.Job, err error) {
 		return slices.ContainsFunc(e.Sites, func(s uprobe.Site) bool { return s.Kind == uprobe.GoroutineEnd })
 	}
 	if p.view.Needs().Follow && !p.plan.Follows && slices.ContainsFunc(p.plan.Events, ends) {
-		o.Say("what calls start with go is shown apart: record it with script --follow")
+		o.Say("what calls start with go is shown apart: record it with script --tree")
 	}
 	source, err := trace.NewRecording(rec, p.plan, p.source())
 	if err != nil {

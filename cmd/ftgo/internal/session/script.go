@@ -55,7 +55,7 @@ func (o *Options) DefineScript(fs *cli.Flags) {
 	fs.StringVar(&o.Inside, "inside", "", "trace: record only calls that `FUNC` makes, directly or not")
 	fs.BoolVar(&o.Lines.Entries, "entries", false, "trace: record only how calls begin")
 	cli.Define(fs, &o.Budget, "budget", "", "let the script disarm what takes more than `PERCENT` of a CPU", percent)
-	fs.BoolVar(&o.Recorded.follow, "follow", false, "trace: record go statements, for trees")
+	fs.BoolVar(&o.Recorded.follow, "tree", false, "trace: record go statements, for trees")
 	cli.Some("probe, count: ", o.TableFlags.Define, "by", "sum")(fs)
 }
 

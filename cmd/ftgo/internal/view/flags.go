@@ -178,6 +178,10 @@ func (t *TableFlags) Define(fs *cli.Flags) {
 	fs.BoolVar(&t.Errors, "errors", false, "also count the calls whose last result was an error")
 	fs.BoolVar(&t.Hist, "hist", false, "add a histogram of each function: of --sum, or else of latencies")
 	t.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")
+	fs.Check(func(string) error {
+		t.Errors = t.Errors || t.Sort == "errors" || t.FailIf.asks("errors")
+		return nil
+	})
 }
 
 // DefineCount defines those of them that count has.
@@ -311,6 +315,11 @@ func times(r stats.Row, sum int64) int64 {
 		return int64(float64(sum) * scale)
 	}
 	return 0
+}
+
+// asks tells whether a condition is about a number.
+func (v *FailIf) asks(number string) bool {
+	return slices.Contains(v.expr.Refs(), where.Ref{Path: number})
 }
 
 // CheckKnown refuses a condition on numbers that are not there, since it would never be true:
