@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/offsets/arch"
 )
 

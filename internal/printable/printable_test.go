@@ -1,4 +1,4 @@
-package printable
+package printable_test
 
 import (
 	"strings"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
@@ -25,7 +26,7 @@ func TestText(t *testing.T) {
 		{"tags and private use", "\U000e0041\ue000", `\u{e0041}\u{e000}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Text(test.in); got != test.want {
+			if got := printable.Text(test.in); got != test.want {
 				t.Errorf("Text(%q) = %q, want %q", test.in, got, test.want)
 			}
 		})
@@ -37,7 +38,7 @@ func FuzzEscape(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := Text(s)
+		got := printable.Text(s)
 		if !utf8.ValidString(got) {
 			t.Fatalf("Text(%q) = %q, not UTF-8", s, got)
 		}
@@ -46,7 +47,7 @@ func FuzzEscape(f *testing.F) {
 				t.Fatalf("Text(%q) = %q has %U", s, got, r)
 			}
 		}
-		if again := Text(got); again != got {
+		if again := printable.Text(got); again != got {
 			t.Fatalf("Text(%q) = %q", got, again)
 		}
 	})
@@ -56,7 +57,7 @@ func FuzzEscape(f *testing.F) {
 func TestColumnsInAnyLocale(t *testing.T) {
 	twwidth.SetEastAsian(true)
 	t.Cleanup(func() { twwidth.SetEastAsian(false) })
-	if n := Columns("…/µ≤≈"); n != 5 {
+	if n := printable.Columns("…/µ≤≈"); n != 5 {
 		t.Errorf("%d columns, want 5", n)
 	}
 }
@@ -72,7 +73,7 @@ func TestBrief(t *testing.T) {
 		{"not quoted", "unknown flag: --" + long + " (see ftgo -h)", "unknown flag: --" + long[:984] + "…" + long[:985] + " (see ftgo -h)"},
 		{"ends in a backslash", `"a\`, `"a\`},
 	} {
-		if got := Brief(c.message); got != c.want {
+		if got := printable.Brief(c.message); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
