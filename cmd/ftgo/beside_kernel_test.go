@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // hitsOf is how often the probes of a process of ftgo's were hit, of any of its sessions.

@@ -16,10 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/owner"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // valueLine is a row of a value, or of the summary.
@@ -240,7 +239,7 @@ func noError(t *testing.T, err error) {
 func waitRead(t *testing.T, f *tracefs.FS, pid int) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		files, err := filepath.Glob(fmt.Sprintf("%s/instances/%s%d_*_1/per_cpu/cpu*/stats", f.Dir(), owner.Prefix, pid))
+		files, err := filepath.Glob(fmt.Sprintf("%s/instances/ftgo_%d_*_1/per_cpu/cpu*/stats", f.Dir(), pid))
 		noError(t, err)
 		unread := 0
 		for _, file := range files {

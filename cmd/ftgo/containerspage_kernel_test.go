@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // calledSo are how programs of containers are told from others in commands of docs/containers.md.

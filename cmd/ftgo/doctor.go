@@ -12,8 +12,8 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/units"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 func doctorCommand(e *env) *cli.Command {

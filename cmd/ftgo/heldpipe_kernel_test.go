@@ -10,9 +10,9 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/machine"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // TestKernelBesideTracePipe: up to Linux 5.4.0 a trace_pipe that is open anywhere keeps every

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // child is a program that runs beside a test.

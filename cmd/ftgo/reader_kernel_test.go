@@ -16,13 +16,13 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
-	"github.com/ftgo/ftgo/internal/clocks"
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // readers are the ways to read events: one of them, unless long tests are asked for, because
@@ -182,7 +182,7 @@ func TestKernelRawEqualsText(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Text rounds the times of other clocks to microseconds (kernel/trace/trace.h, ns2usecs).
-			if s.step = 1000; strings.Contains(string(clock), "["+clocks.Counter+"]") {
+			if s.step = 1000; strings.Contains(string(clock), "["+machine.Counter+"]") {
 				s.step = 1
 			}
 			if out, err := exec.Command(target, "-n", "1009").CombinedOutput(); err != nil {

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // scriptShells are those of this machine that scripts are for; one of them, unless long tests are

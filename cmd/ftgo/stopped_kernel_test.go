@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // TestKernelTracerStopped: while ftgo is stopped its buffer overflows; what is lost is told, to the

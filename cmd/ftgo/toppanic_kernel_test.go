@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // breakingPainting panics when it is drawn.

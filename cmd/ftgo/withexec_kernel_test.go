@@ -14,7 +14,7 @@ func TestKernelWithExec(t *testing.T) {
 	fixture.NeedLong(t)
 	withSyscalls(t)
 	if machine.This().Older(5, 8) {
-		t.Skip("the kernel strikes the process's number off its list: see tracefs/kernel.go")
+		t.Skip("the kernel strikes the process's number off its list: see internal/tracefs/kernel.go")
 	}
 	target := fixture.Build(t, "family")
 	steps := strings.Fields("ask=101 thread ask=103 thread ask=107 exec ask=109 thread ask=113")

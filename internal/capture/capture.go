@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // Options bound what is fetched for one event.

@@ -13,10 +13,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
 // Diagnose looks at everything that probing on this machine depends on, and changes none of it.
@@ -64,7 +63,7 @@ func (h *host) kernel() Finding {
 	case h.Older(5, 4):
 		return Warning.of(text + ": before 5.4 every site is an event of its own, which takes long to remove, and another reader can steal lines of trace_pipe")
 	}
-	// Deleting an enabled event of several sites by hand: see mustBeOff of tracefs/internal/tree.
+	// Deleting an enabled event of several sites by hand: see mustBeOff of internal/tracefs.
 	return OK.of(text + "; never remove enabled probes by hand, it can crash the kernel: ftgo clean does it right")
 }
 
@@ -344,11 +343,11 @@ func (h *host) clock(f *tracefs.FS) Finding {
 	clock, trusted := h.ChooseClock(string(offered))
 	text := clock + ": latencies to the microsecond"
 	switch {
-	case clock == clocks.Counter:
+	case clock == machine.Counter:
 		return OK.of(clock + ": cycles, which the kernel trusts")
 	case clock == "local":
 		return Warning.of("local: CPUs do not agree on the time")
-	case !trusted && strings.Contains(string(offered), clocks.Counter):
+	case !trusted && strings.Contains(string(offered), machine.Counter):
 		text += ", since the kernel does not trust the cycle counter"
 	}
 	return Warning.of(text)

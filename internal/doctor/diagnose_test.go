@@ -16,7 +16,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
 // box is a machine in a directory.

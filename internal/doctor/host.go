@@ -14,7 +14,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
 // host is what [Diagnose] looks at: this machine, or in tests a directory with files of another.

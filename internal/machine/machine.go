@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/ftgo/ftgo/internal/clocks"
 )
 
 // Tracing is where tracefs is mounted since Linux 4.1; kernels before that have it below
@@ -69,8 +67,8 @@ const clockSources = "/sys/devices/system/clocksource/clocksource0/available_clo
 func (m Machine) ChooseClock(offered string) (clock string, counterTrusted bool) {
 	counterTrusted = slices.Contains(strings.Fields(m.Read(clockSources)), "tsc")
 	have := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(offered))
-	for _, clock := range []string{clocks.Counter, clocks.Monotonic, "global"} {
-		if slices.Contains(have, clock) && (clock != clocks.Counter || counterTrusted) {
+	for _, clock := range []string{Counter, Monotonic, "global"} {
+		if slices.Contains(have, clock) && (clock != Counter || counterTrusted) {
 			return clock, counterTrusted
 		}
 	}

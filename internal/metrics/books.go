@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/clocks"
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -172,7 +172,7 @@ func (b *Books) Used(own time.Duration) {
 // What was told once stays when the clock is set ahead, because a counter that begins later than it did begins anew.
 func (b *Books) began(what string, t, now time.Time) time.Time {
 	t = now.Round(0).Add(t.Sub(now))
-	if told, ok := b.told[what]; ok && t.Sub(told) > -clocks.LeastSet {
+	if told, ok := b.told[what]; ok && t.Sub(told) > -machine.LeastSet {
 		return told
 	}
 	b.told[what] = t

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // TestHits: a call has the hits from its begin to its end, by what they cost: those of calls

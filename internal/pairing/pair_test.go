@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // The functions of testPlan, by name.

@@ -18,8 +18,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // Options are what a recording's plan was made from, for the same plan to be made again.

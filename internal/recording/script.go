@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // recorder, budget and main are what scripts have in common: what is to be done, and when.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/clocks"
-	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/internal/machine"
+	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
 // clockReading is one simultaneous reading of CLOCK_MONOTONIC and of the trace clock, in
@@ -35,7 +35,7 @@ func (r *Recording) clock(text string) error {
 	if n != 4 || after < before || moment == nil {
 		return fmt.Errorf("read recording: clock %q", shorten(text))
 	}
-	t, err := clocks.Ticks(ticks)
+	t, err := machine.Ticks(ticks)
 	if err != nil {
 		return fmt.Errorf("read recording: clock %q: %w", shorten(text), err)
 	}
@@ -51,7 +51,7 @@ func (r *Recording) clock(text string) error {
 
 // Times are the moments of a recording.
 type Times struct {
-	Base clocks.Timebase
+	Base machine.Timebase
 	// Jumped: the clock did, as when a machine sleeps.
 	Jumped bool
 	// First is the trace clock's time before anything was recorded.
@@ -85,19 +85,19 @@ func (r *Recording) Times() (*Times, error) {
 // What it is worth in nanoseconds is known best from its two ends, unless the machine slept
 // in between: then CLOCK_MONOTONIC stood still, and cycles went on, or began anew. The
 // reading in the middle tells; it is close to the first, and so less exact.
-func (r *Recording) timebase() (base clocks.Timebase, jumped bool, err error) {
+func (r *Recording) timebase() (base machine.Timebase, jumped bool, err error) {
 	wall, _ := strconv.ParseInt(r.Facts["wall"], 10, 64)
-	reading := func(label string) clocks.Reading {
+	reading := func(label string) machine.Reading {
 		c := r.moments[label].clock
-		return clocks.Reading{Ticks: c.ticks, At: time.Unix(0, c.ns+wall)}
+		return machine.Reading{Ticks: c.ticks, At: time.Unix(0, c.ns+wall)}
 	}
 	clock := r.Facts["trace-clock"]
 	first, armed := reading("first"), reading("armed")
-	early, err := clocks.New(clock, first, armed)
+	early, err := machine.NewTimebase(clock, first, armed)
 	if r.moments["ended"].clock == (clockReading{}) {
 		return early, false, err
 	}
-	whole, wholeErr := clocks.New(clock, first, reading("ended"))
+	whole, wholeErr := machine.NewTimebase(clock, first, reading("ended"))
 	if err != nil {
 		return whole, false, wholeErr // armed at once: nothing to compare with
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/clocks"
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
 )
@@ -252,7 +252,7 @@ func (r *Recording) disarm(text string) (err error) {
 		return errors.New("it does not tell what was disarmed")
 	}
 	var d Disarmed
-	if d.From, err = clocks.Ticks(words[0]); err != nil {
+	if d.From, err = machine.Ticks(words[0]); err != nil {
 		return err
 	}
 	if d.Rate, err = strconv.ParseUint(words[1], 10, 63); err != nil {

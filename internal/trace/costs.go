@@ -4,23 +4,23 @@ import (
 	"context"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/clocks"
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // Clock relates stamps of the trace clock to the time of day and to nanoseconds.
 type Clock struct {
-	clocks.Timebase
+	machine.Timebase
 	// present is what is known by now. Timebase follows it unless it is pinned to what was known
 	// first: lines that are made of a call's entry and of its return are to agree, and those of
 	// a tree to lie within each other.
-	present clocks.Timebase
+	present machine.Timebase
 	pinned  bool
 }
 
 // set takes what is known by now.
-func (c *Clock) set(base clocks.Timebase) {
+func (c *Clock) set(base machine.Timebase) {
 	if c.present = base; !c.pinned || c.Clock == "" {
 		c.Timebase = base
 	}

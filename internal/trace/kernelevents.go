@@ -7,8 +7,8 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/units"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // kernelEvents are the events of --with, and the processes that they are wanted of: those of

@@ -13,8 +13,8 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // Options are what a [Source] is to do; not every one does all of it.

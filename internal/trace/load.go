@@ -8,8 +8,8 @@ import (
 	"github.com/ftgo/ftgo/internal/budget"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // load is what probes take of the CPU time of what is traced, by the kernel's count of hits. They are

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // planWith has functions, and events with sites at so many of them.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // group is of functions whose probes are placed and removed together.

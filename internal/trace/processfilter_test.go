@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
 // TestProcessFilterUnnamed: threads are learnt of where lines do not name the process, unless kernel

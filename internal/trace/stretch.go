@@ -7,8 +7,8 @@ import (
 
 	"github.com/ftgo/ftgo/internal/budget"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // stretch is a stretch of time in which sampled functions are watched.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/clocks"
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -24,7 +24,7 @@ func (k *knownCosts) Take() *pairing.HitCosts { return &k.HitCosts }
 // BenchmarkTotals is what becomes of a call that has returned.
 func BenchmarkTotals(b *testing.B) {
 	costs := &knownCosts{HitCosts: pairing.HitCosts{Least: hitCost(400, 3000, 10), Typical: hitCost(600, 5000, 15), Most: hitCost(900, 8000, 20)}}
-	base, err := clocks.New(clocks.Counter, clocks.Reading{}, clocks.Reading{Ticks: 3e9, At: time.Time{}.Add(time.Second)})
+	base, err := machine.NewTimebase(machine.Counter, machine.Reading{}, machine.Reading{Ticks: 3e9, At: time.Time{}.Add(time.Second)})
 	if err != nil {
 		b.Fatal(err)
 	}

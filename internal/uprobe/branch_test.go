@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // TestBranchForEntry: calls are seen at a function's first branch if that is cheaper,

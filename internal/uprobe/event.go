@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // Event is one event of a plan. Its text is part of recordings.

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // Mode is how much of each call is observed.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 var modern = tracefs.Features{Memory: true, Instances: true, Append: true, PushEmulated: true}

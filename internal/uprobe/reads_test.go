@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
 // TestFaults: each word of an array that a pointer leads nowhere for is a fault, and each fetch by a pointer

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // endure has a flood read for a minute.

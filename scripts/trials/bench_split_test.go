@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // splits measures how long arming and disarming take by the number of sites and by how

@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/owner"
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // Kernel returns the tracefs for a test on the real kernel, mounting it if need be.
@@ -134,7 +133,7 @@ func tracingMounts(t testing.TB) string {
 
 // CheckClean fails the test if this process has left something in the kernel.
 func CheckClean(t testing.TB, f *tracefs.FS) {
-	prefix := owner.OwnPrefix()
+	prefix := fmt.Sprintf("ftgo_%d_", os.Getpid())
 	b, err := os.ReadFile(f.Dir() + "/uprobe_events")
 	if err != nil {
 		t.Errorf("read uprobe_events: %v", err)
@@ -164,7 +163,7 @@ func WaitArmed(t testing.TB, f *tracefs.FS) {
 // WaitArmedBy waits until a session of a process has.
 func WaitArmedBy(t testing.TB, f *tracefs.FS, pid int) {
 	t.Helper()
-	prefix := fmt.Sprintf("%s%d_", owner.Prefix, pid)
+	prefix := fmt.Sprintf("ftgo_%d_", pid)
 	pattern := f.Dir() + "/instances/" + prefix + "*/events/" + prefix + "*/enable"
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		files, err := filepath.Glob(pattern)

@@ -23,7 +23,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
 // Env is where a command writes: data to Stdout, everything else to Stderr.

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
 func TestExitStatus(t *testing.T) {

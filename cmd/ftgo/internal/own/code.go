@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // code is a file with the functions' instructions, in place of ftgo's own file: the kernel keeps probes by

@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/clocks"
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // The cost of a probe is measured again and again, as machines change their speed, and ever less often,
@@ -181,7 +181,7 @@ type meter struct {
 	plan    *uprobe.Plan
 	code    *code
 	stream  *pairing.Stream // nil if nothing is recorded
-	base    clocks.Timebase
+	base    machine.Timebase
 	stamped []float64               // from begin to end of the first function's calls
 	batches [len(costs{})][]float64 // what was measured
 }

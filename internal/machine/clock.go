@@ -1,0 +1,251 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// calibrateFor is how long the two clocks are compared at least: readings are good to a
+	// few microseconds, so the ratio is to a few parts in 10,000.
+	calibrateFor = 20 * time.Millisecond
+	// driftFor is how long a comparison holds at most: clocks are set, and run unevenly.
+	driftFor = time.Minute
+	// Between two comparisons, sound clocks differ by readingError and a share of maxDrift.
+	readingError = 100 * time.Microsecond
+	maxDrift     = 0.001
+)
+
+// Comparison knows a trace clock by comparing it with the system's from time to time.
+type Comparison struct {
+	// Stats reads a per-CPU stats file, which has the trace clock's time.
+	Stats func() ([]byte, error)
+
+	mu    sync.Mutex
+	first Reading  // since when they are compared
+	base  Timebase // by the last comparison; until there is one, the clock's name
+	doubt float64  // a rate that was seen once, and is not that of base
+}
+
+// Choose names the trace clock.
+func (c *Comparison) Choose(clock string) { c.base.Clock = clock }
+
+// Begin takes the first reading, and returns the trace clock's time.
+func (c *Comparison) Begin() (ticks uint64, err error) {
+	c.first, err = c.closest()
+	return c.first.Ticks, err
+}
+
+// Timebase is what is known of the clocks. The first time it waits, if need be, until 20 ms have
+// gone since Begin. They are compared anew when twice as much has gone, and each minute.
+func (c *Comparison) Timebase() (Timebase, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.base.read.At.IsZero() {
+		if c.base.Clock == Counter {
+			time.Sleep(calibrateFor - time.Since(c.first.At))
+		}
+		var err error
+		if c.base.Step, err = c.step(); err != nil {
+			return c.base, err
+		}
+	}
+	if !c.due(time.Now()) {
+		return c.base, nil
+	}
+	now, err := c.closest()
+	if err == nil {
+		err = c.compare(now)
+	}
+	return c.base, err
+}
+
+// due tells whether to compare anew. When the system's clock was set, or the machine has slept, [Timebase.Wall] is not
+// to be wrong by that for as long as a comparison holds.
+func (c *Comparison) due(now time.Time) bool {
+	last := c.base.read.At
+	return last.IsZero() || now.Sub(last) >= min(max(last.Sub(c.first.At), calibrateFor), driftFor) || Set(last, now) != 0
+}
+
+// LeastSet is by how much a clock must be off to have been set: [time.Now] reads two, one after the other.
+const LeastSet = 10 * time.Millisecond
+
+// Set is how far the system's clock was set ahead, or, below zero, back, between two moments that [time.Now] has told. For
+// as long as the machine sleeps it is set ahead, too: the clock that differences are taken of stands still.
+func Set(from, to time.Time) time.Duration {
+	ahead := to.Round(0).Sub(from.Round(0)) - to.Sub(from)
+	if ahead.Abs() < LeastSet {
+		return 0
+	}
+	return ahead
+}
+
+// compare makes the base that holds from now on. Where one of the clocks has stood still since
+// the last time (with the machine asleep) or was set, it begins anew at the rate that was known,
+// or at another one if that is seen twice running.
+func (c *Comparison) compare(now Reading) error {
+	last, known := c.base.read, !c.base.read.At.IsZero()
+	if known && c.jumped(last, now) {
+		c.base.read, c.first = now, now
+		recent, err := NewTimebase(c.base.Clock, last, now)
+		if err == nil && math.Abs(recent.nsPerTick-c.doubt) < recent.nsPerTick*maxDrift {
+			c.base.nsPerTick = recent.nsPerTick
+		}
+		c.doubt = recent.nsPerTick
+		return nil
+	}
+	base, err := NewTimebase(c.base.Clock, c.first, now)
+	if base.Step = c.base.Step; err == nil {
+		c.base, c.doubt = base, 0
+	}
+	return err
+}
+
+func (c *Comparison) jumped(last, now Reading) bool {
+	took := now.At.Sub(last.At)
+	off := c.base.Duration(last.Ticks, now.Ticks) - took
+	return off.Abs() > readingError+time.Duration(maxDrift*float64(took))
+}
+
+const (
+	// Counter is the trace clock of raw cycles, in full; text cuts all others to microseconds.
+	Counter = "x86-tsc"
+	// Monotonic is the trace clock that counts nanoseconds, is ordered between CPUs, and never goes back.
+	Monotonic = "mono"
+)
+
+// Timebase converts time stamps of the trace clock.
+type Timebase struct {
+	Clock string // the kernel's name of the clock
+	// Step is how far the clock goes at a time, where that is a millisecond or more, 0 elsewhere: some
+	// machines tell the time by the timer's interrupts alone, and know no latency any better.
+	Step      time.Duration
+	nsPerTick float64 // the length of a unit of Event.Time
+	read      Reading // the last reading of both clocks
+}
+
+// Duration is the time between two stamps, from earlier to later. It is the difference of what
+// Wall tells of the two, so that a call which lies within another never ends after it.
+func (b *Timebase) Duration(from, to uint64) time.Duration {
+	return b.sinceRead(to) - b.sinceRead(from)
+}
+
+// Wall is when a stamp was taken.
+func (b *Timebase) Wall(stamp uint64) time.Time {
+	return b.read.At.Add(b.sinceRead(stamp))
+}
+
+// sinceRead is the time from the reading of both clocks to a stamp. It never decreases as stamps
+// grow, and is the only place where a time is rounded.
+func (b *Timebase) sinceRead(stamp uint64) time.Duration {
+	return time.Duration(float64(int64(stamp-b.read.Ticks)) * b.nsPerTick)
+}
+
+// NewTimebase relates a trace clock, by the kernel's name, to the system's by two readings some time apart.
+func NewTimebase(clock string, a, b Reading) (Timebase, error) {
+	base := Timebase{Clock: clock, nsPerTick: 1, read: b}
+	if clock == Counter {
+		if b.Ticks <= a.Ticks {
+			return base, fmt.Errorf("calibrate clock %s: it stands at %d", clock, b.Ticks)
+		}
+		base.nsPerTick = float64(b.At.Sub(a.At)) / float64(b.Ticks-a.Ticks)
+	}
+	return base, nil
+}
+
+// Reading is one simultaneous reading of the trace clock, in its units, and of the system's.
+type Reading struct {
+	Ticks uint64
+	At    time.Time
+}
+
+// Now reads both clocks once. Width is how long that took. In per-CPU stats the trace clock's is
+// "now ts: 1988767667996" for a counter, "now ts:   447.809285" (seconds) for the
+// rest (kernel/trace/trace.c, tracing_stats_read).
+func (c *Comparison) Now() (now Reading, width time.Duration, err error) {
+	before := time.Now()
+	b, err := c.Stats()
+	width = time.Since(before)
+	now.At = before.Add(width / 2)
+	if err == nil {
+		now.Ticks, err = present(string(b))
+	}
+	if err != nil {
+		err = fmt.Errorf("read clock: %w", err)
+	}
+	return now, width, err
+}
+
+func present(stats string) (uint64, error) {
+	_, after, ok := strings.Cut(stats, "now ts:")
+	if !ok {
+		return 0, errors.New("no line \"now ts:\"")
+	}
+	line, _, _ := strings.Cut(after, "\n")
+	return Ticks(strings.TrimSpace(line))
+}
+
+// Ticks reads a time as per-CPU stats print it: a count, or seconds with six digits after the point.
+func Ticks(text string) (uint64, error) {
+	whole, micro, isTime := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(whole, 10, 64)
+	if err != nil || !isTime {
+		return n, err
+	}
+	us, err := strconv.ParseUint(micro, 10, 32)
+	if err == nil && n > math.MaxInt64/1_000_000_000-1 {
+		err = strconv.ErrRange
+	}
+	return n*1e9 + us*1e3, err
+}
+
+// closest is the closest of several readings of both clocks: one may be interrupted in between.
+func (c *Comparison) closest() (best Reading, err error) {
+	narrowest := time.Duration(math.MaxInt64)
+	for range 9 {
+		now, width, e := c.Now()
+		if e != nil {
+			err = e
+		} else if width < narrowest {
+			best, narrowest = now, width
+		}
+	}
+	if narrowest < math.MaxInt64 {
+		err = nil
+	}
+	return best, err
+}
+
+// coarseStep is what a clock that follows the timer's interrupts goes by at least.
+const coarseStep = time.Millisecond
+
+// step is [Timebase].Step.
+func (c *Comparison) step() (least time.Duration, err error) {
+	if c.base.Clock == Counter {
+		return 0, nil
+	}
+	for last, changes, tries := uint64(0), 0, 0; changes < 4 && tries < 100_000; tries++ {
+		now, _, err := c.Now()
+		if err != nil {
+			return 0, err
+		}
+		step := time.Duration(now.Ticks - last)
+		last = now.Ticks
+		if step == 0 {
+			continue
+		}
+		// The first was not seen to begin.
+		if changes++; changes > 2 && (least == 0 || step < least) {
+			least = step
+		}
+		if changes > 1 && step < coarseStep {
+			return 0, nil
+		}
+	}
+	return least, nil
+}

@@ -1,0 +1,201 @@
+package tracefs
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// newExpediting is a fake of which grace periods can be expedited, and what it says of that.
+func newExpediting(t *testing.T) (*FS, *fakeFiles, *[]string) {
+	f, fake := newFake(t)
+	fake.put("rcu_expedited", "0\n")
+	fake.put("rcu_normal", "0\n")
+	var told []string
+	f.Expedite = func(text string) { told = append(told, text) }
+	return f, fake, &told
+}
+
+// alone are n events of one site each.
+func alone(n int) []Event {
+	var events []Event
+	for i := range n {
+		events = append(events, Event{Name: fmt.Sprintf("e%d_0123456789", i), Sites: []uint64{uint64(i + 1)}})
+	}
+	return events
+}
+
+// hurrySteps are what was done to the switch, its marks and the enabling of events.
+func (f *fakeFiles) hurrySteps() (steps []string) {
+	for _, l := range f.log {
+		switch {
+		case strings.HasPrefix(l, "append") && strings.Contains(l, hurryMark):
+			steps = append(steps, map[bool]string{true: "mark", false: "unmark"}[strings.Contains(l, " p:")])
+		case strings.HasPrefix(l, "write rcu"):
+			steps = append(steps, strings.TrimPrefix(l, "write rcu_expedited "))
+		case strings.HasSuffix(l, "enable 0") && !slices.Contains(steps, "disarm"):
+			steps = append(steps, "disarm")
+		}
+	}
+	return steps
+}
+
+// TestExpedite: grace periods are expedited while many events are disarmed, where nobody has
+// forbidden it, and not a moment longer.
+func TestExpedite(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		events int
+		set    func(*FS, *fakeFiles)
+		want   string
+	}{
+		{"many events", leastHurry, nil, "mark 1 disarm 0 unmark"},
+		{"few events", leastHurry - 1, nil, "disarm"},
+		{"not allowed", leastHurry, func(f *FS, _ *fakeFiles) { f.Expedite = nil }, "disarm"},
+		{"rcu_normal", leastHurry, func(_ *FS, fake *fakeFiles) { fake.put("rcu_normal", "1\n") }, "disarm"},
+		{"set by somebody", leastHurry, func(_ *FS, fake *fakeFiles) { fake.put("rcu_expedited", "1\n") }, "disarm"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, fake, told := newExpediting(t)
+			if c.set != nil {
+				c.set(f, fake)
+			}
+			s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, alone(c.events), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, _ := f.readTrimmed("rcu_expedited")
+			s.Stop()
+			fixture.Receive(t, s.stopped)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(fake.hurrySteps(), " "); got != c.want {
+				t.Errorf("did %q, want %q", got, c.want)
+			}
+			if now, _ := f.readTrimmed("rcu_expedited"); now != before {
+				t.Errorf("the switch is %q, and was %q", now, before)
+			}
+			if hurried := strings.Contains(strings.Join(*told, " "), "is 1 while"); hurried != strings.Contains(c.want, "mark") {
+				t.Errorf("told %q", *told)
+			}
+			if left := fake.left(); len(left) > 0 {
+				t.Errorf("left %q", left)
+			}
+		})
+	}
+}
+
+// TestExpediteCounted: of several runs the last to need it puts the switch back.
+func TestExpediteCounted(t *testing.T) {
+	f, fake, _ := newExpediting(t)
+	other := &FS{dir: f.dir, files: f.files, rcuDir: f.rcuDir}
+	other.Expedite = func(string) {}
+	first := f.hurry(leastHurry)
+	nested, second := f.hurry(leastHurry), other.hurry(leastHurry)
+	for i, end := range []func(){nested, first, second} {
+		if now, _ := f.readTrimmed("rcu_expedited"); now != "1" {
+			t.Errorf("the switch is %q before end %d", now, i)
+		}
+		end()
+	}
+	if now, _ := f.readTrimmed("rcu_expedited"); now != "0" || len(fake.left()) > 0 {
+		t.Errorf("at the end the switch is %q, and left is %q", now, fake.left())
+	}
+}
+
+// TestExpediteSwept: what a killed run has set is put back by the next sweep, unless a living
+// run uses it, too.
+func TestExpediteSwept(t *testing.T) {
+	f, fake, _ := newExpediting(t)
+	kill := func() {
+		fake.put("rcu_expedited", "1\n")
+		if err := f.files.Append(f.path("uprobe_events"), "p:"+dead(1)+"/"+hurryMark+" /proc/self/exe:0x0\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kill()
+	end := f.hurry(leastHurry)
+	sweep := func(want string) {
+		t.Helper()
+		if gone, err := f.Sweep(); err != nil || len(gone) != 1 {
+			t.Errorf("swept %+v, %v", gone, err)
+		}
+		if now, _ := f.readTrimmed("rcu_expedited"); now != want {
+			t.Errorf("the switch is %q, want %q", now, want)
+		}
+	}
+	sweep("1")
+	end()
+	kill()
+	sweep("0")
+	if left := fake.left(); len(left) > 0 {
+		t.Errorf("left %q", left)
+	}
+}
+
+// TestExpediteFails: that the switch can't be set costs time and nothing else; that it can't be
+// put back is told, and left for a sweep.
+func TestExpediteFails(t *testing.T) {
+	f, fake, told := newExpediting(t)
+	f.files = &readOnly{fake}
+	if f.CanExpedite() {
+		t.Error("a switch that can't be written is taken for one")
+	}
+	f.hurry(leastHurry)()
+	if len(fake.left()) > 0 || len(*told) != 1 || !strings.Contains((*told)[0], "usual pace") {
+		t.Errorf("left %q, told %q", fake.left(), *told)
+	}
+	f.files = fake
+	if !f.CanExpedite() {
+		t.Error("a switch that can be written is taken for none")
+	}
+	*told = nil
+	end := f.hurry(leastHurry)
+	f.files = &readOnly{fake}
+	end()
+	if len(*told) != 2 || !strings.Contains((*told)[1], "tries again") {
+		t.Errorf("told %q", *told)
+	}
+	if len(fake.left()) != 1 {
+		t.Errorf("left %q, want the mark", fake.left())
+	}
+}
+
+// readOnly is a fake whose switches can't be written.
+type readOnly struct{ *fakeFiles }
+
+func (r *readOnly) Write(path, text string) error {
+	if strings.Contains(path, "rcu_") {
+		return &fs.PathError{Op: "open", Path: path, Err: unix.EROFS}
+	}
+	return r.fakeFiles.Write(path, text)
+}
+
+// TestLockWaitsNotForGood: who holds it may be stopped. Nothing is done without the lock.
+func TestLockWaitsNotForGood(t *testing.T) {
+	t.Parallel()
+	f, _ := newFake(t)
+	unlock, err := lock(f.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	done := make(chan error, 1)
+	go func() { _, err := lock(f.dir); done <- err }()
+	select {
+	case err := <-done:
+		if err == nil {
+			t.Error("two have the lock")
+		}
+	case <-time.After(time.Minute):
+		t.Error("the lock is waited for without end")
+	}
+}

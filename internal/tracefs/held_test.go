@@ -1,0 +1,100 @@
+package tracefs
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestHeldByOthers: up to Linux 5.4.0 a trace_pipe that anybody has open keeps all instances.
+// A session then ends well all the same, with its events off and deleted, and its instance goes
+// when the pipe does: by the process that made it, or by another's sweep.
+func TestHeldByOthers(t *testing.T) {
+	for _, sweeps := range []bool{false, true} {
+		f, fake := newFake(t)
+		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := s.Name
+		fake.readers = []pipeReader{{PID: 812, Name: "cat", Path: "/sys/kernel/tracing/trace_pipe"}}
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		if got, want := fake.left(), []string{"instance " + name}; !slices.Equal(got, want) {
+			t.Errorf("left %q, want %q", got, want)
+		}
+		for file, want := range map[string]string{"events/enable": "0", "buffer_size_kb": "1"} {
+			if got, err := f.readTrimmed("instances", name, file); err != nil || got != want {
+				t.Errorf("%s: %q, %v", file, got, err)
+			}
+		}
+		if err := f.RemoveHeld(); err == nil || err.Error() != "instance "+name+" stays, with nothing on in it, until process 812 (cat) closes /sys/kernel/tracing/trace_pipe" {
+			t.Errorf("remove: %v", err)
+		}
+		fake.readers = nil
+		if sweeps {
+			_, err = f.sweep(Leftover{Name: name, instance: true})
+		} else {
+			err = f.RemoveHeld()
+		}
+		if left := fake.left(); err != nil || len(left) > 0 {
+			t.Errorf("then %v, left %q", err, left)
+		}
+	}
+}
+
+// TestSweepHeldByOthers: what a killed run has left on is switched off and deleted, though its
+// instance has to stay. One whose own pipe somebody reads is in use, and stays whole.
+func TestSweepHeldByOthers(t *testing.T) {
+	f, fake := newFake(t)
+	name := dead(1)
+	remains(t, f, name, true, true)
+	enabled := "instances/" + name + "/events/" + name + "/enable"
+	fake.put("instances/"+name+"/events/"+name+"/e/enable", "1\n")
+	fake.readers = []pipeReader{{PID: 813, Name: "ftgo", Path: "/sys/kernel/tracing/instances/" + name + "/trace_pipe"}}
+	if gone, err := f.Sweep(); err == nil || len(gone) > 0 || !f.exists("events", name) {
+		t.Errorf("swept %+v, %v: it is in use", gone, err)
+	}
+	fake.readers[0].Path = "/sys/kernel/tracing/trace_pipe"
+	fake.put(enabled, "1\n")
+	fake.off = []string{enabled, "instances/" + name + "/events/" + name + "/e/enable"}
+	for _, first := range []bool{true, false} {
+		if gone, err := f.Sweep(); err != nil || len(gone) > 0 != first {
+			t.Errorf("swept %+v, %v", gone, err)
+		}
+	}
+	if got, want := fake.left(), []string{"instance " + name}; !slices.Equal(got, want) {
+		t.Errorf("left %q, want %q", got, want)
+	}
+	if err := f.RemoveHeld(); err == nil || !strings.Contains(err.Error(), name) {
+		t.Errorf("remove: %v", err)
+	}
+}
+
+// TestOwnPipesFirst: of two sessions, the first that ends can't remove its instance while the
+// other's pipe is open, and nobody waits for that.
+func TestOwnPipesFirst(t *testing.T) {
+	f, fake := newFake(t)
+	var sessions []*Session
+	for range 2 {
+		events := testEvents()
+		for i := range events {
+			events[i].Name += string(rune('a' + len(sessions)))
+		}
+		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, events, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions = append(sessions, s)
+	}
+	fake.readers = []pipeReader{{PID: 1, Name: "itself", Path: "/sys/kernel/tracing/instances/" + sessions[1].Name + "/trace_pipe"}}
+	if err := sessions[0].Close(); err != nil {
+		t.Errorf("close the first: %v", err)
+	}
+	fake.readers = nil
+	if err := errors.Join(sessions[1].Close(), f.RemoveHeld()); err != nil || len(fake.left()) > 0 {
+		t.Errorf("close the second: %v, left %q", err, fake.left())
+	}
+}

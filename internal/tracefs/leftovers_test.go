@@ -1,0 +1,275 @@
+package tracefs
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/internal/procfs"
+)
+
+// remains puts what a run leaves into a fake: an instance, a group with an event of two
+// sites, or both.
+func remains(t *testing.T, f *FS, name string, instance, group bool) {
+	t.Helper()
+	if instance {
+		if err := f.files.Mkdir(f.path("instances", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if group {
+		text := fmt.Sprintf("p:%[1]s/e /bin/true:0x1\np:%[1]s/e /bin/true:0x2\n", name)
+		if err := f.files.Append(f.path("uprobe_events"), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// dead is the name of a session whose owner can't live: process numbers are smaller.
+func dead(session uint64) string {
+	return owner{PID: 1 << 22, Started: 5, Session: session}.String()
+}
+
+// names of others, whatever they look like, and of the living.
+func namesOfOthers(t *testing.T) []string {
+	t.Helper()
+	living, err := newOwner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{
+		living.String(), "ftgo", "ftgo_", "ftgo_x", "ftgo_1", "ftgo_1_2", "ftgo_1_2x", "ftgo_1_2x_3", "ftgo_x_1_1", "ftgo_4194304_5", "ftgo_4194304_5_",
+		"ftgo_+4194304_5_1", "ftgo_04194304_5_1", "ftgo_-4194304_5_1", "ftgo_0_5_1", "ftgo_4194304_5_1_2", "ftgo_4194304_5_1_ns", "ftgo_4194304_5_1_ns0",
+		"ftgo_4194304_5_1_ns07", "ftgo_4194304_5_1_ns7_8", "ftgo_99999999999999999999_5_1", "ftgo_4194304_99999999999999999999_1",
+		"FTGO_4194304_5_1", "Ftgo_4194304_5_1", "xftgo_4194304_5_1", "perf_4194304_5_1", "ftgo_4194304_5_1a", "ftgo_4194304__1", "_ftgo_4194304_5_1",
+	}
+}
+
+func TestLeftovers(t *testing.T) {
+	f, fake := newFake(t)
+	living, err := newOwner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reused := owner{PID: living.PID, Started: living.Started + 1, Session: 3, Space: living.Space}.String()
+	want := []Leftover{
+		{dead(1), 1 << 22, 1, true},
+		{dead(2), 1 << 22, 1, false},
+		{dead(3), 1 << 22, 0, true},
+		{reused, living.PID, 1, true},
+	}
+	for _, l := range want {
+		remains(t, f, l.Name, l.instance, l.Events > 0)
+	}
+	others := namesOfOthers(t)
+	for _, name := range others {
+		remains(t, f, name, true, true)
+	}
+	// A name like ours for an event in the group of others.
+	if err := f.files.Append(f.path("uprobe_events"), "p:others/"+dead(1)+" /bin/true:0x1\n"); err != nil {
+		t.Fatal(err)
+	}
+	gone, err := f.Sweep()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(want, func(a, b Leftover) int { return strings.Compare(a.Name, b.Name) })
+	if !slices.Equal(gone, want) {
+		t.Errorf("swept %+v\nwant %+v", gone, want)
+	}
+	b, _ := os.ReadFile(f.path("uprobe_events"))
+	for _, name := range others {
+		if !f.exists("instances", name) {
+			t.Errorf("instance %s is gone", name)
+		}
+		if strings.Count(string(b), "p:"+name+"/e ") != 2 {
+			t.Errorf("probes of %s are gone", name)
+		}
+	}
+	if !strings.Contains(string(b), "p:others/"+dead(1)+" ") {
+		t.Error("another group's probe is gone")
+	}
+	if got, want := len(fake.left()), 1+len(others); got != want {
+		t.Errorf("%d things are left, want %d", got, want)
+	}
+	if again, err := f.Sweep(); err != nil || len(again) > 0 {
+		t.Errorf("a second sweep removed %+v, %v", again, err)
+	}
+}
+
+// TestSweepEnabledinstance: the dead owner's own instance is what has its events on.
+func TestSweepEnabledInstance(t *testing.T) {
+	f, fake := newFake(t)
+	name := dead(1)
+	remains(t, f, name, true, true)
+	fake.put("instances/"+name+"/events/"+name+"/enable", "1\n")
+	fake.put("instances/"+name+"/events/"+name+"/e/enable", "1\n")
+	if gone, err := f.Sweep(); err != nil || len(gone) != 1 || len(fake.left()) > 0 {
+		t.Errorf("swept %+v, %v; left %q", gone, err, fake.left())
+	}
+}
+
+// TestSweepEnabledByOthers: somebody has switched the events on at the top level, or in
+// an instance of theirs: removing them would crash the kernel.
+func TestSweepEnabledByOthers(t *testing.T) {
+	for _, where := range []string{"", "instances/theirs/"} {
+		for _, text := range []string{"1\n", "X\n", "0*\n", "?\n"} {
+			f, fake := newFake(t)
+			if where != "" {
+				remains(t, f, "theirs", true, false)
+			}
+			name := dead(1)
+			remains(t, f, name, true, true)
+			remains(t, f, dead(2), true, true)
+			fake.put(where+"events/"+name+"/enable", text)
+			gone, err := f.Sweep()
+			if err == nil || !strings.Contains(err.Error(), where+"events/"+name+"/enable") || !strings.Contains(err.Error(), "enabled, not touched") {
+				t.Errorf("%s reads %q: error %v", where, text, err)
+			}
+			if len(gone) != 1 || gone[0].Name != dead(2) {
+				t.Errorf("%s reads %q: swept %+v", where, text, gone)
+			}
+			if !f.exists("events", name, "e") {
+				t.Errorf("%s reads %q: removed all the same", where, text)
+			}
+		}
+	}
+}
+
+// TestSweepFailsAtEachStep: what could not be removed is not said to be gone, and the
+// next sweep removes it.
+func TestSweepFailsAtEachStep(t *testing.T) {
+	for step := 1; ; step++ {
+		f, fake := newFake(t)
+		remains(t, f, dead(1), true, true)
+		before := len(fake.log)
+		fake.failAt = before + step
+		gone, err := f.Sweep()
+		if len(fake.log) < before+step {
+			if step < 3 || err != nil {
+				t.Errorf("only %d steps, %v", step-1, err)
+			}
+			return
+		}
+		if err == nil || len(gone) > 0 {
+			t.Errorf("step %q failed: swept %+v, %v", fake.log[before+step-1], gone, err)
+		}
+		fake.failAt = 0
+		if gone, err := f.Sweep(); err != nil || len(gone) != 1 || len(fake.left()) > 0 {
+			t.Errorf("then swept %+v, %v, left %q", gone, err, fake.left())
+		}
+	}
+}
+
+// passing is a fake in which somebody else is removing things: for some time, reading
+// enable files fails, or tells of a group without events.
+type passing struct {
+	*fakeFiles
+	reads int
+	err   error
+	text  string
+}
+
+func (p *passing) Read(path string) ([]byte, error) {
+	if strings.HasSuffix(path, "/enable") && p.reads > 0 {
+		p.reads--
+		return []byte(p.text), p.err
+	}
+	return p.fakeFiles.Read(path)
+}
+
+// TestSweepBesideOthers: what another sweep is removing is looked at again, and is not
+// taken for enabled.
+func TestSweepBesideOthers(t *testing.T) {
+	for _, p := range []passing{{reads: 3, err: unix.ENODEV}, {reads: 3, text: "?\n"}} {
+		f, fake := newFake(t)
+		p.fakeFiles = fake
+		f.files = &p
+		remains(t, f, dead(1), true, true)
+		if gone, err := f.Sweep(); err != nil || len(gone) != 1 || len(fake.left()) > 0 || p.reads != 0 {
+			t.Errorf("%v, %q: swept %+v, %v, left %q", p.err, p.text, gone, err, fake.left())
+		}
+	}
+	// It may go on for good, as far as can be seen.
+	f, fake := newFake(t)
+	f.files = &passing{fakeFiles: fake, reads: 1 << 30, err: unix.ENODEV}
+	remains(t, f, dead(1), false, true)
+	if gone, err := f.Sweep(); err == nil || len(gone) > 0 || !f.exists("events", dead(1), "e") {
+		t.Errorf("swept %+v, %v", gone, err)
+	}
+	// Another has removed the instance before us.
+	f, fake = newFake(t)
+	remains(t, f, dead(1), true, true)
+	fake.failAt, fake.err = len(fake.log)+1, unix.ENODEV
+	if gone, err := f.Sweep(); err != nil || len(gone) != 1 {
+		t.Errorf("swept %+v, %v", gone, err)
+	}
+}
+
+// TestLeftoverRemovedMeanwhile: another removes a group while its events are listed.
+func TestLeftoverRemovedMeanwhile(t *testing.T) {
+	f, fake := newFake(t)
+	remains(t, f, dead(1), true, true)
+	f.files = &removedBeneath{fakeFiles: fake, group: f.path("events", dead(1))}
+	if gone, err := f.Sweep(); err != nil || len(gone) != 1 {
+		t.Errorf("swept %+v, %v", gone, err)
+	}
+}
+
+// removedBeneath is a fake with a group that can't be listed, since it goes meanwhile.
+type removedBeneath struct {
+	*fakeFiles
+	group string
+}
+
+func (r *removedBeneath) List(path string) ([]string, error) {
+	if path == r.group {
+		if err := os.RemoveAll(path); err != nil {
+			return nil, err
+		}
+		return []string{"enable"}, &os.PathError{Op: "readdirent", Path: path, Err: unix.EINVAL}
+	}
+	return r.fakeFiles.List(path)
+}
+
+// TestLeftoverDiesMeanwhile: an owner that lives when instances are listed is alive for
+// this time, though it is dead when groups are.
+func TestLeftoverDiesMeanwhile(t *testing.T) {
+	f, fake := newFake(t)
+	sleeper := exec.Command("sleep", "60")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { sleeper.Process.Kill(); sleeper.Wait() }()
+	stat, err := procfs.ReadStat(sleeper.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := owner{PID: sleeper.Process.Pid, Started: stat.Started, Session: 1, Space: procfs.OwnPIDs()}.String()
+	remains(t, f, name, true, true)
+	f.files = &dyingBetween{fakeFiles: fake, kill: func() { sleeper.Process.Kill(); sleeper.Wait() }}
+	if left, err := f.Leftovers(); err != nil || len(left) > 0 {
+		t.Errorf("left %+v, %v", left, err)
+	}
+	if left, err := f.Leftovers(); err != nil || len(left) != 1 || left[0].Events != 1 || !left[0].instance {
+		t.Errorf("then left %+v, %v", left, err)
+	}
+}
+
+// dyingBetween is a fake that kills before groups are listed.
+type dyingBetween struct {
+	*fakeFiles
+	kill func()
+}
+
+func (d *dyingBetween) List(path string) ([]string, error) {
+	if strings.HasSuffix(path, "/events") {
+		d.kill()
+	}
+	return d.fakeFiles.List(path)
+}

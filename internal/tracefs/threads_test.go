@@ -1,0 +1,99 @@
+package tracefs
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// TestOfLines: the kernel's note of a thread may be that of an earlier thread.
+func TestOfLines(t *testing.T) {
+	self := os.Getpid()
+	const gone = 1 << 30 // above any pid_max
+	type line struct{ tid, printed, want int }
+	for _, c := range []struct {
+		name  string
+		lines []line
+	}{
+		{"noted", []line{{self, self, self}, {self, self, self}}},
+		{"not noted yet", []line{{self, 0, self}, {self, self, self}}},
+		{"noted for an earlier thread of this number", []line{{self, 77, self}, {self, 77, self}, {self, self, self}}},
+		{"the number goes to a thread of another process", []line{{self, self, self}, {self, 78, 78}, {self, 0, 78}}},
+		{"gone", []line{{gone, 79, 79}, {gone, 79, 79}}},
+		{"gone and never noted", []line{{gone, 0, 0}, {gone, 0, 0}, {gone, 80, 80}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := threads{known: make(map[int]thread)}
+			for i, l := range c.lines {
+				if got := o.process(l.tid, l.printed); got != l.want {
+					t.Errorf("line %d: thread %d, column %d: process %d, want %d", i, l.tid, l.printed, got, l.want)
+				}
+			}
+		})
+	}
+}
+
+// TestOfPages: /proc before the kernel's notes, and either before what was believed.
+func TestOfPages(t *testing.T) {
+	self := os.Getpid()
+	const gone = 1 << 30 // above any pid_max
+	notes, asked := map[int]int{self: 77, gone: 79}, 0
+	o := threads{known: make(map[int]thread), notes: func() map[int]int { asked++; return notes }}
+	o.begin(time.Now())
+	for _, c := range []struct{ tid, want, asked int }{
+		{self, self, 0}, {gone, 79, 1}, {gone + 1, 0, 1}, {self, self, 1}, {gone, 79, 1},
+	} {
+		if got := o.process(c.tid, 0); got != c.want || asked != c.asked {
+			t.Errorf("thread %d: process %d, notes read %d times; want %d, %d", c.tid, got, asked, c.want, c.asked)
+		}
+	}
+	// The number goes to a thread of another process, which ends, too.
+	notes = map[int]int{gone: 80, gone + 1: 81}
+	o.begin(time.Now())
+	if got := o.process(gone, 0); got != 79 {
+		t.Errorf("process %d: asked again too soon", got)
+	}
+	o.begin(o.now.Add(trusted))
+	if a, b := o.process(gone, 0), o.process(gone+1, 0); a != 80 || b != 81 {
+		t.Errorf("processes %d, %d; want 80, 81", a, b)
+	}
+	// What nobody remembers any more stays.
+	notes = nil
+	o.begin(o.now.Add(trusted))
+	if got := o.process(gone, 0); got != 80 {
+		t.Errorf("process %d, want 80", got)
+	}
+}
+
+// TestManyThreads: threads that nobody forgets, since nobody has selected their processes, are so many at most, and
+// those that are asked for again and again stay.
+func TestManyThreads(t *testing.T) {
+	const first, often = 1 << 30, 1<<30 - 1
+	asked := 0
+	o := threads{known: make(map[int]thread), notes: func() map[int]int {
+		asked++
+		return map[int]int{often: 7}
+	}}
+	for i := range 20_000 {
+		o.noted = map[int]int{first + i: 1, often: 7}
+		o.asked = o.now
+		if got := o.process(first+i, 0); got != 1 {
+			t.Fatalf("process %d", got)
+		}
+		if i%1000 == 0 && o.process(often, 0) != 7 {
+			t.Fatal("what is asked for often is of another process")
+		}
+	}
+	if n := len(o.known) + len(o.older); n > 2*maxThreads || asked > 0 {
+		t.Errorf("%d threads are remembered", n)
+	}
+	if o.forget(map[int]bool{1: true}); len(o.known)+len(o.older) > 2 {
+		t.Errorf("%d threads of a process that was forgotten", len(o.known)+len(o.older)-1)
+	}
+}
+
+func TestNotes(t *testing.T) {
+	if notes := parseNotes("12 12\n13 12\nnonsense\n14\n"); len(notes) != 2 || notes[12] != 12 || notes[13] != 12 {
+		t.Errorf("notes %v", notes)
+	}
+}

@@ -1,0 +1,214 @@
+package tracefs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// linux310 has instances that stay empty, and no error_log.
+func linux310(t *testing.T) (*FS, *fakeFiles) {
+	f, fake := newFake(t)
+	fake.noMemory = true
+	for _, name := range []string{"set_event_pid", "error_log", "options", "README"} {
+		if err := os.RemoveAll(filepath.Join(fake.root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{
+		"trace_clock": "local [global] counter", "buffer_size_kb": "7 (expanded: 1408)\n", "tracing_on": "0\n",
+		"current_tracer": "nop\n", "set_event": "", "trace_pipe": "", "per_cpu/cpu0/stats": "now ts: 1\n",
+	} {
+		fake.put(name, text)
+	}
+	return f, fake
+}
+
+func (f *fakeFiles) settings() map[string]string {
+	all := make(map[string]string)
+	for _, name := range []string{"trace_clock", "buffer_size_kb", "tracing_on"} {
+		b, err := os.ReadFile(filepath.Join(f.root, name))
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		all[name] = settingOf(strings.TrimSpace(string(b)))
+	}
+	return all
+}
+
+func singleEvents() []Event {
+	events := testEvents()
+	events[0].Sites = events[0].Sites[:1]
+	return events
+}
+
+func TestOldFeatures(t *testing.T) {
+	f, _ := linux310(t)
+	if got := f.Features(); got != (Features{ExactHits: got.ExactHits}) {
+		t.Errorf("Linux 3.10 has %+v", got)
+	}
+}
+
+// TestMemoryIsTried: RHEL 7's 3.10 fetches from memory, and has nothing else of 3.14.
+func TestMemoryIsTried(t *testing.T) {
+	f, fake := linux310(t)
+	fake.noMemory = false
+	if got := f.Features(); !got.Memory || got.Instances || got.EventPID {
+		t.Errorf("RHEL 7 has %+v", got)
+	}
+	// Who may not define events is told what is likely.
+	for _, likely := range []bool{false, true} {
+		f, fake = linux310(t)
+		if likely {
+			fake.put("set_event_pid", "")
+		}
+		f.files = &undefining{fake}
+		if got := f.Features(); got.Memory != likely {
+			t.Errorf("likely %v: found %+v", likely, got)
+		}
+	}
+	if left := fake.left(); len(left) > 0 {
+		t.Errorf("left %q", left)
+	}
+}
+
+// undefining is a fake that lets nobody define events.
+type undefining struct{ *fakeFiles }
+
+func (u *undefining) Append(path, text string) error {
+	return &fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission}
+}
+
+// TestTopLevelIsPutBack makes each step fail in turn.
+func TestTopLevelIsPutBack(t *testing.T) {
+	for step := 1; ; step++ {
+		f, fake := linux310(t)
+		f.Features() // is tried before, and once
+		fake.log = nil
+		before := fake.settings()
+		fake.failAt = step
+		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, singleEvents(), Options{TopLevel: true})
+		if err == nil {
+			if step < 8 {
+				t.Errorf("only %d steps: %q", step, fake.log)
+			}
+			if now := fake.settings(); maps.Equal(now, before) {
+				t.Errorf("nothing is set: %v", now)
+			}
+			fake.failAt = 0
+			if err := s.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		} else if !errors.Is(err, fake.err) {
+			t.Errorf("step %d: %v", step, err)
+		}
+		if now := fake.settings(); !maps.Equal(now, before) {
+			t.Errorf("step %d (%s): the top level is %v, was %v", step, fake.log[step-1], now, before)
+		}
+		if left := fake.left(); len(left) > 0 {
+			t.Errorf("step %d: left %q", step, left)
+		}
+		if err == nil {
+			return
+		}
+	}
+}
+
+func TestTopLevelRefused(t *testing.T) {
+	for _, c := range []struct {
+		file, text string
+		opt        Options
+		want       string
+	}{
+		{"set_event", "sched:sched_switch\n", Options{TopLevel: true}, "somebody uses it"},
+		{"current_tracer", "function\n", Options{TopLevel: true}, "somebody uses it"},
+		{"set_event", "", Options{}, "not supported"},
+	} {
+		f, fake := linux310(t)
+		fake.put(c.file, c.text)
+		before := fake.settings()
+		if _, err := Start(t.Context(), f, Target{Path: "/bin/true"}, singleEvents(), c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %q, %+v: %v, want %q", c.file, c.text, c.opt, err, c.want)
+		}
+		if now := fake.settings(); !maps.Equal(now, before) {
+			t.Errorf("%s: the top level is %v, was %v", c.want, now, before)
+		}
+	}
+}
+
+// TestTopLevelLeftovers: what a killed run has left enabled there goes, too.
+func TestTopLevelLeftovers(t *testing.T) {
+	f, fake := linux310(t)
+	dead := owner{PID: 1 << 22, Started: 5, Session: 1}.String()
+	before := fake.settings()
+	note := noteOf([]setting{{"", before["trace_clock"]}, {"", before["buffer_size_kb"]}, {"", before["tracing_on"]}})
+	if err := f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%[1]s/e /bin/true:0x1\np:%[1]s/%[2]s /proc/self/exe:0x0\n", dead, note)); err != nil {
+		t.Fatal(err)
+	}
+	fake.put("events/"+dead+"/enable", "1\n")
+	fake.put("trace_clock", "local global [counter]\n")
+	fake.put("buffer_size_kb", "16384\n")
+	fake.put("tracing_on", "1\n")
+	if err := f.sweepTopLevel(dead); err != nil {
+		t.Fatal(err)
+	}
+	fake.put("events/"+dead+"/e/enable", "0\n") // as the kernel does
+	gone, err := f.Sweep()
+	if err != nil || len(gone) != 1 || len(fake.left()) > 0 {
+		t.Errorf("swept %v, %v; left %q", gone, err, fake.left())
+	}
+	if now := fake.settings(); !maps.Equal(now, before) {
+		t.Errorf("the top level is %v, was %v", now, before)
+	}
+}
+
+// TestNoted: what is noted of the top level is what was there, whatever the clock's name.
+func TestNoted(t *testing.T) {
+	const clocks = "local [global] counter uptime perf mono mono_raw boot x86-tsc"
+	for _, clock := range []string{"local", "mono", "mono_raw", "x86-tsc"} {
+		for _, size := range []string{"1408", "X"} {
+			want := []setting{{"trace_clock", clock}, {"buffer_size_kb", size}, {"tracing_on", "1"}}
+			note := noteOf(want)
+			if err := checkName(note, maxEventName); err != nil {
+				t.Error(err)
+			}
+			if got, ok := noted(note, clocks); !ok || !slices.Equal(got, want) {
+				t.Errorf("%s says %v, %v", note, got, ok)
+			}
+		}
+	}
+	for _, name := range []string{"e0_0123456789", "before_", "before__local", "before__local_1", "before__what_1_2"} {
+		if got, ok := noted(name, clocks); ok {
+			t.Errorf("%s says %v", name, got)
+		}
+	}
+}
+
+// TestNotOpened: where too many files are open no line was refused.
+func TestNotOpened(t *testing.T) {
+	f, _ := linux310(t)
+	var pe *probeError
+	if err := f.explain([]string{"p:g/a /bin/true:0x1"}, &fs.PathError{Op: "open", Path: f.path("uprobe_events"), Err: unix.EMFILE}); errors.As(err, &pe) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestRefusalWithoutErrorLog: the line that is not defined is the one that was refused.
+func TestRefusalWithoutErrorLog(t *testing.T) {
+	f, fake := linux310(t)
+	refusal := errors.New("refused")
+	lines := []string{"p:g/a /bin/true:0x1", "p:g/b /bin/true:0x2 x=%nothing"}
+	fake.put("uprobe_events", lines[0]+"\n")
+	var pe *probeError
+	if err := f.explain(lines, refusal); !errors.As(err, &pe) || pe.line != lines[1] || pe.at != "" || !errors.Is(err, refusal) {
+		t.Errorf("got %v", err)
+	}
+}
