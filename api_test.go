@@ -17,7 +17,7 @@ import (
 
 // public are the packages that others import.
 var public = []string{
-	".", "offsets", "offsets/symname", "offsets/gotype", "offsets/arch", "offsets/arch/amd64", "offsets/arch/arm64", "parse", "tracefs",
+	".", "offsets", "offsets/gotype", "parse", "tracefs",
 }
 
 // TestAPI: what the public packages export is what docs/api says, so that nothing of it

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"reflect"
 
-	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sort"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sort"
 
-	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets/symname"
+	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 

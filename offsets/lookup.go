@@ -1,6 +1,6 @@
 package offsets
 
-import "github.com/ftgo/ftgo/offsets/symname"
+import "github.com/ftgo/ftgo/internal/symname"
 
 // Func is one function of a binary: a name and the bytes that belong to it.
 type Func struct {

@@ -4,9 +4,9 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
-	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // check is what comparing with the function table comes to.

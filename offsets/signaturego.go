@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
-	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // goSignature lays out what a function of Go takes and gives.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets/arch/amd64"
+	"github.com/ftgo/ftgo/internal/arch/amd64"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 

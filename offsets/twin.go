@@ -7,7 +7,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )

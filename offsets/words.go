@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/internal/arch"
+	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
-	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // moreWords is the note of what tracebacks print as "...".

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/processors"
-	"github.com/ftgo/ftgo/offsets/arch"
 )
 
 // Selection is one value to show: a part of a variable, a register, or anything else that

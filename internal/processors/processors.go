@@ -5,9 +5,9 @@ import (
 	"debug/elf"
 	"runtime"
 
-	"github.com/ftgo/ftgo/offsets/arch"
-	"github.com/ftgo/ftgo/offsets/arch/amd64"
-	"github.com/ftgo/ftgo/offsets/arch/arm64"
+	"github.com/ftgo/ftgo/internal/arch"
+	"github.com/ftgo/ftgo/internal/arch/amd64"
+	"github.com/ftgo/ftgo/internal/arch/arm64"
 )
 
 var known = []arch.Processor{amd64.Processor, arm64.Processor}

@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/arch"
 )
 
 // portablePlan is a plan as it travels: all that pairing needs, without the binary and

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/ftgo/ftgo/internal/arch/amd64"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/arch/amd64"
 )
 
 func exampleScript() *Script {

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // choose returns the functions that patterns select, all and those of each. Patterns that match none are

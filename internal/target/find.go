@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/processors"
-	"github.com/ftgo/ftgo/offsets/arch"
 )
 
 // Find finds the file that BINARY means. A path, or a name that is a file,

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // Row is a function that can be probed, or, with a Note that says so, cannot; or a

@@ -3,8 +3,8 @@ package target
 import (
 	"slices"
 
+	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // Variables are the names of package variables, first those of the program's own module, which own counts.

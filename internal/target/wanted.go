@@ -5,8 +5,8 @@ import (
 	"maps"
 
 	"github.com/ftgo/ftgo/internal/given"
+	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // wanted is what the arguments ask for, parsed but not looked up.

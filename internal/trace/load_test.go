@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/arch/amd64"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/arch/amd64"
 )
 
 // planWith has functions, and events with sites at so many of them.

@@ -56,7 +56,7 @@ func TestSched(t *testing.T) {
 						if !ok || s.Func != -1 || ev.Fields.G != 0 {
 							t.Fatalf("site at %#x, function %d, fields %+v", addr, s.Func, ev.Fields)
 						}
-						// push %rbp, a conditional jump, a call: see offsets/arch/amd64/probe.go.
+						// push %rbp, a conditional jump, a call: see internal/arch/amd64/probe.go.
 						if op := code[s.Offset]; len(flags) == 0 && version != "1.17.13" && version != "1.20.14" && op != 0x55 && op != 0xe8 ||
 							k == Status && op != 0x55 && op>>4 != 7 {
 							t.Errorf("%s+%#x: opcode %#x", f.Name, addr-f.Addr, op)

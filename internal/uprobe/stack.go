@@ -3,9 +3,9 @@ package uprobe
 import (
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/arch"
 )
 
 // MaxStack is the number of callers that an event can tell: the return address, and what 14

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/arch"
+	"github.com/ftgo/ftgo/internal/arch/amd64"
 	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/arch"
-	"github.com/ftgo/ftgo/offsets/arch/amd64"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 

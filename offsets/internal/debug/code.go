@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 

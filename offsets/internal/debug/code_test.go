@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets/arch/amd64"
-	"github.com/ftgo/ftgo/offsets/arch/arm64"
+	"github.com/ftgo/ftgo/internal/arch/amd64"
+	"github.com/ftgo/ftgo/internal/arch/arm64"
 )
 
 // TestSweep: a function is decoded as a whole, or not at all.

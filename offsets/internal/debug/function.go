@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets/arch/amd64"
+	"github.com/ftgo/ftgo/internal/arch/amd64"
 )
 
 // TestReadExpression: what compilers write is understood, and nothing else.

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 

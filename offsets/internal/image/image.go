@@ -18,8 +18,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/processors"
-	"github.com/ftgo/ftgo/offsets/arch"
 	"golang.org/x/sys/unix"
 )
 

@@ -1,0 +1,185 @@
+package amd64
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/ftgo/ftgo/internal/arch"
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+var machine = arch.Machine{
+	Name: "x86-64", GOARCH: "amd64", Quantum: 1, SP: "sp", PC: "ip", Flags: "flags", Filler: "ax",
+	// System V ABI for x86-64, figure 3.36; a call pushes the return address.
+	DwarfSP: 7, DwarfFP: 6, CFA: 8,
+	SteppedReturn: true,
+	// 57 with five levels of page tables, which Go does not ask for.
+	AddressBits: 47,
+	// INT3, or the call that the kernel makes of a probed nop of five bytes (arch/x86/kernel/uprobes.c,
+	// arch_uprobe_optimize, since Linux 6.18).
+	Breakpoints: [][]byte{{0xcc}, {0xe8}},
+	// Debian's, and the rest's; FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 of glibc (sysdeps/generic/ldconfig.h).
+	Libraries: []string{"lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "lib64", "usr/lib64"}, LibraryFlags: 0x0303,
+	// R_X86_64_RELATIVE and R_X86_64_64 (System V ABI, x86-64, 4.4).
+	Relative: uint32(elf.R_X86_64_RELATIVE), Absolute: uint32(elf.R_X86_64_64),
+	LastPadded:     6,  // 1.5 counts the padding, 1.7 does not
+	FirstRegisters: 17, // which also keeps g in R14 (go.dev/doc/go1.17)
+}
+
+// Fetches goes by what regs_query_register_offset in arch/x86/kernel/ptrace.c knows, but for segments.
+func (processor) Fetches(r arch.Reg) bool {
+	return r == machine.PC || r == machine.Flags || slices.Contains(dwarfRegisters, r)
+}
+
+func (processor) Machine() *arch.Machine { return &machine }
+
+var (
+	// cmd/compile/abi-internal.md, "amd64 architecture".
+	goRegisters = []arch.Reg{"ax", "bx", "cx", "di", "si", "r8", "r9", "r10", "r11"}
+
+	internal = arch.CallConv{
+		Ints: goRegisters, IntResults: goRegisters, Floats: 15, StackArgs: 8, Context: "dx", G: "r14", CheckG: "r14",
+	}
+	// Before 1.17 g is in thread-local storage, out of reach but where the check has just
+	// loaded it.
+	abi0    = arch.CallConv{StackArgs: 8, Context: "dx", G: "r14", CheckG: "r14"}
+	oldABI0 = arch.CallConv{StackArgs: 8, Context: "dx", CheckG: "cx"}
+	// System V ABI for x86-64, 3.2.3.
+	sysv = arch.CallConv{
+		Ints: []arch.Reg{"di", "si", "dx", "cx", "r8", "r9"}, IntResults: []arch.Reg{"ax", "dx"}, Floats: 8, StackArgs: 8,
+		Returned: "ax",
+	}
+)
+
+func (processor) Go(minor int, assembly bool) *arch.CallConv {
+	switch {
+	case minor < machine.FirstRegisters:
+		return &oldABI0
+	case assembly:
+		return &abi0
+	}
+	return &internal
+}
+
+func (processor) C() *arch.CallConv { return &sysv }
+
+var (
+	frames    = arch.Frames{Return: "+0(%sp)", Pointer: "bp", Pushed: 8, AtTop: true, Kept: true}
+	oldFrames = arch.Frames{Return: "+0(%sp)", Pointer: "bp", Pushed: 8, AtTop: true}
+)
+
+// Frames have had frame pointers since Go 1.7. Those of C are as those of minor version 0.
+func (processor) Frames(minor int) *arch.Frames {
+	if 0 < minor && minor < 7 {
+		return &oldFrames
+	}
+	return &frames
+}
+
+// dwarfRegisters are those of integers by their numbers in DWARF (System V ABI for x86-64,
+// figure 3.36).
+var dwarfRegisters = []arch.Reg{
+	"ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+}
+
+func (processor) DwarfReg(n uint64) (arch.Reg, bool) {
+	if n < uint64(len(dwarfRegisters)) {
+		return dwarfRegisters[n], true
+	}
+	return "", 17 <= n && n <= 32
+}
+
+var errUnknownType = errors.New("how C passes values of its type is not known")
+
+// PassC classifies each eight bytes of a value: floating point (SSE) or not (INTEGER); there
+// are none if the value is passed in memory.
+func (processor) PassC(t *gotype.Type) (p arch.Passing, err error) {
+	if t.Size < 0 || t.Kind == reflect.Invalid {
+		return p, errUnknownType
+	}
+	if t.Size > 16 {
+		return p, nil
+	}
+	words := make([]bool, (t.Size+7)/8)
+	for i := range words {
+		words[i] = true
+	}
+	if !classifyParts(t, 0, words) {
+		return p, errUnknownType
+	}
+	for i, float := range words {
+		at := 8 * int64(i)
+		p.Parts = append(p.Parts, arch.Part{Offset: at, Size: min(8, t.Size-at), Float: float})
+	}
+	return p, nil
+}
+
+func classifyParts(t *gotype.Type, at int64, words []bool) bool {
+	if t.Size == 0 {
+		return true
+	}
+	switch t.Kind {
+	case reflect.Invalid:
+		return false
+	case reflect.Float64, reflect.Complex128:
+		return true
+	case reflect.Struct:
+		return !slices.ContainsFunc(t.Fields, func(f gotype.Field) bool { return !classifyParts(f.Type, at+f.Offset, words) })
+	case reflect.Array:
+		elem := t.Elem()
+		for i := range t.Len {
+			if elem == nil || !classifyParts(elem, at+i*elem.Size, words) {
+				return false
+			}
+		}
+		return true
+	}
+	for i := at / 8; i < (at+t.Size+7)/8; i++ {
+		words[i] = false
+	}
+	return true
+}
+
+// Bits of RFLAGS that conditional jumps look at (Intel SDM vol. 1, 3.4.3.1).
+const (
+	carryFlag    = 1 << 0
+	parityFlag   = 1 << 2
+	zeroFlag     = 1 << 6
+	signFlag     = 1 << 7
+	overflowFlag = 1 << 11
+)
+
+// Condition nibbles (SDM vol. 1, appendix B).
+const (
+	condB  = 2
+	condE  = 4
+	condBE = 6
+	condA  = 7
+)
+
+// conditions are the flags of which one is set where o, b, e, be, s, p, l or le hold; the last
+// two also hold where the sign is not the overflow.
+var conditions = [8]uint64{
+	overflowFlag, carryFlag, zeroFlag, carryFlag | zeroFlag, signFlag, parityFlag, 0, zeroFlag,
+}
+
+// Passed is JA. Go 1.4 jumps by it where the check has passed, all others by its opposite
+// where it has failed.
+func (processor) Passed() arch.Cond { return condA }
+
+// Failed goes by the flags of which one is set where the stack check has failed: what JBE
+// asks for.
+func (processor) Failed(field string) string {
+	return fmt.Sprintf("%s & %d", field, conditions[condBE>>1])
+}
+
+// Taken goes by the low four bits of a jump's opcode (Intel SDM vol. 1, appendix B). An odd
+// condition is the opposite of the one before it.
+func (processor) Taken(cond arch.Cond, flags uint64) bool {
+	n := cond >> 1 & 7
+	taken := flags&conditions[n] != 0 || n >= 6 && (flags&signFlag != 0) != (flags&overflowFlag != 0)
+	return taken != (cond&1 != 0)
+}

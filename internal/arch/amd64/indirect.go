@@ -1,0 +1,149 @@
+package amd64
+
+import (
+	"bytes"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/ftgo/ftgo/internal/arch"
+)
+
+// registers says what instructions do to those of general purpose.
+type registers struct{}
+
+// Sets knows ENDBR64 beside what x86asm does.
+func (registers) Sets(w arch.Way, at uint64, r x86asm.Reg) (writes, known bool) {
+	if bytes.HasPrefix(w.Code(at), endbr64) {
+		return false, true
+	}
+	in, err := instruction(w, at)
+	if err != nil {
+		return false, false
+	}
+	return sets(in, wide(r))
+}
+
+func instruction(w arch.Way, at uint64) (x86asm.Inst, error) { return x86asm.Decode(w.Code(at), 64) }
+
+// search is one for what a jump goes by, and value what it finds.
+type (
+	search = arch.Search[x86asm.Reg]
+	value  = arch.Value[x86asm.Reg]
+)
+
+// Leads goes by where the jump's target is from:
+//
+//   - an entry of a table, added to the table's address, is a switch of position-independent
+//     code (GCC, Clang: lea table(%rip),B; movslq (B,I,4),R; add B,R; jmp *R);
+//   - an element of an array of addresses is a switch or a tail call, depending on
+//     what the array holds;
+//   - anything else in memory (the global offset table, a table of methods, a
+//     structure), an argument, or the result of a call is a tail call.
+//
+// All ways that lead to the jump must say the same.
+func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
+	in, err := instruction(around, at)
+	if err != nil || in.Op != x86asm.JMP {
+		return false, false
+	}
+	s := arch.NewSearch(around, registers{})
+	switch arg := in.Args[0].(type) {
+	case x86asm.Mem:
+		return s.Follow(through(s, arg, at), at)
+	case x86asm.Reg:
+		if popsBefore(around, at) {
+			return false, true // no compiler puts a switch behind an epilogue
+		}
+		return s.Leads(arg, at)
+	}
+	return false, false
+}
+
+// Value goes by the operands.
+func (registers) Value(s *search, at uint64, _ x86asm.Reg) (v value) {
+	in, err := instruction(s, at)
+	if err != nil {
+		return v
+	}
+	switch in.Op {
+	case x86asm.CALL:
+		v.Kind = arch.Elsewhere
+	case x86asm.ADD:
+		if fromTable(s, in.Args[0], at) || fromTable(s, in.Args[1], at) {
+			v.Kind = arch.Inside
+		}
+	case x86asm.LEA:
+		if addr, ok := address(in, at); ok {
+			v = value{Kind: arch.Address, Addr: addr}
+		}
+	case x86asm.MOV:
+		switch src := in.Args[1].(type) {
+		case x86asm.Mem:
+			v = through(s, src, at)
+		case x86asm.Imm:
+			v = value{Kind: arch.Address, Addr: uint64(src)}
+		case x86asm.Reg:
+			if wide(src) == src {
+				v = value{Kind: arch.Copy, Of: []x86asm.Reg{src}}
+			}
+		}
+	default:
+		if src, ok := in.Args[1].(x86asm.Reg); ok && strings.HasPrefix(in.Op.String(), "CMOV") {
+			v = value{Kind: arch.Copy, Of: []x86asm.Reg{in.Args[0].(x86asm.Reg), src}}
+		}
+	}
+	return v
+}
+
+// fromTable reports whether a register holds an entry of a table of 32-bit
+// distances before an instruction.
+func fromTable(s *search, arg x86asm.Arg, at uint64) bool {
+	r, ok := arg.(x86asm.Reg)
+	return ok && s.All(wide(r), at, func(at uint64) bool {
+		in, err := instruction(s, at)
+		m, isMem := in.Args[1].(x86asm.Mem)
+		return err == nil && in.Op == x86asm.MOVSXD && isMem && m.Index != 0 && m.Scale == 4
+	})
+}
+
+// through is a word of memory that an instruction reads.
+func through(s *search, m x86asm.Mem, at uint64) (v value) {
+	if m.Index == 0 {
+		return value{Kind: arch.Elsewhere}
+	}
+	if m.Scale != 8 {
+		return v
+	}
+	table := uint64(int32(m.Disp))
+	if m.Base != 0 {
+		set, ok := s.One(m.Base, at)
+		if !ok {
+			return v
+		}
+		in, err := instruction(s, set)
+		base, ok := address(in, set)
+		if err != nil || !ok {
+			return v
+		}
+		table += base
+	}
+	return value{Kind: arch.Element, Addr: table}
+}
+
+// address is the one relative to RIP that a LEA loads. x86asm does not extend the sign of the distance.
+func address(in x86asm.Inst, at uint64) (addr uint64, ok bool) {
+	m, ok := in.Args[1].(x86asm.Mem)
+	return at + uint64(in.Len) + uint64(int32(m.Disp)), ok && in.Op == x86asm.LEA && m.Base == x86asm.RIP
+}
+
+// popsBefore reports whether the instruction above takes something off the stack, as
+// the end of an epilogue does.
+func popsBefore(w arch.Way, at uint64) bool {
+	b, ok := w.Above(at)
+	if !ok {
+		return false
+	}
+	in, err := instruction(w, b)
+	return err == nil && (in.Op == x86asm.POP || in.Op == x86asm.LEAVE || in.Op == x86asm.ADD && in.Args[0] == x86asm.RSP)
+}

@@ -1,0 +1,259 @@
+// Package amd64 knows x86-64: how long an instruction is, where it branches to, what a
+// uprobe does when it is put on it, and where Go and C keep what calls are known by. It
+// reads bytes of 64-bit code and nothing else: finding the bytes (ELF, symbols) and
+// choosing the sites to probe is left to package offsets.
+//
+// The decoder never guesses. A probe in the middle of an instruction corrupts the
+// program, so an encoding that is undefined, newer than the tables, or that
+// processors of different makers measure differently is an error, and the caller
+// must not decode past it. What is left out on purpose: legality that does not
+// change the length (a lock prefix on a load, VEX.W, VEX.L or VEX.vvvv of the
+// wrong value), the REX2 and extended EVEX encodings of APX, and the VEX maps above 3.
+//
+// Facts are from the Intel SDM (order number 325462), volume 2, chapter 2
+// (instruction format) and appendix A (opcode maps), and from the AMD APM
+// (24594), volume 3, for XOP and 3DNow!.
+package amd64
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/ftgo/ftgo/internal/arch"
+)
+
+// maxLen is the longest instruction a processor executes, in bytes
+// (SDM vol. 2, 2.3.11).
+const maxLen = 15
+
+// errTruncated says that the code ends before the instruction does.
+var errTruncated = errors.New("decode instruction: code ends inside it")
+
+// errUnknown says that the bytes are no instruction this package knows.
+var errUnknown = errors.New("decode instruction: undefined or unknown encoding")
+
+// inst is one decoded instruction, and how many of its bytes come before the opcode. REX counts
+// as a prefix, VEX, EVEX and XOP do not. Its Cond is the condition nibble of a jcc (SDM vol. 1,
+// appendix B: 6 is "below or equal", 7 "above"): jrcxz, loop, loope, loopne, and xbegin with its
+// fallback address are conditional jumps without it.
+type inst struct {
+	arch.Inst
+	Prefix int
+}
+
+// Legacy prefixes as a set.
+const (
+	pOpSize  = 1 << iota // 66
+	pAddr                // 67
+	pRep                 // f3
+	pRepne               // f2
+	pLock                // f0
+	pSegment             // 26 2e 36 3e 64 65; 3e is also notrack, f2 also bnd
+)
+
+var legacyPrefix = [256]uint8{
+	0x66: pOpSize, 0x67: pAddr, 0xf3: pRep, 0xf2: pRepne, 0xf0: pLock,
+	0x26: pSegment, 0x2e: pSegment, 0x36: pSegment, 0x3e: pSegment, 0x64: pSegment, 0x65: pSegment,
+}
+
+// rexW is the bit of a REX prefix that selects 64-bit operands.
+const rexW = 8
+
+func isREX(b byte) bool { return b&0xf0 == 0x40 }
+
+// Decode decodes the instruction at the start of code. Bytes behind it have no
+// influence. It does not allocate.
+func decode(code []byte) (in inst, err error) {
+	w, tooShort := code, errTruncated
+	if len(w) >= maxLen {
+		w, tooShort = w[:maxLen], errUnknown
+	}
+	var set, rex uint8
+	p := 0
+	for p < len(w) && legacyPrefix[w[p]] != 0 {
+		set |= legacyPrefix[w[p]]
+		p++
+	}
+	if p < len(w) && isREX(w[p]) {
+		rex = w[p]
+		p++
+		// A REX prefix counts only right before the opcode (SDM vol. 2, 2.2.1).
+		// Processors skip a misplaced one, disassemblers print it as an
+		// instruction of its own: nobody who means well writes that.
+		if p < len(w) && (legacyPrefix[w[p]] != 0 || isREX(w[p])) {
+			return inst{}, errUnknown
+		}
+	}
+	if p == len(w) {
+		return inst{}, tooShort
+	}
+	prefix := p
+	f, p := operands(w, p, set, rex)
+	switch f {
+	case 0:
+		return inst{}, errUnknown
+	case isCut:
+		return inst{}, tooShort
+	}
+	end := p + f.immLen(set, rex)
+	if end > len(w) {
+		return inst{}, tooShort
+	}
+	in = inst{arch.Inst{Len: end, Kind: f.kind(), Cond: arch.NoCond}, prefix}
+	if f&isDirect != 0 {
+		// AMD processors make these 16-bit branches, Intel's ignore the prefix
+		// (SDM vol. 2 on JMP: near branches are forced to 64 bits), so even the
+		// length is in doubt. xbegin, the one immZ here, is the same on both.
+		if set&pOpSize != 0 && rex&rexW == 0 && f&immZ == 0 {
+			return inst{}, errUnknown
+		}
+		in.To = int64(end) + signed(w[p:end])
+		if f&isJcc != 0 {
+			in.Cond = arch.Cond(w[p-1] & 15)
+		}
+	}
+	return in, nil
+}
+
+// operands goes from the opcode at w[p] to the immediate: it returns the form of the
+// instruction and the offset behind opcode, ModRM, SIB and displacement. The form
+// is isCut if w ends too early.
+func operands(w []byte, p int, set, rex uint8) (form, int) {
+	op := w[p:]
+	f, p := opcode(w, p, set, rex)
+	if f&hasModRM == 0 {
+		return f, p
+	}
+	if p == len(w) {
+		return isCut, p
+	}
+	modrm := w[p]
+	if !groups[f>>groupShift].defines(modrm) {
+		return 0, p
+	}
+	n := 1
+	if f&modIgnored == 0 {
+		if n = modrmLen(w[p:]); n == 0 {
+			return isCut, p
+		}
+	}
+	switch op[0] {
+	case 0xf6, 0xf7:
+		if modrm&0x30 == 0 { // test takes an immediate, the rest of group 3 does not
+			f |= opcodes[legacy][0][op[0]&1|0xa8] & immBits
+		}
+	case 0xc7:
+		if modrm == 0xf8 {
+			f |= isDirect | kindForm(arch.CondJump) // xbegin
+		}
+	case 0xff:
+		switch modrm >> 3 & 7 {
+		case 2, 3:
+			f |= kindForm(arch.IndirectCall)
+		case 4, 5:
+			kind := arch.IndirectJump
+			if addressesTable(w[p:p+n], rex) {
+				kind = arch.SwitchJump
+			}
+			f |= kindForm(kind)
+		}
+	case 0x0f:
+		switch {
+		case op[1] == 0x0f && p+n < len(w) && strings.IndexByte(ops3DNow, w[p+n]) < 0:
+			return 0, p
+		case op[1] == 0x78 && set&(pOpSize|pRepne) != 0:
+			f += 2 // extrq and insertq of SSE4a take two bytes, vmread none
+		}
+	}
+	return f, p + n
+}
+
+// opcode is the form that the opcode at w[p] tells, and the offset behind it.
+func opcode(w []byte, p int, set, rex uint8) (form, int) {
+	op := w[p]
+	p++
+	switch op {
+	case 0x0f:
+		return opcode0F(w, p, set)
+	case 0x8f:
+		if p == len(w) || w[p]&0x1f < 8 {
+			break // XOP has another number there than pop (AMD APM vol. 3, 1.2)
+		}
+		fallthrough
+	case 0xc4, 0xc5, 0x62:
+		return opcodeVector(w, p, set, rex)
+	}
+	return opcodes[legacy][0][op], p
+}
+
+// opcode0F is opcode behind 0f, in the maps 0f, 0f 38 and 0f 3a.
+func opcode0F(w []byte, p int, set uint8) (form, int) {
+	m := &opcodes[legacy][1]
+	if p < len(w) && (w[p] == 0x38 || w[p] == 0x3a) {
+		m = &opcodes[legacy][2+w[p]>>1&1]
+		p++
+	}
+	if p == len(w) {
+		return isCut, p
+	}
+	return m[w[p]].behind(legacyPP(set)), p + 1
+}
+
+// opcodeVector is opcode for VEX (SDM vol. 2, 2.3), EVEX (2.7) and XOP (AMD APM
+// vol. 3, 1.2), behind their first byte.
+func opcodeVector(w []byte, p int, set, rex uint8) (form, int) {
+	if set&^(pAddr|pSegment) != 0 || rex != 0 {
+		return 0, p // #UD (SDM vol. 2, 2.3.2 to 2.3.4)
+	}
+	escape := w[p-1]
+	payload := 3 // bytes up to and including the opcode
+	switch escape {
+	case 0xc5:
+		payload = 2
+	case 0x62:
+		payload = 4
+	}
+	if p+payload > len(w) {
+		return isCut, p
+	}
+	head, pp := w[p], w[p+1]&3
+	m := &opcodes[vex][head&0x1f]
+	switch escape {
+	case 0xc5:
+		m, pp = &opcodes[vex][1], head&3
+	case 0x8f:
+		m = &opcodes[xop][head&0x1f]
+	case 0x62:
+		// These two bits are fixed, except in the extended EVEX of APX.
+		if head&0x08 != 0 || w[p+1]&0x04 == 0 {
+			return 0, p
+		}
+		m = &opcodes[evex][head&7]
+	}
+	p += payload
+	return m[w[p-1]].behind(pp), p
+}
+
+// legacyPP is the mandatory prefix that the legacy prefixes amount to: f3 and f2 win over 66 (66 f3
+// 0f b8 is a popcnt of 16 bits). With both of them the outcome is not documented, so only opcodes
+// that accept everything pass.
+func legacyPP(set uint8) uint8 {
+	switch set & (pRep | pRepne) {
+	case 0:
+		return set & pOpSize
+	case pRep:
+		return 2
+	case pRepne:
+		return 3
+	}
+	return 4
+}
+
+// signed reads a little-endian number of 1, 2 or 4 bytes.
+func signed(b []byte) (v int64) {
+	for i, digits := range b {
+		v |= int64(digits) << (8 * i)
+	}
+	unused := 64 - 8*len(b)
+	return v << unused >> unused
+}

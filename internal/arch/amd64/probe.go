@@ -1,0 +1,162 @@
+package amd64
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+
+	"github.com/ftgo/ftgo/internal/arch"
+)
+
+// Cost holds for every x86-64 kernel from 3.16 (and the 3.10 of RHEL 7) to 6.18: Refused is what any
+// of them refuses, Emulated what all of them emulate. Source:
+// arch/x86/kernel/uprobes.c of RHEL 7, 3.18, 4.19 and 6.18 (functions are named
+// from the last one), arch/x86/lib/insn.c of 5.10.
+//
+// Not considered: user shadow stacks (6.6 and later, opt-in), on which a probed
+// call leaves no or a wrong return address.
+func (processor) Cost(function []byte, at int) arch.Cost {
+	in, err := decode(function[at:])
+	if err != nil {
+		return arch.Cost{Refused: err.Error()}
+	}
+	code := function[at : at+in.Len]
+	prefixes, op := code[:in.Prefix], code[in.Prefix]
+	if reason := cmp.Or(badNop(code, in), badPrefix(prefixes), badOpcode(code, in)); reason != "" {
+		// Instructions with a LOCK prefix, and those in VEX and EVEX leave SP alone.
+		keepsSP := op == 0xc4 || op == 0xc5 || op == 0x62 || bytes.IndexByte(prefixes, 0xf0) >= 0
+		return arch.Cost{Refused: reason, Passable: in.Kind.GoesOn() && keepsSP}
+	}
+	// branch_setup_xol_ops and push_setup_xol_ops.
+	switch {
+	case in.Kind == arch.Jump, in.Kind == arch.Call, in.Kind == arch.CondJump && in.Cond != arch.NoCond, op == 0x90:
+		return arch.Cost{Emulated: true}
+	case op&^7 == 0x50 && (in.Len == 1 || in.Len == 2 && prefixes[0] == 0x41):
+		return arch.Cost{Later: "push"}
+	}
+	return arch.Cost{}
+}
+
+// badNop gives the reason to keep off a nop that some kernels make a call, or refuse: can_optimize, and is_prefix_bad, which
+// a nop of ten bytes is excepted from by kernels that make it a call. A child that the C library forks has the call,
+// but not where it leads.
+func badNop(code []byte, in inst) string {
+	switch op := code[in.Prefix:]; {
+	case in.Kind != arch.Nop:
+	case in.Len == 5 && (op[0] == 0x90 || len(op) > 2 && op[1] == 0x1f && op[2]>>3&7 == 0):
+		return "nop of 5 bytes, which Linux 6.18 makes a call: a child of a fork dies there, and C functions lose what is below their stack pointer (red zone)"
+	case bytes.ContainsAny(code[:in.Prefix], "\x26\x2e\x36\x3e"):
+		reason := fmt.Sprintf("nop of %d bytes, padding with a segment prefix, which kernels refuse", in.Len)
+		if in.Len == 10 {
+			reason += ", and newer ones make a call"
+		}
+		return reason
+	}
+	return ""
+}
+
+// badPrefix follows is_prefix_bad, and insn_get_prefixes, which keeps four.
+func badPrefix(prefixes []byte) string {
+	different := 0
+	for i, p := range prefixes {
+		switch p {
+		case 0xf0:
+			return "lock prefix"
+		case 0x26, 0x2e, 0x36, 0x3e:
+			return "segment prefix other than fs and gs"
+		}
+		if !isREX(p) && bytes.IndexByte(prefixes[:i], p) < 0 {
+			different++
+		}
+	}
+	if different > 4 {
+		return "more than four different prefixes, which the kernel's decoder takes for an opcode"
+	}
+	return ""
+}
+
+// badOpcode gives the reason to keep off an instruction whose prefixes are fine,
+// "" when there is none.
+func badOpcode(code []byte, in inst) string {
+	prefixes, op := code[:in.Prefix], code[in.Prefix]
+	var next byte // ModRM, or the second byte of the opcode
+	if in.Prefix+1 < in.Len {
+		next = code[in.Prefix+1]
+	}
+	opSize := bytes.IndexByte(prefixes, 0x66) >= 0
+	repeat := bytes.IndexByte(prefixes, 0xf3) >= 0 || bytes.IndexByte(prefixes, 0xf2) >= 0
+	switch {
+	case in.Kind == arch.Trap:
+		return "raises an exception"
+	case (in.Kind == arch.Jump || in.Kind == arch.CondJump || in.Kind == arch.Call) && opSize:
+		return "branch with an operand size prefix" // branch_setup_xol_ops: ENOTSUPP
+	case op == 0x0f:
+		if good2Byte[next>>4]>>(next&15)&1 == 0 {
+			return "opcode that some kernels do not list as probeable"
+		}
+	case op == 0xc4, op == 0xc5, op == 0x62:
+		// insn_get_opcode takes the byte behind VEX or EVEX for a one-byte
+		// opcode. uprobe_init_insn refuses it when good_insns_64 has a gap there,
+		// else branch_setup_xol_ops goes by that number: vzeroupper (77) would
+		// be emulated as ja, kmovw (90) as nop.
+		return "VEX or EVEX encoding"
+	case op == 0x8f && next&0x38 != 0:
+		return "XOP encoding, which the kernel's decoder does not know"
+
+	// good_insns_64: zero on all kernels, as far as Decode knows the opcode.
+	case op >= 0x6c && op <= 0x6f, op >= 0xe4 && op <= 0xe7, op >= 0xec && op <= 0xef:
+		return "port input or output"
+	case op == 0xcf, op == 0xfa, op == 0xfb:
+		return "privileged or interrupt return"
+
+	case op == 0x8e && next>>3&7 == 2:
+		// insn_masking_exception, since 4.17: the trap after the step is
+		// suppressed, and comes an instruction too late.
+		return "mov to ss delays the single step trap"
+	case op == 0x90 && opSize:
+		return "nop with an operand size prefix" // ENOTSUPP in RHEL 7 and 3.18
+	case op == 0x90 && in.Prefix > 0 && isREX(prefixes[in.Prefix-1]) && prefixes[in.Prefix-1]&1 != 0:
+		// branch_setup_xol_ops looks at the opcode only. Go 1.16 to 1.20
+		// begin runtime.gcWriteBarrierR8 with it.
+		return "xchg with r8, which the kernel emulates as nop"
+
+	// Accepted, but the copy does something else than the original.
+	case op == 0x9c:
+		// default_post_xol_op restores TF in the flags, not on the stack; the
+		// popf to come would raise SIGTRAP.
+		return "pushf stores the trap flag of the single step"
+	case repeat && (op >= 0xa4 && op <= 0xa7 || op >= 0xaa && op <= 0xaf):
+		// TF traps after each iteration, RIP still at the instruction: the
+		// breakpoint is hit again.
+		return "repeated string instruction, hit once for each iteration"
+	case op == 0xc7 && next == 0xf8:
+		return "xbegin, whose fallback address is relative to the copy"
+	case op == 0xff && (next>>3&7 == 3 || next>>3&7 == 5):
+		// UPROBE_FIX_CALL replaces 8 bytes of a return address that has
+		// another shape, and the code segment may change under the step.
+		return "far call or jump"
+	}
+	return ""
+}
+
+// good2Byte is good_2byte_insns, the rows of RHEL 7 and 6.18 combined by AND, one
+// bit for an opcode, the lowest for column 0. (Kernels since the table was
+// revised let every 0f opcode pass, as good_insns_64 has a one at 0f by then.)
+var good2Byte = [16]uint16{
+	0x0: 1<<0xe | 1<<0xf,    // syscall, lar, prefetch, ud2 … are out
+	0x1: 0xffff &^ (1 << 8), // prefetch
+	0x2: 0xff0f,
+	0x3: 1<<1 | 1<<2 | 1<<3, // rdtsc, rdmsr, rdpmc; 0f 38 and 0f 3a are out before the revision
+	0x4: 0xffff,
+	0x5: 0xffff,
+	0x6: 0xffff,
+	0x7: 0xc0ff,
+	0x8: 0xffff,
+	0x9: 0xffff,
+	0xa: 0xffff &^ (1<<6 | 1<<7 | 1<<0xe), // PadLock, group 15 (fences, fxsave …)
+	0xb: 0xffff &^ (1 << 8),               // popcnt
+	0xc: 0xffff,
+	0xd: 0xffff &^ (1 << 0),
+	0xe: 0xffff,
+	0xf: 0xffff &^ (1<<0 | 1<<0xf),
+}

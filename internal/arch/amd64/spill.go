@@ -1,0 +1,128 @@
+package amd64
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/ftgo/ftgo/internal/arch"
+)
+
+// numbered are those registers as x86asm names them.
+var numbered = map[x86asm.Reg]arch.Reg{
+	x86asm.RAX: "ax", x86asm.RBX: "bx", x86asm.RCX: "cx", x86asm.RDI: "di", x86asm.RSI: "si",
+	x86asm.R8: "r8", x86asm.R9: "r9", x86asm.R10: "r10", x86asm.R11: "r11",
+}
+
+// Spilled reads what is before the call of morestack: moves of registers to their places on the
+// stack, MOVB to MOVQ, MOVSS and MOVSD. Go 1.17 and later spill all registers that arguments are
+// passed in, used or not (RegArgs in cmd/compile/internal/ssagen/ssa.go, SpillRegisterArgs in cmd/internal/obj).
+func (processor) Spilled(code []byte, c arch.Check) (spills []arch.Spill, ok bool) {
+	jump, err := decode(code[c.Jump:])
+	if err != nil || jump.To <= 0 {
+		return nil, false
+	}
+	for p := c.Jump + int(jump.To); p < len(code); {
+		in, err := decode(code[p:])
+		if err != nil {
+			return nil, false
+		}
+		switch in.Kind {
+		case arch.Call:
+			return spills, true
+		case arch.Nop:
+		case arch.Other:
+			s, ok := spill(code[p : p+in.Len])
+			if !ok {
+				return nil, false
+			}
+			spills = append(spills, s)
+		default:
+			return nil, false
+		}
+		p += in.Len
+	}
+	return nil, false
+}
+
+func spill(code []byte) (s arch.Spill, ok bool) {
+	in, err := x86asm.Decode(code, 64)
+	if err != nil {
+		return s, false
+	}
+	to, ok1 := in.Args[0].(x86asm.Mem)
+	from, ok2 := in.Args[1].(x86asm.Reg)
+	if !ok1 || !ok2 || to.Base != x86asm.RSP || to.Index != 0 || to.Segment != 0 {
+		return s, false
+	}
+	s = arch.Spill{Disp: to.Disp, Size: int64(in.MemBytes)}
+	switch in.Op {
+	case x86asm.MOV:
+		s.Register, ok = numbered[wide(from)]
+	case x86asm.MOVSS, x86asm.MOVSD_XMM, x86asm.MOVUPS:
+		ok = isVector(from)
+	}
+	return s, ok
+}
+
+// maxRead bounds the instructions that Read looks at.
+const maxRead = 64
+
+// updates are the instructions of traits that read their first operand, too.
+var updates = func() map[x86asm.Op]bool {
+	named := make(map[string]bool)
+	for _, name := range strings.Fields("CMP TEST BT ADD SUB ADC SBB AND OR XOR NOT NEG INC DEC SHL SHR SAR ROL ROR BSWAP") {
+		named[name] = true
+	}
+	ops := make(map[x86asm.Op]bool)
+	for op := range traits {
+		if named[op.String()] {
+			ops[op] = true
+		}
+	}
+	return ops
+}()
+
+// Read goes on from the first instruction as long as it knows what an instruction reads and writes.
+func (processor) Read(code []byte) (read []arch.Reg) {
+	written := make(map[x86asm.Reg]bool)
+	reads := func(r x86asm.Reg) {
+		if name, ok := numbered[wide(r)]; ok && !written[wide(r)] && !slices.Contains(read, name) {
+			read = append(read, name)
+		}
+	}
+	for p, n := 0, 0; p < len(code) && n < maxRead; n++ {
+		in, err := decode(code[p:])
+		if err != nil || !in.Kind.GoesOn() && in.Kind != arch.CondJump || !x86asmKnows(code[p+in.Prefix:]) {
+			return read
+		}
+		x, err := x86asm.Decode(code[p:p+in.Len], 64)
+		if p += in.Len; in.Kind == arch.Nop || x.Op == x86asm.PUSH {
+			continue
+		}
+		has := traits[x.Op]
+		if err != nil || has.facts&listed == 0 || x.Op == x86asm.XCHG || x.Op == x86asm.XADD {
+			return read
+		}
+		zeroes := (x.Op == x86asm.XOR || x.Op == x86asm.SUB || x.Op == x86asm.SBB) && x.Args[0] == x.Args[1]
+		for i, arg := range x.Args {
+			switch a := arg.(type) {
+			case x86asm.Reg:
+				if (i > 0 || updates[x.Op]) && !zeroes {
+					reads(a)
+				}
+			case x86asm.Mem:
+				reads(a.Base)
+				reads(a.Index)
+			}
+		}
+		if dst, ok := x.Args[0].(x86asm.Reg); ok && has.facts&writesFirst != 0 {
+			written[wide(dst)] = true
+		}
+		for _, r := range has.writes {
+			written[r] = true
+		}
+	}
+	return read
+}

@@ -1,0 +1,179 @@
+package arm64
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/ftgo/ftgo/internal/arch"
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+var machine = arch.Machine{
+	Name: "arm64", GOARCH: "arm64", Quantum: size, SP: "sp", PC: "pc", Flags: "pstate", Filler: "x0",
+	// DWARF for the Arm 64-bit Architecture, 4.1. A call pushes nothing.
+	DwarfSP: 31, DwarfFP: 29,
+	// 52 with larger ones, which Go does not ask for (Documentation/arch/arm64/memory.rst).
+	AddressBits: 48,
+	// BRK #5 (arch/arm64/include/asm/brk-imm.h and uprobes.h, Linux 4.10 to 6.18).
+	Breakpoints: [][]byte{{0xa0, 0x00, 0x20, 0xd4}},
+	// Debian's, and the rest's; FLAG_AARCH64_LIB64 | FLAG_ELF_LIBC6 of glibc (sysdeps/generic/ldconfig.h).
+	Libraries: []string{"lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu", "lib64", "usr/lib64"}, LibraryFlags: 0x0a03,
+	// R_AARCH64_RELATIVE and R_AARCH64_ABS64 (ELF for the Arm 64-bit Architecture, 5.7).
+	Relative: uint32(elf.R_AARCH64_RELATIVE), Absolute: uint32(elf.R_AARCH64_ABS64),
+	// Functions begin at multiples of 16, and the linker counts the zeros up to there as part of the one
+	// before (cmd/link/internal/ld/data.go, assignAddress).
+	LastPadded:     math.MaxInt,
+	FirstRegisters: 18, // go.dev/doc/go1.18
+}
+
+func (processor) Machine() *arch.Machine { return &machine }
+
+// x are the general registers by their numbers in DWARF, and as arguments are given them.
+var x = func() (all []arch.Reg) {
+	for i := range 31 {
+		all = append(all, arch.Reg(fmt.Sprint("x", i)))
+	}
+	return all
+}()
+
+// dwarfVector is DWARF's number of the first of the 32 registers for floating point.
+const dwarfVector = 64
+
+// DwarfReg goes by DWARF for the Arm 64-bit Architecture, 4.1.
+func (processor) DwarfReg(n uint64) (arch.Reg, bool) {
+	switch {
+	case n < uint64(len(x)):
+		return x[n], true
+	case n == machine.DwarfSP:
+		return machine.SP, true
+	}
+	return "", dwarfVector <= n && n < dwarfVector+32
+}
+
+// Fetches goes by what regs_query_register_offset in arch/arm64/kernel/ptrace.c knows.
+func (processor) Fetches(r arch.Reg) bool {
+	return r == "lr" || r == machine.PC || r == machine.SP || r == machine.Flags || slices.Contains(x, r)
+}
+
+var (
+	// cmd/compile/abi-internal.md, "arm64 architecture". REGG is R28 and REGCTXT is R26 in ABI0, too
+	// (cmd/internal/obj/arm64/a.out.go, Go 1.5 to 1.26).
+	internal = arch.CallConv{
+		Ints: x[:16], IntResults: x[:16], Floats: 16, StackArgs: 8, Outgoing: 8, Context: "x26", G: "x28", CheckG: "x28",
+	}
+	abi0 = arch.CallConv{StackArgs: 8, Outgoing: 8, Context: "x26", G: "x28", CheckG: "x28"}
+	// Procedure Call Standard for the Arm 64-bit Architecture, 6.8 and 6.9. X8 need not be the same
+	// where the function returns.
+	aapcs = arch.CallConv{Ints: x[:8], IntResults: x[:2], Floats: 8, Indirect: "x8", InOrder: true}
+)
+
+// Go passes values on the stack before 1.18, with the place for the callee's return address
+// below them.
+func (processor) Go(minor int, assembly bool) *arch.CallConv {
+	if minor < machine.FirstRegisters || assembly {
+		return &abi0
+	}
+	return &internal
+}
+
+func (processor) C() *arch.CallConv { return &aapcs }
+
+// firstFramePointers is the first minor version of Go whose functions keep frame pointers
+// (go.dev/doc/go1.12).
+const firstFramePointers = 12
+
+// Frames have the return address at their bottom, and the caller's frame pointer just below
+// (cmd/internal/obj/arm64/obj7.go, preprocess). Those of C, which are as those of minor version 0,
+// have both at the bottom or somewhat above.
+func (processor) Frames(minor int) *arch.Frames {
+	return &arch.Frames{Return: x[30].Fetch(), Pointer: x[29], Kept: minor == 0 || minor >= firstFramePointers}
+}
+
+var errUnknownType = errors.New("how C passes values of its type is not known")
+
+// PassC: up to four numbers of floating point that are all there is of a value, and of the same size,
+// have a register each; else up to 16 bytes are words, and of more there is the address (Procedure
+// Call Standard for the Arm 64-bit Architecture, 5.9.5 and 6.8.2).
+func (processor) PassC(t *gotype.Type) (p arch.Passing, err error) {
+	if t.Size < 0 || t.Kind == reflect.Invalid {
+		return p, errUnknownType
+	}
+	if t.Size > 8*mostFloats { // C's numbers of 16 bytes are of no known type
+		p.ByRef = true
+		return p, nil
+	}
+	floats, err := floatsOf(t)
+	if err != nil {
+		return p, err
+	}
+	part := arch.Part{Size: 8}
+	if floats.homogeneous() && floats.n*floats.size == t.Size {
+		part = arch.Part{Size: floats.size, Float: true}
+	} else if p.ByRef = t.Size > 16; p.ByRef {
+		return p, nil
+	}
+	for at := int64(0); at < t.Size; at += part.Size {
+		p.Parts = append(p.Parts, arch.Part{Offset: at, Size: min(part.Size, t.Size-at), Float: part.Float})
+	}
+	return p, nil
+}
+
+// mostFloats is how many numbers of floating point a value may have that registers hold.
+const mostFloats = 4
+
+// floats are the numbers of floating point of a value: n of one size; or too many, if there
+// is something else.
+type floats struct{ n, size int64 }
+
+// mixed are parts of more than one kind or size.
+var mixed = floats{n: mostFloats + 1}
+
+func (f floats) homogeneous() bool { return 0 < f.n && f.n <= mostFloats }
+
+// with are those of two parts of a value.
+func (f floats) with(g floats) floats {
+	switch {
+	case g.n == 0:
+		return f
+	case f.n > 0 && f.size != g.size || f.n+g.n > mostFloats:
+		return mixed
+	}
+	return floats{f.n + g.n, g.size}
+}
+
+func floatsOf(t *gotype.Type) (all floats, err error) {
+	if t.Size == 0 {
+		return all, nil
+	}
+	switch t.Kind {
+	case reflect.Invalid:
+		return mixed, errUnknownType
+	case reflect.Float64:
+		return floats{1, t.Size}, nil
+	case reflect.Complex128:
+		return floats{2, t.Size / 2}, nil
+	case reflect.Struct:
+		for i := range t.Fields {
+			part, err := floatsOf(t.Fields[i].Type)
+			if all = all.with(part); err != nil || all == mixed {
+				return all, err
+			}
+		}
+		return all, nil
+	case reflect.Array:
+		elem := t.Elem()
+		if elem == nil {
+			return mixed, errUnknownType
+		}
+		part, err := floatsOf(elem)
+		for range min(t.Len, mostFloats+1) {
+			all = all.with(part)
+		}
+		return all, err
+	}
+	return mixed, nil
+}

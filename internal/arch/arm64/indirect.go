@@ -1,0 +1,174 @@
+package arm64
+
+import (
+	"github.com/ftgo/ftgo/internal/arch"
+)
+
+// registers says what instructions do to those of general purpose, which go by their numbers.
+type registers struct{}
+
+// Sets goes by the operands.
+func (registers) Sets(w arch.Way, at uint64, r uint32) (sets, known bool) {
+	o, known := decode(wordAt(w, at))
+	return o.writes&one(r) != 0, known
+}
+
+// wordAt is an instruction of a function.
+func wordAt(w arch.Way, at uint64) uint32 {
+	if code := w.Code(at); len(code) >= size {
+		return word(code)
+	}
+	return 0
+}
+
+// search is one for what a jump goes by, and value what it finds.
+type (
+	search = arch.Search[uint32]
+	value  = arch.Value[uint32]
+)
+
+// Leads goes by where the jump's target is from:
+//
+//   - a distance from a table, added to an address, is a switch (GCC: ldrh w1, [table, w0, uxtw #1];
+//     adr x2, here; add x1, x2, w1, sxth #2; br x1. Clang: ldrsw x1, [table, x0, lsl #2]; add x1, table, x1; br x1);
+//   - an element of an array of addresses is a switch or a tail call, depending on what the array holds;
+//   - anything else in memory (the global offset table, a table of methods, a structure), an argument,
+//     or the result of a call is a tail call;
+//   - of whatever else, a jump right behind where the return address is restored is a tail call.
+//
+// All ways that lead to the jump must say the same.
+func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
+	jump := wordAt(around, at)
+	if c := classify(jump); c != jumpReg && c != authJump {
+		return false, false
+	}
+	if popsBefore(around, at) {
+		return false, true // no compiler puts a switch behind an epilogue
+	}
+	if inside, ok = arch.NewSearch(around, registers{}).Leads(rn(jump), at); ok {
+		return inside, true
+	}
+	return false, restores(around, at)
+}
+
+// Value goes by the operands.
+func (registers) Value(s *search, at uint64, r uint32) (v value) {
+	w := wordAt(s, at)
+	switch classify(w) {
+	case call, callReg, authCall:
+		v.Kind = arch.Elsewhere
+	case address:
+		v = constant(s, w, at)
+	case step:
+		v = computed(s, w, at, r)
+	}
+	return v
+}
+
+// computed is Value for what is a plain instruction.
+func computed(s *search, w uint32, at uint64, r uint32) (v value) {
+	o, _ := decode(w)
+	switch {
+	case o.access == load && !o.indexed:
+		if !o.vector && (r == o.first || r == o.second) { // and not the base, which it may move
+			v.Kind = arch.Elsewhere
+		}
+	case w&0xffe01c00 == 0xf8601800: // LDR Xt, [Xn, Xm, LSL #3]
+		if array := base(s, rn(w), at); array.Kind == arch.Address {
+			v = value{Kind: arch.Element, Addr: array.Addr}
+		}
+	case w&0x7f000000 == 0x0b000000: // ADD of registers
+		if fromTable(s, rn(w), at) || fromTable(s, rm(w), at) {
+			v.Kind = arch.Inside
+		}
+	case w&0xffe0ffe0 == 0xaa0003e0: // MOV
+		v = value{Kind: arch.Copy, Of: []uint32{rm(w)}}
+	case w&0xffe00c00 == 0x9a800000: // CSEL
+		v = value{Kind: arch.Copy, Of: []uint32{rn(w), rm(w)}}
+	default:
+		v = constant(s, w, at)
+	}
+	return v
+}
+
+// constant is the address that ADR, ADRP, or ADRP and ADD put into a register.
+func constant(s *search, w uint32, at uint64) (v value) {
+	switch {
+	case w&0x9f000000 == 0x10000000:
+		return value{Kind: arch.Address, Addr: at + distance(w)}
+	case w&0x9f000000 == 0x90000000:
+		return value{Kind: arch.Address, Addr: pageOf(w, at)}
+	case w&0xffc00000 == 0x91000000: // ADD of a number
+		if v = base(s, rn(w), at); v.Kind == arch.Address {
+			v.Addr += uint64(w >> 10 & 0xfff)
+		}
+	}
+	return v
+}
+
+// base is the constant that is in a register before an instruction.
+func base(s *search, r uint32, at uint64) (v value) {
+	if set, ok := s.One(r, at); ok && set < at {
+		return constant(s, wordAt(s, set), set)
+	}
+	return v
+}
+
+// fromTable tells whether a register holds an entry of a table of distances before an instruction.
+func fromTable(s *search, r uint32, at uint64) bool {
+	return s.All(r, at, func(at uint64) bool {
+		w := wordAt(s, at)
+		o, known := decode(w)
+		return known && o.access == load && o.indexed && !o.vector && o.bytes <= 4 && classify(w) != literal
+	})
+}
+
+// maxEpilogue bounds the instructions of one, those that set arguments of a tail call among them.
+const maxEpilogue = 32
+
+// popsBefore tells whether an epilogue ends right above: the return address is loaded from the stack, or SP goes up.
+func popsBefore(w arch.Way, at uint64) bool {
+	b, ok := w.Above(at)
+	for ok && wordAt(w, b)&hints.bits == hints.value {
+		b, ok = w.Above(b)
+	}
+	if !ok {
+		return false
+	}
+	word := wordAt(w, b)
+	o, known := decode(word)
+	return known && raises(word, o)
+}
+
+// raises tells whether an instruction takes something off the stack: a load that SP goes up behind, or ADD of a number to SP.
+func raises(word uint32, o operands) bool {
+	return o.base == stack && o.access == load && o.writes&(1<<stack) != 0 || word&0xff8003ff == 0x910003ff
+}
+
+// restores tells whether execution comes to a jump straight from where the return address is loaded from the stack, and SP
+// goes up: an epilogue, behind which GCC puts the function's end (sums and differences that it jumps to are
+// addresses in libraries, and pointers that glibc has mangled). A branch or a call on the way, or one that leads in, ends it.
+func restores(w arch.Way, at uint64) bool {
+	up := false
+	for range maxEpilogue {
+		b, ok := w.Above(at)
+		if before := w.Before(at); !ok || len(before) != 1 || before[0] != b {
+			return false
+		}
+		word := wordAt(w, b)
+		o, known := decode(word)
+		c := classify(word)
+		switch {
+		case word&hints.bits == hints.value: // which may authenticate the return address
+		case !known || c != step && c != address || o.writes&(1<<stack) != 0 && !raises(word, o):
+			return false
+		default:
+			up = up || o.writes&(1<<stack) != 0
+			if o.writes&(1<<link) != 0 {
+				return up && o.base == stack && o.access == load
+			}
+		}
+		at = b
+	}
+	return false
+}

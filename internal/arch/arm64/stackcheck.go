@@ -1,0 +1,96 @@
+package arm64
+
+import "github.com/ftgo/ftgo/internal/arch"
+
+const (
+	// maxPrologue bounds the instructions up to the deciding jump, maxTail those of the part that calls morestack.
+	maxPrologue = 14
+	maxTail     = 64
+
+	// spoiled are the registers that the check may use (REGRT1, REGRT2, REGTMP; x1 to x3 up to 1.17, when
+	// arguments were on the stack).
+	spoiled = 1<<1 | 1<<2 | 1<<3 | scratch
+
+	g         = 28 // holds g in all code of Go
+	temporary = 27 // the assembler's own, REGTMP
+)
+
+// Conditions (DDI 0487, C1.2.4).
+const (
+	condEQ = 0
+	condLO = 3
+	condHI = 8
+	condLS = 9
+	condAL = 14
+	condNV = 15
+)
+
+// StackCheck finds the check by its form alone: a load of stackguard0 or stackguard1 (16 or 24 from g), then a
+// B.LS to straight code that calls once and then jumps to the function's beginning. B.LO and B.EQ come before
+// it where the frame is large, and nothing else but arithmetic.
+//
+// Source: stacksplit in cmd/internal/obj/arm64/obj7.go of Go 1.16 to 1.27.
+func (processor) StackCheck(code []byte) (arch.Check, bool) {
+	guard, first := false, 0
+	for at := 0; at+size <= len(code) && at < maxPrologue*size; at += size {
+		w := word(code[at:])
+		o, known := decode(w)
+		switch {
+		case w&0xfffffbe0 == 0xf9400800|g<<5 && o.writes&^spoiled == 0: // LDR Xt, [g, #16 or #24]
+			guard = true
+		case known && classify(w) == step && o.access == none && o.writes&^spoiled == 0:
+		case w&0xff000010 == 0x54000000:
+			cond := w & 15
+			again, ok := callsMorestack(code, at+int(target(w)))
+			if !ok || !guard || cond != condLS && cond != condLO && cond != condEQ {
+				return arch.Check{}, false
+			}
+			if first == 0 {
+				first = at
+			}
+			if cond == condLS {
+				return arch.Check{Jump: at, Post: at + size, Repeats: true, First: first, Again: again}, !reaches(code, at+size)
+			}
+		default:
+			return arch.Check{}, false
+		}
+	}
+	return arch.Check{}, false
+}
+
+// callsMorestack tells whether straight code calls once, and then jumps to the function's beginning, and where
+// the call is.
+func callsMorestack(code []byte, at int) (again int, ok bool) {
+	for n := 0; n < maxTail && 0 < at && at+size <= len(code); n++ {
+		w := word(code[at:])
+		switch classify(w) {
+		case call:
+			if again != 0 {
+				return 0, false
+			}
+			again = at
+		case jump:
+			return again, again != 0 && at+int(target(w)) == 0
+		case step, nop, address:
+		default:
+			return 0, false
+		}
+		at += size
+	}
+	return 0, false
+}
+
+// reaches tells whether a direct branch leads to an instruction of the check but its first, which no compiler's does. (To the one
+// behind it may lead, where a function without a frame begins with a loop.)
+func reaches(code []byte, post int) bool {
+	for at := 0; at+size <= len(code); at += size {
+		w := word(code[at:])
+		switch classify(w) {
+		case jump, condJump, newCond:
+			if to := at + int(target(w)); 0 < to && to < post {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,104 @@
+package arch
+
+import (
+	"testing"
+)
+
+// instruction writes a value to a register, "" for none, "?" if that is not known.
+type instruction struct {
+	writes string
+	value  Value[string]
+	before []uint64 // instead of the one above
+}
+
+// toy is a function of instructions 0, 1 ...; addresses below 1000 are its own, those below 2000 another one's.
+type toy []instruction
+
+func (f toy) Start() uint64                        { return 0 }
+func (f toy) Code(uint64) []byte                   { return nil }
+func (f toy) Above(at uint64) (uint64, bool)       { return at - 1, at > 0 }
+func (f toy) Pointer(at uint64) (uint64, bool)     { return at - 5000, at >= 5000 }
+func (f toy) Inside(addr uint64) (inside, ok bool) { return addr < 1000, addr < 2000 }
+
+func (f toy) Before(at uint64) []uint64 {
+	if f[at].before != nil || at == 0 {
+		return f[at].before
+	}
+	return []uint64{at - 1}
+}
+
+func (f toy) Sets(_ Way, at uint64, r string) (sets, known bool) {
+	return f[at].writes == r, f[at].writes != "?"
+}
+
+func (f toy) Value(_ *Search[string], at uint64, _ string) Value[string] { return f[at].value }
+
+// TestLeads: a value is followed to where it is from, by all ways.
+func TestLeads(t *testing.T) {
+	is := func(k ValueKind, addr uint64) instruction {
+		return instruction{writes: "a", value: Value[string]{Kind: k, Addr: addr}}
+	}
+	copies := func(to string, of ...string) instruction {
+		return instruction{writes: to, value: Value[string]{Kind: Copy, Of: of}}
+	}
+	other, doubt := instruction{writes: "b"}, instruction{writes: "?"}
+	from := func(i instruction, before ...uint64) instruction {
+		i.before = before
+		return i
+	}
+	chain := func(n int) (f toy) {
+		f = toy{is(Inside, 0)}
+		for range n {
+			f = append(f, copies("b", "a"), copies("a", "b"))
+		}
+		return append(f, other)
+	}
+	long := toy{is(Inside, 0)}
+	for len(long) < maxSearch+2 {
+		long = append(long, other)
+	}
+	for _, c := range []struct {
+		scenario   string
+		code       toy // of a jump through a, which is the last
+		inside, ok bool
+	}{
+		{"argument", toy{other, other}, false, true},
+		{"memory", toy{is(Elsewhere, 0), other}, false, true},
+		{"distance", toy{is(Inside, 0), other}, true, true},
+		{"own address", toy{is(Address, 7), other, other}, true, true},
+		{"another one's", toy{is(Address, 1007), other}, false, true},
+		{"address of nothing", toy{is(Address, 4000), other}, false, false},
+		{"array of own", toy{is(Element, 5001), other}, true, true},
+		{"array of others", toy{is(Element, 6001), other}, false, true},
+		{"array that is not there", toy{is(Element, 3), other}, false, false},
+		{"not known", toy{is(Unknown, 0), other}, false, false},
+		{"instruction that may write anything", toy{is(Inside, 0), doubt, other}, false, false},
+		{"copies", chain(2), true, true},
+		{"more copies", chain(3), false, false},
+		{"either of two that agree", toy{is(Inside, 0), copies("b", "a"), copies("a", "b", "a"), other}, true, true},
+		{"either of two that differ", toy{other, is(Inside, 0), copies("b", "c"), copies("a", "b", "a"), other}, false, false},
+		{"two ways that agree", toy{is(Inside, 0), from(is(Address, 7), 0), from(other, 0, 1)}, true, true},
+		{"two ways that differ", toy{is(Inside, 0), from(is(Elsewhere, 0), 0), from(other, 0, 1)}, false, false},
+		{"loop", toy{is(Inside, 0), from(other, 0, 2), other, from(other, 2)}, true, true},
+		{"nothing leads there", toy{is(Inside, 0), instruction{before: []uint64{}}, other}, false, false},
+		{"too far back", long, false, false},
+	} {
+		s := NewSearch[string](c.code, c.code)
+		if inside, ok := s.Leads("a", uint64(len(c.code)-1)); inside != c.inside || ok != c.ok {
+			t.Errorf("%s: %v, %v; want %v, %v", c.scenario, inside, ok, c.inside, c.ok)
+		}
+	}
+}
+
+// TestSearches: a search ends, even if each value is one of many.
+func TestSearches(t *testing.T) {
+	f := toy{{writes: "a", value: Value[string]{Kind: Elsewhere}}}
+	for range 3 {
+		f = append(f, instruction{writes: "a", value: Value[string]{Kind: Copy, Of: []string{"a", "a", "a", "a", "a"}}})
+	}
+	f = append(f, instruction{})
+	s := NewSearch[string](f, f)
+	if _, ok := s.Leads("a", uint64(len(f)-1)); ok || s.searches >= 0 {
+		t.Errorf("found, after %d searches", maxSearches-s.searches)
+	}
+}
