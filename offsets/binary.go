@@ -134,6 +134,15 @@ func (b *Binary) FuncAt(addr uint64) (*Func, bool) {
 	return &b.funcs[i], true
 }
 
+// funcFrom returns the first function that begins at an address, or behind it.
+func (b *Binary) funcFrom(addr uint64) (*Func, bool) {
+	next := sort.Search(len(b.funcs), func(i int) bool { return b.funcs[i].Addr >= addr })
+	if next == len(b.funcs) {
+		return nil, false
+	}
+	return &b.funcs[next], true
+}
+
 // code returns the function's bytes.
 func (b *Binary) code(f *Func) ([]byte, error) { return b.image.Code(f.Name, f.Addr, f.Size) }
 

@@ -94,7 +94,7 @@ func TestSparseSections(t *testing.T) {
 					b.Sites(f)
 					b.Position(f.Addr)
 				}
-				b.InlinedAt("f0")
+				b.Inlined()
 				b.File().BuildID()
 			})
 			if spent > 16<<20 {

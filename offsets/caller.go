@@ -2,7 +2,6 @@ package offsets
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
@@ -58,43 +57,34 @@ func (b *Binary) LinkAt(addr uint64) (size uint64, sized, bare bool) {
 	return 0, false, ok && (rule.Register != b.image.Processor.Machine().DwarfFP || rule.Computed)
 }
 
-// InlinedAt returns where the compiler put the body of a function instead of a call, sorted, one
+// Inlined returns, by the names of functions, where the compiler put their bodies instead of calls, sorted, one
 // for each copy: whose code it became part of, by way of other inlined functions or not, and
 // where the source has the call. What happens there no probe on the function sees; it may have
 // code of its own besides. The places are what debug information tells (Go 1.10 and later), else
 // Go's own function table (Go 1.12 and later). Copies of which the optimizer left no instruction
 // are in neither: it may be less than the source has.
-func (b *Binary) InlinedAt(name string) ([]Frame, error) {
-	x, err := b.inlined()
-	sites := slices.Clone(x[name])
-	slices.SortFunc(sites, func(s, o Frame) int {
-		return cmp.Or(cmp.Compare(s.Function, o.Function), cmp.Compare(s.File, o.File), cmp.Compare(s.Line, o.Line))
-	})
-	return sites, err
-}
+func (b *Binary) Inlined() (map[string][]Frame, error) { return b.inlined() }
 
-// Inlined returns the names of all functions that InlinedAt knows a place of, sorted.
-func (b *Binary) Inlined() ([]string, error) {
-	x, err := b.inlined()
-	return slices.Sorted(maps.Keys(x)), err
-}
-
-// readInlined lists where each function was inlined.
 func (b *Binary) readInlined() (map[string][]Frame, error) {
 	d, err := b.debug()
-	x := make(map[string][]Frame)
+	at := make(map[string][]Frame)
 	add := func(callee, caller, file string, line int) {
-		x[callee] = append(x[callee], Frame{Function: caller, File: file, Line: line})
+		at[callee] = append(at[callee], Frame{Function: caller, File: file, Line: line})
 	}
 	// Go's own is left out by -w even where that of C stays.
-	if err == nil && (d.HasGo() || b.goVer.Minor == 0) {
-		if err = d.Calls(add); err == nil {
-			return x, nil
-		}
+	err = cmp.Or(err, ErrNoDebugInfo)
+	if d != nil && (d.HasGo() || b.goVer.Minor == 0) {
+		err = d.Calls(add)
 	}
-	if b.tables.Any() {
+	if err != nil && b.tables.Any() {
+		clear(at)
 		b.tables.Calls(add)
-		return x, nil
+		err = nil
 	}
-	return nil, cmp.Or(err, ErrNoDebugInfo)
+	for _, frames := range at {
+		slices.SortFunc(frames, func(s, o Frame) int {
+			return cmp.Or(cmp.Compare(s.Function, o.Function), cmp.Compare(s.File, o.File), cmp.Compare(s.Line, o.Line))
+		})
+	}
+	return at, err
 }

@@ -90,7 +90,7 @@ func TestColdPart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			parts := c.flow.Parts
+			parts := c.parts
 			if len(parts) != 2 {
 				t.Fatalf("%d parts, want 2", len(parts))
 			}
@@ -101,8 +101,8 @@ func TestColdPart(t *testing.T) {
 			if !ok {
 				return
 			}
-			if parts[1].Addr != cold.Addr {
-				t.Errorf("part at %#x, want %#x", parts[1].Addr, cold.Addr)
+			if parts[1].addr != cold.Addr {
+				t.Errorf("part at %#x, want %#x", parts[1].addr, cold.Addr)
 			}
 			if _, err := b.Sites(cold); err == nil || !strings.Contains(err.Error(), "part of with_cold_part") {
 				t.Errorf("sites of the part alone: error %v", err)

@@ -232,7 +232,7 @@ func readHostile(path string, data []byte) error {
 	}
 	defer b.Close()
 	b.Layout()
-	b.InlinedAt("main.grow")
+	b.Inlined()
 	b.LineAddrs("main.go", 10)
 	b.TypeNamed("time.Time")
 	b.RuntimeTypeNamed("*time.Time")

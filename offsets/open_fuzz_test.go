@@ -80,7 +80,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		defer b.Close()
 		b.Layout()
-		b.InlinedAt("f")
+		b.Inlined()
 		b.Frames(b.Funcs()[0].Addr)
 		b.LinkAt(b.Funcs()[0].Addr)
 		b.File().BuildID()

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/arch"
-	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
 // Site is one instruction of a function that was decoded from its first byte to its
@@ -84,16 +83,16 @@ func (b *Binary) Sites(f *Func) (*Sites, error) {
 
 // sites finds where calls begin and end. The error says why the function must not be probed.
 func (c *Code) sites() (s *Sites, err error) {
-	whole, p := &c.flow.Parts[0], c.processor
+	whole, p := &c.parts[0], c.processor
 	s = &Sites{}
-	entry, late, restarts := 0, false, slices.Contains(c.flow.Landings, 0)
+	entry, late, restarts := 0, false, slices.Contains(c.landings, 0)
 	if c.fn.ABI == SystemV {
-		s.Restarts, s.SplitStack = restarts, p.SplitsStack(whole.Code)
-	} else if check, ok := p.StackCheck(whole.Code); !ok {
+		s.Restarts, s.SplitStack = restarts, p.SplitsStack(whole.code)
+	} else if check, ok := p.StackCheck(whole.code); !ok {
 		s.Restarts = restarts
 		entry, late = c.unrepeated()
 	} else {
-		if !whole.Boundary[check.Jump] || !whole.Boundary[check.Post] {
+		if !whole.boundary[check.Jump] || !whole.boundary[check.Post] {
 			return nil, errors.New("stack check not on an instruction boundary")
 		}
 		entry = check.Post
@@ -106,7 +105,7 @@ func (c *Code) sites() (s *Sites, err error) {
 	if s.Entry, s.Late, err = c.entry(entry); err != nil {
 		return nil, err
 	}
-	if s.Late = s.Late || late; s.Check == nil && entry < len(whole.Code) && s.Entry.cost.Stepped() {
+	if s.Late = s.Late || late; s.Check == nil && entry < len(whole.code) && s.Entry.cost.Stepped() {
 		s.Branch, s.Intact = c.branch(entry)
 	}
 	add := func(to *[]Site, from int, ends []int) {
@@ -117,11 +116,11 @@ func (c *Code) sites() (s *Sites, err error) {
 			*to = append(*to, site)
 		}
 	}
-	for i := range c.flow.Parts {
-		add(&s.Returns, c.flow.OffsetOf(c.flow.Parts[i].Addr), c.flow.Parts[i].Returns)
+	for i := range c.parts {
+		add(&s.Returns, c.offsetOf(c.parts[i].addr), c.parts[i].returns)
 	}
-	add(&s.Tails, 0, c.flow.Tails)
-	add(&s.CondTails, 0, c.flow.CondTails)
+	add(&s.Tails, 0, c.tails)
+	add(&s.CondTails, 0, c.condTails)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +131,7 @@ func (c *Code) sites() (s *Sites, err error) {
 // some kernel can't have a probe on, and which go on to the next, are passed over, and nothing
 // may jump to what is behind them.
 func (c *Code) entry(at int) (s Site, late bool, err error) {
-	code, first := c.flow.Parts[0].Code, at
+	code, first := c.parts[0].code, at
 	for {
 		s, err := c.at(at)
 		if err == nil {
@@ -143,7 +142,7 @@ func (c *Code) entry(at int) (s Site, late bool, err error) {
 			return s, false, err
 		}
 		at += refused.Len
-		if at == len(code) || slices.Contains(c.flow.Landings, at) {
+		if at == len(code) || slices.Contains(c.landings, at) {
 			return s, false, err
 		}
 	}
@@ -165,10 +164,10 @@ func (c *Code) counters(check arch.Check) (first, again *Site) {
 // unrepeated finds the first instruction of a function without a stack check that no preemption repeats. What comes
 // before it may have changed arguments: then it is late.
 func (c *Code) unrepeated() (at int, late bool) {
-	code := c.flow.Parts[0].Code
-	for at, in := range debug.Instructions(c.processor, code) {
+	code := c.parts[0].code
+	for at, in := range instructions(c.processor, code) {
 		e := c.processor.Effects(code[at:])
-		if !e.Repeats || at+in.Len == len(code) || slices.Contains(c.flow.Landings, at+in.Len) {
+		if !e.Repeats || at+in.Len == len(code) || slices.Contains(c.landings, at+in.Len) {
 			return at, late
 		}
 		late = late || !e.KeepsRegisters || !e.KeepsMemory
@@ -183,13 +182,13 @@ func (c *Code) unrepeated() (at int, late bool) {
 // as they were at the start; intact tells that all general registers and memory are. (FirstBranch
 // is for another purpose: SP may have changed there, and more may be written.)
 func (c *Code) branch(from int) (branch *Site, intact bool) {
-	code, p := c.flow.Parts[0].Code, c.processor
-	if c.flow.Switches {
+	code, p := c.parts[0].code, c.processor
+	if c.switches {
 		return nil, false // where to is not known
 	}
 	intact = true
-	for at, in := range debug.Instructions(p, code) {
-		if at > 0 && slices.Contains(c.flow.Landings, at) {
+	for at, in := range instructions(p, code) {
+		if at > 0 && slices.Contains(c.landings, at) {
 			break
 		}
 		e := p.Effects(code[at:])
@@ -216,13 +215,13 @@ func emulated(k arch.Kind, c arch.Cost) bool { return c.Later != "" || c.Emulate
 // call. The kernel emulates such an instruction, where a function without a stack check may
 // begin with one that it single-steps, which costs the program ten times as much.
 func (c *Code) FirstBranch() (Site, error) {
-	code := c.flow.Parts[0].Code
-	for at, in := range debug.Instructions(c.processor, code) {
+	code := c.parts[0].code
+	for at, in := range instructions(c.processor, code) {
 		if in.Kind != arch.CondJump && !c.processor.Effects(code[at:]).KeepsRegisters {
 			return Site{}, fmt.Errorf("%s: no conditional jump before +%#x, which may change a register", c.fn.Name, at)
 		}
-		if i := slices.IndexFunc(c.flow.Landings, func(to int) bool { return to <= at }); i >= 0 {
-			return Site{}, fmt.Errorf("%s: jump back to +%#x", c.fn.Name, c.flow.Landings[i])
+		if i := slices.IndexFunc(c.landings, func(to int) bool { return to <= at }); i >= 0 {
+			return Site{}, fmt.Errorf("%s: jump back to +%#x", c.fn.Name, c.landings[i])
 		}
 		if in.Kind == arch.CondJump {
 			return c.at(at)
@@ -243,7 +242,7 @@ func (noInstruction) Is(target error) bool { return target == ErrNoCode }
 // neighbours), or the kernel takes none there.
 func (c *Code) SiteAt(offset uint64) (Site, error) {
 	before, after := 0, ""
-	for at, begins := range c.flow.Parts[0].Boundary {
+	for at, begins := range c.parts[0].boundary {
 		if begins && uint64(at) > offset {
 			after = fmt.Sprintf(", +%#x", at)
 			break
@@ -254,7 +253,7 @@ func (c *Code) SiteAt(offset uint64) (Site, error) {
 	switch {
 	case offset == uint64(before):
 		return c.at(before)
-	case offset >= uint64(len(c.flow.Parts[0].Boundary)):
+	case offset >= uint64(len(c.parts[0].boundary)):
 		return Site{}, noInstruction(fmt.Sprintf(": beyond the function's %d bytes; last instruction: +%#x", c.fn.Size, before))
 	}
 	return Site{}, noInstruction(fmt.Sprintf("; nearest: +%#x%s", before, after))
@@ -262,7 +261,7 @@ func (c *Code) SiteAt(offset uint64) (Site, error) {
 
 // CallsOf returns the instructions that call another function directly.
 func (c *Code) CallsOf(callee *Func) (calls []Site, err error) {
-	for at, in := range debug.Instructions(c.processor, c.flow.Parts[0].Code) {
+	for at, in := range instructions(c.processor, c.parts[0].code) {
 		if in.Kind != arch.Call || c.fn.Addr+uint64(at)+uint64(in.To) != callee.Addr {
 			continue
 		}

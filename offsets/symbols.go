@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/arch"
-	"github.com/ftgo/ftgo/offsets/internal/debug"
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
@@ -30,16 +29,14 @@ const (
 // readFuncs lists the functions that the symbol tables and Go's own table name, each
 // address once.
 func (b *Binary) readFuncs() ([]Func, error) {
-	tables := make(chan *gotab.Funcs, 1)
-	go func() { tables <- b.tables.Funcs() }() // of many megabytes, as .symtab is
+	table := b.tables.Funcs()
 	named, symErr := b.symbolFuncs(nil, b.image.Described, elf.SHT_SYMTAB, fromSymtab)
-	table := <-tables
 	if b.image.Described != b.image {
 		named = slices.DeleteFunc(named, func(f Func) bool { return b.inside(f.Addr, table) })
 	}
-	b.complete(named, table)
+	known := b.complete(named, table)
 	// Some binaries keep a few symbols, and .symtab spells names better.
-	named = b.addTableFuncs(named, table)
+	named = b.addTableFuncs(named, table, known)
 	all := len(named)
 	named, err := b.symbolFuncs(named, b.image, elf.SHT_DYNSYM, fromDynsym)
 	if err == nil {
@@ -59,9 +56,15 @@ func (b *Binary) readFuncs() ([]Func, error) {
 
 // inside tells whether an address is inside of a function, by what the program has itself. Symbols of another
 // file are not proven by its code, and a probe there may be amid an instruction.
-func (b *Binary) inside(addr uint64, table *gotab.Funcs) bool {
+func (b *Binary) inside(addr uint64, table []gotab.Func) bool {
 	e, ok := b.unwind().At(addr)
-	return ok && e.Addr != addr || table.Inside(addr)
+	n, begins := inTable(table, addr)
+	return ok && e.Addr != addr || !begins && n > 0 && addr < table[n-1].End
+}
+
+// inTable finds the function of Go's table that begins at an address, or the first one behind it.
+func inTable(table []gotab.Func, addr uint64) (n int, begins bool) {
+	return slices.BinarySearchFunc(table, addr, func(f gotab.Func, addr uint64) int { return cmp.Compare(f.Addr, addr) })
 }
 
 // symbolFuncs adds the functions of a file's symbol table, as they are there; none of a damaged one.
@@ -97,26 +100,29 @@ func (b *Binary) symbolFuncs(named []Func, m *image.Image, table elf.SectionType
 	return named, err
 }
 
-// complete tells of functions from a symbol table what Go's table knows of them.
-func (b *Binary) complete(named []Func, table *gotab.Funcs) {
+// complete tells of functions from a symbol table what Go's table knows of them, and which of its functions they are.
+func (b *Binary) complete(named []Func, table []gotab.Func) (known []bool) {
+	known = make([]bool, len(table))
 	for i := range named {
 		f := &named[i]
-		n := table.At(f.Addr)
+		n, ok := inTable(table, f.Addr)
 		switch {
-		case b.goVer.Minor == 0 || len(table.List) > 0 && n < 0:
+		case b.goVer.Minor == 0 || len(table) > 0 && !ok:
 			f.ABI = SystemV
 			f.Name, _, _ = strings.Cut(f.Name, "@") // the version: memcpy@@GLIBC_2.14
-		case b.goVer.Minor < b.image.Processor.Machine().FirstRegisters || strings.HasSuffix(f.Name, abi0Suffix) || n >= 0 && table.List[n].Asm:
+		case b.goVer.Minor < b.image.Processor.Machine().FirstRegisters || strings.HasSuffix(f.Name, abi0Suffix) || ok && table[n].Assembly():
 			f.ABI = ABI0
 		}
-		if n >= 0 && b.padded() {
-			f.Size = min(f.Size, table.End(n)-f.Addr)
+		if !ok {
+			continue
+		}
+		known[n] = known[n] || f.rank < fromPclntab
+		if b.padded() {
+			f.Size = min(f.Size, table[n].End-f.Addr)
 			f.Size = b.unpadded(f)
 		}
-		if n >= 0 && f.rank < fromPclntab {
-			table.List[n].InSymtab = true
-		}
 	}
+	return known
 }
 
 // padded tells whether the sizes of symbols may count the padding behind functions.
@@ -195,7 +201,7 @@ func (b *Binary) measured(funcs []Func) []Func {
 // next and that no jump goes beyond, because other code may follow, or data. It is all where there is none.
 func extent(processor arch.Processor, code []byte) int {
 	furthest := 0
-	for at, in := range debug.Instructions(processor, code) {
+	for at, in := range instructions(processor, code) {
 		end := at + in.Len
 		switch in.Kind {
 		case arch.Jump, arch.CondJump:

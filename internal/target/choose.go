@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -235,9 +236,9 @@ func noMatch(b *offsets.Binary, pattern string, regexp bool) error {
 		return err
 	}
 	if name := inlined(b, pattern); name != "" {
-		at, _ := b.InlinedAt(name)
+		at, _ := b.Inlined()
 		return nothingf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe",
-			b.File().Path(), name, units.Plural(len(at), "place"))
+			b.File().Path(), name, units.Plural(len(at[name]), "place"))
 	}
 	if library := imported(b, pattern); library != "" {
 		return nothingf("%s: %s is of %s, which it loads: name that instead, as in ftgo count %s %s", b.File().Path(), pattern, library, library, pattern)
@@ -276,7 +277,8 @@ func inlined(b *offsets.Binary, text string) string {
 	if isWild(text) {
 		return ""
 	}
-	names, _ := b.Inlined() // none if that is not known
+	at, _ := b.Inlined() // none if that is not known
+	names := slices.Sorted(maps.Keys(at))
 	for _, start := range []string{"", "*/", "*."} {
 		p, err := compile(start+text, false)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ func (q *Query) List(say Say, signatures bool) ([]Row, error) {
 	slices.Sort(all)
 	for _, i := range slices.Compact(all) {
 		row := Row{Name: l.bodiless[i], Entry: "none"}
-		row.Inlined, _ = b.InlinedAt(row.Name) // its error was said
+		row.Inlined = l.inlined[row.Name]
 		row.Note = "no code of its own: " + inlinedNote(row.Inlined)
 		row.Unprobed = errors.New(row.Note)
 		l.rows = append(l.rows, row)
@@ -101,6 +102,7 @@ type listing struct {
 	signatures bool // are wanted
 	rows       []Row
 	named      map[string]int // how many functions have a name
+	inlined    map[string][]offsets.Frame
 	// bodiless are functions without code: inlined wherever they are called.
 	bodiless   []string
 	inlinedErr error
@@ -111,8 +113,8 @@ func newListing(b *offsets.Binary) *listing {
 	for _, f := range b.Funcs() {
 		l.named[f.Name]++
 	}
-	l.bodiless, l.inlinedErr = b.Inlined()
-	l.bodiless = slices.DeleteFunc(l.bodiless, func(name string) bool {
+	l.inlined, l.inlinedErr = b.Inlined()
+	l.bodiless = slices.DeleteFunc(slices.Sorted(maps.Keys(l.inlined)), func(name string) bool {
 		_, ok := b.Lookup(name)
 		return ok
 	})
@@ -157,7 +159,7 @@ func (l *listing) function(f *offsets.Func) error {
 	if n := l.named[f.Name]; n > 1 {
 		notes = append(notes, fmt.Sprintf("one of %d functions of this name", n))
 	}
-	if row.Inlined, _ = l.binary.InlinedAt(f.Name); len(row.Inlined) > 0 { // its error was said
+	if row.Inlined = l.inlined[f.Name]; len(row.Inlined) > 0 {
 		notes = append(notes, "calls not seen: also "+inlinedNote(row.Inlined))
 	}
 	row.Note = strings.Join(notes, "; ")

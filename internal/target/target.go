@@ -53,11 +53,11 @@ func (t *Target) mark(f *offsets.Func, as func(*Role)) {
 
 // AlsoInlined says at how many places a function was inlined, and "" if at none.
 func (t *Target) AlsoInlined(name string) string {
-	at, err := t.Binary.InlinedAt(name)
-	if err != nil || len(at) == 0 {
+	at, _ := t.Binary.Inlined() // none if that is not known
+	if len(at[name]) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", units.Plural(len(at), "place"))
+	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", units.Plural(len(at[name]), "place"))
 }
 
 // runs is an [ErrForeign] if this machine runs no programs for the binary's processor, so that there is nothing

@@ -40,7 +40,7 @@ func (g *Tables) Args(addr uint64) (args []Arg, complete, ok bool) {
 	}
 	at := g.funcdata(f, funcdataArgInfo)
 	if at == 0 {
-		return nil, true, f.table(wordFile) != 0 && !f.assembly() && !f.t.damaged
+		return nil, true, f.table(wordFile) != 0 && !f.Assembly() && !f.t.damaged
 	}
 	var code [maxArgInfo]byte
 	n := len(code)

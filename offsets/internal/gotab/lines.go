@@ -16,11 +16,11 @@ func valueAt(runs []run, addr uint64) (value int32, ok bool) {
 
 // source tells where in its source a function's instructions are.
 type source struct {
-	function
+	Func
 	files, lines []run
 }
 
-func (f function) source() source {
+func (f Func) source() source {
 	return source{f, f.runs(f.table(wordFile)), f.runs(f.table(wordLine))}
 }
 
@@ -47,7 +47,7 @@ func (g *Tables) CodeLines(match func(file string) bool, found func(addr uint64,
 		number int32
 	}
 	names := make(map[unitFile]string) // that match, "" if not
-	g.each(func(f function) {
+	g.each(func(f Func) {
 		var inLines []run
 		for _, of := range f.runs(f.table(wordFile)) {
 			key := unitFile{f.unit(), of.value}
@@ -138,7 +138,7 @@ func (g *Tables) inlineNumbers() (pcdata, funcdata uint64) {
 
 // funcdata is the address of datum n of a function, 0 if there is none. Since Go 1.18 it is an
 // offset from what the module says.
-func (g *Tables) funcdata(f function, n uint64) uint64 {
+func (g *Tables) funcdata(f Func, n uint64) uint64 {
 	if f.kinds()>>24 <= n {
 		return 0
 	}
@@ -153,7 +153,7 @@ func (g *Tables) funcdata(f function, n uint64) uint64 {
 	return base + offset
 }
 
-// inlined is an inlined call: what kind of function was called, where its name is, and an
+// inlined is an inlined call: what kind of Func was called, where its name is, and an
 // instruction where the call was, counted from the function's start.
 type inlined struct {
 	id           uint8
@@ -162,7 +162,7 @@ type inlined struct {
 
 // inlined reads the inlined calls of a function, each of which is an inlinedCall
 // (runtime/symtabinl.go, before Go 1.21 runtime/symtab.go), and which of them instructions are of.
-func (g *Tables) inlined(f function) (runs []run, calls []inlined) {
+func (g *Tables) inlined(f Func) (runs []run, calls []inlined) {
 	pcdata, funcdata := g.inlineNumbers()
 	addr := g.funcdata(f, funcdata)
 	if addr == 0 {
@@ -174,7 +174,7 @@ func (g *Tables) inlined(f function) (runs []run, calls []inlined) {
 		last = max(last, of.value)
 	}
 	// Each call is one instruction at least, and each but the innermost has another.
-	if last < 0 || uint64(last) >= f.end-f.addr {
+	if last < 0 || uint64(last) >= f.End-f.Addr {
 		return nil, nil
 	}
 	size, id, name, parent := 20, 2, 12, 16
@@ -212,7 +212,7 @@ func (g *Tables) Frames(addr uint64, found func(function, file string, line int,
 			break
 		}
 		tell(uint64(calls[n].name), calls[n].id)
-		addr = f.addr + uint64(calls[n].parent)
+		addr = f.Addr + uint64(calls[n].parent)
 	}
 	tell(f.word(wordName), uint8(f.kinds()))
 }
@@ -231,7 +231,7 @@ func (g *Tables) Calls(found func(callee, caller, file string, line int)) {
 		}
 		return name
 	}
-	g.each(func(f function) {
+	g.each(func(f Func) {
 		if count > maxInlined {
 			return
 		}
@@ -245,7 +245,7 @@ func (g *Tables) Calls(found func(callee, caller, file string, line int)) {
 		for _, of := range runs {
 			for n, ok := of.value, true; ok && n >= 0 && int(n) < len(calls) && !seen[n]; {
 				seen[n] = true
-				addr := f.addr + uint64(calls[n].parent)
+				addr := f.Addr + uint64(calls[n].parent)
 				if callee := symbol(f.t, uint64(calls[n].name)); callee != "" {
 					file, line := source.at(addr)
 					found(callee, caller, file, line)

@@ -82,7 +82,7 @@ func (g *Tables) mentions(t *types, code uint32) (found []uint64) {
 
 // allMentions is mentions of all functions.
 func (g *Tables) allMentions(t *types) map[uint32][]uint64 {
-	all, table, text := make(map[uint32][]uint64), g.whole(), g.module().text
+	all, table, text := make(map[uint32][]uint64), g.functions(), g.module().text
 	for i := range table.count {
 		all[uint32(table.entry(i)-text)] = nil
 	}

@@ -40,7 +40,7 @@ type module struct {
 type moduleForm struct {
 	oldest        int // minor version of Go
 	types, etypes uint64
-	// gofunc is there since Go 1.18. Since Go 1.26 it is in the table of functions, which epclntab ends.
+	// gofunc is there since Go 1.18. Since Go 1.26 it is in the table of Funcs, which epclntab ends.
 	rodata, gofunc, epclntab uint64
 	typelinks                uint64
 	// typedesclen is how many bytes those take, since Go 1.27, that typelinks listed before. They are the
@@ -87,10 +87,10 @@ func (t *table) findModule(m *image.Image) (minpc uint64, ok bool) {
 // readModule reads the fields of moduledata by the form of the newest version that is not newer than the program's,
 // if it fits: a version that is not known may have its own.
 func (g *Tables) readModule() (found module) {
-	if g.head == nil {
+	if g.table == nil {
 		return found
 	}
-	minpc, ok := g.head.findModule(g.image)
+	minpc, ok := g.table.findModule(g.image)
 	if !ok {
 		return found
 	}
@@ -132,11 +132,11 @@ func (g *Tables) fits(form *moduleForm, field func(n uint64) uint64) bool {
 	if form.epclntab == 0 {
 		return true
 	}
-	gofunc, end := field(form.gofunc)-g.head.addr, field(form.epclntab)-g.head.addr
+	gofunc, end := field(form.gofunc)-g.table.addr, field(form.epclntab)-g.table.addr
 	if s := g.image.Plain(".gopclntab"); s != nil && end != s.Size {
 		return false
 	}
-	return gofunc >= g.head.funcs && gofunc <= end && end <= g.head.size
+	return gofunc >= g.table.funcs && gofunc <= end && end <= g.table.size
 }
 
 // Known tells whether the version of Go lays out in a known way what the program has for its own runtime. If

@@ -47,7 +47,7 @@ func TestModuleMoved(t *testing.T) {
 				t.Fatal(err)
 			}
 			b := openPath(t, path)
-			minpc, _ := b.head.findModule(b.image)
+			minpc, _ := b.table.findModule(b.image)
 			start := bytes.Index(sound, inFile(b, minpc, 3))
 			release := fixture.Release(version)
 			sound = bytes.ReplaceAll(sound, []byte(release), []byte("go1.28."+strings.Repeat("0", len(release)-len("go1.28."))))

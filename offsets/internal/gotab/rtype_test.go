@@ -149,7 +149,7 @@ func compareReflect(t *testing.T, b *Tables, out string) map[string]int {
 			}
 		case "func":
 			fn, ok := b.at(addr())
-			if !ok || fn.addr != addr() || fn.t.symbol(fn.word(wordName)) != f[2] {
+			if !ok || fn.Addr != addr() || fn.t.symbol(fn.word(wordName)) != f[2] {
 				t.Errorf("no function %s at %s", f[2], f[1])
 			}
 		default:

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"sort"
 	"sync"
-	"sync/atomic"
 
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
@@ -24,80 +23,52 @@ type Tables struct {
 	// Version is that of the Go that built the program; its Minor is 0 if none did.
 	Version Version
 
-	head   *table       // without what follows its header; nil if there is none, or no version
-	whole  func() table // an empty one if it is damaged; whoever reads it has a copy to mark damage in
-	pairs  func() table // an empty one if it can't be read
+	table  *table // nil if there is none, or no version
 	module func() module
 	types  func() (*types, error)
-
-	lookups atomic.Int64 // of functions
 }
 
-// Open finds the function table and the version of Go; without either there is nothing to read.
+// Open reads the function table and finds the version of Go; without either there is nothing to read.
 func Open(m *image.Image) (g *Tables, err error) {
-	g = &Tables{image: m, head: findTable(m)}
-	if g.Version, err = readVersion(m, g.head); err != nil {
+	g = &Tables{image: m, table: findTable(m)}
+	if g.Version, err = readVersion(m, g.table); err != nil {
 		return nil, err
 	}
-	if g.Version.Minor == 0 {
-		g.head = nil
+	switch {
+	case g.Version.Minor == 0:
+		g.table = nil
+	case g.table != nil && !g.table.sorted():
+		g.table.count = 0
 	}
-	g.whole = sync.OnceValue(func() table {
-		if t, ok := g.head.all(); ok && t.sorted() {
-			return t
-		}
-		return table{}
-	})
-	g.pairs = sync.OnceValue(func() table {
-		if g.head == nil {
-			return table{}
-		}
-		t, ok := g.head.pairs()
-		if !ok {
-			return table{}
-		}
-		return t
-	})
 	g.module = sync.OnceValue(g.readModule)
 	g.types = sync.OnceValues(g.findTypes)
 	return g, nil
 }
 
-// Any tells whether there is a function table.
-func (g *Tables) Any() bool { return g.whole().count > 0 }
+// functions is a copy of the table to mark damage in, an empty one if there is none.
+func (g *Tables) functions() *table {
+	if g.table == nil {
+		return &table{}
+	}
+	t := *g.table
+	return &t
+}
 
-// fewFunctions are looked up in parts of the table: all of a large one takes longer to read, and much memory.
-const fewFunctions = 32
+// Any tells whether there is a function table.
+func (g *Tables) Any() bool { return g.functions().count > 0 }
 
 // at is the function whose code is at an address.
-func (g *Tables) at(addr uint64) (f function, ok bool) {
-	if g.lookups.Add(1) <= fewFunctions {
-		return g.inParts(addr)
-	}
-	t := g.whole()
-	return t.at(addr)
-}
-
-// inParts is the function whose code is at an address, in a table of which no more is read than is asked for.
-func (g *Tables) inParts(addr uint64) (f function, ok bool) {
-	t := g.pairs()
-	if f, ok = t.at(addr); !ok || t.damaged {
-		return function{}, false
-	}
-	t.data, t.parts = nil, true
-	f.t = &t
-	return f, true
-}
+func (g *Tables) at(addr uint64) (f Func, ok bool) { return g.functions().at(addr) }
 
 // only is the function that begins at an address.
-func (g *Tables) only(addr uint64) (f function, ok bool) {
-	f, ok = g.inParts(addr)
-	return f, ok && f.addr == addr && f.at < f.t.size
+func (g *Tables) only(addr uint64) (f Func, ok bool) {
+	f, ok = g.at(addr)
+	return f, ok && f.Addr == addr && f.at < f.t.size
 }
 
 // each calls found with each function.
-func (g *Tables) each(found func(f function)) {
-	t := g.whole()
+func (g *Tables) each(found func(f Func)) {
+	t := g.functions()
 	for i := range t.count {
 		found(t.function(i))
 	}
@@ -112,7 +83,7 @@ func (g *Tables) each(found func(f function)) {
 // long text would fill any memory.
 type table struct {
 	addr, size uint64 // of the header in memory, and to the end of the section or segment
-	r          io.ReaderAt
+	data       []byte
 	// text is the address of runtime.text, which entries count from since Go 1.18;
 	// before, they are addresses and text is 0.
 	text uint64
@@ -125,10 +96,8 @@ type table struct {
 	// Offsets that those of _func, names, units, files and values by address count from.
 	funcs, names, units, files, values uint64
 
-	data    []byte // what was read, from start on
-	start   uint64
-	parts   bool // what is outside of data is read when it is asked for
 	damaged bool // something lay outside of data
+	left    int  // how many bytes of names, and values by address, may still be read: functions may share them
 }
 
 // form is what differs between the tables, told apart by the first byte; those
@@ -154,11 +123,12 @@ func magic(quantum byte) []byte { return []byte{0xff, 0xff, 0xff, 0, 0, quantum,
 
 var errTable = errors.New("damaged function table")
 
-// openTable reads the header of a table, and leaves the rest for when it is asked for.
+// openTable reads a table, if its header is one.
 func openTable(r io.ReaderAt, size, addr uint64) (*table, error) {
-	t := &table{addr: addr, size: size, r: r}
-	t.read(0, min(size, 72))
-	head := t.data
+	head := make([]byte, min(size, 72))
+	n, _ := r.ReadAt(head, 0)
+	head = head[:n]
+	t := &table{addr: addr, size: size, data: head}
 	if len(head) < 8 || forms[head[0]] == nil || !slices.Contains([]byte{1, 2, 4}, head[6]) || !bytes.HasPrefix(head[1:], magic(head[6])) {
 		return nil, fmt.Errorf("%w: no header", errTable)
 	}
@@ -175,64 +145,12 @@ func openTable(r io.ReaderAt, size, addr uint64) (*table, error) {
 	if t.form.oldest >= 18 {
 		t.text = t.word(2)
 	}
-	t.read(t.functab, t.form.field)
-	t.low = t.entry(0) - t.text
-	t.read(t.functab+pairs, t.form.field)
-	t.high = t.entry(t.count) - t.text
-	if t.damaged {
-		return nil, fmt.Errorf("%w: its functions can't be read", errTable)
+	t.data = make([]byte, size)
+	if n, err := r.ReadAt(t.data, 0); n < len(t.data) {
+		return nil, fmt.Errorf("%w: %w", errTable, err)
 	}
+	t.low, t.high = t.entry(0)-t.text, t.entry(t.count)-t.text
 	return t, nil
-}
-
-// read reads some bytes of the table in the place of those read before.
-func (t *table) read(from, size uint64) bool {
-	t.start, t.data = from, slices.Grow(t.data[:0], int(size))[:size]
-	n, err := t.r.ReadAt(t.data, int64(from))
-	t.data = t.data[:n]
-	return n == int(size) || err == nil
-}
-
-// from is the table with so many bytes from an offset on.
-func (t *table) from(offset, size uint64) (part table, ok bool) {
-	part = *t
-	part.data = nil
-	return part, part.read(offset, size)
-}
-
-// all is the table with all that it has; not ok if there is none.
-func (t *table) all() (all table, ok bool) {
-	if t == nil {
-		return all, false
-	}
-	return t.from(0, t.size)
-}
-
-// pairs is the table without what is before and behind the pairs.
-func (t *table) pairs() (pairs table, ok bool) { return t.from(t.functab, (2*t.count+1)*t.form.field) }
-
-// window is how much is read at once of what is needed in parts.
-const window = 1 << 16
-
-// hold reads on to some bytes, and what is behind them, unless they are there. It returns how many it read.
-func (t *table) hold(at, size uint64) int {
-	if at >= t.size || at >= t.start && at+size <= t.start+uint64(len(t.data)) {
-		return 0
-	}
-	t.read(at, min(window, t.size-at))
-	return len(t.data)
-}
-
-// part is how much is read at once of a table in parts.
-const part = 1 << 12
-
-// has tells whether some bytes were read. Of a table in parts they are read then.
-func (t *table) has(at, size uint64) bool {
-	// What is before is beyond all.
-	if all := uint64(len(t.data)); at-t.start <= all && size <= all-(at-t.start) {
-		return true
-	}
-	return t.parts && at < t.size && size <= t.size-at && t.read(at, min(max(part, size), t.size-at))
 }
 
 // word is a word of the header behind the magic number.
@@ -240,29 +158,25 @@ func (t *table) word(n uint64) uint64 { return t.number(8+8*n, 8) }
 
 // number reads 4 or 8 bytes at an offset.
 func (t *table) number(at, size uint64) uint64 {
-	if !t.has(at, size) {
+	if all := uint64(len(t.data)); at > all || size > all-at {
 		t.damaged = true
 		return 0
 	}
-	if at -= t.start; size == 4 {
+	if size == 4 {
 		return uint64(binary.LittleEndian.Uint32(t.data[at:]))
 	}
 	return binary.LittleEndian.Uint64(t.data[at:])
 }
 
-// text0 is the NUL-terminated text at an offset, until more is read.
+// text0 is the NUL-terminated text at an offset.
 func (t *table) text0(at uint64) []byte {
-	for _, size := range []uint64{1, image.MaxName} {
-		if !t.has(at, min(size, t.size-min(at, t.size))) {
-			break
-		}
-		rest := t.data[at-t.start:]
-		if before, _, ok := bytes.Cut(rest[:min(image.MaxName, len(rest))], []byte{0}); ok {
-			return before
-		}
+	rest := t.data[min(at, uint64(len(t.data))):]
+	text, _, ok := bytes.Cut(rest[:min(image.MaxName, len(rest))], []byte{0})
+	if !ok {
+		t.damaged = true
+		return nil
 	}
-	t.damaged = true
-	return nil
+	return text
 }
 
 // entry is where function i begins; entry(count) is where the last one ends.
@@ -277,14 +191,14 @@ func (t *table) sorted() bool {
 			return false
 		}
 	}
-	return !t.damaged
+	return true
 }
 
 // at is the function whose code is at an address.
-func (t *table) at(addr uint64) (function, bool) {
+func (t *table) at(addr uint64) (Func, bool) {
 	i := uint64(sort.Search(int(t.count), func(i int) bool { return t.entry(uint64(i)) > addr })) - 1
 	if i >= t.count || addr >= t.entry(i+1) {
-		return function{}, false
+		return Func{}, false
 	}
 	return t.function(i), true
 }

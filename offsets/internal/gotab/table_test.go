@@ -5,8 +5,6 @@ import (
 	"debug/elf"
 	"debug/gosym"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -19,33 +17,27 @@ import (
 func TestTableAgainstGosym(t *testing.T) {
 	for _, version := range fixture.Releases() {
 		t.Run(version, func(t *testing.T) {
-			table := openPath(t, fixture.BuildWith(t, version, "exact")).whole()
-			if table.count == 0 {
-				t.Fatal("no function table")
-			}
-			got, err := table.list(false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			table := openPath(t, fixture.BuildWith(t, version, "exact")).functions()
+			got := table.list()
 			want, err := gosym.NewTable(nil, gosym.NewLineTable(table.data, table.text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(got.List) != len(want.Funcs) || len(got.List) < 1000 {
-				t.Fatalf("%d functions, gosym has %d", len(got.List), len(want.Funcs))
+			if len(got) != len(want.Funcs) || len(got) < 1000 {
+				t.Fatalf("%d functions, gosym has %d", len(got), len(want.Funcs))
 			}
 			assembly := 0
-			for i, f := range got.List {
-				g, name := want.Funcs[i], got.Names[i]
-				if name != g.Name || f.Addr != g.Entry || got.End(i) != g.End {
-					t.Errorf("%s %#x-%#x; gosym has %s %#x-%#x", name, f.Addr, got.End(i), g.Name, g.Entry, g.End)
+			for i, f := range got {
+				g, name := want.Funcs[i], string(f.name())
+				if name != g.Name || f.Addr != g.Entry || f.End != g.End {
+					t.Errorf("%s %#x-%#x; gosym has %s %#x-%#x", name, f.Addr, f.End, g.Name, g.Entry, g.End)
 				}
 				file, _, _ := want.PCToLine(f.Addr)
-				if f.Asm {
+				if f.Assembly() {
 					assembly++
 				}
-				if table.form.oldest >= 16 && f.Asm != strings.HasSuffix(file, ".s") {
-					t.Errorf("%s of %s: assembly %v", name, file, f.Asm)
+				if table.form.oldest >= 16 && f.Assembly() != strings.HasSuffix(file, ".s") {
+					t.Errorf("%s of %s: assembly %v", name, file, f.Assembly())
 				}
 			}
 			if table.form.oldest >= 16 && assembly < 50 {
@@ -101,19 +93,26 @@ func TestTableDamaged(t *testing.T) {
 		{"an empty name", func(d []byte) []byte { d[names+1] = 0; return d }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			table, err := newTable(c.damage(smallTable()))
-			var funcs *Funcs
-			if err == nil {
-				funcs, err = table.list(false)
-			}
-			if c.ok && (err != nil || !slices.Equal(funcs.Names, []string{"f", "g"}) || len(funcs.List) != 2 || funcs.end != 0x1000+48) {
-				t.Errorf("%+v, %v", funcs, err)
-			}
-			if !c.ok && !errors.Is(err, errTable) {
-				t.Errorf("%+v, %v; want an error", funcs, err)
+			list, names := listed(c.damage(smallTable()))
+			sound := slices.Equal(names, []string{"f", "g"}) && list[1].End == 0x1000+48
+			if sound != c.ok {
+				t.Errorf("%q", names)
 			}
 		})
 	}
+}
+
+// listed are the functions of a table, with names.
+func listed(data []byte) (list []Func, names []string) {
+	table, err := openTable(bytes.NewReader(data), uint64(len(data)), 0)
+	if err != nil || !table.sorted() {
+		return nil, nil
+	}
+	list = table.list()
+	for _, f := range list {
+		names = append(names, f.Name())
+	}
+	return list, names
 }
 
 // TestTableOverlappingNames: names that are parts of each other don't add up to more
@@ -135,12 +134,8 @@ func TestTableOverlappingNames(t *testing.T) {
 		le.PutUint32(data[funcs+info+4:], uint32(i))
 	}
 	le.PutUint32(data[funcs+8*n:], 16*n)
-	table, err := newTable(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := table.list(false); !errors.Is(err, errTable) {
-		t.Errorf("%d names of up to 2000 bytes in a table of %d: %v", n, len(data), err)
+	if _, names := listed(data); len(names) != n || len(strings.Join(names, "")) > 2*len(data) {
+		t.Errorf("%d names, %d bytes, in a table of %d", len(names), len(strings.Join(names, "")), len(data))
 	}
 }
 
@@ -153,95 +148,18 @@ func FuzzTable(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		table, err := newTable(data)
-		if err != nil {
-			return
-		}
-		funcs, err := table.list(false)
-		if err != nil {
-			return
-		}
 		size := 0
-		for i, f := range funcs.List {
-			size += len(funcs.Names[i])
-			if funcs.Names[i] == "" || funcs.End(i) <= f.Addr {
-				t.Errorf("function %d: %+v to %#x", i, f, funcs.End(i))
+		list, names := listed(data)
+		for i, f := range list {
+			size += len(names[i])
+			if f.CodeSize() > image.MaxCode || f.End <= f.Addr {
+				t.Errorf("function %d: %+v", i, f)
 			}
 		}
 		if size > 2*len(data) {
 			t.Errorf("%d bytes of names in a table of %d", size, len(data))
 		}
 	})
-}
-
-func newTable(data []byte) (table, error) {
-	head, err := openTable(bytes.NewReader(data), uint64(len(data)), 0)
-	all, _ := head.all()
-	return all, err
-}
-
-// TestTablePairs: a table of which only the pairs are read has the functions of the whole one, but for
-// their names and sizes.
-func TestTablePairs(t *testing.T) {
-	for _, version := range []string{"1.18.10", "1.20.14", fixture.Current} {
-		t.Run(version, func(t *testing.T) {
-			b := openPath(t, fixture.BuildWith(t, version, "exact"))
-			table, ok := b.head.pairs()
-			if !ok || uint64(len(table.data)) > table.size/10 {
-				t.Fatalf("%d bytes of %d read: %v", len(table.data), table.size, ok)
-			}
-			got, err := table.list(false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			whole := b.whole()
-			want, err := whole.list(false)
-			if err != nil || len(got.List) != len(want.List) || len(got.List) < 1000 || got.end != want.end || got.Names != nil {
-				t.Fatalf("%d functions with %d names of the pairs, %d of the whole, %v", len(got.List), len(got.Names), len(want.List), err)
-			}
-			for i, f := range want.List {
-				if f.Size = 0; got.List[i] != f {
-					t.Errorf("%+v by the pairs, %+v in the whole", got.List[i], f)
-				}
-			}
-			named, err := table.list(true)
-			if err != nil || !slices.Equal(named.Names, want.Names) || !slices.Equal(named.List, want.List) {
-				t.Errorf("with names and sizes the functions by the pairs are not those of the whole: %v", err)
-			}
-		})
-	}
-}
-
-// TestTableInParts: of a table in parts functions are what they are in the whole one.
-func TestTableInParts(t *testing.T) {
-	for _, version := range []string{"1.12.17", "1.16.15", "1.18.10", fixture.Current} {
-		t.Run(version, func(t *testing.T) {
-			b := openPath(t, fixture.BuildWith(t, version, "exact"))
-			frames := func(addr uint64) (all []string) {
-				b.Frames(addr, func(function, file string, line int, wrapper bool) {
-					all = append(all, fmt.Sprint(function, " ", file, ":", line, " ", wrapper))
-				})
-				depth, known, ok := b.Depth(addr)
-				return append(all, fmt.Sprint(depth, known, ok))
-			}
-			whole := b.whole()
-			nested := 0
-			for i := uint64(0); i < whole.count; i += 7 {
-				f := whole.function(i)
-				addr := f.addr + (f.end-f.addr)/2
-				b.lookups.Store(0)
-				got := frames(addr)
-				b.lookups.Store(fewFunctions)
-				if want := frames(addr); !slices.Equal(got, want) || len(want) < 2 {
-					t.Errorf("%s: in parts %q, in the whole %q", f.name(), got, want)
-				}
-				nested = max(nested, len(got))
-			}
-			if nested < 3 {
-				t.Error("no calls are inlined")
-			}
-		})
-	}
 }
 
 // TestTableCodeSize: the table has the sizes that .symtab has.
@@ -252,13 +170,9 @@ func TestTableCodeSize(t *testing.T) {
 			if b.Version.Minor <= b.image.Processor.Machine().LastPadded {
 				t.Skip("its .symtab has the padding, too")
 			}
-			table := b.whole()
-			funcs, err := table.list(false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			funcs := b.Funcs()
 			sizes := make(map[uint64]uint64)
-			err = b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
+			err := b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
 				if s.Kind == elf.STT_FUNC {
 					sizes[s.Addr] = s.Size
 				}
@@ -267,17 +181,17 @@ func TestTableCodeSize(t *testing.T) {
 				t.Fatal(err)
 			}
 			compared := 0
-			for i, f := range funcs.List {
-				size, ok := sizes[f.Addr]
-				if !ok || f.Size == 0 {
+			for _, f := range funcs {
+				size, got := sizes[f.Addr], f.CodeSize()
+				if size == 0 || got == 0 {
 					continue
 				}
-				if compared++; uint64(f.Size) != size {
-					t.Errorf("%s: %d bytes, .symtab has %d", funcs.Names[i], f.Size, size)
+				if compared++; got != size {
+					t.Errorf("%s: %d bytes, .symtab has %d", f.Name(), got, size)
 				}
 			}
-			if compared < 1000 || compared < len(funcs.List)*9/10 {
-				t.Errorf("only %d of %d functions compared", compared, len(funcs.List))
+			if compared < 1000 || compared < len(funcs)*9/10 {
+				t.Errorf("only %d of %d functions compared", compared, len(funcs))
 			}
 		})
 	}

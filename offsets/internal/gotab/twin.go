@@ -9,7 +9,7 @@ import (
 // source lines. What differs of the first one that does is "" if none does. Folders of source files
 // are left out: who builds again may do so elsewhere.
 func (g *Tables) Differs(other *Tables) (function, what string) {
-	t, o := g.whole(), other.whole()
+	t, o := g.functions(), other.functions()
 	for i := range max(t.count, o.count) {
 		switch {
 		case i >= t.count:
@@ -26,18 +26,18 @@ func (g *Tables) Differs(other *Tables) (function, what string) {
 }
 
 // differs tells what of two functions does, "" if nothing.
-func (f function) differs(other function) string {
+func (f Func) differs(other Func) string {
 	switch {
 	case string(f.name()) != string(other.name()):
 		return string(other.name()) + " is in its place"
-	case f.addr != other.addr:
+	case f.Addr != other.Addr:
 		return "it is at another address"
-	case f.end != other.end:
+	case f.End != other.End:
 		return "it is of another length"
 	}
 	s, o := f.source(), other.source()
-	file, _ := s.at(f.addr)
-	otherFile, _ := o.at(other.addr)
+	file, _ := s.at(f.Addr)
+	otherFile, _ := o.at(other.Addr)
 	if path.Base(file) != path.Base(otherFile) || !slices.Equal(s.lines, o.lines) {
 		return "it is of other source lines"
 	}

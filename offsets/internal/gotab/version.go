@@ -113,7 +113,7 @@ func readVersion(m *image.Image, t *table) (Version, error) {
 
 // buildVersion finds what Go before 1.13 says of its version: runtime.buildVersion, a
 // string variable, by its symbol; by its value in a stripped file. Only versions that
-// write the file's form of function table count, and two that differ are none.
+// write the file's form of Func table count, and two that differ are none.
 func buildVersion(m *image.Image, form *form) Version {
 	parse := func(text string) []Version {
 		v, err := ParseVersion(text)

@@ -1,4 +1,4 @@
-package debug
+package offsets
 
 import (
 	"errors"
@@ -7,81 +7,68 @@ import (
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/arch"
-	"github.com/ftgo/ftgo/offsets/internal/image"
+	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
-
-// Symbols are the functions of a file.
-type Symbols interface {
-	// At is the function that an address lies in.
-	At(addr uint64) (f Func, ok bool)
-	// From is the first function that begins at an address, or behind it.
-	From(addr uint64) (f Func, ok bool)
-	// Has tells whether a function has that name.
-	Has(name string) bool
-}
 
 // way follows one function of the System V ABI, whose compilers are freer than Go's: a
 // function may have parts elsewhere in the file (GCC's NAME.cold), leave by
 // a conditional jump, and jump through registers both for a switch and for a call.
 type way struct {
-	code    *Code // what is found
-	fn      Func
-	image   *image.Image
-	unwind  Unwind
-	symbols Symbols
-	cross   []crossing
+	code   *Code // what is found
+	binary *Binary
+	cross  []crossing
 }
 
 // crossing is a jump from one part to an address that must turn out to be in another.
 type crossing struct{ from, to uint64 }
 
-// C decodes a function of the System V ABI, and finds all its parts and where they are left.
-func C(m *image.Image, unwind Unwind, symbols Symbols, f Func) (*Code, error) {
-	w := &way{code: &Code{}, fn: f, image: m, unwind: unwind, symbols: symbols}
+// follow decodes the function, and finds all its parts and where they are left.
+func (w *way) follow() error {
+	f := w.code.fn
 	if whole, cold := w.partOf(f); cold {
-		return nil, fmt.Errorf("part of %s, not a function of its own", whole)
+		return fmt.Errorf("part of %s, not a function of its own", whole)
 	}
 	if !w.mayHaveLeft(f.Addr) {
-		return nil, errors.New("begins with the stack in use: not a function of its own")
+		return errors.New("begins with the stack in use: not a function of its own")
 	}
 	if err := w.addPart(f.Addr, f.Size); err != nil {
-		return nil, err
+		return err
 	}
 	// Parts first: what leads up to an indirect jump may be in any of them.
 	for _, indirect := range []bool{false, true} {
-		for i := 0; i < len(w.code.Parts); i++ {
+		for i := 0; i < len(w.code.parts); i++ {
 			if err := w.leave(i, indirect); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	slices.Sort(w.code.Tails)
-	slices.Sort(w.code.CondTails)
+	slices.Sort(w.code.tails)
+	slices.Sort(w.code.condTails)
 	for _, cross := range w.cross {
-		p, to := w.code.PartAt(cross.to), w.code.OffsetOf(cross.to)
-		if p == nil || !p.Boundary[cross.to-p.Addr] {
-			return nil, middle(w.code.OffsetOf(cross.from), to)
+		p, to := w.code.partAt(cross.to), w.code.offsetOf(cross.to)
+		if p == nil || !p.boundary[cross.to-p.addr] {
+			return middle(w.code.offsetOf(cross.from), to)
 		}
-		w.code.Landings = append(w.code.Landings, to)
+		w.code.landings = append(w.code.landings, to)
 	}
-	return w.code, nil
+	return nil
 }
 
 const maxParts = 64 // more is no compiler's work
 
 // addPart reads and decodes another part.
 func (w *way) addPart(addr, size uint64) error {
-	if len(w.code.Parts) == maxParts {
+	if len(w.code.parts) == maxParts {
 		return fmt.Errorf("in more than %d parts", maxParts)
 	}
-	p, err := Func{w.fn.Name, addr, size}.Read(w.image)
+	p, err := w.binary.readPart(w.code.fn.Name, addr, size)
 	if err != nil {
 		return err
 	}
-	if err := w.code.add(w.image.Processor, p); err != nil {
+	if err := w.code.add(p); err != nil {
 		return err
 	}
-	switch w.code.Parts[len(w.code.Parts)-1].last.Kind {
+	switch w.code.parts[len(w.code.parts)-1].last.Kind {
 	case arch.Other, arch.Literal, arch.CondJump, arch.IndirectCall:
 		return errors.New("execution runs on past its end")
 	}
@@ -93,12 +80,12 @@ func (w *way) addPart(addr, size uint64) error {
 var coldPart = regexp.MustCompile(`\.cold(\.[0-9]+)?$`)
 
 // partOf tells whether a symbol is such a part, and of which function.
-func (w *way) partOf(f Func) (whole string, cold bool) {
+func (w *way) partOf(f *Func) (whole string, cold bool) {
 	whole = coldPart.ReplaceAllString(f.Name, "")
 	if whole == f.Name {
 		return "", false
 	}
-	if w.symbols.Has(whole) {
+	if _, ok := w.binary.Lookup(whole); ok {
 		return whole, true
 	}
 	return whole, !w.mayHaveLeft(f.Addr)
@@ -106,31 +93,31 @@ func (w *way) partOf(f Func) (whole string, cold bool) {
 
 // leave looks at each jump out of a part, either the direct or the indirect ones.
 func (w *way) leave(i int, indirect bool) error {
-	c, p := w.code, w.code.Parts[i] // direct adds parts
+	c, p := w.code, w.code.parts[i] // direct adds parts
 	for _, j := range p.jumps {
 		if j.inside || indirect != j.in.Kind.Indirect() {
 			continue
 		}
-		addr := p.Addr + uint64(j.at)
-		at := c.OffsetOf(addr)
+		addr := p.addr + uint64(j.at)
+		at := c.offsetOf(addr)
 		var inside bool
 		var err error
 		if indirect {
 			inside, err = w.indirect(addr)
 		} else {
-			inside, err = w.direct(addr, p.Addr+uint64(j.to))
+			inside, err = w.direct(addr, p.addr+uint64(j.to))
 		}
 		switch {
 		case err != nil:
 			return fmt.Errorf("jump at %+#x %w", at, err)
 		case inside:
-			c.Switches = c.Switches || indirect
+			c.switches = c.switches || indirect
 		case j.in.Kind != arch.CondJump:
-			c.Tails = append(c.Tails, at)
+			c.tails = append(c.tails, at)
 		case j.in.Cond == arch.NoCond: // jrcxz, loop
 			return fmt.Errorf("leaves by a jump at %+#x that depends on a register", at)
 		default:
-			c.CondTails = append(c.CondTails, at)
+			c.condTails = append(c.condTails, at)
 		}
 	}
 	return nil
@@ -142,7 +129,7 @@ func (w *way) indirect(at uint64) (inside bool, err error) {
 	if !w.mayHaveLeft(at) {
 		return true, nil
 	}
-	inside, ok := w.image.Processor.Leads(at, w)
+	inside, ok := w.code.processor.Leads(at, w)
 	if !ok {
 		return false, errors.New("goes through a register, and may be a switch or a tail call")
 	}
@@ -152,11 +139,11 @@ func (w *way) indirect(at uint64) (inside bool, err error) {
 // direct tells whether a direct jump stays inside. A part of the function that is not known
 // yet is added.
 func (w *way) direct(from, to uint64) (inside bool, err error) {
-	if w.code.PartAt(to) != nil {
+	if w.code.partAt(to) != nil {
 		w.cross = append(w.cross, crossing{from, to})
 		return true, nil
 	}
-	if target, ok := w.symbols.At(to); ok {
+	if target, ok := w.binary.FuncAt(to); ok {
 		_, cold := w.partOf(target)
 		switch {
 		case cold:
@@ -169,10 +156,10 @@ func (w *way) direct(from, to uint64) (inside bool, err error) {
 		return false, nil
 	}
 	// No symbol: a function that is not exported, or a part of this one, in a stripped file.
-	if w.image.InPLT(to) || w.image.BeginsInitFini(to) && w.mayHaveLeft(from) {
+	if w.binary.image.InPLT(to) || w.binary.image.BeginsInitFini(to) && w.mayHaveLeft(from) {
 		return false, nil
 	}
-	e, ok := w.unwind.At(to)
+	e, ok := w.binary.unwind().At(to)
 	if !ok {
 		return false, errors.New("leads to code of which nothing is known")
 	}
@@ -181,7 +168,7 @@ func (w *way) direct(from, to uint64) (inside bool, err error) {
 			return false, nil
 		}
 	}
-	if next, ok := w.symbols.From(e.Addr); ok && next.Addr < e.Addr+e.Size {
+	if next, ok := w.binary.funcFrom(e.Addr); ok && next.Addr < e.Addr+e.Size {
 		return false, fmt.Errorf("leads into the middle of code around %s", next.Name)
 	}
 	return w.extend(from, to, e.Addr, e.Size)
@@ -191,15 +178,15 @@ func (w *way) direct(from, to uint64) (inside bool, err error) {
 func (w *way) extend(from, to, addr, size uint64) (inside bool, err error) {
 	w.cross = append(w.cross, crossing{from, to})
 	if err := w.addPart(addr, size); err != nil {
-		return false, fmt.Errorf("leads to a part of the function at %+#x: %w", w.code.OffsetOf(addr), err)
+		return false, fmt.Errorf("leads to a part of the function at %+#x: %w", w.code.offsetOf(addr), err)
 	}
 	return true, nil
 }
 
 // entered tells whether SP is where it was at the start of a function, if that is known.
 func (w *way) entered(at uint64) (entered, known bool) {
-	rule, known := w.unwind.FrameAt(at)
-	return known && rule.Entered(w.image.Processor.Machine()), known
+	rule, known := w.binary.unwind().FrameAt(at)
+	return known && rule.Entered(w.code.processor.Machine()), known
 }
 
 // mayHaveLeft reports whether SP may be where it was at the start: only then can a
@@ -210,46 +197,46 @@ func (w *way) mayHaveLeft(at uint64) bool {
 }
 
 // comesBack reports whether code jumps into the function, other than to its start.
-func (w *way) comesBack(e *UnwindEntry) bool {
-	code, err := w.image.Code(w.fn.Name, e.Addr, e.Size)
-	other := Part{Code: code}
-	if err != nil || other.decode(w.image.Processor) != nil {
+func (w *way) comesBack(e *debug.UnwindEntry) bool {
+	code, err := w.binary.image.Code(w.code.fn.Name, e.Addr, e.Size)
+	other := part{code: code}
+	if err != nil || other.decode(w.code.processor) != nil {
 		return false
 	}
 	return slices.ContainsFunc(other.jumps, func(j jump) bool {
 		to := e.Addr + uint64(j.to)
-		return !j.inside && !j.in.Kind.Indirect() && to != w.fn.Addr && w.code.PartAt(to) != nil
+		return !j.inside && !j.in.Kind.Indirect() && to != w.code.fn.Addr && w.code.partAt(to) != nil
 	})
 }
 
 // A way is the [arch.Way] of its jumps.
 
-func (w *way) Start() uint64 { return w.fn.Addr }
+func (w *way) Start() uint64 { return w.code.fn.Addr }
 
 func (w *way) Code(at uint64) []byte {
-	p := w.code.PartAt(at)
-	return p.Code[at-p.Addr:]
+	p := w.code.partAt(at)
+	return p.code[at-p.addr:]
 }
 
-func (w *way) Pointer(at uint64) (uint64, bool) { return w.image.OwnPointer(at) }
+func (w *way) Pointer(at uint64) (uint64, bool) { return w.binary.image.OwnPointer(at) }
 
 func (w *way) Inside(addr uint64) (inside, ok bool) {
-	if w.code.PartAt(addr) != nil && addr != w.fn.Addr {
+	if w.code.partAt(addr) != nil && addr != w.code.fn.Addr {
 		return true, true
 	}
-	if f, ok := w.symbols.At(addr); ok && f.Addr == addr || w.image.InPLT(addr) {
+	if f, ok := w.binary.FuncAt(addr); ok && f.Addr == addr || w.binary.image.InPLT(addr) {
 		return false, true
 	}
-	e, ok := w.unwind.At(addr)
+	e, ok := w.binary.unwind().At(addr)
 	return false, ok && e.Addr == addr
 }
 
 // Above returns the instruction that lies before one.
 func (w *way) Above(at uint64) (uint64, bool) {
-	p := w.code.PartAt(at)
-	for n := int(at-p.Addr) - 1; n >= 0; n-- {
-		if p.Boundary[n] {
-			return p.Addr + uint64(n), true
+	p := w.code.partAt(at)
+	for n := int(at-p.addr) - 1; n >= 0; n-- {
+		if p.boundary[n] {
+			return p.addr + uint64(n), true
 		}
 	}
 	return 0, false
@@ -262,24 +249,24 @@ func (w *way) Before(at uint64) (before []uint64) {
 		before = append(before, above)
 	}
 	before = append(before, w.jumpsTo(at)...)
-	if len(before) > 0 || at == w.fn.Addr {
+	if len(before) > 0 || at == w.code.fn.Addr {
 		return before
 	}
-	return w.jumps(func(p *Part, j jump) bool { return j.in.Kind.Indirect() })
+	return w.jumps(func(p *part, j jump) bool { return j.in.Kind.Indirect() })
 }
 
 // jumpsTo returns the direct jumps that lead to an instruction.
 func (w *way) jumpsTo(at uint64) []uint64 {
-	return w.jumps(func(p *Part, j jump) bool { return !j.in.Kind.Indirect() && p.Addr+uint64(j.to) == at })
+	return w.jumps(func(p *part, j jump) bool { return !j.in.Kind.Indirect() && p.addr+uint64(j.to) == at })
 }
 
 // jumps returns those of which something is so.
-func (w *way) jumps(is func(p *Part, j jump) bool) (from []uint64) {
-	for i := range w.code.Parts {
-		p := &w.code.Parts[i]
+func (w *way) jumps(is func(p *part, j jump) bool) (from []uint64) {
+	for i := range w.code.parts {
+		p := &w.code.parts[i]
 		for _, j := range p.jumps {
 			if is(p, j) {
-				from = append(from, p.Addr+uint64(j.at))
+				from = append(from, p.addr+uint64(j.at))
 			}
 		}
 	}
@@ -288,7 +275,7 @@ func (w *way) jumps(is func(p *Part, j jump) bool) (from []uint64) {
 
 // instruction decodes one of the function's, all of which have been decoded before.
 func (w *way) instruction(at uint64) arch.Inst {
-	in, _ := w.image.Processor.Decode(w.Code(at))
+	in, _ := w.code.processor.Decode(w.Code(at))
 	return in
 }
 
