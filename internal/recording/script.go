@@ -93,17 +93,13 @@ func (s *Script) Text() (string, error) {
 	b.WriteString("# shellcheck disable=SC2016,SC2317,SC2329 # quotes are meant, traps call functions\n")
 	fmt.Fprintf(&b, "\n%sshown=%s\nsize=%d\nsha256=%s\ncrc=%d\n", shellAssign("binary", binary.Path), shellQuote(printable.Text(binary.Path)), binary.Size, binary.SHA256, s.CRC)
 	fmt.Fprintf(&b, "seconds=%s\nbuffer_kb=%d\nnonce=%s\nplaces=%d\nappend=%d\narrays=%d\n", shellQuote(s.Seconds), s.BufferKB, nonce, places, appends, arrays)
-	fmt.Fprintf(&b, "budget=%s\nshare=%d\ngroups=%s\n", percent(s.About.Options.Budget), millionths(s.About.Options.Budget), shellQuote(s.groups()))
+	percent := s.About.Options.Budget // of a CPU; the share is in millionths
+	fmt.Fprintf(&b, "budget=%s\nshare=%d\ngroups=%s\n", strconv.FormatFloat(percent, 'f', -1, 64), int(math.Ceil(percent*1e4)), shellQuote(s.groups()))
 	fmt.Fprintf(&b, "events='%s'\n\nprobes() {\n%s}\n\n", names.String(), probes.String())
 	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n# ftgo-recording %d %s\n# about %s\nEND_%s\n}\n\n", nonce, version, nonce, printable.JSON(about), nonce)
 	b.WriteString(recorder + budget + main)
 	return b.String(), nil
 }
-
-// percent is a number as text, and millionths what part of a CPU it is.
-func percent(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
-
-func millionths(percent float64) int { return int(math.Ceil(percent * 1e4)) }
 
 // groups has a line for each event: the number of the group that is disarmed with it, 0 for that of the runtime,
 // what a hit takes, and the functions.

@@ -95,15 +95,6 @@ func TestScriptQuotes(t *testing.T) {
 	}
 }
 
-// TestScriptVersion: the one version of the format is that of a script without a budget, too.
-func TestScriptVersion(t *testing.T) {
-	s := exampleScript()
-	s.About.Options.Budget = 0
-	if text, err := s.Text(); err != nil || !strings.Contains(text, "\n# ftgo-recording 4 ") {
-		t.Errorf("%v\n%s", err, text)
-	}
-}
-
 func TestScriptRefuses(t *testing.T) {
 	s := exampleScript()
 	s.Plan.Events[0].Args[0].Fetch = "%sp\np:x/y z:0"

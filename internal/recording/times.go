@@ -9,21 +9,16 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// clockReading is one simultaneous reading of CLOCK_MONOTONIC and of the trace clock, in
-// the units of events' times; the zero value is none.
-type clockReading struct {
+// moment is one simultaneous reading of CLOCK_MONOTONIC and of the trace clock, in the units of events' times. The
+// kernel's counters may have been read then: hits as [Recording.Profile] has them, in a pass from that moment on.
+type moment struct {
+	known bool
 	ns    int64
 	ticks uint64
 	width time.Duration // of the reading: ns is good to half of it
-	back  bool          // it is less than one before
-}
-
-// moment is a reading of the clocks. The kernel's counters may have been read then: hits as
-// [Recording.Profile] has them, in a pass that took width from clock on.
-type moment struct {
-	clock clockReading
+	back  bool          // ticks are fewer than before
 	hits  [][]uint64
-	width time.Duration
+	pass  time.Duration
 }
 
 // clock reads "LABEL NS TICKS NS".
@@ -31,8 +26,8 @@ func (r *Recording) clock(text string) error {
 	var label, ticks string
 	var before, after int64
 	n, _ := fmt.Sscanf(text, "%s %d %s %d", &label, &before, &ticks, &after)
-	moment := r.moments[label]
-	if n != 4 || after < before || moment == nil {
+	m := r.moments[label]
+	if n != 4 || after < before || m == nil {
 		return fmt.Errorf("read recording: clock %q", shorten(text))
 	}
 	t, err := machine.Ticks(ticks)
@@ -42,9 +37,9 @@ func (r *Recording) clock(text string) error {
 	// Shells read digit by digit, while the clock goes on: between the digits of 1999 and of
 	// 2003 that gives 1003, never too much. If all of a time went back, the clock did.
 	r.newest = max(r.newest, t)
-	now := clockReading{before + (after-before)/2, t, time.Duration(after - before), t < r.newest}
-	if at := moment.clock; at == (clockReading{}) || at.back && !now.back || at.back == now.back && now.width < at.width {
-		moment.clock = now
+	width, back := time.Duration(after-before), t < r.newest
+	if !m.known || m.back && !back || m.back == back && width < m.width {
+		m.known, m.ns, m.ticks, m.width, m.back = true, before+(after-before)/2, t, width, back
 	}
 	return nil
 }
@@ -70,13 +65,13 @@ func (r *Recording) Times() (*Times, error) {
 		return nil, err
 	}
 	from, until := r.moments["from"], r.moments["until"]
-	t := &Times{Base: base, Jumped: jumped, First: r.moments["first"].clock.ticks, Windowed: until.hits != nil}
+	t := &Times{Base: base, Jumped: jumped, First: r.moments["first"].ticks, Windowed: until.hits != nil}
 	if !t.Windowed {
 		from, until = r.moments["armed"], r.moments["ended"]
 	}
-	t.From = tracefs.Mark{Ticks: from.clock.ticks, At: base.Wall(from.clock.ticks), Hits: from.hits, Width: from.width}
-	length := time.Duration(max(until.clock.ns-from.clock.ns, 0))
-	t.Until = tracefs.Mark{Ticks: until.clock.ticks, At: t.From.At.Add(length), Hits: until.hits, Width: until.width}
+	t.From = tracefs.Mark{Ticks: from.ticks, At: base.Wall(from.ticks), Hits: from.hits, Width: from.pass}
+	length := time.Duration(max(until.ns-from.ns, 0))
+	t.Until = tracefs.Mark{Ticks: until.ticks, At: t.From.At.Add(length), Hits: until.hits, Width: until.pass}
 	return t, nil
 }
 
@@ -88,13 +83,13 @@ func (r *Recording) Times() (*Times, error) {
 func (r *Recording) timebase() (base machine.Timebase, jumped bool, err error) {
 	wall, _ := strconv.ParseInt(r.Facts["wall"], 10, 64)
 	reading := func(label string) machine.Reading {
-		c := r.moments[label].clock
-		return machine.Reading{Ticks: c.ticks, At: time.Unix(0, c.ns+wall)}
+		m := r.moments[label]
+		return machine.Reading{Ticks: m.ticks, At: time.Unix(0, m.ns+wall)}
 	}
 	clock := r.Facts["trace-clock"]
 	first, armed := reading("first"), reading("armed")
 	early, err := machine.NewTimebase(clock, first, armed)
-	if r.moments["ended"].clock == (clockReading{}) {
+	if !r.moments["ended"].known {
 		return early, false, err
 	}
 	whole, wholeErr := machine.NewTimebase(clock, first, reading("ended"))
@@ -104,7 +99,7 @@ func (r *Recording) timebase() (base machine.Timebase, jumped bool, err error) {
 	between := armed.At.Sub(first.At)
 	off := whole.Duration(first.Ticks, armed.Ticks) - between
 	// Clocks that are slewed differ by up to 500 parts in a million.
-	width := r.moments["first"].clock.width + r.moments["armed"].clock.width
+	width := r.moments["first"].width + r.moments["armed"].width
 	if wholeErr != nil || off.Abs() > width+between/1000 {
 		return early, true, nil
 	}

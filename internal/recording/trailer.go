@@ -34,10 +34,16 @@ const (
 	maxFact = 8 << 20
 )
 
-// lineReader reads lines and knows how far it has come.
+// lineReader reads lines and knows how far it has come. Those of events it reads as a [parse.Source], so that they are
+// read once.
 type lineReader struct {
 	r      *bufio.Reader
 	offset int64
+
+	end       string // the line behind the events
+	eventsEnd int64  // where the last line of them that was read begins
+	ended     bool   // they have
+	part      bool   // the last line goes on
 }
 
 // next is a line of the header or behind the events, without its end.
@@ -91,8 +97,8 @@ func (l *lineReader) keys(where, end string, take func(line, key, value string) 
 // reads what comes behind them.
 func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
 	first := lines.offset
-	events := &eventLines{lineReader: lines, end: "# ended " + r.nonce}
-	reader, err := parse.NewReader(uprobe.Formats(r.Plan.Events), events, nil, threads(r.pids))
+	lines.end = "# ended " + r.nonce
+	reader, err := parse.NewReader(uprobe.Formats(r.Plan.Events), lines, nil, threads(r.pids))
 	if err == nil && len(r.nonce) < minNonce {
 		err = fmt.Errorf("%q is too short to tell its end by", r.nonce)
 	}
@@ -103,8 +109,8 @@ func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
 		return fmt.Errorf("read recording: %w", err)
 	}
 	reader.Finish()
-	r.events = io.NewSectionReader(from, first, events.at-first)
-	if err = nil; events.ended { // else it is cut off
+	r.events = io.NewSectionReader(from, first, lines.eventsEnd-first)
+	if err = nil; lines.ended { // else it is cut off
 		err = r.trailer(lines)
 	}
 	r.correct()
@@ -112,26 +118,17 @@ func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
 	return err
 }
 
-// eventLines are the lines of events up to the one that ends them, as a source, so that they are
-// read once. What is longer than a line comes in parts.
-type eventLines struct {
-	*lineReader
-	end   string // the line behind them
-	at    int64  // where the last line begins
-	ended bool
-	part  bool // the last line goes on
-}
-
-// Read gives the next line, for which buf has room.
-func (e *eventLines) Read(_ context.Context, buf []byte) (int, error) {
-	e.at = e.offset
-	line, err := e.r.ReadSlice('\n')
-	e.offset += int64(len(line))
-	if !e.part && len(line) <= len(e.end)+2 && string(bytes.TrimRight(line, "\r\n")) == e.end {
-		e.ended = true
+// Read gives the next line of events, for which buf has room, up to the one that ends them. What is longer than a line
+// comes in parts.
+func (l *lineReader) Read(_ context.Context, buf []byte) (int, error) {
+	l.eventsEnd = l.offset
+	line, err := l.r.ReadSlice('\n')
+	l.offset += int64(len(line))
+	if !l.part && len(line) <= len(l.end)+2 && string(bytes.TrimRight(line, "\r\n")) == l.end {
+		l.ended = true
 		return 0, io.EOF
 	}
-	if e.part = errors.Is(err, bufio.ErrBufferFull); e.part || len(line) > 0 && errors.Is(err, io.EOF) {
+	if l.part = errors.Is(err, bufio.ErrBufferFull); l.part || len(line) > 0 && errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return copy(buf, line), err
@@ -237,11 +234,10 @@ func (r *Recording) counters(hits map[string][]uint64) ([][]uint64, error) {
 func (r *Recording) pass(text string) error {
 	label, took, _ := strings.Cut(text, " ")
 	ns, err := strconv.ParseUint(took, 10, 62)
-	at := r.moments[label]
 	if label != "from" && label != "until" {
 		return errors.New("it is of neither end")
 	}
-	at.width = time.Duration(ns)
+	r.moments[label].pass = time.Duration(ns)
 	return err
 }
 
