@@ -85,10 +85,9 @@ var arrows = []arrow{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/addresses", module + "/internal/printable", module + "/internal/target", module + "/internal/trace",
 		module + "/internal/units", module + "/offsets", module + "/internal/pairing", module + "/internal/tracefs", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo/internal/compare", to: []string{module + "/internal/stats"}},
-	{from: "cmd/ftgo/internal/results", to: []string{module + "/internal/stats"}},
 	{from: "cmd/ftgo/internal/calltree", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/capture", module + "/internal/pairing"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
-		module + "/cmd/ftgo/internal/results", module + "/cmd/ftgo/internal/calltree", module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run",
+		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/calltree", module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run",
 		module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/where", module + "/internal/addresses", module + "/internal/valuepath",
 		module + "/internal/metrics", module + "/internal/printable", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units",
 		module + "/offsets", module + "/internal/symname", module + "/offsets/gotype", module + "/internal/pairing", module + "/internal/tracefs", module + "/internal/uprobe",
@@ -97,7 +96,7 @@ var arrows = []arrow{
 		module + "/internal/pairing", module + "/internal/machine", module + "/internal/trace", module + "/offsets", module + "/internal/tracefs", module + "/internal/uprobe", module + "/internal/capture",
 		"golang.org/x/sys/unix"}},
 	{from: "cmd/ftgo/internal/session", to: []string{
-		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/results", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/cli",
+		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/cli",
 		module + "/cmd/ftgo/internal/own", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where",
 		module + "/internal/printable", module + "/internal/procfs", module + "/internal/machine", module + "/internal/metrics", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/internal/units", module + "/offsets", module + "/internal/pairing", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/doctor",

@@ -29,9 +29,9 @@ type behaviour struct {
 func ranWith(t *testing.T, seed uint64, host string, functions ...behaviour) string {
 	t.Helper()
 	random := rand.New(rand.NewPCG(5, seed))
-	var rows []stats.Row
+	var rows []stats.Func
 	for _, b := range functions {
-		f := stats.Function{Name: b.name, Calls: uint64(b.calls), Completed: uint64(b.calls), ReturnsErrors: true, Latency: &stats.Histogram{}}
+		f := stats.Func{Name: b.name, Calls: uint64(b.calls), Completed: uint64(b.calls), ReturnsErrors: true, Latency: &stats.Histogram{}}
 		for range b.calls {
 			ns := int64(b.median * math.Exp(0.15*random.NormFloat64()))
 			f.Time(stats.Timing{Raw: ns + 900, Net: ns, Low: ns - 200, High: ns + 100}, true)
@@ -39,7 +39,7 @@ func ranWith(t *testing.T, seed uint64, host string, functions ...behaviour) str
 				f.Errors++
 			}
 		}
-		rows = append(rows, stats.NewRow(f, 20))
+		rows = append(rows, f.Over(20))
 	}
 	var b bytes.Buffer
 	err := render.Functions(&b, render.JSON, rows, render.Options{Latency: true, Errors: true})

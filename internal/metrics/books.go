@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -68,7 +67,7 @@ func (b *Books) Failed() {
 // Reading is what a page is told.
 type Reading struct {
 	At      time.Time
-	Funcs   []stats.Function
+	Funcs   []stats.Func
 	Summary *stats.Summary
 	Used    time.Duration // the CPU time that the program has used
 }
@@ -284,19 +283,20 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// newFunction is what a reading has of a function. Names are what the file says.
-func newFunction(from *stats.Function) *Function {
-	f := &Function{
-		Name: strings.ToValidUTF8(from.Name, "\uFFFD"), Calls: from.Calls, Completed: from.Completed, Unwound: from.Unwound, Untimed: from.CountedOnly, Lost: from.Lost,
-		Errors: from.Errors, ReturnsErrors: from.ReturnsErrors, Split: from.Split,
-	}
+// newFunction is what a reading has of a function, as far as it is exported. Names are what the file says.
+func newFunction(from *stats.Func) *Function {
+	f := &Function{Func: *from}
+	f.Name = strings.ToValidUTF8(from.Name, "\uFFFD")
+	f.Bounds, f.Whole, f.Waits, f.Amounts, f.Events = nil, nil, nil, nil, nil
 	if w, seen := from.Whole, float64(from.Calls); w != nil {
 		f.Unseen, f.UnseenLow, f.UnseenHigh = max(w.Calls-seen, 0), max(w.Low-seen, 0), max(w.High-seen, 0)
 	}
-	if from.Latency != nil && from.Latency.Count() > 0 {
-		f.Latency = from.Latency.Since(nil)
+	if f.Latency = from.Latency; f.Latency != nil && f.Latency.Count() > 0 {
+		f.Latency = f.Latency.Since(nil)
 		f.Low = f.Latency.Seconds()
 		f.High = f.Low
+	} else {
+		f.Latency = nil
 	}
 	if from.Bounds != nil {
 		f.Low, f.High = from.Bounds.Low.Seconds(), from.Bounds.High.Seconds()
@@ -308,7 +308,7 @@ func newFunction(from *stats.Function) *Function {
 func (f *Function) raise(before *Function) {
 	f.Since = before.Since
 	f.Calls, f.Completed, f.Unwound = max(f.Calls, before.Calls), max(f.Completed, before.Completed), max(f.Unwound, before.Unwound)
-	f.Untimed, f.Lost, f.Errors = max(f.Untimed, before.Untimed), max(f.Lost, before.Lost), max(f.Errors, before.Errors)
+	f.CountedOnly, f.Lost, f.Errors = max(f.CountedOnly, before.CountedOnly), max(f.Lost, before.Lost), max(f.Errors, before.Errors)
 	f.Low, f.High = max(f.Low, before.Low), max(f.High, before.High)
 	f.Unseen, f.UnseenLow, f.UnseenHigh = max(f.Unseen, before.Unseen), max(f.UnseenLow, before.UnseenLow), max(f.UnseenHigh, before.UnseenHigh)
 	f.Split.Running = max(f.Split.Running, before.Split.Running)
@@ -322,23 +322,13 @@ func (f *Function) plus(g *Function) *Function {
 	if g.Since.Before(f.Since) { // else a counter that goes on would seem to have begun anew
 		s.Since = g.Since
 	}
-	s.Calls += g.Calls
-	s.Completed += g.Completed
-	s.Unwound += g.Unwound
-	s.Untimed += g.Untimed
-	s.Lost += g.Lost
-	s.Errors += g.Errors
-	s.ReturnsErrors = f.ReturnsErrors || g.ReturnsErrors
+	s.Func = f.Func.Since(stats.Func{}) // whose latencies are its own
+	s.Add(&g.Func)
 	s.Low += g.Low
 	s.High += g.High
-	s.Split.Add(g.Split)
 	s.Unseen += g.Unseen
 	s.UnseenLow += g.UnseenLow
 	s.UnseenHigh += g.UnseenHigh
-	if s.Latency = cmp.Or(f.Latency, g.Latency); f.Latency != nil && g.Latency != nil {
-		s.Latency = f.Latency.Since(nil)
-		s.Latency.Add(g.Latency)
-	}
 	return &s
 }
 

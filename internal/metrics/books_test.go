@@ -14,14 +14,14 @@ import (
 var began = time.Unix(1_800_000_000, 0)
 
 // reading is one after so many seconds, of functions.
-func reading(after int, summary stats.Summary, funcs ...stats.Function) *Reading {
+func reading(after int, summary stats.Summary, funcs ...stats.Func) *Reading {
 	summary.Seconds = float64(after)
 	return &Reading{At: began.Add(time.Duration(after) * time.Second), Funcs: funcs, Summary: &summary, Used: time.Duration(after) * time.Second}
 }
 
 // timed is a function with calls that took so many ns each.
-func timed(name string, took ...int64) stats.Function {
-	f := stats.Function{Name: name, Calls: uint64(len(took)), Completed: uint64(len(took)), Latency: &stats.Histogram{}}
+func timed(name string, took ...int64) stats.Func {
+	f := stats.Func{Name: name, Calls: uint64(len(took)), Completed: uint64(len(took)), Latency: &stats.Histogram{}}
 	for _, ns := range took {
 		f.Time(stats.Timing{Raw: ns + 100, Net: ns, Low: ns - 10, High: ns + 20}, true)
 	}
@@ -82,7 +82,7 @@ func TestSinceStays(t *testing.T) {
 	b := NewBooks(About{}, began)
 	old, failed := b.Open(), b.Open()
 	old.Put(reading(1, stats.Summary{}, timed("main.a", 1)))
-	failed.Put(&Reading{At: began.Add(9 * time.Second), Funcs: []stats.Function{timed("main.a", 2)}, Summary: &stats.Summary{Seconds: 2}})
+	failed.Put(&Reading{At: began.Add(9 * time.Second), Funcs: []stats.Func{timed("main.a", 2)}, Summary: &stats.Summary{Seconds: 2}})
 	before := named(t, b.Snapshot(), "main.a").Since
 	failed.Close()
 	if after := named(t, b.Snapshot(), "main.a").Since; before != began || after != began {
@@ -193,7 +193,7 @@ func TestClockSet(t *testing.T) {
 		now := setclock.By(read.Add(time.Second/4), c.ahead)
 		b.now = func() time.Time { return now }
 		// It was read before the clock was set.
-		p.Put(&Reading{At: read, Funcs: []stats.Function{timed("main.a", 1000)}, Summary: &stats.Summary{Seconds: float64(i) + 0.5}})
+		p.Put(&Reading{At: read, Funcs: []stats.Func{timed("main.a", 1000)}, Summary: &stats.Summary{Seconds: float64(i) + 0.5}})
 		s := b.Snapshot()
 		f := named(t, s, "main.a")
 		if got := s.Made.Round(0).Sub(s.At.Round(0)); s.Made != now || got != time.Second/4 {
@@ -221,7 +221,7 @@ func TestClockSetAhead(t *testing.T) {
 	for i, ahead := range []time.Duration{3 * time.Hour, 3 * time.Hour, 0, 5 * time.Hour} {
 		read := setclock.By(began.Add(time.Duration(i+1)*time.Second), ahead)
 		b.now = func() time.Time { return read }
-		p.Put(&Reading{At: read, Funcs: []stats.Function{timed("main.a", 1000)}, Summary: &stats.Summary{Seconds: float64(i) + 0.5}})
+		p.Put(&Reading{At: read, Funcs: []stats.Func{timed("main.a", 1000)}, Summary: &stats.Summary{Seconds: float64(i) + 0.5}})
 		since := named(t, b.Snapshot(), "main.a").Since.Round(0)
 		if i == 0 {
 			first = since
@@ -271,7 +271,7 @@ func TestLongGone(t *testing.T) {
 	b.now = func() time.Time { return now }
 	deploy := func(name string) {
 		p := b.Open()
-		p.Put(&Reading{At: now, Funcs: []stats.Function{timed(name, 1)}, Summary: &stats.Summary{Hits: 2, Seconds: 1}})
+		p.Put(&Reading{At: now, Funcs: []stats.Func{timed(name, 1)}, Summary: &stats.Summary{Hits: 2, Seconds: 1}})
 		b.Snapshot()
 		p.Close()
 		b.Snapshot()

@@ -41,7 +41,7 @@ var (
 		{"calls", "{call}", true, "Calls that have begun, by the kernel's count.", counted(func(f *Function) uint64 { return f.Calls })},
 		{"completions", "{call}", true, "Calls that were timed and have returned.", counted(func(f *Function) uint64 { return f.Completed })},
 		{"unwound", "{call}", true, "Calls that were left by a panic, by Goexit or with their goroutine.", counted(func(f *Function) uint64 { return f.Unwound })},
-		{"untimed", "{call}", true, "Calls that were counted and not timed, for the budget.", counted(func(f *Function) uint64 { return f.Untimed })},
+		{"untimed", "{call}", true, "Calls that were counted and not timed, for the budget.", counted(func(f *Function) uint64 { return f.CountedOnly })},
 		{"unseen", "{call}", true, "Calls that nobody saw, for the budget: an estimate.", func(f *Function) (float64, bool) { return f.Unseen, true }},
 		{"unseen_low", "{call}", true, "The least that the calls may be which nobody saw.", func(f *Function) (float64, bool) { return f.UnseenLow, true }},
 		{"unseen_high", "{call}", true, "The most that they may be, in 19 of 20 runs; missing where nothing bounds it.", func(f *Function) (float64, bool) { return f.UnseenHigh, !math.IsInf(f.UnseenHigh, 1) }},

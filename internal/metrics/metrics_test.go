@@ -46,16 +46,20 @@ var about = About{Release: "v1", Host: "web1", Service: "shop", Binary: "/bin/sh
 // snapshot is of a function with all there is, of one that is only counted, and of one that is gone.
 func snapshot() *Snapshot {
 	full := Function{
-		Name: "main.(*Store).Get", Since: noon.Add(-time.Minute), Probed: true, Calls: 9, Completed: 4, Unwound: 1, Untimed: 3, Lost: 1,
-		Errors: 2, ReturnsErrors: true, Latency: &stats.Histogram{}, Low: 0.019, High: 0.021,
-		Split: stats.Split{Running: 5e6, Waiting: 15e6}, Unseen: 11, UnseenLow: 6, UnseenHigh: 20,
+		Func: stats.Func{
+			Name: "main.(*Store).Get", Calls: 9, Completed: 4, Unwound: 1, CountedOnly: 3, Lost: 1, Errors: 2, ReturnsErrors: true,
+			Latency: &stats.Histogram{}, Split: stats.Split{Running: 5e6, Waiting: 15e6},
+		},
+		Since: noon.Add(-time.Minute), Probed: true, Low: 0.019, High: 0.021, Unseen: 11, UnseenLow: 6, UnseenHigh: 20,
 	}
 	for _, ns := range []int64{0, 1e6, 1_048_576, 3e6} {
 		full.Latency.Record(ns)
 	}
 	return &Snapshot{
 		From: noon.Add(-time.Hour), At: noon, About: about,
-		Functions: []Function{full, {Name: "main.count", Calls: 1 << 62, Probed: true, Since: noon}, {Name: "main.gone\xff", Since: noon.Add(-time.Hour)}},
+		Functions: []Function{
+			full, {Func: stats.Func{Name: "main.count", Calls: 1 << 62}, Probed: true, Since: noon}, {Func: stats.Func{Name: "main.gone\xff"}, Since: noon.Add(-time.Hour)},
+		},
 		Run: Run{
 			Counts: Counts{Hits: 30, Delivered: 28, Lost: 2, Cost: 200 * time.Millisecond, CPU: 2 * time.Second},
 			Files:  []File{{Path: "/bin/shop", BuildID: "12ab", GoVersion: "go1.26.8", PIDs: []int{3, 4}}, {Path: "/bin/shop", BuildID: "a/b"}},

@@ -25,12 +25,12 @@ func scraped() *Snapshot {
 	b := NewBooks(About{Release: "v1", Host: "web1", Kernel: "6.18", Service: "shop"}, began)
 	old := b.Open()
 	old.Describe(File{Path: "/bin/shop", BuildID: "1"}, nil)
-	old.Put(&Reading{At: began.Add(time.Second), Funcs: []stats.Function{{Name: "main.gone\xff\n", Calls: 2, Lost: 1}}, Summary: &stats.Summary{Seconds: 1}})
+	old.Put(&Reading{At: began.Add(time.Second), Funcs: []stats.Func{{Name: "main.gone\xff\n", Calls: 2, Lost: 1}}, Summary: &stats.Summary{Seconds: 1}})
 	old.Close()
 	p := b.Open()
 	p.Describe(File{Path: "/bin/shop", BuildID: "2", GoVersion: "go1.26.8"}, nil)
 	p.Running([]int{12, 34})
-	full := stats.Function{
+	full := stats.Func{
 		Name: "main.(*Store).Get", Calls: 9, Completed: 4, Unwound: 1, CountedOnly: 3, Errors: 2, ReturnsErrors: true,
 		Latency: &stats.Histogram{}, Split: stats.Split{Running: 5e6, Waiting: 15e6}, Whole: &stats.Whole{Calls: 20, Low: 15, High: math.Inf(1)},
 	}
@@ -38,7 +38,7 @@ func scraped() *Snapshot {
 		full.Time(stats.Timing{Raw: ms*1e6 + 900, Net: ms * 1e6, Low: ms*1e6 - 500, High: ms*1e6 + 400}, true)
 	}
 	p.Put(&Reading{
-		At: began.Add(5 * time.Second), Used: 2500 * time.Millisecond, Funcs: []stats.Function{full, {Name: "main.count", Calls: 1 << 40}},
+		At: began.Add(5 * time.Second), Used: 2500 * time.Millisecond, Funcs: []stats.Func{full, {Name: "main.count", Calls: 1 << 40}},
 		Summary: &stats.Summary{Seconds: 4, Probes: 7, Budget: 0.25, Hits: 30, Delivered: 28, Lost: 2, Probing: &stats.Probing{NS: 2e8}, Skipped: make([]stats.Skipped, 1)},
 	})
 	b.Used(300 * time.Millisecond)

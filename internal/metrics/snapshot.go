@@ -49,25 +49,14 @@ type File struct {
 	PIDs []int
 }
 
-// Function is what is known of the calls of one function, of all files that have had it.
+// Function is what is known of the calls of one function, of all files that have had it. Its latencies have no bounds:
+// the sum of the real ones is between Low and High, in seconds. Lost calls are of files that are probed no more.
 type Function struct {
-	Name  string
+	stats.Func
 	Since time.Time // when it was first probed
 	// Probed: a file that has it is probed now. Else the program has lost it, or is not there.
-	Probed bool
-	// Calls have begun; Completed of them returned, and Unwound were left by panic, Goexit or the end of
-	// their goroutine. Untimed were counted and not timed, for the budget. Lost are those whose end was
-	// lost, which is known of files that are probed no more.
-	Calls, Completed, Unwound, Untimed, Lost uint64
-	// Errors of the completed calls returned one, if ReturnsErrors.
-	Errors        uint64
-	ReturnsErrors bool
-	// Latency has the completed calls, net of what probes cost; nil if none of them was timed. The sum of their
-	// real latencies is between Low and High, in seconds.
-	Latency   *stats.Histogram
+	Probed    bool
 	Low, High float64
-	// Split divides their time, in nanoseconds; zero if nobody asked for it.
-	Split stats.Split
 	// Unseen estimates the calls that nobody saw, because of the budget, which were UnseenLow at least and UnseenHigh at most.
 	Unseen, UnseenLow, UnseenHigh float64
 }

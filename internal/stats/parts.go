@@ -23,7 +23,7 @@ const MaxParts = 1000
 // Missed. So of calls that weigh W together, each value that weighs more than W/MaxParts has a row,
 // no row misses more, and a row that has never lost its room is exact.
 type Parts struct {
-	blank   []Function // as in plan.Funcs, before any call
+	blank   []Func // as in plan.Funcs, before any call
 	byValue bool
 	of      map[PartKey]*Part
 	all     []*Part // ended processes have theirs here alone
@@ -42,7 +42,7 @@ type PartKey struct {
 
 // Part is a row.
 type Part struct {
-	Function
+	Func
 	key    PartKey
 	weight uint64
 	used   uint64 // when it was last; of those that weigh the least, the one goes that was not for longest
@@ -60,7 +60,7 @@ type earlyCall struct {
 const maxEarly = 8
 
 // NewParts has no rows yet. The functions are as they are before any call.
-func NewParts(funcs []Function, byValue bool) *Parts {
+func NewParts(funcs []Func, byValue bool) *Parts {
 	return &Parts{blank: slices.Clone(funcs), byValue: byValue, of: make(map[PartKey]*Part)}
 }
 
@@ -88,7 +88,7 @@ func (p *Parts) Row(key PartKey) *Part {
 			heap.Push(&p.least, r)
 		}
 	}
-	r.key, r.used, r.Function = key, p.uses, p.blank[key.Func]
+	r.key, r.used, r.Func = key, p.uses, p.blank[key.Func]
 	r.PID, r.Value, r.Rest, r.Missed, r.Latency, r.Serial = key.PID, key.Value, key.Rest, missed, nil, p.serial
 	p.serial++
 	p.of[key] = r
@@ -101,7 +101,7 @@ func (p *Parts) giveUp(r *Part) {
 	p.fell++
 	delete(p.of, r.key)
 	others := p.Row(PartKey{Func: r.key.Func, Rest: Others})
-	others.Add(&r.Function)
+	others.Add(&r.Func)
 	for _, e := range r.early {
 		others.Time(e.Timing, e.known)
 	}
@@ -134,13 +134,13 @@ func (r *Part) Time(t Timing, known bool) {
 		r.early = append(r.early, earlyCall{t, known})
 		return
 	}
-	r.recordEarly(&r.Function)
+	r.recordEarly(&r.Func)
 	r.early = r.early[:0]
-	r.Function.Time(t, known)
+	r.Func.Time(t, known)
 }
 
 // recordEarly makes histograms of the first latencies, unless there are some.
-func (r *Part) recordEarly(f *Function) {
+func (r *Part) recordEarly(f *Func) {
 	if f.Latency != nil {
 		return
 	}
@@ -164,14 +164,14 @@ func (p *Parts) Forget(pid int) {
 // has lost can't be told, they are nobody's; and where returns were lost, no row can tell
 // calls that were unwound from calls whose return is missing. Of values, calls count when they have
 // ended: what is missing is only lost when all is told.
-func (p *Parts) Reconcile(all []Function, last bool) []Function {
+func (p *Parts) Reconcile(all []Func, last bool) []Func {
 	calls := make([]uint64, len(all))
 	unwound := make([]uint64, len(all))
 	rows := make([]int, len(all))
 	for _, r := range p.all {
-		rows[r.Func]++
-		calls[r.Func] += r.Calls
-		unwound[r.Func] += r.Unwound
+		rows[r.key.Func]++
+		calls[r.key.Func] += r.Calls
+		unwound[r.key.Func] += r.Unwound
 	}
 	missing := make(map[PartKey]uint64)
 	for fn := range all {
@@ -186,10 +186,10 @@ func (p *Parts) Reconcile(all []Function, last bool) []Function {
 			p.Row(PartKey{Func: fn, Rest: Others})
 		}
 	}
-	out := make([]Function, len(p.all))
+	out := make([]Func, len(p.all))
 	for i, r := range p.all {
-		out[i] = r.Function
-		f, fn := &out[i], r.Func
+		out[i] = r.Func
+		f, fn := &out[i], r.key.Func
 		if p.blank[fn].Latency != nil {
 			r.recordEarly(f)
 		}

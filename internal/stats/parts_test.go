@@ -6,7 +6,7 @@ import (
 )
 
 // rowsText is "FUNCTION PID CALLS=COMPLETED+UNWOUND+OPEN+LOST" of each row.
-func rowsText(rows []Function) (out []string) {
+func rowsText(rows []Func) (out []string) {
 	for _, r := range rows {
 		out = append(out, fmt.Sprintf("%s %d %d=%d+%d+%d+%d", r.Name, r.PID, r.Calls, r.Completed, r.Unwound, r.Open, r.Lost))
 	}
@@ -14,7 +14,7 @@ func rowsText(rows []Function) (out []string) {
 }
 
 func TestPerProcess(t *testing.T) {
-	p := NewParts([]Function{{Name: "f", Latency: &Histogram{}}, {Name: "g", Func: 1, Latency: &Histogram{}}}, false)
+	p := NewParts([]Func{{Name: "f", Latency: &Histogram{}}, {Name: "g", Func: 1, Latency: &Histogram{}}}, false)
 	call := func(pid, fn int, how string) {
 		row := p.Row(PartKey{PID: pid, Func: fn})
 		row.Calls++
@@ -27,7 +27,7 @@ func TestPerProcess(t *testing.T) {
 	p.Forget(7)
 	call(7, 1, "returned") // another process of its number
 	// The kernel has counted one more call of g, and knows all ends.
-	all := []Function{{Calls: 1, Completed: 1}, {Calls: 5, Completed: 2, Unwound: 1, Open: 1}}
+	all := []Func{{Calls: 1, Completed: 1}, {Calls: 5, Completed: 2, Unwound: 1, Open: 1}}
 	want := "[g 7 2=1+1+0+0 f 7 1=1+0+0+0 g 8 1=0+0+1+0 g 7 1=1+0+0+0 g 0 1=0+0+0+1]"
 	for range 2 { // rows stay where they are
 		if got := fmt.Sprint(rowsText(p.Reconcile(all, true))); got != want {
@@ -44,13 +44,13 @@ func TestPerProcess(t *testing.T) {
 
 // TestPerProcessBounded: thousands of short processes make no more rows than a thousand.
 func TestPerProcessBounded(t *testing.T) {
-	p := NewParts([]Function{{Name: "f"}}, false)
+	p := NewParts([]Func{{Name: "f"}}, false)
 	const n = MaxParts + 700
 	for pid := 1; pid <= n; pid++ {
 		p.Row(PartKey{PID: pid}).Calls += 2
 		p.Forget(pid)
 	}
-	rows := p.Reconcile([]Function{{Calls: 2 * n}}, true)
+	rows := p.Reconcile([]Func{{Calls: 2 * n}}, true)
 	if len(rows) != MaxParts+1 || len(p.of) != 1 {
 		t.Fatalf("%d rows, %d known processes", len(rows), len(p.of))
 	}
@@ -62,11 +62,11 @@ func TestPerProcessBounded(t *testing.T) {
 // TestPartsOfNothing: a function that nobody called has a row in the end, so that --fail-if sees it.
 func TestPartsOfNothing(t *testing.T) {
 	for _, byValue := range []bool{false, true} {
-		p := NewParts([]Function{{Name: "f"}, {Name: "g", Func: 1}}, byValue)
+		p := NewParts([]Func{{Name: "f"}, {Name: "g", Func: 1}}, byValue)
 		p.Row(PartKey{Func: 1, PID: 7, Value: "v"}).Calls++
 		want := "[g 7 1=0+0+0+0 f 0 0=0+0+0+0]"
 		for range 2 {
-			if got := fmt.Sprint(rowsText(p.Reconcile([]Function{{}, {Calls: 1}}, true))); got != want {
+			if got := fmt.Sprint(rowsText(p.Reconcile([]Func{{}, {Calls: 1}}, true))); got != want {
 				t.Errorf("rows %s, want %s", got, want)
 			}
 		}
@@ -75,7 +75,7 @@ func TestPartsOfNothing(t *testing.T) {
 
 // TestHugeWeights: what weighs more than fits into 64 bits keeps its row.
 func TestHugeWeights(t *testing.T) {
-	p := NewParts([]Function{{Name: "f"}}, true)
+	p := NewParts([]Func{{Name: "f"}}, true)
 	add := func(value string, weight uint64) {
 		row := p.Row(PartKey{Value: value})
 		row.Calls++
@@ -89,6 +89,6 @@ func TestHugeWeights(t *testing.T) {
 	}
 	add("heavy", 1)
 	if heavy := p.of[PartKey{Value: "heavy"}]; heavy.Calls != 5 || heavy.Missed != 0 {
-		t.Errorf("%+v", heavy.Function)
+		t.Errorf("%+v", heavy.Func)
 	}
 }

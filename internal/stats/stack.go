@@ -94,7 +94,7 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, runnabl
 }
 
 // Of makes a row of the calls of a function that were timed one of all its calls, if that is an estimate.
-func (r StackRow) Of(f *Function) StackRow {
+func (r StackRow) Of(f *Func) StackRow {
 	timed := f.timed()
 	if f.Whole == nil || timed == 0 {
 		return r

@@ -64,7 +64,7 @@ func (w *Whole) Part(calls, of uint64) *Whole {
 }
 
 // timed are the calls that rows of values, and of processes, have: where a budget has some only counted nobody knows whose they are.
-func (f *Function) timed() uint64 {
+func (f *Func) timed() uint64 {
 	if f.Whole == nil {
 		return f.Calls
 	}
@@ -72,10 +72,10 @@ func (f *Function) timed() uint64 {
 }
 
 // Ended are the calls that have ended, which latencies are of.
-func (f *Function) Ended() uint64 { return f.Completed + f.Unwound }
+func (f *Func) Ended() uint64 { return f.Completed + f.Unwound }
 
 // Number is the number of calls, those that were not seen included.
-func (f *Function) Number() float64 {
+func (f *Func) Number() float64 {
 	if f.Whole == nil {
 		return float64(f.Calls)
 	}
@@ -83,21 +83,28 @@ func (f *Function) Number() float64 {
 }
 
 // Count is Number as a whole number.
-func (f *Function) Count() uint64 { return uint64(math.Round(f.Number())) }
+func (f *Func) Count() uint64 { return uint64(math.Round(f.Number())) }
 
-// Scaled is the sum for all calls, with bounds: those of the number of calls, and how far a mean of so many amounts may be off.
-func (a *Amounts) Scaled(w *Whole) (n, least, most float64) {
-	n = float64(a.Sum())
-	if w == nil {
+// AmountTotal is the sum of amounts for all calls, 0 if there are none, with bounds: those of the number of calls, and how far a
+// mean of so many amounts may be off.
+func (f *Func) AmountTotal() (n, low, high int64) {
+	a, w := f.Amounts, f.Whole
+	if a == nil || a.Count() == 0 {
+		return 0, 0, 0
+	}
+	if n = a.Sum(); w == nil {
 		return n, n, n
 	}
-	of, chance := float64(max(a.Count()+a.Left, 1)), sure*a.Spread()
-	return n * w.Calls / of, n * w.Low / of * (1 - chance), n * w.High / of * (1 + chance)
+	sum, of, chance := float64(n), float64(a.Count()+a.Left), sure*a.Spread()
+	return whole(sum * w.Calls / of), max(whole(sum*w.Low/of*(1-chance)), n), whole(sum * w.High / of * (1 + chance))
 }
+
+// whole is a float as far as an int64 goes.
+func whole(x float64) int64 { return int64(min(math.Round(x), 1<<62)) }
 
 // Scale is what sums over timed calls are to be multiplied by to be of all calls; it is NaN where too few were timed to end, or
 // the longest of them did not end while they were watched.
-func (f *Function) Scale() float64 {
+func (f *Func) Scale() float64 {
 	switch {
 	case f.Whole == nil:
 		return 1
@@ -107,17 +114,33 @@ func (f *Function) Scale() float64 {
 	return f.Whole.Calls / float64(f.Ended())
 }
 
-// Scaled is a sum over timed calls for all calls, with bounds: those of each call's own number, those of the number of calls, and how far a mean
-// of so many calls may be off. ok is false where nothing can be said of calls that were not timed.
-func (f *Function) Scaled(sum, low, high int64, of *Histogram) (n, least, most float64, ok bool) {
-	if f.Whole == nil {
-		return float64(sum), float64(low), float64(high), true
-	}
-	scale := f.Scale()
-	if math.IsNaN(scale) || of.Count() == 0 {
+// Total is the sum of net latencies for all calls, with bounds: those of each call's own, those of the number of calls, and how far a
+// mean of so many calls may be off. ok is false where nothing can be said of calls that were not timed.
+func (f *Func) Total() (n, low, high int64, ok bool) {
+	if f.Latency == nil || f.Latency.Count() == 0 || !f.Whole.Bounded() {
 		return 0, 0, 0, false
 	}
-	chance := sure * of.Spread()
-	ended := float64(f.Ended())
-	return float64(sum) * scale, max(float64(low)*f.Whole.Low/ended*(1-chance), float64(low)), float64(high) * f.Whole.High / ended * (1 + chance), true
+	n = f.Latency.Sum()
+	if low, high = n, n; f.Bounds != nil {
+		low, high = f.Bounds.Of(Statistics[len(Statistics)-1])
+	}
+	if f.Whole == nil {
+		return n, low, high, true
+	}
+	scale := f.Scale()
+	if math.IsNaN(scale) {
+		return 0, 0, 0, false
+	}
+	ended, chance := float64(f.Ended()), sure*f.Latency.Spread()
+	least := max(float64(low)*f.Whole.Low/ended*(1-chance), float64(low))
+	return whole(float64(n) * scale), whole(least), whole(float64(high) * f.Whole.High / ended * (1 + chance)), true
+}
+
+// SelfTotal is the time of all calls without that of timed calls nested in them, if that is known.
+func (f *Func) SelfTotal() (ns int64, ok bool) {
+	scale := f.Scale()
+	if f.Bounds == nil || f.Latency.Count() == 0 || f.Raw() || !f.Whole.Bounded() || math.IsNaN(scale) {
+		return 0, false
+	}
+	return whole(float64(f.Self) * scale), true
 }

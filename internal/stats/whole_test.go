@@ -45,20 +45,19 @@ func TestBounded(t *testing.T) {
 			t.Errorf("%v: bounded %v, at least %v", *test.whole, got, test.whole.Least())
 		}
 	}
-	r := StackRow{Calls: 3, Sum: 30}.Of(&Function{Calls: 5, Completed: 5, Whole: &Whole{1000, 10, math.Inf(1)}})
+	r := StackRow{Calls: 3, Sum: 30}.Of(&Func{Calls: 5, Completed: 5, Whole: &Whole{1000, 10, math.Inf(1)}})
 	if r.Calls != 6 || r.Sum != 60 {
 		t.Errorf("a stack of an unbounded estimate: %+v", r)
 	}
 }
 
-// TestScaled: a sum over timed calls is one of all calls, with bounds, or none.
-func TestScaled(t *testing.T) {
-	h := &Histogram{}
-	for range 100 {
-		h.Record(10)
+// TestTotal: a sum over timed calls is one of all calls, with bounds, or none.
+func TestTotal(t *testing.T) {
+	f := Func{Calls: 150, Completed: 90, Unwound: 10, CountedOnly: 50, Latency: &Histogram{}, Whole: &Whole{Calls: 1000, Low: 500, High: 2000}}
+	for range f.Completed {
+		f.Time(Timing{Raw: 10, Net: 10, Low: 8, High: 12}, true)
 	}
-	f := Function{Calls: 150, Completed: 90, Unwound: 10, CountedOnly: 50, Whole: &Whole{Calls: 1000, Low: 500, High: 2000}}
-	if n, low, high, ok := f.Scaled(900, 800, 1200, h); !ok || n != 9000 || low != 4000 || high != 24000 {
+	if n, low, high, ok := f.Total(); !ok || n != 9000 || low != 3600 || high != 21600 {
 		t.Errorf("%v, %v to %v, %v", n, low, high, ok)
 	}
 	f.CutShort = 6
@@ -66,7 +65,7 @@ func TestScaled(t *testing.T) {
 		t.Errorf("the longest calls are missing: %v", scale)
 	}
 	f.Whole = nil
-	if n, low, high, ok := f.Scaled(900, 800, 1200, h); !ok || n != 900 || low != 800 || high != 1200 || f.Count() != 150 {
+	if n, low, high, ok := f.Total(); !ok || n != 900 || low != 720 || high != 1080 || f.Count() != 150 {
 		t.Errorf("exact: %v, %v to %v, %v", n, low, high, ok)
 	}
 }

@@ -84,7 +84,7 @@ func TestManyValues(t *testing.T) {
 			if kept.AtMost > promised || kept.Most != stats.MaxParts || len(table.Whole) > stats.MaxParts+1 {
 				t.Errorf("%+v, %d rows of a weight of %d", kept, len(table.Whole), weight)
 			}
-			rows := make(map[int]stats.Row)
+			rows := make(map[int]stats.Func)
 			var sum uint64
 			for _, r := range table.Whole {
 				if sum += r.Calls; r.Rest == stats.Others {
@@ -155,7 +155,7 @@ func TestManyProcessesWithoutValues(t *testing.T) {
 		totals.Return(&pairing.Call{PID: pid + 1, Outcome: pairing.Open})
 		totals.ProcessEnded(pid + 1)
 	}
-	if n := len(totals.parts.Reconcile(make([]stats.Function, 1), false)); n > stats.MaxParts {
+	if n := len(totals.parts.Reconcile(make([]stats.Func, 1), false)); n > stats.MaxParts {
 		t.Errorf("%d rows", n)
 	}
 }

@@ -11,30 +11,27 @@ import (
 // Table is what has happened up to a reading.
 type Table struct {
 	*Reading
-	// Funcs are all functions, whose latencies are net of what probes cost. They change with the next call.
-	Funcs []stats.Function
-	// Whole are rows of all of it, Since those of what has happened since the table before.
-	Whole, Since []stats.Row
+	// Whole are functions with all of it, Since those with what has happened since the table before. Histograms of
+	// Whole change with the next call.
+	Whole, Since []stats.Func
 }
 
 // At are the totals up to a reading.
 func (t *Totals) At(r *Reading) *Table {
 	funcs := t.reconcile(r)
-	if !r.Last {
-		for i := range funcs {
+	for i := range funcs {
+		f := &funcs[i]
+		if f.Seconds = r.Seconds; !r.Last {
 			// What is under way now is not lost, only not yet read.
-			funcs[i].Lost, funcs[i].Open = 0, 0
+			f.Lost, f.Open = 0, 0
 		}
 	}
-	table := &Table{Reading: r, Funcs: funcs, Whole: make([]stats.Row, len(funcs))}
-	for i, f := range funcs {
-		table.Whole[i] = stats.NewRow(f, r.Seconds)
-	}
+	table := &Table{Reading: r, Whole: funcs}
 	if t.opt.Intervals {
 		table.Since = t.since(funcs, r)
 	}
 	if t.plan.Waits > 0 { // what nobody waited for is no function that nobody called
-		none := func(row stats.Row) bool { return row.Func >= t.plan.Asked() && row.Calls == 0 }
+		none := func(f stats.Func) bool { return f.Func >= t.plan.Asked() && f.Calls == 0 }
 		table.Whole, table.Since = slices.DeleteFunc(table.Whole, none), slices.DeleteFunc(table.Since, none)
 	}
 	if r.Last || t.opt.Costs.Ready() {
@@ -43,12 +40,12 @@ func (t *Totals) At(r *Reading) *Table {
 	return table
 }
 
-// since are rows of what has happened since the reading before.
-func (t *Totals) since(funcs []stats.Function, r *Reading) []stats.Row {
+// since are functions with what has happened since the reading before.
+func (t *Totals) since(funcs []stats.Func, r *Reading) []stats.Func {
 	if t.lastAt.IsZero() {
 		t.lastAt = r.From
 	}
-	before := make(map[uint64]stats.Function)
+	before := make(map[uint64]stats.Func)
 	for _, f := range t.last {
 		before[f.Serial] = f
 	}
@@ -66,20 +63,20 @@ func (t *Totals) since(funcs []stats.Function, r *Reading) []stats.Row {
 			before[others[f.Func]] = joined
 		}
 	}
-	rows := make([]stats.Row, len(funcs))
+	rows := make([]stats.Func, len(funcs))
 	for i, f := range funcs {
-		rows[i] = stats.NewRow(f.Since(before[f.Serial]), r.At.Sub(t.lastAt).Seconds())
+		rows[i] = f.Since(before[f.Serial]).Over(r.At.Sub(t.lastAt).Seconds())
 	}
 	t.last, t.lastAt = t.last[:0], r.At
 	for _, f := range funcs {
-		t.last = append(t.last, f.Since(stats.Function{}))
+		t.last = append(t.last, f.Since(stats.Func{}))
 	}
 	return rows
 }
 
 // reconcile completes the functions' numbers from the counts of the stream: calls taken for
 // unwound or open may only lack a return that was lost.
-func (t *Totals) reconcile(r *Reading) []stats.Function {
+func (t *Totals) reconcile(r *Reading) []stats.Func {
 	t.release()
 	out := slices.Clone(t.funcs)
 	for i := range out {

@@ -14,13 +14,13 @@ import (
 type Totals struct {
 	plan        *uprobe.Plan
 	opt         TotalsOptions
-	funcs       []stats.Function // as in plan.Funcs
+	funcs       []stats.Func     // as in plan.Funcs
 	pending     []observedCall   // that have ended before it was known what probes cost
 	parts       *stats.Parts     // nil if each function has one row
 	within      stats.NestedSums // of calls, for those that they were nested in
 	runnable    stats.NestedSums // likewise, of their time of being runnable
 	steppedBack int              // the number of calls that have returned before they began, by the clock
-	last        []stats.Function // at the end of the last interval
+	last        []stats.Func     // at the end of the last interval
 	lastAt      time.Time
 }
 
@@ -39,11 +39,12 @@ type TotalsOptions struct {
 	Stacks    *addresses.Stacks // if not nil, adds up calls by their callers
 	Intervals bool              // what has happened since the table before is wanted, too
 	Ended     bool              // only calls that have ended are wanted
+	Events    []string          // the names of the kernel events that are told
 }
 
 // Observed is what a call has beside its function.
 type Observed struct {
-	Value  string // as in [stats.Function]
+	Value  string // as in [stats.Func]
 	Rest   stats.Rest
 	Amount int64
 	Counts bool // Amount is known
@@ -64,7 +65,7 @@ type observedCall struct {
 
 // NewTotals returns those of a plan, of nothing.
 func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
-	t := &Totals{plan: plan, opt: opt, within: stats.NewNestedSums(), runnable: stats.NewNestedSums(), funcs: make([]stats.Function, len(plan.Funcs))}
+	t := &Totals{plan: plan, opt: opt, within: stats.NewNestedSums(), runnable: stats.NewNestedSums(), funcs: make([]stats.Func, len(plan.Funcs))}
 	for i := range plan.Funcs {
 		f, planned := &t.funcs[i], &plan.Funcs[i]
 		f.Name, f.Func, f.Serial = planned.Name, i, uint64(i)
@@ -106,7 +107,7 @@ func (t *Totals) Entry(c *pairing.Call) {
 	t.addAmount(&t.funcs[c.Func], &o)
 	if t.opt.ByValue {
 		row := t.parts.Row(t.keyOf(c, &o))
-		t.addAmount(&row.Function, &o)
+		t.addAmount(&row.Func, &o)
 		t.count(row, &o, 0)
 	}
 }
@@ -135,7 +136,7 @@ func (t *Totals) count(row *stats.Part, o *Observed, ns int64) {
 }
 
 // addAmount adds that of a call.
-func (t *Totals) addAmount(f *stats.Function, o *Observed) {
+func (t *Totals) addAmount(f *stats.Func, o *Observed) {
 	switch {
 	case !t.opt.Amounts:
 		return
@@ -172,7 +173,7 @@ func (t *Totals) Return(c *pairing.Call) {
 	t.time(c, &o)
 }
 
-func (t *Totals) addOutcome(f *stats.Function, c *pairing.Call, o *Observed) {
+func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, o *Observed) {
 	t.addAmount(f, o)
 	switch c.Outcome {
 	case pairing.Returned:
@@ -202,17 +203,11 @@ func (t *Totals) Kernel(ev *pairing.KernelEvent) {
 	if ev.Where.Func < 0 {
 		return
 	}
-	addEvent(&t.funcs[ev.Where.Func], ev)
+	name := t.opt.Events[ev.Event]
+	t.funcs[ev.Where.Func].AddEvent(name, 1)
 	if t.parts != nil && !t.opt.ByValue {
-		addEvent(&t.parts.Row(stats.PartKey{Func: ev.Where.Func, PID: ev.PID}).Function, ev)
+		t.parts.Row(stats.PartKey{Func: ev.Where.Func, PID: ev.PID}).AddEvent(name, 1)
 	}
-}
-
-func addEvent(f *stats.Function, ev *pairing.KernelEvent) {
-	for len(f.Events) <= ev.Event {
-		f.Events = append(f.Events, 0)
-	}
-	f.Events[ev.Event]++
 }
 
 // maxPending bounds Totals.pending: some MB, and as many calls as most programs make while the
@@ -232,7 +227,7 @@ func (t *Totals) time(c *pairing.Call, o *Observed) {
 	var row *stats.Part
 	if t.parts != nil {
 		row = t.parts.Row(t.keyOf(c, o))
-		t.addOutcome(&row.Function, c, o)
+		t.addOutcome(&row.Func, c, o)
 	}
 	var timing stats.Timing
 	var self int64
@@ -250,7 +245,7 @@ func (t *Totals) time(c *pairing.Call, o *Observed) {
 		if row != nil {
 			row.Time(timing, known)
 			row.Self = stats.AddUp(row.Self, self)
-			t.split(&row.Function, c, timing.Net)
+			t.split(&row.Func, c, timing.Net)
 		}
 	case pairing.Unwound, pairing.Abandoned, pairing.Open: // a process that executes its file anew leaves calls open
 		t.within.Take(c)
@@ -275,7 +270,7 @@ func (t *Totals) ownRunnable(c *pairing.Call, ns int64) int64 {
 }
 
 // split adds what a call that took ns spent its time with, if that is known.
-func (t *Totals) split(f *stats.Function, c *pairing.Call, ns int64) {
+func (t *Totals) split(f *stats.Func, c *pairing.Call, ns int64) {
 	if t.plan.Sched {
 		f.Split.Add(t.opt.Clock.Split(c, ns))
 		f.Waits = t.opt.Clock.AddWaits(f.Waits, c, t.plan.Reasons)

@@ -1,4 +1,5 @@
-// Package compare tells what has changed between the calls of two sets of runs: how often functions
+// Package compare reads what -o json has written of runs, adds runs up, those of many machines, or of one at
+// several times, and tells what has changed between the calls of two sets of them: how often functions
 // are called, how often they fail, and how long they take. It is pure.
 //
 // Package golang.org/x/perf/benchmath compares samples; here there are histograms of thousands of calls,
@@ -28,21 +29,10 @@ const (
 // Names are those of aspects.
 var Names = [Aspects]string{"calls", "errors", "latency", "tail"}
 
-// Seen is what one run has seen of a function.
-type Seen struct {
-	Seconds           float64 // in which calls were counted
-	Calls             uint64
-	Completed, Failed uint64 // Failed are errors, if Judged
-	Judged            bool
-	Latency           *stats.Histogram // nil if it was not measured
-	// Low and High bound Latency where the cost of probes was taken off, which is not known exactly.
-	Low, High *stats.Histogram
-}
-
 // Pair is a function, as each run of either side has seen it.
 type Pair struct {
 	Name string
-	Side [2][]Seen // old and new
+	Side [2][]stats.Func // old and new
 }
 
 // Change is how one aspect of a function differs.
@@ -66,7 +56,7 @@ func (c *Change) Factor() float64 {
 type Function struct {
 	Name    string
 	Changes [Aspects]Change
-	Seen    [2]Seen // all runs of a side together
+	Seen    [2]stats.Func // all runs of a side together
 	// Slower is how likely a call of the new side takes longer than one of the old; half if nothing has
 	// changed, NaN if either has no latencies.
 	Slower  float64
@@ -155,7 +145,7 @@ func (f *Function) most() float64 {
 
 // measure tests the aspects of a function, each by itself.
 func measure(p *Pair, by []Aspect) Function {
-	f := Function{Name: p.Name, Seen: [2]Seen{together(p.Side[0]), together(p.Side[1])}, Slower: math.NaN()}
+	f := Function{Name: p.Name, Seen: [2]stats.Func{together(p.Side[0]), together(p.Side[1])}, Slower: math.NaN()}
 	for i := range f.Changes {
 		f.Changes[i] = Change{Old: math.NaN(), New: math.NaN(), P: 1}
 	}
@@ -184,7 +174,7 @@ func measure(p *Pair, by []Aspect) Function {
 			all.Add(old.Latency)
 			all.Add(now.Latency)
 			limit := all.Quantile(q)
-			c.of = shares(p.Side, func(s Seen) (of, all uint64) {
+			c.of = shares(p.Side, func(s stats.Func) (of, all uint64) {
 				if counts(&s) == 0 {
 					return 0, 0
 				}
@@ -200,31 +190,31 @@ func measure(p *Pair, by []Aspect) Function {
 
 // meet tells whether a quantile may be the same on both sides, by what is known of the cost of probes: then a
 // difference may be that of the cost.
-func meet(a, b *Seen, q float64) bool {
-	lowA, highA := a.between(q)
-	lowB, highB := b.between(q)
+func meet(a, b *stats.Func, q float64) bool {
+	lowA, highA := between(a, q)
+	lowB, highB := between(b, q)
 	return lowA <= highB && lowB <= highA && (lowA < highA || lowB < highB)
 }
 
 // between bounds a quantile of latencies.
-func (s *Seen) between(q float64) (low, high int64) {
-	at := s.Latency.Quantile(q)
-	if s.Low == nil {
+func between(f *stats.Func, q float64) (low, high int64) {
+	at := f.Latency.Quantile(q)
+	if f.Bounds == nil {
 		return at, at
 	}
-	return min(s.Low.Quantile(q), at), max(s.High.Quantile(q), at)
+	return min(f.Bounds.Low.Quantile(q), at), max(f.Bounds.High.Quantile(q), at)
 }
 
 // failed are the calls that have failed, of those whose results were looked at: of other runs nobody knows.
-func failed(s Seen) (of, all uint64) {
-	if !s.Judged {
+func failed(f stats.Func) (of, all uint64) {
+	if !f.ReturnsErrors {
 		return 0, 0
 	}
-	return s.Failed, s.Completed
+	return f.Errors, f.Completed
 }
 
 // share is which share of the calls of runs has something.
-func share(runs []Seen, of func(Seen) (of, all uint64)) float64 {
+func share(runs []stats.Func, of func(stats.Func) (of, all uint64)) float64 {
 	var have, all float64
 	for _, run := range runs {
 		n, number := of(run)
@@ -233,39 +223,20 @@ func share(runs []Seen, of func(Seen) (of, all uint64)) float64 {
 	return have / all
 }
 
-func counts(s *Seen) uint64 {
-	if s.Latency == nil {
+func counts(f *stats.Func) uint64 {
+	if f.Latency == nil {
 		return 0
 	}
-	return s.Latency.Count()
+	return f.Latency.Count()
 }
 
-// together is what runs have seen.
-func together(runs []Seen) (all Seen) {
-	for _, s := range runs {
-		all.Seconds += s.Seconds
-		all.Calls += s.Calls
-		if s.Judged {
-			all.Judged = true
-			all.Failed += s.Failed
-		}
-		all.Completed += s.Completed
-		if s.Latency != nil {
-			// Of runs whose latencies have no bounds these are their own.
-			all.AddLatency(s.Latency, cmp.Or(s.Low, s.Latency), cmp.Or(s.High, s.Latency))
-		}
+// together is what runs have seen, one after the other.
+func together(runs []stats.Func) (all stats.Func) {
+	for _, f := range runs {
+		all.Add(&f)
+		all.Seconds += f.Seconds
 	}
 	return all
-}
-
-// AddLatency adds latencies, and what bounds them.
-func (s *Seen) AddLatency(latency, low, high *stats.Histogram) {
-	if s.Latency == nil {
-		s.Latency, s.Low, s.High = &stats.Histogram{}, &stats.Histogram{}, &stats.Histogram{}
-	}
-	s.Latency.Add(latency)
-	s.Low.Add(low)
-	s.High.Add(high)
 }
 
 // judge gives an aspect of all functions its p-values. Chance is not all that two runs of one side differ

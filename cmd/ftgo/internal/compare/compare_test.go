@@ -23,13 +23,13 @@ func (w world) poisson(mean float64) uint64 {
 }
 
 // run is one of ten seconds, of about so many calls, whose latencies are drawn.
-func (w world) run(calls float64, latency func() float64) Seen {
-	s := Seen{Seconds: 10, Calls: w.poisson(calls), Judged: true, Latency: &stats.Histogram{}}
+func (w world) run(calls float64, latency func() float64) stats.Func {
+	s := stats.Func{Seconds: 10, Calls: w.poisson(calls), ReturnsErrors: true, Latency: &stats.Histogram{}}
 	s.Completed = s.Calls
 	for range s.Calls {
 		s.Latency.Record(int64(latency()))
 		if w.Float64() < 0.02 {
-			s.Failed++
+			s.Errors++
 		}
 	}
 	return s
@@ -55,11 +55,11 @@ func TestFivePercent(t *testing.T) {
 			for i := range test.functions {
 				median := math.Exp(7 + 13*float64(i)/float64(test.functions)) // from 1 µs to half a second
 				p := Pair{Name: fmt.Sprint("f", i)}
-				p.Side[0] = []Seen{w.run(test.calls, w.logNormal(median, test.spread))}
+				p.Side[0] = []stats.Func{w.run(test.calls, w.logNormal(median, test.spread))}
 				if i == test.functions/3 {
 					median *= 1.05
 				}
-				p.Side[1] = []Seen{w.run(test.calls, w.logNormal(median, test.spread))}
+				p.Side[1] = []stats.Func{w.run(test.calls, w.logNormal(median, test.spread))}
 				pairs = append(pairs, p)
 			}
 			for i, f := range Compare(pairs, all, 0.01) {
@@ -120,7 +120,7 @@ func TestUnchanged(t *testing.T) {
 		var changed [Aspects]int
 		w := newWorld(7)
 		for range number {
-			p := Pair{Side: [2][]Seen{{w.run(test.calls[0], test.latency(w))}, {w.run(test.calls[1], test.latency(w))}}}
+			p := Pair{Side: [2][]stats.Func{{w.run(test.calls[0], test.latency(w))}, {w.run(test.calls[1], test.latency(w))}}}
 			p.Side[0][0].Seconds = 10 * test.calls[0] / test.calls[1]
 			for a, c := range Compare([]Pair{p}, all, 0.01)[0].Changes {
 				if c.Tested && c.P <= 0.01 {
@@ -172,7 +172,7 @@ func TestRunsDiffer(t *testing.T) {
 			alone := 0
 			for i := range pairs {
 				for side := range pairs[i].Side {
-					pairs[i].Side[side] = []Seen{together(pairs[i].Side[side])}
+					pairs[i].Side[side] = []stats.Func{together(pairs[i].Side[side])}
 				}
 			}
 			for _, f := range Compare(pairs, all, 0.01) {
@@ -194,9 +194,11 @@ func TestRunsDiffer(t *testing.T) {
 // TestFew: the p-value of few calls is at least the exact one, and at most the exact one of a number that is one
 // nearer to the expected one.
 func TestFew(t *testing.T) {
-	one := func(calls uint64, seconds float64) []Seen { return []Seen{{Calls: calls, Seconds: seconds}} }
-	failed := func(n, all uint64) []Seen { return []Seen{{Failed: n, Completed: all}} }
-	of := func(s Seen) (uint64, uint64) { return s.Failed, s.Completed }
+	one := func(calls uint64, seconds float64) []stats.Func {
+		return []stats.Func{{Calls: calls, Seconds: seconds}}
+	}
+	failed := func(n, all uint64) []stats.Func { return []stats.Func{{Errors: n, Completed: all}} }
+	of := func(s stats.Func) (uint64, uint64) { return s.Errors, s.Completed }
 	choose := func(n, k uint64) float64 {
 		return float64(new(big.Int).Binomial(int64(n), int64(k)).Uint64())
 	}
@@ -218,7 +220,7 @@ func TestFew(t *testing.T) {
 		for n := uint64(1); n < 30; n++ {
 			for k := uint64(1); k <= n; k++ {
 				q := seconds / (seconds + 10)
-				check(fmt.Sprintf("%d of %d calls in %v of the time", k, n, q), rates([2][]Seen{one(k, seconds), one(n-k, 10)}), k, n,
+				check(fmt.Sprintf("%d of %d calls in %v of the time", k, n, q), rates([2][]stats.Func{one(k, seconds), one(n-k, 10)}), k, n,
 					func(k uint64) float64 { return choose(n, k) * math.Pow(q, float64(k)) * math.Pow(1-q, float64(n-k)) })
 			}
 		}
@@ -227,7 +229,7 @@ func TestFew(t *testing.T) {
 		for k := range all[0] + 1 {
 			for other := range all[1] + 1 {
 				some := k + other
-				check(fmt.Sprintf("%d of %d and %d of %d", k, all[0], other, all[1]), shares([2][]Seen{failed(k, all[0]), failed(other, all[1])}, of), k, min(some, all[0]),
+				check(fmt.Sprintf("%d of %d and %d of %d", k, all[0], other, all[1]), shares([2][]stats.Func{failed(k, all[0]), failed(other, all[1])}, of), k, min(some, all[0]),
 					func(k uint64) float64 {
 						return choose(some, k) * choose(all[0]+all[1]-some, all[0]-k) / choose(all[0]+all[1], all[0])
 					})
@@ -241,24 +243,24 @@ func TestFew(t *testing.T) {
 			t.Errorf("%s: p %.10g, want %.10g", what, got, want)
 		}
 	}
-	near("the same", p(rates([2][]Seen{one(7, 10), one(7, 10)})), 1)
-	if s := shares([2][]Seen{failed(0, 5), failed(0, 9)}, of); !s.known || p(s) != 1 {
+	near("the same", p(rates([2][]stats.Func{one(7, 10), one(7, 10)})), 1)
+	if s := shares([2][]stats.Func{failed(0, 5), failed(0, 9)}, of); !s.known || p(s) != 1 {
 		t.Errorf("nothing fails: %+v", s)
 	}
-	if s := rates([2][]Seen{one(0, 10), one(0, 10)}); s.known {
+	if s := rates([2][]stats.Func{one(0, 10), one(0, 10)}); s.known {
 		t.Errorf("nothing is called: %+v", s)
 	}
-	if s := rates([2][]Seen{one(1<<50, 1e-320), one(1<<50, 1e10)}); s.known {
+	if s := rates([2][]stats.Func{one(1<<50, 1e-320), one(1<<50, 1e10)}); s.known {
 		t.Errorf("no time beside the other: %+v", s)
 	}
-	taken := func(ns ...int64) []Seen {
+	taken := func(ns ...int64) []stats.Func {
 		h := &stats.Histogram{}
 		for _, n := range ns {
 			h.Record(n)
 		}
-		return []Seen{{Latency: h}}
+		return []stats.Func{{Latency: h}}
 	}
-	s, slower := ranks([2][]Seen{taken(1, 2, 2, 3, 3, 3, 4), taken(2, 3, 4, 4, 5, 5, 6)})
+	s, slower := ranks([2][]stats.Func{taken(1, 2, 2, 3, 3, 3, 4), taken(2, 3, 4, 4, 5, 5, 6)})
 	// By hand: 40.5 of 49 pairs are slower; ties of 3, 4, 3 and 2.
 	u, n := 40.5, 14.0
 	variance := 49. / 12 * (n + 1 - (24+60+24+6)/(n*(n-1)))
@@ -267,7 +269,7 @@ func TestFew(t *testing.T) {
 	if s.known {
 		t.Error("seven calls are enough for ranks")
 	}
-	if s := rates([2][]Seen{one(1<<63, 1), one(1<<63-1<<40, 1)}); math.Abs(s.z-(1<<39)/math.Sqrt(1<<62)) > 1 {
+	if s := rates([2][]stats.Func{one(1<<63, 1), one(1<<63-1<<40, 1)}); math.Abs(s.z-(1<<39)/math.Sqrt(1<<62)) > 1 {
 		t.Errorf("many calls: %+v", s)
 	}
 }
@@ -287,7 +289,7 @@ func TestFarOff(t *testing.T) {
 		var p Pair
 		for side, runs := range c.calls {
 			for _, calls := range runs {
-				p.Side[side] = append(p.Side[side], Seen{Seconds: 1, Calls: calls})
+				p.Side[side] = append(p.Side[side], stats.Func{Seconds: 1, Calls: calls})
 			}
 		}
 		if f := Compare([]Pair{p}, []Aspect{Calls}, 0.01)[0]; f.Changed != c.changed || !(f.P >= 0 && f.P <= 1) {
@@ -298,12 +300,12 @@ func TestFarOff(t *testing.T) {
 
 // TestUnjudged: a run whose results nobody looked at tells nothing of errors, rather than that there were none.
 func TestUnjudged(t *testing.T) {
-	judged, not := Seen{Seconds: 1, Calls: 1000, Completed: 1000, Failed: 100, Judged: true}, Seen{Seconds: 1, Calls: 1000, Completed: 1000}
+	judged, not := stats.Func{Seconds: 1, Calls: 1000, Completed: 1000, Errors: 100, ReturnsErrors: true}, stats.Func{Seconds: 1, Calls: 1000, Completed: 1000}
 	for _, c := range []struct {
-		old    []Seen
+		old    []stats.Func
 		tested bool
-	}{{[]Seen{judged, not, not}, true}, {[]Seen{not}, false}} {
-		f := Compare([]Pair{{"f", [2][]Seen{c.old, {judged, judged}}}}, []Aspect{Errors}, 0.01)[0]
+	}{{[]stats.Func{judged, not, not}, true}, {[]stats.Func{not}, false}} {
+		f := Compare([]Pair{{"f", [2][]stats.Func{c.old, {judged, judged}}}}, []Aspect{Errors}, 0.01)[0]
 		e := f.Changes[Errors]
 		if f.Changed || e.Tested != c.tested || c.tested && (e.Old != 0.1 || e.New != 0.1 || e.P != 1) || !c.tested && !math.IsNaN(e.Old) {
 			t.Errorf("%+v: %+v", c.old, e)
@@ -315,7 +317,7 @@ func TestUnjudged(t *testing.T) {
 func TestOrder(t *testing.T) {
 	w := newWorld(3)
 	pair := func(name string, calls [2]float64, median [2]float64) Pair {
-		return Pair{name, [2][]Seen{{w.run(calls[0], w.logNormal(median[0], 0.3))}, {w.run(calls[1], w.logNormal(median[1], 0.3))}}}
+		return Pair{name, [2][]stats.Func{{w.run(calls[0], w.logNormal(median[0], 0.3))}, {w.run(calls[1], w.logNormal(median[1], 0.3))}}}
 	}
 	got := ""
 	for _, f := range Compare([]Pair{
@@ -341,21 +343,20 @@ func TestBounded(t *testing.T) {
 		}
 		return h
 	}
-	seen := func(low, ns, high int64) []Seen {
-		s := Seen{Seconds: 1, Calls: 1000, Completed: 1000}
-		s.AddLatency(at(ns), at(low), at(high))
-		return []Seen{s}
+	seen := func(low, ns, high int64) []stats.Func {
+		b := &stats.Bounds{Low: *at(low), High: *at(high)}
+		return []stats.Func{{Seconds: 1, Calls: 1000, Completed: 1000, Latency: at(ns), Bounds: b}}
 	}
 	for _, c := range []struct {
 		name     string
-		old, now []Seen
+		old, now []stats.Func
 		changed  bool
 	}{
 		{"known exactly", seen(100, 100, 100), seen(200, 200, 200), true},
 		{"bounds meet", seen(0, 100, 300), seen(100, 200, 400), false},
 		{"bounds are apart", seen(0, 100, 300), seen(900, 1000, 1200), true},
 	} {
-		f := Compare([]Pair{{Name: "f", Side: [2][]Seen{c.old, c.now}}}, []Aspect{Latency, Tail}, 0.01)[0]
+		f := Compare([]Pair{{Name: "f", Side: [2][]stats.Func{c.old, c.now}}}, []Aspect{Latency, Tail}, 0.01)[0]
 		if f.Changed != c.changed || !f.Changes[Latency].Tested {
 			t.Errorf("%s: %+v", c.name, f)
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // statistic is what a test has found.
@@ -52,7 +54,7 @@ func deviations(off float64, expected ...float64) float64 {
 
 // rates tests whether calls are as frequent: of all of them, those of a side are so many as its time has
 // it, as of a coin that is thrown so often.
-func rates(sides [2][]Seen) (s statistic) {
+func rates(sides [2][]stats.Func) (s statistic) {
 	var calls [2]uint64
 	var seconds [2]float64
 	for i, runs := range sides {
@@ -79,7 +81,7 @@ func rates(sides [2][]Seen) (s statistic) {
 }
 
 // shares tests whether as large a share of calls has something.
-func shares(sides [2][]Seen, of func(Seen) (of, all uint64)) (s statistic) {
+func shares(sides [2][]stats.Func, of func(stats.Func) (of, all uint64)) (s statistic) {
 	var have, all [2]float64
 	for i, runs := range sides {
 		for _, run := range runs {
@@ -121,8 +123,8 @@ const fewest = 10
 // ranks tests whether calls of one side take longer than those of the other: Mann and Whitney's test, whose
 // ties are the calls of one bucket. Runs of one side are compared by Kruskal and Wallis's. slower is how
 // likely a call of the second side takes longer.
-func ranks(sides [2][]Seen) (s statistic, slower float64) {
-	of := func(runs []Seen) (h [][]bucket) {
+func ranks(sides [2][]stats.Func) (s statistic, slower float64) {
+	of := func(runs []stats.Func) (h [][]bucket) {
 		for _, run := range runs {
 			if counts(&run) > 0 {
 				h = append(h, bucketsOf(run))
@@ -149,8 +151,8 @@ func ranks(sides [2][]Seen) (s statistic, slower float64) {
 // bucket is how many calls took so long.
 type bucket struct{ at, count float64 }
 
-func bucketsOf(s Seen) (of []bucket) {
-	for at, count := range s.Latency.All {
+func bucketsOf(f stats.Func) (of []bucket) {
+	for at, count := range f.Latency.All {
 		of = append(of, bucket{float64(at), float64(count)})
 	}
 	return of

@@ -136,7 +136,7 @@ func (w *CallWriter) members(c *CallLine) object {
 	tree, level, outlived := w.place()
 	var split any = hidden{}
 	if json && sched && returned {
-		split = splitOf{&c.Split, c.Waits}
+		split = splitMembers(c.Split, c.Waits)
 	}
 	w.row = append(w.row[:0], object{
 		{"type", shown(json, verbatim(`"call"`))}, {"time", &c.Time}, {"function", &c.Function},

@@ -123,10 +123,13 @@ func (w *CallWriter) appendSplit(b []byte, c *CallLine) []byte {
 	return b
 }
 
-// splitOf is what JSON has of a latency with --sched.
-type splitOf struct {
-	*stats.Split
-	waits stats.Waits
+// splitMembers are what JSON has of a latency with --sched.
+func splitMembers(s stats.Split, w stats.Waits) object {
+	var waits object
+	for _, reason := range w.Reasons() {
+		waits = append(waits, member{reason, w[reason]})
+	}
+	return object{{"running", s.Running}, {"runnable", s.Runnable}, {"waiting", s.Waiting}, {"waits", known(waits != nil, waits)}}
 }
 
 // reasons are the names of those that most was waited for.

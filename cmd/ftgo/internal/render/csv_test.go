@@ -25,7 +25,7 @@ func TestCSVNames(t *testing.T) {
 		{"empty", "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			rows := []stats.Row{{Function: stats.Function{Name: test.in, Calls: 7}}}
+			rows := []stats.Func{{Name: test.in, Calls: 7}}
 			var asCSV, asTSV bytes.Buffer
 			if err := Functions(&asCSV, CSV, rows, Options{NoHeader: true}); err != nil {
 				t.Fatal(err)
@@ -49,17 +49,17 @@ func TestCSVNames(t *testing.T) {
 
 // TestIntervalRows: rows of intervals have the number and the time, those of the whole run say so.
 func TestIntervalRows(t *testing.T) {
-	rows := []stats.Row{{Function: stats.Function{Name: "f", Calls: 7}, Seconds: 10}}
+	rows := []stats.Func{{Name: "f", Calls: 7, Seconds: 10}}
 	end := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	for _, test := range []struct {
 		format Format
 		of     *Interval
 		want   string
 	}{
-		{CSV, &Interval{3, end}, "function,calls,completed,unwound,open,lost,rate,interval,time\nf,7,0,0,0,0,0.000,3,2026-01-02T03:04:05.000000006Z\n"},
-		{JSON, &Interval{3, end}, `"rate":0,"interval":3,"time":"2026-01-02T03:04:05.000000006Z"}` + "\n"},
-		{JSON, &Interval{}, `"rate":0,"total":true}` + "\n"},
-		{JSON, nil, `"rate":0}` + "\n"},
+		{CSV, &Interval{3, end}, "function,calls,completed,unwound,open,lost,rate,interval,time\nf,7,0,0,0,0,0.700,3,2026-01-02T03:04:05.000000006Z\n"},
+		{JSON, &Interval{3, end}, `"rate":0.7,"interval":3,"time":"2026-01-02T03:04:05.000000006Z"}` + "\n"},
+		{JSON, &Interval{}, `"rate":0.7,"total":true}` + "\n"},
+		{JSON, nil, `"rate":0.7}` + "\n"},
 	} {
 		var out bytes.Buffer
 		if err := Functions(&out, test.format, rows, Options{Interval: test.of}); err != nil || !strings.HasSuffix(out.String(), test.want) {

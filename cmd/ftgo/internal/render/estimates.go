@@ -16,118 +16,77 @@ func estimate(w *stats.Whole) string {
 }
 
 // rate writes how many calls there were in a second, nil where that is not known.
-func rate(r stats.Row) any {
+func rate(r stats.Func) any {
 	if !r.Whole.Bounded() && r.Seconds > 0 {
 		return "≥" + units.Rate(r.Whole.Low/r.Seconds)
 	}
-	return known(rated(r), units.Rate(r.Rate))
+	return known(rated(r), units.Rate(r.Rate()))
 }
 
 // rated tells whether the rate of a row is known: a recording that was cut off does not say how long it is.
-func rated(r stats.Row) bool { return r.Seconds > 0 || r.Rate > 0 }
-
-// wholeBounds are the bounds of an estimate; high is nil where nothing bounds it.
-func wholeBounds(w *stats.Whole) (low uint64, high any) {
-	if w.Bounded() {
-		high = uint64(math.Ceil(w.High))
-	}
-	return uint64(math.Floor(w.Low)), high
-}
-
-// scaled is a sum of latencies for all calls of a row, in ns, with its bounds; ok is false where it is not known.
-func scaled(r stats.Row) (n, low, high int64, ok bool) {
-	if !timed(r) || !r.Whole.Bounded() {
-		return 0, 0, 0, false
-	}
-	net := r.Latency
-	if r.Raw {
-		net = r.Net
-	}
-	sum := net.Sum()
-	from, to := sum, sum
-	if r.Bounds != nil {
-		from, to = r.Bounds.Of(sumOf)
-	}
-	a, b, c, ok := r.Scaled(sum, from, to, net)
-	return whole64(a), whole64(b), whole64(c), ok
-}
-
-// whole64 is a float as far as an int64 goes.
-func whole64(x float64) int64 { return int64(min(math.Round(x), 1<<62)) }
+func rated(r stats.Func) bool { return r.Seconds > 0 }
 
 // sumCell is TOTAL, and its number; that is -1 if it is not known.
-func sumCell(r stats.Row) (any, int64) {
-	if r.Whole == nil {
-		if !timed(r) {
-			return nil, -1
-		}
-		return units.Duration(r.Latency.Sum()), max(r.Latency.Sum(), 0)
-	}
-	n, _, _, ok := scaled(r)
-	if !ok || r.Raw { // of what probes cost a sum over all calls would have too much
+func sumCell(r stats.Func) (any, int64) {
+	n, _, _, ok := r.Total()
+	switch {
+	case !timed(r), r.Whole != nil && (!ok || r.Raw()): // of what probes cost a sum over all calls would have too much
 		return nil, -1
+	case r.Whole == nil:
+		n = r.Shown().Sum()
 	}
 	return units.Duration(n), n
 }
 
 // amountSum is SUM: for all calls, if it is known how many there were.
-func amountSum(r stats.Row) any {
-	if r.Whole == nil || r.Amounts == nil || r.Amounts.Count() == 0 {
-		return amountCell(r, (*stats.Histogram).Sum)
-	}
-	n, _, _ := amounts(r)
-	if !r.Whole.Bounded() {
+func amountSum(r stats.Func) any {
+	n, _, _ := r.AmountTotal()
+	switch {
+	case r.Amounts == nil || r.Amounts.Count() == 0:
+		return nil
+	case !r.Whole.Bounded():
 		return "≥" + amountText(r.Amounts.Sum())
 	}
 	return amountText(n)
 }
 
-// amounts is the sum of amounts for all calls of a row, with its bounds.
-func amounts(r stats.Row) (n, low, high int64) {
-	if n = r.Amounts.Sum(); r.Whole == nil {
-		return n, n, n
+// amountMean is AVG.
+func amountMean(r stats.Func) any {
+	if r.Amounts == nil || r.Amounts.Count() == 0 {
+		return nil
 	}
-	a, b, c := r.Amounts.Scaled(r.Whole)
-	return whole64(a), max(whole64(b), n), whole64(c)
+	return amountText(r.Amounts.Mean())
 }
 
-// callsLow and callsHigh are the bounds of the number of calls, which is exact where all were seen.
-func callsLow(r stats.Row) any {
+// callBounds are the bounds of the number of calls, which is exact where all were seen; high is nil where nothing bounds it.
+func callBounds(r stats.Func) (low, high any) {
 	if r.Whole == nil {
-		return r.Calls
+		return r.Calls, r.Calls
 	}
-	low, _ := wholeBounds(r.Whole)
-	return low
+	if r.Whole.Bounded() {
+		high = uint64(math.Ceil(r.Whole.High))
+	}
+	return uint64(math.Floor(r.Whole.Low)), high
 }
 
-func callsHigh(r stats.Row) any {
-	if r.Whole == nil {
-		return r.Calls
+// statistic is a statistic of latencies, and its bounds. The sum is of all calls. What is not known is nil.
+func statistic(r stats.Func, s stats.Statistic) (value, low, high any) {
+	if !timed(r) {
+		return nil, nil, nil
 	}
-	_, high := wholeBounds(r.Whole)
-	return high
-}
-
-// statistic is a statistic of latencies, of which the sum is of all calls; nil if it is not known.
-func statistic(r stats.Row, s stats.Statistic, latencies *stats.Histogram) any {
 	if s.Name == "sum" && r.Whole != nil {
-		n, _, _, ok := scaled(r)
-		return known(ok, n)
+		sum, least, most, ok := r.Total()
+		return known(ok, sum), known(ok, least), known(ok, most)
 	}
-	return known(timed(r), s.Of(latencies))
+	if r.Bounds == nil {
+		return s.Of(r.Shown()), nil, nil
+	}
+	least, most := r.Bounds.Of(s)
+	return s.Of(r.Shown()), least, most
 }
 
 // self is the time of all calls without that of timed calls nested in them; nil where it is not known.
-func self(r stats.Row) any {
-	n := float64(r.Self) * r.Scale()
-	return known(timed(r) && r.Whole.Bounded() && !r.Raw && r.Bounds != nil && !math.IsNaN(n), whole64(n))
-}
-
-// amountsOf is the sum of amounts for all calls, 0 if there are none.
-func amountsOf(r stats.Row) int64 {
-	if r.Amounts == nil || r.Amounts.Count() == 0 {
-		return 0
-	}
-	n, _, _ := amounts(r)
-	return n
+func self(r stats.Func) any {
+	n, ok := r.SelfTotal()
+	return known(ok, n)
 }

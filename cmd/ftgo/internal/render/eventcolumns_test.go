@@ -11,10 +11,10 @@ import (
 )
 
 func TestEventColumns(t *testing.T) {
-	rows := []stats.Row{
-		{Function: stats.Function{Name: "main.f", Calls: 4, Events: []uint64{0, 2, 8, 1, 1, 1, 5}}, Seconds: 10},
-		{Function: stats.Function{Name: "main.g", Calls: 3, Events: []uint64{0, 0, 1}}, Seconds: 10},
-		{Function: stats.Function{Name: "main.never"}, Seconds: 10},
+	rows := []stats.Func{
+		{Name: "main.f", Calls: 4, Events: map[string]uint64{"a:second": 2, "b:third": 8, "b:rare1": 1, "b:rare2": 1, "b:rare3": 1, "c:last": 5}, Seconds: 10},
+		{Name: "main.g", Calls: 3, Events: map[string]uint64{"b:third": 1}, Seconds: 10},
+		{Name: "main.never", Seconds: 10},
 	}
 	names := []string{"a:never", "a:second", "b:third", "b:rare1", "b:rare2", "b:rare3", "c:last"}
 	for _, c := range []struct {
@@ -23,19 +23,19 @@ func TestEventColumns(t *testing.T) {
 	}{
 		{Table, `
 FUNCTION    CALLS  RATE/s  second/call  third/call  rare1/call  rare2/call  last/call
-main.f          4       0         0.50        2.00        0.25        0.25       1.25
-main.g          3       0            0        0.33           0           0          0
+main.f          4    0.40         0.50        2.00        0.25        0.25       1.25
+main.g          3    0.30            0        0.33           0           0          0
 main.never      0       0            -           -           -           -          -
 `},
 		{JSON, `
-{"type":"function","function":"main.f","calls":4,"completed":0,"unwound":0,"open":0,"lost":0,"rate":0,"events":{"a:second":2,"b:rare1":1,"b:rare2":1,"b:rare3":1,"b:third":8,"c:last":5}}
-{"type":"function","function":"main.g","calls":3,"completed":0,"unwound":0,"open":0,"lost":0,"rate":0,"events":{"b:third":1}}
+{"type":"function","function":"main.f","calls":4,"completed":0,"unwound":0,"open":0,"lost":0,"rate":0.4,"events":{"a:second":2,"b:rare1":1,"b:rare2":1,"b:rare3":1,"b:third":8,"c:last":5}}
+{"type":"function","function":"main.g","calls":3,"completed":0,"unwound":0,"open":0,"lost":0,"rate":0.3,"events":{"b:third":1}}
 {"type":"function","function":"main.never","calls":0,"completed":0,"unwound":0,"open":0,"lost":0,"rate":0,"events":{}}
 `},
 		{CSV, `
 function,calls,completed,unwound,open,lost,rate,a:never,a:second,b:third,b:rare1,b:rare2,b:rare3,c:last
-main.f,4,0,0,0,0,0.000,0,2,8,1,1,1,5
-main.g,3,0,0,0,0,0.000,0,0,1,0,0,0,0
+main.f,4,0,0,0,0,0.400,0,2,8,1,1,1,5
+main.g,3,0,0,0,0,0.300,0,0,1,0,0,0,0
 main.never,0,0,0,0,0,0.000,0,0,0,0,0,0,0
 `},
 	} {

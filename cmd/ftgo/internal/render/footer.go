@@ -29,7 +29,7 @@ func (f *footer) line(tell bool, format string, args ...any) {
 
 // Footer writes, in a few lines meant for stderr, how far the rows of a whole run can be trusted:
 // hits and losses, calls without a latency, functions not fully probed, and what the probes cost.
-func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
+func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	var f footer
 	brief := s.Budget > 0 // as few lines as there can be, since a terminal shows them below a table again and again
 	ends := withoutLatency(rows, s)
@@ -76,7 +76,7 @@ func some(n uint64, format string) string {
 }
 
 // whatCallsBecame tells of those without a latency, and how exact counts are.
-func (f *footer) whatCallsBecame(rows []stats.Row, s stats.Summary) {
+func (f *footer) whatCallsBecame(rows []stats.Func, s stats.Summary) {
 	sum := sum(rows)
 	calls := units.Plural(sum.Calls, "call")
 	switch measured := s.LatencyMeasured; {
@@ -95,7 +95,7 @@ func (f *footer) whatCallsBecame(rows []stats.Row, s stats.Summary) {
 }
 
 // withoutLatency tells which calls have none, "" if all have one.
-func withoutLatency(rows []stats.Row, s stats.Summary) string {
+func withoutLatency(rows []stats.Func, s stats.Summary) string {
 	sum := sum(rows)
 	if !s.LatencyMeasured {
 		return ""
@@ -105,7 +105,7 @@ func withoutLatency(rows []stats.Row, s stats.Summary) string {
 }
 
 // whatRowsMiss tells of values that have no row, and of calls that have none.
-func (f *footer) whatRowsMiss(rows []stats.Row, kept *stats.Kept) {
+func (f *footer) whatRowsMiss(rows []stats.Func, kept *stats.Kept) {
 	var left uint64
 	for _, row := range rows {
 		if row.Amounts != nil {
@@ -155,7 +155,7 @@ func hits(s stats.Summary) string {
 }
 
 // estimated tells, in one line, of rows whose calls were not all seen.
-func (f *footer) estimated(rows []stats.Row, s stats.Summary) {
+func (f *footer) estimated(rows []stats.Func, s stats.Summary) {
 	n, unbounded := 0, false
 	for _, row := range rows {
 		if row.Whole != nil && row.Number() >= 0.5 {
@@ -188,7 +188,7 @@ const maxLimits = 5
 
 // limits names the first functions that were skipped, and those whose row has a note, each
 // function once.
-func (f *footer) limits(rows []stats.Row, skipped []stats.Skipped) {
+func (f *footer) limits(rows []stats.Func, skipped []stats.Skipped) {
 	all := slices.Clone(skipped)
 	named := make(map[string]bool)
 	for _, s := range skipped {
@@ -216,11 +216,11 @@ const (
 )
 
 // latencyMark is the mark of a row's latencies, the one that says most.
-func latencyMark(row stats.Row) string {
+func latencyMark(row stats.Func) string {
 	switch {
 	case row.Lost > 0:
 		return lostMark
-	case row.Raw:
+	case row.Raw():
 		return rawMark
 	case approximate(row):
 		return approxMark
@@ -229,22 +229,22 @@ func latencyMark(row stats.Row) string {
 }
 
 // approximate tells whether what probes cost is most of any statistic that a table shows.
-func approximate(row stats.Row) bool {
-	return row.Bounds != nil && !row.Raw && slices.ContainsFunc(stats.Statistics[:], func(s stats.Statistic) bool {
+func approximate(row stats.Func) bool {
+	return row.Bounds != nil && !row.Raw() && slices.ContainsFunc(stats.Statistics[:], func(s stats.Statistic) bool {
 		net := s.Of(row.Latency)
 		return s.Name != "min" && s.Of(&row.Bounds.Raw)-net > net
 	})
 }
 
 // howNet tells, in one line, what was taken off latencies.
-func (f *footer) howNet(rows []stats.Row) {
+func (f *footer) howNet(rows []stats.Func) {
 	var net, approx, raw bool
 	for _, row := range rows {
 		if row.Bounds == nil {
 			continue
 		}
-		raw = raw || row.Raw
-		net = net || !row.Raw
+		raw = raw || row.Raw()
+		net = net || !row.Raw()
 		approx = approx || approximate(row)
 	}
 	text := ""

@@ -27,7 +27,7 @@ func TestFooterGolden(t *testing.T) {
 	kept.Budget, kept.Before, kept.Pass = 0.05, 3, time.Second
 	for _, test := range []struct {
 		name string
-		rows []stats.Row
+		rows []stats.Func
 		s    stats.Summary
 	}{
 		{"budget", budgeted(), kept},
@@ -35,9 +35,9 @@ func TestFooterGolden(t *testing.T) {
 		{"eventful", eventful(), lossy},
 		{"function both skipped and noted", eventful(), noted},
 		{"counted of one process", nil, stats.Summary{Hits: 900, Delivered: 900, Seconds: 2, Streamed: true}},
-		{"hits at stack checks lost", []stats.Row{{Function: stats.Function{Name: "main.f", Calls: 9, Completed: 5, Unsure: 2}}}, stats.Summary{Hits: 18, Delivered: 14, Lost: 4, Seconds: 2, LatencyMeasured: true, Streamed: true}},
+		{"hits at stack checks lost", []stats.Func{{Name: "main.f", Calls: 9, Completed: 5, Unsure: 2}}, stats.Summary{Hits: 18, Delivered: 14, Lost: 4, Seconds: 2, LatencyMeasured: true, Streamed: true}},
 		{"counted, and some lost", nil, stats.Summary{Hits: 900, Delivered: 890, Lost: 10, Before: 1, After: 3, Pass: 2 * time.Millisecond, Seconds: 2, Streamed: true}},
-		{"counted, and checks lost", []stats.Row{{Function: stats.Function{Name: "main.f", Calls: 9, Unsure: 2}}}, stats.Summary{Hits: 18, Delivered: 14, Lost: 4, Seconds: 2, Streamed: true}},
+		{"counted, and checks lost", []stats.Func{{Name: "main.f", Calls: 9, Unsure: 2}}, stats.Summary{Hits: 18, Delivered: 14, Lost: 4, Seconds: 2, Streamed: true}},
 		{"counted, and one lost", nil, stats.Summary{Hits: 900, Delivered: 899, Lost: 1, Seconds: 2, Streamed: true}},
 		{"probes cost all", nil, stats.Summary{Hits: 1000, Delivered: 1000, Seconds: 2, LatencyMeasured: true, Probing: probing(1e9)}},
 		{"not hit", nil, stats.Summary{Seconds: 2, LatencyMeasured: true, Probing: &stats.Probing{Emulated: 640, Stepped: 4900, CPU: 1e9}}},
@@ -76,9 +76,9 @@ var faulty = &stats.Probing{Emulated: 640, Stepped: 4900, Fault: 571.2, Faults: 
 
 // budgeted is a function that was watched all the time, one that was for some of it, one of which nothing bounds the calls, and one whose
 // calls mostly did not end while they were watched.
-func budgeted() []stats.Row {
+func budgeted() []stats.Func {
 	rows := ordinary()[:1]
-	for _, f := range []stats.Function{
+	for _, f := range []stats.Func{
 		{Name: "main.warm", Calls: 9_007, CountedOnly: 8_000, Completed: 1000, Open: 7, Whole: &stats.Whole{Calls: 91_000.4, Low: 85_000.2, High: 97_000.7}},
 		{Name: "main.\x1b[31m", Calls: 31_000, CountedOnly: 11_000, Completed: 20_000, Whole: &stats.Whole{Calls: 2.9e6, Low: 41_000, High: math.Inf(1)}},
 		{Name: "main.long", Calls: 300, CountedOnly: 280, CutShort: 270, Completed: 20, Whole: &stats.Whole{Calls: 3000, Low: 2000, High: 4000}},
@@ -87,7 +87,7 @@ func budgeted() []stats.Row {
 		for i := range f.Completed {
 			f.Time(stats.Timing{Raw: 6500, Net: 1500 + int64(i%3), Low: 1000, High: 2000}, true)
 		}
-		rows = append(rows, stats.NewRow(f, 10))
+		rows = append(rows, f.Over(10))
 	}
 	return rows
 }
@@ -107,8 +107,8 @@ func TestBudgetGolden(t *testing.T) {
 
 // corrected are functions whose latencies are net of more and more: of little, of more than
 // is left of some, and of what may be all.
-func corrected() []stats.Row {
-	var rows []stats.Row
+func corrected() []stats.Func {
+	var rows []stats.Func
 	for i, f := range []struct {
 		name    string
 		timings []stats.Timing
@@ -118,11 +118,11 @@ func corrected() []stats.Row {
 		{"main.short", []stats.Timing{{Raw: 5_100, Net: 150, Low: 0, High: 1_400}, {Raw: 9_000, Net: 4_050, Low: 2_000, High: 5_300}}},
 		{"main.unknown", []stats.Timing{{Raw: 700, Net: 700, High: 700}}},
 	} {
-		row := stats.Function{Name: f.name, Calls: uint64(len(f.timings)), Completed: uint64(len(f.timings)), Latency: &stats.Histogram{}}
+		row := stats.Func{Name: f.name, Calls: uint64(len(f.timings)), Completed: uint64(len(f.timings)), Latency: &stats.Histogram{}}
 		for _, t := range f.timings {
 			row.Time(t, i < 3)
 		}
-		rows = append(rows, stats.NewRow(row, 2))
+		rows = append(rows, row.Over(2))
 	}
 	return rows
 }

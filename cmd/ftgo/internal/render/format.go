@@ -214,12 +214,6 @@ func appendJSON(b []byte, v any) []byte {
 		return v.AppendJSON(b)
 	case *[]capture.Value:
 		return capture.AppendObject(b, *v)
-	case splitOf:
-		var waits object
-		for _, reason := range v.waits.Reasons() {
-			waits = append(waits, member{reason, v.waits[reason]})
-		}
-		return object{{"running", &v.Running}, {"runnable", &v.Runnable}, {"waiting", &v.Waiting}, {"waits", known(waits != nil, waits)}}.appendJSON(b)
 	case *[]stats.Location:
 		return frameObjects(*v).appendJSON(b)
 	case object:

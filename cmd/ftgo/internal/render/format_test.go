@@ -15,15 +15,15 @@ import (
 )
 
 func TestFunctionsGolden(t *testing.T) {
-	count := []stats.Row{
-		{Function: stats.Function{Name: "main.hot", Calls: 900000007}, Rate: 90000000.7},
-		{Function: stats.Function{Name: "github.com/prometheus/client_golang/prometheus/promhttp.(*responseWriterDelegator).Write", Calls: 23}, Rate: 2.3},
-		{Function: stats.Function{Name: "main.never"}, Seconds: 10},
+	count := []stats.Func{
+		{Name: "main.hot", Calls: 900000007, Seconds: 10},
+		{Name: "github.com/prometheus/client_golang/prometheus/promhttp.(*responseWriterDelegator).Write", Calls: 23, Seconds: 10},
+		{Name: "main.never", Seconds: 10},
 	}
 	tests := []struct {
 		name   string
 		format Format
-		rows   []stats.Row
+		rows   []stats.Func
 		o      Options
 	}{
 		{"probe.table", Table, ordinary(), Options{Latency: true, Width: 80}},
@@ -66,11 +66,11 @@ func TestParseFormat(t *testing.T) {
 
 // all calls f with the output of everything that writes text, given these names.
 func all(t *testing.T, names []string, f func(what, text string)) {
-	var rows []stats.Row
+	var rows []stats.Func
 	var list []target.Row
 	var skipped []stats.Skipped
 	for _, name := range names {
-		rows = append(rows, stats.Row{Function: stats.Function{Name: name, Calls: 3, Completed: 2, Lost: 1, Note: name, Latency: histogram(812, 4350)}})
+		rows = append(rows, stats.Func{Name: name, Calls: 3, Completed: 2, Lost: 1, Note: name, Latency: histogram(812, 4350)})
 		list = append(list, target.Row{Name: name, ABI: name, Entry: name, Note: name})
 		skipped = append(skipped, stats.Skipped{Function: name, Reason: name})
 	}

@@ -32,7 +32,7 @@ type Options struct {
 	Hist        bool     // histograms: of what is added up, else of latencies
 	NoHeader    bool     // CSV and TSV leave out the line with the columns' names
 	FullNames   bool     // tables have the whole paths of packages
-	Events      []string // the kernel events that Function.Events counts, GROUP:EVENT each
+	Events      []string // the kernel events that Func.Events counts, GROUP:EVENT each
 	// Interval is the interval that rows are of, nil where there are none.
 	Interval *Interval
 	// Trends are the rates of the last intervals, by function, oldest first, for the last
@@ -58,7 +58,7 @@ func (i *Interval) members() object {
 }
 
 // Functions writes a row for each function, in the order given.
-func Functions(w io.Writer, f Format, rows []stats.Row, o Options) error {
+func Functions(w io.Writer, f Format, rows []stats.Func, o Options) error {
 	switch f {
 	case JSON:
 		return writeData(w, f, false, o.members, rows...)
@@ -73,17 +73,17 @@ func Functions(w io.Writer, f Format, rows []stats.Row, o Options) error {
 // number of calls that its latencies are of. The first latency is marked with ~ if calls of the function were lost: latencies speak for the
 // others only; with ≈ if probes took more than some latency of the row is, and with < if latencies have in them what probes cost, which
 // may be all of it.
-func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) object {
+func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) object {
 	all := sum(rows)
-	single := o.By && len(rows) > 0 && !slices.ContainsFunc(rows, func(r stats.Row) bool { return r.Func != rows[0].Func })
+	single := o.By && len(rows) > 0 && !slices.ContainsFunc(rows, func(r stats.Func) bool { return r.Func != rows[0].Func })
 	events := eventsShown(rows, o.Events)
-	short := shortNames(o.FullNames, rows, func(r stats.Row) string { return r.Name })
+	short := shortNames(o.FullNames, rows, func(r stats.Func) string { return r.Name })
 	var names []string
 	for _, s := range stats.Statistics {
 		names = append(names, strings.ToUpper(s.Name))
 	}
 	var row object // of one row after the other
-	return func(r stats.Row, compact bool) object {
+	return func(r stats.Func, compact bool) object {
 		calls := any(r.Calls)
 		if r.Whole != nil {
 			calls = estimate(r.Whole)
@@ -96,7 +96,7 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 		row = append(row[:0], object{
 			{"FUNCTION", shown(!single, cmp.Or(short[r.Name], r.Name))}, {"VALUE", shown(o.By, o.valueCell(r, single))}, {"HOST", shown(o.Hosts, printable.Text(r.Host))}, {"PID", shown(o.Processes, cmp.Or(nonzero(r.PID), any("others")))},
 			{"CALLS", calls}, {"RATE/s", rate(r)},
-			{"SUM", shown(o.Amount != "", amountSum(r))}, {"AVG", shown(o.Amount != "", amountCell(r, (*stats.Histogram).Mean))},
+			{"SUM", shown(o.Amount != "", amountSum(r))}, {"AVG", shown(o.Amount != "", amountMean(r))},
 		}...)
 		for i, s := range stats.Statistics {
 			if o.Latency && s.Name != "min" && s.Name != "sum" && s.Name != "mean" { // for which there is no room
@@ -112,9 +112,10 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 			row = append(row, member{"TOTAL", total}, member{"SHARE", share})
 			row = append(row, member{"TIMED", shown(all.Whole != nil, units.Compact(float64(r.Completed)))})
 		}
+		spent := r.Spent()
 		for i := 0; i < len(splitParts) && o.Sched; i++ {
-			p, sum := splitParts[i], r.Split.Sum()
-			share := units.Percent(uint64(max(p.of(r.Split), 0)), uint64(sum))
+			p, sum := splitParts[i], spent.Sum()
+			share := units.Percent(uint64(max(p.of(spent), 0)), uint64(sum))
 			row = append(row, member{strings.ToUpper(p.short) + "%", known(sum > 0, share)})
 		}
 		if ends := r.ReturnsErrors && r.Completed > 0; all.ReturnsErrors {
@@ -138,9 +139,9 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 				row = append(row, member{c.name, units.Compact(float64(c.n))})
 			}
 		}
-		for _, i := range events {
-			_, name, _ := strings.Cut(o.Events[i], ":")
-			perCall := units.Rate(float64(eventCount(r, i)) / float64(r.Calls-min(r.CountedOnly, r.Calls)))
+		for _, event := range events {
+			_, name, _ := strings.Cut(event, ":")
+			perCall := units.Rate(float64(r.Events[event]) / float64(r.Calls-min(r.CountedOnly, r.Calls)))
 			row = append(row, member{name + "/call", known(r.Calls > r.CountedOnly, perCall)})
 		}
 		row = append(row, member{"TREND", shown(o.Trends != nil, spark(o.Trends[r.Name]))})
@@ -149,20 +150,11 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 	}
 }
 
-// sum adds up the calls of functions, and tells whether any returns errors, has waited, or is an estimate.
-func sum(rows []stats.Row) (all stats.Function) {
+// sum adds up the calls of functions, without their latencies.
+func sum(rows []stats.Func) (all stats.Func) {
 	for _, r := range rows {
-		all.Calls, all.Completed = all.Calls+r.Calls, all.Completed+r.Completed
-		all.Unwound, all.Open = all.Unwound+r.Unwound, all.Open+r.Open
-		all.Unsure += r.Unsure
-		all.Lost, all.CountedOnly = all.Lost+r.Lost, all.CountedOnly+r.CountedOnly
-		all.ReturnsErrors = all.ReturnsErrors || r.ReturnsErrors
-		if len(r.Waits) > 0 {
-			all.Waits = r.Waits
-		}
-		if r.Whole != nil {
-			all.Whole = r.Whole
-		}
+		r.Latency, r.Amounts = nil, nil
+		all.Add(&r)
 	}
 	return all
 }
@@ -171,7 +163,7 @@ func sum(rows []stats.Row) (all stats.Function) {
 const aloneColumns, besideColumns = 100, 32
 
 // valueCell is what a row is of.
-func (o Options) valueCell(r stats.Row, alone bool) string {
+func (o Options) valueCell(r stats.Func, alone bool) string {
 	text := printable.Text(r.Value)
 	if names := strings.Split(text, stats.Calls); o.ByStack {
 		for i, name := range names {
@@ -191,14 +183,6 @@ func (o Options) valueCell(r stats.Row, alone bool) string {
 	return printable.Cut(text, besideColumns)
 }
 
-// amountCell is a statistic of what is added up.
-func amountCell(r stats.Row, of func(*stats.Histogram) int64) any {
-	if r.Amounts == nil || r.Amounts.Count() == 0 {
-		return nil
-	}
-	return amountText(of(&r.Amounts.Histogram))
-}
-
 // amountText writes a sum, which may be more than there can be.
 func amountText(n int64) string {
 	text := units.Compact(float64(n))
@@ -208,41 +192,29 @@ func amountText(n int64) string {
 	return text
 }
 
-// sumOf is the statistic that TOTAL shows.
-var sumOf = stats.Statistics[len(stats.Statistics)-1]
-
 // maxEvents is how many kinds of kernel events a table has columns for: those that most
 // happened of. JSON and CSV have all.
 const maxEvents = 5
 
-// eventsShown are the indexes of the kernel events that a table tells of.
-func eventsShown(rows []stats.Row, names []string) []int {
-	order := make([]int, len(names))
-	totals := make([]uint64, len(names))
-	for i := range names {
-		order[i] = i
-		for _, row := range rows {
-			totals[i] += eventCount(row, i)
+// eventsShown are the kernel events that a table tells of, in the order of names.
+func eventsShown(rows []stats.Func, names []string) []string {
+	totals := make(map[string]uint64)
+	for _, row := range rows {
+		for name, n := range row.Events {
+			totals[name] += n
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(totals[b], totals[a]) })
-	order = order[:min(len(order), maxEvents)]
-	slices.Sort(order)
-	return order
-}
-
-func eventCount(row stats.Row, i int) uint64 {
-	if i >= len(row.Events) {
-		return 0
-	}
-	return row.Events[i]
+	most := slices.Clone(names)
+	slices.SortStableFunc(most, func(a, b string) int { return cmp.Compare(totals[b], totals[a]) })
+	most = most[:min(len(most), maxEvents)]
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(most, name) })
 }
 
 // restNames say of what a row is that is of no value.
 var restNames = [...]string{stats.Unvalued: "unknown", stats.Others: "others"}
 
 // counts are what records and JSON begin with.
-func (o Options) counts(kind any, r stats.Row) object {
+func (o Options) counts(kind any, r stats.Func) object {
 	return object{
 		{"type", kind}, {"function", r.Name}, {"value", shown(o.By, known(r.Rest == stats.Valued, &r.Value))},
 		{"rest", shown(o.By, nonzero(restNames[r.Rest]))}, {"missed_at_most", shown(o.By, nonzero(r.Missed))},
@@ -253,7 +225,7 @@ func (o Options) counts(kind any, r stats.Row) object {
 }
 
 // timed tells whether a function has latencies. Without them its cells are empty, not 0.
-func timed(r stats.Row) bool { return r.Latency != nil && r.Latency.Count() > 0 }
+func timed(r stats.Func) bool { return r.Latency != nil && r.Latency.Count() > 0 }
 
 var noLatencies, noBounds, noAmounts = &stats.Histogram{}, &stats.Bounds{}, &stats.Amounts{}
 
@@ -261,93 +233,84 @@ var noLatencies, noBounds, noAmounts = &stats.Histogram{}, &stats.Bounds{}, &sta
 func thousandths(rate float64) verbatim { return verbatim(strconv.FormatFloat(rate, 'f', 3, 64)) }
 
 // record is what CSV and TSV have of a function.
-func (o Options) record(r stats.Row) object {
-	latencies, bounds := cmp.Or(r.Latency, noLatencies), cmp.Or(r.Bounds, noBounds)
-	bounded := timed(r) && r.Bounds != nil // else it is not known what probes cost
-	amount := cmp.Or(r.Amounts, noAmounts)
+func (o Options) record(r stats.Func) object {
+	sum, _, _ := r.AmountTotal()
 	row := append(o.counts(hidden{}, r), object{
-		{"rate", known(rated(r), thousandths(r.Rate))}, {"sum_of", shown(o.Amount != "", amountsOf(r))}, {"left_out", shown(o.Amount != "", amount.Left)},
+		{"rate", known(rated(r), thousandths(r.Rate()))}, {"sum_of", shown(o.Amount != "", sum)}, {"left_out", shown(o.Amount != "", cmp.Or(r.Amounts, noAmounts).Left)},
 	}...)
+	var bounds object
 	for _, s := range stats.Statistics {
-		row = append(row, member{s.Name + "_ns", shown(o.Latency, statistic(r, s, latencies))})
+		value, low, high := statistic(r, s)
+		row = append(row, member{s.Name + "_ns", shown(o.Latency, value)})
+		bounds = append(bounds, member{s.Name + "_low_ns", shown(o.Latency, low)}, member{s.Name + "_high_ns", shown(o.Latency, high)})
 	}
 	for _, p := range splitParts {
-		row = append(row, member{p.name + "_ns", shown(o.Sched, known(r.Completed > 0, p.of(r.Split)))})
+		row = append(row, member{p.name + "_ns", shown(o.Sched, known(r.Completed > 0, p.of(r.Spent())))})
 	}
 	row = append(row, member{"errors", shown(o.Errors, known(r.ReturnsErrors, r.Errors))})
-	for i, name := range o.Events {
-		row = append(row, member{name, eventCount(r, i)})
+	for _, name := range o.Events {
+		row = append(row, member{name, r.Events[name]})
 	}
-	for _, s := range stats.Statistics {
-		low, high := bounds.Of(s)
-		of := bounded
-		if s.Name == "sum" && r.Whole != nil {
-			_, low, high, of = scaled(r)
-		}
-		row = append(row, member{s.Name + "_low_ns", shown(o.Latency, known(of, low))})
-		row = append(row, member{s.Name + "_high_ns", shown(o.Latency, known(of, high))})
-	}
-	return append(append(row, object{
-		{"raw", shown(o.Latency, known(timed(r), r.Raw || r.Bounds == nil))},
-		{"seen", shown(o.Budgeted, r.Calls)}, {"calls_low", shown(o.Budgeted, callsLow(r))}, {"calls_high", shown(o.Budgeted, callsHigh(r))},
+	low, high := callBounds(r)
+	return append(append(append(row, bounds...), object{
+		{"raw", shown(o.Latency, known(timed(r), r.Raw() || r.Bounds == nil))},
+		{"seen", shown(o.Budgeted, r.Calls)}, {"calls_low", shown(o.Budgeted, low)}, {"calls_high", shown(o.Budgeted, high)},
 	}...), o.Interval.members()...)
 }
 
 // members are what JSON has of a function.
-func (o Options) members(r stats.Row) object {
-	latencies, bounds := cmp.Or(r.Latency, noLatencies), cmp.Or(r.Bounds, noBounds)
-	timed := o.Latency && timed(r)
+func (o Options) members(r stats.Func) object {
+	timed, estimated := o.Latency && timed(r), r.Whole != nil
 	bounded := timed && r.Bounds != nil
-	buckets := bucketsOf(latencies)
-	amount := cmp.Or(r.Amounts, noAmounts)
-	added := object{{"calls", amount.Count()}, {"left_out", amount.Left}}
+	buckets := bucketsOf(cmp.Or(r.Shown(), noLatencies))
+	var exact, low, high, raw object
 	for _, s := range stats.Statistics {
-		n := s.Of(&amount.Histogram)
-		if s.Name == "sum" {
-			n = amountsOf(r)
-		}
-		added = append(added, member{s.Name, known(amount.Count() > 0, n)})
-	}
-	if r.Whole != nil && amount.Count() > 0 {
-		_, low, high := amounts(r)
-		added = append(added, member{"sum_low", low}, member{"sum_high", known(r.Whole.Bounded(), high)})
+		value, least, most := statistic(r, s)
+		exact, low, high = append(exact, member{s.Name, value}), append(low, member{s.Name, least}), append(high, member{s.Name, most})
+		raw = append(raw, member{s.Name, s.Of(&cmp.Or(r.Bounds, noBounds).Raw)})
 	}
 	events := make(map[string]uint64) // without an entry for what never happened
-	for i, name := range o.Events {
-		if n := eventCount(r, i); n > 0 {
+	for name, n := range r.Events {
+		if n > 0 {
 			events[name] = n
 		}
 	}
-	var exact, low, high, raw object
-	for _, s := range stats.Statistics {
-		exact = append(exact, member{s.Name, statistic(r, s, latencies)})
-		from, to := bounds.Of(s)
-		is := true
-		if s.Name == "sum" && r.Whole != nil {
-			_, from, to, is = scaled(r)
-		}
-		low, high = append(low, member{s.Name, known(is, from)}), append(high, member{s.Name, known(is, to)})
-		raw = append(raw, member{s.Name, s.Of(&bounds.Raw)})
-	}
+	amounts := cmp.Or(r.Amounts, noAmounts)
+	least, most := callBounds(r)
 	return append(append(o.counts("function", r), object{
 		{"unsure", nonzero(r.Unsure)}, {"errors", known(r.ReturnsErrors, r.Errors)},
 		{"counted_only", nonzero(r.CountedOnly)}, {"cut_short", nonzero(r.CutShort)},
-		{"seen", known(r.Whole != nil, r.Calls)}, {"calls_low", known(r.Whole != nil, callsLow(r))}, {"calls_high", known(r.Whole != nil, callsHigh(r))},
+		{"seen", known(estimated, r.Calls)}, {"calls_low", known(estimated, least)}, {"calls_high", known(estimated, most)},
 		{"why", known(r.Rest == stats.Unvalued, &r.Value)},
-		{"sum_of", known(o.Amount != "", added)}, {"histogram_of", known(o.Hist && amount.Count() > 0, bucketsOf(&amount.Histogram))},
-		{"rate", known(rated(r), r.Rate)}, {"ns", known(timed, exact)},
+		{"sum_of", known(o.Amount != "", amountMembers(r, amounts))}, {"histogram_of", known(o.Hist && amounts.Count() > 0, bucketsOf(&amounts.Histogram))},
+		{"rate", known(rated(r), r.Rate())}, {"ns", known(timed, exact)},
 		// Between low and high is what the calls took without probes; raw is with them, and so is
 		// ns if it says raw.
 		{"ns_low", known(bounded, low)}, {"ns_high", known(bounded, high)}, {"ns_raw", known(bounded, raw)},
-		{"self_ns", self(r)}, {"raw", known(bounded, nonzero(r.Raw))},
-		{"sched", known(timed && o.Sched, splitOf{&r.Split, r.Waits})},
+		{"self_ns", self(r)}, {"raw", known(bounded, nonzero(r.Raw()))},
+		{"sched", known(timed && o.Sched, splitMembers(r.Spent(), r.Waits))},
 		{"histogram", known(timed && buckets != nil, buckets)}, {"buckets", known(timed && o.whole(), fine(r))},
 		{"events", known(len(o.Events) > 0, events)},
 	}...), o.Interval.members()...)
 }
 
+// amountMembers are what JSON has of what was added up.
+func amountMembers(r stats.Func, of *stats.Amounts) object {
+	sum, low, high := r.AmountTotal()
+	o := object{{"calls", of.Count()}, {"left_out", of.Left}}
+	for _, s := range stats.Statistics {
+		n := s.Of(&of.Histogram)
+		if s.Name == "sum" {
+			n = sum
+		}
+		o = append(o, member{s.Name, known(of.Count() > 0, n)})
+	}
+	estimated := r.Whole != nil && of.Count() > 0
+	return append(o, member{"sum_low", known(estimated, low)}, member{"sum_high", known(estimated && r.Whole.Bounded(), high)})
+}
+
 // latency returns the cell of a statistic. The first one of a row, the median, has the row's mark.
-func latency(row stats.Row, s stats.Statistic) any {
+func latency(row stats.Func, s stats.Statistic) any {
 	if !timed(row) {
 		return nil
 	}
@@ -355,5 +318,5 @@ func latency(row stats.Row, s stats.Statistic) any {
 	if s.Name == "p50" {
 		mark = latencyMark(row)
 	}
-	return mark + units.Duration(s.Of(row.Latency))
+	return mark + units.Duration(s.Of(row.Shown()))
 }

@@ -58,24 +58,24 @@ func spread(n int, lo int64) *stats.Histogram {
 }
 
 // ordinary is a run without losses.
-func ordinary() []stats.Row {
-	return []stats.Row{
-		{Function: stats.Function{Name: "main.(*Store).Get", Calls: 15501, Completed: 15501, Latency: spread(60, 812)}, Rate: 1550.1},
-		{Function: stats.Function{Name: "main.fib", Calls: 23, Completed: 23, Latency: spread(23, 95)}, Rate: 2.3},
-		{Function: stats.Function{Name: "net/http.(*conn).serve", Calls: 7, Completed: 7, Latency: spread(7, 3e9)}, Rate: 0.7},
-		{Function: stats.Function{Name: "main.once", Calls: 1, Completed: 1, Latency: histogram(4350)}, Rate: 0.1},
-		{Function: stats.Function{Name: "main.never", Latency: histogram()}, Seconds: 10},
+func ordinary() []stats.Func {
+	return []stats.Func{
+		{Name: "main.(*Store).Get", Calls: 15501, Completed: 15501, Latency: spread(60, 812), Seconds: 10},
+		{Name: "main.fib", Calls: 23, Completed: 23, Latency: spread(23, 95), Seconds: 10},
+		{Name: "net/http.(*conn).serve", Calls: 7, Completed: 7, Latency: spread(7, 3e9), Seconds: 10},
+		{Name: "main.once", Calls: 1, Completed: 1, Latency: histogram(4350), Seconds: 10},
+		{Name: "main.never", Latency: histogram(), Seconds: 10},
 	}
 }
 
 // valued are rows of values, the last of which is of another function if several are wanted.
-func valued(several bool) []stats.Row {
+func valued(several bool) []stats.Func {
 	amounts := func(values ...int64) *stats.Amounts { return &stats.Amounts{Histogram: *histogram(values...)} }
-	rows := []stats.Row{
-		{Function: stats.Function{Value: "/api/users/1234/orders/5678/lines?page=12&size=100", Calls: 120, Completed: 120, Latency: spread(120, 800), Amounts: amounts(1_500_000, 2_500_000)}},
-		{Function: stats.Function{Value: "\x1b[31m\n=1+1", Calls: 7, Completed: 7, Latency: spread(7, 3e9), Missed: 3, Amounts: amounts(4, 5, 6)}},
-		{Function: stats.Function{Value: "nil pointer", Rest: stats.Unvalued, Calls: 2, Completed: 2, Latency: spread(2, 50), Amounts: &stats.Amounts{Left: 2}}},
-		{Function: stats.Function{Rest: stats.Others, Calls: 1000, Completed: 999, Unwound: 1, Latency: spread(100, 95), Amounts: amounts(1, 2, 3)}},
+	rows := []stats.Func{
+		{Value: "/api/users/1234/orders/5678/lines?page=12&size=100", Calls: 120, Completed: 120, Latency: spread(120, 800), Amounts: amounts(1_500_000, 2_500_000)},
+		{Value: "\x1b[31m\n=1+1", Calls: 7, Completed: 7, Latency: spread(7, 3e9), Missed: 3, Amounts: amounts(4, 5, 6)},
+		{Value: "nil pointer", Rest: stats.Unvalued, Calls: 2, Completed: 2, Latency: spread(2, 50), Amounts: &stats.Amounts{Left: 2}},
+		{Rest: stats.Others, Calls: 1000, Completed: 999, Unwound: 1, Latency: spread(100, 95), Amounts: amounts(1, 2, 3)},
 	}
 	for i := range rows {
 		rows[i].Name = "net/http.serverHandler.ServeHTTP"
@@ -87,24 +87,24 @@ func valued(several bool) []stats.Row {
 }
 
 // eventful is a run with everything that can go wrong.
-func eventful() []stats.Row {
-	return []stats.Row{
-		{Function: stats.Function{Name: "main.hot", Calls: 450000, Completed: 252220, Lost: 197780, Latency: spread(90, 300)}, Rate: 45000},
-		{Function: stats.Function{Name: "main.(*Parser).MustParse", Calls: 101, Completed: 98, Unwound: 3, Latency: spread(98, 1000)}, Rate: 10.1},
-		{Function: stats.Function{Name: "main.serve", Calls: 2, Open: 2, Latency: histogram()}, Rate: 0.2},
-		{Function: stats.Function{Name: "main.exit", Calls: 1, Note: "entry only: no return site", Latency: histogram()}, Rate: 0.1},
+func eventful() []stats.Func {
+	return []stats.Func{
+		{Name: "main.hot", Calls: 450000, Completed: 252220, Lost: 197780, Latency: spread(90, 300), Seconds: 10},
+		{Name: "main.(*Parser).MustParse", Calls: 101, Completed: 98, Unwound: 3, Latency: spread(98, 1000), Seconds: 10},
+		{Name: "main.serve", Calls: 2, Open: 2, Latency: histogram(), Seconds: 10},
+		{Name: "main.exit", Calls: 1, Note: "entry only: no return site", Latency: histogram(), Seconds: 10},
 	}
 }
 
 // extreme has the longest numbers, names of 30 columns, and every column.
-func extreme() []stats.Row {
+func extreme() []stats.Func {
 	const trillion = 1_000_000_000_000
 	long := histogram(999, 3_600_000_000_000, 9_999_499_999_999, 90_000_000_000_000)
-	return []stats.Row{
-		{Function: stats.Function{Name: "github.com/a/pkg.(*Type).Do30c", Calls: trillion, Completed: trillion, Latency: long}, Rate: 999999999},
-		{Function: stats.Function{Name: "github.com/a/b/c/pkg.(*VeryLongTypeName).VeryLongMethodName", Calls: trillion,
-			Unwound: trillion, Open: trillion, Lost: trillion, Latency: long}, Rate: 123456},
-		{Function: stats.Function{Name: "main.Map[go.shape.int,go.shape.string]", Calls: 1, Latency: histogram(4350, 4350, 4351, 12345678)}},
+	return []stats.Func{
+		{Name: "github.com/a/pkg.(*Type).Do30c", Calls: trillion, Completed: trillion, Latency: long, Seconds: 1000.1},
+		{Name: "github.com/a/b/c/pkg.(*VeryLongTypeName).VeryLongMethodName", Calls: trillion,
+			Unwound: trillion, Open: trillion, Lost: trillion, Latency: long, Seconds: 8.1e6},
+		{Name: "main.Map[go.shape.int,go.shape.string]", Calls: 1, Latency: histogram(4350, 4350, 4351, 12345678)},
 	}
 }
 

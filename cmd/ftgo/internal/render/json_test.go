@@ -43,7 +43,7 @@ type latencyNS struct {
 func TestFunctionsJSONParsesBack(t *testing.T) {
 	rows := append(ordinary(), append(eventful(), extreme()...)...)
 	for _, name := range madeup.HostileNames {
-		rows = append(rows, stats.Row{Function: stats.Function{Name: name, Calls: 1}, Rate: 1.0 / 3})
+		rows = append(rows, stats.Func{Name: name, Calls: 1, Seconds: 3})
 	}
 	var b bytes.Buffer
 	if err := Functions(&b, JSON, rows, Options{Latency: true}); err != nil {
@@ -57,7 +57,7 @@ func TestFunctionsJSONParsesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := functionLine{
-			Type: "function", Function: strings.ToValidUTF8(row.Name, "\ufffd"), Rate: row.Rate,
+			Type: "function", Function: strings.ToValidUTF8(row.Name, "\ufffd"), Rate: row.Rate(),
 			Calls: row.Calls, Completed: row.Completed, Unwound: row.Unwound, Open: row.Open, Lost: row.Lost,
 		}
 		if h := row.Latency; h != nil && h.Count() > 0 {
@@ -70,7 +70,7 @@ func TestFunctionsJSONParsesBack(t *testing.T) {
 				t.Errorf("%q: histogram holds %d latencies, want %d", row.Name, inBuckets, h.Count())
 			}
 		}
-		got.Histogram, got.Buckets = nil, nil // see TestAgain in results
+		got.Histogram, got.Buckets = nil, nil // see TestAgain of package compare
 		// encoding/json turns each byte that is not UTF-8 into U+FFFD, ToValidUTF8 runs.
 		got.Function = squeezed(got.Function)
 		if !reflect.DeepEqual(got, want) {

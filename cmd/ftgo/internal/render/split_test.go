@@ -14,9 +14,9 @@ func TestFunctionSplits(t *testing.T) {
 	h := &stats.Histogram{}
 	h.Record(6e6)
 	h.Record(4e6)
-	rows := []stats.Row{
-		{Function: stats.Function{Name: "main.mixed", Calls: 2, Completed: 2, Latency: h, Split: stats.Split{Running: 2e6, Runnable: 3e6, Waiting: 5e6}, Waits: stats.Waits{"sleep": 4e6, "select": 1e6}}, Rate: 2},
-		{Function: stats.Function{Name: "main.open", Calls: 1, Open: 1, Latency: &stats.Histogram{}}, Rate: 1},
+	rows := []stats.Func{
+		{Name: "main.mixed", Calls: 2, Completed: 2, Latency: h, Split: stats.Split{Running: 2e6, Runnable: 3e6, Waiting: 5e6}, Waits: stats.Waits{"sleep": 4e6, "select": 1e6}, Seconds: 1},
+		{Name: "main.open", Calls: 1, Open: 1, Latency: &stats.Histogram{}, Seconds: 1},
 	}
 	for format, want := range map[Format][]string{
 		Table: {"  RUN%  RUNNABLE%  WAIT%  OPEN  WAITS FOR\n", "   20%        30%    50%     0  sleep, select\n", "     -          -      -     1  -\n"},

@@ -202,13 +202,13 @@ const (
 // funclatency -F (print_log2_hist in src/python/bcc/table.py), without its leading empty ranges.
 // The unit is the largest that the fastest call has at least one of, or a larger
 // one where the slowest call would need more than ten digits.
-func Histograms(w io.Writer, rows []stats.Row, o Options) error {
+func Histograms(w io.Writer, rows []stats.Func, o Options) error {
 	var text bytes.Buffer
 	for _, row := range rows {
 		switch {
 		case !o.Hist:
 		case o.Amount == "" && timed(row):
-			writeHistogram(&text, row, row.Latency, o)
+			writeHistogram(&text, row, row.Shown(), o)
 		case o.Amount != "" && row.Amounts != nil && row.Amounts.Count() > 0:
 			writeHistogram(&text, row, &row.Amounts.Histogram, o)
 		}
@@ -216,7 +216,7 @@ func Histograms(w io.Writer, rows []stats.Row, o Options) error {
 	return write(w, "histogram", text.Bytes())
 }
 
-func writeHistogram(text *bytes.Buffer, row stats.Row, h *stats.Histogram, o Options) {
+func writeHistogram(text *bytes.Buffer, row stats.Func, h *stats.Histogram, o Options) {
 	fmt.Fprintf(text, "\nFunction = %s", printable.Text(row.Name))
 	if o.By {
 		fmt.Fprintf(text, ", %s", o.valueCell(row, true))

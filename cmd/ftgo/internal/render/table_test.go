@@ -14,7 +14,7 @@ import (
 	"github.com/ftgo/ftgo/internal/units"
 )
 
-func tableLines(t *testing.T, rows []stats.Row, o Options) []string {
+func tableLines(t *testing.T, rows []stats.Func, o Options) []string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Functions(&b, Table, rows, o); err != nil {
@@ -27,15 +27,15 @@ func tableLines(t *testing.T, rows []stats.Row, o Options) []string {
 // a count that does not rely on the code under test.
 func TestTableStaysWithinWidth(t *testing.T) {
 	counts := []uint64{0, 1, 99999, 100000, 1e12}
-	rates := []float64{0, 0.01, 9.996, 99.96, 99999.6, 1e12}
+	seconds := []float64{0, 0.01, 1, 9.996, 99999.6, 1e12}
 	times := []int64{0, 999, 1000, 999_499, 999_500, 9_994_999_999, 3_600_000_000_000, 36_000_000_000_000, math.MaxInt64}
 	names := []string{"main.f", "github.com/a/pkg.(*Type).Do30c", "github.com/a/b/c/d/pkg.(*AVeryLongTypeName[go.shape.int]).AVeryLongMethodName"}
 	for _, name := range names {
 		for _, n := range counts {
 			for i, ns := range times {
-				rows := []stats.Row{
-					{Function: stats.Function{Name: name, Calls: n, Completed: n, Latency: histogram(ns)}, Rate: rates[i%len(rates)]},
-					{Function: stats.Function{Name: "main.g", Calls: n, Unwound: n, Open: n, Lost: n, Latency: histogram(ns, ns)}, Rate: rates[i%len(rates)]},
+				rows := []stats.Func{
+					{Name: name, Calls: n, Completed: n, Latency: histogram(ns), Seconds: seconds[i%len(seconds)]},
+					{Name: "main.g", Calls: n, Unwound: n, Open: n, Lost: n, Latency: histogram(ns, ns), Seconds: seconds[i%len(seconds)]},
 				}
 				for _, latency := range []bool{false, true} {
 					lines := tableLines(t, rows, Options{Width: 80, Latency: latency})
@@ -61,7 +61,7 @@ func TestTableStaysWithinWidth(t *testing.T) {
 func TestTableOfOrdinaryRowsNeedsNoLimit(t *testing.T) {
 	rows := ordinary()
 	for i := range rows {
-		rows[i].Name = "main.(*T).getValue" // 18 columns
+		rows[i].Name = "main.(*T).getAll" // 16 columns
 	}
 	for _, line := range tableLines(t, rows, Options{Latency: true}) {
 		if width := utf8.RuneCountInString(line); width > 80 {
@@ -83,17 +83,17 @@ func TestTableColumnsLineUp(t *testing.T) {
 }
 
 func TestTableKeepsBlanksOfNames(t *testing.T) {
-	rows := []stats.Row{{Function: stats.Function{Name: "  main.f"}}}
+	rows := []stats.Func{{Name: "  main.f"}}
 	if line := tableLines(t, rows, Options{})[1]; !strings.HasPrefix(line, "  main.f ") {
 		t.Errorf("line %q does not begin with the name", line)
 	}
 }
 
 func TestTableMarksLatenciesOfLossyFunctionsOnly(t *testing.T) {
-	rows := []stats.Row{
-		{Function: stats.Function{Name: "main.lossy", Calls: 3, Completed: 2, Lost: 1, Latency: histogram(812, 4350)}},
-		{Function: stats.Function{Name: "main.whole", Calls: 3, Completed: 2, Unwound: 1, Latency: histogram(812, 4350)}},
-		{Function: stats.Function{Name: "main.gone", Calls: 3, Lost: 3, Latency: histogram()}},
+	rows := []stats.Func{
+		{Name: "main.lossy", Calls: 3, Completed: 2, Lost: 1, Latency: histogram(812, 4350)},
+		{Name: "main.whole", Calls: 3, Completed: 2, Unwound: 1, Latency: histogram(812, 4350)},
+		{Name: "main.gone", Calls: 3, Lost: 3, Latency: histogram()},
 	}
 	lines := tableLines(t, rows, Options{Latency: true})
 	for i, want := range []int{1, 0, 0} {
@@ -105,11 +105,11 @@ func TestTableMarksLatenciesOfLossyFunctionsOnly(t *testing.T) {
 
 // TestTableOfLargeSums: what is more than an int64 holds does not look like a sum.
 func TestTableOfLargeSums(t *testing.T) {
-	row := stats.Row{Function: stats.Function{Name: "f", Amounts: &stats.Amounts{}}}
+	row := stats.Func{Name: "f", Amounts: &stats.Amounts{}}
 	for range 3 {
 		row.Amounts.Record(1 << 62)
 	}
-	if line := tableLines(t, []stats.Row{row}, Options{Amount: "n"})[1]; !strings.Contains(line, " ≥9.22E ") || !strings.HasSuffix(line, " 4.61E") {
+	if line := tableLines(t, []stats.Func{row}, Options{Amount: "n"})[1]; !strings.Contains(line, " ≥9.22E ") || !strings.HasSuffix(line, " 4.61E") {
 		t.Errorf("%q", line)
 	}
 }
@@ -140,7 +140,7 @@ func TestTableKeepsNumbersInANarrowTerminal(t *testing.T) {
 func TestWidths(t *testing.T) {
 	crowded := append(eventful(), extreme()...)
 	for i := range crowded {
-		crowded[i].ReturnsErrors, crowded[i].Errors, crowded[i].Events = true, uint64(i), []uint64{3, 2, 1}
+		crowded[i].ReturnsErrors, crowded[i].Errors, crowded[i].Events = true, uint64(i), map[string]uint64{"sched:sched_switch": 3, "syscalls:sys_enter_write": 2, "block:block_rq_issue": 1}
 		crowded[i].Split = stats.Split{Running: 2, Runnable: 1, Waiting: 97}
 	}
 	alike := ordinary()
@@ -193,17 +193,5 @@ func TestWidths(t *testing.T) {
 			}
 			return nil
 		})
-	}
-}
-
-func BenchmarkFunctionsTable(b *testing.B) {
-	rows := make([]stats.Row, 10000)
-	for i := range rows {
-		rows[i] = stats.NewRow(stats.Function{Name: fmt.Sprintf("github.com/a/b/pkg.(*T).Method%d", i), Calls: uint64(i), Latency: histogram(int64(i))}, 10)
-	}
-	for b.Loop() {
-		if err := Functions(new(bytes.Buffer), Table, rows, Options{Latency: true, Width: 80}); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

@@ -22,7 +22,7 @@ func TopColumns(sched bool) []string {
 const TopOrder = 2
 
 // TopCells are the cells of a function. Its rate is always that of the last interval, which recent has.
-func TopCells(r, recent stats.Row, sched bool) []top.Cell {
+func TopCells(r, recent stats.Func, sched bool) []top.Cell {
 	time := func(name string) top.Cell {
 		for _, s := range stats.Statistics {
 			if s.Name != name {
@@ -36,7 +36,7 @@ func TopCells(r, recent stats.Row, sched bool) []top.Cell {
 				cell, _ := text.(string)
 				return top.Cell{Text: cell, Key: key}
 			}
-			return top.Cell{Text: latency(r, s).(string), Key: s.Of(r.Latency)}
+			return top.Cell{Text: latency(r, s).(string), Key: s.Of(r.Shown())}
 		}
 		panic("no statistic " + name)
 	}
@@ -57,7 +57,8 @@ func TopCells(r, recent stats.Row, sched bool) []top.Cell {
 		time("sum"), selfCell, time("p50"), time("p99"),
 	}
 	if sched && timed(r) {
-		cells = append(cells, top.Cell{Text: units.Duration(r.Split.Waiting), Key: r.Split.Waiting})
+		waiting := r.Spent().Waiting
+		cells = append(cells, top.Cell{Text: units.Duration(waiting), Key: waiting})
 	} else if sched {
 		cells = append(cells, top.Cell{Key: -1})
 	}
@@ -65,11 +66,11 @@ func TopCells(r, recent stats.Row, sched bool) []top.Cell {
 }
 
 // topRate is the rate of the last interval, or, where nothing was seen in that, of the time before.
-func topRate(whole, recent stats.Row) top.Cell {
+func topRate(whole, recent stats.Func) top.Cell {
 	if recent.Whole != nil && recent.Calls == 0 {
-		return top.Cell{Text: "≈" + units.Rate(whole.Rate), Key: int64(whole.Rate * 1000)}
+		return top.Cell{Text: "≈" + units.Rate(whole.Rate()), Key: int64(whole.Rate() * 1000)}
 	}
-	return top.Cell{Text: units.Rate(recent.Rate), Key: int64(recent.Rate * 1000)}
+	return top.Cell{Text: units.Rate(recent.Rate()), Key: int64(recent.Rate() * 1000)}
 }
 
 // TopCost says what probes cost the program, in the interval after what they had cost before and from the
@@ -103,7 +104,7 @@ func TopCost(s *stats.Summary, before *stats.Probing) string {
 }
 
 // TopNumbers are a line on the calls of a function, and one on what they spent their time with.
-func TopNumbers(whole, recent stats.Row) (numbers, split string) {
+func TopNumbers(whole, recent stats.Func) (numbers, split string) {
 	numbers = fmt.Sprintf("%s, %s/s", units.Plural(whole.Count(), "call"), topRate(whole, recent).Text)
 	for _, s := range stats.Statistics {
 		if s.Name[0] == 'p' && timed(whole) || s.Name == "max" && timed(whole) {
@@ -116,13 +117,14 @@ func TopNumbers(whole, recent stats.Row) (numbers, split string) {
 	if whole.Unwound > 0 {
 		numbers += fmt.Sprintf("  %d unwound", whole.Unwound)
 	}
-	sum := whole.Split.Sum()
+	spent := whole.Spent()
+	sum := spent.Sum()
 	if sum <= 0 {
 		return numbers, ""
 	}
 	var parts []string
 	for _, p := range splitParts {
-		parts = append(parts, p.name+" "+units.Percent(uint64(max(p.of(whole.Split), 0)), uint64(sum)))
+		parts = append(parts, p.name+" "+units.Percent(uint64(max(p.of(spent), 0)), uint64(sum)))
 	}
 	split = strings.Join(parts, ", ")
 	if waits := reasons(whole.Waits); waits != "" {

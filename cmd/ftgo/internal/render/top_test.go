@@ -10,34 +10,34 @@ import (
 )
 
 // topRow is a row of a function that was timed.
-func topRow(calls uint64, change func(*stats.Function)) stats.Row {
-	f := stats.Function{Name: "main.f", Calls: calls, Completed: calls, Latency: &stats.Histogram{}, Self: 400}
+func topRow(calls uint64, change func(*stats.Func)) stats.Func {
+	f := stats.Func{Name: "main.f", Calls: calls, Completed: calls, Latency: &stats.Histogram{}, Self: 400}
 	for range calls {
 		f.Time(stats.Timing{Raw: 1500, Net: 1000, Low: 800, High: 1200}, true)
 	}
 	if change != nil {
 		change(&f)
 	}
-	return stats.NewRow(f, 2)
+	return f.Over(2)
 }
 
 // sampled makes a row one of so many calls, not all of which were seen.
-func sampled(calls float64) func(*stats.Function) {
-	return func(f *stats.Function) { f.Whole = &stats.Whole{Calls: calls, Low: calls / 2, High: 2 * calls} }
+func sampled(calls float64) func(*stats.Func) {
+	return func(f *stats.Func) { f.Whole = &stats.Whole{Calls: calls, Low: calls / 2, High: 2 * calls} }
 }
 
 // TestTopCells: what is not exact, or not known, says so.
 func TestTopCells(t *testing.T) {
 	for _, test := range []struct {
 		name          string
-		whole, recent stats.Row
+		whole, recent stats.Func
 		want          string
 	}{
 		{"timed", topRow(10, nil), topRow(4, nil), "10 2.00 10.0µs 400ns 1.00µs 1.00µs - -"},
-		{"errors", topRow(10, func(f *stats.Function) { f.ReturnsErrors, f.Errors = true, 3 }), topRow(0, nil), "10 0 10.0µs 400ns 1.00µs 1.00µs 3 -"},
-		{"only counted", topRow(0, func(f *stats.Function) { f.Calls, f.CountedOnly = 7, 7 }), topRow(0, nil), "7 0 - - - - - -"},
-		{"lost", topRow(2, func(f *stats.Function) { f.Lost = 1 }), topRow(0, nil), "2 0 2.00µs 400ns ~1.00µs 1.00µs - -"},
-		{"probes may be all", topRow(2, func(f *stats.Function) { f.Bounds.Low = stats.Histogram{} }), topRow(0, nil), "2 0 3.00µs - <1.50µs 1.50µs - -"},
+		{"errors", topRow(10, func(f *stats.Func) { f.ReturnsErrors, f.Errors = true, 3 }), topRow(0, nil), "10 0 10.0µs 400ns 1.00µs 1.00µs 3 -"},
+		{"only counted", topRow(0, func(f *stats.Func) { f.Calls, f.CountedOnly = 7, 7 }), topRow(0, nil), "7 0 - - - - - -"},
+		{"lost", topRow(2, func(f *stats.Func) { f.Lost = 1 }), topRow(0, nil), "2 0 2.00µs 400ns ~1.00µs 1.00µs - -"},
+		{"probes may be all", topRow(2, func(f *stats.Func) { f.Bounds.Low = stats.Histogram{} }), topRow(0, nil), "2 0 3.00µs - <1.50µs 1.50µs - -"},
 		{"not seen all the time", topRow(8, sampled(16)), topRow(0, sampled(8)), "≈16 ≈8.00 16.0µs 800ns 1.00µs 1.00µs - 8"},
 		{"not called", topRow(0, nil), topRow(0, nil), "0 0 - - - - - -"},
 	} {
@@ -83,7 +83,7 @@ func TestTopCost(t *testing.T) {
 
 // TestTopNumbers: a function that is open has a line of numbers, and one of what the time went to.
 func TestTopNumbers(t *testing.T) {
-	whole := topRow(4, func(f *stats.Function) {
+	whole := topRow(4, func(f *stats.Func) {
 		f.Unwound, f.Split, f.Waits = 2, stats.Split{Running: 1000, Runnable: 1000, Waiting: 2000}, stats.Waits{"chan receive": 2000}
 		sampled(8)(f)
 	})

@@ -58,7 +58,7 @@ func (j *Job) Do(ctx context.Context) (err error) {
 	if want.Stacks {
 		j.Stacks = addresses.NewStacks(j.Target.Binary)
 	}
-	want.Totals.Clock, want.Totals.Costs, want.Totals.Stacks = j.Clock, j.Costs, j.Stacks
+	want.Totals.Clock, want.Totals.Costs, want.Totals.Stacks, want.Totals.Events = j.Clock, j.Costs, j.Stacks, j.Events
 	j.Totals = trace.NewTotals(j.Plan, want.Totals)
 	if err := j.View.Begin(&j.Scene); err != nil {
 		return err

@@ -200,7 +200,7 @@ func (e *enough) Interval(table *trace.Table) error {
 }
 
 func (e *enough) End(table *trace.Table) error {
-	if table != nil && slices.ContainsFunc(table.Whole, func(r stats.Row) bool { return r.Name != "main.f" }) {
+	if table != nil && slices.ContainsFunc(table.Whole, func(r stats.Func) bool { return r.Name != "main.f" }) {
 		return errFake
 	}
 	return e.fakeView.End(table)

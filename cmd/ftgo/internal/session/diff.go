@@ -11,8 +11,8 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/compare"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/results"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // Diff is the command diff.
@@ -62,13 +62,13 @@ func (d *Diff) Files(words, behind []string) error {
 
 // Run is diff, once its arguments are read.
 func (d *Diff) Run(ctx context.Context) (err error) {
-	var runs [2][]*results.Run
+	var runs [2][]*compare.Run
 	var whole render.Compared
 	for i, names := range d.sides {
 		if runs[i], err = d.runs(ctx, names); err != nil {
 			return err
 		}
-		sum, err := results.Merge(runs[i], false)
+		sum, err := compare.Merge(runs[i], false)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 	return err
 }
 
-func sideOf(runs []*results.Run, lost uint64) render.Side {
+func sideOf(runs []*compare.Run, lost uint64) render.Side {
 	s := render.Side{Runs: len(runs), Lost: lost}
 	hosts := make(map[string]bool)
 	for _, r := range runs {
@@ -128,12 +128,12 @@ func sideOf(runs []*results.Run, lost uint64) render.Side {
 
 // pairs are the functions of both sides. A run has no row of one that it has seen no call of; of one that
 // it did not probe it tells nothing.
-func pairs(runs [2][]*results.Run, asSeen bool) (all []compare.Pair) {
+func pairs(runs [2][]*compare.Run, asSeen bool) (all []compare.Pair) {
 	index := make(map[string]int)
 	for side := range runs {
 		for _, r := range runs[side] {
-			for i := range r.Rows {
-				if name := r.Rows[i].Name; index[name] == 0 {
+			for i := range r.Funcs {
+				if name := r.Funcs[i].Name; index[name] == 0 {
 					all = append(all, compare.Pair{Name: name})
 					index[name] = len(all)
 				}
@@ -142,17 +142,19 @@ func pairs(runs [2][]*results.Run, asSeen bool) (all []compare.Pair) {
 	}
 	for side := range runs {
 		for _, r := range runs[side] {
-			seen := make([]compare.Seen, len(all))
+			seen := make([]stats.Func, len(all))
 			skipped := make(map[string]bool)
 			for _, s := range r.Skipped {
 				skipped[s.Function] = true
 			}
-			for i := range r.Rows {
-				if w := r.Rows[i].Whole; w != nil && r.Rows[i].Calls == 0 {
-					skipped[r.Rows[i].Name] = true
+			for i := range r.Funcs {
+				if w := r.Funcs[i].Whole; w != nil && r.Funcs[i].Calls == 0 {
+					skipped[r.Funcs[i].Name] = true
 					continue
 				}
-				add(&seen[index[r.Rows[i].Name]-1], &r.Rows[i], r.Seconds, asSeen)
+				one := &seen[index[r.Funcs[i].Name]-1] // there may be several, of each process
+				one.Add(observed(&r.Funcs[i], asSeen))
+				one.Seconds = r.Seconds
 			}
 			for i := range seen {
 				if seen[i].Seconds == 0 && skipped[all[i].Name] {
@@ -168,22 +170,15 @@ func pairs(runs [2][]*results.Run, asSeen bool) (all []compare.Pair) {
 	return all
 }
 
-// add adds a row of a run, which may have several of a function: of each process.
-func add(s *compare.Seen, row *results.Row, seconds float64, asSeen bool) {
-	s.Seconds = max(s.Seconds, seconds)
-	s.Calls += uint64(row.Number())
-	s.Completed += row.Completed
-	s.Failed += row.Errors
-	s.Judged = s.Judged || row.ReturnsErrors
-	switch h, b := row.Latency, row.Bounds; {
-	case h == nil:
-	case b == nil:
-		s.AddLatency(h, h, h)
-	case asSeen:
-		s.AddLatency(&b.Raw, &b.Raw, &b.Raw)
-	default:
-		s.AddLatency(h, &b.Low, &b.High)
+// observed is what is compared of a function, with latencies as they were seen if those of any are.
+func observed(f *stats.Func, asSeen bool) *stats.Func {
+	o := &stats.Func{
+		Calls: uint64(f.Number()), Completed: f.Completed, Errors: f.Errors, ReturnsErrors: f.ReturnsErrors, Latency: f.Latency, Bounds: f.Bounds,
 	}
+	if asSeen {
+		o.Latency, o.Bounds = f.Seen(), nil
+	}
+	return o
 }
 
 // readAspects reads a list of names.

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/results"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/compare"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 )
 
@@ -32,7 +32,7 @@ func (o *Options) open(name string) (*given, error) {
 	}
 	begin := make([]byte, 64)
 	n, _ := f.ReadAt(begin, 0) // what can't be read is told by who reads it
-	return &given{f, name, size, results.IsJSON(begin[:n])}, nil
+	return &given{f, name, size, compare.IsJSON(begin[:n])}, nil
 }
 
 // onceStdin refuses - where it stands for nothing any more.
@@ -44,16 +44,16 @@ func onceStdin(names []string) error {
 }
 
 // read reads what -o json has written.
-func (g *given) read() ([]*results.Run, error) {
+func (g *given) read() ([]*compare.Run, error) {
 	defer g.Close()
-	return results.Read(io.NewSectionReader(g, 0, g.size), g.name)
+	return compare.Read(io.NewSectionReader(g, 0, g.size), g.name)
 }
 
 // runs reads all runs of files: those that -o json has written several at a time, since 200 of them are
 // to be no matter of minutes, and recordings, which take all processors, one after the other.
-func (o *Options) runs(ctx context.Context, names []string) (all []*results.Run, err error) {
+func (o *Options) runs(ctx context.Context, names []string) (all []*compare.Run, err error) {
 	defer o.Progress("reading results")()
-	of, errs := make([][]*results.Run, len(names)), make([]error, len(names))
+	of, errs := make([][]*compare.Run, len(names)), make([]error, len(names))
 	var replays []int
 	var mu sync.Mutex
 	var readers sync.WaitGroup
@@ -104,7 +104,7 @@ func (o *Options) runs(ctx context.Context, names []string) (all []*results.Run,
 }
 
 // recorded is the run of a recording.
-func (o *Options) recorded(ctx context.Context, name string) (*results.Run, error) {
+func (o *Options) recorded(ctx context.Context, name string) (*compare.Run, error) {
 	g, err := o.open(name)
 	if err != nil {
 		return nil, err
@@ -125,19 +125,19 @@ func (o *Options) recorded(ctx context.Context, name string) (*results.Run, erro
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	sums := p.view.(*view.Sums)
-	return results.Of(name, sums.Rows, sums.Summary, nil), nil
+	return &compare.Run{File: name, Summary: sums.Summary, Funcs: sums.Rows}, nil
 }
 
 // addUp is report of several runs.
-func (o *Options) addUp(all []*results.Run) (err error) {
+func (o *Options) addUp(all []*compare.Run) (err error) {
 	if err := cli.CheckRules("report", o.givenOfResults); err != nil {
 		return err
 	}
-	sum, err := results.Merge(all, o.PerHost)
+	sum, err := compare.Merge(all, o.PerHost)
 	if err != nil {
 		return err
 	}
-	if err := o.FailIf.CheckKnown(sum.LatencyMeasured, sum.Errors, "probe --errors"); err != nil {
+	if err := o.FailIf.CheckKnown(sum.LatencyMeasured, sum.Errors(), "probe --errors"); err != nil {
 		return err
 	}
 	out, done, err := o.Open(&o.Env.Env, o.Recorded.files...)

@@ -298,8 +298,8 @@ func (t *TableFlags) order() string {
 }
 
 // topRows are the first rows, and those that are of no value.
-func topRows(rows []stats.Row, top int) []stats.Row {
-	n := slices.IndexFunc(rows, func(r stats.Row) bool { return r.Rest != stats.Valued })
+func topRows(rows []stats.Func, top int) []stats.Func {
+	n := slices.IndexFunc(rows, func(r stats.Func) bool { return r.Rest != stats.Valued })
 	if n < 0 {
 		n = len(rows)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // number is how many calls rows have together, at least where nothing bounds them, and sampled tells whether that is an estimate.
-func number(rows []stats.Row) (calls float64, sampled bool) {
+func number(rows []stats.Func) (calls float64, sampled bool) {
 	for _, r := range rows {
 		if r.Whole == nil {
 			calls += r.Number()
@@ -22,7 +22,7 @@ func number(rows []stats.Row) (calls float64, sampled bool) {
 
 // conclude says how far the numbers can be trusted: with --quiet only if not all the way, unless
 // that is part of the data.
-func conclude(e *cli.Env, f render.Format, out io.Writer, rows []stats.Row, s stats.Summary) error {
+func conclude(e *cli.Env, f render.Format, out io.Writer, rows []stats.Func, s stats.Summary) error {
 	switch _, sampled := number(rows); {
 	case f == render.JSON:
 		return render.SummaryJSON(out, s, nil)

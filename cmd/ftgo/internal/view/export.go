@@ -67,7 +67,7 @@ func (v *Export) Flush() error {
 }
 
 func (v *Export) Interval(t *trace.Table) error {
-	v.page.Put(&metrics.Reading{At: t.At, Funcs: t.Funcs, Summary: &t.Summary, Used: t.Used})
+	v.page.Put(&metrics.Reading{At: t.At, Funcs: t.Whole, Summary: &t.Summary, Used: t.Used})
 	v.armed.Store(true)
 	return nil
 }

@@ -7,11 +7,11 @@ import (
 )
 
 func TestFailIf(t *testing.T) {
-	slow := stats.Row{Function: stats.Function{Name: "main.slow", Calls: 3, Completed: 3, Latency: new(stats.Histogram)}, Rate: 1.5}
+	slow := stats.Func{Name: "main.slow", Calls: 3, Completed: 3, Latency: new(stats.Histogram), Seconds: 2}
 	for range 3 {
 		slow.Latency.Record(12e6)
 	}
-	never := stats.Row{Function: stats.Function{Name: "main.never"}}
+	never := stats.Func{Name: "main.never"}
 	for _, c := range []struct{ expr, want string }{
 		{"p99 > 10ms", "p99 > 10ms: true of main.slow (p99 12.0ms)"},
 		{"p99 > 20ms", ""},
@@ -28,7 +28,7 @@ func TestFailIf(t *testing.T) {
 			continue
 		}
 		got := ""
-		if err := f.check([]stats.Row{slow, never}); err != nil {
+		if err := f.check([]stats.Func{slow, never}); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {

@@ -232,7 +232,7 @@ func parseFailIf(text string) (f FailIf, err error) {
 // rowNumber is a number of a row.
 type rowNumber struct {
 	typ *gotype.Type
-	of  func(stats.Row) uint64
+	of  func(stats.Func) uint64
 }
 
 var (
@@ -242,20 +242,20 @@ var (
 
 // rowNumbers have the names that they have in JSON.
 var rowNumbers = map[string]rowNumber{
-	"calls":     {countType, func(r stats.Row) uint64 { return uint64(r.Number()) }},
-	"completed": {countType, func(r stats.Row) uint64 { return r.Completed }},
-	"unwound":   {countType, func(r stats.Row) uint64 { return r.Unwound }},
-	"open":      {countType, func(r stats.Row) uint64 { return r.Open }},
-	"lost":      {countType, func(r stats.Row) uint64 { return r.Lost }},
-	"rate":      {countType, func(r stats.Row) uint64 { return uint64(r.Rate) }},
-	"errors":    {countType, func(r stats.Row) uint64 { return r.Errors }},
+	"calls":     {countType, func(r stats.Func) uint64 { return uint64(r.Number()) }},
+	"completed": {countType, func(r stats.Func) uint64 { return r.Completed }},
+	"unwound":   {countType, func(r stats.Func) uint64 { return r.Unwound }},
+	"open":      {countType, func(r stats.Func) uint64 { return r.Open }},
+	"lost":      {countType, func(r stats.Func) uint64 { return r.Lost }},
+	"rate":      {countType, func(r stats.Func) uint64 { return uint64(r.Rate()) }},
+	"errors":    {countType, func(r stats.Func) uint64 { return r.Errors }},
 }
 
 func init() {
 	for _, s := range stats.Statistics {
-		rowNumbers[s.Name] = rowNumber{nsType, func(r stats.Row) uint64 { return uint64(s.Of(r.Latency)) }}
+		rowNumbers[s.Name] = rowNumber{nsType, func(r stats.Func) uint64 { return uint64(s.Of(r.Shown())) }}
 	}
-	rowNumbers["sum"] = rowNumber{nsType, func(r stats.Row) uint64 { return uint64(times(r, r.Latency.Sum())) }}
+	rowNumbers["sum"] = rowNumber{nsType, func(r stats.Func) uint64 { return uint64(times(r, r.Shown().Sum())) }}
 }
 
 // rowNumberOf is a number by its name: one of rowNumbers, or another percentile, p95 or p999.
@@ -265,52 +265,50 @@ func rowNumberOf(path string) (n rowNumber, ok bool) {
 		return n, ok
 	}
 	q, err := strconv.ParseFloat("0."+digits, 64)
-	return rowNumber{nsType, func(r stats.Row) uint64 { return uint64(r.Latency.Quantile(q)) }}, err == nil
+	return rowNumber{nsType, func(r stats.Func) uint64 { return uint64(r.Shown().Quantile(q)) }}, err == nil
 }
 
 // rowCall makes a row what conditions ask.
-type rowCall stats.Row
+type rowCall struct{ stats.Func }
 
 func (c rowCall) Value(path string) *capture.Value {
 	n, _ := rowNumberOf(path)
 	if n.typ == nsType && (c.Latency == nil || c.Latency.Count() == 0) || path == "errors" && !c.ReturnsErrors {
 		return nil
 	}
-	return &capture.Value{Name: path, Type: n.typ, Num: n.of(stats.Row(c))}
+	return &capture.Value{Name: path, Type: n.typ, Num: n.of(c.Func)}
 }
 
 // sortRows puts the rows first that have most of what an order is by, and then those with most calls.
 // Rows of which that is not known come last, and behind them those of no value.
-func sortRows(rows []stats.Row, order string) {
-	less := func(a, b stats.Row) int {
+func sortRows(rows []stats.Func, order string) {
+	less := func(a, b stats.Func) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Host, b.Host), a.PID-b.PID, strings.Compare(a.Value, b.Value))
 	}
 	if order == "name" {
-		slices.SortStableFunc(rows, func(a, b stats.Row) int { return cmp.Or(cmp.Compare(a.Rest, b.Rest), less(a, b)) })
+		slices.SortStableFunc(rows, func(a, b stats.Func) int { return cmp.Or(cmp.Compare(a.Rest, b.Rest), less(a, b)) })
 		return
 	}
-	key := func(r stats.Row) int64 {
+	key := func(r stats.Func) int64 {
 		switch {
 		case order == "wait":
-			return times(r, r.Split.Waiting)
-		case order == "sum" && r.Amounts != nil:
-			n, _, _ := r.Amounts.Scaled(r.Whole)
-			return int64(n)
+			return times(r, r.Spent().Waiting)
 		case order == "sum":
-			return 0
+			n, _, _ := r.AmountTotal()
+			return n
 		}
-		if n := rowCall(r).Value(strings.Replace(order, "total", "sum", 1)); n != nil {
+		if n := (rowCall{r}).Value(strings.Replace(order, "total", "sum", 1)); n != nil {
 			return int64(n.Num)
 		}
 		return -1
 	}
-	slices.SortStableFunc(rows, func(a, b stats.Row) int {
+	slices.SortStableFunc(rows, func(a, b stats.Func) int {
 		return cmp.Or(cmp.Compare(a.Rest, b.Rest), cmp.Compare(key(b), key(a)), cmp.Compare(b.Number(), a.Number()), less(a, b))
 	})
 }
 
 // times is a sum over timed calls for all calls, 0 if that is not known.
-func times(r stats.Row, sum int64) int64 {
+func times(r stats.Func, sum int64) int64 {
 	if scale := r.Scale(); !math.IsNaN(scale) {
 		return int64(float64(sum) * scale)
 	}
@@ -338,13 +336,13 @@ func (v *FailIf) CheckKnown(latency, errors bool, mend string) error {
 }
 
 // check is an error if the condition is true of one of the rows.
-func (v *FailIf) check(rows []stats.Row) error {
+func (v *FailIf) check(rows []stats.Func) error {
 	if v.Text == "" {
 		return nil
 	}
 	var failing []string
 	for _, row := range rows {
-		if v.expr.Eval(rowCall(row)) == where.True {
+		if v.expr.Eval(rowCall{row}) == where.True {
 			failing = append(failing, v.explain(row))
 		}
 	}
@@ -359,11 +357,11 @@ func (v *FailIf) check(rows []stats.Row) error {
 }
 
 // explain is a function with the numbers that the condition asks for.
-func (v *FailIf) explain(row stats.Row) string {
+func (v *FailIf) explain(row stats.Func) string {
 	var numbers []string
 	for _, ref := range v.expr.Refs() {
 		text := "not known"
-		if n := rowCall(row).Value(ref.Path); n != nil && n.Type == nsType {
+		if n := (rowCall{row}).Value(ref.Path); n != nil && n.Type == nsType {
 			text = units.Duration(int64(n.Num))
 		} else if n != nil {
 			text = fmt.Sprint(n.Num)

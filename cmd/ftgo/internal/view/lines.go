@@ -318,7 +318,7 @@ func (v *Lines) End(t *trace.Table) error {
 	}
 	if all, sampled := number(t.Whole); sampled && v.trees == nil {
 		about := "about"
-		if slices.ContainsFunc(t.Whole, func(r stats.Row) bool { return !r.Whole.Bounded() }) {
+		if slices.ContainsFunc(t.Whole, func(r stats.Func) bool { return !r.Whole.Bounded() }) {
 			about = "at least"
 		}
 		v.Env.Warn(fmt.Sprintf("%d of %s %s calls were traced, to keep the budget of %.4g%% (--budget 0 sets no limit)", v.seen, about, units.Compact(all), 100*t.Budget))

@@ -3,9 +3,10 @@ package view
 import (
 	"cmp"
 	"io"
+	"slices"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/compare"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/results"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -15,7 +16,7 @@ import (
 // Sums keeps the rows of a run, for others to write.
 type Sums struct {
 	*Table
-	Rows    []stats.Row
+	Rows    []stats.Func
 	Summary stats.Summary
 }
 
@@ -30,15 +31,15 @@ func (s *Sums) End(t *trace.Table) error {
 }
 
 // Added writes what runs add up to as a table of one run would be.
-func (o *Options) Added(out io.Writer, sum *results.Sum) error {
-	rows, t := sum.Rows, &o.Tables
+func (o *Options) Added(out io.Writer, sum *compare.Run) error {
+	rows, t := sum.Funcs, &o.Tables
 	sortRows(rows, t.order())
 	failed := t.FailIf.check(rows)
-	shown := topRows(append([]stats.Row(nil), rows...), t.Top)
+	shown := topRows(slices.Clone(rows), t.Top)
 	width, _ := terminal.Size(out)
 	options := render.Options{
-		Width: width, FullNames: o.FullNames, Hosts: t.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors, Sched: sum.Sched,
-		Hist: t.Hist, Budgeted: sum.Budget > 0, Events: sum.Events,
+		Width: width, FullNames: o.FullNames, Hosts: t.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors(), Sched: sum.Sched(),
+		Hist: t.Hist, Budgeted: sum.Budget > 0, Events: sum.Events(),
 	}
 	err := render.Functions(out, o.Format, shown, options)
 	if err == nil && o.Format == render.Table {

@@ -112,11 +112,11 @@ func (r *Table) Begin(s *run.Scene) error {
 const trendLength = 12
 
 // draw puts a table of an interval in the place of the one before.
-func (r *Table) draw(rows []stats.Row) error {
+func (r *Table) draw(rows []stats.Func) error {
 	o := r.options()
 	if o.Trends = r.trends; o.Trends != nil {
 		for _, row := range rows {
-			trend := append(o.Trends[row.Name], row.Rate)
+			trend := append(o.Trends[row.Name], row.Rate())
 			o.Trends[row.Name] = trend[max(0, len(trend)-trendLength):]
 		}
 	}
@@ -147,10 +147,10 @@ func (r *Table) Interval(t *trace.Table) error {
 	return err
 }
 
-// arrange sorts rows, leaves out functions that only a wildcard named and
-// nobody called, and keeps the top ones.
-func (r *Table) arrange(rows []stats.Row, top int) []stats.Row {
-	rows = slices.DeleteFunc(rows, func(row stats.Row) bool {
+// arrange returns rows sorted, without functions that only a wildcard named and
+// nobody called; of them the top ones.
+func (r *Table) arrange(rows []stats.Func, top int) []stats.Func {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row stats.Func) bool {
 		point, role := r.role(row)
 		return row.Calls == 0 && row.Completed == 0 && row.Number() < 0.5 && (!point && !role.Named || r.options().By)
 	})
@@ -159,14 +159,14 @@ func (r *Table) arrange(rows []stats.Row, top int) []stats.Row {
 }
 
 // role is that of a row's function, unless it is a single instruction.
-func (r *Table) role(row stats.Row) (point bool, role target.Role) {
+func (r *Table) role(row stats.Func) (point bool, role target.Role) {
 	f := &r.Plan.Funcs[row.Func]
 	return f.Point, r.Target.Roles[f.Func]
 }
 
 // isWrapper tells of rows that --fail-if does not look at: a wrapper that somebody's name selects
 // beside the function that was meant has calls, or none, for reasons of the compiler's.
-func (r *Table) isWrapper(row stats.Row) bool {
+func (r *Table) isWrapper(row stats.Func) bool {
 	point, role := r.role(row)
 	return !point && role.Wrapper
 }
@@ -174,7 +174,7 @@ func (r *Table) isWrapper(row stats.Row) bool {
 // noteInlined marks functions that the compiler has also put into some of their
 // callers, where their calls are not seen. It takes a pass over the debug information,
 // when nobody waits for probes any more.
-func (r *Table) noteInlined(rows []stats.Row) {
+func (r *Table) noteInlined(rows []stats.Func) {
 	for i := range rows {
 		if point, role := r.role(rows[i]); r.Target.Binary != nil && !point && role.Named && rows[i].Note == "" {
 			rows[i].Note = r.Target.AlsoInlined(rows[i].Name)
@@ -191,7 +191,7 @@ func (r *Table) options() render.Options {
 	}
 }
 
-func (r *Table) write(rows []stats.Row, of *render.Interval) error {
+func (r *Table) write(rows []stats.Func, of *render.Interval) error {
 	o := r.options()
 	o.Interval = of
 	o.Width, _ = terminal.Size(r.Out)
@@ -215,14 +215,13 @@ func (r *Table) End(t *trace.Table) error {
 		r.noteInlined(rows)
 	}
 	failed := r.opt.Tables.FailIf.check(slices.DeleteFunc(slices.Clone(rows), r.isWrapper))
-	all := slices.Clone(rows)
 	if err := r.writeTotals(t, r.arrange(rows, r.opt.Tables.Top)); err != nil {
 		return err
 	}
-	return cmp.Or(conclude(r.Env, r.opt.Format, r.Out, all, t.Summary), failed)
+	return cmp.Or(conclude(r.Env, r.opt.Format, r.Out, rows, t.Summary), failed)
 }
 
-func (r *Table) writeTotals(t *trace.Table, rows []stats.Row) error {
+func (r *Table) writeTotals(t *trace.Table, rows []stats.Func) error {
 	switch {
 	case r.opt.Format == render.Folded || r.opt.Format == render.Pprof:
 		return r.writeStacks(t)
@@ -260,8 +259,14 @@ func (r *Table) writeStacks(t *trace.Table) error {
 	b := r.Plan.Binary
 	var rows []render.Stack
 	found := r.Stacks.Rows()
+	of := make(map[int]*stats.Func)
+	for i := range t.Whole {
+		of[t.Whole[i].Func] = &t.Whole[i]
+	}
 	for i, row := range found {
-		found[i] = row.Of(&t.Funcs[row.Func])
+		if f := of[row.Func]; f != nil {
+			found[i] = row.Of(f)
+		}
 	}
 	if amount != "" {
 		slices.SortStableFunc(found, func(a, b stats.StackRow) int {

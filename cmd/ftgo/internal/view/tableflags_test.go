@@ -15,7 +15,7 @@ import (
 )
 
 func TestSortRows(t *testing.T) {
-	row := func(name string, calls int, ns int64, f stats.Function) stats.Row {
+	row := func(name string, calls int, ns int64, f stats.Func) stats.Func {
 		f.Name, f.Calls = name, uint64(calls)
 		if ns > 0 {
 			f.Latency = new(stats.Histogram)
@@ -23,14 +23,14 @@ func TestSortRows(t *testing.T) {
 				f.Latency.Record(ns)
 			}
 		}
-		return stats.Row{Function: f, Rate: float64(calls)}
+		return f.Over(1)
 	}
-	rows := []stats.Row{
-		row("a", 9, 0, stats.Function{}),
-		row("b", 5, 1e3, stats.Function{Split: stats.Split{Waiting: 7}}),
-		row("c", 5, 5e6, stats.Function{Errors: 1, ReturnsErrors: true}),
-		row("d", 1, 9e6, stats.Function{Errors: 2, ReturnsErrors: true}),
-		row("e", 5, 1e3, stats.Function{Split: stats.Split{Waiting: 8}}),
+	rows := []stats.Func{
+		row("a", 9, 0, stats.Func{}),
+		row("b", 5, 1e3, stats.Func{Split: stats.Split{Waiting: 7}}),
+		row("c", 5, 5e6, stats.Func{Errors: 1, ReturnsErrors: true}),
+		row("d", 1, 9e6, stats.Func{Errors: 2, ReturnsErrors: true}),
+		row("e", 5, 1e3, stats.Func{Split: stats.Split{Waiting: 8}}),
 	}
 	for order, want := range map[string]string{
 		"calls": "abced", "rate": "abced", "total": "cdbea", "p99": "dcbea", "p999": "dcbea", "max": "dcbea", "errors": "dcabe", "wait": "ebacd", "name": "abcde",
@@ -51,14 +51,14 @@ func TestSortRows(t *testing.T) {
 
 // TestTopRows: rows of no value come last, whatever the order, and do not count as the first.
 func TestTopRows(t *testing.T) {
-	row := func(value string, rest stats.Rest, calls uint64, sizes ...int64) stats.Row {
-		f := stats.Function{Name: "f", Value: value, Rest: rest, Calls: calls, Amounts: &stats.Amounts{}}
+	row := func(value string, rest stats.Rest, calls uint64, sizes ...int64) stats.Func {
+		f := stats.Func{Name: "f", Value: value, Rest: rest, Calls: calls, Amounts: &stats.Amounts{}}
 		for _, size := range sizes {
 			f.Amounts.Record(size)
 		}
-		return stats.Row{Function: f}
+		return f
 	}
-	rows := []stats.Row{row("", stats.Others, 9, 90), row("lost", stats.Unvalued, 8), row("b", stats.Valued, 3, 1, 1), row("c", stats.Valued, 1, 7), row("a", stats.Valued, 2, 5)}
+	rows := []stats.Func{row("", stats.Others, 9, 90), row("lost", stats.Unvalued, 8), row("b", stats.Valued, 3, 1, 1), row("c", stats.Valued, 1, 7), row("a", stats.Valued, 2, 5)}
 	for order, want := range map[string]string{"calls": "b a lost ", "sum": "c a lost ", "name": "a b lost "} {
 		sortRows(rows, order)
 		got := ""

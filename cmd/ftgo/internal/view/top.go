@@ -102,7 +102,7 @@ func (v *Overview) page(t *trace.Table) top.Page {
 }
 
 // isNamed tells whether a row's function was given by its name.
-func (v *Overview) isNamed(r stats.Row) bool {
+func (v *Overview) isNamed(r stats.Func) bool {
 	point, role := v.role(r)
 	return point || role.Named
 }

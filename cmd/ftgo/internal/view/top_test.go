@@ -17,12 +17,12 @@ import (
 func TestOverviewHead(t *testing.T) {
 	scene := &run.Scene{Plan: &uprobe.Plan{}, Target: &target.Target{Roles: make(map[*offsets.Func]target.Role)}}
 	table := &trace.Table{Reading: &trace.Reading{Summary: stats.Summary{Functions: 3}}}
-	for i, f := range []stats.Function{{Name: "main.called", Calls: 2}, {Name: "main.named"}, {Name: "main.wild"}} {
+	for i, f := range []stats.Func{{Name: "main.called", Calls: 2}, {Name: "main.named"}, {Name: "main.wild"}} {
 		of := &offsets.Func{Name: f.Name}
 		scene.Plan.Funcs = append(scene.Plan.Funcs, uprobe.Function{Func: of})
 		scene.Target.Roles[of] = target.Role{Named: i == 1}
 		f.Func = i
-		table.Whole = append(table.Whole, stats.NewRow(f, 1))
+		table.Whole = append(table.Whole, f.Over(1))
 	}
 	table.Since = table.Whole
 	v := NewOverview(&Options{}, func(top.Page) {})

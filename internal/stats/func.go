@@ -9,126 +9,101 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 )
 
-// Function is one row: what is known of the calls of one function.
+// Func is what is known of the calls of one function: of all of them, of those of one process or host, or of
+// those with one value; of a whole run, an interval, or several runs.
 // Calls = Completed + Unwound + Open + Lost + CountedOnly.
-type Function struct {
-	Name   string
-	Func   int    // the function's index in Plan.Funcs
-	Serial uint64 // tells rows apart, be it those of two tables
-	PID    int    // the process, where each has rows of its own; 0 are others, or ones unknown
-	Host   string // the machine, where each has rows of its own
+//
+// The tags are the keys of -o json that have a field as it is.
+type Func struct {
+	Name   string `json:"function"`
+	Func   int    `json:"-"` // the function's index in Plan.Funcs
+	Serial uint64 `json:"-"` // tells rows apart, be it those of two tables
+	PID    int    `json:"-"` // the process, where each has rows of its own; 0 are others, or ones unknown
+	Host   string `json:"host"`
 	// Value is what the calls have in common, where values have rows of their own, and Rest tells
 	// whether it is one. Among the others' calls are at most so many of the value as Missed, or calls
 	// that weigh so much, by what rows are kept for.
-	Value  string
-	Rest   Rest
-	Missed uint64
+	Value  string `json:"-"`
+	Rest   Rest   `json:"-"`
+	Missed uint64 `json:"-"`
 
-	Calls       uint64 // begun while traced, by the kernel's own count
-	Completed   uint64 // have returned, their latencies are in Latency
-	Unwound     uint64 // were left by panic, Goexit or the end of their goroutine
-	Open        uint64 // had not ended when tracing did
-	Lost        uint64 // are calls whose end, or which altogether, the stream lost
-	CountedOnly uint64 // were counted and not timed
+	Seconds     float64 `json:"-"`            // how long calls were counted for, 0 if that is not known
+	Calls       uint64  `json:"calls"`        // begun while traced, by the kernel's own count
+	Completed   uint64  `json:"completed"`    // have returned, their latencies are in Latency
+	Unwound     uint64  `json:"unwound"`      // were left by panic, Goexit or the end of their goroutine
+	Open        uint64  `json:"open"`         // had not ended when tracing did
+	Lost        uint64  `json:"lost"`         // are calls whose end, or which altogether, the stream lost
+	CountedOnly uint64  `json:"counted_only"` // were counted and not timed
 	// Unsure is how many of the calls may be none: lost hits at a stack check, which may have
 	// failed. It is 0 unless calls are seen to begin there.
-	Unsure uint64
+	Unsure uint64 `json:"unsure"`
 	// Whole estimates all calls where a budget kept the function from being watched all the time; nil if it was, and then
 	// Calls are exact. CutShort of the calls were timed, and nobody watched any more when they ended.
-	Whole    *Whole
-	CutShort uint64
+	Whole    *Whole `json:"-"`
+	CutShort uint64 `json:"cut_short"`
 	// Errors is how many of the completed calls returned an error; ReturnsErrors tells
 	// that it was looked at: the last result is an error.
-	Errors        uint64
-	ReturnsErrors bool
+	Errors        uint64 `json:"-"`
+	ReturnsErrors bool   `json:"-"`
 	// Latency holds the completed calls' durations in nanoseconds, net of what probes cost if that
 	// is known; nil when latency was not measured (count mode). Bounds say how far they may be
-	// off; nil where it is not known what probes cost. Split is what they were divided into; zero
-	// if nobody asked for it.
-	Latency *Histogram
-	Bounds  *Bounds
-	Self    int64 // the sum of Latency without that of timed calls nested in these, as far as it is known what probes cost
-	Split   Split
-	Waits   Waits    // what Split.Waiting is of, as far as that is known
-	Amounts *Amounts // nil if nobody asked for any
+	// off; nil where it is not known what probes cost. [Func.Shown] is what to show of them.
+	Latency *Histogram `json:"-"`
+	Bounds  *Bounds    `json:"-"`
+	Self    int64      `json:"-"` // the sum of Latency without that of timed calls nested in these, as far as it is known what probes cost
+	Split   Split      `json:"-"` // what Latency is divided into, zero if nobody asked for it; see [Func.Spent]
+	Waits   Waits      `json:"-"` // what Split.Waiting is of, as far as that is known
+	Amounts *Amounts   `json:"-"` // nil if nobody asked for any
 	// Events counts the kernel events of --with that happened in its calls and in nothing
-	// traced within them, in the order of KernelEvents.Names; nil without any.
-	Events []uint64
-	Note   string // what the row can't promise ("entry only: no return site")
+	// traced within them, by their names.
+	Events map[string]uint64 `json:"events"`
+	Note   string            `json:"-"` // what the row can't promise ("entry only: no return site")
 }
 
-// Summary is what holds for a whole run: the footer of tables, the last JSON line.
-type Summary struct {
-	// Hits is the kernel's count of probe hits (uprobe_profile). Filtered are those that the kernel's
-	// filter has dropped: Delivered + Lost + Filtered = Hits. Counted only counted calls: they
-	// have no other purpose, and are delivered by the kernel's counter.
-	Hits, Delivered, Lost, Filtered, Counted uint64
-	// Before and After are hits outside of the window that everything else is of: while the
-	// probes were being put into place and removed. Before + Hits + After is uprobe_profile.
-	Before, After uint64
-	// Elsewhere are calls in processes that were not wanted. Unseen says why there may be no others.
-	Elsewhere uint64
-	Unseen    string
-	Unparsed  uint64 // trace lines that were not understood
-	// Pass is how long reading all of the kernel's counters took: those of two functions may
-	// be of moments so far apart.
-	Pass              time.Duration
-	Host              string        // the machine, as it names itself
-	Began             time.Time     // the window: all probes were armed
-	Seconds           float64       // the length of the window
-	Vanished          []int         // processes that have lost probes: not all of their calls were counted
-	Probes, Functions int           // sites armed, and functions selected
-	Skipped           []Skipped     // functions that were selected but not (fully) probed
-	Probing           *Probing      // what the probes cost the program; nil if that is not known
-	Own               time.Duration // the CPU time that ftgo has used meanwhile; 0 of a recording
-	Clock             string        // the name of the trace clock used ("x86-tsc")
-	Kernel            *KernelEvents // nil if none were asked for
-	AsSeen            bool          // latencies have in them what probes cost, all of them
-	LatencyMeasured   bool          // tells probe (true) from count (false)
-	Streamed          bool          // hits were recorded, and so may be lost; else they were only counted
-	Values            *Kept         // what became of the rows of values; nil if there are none
-	Budget            float64       // the share of the program's CPU time that probes may take, 0 if there is no limit
+// Over returns f as what has happened within so many seconds.
+func (f Func) Over(seconds float64) Func {
+	f.Seconds = seconds
+	return f
 }
 
-// OwnShare is Own as a share of one CPU.
-func (s *Summary) OwnShare() float64 {
-	if s.Seconds <= 0 {
+// Rate is how many calls there are in a second, 0 if it is not known how long they were counted for. Calls that
+// nobody saw are among them.
+func (f *Func) Rate() float64 {
+	if f.Seconds <= 0 {
 		return 0
 	}
-	return s.Own.Seconds() / s.Seconds
+	return f.Number() / f.Seconds
 }
 
-// Kept tells which values have rows: those with most of By, as far as Most goes.
-type Kept struct {
-	By   string // calls, time or sum
-	Most int
-	// Fell is how often a value has lost its row to another; one without weighs at most AtMost.
-	Fell, AtMost uint64
+// Raw tells whether latencies are to be shown as they were seen, with what probes cost: all that was seen of a
+// typical call may be that.
+func (f *Func) Raw() bool {
+	return f.Bounds != nil && f.Latency.Count() > 0 && f.Bounds.typicalShare() == 0
 }
 
-// Skipped is a function that was selected but could not be probed, and why.
-type Skipped struct {
-	Function string `json:"function"`
-	Reason   string `json:"reason"`
+// Shown are the latencies to show, nil if none were measured.
+func (f *Func) Shown() *Histogram {
+	if f.Raw() {
+		return &f.Bounds.Raw
+	}
+	return f.Latency
 }
 
-// KernelEvents says what became of the kernel events of a run. They have a ring buffer of
-// their own and take no part in the books of hits.
-type KernelEvents struct {
-	Names []string // GROUP:EVENT each
-	// Delivered happened in the traced processes; Lost is what the buffer had no room for,
-	// of these and of those they started; Unparsed could not be read.
-	Delivered, Lost, Unparsed uint64
+// Spent is what Shown is divided into.
+func (f *Func) Spent() Split {
+	if f.Split.Sum() > 0 && f.Raw() {
+		return f.Split.Of(f.Bounds.Raw.Sum())
+	}
+	return f.Split
 }
 
 // Since returns what happened to f after earlier, a copy of it, was made: all of it where that is the
-// zero Function, which is how copies are made that no longer change with f.Latency. Open stays the
+// zero Func, which is how copies are made that no longer change with f.Latency. Open stays the
 // number of calls open now, so that the parts add up to Calls only over a whole run: a call may begin
 // in one interval and complete in the next.
-func (f Function) Since(earlier Function) Function {
+func (f Func) Since(earlier Func) Func {
 	f.Whole = f.Whole.since(f.Calls, earlier.Whole, earlier.Calls)
 	f.Calls, f.CutShort = grown(f.Calls, earlier.Calls), grown(f.CutShort, earlier.CutShort)
 	f.Completed = grown(f.Completed, earlier.Completed)
@@ -139,17 +114,18 @@ func (f Function) Since(earlier Function) Function {
 	f.Errors = grown(f.Errors, earlier.Errors)
 	f.Self -= earlier.Self
 	f.Split, f.Waits = f.Split.since(earlier.Split), f.Waits.since(earlier.Waits)
-	f.Events = slices.Clone(f.Events)
-	for i := range min(len(f.Events), len(earlier.Events)) {
-		f.Events[i] = grown(f.Events[i], earlier.Events[i])
+	f.Events = maps.Clone(f.Events)
+	for name, n := range f.Events {
+		f.Events[name] = grown(n, earlier.Events[name])
 	}
 	f.Latency, f.Bounds = f.Latency.Since(earlier.Latency), f.Bounds.since(earlier.Bounds)
 	f.Amounts = f.Amounts.since(earlier.Amounts)
 	return f
 }
 
-// Add adds the calls of another row.
-func (f *Function) Add(g *Function) {
+// Add adds the calls of another row, whatever time these were counted for. Latencies stay net if those of both are,
+// and else are as they were seen.
+func (f *Func) Add(g *Func) {
 	f.Whole = f.Whole.Plus(f.Calls, g.Whole, g.Calls)
 	f.Calls += g.Calls
 	f.CutShort += g.CutShort
@@ -157,7 +133,10 @@ func (f *Function) Add(g *Function) {
 	f.Unwound += g.Unwound
 	f.Open += g.Open
 	f.Lost += g.Lost
+	f.Unsure += g.Unsure
+	f.CountedOnly += g.CountedOnly
 	f.Errors += g.Errors
+	f.ReturnsErrors = f.ReturnsErrors || g.ReturnsErrors
 	f.Self = AddUp(f.Self, g.Self)
 	f.Split.Add(g.Split)
 	for reason, ns := range g.Waits {
@@ -166,15 +145,11 @@ func (f *Function) Add(g *Function) {
 		}
 		f.Waits[reason] = AddUp(f.Waits[reason], ns)
 	}
-	if g.Latency != nil {
-		f.Latency = cmp.Or(f.Latency, &Histogram{})
-		f.Latency.Add(g.Latency)
+	for name, n := range g.Events {
+		f.AddEvent(name, n)
 	}
-	if g.Bounds != nil {
-		f.Bounds = cmp.Or(f.Bounds, &Bounds{})
-		f.Bounds.Raw.Add(&g.Bounds.Raw)
-		f.Bounds.Low.Add(&g.Bounds.Low)
-		f.Bounds.High.Add(&g.Bounds.High)
+	if g.Latency != nil && g.Latency.Count() > 0 {
+		f.addLatencies(g)
 	}
 	if g.Amounts != nil {
 		f.Amounts = cmp.Or(f.Amounts, &Amounts{})
@@ -183,12 +158,44 @@ func (f *Function) Add(g *Function) {
 	}
 }
 
+func (f *Func) addLatencies(g *Func) {
+	switch {
+	case f.Latency == nil || f.Latency.Count() == 0:
+		f.Latency, f.Bounds = g.Latency.Since(nil), g.Bounds.since(nil)
+	case f.Bounds != nil && g.Bounds != nil:
+		f.Latency.Add(g.Latency)
+		f.Bounds.Raw.Add(&g.Bounds.Raw)
+		f.Bounds.Low.Add(&g.Bounds.Low)
+		f.Bounds.High.Add(&g.Bounds.High)
+		f.Bounds.Waiting = max(f.Bounds.Waiting, g.Bounds.Waiting)
+	default:
+		f.Latency, f.Bounds = f.Seen(), nil
+		f.Latency.Add(g.Seen())
+	}
+}
+
+// Seen are latencies with what probes cost, nil if none were measured.
+func (f *Func) Seen() *Histogram {
+	if f.Bounds != nil {
+		return &f.Bounds.Raw
+	}
+	return f.Latency
+}
+
+// AddEvent counts kernel events of a name.
+func (f *Func) AddEvent(name string, n uint64) {
+	if f.Events == nil {
+		f.Events = make(map[string]uint64)
+	}
+	f.Events[name] += n
+}
+
 // Rest tells whether a row is of a value.
 type Rest uint8
 
 const (
 	Valued   Rest = iota
-	Unvalued      // of calls whose value is not known: Function.Value is why
+	Unvalued      // of calls whose value is not known: Func.Value is why
 	Others        // of the calls of all values that have no row
 )
 
@@ -241,8 +248,8 @@ type Waits map[string]int64
 
 func (w Waits) since(earlier Waits) Waits {
 	w = maps.Clone(w)
-	for reason, ns := range earlier {
-		w[reason] -= ns
+	for reason, ns := range w {
+		w[reason] = ns - earlier[reason]
 	}
 	return w
 }
@@ -282,7 +289,7 @@ type Bounds struct {
 
 // Time records a call that returned in Latency. Where it is not known what probes cost, Raw is all
 // there is.
-func (f *Function) Time(t Timing, known bool) {
+func (f *Func) Time(t Timing, known bool) {
 	if !known {
 		f.Latency.Record(t.Raw)
 		return

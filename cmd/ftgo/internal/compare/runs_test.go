@@ -1,4 +1,4 @@
-package results
+package compare_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/compare"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/stats"
 )
@@ -18,19 +19,19 @@ import (
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 // table are functions whose calls a machine has made, and all of which took some time.
-type table map[string]*stats.Function
+type table map[string]*stats.Func
 
 // call makes one call of a function; what probes cost is known if bounded.
 func (t table) call(name string, ns int64, bounded bool) {
 	f := t[name]
 	if f == nil {
-		f = &stats.Function{Name: name, Latency: &stats.Histogram{}, ReturnsErrors: true, Events: []uint64{0}}
+		f = &stats.Func{Name: name, Latency: &stats.Histogram{}, ReturnsErrors: true}
 		t[name] = f
 	}
 	f.Calls++
 	f.Completed++
 	f.Self += ns
-	f.Events[0]++
+	f.AddEvent("sched:sched_switch", 1)
 	if ns%10 == 0 {
 		f.Errors++
 	}
@@ -39,11 +40,11 @@ func (t table) call(name string, ns int64, bounded bool) {
 
 // write writes what a machine has seen in ten seconds, as ftgo does.
 func (t table) write(host string, began time.Time) string {
-	var rows []stats.Row
+	var rows []stats.Func
 	var calls uint64
 	for i := range len(t) {
 		f := *t[fmt.Sprint("main.f", i)]
-		rows = append(rows, stats.NewRow(f, 10))
+		rows = append(rows, f.Over(10))
 		calls += f.Calls
 	}
 	var b bytes.Buffer
@@ -58,9 +59,9 @@ func (t table) write(host string, began time.Time) string {
 	return b.String()
 }
 
-func read(t *testing.T, text, file string) []*Run {
+func read(t *testing.T, text, file string) []*compare.Run {
 	t.Helper()
-	runs, err := Read(strings.NewReader(text), file)
+	runs, err := compare.Read(strings.NewReader(text), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,27 +93,27 @@ func machines(tb testing.TB, number, calls int, bounded bool) (texts []string, a
 func TestMergeEqualsAll(t *testing.T) {
 	for _, bounded := range []bool{true, false} {
 		texts, all := machines(t, 200, 30, bounded)
-		var runs []*Run
+		var runs []*compare.Run
 		for i, text := range texts {
 			runs = append(runs, read(t, text, fmt.Sprint("out", i))...)
 		}
-		got, err := Merge(runs, false)
+		got, err := compare.Merge(runs, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Seconds != 10 || got.Hits != 200*20*30*2 || got.Lost != 200 || !got.Errors || got.Host != "" || !reflect.DeepEqual(got.Events, []string{"sched:sched_switch"}) {
+		if got.Seconds != 10 || got.Hits != 200*20*30*2 || got.Lost != 200 || !got.Errors() || got.Host != "" || !reflect.DeepEqual(got.Events(), []string{"sched:sched_switch"}) {
 			t.Errorf("summary %+v", got.Summary)
 		}
-		for i, row := range got.Rows {
-			want := stats.NewRow(*all[row.Name], 10)
+		for i, row := range got.Funcs {
+			want := all[row.Name].Over(10)
 			if row.Name != fmt.Sprint("main.f", i) {
 				t.Fatalf("row %d is of %s", i, row.Name)
 			}
-			if want.Raw != row.Raw || !reflect.DeepEqual(row.Latency, want.Latency) || !reflect.DeepEqual(row.Bounds, want.Bounds) {
+			if want.Raw() != row.Raw() || !reflect.DeepEqual(row.Latency, want.Latency) || !reflect.DeepEqual(row.Bounds, want.Bounds) {
 				t.Errorf("%s, bounds %v: another histogram: %d calls, p50 %d, want %d calls, p50 %d", row.Name, bounded,
 					row.Latency.Count(), row.Latency.Quantile(0.5), want.Latency.Count(), want.Latency.Quantile(0.5))
 			}
-			row.Latency, row.Net, row.Bounds, want.Latency, want.Net, want.Bounds = nil, nil, nil, nil, nil, nil
+			row.Latency, row.Bounds, want.Latency, want.Bounds = nil, nil, nil, nil
 			if !bounded {
 				row.Self, want.Self = 0, 0 // it is not known
 			}
@@ -126,7 +127,7 @@ func TestMergeEqualsAll(t *testing.T) {
 // TestMergeHosts: each host has rows of its own; of one host, runs one after the other take as long
 // as both, and what ran at the same time counts once.
 func TestMergeHosts(t *testing.T) {
-	var runs []*Run
+	var runs []*compare.Run
 	for _, at := range []struct {
 		host  string
 		after time.Duration
@@ -137,21 +138,21 @@ func TestMergeHosts(t *testing.T) {
 		}
 		runs = append(runs, read(t, one.write(at.host, noon.Add(at.after)), "file"+at.host)...)
 	}
-	got, err := Merge(runs, true)
+	got, err := compare.Merge(runs, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text []string
-	for _, row := range got.Rows {
-		text = append(text, fmt.Sprintf("%s %d in %gs: %g/s", row.Host, row.Calls, row.Seconds, row.Rate))
+	for _, row := range got.Funcs {
+		text = append(text, fmt.Sprintf("%s %d in %gs: %g/s", row.Host, row.Calls, row.Seconds, row.Rate()))
 	}
 	if want := []string{"a 200 in 20s: 10/s", "b 100 in 10s: 10/s", "file 100 in 10s: 10/s"}; !reflect.DeepEqual(text, want) {
 		t.Errorf("%q, want %q", text, want)
 	}
-	if got, err = Merge(runs, false); err != nil || got.Seconds != 25 || got.Rows[0].Rate != 16 || !got.Began.Equal(noon) {
-		t.Errorf("together %v in %v s from %v on, %v", got.Rows[0].Rate, got.Seconds, got.Began, err)
+	if got, err = compare.Merge(runs, false); err != nil || got.Seconds != 25 || got.Funcs[0].Rate() != 16 || !got.Began.Equal(noon) {
+		t.Errorf("together %v in %v s from %v on, %v", got.Funcs[0].Rate(), got.Seconds, got.Began, err)
 	}
-	if _, err = Merge(append(runs, runs[1]), false); err == nil || !strings.Contains(err.Error(), "in filea, too") {
+	if _, err = compare.Merge(append(runs, runs[1]), false); err == nil || !strings.Contains(err.Error(), "in filea, too") {
 		t.Errorf("the same run twice: %v", err)
 	}
 }
@@ -159,25 +160,25 @@ func TestMergeHosts(t *testing.T) {
 // TestAgain: what was added up can be written and added up again, and files can be put together.
 func TestAgain(t *testing.T) {
 	texts, _ := machines(t, 3, 10, true)
-	once, err := Merge(read(t, strings.Join(texts, "\n"), "all"), false)
+	once, err := compare.Merge(read(t, strings.Join(texts, "\n"), "all"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	o := render.Options{Latency: true, Errors: true, Events: once.Events}
-	if err := render.Functions(&b, render.JSON, once.Rows, o); err != nil {
+	o := render.Options{Latency: true, Errors: true, Events: once.Events()}
+	if err := render.Functions(&b, render.JSON, once.Funcs, o); err != nil {
 		t.Fatal(err)
 	}
 	if err := render.SummaryJSON(&b, once.Summary, nil); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Merge(read(t, b.String(), "again"), false)
+	again, err := compare.Merge(read(t, b.String(), "again"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range once.Rows {
-		if !reflect.DeepEqual(once.Rows[i], again.Rows[i]) {
-			t.Errorf("row %+v, again %+v", once.Rows[i], again.Rows[i])
+	for i := range once.Funcs {
+		if !reflect.DeepEqual(once.Funcs[i], again.Funcs[i]) {
+			t.Errorf("row %+v, again %+v", once.Funcs[i], again.Funcs[i])
 		}
 	}
 }
@@ -213,8 +214,8 @@ func TestReadRefuses(t *testing.T) {
 		{"another type", change(`"calls":1`, `"calls":"many"`), "read out:1: parse: "},
 		{"too many calls", change(`"calls":1,`, `"calls":9007199254740993,`), "read out:1: 9007199254740993 calls are more than there can be"},
 		{"more latencies", change(`"completed":1,"unwound":0,"open":0,"lost":0,"errors":1`, `"completed":0`), `read out:1: "main.f0": buckets, ns: of 1 calls, where 0 returned`},
-		{"no bucket", change(`[[99328,1]]`, `[[99329,1]]`), `read out:1: "main.f0": buckets, ns: bucket of 99329: none begins there`},
-		{"no buckets", change(`[[99328,1]]`, `[]`), `read out:1: "main.f0": buckets, ns: no bucket`},
+		{"no bucket", change(`[[99328,1]]`, `[[99329,1]]`), `read out:1: parse: buckets: bucket of 99329: none begins there`},
+		{"no buckets", change(`[[99328,1]]`, `[]`), `read out:1: parse: buckets: no bucket`},
 		{"half of them", change(`"low":{"min"`, `"law":{"min"`), `read out:1: "main.f0": buckets: some are missing`},
 		{"other pairs", change(`[[99328,1]]`, `[[99328,1],[99329]]`), `read out:1: `},
 		{"more errors", change(`"errors":1`, `"errors":2`), "read out:1: 2 errors of 1 calls"},
@@ -229,7 +230,7 @@ func TestReadRefuses(t *testing.T) {
 		{"probed for ages", change(`"seconds":10`, `"probing":{"ns":1e308},"seconds":10`), "read out:2: other CPU time than there can be"},
 		{"a budget for nobody", change(`"seconds":10`, `"budget":{"percent":1e308},"seconds":10`), "read out:2: a budget of "},
 	} {
-		runs, err := Read(strings.NewReader(test.text), "out")
+		runs, err := compare.Read(strings.NewReader(test.text), "out")
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, %v; want %q", test.scenario, runs, err, test.want)
 		}
@@ -237,12 +238,12 @@ func TestReadRefuses(t *testing.T) {
 	// Numbers that are possible each may add up to ones that are not.
 	row := `{"type":"function","function":"f","calls":9007199254740992}` + "\n"
 	runs := read(t, strings.Repeat(row, 2048)+`{"type":"summary","began":"2026-11-23T12:00:00Z","seconds":1}`, "out")
-	if sum, err := Merge(runs, false); err == nil {
-		t.Errorf("2048 times 2^53 calls are %d", sum.Rows[0].Calls)
+	if sum, err := compare.Merge(runs, false); err == nil {
+		t.Errorf("2048 times 2^53 calls are %d", sum.Funcs[0].Calls)
 	}
 	all := read(t, change(`"seconds":10`, `"own_cpu_ns":288230376151711744,"probing":{"ns":288230376151711744},"seconds":10`), "out")
 	for range 6 {
-		sum, err := Merge(all, false)
+		sum, err := compare.Merge(all, false)
 		if err != nil || sum.Own < 1<<58 || sum.Probing.NS < 1<<58 || sum.Probing.NS > 1<<62 {
 			t.Errorf("%d runs: %v, %+v", len(all), err, sum)
 		}
@@ -264,16 +265,16 @@ func TestReadRefuses(t *testing.T) {
 		runs := read(t, change(`"seconds":10`, `"seconds":10,"probing":`+c.one), "one")
 		other := read(t, change(`"seconds":10`, `"seconds":10,"probing":`+c.other), "other")
 		other[0].Began = noon.Add(time.Hour)
-		if sum, err := Merge(append(runs, other...), false); err != nil || !reflect.DeepEqual(*sum.Probing, c.want) {
+		if sum, err := compare.Merge(append(runs, other...), false); err != nil || !reflect.DeepEqual(*sum.Probing, c.want) {
 			t.Errorf("%s and %s: %v, %+v, want %+v", c.one, c.other, err, sum.Probing, c.want)
 		}
 	}
 	twice := change(`[[99328,1]]`, `[[1,1]],"counts":[[99328,1]]`)
-	if _, err := Read(strings.NewReader(twice), "out"); err != nil {
+	if _, err := compare.Read(strings.NewReader(twice), "out"); err != nil {
 		t.Errorf("a key that is there twice: %v", err)
 	}
 	// Keys may be added, and put in another order.
-	if runs, err := Read(strings.NewReader(change(`{"type":"function",`, `{"new":[{}],"type":"function",`)), "out"); err != nil || len(runs) != 1 || len(runs[0].Rows) != 1 {
+	if runs, err := compare.Read(strings.NewReader(change(`{"type":"function",`, `{"new":[{}],"type":"function",`)), "out"); err != nil || len(runs) != 1 || len(runs[0].Funcs) != 1 {
 		t.Errorf("with a new key: %v, %v", runs, err)
 	}
 }
@@ -289,60 +290,37 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(one.write("a", noon) + texts[1]))
 	f.Add([]byte(`{"type":"function","function":"f","calls":1,"seen":{"timed":1,"counted":0.5}}` + "\n" + `{"type":"summary","began":"2026-11-23T12:00:00Z","seconds":1e10}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		runs, err := Read(bytes.NewReader(text), "f")
+		runs, err := compare.Read(bytes.NewReader(text), "f")
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("more than a line: %q", err)
 			}
 			return
 		}
-		sum, err := Merge(runs, false)
+		sum, err := compare.Merge(runs, false)
 		if err != nil {
 			return
 		}
 		var calls, summed uint64
 		for _, r := range runs {
-			for i := range r.Rows {
-				calls += r.Rows[i].Calls
+			for i := range r.Funcs {
+				calls += r.Funcs[i].Calls
 			}
 		}
-		for _, row := range sum.Rows {
+		for _, row := range sum.Funcs {
 			summed += row.Calls
-			if row.Rate < 0 || math.IsNaN(row.Rate) || math.IsInf(row.Rate, 0) {
-				t.Errorf("rate %v", row.Rate)
+			if row.Rate() < 0 || math.IsNaN(row.Rate()) || math.IsInf(row.Rate(), 0) {
+				t.Errorf("rate %v", row.Rate())
 			}
 		}
 		if calls != summed {
 			t.Errorf("%d calls add up to %d", calls, summed)
 		}
 		var b strings.Builder
-		if err := render.Functions(&b, render.JSON, sum.Rows, render.Options{Latency: true, Events: sum.Events}); err != nil {
+		if err := render.Functions(&b, render.JSON, sum.Funcs, render.Options{Latency: true, Events: sum.Events()}); err != nil {
 			t.Error(err)
 		}
 	})
-}
-
-// BenchmarkMerge is of 200 files, each with 20 functions of 1,000 calls.
-func BenchmarkMerge(b *testing.B) {
-	texts, _ := machines(b, 200, 1000, true)
-	size := 0
-	for _, text := range texts {
-		size += len(text)
-	}
-	b.SetBytes(int64(size))
-	for b.Loop() {
-		var runs []*Run
-		for _, text := range texts {
-			more, err := Read(strings.NewReader(text), "f")
-			if err != nil {
-				b.Fatal(err)
-			}
-			runs = append(runs, more...)
-		}
-		if _, err := Merge(runs, false); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 // TestReadSparse: buckets far apart cost most memory, since one of each power of two takes 512 bytes; it is
@@ -359,7 +337,7 @@ func TestReadSparse(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	runs := read(t, text, "f")
-	sum, err := Merge(runs, false)
+	sum, err := compare.Merge(runs, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,161 @@
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/stats"
+)
+
+// Merge adds up runs, function by function, and with perHost by the host. What ran at the same time on several
+// machines, or of several processes, is of one time: rates add up, too. The same run twice is an error.
+func Merge(runs []*Run, perHost bool) (*Run, error) {
+	if err := cmp.Or(twice(runs), tooMuch(runs)); err != nil {
+		return nil, err
+	}
+	s := &Run{Summary: summed(runs)}
+	found := make(map[[2]string]int) // by name and host
+	for _, r := range runs {
+		for i := range r.Funcs {
+			f, host := &r.Funcs[i], ""
+			if perHost {
+				host = cmp.Or(f.Host, r.Host, r.File)
+			}
+			at, ok := found[[2]string{f.Name, host}]
+			if !ok {
+				at = len(s.Funcs)
+				found[[2]string{f.Name, host}] = at
+				s.Funcs = append(s.Funcs, stats.Func{Name: f.Name, Host: host})
+			}
+			s.Funcs[at].Add(f)
+		}
+	}
+	windows := make(map[string]float64) // how long each host was looked at
+	for i := range s.Funcs {
+		f := &s.Funcs[i]
+		if _, ok := windows[f.Host]; !ok {
+			windows[f.Host] = seconds(runs, func(r *Run) bool { return !perHost || f.Host == cmp.Or(r.Host, r.File) })
+		}
+		f.Seconds = cmp.Or(windows[f.Host], s.Seconds)
+		s.AsSeen = s.AsSeen || f.Latency != nil && f.Bounds == nil
+	}
+	return s, nil
+}
+
+// Events are the names of the kernel events that were counted.
+func (r *Run) Events() []string {
+	names := make(map[string]bool)
+	for i := range r.Funcs {
+		for name := range r.Funcs[i].Events {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// Errors tells whether results were looked at.
+func (r *Run) Errors() bool {
+	return slices.ContainsFunc(r.Funcs, func(f stats.Func) bool { return f.ReturnsErrors })
+}
+
+// Sched tells whether latencies are split.
+func (r *Run) Sched() bool {
+	return slices.ContainsFunc(r.Funcs, func(f stats.Func) bool { return f.Split.Sum() > 0 })
+}
+
+// tooMuch is an error if runs add up to more than there are numbers for.
+func tooMuch(runs []*Run) error {
+	var all float64 // more than of any one kind
+	for _, r := range runs {
+		all += float64(r.Hits) + float64(r.Delivered) + float64(r.Lost) + float64(r.Filtered) + float64(r.Counted) + float64(r.Before) + float64(r.After) + float64(r.Unparsed)
+		all += float64(r.Probes) + float64(r.Functions)
+		if k := r.Kernel; k != nil {
+			all += float64(k.Delivered) + float64(k.Lost) + float64(k.Unparsed)
+		}
+		for i := range r.Funcs {
+			f := &r.Funcs[i]
+			all += float64(f.Calls) + float64(f.Completed) + float64(f.Unwound) + float64(f.Open) + float64(f.Lost) + float64(f.Unsure) + float64(f.CountedOnly)
+			for _, n := range f.Events {
+				all += float64(n)
+			}
+		}
+	}
+	if all > 1<<63 {
+		return errors.New("add up: the numbers are larger than there can be")
+	}
+	return nil
+}
+
+// twice is an error if a run is there twice.
+func twice(runs []*Run) error {
+	type run struct {
+		host  string
+		began time.Time
+		hits  uint64
+		calls uint64
+	}
+	files := make(map[run]string)
+	for _, r := range runs {
+		of := run{host: r.Host, began: r.Began.UTC().Round(0), hits: r.Hits}
+		for i := range r.Funcs {
+			of.calls += r.Funcs[i].Calls
+		}
+		if before, ok := files[of]; ok && r.Host != "" && r.Hits > 0 {
+			return fmt.Errorf("add up %s: the run on %s that began at %s is in %s, too", r.File, r.Host, r.Began.UTC().Format(time.RFC3339), before)
+		}
+		files[of] = r.File
+	}
+	return nil
+}
+
+// seconds is how long the runs were that are wanted; what is of the same time counts once.
+func seconds(runs []*Run, wanted func(*Run) bool) float64 {
+	var of []*Run
+	for _, r := range runs {
+		if wanted(r) {
+			of = append(of, r)
+		}
+	}
+	slices.SortStableFunc(of, func(a, b *Run) int { return a.Began.Compare(b.Began) })
+	var total float64
+	var end time.Time
+	for _, r := range of {
+		ends := r.Began.Add(time.Duration(min(r.Seconds*1e9, 1<<62)))
+		switch overlap := end.Sub(r.Began); {
+		case !r.Began.Before(end):
+			total += r.Seconds
+			end = ends
+		case ends.After(end):
+			total += max(r.Seconds-overlap.Seconds(), 0)
+			end = ends
+		}
+	}
+	return total
+}
+
+// summed is the summary of all runs.
+func summed(runs []*Run) (s stats.Summary) {
+	hosts := make(map[string]bool)
+	for i, r := range runs {
+		hosts[r.Host] = true
+		if i == 0 || r.Began.Before(s.Began) {
+			s.Began = r.Began
+		}
+		s.Add(&r.Summary)
+	}
+	skipped := make(map[stats.Skipped]bool)
+	s.Skipped = slices.DeleteFunc(s.Skipped, func(one stats.Skipped) bool {
+		before := skipped[one]
+		skipped[one] = true
+		return before
+	})
+	if len(hosts) == 1 && len(runs) > 0 {
+		s.Host = runs[0].Host
+	}
+	s.Seconds = seconds(runs, func(*Run) bool { return true })
+	return s
+}

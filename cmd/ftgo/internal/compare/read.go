@@ -1,0 +1,271 @@
+package compare
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/ftgo/ftgo/internal/stats"
+)
+
+// Run is a run of probe or count, or several ones.
+type Run struct {
+	File string // where it is from
+	stats.Summary
+	Funcs []stats.Func
+}
+
+// funcLine is what JSON has of a function. The values of some keys do not matter.
+type funcLine struct {
+	stats.Func
+	Value, Rest json.RawMessage
+	NS          json.RawMessage
+	SumOf       json.RawMessage `json:"sum_of"`
+	Interval    *int64
+	Errors      *uint64
+	Seen        *uint64
+	Low         uint64   `json:"calls_low"`
+	High        *float64 `json:"calls_high"`
+	Sched       *struct {
+		stats.Split
+		Waits stats.Waits
+	}
+	Buckets *struct {
+		NS, Low, High, Raw *stats.Histogram
+		Waited             float64
+		Self               int64
+	}
+}
+
+// summaryLine is what JSON has of a run.
+type summaryLine struct {
+	stats.Summary
+	Seconds  *float64
+	Interval *int64
+	Budget   struct{ Percent float64 }
+}
+
+// IsJSON tells whether a file that begins so may be one that Read takes.
+func IsJSON(begin []byte) bool {
+	begin = bytes.TrimLeft(begin, " \t\r\n")
+	return len(begin) > 0 && begin[0] == '{'
+}
+
+// maxLine is how long a line may be. Those of ftgo are long only where very many functions were skipped.
+const maxLine = 64 << 20
+
+// Read reads the runs of a file, each of which ends with its summary. An error names the file and the line.
+func Read(from io.Reader, file string) (runs []*Run, err error) {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, maxLine)
+	n, run := 0, &Run{File: file}
+	fail := func(err error) error { return fmt.Errorf("read %s:%d: %w", file, n, err) }
+	for lines.Scan() {
+		n++
+		text := bytes.TrimSpace(lines.Bytes())
+		if len(text) == 0 {
+			continue
+		}
+		ended, err := run.take(text)
+		if err != nil {
+			return nil, fail(err)
+		}
+		if ended {
+			runs = append(runs, run)
+			run = &Run{File: file}
+		}
+	}
+	if n++; lines.Err() != nil {
+		return nil, fail(lines.Err())
+	}
+	n--
+	switch {
+	case len(run.Funcs) > 0:
+		return nil, fail(errors.New("it ends here, without a summary: it was cut off, or its ftgo killed"))
+	case len(runs) == 0:
+		return nil, fail(errors.New("no run is in it: rows of the whole run and a summary, as probe and count -o json write them"))
+	}
+	return runs, nil
+}
+
+// take takes a line, and tells whether it was the run's last.
+func (r *Run) take(text []byte) (last bool, err error) {
+	var kind struct{ Type string }
+	if !bytes.HasPrefix(text, []byte(`{"type":"function",`)) {
+		if err := decode(text, &kind); err != nil {
+			return false, err
+		}
+	} else {
+		kind.Type = "function"
+	}
+	switch kind.Type {
+	case "function":
+		return false, r.function(text)
+	case "summary":
+		return r.summary(text)
+	case "stack": // rows of functions have these calls, too
+		return false, nil
+	case "":
+		return false, fmt.Errorf("no line of ftgo: %s", quote(text))
+	}
+	return false, fmt.Errorf("of type %.20q: only what probe and count write can be added up", kind.Type)
+}
+
+func decode(text []byte, to any) error {
+	err := json.Unmarshal(text, to)
+	if _, syntax := errors.AsType[*json.SyntaxError](err); syntax {
+		if IsJSON(text) {
+			return fmt.Errorf("the line is cut, or no JSON: it ends with %s", quote(text[max(len(text)-quoted, 0):]))
+		}
+		return fmt.Errorf("no line of ftgo: %s", quote(text))
+	} else if err != nil {
+		return fmt.Errorf("parse: %w", err)
+	}
+	return nil
+}
+
+const quoted = 40
+
+func quote(text []byte) string {
+	if len(text) > quoted {
+		return fmt.Sprintf("%q…", text[:quoted])
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// most is what no number of calls may exceed, so that those of a thousand runs add up.
+const most = 1 << 53
+
+// A run takes no longer than this, in seconds, and no less: rates are numbers.
+const longest, shortest = 1e10, 1e-9
+
+// mostTime is what no CPU time exceeds, in ns: that of a thousand CPUs in ten years.
+const mostTime = 1 << 58
+
+// possible tells whether a number can be one of calls, or a rate.
+func possible(x float64) bool { return x >= 0 && x <= most }
+
+// possibleCost tells whether there can be so much CPU time.
+func possibleCost(p *stats.Probing) bool {
+	for _, ns := range [...]float64{p.NS, p.Low, p.High, p.CPU, p.Others, p.Emulated, p.Stepped} {
+		if math.Abs(ns) > mostTime {
+			return false
+		}
+	}
+	return true
+}
+
+// function takes a row, unless it is of an interval.
+func (r *Run) function(text []byte) error {
+	var line funcLine
+	if err := decode(text, &line); err != nil {
+		return err
+	}
+	f, seen, high := &line.Func, line.Seen, line.High
+	calls := max(f.Calls, f.Completed, f.Unwound, f.Open, f.Lost, f.Unsure, f.CountedOnly, f.CutShort, line.Low)
+	switch {
+	case line.Interval != nil:
+		return nil
+	case f.Name == "":
+		return errors.New("a function without a name")
+	case line.Value != nil || line.Rest != nil:
+		return errors.New("made with --by: rows of values can't be added up")
+	case line.SumOf != nil:
+		return errors.New("made with --sum: rows with sums can't be added up")
+	case line.NS != nil && line.Buckets == nil:
+		return errors.New("latencies without buckets: it was written by an older ftgo, or changed")
+	case calls > most:
+		return fmt.Errorf("%d calls are more than there can be", calls)
+	case seen != nil && (*seen > most || high != nil && !possible(*high) || line.Low > f.Calls || high != nil && *high < float64(f.Calls)):
+		return fmt.Errorf("%d calls, %d at least", f.Calls, line.Low)
+	}
+	for name, n := range f.Events {
+		if n > most {
+			return fmt.Errorf("%d of %.60q are more than there can be", n, name)
+		}
+	}
+	if line.Errors != nil {
+		f.Errors, f.ReturnsErrors = *line.Errors, true
+	}
+	if f.Errors > f.Completed {
+		return fmt.Errorf("%d errors of %d calls", f.Errors, f.Completed)
+	}
+	if seen != nil {
+		f.Whole = &stats.Whole{Calls: float64(f.Calls), Low: float64(line.Low), High: *cmp.Or(high, new(math.Inf(1)))}
+		f.Calls = *seen
+	}
+	if s := line.Sched; s != nil {
+		least := min(s.Running, s.Runnable, s.Waiting)
+		for _, ns := range s.Waits {
+			least = min(least, ns)
+		}
+		if least < 0 {
+			return fmt.Errorf("sched: %d ns", least)
+		}
+		f.Split, f.Waits = s.Split, s.Waits
+	}
+	if err := line.latencies(); err != nil {
+		return fmt.Errorf("%.60q: buckets%w", f.Name, err)
+	}
+	r.Funcs = append(r.Funcs, *f)
+	return nil
+}
+
+// latencies takes buckets.
+func (line *funcLine) latencies() error {
+	f, b := &line.Func, line.Buckets
+	switch {
+	case b == nil:
+		return nil
+	case b.NS == nil || (b.Raw == nil) != (b.Low == nil) || (b.Raw == nil) != (b.High == nil):
+		return errors.New(": some are missing")
+	case !(b.Waited >= 0 && b.Waited <= 1):
+		return fmt.Errorf(": %v of the time waited", b.Waited)
+	}
+	for i, h := range [...]*stats.Histogram{b.NS, b.Low, b.High, b.Raw} {
+		if h != nil && h.Count() > f.Completed {
+			return fmt.Errorf(", %s: of %d calls, where %d returned", [...]string{"ns", "low", "high", "raw"}[i], h.Count(), f.Completed)
+		}
+	}
+	if f.Latency, f.Self = b.NS, b.Self; b.Raw != nil {
+		f.Bounds = &stats.Bounds{Raw: *b.Raw, Low: *b.Low, High: *b.High, Waiting: b.Waited}
+	}
+	return nil
+}
+
+// summary takes what ends a run, unless it is of an interval.
+func (r *Run) summary(text []byte) (last bool, err error) {
+	var line summaryLine
+	if err := decode(text, &line); err != nil || line.Interval != nil {
+		return false, err
+	}
+	s := &line.Summary
+	switch {
+	case line.Seconds == nil || s.Began.IsZero():
+		return false, errors.New("a summary that does not tell when the run was: it is of a recording that was cut off, or of an older ftgo, or changed")
+	case !(*line.Seconds >= shortest && *line.Seconds <= longest):
+		return false, fmt.Errorf("a run of %v seconds", *line.Seconds)
+	case max(s.Hits, s.Delivered, s.Lost, s.Filtered, s.Counted, s.Before, s.After, s.Unparsed) > most:
+		return false, errors.New("more hits than there can be")
+	case min(s.Own, s.Pass) < 0 || s.Own > mostTime || s.Probing != nil && !possibleCost(s.Probing):
+		return false, errors.New("other CPU time than there can be")
+	case !possible(line.Budget.Percent):
+		return false, fmt.Errorf("a budget of %v%%", line.Budget.Percent)
+	case s.Probes < 0 || s.Functions < 0 || max(s.Probes, s.Functions) > 1e9:
+		return false, errors.New("more probes than there can be")
+	}
+	s.Seconds, s.Budget = *line.Seconds, line.Budget.Percent/100
+	s.LatencyMeasured = slices.ContainsFunc(r.Funcs, func(f stats.Func) bool { return f.Latency != nil })
+	s.Streamed = s.LatencyMeasured || s.Counted < s.Hits
+	if s.Probing != nil {
+		s.Probing.Fit() // an older ftgo did not
+	}
+	r.Summary = *s
+	return true, nil
+}
