@@ -3,7 +3,6 @@ package metrics
 import (
 	"context"
 	"sync"
-	"time"
 )
 
 // Room for what waits to be sent, in bytes.
@@ -35,11 +34,6 @@ func start(c *Config, about About, clock Clock) *Exporter {
 // Metrics sends a snapshot.
 func (e *Exporter) Metrics(s *Snapshot) {
 	e.metrics.Put(metricsOf(s, e.config.Resource))
-}
-
-// Spans sends calls of functions with names as spans; wall tells the time of their clock.
-func (e *Exporter) Spans(names []string, wall func(ticks uint64) time.Time) *Spans {
-	return newSpans(e, names, wall)
 }
 
 // Counts are those of all that is sent, by what it is.

@@ -8,80 +8,52 @@ import (
 	"sync"
 )
 
-// limited is a listener that has only so many connections open. For one more, that which has asked for nothing for the
-// longest goes: whoever opens many, and asks for little, would keep others from being answered.
-type limited struct {
-	net.Listener
+// connections are those of a server that are open, of which there are only so many. For one more, that which has asked for
+// nothing for the longest goes: whoever opens many, and asks for little, would keep others from being answered.
+type connections struct {
 	mu   sync.Mutex
-	open []*connection // those first that have asked for nothing for the longest
+	open []net.Conn // those first that have asked for nothing for the longest
+	busy map[net.Conn]bool
 }
 
-// connection is one of them.
-type connection struct {
-	net.Conn
-	of   *limited
-	busy bool // is being answered
-}
-
-func (l *limited) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	added := &connection{Conn: c, of: l}
-	if idle := l.add(added); idle != nil {
-		idle.Close()
-	}
-	return added, nil
-}
-
-// add adds a connection, and returns what has to go for it: itself, if all are busy.
-func (l *limited) add(c *connection) (idle *connection) {
+// changed is the ConnState of an [http.Server].
+func (l *connections) changed(c net.Conn, state http.ConnState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.open) >= maxConnections {
-		i := slices.IndexFunc(l.open, func(c *connection) bool { return !c.busy })
-		if i < 0 {
-			return c
+	switch state {
+	case http.StateNew:
+		if len(l.open) >= maxConnections {
+			i := slices.IndexFunc(l.open, func(c net.Conn) bool { return !l.busy[c] })
+			if i < 0 {
+				c.Close()
+				return
+			}
+			l.open[i].Close()
+			l.open = slices.Delete(l.open, i, i+1)
 		}
-		idle = l.open[i]
+		l.open = append(l.open, c)
+	case http.StateClosed:
+		l.open = slices.DeleteFunc(l.open, func(other net.Conn) bool { return other == c })
+		delete(l.busy, c)
 	}
-	l.open = append(l.open, c)
-	return idle
-}
-
-// remove takes a connection out.
-func (l *limited) remove(c *connection) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if i := slices.Index(l.open, c); i >= 0 {
-		l.open = slices.Delete(l.open, i, i+1)
-	}
-}
-
-func (c *connection) Close() error {
-	c.of.remove(c)
-	return c.Conn.Close()
 }
 
 // set says whether a connection is being answered, unless it was closed. It is the last to go from then on.
-func (c *connection) set(busy bool) {
-	l := c.of
+func (l *connections) set(c net.Conn, busy bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if i := slices.Index(l.open, c); i >= 0 {
-		c.busy = busy
 		l.open = append(slices.Delete(l.open, i, i+1), c)
+		l.busy[c] = busy
 	}
 }
 
 // answering has connections known to be busy while a handler answers.
-func answering(h http.Handler) http.Handler {
+func (l *connections) answering(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c, ok := r.Context().Value(connectionKey{}).(*connection); ok {
-			c.set(true)
-			defer c.set(false)
-		}
+		c := r.Context().Value(connectionKey{}).(net.Conn)
+		l.set(c, true)
+		defer l.set(c, false)
 		h.ServeHTTP(w, r)
 	})
 }

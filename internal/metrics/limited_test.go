@@ -69,7 +69,7 @@ func TestIdleConnections(t *testing.T) {
 		idle = append(idle, dial(t, s))
 	}
 	accepted := func() int {
-		l := s.listener.(*limited)
+		l := &s.connections
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return len(l.open)

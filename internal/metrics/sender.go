@@ -59,33 +59,23 @@ type Sender struct {
 	done   chan struct{} // is closed when all is over
 	stop   context.CancelFunc
 
-	mu sync.Mutex
-	waiting
-	counts Sending
-	telling
-}
-
-// waiting are the messages that are to be sent.
-type waiting struct {
-	room    int       // for so many bytes
-	queue   []message // the oldest first
-	bytes   int
-	sending bool // the first of them
-	more    *sync.Cond
-	ended   bool // nothing more comes
+	mu       sync.Mutex
+	room     int       // for so many bytes of the queue
+	queue    []message // that are to be sent, the oldest first
+	bytes    int       // of the queue
+	sending  bool      // the first of the queue
+	more     *sync.Cond
+	ended    bool // nothing more comes
+	counts   Sending
+	news     []string // for people
+	said     string   // by the collector, the last that was told
+	answered bool     // the collector has
+	spell    spell
 }
 
 type message struct {
 	body  []byte
 	items uint64
-}
-
-// telling is what people are told.
-type telling struct {
-	news     []string
-	said     string // by the collector, the last that was told
-	answered bool   // the collector has
-	spell    spell
 }
 
 // spell is a time in which nothing arrives, or less than there is.

@@ -7,33 +7,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// described is a metric as the library knows it.
-type described[Of any] struct {
-	Metric[Of]
-	desc *prometheus.Desc
-	kind prometheus.ValueType
-}
-
-var (
-	singles   = describeAll("", OfRun)
-	functions = describeAll("function_", OfFunctions, "function")
-)
-
 // suffixes are those that names of metrics have for their units.
 var suffixes = map[string]string{"s": "_seconds", "1": "_ratio"}
 
-func describeAll[Of any](prefix string, list []Metric[Of], labels ...string) (all []described[Of]) {
-	for _, m := range list {
-		d := described[Of]{Metric: m, kind: prometheus.GaugeValue}
-		name := prefix + m.Name + suffixes[m.Unit]
-		if m.Counter {
-			d.kind = prometheus.CounterValue
-			name += "_total"
-		}
-		d.desc = describe(name, m.Help, labels...)
-		all = append(all, d)
+// described is what the library wants to know of a metric.
+func described[Of any](prefix string, m *Metric[Of], labels ...string) (*prometheus.Desc, prometheus.ValueType) {
+	name := prefix + m.Name + suffixes[m.Unit]
+	if m.Counter {
+		return describe(name+"_total", m.Help, labels...), prometheus.CounterValue
 	}
-	return all
+	return describe(name, m.Help, labels...), prometheus.GaugeValue
 }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -55,18 +38,9 @@ type snapshots struct {
 	latest func() *Snapshot
 }
 
-// Describe and Collect are those of a prometheus.Collector.
-func (snapshots) Describe(out chan<- *prometheus.Desc) {
-	for _, m := range singles {
-		out <- m.desc
-	}
-	for _, m := range functions {
-		out <- m.desc
-	}
-	for _, d := range []*prometheus.Desc{buildInfo, service, sent, failed, queued, processes, duration} {
-		out <- d
-	}
-}
+// Describe and Collect are those of a prometheus.Collector. One that describes nothing has its metrics checked when
+// they are collected.
+func (snapshots) Describe(chan<- *prometheus.Desc) {}
 
 func (c snapshots) Collect(out chan<- prometheus.Metric) {
 	s := c.latest()
@@ -89,24 +63,28 @@ func (c snapshots) Collect(out chan<- prometheus.Metric) {
 			out <- must(prometheus.NewConstMetricWithCreatedTimestamp(failed, prometheus.CounterValue, float64(n), s.From, item, reason))
 		}
 	}
-	for _, m := range singles {
-		if value, has := m.Value(s); has {
-			out <- must(prometheus.NewConstMetric(m.desc, m.kind, value))
+	for i := range OfRun {
+		desc, kind := described("", &OfRun[i])
+		if value, has := OfRun[i].Value(s); has {
+			out <- must(prometheus.NewConstMetric(desc, kind, value))
+		}
+	}
+	for i := range OfFunctions {
+		desc, kind := described("function_", &OfFunctions[i], "function")
+		for k := range s.Functions {
+			f := &s.Functions[k]
+			value, has := OfFunctions[i].Value(f)
+			switch {
+			case !has:
+			case kind == prometheus.CounterValue:
+				out <- must(prometheus.NewConstMetricWithCreatedTimestamp(desc, kind, value, f.Since, f.Name))
+			default:
+				out <- must(prometheus.NewConstMetric(desc, kind, value, f.Name))
+			}
 		}
 	}
 	for i := range s.Functions {
-		f := &s.Functions[i]
-		for _, m := range functions {
-			value, has := m.Value(f)
-			switch {
-			case !has:
-			case m.kind == prometheus.CounterValue:
-				out <- must(prometheus.NewConstMetricWithCreatedTimestamp(m.desc, m.kind, value, f.Since, f.Name))
-			default:
-				out <- must(prometheus.NewConstMetric(m.desc, m.kind, value, f.Name))
-			}
-		}
-		if f.Latency != nil {
+		if f := &s.Functions[i]; f.Latency != nil {
 			out <- newHistogram(f)
 		}
 	}

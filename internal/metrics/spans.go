@@ -68,8 +68,8 @@ func (s *ids) span(call uint64) []byte {
 	return binary.BigEndian.AppendUint64(nil, mix(call^s[2]))
 }
 
-// newSpans makes spans of calls of functions with names; wall tells the time of a trace clock.
-func newSpans(e *Exporter, names []string, wall func(ticks uint64) time.Time) *Spans {
+// Spans sends calls of functions with names as spans; wall tells the time of their clock.
+func (e *Exporter) Spans(names []string, wall func(ticks uint64) time.Time) *Spans {
 	s := &Spans{exporter: e, names: make([]string, len(names)), wall: wall, ids: newIDs(), of: make(map[int][]*pb.Span)}
 	for i, name := range names {
 		s.names[i] = strings.ToValidUTF8(name, "\uFFFD")
@@ -104,26 +104,22 @@ func (s *Spans) Add(c *pairing.Call, failed bool) {
 		s.oldest = s.exporter.clock.Now()
 	}
 	if s.n++; s.n >= mostSpans {
-		s.send()
+		s.Close()
 	}
 }
 
 // Flush sends spans that have waited for long enough.
 func (s *Spans) Flush() {
-	if s.n > 0 && s.exporter.clock.Now().Sub(s.oldest) >= batchTime {
-		s.send()
+	if s.exporter.clock.Now().Sub(s.oldest) >= batchTime {
+		s.Close()
 	}
 }
 
-// Close sends those that wait.
+// Close hands the spans over that wait.
 func (s *Spans) Close() {
-	if s.n > 0 {
-		s.send()
+	if s.n == 0 {
+		return
 	}
-}
-
-// send hands the spans over that wait.
-func (s *Spans) send() {
 	e := s.exporter
 	request := &collector.ExportTraceServiceRequest{}
 	for _, pid := range slices.Sorted(maps.Keys(s.of)) {

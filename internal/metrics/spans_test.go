@@ -142,17 +142,3 @@ func TestExporterMetrics(t *testing.T) {
 		t.Error(news)
 	}
 }
-
-// BenchmarkSpans is what a call costs to be sent, without the sending.
-func BenchmarkSpans(b *testing.B) {
-	c, err := Configure("http://127.0.0.1:1", env())
-	if err != nil {
-		b.Fatal(err)
-	}
-	e := Start(c, about)
-	s := e.Spans([]string{"main.handle"}, µs)
-	b.ReportAllocs()
-	for i := uint64(1); b.Loop(); i++ {
-		s.Add(&pairing.Call{ID: i, Parent: i - 1, Root: 1, PID: 7, TID: 8, Goid: 21, Start: i, End: i + 20}, false)
-	}
-}
