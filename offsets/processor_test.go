@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/given"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/symname"
+	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -163,13 +163,15 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 		t.Errorf("results of main.add: %+v, %v", sig, err)
 	}
 	for fetch, fine := range map[string]bool{"+8(%x3)": true, "%ax": false} {
-		g, isGiven, err := given.Parse("main.add(k=" + fetch + ":x64)")
-		if err != nil || !isGiven {
-			t.Fatal(isGiven, err)
+		query := target.Query{Binary: b.File().Path(), Funcs: []string{"main.add(k=" + fetch + ":x64)"}, Signatures: true}
+		found, err := query.Resolve(t.Logf)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if _, err := g.Signature(b, plan.Funcs[fn].Func); (err == nil) != fine {
+		if _, _, err := found.Signature(found.Funcs[0]); (err == nil) != fine {
 			t.Errorf("%s: %v", fetch, err)
 		}
+		found.Binary.Close()
 	}
 	var trace strings.Builder
 	hit := func(site int, e *uprobe.Event, time, flags uint64) {

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/given"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
@@ -67,7 +66,7 @@ func (q *Query) Resolve(say Say) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{Binary: w.binary, Roles: make(map[*offsets.Func]Role), given: make(map[*offsets.Func]*given.Functions)}
+	t := &Target{Binary: w.binary, Roles: make(map[*offsets.Func]Role), given: make(map[*offsets.Func]*funcSpec)}
 	if q.Live {
 		err = t.runs()
 	}

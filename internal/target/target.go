@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/given"
 	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -31,7 +30,7 @@ type Target struct {
 	// Roles are those of Funcs.
 	Roles map[*offsets.Func]Role
 	// given is what the user says of functions' parameters.
-	given map[*offsets.Func]*given.Functions
+	given map[*offsets.Func]*funcSpec
 }
 
 // Role says what a function was selected for.
@@ -96,7 +95,7 @@ func (t *Target) WrittenTo() error {
 func (t *Target) Signature(f *offsets.Func) (sig *offsets.Signature, told bool, err error) {
 	g, told := t.given[f]
 	if told {
-		sig, err = g.Signature(t.Binary, f)
+		sig, err = g.signature(t.Binary, f)
 	} else {
 		sig, err = t.Binary.Signature(f)
 	}
@@ -115,15 +114,15 @@ func Note(err error) string {
 // Shown are the paths to show of a function's arguments and results; nil is all.
 func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results []string, err error) {
 	g, ok := t.given[f]
-	if !ok || g.HasSignature {
+	if !ok || g.hasSignature {
 		return nil, nil, nil
 	}
 	args = []string{}
-	if g.NoResults {
+	if g.noResults {
 		results = []string{}
 	}
 	last, returnsError := LastError(sig)
-	for _, sel := range g.Select {
+	for _, sel := range g.selections {
 		switch {
 		case sel.Path == "" && !sel.Result:
 			args = append(args, sel.Name)
@@ -207,7 +206,7 @@ var errLate = errors.New("its register may be in use for something else where th
 // Options are what the kernel allows to be fetched of a function's calls.
 func (l Fetch) Options(b *offsets.Binary, f *offsets.Func, features tracefs.Features) capture.Options {
 	return capture.Options{
-		Variable: func(root string) (offsets.Variable, error) { return given.Variable(b, f, root) },
+		Variable: func(root string) (offsets.Variable, error) { return registerVariable(b, f, root) },
 		Type:     func(name string) (*gotype.Type, error) { return typeNamed(b, f, name) },
 		StrLen:   l.StrLen, Items: l.Items, Fields: l.Fields, Arrays: features.Arrays, Memory: features.Memory, Machine: b.Processor().Machine(), Static: staticFetch(b, f),
 	}

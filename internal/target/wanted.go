@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 
-	"github.com/ftgo/ftgo/internal/given"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -15,7 +14,7 @@ type wanted struct {
 	sites            []site
 	include, exclude []symname.Pattern
 	// given is what the arguments of include say of parameters, nil if nothing.
-	given []*given.Functions
+	given []*funcSpec
 	// made are wrappers, once functions were chosen.
 	made map[*offsets.Func]bool
 	own  bool // nobody has named a function
@@ -90,7 +89,7 @@ func (q *Query) parse() (*wanted, error) {
 
 // parse parses one FUNC. signatures allows it to say what the function's parameters are.
 func (w *wanted) parse(text string, regexp, signatures bool) error {
-	var says *given.Functions
+	var says *funcSpec
 	if !regexp {
 		s, isSite, err := parseSite(text)
 		if err != nil {
@@ -100,14 +99,14 @@ func (w *wanted) parse(text string, regexp, signatures bool) error {
 			w.sites = append(w.sites, s)
 			return nil
 		}
-		g, ok, err := given.Parse(text)
+		g, ok, err := parseSpec(text)
 		switch {
 		case err != nil && signatures:
 			return usagef("%w", err)
 		case ok && !signatures:
 			return usagef("%q: only trace shows values", text)
 		case ok:
-			says, text = &g, g.Pattern
+			says, text = &g, g.pattern
 		}
 	}
 	p, err := compile(text, regexp)

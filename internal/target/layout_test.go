@@ -1,4 +1,4 @@
-package given
+package target
 
 import (
 	"fmt"
@@ -12,14 +12,14 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-var noType = named(func(string) (*gotype.Type, bool) { return nil, false })
+func noType(string) (*gotype.Type, bool) { return nil, false }
 
 // TestSignature: what debug information says of a function, said by the user, has
 // the values in the same places.
 func TestSignature(t *testing.T) {
 	for _, version := range []string{"1.16.15", "1.18.10", "1.24.6", fixture.Current} {
 		t.Run("go "+version, func(t *testing.T) {
-			b := open(t, fixture.BuildWith(t, version, "signatures"))
+			b := openBinary(t, fixture.BuildWith(t, version, "signatures"))
 			compared := 0
 			for _, f := range b.Funcs() {
 				if symname.Split(f.Name).Package != "main" || untold(b, f.Name) {
@@ -29,8 +29,8 @@ func TestSignature(t *testing.T) {
 				if err != nil || want.Note != "" {
 					continue
 				}
-				g := Functions{Pattern: f.Name, HasSignature: true, params: given(want.Params), results: given(want.Results)}
-				got, err := g.Signature(b, &f)
+				g := funcSpec{pattern: f.Name, hasSignature: true, params: given(want.Params), results: given(want.Results)}
+				got, err := g.signature(b, &f)
 				if err != nil {
 					t.Errorf("%s: %v", f.Name, err)
 					continue
@@ -91,7 +91,7 @@ func places(variables []offsets.Variable) string {
 }
 
 func TestPlaces(t *testing.T) {
-	b := open(t, fixture.Build(t, "exact", "-ldflags=-w"))
+	b := openBinary(t, fixture.Build(t, "exact", "-ldflags=-w"))
 	tests := []struct {
 		name string
 		abi  offsets.ABI
@@ -112,11 +112,11 @@ func TestPlaces(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
-			g, ok, err := Parse(tt.text)
+			g, ok, err := parseSpec(tt.text)
 			if !ok || err != nil {
 				t.Fatal(ok, err)
 			}
-			s, err := g.Signature(b, &offsets.Func{Name: tt.name, ABI: tt.abi})
+			s, err := g.signature(b, &offsets.Func{Name: tt.name, ABI: tt.abi})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func TestPlaces(t *testing.T) {
 const typesThereAre = "neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is"
 
 func TestSignatureErrors(t *testing.T) {
-	b := open(t, fixture.Build(t, "exact", "-ldflags=-w"))
+	b := openBinary(t, fixture.Build(t, "exact", "-ldflags=-w"))
 	tests := []struct {
 		abi        offsets.ABI
 		text, want string
@@ -153,11 +153,11 @@ func TestSignatureErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
-			g, ok, err := Parse(tt.text)
+			g, ok, err := parseSpec(tt.text)
 			if !ok || err != nil {
 				t.Fatal(ok, err)
 			}
-			if _, err = g.Signature(b, &offsets.Func{Name: "main.f", ABI: tt.abi}); err == nil || !strings.HasSuffix(err.Error(), tt.want) {
+			if _, err = g.signature(b, &offsets.Func{Name: "main.f", ABI: tt.abi}); err == nil || !strings.HasSuffix(err.Error(), tt.want) {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
 		})
@@ -166,13 +166,13 @@ func TestSignatureErrors(t *testing.T) {
 
 // TestReceiver: what can't be the receiver of a method is not taken for it.
 func TestReceiver(t *testing.T) {
-	b := open(t, fixture.Build(t, "exact", "-ldflags=-w"))
+	b := openBinary(t, fixture.Build(t, "exact", "-ldflags=-w"))
 	for text, ok := range map[string]bool{
 		"f(key string)": false, "f(w any, n int)": false, "f(t ptr, key string)": true, "f(t *T)": true, "f(t uintptr)": true, "f() (n int)": true,
 	} {
-		g, _, err := Parse(text)
+		g, _, err := parseSpec(text)
 		if err == nil {
-			_, err = g.Signature(b, &offsets.Func{Name: "main.(*T).Get"})
+			_, err = g.signature(b, &offsets.Func{Name: "main.(*T).Get"})
 		}
 		if (err == nil) != ok {
 			t.Errorf("%s: %v", text, err)
@@ -180,7 +180,7 @@ func TestReceiver(t *testing.T) {
 	}
 }
 
-func open(t *testing.T, path string) *offsets.Binary {
+func openBinary(t *testing.T, path string) *offsets.Binary {
 	t.Helper()
 	b, err := offsets.Open(path)
 	if err != nil {

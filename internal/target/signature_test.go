@@ -1,4 +1,4 @@
-package given
+package target
 
 import (
 	"fmt"
@@ -8,10 +8,10 @@ import (
 )
 
 // spell writes what was read, in one line.
-func (g Functions) spell() string {
+func (g funcSpec) spell() string {
 	var b strings.Builder
-	b.WriteString(g.Pattern)
-	for _, s := range g.Select {
+	b.WriteString(g.pattern)
+	for _, s := range g.selections {
 		switch {
 		case s.Path != "":
 			fmt.Fprintf(&b, " path %s as %s", s.Path, s.Name)
@@ -29,16 +29,16 @@ func (g Functions) spell() string {
 			fmt.Fprintf(&b, " as %s", s.Name)
 		}
 	}
-	if g.NoResults {
+	if g.noResults {
 		b.WriteString(" no results")
 	}
-	if g.HasSignature {
+	if g.hasSignature {
 		fmt.Fprintf(&b, " takes %v gives %v", g.params, g.results)
 	}
 	return b.String()
 }
 
-func TestParse(t *testing.T) {
+func TestParseSpec(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{`main.get`, ``},
 		{`main.(*T).Get`, ``},
@@ -102,7 +102,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
-			g, ok, err := Parse(tt.text)
+			g, ok, err := parseSpec(tt.text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +113,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseErrors(t *testing.T) {
+func TestParseSpecErrors(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat("+0(", n) + "%ax" + strings.Repeat(")", n) }
 	tests := []struct{ text, want string }{
 		{`main.get(key`, `parse function "main.get(key": ( without )`},
@@ -153,7 +153,7 @@ func TestParseErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
-			g, ok, err := Parse(tt.text)
+			g, ok, err := parseSpec(tt.text)
 			if tt.want == "" {
 				if ok || err != nil {
 					t.Errorf("%s, %v", g.spell(), err)
@@ -165,12 +165,12 @@ func TestParseErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := Parse(`main.get(k=` + deep(12) + `:u8)`); err != nil {
+	if _, _, err := parseSpec(`main.get(k=` + deep(12) + `:u8)`); err != nil {
 		t.Errorf("twelve pointers: %v", err)
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseSpec(f *testing.F) {
 	for _, seed := range []string{
 		`main.(*T).Get(t ptr, key string, n int) (v string, err error)`, `main.get(key, s.items[0].name, *p)`,
 		`main.get(k=+0(%ax):x64, j=@+16:u8, x=goret1:int)`, `main.(*G[go.shape.int]).Get(a, b chan int) error`,
@@ -178,11 +178,11 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		g, ok, err := Parse(text)
+		g, ok, err := parseSpec(text)
 		if err != nil && (ok || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%v, %q", ok, err)
 		}
-		for _, s := range g.Select {
+		for _, s := range g.selections {
 			if strings.ContainsAny(s.Fetch, " \t\n=:#;\\$\"") || s.Fetch != "" && !fetchType.MatchString(s.Type) {
 				t.Errorf("%q puts %q:%q into a definition", text, s.Fetch, s.Type)
 			}
@@ -191,7 +191,7 @@ func FuzzParse(f *testing.F) {
 			if !token.IsIdentifier(v.name) || v.typ == "" {
 				t.Errorf("%q has a variable %q of type %q", text, v.name, v.typ)
 			}
-			noType.parse(v.typ)
+			parseType(v.typ, noType)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package given
+package target
 
 import (
 	"reflect"
@@ -45,7 +45,7 @@ func TestTypes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
-			got, err := named(ours).parse(tt.text)
+			got, err := parseType(tt.text, ours)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,9 +91,9 @@ func TestTypesOfPrograms(t *testing.T) {
 	}
 	for _, version := range []string{"1.5.4", "1.12.17", "1.16.15", "1.20.14", fixture.Current} {
 		t.Run(version, func(t *testing.T) {
-			b := open(t, fixture.BuildWith(t, version, "signatures", "-gcflags=-l"))
+			b := openBinary(t, fixture.BuildWith(t, version, "signatures", "-gcflags=-l"))
 			for name, want := range types {
-				got, err := named(b.TypeNamed).parse(name)
+				got, err := parseType(name, b.TypeNamed)
 				switch {
 				case err != nil:
 					t.Error(err)
@@ -102,16 +102,16 @@ func TestTypesOfPrograms(t *testing.T) {
 				}
 			}
 			for _, name := range []string{"main.none", "", "[]", "main"} {
-				if got, err := named(b.TypeNamed).parse(name); err == nil {
+				if got, err := parseType(name, b.TypeNamed); err == nil {
 					t.Errorf("%q: %s", name, fixture.SpellType(got))
 				}
 			}
 		})
 	}
 	t.Run("without debug information", func(t *testing.T) {
-		b := open(t, fixture.Build(t, "signatures", "-ldflags=-w"))
+		b := openBinary(t, fixture.Build(t, "signatures", "-ldflags=-w"))
 		for name, known := range map[string]bool{"int": true, "[]*string": true, "main.point": false} {
-			if _, err := named(b.TypeNamed).parse(name); (err == nil) != known {
+			if _, err := parseType(name, b.TypeNamed); (err == nil) != known {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

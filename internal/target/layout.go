@@ -1,4 +1,4 @@
-package given
+package target
 
 import (
 	"errors"
@@ -15,44 +15,46 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// Signature is what is known of one of the functions: what the user says, laid out as if debug
+// signature is what is known of one of the functions: what the user says, laid out as if debug
 // information had told the types, or else what the file says, and what was selected beside it.
-func (g *Functions) Signature(b *offsets.Binary, f *offsets.Func) (*offsets.Signature, error) {
-	s := &offsets.Signature{}
-	if !g.HasSignature {
-		if known, err := b.Signature(f); err == nil {
-			s = known
-		} else if slices.ContainsFunc(g.Select, func(sel Selection) bool { return sel.Path != "" && capture.Register(capture.RootOf(sel.Path)) == 0 }) {
+func (g *funcSpec) signature(b *offsets.Binary, f *offsets.Func) (*offsets.Signature, error) {
+	if g.hasSignature {
+		s, err := g.layOut(b, f)
+		if err != nil {
+			return nil, fmt.Errorf("lay out parameters of %s: %w", f.Name, err)
+		}
+		return s, nil
+	}
+	s, err := b.Signature(f)
+	if err != nil {
+		if slices.ContainsFunc(g.selections, func(sel selection) bool { return sel.Path != "" && capture.Register(capture.RootOf(sel.Path)) == 0 }) {
 			return nil, err
 		}
-		s.Note = ""
+		s = &offsets.Signature{}
 	}
-	if err := g.layOut(b, f, s); err != nil {
-		return nil, fmt.Errorf("lay out parameters of %s: %w", f.Name, err)
+	s.Note = ""
+	for _, sel := range g.selections {
+		if err := sel.add(b, f, s); err != nil {
+			return nil, fmt.Errorf("lay out parameters of %s: %s: %w", f.Name, sel.Name, err)
+		}
 	}
 	return s, nil
 }
 
-func (g *Functions) layOut(b *offsets.Binary, f *offsets.Func, s *offsets.Signature) (err error) {
-	if !g.HasSignature {
-		for _, sel := range g.Select {
-			if err := sel.add(b, f, s); err != nil {
-				return fmt.Errorf("%s: %w", sel.Name, err)
-			}
-		}
-		return nil
-	}
+// layOut puts parameters and results where functions of their types have them.
+func (g *funcSpec) layOut(b *offsets.Binary, f *offsets.Func) (s *offsets.Signature, err error) {
+	s = &offsets.Signature{}
 	if s.Params, err = typed(b, g.params); err != nil {
-		return err
+		return nil, err
 	}
 	if s.Results, err = typed(b, g.results); err != nil {
-		return err
+		return nil, err
 	}
 	if len(s.Params) > 0 && symname.Split(f.Name).Pointer && parted[s.Params[0].Type.Kind] {
-		return errReceiver
+		return nil, errReceiver
 	}
 	b.LayOut(f, s)
-	return nil
+	return s, nil
 }
 
 // parted are kinds of values that are no receiver of a method of pointers, whose place is one register.
@@ -62,20 +64,20 @@ var parted = map[reflect.Kind]bool{
 
 var errReceiver = errors.New("the first parameter of a method is its receiver, here a pointer: (t ptr, …)")
 
-// types finds types of the program in debug information, or else as the program itself knows them.
-func types(b *offsets.Binary) named {
-	return func(name string) (*gotype.Type, bool) {
+// sourceType makes a type of its spelling, by debug information, or else as the program itself knows its types.
+func sourceType(b *offsets.Binary, text string) (*gotype.Type, error) {
+	return parseType(text, func(name string) (*gotype.Type, bool) {
 		if t, ok := b.TypeNamed(name); ok {
 			return t, true
 		}
 		t, err := b.RuntimeTypeNamed(name)
 		return t, err == nil
-	}
+	})
 }
 
-// Variable is what a register holds or leads to when a call of a function begins, or ends:
+// registerVariable is what a register holds or leads to when a call of a function begins, or ends:
 // "goarg2", "+56(+16(goarg4)):string".
-func Variable(b *offsets.Binary, f *offsets.Func, text string) (offsets.Variable, error) {
+func registerVariable(b *offsets.Binary, f *offsets.Func, text string) (offsets.Variable, error) {
 	sel, err := parseSelection(text)
 	if err != nil {
 		return offsets.Variable{}, err
@@ -85,7 +87,7 @@ func Variable(b *offsets.Binary, f *offsets.Func, text string) (offsets.Variable
 
 func typed(b *offsets.Binary, variables []variable) (out []offsets.Variable, err error) {
 	for _, v := range variables {
-		t, err := types(b).parse(v.typ)
+		t, err := sourceType(b, v.typ)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", v.name, err)
 		}
@@ -101,7 +103,7 @@ var (
 )
 
 // add adds the value to a signature, unless it is a part of what is there.
-func (sel *Selection) add(b *offsets.Binary, f *offsets.Func, s *offsets.Signature) error {
+func (sel *selection) add(b *offsets.Binary, f *offsets.Func, s *offsets.Signature) error {
 	switch {
 	case sel.Fetch != "":
 		if base, _ := fetchBase(sel.Fetch); strings.HasPrefix(base, "%") && !b.Processor().Fetches(arch.Reg(base[1:])) {
@@ -123,7 +125,7 @@ func (sel *Selection) add(b *offsets.Binary, f *offsets.Func, s *offsets.Signatu
 }
 
 // fetched is what a fetcharg yields, of a type like s32 or x64.
-func (sel *Selection) fetched() offsets.Variable {
+func (sel *selection) fetched() offsets.Variable {
 	t := &gotype.Type{Name: sel.Type, Kind: reflect.Uint, Size: 8, Align: 8}
 	if strings.HasPrefix(sel.Type, "s") {
 		t.Kind = reflect.Int
@@ -136,8 +138,8 @@ func (sel *Selection) fetched() offsets.Variable {
 
 // inRegister is the value that begins in the Nth integer register, or, for functions that take
 // everything on the stack, in the Nth word there: where it would be behind so many words.
-func (sel *Selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.Variable, err error) {
-	if v.Type, err = types(b).parse(sel.Type); err != nil {
+func (sel *selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.Variable, err error) {
+	if v.Type, err = sourceType(b, sel.Type); err != nil {
 		return v, err
 	}
 	of := v.Type

@@ -1,4 +1,4 @@
-package given
+package target
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 	"github.com/ftgo/ftgo/internal/processors"
 )
 
-// Selection is one value to show: a part of a variable, a register, or anything else that
+// selection is one value to show: a part of a variable, a register, or anything else that
 // the kernel can fetch.
-type Selection struct {
+type selection struct {
 	// Name is what to call it: the path, or what stands before "=".
 	Name string
 	// Path leads to a variable or a part of it: "n", "req.URL.Path", "s.items[0].name",
@@ -33,7 +33,7 @@ type Selection struct {
 	Type string
 }
 
-func (g *Functions) readSelection(items []string) error {
+func (g *funcSpec) readSelection(items []string) error {
 	seen := make(map[string]bool)
 	for _, item := range items {
 		if item == "_" { // as in Go
@@ -47,7 +47,7 @@ func (g *Functions) readSelection(items []string) error {
 			return fmt.Errorf("two are called %q", s.Name)
 		}
 		seen[s.Name] = true
-		g.Select = append(g.Select, s)
+		g.selections = append(g.selections, s)
 	}
 	return nil
 }
@@ -60,9 +60,9 @@ func isPath(item string) bool {
 	return err == nil && (p.Stars > 0 || len(p.Steps) > 1 || capture.Register(item) == 0)
 }
 
-func parseSelection(item string) (s Selection, err error) {
+func parseSelection(item string) (s selection, err error) {
 	if isPath(item) {
-		return Selection{Name: item, Path: item}, nil
+		return selection{Name: item, Path: item}, nil
 	}
 	name, source, renamed := strings.Cut(item, "=")
 	name, source = strings.TrimSpace(name), strings.TrimSpace(source)
@@ -76,7 +76,7 @@ func parseSelection(item string) (s Selection, err error) {
 	if typed && typ == "" {
 		return s, fmt.Errorf("type expected behind %q", source)
 	}
-	s = Selection{Name: name, Type: typ}
+	s = selection{Name: name, Type: typ}
 	base, through := fetchBase(from)
 	if m := goRegister.FindStringSubmatch(base); m != nil {
 		// More than any function takes in registers or has words of parameters.

@@ -1,4 +1,4 @@
-package given
+package target
 
 import (
 	"errors"
@@ -12,9 +12,6 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// named finds a type of the program by its name in debug information.
-type named func(name string) (*gotype.Type, bool)
-
 // words are types of one word, whatever they lead to: a keyword is all, or one of next follows.
 var words = []struct {
 	keyword, next string
@@ -23,9 +20,9 @@ var words = []struct {
 	{"map", "[", reflect.Map}, {"chan", " <", reflect.Chan}, {"<-chan", " <", reflect.Chan}, {"func", "(", reflect.Func},
 }
 
-// parse makes a type of its spelling in a source file, of which "ptr" is one more: a pointer to
-// anything. What a pointer or a slice leads to need not be known.
-func (n named) parse(text string) (*gotype.Type, error) {
+// parseType makes a type of its spelling in a source file, of which "ptr" is one more: a pointer to
+// anything. What a pointer or a slice leads to need not be known. find finds a type of the program by its name.
+func parseType(text string, find func(name string) (*gotype.Type, bool)) (*gotype.Type, error) {
 	text = strings.TrimSpace(text)
 	if text == "ptr" {
 		text = "unsafe.Pointer"
@@ -35,28 +32,28 @@ func (n named) parse(text string) (*gotype.Type, error) {
 	}
 	for _, w := range words {
 		if begins(text, w.keyword, w.next) {
-			if t, ok := n(text); ok && t.Kind == w.kind {
+			if t, ok := find(text); ok && t.Kind == w.kind {
 				return t, nil // which tells more: what its elements are
 			}
 			return &gotype.Type{Name: text, Kind: w.kind, Size: 8, Align: 8}, nil
 		}
 	}
 	switch {
-	case text[:min(1, len(text))] == "*":
-		return n.to(text[1:], gotype.PointerTo)
+	case strings.HasPrefix(text, "*"):
+		return leadingTo(text[1:], find, gotype.PointerTo)
 	case strings.HasPrefix(text, "[]"):
-		return n.to(text[2:], gotype.SliceOf)
+		return leadingTo(text[2:], find, gotype.SliceOf)
 	case strings.HasPrefix(text, "..."):
-		return n.to(text[3:], gotype.SliceOf)
+		return leadingTo(text[3:], find, gotype.SliceOf)
 	case strings.HasPrefix(text, "["):
-		return n.array(text)
+		return parseArray(text, find)
 	case begins(text, "interface", "{ "):
 		methods := strings.TrimSpace(strings.TrimPrefix(text, "interface")) != "{}"
 		return &gotype.Type{Name: text, Kind: reflect.Interface, Size: 16, Align: 8, Methods: methods}, nil
 	case text == "struct{}", text == "struct {}":
 		return &gotype.Type{Name: "struct {}", Kind: reflect.Struct, Align: 1}, nil
 	}
-	if t, ok := n(text); ok {
+	if t, ok := find(text); ok {
 		return t, nil
 	}
 	return nil, unknownError(text)
@@ -82,9 +79,9 @@ func (e unknownError) Error() string {
 	return fmt.Sprintf("type %q: neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is", string(e))
 }
 
-// to is what leads to a type, which need not be known.
-func (n named) to(text string, leading func(elem *gotype.Type) *gotype.Type) (*gotype.Type, error) {
-	elem, err := n.parse(text)
+// leadingTo is what leads to a type, which need not be known.
+func leadingTo(text string, find func(name string) (*gotype.Type, bool), leading func(elem *gotype.Type) *gotype.Type) (*gotype.Type, error) {
+	elem, err := parseType(text, find)
 	var unknown unknownError
 	if errors.As(err, &unknown) && spelling().MatchString(string(unknown)) {
 		t := leading(&gotype.Type{Name: text})
@@ -97,13 +94,13 @@ func (n named) to(text string, leading func(elem *gotype.Type) *gotype.Type) (*g
 	return leading(elem), nil
 }
 
-func (n named) array(text string) (*gotype.Type, error) {
+func parseArray(text string, find func(name string) (*gotype.Type, bool)) (*gotype.Type, error) {
 	number, rest, _ := strings.Cut(text[1:], "]")
 	length, err := strconv.ParseInt(number, 10, 32)
 	if err != nil || length < 0 {
 		return nil, fmt.Errorf("type %q: bad length of an array", text)
 	}
-	elem, err := n.parse(rest)
+	elem, err := parseType(rest, find)
 	if err != nil {
 		return nil, err
 	}

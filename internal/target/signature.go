@@ -1,6 +1,4 @@
-// Package given reads what a user says of functions beside their names: parameters and results
-// where debug information is missing or too much, and which values to show.
-package given
+package target
 
 import (
 	"errors"
@@ -15,22 +13,22 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// Functions are those of a pattern, with what the user says of them.
-type Functions struct {
-	Pattern string
-	// HasSignature: params and results are all that there are, the receiver first.
-	HasSignature    bool
+// funcSpec are the functions of a pattern, with what the user says of them.
+type funcSpec struct {
+	pattern string
+	// hasSignature: params and results are all that there are, the receiver first.
+	hasSignature    bool
 	params, results []variable
-	// Select is what to show, if HasSignature is not set. There may be nothing.
-	Select []Selection
-	// NoResults: no results are to be shown.
-	NoResults bool
+	// selections are what to show, if hasSignature is not set. There may be nothing.
+	selections []selection
+	// noResults: no results are to be shown.
+	noResults bool
 }
 
 // variable is a parameter or a result, with its type as in a source file.
 type variable struct{ name, typ string }
 
-// Parse reads a pattern of functions with what is known of their parameters. Without parentheses
+// parseSpec reads a pattern of functions with what is known of their parameters. Without parentheses
 // behind a whole name it is a plain pattern, and not ok.
 //
 //	main.get                              not ok
@@ -45,17 +43,17 @@ type variable struct{ name, typ string }
 //
 // Names of types make it a signature. The last is one as in a source file, but for the receiver, which is the first
 // parameter. Results without a name are r0, r1 …, parameters p0, p1 ….
-func Parse(text string) (g Functions, ok bool, err error) {
+func parseSpec(text string) (g funcSpec, ok bool, err error) {
 	at, end, err := argumentList(text)
 	if err == nil && at < 0 {
-		return Functions{}, false, nil
+		return funcSpec{}, false, nil
 	}
 	if err == nil {
-		g.Pattern = strings.TrimRight(text[:at], " \t")
+		g.pattern = strings.TrimRight(text[:at], " \t")
 		err = g.read(text[at+1:end-1], strings.TrimSpace(text[end:]))
 	}
 	if err != nil {
-		return Functions{}, false, fmt.Errorf("parse function %q: %w", text, err)
+		return funcSpec{}, false, fmt.Errorf("parse function %q: %w", text, err)
 	}
 	return g, true, nil
 }
@@ -83,32 +81,32 @@ func argumentList(text string) (at, end int, err error) {
 }
 
 // read takes the lists apart, which are without their parentheses but for the results'.
-func (g *Functions) read(params, results string) (err error) {
+func (g *funcSpec) read(params, results string) (err error) {
 	items, err := list(params)
 	if err != nil {
 		return err
 	}
 	for _, item := range items {
 		if name, _, _ := cutType(item); name != item && !strings.Contains(item, "=") && !isPath(item) {
-			g.HasSignature = true
+			g.hasSignature = true
 		}
 	}
 	if strings.HasPrefix(results, "(") && valuepath.End(results, 0) == len(results) {
 		results = results[1 : len(results)-1]
 	}
-	if g.NoResults = results == "-"; g.NoResults {
+	if g.noResults = results == "-"; g.noResults {
 		results = ""
 	}
 	ends, err := list(results)
 	switch {
 	case err != nil:
 		return err
-	case !g.HasSignature && (len(ends) == 0 || areNames(slices.Concat(items, ends))):
+	case !g.hasSignature && (len(ends) == 0 || areNames(slices.Concat(items, ends))):
 		return g.readSelection(slices.Concat(items, ends))
-	case g.NoResults:
+	case g.noResults:
 		return errors.New("- leaves out results where parameters are names, without types")
 	}
-	g.HasSignature = true
+	g.hasSignature = true
 	if g.params, err = variables(items, "p"); err != nil {
 		return err
 	}
