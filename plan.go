@@ -112,7 +112,7 @@ func (j *job) planFuncs(opt uprobe.Options, fetch target.Fetch) (err error) {
 		return err
 	}
 	first := j.plan.Skipped[0]
-	return fmt.Errorf("%s: can't be probed: %w: %w", first.Func.Name, ErrUnsupported, first.Reason)
+	return fmt.Errorf("%s: can't be probed: %w: %w", first.Name, ErrUnsupported, first.Err)
 }
 
 // values is what to fetch of a function's calls.

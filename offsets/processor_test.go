@@ -130,7 +130,7 @@ func TestSecondProcessor(t *testing.T) {
 
 // checkArm64Add looks at one function's events: what they fetch, and what hits make of it.
 func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
-	fn := slices.IndexFunc(plan.Funcs, func(f uprobe.Function) bool { return f.Name == "main.add" })
+	fn := slices.IndexFunc(plan.Funcs, func(f uprobe.Probe) bool { return f.Name == "main.add" })
 	event := func(kind uprobe.Kind) (site int, e *uprobe.Event) {
 		for i := range plan.Events {
 			for k := range plan.Events[i].Sites {

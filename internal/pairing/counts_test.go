@@ -41,7 +41,7 @@ func TestCounts(t *testing.T) {
 		{"returns that nobody waits for", uprobe.Entry, accounting{delivered: [][]uint64{{7}, {5}}, funcs: []funcAccount{{all: entries{7, 0}, timed: entries{7, 0}, abandoned: 1}}},
 			nil, [][]uint64{{7}, {7}}, Counters{Own: true, Overruns: 2}, 0, "", "7-0/6 missing 1; 14=12+0+2"},
 	} {
-		plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: make([]uprobe.Function, 1), Events: make([]uprobe.Event, 2)}
+		plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: make([]uprobe.Probe, 1), Events: make([]uprobe.Event, 2)}
 		plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: c.kind, Addr: 1})
 		plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Return, Addr: 2})
 		plan.Events[0].Filter = c.filter
@@ -60,7 +60,7 @@ func TestCounts(t *testing.T) {
 // TestCountsAbandoned: of 3 timed calls, one of which the stack check made begin anew, one has an end that nobody saw.
 func TestCountsAbandoned(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Events: make([]uprobe.Event, 2)}
-	plan.Funcs = []uprobe.Function{{Func: &offsets.Func{Name: "f"}}}
+	plan.Funcs = []uprobe.Probe{{Func: &offsets.Func{Name: "f"}}}
 	plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: uprobe.Entry, Addr: 1})
 	plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Return, Addr: 2, Stepped: true})
 	account := accounting{delivered: [][]uint64{{4}, {2}}, funcs: []funcAccount{{all: entries{3, 1}, timed: entries{3, 1}, abandoned: 1}}}
@@ -89,7 +89,7 @@ func TestCountsChecks(t *testing.T) {
 		{uprobe.Count, uprobe.EntryJump, 3, 1, 8, 4},
 		{uprobe.Count, uprobe.Entry, 3, 1, 8, 0},
 	} {
-		plan := &uprobe.Plan{Mode: c.mode, Funcs: make([]uprobe.Function, 1), Events: make([]uprobe.Event, 1)}
+		plan := &uprobe.Plan{Mode: c.mode, Funcs: make([]uprobe.Probe, 1), Events: make([]uprobe.Event, 1)}
 		plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: c.kind, Addr: 1})
 		account := accounting{delivered: [][]uint64{{2}}, funcs: []funcAccount{{all: entries{0, 2}}}, unknown: c.unparsed}
 		s := &Stream{reader: new(parse.Reader), pairer: &pairer{plan: plan, account: account}}
@@ -103,7 +103,7 @@ func TestCountsChecks(t *testing.T) {
 // of these probes, 10 more.
 func TestCountsLowered(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Events: make([]uprobe.Event, 2)}
-	plan.Funcs = []uprobe.Function{{Func: &offsets.Func{Name: "f"}}}
+	plan.Funcs = []uprobe.Probe{{Func: &offsets.Func{Name: "f"}}}
 	plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: uprobe.Entry, Addr: 1})
 	plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Counter, Addr: 1})
 	account := accounting{delivered: [][]uint64{{5}, {0}}, funcs: []funcAccount{{all: entries{5, 0}, timed: entries{5, 0}}}}

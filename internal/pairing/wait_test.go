@@ -16,7 +16,7 @@ func TestWaitInCall(t *testing.T) {
 	plan := testPlan()
 	plan.Sched, plan.Reasons, plan.Waits = true, []string{"waiting", "syscall"}, 2
 	for _, reason := range plan.Reasons {
-		plan.Funcs = append(plan.Funcs, uprobe.Function{Func: &offsets.Func{Name: reason}, Sites: &offsets.Sites{}})
+		plan.Funcs = append(plan.Funcs, uprobe.Probe{Func: &offsets.Func{Name: reason}, Sites: &offsets.Sites{}})
 	}
 	var calls []string
 	p := newPairer(plan, returns(func(c *Call) {

@@ -95,7 +95,7 @@ func readPlan(text []byte) (*uprobe.Plan, error) {
 		if f.ABI > offsets.SystemV {
 			return nil, fmt.Errorf("read plan: function %q: ABI %d is not known", f.Name, f.ABI)
 		}
-		p.Funcs = append(p.Funcs, uprobe.Function{
+		p.Funcs = append(p.Funcs, uprobe.Probe{
 			Func:    &offsets.Func{Name: f.Name, Addr: f.Addr, ABI: f.ABI},
 			Sites:   &offsets.Sites{Restarts: f.Restarts},
 			Returns: f.Returns, Point: f.Point, Stepped: f.Stepped,

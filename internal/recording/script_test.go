@@ -21,7 +21,7 @@ func exampleScript() *Script {
 	}
 	return &Script{
 		Title: "Records calls of 2 functions at 11 places, for ftgo report.",
-		Plan: &uprobe.Plan{Processor: amd64.Processor, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "it's.`f`"}, Sites: &offsets.Sites{}}}, Events: []uprobe.Event{
+		Plan: &uprobe.Plan{Processor: amd64.Processor, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "it's.`f`"}, Sites: &offsets.Sites{}}}, Events: []uprobe.Event{
 			{Name: "e0_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}, {Name: "w", Fetch: "+0(%ax)", Type: "x64[2]"}}, Sites: first, Filter: "sp > 1"},
 			{Name: "r1_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}}, Sites: []uprobe.Site{
 				{Offset: 0x10, Fetch: []string{"$stack"}}, {Offset: 0x20, Fetch: []string{"+8(%sp)"}},

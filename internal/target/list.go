@@ -200,20 +200,21 @@ func strategy(s *offsets.Sites) string {
 }
 
 func (l *listing) site(say Say, s site) error {
-	found, skipped, err := s.resolve(say, l.binary)
+	found, err := s.resolve(say, l.binary)
 	if err != nil {
 		return err
 	}
-	for _, s := range skipped {
-		say("%s: can't be probed: %s", s.Function, s.Reason)
-	}
 	for _, in := range found {
-		row := Row{Name: in.Name, Addr: in.Site.Addr(), Offset: in.Site.Offset(), ABI: conventions[in.Func.ABI], Entry: "instruction"}
-		row.File, row.Line, _ = l.binary.Position(row.Addr)
-		if where := fmt.Sprintf("%s+%#x", in.Func.Name, row.Addr-in.Func.Addr); !strings.Contains(in.Name, where) {
-			row.Note = "is " + where
+		if in.Err != nil {
+			say("%s: can't be probed: %v", in.Name, in.Err)
+			continue
 		}
-		if in.Again {
+		row := Row{Name: in.Name, Addr: in.Addr, Offset: in.Sites.Entry.Offset(), ABI: conventions[in.ABI], Entry: "instruction"}
+		row.File, row.Line, _ = l.binary.Position(row.Addr)
+		if f, ok := l.binary.FuncAt(row.Addr); ok && row.Name == s.short() {
+			row.Note = fmt.Sprintf("is %s+%#x", f.Name, row.Addr-f.Addr)
+		}
+		if in.Sites.Restarts {
 			row.Note = "executed again after a failed stack check"
 		}
 		l.rows = append(l.rows, row)

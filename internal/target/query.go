@@ -106,12 +106,11 @@ func collectRarely() (back func()) {
 
 func (t *Target) find(say Say, q *Query, w *wanted) error {
 	for _, s := range w.sites {
-		found, skipped, err := s.resolve(say, t.Binary)
+		found, err := s.resolve(say, t.Binary)
 		if err != nil {
 			return q.located(s.text, err)
 		}
 		t.Sites = append(t.Sites, found...)
-		t.Skipped = append(t.Skipped, skipped...)
 	}
 	all, of, unmatched, err := w.choose(say, q)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -62,57 +61,58 @@ func parseSite(text string) (s site, ok bool, err error) {
 
 // resolve finds the instructions of a site: one by offset, and for a source line one
 // in each function that has code of it and in each inlined copy. Those of them that
-// can't be probed are skipped, unless that is all.
-func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Instruction, skipped []stats.Skipped, err error) {
+// can't be probed have an error, unless that is all.
+func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Probe, err error) {
 	if s.function != "" {
-		in, err := s.byOffset(say, b)
-		return []uprobe.Instruction{in}, nil, err
+		p, err := s.byOffset(say, b)
+		return []uprobe.Probe{p}, err
 	}
 	addrs, err := b.LineAddrs(s.file, s.line)
 	if errors.Is(err, offsets.ErrNoCode) {
-		return nil, nil, nothingf("%w", err)
+		return nil, nothingf("%w", err)
 	} else if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, addr := range addrs {
-		in, err := s.at(b, addr)
-		if err != nil {
-			skipped = append(skipped, stats.Skipped{Function: in.Name, Reason: err.Error()})
-		} else {
-			found = append(found, in)
-		}
+		found = append(found, s.at(b, addr))
 	}
-	if len(found) == 0 {
-		return nil, nil, fmt.Errorf("%s: %s", skipped[0].Function, skipped[0].Reason)
+	if !slices.ContainsFunc(found, func(p uprobe.Probe) bool { return p.Err == nil }) {
+		return nil, fmt.Errorf("%s: %w", found[0].Name, found[0].Err)
 	}
-	if len(addrs) == 1 {
+	if len(found) == 1 {
 		found[0].Name = s.short()
 	}
-	return found, skipped, nil
+	return found, nil
 }
 
-func (s site) byOffset(say Say, b *offsets.Binary) (in uprobe.Instruction, err error) {
-	if in.Func, err = s.in(b); err != nil {
-		return in, err
+// point is an instruction of a function. again: it comes before the stack check and is executed again when that fails.
+func point(name string, f *offsets.Func, at offsets.Site, again bool) uprobe.Probe {
+	fn := &offsets.Func{Name: name, Addr: at.Addr(), Size: 1, ABI: f.ABI}
+	return uprobe.Probe{Func: fn, Sites: &offsets.Sites{Entry: at, Restarts: again}, Point: true}
+}
+
+func (s site) byOffset(say Say, b *offsets.Binary) (p uprobe.Probe, err error) {
+	f, err := s.in(b)
+	if err != nil {
+		return p, err
 	}
-	in.Name = fmt.Sprintf("%s+%#x", in.Func.Name, s.offset)
-	meant := ""
-	if assembly, ok := b.Lookup(in.Func.Name + ".abi0"); ok && isWrapper(b, in.Func) {
-		meant = fmt.Sprintf("; %s is a wrapper of %s, which %s+%#x is in", in.Func.Name, assembly.Name, assembly.Name, s.offset)
+	name, meant := fmt.Sprintf("%s+%#x", f.Name, s.offset), ""
+	if assembly, ok := b.Lookup(f.Name + ".abi0"); ok && isWrapper(b, f) {
+		meant = fmt.Sprintf("; %s is a wrapper of %s, which %s+%#x is in", f.Name, assembly.Name, assembly.Name, s.offset)
 	}
-	code, err := b.Decode(in.Func)
+	var at offsets.Site
+	code, err := b.Decode(f)
 	if err == nil {
-		in.Site, err = code.SiteAt(s.offset)
+		at, err = code.SiteAt(s.offset)
 	}
 	if errors.Is(err, offsets.ErrNoCode) {
-		return in, nothingf("%s: %w%s", in.Name, err, meant)
+		return p, nothingf("%s: %w%s", name, err, meant)
 	} else if err != nil {
-		return in, fmt.Errorf("%s: %w%s", in.Name, err, meant)
+		return p, fmt.Errorf("%s: %w%s", name, err, meant)
 	} else if meant != "" {
-		say("%s%s", in.Name, meant)
+		say("%s%s", name, meant)
 	}
-	in.Again = code.Unprobed == nil && in.Site.Addr() < code.Sites.Entry.Addr()
-	return in, nil
+	return point(name, f, at, code.Unprobed == nil && at.Addr() < code.Sites.Entry.Addr()), nil
 }
 
 // in finds the one function that the site is in.
@@ -141,20 +141,22 @@ func (s site) in(b *offsets.Binary) (*offsets.Func, error) {
 // at is the instruction at an address, or, if that comes before where the function's
 // calls are seen to begin, the one there: what comes earlier is executed again after a
 // failed stack check.
-func (s site) at(b *offsets.Binary, addr uint64) (in uprobe.Instruction, err error) {
+func (s site) at(b *offsets.Binary, addr uint64) uprobe.Probe {
 	f, ok := b.FuncAt(addr)
 	if !ok {
-		return uprobe.Instruction{Name: s.short()}, fmt.Errorf("address %#x: in no function", addr)
+		return uprobe.Probe{Func: &offsets.Func{Name: s.short()}, Err: fmt.Errorf("address %#x: in no function", addr)}
 	}
 	code, err := b.Decode(f)
 	if err == nil && code.Unprobed == nil {
 		addr = max(addr, code.Sites.Entry.Addr())
 	}
-	in = uprobe.Instruction{Func: f, Name: fmt.Sprintf("%s (%s+%#x)", s.short(), f.Name, addr-f.Addr)}
+	var at offsets.Site
 	if err == nil {
-		in.Site, err = code.SiteAt(addr - f.Addr)
+		at, err = code.SiteAt(addr - f.Addr)
 	}
-	return in, err
+	p := point(fmt.Sprintf("%s (%s+%#x)", s.short(), f.Name, addr-f.Addr), f, at, false)
+	p.Err = err
+	return p
 }
 
 // short is a source line without the folders.

@@ -109,15 +109,17 @@ func TestResolveSite(t *testing.T) {
 	marks := fixture.Marks(t, "store.go")
 	said := ""
 	say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }
-	resolve := func(t *testing.T, text string) ([]uprobe.Instruction, error) {
+	resolve := func(t *testing.T, text string) ([]uprobe.Probe, error) {
 		t.Helper()
 		p, ok, err := parseSite(text)
 		if !ok || err != nil {
 			t.Fatalf("parse %q: %t, %v", text, ok, err)
 		}
-		found, skipped, err := p.resolve(say, b)
-		if len(skipped) > 0 {
-			t.Errorf("%s: skipped %v", text, skipped)
+		found, err := p.resolve(say, b)
+		for _, at := range found {
+			if at.Err != nil {
+				t.Errorf("%s: %s: %v", text, at.Name, at.Err)
+			}
 		}
 		return found, err
 	}
@@ -138,14 +140,14 @@ func TestResolveSite(t *testing.T) {
 				t.Fatalf("%s: %d found, %v", name, len(found), err)
 			}
 			s := found[0]
-			if want := fmt.Sprintf("main.(*store).frame+%#x", at); s.Name != want || s.Func != frame || s.Site != sites.Entry || s.Again {
-				t.Errorf("%s: %q at %#x, again %t; want %q at %#x", name, s.Name, s.Site.Addr(), s.Again, want, sites.Entry.Addr())
+			if want := fmt.Sprintf("main.(*store).frame+%#x", at); s.Name != want || s.Sites.Entry != sites.Entry || s.Sites.Restarts {
+				t.Errorf("%s: %q at %#x, again %t; want %q at %#x", name, s.Name, s.Addr, s.Sites.Restarts, want, sites.Entry.Addr())
 			}
 		}
 	})
 	t.Run("offset before the stack check is executed again", func(t *testing.T) {
 		found, err := resolve(t, "main.store.frame+0")
-		if err != nil || len(found) != 1 || !found[0].Again || found[0].Site.Addr() != frame.Addr {
+		if err != nil || len(found) != 1 || !found[0].Sites.Restarts || found[0].Addr != frame.Addr {
 			t.Errorf("%+v, %v", found, err)
 		}
 	})
@@ -155,8 +157,8 @@ func TestResolveSite(t *testing.T) {
 		if err != nil || len(found) != 1 {
 			t.Fatalf("%d found, %v", len(found), err)
 		}
-		if s := found[0]; s.Site != sites.Entry || s.Name != fmt.Sprintf("store.go:%d", line) || s.Again {
-			t.Errorf("%q at %#x; want %#x", s.Name, s.Site.Addr(), sites.Entry.Addr())
+		if s := found[0]; s.Sites.Entry != sites.Entry || s.Name != fmt.Sprintf("store.go:%d", line) || s.Sites.Restarts {
+			t.Errorf("%q at %#x; want %#x", s.Name, s.Addr, sites.Entry.Addr())
 		}
 	})
 	t.Run("line of an inlined function", func(t *testing.T) {
@@ -164,8 +166,12 @@ func TestResolveSite(t *testing.T) {
 		found, err := resolve(t, fmt.Sprintf("lines/store.go:%d", line))
 		var in []string
 		for _, s := range found {
-			in = append(in, s.Func.Name)
-			if want := fmt.Sprintf("store.go:%d (%s+%#x)", line, s.Func.Name, s.Site.Addr()-s.Func.Addr); s.Name != want {
+			f, ok := b.FuncAt(s.Addr)
+			if !ok {
+				t.Fatalf("%s is in no function", s.Name)
+			}
+			in = append(in, f.Name)
+			if want := fmt.Sprintf("store.go:%d (%s+%#x)", line, f.Name, s.Addr-f.Addr); s.Name != want {
 				t.Errorf("label %q, want %q", s.Name, want)
 			}
 		}

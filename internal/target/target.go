@@ -11,7 +11,6 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/recording"
-	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/units"
@@ -24,9 +23,7 @@ import (
 type Target struct {
 	Binary *offsets.Binary
 	Funcs  []*offsets.Func
-	// Sites are the single instructions, Skipped those of them that can't be probed.
-	Sites   []uprobe.Instruction
-	Skipped []stats.Skipped
+	Sites  []uprobe.Probe // the single instructions
 	// Roles are those of Funcs.
 	Roles map[*offsets.Func]Role
 	// given is what the user says of functions' parameters.

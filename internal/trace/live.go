@@ -12,7 +12,6 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
@@ -22,11 +21,10 @@ type Options struct {
 	Filter
 	Recorder
 	Talk
-	With    []string        // names of the kernel events that are told
-	Sched   bool            // latencies are split by what the scheduler did
-	Skipped []stats.Skipped // functions that there is no plan for
-	Entries bool            // calls are told when they begin
-	Steady  bool            // times of a call's lines are to agree
+	With    []string // names of the kernel events that are told
+	Sched   bool     // latencies are split by what the scheduler did
+	Entries bool     // calls are told when they begin
+	Steady  bool     // times of a call's lines are to agree
 	// Once: the first call of each process in an interval is enough; the probes are out for the
 	// rest of it. Alone: there is one process.
 	Once, Alone bool

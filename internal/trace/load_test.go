@@ -17,7 +17,7 @@ import (
 func planWith(funcs int, events ...[]int) *uprobe.Plan {
 	p := &uprobe.Plan{Mode: uprobe.Latency, Processor: amd64.Processor}
 	for i := range funcs {
-		p.Funcs = append(p.Funcs, uprobe.Function{Func: &offsets.Func{Name: fmt.Sprintf("main.f%d", i)}, Returns: true})
+		p.Funcs = append(p.Funcs, uprobe.Probe{Func: &offsets.Func{Name: fmt.Sprintf("main.f%d", i)}, Returns: true})
 	}
 	for _, of := range events {
 		var ev uprobe.Event

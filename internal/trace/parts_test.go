@@ -36,7 +36,7 @@ func TestManyValues(t *testing.T) {
 			if name == "weighed by their size" {
 				keptBy = BySum
 			}
-			plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
+			plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
 			observe := func(c *pairing.Call) Observed {
 				return Observed{Value: fmt.Sprintf("/api/user/%d/some/path", c.Args[0]), Amount: int64(c.Args[1]), Counts: true}
 			}
@@ -128,7 +128,7 @@ func TestManyValues(t *testing.T) {
 // TestWeightlessValues: a value that has lost its row and got it back is not exact, even if rows are kept
 // for time and no call took any.
 func TestWeightlessValues(t *testing.T) {
-	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
 	observe := func(c *pairing.Call) Observed { return Observed{Value: fmt.Sprint(c.Args[0])} }
 	totals := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{ready: true}, ByValue: true, Observe: observe, KeptBy: ByTime})
 	for i := range uint64(3 * stats.MaxParts) {
@@ -148,7 +148,7 @@ func TestWeightlessValues(t *testing.T) {
 
 // TestManyProcessesWithoutValues: they make no more rows than those with values.
 func TestManyProcessesWithoutValues(t *testing.T) {
-	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
 	observe := func(*pairing.Call) Observed { return Observed{Value: "did not return", Rest: stats.Unvalued} }
 	totals := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{ready: true}, PerProcess: true, ByValue: true, Observe: observe, KeptBy: ByCalls})
 	for pid := range 3 * stats.MaxParts {

@@ -12,7 +12,7 @@ import (
 // TestPendingCalls: calls that end before the costs of probes are known are timed as those
 // that end later.
 func TestPendingCalls(t *testing.T) {
-	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
 	costs := pairing.HitCosts{Least: hitCost(50, 500, 0), Typical: hitCost(100, 900, 0), Most: hitCost(200, 1500, 0)}
 	calls := []pairing.Call{
 		{PID: 7, Goid: 1, Depth: 1, End: 160, Outcome: pairing.Returned},

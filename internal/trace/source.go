@@ -209,13 +209,12 @@ func (w *window) reading(at tracefs.Mark) *Reading {
 	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: inexact})
 	r := &Reading{From: w.from.At, At: at.At, err: err, Counts: c, Unfollowed: c.Unfollowed}
 	r.Summary = stats.Summary{
-		Probes: w.plan.Probes(), Functions: w.plan.Asked(), Skipped: slices.Clone(w.opt.Skipped),
-		Host: w.host, Began: w.from.At, Seconds: at.At.Sub(w.from.At).Seconds(),
+		Probes: w.plan.Probes(), Functions: w.plan.Asked(), Host: w.host, Began: w.from.At, Seconds: at.At.Sub(w.from.At).Seconds(),
 		Pass: max(w.from.Width, at.Width), LatencyMeasured: w.plan.Mode == uprobe.Latency, Clock: w.clock.Clock,
 		Vanished: slices.Sorted(maps.Keys(w.vanished.told)),
 	}
 	for _, s := range w.plan.Skipped {
-		r.Skipped = append(r.Skipped, stats.Skipped{Function: s.Func.Name, Reason: s.Reason.Error()})
+		r.Skipped = append(r.Skipped, stats.Skipped{Function: s.Name, Reason: s.Err.Error()})
 	}
 	r.Streamed, r.Elsewhere = w.plan.Mode != uprobe.Count, c.Elsewhere
 	r.Hits, r.Delivered, r.Filtered, r.Lost, r.Counted, r.Unparsed = c.Hits, c.Delivered, c.Filtered, c.Lost, c.CountedOnly, c.Unparsed

@@ -28,15 +28,16 @@ const (
 	CountRecorded
 )
 
-// Function is one function of a plan.
-type Function struct {
+// Probe is a function of a plan, or a single instruction.
+type Probe struct {
 	*offsets.Func
 	Sites   *offsets.Sites // where its calls begin and end
 	Returns bool           // its calls are seen to end
-	Point   bool           // it is one instruction, Sites.Entry, rather than a function
+	Point   bool           // it is one instruction, Sites.Entry, rather than a function. Sites.Restarts: it may be executed twice in a call
 	Stepped bool           // so is the instruction where its calls are seen to begin ([Site].Stepped)
 	Later   bool           // all its events are of [Plan.Again]
 	Values  Values         // those fetched with its calls
+	Err     error          // why it can't be probed, of those of [Plan.Skipped]
 }
 
 // Values is what to fetch of a function's calls.
@@ -50,19 +51,13 @@ type Values struct {
 	Fails bool
 }
 
-// Skipped is a function that was asked for and left out.
-type Skipped struct {
-	Func   *offsets.Func
-	Reason error
-}
-
 // Plan is what to probe, and what a hit of it means.
 type Plan struct {
 	Binary    *offsets.Binary
 	Processor arch.Processor // the one that the binary is for
 	Mode      Mode
-	Funcs     []Function
-	Skipped   []Skipped
+	Funcs     []Probe
+	Skipped   []Probe // those that were asked for and left out
 	Events    []Event
 	// BySP: calls are told apart by the stack pointer alone, since nothing that can be fetched stands
 	// for a goroutine, not even a thread (gccgo, whose stacks never move).
@@ -111,7 +106,7 @@ func (p *Plan) StackWords() int {
 type Options struct {
 	Mode     Mode
 	Features tracefs.Features // what the kernel can do
-	Points   []Instruction    // single instructions to probe
+	Points   []Probe          // single instructions, which are probed, too
 	// Stack is how many callers to fetch where calls begin, at most MaxStack. It is no more
 	// than one of Go before 1.7, which keeps no frame pointers. Not for counting.
 	Stack int
@@ -141,14 +136,6 @@ type Options struct {
 	Progress func(what string, done, of int)
 }
 
-// Instruction is an instruction to probe, and what to call it: "main.get+0x1a".
-type Instruction struct {
-	Name  string
-	Func  *offsets.Func
-	Site  offsets.Site
-	Again bool // it comes before the stack check and is executed again when that fails
-}
-
 // New plans the probing of functions of a binary. Functions that can't be probed
 // safely are in Plan.Skipped. Events are in the order that [tracefs.Start] wants:
 // what begins calls, what ends them, and the runtime probes of goroutines' ends.
@@ -156,20 +143,26 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	p := &Plan{Binary: b, Processor: b.Processor(), Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded, Regroups: opt.Regroups}
 	_, p.BySP = b.Lookup("__morestack")
 	sites := 0
-	for _, r := range decodeAll(b, funcs, opt.Progress) {
-		if r.err != nil {
-			p.Skipped = append(p.Skipped, Skipped{r.fn, r.err})
+	for _, point := range opt.Points {
+		if point.Err != nil {
+			p.Skipped = append(p.Skipped, point)
+		}
+	}
+	for _, f := range decodeAll(b, funcs, opt.Progress) {
+		if f.Err != nil {
+			p.Skipped = append(p.Skipped, f)
 			continue
 		}
-		f := Function{Func: r.fn, Sites: r.sites, Returns: opt.Mode == Latency && len(r.sites.Returns)+len(r.sites.Tails)+len(r.sites.CondTails) > 0}
+		f.Returns = opt.Mode == Latency && len(f.Sites.Returns)+len(f.Sites.Tails)+len(f.Sites.CondTails) > 0
 		f.Later = opt.First > 0 && sites >= opt.First
 		sites += f.places(opt.Mode == Latency)
 		p.Funcs = append(p.Funcs, f)
-		p.BySP = p.BySP || r.sites.SplitStack
+		p.BySP = p.BySP || f.Sites.SplitStack
 	}
-	for _, i := range opt.Points {
-		fn := &offsets.Func{Name: i.Name, Addr: i.Site.Addr(), Size: 1, ABI: i.Func.ABI}
-		p.Funcs = append(p.Funcs, Function{Func: fn, Sites: &offsets.Sites{Entry: i.Site, Restarts: i.Again}, Point: true})
+	for _, point := range opt.Points {
+		if point.Err == nil {
+			p.Funcs = append(p.Funcs, point)
+		}
 	}
 	if err := p.addValues(&opt); err != nil || len(p.Funcs) == 0 && (!opt.Waits || len(funcs)+len(opt.Points) > 0) {
 		return p, err
@@ -228,7 +221,8 @@ func (p *Plan) addValues(opt *Options) error {
 		}
 		switch out, ok := errors.AsType[leaveOut](err); {
 		case ok:
-			p.Skipped = append(p.Skipped, Skipped{f.Func, out.error})
+			f.Err = out.error
+			p.Skipped = append(p.Skipped, f)
 		case err != nil:
 			return err
 		default:
@@ -248,7 +242,7 @@ func (p *Plan) sites() (n int) {
 }
 
 // places is how many sites the function has if its calls are timed, or not.
-func (f *Function) places(timed bool) int {
+func (f *Probe) places(timed bool) int {
 	switch {
 	case timed:
 	case f.Sites.Again != nil:

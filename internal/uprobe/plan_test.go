@@ -99,7 +99,7 @@ of kind 7: +0(+0(%sp)) +16(+0(%sp)) +8(+16(+0(%sp)))
 			got, want := outline(p), c.want
 			if c.name == "runtime and assembly" {
 				// How often runtime.mallocgc returns is its own business; gogo ends by a jump.
-				n := len(p.Funcs[slices.IndexFunc(p.Funcs, func(f Function) bool { return f.Name == "runtime.mallocgc" })].Sites.Returns)
+				n := len(p.Funcs[slices.IndexFunc(p.Funcs, func(f Probe) bool { return f.Name == "runtime.mallocgc" })].Sites.Returns)
 				want = strings.Replace(want, "r 12 sites", fmt.Sprintf("r %d sites", n+1), 1)
 			}
 			if got != want {

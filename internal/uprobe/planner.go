@@ -29,20 +29,15 @@ type planner struct {
 	nonce    string
 	limit    int // of the sites of an event
 	events   []Event
-	open     map[shape]int      // the event that takes the next site of a shape
-	made     int                // the number of events made before, which these join in a running session
-	taken    map[takenSite]bool // the addresses of each event's sites
-}
-
-type takenSite struct {
-	event int
-	addr  uint64
+	open     map[shape]int     // the event that takes the next site of a shape
+	made     int               // the number of events made before, which these join in a running session
+	taken    []map[uint64]bool // the addresses of each event's sites
 }
 
 func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 	c := &planner{
 		plan: p, fetcher: newFetcher(p.Binary), features: on, nonce: nonce, limit: 1,
-		open: make(map[shape]int), taken: make(map[takenSite]bool),
+		open: make(map[shape]int),
 	}
 	if on.Append {
 		if c.limit = SitesPerEvent(p.sites()); p.Regroups > 0 {
@@ -84,14 +79,15 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 		i = len(c.events)
 		c.open[sh] = i
 		c.events = append(c.events, c.event(sh, i, values))
+		c.taken = append(c.taken, make(map[uint64]bool))
 	}
 	if values != nil {
 		ev := &c.events[i]
 		site.fetches(ev.Args[:len(ev.Args)-len(values.Args)])
 		site.fetches(values.Args)
 	}
-	if at := (takenSite{i, site.Addr}); !c.taken[at] { // a second one is left out
-		c.taken[at] = true
+	if !c.taken[i][site.Addr] { // a second one is left out
+		c.taken[i][site.Addr] = true
 		c.events[i].Sites = append(c.events[i].Sites, site)
 	}
 }
@@ -100,8 +96,8 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 // the next one only after a grace period, in which it goes on to cost the program something.
 func (c *planner) together(sh shape, addr uint64) bool {
 	p := c.plan
-	for i := range c.events { // an event has a place once: what begins and ends with one instruction takes two
-		if c.taken[takenSite{i, addr}] {
+	for _, taken := range c.taken { // an event has a place once: what begins and ends with one instruction takes two
+		if taken[addr] {
 			return false
 		}
 	}
@@ -214,7 +210,7 @@ func (c *planner) subtracts(counts bool) bool {
 }
 
 // entry is the site where calls of a function are seen to begin.
-func (c *planner) entry(f *Function) (Kind, offsets.Site) {
+func (c *planner) entry(f *Probe) (Kind, offsets.Site) {
 	kind, site := Entry, f.Sites.Entry
 	switch s := f.Sites; {
 	case f.Point:
@@ -252,7 +248,7 @@ func (c *planner) emulated(s offsets.Site) bool {
 // In Go code a register is g, and SP is on g's stack. The exceptions: assembly (ABI0) may
 // be entered from C or use the register for itself; and in package runtime a signal handler
 // runs on a stack of its own before it switches g.
-func (c *planner) identity(f *Function) (begin, end identity) {
+func (c *planner) identity(f *Probe) (begin, end identity) {
 	switch {
 	// Nothing is fetched, or from registers alone: then neither goroutines nor their stacks are known.
 	case !c.plan.identifies() || !c.features.Memory || f.Point || f.ABI == offsets.SystemV:
@@ -306,23 +302,16 @@ func Share(events []Event) {
 	}
 }
 
-// decoded is what became of one function.
-type decoded struct {
-	fn    *offsets.Func
-	sites *offsets.Sites
-	err   error
-}
-
 // decodeAll decodes functions on all CPUs, in their order, and tells progress, if it is not nil.
-func decodeAll(b *offsets.Binary, funcs []*offsets.Func, progress func(what string, done, of int)) []decoded {
-	out := make([]decoded, len(funcs))
+func decodeAll(b *offsets.Binary, funcs []*offsets.Func, progress func(what string, done, of int)) []Probe {
+	out := make([]Probe, len(funcs))
 	var next, done atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(funcs)) {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(funcs)); i = next.Add(1) - 1 {
 				sites, err := b.Sites(funcs[i])
-				out[i] = decoded{funcs[i], sites, err}
+				out[i] = Probe{Func: funcs[i], Sites: sites, Err: err}
 				if n := done.Add(1); progress != nil {
 					progress("functions decoded", int(n), len(funcs))
 				}

@@ -105,7 +105,7 @@ func TestAgain(t *testing.T) {
 func planWith(funcs int, events ...[]int) *Plan {
 	p := &Plan{Mode: Latency}
 	for i := range funcs {
-		p.Funcs = append(p.Funcs, Function{Func: &offsets.Func{Name: fmt.Sprintf("main.f%d", i)}, Returns: true})
+		p.Funcs = append(p.Funcs, Probe{Func: &offsets.Func{Name: fmt.Sprintf("main.f%d", i)}, Returns: true})
 	}
 	for _, of := range events {
 		var ev Event

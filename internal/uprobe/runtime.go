@@ -258,7 +258,7 @@ func (c *planner) addSchedProbes() error {
 // no stack.
 func (c *planner) addWaits() {
 	for _, name := range c.plan.Reasons {
-		c.plan.Funcs = append(c.plan.Funcs, Function{
+		c.plan.Funcs = append(c.plan.Funcs, Probe{
 			Func: &offsets.Func{Name: "[" + name + "]"}, Sites: &offsets.Sites{}, Returns: true,
 		})
 	}

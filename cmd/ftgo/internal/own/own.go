@@ -117,7 +117,7 @@ func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Opti
 		return nil, nil, nil, err
 	}
 	if len(plan.Skipped) > 0 {
-		return nil, nil, nil, fmt.Errorf("probe %s: %w", plan.Skipped[0].Func.Name, plan.Skipped[0].Reason)
+		return nil, nil, nil, fmt.Errorf("probe %s: %w", plan.Skipped[0].Func.Name, plan.Skipped[0].Err)
 	}
 	if c, err = newCode(b, funcs, reflect.ValueOf(f.Framed.Call).UnsafePointer()); err != nil {
 		return nil, nil, nil, err

@@ -162,7 +162,7 @@ func TestPanics(t *testing.T) {
 }
 
 func fakeJob(s trace.Source, v View) *Job {
-	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "main.f"}, Sites: &offsets.Sites{}, Returns: true}}}
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "main.f"}, Sites: &offsets.Sites{}, Returns: true}}}
 	return &Job{
 		Scene: Scene{Env: &cli.Env{Stdout: io.Discard, Stderr: io.Discard}, Plan: plan, Out: io.Discard},
 		View:  v, Source: s, Costs: trace.NoCosts{}, Ready: func() error { return nil },

@@ -188,7 +188,7 @@ func (p *planned) sayApart(wanted bool) {
 func (p *planned) source() trace.Options {
 	want := p.view.Needs()
 	opt := trace.Options{
-		Filter: p.Filter(), Talk: &p.Env.Env, Skipped: p.target.Skipped, Sched: p.Sched || p.Waits,
+		Filter: p.Filter(), Talk: &p.Env.Env, Sched: p.Sched || p.Waits,
 		Recorder: trace.Recorder{Features: p.features, BufferKB: p.BufferKB, Raw: p.raw, Shared: p.Force},
 		Entries:  want.Entries, Steady: want.Steady, Once: want.Once, Limit: want.Limit,
 		Alone: !p.mixed(), Wait: p.Wait, At: p.At,
@@ -225,5 +225,5 @@ func (p *planned) planFor(opt uprobe.Options) (err error) {
 	if n := len(p.plan.Skipped) - 1; n > 0 {
 		more = fmt.Sprintf("; nor can %d more", n)
 	}
-	return cli.Nothing("%s: can't be probed: %v%s", first.Func.Name, first.Reason, more)
+	return cli.Nothing("%s: can't be probed: %v%s", first.Name, first.Err, more)
 }

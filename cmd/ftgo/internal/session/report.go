@@ -16,7 +16,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/recording"
-	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -211,9 +210,9 @@ func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 	case needs != "" && o.Lines.Where != "":
 		return nil, fmt.Errorf("--where of what was recorded for %s: %w: script --as trace has values", rec.About.Command, errNotRecorded)
 	}
-	p.target.Skipped = nil
+	p.plan.Skipped = nil // they are those that the script has said
 	for _, s := range was.Skipped {
-		p.target.Skipped = append(p.target.Skipped, stats.Skipped{Function: s[0], Reason: s[1]})
+		p.plan.Skipped = append(p.plan.Skipped, uprobe.Probe{Func: &offsets.Func{Name: s[0]}, Err: errors.New(s[1])})
 	}
 	return p, nil
 }
@@ -333,6 +332,5 @@ func (p *planned) planAgain(rec *recording.Recording, needs string) error {
 		return fmt.Errorf("%s: %w: this ftgo, or what is asked for, needs other values than were fetched (made by ftgo %s): %w",
 			needs, errNotRecorded, rec.About.Made, err)
 	}
-	p.plan.Skipped = nil // they are those that the script has said
 	return nil
 }

@@ -269,11 +269,8 @@ func (p *planned) recorded() recording.Options {
 			}
 		}
 	}
-	for _, s := range p.target.Skipped {
-		a.Skipped = append(a.Skipped, [2]string{s.Function, s.Reason})
-	}
 	for _, s := range p.plan.Skipped {
-		a.Skipped = append(a.Skipped, [2]string{s.Func.Name, s.Reason.Error()})
+		a.Skipped = append(a.Skipped, [2]string{s.Name, s.Err.Error()})
 	}
 	return a
 }

@@ -17,7 +17,7 @@ import (
 func linesOf() *Lines {
 	f := &offsets.Func{Name: "main.get"}
 	scene := &run.Scene{
-		Plan: &uprobe.Plan{Funcs: []uprobe.Function{{Func: f}}}, Target: &target.Target{Roles: map[*offsets.Func]target.Role{}}, Clock: &trace.Clock{},
+		Plan: &uprobe.Plan{Funcs: []uprobe.Probe{{Func: f}}}, Target: &target.Target{Roles: map[*offsets.Func]target.Role{}}, Clock: &trace.Clock{},
 	}
 	v := &Lines{stream: stream{opt: &Options{}, Scene: scene, memory: addresses.NewMemories(nil, true)}}
 	v.funcs = map[*offsets.Func]*funcLines{f: {note: "not known"}}

@@ -19,7 +19,7 @@ func TestOverviewHead(t *testing.T) {
 	table := &trace.Table{Reading: &trace.Reading{Summary: stats.Summary{Functions: 3}}}
 	for i, f := range []stats.Func{{Name: "main.called", Calls: 2}, {Name: "main.named"}, {Name: "main.wild"}} {
 		of := &offsets.Func{Name: f.Name}
-		scene.Plan.Funcs = append(scene.Plan.Funcs, uprobe.Function{Func: of})
+		scene.Plan.Funcs = append(scene.Plan.Funcs, uprobe.Probe{Func: of})
 		scene.Target.Roles[of] = target.Role{Named: i == 1}
 		f.Func = i
 		table.Whole = append(table.Whole, f.Over(1))
