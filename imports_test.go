@@ -29,20 +29,19 @@ type arrow struct {
 var arrows = []arrow{
 	{from: ".", to: []string{
 		module + "/internal/addresses", module + "/internal/machine", module + "/internal/printable", module + "/internal/procfs", module + "/internal/stats", module + "/internal/target",
-		module + "/internal/trace", module + "/internal/units", module + "/offsets", module + "/offsets/gotype", module + "/internal/pairing", module + "/internal/recording",
+		module + "/internal/trace", module + "/offsets", module + "/offsets/gotype", module + "/internal/pairing", module + "/internal/recording",
 		module + "/internal/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "internal/valuepath", to: nil},
 	{from: "internal/procfs", to: []string{"golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
 		module + "/internal/valuepath",
 		module + "/offsets", "golang.org/x/sys/unix", module + "/internal/processors", module + "/internal/arch", module + "/internal/procfs", module + "/internal/stats",
-		module + "/internal/units", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/capture", module + "/offsets/gotype", module + "/internal/symname",
+		module + "/internal/printable", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/capture", module + "/offsets/gotype", module + "/internal/symname",
 		module + "/internal/uprobe"}},
 	{from: "internal/edit", to: nil},
 	{from: "internal/printable", to: []string{module + "/internal/valuepath", "github.com/olekukonko/tablewriter/..."}},
 	{from: "internal/processors", to: []string{module + "/internal/arch", module + "/internal/arch/amd64", module + "/internal/arch/arm64"}},
 	{from: "internal/doctor", to: []string{"golang.org/x/sys/unix", module + "/internal/procfs", module + "/internal/tracefs", module + "/internal/machine"}},
-	{from: "internal/units", to: nil},
 	{from: "internal/arch/arm64", to: []string{module + "/internal/arch", module + "/offsets/gotype"}},
 	{from: "internal/arch/amd64", to: []string{module + "/internal/arch", module + "/offsets/gotype", "golang.org/x/arch/x86/x86asm"}},
 	{from: "internal/arch", to: []string{module + "/offsets/gotype"}},
@@ -65,31 +64,31 @@ var arrows = []arrow{
 	{from: "internal/stats", to: []string{module + "/internal/pairing"}},
 	{from: "internal/metrics", to: []string{
 		module + "/internal/machine", module + "/internal/stats", "github.com/prometheus/client_golang/prometheus/...", "github.com/prometheus/client_model/go", module + "/internal/pairing",
-		module + "/internal/units", "go.opentelemetry.io/proto/slim/otlp/...", "google.golang.org/protobuf/..."}},
+		module + "/internal/printable", "go.opentelemetry.io/proto/slim/otlp/...", "google.golang.org/protobuf/..."}},
 	{from: "internal/budget", to: nil},
 	{from: "internal/addresses", to: []string{
 		module + "/internal/capture", module + "/internal/pairing", module + "/internal/procfs", module + "/internal/stats", module + "/internal/uprobe", module + "/offsets", module + "/offsets/gotype"}},
 	{from: "internal/trace", to: []string{
 		module + "/internal/addresses", module + "/internal/procfs", module + "/internal/machine", module + "/internal/pairing", module + "/internal/printable", module + "/internal/budget",
-		module + "/internal/stats", module + "/internal/units", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/uprobe"}},
-	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/units", "github.com/gdamore/tcell/v3"}},
+		module + "/internal/stats", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/uprobe"}},
+	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", "github.com/gdamore/tcell/v3"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/top", module + "/internal/doctor", module + "/internal/target", module + "/offsets", module + "/internal/pairing",
-		module + "/internal/stats", "github.com/google/pprof/profile", module + "/offsets/gotype", module + "/internal/capture", module + "/internal/printable", module + "/internal/units"}},
+		module + "/internal/stats", "github.com/google/pprof/profile", module + "/offsets/gotype", module + "/internal/capture", module + "/internal/printable"}},
 	{from: "cmd/ftgo/internal/cli", to: []string{
 		module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/edit", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target",
-		module + "/offsets", module + "/internal/symname", module + "/internal/units", module + "/internal/tracefs", "github.com/spf13/pflag"}},
+		module + "/offsets", module + "/internal/symname", module + "/internal/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/internal/printable", "golang.org/x/sys/unix"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/printable", module + "/offsets/gotype", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/run", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/addresses", module + "/internal/printable", module + "/internal/target", module + "/internal/trace",
-		module + "/internal/units", module + "/offsets", module + "/internal/pairing", module + "/internal/tracefs", module + "/internal/uprobe"}},
+		module + "/offsets", module + "/internal/pairing", module + "/internal/tracefs", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo/internal/compare", to: []string{module + "/internal/stats"}},
 	{from: "cmd/ftgo/internal/calltree", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/capture", module + "/internal/pairing"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
 		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/calltree", module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run",
 		module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/where", module + "/internal/addresses", module + "/internal/valuepath",
-		module + "/internal/metrics", module + "/internal/printable", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units",
+		module + "/internal/metrics", module + "/internal/printable", module + "/internal/stats", module + "/internal/target", module + "/internal/trace",
 		module + "/offsets", module + "/internal/symname", module + "/offsets/gotype", module + "/internal/pairing", module + "/internal/tracefs", module + "/internal/uprobe",
 		module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/own", to: []string{
@@ -99,7 +98,7 @@ var arrows = []arrow{
 		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/cli",
 		module + "/cmd/ftgo/internal/own", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where",
 		module + "/internal/printable", module + "/internal/procfs", module + "/internal/machine", module + "/internal/metrics", module + "/internal/stats", module + "/internal/target",
-		module + "/internal/trace", module + "/internal/units", module + "/offsets", module + "/internal/pairing", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/doctor",
+		module + "/internal/trace", module + "/offsets", module + "/internal/pairing", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/doctor",
 		module + "/internal/uprobe"}},
 	{from: "cmd/ftgo", to: []string{module + "/..."}},
 	{from: "scripts", to: []string{"go.yaml.in/yaml/v3"}},

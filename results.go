@@ -15,7 +15,6 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
-	"github.com/ftgo/ftgo/internal/units"
 )
 
 // Func is a function of the program.
@@ -69,7 +68,7 @@ func (c *Call) Arg(name string) Value {
 func (c *Call) String() string {
 	latency, end := "-", c.Outcome.String()
 	if c.Outcome == Returned {
-		latency = units.Duration(c.Took.Nanoseconds())
+		latency = printable.Duration(c.Took.Nanoseconds())
 	}
 	b := fmt.Appendf(nil, "%8s  ", latency)
 	if c.Goroutine == 0 {
@@ -232,7 +231,7 @@ type LossError struct {
 }
 
 func (e *LossError) Error() string {
-	text := fmt.Sprintf("%d of %s lost", e.Lost, units.Plural(e.Hits, "hit"))
+	text := fmt.Sprintf("%d of %s lost", e.Lost, printable.Plural(e.Hits, "hit"))
 	if e.Unknown != nil {
 		text += "; " + e.Unknown.Error()
 	}
@@ -266,7 +265,7 @@ func (j *job) doubt(t *trace.Table) error {
 	case len(t.Vanished) > 0:
 		return fmt.Errorf("probes have vanished from process %d, which has changed its code or dropped it", t.Vanished[0])
 	case t.Unparsed > 0:
-		return fmt.Errorf("%s of the kernel's not understood", units.Plural(t.Unparsed, "line"))
+		return fmt.Errorf("%s of the kernel's not understood", printable.Plural(t.Unparsed, "line"))
 	}
 	return nil
 }

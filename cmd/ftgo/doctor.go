@@ -12,8 +12,8 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/tracefs"
-	"github.com/ftgo/ftgo/internal/units"
 )
 
 func doctorCommand(e *env) *cli.Command {
@@ -67,7 +67,7 @@ func examine(ctx context.Context, e *env) (findings []doctor.Finding, ns any, wo
 		}
 	}
 	cost := doctor.Finding{Check: "cost", State: doctor.OK}
-	text := func(ns float64) string { return units.Duration(int64(math.Round(ns))) }
+	text := func(ns float64) string { return printable.Duration(int64(math.Round(ns))) }
 	switch {
 	case works:
 		ns = map[string]float64{"entry": result.Emulated, "return": result.Stepped, "word": result.Word, "fault": result.Fault}
@@ -91,7 +91,7 @@ func examine(ctx context.Context, e *env) (findings []doctor.Finding, ns any, wo
 // allowance says what budgets allow where hits cost so much.
 func allowance(cost pairing.HitCost) string {
 	calls := func(percent, cost float64) string {
-		return units.Compact(math.Floor(percent / 100 * 1e9 / max(cost, 1)))
+		return printable.Compact(math.Floor(percent / 100 * 1e9 / max(cost, 1)))
 	}
 	var texts []string
 	for _, percent := range []float64{1, 5, 25} {

@@ -11,7 +11,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/internal/units"
 )
 
 // listVariables lists what watch can show, of the program's own module.
@@ -29,7 +28,7 @@ func listVariables(e *env, o *session.Options) (err error) {
 	if err != nil {
 		return err
 	}
-	more := fmt.Sprintf("%s of other packages: a glob selects them, like 'net/http.*'", units.Plural(others, "variable"))
+	more := fmt.Sprintf("%s of other packages: a glob selects them, like 'net/http.*'", printable.Plural(others, "variable"))
 	if len(variables) == 0 {
 		return cli.Nothing("%s: no variables of its own are known; there are %s", o.Binary, more)
 	}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/units"
+	"github.com/ftgo/ftgo/internal/printable"
 	"google.golang.org/protobuf/proto"
 
 	metricsservice "go.opentelemetry.io/proto/slim/otlp/collector/metrics/v1"
@@ -212,7 +212,7 @@ func (s *Sender) Close(ctx context.Context) {
 	}
 	if left > 0 {
 		s.fail("shutdown", left)
-		s.tell("%s not sent to %s: the collector took none of them in time", units.Plural(left, s.kind.item), s.to.URL.Redacted())
+		s.tell("%s not sent to %s: the collector took none of them in time", printable.Plural(left, s.kind.item), s.to.URL.Redacted())
 	}
 }
 
@@ -295,7 +295,7 @@ func (s *Sender) settle(o *outcome, m message) {
 	if o.message != "" && o.message != s.said { // of each that is refused would be too often
 		s.said = o.message
 		if o.rejected > 0 {
-			s.tell("%s rejected by the collector at %s: %s", units.Plural(o.rejected, s.kind.item), where, o.message)
+			s.tell("%s rejected by the collector at %s: %s", printable.Plural(o.rejected, s.kind.item), where, o.message)
 		} else {
 			s.tell("the collector at %s says: %s", where, o.message)
 		}

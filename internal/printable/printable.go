@@ -1,5 +1,5 @@
 // Package printable makes text of unknown origin safe for terminals, on lines of its own, and
-// measures it.
+// measures it; and it writes durations, rates and counts for people.
 package printable
 
 import (

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/symname"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -58,7 +58,7 @@ func (w *wanted) choose(say Say, q *Query) (all []*offsets.Func, of [][]*offsets
 		}
 	}
 	if left > 0 {
-		say("%s left out, which --wrappers selects", units.Plural(left, "wrapper"))
+		say("%s left out, which --wrappers selects", printable.Plural(left, "wrapper"))
 	}
 	return each(slices.Concat(of...)), of, unmatched, nil
 }
@@ -206,7 +206,7 @@ func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Patt
 	if n := len(meanings) - maxMeanings; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return p, nothingf("%s: %q is the end of %s: %s%s; '%s' takes %s", b.File().Path(), text, units.Plural(len(meanings), "name"),
+	return p, nothingf("%s: %q is the end of %s: %s%s; '%s' takes %s", b.File().Path(), text, printable.Plural(len(meanings), "name"),
 		strings.Join(meanings[:min(len(meanings), maxMeanings)], ", "), more, all, number)
 }
 
@@ -238,7 +238,7 @@ func noMatch(b *offsets.Binary, pattern string, regexp bool) error {
 	if name := inlined(b, pattern); name != "" {
 		at, _ := b.Inlined()
 		return nothingf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe",
-			b.File().Path(), name, units.Plural(len(at[name]), "place"))
+			b.File().Path(), name, printable.Plural(len(at[name]), "place"))
 	}
 	if library := imported(b, pattern); library != "" {
 		return nothingf("%s: %s is of %s, which it loads: name that instead, as in ftgo count %s %s", b.File().Path(), pattern, library, library, pattern)

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/symname"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -232,7 +232,7 @@ func inlinedNote(calls []offsets.Frame) string {
 	if len(calls) > shown {
 		list = append(list, "…")
 	}
-	return fmt.Sprintf("inlined at %s: %s", units.Plural(len(calls), "place"), strings.Join(list, ", "))
+	return fmt.Sprintf("inlined at %s: %s", printable.Plural(len(calls), "place"), strings.Join(list, ", "))
 }
 
 // SignatureText writes a function as trace takes it for FUNC:

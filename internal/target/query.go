@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -140,7 +140,7 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 		}
 		say("%v", err)
 		if more := len(unmatched) - maxExplained; i+1 == maxExplained && more > 0 {
-			say("%s: no function matches %s", q.Binary, units.Plural(more, "more pattern"))
+			say("%s: no function matches %s", q.Binary, printable.Plural(more, "more pattern"))
 			break
 		}
 	}

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/internal/tracefs"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -53,7 +53,7 @@ func (t *Target) AlsoInlined(name string) string {
 	if len(at[name]) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", units.Plural(len(at[name]), "place"))
+	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", printable.Plural(len(at[name]), "place"))
 }
 
 // runs is an [ErrForeign] if this machine runs no programs for the binary's processor, so that there is nothing

@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/tracefs"
-	"github.com/ftgo/ftgo/internal/units"
 )
 
 // kernelEvents are the events of --with, and the processes that they are wanted of: those of
@@ -142,11 +142,11 @@ func (k *kernelEvents) audit(unparsed uint64) (*stats.KernelEvents, error) {
 	}
 	if missed := lost + unparsed; k.learns() && missed > 0 && !k.told {
 		k.told = true
-		k.opt.Say("the beginnings of up to %s were lost: calls of theirs may be missing, or of others be counted", units.Plural(int(missed), "thread"))
+		k.opt.Say("the beginnings of up to %s were lost: calls of theirs may be missing, or of others be counted", printable.Plural(int(missed), "thread"))
 	}
 	if k.opt.Sched && lost > 0 && !k.toldSched {
 		k.toldSched = true
-		k.opt.Say("up to %s of threads were lost: some time without a CPU may be taken for running, or the reverse", units.Plural(int(lost), "change"))
+		k.opt.Say("up to %s of threads were lost: some time without a CPU may be taken for running, or the reverse", printable.Plural(int(lost), "change"))
 	}
 	if len(k.opt.With) == 0 && !k.opt.Sched {
 		return nil, nil

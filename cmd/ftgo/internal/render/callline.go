@@ -10,7 +10,6 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/units"
 )
 
 // Thread is where something happened. Goid is the goroutine, 0 for code that runs on a thread's
@@ -165,7 +164,7 @@ func (c *CallLine) latency() string {
 	if !c.returned() {
 		return "-"
 	}
-	return units.Duration(c.NS)
+	return printable.Duration(c.NS)
 }
 
 // EventLine is what a line tells of a kernel event.

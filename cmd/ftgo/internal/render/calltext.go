@@ -11,7 +11,6 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -113,7 +112,7 @@ func (w *CallWriter) appendSplit(b []byte, c *CallLine) []byte {
 	for _, part := range splitParts {
 		text := "-"
 		if c.returned() {
-			text = units.Duration(part.of(c.Split))
+			text = printable.Duration(part.of(c.Split))
 		}
 		b = append(append(appendRight(append(b, ' '), 7, text), ' '), part.short...)
 	}
@@ -207,7 +206,7 @@ func ParseCallFormat(template string, names []string) (f *CallFormat, err error)
 		}
 	}
 	if len(f.pieces) != len(names) {
-		return nil, fmt.Errorf("%s for %s", units.Plural(len(names), "name"), units.Plural(len(f.pieces), "verb"))
+		return nil, fmt.Errorf("%s for %s", printable.Plural(len(names), "name"), printable.Plural(len(f.pieces), "verb"))
 	}
 	for i, name := range names {
 		p := &f.pieces[i]
@@ -273,7 +272,7 @@ func builtIn(c *CallLine, name string) (v *capture.Value, text string) {
 	case name == "time":
 		return nil, c.Time.Format(time.RFC3339Nano)
 	case name == "latency" && c.returned():
-		return nil, units.Duration(c.NS)
+		return nil, printable.Duration(c.NS)
 	case name == "ns" && c.returned():
 		v.Num = uint64(c.NS)
 	case name == "goid":

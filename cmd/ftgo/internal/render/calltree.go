@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/units"
+	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // TreeLine is a line of a tree of calls.
@@ -92,7 +92,7 @@ func (w *CallWriter) Tree(t *CallTree) error {
 		}
 	}
 	if t.LeftOut > 0 {
-		b = append(append(w.appendTime(b, nil), "       …      -  "...), units.Plural(t.LeftOut, "line")...)
+		b = append(append(w.appendTime(b, nil), "       …      -  "...), printable.Plural(t.LeftOut, "line")...)
 		b = append(b, " left out, as there was no room for more\n"...)
 	}
 	w.line = b
@@ -155,7 +155,7 @@ func (w *CallWriter) appendTreeLine(b []byte, t *CallTree, l *TreeLine, root int
 	default:
 		latency, at = l.Call.latency(), &l.Call.Time
 		if l.Call.returned() && root > 0 {
-			share = units.Percent(uint64(max(l.Call.NS, 0)), uint64(root))
+			share = printable.Percent(uint64(max(l.Call.NS, 0)), uint64(root))
 		}
 	}
 	b = appendRight(w.appendTime(b, at), 8, latency)
@@ -173,7 +173,7 @@ func (w *CallWriter) appendTreeLine(b []byte, t *CallTree, l *TreeLine, root int
 	}
 	if b = w.appendCall(b, l.Call); l.Outlived > 0 {
 		b = append(append(b, "  outlived "...), w.function(t.Function)...)
-		b = append(append(b, " by "...), units.Duration(l.Outlived.Nanoseconds())...)
+		b = append(append(b, " by "...), printable.Duration(l.Outlived.Nanoseconds())...)
 	}
 	return b
 }

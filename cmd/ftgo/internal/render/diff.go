@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/compare"
-	"github.com/ftgo/ftgo/internal/units"
+	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // Side is what one side of a comparison is of.
@@ -35,7 +35,7 @@ func Difference(w io.Writer, f Format, rows []compare.Function, o Options) error
 		}
 		return false
 	}
-	times := func(ns float64) string { return units.Duration(int64(ns)) }
+	times := func(ns float64) string { return printable.Duration(int64(ns)) }
 	return writeTable(w, o.Width, rows, func(r compare.Function, _ bool) object {
 		cell := func(a compare.Aspect, text func(float64) string) any {
 			c := &r.Changes[a]
@@ -53,7 +53,7 @@ func Difference(w io.Writer, f Format, rows []compare.Function, o Options) error
 		}
 		return object{
 			{"FUNCTION", name}, {"P50", cell(compare.Latency, times)}, {"P99", cell(compare.Tail, times)},
-			{"RATE/s", cell(compare.Calls, units.Rate)}, {"ERR%", cell(compare.Errors, share)}, {"CHANGED", changes(r)},
+			{"RATE/s", cell(compare.Calls, printable.Rate)}, {"ERR%", cell(compare.Errors, share)}, {"CHANGED", changes(r)},
 		}
 	})
 }
@@ -167,13 +167,13 @@ func ComparedJSON(w io.Writer, c Compared) error {
 // ComparedFooter writes the same, meant for stderr.
 func ComparedFooter(w io.Writer, c Compared) error {
 	var f footer
-	f.line(!c.TooFew(), "%d of %s changed: of those that did not, at most %.4g%% are called so", c.Changed, units.Plural(c.Functions, "function"), 100*c.Alpha)
+	f.line(!c.TooFew(), "%d of %s changed: of those that did not, at most %.4g%% are called so", c.Changed, printable.Plural(c.Functions, "function"), 100*c.Alpha)
 	for i, name := range [...]string{"old", "new"} {
 		s := c.Sides[i]
-		f.line(true, "%s: %s on %s, %s together", name, units.Plural(s.Runs, "run"), units.Plural(s.Hosts, "host"), units.Duration(int64(s.Seconds*1e9)))
-		f.line(s.Lost > 0, "%s lost %s: latencies speak for the other calls only", name, units.Plural(s.Lost, "event"))
+		f.line(true, "%s: %s on %s, %s together", name, printable.Plural(s.Runs, "run"), printable.Plural(s.Hosts, "host"), printable.Duration(int64(s.Seconds*1e9)))
+		f.line(s.Lost > 0, "%s lost %s: latencies speak for the other calls only", name, printable.Plural(s.Lost, "event"))
 	}
-	f.line(c.Tested < c.Functions, "too few calls to tell: %s", units.Plural(c.Functions-c.Tested, "function"))
+	f.line(c.Tested < c.Functions, "too few calls to tell: %s", printable.Plural(c.Functions-c.Tested, "function"))
 	f.line(c.AsSeen, "latencies are as they were seen, with what probes cost")
 	return write(w, "footer", f.Bytes())
 }

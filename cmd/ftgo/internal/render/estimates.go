@@ -3,24 +3,24 @@ package render
 import (
 	"math"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/units"
 )
 
 // estimate writes how many calls there were about, or, where nothing bounds them, at least.
 func estimate(w *stats.Whole) string {
 	if !w.Bounded() {
-		return "≥" + units.Compact(math.Floor(w.Low))
+		return "≥" + printable.Compact(math.Floor(w.Low))
 	}
-	return "≈" + units.Compact(math.Round(w.Calls))
+	return "≈" + printable.Compact(math.Round(w.Calls))
 }
 
 // rate writes how many calls there were in a second, nil where that is not known.
 func rate(r stats.Func) any {
 	if !r.Whole.Bounded() && r.Seconds > 0 {
-		return "≥" + units.Rate(r.Whole.Low/r.Seconds)
+		return "≥" + printable.Rate(r.Whole.Low/r.Seconds)
 	}
-	return known(rated(r), units.Rate(r.Rate()))
+	return known(rated(r), printable.Rate(r.Rate()))
 }
 
 // rated tells whether the rate of a row is known: a recording that was cut off does not say how long it is.
@@ -35,7 +35,7 @@ func sumCell(r stats.Func) (any, int64) {
 	case r.Whole == nil:
 		n = r.Shown().Sum()
 	}
-	return units.Duration(n), n
+	return printable.Duration(n), n
 }
 
 // amountSum is SUM: for all calls, if it is known how many there were.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/units"
 )
 
 // toldPass is how long a pass over the kernel's counters may take without being told.
@@ -40,9 +39,9 @@ func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	}
 	f.line(s.Hits > 0 && s.Unseen != "", "no call is shown: %s", printable.Text(s.Unseen))
 	f.line(!brief && s.Before+s.After > 0, "not counted: %s while probes were put into place, %d while they were removed",
-		units.Plural(s.Before, "hit"), s.After)
+		printable.Plural(s.Before, "hit"), s.After)
 	f.line(!brief && s.Pass > toldPass, "the kernel's counters were read within %s: calls of two functions may be of moments so far apart",
-		units.Duration(s.Pass.Nanoseconds()))
+		printable.Duration(s.Pass.Nanoseconds()))
 	f.whatCallsBecame(rows, s)
 	f.line(!brief && ends != "", "calls without a latency: %s", ends)
 	f.whatRowsMiss(rows, s.Values)
@@ -58,10 +57,10 @@ func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	} else if s.Probing != nil {
 		f.whatProbesCost(s.Probing)
 	}
-	f.line(s.Own > 0 && s.Hits > 0 && !(brief && s.Probing != nil), "ftgo itself took %s of CPU time, %s of one CPU", units.Duration(s.Own.Nanoseconds()), share(s.OwnShare()))
-	f.line(s.Unparsed > 0, "%s not understood", units.Plural(s.Unparsed, "trace line"))
+	f.line(s.Own > 0 && s.Hits > 0 && !(brief && s.Probing != nil), "ftgo itself took %s of CPU time, %s of one CPU", printable.Duration(s.Own.Nanoseconds()), share(s.OwnShare()))
+	f.line(s.Unparsed > 0, "%s not understood", printable.Plural(s.Unparsed, "trace line"))
 	if k := s.Kernel; k != nil && len(k.Names) > 0 {
-		f.line(true, "%s%s%s", units.Plural(k.Delivered, "kernel event"),
+		f.line(true, "%s%s%s", printable.Plural(k.Delivered, "kernel event"),
 			some(k.Lost, ", at most %d lost: their counts are too low"), some(k.Unparsed, ", %d not understood"))
 	}
 	return write(w, "footer", f.Bytes())
@@ -78,7 +77,7 @@ func some(n uint64, format string) string {
 // whatCallsBecame tells of those without a latency, and how exact counts are.
 func (f *footer) whatCallsBecame(rows []stats.Func, s stats.Summary) {
 	sum := sum(rows)
-	calls := units.Plural(sum.Calls, "call")
+	calls := printable.Plural(sum.Calls, "call")
 	switch measured := s.LatencyMeasured; {
 	case measured && sum.Unsure > 0:
 		f.line(true, "~ up to %d of %s may be none, as hits at stack checks were lost; latencies come from %d",
@@ -112,16 +111,16 @@ func (f *footer) whatRowsMiss(rows []stats.Func, kept *stats.Kept) {
 			left += row.Amounts.Left
 		}
 	}
-	f.line(left > 0, "not added up: the value of %s, which could not be read or is negative", units.Plural(left, "call"))
+	f.line(left > 0, "not added up: the value of %s, which could not be read or is negative", printable.Plural(left, "call"))
 	if kept == nil || kept.Fell == 0 {
 		return
 	}
-	most := units.Plural(kept.AtMost, "call")
+	most := printable.Plural(kept.AtMost, "call")
 	switch kept.By {
 	case "time":
-		most = units.Duration(int64(min(kept.AtMost, math.MaxInt64)))
+		most = printable.Duration(int64(min(kept.AtMost, math.MaxInt64)))
 	case "sum":
-		most = units.Compact(float64(kept.AtMost))
+		most = printable.Compact(float64(kept.AtMost))
 	}
 	f.line(true, "(others): only the %d values with most %s have rows; any other has at most %s, and rows with + may lack as much", kept.Most, kept.By, most)
 }
@@ -131,10 +130,10 @@ func (f *footer) whatRowsMiss(rows []stats.Func, kept *stats.Kept) {
 func hits(s stats.Summary) string {
 	text := "no probe was hit"
 	if s.Hits > 0 {
-		text = units.Plural(s.Hits, "probe hit")
+		text = printable.Plural(s.Hits, "probe hit")
 	}
 	if s.Seconds > 0 { // a recording that was cut off does not tell
-		text += " in " + units.Duration(int64(s.Seconds*1e9))
+		text += " in " + printable.Duration(int64(s.Seconds*1e9))
 	}
 	if s.Hits == 0 && s.Unseen != "" {
 		text += ": " + printable.Text(s.Unseen)
@@ -151,7 +150,7 @@ func hits(s stats.Summary) string {
 	case s.Lost == 0:
 		return text + ", all delivered"
 	}
-	return text + fmt.Sprintf(", %d delivered, %d lost (%s)", s.Delivered, s.Lost, units.Percent(s.Lost, s.Hits))
+	return text + fmt.Sprintf(", %d delivered, %d lost (%s)", s.Delivered, s.Lost, printable.Percent(s.Lost, s.Hits))
 }
 
 // estimated tells, in one line, of rows whose calls were not all seen.
@@ -168,7 +167,7 @@ func (f *footer) estimated(rows []stats.Func, s stats.Summary) {
 		least = ", with ≥ the least"
 	}
 	f.line(n > 0, "≈ %s watched for part of the time, to keep the budget of %s: calls and totals are estimates of all of it%s (bounds in -o json), latencies are of TIMED calls",
-		units.Plural(n, "row"), share(s.Budget), least)
+		printable.Plural(n, "row"), share(s.Budget), least)
 }
 
 // first lists the first n, and tells how many more there are.
@@ -200,7 +199,7 @@ func (f *footer) limits(rows []stats.Func, skipped []stats.Skipped) {
 			named[row.Name] = true
 		}
 	}
-	f.line(len(all) > 0, "%s skipped or limited:", units.Plural(len(all), "function"))
+	f.line(len(all) > 0, "%s skipped or limited:", printable.Plural(len(all), "function"))
 	for _, l := range all[:min(len(all), maxLimits)] {
 		f.line(true, "  %s: %s", printable.Text(l.Function), printable.Text(l.Reason))
 	}
@@ -296,16 +295,16 @@ func (f *footer) whatProbesCost(p *stats.Probing) {
 			return printable.Text(f.Function) + " " + share(f.Share)
 		}))
 	faults := float64(p.Faults) * p.Fault
-	f.line(faults > p.NS/10, "  %s of it for page faults, as %s words of values were behind nil pointers", nanoseconds(faults), units.Compact(float64(p.Faults)))
+	f.line(faults > p.NS/10, "  %s of it for page faults, as %s words of values were behind nil pointers", nanoseconds(faults), printable.Compact(float64(p.Faults)))
 	changes := float64(p.Changes) * p.Change
-	f.line(changes > p.NS/10, "  %s of it for placing and removing probes, %s times", nanoseconds(changes), units.Compact(float64(p.Changes)))
+	f.line(changes > p.NS/10, "  %s of it for placing and removing probes, %s times", nanoseconds(changes), printable.Compact(float64(p.Changes)))
 	f.line(p.Others > 0, "other processes of the file are probed, too: it took about %s of their time", nanoseconds(p.Others))
 }
 
-func nanoseconds(ns float64) string { return units.Duration(int64(math.Round(ns))) }
+func nanoseconds(ns float64) string { return printable.Duration(int64(math.Round(ns))) }
 
 // share writes a share of 1.
-func share(of float64) string { return units.Percent(uint64(math.Round(of*1e6)), 1e6) }
+func share(of float64) string { return printable.Percent(uint64(math.Round(of*1e6)), 1e6) }
 
 // SummaryJSON writes the object that ends a stream of JSON lines, or an interval of it. The other
 // formats have no summary among the data; for them there is [Footer].

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/units"
 )
 
 // Options say what [Functions] writes besides the rows.
@@ -88,7 +87,7 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) obj
 		if r.Whole != nil {
 			calls = estimate(r.Whole)
 		} else if compact {
-			calls = units.Compact(float64(r.Calls))
+			calls = printable.Compact(float64(r.Calls))
 		}
 		if r.Missed > 0 {
 			calls = fmt.Sprint(calls, "+")
@@ -107,20 +106,20 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) obj
 			share := any(nil) // of the time that the row is of: that of several goroutines may be more than all
 			total, known := sumCell(r)
 			if known >= 0 && r.Seconds > 0 {
-				share = units.Percent(uint64(known), uint64(r.Seconds*1e9))
+				share = printable.Percent(uint64(known), uint64(r.Seconds*1e9))
 			}
 			row = append(row, member{"TOTAL", total}, member{"SHARE", share})
-			row = append(row, member{"TIMED", shown(all.Whole != nil, units.Compact(float64(r.Completed)))})
+			row = append(row, member{"TIMED", shown(all.Whole != nil, printable.Compact(float64(r.Completed)))})
 		}
 		spent := r.Spent()
 		for i := 0; i < len(splitParts) && o.Sched; i++ {
 			p, sum := splitParts[i], spent.Sum()
-			share := units.Percent(uint64(max(p.of(spent), 0)), uint64(sum))
+			share := printable.Percent(uint64(max(p.of(spent), 0)), uint64(sum))
 			row = append(row, member{strings.ToUpper(p.short) + "%", known(sum > 0, share)})
 		}
 		if ends := r.ReturnsErrors && r.Completed > 0; all.ReturnsErrors {
-			row = append(row, member{"ERRORS", known(ends, units.Compact(float64(r.Errors)))})
-			row = append(row, member{"ERR%", known(ends, units.Percent(r.Errors, r.Completed))})
+			row = append(row, member{"ERRORS", known(ends, printable.Compact(float64(r.Errors)))})
+			row = append(row, member{"ERR%", known(ends, printable.Percent(r.Errors, r.Completed))})
 		}
 		// Calls that have no latency are told with large counts as 1.25M, to leave room for names;
 		// [Footer] and JSON have the exact ones.
@@ -136,12 +135,12 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) obj
 			{"LOST", r.Lost, all.Lost}, {"COUNTED", r.CountedOnly, counted},
 		} {
 			if c.all > 0 {
-				row = append(row, member{c.name, units.Compact(float64(c.n))})
+				row = append(row, member{c.name, printable.Compact(float64(c.n))})
 			}
 		}
 		for _, event := range events {
 			_, name, _ := strings.Cut(event, ":")
-			perCall := units.Rate(float64(r.Events[event]) / float64(r.Calls-min(r.CountedOnly, r.Calls)))
+			perCall := printable.Rate(float64(r.Events[event]) / float64(r.Calls-min(r.CountedOnly, r.Calls)))
 			row = append(row, member{name + "/call", known(r.Calls > r.CountedOnly, perCall)})
 		}
 		row = append(row, member{"TREND", shown(o.Trends != nil, spark(o.Trends[r.Name]))})
@@ -185,7 +184,7 @@ func (o Options) valueCell(r stats.Func, alone bool) string {
 
 // amountText writes a sum, which may be more than there can be.
 func amountText(n int64) string {
-	text := units.Compact(float64(n))
+	text := printable.Compact(float64(n))
 	if n == math.MaxInt64 {
 		text = "≥" + text
 	}
@@ -318,5 +317,5 @@ func latency(row stats.Func, s stats.Statistic) any {
 	if s.Name == "p50" {
 		mark = latencyMark(row)
 	}
-	return mark + units.Duration(s.Of(row.Shown()))
+	return mark + printable.Duration(s.Of(row.Shown()))
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -38,7 +37,7 @@ func listNote(r target.Row) string {
 	if r.TailJumps == 0 {
 		return r.Note
 	}
-	return strings.TrimSuffix(units.Plural(r.TailJumps, "tail jump")+"; "+r.Note, "; ")
+	return strings.TrimSuffix(printable.Plural(r.TailJumps, "tail jump")+"; "+r.Note, "; ")
 }
 
 // inlinedAt is [] if there are none, not null.

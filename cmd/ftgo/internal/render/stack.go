@@ -14,7 +14,6 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/units"
 )
 
 // Stack is the calls of one function from one stack. At is where calls of the function
@@ -83,7 +82,7 @@ func StackText(w io.Writer, stacks []Stack, amount string, width, top int) error
 			for i+n < len(stacks) && stacks[i+n].Func == s.Func {
 				n++
 			}
-			b = fmt.Appendf(b, "\n%s: %s", printable.Text(s.Function), units.Plural(uint64(n), "stack"))
+			b = fmt.Appendf(b, "\n%s: %s", printable.Text(s.Function), printable.Plural(uint64(n), "stack"))
 			if top > 0 && n > top {
 				b = fmt.Appendf(b, ", the first %d", top)
 			}
@@ -97,7 +96,7 @@ func StackText(w io.Writer, stacks []Stack, amount string, width, top int) error
 			b = append(b, 's')
 		}
 		if s.Completed > 0 {
-			b = fmt.Appendf(b, "  total %s  mean %s  max %s", units.Duration(s.Sum), units.Duration(s.Sum/int64(s.Completed)), units.Duration(s.Max))
+			b = fmt.Appendf(b, "  total %s  mean %s  max %s", printable.Duration(s.Sum), printable.Duration(s.Sum/int64(s.Completed)), printable.Duration(s.Max))
 		}
 		if amount != "" {
 			b = fmt.Appendf(b, "  sum %s", amountText(s.Amount))

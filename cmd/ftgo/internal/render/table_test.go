@@ -11,7 +11,6 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/units"
 )
 
 func tableLines(t *testing.T, rows []stats.Func, o Options) []string {
@@ -125,7 +124,7 @@ func TestTableKeepsFullNamesWithoutLimit(t *testing.T) {
 
 // In a narrow terminal there are fewer numbers, and none is cut.
 func TestTableKeepsNumbersInANarrowTerminal(t *testing.T) {
-	cells := []string{"15501", "1550", units.Duration(ordinary()[0].Latency.Quantile(0.5)), units.Duration(ordinary()[0].Latency.Quantile(0.99))}
+	cells := []string{"15501", "1550", printable.Duration(ordinary()[0].Latency.Quantile(0.5)), printable.Duration(ordinary()[0].Latency.Quantile(0.99))}
 	for width, numbers := range map[int]int{1: 1, 20: 1, 26: 2, 40: 4} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			line := tableLines(t, ordinary(), Options{Latency: true, Width: width})[1]

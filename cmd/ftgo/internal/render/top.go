@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/units"
 )
 
 // TopColumns are those of the functions on a full screen, by what they are worth, and TopOrder is the one
@@ -42,15 +42,15 @@ func TopCells(r, recent stats.Func, sched bool) []top.Cell {
 	}
 	selfCell := top.Cell{Key: -1}
 	if n, ok := self(r).(int64); ok {
-		selfCell = top.Cell{Text: units.Duration(n), Key: n}
+		selfCell = top.Cell{Text: printable.Duration(n), Key: n}
 	}
 	errors := top.Cell{Key: -1}
 	if r.ReturnsErrors && r.Completed > 0 {
-		errors = top.Cell{Text: units.Compact(float64(r.Errors)), Key: int64(r.Errors)}
+		errors = top.Cell{Text: printable.Compact(float64(r.Errors)), Key: int64(r.Errors)}
 	}
-	text, timedCell := units.Compact(float64(r.Calls)), top.Cell{}
+	text, timedCell := printable.Compact(float64(r.Calls)), top.Cell{}
 	if r.Whole != nil {
-		text, timedCell = estimate(r.Whole), top.Cell{Text: units.Compact(float64(r.Completed)), Key: int64(r.Completed)}
+		text, timedCell = estimate(r.Whole), top.Cell{Text: printable.Compact(float64(r.Completed)), Key: int64(r.Completed)}
 	}
 	cells := []top.Cell{
 		{Text: text, Key: int64(r.Count())}, topRate(r, recent),
@@ -58,7 +58,7 @@ func TopCells(r, recent stats.Func, sched bool) []top.Cell {
 	}
 	if sched && timed(r) {
 		waiting := r.Spent().Waiting
-		cells = append(cells, top.Cell{Text: units.Duration(waiting), Key: waiting})
+		cells = append(cells, top.Cell{Text: printable.Duration(waiting), Key: waiting})
 	} else if sched {
 		cells = append(cells, top.Cell{Key: -1})
 	}
@@ -68,9 +68,9 @@ func TopCells(r, recent stats.Func, sched bool) []top.Cell {
 // topRate is the rate of the last interval, or, where nothing was seen in that, of the time before.
 func topRate(whole, recent stats.Func) top.Cell {
 	if recent.Whole != nil && recent.Calls == 0 {
-		return top.Cell{Text: "≈" + units.Rate(whole.Rate()), Key: int64(whole.Rate() * 1000)}
+		return top.Cell{Text: "≈" + printable.Rate(whole.Rate()), Key: int64(whole.Rate() * 1000)}
 	}
-	return top.Cell{Text: units.Rate(recent.Rate()), Key: int64(recent.Rate() * 1000)}
+	return top.Cell{Text: printable.Rate(recent.Rate()), Key: int64(recent.Rate() * 1000)}
 }
 
 // TopCost says what probes cost the program, in the interval after what they had cost before and from the
@@ -95,24 +95,24 @@ func TopCost(s *stats.Summary, before *stats.Probing) string {
 		cost += ", ftgo " + share(own)
 	}
 	if p := s.Probing; p != nil && p.Others > 0 {
-		cost += ", and " + units.Duration(int64(p.Others)) + " of other processes'"
+		cost += ", and " + printable.Duration(int64(p.Others)) + " of other processes'"
 	}
 	if s.Lost > 0 {
-		cost += fmt.Sprintf("; %s lost", units.Plural(s.Lost, "event"))
+		cost += fmt.Sprintf("; %s lost", printable.Plural(s.Lost, "event"))
 	}
 	return cost
 }
 
 // TopNumbers are a line on the calls of a function, and one on what they spent their time with.
 func TopNumbers(whole, recent stats.Func) (numbers, split string) {
-	numbers = fmt.Sprintf("%s, %s/s", units.Plural(whole.Count(), "call"), topRate(whole, recent).Text)
+	numbers = fmt.Sprintf("%s, %s/s", printable.Plural(whole.Count(), "call"), topRate(whole, recent).Text)
 	for _, s := range stats.Statistics {
 		if s.Name[0] == 'p' && timed(whole) || s.Name == "max" && timed(whole) {
 			numbers += fmt.Sprintf("  %s %v", s.Name, latency(whole, s))
 		}
 	}
 	if whole.Whole != nil {
-		numbers += fmt.Sprintf("  an estimate, %s timed", units.Compact(float64(whole.Completed)))
+		numbers += fmt.Sprintf("  an estimate, %s timed", printable.Compact(float64(whole.Completed)))
 	}
 	if whole.Unwound > 0 {
 		numbers += fmt.Sprintf("  %d unwound", whole.Unwound)
@@ -124,7 +124,7 @@ func TopNumbers(whole, recent stats.Func) (numbers, split string) {
 	}
 	var parts []string
 	for _, p := range splitParts {
-		parts = append(parts, p.name+" "+units.Percent(uint64(max(p.of(spent), 0)), uint64(sum)))
+		parts = append(parts, p.name+" "+printable.Percent(uint64(max(p.of(spent), 0)), uint64(sum)))
 	}
 	split = strings.Join(parts, ", ")
 	if waits := reasons(whole.Waits); waits != "" {

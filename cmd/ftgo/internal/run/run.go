@@ -19,7 +19,6 @@ import (
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -234,9 +233,9 @@ func (j *Job) sayUnseen() {
 	switch {
 	case calls > 0 || j.Unseen == nil:
 	case j.begun() > 0: // with -n, calls are those that have ended
-		j.table.Unseen = units.Plural(j.begun(), "call") + " had not ended"
+		j.table.Unseen = printable.Plural(j.begun(), "call") + " had not ended"
 	case j.table.Elsewhere > 0:
-		j.table.Unseen = "other processes had " + units.Plural(j.table.Elsewhere, "call")
+		j.table.Unseen = "other processes had " + printable.Plural(j.table.Elsewhere, "call")
 	default:
 		j.table.Unseen = j.Unseen()
 	}
@@ -253,10 +252,10 @@ func (j *Job) begun() (n uint64) {
 // sayDoubts tells of calls whose latencies are none.
 func (j *Job) sayDoubts() {
 	if n := j.table.Unfollowed; n > 0 {
-		j.Env.Warn(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", units.Plural(n, "call")))
+		j.Env.Warn(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", printable.Plural(n, "call")))
 	}
 	if n := j.Totals.SteppedBack(); n > 0 {
-		j.Env.Warn(fmt.Sprintf("the trace clock %s went back during %s, whose latency is shown as 0", printable.Text(j.Clock.Clock), units.Plural(n, "call")))
+		j.Env.Warn(fmt.Sprintf("the trace clock %s went back during %s, whose latency is shown as 0", printable.Text(j.Clock.Clock), printable.Plural(n, "call")))
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/doctor"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/tracefs"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -185,7 +185,7 @@ func (p *planned) limitMany(mode uprobe.Mode) {
 	}
 	if p.Budget == nil && p.share() == 0 && mode != uprobe.Count && wild > manyFuncs && p.features.Append {
 		p.Budget = new(float64(manyBudget))
-		p.Say("probes of %s may take %d%% of the program's CPU time (--budget 0 sets no limit)", units.Plural(wild, "function"), manyBudget)
+		p.Say("probes of %s may take %d%% of the program's CPU time (--budget 0 sets no limit)", printable.Plural(wild, "function"), manyBudget)
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -122,11 +121,11 @@ func (o *planned) job() *run.Job {
 
 // place says what is placed, unless that is too much; each probe takes so long to go.
 func (p *planned) place(j *run.Job, each time.Duration) error {
-	n, what := p.plan.Probes()+p.plan.Later(), units.Plural(p.plan.Asked(), "function")
+	n, what := p.plan.Probes()+p.plan.Later(), printable.Plural(p.plan.Asked(), "function")
 	if p.plan.Asked() == 0 {
 		what = "all waits"
 	}
-	j.Placed = fmt.Sprintf("probing %s in %s at %s", what, p.Binary, units.Plural(n, "place"))
+	j.Placed = fmt.Sprintf("probing %s in %s at %s", what, p.Binary, printable.Plural(n, "place"))
 	return p.checkProbes(n, each)
 }
 

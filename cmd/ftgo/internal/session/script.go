@@ -16,9 +16,9 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -232,7 +232,7 @@ func (p *planned) script() (string, error) {
 	}
 	s := recording.Script{
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
-			units.Plural(len(p.plan.Funcs), "function"), units.Plural(p.plan.Probes(), "place"), p.Release),
+			printable.Plural(len(p.plan.Funcs), "function"), printable.Plural(p.plan.Probes(), "place"), p.Release),
 		About: recording.About{
 			Made: p.Release, Command: p.Recorded.As, Options: p.recorded(),
 			Binary: files[0],

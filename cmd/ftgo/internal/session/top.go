@@ -17,9 +17,9 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -302,8 +302,8 @@ func (s *topScreen) listProcesses() {
 			used[pid] = stat.CPU
 			p.Rows = append(p.Rows, top.Row{
 				ID: pid, Name: filepath.Base(exe), Full: exe,
-				Whole:  []top.Cell{{Text: units.Duration(stat.CPU.Nanoseconds()), Key: stat.CPU.Nanoseconds()}, number},
-				Recent: []top.Cell{{Text: units.Duration(recent.Nanoseconds()), Key: recent.Nanoseconds()}, number},
+				Whole:  []top.Cell{{Text: printable.Duration(stat.CPU.Nanoseconds()), Key: stat.CPU.Nanoseconds()}, number},
+				Recent: []top.Cell{{Text: printable.Duration(recent.Nanoseconds()), Key: recent.Nanoseconds()}, number},
 			})
 		}
 		s.update(func() {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/internal/units"
 )
 
 // One is a function that is open.
@@ -116,7 +115,7 @@ func heat(look *Look, width, height int) []Line {
 	for to := most; to >= least; to -= step {
 		from := to - step + 1
 		var b strings.Builder
-		b.WriteString(right(units.Duration(int64(1)<<max(from-1, 0)), labelWidth) + " ")
+		b.WriteString(right(printable.Duration(int64(1)<<max(from-1, 0)), labelWidth) + " ")
 		for i := range slices {
 			b.WriteRune(slices[i].shade(from, to))
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -362,7 +361,7 @@ func (v *FailIf) explain(row stats.Func) string {
 	for _, ref := range v.expr.Refs() {
 		text := "not known"
 		if n := (rowCall{row}).Value(ref.Path); n != nil && n.Type == nsType {
-			text = units.Duration(int64(n.Num))
+			text = printable.Duration(int64(n.Num))
 		} else if n != nil {
 			text = fmt.Sprint(n.Num)
 		}

@@ -17,9 +17,9 @@ import (
 	"github.com/ftgo/ftgo/internal/addresses"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -131,7 +131,7 @@ func (v *Lines) Begin(s *run.Scene) error {
 // sayUnknown says why arguments are not known.
 func (v *Lines) sayUnknown() {
 	for reason, n := range v.unknown {
-		v.Env.Say("arguments of %s %s; %s", units.Plural(n, "function"), reason, giveTypes)
+		v.Env.Say("arguments of %s %s; %s", printable.Plural(n, "function"), reason, giveTypes)
 	}
 }
 
@@ -311,17 +311,17 @@ func (v *Lines) End(t *trace.Table) error {
 	}
 	v.warnLeftOut(t.Lost)
 	if v.undecided > 0 {
-		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", units.Plural(v.undecided, "call"))
+		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", printable.Plural(v.undecided, "call"))
 	}
 	if n := v.seen + t.Filtered; v.count == 0 && !v.inTrees && n > 0 && v.filters() != "" {
-		v.Env.Say("no line: %s left out all of %s", v.filters(), units.Plural(n, "call"))
+		v.Env.Say("no line: %s left out all of %s", v.filters(), printable.Plural(n, "call"))
 	}
 	if all, sampled := number(t.Whole); sampled && v.trees == nil {
 		about := "about"
 		if slices.ContainsFunc(t.Whole, func(r stats.Func) bool { return !r.Whole.Bounded() }) {
 			about = "at least"
 		}
-		v.Env.Warn(fmt.Sprintf("%d of %s %s calls were traced, to keep the budget of %.4g%% (--budget 0 sets no limit)", v.seen, about, units.Compact(all), 100*t.Budget))
+		v.Env.Warn(fmt.Sprintf("%d of %s %s calls were traced, to keep the budget of %.4g%% (--budget 0 sets no limit)", v.seen, about, printable.Compact(all), 100*t.Budget))
 	}
 	t.AsSeen = !v.opt.Lines.Entries
 	return conclude(v.Env, v.opt.Format, v.Out, t.Whole, t.Summary)

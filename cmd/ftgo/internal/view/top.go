@@ -15,7 +15,6 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -89,7 +88,7 @@ func (v *Overview) page(t *trace.Table) top.Page {
 			Whole: render.TopCells(r, t.Since[i], v.opt.Sched), Recent: render.TopCells(t.Since[i], t.Since[i], v.opt.Sched),
 		})
 	}
-	functions := units.Plural(t.Functions, "function")
+	functions := printable.Plural(t.Functions, "function")
 	if probed < t.Functions {
 		functions = fmt.Sprintf("%d of %s probed", probed, functions)
 	}
@@ -221,7 +220,7 @@ func (v *Closeup) callers() (list []top.Item) {
 				names = append(names, printable.Short(f.Function))
 			}
 		}
-		list = append(list, top.Item{Weight: units.Percent(uint64(r.Sum), uint64(max(all, 1))), Text: strings.Join(names, stats.Calls)})
+		list = append(list, top.Item{Weight: printable.Percent(uint64(r.Sum), uint64(max(all, 1))), Text: strings.Join(names, stats.Calls)})
 	}
 	return list
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/calltree"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/internal/units"
+	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // trees tells whether calls are gathered in trees.
@@ -82,16 +82,16 @@ func (v *Lines) warnLeftOut(lost uint64) {
 	}
 	left := &v.trees.Left
 	if n := left.Calls; n > 0 {
-		v.Env.Warn(units.Plural(n, "call") + " left out of what is shown: too many others were open when they began")
+		v.Env.Warn(printable.Plural(n, "call") + " left out of what is shown: too many others were open when they began")
 	}
 	if n := v.cut.trees; n > 0 {
-		v.Env.Warn(fmt.Sprintf("%s left out of %s: there is room for %d in a tree, and for %d in all", units.Plural(v.cut.lines, "line"), units.Plural(n, "tree"), calltree.MaxTree, v.trees.Room()))
+		v.Env.Warn(fmt.Sprintf("%s left out of %s: there is room for %d in a tree, and for %d in all", printable.Plural(v.cut.lines, "line"), printable.Plural(n, "tree"), calltree.MaxTree, v.trees.Room()))
 	}
 	if lost > 0 && v.Plan.Follows {
 		v.Env.Warn("events were lost: a goroutine may be shown apart, and a call that seems unwound may have returned long before")
 	}
 	if n := left.Unseen; n > 0 {
-		v.Env.Warn("of " + units.Plural(n, "tree") + " nobody knows how long they took: the budget took their probes out meanwhile")
+		v.Env.Warn("of " + printable.Plural(n, "tree") + " nobody knows how long they took: the budget took their probes out meanwhile")
 	}
 }
 

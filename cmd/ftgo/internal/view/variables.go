@@ -20,7 +20,6 @@ import (
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -84,7 +83,7 @@ func (v *Variables) Values(s *target.Target, features tracefs.Features) (run.Val
 				left++
 			}
 		}
-		text := units.Plural(left, "variable") + " left out: of types that are not known, or more than a probe can fetch (a glob that selects fewer has room)"
+		text := printable.Plural(left, "variable") + " left out: of types that are not known, or more than a probe can fetch (a glob that selects fewer has room)"
 		switch {
 		case left == len(v.wanted)+more:
 			return out, cli.Nothing("%s", text)

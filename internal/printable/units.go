@@ -1,5 +1,4 @@
-// Package units writes durations, rates and counts for people.
-package units
+package printable
 
 import (
 	"math"
