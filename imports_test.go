@@ -28,7 +28,7 @@ type arrow struct {
 // statistics → text. A package that no arrow names is a mistake: draw its arrow.
 var arrows = []arrow{
 	{from: ".", to: []string{
-		module + "/internal/addresses", module + "/internal/machine", module + "/internal/printable", module + "/internal/procfs", module + "/internal/stats", module + "/internal/target",
+		module + "/internal/machine", module + "/internal/printable", module + "/internal/procfs", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/offsets", module + "/offsets/gotype", module + "/internal/pairing", module + "/internal/recording",
 		module + "/internal/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "internal/valuepath", to: nil},
@@ -66,10 +66,9 @@ var arrows = []arrow{
 		module + "/internal/machine", module + "/internal/stats", "github.com/prometheus/client_golang/prometheus/...", "github.com/prometheus/client_model/go", module + "/internal/pairing",
 		module + "/internal/printable", "go.opentelemetry.io/proto/slim/otlp/...", "google.golang.org/protobuf/..."}},
 	{from: "internal/budget", to: nil},
-	{from: "internal/addresses", to: []string{
-		module + "/internal/capture", module + "/internal/pairing", module + "/internal/procfs", module + "/internal/stats", module + "/internal/uprobe", module + "/offsets", module + "/offsets/gotype"}},
 	{from: "internal/trace", to: []string{
-		module + "/internal/addresses", module + "/internal/procfs", module + "/internal/machine", module + "/internal/pairing", module + "/internal/printable", module + "/internal/budget",
+		module + "/internal/capture", module + "/offsets", module + "/offsets/gotype",
+		module + "/internal/procfs", module + "/internal/machine", module + "/internal/pairing", module + "/internal/printable", module + "/internal/budget",
 		module + "/internal/stats", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", "github.com/gdamore/tcell/v3"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
@@ -81,13 +80,13 @@ var arrows = []arrow{
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/internal/printable", "golang.org/x/sys/unix"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/printable", module + "/offsets/gotype", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/run", to: []string{
-		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/addresses", module + "/internal/printable", module + "/internal/target", module + "/internal/trace",
+		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/target", module + "/internal/trace",
 		module + "/offsets", module + "/internal/pairing", module + "/internal/tracefs", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo/internal/compare", to: []string{module + "/internal/stats"}},
 	{from: "cmd/ftgo/internal/calltree", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/capture", module + "/internal/pairing"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
 		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/calltree", module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run",
-		module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/where", module + "/internal/addresses", module + "/internal/valuepath",
+		module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/where", module + "/internal/valuepath",
 		module + "/internal/metrics", module + "/internal/printable", module + "/internal/stats", module + "/internal/target", module + "/internal/trace",
 		module + "/offsets", module + "/internal/symname", module + "/offsets/gotype", module + "/internal/pairing", module + "/internal/tracefs", module + "/internal/uprobe",
 		module + "/internal/capture"}},

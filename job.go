@@ -6,7 +6,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/addresses"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -25,15 +24,15 @@ type job struct {
 	plan     *uprobe.Plan
 	funcs    []*Func // as plan.Funcs
 	source   trace.Source
-	program  *trace.Command      // nil if none is started
-	fs       *tracefs.FS         // nil for a recording
-	file     io.Closer           // the recording, nil if there is none
-	cutOff   error               // the recording's end is missing
-	stacks   *addresses.Stacks   // nil if they are not wanted
-	memories *addresses.Memories // nil if no values are wanted
-	each     bool                // single calls are wanted, and not their totals
-	calls    []*Call             // that the loop has not got yet
-	reports  []*Report           // nor these
+	program  *trace.Command  // nil if none is started
+	fs       *tracefs.FS     // nil for a recording
+	file     io.Closer       // the recording, nil if there is none
+	cutOff   error           // the recording's end is missing
+	stacks   *trace.Stacks   // nil if they are not wanted
+	memories *trace.Memories // nil if no values are wanted
+	each     bool            // single calls are wanted, and not their totals
+	calls    []*Call         // that the loop has not got yet
+	reports  []*Report       // nor these
 	last     *trace.Table
 }
 

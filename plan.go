@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ftgo/ftgo/internal/addresses"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/recording"
@@ -29,7 +28,7 @@ func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
 		return nil, errors.Join(unsupported(err), j.close())
 	}
 	if t.Stack > 0 && each && j.target.Binary != nil {
-		j.stacks = addresses.NewStacks(j.target.Binary)
+		j.stacks = trace.NewStacks(j.target.Binary)
 	}
 	for i := range j.plan.Funcs {
 		j.funcs = append(j.funcs, j.function(j.plan.Funcs[i].Func))
@@ -101,7 +100,7 @@ func (j *job) live(mode uprobe.Mode) error {
 func (j *job) planFuncs(opt uprobe.Options, fetch target.Fetch) (err error) {
 	opt.Points = j.target.Sites
 	if j.each {
-		j.memories = addresses.NewMemories(j.target.Binary, j.tracer.Recording != "")
+		j.memories = trace.NewMemories(j.target.Binary, j.tracer.Recording != "")
 		opt.Values = func(f *offsets.Func, sites *offsets.Sites) (uprobe.Values, error) {
 			return j.values(f, sites, opt, fetch)
 		}

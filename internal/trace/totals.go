@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/addresses"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -36,10 +35,10 @@ type TotalsOptions struct {
 	// else the first of what is fetched there tells. Rows are kept for what is KeptBy.
 	Observe   func(*pairing.Call) Observed
 	KeptBy    string
-	Stacks    *addresses.Stacks // if not nil, adds up calls by their callers
-	Intervals bool              // what has happened since the table before is wanted, too
-	Ended     bool              // only calls that have ended are wanted
-	Events    []string          // the names of the kernel events that are told
+	Stacks    *Stacks  // if not nil, adds up calls by their callers
+	Intervals bool     // what has happened since the table before is wanted, too
+	Ended     bool     // only calls that have ended are wanted
+	Events    []string // the names of the kernel events that are told
 }
 
 // Observed is what a call has beside its function.

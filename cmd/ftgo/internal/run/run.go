@@ -13,7 +13,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
-	"github.com/ftgo/ftgo/internal/addresses"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
@@ -55,7 +54,7 @@ func (j *Job) Do(ctx context.Context) (err error) {
 	j.Clock = j.Source.Clock()
 	want := j.View.Needs()
 	if want.Stacks {
-		j.Stacks = addresses.NewStacks(j.Target.Binary)
+		j.Stacks = trace.NewStacks(j.Target.Binary)
 	}
 	want.Totals.Clock, want.Totals.Costs, want.Totals.Stacks, want.Totals.Events = j.Clock, j.Costs, j.Stacks, j.Events
 	j.Totals = trace.NewTotals(j.Plan, want.Totals)
@@ -340,9 +339,9 @@ type Scene struct {
 	Out      io.Writer // gets data
 	Clock    *trace.Clock
 	Totals   *trace.Totals
-	Stacks   *addresses.Stacks // those of Needs.Stacks
-	Events   []string          // the names of the kernel's that are told
-	Recorded time.Time         // when the window of a recording began; it is zero for what is live
+	Stacks   *trace.Stacks // those of Needs.Stacks
+	Events   []string      // the names of the kernel's that are told
+	Recorded time.Time     // when the window of a recording began; it is zero for what is live
 }
 
 // Ignore is a view that does nothing with what it does not need.

@@ -10,7 +10,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
-	"github.com/ftgo/ftgo/internal/addresses"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -75,8 +74,8 @@ type values struct {
 	opt     *Options
 	entries string // who does not see calls end
 	funcs   map[*offsets.Func]*valuedFunc
-	memory  *addresses.Memories
-	stacks  *addresses.Stacks // nil if nobody asks for them
+	memory  *trace.Memories
+	stacks  *trace.Stacks     // nil if nobody asks for them
 	texts   map[string]string // of stacks, by the words that tell them
 	key     []byte
 	seen    valuedCall
@@ -197,9 +196,9 @@ func (v *values) strLen() int {
 
 func (v *values) begin(s *run.Scene) {
 	v.Scene = s
-	v.memory = addresses.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
+	v.memory = trace.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
 	if v.flags.By.AsksStack() {
-		v.stacks = addresses.NewStacks(s.Target.Binary)
+		v.stacks = trace.NewStacks(s.Target.Binary)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
-	"github.com/ftgo/ftgo/internal/addresses"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
@@ -35,7 +34,7 @@ type Lines struct {
 	// inTrees: calls were written in trees, of which -n may have counted none.
 	inTrees bool
 	cut     struct{ trees, lines int } // that were written, without so many lines
-	stacks  *addresses.Stacks          // nil if nobody asked for them
+	stacks  *trace.Stacks              // nil if nobody asked for them
 	where   where.Expr
 	funcs   map[*offsets.Func]*funcLines
 	// unknown counts functions whose arguments are not known, by the reason.
@@ -110,7 +109,7 @@ func (v *Lines) Begin(s *run.Scene) error {
 		return err
 	}
 	if v.opt.Stack > 0 {
-		v.stacks = addresses.NewStacks(s.Target.Binary)
+		v.stacks = trace.NewStacks(s.Target.Binary)
 	}
 	if v.opt.Format == render.Chrome {
 		v.chrome = render.NewChromeWriter(v.out, cmp.Or(s.Recorded, time.Now()))
@@ -335,13 +334,13 @@ type stream struct {
 	opt     *Options
 	out     *bufio.Writer
 	flushed time.Time
-	memory  *addresses.Memories
+	memory  *trace.Memories
 	count   uint64 // calls written
 }
 
 func (s *stream) begin(scene *run.Scene) {
 	s.Scene = scene
-	s.memory = addresses.NewMemories(scene.Target.Binary, !scene.Recorded.IsZero())
+	s.memory = trace.NewMemories(scene.Target.Binary, !scene.Recorded.IsZero())
 	s.out = bufio.NewWriterSize(scene.Out, 64<<10)
 }
 

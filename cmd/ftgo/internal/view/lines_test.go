@@ -5,7 +5,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/calltree"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
-	"github.com/ftgo/ftgo/internal/addresses"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -19,7 +18,7 @@ func linesOf() *Lines {
 	scene := &run.Scene{
 		Plan: &uprobe.Plan{Funcs: []uprobe.Probe{{Func: f}}}, Target: &target.Target{Roles: map[*offsets.Func]target.Role{}}, Clock: &trace.Clock{},
 	}
-	v := &Lines{stream: stream{opt: &Options{}, Scene: scene, memory: addresses.NewMemories(nil, true)}}
+	v := &Lines{stream: stream{opt: &Options{}, Scene: scene, memory: trace.NewMemories(nil, true)}}
 	v.funcs = map[*offsets.Func]*funcLines{f: {note: "not known"}}
 	return v
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
-	"github.com/ftgo/ftgo/internal/addresses"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -84,7 +83,7 @@ func TestTopRows(t *testing.T) {
 func TestStacksBeyond(t *testing.T) {
 	for beyond, want := range map[uint64]string{0: "", 7: "ftgo: callers of 7 calls are not known: 100000 stacks are told apart, and others came later\n"} {
 		var out, stderr strings.Builder
-		stacks := &addresses.Stacks{}
+		stacks := &trace.Stacks{}
 		stacks.Beyond = beyond
 		r := &Table{opt: &Options{Format: render.Folded}, Scene: &run.Scene{
 			Env: &cli.Env{Stderr: &stderr, Quiet: true}, Out: &out, Stacks: stacks, Plan: &uprobe.Plan{},

@@ -1,6 +1,4 @@
-// Package addresses tells what the addresses mean that come with a call: what its values point to in
-// the memory of its process, and who has called.
-package addresses
+package trace
 
 import (
 	"github.com/ftgo/ftgo/internal/capture"

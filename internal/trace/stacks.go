@@ -1,4 +1,4 @@
-package addresses
+package trace
 
 import (
 	"encoding/binary"
