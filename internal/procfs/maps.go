@@ -16,10 +16,13 @@ type Mapping struct {
 	Offset, Inode uint64
 	// Device is MAJOR:MINOR, in hexadecimal.
 	Device string
-	// Path is as the process sees it, but for newlines, which are "\012" in it; where the
+	// Path is as the process sees it, but for newlines, which are "\012" in it unless it is of [MappedFiles]; where the
 	// file was deleted, " (deleted)" follows.
 	Path string
 }
+
+// Link is the name of the link to what is mapped, in the folder that /proc has of the process (fs/proc/base.c, proc_map_files_readdir).
+func (m Mapping) Link() string { return fmt.Sprintf("map_files/%x-%x", m.Start, m.End) }
 
 // Mappings are the executable mappings of a process.
 func Mappings(pid int) ([]Mapping, error) { return readMappings(pid, "x") }
@@ -47,7 +50,13 @@ func MappedFiles(folder string) ([]Mapping, error) {
 		return nil, err
 	}
 	all, err := parseMappings(string(b), "x")
-	return slices.DeleteFunc(all, func(m Mapping) bool { return m.Path == "" }), err
+	all = slices.DeleteFunc(all, func(m Mapping) bool { return m.Path == "" })
+	for i := range all {
+		if path, err := os.Readlink(filepath.Join(folder, all[i].Link())); err == nil { // which has newlines as they are
+			all[i].Path = path
+		}
+	}
+	return all, err
 }
 
 // parseMappings reads lines "START-END PERM OFFSET DEV INODE PATH", numbers in

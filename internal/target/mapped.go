@@ -19,31 +19,25 @@ type memory struct {
 	pid  int
 }
 
-// mapping is a file that a process executes.
-type mapping struct {
-	procfs.Mapping
-	path    string // as the process sees it
-	deleted bool   // since then
-}
-
-// identity is the file's device and inode as maps has them.
-func (m mapping) identity() string { return fmt.Sprintf("%s %d", m.Device, m.Inode) }
+// mappedIdentity is a mapped file's device and inode as maps has them.
+func mappedIdentity(m procfs.Mapping) string { return fmt.Sprintf("%s %d", m.Device, m.Inode) }
 
 // find opens the file of that name. It is the one that is mapped, whatever its path names
 // now: /proc/PID/maps spells a newline "\012", which may be in another file's name, files are
 // replaced, and symbolic links of a container lead elsewhere on the outside.
 func (m memory) find(name string) (path string, file *os.File, err error) {
-	found := make(map[string]mapping) // by path
-	all, err := m.executed()
+	found := make(map[string]procfs.Mapping) // by path, without that it was deleted
+	all, err := procfs.MappedFiles(m.proc)
 	if err != nil {
 		return "", nil, fmt.Errorf("find %q in process %d: %w", name, m.pid, err)
 	}
 	for _, at := range all {
-		if _, ok := match(name, at.path); ok {
-			found[at.path] = at
+		path, _ := procfs.CutDeleted(at.Path)
+		if _, ok := match(name, path); ok {
+			found[path] = at
 		}
 	}
-	path, err = chooseLibrary(name, slices.Collect(maps.Keys(found)), func(path string) string { return found[path].identity() })
+	path, err = chooseLibrary(name, slices.Collect(maps.Keys(found)), func(path string) string { return mappedIdentity(found[path]) })
 	if err != nil {
 		return "", nil, err
 	}
@@ -62,24 +56,25 @@ func (m memory) find(name string) (path string, file *os.File, err error) {
 
 // paths are where a file may be found: as the process sees it, and, of one that has another
 // root within ours (chroot(2)), as we do.
-func (m memory) paths(at mapping) [2]string {
-	return [2]string{filepath.Join(m.proc, "root", at.path), at.path}
+func (m memory) paths(at procfs.Mapping) [2]string {
+	path, _ := procfs.CutDeleted(at.Path)
+	return [2]string{filepath.Join(m.proc, "root", path), path}
 }
 
 // shown is a path of the file, or, where those are of another file or of none, the link.
-func (m memory) shown(at mapping, file *os.File) string {
+func (m memory) shown(at procfs.Mapping, file *os.File) string {
 	mapped, err := file.Stat()
 	for _, path := range m.paths(at) {
 		if named, nerr := os.Stat(path); err == nil && nerr == nil && os.SameFile(named, mapped) {
 			return path
 		}
 	}
-	return m.link(at)
+	return filepath.Join(m.proc, at.Link())
 }
 
 // linked finds a file that a symbolic link of that name beside it leads to: libc.so.6 to
 // libc-2.31.so.
-func (m memory) linked(all []mapping, name string) (found mapping, ok bool) {
+func (m memory) linked(all []procfs.Mapping, name string) (found procfs.Mapping, ok bool) {
 	for _, at := range all {
 		for _, path := range m.paths(at) {
 			to, err := os.Readlink(filepath.Join(filepath.Dir(path), name))
@@ -88,52 +83,34 @@ func (m memory) linked(all []mapping, name string) (found mapping, ok bool) {
 			}
 		}
 	}
-	return mapping{}, false
-}
-
-// executed are the files that the process executes. The link tells the path as it is.
-func (m memory) executed() (all []mapping, err error) {
-	files, err := procfs.MappedFiles(m.proc)
-	for _, file := range files {
-		at := mapping{Mapping: file, path: file.Path}
-		if path, err := os.Readlink(m.link(at)); err == nil {
-			at.path = path
-		}
-		at.path, at.deleted = procfs.CutDeleted(at.path)
-		all = append(all, at)
-	}
-	return all, err
-}
-
-// link is the name of the link to what is mapped (fs/proc/base.c, proc_map_files_readdir).
-func (m memory) link(at mapping) string {
-	return filepath.Join(m.proc, "map_files", fmt.Sprintf("%x-%x", at.Start, at.End))
+	return found, false
 }
 
 // open opens what is mapped. Where the link may not be followed, which takes CAP_SYS_ADMIN, or
 // is not there (Linux before 4.3, without CONFIG_CHECKPOINT_RESTORE), the file is looked for
 // under its path, as the process would find it.
-func (m memory) open(at mapping) (*os.File, error) {
-	file, err := os.OpenFile(m.link(at), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+func (m memory) open(at procfs.Mapping) (*os.File, error) {
+	path, deleted := procfs.CutDeleted(at.Path)
+	file, err := os.OpenFile(filepath.Join(m.proc, at.Link()), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err == nil {
 		// Other memory may have come to be there.
 		if name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", file.Fd())); err == nil {
-			if path, _ := procfs.CutDeleted(name); path == at.path {
+			if now, _ := procfs.CutDeleted(name); now == path {
 				return file, nil
 			}
 		}
 		file.Close()
-		return nil, fmt.Errorf("%q was mapped, and is no more", at.path)
+		return nil, fmt.Errorf("%q was mapped, and is no more", path)
 	}
-	if !at.deleted {
-		file, _, err = procfs.OpenBelow(filepath.Join(m.proc, "root"), at.path)
+	if !deleted {
+		file, _, err = procfs.OpenBelow(filepath.Join(m.proc, "root"), path)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if now := identity(file); now != at.identity() {
+	if now, mapped := identity(file), mappedIdentity(at); now != mapped {
 		file.Close()
-		return nil, fmt.Errorf("%q is not the file that is mapped: device and inode %s, not %s", at.path, now, at.identity())
+		return nil, fmt.Errorf("%q is not the file that is mapped: device and inode %s, not %s", path, now, mapped)
 	}
 	return file, nil
 }
