@@ -8,50 +8,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Set is a set of capabilities, a bit each.
-type Set uint64
-
-// Use is what a capability is for. Without is what does not work without it.
-type Use struct {
-	Name, Without string
-	bit           Set
-}
-
-// Uses are the capabilities that ftgo makes use of. Each was found out by doing without it: CAP_PERFMON,
-// CAP_BPF and all others make no difference.
-var Uses = []Use{
+// uses are the capabilities that ftgo makes use of, and what does not work without them. Each was found out by doing
+// without it: CAP_PERFMON, CAP_BPF and all others make no difference.
+var uses = []struct {
+	name, without string
+	bit           uint64
+}{
 	{"CAP_DAC_OVERRIDE", "tracefs must belong to this user", 1 << unix.CAP_DAC_OVERRIDE},
 	{"CAP_SYS_PTRACE", "-p takes this user's processes alone", 1 << unix.CAP_SYS_PTRACE},
 	{"CAP_LEASE", "who writes to others' binaries is noticed, not kept waiting", 1 << unix.CAP_LEASE},
 	{"CAP_SYS_ADMIN", "tracefs must be mounted, and a path into an image's layer is not taken for what containers run", 1 << unix.CAP_SYS_ADMIN},
 }
 
-// kept are the capabilities that a run may need until its end: those of Uses, since probes are removed
+// kept are the capabilities that a run may need until its end: those of uses, since probes are removed
 // through paths of tracefs and placed anew in what is deployed; CAP_DAC_READ_SEARCH for binaries that are
 // not for everybody to read, CAP_SYS_NICE for disarming what is too hot ahead of what keeps the CPUs busy, and
 // CAP_NET_BIND_SERVICE for addresses that a flag may name.
-func kept() (all Set) {
-	for _, u := range Uses {
+func kept() (all uint64) {
+	for _, u := range uses {
 		all |= u.bit
 	}
 	return all | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_SYS_NICE | 1<<unix.CAP_NET_BIND_SERVICE
 }
 
-// Effective are the capabilities that this process has.
-func Effective() (Set, error) {
-	sets, err := get()
-	return sets.effective(), err
+// effective are the capabilities that this process has, a bit each.
+func effective() (uint64, error) {
+	data, err := get()
+	return uint64(data[1].Effective)<<32 | uint64(data[0].Effective), err
 }
 
-// Has tells whether a set has a capability.
-func (s Set) Has(u Use) bool { return s&u.bit != 0 }
-
-// sets are what capget(2) tells, by 32 bits.
-type sets [2]unix.CapUserData
-
-func (s sets) effective() Set { return Set(s[1].Effective)<<32 | Set(s[0].Effective) }
-
-func get() (data sets, err error) {
+// get is what capget(2) tells, by 32 bits.
+func get() (data [2]unix.CapUserData, err error) {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	if err := unix.Capget(&header, &data[0]); err != nil {
 		return data, fmt.Errorf("get capabilities: %w", err)

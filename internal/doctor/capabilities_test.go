@@ -32,7 +32,7 @@ func TestDrop(t *testing.T) {
 }
 
 func dropped(t *testing.T) {
-	before, err := Effective()
+	before, err := effective()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,12 +69,12 @@ func dropped(t *testing.T) {
 	if err != nil || strings.Contains(string(text), fmt.Sprintf("CapEff:\t%016x\n", before)) && before&^kept() != 0 {
 		t.Errorf("what is executed has all: %v\n%s", err, text)
 	}
-	if now, err := Effective(); err != nil || now != before&kept() {
+	if now, err := effective(); err != nil || now != before&kept() {
 		t.Errorf("%#x, %v; want %#x", now, err, before&kept())
 	}
-	for _, u := range Uses {
-		if before.Has(u) != (before & kept()).Has(u) {
-			t.Errorf("%s is gone", u.Name)
+	for _, u := range uses {
+		if before&u.bit != before&kept()&u.bit {
+			t.Errorf("%s is gone", u.name)
 		}
 	}
 }

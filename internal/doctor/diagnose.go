@@ -178,9 +178,9 @@ func (h *host) lacking(usable bool) Finding {
 		return Unknown.of(err.Error())
 	}
 	var texts []string
-	for i, use := range Uses {
-		if mayUse := i == 0 && usable; !mayUse && !set.Has(use) {
-			texts = append(texts, "without "+use.Name+" "+use.Without)
+	for i, use := range uses {
+		if mayUse := i == 0 && usable; !mayUse && set&use.bit == 0 {
+			texts = append(texts, "without "+use.name+" "+use.without)
 		}
 	}
 	if len(texts) == 0 {

@@ -48,7 +48,7 @@ func newBox(t *testing.T) *box {
 	b.put("/proc/config.gz", zipped(t, uprobesBuiltIn))
 	b.put("/proc/self/mountinfo", "23 27 0:22 / /sys rw,relatime - sysfs sysfs rw\n42 23 0:13 / /sys/kernel/tracing rw,relatime shared:7 - tracefs tracefs rw\n")
 	b.spaces = map[string]uint64{"-1 pid": procfs.InitialPIDs, "-1 mnt": 4026531832, "1 mnt": 4026531832}
-	b.capabilities = func() (Set, error) { return ^Set(0), nil }
+	b.capabilities = func() (uint64, error) { return ^uint64(0), nil }
 	b.namespace = func(pid int, kind string) uint64 { return b.spaces[fmt.Sprint(pid, " ", kind)] }
 	b.put("/proc/meminfo", "MemTotal: 9000000 kB\nMemAvailable:    1048576 kB\n")
 	b.put("/proc/loadavg", "0.20 0.18 0.12 1/145 1234\n")
@@ -139,18 +139,18 @@ func TestDiagnose(t *testing.T) {
 		want  Finding // Text is a part of it
 	}{
 		{"root in a container", func(b *box) {
-			b.capabilities = func() (Set, error) { return 1 << unix.CAP_DAC_OVERRIDE, nil }
+			b.capabilities = func() (uint64, error) { return 1 << unix.CAP_DAC_OVERRIDE, nil }
 		}, Finding{"capabilities", Warning, "without CAP_SYS_PTRACE -p takes this user's processes alone; without CAP_LEASE ", ""}},
 		{"a user who owns instances", func(b *box) {
 			b.uid = 1000
-			b.capabilities = func() (Set, error) { return 0, nil }
+			b.capabilities = func() (uint64, error) { return 0, nil }
 		}, Finding{"capabilities", Warning, "without CAP_SYS_PTRACE ", ""}},
 		{"a user who may nothing", func(b *box) {
 			b.refuse(1000, syscall.EACCES)
-			b.capabilities = func() (Set, error) { return 0, nil }
+			b.capabilities = func() (uint64, error) { return 0, nil }
 		}, Finding{"capabilities", Warning, "without CAP_DAC_OVERRIDE tracefs must belong to this user; without CAP_SYS_PTRACE", ""}},
 		{"no capget", func(b *box) {
-			b.capabilities = func() (Set, error) { return 0, syscall.ENOSYS }
+			b.capabilities = func() (uint64, error) { return 0, syscall.ENOSYS }
 		}, Finding{"capabilities", Unknown, "function not implemented", ""}},
 		{"kernel that can hang targets", func(b *box) { b.Release = "3.10.0-957.el7" }, Finding{"kernel", Warning, "--force", ""}},
 		{"kernel that does not append", func(b *box) { b.Release = "4.19.40" }, Finding{"kernel", Warning, "before 5.4", ""}},

@@ -26,13 +26,13 @@ type host struct {
 	access func(path string, mode uint32) error
 	// open opens a file and closes it again.
 	open         func(path string, flag int) error
-	capabilities func() (Set, error)
+	capabilities func() (uint64, error)
 	// namespace is [procfs.Namespace].
 	namespace func(pid int, kind string) (inode uint64)
 }
 
 func thisHost() *host {
-	h := &host{Machine: machine.This(), find: tracefs.Find, uid: os.Geteuid(), namespace: procfs.Namespace, capabilities: Effective}
+	h := &host{Machine: machine.This(), find: tracefs.Find, uid: os.Geteuid(), namespace: procfs.Namespace, capabilities: effective}
 	h.access = func(path string, mode uint32) error {
 		return unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS)
 	}
