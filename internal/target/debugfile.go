@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,11 +18,27 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Search looks for debug information.
-type Search struct {
-	// Say takes lines for the user. Loading, if not nil, takes the command that runs.
-	Say     func(format string, args ...any)
-	Loading func(what string, done, of int)
+// describe has the file of symbols describe the binary, which is closed if that can't be. Without one, it is
+// what is found of a file that has no debug information.
+func (q *Query) describe(say Say, b *offsets.Binary) error {
+	if q.Symbols == "" {
+		(&search{say: say, loading: q.Loading}).describe(b)
+		return nil
+	}
+	f, err := os.OpenFile(q.Symbols, os.O_RDONLY|syscall.O_NONBLOCK, 0) // no named pipe keeps us waiting
+	if err == nil {
+		err = b.Describe(f, q.Symbols)
+	}
+	if err != nil {
+		b.Close()
+	}
+	return err
+}
+
+// search looks for debug information.
+type search struct {
+	say     Say
+	loading func(what string, done, of int) // if not nil, takes the command that runs
 	// root is where /usr is, and limit how long debuginfod-find may run if that is not maxTime.
 	root  string
 	limit time.Duration
@@ -30,8 +47,8 @@ type Search struct {
 // buildID has a folder of two digits and a name, and at most as many bytes as debuginfod takes (MAX_BUILD_ID_BYTES).
 var buildID = regexp.MustCompile(`^[0-9a-f]{4,128}$`)
 
-// Describe finds debug information for a file that has none of its own. A file that does not fit costs a line.
-func (s *Search) Describe(b *offsets.Binary) {
+// describe finds debug information for a file that has none of its own. A file that does not fit costs a line.
+func (s *search) describe(b *offsets.Binary) {
 	if b.File().HasDebugInfo() {
 		return
 	}
@@ -46,7 +63,7 @@ func (s *Search) Describe(b *offsets.Binary) {
 }
 
 // take has a file describe the binary if it exists and fits. One that does not fit costs a line.
-func (s *Search) take(b *offsets.Binary, path string, accept func(f *os.File) error) bool {
+func (s *search) take(b *offsets.Binary, path string, accept func(f *os.File) error) bool {
 	f, err := open(path)
 	if err != nil {
 		return false // no file is no news
@@ -56,11 +73,11 @@ func (s *Search) take(b *offsets.Binary, path string, accept func(f *os.File) er
 	}
 	if err != nil {
 		f.Close()
-		s.Say("debug information of %s: %s: %v", b.File().Path(), path, err)
+		s.say("debug information of %s: %s: %v", b.File().Path(), path, err)
 		return false
 	}
 	if err := b.Describe(f, path); err != nil {
-		s.Say("debug information of %s: %v", b.File().Path(), err)
+		s.say("debug information of %s: %v", b.File().Path(), err)
 		return false
 	}
 	return true
@@ -82,7 +99,7 @@ func open(path string) (*os.File, error) {
 
 // linked looks where .gnu_debuglink says: it has the name of a file, zeros up to a word, and the file's CRC32 (GDB's
 // manual, "Debugging Information in Separate Files").
-func (s *Search) linked(b *offsets.Binary) bool {
+func (s *search) linked(b *offsets.Binary) bool {
 	const most = 4096 // a name's
 	section := b.File().Plain(".gnu_debuglink")
 	if section == nil || section.Size < 8 || section.Size > most {

@@ -37,7 +37,7 @@ func describedWithin(t *testing.T, limit time.Duration, path, root string) (foun
 	}
 	defer b.Close()
 	var text strings.Builder
-	(&Search{root: root, limit: limit, Say: func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }}).Describe(b)
+	(&search{root: root, limit: limit, say: func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }}).describe(b)
 	f, _ := b.Lookup("main.lookup")
 	sig, err := b.Signature(f)
 	return err == nil && len(sig.Params) == 2 && sig.Params[0].Name == "key", text.String()

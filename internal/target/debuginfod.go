@@ -29,7 +29,7 @@ var errMissing = errors.New("not there")
 
 // fetch has what a build ID is of describe a file, if the user has named servers in $DEBUGINFOD_URLS: from the cache of
 // debuginfod's client, or else through debuginfod-find(1), if it is installed.
-func (s *Search) fetch(b *offsets.Binary, id string) {
+func (s *search) fetch(b *offsets.Binary, id string) {
 	if strings.TrimSpace(os.Getenv("DEBUGINFOD_URLS")) == "" {
 		return
 	}
@@ -46,17 +46,17 @@ func (s *Search) fetch(b *offsets.Binary, id string) {
 	case err == nil:
 		s.take(b, path, nil)
 	case !errors.Is(err, errMissing):
-		s.Say("debug information of %s: %v", b.File().Path(), err)
+		s.say("debug information of %s: %v", b.File().Path(), err)
 	}
 }
 
 // run runs debuginfod-find, which prints the path of the file that it has fetched, or had.
-func (s *Search) run(program, id string) (path string, err error) {
+func (s *search) run(program, id string) (path string, err error) {
 	limit := cmp.Or(s.limit, maxTime)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if s.Loading != nil {
-		s.Loading("debuginfod-find debuginfo "+id, 0, 0)
+	if s.loading != nil {
+		s.loading("debuginfod-find debuginfo "+id, 0, 0)
 	}
 	find := exec.CommandContext(ctx, program, "debuginfo", id)
 	find.WaitDelay = time.Second // for children that keep its output open
