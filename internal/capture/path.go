@@ -224,54 +224,44 @@ var errDoubtful = errors.New("it may be another argument: parameters have no typ
 // doubtful tells of words that may be another argument's.
 func doubtful(t *gotype.Type) bool { return t.IsWord() && strings.Contains(t.Name, "?") }
 
-// Field is what the kernel knows of a variable when it evaluates an event's filter.
-type Field struct {
-	// Name is that of the event's field, which holds the number. It must come from a register
-	// or the stack: what lies behind a pointer reads as 0 where it can't be read, which is no
-	// reason to drop a call.
-	Name string
-	Type *gotype.Type // the variable's; int for a length or a capacity
-	// Signed: the kernel takes the field for a signed number, as wide as Type, 8 bytes for a length.
-	Signed bool
-}
-
-// Field fetches a number for the kernel to filter by: what a path leads to, or a part of that.
-func (b *Builder) Field(path string, part Part) (f Field, ok bool) {
+// Field fetches a number for the kernel to filter by: what a path leads to, or a part of that. It returns
+// the name of the event's field, which is as wide as the type, and signed if that is: the variable's, int for
+// a length or a capacity.
+func (b *Builder) Field(path string, part Part) (name string, t *gotype.Type, ok bool) {
 	t, s, err := b.walk(path)
+	// The number must come from a register or the stack: what lies behind a pointer reads as 0 where it can't
+	// be read, which is no reason to drop a call.
 	if err != nil || s.why != "" || s.inner != "" || len(s.guards) > 0 {
-		return f, false
+		return "", nil, false
 	}
-	f.Type = t
-	size := t.Size
 	switch kind := t.Kind; {
 	case part == Cap && kind == reflect.Slice:
-		s, size, f.Signed = s.at(16), 8, true
+		t, s = intType, s.at(16)
 	case part == Len && (kind == reflect.String || kind == reflect.Slice):
-		s, size, f.Signed = s.at(8), 8, true
+		t, s = intType, s.at(8)
 	case part != Whole:
-		return f, false
-	case kind == reflect.Int:
-		f.Signed = true
-	case kind != reflect.Uint && kind != reflect.Bool && kind != reflect.Pointer && kind != reflect.UnsafePointer:
-		return f, false
+		return "", nil, false
 	}
-	if part != Whole {
-		f.Type = intType
+	typ := "u"
+	switch t.Kind {
+	case reflect.Int:
+		typ = "s"
+	case reflect.Uint, reflect.Bool, reflect.Pointer, reflect.UnsafePointer:
+		// Kernels that fetch from registers alone print unsigned numbers in their own way: 10 for 16.
+		if !b.opt.Memory {
+			return "", nil, false
+		}
+	default:
+		return "", nil, false
 	}
-	text, shift, why := s.text(b, size)
-	typ := "s"
-	if !f.Signed {
-		typ = "u"
+	text, shift, why := s.text(b, t.Size)
+	if why != "" || shift != 0 {
+		return "", nil, false
 	}
-	// Kernels that fetch from registers alone print unsigned numbers in their own way: 10 for 16.
-	if why != "" || shift != 0 || !f.Signed && !b.opt.Memory {
-		return f, false
-	}
-	at, why := b.fetch(text, typ+strconv.FormatInt(8*size, 10), 0, int(size))
+	at, why := b.fetch(text, typ+strconv.FormatInt(8*t.Size, 10), 0, int(t.Size))
 	if why != "" {
-		return f, false
+		return "", nil, false
 	}
 	b.named = true
-	f.Name = "v" + strconv.Itoa(slices.IndexFunc(b.args, func(a arg) bool { return a.at == at }))
-	return f, true
+	return "v" + strconv.Itoa(slices.IndexFunc(b.args, func(a arg) bool { return a.at == at })), t, true
 }

@@ -269,23 +269,21 @@ func (v *Lines) filter(fl *funcLines, o *operands, whole bool) (kernel string, e
 	// Calls that the kernel drops would not count as depth.
 	whole = whole || slices.Contains(v.where.Refs(), where.Ref{Path: "depth"}) && o.side("depth") == nil
 	entry := o.entry
-	pushes, rest := filter.Split(func(r where.Ref) (capture.Field, bool) {
+	kernel, inKernel, rest := filter.Split(func(r where.Ref) (string, *gotype.Type, bool) {
 		if whole || o.side(r.Path) != entry {
-			return capture.Field{}, false
+			return "", nil, false
 		}
 		return entry.Field(r.Path, r.Part)
 	})
-	var texts []string
-	for _, p := range pushes {
-		texts = append(texts, p.Text)
-		v.explain("%s: in the kernel: %s", o.f.Name, p.Expr.String())
+	if kernel != "" {
+		v.explain("%s: in the kernel: %s", o.f.Name, inKernel)
 	}
 	if text := rest.String(); text != "" {
 		v.explain("%s: in user space: %s", o.f.Name, text)
 	}
 	fl.rest = rest
 	o.want(rest)
-	return strings.Join(texts, " && "), nil
+	return kernel, nil
 }
 
 // explain says with --verbose who evaluates what.

@@ -1,7 +1,9 @@
 package where
 
 import (
-	"cmp"
+	"math"
+	"math/big"
+	"reflect"
 
 	"github.com/ftgo/ftgo/internal/capture"
 )
@@ -24,42 +26,134 @@ const (
 
 func truth(b bool) Truth { return either(b, True, False) }
 
-// decide evaluates a condition.
-func (n *node) decide(c Call) Truth {
-	switch {
-	case n.op.comparison():
-		return compare(n.op, n.x.operand(c), n.y.operand(c))
-	case n.op == opOr:
-		if x := n.x.decide(c); x != True {
-			return max(x, n.y.decide(c))
-		}
-		return True
-	case n.op == opAnd:
-		if x := n.x.decide(c); x != False {
-			return min(x, n.y.decide(c))
-		}
-		return False
-	case n.op == opNot:
-		return -n.x.decide(c)
-	case n.op == opMatch:
-		return match(n.x.operand(c), n.pattern)
+func either[T any](first bool, a, b T) T {
+	if first {
+		return a
 	}
-	return held(n.operand(c)).truth
+	return b
 }
 
-// operand evaluates what is no condition, or is compared like a value.
-func (n *node) operand(c Call) operand {
+// operand is a value as operators see it.
+type operand struct {
+	// class has one bit set of those that say which of the fields below holds the value;
+	// 0 is a value that is not known or that nothing compares with.
+	class class
+	truth Truth
+	whole *big.Int
+	real  float64
+	text  text
+	// isNil tells whether the value is nil; Unknown too for one that can't be.
+	isNil Truth
+	// iface is a non-nil interface.
+	iface *capture.Value
+}
+
+var nilOperand = operand{class: nilClass, isNil: True}
+
+func wholeOperand(i *big.Int) operand    { return operand{class: wholeClass, whole: i} }
+func realOperand(f float64) operand      { return operand{class: realClass, real: f} }
+func textOperand(t text) operand         { return operand{class: textClass, text: t} }
+func (o operand) number() bool           { return o.class&numberClass != 0 }
+func (o operand) withNil(b bool) operand { o.isNil = truth(b); return o }
+
+func truthOperand(t Truth) operand {
+	return operand{class: either(t == Unknown, 0, truthClass), truth: t}
+}
+
+// decide evaluates a condition.
+func (n *node) decide(c Call) Truth { return held(n.eval(c)).truth }
+
+func (n *node) eval(c Call) operand {
 	switch n.op {
 	case opConstant:
 		return n.value
 	case opRef:
 		return readRef(c.Value(n.ref.Path), n.ref)
+	case opOr:
+		x := n.x.decide(c)
+		if x != True {
+			x = max(x, n.y.decide(c))
+		}
+		return truthOperand(x)
+	case opAnd:
+		x := n.x.decide(c)
+		if x != False {
+			x = min(x, n.y.decide(c))
+		}
+		return truthOperand(x)
+	case opNot:
+		return truthOperand(-n.x.decide(c))
+	case opMatch:
+		return truthOperand(match(n.x.eval(c), n.pattern))
 	case opNeg:
-		return calculate(opMul, held(n.x.operand(c)), wholeOperand(signed(-1)))
-	case opAdd, opSub, opMul, opDiv, opRem, opBits:
-		return calculate(n.op, held(n.x.operand(c)), held(n.y.operand(c)))
+		return calculate(opMul, held(n.x.eval(c)), wholeOperand(big.NewInt(-1)))
 	}
-	return truthOperand(n.decide(c))
+	x, y := n.x.eval(c), n.y.eval(c)
+	if n.op.comparison() {
+		return truthOperand(compare(n.op, x, y))
+	}
+	return calculate(n.op, held(x), held(y))
+}
+
+// readRef is what of a value is asked for.
+func readRef(v *capture.Value, r Ref) operand {
+	if v != nil && v.Missing {
+		v = &capture.Value{Type: v.Type} // as in Go
+	}
+	switch {
+	case r.First > 0:
+		o := spoken(read(v))
+		o.text = o.text.first(int64(r.First))
+		return o
+	case r.Part == capture.Whole || v == nil:
+		return read(v)
+	}
+	if n, ok := v.Measure(r.Part); ok {
+		return wholeOperand(big.NewInt(n))
+	}
+	return operand{}
+}
+
+// read makes an operand of a value.
+func read(v *capture.Value) operand {
+	if v == nil || v.Type == nil {
+		return operand{}
+	}
+	known := v.State == capture.Known
+	kind := v.Type.Kind
+	switch {
+	case kind == reflect.Interface && v.TypeWord != 0: // not nil, whether its type is known or not
+		return operand{iface: v, isNil: False}
+	// Text that is unreadable is known by its length still.
+	case kind == reflect.String && (known || v.Len != 0):
+		return textOperand(text{v.Bytes, v.Len})
+	case capture.OfBytes(v.Type) && (known || v.Len != 0):
+		return textOperand(text{v.Bytes, v.Len}).withNil(v.Num == 0)
+	case !known:
+		return operand{}
+	}
+	switch kind {
+	case reflect.Interface:
+		return nilOperand
+	case reflect.Bool:
+		return truthOperand(truth(v.Num != 0))
+	case reflect.Int:
+		return wholeOperand(big.NewInt(int64(v.Num)))
+	case reflect.Uint:
+		return wholeOperand(new(big.Int).SetUint64(v.Num))
+	case reflect.Float64:
+		return realOperand(v.Number().(float64))
+	case reflect.Pointer, reflect.UnsafePointer:
+		return wholeOperand(new(big.Int).SetUint64(v.Num)).withNil(v.Num == 0)
+	case reflect.Func:
+		if v.Dynamic != "" {
+			return textOperand(wholeText(v.Dynamic)).withNil(false)
+		}
+	case reflect.Slice, reflect.Map, reflect.Chan:
+	default:
+		return operand{}
+	}
+	return operand{}.withNil(v.Num == 0)
 }
 
 // held is the value in an interface; any other operand is itself.
@@ -70,13 +164,41 @@ func held(o operand) operand {
 	return read(o.iface.Elem)
 }
 
+// spoken is the message of the error in an interface, or else the string in it.
+func spoken(o operand) operand {
+	if o.iface == nil {
+		return o
+	}
+	if message, ok := o.iface.ErrorMessage(); ok {
+		if message.Len < 0 {
+			return operand{} // nor how it ends
+		}
+		return read(&message)
+	}
+	if o.iface.Type.Methods {
+		return operand{} // what its Error method would make of the value is not known
+	}
+	return held(o)
+}
+
+// wholes calculate with whole numbers. Division truncates, and the remainder has the sign of x, as in Go;
+// & is as if negative numbers began with infinitely many ones.
+var wholes = map[op]func(z, x, y *big.Int) *big.Int{
+	opAdd: (*big.Int).Add, opSub: (*big.Int).Sub, opMul: (*big.Int).Mul,
+	opDiv: (*big.Int).Quo, opRem: (*big.Int).Rem, opBits: (*big.Int).And,
+}
+
+// calculate is x o y; not known if a whole result has more than 64 bits and a sign, or there is none.
 func calculate(o op, x, y operand) operand {
 	switch {
 	case !x.number() || !y.number():
 		return operand{}
 	case x.class == wholeClass && y.class == wholeClass:
-		result, ok := x.whole.calculate(o, y.whole)
-		return either(ok, wholeOperand(result), operand{})
+		if y.whole.Sign() == 0 && (o == opDiv || o == opRem) {
+			return operand{}
+		}
+		z := wholes[o](new(big.Int), x.whole, y.whole)
+		return either(z.BitLen() <= 64, wholeOperand(z), operand{})
 	}
 	switch a, b := x.float(), y.float(); o {
 	case opAdd:
@@ -89,6 +211,23 @@ func calculate(o op, x, y operand) operand {
 		return realOperand(a / b)
 	}
 	return operand{}
+}
+
+// float is a number as the nearest float.
+func (o operand) float() float64 {
+	if o.class == realClass {
+		return o.real
+	}
+	f, _ := o.whole.Float64()
+	return f
+}
+
+// exact is a number that is not NaN.
+func (o operand) exact() *big.Float {
+	if o.class == realClass {
+		return big.NewFloat(o.real)
+	}
+	return new(big.Float).SetInt(o.whole)
 }
 
 func match(x operand, p *pattern) Truth {
@@ -117,17 +256,19 @@ func compare(o op, x, y operand) Truth {
 	switch {
 	case x.class == 0 || y.class == 0:
 		return Unknown
+	case x.class == wholeClass && y.class == wholeClass:
+		return o.holds(x.whole.Cmp(y.whole))
 	case x.number() && y.number():
-		if order, ok := x.order(y); ok {
-			return ordered(o, order)
+		if math.IsNaN(x.real) || math.IsNaN(y.real) {
+			return truth(o == opNotEqual) // as in Go
 		}
-		return truth(o == opNotEqual) // what is no number equals nothing, as in Go
+		return o.holds(x.exact().Cmp(y.exact()))
 	case x.class != y.class && dynamic:
 		return same(o, false) // an int is no string
 	case x.class != y.class:
 	case x.class == textClass:
 		if order, known := x.text.compare(y.text, o.equality()); known {
-			return ordered(o, order)
+			return o.holds(order)
 		}
 	case x.class == truthClass:
 		return same(o, x.truth == y.truth)
@@ -149,37 +290,3 @@ func compareNil(o op, x operand) Truth {
 	}
 	return same(o, x.isNil == True)
 }
-
-// spoken is the message of the error in an interface, or else the string in it.
-func spoken(x operand) operand {
-	if x.iface == nil {
-		return x
-	}
-	if message, ok := x.iface.ErrorMessage(); ok {
-		if message.Len < 0 {
-			return operand{} // nor how it ends
-		}
-		return read(&message)
-	}
-	if x.iface.Type.Methods {
-		return operand{} // what its Error method would make of the value is not known
-	}
-	return held(x)
-}
-
-// order compares numbers, exactly. It is not ok if one is none.
-func (o operand) order(p operand) (order int, ok bool) {
-	switch {
-	case o.class == realClass && p.class == realClass:
-		return cmp.Compare(o.real, p.real), o.real == o.real && p.real == p.real
-	case o.class == realClass:
-		order, ok = p.order(o)
-		return -order, ok
-	case p.class == realClass:
-		return o.whole.compareFloat(p.real)
-	}
-	return o.whole.compare(p.whole), true
-}
-
-// ordered tells whether a comparison holds for operands in that order.
-func ordered(o op, order int) Truth { return truth(o>>(order+1)&1 != 0) }

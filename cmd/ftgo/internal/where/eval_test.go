@@ -350,30 +350,3 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
-
-func BenchmarkEval(b *testing.B) {
-	e, err := Parse(`n > 1000 || key == "alice" || req.URL.Path =~ "^/api/"`)
-	if err != nil {
-		b.Fatal(err)
-	}
-	call := &fixed{n: num("int", 3), key: str("bob"), path: str("/static/x.css")}
-	for b.Loop() {
-		if e.Eval(call) != False {
-			b.Fatal("true")
-		}
-	}
-}
-
-type fixed struct {
-	n, key, path capture.Value
-}
-
-func (f *fixed) Value(path string) *capture.Value {
-	switch path {
-	case "n":
-		return &f.n
-	case "key":
-		return &f.key
-	}
-	return &f.path
-}

@@ -32,9 +32,11 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -170,29 +172,57 @@ func (e Expr) Eval(c Call) Truth {
 // Text is what the expression yields, as text: strings as they are, and cut ones with … behind. It is
 // not known if a value that it takes is not.
 func (e Expr) Text(c Call) (text string, known bool) {
-	if n := e.root; n.op == opRef && n.ref.Part == capture.Whole {
-		if v := c.Value(n.ref.Path); v != nil && v.Type != nil && v.State == capture.Known && !v.Nil() {
-			switch v.Type.Kind {
-			case reflect.Pointer, reflect.UnsafePointer:
-				return fmt.Sprintf("%#x", v.Num), true
-			case reflect.Int, reflect.Uint: // they may be durations, or constants
-				return v.Text(), true
-			case reflect.Slice, reflect.Array, reflect.Struct, reflect.Map:
-				if e.root.operand(c).class == 0 { // no text: that shows what is in it
-					return v.Text(), true
-				}
-			}
+	o := e.root.eval(c)
+	if n := e.root; n.op == opRef && n.ref.Part == capture.Whole && n.ref.First == 0 && o.class != textClass && o.iface == nil {
+		switch v := c.Value(n.ref.Path); {
+		case v == nil || v.Type == nil || v.State != capture.Known || v.Nil():
+		case v.Type.Kind == reflect.Pointer || v.Type.Kind == reflect.UnsafePointer:
+			return fmt.Sprintf("%#x", v.Num), true
+		case v.Type.Kind != reflect.Invalid:
+			return v.Text(), true // durations and constants, too
 		}
 	}
-	return e.root.operand(c).spell()
+	return o.spell()
+}
+
+// spell writes the value, unless it is not known.
+func (o operand) spell() (text string, ok bool) {
+	dynamic := o.iface
+	switch o = spoken(o); {
+	case o.class == textClass && (o.text.length < 0 || o.text.length > 0 && len(o.text.bytes) == 0):
+	case o.class == textClass && o.text.cut():
+		return legible(capture.WholeRunes(o.text.bytes)) + "…", true
+	case o.class == textClass:
+		return legible(o.text.bytes), true
+	case o.class == truthClass:
+		return strconv.FormatBool(o.truth == True), true
+	case o.class == realClass:
+		return strconv.FormatFloat(o.real, 'g', -1, 64), true
+	case o.isNil == True:
+		return "nil", true
+	case o.class == wholeClass:
+		return o.whole.String(), true
+	case dynamic != nil && dynamic.Dynamic != "":
+		return dynamic.Dynamic, true // the type, where the value is not for people
+	}
+	return "", false
+}
+
+// legible is text, with \xNN for what JSON has no other way to tell apart.
+func legible(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	return printable.Text(string(b))
 }
 
 // Number is what it yields if that is whole and fits into 64 bits; true is 1.
 func (e Expr) Number(c Call) (n int64, ok bool) {
-	o := held(e.root.operand(c))
-	if o.class == truthClass {
+	switch o := held(e.root.eval(c)); o.class {
+	case truthClass:
 		return int64(max(o.truth, 0)), true
+	case wholeClass:
+		return o.whole.Int64(), o.whole.IsInt64()
 	}
-	n = int64(o.whole.low)
-	return n, o.class == wholeClass && signed(n) == o.whole
+	return 0, false
 }

@@ -132,13 +132,13 @@ var texts = []string{"", "b", "bob", "bobby", "\x00\x00", "longer than what is f
 func newCall(r *rand.Rand, strlen int) *randomCall {
 	c := &randomCall{values: values{}, numbers: map[string]uint64{}, key: texts[r.IntN(len(texts))], faulty: r.IntN(4) == 0}
 	for _, name := range []string{"n", "i8", "u8", "u64", "w", "ok", "p"} {
-		f, _ := fields(Ref{Path: name})
+		_, typ, _ := fields(Ref{Path: name})
 		bits := [...]uint64{0, 1, 2, 3, 100, 127, 128, 200, 255, 1 << 15, 1<<16 - 1, 1 << 63, 1<<64 - 1, 1<<64 - 5, r.Uint64()}[r.IntN(15)]
-		unused := 64 - 8*f.Type.Size
-		v := capture.Value{Type: f.Type, Num: bits << unused >> unused}
-		if f.Type.Kind == reflect.Int {
+		unused := 64 - 8*typ.Size
+		v := capture.Value{Type: typ, Num: bits << unused >> unused}
+		if typ.Kind == reflect.Int {
 			v.Num = uint64(int64(bits<<unused) >> unused)
-		} else if f.Type.Kind == reflect.Bool {
+		} else if typ.Kind == reflect.Bool {
 			v.Num &= 1
 		}
 		c.values[name], c.numbers[name] = v, v.Num
@@ -160,8 +160,8 @@ func (c *randomCall) record(name string) (kernelField, bool) {
 		return kernelField{uint64(len(c.key)), 8, true}, true
 	}
 	name, _ = strings.CutPrefix(name, "f_")
-	f, ok := fields(Ref{Path: name})
-	return kernelField{c.numbers[name], int(f.Type.Size), f.Signed}, ok
+	_, t, ok := fields(Ref{Path: name})
+	return kernelField{c.numbers[name], int(t.Size), t.Kind == reflect.Int}, ok
 }
 
 // randomCondition writes a filter of some depth.
@@ -203,28 +203,29 @@ func randomCondition(r *rand.Rand, depth int) string {
 func TestSplitKeepsMeaning(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	dropped, passed, pushed := 0, 0, 0
-	for range 4000 {
+	for range 1500 {
 		var text strings.Builder
 		text.WriteString(randomCondition(r, r.IntN(4)))
 		for range r.IntN(3) {
 			text.WriteString(" && " + randomCondition(r, r.IntN(2)))
 		}
 		whole := mustParse(t, text.String())
-		kernel, rest := whole.Split(fields)
-		pushed += len(kernel)
+		kernel, inKernel, rest := whole.Split(fields)
+		if kernel != "" {
+			pushed++
+		}
 		for range 30 {
 			c := newCall(r, [...]int{100, 4}[r.IntN(2)])
 			want, pass := whole.Eval(c), true
-			for _, p := range kernel {
-				k := kernelFilter{p.Text, c.record}
-				ok := k.or()
+			if kernel != "" {
+				k := kernelFilter{kernel, c.record}
+				pass = k.or()
 				if k.rest != "" {
 					t.Fatalf("%s: the kernel does not understand %q", text.String(), k.rest)
 				}
-				if got := p.Expr.Eval(c); p.Exact && got != truth(ok) {
-					t.Fatalf("%s is %v, but %s %v for %v", p.Expr, got, p.Text, ok, c)
-				}
-				pass = pass && ok
+			}
+			if got := inKernel.Eval(c); got != truth(pass) {
+				t.Fatalf("%s is %v, but %s %v for %v", inKernel, got, kernel, pass, c)
 			}
 			if !pass {
 				dropped++
@@ -239,7 +240,7 @@ func TestSplitKeepsMeaning(t *testing.T) {
 			}
 		}
 	}
-	if dropped < 1000 || passed < 1000 || pushed < 1000 {
+	if dropped < 1000 || passed < 1000 || pushed < 300 {
 		t.Errorf("%d conditions, %d calls dropped, %d passed: this tests little", pushed, dropped, passed)
 	}
 }

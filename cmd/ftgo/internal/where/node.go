@@ -70,7 +70,11 @@ func (o op) inverse() op { return o ^ anyOrder }
 // flipped is the comparison with its operands exchanged.
 func (o op) flipped() op { return o&opEqual | o&opLess<<2 | o&opGreater>>2 }
 
+// equality tells whether the operator compares what has no order, too.
 func (o op) equality() bool { return o == opEqual || o == opNotEqual }
+
+// holds tells whether a comparison holds for operands in that order: -1, 0 or 1.
+func (o op) holds(order int) Truth { return truth(o>>(order+1)&1 != 0) }
 
 // node is an operator with its operands, or an operand.
 type node struct {
@@ -129,7 +133,9 @@ func (n *node) withConstants(value func(path string) (capture.Value, bool)) *nod
 
 // constant tells whether no variable takes part.
 func (n *node) constant() bool {
-	return n == nil || n.op != opRef && n.x.constant() && n.y.constant()
+	constant := true
+	n.operands(func(n *node) { constant = constant && n.op == opConstant })
+	return constant
 }
 
 // first is the first byte of a node; an operator's own is in the middle of it.

@@ -3,63 +3,51 @@ package where
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
 )
 
-type tokenKind uint8
-
-const (
-	nameToken tokenKind = iota
-	numberToken
-	operatorToken
-	stringToken
-	badToken
-	endToken
-)
-
-// tokens are the kinds that a regular expression tells. What begins like a number or a duration is
-// read as one: 0x1F, 1e-9, 1m30s. They are made when first asked for, because most commands have no filter.
-var tokens = sync.OnceValue(func() []*regexp.Regexp {
-	return []*regexp.Regexp{
-		nameToken:     regexp.MustCompile(`^[\p{L}_][\p{L}\p{Nd}_]*`),
-		numberToken:   regexp.MustCompile(`^(0[xX][.\p{L}\p{Nd}_]*|[0-9]([eE][-+]|[.\p{L}\p{Nd}_])*)`),
-		operatorToken: regexp.MustCompile(`^(\|\||&&|[=!<>]=|=~|[][<>!+*/%&():.-])`),
-	}
+// words is what a filter consists of: names, numbers, strings, operators, and any other character. What begins
+// like a number or a duration is read as one: 0x1F, 1e-9, 1m30s. It is made when first asked for, because most
+// commands have no filter.
+var words = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[\p{L}_][\p{L}\p{Nd}_]*` +
+		`|0[xX][.\p{L}\p{Nd}_]*|[0-9](?:[eE][-+]|[.\p{L}\p{Nd}_])*` +
+		"|\"(?:[^\"\\\\\n]|\\\\.)*\"|`[^`]*`" +
+		`|\|\||&&|[=!<>]=|=~|(?s:.))`)
 })
 
-// token is a word of a filter. Its text is as written; at is the byte it begins at.
+// token is a word of a filter, as written; at is the byte it begins at.
 type token struct {
-	kind tokenKind
 	text string
 	at   int
 }
 
-// nextToken reads the token at or after a byte of text.
+// nextToken reads the token at or after a byte of text; at the end that is "".
 func nextToken(text string, at int) token {
 	rest := strings.TrimLeft(text[at:], " \t\r\n")
-	at = len(text) - len(rest)
-	for kind, pattern := range tokens() {
-		if word := pattern.FindString(rest); word != "" {
-			return token{tokenKind(kind), word, at}
-		}
-	}
-	quoted, err := strconv.QuotedPrefix(rest)
-	switch {
-	case rest == "":
-		return token{endToken, "", at}
-	case err == nil && rest[0] != '\'':
-		return token{stringToken, quoted, at}
-	}
-	_, size := utf8.DecodeRuneInString(rest)
-	return token{badToken, rest[:size], at}
+	return token{words().FindString(rest), len(text) - len(rest)}
 }
+
+// name tells whether the token is the name of something.
+func (t token) name() bool {
+	first, _ := utf8.DecodeRuneInString(t.text)
+	return first == '_' || unicode.IsLetter(first)
+}
+
+// number tells whether it begins like one.
+func (t token) number() bool { return t.text != "" && '0' <= t.text[0] && t.text[0] <= '9' }
+
+// quoted tells whether it begins like a string.
+func (t token) quoted() bool { return t.text != "" && (t.text[0] == '"' || t.text[0] == '`') }
 
 // maxNesting bounds parentheses and unary operators within each other.
 const maxNesting = 100
@@ -76,7 +64,7 @@ func parse(text string) (*node, *problem) {
 	p := &parser{text: text}
 	p.next()
 	root := p.binary(bindOr)
-	if p.token.kind != endToken {
+	if p.token.text != "" {
 		p.unexpected("operator expected")
 	}
 	return root, p.err
@@ -89,17 +77,18 @@ func (p *parser) fail(what string, at int) {
 	if p.err == nil {
 		p.err = &problem{what, at}
 	}
-	p.token = token{endToken, "", len(p.text)}
+	p.token = token{"", len(p.text)}
 }
 
 func (p *parser) unexpected(want string) {
 	t := p.token
+	_, bad := strconv.Unquote(t.text)
 	switch {
-	case t.kind == endToken:
+	case t.text == "":
+	case t.quoted() && bad != nil:
+		want = "string does not end or has a bad escape"
 	case t.text == "=" || t.text == "|":
 		want += fmt.Sprintf(", not %q (%[1]s%[1]s?),", t.text)
-	case t.kind == badToken && strings.Contains("\"`", t.text):
-		want = "string does not end or has a bad escape"
 	default:
 		want += fmt.Sprintf(", not %q,", t.text)
 	}
@@ -108,7 +97,7 @@ func (p *parser) unexpected(want string) {
 
 // accept goes past a token that is spelled so.
 func (p *parser) accept(text string) bool {
-	if p.token.kind != operatorToken || p.token.text != text {
+	if p.token.text != text {
 		return false
 	}
 	p.next()
@@ -137,7 +126,7 @@ func bitSet(n *node) *node {
 	if n.op != opBits {
 		return n
 	}
-	return &node{op: opNotEqual, at: n.at, x: n, y: &node{op: opConstant, at: n.at, text: "0", value: wholeOperand(integer{})}}
+	return &node{op: opNotEqual, at: n.at, x: n, y: &node{op: opConstant, at: n.at, text: "0", value: wholeOperand(new(big.Int))}}
 }
 
 // binary reads operands that operators of at least that binding join.
@@ -167,7 +156,7 @@ func (p *parser) binary(bind int) *node {
 // regexp reads what n searches for. It is no string that anything is compared with.
 func (p *parser) regexp(n *node) *node {
 	at := p.token.at
-	if p.token.kind != stringToken {
+	if !p.token.quoted() {
 		p.unexpected("regular expression in quotes expected")
 	}
 	y := p.operand()
@@ -184,7 +173,7 @@ func (p *parser) unary() *node {
 		p.fail("nested too deeply", p.token.at)
 	}
 	defer func() { p.nesting-- }()
-	if p.token.kind == operatorToken && p.registers() {
+	if p.registers() {
 		return p.operand()
 	}
 	n, ok := p.operator(bindUnary)
@@ -209,19 +198,22 @@ func (p *parser) operand() *node {
 	t := p.token
 	n := &node{op: opConstant, at: t.at, text: t.text}
 	switch {
-	case t.kind == numberToken:
+	case t.number():
 		var err error
 		if n.value, n.text, err = readNumber(t.text); err != nil {
 			p.fail(err.Error(), t.at)
 		}
-	case t.kind == stringToken:
-		s, _ := strconv.Unquote(t.text)
-		n.value, n.text = stringOperand([]byte(s)), strconv.Quote(s)
+	case t.quoted():
+		s, err := strconv.Unquote(t.text)
+		if err != nil {
+			p.unexpected("")
+		}
+		n.value, n.text = textOperand(wholeText(s)), strconv.Quote(s)
 	case t.text == "true" || t.text == "false":
 		n.value = truthOperand(truth(t.text == "true"))
 	case t.text == "nil":
 		n.value = nilOperand
-	case t.kind == nameToken || t.text == "*" || p.registers():
+	case t.name() || t.text == "*" || p.registers():
 		n.op, n.ref = opRef, p.ref()
 		n.text = n.ref.String()
 		return n
@@ -236,12 +228,12 @@ func (p *parser) operand() *node {
 func readNumber(s string) (value operand, written string, err error) {
 	whole, err := strconv.ParseUint(s, 0, 64)
 	if err == nil {
-		return wholeOperand(integer{low: whole}), strconv.FormatUint(whole, 10), nil
+		return wholeOperand(new(big.Int).SetUint64(whole)), strconv.FormatUint(whole, 10), nil
 	} else if errors.Is(err, strconv.ErrRange) {
 		return value, "", fmt.Errorf("number %s is beyond 64 bits", s)
 	}
 	if d, err := time.ParseDuration(s); err == nil {
-		return wholeOperand(signed(int64(d))), d.String(), nil
+		return wholeOperand(big.NewInt(int64(d))), d.String(), nil
 	}
 	real, err := strconv.ParseFloat(s, 64)
 	if errors.Is(err, strconv.ErrRange) {
@@ -258,7 +250,7 @@ func readNumber(s string) (value operand, written string, err error) {
 // ref reads a variable or what is asked of one: len(x).
 func (p *parser) ref() (r Ref) {
 	name := p.token
-	if name.kind != nameToken || nextToken(p.text, name.at+len(name.text)).text != "(" {
+	if !name.name() || nextToken(p.text, name.at+len(name.text)).text != "(" {
 		if r.Path = p.path(); p.accept("[") {
 			r.First = p.first()
 		}

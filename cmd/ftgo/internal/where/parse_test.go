@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 func TestParse(t *testing.T) {
@@ -163,6 +163,6 @@ func FuzzParse(f *testing.F) {
 		if got, want := again.Eval(nothing{}), e.Eval(nothing{}); got != want {
 			t.Errorf("%q is %v, but %v as written", text, want, got)
 		}
-		e.Split(func(Ref) (capture.Field, bool) { return capture.Field{}, false })
+		e.Split(func(Ref) (string, *gotype.Type, bool) { return "", nil, false })
 	})
 }

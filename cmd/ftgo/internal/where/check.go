@@ -110,28 +110,24 @@ func suits(n *node, x, y class) *problem {
 	return &problem{fmt.Sprintf("%s can't be compared with %s", x, y), n.at}
 }
 
-func (c checker) ref(n *node) (result class, wrong *problem) {
-	whole := n.ref.Part == capture.Whole
-	result = either(whole, anyClass, wholeClass)
-	if n.ref.First > 0 {
-		result = textClass
+func (c checker) ref(n *node) (class, *problem) {
+	r, t := n.ref, &gotype.Type{}
+	if c != nil {
+		var err error
+		if t, err = c(r.Path); err != nil {
+			return 0, &problem{err.Error(), n.at}
+		}
 	}
-	if c == nil {
-		return result, nil
-	}
-	t, err := c(n.ref.Path)
+	of := classOf(t)
 	switch {
-	case err != nil:
-		return 0, &problem{err.Error(), n.at}
-	case whole && classOf(t) == 0:
-		return 0, &problem{fmt.Sprintf("%s is %s, which filters can't compare,", n.ref, t.Name), n.at}
-	case n.ref.First > 0 && classOf(t)&textClass == 0:
-		return 0, &problem{fmt.Sprintf("%s: %s is %s", n.ref, n.ref.Path, t.Name), n.at}
-	case n.ref.First > 0:
-	case whole:
-		return classOf(t), nil
-	case t.Kind != reflect.Invalid && !n.ref.Part.Of(t.Kind):
-		return 0, &problem{fmt.Sprintf("%s: %s is %s", n.ref, n.ref.Path, t.Name), n.at}
+	case r.First > 0 && of&textClass != 0:
+		return textClass, nil
+	case r.Part != capture.Whole && (t.Kind == reflect.Invalid || r.Part.Of(t.Kind)):
+		return wholeClass, nil
+	case r.First > 0 || r.Part != capture.Whole:
+		return 0, &problem{fmt.Sprintf("%s: %s is %s", r, r.Path, t.Name), n.at}
+	case of == 0:
+		return 0, &problem{fmt.Sprintf("%s is %s, which filters can't compare,", r, t.Name), n.at}
 	}
-	return result, nil
+	return of, nil
 }
