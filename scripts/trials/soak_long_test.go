@@ -3,6 +3,8 @@ package trials
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -88,7 +90,7 @@ const startsPerMinute = 200
 func (s *soak) starts(r *result, each time.Duration) {
 	const calls, grown = 3, 0.02
 	greet := fixture.Build(s, "greet", "-buildmode=pie")
-	x := command(s, each+time.Hour, s.ftgo, "export", "--listen", deployedAt, greet, "main.*")
+	x := command(s, each+time.Hour, s.ftgo, "export", "--listen", exportAt, greet, "main.*")
 	check(s, x.start())
 	awaited(s.T, func() bool { return exported("ftgo_probes") > 0 })
 	var memory []int
@@ -215,4 +217,35 @@ func TestFlat(t *testing.T) {
 	if second, last := thirds([]int{90, 1, 2, 3, 5, 4, 7}); second != 3 || last != 7 {
 		t.Errorf("most of the second third %d, of the last %d, want 3 and 7", second, last)
 	}
+}
+
+// exportAt is where export serves while programs start.
+const exportAt = "127.0.0.1:8705"
+
+// awaited waits until something is so.
+func awaited(t *testing.T, so func() bool) {
+	for range 300 {
+		if so() {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatal("it does not come to that within 30 s")
+}
+
+// exported is the value of a metric, 0 if nobody answers.
+func exported(metric string) float64 {
+	answer, err := http.Get("http://" + exportAt + "/metrics")
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	body, _ := io.ReadAll(answer.Body)
+	for line := range strings.Lines(string(body)) {
+		if text, ok := strings.CutPrefix(line, metric+" "); ok {
+			value, _ := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			return value
+		}
+	}
+	return 0
 }

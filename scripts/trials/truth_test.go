@@ -17,24 +17,17 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-var runs = flag.Int("runs", 0, "run so often (default: latency 20, keys 5, out 3, estimates 3, export 20, deploys 5, lasting 60, cost 1; toolchains 5)")
+var runs = flag.Int("runs", 0, "run so often (default: latency 20, out 3, estimates 3, cost 1; toolchains 5)")
 
-// TestTrialTruth compares ftgo's numbers and values with what programs find out about themselves:
+// TestTrialTruth compares ftgo's numbers with what programs find out about themselves:
 // see scripts/truth.
 func TestTrialTruth(t *testing.T) {
 	tracetest.Kernel(t)
 	t.Run("latency", latencies)
 	t.Run("cost", shares)
-	t.Run("values", values)
 	t.Run("budget", budgets)
 	t.Run("estimates", estimates)
 	t.Run("out", outs)
-	t.Run("top", screens)
-	t.Run("keys", keys)
-	t.Run("export", exports)
-	t.Run("deploys", deploys)
-	t.Run("lasting", lasts)
-	t.Run("merge", merges)
 }
 
 // selftimed is a testdata/selftimed that runs, or a testdata/paced.
