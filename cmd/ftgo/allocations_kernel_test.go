@@ -20,10 +20,7 @@ func TestKernelAllocations(t *testing.T) {
 			t.Run(version+" "+debug, func(t *testing.T) {
 				target := fixture.BuildWith(t, version, "allocs")
 				t.Setenv("GODEBUG", debug)
-				r := ftgo(t, "probe", "-o", "json", "--sum", "size", "--stack", "-x", "*SlowPath", target, "runtime.mallocgc?*", "--", target)
-				if r.code != 0 {
-					t.Fatalf("status %d\n%s", r.code, r.stderr)
-				}
+				r := ran(t, "probe", "-o", "json", "--sum", "size", "--stack", "-x", "*SlowPath", target, "runtime.mallocgc?*", "--", target)
 				calls, bytes := 0, 0
 				for line := range strings.Lines(r.stdout) {
 					var s struct {
@@ -32,9 +29,7 @@ func TestKernelAllocations(t *testing.T) {
 						Stack []stackFrame
 						SumOf any `json:"sum_of"`
 					}
-					if err := json.Unmarshal([]byte(line), &s); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, json.Unmarshal([]byte(line), &s))
 					if s.Type == "stack" && slices.ContainsFunc(s.Stack, func(f stackFrame) bool { return f.Function == "main.work" }) {
 						sum, _ := s.SumOf.(float64)
 						calls, bytes = calls+s.Calls, bytes+int(sum)

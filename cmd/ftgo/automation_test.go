@@ -59,17 +59,13 @@ func TestKernelReadyFD(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer r.Close()
 	cmd := exec.Command(built(t), "count", "-q", "-o", "csv", "--ready-fd", "3", "-n", "7", target, "main.framed")
 	cmd.ExtraFiles = []*os.File{w}
 	var out strings.Builder
 	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
 	w.Close()
 	lines := bufio.NewReader(r)
@@ -79,16 +75,12 @@ func TestKernelReadyFD(t *testing.T) {
 	if rest, err := lines.ReadString('\n'); err == nil {
 		t.Errorf("then said %q", rest)
 	}
-	if err := exec.Command(target, "-n", "7", "-g", "1").Run(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, exec.Command(target, "-n", "7", "-g", "1").Run())
 	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "\nmain.framed,7,") {
 		t.Errorf("%v, stdout %q", err, out.String())
 	}
 	unwritable, err := syscall.Open(os.DevNull, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) // that the command closes
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	number := fmt.Sprint(unwritable)
 	if r := ftgo(t, "count", "--ready-fd", number, "-d", "1ms", target, "main.framed"); r.code != cli.ExitFailed || !strings.Contains(r.stderr, "--ready-fd "+number) {
 		t.Errorf("a descriptor that is not open for writing: status %d, %q", r.code, r.stderr)
@@ -105,12 +97,8 @@ func TestKernelWait(t *testing.T) {
 	var out strings.Builder
 	p.Stdout = &out
 	stderr, err := p.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, p.Start())
 	defer time.AfterFunc(time.Minute, func() { p.Process.Kill() }).Stop()
 	said := bufio.NewReader(stderr)
 	if line, _ := said.ReadString('\n'); line != "ftgo: waiting for "+later+"\n" {
@@ -123,9 +111,7 @@ func TestKernelWait(t *testing.T) {
 		}
 	}
 	time.Sleep(time.Second) // more than -d
-	if err := exec.Command(later, "-for", "300ms", "-g", "1").Run(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, exec.Command(later, "-for", "300ms", "-g", "1").Run())
 	if rest, _ := said.ReadString(0); strings.Contains(rest, "no probe was hit") {
 		t.Errorf("said %q", rest)
 	}

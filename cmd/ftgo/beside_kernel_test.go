@@ -25,9 +25,7 @@ func hitsOf(t *testing.T, f *tracefs.FS, pid int) (hits uint64) {
 	t.Helper()
 	read := func(name string) string {
 		b, err := os.ReadFile(f.Dir() + "/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return string(b)
 	}
 	events := make(map[string]bool)
@@ -51,9 +49,7 @@ func TestKernelMeasuredApart(t *testing.T) {
 	for _, command := range []string{"probe", "count"} {
 		p := tracer(t, command, "-o", "json", "--budget", "0", target, "main.framed")
 		waitFor(t, "its own hits", func() bool { return hitsOf(t, f, p.Process.Pid) > 0 })
-		if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.Process.Signal(syscall.SIGSTOP))
 		waitFor(t, "all threads to stop", func() bool { return stopped(t, p.Process.Pid) })
 		before := hitsOf(t, f, p.Process.Pid)
 		for _, args := range [][]string{{"doctor"}, {command, "--budget", "0", "-d", "300ms", target, "main.framed"}} {
@@ -64,9 +60,7 @@ func TestKernelMeasuredApart(t *testing.T) {
 		if after := hitsOf(t, f, p.Process.Pid); after != before {
 			t.Errorf("%s: others have hit what it measures on %d times", command, after-before)
 		}
-		if err := p.Process.Signal(syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.Process.Signal(syscall.SIGCONT))
 		p.Process.Signal(syscall.SIGINT)
 		p.end(t)
 	}
@@ -138,16 +132,12 @@ func TestKernelFourAtOnce(t *testing.T) {
 	}
 	program := exec.Command(target)
 	in, err := program.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out, err := program.StdoutPipe()
 	if err == nil {
 		err = program.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { in.Close(); program.Wait() })
 	answers := bufio.NewScanner(out)
 	answer := func() (a struct{ Median []int64 }) {
@@ -155,9 +145,7 @@ func TestKernelFourAtOnce(t *testing.T) {
 		if !answers.Scan() {
 			t.Fatalf("the program has ended: %v", answers.Err())
 		}
-		if err := json.Unmarshal(answers.Bytes(), &a); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal(answers.Bytes(), &a))
 		return a
 	}
 	answer() // that it has begun
@@ -179,9 +167,7 @@ func TestKernelFourAtOnce(t *testing.T) {
 		p.end(t)
 		measure()
 		b, err := os.ReadFile(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		off, rows := 0, 0
 		for line := range strings.Lines(string(b)) {
 			var row boundedRow

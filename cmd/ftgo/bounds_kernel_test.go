@@ -84,9 +84,7 @@ func probeSelftimed(t *testing.T, target string) (rows map[string]boundedRow, co
 		t.Fatalf("%v\n%s", err, out)
 	}
 	b, err := os.ReadFile(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	rows = make(map[string]boundedRow)
 	for line := range strings.Lines(string(b)) {
 		var row struct {

@@ -31,16 +31,10 @@ type onDemand struct {
 func startOnDemand(t *testing.T, path string, args ...string) *onDemand {
 	p := &onDemand{Cmd: exec.Command(path, args...), t: t}
 	in, err := p.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, p.Start())
 	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
 	p.in, p.out = in, bufio.NewReader(out)
 	p.told()
@@ -66,9 +60,7 @@ func (p *onDemand) told() {
 func armedEvents(t *testing.T, dir string, pid int) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "instances", instanceOf(t, dir, pid), "events", "ftgo_*", "*", "enable"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	events := make(map[string]bool)
 	for _, file := range files {
 		if b, err := os.ReadFile(file); err == nil {
@@ -155,9 +147,7 @@ func TestKernelBudget(t *testing.T) {
 						lines := make(map[string]int)
 						for line := range strings.Lines(p.out.String()) {
 							var call struct{ Type, Function string }
-							if err := json.Unmarshal([]byte(line), &call); err != nil {
-								t.Fatal(err)
-							}
+							noError(t, json.Unmarshal([]byte(line), &call))
 							lines[call.Type+" "+call.Function]++
 						}
 						if n := lines["call main.c00"]; n == 0 || n > 1009 || lines["call main.c03"] != 11 || !strings.Contains(p.err.String(), "calls were traced, to keep the budget") {

@@ -22,9 +22,7 @@ func topBuffers(t *testing.T, f *tracefs.FS) string {
 	var text strings.Builder
 	for _, name := range []string{"buffer_size_kb", "buffer_total_size_kb", "trace_clock", "tracing_on"} {
 		b, err := os.ReadFile(f.Dir() + "/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var kb, grown int
 		if n, _ := fmt.Sscanf(string(b), "%d (expanded: %d)", &kb, &grown); n > 0 && kb > 1 {
 			fmt.Fprintln(&text, max(kb, grown)/64)

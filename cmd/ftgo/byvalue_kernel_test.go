@@ -36,14 +36,10 @@ type valueLine struct {
 
 func valueLines(t *testing.T, r result) (rows []valueLine, summary valueLine) {
 	t.Helper()
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r.succeeded(t)
 	for line := range strings.Lines(r.stdout) {
 		var v valueLine
-		if err := json.Unmarshal([]byte(line), &v); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal([]byte(line), &v))
 		if rows = append(rows, v); v.Type == "summary" {
 			return rows[:len(rows)-1], v
 		}
@@ -224,14 +220,6 @@ func TestKernelByMillion(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// noError fails the test by an error.
-func noError(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -157,9 +157,7 @@ func TestReportChromeNests(t *testing.T) {
 	text := strings.NewReplacer("2200000000", "2270000000", "4000000000", "4700000000").Replace(cycles(events.String())) // at 2.7 GHz
 	text = strings.ReplaceAll(text, "abcd 2\n", fmt.Sprintf("abcd %d\n", 2*pairs))
 	r := reported(t, text, "--as", "trace", "-o", "chrome")
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r.succeeded(t)
 	slices := checkChrome(t, r.stdout)
 	if n := len(slices); n != 2*pairs || *slices[0].TS < 48_000 || *slices[n-1].TS <= *slices[0].TS {
 		t.Errorf("%d slices, the first at %v µs, the last at %v µs", n, *slices[0].TS, *slices[n-1].TS)
@@ -170,10 +168,7 @@ func TestReportChromeNests(t *testing.T) {
 func TestKernelChrome(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "nest")
-	r := ftgo(t, "trace", "-o", "chrome", target, "main.fact", "main.guard", "main.risky", "main.tidy", "main.quit", "main.leave", "main.work", "main.stay", "--", target)
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r := ran(t, "trace", "-o", "chrome", target, "main.fact", "main.guard", "main.risky", "main.tidy", "main.quit", "main.leave", "main.work", "main.stay", "--", target)
 	calls, tracks := make(map[string]int), make(map[int64]bool)
 	for _, e := range checkChrome(t, r.stdout) {
 		how := "return"
@@ -218,10 +213,7 @@ func TestKernelChromeWith(t *testing.T) {
 	withSyscalls(t)
 	const n = 101
 	target := fixture.Build(t, "asks")
-	r := ftgo(t, append(append([]string{"trace", "-o", "chrome", "--with", "syscalls:sys_enter_getp[pg]*,sched:sched_switch", target}, asksFuncs...), "--", target, "-n", fmt.Sprint(n))...)
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r := ran(t, append(append([]string{"trace", "-o", "chrome", "--with", "syscalls:sys_enter_getp[pg]*,sched:sched_switch", target}, asksFuncs...), "--", target, "-n", fmt.Sprint(n))...)
 	got := make(map[string]int)
 	for _, e := range checkChrome(t, r.stdout) {
 		got[e.Ph+" "+e.Name]++

@@ -66,9 +66,7 @@ func remainsOf(t *testing.T, f *tracefs.FS, pid int) (instances, groups int) {
 	t.Helper()
 	count := func(dir string) int {
 		names, err := filepath.Glob(fmt.Sprintf("%s/%s/ftgo_%d_*", f.Dir(), dir, pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return len(names)
 	}
 	return count("instances"), count("events")
@@ -78,9 +76,7 @@ func remainsOf(t *testing.T, f *tracefs.FS, pid int) (instances, groups int) {
 func tracingMounts(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var text strings.Builder
 	for line := range strings.Lines(string(b)) {
 		if strings.Contains(line, "tracefs") || strings.Contains(line, "debugfs") {
@@ -121,9 +117,7 @@ func TestKernelKilledAnytime(t *testing.T) {
 	for i := 0; i-ended < runs && i < 4*runs; i++ {
 		kind := i % len(kinds)
 		p := exec.Command(built(t), readBy(t, kinds[kind])...)
-		if err := p.Start(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.Start())
 		time.Sleep(time.Duration(rand.Int64N(int64(took[kind]))))
 		p.Process.Kill()
 		p.Wait()
@@ -211,9 +205,7 @@ func TestKernelCleanEnabledByOthers(t *testing.T) {
 	}
 	enable := groups[0] + "/enable"
 	// While its owner lives, so that no other sweeper is about to remove it.
-	if err := os.WriteFile(enable, []byte("1"), 0); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(enable, []byte("1"), 0))
 	killed.Process.Kill()
 	killed.Wait()
 	r := ftgo(t, "clean")
@@ -223,9 +215,7 @@ func TestKernelCleanEnabledByOthers(t *testing.T) {
 	if events, err := filepath.Glob(groups[0] + "/e0_*"); err != nil || len(events) != 1 {
 		t.Errorf("events %q, %v", events, err)
 	}
-	if err := os.WriteFile(enable, []byte("0"), 0); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(enable, []byte("0"), 0))
 	if r := ftgo(t, "clean"); r.code != 0 {
 		t.Errorf("clean: status %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
@@ -252,15 +242,11 @@ func TestKernelCleanOthers(t *testing.T) {
 	}
 	for _, name := range names {
 		event := name + "/" + fmt.Sprintf("ftgo_4194304_%d_1", own)
-		if err := define("p:" + event + " " + path + ":0x1000"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, define("p:"+event+" "+path+":0x1000"))
 		// Of one site, and never enabled.
 		t.Cleanup(func() { define("-:" + event) })
 		instance := f.Dir() + "/instances/" + name
-		if err := os.Mkdir(instance, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Mkdir(instance, 0o755))
 		t.Cleanup(func() { os.Remove(instance) })
 	}
 	if r := ftgo(t, "clean"); r.code != 0 || strings.Contains(r.stdout, fmt.Sprint(own)) {
@@ -311,9 +297,7 @@ func cleanNamespaces(t *testing.T, flags []string) {
 	}
 	left := func(session string) int {
 		names, err := filepath.Glob(f.Dir() + "/*s/" + session)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return len(names)
 	}
 	for _, c := range [][]string{{built(t), "clean"}, slices.Concat([]string{"unshare"}, unshare, []string{built(t), "clean"})} {

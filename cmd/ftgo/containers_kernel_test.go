@@ -22,9 +22,7 @@ import (
 func cgroup(t *testing.T, kind, name string) (dir string) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, m := range procfs.ParseMounts(string(text)) {
 		if m.Kind != kind || m.Root != "/" {
 			continue

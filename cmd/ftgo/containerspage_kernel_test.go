@@ -53,9 +53,7 @@ func TestKernelContainersPage(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(fixture.Root(), "docs/containers.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, commands := blocksIn(string(text))
 	if len(commands) < 10 {
 		t.Fatalf("the page has %q", commands)
@@ -73,9 +71,7 @@ func TestKernelContainersPage(t *testing.T) {
 				if words[2] != "-f" || words[4] != "-t" || words[6] != "." {
 					t.Fatalf("this test does not know %q", command)
 				}
-				if err := os.Symlink(image(page, words[3]).root, filepath.Join(os.Getenv("IMAGES"), words[5])); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.Symlink(image(page, words[3]).root, filepath.Join(os.Getenv("IMAGES"), words[5])))
 			case strings.HasPrefix(command, "kubectl apply -f "):
 				applied(t, f, words[3])
 			default:

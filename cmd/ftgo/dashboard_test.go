@@ -18,9 +18,7 @@ func TestDashboard(t *testing.T) {
 	read := func(name string) []byte {
 		t.Helper()
 		b, err := os.ReadFile(filepath.Join(fixture.Root(), "docs", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return b
 	}
 	var dashboard struct {
@@ -34,9 +32,7 @@ func TestDashboard(t *testing.T) {
 			Targets     []struct{ Expr, LegendFormat string }
 		}
 	}
-	if err := json.Unmarshal(read("grafana-dashboard.json"), &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(read("grafana-dashboard.json"), &dashboard))
 	// What a metric may be asked for, and its labels; targets of Prometheus have more.
 	labels := map[string]string{}
 	for _, m := range regexp.MustCompile("(?m)^\\| `(ftgo_\\w+)` \\| (\\w+) \\| ([^|]*) \\|").FindAllStringSubmatch(string(read("formats.md")), -1) {
@@ -109,9 +105,7 @@ func TestDashboard(t *testing.T) {
 			}
 		}
 		file := filepath.Join(t.TempDir(), "rules.yml")
-		if err := os.WriteFile(file, []byte(rules.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(file, []byte(rules.String()), 0o600))
 		if out, err := exec.Command(promtool, "check", "rules", file).CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s", err, out)
 		}

@@ -47,9 +47,7 @@ func ranWith(t *testing.T, seed uint64, host string, functions ...behaviour) str
 		began := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 		err = render.SummaryJSON(&b, stats.Summary{Host: host, Began: began, Seconds: 20, Hits: 10 + seed, Delivered: 10 + seed}, nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return b.String()
 }
 
@@ -109,9 +107,7 @@ func TestDiff(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile(filepath.Join(fixture.Root(), "docs", "examples", "diff.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if r := ftgo(t, "diff", "--compare", "calls,latency,tail", old, same, third, "--", slower, slow2); !strings.Contains(string(page), "\n```\n"+r.stdout+"```\n") {
 		t.Errorf("docs/examples/diff.md does not show\n%s", r.stdout)
 	}

@@ -31,9 +31,7 @@ func TestKernelDisguises(t *testing.T) {
 				t.Fatalf("status %d, %v, %d strings\n%s", r.code, err, len(texts), r.stderr)
 			}
 			b, err := os.ReadFile(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
 			want := rounds * len(texts)
 			switch format {
@@ -117,9 +115,7 @@ func observeDisguised(t *testing.T, reader, target string, rounds int) (observed
 		t.Fatalf("%v\n%s", err, r.stderr)
 	}
 	var texts [][]byte
-	if err := json.Unmarshal([]byte(r.stdout), &texts); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(r.stdout), &texts))
 	o := readObserved(t, string(b))
 	if got, want := o.functions["main.take"].Completed, uint64(rounds*len(texts)); got != want {
 		t.Errorf("%s: %d calls, want %d", reader, got, want)

@@ -114,9 +114,7 @@ func TestKernelDoctorUnwell(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
 	for _, dir := range []string{filepath.Dir(target), filepath.Dir(built(t))} {
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chmod(dir, 0o755))
 	}
 	for _, c := range []struct {
 		name, script       string

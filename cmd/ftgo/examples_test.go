@@ -106,9 +106,7 @@ func TestKernelExamples(t *testing.T) {
 		"ftgo": built(t), "greet": fixture.Build(t, "greet"), "lookup": fixture.Build(t, "lookup"), "httpd": fixture.Build(t, "httpd"), "nest": fixture.Build(t, "nest"), "spawn": fixture.Build(t, "spawn"), "asks": fixture.Build(t, "asks"), "sched": fixture.Build(t, "sched"), "chores": fixture.Build(t, "chores"), "inlined": fixture.Build(t, "inlined"), "paced": fixture.Build(t, "paced"),
 		"stripped": fixture.Build(t, "lookup", "-ldflags", "-s -w"),
 	} {
-		if err := os.Symlink(from, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Symlink(from, filepath.Join(dir, name)))
 	}
 	pages, err := filepath.Glob(filepath.Join(fixture.Root(), "docs", "examples", "*.md"))
 	if err != nil || len(pages) == 0 {
@@ -125,15 +123,11 @@ func TestKernelExamples(t *testing.T) {
 	texts := map[string]string{}
 	for _, page := range pages {
 		b, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		texts[page] = string(b)
 	}
 	texts["README.md"] = readme(t)
-	if err := os.WriteFile(filepath.Join(dir, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dir, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755))
 	for page, text := range texts {
 		examples, _ := blocksIn(text)
 		if len(examples) == 0 {

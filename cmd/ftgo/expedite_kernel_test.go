@@ -61,9 +61,7 @@ func TestKernelExpedite(t *testing.T) {
 		}
 	})
 	events, err := os.OpenFile(f.Dir()+"/uprobe_events", os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, err = events.WriteString("p:ftgo_4194304_5_1/rcu_expedited /proc/self/exe:0x0\n")
 	if events.Close(); err != nil {
 		t.Fatal(err)

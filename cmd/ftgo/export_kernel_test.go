@@ -46,9 +46,7 @@ func serving(t *testing.T, p *child) *exporting {
 func (e *exporting) metrics(t *testing.T) string {
 	t.Helper()
 	answer, err := http.Get(e.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != http.StatusOK {
@@ -63,9 +61,7 @@ func (e *exporting) value(t *testing.T, metric string) float64 {
 	for line := range strings.Lines(e.metrics(t)) {
 		if text, ok := strings.CutPrefix(line, metric+" "); ok {
 			n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			return n
 		}
 	}
@@ -113,9 +109,7 @@ func executed(t *testing.T, path string) {
 func replace(t *testing.T, path, by string) {
 	t.Helper()
 	copyFile(t, by, path+".new")
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(path+".new", path))
 }
 
 // TestKernelExport: calls are counted exactly while the program ends and starts again, is replaced and written over,
@@ -126,9 +120,7 @@ func TestKernelExport(t *testing.T) {
 	dir := t.TempDir()
 	exact, path, list := fixture.Build(t, "exact"), filepath.Join(dir, "program"), filepath.Join(dir, "functions")
 	write := func(text string) {
-		if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(list, []byte(text), 0o600))
 	}
 	write("main.descend # it grows stacks\n")
 	const each = 634 // calls of main.descend
@@ -235,9 +227,7 @@ func TestKernelExportSched(t *testing.T) {
 func TestKernelExportRefused(t *testing.T) {
 	tracetest.Kernel(t)
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer busy.Close()
 	target := fixture.Build(t, "flood")
 	for _, c := range []struct {
@@ -267,19 +257,13 @@ func TestKernelExportLog(t *testing.T) {
 	dir := t.TempDir()
 	path, list, name := filepath.Join(dir, "program"), filepath.Join(dir, "functions"), filepath.Join(dir, "log")
 	copyFile(t, fixture.Build(t, "exact"), path)
-	if err := os.WriteFile(list, []byte("main.descend\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(list, []byte("main.descend\n"), 0o600))
 	log, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer log.Close()
 	p := &child{Cmd: exec.Command(built(t), "export", "--listen", "127.0.0.1:0", path, "@"+list)}
 	p.Stderr = log
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Start())
 	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
 	says := func(name, text string) string {
 		t.Helper()
@@ -293,15 +277,11 @@ func TestKernelExportLog(t *testing.T) {
 		return ""
 	}
 	says(name, "probing 1 function")
-	if err := os.Rename(name, name+".1"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(name, name+".1"))
 	const same = "ftgo: the functions are the same as before\n"
 	p.Process.Signal(syscall.SIGHUP)
 	says(name+".1", same)
-	if err := os.Truncate(name+".1", 0); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Truncate(name+".1", 0))
 	p.Process.Signal(syscall.SIGHUP)
 	if text := says(name+".1", same); text != same {
 		t.Errorf("an emptied log has %q", text)
@@ -313,14 +293,10 @@ func TestKernelExportLog(t *testing.T) {
 	nothingOf(t, tracetest.Kernel(t), p.Process.Pid)
 
 	from, to, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	piped := &child{Cmd: exec.Command(built(t), "export", "--listen", "127.0.0.1:0", path, "@"+list)}
 	piped.Stderr = to
-	if err := piped.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, piped.Start())
 	t.Cleanup(func() { piped.Process.Kill(); piped.Wait() })
 	to.Close()
 	piped.lines = bufio.NewReader(from)

@@ -163,9 +163,7 @@ func TestKernelExportChanged(t *testing.T) {
 	tracetest.Kernel(t)
 	dir, name := t.TempDir(), fmt.Sprintf("changed%d", os.Getpid())
 	for _, sub := range []string{"layer", "upper", "work", "root", "other"} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
 	}
 	root, other := filepath.Join(dir, "root"), filepath.Join(dir, "other", name)
 	if err := syscall.Mount("overlay", root, "overlay", 0, fmt.Sprintf("lowerdir=%[1]s/layer,upperdir=%[1]s/upper,workdir=%[1]s/work", dir)); err != nil {
@@ -178,9 +176,7 @@ func TestKernelExportChanged(t *testing.T) {
 	first := family(t, path, "stdin", "work=3")
 	e := export(t, "-p", name, "main.work")
 	e.says(t, "probing 1 function")
-	if err := os.Link(path, path+".old"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Link(path, path+".old"))
 	second := family(t, other, "stdin", "work=11")
 	e.says(t, " in "+other+" at ") // so the first was looked at since
 	first.goOn(t)
@@ -217,9 +213,7 @@ func (e *exporting) processes(t *testing.T, want int) {
 			if strings.HasPrefix(line, "ftgo_file_processes{") {
 				text := strings.TrimSpace(line[strings.LastIndexByte(line, '}')+1:])
 				file, err := strconv.Atoi(text)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				n += file
 			}
 		}

@@ -128,15 +128,11 @@ func TestKernelFailingSteps(t *testing.T) {
 		case "rec":
 			text = madeUp
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), mode))
 	}
 	greet := fixture.Build(t, "greet")
 	for _, folder := range []string{filepath.Dir(greet), filepath.Dir(built(t)), dir, filepath.Dir(dir)} {
-		if err := os.Chmod(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chmod(folder, 0o755))
 	}
 	usual := map[string]string{"BINARY": greet, "FUNC": "main.add", "VARIABLE": "main.counter", "REC": dir + "/rec"}
 	for _, f := range failures(dir) {
@@ -227,15 +223,11 @@ func (c endingCosts) End() { c.end() }
 func TestKernelMeasuredFirst(t *testing.T) {
 	f := tracetest.Kernel(t)
 	b, err := offsets.Open(fixture.Build(t, "greet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer b.Close()
 	fn, _ := b.Lookup("main.add")
 	plan, err := uprobe.New(b, []*offsets.Func{fn}, uprobe.Options{Mode: uprobe.Count, Features: f.Features()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	instances := 0
 	costs := endingCosts{end: func() { instances, _ = remainsOf(t, f, os.Getpid()) }}
 	live := trace.NewLive(f, plan, trace.Options{Recorder: trace.Recorder{Features: f.Features()}, Costs: costs})

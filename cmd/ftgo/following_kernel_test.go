@@ -31,13 +31,9 @@ func family(t *testing.T, command ...string) *member {
 		t.Fatal(err)
 	}
 	pipe, err := m.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	m.Stderr = &m.err
-	if err := m.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, m.Start())
 	t.Cleanup(func() { m.in.Close(); m.Process.Kill(); m.Wait() })
 	m.lines = bufio.NewReader(pipe)
 	if line, err := m.lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "ready") {
@@ -70,9 +66,7 @@ const (
 // workCalls are the calls that a run has counted.
 func workCalls(t *testing.T, r result, want uint64) {
 	t.Helper()
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r.succeeded(t)
 	o := readObserved(t, r.stdout)
 	f := o.functions["main.work"]
 	if f.Calls != want || f.Lost != 0 || f.Completed+f.Unwound+f.Open > 0 && f.Completed != want {
@@ -165,15 +159,11 @@ func TestKernelFollowingUnnamed(t *testing.T) {
 		}
 		m := family(t, append([]string{target, "stdin"}, familySteps...)...)
 		ready, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer ready.Close()
 		defer w.Close()
 		told, err := syscall.Dup(int(w.Fd())) // that the command closes
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		done := make(chan result, 1)
 		go func() {
 			done <- ftgoOn(t, linux44, command, "-o", "json", "--ready-fd", fmt.Sprint(told), "-p", m.pid(), "main.work")
@@ -238,9 +228,7 @@ exec chroot "$0" /family stdin work=3 child=5 orphan=7 thread work=11`
 func childOf(t *testing.T, parent int) int {
 	t.Helper()
 	all, err := procfs.All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, pid := range all {
 		if stat, alive := procfs.Living(pid); alive && stat.Parent == parent {
 			return pid
@@ -327,9 +315,7 @@ func TestKernelReplaced(t *testing.T) {
 	m := family(t, path, "stdin", "work=3")
 	p := tracer(t, "probe", "-o", "json", "--budget", "0", path, "main.work")
 	copyFile(t, path, path+".new")
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(path+".new", path))
 	p.says(t, "was replaced on disk")
 	family(t, path, "stdin", "work=101").goOn(t)
 	m.goOn(t)

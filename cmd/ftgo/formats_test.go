@@ -90,37 +90,27 @@ func TestFormatsKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(filepath.Join(schema.Dir(), "line.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var line struct {
 		OneOf []struct {
 			Ref string `json:"$ref"`
 		}
 	}
-	if err := json.Unmarshal(b, &line); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(b, &line))
 	known := []string{"line.json", "value.json"}
 	var text strings.Builder
 	for _, one := range line.OneOf {
 		known = append(known, one.Ref)
 		b, err := os.ReadFile(filepath.Join(schema.Dir(), one.Ref))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var s keySchema
-		if err := json.Unmarshal(b, &s); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal(b, &s))
 		name := strings.TrimSuffix(one.Ref, ".json")
 		fmt.Fprintf(&text, "### %s\n\n%s ([schema](schema/%s)):\n\n| key | is |\n|---|---|\n%s\n\n",
 			strings.ToUpper(name[:1])+strings.ReplaceAll(name[1:], "-", " "), strings.ToUpper(s.Title[:1])+s.Title[1:], one.Ref, strings.Join(s.rows(t, ""), "\n"))
 	}
 	files, err := os.ReadDir(schema.Dir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, f := range files {
 		if !slices.Contains(known, f.Name()) {
 			t.Errorf("line.json does not lead to %s", f.Name())
@@ -142,17 +132,13 @@ func TestFormatsKeys(t *testing.T) {
 	if os.Getenv("FTGO_UPDATE") == "" {
 		t.Fatalf("%s says\n%s\ndocs/schema makes it (FTGO_UPDATE=1)\n%s", page, got, want)
 	}
-	if err := os.WriteFile(page, []byte(before+keysBegin+want+keysEnd+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(page, []byte(before+keysBegin+want+keysEnd+after), 0o644))
 }
 
 // TestFormatsColumns: docs/formats.md has the headers of CSV.
 func TestFormatsColumns(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(fixture.Root(), "docs", "formats.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var header bytes.Buffer
 	for name, write := range map[string]func() error{
 		"probe":  func() error { return render.Functions(&header, render.CSV, nil, render.Options{Latency: true}) },
@@ -164,23 +150,17 @@ func TestFormatsColumns(t *testing.T) {
 		"doctor": func() error { return render.Checks(&header, render.CSV, nil, nil) },
 	} {
 		header.Reset()
-		if err := write(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, write())
 		if !strings.Contains(string(b), "\n```\n"+header.String()+"```\n") || header.Len() < 10 {
 			t.Errorf("docs/formats.md does not have the columns of %s: %s", name, &header)
 		}
 	}
 	header.Reset()
-	if err := render.Functions(&header, render.CSV, nil, render.Options{Latency: true}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, render.Functions(&header, render.CSV, nil, render.Options{Latency: true}))
 	always := strings.Split(strings.TrimSpace(header.String()), ",")
 	header.Reset()
 	more := render.Options{Latency: true, Sched: true, Errors: true, Budgeted: true}
-	if err := render.Functions(&header, render.CSV, nil, more); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, render.Functions(&header, render.CSV, nil, more))
 	for column := range strings.SplitSeq(strings.TrimSpace(header.String()), ",") {
 		if !slices.Contains(always, column) && !strings.Contains(string(b), "`"+column+"`") {
 			t.Errorf("docs/formats.md does not have the column %s of probe", column)

@@ -58,9 +58,7 @@ func TestKernelClosedPipe(t *testing.T) {
 			eventsOf(t, f, command...)
 			t.Parallel()
 			read, write, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			read.Close()
 			defer write.Close()
 			var errs bytes.Buffer
@@ -78,9 +76,7 @@ func TestFullDiskWithoutProbes(t *testing.T) {
 		{"help"}, {"help", "probe"}, {"version"}, {"completion", "bash"}, {"list", greet, "main.*"}, {"list", "-o", "json", greet, "main.*"}, {"probe", "--dry-run", greet, "main.add"},
 	} {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var errs bytes.Buffer
 		code := execute(t.Context(), args, full, &errs)
 		full.Close()

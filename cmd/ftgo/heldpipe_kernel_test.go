@@ -52,9 +52,7 @@ func TestKernelBesideTracePipe(t *testing.T) {
 				t.Fatalf("%v\n%s", err, talk.String())
 			}
 			b, err := os.ReadFile(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			o, want := readObserved(t, string(b)), readBooks(t, string(out))
 			for _, name := range one {
 				if got := o.functions[name].Calls; got != want.Functions[name].Calls || got == 0 {
@@ -64,9 +62,7 @@ func TestKernelBesideTracePipe(t *testing.T) {
 			checkHeld(t, f, cmd.Process.Pid, talk.String())
 		})
 	}
-	if err := syscall.Close(pipe); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Close(pipe))
 	checkCleaned(t, f, pids...)
 }
 

@@ -27,9 +27,7 @@ type stage struct {
 func image(t *testing.T, file string) *stage {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(fixture.Root(), file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	named := make(map[string]*stage)
 	var s *stage
 	for line := range strings.Lines(string(text)) {
@@ -71,9 +69,7 @@ func (s *stage) copy(t *testing.T, named map[string]*stage, words []string) {
 		to = filepath.Join(s.dir, to) + "/"
 	}
 	to = s.root + to
-	if err := os.MkdirAll(to[:strings.LastIndexByte(to, '/')], 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(to[:strings.LastIndexByte(to, '/')], 0o755))
 	name, ok := strings.CutPrefix(words[0], "--from=")
 	if !ok {
 		for _, from := range words[:len(words)-1] {
@@ -95,9 +91,7 @@ func (s *stage) run(t *testing.T, command string) {
 	env := append(os.Environ(), s.env...)
 	for _, name := range []string{"GOROOT", "GOMODCACHE", "GOCACHE"} {
 		dir, err := exec.Command("go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		folders = append(folders, strings.TrimSpace(string(dir)))
 		env = append(env, name+"="+strings.TrimSpace(string(dir)))
 	}
@@ -118,9 +112,7 @@ PATH=$GOROOT/bin:$PATH TMPDIR=/tmp exec chroot "$root" /bin/sh -ec "cd $dir; $co
 func docker(t *testing.T, s *stage, args ...string) *exec.Cmd {
 	t.Helper()
 	images := t.TempDir()
-	if err := os.Symlink(s.root, filepath.Join(images, "ftgo")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(s.root, filepath.Join(images, "ftgo")))
 	cmd := exec.Command(filepath.Join(withStandIns(t, nil), "docker"), args...)
 	cmd.Env = append(os.Environ(), "IMAGES="+images)
 	return cmd
@@ -178,9 +170,7 @@ func TestKernelImage(t *testing.T) {
 		p.await(t)
 		other.goOn(t)
 		m.goOn(t)
-		if err := syscall.Kill(childOf(t, p.Process.Pid), syscall.SIGINT); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, syscall.Kill(childOf(t, p.Process.Pid), syscall.SIGINT))
 		workCalls(t, p.result(t), 3+11)
 	})
 }

@@ -17,16 +17,10 @@ func waiting(t *testing.T, path string, args ...string) (p *child, goOn func() s
 	t.Helper()
 	p = &child{Cmd: exec.Command(path, args...)}
 	in, err := p.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, p.Start())
 	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
 	p.lines = bufio.NewReader(out)
 	if line, err := p.lines.ReadString('\n'); err != nil || line != "ready\n" {
@@ -35,9 +29,7 @@ func waiting(t *testing.T, path string, args ...string) (p *child, goOn func() s
 	return p, func() string {
 		io.WriteString(in, "\n")
 		rest, err := io.ReadAll(p.lines)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		p.Wait()
 		return string(rest)
 	}
@@ -130,10 +122,7 @@ func TestKernelCgoCallback(t *testing.T) {
 	t.Setenv("CGO_ENABLED", "1")
 	target := fixture.Build(t, "callback")
 	names := []string{"main.outer", "half", "main.doubled"}
-	r := ftgo(t, append(append([]string{"probe", "-o", "json", target}, names...), "--", target)...)
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r := ran(t, append(append([]string{"probe", "-o", "json", target}, names...), "--", target)...)
 	o := readObserved(t, r.stdout)
 	for _, name := range names {
 		if f := o.functions[name]; f.Calls != 21 || f.Completed != 21 {
@@ -151,10 +140,7 @@ func TestKernelSharedLibrary(t *testing.T) {
 	t.Setenv("CGO_ENABLED", "1")
 	library := fixture.Build(t, "callback", "-buildmode=c-shared")
 	host := fixture.Compile(t, "gcc", "c/host.c", "-pthread", "-ldl")
-	r := ftgo(t, "probe", "-o", "json", library, "main.doubled", "--", host, library)
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r := ran(t, "probe", "-o", "json", library, "main.doubled", "--", host, library)
 	if f := readObserved(t, r.stdout).functions["main.doubled"]; f.Calls != 20 || f.Completed != 20 {
 		t.Errorf("%d calls, %d completed; want 20\n%s", f.Calls, f.Completed, r.stderr)
 	}

@@ -32,12 +32,8 @@ func server(t *testing.T, path string, args ...string) *child {
 	t.Helper()
 	p := &child{Cmd: exec.Command(path, args...)}
 	pipe, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, p.Start())
 	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
 	p.lines = bufio.NewReader(pipe)
 	if line, err := p.lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "ready") {
@@ -49,13 +45,9 @@ func server(t *testing.T, path string, args ...string) *child {
 // books ends the server and reads what it says of itself.
 func (p *child) books(t *testing.T) books {
 	t.Helper()
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Process.Signal(syscall.SIGTERM))
 	line, err := p.lines.ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return readBooks(t, line)
 }
 
@@ -80,12 +72,8 @@ func start(t *testing.T, cmd *exec.Cmd) *child {
 	p := &child{Cmd: cmd}
 	p.Stdout = &p.out
 	stderr, err := p.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, p.Start())
 	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
 	p.lines = bufio.NewReader(stderr)
 	return p
@@ -180,13 +168,9 @@ func TestKernelBrokenPipe(t *testing.T) {
 	target := server(t, fixture.Build(t, "server"))
 	p := &child{Cmd: exec.Command(built(t), "count", "-i", "0.05", target.Path, "main.tick")}
 	stdout, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	p.Stderr = &p.err
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Start())
 	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
@@ -221,9 +205,7 @@ func TestKernelAttach(t *testing.T) {
 		}
 	}
 	sleeper := exec.Command("sleep", "60")
-	if err := sleeper.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, sleeper.Start())
 	defer func() { sleeper.Process.Kill(); sleeper.Wait() }()
 	r := ftgo(t, "probe", "-p", fmt.Sprint(target.Process.Pid), "-p", fmt.Sprint(sleeper.Process.Pid), "main.tick")
 	if r.code != cli.ExitUsage || !strings.Contains(r.stderr, "another file") {
@@ -240,26 +222,18 @@ func TestKernelAttachExact(t *testing.T) {
 	path := fixture.Build(t, "exact")
 	cmd := exec.Command(path, "-stdin")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	errs, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	if _, err := bufio.NewReader(errs).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
 	p := tracer(t, "probe", "-o", "json", "--wrappers", "--budget", "0", "-p", fmt.Sprint(cmd.Process.Pid), "main.*")
 	in.Close()
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Wait())
 	if code := p.end(t); code != 0 || !strings.Contains(p.err.String(), "has ended") {
 		t.Errorf("status %d\n%s", code, p.err.String())
 	}
@@ -295,9 +269,7 @@ func TestKernelBinaryReplaced(t *testing.T) {
 	target := server(t, path)
 	p := tracer(t, "probe", "-o", "json", path, "main.tick")
 	copyFile(t, fixture.Build(t, "flood"), path+".new")
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(path+".new", path))
 	awaitHits(t, f, p.Process.Pid)
 	p.Process.Signal(syscall.SIGINT)
 	if code := p.end(t); code != 0 || readObserved(t, p.out.String()).functions["main.tick"].Calls == 0 {
@@ -317,12 +289,8 @@ func TestKernelBinaryReplaced(t *testing.T) {
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	b, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, b, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, os.WriteFile(to, b, 0o755))
 }
 
 // TestKernelOddPaths: the kernel itself takes no blanks in paths.

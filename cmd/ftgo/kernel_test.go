@@ -18,9 +18,7 @@ import (
 func TestKernelProbeIsExact(t *testing.T) {
 	tracetest.Kernel(t)
 	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "exact"), []string{"main.*"})
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r.succeeded(t)
 	same(t, o, b)
 	if o.summary.Lost != 0 {
 		t.Errorf("%d events lost", o.summary.Lost)
@@ -30,9 +28,7 @@ func TestKernelProbeIsExact(t *testing.T) {
 func TestKernelCountIsExact(t *testing.T) {
 	tracetest.Kernel(t)
 	o, b, r := observeTarget(t, nil, "count", fixture.Build(t, "exact"), []string{"main.*"})
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r.succeeded(t)
 	for name, want := range b.Functions {
 		if got := o.functions[name].Calls; got != want.Calls {
 			t.Errorf("%s: %d calls, want %d", name, got, want.Calls)
@@ -50,9 +46,7 @@ func TestKernelJumpEntries(t *testing.T) {
 	}
 	for _, command := range []string{"probe", "count"} {
 		o, b, r := observeTarget(t, noPush, command, fixture.Build(t, "exact"), []string{"main.*"})
-		if r.code != 0 {
-			t.Fatalf("status %d\n%s", r.code, r.stderr)
-		}
+		r.succeeded(t)
 		if command == "probe" {
 			same(t, o, b)
 		}
@@ -73,9 +67,7 @@ func TestKernelOneSiteAnEvent(t *testing.T) {
 	}
 	patterns := []string{"main.catch", "main.upper", "main.middle", "main.lower", "main.returns"}
 	o, b, r := observeTarget(t, single, "probe", fixture.Build(t, "exact"), patterns)
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r.succeeded(t)
 	for name := range b.Functions {
 		if _, asked := o.functions[name]; !asked {
 			delete(b.Functions, name)
@@ -94,14 +86,10 @@ func TestKernelEverythingArmed(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "exact")
 	plain, err := exec.Command(target).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	// All that comes finds room, however seldom the reader gets a CPU.
 	o, b, r := observeTarget(t, nil, "probe", target, []string{"--budget", "0", "--buffer", "64M", "main.*", "runtime.*"})
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r.succeeded(t)
 	same(t, o, b)
 	if o.summary.Functions < 1000 {
 		t.Errorf("only %d functions probed", o.summary.Functions)
@@ -122,9 +110,7 @@ func TestKernelLatency(t *testing.T) {
 	// What probes cost is measured while the program begins, which may be a slow moment.
 	tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
 		o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "exact"), []string{"main.sleep5", "main.busy"})
-		if r.code != 0 {
-			t.Fatalf("status %d\n%s", r.code, r.stderr)
-		}
+		r.succeeded(t)
 		sleep, inner := o.functions["main.sleep5"], b.Durations["main.sleep5"]
 		// The shortest call is the one that was interrupted least between the two measurements.
 		if low, high := float64(inner.Min)*0.95, float64(inner.Min)*1.25; float64(sleep.NS.Min) < low || float64(sleep.NS.Min) > high {
@@ -148,9 +134,7 @@ func TestKernelFlood(t *testing.T) {
 	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "flood"), []string{"--buffer", "8K", "main.framed", "main.leaf"}, "-n", "20011")
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r.succeeded(t)
 	s := o.summary
 	if s.Lost == 0 {
 		t.Error("nothing was lost: the test tests nothing")
@@ -205,16 +189,9 @@ func TestKernelWholeGoTool(t *testing.T) {
 	// Or it starts itself anew, to see to its telemetry.
 	config := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", config)
-	if err := os.MkdirAll(config+"/go/telemetry", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(config+"/go/telemetry/mode", []byte("off"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	r := ftgo(t, "count", "--wrappers", "-o", "json", goTool, "*", "--", goTool, "version")
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	noError(t, os.MkdirAll(config+"/go/telemetry", 0o755))
+	noError(t, os.WriteFile(config+"/go/telemetry/mode", []byte("off"), 0o644))
+	r := ran(t, "count", "--wrappers", "-o", "json", goTool, "*", "--", goTool, "version")
 	o := readObserved(t, r.stdout)
 	if o.summary.Functions < 14000 {
 		t.Errorf("%d functions, want more than 14,000", o.summary.Functions)
@@ -255,17 +232,12 @@ func TestKernelInterval(t *testing.T) {
 	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
-	r := ftgo(t, "count", "-i", "0.1", "-o", "json", target, "main.framed", "--", target, "-for", "5s", "-g", "1")
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r := ran(t, "count", "-i", "0.1", "-o", "json", target, "main.framed", "--", target, "-for", "5s", "-g", "1")
 	var intervals, total uint64
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
 	for _, l := range lines[:len(lines)-2] {
 		var f functionLine
-		if err := json.Unmarshal([]byte(l), &f); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal([]byte(l), &f))
 		intervals += f.Calls
 	}
 	total = readObserved(t, r.stdout).functions["main.framed"].Calls

@@ -85,13 +85,9 @@ func moved(t *testing.T, name string) string {
 	t.Helper()
 	path := fixture.BuildWith(t, fixture.Current, name, "-ldflags=-s -w")
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	const types = 37 // words before runtime.types, since Go 1.26
 	module := data[f.Section(".go.module").Offset:][8*types:][:8*10]
@@ -99,9 +95,7 @@ func moved(t *testing.T, name string) string {
 	release := fixture.Release(fixture.Current)
 	data = bytes.ReplaceAll(data, []byte(release), []byte("go1.28."+strings.Repeat("0", len(release)-len("go1.28."))))
 	to := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(to, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(to, data, 0o755))
 	return to
 }
 
@@ -249,9 +243,7 @@ func startedPath(t *testing.T) (path, pid string) {
 	t.Helper()
 	path = fixture.Build(t, "spawn")
 	cmd := exec.Command(path, "-n", "1", "-sleep", "10m", "-slow", "1")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()

@@ -23,14 +23,10 @@ func onTerminal(t *testing.T, env []string, text, typed string, args ...string) 
 	cmd := exec.Command("script", "-qefc", "trap : INT; stty cols 100 rows 30; "+built(t)+" "+strings.Join(args, " "), "/dev/null")
 	cmd.Env = append(os.Environ(), env...)
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r, w := io.Pipe()
 	cmd.Stdout, cmd.Stderr = w, w
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	killed := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	defer killed.Stop()
 	ended := make(chan error, 1)

@@ -40,9 +40,7 @@ exec unshare -u sh -c 'hostname "$1"; shift; exec sh -c "$*"' sh "$name" "$@"`
 func onMachines(t *testing.T, dir string, env []string, wording *strings.Replacer, ran func(script, out, shown string)) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(fixture.Root(), "docs", "many-machines.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	run := func(script string) string {
 		cmd := exec.Command("sh", "-eu", "-c", wording.Replace(script))
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
@@ -89,14 +87,10 @@ func TestManyMachines(t *testing.T) {
 		old := []behaviour{{"main.get", 1000 + 5*i*(i-1), 76e3, 2}, {"main.put", 200, 12e3, 0}}
 		now := []behaviour{{"main.get", 1005, 84e3, 2}, {"main.put", 200, 12e3, 0}}
 		for age, text := range map[string]string{"old": ranWith(t, uint64(i), host, old...), "new": ranWith(t, uint64(i+10), host, now...)} {
-			if err := os.WriteFile(filepath.Join(bin, age+"-"+host), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(filepath.Join(bin, age+"-"+host), []byte(text), 0o600))
 		}
 	}
-	if err := os.WriteFile(filepath.Join(bin, "recording"), []byte(madeUp), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(bin, "recording"), []byte(madeUp), 0o600))
 	env := []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "FAKES=" + bin, "FTGO=" + built(t), "FAKE_HOST=", "TZ=UTC"}
 	onMachines(t, dir, env, strings.NewReplacer(), func(script, out, shown string) {
 		if shown != "" && out != shown {
@@ -120,9 +114,7 @@ func TestKernelManyMachines(t *testing.T) {
 	program := filepath.Join(dir, shop)
 	copyFile(t, fixture.Build(t, "server"), program)
 	server(t, program)
-	if err := os.Symlink(program, filepath.Join(dir, "shop")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(program, filepath.Join(dir, "shop")))
 	env := []string{"PATH=" + withStandIns(t, map[string]string{"ssh": hereAs}) + ":" + os.Getenv("PATH")}
 	wording := strings.NewReplacer("-p shop ", "-p "+shop+" ", "main.get", "main.tick", "-d 20", "-d 3")
 	onMachines(t, dir, env, wording, func(script, out, shown string) {
@@ -135,9 +127,7 @@ func TestKernelManyMachines(t *testing.T) {
 	})
 	for _, name := range []string{"web1.json", "web2.json", "web3.json", "web1.count.json", "ansible.json", "old/web1.json", "new/web3.json"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		o := readObserved(t, string(text))
 		if s := o.summary; s.Probes == 0 || s.Delivered+s.Lost != s.Hits || !strings.Contains(string(text), `"host":"web`) {
 			t.Errorf("%s:\n%s", name, text)

@@ -30,18 +30,12 @@ func TestKernelTwentyAtOnce(t *testing.T) {
 		w := &targets[i]
 		w.Cmd = exec.Command(path, "-stdin")
 		in, err := w.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		w.in = in
 		errs, err := w.StderrPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		w.Stdout = &w.out
-		if err := w.Start(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Start())
 		t.Cleanup(func() { w.Process.Kill(); w.Wait() })
 		if _, err := bufio.NewReader(errs).ReadString('\n'); err != nil {
 			t.Fatal(err)
@@ -70,9 +64,7 @@ func TestKernelTwentyAtOnce(t *testing.T) {
 		targets[i].in.Close()
 	}
 	for i := range targets {
-		if err := targets[i].Wait(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, targets[i].Wait())
 	}
 	for _, p := range runs {
 		p.Process.Signal(syscall.SIGINT)

@@ -16,15 +16,11 @@ func TestKernelMappedFile(t *testing.T) {
 	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	program, err := os.ReadFile(fixture.Build(t, "family"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, command := range []string{"count", "probe"} {
 		dir := t.TempDir()
 		target, decoy := filepath.Join(dir, "libline.so.\n1"), filepath.Join(dir, `libline.so.\0121`)
-		if err := errors.Join(os.WriteFile(target, program, 0o755), os.WriteFile(decoy, program, 0o755)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(os.WriteFile(target, program, 0o755), os.WriteFile(decoy, program, 0o755)))
 		m := family(t, target, "stdin", "work=3")
 		workCalls(t, attached(t, m, command, "-o", "json", "-p", m.pid(), "libline", "main.work"), 3)
 	}

@@ -80,9 +80,7 @@ func TestKernelFallbacks(t *testing.T) {
 					patterns = []string{"main.catch", "main.upper", "main.middle", "main.lower", "main.returns"}
 				}
 				o, b, r := observeTarget(t, c.kernel, "probe", fixture.Build(t, "exact"), patterns)
-				if r.code != 0 {
-					t.Fatalf("status %d\n%s", r.code, r.stderr)
-				}
+				r.succeeded(t)
 				for name := range b.Functions {
 					if _, asked := o.functions[name]; c.few && !asked {
 						delete(b.Functions, name)
@@ -106,9 +104,7 @@ func TestKernelCountRecorded(t *testing.T) {
 		args            []string
 	}{{"exact", "main.*", nil}, {"flood", "main.framed", []string{"-n", "20011"}}} {
 		o, b, r := observeTarget(t, linux44, "count", fixture.Build(t, c.target), []string{c.pattern}, c.args...)
-		if r.code != 0 {
-			t.Fatalf("status %d\n%s", r.code, r.stderr)
-		}
+		r.succeeded(t)
 		for name, f := range o.functions {
 			if want, booked := b.Functions[name]; booked && f.Calls != want.Calls {
 				t.Errorf("%s: %d calls, want %d", name, f.Calls, want.Calls)
@@ -173,9 +169,7 @@ func topLevel(t *testing.T, f *tracefs.FS) string {
 	var b strings.Builder
 	for _, name := range []string{"trace_clock", "buffer_size_kb", "tracing_on", "set_event", "current_tracer"} {
 		text, err := os.ReadFile(filepath.Join(f.Dir(), name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		// The first use of a buffer gives it the size that it says it would have.
 		_, size, expands := strings.Cut(string(text), "(expanded: ")
 		if expands {
@@ -230,9 +224,7 @@ func TestKernelTopLevel(t *testing.T) {
 			}
 			return r
 		})
-		if r.code != 0 {
-			t.Fatalf("status %d\n%s", r.code, r.stderr)
-		}
+		r.succeeded(t)
 		for name, want := range b.Functions {
 			if got := o.functions[name].Calls; got != want.Calls {
 				t.Errorf("%s: %d calls, want %d", name, got, want.Calls)

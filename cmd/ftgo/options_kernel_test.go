@@ -30,9 +30,7 @@ func TestKernelOptionsOfOthers(t *testing.T) {
 			for option, value := range options {
 				file := filepath.Join(f.Dir(), "options", option)
 				before, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				t.Cleanup(func() {
 					if now, err := os.ReadFile(file); err != nil || string(now) != value+"\n" {
 						t.Errorf("%s reads %q, %v", file, now, err)
@@ -41,9 +39,7 @@ func TestKernelOptionsOfOthers(t *testing.T) {
 						t.Error(err)
 					}
 				})
-				if err := os.WriteFile(file, []byte(value), 0); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.WriteFile(file, []byte(value), 0))
 			}
 			o, b, r := observeTarget(t, nil, "probe", target, []string{"main.*"})
 			if same(t, o, b); r.code != 0 || o.summary.Unparsed != 0 {
@@ -59,9 +55,7 @@ func TestKernelOptionsOfOthers(t *testing.T) {
 			}
 			recording, out := record(t, scriptShells(t)[0], script, target)
 			r = ftgo(t, "report", "-o", "json", recording)
-			if r.code != 0 {
-				t.Fatalf("report: status %d\n%s", r.code, r.stderr)
-			}
+			r.succeeded(t)
 			same(t, readObserved(t, r.stdout), readBooks(t, out))
 		})
 	}

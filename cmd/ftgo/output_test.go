@@ -19,9 +19,7 @@ func TestOutputFileInUse(t *testing.T) {
 	copyFile(t, fixture.Build(t, "lookup"), target)
 	copyFile(t, fixture.Build(t, "greet"), other)
 	rec := filepath.Join(dir, "rec")
-	if err := os.WriteFile(rec, []byte(madeUp), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(rec, []byte(madeUp), 0o644))
 	for _, c := range []struct {
 		file string
 		args []string
@@ -35,13 +33,9 @@ func TestOutputFileInUse(t *testing.T) {
 		{rec, []string{"report", rec}},
 	} {
 		before, err := os.ReadFile(c.file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		open, err := os.Open(c.file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer open.Close()
 		hard, soft := filepath.Join(dir, "hard-"+filepath.Base(c.file)), filepath.Join(dir, "soft-"+filepath.Base(c.file))
 		os.Link(c.file, hard)
@@ -63,9 +57,7 @@ func TestOutputFileIsPrivate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "calls")
 	for _, mode := range []os.FileMode{0o600, 0o640} {
 		if mode != 0o600 {
-			if err := os.Chmod(file, mode); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Chmod(file, mode))
 		}
 		if r := reported(t, madeUp, "--as", "trace", "-w", file); r.code != 0 {
 			t.Fatalf("status %d\n%s", r.code, r.stderr)

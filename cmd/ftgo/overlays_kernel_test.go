@@ -37,9 +37,7 @@ func TestKernelOverlays(t *testing.T) {
 	inodes := make(map[procfs.Inode]bool)
 	for _, m := range members {
 		info, err := os.Stat(m.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		inodes[procfs.InodeOf(m.Path, info)] = true
 	}
 	if len(inodes) != 1 {
@@ -49,9 +47,7 @@ func TestKernelOverlays(t *testing.T) {
 	for _, m := range members {
 		dir := filepath.Dir(m.Path)
 		info, err := os.Stat(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		inodes[procfs.InodeOf(dir, info)] = true
 	}
 	if len(inodes) != 3 {

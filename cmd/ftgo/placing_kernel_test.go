@@ -50,9 +50,7 @@ func instanceOf(t *testing.T, dir string, pid int) string {
 	t.Helper()
 	found, most := "", -1
 	names, err := filepath.Glob(fmt.Sprintf("%s/instances/ftgo_%d_*", dir, pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, name := range names {
 		events, _ := os.ReadDir(filepath.Join(name, "events", filepath.Base(name)))
 		if len(events) > most {

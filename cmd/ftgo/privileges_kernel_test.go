@@ -26,9 +26,7 @@ func asNobody(t *testing.T, capabilities []string, args ...string) *exec.Cmd {
 		t.Skip(err)
 	}
 	for _, program := range []string{built(t), fixture.Build(t, "family")} {
-		if err := os.Chmod(filepath.Dir(program), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chmod(filepath.Dir(program), 0o755))
 	}
 	sets := "-all"
 	for _, c := range capabilities {
@@ -70,9 +68,7 @@ func TestKernelFullRoot(t *testing.T) {
 	p := start(t, cmd)
 	p.await(t)
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	// DAC_OVERRIDE, DAC_READ_SEARCH, NET_BIND_SERVICE, SYS_PTRACE, SYS_ADMIN, SYS_NICE and LEASE.
 	for _, want := range []string{"CapPrm:\t0000000010a80406\n", "CapEff:\t0000000010a80406\n", "NoNewPrivs:\t1\n"} {
 		if !strings.Contains(string(status), want) {
@@ -89,9 +85,7 @@ func TestKernelProgramPrivileges(t *testing.T) {
 	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	out, err := exec.Command("grep", "CapEff", "/proc/self/status").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	cmd := exec.Command(static(t), "count", "-q", fixture.Build(t, "family"), "main.work", "--", "grep", "CapEff", "/proc/self/status")
 	if got, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(got), string(out)) {
 		t.Errorf("%v: %q, want %q", err, got, out)
@@ -129,9 +123,7 @@ func TestKernelUnit(t *testing.T) {
 	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	unit, err := os.ReadFile(filepath.Join(fixture.Root(), "scripts/packaging/ftgo-export@.service"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, after, _ := strings.Cut(string(unit), "\nAmbientCapabilities=")
 	line, _, _ := strings.Cut(after, "\n")
 	if !strings.Contains(string(unit), "\nCapabilityBoundingSet="+line+"\n") || line == "" {
@@ -174,9 +166,7 @@ func openTo(t *testing.T, dir string, commands string) {
 	t.Helper()
 	for _, name := range []string{dir, dir + "/instances", dir + "/uprobe_events"} {
 		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		was := info.Sys().(*syscall.Stat_t)
 		t.Cleanup(func() {
 			if name == dir {
@@ -261,9 +251,7 @@ func TestKernelUserRefused(t *testing.T) {
 func privilegesPage(t *testing.T) []string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(fixture.Root(), "docs/privileges.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, commands := blocksIn(string(page))
 	if len(commands) != 5 {
 		t.Fatalf("docs/privileges.md has %q", commands)

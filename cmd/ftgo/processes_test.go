@@ -12,9 +12,7 @@ import (
 // TestThreadForProcess: hits are of processes, so that a thread would be waited for in vain.
 func TestThreadForProcess(t *testing.T) {
 	tasks, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, task := range tasks {
 		tid, err := strconv.Atoi(task.Name())
 		if err != nil || tid == os.Getpid() {

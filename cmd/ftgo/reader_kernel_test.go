@@ -90,9 +90,7 @@ func TestKernelRawFlood(t *testing.T) {
 	tracetest.Kernel(t)
 	t.Setenv(readerVar, "raw")
 	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "flood"), []string{"main.framed", "main.leaf"}, "-n", "20011")
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r.succeeded(t)
 	if o.summary.Lost != 0 {
 		t.Errorf("%d events lost", o.summary.Lost)
 	}
@@ -108,9 +106,7 @@ func TestKernelRawPID(t *testing.T) {
 	var pids []string
 	for range 2 {
 		cmd := exec.Command(target)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, cmd.Start())
 		defer func() { cmd.Process.Kill(); cmd.Wait() }()
 		pids = append(pids, fmt.Sprint(cmd.Process.Pid))
 	}
@@ -178,9 +174,7 @@ func TestKernelRawEqualsText(t *testing.T) {
 			defer s.session.Close()
 			instance := filepath.Join(f.Dir(), "instances", s.session.Name)
 			clock, err := os.ReadFile(filepath.Join(instance, "trace_clock"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			// Text rounds the times of other clocks to microseconds (kernel/trace/trace.h, ns2usecs).
 			if s.step = 1000; strings.Contains(string(clock), "["+machine.Counter+"]") {
 				s.step = 1
@@ -188,13 +182,9 @@ func TestKernelRawEqualsText(t *testing.T) {
 			if out, err := exec.Command(target, "-n", "1009").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			if err := s.session.Pause(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.session.Pause())
 			trace, err := os.ReadFile(filepath.Join(instance, "trace"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			text := sessionCalls{step: s.step, plan: s.plan}
 			text.from(t, textSource{bytes.NewReader(trace)}, func(_, printed int) int { return printed })
 			text.read(t.Context())
@@ -226,14 +216,10 @@ func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string
 	o := session.NewOptions(&e.Env)
 	o.Binary, o.Funcs, o.Signatures, o.Fetch = target, []string{pattern}, true, view.FetchFlags{StrLen: 64, Items: 8}
 	sel, err := o.Resolve(e.Say)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { sel.Binary.Close() })
 	lines, err := view.NewLines(o.View())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var values run.Values
 	if s.values {
 		if values, err = lines.Values(sel, f.Features()); err != nil {

@@ -18,9 +18,7 @@ import (
 func readme(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(fixture.Root(), "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(b)
 }
 
@@ -61,9 +59,7 @@ func TestKernelReadmeDemo(t *testing.T) {
 	}
 	for name := range strings.Lines(string(out)) {
 		name = strings.TrimSpace(name)
-		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
 		copyFile(t, filepath.Join(fixture.Root(), name), filepath.Join(dir, name))
 	}
 	cmd := exec.Command("sh", "-c", twoCommands(t)[0])
@@ -78,9 +74,7 @@ func TestKernelReadmeDemo(t *testing.T) {
 // can be probed.
 func TestCIRunsTheReadme(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(fixture.Root(), ".ci", "run"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	// It runs the long tests, too, which take longer than go test allows by itself.
 	if got, want := strings.ReplaceAll(lines[len(lines)-1], "-timeout 40m ", ""), twoCommands(t)[1]; got != want {

@@ -206,13 +206,9 @@ func TestReportLongLines(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "rec")
-			if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(file, []byte(c.text), 0o600))
 			// The rest is a hole: one line of zeros.
-			if err := os.Truncate(file, 300<<20); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Truncate(file, 300<<20))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			r := ftgo(t, "report", file)

@@ -33,9 +33,7 @@ const madeUp = `# ftgo-recording 4 0123456789abcd
 func reported(t *testing.T, text string, args ...string) result {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "rec")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, []byte(text), 0o644))
 	return ftgo(t, append(append([]string{"report"}, args...), file)...)
 }
 

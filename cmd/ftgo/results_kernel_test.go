@@ -23,20 +23,14 @@ func TestKernelReportAddsUp(t *testing.T) {
 			all := books{Functions: make(map[string]bookedFunction)}
 			for _, rounds := range []string{"2", "3", "5"} {
 				data := filepath.Join(dir, rounds)
-				r := ftgo(t, command, "--wrappers", "-o", "json", "-w", data, target, "main.*", "--", target, rounds)
-				if r.code != 0 {
-					t.Fatalf("status %d\n%s", r.code, r.stderr)
-				}
+				r := ran(t, command, "--wrappers", "-o", "json", "-w", data, target, "main.*", "--", target, rounds)
 				names = append(names, data)
 				for name, f := range readBooks(t, r.stdout).Functions {
 					sum := all.Functions[name]
 					all.Functions[name] = bookedFunction{sum.Calls + f.Calls, sum.Completed + f.Completed, sum.Unwound + f.Unwound, sum.Open + f.Open}
 				}
 			}
-			r := ftgo(t, append([]string{"report", "-o", "json"}, names...)...)
-			if r.code != 0 {
-				t.Fatalf("status %d\n%s", r.code, r.stderr)
-			}
+			r := ran(t, append([]string{"report", "-o", "json"}, names...)...)
 			o := readObserved(t, r.stdout)
 			if command == "count" {
 				for name, want := range all.Functions {
@@ -48,9 +42,7 @@ func TestKernelReportAddsUp(t *testing.T) {
 				same(t, o, all)
 			}
 			text, err := os.ReadFile(names[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			host, _ := os.Hostname()
 			if !strings.Contains(string(text), `"host":"`+host+`"`) {
 				t.Errorf("no host %s in %s", host, text[max(len(text)-600, 0):])

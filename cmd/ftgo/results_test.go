@@ -15,9 +15,7 @@ func files(t *testing.T, texts ...string) (names []string) {
 	dir := t.TempDir()
 	for i, text := range texts {
 		names = append(names, filepath.Join(dir, string(rune('a'+i))))
-		if err := os.WriteFile(names[i], []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(names[i], []byte(text), 0o600))
 	}
 	return names
 }

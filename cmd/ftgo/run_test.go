@@ -67,6 +67,29 @@ func ftgo(t *testing.T, args ...string) result {
 	return r
 }
 
+// ran is what a run of the command has left that ends well.
+func ran(t *testing.T, args ...string) result {
+	t.Helper()
+	r := ftgo(t, args...)
+	r.succeeded(t)
+	return r
+}
+
+func (r result) succeeded(t *testing.T) {
+	t.Helper()
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+}
+
+// noError fails the test by an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // described: docs/schema knows every key of what -o json has written.
 func described(t *testing.T, text string) {
 	t.Helper()

@@ -22,9 +22,7 @@ func (p parts) sum() float64 { return p[0] + p[1] + p[2] }
 func schedTruth(t *testing.T, file string) map[string][]parts {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out := make(map[string][]parts)
 	for line := range strings.Lines(string(text)) {
 		var name string
@@ -116,9 +114,7 @@ const schedTries = 12
 func timesRight(t *testing.T, run func() (wrong []string)) {
 	t.Helper()
 	info, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	tries, say := schedTries, t.Errorf
 	if strings.Contains(string(info), "QEMU TCG") {
 		tries, say = 2, t.Logf
@@ -165,10 +161,7 @@ func TestKernelSched(t *testing.T) {
 				timesRight(t, func() (wrong []string) {
 					file := filepath.Join(t.TempDir(), "truth")
 					args := append([]string{"trace", "--sched", "-o", "json", target}, funcs...)
-					r := ftgo(t, append(args, "--", target, "-n", fmt.Sprint(n), file)...)
-					if r.code != 0 {
-						t.Fatalf("status %d\n%s", r.code, r.stderr)
-					}
+					r := ran(t, append(args, "--", target, "-n", fmt.Sprint(n), file)...)
 					got, ends := make(map[string][]parts), make(map[string]int)
 					for _, c := range jsonLines(t, r.stdout, "call") {
 						name := c["function"].(string)
@@ -218,10 +211,7 @@ func TestKernelSchedProbe(t *testing.T) {
 	target := fixture.Build(t, "sched")
 	timesRight(t, func() (wrong []string) {
 		file := filepath.Join(t.TempDir(), "truth")
-		r := ftgo(t, "probe", "--sched", "--with", "sched:sched_process_exit", "-o", "json", target, "main.mixed", "main.compute", "main.forever", "--", target, "-n", "7", file)
-		if r.code != 0 {
-			t.Fatalf("status %d\n%s", r.code, r.stderr)
-		}
+		r := ran(t, "probe", "--sched", "--with", "sched:sched_process_exit", "-o", "json", target, "main.mixed", "main.compute", "main.forever", "--", target, "-n", "7", file)
 		functions := jsonLines(t, r.stdout, "function")
 		if len(functions) != 3 {
 			t.Fatalf("%d functions\n%s", len(functions), r.stdout)
@@ -260,15 +250,10 @@ func TestKernelSchedPID(t *testing.T) {
 	fixture.NeedLong(t)
 	eventsOf(t, tracetest.Kernel(t), "--sched")
 	cmd := exec.Command(fixture.Build(t, "sched"), "-n", "100000", os.DevNull)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	defer func() { cmd.Process.Kill(); cmd.Wait() }()
 	timesRight(t, func() []string {
-		r := ftgo(t, "trace", "--sched", "-o", "json", "-n", "7", "-p", fmt.Sprint(cmd.Process.Pid), "main.mixed")
-		if r.code != 0 {
-			t.Fatalf("status %d\n%s", r.code, r.stderr)
-		}
+		r := ran(t, "trace", "--sched", "-o", "json", "-n", "7", "-p", fmt.Sprint(cmd.Process.Pid), "main.mixed")
 		var got, want []parts
 		for _, c := range jsonLines(t, r.stdout, "call") {
 			if c["end"] != "return" {
@@ -292,10 +277,7 @@ func TestKernelSchedThreads(t *testing.T) {
 	eventsOf(t, tracetest.Kernel(t), "--sched")
 	const n = 101
 	target := fixture.Build(t, "asks")
-	r := ftgo(t, "trace", "--sched", "-o", "json", target, "main.relay", "main.once", "main.other", "main.poke", "runtime.findRunnable", "runtime.park_m", "--", target, "-n", fmt.Sprint(n))
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r := ran(t, "trace", "--sched", "-o", "json", target, "main.relay", "main.once", "main.other", "main.poke", "runtime.findRunnable", "runtime.park_m", "--", target, "-n", fmt.Sprint(n))
 	calls, waited := make(map[any]int), 0.0
 	for _, c := range jsonLines(t, r.stdout, "call") {
 		if c["end"] != "return" {

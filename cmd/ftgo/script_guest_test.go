@@ -70,8 +70,6 @@ func recordedInGuest(t *testing.T, kernel, target string, funcs ...string) (file
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	file = filepath.Join(cmd.Dir, "rec")
-	if err := os.WriteFile(file, recording.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, recording.Bytes(), 0o644))
 	return file
 }

@@ -44,9 +44,7 @@ func scriptFor(t *testing.T, args ...string) string {
 	file := filepath.Join(t.TempDir(), "rec.sh")
 	if f := tracefs.At(tracefsDir(t)).Features(); !f.Append {
 		release, err := os.ReadFile("/proc/sys/kernel/osrelease")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		args = append([]string{"--kernel", strings.TrimSpace(string(release)), "--max-probes", "2500"}, args...)
 	}
 	if r := ftgo(t, append([]string{"script", "-w", file}, args...)...); r.code != 0 || r.stdout != "" {
@@ -73,9 +71,7 @@ func record(t *testing.T, sh []string, script string, program ...string) (file, 
 func tracefsDir(t *testing.T) string {
 	t.Helper()
 	f, err := tracefs.Find()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return f.Dir()
 }
 
@@ -92,9 +88,7 @@ func TestKernelScriptIsExact(t *testing.T) {
 		t.Errorf("the recording's mode is %v, want that of a file for its owner alone; %v", info.Mode(), err)
 	}
 	r := ftgo(t, "report", "-o", "json", file)
-	if r.code != 0 {
-		t.Fatalf("report: status %d\n%s", r.code, r.stderr)
-	}
+	r.succeeded(t)
 	o, b := readObserved(t, r.stdout), readBooks(t, out)
 	same(t, o, b)
 	if o.summary.Hits == 0 || o.summary.Lost != 0 {
@@ -148,15 +142,11 @@ func scripted(t *testing.T, sh []string, script string, out io.Writer) *exec.Cmd
 	t.Helper()
 	stderr := filepath.Join(t.TempDir(), "stderr")
 	f, err := os.Create(stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	cmd := exec.Command(sh[0], append(sh[1:len(sh):len(sh)], script)...)
 	cmd.Stdout, cmd.Stderr = out, f
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Signal(syscall.SIGTERM) })
 	for range 600 {
 		if b, _ := os.ReadFile(stderr); strings.Contains(string(b), "probing") {
@@ -184,9 +174,7 @@ func TestKernelScriptEnds(t *testing.T) {
 				}
 				file := filepath.Join(t.TempDir(), "rec")
 				out, err := os.Create(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				defer out.Close()
 				cmd := scripted(t, sh, script, out)
 				awaitHits(t, f, cmd.Process.Pid)
@@ -211,9 +199,7 @@ func TestKernelScriptEnds(t *testing.T) {
 		}
 		t.Run(sh[0]+" | head", func(t *testing.T) {
 			r, w, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			cmd := scripted(t, sh, script, w)
 			w.Close()
 			r.Read(make([]byte, 1000))
@@ -233,14 +219,10 @@ func TestKernelScriptEnds(t *testing.T) {
 func ignored(t *testing.T, sig syscall.Signal) bool {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	m := regexp.MustCompile(`SigIgn:\s*([0-9a-f]+)`).FindSubmatch(status)
 	mask, err := strconv.ParseUint(string(m[1]), 16, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return mask>>(sig-1)&1 != 0
 }
 
@@ -250,19 +232,13 @@ func TestKernelScriptRefuses(t *testing.T) {
 	target := fixture.Build(t, "lookup")
 	script := scriptFor(t, target, "main.lookup")
 	b, err := os.ReadFile(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	b[len(b)-1]++
 	almost := filepath.Join(t.TempDir(), "lookup")
-	if err := os.WriteFile(almost, b, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(almost, b, 0o755))
 	copied, link := filepath.Join(t.TempDir(), "copied"), filepath.Join(t.TempDir(), "link")
 	copyFile(t, target, copied)
-	if err := os.Symlink(copied, link); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(copied, link))
 	for _, sh := range scriptShells(t) {
 		for _, c := range []struct {
 			args []string

@@ -82,9 +82,7 @@ func TestKernelScriptBudget(t *testing.T) {
 						wrong = append(wrong, string(said))
 					}
 					r := ftgo(t, "report", "-o", "json", file)
-					if r.code != 0 {
-						t.Fatalf("report: status %d\n%s", r.code, r.stderr)
-					}
+					r.succeeded(t)
 					var s summaryLine
 					noError(t, json.Unmarshal([]byte(r.stdout[strings.LastIndex(strings.TrimSpace(r.stdout), "\n")+1:]), &s))
 					if s.Delivered+s.Lost != s.Hits || s.Unparsed != 0 {

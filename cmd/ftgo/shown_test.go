@@ -22,14 +22,10 @@ func shownCommands(t *testing.T) map[string][]string {
 	t.Helper()
 	shown := make(map[string][]string)
 	pages, err := filepath.Glob(filepath.Join(fixture.Root(), "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, page := range append(pages, filepath.Join(fixture.Root(), "README.md")) {
 		b, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		_, commands := blocksIn(string(b))
 		shown[filepath.Base(page)] = commands
 	}
@@ -80,25 +76,15 @@ func TestShownCommands(t *testing.T) {
 	fixture.NeedLong(t)
 	dir := t.TempDir()
 	for name, from := range map[string]string{"server": "shown", "tool": "shown", "lookup": "lookup"} {
-		if err := os.Symlink(fixture.Build(t, from), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Symlink(fixture.Build(t, from), filepath.Join(dir, name)))
 	}
 	read := shownFiles(t)
-	if err := os.WriteFile(filepath.Join(dir, "ftgo"), fmt.Appendf(nil, dryFtgo, built(t)), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dir, "ftgo"), fmt.Appendf(nil, dryFtgo, built(t)), 0o755))
+	noError(t, os.WriteFile(filepath.Join(dir, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755))
 	running := exec.Command(filepath.Join(dir, "server"))
 	stdin, err := running.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := running.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, running.Start())
 	t.Cleanup(func() {
 		stdin.Close()
 		running.Wait()
@@ -197,14 +183,10 @@ func proseOf(t *testing.T) map[string]string {
 	pages := make(map[string]string)
 	for _, glob := range []string{"README.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md"} {
 		files, err := filepath.Glob(filepath.Join(fixture.Root(), glob))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, file := range files {
 			b, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			pages[file] = string(b)
 		}
 	}

@@ -85,9 +85,7 @@ func TestKernelQuitProgram(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p := start(t, cmd)
 	p.says(t, "ready")
-	if err := syscall.Kill(-p.Process.Pid, syscall.SIGQUIT); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Kill(-p.Process.Pid, syscall.SIGQUIT))
 	if by := p.endBy(t); by != syscall.SIGQUIT {
 		t.Errorf("ended by %v\n%s", by, p.err.String())
 	}
@@ -106,9 +104,7 @@ func TestSignalsOfOthers(t *testing.T) {
 	if r := ftgo(t, "version"); r.code != 0 {
 		t.Fatal(r)
 	}
-	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 	select {
 	case <-caught:
 	case <-time.After(patience):

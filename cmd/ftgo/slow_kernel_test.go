@@ -93,10 +93,7 @@ func TestKernelSlowFormats(t *testing.T) {
 	const requests, every = 500, 100
 	target := fixture.Build(t, "spawn")
 	run := func(flags ...string) result {
-		r := ftgo(t, append(append(append(append([]string{"trace", "--slow", "500ms"}, flags...), target), spawnFuncs...), "--", target, "-n", fmt.Sprint(requests), "-slow", fmt.Sprint(every), "-sleep", "1s")...)
-		if r.code != 0 {
-			t.Fatalf("status %d\n%s", r.code, r.stderr)
-		}
+		r := ran(t, append(append(append(append([]string{"trace", "--slow", "500ms"}, flags...), target), spawnFuncs...), "--", target, "-n", fmt.Sprint(requests), "-slow", fmt.Sprint(every), "-sleep", "1s")...)
 		return r
 	}
 	r := run("-o", "json", "--sched", "--with", "syscalls:sys_enter_getppid")

@@ -47,9 +47,7 @@ func observeStacks(t *testing.T, target string, args ...string) (data []byte, tr
 		t.Fatalf("ftgo %q: status %d\n%s", args, r.code, r.stderr)
 	}
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for line := range strings.Lines(r.stdout) {
 		var c stackedCall
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
@@ -231,9 +229,7 @@ func TestKernelStackSums(t *testing.T) {
 	t.Run("pprof", func(t *testing.T) {
 		data, truth := observeStacks(t, target, "probe", "-o", "pprof")
 		file := filepath.Join(t.TempDir(), "profile")
-		if err := os.WriteFile(file, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(file, data, 0o644))
 		want := make(map[string]int) // calls below each function
 		for _, c := range truth {
 			names := append(known(c.Stack), "main.leaf")
@@ -243,9 +239,7 @@ func TestKernelStackSums(t *testing.T) {
 			}
 		}
 		out, err := exec.Command("go", "tool", "pprof", "-top", "-nodecount=1000", "-sample_index=calls", file).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		got := make(map[string]int)
 		for line := range strings.Lines(string(out)) {
 			// flat flat% sum% cum cum% name
@@ -282,14 +276,9 @@ func TestKernelStackNested(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "stacks")
 	file := filepath.Join(t.TempDir(), "profile")
-	r := ftgo(t, "probe", "-o", "json", "--stack=1", "-w", file, target, "main.leaf", "main.framed1", "--", target, "101")
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	ran(t, "probe", "-o", "json", "--stack=1", "-w", file, target, "main.leaf", "main.framed1", "--", target, "101")
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	sum, self := make(map[string]float64), make(map[string]float64)
 	for _, s := range jsonLines(t, string(data), "stack") {
 		ns := s["ns"].(map[string]any)

@@ -67,9 +67,7 @@ func withStandIns(t *testing.T, others map[string]string) string {
 	scripts := maps.Clone(standIns)
 	maps.Copy(scripts, others)
 	for name, script := range scripts {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	}
 	if err := os.Symlink(built(t), filepath.Join(dir, "ftgo")); err != nil && others["ftgo"] == "" {
 		t.Fatal(err)

@@ -26,20 +26,14 @@ func TestKernelTracerStopped(t *testing.T) {
 	f := tracetest.Kernel(t)
 	target, data := fixture.Build(t, "flood"), filepath.Join(t.TempDir(), "data")
 	p := tracer(t, "probe", "--buffer", "64K", "-o", "json", "-w", data, target, "main.leaf", "main.framed", "--", target, "-n", "50021", "-g", "1")
-	if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Process.Signal(syscall.SIGSTOP))
 	time.Sleep(time.Second)
-	if err := p.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Process.Signal(syscall.SIGCONT))
 	if code := p.end(t); code != 0 {
 		t.Fatalf("status %d\n%s", code, p.err.String())
 	}
 	b, err := os.ReadFile(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	o := readObserved(t, string(b))
 	for name, want := range readBooks(t, p.out.String()).Functions {
 		if seen := o.functions[name]; seen.Calls < want.Calls || seen.Calls > want.Calls+seen.Unsure || seen.Completed+seen.Lost != seen.Calls {
@@ -61,16 +55,12 @@ func TestKernelFloodKilled(t *testing.T) {
 	for _, command := range []string{"probe", "count", "trace"} {
 		p := tracer(t, command, "-o", "json", "-w", data, target, "main.leaf", "main.framed", "--", target, "-for", "1m", "-g", "1")
 		awaitHits(t, f, p.Process.Pid)
-		if err := syscall.Kill(childOf(t, p.Process.Pid), syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, syscall.Kill(childOf(t, p.Process.Pid), syscall.SIGKILL))
 		if code := p.end(t); code != 128+int(syscall.SIGKILL) {
 			t.Fatalf("%s: status %d\n%s", command, code, p.err.String())
 		}
 		b, err := os.ReadFile(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		o := observed{}
 		if command == "trace" {
 			lines := jsonLines(t, string(b), "summary")
@@ -89,9 +79,7 @@ func TestKernelFloodKilled(t *testing.T) {
 func firstGroup(t *testing.T, f *tracefs.FS, pid int) string {
 	t.Helper()
 	groups, err := filepath.Glob(fmt.Sprintf("%s/events/ftgo_%d_*", f.Dir(), pid)) // which are sorted
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return filepath.Base(append(groups, "none")[0])
 }
 
@@ -102,20 +90,14 @@ func awaitHits(t *testing.T, f *tracefs.FS, pid int) {
 	first := 0
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		events, err := filepath.Glob(f.Dir() + "/events/" + firstGroup(t, f, pid) + "/e[0-9]*")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		profile, err := os.ReadFile(f.Dir() + "/uprobe_profile")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		hits := 0
 		for _, event := range events {
 			for _, m := range regexp.MustCompile(filepath.Base(event)+` +(\d+)`).FindAllSubmatch(profile, -1) {
 				n, err := strconv.Atoi(string(m[1]))
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				hits += n
 			}
 		}
@@ -144,24 +126,16 @@ func TestKernelIntervalsOverAStop(t *testing.T) {
 	for _, command := range [][]string{{"probe"}, {"raw", "probe"}, {"count"}, {"count", "--comm", filepath.Base(target)}} {
 		data := filepath.Join(t.TempDir(), "data")
 		p := tracer(t, append(readBy(t, command), "--budget", "0", "-i", "0.1", "-o", "json", "-w", data, "--buffer", "64M", target, "main.framed")...)
-		if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.Process.Signal(syscall.SIGSTOP))
 		for stat := ""; !strings.Contains(stat, ") T "); time.Sleep(time.Millisecond) {
 			b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			stat = string(b)
 		}
 		began := time.Now()
-		if err := exec.Command(target, "-n", fmt.Sprint(n), "-g", "1").Run(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, exec.Command(target, "-n", fmt.Sprint(n), "-g", "1").Run())
 		stopped := time.Since(began).Seconds()
-		if err := p.Process.Signal(syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.Process.Signal(syscall.SIGCONT))
 		// Three intervals after the one with the calls.
 		var rows []map[string]any
 		deadline := time.Now().Add(patience)
@@ -170,9 +144,7 @@ func TestKernelIntervalsOverAStop(t *testing.T) {
 				t.Fatalf("%q: no intervals follow one with calls\n%v", command, rows)
 			}
 			b, err := os.ReadFile(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			rows = jsonLines(t, string(b[:bytes.LastIndexByte(b, '\n')+1]), "function")
 			busy = slices.IndexFunc(rows, func(row map[string]any) bool { return number(row["calls"]) > 0 })
 		}

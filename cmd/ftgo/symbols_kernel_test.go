@@ -50,12 +50,8 @@ func TestKernelSymbolsRecorded(t *testing.T) {
 	dir := t.TempDir()
 	full, stripped := filepath.Join(dir, "full"), fixture.Build(t, "lookup", "-ldflags=-s -w")
 	text, err := os.ReadFile(fixture.Build(t, "lookup"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(full, text, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, os.WriteFile(full, text, 0o755))
 	script := scriptFor(t, "--as", "trace", "--symbols", full, stripped, "main.lookup")
 	file, _ := record(t, scriptShells(t)[0], script, stripped, "-n", "2")
 	const want = `main.lookup(key="key-1", n=1) = ("value-1", true, nil)`
@@ -63,9 +59,7 @@ func TestKernelSymbolsRecorded(t *testing.T) {
 		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	moved := filepath.Join(dir, "moved")
-	if err := os.Rename(full, moved); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(full, moved))
 	if r := ftgo(t, "report", file); r.code != 0 || strings.Contains(r.stdout, want) || !strings.Contains(r.stderr, "values are not shown: they take what describes the binary, "+full+", which is not here as it was (--symbols PATH)") {
 		t.Errorf("without what describes it: status %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
@@ -125,9 +119,7 @@ func TestKernelDebuginfod(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "debuginfod-find"), []byte("#!/bin/sh\n"+c.script+"\n"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(filepath.Join(dir, "debuginfod-find"), []byte("#!/bin/sh\n"+c.script+"\n"), 0o755))
 			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 			t.Setenv("DEBUGINFOD_URLS", "http://localhost")
 			t.Setenv("DEBUGINFOD_CACHE_PATH", dir)

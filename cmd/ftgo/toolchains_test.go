@@ -52,12 +52,8 @@ func TestKernelToolchains(t *testing.T) {
 		}
 	}
 	if file := os.Getenv(matrixVar); file != "" && !t.Failed() {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(matrix(versions, cells)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		noError(t, os.WriteFile(file, []byte(matrix(versions, cells)), 0o644))
 	}
 }
 
@@ -77,9 +73,7 @@ func observeToolchain(t *testing.T, version string, v fixture.Variant) string {
 	}
 	// Enough for all events: where one CPU does the work of two, nobody reads while the program works.
 	o, b, r := observeTarget(t, nil, "probe", target, []string{"--buffer", "64M", "main.*"})
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r.succeeded(t)
 	if strings.Contains(v.Name, "-s -w") {
 		sameStripped(t, version, o, b)
 	} else {
@@ -122,9 +116,7 @@ func oldCC(t *testing.T, version string) string {
 	}
 	path := filepath.Join(fixture.Dir(t), "cc")
 	script := "#!/bin/sh\nfor a; do [ \"$a\" = -Wl,-r ] && exec gcc -r \"$@\"; done\nexec gcc -no-pie \"$@\"\n"
-	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte(script), 0o755))
 	return path
 }
 

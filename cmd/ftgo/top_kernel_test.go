@@ -106,9 +106,7 @@ func (m *tmux) modes() string {
 // shell is the shell's process, child the one that it runs.
 func (m *tmux) shell() int {
 	pid, err := strconv.Atoi(m.do("display-message", "-p", "#{pane_pid}"))
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	noError(m.t, err)
 	return pid
 }
 
@@ -294,10 +292,7 @@ func TestKernelTopChooses(t *testing.T) {
 func TestKernelTopJSON(t *testing.T) {
 	tracetest.Kernel(t)
 	target := server(t, fixture.Build(t, "server"))
-	r := ftgo(t, "top", "-o", "json", "-i", "0.1", "-d", "1", "-p", fmt.Sprint(target.Process.Pid), "main.*")
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r := ran(t, "top", "-o", "json", "-i", "0.1", "-d", "1", "-p", fmt.Sprint(target.Process.Pid), "main.*")
 	type object struct {
 		Type, Function        string
 		Calls, Completed      uint64

@@ -84,9 +84,7 @@ func byHand(t *testing.T, f *tracefs.FS, path string) func() map[string]uint64 {
 	for name, offset := range sharedSites(t, path) {
 		write("uprobe_events", fmt.Sprintf("p:%s/%s %s:%s", group, events[name], path, offset))
 	}
-	if err := os.MkdirAll(instance, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(instance, 0o755))
 	write("instances/"+group+"/events/"+group+"/enable", "1")
 	return func() map[string]uint64 {
 		write("instances/"+group+"/events/"+group+"/enable", "0")
@@ -181,18 +179,14 @@ func callsSeen(t *testing.T, command, text string) map[string]uint64 {
 func held(t *testing.T, args ...string) (end func() string) {
 	t.Helper()
 	fifo := filepath.Join(t.TempDir(), "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Mkfifo(fifo, 0o600))
 	cmd := exec.Command(args[0], args[1:]...)
 	for i, a := range cmd.Args {
 		cmd.Args[i] = strings.ReplaceAll(a, "FIFO", fifo)
 	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	done := make(chan struct{})
 	go func() { cmd.Wait(); close(done) }()
 	t.Cleanup(func() { cmd.Process.Kill(); <-done })
@@ -235,9 +229,7 @@ func byPerf(t *testing.T, f *tracefs.FS, path string) func() map[string]uint64 {
 	remove := sync.OnceFunc(func() { run("probe", "-q", "-d", group+":*") })
 	t.Cleanup(remove)
 	b, err := os.ReadFile(f.Dir() + "/uprobe_events")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for name, offset := range sharedSites(t, path) {
 		at, err := strconv.ParseUint(strings.TrimPrefix(offset, "0x"), 16, 64)
 		if err != nil || !bytes.Contains(b, fmt.Appendf(nil, "%s:0x%016x", path, at)) {
@@ -352,9 +344,7 @@ func TestKernelNeighbours(t *testing.T) {
 func definitions(t *testing.T, f *tracefs.FS) string {
 	t.Helper()
 	file, err := os.Open(f.Dir() + "/uprobe_events")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer file.Close()
 	var own strings.Builder
 	for lines := bufio.NewScanner(file); lines.Scan(); {

@@ -19,14 +19,10 @@ func TestBadInput(t *testing.T) {
 	target := fixture.Build(t, "flood")
 	dir := t.TempDir()
 	good, err := os.ReadFile(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	write := func(name string, b []byte) string {
 		p := filepath.Join(dir, name)
-		if err := os.WriteFile(p, b, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(p, b, 0o755))
 		return p
 	}
 	edit := func(name string, at int, value byte) string {
@@ -37,9 +33,7 @@ func TestBadInput(t *testing.T) {
 	script := write("script", []byte("#!/bin/sh\necho hello\n"))
 	list := write("list", []byte("# a list\nmain.main\n\n\n\n\nmain.main+0xno\n"))
 	fifo := filepath.Join(dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Mkfifo(fifo, 0o644))
 	for _, c := range []struct {
 		name string
 		args []string
@@ -161,9 +155,7 @@ func TestLongInput(t *testing.T) {
 	long, digits := strings.Repeat("(", 10_000), strings.Repeat("9", 100_000)
 	write := func(name, text string) string {
 		p := filepath.Join(dir, name)
-		if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(p, []byte(text), 0o600))
 		return p
 	}
 	for _, args := range [][]string{
@@ -204,10 +196,7 @@ func TestHelp(t *testing.T) {
 
 func TestList(t *testing.T) {
 	target := fixture.Build(t, "flood")
-	r := ftgo(t, "list", "-o", "json", target, "main.framed", "main.leaf")
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r := ran(t, "list", "-o", "json", target, "main.framed", "main.leaf")
 	for _, want := range []string{
 		`"function":"main.framed"`, `"entry":"after check","returns":1`,
 		`"function":"main.leaf"`, `"entry":"start","returns":1`,
@@ -221,9 +210,7 @@ func TestList(t *testing.T) {
 	}
 	// What we say of addresses is what the linker has written.
 	out, err := exec.Command("go", "tool", "nm", target).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
 		if len(f) == 3 && f[2] == "main.framed" && !strings.Contains(r.stdout, `"address":"0x`+f[0]+`"`) {
@@ -251,9 +238,7 @@ func TestUnprivileged(t *testing.T) {
 	}
 	target, bin := fixture.Build(t, "flood"), built(t)
 	for _, p := range []string{filepath.Dir(target), filepath.Dir(bin)} {
-		if err := os.Chmod(p, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chmod(p, 0o755))
 	}
 	cmd := exec.Command(bin, "probe", target, "main.framed")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}

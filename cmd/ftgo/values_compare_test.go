@@ -349,13 +349,9 @@ func TestCompareCalls(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.scenario, func(t *testing.T) {
 			got, err := readCalls(call(tt.got))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			want, err := readCalls(call(tt.want))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			c := compareCalls(got, want)
 			if paths(c.less) != tt.less || paths(c.wrong) != tt.wrong {
 				t.Errorf("less %q, wrong %q; want %q and %q", paths(c.less), paths(c.wrong), tt.less, tt.wrong)

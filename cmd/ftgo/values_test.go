@@ -110,13 +110,9 @@ func TestKernelValues(t *testing.T) {
 // TestValuesLog has the target's log compared with itself, which needs no kernel.
 func TestValuesLog(t *testing.T) {
 	out, err := exec.Command(fixture.Build(t, "values"), "-n", "50").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	logged, err := readCalls(string(out))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for i := range logged {
 		logged[i].End = "return"
 	}
@@ -151,9 +147,7 @@ func TestKernelLongStrings(t *testing.T) {
 func minorOf(t *testing.T, target string) int {
 	t.Helper()
 	b, err := offsets.Open(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer b.Close()
 	minor, _ := b.GoVersion()
 	return minor
@@ -181,13 +175,9 @@ func traceValues(t *testing.T, target string, limits ...string) (got, want map[s
 	}
 	checkSummary(t, string(text))
 	traced, err := readCalls(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	logged, err := readCalls(out.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	got, want = byFunction(traced), byFunction(logged)
 	if len(want) < 40 {
 		t.Fatalf("the target's log has only %d functions\n%s", len(want), &errs)

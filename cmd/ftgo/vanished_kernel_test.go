@@ -38,9 +38,7 @@ func TestKernelVanished(t *testing.T) {
 	t.Run("PROGRAM", func(t *testing.T) {
 		cmd := exec.Command(built(t), "count", "-o", "json", target, "main.work", "--", target, "drop")
 		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		p := start(t, cmd)
 		p.says(t, "ready")
 		fmt.Fprintln(in)

@@ -98,9 +98,7 @@ func TestKernelWaitsProfile(t *testing.T) {
 			t.Fatalf("status %d\n%s", r.code, r.stderr)
 		}
 		out, err := exec.Command("go", "tool", "pprof", "-top", "-unit=ns", file).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var got float64
 		if m := regexp.MustCompile(`(?m)^ *([0-9.]+)ns .* \[runnable\]$`).FindSubmatch(out); m != nil {
 			fmt.Sscan(string(m[1]), &got)

@@ -24,9 +24,7 @@ const (
 // alone tell, or tell what was lost.
 func sameRounds(t *testing.T, r result, counters bool) {
 	t.Helper()
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r.succeeded(t)
 	o := readObserved(t, r.stdout)
 	least, most := ^uint64(0), uint64(0)
 	n := 0

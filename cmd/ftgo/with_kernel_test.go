@@ -45,10 +45,7 @@ func TestKernelWith(t *testing.T) {
 			t.Setenv(readerVar, c.reader)
 			args := append([]string{"trace", "-o", "json",
 				"--with", "syscalls:sys_enter_getp[pg]*,syscalls:sys_enter_getsid", "--with", "signal:signal_generate", target}, asksFuncs...)
-			r := ftgo(t, append(args, "--", target, "-n", fmt.Sprint(n))...)
-			if r.code != 0 {
-				t.Fatalf("status %d\n%s", r.code, r.stderr)
-			}
+			r := ran(t, append(args, "--", target, "-n", fmt.Sprint(n))...)
 			got := make(map[string]int)
 			goids := make(map[string]map[any]int)
 			for _, e := range jsonLines(t, r.stdout, "event") {
@@ -91,16 +88,11 @@ func TestKernelWithPID(t *testing.T) {
 	var pids []int
 	for range 2 {
 		cmd := exec.Command(target)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, cmd.Start())
 		defer func() { cmd.Process.Kill(); cmd.Wait() }()
 		pids = append(pids, cmd.Process.Pid)
 	}
-	r := ftgo(t, "trace", "-o", "json", "-d", "1.5", "-p", fmt.Sprint(pids[0]), "--with", "raw_syscalls:sys_enter", "runtime.notesleep")
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
+	r := ran(t, "trace", "-o", "json", "-d", "1.5", "-p", fmt.Sprint(pids[0]), "--with", "raw_syscalls:sys_enter", "runtime.notesleep")
 	events := jsonLines(t, r.stdout, "event")
 	if len(events) == 0 {
 		t.Error("no event")
@@ -151,9 +143,7 @@ func TestKernelWithUnknown(t *testing.T) {
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "greet")
 	known, err := filepath.Glob(f.Dir() + "/events/*/*/id")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for with, want := range map[string]string{
 		"sched:sched_swich": "sched:sched_switch",
 		"sched_switch":      "not GROUP:EVENT",

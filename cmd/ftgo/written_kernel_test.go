@@ -87,9 +87,7 @@ func TestKernelWrittenWhilePlanned(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "flood")
 				copyFile(t, flood, path)
 				stat, err := os.Stat(path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				var out, errs written
 				e := newEnv(&out, &errs)
 				e.Adjust = func(features tracefs.Features) tracefs.Features { // when the file has been opened
@@ -111,25 +109,17 @@ func TestKernelWrittenWhilePlanned(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "flood")
 			copyFile(t, flood, path)
 			b, err := offsets.Open(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer b.Close()
 			stat, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			leaf, ok := b.Lookup("main.leaf")
 			if !ok {
 				t.Fatal("no main.leaf")
 			}
 			plan, err := uprobe.New(b, []*offsets.Func{leaf}, uprobe.Options{Features: f.Features()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := w.do(path, stat); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
+			noError(t, w.do(path, stat))
 			session, err := tracefs.Start(t.Context(), f, plan.Target(), uprobe.TraceEvents(plan.Events), tracefs.Options{BufferKB: 64})
 			if err == nil {
 				err = session.Close()
@@ -148,9 +138,7 @@ func TestKernelWrittenWhileProbed(t *testing.T) {
 	f := tracetest.Kernel(t)
 	flood, exact := fixture.Build(t, "flood"), fixture.Build(t, "exact")
 	want, err := exec.Command(exact).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, args := range [][]string{{"probe"}, {"count"}, {"trace"}, {"raw", "probe"}, {"probe", "-i", "60"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "flood")
@@ -190,9 +178,7 @@ func TestKernelBeingWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "flood")
 	copyFile(t, fixture.Build(t, "flood"), path)
 	writer, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer writer.Close()
 	args := []string{"count", "-d", "0.05", path, "main.leaf"}
 	if r := ftgo(t, args...); r.code != cli.ExitFailed || r.stderr != "ftgo: "+path+": somebody has it open for writing (--force goes on)\n" {
