@@ -27,10 +27,10 @@ func TestCompleteWords(t *testing.T) {
 		{[]string{"recipe", "goh"}, "words", "gohttpd"},
 		{[]string{"recipe", "gowait", flood, "main.fr"}, "words", "main.framed"},
 		{[]string{"probe", ""}, "files", ""},
-		{[]string{"trace", "--val"}, "words", "--values"},
-		{[]string{"trace", "--values", ""}, "words", "full"},
-		{[]string{"trace", "--values=f"}, "words", "--values=full"},
-		{[]string{"trace", "--values", "=", "f"}, "words", "--values=full"},
+		{[]string{"trace", "--out"}, "words", "--output"},
+		{[]string{"trace", "--output", ""}, "words", "chrome"},
+		{[]string{"trace", "--output=ch"}, "words", "--output=chrome"},
+		{[]string{"trace", "--output", "=", "ch"}, "words", "--output=chrome"},
 		{[]string{"probe", "-o", "c"}, "words", "csv"},
 		{[]string{"probe", "-w", ""}, "files", ""},
 		{[]string{"probe", flood, "main.fr"}, "words", "main.framed"},
@@ -98,7 +98,7 @@ done`
 				}
 				t.Skip(err)
 			}
-			lines := []string{"ftgo prob", "ftgo probe " + target + " main.frame", "ftgo trace --values=fu", "ftgo probe " + target + " unicode/ut"}
+			lines := []string{"ftgo prob", "ftgo probe " + target + " main.frame", "ftgo trace --output=ch", "ftgo probe " + target + " unicode/ut"}
 			args := []string{"-c", script}
 			if shell != "fish" {
 				args = append(args, "-")
@@ -110,7 +110,7 @@ done`
 				t.Fatalf("%v\n%s", err, out)
 			}
 			got := strings.Split(string(out), ".\n")
-			for i, want := range []string{"probe", "main.framed", "full", "unicode/utf8."} {
+			for i, want := range []string{"probe", "main.framed", "chrome", "unicode/utf8."} {
 				if i >= len(got) || !strings.Contains(got[i], want) {
 					t.Errorf("%q: no %s in %q", lines[i], want, out)
 				}

@@ -57,7 +57,7 @@ func TestKernelGeneric(t *testing.T) {
 					{"-s -w", []string{"main.(*pile).*", "main.keyed.put"}, stripped},
 				} {
 					target := fixture.BuildWith(t, version, "generic", "-buildmode="+mode, "-ldflags="+c.flags)
-					r := ftgo(t, append(append([]string{"trace", "-q", "--values", "full", target}, c.funcs...), "--", target)...)
+					r := ftgo(t, append(append([]string{"trace", "-q", "--full", target}, c.funcs...), "--", target)...)
 					if got, want := genericLines(r.stdout), strings.Join(c.want, "\n")+"\n"; r.code != 0 || got != want {
 						t.Errorf("%q: status %d\ngot\n%s%swant\n%s", c.flags, r.code, got, r.stderr, want)
 					}

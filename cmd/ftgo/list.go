@@ -47,11 +47,9 @@ func listCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env)
 	return &cli.Command{
 		Name: "list", Summary: "list the functions that can be probed, and where",
-		Groups: []cli.Group{o.DefineProcesses(&o.Env.Env), binaryOf, o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineNames, func(fs *cli.Flags) {
-			fs.BoolVarP(&o.Signatures, "signatures", "s", false, "show the parameters and results of functions")
-		}},
-		Words: o.Words("list"),
-		Run:   func(context.Context) error { return list(e, o) },
+		Groups: []cli.Group{o.DefineProcesses(&o.Env.Env), binaryOf, o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineFull, cli.FullToo("their parameters and results")},
+		Words:  o.Words("list"),
+		Run:    func(context.Context) error { return list(e, o) },
 	}
 }
 
@@ -64,7 +62,7 @@ func binaryOf(fs *cli.Flags) {
 }
 
 func list(e *env, o *session.Options) (err error) {
-	o.Loading = e.Doing
+	o.Loading, o.Signatures = e.Doing, o.Full
 	stop := e.Progress("reading " + o.Binary)
 	rows, err := o.List(e.Say, o.Signatures || o.Format != render.Table)
 	stop()
@@ -82,5 +80,5 @@ func list(e *env, o *session.Options) (err error) {
 		}
 	}
 	width, _ := terminal.Size(out)
-	return render.List(out, o.Format, rows, render.Options{Width: width, FullNames: o.FullNames})
+	return render.List(out, o.Format, rows, render.Options{Width: width, FullNames: o.Full})
 }

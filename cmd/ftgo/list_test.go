@@ -115,7 +115,7 @@ func TestListUnknownGo(t *testing.T) {
 // TestListNames: a table has short names, unless full ones are asked for.
 func TestListNames(t *testing.T) {
 	bin := fixture.Build(t, "httpd")
-	for want, args := range map[string][]string{"http.(*Client).do ": nil, "net/http.(*Client).do ": {"--full-names"}} {
+	for want, args := range map[string][]string{"http.(*Client).do ": nil, "net/http.(*Client).do(c *net/http.Client, ": {"--full"}} {
 		if r := ftgo(t, append([]string{"list", bin, "net/http.(*Client).do"}, args...)...); !strings.Contains(r.stdout, "\n"+want) {
 			t.Errorf("%q: %s%s", args, r.stdout, r.stderr)
 		}

@@ -163,7 +163,7 @@ func probeCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env, render.Folded, render.Pprof)
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.DefineExtras, o.DefineWaits, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack"), o.DefineNames, cli.Some("", o.Fetch.Define, "strlen")),
+		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.DefineExtras, o.DefineWaits, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack"), o.DefineFull, cli.Some("", o.Fetch.Define, "strlen")),
 		Words:  o.Words("probe"),
 		Run: func(ctx context.Context) error {
 			if o.Format == render.Folded || o.Format == render.Pprof {
@@ -178,7 +178,7 @@ func countCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env)
 	return &cli.Command{
 		Name: "count", Summary: "only count calls, the cheapest way", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.TableFlags.DefineCount, o.DefineNames, cli.Some("", o.Fetch.Define, "strlen")),
+		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.TableFlags.DefineCount, o.DefineFull, cli.Some("", o.Fetch.Define, "strlen")),
 		Words:  o.Words("count"),
 		Run: func(ctx context.Context) error {
 			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
@@ -201,7 +201,7 @@ func traceCommand(e *env) *cli.Command {
 	o.Signatures = true
 	return &cli.Command{
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineExtras, o.CallerFlags.Group("show who called"), o.Lines.Define, o.DefineInside, o.Fetch.Define, o.DefineNames,
+		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineExtras, o.CallerFlags.Group("show who called"), o.Lines.Define, o.DefineInside, o.Fetch.Define, o.DefineFull, cli.FullToo("and values of any width"),
 			func(fs *cli.Flags) { fs.Lookup("calls").Usage = "stop after `N` calls, or trees, and show no others" }),
 		Words: o.Words("trace"),
 		Run: func(ctx context.Context) error {
@@ -265,10 +265,10 @@ func reportCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "report", Summary: "show recordings and JSON, or what several add up to",
 		Groups: []cli.Group{
-			o.DefineReport, o.DefineSymbols, o.Output.Define, o.DefineNames, o.Talk.Define, cli.Some("", o.DefineRecorder, "max-lost"),
+			o.DefineReport, o.DefineSymbols, o.Output.Define, o.DefineFull, cli.FullToo("and values of any width"), o.Talk.Define, cli.Some("", o.DefineRecorder, "max-lost"),
 			cli.Some("probe, count: ", table, "top", "sort", "by", "sum"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
 			cli.Some("trace: ", o.DefineRun, "calls"),
-			cli.Some("trace: ", lines, "where", "errors", "min", "slow", "goid", "tree", "depth", "timestamp", "format", "values"),
+			cli.Some("trace: ", lines, "where", "errors", "min", "slow", "goid", "tree", "depth", "timestamp", "format"),
 		},
 		Words: o.Files,
 		Given: func(given func(term string) bool) { o.Recorded.Given = given },
@@ -280,7 +280,7 @@ func diffCommand(e *env) *cli.Command {
 	d := session.NewDiff(&e.Env)
 	return &cli.Command{
 		Name: "diff", Summary: "compare runs: which functions changed",
-		Groups: []cli.Group{d.Define, d.Output.Define, d.DefineNames, d.Talk.Define},
+		Groups: []cli.Group{d.Define, d.Output.Define, d.DefineFull, d.Talk.Define},
 		Words:  d.Files,
 		Run:    d.Run,
 	}

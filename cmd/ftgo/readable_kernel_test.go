@@ -36,7 +36,7 @@ func TestKernelReadable(t *testing.T) {
 				`main.fails(err=context.deadlineExceededError("context deadline exceeded")) = "context deadline exceeded"`,
 			}
 			funcs := []string{"main.chans", "main.times", "main.addrs", "main.ports", "main.maps(m, none, empty, large)", "main.fails"}
-			args := append([]string{"trace", "-q", "--values", "full", "-n", strconv.Itoa(len(want)), target}, funcs...)
+			args := append([]string{"trace", "-q", "--full", "-n", strconv.Itoa(len(want)), target}, funcs...)
 			r := ftgo(t, append(args, "--", target)...)
 			if got := withoutColumns(r.stdout); r.code != 0 || got != strings.Join(want, "\n")+"\n" {
 				t.Errorf("status %d\ngot\n%s%swant\n%s", r.code, got, r.stderr, strings.Join(want, "\n"))

@@ -27,7 +27,7 @@ func TestKernelStrippedRecorded(t *testing.T) {
 		} {
 			t.Run(mode+" "+c.name, func(t *testing.T) {
 				funcs := []string{stripped, "main.pile.*", "main.keyed.put", "main.user.String"}
-				args := append(append([]string{"trace", "-q", "--values", "full"}, c.flags...), funcs...)
+				args := append(append([]string{"trace", "-q", "--full"}, c.flags...), funcs...)
 				live := ftgo(t, append(args, "--", stripped)...)
 				want := genericLines(live.stdout)
 				if live.code != 0 || !strings.Contains(want, c.want+"\n") || strings.Count(want, "\n") != 8 {
@@ -35,7 +35,7 @@ func TestKernelStrippedRecorded(t *testing.T) {
 				}
 				script := scriptFor(t, append(append([]string{"--as", "trace"}, c.flags...), funcs...)...)
 				file, _ := record(t, scriptShells(t)[0], script, stripped)
-				r := ftgo(t, "report", "-q", "--values", "full", file)
+				r := ftgo(t, "report", "-q", "--full", file)
 				if got := genericLines(r.stdout); r.code != 0 || got != want {
 					t.Errorf("status %d\ngot\n%s%swant\n%s", r.code, got, r.stderr, want)
 				}

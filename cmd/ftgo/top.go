@@ -12,7 +12,7 @@ func topCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "top", Summary: "look through a running program on a full screen", Changes: true,
 		Groups: []cli.Group{
-			o.DefineProcesses(&o.Env.Env), o.Target.Define, o.DefineSymbols, o.Output.Define, o.Talk.Define, o.DefineNames, o.Fetch.Define, cli.Some("", o.DefineRun, "duration", "ready-fd"),
+			o.DefineProcesses(&o.Env.Env), o.Target.Define, o.DefineSymbols, o.Output.Define, o.Talk.Define, o.DefineFull, o.Fetch.Define, cli.Some("", o.DefineRun, "duration", "ready-fd"),
 			o.DefineInterval("show new numbers every `SECONDS` (default 1)"), cli.Some("", o.DefineExtras, "sched"),
 			cli.Some("", o.DefineRecorder, "verbose", "dry-run", "max-lost", "budget", "buffer", "force", "no-expedite", "max-probes"),
 		},

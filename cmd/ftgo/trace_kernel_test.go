@@ -246,7 +246,7 @@ func TestKernelTraceCrowd(t *testing.T) {
 		strlens = strlens[:1] // 64 words of one string leave no room for others
 	}
 	for _, strlen := range strlens {
-		r := ftgo(t, "trace", "--values", "full", "--strlen", strlen, "-n", "5", target, "main.*", "--", target)
+		r := ftgo(t, "trace", "--full", "--strlen", strlen, "-n", "5", target, "main.*", "--", target)
 		for _, want := range []string{
 			"main.errors(a=nil, b=nil, ", "<no room: name the parts that matter>", "main.lists(a=[\"one\"]", "main.plain(n=7) = 7",
 			"main.astray(p=&<unreadable: no valid pointer>, s=<unreadable: no valid pointer>, q=&<unreadable: no valid pointer>)", `main.zeros(p=&{N:0 Name:""}, s="\x00\x00\x00")`,

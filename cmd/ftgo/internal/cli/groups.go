@@ -114,8 +114,8 @@ var Rows = []render.Format{render.Table, render.JSON, render.CSV, render.TSV}
 type Output struct {
 	Format render.Format
 	File   string // "" is standard output
-	// FullNames: tables and lines have the whole paths of packages.
-	FullNames bool
+	// Full: tables and lines have the whole paths of packages, and of values all that was fetched.
+	Full bool
 	// Formats are those that the command has.
 	Formats []render.Format
 }
@@ -132,9 +132,14 @@ func (o *Output) Define(fs *Flags) {
 	fs.Check(o.check)
 }
 
-// DefineNames defines --full-names.
-func (o *Output) DefineNames(fs *Flags) {
-	fs.BoolVar(&o.FullNames, "full-names", false, "show functions with the whole paths of their packages")
+// DefineFull defines --full.
+func (o *Output) DefineFull(fs *Flags) {
+	fs.BoolVar(&o.Full, "full", false, "show functions with the whole paths of their packages")
+}
+
+// FullToo says what else --full is about.
+func FullToo(about string) Group {
+	return func(fs *Flags) { fs.Lookup("full").Usage += ", " + about }
 }
 
 // check refuses formats of other commands.

@@ -98,7 +98,7 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 	if d.top > 0 {
 		shown = rows[:min(d.top, len(rows))]
 	}
-	if err := render.Difference(out, d.Format, shown, render.Options{Width: width, FullNames: d.FullNames}); err != nil {
+	if err := render.Difference(out, d.Format, shown, render.Options{Width: width, FullNames: d.Full}); err != nil {
 		return err
 	}
 	if d.Format == render.JSON {

@@ -306,7 +306,7 @@ func (o *Options) View() *view.Options {
 		o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
 	}
 	return &view.Options{
-		Env: o.Talk.Env, Format: o.Format, FullNames: o.FullNames, Tables: o.TableFlags, Lines: o.Lines, Fetch: o.Fetch,
+		Env: o.Talk.Env, Format: o.Format, Full: o.Full, Tables: o.TableFlags, Lines: o.Lines, Fetch: o.Fetch,
 		Stack: o.Stack, Every: o.Interval, Calls: o.Calls, Sched: o.Sched, Inside: o.Inside != "", Mixed: o.mixed(),
 		Verbose: o.Verbose, Patience: o.Patience, Whole: o.wholeFilter,
 	}

@@ -25,12 +25,12 @@ import (
 
 // Options are what views are told by flags.
 type Options struct {
-	Env       *cli.Env
-	Format    render.Format
-	FullNames bool // of functions, in tables and lines
-	Tables    TableFlags
-	Lines     LineFlags
-	Fetch     FetchFlags
+	Env    *cli.Env
+	Format render.Format
+	Full   bool // names of functions and values, in tables and lines
+	Tables TableFlags
+	Lines  LineFlags
+	Fetch  FetchFlags
 
 	Stack  int           // how many callers are shown
 	Every  time.Duration // how long an interval is, 0 for none
@@ -59,8 +59,7 @@ type LineFlags struct {
 	Entries  bool // only begins are shown: calls are not seen to end
 	Times    bool
 	Template Template
-	Values   string // short or full
-	Live     bool   // calls are traced now; recordings have all of their values
+	Live     bool // calls are traced now; recordings have all of their values
 }
 
 // Trees tells whether calls are shown as trees.
@@ -68,7 +67,7 @@ func (l *LineFlags) Trees() bool { return l.Tree || l.Slow > 0 }
 
 // short tells whether values are for people to read at a glance.
 func (o *Options) short() bool {
-	return o.Format == render.Table && o.Lines.Values == "short" && o.Lines.Template.Text == ""
+	return o.Format == render.Table && !o.Full && o.Lines.Template.Text == ""
 }
 
 // Template is what --format makes lines of.
@@ -99,8 +98,6 @@ func (l *LineFlags) Define(fs *cli.Flags) {
 	fs.BoolVar(&l.Tree, "tree", false, "show calls as trees, with the goroutines that they start")
 	fs.IntVarP(&l.Depth, "depth", "D", 0, "show calls nested less than `N` deep")
 	fs.BoolVar(&l.Entries, "entries", false, "show only how calls begin, which is much cheaper")
-	l.Values = "short"
-	cli.Define(fs, &l.Values, "values", "", "show values short, a line a call, or full", cli.OneOf("HOW", "how values are shown", "neither short nor full", "short", "full"))
 	fs.BoolVarP(&l.Times, "timestamp", "T", false, "begin lines with the time")
 	cli.Define(fs, &l.Template, "format", "", "write lines by `TEMPLATE NAMES`: 'key=%q n=%d' key,n", templateForm)
 	fs.Check(l.check)

@@ -100,7 +100,7 @@ func (v *Lines) Begin(s *run.Scene) error {
 		width, _ := terminal.Size(s.Out)
 		opt.Width = max(leastLine, min(cmp.Or(width, longestLine), longestLine))
 	}
-	if !v.opt.FullNames {
+	if !v.opt.Full {
 		opt.Short = shortNames(s.Plan)
 	}
 	v.sayUnknown()

@@ -38,7 +38,7 @@ func (o *Options) Added(out io.Writer, sum *compare.Run) error {
 	shown := topRows(slices.Clone(rows), t.Top)
 	width, _ := terminal.Size(out)
 	options := render.Options{
-		Width: width, FullNames: o.FullNames, Hosts: t.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors(), Sched: sum.Sched(),
+		Width: width, FullNames: o.Full, Hosts: t.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors(), Sched: sum.Sched(),
 		Hist: t.Hist, Budgeted: sum.Budget > 0, Events: sum.Events(),
 	}
 	err := render.Functions(out, o.Format, shown, options)

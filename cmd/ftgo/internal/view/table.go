@@ -187,7 +187,7 @@ func (r *Table) options() render.Options {
 	return render.Options{
 		By: o.Values.By.Text != "", ByStack: o.Values.By.AsksStack(), Amount: o.Values.Sum.Text, Hist: o.Hist,
 		Latency: r.mode == uprobe.Latency, Errors: o.Errors, Sched: r.opt.Sched, Events: r.Events,
-		Budgeted: r.Plan.Regroups > 0, Processes: o.PerPID, FullNames: r.opt.FullNames,
+		Budgeted: r.Plan.Regroups > 0, Processes: o.PerPID, FullNames: r.opt.Full,
 	}
 }
 
@@ -288,7 +288,7 @@ func (r *Table) writeStacks(t *trace.Table) error {
 	switch r.opt.Format {
 	case render.Table:
 		width := 0
-		if !r.opt.FullNames {
+		if !r.opt.Full {
 			width, _ = terminal.Size(r.Out)
 		}
 		return render.StackText(r.Out, rows, amount, width, r.opt.Tables.Top)

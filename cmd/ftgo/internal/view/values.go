@@ -122,7 +122,7 @@ func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Sig
 	if told {
 		ask = fmt.Sprintf("--format '%s' %s", strings.TrimSpace(strings.Repeat("%v ", len(parts))), strings.Join(parts, ","))
 	}
-	v.opt.Env.Say("%s: ask for parts, %s, or --values full", strings.Join(fields, ", "), ask)
+	v.opt.Env.Say("%s: ask for parts, %s, or --full", strings.Join(fields, ", "), ask)
 }
 
 // maxSuggestions is for how many functions that is said.
