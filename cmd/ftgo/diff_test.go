@@ -92,7 +92,6 @@ func TestDiff(t *testing.T) {
 		{"a run twice", []string{old, old, "--", same}, "add up " + old + ": the run on web", cli.ExitFailed},
 		{"an output that is read", []string{"-w", same, old, same}, "which is in use", cli.ExitUsage},
 		{"no aspect", []string{"--compare", "speed", old, same}, `parse aspect "speed": not calls, errors, latency, tail`, cli.ExitUsage},
-		{"no share", []string{"--alpha", "1", old, same}, `parse share "1": not above 0 and below 1`, cli.ExitUsage},
 		{"stacks", []string{"-o", "pprof", old, same}, "diff: -o pprof is for probe", cli.ExitUsage},
 	} {
 		r := ftgo(t, append([]string{"diff"}, c.args...)...)

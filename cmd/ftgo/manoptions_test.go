@@ -81,7 +81,6 @@ var manualTexts = map[string]string{
 	"watch interval": "Read the variables every so many SECONDS (default 1, without --at).",
 
 	"compare":          "Compare only ASPECTS, a list of calls, errors, latency and tail (default all).",
-	"alpha":            "Call at most SHARE of the functions changed that did not (default 0.01).",
 	"otlp":             "Send metrics to the OpenTelemetry collector at URL, like http://localhost:4318, by OTLP/HTTP, each minute and at the end. See OPENTELEMETRY.",
 	"spans":            "Send each call to the collector, too, as a span, whose parent is the call that it is nested in or that has started its goroutine.",
 	"listen":           "Serve metrics for Prometheus at ADDR, like 127.0.0.1:8780, or :8780 for all addresses of the machine.",

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -19,15 +18,17 @@ import (
 type Diff struct {
 	*Options
 	sides [2][]string // files
-	alpha float64
 	by    []compare.Aspect
 	fail  bool
 	top   int
 }
 
+// alpha is the share of unchanged functions that may be called changed.
+const alpha = 0.01
+
 // NewDiff is without any flag.
 func NewDiff(e *Env) *Diff {
-	d := &Diff{Options: NewOptions(e), alpha: 0.01}
+	d := &Diff{Options: NewOptions(e)}
 	d.Signatures = true
 	d.Recorded.Given = func(string) bool { return false } // no flag is about recordings
 	return d
@@ -37,13 +38,6 @@ func NewDiff(e *Env) *Diff {
 func (d *Diff) Define(fs *cli.Flags) {
 	d.by = []compare.Aspect{compare.Calls, compare.Errors, compare.Latency, compare.Tail}
 	cli.Define(fs, &d.by, "compare", "", "compare only `ASPECTS`: calls, errors, latency, tail", cli.Form[[]compare.Aspect]{Read: readAspects})
-	cli.Define(fs, &d.alpha, "alpha", "", "call at most `SHARE` of unchanged functions changed (default 0.01)", cli.Form[float64]{Read: func(text string) (float64, error) {
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(n > 0 && n < 1) {
-			return 0, fmt.Errorf("parse share %q: not above 0 and below 1", text)
-		}
-		return n, nil
-	}})
 	fs.IntVarP(&d.top, "top", "t", 0, "show only the first `N` functions")
 	fs.BoolVar(&d.fail, "fail", false, "exit with status 6 if any function has changed")
 }
@@ -80,8 +74,8 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	rows := compare.Compare(pairs(runs, whole.AsSeen), d.by, d.alpha)
-	whole.Functions, whole.Alpha = len(rows), d.alpha
+	rows := compare.Compare(pairs(runs, whole.AsSeen), d.by, alpha)
+	whole.Functions, whole.Alpha = len(rows), alpha
 	if whole.TooFew() {
 		compare.Doubt(rows)
 	}
