@@ -104,59 +104,6 @@ func (m *machine) ItabType(itab uint64) (uint64, bool)      { at, ok := m.itabs[
 func (m *machine) FuncName(pc uint64) string                { return fmt.Sprintf("main.at%x", pc) }
 func (m *machine) Readable(addr uint64, n int) (bool, bool) { _, ok := m.memory[addr]; return ok, true }
 
-// describe writes a value in short.
-func describe(v *Value) string {
-	if v.State != Known {
-		return "<" + v.Why + ">"
-	}
-	switch v.Type.Kind {
-	case reflect.String:
-		return fmt.Sprintf("%q/%d", v.Bytes, v.Len)
-	case reflect.Slice:
-		if v.Bytes != nil {
-			return fmt.Sprintf("bytes%q/%d", v.Bytes, v.Len)
-		}
-		return describeAll(v.Items) + fmt.Sprintf("/%d/%d", v.Len, v.Cap)
-	case reflect.Array:
-		return describeAll(v.Items)
-	case reflect.Struct:
-		if v.Bytes != nil {
-			return fmt.Sprintf("~%q/%d", v.Bytes, v.Len)
-		}
-		return v.Type.Name + describeAll(v.Fields)
-	case reflect.Pointer:
-		if v.Elem != nil {
-			return "&" + describe(v.Elem)
-		}
-		if v.Dynamic != "" {
-			return fmt.Sprintf("%s(%#x)", v.Dynamic, v.Num)
-		}
-	case reflect.Interface:
-		if v.Nil() {
-			return "nil"
-		}
-		if v.Elem == nil {
-			return v.Dynamic
-		}
-		return v.Dynamic + ":" + describe(v.Elem)
-	case reflect.Map, reflect.Chan:
-		return fmt.Sprintf("len%d cap%d", v.Len, v.Cap)
-	case reflect.Func:
-		return v.Dynamic
-	case reflect.Int:
-		return strconv.FormatInt(int64(v.Num), 10)
-	}
-	return strconv.FormatUint(v.Num, 10)
-}
-
-func describeAll(vs []Value) string {
-	var parts []string
-	for i := range vs {
-		parts = append(parts, describe(&vs[i]))
-	}
-	return "[" + strings.Join(parts, " ") + "]"
-}
-
 func newMachine() *machine {
 	m := &machine{registers: make(map[string]uint64), memory: make(map[uint64]byte), itabs: map[uint64]uint64{0x5000: 0x6000}}
 	m.text(0x10000, "hello, wide world!")
@@ -240,67 +187,67 @@ func TestDecode(t *testing.T) {
 	}{
 		{"signed", basic("int8"), []uint64{0xfff0}, "", "-16"},
 		{"unsigned", basic("uint8"), []uint64{0xfff0}, "", "240"},
-		{"string", basic("string"), []uint64{0x10000, 5}, "", `"hello"/5`},
-		{"cut string", basic("string"), []uint64{0x10000, 18}, "", `"hello, wide worl"/18`},
-		{"empty string", basic("string"), []uint64{0, 0}, "", `""/0`},
-		{"string of zeros", basic("string"), []uint64{0x10800, 3}, "", `"\x00\x00\x00"/3`},
-		{"string that can't be read", basic("string"), []uint64{0x99000, 3}, "", "<no valid pointer>"},
-		{"string at no address", basic("string"), []uint64{3, 3}, "", "<no valid pointer>"},
-		{"bytes", gotype.SliceOf(basic("uint8")), []uint64{0x10000, 3, 8}, "", `bytes"hel"/3`},
-		{"numbers", gotype.SliceOf(basic("int16")), []uint64{0x17000, 3, 8}, "", "[513 1027]/3/8"},
-		{"fewer numbers than are fetched", gotype.SliceOf(basic("int16")), []uint64{0x17000, 1, 8}, "", "[513]/1/8"},
-		{"nil slice", gotype.SliceOf(basic("int16")), []uint64{0, 0, 0}, "", "[]/0/0"},
-		{"structs", gotype.SliceOf(inner), []uint64{0x13000, 3, 3}, "", `[main.inner[1 "h"/1] main.inner[2 "he"/2]]/3/3`},
-		{"pointer", gotype.PointerTo(inner), []uint64{0x11000}, "", `&main.inner[7 "hello"/5]`},
-		{"nil pointer", gotype.PointerTo(inner), []uint64{0}, "", "0"},
-		{"pointer to nothing", gotype.PointerTo(inner), []uint64{0x99000}, "", "&<no valid pointer>"},
-		{"path", gotype.PointerTo(outer), []uint64{0x12000}, "v.in.name", `"hello"/5`},
-		{"path over nil", gotype.PointerTo(outer), []uint64{0x12000}, "v.inner.name", "<nil pointer>"},
-		{"path over nil at the start", gotype.PointerTo(outer), []uint64{0}, "v.in.name", "<nil pointer>"},
+		{"string", basic("string"), []uint64{0x10000, 5}, "", `"hello"`},
+		{"cut string", basic("string"), []uint64{0x10000, 18}, "", `"hello, wide worl"…+2`},
+		{"empty string", basic("string"), []uint64{0, 0}, "", `""`},
+		{"string of zeros", basic("string"), []uint64{0x10800, 3}, "", `"\x00\x00\x00"`},
+		{"string that can't be read", basic("string"), []uint64{0x99000, 3}, "", "<unreadable: no valid pointer>"},
+		{"string at no address", basic("string"), []uint64{3, 3}, "", "<unreadable: no valid pointer>"},
+		{"bytes", gotype.SliceOf(basic("uint8")), []uint64{0x10000, 3, 8}, "", `[]byte("hel")`},
+		{"numbers", gotype.SliceOf(basic("int16")), []uint64{0x17000, 3, 8}, "", "[513 1027 …+1]"},
+		{"fewer numbers than are fetched", gotype.SliceOf(basic("int16")), []uint64{0x17000, 1, 8}, "", "[513]"},
+		{"nil slice", gotype.SliceOf(basic("int16")), []uint64{0, 0, 0}, "", "nil"},
+		{"structs", gotype.SliceOf(inner), []uint64{0x13000, 3, 3}, "", `[{n:1 name:"h"} {n:2 name:"he"} …+1]`},
+		{"pointer", gotype.PointerTo(inner), []uint64{0x11000}, "", `&{n:7 name:"hello"}`},
+		{"nil pointer", gotype.PointerTo(inner), []uint64{0}, "", "nil"},
+		{"pointer to nothing", gotype.PointerTo(inner), []uint64{0x99000}, "", "&<unreadable: no valid pointer>"},
+		{"path", gotype.PointerTo(outer), []uint64{0x12000}, "v.in.name", `"hello"`},
+		{"path over nil", gotype.PointerTo(outer), []uint64{0x12000}, "v.inner.name", "<unreadable: nil pointer>"},
+		{"path over nil at the start", gotype.PointerTo(outer), []uint64{0}, "v.in.name", "<unreadable: nil pointer>"},
 		{"path into a slice", gotype.PointerTo(outer), []uint64{0x12000}, "v.items[2].n", "3"},
-		{"path behind a slice", gotype.PointerTo(outer), []uint64{0x12000}, "v.items[3].n", "<index out of range>"},
+		{"path behind a slice", gotype.PointerTo(outer), []uint64{0x12000}, "v.items[3].n", "<unreadable: index out of range>"},
 		{"nil error", basic("error"), []uint64{0, 0}, "", "nil"},
-		{"error", basic("error"), []uint64{0x5400, 0x15000}, "", `*fs.PathError:&fs.PathError["hell"/4 "wide"/4 syscall.Errno:2]`},
-		{"error of a system call", basic("error"), []uint64{0x5500, 0x15200}, "", `*os.SyscallError:&os.SyscallError["hell"/4 syscall.Errno:2]`},
-		{"error with a new itab", basic("error"), []uint64{0x18000, 0x15000}, "", `*fs.PathError:&fs.PathError["hell"/4 "wide"/4 syscall.Errno:2]`},
-		{"error of no type", basic("error"), []uint64{0x99000, 0x15000}, "", "<no valid pointer>"},
-		{"error with a number", basic("error"), []uint64{0x18020, 0x11000}, "", `*main.inner:&main.inner[7 "hello"/5]`},
-		{"any of string", basic("any"), []uint64{0x6100, 0x14000}, "", `string:"hello"/5`},
-		{"any of int8", basic("any"), []uint64{0x6200, 0x16000}, "", "int8:5"},
-		{"any of pointer", basic("any"), []uint64{0x6300, 0x11000}, "", `*main.inner:&main.inner[7 <not fetched: ask for FUNC(x.(*main.inner).name)>]`},
-		{"any of unknown", basic("any"), []uint64{0x6999, 0x11000}, "", "<dynamic type not known>"},
-		{"map", &gotype.Type{Name: "map[int]int", Kind: reflect.Map, Size: 8}, []uint64{0x16000}, "", "len5 cap0"},
-		{"chan", &gotype.Type{Name: "chan int", Kind: reflect.Chan, Size: 8}, []uint64{0x16000}, "", "len5 cap9"},
-		{"nil map", &gotype.Type{Name: "map[int]int", Kind: reflect.Map, Size: 8}, []uint64{0}, "", "len0 cap0"},
+		{"error", basic("error"), []uint64{0x5400, 0x15000}, "", `*fs.PathError("hell wide: no such file or directory")`},
+		{"error of a system call", basic("error"), []uint64{0x5500, 0x15200}, "", `*os.SyscallError("hell: no such file or directory")`},
+		{"error with a new itab", basic("error"), []uint64{0x18000, 0x15000}, "", `*fs.PathError("hell wide: no such file or directory")`},
+		{"error of no type", basic("error"), []uint64{0x99000, 0x15000}, "", "<unreadable: no valid pointer>"},
+		{"error with a number", basic("error"), []uint64{0x18020, 0x11000}, "", `*main.inner(&{n:7 name:"hello"})`},
+		{"any of string", basic("any"), []uint64{0x6100, 0x14000}, "", `string("hello")`},
+		{"any of int8", basic("any"), []uint64{0x6200, 0x16000}, "", "int8(5)"},
+		{"any of pointer", basic("any"), []uint64{0x6300, 0x11000}, "", "*main.inner(&{n:7 name:<not fetched: ask for FUNC(x.(*main.inner).name)>})"},
+		{"any of unknown", basic("any"), []uint64{0x6999, 0x11000}, "", "<unreadable: dynamic type not known>"},
+		{"map", &gotype.Type{Name: "map[int]int", Kind: reflect.Map, Size: 8}, []uint64{0x16000}, "", "map[len 5]"},
+		{"chan", &gotype.Type{Name: "chan int", Kind: reflect.Chan, Size: 8}, []uint64{0x16000}, "", "chan[5/9]"},
+		{"nil map", &gotype.Type{Name: "map[int]int", Kind: reflect.Map, Size: 8}, []uint64{0}, "", "nil"},
 		{"key of a map", swissMap, []uint64{0x1a000}, `v["hello"]`, "7"},
 		{"key of a map, behind others", swissMap, []uint64{0x1a000}, `v["hell"]`, "10"},
-		{"key that begins as one does", swissMap, []uint64{0x1a000}, `v["help"]`, "<no such key>"},
-		{"key of an empty map", swissMap, []uint64{0x1a500}, `v["hello"]`, "<no such key>"},
-		{"key of a nil map", swissMap, []uint64{0}, `v["hello"]`, "<no such key>"},
-		{"key of no map", swissMap, []uint64{0x99000}, `v["hello"]`, "<no valid pointer>"},
+		{"key that begins as one does", swissMap, []uint64{0x1a000}, `v["help"]`, "<unreadable: no such key>"},
+		{"key of an empty map", swissMap, []uint64{0x1a500}, `v["hello"]`, "<unreadable: no such key>"},
+		{"key of a nil map", swissMap, []uint64{0}, `v["hello"]`, "<unreadable: no such key>"},
+		{"key of no map", swissMap, []uint64{0x99000}, `v["hello"]`, "<unreadable: no valid pointer>"},
 		{"key of a large map", swissMap, []uint64{0x1a300}, `v["hello"]`, "<not searched: a map made for more than 8 elements>"},
 		{"number as a key", oldMap, []uint64{0x1b000}, `v[7]`, "85"},
 		{"negative number as a key", oldMap, []uint64{0x1b000}, `v[-3]`, "102"},
-		{"key in an empty slot", oldMap, []uint64{0x1b000}, `v[1]`, "<no such key>"},
+		{"key in an empty slot", oldMap, []uint64{0x1b000}, `v[1]`, "<unreadable: no such key>"},
 		{"key in the first bucket", oldMap, []uint64{0x1b200}, `v[7]`, "85"},
 		{"key in another bucket", oldMap, []uint64{0x1b200}, `v[8]`, "<not among the first 8 elements>"},
-		{"what an interface holds", basic("any"), []uint64{0x6300, 0x11000}, "v.(*main.inner).name", `"hello"/5`},
-		{"what an interface holds by value", basic("any"), []uint64{0x6100, 0x14000}, "v.(string)", `"hello"/5`},
+		{"what an interface holds", basic("any"), []uint64{0x6300, 0x11000}, "v.(*main.inner).name", `"hello"`},
+		{"what an interface holds by value", basic("any"), []uint64{0x6100, 0x14000}, "v.(string)", `"hello"`},
 		{"what an error is", basic("error"), []uint64{0x5400, 0x15000}, "v.(*fs.PathError).Err.(syscall.Errno)", "2"},
-		{"what an error with a new itab is", basic("error"), []uint64{0x18000, 0x15000}, "v.(*fs.PathError).Path", `"wide"/4`},
-		{"what an interface does not hold", basic("any"), []uint64{0x6100, 0x14000}, "v.(*main.inner).name", "<it is string>"},
-		{"what nil holds", basic("error"), []uint64{0, 0}, "v.(*fs.PathError).Path", "<nil pointer>"},
-		{"what an address is", basic("uintptr"), []uint64{0x11000}, "v.(*main.inner).name", `"hello"/5`},
-		{"word", word, []uint64{0x42}, "", "66"},
-		{"what a word is", word, []uint64{0x11000}, "v.(*main.inner).name", `"hello"/5`},
-		{"words that may be a string", twoWords, []uint64{0x10000, 5}, "", `~"hello"/5`},
-		{"words that may be a long string", twoWords, []uint64{0x10000, 18}, "", `~"hello, wide worl"/18`},
-		{"words, the second 0", twoWords, []uint64{0x10000, 0}, "", "{word, word}[65536 0]"},
-		{"words, the second an address", twoWords, []uint64{0x10000, 0x10000}, "", "{word, word}[65536 65536]"},
-		{"words that lead to no text", twoWords, []uint64{0x17000, 9}, "", "{word, word}[94208 9]"},
-		{"words that lead nowhere", twoWords, []uint64{0x99000, 3}, "", "{word, word}[626688 3]"},
-		{"words that are numbers", twoWords, []uint64{3, 5}, "", "{word, word}[3 5]"},
-		{"a part of words", twoWords, []uint64{0x10000, 5}, "v.w1", "5"},
+		{"what an error with a new itab is", basic("error"), []uint64{0x18000, 0x15000}, "v.(*fs.PathError).Path", `"wide"`},
+		{"what an interface does not hold", basic("any"), []uint64{0x6100, 0x14000}, "v.(*main.inner).name", "<unreadable: it is string>"},
+		{"what nil holds", basic("error"), []uint64{0, 0}, "v.(*fs.PathError).Path", "<unreadable: nil pointer>"},
+		{"what an address is", basic("uintptr"), []uint64{0x11000}, "v.(*main.inner).name", `"hello"`},
+		{"word", word, []uint64{0x42}, "", "0x42"},
+		{"what a word is", word, []uint64{0x11000}, "v.(*main.inner).name", `"hello"`},
+		{"words that may be a string", twoWords, []uint64{0x10000, 5}, "", `~"hello"`},
+		{"words that may be a long string", twoWords, []uint64{0x10000, 18}, "", `~"hello, wide worl"…+2`},
+		{"words, the second 0", twoWords, []uint64{0x10000, 0}, "", "{0x10000, 0x0}"},
+		{"words, the second an address", twoWords, []uint64{0x10000, 0x10000}, "", "{0x10000, 0x10000}"},
+		{"words that lead to no text", twoWords, []uint64{0x17000, 9}, "", "{0x17000, 0x9}"},
+		{"words that lead nowhere", twoWords, []uint64{0x99000, 3}, "", "{0x99000, 0x3}"},
+		{"words that are numbers", twoWords, []uint64{3, 5}, "", "{0x3, 0x5}"},
+		{"a part of words", twoWords, []uint64{0x10000, 5}, "v.w1", "0x5"},
 		{"func", &gotype.Type{Name: "func()", Kind: reflect.Func, Size: 8}, []uint64{0x16000}, "", "main.at5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -326,7 +273,7 @@ func TestDecode(t *testing.T) {
 				t.Fatalf("%d words, want %d", len(words), capture.Words)
 			}
 			values := capture.Append(nil, words, m)
-			if got := describe(&values[0]); got != c.want {
+			if got := values[0].Text(); got != c.want {
 				t.Errorf("got  %s\nwant %s\nfetched %s", got, c.want, fetched(capture))
 			}
 		})

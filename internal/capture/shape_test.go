@@ -27,17 +27,17 @@ func TestShapes(t *testing.T) {
 		entry    int64
 		want, as string
 	}{
-		{"number", number, 5, 0, "5", "time.Duration"},
-		{"pointer", pointer, 0x11000, 1, `&main.inner[7 "hello"/5]`, "*main.inner"},
-		{"nil", pointer, 0, 1, "0", "*main.inner"},
-		{"pointer to nothing", pointer, 0x99000, 1, "&<no valid pointer>", "*main.inner"},
-		{"no type", pointer, 0x11000, 2, "69632", "go.shape.*uint8"},
-		{"type of another shape", pointer, 0x11000, 0, "69632", "go.shape.*uint8"},
-		{"pointer of known shape", gotype.PointerTo(inner), 0x11000, 3, `&main.other[7 "hello"/5]`, "*main.other"},
-		{"in a struct", holds("main.box[go.shape.*uint8]", pointer), 0x11000, 4, "main.box[*main.inner][*main.inner(0x11000)]", "main.box[*main.inner]"},
-		{"nil in a struct", holds("main.box[go.shape.*uint8]", pointer), 0, 4, "main.box[*main.inner][0]", "main.box[*main.inner]"},
-		{"in a struct of no type", holds("main.box[go.shape.*uint8]", pointer), 0x11000, 2, "main.box[go.shape.*uint8][69632]", "main.box[go.shape.*uint8]"},
-		{"believed in a struct", holds("main.box[uint8]", gotype.PointerTo(basic("uint8"))), 0x11000, 4, "main.box[*main.inner][69632]", "main.box[*main.inner]"},
+		{"number", number, 5, 0, "5ns", "time.Duration"},
+		{"pointer", pointer, 0x11000, 1, `&{n:7 name:"hello"}`, "*main.inner"},
+		{"nil", pointer, 0, 1, "nil", "*main.inner"},
+		{"pointer to nothing", pointer, 0x99000, 1, "&<unreadable: no valid pointer>", "*main.inner"},
+		{"no type", pointer, 0x11000, 2, "0x11000", "go.shape.*uint8"},
+		{"type of another shape", pointer, 0x11000, 0, "0x11000", "go.shape.*uint8"},
+		{"pointer of known shape", gotype.PointerTo(inner), 0x11000, 3, `&{n:7 name:"hello"}`, "*main.other"},
+		{"in a struct", holds("main.box[go.shape.*uint8]", pointer), 0x11000, 4, "{V:*main.inner(0x11000)}", "main.box[*main.inner]"},
+		{"nil in a struct", holds("main.box[go.shape.*uint8]", pointer), 0, 4, "{V:nil}", "main.box[*main.inner]"},
+		{"in a struct of no type", holds("main.box[go.shape.*uint8]", pointer), 0x11000, 2, "{V:0x11000}", "main.box[go.shape.*uint8]"},
+		{"believed in a struct", holds("main.box[uint8]", gotype.PointerTo(basic("uint8"))), 0x11000, 4, "{V:0x11000}", "main.box[*main.inner]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m.registers = map[string]uint64{"ax": 0x1c000, "bx": c.word}
@@ -62,10 +62,10 @@ func TestShapesAmong(t *testing.T) {
 		words    []uint64
 		want, as string
 	}{
-		{"pointer", []uint64{0x401000, 0x1c800, 0x6600, 0x6800}, `&lib.inner[main.user][7 "hello"/5]`, "*lib.inner[main.user]"},
-		{"value", []uint64{0x6700, 0x6800, 0, 0}, `&lib.inner[int][7 "hello"/5]`, "*lib.inner[int]"},
-		{"another", []uint64{0x401000, 0x6800, 0x6600, 0}, "69632", receiver.Name},
-		{"none", []uint64{1, 2, 3, 0}, "69632", receiver.Name},
+		{"pointer", []uint64{0x401000, 0x1c800, 0x6600, 0x6800}, `&{n:7 name:"hello"}`, "*lib.inner[main.user]"},
+		{"value", []uint64{0x6700, 0x6800, 0, 0}, `&{n:7 name:"hello"}`, "*lib.inner[int]"},
+		{"another", []uint64{0x401000, 0x6800, 0x6600, 0}, "0x11000", receiver.Name},
+		{"none", []uint64{1, 2, 3, 0}, "0x11000", receiver.Name},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m.put(0x1c000, c.words...)
@@ -84,7 +84,7 @@ func TestShapesWithout(t *testing.T) {
 	m.registers = map[string]uint64{"ax": 0x11000}
 	pointer := &gotype.Type{Name: "T", Kind: reflect.Pointer, Size: 8, Align: 8, Dictionary: 3}
 	v := inRegisters("r0", pointer, "ax")
-	checkAs(t, m, v, "69632", "T")
+	checkAs(t, m, v, "0x11000", "T")
 }
 
 // checkAs checks what a variable's value is, and the name of the type that it has.
@@ -96,7 +96,7 @@ func checkAs(t *testing.T, m *machine, v offsets.Variable, want, as string) {
 			t.Fatal(err)
 		}
 		values := capture.Append(nil, m.fetch(t, capture.Args), m)
-		if got := describe(&values[0]); got != want || values[0].Type.Name != as {
+		if got := values[0].Text(); got != want || values[0].Type.Name != as {
 			t.Errorf("paths %q: got %s of %s, want %s of %s; fetched %s", paths, got, values[0].Type.Name, want, as, fetched(capture))
 		}
 	}
