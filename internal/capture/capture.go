@@ -59,10 +59,10 @@ type Capture struct {
 	// Large are the variables that were not fetched whole, for Options.Fields.
 	Large []Large
 
-	roots []*node
-	strs  int
-	end   uint64 // see decoder.end
-	at    []int  // at[i] is where the fetched words have the Builder's word i; nil is at i
+	roots  []*node
+	strLen int
+	end    uint64 // of user space; 0 if that is not known
+	at     []int  // at[i] is where the fetched words have the Builder's word i; nil is at i
 }
 
 // Large is a variable that holds, or points to, a struct of many fields.
@@ -131,7 +131,7 @@ func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Capture{strs: b.opt.StrLen}
+	c := &Capture{strLen: b.opt.StrLen}
 	if m := b.opt.Machine; m != nil {
 		c.end = 1 << m.AddressBits
 	}

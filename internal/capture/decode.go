@@ -33,15 +33,14 @@ func (c *Capture) Append(values []Value, words []uint64, p Process) []Value {
 		}
 		words = arranged
 	}
-	d := decoder{words: words, process: p, strLen: c.strs, end: c.end}
+	d := decoder{Capture: c, words: words, process: p}
 	return d.append(values, c.roots)
 }
 
 type decoder struct {
+	*Capture
 	words   []uint64
 	process Process
-	strLen  int
-	end     uint64 // of user space; 0 if that is not known
 }
 
 const (

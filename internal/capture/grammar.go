@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/internal/valuepath"
+	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // Path leads from a variable to a value: "n", "req.URL.Path", "s.items[0].name", "*p".
@@ -130,7 +130,7 @@ func inParentheses(text string) int {
 	if !strings.HasPrefix(text, "(") {
 		return 0
 	}
-	return max(0, valuepath.End(text, 0))
+	return max(0, printable.Closing(text, 0))
 }
 
 var (

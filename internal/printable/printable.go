@@ -1,5 +1,5 @@
-// Package printable makes text of unknown origin safe for terminals, on lines of its own, and
-// measures it; and it writes durations, rates and counts for people.
+// Package printable makes text of unknown origin safe for terminals, on lines of its own, measures it, and finds
+// where brackets in it close; and it writes durations, rates and counts for people.
 package printable
 
 import (
@@ -12,8 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
-
-	"github.com/ftgo/ftgo/internal/valuepath"
 )
 
 // Text makes text of unknown origin safe for a terminal. Printable runes and
@@ -166,7 +164,7 @@ func Shorten(name string, width int) string {
 		case room == 1:
 			return ellipsis + inside
 		}
-		typ, method := valuepath.Cut(inside, ".")
+		typ, method := CutOutside(inside, ".")
 		if room := width - Columns(typ) - 3; method != "" && room >= leastMethod {
 			return ellipsis + "." + typ + "." + CutMiddle(method[1:], room)
 		}

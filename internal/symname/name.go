@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/internal/valuepath"
+	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // Name is the symbol of a Go function taken apart. Nothing of the symbol is left out.
@@ -112,11 +112,11 @@ func pathEnd(sym string) int {
 
 // cutPart cuts s before what separates the parts of a name: a dot, a hyphen, or
 // the middle dot that .symtab turns into a dot.
-func cutPart(s string) (part, tail string) { return valuepath.Cut(s, ".-"+middleDot) }
+func cutPart(s string) (part, tail string) { return printable.CutOutside(s, ".-"+middleDot) }
 
 // cutTypeArgs cuts s before the bracket that s ends with.
 func cutTypeArgs(s string) (base, args string) {
-	if i := strings.IndexByte(s, '['); i > 0 && valuepath.End(s, i) == len(s) {
+	if i := strings.IndexByte(s, '['); i > 0 && printable.Closing(s, i) == len(s) {
 		return s[:i], s[i:]
 	}
 	return s, ""
@@ -189,7 +189,7 @@ func respell(sym string, parts keep) string {
 			b = append(b, c)
 			continue
 		}
-		end := valuepath.End(sym, i)
+		end := printable.Closing(sym, i)
 		switch {
 		case end < 0:
 			return string(append(b, sym[i:]...))
@@ -217,7 +217,7 @@ func appendTypeArgs(b []byte, list string) []byte {
 	b = append(b, '[')
 	list = list[1 : len(list)-1]
 	for i := 0; ; i++ {
-		arg, rest := valuepath.Cut(list, ",")
+		arg, rest := printable.CutOutside(list, ",")
 		arg = strings.TrimSpace(arg)
 		if shape, ok := strings.CutPrefix(arg, "go.shape."); ok {
 			arg = strings.TrimSuffix(shape, "_"+strconv.Itoa(i))

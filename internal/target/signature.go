@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/internal/valuepath"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -65,7 +65,7 @@ func argumentList(text string) (at, end int, err error) {
 		if strings.IndexByte("([{", text[i]) < 0 {
 			continue
 		}
-		end := valuepath.End(text, i)
+		end := printable.Closing(text, i)
 		receiver := i == 0 || text[i-1] == '.'
 		switch {
 		case end < 0 && (text[i] != '(' || receiver || strings.IndexByte("*?", text[i-1]) >= 0):
@@ -91,7 +91,7 @@ func (g *funcSpec) read(params, results string) (err error) {
 			g.hasSignature = true
 		}
 	}
-	if strings.HasPrefix(results, "(") && valuepath.End(results, 0) == len(results) {
+	if strings.HasPrefix(results, "(") && printable.Closing(results, 0) == len(results) {
 		results = results[1 : len(results)-1]
 	}
 	if g.noResults = results == "-"; g.noResults {
@@ -135,7 +135,7 @@ func list(text string) (items []string, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	for _, item := range valuepath.Split(text, ",") {
+	for _, item := range printable.SplitOutside(text, ",") {
 		if item = strings.TrimSpace(item); item == "" {
 			return nil, fmt.Errorf("nothing between commas in %q", text)
 		}

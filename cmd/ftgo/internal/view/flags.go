@@ -19,7 +19,6 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -83,7 +82,7 @@ var templateForm = cli.Form[Template]{
 	Read: func(text string) (t Template, err error) {
 		text, names, _ := strings.Cut(text, "\x00")
 		if t.Text = text; names != "" {
-			t.Names = valuepath.Split(names, ",")
+			t.Names = printable.SplitOutside(names, ",")
 		}
 		return t, nil
 	},

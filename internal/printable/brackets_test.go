@@ -1,8 +1,8 @@
-package valuepath
+package printable
 
 import "testing"
 
-func TestEnd(t *testing.T) {
+func TestClosing(t *testing.T) {
 	for _, c := range []struct {
 		scenario, s string
 		i, want     int
@@ -16,14 +16,14 @@ func TestEnd(t *testing.T) {
 		{"string that ends in a backslash", `a["\`, 1, -1},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
-			if got := End(c.s, c.i); got != c.want {
-				t.Errorf("End(%q, %d) = %d, want %d", c.s, c.i, got, c.want)
+			if got := Closing(c.s, c.i); got != c.want {
+				t.Errorf("Closing(%q, %d) = %d, want %d", c.s, c.i, got, c.want)
 			}
 		})
 	}
 }
 
-func TestCut(t *testing.T) {
+func TestCutOutside(t *testing.T) {
 	for _, c := range []struct{ scenario, s, separators, part, tail string }{
 		{"none", "abc", ",", "abc", ""},
 		{"first of several", "a.b,c", ",.", "a", ".b,c"},
@@ -36,8 +36,8 @@ func TestCut(t *testing.T) {
 		{"empty", "", ",", "", ""},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
-			if part, tail := Cut(c.s, c.separators); part != c.part || tail != c.tail {
-				t.Errorf("Cut(%q, %q) = %q, %q, want %q, %q", c.s, c.separators, part, tail, c.part, c.tail)
+			if part, tail := CutOutside(c.s, c.separators); part != c.part || tail != c.tail {
+				t.Errorf("CutOutside(%q, %q) = %q, %q, want %q, %q", c.s, c.separators, part, tail, c.part, c.tail)
 			}
 		})
 	}

@@ -1,15 +1,14 @@
-// Package valuepath finds where a bracket closes, and what stands outside of brackets, in names and types as Go writes them.
-package valuepath
+package printable
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// End returns the index after the bracket that closes the one at s[i], or -1 if none does.
+// Closing returns the index after the bracket that closes the one at s[i], or -1 if none does.
 // Type arguments can be any type, struct { A int "json:\"a]b\"" } too, whose tag is printed as
 // strconv.Quote does.
-func End(s string, i int) int {
+func Closing(s string, i int) int {
 	for depth := 0; i < len(s); i++ {
 		switch s[i] {
 		case '[', '(', '{':
@@ -29,10 +28,10 @@ func End(s string, i int) int {
 	return -1
 }
 
-// Split cuts s at the separators that are outside of brackets.
-func Split(s, separators string) (parts []string) {
+// SplitOutside cuts s at the separators that are outside of brackets.
+func SplitOutside(s, separators string) (parts []string) {
 	for {
-		part, rest := Cut(s, separators)
+		part, rest := CutOutside(s, separators)
 		if parts = append(parts, part); rest == "" {
 			return parts
 		}
@@ -41,13 +40,13 @@ func Split(s, separators string) (parts []string) {
 	}
 }
 
-// Cut cuts s before the first of the separators that is outside of brackets. The tail begins
+// CutOutside cuts s before the first of the separators that is outside of brackets. The tail begins
 // with the separator; it is empty if there is none, or a bracket before it does not close.
-func Cut(s, separators string) (part, tail string) {
+func CutOutside(s, separators string) (part, tail string) {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '[', '(', '{':
-			end := End(s, i)
+			end := Closing(s, i)
 			if end < 0 {
 				return s, ""
 			}
