@@ -1,8 +1,8 @@
 // Package parse reads what the kernel has traced: lines of trace_pipe or of a trace file, or
 // records of pages of its ring buffer, become events, in order of time. It knows no call.
 //
-// The package opens nothing, writes nothing and keeps no clock: a [Source] hands over bytes, and a
-// [Sink] takes events. A line that can't be read is counted, and is not the end.
+// The package opens nothing, writes nothing and keeps no clock: a [Source] hands over bytes, or
+// [Pages], and a [Reader] makes events of them. A line that can't be read is counted, and is not the end.
 //
 // # What a line is worth
 //
@@ -31,23 +31,28 @@
 // beside ours.
 package parse
 
-// Event is one hit of one of our probes, as a line of trace_pipe tells it.
+// Event is one hit of one of our probes, or an event of the kernel itself.
 type Event struct {
-	// Format is the index of the event in the list that the reader was made with.
+	// Kernel: it is one of the kernel's own, which has Fields instead of Addr and Args.
+	Kernel bool
+	// Format is the index of the event in the list that the reader was made with, or in the
+	// descriptions of the kernel's own.
 	Format int
 	// Time is in the units of the trace clock: nanoseconds for clocks that print
 	// seconds and microseconds, a bare count (x86-tsc: cycles) otherwise.
 	Time uint64
-	// CPU is where the probe was hit.
+	// CPU is where it happened.
 	CPU int
-	// TID is the thread, PID its process; PID is 0 where the line has no TGID
-	// column or the kernel had forgotten it ("-----").
+	// TID is the thread that ran then, PID its process as the line tells: 0 where it has no TGID
+	// column or the kernel had forgotten it ("-----"), and of raw pages. Of an event that is about
+	// another thread, like sched:sched_waking, it is the one that did it; 0 is the idle thread.
 	TID, PID int
 	// Addr is the probed address in the process, load bias included.
 	Addr uint64
 	// Args are the fetched values in the order of the event's arguments, signed ones in
 	// two's complement, an array's elements one after the other.
 	Args []uint64
-	// data is the record of an event of the kernel itself.
-	data []byte
+	// Of the kernel's own: the record, and how it lies.
+	data  []byte
+	named []formatField
 }

@@ -8,22 +8,8 @@ import (
 	"strings"
 )
 
-// KernelEvent is an event of the kernel itself.
-type KernelEvent struct {
-	// Event is its index in the list of names that the source has.
-	Event int
-	// Time is in the units of the trace clock.
-	Time uint64
-	// TID is the thread that ran when it happened, PID its process: 0 is the idle thread, or
-	// a process that is not known. Of an event that is about another thread, like
-	// sched:sched_waking, it is the one that did it.
-	CPU, TID, PID int
-	data          []byte
-	named         []formatField
-}
-
-// Number is the value of a number by its name.
-func (e *KernelEvent) Number(name string) (n uint64, ok bool) {
+// Number is the value of a number of an event of the kernel itself, by its name.
+func (e *Event) Number(name string) (n uint64, ok bool) {
 	for i := range e.named {
 		if f := &e.named[i]; f.name == name && f.isNumber() {
 			return f.number(e.data, f.at), true
@@ -32,36 +18,18 @@ func (e *KernelEvent) Number(name string) (n uint64, ok bool) {
 	return 0, false
 }
 
-// KernelSource is where kernel events come from: see tracefs.StartKernel.
-type KernelSource interface {
-	pageSource // which never waits
-	// Names are the events.
-	Names() []string
-	// Process returns the process of a thread: printed is 0.
-	Process(tid, printed int) int
-}
-
-// newKernelFormats makes a decoder for events of the kernel itself, as newRawFormats does.
-func newKernelFormats(names, texts []string) (*rawFormats, error) {
-	events := make([]Format, len(names))
-	for i := range names {
-		events[i].Event = names[i]
+// Fields are the values of an event of the kernel itself, in the order in which the kernel describes
+// them. They are valid as long as the event.
+func (e *Event) Fields() []Field {
+	fields := make([]Field, len(e.named))
+	for i := range e.named {
+		fields[i] = e.named[i].value(e.data)
 	}
-	return newFormats("kernel event", events, texts, func(e *rawEvent, _ *Format, fields []formatField) error {
-		for _, f := range fields {
-			if strings.HasPrefix(f.name, "common_") || f.name == "__syscall_nr" { // the event's name says it
-				continue
-			}
-			e.named = append(e.named, f)
-			e.size = max(e.size, f.at+f.size)
-		}
-		e.whole = true
-		return nil
-	})
+	return fields
 }
 
-// KernelField is a value of a kernel event.
-type KernelField struct {
+// Field is a value of an event of the kernel itself.
+type Field struct {
 	Name string
 	// Text is the value of a string, nil otherwise. It is the kernel's, or the traced
 	// program's, byte by byte: anything may be in it.
@@ -75,7 +43,7 @@ type KernelField struct {
 
 // String is the value's text: a number's digits, a string quoted as Go does, other bytes in
 // hexadecimal.
-func (f *KernelField) String() string {
+func (f *Field) String() string {
 	switch {
 	case f.Text != nil:
 		return strconv.Quote(string(f.Text))
@@ -89,15 +57,6 @@ func (f *KernelField) String() string {
 	return strconv.FormatUint(f.Num, 10)
 }
 
-// AppendFields appends the event's values in the order in which the kernel describes them.
-// They are valid as long as the event.
-func (e *KernelEvent) AppendFields(out []KernelField) []KernelField {
-	for i := range e.named {
-		out = append(out, e.named[i].value(e.data))
-	}
-	return out
-}
-
 // isNumber tells whether the field is none of the other shapes that value knows.
 func (f *formatField) isNumber() bool {
 	return isWord(f.size) && !strings.HasSuffix(f.kind, "]") && !f.locates("__data_loc") && !f.locates("__rel_loc")
@@ -107,8 +66,8 @@ func (f *formatField) locates(by string) bool { return f.size == 4 && strings.Ha
 
 // value is the field of a record that holds its fixed part at least. The field has one of the shapes
 // that Documentation/trace/events.rst ("Event formats") has.
-func (f *formatField) value(record []byte) KernelField {
-	out := KernelField{Name: f.name}
+func (f *formatField) value(record []byte) Field {
+	out := Field{Name: f.name}
 	switch {
 	case f.locates("__data_loc"): // TRACE_EVENT's __string and __dynamic_array
 		out.Bytes = located(record, f.at, 0)

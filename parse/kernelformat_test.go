@@ -42,7 +42,7 @@ func mixedRecord(tid uint32) []byte {
 }
 
 func TestFieldsOfKernelEvents(t *testing.T) {
-	k, err := newKernelFormats([]string{"some:mixed"}, []string{mixedFormat})
+	k, err := newKernelFormats([]string{mixedFormat})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestFieldsOfKernelEvents(t *testing.T) {
 		t.Fatalf("event %+v", ev)
 	}
 	var got []string
-	for _, f := range (&KernelEvent{data: ev.data, named: k.events[ev.Format].named}).AppendFields(nil) {
+	for _, f := range ev.Fields() {
 		got = append(got, f.Name+"="+f.String())
 	}
 	want := `comm="a b=\n" next_pid=-1 buf=0xc000012345 cmd="cmd" addr=7f000001 rel="re" regs= small=65535`
@@ -73,11 +73,11 @@ func TestFormatsOfKernelEvents(t *testing.T) {
 		"field far away":    {strings.Replace(mixedFormat, "offset:48", "offset:4294967295", 1), "beyond any page"},
 		"number that isn't": {strings.Replace(mixedFormat, "size:2;	signed:0;\n`", "", 1) + "field:int x; offset:y;", "invalid syntax"},
 	} {
-		if _, err := newKernelFormats([]string{"some:mixed"}, []string{c.text}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := newKernelFormats([]string{c.text}); err == nil || !strings.Contains(err.Error(), `"mixed": `) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := newKernelFormats([]string{"a:b", "c:d"}, []string{mixedFormat, mixedFormat}); err == nil {
+	if _, err := newKernelFormats([]string{mixedFormat, mixedFormat}); err == nil {
 		t.Error("two events of one ID")
 	}
 }
@@ -87,7 +87,7 @@ func TestFormatsOfKernelEvents(t *testing.T) {
 func FuzzFields(f *testing.F) {
 	f.Add(mixedFormat, mixedRecord(1))
 	f.Fuzz(func(t *testing.T, text string, data []byte) {
-		k, err := newKernelFormats([]string{"some:mixed"}, []string{text})
+		k, err := newKernelFormats([]string{text})
 		if err != nil {
 			return
 		}
@@ -95,7 +95,7 @@ func FuzzFields(f *testing.F) {
 		if !k.decode(data, &ev) {
 			return
 		}
-		for _, field := range (&KernelEvent{data: ev.data, named: k.events[ev.Format].named}).AppendFields(nil) {
+		for _, field := range ev.Fields() {
 			if s := field.String(); strings.ContainsAny(s, "\n\r\x1b") {
 				t.Errorf("%q", s)
 			}
@@ -119,8 +119,14 @@ func TestMergeOfKernelEvents(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
 			m := &merge{}
-			text := (&side{merge: m, hits: true, emit: func(ev *Event) { got = append(got, fmt.Sprint("h", ev.Time)) }}).queue()
-			events := &side{merge: m, formats: tiny(t), emit: func(ev *Event) { got = append(got, fmt.Sprint("k", ev.Time)) }}
+			take := func(ev *Event) {
+				got = append(got, fmt.Sprint(map[bool]string{false: "h", true: "k"}[ev.Kernel], ev.Time))
+			}
+			kernel, err := newKernelFormats([]string{tinyFormat})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, events := (&side{merge: m}).queue(), &side{merge: m, formats: kernel}
 			events.add(0, nil)
 			for w := range strings.FieldsSeq(c.in) {
 				var at uint64
@@ -129,7 +135,7 @@ func TestMergeOfKernelEvents(t *testing.T) {
 				case w == "|":
 					m.bound = m.latest
 					events.add(0, nil)
-					m.pass()
+					m.pass(take)
 					got = append(got, w)
 				case w == "h-":
 					text.empty()
@@ -139,7 +145,7 @@ func TestMergeOfKernelEvents(t *testing.T) {
 					events.add(0, page(at-1, 0, hit(7, 1, 9, at)))
 				}
 			}
-			m.release(^uint64(0))
+			m.release(^uint64(0), take)
 			if s := strings.Join(append(got, "$"), " "); s != c.out {
 				t.Errorf("came out as %s, want %s", s, c.out)
 			}

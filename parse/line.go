@@ -33,7 +33,7 @@ type lineFormat struct {
 }
 
 type lineArg struct {
-	label label // " name="
+	label string // " name="
 	len   int
 }
 
@@ -70,7 +70,7 @@ func newLineFormat(ev *Format) (f lineFormat, err error) {
 		if !isIdentifier(a) {
 			return f, fmt.Errorf("argument name %q is no C identifier", a)
 		}
-		arg := lineArg{label: newLabel(" " + a + "=")}
+		arg := lineArg{label: " " + a + "="}
 		if ev.Len != nil {
 			arg.len = ev.Len[i]
 		}
@@ -170,10 +170,10 @@ func (f *lineFormat) values(line []byte, i int, ev *Event) (ok bool) {
 	i++
 	for k := range f.args {
 		arg := &f.args[k]
-		if !arg.label.at(line, i) {
+		if !begins(line[i:], arg.label) {
 			return false
 		}
-		i += len(arg.label.text)
+		i += len(arg.label)
 		if arg.len > 0 {
 			if i, ok = array(line, i, arg.len, ev); !ok {
 				return false

@@ -33,12 +33,9 @@ type merge struct {
 // time the hits come first.
 type side struct {
 	merge      *merge
-	source     pageSource                 // nil for text
-	take       func(cpu int, page []byte) // add, made once
+	source     Pages // nil for text
 	formats    *rawFormats
 	cpus       []*queue // nil for one not heard of
-	hits       bool
-	emit       func(*Event)
 	unreadable uint64
 }
 
@@ -51,10 +48,9 @@ type queue struct {
 	page  rawPage
 	// newest is the page that was read last, as long as nobody has looked when it ends.
 	newest rawPage
-	spare  [][]uint64 // that text's events can use again
-	ev     Event      // the next of the queue
-	has    bool       // there is one
-	until  uint64     // nothing more will come of before
+	ev     Event  // the next of the queue
+	has    bool   // there is one
+	until  uint64 // nothing more will come of before
 }
 
 // queue adds one.
@@ -64,14 +60,11 @@ func (s *side) queue() *queue {
 	return q
 }
 
-// readFrom has passes read pages.
-func (s *side) readFrom(source pageSource) { s.source, s.take = source, s.add }
-
 // pass reads all CPUs.
 func (s *side) pass(ctx context.Context) (n int, err error) {
 	s.merge.look()
 	s.merge.bound = s.merge.latest
-	return s.source.ReadPages(ctx, s.take)
+	return s.source.ReadPages(ctx, s.add)
 }
 
 // add takes a page, of which it makes a copy; none says that the CPU's buffer is empty.
@@ -123,11 +116,7 @@ func (m *merge) look() {
 func (q *queue) push(ev *Event) {
 	q.found(ev.Time)
 	cp := *ev
-	var args []uint64
-	if last := len(q.spare) - 1; last >= 0 {
-		args, q.spare = q.spare[last][:0], q.spare[:last]
-	}
-	cp.Args = append(args, ev.Args...)
+	cp.Args = slices.Clone(ev.Args)
 	if 2*q.head >= len(q.list) {
 		q.list, q.head = q.list[:copy(q.list, q.list[q.head:])], 0
 	}
@@ -155,11 +144,11 @@ func (m *merge) certain() uint64 {
 
 // settled: no hit is held back.
 func (m *merge) settled() bool {
-	return !slices.ContainsFunc(m.queues, func(q *queue) bool { return q.has && q.hits })
+	return !slices.ContainsFunc(m.queues, func(q *queue) bool { return q.has && !q.ev.Kernel })
 }
 
 // release lets go the events up to a time.
-func (m *merge) release(until uint64) {
+func (m *merge) release(until uint64, take func(*Event)) {
 	m.ready = m.ready[:0]
 	for _, q := range m.queues {
 		if q.has {
@@ -175,7 +164,7 @@ func (m *merge) release(until uint64) {
 	for ready := m.ready; len(ready) > 0; {
 		q, others := ready[0], ready[1:]
 		for q.has && q.ev.Time <= until && (len(others) == 0 || !others[0].before(q)) {
-			q.emit(&q.ev)
+			take(&q.ev)
 			q.next()
 		}
 		if !q.has || q.ev.Time > until {
@@ -190,13 +179,12 @@ func (m *merge) release(until uint64) {
 
 // before tells whether the next event of a queue comes before that of another.
 func (q *queue) before(other *queue) bool {
-	return q.ev.Time < other.ev.Time || q.ev.Time == other.ev.Time && q.hits && !other.hits
+	return q.ev.Time < other.ev.Time || q.ev.Time == other.ev.Time && !q.ev.Kernel && other.ev.Kernel
 }
 
 // next goes to the next event of a queue.
 func (q *queue) next() {
 	if q.formats == nil { // text
-		q.spare, q.ev.Args = append(q.spare, q.ev.Args), nil
 		if q.has = q.head < len(q.list); q.has {
 			q.ev = q.list[q.head]
 			q.head++

@@ -7,14 +7,9 @@ import (
 	"testing"
 )
 
-// merger is a side of hits, which emit gets.
-func merger(formats *rawFormats, emit func(*Event)) *side {
-	return &side{merge: &merge{}, formats: formats, hits: true, emit: emit}
-}
-
 // pass ends a pass over all CPUs, and begins the next.
-func (m *merge) pass() {
-	m.release(m.certain())
+func (m *merge) pass(take func(*Event)) {
+	m.release(m.certain(), take)
 	m.bound = m.latest
 }
 
@@ -36,16 +31,17 @@ func TestRawMerge(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			m := merger(tiny(t), func(ev *Event) { got = append(got, fmt.Sprint(ev.Time)) })
+			take := func(ev *Event) { got = append(got, fmt.Sprint(ev.Time)) }
+			m := &side{merge: &merge{}, formats: tiny(t)}
 			for w := range strings.FieldsSeq(c.in) {
 				var cpu int
 				var at uint64
 				switch {
 				case w == "|":
-					m.merge.pass()
+					m.merge.pass(take)
 					got = append(got, w)
 				case w == "$":
-					m.merge.release(^uint64(0))
+					m.merge.release(^uint64(0), take)
 				case strings.HasSuffix(w, ":-"):
 					fmt.Sscanf(w, "%d:", &cpu)
 					m.add(cpu, nil)
@@ -109,13 +105,14 @@ func TestRawMergeOrder(t *testing.T) {
 		s.busy = s.rand.IntN(len(s.cpus))
 		var last uint64
 		seen := 0
-		m := merger(tiny(t), func(ev *Event) {
+		m := &side{merge: &merge{}, formats: tiny(t)}
+		take := func(ev *Event) {
 			if ev.Time <= last || ev.Time != ev.Args[0] {
 				t.Fatalf("seed %d: event of %d with %d behind one of %d", seed, ev.Time, ev.Args[0], last)
 			}
 			last = ev.Time
 			seen++
-		})
+		}
 		pass := func(busy bool) {
 			for cpu := range s.cpus {
 				left := 3
@@ -130,7 +127,7 @@ func TestRawMergeOrder(t *testing.T) {
 					}
 				}
 			}
-			m.merge.pass()
+			m.merge.pass(take)
 		}
 		for range 100 {
 			pass(s.rand.IntN(3) > 0)
@@ -141,14 +138,14 @@ func TestRawMergeOrder(t *testing.T) {
 		if seen != s.made {
 			t.Errorf("seed %d: %d events of %d came out by themselves", seed, seen, s.made)
 		}
-		if m.merge.release(^uint64(0)); seen != s.made || m.unreadable != 0 {
+		if m.merge.release(^uint64(0), take); seen != s.made || m.unreadable != 0 {
 			t.Errorf("seed %d: %d events of %d came out, %d unreadable", seed, seen, s.made, m.unreadable)
 		}
 	}
 }
 
 func TestRawMergeDoesNotAllocate(t *testing.T) {
-	m := merger(tiny(t), func(*Event) {})
+	m, take := &side{merge: &merge{}, formats: tiny(t)}, func(*Event) {}
 	pages := [][]byte{page(0, 0, hit(7, 1, 9, 1), hit(7, 2, 9, 2)), page(0, 0, hit(7, 2, 9, 1), hit(7, 2, 9, 2))}
 	next := func() {
 		for range 3 {
@@ -156,11 +153,11 @@ func TestRawMergeDoesNotAllocate(t *testing.T) {
 				m.add(cpu, pages[cpu])
 			}
 		}
-		m.merge.pass()
+		m.merge.pass(take)
 		for cpu := range pages {
 			m.add(cpu, nil)
 		}
-		m.merge.pass()
+		m.merge.pass(take)
 	}
 	next()
 	if n := testing.AllocsPerRun(100, next); n > 0 {
@@ -172,13 +169,13 @@ func TestRawMergeDoesNotAllocate(t *testing.T) {
 func BenchmarkRawMerge(b *testing.B) {
 	formats, page := typicalPage(b)
 	events := 0
-	m := merger(formats, func(*Event) { events++ })
+	m, take := &side{merge: &merge{}, formats: formats}, func(*Event) { events++ }
 	b.ReportAllocs()
 	for b.Loop() {
 		for cpu := range 2 {
 			m.add(cpu, page)
 		}
-		m.merge.pass()
+		m.merge.pass(take)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
 }

@@ -23,9 +23,9 @@ type rawEvent struct {
 	fields []rawField // neighbours of 8 bytes are one
 	ip     int        // where the address is, of 8 bytes
 	pid    int        // and the thread, of 4
-	// named are the fields of an event of the kernel itself, whose record is kept as it is.
-	named []formatField
-	whole bool
+	// kernel: it is one of the kernel itself, whose record is kept as it is. named are its fields.
+	kernel bool
+	named  []formatField
 }
 
 // rawField is a number in a record, or an array of them.
@@ -39,26 +39,40 @@ type rawField struct {
 // newRawFormats makes a decoder for these events from what the kernel says of each in
 // its file events/GROUP/EVENT/format (kernel/trace/trace_events.c, f_show).
 func newRawFormats(events []Format, texts []string) (*rawFormats, error) {
-	return newFormats("event", events, texts, (*rawEvent).lay)
-}
-
-// layer adds an event's own fields to its layout.
-type layer func(*rawEvent, *Format, []formatField) error
-
-// newFormats reads the format files of events of a kind.
-func newFormats(kind string, events []Format, texts []string, lay layer) (*rawFormats, error) {
 	if len(events) != len(texts) {
-		return nil, fmt.Errorf("parse formats: %d texts for %d %ss", len(texts), len(events), kind)
+		return nil, fmt.Errorf("parse formats: %d texts for %d events", len(texts), len(events))
 	}
 	r := &rawFormats{events: make([]rawEvent, len(events))}
 	for i := range events {
 		fields, err := r.read(i, texts[i])
 		if err == nil {
-			err = lay(&r.events[i], &events[i], fields)
+			err = r.events[i].lay(&events[i], fields)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("parse format of %s %q: %w", kind, events[i].Event, err)
+			return nil, fmt.Errorf("parse format of event %q: %w", events[i].Event, err)
 		}
+	}
+	return r, nil
+}
+
+// newKernelFormats does so for events of the kernel itself.
+func newKernelFormats(texts []string) (*rawFormats, error) {
+	r := &rawFormats{events: make([]rawEvent, len(texts))}
+	for i, text := range texts {
+		fields, err := r.read(i, text)
+		if err != nil {
+			name, _, _ := strings.Cut(strings.TrimPrefix(text, "name: "), "\n")
+			return nil, fmt.Errorf("parse format of kernel event %q: %w", name, err)
+		}
+		e := &r.events[i]
+		for _, f := range fields {
+			if strings.HasPrefix(f.name, "common_") || f.name == "__syscall_nr" { // the event's name says it
+				continue
+			}
+			e.named = append(e.named, f)
+			e.size = max(e.size, f.at+f.size)
+		}
+		e.kernel = true
 	}
 	return r, nil
 }
@@ -236,8 +250,8 @@ func (r *rawFormats) decode(data []byte, ev *Event) bool {
 		return false
 	}
 	ev.TID, ev.PID = int(tid), 0
-	if e.whole {
-		ev.data = data
+	if ev.Kernel = e.kernel; e.kernel {
+		ev.data, ev.named = data, e.named
 		return true
 	}
 	ev.Addr = binary.LittleEndian.Uint64(data[e.ip:])

@@ -34,13 +34,6 @@ func (s *rawSource) ReadPages(_ context.Context, page func(int, []byte)) (n int,
 	return n, nil
 }
 
-// hits is a Sink that takes hits, of which the thread's process is one more.
-type hits func(ev *Event)
-
-func (hits) Process(tid, printed int) int { return tid + 1 + printed }
-func (h hits) Hit(ev *Event)              { h(ev) }
-func (hits) Kernel(*KernelEvent)          {}
-
 // tinyEvents are the tiny event.
 func tinyEvents() []Format {
 	return []Format{{Event: "tiny_0123456789abcdef", Args: []string{"x"}}}
@@ -62,24 +55,23 @@ func TestReaderOfPages(t *testing.T) {
 		{"what was held back at the end", [][]recordedPage{{{0, earlier}, {1, later}}}, "1@10 2@30"},
 	} {
 		var got []string
-		r, err := NewReader(tinyEvents(), &rawSource{[]string{tinyFormat}, c.passes, io.EOF}, nil, hits(func(ev *Event) {
-			if ev.PID != 10 {
-				t.Errorf("%s: process %d", c.name, ev.PID)
-			}
-			got = append(got, fmt.Sprintf("%d@%d", ev.Args[0], ev.Time))
-		}))
+		take := func(ev *Event) { got = append(got, fmt.Sprintf("%d@%d", ev.Args[0], ev.Time)) }
+		r, err := NewReader(tinyEvents(), &rawSource{[]string{tinyFormat}, c.passes, io.EOF}, nil)
 		for err == nil {
-			_, err = r.Read(t.Context())
+			_, err = r.Read(t.Context(), take)
 		}
 		if !errors.Is(err, io.EOF) {
 			t.Fatal(err)
 		}
-		r.Finish()
-		if s := strings.Join(got, " "); s != c.want || !r.Settled() || r.Unparsed() != 0 {
-			t.Errorf("%s: %s, want %s; %d unparsed", c.name, s, c.want, r.Unparsed())
+		r.Finish(take)
+		if hits, kernel := r.Unparsed(); hits+kernel != 0 {
+			t.Errorf("%s: %d unparsed", c.name, hits+kernel)
+		}
+		if s := strings.Join(got, " "); s != c.want || !r.Settled() {
+			t.Errorf("%s: %s, want %s", c.name, s, c.want)
 		}
 	}
-	if _, err := NewReader(tinyEvents(), &rawSource{formats: []string{"ID: 7"}}, nil, hits(nil)); err == nil {
+	if _, err := NewReader(tinyEvents(), &rawSource{formats: []string{"ID: 7"}}, nil); err == nil {
 		t.Error("the format of another event was taken")
 	}
 }

@@ -122,9 +122,10 @@ type siteHits struct{ calls, timed, failed, checks, lostChecks, lostReturns uint
 // recorded are cut where the window ends: they are read a moment later.
 func (s *Stream) Counts(c Counters) *Counts {
 	plan, account := s.pairer.plan, &s.pairer.account
+	_, unparsedKernel := s.reader.Unparsed()
 	out := &Counts{
 		Funcs:    make([]Count, len(plan.Funcs)),
-		Unparsed: s.unparsed(), KernelUnparsed: s.reader.KernelUnparsed(), Unfollowed: account.unfollowed,
+		Unparsed: s.unparsed(), KernelUnparsed: unparsedKernel, Unfollowed: account.unfollowed,
 	}
 	sites := make([]siteHits, len(plan.Funcs))
 	cut := !c.Behind && c.Overruns+out.Unparsed == 0

@@ -255,7 +255,7 @@ const asleep = 0x7f
 
 // kernel takes an event of a SchedEvents' name, and returns the wait that it ends. What the kernel
 // describes otherwise tells nothing.
-func (s scheduler) kernel(name string, ev *parse.KernelEvent) (ended wait) {
+func (s scheduler) kernel(name string, ev *parse.Event) (ended wait) {
 	switch name {
 	case SchedEvents[0]:
 		prev, hasPrev := ev.Number("prev_pid")

@@ -184,11 +184,11 @@ func (p *pairer) adopt(thread, g stackKey, lo, hi uint64) {
 }
 
 // KernelField is a value of a kernel event.
-type KernelField = parse.KernelField
+type KernelField = parse.Field
 
 // KernelEvent is an event of the kernel itself.
 type KernelEvent struct {
-	parse.KernelEvent
+	parse.Event
 	// Where is what the thread is known to have been doing.
 	Where Where
 }

@@ -35,16 +35,17 @@ func NewStream(plan *uprobe.Plan, src Source, processes Processes, sink Sink, op
 		s.names = opt.Kernel.Names()
 	}
 	var err error
-	s.reader, err = parse.NewReader(uprobe.Formats(plan.Events), src, opt.Kernel, events{s})
+	s.reader, err = parse.NewReader(uprobe.Formats(plan.Events), src, opt.Kernel)
 	return s, err
 }
 
-// events are a Stream as it takes them.
-type events struct{ *Stream }
-
-func (s events) Process(tid, printed int) int { return s.processes.Of(tid, printed) }
-
-func (s events) Hit(ev *parse.Event) {
+// take takes the next event.
+func (s *Stream) take(ev *parse.Event) {
+	if ev.Kernel {
+		s.takeKernel(ev)
+		return
+	}
+	ev.PID = s.processes.Of(ev.TID, ev.PID)
 	if len(s.marks) > 0 {
 		s.pass(ev.Time)
 	}
@@ -71,9 +72,10 @@ func (s events) Hit(ev *parse.Event) {
 	s.pairer.event(ev, bias)
 }
 
-func (s events) Kernel(ev *parse.KernelEvent) {
+func (s *Stream) takeKernel(ev *parse.Event) {
+	ev.PID = s.pairer.opt.Kernel.Process(ev.TID, 0)
 	if s.pairer.sched != nil {
-		w := s.pairer.sched.kernel(s.names[ev.Event], ev)
+		w := s.pairer.sched.kernel(s.names[ev.Format], ev)
 		w.reason = s.pairer.plan.InKernel()
 		s.pairer.waited(w)
 	}
@@ -96,7 +98,7 @@ func (s *Stream) release(pid int, bias uint64) {
 // Read takes what the source has for the moment: n is 0 if that was nothing. Errors are the
 // source's.
 func (s *Stream) Read(ctx context.Context) (n int, err error) {
-	if n, err = s.reader.Read(ctx); n == 0 && err == nil && s.reader.Settled() {
+	if n, err = s.reader.Read(ctx, s.take); n == 0 && err == nil && s.reader.Settled() {
 		s.pass(^uint64(0)) // nothing of before now is left to be read
 	}
 	return n, err
@@ -110,7 +112,7 @@ func (s *Stream) Extend() error {
 
 // Finish ends the calls that are open.
 func (s *Stream) Finish() {
-	s.reader.Finish()
+	s.reader.Finish(s.take)
 	s.pass(^uint64(0))
 	for pid := range s.pending {
 		s.release(pid, 0) // nowhere: their addresses are unknown
@@ -157,7 +159,10 @@ func (s *Stream) Latest() uint64 { return s.latest }
 
 // unparsed is the number of lines, or records, that were not understood, or are of addresses that
 // are none of the plan's sites.
-func (s *Stream) unparsed() uint64 { return s.reader.Unparsed() + s.pairer.account.unknown }
+func (s *Stream) unparsed() uint64 {
+	hits, _ := s.reader.Unparsed()
+	return hits + s.pairer.account.unknown
+}
 
 // Faults are those of what was read so far.
 func (s *Stream) Faults() *Faults { return &s.pairer.account.faults }
@@ -206,7 +211,16 @@ type Options struct {
 	// is of a function whose calls are only counted. 0 is no limit.
 	Limit uint64
 	// Kernel adds the kernel's own events; nil is none.
-	Kernel parse.KernelSource
+	Kernel KernelSource
+}
+
+// KernelSource is where events of the kernel itself come from: a tracefs.Session.
+type KernelSource interface {
+	parse.Pages // which never waits
+	// Names are the events.
+	Names() []string
+	// Process returns the process of a thread: printed is 0.
+	Process(tid, printed int) int
 }
 
 // window is the stretch of time whose events are paired, its ends included, in the units

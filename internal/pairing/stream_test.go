@@ -92,19 +92,19 @@ func TestPendingForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events{s}.Hit(&parse.Event{Format: 0, PID: 7, TID: 7, Time: 10, Addr: 0x1000 + bias, Args: []uint64{900, 49152, 1000, 0, 1}})
+	s.take(&parse.Event{Format: 0, PID: 7, TID: 7, Time: 10, Addr: 0x1000 + bias, Args: []uint64{900, 49152, 1000, 0, 1}})
 	if got := s.Processes(); !slices.Equal(got, []int{7}) {
 		t.Fatalf("processes %v, want 7: nobody forgets it", got)
 	}
 	s.Forget(map[int]bool{7: true})
 	known = true
-	events{s}.Hit(&parse.Event{Format: 2, PID: 7, TID: 7, Time: 30, Addr: 0x3000 + bias, Args: []uint64{900, 49152, 1000, 0}})
+	s.take(&parse.Event{Format: 2, PID: 7, TID: 7, Time: 30, Addr: 0x3000 + bias, Args: []uint64{900, 49152, 1000, 0}})
 	if got := s.Processes(); len(calls) > 0 || !slices.Equal(got, []int{7}) || s.unparsed() != 1 || s.pairer.account.unmatched != 1 {
 		t.Errorf("calls %v, processes %v, %d unparsed, %d unmatched; want none, 7, 1 and 1", calls, got, s.unparsed(), s.pairer.account.unmatched)
 	}
 	known = false
 	for i := range 10 * maxPending {
-		events{s}.Hit(&parse.Event{Format: 0, PID: 8, TID: 8, Time: uint64(40 + i), Addr: 0x1000 + bias, Args: []uint64{900, 49152, 1000, 0, 1}})
+		s.take(&parse.Event{Format: 0, PID: 8, TID: 8, Time: uint64(40 + i), Addr: 0x1000 + bias, Args: []uint64{900, 49152, 1000, 0, 1}})
 	}
 	if n := len(s.pending[8]); n >= maxPending || s.unparsed() != 1+10*maxPending {
 		t.Errorf("%d events are kept, %d were told to be of no known address", n, s.unparsed())
@@ -122,7 +122,7 @@ func TestStalest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, pid := range []int{1, 2, 3, 4, 1} {
-		events{s}.Hit(&parse.Event{Format: 0, PID: pid, TID: pid, Time: uint64(10 + i), Addr: 0x1000, Args: []uint64{900, 49152, 1000, 0, 1}})
+		s.take(&parse.Event{Format: 0, PID: pid, TID: pid, Time: uint64(10 + i), Addr: 0x1000, Args: []uint64{900, 49152, 1000, 0, 1}})
 	}
 	if got := s.Stalest(2); !slices.Equal(got, []int{2, 3}) {
 		t.Errorf("%v, want 2 and 3", got)

@@ -98,17 +98,18 @@ func (l *lineReader) keys(where, end string, take func(line, key, value string) 
 func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
 	first := lines.offset
 	lines.end = "# ended " + r.nonce
-	reader, err := parse.NewReader(uprobe.Formats(r.Plan.Events), lines, nil, threads(r.pids))
+	reader, err := parse.NewReader(uprobe.Formats(r.Plan.Events), lines, nil)
 	if err == nil && len(r.nonce) < minNonce {
 		err = fmt.Errorf("%q is too short to tell its end by", r.nonce)
 	}
+	note := func(ev *parse.Event) { r.pids[ev.TID] = cmp.Or(ev.PID, r.pids[ev.TID]) }
 	for err == nil {
-		_, err = reader.Read(context.Background())
+		_, err = reader.Read(context.Background(), note)
 	}
 	if !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read recording: %w", err)
 	}
-	reader.Finish()
+	reader.Finish(note)
 	r.events = io.NewSectionReader(from, first, lines.eventsEnd-first)
 	if err = nil; lines.ended { // else it is cut off
 		err = r.trailer(lines)
@@ -133,17 +134,6 @@ func (l *lineReader) Read(_ context.Context, buf []byte) (int, error) {
 	}
 	return copy(buf, line), err
 }
-
-// threads notes the processes of threads that events tell.
-type threads map[int]int
-
-func (t threads) Process(tid, printed int) int {
-	t[tid] = cmp.Or(printed, t[tid])
-	return printed
-}
-
-func (t threads) Hit(*parse.Event)          {}
-func (t threads) Kernel(*parse.KernelEvent) {}
 
 // correct gives threads the processes that the kernel noted when it first switched away from
 // them, where the lines have those it had noted before they were there.

@@ -86,10 +86,10 @@ func (k *kernelEvents) followRunning(link string) {
 // take takes the next kernel event, and tells whether it is to be shown. What is outside of the
 // window only tells which processes are wanted.
 func (k *kernelEvents) take(ev *pairing.KernelEvent, within bool) (shown bool) {
-	if name := k.all[ev.Event]; slices.Contains(k.names, name) {
+	if name := k.all[ev.Format]; slices.Contains(k.names, name) {
 		k.learn(name, ev)
 	}
-	hidden := ev.Event >= len(k.opt.With)
+	hidden := ev.Format >= len(k.opt.With)
 	if !within || !k.wants(ev.PID) || hidden && !k.opt.Sched {
 		return false
 	}

@@ -140,7 +140,7 @@ func (f *processFilter) learn(name string, ev *pairing.KernelEvent) {
 	var comm string
 	var flags uint64
 	task := ev.TID // task:task_rename has no number of its own since Linux 6.14
-	for _, field := range ev.AppendFields(nil) {
+	for _, field := range ev.Fields() {
 		switch field.Name {
 		case "pid":
 			task = int(field.Num)

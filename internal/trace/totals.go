@@ -202,7 +202,7 @@ func (t *Totals) Kernel(ev *pairing.KernelEvent) {
 	if ev.Where.Func < 0 {
 		return
 	}
-	name := t.opt.Events[ev.Event]
+	name := t.opt.Events[ev.Format]
 	t.funcs[ev.Where.Func].AddEvent(name, 1)
 	if t.parts != nil && !t.opt.ByValue {
 		t.parts.Row(stats.PartKey{Func: ev.Where.Func, PID: ev.PID}).AddEvent(name, 1)

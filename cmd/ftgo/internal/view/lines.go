@@ -182,8 +182,8 @@ func (v *Lines) Kernel(ev *pairing.KernelEvent) error {
 		return nil
 	}
 	line := &render.EventLine{
-		Time: v.Clock.Wall(ev.Time), Name: v.Events[ev.Event],
-		Known: w.Known, Thread: render.Thread{Goid: w.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU}, Fields: ev.AppendFields(nil),
+		Time: v.Clock.Wall(ev.Time), Name: v.Events[ev.Format],
+		Known: w.Known, Thread: render.Thread{Goid: w.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU}, Fields: ev.Fields(),
 	}
 	if w.Func >= 0 {
 		line.Function = v.Plan.Funcs[w.Func].Name
