@@ -23,6 +23,7 @@ type Config struct {
 	// Warnings say which variables were passed over. The specification wants what is not understood to be told,
 	// and not to keep anybody from starting.
 	Warnings []string
+	getenv   func(string) string
 }
 
 // Endpoint is where one kind of data is sent, and how.
@@ -40,59 +41,53 @@ const (
 	defaultEvery   = time.Minute
 )
 
-// environment looks up the variables of OpenTelemetry.
-type environment struct {
-	get func(string) string
-	c   *Config
-}
-
 // Configure tells where to send to. base stands for OTEL_EXPORTER_OTLP_ENDPOINT, unless it is "". It is an error
 // what nothing could be sent with: an address that is none, and files that hold no keys or certificates.
 //
 // See https://opentelemetry.io/docs/specs/otel/protocol/exporter/.
 func Configure(base string, getenv func(string) string) (*Config, error) {
-	e := environment{getenv, &Config{Resource: make(map[string]string)}}
+	c := &Config{Resource: make(map[string]string), getenv: getenv}
 	for _, signal := range [...]struct {
 		to   *Endpoint
 		name string
-	}{{&e.c.Traces, "TRACES"}, {&e.c.Metrics, "METRICS"}} {
-		if err := e.endpoint(signal.to, base, signal.name); err != nil {
+	}{{&c.Traces, "TRACES"}, {&c.Metrics, "METRICS"}} {
+		if err := c.endpoint(signal.to, base, signal.name); err != nil {
 			return nil, err
 		}
 	}
 	const interval = "OTEL_METRIC_EXPORT_INTERVAL"
-	e.c.Every = e.milliseconds(interval, e.get(interval), defaultEvery)
-	e.resource()
-	e.unsupported()
-	return e.c, nil
+	c.Every = c.milliseconds(interval, c.getenv(interval), defaultEvery)
+	c.resource()
+	c.unsupported()
+	return c, nil
 }
 
 // Asked tells whether variables say where to send to.
 func Asked(getenv func(string) string) bool {
-	e := environment{get: getenv}
-	_, traces := e.of("TRACES", "ENDPOINT")
-	_, metrics := e.of("METRICS", "ENDPOINT")
+	c := Config{getenv: getenv}
+	_, traces := c.of("TRACES", "ENDPOINT")
+	_, metrics := c.of("METRICS", "ENDPOINT")
 	return traces+metrics != ""
 }
 
-func (e *environment) warn(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); len(e.c.Warnings) == 0 || e.c.Warnings[len(e.c.Warnings)-1] != text {
-		e.c.Warnings = append(e.c.Warnings, text)
+func (c *Config) warn(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); len(c.Warnings) == 0 || c.Warnings[len(c.Warnings)-1] != text {
+		c.Warnings = append(c.Warnings, text)
 	}
 }
 
 // of is the variable of a signal, or else the one of all, and its name. One that is empty is not set.
-func (e *environment) of(signal, what string) (name, value string) {
+func (c *Config) of(signal, what string) (name, value string) {
 	for _, name = range [...]string{"OTEL_EXPORTER_OTLP_" + signal + "_" + what, "OTEL_EXPORTER_OTLP_" + what} {
-		if value = strings.TrimSpace(e.get(name)); value != "" {
+		if value = strings.TrimSpace(c.getenv(name)); value != "" {
 			break
 		}
 	}
 	return name, value
 }
 
-func (e *environment) endpoint(to *Endpoint, base, signal string) (err error) {
-	name, address := e.of(signal, "ENDPOINT")
+func (c *Config) endpoint(to *Endpoint, base, signal string) (err error) {
+	name, address := c.of(signal, "ENDPOINT")
 	own := strings.Contains(name, signal) && address != ""
 	if !own && base != "" {
 		name, address = "--otlp", base
@@ -109,29 +104,29 @@ func (e *environment) endpoint(to *Endpoint, base, signal string) (err error) {
 	if to.URL.Path == "" {
 		to.URL.Path = "/"
 	}
-	to.Headers = e.headers(signal)
-	name, value := e.of(signal, "TIMEOUT")
-	to.Timeout = e.milliseconds(name, value, defaultTimeout)
-	switch name, value := e.of(signal, "COMPRESSION"); value {
+	to.Headers = c.headers(signal)
+	name, value := c.of(signal, "TIMEOUT")
+	to.Timeout = c.milliseconds(name, value, defaultTimeout)
+	switch name, value := c.of(signal, "COMPRESSION"); value {
 	case "", "none":
 	case "gzip":
 		to.Gzip = true
 	default:
-		e.warn("%s passed over: %q is not gzip", name, value)
+		c.warn("%s passed over: %q is not gzip", name, value)
 	}
-	to.TLS, err = e.tls(signal)
+	to.TLS, err = c.tls(signal)
 	return err
 }
 
 // milliseconds are those of a variable, or else what is usual.
-func (e *environment) milliseconds(name, value string, usual time.Duration) time.Duration {
+func (c *Config) milliseconds(name, value string, usual time.Duration) time.Duration {
 	if value == "" {
 		return usual
 	}
 	if ms, err := strconv.ParseInt(value, 10, 32); err == nil && ms > 0 {
 		return time.Duration(ms) * time.Millisecond
 	}
-	e.warn("%s passed over: %q is no number of milliseconds", name, value)
+	c.warn("%s passed over: %q is no number of milliseconds", name, value)
 	return usual
 }
 
@@ -159,10 +154,10 @@ func parseURL(address string) (*url.URL, error) {
 }
 
 // headers are those of all signals, then those of its own.
-func (e *environment) headers(signal string) http.Header {
+func (c *Config) headers(signal string) http.Header {
 	h := make(http.Header)
 	for _, name := range [...]string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_" + signal + "_HEADERS"} {
-		pairs, wrong := parsePairs(e.get(name))
+		pairs, wrong := parsePairs(c.getenv(name))
 		for key, value := range pairs {
 			if !isToken(key) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 				wrong++
@@ -171,7 +166,7 @@ func (e *environment) headers(signal string) http.Header {
 			h.Set(key, value)
 		}
 		if wrong > 0 { // which are perhaps secrets
-			e.warn("%d of the pairs of %s passed over: they are no header like key=value", wrong, name)
+			c.warn("%d of the pairs of %s passed over: they are no header like key=value", wrong, name)
 		}
 	}
 	return h
@@ -204,52 +199,52 @@ func parsePairs(text string) (pairs map[string]string, wrong int) {
 }
 
 // resource takes OTEL_RESOURCE_ATTRIBUTES, none of which count if one is wrong, and OTEL_SERVICE_NAME.
-func (e *environment) resource() {
-	pairs, wrong := parsePairs(e.get("OTEL_RESOURCE_ATTRIBUTES"))
+func (c *Config) resource() {
+	pairs, wrong := parsePairs(c.getenv("OTEL_RESOURCE_ATTRIBUTES"))
 	if wrong > 0 {
-		e.warn("OTEL_RESOURCE_ATTRIBUTES passed over: %d of its pairs are not like key=value", wrong)
+		c.warn("OTEL_RESOURCE_ATTRIBUTES passed over: %d of its pairs are not like key=value", wrong)
 	} else {
-		e.c.Resource = pairs
+		c.Resource = pairs
 	}
-	if name := e.get("OTEL_SERVICE_NAME"); name != "" {
-		e.c.Resource["service.name"] = name
+	if name := c.getenv("OTEL_SERVICE_NAME"); name != "" {
+		c.Resource["service.name"] = name
 	}
-	for key, value := range e.c.Resource { // protobuf takes nothing else
-		e.c.Resource[key] = strings.ToValidUTF8(value, "\uFFFD")
+	for key, value := range c.Resource { // protobuf takes nothing else
+		c.Resource[key] = strings.ToValidUTF8(value, "\uFFFD")
 		if valid := strings.ToValidUTF8(key, "\uFFFD"); valid != key {
-			delete(e.c.Resource, key)
+			delete(c.Resource, key)
 		}
 	}
 }
 
 // unsupported warns of variables that ask for what there is not.
-func (e *environment) unsupported() {
+func (c *Config) unsupported() {
 	for _, signal := range [...]string{"TRACES", "METRICS"} {
-		if name, value := e.of(signal, "PROTOCOL"); value != "" && value != "http/protobuf" {
-			e.warn("%s passed over: %q is not http/protobuf", name, value)
+		if name, value := c.of(signal, "PROTOCOL"); value != "" && value != "http/protobuf" {
+			c.warn("%s passed over: %q is not http/protobuf", name, value)
 		}
 	}
 	const temporality = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
-	if value := e.get(temporality); value != "" && !strings.EqualFold(value, "cumulative") {
-		e.warn("%s passed over: %q is not cumulative", temporality, value)
+	if value := c.getenv(temporality); value != "" && !strings.EqualFold(value, "cumulative") {
+		c.warn("%s passed over: %q is not cumulative", temporality, value)
 	}
 }
 
 // tls reads the files with keys and certificates; nil if there are none.
-func (e *environment) tls(signal string) (*tls.Config, error) {
-	var c tls.Config
-	name, trusted := e.of(signal, "CERTIFICATE")
+func (c *Config) tls(signal string) (*tls.Config, error) {
+	var config tls.Config
+	name, trusted := c.of(signal, "CERTIFICATE")
 	if trusted != "" {
 		pem, err := os.ReadFile(trusted)
 		if err != nil {
 			return nil, fmt.Errorf("%s: read the collector's certificate: %w", name, err)
 		}
-		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(pem) {
+		if config.RootCAs = x509.NewCertPool(); !config.RootCAs.AppendCertsFromPEM(pem) {
 			return nil, fmt.Errorf("%s: there is no certificate in %q", name, trusted)
 		}
 	}
-	name, own := e.of(signal, "CLIENT_CERTIFICATE")
-	keyName, key := e.of(signal, "CLIENT_KEY")
+	name, own := c.of(signal, "CLIENT_CERTIFICATE")
+	keyName, key := c.of(signal, "CLIENT_KEY")
 	switch {
 	case own == "" && key == "":
 		if trusted == "" {
@@ -262,7 +257,7 @@ func (e *environment) tls(signal string) (*tls.Config, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: read certificate %q with key %q: %w", name, own, key, err)
 		}
-		c.Certificates = []tls.Certificate{pair}
+		config.Certificates = []tls.Certificate{pair}
 	}
-	return &c, nil
+	return &config, nil
 }

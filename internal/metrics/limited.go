@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"slices"
@@ -12,8 +11,8 @@ import (
 // nothing for the longest goes: whoever opens many, and asks for little, would keep others from being answered.
 type connections struct {
 	mu   sync.Mutex
-	open []net.Conn // those first that have asked for nothing for the longest
-	busy map[net.Conn]bool
+	open []net.Conn      // those first that have asked for nothing for the longest
+	busy map[string]bool // those that are being answered, by their remote addresses
 }
 
 // changed is the ConnState of an [http.Server].
@@ -23,7 +22,7 @@ func (l *connections) changed(c net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		if len(l.open) >= maxConnections {
-			i := slices.IndexFunc(l.open, func(c net.Conn) bool { return !l.busy[c] })
+			i := slices.IndexFunc(l.open, func(c net.Conn) bool { return !l.busy[c.RemoteAddr().String()] })
 			if i < 0 {
 				c.Close()
 				return
@@ -34,33 +33,26 @@ func (l *connections) changed(c net.Conn, state http.ConnState) {
 		l.open = append(l.open, c)
 	case http.StateClosed:
 		l.open = slices.DeleteFunc(l.open, func(other net.Conn) bool { return other == c })
-		delete(l.busy, c)
+		delete(l.busy, c.RemoteAddr().String())
 	}
 }
 
 // set says whether a connection is being answered, unless it was closed. It is the last to go from then on.
-func (l *connections) set(c net.Conn, busy bool) {
+func (l *connections) set(remote string, busy bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if i := slices.Index(l.open, c); i >= 0 {
+	if i := slices.IndexFunc(l.open, func(c net.Conn) bool { return c.RemoteAddr().String() == remote }); i >= 0 {
+		c := l.open[i]
 		l.open = append(slices.Delete(l.open, i, i+1), c)
-		l.busy[c] = busy
+		l.busy[remote] = busy
 	}
 }
 
 // answering has connections known to be busy while a handler answers.
 func (l *connections) answering(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := r.Context().Value(connectionKey{}).(net.Conn)
-		l.set(c, true)
-		defer l.set(c, false)
+		l.set(r.RemoteAddr, true)
+		defer l.set(r.RemoteAddr, false)
 		h.ServeHTTP(w, r)
 	})
-}
-
-type connectionKey struct{}
-
-// withConnection has requests know their connection.
-func withConnection(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, connectionKey{}, c)
 }

@@ -49,7 +49,7 @@ func Listen(address string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", address, err)
 	}
-	return &Server{listener: l, connections: connections{busy: make(map[net.Conn]bool)}, ended: make(chan struct{})}, nil
+	return &Server{listener: l, connections: connections{busy: make(map[string]bool)}, ended: make(chan struct{})}, nil
 }
 
 // Address is where it listens: the port is known, even if any would do.
@@ -58,7 +58,7 @@ func (s *Server) Address() string { return s.listener.Addr().String() }
 // Serve begins to answer.
 func (s *Server) Serve(h http.Handler) {
 	s.http = http.Server{
-		Handler: s.connections.answering(h), ConnContext: withConnection, ConnState: s.connections.changed, ErrorLog: log.New(io.Discard, "", 0), MaxHeaderBytes: 16 << 10,
+		Handler: s.connections.answering(h), ConnState: s.connections.changed, ErrorLog: log.New(io.Discard, "", 0), MaxHeaderBytes: 16 << 10,
 		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 	}
 	go func() {
