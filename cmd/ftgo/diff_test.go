@@ -34,7 +34,7 @@ func ranWith(t *testing.T, seed uint64, host string, functions ...behaviour) str
 		f := stats.Func{Name: b.name, Calls: uint64(b.calls), Completed: uint64(b.calls), ReturnsErrors: true, Latency: &stats.Histogram{}}
 		for range b.calls {
 			ns := int64(b.median * math.Exp(0.15*random.NormFloat64()))
-			f.Time(stats.Timing{Raw: ns + 900, Net: ns, Low: ns - 200, High: ns + 100}, true)
+			f.Time(stats.Timing{Raw: ns + 900, Net: ns, Low: ns - 200, High: ns + 100, Known: true})
 			if random.IntN(100) < b.failsOf100 {
 				f.Errors++
 			}

@@ -23,7 +23,7 @@ func reading(after int, summary stats.Summary, funcs ...stats.Func) *Reading {
 func timed(name string, took ...int64) stats.Func {
 	f := stats.Func{Name: name, Calls: uint64(len(took)), Completed: uint64(len(took)), Latency: &stats.Histogram{}}
 	for _, ns := range took {
-		f.Time(stats.Timing{Raw: ns + 100, Net: ns, Low: ns - 10, High: ns + 20}, true)
+		f.Time(stats.Timing{Raw: ns + 100, Net: ns, Low: ns - 10, High: ns + 20, Known: true})
 	}
 	return f
 }

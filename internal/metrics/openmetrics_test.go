@@ -35,7 +35,7 @@ func scraped() *Snapshot {
 		Latency: &stats.Histogram{}, Split: stats.Split{Running: 5e6, Waiting: 15e6}, Whole: &stats.Whole{Calls: 20, Low: 15, High: math.Inf(1)},
 	}
 	for _, ms := range []int64{1, 3, 6, 10} {
-		full.Time(stats.Timing{Raw: ms*1e6 + 900, Net: ms * 1e6, Low: ms*1e6 - 500, High: ms*1e6 + 400}, true)
+		full.Time(stats.Timing{Raw: ms*1e6 + 900, Net: ms * 1e6, Low: ms*1e6 - 500, High: ms*1e6 + 400, Known: true})
 	}
 	p.Put(&Reading{
 		At: began.Add(5 * time.Second), Used: 2500 * time.Millisecond, Funcs: []stats.Func{full, {Name: "main.count", Calls: 1 << 40}},

@@ -274,8 +274,11 @@ func (s Split) Of(ns int64) Split {
 }
 
 // Timing is how long a call took, in nanoseconds: Raw as it was seen, with what probes took
-// of it; Net without that, as far as it is known, which is from Low to High.
-type Timing struct{ Raw, Net, Low, High int64 }
+// of it; Net without that, from Low to High, if it is Known what they cost; Self is Net without timed calls nested in it.
+type Timing struct {
+	Raw, Net, Low, High, Self int64
+	Known                     bool
+}
 
 // Bounds say how far net latencies may be off. They hold a value of each call, between which
 // the call's real latency is; so the same share of the real latencies is between the same
@@ -289,8 +292,9 @@ type Bounds struct {
 
 // Time records a call that returned in Latency. Where it is not known what probes cost, Raw is all
 // there is.
-func (f *Func) Time(t Timing, known bool) {
-	if !known {
+func (f *Func) Time(t Timing) {
+	f.Self = AddUp(f.Self, t.Self)
+	if !t.Known {
 		f.Latency.Record(t.Raw)
 		return
 	}

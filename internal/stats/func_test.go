@@ -102,7 +102,7 @@ func TestBounds(t *testing.T) {
 			least, most := int64(float64(cost)*0.75), int64(float64(cost)*1.6)
 			raw := took + least + random.Int63n(most-least+1)
 			real.Record(took)
-			f.Time(Timing{Raw: raw, Net: max(raw-cost, 0), Low: max(raw-most, 0), High: raw - least}, true)
+			f.Time(Timing{Raw: raw, Net: max(raw-cost, 0), Low: max(raw-most, 0), High: raw - least, Known: true})
 		}
 		for _, s := range Statistics {
 			low, high := f.Bounds.Of(s)
@@ -118,7 +118,7 @@ func TestBounds(t *testing.T) {
 func TestBoundsOfWaiting(t *testing.T) {
 	f := Func{Latency: &Histogram{}}
 	for _, raw := range []int64{1000, 1000, 40_000} {
-		f.Time(Timing{Raw: raw, Net: raw - 500, Low: raw - 750, High: raw - 400}, true)
+		f.Time(Timing{Raw: raw, Net: raw - 500, Low: raw - 750, High: raw - 400, Known: true})
 	}
 	longest := Statistics[slices.IndexFunc(Statistics[:], func(s Statistic) bool { return s.Name == "max" })]
 	if low, high := f.Bounds.Of(longest); low != 10_000 || high != 39_600 {
@@ -143,7 +143,7 @@ func TestRaw(t *testing.T) {
 		{"as seen", 0, 1000, true},
 	} {
 		f := Func{Latency: &Histogram{}, Split: Split{Running: 200, Waiting: 400}}
-		f.Time(Timing{Raw: 1000, Net: 600, Low: c.low, High: 700}, true)
+		f.Time(Timing{Raw: 1000, Net: 600, Low: c.low, High: 700, Known: true})
 		if f.Raw() != c.raw || f.Shown().Sum() != c.want || f.Spent().Sum() != c.want {
 			t.Errorf("%s: raw %v, %d, split %d", c.name, f.Raw(), f.Shown().Sum(), f.Spent().Sum())
 		}
@@ -153,9 +153,9 @@ func TestRaw(t *testing.T) {
 // TestBoundsSince: those of an interval are of its calls alone.
 func TestBoundsSince(t *testing.T) {
 	f := Func{Latency: &Histogram{}}
-	f.Time(Timing{Raw: 900, Net: 500, Low: 300, High: 600}, true)
+	f.Time(Timing{Raw: 900, Net: 500, Low: 300, High: 600, Known: true})
 	before := f.Since(Func{})
-	f.Time(Timing{Raw: 90, Net: 50, Low: 30, High: 60}, true)
+	f.Time(Timing{Raw: 90, Net: 50, Low: 30, High: 60, Known: true})
 	b := f.Since(before).Bounds
 	if b.Raw.Sum() != 90 || b.Low.Sum() != 30 || b.High.Sum() != 60 || before.Bounds.Raw.Sum() != 900 {
 		t.Errorf("raw %d, low %d, high %d, before it %d", b.Raw.Sum(), b.Low.Sum(), b.High.Sum(), before.Bounds.Raw.Sum())

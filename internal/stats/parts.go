@@ -48,12 +48,7 @@ type Part struct {
 	used   uint64 // when it was last; of those that weigh the least, the one goes that was not for longest
 	at     int    // its place in Parts.least; -1 if it stays
 	// early are the first latencies: most values have few calls, and histograms are large.
-	early []earlyCall
-}
-
-type earlyCall struct {
-	Timing
-	known bool
+	early []Timing
 }
 
 // maxEarly is how many latencies take as much memory as histograms of them.
@@ -103,7 +98,7 @@ func (p *Parts) giveUp(r *Part) {
 	others := p.Row(PartKey{Func: r.key.Func, Rest: Others})
 	others.Add(&r.Func)
 	for _, e := range r.early {
-		others.Time(e.Timing, e.known)
+		others.Time(e)
 	}
 }
 
@@ -129,14 +124,14 @@ func (r *Part) atMost() uint64 { return added(r.weight, r.Missed) }
 func added(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 
 // Time records the latency of a call.
-func (r *Part) Time(t Timing, known bool) {
+func (r *Part) Time(t Timing) {
 	if r.Latency == nil && len(r.early) < maxEarly && r.at >= 0 {
-		r.early = append(r.early, earlyCall{t, known})
+		r.early = append(r.early, t)
 		return
 	}
 	r.recordEarly(&r.Func)
 	r.early = r.early[:0]
-	r.Func.Time(t, known)
+	r.Func.Time(t)
 }
 
 // recordEarly makes histograms of the first latencies, unless there are some.
@@ -146,7 +141,7 @@ func (r *Part) recordEarly(f *Func) {
 	}
 	f.Latency = &Histogram{}
 	for _, e := range r.early {
-		f.Time(e.Timing, e.known)
+		f.Time(e)
 	}
 }
 

@@ -58,8 +58,8 @@ type Stacks struct {
 }
 
 // Add takes a call that has ended, from where pcs tells. If it has returned, it took so long,
-// and self without traced calls nested in it, of which it was runnable for a part.
-func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, runnable, amount int64) {
+// and was runnable for a part of timing.Self.
+func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, runnable, amount int64) {
 	s.key = binary.AppendUvarint(s.key[:0], uint64(c.Func))
 	for _, pc := range pcs {
 		s.key = binary.LittleEndian.AppendUint64(s.key, pc)
@@ -68,7 +68,7 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, runnabl
 	if row == nil {
 		if len(s.rows) >= MaxStacks && !slices.Equal(pcs, unknown) {
 			s.Beyond++
-			s.Add(c, unknown, timing, self, runnable, amount)
+			s.Add(c, unknown, timing, runnable, amount)
 			return
 		}
 		if s.rows == nil {
@@ -83,7 +83,7 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, runnabl
 	case pairing.Returned:
 		row.Completed++
 		row.Min, row.Max = min(row.Min, timing.Net), max(row.Max, timing.Net)
-		row.Sum, row.Self = AddUp(row.Sum, timing.Net), AddUp(row.Self, self)
+		row.Sum, row.Self = AddUp(row.Sum, timing.Net), AddUp(row.Self, timing.Self)
 		row.Runnable = AddUp(row.Runnable, runnable)
 		row.Low, row.High, row.Raw = AddUp(row.Low, timing.Low), AddUp(row.High, timing.High), AddUp(row.Raw, timing.Raw)
 	case pairing.Unwound:

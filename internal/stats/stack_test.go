@@ -12,10 +12,10 @@ import (
 func TestStacks(t *testing.T) {
 	var s Stacks
 	add := func(fn int, how pairing.Outcome, ns, self int64, pcs ...uint64) {
-		s.Add(&pairing.Call{Func: fn, Outcome: how}, pcs, Timing{Net: ns}, self, self/2, 2)
+		s.Add(&pairing.Call{Func: fn, Outcome: how}, pcs, Timing{Net: ns, Self: self}, self/2, 2)
 	}
 	pcs := []uint64{1, 2}
-	s.Add(&pairing.Call{Func: 1}, pcs, Timing{Net: 10}, 4, 2, 2)
+	s.Add(&pairing.Call{Func: 1}, pcs, Timing{Net: 10, Self: 4}, 2, 2)
 	pcs[0] = 99 // the caller's own, used again
 	add(1, pairing.Returned, 30, 30, 1, 2)
 	add(1, pairing.Unwound, 0, 0, 1, 2)
@@ -65,8 +65,8 @@ func TestManyStacks(t *testing.T) {
 	var s Stacks
 	c := &pairing.Call{Func: 1, Outcome: pairing.Returned}
 	for i := range uint64(calls) {
-		s.Add(c, []uint64{1000 + i, 7}, Timing{Net: 2}, 1, 0, 0)
-		s.Add(c, []uint64{1000, 7}, Timing{Net: 2}, 1, 0, 0) // known
+		s.Add(c, []uint64{1000 + i, 7}, Timing{Net: 2, Self: 1}, 0, 0)
+		s.Add(c, []uint64{1000, 7}, Timing{Net: 2, Self: 1}, 0, 0) // known
 	}
 	var all, sum, beyond, known uint64
 	for _, row := range s.Rows() {

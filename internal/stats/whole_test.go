@@ -55,7 +55,7 @@ func TestBounded(t *testing.T) {
 func TestTotal(t *testing.T) {
 	f := Func{Calls: 150, Completed: 90, Unwound: 10, CountedOnly: 50, Latency: &Histogram{}, Whole: &Whole{Calls: 1000, Low: 500, High: 2000}}
 	for range f.Completed {
-		f.Time(Timing{Raw: 10, Net: 10, Low: 8, High: 12}, true)
+		f.Time(Timing{Raw: 10, Net: 10, Low: 8, High: 12, Known: true})
 	}
 	if n, low, high, ok := f.Total(); !ok || n != 9000 || low != 3600 || high != 21600 {
 		t.Errorf("%v, %v to %v, %v", n, low, high, ok)

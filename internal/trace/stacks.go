@@ -60,9 +60,9 @@ func (s *Stacks) AppendKey(key []byte, c *pairing.Call) []byte {
 }
 
 // AddCall sums up a call that has ended.
-func (s *Stacks) AddCall(c *pairing.Call, timing stats.Timing, self, runnable, amount int64) {
+func (s *Stacks) AddCall(c *pairing.Call, timing stats.Timing, runnable, amount int64) {
 	if len(c.Stack) > 0 {
-		s.Add(c, s.of(c), timing, self, runnable, amount)
+		s.Add(c, s.of(c), timing, runnable, amount)
 	}
 }
 

@@ -229,21 +229,17 @@ func (t *Totals) time(c *pairing.Call, o *Observed) {
 		t.addOutcome(&row.Func, c, o)
 	}
 	var timing stats.Timing
-	var self int64
 	switch c.Outcome {
 	case pairing.Returned:
 		if c.End < c.Start {
 			t.steppedBack++
 		}
-		var known bool
-		timing, self, known = t.latency(c, t.opt.Clock.Took(c).Nanoseconds())
+		timing = t.latency(c, t.opt.Clock.Took(c).Nanoseconds())
 		f := &t.funcs[c.Func]
-		f.Time(timing, known)
-		f.Self = stats.AddUp(f.Self, self)
+		f.Time(timing)
 		t.split(f, c, timing.Net)
 		if row != nil {
-			row.Time(timing, known)
-			row.Self = stats.AddUp(row.Self, self)
+			row.Time(timing)
 			t.split(&row.Func, c, timing.Net)
 		}
 	case pairing.Unwound, pairing.Abandoned, pairing.Open: // a process that executes its file anew leaves calls open
@@ -254,7 +250,7 @@ func (t *Totals) time(c *pairing.Call, o *Observed) {
 		t.count(row, o, timing.Net)
 	}
 	if t.opt.Stacks != nil {
-		t.opt.Stacks.AddCall(c, timing, self, min(t.ownRunnable(c, timing.Net), self), o.Amount)
+		t.opt.Stacks.AddCall(c, timing, min(t.ownRunnable(c, timing.Net), timing.Self), o.Amount)
 	}
 }
 
@@ -278,23 +274,22 @@ func (t *Totals) split(f *stats.Func, c *pairing.Call, ns int64) {
 
 // latency is how long a call took that was seen to take ns: net of what probes cost, that of
 // its own begin and those of all that was nested in it. It is not less than what the nested
-// calls took; self is without these. known is false if nothing is known of costs, and then self is 0 unless
-// stacks need it.
-func (t *Totals) latency(c *pairing.Call, ns int64) (timing stats.Timing, self int64, known bool) {
+// calls took. If nothing is known of costs, Self is 0 unless stacks need it.
+func (t *Totals) latency(c *pairing.Call, ns int64) stats.Timing {
 	costs := t.opt.Costs.Take()
-	known = costs != nil
-	timing = stats.Timing{Raw: ns, Net: ns, High: ns}
-	if known {
+	timing := stats.Timing{Raw: ns, Net: ns, High: ns, Known: costs != nil}
+	if timing.Known {
 		timing.Net = costs.Typical.Left(c, ns)
 		timing.Low, timing.High = t.boundsBy(costs, c, ns)
 	} else if t.opt.Stacks == nil {
-		return timing, 0, false
+		return timing
 	}
 	nested := t.within.Take(c)
 	timing.Net = max(timing.Net, nested)
 	timing.High = max(timing.High, timing.Net)
 	t.within.Add(c, timing.Net)
-	return timing, timing.Net - nested, known
+	timing.Self = timing.Net - nested
+	return timing
 }
 
 // Bounds are what a call took without probes that was seen to take ns, 0 if nothing is known

@@ -35,7 +35,7 @@ func (t table) call(name string, ns int64, bounded bool) {
 	if ns%10 == 0 {
 		f.Errors++
 	}
-	f.Time(stats.Timing{Raw: ns + 3000, Net: ns, Low: max(ns-1500, 0), High: ns + 800}, bounded)
+	f.Time(stats.Timing{Raw: ns + 3000, Net: ns, Low: max(ns-1500, 0), High: ns + 800, Known: bounded})
 }
 
 // write writes what a machine has seen in ten seconds, as ftgo does.

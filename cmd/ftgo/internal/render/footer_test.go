@@ -85,7 +85,7 @@ func budgeted() []stats.Func {
 	} {
 		f.Latency = &stats.Histogram{}
 		for i := range f.Completed {
-			f.Time(stats.Timing{Raw: 6500, Net: 1500 + int64(i%3), Low: 1000, High: 2000}, true)
+			f.Time(stats.Timing{Raw: 6500, Net: 1500 + int64(i%3), Low: 1000, High: 2000, Known: true})
 		}
 		rows = append(rows, f.Over(10))
 	}
@@ -120,7 +120,8 @@ func corrected() []stats.Func {
 	} {
 		row := stats.Func{Name: f.name, Calls: uint64(len(f.timings)), Completed: uint64(len(f.timings)), Latency: &stats.Histogram{}}
 		for _, t := range f.timings {
-			row.Time(t, i < 3)
+			t.Known = i < 3
+			row.Time(t)
 		}
 		rows = append(rows, row.Over(2))
 	}

@@ -13,7 +13,7 @@ import (
 func topRow(calls uint64, change func(*stats.Func)) stats.Func {
 	f := stats.Func{Name: "main.f", Calls: calls, Completed: calls, Latency: &stats.Histogram{}, Self: 400}
 	for range calls {
-		f.Time(stats.Timing{Raw: 1500, Net: 1000, Low: 800, High: 1200}, true)
+		f.Time(stats.Timing{Raw: 1500, Net: 1000, Low: 800, High: 1200, Known: true})
 	}
 	if change != nil {
 		change(&f)
