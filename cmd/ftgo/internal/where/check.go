@@ -55,16 +55,18 @@ func classOf(t *gotype.Type) class {
 	return classes[t.Kind]
 }
 
-// checker tells whether operators suit their operands. It knows the types of variables; without
-// it they may be anything.
+// checker tells whether operators suit their operands. It knows the types of variables.
 type checker func(path string) (*gotype.Type, error)
 
+// unknown has variables be anything.
+func unknown(string) (*gotype.Type, error) { return &gotype.Type{}, nil }
+
 func (c checker) node(n *node) (class, *problem) {
-	switch n.op {
-	case opConstant:
-		return n.value.class, nil
-	case opRef:
+	switch {
+	case n.variable():
 		return c.ref(n)
+	case n.op == "":
+		return n.value.class, nil
 	}
 	x, err := c.node(n.x)
 	y := x
@@ -74,7 +76,7 @@ func (c checker) node(n *node) (class, *problem) {
 	if err != nil {
 		return 0, err
 	}
-	if n.op.comparison() {
+	if comparison(n.op) {
 		return truthClass, suits(n, x, y)
 	}
 	want, wrong, of := operators[n.op].want, n.x, x
@@ -84,7 +86,7 @@ func (c checker) node(n *node) (class, *problem) {
 	switch {
 	case of&want == 0:
 		return 0, &problem{fmt.Sprintf("%s expected for %s, not %s,", want, n.op, of), wrong.first()}
-	case n.op == opMatch:
+	case n.op == "=~":
 		return truthClass, nil
 	}
 	return (x | y) & want, nil
@@ -95,7 +97,7 @@ func suits(n *node, x, y class) *problem {
 	if x&numberClass != 0 && y&numberClass != 0 {
 		common |= numberClass
 	}
-	ordered := !n.op.equality()
+	ordered := !equality(n.op)
 	if ordered {
 		common &^= truthClass
 	} else if x == nilClass && y&nilableClass != 0 || y == nilClass && x&nilableClass != 0 {
@@ -111,12 +113,10 @@ func suits(n *node, x, y class) *problem {
 }
 
 func (c checker) ref(n *node) (class, *problem) {
-	r, t := n.ref, &gotype.Type{}
-	if c != nil {
-		var err error
-		if t, err = c(r.Path); err != nil {
-			return 0, &problem{err.Error(), n.at}
-		}
+	r := n.ref
+	t, err := c(r.Path)
+	if err != nil {
+		return 0, &problem{err.Error(), n.at}
 	}
 	of := classOf(t)
 	switch {

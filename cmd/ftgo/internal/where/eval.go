@@ -65,31 +65,34 @@ func (n *node) decide(c Call) Truth { return held(n.eval(c)).truth }
 
 func (n *node) eval(c Call) operand {
 	switch n.op {
-	case opConstant:
+	case "":
+		if n.variable() {
+			return readRef(c.Value(n.ref.Path), n.ref)
+		}
 		return n.value
-	case opRef:
-		return readRef(c.Value(n.ref.Path), n.ref)
-	case opOr:
+	case "||":
 		x := n.x.decide(c)
 		if x != True {
 			x = max(x, n.y.decide(c))
 		}
 		return truthOperand(x)
-	case opAnd:
+	case "&&":
 		x := n.x.decide(c)
 		if x != False {
 			x = min(x, n.y.decide(c))
 		}
 		return truthOperand(x)
-	case opNot:
+	case "!":
 		return truthOperand(-n.x.decide(c))
-	case opMatch:
+	case "=~":
 		return truthOperand(match(n.x.eval(c), n.pattern))
-	case opNeg:
-		return calculate(opMul, held(n.x.eval(c)), wholeOperand(big.NewInt(-1)))
 	}
-	x, y := n.x.eval(c), n.y.eval(c)
-	if n.op.comparison() {
+	x := n.x.eval(c)
+	if n.y == nil {
+		return calculate("*", wholeOperand(big.NewInt(-1)), held(x))
+	}
+	y := n.y.eval(c)
+	if comparison(n.op) {
 		return truthOperand(compare(n.op, x, y))
 	}
 	return calculate(n.op, held(x), held(y))
@@ -183,31 +186,31 @@ func spoken(o operand) operand {
 
 // wholes calculate with whole numbers. Division truncates, and the remainder has the sign of x, as in Go;
 // & is as if negative numbers began with infinitely many ones.
-var wholes = map[op]func(z, x, y *big.Int) *big.Int{
-	opAdd: (*big.Int).Add, opSub: (*big.Int).Sub, opMul: (*big.Int).Mul,
-	opDiv: (*big.Int).Quo, opRem: (*big.Int).Rem, opBits: (*big.Int).And,
+var wholes = map[string]func(z, x, y *big.Int) *big.Int{
+	"+": (*big.Int).Add, "-": (*big.Int).Sub, "*": (*big.Int).Mul,
+	"/": (*big.Int).Quo, "%": (*big.Int).Rem, "&": (*big.Int).And,
 }
 
-// calculate is x o y; not known if a whole result has more than 64 bits and a sign, or there is none.
-func calculate(o op, x, y operand) operand {
+// calculate is x op y; not known if a whole result has more than 64 bits and a sign, or there is none.
+func calculate(op string, x, y operand) operand {
 	switch {
 	case !x.number() || !y.number():
 		return operand{}
 	case x.class == wholeClass && y.class == wholeClass:
-		if y.whole.Sign() == 0 && (o == opDiv || o == opRem) {
+		if y.whole.Sign() == 0 && (op == "/" || op == "%") {
 			return operand{}
 		}
-		z := wholes[o](new(big.Int), x.whole, y.whole)
+		z := wholes[op](new(big.Int), x.whole, y.whole)
 		return either(z.BitLen() <= 64, wholeOperand(z), operand{})
 	}
-	switch a, b := x.float(), y.float(); o {
-	case opAdd:
+	switch a, b := x.float(), y.float(); op {
+	case "+":
 		return realOperand(a + b)
-	case opSub:
+	case "-":
 		return realOperand(a - b)
-	case opMul:
+	case "*":
 		return realOperand(a * b)
-	case opDiv:
+	case "/":
 		return realOperand(a / b)
 	}
 	return operand{}
@@ -240,11 +243,11 @@ func match(x operand, p *pattern) Truth {
 	return Unknown
 }
 
-func compare(o op, x, y operand) Truth {
+func compare(op string, x, y operand) Truth {
 	if x.class == nilClass {
-		return compareNil(o, y)
+		return compareNil(op, y)
 	} else if y.class == nilClass {
-		return compareNil(o, x)
+		return compareNil(op, x)
 	}
 	dynamic := x.iface != nil || y.iface != nil
 	if y.class == textClass {
@@ -257,36 +260,36 @@ func compare(o op, x, y operand) Truth {
 	case x.class == 0 || y.class == 0:
 		return Unknown
 	case x.class == wholeClass && y.class == wholeClass:
-		return o.holds(x.whole.Cmp(y.whole))
+		return holds(op, x.whole.Cmp(y.whole))
 	case x.number() && y.number():
 		if math.IsNaN(x.real) || math.IsNaN(y.real) {
-			return truth(o == opNotEqual) // as in Go
+			return truth(op == "!=") // as in Go
 		}
-		return o.holds(x.exact().Cmp(y.exact()))
+		return holds(op, x.exact().Cmp(y.exact()))
 	case x.class != y.class && dynamic:
-		return same(o, false) // an int is no string
+		return same(op, false) // an int is no string
 	case x.class != y.class:
 	case x.class == textClass:
-		if order, known := x.text.compare(y.text, o.equality()); known {
-			return o.holds(order)
+		if order, known := x.text.compare(y.text, equality(op)); known {
+			return holds(op, order)
 		}
 	case x.class == truthClass:
-		return same(o, x.truth == y.truth)
+		return same(op, x.truth == y.truth)
 	}
 	return Unknown
 }
 
 // same is the comparison of what has no order.
-func same(o op, equal bool) Truth {
-	if !o.equality() {
+func same(op string, equal bool) Truth {
+	if !equality(op) {
 		return Unknown
 	}
-	return truth(equal == (o == opEqual))
+	return truth(equal == (op == "=="))
 }
 
-func compareNil(o op, x operand) Truth {
+func compareNil(op string, x operand) Truth {
 	if x.class == 0 && x.isNil == Unknown {
 		return Unknown
 	}
-	return same(o, x.isNil == True)
+	return same(op, x.isNil == True)
 }

@@ -86,7 +86,7 @@ func parseAs(is string, want class, text string) (Expr, error) {
 	}
 	e := Expr{text, root, is, want}
 	if wrong == nil {
-		wrong = e.check(nil)
+		wrong = e.check(unknown)
 	}
 	if wrong != nil {
 		return Expr{}, wrong.in("parse "+is, text)
@@ -126,7 +126,7 @@ func (e Expr) Longest() int {
 func (e Expr) Refs() []Ref {
 	var refs []Ref
 	e.root.operands(func(n *node) {
-		if n.op == opRef && !slices.Contains(refs, n.ref) {
+		if n.variable() && !slices.Contains(refs, n.ref) {
 			refs = append(refs, n.ref)
 		}
 	})
@@ -173,7 +173,7 @@ func (e Expr) Eval(c Call) Truth {
 // not known if a value that it takes is not.
 func (e Expr) Text(c Call) (text string, known bool) {
 	o := e.root.eval(c)
-	if n := e.root; n.op == opRef && n.ref.Part == capture.Whole && n.ref.First == 0 && o.class != textClass && o.iface == nil {
+	if n := e.root; n.variable() && n.ref.Part == capture.Whole && n.ref.First == 0 && o.class != textClass && o.iface == nil {
 		switch v := c.Value(n.ref.Path); {
 		case v == nil || v.Type == nil || v.State != capture.Known || v.Nil():
 		case v.Type.Kind == reflect.Pointer || v.Type.Kind == reflect.UnsafePointer:

@@ -1,107 +1,72 @@
 package where
 
-import "github.com/ftgo/ftgo/internal/capture"
+import (
+	"strings"
 
-// op is what a node does with its operands, or which operand it is.
-type op uint8
-
-// A comparison is the set of orders that its operands may be in.
-const (
-	opLess op = 1 << iota
-	opEqual
-	opGreater
-	opLessEqual    = opLess | opEqual
-	opGreaterEqual = opGreater | opEqual
-	opNotEqual     = opLess | opGreater
-	anyOrder       = opLess | opEqual | opGreater
+	"github.com/ftgo/ftgo/internal/capture"
 )
 
-// What is no comparison.
-const (
-	opOr op = anyOrder + 1 + iota
-	opAnd
-	opMatch
-	opAdd
-	opSub
-	opMul
-	opDiv
-	opRem
-	opBits
-	opNot
-	opNeg
-	opConstant
-	opRef
-)
-
-// How tightly operators bind; as in Go (spec, "Operator precedence").
-const (
-	bindOr = iota + 1
-	bindAnd
-	bindCompare
-	bindAdd
-	bindMul
-	bindUnary
-)
-
-// operators are what is known of each: want is what its operands must be, where that is the
-// same for both.
-var operators = [...]struct {
-	text string
-	bind int
-	want class
+// operators are what is known of each: how tightly it binds between two operands, as in Go (spec, "Operator
+// precedence"), what its operands must be, where that is the same for both, and of a comparison the one that
+// holds where it does not.
+var operators = map[string]struct {
+	bind    int
+	want    class
+	inverse string
 }{
-	opOr: {"||", bindOr, truthClass}, opAnd: {"&&", bindAnd, truthClass}, opNot: {"!", bindUnary, truthClass},
-	opEqual: {"==", bindCompare, 0}, opNotEqual: {"!=", bindCompare, 0},
-	opLess: {"<", bindCompare, 0}, opLessEqual: {"<=", bindCompare, 0},
-	opGreater: {">", bindCompare, 0}, opGreaterEqual: {">=", bindCompare, 0}, opMatch: {"=~", bindCompare, textClass},
-	opAdd: {"+", bindAdd, numberClass}, opSub: {"-", bindAdd, numberClass}, opNeg: {"-", bindUnary, numberClass},
-	opMul: {"*", bindMul, numberClass}, opDiv: {"/", bindMul, numberClass},
-	opRem: {"%", bindMul, wholeClass}, opBits: {"&", bindMul, wholeClass},
+	"||": {bind: 1, want: truthClass}, "&&": {bind: bindAnd, want: truthClass}, "!": {want: truthClass},
+	"==": {bind: 3, inverse: "!="}, "<": {bind: 3, inverse: ">="}, ">": {bind: 3, inverse: "<="},
+	"!=": {bind: 3, inverse: "=="}, ">=": {bind: 3, inverse: "<"}, "<=": {bind: 3, inverse: ">"},
+	"=~": {bind: 3, want: textClass},
+	"+":  {bind: 4, want: numberClass}, "-": {bind: 4, want: numberClass},
+	"*": {bind: 5, want: numberClass}, "/": {bind: 5, want: numberClass},
+	"%": {bind: 5, want: wholeClass}, "&": {bind: 5, want: wholeClass},
 }
 
-func (o op) String() string { return operators[o].text }
+const bindAnd, bindUnary = 2, 6
 
-// comparison tells whether the operator compares; a match does not.
-func (o op) comparison() bool { return o <= anyOrder }
+// comparison tells whether an operator compares; a match does not.
+func comparison(op string) bool { return operators[op].inverse != "" }
 
-// inverse is the comparison that holds where o does not.
-func (o op) inverse() op { return o ^ anyOrder }
+// equality tells whether an operator compares what has no order, too.
+func equality(op string) bool { return op == "==" || op == "!=" }
 
 // flipped is the comparison with its operands exchanged.
-func (o op) flipped() op { return o&opEqual | o&opLess<<2 | o&opGreater>>2 }
-
-// equality tells whether the operator compares what has no order, too.
-func (o op) equality() bool { return o == opEqual || o == opNotEqual }
+func flipped(op string) string { return strings.NewReplacer("<", ">", ">", "<").Replace(op) }
 
 // holds tells whether a comparison holds for operands in that order: -1, 0 or 1.
-func (o op) holds(order int) Truth { return truth(o>>(order+1)&1 != 0) }
+func holds(op string, order int) Truth {
+	return truth(strings.Contains(op, "<=>"[order+1:order+2]) != (op == "!="))
+}
 
-// node is an operator with its operands, or an operand.
+// node is an operator with its operands, one or two, or an operand: a variable, or else a constant.
 type node struct {
-	op      op
+	op      string
 	at      int // byte of the text
 	x, y    *node
 	text    string   // an operand as it is written
-	value   operand  // opConstant
-	ref     Ref      // opRef
-	pattern *pattern // opMatch
+	value   operand  // of a constant
+	ref     Ref      // of a variable
+	pattern *pattern // of =~
 }
+
+// variable tells whether the node is a variable.
+func (n *node) variable() bool { return n.ref.Path != "" }
 
 // append writes the node so that it reads as the same, in parentheses only where it binds
 // less than that.
 func (n *node) append(b []byte, bind int) []byte {
 	if n.x == nil {
 		return append(b, n.text...)
+	} else if n.y == nil {
+		return n.x.append(append(b, n.op...), bindUnary)
 	}
-	o := operators[n.op]
-	switch {
-	case o.bind < bind:
+	own := operators[n.op].bind
+	if own < bind {
 		return append(n.append(append(b, '('), 0), ')')
-	case n.y == nil:
-		return n.x.append(append(b, o.text...), o.bind)
 	}
-	b = append(append(append(n.x.append(b, o.bind), ' '), o.text...), ' ')
-	return n.y.append(b, o.bind+1)
+	b = append(append(append(n.x.append(b, own), ' '), n.op...), ' ')
+	return n.y.append(b, own+1)
 }
 
 // operands calls visit with each operand of the node, from left to right.
@@ -123,9 +88,9 @@ func (n *node) withConstants(value func(path string) (capture.Value, bool)) *nod
 	}
 	c := *n
 	c.x, c.y = n.x.withConstants(value), n.y.withConstants(value)
-	if n.op == opRef && n.ref.Part == capture.Whole {
+	if n.variable() && n.ref.Part == capture.Whole {
 		if v, ok := value(n.ref.Path); ok {
-			c.op, c.value = opConstant, read(&v)
+			c.ref, c.value = Ref{}, read(&v)
 		}
 	}
 	return &c
@@ -134,7 +99,7 @@ func (n *node) withConstants(value func(path string) (capture.Value, bool)) *nod
 // constant tells whether no variable takes part.
 func (n *node) constant() bool {
 	constant := true
-	n.operands(func(n *node) { constant = constant && n.op == opConstant })
+	n.operands(func(n *node) { constant = constant && !n.variable() })
 	return constant
 }
 

@@ -63,7 +63,7 @@ type parser struct {
 func parse(text string) (*node, *problem) {
 	p := &parser{text: text}
 	p.next()
-	root := p.binary(bindOr)
+	root := p.binary(1)
 	if p.token.text != "" {
 		p.unexpected("operator expected")
 	}
@@ -110,43 +110,31 @@ func (p *parser) expect(text string) {
 	}
 }
 
-// operator goes past an operator that binds like that.
-func (p *parser) operator(bind int) (n *node, ok bool) {
-	for o, known := range operators {
-		at := p.token.at
-		if known.bind == bind && p.accept(known.text) {
-			return &node{op: op(o), at: at}, true
-		}
-	}
-	return nil, false
-}
-
 // bitSet makes a condition of "x & 4".
 func bitSet(n *node) *node {
-	if n.op != opBits {
+	if n.op != "&" {
 		return n
 	}
-	return &node{op: opNotEqual, at: n.at, x: n, y: &node{op: opConstant, at: n.at, text: "0", value: wholeOperand(new(big.Int))}}
+	return &node{op: "!=", at: n.at, x: n, y: &node{at: n.at, text: "0", value: wholeOperand(new(big.Int))}}
 }
 
 // binary reads operands that operators of at least that binding join.
 func (p *parser) binary(bind int) *node {
-	if bind == bindUnary {
-		return p.unary()
-	}
-	x := p.binary(bind + 1)
+	x, most := p.unary(), bindUnary
 	for {
-		n, ok := p.operator(bind)
-		if !ok {
+		n := &node{op: p.token.text, at: p.token.at, x: x}
+		own := operators[n.op].bind
+		if own < bind || own > most { // what binds tighter belongs to an operand, and a regular expression takes none
 			return x
 		}
-		n.x = x
-		if n.op == opMatch {
+		most = own
+		p.next()
+		if n.op == "=~" {
 			n.y = p.regexp(n)
 		} else {
-			n.y = p.binary(bind + 1)
+			n.y = p.binary(own + 1)
 		}
-		if bind <= bindAnd {
+		if own <= bindAnd {
 			n.x, n.y = bitSet(n.x), bitSet(n.y)
 		}
 		x = n
@@ -176,19 +164,19 @@ func (p *parser) unary() *node {
 	if p.registers() {
 		return p.operand()
 	}
-	n, ok := p.operator(bindUnary)
+	n := &node{op: p.token.text, at: p.token.at}
 	switch {
-	case ok:
-		if n.x = p.unary(); n.op == opNot {
-			n.x = bitSet(n.x)
-		}
-		return n
+	case p.accept("-"):
+		n.x = p.unary()
+	case p.accept("!"):
+		n.x = bitSet(p.unary())
 	case p.accept("("):
-		n = p.binary(bindOr)
+		n = p.binary(1)
 		p.expect(")")
-		return n
+	default:
+		return p.operand()
 	}
-	return p.operand()
+	return n
 }
 
 // registers tells whether what a register holds, or leads to, comes next: "-8(goarg1)".
@@ -196,11 +184,11 @@ func (p *parser) registers() bool { return capture.Register(p.text[p.token.at:])
 
 func (p *parser) operand() *node {
 	t := p.token
-	n := &node{op: opConstant, at: t.at, text: t.text}
+	n := &node{at: t.at, text: t.text}
 	switch {
 	case t.number():
 		var err error
-		if n.value, n.text, err = readNumber(t.text); err != nil {
+		if n.value, err = readNumber(t.text); err != nil {
 			p.fail(err.Error(), t.at)
 		}
 	case t.quoted():
@@ -214,7 +202,7 @@ func (p *parser) operand() *node {
 	case t.text == "nil":
 		n.value = nilOperand
 	case t.name() || t.text == "*" || p.registers():
-		n.op, n.ref = opRef, p.ref()
+		n.ref = p.ref()
 		n.text = n.ref.String()
 		return n
 	default:
@@ -224,27 +212,24 @@ func (p *parser) operand() *node {
 	return n
 }
 
-// readNumber reads an integer, a duration or a float, and writes it in one way only.
-func readNumber(s string) (value operand, written string, err error) {
+// readNumber reads an integer, a duration or a float.
+func readNumber(s string) (operand, error) {
 	whole, err := strconv.ParseUint(s, 0, 64)
 	if err == nil {
-		return wholeOperand(new(big.Int).SetUint64(whole)), strconv.FormatUint(whole, 10), nil
+		return wholeOperand(new(big.Int).SetUint64(whole)), nil
 	} else if errors.Is(err, strconv.ErrRange) {
-		return value, "", fmt.Errorf("number %s is beyond 64 bits", s)
+		return operand{}, fmt.Errorf("number %s is beyond 64 bits", s)
 	}
 	if d, err := time.ParseDuration(s); err == nil {
-		return wholeOperand(big.NewInt(int64(d))), d.String(), nil
+		return wholeOperand(big.NewInt(int64(d))), nil
 	}
 	real, err := strconv.ParseFloat(s, 64)
 	if errors.Is(err, strconv.ErrRange) {
-		return value, "", fmt.Errorf("number %s is out of range", s)
+		return operand{}, fmt.Errorf("number %s is out of range", s)
 	} else if err != nil {
-		return value, "", fmt.Errorf("bad number %q", s)
+		return operand{}, fmt.Errorf("bad number %q", s)
 	}
-	if written = strconv.FormatFloat(real, 'g', -1, 64); !strings.ContainsAny(written, ".e") {
-		written += ".0" // else it were an integer, which divides differently
-	}
-	return realOperand(real), written, nil
+	return realOperand(real), nil
 }
 
 // ref reads a variable or what is asked of one: len(x).

@@ -28,7 +28,7 @@ func (e Expr) Split(field func(Ref) (name string, t *gotype.Type, ok bool)) (ker
 	visit = func(n *node) {
 		if n == nil {
 			return
-		} else if n.op == opAnd {
+		} else if n.op == "&&" {
 			visit(n.x)
 			visit(n.y)
 			return
@@ -41,7 +41,7 @@ func (e Expr) Split(field func(Ref) (name string, t *gotype.Type, ok bool)) (ker
 			texts = append(texts, text)
 		}
 		if to.root != nil {
-			n = &node{op: opAnd, at: n.at, x: to.root, y: n}
+			n = &node{op: "&&", at: n.at, x: to.root, y: n}
 		}
 		to.root, to.text = n, e.text
 	}
@@ -54,35 +54,35 @@ type splitter func(Ref) (name string, t *gotype.Type, ok bool)
 
 // condition is a condition, or its contrary, as the kernel's filters have it.
 func (s splitter) condition(n *node, not bool) (text string, ok bool) {
-	switch o, x, y := n.op, n.x, n.y; {
-	case o == opNot:
+	switch op, x, y := n.op, n.x, n.y; {
+	case op == "!":
 		return s.condition(x, !not)
-	case o == opAnd || o == opOr:
+	case op == "&&" || op == "||":
 		a, okA := s.condition(x, not)
 		b, okB := s.condition(y, not)
-		text = "(" + a + either((o == opAnd) != not, " && ", " || ") + b + ")"
+		text = "(" + a + either((op == "&&") != not, " && ", " || ") + b + ")"
 		return text, okA && okB && len(text) <= MaxFilter
-	case o == opRef:
-		return s.comparison(either(not, opEqual, opNotEqual), n, truthOperand(False))
-	case o.comparison():
+	case n.variable():
+		return s.comparison(either(not, "==", "!="), n, truthOperand(False))
+	case comparison(op):
 		if x.constant() {
-			o, x, y = o.flipped(), y, x
+			op, x, y = flipped(op), y, x
 		}
 		if not {
-			o = o.inverse()
+			op = operators[op].inverse
 		}
 		if y.constant() {
-			return s.comparison(o, x, y.eval(nil))
+			return s.comparison(op, x, y.eval(nil))
 		}
 	}
 	return "", false
 }
 
 // comparison is that of a variable, or of some bits of one, with a constant.
-func (s splitter) comparison(o op, x *node, constant operand) (text string, ok bool) {
-	if x.op == opBits {
-		return s.bits(o, x, constant)
-	} else if x.op != opRef || x.ref.First > 0 {
+func (s splitter) comparison(op string, x *node, constant operand) (text string, ok bool) {
+	if x.op == "&" {
+		return s.bits(op, x, constant)
+	} else if !x.variable() || x.ref.First > 0 {
 		return "", false
 	}
 	name, t, ok := s(x.ref)
@@ -91,11 +91,11 @@ func (s splitter) comparison(o op, x *node, constant operand) (text string, ok b
 	}
 	number, class := new(big.Int), classOf(t)
 	switch {
-	case o.equality() && class == truthClass && constant.class == truthClass:
+	case equality(op) && class == truthClass && constant.class == truthClass:
 		if constant.truth == True { // which is anything but 0
-			o = o.inverse()
+			op = operators[op].inverse
 		}
-	case o.equality() && constant.class == nilClass && class&nilableClass != 0:
+	case equality(op) && constant.class == nilClass && class&nilableClass != 0:
 	case class&wholeClass != 0 && constant.number() && !math.IsNaN(constant.real):
 		whole, accuracy := constant.exact().Int(nil) // 1e6 has no fraction, either
 		if accuracy != big.Exact || !fits(t, whole) {
@@ -105,17 +105,17 @@ func (s splitter) comparison(o op, x *node, constant operand) (text string, ok b
 	default:
 		return "", false
 	}
-	return name + " " + o.String() + " " + number.String(), true
+	return name + " " + op + " " + number.String(), true
 }
 
 // bits is "x & 4 != 0" or "x & 4 == 0".
-func (s splitter) bits(o op, n *node, constant operand) (text string, ok bool) {
+func (s splitter) bits(op string, n *node, constant operand) (text string, ok bool) {
 	x, mask := n.x, n.y
 	if x.constant() {
 		x, mask = mask, x
 	}
 	zero := constant.class == wholeClass && constant.whole.Sign() == 0
-	if !o.equality() || !zero || x.op != opRef || !mask.constant() {
+	if !equality(op) || !zero || !x.variable() || !mask.constant() {
 		return "", false
 	}
 	name, t, ok := s(x.ref)
@@ -127,7 +127,7 @@ func (s splitter) bits(o op, n *node, constant operand) (text string, ok bool) {
 		return "", false
 	}
 	// A ! there is since Linux 4.0.
-	return either(o == opEqual, "!", "") + "(" + name + " & " + m.whole.String() + ")", true
+	return either(op == "==", "!", "") + "(" + name + " & " + m.whole.String() + ")", true
 }
 
 // fits tells whether a variable can be that number: the kernel cuts what is too large to the size of the field.
