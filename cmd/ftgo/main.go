@@ -22,7 +22,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/doctor"
-	"github.com/ftgo/ftgo/internal/edit"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -112,7 +112,7 @@ func unknownCommand(e *env, name string) error {
 			}
 		}
 	}
-	return cli.Usage("unknown command %q%s (see ftgo help)", name, edit.DidYouMean(name, names))
+	return cli.Usage("unknown command %q%s (see ftgo help)", name, printable.DidYouMean(name, names))
 }
 
 // helpTexts has what stands above the flags in the help of each command, and ftgo.txt for all of them.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/internal/edit"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/scripts"
 )
 
@@ -27,7 +27,7 @@ func recipeCommand(e *env) *cli.Command {
 				return err
 			}
 			if all := recipes(scripts.Index); !slices.Contains(all, args[0]) {
-				return cli.Usage("unknown recipe %q%s (see ftgo recipe)", args[0], edit.DidYouMean(args[0], slices.Values(all)))
+				return cli.Usage("unknown recipe %q%s (see ftgo recipe)", args[0], printable.DidYouMean(args[0], slices.Values(all)))
 			}
 			return cook(ctx, e, args[0], args[1:])
 		},

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/internal/edit"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -106,7 +106,7 @@ func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, sou
 	}
 	chain := field(t, step, 4)
 	if chain == nil {
-		return t, s, fmt.Errorf("%s has no field %q%s", t.Name, step, edit.DidYouMean(step, fieldNames(t)))
+		return t, s, fmt.Errorf("%s has no field %q%s", t.Name, step, printable.DidYouMean(step, fieldNames(t)))
 	}
 	for i, f := range chain {
 		if i > 0 && t.Kind == reflect.Pointer {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/internal/edit"
+	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // Nearest returns up to n names that someone who typed text, which matches nothing, may have
@@ -163,7 +163,7 @@ func (w word) slips(name string) (n int, ok bool) {
 		bits.OnesCount64(w.letters^letters(name)) > 2*limit { // one slip makes two letters differ
 		return 0, false
 	}
-	n = edit.Distance(w.text, name)
+	n = printable.Distance(w.text, name)
 	return n, n <= limit
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/internal/edit"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
@@ -182,7 +182,7 @@ func nearestEvents(text string, names []string, n int) []string {
 	far := make(map[string]int)
 	for _, name := range names {
 		_, event, _ := strings.Cut(name, ":")
-		far[name] = edit.Distance(text, name)
+		far[name] = printable.Distance(text, name)
 		if strings.Contains(event, strings.Trim(word, "*")) && len(word) > 2 {
 			far[name] = min(far[name], 2) // the group is wrong, or half of the name is missing
 		}

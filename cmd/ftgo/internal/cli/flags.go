@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ftgo/ftgo/internal/edit"
+	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // Flags are the flags of a command.
@@ -55,7 +55,7 @@ func (fs *Flags) meant(err error, all []*Command) string {
 	if len(with) > 0 {
 		return ", which is of " + orList(with)
 	}
-	return edit.DidYouMean("--"+name, func(yield func(string) bool) {
+	return printable.DidYouMean("--"+name, func(yield func(string) bool) {
 		more := true
 		fs.VisitAll(func(f *Flag) { more = more && yield("--"+f.Name) })
 	})

@@ -1,5 +1,4 @@
-// Package edit knows how far apart two spellings are.
-package edit
+package printable
 
 import (
 	"iter"
