@@ -163,23 +163,8 @@ const (
 // inRuntime tells whether a function is of package runtime.
 func inRuntime(f *offsets.Func) bool { return strings.HasPrefix(f.Name, "runtime.") }
 
-// fetcher knows where a binary keeps what events fetch.
-type fetcher struct {
-	machine                *arch.Machine
-	conv, abi0             *arch.CallConv // conv is how functions of Go pass values, abi0 how assembly does
-	goid, stackLo, stackHi int64          // goid, stackLo and stackHi are where runtime.g has them
-	waitReason             int64          // likewise
-	m, curg                int64          // m is where runtime.g has its thread, curg where that has the goroutine that it runs
-}
-
-func newFetcher(b *offsets.Binary) fetcher {
-	minor, _ := b.GoVersion()
-	p := b.Processor()
-	return fetcher{machine: p.Machine(), conv: p.Go(minor, false), abi0: p.Go(minor, true)}
-}
-
 // arg is the fetcharg of argument i of a function of Go where it begins.
-func (x *fetcher) arg(i int) string { return x.conv.Arg(x.machine.SP, i) }
+func (c *planner) arg(i int) string { return c.conv.Arg(c.machine.SP, i) }
 
 // at is the fetcharg of what lies at a distance from an address.
 func at(offset int64, address string) string { return fmt.Sprintf("%+d(%s)", offset, address) }
@@ -210,77 +195,77 @@ func fieldsOf(args []tracefs.Arg) Fields {
 }
 
 // fetch returns what an event of a kind fetches.
-func (x *fetcher) fetch(kind Kind, id identity) []tracefs.Arg {
-	sp := x.machine.SP
-	register := x.conv.G
+func (c *planner) fetch(kind Kind, id identity) []tracefs.Arg {
+	sp := c.machine.SP
+	register := c.conv.G
 	if id == byCheckG {
-		register = x.conv.CheckG
+		register = c.conv.CheckG
 	}
 	g := register.Fetch()
 	// At a call of gogo(buf *gobuf): gobuf is sp, pc, g (runtime/runtime2.go), and resumes at sp.
-	buf := sp.At(x.abi0.Outgoing)
+	buf := sp.At(c.abi0.Outgoing)
 	switch kind {
 	case Point, Yield:
 		return nil
 	case Recovery:
-		return words("sp", at(0, buf), "g", at(16, buf), "hi", at(x.stackHi, at(16, buf)))
+		return words("sp", at(0, buf), "g", at(16, buf), "hi", at(c.stackHi, at(16, buf)))
 	case Switch:
-		return words("g", at(16, buf), "why", at(x.waitReason, at(16, buf)))
+		return words("g", at(16, buf), "why", at(c.waitReason, at(16, buf)))
 	case Resume: // at the beginning of execute(gp *g, inheritTime bool)
-		return words("g", x.arg(0), "id", at(x.goid, x.arg(0)))
+		return words("g", c.arg(0), "id", at(c.goid, c.arg(0)))
 	case Status: // at casgstatus(gp *g, oldval, newval uint32)
-		gp := x.arg(0)
-		args := words("g", gp, "old", x.arg(1), "new", x.arg(2), "why", at(x.waitReason, gp), "id", at(x.goid, gp))
-		if len(x.conv.Ints) == 0 { // two arguments share a word
-			args[2].Fetch = sp.At(x.conv.StackArgs + 12)
+		gp := c.arg(0)
+		args := words("g", gp, "old", c.arg(1), "new", c.arg(2), "why", at(c.waitReason, gp), "id", at(c.goid, gp))
+		if len(c.conv.Ints) == 0 { // two arguments share a word
+			args[2].Fetch = sp.At(c.conv.StackArgs + 12)
 		}
 		if id == byStack { // nothing else tells as soon whose stack is whose
-			args = append(args, words("lo", at(x.stackLo, gp), "hi", at(x.stackHi, gp))...)
+			args = append(args, words("lo", at(c.stackLo, gp), "hi", at(c.stackHi, gp))...)
 		}
 		return args
 	case Park: // at preemptPark(gp *g)
-		return words("g", x.arg(0))
+		return words("g", c.arg(0))
 	case StackMove:
 		// At a return of copystack(gp *g, ...), with the argument above the return
 		// address and the new bounds in place (runtime/stack.go).
-		gp := sp.At(x.conv.StackArgs)
-		return words("g", gp, "lo", at(x.stackLo, gp), "hi", at(x.stackHi, gp))
+		gp := sp.At(c.conv.StackArgs)
+		return words("g", gp, "lo", at(c.stackLo, gp), "hi", at(c.stackHi, gp))
 	case Creation:
 		// At a return of newproc1, on the thread's own stack, whose m still has the goroutine that
 		// executes the go statement. Where arguments are on the stack they are still there, the fourth
 		// that goroutine, and the result behind them (runtime/proc.go).
-		made, by := "", at(x.curg, at(x.m, x.conv.G.Fetch()))
-		if len(x.conv.IntResults) > 0 {
-			made = x.conv.IntResults[0].Fetch()
+		made, by := "", at(c.curg, at(c.m, c.conv.G.Fetch()))
+		if len(c.conv.IntResults) > 0 {
+			made = c.conv.IntResults[0].Fetch()
 		} else {
-			made, by = x.arg(5), x.arg(3)
+			made, by = c.arg(5), c.arg(3)
 		}
 		// Behind m are g.sched.sp and pc, where it is to begin (gostartcallfn in runtime/stack.go).
-		args := words("g", made, "id", at(x.goid, made), "by", by, "byid", at(x.goid, by), "pc", at(x.m+16, made))
+		args := words("g", made, "id", at(c.goid, made), "by", by, "byid", at(c.goid, by), "pc", at(c.m+16, made))
 		if id == byStack {
-			args = append(args, words("lo", at(x.stackLo, made), "hi", at(x.stackHi, made))...)
+			args = append(args, words("lo", at(c.stackLo, made), "hi", at(c.stackHi, made))...)
 		}
 		return args
 	case Waiter:
-		return words("sp", sp.Fetch(), "g", g, "hi", at(x.stackHi, g))
+		return words("sp", sp.Fetch(), "g", g, "hi", at(c.stackHi, g))
 	case GoroutineEnd, WaitOver:
 		return words("g", g)
 	}
 	args := words("sp", sp.Fetch())
 	if id <= byCheckG {
-		args = append(args, words("g", g, "hi", at(x.stackHi, g))...)
+		args = append(args, words("g", g, "hi", at(c.stackHi, g))...)
 		if id != byG {
-			args = append(args, words("lo", at(x.stackLo, g))...)
+			args = append(args, words("lo", at(c.stackLo, g))...)
 		}
 		if kind.IsEntry() {
-			args = append(args, words("id", at(x.goid, g))...)
+			args = append(args, words("id", at(c.goid, g))...)
 		}
 	}
 	if kind == EntryJump || kind == CondTail {
-		args = append(args, x.flags()...)
+		args = append(args, c.flags()...)
 	}
 	return args
 }
 
 // flags fetches what conditional jumps look at.
-func (x *fetcher) flags() []tracefs.Arg { return words("fl", x.machine.Flags.Fetch()) }
+func (c *planner) flags() []tracefs.Arg { return words("fl", c.machine.Flags.Fetch()) }

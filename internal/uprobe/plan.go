@@ -182,7 +182,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 		return nil, err
 	}
 	minor, _ := b.GoVersion()
-	p.ByStack = minor > 0 && p.identifies() && c.fetcher.conv.G == ""
+	p.ByStack = minor > 0 && p.identifies() && c.conv.G == ""
 	c.addFuncs()
 	if opt.Mode == Latency {
 		// They fetch memory, and without that there are calls of C alone, which need none.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
@@ -25,19 +26,27 @@ type shape struct {
 type planner struct {
 	plan     *Plan
 	features tracefs.Features
-	fetcher  fetcher
-	nonce    string
-	limit    int // of the sites of an event
-	events   []Event
-	open     map[shape]int     // the event that takes the next site of a shape
-	made     int               // the number of events made before, which these join in a running session
-	taken    []map[uint64]bool // the addresses of each event's sites
+	// Where the binary keeps what events fetch: conv is how functions of Go pass values, abi0 how assembly does.
+	machine    *arch.Machine
+	conv, abi0 *arch.CallConv
+	// goid, stackLo, stackHi and waitReason are where runtime.g has them, m where it has its thread, and curg where
+	// that has the goroutine that it runs.
+	goid, stackLo, stackHi, waitReason, m, curg int64
+
+	nonce  string
+	limit  int // of the sites of an event
+	events []Event
+	open   map[shape]int     // the event that takes the next site of a shape
+	made   int               // the number of events made before, which these join in a running session
+	taken  []map[uint64]bool // the addresses of each event's sites
 }
 
 func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
+	minor, _ := p.Binary.GoVersion()
+	processor := p.Binary.Processor()
 	c := &planner{
-		plan: p, fetcher: newFetcher(p.Binary), features: on, nonce: nonce, limit: 1,
-		open: make(map[shape]int),
+		plan: p, features: on, machine: processor.Machine(), conv: processor.Go(minor, false), abi0: processor.Go(minor, true),
+		nonce: nonce, limit: 1, open: make(map[shape]int),
 	}
 	if on.Append {
 		if c.limit = SitesPerEvent(p.sites()); p.Regroups > 0 {
@@ -45,9 +54,8 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 		}
 	}
 	var err error
-	if minor, _ := p.Binary.GoVersion(); minor > 0 && p.identifies() {
-		f := &c.fetcher
-		f.goid, f.stackLo, f.stackHi, err = p.Binary.Layout()
+	if minor > 0 && p.identifies() {
+		c.goid, c.stackLo, c.stackHi, err = p.Binary.Layout()
 	}
 	return c, err
 }
@@ -68,7 +76,7 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 		sh.kind = map[Kind]Kind{Return: Entry, TailJump: Entry, CondTail: EntryJump}[sh.kind]
 	} else if c.joins(sh) {
 		if sh.kind == Recovery {
-			site.fetches(c.fetcher.fetch(Recovery, sh.id))
+			site.fetches(c.fetch(Recovery, sh.id))
 		}
 		sh.kind = Return
 	}
@@ -121,12 +129,12 @@ func (c *planner) joins(sh shape) bool {
 var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Waiter: "b", WaitOver: "a", Creation: "k", Counter: "n", CounterJump: "f"}
 
 func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
-	ev := Event{Name: fmt.Sprintf("%s%d_%s", letters[sh.kind], c.made+i, c.nonce), PC: c.fetcher.machine.PC.Fetch()}
+	ev := Event{Name: fmt.Sprintf("%s%d_%s", letters[sh.kind], c.made+i, c.nonce), PC: c.machine.PC.Fetch()}
 	if !c.plan.identifies() || sh.kind.Counts() {
 		// Only hits that are no calls are recorded: none of most kinds, as no thread has two ids.
 		filter := "common_pid == 1 && common_pid == 2"
 		if sh.kind == EntryJump || sh.kind == CounterJump {
-			ev.Args = c.fetcher.flags()
+			ev.Args = c.flags()
 			filter = c.plan.Processor.Failed("fl")
 		}
 		ev.Fields = fieldsOf(ev.Args)
@@ -135,7 +143,7 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 		}
 		return ev
 	}
-	ev.Args, ev.Filter = c.fetcher.fetch(sh.kind, sh.id), sh.filter
+	ev.Args, ev.Filter = c.fetch(sh.kind, sh.id), sh.filter
 	ev.Fields = fieldsOf(ev.Args)
 	n := len(ev.Args)
 	if (sh.kind <= EntryJump || sh.kind == Waiter) && c.plan.Stack > 0 {

@@ -129,7 +129,7 @@ func (c *planner) atStatus(code *offsets.Code) ([]offsets.Site, error) {
 // unwound by the next event on their goroutine. Where goroutines are known by their stacks, a third
 // one tells when a stack moves. gccgo's, with these names and no g in a register, is left out.
 func (c *planner) addEndProbes() {
-	if c.fetcher.conv.G == "" && !c.plan.ByStack {
+	if c.conv.G == "" && !c.plan.ByStack {
 		return
 	}
 	end := runtimeProbe{GoroutineEnd, byG, "runtime.goexit1", atEntry}
@@ -171,7 +171,7 @@ const FirstFollowed = 15
 func (c *planner) addCreation() bool {
 	minor, _ := c.plan.Binary.GoVersion()
 	m, curg, known := c.plan.Binary.Running()
-	if c.fetcher.m, c.fetcher.curg = m, curg; minor < FirstFollowed || !known || !c.features.Memory {
+	if c.m, c.curg = m, curg; minor < FirstFollowed || !known || !c.features.Memory {
 		return false
 	}
 	id := byG
@@ -220,7 +220,7 @@ func (c *planner) addSchedProbes() error {
 	if c.plan.ByStack {
 		probes[0].id = byStack
 	}
-	if len(c.fetcher.conv.Ints) == 0 { // a jump comes when SP has moved, from which arguments are counted
+	if len(c.conv.Ints) == 0 { // a jump comes when SP has moved, from which arguments are counted
 		probes[0].at = atEntry
 	}
 	if minor >= firstPark {
@@ -244,7 +244,7 @@ func (c *planner) addSchedProbes() error {
 	if !known {
 		return fmt.Errorf("%w of %s: where it has the reasons why goroutines wait is not known", ErrNoSched, version)
 	}
-	c.fetcher.waitReason = offset
+	c.waitReason = offset
 	c.plan.Reasons = slices.Concat([]string{"waiting"}, names[min(1, len(names)):], []string{"syscall"})
 	if err := c.addRuntime(-1, probes...); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoSched, err)
