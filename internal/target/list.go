@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/symname"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -48,7 +49,7 @@ type Row struct {
 // List describes what the arguments select: the functions by address, then those that were
 // inlined only by name, and then the instructions as they were asked for. Signatures, which take longest where a
 // program is stripped, are looked up only if they are wanted.
-func (q *Query) List(say Say, signatures bool) ([]Row, error) {
+func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 	w, err := q.open(say)
 	if err != nil {
 		return nil, err
@@ -56,29 +57,38 @@ func (q *Query) List(say Say, signatures bool) ([]Row, error) {
 	b := w.binary
 	defer b.Close()
 
-	l := newListing(b)
-	l.signatures = signatures
-	if l.inlinedErr != nil {
-		say("%s: which calls are inlined is not known: %v", b.File().Path(), l.inlinedErr)
+	named := make(map[string]int) // how many functions have a name
+	for _, f := range b.Funcs() {
+		named[f.Name]++
+	}
+	inlined, err := b.Inlined()
+	if err != nil {
+		say("%s: which calls are inlined is not known: %v", b.File().Path(), err)
 	}
 	funcs, _, unmatched, err := w.choose(say, q)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range funcs {
-		if err := l.function(f); err != nil {
+		row, err := functionRow(b, f, signatures, named[f.Name], inlined[f.Name])
+		if err != nil {
 			return nil, err
 		}
+		rows = append(rows, row)
 	}
-	bodiless, elsewhere := symname.Select(slices.Values(l.bodiless), w.include, w.exclude)
-	all := slices.Concat(bodiless...)
+	// Functions without code: inlined wherever they are called.
+	bodiless := slices.DeleteFunc(slices.Sorted(maps.Keys(inlined)), func(name string) bool {
+		_, ok := b.Lookup(name)
+		return ok
+	})
+	selected, elsewhere := symname.Select(slices.Values(bodiless), w.include, w.exclude)
+	all := slices.Concat(selected...)
 	slices.Sort(all)
 	for _, i := range slices.Compact(all) {
-		row := Row{Name: l.bodiless[i], Entry: "none"}
-		row.Inlined = l.inlined[row.Name]
+		row := Row{Name: bodiless[i], Entry: "none", Inlined: inlined[bodiless[i]]}
 		row.Note = "no code of its own: " + inlinedNote(row.Inlined)
 		row.Unprobed = errors.New(row.Note)
-		l.rows = append(l.rows, row)
+		rows = append(rows, row)
 	}
 	for _, p := range unmatched {
 		if slices.ContainsFunc(elsewhere, func(other symname.Pattern) bool { return other.String() == p.String() }) {
@@ -86,57 +96,40 @@ func (q *Query) List(say Say, signatures bool) ([]Row, error) {
 		}
 	}
 	for _, s := range w.sites {
-		if err := l.site(say, s); err != nil {
+		found, err := s.resolve(say, b)
+		if err != nil {
 			return nil, q.located(s.text, err)
 		}
+		for _, p := range found {
+			if p.Err != nil {
+				say("%s: can't be probed: %v", p.Name, p.Err)
+			} else {
+				rows = append(rows, s.row(b, p))
+			}
+		}
 	}
-	if len(l.rows) == 0 {
+	if len(rows) == 0 {
 		return nil, nothingf("%s: all functions that match are excluded", q.Binary)
 	}
-	return l.rows, nil
-}
-
-// listing describes the functions of a binary.
-type listing struct {
-	binary     *offsets.Binary
-	signatures bool // are wanted
-	rows       []Row
-	named      map[string]int // how many functions have a name
-	inlined    map[string][]offsets.Frame
-	// bodiless are functions without code: inlined wherever they are called.
-	bodiless   []string
-	inlinedErr error
-}
-
-func newListing(b *offsets.Binary) *listing {
-	l := &listing{binary: b, named: make(map[string]int)}
-	for _, f := range b.Funcs() {
-		l.named[f.Name]++
-	}
-	l.inlined, l.inlinedErr = b.Inlined()
-	l.bodiless = slices.DeleteFunc(slices.Sorted(maps.Keys(l.inlined)), func(name string) bool {
-		_, ok := b.Lookup(name)
-		return ok
-	})
-	return l
+	return rows, nil
 }
 
 var conventions = [...]string{offsets.ABIInternal: "ABIInternal", offsets.ABI0: "ABI0", offsets.SystemV: "System V"}
 
-func (l *listing) function(f *offsets.Func) error {
-	row := Row{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: conventions[f.ABI]}
-	var err error
-	if row.Offset, err = l.binary.File().FileOffset(f.Addr); err != nil {
-		return err
+// functionRow describes one of so many functions of its name, which was inlined at some places, too.
+func functionRow(b *offsets.Binary, f *offsets.Func, signatures bool, namesakes int, inlined []offsets.Frame) (row Row, err error) {
+	row = Row{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: conventions[f.ABI], Inlined: inlined}
+	if row.Offset, err = b.File().FileOffset(f.Addr); err != nil {
+		return row, err
 	}
-	row.File, row.Line, _ = l.binary.Position(f.Addr)
-	if l.signatures {
-		if sig, err := l.binary.Signature(f); err == nil {
+	row.File, row.Line, _ = b.Position(f.Addr)
+	if signatures {
+		if sig, err := b.Signature(f); err == nil {
 			row.Signature, row.Source = SignatureText(f.Name, sig), sig.Source
 		}
 	}
 	var notes []string
-	sites, err := l.binary.Sites(f)
+	sites, err := b.Sites(f)
 	if err != nil {
 		row.Entry, row.Unprobed = "none", err
 		notes = append(notes, "can't be probed: "+err.Error())
@@ -149,22 +142,21 @@ func (l *listing) function(f *offsets.Func) error {
 		if sites.Restarts {
 			notes = append(notes, "loops to its start: counts may be high")
 		}
-		if note := steps(sites); !l.binary.Processor().Machine().SteppedReturn && note != "" { // else each call takes that
+		if note := steps(sites); !b.Processor().Machine().SteppedReturn && note != "" { // else each call takes that
 			notes = append(notes, note)
 		}
 	}
 	if strings.HasSuffix(row.File, ".s") || strings.HasSuffix(row.File, ".S") {
 		notes = append(notes, "assembly")
 	}
-	if n := l.named[f.Name]; n > 1 {
-		notes = append(notes, fmt.Sprintf("one of %d functions of this name", n))
+	if namesakes > 1 {
+		notes = append(notes, fmt.Sprintf("one of %d functions of this name", namesakes))
 	}
-	if row.Inlined = l.inlined[f.Name]; len(row.Inlined) > 0 {
-		notes = append(notes, "calls not seen: also "+inlinedNote(row.Inlined))
+	if len(inlined) > 0 {
+		notes = append(notes, "calls not seen: also "+inlinedNote(inlined))
 	}
 	row.Note = strings.Join(notes, "; ")
-	l.rows = append(l.rows, row)
-	return nil
+	return row, nil
 }
 
 // steps tells whether calls are seen to begin at an instruction that kernels single-step: where
@@ -199,27 +191,17 @@ func strategy(s *offsets.Sites) string {
 	return "start"
 }
 
-func (l *listing) site(say Say, s site) error {
-	found, err := s.resolve(say, l.binary)
-	if err != nil {
-		return err
+// row describes an instruction of the site.
+func (s site) row(b *offsets.Binary, p uprobe.Probe) Row {
+	row := Row{Name: p.Name, Addr: p.Addr, Offset: p.Sites.Entry.Offset(), ABI: conventions[p.ABI], Entry: "instruction"}
+	row.File, row.Line, _ = b.Position(row.Addr)
+	if f, ok := b.FuncAt(row.Addr); ok && row.Name == s.short() {
+		row.Note = fmt.Sprintf("is %s+%#x", f.Name, row.Addr-f.Addr)
 	}
-	for _, in := range found {
-		if in.Err != nil {
-			say("%s: can't be probed: %v", in.Name, in.Err)
-			continue
-		}
-		row := Row{Name: in.Name, Addr: in.Addr, Offset: in.Sites.Entry.Offset(), ABI: conventions[in.ABI], Entry: "instruction"}
-		row.File, row.Line, _ = l.binary.Position(row.Addr)
-		if f, ok := l.binary.FuncAt(row.Addr); ok && row.Name == s.short() {
-			row.Note = fmt.Sprintf("is %s+%#x", f.Name, row.Addr-f.Addr)
-		}
-		if in.Sites.Restarts {
-			row.Note = "executed again after a failed stack check"
-		}
-		l.rows = append(l.rows, row)
+	if p.Sites.Restarts {
+		row.Note = "executed again after a failed stack check"
 	}
-	return nil
+	return row
 }
 
 // inlinedNote names the first few places.
