@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -117,78 +115,4 @@ func TestKernelSameFile(t *testing.T) {
 			t.Errorf("%s: want %t of %q\n%s", path, want, said, out)
 		}
 	}
-}
-
-// TestKernelFourAtOnce: beside three others that wait, the bounds of a run's latencies contain what the
-// program measures without probes.
-func TestKernelFourAtOnce(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "selftimed")
-	for range 3 {
-		p := tracer(t, "probe", fixture.Build(t, "flood"), "main.framed")
-		defer p.end(t)
-		defer p.Process.Signal(syscall.SIGINT)
-	}
-	program := exec.Command(target)
-	in, err := program.StdinPipe()
-	noError(t, err)
-	out, err := program.StdoutPipe()
-	if err == nil {
-		err = program.Start()
-	}
-	noError(t, err)
-	t.Cleanup(func() { in.Close(); program.Wait() })
-	answers := bufio.NewScanner(out)
-	answer := func() (a struct{ Median []int64 }) {
-		t.Helper()
-		if !answers.Scan() {
-			t.Fatalf("the program has ended: %v", answers.Err())
-		}
-		noError(t, json.Unmarshal(answers.Bytes(), &a))
-		return a
-	}
-	answer() // that it has begun
-	tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
-		var truth [30][]int64
-		measure := func() {
-			for range 3 {
-				fmt.Fprintln(in, "time 1")
-				for f, ns := range answer().Median {
-					truth[f] = append(truth[f], ns)
-				}
-			}
-		}
-		measure()
-		data := filepath.Join(t.TempDir(), "data")
-		p := tracer(t, "probe", "--budget", "0", "-d", "2500ms", "-o", "json", "-w", data, "-p", strconv.Itoa(program.Process.Pid), "main.f??")
-		fmt.Fprintln(in, "serve 2.4")
-		answer()
-		p.end(t)
-		measure()
-		b, err := os.ReadFile(data)
-		noError(t, err)
-		off, rows := 0, 0
-		for line := range strings.Lines(string(b)) {
-			var row boundedRow
-			if err := json.Unmarshal([]byte(line), &row); err != nil {
-				t.Fatalf("%v in %s", err, line)
-			}
-			var depth, n int
-			if _, err := fmt.Sscanf(row.Function, "main.f%1d%1d", &depth, &n); err != nil {
-				continue
-			}
-			rows++
-			if is := truth[5*depth+n]; slices.Max(is) < row.Low["p50"] || slices.Min(is) > row.High["p50"] {
-				off++
-				wrong = append(wrong, fmt.Sprintf("%s takes %d to %d ns, is said to take %d to %d", row.Function, slices.Min(is), slices.Max(is), row.Low["p50"], row.High["p50"]))
-			}
-		}
-		if rows != 30 {
-			wrong = append(wrong, fmt.Sprintf("%d rows", rows))
-		} else if off <= 2 { // bounds hold in 19 of 20
-			wrong = nil
-		}
-		return wrong
-	})
 }

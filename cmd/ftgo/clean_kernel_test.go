@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -190,74 +189,6 @@ func TestKernelCleansAtOnce(t *testing.T) {
 	wg.Wait()
 	for _, p := range killed {
 		nothingOf(t, f, p.Process.Pid)
-	}
-}
-
-// TestKernelCleanEnabledByOthers: somebody has switched on probes of a run that was then
-// killed. They are not touched, and that is said.
-func TestKernelCleanEnabledByOthers(t *testing.T) {
-	f := tracetest.Kernel(t)
-	killed := tracer(t, "count", "-o", "json", fixture.Build(t, "flood"), "main.leaf")
-	pid := killed.Process.Pid
-	groups, err := filepath.Glob(fmt.Sprintf("%s/events/ftgo_%d_*", f.Dir(), pid))
-	if err != nil || len(groups) != 1 {
-		t.Fatalf("groups %q, %v", groups, err)
-	}
-	enable := groups[0] + "/enable"
-	// While its owner lives, so that no other sweeper is about to remove it.
-	noError(t, os.WriteFile(enable, []byte("1"), 0))
-	killed.Process.Kill()
-	killed.Wait()
-	r := ftgo(t, "clean")
-	if r.code != cli.ExitFailed || !strings.Contains(r.stderr, enable+` reads "1": enabled, not touched`) || strings.Contains(r.stdout, filepath.Base(groups[0])) {
-		t.Errorf("clean: status %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
-	if events, err := filepath.Glob(groups[0] + "/e0_*"); err != nil || len(events) != 1 {
-		t.Errorf("events %q, %v", events, err)
-	}
-	noError(t, os.WriteFile(enable, []byte("0"), 0))
-	if r := ftgo(t, "clean"); r.code != 0 {
-		t.Errorf("clean: status %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
-	nothingOf(t, f, pid)
-}
-
-// TestKernelCleanOthers: names that look like ours, but are not, are nobody's leftovers.
-func TestKernelCleanOthers(t *testing.T) {
-	f := tracetest.Kernel(t)
-	path := fixture.Build(t, "flood")
-	own := os.Getpid()
-	define := func(text string) error {
-		file, err := os.OpenFile(f.Dir()+"/uprobe_events", os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		_, err = file.WriteString(text + "\n")
-		return err
-	}
-	names := []string{
-		fmt.Sprintf("ftgo_x%d", own), fmt.Sprintf("ftgo_1_%dx", own), fmt.Sprintf("FTGO_4194304_%d_1", own),
-		fmt.Sprintf("ftgo_04194304_%d_1", own), fmt.Sprintf("ftgo_4194304_%d_1_2", own), fmt.Sprintf("other%d", own),
-	}
-	for _, name := range names {
-		event := name + "/" + fmt.Sprintf("ftgo_4194304_%d_1", own)
-		noError(t, define("p:"+event+" "+path+":0x1000"))
-		// Of one site, and never enabled.
-		t.Cleanup(func() { define("-:" + event) })
-		instance := f.Dir() + "/instances/" + name
-		noError(t, os.Mkdir(instance, 0o755))
-		t.Cleanup(func() { os.Remove(instance) })
-	}
-	if r := ftgo(t, "clean"); r.code != 0 || strings.Contains(r.stdout, fmt.Sprint(own)) {
-		t.Errorf("clean: status %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
-	for _, name := range names {
-		for _, kept := range []string{"instances/" + name, "events/" + name + "/" + fmt.Sprintf("ftgo_4194304_%d_1", own)} {
-			if _, err := os.Stat(f.Dir() + "/" + kept); err != nil {
-				t.Error(err)
-			}
-		}
 	}
 }
 

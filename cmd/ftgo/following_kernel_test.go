@@ -193,37 +193,6 @@ func TestKernelComm(t *testing.T) {
 	}
 }
 
-// TestKernelContainer: -p takes a process that has pid and mount namespaces, and a root, of
-// its own, by its number outside.
-func TestKernelContainer(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "family", "-tags", "osusergo,netgo")
-	for _, tool := range []string{"unshare", "chroot", "mount"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not installed", tool)
-		}
-	}
-	root := t.TempDir()
-	copyFile(t, target, root+"/family")
-	// The file is on a file system that is not mounted outside.
-	script := `set -e
-mount -t tmpfs none "$0" && cp "$1" "$0"/family && mkdir "$0"/proc && mount -t proc none "$0"/proc
-exec chroot "$0" /family stdin work=3 child=5 orphan=7 thread work=11`
-	for _, c := range []struct {
-		flag string
-		want uint64
-	}{{"", 3 + 11}, {"--fork", 3 + 5 + 7 + 11}} {
-		m := family(t, "unshare", "-fpm", "--mount-proc", "sh", "-c", script, root, target)
-		inside := childOf(t, m.Process.Pid)
-		args := []string{"probe", "-o", "json", "-p", fmt.Sprint(inside), "main.work"}
-		if c.flag != "" {
-			args = append(args, c.flag)
-		}
-		workCalls(t, attached(t, m, args...), c.want)
-	}
-}
-
 // childOf is the only child of a process.
 func childOf(t *testing.T, parent int) int {
 	t.Helper()
@@ -307,7 +276,7 @@ func TestKernelManyProcesses(t *testing.T) {
 	}
 }
 
-// TestKernelReplaced: that the file is another one now is said once.
+// TestKernelReplaced: that the file is another one now is said once. With -p the old one is found although its name is gone.
 func TestKernelReplaced(t *testing.T) {
 	tracetest.Kernel(t)
 	path := t.TempDir() + "/family"
@@ -318,7 +287,7 @@ func TestKernelReplaced(t *testing.T) {
 	noError(t, os.Rename(path+".new", path))
 	p.says(t, "was replaced on disk")
 	family(t, path, "stdin", "work=101").goOn(t)
-	m.goOn(t)
+	workCalls(t, attached(t, m, "probe", "-o", "json", "-p", m.pid(), "main.work"), 3)
 	p.Process.Signal(syscall.SIGINT)
 	r := p.result(t)
 	workCalls(t, r, 3)

@@ -182,39 +182,6 @@ func TestKernelBrokenPipe(t *testing.T) {
 	nothingOf(t, f, p.Process.Pid)
 }
 
-func TestKernelAttach(t *testing.T) {
-	tracetest.Kernel(t)
-	path := fixture.Build(t, "server")
-	target, bystander := server(t, path), server(t, path, "-every", "1ms")
-	for _, command := range []string{"probe", "count"} {
-		began := time.Now()
-		p := tracer(t, command, "-o", "json", "-p", fmt.Sprint(target.Process.Pid), "main.tick")
-		time.Sleep(time.Second)
-		p.Process.Signal(syscall.SIGINT)
-		if code := p.end(t); code != 0 {
-			t.Errorf("status %d\n%s", code, p.err.String())
-		}
-		o := readObserved(t, p.out.String())
-		// One call every 10 ms at most; the bystander has ten times as many.
-		most := uint64(time.Since(began)/(10*time.Millisecond)) + 2
-		if n := o.functions["main.tick"].Calls; n == 0 || n > most {
-			t.Errorf("%s: %d calls, want 1 to %d", command, n, most)
-		}
-		if s := o.summary; s.Delivered+s.Lost != s.Hits {
-			t.Errorf("%s: delivered %d + lost %d is not hits %d", command, s.Delivered, s.Lost, s.Hits)
-		}
-	}
-	sleeper := exec.Command("sleep", "60")
-	noError(t, sleeper.Start())
-	defer func() { sleeper.Process.Kill(); sleeper.Wait() }()
-	r := ftgo(t, "probe", "-p", fmt.Sprint(target.Process.Pid), "-p", fmt.Sprint(sleeper.Process.Pid), "main.tick")
-	if r.code != cli.ExitUsage || !strings.Contains(r.stderr, "another file") {
-		t.Errorf("processes of two files: status %d\n%s", r.code, r.stderr)
-	}
-	bystander.books(t)
-	target.books(t)
-}
-
 // TestKernelAttachExact sees every call of a process from before its first.
 func TestKernelAttachExact(t *testing.T) {
 	fixture.NeedLong(t)
@@ -242,50 +209,6 @@ func TestKernelAttachExact(t *testing.T) {
 	same(t, readObserved(t, p.out.String()), b)
 }
 
-func TestKernelTargetKilled(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
-	target := server(t, fixture.Build(t, "server"))
-	p := tracer(t, "probe", "-o", "json", "-p", fmt.Sprint(target.Process.Pid), "main.tick")
-	awaitHits(t, f, p.Process.Pid)
-	target.Process.Kill()
-	target.Wait()
-	if code := p.end(t); code != 0 || !strings.Contains(p.err.String(), "has ended") {
-		t.Errorf("status %d\n%s", code, p.err.String())
-	}
-	if readObserved(t, p.out.String()).functions["main.tick"].Calls == 0 {
-		t.Error("no calls seen")
-	}
-	nothingOf(t, f, p.Process.Pid)
-}
-
-// TestKernelBinaryReplaced: the running process goes on with the old file, and so do
-// the probes.
-func TestKernelBinaryReplaced(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
-	path := filepath.Join(t.TempDir(), "server")
-	copyFile(t, fixture.Build(t, "server"), path)
-	target := server(t, path)
-	p := tracer(t, "probe", "-o", "json", path, "main.tick")
-	copyFile(t, fixture.Build(t, "flood"), path+".new")
-	noError(t, os.Rename(path+".new", path))
-	awaitHits(t, f, p.Process.Pid)
-	p.Process.Signal(syscall.SIGINT)
-	if code := p.end(t); code != 0 || readObserved(t, p.out.String()).functions["main.tick"].Calls == 0 {
-		t.Errorf("status %d\n%s%s", code, p.out.String(), p.err.String())
-	}
-	nothingOf(t, f, p.Process.Pid)
-	// With -p the old file is found although its name is gone.
-	p = tracer(t, "probe", "-o", "json", "-p", fmt.Sprint(target.Process.Pid), "main.tick")
-	awaitHits(t, f, p.Process.Pid)
-	p.Process.Signal(syscall.SIGINT)
-	if code := p.end(t); code != 0 || readObserved(t, p.out.String()).functions["main.tick"].Calls == 0 {
-		t.Errorf("-p: status %d\n%s%s", code, p.out.String(), p.err.String())
-	}
-	target.books(t)
-}
-
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	b, err := os.ReadFile(from)
@@ -309,23 +232,6 @@ func TestKernelOddPaths(t *testing.T) {
 	}
 }
 
-func TestKernelProgramStatus(t *testing.T) {
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "flood")
-	for _, c := range []struct {
-		script string
-		code   int
-	}{{"exit 0", 0}, {"exit 7", 7}, {"kill -TERM $$", 128 + 15}} {
-		if r := ftgo(t, "count", target, "main.framed", "--", "sh", "-c", c.script); r.code != c.code {
-			t.Errorf("%s: status %d, want %d\n%s", c.script, r.code, c.code, r.stderr)
-		}
-	}
-	r := ftgo(t, "count", "-d", "0.2", target, "main.framed", "--", "sleep", "60")
-	if r.code != 0 {
-		t.Errorf("-d ended the program: status %d\n%s", r.code, r.stderr)
-	}
-}
-
 // TestKernelEndedBeforeItBegan: Ctrl-C while the probes are being defined is told, and is no
 // success.
 func TestKernelEndedBeforeItBegan(t *testing.T) {
@@ -342,27 +248,6 @@ func TestKernelEndedBeforeItBegan(t *testing.T) {
 			if code != 128+int(sig) || out.Len() > 0 || !strings.HasSuffix(errs.String(), "ftgo: place probes: told to end by signal: "+sig.String()+"; nothing was traced\n") {
 				t.Errorf("%q: %v: status %d\n%s%s", args, sig, code, out.String(), errs.String())
 			}
-		}
-	}
-}
-
-func TestKernelDemo(t *testing.T) {
-	tracetest.Kernel(t)
-	cmd := exec.Command(built(t), "demo", "-o", "json")
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, errs.String())
-	}
-	o := readObserved(t, string(out))
-	for name, want := range map[string]bookedFunction{
-		"main.fib": {1395, 1395, 0, 0}, "main.parseList": {997, 997, 0, 0}, "main.sleep": {100, 100, 0, 0},
-		"main.recovers": {11, 11, 0, 0}, "main.passes": {11, 0, 11, 0}, "main.panics": {11, 0, 11, 0},
-	} {
-		f := o.functions[name]
-		if got := (bookedFunction{f.Calls, f.Completed, f.Unwound, f.Open}); got != want {
-			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -201,58 +200,5 @@ func TestKernelWholeGoTool(t *testing.T) {
 	}
 	if o.functions["main.main"].Calls != 1 {
 		t.Errorf("main.main: %d calls, want 1", o.functions["main.main"].Calls)
-	}
-}
-
-func TestKernelOutputFormats(t *testing.T) {
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "flood")
-	for _, c := range []struct{ format, want string }{
-		{"csv", "function,calls,"},
-		{"tsv", "function\tcalls\t"},
-		{"table", "FUNCTION"},
-	} {
-		r := ftgo(t, "probe", "-o", c.format, target, "main.framed", "--", target, "-n", "11", "-g", "1")
-		if r.code != 0 || !strings.HasPrefix(r.stdout, c.want) || !strings.Contains(r.stdout, "main.framed") {
-			t.Errorf("-o %s: status %d\n%s%s", c.format, r.code, r.stdout, r.stderr)
-		}
-		for line := range strings.Lines(r.stdout) {
-			if len([]rune(line)) > 81 && c.format == "table" {
-				t.Errorf("line of %d columns: %q", len([]rune(line))-1, line)
-			}
-		}
-	}
-	r := ftgo(t, "probe", "--hist", target, "main.framed", "--", target, "-n", "11")
-	if !strings.Contains(r.stdout, "distribution") {
-		t.Errorf("no histogram:\n%s", r.stdout)
-	}
-}
-
-func TestKernelInterval(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "flood")
-	r := ran(t, "count", "-i", "0.1", "-o", "json", target, "main.framed", "--", target, "-for", "5s", "-g", "1")
-	var intervals, total uint64
-	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
-	for _, l := range lines[:len(lines)-2] {
-		var f functionLine
-		noError(t, json.Unmarshal([]byte(l), &f))
-		intervals += f.Calls
-	}
-	total = readObserved(t, r.stdout).functions["main.framed"].Calls
-	if len(lines) < 6 || intervals > total || intervals < total/4 {
-		t.Errorf("%d lines; intervals sum to %d of %d calls", len(lines), intervals, total)
-	}
-}
-
-func TestKernelCalls(t *testing.T) {
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "server")
-	for _, command := range []string{"probe", "count"} {
-		r := ftgo(t, command, "-n", "7", "-o", "json", target, "main.tick", "--", target, "-every", "100ms")
-		if n := readObserved(t, r.stdout).functions["main.tick"].Calls; r.code != 0 || n < 7 || n > 100 {
-			t.Errorf("%s -n 7 ended after %d calls with status %d\n%s", command, n, r.code, r.stderr)
-		}
 	}
 }

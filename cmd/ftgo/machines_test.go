@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
-	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // measuredBefore are a network and ftgo for a test without other machines: what runs "on" a host is told its
@@ -30,10 +28,6 @@ var measuredBefore = map[string]string{
 *) exec "$FTGO" "$@" ;;
 esac`,
 }
-
-// hereAs runs what a host is told here, under its name.
-const hereAs = `name=$1; shift; [ "$1" != deploy ] || exit 0
-exec unshare -u sh -c 'hostname "$1"; shift; exec sh -c "$*"' sh "$name" "$@"`
 
 // onMachines runs the shell commands of docs/many-machines.md, as a wording has them, and tells what they
 // print, and what is shown behind them.
@@ -97,40 +91,4 @@ func TestManyMachines(t *testing.T) {
 			t.Errorf("%s\nprints\n%s\nthe page says\n%s", script, out, shown)
 		}
 	})
-}
-
-// TestKernelManyMachines runs the same commands, each host being this one under another name: what they measure
-// is of that name, all of it is accounted for, and it is in each table.
-func TestKernelManyMachines(t *testing.T) {
-	tracetest.Kernel(t)
-	fixture.NeedLong(t) // each moment is as far ahead as the page has it
-	if _, err := exec.LookPath("unshare"); err != nil {
-		t.Skip(err)
-	}
-	if out, err := exec.Command("date", "-d", "+1 seconds").CombinedOutput(); err != nil {
-		t.Skipf("the page's date is GNU's: %v\n%s", err, out)
-	}
-	dir, shop := t.TempDir(), fmt.Sprintf("shop-%d", os.Getpid())
-	program := filepath.Join(dir, shop)
-	copyFile(t, fixture.Build(t, "server"), program)
-	server(t, program)
-	noError(t, os.Symlink(program, filepath.Join(dir, "shop")))
-	env := []string{"PATH=" + withStandIns(t, map[string]string{"ssh": hereAs}) + ":" + os.Getenv("PATH")}
-	wording := strings.NewReplacer("-p shop ", "-p "+shop+" ", "main.get", "main.tick", "-d 20", "-d 3")
-	onMachines(t, dir, env, wording, func(script, out, shown string) {
-		if shown != "" && !strings.Contains(out, "\nmain.tick ") || strings.Contains(script, "ftgo report") && !strings.Contains(out, "main.tick") {
-			t.Errorf("%s\nprints\n%s", script, out)
-		}
-		if strings.Contains(script, "--per-host") && !strings.Contains(out, "web") {
-			t.Errorf("%s\nhas no hosts\n%s", script, out)
-		}
-	})
-	for _, name := range []string{"web1.json", "web2.json", "web3.json", "web1.count.json", "ansible.json", "old/web1.json", "new/web3.json"} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		noError(t, err)
-		o := readObserved(t, string(text))
-		if s := o.summary; s.Probes == 0 || s.Delivered+s.Lost != s.Hits || !strings.Contains(string(text), `"host":"web`) {
-			t.Errorf("%s:\n%s", name, text)
-		}
-	}
 }

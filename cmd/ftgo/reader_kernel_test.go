@@ -1,26 +1,13 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
+	"syscall"
 	"testing"
+	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
-	"github.com/ftgo/ftgo/internal/machine"
-	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/internal/tracefs"
-	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
@@ -57,9 +44,7 @@ func TestKernelRaw(t *testing.T) {
 		{"OneSiteAnEvent", TestKernelOneSiteAnEvent},
 		{"EverythingArmed", TestKernelEverythingArmed},
 		{"Flood", TestKernelFlood},
-		{"Calls", TestKernelCalls},
 		{"AttachExact", TestKernelAttachExact},
-		{"TargetKilled", TestKernelTargetKilled},
 		{"Malloc", TestKernelMalloc},
 		{"Gccgo", TestKernelGccgo},
 		{"Instructions", TestKernelInstructions},
@@ -97,220 +82,81 @@ func TestKernelRawFlood(t *testing.T) {
 	same(t, o, b)
 }
 
-// TestKernelRawPID tells processes apart by what /proc says of threads.
-func TestKernelRawPID(t *testing.T) {
-	fixture.NeedLong(t)
+// TestKernelOnePID: of two processes of one file only the one that was asked for is seen, with either reader.
+func TestKernelOnePID(t *testing.T) {
 	tracetest.Kernel(t)
-	t.Setenv(readerVar, "raw")
-	target := fixture.Build(t, "server")
-	var pids []string
-	for range 2 {
-		cmd := exec.Command(target)
-		noError(t, cmd.Start())
-		defer func() { cmd.Process.Kill(); cmd.Wait() }()
-		pids = append(pids, fmt.Sprint(cmd.Process.Pid))
-	}
-	r := ftgo(t, "trace", "-n", "20", "-o", "json", "-p", pids[0], "main.tick")
-	calls := jsonLines(t, r.stdout, "call")
-	if r.code != 0 || len(calls) != 20 {
-		t.Fatalf("status %d, %d calls, want 20\n%s", r.code, len(calls), r.stderr)
-	}
-	for _, c := range calls {
-		if pid := fmt.Sprint(c["pid"]); pid != pids[0] {
-			t.Errorf("a call of process %s, want %s", pid, pids[0])
+	path := fixture.Build(t, "server")
+	target := server(t, path)
+	server(t, path, "-every", "1ms")
+	pid := fmt.Sprint(target.Process.Pid)
+	for _, reader := range []string{"pipe", "raw"} {
+		t.Setenv(readerVar, reader)
+		calls := jsonLines(t, ran(t, "trace", "-n", "20", "-o", "json", "-p", pid, "main.tick").stdout, "call")
+		if len(calls) != 20 {
+			t.Errorf("%s: %d calls, want 20", reader, len(calls))
+		}
+		for _, c := range calls {
+			if got := fmt.Sprint(c["pid"]); got != pid {
+				t.Errorf("%s: a call of process %s, want %s", reader, got, pid)
+			}
+		}
+		for _, command := range []string{"probe", "count"} {
+			began := time.Now()
+			o := readObserved(t, ran(t, command, "-d", "0.5", "-o", "json", "-p", pid, "main.tick").stdout)
+			// One call every 10 ms at most; the other process has ten times as many.
+			most := uint64(time.Since(began)/(10*time.Millisecond)) + 2
+			if n, s := o.functions["main.tick"].Calls, o.summary; n == 0 || n > most || s.Delivered+s.Lost != s.Hits {
+				t.Errorf("%s, %s: %d calls, want 1 to %d; %+v", reader, command, n, most, s)
+			}
 		}
 	}
-	r = ftgo(t, "count", "-n", "20", "-o", "json", "-p", pids[1], "main.tick")
-	if s := readObserved(t, r.stdout).summary; r.code != 0 || s.Delivered < 20 || s.Lost != 0 {
-		t.Errorf("status %d, summary %+v\n%s", r.code, s, r.stderr)
-	}
 }
 
-// TestKernelReadersAgree watches one run of a program by two sessions, one with each
-// reader: both see the same calls. Words of memory are compared where no other thread
-// writes to it: the sessions fetch one after the other.
+// TestKernelReadersAgree watches one run of a program by two tracers, one with each reader: both see the same calls,
+// with the same values, on the same goroutines. Words of memory are compared where no other thread writes to it: the
+// two fetch one after the other.
 func TestKernelReadersAgree(t *testing.T) {
-	f := tracetest.Kernel(t)
+	tracetest.Kernel(t)
 	fixture.NeedLong(t)
-	for _, c := range []struct {
-		target, pattern string
-		args            []string
-		values          bool
-	}{
-		{"exact", "main.*", nil, false},
-		{"lookup", "main.*", []string{"-n", "1009"}, true},
-		{"flood", "main.leaf", []string{"-n", "1009"}, true},
-	} {
+	for _, c := range []struct{ target, pattern string }{{"lookup", "main.*"}, {"flood", "main.leaf"}} {
 		t.Run(c.target, func(t *testing.T) {
 			target := fixture.Build(t, c.target)
-			text := sessionCalls{values: c.values}
-			text.start(t, f, target, c.pattern, false)
-			defer text.session.Close()
-			raw := sessionCalls{values: c.values}
-			raw.start(t, f, target, c.pattern, true)
-			defer raw.session.Close()
-			go text.read(t.Context())
-			go raw.read(t.Context())
-			if out, err := exec.Command(target, c.args...).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			text.finish(t)
-			raw.finish(t)
-			raw.compare(t, text.byGoroutine)
-		})
-	}
-}
-
-// TestKernelRawEqualsText reads what one session has recorded twice: as the text of the
-// trace file, which consumes nothing, and then raw. Calls are the same, as finely as text tells their times.
-func TestKernelRawEqualsText(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
-	for _, name := range []string{"lookup", "flood"} {
-		t.Run(name, func(t *testing.T) {
-			target := fixture.Build(t, name)
-			s := sessionCalls{values: true}
-			s.start(t, f, target, "main.*", true)
-			defer s.session.Close()
-			instance := filepath.Join(f.Dir(), "instances", s.session.Name)
-			clock, err := os.ReadFile(filepath.Join(instance, "trace_clock"))
-			noError(t, err)
-			// Text rounds the times of other clocks to microseconds (kernel/trace/trace.h, ns2usecs).
-			if s.step = 1000; strings.Contains(string(clock), "["+machine.Counter+"]") {
-				s.step = 1
+			var tracers []*child
+			for _, reader := range []string{"pipe", "raw"} {
+				t.Setenv(readerVar, reader)
+				tracers = append(tracers, tracer(t, "trace", "-o", "json", "--budget", "0", target, c.pattern))
 			}
 			if out, err := exec.Command(target, "-n", "1009").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			noError(t, s.session.Pause())
-			trace, err := os.ReadFile(filepath.Join(instance, "trace"))
-			noError(t, err)
-			text := sessionCalls{step: s.step, plan: s.plan}
-			text.from(t, textSource{bytes.NewReader(trace)}, func(_, printed int) int { return printed })
-			text.read(t.Context())
-			text.stream.Finish()
-			go s.read(t.Context())
-			s.finish(t)
-			s.compare(t, text.byGoroutine)
+			var seen []map[string][]string
+			for _, p := range tracers {
+				p.Process.Signal(syscall.SIGINT)
+				r := p.result(t)
+				r.succeeded(t)
+				seen = append(seen, byGoroutine(t, r.stdout))
+			}
+			calls := 0
+			for g, want := range seen[0] {
+				calls += len(want)
+				if got := seen[1][g]; !slices.Equal(got, want) {
+					t.Errorf("goroutine %s: %d calls by raw pages, %d by text:\n%.1000q\nby text\n%.1000q", g, len(got), len(want), got, want)
+				}
+			}
+			if len(seen[1]) != len(seen[0]) || calls < 1000 {
+				t.Errorf("%d goroutines by raw pages, %d by text, with %d calls", len(seen[1]), len(seen[0]), calls)
+			}
 		})
 	}
 }
 
-func clip(lines []string) string { return strings.Join(lines[:min(len(lines), 3)], "\n") }
-
-// sessionCalls are the calls that a session has seen.
-type sessionCalls struct {
-	values      bool   // are fetched
-	step        uint64 // times are compared as multiples of it, unless it is 0
-	plan        *uprobe.Plan
-	session     *tracefs.Session
-	stream      *pairing.Stream
-	byGoroutine map[string][]string
-	done        chan error
-}
-
-func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string, raw bool) {
+// byGoroutine are the calls of each goroutine without when they were.
+func byGoroutine(t *testing.T, text string) map[string][]string {
 	t.Helper()
-	var out bytes.Buffer
-	e := newEnv(&out, &out)
-	o := session.NewOptions(&e.Env)
-	o.Binary, o.Funcs, o.Signatures, o.Fetch = target, []string{pattern}, true, view.FetchFlags{StrLen: 64, Items: 8}
-	sel, err := o.Resolve(e.Say)
-	noError(t, err)
-	t.Cleanup(func() { sel.Binary.Close() })
-	lines, err := view.NewLines(o.View())
-	noError(t, err)
-	var values run.Values
-	if s.values {
-		if values, err = lines.Values(sel, f.Features()); err != nil {
-			t.Fatal(err)
-		}
+	calls := make(map[string][]string)
+	for _, c := range jsonLines(t, text, "call") {
+		g := fmt.Sprint(c["pid"], " ", c["goid"])
+		calls[g] = append(calls[g], fmt.Sprint(c["function"], c["tid"], c["depth"], c["end"], c["args"], c["results"]))
 	}
-	if s.plan, err = uprobe.New(sel.Binary, sel.Funcs, uprobe.Options{Features: f.Features(), Values: values}); err != nil {
-		t.Fatal(err)
-	}
-	if s.session, err = tracefs.Start(t.Context(), f, s.plan.Target(), uprobe.TraceEvents(s.plan.Events), tracefs.Options{Raw: raw}); err != nil {
-		t.Fatal(err)
-	}
-	s.from(t, s.session, s.session.Process)
-}
-
-// textSource is a trace in memory.
-type textSource struct{ io.Reader }
-
-func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.Reader.Read(buf) }
-
-// from makes the stream, whose calls are kept.
-func (s *sessionCalls) from(t *testing.T, src parse.Source, find func(tid, printed int) int) {
-	t.Helper()
-	s.byGoroutine, s.done = make(map[string][]string), make(chan error, 1)
-	own := &pairing.Selected{Biases: pairing.NewBiases(s.plan, false), Find: find}
-	var err error
-	if s.stream, err = pairing.NewStream(s.plan, src, own, s, pairing.Options{}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Return keeps a call.
-func (s *sessionCalls) Return(c *pairing.Call) {
-	g := fmt.Sprint(c.PID, " ", c.Goid)
-	if c.Goid == 0 {
-		g += fmt.Sprint(" thread ", c.TID)
-	}
-	line := fmt.Sprint(s.plan.Funcs[c.Func].Name, " ", c.TID, c.Depth, c.Outcome, c.Args, c.Results)
-	if s.step > 0 {
-		line += fmt.Sprint(c.CPU, (c.Start+s.step/2)/s.step, (c.End+s.step/2)/s.step)
-	}
-	s.byGoroutine[g] = append(s.byGoroutine[g], line)
-}
-
-func (s *sessionCalls) Entry(*pairing.Call)          {}
-func (s *sessionCalls) Counted(int, int)             {}
-func (s *sessionCalls) Kernel(*pairing.KernelEvent)  {}
-func (s *sessionCalls) Goroutine(*pairing.Goroutine) {}
-
-// read reads until the session has ended.
-func (s *sessionCalls) read(ctx context.Context) {
-	var err error
-	for err == nil {
-		_, err = s.stream.Read(ctx)
-	}
-	s.done <- err
-}
-
-// compare compares with the calls of each goroutine as seen in text.
-func (s *sessionCalls) compare(t *testing.T, text map[string][]string) {
-	t.Helper()
-	calls := 0
-	for g, want := range text {
-		calls += len(want)
-		if got := s.byGoroutine[g]; !slices.Equal(got, want) {
-			i := 0
-			for i < min(len(got), len(want)) && got[i] == want[i] {
-				i++
-			}
-			t.Errorf("goroutine %s: of %d calls by raw pages and %d by text, these are the first that differ:\n%s\nby text\n%s",
-				g, len(got), len(want), clip(got[i:]), clip(want[i:]))
-		}
-	}
-	if len(s.byGoroutine) != len(text) || calls < 1000 {
-		t.Errorf("%d goroutines by raw pages, %d by text, with %d calls", len(s.byGoroutine), len(text), calls)
-	}
-}
-
-// finish waits until all has been read.
-func (s *sessionCalls) finish(t *testing.T) {
-	t.Helper()
-	s.session.Stop()
-	if err := <-s.done; !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-	s.stream.Finish()
-	unparsed := s.stream.Counts(pairing.Counters{}).Unparsed
-	if lost, err := s.session.Overruns(); err != nil || lost+unparsed != 0 {
-		t.Errorf("%d events lost, %d not understood: %v", lost, unparsed, err)
-	}
-	if err := s.session.Close(); err != nil {
-		t.Error(err)
-	}
+	return calls
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -291,4 +292,18 @@ func TestKernelScriptFullDisk(t *testing.T) {
 			nothingOf(t, f, cmd.Process.Pid)
 		}
 	}
+}
+
+// TestKernelNoMemoryForScript: ring buffers that are larger than all memory are refused in one line.
+func TestKernelNoMemoryForScript(t *testing.T) {
+	f := tracetest.Kernel(t)
+	greet := fixture.Build(t, "greet")
+	cmd := exec.Command("sh", scriptFor(t, "--buffer", "1024G", greet, "main.add"), "-d", "60")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Run()
+	if code := cmd.ProcessState.ExitCode(); code != cli.ExitKernel || out.Len() > 0 || errs.String() != "rec.sh: ring buffers of 1073741824 KB for each CPU are not to be had\n" {
+		t.Errorf("status %d\n%s%s", code, out.String(), errs.String())
+	}
+	nothingOf(t, f, cmd.Process.Pid)
 }

@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -45,7 +44,6 @@ var neighbours = []neighbour{
 	{"ftgo trace", "", func(t *testing.T, _ *tracefs.FS, path string) func() map[string]uint64 {
 		return byFtgo(t, "trace", path)
 	}},
-	{"perf", "perf", byPerf},
 	{"bpftrace", "bpftrace", byBpftrace},
 }
 
@@ -212,52 +210,6 @@ func held(t *testing.T, args ...string) (end func() string) {
 		t.Fatalf("%q ended: %s", cmd.Args, out.String())
 	}
 	return nil
-}
-
-// byPerf has perf define its probes, in its own group, and records all CPUs.
-func byPerf(t *testing.T, f *tracefs.FS, path string) func() map[string]uint64 {
-	group := fmt.Sprintf("perf%d", os.Getpid())
-	run := func(args ...string) string {
-		t.Helper()
-		out, err := exec.Command("perf", args...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("perf %q: %v\n%s", args, err, out)
-		}
-		return string(out)
-	}
-	run("probe", "-q", "-x", path, "--add", group+":leaf="+shared["main.leaf"], "--add", group+":framed="+shared["main.framed"])
-	remove := sync.OnceFunc(func() { run("probe", "-q", "-d", group+":*") })
-	t.Cleanup(remove)
-	b, err := os.ReadFile(f.Dir() + "/uprobe_events")
-	noError(t, err)
-	for name, offset := range sharedSites(t, path) {
-		at, err := strconv.ParseUint(strings.TrimPrefix(offset, "0x"), 16, 64)
-		if err != nil || !bytes.Contains(b, fmt.Appendf(nil, "%s:0x%016x", path, at)) {
-			t.Fatalf("perf has not placed %s at %s:\n%s", name, offset, b)
-		}
-	}
-	data := filepath.Join(t.TempDir(), "perf.data")
-	end := held(t, "perf", "record", "-q", "-a", "-o", data, "-e", group+":leaf", "-e", group+":framed", "--", "cat", "FIFO")
-	return func() map[string]uint64 {
-		end()
-		remove()
-		// Now and then perf record writes the last record of a round of reading once more
-		// in the next one (on either side of a PERF_RECORD_FINISHED_ROUND in perf report -D,
-		// perf 6.1). No CPU has two hits in one nanosecond.
-		records := make(map[string]bool)
-		for record := range strings.Lines(run("script", "-i", data, "--ns", "-F", "cpu,time,event")) {
-			records[record] = true
-		}
-		calls := make(map[string]uint64)
-		for record := range records {
-			for name, event := range map[string]string{"main.leaf": "leaf", "main.framed": "framed"} {
-				if strings.Contains(record, group+":"+event+":") {
-					calls[name]++
-				}
-			}
-		}
-		return calls
-	}
 }
 
 // byBpftrace counts main.leaf with BPF, which takes no definition in tracefs. Not every

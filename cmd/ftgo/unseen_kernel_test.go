@@ -23,6 +23,7 @@ func TestKernelUnseen(t *testing.T) {
 		{[]string{"count", "-d", "0.1", "-p", pid, target, "main.lookup"}, "s: process " + pid + " runs " + server.Path + ", not " + target},
 		{[]string{"probe", "-d", "0.1", "-p", pid, "runtime.init.0"}, "process " + pid + " called none of these functions"},
 		{[]string{"probe", target, "main.lookup", "--", "true"}, "true, another file than " + target + ", called none of these functions (--fork "},
+		{[]string{"count", "-d", "0.2", target, "main.lookup", "--", "sleep", "60"}, "called none of these functions (--fork "}, // it does not wait for sleep
 		{[]string{"probe", "--fork", target, "main.lookup", "--", "true"}, "true and all children called none of these functions\n"},
 		{[]string{"probe", "--comm", "nobody", target, "main.lookup", "--", target, "-n", "0"}, "s: other processes had 2 calls"},
 		{[]string{"probe", "-d", "0.3", "-n", "9", server.Path, "main.main", "--", server.Path}, "no call is shown: 1 call had not ended"},

@@ -11,123 +11,57 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/tracefs"
-	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// writings are what may be done to a file under its reader; refused says what of it makes
-// probes impossible.
+// writings are what a shell may do to a file, $0, under its reader, where $1 is another program; refused says what of it
+// makes probes impossible.
 var writings = []struct {
 	name    string
 	refused bool
-	do      func(path string, stat os.FileInfo) error
+	script  string
 }{
-	{"truncated", true, func(path string, _ os.FileInfo) error { return os.Truncate(path, 4096) }},
-	{"emptied", true, func(path string, _ os.FileInfo) error { return os.Truncate(path, 0) }},
-	{"written over by another program", true, writeOver("exact")},
-	{"written over by another program of its size, its time put back", true, func(path string, stat os.FileInfo) error {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		// All instructions are one byte further on.
-		if err := os.WriteFile(path, append(b[:4096:4096], append([]byte{0x90}, b[4096:len(b)-1]...)...), 0o755); err != nil {
-			return err
-		}
-		return os.Chtimes(path, stat.ModTime(), stat.ModTime())
-	}},
-	{"longer", true, func(path string, _ os.FileInfo) error {
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
-			return err
-		}
-		_, err = f.WriteString("x")
-		f.Close()
-		return err
-	}},
-	{"removed", false, func(path string, _ os.FileInfo) error { return os.Remove(path) }},
-	{"replaced", false, func(path string, stat os.FileInfo) error {
-		if err := writeOver("exact")(path+".new", stat); err != nil {
-			return err
-		}
-		return os.Rename(path+".new", path)
-	}},
-	{"forbidden", false, func(path string, _ os.FileInfo) error { return os.Chmod(path, 0) }},
-}
-
-// builtTargets are built before, where there is a test to tell.
-var builtTargets = make(map[string]string)
-
-func writeOver(target string) func(string, os.FileInfo) error {
-	return func(path string, _ os.FileInfo) error {
-		b, err := os.ReadFile(builtTargets[target])
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(path, b, 0o755)
-	}
+	{"truncated", true, `truncate -s 4096 "$0"`},
+	{"emptied", true, `: >"$0"`},
+	{"written over by another program", true, `cat "$1" >"$0"`},
+	// All instructions are one byte further on.
+	{"written over by another program of its size, its time put back", true, `cp -p "$0" "$0.was"
+		{ head -c 4096 "$0.was"; printf '\220'; tail -c +4097 "$0.was" | head -c -1; } >"$0"; touch -r "$0.was" "$0"`},
+	{"longer", true, `printf x >>"$0"`},
+	{"removed", false, `rm "$0"`},
+	{"replaced", false, `cp "$1" "$0.new"; mv "$0.new" "$0"`},
+	{"forbidden", false, `chmod 0 "$0"`},
 }
 
 // TestKernelWrittenWhilePlanned: a file that changes while its functions are decoded is not
 // probed; if another takes its name, the one that was read is.
 func TestKernelWrittenWhilePlanned(t *testing.T) {
 	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
-	flood := fixture.Build(t, "flood")
-	builtTargets["exact"] = fixture.Build(t, "exact")
+	tracetest.Kernel(t)
+	flood, exact := fixture.Build(t, "flood"), fixture.Build(t, "exact")
 	for _, w := range writings {
-		commands := []string{"probe"}
-		if w.name == "truncated" {
-			commands = []string{"probe", "count", "trace"}
-		}
-		for _, command := range commands {
+		for _, command := range []string{"probe", "count", "trace"} {
 			t.Run(w.name+" under "+command, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "flood")
 				copyFile(t, flood, path)
-				stat, err := os.Stat(path)
-				noError(t, err)
-				var out, errs written
-				e := newEnv(&out, &errs)
-				e.Adjust = func(features tracefs.Features) tracefs.Features { // when the file has been opened
-					if err := w.do(path, stat); err != nil {
-						t.Error(err)
+				opened := func(e *env) {
+					e.Adjust = func(features tracefs.Features) tracefs.Features { // when the file has been opened
+						if out, err := exec.Command("sh", "-ec", w.script, path, exact).CombinedOutput(); err != nil {
+							t.Errorf("%v\n%s", err, out)
+						}
+						return features
 					}
-					return features
 				}
-				code := e.run(t.Context(), []string{command, "-d", "0.05", path, "main.leaf"})
+				r := ftgoOn(t, opened, command, "-d", "0.05", path, "main.leaf")
 				switch {
-				case w.refused && (code != cli.ExitFailed || len(out.String()) > 0 || strings.Count(errs.String(), "\n") != 1 || !strings.HasPrefix(errs.String(), "ftgo: "+path+": ")):
-					t.Errorf("status %d\n%s%s", code, out.String(), errs.String())
-				case !w.refused && code != cli.ExitOK:
-					t.Errorf("status %d\n%s%s", code, out.String(), errs.String())
+				case w.refused && (r.code != cli.ExitFailed || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.HasPrefix(r.stderr, "ftgo: "+path+": ")):
+					t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+				case !w.refused && r.code != cli.ExitOK:
+					t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
 				}
 			})
 		}
-		t.Run(w.name+" when it is planned", func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "flood")
-			copyFile(t, flood, path)
-			b, err := offsets.Open(path)
-			noError(t, err)
-			defer b.Close()
-			stat, err := os.Stat(path)
-			noError(t, err)
-			leaf, ok := b.Lookup("main.leaf")
-			if !ok {
-				t.Fatal("no main.leaf")
-			}
-			plan, err := uprobe.New(b, []*offsets.Func{leaf}, uprobe.Options{Features: f.Features()})
-			noError(t, err)
-			noError(t, w.do(path, stat))
-			session, err := tracefs.Start(t.Context(), f, plan.Target(), uprobe.TraceEvents(plan.Events), tracefs.Options{BufferKB: 64})
-			if err == nil {
-				err = session.Close()
-			}
-			if w.refused != (err != nil) {
-				t.Errorf("%v", err)
-			}
-		})
 	}
 }
 
