@@ -22,9 +22,8 @@ import (
 func hitsOf(t *testing.T, f *tracefs.FS, pid int) (hits uint64) {
 	t.Helper()
 	read := func(name string) string {
-		b, err := os.ReadFile(f.Dir() + "/" + name)
-		noError(t, err)
-		return string(b)
+		b := readFile(t, f.Dir()+"/"+name)
+		return b
 	}
 	events := make(map[string]bool)
 	for _, m := range regexp.MustCompile(`(?m)^p:ftgo_`+strconv.Itoa(pid)+`_\w+/(\w+) `).FindAllStringSubmatch(read("uprobe_events"), -1) {

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -83,10 +82,9 @@ func probeSelftimed(t *testing.T, target string) (rows map[string]boundedRow, co
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	b, err := os.ReadFile(data)
-	noError(t, err)
+	b := readFile(t, data)
 	rows = make(map[string]boundedRow)
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(b) {
 		var row struct {
 			boundedRow
 			Probing *toldCost

@@ -231,10 +231,9 @@ func waitRead(t *testing.T, f *tracefs.FS, pid int) {
 		noError(t, err)
 		unread := 0
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			noError(t, err)
+			text := readFile(t, file)
 			var n int
-			_, err = fmt.Sscanf(string(text), "entries: %d", &n) // kernel/trace/trace.c, tracing_stats_read
+			_, err = fmt.Sscanf(text, "entries: %d", &n) // kernel/trace/trace.c, tracing_stats_read
 			noError(t, err)
 			unread += n
 		}
@@ -251,10 +250,9 @@ func waitRead(t *testing.T, f *tracefs.FS, pid int) {
 // fs/exec.c, exec_mmap, takes it over.)
 func peakMemory(t *testing.T, pid int) (kb int) {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	noError(t, err)
-	_, peak, _ := strings.Cut(string(text), "VmHWM:")
-	_, err = fmt.Sscan(peak, &kb)
+	text := readFile(t, fmt.Sprintf("/proc/%d/status", pid))
+	_, peak, _ := strings.Cut(text, "VmHWM:")
+	_, err := fmt.Sscan(peak, &kb)
 	noError(t, err)
 	return kb
 }

@@ -74,10 +74,9 @@ func remainsOf(t *testing.T, f *tracefs.FS, pid int) (instances, groups int) {
 // tracingMounts are the lines of mountinfo that tracing is concerned with.
 func tracingMounts(t *testing.T) string {
 	t.Helper()
-	b, err := os.ReadFile("/proc/self/mountinfo")
-	noError(t, err)
+	b := readFile(t, "/proc/self/mountinfo")
 	var text strings.Builder
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(b) {
 		if strings.Contains(line, "tracefs") || strings.Contains(line, "debugfs") {
 			text.WriteString(line)
 		}

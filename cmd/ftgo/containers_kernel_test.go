@@ -21,9 +21,8 @@ import (
 // have ended.
 func cgroup(t *testing.T, kind, name string) (dir string) {
 	t.Helper()
-	text, err := os.ReadFile("/proc/self/mountinfo")
-	noError(t, err)
-	for _, m := range procfs.ParseMounts(string(text)) {
+	text := readFile(t, "/proc/self/mountinfo")
+	for _, m := range procfs.ParseMounts(text) {
 		if m.Kind != kind || m.Root != "/" {
 			continue
 		}

@@ -52,9 +52,8 @@ func TestKernelContainersPage(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(fixture.Root(), "docs/containers.md"))
-	noError(t, err)
-	_, commands := blocksIn(string(text))
+	text := readFile(t, filepath.Join(fixture.Root(), "docs/containers.md"))
+	_, commands := blocksIn(text)
 	if len(commands) < 10 {
 		t.Fatalf("the page has %q", commands)
 	}

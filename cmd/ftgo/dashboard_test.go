@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -15,12 +14,7 @@ import (
 
 // TestDashboard: docs/grafana-dashboard.json asks for metrics that docs/formats.md has, by labels that these have.
 func TestDashboard(t *testing.T) {
-	read := func(name string) []byte {
-		t.Helper()
-		b, err := os.ReadFile(filepath.Join(fixture.Root(), "docs", name))
-		noError(t, err)
-		return b
-	}
+	read := func(name string) string { return readFile(t, filepath.Join(fixture.Root(), "docs", name)) }
 	var dashboard struct {
 		Templating struct {
 			List []struct{ Name, Definition string }
@@ -32,10 +26,10 @@ func TestDashboard(t *testing.T) {
 			Targets     []struct{ Expr, LegendFormat string }
 		}
 	}
-	noError(t, json.Unmarshal(read("grafana-dashboard.json"), &dashboard))
+	noError(t, json.Unmarshal([]byte(read("grafana-dashboard.json")), &dashboard))
 	// What a metric may be asked for, and its labels; targets of Prometheus have more.
 	labels := map[string]string{}
-	for _, m := range regexp.MustCompile("(?m)^\\| `(ftgo_\\w+)` \\| (\\w+) \\| ([^|]*) \\|").FindAllStringSubmatch(string(read("formats.md")), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `(ftgo_\\w+)` \\| (\\w+) \\| ([^|]*) \\|").FindAllStringSubmatch(read("formats.md"), -1) {
 		if m[2] != "histogram" {
 			labels[m[1]] = m[3]
 			continue
@@ -105,7 +99,7 @@ func TestDashboard(t *testing.T) {
 			}
 		}
 		file := filepath.Join(t.TempDir(), "rules.yml")
-		noError(t, os.WriteFile(file, []byte(rules.String()), 0o600))
+		fixture.Write(t, file, rules.String())
 		if out, err := exec.Command(promtool, "check", "rules", file).CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s", err, out)
 		}

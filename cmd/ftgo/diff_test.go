@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -105,9 +104,8 @@ func TestDiff(t *testing.T) {
 			t.Errorf("-o %s: status %d\n%q\n%q", format, r.code, r.stdout, r.stderr)
 		}
 	}
-	page, err := os.ReadFile(filepath.Join(fixture.Root(), "docs", "examples", "diff.md"))
-	noError(t, err)
-	if r := ftgo(t, "diff", "--compare", "calls,latency,tail", old, same, third, "--", slower, slow2); !strings.Contains(string(page), "\n```\n"+r.stdout+"```\n") {
+	page := readFile(t, filepath.Join(fixture.Root(), "docs", "examples", "diff.md"))
+	if r := ftgo(t, "diff", "--compare", "calls,latency,tail", old, same, third, "--", slower, slow2); !strings.Contains(page, "\n```\n"+r.stdout+"```\n") {
 		t.Errorf("docs/examples/diff.md does not show\n%s", r.stdout)
 	}
 }

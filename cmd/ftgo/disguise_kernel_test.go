@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,9 +26,8 @@ func TestKernelDisguises(t *testing.T) {
 			data := filepath.Join(t.TempDir(), "data")
 			r := ran(t, "trace", "-o", format, "-w", data, target, "main.take(n, s)", "--", target, "-n", fmt.Sprint(rounds))
 			noError(t, json.Unmarshal([]byte(r.stdout), &texts))
-			b, err := os.ReadFile(data)
-			noError(t, err)
-			return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n"), texts
+			b := readFile(t, data)
+			return strings.Split(strings.TrimSuffix(b, "\n"), "\n"), texts
 		}
 		lines, texts := trace("table")
 		lines = slices.DeleteFunc(lines, func(line string) bool { return !strings.Contains(line, "main.take(") })

@@ -122,9 +122,8 @@ func TestKernelExamples(t *testing.T) {
 	}
 	texts := map[string]string{}
 	for _, page := range pages {
-		b, err := os.ReadFile(page)
-		noError(t, err)
-		texts[page] = string(b)
+		b := readFile(t, page)
+		texts[page] = b
 	}
 	texts["README.md"] = readme(t)
 	noError(t, os.WriteFile(filepath.Join(dir, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755))

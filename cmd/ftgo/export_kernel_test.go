@@ -120,7 +120,7 @@ func TestKernelExport(t *testing.T) {
 	dir := t.TempDir()
 	exact, path, list := fixture.Build(t, "exact"), filepath.Join(dir, "program"), filepath.Join(dir, "functions")
 	write := func(text string) {
-		noError(t, os.WriteFile(list, []byte(text), 0o600))
+		fixture.Write(t, list, text)
 	}
 	write("main.descend # it grows stacks\n")
 	const each = 634 // calls of main.descend
@@ -257,7 +257,7 @@ func TestKernelExportLog(t *testing.T) {
 	dir := t.TempDir()
 	path, list, name := filepath.Join(dir, "program"), filepath.Join(dir, "functions"), filepath.Join(dir, "log")
 	copyFile(t, fixture.Build(t, "exact"), path)
-	noError(t, os.WriteFile(list, []byte("main.descend\n"), 0o600))
+	fixture.Write(t, list, "main.descend\n")
 	log, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	noError(t, err)
 	defer log.Close()

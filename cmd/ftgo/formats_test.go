@@ -89,22 +89,20 @@ func TestFormatsKeys(t *testing.T) {
 	if _, err := schema.Named("line"); err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(filepath.Join(schema.Dir(), "line.json"))
-	noError(t, err)
+	b := readFile(t, filepath.Join(schema.Dir(), "line.json"))
 	var line struct {
 		OneOf []struct {
 			Ref string `json:"$ref"`
 		}
 	}
-	noError(t, json.Unmarshal(b, &line))
+	noError(t, json.Unmarshal([]byte(b), &line))
 	known := []string{"line.json", "value.json"}
 	var text strings.Builder
 	for _, one := range line.OneOf {
 		known = append(known, one.Ref)
-		b, err := os.ReadFile(filepath.Join(schema.Dir(), one.Ref))
-		noError(t, err)
+		b := readFile(t, filepath.Join(schema.Dir(), one.Ref))
 		var s keySchema
-		noError(t, json.Unmarshal(b, &s))
+		noError(t, json.Unmarshal([]byte(b), &s))
 		name := strings.TrimSuffix(one.Ref, ".json")
 		fmt.Fprintf(&text, "### %s\n\n%s ([schema](schema/%s)):\n\n| key | is |\n|---|---|\n%s\n\n",
 			strings.ToUpper(name[:1])+strings.ReplaceAll(name[1:], "-", " "), strings.ToUpper(s.Title[:1])+s.Title[1:], one.Ref, strings.Join(s.rows(t, ""), "\n"))
@@ -117,10 +115,8 @@ func TestFormatsKeys(t *testing.T) {
 		}
 	}
 	page := filepath.Join(fixture.Root(), "docs", "formats.md")
-	if b, err = os.ReadFile(page); err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(b), keysBegin)
+	b = readFile(t, page)
+	before, rest, found := strings.Cut(b, keysBegin)
 	got, after, ended := strings.Cut(rest, keysEnd)
 	if !found || !ended {
 		t.Fatalf("%s has no place for keys:\n%s%s", page, keysBegin, keysEnd)
@@ -132,13 +128,12 @@ func TestFormatsKeys(t *testing.T) {
 	if os.Getenv("FTGO_UPDATE") == "" {
 		t.Fatalf("%s says\n%s\ndocs/schema makes it (FTGO_UPDATE=1)\n%s", page, got, want)
 	}
-	noError(t, os.WriteFile(page, []byte(before+keysBegin+want+keysEnd+after), 0o644))
+	fixture.Write(t, page, before+keysBegin+want+keysEnd+after)
 }
 
 // TestFormatsColumns: docs/formats.md has the headers of CSV.
 func TestFormatsColumns(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join(fixture.Root(), "docs", "formats.md"))
-	noError(t, err)
+	b := readFile(t, filepath.Join(fixture.Root(), "docs", "formats.md"))
 	var header bytes.Buffer
 	for name, write := range map[string]func() error{
 		"probe":  func() error { return render.Functions(&header, render.CSV, nil, render.Options{Latency: true}) },
@@ -151,7 +146,7 @@ func TestFormatsColumns(t *testing.T) {
 	} {
 		header.Reset()
 		noError(t, write())
-		if !strings.Contains(string(b), "\n```\n"+header.String()+"```\n") || header.Len() < 10 {
+		if !strings.Contains(b, "\n```\n"+header.String()+"```\n") || header.Len() < 10 {
 			t.Errorf("docs/formats.md does not have the columns of %s: %s", name, &header)
 		}
 	}
@@ -162,7 +157,7 @@ func TestFormatsColumns(t *testing.T) {
 	more := render.Options{Latency: true, Sched: true, Errors: true, Budgeted: true}
 	noError(t, render.Functions(&header, render.CSV, nil, more))
 	for column := range strings.SplitSeq(strings.TrimSpace(header.String()), ",") {
-		if !slices.Contains(always, column) && !strings.Contains(string(b), "`"+column+"`") {
+		if !slices.Contains(always, column) && !strings.Contains(b, "`"+column+"`") {
 			t.Errorf("docs/formats.md does not have the column %s of probe", column)
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -51,9 +50,8 @@ func TestKernelBesideTracePipe(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, talk.String())
 			}
-			b, err := os.ReadFile(data)
-			noError(t, err)
-			o, want := readObserved(t, string(b)), readBooks(t, string(out))
+			b := readFile(t, data)
+			o, want := readObserved(t, b), readBooks(t, string(out))
 			for _, name := range one {
 				if got := o.functions[name].Calls; got != want.Functions[name].Calls || got == 0 {
 					t.Errorf("%s: %d calls, want %d", name, got, want.Functions[name].Calls)

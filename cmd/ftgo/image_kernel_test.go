@@ -26,11 +26,11 @@ type stage struct {
 // image carries out the steps of a Dockerfile, and returns the last stage.
 func image(t *testing.T, file string) *stage {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(fixture.Root(), file))
-	noError(t, err)
+	text := readFile(t, filepath.Join(fixture.Root(), file))
 	named := make(map[string]*stage)
 	var s *stage
-	for line := range strings.Lines(string(text)) {
+	var err error
+	for line := range strings.Lines(text) {
 		step, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		words := strings.Fields(rest)
 		switch step {

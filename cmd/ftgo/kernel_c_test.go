@@ -1,39 +1,14 @@
 package main
 
 import (
-	"bufio"
-	"fmt"
-	"io"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
-
-// waiting starts a program that says "ready" and waits for a line.
-func waiting(t *testing.T, path string, args ...string) (p *child, goOn func() string) {
-	t.Helper()
-	p = &child{Cmd: exec.Command(path, args...)}
-	in, err := p.StdinPipe()
-	noError(t, err)
-	out, err := p.StdoutPipe()
-	noError(t, err)
-	noError(t, p.Start())
-	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
-	p.lines = bufio.NewReader(out)
-	if line, err := p.lines.ReadString('\n'); err != nil || line != "ready\n" {
-		t.Fatalf("%s said %q, %v", path, line, err)
-	}
-	return p, func() string {
-		io.WriteString(in, "\n")
-		rest, err := io.ReadAll(p.lines)
-		noError(t, err)
-		p.Wait()
-		return string(rest)
-	}
-}
 
 // TestKernelMalloc probes a library in a process that has it mapped, by the name that
 // people know it by.
@@ -42,15 +17,10 @@ func TestKernelMalloc(t *testing.T) {
 	tracetest.Kernel(t)
 	path := fixture.Compile(t, "gcc", "c/mallocs.c", "-O2")
 	for _, command := range []string{"count", "probe"} {
-		p, goOn := waiting(t, path, "1009")
-		tr := tracer(t, command, "-o", "json", "-p", fmt.Sprint(p.Process.Pid), "libc", "malloc")
-		if said := goOn(); said != "malloc 1009\n" {
-			t.Errorf("the target said %q", said)
-		}
-		if code := tr.end(t); code != 0 {
-			t.Errorf("%s: status %d\n%s", command, code, tr.err.String())
-		}
-		f := readObserved(t, tr.out.String()).functions["malloc"]
+		m := family(t, path, "1009")
+		r := attached(t, m, command, "-o", "json", "-p", m.pid(), "libc", "malloc")
+		r.succeeded(t)
+		f := readObserved(t, r.stdout).functions["malloc"]
 		if f.Calls != 1009 || command == "probe" && f.Completed != 1009 {
 			t.Errorf("%s: %d calls of malloc, %d completed; want 1009", command, f.Calls, f.Completed)
 		}
@@ -68,16 +38,11 @@ func TestKernelGccgo(t *testing.T) {
 	}
 	path := fixture.Compile(t, compiler, "gccgo/add.go")
 	for _, c := range []struct{ binary, function string }{{path, "main.add"}, {"libgo", "fmt.Println"}} {
-		p, goOn := waiting(t, path, "1009", "13")
-		tr := tracer(t, "probe", "-o", "json", "-p", fmt.Sprint(p.Process.Pid), c.binary, c.function)
-		if said := goOn(); !strings.HasSuffix(said, "add 1009 println 13\n") {
-			t.Errorf("the target said %q", said)
-		}
-		if code := tr.end(t); code != 0 {
-			t.Errorf("status %d\n%s", code, tr.err.String())
-		}
+		m := family(t, path, "1009", "13")
+		r := attached(t, m, "probe", "-o", "json", "-p", m.pid(), c.binary, c.function)
+		r.succeeded(t)
 		want := map[string]uint64{"main.add": 1009, "fmt.Println": 13}[c.function]
-		f := readObserved(t, tr.out.String()).functions[c.function]
+		f := readObserved(t, r.stdout).functions[c.function]
 		if f.Calls != want || f.Completed != want || f.NS.Max <= 0 {
 			t.Errorf("%s: %d calls, %d completed, maximum %d ns; want %d", c.function, f.Calls, f.Completed, f.NS.Max, want)
 		}
@@ -104,12 +69,10 @@ func TestKernelShortLivedPIE(t *testing.T) {
 	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "flood", "-buildmode=pie")
-	var out, errs written
-	script := fmt.Sprintf("%s -n 17 -g 1; %s -n 13 -g 1", target, target)
-	code := execute(t.Context(), []string{"probe", "-o", "json", target, "main.*", "--", "sh", "-c", script}, &out, &errs)
-	f := readObserved(t, out.String()).functions["main.framed"]
-	if code != 0 || f.Calls != 30 || f.Completed != 30 {
-		t.Errorf("status %d, %d calls, %d completed, want 30\n%s", code, f.Calls, f.Completed, errs.String())
+	data := filepath.Join(t.TempDir(), "data")
+	ran(t, "probe", "-o", "json", "-w", data, target, "main.*", "--", "sh", "-c", `"$0" -n 17 -g 1; "$0" -n 13 -g 1`, target)
+	if f := readObserved(t, readFile(t, data)).functions["main.framed"]; f.Calls != 30 || f.Completed != 30 {
+		t.Errorf("%d calls, %d completed, want 30", f.Calls, f.Completed)
 	}
 }
 

@@ -30,16 +30,7 @@ type child struct {
 // server starts the endless target and waits until it is ready.
 func server(t *testing.T, path string, args ...string) *child {
 	t.Helper()
-	p := &child{Cmd: exec.Command(path, args...)}
-	pipe, err := p.StdoutPipe()
-	noError(t, err)
-	noError(t, p.Start())
-	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
-	p.lines = bufio.NewReader(pipe)
-	if line, err := p.lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "ready") {
-		t.Fatalf("server said %q, %v", line, err)
-	}
-	return p
+	return family(t, append([]string{path}, args...)...).child
 }
 
 // books ends the server and reads what it says of itself.
@@ -211,9 +202,7 @@ func TestKernelAttachExact(t *testing.T) {
 
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
-	b, err := os.ReadFile(from)
-	noError(t, err)
-	noError(t, os.WriteFile(to, b, 0o755))
+	noError(t, os.WriteFile(to, []byte(readFile(t, from)), 0o755))
 }
 
 // TestKernelOddPaths: the kernel itself takes no blanks in paths.

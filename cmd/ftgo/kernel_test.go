@@ -189,7 +189,7 @@ func TestKernelWholeGoTool(t *testing.T) {
 	config := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", config)
 	noError(t, os.MkdirAll(config+"/go/telemetry", 0o755))
-	noError(t, os.WriteFile(config+"/go/telemetry/mode", []byte("off"), 0o644))
+	fixture.Write(t, config+"/go/telemetry/mode", "off")
 	r := ran(t, "count", "--wrappers", "-o", "json", goTool, "*", "--", goTool, "version")
 	o := readObserved(t, r.stdout)
 	if o.summary.Functions < 14000 {

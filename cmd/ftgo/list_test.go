@@ -84,8 +84,7 @@ func TestListWrappers(t *testing.T) {
 func moved(t *testing.T, name string) string {
 	t.Helper()
 	path := fixture.BuildWith(t, fixture.Current, name, "-ldflags=-s -w")
-	data, err := os.ReadFile(path)
-	noError(t, err)
+	data := []byte(readFile(t, path))
 	f, err := elf.Open(path)
 	noError(t, err)
 	defer f.Close()

@@ -33,8 +33,7 @@ esac`,
 // print, and what is shown behind them.
 func onMachines(t *testing.T, dir string, env []string, wording *strings.Replacer, ran func(script, out, shown string)) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(fixture.Root(), "docs", "many-machines.md"))
-	noError(t, err)
+	b := readFile(t, filepath.Join(fixture.Root(), "docs", "many-machines.md"))
 	run := func(script string) string {
 		cmd := exec.Command("sh", "-eu", "-c", wording.Replace(script))
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
@@ -46,7 +45,7 @@ func onMachines(t *testing.T, dir string, env []string, wording *strings.Replace
 		}
 		return string(out)
 	}
-	blocks := fenced.FindAllStringSubmatch(string(b), -1)
+	blocks := fenced.FindAllStringSubmatch(b, -1)
 	scripts := 0
 	for i, block := range blocks {
 		switch {
@@ -81,10 +80,10 @@ func TestManyMachines(t *testing.T) {
 		old := []behaviour{{"main.get", 1000 + 5*i*(i-1), 76e3, 2}, {"main.put", 200, 12e3, 0}}
 		now := []behaviour{{"main.get", 1005, 84e3, 2}, {"main.put", 200, 12e3, 0}}
 		for age, text := range map[string]string{"old": ranWith(t, uint64(i), host, old...), "new": ranWith(t, uint64(i+10), host, now...)} {
-			noError(t, os.WriteFile(filepath.Join(bin, age+"-"+host), []byte(text), 0o600))
+			fixture.Write(t, filepath.Join(bin, age+"-"+host), text)
 		}
 	}
-	noError(t, os.WriteFile(filepath.Join(bin, "recording"), []byte(madeUp), 0o600))
+	fixture.Write(t, filepath.Join(bin, "recording"), madeUp)
 	env := []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "FAKES=" + bin, "FTGO=" + built(t), "FAKE_HOST=", "TZ=UTC"}
 	onMachines(t, dir, env, strings.NewReplacer(), func(script, out, shown string) {
 		if shown != "" && out != shown {

@@ -15,8 +15,7 @@ import (
 func TestKernelMappedFile(t *testing.T) {
 	fixture.NeedLong(t)
 	tracetest.Kernel(t)
-	program, err := os.ReadFile(fixture.Build(t, "family"))
-	noError(t, err)
+	program := []byte(readFile(t, fixture.Build(t, "family")))
 	for _, command := range []string{"count", "probe"} {
 		dir := t.TempDir()
 		target, decoy := filepath.Join(dir, "libline.so.\n1"), filepath.Join(dir, `libline.so.\0121`)

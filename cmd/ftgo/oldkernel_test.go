@@ -168,15 +168,14 @@ func topLevel(t *testing.T, f *tracefs.FS) string {
 	t.Helper()
 	var b strings.Builder
 	for _, name := range []string{"trace_clock", "buffer_size_kb", "tracing_on", "set_event", "current_tracer"} {
-		text, err := os.ReadFile(filepath.Join(f.Dir(), name))
-		noError(t, err)
+		text := readFile(t, filepath.Join(f.Dir(), name))
 		// The first use of a buffer gives it the size that it says it would have.
-		_, size, expands := strings.Cut(string(text), "(expanded: ")
+		_, size, expands := strings.Cut(text, "(expanded: ")
 		if expands {
-			text = []byte(strings.Replace(size, ")", "", 1))
+			text = strings.Replace(size, ")", "", 1)
 		}
-		if kb, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && name == "buffer_size_kb" {
-			text = []byte(strconv.Itoa(kb/4) + " pages\n") // which the kernel rounds up to
+		if kb, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && name == "buffer_size_kb" {
+			text = strconv.Itoa(kb/4) + " pages\n" // which the kernel rounds up to
 		}
 		fmt.Fprintf(&b, "%s: %s", name, text)
 	}

@@ -29,8 +29,7 @@ func TestKernelOptionsOfOthers(t *testing.T) {
 			}
 			for option, value := range options {
 				file := filepath.Join(f.Dir(), "options", option)
-				before, err := os.ReadFile(file)
-				noError(t, err)
+				before := []byte(readFile(t, file))
 				t.Cleanup(func() {
 					if now, err := os.ReadFile(file); err != nil || string(now) != value+"\n" {
 						t.Errorf("%s reads %q, %v", file, now, err)

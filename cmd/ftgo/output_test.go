@@ -19,7 +19,7 @@ func TestOutputFileInUse(t *testing.T) {
 	copyFile(t, fixture.Build(t, "lookup"), target)
 	copyFile(t, fixture.Build(t, "greet"), other)
 	rec := filepath.Join(dir, "rec")
-	noError(t, os.WriteFile(rec, []byte(madeUp), 0o644))
+	fixture.Write(t, rec, madeUp)
 	for _, c := range []struct {
 		file string
 		args []string
@@ -32,8 +32,7 @@ func TestOutputFileInUse(t *testing.T) {
 		{other, []string{"count", "--dry-run", target, "main.lookup", "--", other}},
 		{rec, []string{"report", rec}},
 	} {
-		before, err := os.ReadFile(c.file)
-		noError(t, err)
+		before := []byte(readFile(t, c.file))
 		open, err := os.Open(c.file)
 		noError(t, err)
 		defer open.Close()

@@ -67,11 +67,10 @@ func TestKernelFullRoot(t *testing.T) {
 	cmd := exec.Command(static(t), "probe", "-o", "json", "-p", m.pid(), "main.work")
 	p := start(t, cmd)
 	p.await(t)
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
-	noError(t, err)
+	status := readFile(t, fmt.Sprintf("/proc/%d/status", p.Process.Pid))
 	// DAC_OVERRIDE, DAC_READ_SEARCH, NET_BIND_SERVICE, SYS_PTRACE, SYS_ADMIN, SYS_NICE and LEASE.
 	for _, want := range []string{"CapPrm:\t0000000010a80406\n", "CapEff:\t0000000010a80406\n", "NoNewPrivs:\t1\n"} {
-		if !strings.Contains(string(status), want) {
+		if !strings.Contains(status, want) {
 			t.Errorf("no %q in\n%s", want, status)
 		}
 	}
@@ -122,11 +121,10 @@ func TestKernelOneCapability(t *testing.T) {
 func TestKernelUnit(t *testing.T) {
 	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
-	unit, err := os.ReadFile(filepath.Join(fixture.Root(), "scripts/packaging/ftgo-export@.service"))
-	noError(t, err)
-	_, after, _ := strings.Cut(string(unit), "\nAmbientCapabilities=")
+	unit := readFile(t, filepath.Join(fixture.Root(), "scripts/packaging/ftgo-export@.service"))
+	_, after, _ := strings.Cut(unit, "\nAmbientCapabilities=")
 	line, _, _ := strings.Cut(after, "\n")
-	if !strings.Contains(string(unit), "\nCapabilityBoundingSet="+line+"\n") || line == "" {
+	if !strings.Contains(unit, "\nCapabilityBoundingSet="+line+"\n") || line == "" {
 		t.Errorf("the bounding set is not %q", line)
 	}
 	capabilities := strings.Fields(line)
@@ -142,7 +140,7 @@ exec "$@"`
 	program, list := filepath.Join(dir, name), filepath.Join(dir, name+".functions")
 	copyFile(t, fixture.Build(t, "family"), program)
 	fixture.Write(t, list, "main.held\n")
-	_, after, _ = strings.Cut(string(unit), "\nExecStart=/usr/bin/ftgo ")
+	_, after, _ = strings.Cut(unit, "\nExecStart=/usr/bin/ftgo ")
 	line, _, _ = strings.Cut(after, "\n")
 	line = strings.NewReplacer("${FTGO_LISTEN}", "127.0.0.1:0", "$FTGO_FLAGS", "", "@/etc/ftgo/%i.functions", "@"+list, "%i", name).Replace(line)
 	e := serving(t, start(t, confined(append([]string{static(t)}, strings.Fields(line)...)...)))
@@ -250,9 +248,8 @@ func TestKernelUserRefused(t *testing.T) {
 // with variables for who that is, and one that closes it.
 func privilegesPage(t *testing.T) []string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(fixture.Root(), "docs/privileges.md"))
-	noError(t, err)
-	_, commands := blocksIn(string(page))
+	page := readFile(t, filepath.Join(fixture.Root(), "docs/privileges.md"))
+	_, commands := blocksIn(page)
 	if len(commands) != 5 {
 		t.Fatalf("docs/privileges.md has %q", commands)
 	}

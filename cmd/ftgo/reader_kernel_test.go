@@ -53,14 +53,14 @@ func TestKernelRaw(t *testing.T) {
 		{"SharedLibrary", TestKernelSharedLibrary},
 		{"TraceAdd", TestKernelTraceAdd},
 		{"TracePrintln", TestKernelTracePrintln},
-		{"TraceServer", TestKernelTraceServer},
+		{"TraceShown", TestKernelTraceShown},
 		{"TraceWhere", TestKernelTraceWhere},
 		{"TraceCrowd", TestKernelTraceCrowd},
 		{"Watch", TestKernelWatch},
 		{"Values", TestKernelValues},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.name != "ProbeIsExact" && c.name != "TraceServer" {
+			if c.name != "ProbeIsExact" && c.name != "TraceShown" {
 				fixture.NeedLong(t)
 			}
 			t.Setenv(readerVar, "raw")

@@ -17,9 +17,8 @@ import (
 
 func readme(t *testing.T) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(fixture.Root(), "README.md"))
-	noError(t, err)
-	return string(b)
+	b := readFile(t, filepath.Join(fixture.Root(), "README.md"))
+	return b
 }
 
 // twoCommands are the indented lines of the section of that name.
@@ -73,9 +72,8 @@ func TestKernelReadmeDemo(t *testing.T) {
 // TestCIRunsTheReadme: what CI runs is the README's second command, on a kernel that
 // can be probed.
 func TestCIRunsTheReadme(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join(fixture.Root(), ".ci", "run"))
-	noError(t, err)
-	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	b := readFile(t, filepath.Join(fixture.Root(), ".ci", "run"))
+	lines := strings.Split(strings.TrimSpace(b), "\n")
 	// It runs the long tests, too, which take longer than go test allows by itself.
 	if got, want := strings.ReplaceAll(lines[len(lines)-1], "-timeout 40m ", ""), twoCommands(t)[1]; got != want {
 		t.Errorf(".ci/run ends with %q, the README says %q", got, want)

@@ -206,7 +206,7 @@ func TestReportLongLines(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "rec")
-			noError(t, os.WriteFile(file, []byte(c.text), 0o600))
+			fixture.Write(t, file, c.text)
 			// The rest is a hole: one line of zeros.
 			noError(t, os.Truncate(file, 300<<20))
 			var before, after runtime.MemStats

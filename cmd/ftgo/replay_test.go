@@ -1,12 +1,12 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // madeUp is a recording of one call.
@@ -33,7 +33,7 @@ const madeUp = `# ftgo-recording 4 0123456789abcd
 func reported(t *testing.T, text string, args ...string) result {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "rec")
-	noError(t, os.WriteFile(file, []byte(text), 0o644))
+	fixture.Write(t, file, text)
 	return ftgo(t, append(append([]string{"report"}, args...), file)...)
 }
 

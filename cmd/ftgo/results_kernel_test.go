@@ -41,10 +41,9 @@ func TestKernelReportAddsUp(t *testing.T) {
 			} else {
 				same(t, o, all)
 			}
-			text, err := os.ReadFile(names[0])
-			noError(t, err)
+			text := readFile(t, names[0])
 			host, _ := os.Hostname()
-			if !strings.Contains(string(text), `"host":"`+host+`"`) {
+			if !strings.Contains(text, `"host":"`+host+`"`) {
 				t.Errorf("no host %s in %s", host, text[max(len(text)-600, 0):])
 			}
 			if d := ftgo(t, "diff", "-o", "json", "--fail", "--compare", "errors", names[0], names[1]); d.code != 0 {

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // files writes texts into files, and returns their names.
@@ -15,7 +15,7 @@ func files(t *testing.T, texts ...string) (names []string) {
 	dir := t.TempDir()
 	for i, text := range texts {
 		names = append(names, filepath.Join(dir, string(rune('a'+i))))
-		noError(t, os.WriteFile(names[i], []byte(text), 0o600))
+		fixture.Write(t, names[i], text)
 	}
 	return names
 }

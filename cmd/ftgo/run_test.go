@@ -90,6 +90,13 @@ func noError(t testing.TB, err error) {
 	}
 }
 
+func readFile(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	noError(t, err)
+	return string(b)
+}
+
 // described: docs/schema knows every key of what -o json has written.
 func described(t *testing.T, text string) {
 	t.Helper()

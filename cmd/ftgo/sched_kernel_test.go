@@ -21,10 +21,9 @@ func (p parts) sum() float64 { return p[0] + p[1] + p[2] }
 // schedTruth reads what testdata/sched has found out of its calls.
 func schedTruth(t *testing.T, file string) map[string][]parts {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	noError(t, err)
+	text := readFile(t, file)
 	out := make(map[string][]parts)
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		var name string
 		var p parts
 		if _, err := fmt.Sscan(line, &name, &p[0], &p[1], &p[2]); err != nil {
@@ -113,10 +112,9 @@ const schedTries = 12
 // what is measured.
 func timesRight(t *testing.T, run func() (wrong []string)) {
 	t.Helper()
-	info, err := os.ReadFile("/proc/cpuinfo")
-	noError(t, err)
+	info := readFile(t, "/proc/cpuinfo")
 	tries, say := schedTries, t.Errorf
-	if strings.Contains(string(info), "QEMU TCG") {
+	if strings.Contains(info, "QEMU TCG") {
 		tries, say = 2, t.Logf
 	}
 	tracetest.RightOnce(t, tries, say, run)

@@ -44,9 +44,8 @@ func scriptFor(t *testing.T, args ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "rec.sh")
 	if f := tracefs.At(tracefsDir(t)).Features(); !f.Append {
-		release, err := os.ReadFile("/proc/sys/kernel/osrelease")
-		noError(t, err)
-		args = append([]string{"--kernel", strings.TrimSpace(string(release)), "--max-probes", "2500"}, args...)
+		release := readFile(t, "/proc/sys/kernel/osrelease")
+		args = append([]string{"--kernel", strings.TrimSpace(release), "--max-probes", "2500"}, args...)
 	}
 	if r := ftgo(t, append([]string{"script", "-w", file}, args...)...); r.code != 0 || r.stdout != "" {
 		t.Fatalf("script: status %d\n%s%s", r.code, r.stdout, r.stderr)
@@ -219,10 +218,9 @@ func TestKernelScriptEnds(t *testing.T) {
 // ignored tells whether programs that are started here are deaf to a signal.
 func ignored(t *testing.T, sig syscall.Signal) bool {
 	t.Helper()
-	status, err := os.ReadFile("/proc/self/status")
-	noError(t, err)
-	m := regexp.MustCompile(`SigIgn:\s*([0-9a-f]+)`).FindSubmatch(status)
-	mask, err := strconv.ParseUint(string(m[1]), 16, 64)
+	status := readFile(t, "/proc/self/status")
+	m := regexp.MustCompile(`SigIgn:\s*([0-9a-f]+)`).FindStringSubmatch(status)
+	mask, err := strconv.ParseUint(m[1], 16, 64)
 	noError(t, err)
 	return mask>>(sig-1)&1 != 0
 }
@@ -232,8 +230,7 @@ func TestKernelScriptRefuses(t *testing.T) {
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "lookup")
 	script := scriptFor(t, target, "main.lookup")
-	b, err := os.ReadFile(target)
-	noError(t, err)
+	b := []byte(readFile(t, target))
 	b[len(b)-1]++
 	almost := filepath.Join(t.TempDir(), "lookup")
 	noError(t, os.WriteFile(almost, b, 0o755))

@@ -76,10 +76,9 @@ func TestKernelScriptBudget(t *testing.T) {
 						t.Errorf("%v", err)
 					}
 					nothingOf(t, f, cmd.Process.Pid)
-					said, err := os.ReadFile(cmd.Stderr.(*os.File).Name())
-					noError(t, err)
-					if !strings.Contains(string(said), "main.c00: disarmed after ") {
-						wrong = append(wrong, string(said))
+					said := readFile(t, cmd.Stderr.(*os.File).Name())
+					if !strings.Contains(said, "main.c00: disarmed after ") {
+						wrong = append(wrong, said)
 					}
 					r := ftgo(t, "report", "-o", "json", file)
 					r.succeeded(t)

@@ -24,9 +24,8 @@ func shownCommands(t *testing.T) map[string][]string {
 	pages, err := filepath.Glob(filepath.Join(fixture.Root(), "docs", "*.md"))
 	noError(t, err)
 	for _, page := range append(pages, filepath.Join(fixture.Root(), "README.md")) {
-		b, err := os.ReadFile(page)
-		noError(t, err)
-		_, commands := blocksIn(string(b))
+		b := readFile(t, page)
+		_, commands := blocksIn(b)
 		shown[filepath.Base(page)] = commands
 	}
 	for name, page := range manPages(t) {
@@ -185,9 +184,8 @@ func proseOf(t *testing.T) map[string]string {
 		files, err := filepath.Glob(filepath.Join(fixture.Root(), glob))
 		noError(t, err)
 		for _, file := range files {
-			b, err := os.ReadFile(file)
-			noError(t, err)
-			pages[file] = string(b)
+			b := readFile(t, file)
+			pages[file] = b
 		}
 	}
 	return pages

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -34,7 +33,7 @@ const stackedCalls = 1000
 
 // observeStacks runs a command on testdata/stacks; it returns its data and what the target
 // says.
-func observeStacks(t *testing.T, target string, args ...string) (data []byte, truth []stackedCall) {
+func observeStacks(t *testing.T, target string, args ...string) (data string, truth []stackedCall) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "data")
 	function := "main.leaf"
@@ -46,8 +45,7 @@ func observeStacks(t *testing.T, target string, args ...string) (data []byte, tr
 	if r.code != 0 {
 		t.Fatalf("ftgo %q: status %d\n%s", args, r.code, r.stderr)
 	}
-	data, err := os.ReadFile(file)
-	noError(t, err)
+	data = readFile(t, file)
 	for line := range strings.Lines(r.stdout) {
 		var c stackedCall
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
@@ -120,13 +118,13 @@ func TestKernelStacks(t *testing.T) {
 			target := fixture.BuildWith(t, c.version, "stacks", c.flags...)
 			data, truth := observeStacks(t, target, append([]string{"trace", "--stack", "-o", "json"}, c.args...)...)
 			traced := make(map[int][]stackFrame)
-			for line := range bytes.Lines(data) {
+			for line := range strings.Lines(data) {
 				var call struct {
 					Type  string
 					Args  struct{ N int }
 					Stack []stackFrame
 				}
-				if err := json.Unmarshal(line, &call); err != nil {
+				if err := json.Unmarshal([]byte(line), &call); err != nil {
 					t.Fatalf("output line %q: %v", line, err)
 				}
 				if call.Type == "call" {
@@ -164,7 +162,7 @@ func TestKernelStackSums(t *testing.T) {
 		data, truth := observeStacks(t, target, "probe", "--stack", "-o", "json")
 		left := slices.Clone(truth)
 		stacks, nested := 0, int64(0)
-		for line := range bytes.Lines(data) {
+		for line := range strings.Lines(data) {
 			var s struct {
 				Type                    string
 				Calls, Completed        int
@@ -174,7 +172,7 @@ func TestKernelStackSums(t *testing.T) {
 				Function                json.RawMessage
 				Functions, Probes, Open int
 			}
-			if err := json.Unmarshal(line, &s); err != nil {
+			if err := json.Unmarshal([]byte(line), &s); err != nil {
 				t.Fatalf("output line %q: %v", line, err)
 			}
 			switch s.Type {
@@ -229,7 +227,7 @@ func TestKernelStackSums(t *testing.T) {
 	t.Run("pprof", func(t *testing.T) {
 		data, truth := observeStacks(t, target, "probe", "-o", "pprof")
 		file := filepath.Join(t.TempDir(), "profile")
-		noError(t, os.WriteFile(file, data, 0o644))
+		noError(t, os.WriteFile(file, []byte(data), 0o644))
 		want := make(map[string]int) // calls below each function
 		for _, c := range truth {
 			names := append(known(c.Stack), "main.leaf")
@@ -277,10 +275,9 @@ func TestKernelStackNested(t *testing.T) {
 	target := fixture.Build(t, "stacks")
 	file := filepath.Join(t.TempDir(), "profile")
 	ran(t, "probe", "-o", "json", "--stack=1", "-w", file, target, "main.leaf", "main.framed1", "--", target, "101")
-	data, err := os.ReadFile(file)
-	noError(t, err)
+	data := readFile(t, file)
 	sum, self := make(map[string]float64), make(map[string]float64)
-	for _, s := range jsonLines(t, string(data), "stack") {
+	for _, s := range jsonLines(t, data, "stack") {
 		ns := s["ns"].(map[string]any)
 		name := s["function"].(string)
 		sum[name] += ns["sum"].(float64)

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -32,9 +30,8 @@ func TestKernelTracerStopped(t *testing.T) {
 	if code := p.end(t); code != 0 {
 		t.Fatalf("status %d\n%s", code, p.err.String())
 	}
-	b, err := os.ReadFile(data)
-	noError(t, err)
-	o := readObserved(t, string(b))
+	b := readFile(t, data)
+	o := readObserved(t, b)
 	for name, want := range readBooks(t, p.out.String()).Functions {
 		if seen := o.functions[name]; seen.Calls < want.Calls || seen.Calls > want.Calls+seen.Unsure || seen.Completed+seen.Lost != seen.Calls {
 			t.Errorf("%s: %+v, the program made %d calls", name, seen, want.Calls)
@@ -59,14 +56,13 @@ func TestKernelFloodKilled(t *testing.T) {
 		if code := p.end(t); code != 128+int(syscall.SIGKILL) {
 			t.Fatalf("%s: status %d\n%s", command, code, p.err.String())
 		}
-		b, err := os.ReadFile(data)
-		noError(t, err)
+		b := readFile(t, data)
 		o := observed{}
 		if command == "trace" {
-			lines := jsonLines(t, string(b), "summary")
+			lines := jsonLines(t, b, "summary")
 			o.summary.Hits, o.summary.Delivered, o.summary.Lost = number(lines[0]["hits"]), number(lines[0]["delivered"]), number(lines[0]["lost"])
 		} else {
-			o = readObserved(t, string(b))
+			o = readObserved(t, b)
 		}
 		if s := o.summary; s.Hits == 0 || s.Delivered+s.Lost != s.Hits {
 			t.Errorf("%s: %d hits, %d delivered, %d lost", command, s.Hits, s.Delivered, s.Lost)
@@ -91,12 +87,11 @@ func awaitHits(t *testing.T, f *tracefs.FS, pid int) {
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		events, err := filepath.Glob(f.Dir() + "/events/" + firstGroup(t, f, pid) + "/e[0-9]*")
 		noError(t, err)
-		profile, err := os.ReadFile(f.Dir() + "/uprobe_profile")
-		noError(t, err)
+		profile := readFile(t, f.Dir()+"/uprobe_profile")
 		hits := 0
 		for _, event := range events {
-			for _, m := range regexp.MustCompile(filepath.Base(event)+` +(\d+)`).FindAllSubmatch(profile, -1) {
-				n, err := strconv.Atoi(string(m[1]))
+			for _, m := range regexp.MustCompile(filepath.Base(event)+` +(\d+)`).FindAllStringSubmatch(profile, -1) {
+				n, err := strconv.Atoi(m[1])
 				noError(t, err)
 				hits += n
 			}
@@ -128,9 +123,8 @@ func TestKernelIntervalsOverAStop(t *testing.T) {
 		p := tracer(t, append(readBy(t, command), "--budget", "0", "-i", "0.1", "-o", "json", "-w", data, "--buffer", "64M", target, "main.framed")...)
 		noError(t, p.Process.Signal(syscall.SIGSTOP))
 		for stat := ""; !strings.Contains(stat, ") T "); time.Sleep(time.Millisecond) {
-			b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
-			noError(t, err)
-			stat = string(b)
+			b := readFile(t, fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
+			stat = b
 		}
 		began := time.Now()
 		noError(t, exec.Command(target, "-n", fmt.Sprint(n), "-g", "1").Run())
@@ -143,9 +137,8 @@ func TestKernelIntervalsOverAStop(t *testing.T) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%q: no intervals follow one with calls\n%v", command, rows)
 			}
-			b, err := os.ReadFile(data)
-			noError(t, err)
-			rows = jsonLines(t, string(b[:bytes.LastIndexByte(b, '\n')+1]), "function")
+			b := readFile(t, data)
+			rows = jsonLines(t, b[:strings.LastIndexByte(b, '\n')+1], "function")
 			busy = slices.IndexFunc(rows, func(row map[string]any) bool { return number(row["calls"]) > 0 })
 		}
 		p.Process.Signal(syscall.SIGINT)

@@ -49,9 +49,7 @@ func TestKernelSymbolsRecorded(t *testing.T) {
 	tracetest.Kernel(t)
 	dir := t.TempDir()
 	full, stripped := filepath.Join(dir, "full"), fixture.Build(t, "lookup", "-ldflags=-s -w")
-	text, err := os.ReadFile(fixture.Build(t, "lookup"))
-	noError(t, err)
-	noError(t, os.WriteFile(full, text, 0o755))
+	copyFile(t, fixture.Build(t, "lookup"), full)
 	script := scriptFor(t, "--as", "trace", "--symbols", full, stripped, "main.lookup")
 	file, _ := record(t, scriptShells(t)[0], script, stripped, "-n", "2")
 	const want = `main.lookup(key="key-1", n=1) = ("value-1", true, nil)`

@@ -53,7 +53,7 @@ func TestKernelToolchains(t *testing.T) {
 	}
 	if file := os.Getenv(matrixVar); file != "" && !t.Failed() {
 		noError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		noError(t, os.WriteFile(file, []byte(matrix(versions, cells)), 0o644))
+		fixture.Write(t, file, matrix(versions, cells))
 	}
 }
 

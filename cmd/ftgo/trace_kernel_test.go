@@ -3,8 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os/exec"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,70 +101,41 @@ func TestKernelTracePrintln(t *testing.T) {
 	}
 }
 
-// TestKernelTraceServer shows method and path of HTTP requests, two pointers away.
-func TestKernelTraceServer(t *testing.T) {
+// TestKernelTraceShown: what is asked for is what is shown.
+func TestKernelTraceShown(t *testing.T) {
 	tracetest.Kernel(t)
-	target := fixture.Build(t, "httpd")
-	r := ftgo(t, "trace", "--format", "%s %s", "req.Method,req.URL.Path", target, "net/http.serverHandler.ServeHTTP(req.Method, req.URL.Path)", "--", target)
-	if want := "GET /users/7\nPOST /users\nGET /nowhere\n"; r.code != 0 || r.stdout != want {
-		t.Errorf("status %d\n%s%s\nwant\n%s", r.code, r.stdout, r.stderr, want)
-	}
-}
-
-// TestKernelTraceResults shows those that are named, or none.
-func TestKernelTraceResults(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "lookup")
-	for pattern, want := range map[string]string{
-		"main.lookup(n) value":        `main.lookup(n=500) = "value-500"` + "\n",
-		"main.lookup() (err, found)":  `main.lookup() = (nil, true)` + "\n",
-		"main.lookup (_, err)":        "main.lookup() = nil\n",
-		"main.lookup(_, n) (_, err)":  "main.lookup(n=500) = nil\n",
-		"main.lookup(n) -":            "main.lookup(n=500)\n",
-		"main.lookup(k=goarg1:ptr) -": "main.lookup(k=0x",
-	} {
-		if r := ftgo(t, "trace", target, pattern, "--", target, "-n", "0"); r.code != 0 || !strings.Contains(r.stdout, want) {
-			t.Errorf("%s: status %d\n%s%s", pattern, r.code, r.stdout, r.stderr)
-		}
-	}
-}
-
-// TestKernelTraceLastError shows a result without a name as what --where calls it.
-func TestKernelTraceLastError(t *testing.T) {
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "crowd")
-	if r := ftgo(t, "trace", target, "main.errors (_, err)", "--", target, "/bin/true"); r.code != 0 || !strings.Contains(r.stdout, "main.errors() = nil\n") {
-		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
-}
-
-// TestKernelFormatLengths writes lengths by a template, and the caller below.
-func TestKernelFormatLengths(t *testing.T) {
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "lookup")
-	r := ftgo(t, "trace", "--stack=1", "--format", "%d of %s", "len(key),value", target, "main.lookup", "--", target, "-n", "0")
-	want := regexp.MustCompile(`^(5 of value-50[01]\n +main\.twice main\.go:\d+\n +…\n){2}$`)
-	if r.code != 0 || !want.MatchString(r.stdout) {
-		t.Errorf("status %d, output\n%s%s", r.code, r.stdout, r.stderr)
-	}
-}
-
-// TestKernelTraceWithout shows what can be shown of a program without debug information.
-func TestKernelTraceWithout(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "greet", "-ldflags", "-s -w")
-	for _, c := range []struct{ name, function, want string }{
-		{"signature", "main.add(a, b int) int", "main.add(a=42, b=13) = 55"},
-		{"registers", "main.add(first=goarg1:int, goarg2, sum=goret1:int)", "main.add(first=42, goarg2=13) = 55"},
-		{"fetchargs", "main.add(a=%ax:x64)", "main.add(a=42)"},
-		{"nothing", "main.add", "main.add(0x2a, 0xd)"},
+	const stripped, zeros = "-s -w", `main.zeros(p=&{N:0 Name:""}, s="\x00\x00\x00")`
+	for _, c := range []struct {
+		name, target, ldflags string
+		args, program         []string
+		want                  string // in the lines, or all of them if it ends with a newline
+	}{
+		{"method and path of requests, two pointers away", "httpd", "", []string{"--format", "%s %s", "req.Method,req.URL.Path", "BINARY", "net/http.serverHandler.ServeHTTP(req.Method, req.URL.Path)"}, nil,
+			"GET /users/7\nPOST /users\nGET /nowhere\n"},
+		{"a result by its name", "lookup", "", []string{"BINARY", "main.lookup(n) value"}, []string{"-n", "0"}, `main.lookup(n=500) = "value-500"`},
+		{"results in another order", "lookup", "", []string{"BINARY", "main.lookup() (err, found)"}, []string{"-n", "0"}, "main.lookup() = (nil, true)"},
+		{"the last result", "lookup", "", []string{"BINARY", "main.lookup(_, n) (_, err)"}, []string{"-n", "0"}, "main.lookup(n=500) = nil"},
+		{"no result", "lookup", "", []string{"--format", "%d", "n", "BINARY", "main.lookup(n) -"}, []string{"-n", "0"}, "500\n501\n"},
+		{"a register", "lookup", "", []string{"BINARY", "main.lookup(k=goarg1:ptr) -"}, []string{"-n", "0"}, "main.lookup(k=0x"},
+		{"a result without a name as what --where calls it", "crowd", "", []string{"BINARY", "main.errors (_, err)"}, []string{"/bin/true"}, "main.errors() = nil"},
+		{"lengths by a template, and the caller below", "lookup", "", []string{"--stack=1", "--format", "%d of %s", "len(key),value", "BINARY", "main.lookup"}, []string{"-n", "0"},
+			"5 of value-500\n            main.twice main.go:"},
+		{"what another program has taken the place of", "crowd", "", []string{"BINARY", "main.zeros"}, []string{"/bin/sleep", "0.5"}, zeros},
+		{"errors by the last result, which is not shown", "lookup", "", []string{"--errors", "--format", "k=%q", "key", "BINARY", "main.lookup"}, []string{"-n", "1002"}, "k=\"key-1000\"\nk=\"key-1001\"\n"},
+		{"by a signature", "greet", stripped, []string{"BINARY", "main.add(a, b int) int"}, []string{"-n", "1"}, "main.add(a=42, b=13) = 55"},
+		{"by registers", "greet", stripped, []string{"BINARY", "main.add(first=goarg1:int, goarg2, sum=goret1:int)"}, []string{"-n", "1"}, "main.add(first=42, goarg2=13) = 55"},
+		{"by fetchargs", "greet", stripped, []string{"BINARY", "main.add(a=%ax:x64)"}, []string{"-n", "1"}, "main.add(a=42)"},
+		{"by nothing", "greet", stripped, []string{"BINARY", "main.add"}, []string{"-n", "1"}, "main.add(0x2a, 0xd)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := ftgo(t, "trace", target, c.function, "--", target, "-n", "1")
-			if r.code != 0 || !strings.Contains(r.stdout, c.want) {
-				t.Errorf("status %d, want %s\n%s%s", r.code, c.want, r.stdout, r.stderr)
+			if c.target != "httpd" {
+				fixture.NeedLong(t)
+			}
+			target := fixture.Build(t, c.target, "-ldflags", c.ldflags)
+			args := slices.Concat([]string{"trace"}, c.args, []string{"--", target}, c.program)
+			args[slices.Index(args, "BINARY")] = target
+			if r := ran(t, args...); !strings.Contains(r.stdout, c.want) || strings.HasSuffix(c.want, "\n") && r.stdout != c.want {
+				t.Errorf("got\n%s%swant\n%s", r.stdout, r.stderr, c.want)
 			}
 		})
 	}
@@ -223,18 +193,6 @@ func TestKernelTraceWhere(t *testing.T) {
 	}
 }
 
-// TestKernelTraceErrorsBeside: --errors goes by the last result, shown or not.
-func TestKernelTraceErrorsBeside(t *testing.T) {
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "lookup")
-	for _, args := range [][]string{{target, "main.lookup(n, found)"}, {"--format", "k=%q", "key", target, "main.lookup"}} {
-		r := ftgo(t, append(append([]string{"trace", "--errors"}, args...), "--", target, "-n", "1007")...)
-		if n := strings.Count(r.stdout, "\n"); r.code != 0 || n != 7 {
-			t.Errorf("%q: status %d, %d calls with an error, want 7\n%s%s", args, r.code, n, r.stdout, r.stderr)
-		}
-	}
-}
-
 // TestKernelTraceCrowd: what does not fit in an event is left out, and said; the rest of
 // the functions is not the worse for it.
 func TestKernelTraceCrowd(t *testing.T) {
@@ -255,21 +213,6 @@ func TestKernelTraceCrowd(t *testing.T) {
 				t.Errorf("--strlen %s: status %d, no %q in\n%s%s", strlen, r.code, want, r.stdout, r.stderr)
 			}
 		}
-	}
-}
-
-// TestKernelTraceExecuted: what was fetched of a program is not judged by the memory of
-// another one that has taken its place.
-func TestKernelTraceExecuted(t *testing.T) {
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "crowd")
-	sleep, err := exec.LookPath("sleep")
-	if err != nil {
-		t.Skip(err)
-	}
-	r := ftgo(t, "trace", target, "main.zeros", "--", target, sleep, "0.5")
-	if want := `main.zeros(p=&{N:0 Name:""}, s="\x00\x00\x00")`; r.code != 0 || !strings.Contains(r.stdout, want) {
-		t.Errorf("status %d, no %q in\n%s%s", r.code, want, r.stdout, r.stderr)
 	}
 }
 
@@ -305,25 +248,19 @@ func TestKernelWatch(t *testing.T) {
 	}
 }
 
-// TestKernelWatchGlob shows all variables that a glob selects, and says of a wider one how many it left out.
+// TestKernelWatchGlob shows all variables that a glob selects.
 func TestKernelWatchGlob(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "lookup")
-	for glob, want := range map[string]string{
-		"main.*":   "main.cfg main.counter main.errNoKey main.last",
-		"*counter": "main.counter",
-	} {
-		r := ftgo(t, "watch", "-o", "json", "--at", "main.twice", target, glob, "--", target, "-n", "13")
-		var names []string
-		for _, l := range jsonLines(t, r.stdout, "variable") {
-			names = append(names, fmt.Sprint(l["name"]))
-			if l["name"] == "main.counter" && l["value"] != 13.0 {
-				t.Errorf("%s: %v", glob, l)
-			}
+	r := ran(t, "watch", "-o", "json", "--at", "main.twice", target, "main.*", "--", target, "-n", "13")
+	var names []string
+	for _, l := range jsonLines(t, r.stdout, "variable") {
+		if names = append(names, fmt.Sprint(l["name"])); l["name"] == "main.counter" && l["value"] != 13.0 {
+			t.Errorf("%v", l)
 		}
-		if got := strings.Join(names, " "); r.code != 0 || got != want {
-			t.Errorf("%s: status %d, %s, want %s\n%s", glob, r.code, got, want, r.stderr)
-		}
+	}
+	if got := strings.Join(names, " "); got != "main.cfg main.counter main.errNoKey main.last" {
+		t.Errorf("%s\n%s", got, r.stderr)
 	}
 }
 

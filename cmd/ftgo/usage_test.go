@@ -18,8 +18,7 @@ import (
 func TestBadInput(t *testing.T) {
 	target := fixture.Build(t, "flood")
 	dir := t.TempDir()
-	good, err := os.ReadFile(target)
-	noError(t, err)
+	good := []byte(readFile(t, target))
 	write := func(name string, b []byte) string {
 		p := filepath.Join(dir, name)
 		noError(t, os.WriteFile(p, b, 0o755))
@@ -155,7 +154,7 @@ func TestLongInput(t *testing.T) {
 	long, digits := strings.Repeat("(", 10_000), strings.Repeat("9", 100_000)
 	write := func(name, text string) string {
 		p := filepath.Join(dir, name)
-		noError(t, os.WriteFile(p, []byte(text), 0o600))
+		fixture.Write(t, p, text)
 		return p
 	}
 	for _, args := range [][]string{
