@@ -165,21 +165,19 @@ func measure(p *Pair, by []Aspect) Function {
 			q := map[Aspect]float64{Latency: 0.5, Tail: 0.99}[a]
 			c.Old, c.New = float64(old.Latency.Quantile(q)), float64(now.Latency.Quantile(q))
 			if a == Latency {
-				if c.of, f.Slower = ranks(p.Side); meet(old, now, q) {
-					c.of.z = 0
-				}
-				continue
+				c.of, f.Slower = ranks(p.Side)
+			} else {
+				var all stats.Histogram
+				all.Add(old.Latency)
+				all.Add(now.Latency)
+				limit := all.Quantile(q)
+				c.of = shares(p.Side, func(f stats.Func) (of, all uint64) {
+					if counts(&f) == 0 {
+						return 0, 0
+					}
+					return f.Latency.Count() - f.Latency.AtMost(limit), f.Latency.Count()
+				})
 			}
-			all := &stats.Histogram{}
-			all.Add(old.Latency)
-			all.Add(now.Latency)
-			limit := all.Quantile(q)
-			c.of = shares(p.Side, func(s stats.Func) (of, all uint64) {
-				if counts(&s) == 0 {
-					return 0, 0
-				}
-				return s.Latency.Count() - s.Latency.AtMost(limit), s.Latency.Count()
-			})
 			if meet(old, now, q) {
 				c.of.z = 0
 			}

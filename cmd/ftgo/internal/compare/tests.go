@@ -1,7 +1,7 @@
 package compare
 
 import (
-	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -124,101 +124,62 @@ const fewest = 10
 // ties are the calls of one bucket. Runs of one side are compared by Kruskal and Wallis's. slower is how
 // likely a call of the second side takes longer.
 func ranks(sides [2][]stats.Func) (s statistic, slower float64) {
-	of := func(runs []stats.Func) (h [][]bucket) {
+	var all [2]stats.Histogram
+	for i, runs := range sides {
+		var each []*stats.Histogram
 		for _, run := range runs {
 			if counts(&run) > 0 {
-				h = append(h, bucketsOf(run))
+				each = append(each, run.Latency)
+				all[i].Add(run.Latency)
 			}
 		}
-		return h
-	}
-	old, now := of(sides[0]), of(sides[1])
-	for _, runs := range [][][]bucket{old, now} {
-		if len(runs) > 1 {
-			chi, _ := kruskal(runs)
-			s.within, s.df = s.within+chi, s.df+float64(len(runs)-1)
+		if len(each) > 1 {
+			chi, _, _, _ := kruskal(each...)
+			s.within, s.df = s.within+chi, s.df+float64(len(each)-1)
 		}
 	}
-	a, b := joined(old), joined(now)
-	chi, of2 := kruskal([][]bucket{a, b})
-	n, m := of2.numbers[0], of2.numbers[1]
-	slower = (of2.sums[1] - m*(m+1)/2) / (n * m)
-	s.known = min(n, m)*(1-of2.most/(n+m)) >= fewest
+	chi, numbers, sums, most := kruskal(&all[0], &all[1])
+	n, m := numbers[0], numbers[1]
+	slower = (sums[1] - m*(m+1)/2) / (n * m)
+	s.known = min(n, m)*(1-most/(n+m)) >= fewest
 	s.z = math.Copysign(math.Sqrt(chi), slower-0.5)
 	return s, slower
 }
 
-// bucket is how many calls took so long.
-type bucket struct{ at, count float64 }
-
-func bucketsOf(f stats.Func) (of []bucket) {
-	for at, count := range f.Latency.All {
-		of = append(of, bucket{float64(at), float64(count)})
-	}
-	return of
-}
-
-// joined are the buckets of several runs.
-func joined(runs [][]bucket) []bucket {
-	all := slices.Concat(runs...)
-	slices.SortFunc(all, func(a, b bucket) int { return cmp.Compare(a.at, b.at) })
-	var out []bucket
-	for _, b := range all {
-		if last := len(out) - 1; last >= 0 && out[last].at == b.at {
-			out[last].count += b.count
-			continue
-		}
-		out = append(out, b)
-	}
-	return out
-}
-
-// ranked is what groups have when all calls stand in one row, the shortest first.
-type ranked struct {
-	numbers, sums []float64 // calls, and their ranks added up
-	most          float64   // calls in the largest bucket
-}
-
 // kruskal is Kruskal and Wallis's H of groups, corrected for ties: the squares of how far their mean ranks
-// are from that of all. Of two groups its root is Mann and Whitney's.
-func kruskal(groups [][]bucket) (h float64, of ranked) {
-	of.numbers, of.sums = make([]float64, len(groups)), make([]float64, len(groups))
-	at := make([]int, len(groups))
-	var below, ties float64
-	for {
-		least := math.Inf(1)
-		for g, i := range at {
-			if i < len(groups[g]) {
-				least = min(least, groups[g][i].at)
+// are from that of all. Of two groups its root is Mann and Whitney's. It also returns how many calls each group
+// has, their ranks added up, when all stand in one row, the shortest first, and the calls of the largest bucket.
+func kruskal(groups ...*stats.Histogram) (h float64, numbers, sums []float64, most float64) {
+	calls := make(map[int64][]float64) // of each group, by how long they took
+	for g, group := range groups {
+		for at, count := range group.All {
+			if calls[at] == nil {
+				calls[at] = make([]float64, len(groups))
 			}
+			calls[at][g] = float64(count)
 		}
-		if math.IsInf(least, 1) {
-			break
-		}
-		var here float64
-		for g, i := range at {
-			if i < len(groups[g]) && groups[g][i].at == least {
-				here += groups[g][i].count
-			}
-		}
-		rank := below + (here+1)/2
-		for g, i := range at {
-			if i < len(groups[g]) && groups[g][i].at == least {
-				n := groups[g][i].count
-				of.numbers[g], of.sums[g] = of.numbers[g]+n, of.sums[g]+n*rank
-				at[g]++
-			}
-		}
-		below += here
-		ties += here * (here*here - 1)
-		of.most = max(of.most, here)
 	}
-	all := below
-	for g, n := range of.numbers {
-		h += n * square(of.sums[g]/n-(all+1)/2)
+	numbers, sums = make([]float64, len(groups)), make([]float64, len(groups))
+	var all, ties float64
+	for _, at := range slices.Sorted(maps.Keys(calls)) {
+		var here float64
+		for _, n := range calls[at] {
+			here += n
+		}
+		rank := all + (here+1)/2
+		for g, n := range calls[at] {
+			numbers[g] += n
+			sums[g] += n * rank
+		}
+		all += here
+		ties += here * (here*here - 1)
+		most = max(most, here)
+	}
+	for g, n := range numbers {
+		h += n * square(sums[g]/n-(all+1)/2)
 	}
 	if rest := 1 - ties/(all*(all*all-1)); rest > 0 && all > 1 {
-		return 12 * h / (all * (all + 1) * rest), of
+		return 12 * h / (all * (all + 1) * rest), numbers, sums, most
 	}
-	return 0, of
+	return 0, numbers, sums, most
 }
