@@ -49,15 +49,10 @@ type Trees struct {
 	limit, total, branches int
 	// Patience is how long a tree waits for goroutines that outlive it.
 	Patience time.Duration
-	Left     Left
 	slow     time.Duration // only trees are wanted that took longer, unless it is 0
-}
-
-// Left counts what is not shown.
-type Left struct {
-	Calls int // too many others were open when they began
-	// Unseen are trees of which it is not known how long they took, since probes were taken out meanwhile.
-	Unseen int
+	// LeftOut counts calls that are not shown, since too many others were open when they began, and Unseen trees
+	// of which it is not known how long they took, since probes were taken out meanwhile.
+	LeftOut, Unseen int
 }
 
 // strandOf is the thread without what goroutines change.
@@ -83,15 +78,12 @@ type strand struct {
 
 // callTree is what belongs to an outermost call.
 type callTree struct {
-	root      *strand
-	function  string        // that of the outermost call
-	thread    render.Thread // that the first call began on, for the header
-	nodes     []*treeNode   // the outermost: one, but for what other calls of its goroutine are left out
+	root      *treeNode   // the outermost call
+	nodes     []*treeNode // those that wait: the root, but for what other calls of its goroutine are left out
 	lines     int
 	open      int              // calls
 	living    map[*strand]bool // goroutines that were started in it, and have not ended
-	over      time.Time        // when the outermost call ended, and the tree with it
-	began     time.Time        // when the outermost call did
+	over      time.Time        // when the root ended, and the tree with it
 	since     time.Time        // when the tree was last shown, or began
 	continued bool
 	leftOut   int // calls and events that there was no room for
@@ -133,7 +125,7 @@ func (t *Trees) strandFor(thread render.Thread) *strand {
 // Begin takes a call of a function that begins.
 func (t *Trees) Begin(c *pairing.Call, function string, at time.Time) error {
 	if t.open >= t.branches {
-		t.Left.Calls++
+		t.LeftOut++
 		return nil
 	}
 	s := t.strandFor(render.ThreadOf(c))
@@ -148,7 +140,7 @@ func (t *Trees) Begin(c *pairing.Call, function string, at time.Time) error {
 	if node.parent != nil {
 		s.tree, node.level = node.parent.tree, node.parent.level+1
 	} else {
-		s.tree = &callTree{root: s, function: function, thread: render.ThreadOf(c), living: make(map[*strand]bool), began: at, since: at, before: s.before}
+		s.tree = &callTree{root: node, living: make(map[*strand]bool), since: at, before: s.before}
 		t.growing[s.tree] = true
 	}
 	node.tree = s.tree
@@ -200,7 +192,7 @@ func (t *Trees) End(c *pairing.Call, line *render.CallLine, at time.Time) error 
 	if len(s.stack) == 0 {
 		t.idle(s)
 	}
-	if s == tree.root && len(s.stack) == 0 {
+	if s == tree.root.strand && len(s.stack) == 0 {
 		tree.over = at
 		delete(t.growing, tree)
 		if t.slow > 0 && !t.wants(c, tree.took()) {

@@ -357,8 +357,8 @@ goroutine 1  00:00:00.000001  thread 10
   7.00µs    63%    b()
   5.00µs    45%      c()
 `
-	if got := out.String(); got != want[1:] || trees.Left.Calls != 2 || trees.open+len(trees.strands) != 0 {
-		t.Errorf("%d left out, %d open, %d trees\n%s\nwant%s", trees.Left.Calls, trees.open, len(trees.strands), got, want)
+	if got := out.String(); got != want[1:] || trees.LeftOut != 2 || trees.open+len(trees.strands) != 0 {
+		t.Errorf("%d left out, %d open, %d trees\n%s\nwant%s", trees.LeftOut, trees.open, len(trees.strands), got, want)
 	}
 }
 

@@ -12,67 +12,56 @@ import (
 // show writes what waits of a tree. Calls that are open stay, to be shown again above what follows;
 // once the outermost has ended, those of goroutines that outlive it become trees of their own.
 func (t *Trees) show(tree *callTree) error {
+	root := &tree.root.line
 	out := &render.CallTree{
-		First: &render.CallLine{Thread: tree.thread, Time: tree.began}, Continued: tree.continued, Origin: tree.before, LeftOut: tree.leftOut,
-		Function: tree.function, Began: tree.began, Thread: tree.thread,
+		First: &render.CallLine{Thread: root.Thread, Time: root.Begun}, Continued: tree.continued, Origin: tree.before, LeftOut: tree.leftOut,
+		Function: root.Function, Began: root.Begun, Thread: root.Thread,
 	}
+	outliving := make(map[*treeNode][]*strand) // goroutines, by what has started them
 	if !tree.over.IsZero() {
 		out.Took = tree.took()
-	}
-	l := lister{tree: tree, out: out, living: make(map[*treeNode][]*strand), whole: t.slow > 0}
-	if !tree.over.IsZero() {
 		for s := range tree.living {
-			l.living[s.from] = append(l.living[s.from], s)
+			outliving[s.from] = append(outliving[s.from], s)
 		}
 	}
-	l.list(tree.nodes, 0)
-	t.release(tree, l.news)
-	if !l.news && tree.leftOut == 0 {
+	news := false // something besides calls that are still open
+	var list func(nodes []*treeNode, level int)
+	list = func(nodes []*treeNode, level int) {
+		for _, n := range nodes {
+			below := level
+			if !n.hidden {
+				if news = news || n.ended; len(out.Lines) == 0 && n.line.Call != nil {
+					out.First = n.line.Call
+				}
+				n.line.Level, n.line.Outlived = level, tree.outlived(n)
+				line := n.line
+				if t.slow > 0 && !n.ended { // it is not known whether it will be in another tree that is wanted
+					line.Call = &render.CallLine{Function: line.Function, Thread: line.Thread, Time: line.Begun, End: "open", ArgsNote: capture.NotKnown + "it goes on"}
+				}
+				out.Lines = append(out.Lines, line)
+				below++
+			}
+			list(n.children, below)
+			slices.SortFunc(outliving[n], func(a, b *strand) int { return cmp.Compare(a.thread.Goid, b.thread.Goid) })
+			for _, s := range outliving[n] {
+				out.Lines = append(out.Lines, render.TreeLine{Thread: s.thread, Level: below, Branch: true, GoesOn: true})
+				news = true
+			}
+		}
+	}
+	list(tree.nodes, 0)
+	t.release(tree, news)
+	if !news && tree.leftOut == 0 {
 		return nil
 	}
 	tree.continued = true
 	return t.write(out)
 }
 
-// lister makes lines of a tree.
-type lister struct {
-	tree   *callTree
-	out    *render.CallTree
-	living map[*treeNode][]*strand // goroutines that outlive the tree, by what has started them
-	news   bool                    // something besides calls that are still open
-	// whole: what is written stands for itself, since it is not known whether calls that are open will be
-	// in another tree that is wanted.
-	whole bool
-}
-
-func (l *lister) list(nodes []*treeNode, level int) {
-	for _, n := range nodes {
-		below := level
-		if !n.hidden {
-			if l.news = l.news || n.ended; len(l.out.Lines) == 0 && n.line.Call != nil {
-				l.out.First = n.line.Call
-			}
-			n.line.Level, n.line.Outlived = level, l.outlived(n)
-			line := n.line
-			if l.whole && !n.ended {
-				line.Call = &render.CallLine{Function: line.Function, Thread: line.Thread, Time: line.Begun, End: "open", ArgsNote: capture.NotKnown + "it goes on"}
-			}
-			l.out.Lines = append(l.out.Lines, line)
-			below++
-		}
-		l.list(n.children, below)
-		slices.SortFunc(l.living[n], func(a, b *strand) int { return cmp.Compare(a.thread.Goid, b.thread.Goid) })
-		for _, s := range l.living[n] {
-			l.out.Lines = append(l.out.Lines, render.TreeLine{Thread: s.thread, Level: below, Branch: true, GoesOn: true})
-			l.news = true
-		}
-	}
-}
-
 // outlived is by how much an outermost call of a goroutine has outlived the tree's.
-func (l *lister) outlived(n *treeNode) time.Duration {
-	if c := n.line.Call; n.line.Branch && c != nil && !l.tree.over.IsZero() && !c.Ended.IsZero() {
-		return max(c.Ended.Sub(l.tree.over), 0)
+func (tree *callTree) outlived(n *treeNode) time.Duration {
+	if c := n.line.Call; n.line.Branch && c != nil && !tree.over.IsZero() && !c.Ended.IsZero() {
+		return max(c.Ended.Sub(tree.over), 0)
 	}
 	return 0
 }
@@ -138,8 +127,7 @@ func (t *Trees) keepOpen(nodes []*treeNode, above *treeNode, shown bool) (top []
 func (t *Trees) apart(n *treeNode, shown bool) {
 	old := n.tree
 	own := &callTree{
-		root: n.strand, thread: n.line.Thread, nodes: []*treeNode{n}, living: make(map[*strand]bool),
-		function: n.line.Function, began: n.line.Begun, since: old.over, continued: shown, before: n.strand.before,
+		root: n, nodes: []*treeNode{n}, living: make(map[*strand]bool), since: old.over, continued: shown, before: n.strand.before,
 	}
 	n.line.Branch = false
 	own.take(n)

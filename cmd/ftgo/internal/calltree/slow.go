@@ -14,13 +14,13 @@ func (t *Trees) OnlySlow(over time.Duration) { t.slow, t.total = over, maxSlow }
 func (t *Trees) Room() int { return t.total }
 
 // took is how long the outermost call of a tree has taken that has ended.
-func (tree *callTree) took() time.Duration { return tree.over.Sub(tree.began) }
+func (tree *callTree) took() time.Duration { return tree.over.Sub(tree.root.line.Begun) }
 
 // wants tells whether a tree is wanted that took so long, of a call of which the end may not have
 // been seen.
 func (t *Trees) wants(c *pairing.Call, took time.Duration) bool {
 	if c.Outcome == pairing.Abandoned {
-		t.Left.Unseen++
+		t.Unseen++
 		return false
 	}
 	return took > t.slow

@@ -337,7 +337,7 @@ func (s *topScreen) choose() {
 		return
 	}
 	s.choosing = false
-	s.model.Reset(render.TopOrder)
+	s.model = top.New(render.TopOrder)
 	s.o.PIDs = []int{row.ID}
 	s.o.Binary, s.o.Target.Own = procfs.Exe(row.ID), true
 	s.overview()

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
@@ -34,7 +33,7 @@ ftgo           what ftgo itself takes, of one CPU
 // pressHelp is press while the keys are told.
 func (m *Model) pressHelp(key rune) {
 	h := m.help
-	if h.All <= h.Page || key == '/' || key == terminal.Escape || !h.Press(key) {
+	if h.all <= h.page || key == '/' || key == keyEscape || !h.press(key) {
 		m.help = nil
 	}
 }
@@ -42,11 +41,11 @@ func (m *Model) pressHelp(key rune) {
 // keys is the page that tells the keys, as much of it as there is room for, and what keys do there.
 func (m *Model) keys(width, height int) (lines []Line, status string) {
 	lines, h := m.told(width), m.help
-	if h.Fit(len(lines), height); h.All <= h.Page {
+	if h.fit(len(lines), height); h.all <= h.page {
 		return lines, "any key goes back"
 	}
-	status = fmt.Sprintf("%d to %d of %d; Down and Space scroll, others go back", h.From+1, h.From+h.Page, h.All)
-	return lines[h.From : h.From+h.Page], status
+	status = fmt.Sprintf("%d to %d of %d; Down and Space scroll, others go back", h.from+1, h.from+h.page, h.all)
+	return lines[h.from : h.from+h.page], status
 }
 
 // told tells the keys, and what was said, the newest first.

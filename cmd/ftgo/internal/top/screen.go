@@ -23,9 +23,9 @@ var ErrGone = errors.New("the terminal is gone")
 
 // keys are those without a letter, as the rest of ftgo knows them.
 var keys = map[tcell.Key]rune{
-	tcell.KeyUp: terminal.Up, tcell.KeyDown: terminal.Down, tcell.KeyPgUp: terminal.PageUp, tcell.KeyPgDn: terminal.PageDown,
-	tcell.KeyHome: terminal.Home, tcell.KeyEnd: terminal.End, tcell.KeyEnter: terminal.Enter, tcell.KeyEscape: terminal.Escape,
-	tcell.KeyBackspace: terminal.Backspace, tcell.KeyDelete: terminal.Erase, tcell.KeyCtrlC: terminal.Interrupt,
+	tcell.KeyUp: keyUp, tcell.KeyDown: keyDown, tcell.KeyPgUp: keyPageUp, tcell.KeyPgDn: keyPageDown,
+	tcell.KeyHome: keyHome, tcell.KeyEnd: keyEnd, tcell.KeyEnter: keyEnter, tcell.KeyEscape: keyEscape,
+	tcell.KeyBackspace: keyBackspace, tcell.KeyDelete: keyErase, tcell.KeyCtrlC: keyInterrupt,
 }
 
 var styles = map[Style]tcell.Style{
@@ -94,7 +94,7 @@ func (v *viewer) happened(ev tcell.Event) bool {
 		v.screen.Sync()
 	case *tcell.EventKey:
 		// Esc that another key follows at once looks like one key with Alt.
-		if ev.Modifiers()&tcell.ModAlt != 0 && !v.painting.Press(terminal.Escape) {
+		if ev.Modifiers()&tcell.ModAlt != 0 && !v.painting.Press(keyEscape) {
 			return false
 		}
 		if key, ok := keys[ev.Key()]; ok {
@@ -116,9 +116,9 @@ func (v *viewer) mouse(ev *tcell.EventMouse) bool {
 	v.held = ev.Buttons()&tcell.ButtonPrimary != 0
 	switch {
 	case ev.Buttons()&tcell.WheelUp != 0:
-		return v.painting.Press(terminal.Up)
+		return v.painting.Press(keyUp)
 	case ev.Buttons()&tcell.WheelDown != 0:
-		return v.painting.Press(terminal.Down)
+		return v.painting.Press(keyDown)
 	case v.held && !held:
 		x, y := ev.Position()
 		return v.painting.Click(x, y)

@@ -14,12 +14,15 @@ const (
 
 // table draws the page.
 func (m *Model) table(width, height int) (lines []Line) {
-	for i, text := range m.page.Head {
-		lines = append(lines, Line{Text: printable.Text(text), Style: map[bool]Style{true: Bold}[i == 0]})
+	for _, text := range m.page.Head {
+		lines = append(lines, Line{Text: printable.Text(text)})
+	}
+	if len(lines) > 0 {
+		lines[0].Style = Bold
 	}
 	rows := m.shown()
-	m.list.Fit(len(rows), height-len(lines)-1)
-	rows = rows[m.list.From:min(m.list.From+m.list.Page, len(rows))]
+	m.list.fit(len(rows), height-len(lines)-1)
+	rows = rows[m.list.from:min(m.list.from+m.list.page, len(rows))]
 	widths, name := m.fit(rows, width)
 	m.columns = m.columns[:0]
 	var head strings.Builder
@@ -37,7 +40,7 @@ func (m *Model) table(width, height int) (lines []Line) {
 	for i, r := range rows {
 		var b strings.Builder
 		here, mark := " ", " "
-		if m.list.From+i == m.list.At {
+		if m.list.from+i == m.list.at {
 			here = ">"
 		}
 		if m.marked[r.ID] {
@@ -50,7 +53,7 @@ func (m *Model) table(width, height int) (lines []Line) {
 			}
 		}
 		line := Line{Text: b.String()}
-		if m.list.From+i == m.list.At {
+		if m.list.from+i == m.list.at {
 			line.Text, line.Style = pad(line.Text, width), Chosen
 		}
 		lines = append(lines, line)
@@ -100,21 +103,21 @@ func right(text string, width int) string {
 // status tells what is shown of the table, and what keys do.
 func (m *Model) status() string {
 	l := &m.list
-	if l.Typing {
-		return "/" + printable.Text(l.Filter) + "_"
+	if l.typing {
+		return "/" + printable.Text(l.filter) + "_"
 	}
 	var parts []string
 	if m.recent {
 		parts = append(parts, "since the last refresh")
 	}
-	if l.Filter != "" {
-		parts = append(parts, "with "+printable.Text(l.Filter))
+	if l.filter != "" {
+		parts = append(parts, "with "+printable.Text(l.filter))
 	}
 	if m.only {
 		parts = append(parts, "marked")
 	}
-	if l.All > l.Page {
-		parts = append(parts, fmt.Sprintf("%d to %d of %d", l.From+1, min(l.From+l.Page, l.All), l.All))
+	if l.all > l.page {
+		parts = append(parts, fmt.Sprintf("%d to %d of %d", l.from+1, min(l.from+l.page, l.all), l.all))
 	}
 	if m.Paused() {
 		parts = append(parts, "paused, p goes on")

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
@@ -68,13 +67,13 @@ const (
 type Model struct {
 	page    Page
 	next    *Page // comes when the pause ends
-	list    terminal.List
+	list    scroller
 	sort    int // a column, or len(page.Columns) for names
 	recent  bool
 	marked  map[int]bool
-	only    bool           // marked rows alone are shown
-	help    *terminal.List // what is shown of the page that tells the keys, nil unless somebody asks for it
-	one     *One           // the function that is open
+	only    bool      // marked rows alone are shown
+	help    *scroller // what is shown of the page that tells the keys, nil unless somebody asks for it
+	one     *One      // the function that is open
 	said    string
 	saidFor int      // so many more refreshes
 	heard   []string // what was said last
@@ -86,7 +85,7 @@ type column struct{ sort, from, to int }
 
 // New returns a model that is sorted by a column.
 func New(sort int) *Model {
-	return &Model{sort: sort, marked: make(map[int]bool), list: terminal.List{Cursor: true}}
+	return &Model{sort: sort, marked: make(map[int]bool), list: scroller{cursor: true}}
 }
 
 // Show has the model show another state of the page, unless the user wants to read the last one.
@@ -98,9 +97,9 @@ func (m *Model) Show(p Page) {
 	}
 	row, chosen := m.Chosen()
 	m.page = p
-	if chosen && m.list.At > 0 { // who has not moved wants to see the first
+	if chosen && m.list.at > 0 { // who has not moved wants to see the first
 		if at := slices.IndexFunc(m.shown(), func(r Row) bool { return r.ID == row.ID }); at >= 0 {
-			m.list.At = at
+			m.list.at = at
 		}
 	}
 }
@@ -117,9 +116,6 @@ func (m *Model) Say(text string) {
 
 // mostHeard is how many lines of talk are kept.
 const mostHeard = 8
-
-// Reset forgets what is shown and what was typed, for a page of something else.
-func (m *Model) Reset(sort int) { *m = *New(sort) }
 
 // Paused tells whether the user is reading.
 func (m *Model) Paused() bool { return m.next != nil }
@@ -141,7 +137,7 @@ func (m *Model) hear() {
 
 // shown are the rows that are looked at, in their order.
 func (m *Model) shown() []Row {
-	filter := strings.ToLower(m.list.Filter)
+	filter := strings.ToLower(m.list.filter)
 	rows := slices.DeleteFunc(slices.Clone(m.page.Rows), func(r Row) bool {
 		return m.only && !m.marked[r.ID] || !strings.Contains(strings.ToLower(r.Name+" "+r.Full), filter)
 	})
@@ -166,26 +162,26 @@ func (m *Model) cells(r Row) []Cell {
 // Chosen is the row that keys are for.
 func (m *Model) Chosen() (r Row, ok bool) {
 	rows := m.shown()
-	if m.list.At >= len(rows) {
+	if m.list.at >= len(rows) {
 		return r, false
 	}
-	return rows[m.list.At], true
+	return rows[m.list.at], true
 }
 
 // Press does what a key says.
 func (m *Model) Press(key rune) Wish {
 	m.said = ""
 	switch {
-	case key == terminal.Interrupt:
+	case key == keyInterrupt:
 		return Quit
 	case m.help != nil:
 		m.pressHelp(key)
 	case m.one != nil:
 		return m.pressOne(key)
-	case m.list.Typing && (key == terminal.Up || key == terminal.Down):
-		m.list.Typing = false
-		m.list.Press(key)
-	case m.list.Press(key):
+	case m.list.typing && (key == keyUp || key == keyDown):
+		m.list.typing = false
+		m.list.press(key)
+	case m.list.press(key):
 	default:
 		return m.press(key)
 	}
@@ -198,7 +194,7 @@ func (m *Model) press(key rune) Wish {
 	case 'q':
 		return Quit
 	case '?', 'h':
-		m.help = &terminal.List{}
+		m.help = &scroller{}
 	case 's':
 		m.sortBy((m.sort + 1) % all)
 	case 'S':
@@ -210,13 +206,13 @@ func (m *Model) press(key rune) Wish {
 	case 'm':
 		if row, ok := m.Chosen(); ok {
 			m.marked[row.ID] = !m.marked[row.ID]
-			m.list.Press(terminal.Down)
+			m.list.press(keyDown)
 		}
 	case 'M':
 		m.only = !m.only
 	case 'w':
 		return Waits
-	case terminal.Enter:
+	case keyEnter:
 		if _, ok := m.Chosen(); ok {
 			return Open
 		}
@@ -227,7 +223,7 @@ func (m *Model) press(key rune) Wish {
 // sortBy sorts by a column, and shows what is first then.
 func (m *Model) sortBy(column int) {
 	m.sort = column
-	m.list.From, m.list.At = 0, 0
+	m.list.from, m.list.at = 0, 0
 }
 
 // pause holds what is shown, or shows what has come meanwhile.
@@ -247,10 +243,10 @@ func (m *Model) pressOne(key rune) Wish {
 	case 'q':
 		return Quit
 	case '?', 'h':
-		m.help = &terminal.List{}
+		m.help = &scroller{}
 	case 'p':
 		m.one.pause()
-	case terminal.Escape, terminal.Backspace, terminal.Erase:
+	case keyEscape, keyBackspace, keyErase:
 		m.one = nil
 		return Close
 	}
@@ -263,19 +259,19 @@ func (m *Model) Click(x, y int) Wish {
 	first := len(m.page.Head) + 1
 	switch {
 	case m.help != nil || m.one != nil:
-		return m.Press(terminal.Escape)
+		return m.Press(keyEscape)
 	case y == first-1:
 		for _, c := range m.columns {
 			if x >= c.from && x < c.to {
 				m.sortBy(c.sort)
 			}
 		}
-	case y >= first && y-first < m.list.Page && m.list.From+y-first < m.list.All:
-		at := m.list.From + y - first
-		if at == m.list.At {
+	case y >= first && y-first < m.list.page && m.list.from+y-first < m.list.all:
+		at := m.list.from + y - first
+		if at == m.list.at {
 			return Open
 		}
-		m.list.At = at
+		m.list.at = at
 	}
 	return Nothing
 }

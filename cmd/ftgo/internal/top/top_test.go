@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
@@ -157,7 +156,7 @@ func TestOne(t *testing.T) {
 	if screen(t, m, 80, 24) == paused {
 		t.Error("going on, and the same")
 	}
-	if wish := m.Press(terminal.Escape); wish != Close {
+	if wish := m.Press(keyEscape); wish != Close {
 		t.Errorf("Esc: wish %d", wish)
 	}
 	fmt.Fprintf(&got, "=== back\n%s", screen(t, m, 80, 5))
@@ -176,14 +175,14 @@ func TestClick(t *testing.T) {
 	if m.Click(3, 2); m.sort != 8 {
 		t.Errorf("sorted by %d, not by names", m.sort)
 	}
-	if wish := m.Click(3, 6); wish != Nothing || m.list.At != 3 {
-		t.Errorf("chosen: %d, wish %d", m.list.At, wish)
+	if wish := m.Click(3, 6); wish != Nothing || m.list.at != 3 {
+		t.Errorf("chosen: %d, wish %d", m.list.at, wish)
 	}
 	if wish := m.Click(3, 6); wish != Open {
 		t.Errorf("again: wish %d", wish)
 	}
-	if wish := m.Click(3, 20); wish != Nothing || m.list.At != 3 {
-		t.Errorf("below the rows: %d, wish %d", m.list.At, wish)
+	if wish := m.Click(3, 20); wish != Nothing || m.list.at != 3 {
+		t.Errorf("below the rows: %d, wish %d", m.list.at, wish)
 	}
 }
 
@@ -195,11 +194,11 @@ func TestQuit(t *testing.T) {
 		for _, key := range before {
 			m.Press(key)
 		}
-		if wish := m.Press(terminal.Interrupt); wish != Quit {
+		if wish := m.Press(keyInterrupt); wish != Quit {
 			t.Errorf("%q, Ctrl-C: wish %d", before, wish)
 		}
 	}
-	m.Press(terminal.Escape)
+	m.Press(keyEscape)
 	if wish := m.Press('q'); wish != Quit {
 		t.Errorf("q: wish %d", wish)
 	}

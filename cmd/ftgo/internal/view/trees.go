@@ -80,8 +80,7 @@ func (v *Lines) warnLeftOut(lost uint64) {
 	if v.trees == nil {
 		return
 	}
-	left := &v.trees.Left
-	if n := left.Calls; n > 0 {
+	if n := v.trees.LeftOut; n > 0 {
 		v.Env.Warn(printable.Plural(n, "call") + " left out of what is shown: too many others were open when they began")
 	}
 	if n := v.cut.trees; n > 0 {
@@ -90,7 +89,7 @@ func (v *Lines) warnLeftOut(lost uint64) {
 	if lost > 0 && v.Plan.Follows {
 		v.Env.Warn("events were lost: a goroutine may be shown apart, and a call that seems unwound may have returned long before")
 	}
-	if n := left.Unseen; n > 0 {
+	if n := v.trees.Unseen; n > 0 {
 		v.Env.Warn("of " + printable.Plural(n, "tree") + " nobody knows how long they took: the budget took their probes out meanwhile")
 	}
 }

@@ -19,7 +19,7 @@ func TestLeftOutIsTold(t *testing.T) {
 	if v.warnLeftOut(0); said.Len() > 0 {
 		t.Errorf("%s", said.String())
 	}
-	v.cut.trees, v.cut.lines, v.trees.Left.Unseen = 2, 30, 4
+	v.cut.trees, v.cut.lines, v.trees.Unseen = 2, 30, 4
 	v.warnLeftOut(5)
 	for _, want := range []string{"30 lines left out of 2 trees", "room for 10000 in a tree, and for 200000 in all", "events were lost", "of 4 trees nobody knows how long they took"} {
 		if !strings.Contains(said.String(), want) {
