@@ -262,19 +262,22 @@ func TestDecode(t *testing.T) {
 			if c.path != "" {
 				paths = []string{c.path}
 			}
-			opt := options
-			opt.Type = m.typeNamed
-			capture, err := NewBuilder([]offsets.Variable{inRegisters("v", c.typ, []arch.Reg{"ax", "bx", "cx"}[:max(1, c.typ.Size/8)]...)}, opt).Capture(paths, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			words := m.fetch(t, capture.Args)
-			if len(words) != capture.Words {
-				t.Fatalf("%d words, want %d", len(words), capture.Words)
-			}
-			values := capture.Append(nil, words, m)
-			if got := values[0].Text(); got != c.want {
-				t.Errorf("got  %s\nwant %s\nfetched %s", got, c.want, fetched(capture))
+			v := inRegisters("v", c.typ, []arch.Reg{"ax", "bx", "cx"}[:max(1, c.typ.Size/8)]...)
+			for _, arrays := range []bool{true, false} {
+				opt := options
+				opt.Type, opt.Arrays = m.typeNamed, arrays
+				capture, err := NewBuilder([]offsets.Variable{v}, opt).Capture(paths, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				words := m.fetch(t, capture.Args)
+				if len(words) != capture.Words {
+					t.Fatalf("%d words, want %d", len(words), capture.Words)
+				}
+				values := capture.Append(nil, words, m)
+				if got := values[0].Text(); got != c.want {
+					t.Errorf("arrays %v: got  %s\nwant %s\nfetched %s", arrays, got, c.want, fetched(capture))
+				}
 			}
 		})
 	}
