@@ -16,27 +16,18 @@ import (
 // portablePlan is a plan as it travels: all that pairing needs, without the binary and
 // without the captures, which need its types.
 type portablePlan struct {
-	Processor   string          `json:"processor"`
-	Mode        uprobe.Mode     `json:"mode"`
-	Relocatable bool            `json:"relocatable,omitempty"`
-	BySP        bool            `json:"by_sp,omitempty"`
-	ByStack     bool            `json:"by_stack,omitempty"`
-	Stack       int             `json:"stack,omitempty"`
-	Funcs       []portableFunc  `json:"funcs"`
-	Events      []portableEvent `json:"events"`
-	Follows     bool            `json:"follows,omitempty"`
-	Runtime     [][2]uint64     `json:"runtime,omitempty"`
-	Regroups    int             `json:"regroups,omitempty"`
+	Processor string `json:"processor"`
+	uprobe.Plan
+	Funcs  []portableFunc  `json:"funcs"`
+	Events []portableEvent `json:"events"`
 }
 
 type portableFunc struct {
-	Name     string      `json:"name"`
-	Addr     uint64      `json:"addr"`
-	ABI      offsets.ABI `json:"abi"`
-	Returns  bool        `json:"returns,omitempty"`
-	Point    bool        `json:"point,omitempty"`
-	Stepped  bool        `json:"stepped,omitempty"`
-	Restarts bool        `json:"restarts,omitempty"`
+	Name string      `json:"name"`
+	Addr uint64      `json:"addr"`
+	ABI  offsets.ABI `json:"abi"`
+	uprobe.Probe
+	Restarts bool `json:"restarts,omitempty"`
 }
 
 type portableEvent struct {
@@ -51,12 +42,10 @@ type portableEvent struct {
 // portable is a plan for readPlan: functions by name, events with their sites and fields. What
 // values to decode is left out.
 func portable(p *uprobe.Plan) *portablePlan {
-	out := &portablePlan{Processor: p.Processor.Machine().Name, Mode: p.Mode, Relocatable: p.Relocatable, BySP: p.BySP, ByStack: p.ByStack, Stack: p.Stack, Follows: p.Follows, Runtime: p.Runtime, Regroups: p.Regroups}
+	out := &portablePlan{Processor: p.Processor.Machine().Name, Plan: *p}
 	for i := range p.Funcs {
 		f := &p.Funcs[i]
-		out.Funcs = append(out.Funcs, portableFunc{
-			Name: f.Name, Addr: f.Addr, ABI: f.ABI, Returns: f.Returns, Point: f.Point, Stepped: f.Stepped, Restarts: f.Sites.Restarts,
-		})
+		out.Funcs = append(out.Funcs, portableFunc{Name: f.Name, Addr: f.Addr, ABI: f.ABI, Probe: *f, Restarts: f.Sites.Restarts})
 	}
 	for i := range p.Events {
 		ev := &p.Events[i]
@@ -90,16 +79,15 @@ func readPlan(text []byte) (*uprobe.Plan, error) {
 	if processor == nil {
 		return nil, fmt.Errorf("read plan: processor %q is not known", in.Processor)
 	}
-	p := &uprobe.Plan{Processor: processor, Mode: in.Mode, Relocatable: in.Relocatable, BySP: in.BySP, ByStack: in.ByStack, Stack: in.Stack, Follows: in.Follows, Runtime: in.Runtime, Regroups: max(in.Regroups, 0)}
+	p := &in.Plan
+	p.Processor, p.Regroups = processor, max(p.Regroups, 0)
 	for _, f := range in.Funcs {
 		if f.ABI > offsets.SystemV {
 			return nil, fmt.Errorf("read plan: function %q: ABI %d is not known", f.Name, f.ABI)
 		}
-		p.Funcs = append(p.Funcs, uprobe.Probe{
-			Func:    &offsets.Func{Name: f.Name, Addr: f.Addr, ABI: f.ABI},
-			Sites:   &offsets.Sites{Restarts: f.Restarts},
-			Returns: f.Returns, Point: f.Point, Stepped: f.Stepped,
-		})
+		f.Func = &offsets.Func{Name: f.Name, Addr: f.Addr, ABI: f.ABI}
+		f.Sites = &offsets.Sites{Restarts: f.Restarts}
+		p.Funcs = append(p.Funcs, f.Probe)
 	}
 	for i := range in.Events {
 		ev, err := readEvent(p, &in.Events[i])

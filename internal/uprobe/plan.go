@@ -28,16 +28,17 @@ const (
 	CountRecorded
 )
 
-// Probe is a function of a plan, or a single instruction.
+// Probe is a function of a plan, or a single instruction. What recordings have of it is tagged.
 type Probe struct {
-	*offsets.Func
-	Sites   *offsets.Sites // where its calls begin and end
-	Returns bool           // its calls are seen to end
-	Point   bool           // it is one instruction, Sites.Entry, rather than a function. Sites.Restarts: it may be executed twice in a call
-	Stepped bool           // so is the instruction where its calls are seen to begin ([Site].Stepped)
-	Later   bool           // all its events are of [Plan.Again]
-	Values  Values         // those fetched with its calls
-	Err     error          // why it can't be probed, of those of [Plan.Skipped]
+	*offsets.Func `json:"-"`
+
+	Sites   *offsets.Sites `json:"-"`                 // where its calls begin and end
+	Returns bool           `json:"returns,omitempty"` // its calls are seen to end
+	Point   bool           `json:"point,omitempty"`   // it is one instruction, Sites.Entry, rather than a function. Sites.Restarts: it may be executed twice in a call
+	Stepped bool           `json:"stepped,omitempty"` // so is the instruction where its calls are seen to begin ([Site].Stepped)
+	Later   bool           `json:"-"`                 // all its events are of [Plan.Again]
+	Values  Values         `json:"-"`                 // those fetched with its calls
+	Err     error          `json:"-"`                 // why it can't be probed, of those of [Plan.Skipped]
 }
 
 // Values is what to fetch of a function's calls.
@@ -51,33 +52,36 @@ type Values struct {
 	Fails bool
 }
 
-// Plan is what to probe, and what a hit of it means.
+// Plan is what to probe, and what a hit of it means. What recordings have of it is tagged.
 type Plan struct {
-	Binary    *offsets.Binary
-	Processor arch.Processor // the one that the binary is for
-	Mode      Mode
-	Funcs     []Probe
-	Skipped   []Probe // those that were asked for and left out
-	Events    []Event
+	Binary    *offsets.Binary `json:"-"`
+	Processor arch.Processor  `json:"-"` // the one that the binary is for
+	Mode      Mode            `json:"mode"`
+	Funcs     []Probe         `json:"-"`
+	Skipped   []Probe         `json:"-"` // those that were asked for and left out
+	Events    []Event         `json:"-"`
 	// BySP: calls are told apart by the stack pointer alone, since nothing that can be fetched stands
 	// for a goroutine, not even a thread (gccgo, whose stacks never move).
-	BySP bool
+	BySP bool `json:"by_sp,omitempty"`
 	// ByStack: where calls end, and where some begin, nothing tells the goroutine but
 	// whose stack they are on (where no register holds it).
-	ByStack     bool
-	Stack       int  // how many callers are fetched where calls begin
-	Relocatable bool // addresses in a process are not those in the file
+	ByStack     bool `json:"by_stack,omitempty"`
+	Stack       int  `json:"stack,omitempty"`       // how many callers are fetched where calls begin
+	Relocatable bool `json:"relocatable,omitempty"` // addresses in a process are not those in the file
 	// Threads, Sched, Follows and Recorded: Options has asked for them, and the binary has what they take.
-	Threads, Sched, Follows, Recorded bool
-	Regroups                          int // see Options.Regroups
+	Threads  bool `json:"-"`
+	Sched    bool `json:"-"`
+	Follows  bool `json:"follows,omitempty"`
+	Recorded bool `json:"-"`
+	Regroups int  `json:"regroups,omitempty"` // see Options.Regroups
 	// Runtime are the addresses of package runtime, from and until, where Follows is set: goroutines that
 	// begin there are started for the whole program, by whoever comes by.
-	Runtime [][2]uint64
+	Runtime [][2]uint64 `json:"runtime,omitempty"`
 	// Reasons are names of the reasons why goroutines wait, by their numbers, where Sched is set: the
 	// last, which is none of the runtime's, is that the goroutine's thread waits in the kernel.
-	Reasons []string
+	Reasons []string `json:"-"`
 	// Waits is how many of Funcs, the last, stand for the Reasons: waits are taken for their calls.
-	Waits int
+	Waits int `json:"-"`
 }
 
 // Asked is how many of Funcs were asked for: the first ones.
