@@ -196,10 +196,10 @@ func TestPathErrors(t *testing.T) {
 // nowhere is a process of which nothing is known.
 type nowhere struct{}
 
-func (nowhere) DynamicType(uint64) *gotype.Type   { return nil }
-func (nowhere) ItabType(uint64) (uint64, bool)    { return 0, false }
-func (nowhere) FuncName(uint64) string            { return "" }
-func (nowhere) Readable(uint64, int) (bool, bool) { return true, true }
+func (nowhere) DynamicType(uint64) *gotype.Type { return nil }
+func (nowhere) ItabType(uint64) (uint64, bool)  { return 0, false }
+func (nowhere) FuncName(uint64) string          { return "" }
+func (nowhere) Readable(uint64) (bool, bool)    { return true, true }
 
 // TestDoubtful: words that may be another argument's are shown, but nothing is made of them.
 func TestDoubtful(t *testing.T) {

@@ -21,7 +21,7 @@ type Process interface {
 	// FuncName is the function at an address, "" if there is none.
 	FuncName(pc uint64) string
 	// Readable tells whether memory is there: the kernel reads zeros elsewhere. known: it can be told.
-	Readable(addr uint64, n int) (readable, known bool)
+	Readable(addr uint64) (readable, known bool)
 }
 
 // Append makes values of the words that were fetched, behind others.
@@ -89,7 +89,7 @@ func (d *decoder) check(guards []guard) string {
 		}
 		// Where a pointer can't be followed to the next, what an earlier event left stands for that.
 		if i+1 < len(guards) && guards[i+1].item < 0 {
-			if readable, known := d.process.Readable(p+uint64(guards[i+1].at), 1); known && !readable {
+			if readable, known := d.process.Readable(p + uint64(guards[i+1].at)); known && !readable {
 				return badPointer
 			}
 		}
@@ -99,7 +99,7 @@ func (d *decoder) check(guards []guard) string {
 
 // zeros tells why what was read at an address, all of it zero, may not have been there.
 func (d *decoder) zeros(addr uint64) string {
-	switch readable, known := d.process.Readable(addr, 1); {
+	switch readable, known := d.process.Readable(addr); {
 	case !known:
 		return zeroOrNot
 	case !readable:

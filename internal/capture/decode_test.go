@@ -99,10 +99,10 @@ func (m *machine) fetch(t *testing.T, args []tracefs.Arg) (words []uint64) {
 	return words
 }
 
-func (m *machine) DynamicType(addr uint64) *gotype.Type     { return m.types[addr] }
-func (m *machine) ItabType(itab uint64) (uint64, bool)      { at, ok := m.itabs[itab]; return at, ok }
-func (m *machine) FuncName(pc uint64) string                { return fmt.Sprintf("main.at%x", pc) }
-func (m *machine) Readable(addr uint64, n int) (bool, bool) { _, ok := m.memory[addr]; return ok, true }
+func (m *machine) DynamicType(addr uint64) *gotype.Type { return m.types[addr] }
+func (m *machine) ItabType(itab uint64) (uint64, bool)  { at, ok := m.itabs[itab]; return at, ok }
+func (m *machine) FuncName(pc uint64) string            { return fmt.Sprintf("main.at%x", pc) }
+func (m *machine) Readable(addr uint64) (bool, bool)    { _, ok := m.memory[addr]; return ok, true }
 
 func newMachine() *machine {
 	m := &machine{registers: make(map[string]uint64), memory: make(map[uint64]byte), itabs: map[uint64]uint64{0x5000: 0x6000}}
@@ -121,10 +121,12 @@ func newMachine() *machine {
 		gotype.Field{Name: "Op", Type: basic("string")}, gotype.Field{Name: "Path", Offset: 16, Type: basic("string")}, gotype.Field{Name: "Err", Offset: 32, Type: basic("error")})
 	syscallError := structOf("os.SyscallError", 32,
 		gotype.Field{Name: "Syscall", Type: basic("string")}, gotype.Field{Name: "Err", Offset: 16, Type: basic("error")})
+	large := structOf("main.large", 112, gotype.Field{Name: "n", Type: basic("int")},
+		gotype.Field{Name: "in", Offset: 40, Type: inner}, gotype.Field{Name: "far", Offset: 64, Type: structOf("main.far", 48, gotype.Field{Name: "in", Type: inner}, gotype.Field{Name: "err", Offset: 24, Type: basic("error")})})
 	errno := &gotype.Type{Name: "syscall.Errno", Kind: reflect.Uint, Size: 8, Align: 8}
 	m.types = map[uint64]*gotype.Type{
 		0x6000: errno, 0x6100: basic("string"), 0x6200: basic("int8"),
-		0x6300: gotype.PointerTo(inner), 0x6400: gotype.PointerTo(pathError), 0x6500: gotype.PointerTo(syscallError),
+		0x6300: gotype.PointerTo(inner), 0x6400: gotype.PointerTo(pathError), 0x6500: gotype.PointerTo(syscallError), 0x6600: gotype.PointerTo(large), 0x6700: large,
 	}
 	for _, t := range m.types {
 		t.Direct = t.Kind == reflect.Pointer
@@ -132,6 +134,7 @@ func newMachine() *machine {
 	m.itabs[0x5400], m.itabs[0x5500] = 0x6400, 0x6500
 	m.put(0x18000, 0, 0x6400) // an itab made at run time
 	m.put(0x18020, 0, 0x6300)
+	m.put(0x18040, 0, 0x6700)
 	// Maps of Go 1.24: {used, seed, dirPtr, dirLen}, and slots of a byte each and a string and a number.
 	m.put(0x1a000, 3, 0, 0x1a100, 0)
 	m.put(0x1a100, 0x80_80_80_80_01_80_fe_02, 0x10000, 5, 7, 0x10000, 4, 8, 0x1, 4, 9, 0x10000, 4, 10)
@@ -168,9 +171,10 @@ func arrayOf(n int64, elem *gotype.Type) *gotype.Type {
 }
 
 var (
-	word     = &gotype.Type{Name: "word", Kind: reflect.UnsafePointer, Size: 8}
-	twoWords = structOf("{word, word}", 16, gotype.Field{Name: "w0", Type: word}, gotype.Field{Name: "w1", Offset: 8, Type: word})
-	swissMap = mapOf(structOf("group", 200, gotype.Field{Name: "ctrl", Type: basic("uint64")},
+	fewMethods = &gotype.Type{Name: "main.fewMethods", Kind: reflect.Interface, Size: 16, Methods: true}
+	word       = &gotype.Type{Name: "word", Kind: reflect.UnsafePointer, Size: 8}
+	twoWords   = structOf("{word, word}", 16, gotype.Field{Name: "w0", Type: word}, gotype.Field{Name: "w1", Offset: 8, Type: word})
+	swissMap   = mapOf(structOf("group", 200, gotype.Field{Name: "ctrl", Type: basic("uint64")},
 		gotype.Field{Name: "slots", Offset: 8, Type: arrayOf(8, structOf("slot", 24, gotype.Field{Name: "key", Type: basic("string")}, gotype.Field{Name: "elem", Offset: 16, Type: basic("int")}))}))
 	oldMap = mapOf(structOf("bucket", 144, gotype.Field{Name: "tophash", Type: arrayOf(8, basic("uint8"))},
 		gotype.Field{Name: "keys", Offset: 8, Type: arrayOf(8, basic("int"))}, gotype.Field{Name: "values", Offset: 72, Type: arrayOf(8, basic("int"))}))
@@ -215,6 +219,10 @@ func TestDecode(t *testing.T) {
 		{"any of string", basic("any"), []uint64{0x6100, 0x14000}, "", `string("hello")`},
 		{"any of int8", basic("any"), []uint64{0x6200, 0x16000}, "", "int8(5)"},
 		{"any of pointer", basic("any"), []uint64{0x6300, 0x11000}, "", "*main.inner(&{n:7 name:<not fetched: ask for FUNC(x.(*main.inner).name)>})"},
+		{"any of pointer to large", basic("any"), []uint64{0x6600, 0x13000}, "",
+			`*main.large(&{n:1 in:{n:2 name:<not fetched: ask for FUNC(x.(*main.large).in.name)>} far:<not fetched: ask for FUNC(x.(*main.large).far)>})`},
+		{"any of large", basic("any"), []uint64{0x6700, 0x99000}, "", `main.large(<unreadable: no valid pointer>)`},
+		{"error of large that has methods", fewMethods, []uint64{0x18040, 0x13000}, "", `main.large(<not fetched: ask for FUNC(x.(main.large))>)`},
 		{"any of unknown", basic("any"), []uint64{0x6999, 0x11000}, "", "<unreadable: dynamic type not known>"},
 		{"map", &gotype.Type{Name: "map[int]int", Kind: reflect.Map, Size: 8}, []uint64{0x16000}, "", "map[len 5]"},
 		{"chan", &gotype.Type{Name: "chan int", Kind: reflect.Chan, Size: 8}, []uint64{0x16000}, "", "chan[5/9]"},

@@ -40,24 +40,24 @@ func (v *Value) ErrorMessage() (message Value, ok bool) {
 	}
 	if v.Dynamic == "syscall.Errno" && v.Elem.Type != nil && v.Elem.Type.Kind == reflect.Uint {
 		// The numbers of this machine, which is the target's.
-		addText(&message, syscall.Errno(v.Elem.Num).Error())
+		message.addText(syscall.Errno(v.Elem.Num).Error())
 		return message, true
 	}
 	form, ok := errorForms[v.Dynamic]
 	for ok && form != "" {
 		before, rest, _ := strings.Cut(form, "{")
-		addText(&message, before)
+		message.addText(before)
 		if rest == "" {
 			break
 		}
 		field, after, _ := strings.Cut(rest, "}")
-		ok, form = addField(&message, v.Elem.Elem, field), after
+		ok, form = message.addField(v.Elem.Elem, field), after
 	}
 	return message, ok
 }
 
 // addField appends a field of an error; not ok if that is not known.
-func addField(message, of *Value, field string) bool {
+func (message *Value) addField(of *Value, field string) bool {
 	name, quoted := strings.CutPrefix(field, "q ")
 	f := of.field(name)
 	if name == "Err" && known(f) {
@@ -65,7 +65,7 @@ func addField(message, of *Value, field string) bool {
 		if !ok && f.Dynamic == "" {
 			return false
 		} else if !ok { // it is further away than what is fetched
-			addText(message, "("+f.Dynamic+")")
+			message.addText("(" + f.Dynamic + ")")
 			message.Len = -1
 			return true
 		}
@@ -75,21 +75,21 @@ func addField(message, of *Value, field string) bool {
 		return false
 	}
 	if quoted && !f.Cut() {
-		addText(message, strconv.Quote(string(f.Bytes)))
+		message.addText(strconv.Quote(string(f.Bytes)))
 		return true
 	} else if quoted {
-		addText(message, `"`)
+		message.addText(`"`)
 	}
-	add(message, f)
+	message.add(f)
 	return true
 }
 
-func addText(message *Value, text string) {
-	add(message, &Value{Type: stringType, Bytes: []byte(text), Len: int64(len(text))})
+func (message *Value) addText(text string) {
+	message.add(&Value{Type: stringType, Bytes: []byte(text), Len: int64(len(text))})
 }
 
 // add appends a string; what would stand behind a cut is only counted.
-func add(message, s *Value) {
+func (message *Value) add(s *Value) {
 	if !message.Cut() {
 		message.Bytes = append(message.Bytes, s.Bytes...)
 	}

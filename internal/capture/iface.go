@@ -171,7 +171,7 @@ func (d *decoder) memory(holds, t *gotype.Type, p *payload, addr uint64) Value {
 		if v.unreadable(d.unread(addr, p.at, p.words)) {
 			return v
 		}
-	case p.built == nil || t.Kind == reflect.Struct || t.Kind == reflect.Array:
+	case p.built == nil:
 		v.State, v.Why = Unfetched, unasked(p.as(t))
 		return v
 	}

@@ -95,6 +95,9 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 			n.why = fmt.Sprintf("type not known, %d bytes", t.Size)
 		}
 	}
+	if b.complete && len(n.kids) > 0 && !slices.ContainsFunc(n.kids, func(kid *node) bool { return kid.why == "" }) {
+		n.why, n.kids = unasked(b.way), nil // one for all of them
+	}
 	return n
 }
 

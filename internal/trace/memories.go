@@ -103,9 +103,9 @@ const arenaBits = 26
 // Readable asks for the process's mappings as they are, or were when last seen. Of one that
 // has ended, or is about to, or has executed another file, it is known what it cannot have
 // been without: the file's own segments, and the arenas that its goroutines' stacks were in.
-func (m *memory) Readable(addr uint64, n int) (readable, known bool) {
+func (m *memory) Readable(addr uint64) (readable, known bool) {
 	if !m.gone {
-		if readable, known := m.mapped.Readable(m.pid, addr, n, m.executes); known {
+		if readable, known := m.mapped.Readable(m.pid, addr, 1, m.executes); known {
 			return readable, true
 		}
 	}
