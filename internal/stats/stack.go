@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/offsets"
 )
 
 // Location is a place in a stack: an address in the file, and the functions whose code is
@@ -15,13 +16,7 @@ import (
 // that are not known.
 type Location struct {
 	Addr   uint64
-	Frames []Frame
-}
-
-// Frame is a function and where it was in its source; File is "" if that is not known.
-type Frame struct {
-	Function, File string
-	Line           int
+	Frames []offsets.Frame
 }
 
 // Calls stands between the functions of a stack that is a value, the innermost first.
@@ -33,6 +28,10 @@ type StackRow struct {
 	// innermost first.
 	Func int
 	PCs  []uint64
+	// Function is its name, At where its calls begin, and Callers are at the return addresses: for who shows them.
+	Function string
+	At       Location
+	Callers  []Location
 	// Calls = Completed + Unwound + Open: those that were seen.
 	Calls, Completed, Unwound, Open uint64
 	// Min, Max and Sum are latencies of the completed calls in nanoseconds, Self is Sum

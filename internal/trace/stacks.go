@@ -95,7 +95,7 @@ func (s *Stacks) location(at stackPlace) stats.Location {
 	callee := at.callee
 	for _, f := range s.binary.Frames(l.Addr) {
 		if !f.Wrapper || callee != ordinary {
-			l.Frames = append(l.Frames, stats.Frame{Function: f.Function, File: f.File, Line: f.Line})
+			l.Frames = append(l.Frames, f)
 		}
 		callee = calleeKinds[f.Function]
 	}

@@ -15,17 +15,18 @@ import (
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
 // hostileStack has a hostile function, one inlined into another of a hostile file.
-func hostileStack(s string) []Stack {
-	at := stats.Location{Addr: 0x1000, Frames: []stats.Frame{{Function: s, File: s, Line: 1}}}
+func hostileStack(s string) []stats.StackRow {
+	at := stats.Location{Addr: 0x1000, Frames: []offsets.Frame{{Function: s, File: s, Line: 1}}}
 	callers := []stats.Location{
-		{Addr: 0x2000, Frames: []stats.Frame{{Function: "main." + s, File: "/src/" + s + ".go", Line: 2}, {Function: s, File: s + "/x.go", Line: 3}}},
-		{Addr: 0x3000, Frames: []stats.Frame{{Function: "main.main", File: "/src/main.go", Line: 4}}},
+		{Addr: 0x2000, Frames: []offsets.Frame{{Function: "main." + s, File: "/src/" + s + ".go", Line: 2}, {Function: s, File: s + "/x.go", Line: 3}}},
+		{Addr: 0x3000, Frames: []offsets.Frame{{Function: "main.main", File: "/src/main.go", Line: 4}}},
 	}
-	return []Stack{{stats.StackRow{Calls: 7, Completed: 7, Min: 1, Max: 1, Sum: 7, Self: 7}, s, at, callers}}
+	return []stats.StackRow{{Calls: 7, Completed: 7, Min: 1, Max: 1, Sum: 7, Self: 7, Function: s, At: at, Callers: callers}}
 }
 
 // hostileEvent is a kernel event of a process that has named itself.

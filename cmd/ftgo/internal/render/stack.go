@@ -14,22 +14,14 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/offsets"
 )
 
-// Stack is the calls of one function from one stack. At is where calls of the function
-// begin, Callers are the callers, the innermost first.
-type Stack struct {
-	stats.StackRow
-	Function string
-	At       stats.Location
-	Callers  []stats.Location
-}
-
 // framesOf are the functions of a stack, innermost first.
-func framesOf(stack []stats.Location) (frames []stats.Frame) {
+func framesOf(stack []stats.Location) (frames []offsets.Frame) {
 	for _, l := range stack {
 		if l.Addr == 0 && len(l.Frames) == 0 {
-			frames = append(frames, stats.Frame{Function: "…"}) // callers that are not known
+			frames = append(frames, offsets.Frame{Function: "…"}) // callers that are not known
 		}
 		frames = append(frames, l.Frames...)
 	}
@@ -73,7 +65,7 @@ func frameObjects(stack []stats.Location) (o objects) {
 //	        main.main main.go:7
 //
 // Callers keep to width columns, and stacks of a function to the first top, unless these are 0.
-func StackText(w io.Writer, stacks []Stack, amount string, width, top int) error {
+func StackText(w io.Writer, stacks []stats.StackRow, amount string, width, top int) error {
 	var b []byte
 	first := 0
 	for i, s := range stacks {
@@ -107,7 +99,7 @@ func StackText(w io.Writer, stacks []Stack, amount string, width, top int) error
 }
 
 // StackJSON writes an object for each stack.
-func StackJSON(w io.Writer, stacks []Stack, amount string) error {
+func StackJSON(w io.Writer, stacks []stats.StackRow, amount string) error {
 	var b []byte
 	for _, s := range stacks {
 		bounded := s.Raw > s.Low
@@ -128,7 +120,7 @@ func StackJSON(w io.Writer, stacks []Stack, amount string) error {
 // FoldedStacks writes a line for each stack as flamegraph.pl and its kin take them: the
 // functions from the outermost to the one called, between semicolons, and the number of
 // calls, or their sum of an amount. Stacks that differ in nothing but source lines are one.
-func FoldedStacks(w io.Writer, stacks []Stack, amount string) error {
+func FoldedStacks(w io.Writer, stacks []stats.StackRow, amount string) error {
 	weights := make(map[string]uint64)
 	for _, s := range stacks {
 		var line string
@@ -170,7 +162,7 @@ type Profiled struct {
 // that pprof makes, of all that a function has called, are right. Addresses are
 // those in the file, and functions and lines are all told. While its goroutine could have gone on with a CPU,
 // a call is shown as if it had called [runnable].
-func PprofStacks(w io.Writer, stacks []Stack, run Profiled) error {
+func PprofStacks(w io.Writer, stacks []stats.StackRow, run Profiled) error {
 	m := &profile.Mapping{
 		ID: 1, Start: run.Start, Limit: run.Limit, Offset: run.Offset, File: run.Path, BuildID: run.BuildID,
 		HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true,
@@ -187,8 +179,8 @@ func PprofStacks(w io.Writer, stacks []Stack, run Profiled) error {
 		p.SampleType = append(p.SampleType, &profile.ValueType{Type: run.Amount, Unit: "count"})
 		p.DefaultSampleType = run.Amount
 	}
-	runnable := stats.Location{Frames: []stats.Frame{{Function: "[runnable]"}}}
-	add := func(s *Stack, values []int64, above ...stats.Location) {
+	runnable := stats.Location{Frames: []offsets.Frame{{Function: "[runnable]"}}}
+	add := func(s *stats.StackRow, values []int64, above ...stats.Location) {
 		sample := &profile.Sample{Value: values[:len(p.SampleType)]}
 		for _, l := range slices.Concat(above, []stats.Location{s.At}, s.Callers) {
 			loc := &profile.Location{ID: uint64(len(p.Location) + 1), Address: l.Addr, Mapping: m}

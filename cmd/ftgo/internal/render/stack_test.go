@@ -10,26 +10,27 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/offsets"
 )
 
 // stacks are those of two functions, with inlined callers, unknown ones, and names that
 // want to be more.
-func stacks() []Stack {
-	at := func(addr uint64, frames ...stats.Frame) stats.Location {
+func stacks() []stats.StackRow {
+	at := func(addr uint64, frames ...offsets.Frame) stats.Location {
 		return stats.Location{Addr: addr, Frames: frames}
 	}
-	get := at(0x1000, stats.Frame{Function: "main.get", File: "/src/store.go", Line: 10})
-	pairs := at(0x2000, stats.Frame{Function: "main.pair[go.shape.struct { A int; B int }]", File: "/src/store.go", Line: 20})
-	handle := at(0x3010, stats.Frame{Function: "main.lookup", File: "/src/store.go", Line: 31}, stats.Frame{Function: "main.handle", File: "/src/server.go", Line: 42})
-	again := at(0x3020, stats.Frame{Function: "main.lookup", File: "/src/store.go", Line: 33}, stats.Frame{Function: "main.handle", File: "/src/server.go", Line: 43})
-	root := at(0x4000, stats.Frame{Function: "runtime.goexit", File: "/go/src/runtime/asm_amd64.s", Line: 1771})
-	evil := at(0x5000, stats.Frame{Function: "main.\x1b[31m\n;f 7", File: "/src/\x1b]0;.go", Line: 1})
-	bare := at(0x6000, stats.Frame{Function: "main.nofile"})
-	return []Stack{
-		{stats.StackRow{Func: 0, Calls: 600, Completed: 600, Min: 900, Max: 10_000, Sum: 1_200_000, Self: 1_000_000}, "main.get", get, []stats.Location{handle, root}},
-		{stats.StackRow{Func: 0, Calls: 7, Completed: 5, Unwound: 1, Open: 1, Min: 1, Max: 1, Sum: 5, Self: 5}, "main.get", get, []stats.Location{again, root}},
-		{stats.StackRow{Func: 0, Calls: 1, Unwound: 1}, "main.get", get, []stats.Location{bare, {}, evil, {}}},
-		{stats.StackRow{Func: 1, Calls: 23, Completed: 23, Min: 1, Max: 2, Sum: 30, Self: 30}, "main.pair[go.shape.struct { A int; B int }]", pairs, []stats.Location{root}},
+	get := at(0x1000, offsets.Frame{Function: "main.get", File: "/src/store.go", Line: 10})
+	pairs := at(0x2000, offsets.Frame{Function: "main.pair[go.shape.struct { A int; B int }]", File: "/src/store.go", Line: 20})
+	handle := at(0x3010, offsets.Frame{Function: "main.lookup", File: "/src/store.go", Line: 31}, offsets.Frame{Function: "main.handle", File: "/src/server.go", Line: 42})
+	again := at(0x3020, offsets.Frame{Function: "main.lookup", File: "/src/store.go", Line: 33}, offsets.Frame{Function: "main.handle", File: "/src/server.go", Line: 43})
+	root := at(0x4000, offsets.Frame{Function: "runtime.goexit", File: "/go/src/runtime/asm_amd64.s", Line: 1771})
+	evil := at(0x5000, offsets.Frame{Function: "main.\x1b[31m\n;f 7", File: "/src/\x1b]0;.go", Line: 1})
+	bare := at(0x6000, offsets.Frame{Function: "main.nofile"})
+	return []stats.StackRow{
+		{Func: 0, Calls: 600, Completed: 600, Min: 900, Max: 10_000, Sum: 1_200_000, Self: 1_000_000, Function: "main.get", At: get, Callers: []stats.Location{handle, root}},
+		{Func: 0, Calls: 7, Completed: 5, Unwound: 1, Open: 1, Min: 1, Max: 1, Sum: 5, Self: 5, Function: "main.get", At: get, Callers: []stats.Location{again, root}},
+		{Func: 0, Calls: 1, Unwound: 1, Function: "main.get", At: get, Callers: []stats.Location{bare, {}, evil, {}}},
+		{Func: 1, Calls: 23, Completed: 23, Min: 1, Max: 2, Sum: 30, Self: 30, Function: "main.pair[go.shape.struct { A int; B int }]", At: pairs, Callers: []stats.Location{root}},
 	}
 }
 

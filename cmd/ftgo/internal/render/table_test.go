@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/offsets"
 )
 
 func tableLines(t *testing.T, rows []stats.Func, o Options) []string {
@@ -167,11 +168,11 @@ func TestWidths(t *testing.T) {
 			return List(w, Table, append(listed(), inlinedRows()...), Options{Width: width})
 		},
 		"stacks": func(w *bytes.Buffer, width int) error {
-			callers := []stats.Location{{Addr: 1, Frames: []stats.Frame{
+			callers := []stats.Location{{Addr: 1, Frames: []offsets.Frame{
 				{Function: "github.com/a/b/c/d/pkg.(*VeryLongTypeName).VeryLongMethodName", File: "/src/a_long_name_of_a_file.go", Line: 4711},
 				{Function: "main.main", File: "/src/main.go", Line: 7},
 			}}}
-			return StackText(w, []Stack{{StackRow: stats.StackRow{Calls: 1}, Function: "main.f", Callers: callers}}, "", width, 0)
+			return StackText(w, []stats.StackRow{{Calls: 1, Function: "main.f", Callers: callers}}, "", width, 0)
 		},
 		"histograms": func(w *bytes.Buffer, width int) error {
 			return Histograms(w, ordinary()[:1], Options{Hist: true, Width: width})

@@ -257,33 +257,31 @@ func (r *Table) writeStacks(t *trace.Table) error {
 	}
 	amount := r.options().Amount
 	b := r.Plan.Binary
-	var rows []render.Stack
-	found := r.Stacks.Rows()
+	rows := r.Stacks.Rows()
 	of := make(map[int]*stats.Func)
 	for i := range t.Whole {
 		of[t.Whole[i].Func] = &t.Whole[i]
 	}
-	for i, row := range found {
+	for i, row := range rows {
 		if f := of[row.Func]; f != nil {
-			found[i] = row.Of(f)
+			rows[i] = row.Of(f)
 		}
 	}
 	if amount != "" {
-		slices.SortStableFunc(found, func(a, b stats.StackRow) int {
+		slices.SortStableFunc(rows, func(a, b stats.StackRow) int {
 			return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(b.Amount, a.Amount))
 		})
 	}
-	for _, row := range found {
+	for i := range rows {
+		row := &rows[i]
 		f := &r.Plan.Funcs[row.Func]
-		at := stats.Frame{Function: f.Name}
+		at := offsets.Frame{Function: f.Name}
 		if frames := b.Frames(f.Addr); len(frames) > 0 {
 			outer := frames[len(frames)-1]
 			at.File, at.Line = outer.File, outer.Line
 		}
-		rows = append(rows, render.Stack{
-			StackRow: row, Function: f.Name, At: stats.Location{Addr: f.Addr, Frames: []stats.Frame{at}},
-			Callers: r.Stacks.Locations(row.PCs, f.Name),
-		})
+		row.Function, row.At = f.Name, stats.Location{Addr: f.Addr, Frames: []offsets.Frame{at}}
+		row.Callers = r.Stacks.Locations(row.PCs, f.Name)
 	}
 	switch r.opt.Format {
 	case render.Table:
