@@ -1,9 +1,14 @@
 package metrics
 
 import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -136,24 +141,41 @@ func TestConfigureErrors(t *testing.T) {
 	}
 }
 
-// TestConfigureTrust: the collector's certificate is taken from a file, and so are those that it asks for.
+// TestConfigureTrust: the collector's certificate is taken from a file, and so is the one that it asks for. A collector that
+// is not trusted is told of.
 func TestConfigureTrust(t *testing.T) {
-	certificate, key := keyPair(t)
-	got, err := Configure("https://c", env("_CERTIFICATE="+certificate, "_CLIENT_CERTIFICATE="+certificate, "_TRACES_CLIENT_KEY="+key, "_METRICS_CLIENT_KEY="+key))
+	var bodies []string
+	server := httptest.NewUnstartedServer(script(&bodies))
+	server.TLS, server.Config.ErrorLog = &tls.Config{ClientAuth: tls.RequireAnyClientCert}, quiet
+	server.StartTLS()
+	defer server.Close()
+	private, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, key := filepath.Join(t.TempDir(), "certificate.pem"), filepath.Join(t.TempDir(), "key.pem")
+	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: server.Certificate().Raw}, key: {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := Configure(server.URL, env("_CERTIFICATE="+certificate, "_CLIENT_CERTIFICATE="+certificate, "_TRACES_CLIENT_KEY="+key, "_METRICS_CLIENT_KEY="+key))
 	if err != nil || got.Traces.TLS.RootCAs == nil || len(got.Metrics.TLS.Certificates) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	var bodies []string
-	server := httptest.NewUnstartedServer(script(&bodies))
-	server.TLS = mutual(t, certificate, key)
-	server.StartTLS()
-	defer server.Close()
-	got.Traces.URL = endpoint(t, server.URL).URL
 	s := newSender(&got.Traces, spanKind, "", 1000, systemClock)
 	s.put([]byte("spans"), 7, nil)
 	s.Close(t.Context())
 	if summary(s.Counts()) != "sent 7" {
 		t.Errorf("%s %s", summary(s.Counts()), s.News())
+	}
+	over, cancel := context.WithCancel(t.Context())
+	w := waits{then: cancel}
+	s = newSender(endpoint(t, server.URL), spanKind, "", 1000, w.clock())
+	s.put([]byte("spans"), 7, nil)
+	s.Close(over)
+	if news := strings.Join(s.News(), "\n"); !strings.Contains(news, "certificate signed by unknown authority") || len(bodies) != 1 {
+		t.Error(news)
 	}
 }
 
@@ -189,4 +211,14 @@ func FuzzConfigure(f *testing.F) {
 			}
 		}
 	})
+}
+
+// taking takes each request, if it could be written.
+type taking struct{}
+
+func (taking) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Write(&strings.Builder{}); err != nil {
+		return nil, fmt.Errorf("write the request: %w", err)
+	}
+	return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
 }

@@ -22,10 +22,10 @@ import (
 
 // scraped is of a function with all there is, of one that is only counted, and of one that is gone.
 func scraped() *Snapshot {
-	b := NewBooks(About{Release: "v1", Host: "web1", Kernel: "6.18", Service: "shop"}, began)
+	b := NewAggregator(About{Release: "v1", Host: "web1", Kernel: "6.18", Service: "shop"}, began)
 	old := b.Open()
 	old.Describe(File{Path: "/bin/shop", BuildID: "1"}, nil)
-	old.Put(&Reading{At: began.Add(time.Second), Funcs: []stats.Func{{Name: "main.gone\xff\n", Calls: 2, Lost: 1}}, Summary: &stats.Summary{Seconds: 1}})
+	old.Update(began.Add(time.Second), []stats.Func{{Name: "main.gone\xff\n", Calls: 2, Lost: 1}}, &stats.Summary{Seconds: 1}, 0)
 	old.Close()
 	p := b.Open()
 	p.Describe(File{Path: "/bin/shop", BuildID: "2", GoVersion: "go1.26.8"}, nil)
@@ -37,10 +37,9 @@ func scraped() *Snapshot {
 	for _, ms := range []int64{1, 3, 6, 10} {
 		full.Time(stats.Timing{Raw: ms*1e6 + 900, Net: ms * 1e6, Low: ms*1e6 - 500, High: ms*1e6 + 400, Known: true})
 	}
-	p.Put(&Reading{
-		At: began.Add(5 * time.Second), Used: 2500 * time.Millisecond, Funcs: []stats.Func{full, {Name: "main.count", Calls: 1 << 40}},
-		Summary: &stats.Summary{Seconds: 4, Probes: 7, Budget: 0.25, Hits: 30, Delivered: 28, Lost: 2, Probing: &stats.Probing{NS: 2e8}, Skipped: make([]stats.Skipped, 1)},
-	})
+	p.Update(began.Add(5*time.Second), []stats.Func{full, {Name: "main.count", Calls: 1 << 40}},
+		&stats.Summary{Seconds: 4, Probes: 7, Budget: 0.25, Hits: 30, Delivered: 28, Lost: 2, Probing: &stats.Probing{NS: 2e8}, Skipped: make([]stats.Skipped, 1)},
+		2500*time.Millisecond)
 	b.Used(300 * time.Millisecond)
 	b.Failed()
 	s := b.Snapshot()

@@ -70,7 +70,7 @@ type Sender struct {
 	news     []string // for people
 	said     string   // by the collector, the last that was told
 	answered bool     // the collector has
-	spell    spell
+	outage   outage
 }
 
 type message struct {
@@ -78,15 +78,15 @@ type message struct {
 	items uint64
 }
 
-// spell is a time in which nothing arrives, or less than there is.
-type spell struct {
+// outage is a time in which nothing arrives, or less than there is.
+type outage struct {
 	failures int // running
 	told     bool
 	began    time.Time
 	dropped  uint64
 }
 
-func (s *spell) begin(now time.Time) {
+func (s *outage) begin(now time.Time) {
 	if s.began.IsZero() {
 		s.began = now
 	}
@@ -157,11 +157,11 @@ func (s *Sender) fail(reason string, items uint64) {
 // drop counts items for which there is no room, and tells of the first.
 func (s *Sender) drop(reason string, items uint64) {
 	s.fail(reason, items)
-	if s.spell.dropped == 0 {
-		s.spell.begin(s.clock.Now())
+	if s.outage.dropped == 0 {
+		s.outage.begin(s.clock.Now())
 		s.tell("no room for what can't be sent to %s: the oldest are dropped", s.to.URL.Redacted())
 	}
-	s.spell.dropped += items
+	s.outage.dropped += items
 }
 
 // Counts are those of now.
@@ -279,10 +279,10 @@ func (s *Sender) settle(o *outcome, m message) {
 	s.sending = false
 	where := s.to.URL.Redacted()
 	if o.again {
-		s.spell.failures++
-		s.spell.begin(s.clock.Now())
-		if !s.spell.told && (s.spell.failures >= patience || !s.answered) {
-			s.spell.told = true
+		s.outage.failures++
+		s.outage.begin(s.clock.Now())
+		if !s.outage.told && (s.outage.failures >= patience || !s.answered) {
+			s.outage.told = true
 			s.tell("%ss can't be sent to %s, which is tried again and again: %s", s.kind.item, where, o.message)
 		}
 		return
@@ -301,12 +301,12 @@ func (s *Sender) settle(o *outcome, m message) {
 		}
 	}
 	s.answered = true
-	if s.spell.dropped > 0 && len(s.queue) > 0 {
-		s.spell.failures = 0 // it has not caught up: what is dropped next is no news
+	if s.outage.dropped > 0 && len(s.queue) > 0 {
+		s.outage.failures = 0 // it has not caught up: what is dropped next is no news
 		return
 	}
-	if s.spell.told || s.spell.dropped > 0 {
-		s.tell("%ss are sent to %s again, after %v; %d were dropped meanwhile", s.kind.item, where, s.clock.Now().Sub(s.spell.began).Round(time.Second), s.spell.dropped)
+	if s.outage.told || s.outage.dropped > 0 {
+		s.tell("%ss are sent to %s again, after %v; %d were dropped meanwhile", s.kind.item, where, s.clock.Now().Sub(s.outage.began).Round(time.Second), s.outage.dropped)
 	}
-	s.spell = spell{}
+	s.outage = outage{}
 }

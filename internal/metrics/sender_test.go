@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"io"
 	"maps"
@@ -289,32 +287,6 @@ func TestSenderEnds(t *testing.T) {
 	s.Close(over)
 	if summary(s.Counts()) != "sent 0 shutdown 7" {
 		t.Error(summary(s.Counts()))
-	}
-}
-
-// TestSenderCertificate: a collector is trusted if its certificate is, and else told of.
-func TestSenderCertificate(t *testing.T) {
-	var got []string
-	server := httptest.NewUnstartedServer(script(&got))
-	server.Config.ErrorLog = quiet
-	server.StartTLS()
-	defer server.Close()
-	e := endpoint(t, server.URL)
-	over, cancel := context.WithCancel(t.Context())
-	w := waits{then: cancel}
-	s := newSender(e, spanKind, "", 1000, w.clock())
-	s.put([]byte("spans"), 7, nil)
-	s.Close(over)
-	if news := strings.Join(s.News(), "\n"); !strings.Contains(news, "certificate signed by unknown authority") || len(got) > 0 {
-		t.Error(news)
-	}
-	e.TLS = &tls.Config{RootCAs: x509.NewCertPool()}
-	e.TLS.RootCAs.AddCert(server.Certificate())
-	s = newSender(e, spanKind, "", 1000, w.clock())
-	s.put([]byte("spans"), 7, nil)
-	s.Close(t.Context())
-	if summary(s.Counts()) != "sent 7" {
-		t.Errorf("%s\n%s", summary(s.Counts()), s.News())
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package metrics knows the numbers that are kept of a program over weeks: one [Snapshot], which writers of
-// several formats share, and the [Books] that add up what was seen of one file of the program after the other.
+// several formats share, and the [Aggregator] that adds up what was seen of one file of the program after the other.
 // Prometheus reads them as OpenMetrics, as text, or, with native histograms, as protocol buffers; a collector of OpenTelemetry
 // is sent them, and calls as spans, by OTLP over HTTP: who hands something over never waits for it. Nobody else knows the
 // libraries of the two.

@@ -96,7 +96,7 @@ func (o *Options) Export(ctx context.Context, x *ExportFlags) (err error) {
 		return err
 	}
 	e := &exporter{
-		o: o, name: x.Name, scope: place{Living: o.living()}, words: words, books: metrics.NewBooks(o.about(x), time.Now()),
+		o: o, name: x.Name, scope: place{Living: o.living()}, words: words, counts: metrics.NewAggregator(o.about(x), time.Now()),
 		files: make(map[procfs.Inode]*exported), failed: make(failures), over: make(chan *exported), spans: x.Spans,
 	}
 	e.sending = startSending(collector, o.about(x), &o.Env.Env)

@@ -27,11 +27,11 @@ func TestAwaitedFileFails(t *testing.T) {
 		torn, over := errors.Join(errors.New("torn"), target.ErrNothing), make(chan struct{})
 		close(over)
 		e := &exporter{
-			o: &Options{Env: &Env{Env: cli.Env{Stderr: &told}}}, books: metrics.NewBooks(metrics.About{}, time.Now()),
+			o: &Options{Env: &Env{Env: cli.Env{Stderr: &told}}}, counts: metrics.NewAggregator(metrics.About{}, time.Now()),
 			files: make(map[procfs.Inode]*exported), failed: make(failures), waiting: waiting,
 		}
 		f := &exported{
-			opened: opened, view: &view.Export{}, page: e.books.Open(),
+			opened: opened, view: &view.Export{}, source: e.counts.Open(),
 			run: &beside{cancel: func() {}, canceled: func() bool { return false }, ended: over, err: torn},
 		}
 		if err := e.ended(f); (err == nil) != waiting {

@@ -29,7 +29,7 @@ type exporter struct {
 	name    string // that of -p
 	scope   place
 	words   []string // FUNC as it was typed
-	books   *metrics.Books
+	counts  *metrics.Aggregator
 	files   map[procfs.Inode]*exported
 	failed  failures
 	over    chan *exported
@@ -53,8 +53,8 @@ func (e *exporter) begun() bool { return e.armed || e.waiting }
 
 // snapshot is of all that is known now.
 func (e *exporter) snapshot() *metrics.Snapshot {
-	e.books.Used(trace.OwnCPU())
-	s := e.books.Snapshot()
+	e.counts.Used(trace.OwnCPU())
+	s := e.counts.Snapshot()
 	if e.sending != nil {
 		s.Sent = e.sending.Counts()
 	}
@@ -66,7 +66,7 @@ type exported struct {
 	target.File
 	opened *os.File
 	view   *view.Export
-	page   *metrics.Page
+	source *metrics.Source
 	run    *beside
 }
 
@@ -148,7 +148,7 @@ func (e *exporter) look(ctx context.Context) error {
 		if e.scope.Living != nil {
 			running = slices.DeleteFunc(running, func(pid int) bool { return !e.scope.Has(pid) })
 		}
-		f.page.Running(running)
+		f.source.Running(running)
 		// One that nobody starts any more goes when the last process has, and the next is there.
 		if ready && len(running) == 0 && !slices.ContainsFunc(wanted, func(w target.File) bool { return w.Inode == inode }) {
 			f.run.cancel()
@@ -187,7 +187,7 @@ func (e *exporter) tellGone() {
 		}
 	}
 	// What is named in full was told when it was looked for.
-	gone := slices.DeleteFunc(e.books.Gone(), func(name string) bool { return slices.Contains(e.o.Funcs, name) })
+	gone := slices.DeleteFunc(e.counts.Gone(), func(name string) bool { return slices.Contains(e.o.Funcs, name) })
 	if len(gone) == 0 {
 		return
 	}
@@ -252,8 +252,8 @@ func (e *exporter) start(ctx context.Context, file target.File) {
 		opened.Close()
 		return
 	}
-	f.page = e.books.Open()
-	f.view = view.NewExport(o.View(), f.page)
+	f.source = e.counts.Open()
+	f.view = view.NewExport(o.View(), f.source)
 	if e.spans {
 		f.view.Spans = e.sending.Spans
 	}
@@ -272,7 +272,7 @@ func (e *exporter) ended(f *exported) error {
 	f.run.panicked.Raise()
 	canceled := f.run.canceled()
 	f.run.cancel()
-	f.page.Close()
+	f.source.Close()
 	f.opened.Close()
 	delete(e.files, f.Inode)
 	e.armed = e.armed || f.view.Armed()
@@ -287,7 +287,7 @@ func (e *exporter) ended(f *exported) error {
 		e.o.Warn(text)
 		return nil
 	}
-	e.books.Failed()
+	e.counts.Failed()
 	if text := e.failed.fail(f.File, f.view.Armed(), err, time.Now()); text != "" {
 		e.o.Warn(text)
 	}
@@ -311,7 +311,7 @@ func (e *exporter) reload() {
 		e.o.Say("the functions are the same as before")
 	default:
 		e.o.Query = q
-		e.books.Anew()
+		e.counts.Reset()
 		clear(e.failed)
 		for _, f := range e.files {
 			f.run.cancel() // the next look begins anew

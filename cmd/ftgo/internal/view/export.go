@@ -11,19 +11,19 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Export has readings written down, at each interval, and shows nothing.
+// Export updates counts at each interval, and shows nothing.
 type Export struct {
 	*Table
 	// Spans, unless it is nil, is where calls go of functions with these names.
-	Spans func(names []string, wall func(ticks uint64) time.Time) *metrics.Spans
-	page  *metrics.Page
-	armed atomic.Bool
-	spans *metrics.Spans
+	Spans  func(names []string, wall func(ticks uint64) time.Time) *metrics.Spans
+	source *metrics.Source
+	armed  atomic.Bool
+	spans  *metrics.Spans
 }
 
-// NewExport returns the view of functions, which writes to a page.
-func NewExport(o *Options, page *metrics.Page) *Export {
-	return &Export{Table: NewTable(o, uprobe.Latency), page: page}
+// NewExport returns the view of functions, which updates a source.
+func NewExport(o *Options, source *metrics.Source) *Export {
+	return &Export{Table: NewTable(o, uprobe.Latency), source: source}
 }
 
 // Armed tells whether the probes are, or were.
@@ -47,7 +47,7 @@ func (v *Export) Begin(s *run.Scene) error {
 	}
 	file := s.Plan.Binary.File()
 	_, version := s.Plan.Binary.GoVersion()
-	v.page.Describe(metrics.File{Path: file.Path(), BuildID: file.BuildID(), GoVersion: version}, names)
+	v.source.Describe(metrics.File{Path: file.Path(), BuildID: file.BuildID(), GoVersion: version}, names)
 	return nil
 }
 
@@ -67,7 +67,7 @@ func (v *Export) Flush() error {
 }
 
 func (v *Export) Interval(t *trace.Table) error {
-	v.page.Put(&metrics.Reading{At: t.At, Funcs: t.Whole, Summary: &t.Summary, Used: t.Used})
+	v.source.Update(t.At, t.Whole, &t.Summary, t.Used)
 	v.armed.Store(true)
 	return nil
 }

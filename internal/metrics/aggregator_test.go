@@ -14,9 +14,10 @@ import (
 var began = time.Unix(1_800_000_000, 0)
 
 // reading is one after so many seconds, of functions.
-func reading(after int, summary stats.Summary, funcs ...stats.Func) *Reading {
-	summary.Seconds = float64(after)
-	return &Reading{At: began.Add(time.Duration(after) * time.Second), Funcs: funcs, Summary: &summary, Used: time.Duration(after) * time.Second}
+func reading(after int, summary stats.Summary, funcs ...stats.Func) (at time.Time, all []stats.Func, s *stats.Summary, used time.Duration) {
+	used = time.Duration(after) * time.Second
+	summary.Seconds = used.Seconds()
+	return began.Add(used), funcs, &summary, used
 }
 
 // timed is a function with calls that took so many ns each.
@@ -40,16 +41,16 @@ func named(t *testing.T, s *Snapshot, name string) Function {
 	return Function{}
 }
 
-// TestBooks: what was counted of a file stays when another takes its place, under the same name. What that
+// TestAggregator: what was counted of a file stays when another takes its place, under the same name. What that
 // does not have is there, and not probed.
-func TestBooks(t *testing.T) {
-	b := NewBooks(About{Service: "shop"}, began)
+func TestAggregator(t *testing.T) {
+	b := NewAggregator(About{Service: "shop"}, began)
 	old := b.Open()
 	old.Describe(File{Path: "/bin/shop", BuildID: "1"}, nil)
-	old.Put(reading(1, stats.Summary{Probes: 4, Hits: 10, Lost: 1, Budget: 0.25}, timed("main.a", 1000, 2000), timed("main.gone", 5)))
+	old.Update(reading(1, stats.Summary{Probes: 4, Hits: 10, Lost: 1, Budget: 0.25}, timed("main.a", 1000, 2000), timed("main.gone", 5)))
 	during := b.Open()
 	during.Describe(File{Path: "/bin/shop", BuildID: "2"}, nil)
-	during.Put(reading(2, stats.Summary{Probes: 2, Hits: 3}, timed("main.a", 4000)))
+	during.Update(reading(2, stats.Summary{Probes: 2, Hits: 3}, timed("main.a", 4000)))
 	s := b.Snapshot()
 	if a := named(t, s, "main.a"); a.Calls != 3 || a.Latency.Sum() != 7000 || !a.Probed || a.Since != began {
 		t.Errorf("of two files at the same time: %+v", a)
@@ -57,7 +58,7 @@ func TestBooks(t *testing.T) {
 	if s.Run.Probes != 6 || s.Run.Hits != 13 || len(s.Run.Files) != 2 || s.Run.Budget != 0.25 || s.Run.Plans != 2 {
 		t.Errorf("of two files at the same time: %+v", s.Run)
 	}
-	old.Put(reading(3, stats.Summary{Hits: 11, Lost: 1}, timed("main.a", 1000, 2000, 3000), timed("main.gone", 5)))
+	old.Update(reading(3, stats.Summary{Hits: 11, Lost: 1}, timed("main.a", 1000, 2000, 3000), timed("main.gone", 5)))
 	old.Close()
 	before := s
 	s = b.Snapshot()
@@ -79,10 +80,10 @@ func TestBooks(t *testing.T) {
 // TestSinceStays: a function is counted from when it was first probed on, whichever of two files ends first. What
 // begins later than it did before is taken for a counter that began anew.
 func TestSinceStays(t *testing.T) {
-	b := NewBooks(About{}, began)
+	b := NewAggregator(About{}, began)
 	old, failed := b.Open(), b.Open()
-	old.Put(reading(1, stats.Summary{}, timed("main.a", 1)))
-	failed.Put(&Reading{At: began.Add(9 * time.Second), Funcs: []stats.Func{timed("main.a", 2)}, Summary: &stats.Summary{Seconds: 2}})
+	old.Update(reading(1, stats.Summary{}, timed("main.a", 1)))
+	failed.Update(began.Add(9*time.Second), []stats.Func{timed("main.a", 2)}, &stats.Summary{Seconds: 2}, 0)
 	before := named(t, b.Snapshot(), "main.a").Since
 	failed.Close()
 	if after := named(t, b.Snapshot(), "main.a").Since; before != began || after != began {
@@ -94,12 +95,12 @@ func TestSinceStays(t *testing.T) {
 // on, none of them backward.
 func TestYears(t *testing.T) {
 	const years = math.MaxInt64 / 2
-	b := NewBooks(About{}, began)
+	b := NewAggregator(About{}, began)
 	before := 0.0
 	for range 3 {
 		p, f := b.Open(), timed("main.a", years)
 		f.Split = stats.Split{Running: 1, Waiting: years}
-		p.Put(reading(1, stats.Summary{}, f))
+		p.Update(reading(1, stats.Summary{}, f))
 		p.Close()
 		a := b.Snapshot().Functions[0]
 		if sum := a.Latency.Seconds(); sum < before+0.99*Seconds(years) || a.Low < 0.99*sum || a.Split.Waiting < years || a.Split.Sum() < years {
@@ -111,12 +112,12 @@ func TestYears(t *testing.T) {
 
 // TestSameBuild: a build that was deployed anew is one file, of which several processes may run either.
 func TestSameBuild(t *testing.T) {
-	b := NewBooks(About{}, began)
+	b := NewAggregator(About{}, began)
 	for pid := range 2 {
 		p := b.Open()
 		p.Describe(File{Path: "/bin/shop", BuildID: "1"}, nil)
 		p.Running([]int{pid})
-		p.Put(reading(1, stats.Summary{}))
+		p.Update(reading(1, stats.Summary{}))
 	}
 	for range 2 { // the first has changed nothing
 		if files := b.Snapshot().Run.Files; len(files) != 1 || !slices.Equal(files[0].PIDs, []int{0, 1}) {
@@ -128,8 +129,8 @@ func TestSameBuild(t *testing.T) {
 // TestGone: a function that no file has any more is told once, unless nobody wants it any more. It is not gone for as long as
 // a former file is probed, or another program of the name has it.
 func TestGone(t *testing.T) {
-	b := NewBooks(About{}, began)
-	pages := make(map[string]*Page)
+	b := NewAggregator(About{}, began)
+	pages := make(map[string]*Source)
 	for _, c := range []struct {
 		closed, opened  string
 		functions, gone []string
@@ -146,7 +147,7 @@ func TestGone(t *testing.T) {
 		{"fourth shop", "last shop", nil, []string{"e"}, false},
 	} {
 		if c.anew {
-			b.Anew()
+			b.Reset()
 		}
 		if c.closed != "" {
 			pages[c.closed].Close()
@@ -163,13 +164,13 @@ func TestGone(t *testing.T) {
 
 // TestNeverLess: a reading that has less of something changes no count.
 func TestNeverLess(t *testing.T) {
-	b := NewBooks(About{}, began)
+	b := NewAggregator(About{}, began)
 	p := b.Open()
 	first, second := timed("main.a", 1, 2), timed("main.a", 1, 2)
 	first.Unwound, first.Split = 3, stats.Split{Running: 5, Waiting: 7}
 	second.Unwound, second.Split = 2, stats.Split{Running: 6, Waiting: 6}
-	p.Put(reading(1, stats.Summary{Hits: 9, Lost: 2, Probing: &stats.Probing{NS: 50}}, first))
-	p.Put(reading(2, stats.Summary{Hits: 9, Lost: 1, Probing: &stats.Probing{NS: 40}}, second))
+	p.Update(reading(1, stats.Summary{Hits: 9, Lost: 2, Probing: &stats.Probing{NS: 50}}, first))
+	p.Update(reading(2, stats.Summary{Hits: 9, Lost: 1, Probing: &stats.Probing{NS: 40}}, second))
 	s := b.Snapshot()
 	if f := s.Functions[0]; f.Unwound != 3 || f.Split != (stats.Split{Running: 6, Waiting: 7}) {
 		t.Errorf("%+v", f)
@@ -183,7 +184,7 @@ func TestNeverLess(t *testing.T) {
 // they count has begun later than that, nor later than was told before.
 func TestClockSet(t *testing.T) {
 	began := time.Now()
-	b := NewBooks(About{}, began)
+	b := NewAggregator(About{}, began)
 	p := b.Open()
 	var since, from time.Time
 	for i, c := range []struct {
@@ -193,7 +194,7 @@ func TestClockSet(t *testing.T) {
 		now := setclock.By(read.Add(time.Second/4), c.ahead)
 		b.now = func() time.Time { return now }
 		// It was read before the clock was set.
-		p.Put(&Reading{At: read, Funcs: []stats.Func{timed("main.a", 1000)}, Summary: &stats.Summary{Seconds: float64(i) + 0.5}})
+		p.Update(read, []stats.Func{timed("main.a", 1000)}, &stats.Summary{Seconds: float64(i) + 0.5}, 0)
 		s := b.Snapshot()
 		f := named(t, s, "main.a")
 		if got := s.Made.Round(0).Sub(s.At.Round(0)); s.Made != now || got != time.Second/4 {
@@ -215,13 +216,13 @@ func TestClockSet(t *testing.T) {
 // TestClockSetAhead: what was first probed when the system's clock was ahead has not begun after now when it is so no more.
 func TestClockSetAhead(t *testing.T) {
 	began := time.Now()
-	b := NewBooks(About{}, began)
+	b := NewAggregator(About{}, began)
 	p := b.Open()
 	var first time.Time
 	for i, ahead := range []time.Duration{3 * time.Hour, 3 * time.Hour, 0, 5 * time.Hour} {
 		read := setclock.By(began.Add(time.Duration(i+1)*time.Second), ahead)
 		b.now = func() time.Time { return read }
-		p.Put(&Reading{At: read, Funcs: []stats.Func{timed("main.a", 1000)}, Summary: &stats.Summary{Seconds: float64(i) + 0.5}})
+		p.Update(read, []stats.Func{timed("main.a", 1000)}, &stats.Summary{Seconds: float64(i) + 0.5}, 0)
 		since := named(t, b.Snapshot(), "main.a").Since.Round(0)
 		if i == 0 {
 			first = since
@@ -266,12 +267,12 @@ func TestExponential(t *testing.T) {
 // TestLongGone: a function that no file has any more is told of for a while, so that whoever asks learns what was
 // counted last, and then no more; one that comes back within the while goes on, and later it begins anew.
 func TestLongGone(t *testing.T) {
-	b := NewBooks(About{}, began)
+	b := NewAggregator(About{}, began)
 	now := began
 	b.now = func() time.Time { return now }
 	deploy := func(name string) {
 		p := b.Open()
-		p.Put(&Reading{At: now, Funcs: []stats.Func{timed(name, 1)}, Summary: &stats.Summary{Hits: 2, Seconds: 1}})
+		p.Update(now, []stats.Func{timed(name, 1)}, &stats.Summary{Hits: 2, Seconds: 1}, 0)
 		b.Snapshot()
 		p.Close()
 		b.Snapshot()

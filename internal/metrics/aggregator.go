@@ -11,30 +11,29 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Books add up what is told of one file of a program after the other, and of several at the same time: of each
-// that is probed there is a [Page]. Who reads them never waits for who writes, nor the other way round, for
-// longer than it takes to copy some pointers.
-type Books struct {
+// Aggregator adds up the counts of the files of a program, of one after the other and of several at the same time. Each file
+// that is probed is a [Source]. Readers and writers never wait for each other for longer than it takes to copy some pointers.
+type Aggregator struct {
 	now   func() time.Time
 	mu    sync.Mutex
 	about About
 	from  time.Time
-	past  *account // of pages that were closed; it does not change
-	open  []*Page
-	own   Run                  // what is of no page: Plans, Failed and Own
-	told  map[string]time.Time // when functions, and "", which is all, began, as was told
+	past  *account // of sources that were closed; it does not change
+	open  []*Source
+	own   Run                  // what is of no source: Plans, Failed and Own
+	told  map[string]time.Time // the beginnings of functions, and of all ("") that a snapshot had
 	left  map[string]time.Time // when functions were seen to be in no file that is probed
-	known map[string]bool      // functions that files have had, and that were not told to have gone
+	known map[string]bool      // functions that files have had, and that Gone has not returned
 }
 
-// NewBooks returns those of nothing, from a moment on.
-func NewBooks(about About, from time.Time) *Books {
-	return &Books{now: time.Now, about: about, from: from, past: &account{at: from}, told: make(map[string]time.Time), left: make(map[string]time.Time), known: make(map[string]bool)}
+// NewAggregator returns an Aggregator that has counted nothing since a moment.
+func NewAggregator(about About, from time.Time) *Aggregator {
+	return &Aggregator{now: time.Now, about: about, from: from, past: &account{at: from}, told: make(map[string]time.Time), left: make(map[string]time.Time), known: make(map[string]bool)}
 }
 
-// Page is what is told of one file.
-type Page struct {
-	books     *Books
+// Source has the counts of one file.
+type Source struct {
+	all       *Aggregator
 	file      File
 	functions []string // that are going to be probed
 	now       *account // the last reading; it does not change
@@ -43,43 +42,34 @@ type Page struct {
 // account is what was counted up to a moment.
 type account struct {
 	at    time.Time
-	run   Run // without what is of no page
+	run   Run // without what is of no source
 	funcs map[string]*Function
 }
 
-// Open opens a page for a file that is going to be probed.
-func (b *Books) Open() *Page {
+// Open returns a Source for a file that is going to be probed.
+func (b *Aggregator) Open() *Source {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := &Page{books: b, now: &account{}}
+	p := &Source{all: b, now: &account{}}
 	b.open = append(b.open, p)
 	b.own.Plans++
 	return p
 }
 
 // Failed counts a file that could not be probed.
-func (b *Books) Failed() {
+func (b *Aggregator) Failed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.own.Failed++
 }
 
-// Reading is what a page is told.
-type Reading struct {
-	At      time.Time
-	Funcs   []stats.Func
-	Summary *stats.Summary
-	Used    time.Duration // the CPU time that the program has used
-}
-
-// Put writes down a reading of all that has happened since the page was opened. What is counted stays where it
-// is if the reading has less: of what seemed unwound, a return may yet come.
-func (p *Page) Put(r *Reading) {
-	s := r.Summary
-	next := &account{at: r.At, funcs: make(map[string]*Function, len(r.Funcs)), run: Run{
+// Update takes the counts of all that has happened from Open to a moment, with the CPU time that the program has used. A count
+// stays as it is if it has become less: of what seemed unwound, a return may yet come.
+func (p *Source) Update(at time.Time, funcs []stats.Func, s *stats.Summary, used time.Duration) {
+	next := &account{at: at, funcs: make(map[string]*Function, len(funcs)), run: Run{
 		Probes: s.Probes, Budget: s.Budget, Skipped: len(s.Skipped),
 		Counts: Counts{
-			Hits: s.Hits, Delivered: s.Delivered, Counted: s.Counted, Filtered: s.Filtered, Lost: s.Lost, Unparsed: s.Unparsed, CPU: r.Used,
+			Hits: s.Hits, Delivered: s.Delivered, Counted: s.Counted, Filtered: s.Filtered, Lost: s.Lost, Unparsed: s.Unparsed, CPU: used,
 		},
 	}}
 	if s.Probing != nil {
@@ -87,9 +77,9 @@ func (p *Page) Put(r *Reading) {
 	}
 	before := p.now
 	next.run.Counts.raise(&before.run.Counts)
-	for i := range r.Funcs {
-		f := newFunction(&r.Funcs[i])
-		f.Since = r.At.Add(-time.Duration(s.Seconds * float64(time.Second)))
+	for i := range funcs {
+		f := newFunction(&funcs[i])
+		f.Since = at.Add(-time.Duration(s.Seconds * float64(time.Second)))
 		if other := next.funcs[f.Name]; other != nil { // some symbols share a name
 			f = other.plus(f)
 		}
@@ -100,14 +90,14 @@ func (p *Page) Put(r *Reading) {
 			f.raise(had)
 		}
 	}
-	p.books.mu.Lock()
-	defer p.books.mu.Unlock()
+	p.all.mu.Lock()
+	defer p.all.mu.Unlock()
 	p.now = next
 }
 
 // Describe says which file it is, and which functions are going to be probed.
-func (p *Page) Describe(f File, functions []string) {
-	b := p.books
+func (p *Source) Describe(f File, functions []string) {
+	b := p.all
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f.PIDs = p.file.PIDs
@@ -118,7 +108,7 @@ func (p *Page) Describe(f File, functions []string) {
 }
 
 // Gone are functions that files have had, and that none has which is probed now, once each.
-func (b *Books) Gone() (gone []string) {
+func (b *Aggregator) Gone() (gone []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	has := make(map[string]bool)
@@ -137,31 +127,31 @@ func (b *Books) Gone() (gone []string) {
 	return gone
 }
 
-// Anew is said when other functions are wanted: none of those before is missed.
-func (b *Books) Anew() {
+// Reset forgets which functions files have had: others are wanted, and Gone returns none of those before.
+func (b *Aggregator) Reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	clear(b.known)
 }
 
 // Running notes which processes run the file.
-func (p *Page) Running(pids []int) {
-	p.books.mu.Lock()
-	defer p.books.mu.Unlock()
+func (p *Source) Running(pids []int) {
+	p.all.mu.Lock()
+	defer p.all.mu.Unlock()
 	p.file.PIDs = pids
 }
 
 // Close keeps what was counted, of a file that is probed no more.
-func (p *Page) Close() {
-	b := p.books
+func (p *Source) Close() {
+	b := p.all
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.open = slices.DeleteFunc(b.open, func(other *Page) bool { return other == p })
+	b.open = slices.DeleteFunc(b.open, func(other *Source) bool { return other == p })
 	b.past = addAccounts(b.past, p.now)
 }
 
 // Used notes how much CPU time ftgo has used.
-func (b *Books) Used(own time.Duration) {
+func (b *Aggregator) Used(own time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.own.Own = max(b.own.Own, own)
@@ -169,7 +159,7 @@ func (b *Books) Used(own time.Duration) {
 
 // began is when something began, by the system's clock as it is at a moment: else it would seem to begin after now when that was set back.
 // What was told once stays when the clock is set ahead, because a counter that begins later than it did begins anew.
-func (b *Books) began(what string, t, now time.Time) time.Time {
+func (b *Aggregator) began(what string, t, now time.Time) time.Time {
 	t = now.Round(0).Add(t.Sub(now))
 	if told, ok := b.told[what]; ok && t.Sub(told) > -machine.LeastSet {
 		return told
@@ -179,7 +169,7 @@ func (b *Books) began(what string, t, now time.Time) time.Time {
 }
 
 // Snapshot is all that is known now. Times are those of the system's clock as it is now.
-func (b *Books) Snapshot() *Snapshot {
+func (b *Aggregator) Snapshot() *Snapshot {
 	made := b.now()
 	b.mu.Lock()
 	total, run, accounts := b.past, b.own, make([]*account, 0, len(b.open))
@@ -225,7 +215,7 @@ func (b *Books) Snapshot() *Snapshot {
 const leftFor = time.Hour
 
 // longGone tells whether a function has been in no file for long enough.
-func (b *Books) longGone(name string, probed bool, now time.Time) bool {
+func (b *Aggregator) longGone(name string, probed bool, now time.Time) bool {
 	since, left := b.left[name]
 	switch {
 	case probed:
@@ -237,7 +227,7 @@ func (b *Books) longGone(name string, probed bool, now time.Time) bool {
 }
 
 // forget drops functions.
-func (b *Books) forget(names []string) {
+func (b *Aggregator) forget(names []string) {
 	if len(names) == 0 {
 		return
 	}
