@@ -55,23 +55,18 @@ func classOf(t *gotype.Type) class {
 	return classes[t.Kind]
 }
 
-// checker tells whether operators suit their operands. It knows the types of variables.
-type checker func(path string) (*gotype.Type, error)
-
-// unknown has variables be anything.
-func unknown(string) (*gotype.Type, error) { return &gotype.Type{}, nil }
-
-func (c checker) node(n *node) (class, *problem) {
+// check returns what a node yields, or which operator in it does not suit its operands.
+func (n *node) check(types func(path string) (*gotype.Type, error)) (class, *problem) {
 	switch {
 	case n.variable():
-		return c.ref(n)
+		return n.checkRef(types)
 	case n.op == "":
 		return n.value.class, nil
 	}
-	x, err := c.node(n.x)
+	x, err := n.x.check(types)
 	y := x
 	if err == nil && n.y != nil {
-		y, err = c.node(n.y)
+		y, err = n.y.check(types)
 	}
 	if err != nil {
 		return 0, err
@@ -112,9 +107,9 @@ func suits(n *node, x, y class) *problem {
 	return &problem{fmt.Sprintf("%s can't be compared with %s", x, y), n.at}
 }
 
-func (c checker) ref(n *node) (class, *problem) {
+func (n *node) checkRef(types func(path string) (*gotype.Type, error)) (class, *problem) {
 	r := n.ref
-	t, err := c(r.Path)
+	t, err := types(r.Path)
 	if err != nil {
 		return 0, &problem{err.Error(), n.at}
 	}

@@ -64,32 +64,31 @@ func (r Ref) String() string {
 type Expr struct {
 	text string
 	root *node
-	is   string // what it is to messages
-	want class  // what it must be
+	want class // what it must be
 }
 
 // Parse reads a filter. Errors are of one line and count characters from 1:
 //
 //	parse filter: "n >": operand expected at 4
-func Parse(text string) (Expr, error) { return parseAs("filter", truthClass, text) }
+func Parse(text string) (Expr, error) { return parseAs(truthClass, text) }
 
 // ParseValue reads what need not be true or false: key[:4], len(buf) / 4096.
-func ParseValue(text string) (Expr, error) { return parseAs("value", anyClass|nilClass, text) }
+func ParseValue(text string) (Expr, error) { return parseAs(anyClass|nilClass, text) }
 
 // ParseNumber reads what can be added up: whole numbers, and true as 1.
-func ParseNumber(text string) (Expr, error) { return parseAs("value", wholeClass|truthClass, text) }
+func ParseNumber(text string) (Expr, error) { return parseAs(wholeClass|truthClass, text) }
 
-func parseAs(is string, want class, text string) (Expr, error) {
+func parseAs(want class, text string) (Expr, error) {
 	root, wrong := parse(text)
 	if want == truthClass {
 		root = bitSet(root)
 	}
-	e := Expr{text, root, is, want}
+	e := Expr{text, root, want}
 	if wrong == nil {
-		wrong = e.check(unknown)
+		wrong = e.check(func(string) (*gotype.Type, error) { return &gotype.Type{}, nil }) // which may be anything
 	}
 	if wrong != nil {
-		return Expr{}, wrong.in("parse "+is, text)
+		return Expr{}, e.failed("parse", wrong)
 	}
 	return e, nil
 }
@@ -100,9 +99,10 @@ type problem struct {
 	at   int
 }
 
-// in makes a one-line error of what is wrong with a text: characters are counted from 1.
-func (p *problem) in(doing, text string) error {
-	return fmt.Errorf("%s: %q: %s at %d", doing, text, p.what, utf8.RuneCountInString(text[:p.at])+1)
+// failed returns a problem as an error of one line, in which characters are counted from 1.
+func (e Expr) failed(doing string, p *problem) error {
+	is := either(e.want == truthClass, "filter", "value")
+	return fmt.Errorf("%s %s: %q: %s at %d", doing, is, e.text, p.what, utf8.RuneCountInString(e.text[:p.at])+1)
 }
 
 // String writes the filter in one way only, whatever the blanks and parentheses it was
@@ -147,13 +147,13 @@ func (e Expr) Check(types func(path string) (*gotype.Type, error)) error {
 	if e.root == nil {
 		return nil
 	} else if wrong := e.check(types); wrong != nil {
-		return wrong.in("check "+e.is, e.text)
+		return e.failed("check", wrong)
 	}
 	return nil
 }
 
-func (e Expr) check(types checker) (wrong *problem) {
-	class, wrong := types.node(e.root)
+func (e Expr) check(types func(path string) (*gotype.Type, error)) *problem {
+	class, wrong := e.root.check(types)
 	if wrong == nil && class&e.want == 0 {
 		want, is := either(e.want == truthClass, "condition", "whole number"), either(class == realClass, "a fraction", class.String())
 		wrong = &problem{fmt.Sprintf("%s expected, not %s,", want, is), e.root.first()}

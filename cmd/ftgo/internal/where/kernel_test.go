@@ -1,7 +1,6 @@
 package where
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"strconv"
@@ -115,22 +114,15 @@ func (k *kernelFilter) compare(f kernelField, o string) bool {
 	return a&b != 0
 }
 
-// randomCall is a call as the kernel sees it, and as far as it is fetched.
-type randomCall struct {
-	values
-	numbers map[string]uint64
-	key     string
-	faulty  bool // the bytes of key can't be read
-}
+var texts = []string{"", "b", "bob", "bobby", "longer than what is fetched"}
 
-func (c *randomCall) String() string {
-	return fmt.Sprintf("%v key %q (read: %v, known: %q) r0 %d", c.numbers, c.key, !c.faulty, c.values["key"].Bytes, c.values["r0"].Num)
-}
-
-var texts = []string{"", "b", "bob", "bobby", "\x00\x00", "longer than what is fetched", "longer than what is fetchedX", strings.Repeat("x", 70), strings.Repeat("x", 69) + "y"}
-
-func newCall(r *rand.Rand, strlen int) *randomCall {
-	c := &randomCall{values: values{}, numbers: map[string]uint64{}, key: texts[r.IntN(len(texts))], faulty: r.IntN(4) == 0}
+// newCall returns a call of which as much is known as was fetched.
+func newCall(r *rand.Rand) values {
+	key := texts[r.IntN(len(texts))]
+	c := values{"r0": num("int", int64(r.IntN(3))), "gone": state(num("int", 0), capture.Unreadable), "key": cutStr(key[:min(len(key), 4)], int64(len(key)))}
+	if r.IntN(4) == 0 && key != "" {
+		c["key"] = state(c["key"], capture.Unreadable)
+	}
 	for _, name := range []string{"n", "i8", "u8", "u64", "w", "ok", "p"} {
 		_, typ, _ := fields(Ref{Path: name})
 		bits := [...]uint64{0, 1, 2, 3, 100, 127, 128, 200, 255, 1 << 15, 1<<16 - 1, 1 << 63, 1<<64 - 1, 1<<64 - 5, r.Uint64()}[r.IntN(15)]
@@ -141,27 +133,18 @@ func newCall(r *rand.Rand, strlen int) *randomCall {
 		} else if typ.Kind == reflect.Bool {
 			v.Num &= 1
 		}
-		c.values[name], c.numbers[name] = v, v.Num
+		c[name] = v
 	}
-	c.values["r0"] = num("int", int64(r.IntN(3)))
-	c.values["gone"] = state(num("int", 0), capture.Unreadable)
-	key := str(c.key)
-	key.Bytes = key.Bytes[:min(len(key.Bytes), strlen)]
-	if c.faulty && c.key != "" {
-		key.State, key.Bytes = capture.Unreadable, nil
-	}
-	c.values["key"] = key
 	return c
 }
 
-// record is what the kernel fetched: bits beyond a register's value are of no account.
-func (c *randomCall) record(name string) (kernelField, bool) {
+// record is what the kernel fetched.
+func (c values) record(name string) (kernelField, bool) {
 	if name == "key_len" {
-		return kernelField{uint64(len(c.key)), 8, true}, true
+		return kernelField{uint64(c["key"].Len), 8, true}, true
 	}
-	name, _ = strings.CutPrefix(name, "f_")
-	_, t, ok := fields(Ref{Path: name})
-	return kernelField{c.numbers[name], int(t.Size), t.Kind == reflect.Int}, ok
+	v, ok := c[strings.TrimPrefix(name, "f_")]
+	return kernelField{v.Num, int(v.Type.Size), v.Type.Kind == reflect.Int}, ok
 }
 
 // randomCondition writes a filter of some depth.
@@ -215,7 +198,7 @@ func TestSplitKeepsMeaning(t *testing.T) {
 			pushed++
 		}
 		for range 30 {
-			c := newCall(r, [...]int{100, 4}[r.IntN(2)])
+			c := newCall(r)
 			want, pass := whole.Eval(c), true
 			if kernel != "" {
 				k := kernelFilter{kernel, c.record}

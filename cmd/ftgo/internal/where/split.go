@@ -43,7 +43,7 @@ func (e Expr) Split(field func(Ref) (name string, t *gotype.Type, ok bool)) (ker
 		if to.root != nil {
 			n = &node{op: "&&", at: n.at, x: to.root, y: n}
 		}
-		to.root, to.text = n, e.text
+		to.root = n
 	}
 	visit(e.root)
 	return strings.Join(texts, " && "), inKernel, rest
