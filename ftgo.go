@@ -99,7 +99,7 @@ func (t *Tracer) Calls(ctx context.Context) iter.Seq2[*Call, error] {
 	return func(yield func(*Call, error) bool) {
 		j, err := t.job(mode, true)
 		if err == nil {
-			err = j.run(ctx, 0, func() error { return yieldAll(yield, &j.calls) })
+			err = j.run(ctx, 0, func(c *Call, _ *Report) bool { return yield(c, nil) })
 		}
 		if err == nil {
 			err = j.loss()
@@ -117,24 +117,12 @@ func (t *Tracer) Reports(ctx context.Context, every time.Duration) iter.Seq2[*Re
 	return func(yield func(*Report, error) bool) {
 		j, err := t.job(uprobe.Latency, false)
 		if err == nil {
-			err = j.run(ctx, every, func() error { return yieldAll(yield, &j.reports) })
+			err = j.run(ctx, every, func(_ *Call, r *Report) bool { return yield(r, nil) })
 		}
 		if err != nil && !errors.Is(err, errBroken) {
 			yield(nil, err)
 		}
 	}
-}
-
-// yieldAll hands out what has come.
-func yieldAll[T any](yield func(*T, error) bool, come *[]*T) error {
-	for _, item := range *come {
-		if !yield(item, nil) {
-			return errBroken
-		}
-	}
-	clear(*come)
-	*come = (*come)[:0]
-	return nil
 }
 
 // Count counts calls until ctx is done, or the Command or the processes have ended. The kernel
@@ -146,10 +134,10 @@ func (t *Tracer) Count(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	var last Report
-	err = j.run(ctx, 0, func() error { return nil })
-	for _, r := range j.reports {
+	err = j.run(ctx, 0, func(_ *Call, r *Report) bool {
 		last = *r
-	}
+		return true
+	})
 	return &last, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/pairing"
@@ -16,9 +17,9 @@ import (
 // errBroken: the loop over a trace has ended before the trace.
 var errBroken = errors.New("the loop has ended")
 
-// job is one trace, from its first probe to its last. It is the sink of its source.
+// job is one trace, from its first probe to its last.
 type job struct {
-	*trace.Totals
+	totals   *trace.Totals
 	tracer   *Tracer
 	target   *target.Target
 	plan     *uprobe.Plan
@@ -31,17 +32,14 @@ type job struct {
 	stacks   *trace.Stacks   // nil if they are not wanted
 	memories *trace.Memories // nil if no values are wanted
 	each     bool            // single calls are wanted, and not their totals
-	calls    []*Call         // that the loop has not got yet
-	reports  []*Report       // nor these
 	last     *trace.Table
 }
 
-// run arms the source, and removes the probes whatever happens. give hands out what has come; its
-// error ends the trace at once.
-func (j *job) run(ctx context.Context, every time.Duration, give func() error) (err error) {
+// run arms the source, and removes the probes whatever happens. give gets single calls, or totals; once it says no, the trace ends at once.
+func (j *job) run(ctx context.Context, every time.Duration, give func(*Call, *Report) bool) (err error) {
 	defer func() { err = errors.Join(err, j.close()) }()
-	j.Totals = trace.NewTotals(j.plan, trace.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
-	if err := j.source.Arm(ctx, j); err != nil {
+	j.totals = trace.NewTotals(j.plan, trace.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
+	if err := j.source.Arm(ctx); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			return nil
 		}
@@ -52,14 +50,56 @@ func (j *job) run(ctx context.Context, every time.Duration, give func() error) (
 			return err
 		}
 	}
-	err = trace.Watch(ctx, j.source, j.program, every, give)
+	err = j.read(trace.Watch(ctx, j.source, j.program, every), give)
 	switch {
 	case errors.Is(err, errBroken):
 		return err
 	case errors.Is(err, trace.ErrWritten):
 		err = j.target.WrittenTo()
 	}
-	return errors.Join(err, trace.Drain(j.source, give))
+	if drained := j.read(trace.Drain(j.source), give); drained != nil {
+		return errors.Join(err, drained)
+	}
+	return errors.Join(err, j.reading(give))
+}
+
+// read takes what the source tells.
+func (j *job) read(items iter.Seq2[*pairing.Item, error], give func(*Call, *Report) bool) error {
+	for it, err := range items {
+		if err != nil {
+			return err
+		}
+		j.totals.Take(it)
+		goOn := true
+		switch {
+		case it.What == pairing.Began && j.each && it.Call != nil:
+			goOn = give(j.call(it.Call, Open), nil)
+		case it.What == pairing.Ended && j.each:
+			goOn = give(j.call(it.Call, Outcome(it.Call.Outcome)), nil)
+		case it.What == pairing.Marked:
+			if err := j.reading(give); err != nil {
+				return err
+			}
+		case it.What == pairing.Gone && j.memories != nil:
+			j.memories.Forget(it.PID)
+		}
+		if !goOn {
+			return errBroken
+		}
+	}
+	return nil
+}
+
+// reading gives the totals that there are now, unless single calls are wanted.
+func (j *job) reading(give func(*Call, *Report) bool) error {
+	r, err := j.source.Reading()
+	if r == nil {
+		return err
+	}
+	if j.last = j.totals.At(r); !j.each && !give(nil, j.report(j.last)) {
+		return errBroken
+	}
+	return err
 }
 
 // close removes what is left of the trace.
@@ -79,38 +119,6 @@ func (j *job) close() error {
 		_ = j.fs.RemoveHeld() // instances without probes, which others hold
 	}
 	return err
-}
-
-// Entry and those that follow, with Counted and Kernel of its Totals, make it a [trace.Sink].
-func (j *job) Entry(c *pairing.Call) {
-	if j.each {
-		j.calls = append(j.calls, j.call(c, Open))
-	}
-}
-
-func (j *job) Return(c *pairing.Call) {
-	j.Totals.Return(c)
-	if j.each {
-		j.calls = append(j.calls, j.call(c, Outcome(c.Outcome)))
-	}
-}
-
-func (j *job) Goroutine(*pairing.Goroutine) {}
-
-func (j *job) ProcessEnded(pid int) {
-	j.Totals.ProcessEnded(pid)
-	if j.memories != nil {
-		j.memories.Forget(pid)
-	}
-}
-
-func (j *job) Reading(r *trace.Reading) {
-	if r.First {
-		return
-	}
-	if j.last = j.At(r); !j.each {
-		j.reports = append(j.reports, j.report(j.last))
-	}
 }
 
 // call is one that is the caller's to keep.

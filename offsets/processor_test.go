@@ -194,12 +194,16 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	hit(jumpSite, entry, 2, carry|zero) // at it
 	hit(jumpSite, entry, 3, carry)
 	hit(retSite, back, 7, 0)
-	var calls returned
-	stream, err := pairing.NewStream(plan, textSource{strings.NewReader(trace.String())}, oneProcess{}, &calls, pairing.Options{})
+	var calls []pairing.Call
+	stream, err := pairing.NewStream(plan, textSource{strings.NewReader(trace.String())}, oneProcess{}, pairing.Options{})
 	for err == nil {
-		_, err = stream.Read(t.Context())
+		for it, failed := range stream.Read(t.Context()) {
+			if err = failed; err == nil && it.What == pairing.Ended {
+				calls = append(calls, *it.Call)
+			}
+		}
 	}
-	if stream.Finish(); !errors.Is(err, io.EOF) {
+	if !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
 	if len(calls) != 1 || calls[0].Start != 3 || calls[0].End != 7 || calls[0].Outcome != pairing.Returned {
@@ -227,7 +231,7 @@ func TestCountsBySubtraction(t *testing.T) {
 	if e.Sites[0].Addr != s.First.Addr() || e.Sites[1].Addr != s.Again.Addr() || e.Sites[1].Kind != uprobe.CheckFailed {
 		t.Errorf("%+v, of %+v", e.Sites, s)
 	}
-	stream, err := pairing.NewStream(plan, textSource{strings.NewReader("")}, oneProcess{}, &returned{}, pairing.Options{})
+	stream, err := pairing.NewStream(plan, textSource{strings.NewReader("")}, oneProcess{}, pairing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,15 +245,6 @@ func TestCountsBySubtraction(t *testing.T) {
 type textSource struct{ *strings.Reader }
 
 func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.Reader.Read(buf) }
-
-// returned are the calls that a stream tells.
-type returned []pairing.Call
-
-func (r *returned) Counted(int, int)             {}
-func (r *returned) Entry(*pairing.Call)          {}
-func (r *returned) Kernel(*pairing.KernelEvent)  {}
-func (r *returned) Goroutine(*pairing.Goroutine) {}
-func (r *returned) Return(c *pairing.Call)       { *r = append(*r, *c) }
 
 // oneProcess is where its addresses are in the file.
 type oneProcess struct{}

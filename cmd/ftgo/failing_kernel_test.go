@@ -204,11 +204,6 @@ func TestKernelFewDescriptors(t *testing.T) {
 	}
 }
 
-// readings is a sink that gets nothing else.
-type readings struct{ trace.Sink }
-
-func (readings) Reading(*trace.Reading) {}
-
 // endingCosts tell when they are to end.
 type endingCosts struct {
 	trace.NoCosts
@@ -231,7 +226,7 @@ func TestKernelMeasuredFirst(t *testing.T) {
 	instances := 0
 	costs := endingCosts{end: func() { instances, _ = remainsOf(t, f, os.Getpid()) }}
 	live := trace.NewLive(f, plan, trace.Options{Recorder: trace.Recorder{Features: f.Features()}, Costs: costs})
-	if err := live.Arm(t.Context(), readings{}); err != nil {
+	if err := live.Arm(t.Context()); err != nil {
 		live.Close()
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func (p *pairer) created(ev *parse.Event, f *uprobe.Fields) {
 	}
 	o.goid = ev.Args[f.Goid]
 	p.proc.origins[g] = o
-	p.sink.Goroutine(&Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: ev.Time})
+	p.tell(Item{What: Go, Goroutine: &Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: ev.Time}})
 }
 
 // goexits takes the end of all goroutines of the process.
@@ -63,7 +63,7 @@ func (p *pairer) goexits(at uint64) {
 func (p *pairer) goexit(at, g uint64) {
 	if o, ok := p.proc.origins[g]; ok {
 		delete(p.proc.origins, g)
-		p.sink.Goroutine(&Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: at, Ended: true})
+		p.tell(Item{What: Go, Goroutine: &Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: at, Ended: true}})
 	}
 }
 

@@ -9,21 +9,22 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// followSink writes down what begins and ends: calls as FUNC#ID<PARENT/ROOT, goroutines as goID<FROM.
-type followSink struct {
-	returns
+// followed writes down what begins and ends: calls as FUNC#ID<PARENT/ROOT, goroutines as goID<FROM.
+type followed struct {
 	plan *uprobe.Plan
 	told []string
 }
 
-func (s *followSink) Goroutine(g *Goroutine) {
-	what := map[bool]string{false: "go", true: "end"}[g.Ended]
-	s.told = append(s.told, fmt.Sprintf("%s%d<%d", what, g.Goid, g.From))
-}
-
-func (s *followSink) Entry(c *Call) {
-	inside := map[bool]string{true: "*"}[c.Inside]
-	s.told = append(s.told, fmt.Sprintf("%s#%d<%d/%d%s", s.plan.Funcs[c.Func].Name, c.ID, c.Parent, c.Root, inside))
+func (s *followed) take(it *Item) bool {
+	switch g, c := it.Goroutine, it.Call; it.What {
+	case Go:
+		what := map[bool]string{false: "go", true: "end"}[g.Ended]
+		s.told = append(s.told, fmt.Sprintf("%s%d<%d", what, g.Goid, g.From))
+	case Began:
+		inside := map[bool]string{true: "*"}[c.Inside]
+		s.told = append(s.told, fmt.Sprintf("%s#%d<%d/%d%s", s.plan.Funcs[c.Func].Name, c.ID, c.Parent, c.Root, inside))
+	}
+	return true
 }
 
 // TestFollow plays events: GOID+FUNC begins a call on a goroutine, GOID-FUNC returns, GOID>OTHER
@@ -55,8 +56,8 @@ func TestFollow(t *testing.T) {
 			plan.Runtime = [][2]uint64{{0x500, 0x600}, {0x700, 0x800}}
 			plan.Events[4].Sites = append(plan.Events[4].Sites, uprobe.Site{Kind: uprobe.GoroutineEnd, Addr: 0x5001, Func: uprobe.ProgramStart})
 			plan.Events = append(plan.Events, uprobe.Event{Fields: fields, Sites: []uprobe.Site{{Kind: uprobe.Creation, Addr: 0x9000, Func: -1}}})
-			sink := &followSink{returns: noCalls, plan: plan}
-			p := newPairer(plan, sink)
+			got := &followed{plan: plan}
+			p := pairerTo(plan, got.take)
 			p.opt = Options{Entries: true, Inside: map[int]bool{4: true}}
 			depths := make(map[uint64]uint64)
 			for i, word := range strings.Fields(c.play) {
@@ -92,7 +93,7 @@ func TestFollow(t *testing.T) {
 				}
 				p.event(&ev, 0)
 			}
-			if got := strings.Join(sink.told, " "); got != c.want {
+			if got := strings.Join(got.told, " "); got != c.want {
 				t.Errorf("%s\nwant %s", got, c.want)
 			}
 		})

@@ -25,7 +25,7 @@ func TestForget(t *testing.T) {
 		plan.Sched = true
 		plan.Events[4].Sites = append(plan.Events[4].Sites, uprobe.Site{Kind: uprobe.GoroutineEnd, Addr: 0x5fff, Func: uprobe.ProgramStart})
 		var calls []string
-		p := newPairer(plan, returns(func(c *Call) {
+		p := pairerTo(plan, returns(func(c *Call) {
 			calls = append(calls, fmt.Sprintf("%d %d %v at %#x", c.PID, c.Start, c.Outcome, c.Bias))
 		}))
 		hit := func(pid int, format int, time, sp uint64) {
@@ -61,7 +61,7 @@ func TestForget(t *testing.T) {
 func TestManyOpenCalls(t *testing.T) {
 	plan := testPlan()
 	var calls []string
-	p := newPairer(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprintf("%d %v", c.Goid, c.Outcome)) }))
+	p := pairerTo(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprintf("%d %v", c.Goid, c.Outcome)) }))
 	p.maxOpen = 3
 	hit := func(format int, goid, sp uint64) {
 		args := []uint64{sp, 0xc000 + goid, 0x10000, 0x8000, goid}

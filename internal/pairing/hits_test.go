@@ -15,7 +15,7 @@ func TestHits(t *testing.T) {
 	plan := testPlan()
 	const f, g, h = 0, 1, 2
 	got := make(map[int]Hits) // by function
-	p := newPairer(plan, returns(func(c *Call) { got[c.Func] = c.Hits }))
+	p := pairerTo(plan, returns(func(c *Call) { got[c.Func] = c.Hits }))
 	hit := func(kind uprobe.Kind, fn int, goid, depth uint64) {
 		const hi = 0x10000
 		ev := parse.Event{PID: 1, TID: 1}
@@ -69,7 +69,7 @@ func TestSharedInstruction(t *testing.T) {
 		t.Fatalf("entry %+v, return %+v", entry, ret)
 	}
 	var got Hits // of f
-	s := &Stream{pairer: newPairer(plan, returns(func(c *Call) {
+	s := &Stream{pairer: pairerTo(plan, returns(func(c *Call) {
 		if c.Func == f {
 			got = c.Hits
 		}
@@ -111,7 +111,7 @@ func TestFaultsOfHits(t *testing.T) {
 	ev.Counts = append(ev.Counts, 0, 2)
 	ev.Args = append(ev.Args, tracefs.Arg{Fetch: "%ax", Type: "s64"}, tracefs.Arg{Fetch: "+0(%ax)", Type: "x64[2]"})
 	got := make(map[int]Hits) // by function
-	s := &Stream{pairer: newPairer(plan, returns(func(c *Call) { got[c.Func] = c.Hits })), reader: &parse.Reader{}}
+	s := &Stream{pairer: pairerTo(plan, returns(func(c *Call) { got[c.Func] = c.Hits })), reader: &parse.Reader{}}
 	hit := func(event, fn int, depth, pointer uint64) {
 		const hi = 0x10000
 		args := []uint64{hi - depth, 1, hi, hi - 0x1000, 1}[:ev.Fields.Values]

@@ -19,14 +19,16 @@ import (
 // Calls that go without a return were unwound.
 type pairer struct {
 	plan *uprobe.Plan
-	sink Sink
+	// yield takes what is told next; false is that no more is wanted.
+	yield func(*Item) bool
+	item  Item // yielded again and again
 	// open is the number of calls that are open, at most maxOpen.
 	open, maxOpen int
 	// processes are those that events have come from, by PID; proc is that of the last one.
 	processes map[int]*process
 	proc      *process
 	account   accounting
-	call      Call // handed to the sink, again and again
+	call      Call // of the item, likewise
 	opt       Options
 	spare     [][]uint64 // frames' args that can be used again
 	sites     siteIndex
@@ -45,10 +47,10 @@ type pairer struct {
 	done      uint64 // calls that have ended
 }
 
-// newPairer returns a pairer that makes calls of a plan's events for a sink.
-func newPairer(plan *uprobe.Plan, sink Sink) *pairer {
+// newPairer returns a pairer that makes calls of a plan's events.
+func newPairer(plan *uprobe.Plan) *pairer {
 	p := &pairer{
-		plan: plan, sink: sink, maxOpen: maxOpen,
+		plan: plan, yield: ignore, maxOpen: maxOpen,
 		processes: make(map[int]*process), proc: nowhere,
 		sites: siteIndex{sites: make(map[eventAddr]int)}, retired: make(map[int]retirements), uncounted: make(map[int]retirements),
 		window: window{until: ^uint64(0)},
@@ -169,7 +171,7 @@ func (p *pairer) count(ev *parse.Event, site *uprobe.Site) {
 		return
 	}
 	p.account.call(site.Func)
-	p.sink.Counted(ev.PID, site.Func)
+	p.began(ev.PID, site.Func, nil)
 	p.finished(ev.Time)
 }
 
@@ -197,11 +199,11 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 		return
 	}
 	p.account.call(site.Func)
-	p.sink.Counted(ev.PID, fn)
 	p.unwind(ev, s, depth)
 	p.ran(ev, fn, s)
 	if p.open >= p.maxOpen {
 		p.account.unfollowed++
+		p.began(ev.PID, fn, nil)
 		if len(s.frames) == 0 { // else each goroutine would leave one
 			p.proc.drop(key)
 		}
@@ -236,10 +238,12 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 		}
 		fr.args = append(fr.args, ev.Args[first:]...)
 	}
+	var begun *Call
 	if p.opt.Entries {
-		p.fill(&p.call, s, len(s.frames)-1)
-		p.sink.Entry(&p.call)
+		begun = &p.call
+		p.fill(begun, s, len(s.frames)-1)
 	}
+	p.began(ev.PID, fn, begun)
 	if p.plan.Mode == uprobe.Entries {
 		p.pop(s)
 		p.finished(ev.Time)
@@ -292,7 +296,7 @@ func (p *pairer) ended() {
 	if p.call.Outcome == Abandoned {
 		p.account.funcs[p.call.Func].abandoned++
 	}
-	p.sink.Return(&p.call)
+	p.tell(Item{What: Ended, Call: &p.call})
 }
 
 // end takes the innermost call off a stack. fields are those of the event if it returned.

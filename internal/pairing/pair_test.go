@@ -109,7 +109,7 @@ func fetchTimes(plan *uprobe.Plan) {
 func script(plan *uprobe.Plan, text string) (calls []string, p *pairer) {
 	fetchTimes(plan)
 	fetched := make(map[uint64][]uint64) // by the time
-	p = newPairer(plan, returns(func(c *Call) {
+	p = pairerTo(plan, returns(func(c *Call) {
 		s := fmt.Sprintf("%s[%d-%d]%s", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome)
 		if c.Depth > 0 {
 			s += fmt.Sprintf("/%d", c.Depth)
@@ -289,7 +289,7 @@ func TestConditionalTailJump(t *testing.T) {
 	ev.Sites = append(ev.Sites, uprobe.Site{Kind: uprobe.CondTail, Addr: 0x9000, Func: 2, Cond: 4})
 	plan.Events = append(plan.Events, ev)
 	var calls []string
-	p := newPairer(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, "-", c.End, " ", c.Outcome)) }))
+	p := pairerTo(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, "-", c.End, " ", c.Outcome)) }))
 	at := func(kind int, addr, time, flags uint64) {
 		p.event(&parse.Event{Format: kind, Addr: addr, Time: time, Args: []uint64{0x1000, 1, 0x2000, 0, 1, flags}}, 0)
 	}
@@ -309,9 +309,13 @@ func TestEntriesAlone(t *testing.T) {
 	plan.Mode = uprobe.Entries
 	fetchTimes(plan)
 	var calls []string
-	p := newPairer(plan, &entrySink{
-		returns: func(c *Call) { t.Errorf("call %+v has ended", c) },
-		entry:   func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, c.Depth, c.Args)) },
+	p := pairerTo(plan, func(it *Item) bool {
+		if c := it.Call; it.What == Began {
+			calls = append(calls, fmt.Sprint(c.Start, c.Depth, c.Args))
+		} else {
+			t.Errorf("call %+v has ended", c)
+		}
+		return true
 	})
 	p.opt.Entries = true
 	for time := uint64(1); time <= 3; time++ {
@@ -359,7 +363,7 @@ func FuzzPairer(f *testing.F) {
 		plan := testPlan()
 		fetchTimes(plan)
 		calls := uint64(0)
-		p := newPairer(plan, returns(func(c *Call) {
+		p := pairerTo(plan, returns(func(c *Call) {
 			calls++
 			if len(c.Args) > 1 || len(c.Args) == 1 && c.Args[0] != c.Start {
 				t.Errorf("call from %d has fetched %d", c.Start, c.Args)

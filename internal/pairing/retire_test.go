@@ -36,7 +36,7 @@ func TestRetired(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			p := newPairer(testPlan(), returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
+			p := pairerTo(testPlan(), returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
 			s := &Stream{pairer: p}
 			s.Retire([]int{0}, 3, ^uint64(0))
 			s.Retire([]int{0}, 3, 6)
@@ -66,7 +66,7 @@ func TestRetiredAgain(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			p := newPairer(testPlan(), returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
+			p := pairerTo(testPlan(), returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
 			s := &Stream{pairer: p}
 			s.Retire([]int{0}, 3, 6)
 			for _, word := range strings.Fields(test.play) {
@@ -91,7 +91,7 @@ func TestRetiredAgain(t *testing.T) {
 			}
 		})
 	}
-	s := &Stream{pairer: newPairer(testPlan(), noCalls)}
+	s := &Stream{pairer: newPairer(testPlan())}
 	for s.latest = range uint64(1000) {
 		s.Retire([]int{0}, s.latest, s.latest+1)
 	}
@@ -113,7 +113,7 @@ func returnEvent(fn int, depth, time uint64) *parse.Event {
 func TestUncounted(t *testing.T) {
 	plan := testPlan()
 	plan.Events[0].Sites[0].Kind = uprobe.Counter
-	s := &Stream{pairer: newPairer(plan, returns(func(*Call) { t.Error("a call") }))}
+	s := &Stream{pairer: pairerTo(plan, returns(func(*Call) { t.Error("a call") }))}
 	s.Count([]int{0}, 3)
 	for time := range uint64(12) {
 		switch time {

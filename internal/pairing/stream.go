@@ -6,6 +6,7 @@ package pairing
 import (
 	"cmp"
 	"context"
+	"iter"
 	"maps"
 	"slices"
 
@@ -27,9 +28,9 @@ type Stream struct {
 	event KernelEvent
 }
 
-// NewStream returns a Stream that reads what a plan has recorded and tells sink.
-func NewStream(plan *uprobe.Plan, src Source, processes Processes, sink Sink, opt Options) (*Stream, error) {
-	s := &Stream{processes: processes, pairer: newPairer(plan, sink), pending: make(map[int][]parse.Event)}
+// NewStream returns a Stream that reads what a plan has recorded.
+func NewStream(plan *uprobe.Plan, src Source, processes Processes, opt Options) (*Stream, error) {
+	s := &Stream{processes: processes, pairer: newPairer(plan), pending: make(map[int][]parse.Event)}
 	s.pairer.opt = opt
 	if opt.Kernel != nil {
 		s.names = opt.Kernel.Names()
@@ -80,7 +81,7 @@ func (s *Stream) takeKernel(ev *parse.Event) {
 		s.pairer.waited(w)
 	}
 	s.event = KernelEvent{*ev, s.pairer.whereIs(ev.PID, ev.TID)}
-	s.pairer.sink.Kernel(&s.event)
+	s.pairer.tell(Item{What: Kernel, Event: &s.event})
 }
 
 // maxPending is how many events of a process wait for its bias, which one more address tells as a rule.
@@ -95,13 +96,26 @@ func (s *Stream) release(pid int, bias uint64) {
 	}
 }
 
-// Read takes what the source has for the moment: n is 0 if that was nothing. Errors are the
-// source's.
-func (s *Stream) Read(ctx context.Context) (n int, err error) {
-	if n, err = s.reader.Read(ctx, s.take); n == 0 && err == nil && s.reader.Settled() {
-		s.pass(^uint64(0)) // nothing of before now is left to be read
+// Read takes what the source has for the moment, and says at last how much that was. Errors are the source's, and come last.
+func (s *Stream) Read(ctx context.Context) iter.Seq2[*Item, error] {
+	return func(yield func(*Item, error) bool) {
+		var err error
+		ended := false
+		for it := range s.pairer.items(func() {
+			var n int
+			if n, err = s.reader.Read(ctx, s.take); n == 0 && err == nil && s.reader.Settled() {
+				s.pass(^uint64(0)) // nothing of before now is left to be read
+			}
+			s.pairer.tell(Item{What: Read, N: n})
+		}) {
+			if ended = !yield(it, nil); ended {
+				break
+			}
+		}
+		if err != nil && !ended {
+			yield(nil, err)
+		}
 	}
-	return n, err
 }
 
 // Extend takes note of events that have joined the plan. It comes before they are armed.
@@ -111,13 +125,15 @@ func (s *Stream) Extend() error {
 }
 
 // Finish ends the calls that are open.
-func (s *Stream) Finish() {
-	s.reader.Finish(s.take)
-	s.pass(^uint64(0))
-	for pid := range s.pending {
-		s.release(pid, 0) // nowhere: their addresses are unknown
-	}
-	s.pairer.finish()
+func (s *Stream) Finish() Items {
+	return s.pairer.items(func() {
+		s.reader.Finish(s.take)
+		s.pass(^uint64(0))
+		for pid := range s.pending {
+			s.release(pid, 0) // nowhere: their addresses are unknown
+		}
+		s.pairer.finish()
+	})
 }
 
 // Processes are those that wanted events have come from and that were not forgotten since.
@@ -146,11 +162,16 @@ func (s *Stream) Stalest(but int) []int {
 
 // Forget drops what is known of processes that have ended, all of whose events have been
 // read: another may get the number. Their calls that are open end so.
-func (s *Stream) Forget(ended map[int]bool) {
-	for pid := range ended {
-		s.release(pid, 0) // nowhere, as in Finish
-	}
-	s.pairer.forget(ended)
+func (s *Stream) Forget(ended map[int]bool) Items {
+	return s.pairer.items(func() {
+		for pid := range ended {
+			s.release(pid, 0) // nowhere, as in Finish
+		}
+		s.pairer.forget(ended)
+		for pid := range ended {
+			s.pairer.tell(Item{What: Gone, PID: pid})
+		}
+	})
 }
 
 // Latest is the time of the last event that has come, in the units of the trace clock; 0
@@ -183,26 +204,9 @@ type Processes interface {
 	Bias(pid int, addr uint64) (bias uint64, ok bool)
 }
 
-// Sink takes what a [Stream] makes of events, in order. What it gets is valid until the method
-// returns.
-type Sink interface {
-	// Counted is told of each call when it begins, those that are only counted, too.
-	Counted(pid, fn int)
-	// Entry gets each call that is paired when it begins, if [Options].Entries asks for it, in
-	// the order in which they do on their goroutine: End and Outcome mean nothing yet.
-	Entry(c *Call)
-	// Return gets each call that is paired when it has ended, whatever its Outcome.
-	Return(c *Call)
-	// Goroutine is told of each goroutine that a call has started, and again when it has ended, if
-	// [uprobe.Plan].Follows: it comes before the goroutine's calls, and after them.
-	Goroutine(g *Goroutine)
-	// Kernel gets the events of [Options].Kernel.
-	Kernel(ev *KernelEvent)
-}
-
 // Options are what else a [Stream] is to do.
 type Options struct {
-	// Entries: the sink wants Entry to be called.
+	// Entries: calls that begin are told whole.
 	Entries bool
 	// Inside names functions, by their index in Plan.Funcs: what is called while they are open
 	// is marked.
@@ -231,7 +235,7 @@ func (w *window) has(time uint64) bool {
 	return time <= w.until && (time >= w.from || time < w.first)
 }
 
-// mark is a moment among the events, and who is told when it has come.
+// mark is a moment among the events, and what is to be done when it has come.
 type mark struct {
 	at      uint64
 	reached func()
@@ -255,18 +259,18 @@ func (s *Stream) Ended() (at uint64, ok bool) {
 // Within tells whether a time is within the stream's window.
 func (s *Stream) Within(time uint64) bool { return s.pairer.window.has(time) }
 
-// Mark has reached called when all events of until a time of the trace clock, which is
+// Mark is told, with what is to be done then, when all events of until a time of the trace clock, which is
 // now, have been paired, and none of later.
 func (s *Stream) Mark(at uint64, reached func()) {
 	s.marks = append(s.marks, mark{at, reached})
 }
 
-// pass calls the marks of before a time.
+// pass tells the marks of before a time.
 func (s *Stream) pass(time uint64) {
 	for len(s.marks) > 0 && s.marks[0].at < time {
 		reached := s.marks[0].reached
 		s.marks = s.marks[1:]
-		reached()
+		s.pairer.tell(Item{What: Marked, Reached: reached})
 	}
 }
 

@@ -138,19 +138,20 @@ func (benchProcesses) Bias(int, uint64) (uint64, bool) { return 0, true }
 
 func benchStream(b *testing.B, plan *uprobe.Plan, src parse.Source, reads int) {
 	calls := 0
-	s, err := NewStream(plan, src, benchProcesses{}, returns(func(c *Call) {
-		if c.Outcome == Returned {
-			calls++
-		}
-	}), Options{})
+	s, err := NewStream(plan, src, benchProcesses{}, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
 		for range reads {
-			if _, err := s.Read(b.Context()); err != nil {
-				b.Fatal(err)
+			for it, err := range s.Read(b.Context()) {
+				if err != nil {
+					b.Fatal(err)
+				}
+				if it.What == Ended && it.Call.Outcome == Returned {
+					calls++
+				}
 			}
 		}
 	}

@@ -59,13 +59,13 @@ func TestStream(t *testing.T) {
 			for text := range slices.Chunk([]byte(strings.ReplaceAll(c.text, `\n`, "\n")), 50) {
 				src = append(src, string(text))
 			}
-			s, err := NewStream(plan, &src, &c.of, returns(func(c *Call) {
-				calls = append(calls, fmt.Sprintf("%s %d-%d", plan.Funcs[c.Func].Name, c.Start, c.End))
-			}), Options{})
+			s, err := NewStream(plan, &src, &c.of, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			readAll(t, s)
+			readAll(t, s, returns(func(c *Call) {
+				calls = append(calls, fmt.Sprintf("%s %d-%d", plan.Funcs[c.Func].Name, c.Start, c.End))
+			}))
 			if got := strings.Join(calls, " "); got != c.calls {
 				t.Errorf("calls %q, want %q", got, c.calls)
 			}
@@ -86,17 +86,21 @@ func TestPendingForgotten(t *testing.T) {
 	plan.Relocatable = true
 	var src piecewise
 	var calls []string
-	s, err := NewStream(plan, &src, &of, returns(func(c *Call) {
-		calls = append(calls, fmt.Sprintf("%s %d-%d", plan.Funcs[c.Func].Name, c.Start, c.End))
-	}), Options{})
+	s, err := NewStream(plan, &src, &of, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	take := returns(func(c *Call) {
+		calls = append(calls, fmt.Sprintf("%s %d-%d", plan.Funcs[c.Func].Name, c.Start, c.End))
+	})
+	s.pairer.yield = take
 	s.take(&parse.Event{Format: 0, PID: 7, TID: 7, Time: 10, Addr: 0x1000 + bias, Args: []uint64{900, 49152, 1000, 0, 1}})
 	if got := s.Processes(); !slices.Equal(got, []int{7}) {
 		t.Fatalf("processes %v, want 7: nobody forgets it", got)
 	}
-	s.Forget(map[int]bool{7: true})
+	for it := range s.Forget(map[int]bool{7: true}) {
+		take(it)
+	}
 	known = true
 	s.take(&parse.Event{Format: 2, PID: 7, TID: 7, Time: 30, Addr: 0x3000 + bias, Args: []uint64{900, 49152, 1000, 0}})
 	if got := s.Processes(); len(calls) > 0 || !slices.Equal(got, []int{7}) || s.unparsed() != 1 || s.pairer.account.unmatched != 1 {
@@ -117,7 +121,7 @@ func TestStalest(t *testing.T) {
 	plan := testPlan()
 	plan.Relocatable = true
 	var src piecewise
-	s, err := NewStream(plan, &src, &testProcesses{bias: func(pid int, _ uint64) (uint64, bool) { return 0, pid != 2 }}, returns(func(*Call) {}), Options{})
+	s, err := NewStream(plan, &src, &testProcesses{bias: func(pid int, _ uint64) (uint64, bool) { return 0, pid != 2 }}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

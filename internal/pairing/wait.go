@@ -93,14 +93,14 @@ func (p *pairer) waited(w wait) {
 			s.frames[depth-1].waits.add(w.reason, w.until-min(w.from, w.until))
 		}
 	}
-	p.tell(w, depth, Returned)
+	p.tellWait(w, depth, Returned)
 	if w.reason != p.plan.InKernel() {
 		g.stack.words = g.stack.words[:0]
 	}
 }
 
-// tell makes a call of a wait, if waits are told, that is inside of so many calls.
-func (p *pairer) tell(w wait, depth int, how Outcome) {
+// tellWait makes a call of a wait, if waits are told, that is inside of so many calls.
+func (p *pairer) tellWait(w wait, depth int, how Outcome) {
 	if p.plan.Waits == 0 || depth == 0 && p.plan.Asked() > 0 {
 		return
 	}
@@ -114,7 +114,7 @@ func (p *pairer) tell(w wait, depth int, how Outcome) {
 		p.call.Stack = noStack
 	}
 	p.account.call(p.call.Func)
-	p.sink.Counted(p.call.PID, p.call.Func)
+	p.began(p.call.PID, p.call.Func, nil)
 	p.ended()
 	if p.plan.Asked() == 0 && how == Returned {
 		p.finished(w.until)
@@ -136,6 +136,6 @@ func (p *pairer) leaveWaiting(proc *process) {
 		if s := proc.stacks[stackKey{id: w.g.id}]; s != nil {
 			depth = len(s.frames)
 		}
-		p.tell(w, depth, Open)
+		p.tellWait(w, depth, Open)
 	}
 }

@@ -19,7 +19,7 @@ func TestWaitInCall(t *testing.T) {
 		plan.Funcs = append(plan.Funcs, uprobe.Probe{Func: &offsets.Func{Name: reason}, Sites: &offsets.Sites{}})
 	}
 	var calls []string
-	p := newPairer(plan, returns(func(c *Call) {
+	p := pairerTo(plan, returns(func(c *Call) {
 		calls = append(calls, fmt.Sprintf("%s of %d: %d to %d, waits %v", plan.Funcs[c.Func].Name, c.Goid, c.Start, c.End, c.Waits))
 	}))
 	hit := func(format int, time uint64) {

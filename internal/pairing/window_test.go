@@ -2,7 +2,6 @@ package pairing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -24,19 +23,6 @@ func (p *piecewise) Read(_ context.Context, buf []byte) (int, error) {
 	n := copy(buf, (*p)[0])
 	*p = (*p)[1:]
 	return n, nil
-}
-
-// readAll reads a stream to its end.
-func readAll(t *testing.T, s *Stream) {
-	t.Helper()
-	for {
-		if _, err := s.Read(t.Context()); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.Finish()
 }
 
 // TestWindow: what is outside of a window is counted, and not paired.
@@ -61,14 +47,14 @@ func TestWindow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			plan := testPlan()
 			var calls []string
-			s, err := NewStream(plan, &piecewise{windowLines}, &testProcesses{}, returns(func(c *Call) {
-				calls = append(calls, fmt.Sprintf("%s %d-%d %v", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome))
-			}), Options{Limit: c.limit})
+			s, err := NewStream(plan, &piecewise{windowLines}, &testProcesses{}, Options{Limit: c.limit})
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.setup(s)
-			readAll(t, s)
+			readAll(t, s, returns(func(c *Call) {
+				calls = append(calls, fmt.Sprintf("%s %d-%d %v", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome))
+			}))
 			delivered, outside := uint64(0), s.pairer.account.outside
 			for _, sites := range s.pairer.account.delivered {
 				for _, n := range sites {
@@ -89,15 +75,15 @@ func TestLimitWithinUnwinding(t *testing.T) {
 	for i := range 5 {
 		text.WriteString(line(0, 7, uint64(10+i), 0x1000, uint64(100+i)))
 	}
-	s, err := NewStream(testPlan(), &piecewise{text.String() + line(0, 7, 20, 0x1000, 100)}, &testProcesses{}, returns(func(c *Call) {
-		if c.Outcome == Unwound {
-			ended++
-		}
-	}), Options{Limit: 2})
+	s, err := NewStream(testPlan(), &piecewise{text.String() + line(0, 7, 20, 0x1000, 100)}, &testProcesses{}, Options{Limit: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	readAll(t, s)
+	readAll(t, s, returns(func(c *Call) {
+		if c.Outcome == Unwound {
+			ended++
+		}
+	}))
 	if at, full := s.Ended(); ended != 2 || !full || at != 20 {
 		t.Errorf("%d calls have ended, the stream at %d, %v", ended, at, full)
 	}
@@ -109,13 +95,22 @@ func TestMark(t *testing.T) {
 	var got []string
 	half := len(windowLines) / 2
 	src := piecewise{windowLines[:half], "", windowLines[half:], ""}
-	s, err := NewStream(testPlan(), &src, &testProcesses{}, returns(func(c *Call) { got = append(got, fmt.Sprint(c.End)) }), Options{})
+	s, err := NewStream(testPlan(), &src, &testProcesses{}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	take := func(it *Item) bool {
+		switch it.What {
+		case Ended:
+			got = append(got, fmt.Sprint(it.Call.End))
+		case Marked:
+			it.Reached()
+		}
+		return true
+	}
 	mark := func(at uint64) { s.Mark(at, func() { got = append(got, fmt.Sprint("mark ", at)) }) }
 	read := func() {
-		if _, err := s.Read(context.Background()); err != nil {
+		if err := readOnce(t, s, take); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,7 +122,9 @@ func TestMark(t *testing.T) {
 	read()
 	read()
 	mark(50)
-	s.Finish()
+	for it := range s.Finish() {
+		take(it)
+	}
 	want := "mark 12, mark 18, 20, mark 22, 30, mark 50, 0"
 	if text := strings.Join(got, ", "); text != want {
 		t.Errorf("%s\nwant %s", text, want)

@@ -45,12 +45,6 @@ type played struct {
 	hits  *pairing.Counts
 }
 
-func (p *played) Counted(int, int)             {}
-func (p *played) Entry(*pairing.Call)          {}
-func (p *played) Kernel(*pairing.KernelEvent)  {}
-func (p *played) Goroutine(*pairing.Goroutine) {}
-func (p *played) Return(c *pairing.Call)       { p.calls = append(p.calls, *c) }
-
 func (p *played) Of(tid, printed int) int         { return p.Process(tid, printed) }
 func (p *played) Wanted(_, pid int) (int, bool)   { return pid, true }
 func (p *played) Bias(int, uint64) (uint64, bool) { return 0, true }
@@ -61,14 +55,25 @@ func play(text string) (*played, error) {
 		return nil, err
 	}
 	p := &played{Recording: r}
-	s, err := pairing.NewStream(r.Plan, r, p, p, pairing.Options{})
+	s, err := pairing.NewStream(r.Plan, r, p, pairing.Options{})
+	take := func(it *pairing.Item) {
+		if it.What == pairing.Ended {
+			p.calls = append(p.calls, *it.Call)
+		}
+	}
 	for err == nil {
-		_, err = s.Read(context.Background())
+		for it, failed := range s.Read(context.Background()) {
+			if err = failed; err == nil {
+				take(it)
+			}
+		}
 	}
 	if !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	s.Finish()
+	for it := range s.Finish() {
+		take(it)
+	}
 	p.hits = s.Counts(pairing.Counters{})
 	return p, nil
 }

@@ -55,8 +55,11 @@ func (l *Live) awaitAt(ctx context.Context) error {
 	l.opt.Say("the probes are in place: measuring begins at %s", l.opt.At.Format("15:04:05.000"))
 	l.stream.Begin(l.session.Began, math.MaxUint64)
 	for time.Until(l.opt.At) > shortly {
-		if _, err := l.stream.Read(ctx); err != nil || ctx.Err() != nil {
-			return cmp.Or(ctx.Err(), err)
+		for it, err := range l.stream.Read(ctx) {
+			if err != nil || ctx.Err() != nil {
+				return cmp.Or(ctx.Err(), err)
+			}
+			l.told(it) // which is of before the window, but may tell which processes are wanted
 		}
 	}
 	return sleep(ctx, l.opt.At)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"time"
 
@@ -49,8 +50,7 @@ type Recorder struct {
 	Shared   bool // the top level of tracefs may be used, where instances stay empty
 }
 
-// Live tells what happens in processes that run a binary. It knows of them and of the kernel
-// what a [Sink] need not.
+// Live tells what happens in processes that run a binary.
 type Live struct {
 	window
 	armed     context.Context // that of Arm
@@ -59,9 +59,10 @@ type Live struct {
 	sampler   *sampler // nil without a budget
 	rests     rests
 	look      look
-	waiting   bool  // nobody has run the binary yet
-	stopped   bool  // the window has ended
-	failed    error // why a reading failed
+	waiting   bool          // nobody has run the binary yet
+	stopped   bool          // the window has ended
+	finished  bool          // and all of it was read
+	marked    *tracefs.Mark // where the interval ends whose reading is due
 }
 
 // NewLive returns a source of what happens in the functions of a plan. The kernel is untouched.
@@ -75,11 +76,11 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 	return l
 }
 
-func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
+func (l *Live) Arm(ctx context.Context) (err error) {
 	if err := l.awaitPlacing(ctx); err != nil {
 		return err
 	}
-	l.armed, l.sink = ctx, sink
+	l.armed = ctx
 	l.look.runners = procfs.NewRunners(l.opt.PIDs, l.plan.Binary.File().Link())
 	l.look.busy = procfs.NewBusyTimes(l.look.runners)
 	// What is made last is hit first.
@@ -94,11 +95,7 @@ func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 		return err
 	}
 	l.counters = l.session
-	var told pairing.Sink = sink
-	if l.opt.Once || l.kernel.session != nil {
-		told = liveSink{sink, l}
-	}
-	if err := l.newStream(l.session, &l.processes, told, l.kernel.session); err != nil {
+	if err := l.newStream(l.session, &l.processes, l.kernel.session); err != nil {
 		return err
 	}
 	if err := l.awaitAt(ctx); err != nil {
@@ -149,13 +146,42 @@ func (l *Live) calibrate() error {
 }
 
 // Read tells what was recorded, and looks after probes and processes.
-func (l *Live) Read(ctx context.Context) error {
-	if l.look.at.IsZero() && !l.stopped {
-		if err := l.calibrate(); err != nil {
-			return err
+func (l *Live) Read(ctx context.Context) iter.Seq2[*pairing.Item, error] {
+	return func(yield func(*pairing.Item, error) bool) {
+		if l.look.at.IsZero() && !l.stopped {
+			if err := l.calibrate(); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+		read := pairing.Item{What: pairing.Read}
+		var failed error
+		for it, err := range l.stream.Read(ctx) {
+			switch {
+			case err != nil:
+				failed = err
+			case it.What == pairing.Read:
+				read.N = it.N
+			case l.told(it) && !yield(it, nil):
+				return
+			}
+		}
+		more, err := l.after(read.N, failed)
+		if more != nil {
+			for it := range more {
+				if l.told(it) && !yield(it, nil) {
+					return
+				}
+			}
+		}
+		if yield(&read, nil) && err != nil {
+			yield(nil, err)
 		}
 	}
-	n, err := l.stream.Read(ctx)
+}
+
+// after does what is to be done behind a read of so much, which may have failed. There may be more to tell.
+func (l *Live) after(n int, err error) (more pairing.Items, _ error) {
 	if n == 0 {
 		l.look.idle = time.Now()
 	}
@@ -163,25 +189,37 @@ func (l *Live) Read(ctx context.Context) error {
 	case l.stopped && err != nil:
 		return l.finish(err)
 	case err != nil || l.stopped:
-		return err
-	case l.failed != nil:
-		return l.failed
+		return nil, err
 	case l.plan.Binary.File().Written():
-		return ErrWritten
+		return nil, ErrWritten
 	}
 	if err := l.rest(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := l.sampler.step(); err != nil {
-		return err
+		return nil, err
 	}
 	if _, full := l.stream.Ended(); full {
-		return ErrLimit
+		return nil, ErrLimit
 	}
 	if time.Since(l.look.at) < looksEvery {
-		return nil
+		return nil, nil
 	}
 	return l.lookAround()
+}
+
+// told does what an item of the stream is for, and returns whether it is for who reads the source, too.
+func (l *Live) told(it *pairing.Item) bool {
+	switch it.What {
+	case pairing.Began:
+		return !l.opt.Once || l.rests.first(it.Call, l.clock.present.Wall(it.Call.Start))
+	case pairing.Kernel:
+		return l.kernel.take(it.Event, l.stream.Within(it.Event.Time))
+	case pairing.Marked:
+		it.Reached()
+		return l.marked != nil
+	}
+	return it.What != pairing.Read
 }
 
 // hit tells whether any probe was hit since the window began.
@@ -207,15 +245,24 @@ func (l *Live) Mark() error {
 		return err
 	}
 	l.sampler.settle()
-	l.stream.Mark(now.Ticks, func() {
-		l.look.use(l.program)
-		l.noticeOthers()
-		r := l.complete(l.reading(now))
-		if l.failed = errors.Join(r.err, l.resume()); l.failed == nil {
-			l.sink.Reading(r)
-		}
-	})
+	l.stream.Mark(now.Ticks, func() { l.marked = &now })
 	return nil
+}
+
+// Reading is that of the interval that has just ended, or the last.
+func (l *Live) Reading() (*Reading, error) {
+	switch {
+	case l.marked != nil:
+	case l.finished:
+		return l.complete(l.last())
+	default:
+		return nil, nil
+	}
+	l.look.use(l.program)
+	l.noticeOthers()
+	r, err := l.complete(l.reading(*l.marked))
+	l.marked = nil
+	return r, errors.Join(err, l.resume())
 }
 
 // Stop ends the window, while all probes are still in place: what is hit as they go one after
@@ -244,17 +291,16 @@ func (l *Live) Stop() error {
 }
 
 // finish comes when all was read that could be, until an error.
-func (l *Live) finish(err error) error {
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
+func (l *Live) finish(err error) (pairing.Items, error) {
 	if events := l.kernel.session; events != nil {
-		err = errors.Join(err, events.Pause())
+		if paused := events.Pause(); paused != nil && errors.Is(err, io.EOF) {
+			err = paused
+		} else {
+			err = errors.Join(err, paused)
+		}
 	}
-	l.stream.Finish()
-	r := l.complete(l.last())
-	l.sink.Reading(r)
-	return cmp.Or(errors.Join(err, r.err), io.EOF)
+	l.finished = true
+	return l.stream.Finish(), err
 }
 
 func (l *Live) Close() error {
@@ -268,53 +314,38 @@ func (l *Live) Close() error {
 }
 
 // complete adds what only a live source knows.
-func (l *Live) complete(r *Reading) *Reading {
+func (l *Live) complete(r *Reading, err error) (*Reading, error) {
 	r.Used, r.Waited = l.look.used, l.look.waited
 	r.Own = cmp.Or(l.look.own, OwnCPU()) - l.own
 	r.Budget = l.opt.Budget
 	if m := l.sampler; m != nil {
 		r.Whole, r.Changes = m.whole(func(i int) uint64 { return r.Counts.Funcs[i].Calls }), m.changes
 	}
-	var err error
-	r.Kernel, err = l.kernel.audit(r.Counts.KernelUnparsed)
-	r.err = errors.Join(r.err, err)
-	return r
-}
-
-// liveSink is a Sink of the stream, which hands on what is wanted of it.
-type liveSink struct {
-	Sink
-	live *Live
-}
-
-func (s liveSink) Entry(c *pairing.Call) {
-	l, r := s.live, &s.live.rests
-	if l.opt.Once {
-		// What was hit while the probe was being taken out is of the last interval.
-		if r.seen[c.PID] || l.clock.present.Wall(c.Start).Before(r.began) {
-			return
-		}
-		if len(r.seen) == 0 {
-			r.seen, r.first = make(map[int]bool), time.Now()
-		}
-		r.seen[c.PID] = true
-	}
-	s.Sink.Entry(c)
-}
-
-func (s liveSink) Kernel(ev *pairing.KernelEvent) {
-	if s.live.kernel.take(ev, s.live.stream.Within(ev.Time)) {
-		s.Sink.Kernel(ev)
-	}
+	var unknown error
+	r.Kernel, unknown = l.kernel.audit(r.Counts.KernelUnparsed)
+	return r, errors.Join(err, unknown)
 }
 
 // rests tell when the probes are out: with Options.Once, from when each process was seen until
 // the interval ends.
 type rests struct {
 	seen   map[int]bool // processes, in this interval
-	first  time.Time    // when the first of them was
+	since  time.Time    // when the first of them was
 	began  time.Time    // the interval
 	paused bool
+}
+
+// first tells whether a call that has begun at a time is the first of its process in the interval. What was hit while the probe was being
+// taken out is of the last one.
+func (r *rests) first(c *pairing.Call, at time.Time) bool {
+	if r.seen[c.PID] || at.Before(r.began) {
+		return false
+	}
+	if len(r.seen) == 0 {
+		r.seen, r.since = make(map[int]bool), time.Now()
+	}
+	r.seen[c.PID] = true
+	return true
 }
 
 // gather is how long other processes have after the first to come by the probe.
@@ -323,7 +354,7 @@ const gather = 100 * time.Millisecond
 // rest takes the probes out for what is left of the interval once all that is wanted is there.
 func (l *Live) rest() error {
 	r := &l.rests
-	if r.paused || len(r.seen) == 0 || !l.opt.Alone && time.Since(r.first) <= gather {
+	if r.paused || len(r.seen) == 0 || !l.opt.Alone && time.Since(r.since) <= gather {
 		return nil
 	}
 	r.paused = true

@@ -48,14 +48,12 @@ func TestLoadTake(t *testing.T) {
 // oneTrace is a trace as text, of one process, of which nothing but the number of calls is wanted.
 type oneTrace struct {
 	*strings.Reader
-	pairing.Sink
 }
 
 func (o oneTrace) Read(_ context.Context, b []byte) (int, error)  { return o.Reader.Read(b) }
 func (oneTrace) Of(_, printed int) int                            { return printed }
 func (oneTrace) Wanted(_, pid int) (process int, wanted bool)     { return pid, true }
 func (oneTrace) Bias(pid int, addr uint64) (bias uint64, ok bool) { return 0, true }
-func (oneTrace) Counted(pid, fn int)                              {}
 
 // TestLoadFaults: faults that were seen stand for those of all hits, and of calls to come, and sound the
 // alarm until the next look.
@@ -67,11 +65,11 @@ func TestLoadFaults(t *testing.T) {
 	ev.Counts = []int{0, 2}
 	hit := " prog-1 (1) [000] d.... 1.000001: e0_0123456789abcd: (0x1000) v0=%d v1={0x0,0x0}\n"
 	one := oneTrace{Reader: strings.NewReader(fmt.Sprintf(hit+hit, 0, 1<<20))}
-	stream, err := pairing.NewStream(plan, one, one, one, pairing.Options{})
+	stream, err := pairing.NewStream(plan, one, one, pairing.Options{})
 	for err == nil {
-		_, err = stream.Read(t.Context())
+		for _, err = range stream.Read(t.Context()) {
+		}
 	}
-	stream.Finish()
 	w := &load{plan: plan, base: 1, faults: stream.Faults(), calls: make([]float64, 2), spent: make([]float64, 2)}
 	w.costs.Typical = pairing.HitCost{Fault: 1e9}
 	if alarm := w.costOf(2); alarm != 2 {

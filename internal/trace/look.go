@@ -126,8 +126,8 @@ func (k *look) stop(p *Command) {
 	k.use(p)
 }
 
-// lookAround looks after the processes.
-func (l *Live) lookAround() error {
+// lookAround looks after the processes, and may find that some have ended.
+func (l *Live) lookAround() (pairing.Items, error) {
 	l.look.at = time.Now()
 	if l.waiting {
 		// It may have come and gone.
@@ -148,11 +148,11 @@ func (l *Live) lookAround() error {
 	if !l.rests.paused {
 		l.noticeVanished(glance)
 	}
-	l.forgetEnded()
+	ended := l.forgetEnded()
 	if !l.kernel.anyAlive() && gone(&l.opt) {
-		return ErrGone
+		return ended, ErrGone
 	}
-	return nil
+	return ended, nil
 }
 
 // gone tells whether all processes of -p have ended.
@@ -168,8 +168,8 @@ func gone(o *Options) bool {
 	return true
 }
 
-// forgetEnded drops what is known of processes that have ended.
-func (l *Live) forgetEnded() {
+// forgetEnded drops what is known of processes that have ended, once their calls that are open were told.
+func (l *Live) forgetEnded() pairing.Items {
 	gone, now, left := make(map[int]bool), time.Now(), maxChecked
 	if procfs.ForeignNumbers() { // none of them is there by its number
 		left = 0
@@ -203,16 +203,15 @@ func (l *Live) forgetEnded() {
 		}
 	}
 	if len(gone) == 0 {
-		return
+		return nil
 	}
-	l.stream.Forget(gone)
 	l.session.Forget(gone)
 	for pid := range gone {
 		l.processes.Forget(pid)
 		l.kernel.forget(pid)
-		l.sink.ProcessEnded(pid)
 		delete(l.look.lives, pid)
 	}
+	return l.stream.Forget(gone)
 }
 
 // noticeReplaced says, once of each, that a process of -p has executed another program, and

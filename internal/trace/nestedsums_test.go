@@ -41,7 +41,7 @@ func TestNetLatency(t *testing.T) {
 			tl := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{HitCosts: c.costs, ready: true}})
 			for i, call := range c.calls {
 				if call.Outcome != pairing.Returned {
-					tl.Return(call)
+					tl.ended(call)
 					continue
 				}
 				want := c.want[i]

@@ -61,7 +61,7 @@ func TestManyValues(t *testing.T) {
 			for i := range calls {
 				v := next(i)
 				size := uint64(10_000 + 1000*(v%10) + random.IntN(100_000))
-				totals.Return(&pairing.Call{End: size, Args: []uint64{uint64(v), size}, Hits: pairing.Hits{Emulated: 1}})
+				totals.ended(&pairing.Call{End: size, Args: []uint64{uint64(v), size}, Hits: pairing.Hits{Emulated: 1}})
 				w := uint64(1)
 				if keptBy == BySum {
 					w = size
@@ -132,7 +132,7 @@ func TestWeightlessValues(t *testing.T) {
 	observe := func(c *pairing.Call) Observed { return Observed{Value: fmt.Sprint(c.Args[0])} }
 	totals := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{ready: true}, ByValue: true, Observe: observe, KeptBy: ByTime})
 	for i := range uint64(3 * stats.MaxParts) {
-		totals.Return(&pairing.Call{Args: []uint64{i % (stats.MaxParts + 1)}})
+		totals.ended(&pairing.Call{Args: []uint64{i % (stats.MaxParts + 1)}})
 	}
 	funcs := []pairing.Count{{Calls: 3 * stats.MaxParts, Timed: 3 * stats.MaxParts}}
 	table := totals.At(&Reading{Last: true, Counts: &pairing.Counts{Funcs: funcs}})
@@ -152,8 +152,8 @@ func TestManyProcessesWithoutValues(t *testing.T) {
 	observe := func(*pairing.Call) Observed { return Observed{Value: "did not return", Rest: stats.Unvalued} }
 	totals := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{ready: true}, PerProcess: true, ByValue: true, Observe: observe, KeptBy: ByCalls})
 	for pid := range 3 * stats.MaxParts {
-		totals.Return(&pairing.Call{PID: pid + 1, Outcome: pairing.Open})
-		totals.ProcessEnded(pid + 1)
+		totals.ended(&pairing.Call{PID: pid + 1, Outcome: pairing.Open})
+		totals.forget(pid + 1)
 	}
 	if n := len(totals.parts.Reconcile(make([]stats.Func, 1), false)); n > stats.MaxParts {
 		t.Errorf("%d rows", n)

@@ -28,7 +28,7 @@ func TestPendingCalls(t *testing.T) {
 				measured.HitCosts, measured.ready = costs, true
 			}
 			again := calls[i] // who hands on a call may use its memory again
-			tl.Return(&again)
+			tl.ended(&again)
 			again = pairing.Call{}
 		}
 		if measuredAt == len(calls) {

@@ -1,12 +1,11 @@
 package trace
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"math"
-	"time"
 
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/recording"
@@ -38,13 +37,9 @@ func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Re
 	return r, nil
 }
 
-// Began is when the window began.
-func (r *Recording) Began() time.Time { return r.from.At }
-
-func (r *Recording) Arm(_ context.Context, sink Sink) error {
-	r.sink = sink
+func (r *Recording) Arm(context.Context) error {
 	of := &pairing.Selected{Biases: pairing.NewBiases(r.plan, true), Find: r.rec.Process, PIDs: r.opt.PIDs}
-	if err := r.newStream(r.rec, of, sink, nil); err != nil {
+	if err := r.newStream(r.rec, of, nil); err != nil {
 		return err
 	}
 	if r.times.Windowed {
@@ -63,23 +58,41 @@ func (r *Recording) Spawn(*Command) error { return errors.New("a recording start
 // Mark does nothing: the intervals of a recording are over.
 func (r *Recording) Mark() error { return nil }
 
-// Read tells what is read next. After Stop it is no more than the last reading.
-func (r *Recording) Read(ctx context.Context) error {
-	if r.done {
-		return io.EOF
-	}
-	if !r.stopped {
-		if _, err := r.stream.Read(ctx); !errors.Is(err, io.EOF) {
-			return err
+// Read tells what is read next. After Stop it is no more than what is left.
+func (r *Recording) Read(ctx context.Context) iter.Seq2[*pairing.Item, error] {
+	return func(yield func(*pairing.Item, error) bool) {
+		if !r.stopped && !r.done {
+			ended := false
+			for it, err := range r.stream.Read(ctx) {
+				if ended = errors.Is(err, io.EOF); !ended && !yield(it, err) {
+					return
+				}
+			}
+			if !ended {
+				return
+			}
 		}
+		if !r.done {
+			r.done = true
+			for it := range r.stream.Finish() {
+				if !yield(it, nil) {
+					return
+				}
+			}
+		}
+		yield(nil, io.EOF)
 	}
-	r.done = true
-	r.stream.Finish()
-	last := r.last()
+}
+
+// Reading is that of the whole window.
+func (r *Recording) Reading() (*Reading, error) {
+	if !r.done {
+		return nil, nil
+	}
+	last, err := r.last()
 	last.AsSeen = last.LatencyMeasured
 	r.limited(last)
-	r.sink.Reading(last)
-	return cmp.Or(last.err, io.EOF)
+	return last, err
 }
 
 // limited estimates the calls of functions whose probes the script has removed for its budget. Nobody has watched them since, so

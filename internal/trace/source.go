@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"syscall"
@@ -18,19 +19,24 @@ import (
 )
 
 // Source tells what happens in the functions of a plan. It is used by one goroutine: Arm, Spawn
-// at most once, Read and Mark, Stop, Read until io.EOF, and Close in any case.
+// at most once, Read and Mark, Stop, Read until io.EOF, Reading, and Close in any case.
 type Source interface {
 	// Clock is that of the calls' stamps.
 	Clock() *Clock
 	// Arm begins. After an error only Close is left to do.
-	Arm(ctx context.Context, sink Sink) error
+	Arm(ctx context.Context) error
+	// Began is when the window began; not ok is that nobody has run the binary yet.
+	Began() (at time.Time, ok bool)
 	// Spawn starts a program whose first hit is not missed.
 	Spawn(p *Command) error
-	// Read tells what has happened. It returns after some 20 ms at the latest; its error is why
-	// there is no more to come: io.EOF once the last Reading was told, and all could be read.
-	Read(ctx context.Context) error
-	// Mark ends an interval now: the sink gets a Reading at its place among the calls.
+	// Read yields what has happened, for some 20 ms at most, and at last [pairing.Read]; its error is why
+	// there is no more to come: io.EOF once all could be read.
+	Read(ctx context.Context) iter.Seq2[*pairing.Item, error]
+	// Mark ends an interval now: [pairing.Marked] is told at its place among the calls.
 	Mark() error
+	// Reading is what was counted where Marked has just been told or, once Read has come to its end, in the whole window. It is nil
+	// if that is not known. The error is why some counters could not be read: what is told counts all the same.
+	Reading() (*Reading, error)
 	// Stop ends the window, and then takes the probes out.
 	Stop() error
 	// Close removes everything; it may be called again.
@@ -46,16 +52,6 @@ var (
 	// ErrLimit: there were as many calls as are wanted.
 	ErrLimit = errors.New("enough calls")
 )
-
-// Sink takes what a Source tells, in order. What it gets is valid until the method returns.
-type Sink interface {
-	pairing.Sink
-	// ProcessEnded: all of a process was read, and its number may be used again.
-	ProcessEnded(pid int)
-	// Reading comes when the window begins, behind all that happened before a Mark and ahead of
-	// what came later, and last.
-	Reading(*Reading)
-}
 
 // Talk is where a source says what a user wants to know.
 type Talk interface {
@@ -85,7 +81,6 @@ type Reading struct {
 	// Summary has the audit: what the kernel counted, and what of it was delivered.
 	stats.Summary
 	From, At   time.Time       // the window's ends
-	First      bool            // the window begins, and nothing has been counted
 	Last       bool            // there is nothing more to come
 	Counts     *pairing.Counts // of calls and hits, as far as the source has got
 	Whole      []*stats.Whole  // estimates of functions that were not watched all the time; nil if all were
@@ -93,60 +88,64 @@ type Reading struct {
 	Used       time.Duration   // the CPU time that the program has used
 	Changes    float64         // how often probes were placed and removed meanwhile, on each CPU that it uses
 	Waited     float64         // the share of time that it waited for a CPU
-
-	err error // why some counters could not be read: what was told counts all the same
 }
 
-// Watch reads an armed source until there is a reason to end, be it that the program which it has
+// Watch yields what an armed source tells until there is a reason to end, be it that the program which it has
 // started, if that is not nil, has ended. Only what has failed is an error. Every so often, unless
-// that is 0, an interval ends. told comes when all that was read was told, and its error is an end,
-// too.
-func Watch(ctx context.Context, s Source, program *Command, every time.Duration, told func() error) error {
-	var tick <-chan time.Time
-	if every > 0 {
-		tick = time.Tick(every)
-	}
-	// Nothing that is read is waited for when the program has ended.
-	reading, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if program != nil {
-		defer context.AfterFunc(program.ended, cancel)()
-	}
-	for {
-		err := s.Read(reading)
-		if failed := told(); failed != nil {
-			return failed
+// that is 0, an interval ends. A loop over it that ends before [pairing.Read] drops what was read besides.
+func Watch(ctx context.Context, s Source, program *Command, every time.Duration) iter.Seq2[*pairing.Item, error] {
+	return func(yield func(*pairing.Item, error) bool) {
+		var tick <-chan time.Time
+		if every > 0 {
+			tick = time.Tick(every)
 		}
-		switch {
-		case reading.Err() != nil, errors.Is(err, io.EOF), errors.Is(err, ErrLimit), errors.Is(err, ErrGone):
-			return nil
-		case err != nil:
-			return err
+		// Nothing that is read is waited for when the program has ended.
+		reading, cancel := context.WithCancel(ctx)
+		defer cancel()
+		if program != nil {
+			defer context.AfterFunc(program.ended, cancel)()
 		}
-		select {
-		case <-tick:
-			if err := s.Mark(); err != nil {
-				return err
+		for reading.Err() == nil {
+			for it, err := range s.Read(reading) {
+				switch {
+				case err != nil && (reading.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, ErrLimit) || errors.Is(err, ErrGone)):
+					return
+				case !yield(it, err), err != nil:
+					return
+				}
 			}
-		default:
+			select {
+			case <-tick:
+				if err := s.Mark(); err != nil {
+					yield(nil, err)
+					return
+				}
+			default:
+			}
 		}
 	}
 }
 
-// Drain ends the window of a source, and reads what is left of it.
-func Drain(s Source, told func() error) error {
-	stopped := s.Stop()
-	for {
-		// Not to be canceled: it ends by itself, and the accounts are to balance.
-		err := s.Read(context.Background())
-		if failed := told(); failed != nil {
-			return errors.Join(failed, stopped)
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return stopped
-		case err != nil:
-			return errors.Join(stopped, err)
+// Drain ends the window of a source, and yields what is left of it. An error comes last.
+func Drain(s Source) iter.Seq2[*pairing.Item, error] {
+	return func(yield func(*pairing.Item, error) bool) {
+		stopped := s.Stop()
+		for {
+			// Not to be canceled: it ends by itself, and the accounts are to balance.
+			for it, err := range s.Read(context.Background()) {
+				switch {
+				case errors.Is(err, io.EOF) && stopped == nil:
+					return
+				case errors.Is(err, io.EOF):
+					yield(nil, stopped)
+					return
+				case err != nil:
+					yield(nil, errors.Join(stopped, err))
+					return
+				case !yield(it, nil):
+					return
+				}
+			}
 		}
 	}
 }
@@ -158,12 +157,12 @@ type window struct {
 	opt      Options
 	host     string // the machine
 	clock    Clock
-	sink     Sink
 	stream   *pairing.Stream
 	counters counters
 	from     tracefs.Mark  // where the window begins
 	until    tracefs.Mark  // and ends
-	own      time.Duration // the CPU time that this process had used when it began
+	began    bool          // it has begun
+	own      time.Duration // the CPU time that this process had used then
 	// What is live has these.
 	vanished vanished
 	program  *Command // nil if none was started
@@ -179,21 +178,23 @@ type counters interface {
 
 func (w *window) Clock() *Clock { return &w.clock }
 
-// newStream makes the stream, whose sink may see to what the caller's does not get.
-func (w *window) newStream(src pairing.Source, of pairing.Processes, sink pairing.Sink, kernel *tracefs.Session) (err error) {
+// newStream makes the stream.
+func (w *window) newStream(src pairing.Source, of pairing.Processes, kernel *tracefs.Session) (err error) {
 	opt := pairing.Options{Entries: w.opt.Entries, Inside: w.opt.Inside, Limit: w.opt.Limit}
 	if kernel != nil {
 		opt.Kernel = kernel
 	}
-	w.stream, err = pairing.NewStream(w.plan, src, of, sink, opt)
+	w.stream, err = pairing.NewStream(w.plan, src, of, opt)
 	return err
 }
 
 // begin says that the window begins.
 func (w *window) begin() {
-	w.own = OwnCPU()
-	w.sink.Reading(&Reading{First: true, From: w.from.At, At: w.from.At})
+	w.began, w.own = true, OwnCPU()
 }
+
+// Began is when the window began, if it has.
+func (w *window) Began() (at time.Time, ok bool) { return w.from.At, w.began }
 
 // OwnCPU is the CPU time that this process has used.
 func OwnCPU() time.Duration {
@@ -203,11 +204,11 @@ func OwnCPU() time.Duration {
 }
 
 // reading is what was counted up to a moment that the stream has come to.
-func (w *window) reading(at tracefs.Mark) *Reading {
+func (w *window) reading(at tracefs.Mark) (*Reading, error) {
 	overruns, err := w.counters.Overruns()
 	own, inexact := w.opt.All(), !w.opt.Features.ExactHits && len(w.opt.With) == 0
 	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: inexact})
-	r := &Reading{From: w.from.At, At: at.At, err: err, Counts: c, Unfollowed: c.Unfollowed}
+	r := &Reading{From: w.from.At, At: at.At, Counts: c, Unfollowed: c.Unfollowed}
 	r.Summary = stats.Summary{
 		Probes: w.plan.Probes(), Functions: w.plan.Asked(), Host: w.host, Began: w.from.At, Seconds: at.At.Sub(w.from.At).Seconds(),
 		Pass: max(w.from.Width, at.Width), LatencyMeasured: w.plan.Mode == uprobe.Latency, Clock: w.clock.Clock,
@@ -221,22 +222,21 @@ func (w *window) reading(at tracefs.Mark) *Reading {
 	if own && !w.plan.Filtered() {
 		r.Before = sumCounts(w.from.Hits)
 	}
-	return r
+	return r, err
 }
 
 // last is the reading of the whole window, which tells what was hit besides.
-func (w *window) last() *Reading {
-	profile, err := w.counters.Profile()
+func (w *window) last() (*Reading, error) {
+	profile, unread := w.counters.Profile()
 	if w.until.Hits == nil {
 		w.until.Hits = profile
 	}
-	r := w.reading(w.until)
-	r.err = errors.Join(err, r.err)
+	r, err := w.reading(w.until)
 	if r.Last = true; w.opt.All() {
 		all := sumCounts(profile)
 		r.After = all - min(all, r.Before+r.Hits)
 	}
-	return r
+	return r, errors.Join(unread, err)
 }
 
 // Close removes what is live.

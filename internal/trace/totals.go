@@ -90,16 +90,26 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 	return t
 }
 
-// Counted takes the beginning of a call.
-func (t *Totals) Counted(pid, fn int) {
-	if t.parts != nil && !t.opt.ByValue {
-		t.parts.Row(stats.PartKey{Func: fn, PID: pid}).Calls++
+// Take takes what has happened.
+func (t *Totals) Take(it *pairing.Item) {
+	switch it.What {
+	case pairing.Began:
+		t.began(it.PID, it.Func, it.Call)
+	case pairing.Ended:
+		t.ended(it.Call)
+	case pairing.Kernel:
+		t.kernel(it.Event)
+	case pairing.Gone:
+		t.forget(it.PID)
 	}
 }
 
-// Entry takes a call that has begun, where nothing more is seen of it.
-func (t *Totals) Entry(c *pairing.Call) {
-	if t.plan.Mode != uprobe.Entries || t.opt.Observe == nil {
+// began takes a call that has begun; of what was fetched c tells, if it is not nil.
+func (t *Totals) began(pid, fn int, c *pairing.Call) {
+	if t.parts != nil && !t.opt.ByValue {
+		t.parts.Row(stats.PartKey{Func: fn, PID: pid}).Calls++
+	}
+	if c == nil || t.plan.Mode != uprobe.Entries || t.opt.Observe == nil {
 		return
 	}
 	o := t.opt.Observe(c)
@@ -149,8 +159,8 @@ func (t *Totals) addAmount(f *stats.Func, o *Observed) {
 	}
 }
 
-// Return takes a call that has ended.
-func (t *Totals) Return(c *pairing.Call) {
+// ended takes a call that has ended.
+func (t *Totals) ended(c *pairing.Call) {
 	var o Observed
 	if t.opt.Observe != nil {
 		o = t.opt.Observe(c)
@@ -187,8 +197,8 @@ func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, o *Observed) {
 	}
 }
 
-// ProcessEnded forgets a process, all of which was read.
-func (t *Totals) ProcessEnded(pid int) {
+// forget forgets a process, all of which was read.
+func (t *Totals) forget(pid int) {
 	t.release()
 	t.within.Forget(pid)
 	t.runnable.Forget(pid)
@@ -197,8 +207,8 @@ func (t *Totals) ProcessEnded(pid int) {
 	}
 }
 
-// Kernel takes a kernel event.
-func (t *Totals) Kernel(ev *pairing.KernelEvent) {
+// kernel takes a kernel event.
+func (t *Totals) kernel(ev *pairing.KernelEvent) {
 	if ev.Where.Func < 0 {
 		return
 	}

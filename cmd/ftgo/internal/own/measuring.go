@@ -193,22 +193,26 @@ func newMeter(funcs Functions, session *tracefs.Session, plan *uprobe.Plan, code
 	}
 	if m.base, err = session.Timebase(); err == nil {
 		all := &pairing.Selected{Biases: pairing.NewBiases(plan, false), Find: session.Process}
-		m.stream, err = pairing.NewStream(plan, session, all, m, pairing.Options{})
+		m.stream, err = pairing.NewStream(plan, session, all, pairing.Options{})
 	}
 	return m, err
 }
 
-// Return takes what a call of the first function took.
-func (m *meter) Return(c *pairing.Call) {
-	if c.Func == 0 && c.Outcome == pairing.Returned {
-		m.stamped = append(m.stamped, float64(m.base.Duration(c.Start, c.End)))
+// read takes what calls of the first function took, until there are none.
+func (m *meter) read(ctx context.Context) error {
+	for {
+		for it, err := range m.stream.Read(ctx) {
+			switch {
+			case err != nil:
+				return err
+			case it.What == pairing.Ended && it.Call.Func == 0 && it.Call.Outcome == pairing.Returned:
+				m.stamped = append(m.stamped, float64(m.base.Duration(it.Call.Start, it.Call.End)))
+			case it.What == pairing.Read && it.N == 0:
+				return nil
+			}
+		}
 	}
 }
-
-func (m *meter) Entry(*pairing.Call)          {}
-func (m *meter) Counted(int, int)             {}
-func (m *meter) Kernel(*pairing.KernelEvent)  {}
-func (m *meter) Goroutine(*pairing.Goroutine) {}
 
 // batch measures once more.
 func (m *meter) batch(ctx context.Context) error {
@@ -227,10 +231,8 @@ func (m *meter) batch(ctx context.Context) error {
 	}
 	if m.plan.Mode == uprobe.Latency {
 		m.stamped = m.stamped[:0]
-		for n := 1; n > 0; { // it has all been there before
-			if n, err = m.stream.Read(ctx); err != nil {
-				return err
-			}
+		if err := m.read(ctx); err != nil { // it has all been there before
+			return err
 		}
 		if len(m.stamped) != 2*batchCalls {
 			return fmt.Errorf("probe ftgo itself: of %d calls the kernel has delivered %d", 2*batchCalls, len(m.stamped))

@@ -41,6 +41,7 @@ type Job struct {
 
 // state is how far a run is.
 type state struct {
+	began   bool             // the window has
 	expired <-chan time.Time // comes when the time is up, counted from the window's beginning on
 	soon    <-chan time.Time // comes when the first interval is to end, if that is a short one
 	failed  error            // the view's first error
@@ -120,7 +121,7 @@ func (j *Job) until() string {
 // follow runs from the arming of the source to its last reading.
 func (j *Job) follow(ctx context.Context) error {
 	stop := j.Env.Progress("placing the probes")
-	err := j.Source.Arm(ctx, j)
+	err := j.Source.Arm(ctx)
 	stop()
 	if err != nil {
 		return err
@@ -136,30 +137,84 @@ func (j *Job) follow(ctx context.Context) error {
 			return err
 		}
 	}
-	err = trace.Watch(ctx, j.Source, j.Program, j.Every, j.told)
-	switch j.written = errors.Is(err, trace.ErrWritten); {
-	case j.written, errors.Is(err, ErrEnough):
+	err = j.watch(ctx)
+	if j.written = errors.Is(err, trace.ErrWritten); j.written {
 		err = nil
 	}
 	defer j.Env.Progress("removing the probes")()
-	return errors.Join(err, trace.Drain(j.Source, func() error { return nil }))
+	for it, failed := range trace.Drain(j.Source) {
+		if failed != nil {
+			err = errors.Join(err, failed)
+		} else if it.What != pairing.Read { // the view writes at its end
+			err = errors.Join(err, j.take(it))
+		}
+	}
+	last, unknown := j.Source.Reading()
+	if last != nil {
+		j.table = j.Totals.At(last)
+	}
+	return errors.Join(err, unknown)
 }
 
-// told lets the view write what was told, and tells whether to go on.
-func (j *Job) told() error {
-	if j.failed == nil {
-		j.failed = j.View.Flush()
+// watch goes on until there is a reason to end.
+func (j *Job) watch(ctx context.Context) error {
+	for it, err := range trace.Watch(ctx, j.Source, j.Program, j.Every) {
+		if err != nil {
+			return err
+		}
+		if err := j.take(it); err != nil {
+			return err
+		}
+		if it.What != pairing.Read {
+			continue
+		}
+		if at, ok := j.Source.Began(); ok && !j.began {
+			j.begin(at)
+		}
+		select {
+		case <-j.expired:
+			return nil
+		case <-j.soon:
+			if err := j.Source.Mark(); err != nil {
+				return err
+			}
+		default:
+		}
+		if j.failed != nil {
+			return nil
+		}
 	}
-	if j.failed != nil {
-		return ErrEnough
+	return nil
+}
+
+// take has the totals and the view take what has happened. The view's first error is noted; others are the source's.
+func (j *Job) take(it *pairing.Item) error {
+	var at *trace.Reading
+	if it.What == pairing.Marked {
+		var err error
+		if at, err = j.Source.Reading(); err != nil {
+			return err
+		}
 	}
-	select {
-	case <-j.expired:
-		return ErrEnough
-	case <-j.soon:
-		return j.Source.Mark()
+	j.Totals.Take(it)
+	switch {
+	case j.failed != nil:
+	case at != nil:
+		j.failed = j.View.Interval(j.Totals.At(at))
 	default:
-		return nil
+		j.failed = j.View.Take(it)
+	}
+	return nil
+}
+
+// begin takes note of when the window began.
+func (j *Job) begin(at time.Time) {
+	j.began = true
+	if j.For > 0 {
+		j.expired = time.After(j.For - time.Since(at))
+	}
+	if j.View.Needs().Soon {
+		j.soon = time.After(firstInterval)
 	}
 }
 
@@ -172,55 +227,6 @@ func (j *Job) close() error {
 	err := j.Source.Close()
 	j.Program.End()
 	return err
-}
-
-// Counted, Entry, Return, Goroutine, Kernel, ProcessEnded and Reading take what the source tells.
-
-func (j *Job) Counted(pid, fn int) { j.Totals.Counted(pid, fn) }
-
-func (j *Job) Entry(c *pairing.Call) {
-	if j.Totals.Entry(c); j.failed == nil {
-		j.failed = j.View.Entry(c)
-	}
-}
-
-func (j *Job) Return(c *pairing.Call) {
-	if j.Totals.Return(c); j.failed == nil {
-		j.failed = j.View.Return(c)
-	}
-}
-
-func (j *Job) Goroutine(g *pairing.Goroutine) {
-	if j.failed == nil {
-		j.failed = j.View.Goroutine(g)
-	}
-}
-
-func (j *Job) Kernel(ev *pairing.KernelEvent) {
-	if j.Totals.Kernel(ev); j.failed == nil {
-		j.failed = j.View.Kernel(ev)
-	}
-}
-
-func (j *Job) ProcessEnded(pid int) {
-	j.Totals.ProcessEnded(pid)
-	j.View.ProcessEnded(pid)
-}
-
-func (j *Job) Reading(at *trace.Reading) {
-	switch {
-	case at.First:
-		if j.For > 0 {
-			j.expired = time.After(j.For - time.Since(at.From))
-		}
-		if j.View.Needs().Soon {
-			j.soon = time.After(firstInterval)
-		}
-	case at.Last:
-		j.table = j.Totals.At(at)
-	case j.failed == nil:
-		j.failed = j.View.Interval(j.Totals.At(at))
-	}
 }
 
 // sayUnseen has the summary say why there are no calls, if there are none.
@@ -302,13 +308,8 @@ type View interface {
 	Values(*target.Target, tracefs.Features) (Values, error)
 	// Begin comes when all is ready to start.
 	Begin(*Scene) error
-	Entry(*pairing.Call) error
-	Return(*pairing.Call) error
-	Goroutine(*pairing.Goroutine) error
-	Kernel(*pairing.KernelEvent) error
-	ProcessEnded(pid int)
-	// Flush comes when all that was read was told, 50 times a second: to write.
-	Flush() error
+	// Take takes what has happened; at [pairing.Read], 50 times a second, it is time to write.
+	Take(*pairing.Item) error
 	// Interval comes at its place among the calls.
 	Interval(*trace.Table) error
 	// End comes last, once Begin has come: with nil if nothing was measured.
@@ -347,13 +348,8 @@ type Scene struct {
 // Ignore is a view that does nothing with what it does not need.
 type Ignore struct{}
 
-func (Ignore) Entry(*pairing.Call) error          { return nil }
-func (Ignore) Return(*pairing.Call) error         { return nil }
-func (Ignore) Goroutine(*pairing.Goroutine) error { return nil }
-func (Ignore) Kernel(*pairing.KernelEvent) error  { return nil }
-func (Ignore) ProcessEnded(int)                   {}
-func (Ignore) Flush() error                       { return nil }
-func (Ignore) Interval(*trace.Table) error        { return nil }
+func (Ignore) Take(*pairing.Item) error    { return nil }
+func (Ignore) Interval(*trace.Table) error { return nil }
 
 func (Ignore) Values(*target.Target, tracefs.Features) (Values, error) { return nil, nil }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -22,12 +23,13 @@ import (
 
 // fakeSource tells one call with each Read, until it fails or there are enough.
 type fakeSource struct {
-	sink    trace.Sink
 	did     []string
 	fails   string // what fails
 	panics  string // what panics, once
 	calls   int    // how many it tells
 	stopped bool
+	marked  bool
+	last    *trace.Reading // once all was read
 }
 
 var errFake = errors.New("fake failure")
@@ -48,34 +50,43 @@ func (s *fakeSource) Clock() *trace.Clock        { return &trace.Clock{} }
 func (s *fakeSource) Spawn(*trace.Command) error { return s.do("spawn") }
 func (s *fakeSource) Close() error               { return s.do("close") }
 
-func (s *fakeSource) Arm(_ context.Context, sink trace.Sink) error {
-	s.sink = sink
-	return s.do("arm")
-}
+func (s *fakeSource) Arm(context.Context) error { return s.do("arm") }
 
-func (s *fakeSource) Read(context.Context) error {
-	if s.stopped {
-		last := &trace.Reading{Last: true, Counts: &pairing.Counts{Funcs: []pairing.Count{{Calls: 3, Timed: 3}}}}
-		s.sink.Reading(last)
-		if s.fails == "counters" {
-			return errFake
+func (s *fakeSource) Began() (time.Time, bool) { return time.Now(), true }
+
+func (s *fakeSource) Read(context.Context) iter.Seq2[*pairing.Item, error] {
+	return func(yield func(*pairing.Item, error) bool) {
+		switch {
+		case s.stopped:
+			s.last = &trace.Reading{Last: true, Counts: &pairing.Counts{Funcs: []pairing.Count{{Calls: 3, Timed: 3}}}}
+			yield(nil, io.EOF)
+		case s.calls == 0:
+			yield(nil, cmp.Or(s.do("read"), trace.ErrLimit))
+		case s.marked:
+			if s.marked = false; !yield(&pairing.Item{What: pairing.Marked}, nil) {
+				return
+			}
+			fallthrough
+		default:
+			s.calls--
+			_ = yield(&pairing.Item{What: pairing.Ended, Call: &pairing.Call{}}, nil) && yield(&pairing.Item{What: pairing.Read}, nil)
 		}
-		return io.EOF
 	}
-	if s.calls == 0 {
-		return cmp.Or(s.do("read"), trace.ErrLimit)
-	}
-	s.calls--
-	s.sink.Return(&pairing.Call{})
-	return nil
 }
 
 func (s *fakeSource) Mark() error {
-	if err := s.do("mark"); err != nil {
-		return err
+	s.marked = true
+	return s.do("mark")
+}
+
+func (s *fakeSource) Reading() (*trace.Reading, error) {
+	if s.last == nil {
+		return &trace.Reading{Counts: &pairing.Counts{Funcs: make([]pairing.Count, 1)}}, nil
 	}
-	s.sink.Reading(&trace.Reading{Counts: &pairing.Counts{Funcs: make([]pairing.Count, 1)}})
-	return nil
+	if s.fails == "counters" {
+		return s.last, errFake
+	}
+	return s.last, nil
 }
 
 func (s *fakeSource) Stop() error {
@@ -99,8 +110,14 @@ func (v *fakeView) note(what string) error {
 
 func (v *fakeView) Needs() Needs                { return Needs{Totals: trace.TotalsOptions{Intervals: true}} }
 func (v *fakeView) Begin(*Scene) error          { return v.note("begin") }
-func (v *fakeView) Return(*pairing.Call) error  { return v.note("return") }
 func (v *fakeView) Interval(*trace.Table) error { return v.note("interval") }
+
+func (v *fakeView) Take(it *pairing.Item) error {
+	if it.What != pairing.Ended {
+		return nil
+	}
+	return v.note("return")
+}
 
 func (v *fakeView) End(t *trace.Table) error {
 	if t == nil {
@@ -190,7 +207,7 @@ type enough struct {
 	n  int
 }
 
-func (e *enough) Return(*pairing.Call) error { return nil }
+func (e *enough) Take(*pairing.Item) error { return nil }
 
 func (e *enough) Interval(table *trace.Table) error {
 	if e.n--; e.n == 0 {

@@ -103,7 +103,8 @@ func (o *Options) replay(input *given) (p *planned, j *run.Job, err error) {
 		return nil, nil, err
 	}
 	j = p.job()
-	j.Source, j.Recorded = source, source.Began()
+	j.Source = source
+	j.Recorded, _ = source.Began()
 	if !rec.Complete {
 		j.CutOff = errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
 		if rec.About.Options.Budget > 0 {

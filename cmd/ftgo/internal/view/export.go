@@ -51,16 +51,13 @@ func (v *Export) Begin(s *run.Scene) error {
 	return nil
 }
 
-// Return sends a call.
-func (v *Export) Return(c *pairing.Call) error {
-	if v.spans != nil {
+// Take sends calls.
+func (v *Export) Take(it *pairing.Item) error {
+	switch c := it.Call; {
+	case v.spans == nil:
+	case it.What == pairing.Ended:
 		v.spans.Add(c, v.Plan.Funcs[c.Func].Values.Fails && len(c.Results) > 0 && c.Results[0] != 0)
-	}
-	return nil
-}
-
-func (v *Export) Flush() error {
-	if v.spans != nil {
+	case it.What == pairing.Read:
 		v.spans.Flush()
 	}
 	return nil

@@ -134,7 +134,36 @@ func (v *Lines) sayUnknown() {
 	}
 }
 
-func (v *Lines) Entry(c *pairing.Call) error {
+// Take writes lines of what has happened.
+func (v *Lines) Take(it *pairing.Item) error {
+	switch it.What {
+	case pairing.Began:
+		if it.Call != nil {
+			return v.began(it.Call)
+		}
+	case pairing.Ended:
+		return v.ended(it.Call)
+	case pairing.Go:
+		v.latest = max(v.latest, it.Goroutine.At)
+		if v.trees != nil {
+			return v.trees.Goroutine(it.Goroutine, v.Clock.Wall(it.Goroutine.At))
+		}
+	case pairing.Kernel:
+		return v.kernel(it.Event)
+	case pairing.Gone:
+		if v.memory.Forget(it.PID); v.trees != nil {
+			v.trees.ProcessEnded(it.PID)
+		}
+	case pairing.Read:
+		if err := v.passTime(); err != nil {
+			return err
+		}
+		return v.flush()
+	}
+	return nil
+}
+
+func (v *Lines) began(c *pairing.Call) error {
 	v.latest = max(v.latest, c.Start)
 	if v.opt.Lines.Entries {
 		v.see(c)
@@ -148,7 +177,7 @@ func (v *Lines) Entry(c *pairing.Call) error {
 	return v.write(v.line(c, false))
 }
 
-func (v *Lines) Return(c *pairing.Call) error {
+func (v *Lines) ended(c *pairing.Call) error {
 	v.latest = max(v.latest, c.End)
 	v.see(c)
 	line := v.line(c, true)
@@ -176,7 +205,7 @@ func (v *Lines) write(line *render.CallLine) error {
 	return v.wrote(1)
 }
 
-func (v *Lines) Kernel(ev *pairing.KernelEvent) error {
+func (v *Lines) kernel(ev *pairing.KernelEvent) error {
 	w := &ev.Where
 	if goid := v.opt.Lines.Goid; goid != 0 && (!w.Known || w.Goid != goid) || v.opt.Inside && !v.isInside(w) {
 		return nil
@@ -347,16 +376,14 @@ func (s *stream) begin(scene *run.Scene) {
 // flushEvery is too short for people to notice.
 const flushEvery = 50 * time.Millisecond
 
-// Flush writes what has been gathered if that was not done just now.
-func (s *stream) Flush() error {
+// flush writes what has been gathered if that was not done just now.
+func (s *stream) flush() error {
 	if s.out.Buffered() == 0 || time.Since(s.flushed) < flushEvery {
 		return nil
 	}
 	s.flushed = time.Now()
 	return s.out.Flush()
 }
-
-func (s *stream) ProcessEnded(pid int) { s.memory.Forget(pid) }
 
 // enough tells whether as many calls as -n says were written.
 func (s *stream) enough() bool { return s.opt.Calls > 0 && s.count >= s.opt.Calls }

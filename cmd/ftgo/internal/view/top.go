@@ -52,8 +52,6 @@ func shortNames(p *uprobe.Plan) map[string]string {
 	return printable.ShortNames(names)
 }
 
-func (v *Overview) Flush() error { return nil }
-
 func (v *Overview) Interval(t *trace.Table) error {
 	v.show(v.page(t))
 	return nil
@@ -149,11 +147,13 @@ func (v *Closeup) Begin(s *run.Scene) error {
 	return nil
 }
 
-func (v *Closeup) Entry(*pairing.Call) error { return nil }
-func (v *Closeup) Flush() error              { return nil }
-
-func (v *Closeup) Return(c *pairing.Call) error {
-	if c.Outcome != pairing.Returned || c.Func != 0 { // others are what is waited for
+// Take keeps the slowest calls.
+func (v *Closeup) Take(it *pairing.Item) error {
+	if it.What == pairing.Gone {
+		v.memory.Forget(it.PID)
+	}
+	c := it.Call
+	if it.What != pairing.Ended || c.Outcome != pairing.Returned || c.Func != 0 { // others are what is waited for
 		return nil
 	}
 	ns := v.Clock.Took(c).Nanoseconds()

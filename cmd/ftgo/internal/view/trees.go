@@ -6,22 +6,12 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/calltree"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // trees tells whether calls are gathered in trees.
 func (o *Options) trees() bool {
 	return o.Lines.Trees() || o.Format == render.Chrome
-}
-
-// Goroutine takes a goroutine that a call has started.
-func (v *Lines) Goroutine(g *pairing.Goroutine) error {
-	v.latest = max(v.latest, g.At)
-	if v.trees == nil {
-		return nil
-	}
-	return v.trees.Goroutine(g, v.Clock.Wall(g.At))
 }
 
 // writeTree writes a tree, or a part of it. -n counts trees whose outermost calls have ended; what outlives one
@@ -62,17 +52,15 @@ type idle struct {
 	since  time.Time
 }
 
-// Flush has trees look at the time, which passes when nothing happens, too.
-func (v *Lines) Flush() error {
-	if v.trees != nil && v.latest > 0 {
-		if v.idle.latest != v.latest {
-			v.idle = idle{v.latest, time.Now()}
-		}
-		if err := v.trees.Pass(v.Clock.Wall(v.latest).Add(time.Since(v.idle.since))); err != nil {
-			return err
-		}
+// passTime has trees look at the time, which passes when nothing happens, too.
+func (v *Lines) passTime() error {
+	if v.trees == nil || v.latest == 0 {
+		return nil
 	}
-	return v.stream.Flush()
+	if v.idle.latest != v.latest {
+		v.idle = idle{v.latest, time.Now()}
+	}
+	return v.trees.Pass(v.Clock.Wall(v.latest).Add(time.Since(v.idle.since)))
 }
 
 // warnLeftOut says what trees had no room for, and what lost events do to them.
@@ -91,11 +79,5 @@ func (v *Lines) warnLeftOut(lost uint64) {
 	}
 	if n := v.trees.Unseen; n > 0 {
 		v.Env.Warn("of " + printable.Plural(n, "tree") + " nobody knows how long they took: the budget took their probes out meanwhile")
-	}
-}
-
-func (v *Lines) ProcessEnded(pid int) {
-	if v.stream.ProcessEnded(pid); v.trees != nil {
-		v.trees.ProcessEnded(pid)
 	}
 }

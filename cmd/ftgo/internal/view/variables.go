@@ -179,7 +179,21 @@ func (v *Variables) Begin(s *run.Scene) error {
 	return render.VariableHeader(v.out, v.opt.Format)
 }
 
-func (v *Variables) Entry(c *pairing.Call) error {
+// Take writes the values that a call has found.
+func (v *Variables) Take(it *pairing.Item) error {
+	switch {
+	case it.What == pairing.Began && it.Call != nil:
+		return v.seen(it.Call)
+	case it.What == pairing.Gone:
+		v.memory.Forget(it.PID)
+		maps.DeleteFunc(v.last, func(key watchKey, _ *render.VariableLine) bool { return key.pid == it.PID })
+	case it.What == pairing.Read:
+		return v.flush()
+	}
+	return nil
+}
+
+func (v *Variables) seen(c *pairing.Call) error {
 	entry := v.Plan.Funcs[c.Func].Values.Entry
 	values := entry.Append(nil, c.Args, v.memory.Process(c))
 	for i := range values {
@@ -232,11 +246,6 @@ func numberOf(v *capture.Value) (float64, bool) {
 		return float64(v.Len), true
 	}
 	return 0, false
-}
-
-func (v *Variables) ProcessEnded(pid int) {
-	v.stream.ProcessEnded(pid)
-	maps.DeleteFunc(v.last, func(key watchKey, _ *render.VariableLine) bool { return key.pid == pid })
 }
 
 func (v *Variables) End(t *trace.Table) error {

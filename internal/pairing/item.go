@@ -1,0 +1,60 @@
+package pairing
+
+// What says what an [Item] tells of.
+type What uint8
+
+const (
+	// Began: a call of Func has begun in process PID. Call is that call if it is paired and [Options].Entries
+	// asks for it, else nil; its End and Outcome mean nothing yet.
+	Began What = iota
+	// Ended: Call, which is paired, has ended, whatever its Outcome.
+	Ended
+	// Go: a call has started Goroutine, or that has ended, if [uprobe.Plan].Follows. It comes before the
+	// goroutine's calls, and after them.
+	Go
+	// Kernel: Event is one of [Options].Kernel.
+	Kernel
+	// Marked: the moment of a [Stream.Mark] has come. Whoever reads the stream calls Reached.
+	Marked
+	// Gone: all of process PID was read, and its number may be used again.
+	Gone
+	// Read: all that a read has found was told; N is how much that was.
+	Read
+)
+
+// Item is one thing that a [Stream] tells, in order. What it points to is valid until the next one.
+type Item struct {
+	What      What
+	PID, Func int
+	N         int
+	Call      *Call
+	Goroutine *Goroutine
+	Event     *KernelEvent
+	Reached   func()
+}
+
+// Items are what a stream tells next. Once a loop over them has ended early, the rest of them is dropped.
+type Items = func(yield func(*Item) bool)
+
+// ignore takes items that nobody wants.
+func ignore(*Item) bool { return true }
+
+// tell yields an item.
+func (p *pairer) tell(it Item) {
+	p.item = it
+	if !p.yield(&p.item) {
+		p.yield = ignore
+	}
+}
+
+// began tells of a call that has begun.
+func (p *pairer) began(pid, fn int, c *Call) { p.tell(Item{What: Began, PID: pid, Func: fn, Call: c}) }
+
+// items yields what do tells.
+func (p *pairer) items(do func()) Items {
+	return func(yield func(*Item) bool) {
+		defer func(before func(*Item) bool) { p.yield = before }(p.yield)
+		p.yield = yield
+		do()
+	}
+}
