@@ -81,6 +81,11 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 		return err
 	}
 	l.armed = ctx
+	if l.measuresFirst() {
+		l.opt.Costs.Begin(ctx)
+		// To make a session the kernel keeps locks for tens of milliseconds, which whoever removes probes that turn hot would wait for.
+		l.opt.Costs.Take()
+	}
 	l.look.runners = procfs.NewRunners(l.opt.PIDs, l.plan.Binary.File().Link())
 	l.look.busy = procfs.NewBusyTimes(l.look.runners)
 	// What is made last is hit first.
@@ -112,6 +117,9 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 	return nil
 }
 
+// measuresFirst tells whether it is known what hits cost before there are any.
+func (l *Live) measuresFirst() bool { return l.opt.Budget > 0 && !l.opt.Once }
+
 // Spawn starts a program. Its probes are in place before its first instruction.
 func (l *Live) Spawn(p *Command) error {
 	if err := l.kernel.spawn(p); err != nil {
@@ -137,7 +145,9 @@ func (l *Live) calibrate() error {
 			l.opt.Warn(fmt.Sprintf("process %d, another ftgo, probes the same file: latencies have in them what its probes cost", pids[0]))
 		}
 	}
-	l.opt.Costs.Begin(l.armed)
+	if !l.measuresFirst() {
+		l.opt.Costs.Begin(l.armed)
+	}
 	l.look.at = time.Now()
 	if l.sampler, err = newSampler(l.armed, l); l.sampler == nil {
 		l.opt.Costs.Now()

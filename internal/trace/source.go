@@ -105,7 +105,7 @@ func Watch(ctx context.Context, s Source, program *Command, every time.Duration)
 		if program != nil {
 			defer context.AfterFunc(program.ended, cancel)()
 		}
-		for reading.Err() == nil {
+		for { // once at least: what has ended by now was recorded
 			for it, err := range s.Read(reading) {
 				switch {
 				case err != nil && (reading.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, ErrLimit) || errors.Is(err, ErrGone)):
@@ -113,6 +113,9 @@ func Watch(ctx context.Context, s Source, program *Command, every time.Duration)
 				case !yield(it, err), err != nil:
 					return
 				}
+			}
+			if reading.Err() != nil {
+				return
 			}
 			select {
 			case <-tick:
