@@ -129,7 +129,6 @@ func TestKernelWait(t *testing.T) {
 func TestFailIfOfWhatIsUnknown(t *testing.T) {
 	target := fixture.Build(t, "lookup")
 	for _, c := range []struct{ command, expr, want string }{
-		{"probe", "calls > 5 && errors > 0", "with --errors alone"},
 		{"count", "errors > 0", "not errors"},
 		{"count", "p99 > 1ms", "not p99"},
 		{"count", "calls > 5 || unwound > 0", "not unwound"},
