@@ -1,7 +1,6 @@
 package offsets
 
 import (
-	"debug/elf"
 	"os"
 	"os/exec"
 	"runtime"
@@ -154,30 +153,4 @@ func writeFile(t *testing.T, data []byte) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// TestSegment: the code of every function is where the program headers say.
-func TestSegment(t *testing.T) {
-	path := fixture.Build(t, "flood", "-buildmode=pie")
-	b, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	start, end, offset := b.File().Segment(b.Funcs()[0].Addr)
-	found := false
-	for _, p := range f.Progs {
-		found = found || p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Vaddr == start && p.Vaddr+p.Filesz == end && p.Off == offset
-	}
-	if !found {
-		t.Errorf("%#x up to %#x from %#x on is no segment", start, end, offset)
-	}
-	if start, end, offset := b.File().Segment(0); start|end|offset != 0 {
-		t.Errorf("around address 0: %#x %#x %#x", start, end, offset)
-	}
 }

@@ -1,10 +1,6 @@
 package amd64
 
-import (
-	"encoding/hex"
-	"strings"
-	"testing"
-)
+import "testing"
 
 // TestAgrees: instructions whose length x86asm gets wrong don't count against ours.
 func TestAgrees(t *testing.T) {
@@ -18,10 +14,7 @@ func TestAgrees(t *testing.T) {
 		{"ret", "c3"},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
-			code, err := hex.DecodeString(strings.ReplaceAll(c.code, " ", ""))
-			if err != nil {
-				t.Fatal(err)
-			}
+			code := unhex(t, c.code)
 			in, err := decode(code)
 			if err != nil {
 				t.Fatal(err)
@@ -34,5 +27,22 @@ func TestAgrees(t *testing.T) {
 				t.Error("a wrong length passed")
 			}
 		})
+	}
+}
+
+// TestAgreesOnOpcodeMaps: so it is with each opcode of each map.
+func TestAgreesOnOpcodeMaps(t *testing.T) {
+	compared := 0
+	for _, e := range encodings() {
+		in, err := decode(e.code)
+		if err != nil {
+			continue
+		}
+		if compared++; !agrees(e.code, &in) {
+			t.Errorf("%s: decoders disagree, length %d", e, in.Len)
+		}
+	}
+	if compared < 100_000 {
+		t.Errorf("only %d encodings compared", compared)
 	}
 }

@@ -53,8 +53,8 @@ func FuzzDecode(f *testing.F) {
 		if _, err := decode(code[:in.Len-1]); !errors.Is(err, errTruncated) {
 			t.Errorf("one byte less: %v, want %v", err, errTruncated)
 		}
-		if n, ok := x86asmLen(code, in); ok && n != in.Len {
-			t.Errorf("length %d, x86asm %d", in.Len, n)
+		if !agrees(code, &in) {
+			t.Errorf("decoders disagree, length %d", in.Len)
 		}
 		cost := Processor.Cost(code, 0)
 		if cost.Emulated && (cost.Later != "" || cost.Refused != "") || cost.Later != "" && cost.Refused != "" {
@@ -111,35 +111,4 @@ func FuzzStackCheck(f *testing.F) {
 			t.Errorf("%+v: the jump passes to %#x of %#x", c, next, len(code))
 		}
 	})
-}
-
-func BenchmarkDecode(b *testing.B) {
-	fns := functions(b, goTool(b))
-	total := 0
-	for _, fn := range fns {
-		total += len(fn.code)
-	}
-	b.SetBytes(int64(total))
-	b.ReportAllocs()
-	for b.Loop() {
-		for _, fn := range fns {
-			for p := 0; p < len(fn.code); {
-				in, err := decode(fn.code[p:])
-				if err != nil {
-					break
-				}
-				p += in.Len
-			}
-		}
-	}
-}
-
-func BenchmarkStackCheck(b *testing.B) {
-	fns := functions(b, goTool(b))
-	b.ReportAllocs()
-	for b.Loop() {
-		for _, fn := range fns {
-			Processor.StackCheck(fn.code)
-		}
-	}
 }

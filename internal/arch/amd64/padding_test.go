@@ -1,10 +1,6 @@
 package amd64
 
-import (
-	"encoding/hex"
-	"strings"
-	"testing"
-)
+import "testing"
 
 func TestTrim(t *testing.T) {
 	for _, c := range []struct {
@@ -22,11 +18,7 @@ func TestTrim(t *testing.T) {
 		{"undecodable", "06 c3 cc cc", 2},
 		{"no bytes", "", 0},
 	} {
-		code, err := hex.DecodeString(strings.ReplaceAll(c.code, " ", ""))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := Processor.Trim(code); got != c.want {
+		if got := Processor.Trim(unhex(t, c.code)); got != c.want {
 			t.Errorf("%s: %d bytes, want %d", c.name, got, c.want)
 		}
 	}

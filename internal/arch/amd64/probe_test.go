@@ -1,7 +1,6 @@
 package amd64
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -120,38 +119,4 @@ func classOf(c arch.Cost) string {
 		return "emulated"
 	}
 	return "stepped"
-}
-
-// TestProbeSitesOfGo asks for the places that tracing needs, in the go command: the
-// jump and the post instruction of every check, and every return.
-func TestProbeSitesOfGo(t *testing.T) {
-	tool := goTool(t)
-	classes := map[string]int{}
-	for _, fn := range functions(t, tool) {
-		site := func(what string, at int) {
-			cost := Processor.Cost(fn.code, at)
-			classes[what+" "+classOf(cost)]++
-			if cost.Refused != "" {
-				t.Errorf("%s+%#x: %s: %s", fn.name, at, what, cost.Refused)
-			}
-		}
-		if check, ok := Processor.StackCheck(fn.code); ok {
-			site("jump", check.Jump)
-			site("post", check.Post)
-		}
-		for p := 0; p < len(fn.code); {
-			in, err := decode(fn.code[p:])
-			if err != nil {
-				break
-			}
-			if in.Kind == arch.Return {
-				site("return", p)
-			}
-			p += in.Len
-		}
-	}
-	t.Logf("%s: %v", filepath.Base(tool), classes)
-	if classes["jump emulated"] < 1000 || classes["post later"] < 1000 || classes["return stepped"] < 1000 {
-		t.Errorf("too few places: %v", classes)
-	}
 }

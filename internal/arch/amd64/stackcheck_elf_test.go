@@ -1,9 +1,6 @@
 package amd64
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,52 +11,7 @@ import (
 // what the symbols say: a function has a check exactly when it calls
 // runtime.morestack.
 func TestStackCheckAgreesWithSymbols(t *testing.T) {
-	tool := goTool(t)
-	dir := t.TempDir()
-	source := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(source, []byte(checkedProgram), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	built := filepath.Join(dir, "checked")
-	if out, err := exec.Command(tool, "build", "-o", built, source).CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v: %s", err, out)
-	}
-	for _, path := range []string{built, tool} {
-		t.Run(filepath.Base(path), func(t *testing.T) { agreeWithSymbols(t, path) })
-	}
-}
-
-// checkedProgram has a frame of each size class.
-const checkedProgram = `package main
-
-//go:noinline
-func small(n int) int { return n + medium(n) }
-
-//go:noinline
-func medium(n int) int {
-	var b [500]byte
-	fill(b[:])
-	return int(b[n&255])
-}
-
-//go:noinline
-func large(n int) int {
-	var b [9000]byte
-	fill(b[:])
-	return int(b[n&255]) + small(n)
-}
-
-//go:noinline
-func fill(b []byte) {
-	for i := range b {
-		b[i] = byte(len(b) ^ i)
-	}
-}
-
-func main() { println(large(3)) }
-`
-
-func agreeWithSymbols(t *testing.T, path string) {
+	path := goTool(t)
 	fns := functions(t, path)
 	morestack := map[uint64]bool{}
 	for _, fn := range fns {

@@ -90,28 +90,3 @@ func TestRegisters(t *testing.T) {
 		}
 	}
 }
-
-// TestConventions: what changes with the version of Go, and what does not.
-func TestConventions(t *testing.T) {
-	p := processor{}
-	for _, minor := range []int{5, 17, 18, 26} {
-		for _, assembly := range []bool{false, true} {
-			c := p.Go(minor, assembly)
-			ints := 0
-			if minor >= 18 && !assembly {
-				ints = 16
-			}
-			if len(c.Ints) != ints || len(c.IntResults) != ints || c.Floats != ints || c.G != "x28" || c.CheckG != "x28" || c.Context != "x26" || c.StackArgs != 8 || c.Outgoing != 8 {
-				t.Errorf("Go 1.%d, assembly %v: %+v", minor, assembly, c)
-			}
-		}
-	}
-	if c := p.Go(17, false); c.Arg("sp", 2) != "+24(%sp)" {
-		t.Errorf("the third argument is at %s", c.Arg("sp", 2))
-	}
-	for minor, kept := range map[int]bool{0: true, 11: false, 12: true, 26: true} {
-		if f := p.Frames(minor); f.Kept != kept || f.Return != "%x30" || f.Pointer != "x29" || f.Pushed != 0 || f.AtTop {
-			t.Errorf("frames of Go 1.%d: %+v", minor, f)
-		}
-	}
-}
