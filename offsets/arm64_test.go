@@ -171,7 +171,7 @@ func checksAgainstObjdump(t *testing.T, path string) {
 		if s.Entry.Addr() != before[last].at+4 {
 			t.Errorf("%s: entry at %#x, the check at %#x", f.Name, s.Entry.Addr(), before[last].at)
 		}
-		if !s.Check.Cost().Emulated || s.Check.Cond() != b.Processor().Passed() {
+		if !s.Check.Cost().Emulated || s.Check.Cond() != b.File().Processor.Passed() {
 			t.Errorf("%s: the check's cost is %+v, its condition %d", f.Name, s.Check.Cost(), s.Check.Cond())
 		}
 	}

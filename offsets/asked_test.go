@@ -12,14 +12,14 @@ import (
 func TestRuntimeTypeNamed(t *testing.T) {
 	b := openPath(t, fixture.Build(t, "httpd"))
 	for name, want := range map[string]string{"*http.response": "*http.response", "*net/http.response": "*http.response", "net/http.Header": "http.Header", "*http/net.response": ""} {
-		if got, err := b.RuntimeTypeNamed(name); (err == nil) != (want != "") || err == nil && got.Name != want {
+		if got, err := b.Internals().RuntimeTypeNamed(name); (err == nil) != (want != "") || err == nil && got.Name != want {
 			t.Errorf("%s is %v, %v", name, got, err)
 		}
 	}
 	// This test itself has types of math/rand/v2, whose name is rand.
 	self := openPath(t, "/proc/self/exe")
 	for name, want := range map[string]string{"math/rand/v2.Source": "rand.Source", "*math/rand/v2.PCG": "*rand.PCG", "*math/rand.PCG": "", "*math/rand/v2.None": "", "[]math/rand/v2.PCG": ""} {
-		if got, err := self.RuntimeTypeNamed(name); (err == nil) != (want != "") || err == nil && got.Name != want {
+		if got, err := self.Internals().RuntimeTypeNamed(name); (err == nil) != (want != "") || err == nil && got.Name != want {
 			t.Errorf("%s is %v, %v", name, got, err)
 		}
 	}
@@ -36,7 +36,7 @@ func TestRuntimeTypeNamed(t *testing.T) {
 				"*" + pathError + ".PathError": "*" + pathError + ".PathError", "*vendor/" + pathError + ".PathError": "",
 				"string": "string", "[]byte": "[]uint8", "map[string][]string": "map[string][]string", "*main.nothing": "", "": "",
 			} {
-				got, err := b.RuntimeTypeNamed(name)
+				got, err := b.Internals().RuntimeTypeNamed(name)
 				switch {
 				case want == "" && (err == nil || !strings.HasPrefix(err.Error(), "find type "+name+": ")):
 					t.Errorf("Go %s %s: %s is %v, %v", version, flags, name, got, err)
@@ -49,8 +49,8 @@ func TestRuntimeTypeNamed(t *testing.T) {
 			if minor < 12 { // which has no constants, or no names of units
 				continue
 			}
-			_, ofMain, ok := b.Constant("main.done", "")
-			_, own, okOwn := b.Constant("highest", "main")
+			_, ofMain, ok := b.Internals().Constant("main.done", "")
+			_, own, okOwn := b.Internals().Constant("highest", "main")
 			if told := flags == ""; ok != told || okOwn != told || told && (ofMain != 2 || own != 255) {
 				t.Errorf("Go %s %s: done is %d, %v, highest %d, %v", version, flags, ofMain, ok, own, okOwn)
 			}

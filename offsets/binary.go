@@ -11,13 +11,10 @@ import (
 	"fmt"
 	"os"
 	"sort"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 
-	"github.com/ftgo/ftgo/internal/arch"
-	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
 	"github.com/ftgo/ftgo/offsets/internal/image"
@@ -103,17 +100,9 @@ func (b *Binary) forget() {
 // Close closes the file. Functions and sites stay valid.
 func (b *Binary) Close() error { return b.image.Close() }
 
-// Processor is the one that the file is for.
-func (b *Binary) Processor() arch.Processor { return b.image.Processor }
-
 // GoVersion is the version of Go that built the file, "go1.26.8" or "devel go1.27-abcdef", and the
 // 26 of it; 0 if it was not Go, or one that can't be told.
 func (b *Binary) GoVersion() (minor int, version string) { return b.goVer.Minor, b.goVer.Text }
-
-// KnownLayout tells whether it is known how the version of Go that built the file lays out what the program has for
-// its own runtime. If not, types of values in interfaces are not known, nor, without debug information, any types or
-// inlined calls.
-func (b *Binary) KnownLayout() bool { return b.tables.Known() }
 
 // Module is the path of the module that the program is of, "" if it does not say.
 func (b *Binary) Module() string { return b.goVer.Module }
@@ -145,35 +134,3 @@ func (b *Binary) funcFrom(addr uint64) (*Func, bool) {
 
 // code returns the function's bytes.
 func (b *Binary) code(f *Func) ([]byte, error) { return b.image.Code(f.Name, f.Addr, f.Size) }
-
-// RuntimeType decodes the runtime._type at a virtual address of the file, load bias not
-// counted: the first word of an interface without methods, or what ItabType returns. It
-// works without symbols and debug information. Types that the program makes as it runs,
-// with package reflect, are not in the file. The type is named as %T prints it. What is not in the
-// file, or damaged, is of kind Invalid. Elem reads the file when it is first asked for.
-func (b *Binary) RuntimeType(addr uint64) (*gotype.Type, error) { return b.tables.RuntimeType(addr) }
-
-// RuntimeTypeNamed finds a type that the program knows as it runs, by the name that %T prints, which
-// may have the whole import path: "*http.response", "*net/http.response". It works without symbols
-// and debug information.
-func (b *Binary) RuntimeTypeNamed(name string) (*gotype.Type, error) {
-	return b.tables.RuntimeTypeNamed(name)
-}
-
-// Constant finds an integer constant of Go in debug information: "http.StatusOK", or, of the package that
-// is given, "StatusOK".
-func (b *Binary) Constant(name, pkg string) (t *gotype.Type, value uint64, ok bool) {
-	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
-		pkg, name = name[:dot], name[dot+1:]
-	}
-	d, err := b.debug()
-	if err != nil {
-		return nil, 0, false
-	}
-	return d.Constant(pkg, name)
-}
-
-// ItabType returns the address of the concrete type in the itab at an address, which is
-// the first word of an interface that has methods. It knows those that the compiler made; ok
-// is false for others, which the program makes as it runs and which are not in the file.
-func (b *Binary) ItabType(addr uint64) (typ uint64, ok bool) { return b.tables.ItabType(addr) }

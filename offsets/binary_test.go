@@ -71,14 +71,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func callsOf(b *Binary, f, callee *Func) ([]Site, error) {
-	c, err := b.Decode(f)
-	if err != nil {
-		return nil, err
-	}
-	return c.CallsOf(callee)
-}
-
 // TestCallsOf: the call is found, and no other.
 func TestCallsOf(t *testing.T) {
 	b := openFixture(t, "exact")
@@ -87,7 +79,7 @@ func TestCallsOf(t *testing.T) {
 	if !ok1 || !ok2 {
 		t.Fatal("no runtime.recovery or runtime.gogo")
 	}
-	calls, err := callsOf(b, from, to)
+	calls, err := b.Internals().CallsOf(from, to)
 	if err != nil || len(calls) != 1 {
 		t.Fatalf("%d calls, %v; want 1", len(calls), err)
 	}
@@ -98,7 +90,7 @@ func TestCallsOf(t *testing.T) {
 	if op := code[calls[0].Addr()-from.Addr]; op != 0xe8 {
 		t.Errorf("opcode %#x is no call", op)
 	}
-	if none, err := callsOf(b, to, from); err != nil || len(none) != 0 {
+	if none, err := b.Internals().CallsOf(to, from); err != nil || len(none) != 0 {
 		t.Errorf("gogo calls recovery: %v, %v", none, err)
 	}
 }

@@ -48,7 +48,7 @@ func (b *Binary) Frames(addr uint64) []Frame {
 // Else it leads on by the frame pointer, unless the function is bare: known to keep none. Go's
 // function table has the size at each instruction, .eh_frame says of C which register it is
 // reckoned from.
-func (b *Binary) LinkAt(addr uint64) (size uint64, sized, bare bool) {
+func (b internals) LinkAt(addr uint64) (size uint64, sized, bare bool) {
 	n, known, ok := b.tables.Depth(addr)
 	if ok || known {
 		return n, ok, false

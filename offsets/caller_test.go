@@ -78,7 +78,7 @@ func TestLinkAt(t *testing.T) {
 			t.Fatal("no main")
 		}
 		// Its last byte but the epilogue's is behind the prologue.
-		if _, sized, bare := b.LinkAt(f.Addr + f.Size/2); sized || bare != c.bare {
+		if _, sized, bare := b.Internals().LinkAt(f.Addr + f.Size/2); sized || bare != c.bare {
 			t.Errorf("%s: sized %v, bare %v, want %v", c.flag, sized, bare, c.bare)
 		}
 	}
@@ -91,13 +91,13 @@ func TestLinkAt(t *testing.T) {
 	if !ok {
 		t.Fatal("no main.framed1")
 	}
-	if size, sized, _ := b.LinkAt(f.Addr); size != 0 || !sized {
+	if size, sized, _ := b.Internals().LinkAt(f.Addr); size != 0 || !sized {
 		t.Errorf("where main.framed1 begins: %d bytes to the return address, known: %v", size, sized)
 	}
-	if size, sized, _ := b.LinkAt(f.Addr + f.Size/2); size < 16 || size%8 != 0 || !sized {
+	if size, sized, _ := b.Internals().LinkAt(f.Addr + f.Size/2); size < 16 || size%8 != 0 || !sized {
 		t.Errorf("in main.framed1: %d bytes to the return address, known: %v", size, sized)
 	}
-	if _, sized, bare := b.LinkAt(0); sized || bare {
+	if _, sized, bare := b.Internals().LinkAt(0); sized || bare {
 		t.Errorf("at address 0: sized %v, bare %v", sized, bare)
 	}
 	if got := b.Frames(0); got != nil {

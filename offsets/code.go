@@ -8,15 +8,10 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// Code is a function that was decoded as a whole, and followed wherever it goes: through all of its parts, and to the
+// decoded is a function that was decoded as a whole, and followed wherever it goes: through all of its parts, and to the
 // jumps that leave it for good. Any doubt about any of it is an error. Offsets count from its first byte: a part that
 // the compiler has moved elsewhere lies before 0 or beyond the function's size.
-type Code struct {
-	// Sites is where calls begin and end, and Unprobed why the function must not be probed, so that
-	// there are none.
-	Sites    *Sites
-	Unprobed error
-
+type decoded struct {
 	processor arch.Processor
 	fn        *Func
 	parts     []part // the function itself is the first; only C has more
@@ -44,9 +39,9 @@ type jump struct {
 	in     arch.Inst
 }
 
-// Decode decodes a function. The error says why it must not be probed.
-func (b *Binary) Decode(f *Func) (*Code, error) {
-	c := &Code{processor: b.image.Processor, fn: f}
+// decode decodes a function. The error says why it must not be probed.
+func (b *Binary) decode(f *Func) (*decoded, error) {
+	c := &decoded{processor: b.image.Processor, fn: f}
 	if f.ABI == SystemV {
 		w := &way{code: c, binary: b}
 		if err := w.follow(); err != nil {
@@ -57,7 +52,6 @@ func (b *Binary) Decode(f *Func) (*Code, error) {
 	} else if err := c.decodeGo(whole); err != nil {
 		return nil, err
 	}
-	c.Sites, c.Unprobed = c.sites()
 	return c, nil
 }
 
@@ -72,7 +66,7 @@ func (b *Binary) readPart(name string, addr, size uint64) (p part, err error) {
 }
 
 // decodeGo decodes a function of Go, which is all in one part, and finds the jumps that leave it.
-func (c *Code) decodeGo(whole part) error {
+func (c *decoded) decodeGo(whole part) error {
 	if err := c.add(whole); err != nil {
 		return err
 	}
@@ -91,7 +85,7 @@ func (c *Code) decodeGo(whole part) error {
 }
 
 // add decodes another part.
-func (c *Code) add(p part) error {
+func (c *decoded) add(p part) error {
 	if err := p.decode(c.processor); err != nil {
 		return err
 	}
@@ -168,10 +162,10 @@ func middle(from, to int) error {
 }
 
 // offsetOf is an address as distance from the function's start.
-func (c *Code) offsetOf(addr uint64) int { return int(addr - c.parts[0].addr) }
+func (c *decoded) offsetOf(addr uint64) int { return int(addr - c.parts[0].addr) }
 
 // partAt is the part that has an address.
-func (c *Code) partAt(addr uint64) *part {
+func (c *decoded) partAt(addr uint64) *part {
 	for i := range c.parts {
 		if p := &c.parts[i]; addr >= p.addr && addr-p.addr < uint64(len(p.code)) {
 			return p
@@ -182,7 +176,7 @@ func (c *Code) partAt(addr uint64) *part {
 
 // at is the instruction at an offset where one begins. The error says why the kernel takes
 // no probe there.
-func (c *Code) at(offset int) (s Site, err error) {
+func (c *decoded) at(offset int) (s Site, err error) {
 	addr := c.fn.Addr + uint64(offset)
 	p := c.partAt(addr)
 	at := int(addr - p.addr)

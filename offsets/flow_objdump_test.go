@@ -153,7 +153,7 @@ func objdumpReturns(t *testing.T, b *Binary) (returns []uint64) {
 func objdumpLines(t *testing.T, b *Binary, line func(at uint64, text string)) {
 	t.Helper()
 	name := "objdump"
-	if b.Processor().Machine().GOARCH == "arm64" && runtime.GOARCH != "arm64" {
+	if b.File().Processor.Machine().GOARCH == "arm64" && runtime.GOARCH != "arm64" {
 		name = "aarch64-linux-gnu-objdump"
 	}
 	objdump, err := exec.LookPath(name)

@@ -86,7 +86,7 @@ func TestColdPart(t *testing.T) {
 			if !ok {
 				t.Fatal("no with_cold_part")
 			}
-			c, err := b.Decode(f)
+			c, err := b.decode(f)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,7 @@ type layout struct{ goid, lo, hi int64 }
 // g: by the version of Go if that is a release, and nothing more is said of it, else from DWARF.
 // A file without any is taken for what it says it is. (Reading DWARF of 100 MB takes half a
 // second and 200 MB.)
-func (b *Binary) Layout() (goid, stackLo, stackHi int64, err error) {
+func (b internals) Layout() (goid, stackLo, stackHi int64, err error) {
 	l, err := b.layout()
 	return l.goid, l.lo, l.hi, err
 }
@@ -25,7 +25,7 @@ func (b *Binary) Layout() (goid, stackLo, stackHi int64, err error) {
 // WaitReason is where runtime.g has the number of the reason why the goroutine waits (uint8), in bytes
 // from g, and names are those of reasons by their numbers, as stack dumps have them: "chan receive",
 // "sleep". Before Go 1.11 there are no such numbers, and known is false.
-func (b *Binary) WaitReason() (offset int64, names []string, known bool) {
+func (b internals) WaitReason() (offset int64, names []string, known bool) {
 	behind, known := b.goVer.WaitReason()
 	l, err := b.layout()
 	if !known || err != nil {
@@ -36,7 +36,7 @@ func (b *Binary) WaitReason() (offset int64, names []string, known bool) {
 
 // Running is where runtime.g has its thread, and where that, runtime.m, has the goroutine that it runs
 // (pointers, in bytes): as [Binary.Layout] finds what it tells.
-func (b *Binary) Running() (m, curg int64, known bool) {
+func (b internals) Running() (m, curg int64, known bool) {
 	v := b.goVer
 	m, curg, known = v.Running()
 	if known && v.Plain() {

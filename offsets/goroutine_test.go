@@ -25,7 +25,7 @@ func TestLayout(t *testing.T) {
 			if got != want {
 				t.Errorf("%+v by version, %+v from debug information", got, want)
 			}
-			if at, _, known := without.WaitReason(); known {
+			if at, _, known := without.Internals().WaitReason(); known {
 				d, err := with.debug()
 				if err != nil {
 					t.Fatal(err)
@@ -38,7 +38,7 @@ func TestLayout(t *testing.T) {
 					t.Errorf("waitreason at %d, %d by debug information", at, off)
 				}
 			}
-			if m, curg, known := without.Running(); known {
+			if m, curg, known := without.Internals().Running(); known {
 				with.goVer.Devel, with.goVer.Text = true, "devel" // which the table does not hold for
 				if d, err := with.debug(); err != nil {
 					t.Error(err)
@@ -47,7 +47,7 @@ func TestLayout(t *testing.T) {
 				} else if pc, ok := field(g, "sched", "pc"); !ok || pc != m+16 { // which events fetch
 					t.Errorf("sched.pc at %d, m at %d", pc, m)
 				}
-				if m2, curg2, known := with.Running(); !known || m2 != m || curg2 != curg {
+				if m2, curg2, known := with.Internals().Running(); !known || m2 != m || curg2 != curg {
 					t.Errorf("m at %d, curg at %d by version, %d and %d by debug information", m, curg, m2, curg2)
 				}
 			}

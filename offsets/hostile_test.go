@@ -231,19 +231,19 @@ func readHostile(path string, data []byte) error {
 		return nil
 	}
 	defer b.Close()
-	b.Layout()
+	b.Internals().Layout()
 	b.Inlined()
 	b.LineAddrs("main.go", 10)
-	b.TypeNamed("time.Time")
-	b.RuntimeTypeNamed("*time.Time")
-	b.Constant("time.Second", "")
+	b.Internals().TypeNamed("time.Time")
+	b.Internals().RuntimeTypeNamed("*time.Time")
+	b.Internals().Constant("time.Second", "")
 	b.StaticVariable("main.none")
 	funcs := b.Funcs()
 	for i := 0; i < len(funcs); i += 1 + len(funcs)/200 {
 		f := &funcs[i]
 		b.Position(f.Addr)
 		b.Frames(f.Addr + f.Size/2)
-		b.LinkAt(f.Addr + f.Size/2)
+		b.Internals().LinkAt(f.Addr + f.Size/2)
 		if sig, err := b.Signature(f); err == nil {
 			for _, v := range slices.Concat(sig.Params, sig.Results, sig.Captured) {
 				v.Type.Elem()
@@ -260,7 +260,7 @@ func readHostile(path string, data []byte) error {
 			}
 		}
 		for _, site := range sites {
-			if quantum := uint64(b.Processor().Machine().Quantum); !executable(data, site) || site.Addr()%quantum != 0 || site.Offset()%quantum != 0 {
+			if quantum := uint64(b.File().Processor.Machine().Quantum); !executable(data, site) || site.Addr()%quantum != 0 || site.Offset()%quantum != 0 {
 				return fmt.Errorf("%s: site at %#x, file offset %#x", f.Name, site.Addr(), site.Offset())
 			}
 		}
@@ -296,7 +296,7 @@ func describeHostile(seed, path string, data []byte, codeless bool) error {
 		}
 		return nil
 	}
-	b.TypeNamed("time.Time")
+	b.Internals().TypeNamed("time.Time")
 	b.StaticVariable("main.none")
 	for i := range b.Funcs() {
 		f := &b.Funcs()[i]

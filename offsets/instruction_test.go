@@ -68,13 +68,7 @@ func TestSiteAtAgainstObjdump(t *testing.T) {
 	}
 }
 
-func siteAt(b *Binary, f *Func, offset uint64) (Site, error) {
-	c, err := b.Decode(f)
-	if err != nil {
-		return Site{}, err
-	}
-	return c.SiteAt(offset)
-}
+func siteAt(b *Binary, f *Func, offset uint64) (Site, error) { return b.Internals().SiteAt(f, offset) }
 
 // TestSiteAtNeighbours: the error names the instructions around.
 func TestSiteAtNeighbours(t *testing.T) {

@@ -32,7 +32,7 @@ func TestMethodTypes(t *testing.T) {
 					continue
 				}
 				params, results := spell(s.Params)+": "+typeNames(s.Params), spell(s.Results)+": "+typeNames(s.Results)
-				if minor, _ := b.GoVersion(); minor < b.Processor().Machine().FirstRegisters {
+				if minor, _ := b.GoVersion(); minor < b.File().Processor.Machine().FirstRegisters {
 					_, want.params, _ = strings.Cut(want.params, ": ")
 					_, want.results, _ = strings.Cut(want.results, ": ")
 					params, results = typeNames(s.Params), typeNames(s.Results)

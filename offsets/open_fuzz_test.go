@@ -79,10 +79,10 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		defer b.Close()
-		b.Layout()
+		b.Internals().Layout()
 		b.Inlined()
 		b.Frames(b.Funcs()[0].Addr)
-		b.LinkAt(b.Funcs()[0].Addr)
+		b.Internals().LinkAt(b.Funcs()[0].Addr)
 		b.File().BuildID()
 		for i := range b.Funcs() {
 			fn := &b.Funcs()[i]

@@ -126,7 +126,7 @@ func (b *Binary) byDebug(f *Func) (*Signature, error) {
 
 // TypeNamed finds a type as debug information names it: "main.T", "time.Duration",
 // "map[string]int".
-func (b *Binary) TypeNamed(name string) (*gotype.Type, bool) {
+func (b internals) TypeNamed(name string) (*gotype.Type, bool) {
 	d, err := b.debug()
 	if err != nil {
 		return nil, false
@@ -136,12 +136,12 @@ func (b *Binary) TypeNamed(name string) (*gotype.Type, bool) {
 
 // LayOut tells where parameters and results are whose types are known: by the function's calling
 // convention, as if debug information had told the types.
-func (b *Binary) LayOut(f *Func, s *Signature) {
+func (b internals) LayOut(f *Func, s *Signature) {
 	if f.ABI == SystemV {
 		b.layOutC(s)
 		return
 	}
-	(&goLayout{binary: b, f: f, sig: s}).byTypes()
+	(&goLayout{binary: b.Binary, f: f, sig: s}).byTypes()
 }
 
 // distinct leaves out what Go 1.18 describes twice.

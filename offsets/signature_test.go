@@ -183,9 +183,9 @@ func TestArm64Signature(t *testing.T) {
 
 func checkSignatures(t *testing.T, b *Binary, unoptimized bool) {
 	minor, _ := b.GoVersion()
-	firstRegisters := b.Processor().Machine().FirstRegisters
+	firstRegisters := b.File().Processor.Machine().FirstRegisters
 	for _, want := range goSignatures {
-		if b.Processor().Machine().Name == "arm64" {
+		if b.File().Processor.Machine().Name == "arm64" {
 			want.params, want.results, want.captured = onArm64.Replace(want.params), onArm64.Replace(want.results), onArm64.Replace(want.captured)
 			if more, ok := moreOnArm64[want.name]; ok {
 				want.params, want.results = more[0], more[1]

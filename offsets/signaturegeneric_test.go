@@ -22,7 +22,7 @@ func dictionaryTypes(b *Binary, s *Signature, dictionary string) string {
 		name := "-"
 		if v.Real != nil {
 			addr, _ := b.image.Pointer(at + uint64(v.Real.Through[0]))
-			if t, err := b.RuntimeType(addr); err == nil && whereIs(*v.Real) == "ax/8" {
+			if t, err := b.Internals().RuntimeType(addr); err == nil && whereIs(*v.Real) == "ax/8" {
 				name = t.Name
 			}
 		}

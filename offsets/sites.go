@@ -74,15 +74,15 @@ type Sites struct {
 
 // Sites decodes a function and finds where calls of it begin and end.
 func (b *Binary) Sites(f *Func) (*Sites, error) {
-	c, err := b.Decode(f)
+	c, err := b.decode(f)
 	if err != nil {
 		return nil, err
 	}
-	return c.Sites, c.Unprobed
+	return c.sites()
 }
 
 // sites finds where calls begin and end. The error says why the function must not be probed.
-func (c *Code) sites() (s *Sites, err error) {
+func (c *decoded) sites() (s *Sites, err error) {
 	whole, p := &c.parts[0], c.processor
 	s = &Sites{}
 	entry, late, restarts := 0, false, slices.Contains(c.landings, 0)
@@ -130,7 +130,7 @@ func (c *Code) sites() (s *Sites, err error) {
 // entry finds the first instruction at or behind at that takes a probe. Only instructions that
 // some kernel can't have a probe on, and which go on to the next, are passed over, and nothing
 // may jump to what is behind them.
-func (c *Code) entry(at int) (s Site, late bool, err error) {
+func (c *decoded) entry(at int) (s Site, late bool, err error) {
 	code, first := c.parts[0].code, at
 	for {
 		s, err := c.at(at)
@@ -149,7 +149,7 @@ func (c *Code) entry(at int) (s Site, late bool, err error) {
 }
 
 // counters are the sites that count calls of a function with a stack check, if both are emulated.
-func (c *Code) counters(check arch.Check) (first, again *Site) {
+func (c *decoded) counters(check arch.Check) (first, again *Site) {
 	if check.Again == 0 {
 		return nil, nil
 	}
@@ -163,7 +163,7 @@ func (c *Code) counters(check arch.Check) (first, again *Site) {
 
 // unrepeated finds the first instruction of a function without a stack check that no preemption repeats. What comes
 // before it may have changed arguments: then it is late.
-func (c *Code) unrepeated() (at int, late bool) {
+func (c *decoded) unrepeated() (at int, late bool) {
 	code := c.parts[0].code
 	for at, in := range instructions(c.processor, code) {
 		e := c.processor.Effects(code[at:])
@@ -179,9 +179,9 @@ func (c *Code) unrepeated() (at int, late bool) {
 // the first that kernels emulate, if every call executes it exactly once. That is so as execution comes straight to it from
 // the function's start, with nothing on the way that could raise a signal (whose handler need not
 // come back, as after a nil pointer) or that anything jumps to. SP, the frame pointer and g are
-// as they were at the start; intact tells that all general registers and memory are. (FirstBranch
+// as they were at the start; intact tells that all general registers and memory are. (firstBranch
 // is for another purpose: SP may have changed there, and more may be written.)
-func (c *Code) branch(from int) (branch *Site, intact bool) {
+func (c *decoded) branch(from int) (branch *Site, intact bool) {
 	code, p := c.parts[0].code, c.processor
 	if c.switches {
 		return nil, false // where to is not known
@@ -210,11 +210,7 @@ func (c *Code) branch(from int) (branch *Site, intact bool) {
 // emulated tells whether kernels, or newer ones, emulate an instruction that does something and goes on to the next.
 func emulated(k arch.Kind, c arch.Cost) bool { return c.Later != "" || c.Emulated && k != arch.Nop }
 
-// FirstBranch returns the function's first conditional jump, if each call comes by it exactly
-// once, and with all registers but SP, the frame pointer and the flags as they were at the
-// call. The kernel emulates such an instruction, where a function without a stack check may
-// begin with one that it single-steps, which costs the program ten times as much.
-func (c *Code) FirstBranch() (Site, error) {
+func (c *decoded) firstBranch() (Site, error) {
 	code := c.parts[0].code
 	for at, in := range instructions(c.processor, code) {
 		if in.Kind != arch.CondJump && !c.processor.Effects(code[at:]).KeepsRegisters {
@@ -228,48 +224,4 @@ func (c *Code) FirstBranch() (Site, error) {
 		}
 	}
 	return Site{}, fmt.Errorf("%s: no conditional jump", c.fn.Name)
-}
-
-// noInstruction says that no instruction begins at an offset, and which do near it.
-type noInstruction string
-
-func (e noInstruction) Error() string { return "not where an instruction begins" + string(e) }
-
-func (noInstruction) Is(target error) bool { return target == ErrNoCode }
-
-// SiteAt returns one instruction by its offset from the function's first byte. The error says
-// why there must be no probe: there is no instruction (ErrNoCode, with the offsets of its
-// neighbours), or the kernel takes none there.
-func (c *Code) SiteAt(offset uint64) (Site, error) {
-	before, after := 0, ""
-	for at, begins := range c.parts[0].boundary {
-		if begins && uint64(at) > offset {
-			after = fmt.Sprintf(", +%#x", at)
-			break
-		} else if begins {
-			before = at
-		}
-	}
-	switch {
-	case offset == uint64(before):
-		return c.at(before)
-	case offset >= uint64(len(c.parts[0].boundary)):
-		return Site{}, noInstruction(fmt.Sprintf(": beyond the function's %d bytes; last instruction: +%#x", c.fn.Size, before))
-	}
-	return Site{}, noInstruction(fmt.Sprintf("; nearest: +%#x%s", before, after))
-}
-
-// CallsOf returns the instructions that call another function directly.
-func (c *Code) CallsOf(callee *Func) (calls []Site, err error) {
-	for at, in := range instructions(c.processor, c.parts[0].code) {
-		if in.Kind != arch.Call || c.fn.Addr+uint64(at)+uint64(in.To) != callee.Addr {
-			continue
-		}
-		call, err := c.at(at)
-		if err != nil {
-			return nil, err
-		}
-		calls = append(calls, call)
-	}
-	return calls, nil
 }

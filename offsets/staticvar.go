@@ -66,7 +66,7 @@ func (b *Binary) eachObject(visit func(image.Symbol)) error {
 
 // StaticVariables are the names of the variables that debug information has, or, where there is none,
 // symbols; sorted. That a file names none is an error.
-func (b *Binary) StaticVariables() (names []string, err error) {
+func (b internals) StaticVariables() (names []string, err error) {
 	d, err := b.debug()
 	switch {
 	case err == nil:

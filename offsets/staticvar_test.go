@@ -104,12 +104,12 @@ func TestStaticVariableMissing(t *testing.T) {
 
 // TestStaticVariables: the names are those that StaticVariable finds, with debug information and without.
 func TestStaticVariables(t *testing.T) {
-	if names, err := openFixture(t, "signatures", "-ldflags=-s -w").StaticVariables(); err == nil {
+	if names, err := openFixture(t, "signatures", "-ldflags=-s -w").Internals().StaticVariables(); err == nil {
 		t.Errorf("stripped: %q", names)
 	}
 	for _, flags := range []string{"", "-ldflags=-w"} {
 		b := openFixture(t, "signatures", flagList(flags)...)
-		names, err := b.StaticVariables()
+		names, err := b.Internals().StaticVariables()
 		if err != nil || !slices.IsSorted(names) || !slices.Contains(names, "main.counter") || !slices.Contains(names, "runtime.sched") {
 			t.Errorf("%q: %v, %d names, %.10q", flags, err, len(names), names)
 		}

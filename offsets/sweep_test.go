@@ -11,13 +11,13 @@ import (
 )
 
 // swept decodes a function of Go.
-func swept(t *testing.T, text string) (*Code, error) {
+func swept(t *testing.T, text string) (*decoded, error) {
 	t.Helper()
 	code, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Code{processor: amd64.Processor, fn: &Func{}}
+	c := &decoded{processor: amd64.Processor, fn: &Func{}}
 	return c, c.decodeGo(part{code: code})
 }
 
@@ -159,7 +159,7 @@ func TestFirstBranch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := f.FirstBranch()
+			s, err := f.firstBranch()
 			at := int(s.Addr())
 			if c.err == "" && (err != nil || at != c.at) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 				t.Errorf("+%#x, %v; want +%#x, %q", at, err, c.at, c.err)
@@ -214,7 +214,7 @@ func TestUnaligned(t *testing.T) {
 		addr, offset uint64
 		ok           bool
 	}{{0x1000, 0x1000, true}, {0x1004, 4, true}, {0x1002, 0x1002, false}, {0x1004, 2, false}} {
-		code := &Code{processor: arm64.Processor}
+		code := &decoded{processor: arm64.Processor}
 		if err := code.decodeGo(part{addr: c.addr, offset: c.offset, code: ret}); (err == nil) != c.ok {
 			t.Errorf("at %#x, %#x in the file: %v", c.addr, c.offset, err)
 		}

@@ -112,7 +112,7 @@ func (b *Binary) tell(what string, done, of int) {
 
 // alike compares a function's code but for where data is that is no code.
 func (b *Binary) alike(f *Func, m *image.Image, own, other []byte) (at int, ok bool) {
-	return b.Processor().Alike(own, other, f.Addr, func(r arch.Reference) bool {
+	return b.File().Processor.Alike(own, other, f.Addr, func(r arch.Reference) bool {
 		return r.X == r.Y || !(r.Absolute && b.image.Relocatable()) && b.isData(b.image, r.X) && b.isData(m, r.Y)
 	})
 }
@@ -138,7 +138,7 @@ func (b *Binary) readReferences() []reference {
 		if err != nil {
 			continue
 		}
-		b.Processor().Alike(own, other, f.Addr, func(r arch.Reference) bool {
+		b.File().Processor.Alike(own, other, f.Addr, func(r arch.Reference) bool {
 			if b.isData(b.image, r.X) {
 				found[reference{described: r.Y, own: r.X}] = true
 			}

@@ -14,7 +14,7 @@ import (
 // function may have parts elsewhere in the file (GCC's NAME.cold), leave by
 // a conditional jump, and jump through registers both for a switch and for a call.
 type way struct {
-	code   *Code // what is found
+	code   *decoded // what is found
 	binary *Binary
 	cross  []crossing
 }

@@ -161,7 +161,7 @@ func TestDictionaries(t *testing.T) {
 					first := ""
 					for at := uint64(0); at < s.Size && at < 8*dictionaryWords && first == ""; at += 8 {
 						word, _ := b.image.Pointer(s.Addr + at)
-						if typ, err := b.RuntimeType(word); err == nil {
+						if typ, err := b.Internals().RuntimeType(word); err == nil {
 							first = typ.Name
 						}
 					}

@@ -53,7 +53,7 @@ func (g *funcSpec) layOut(b *offsets.Binary, f *offsets.Func) (s *offsets.Signat
 	if len(s.Params) > 0 && symname.Split(f.Name).Pointer && parted[s.Params[0].Type.Kind] {
 		return nil, errReceiver
 	}
-	b.LayOut(f, s)
+	b.Internals().LayOut(f, s)
 	return s, nil
 }
 
@@ -67,10 +67,10 @@ var errReceiver = errors.New("the first parameter of a method is its receiver, h
 // sourceType makes a type of its spelling, by debug information, or else as the program itself knows its types.
 func sourceType(b *offsets.Binary, text string) (*gotype.Type, error) {
 	return parseType(text, func(name string) (*gotype.Type, bool) {
-		if t, ok := b.TypeNamed(name); ok {
+		if t, ok := b.Internals().TypeNamed(name); ok {
 			return t, true
 		}
-		t, err := b.RuntimeTypeNamed(name)
+		t, err := b.Internals().RuntimeTypeNamed(name)
 		return t, err == nil
 	})
 }
@@ -106,8 +106,8 @@ var (
 func (sel *selection) add(b *offsets.Binary, f *offsets.Func, s *offsets.Signature) error {
 	switch {
 	case sel.Fetch != "":
-		if base, _ := fetchBase(sel.Fetch); strings.HasPrefix(base, "%") && !b.Processor().Fetches(arch.Reg(base[1:])) {
-			return fmt.Errorf("%s is no register of %s", base, b.Processor().Machine().Name)
+		if base, _ := fetchBase(sel.Fetch); strings.HasPrefix(base, "%") && !b.File().Processor.Fetches(arch.Reg(base[1:])) {
+			return fmt.Errorf("%s is no register of %s", base, b.File().Processor.Machine().Name)
 		}
 		s.Params = append(s.Params, sel.fetched())
 	case sel.register > 0:
@@ -147,7 +147,7 @@ func (sel *selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.
 		v.Type, _ = gotype.Basic("uintptr")
 	}
 	minor, _ := b.GoVersion()
-	registers := len(b.Processor().Go(minor, f.ABI == offsets.ABI0).Ints)
+	registers := len(b.File().Processor.Go(minor, f.ABI == offsets.ABI0).Ints)
 	switch {
 	case f.ABI == offsets.SystemV:
 		return v, errSystemV
@@ -159,7 +159,7 @@ func (sel *selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.
 	word, _ := gotype.Basic("uintptr")
 	s := offsets.Signature{Params: slices.Repeat([]offsets.Variable{{Type: word}}, sel.register-1)}
 	s.Params = append(s.Params, v)
-	b.LayOut(&offsets.Func{ABI: f.ABI}, &s) // without a name it has no dictionary
+	b.Internals().LayOut(&offsets.Func{ABI: f.ABI}, &s) // without a name it has no dictionary
 	v.Name, v.Type, v.Pieces, err = sel.Name, of, s.Params[sel.register-1].Pieces, s.Params[sel.register-1].Err
 	if err != nil {
 		return v, err

@@ -142,7 +142,7 @@ func functionRow(b *offsets.Binary, f *offsets.Func, signatures bool, namesakes 
 		if sites.Restarts {
 			notes = append(notes, "loops to its start: counts may be high")
 		}
-		if note := steps(sites); !b.Processor().Machine().SteppedReturn && note != "" { // else each call takes that
+		if note := steps(sites); !b.File().Processor.Machine().SteppedReturn && note != "" { // else each call takes that
 			notes = append(notes, note)
 		}
 	}

@@ -100,11 +100,7 @@ func (s site) byOffset(say Say, b *offsets.Binary) (p uprobe.Probe, err error) {
 	if assembly, ok := b.Lookup(f.Name + ".abi0"); ok && isWrapper(b, f) {
 		meant = fmt.Sprintf("; %s is a wrapper of %s, which %s+%#x is in", f.Name, assembly.Name, assembly.Name, s.offset)
 	}
-	var at offsets.Site
-	code, err := b.Decode(f)
-	if err == nil {
-		at, err = code.SiteAt(s.offset)
-	}
+	at, err := b.Internals().SiteAt(f, s.offset)
 	if errors.Is(err, offsets.ErrNoCode) {
 		return p, nothingf("%s: %w%s", name, err, meant)
 	} else if err != nil {
@@ -112,7 +108,8 @@ func (s site) byOffset(say Say, b *offsets.Binary) (p uprobe.Probe, err error) {
 	} else if meant != "" {
 		say("%s%s", name, meant)
 	}
-	return point(name, f, at, code.Unprobed == nil && at.Addr() < code.Sites.Entry.Addr()), nil
+	sites, err := b.Sites(f)
+	return point(name, f, at, err == nil && at.Addr() < sites.Entry.Addr()), nil
 }
 
 // in finds the one function that the site is in.
@@ -146,14 +143,10 @@ func (s site) at(b *offsets.Binary, addr uint64) uprobe.Probe {
 	if !ok {
 		return uprobe.Probe{Func: &offsets.Func{Name: s.short()}, Err: fmt.Errorf("address %#x: in no function", addr)}
 	}
-	code, err := b.Decode(f)
-	if err == nil && code.Unprobed == nil {
-		addr = max(addr, code.Sites.Entry.Addr())
+	if sites, err := b.Sites(f); err == nil {
+		addr = max(addr, sites.Entry.Addr())
 	}
-	var at offsets.Site
-	if err == nil {
-		at, err = code.SiteAt(addr - f.Addr)
-	}
+	at, err := b.Internals().SiteAt(f, addr-f.Addr)
 	p := point(fmt.Sprintf("%s (%s+%#x)", s.short(), f.Name, addr-f.Addr), f, at, false)
 	p.Err = err
 	return p

@@ -59,7 +59,7 @@ func (t *Target) AlsoInlined(name string) string {
 // runs is an [ErrForeign] if this machine runs no programs for the binary's processor, so that there is nothing
 // to probe.
 func (t *Target) runs() error {
-	of, here := t.Binary.Processor().Machine(), processors.Here()
+	of, here := t.Binary.File().Processor.Machine(), processors.Here()
 	switch {
 	case here == nil:
 		return &kindError{fmt.Errorf("%s is for %s, which this machine is not", t.Binary.File().Path(), of.Name), ErrForeign}
@@ -205,7 +205,7 @@ func (l Fetch) Options(b *offsets.Binary, f *offsets.Func, features tracefs.Feat
 	return capture.Options{
 		Variable: func(root string) (offsets.Variable, error) { return registerVariable(b, f, root) },
 		Type:     func(name string) (*gotype.Type, error) { return typeNamed(b, f, name) },
-		StrLen:   l.StrLen, Items: l.Items, Fields: l.Fields, Arrays: features.Arrays, Memory: features.Memory, Machine: b.Processor().Machine(), Static: staticFetch(b, f),
+		StrLen:   l.StrLen, Items: l.Items, Fields: l.Fields, Arrays: features.Arrays, Memory: features.Memory, Machine: b.File().Processor.Machine(), Static: staticFetch(b, f),
 	}
 }
 
@@ -216,9 +216,9 @@ func typeNamed(b *offsets.Binary, f *offsets.Func, name string) (*gotype.Type, e
 			name = strings.TrimSuffix(name, base) + symname.Split(f.Name).Package + "." + base
 		}
 	}
-	t, err := b.RuntimeTypeNamed(name)
+	t, err := b.Internals().RuntimeTypeNamed(name)
 	if err != nil {
-		if known, ok := b.TypeNamed(name); ok {
+		if known, ok := b.Internals().TypeNamed(name); ok {
 			return known, nil
 		}
 	}

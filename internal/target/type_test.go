@@ -93,7 +93,7 @@ func TestTypesOfPrograms(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			b := openBinary(t, fixture.BuildWith(t, version, "signatures", "-gcflags=-l"))
 			for name, want := range types {
-				got, err := parseType(name, b.TypeNamed)
+				got, err := parseType(name, b.Internals().TypeNamed)
 				switch {
 				case err != nil:
 					t.Error(err)
@@ -102,7 +102,7 @@ func TestTypesOfPrograms(t *testing.T) {
 				}
 			}
 			for _, name := range []string{"main.none", "", "[]", "main"} {
-				if got, err := parseType(name, b.TypeNamed); err == nil {
+				if got, err := parseType(name, b.Internals().TypeNamed); err == nil {
 					t.Errorf("%q: %s", name, fixture.SpellType(got))
 				}
 			}
@@ -111,7 +111,7 @@ func TestTypesOfPrograms(t *testing.T) {
 	t.Run("without debug information", func(t *testing.T) {
 		b := openBinary(t, fixture.Build(t, "signatures", "-ldflags=-w"))
 		for name, known := range map[string]bool{"int": true, "[]*string": true, "main.point": false} {
-			if _, err := parseType(name, b.TypeNamed); (err == nil) != known {
+			if _, err := parseType(name, b.Internals().TypeNamed); (err == nil) != known {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 // Variables are the names of package variables, first those of the program's own module, which own counts.
 // A program that is not of Go has no modules: all are its own.
 func Variables(b *offsets.Binary) (names []string, own int, err error) {
-	names, err = b.StaticVariables()
+	names, err = b.Internals().StaticVariables()
 	minor, _ := b.GoVersion()
 	others := make([]string, 0, len(names))
 	names = slices.DeleteFunc(names, func(name string) bool {

@@ -39,7 +39,7 @@ func (q *Query) open(say Say) (*wanted, error) {
 		w.binary.File().Progress = q.Loading
 		err = q.describe(say, w.binary)
 	}
-	if err == nil && !w.binary.KnownLayout() {
+	if err == nil && !w.binary.Internals().KnownLayout() {
 		_, version := w.binary.GoVersion()
 		say("%s: ftgo does not know where %s keeps types and inlined calls: it does not show what interfaces hold, "+
 			"and, without debug information, neither other values nor functions that were inlined", q.Binary, version)

@@ -76,7 +76,7 @@ func (m *memory) DynamicType(addr uint64) *gotype.Type {
 	addr -= m.bias
 	t, known := m.types[addr]
 	if !known {
-		t, _ = m.binary.RuntimeType(addr)
+		t, _ = m.binary.Internals().RuntimeType(addr)
 		if m.binary.File().Loaded(addr) { // one that can't be read is remembered, too, but not what is no address in the file
 			m.types[addr] = t
 		}
@@ -85,7 +85,7 @@ func (m *memory) DynamicType(addr uint64) *gotype.Type {
 }
 
 func (m *memory) ItabType(itab uint64) (addr uint64, ok bool) {
-	addr, ok = m.binary.ItabType(itab - m.bias)
+	addr, ok = m.binary.Internals().ItabType(itab - m.bias)
 	return addr + m.bias, ok
 }
 

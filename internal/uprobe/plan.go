@@ -144,7 +144,7 @@ type Options struct {
 // safely are in Plan.Skipped. Events are in the order that [tracefs.Start] wants:
 // what begins calls, what ends them, and the runtime probes of goroutines' ends.
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
-	p := &Plan{Binary: b, Processor: b.Processor(), Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded, Regroups: opt.Regroups}
+	p := &Plan{Binary: b, Processor: b.File().Processor, Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded, Regroups: opt.Regroups}
 	_, p.BySP = b.Lookup("__morestack")
 	sites := 0
 	for _, point := range opt.Points {

@@ -43,7 +43,7 @@ type planner struct {
 
 func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 	minor, _ := p.Binary.GoVersion()
-	processor := p.Binary.Processor()
+	processor := p.Binary.File().Processor
 	c := &planner{
 		plan: p, features: on, machine: processor.Machine(), conv: processor.Go(minor, false), abi0: processor.Go(minor, true),
 		nonce: nonce, limit: 1, open: make(map[shape]int),
@@ -55,7 +55,7 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 	}
 	var err error
 	if minor > 0 && p.identifies() {
-		c.goid, c.stackLo, c.stackHi, err = p.Binary.Layout()
+		c.goid, c.stackLo, c.stackHi, err = p.Binary.Internals().Layout()
 	}
 	return c, err
 }

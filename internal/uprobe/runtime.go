@@ -28,7 +28,7 @@ type runtimeProbe struct {
 	kind Kind
 	id   identity
 	name string
-	at   func(*offsets.Code) ([]offsets.Site, error)
+	at   func(*offsets.Binary, *offsets.Func) ([]offsets.Site, error)
 }
 
 // addRuntime adds runtime probes: all of them, or none if any can't be.
@@ -39,11 +39,8 @@ func (c *planner) addRuntime(fn int, probes ...runtimeProbe) error {
 		if !ok {
 			return fmt.Errorf("no %s", p.name)
 		}
-		code, err := c.plan.Binary.Decode(f)
-		if err == nil {
-			found[i], err = p.at(code)
-		}
-		if err != nil {
+		var err error
+		if found[i], err = p.at(c.plan.Binary, f); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
@@ -62,12 +59,13 @@ func (c *planner) has(name string) bool {
 }
 
 // atSites is where calls begin and end, as far as pick takes it.
-func atSites(pick func(*offsets.Sites) []offsets.Site) func(*offsets.Code) ([]offsets.Site, error) {
-	return func(code *offsets.Code) ([]offsets.Site, error) {
-		if code.Unprobed != nil {
-			return nil, code.Unprobed
+func atSites(pick func(*offsets.Sites) []offsets.Site) func(*offsets.Binary, *offsets.Func) ([]offsets.Site, error) {
+	return func(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, error) {
+		sites, err := b.Sites(f)
+		if err != nil {
+			return nil, err
 		}
-		if picked := pick(code.Sites); len(picked) > 0 {
+		if picked := pick(sites); len(picked) > 0 {
 			return picked, nil
 		}
 		return nil, errors.New("no such site")
@@ -99,12 +97,12 @@ func (c *planner) gogo() (f *offsets.Func, ok bool) {
 }
 
 // atGogo is where gogo is called.
-func (c *planner) atGogo(code *offsets.Code) ([]offsets.Site, error) {
+func (c *planner) atGogo(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, error) {
 	gogo, ok := c.gogo()
 	if !ok {
 		return nil, errors.New("no runtime.gogo")
 	}
-	calls, err := code.CallsOf(gogo)
+	calls, err := b.Internals().CallsOf(f, gogo)
 	if err == nil && len(calls) == 0 {
 		err = errors.New("no call of runtime.gogo")
 	}
@@ -113,10 +111,10 @@ func (c *planner) atGogo(code *offsets.Code) ([]offsets.Site, error) {
 
 // atStatus is the entry of casgstatus. Up to 1.20 it begins with a SUB, which is single-stepped;
 // then it is a jump that the kernel emulates, if there is one.
-func (c *planner) atStatus(code *offsets.Code) ([]offsets.Site, error) {
-	sites, err := atEntry(code)
+func (c *planner) atStatus(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, error) {
+	sites, err := atEntry(b, f)
 	if err == nil && !c.emulated(sites[0]) {
-		if jump, err := code.FirstBranch(); err == nil && c.emulated(jump) {
+		if jump, err := b.Internals().FirstBranch(f); err == nil && c.emulated(jump) {
 			sites[0] = jump
 		}
 	}
@@ -170,7 +168,7 @@ const FirstFollowed = 15
 // coroutines (runtime/proc.go and coro.go, Go 1.15 to 1.26). It reports whether the binary has it.
 func (c *planner) addCreation() bool {
 	minor, _ := c.plan.Binary.GoVersion()
-	m, curg, known := c.plan.Binary.Running()
+	m, curg, known := c.plan.Binary.Internals().Running()
 	if c.m, c.curg = m, curg; minor < FirstFollowed || !known || !c.features.Memory {
 		return false
 	}
@@ -240,7 +238,7 @@ func (c *planner) addSchedProbes() error {
 	case len(probes) > 2 && !hasGogo:
 		return fmt.Errorf("%w of %s: no runtime.gogo", ErrNoSched, version)
 	}
-	offset, names, known := c.plan.Binary.WaitReason()
+	offset, names, known := c.plan.Binary.Internals().WaitReason()
 	if !known {
 		return fmt.Errorf("%w of %s: where it has the reasons why goroutines wait is not known", ErrNoSched, version)
 	}

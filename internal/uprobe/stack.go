@@ -45,7 +45,7 @@ func stackArgs(frames *arch.Frames, depth int, arrays bool) []tracefs.Arg {
 // framesOf is how frames of a binary lie on the stack.
 func framesOf(b *offsets.Binary) *arch.Frames {
 	minor, _ := b.GoVersion()
-	return b.Processor().Frames(minor)
+	return b.File().Processor.Frames(minor)
 }
 
 // StackArgs is what an event fetches for so many callers, for who wants to know how much
@@ -131,7 +131,7 @@ func (c *Callers) site(pc uint64) callSite {
 	}
 	if f, ok := c.binary.FuncAt(pc - 1); ok {
 		s.ok, s.root = true, roots[f.Name]
-		s.size, s.sized, s.bare = c.binary.LinkAt(pc - 1)
+		s.size, s.sized, s.bare = c.binary.Internals().LinkAt(pc - 1)
 		c.calls[pc] = s // no more of them than the file has; of words that are no addresses there is no end
 	}
 	return s

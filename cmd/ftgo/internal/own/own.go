@@ -106,7 +106,7 @@ func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Opti
 		opt.Values = func(fn *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
 			switch fn.Name {
 			case f.Fetched.Name:
-				v.Entry = wordsAt(b.Processor().Machine().SP.Fetch(), fetchedWords)
+				v.Entry = wordsAt(b.File().Processor.Machine().SP.Fetch(), fetchedWords)
 			case f.Faulty.Name:
 				v.Entry = wordsAt(firstArg(b), faultyWords)
 			}
@@ -140,7 +140,7 @@ func wordsAt(address string, words int) *capture.Capture {
 // firstArg is the fetcharg of a function's first argument, where calls begin.
 func firstArg(b *offsets.Binary) string {
 	minor, _ := b.GoVersion()
-	p := b.Processor()
+	p := b.File().Processor
 	return p.Go(minor, false).Arg(p.Machine().SP, 0)
 }
 

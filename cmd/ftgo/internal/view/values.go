@@ -209,7 +209,7 @@ func (o *operands) check(e where.Expr, entries string) (where.Expr, error) {
 		if o.side(path) != nil || builtins[path] != nil || path == "stack" && o.stack {
 			return c, false
 		}
-		c.Type, c.Num, ok = o.binary.Constant(path, symname.Split(o.f.Name).Package)
+		c.Type, c.Num, ok = o.binary.Internals().Constant(path, symname.Split(o.f.Name).Package)
 		return c, ok
 	})
 	err := e.Check(func(path string) (*gotype.Type, error) {

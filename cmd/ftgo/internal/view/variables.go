@@ -158,7 +158,7 @@ func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest stri
 		}
 		name = name[:cut]
 	}
-	known, kerr := b.StaticVariables()
+	known, kerr := b.Internals().StaticVariables()
 	if kerr != nil {
 		return v, "", cli.Nothing("%v", kerr)
 	}
