@@ -97,11 +97,7 @@ func TestWrappers(t *testing.T) {
 var shapes = regexp.MustCompile(`\[(go\.shape\.[a-z]+(_0)?|\.\.\.)\]`)
 
 func TestSpellOut(t *testing.T) {
-	b, err := offsets.Open(fixture.Build(t, "lines"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openBinary(t, fixture.Build(t, "lines"))
 	for text, want := range map[string]string{
 		"store.put": "main.store.put", "mallocgc": "runtime.mallocgc", "(*store).put": "main.store.put", "store.nosuch": "store.nosuch",
 		"atomic.Int32.Store": "internal/runtime/atomic.Int32.Store", "godebug.(*Setting).*Val*": "internal/godebug.(*Setting).*Val*",

@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -31,11 +30,7 @@ func described(t *testing.T, path, root string) (found bool, said string) {
 // describedWithin gives debuginfod-find a limit.
 func describedWithin(t *testing.T, limit time.Duration, path, root string) (found bool, said string) {
 	t.Helper()
-	b, err := offsets.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openBinary(t, path)
 	var text strings.Builder
 	(&search{root: root, limit: limit, say: func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }}).describe(b)
 	f, _ := b.Lookup("main.lookup")

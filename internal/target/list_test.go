@@ -3,17 +3,12 @@ package target
 import (
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestListSameName: static functions of C and assembly may share a name.
 func TestListSameName(t *testing.T) {
-	b, err := offsets.Open(fixture.Build(t, "lines"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openBinary(t, fixture.Build(t, "lines"))
 	once, ok := b.Lookup("main.once")
 	if !ok {
 		t.Fatal("no main.once")

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -101,11 +100,7 @@ func FuzzParseSite(f *testing.F) {
 }
 
 func TestResolveSite(t *testing.T) {
-	b, err := offsets.Open(fixture.Build(t, "lines"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openBinary(t, fixture.Build(t, "lines"))
 	marks := fixture.Marks(t, "store.go")
 	said := ""
 	say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }

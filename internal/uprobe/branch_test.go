@@ -35,19 +35,7 @@ func TestBranchForEntry(t *testing.T) {
 		{"branch, on that kernel", target, "main.branchFirst", Options{Features: old}, true, true},
 	} {
 		t.Run(tt.scenario, func(t *testing.T) {
-			b, err := offsets.Open(tt.path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer b.Close()
-			f, ok := b.Lookup(tt.fn)
-			if !ok {
-				t.Fatal("no such function")
-			}
-			p, err := New(b, []*offsets.Func{f}, tt.opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := planIn(t, open(t, tt.path), tt.opt, tt.fn)
 			s := p.Funcs[0].Sites
 			if s.Branch == nil || s.Intact != tt.intact {
 				t.Fatalf("branch %v, intact %v", s.Branch, s.Intact)

@@ -3,7 +3,6 @@ package uprobe
 import (
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -19,17 +18,9 @@ func TestFollow(t *testing.T) {
 				variants = append(variants, []string{"-gcflags=all=-N -l"}, []string{"-buildmode=pie"})
 			}
 			for _, flags := range variants {
-				b, err := offsets.Open(fixture.BuildWith(t, version, "nest", flags...))
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer b.Close()
-				f, _ := b.Lookup("main.fact")
+				b := open(t, fixture.BuildWith(t, version, "nest", flags...))
 				for _, follow := range []bool{true, false} {
-					p, err := New(b, []*offsets.Func{f}, Options{Mode: Latency, Features: modern, Follow: follow})
-					if err != nil {
-						t.Fatal(err)
-					}
+					p := planIn(t, b, Options{Mode: Latency, Features: modern, Follow: follow}, "main.fact")
 					for name, in := range map[string]bool{"runtime.bgsweep": true, "runtime.forcegchelper": true, "main.fact": false, "main.main": false, "runtime.corostart": false} {
 						if f, ok := b.Lookup(name); ok && p.InRuntime(f.Addr) != (in && p.Follows) {
 							t.Errorf("%v: %s is the runtime's: %v", flags, name, !in)

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -28,19 +27,8 @@ func TestSchedArm64(t *testing.T) {
 		{fixture.Current, byRegisters, "g=%x0 id=+152(%x0)", "g=%x0 id=+152(%x0) by=+184(+48(%x28))", false},
 	} {
 		t.Run(c.version, func(t *testing.T) {
-			b, err := offsets.Open(fixture.BuildFor(t, "arm64", c.version, "sched"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer b.Close()
-			f, ok := b.Lookup("main.mixed")
-			if !ok {
-				t.Fatal("no main.mixed")
-			}
-			p, err := New(b, []*offsets.Func{f}, Options{Mode: Latency, Features: modern, Sched: true, Threads: true, Follow: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := open(t, fixture.BuildFor(t, "arm64", c.version, "sched"))
+			p := planIn(t, b, Options{Mode: Latency, Features: modern, Sched: true, Threads: true, Follow: true}, "main.mixed")
 			if p.ByStack || !p.Sched || !p.Threads || !p.Follows {
 				t.Errorf("by stack %v, scheduler %v, threads %v, followed %v", p.ByStack, p.Sched, p.Threads, p.Follows)
 			}

@@ -13,14 +13,18 @@ import (
 
 var modern = tracefs.Features{Memory: true, Instances: true, Append: true, PushEmulated: true}
 
-func planOf(t *testing.T, opt Options, names ...string) *Plan {
+func open(t *testing.T, path string) *offsets.Binary {
 	t.Helper()
-	b, err := offsets.Open(fixture.Build(t, "exact"))
+	b, err := offsets.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
-	var funcs []*offsets.Func
+	return b
+}
+
+func lookup(t *testing.T, b *offsets.Binary, names ...string) (funcs []*offsets.Func) {
+	t.Helper()
 	for _, n := range names {
 		f, ok := b.Lookup(n)
 		if !ok {
@@ -28,7 +32,17 @@ func planOf(t *testing.T, opt Options, names ...string) *Plan {
 		}
 		funcs = append(funcs, f)
 	}
-	p, err := New(b, funcs, opt)
+	return funcs
+}
+
+func planOf(t *testing.T, opt Options, names ...string) *Plan {
+	t.Helper()
+	return planIn(t, open(t, fixture.Build(t, "exact")), opt, names...)
+}
+
+func planIn(t *testing.T, b *offsets.Binary, opt Options, names ...string) *Plan {
+	t.Helper()
+	p, err := New(b, lookup(t, b, names...), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,11 +160,7 @@ func TestSitesAreOfTheirFunctions(t *testing.T) {
 }
 
 func TestLargePlansAreSplit(t *testing.T) {
-	b, err := offsets.Open(fixture.Build(t, "exact"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := open(t, fixture.Build(t, "exact"))
 	c, err := newPlanner(&Plan{Binary: b}, modern, "0123456789abcd")
 	if err != nil {
 		t.Fatal(err)

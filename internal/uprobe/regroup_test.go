@@ -11,11 +11,7 @@ import (
 // TestRegroups: in a plan whose functions come and go, runtime probes share no event with any of them, and
 // a function shares its events with no more than so many.
 func TestRegroups(t *testing.T) {
-	b, err := offsets.Open(fixture.Build(t, "exact"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := open(t, fixture.Build(t, "exact"))
 	all := b.Funcs()
 	var funcs []*offsets.Func
 	for i := range all {

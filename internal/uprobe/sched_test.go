@@ -6,24 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
-
-// schedPlan plans the probing of a function of a target with its scheduler's.
-func schedPlan(t *testing.T, target, function string) (*Plan, error) {
-	t.Helper()
-	b, err := offsets.Open(target)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
-	f, ok := b.Lookup(function)
-	if !ok {
-		t.Fatalf("no %s", function)
-	}
-	return New(b, []*offsets.Func{f}, Options{Mode: Latency, Features: modern, Sched: true})
-}
 
 // TestSched: the scheduler is probed where the kernel emulates the instruction, in every
 // version that keeps arguments in registers.
@@ -35,10 +19,7 @@ func TestSched(t *testing.T) {
 				variants = append(variants, []string{"-gcflags=all=-N -l"})
 			}
 			for _, flags := range variants {
-				p, err := schedPlan(t, fixture.BuildWith(t, version, "sched", flags...), "main.mixed")
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := planIn(t, open(t, fixture.BuildWith(t, version, "sched", flags...)), Options{Mode: Latency, Features: modern, Sched: true}, "main.mixed")
 				code, err := os.ReadFile(p.Binary.File().Path())
 				if err != nil {
 					t.Fatal(err)
@@ -76,7 +57,8 @@ func TestSchedRefusals(t *testing.T) {
 		{fixture.BuildWith(t, "1.9.7", "exact"), "main.main", "can't follow goroutines of go1.9.7: the scheduler is known from Go 1.11 on"},
 		{fixture.Compile(t, "gcc", "c/asks.c", "-O1"), "ask", "can't follow goroutines: not a Go program"},
 	} {
-		if _, err := schedPlan(t, c.target, c.function); !errors.Is(err, ErrNoSched) || !strings.Contains(err.Error(), c.want) {
+		b := open(t, c.target)
+		if _, err := New(b, lookup(t, b, c.function), Options{Mode: Latency, Features: modern, Sched: true}); !errors.Is(err, ErrNoSched) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
