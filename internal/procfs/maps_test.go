@@ -9,20 +9,15 @@ import (
 )
 
 func TestParseMappings(t *testing.T) {
-	got, err := parseMappings("00400000-0042a000 r-xp 00001000 fe:00 1234      /bin/with blank\n7f0000000000-7f0000001000 r--p 00000000 00:00 0\n", "x")
-	if want := []Mapping{{0x400000, 0x42a000, 0x1000, 1234, "fe:00", "/bin/with blank"}}; err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, %v; want %v", got, err, want)
+	const text = "00001000-2000 r-xp 00001000 fe:00 1234      /bin/with blank\n2000-3000 ---p 00000000 00:00 0\n3000-4000 rw-p 00000000 00:00 0 [heap]\n"
+	program := Mapping{0x1000, 0x2000, 0x1000, 1234, "fe:00", "/bin/with blank"}
+	for permission, want := range map[string][]Mapping{"x": {program}, "r": {program, {0x3000, 0x4000, 0, 0, "00:00", ""}}} {
+		if got, err := parseMappings(text, permission); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v, %v; want %v", permission, got, err, want)
+		}
 	}
 	if _, err := parseMappings("x-y r-xp 0 a b c\n", "x"); err == nil {
 		t.Error("nonsense was accepted")
-	}
-}
-
-func TestParseReadableMappings(t *testing.T) {
-	const text = "1000-2000 r-xp 00001000 fe:00 1234 /bin/with blank\n2000-3000 ---p 00000000 00:00 0\n3000-4000 rw-p 00000000 00:00 0 [heap]\n"
-	got, err := parseMappings(text, "r")
-	if want := []Mapping{{0x1000, 0x2000, 0x1000, 1234, "fe:00", "/bin/with blank"}, {0x3000, 0x4000, 0, 0, "00:00", ""}}; err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, %v; want %v", got, err, want)
 	}
 }
 

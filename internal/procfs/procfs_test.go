@@ -179,9 +179,3 @@ func TestWaiting(t *testing.T) {
 		t.Errorf("threads %v, of which a share of %v waited", b.threads(), b.Waited())
 	}
 }
-
-func BenchmarkRunning(b *testing.B) {
-	for range b.N {
-		Running("/proc/self/exe")
-	}
-}

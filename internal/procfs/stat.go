@@ -19,9 +19,8 @@ type Stat struct {
 	Parent, Threads int
 	// Ending is whether the first thread has begun to end, or has ended.
 	Ending bool
-	// CPU is the time that all threads have used, System what they have used of it in the kernel, in
-	// steps of a [Tick].
-	CPU, System time.Duration
+	// CPU is the time that all threads have used, in steps of a [Tick].
+	CPU time.Duration
 	// Started is when, in ticks after boot: it tells processes of one number apart.
 	Started uint64
 }
@@ -64,7 +63,6 @@ func parseStat(line string) (stat Stat, err error) {
 		Parent:  int(number(4)),
 		Ending:  number(9)&exiting != 0,
 		CPU:     time.Duration(number(14)+number(15)) * Tick, // utime, stime
-		System:  time.Duration(number(15)) * Tick,
 		Threads: int(number(20)),
 		Started: number(22),
 	}

@@ -10,7 +10,7 @@ import (
 const behind = " 1 1 0 -1 4194560 10 0 0 0 250 50 0 0 20 0 3 0 8833 2433024 182\n"
 
 func TestParseStat(t *testing.T) {
-	good := Stat{State: "S", Parent: 42, Threads: 3, CPU: 3 * time.Second, System: 500 * time.Millisecond, Started: 8833}
+	good := Stat{State: "S", Parent: 42, Threads: 3, CPU: 3 * time.Second, Started: 8833}
 	ending := good
 	ending.Ending = true
 	for name, c := range map[string]struct {

@@ -49,7 +49,7 @@ func (l libraries) resolve(name string, pid int) (path string, file *os.File, er
 		return name, nil, nil
 	}
 	if pid > 0 {
-		return memory{filepath.Join(l.root, "proc", fmt.Sprint(pid)), pid}.find(name)
+		return findMapped(name, pid, filepath.Join(l.root, "proc", fmt.Sprint(pid)))
 	}
 	path, err = l.installed(name)
 	if path != "" || err != nil {

@@ -13,23 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memory is what a process has mapped; proc is its folder.
-type memory struct {
-	proc string
-	pid  int
-}
-
 // mappedIdentity is a mapped file's device and inode as maps has them.
 func mappedIdentity(m procfs.Mapping) string { return fmt.Sprintf("%s %d", m.Device, m.Inode) }
 
-// find opens the file of that name. It is the one that is mapped, whatever its path names
-// now: /proc/PID/maps spells a newline "\012", which may be in another file's name, files are
+// findMapped opens the file of that name that a process has mapped, which /proc has a folder of. It is the one that is
+// mapped, whatever its path names now: /proc/PID/maps spells a newline "\012", which may be in another file's name, files are
 // replaced, and symbolic links of a container lead elsewhere on the outside.
-func (m memory) find(name string) (path string, file *os.File, err error) {
+func findMapped(name string, pid int, proc string) (path string, file *os.File, err error) {
 	found := make(map[string]procfs.Mapping) // by path, without that it was deleted
-	all, err := procfs.MappedFiles(m.proc)
+	all, err := procfs.MappedFiles(proc)
 	if err != nil {
-		return "", nil, fmt.Errorf("find %q in process %d: %w", name, m.pid, err)
+		return "", nil, fmt.Errorf("find %q in process %d: %w", name, pid, err)
 	}
 	for _, at := range all {
 		path, _ := procfs.CutDeleted(at.Path)
@@ -43,40 +37,40 @@ func (m memory) find(name string) (path string, file *os.File, err error) {
 	}
 	chosen, ok := found[path]
 	if !ok {
-		chosen, ok = m.linked(all, name)
+		chosen, ok = linkedMapping(proc, all, name)
 	}
 	if !ok {
-		return "", nil, fmt.Errorf("find %q: process %d has no such file mapped", name, m.pid)
+		return "", nil, fmt.Errorf("find %q: process %d has no such file mapped", name, pid)
 	}
-	if file, err = m.open(chosen); err != nil {
-		return "", nil, fmt.Errorf("find %q in process %d: %w", name, m.pid, err)
+	if file, err = openMapped(proc, chosen); err != nil {
+		return "", nil, fmt.Errorf("find %q in process %d: %w", name, pid, err)
 	}
-	return m.shown(chosen, file), file, nil
+	return shownPath(proc, chosen, file), file, nil
 }
 
-// paths are where a file may be found: as the process sees it, and, of one that has another
+// mappedPaths are where a file may be found: as the process sees it, and, of one that has another
 // root within ours (chroot(2)), as we do.
-func (m memory) paths(at procfs.Mapping) [2]string {
+func mappedPaths(proc string, at procfs.Mapping) [2]string {
 	path, _ := procfs.CutDeleted(at.Path)
-	return [2]string{filepath.Join(m.proc, "root", path), path}
+	return [2]string{filepath.Join(proc, "root", path), path}
 }
 
-// shown is a path of the file, or, where those are of another file or of none, the link.
-func (m memory) shown(at procfs.Mapping, file *os.File) string {
+// shownPath is a path of the file, or, where those are of another file or of none, the link.
+func shownPath(proc string, at procfs.Mapping, file *os.File) string {
 	mapped, err := file.Stat()
-	for _, path := range m.paths(at) {
+	for _, path := range mappedPaths(proc, at) {
 		if named, nerr := os.Stat(path); err == nil && nerr == nil && os.SameFile(named, mapped) {
 			return path
 		}
 	}
-	return filepath.Join(m.proc, at.Link())
+	return filepath.Join(proc, at.Link())
 }
 
-// linked finds a file that a symbolic link of that name beside it leads to: libc.so.6 to
+// linkedMapping finds a file that a symbolic link of that name beside it leads to: libc.so.6 to
 // libc-2.31.so.
-func (m memory) linked(all []procfs.Mapping, name string) (found procfs.Mapping, ok bool) {
+func linkedMapping(proc string, all []procfs.Mapping, name string) (found procfs.Mapping, ok bool) {
 	for _, at := range all {
-		for _, path := range m.paths(at) {
+		for _, path := range mappedPaths(proc, at) {
 			to, err := os.Readlink(filepath.Join(filepath.Dir(path), name))
 			if err == nil && filepath.Base(to) == filepath.Base(path) {
 				return at, true
@@ -86,12 +80,12 @@ func (m memory) linked(all []procfs.Mapping, name string) (found procfs.Mapping,
 	return found, false
 }
 
-// open opens what is mapped. Where the link may not be followed, which takes CAP_SYS_ADMIN, or
+// openMapped opens what is mapped. Where the link may not be followed, which takes CAP_SYS_ADMIN, or
 // is not there (Linux before 4.3, without CONFIG_CHECKPOINT_RESTORE), the file is looked for
 // under its path, as the process would find it.
-func (m memory) open(at procfs.Mapping) (*os.File, error) {
+func openMapped(proc string, at procfs.Mapping) (*os.File, error) {
 	path, deleted := procfs.CutDeleted(at.Path)
-	file, err := os.OpenFile(filepath.Join(m.proc, at.Link()), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := os.OpenFile(filepath.Join(proc, at.Link()), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err == nil {
 		// Other memory may have come to be there.
 		if name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", file.Fd())); err == nil {
@@ -103,7 +97,7 @@ func (m memory) open(at procfs.Mapping) (*os.File, error) {
 		return nil, fmt.Errorf("%q was mapped, and is no more", path)
 	}
 	if !deleted {
-		file, _, err = procfs.OpenBelow(filepath.Join(m.proc, "root"), path)
+		file, _, err = procfs.OpenBelow(filepath.Join(proc, "root"), path)
 	}
 	if err != nil {
 		return nil, err
