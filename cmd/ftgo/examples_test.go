@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -160,7 +159,7 @@ func TestKernelExamples(t *testing.T) {
 
 // TestExamplePages: each command has a page of its own.
 func TestExamplePages(t *testing.T) {
-	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+	for _, c := range allCommands() {
 		if c.Name == "help" || c.Name == "version" {
 			continue
 		}

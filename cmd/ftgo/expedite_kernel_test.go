@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -29,7 +30,7 @@ func TestKernelExpedite(t *testing.T) {
 	if now() != "0" {
 		t.Skipf("%s is set by somebody", rcuExpedited)
 	}
-	single := func(e *env) {
+	single := func(e *session.Env) {
 		e.Adjust = func(f tracefs.Features) tracefs.Features { f.Append = false; return f }
 	}
 	target := fixture.Build(t, "exact")

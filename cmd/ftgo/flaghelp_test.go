@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -23,11 +22,11 @@ func TestHelpWidth(t *testing.T) {
 		}
 	}
 	var text bytes.Buffer
-	if err := help(&text, commands(newEnv(io.Discard, io.Discard))); err != nil {
+	if err := help(&text, allCommands()); err != nil {
 		t.Fatal(err)
 	}
 	check("ftgo help", text.String(), cli.PlainWidth)
-	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+	for _, c := range allCommands() {
 		check("ftgo help "+c.Name, ftgo(t, "help", c.Name).stdout, cli.PlainWidth)
 		if flags := c.Flags(); flags != nil {
 			for _, width := range []int{52, 60, 100, 200} {
@@ -48,7 +47,7 @@ func TestHeadings(t *testing.T) {
 		}
 	}
 	seen := make(map[string]bool)
-	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+	for _, c := range allCommands() {
 		flags := c.Flags()
 		if flags == nil {
 			continue

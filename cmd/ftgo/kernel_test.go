@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -40,7 +41,7 @@ func TestKernelCountIsExact(t *testing.T) {
 func TestKernelJumpEntries(t *testing.T) {
 	fixture.NeedLong(t)
 	tracetest.Kernel(t)
-	noPush := func(e *env) {
+	noPush := func(e *session.Env) {
 		e.Adjust = func(f tracefs.Features) tracefs.Features { f.PushEmulated = false; return f }
 	}
 	for _, command := range []string{"probe", "count"} {
@@ -61,7 +62,7 @@ func TestKernelJumpEntries(t *testing.T) {
 func TestKernelOneSiteAnEvent(t *testing.T) {
 	fixture.NeedLong(t)
 	tracetest.Kernel(t)
-	single := func(e *env) {
+	single := func(e *session.Env) {
 		e.Adjust = func(f tracefs.Features) tracefs.Features { f.Append, f.PushEmulated = false, false; return f }
 	}
 	patterns := []string{"main.catch", "main.upper", "main.middle", "main.lower", "main.returns"}
@@ -162,7 +163,7 @@ func TestKernelMaxLost(t *testing.T) {
 	var out strings.Builder
 	e := newEnv(&out, &out)
 	e.BufferKB = 8
-	if code := e.run(t.Context(), []string{"probe", "--max-lost", "0", target, "main.framed", "main.leaf", "--", target, "-n", "20011"}); code != cli.ExitLost {
+	if code := runCommand(t.Context(), e, []string{"probe", "--max-lost", "0", target, "main.framed", "main.leaf", "--", target, "-n", "20011"}); code != cli.ExitLost {
 		t.Errorf("status %d, want %d\n%s", code, cli.ExitLost, out.String())
 	}
 	if r := ftgo(t, "probe", "--max-lost", "0", target, "main.framed", "--", target, "-n", "11"); r.code != 0 {

@@ -36,22 +36,17 @@ func main() {
 	ctx, stop := cli.Interrupted(stderr)
 	e := newEnv(stdout, stderr)
 	e.Lower = doctor.Drop
-	code := e.run(ctx, os.Args[1:])
+	code := runCommand(ctx, e, os.Args[1:])
 	if by := stop(); by != 0 {
 		cli.Die(by)
 	}
 	os.Exit(code)
 }
 
-// execute is the whole command, but for what changes the process: it does what args say and returns the exit status.
-// stdout gets data only, stderr everything else. It ends early when ctx is done, with
-// the probes removed.
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return newEnv(stdout, stderr).run(ctx, args)
-}
-
-func (e *env) run(ctx context.Context, args []string) int {
-	err := e.dispatch(ctx, args)
+// runCommand does what arguments say, and returns the exit status. It ends early when ctx is done, with the
+// probes removed.
+func runCommand(ctx context.Context, e *session.Env, args []string) int {
+	err := dispatch(ctx, e, args)
 	e.RemoveHeld()
 	code, text := cli.ExitStatus(err)
 	if code == cli.ExitKernel && !errors.Is(err, errDoctor) && !errors.Is(err, target.ErrForeign) {
@@ -63,18 +58,16 @@ func (e *env) run(ctx context.Context, args []string) int {
 	return code
 }
 
-// env is what the commands have to work with.
-type env struct{ session.Env }
-
 // readerVar is raw where tests have all events read as pages of the ring buffer.
 const readerVar = "FTGO_READER"
 
-func newEnv(stdout, stderr io.Writer) *env {
+// newEnv is what commands have to work with: stdout gets data only, stderr everything else.
+func newEnv(stdout, stderr io.Writer) *session.Env {
 	same := func(f tracefs.Features) tracefs.Features { return f }
-	return &env{session.Env{Env: cli.Env{Stdout: stdout, Stderr: stderr}, ReadRaw: os.Getenv(readerVar) == "raw", Adjust: same, Own: ownFunctions, Release: releaseName()}}
+	return &session.Env{Env: cli.Env{Stdout: stdout, Stderr: stderr}, ReadRaw: os.Getenv(readerVar) == "raw", Adjust: same, Own: ownFunctions, Release: releaseName()}
 }
 
-func (e *env) dispatch(ctx context.Context, args []string) error {
+func dispatch(ctx context.Context, e *session.Env, args []string) error {
 	if len(args) == 0 {
 		help(e.Stderr, commands(e))
 		return cli.Usage("no command")
@@ -87,7 +80,7 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 	case "--version":
 		args = []string{"version"}
 	case cli.CompleteArg: // no command for people
-		return cli.Complete(&e.Env.Env, commands(e), args[1:])
+		return cli.Complete(&e.Env, commands(e), args[1:])
 	case "demo":
 		if len(args) == 2 && args[1] == workloadArg {
 			_, err := fmt.Fprintln(e.Stdout, runWorkload())
@@ -99,12 +92,12 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 		if !c.Changes {
 			cli.LetEnd() // there is nothing to remove
 		}
-		return c.Main(ctx, &e.Env.Env, all, args[1:])
+		return c.Main(ctx, &e.Env, all, args[1:])
 	}
 	return unknownCommand(e, args[0])
 }
 
-func unknownCommand(e *env, name string) error {
+func unknownCommand(e *session.Env, name string) error {
 	names := func(yield func(string) bool) {
 		for _, c := range commands(e) {
 			if !yield(c.Name) {
@@ -121,10 +114,10 @@ func unknownCommand(e *env, name string) error {
 var helpTexts embed.FS
 
 // commands in the order of the help text.
-func commands(e *env) []*cli.Command {
+func commands(e *session.Env) []*cli.Command {
 	all := []*cli.Command{
 		topCommand(e), probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), listCommand(e),
-		exportCommand(e), scriptCommand(e), reportCommand(e), diffCommand(e), recipeCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(&e.Env.Env),
+		exportCommand(e), scriptCommand(e), reportCommand(e), diffCommand(e), recipeCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(&e.Env),
 		{Name: "version", Summary: "print the version", Plain: func(_ context.Context, args []string) error { return version(e, args) }},
 		{Name: "help", Summary: "show this text, or that of a command", Plain: func(_ context.Context, args []string) error { return helpCommand(e, args) }},
 	}
@@ -145,13 +138,13 @@ func help(w io.Writer, commands []*cli.Command) error {
 	return err
 }
 
-func helpCommand(e *env, args []string) error {
+func helpCommand(e *session.Env, args []string) error {
 	all := commands(e)
 	if len(args) == 0 {
 		return help(e.Stdout, all)
 	}
 	if c := cli.Find(all, args[0]); c != nil && c.Name != "help" {
-		return c.Main(context.Background(), &e.Env.Env, all, []string{"-h"})
+		return c.Main(context.Background(), &e.Env, all, []string{"-h"})
 	}
 	return unknownCommand(e, args[0])
 }
@@ -159,12 +152,12 @@ func helpCommand(e *env, args []string) error {
 // tables says what intervals are for where there are tables.
 const tables = "print a table every `SECONDS`"
 
-func probeCommand(e *env) *cli.Command {
-	o := session.NewOptions(&e.Env, render.Folded, render.Pprof)
+func probeCommand(e *session.Env) *cli.Command {
+	o := session.NewOptions(e, render.Folded, render.Pprof)
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
 		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.DefineExtras, o.DefineWaits, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack"), o.DefineFull, cli.Some("", o.Fetch.Define, "strlen")),
-		Words:  o.Words("probe"),
+		Words:  o.Words,
 		Run: func(ctx context.Context) error {
 			if o.Format == render.Folded || o.Format == render.Pprof {
 				o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
@@ -174,12 +167,12 @@ func probeCommand(e *env) *cli.Command {
 	}
 }
 
-func countCommand(e *env) *cli.Command {
-	o := session.NewOptions(&e.Env)
+func countCommand(e *session.Env) *cli.Command {
+	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "count", Summary: "only count calls, the cheapest way", Changes: true,
 		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.TableFlags.DefineCount, o.DefineFull, cli.Some("", o.Fetch.Define, "strlen")),
-		Words:  o.Words("count"),
+		Words:  o.Words,
 		Run: func(ctx context.Context) error {
 			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
 				return err
@@ -196,14 +189,14 @@ func countCommand(e *env) *cli.Command {
 	}
 }
 
-func traceCommand(e *env) *cli.Command {
-	o := session.NewOptions(&e.Env, render.Chrome)
+func traceCommand(e *session.Env) *cli.Command {
+	o := session.NewOptions(e, render.Chrome)
 	o.Signatures = true
 	return &cli.Command{
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
 		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineExtras, o.CallerFlags.Group("show who called"), o.Lines.Define, o.DefineInside, o.Fetch.Define, o.DefineFull, cli.FullToo("and values of any width"),
 			func(fs *cli.Flags) { fs.Lookup("calls").Usage = "stop after `N` calls, or trees, and show no others" }),
-		Words: o.Words("trace"),
+		Words: o.Words,
 		Run: func(ctx context.Context) error {
 			o.Lines.Live = true
 			v, err := view.NewLines(o.View())
@@ -219,17 +212,17 @@ func traceCommand(e *env) *cli.Command {
 // as it does anything: the monitor's sleep, and the scheduler.
 var defaultAt = []string{"runtime.usleep", "runtime.schedule"}
 
-func watchCommand(e *env) *cli.Command {
-	o := session.NewOptions(&e.Env)
+func watchCommand(e *session.Env) *cli.Command {
+	o := session.NewOptions(e)
 	var at []string
 	return &cli.Command{
 		Name: "watch", Summary: "write package variables as they change", Changes: true,
 		Groups: o.Groups(func(fs *cli.Flags) {
 			fs.StringArrayVar(&at, "at", nil, "read the variables when `FUNC` is called (default runtime.usleep)")
 		}, o.DefineInterval("read the variables every `SECONDS` (default 1 without --at)"), o.Fetch.Define),
-		Words: func(words, program []string) error {
+		Words: func(command string, words, program []string) error {
 			o.Program = program
-			return o.Target.Words("watch", words, false)
+			return o.Target.Words(command, words, false)
 		},
 		Run: func(ctx context.Context) error {
 			wanted := o.Funcs
@@ -245,27 +238,27 @@ func watchCommand(e *env) *cli.Command {
 	}
 }
 
-func scriptCommand(e *env) *cli.Command {
-	o := session.NewOptions(&e.Env)
+func scriptCommand(e *session.Env) *cli.Command {
+	o := session.NewOptions(e)
 	o.Signatures = true
 	return &cli.Command{
 		Name: "script", Summary: "write a shell script that records calls where there is no ftgo",
 		Groups: []cli.Group{
 			o.DefineScript, o.DefineProcesses(&o.Env.Env), binaryOf, o.Target.Define, o.DefineSymbols, cli.Some("", o.DefineRecorder, "buffer", "max-probes"), o.CallerFlags.Group("record who called"), o.Fetch.Define,
 		},
-		Words: o.Words("script"),
+		Words: o.Words,
 		Run:   func(context.Context) error { return o.Script() },
 	}
 }
 
-func reportCommand(e *env) *cli.Command {
-	o := session.NewOptions(&e.Env, render.Folded, render.Pprof, render.Chrome)
+func reportCommand(e *session.Env) *cli.Command {
+	o := session.NewOptions(e, render.Folded, render.Pprof, render.Chrome)
 	o.Signatures = true
 	table, lines := o.TableFlags.Define, o.Lines.Define
 	return &cli.Command{
 		Name: "report", Summary: "show recordings and JSON, or what several add up to",
 		Groups: []cli.Group{
-			o.DefineReport, o.DefineSymbols, o.Output.Define, o.DefineFull, cli.FullToo("and values of any width"), o.Talk.Define, cli.Some("", o.DefineRecorder, "max-lost"),
+			o.DefineReport, o.DefineSymbols, o.Output.Define, o.DefineFull, cli.FullToo("and values of any width"), o.DefineQuiet, cli.Some("", o.DefineRecorder, "max-lost"),
 			cli.Some("probe, count: ", table, "top", "sort", "by", "sum"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
 			cli.Some("trace: ", o.DefineRun, "calls"),
 			cli.Some("trace: ", lines, "where", "errors", "min", "slow", "goid", "tree", "depth", "timestamp", "format"),
@@ -276,11 +269,11 @@ func reportCommand(e *env) *cli.Command {
 	}
 }
 
-func diffCommand(e *env) *cli.Command {
-	d := session.NewDiff(&e.Env)
+func diffCommand(e *session.Env) *cli.Command {
+	d := session.NewDiff(e)
 	return &cli.Command{
 		Name: "diff", Summary: "compare runs: which functions changed",
-		Groups: []cli.Group{d.Define, d.Output.Define, d.DefineFull, d.Talk.Define},
+		Groups: []cli.Group{d.Define, d.Output.Define, d.DefineFull, d.DefineQuiet},
 		Words:  d.Files,
 		Run:    d.Run,
 	}
@@ -289,7 +282,7 @@ func diffCommand(e *env) *cli.Command {
 // workloadArg makes ftgo be the demo's program.
 const workloadArg = "run-the-workload-of-the-demo"
 
-func demoCommand(e *env) *cli.Command {
+func demoCommand(e *session.Env) *cli.Command {
 	c := probeCommand(e)
 	self, err := os.Executable()
 	words := c.Words
@@ -298,8 +291,8 @@ func demoCommand(e *env) *cli.Command {
 		args = append(append([]string{"--hist"}, args...), self)
 		return append(append(args, workloadFuncs...), "--", self, "demo", workloadArg)
 	}
-	c.Words = func(args, program []string) error {
-		if err := cmp.Or(err, words(args, program)); err != nil {
+	c.Words = func(command string, args, program []string) error {
+		if err := cmp.Or(err, words(command, args, program)); err != nil {
 			return err
 		}
 		if args[0] != self {
@@ -310,8 +303,8 @@ func demoCommand(e *env) *cli.Command {
 	return c
 }
 
-func cleanCommand(e *env) *cli.Command {
-	o := session.NewOptions(&e.Env)
+func cleanCommand(e *session.Env) *cli.Command {
+	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "clean", Summary: "remove what killed runs left in the kernel", Changes: true,
 		Groups: []cli.Group{cli.Some("", o.DefineRecorder, "no-expedite")},
@@ -319,7 +312,7 @@ func cleanCommand(e *env) *cli.Command {
 	}
 }
 
-func clean(e *env, o *session.Options) error {
+func clean(e *session.Env, o *session.Options) error {
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) {
 		return nil // nothing can be left where nothing could be made
@@ -341,7 +334,7 @@ func clean(e *env, o *session.Options) error {
 // release is the version of what scripts/release has built.
 var release string
 
-func version(e *env, args []string) error {
+func version(e *session.Env, args []string) error {
 	if len(args) > 0 {
 		return cli.Usage("version takes no arguments")
 	}

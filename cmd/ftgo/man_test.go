@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -50,7 +49,7 @@ func manSection(page, name string) string {
 func TestManPages(t *testing.T) {
 	pages := manPages(t)
 	want := map[string]bool{"": true}
-	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+	for _, c := range allCommands() {
 		if c.Name != "help" && c.Name != "version" {
 			want[c.Name] = true
 		}
@@ -76,7 +75,7 @@ func TestManPages(t *testing.T) {
 			t.Errorf("docs/man has a page for ftgo %s", name)
 		}
 	}
-	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+	for _, c := range allCommands() {
 		if !strings.Contains(pages[""], "\n.It Cm "+c.Name+"\n") {
 			t.Errorf("ftgo.1 has no entry for %s", c.Name)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -18,25 +19,25 @@ import (
 
 // Kernels that today's can be made to stand for.
 var (
-	linux44 = func(e *env) {
+	linux44 = func(e *session.Env) {
 		e.Adjust = func(tracefs.Features) tracefs.Features {
 			return tracefs.Features{Memory: true, Instances: true, EventPID: true}
 		}
 	}
-	linux310 = func(e *env) {
+	linux310 = func(e *session.Env) {
 		e.Adjust = func(tracefs.Features) tracefs.Features { return tracefs.Features{} }
 	}
 )
 
 // ftgoOn is ftgo on another kernel.
-func ftgoOn(t *testing.T, kernel func(*env), args ...string) result {
+func ftgoOn(t *testing.T, kernel func(*session.Env), args ...string) result {
 	t.Helper()
 	var out, err written
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	e := newEnv(&out, &err)
 	kernel(e)
-	code := e.run(ctx, args)
+	code := runCommand(ctx, e, args)
 	return result{code, out.String(), err.String()}
 }
 
@@ -45,14 +46,14 @@ func ftgoOn(t *testing.T, kernel func(*env), args ...string) result {
 func TestKernelFallbacks(t *testing.T) {
 	fixture.NeedLong(t)
 	tracetest.Kernel(t)
-	without := func(clear func(*tracefs.Features)) func(*env) {
-		return func(e *env) {
+	without := func(clear func(*tracefs.Features)) func(*session.Env) {
+		return func(e *session.Env) {
 			e.Adjust = func(f tracefs.Features) tracefs.Features { clear(&f); return f }
 		}
 	}
 	for _, c := range []struct {
 		name   string
-		kernel func(*env)
+		kernel func(*session.Env)
 		raw    bool // only: the other reader has a test of its own
 		// few: an event for each place takes some 40 ms to disarm; or little depends on it.
 		few bool
@@ -129,14 +130,14 @@ func TestKernelWithoutArrays(t *testing.T) {
 		}
 		return b.String()
 	}
-	arrays := func(e *env) {
+	arrays := func(e *session.Env) {
 		e.Adjust = func(f tracefs.Features) tracefs.Features { f.Arrays = false; return f }
 	}
 	want := ftgo(t, args...)
 	if strings.Count(shown(want), "main.lookup") != 103 {
 		t.Fatalf("with arrays\n%s%s", shown(want), want.stderr)
 	}
-	for _, kernel := range []func(*env){arrays, linux44} {
+	for _, kernel := range []func(*session.Env){arrays, linux44} {
 		if got := ftgoOn(t, kernel, args...); shown(got) != shown(want) {
 			t.Errorf("without arrays\n%s%s\nwith\n%s%s", shown(got), got.stderr, shown(want), want.stderr)
 		}
@@ -148,13 +149,13 @@ func TestKernelManyEvents(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "exact")
 	for _, c := range []struct {
-		kernel func(*env)
+		kernel func(*session.Env)
 		args   []string
 		want   string
 	}{
 		{linux44, []string{target, "runtime.*"}, "each an event of its own"},
 		{linux44, []string{"--max-probes", "300", target, "runtime.*"}, "more than --max-probes 300"},
-		{func(*env) {}, []string{"--max-probes", "3", target, "main.*"}, "more than --max-probes 3"},
+		{func(*session.Env) {}, []string{"--max-probes", "3", target, "main.*"}, "more than --max-probes 3"},
 	} {
 		r := ftgoOn(t, c.kernel, append([]string{"probe"}, c.args...)...)
 		if r.code != cli.ExitUsage || !strings.Contains(r.stderr, c.want) {

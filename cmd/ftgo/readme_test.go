@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,7 +88,7 @@ func TestCIRunsTheReadme(t *testing.T) {
 // commands, and the exit statuses are those of the code.
 func TestReadmeKnowsTheCommands(t *testing.T) {
 	text := readme(t)
-	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+	for _, c := range allCommands() {
 		if c.Name != "help" && c.Name != "version" && !strings.Contains(text, "| `ftgo "+c.Name) {
 			t.Errorf("README has no row for ftgo %s", c.Name)
 		}
@@ -97,7 +96,7 @@ func TestReadmeKnowsTheCommands(t *testing.T) {
 	for m := range strings.SplitSeq(text, "| `ftgo ") {
 		name, _, _ := strings.Cut(m, " ")
 		name, _, _ = strings.Cut(name, "`")
-		if cli.Find(commands(newEnv(io.Discard, io.Discard)), name) == nil && !strings.HasPrefix(m, "# ftgo") {
+		if cli.Find(allCommands(), name) == nil && !strings.HasPrefix(m, "# ftgo") {
 			t.Errorf("README has a row for ftgo %s", name)
 		}
 	}

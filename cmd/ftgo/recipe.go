@@ -13,11 +13,12 @@ import (
 	"syscall"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/scripts"
 )
 
-func recipeCommand(e *env) *cli.Command {
+func recipeCommand(e *session.Env) *cli.Command {
 	return &cli.Command{
 		Name: "recipe", Summary: "answer what is asked most, or list these questions", Changes: true,
 		Firsts: func() []string { return recipes(scripts.Index) },
@@ -44,7 +45,7 @@ func recipes(list string) (names []string) {
 }
 
 // cook runs a recipe with the user's arguments, and ends with its status.
-func cook(ctx context.Context, e *env, name string, args []string) (err error) {
+func cook(ctx context.Context, e *session.Env, name string, args []string) (err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return err

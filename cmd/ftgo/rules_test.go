@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +12,7 @@ import (
 // some command has together; each has a reason.
 func TestRules(t *testing.T) {
 	flagsBy := make(map[string]*cli.Flags)
-	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+	for _, c := range allCommands() {
 		if c.Plain == nil {
 			flagsBy[c.Name] = c.Flags()
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/schema"
 )
@@ -189,7 +190,7 @@ func readObserved(t *testing.T, text string) observed {
 
 // observeTarget runs a command on a target, which it starts, and returns both views of
 // what happened. Targets count calls of wrappers, too.
-func observeTarget(t *testing.T, e func(*env), command, target string, patterns []string, program ...string) (observed, books, result) {
+func observeTarget(t *testing.T, e func(*session.Env), command, target string, patterns []string, program ...string) (observed, books, result) {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
 	args := append([]string{command, "--wrappers", "-o", "json", "-w", data, target}, patterns...)
@@ -199,7 +200,7 @@ func observeTarget(t *testing.T, e func(*env), command, target string, patterns 
 	if e != nil {
 		e(en)
 	}
-	r := result{code: en.run(t.Context(), args)}
+	r := result{code: runCommand(t.Context(), en, args)}
 	r.stdout, r.stderr = out.String(), errs.String()
 	b, err := os.ReadFile(data)
 	if err != nil {
@@ -242,9 +243,19 @@ func cancelled() context.Context {
 	return ctx
 }
 
+// execute is the whole command, but for what changes the process: it does what args say and returns the exit status.
+// stdout gets data only, stderr everything else. It ends early when ctx is done, with
+// the probes removed.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return runCommand(ctx, newEnv(stdout, stderr), args)
+}
+
+// allCommands are those of nobody in particular.
+func allCommands() []*cli.Command { return commands(newEnv(io.Discard, io.Discard)) }
+
 // flagsOf are the flags of a command; nil if it has none.
 func flagsOf(name string) *cli.Flags {
-	c := cli.Find(commands(newEnv(io.Discard, io.Discard)), name)
+	c := cli.Find(allCommands(), name)
 	if c == nil {
 		return nil
 	}

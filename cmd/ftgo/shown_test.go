@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,7 +36,7 @@ func shownCommands(t *testing.T) map[string][]string {
 		}
 	}
 	var text bytes.Buffer
-	help(&text, commands(newEnv(io.Discard, io.Discard)))
+	help(&text, allCommands())
 	for line := range strings.Lines(text.String()) {
 		command, _, explained := strings.Cut(strings.TrimSpace(line), "   ")
 		if explained && strings.HasPrefix(command, "ftgo ") {
@@ -149,7 +148,7 @@ func TestShownOtherCommands(t *testing.T) {
 // TestShownFlags: flags that pages name are flags of some command.
 func TestShownFlags(t *testing.T) {
 	known := map[string]bool{}
-	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+	for _, c := range allCommands() {
 		if flags := c.Flags(); flags != nil {
 			flags.VisitAll(func(f *cli.Flag) { known[f.Name] = true })
 		}

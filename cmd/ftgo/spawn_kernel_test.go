@@ -20,7 +20,7 @@ func waitLong(t *testing.T, args ...string) result {
 	var out, err written
 	e := newEnv(&out, &err)
 	e.Patience = patience
-	code := e.run(t.Context(), args)
+	code := runCommand(t.Context(), e, args)
 	r := result{code, out.String(), err.String()}
 	if code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)

@@ -7,20 +7,20 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 )
 
-func topCommand(e *env) *cli.Command {
-	o := session.NewOptions(&e.Env)
+func topCommand(e *session.Env) *cli.Command {
+	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "top", Summary: "look through a running program on a full screen", Changes: true,
 		Groups: []cli.Group{
-			o.DefineProcesses(&o.Env.Env), o.Target.Define, o.DefineSymbols, o.Output.Define, o.Talk.Define, o.DefineFull, o.Fetch.Define, cli.Some("", o.DefineRun, "duration", "ready-fd"),
+			o.DefineProcesses(&o.Env.Env), o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineQuiet, o.DefineFull, o.Fetch.Define, cli.Some("", o.DefineRun, "duration", "ready-fd"),
 			o.DefineInterval("show new numbers every `SECONDS` (default 1)"), cli.Some("", o.DefineExtras, "sched"),
 			cli.Some("", o.DefineRecorder, "verbose", "dry-run", "max-lost", "budget", "buffer", "force", "no-expedite", "max-probes"),
 		},
-		Words: func(words, program []string) error {
+		Words: func(command string, words, _ []string) error {
 			if len(words)+len(o.PIDs) == 0 && !o.Scope.Limited() {
 				return nil
 			}
-			return o.Target.Words("top", words, false)
+			return o.Target.Words(command, words, false)
 		},
 		Run: func(ctx context.Context) error { return o.Top(ctx) },
 	}

@@ -32,7 +32,7 @@ func TestKernelTopPanicked(t *testing.T) {
 	default:
 		e := newEnv(os.Stdout, os.Stderr)
 		e.Adjust = func(tracefs.Features) tracefs.Features { panic("broken") }
-		e.run(context.Background(), []string{"top", "-p", pid})
+		runCommand(context.Background(), e, []string{"top", "-p", pid})
 	}
 	target := server(t, fixture.Build(t, "server"))
 	for _, what := range []string{"painting", fmt.Sprint(target.Process.Pid)} {

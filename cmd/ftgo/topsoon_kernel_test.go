@@ -23,7 +23,7 @@ func TestKernelTopSoon(t *testing.T) {
 	if pid := os.Getenv(again); pid != "" {
 		e := newEnv(os.Stdout, os.Stderr)
 		e.First = 1
-		os.Exit(e.run(context.Background(), []string{"top", "-i", "0.2", "--budget", "0", "-p", pid, "main.c0?"}))
+		os.Exit(runCommand(context.Background(), e, []string{"top", "-i", "0.2", "--budget", "0", "-p", pid, "main.c0?"}))
 	}
 	target := startOnDemand(t, fixture.Build(t, "paced"), "-threads", "0")
 	m := newTmux(t)

@@ -168,7 +168,7 @@ func traceValues(t *testing.T, target string, limits ...string) (got, want map[s
 		args = append(args, strings.Replace(a, "--", "-", 1))
 	}
 	var out, errs written
-	code := newEnv(&out, &errs).run(t.Context(), args)
+	code := runCommand(t.Context(), newEnv(&out, &errs), args)
 	text, err := os.ReadFile(data)
 	if code != 0 || err != nil {
 		t.Fatalf("ftgo %s: status %d, %v\n%s", strings.Join(args, " "), code, err, &errs)

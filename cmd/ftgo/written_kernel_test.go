@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -45,7 +46,7 @@ func TestKernelWrittenWhilePlanned(t *testing.T) {
 			t.Run(w.name+" under "+command, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "flood")
 				copyFile(t, flood, path)
-				opened := func(e *env) {
+				opened := func(e *session.Env) {
 					e.Adjust = func(features tracefs.Features) tracefs.Features { // when the file has been opened
 						if out, err := exec.Command("sh", "-ec", w.script, path, exact).CombinedOutput(); err != nil {
 							t.Errorf("%v\n%s", err, out)

@@ -44,7 +44,7 @@ type Command struct {
 	Prepare func(args []string) []string
 	// Words, if set, reads what is no flag, and what stands behind --. A command without it takes
 	// nothing but flags.
-	Words func(words, program []string) error
+	Words func(command string, words, program []string) error
 	// Given, if set, gets what rules are checked by, and Run checks them.
 	Given func(given func(term string) bool)
 	Run   func(ctx context.Context) error
@@ -143,7 +143,7 @@ func (c *Command) read(fs *Flags) error {
 	}
 	switch {
 	case c.Words != nil:
-		return c.Words(words, program)
+		return c.Words(c.Name, words, program)
 	case fs.NArg() > 0:
 		return Usage("%s takes no arguments but flags", c.Name)
 	}

@@ -99,12 +99,9 @@ func IsFile(word string) bool {
 	return strings.Contains(word, "/") && err == nil && info.Mode().IsRegular()
 }
 
-// Talk is the flag that says what is written beside the data.
-type Talk struct{ Env *Env }
-
-// Define defines -q.
-func (t *Talk) Define(fs *Flags) {
-	fs.BoolVarP(&t.Env.Quiet, "quiet", "q", false, "write only errors and losses to standard error")
+// DefineQuiet defines -q.
+func (e *Env) DefineQuiet(fs *Flags) {
+	fs.BoolVarP(&e.Quiet, "quiet", "q", false, "write only errors and losses to standard error")
 }
 
 // Rows are the formats that all commands have.

@@ -25,7 +25,7 @@ func (o *Options) start(ctx context.Context, v run.View, stderr io.Writer, over 
 		Env:      cli.Env{Stdout: io.Discard, Stderr: stderr, Quiet: o.Quiet},
 		BufferKB: o.BufferKB, Adjust: o.Adjust, First: o.First, Own: o.Env.Own, Release: o.Release, Lower: o.Lower, Patience: o.Patience,
 	}
-	o.Env, o.Talk.Env = env, &env.Env
+	o.Env = env
 	ctx, cancel := context.WithCancel(ctx)
 	r := &beside{cancel: cancel, canceled: func() bool { return ctx.Err() != nil }, ended: make(chan struct{})}
 	go func() {

@@ -43,7 +43,7 @@ func (d *Diff) Define(fs *cli.Flags) {
 }
 
 // Files are the arguments: OLD... -- NEW..., or just two.
-func (d *Diff) Files(words, behind []string) error {
+func (d *Diff) Files(_ string, words, behind []string) error {
 	if behind == nil && len(words) == 2 {
 		words, behind = words[:1], words[1:]
 	}

@@ -44,8 +44,8 @@ func (x *ExportFlags) define(o *Options, fs *cli.Flags) {
 }
 
 // Words returns what reads BINARY FUNC..., or with -p just FUNC. Where BINARY is one of a container, it is looked up there when there is one.
-func (x *ExportFlags) Words(o *Options) func(words, program []string) error {
-	return func(words, _ []string) error {
+func (x *ExportFlags) Words(o *Options) func(command string, words, program []string) error {
+	return func(command string, words, _ []string) error {
 		switch {
 		case x.Spans && !x.sends():
 			return cli.Usage("export: --spans needs --otlp URL: spans are sent to a collector")
@@ -54,7 +54,7 @@ func (x *ExportFlags) Words(o *Options) func(words, program []string) error {
 		}
 		scope := &o.Target.Scope
 		if x.Name == "" && !scope.Limited() {
-			return o.Target.Words("export", words, true)
+			return o.Target.Words(command, words, true)
 		}
 		if x.Name == "" {
 			if len(words) == 0 || !path.IsAbs(words[0]) {

@@ -43,7 +43,6 @@ type Options struct {
 	*Env
 	cli.Target
 	cli.Output
-	cli.Talk
 	Span
 	Recorder
 	Extras
@@ -91,7 +90,6 @@ type Extras struct {
 func NewOptions(e *Env, formats ...render.Format) *Options {
 	o := &Options{Env: e}
 	o.Formats = slices.Concat(cli.Rows, formats)
-	o.Talk.Env = &e.Env
 	return o
 }
 
@@ -100,7 +98,7 @@ func NewOptions(e *Env, formats ...render.Format) *Options {
 func (o *Options) Groups(matching cli.Group, more ...cli.Group) []cli.Group {
 	return append([]cli.Group{
 		o.DefineProcesses(&o.Env.Env), o.DefineRun, matching,
-		o.DefineSymbols, o.Output.Define, o.Talk.Define, o.DefineRecorder,
+		o.DefineSymbols, o.Output.Define, o.DefineQuiet, o.DefineRecorder,
 	}, more...)
 }
 
@@ -274,12 +272,10 @@ func (v readyFD) tell() error {
 	return nil
 }
 
-// Words returns what reads BINARY FUNC... -- PROGRAM.
-func (o *Options) Words(command string) func(words, program []string) error {
-	return func(words, program []string) error {
-		o.Program = program
-		return o.Target.Words(command, words, !o.Waits)
-	}
+// Words reads BINARY FUNC... -- PROGRAM.
+func (o *Options) Words(command string, words, program []string) error {
+	o.Program = program
+	return o.Target.Words(command, words, !o.Waits)
 }
 
 // resolve finds the target.
@@ -306,7 +302,7 @@ func (o *Options) View() *view.Options {
 		o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
 	}
 	return &view.Options{
-		Env: o.Talk.Env, Format: o.Format, Full: o.Full, Tables: o.TableFlags, Lines: o.Lines, Fetch: o.Fetch,
+		Env: &o.Env.Env, Format: o.Format, Full: o.Full, Tables: o.TableFlags, Lines: o.Lines, Fetch: o.Fetch,
 		Stack: o.Stack, Every: o.Interval, Calls: o.Calls, Sched: o.Sched, Inside: o.Inside != "", Mixed: o.mixed(),
 		Verbose: o.Verbose, Patience: o.Patience, Whole: o.wholeFilter,
 	}

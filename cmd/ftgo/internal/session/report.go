@@ -26,7 +26,7 @@ import (
 var errNotRecorded = errors.New("not in the recording")
 
 // Files are the arguments of report.
-func (o *Options) Files(words, program []string) error {
+func (o *Options) Files(_ string, words, program []string) error {
 	if len(words) == 0 || program != nil {
 		return cli.Usage("report: takes FILE..., or - for standard input (see ftgo report -h)")
 	}

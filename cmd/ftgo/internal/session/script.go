@@ -49,7 +49,7 @@ func (o *Options) DefineScript(fs *cli.Flags) {
 	cli.Define(fs, &o.Duration, "duration", "d", "let the script stop after `SECONDS` by default", cli.Seconds)
 	fs.StringVarP(&o.File, "output-file", "w", "", "write the script to `FILE` instead of standard output")
 	fs.BoolVar(&o.Force, "force", false, "go on despite patterns that match nothing")
-	fs.BoolVarP(&o.Talk.Env.Quiet, "quiet", "q", false, "write only errors to standard error")
+	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "write only errors to standard error")
 	fs.BoolVar(&o.Errors, "errors", false, "probe: record whether a call's last result was an error")
 	fs.StringVar(&o.Lines.Where, "where", "", "trace: record only calls for which `EXPR` is true")
 	fs.StringVar(&o.Inside, "inside", "", "trace: record only calls that `FUNC` makes, directly or not")
@@ -67,7 +67,7 @@ func (o *Options) DefineReport(fs *cli.Flags) {
 	fs.BoolVar(&o.PerHost, "per-host", false, "show a row for each function of each machine")
 	fs.Check(func(command string) error {
 		for _, pid := range o.PIDs {
-			if _, err := new(target.Scope).Named(o.Talk.Env.Say, strconv.Itoa(pid)); err != nil {
+			if _, err := new(target.Scope).Named(o.Say, strconv.Itoa(pid)); err != nil {
 				return cli.Usage("%s: %v", command, err)
 			}
 		}
