@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ftgo/ftgo/internal/pairing"
 )
@@ -172,18 +173,23 @@ func TestRecordingNoted(t *testing.T) {
 // TestRecordingTornClock: a reading whose digits are of two moments is left out, however
 // close it seems, and whether it comes first or last; a clock that went back is not.
 func TestRecordingTornClock(t *testing.T) {
-	torn := strings.Replace(recorded, "# clock ended 1000 0.000009 1200\n", "# clock ended 1000 0.000009 1200\n# clock ended 1001 0.000001 1001\n", 1)
-	r, err := play(torn)
-	if m := r.moments["ended"]; err != nil || m.ns != 1100 || m.ticks != 9000 || m.width != 200 {
-		t.Errorf("%+v, %v", m, err)
-	}
-	torn = strings.Replace(recorded, "# clock ended 1000 0.000009 1200\n", "# clock ended 1001 0.000001 1001\n# clock ended 1000 0.000009 1200\n", 1)
-	if r, err = play(torn); err != nil || r.moments["ended"].ticks != 9000 {
-		t.Errorf("%+v, %v", r.moments["ended"], err)
-	}
-	torn = strings.Replace(recorded, "# clock ended 1000 0.000009 1200\n", "# clock ended 1000 0.000001 1300\n# clock ended 1000 0.000001 1200\n", 1)
-	if r, err = play(torn); err != nil || r.moments["ended"].ticks != 1000 || r.moments["ended"].ns != 1100 {
-		t.Errorf("%+v, %v", r.moments["ended"], err)
+	for _, c := range []struct {
+		readings string
+		ns       int64
+		ticks    uint64
+		width    time.Duration
+	}{
+		{"# clock ended 1000 0.000009 1200\n# clock ended 1001 0.000001 1001\n", 1100, 9000, 200},
+		{"# clock ended 1001 0.000001 1001\n# clock ended 1000 0.000009 1200\n", 1100, 9000, 200},
+		{"# clock ended 1000 0.000001 1300\n# clock ended 1000 0.000001 1200\n", 1100, 1000, 200},
+	} {
+		r, err := play(strings.Replace(recorded, "# clock ended 1000 0.000009 1200\n", c.readings, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := r.moments["ended"]; m.ns != c.ns || m.ticks != c.ticks || m.width != c.width {
+			t.Errorf("%q: %+v", c.readings, m)
+		}
 	}
 }
 
