@@ -20,6 +20,7 @@ import (
 func grow(t *testing.T, trees *Trees, play string) {
 	t.Helper()
 	now, id := uint64(0), uint64(0)
+	at := func(us uint64) time.Time { return time.Unix(0, int64(us)*1000).UTC() }
 	stacks := make(map[uint64][]pairing.Call)
 	for word := range strings.FieldsSeq(play) {
 		goid := uint64(1)
@@ -30,7 +31,7 @@ func grow(t *testing.T, trees *Trees, play string) {
 		now++
 		if word == "1s" {
 			now += 1_000_000
-			if err := trees.Pass(time.Unix(0, int64(now)*1000).UTC()); err != nil {
+			if err := trees.Pass(at(now)); err != nil {
 				t.Fatal(err)
 			}
 			continue
@@ -42,19 +43,19 @@ func grow(t *testing.T, trees *Trees, play string) {
 				fmt.Sscan(word[1:], &g.Goid)
 				g.From = stack[len(stack)-1].ID
 			}
-			if err := trees.Goroutine(g, time.Unix(0, int64(now)*1000).UTC()); err != nil {
+			if err := trees.Goroutine(g, at(now)); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
-		shown := render.CallLine{Thread: render.Thread{Goid: goid, TID: int(9 + goid)}, Time: time.Unix(0, int64(now)*1000).UTC()}
+		shown := render.CallLine{Thread: render.Thread{Goid: goid, TID: int(9 + goid)}, Time: at(now)}
 		stack := stacks[goid]
 		if strings.ContainsAny(word[:1], ".!-?") {
 			c := stack[len(stack)-1]
 			stacks[goid] = stack[:len(stack)-1]
 			shown.Function, shown.End, shown.NS = string(rune(c.Func)), "return", int64(now-c.Start)*1000
-			shown.Time = time.Unix(0, int64(c.Start)*1000).UTC()
-			shown.Ended = time.Unix(0, int64(now)*1000).UTC()
+			shown.Time = at(c.Start)
+			shown.Ended = at(now)
 			line := &shown
 			switch word {
 			case "!":
@@ -75,6 +76,20 @@ func grow(t *testing.T, trees *Trees, play string) {
 		if err := trees.Begin(&c, word, shown.Time); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// grown checks what is written of a play, after which nothing is kept.
+func grown(t *testing.T, trees *Trees, play, want string) {
+	t.Helper()
+	var out bytes.Buffer
+	trees.write = render.NewCallWriter(&out, render.CallOptions{}).Tree
+	grow(t, trees, play)
+	if got := out.String(); got != strings.TrimPrefix(want, "\n") {
+		t.Errorf("got\n%s\nwant%s", got, want)
+	}
+	if len(trees.strands)+len(trees.growing)+len(trees.calls)+trees.open+trees.lines+len(trees.ended) != 0 {
+		t.Errorf("%d goroutines, %d trees, %d calls, %d lines are kept", len(trees.strands), len(trees.growing), len(trees.calls), trees.lines)
 	}
 }
 
@@ -209,16 +224,9 @@ goroutine 1  00:00:00.000001  thread 10  continued
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var out bytes.Buffer
-			trees := New(c.depth, render.NewCallWriter(&out, render.CallOptions{}).Tree)
+			trees := New(c.depth, nil)
 			trees.limit = c.limit
-			grow(t, trees, c.play)
-			if got := out.String(); got != strings.TrimPrefix(c.want, "\n") {
-				t.Errorf("got\n%s\nwant%s", got, c.want)
-			}
-			if len(trees.strands)+len(trees.growing)+len(trees.calls)+trees.open+trees.lines != 0 {
-				t.Errorf("%d goroutines, %d trees, %d calls, %d lines are kept", len(trees.strands), len(trees.growing), len(trees.calls), trees.lines)
-			}
+			grown(t, trees, c.play, c.want)
 		})
 	}
 }

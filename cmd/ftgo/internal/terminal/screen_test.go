@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -123,7 +122,7 @@ func TestScreen(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m := &terminal{width: 20, height: 5}
-			screen := NewScreen(m)
+			screen := &Screen{Terminal: m}
 			for _, text := range test.draws {
 				if err := screen.Draw(text, m.width, m.height); err != nil {
 					t.Fatal(err)
@@ -139,7 +138,7 @@ func TestScreen(t *testing.T) {
 func TestScreenBelowOtherOutput(t *testing.T) {
 	m := &terminal{width: 20, height: 5}
 	fmt.Fprint(m, "1\n2\n3\n4\n5\n6\n7\n")
-	screen := NewScreen(m)
+	screen := &Screen{Terminal: m}
 	for _, text := range []string{"a\nb\nc\nd\n", "e\nf\n", "g\nh\ni\n"} {
 		if err := screen.Draw(text, m.width, m.height); err != nil {
 			t.Fatal(err)
@@ -154,7 +153,7 @@ func TestScreenBelowOtherOutput(t *testing.T) {
 func TestScreenResized(t *testing.T) {
 	m := &terminal{width: 20, height: 6}
 	fmt.Fprint(m, "1\n2\n")
-	screen := NewScreen(m)
+	screen := &Screen{Terminal: m}
 	wide := strings.Repeat("x", 20)
 	for _, size := range [][2]int{{20, 6}, {8, 6}, {30, 12}, {30, 4}} {
 		m.resize(size[0], size[1])
@@ -178,7 +177,7 @@ func TestScreenResized(t *testing.T) {
 func TestScreenTiny(t *testing.T) {
 	for height, want := range []string{1: "", 2: "a", 3: "a\nb"} {
 		m := &terminal{width: 20, height: height}
-		screen := NewScreen(m)
+		screen := &Screen{Terminal: m}
 		for range 3 {
 			if err := screen.Draw("a\nb\nc\nd\n", m.width, m.height); err != nil {
 				t.Fatal(err)
@@ -190,17 +189,8 @@ func TestScreenTiny(t *testing.T) {
 	}
 }
 
-func TestScreenWithoutLimits(t *testing.T) {
-	var b bytes.Buffer
-	screen := NewScreen(&b)
-	long := strings.Repeat("x", 500)
-	if err := screen.Draw(long+"\n", 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	if want := "\x1b[2K\x1b[1m" + long + "\x1b[m\n\x1b[J"; b.String() != want {
-		t.Errorf("Draw wrote %q, want %q", b.String(), want)
-	}
-	if err := NewScreen(brokenWriter{}).Draw("a", 0, 0); !errors.Is(err, errBroken) {
-		t.Errorf("Draw to a broken writer: %v", err)
+func TestScreenOnBrokenWriter(t *testing.T) {
+	if err := (&Screen{Terminal: brokenWriter{}}).Draw("a", 80, 24); !errors.Is(err, errBroken) {
+		t.Error(err)
 	}
 }

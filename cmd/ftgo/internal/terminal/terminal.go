@@ -86,28 +86,22 @@ func (a asciiWriter) Write(b []byte) (int, error) {
 }
 
 // Screen redraws a block of lines in place on a terminal: each Draw takes the
-// place of the one before. Nothing else may write to the terminal in between.
+// place of the one before. Nothing else may write to the terminal in between. The
+// terminal understands the control sequences of ECMA-48 (all in use since the VT100).
 type Screen struct {
-	w             io.Writer
+	Terminal      io.Writer
+	Plain         bool // without colours: https://no-color.org
 	lines         int
 	width, height int // of the terminal when it was drawn on
-	// Plain leaves out colours: https://no-color.org.
-	Plain bool
 }
-
-// NewScreen returns a Screen on a terminal that understands the control sequences
-// of ECMA-48 (all in use since the VT100).
-func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
 
 // Draw shows text, which may hold no control characters but newlines, its first line in
 // bold. Lines are cut to width columns, and the block to height-1 lines, the bottom line
-// being the cursor's: what has scrolled off or wrapped can't be drawn over. 0 means no
-// limit. Where the terminal's size has changed, the block is at its top from then on.
+// being the cursor's: what has scrolled off or wrapped can't be drawn over. Where the
+// terminal's size has changed, the block is at its top from then on.
 func (s *Screen) Draw(text string, width, height int) error {
 	lines := slices.Collect(strings.Lines(text))
-	if height > 0 {
-		lines = lines[:min(len(lines), height-1)]
-	}
+	lines = lines[:min(len(lines), max(height-1, 0))]
 	// One write, and each line erased right before it is drawn: no flicker.
 	var b bytes.Buffer
 	switch {
@@ -118,10 +112,7 @@ func (s *Screen) Draw(text string, width, height int) error {
 	}
 	s.width, s.height = width, height
 	for i, line := range lines {
-		line = strings.TrimSuffix(line, "\n")
-		if width > 0 {
-			line = printable.Cut(line, width)
-		}
+		line = printable.Cut(strings.TrimSuffix(line, "\n"), width)
 		if !s.Plain && i == 0 {
 			line = "\x1b[1m" + line + "\x1b[m" // SGR
 		}
@@ -131,7 +122,7 @@ func (s *Screen) Draw(text string, width, height int) error {
 	}
 	b.WriteString("\x1b[J") // ED: what a taller block before left below
 	s.lines = len(lines)
-	if _, err := s.w.Write(b.Bytes()); err != nil {
+	if _, err := s.Terminal.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("draw screen: %w", err)
 	}
 	return nil

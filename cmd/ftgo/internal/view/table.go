@@ -99,8 +99,7 @@ func (r *Table) Begin(s *run.Scene) error {
 		return cli.Usage("-o pprof writes no text: -w FILE")
 	}
 	if r.opt.Format == render.Table && r.opt.Every > 0 && terminal.Is(s.Out) {
-		r.screen = terminal.NewScreen(s.Out)
-		r.screen.Plain = os.Getenv("NO_COLOR") != ""
+		r.screen = &terminal.Screen{Terminal: s.Out, Plain: os.Getenv("NO_COLOR") != ""}
 		if !r.opt.Tables.PerPID && !r.options().By { // trends are of functions
 			r.trends = make(map[string][]float64)
 		}
