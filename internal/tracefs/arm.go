@@ -105,7 +105,7 @@ func (s *Session) Stop() {
 	go func() {
 		s.stopErr = s.disable()
 		close(s.stopped)
-		s.pipe.interrupt()
+		s.Wake()
 	}()
 }
 
@@ -156,8 +156,8 @@ func (s *Session) Close() error {
 	if s.raw != nil {
 		errs = append(errs, s.raw.close())
 	}
-	if s.pipe != nil {
-		errs = append(errs, unix.Close(s.pipe.fd))
+	if s.pipe >= 0 {
+		errs = append(errs, unix.Close(s.pipe))
 		s.fs.pipes.Add(-1)
 	}
 	errs = append(errs, s.fs.returnTopLevel(s.borrowed))

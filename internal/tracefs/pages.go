@@ -1,51 +1,15 @@
 package tracefs
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
-
-// readInterval is how long the reader sleeps when there is nothing to read.
-//
-// It does not poll the pipe: trace_pipe of all CPUs wakes its reader at the first
-// event, whatever buffer_percent says (kernel/trace/ring_buffer.c,
-// ring_buffer_poll_wait), and the interrupt for that is paid by the one who hit the
-// probe. The ring buffer holds more than comes in meanwhile.
-const readInterval = 20 * time.Millisecond
-
-// pipe is an open trace_pipe whose reads can be cancelled.
-type pipe struct {
-	fd    int
-	wake  chan struct{} // holds one thing if the pipe is to be woken
-	timer *time.Timer   // of the reader's sleep
-}
-
-// newPipe has a descriptor that was opened for reading without blocking.
-func newPipe(fd int) *pipe {
-	return &pipe{fd: fd, wake: make(chan struct{}, 1), timer: time.NewTimer(0)}
-}
-
-// read fills buf with whole lines. It returns 0, nil when there are none, after
-// waiting for at most wait, less if the pipe is woken or ctx is done.
-func (p *pipe) read(ctx context.Context, buf []byte, wait time.Duration) (int, error) {
-	n, err := readNow(p.fd, buf)
-	if n == 0 && err == nil && wait > 0 { // not the end, only tracing being off
-		p.sleep(ctx, wait)
-		n, err = readNow(p.fd, buf)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("read trace_pipe: %w", err)
-	}
-	return n, nil
-}
 
 // readNow is read(2) of a descriptor that does not block: 0 says that there is nothing. Go's
 // scheduler is not told of it: it would take the kernel's formatting of a buffer for waiting, and
@@ -62,25 +26,6 @@ func readNow(fd int, buf []byte) (int, error) {
 		default:
 			return 0, errno
 		}
-	}
-}
-
-// sleep waits until the time is over, the pipe is woken or ctx is done. It leaves that to Go's
-// scheduler, which would put another thread in the place of one that blocks in a system call.
-func (p *pipe) sleep(ctx context.Context, wait time.Duration) {
-	p.timer.Reset(wait)
-	select {
-	case <-p.timer.C:
-	case <-p.wake:
-	case <-ctx.Done():
-	}
-}
-
-// interrupt ends the present sleep, or else the next one, at once.
-func (p *pipe) interrupt() {
-	select {
-	case p.wake <- struct{}{}:
-	default:
 	}
 }
 

@@ -12,25 +12,58 @@ import (
 	"github.com/ftgo/ftgo/internal/machine"
 )
 
+// readInterval is how long the reader sleeps when there is nothing to read.
+//
+// It does not poll the pipe: trace_pipe of all CPUs wakes its reader at the first
+// event, whatever buffer_percent says (kernel/trace/ring_buffer.c,
+// ring_buffer_poll_wait), and the interrupt for that is paid by the one who hit the
+// probe. The ring buffer holds more than comes in meanwhile.
+const readInterval = 20 * time.Millisecond
+
 // Read fills buf, of 64 KB or more for speed, with lines of trace_pipe. 0, nil means that there was
 // nothing for a moment; io.EOF comes when the session has been stopped and everything recorded has
 // been read. It returns ctx.Err() as soon as ctx is done.
-func (s *Session) Read(ctx context.Context, buf []byte) (int, error) {
+func (s *Session) Read(ctx context.Context, buf []byte) (n int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	wait, none := readInterval, ctx.Err
-	if s.hasStopped() {
-		if s.stopErr != nil {
-			return 0, s.stopErr
-		}
-		wait, none = 0, func() error { return io.EOF }
+	stopped := s.hasStopped()
+	if stopped && s.stopErr != nil {
+		return 0, s.stopErr
 	}
-	n, err := s.pipe.read(ctx, buf, wait)
-	if n == 0 && err == nil {
-		err = none()
+	n, err = readNow(s.pipe, buf)
+	if n == 0 && err == nil && !stopped { // not the end, only tracing being off
+		s.sleep(ctx)
+		n, err = readNow(s.pipe, buf)
 	}
-	return n, err
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("read trace_pipe: %w", err)
+	case n == 0 && stopped:
+		return 0, io.EOF
+	case n == 0:
+		return 0, ctx.Err()
+	}
+	return n, nil
+}
+
+// sleep waits for readInterval, until it is woken or ctx is done. It leaves that to Go's
+// scheduler, which would put another thread in the place of one that blocks in a system call.
+func (s *Session) sleep(ctx context.Context) {
+	s.timer.Reset(readInterval)
+	select {
+	case <-s.timer.C:
+	case <-s.wake:
+	case <-ctx.Done():
+	}
+}
+
+// Wake ends the rest of Read or ReadPages, or that of the next call if none rests now.
+func (s *Session) Wake() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
 }
 
 // ReadPages makes a pass over all CPUs of a session that is raw, after some rest
@@ -49,7 +82,7 @@ func (s *Session) ReadPages(ctx context.Context, page func(cpu int, page []byte)
 	}
 	stopped := s.hasStopped()
 	if s.raw.rest && !stopped && !s.kernel {
-		s.pipe.sleep(ctx, readInterval)
+		s.sleep(ctx)
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
@@ -59,16 +92,13 @@ func (s *Session) ReadPages(ctx context.Context, page func(cpu int, page []byte)
 	if stopped && s.stopErr != nil {
 		return 0, s.stopErr
 	}
-	s.threads.begin(time.Now())
+	s.beginPass(time.Now())
 	n, err = s.raw.pass(page)
 	if n == 0 && err == nil && stopped {
 		err = io.EOF
 	}
 	return n, err
 }
-
-// Wake ends the rest of Read or ReadPages, or that of the next call if none rests now.
-func (s *Session) Wake() { s.pipe.interrupt() }
 
 func (s *Session) hasStopped() bool {
 	select {

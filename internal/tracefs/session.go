@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -51,13 +52,16 @@ type Session struct {
 	// Began is the trace clock's time before the first probe was armed.
 	Began uint64
 
+	threads  // that have hit probes
 	fs       *FS
 	target   Target
 	events   []Event
 	joined   []int // where the events of each extension begin
 	features Features
-	pipe     *pipe
-	raw      *pages // nil unless Options.Raw
+	pipe     int           // trace_pipe, -1 unless it is open
+	wake     chan struct{} // holds one thing if the reader is to be woken
+	timer    *time.Timer   // of the reader's sleep
+	raw      *pages        // nil unless Options.Raw
 	clocks   machine.Comparison
 	created  bool  // the instance directory
 	defined  bool  // some line was written to uprobe_events
@@ -67,9 +71,8 @@ type Session struct {
 	stopErr  error
 	closed   bool
 	borrowed []setting // of the top level, to be put back
-	threads  threads
-	kernel   bool // its events are the kernel's own
-	listed   bool // only events of the threads in set_event_pid are recorded
+	kernel   bool      // its events are the kernel's own
+	listed   bool      // only events of the threads in set_event_pid are recorded
 }
 
 // Start defines the events, arms them, and begins recording. The order matters:
@@ -99,7 +102,10 @@ func newSession(f *FS, target Target, events []Event, features *Features) (s *Se
 	if err != nil {
 		return nil, nil, fmt.Errorf("name session: %w", err)
 	}
-	s = &Session{Name: who.String(), fs: f, target: target, events: events, stopped: make(chan struct{}), threads: threads{known: make(map[int]thread)}}
+	s = &Session{
+		Name: who.String(), fs: f, target: target, events: events, threads: threads{known: make(map[int]thread)},
+		pipe: -1, wake: make(chan struct{}, 1), timer: time.NewTimer(0), stopped: make(chan struct{}),
+	}
 	if features == nil {
 		features = new(f.Features())
 	}
@@ -173,20 +179,17 @@ func (s *Session) makeInstance() error {
 }
 
 // openPipe comes before anything else: while the pipe is open nobody else can remove the instance.
-func (s *Session) openPipe() error {
-	fd, err := s.fs.files.Pipe(s.file("trace_pipe"))
-	if err != nil {
-		return err
+func (s *Session) openPipe() (err error) {
+	if s.pipe, err = s.fs.files.Pipe(s.file("trace_pipe")); err == nil {
+		s.fs.pipes.Add(1)
 	}
-	s.pipe = newPipe(fd)
-	s.fs.pipes.Add(1)
-	return nil
+	return err
 }
 
 func (s *Session) openPages(opt Options) (err error) {
 	if opt.Raw {
 		s.raw, err = openPages(s.fs.files, s.file("per_cpu"))
-		s.threads.notes = func() map[int]int {
+		s.notes = func() map[int]int {
 			text, _ := s.fs.files.Read(s.fs.path("saved_tgids")) // since Linux 4.13
 			return parseNotes(string(text))
 		}
@@ -268,11 +271,3 @@ func (s *Session) eventFile(ev *Event, name string) string {
 func (s *Session) write(text string, elem ...string) error {
 	return s.fs.files.Write(s.file(elem...), text)
 }
-
-// Process returns the process of a thread, 0 if it is unknown. printed is the TGID column
-// of the thread's newest line, 0 where it has none.
-func (s *Session) Process(tid, printed int) int { return s.threads.process(tid, printed) }
-
-// Forget drops what is known of processes that have ended, all of whose events have been
-// read: others may get their numbers, and those of their threads.
-func (s *Session) Forget(ended map[int]bool) { s.threads.forget(ended) }

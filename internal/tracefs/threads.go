@@ -48,15 +48,15 @@ func newThreads(notes func() map[int]int) *threads {
 	return &threads{notes: notes, known: make(map[int]thread)}
 }
 
-// begin starts a pass.
-func (t *threads) begin(now time.Time) {
+// beginPass starts a pass.
+func (t *threads) beginPass(now time.Time) {
 	t.now = now
 	clear(t.recent[:])
 }
 
-// process returns the process of a thread, 0 if it is unknown or the idle one. printed is the TGID
+// Process returns the process of a thread, 0 if it is unknown or the idle one. printed is the TGID
 // column of the thread's newest line, 0 where it has none; pages have none.
-func (t *threads) process(tid, printed int) int {
+func (t *threads) Process(tid, printed int) int {
 	if t.notes != nil {
 		printed = 0
 	}
@@ -102,9 +102,9 @@ func (t *threads) find(tid, printed, before int) int {
 	return before
 }
 
-// forget drops what is known of processes that have ended, all of whose events have been
+// Forget drops what is known of processes that have ended, all of whose events have been
 // read: others may get their numbers, and those of their threads.
-func (t *threads) forget(ended map[int]bool) {
+func (t *threads) Forget(ended map[int]bool) {
 	gone := func(_ int, of thread) bool { return ended[of.process] }
 	maps.DeleteFunc(t.known, gone)
 	maps.DeleteFunc(t.older, gone)

@@ -25,7 +25,7 @@ func TestOfLines(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			o := threads{known: make(map[int]thread)}
 			for i, l := range c.lines {
-				if got := o.process(l.tid, l.printed); got != l.want {
+				if got := o.Process(l.tid, l.printed); got != l.want {
 					t.Errorf("line %d: thread %d, column %d: process %d, want %d", i, l.tid, l.printed, got, l.want)
 				}
 			}
@@ -39,28 +39,28 @@ func TestOfPages(t *testing.T) {
 	const gone = 1 << 30 // above any pid_max
 	notes, asked := map[int]int{self: 77, gone: 79}, 0
 	o := threads{known: make(map[int]thread), notes: func() map[int]int { asked++; return notes }}
-	o.begin(time.Now())
+	o.beginPass(time.Now())
 	for _, c := range []struct{ tid, want, asked int }{
 		{self, self, 0}, {gone, 79, 1}, {gone + 1, 0, 1}, {self, self, 1}, {gone, 79, 1},
 	} {
-		if got := o.process(c.tid, 0); got != c.want || asked != c.asked {
+		if got := o.Process(c.tid, 0); got != c.want || asked != c.asked {
 			t.Errorf("thread %d: process %d, notes read %d times; want %d, %d", c.tid, got, asked, c.want, c.asked)
 		}
 	}
 	// The number goes to a thread of another process, which ends, too.
 	notes = map[int]int{gone: 80, gone + 1: 81}
-	o.begin(time.Now())
-	if got := o.process(gone, 0); got != 79 {
+	o.beginPass(time.Now())
+	if got := o.Process(gone, 0); got != 79 {
 		t.Errorf("process %d: asked again too soon", got)
 	}
-	o.begin(o.now.Add(trusted))
-	if a, b := o.process(gone, 0), o.process(gone+1, 0); a != 80 || b != 81 {
+	o.beginPass(o.now.Add(trusted))
+	if a, b := o.Process(gone, 0), o.Process(gone+1, 0); a != 80 || b != 81 {
 		t.Errorf("processes %d, %d; want 80, 81", a, b)
 	}
 	// What nobody remembers any more stays.
 	notes = nil
-	o.begin(o.now.Add(trusted))
-	if got := o.process(gone, 0); got != 80 {
+	o.beginPass(o.now.Add(trusted))
+	if got := o.Process(gone, 0); got != 80 {
 		t.Errorf("process %d, want 80", got)
 	}
 }
@@ -77,17 +77,17 @@ func TestManyThreads(t *testing.T) {
 	for i := range 20_000 {
 		o.noted = map[int]int{first + i: 1, often: 7}
 		o.asked = o.now
-		if got := o.process(first+i, 0); got != 1 {
+		if got := o.Process(first+i, 0); got != 1 {
 			t.Fatalf("process %d", got)
 		}
-		if i%1000 == 0 && o.process(often, 0) != 7 {
+		if i%1000 == 0 && o.Process(often, 0) != 7 {
 			t.Fatal("what is asked for often is of another process")
 		}
 	}
 	if n := len(o.known) + len(o.older); n > 2*maxThreads || asked > 0 {
 		t.Errorf("%d threads are remembered", n)
 	}
-	if o.forget(map[int]bool{1: true}); len(o.known)+len(o.older) > 2 {
+	if o.Forget(map[int]bool{1: true}); len(o.known)+len(o.older) > 2 {
 		t.Errorf("%d threads of a process that was forgotten", len(o.known)+len(o.older)-1)
 	}
 }
