@@ -108,19 +108,6 @@ func TestTraceOrigins(t *testing.T) {
 	}
 }
 
-// TestTraceChunks feeds every trace in pieces.
-func TestTraceChunks(t *testing.T) {
-	for _, path := range traceFiles(t, "*.trace") {
-		text := readFile(t, path)
-		want := splitWhole(text)
-		for _, size := range []int{1, 7, 100} {
-			if got := splitChunks(text, size); !got.equal(want) {
-				t.Errorf("%s in chunks of %d: %v, whole %v", path, size, got, want)
-			}
-		}
-	}
-}
-
 func traceFiles(tb testing.TB, pattern string) []string {
 	tb.Helper()
 	paths, err := filepath.Glob(filepath.Join(traceDir, pattern))

@@ -58,27 +58,13 @@ func TestFieldsOfKernelEvents(t *testing.T) {
 	if s := strings.Join(got, " "); s != want {
 		t.Errorf("fields\n%s\nwant\n%s", s, want)
 	}
+	if _, err := newKernelFormats([]string{mixedFormat, mixedFormat}); err == nil || !strings.Contains(err.Error(), `kernel event "mixed": ID 372`) {
+		t.Errorf("two events of one ID: %v", err)
+	}
 	for n := range 50 {
 		if k.decode(mixedRecord(77)[:n], &ev) {
 			t.Errorf("%d bytes of a record are read", n)
 		}
-	}
-}
-
-func TestFormatsOfKernelEvents(t *testing.T) {
-	for name, c := range map[string]struct{ text, want string }{
-		"no ID":             {strings.Replace(mixedFormat, "ID: 372", "", 1), "no ID"},
-		"no thread":         {strings.Replace(mixedFormat, "common_pid", "x", 1), "common_pid"},
-		"type elsewhere":    {strings.Replace(mixedFormat, "offset:0;", "offset:2;", 1), "common_type"},
-		"field far away":    {strings.Replace(mixedFormat, "offset:48", "offset:4294967295", 1), "beyond any page"},
-		"number that isn't": {strings.Replace(mixedFormat, "size:2;	signed:0;\n`", "", 1) + "field:int x; offset:y;", "invalid syntax"},
-	} {
-		if _, err := newKernelFormats([]string{c.text}); err == nil || !strings.Contains(err.Error(), `"mixed": `) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want %q", name, err, c.want)
-		}
-	}
-	if _, err := newKernelFormats([]string{mixedFormat, mixedFormat}); err == nil {
-		t.Error("two events of one ID")
 	}
 }
 

@@ -1,9 +1,11 @@
 package parse
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -166,28 +168,6 @@ func TestParseLost(t *testing.T) {
 	}
 }
 
-func TestParseAllocatesNothing(t *testing.T) {
-	p := newTraceParser(t)
-	for _, line := range []string{
-		typical,
-		"   my worker-5716    (   5743) [000] DBZff 2297574718910: ftgo_entry_0_5f3a9c1d: (0x48bc4e) g=1 id=1 n=-1 sp=0x2c6364190f00 w={0x48bfec,0x0}",
-		"CPU:1 [LOST 123 EVENTS]",
-		" =>  <000000000048bc4e>",
-		"# tracer: nop",
-		"",
-		"no line of ours",
-	} {
-		t.Run(line, func(t *testing.T) {
-			var ev Event
-			text := []byte(line)
-			n := testing.AllocsPerRun(100, func() { p.parse(text, &ev) })
-			if n != 0 {
-				t.Errorf("%v allocations a line", n)
-			}
-		})
-	}
-}
-
 func BenchmarkParse(b *testing.B) {
 	for _, n := range []int{5, 1000} {
 		formats := traceFormats
@@ -210,4 +190,132 @@ func BenchmarkParse(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestDecimal compares with strconv at every length, before every byte, with and
+// without room for reading eight bytes at once, and at the limit.
+func TestDecimal(t *testing.T) {
+	for _, source := range []string{
+		"98765432101234567890999", "18446744073709551615", "18446744073709551616", "18446744073709551620", strings.Repeat("9", 100),
+	} {
+		for length := range len(source) + 1 {
+			for end := range 256 {
+				if end >= '0' && end <= '9' {
+					continue
+				}
+				for _, behind := range []string{"", "12345678"} {
+					text := source[:length]
+					line := "x=" + text + string([]byte{byte(end)}) + behind
+					v, next, ok := decimal([]byte(line), 2)
+					want, err := strconv.ParseUint(text, 10, 64)
+					switch {
+					case err == nil && (v != want || next != 2+length || !ok):
+						t.Fatalf("%q: %d, next %d, %v, want %d", line, v, next, ok, want)
+					case err != nil && ok:
+						t.Fatalf("%q: %d, want a refusal", line, v)
+					}
+				}
+			}
+			if _, _, ok := decimal([]byte(source[:length]), 0); ok != (length > 0 && length < 20 || source[:length] == "18446744073709551615") {
+				t.Errorf("%q alone: %v", source[:length], ok)
+			}
+		}
+	}
+}
+
+// checkPrefixes reads lines with prefixes in mind, and expects what a lineParser makes of
+// each by itself.
+func checkPrefixes(t *testing.T, p *lineParser, lines ...[]byte) {
+	t.Helper()
+	known := prefixes{lines: p}
+	var got, want Event
+	for i, line := range lines {
+		gotKind := known.parse(line, &got)
+		wantKind, _ := p.parse(line, &want)
+		if g, w := describe(gotKind, &got), describe(wantKind, &want); g != w {
+			t.Errorf("line %d %q\nafter others: %s\nby itself:    %s", i, line, g, w)
+		}
+	}
+}
+
+func TestPrefixes(t *testing.T) {
+	const (
+		prefix = "          target-14713   ( 14700) [001] d....  "
+		event  = ": ftgo_entry_3_5f3a9c1d: (0x49ede0)"
+	)
+	p := newTraceParser(t)
+	for _, second := range []string{
+		prefix + "64725.374051" + event,
+		prefix + "64725.374052: ftgo_return_1_5f3a9c1d: (0x49ede1) g=1 hi=2 sp=3",
+		prefix + "2297574718910" + event,
+		prefix + "2297574718910" + event + "\r",
+		prefix + "18446744073709551615" + event,
+		prefix + "18446744073709551616" + event,
+		prefix + "18446744073.709551" + event,
+		prefix + "18446744073.709552" + event,
+		prefix + "64725.37405" + event,
+		prefix + "64725.3740511" + event,
+		prefix + ".374051" + event,
+		prefix + "64725." + event,
+		prefix + event,
+		prefix + " 1" + event,
+		prefix + "1 " + event,
+		prefix + "1: ftgo_entry_3_5f3a9c1e: (0x49ede0)",
+		prefix + "1: ftgo_entry_3_5f3a9c1d: (0x49ede0",
+		prefix + "1: ftgo_entry_3_5f3a9c1d: (0x49ede0) g=1",
+		prefix + "1: ftgo_entry_3_5f3a9c1d:",
+		prefix + "1:",
+		prefix + "1",
+		prefix,
+		prefix + "\r",
+		strings.Replace(prefix, "001", "002", 1) + "1" + event,
+		strings.Replace(prefix, "14700", "14701", 1) + "1" + event,
+		strings.Replace(prefix, "d", "D", 1) + "1" + event,
+		strings.Replace(prefix, "target", "tarmac", 1) + "1" + event,
+		prefix + "1: ftgo_entry_3_5f3a9c1d: (0x1: ftgo_entry_3_5f3a9c1d: (0x49ede0)",
+		"[LOST]" + prefix + "1" + event,
+	} {
+		first := []byte(prefix + "1" + event)
+		checkPrefixes(t, p, first, []byte(second), first, []byte(second))
+	}
+}
+
+// TestPrefixIsUsed has the columns of a line taken from the one before, false as they are.
+func TestPrefixIsUsed(t *testing.T) {
+	known := prefixes{lines: newTraceParser(t)}
+	var ev Event
+	line := []byte(typical)
+	for i, want := range []int{14713, 7} {
+		if kind := known.parse(line, &ev); kind != eventLine || ev.TID != want {
+			t.Errorf("time %d: thread %d, kind %d; want %d", i, ev.TID, kind, want)
+		}
+		for k := range known.known {
+			known.known[k].tid = 7
+		}
+	}
+}
+
+// FuzzPrefixes reads lines that begin with as much of the first as the second says.
+func FuzzPrefixes(f *testing.F) {
+	var all [][]byte
+	for _, line := range traceLines(f) {
+		all = append(all, line)
+		f.Add(line, line, uint8(0))
+		f.Add(line, append([]byte("7"), event(line)...), uint8(bytes.LastIndexByte(line[:len(line)-len(event(line))], ' ')+1))
+	}
+	for i := 1; i < len(all); i++ {
+		f.Add(all[i-1], all[i], uint8(0))
+	}
+	p := newTraceParser(f)
+	f.Fuzz(func(t *testing.T, first, second []byte, shared uint8) {
+		n := min(int(shared), len(first))
+		joined := append(bytes.Clone(first[:n]), second...)
+		checkPrefixes(t, p, first, second, first, joined, first, second, joined)
+	})
+}
+
+// event is the line's end from ": " before the event's name on.
+func event(line []byte) []byte {
+	i := bytes.Index(line, []byte(": ftgo_"))
+	return line[max(i, 0):]
 }

@@ -75,3 +75,32 @@ func TestReaderOfPages(t *testing.T) {
 		t.Error("the format of another event was taken")
 	}
 }
+
+// textSource gives a text again and again.
+type textSource string
+
+func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return copy(buf, s), nil }
+
+// TestReaderAllocatesNothing: lines of all kinds, cut at the end of a read, and out of order.
+func TestReaderAllocatesNothing(t *testing.T) {
+	const worker = "   my worker-5716    (   5743) [000] DBZff %s: ftgo_entry_0_5f3a9c1d: (0x48bc4e) g=1 id=1 n=-1 sp=0x2c6364190f00 w={0x48bfec,0x0}\n"
+	text := typical[40:] + "\n" + typical + "\n" + strings.Replace(worker, "%s", "64725374051000", 1) + strings.Replace(worker, "%s", "7", 1) + typical +
+		"\nCPU:1 [LOST 123 EVENTS]\n =>  <000000000048bc4e>\n# tracer: nop\n\nno line of ours\n" + typical[:40]
+	r, err := NewReader(traceFormats, textSource(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := 0
+	take := func(*Event) { events++ }
+	read := func() {
+		if _, err := r.Read(t.Context(), take); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		read()
+	}
+	if n := testing.AllocsPerRun(100, read); n != 0 || events < 4*100 {
+		t.Errorf("%v allocations a read, %d events", n, events)
+	}
+}

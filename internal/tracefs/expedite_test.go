@@ -2,7 +2,6 @@ package tracefs
 
 import (
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -145,7 +144,7 @@ func TestExpediteSwept(t *testing.T) {
 // put back is told, and left for a sweep.
 func TestExpediteFails(t *testing.T) {
 	f, fake, told := newExpediting(t)
-	f.files = &readOnly{fake}
+	fake.hook = readOnly
 	if f.CanExpedite() {
 		t.Error("a switch that can't be written is taken for one")
 	}
@@ -153,13 +152,13 @@ func TestExpediteFails(t *testing.T) {
 	if len(fake.left()) > 0 || len(*told) != 1 || !strings.Contains((*told)[0], "usual pace") {
 		t.Errorf("left %q, told %q", fake.left(), *told)
 	}
-	f.files = fake
+	fake.hook = nil
 	if !f.CanExpedite() {
 		t.Error("a switch that can be written is taken for none")
 	}
 	*told = nil
 	end := f.hurry(leastHurry)
-	f.files = &readOnly{fake}
+	fake.hook = readOnly
 	end()
 	if len(*told) != 2 || !strings.Contains((*told)[1], "tries again") {
 		t.Errorf("told %q", *told)
@@ -169,14 +168,12 @@ func TestExpediteFails(t *testing.T) {
 	}
 }
 
-// readOnly is a fake whose switches can't be written.
-type readOnly struct{ *fakeFiles }
-
-func (r *readOnly) Write(path, text string) error {
-	if strings.Contains(path, "rcu_") {
-		return &fs.PathError{Op: "open", Path: path, Err: unix.EROFS}
+// readOnly is the hook of a fake whose switches can't be written.
+func readOnly(op, name, _ string) error {
+	if op == "write" && strings.HasPrefix(name, "rcu_") {
+		return unix.EROFS
 	}
-	return r.fakeFiles.Write(path, text)
+	return nil
 }
 
 // TestLockWaitsNotForGood: who holds it may be stopped. Nothing is done without the lock.

@@ -17,11 +17,15 @@ import (
 // to fail at one step.
 type fakeFiles struct {
 	osFiles
-	t      *testing.T
-	root   string
-	log    []string
-	failAt int // the step, from 1, that fails
-	err    error
+	t    *testing.T
+	root string
+	log  []string // "OP NAME TEXT", reads included
+	// failAt is the step, from 1, that fails, with err; lasting: all that follow do, too.
+	failAt  int
+	lasting bool
+	err     error
+	// hook sees each step before it is made, and may make it fail.
+	hook func(op, name, text string) error
 	// readers have pipes open, any of which keeps all instances, as up to Linux 5.4.0.
 	readers []pipeReader
 	// noMemory: definitions fetch from registers alone.
@@ -57,17 +61,36 @@ func (f *fakeFiles) put(name, text string) {
 	}
 }
 
-// step logs an operation, and is the error of the one that is to fail.
+// step logs an operation, and is the error of one that is to fail.
 func (f *fakeFiles) step(op, path string, text ...string) error {
 	name, err := filepath.Rel(f.root, path)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	f.log = append(f.log, strings.TrimSpace(op+" "+name+" "+strings.Join(text, "")))
-	if len(f.log) == f.failAt {
-		return &fs.PathError{Op: op, Path: path, Err: f.err}
+	if f.failAt > 0 && (len(f.log) == f.failAt || f.lasting && len(f.log) > f.failAt) {
+		err = f.err
+	} else if f.hook != nil {
+		err = f.hook(op, name, strings.Join(text, ""))
+	}
+	if err != nil {
+		return &fs.PathError{Op: op, Path: path, Err: err}
 	}
 	return nil
+}
+
+func (f *fakeFiles) Read(path string) ([]byte, error) {
+	if err := f.step("read", path); err != nil {
+		return nil, err
+	}
+	return f.osFiles.Read(path)
+}
+
+func (f *fakeFiles) List(path string) ([]string, error) {
+	if err := f.step("list", path); err != nil {
+		return nil, err
+	}
+	return f.osFiles.List(path)
 }
 
 func (f *fakeFiles) Write(path, text string) error {
@@ -156,7 +179,10 @@ func (f *fakeFiles) Mkdir(path string) error {
 	rel, _ := filepath.Rel(f.root, path)
 	for name, text := range map[string]string{
 		"trace_pipe": "", "trace_clock": "[local] global mono", "buffer_size_kb": "", "events/enable": "0", "tracing_on": "1",
-		"options/record-tgid": "0", "options/event-fork": "0", "set_event_pid": "", "per_cpu/cpu0/stats": "now ts: 1\n",
+		"options/record-tgid": "0", "options/event-fork": "0", "set_event_pid": "",
+		"per_cpu/cpu0/stats": "now ts: 1\n", "per_cpu/cpu0/trace_pipe_raw": "page of 0",
+		"per_cpu/cpu1/stats": "now ts: 1\n", "per_cpu/cpu1/trace_pipe_raw": "",
+		"events/sched/sched_switch/enable": "0", "events/sched/sched_switch/format": "ID: 1\n",
 	} {
 		f.put(filepath.Join(rel, name), text)
 	}
@@ -209,97 +235,67 @@ func testEvents() []Event {
 	}
 }
 
-// TestStartFailsAtEachStep makes each access to the kernel fail in turn: whatever had
-// been made is gone afterwards, and nothing enabled was ever removed.
-func TestStartFailsAtEachStep(t *testing.T) {
-	_, probe := newFake(t)
-	steps := 0
-	for step := 1; ; step++ {
-		f, fake := newFake(t)
-		fake.failAt = step
-		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{})
-		if len(fake.log) < step {
-			if err != nil {
-				t.Fatalf("nothing was made to fail, but: %v", err)
-			}
-			steps, fake.failAt = step, 0
-			if err := s.Close(); err != nil {
-				t.Fatalf("close: %v", err)
-			}
-			break
-		}
-		if !errors.Is(err, fake.err) {
-			t.Errorf("step %d (%s): error %v does not tell", step, fake.log[step-1], err)
-		}
-		if left := fake.left(); len(left) > 0 {
-			t.Errorf("step %d (%s) failed: left %q", step, fake.log[step-1], left)
-		}
-	}
-	if steps < 10 {
-		t.Errorf("only %d steps seen: %q", steps, probe.log)
+func moreEvents() []Event {
+	return []Event{
+		{Name: "entry2_0123456789", Sites: []uint64{0x40, 0x50}},
+		{Name: "return3_0123456789", Sites: []uint64{0x60}},
 	}
 }
 
-// TestCloseFailsAtEachStep: a failing removal is reported, and what can be removed is.
-func TestCloseFailsAtEachStep(t *testing.T) {
-	for step := 0; ; step++ {
-		f, fake := newFake(t)
-		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := len(fake.log)
-		fake.failAt = before + step
-		err = s.Close()
-		if step > 0 && len(fake.log) < before+step {
-			if step < 5 {
-				t.Errorf("only %d steps: %q", step, fake.log[before:])
-			}
-			return
-		}
-		if step > 0 && err == nil {
-			t.Errorf("step %q failed, and Close said nothing", fake.log[before+step-1])
-		}
-		if step == 0 && (err != nil || len(fake.left()) > 0) {
-			t.Errorf("close: %v, left %q", err, fake.left())
-		}
-	}
-}
-
-// TestOrderOfWrites pins the one safe order.
-func TestOrderOfWrites(t *testing.T) {
-	f, fake := newFake(t)
-	s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{})
+// start starts a session of testEvents.
+func start(t *testing.T, f *FS, opt Options) *Session {
+	t.Helper()
+	s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil {
+	return s
+}
+
+// TestOrder pins the one safe order: what was added last is disarmed first, and nothing is removed
+// before the instance is.
+func TestOrder(t *testing.T) {
+	f, fake := newFake(t)
+	s := start(t, f, Options{})
+	if err := s.Extend(t.Context(), moreEvents()); err != nil {
+		t.Fatal(err)
+	}
+	s.Join(moreEvents())
+	none := errors.Join(s.Arm(t.Context(), nil), s.Disarm(nil)) // and not all of the session
+	if err := errors.Join(none, s.Arm(t.Context(), moreEvents()), s.Disarm(moreEvents()), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	var order []string
 	for _, l := range fake.log {
 		l = strings.ReplaceAll(l, s.Name, "S")
-		for _, word := range []string{"trace_pipe", "p:S", "-:S", "rmdir", "enable"} {
-			if strings.Contains(l, word) {
-				order = append(order, l)
-				break
-			}
+		l = strings.ReplaceAll(l, "_0123456789", "")
+		if strings.Contains(l, "/trace_pipe") || !strings.HasPrefix(l, "read") && strings.ContainsAny(l, ":") || strings.HasPrefix(l, "rmdir") || strings.Contains(l, "/enable") {
+			order = append(order, l)
 		}
 	}
 	want := []string{
 		"open instances/S/trace_pipe",
-		"append uprobe_events p:S/entry0_0123456789 /bin/true:0x10 sp=%sp:s64\n" +
-			"p:S/return0_0123456789 /bin/true:0x30\np:S/entry0_0123456789 /bin/true:0x20 sp=%sp:s64",
-		"write instances/S/events/S/return0_0123456789/enable 1",
-		"write instances/S/events/S/entry0_0123456789/enable 1",
-		"write instances/S/events/S/entry0_0123456789/enable 0",
-		"write instances/S/events/S/return0_0123456789/enable 0",
+		"append uprobe_events p:S/entry0 /bin/true:0x10 sp=%sp:s64\np:S/return0 /bin/true:0x30\np:S/entry0 /bin/true:0x20 sp=%sp:s64",
+		"write instances/S/events/S/return0/enable 1",
+		"write instances/S/events/S/entry0/enable 1",
+		"append uprobe_events p:S/entry2 /bin/true:0x40\np:S/return3 /bin/true:0x60\np:S/entry2 /bin/true:0x50",
+		"write instances/S/events/S/return3/enable 1",
+		"write instances/S/events/S/entry2/enable 1",
+		"write instances/S/events/S/entry2/enable 0", // Disarm
+		"write instances/S/events/S/return3/enable 0",
+		"write instances/S/events/S/entry2/enable 0", // Close
+		"write instances/S/events/S/return3/enable 0",
+		"write instances/S/events/S/entry0/enable 0",
+		"write instances/S/events/S/return0/enable 0",
 		"rmdir instances/S",
-		"append uprobe_events -:S/entry0_0123456789",
-		"append uprobe_events -:S/return0_0123456789",
+		"read events/S/enable",
+		"append uprobe_events -:S/entry0",
+		"append uprobe_events -:S/entry2",
+		"append uprobe_events -:S/return0",
+		"append uprobe_events -:S/return3",
 	}
 	if !slices.Equal(order, want) {
-		t.Errorf("order of writes\n%s\nwant\n%s", strings.Join(order, "\n"), strings.Join(want, "\n"))
+		t.Errorf("order\n%s\nwant\n%s", strings.Join(order, "\n"), strings.Join(want, "\n"))
 	}
 }
 
@@ -307,10 +303,7 @@ func TestOrderOfWrites(t *testing.T) {
 // level. Removing it would crash the kernel.
 func TestEnabledElsewhereIsNotRemoved(t *testing.T) {
 	f, fake := newFake(t)
-	s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := start(t, f, Options{})
 	fake.put("events/"+s.Name+"/enable", "1\n")
 	fake.put("events/"+s.Name+"/entry0_0123456789/enable", "1\n")
 	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "enabled") {
@@ -357,15 +350,25 @@ func TestStartPanics(t *testing.T) {
 	Start(t.Context(), f, Target{Path: "/bin/true", Unchanged: func() error { panic("broken") }}, testEvents(), Options{})
 }
 
+// TestUnchangedVetoes: a file that has changed is not armed, at the start or later.
 func TestUnchangedVetoes(t *testing.T) {
 	f, fake := newFake(t)
 	changed := errors.New("changed")
-	_, err := Start(t.Context(), f, Target{Path: "/bin/true", Unchanged: func() error { return changed }}, testEvents(), Options{})
+	veto := Target{Path: "/bin/true", Unchanged: func() error { return changed }}
+	_, err := Start(t.Context(), f, veto, testEvents(), Options{})
 	if !errors.Is(err, changed) {
 		t.Errorf("error %v, want %v", err, changed)
 	}
 	if i := slices.IndexFunc(fake.log, func(l string) bool { return strings.HasSuffix(l, "enable 1") }); i >= 0 {
 		t.Errorf("armed all the same: %s", fake.log[i])
+	}
+	s := start(t, f, Options{})
+	s.target = veto
+	if err := s.Extend(t.Context(), moreEvents()); !errors.Is(err, changed) {
+		t.Errorf("extend: %v, want %v", err, changed)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 	if left := fake.left(); len(left) > 0 {
 		t.Errorf("left %q", left)

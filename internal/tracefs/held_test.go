@@ -13,10 +13,7 @@ import (
 func TestHeldByOthers(t *testing.T) {
 	for _, sweeps := range []bool{false, true} {
 		f, fake := newFake(t)
-		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := start(t, f, Options{})
 		name := s.Name
 		fake.readers = []pipeReader{{PID: 812, Name: "cat", Path: "/sys/kernel/tracing/trace_pipe"}}
 		if err := s.Close(); err != nil {
@@ -34,6 +31,7 @@ func TestHeldByOthers(t *testing.T) {
 			t.Errorf("remove: %v", err)
 		}
 		fake.readers = nil
+		var err error
 		if sweeps {
 			_, err = f.sweep(Leftover{Name: name, instance: true})
 		} else {

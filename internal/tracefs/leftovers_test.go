@@ -1,6 +1,7 @@
 package tracefs
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -141,100 +142,55 @@ func TestSweepEnabledByOthers(t *testing.T) {
 	}
 }
 
-// TestSweepFailsAtEachStep: what could not be removed is not said to be gone, and the
-// next sweep removes it.
-func TestSweepFailsAtEachStep(t *testing.T) {
-	for step := 1; ; step++ {
-		f, fake := newFake(t)
-		remains(t, f, dead(1), true, true)
-		before := len(fake.log)
-		fake.failAt = before + step
-		gone, err := f.Sweep()
-		if len(fake.log) < before+step {
-			if step < 3 || err != nil {
-				t.Errorf("only %d steps, %v", step-1, err)
-			}
-			return
-		}
-		if err == nil || len(gone) > 0 {
-			t.Errorf("step %q failed: swept %+v, %v", fake.log[before+step-1], gone, err)
-		}
-		fake.failAt = 0
-		if gone, err := f.Sweep(); err != nil || len(gone) != 1 || len(fake.left()) > 0 {
-			t.Errorf("then swept %+v, %v, left %q", gone, err, fake.left())
-		}
-	}
-}
-
-// passing is a fake in which somebody else is removing things: for some time, reading
-// enable files fails, or tells of a group without events.
-type passing struct {
-	*fakeFiles
-	reads int
-	err   error
-	text  string
-}
-
-func (p *passing) Read(path string) ([]byte, error) {
-	if strings.HasSuffix(path, "/enable") && p.reads > 0 {
-		p.reads--
-		return []byte(p.text), p.err
-	}
-	return p.fakeFiles.Read(path)
-}
-
 // TestSweepBesideOthers: what another sweep is removing is looked at again, and is not
 // taken for enabled.
 func TestSweepBesideOthers(t *testing.T) {
-	for _, p := range []passing{{reads: 3, err: unix.ENODEV}, {reads: 3, text: "?\n"}} {
+	for _, c := range []struct {
+		name string
+		hook func(fake *fakeFiles, op, name string) error
+		more bool // it goes on for good, as far as can be seen
+	}{
+		{name: "events are removed", hook: func(fake *fakeFiles, op, name string) error {
+			if reads := strings.Count(strings.Join(fake.log, "\n"), "/enable"); op != "read" || !strings.HasSuffix(name, "/enable") || reads > 3 {
+				return nil
+			}
+			return unix.ENODEV
+		}},
+		{name: "a group's last event is removed", hook: func(fake *fakeFiles, op, name string) error {
+			if op == "read" && strings.HasSuffix(name, "/enable") {
+				text := map[bool]string{true: "?\n", false: "0\n"}[strings.Count(strings.Join(fake.log, "\n"), "/enable") <= 3]
+				fake.put(name, text)
+			}
+			return nil
+		}},
+		{name: "events are removed for good", more: true, hook: func(_ *fakeFiles, op, name string) error {
+			if op == "read" && strings.HasSuffix(name, "/enable") {
+				return unix.ENODEV
+			}
+			return nil
+		}},
+		{name: "an instance has gone", hook: func(_ *fakeFiles, op, _ string) error {
+			if op == "rmdir" {
+				return unix.ENODEV
+			}
+			return nil
+		}},
+		{name: "a group goes while it is listed", hook: func(fake *fakeFiles, op, name string) error {
+			if op != "list" || name != "events/"+dead(1) {
+				return nil
+			}
+			return errors.Join(os.RemoveAll(fake.root+"/"+name), unix.EINVAL)
+		}},
+	} {
 		f, fake := newFake(t)
-		p.fakeFiles = fake
-		f.files = &p
 		remains(t, f, dead(1), true, true)
-		if gone, err := f.Sweep(); err != nil || len(gone) != 1 || len(fake.left()) > 0 || p.reads != 0 {
-			t.Errorf("%v, %q: swept %+v, %v, left %q", p.err, p.text, gone, err, fake.left())
+		fake.log = nil
+		fake.hook = func(op, name, _ string) error { return c.hook(fake, op, name) }
+		gone, err := f.Sweep()
+		if c.more && (err == nil || len(gone) > 0 || !f.exists("events", dead(1), "e")) || !c.more && (err != nil || len(gone) != 1) {
+			t.Errorf("%s: swept %+v, %v", c.name, gone, err)
 		}
 	}
-	// It may go on for good, as far as can be seen.
-	f, fake := newFake(t)
-	f.files = &passing{fakeFiles: fake, reads: 1 << 30, err: unix.ENODEV}
-	remains(t, f, dead(1), false, true)
-	if gone, err := f.Sweep(); err == nil || len(gone) > 0 || !f.exists("events", dead(1), "e") {
-		t.Errorf("swept %+v, %v", gone, err)
-	}
-	// Another has removed the instance before us.
-	f, fake = newFake(t)
-	remains(t, f, dead(1), true, true)
-	fake.failAt, fake.err = len(fake.log)+1, unix.ENODEV
-	if gone, err := f.Sweep(); err != nil || len(gone) != 1 {
-		t.Errorf("swept %+v, %v", gone, err)
-	}
-}
-
-// TestLeftoverRemovedMeanwhile: another removes a group while its events are listed.
-func TestLeftoverRemovedMeanwhile(t *testing.T) {
-	f, fake := newFake(t)
-	remains(t, f, dead(1), true, true)
-	f.files = &removedBeneath{fakeFiles: fake, group: f.path("events", dead(1))}
-	if gone, err := f.Sweep(); err != nil || len(gone) != 1 {
-		t.Errorf("swept %+v, %v", gone, err)
-	}
-}
-
-// removedBeneath is a fake with a group that can't be listed, since it goes meanwhile.
-type removedBeneath struct {
-	*fakeFiles
-	group string
-}
-
-func (r *removedBeneath) List(path string) ([]string, error) {
-	if path == r.group {
-		if err := os.RemoveAll(path); err != nil {
-			return nil, err
-		}
-		return []string{"enable"}, &os.PathError{Op: "readdirent", Path: path, Err: unix.EINVAL}
-	}
-	return r.fakeFiles.List(path)
 }
 
 // TestLeftoverDiesMeanwhile: an owner that lives when instances are listed is alive for
@@ -252,24 +208,17 @@ func TestLeftoverDiesMeanwhile(t *testing.T) {
 	}
 	name := owner{PID: sleeper.Process.Pid, Started: stat.Started, Session: 1, Space: procfs.OwnPIDs()}.String()
 	remains(t, f, name, true, true)
-	f.files = &dyingBetween{fakeFiles: fake, kill: func() { sleeper.Process.Kill(); sleeper.Wait() }}
+	fake.hook = func(op, name, _ string) error {
+		if op == "list" && name == "events" {
+			sleeper.Process.Kill()
+			sleeper.Wait()
+		}
+		return nil
+	}
 	if left, err := f.Leftovers(); err != nil || len(left) > 0 {
 		t.Errorf("left %+v, %v", left, err)
 	}
 	if left, err := f.Leftovers(); err != nil || len(left) != 1 || left[0].Events != 1 || !left[0].instance {
 		t.Errorf("then left %+v, %v", left, err)
 	}
-}
-
-// dyingBetween is a fake that kills before groups are listed.
-type dyingBetween struct {
-	*fakeFiles
-	kill func()
-}
-
-func (d *dyingBetween) List(path string) ([]string, error) {
-	if strings.HasSuffix(path, "/events") {
-		d.kill()
-	}
-	return d.fakeFiles.List(path)
 }

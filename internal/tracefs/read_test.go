@@ -4,95 +4,20 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// rawFake is a fake tracefs whose instances have the pages of two CPUs and formats of
-// events.
-type rawFake struct{ *fakeFiles }
-
-func (f rawFake) Mkdir(path string) error {
-	if err := f.fakeFiles.Mkdir(path); err != nil {
-		return err
-	}
-	rel, err := filepath.Rel(f.root, path)
-	if err != nil {
-		return err
-	}
-	f.put(filepath.Join(rel, "per_cpu/cpu0/trace_pipe_raw"), "page of 0")
-	f.put(filepath.Join(rel, "per_cpu/cpu1/trace_pipe_raw"), "")
-	return nil
-}
-
-func startRaw(t *testing.T) (*Session, *fakeFiles) {
-	t.Helper()
-	fs, fake := newFake(t)
-	fs.files = rawFake{fake}
-	s, err := Start(t.Context(), fs, Target{Path: "/bin/true"}, testEvents(), Options{Raw: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, fake
-}
-
-// TestRawStartFailsAtEachStep: as with the pipe, nothing is left whatever fails.
-func TestRawStartFailsAtEachStep(t *testing.T) {
-	for step := 1; ; step++ {
-		f, fake := newFake(t)
-		f.files = rawFake{fake}
-		fake.failAt = step
-		before := openFiles(t)
-		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{Raw: true})
-		if len(fake.log) < step {
-			if err != nil {
-				t.Fatalf("nothing was made to fail, but: %v", err)
-			}
-			opened := 0
-			for _, l := range fake.log {
-				if filepath.Base(l) == "trace_pipe_raw" {
-					opened++
-				}
-			}
-			if opened != 2 {
-				t.Errorf("pages of %d CPUs opened, want 2: %q", opened, fake.log)
-			}
-			fake.failAt = 0
-			if err := s.Close(); err != nil {
-				t.Fatalf("close: %v", err)
-			}
-			return
-		}
-		if !errors.Is(err, fake.err) {
-			t.Errorf("step %d (%s): error %v does not tell", step, fake.log[step-1], err)
-		}
-		if left := fake.left(); len(left) > 0 {
-			t.Errorf("step %d (%s) failed: left %q", step, fake.log[step-1], left)
-		}
-		if after := openFiles(t); after != before {
-			t.Errorf("step %d (%s) failed: %d files open, %d before", step, fake.log[step-1], after, before)
-		}
-	}
-}
-
-func openFiles(t *testing.T) int {
-	t.Helper()
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(entries)
-}
-
 // TestReadPages: each CPU's pages are followed by an empty one, a stopped session is read
 // to its end, and a context that is done is heeded.
 func TestReadPages(t *testing.T) {
-	s, _ := startRaw(t)
+	f, _ := newFake(t)
+	s := start(t, f, Options{Raw: true})
 	defer s.Close()
 	type got struct {
 		cpu  int
@@ -124,23 +49,10 @@ func TestReadPages(t *testing.T) {
 	}
 }
 
-func TestReadPagesOfText(t *testing.T) {
-	f, _ := newFake(t)
-	s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if _, err := s.ReadPages(t.Context(), nil); err == nil {
-		t.Error("pages of a session that reads text")
-	}
-	if formats, err := s.Formats(); formats != nil || err != nil {
-		t.Errorf("formats %q, %v of a session that reads text", formats, err)
-	}
-}
-
+// TestFormats: they are those of the events, in their order, and none of a session that gives text.
 func TestFormats(t *testing.T) {
-	s, fake := startRaw(t)
+	f, fake := newFake(t)
+	s := start(t, f, Options{Raw: true})
 	defer s.Close()
 	if _, err := s.Formats(); err == nil {
 		t.Error("formats that are not there")
@@ -151,5 +63,35 @@ func TestFormats(t *testing.T) {
 	want := []string{"of entry0_0123456789", "of return0_0123456789"}
 	if got, err := s.Formats(); err != nil || !slices.Equal(got, want) {
 		t.Errorf("formats %q, %v; want %q", got, err, want)
+	}
+	f, _ = newFake(t)
+	text := start(t, f, Options{})
+	defer text.Close()
+	if _, err := text.ReadPages(t.Context(), nil); err == nil {
+		t.Error("pages of a session that gives text")
+	}
+	if formats, err := text.Formats(); formats != nil || err != nil {
+		t.Errorf("formats %q, %v of a session that gives text", formats, err)
+	}
+}
+
+// TestKernelEvents: no event is switched on before a list of threads restricts it.
+func TestKernelEvents(t *testing.T) {
+	f, fake := newFake(t)
+	k, err := StartKernel(f, []string{"sched:sched_switch"}, 0, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(word string) int {
+		return slices.IndexFunc(fake.log, func(l string) bool { return strings.Contains(l, word) })
+	}
+	if pids, on := at("/set_event_pid"), at("sched_switch/enable 1"); pids < 0 || on < pids {
+		t.Errorf("order of writes: %q", fake.log)
+	}
+	if texts, err := k.Formats(); err != nil || !slices.Equal(texts, []string{"ID: 1\n"}) {
+		t.Errorf("formats %q, %v", texts, err)
+	}
+	if err := k.Close(); err != nil || len(fake.left()) > 0 {
+		t.Errorf("close: %v, left %q", err, fake.left())
 	}
 }

@@ -22,11 +22,7 @@ func (p pieces) String() string {
 
 func (p pieces) equal(q pieces) bool { return reflect.DeepEqual(p, q) }
 
-func splitWhole(text []byte) pieces { return splitChunks(text, max(len(text), 1)) }
-
-func splitChunks(text []byte, size int) pieces {
-	return splitAll(slices.Collect(slices.Chunk(text, size)))
-}
+func splitWhole(text []byte) pieces { return splitAll([][]byte{text}) }
 
 // splitAll spoils the room after use, as the next read into it does.
 func splitAll(chunks [][]byte) pieces {
@@ -79,18 +75,6 @@ func TestSplitter(t *testing.T) {
 	}
 }
 
-func TestSplitterAllocatesNothing(t *testing.T) {
-	var s splitter
-	chunk := []byte("of a line\nwhole line\nbeginning ")
-	lines := 0
-	n := testing.AllocsPerRun(100, func() {
-		s.feed(copy(s.room(), chunk), func([]byte) { lines++ })
-	})
-	if n != 0 || lines == 0 {
-		t.Errorf("%v allocations a chunk, %d lines", n, lines)
-	}
-}
-
 func BenchmarkSplitter(b *testing.B) {
 	chunk := bytes.Repeat([]byte(typical+"\n"), 50)
 	var s splitter
@@ -101,4 +85,43 @@ func BenchmarkSplitter(b *testing.B) {
 		s.feed(copy(s.room(), chunk), func([]byte) { lines++ })
 	}
 	b.ReportMetric(float64(lines)/float64(b.N), "lines/op")
+}
+
+func TestOrder(t *testing.T) {
+	// Each word is an event's time; "." says that nothing more was there to read.
+	for _, c := range []struct{ name, in, out string }{
+		{"in order", "1 2 3 .", "1 2 3"},
+		{"later event found first", "2 1 3 .", "1 2 3"},
+		{"several late ones", "5 1 3 6 .", "1 3 5 6"},
+		{"same time keeps the order of reading", "1 1 2 .", "1 1 2"},
+		{"a pause makes places certain", "2 . 1 .", "2 1"},
+		{"nothing is held back at the end", "7 .", "7"},
+		{"the clock leaps", "1 2 9000000 9000001 .", "1 2 9000000 9000001"},
+		{"the clock begins anew", "8 9 1 2 3 .", "8 1 2 3 9"},
+		{"the clock begins anew after a pause", "8 9 . 1 2 .", "8 9 1 2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var o order
+			var got []string
+			emit := func(ev *Event) {
+				if ev.Args[0] != ev.Time*10 {
+					t.Errorf("event %d has the argument of another: %d", ev.Time, ev.Args[0])
+				}
+				got = append(got, fmt.Sprint(ev.Time))
+			}
+			next := &Event{}
+			for w := range strings.FieldsSeq(c.in) {
+				if w == "." {
+					o.flush(emit)
+					continue
+				}
+				fmt.Sscan(w, &next.Time)
+				next.Args = append(next.Args[:0], next.Time*10)
+				next = o.add(next, emit)
+			}
+			if s := strings.Join(got, " "); s != c.out {
+				t.Errorf("%s came out as %s, want %s", c.in, s, c.out)
+			}
+		})
+	}
 }

@@ -1,0 +1,166 @@
+package tracefs
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/internal/machine"
+)
+
+func TestResizeWithLessMemoryThanItSeemed(t *testing.T) {
+	for _, c := range []struct {
+		chosenKB, limit int
+		ok              bool
+	}{{0, 1 << 30, true}, {0, 200, true}, {0, 1, false}, {512, 512, true}, {512, 511, false}} {
+		f, fake := newFake(t)
+		s := &Session{fs: f}
+		tried := 0
+		fake.hook = func(_, _, text string) error {
+			tried++
+			if kb, _ := strconv.Atoi(text); kb > c.limit {
+				return unix.ENOMEM
+			}
+			return nil
+		}
+		if err := s.resize(Options{BufferKB: c.chosenKB}); (err == nil) != c.ok || c.chosenKB > 0 && tried != 1 {
+			t.Errorf("%+v: tried %d times, %v", c, tried, err)
+		}
+	}
+}
+
+// TestTopLevelGrows: the buffer that everybody shares is not left small for good.
+func TestTopLevelGrows(t *testing.T) {
+	for size, want := range map[string]string{"7 (expanded: 1408)\n": "0", "1408\n": ""} {
+		f, fake := newFake(t)
+		fake.put("buffer_size_kb", size)
+		s := &Session{fs: f, Name: "ftgo_1_2_3", features: Features{Instances: true}}
+		fake.put("instances/ftgo_1_2_3/events/enable", "")
+		if err := s.growTopLevel(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.readTrimmed("instances", s.Name, "events", "enable"); err != nil || got != want {
+			t.Errorf("%q: the instance was told %q, %v, want %q", size, got, err, want)
+		}
+	}
+}
+
+// TestCloseAfterStop: what Stop has begun is over before anything is removed.
+func TestCloseAfterStop(t *testing.T) {
+	f, fake := newFake(t)
+	s := start(t, f, Options{})
+	var busy atomic.Bool
+	begun, meanwhile := make(chan struct{}), atomic.Int32{}
+	fake.hook = func(op, name, text string) error {
+		if busy.Load() {
+			meanwhile.Add(1)
+		}
+		if strings.HasSuffix(name, "entry0_0123456789/enable") { // the first that is disarmed
+			busy.Store(true)
+			close(begun)
+			time.Sleep(100 * time.Millisecond)
+			busy.Store(false)
+		}
+		return nil
+	}
+	s.Stop()
+	<-begun
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if n := meanwhile.Load(); n > 0 {
+		t.Errorf("%d accesses while Stop was under way", n)
+	}
+	if left := fake.left(); len(left) > 0 {
+		t.Errorf("left %q", left)
+	}
+}
+
+// TestProgress: what is made and removed of many events is told, of few it is not.
+func TestProgress(t *testing.T) {
+	for _, n := range []int{few, 3 * few} {
+		f, _ := newFake(t)
+		var told []string
+		counts := make(map[string][]int)
+		f.Progress = func(what string, done, of int) {
+			if of != n {
+				t.Errorf("%s: %d of %d, not of %d", what, done, of, n)
+			}
+			if counts[what] == nil {
+				told = append(told, what)
+			}
+			counts[what] = append(counts[what], done)
+		}
+		var events []Event
+		for i := range n {
+			events = append(events, Event{Name: fmt.Sprintf("entry%d_0123456789", i), Sites: []uint64{uint64(i)}})
+		}
+		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, events, Options{})
+		if err == nil {
+			err = s.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		if n > few {
+			want = []string{"probes defined", "probes placed", "events disarmed", "events removed"}
+		}
+		if !slices.Equal(told, want) {
+			t.Errorf("%d events: told of %q, want %q", n, told, want)
+		}
+		for what, done := range counts {
+			if !slices.IsSorted(done) || done[0] != 0 || done[len(done)-1] >= n {
+				t.Errorf("%s: %d of %d", what, done, n)
+			}
+		}
+	}
+}
+
+// ticking is a fake whose clock goes on by a step each so many readings.
+type ticking struct {
+	*fakeFiles
+	step  time.Duration
+	every int
+	reads int
+}
+
+func (c *ticking) Read(string) ([]byte, error) {
+	c.reads++
+	now := time.Duration(c.reads/c.every) * c.step
+	return fmt.Appendf(nil, "now ts: %5d.%06d\n", now/time.Second, now%time.Second/time.Microsecond), nil
+}
+
+// TestClockStep: a clock that goes by the timer's interrupts is told from one that is read seldom.
+func TestClockStep(t *testing.T) {
+	for _, c := range []struct {
+		clock string
+		step  time.Duration
+		every int
+		want  time.Duration
+	}{
+		{"global", 4 * time.Millisecond, 7, 4 * time.Millisecond},
+		{"local", 10 * time.Millisecond, 1, 10 * time.Millisecond},
+		{"global", time.Microsecond, 1, 0},
+		{"mono", 900 * time.Microsecond, 1, 0},
+		{"global", 0, 1, 0}, // it stands still
+		{machine.Counter, 4 * time.Millisecond, 7, 0},
+	} {
+		f, fake := newFake(t)
+		f.files = &ticking{fakeFiles: fake, step: c.step, every: c.every}
+		s, _, err := newSession(f, Target{}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.clocks.Choose(c.clock)
+		if base, err := s.Timebase(); err != nil && c.clock != machine.Counter || base.Step != c.want {
+			t.Errorf("%+v: found %v, %v", c, base.Step, err)
+		}
+	}
+}
