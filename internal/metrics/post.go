@@ -13,7 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protowire"
+	traceservice "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
 )
 
 // outcome is what has become of a request.
@@ -131,24 +132,14 @@ func (s *Sender) accepted(body []byte, items uint64) outcome {
 	return outcome{rejected: min(uint64(max(rejected, 0)), items), reason: "rejected", message: shorten(message)}
 }
 
-// statusMessage is field 2 of google.rpc.Status, which is what failures are told by; "" if that can't be read.
-func statusMessage(body []byte) (message string) {
-	for len(body) > 0 {
-		number, kind, n := protowire.ConsumeTag(body)
-		if n < 0 {
-			return ""
-		}
-		value := body[n:]
-		if n = protowire.ConsumeFieldValue(number, kind, value); n < 0 {
-			return ""
-		}
-		if number == 2 && kind == protowire.BytesType {
-			b, _ := protowire.ConsumeBytes(value)
-			message = string(b)
-		}
-		body = value[n:]
+// statusMessage is the message of a google.rpc.Status, which failures are told by; "" if that can't be read. The message of a
+// partial success has the same number there, and so has the code before it.
+func statusMessage(body []byte) string {
+	var s traceservice.ExportTracePartialSuccess
+	if proto.Unmarshal(body, &s) != nil {
+		return ""
 	}
-	return shorten(message)
+	return shorten(s.ErrorMessage)
 }
 
 // shorten makes a foreign text fit for a line.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,41 +124,37 @@ func sideOf(runs []*compare.Run, lost uint64) render.Side {
 // pairs are the functions of both sides. A run has no row of one that it has seen no call of; of one that
 // it did not probe it tells nothing.
 func pairs(runs [2][]*compare.Run, asSeen bool) (all []compare.Pair) {
-	index := make(map[string]int)
-	for side := range runs {
-		for _, r := range runs[side] {
-			for i := range r.Funcs {
-				if name := r.Funcs[i].Name; index[name] == 0 {
-					all = append(all, compare.Pair{Name: name})
-					index[name] = len(all)
-				}
+	known := make(map[string]bool)
+	for _, r := range slices.Concat(runs[0], runs[1]) {
+		for i := range r.Funcs {
+			if name := r.Funcs[i].Name; !known[name] {
+				known[name] = true
+				all = append(all, compare.Pair{Name: name})
 			}
 		}
 	}
 	for side := range runs {
 		for _, r := range runs[side] {
-			seen := make([]stats.Func, len(all))
-			skipped := make(map[string]bool)
+			seen, skipped := make(map[string]*stats.Func), make(map[string]bool)
 			for _, s := range r.Skipped {
 				skipped[s.Function] = true
 			}
 			for i := range r.Funcs {
-				if w := r.Funcs[i].Whole; w != nil && r.Funcs[i].Calls == 0 {
-					skipped[r.Funcs[i].Name] = true
+				f := &r.Funcs[i]
+				if f.Whole != nil && f.Calls == 0 {
+					skipped[f.Name] = true
 					continue
 				}
-				one := &seen[index[r.Funcs[i].Name]-1] // there may be several, of each process
-				one.Add(observed(&r.Funcs[i], asSeen))
-				one.Seconds = r.Seconds
+				if seen[f.Name] == nil {
+					seen[f.Name] = &stats.Func{}
+				}
+				seen[f.Name].Add(observed(f, asSeen)) // there may be several, of each process
 			}
-			for i := range seen {
-				if seen[i].Seconds == 0 && skipped[all[i].Name] {
-					continue
+			for i := range all {
+				p := &all[i]
+				if f := seen[p.Name]; f != nil || !skipped[p.Name] {
+					p.Side[side] = append(p.Side[side], cmp.Or(f, &stats.Func{}).Over(r.Seconds))
 				}
-				if seen[i].Seconds == 0 {
-					seen[i].Seconds = r.Seconds
-				}
-				all[i].Side[side] = append(all[i].Side[side], seen[i])
 			}
 		}
 	}
