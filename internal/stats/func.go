@@ -22,12 +22,12 @@ type Func struct {
 	Serial uint64 `json:"-"` // tells rows apart, be it those of two tables
 	PID    int    `json:"-"` // the process, where each has rows of its own; 0 are others, or ones unknown
 	Host   string `json:"host"`
-	// Value is what the calls have in common, where values have rows of their own, and Rest tells
+	// Value is what the calls have in common, where values have rows of their own, and Kind tells
 	// whether it is one. Among the others' calls are at most so many of the value as Missed, or calls
 	// that weigh so much, by what rows are kept for.
-	Value  string `json:"-"`
-	Rest   Rest   `json:"-"`
-	Missed uint64 `json:"-"`
+	Value  string  `json:"-"`
+	Kind   RowKind `json:"-"`
+	Missed uint64  `json:"-"`
 
 	Seconds     float64 `json:"-"`            // how long calls were counted for, 0 if that is not known
 	Calls       uint64  `json:"calls"`        // begun while traced, by the kernel's own count
@@ -190,13 +190,13 @@ func (f *Func) AddEvent(name string, n uint64) {
 	f.Events[name] += n
 }
 
-// Rest tells whether a row is of a value.
-type Rest uint8
+// RowKind tells whether a row is of a value.
+type RowKind uint8
 
 const (
-	Valued   Rest = iota
-	Unvalued      // of calls whose value is not known: Func.Value is why
-	Others        // of the calls of all values that have no row
+	Valued  RowKind = iota
+	NoValue         // of calls whose value is not known: Func.Value is why
+	Others          // of the calls of all values that have no row
 )
 
 // Amounts add up a number that each call has, like a size, as [Histogram] does latencies. Left are

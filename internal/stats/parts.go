@@ -30,14 +30,14 @@ type Parts struct {
 	least   leastFirst
 	serial  uint64
 	uses    uint64
-	fell    uint64 // values that have lost their room
+	evicted uint64 // values that have lost their room
 }
 
 // PartKey is what the calls of a row have in common.
 type PartKey struct {
 	Func, PID int
 	Value     string
-	Rest      Rest
+	Kind      RowKind
 }
 
 // Part is a row.
@@ -68,9 +68,9 @@ func (p *Parts) Row(key PartKey) *Part {
 		return r
 	}
 	var missed uint64
-	switch kept := key.Rest == Valued && (p.byValue || key.PID != 0); {
+	switch kept := key.Kind == Valued && (p.byValue || key.PID != 0); {
 	case kept && len(p.least) == MaxParts && !p.byValue:
-		return p.Row(PartKey{Func: key.Func, Rest: Others})
+		return p.Row(PartKey{Func: key.Func, Kind: Others})
 	case kept && len(p.least) == MaxParts:
 		r = p.least[0]
 		missed = r.atMost()
@@ -84,7 +84,7 @@ func (p *Parts) Row(key PartKey) *Part {
 		}
 	}
 	r.key, r.used, r.Func = key, p.uses, p.blank[key.Func]
-	r.PID, r.Value, r.Rest, r.Missed, r.Latency, r.Serial = key.PID, key.Value, key.Rest, missed, nil, p.serial
+	r.PID, r.Value, r.Kind, r.Missed, r.Latency, r.Serial = key.PID, key.Value, key.Kind, missed, nil, p.serial
 	p.serial++
 	p.of[key] = r
 	p.Weigh(r, 0)
@@ -93,9 +93,9 @@ func (p *Parts) Row(key PartKey) *Part {
 
 // giveUp adds a row to that of the others.
 func (p *Parts) giveUp(r *Part) {
-	p.fell++
+	p.evicted++
 	delete(p.of, r.key)
-	others := p.Row(PartKey{Func: r.key.Func, Rest: Others})
+	others := p.Row(PartKey{Func: r.key.Func, Kind: Others})
 	others.Add(&r.Func)
 	for _, e := range r.early {
 		others.Time(e)
@@ -109,12 +109,12 @@ func (p *Parts) Weigh(r *Part, weight uint64) {
 	}
 }
 
-// Fell is how many values have lost their room, and what any of them may weigh at most.
-func (p *Parts) Fell() (n, atMost uint64) {
-	if p.fell > 0 {
+// Evicted is how many values have lost their room, and what any of them may weigh at most.
+func (p *Parts) Evicted() (n, atMost uint64) {
+	if p.evicted > 0 {
 		atMost = p.least[0].atMost()
 	}
-	return p.fell, atMost
+	return p.evicted, atMost
 }
 
 // atMost is what all calls of its value may weigh.
@@ -170,15 +170,15 @@ func (p *Parts) Reconcile(all []Func, last bool) []Func {
 	}
 	missing := make(map[PartKey]uint64)
 	for fn := range all {
-		key := PartKey{Func: fn, Rest: Others}
+		key := PartKey{Func: fn, Kind: Others}
 		if p.byValue {
-			key.Value, key.Rest = "lost", Unvalued
+			key.Value, key.Kind = "lost", NoValue
 		}
 		if timed := all[fn].timed(); timed > calls[fn] && (last || !p.byValue) {
 			p.Row(key)
 			missing[key] = timed - calls[fn]
 		} else if last && rows[fn] == 0 { // that nobody called it is to be told, too
-			p.Row(PartKey{Func: fn, Rest: Others})
+			p.Row(PartKey{Func: fn, Kind: Others})
 		}
 	}
 	out := make([]Func, len(p.all))

@@ -38,7 +38,7 @@ type Summary struct {
 	AsSeen            bool          `json:"-"`          // latencies have in them what probes cost, all of them
 	LatencyMeasured   bool          `json:"-"`          // tells probe (true) from count (false)
 	Streamed          bool          `json:"-"`          // hits were recorded, and so may be lost; else they were only counted
-	Values            *Kept         `json:"-"`          // what became of the rows of values; nil if there are none
+	Values            *TopValues    `json:"-"`          // what became of the rows of values; nil if there are none
 	Budget            float64       `json:"-"`          // the share of the program's CPU time that probes may take, 0 if there is no limit
 }
 
@@ -76,12 +76,12 @@ func (s *Summary) OwnShare() float64 {
 	return s.Own.Seconds() / s.Seconds
 }
 
-// Kept tells which values have rows: those with most of By, as far as Most goes.
-type Kept struct {
+// TopValues tells which values have rows: those with most of By, as far as Most goes.
+type TopValues struct {
 	By   string // calls, time or sum
 	Most int
-	// Fell is how often a value has lost its row to another; one without weighs at most AtMost.
-	Fell, AtMost uint64
+	// Evicted is how often a value has lost its row to another; one without weighs at most AtMost.
+	Evicted, AtMost uint64
 }
 
 // Skipped is a function that was selected but could not be probed, and why.

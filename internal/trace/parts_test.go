@@ -87,7 +87,7 @@ func TestManyValues(t *testing.T) {
 			rows := make(map[int]stats.Func)
 			var sum uint64
 			for _, r := range table.Whole {
-				if sum += r.Calls; r.Rest == stats.Others {
+				if sum += r.Calls; r.Kind == stats.Others {
 					continue
 				}
 				var v int
@@ -137,7 +137,7 @@ func TestWeightlessValues(t *testing.T) {
 	funcs := []pairing.Count{{Calls: 3 * stats.MaxParts, Timed: 3 * stats.MaxParts}}
 	table := totals.At(&Reading{Last: true, Counts: &pairing.Counts{Funcs: funcs}})
 	for _, r := range table.Whole {
-		if r.Rest == stats.Valued && r.Calls < 2 && r.Missed == 0 {
+		if r.Kind == stats.Valued && r.Calls < 2 && r.Missed == 0 {
 			t.Fatalf("%+v seems to be exact", r)
 		}
 	}
@@ -149,7 +149,7 @@ func TestWeightlessValues(t *testing.T) {
 // TestManyProcessesWithoutValues: they make no more rows than those with values.
 func TestManyProcessesWithoutValues(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
-	observe := func(*pairing.Call) Observed { return Observed{Value: "did not return", Rest: stats.Unvalued} }
+	observe := func(*pairing.Call) Observed { return Observed{Value: "did not return", Kind: stats.NoValue} }
 	totals := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{ready: true}, PerProcess: true, ByValue: true, Observe: observe, KeptBy: ByCalls})
 	for pid := range 3 * stats.MaxParts {
 		totals.ended(&pairing.Call{PID: pid + 1, Outcome: pairing.Open})

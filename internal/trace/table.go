@@ -52,7 +52,7 @@ func (t *Totals) since(funcs []stats.Func, r *Reading) []stats.Func {
 	there := make(map[uint64]bool)
 	others := make(map[int]uint64)
 	for _, f := range funcs {
-		if there[f.Serial] = true; f.Rest == stats.Others {
+		if there[f.Serial] = true; f.Kind == stats.Others {
 			others[f.Func] = f.Serial
 		}
 	}
@@ -96,8 +96,8 @@ func (t *Totals) reconcile(r *Reading) []stats.Func {
 	if p := t.parts; p != nil {
 		out = p.Reconcile(out, r.Last)
 		if t.opt.ByValue {
-			fell, atMost := p.Fell()
-			r.Summary.Values = &stats.Kept{By: t.opt.KeptBy, Most: stats.MaxParts, Fell: fell, AtMost: atMost}
+			evicted, atMost := p.Evicted()
+			r.Summary.Values = &stats.TopValues{By: t.opt.KeptBy, Most: stats.MaxParts, Evicted: evicted, AtMost: atMost}
 		}
 	}
 	for i := range out {

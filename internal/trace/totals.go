@@ -44,7 +44,7 @@ type TotalsOptions struct {
 // Observed is what a call has beside its function.
 type Observed struct {
 	Value  string // as in [stats.Func]
-	Rest   stats.Rest
+	Kind   stats.RowKind
 	Amount int64
 	Counts bool // Amount is known
 	Failed bool
@@ -123,8 +123,8 @@ func (t *Totals) began(pid, fn int, c *pairing.Call) {
 
 // keyOf is that of the row that a call counts for.
 func (t *Totals) keyOf(c *pairing.Call, o *Observed) stats.PartKey {
-	key := stats.PartKey{Func: c.Func, Value: o.Value, Rest: o.Rest}
-	if t.opt.PerProcess && o.Rest == stats.Valued { // the others of all processes share a row
+	key := stats.PartKey{Func: c.Func, Value: o.Value, Kind: o.Kind}
+	if t.opt.PerProcess && o.Kind == stats.Valued { // the others of all processes share a row
 		key.PID = c.PID
 	}
 	return key

@@ -104,7 +104,7 @@ func withoutLatency(rows []stats.Func, s stats.Summary) string {
 }
 
 // whatRowsMiss tells of values that have no row, and of calls that have none.
-func (f *footer) whatRowsMiss(rows []stats.Func, kept *stats.Kept) {
+func (f *footer) whatRowsMiss(rows []stats.Func, kept *stats.TopValues) {
 	var left uint64
 	for _, row := range rows {
 		if row.Amounts != nil {
@@ -112,7 +112,7 @@ func (f *footer) whatRowsMiss(rows []stats.Func, kept *stats.Kept) {
 		}
 	}
 	f.line(left > 0, "not added up: the value of %s, which could not be read or is negative", printable.Plural(left, "call"))
-	if kept == nil || kept.Fell == 0 {
+	if kept == nil || kept.Evicted == 0 {
 		return
 	}
 	most := printable.Plural(kept.AtMost, "call")
@@ -320,7 +320,7 @@ func SummaryJSON(w io.Writer, s stats.Summary, of *Interval) error {
 		{"host", nonzero(s.Host)}, {"began", known(!s.Began.IsZero(), &s.Began)}, {"seconds", nonzero(s.Seconds)}, {"own_cpu_ns", nonzero(s.Own.Nanoseconds())}, {"own_share", nonzero(s.OwnShare())},
 	}
 	if k := s.Values; k != nil {
-		summary = append(summary, member{"values", object{{"kept_by", k.By}, {"rows", k.Most}, {"fell_out", k.Fell}, {"missed_at_most", k.AtMost}}})
+		summary = append(summary, member{"values", object{{"kept_by", k.By}, {"rows", k.Most}, {"fell_out", k.Evicted}, {"missed_at_most", k.AtMost}}})
 	}
 	if k := s.Kernel; k != nil { // they are no part of hits
 		events := object{{"delivered", k.Delivered}, {"lost", k.Lost}, {"unparsed", k.Unparsed}}

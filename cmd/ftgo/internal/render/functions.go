@@ -170,8 +170,8 @@ func (o Options) valueCell(r stats.Func, alone bool) string {
 		}
 		text = strings.Join(names, stats.Calls)
 	}
-	switch r.Rest {
-	case stats.Unvalued:
+	switch r.Kind {
+	case stats.NoValue:
 		text = "(not known: " + text + ")"
 	case stats.Others:
 		text = "(others)"
@@ -209,14 +209,14 @@ func eventsShown(rows []stats.Func, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(most, name) })
 }
 
-// restNames say of what a row is that is of no value.
-var restNames = [...]string{stats.Unvalued: "unknown", stats.Others: "others"}
+// kindNames say of what a row is that is of no value.
+var kindNames = [...]string{stats.NoValue: "unknown", stats.Others: "others"}
 
 // counts are what records and JSON begin with.
 func (o Options) counts(kind any, r stats.Func) object {
 	return object{
-		{"type", kind}, {"function", r.Name}, {"value", shown(o.By, known(r.Rest == stats.Valued, &r.Value))},
-		{"rest", shown(o.By, nonzero(restNames[r.Rest]))}, {"missed_at_most", shown(o.By, nonzero(r.Missed))},
+		{"type", kind}, {"function", r.Name}, {"value", shown(o.By, known(r.Kind == stats.Valued, &r.Value))},
+		{"rest", shown(o.By, nonzero(kindNames[r.Kind]))}, {"missed_at_most", shown(o.By, nonzero(r.Missed))},
 		{"host", shown(o.Hosts, &r.Host)}, {"pid", shown(o.Processes, r.PID)},
 		{"calls", r.Count()}, {"completed", r.Completed},
 		{"unwound", r.Unwound}, {"open", r.Open}, {"lost", r.Lost},
@@ -280,7 +280,7 @@ func (o Options) members(r stats.Func) object {
 		{"unsure", nonzero(r.Unsure)}, {"errors", known(r.ReturnsErrors, r.Errors)},
 		{"counted_only", nonzero(r.CountedOnly)}, {"cut_short", nonzero(r.CutShort)},
 		{"seen", known(estimated, r.Calls)}, {"calls_low", known(estimated, least)}, {"calls_high", known(estimated, most)},
-		{"why", known(r.Rest == stats.Unvalued, &r.Value)},
+		{"why", known(r.Kind == stats.NoValue, &r.Value)},
 		{"sum_of", known(o.Amount != "", amountMembers(r, amounts))}, {"histogram_of", known(o.Hist && amounts.Count() > 0, bucketsOf(&amounts.Histogram))},
 		{"rate", known(rated(r), r.Rate())}, {"ns", known(timed, exact)},
 		// Between low and high is what the calls took without probes; raw is with them, and so is

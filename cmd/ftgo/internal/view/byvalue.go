@@ -225,7 +225,7 @@ func (v *values) observe(c *pairing.Call) (o trace.Observed) {
 	if v.flags.By.Text != "" {
 		var known bool
 		if o.Value, known = vf.by.Text(seen); !known {
-			o.Value, o.Rest = whyNot(vf.by, seen), stats.Unvalued
+			o.Value, o.Kind = whyNot(vf.by, seen), stats.NoValue
 		}
 	}
 	if v.flags.Sum.Text != "" {
@@ -298,7 +298,7 @@ func (t *TableFlags) order() string {
 
 // topRows are the first rows, and those that are of no value.
 func topRows(rows []stats.Func, top int) []stats.Func {
-	n := slices.IndexFunc(rows, func(r stats.Func) bool { return r.Rest != stats.Valued })
+	n := slices.IndexFunc(rows, func(r stats.Func) bool { return r.Kind != stats.Valued })
 	if n < 0 {
 		n = len(rows)
 	}

@@ -281,7 +281,7 @@ func sortRows(rows []stats.Func, order string) {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Host, b.Host), a.PID-b.PID, strings.Compare(a.Value, b.Value))
 	}
 	if order == "name" {
-		slices.SortStableFunc(rows, func(a, b stats.Func) int { return cmp.Or(cmp.Compare(a.Rest, b.Rest), less(a, b)) })
+		slices.SortStableFunc(rows, func(a, b stats.Func) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), less(a, b)) })
 		return
 	}
 	key := func(r stats.Func) int64 {
@@ -298,7 +298,7 @@ func sortRows(rows []stats.Func, order string) {
 		return -1
 	}
 	slices.SortStableFunc(rows, func(a, b stats.Func) int {
-		return cmp.Or(cmp.Compare(a.Rest, b.Rest), cmp.Compare(key(b), key(a)), cmp.Compare(b.Number(), a.Number()), less(a, b))
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(key(b), key(a)), cmp.Compare(b.Number(), a.Number()), less(a, b))
 	})
 }
 

@@ -50,14 +50,14 @@ func TestSortRows(t *testing.T) {
 
 // TestTopRows: rows of no value come last, whatever the order, and do not count as the first.
 func TestTopRows(t *testing.T) {
-	row := func(value string, rest stats.Rest, calls uint64, sizes ...int64) stats.Func {
-		f := stats.Func{Name: "f", Value: value, Rest: rest, Calls: calls, Amounts: &stats.Amounts{}}
+	row := func(value string, rest stats.RowKind, calls uint64, sizes ...int64) stats.Func {
+		f := stats.Func{Name: "f", Value: value, Kind: rest, Calls: calls, Amounts: &stats.Amounts{}}
 		for _, size := range sizes {
 			f.Amounts.Record(size)
 		}
 		return f
 	}
-	rows := []stats.Func{row("", stats.Others, 9, 90), row("lost", stats.Unvalued, 8), row("b", stats.Valued, 3, 1, 1), row("c", stats.Valued, 1, 7), row("a", stats.Valued, 2, 5)}
+	rows := []stats.Func{row("", stats.Others, 9, 90), row("lost", stats.NoValue, 8), row("b", stats.Valued, 3, 1, 1), row("c", stats.Valued, 1, 7), row("a", stats.Valued, 2, 5)}
 	for order, want := range map[string]string{"calls": "b a lost ", "sum": "c a lost ", "name": "a b lost "} {
 		sortRows(rows, order)
 		got := ""
