@@ -49,7 +49,8 @@ func (p *pairer) created(ev *parse.Event, f *uprobe.Fields) {
 	}
 	o.goid = ev.Args[f.Goid]
 	p.proc.origins[g] = o
-	p.tell(Item{What: Go, Goroutine: &Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: ev.Time}})
+	p.item.Goroutine = &Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: ev.Time}
+	p.tell(Go)
 }
 
 // goexits takes the end of all goroutines of the process.
@@ -63,7 +64,8 @@ func (p *pairer) goexits(at uint64) {
 func (p *pairer) goexit(at, g uint64) {
 	if o, ok := p.proc.origins[g]; ok {
 		delete(p.proc.origins, g)
-		p.tell(Item{What: Go, Goroutine: &Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: at, Ended: true}})
+		p.item.Goroutine = &Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: at, Ended: true}
+		p.tell(Go)
 	}
 }
 

@@ -22,7 +22,8 @@ const (
 	Read
 )
 
-// Item is one thing that a [Stream] tells, in order. What it points to is valid until the next one.
+// Item is one thing that a [Stream] tells, in order. It is valid until the next one, and so is what it points to; of its fields
+// those mean something that its What names.
 type Item struct {
 	What      What
 	PID, Func int
@@ -39,22 +40,28 @@ type Items = func(yield func(*Item) bool)
 // ignore takes items that nobody wants.
 func ignore(*Item) bool { return true }
 
-// tell yields an item.
-func (p *pairer) tell(it Item) {
-	p.item = it
+// tell yields an item, all of which is set but What.
+func (p *pairer) tell(what What) {
+	p.item.What = what
 	if !p.yield(&p.item) {
 		p.yield = ignore
 	}
 }
 
 // began tells of a call that has begun.
-func (p *pairer) began(pid, fn int, c *Call) { p.tell(Item{What: Began, PID: pid, Func: fn, Call: c}) }
+func (p *pairer) began(pid, fn int, c *Call) {
+	p.item.PID, p.item.Func, p.item.Call = pid, fn, c
+	p.tell(Began)
+}
 
 // items yields what do tells.
 func (p *pairer) items(do func()) Items {
 	return func(yield func(*Item) bool) {
-		defer func(before func(*Item) bool) { p.yield = before }(p.yield)
-		p.yield = yield
+		defer p.to(p.yield)
+		p.to(yield)
 		do()
 	}
 }
+
+// to has items told to yield from now on.
+func (p *pairer) to(yield func(*Item) bool) { p.yield = yield }

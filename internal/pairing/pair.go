@@ -296,7 +296,8 @@ func (p *pairer) ended() {
 	if p.call.Outcome == Abandoned {
 		p.account.funcs[p.call.Func].abandoned++
 	}
-	p.tell(Item{What: Ended, Call: &p.call})
+	p.item.Call = &p.call
+	p.tell(Ended)
 }
 
 // end takes the innermost call off a stack. fields are those of the event if it returned.

@@ -81,7 +81,8 @@ func (s *Stream) takeKernel(ev *parse.Event) {
 		s.pairer.waited(w)
 	}
 	s.event = KernelEvent{*ev, s.pairer.whereIs(ev.PID, ev.TID)}
-	s.pairer.tell(Item{What: Kernel, Event: &s.event})
+	s.pairer.item.Event = &s.event
+	s.pairer.tell(Kernel)
 }
 
 // maxPending is how many events of a process wait for its bias, which one more address tells as a rule.
@@ -99,20 +100,18 @@ func (s *Stream) release(pid int, bias uint64) {
 // Read takes what the source has for the moment, and says at last how much that was. Errors are the source's, and come last.
 func (s *Stream) Read(ctx context.Context) iter.Seq2[*Item, error] {
 	return func(yield func(*Item, error) bool) {
-		var err error
-		ended := false
-		for it := range s.pairer.items(func() {
-			var n int
-			if n, err = s.reader.Read(ctx, s.take); n == 0 && err == nil && s.reader.Settled() {
-				s.pass(^uint64(0)) // nothing of before now is left to be read
-			}
-			s.pairer.tell(Item{What: Read, N: n})
-		}) {
-			if ended = !yield(it, nil); ended {
-				break
-			}
+		goesOn := true
+		defer s.pairer.to(s.pairer.yield)
+		s.pairer.to(func(it *Item) bool {
+			goesOn = yield(it, nil)
+			return goesOn
+		})
+		n, err := s.reader.Read(ctx, s.take)
+		if n == 0 && err == nil && s.reader.Settled() {
+			s.pass(^uint64(0)) // nothing of before now is left to be read
 		}
-		if err != nil && !ended {
+		s.pairer.item.N = n
+		if s.pairer.tell(Read); err != nil && goesOn {
 			yield(nil, err)
 		}
 	}
@@ -169,7 +168,8 @@ func (s *Stream) Forget(ended map[int]bool) Items {
 		}
 		s.pairer.forget(ended)
 		for pid := range ended {
-			s.pairer.tell(Item{What: Gone, PID: pid})
+			s.pairer.item.PID = pid
+			s.pairer.tell(Gone)
 		}
 	})
 }
@@ -270,7 +270,8 @@ func (s *Stream) pass(time uint64) {
 	for len(s.marks) > 0 && s.marks[0].at < time {
 		reached := s.marks[0].reached
 		s.marks = s.marks[1:]
-		s.pairer.tell(Item{What: Marked, Reached: reached})
+		s.pairer.item.Reached = reached
+		s.pairer.tell(Marked)
 	}
 }
 
