@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,14 +99,11 @@ func dispatch(ctx context.Context, e *session.Env, args []string) error {
 }
 
 func unknownCommand(e *session.Env, name string) error {
-	names := func(yield func(string) bool) {
-		for _, c := range commands(e) {
-			if !yield(c.Name) {
-				return
-			}
-		}
+	var names []string
+	for _, c := range commands(e) {
+		names = append(names, c.Name)
 	}
-	return cli.Usage("unknown command %q%s (see ftgo help)", name, printable.DidYouMean(name, names))
+	return cli.Usage("unknown command %q%s (see ftgo help)", name, printable.DidYouMean(name, slices.Values(names)))
 }
 
 // helpTexts has what stands above the flags in the help of each command, and ftgo.txt for all of them.

@@ -30,7 +30,7 @@ import (
 type Env struct {
 	Stdout, Stderr io.Writer
 	Quiet          bool
-	doing          atomic.Pointer[work]
+	doing          atomic.Pointer[string]
 }
 
 // Say writes a line to stderr, but not under --quiet.
@@ -54,26 +54,18 @@ func (e *Env) Progress(what string) (stop func()) {
 		return func() {}
 	}
 	e.Doing(what, 0, 0)
-	return terminal.Progress(e.Stderr, func() string { return "ftgo: " + e.doing.Load().String() })
+	return terminal.Progress(e.Stderr, func() string { return "ftgo: " + *e.doing.Load() })
 }
 
 // Doing notes how far long work is, for Progress. of is 0 where it is not known how much there is.
-func (e *Env) Doing(what string, done, of int) { e.doing.Store(&work{what, done, of}) }
-
-// work is how far something is.
-type work struct {
-	what     string
-	done, of int
-}
-
-func (w *work) String() string {
+func (e *Env) Doing(what string, done, of int) {
 	switch {
-	case w.of > 0:
-		return fmt.Sprintf("%s: %d of %d", w.what, w.done, w.of)
-	case w.done > 0:
-		return fmt.Sprintf("%s: %d", w.what, w.done)
+	case of > 0:
+		what = fmt.Sprintf("%s: %d of %d", what, done, of)
+	case done > 0:
+		what = fmt.Sprintf("%s: %d", what, done)
 	}
-	return w.what
+	e.doing.Store(&what)
 }
 
 // Exit statuses, as documented in the README.

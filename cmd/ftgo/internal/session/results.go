@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,7 +131,8 @@ func (o *Options) recorded(ctx context.Context, name string) (*compare.Run, erro
 
 // addUp is report of several runs.
 func (o *Options) addUp(all []*compare.Run) (err error) {
-	if err := cli.CheckRules("report", o.givenOfResults); err != nil {
+	o.Recorded.adds, o.Recorded.As = true, cmp.Or(o.Recorded.As, "probe")
+	if err := cli.CheckRules("report", o.given); err != nil {
 		return err
 	}
 	sum, err := compare.Merge(all, o.PerHost)
@@ -152,15 +154,4 @@ func (o *Options) addUp(all []*compare.Run) (err error) {
 		return cli.WithStatus(cli.ExitLost, fmt.Errorf("%d events lost (--max-lost %d)", sum.Lost, *o.MaxLost))
 	}
 	return nil
-}
-
-// givenOfResults tells whether a term of a rule is true where rows are added up.
-func (o *Options) givenOfResults(term string) bool {
-	switch term {
-	case "several":
-		return true
-	case "as=probe", "as=count":
-		return o.Recorded.As != "trace"
-	}
-	return o.Recorded.Given(term)
 }
