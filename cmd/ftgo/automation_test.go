@@ -16,44 +16,6 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// TestKernelFailIf: the status is that of the condition, and the data are there all the same.
-func TestKernelFailIf(t *testing.T) {
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "flood")
-	run := []string{target, "main.framed", "--", target, "-n", "7", "-g", "1"}
-	for _, c := range []struct {
-		expr string
-		code int
-	}{{"calls == 7", cli.ExitFailIf}, {"calls != 7", 0}} {
-		for _, command := range []string{"probe", "count"} {
-			r := ftgo(t, append([]string{command, "-q", "-o", "csv", "--fail-if", c.expr}, run...)...)
-			if r.code != c.code || !strings.Contains(r.stdout, "\nmain.framed,7,") || strings.Count(r.stdout, "\n") != 2 {
-				t.Errorf("%s --fail-if %q: status %d, stdout %q, stderr %q", command, c.expr, r.code, r.stdout, r.stderr)
-			}
-			if said := strings.Contains(r.stderr, "ftgo: calls == 7: true of main.framed (calls 7)"); said != (c.code != 0) {
-				t.Errorf("%s --fail-if %q: stderr %q", command, c.expr, r.stderr)
-			}
-		}
-	}
-}
-
-// TestKernelQuiet: nothing is said but what the program says.
-func TestKernelQuiet(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "flood")
-	for _, args := range [][]string{{"probe"}, {"count"}, {"trace", "-n", "3"}, {"probe", "-o", "tsv"}} {
-		args = append(args, "-q", target, "main.framed", "--", target, "-n", "7", "-g", "1")
-		r := ftgo(t, args...)
-		if r.code != 0 || strings.Count(r.stderr, "\n") != 1 || !strings.HasPrefix(r.stderr, "{") {
-			t.Errorf("ftgo %q: status %d, stderr %q", args, r.code, r.stderr)
-		}
-		if !strings.Contains(r.stdout, "main.framed") {
-			t.Errorf("ftgo %q: stdout %q", args, r.stdout)
-		}
-	}
-}
-
 // TestKernelReadyFD: what is started when "ready" has come is counted whole.
 func TestKernelReadyFD(t *testing.T) {
 	tracetest.Kernel(t)
@@ -122,50 +84,5 @@ func TestKernelWait(t *testing.T) {
 	var errs strings.Builder
 	if code := execute(cancelled(), []string{"count", "--wait", later + "x", "main.f"}, &out, &errs); code != 0 {
 		t.Errorf("cancelled: status %d, %s", code, errs.String())
-	}
-}
-
-// TestFailIfOfWhatIsUnknown: a condition that could never be true is refused.
-func TestFailIfOfWhatIsUnknown(t *testing.T) {
-	target := fixture.Build(t, "lookup")
-	for _, c := range []struct{ command, expr, want string }{
-		{"count", "errors > 0", "not errors"},
-		{"count", "p99 > 1ms", "not p99"},
-		{"count", "calls > 5 || unwound > 0", "not unwound"},
-	} {
-		r := ftgo(t, c.command, "--fail-if", c.expr, "--dry-run", target, "main.lookup")
-		if r.code != cli.ExitUsage || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("%s --fail-if %q: status %d, stderr %q", c.command, c.expr, r.code, r.stderr)
-		}
-	}
-	if r := reported(t, madeUp, "--fail-if", "errors > 0"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "with script --errors alone") {
-		t.Errorf("report: status %d, stderr %q", r.code, r.stderr)
-	}
-}
-
-// TestKernelFailIfWrappers: wrappers are looked at only where nothing else was asked for, here
-// and in a recording.
-func TestKernelFailIfWrappers(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "exact")
-	// main.(*gauge).climb is called 1228 times, 307 times of these by each of three wrappers.
-	for _, c := range []struct {
-		expr, pattern string
-		code          int
-	}{
-		{"calls < 1228", "main.*climb", 0},
-		{"calls == 1228", "main.*climb", cli.ExitFailIf},
-		{"calls == 307", "main.circle.area", cli.ExitFailIf},
-		{"calls == 307", "main.(*circle).area", cli.ExitFailIf},
-	} {
-		r := ftgo(t, "count", "-q", "--wrappers", "--fail-if", c.expr, target, c.pattern, "--", target)
-		if r.code != c.code || strings.Contains(r.stderr, "of 1 more") {
-			t.Errorf("%s --fail-if %q: status %d, want %d\n%s%s", c.pattern, c.expr, r.code, c.code, r.stdout, r.stderr)
-		}
-	}
-	file, _ := record(t, scriptShells(t)[0], scriptFor(t, "--as", "count", "--wrappers", target, "main.*climb"), target)
-	if r := ftgo(t, "report", "--fail-if", "calls < 1228", file); r.code != 0 || !strings.Contains(r.stdout, " 307 ") {
-		t.Errorf("report: status %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -52,34 +51,6 @@ func names(lines []listLine) []string {
 	return all
 }
 
-// TestListWrappers: wildcards and ends of names leave out wrappers, unless they select nothing else.
-func TestListWrappers(t *testing.T) {
-	bin := fixture.Build(t, "exact")
-	wrappers := []string{"main.(*labelled).climb", "main.borrowed.climb", "main.(*borrowed).climb"}
-	for _, c := range []struct {
-		args string
-		want []string
-	}{
-		{"main.*climb", []string{"main.(*gauge).climb"}},
-		{"-r ^main.*climb$", []string{"main.(*gauge).climb"}},
-		{"--wrappers main.*climb", append([]string{"main.(*gauge).climb"}, wrappers...)},
-		{"main.*ed*climb", wrappers},
-		{"main.borrowed.climb", wrappers[1:]},
-		{"main.(*borrowed).climb", wrappers[2:]},
-		{"circle.area", []string{"main.circle.area"}},
-		{"--wrappers circle.area", []string{"main.circle.area", "main.(*circle).area"}},
-		{"main.circle.area", []string{"main.circle.area", "main.(*circle).area"}},
-	} {
-		args := strings.Fields(c.args)
-		if got := names(listed(t, append(args[:len(args)-1:len(args)-1], bin, args[len(args)-1])...)); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", c.args, got, c.want)
-		}
-	}
-	if r := ftgo(t, "list", bin, "main.*climb"); r.stderr != "ftgo: 3 wrappers left out, which --wrappers selects\n" {
-		t.Errorf("said %q", r.stderr)
-	}
-}
-
 // moved is a stripped program of a Go that does not exist yet, which has a field of runtime.moduledata more.
 func moved(t *testing.T, name string) string {
 	t.Helper()
@@ -108,16 +79,6 @@ func TestListUnknownGo(t *testing.T) {
 	}
 	if r := ftgo(t, "list", fixture.Build(t, "greet", "-ldflags=-s -w"), "main.*"); r.code != 0 || r.stderr != "" {
 		t.Errorf("status %d of a release that is known\n%s", r.code, r.stderr)
-	}
-}
-
-// TestListNames: a table has short names, unless full ones are asked for.
-func TestListNames(t *testing.T) {
-	bin := fixture.Build(t, "httpd")
-	for want, args := range map[string][]string{"http.(*Client).do ": nil, "net/http.(*Client).do(c *net/http.Client, ": {"--full"}} {
-		if r := ftgo(t, append([]string{"list", bin, "net/http.(*Client).do"}, args...)...); !strings.Contains(r.stdout, "\n"+want) {
-			t.Errorf("%q: %s%s", args, r.stdout, r.stderr)
-		}
 	}
 }
 
@@ -160,36 +121,6 @@ func TestListInlined(t *testing.T) {
 	}
 }
 
-func TestListManyInlined(t *testing.T) {
-	lines := listed(t, fixture.Build(t, "lines"), "runtime.add")
-	if len(lines) != 1 || len(lines[0].Inlined) < 10 {
-		t.Fatalf("%+v", lines)
-	}
-	note := lines[0].Note
-	if !strings.Contains(note, fmt.Sprintf("inlined at %d places: ", len(lines[0].Inlined))) ||
-		strings.Count(note, ".go:") != 3 || !strings.HasSuffix(note, ", …") {
-		t.Errorf("note %q", note)
-	}
-}
-
-// TestListNotes looks at functions that Go's runtime has had for long.
-func TestListNotes(t *testing.T) {
-	bin := fixture.Build(t, "lines")
-	for _, test := range []struct{ function, note string }{
-		{"runtime.memmove", "assembly"},
-		{"runtime.panicdivide", "never returns"},
-		{"runtime.(*gcControllerState).memoryLimitHeapGoal", "loops to its start: counts may be high"},
-	} {
-		lines := listed(t, bin, test.function)
-		if len(lines) != 1 || !strings.Contains(lines[0].Note, test.note) {
-			t.Errorf("%s: %+v; want note %q", test.function, lines, test.note)
-		}
-	}
-	if lines := listed(t, bin, "main.main"); len(lines) != 1 || lines[0].Note != "" {
-		t.Errorf("main.main: %+v", lines)
-	}
-}
-
 func TestListPlaces(t *testing.T) {
 	bin := fixture.Build(t, "lines")
 	start := fixture.Marks(t, "store.go")["frame start"]
@@ -205,23 +136,6 @@ func TestListPlaces(t *testing.T) {
 	}
 	if offset.Address == line.Address || offset.Note != "executed again after a failed stack check" {
 		t.Errorf("offset: %+v", offset)
-	}
-	for _, test := range []struct {
-		args []string
-		code int
-		want string
-	}{
-		{[]string{"main.store.put+0x2"}, cli.ExitNothing, "nearest: +0x1, +0x4"},
-		{[]string{"main.store.put+0x"}, cli.ExitUsage, "is no offset"},
-		{[]string{"main.once", "store.go:100000"}, cli.ExitNothing, "store.go:100000: no code; nearest: "},
-		{[]string{"-r", `store.go:1`}, cli.ExitNothing, "no function matches"},
-		{[]string{"main.nosuch", "main.once"}, cli.ExitNothing, `no function matches "main.nosuch"`},
-		{[]string{"main.once", "-x", "main.*"}, cli.ExitNothing, "excluded"},
-	} {
-		r := ftgo(t, append([]string{"list", bin}, test.args...)...)
-		if r.code != test.code || !strings.Contains(r.stderr, test.want) || r.stdout != "" {
-			t.Errorf("%q: status %d, %q; want %d, %q", test.args, r.code, r.stderr, test.code, test.want)
-		}
 	}
 }
 

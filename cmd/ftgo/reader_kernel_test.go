@@ -53,14 +53,13 @@ func TestKernelRaw(t *testing.T) {
 		{"SharedLibrary", TestKernelSharedLibrary},
 		{"TraceAdd", TestKernelTraceAdd},
 		{"TracePrintln", TestKernelTracePrintln},
-		{"TraceShown", TestKernelTraceShown},
 		{"TraceWhere", TestKernelTraceWhere},
 		{"TraceCrowd", TestKernelTraceCrowd},
 		{"Watch", TestKernelWatch},
 		{"Values", TestKernelValues},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.name != "ProbeIsExact" && c.name != "TraceShown" {
+			if c.name != "ProbeIsExact" {
 				fixture.NeedLong(t)
 			}
 			t.Setenv(readerVar, "raw")

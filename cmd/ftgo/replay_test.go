@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -35,35 +34,6 @@ func reported(t *testing.T, text string, args ...string) result {
 	file := filepath.Join(t.TempDir(), "rec")
 	fixture.Write(t, file, text)
 	return ftgo(t, append(append([]string{"report"}, args...), file)...)
-}
-
-func TestReport(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		want string
-		code int
-	}{
-		{nil, "main.f        1    1.00  500ms", 0},
-		{[]string{"--as", "count"}, "main.f        1    1.00", 0},
-		{[]string{"--as", "trace"}, "   500ms  pid 7 goroutine 1  main.f()\n", 0},
-		{[]string{"--as", "trace", "--hist"}, "", cli.ExitUsage},
-		{[]string{"--as", "count", "--min", "1"}, "", cli.ExitUsage},
-		{[]string{"--errors"}, "", cli.ExitUsage},
-		{[]string{"--as", "trace", "--fail-if", "calls > 0"}, "", cli.ExitUsage},
-		{[]string{"--as", "trace", "-T"}, "500ms  pid 7 goroutine 1  main.f()\n", 0},
-		{[]string{"--as", "trace", "-o", "json"}, `"time":"2001-09-09T`, 0},
-		{[]string{"--as", "trace", "--min", "0.6"}, "", 0},
-		{[]string{"-o", "json"}, `"hits":2,"delivered":2,"lost":0`, 0},
-		{[]string{"--fail-if", "p50 > 100ms"}, "main.f", cli.ExitFailIf},
-		{[]string{"--as", "trace", "--where", "ns > 1"}, "", cli.ExitFailed},
-		{[]string{"-o", "folded"}, "", cli.ExitUsage},
-		{[]string{"-p", "8"}, "main.f        0", 0},
-		{[]string{"--binary", "/no/such/file"}, "", cli.ExitFailed},
-	} {
-		if r := reported(t, madeUp, c.args...); r.code != c.code || !strings.Contains(r.stdout, c.want) {
-			t.Errorf("%q: status %d, want %d with %q\n%s%s", c.args, r.code, c.code, c.want, r.stdout, r.stderr)
-		}
-	}
 }
 
 // TestReportHostile: files that are none, or lie, give a plain line, or numbers; never an
@@ -102,22 +72,4 @@ func TestReportHostile(t *testing.T) {
 // shownAs are flags of report by which what can be shown is.
 func shownAs(as string) []string {
 	return append([]string{"--as", as}, map[string][]string{"probe": {"--hist"}, "trace": {"-T"}}[as]...)
-}
-
-// TestReportCutOff: a recording that was cut off does not tell how long it is, so that there is no number of that, nor a rate.
-func TestReportCutOff(t *testing.T) {
-	cut := madeUp[:strings.Index(madeUp, "# ended")]
-	for format, want := range map[string]string{
-		"table": "main.f        1       -", "csv": "main.f,1,1,0,0,0,,", "json": `"lost":0,"ns":`,
-	} {
-		r := reported(t, cut, "-o", format)
-		if r.code != cli.ExitFailed || !strings.Contains(r.stdout, want) {
-			t.Errorf("-o %s: status %d, no %q\n%s%s", format, r.code, want, r.stdout, r.stderr)
-		}
-		for _, number := range []string{" in 0", `"rate"`, `"seconds"`} {
-			if strings.Contains(r.stdout+r.stderr, number) {
-				t.Errorf("-o %s: %s\n%s%s", format, number, r.stdout, r.stderr)
-			}
-		}
-	}
 }

@@ -292,22 +292,3 @@ func TestKernelSchedThreads(t *testing.T) {
 		t.Errorf("calls %v, waited %.0f ns", calls, waited)
 	}
 }
-
-func TestSchedRefusals(t *testing.T) {
-	target := fixture.Build(t, "greet")
-	for args, want := range map[string]string{
-		"trace --entries":     "--entries and --sched exclude each other: ",
-		"trace --format %d n": "--format and --sched exclude each other: ",
-		"probe -o folded":     "-o folded and --sched exclude each other: ",
-		"probe":               "--sched needs -p, --container, --cgroup, -- PROGRAM or --dry-run: ",
-	} {
-		r := ftgo(t, append(strings.Fields(args), "--sched", target, "main.add")...)
-		if r.code != 2 || !strings.Contains(r.stderr, want) {
-			t.Errorf("%s: status %d, %q, want %q", args, r.code, r.stderr, want)
-		}
-	}
-	old := fixture.BuildWith(t, "1.9.7", "greet")
-	if r := ftgo(t, "probe", "--dry-run", "--sched", old, "main.add"); r.code != 3 || !strings.Contains(r.stderr, "from Go 1.11 on") {
-		t.Errorf("status %d, %q", r.code, r.stderr)
-	}
-}

@@ -66,33 +66,6 @@ func TestKernelSymbolsRecorded(t *testing.T) {
 	}
 }
 
-// TestKernelSymbolsVariables: variables lie elsewhere than in the twin.
-func TestKernelSymbolsVariables(t *testing.T) {
-	tracetest.Kernel(t)
-	for _, version := range []string{"1.20.14", fixture.Current} {
-		full, stripped := fixture.BuildWith(t, version, "lookup"), fixture.BuildWith(t, version, "lookup", "-ldflags=-s -w")
-		r := ftgo(t, "watch", "-q", "--symbols", full, "--at", "main.twice", "-o", "json", stripped, "main.counter", "main.cfg.name", "--", stripped, "-n", "7")
-		if r.code != 0 || !strings.Contains(r.stdout, `"main.counter","value":7`) || !strings.Contains(r.stdout, `"main.cfg.name","value":"seven"`) {
-			t.Errorf("Go %s: status %d\n%s%s", version, r.code, r.stdout, r.stderr)
-		}
-	}
-}
-
-// TestSymbolsOfAnother: another program's symbols are refused with one line.
-func TestSymbolsOfAnother(t *testing.T) {
-	other, stripped := fixture.Build(t, "greet"), fixture.Build(t, "lookup", "-ldflags=-s -w")
-	r := ftgo(t, "list", "--symbols", other, stripped, "main.*")
-	if r.code != 1 || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !regexp.MustCompile(`ftgo: .*: not of the build of .*: \S+ differs: `).MatchString(r.stderr) {
-		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
-	if r := ftgo(t, "list", "--symbols", stripped, stripped, "main.*"); r.code != 1 || !strings.HasSuffix(r.stderr, ": no debug information\n") {
-		t.Errorf("stripped, too: status %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
-	if r := ftgo(t, "list", "--symbols", "/nowhere", stripped, "main.*"); r.code != 1 || !strings.Contains(r.stderr, "/nowhere") {
-		t.Errorf("no file: status %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
-}
-
 // TestKernelSymbolsRunning: of a process that runs already.
 func TestKernelSymbolsRunning(t *testing.T) {
 	fixture.NeedLong(t)

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,46 +95,6 @@ func TestKernelTracePrintln(t *testing.T) {
 			r := ftgo(t, "trace", target, "fmt.Fprintln(a)", "--", target)
 			if r.code != 0 || strings.Count(r.stdout, "\n") != 1 || !strings.Contains(r.stdout, `fmt.Fprintln(a=[string("Hello, BPF!")]) = (12, nil)`) {
 				t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
-			}
-		})
-	}
-}
-
-// TestKernelTraceShown: what is asked for is what is shown.
-func TestKernelTraceShown(t *testing.T) {
-	tracetest.Kernel(t)
-	const stripped, zeros = "-s -w", `main.zeros(p=&{N:0 Name:""}, s="\x00\x00\x00")`
-	for _, c := range []struct {
-		name, target, ldflags string
-		args, program         []string
-		want                  string // in the lines, or all of them if it ends with a newline
-	}{
-		{"method and path of requests, two pointers away", "httpd", "", []string{"--format", "%s %s", "req.Method,req.URL.Path", "BINARY", "net/http.serverHandler.ServeHTTP(req.Method, req.URL.Path)"}, nil,
-			"GET /users/7\nPOST /users\nGET /nowhere\n"},
-		{"a result by its name", "lookup", "", []string{"BINARY", "main.lookup(n) value"}, []string{"-n", "0"}, `main.lookup(n=500) = "value-500"`},
-		{"results in another order", "lookup", "", []string{"BINARY", "main.lookup() (err, found)"}, []string{"-n", "0"}, "main.lookup() = (nil, true)"},
-		{"the last result", "lookup", "", []string{"BINARY", "main.lookup(_, n) (_, err)"}, []string{"-n", "0"}, "main.lookup(n=500) = nil"},
-		{"no result", "lookup", "", []string{"--format", "%d", "n", "BINARY", "main.lookup(n) -"}, []string{"-n", "0"}, "500\n501\n"},
-		{"a register", "lookup", "", []string{"BINARY", "main.lookup(k=goarg1:ptr) -"}, []string{"-n", "0"}, "main.lookup(k=0x"},
-		{"a result without a name as what --where calls it", "crowd", "", []string{"BINARY", "main.errors (_, err)"}, []string{"/bin/true"}, "main.errors() = nil"},
-		{"lengths by a template, and the caller below", "lookup", "", []string{"--stack=1", "--format", "%d of %s", "len(key),value", "BINARY", "main.lookup"}, []string{"-n", "0"},
-			"5 of value-500\n            main.twice main.go:"},
-		{"what another program has taken the place of", "crowd", "", []string{"BINARY", "main.zeros"}, []string{"/bin/sleep", "0.5"}, zeros},
-		{"errors by the last result, which is not shown", "lookup", "", []string{"--errors", "--format", "k=%q", "key", "BINARY", "main.lookup"}, []string{"-n", "1002"}, "k=\"key-1000\"\nk=\"key-1001\"\n"},
-		{"by a signature", "greet", stripped, []string{"BINARY", "main.add(a, b int) int"}, []string{"-n", "1"}, "main.add(a=42, b=13) = 55"},
-		{"by registers", "greet", stripped, []string{"BINARY", "main.add(first=goarg1:int, goarg2, sum=goret1:int)"}, []string{"-n", "1"}, "main.add(first=42, goarg2=13) = 55"},
-		{"by fetchargs", "greet", stripped, []string{"BINARY", "main.add(a=%ax:x64)"}, []string{"-n", "1"}, "main.add(a=42)"},
-		{"by nothing", "greet", stripped, []string{"BINARY", "main.add"}, []string{"-n", "1"}, "main.add(0x2a, 0xd)"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if c.target != "httpd" {
-				fixture.NeedLong(t)
-			}
-			target := fixture.Build(t, c.target, "-ldflags", c.ldflags)
-			args := slices.Concat([]string{"trace"}, c.args, []string{"--", target}, c.program)
-			args[slices.Index(args, "BINARY")] = target
-			if r := ran(t, args...); !strings.Contains(r.stdout, c.want) || strings.HasSuffix(c.want, "\n") && r.stdout != c.want {
-				t.Errorf("got\n%s%swant\n%s", r.stdout, r.stderr, c.want)
 			}
 		})
 	}
@@ -245,22 +204,6 @@ func TestKernelWatch(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestKernelWatchGlob shows all variables that a glob selects.
-func TestKernelWatchGlob(t *testing.T) {
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "lookup")
-	r := ran(t, "watch", "-o", "json", "--at", "main.twice", target, "main.*", "--", target, "-n", "13")
-	var names []string
-	for _, l := range jsonLines(t, r.stdout, "variable") {
-		if names = append(names, fmt.Sprint(l["name"])); l["name"] == "main.counter" && l["value"] != 13.0 {
-			t.Errorf("%v", l)
-		}
-	}
-	if got := strings.Join(names, " "); got != "main.cfg main.counter main.errNoKey main.last" {
-		t.Errorf("%s\n%s", got, r.stderr)
 	}
 }
 

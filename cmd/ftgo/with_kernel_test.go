@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -136,31 +135,6 @@ func TestKernelWithLoss(t *testing.T) {
 	calls := jsonLines(t, r.stdout, "function")[0]["calls"]
 	if r.code != 0 || s["delivered"].(float64)+s["lost"].(float64) != s["hits"] || calls != 3*2003.0 || books["lost"] == 0.0 || books["delivered"] == 0.0 {
 		t.Errorf("status %d, %v calls, summary %v\n%s", r.code, calls, s, r.stderr)
-	}
-}
-
-func TestKernelWithUnknown(t *testing.T) {
-	f := tracetest.Kernel(t)
-	target := fixture.Build(t, "greet")
-	known, err := filepath.Glob(f.Dir() + "/events/*/*/id")
-	noError(t, err)
-	for with, want := range map[string]string{
-		"sched:sched_swich": "sched:sched_switch",
-		"sched_switch":      "not GROUP:EVENT",
-		"signal:sched_*":    "none of that name",
-		"sched:[":           "not GROUP:EVENT",
-		"*:*":               "at most 1000",
-	} {
-		if with == "*:*" && len(known) <= 1000 {
-			continue // this kernel was built with few
-		}
-		r := ftgo(t, "trace", "--with", with, target, "main.add", "--", target)
-		if r.code != 2 || !strings.Contains(r.stderr, want) {
-			t.Errorf("--with %s: status %d, %q, want %q", with, r.code, r.stderr, want)
-		}
-	}
-	if r := ftgo(t, "trace", "-o", "csv", "--with", "sched:sched_switch", target, "main.add"); r.code != 2 {
-		t.Errorf("status %d\n%s", r.code, r.stderr)
 	}
 }
 
