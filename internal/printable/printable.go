@@ -265,3 +265,19 @@ func tail(s string, width int) string {
 	}
 	return ""
 }
+
+// Wrap breaks text into lines of at most width columns, where its words allow that.
+func Wrap(text string, width int) []string {
+	lines := []string{""}
+	for word := range strings.FieldsSeq(text) {
+		switch last := &lines[len(lines)-1]; {
+		case *last == "":
+			*last = word
+		case Columns(*last)+1+Columns(word) <= width:
+			*last += " " + word
+		default:
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}

@@ -78,3 +78,13 @@ func TestBrief(t *testing.T) {
 		}
 	}
 }
+
+func TestWrap(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ""}, {"one two", "one two"}, {"one two three", "one two|three"}, {"abcdefghij k", "abcdefghij|k"}, {"a bcdefghij", "a|bcdefghij"},
+	} {
+		if got := strings.Join(printable.Wrap(c.text, 8), "|"); got != c.want {
+			t.Errorf("%q is wrapped to %q, not %q", c.text, got, c.want)
+		}
+	}
+}

@@ -298,7 +298,7 @@ func (fs *Flags) Help(width int) string {
 				b.WriteString(left + "\n")
 				left = ""
 			}
-			for _, line := range wrapWords(About(f), max(width-HelpColumn, leastText)) {
+			for _, line := range printable.Wrap(About(f), max(width-HelpColumn, leastText)) {
 				fmt.Fprintf(&b, "%-*s%s\n", HelpColumn, left, line)
 				left = ""
 			}
@@ -323,20 +323,4 @@ func About(f *Flag) string {
 		text += " (default " + f.DefValue + ")"
 	}
 	return text
-}
-
-// wrapWords breaks text into lines of at most width bytes, where its words allow that.
-func wrapWords(text string, width int) []string {
-	lines := []string{""}
-	for word := range strings.FieldsSeq(text) {
-		switch last := &lines[len(lines)-1]; {
-		case *last == "":
-			*last = word
-		case len(*last)+1+len(word) <= width:
-			*last += " " + word
-		default:
-			lines = append(lines, word)
-		}
-	}
-	return lines
 }

@@ -69,17 +69,11 @@ func (m *Model) told(width int) (lines []Line) {
 
 // wrap breaks a text into lines between words.
 func wrap(text string, width int) (lines []Line) {
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		switch next := line + " " + word; {
-		case line == "":
-			line = word
-		case printable.Columns(next) > width:
-			lines = append(lines, Line{Text: line})
-			line = "  " + word
-		default:
-			line = next
+	for i, line := range printable.Wrap(text, width-2) {
+		if i > 0 {
+			line = "  " + line
 		}
+		lines = append(lines, Line{Text: line})
 	}
-	return append(lines, Line{Text: line})
+	return lines
 }
