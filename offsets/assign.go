@@ -76,8 +76,7 @@ func (a *assignment) placeAll(vars []Variable) {
 func (a *assignment) parts(t *gotype.Type) (parts []arch.Part, byRef bool, err error) {
 	switch {
 	case a.c:
-		passed, err := a.processor.PassC(t)
-		return passed.Parts, passed.ByRef, err
+		return a.processor.PassC(t)
 	case t.Size < 0:
 		return nil, false, unknownType(t)
 	case len(a.conv.Ints) == 0:

@@ -12,7 +12,6 @@ import (
 	"os"
 	"sort"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/ftgo/ftgo/offsets/internal/debug"
@@ -35,8 +34,7 @@ type Binary struct {
 	unwind  func() debug.Unwind
 	debug   func() (*debug.Info, error)
 	inlined func() (map[string][]Frame, error) // by the name of what was inlined
-	lookups atomic.Int64
-	byName  func() map[string]*Func // for who asks for many
+	byName  func() map[string]*Func
 	// references is where data is that instructions refer to, by where the file has it that describes them.
 	references func() []reference
 }

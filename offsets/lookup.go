@@ -32,48 +32,28 @@ const (
 	SystemV
 )
 
-// fewLookups are answered by going through all names: 100,000 take less than a
-// millisecond, a map of them some 50.
-const fewLookups = 16
-
 // Lookup finds a function by its exact name, or by an alias that is not the name of another one.
 func (b *Binary) Lookup(name string) (*Func, bool) {
-	if b.lookups.Add(1) > fewLookups {
-		f, ok := b.byName()[name]
-		return f, ok
-	}
-	for known, f := range b.names {
-		if known == name {
-			return f, true
-		}
-	}
-	return nil, false
+	f, ok := b.byName()[name]
+	return f, ok
 }
 
 func (b *Binary) indexNames() map[string]*Func {
 	index := make(map[string]*Func, len(b.funcs))
-	for name, f := range b.names {
+	add := func(name string, f *Func) {
 		if index[name] == nil {
 			index[name] = f
 		}
 	}
-	return index
-}
-
-// names goes through the names of all functions, and then through their aliases.
-func (b *Binary) names(yield func(name string, f *Func) bool) {
 	for i := range b.funcs {
-		if !yield(b.funcs[i].Name, &b.funcs[i]) {
-			return
-		}
+		add(b.funcs[i].Name, &b.funcs[i])
 	}
 	for i := range b.funcs {
 		for _, alias := range b.funcs[i].aliases {
-			if !yield(alias, &b.funcs[i]) {
-				return
-			}
+			add(alias, &b.funcs[i])
 		}
 	}
+	return index
 }
 
 // demangle spells the names of functions that are not of Go's own toolchain, and adds the

@@ -36,13 +36,13 @@ func (a *assignment) cResults(t *gotype.Type, isGo bool) []Variable {
 		return nil
 	}
 	whole := Variable{Name: "r0", Type: t}
-	passed, err := a.processor.PassC(t)
+	parts, _, err := a.processor.PassC(t)
 	switch {
 	case err != nil:
 		whole.Err = err
 		a.lost = errors.New("what the function returns is of a type that is not known")
 	case t.Size == 0:
-	case len(passed.Parts) == 0:
+	case len(parts) == 0:
 		if a.conv.Indirect == "" {
 			a.ints++
 		}
@@ -53,7 +53,7 @@ func (a *assignment) cResults(t *gotype.Type, isGo bool) []Variable {
 		whole.Pieces = []Piece{{Size: t.Size, Register: a.conv.Returned, InMemory: true}}
 	default:
 		own := assignment{conv: a.conv} // results begin at the first register
-		whole.Pieces, _ = own.inRegisters(passed.Parts, a.conv.IntResults)
+		whole.Pieces, _ = own.inRegisters(parts, a.conv.IntResults)
 	}
 	if !isGo || t.Kind != reflect.Struct || t.Name != "struct" || err != nil {
 		return []Variable{whole}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
@@ -112,8 +111,8 @@ func (b *Binary) tell(what string, done, of int) {
 
 // alike compares a function's code but for where data is that is no code.
 func (b *Binary) alike(f *Func, m *image.Image, own, other []byte) (at int, ok bool) {
-	return b.File().Processor.Alike(own, other, f.Addr, func(r arch.Reference) bool {
-		return r.X == r.Y || !(r.Absolute && b.image.Relocatable()) && b.isData(b.image, r.X) && b.isData(m, r.Y)
+	return b.File().Processor.Alike(own, other, f.Addr, func(x, y uint64, absolute bool) bool {
+		return x == y || !(absolute && b.image.Relocatable()) && b.isData(b.image, x) && b.isData(m, y)
 	})
 }
 
@@ -138,9 +137,9 @@ func (b *Binary) readReferences() []reference {
 		if err != nil {
 			continue
 		}
-		b.File().Processor.Alike(own, other, f.Addr, func(r arch.Reference) bool {
-			if b.isData(b.image, r.X) {
-				found[reference{described: r.Y, own: r.X}] = true
+		b.File().Processor.Alike(own, other, f.Addr, func(x, y uint64, _ bool) bool {
+			if b.isData(b.image, x) {
+				found[reference{described: y, own: x}] = true
 			}
 			return true
 		})

@@ -16,11 +16,8 @@ import (
 type way struct {
 	code   *decoded // what is found
 	binary *Binary
-	cross  []crossing
+	cross  [][2]uint64 // jumps from one part to an address that must turn out to be in another
 }
-
-// crossing is a jump from one part to an address that must turn out to be in another.
-type crossing struct{ from, to uint64 }
 
 // follow decodes the function, and finds all its parts and where they are left.
 func (w *way) follow() error {
@@ -45,9 +42,9 @@ func (w *way) follow() error {
 	slices.Sort(w.code.tails)
 	slices.Sort(w.code.condTails)
 	for _, cross := range w.cross {
-		p, to := w.code.partAt(cross.to), w.code.offsetOf(cross.to)
-		if p == nil || !p.boundary[cross.to-p.addr] {
-			return middle(w.code.offsetOf(cross.from), to)
+		p, to := w.code.partAt(cross[1]), w.code.offsetOf(cross[1])
+		if p == nil || !p.boundary[cross[1]-p.addr] {
+			return middle(w.code.offsetOf(cross[0]), to)
 		}
 		w.code.landings = append(w.code.landings, to)
 	}
@@ -140,7 +137,7 @@ func (w *way) indirect(at uint64) (inside bool, err error) {
 // yet is added.
 func (w *way) direct(from, to uint64) (inside bool, err error) {
 	if w.code.partAt(to) != nil {
-		w.cross = append(w.cross, crossing{from, to})
+		w.cross = append(w.cross, [2]uint64{from, to})
 		return true, nil
 	}
 	if target, ok := w.binary.FuncAt(to); ok {
@@ -176,7 +173,7 @@ func (w *way) direct(from, to uint64) (inside bool, err error) {
 
 // extend adds a part that a jump leads to.
 func (w *way) extend(from, to, addr, size uint64) (inside bool, err error) {
-	w.cross = append(w.cross, crossing{from, to})
+	w.cross = append(w.cross, [2]uint64{from, to})
 	if err := w.addPart(addr, size); err != nil {
 		return false, fmt.Errorf("leads to a part of the function at %+#x: %w", w.code.offsetOf(addr), err)
 	}

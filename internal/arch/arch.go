@@ -25,10 +25,10 @@ type Processor interface {
 	// Leads tells whether an indirect jump of a function of C that may leave it stays inside; ok
 	// is false if that can't be told.
 	Leads(at uint64, w Way) (inside, ok bool)
-	// Alike compares the code of two functions that begin at the same address, but for where data is that
-	// their instructions refer to: same is told that, and whether it agrees. Where it is not
-	// ok, at is the offset of the first instruction that differs.
-	Alike(x, y []byte, addr uint64, same func(r Reference) bool) (at int, ok bool)
+	// Alike compares the code of two functions that begin at the same address, but for where data may be that
+	// their instructions refer to: same returns whether the two places agree. If one is absolute, a number is there that
+	// differs, and may be no address. Where it is not ok, at is the offset of the first instruction that differs.
+	Alike(x, y []byte, addr uint64, same func(x, y uint64, absolute bool) bool) (at int, ok bool)
 	// Trim returns how many bytes of code are left of a function without the padding that
 	// Go's linker puts behind it.
 	Trim(function []byte) int
@@ -46,9 +46,10 @@ type Processor interface {
 	SplitsStack(function []byte) bool
 	// Go is how functions of a minor version of Go pass values: assembly does so by ABI0.
 	Go(minor int, assembly bool) *CallConv
-	// C is how functions of C do, and PassC how they pass a value of a type.
+	// C is how functions of C do, and PassC how they pass a value of a type: in parts, or, if there
+	// are none, in memory. byRef: what is passed is its address.
 	C() *CallConv
-	PassC(t *gotype.Type) (Passing, error)
+	PassC(t *gotype.Type) (parts []Part, byRef bool, err error)
 	// Fetches tells whether fetchargs may name a register so.
 	Fetches(r Reg) bool
 	// Frames is how frames of a minor version of Go lie on the stack.
@@ -163,13 +164,6 @@ type Effects struct {
 	// Repeats: it may be the first of some that Go's assembler makes of one, and runs again if a goroutine is
 	// preempted before the last of them.
 	Repeats bool
-}
-
-// Reference is where data may be that an instruction refers to in one program, and in another. If it
-// is Absolute, a number is there that differs, and may be no address.
-type Reference struct {
-	X, Y     uint64
-	Absolute bool
 }
 
 // Way is what is known of a function around one of its jumps. Instructions go by their
@@ -300,11 +294,4 @@ func (f *Frames) Next(pointer, saved uint64) uint64 {
 type Part struct {
 	Offset, Size int64
 	Float        bool
-}
-
-// Passing is how C passes a value of a type: in Parts, or, if there are none, in memory.
-// ByRef: what is passed is its address.
-type Passing struct {
-	Parts []Part
-	ByRef bool
 }

@@ -3,12 +3,10 @@ package amd64
 import (
 	"bytes"
 	"encoding/binary"
-
-	"github.com/ftgo/ftgo/internal/arch"
 )
 
 // Alike compares instruction by instruction.
-func (processor) Alike(x, y []byte, addr uint64, same func(r arch.Reference) bool) (at int, ok bool) {
+func (processor) Alike(x, y []byte, addr uint64, same func(x, y uint64, absolute bool) bool) (at int, ok bool) {
 	for at < len(x) && at < len(y) {
 		in, err := decode(x[at:])
 		if err != nil {
@@ -27,23 +25,22 @@ func (processor) Alike(x, y []byte, addr uint64, same func(r arch.Reference) boo
 // 00xxx101, from the instruction's end (SDM vol. 2, 2.2.1.6). Addresses themselves are displacements of 32 bits, or
 // immediates: ld makes those of loads from the global offset table ("mov foo@GOTPCREL(%rip), %reg" becomes "mov $foo,
 // %reg", System V ABI for AMD64, B.2).
-func alike(x, y []byte, prefix int, end uint64, same func(r arch.Reference) bool) bool {
+func alike(x, y []byte, prefix int, end uint64, same func(x, y uint64, absolute bool) bool) bool {
 	displacement, immediate, relative := fields(x, prefix)
 	others := func(field int) bool {
 		return field > 0 && bytes.Equal(x[:field], y[:field]) && bytes.Equal(x[field+4:], y[field+4:])
 	}
 	if relative {
-		return others(displacement) && same(arch.Reference{
-			X: end + uint64(signed(x[displacement:displacement+4])), Y: end + uint64(signed(y[displacement:displacement+4])),
-		})
+		place := func(code []byte) uint64 { return end + uint64(signed(code[displacement:displacement+4])) }
+		return others(displacement) && same(place(x), place(y), false)
 	}
 	for _, field := range []int{displacement, immediate} {
 		if !others(field) {
 			continue
 		}
-		r := arch.Reference{X: uint64(binary.LittleEndian.Uint32(x[field:])), Y: uint64(binary.LittleEndian.Uint32(y[field:])), Absolute: true}
-		if r.X != r.Y {
-			return same(r)
+		of, other := uint64(binary.LittleEndian.Uint32(x[field:])), uint64(binary.LittleEndian.Uint32(y[field:]))
+		if of != other {
+			return same(of, other, true)
 		}
 	}
 	return bytes.Equal(x, y)

@@ -96,25 +96,25 @@ var errUnknownType = errors.New("how C passes values of its type is not known")
 
 // PassC classifies each eight bytes of a value: floating point (SSE) or not (INTEGER); there
 // are none if the value is passed in memory.
-func (processor) PassC(t *gotype.Type) (p arch.Passing, err error) {
+func (processor) PassC(t *gotype.Type) (parts []arch.Part, byRef bool, err error) {
 	if t.Size < 0 || t.Kind == reflect.Invalid {
-		return p, errUnknownType
+		return nil, false, errUnknownType
 	}
 	if t.Size > 16 {
-		return p, nil
+		return nil, false, nil
 	}
 	words := make([]bool, (t.Size+7)/8)
 	for i := range words {
 		words[i] = true
 	}
 	if !classifyParts(t, 0, words) {
-		return p, errUnknownType
+		return nil, false, errUnknownType
 	}
 	for i, float := range words {
 		at := 8 * int64(i)
-		p.Parts = append(p.Parts, arch.Part{Offset: at, Size: min(8, t.Size-at), Float: float})
+		parts = append(parts, arch.Part{Offset: at, Size: min(8, t.Size-at), Float: float})
 	}
-	return p, nil
+	return parts, false, nil
 }
 
 func classifyParts(t *gotype.Type, at int64, words []bool) bool {

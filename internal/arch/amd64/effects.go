@@ -42,6 +42,7 @@ const (
 	neverFaults
 	shuffles // vectors, and raises exceptions only if it is given memory that is not aligned
 	reads    // its first operand too, and writes none
+	updates  // its first operand is read, whether it is written or not
 )
 
 const (
@@ -77,6 +78,7 @@ var traits = func() map[x86asm.Op]trait {
 	add(neverFaults, "", "NOP CMP TEST BT MUL CWD CDQ CQO CBW CWDE CDQE")
 	add(shuffles, "", "MOVAPS MOVDQA XORPS XORPD PXOR POR PAND PCMPEQB PUNPCKLBW PSHUFD PSHUFHW PSHUFLW PSHUFB PINSRW")
 	add(reads, "", "CMP TEST BT NOP")
+	add(updates, "", "CMP TEST BT ADD SUB ADC SBB AND OR XOR NOT NEG INC DEC SHL SHR SAR ROL ROR BSWAP")
 	all := make(map[x86asm.Op]trait, len(named))
 	for op := range x86asm.XTEST + 1 { // the last but for AVX's
 		if t, ok := named[op.String()]; ok {

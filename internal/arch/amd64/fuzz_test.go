@@ -71,14 +71,14 @@ func FuzzAlike(f *testing.F) {
 	f.Add(unhex(f, "488d1502ea1400c3"), unhex(f, "488d15eae91400c3")) // lea 0x14ea02(%rip),%rdx
 	f.Fuzz(func(t *testing.T, x, y []byte) {
 		const addr = 0x401000
-		equal := func(r arch.Reference) bool { return r.X == r.Y }
+		equal := func(x, y uint64, _ bool) bool { return x == y }
 		if at, ok := Processor.Alike(x, x, addr, equal); !ok {
 			t.Errorf("%x differs from itself at %d", x, at)
 		}
 		if at, ok := Processor.Alike(x, y, addr, equal); ok != bytes.Equal(x, y) {
 			t.Errorf("%x and %x: %v at %d", x, y, ok, at)
 		}
-		any := func(arch.Reference) bool { return true }
+		any := func(uint64, uint64, bool) bool { return true }
 		if at, ok := Processor.Alike(x, y, addr, any); ok && len(x) != len(y) || !ok && at > len(x) {
 			t.Errorf("%x and %x: %v at %d", x, y, ok, at)
 		}

@@ -2,7 +2,6 @@ package amd64
 
 import (
 	"slices"
-	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
 
@@ -69,21 +68,6 @@ func spill(code []byte) (s arch.Spill, ok bool) {
 // maxRead bounds the instructions that Read looks at.
 const maxRead = 64
 
-// updates are the instructions of traits that read their first operand, too.
-var updates = func() map[x86asm.Op]bool {
-	named := make(map[string]bool)
-	for _, name := range strings.Fields("CMP TEST BT ADD SUB ADC SBB AND OR XOR NOT NEG INC DEC SHL SHR SAR ROL ROR BSWAP") {
-		named[name] = true
-	}
-	ops := make(map[x86asm.Op]bool)
-	for op := range traits {
-		if named[op.String()] {
-			ops[op] = true
-		}
-	}
-	return ops
-}()
-
 // Read goes on from the first instruction as long as it knows what an instruction reads and writes.
 func (processor) Read(code []byte) (read []arch.Reg) {
 	written := make(map[x86asm.Reg]bool)
@@ -109,7 +93,7 @@ func (processor) Read(code []byte) (read []arch.Reg) {
 		for i, arg := range x.Args {
 			switch a := arg.(type) {
 			case x86asm.Reg:
-				if (i > 0 || updates[x.Op]) && !zeroes {
+				if (i > 0 || has.facts&updates != 0) && !zeroes {
 					reads(a)
 				}
 			case x86asm.Mem:

@@ -1,10 +1,6 @@
 package arm64
 
-import (
-	"bytes"
-
-	"github.com/ftgo/ftgo/internal/arch"
-)
+import "bytes"
 
 // page is where an ADRP leads that differs, in both functions; at is its offset.
 type page struct {
@@ -15,7 +11,7 @@ type page struct {
 
 // Alike compares word by word. Where data is takes two instructions: ADRP has the upper bits of the address, relative
 // to its own page, and those that go by its register have the lower 12: ADD, loads, stores.
-func (processor) Alike(x, y []byte, addr uint64, same func(r arch.Reference) bool) (at int, ok bool) {
+func (processor) Alike(x, y []byte, addr uint64, same func(x, y uint64, absolute bool) bool) (at int, ok bool) {
 	var pages [32]*page
 	// done tells where an ADRP differs by whose register nothing goes.
 	done := func(p *page) (at int, differs bool) {
@@ -37,7 +33,7 @@ func (processor) Alike(x, y []byte, addr uint64, same func(r arch.Reference) boo
 		if p := pages[rn(v)]; p != nil && v&^lowBits == w&^lowBits {
 			if shift, is := low(v); is {
 				p.used = true
-				if !same(arch.Reference{X: p.x + uint64(v>>10&0xfff)<<shift, Y: p.y + uint64(w>>10&0xfff)<<shift}) {
+				if !same(p.x+uint64(v>>10&0xfff)<<shift, p.y+uint64(w>>10&0xfff)<<shift, false) {
 					return at, false
 				}
 				continue
@@ -45,7 +41,7 @@ func (processor) Alike(x, y []byte, addr uint64, same func(r arch.Reference) boo
 		}
 		if v&0x9f00001f == 0x10000000|rd(v) && w&0x9f00001f == 0x10000000|rd(v) && v != w { // ADR
 			here := addr + uint64(at)
-			if !same(arch.Reference{X: here + distance(v), Y: here + distance(w)}) {
+			if !same(here+distance(v), here+distance(w), false) {
 				return at, false
 			}
 			continue

@@ -98,28 +98,27 @@ var errUnknownType = errors.New("how C passes values of its type is not known")
 // PassC: up to four numbers of floating point that are all there is of a value, and of the same size,
 // have a register each; else up to 16 bytes are words, and of more there is the address (Procedure
 // Call Standard for the Arm 64-bit Architecture, 5.9.5 and 6.8.2).
-func (processor) PassC(t *gotype.Type) (p arch.Passing, err error) {
+func (processor) PassC(t *gotype.Type) (parts []arch.Part, byRef bool, err error) {
 	if t.Size < 0 || t.Kind == reflect.Invalid {
-		return p, errUnknownType
+		return nil, false, errUnknownType
 	}
 	if t.Size > 8*mostFloats { // C's numbers of 16 bytes are of no known type
-		p.ByRef = true
-		return p, nil
+		return nil, true, nil
 	}
 	floats, err := floatsOf(t)
 	if err != nil {
-		return p, err
+		return nil, false, err
 	}
 	part := arch.Part{Size: 8}
 	if floats.homogeneous() && floats.n*floats.size == t.Size {
 		part = arch.Part{Size: floats.size, Float: true}
-	} else if p.ByRef = t.Size > 16; p.ByRef {
-		return p, nil
+	} else if t.Size > 16 {
+		return nil, true, nil
 	}
 	for at := int64(0); at < t.Size; at += part.Size {
-		p.Parts = append(p.Parts, arch.Part{Offset: at, Size: min(part.Size, t.Size-at), Float: part.Float})
+		parts = append(parts, arch.Part{Offset: at, Size: min(part.Size, t.Size-at), Float: part.Float})
 	}
-	return p, nil
+	return parts, false, nil
 }
 
 // mostFloats is how many numbers of floating point a value may have that registers hold.

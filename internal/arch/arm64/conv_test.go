@@ -54,9 +54,9 @@ func TestPassC(t *testing.T) {
 		{"something unknown", structOf(8, single, unknown), "unknown"},
 		{"an array of what is unknown", arrayOf(2, unknown), "unknown"},
 	} {
-		p, err := processor{}.PassC(c.of)
+		parts, byRef, err := processor{}.PassC(c.of)
 		got := ""
-		for i, part := range p.Parts {
+		for i, part := range parts {
 			if i > 0 {
 				got += " "
 			}
@@ -65,7 +65,7 @@ func TestPassC(t *testing.T) {
 			}
 			got += fmt.Sprintf("%d+%d", part.Offset, part.Size)
 		}
-		if p.ByRef {
+		if byRef {
 			got += "by reference"
 		}
 		if err != nil {

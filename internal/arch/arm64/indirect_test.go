@@ -2,8 +2,6 @@ package arm64
 
 import (
 	"testing"
-
-	"github.com/ftgo/ftgo/internal/arch"
 )
 
 // straight is a function at 0x1000 whose instructions follow each other; at 0x2000 another one begins, and at
@@ -129,9 +127,7 @@ func TestAlike(t *testing.T) {
 		near, nearer = 0x10000060, 0x10000040 // adr x0, .+12 and .+8
 		ret, mov     = 0xd65f03c0, 0xaa0103e0
 	)
-	data := map[arch.Reference]bool{
-		{X: 0x2000, Y: 0x2008}: true, {X: 0x2000, Y: 0x3000}: true, {X: 0x2008, Y: 0x3008}: true, {X: 0x100c, Y: 0x1008}: true,
-	}
+	data := map[[2]uint64]bool{{0x2000, 0x2008}: true, {0x2000, 0x3000}: true, {0x2008, 0x3008}: true, {0x100c, 0x1008}: true}
 	for _, c := range []struct {
 		scenario string
 		x, y     []uint32
@@ -149,7 +145,7 @@ func TestAlike(t *testing.T) {
 		{"page of which nothing is used", []uint32{adrp1, mov, ret}, []uint32{adrp2, mov, ret}, 0},
 		{"near data", []uint32{near, ret}, []uint32{nearer, ret}, -1},
 	} {
-		at, ok := Processor.Alike(code(c.x...), code(c.y...), start, func(r arch.Reference) bool { return r.X == r.Y || data[r] })
+		at, ok := Processor.Alike(code(c.x...), code(c.y...), start, func(x, y uint64, _ bool) bool { return x == y || data[[2]uint64{x, y}] })
 		if ok != (c.at < 0) || !ok && at != c.at {
 			t.Errorf("%s: %d, %v; want %d", c.scenario, at, ok, c.at)
 		}

@@ -125,7 +125,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%d of %d bytes", n, len(b))
 		}
 		Processor.Read(b)
-		if at, ok := Processor.Alike(b, b, 0x10000, func(r arch.Reference) bool { return r.X == r.Y }); !ok || at > len(b) {
+		if at, ok := Processor.Alike(b, b, 0x10000, func(x, y uint64, _ bool) bool { return x == y }); !ok || at > len(b) {
 			t.Errorf("not like itself: %d, %v", at, ok)
 		}
 		if c, ok := Processor.StackCheck(b); ok {

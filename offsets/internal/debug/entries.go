@@ -224,13 +224,8 @@ func abbrevsLen(table []byte) int {
 type sections struct {
 	image  *image.Image
 	mu     sync.Mutex
-	loaded map[string]section
+	loaded map[string][]byte
 	spent  uint64 // bytes that they have
-}
-
-type section struct {
-	data []byte
-	err  error
 }
 
 // read reads .debug_NAME, or .zdebug_NAME, once; it is nil if there is none.
@@ -239,14 +234,15 @@ type section struct {
 func (d *sections) read(name string) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s, ok := d.loaded[name]
+	data, ok := d.loaded[name]
 	if !ok {
-		if s.data, s.err = d.load(name); s.err != nil {
-			s.err = fmt.Errorf("read debug information: section %s: %w", name, s.err)
+		var err error
+		if data, err = d.load(name); err != nil {
+			return nil, fmt.Errorf("read debug information: section %s: %w", name, err)
 		}
-		d.loaded[name] = s
+		d.loaded[name] = data
 	}
-	return s.data, s.err
+	return data, nil
 }
 
 func (d *sections) load(name string) ([]byte, error) {

@@ -157,6 +157,8 @@ type Location struct {
 	SP        arch.Reg
 	Lowest    int64 // the least Disp that something of the caller's can have
 	Size      int64 // of what is there; 0 is the whole value
+
+	low, high uint64 // where instructions are for which it holds
 }
 
 // Location evaluates DW_AT_location at the address at which a function begins; not
@@ -167,7 +169,7 @@ func (d *Info) Location(fn *Function, addr uint64, v *Formal, whole bool) (at Lo
 	defer d.mu.Unlock()
 	for l := range d.locations(fn.unit, v, whole) {
 		if l.low <= addr && addr < l.high {
-			return l.Location, true
+			return l, true
 		}
 	}
 	return at, false
@@ -186,23 +188,18 @@ func (d *Info) Slot(fn *Function, v *Formal, whole bool) (disp int64, ok bool) {
 	return 0, false
 }
 
-// located is where a value is from one address up to another.
-type located struct {
-	low, high uint64
-	Location
-}
-
 // locations are those of a value: one for the whole function, or a list of them in .debug_loc
 // (DWARF 4, 2.6.2).
 //
 // Where a list has a part of a value only, on the stack, it may call it the whole: the
 // length of a slice is where the slice was to be (Go 1.16 to 1.21). So there it is
 // believed of what the compiler does not take apart.
-func (d *Info) locations(u *unit, v *Formal, whole bool) iter.Seq[located] {
-	return func(yield func(located) bool) {
+func (d *Info) locations(u *unit, v *Formal, whole bool) iter.Seq[Location] {
+	return func(yield func(Location) bool) {
 		if expression, ok := v.location.([]byte); ok {
 			if at, ok := readExpression(d.image.Processor, expression); ok {
-				yield(located{0, 1<<64 - 1, at})
+				at.high = 1<<64 - 1
+				yield(at)
 			}
 			return
 		}
@@ -226,7 +223,8 @@ func (d *Info) locations(u *unit, v *Formal, whole bool) iter.Seq[located] {
 				return
 			}
 			at, ok := readExpression(d.image.Processor, expression)
-			if ok && (!at.Stack || whole || at.Size == v.Type.Size) && !yield(located{base + low, base + high, at}) {
+			at.low, at.high = base+low, base+high
+			if ok && (!at.Stack || whole || at.Size == v.Type.Size) && !yield(at) {
 				return
 			}
 		}

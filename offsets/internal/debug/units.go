@@ -72,7 +72,7 @@ type unitRange struct {
 
 // Open lists the compilation units.
 func Open(m *image.Image) (*Info, error) {
-	d := &Info{image: m, sections: sections{image: m, loaded: make(map[string]section)}, types: make(map[dwarf.Offset]*gotype.Type)}
+	d := &Info{image: m, sections: sections{image: m, loaded: make(map[string][]byte)}, types: make(map[dwarf.Offset]*gotype.Type)}
 	var err error
 	if d.data, err = d.sections.dwarf(); err != nil {
 		return nil, err
