@@ -155,7 +155,7 @@ const maxDetail = 96
 
 // describes tells whether a _type has methods behind so many bytes of what follows it.
 func (g *Tables) describes(t *types, head []byte, detail uint64) bool {
-	kind := plainKind(reflect.Kind(head[t.form.kind] & kindMask))
+	kind := t.kind(head)
 	return head[tflagAt]&tflagUncommon != 0 && kind != reflect.Invalid && (detailSizes[kind] == detail) != (kind == reflect.Map)
 }
 
@@ -165,7 +165,7 @@ func (g *Tables) typeName(t *types, addr uint64) (string, bool) {
 		return "", false
 	}
 	r := rtypeReader{Tables: g, types: t}
-	name, err := r.name(addr, head[:], plainKind(reflect.Kind(head[t.form.kind]&kindMask)))
+	name, err := r.name(addr, head[:], t.kind(head[:]))
 	return name, err == nil
 }
 
@@ -175,7 +175,7 @@ const variadic = 1 << 15
 // funcType reads a runtime.functype: numbers of parameters and results, then, behind uncommontype, their types.
 func (g *Tables) funcType(t *types, addr uint64) (params, results []*gotype.Type, ok bool) {
 	var head [48 + 8]byte
-	if addr%8 != 0 || addr <= t.start || addr >= t.end || !g.image.Read(addr, head[:]) || reflect.Kind(head[t.form.kind]&kindMask) != reflect.Func {
+	if addr%8 != 0 || addr <= t.start || addr >= t.end || !g.image.Read(addr, head[:]) || t.kind(head[:]) != reflect.Func {
 		return nil, nil, false
 	}
 	in := int(binary.LittleEndian.Uint16(head[t.form.size:]))

@@ -3,6 +3,7 @@ package gotab
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -158,6 +159,11 @@ type types struct {
 	// mentioned are the addresses of words that may be the code of methods, by that; nil before many are asked for.
 	mentioned map[uint32][]uint64
 	scans     int
+}
+
+// kind is that of the type whose _type begins with head, without the size of numbers.
+func (t *types) kind(head []byte) reflect.Kind {
+	return plainKind(reflect.Kind(head[t.form.kind] & kindMask))
 }
 
 // findTypes goes by runtime.firstmoduledata.

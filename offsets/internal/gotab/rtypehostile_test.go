@@ -52,35 +52,6 @@ func walkType(t *gotype.Type, steps int) (n int, err error) {
 	return n, nil
 }
 
-// TestRuntimeTypeAnywhere: no address is one of a type but those of types.
-func TestRuntimeTypeAnywhere(t *testing.T) {
-	for _, build := range hostileTypes {
-		t.Run(build.version+" "+build.flags, func(t *testing.T) {
-			b := openPath(t, buildTypes(t, build.version, build.flags))
-			types := 0
-			ask := func(addr uint64) {
-				if typ, err := b.RuntimeType(addr); err == nil {
-					types++
-					if _, err := walkType(typ, 1); err != nil {
-						t.Errorf("type at %#x: %v", addr, err)
-					}
-				}
-				b.ItabType(addr)
-			}
-			r := rand.New(rand.NewPCG(1, 1))
-			for range 20000 {
-				p := b.image.ELF.Progs[r.IntN(len(b.image.ELF.Progs))]
-				ask(p.Vaddr + r.Uint64N(p.Memsz+64))
-				ask(r.Uint64() >> r.IntN(64))
-			}
-			for _, addr := range []uint64{0, 1, 8, 1<<63 - 8, 1<<64 - 8, 1<<64 - 1} {
-				ask(addr)
-			}
-			t.Logf("%d types", types)
-		})
-	}
-}
-
 // TestRuntimeTypeDamaged: types of damaged files are refused, or sound enough to be
 // walked.
 func TestRuntimeTypeDamaged(t *testing.T) {

@@ -144,7 +144,7 @@ func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
 			return reflect.Invalid
 		}
 		seen[addr] = true
-		kind = plainKind(reflect.Kind(head[t.form.kind] & kindMask))
+		kind = t.kind(head[:])
 		name, err := r.name(addr, head[:], kind)
 		if err != nil {
 			budget -= image.MaxName // which may have been read
@@ -212,7 +212,7 @@ func (g *Tables) descriptorSize(t *types, addr uint64) uint64 {
 		return 0
 	}
 	number := func(at uint64) uint64 { return uint64(binary.LittleEndian.Uint16(head[t.form.size+at:])) }
-	kind := plainKind(reflect.Kind(head[t.form.kind] & kindMask))
+	kind := t.kind(head[:])
 	size := t.form.size + detailSizes[kind]
 	parts := uint64(0)
 	switch kind {
@@ -251,7 +251,7 @@ func (g *Tables) packagePath(t *types, addr uint64) string {
 		if !g.image.Read(addr, head[:]) {
 			return ""
 		}
-		kind := plainKind(reflect.Kind(head[t.form.kind] & kindMask))
+		kind := t.kind(head[:])
 		if kind == reflect.Pointer && head[tflagAt]&tflagNamed == 0 {
 			to, ok := g.image.Pointer(addr + t.form.size)
 			if !ok || to == addr {
