@@ -89,7 +89,6 @@ type Builder struct {
 	vars  []offsets.Variable
 	opt   Options
 	args  []arg
-	index map[string]int
 	words int
 	bytes int
 	line  int // bytes of text
@@ -115,7 +114,7 @@ type region struct {
 
 // NewBuilder returns a Builder for variables.
 func NewBuilder(vars []offsets.Variable, opt Options) *Builder {
-	b := &Builder{vars: vars, opt: opt, index: make(map[string]int), max: maxArgs - len(opt.Beside), share: maxArgs}
+	b := &Builder{vars: vars, opt: opt, max: maxArgs - len(opt.Beside), share: maxArgs}
 	for _, a := range opt.Beside {
 		b.line += len(a.Fetch) + argFrame
 		b.bytes += 16 // two words at most
@@ -171,9 +170,8 @@ func (n *node) fetched() bool {
 
 // fetch adds an argument, and returns its first word. why is "" unless there is no room.
 func (b *Builder) fetch(text, typ string, count, bytes int) (at int, why string) {
-	key := text + ":" + typ
-	if at, ok := b.index[key]; ok {
-		return at, ""
+	if i := slices.IndexFunc(b.args, func(a arg) bool { return a.fetch == text && a.typ == typ }); i >= 0 {
+		return b.args[i].at, ""
 	}
 	switch {
 	case b.complete:
@@ -187,7 +185,6 @@ func (b *Builder) fetch(text, typ string, count, bytes int) (at int, why string)
 	}
 	at = b.words
 	b.args = append(b.args, arg{text, typ, count, at})
-	b.index[key] = at
 	b.words += max(count, 1)
 	b.bytes += bytes
 	b.line += len(text) + argFrame

@@ -3,6 +3,7 @@ package capture
 import (
 	"cmp"
 	"reflect"
+	"slices"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -14,7 +15,7 @@ type payload struct {
 	// words are so many words of what the data word points to, from word at on.
 	at, words int
 	data      source                 // what the data word points to
-	built     *Builder               // knows what is fetched; nil if nothing is
+	built     *Builder               // fetches nothing more; nil if nothing is fetched
 	nodes     map[*gotype.Type]*node // the values that it has been, by the types that the interface held
 	path      string                 // the way there from an interface that was fetched
 }
@@ -50,7 +51,12 @@ func (n *node) dynamic(b *Builder, s source) {
 
 // fill plans some words, and what the first of them would lead to, or, if there is more, the second and third, too.
 func (p *payload) fill(b *Builder, data source, more bool) {
-	p.built, p.data, p.nodes = b, data, make(map[*gotype.Type]*node)
+	p.data = data
+	defer func() {
+		built := *b
+		built.complete, built.short, built.vars, built.args = true, 0, nil, slices.Clone(b.args)
+		p.built = &built
+	}()
 	var why string
 	if p.at, why = b.array(data, payloadWords); why != "" {
 		return
@@ -177,9 +183,11 @@ func (d *decoder) memory(holds, t *gotype.Type, p *payload, addr uint64) Value {
 	}
 	n := p.nodes[holds]
 	if n == nil {
-		b := *p.built
-		b.complete, b.way, b.short = true, p.as(holds), 0
-		n = b.value("", t, p.data, 0)
+		p.built.way = p.as(holds)
+		n = p.built.value("", t, p.data, 0)
+		if p.nodes == nil {
+			p.nodes = make(map[*gotype.Type]*node)
+		}
 		p.nodes[holds] = n
 	}
 	return d.value(n)
