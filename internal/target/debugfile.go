@@ -18,8 +18,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// describe has the file of symbols describe the binary, which is closed if that can't be. Without one, it is
-// what is found of a file that has no debug information.
+// describe reads symbols and debug information from the file of --symbols, or else, if the binary has no debug
+// information, from a file that a search finds. It closes the binary on an error.
 func (q *Query) describe(say Say, b *offsets.Binary) error {
 	if q.Symbols == "" {
 		(&search{say: say, loading: q.Loading}).describe(b)
@@ -38,16 +38,17 @@ func (q *Query) describe(say Say, b *offsets.Binary) error {
 // search looks for debug information.
 type search struct {
 	say     Say
-	loading func(what string, done, of int) // if not nil, takes the command that runs
-	// root is where /usr is, and limit how long debuginfod-find may run if that is not maxTime.
+	loading func(what string, done, of int) // called with the command that runs, if not nil
+	// root is the folder of /usr. limit is how long debuginfod-find may run, maxTime if it is 0.
 	root  string
 	limit time.Duration
 }
 
-// buildID has a folder of two digits and a name, and at most as many bytes as debuginfod takes (MAX_BUILD_ID_BYTES).
+// buildID matches build IDs: two digits name a folder, the others a file in it, and debuginfod accepts at most 64 bytes
+// (MAX_BUILD_ID_BYTES).
 var buildID = regexp.MustCompile(`^[0-9a-f]{4,128}$`)
 
-// describe finds debug information for a file that has none of its own. A file that does not fit costs a line.
+// describe finds debug information for a file that lacks it. For each file that does not fit it prints a line.
 func (s *search) describe(b *offsets.Binary) {
 	if b.File().HasDebugInfo() {
 		return
@@ -62,11 +63,11 @@ func (s *search) describe(b *offsets.Binary) {
 	}
 }
 
-// take has a file describe the binary if it exists and fits. One that does not fit costs a line.
+// take reads a file's debug information if the file exists and fits. If it does not fit, take prints a line.
 func (s *search) take(b *offsets.Binary, path string, accept func(f *os.File) error) bool {
 	f, err := open(path)
 	if err != nil {
-		return false // no file is no news
+		return false // a missing file is not reported
 	}
 	if accept != nil {
 		err = accept(f)
@@ -83,8 +84,8 @@ func (s *search) take(b *offsets.Binary, path string, accept func(f *os.File) er
 	return true
 }
 
-// open opens a regular file. Nothing else is opened even for a look at it, because a link beside an untrusted program
-// may lead to a device that does something then.
+// open opens a regular file. It opens nothing else, not even to look at it: a link beside an untrusted program
+// may lead to a device that acts when it is opened.
 func open(path string) (*os.File, error) {
 	place, err := os.OpenFile(path, unix.O_PATH, 0)
 	if err != nil {
@@ -97,10 +98,10 @@ func open(path string) (*os.File, error) {
 	return os.Open(fmt.Sprintf("/proc/self/fd/%d", place.Fd()))
 }
 
-// linked looks where .gnu_debuglink says: it has the name of a file, zeros up to a word, and the file's CRC32 (GDB's
-// manual, "Debugging Information in Separate Files").
+// linked looks for the file that .gnu_debuglink names. The section has the file's name, zeros up to a word, and the file's
+// CRC32 (GDB's manual, "Debugging Information in Separate Files").
 func (s *search) linked(b *offsets.Binary) bool {
-	const most = 4096 // a name's
+	const most = 4096 // the length of a name
 	section := b.File().Plain(".gnu_debuglink")
 	if section == nil || section.Size < 8 || section.Size > most {
 		return false
@@ -128,7 +129,7 @@ func (s *search) linked(b *offsets.Binary) bool {
 }
 
 func checkCRC(f *os.File, want uint32) error {
-	if info, err := f.Stat(); err != nil || info.Size() > maxSize { // all of it is read, holes too
+	if info, err := f.Stat(); err != nil || info.Size() > maxSize { // the whole file is read, including holes
 		return cmp.Or(err, fmt.Errorf("it has more than %d bytes", maxSize))
 	}
 	crc := crc32.NewIEEE()

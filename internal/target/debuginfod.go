@@ -17,18 +17,18 @@ import (
 
 const (
 	// maxTime is how long debuginfod-find may run before it is killed. Unless the environment says otherwise, it
-	// gives up after ownTime seconds, and then cleans up behind itself.
+	// gives up by itself after ownTime seconds, and then cleans up.
 	maxTime = 2 * time.Minute
 	ownTime = 110
-	// maxSize is how many bytes a file may have.
+	// maxSize is the largest size of a file, in bytes.
 	maxSize = 2 << 30
 )
 
-// errMissing: no server has the debug information.
+// errMissing means that no server has the debug information.
 var errMissing = errors.New("not there")
 
-// fetch has what a build ID is of describe a file, if the user has named servers in $DEBUGINFOD_URLS: from the cache of
-// debuginfod's client, or else through debuginfod-find(1), if it is installed.
+// fetch gets debug information by build ID, if the user has named servers in $DEBUGINFOD_URLS: from the cache of
+// debuginfod's client, or else by debuginfod-find(1), if it is installed.
 func (s *search) fetch(b *offsets.Binary, id string) {
 	if strings.TrimSpace(os.Getenv("DEBUGINFOD_URLS")) == "" {
 		return
@@ -50,7 +50,7 @@ func (s *search) fetch(b *offsets.Binary, id string) {
 	}
 }
 
-// run runs debuginfod-find, which prints the path of the file that it has fetched, or had.
+// run runs debuginfod-find, which prints the path of the file in its cache.
 func (s *search) run(program, id string) (path string, err error) {
 	limit := cmp.Or(s.limit, maxTime)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -59,7 +59,7 @@ func (s *search) run(program, id string) (path string, err error) {
 		s.loading("debuginfod-find debuginfo "+id, 0, 0)
 	}
 	find := exec.CommandContext(ctx, program, "debuginfo", id)
-	find.WaitDelay = time.Second // for children that keep its output open
+	find.WaitDelay = time.Second // a child may keep its output open
 	find.Env = append([]string{fmt.Sprint("DEBUGINFOD_MAXTIME=", ownTime), fmt.Sprint("DEBUGINFOD_MAXSIZE=", maxSize)}, os.Environ()...)
 	out, err := find.Output()
 	path = strings.TrimSuffix(string(out), "\n")
@@ -79,7 +79,7 @@ func (s *search) run(program, id string) (path string, err error) {
 	return path, nil
 }
 
-// cacheDir is the folder of debuginfod's client (debuginfod_find_debuginfo(3)).
+// cacheDir returns the cache of debuginfod's client (debuginfod_find_debuginfo(3)).
 func cacheDir() string {
 	if dir := os.Getenv("DEBUGINFOD_CACHE_PATH"); dir != "" {
 		return dir

@@ -12,16 +12,16 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// File is one that a name means at the moment, which may be that of another file later.
+// File is the file that a name refers to now. Later the name may refer to another file.
 type File struct {
-	Path   string // what people are told
+	Path   string // the path that messages name
 	Inode  procfs.Inode
 	Size   int64
-	Change time.Time // when it was last written to, or put elsewhere
-	link   string    // leads there
+	Change time.Time // when it was last written to or moved
+	link   string    // a path that leads to the file
 }
 
-// newFile is the file that link leads to; ok is false if there is none.
+// newFile returns the regular file that link leads to.
 func newFile(path, link string) (f File, ok bool) {
 	info, err := os.Stat(link)
 	if err != nil || !info.Mode().IsRegular() {
@@ -34,20 +34,20 @@ func newFile(path, link string) (f File, ok bool) {
 	return f, ok
 }
 
-// FileOf is the file that BINARY means now.
+// FileOf returns the file that BINARY refers to now.
 func FileOf(binary string) (f File, ok bool) {
 	path, mapped, err := Find(binary, 0)
 	if err != nil {
 		return f, false
 	}
-	mapped.Close() // which is none
+	mapped.Close() // nil without a process
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
 	return newFile(path, path)
 }
 
-// FilesOf are the files that some processes run now.
+// FilesOf returns the files that processes run now.
 func FilesOf(pids []int) (files []File) {
 	for _, pid := range pids {
 		exe := procfs.Exe(pid)
@@ -59,7 +59,7 @@ func FilesOf(pids []int) (files []File) {
 	return files
 }
 
-// FilesBelow are the files that BINARY means now in the roots of processes.
+// FilesBelow returns the files that BINARY refers to now in the roots of processes.
 func FilesBelow(binary string, pids []int) (files []File) {
 	known := make(map[procfs.Inode]bool) // roots
 	for _, pid := range pids {
@@ -70,7 +70,7 @@ func FilesBelow(binary string, pids []int) (files []File) {
 		}
 		known[procfs.InodeOf(root, info)] = true
 		if file, inside, err := procfs.OpenBelow(root, binary); err == nil {
-			// What is at that path by now may lead out of there.
+			// By now, a link at that path may lead out of the root.
 			f, ok := newFile(binary, fmt.Sprintf("/proc/self/fd/%d", file.Fd()))
 			f.link = root + inside
 			files = withFile(files, f, ok)
@@ -80,7 +80,7 @@ func FilesBelow(binary string, pids []int) (files []File) {
 	return files
 }
 
-// withFile are files and one more, if there is one, and they have it not yet.
+// withFile appends a file if ok is true and the files do not contain it yet.
 func withFile(files []File, f File, ok bool) []File {
 	if !ok || slices.ContainsFunc(files, func(other File) bool { return other.Inode == f.Inode }) {
 		return files
@@ -88,7 +88,7 @@ func withFile(files []File, f File, ok bool) []File {
 	return append(files, f)
 }
 
-// Open opens the very file, unless it has gone.
+// Open opens the file, and no other one that has its name by now.
 func (f *File) Open() (*os.File, error) {
 	opened, err := os.OpenFile(f.link, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -16,28 +16,28 @@ import (
 	"github.com/ftgo/ftgo/internal/processors"
 )
 
-// Find finds the file that BINARY means. A path, or a name that is a file,
-// is taken at its word. Any other name is, with a process, the library that the
-// process has mapped, under its name there or without its version ("libgo");
-// otherwise the library that the dynamic loader would give a program, or a program
+// Find finds the file that BINARY refers to. A path, or the name of a file in the current folder,
+// is that file. With a process, any other name is a library that the
+// process has mapped, by its full name or without its version ("libgo").
+// Without a process, it is the library that the dynamic loader would load, or a program
 // in $PATH.
 //
-// What a process has mapped is open already: its path is what people are told, and may name
-// another file. Any other file is nil.
+// A mapped library is returned open, because its path, which is for messages, may name
+// another file. Otherwise the file is nil.
 func Find(name string, pid int) (path string, file *os.File, err error) {
 	l := libraries{root: "/", path: os.Getenv("LD_LIBRARY_PATH")}
-	// Of another processor no folder is known.
+	// For other processors the loader's folders are not known.
 	if host := processors.Here(); host != nil {
 		l.machine = *host.Machine()
 	}
 	return l.resolve(name, pid)
 }
 
-// libraries is where the files are that programs are linked with.
+// libraries says where the dynamic loader looks for libraries.
 type libraries struct {
 	root string // of the file system
 	path string // LD_LIBRARY_PATH
-	// machine has the folders of its own.
+	// machine has the folders of the processor.
 	machine arch.Machine
 }
 
@@ -63,8 +63,8 @@ func (l libraries) resolve(name string, pid int) (path string, file *os.File, er
 }
 
 // installed finds a library in the loader's order (ld.so(8)): LD_LIBRARY_PATH, the
-// cache, the system's folders. What a program adds by DT_RUNPATH is not known here.
-// It is "" if there is none.
+// cache, the system's folders. It does not know the DT_RUNPATH of a program.
+// It returns "" if no folder has the library.
 func (l libraries) installed(name string) (path string, err error) {
 	var places [][]string
 	for _, dir := range filepath.SplitList(l.path) {
@@ -88,10 +88,10 @@ func (l libraries) installed(name string) (path string, err error) {
 
 // sharedIn lists the files in a folder that look like libraries.
 func (l libraries) sharedIn(dir string) (paths []string) {
-	entries, _ := os.ReadDir(filepath.Join(l.root, dir)) // none is as good as an error
+	entries, _ := os.ReadDir(filepath.Join(l.root, dir)) // a missing folder has no libraries
 	for _, e := range entries {
 		path := filepath.Join(l.root, dir, e.Name())
-		// NAME.so may be a text for the linker.
+		// NAME.so may be a linker script.
 		if e.Type()&^fs.ModeSymlink == 0 && strings.Contains(e.Name(), ".so") && isELF(path) {
 			paths = append(paths, path)
 		}
@@ -110,7 +110,7 @@ func isELF(path string) bool {
 	return err == nil && string(magic[:]) == "\x7fELF"
 }
 
-// match tells whether a file goes by a name, and what follows of its own: a version.
+// match reports whether a file has a name, or begins with it and goes on with a version.
 func match(name, path string) (version string, ok bool) {
 	rest, ok := strings.CutPrefix(filepath.Base(path), name)
 	versioned := strings.HasPrefix(rest, ".so") || strings.Contains(name, ".so") && strings.HasPrefix(rest, ".") ||
@@ -119,7 +119,7 @@ func match(name, path string) (version string, ok bool) {
 }
 
 // chooseLibrary picks the file of that name, else the one whose name goes on with a version. It
-// is "" if there is none, an error if there are several; identity is the same for paths of
+// returns "" if no file matches, and an error if several do. identity returns the same for all paths of
 // one file.
 func chooseLibrary(name string, paths []string, identity func(path string) string) (string, error) {
 	var found [2][]string // by name, by name and version
@@ -181,7 +181,7 @@ func parseLoaderCache(data []byte, flags uint32) (paths []string) {
 		return nil
 	}
 	entries := make([]entry, n)
-	_, _ = binary.Decode(data[headerLen:], binary.LittleEndian, entries) // they are all there
+	_, _ = binary.Decode(data[headerLen:], binary.LittleEndian, entries) // the length was checked
 	for _, e := range entries {
 		if e.Flags != flags || uint64(e.Path) >= uint64(len(data)) {
 			continue

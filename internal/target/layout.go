@@ -15,8 +15,8 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// signature is what is known of one of the functions: what the user says, laid out as if debug
-// information had told the types, or else what the file says, and what was selected beside it.
+// signature returns the signature of one of the functions: that of the FUNC argument, laid out as if debug
+// information had its types, or else that of the file, with the selected registers and fetchargs.
 func (g *funcSpec) signature(b *offsets.Binary, f *offsets.Func) (*offsets.Signature, error) {
 	if g.hasSignature {
 		s, err := g.layOut(b, f)
@@ -41,7 +41,7 @@ func (g *funcSpec) signature(b *offsets.Binary, f *offsets.Func) (*offsets.Signa
 	return s, nil
 }
 
-// layOut puts parameters and results where functions of their types have them.
+// layOut assigns parameters and results to registers and the stack, by their types.
 func (g *funcSpec) layOut(b *offsets.Binary, f *offsets.Func) (s *offsets.Signature, err error) {
 	s = &offsets.Signature{}
 	if s.Params, err = typed(b, g.params); err != nil {
@@ -57,14 +57,14 @@ func (g *funcSpec) layOut(b *offsets.Binary, f *offsets.Func) (s *offsets.Signat
 	return s, nil
 }
 
-// parted are kinds of values that are no receiver of a method of pointers, whose place is one register.
+// parted are kinds of values that can't be a pointer receiver, which takes one register.
 var parted = map[reflect.Kind]bool{
 	reflect.String: true, reflect.Slice: true, reflect.Interface: true, reflect.Struct: true, reflect.Array: true, reflect.Float64: true,
 }
 
 var errReceiver = errors.New("the first parameter of a method is its receiver, here a pointer: (t ptr, …)")
 
-// sourceType makes a type of its spelling, by debug information, or else as the program itself knows its types.
+// sourceType parses a type. It finds the program's types in debug information, or else in what Go's runtime has of them.
 func sourceType(b *offsets.Binary, text string) (*gotype.Type, error) {
 	return parseType(text, func(name string) (*gotype.Type, bool) {
 		if t, ok := b.Internals().TypeNamed(name); ok {
@@ -75,8 +75,8 @@ func sourceType(b *offsets.Binary, text string) (*gotype.Type, error) {
 	})
 }
 
-// registerVariable is what a register holds or leads to when a call of a function begins, or ends:
-// "goarg2", "+56(+16(goarg4)):string".
+// registerVariable returns the value in a register when a call of a function begins or ends, or the value that the
+// register leads to: "goarg2", "+56(+16(goarg4)):string".
 func registerVariable(b *offsets.Binary, f *offsets.Func, text string) (offsets.Variable, error) {
 	sel, err := parseSelection(text)
 	if err != nil {
@@ -102,7 +102,7 @@ var (
 	errStackResult = errors.New("results of this function follow its parameters on the stack: give its signature")
 )
 
-// add adds the value to a signature, unless it is a part of what is there.
+// add adds the value to a signature, unless it is a part of a variable that the signature has.
 func (sel *selection) add(b *offsets.Binary, f *offsets.Func, s *offsets.Signature) error {
 	switch {
 	case sel.Fetch != "":
@@ -124,7 +124,7 @@ func (sel *selection) add(b *offsets.Binary, f *offsets.Func, s *offsets.Signatu
 	return nil
 }
 
-// fetched is what a fetcharg yields, of a type like s32 or x64.
+// fetched returns the value of a fetcharg, of a type like s32 or x64.
 func (sel *selection) fetched() offsets.Variable {
 	t := &gotype.Type{Name: sel.Type, Kind: reflect.Uint, Size: 8, Align: 8}
 	if strings.HasPrefix(sel.Type, "s") {
@@ -136,8 +136,8 @@ func (sel *selection) fetched() offsets.Variable {
 	return offsets.Variable{Name: sel.Name, Type: t, Pieces: []offsets.Piece{{Size: t.Size, Fetch: sel.Fetch}}}
 }
 
-// inRegister is the value that begins in the Nth integer register, or, for functions that take
-// everything on the stack, in the Nth word there: where it would be behind so many words.
+// inRegister returns the value that begins in the Nth integer register, or, for functions that take
+// everything on the stack, in the Nth word of parameters. The layout puts it there, behind N-1 words.
 func (sel *selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.Variable, err error) {
 	if v.Type, err = sourceType(b, sel.Type); err != nil {
 		return v, err

@@ -15,12 +15,11 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Row is a function that can be probed, or, with a Note that says so, cannot; or a
-// single instruction.
+// Row describes a function, or a single instruction. Its Note says if it can't be probed.
 type Row struct {
 	Name string
-	// Addr is the function's address as linked, Offset where its code is in the file;
-	// both are 0 if it has none.
+	// Addr is the function's address as linked, Offset that of its code in the file;
+	// both are 0 if it has no code.
 	Addr, Offset uint64
 	// Size of the code in bytes, 0 for an instruction.
 	Size uint64
@@ -38,17 +37,17 @@ type Row struct {
 	Signature string
 	// Source is where the signature comes from.
 	Source string
-	// Inlined is where the function was put into others.
+	// Inlined lists the places where the function was inlined.
 	Inlined []offsets.Frame
 	// Unprobed is why it can't be probed, nil if it can.
 	Unprobed error
-	// Note is what else is to be known of it.
+	// Note has other remarks.
 	Note string
 }
 
-// List describes what the arguments select: the functions by address, then those that were
-// inlined only by name, and then the instructions as they were asked for. Signatures, which take longest where a
-// program is stripped, are looked up only if they are wanted.
+// List describes the functions and instructions that the arguments select: functions by address, then functions without
+// code, which were always inlined, by name, and then instructions in the order of the arguments. It looks up
+// signatures only if that is requested, because it takes long in stripped programs.
 func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 	w, err := q.open(say)
 	if err != nil {
@@ -57,7 +56,7 @@ func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 	b := w.binary
 	defer b.Close()
 
-	named := make(map[string]int) // how many functions have a name
+	named := make(map[string]int) // the number of functions of each name
 	for _, f := range b.Funcs() {
 		named[f.Name]++
 	}
@@ -116,7 +115,7 @@ func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 
 var conventions = [...]string{offsets.ABIInternal: "ABIInternal", offsets.ABI0: "ABI0", offsets.SystemV: "System V"}
 
-// functionRow describes one of so many functions of its name, which was inlined at some places, too.
+// functionRow describes a function. namesakes is the number of functions of its name, and inlined where it was inlined, too.
 func functionRow(b *offsets.Binary, f *offsets.Func, signatures bool, namesakes int, inlined []offsets.Frame) (row Row, err error) {
 	row = Row{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: conventions[f.ABI], Inlined: inlined}
 	if row.Offset, err = b.File().FileOffset(f.Addr); err != nil {
@@ -142,7 +141,7 @@ func functionRow(b *offsets.Binary, f *offsets.Func, signatures bool, namesakes 
 		if sites.Restarts {
 			notes = append(notes, "loops to its start: counts may be high")
 		}
-		if note := steps(sites); !b.File().Processor.Machine().SteppedReturn && note != "" { // else each call takes that
+		if note := steps(sites); !b.File().Processor.Machine().SteppedReturn && note != "" { // elsewhere each return is single-stepped
 			notes = append(notes, note)
 		}
 	}
@@ -159,8 +158,8 @@ func functionRow(b *offsets.Binary, f *offsets.Func, signatures bool, namesakes 
 	return row, nil
 }
 
-// steps tells whether calls are seen to begin at an instruction that kernels single-step: where
-// a call ends, too, nothing tells which of both hits is first.
+// steps says that kernels single-step the instruction where calls begin, "" if they don't. The first branch can't replace
+// it where calls end there, too, because the order of both hits is unknown.
 func steps(s *offsets.Sites) string {
 	switch {
 	case !s.Entry.Cost().Stepped() || s.CheckOnly:
@@ -172,7 +171,7 @@ func steps(s *offsets.Sites) string {
 	return ""
 }
 
-// strategy says in a word or two which instruction tells of calls.
+// strategy names the instruction that is probed for calls.
 func strategy(s *offsets.Sites) string {
 	switch {
 	case s.CheckOnly:
@@ -204,7 +203,7 @@ func (s site) row(b *offsets.Binary, p uprobe.Probe) Row {
 	return row
 }
 
-// inlinedNote names the first few places.
+// inlinedNote lists the first few places where a function was inlined.
 func inlinedNote(calls []offsets.Frame) string {
 	const shown = 3
 	var list []string
@@ -217,7 +216,7 @@ func inlinedNote(calls []offsets.Frame) string {
 	return fmt.Sprintf("inlined at %s: %s", printable.Plural(len(calls), "place"), strings.Join(list, ", "))
 }
 
-// SignatureText writes a function as trace takes it for FUNC:
+// SignatureText formats a function as trace accepts it for FUNC:
 // main.get(key string, n int) (string, error).
 func SignatureText(name string, s *offsets.Signature) string {
 	call, results := name+"("+variablesText(s.Params)+")", variablesText(s.Results)
@@ -230,7 +229,7 @@ func SignatureText(name string, s *offsets.Signature) string {
 	return call + " (" + results + ")"
 }
 
-// variablesText leaves out the names that the source has not: r0, r1 ….
+// variablesText omits names that the source lacks: r0, r1 ….
 func variablesText(vars []offsets.Variable) string {
 	unnamed := true
 	for i, v := range vars {

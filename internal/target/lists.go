@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// maxList is how long a list of functions may be, in bytes: there are 60 for each function of the largest programs.
+// maxList is the largest size of a list of functions, in bytes: 60 for each function of the largest programs.
 const maxList = 16 << 20
 
-// ReadLists replaces each @FILE among the FUNC arguments by those in the file, one a line. Lines that begin with # are
-// comments, and so is what follows a # behind a space.
+// ReadLists replaces each @FILE among the FUNC arguments by the lines of the file. A # at the beginning of a line, or behind
+// a space, begins a comment.
 func (q *Query) ReadLists() error {
 	if !slices.ContainsFunc(q.Funcs, isList) {
 		return nil
@@ -36,14 +36,14 @@ func (q *Query) ReadLists() error {
 
 func isList(text string) bool { return strings.HasPrefix(text, "@") }
 
-// readList reads a list, and notes which line each FUNC of it stands in.
+// readList reads a list, and notes the line of each FUNC.
 func (q *Query) readList(name string) (funcs []string, err error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, usagef("read list of functions: %w", err)
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxList+1)) // of a device or a pipe nobody knows how much comes
+	data, err := io.ReadAll(io.LimitReader(file, maxList+1)) // a device or a pipe may never end
 	switch {
 	case err != nil:
 		return nil, usagef("read list of functions: %w", err)
@@ -72,7 +72,7 @@ func (q *Query) readList(name string) (funcs []string, err error) {
 	return funcs, nil
 }
 
-// located says of an error which line of a list the FUNC that it is about stands in, if it is of one.
+// located adds to an error about a FUNC the line of the list that has it, if any.
 func (q *Query) located(text string, err error) error {
 	if at := q.lists[text]; at != "" && err != nil {
 		return fmt.Errorf("%s: %w", at, err)

@@ -7,23 +7,23 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// Living is a scope whose processes come and go. Has may be asked at any time.
+// Living is a scope whose processes come and go. Has may be called at any time.
 type Living struct {
 	*Scope
-	running, ids []string // the ids of all containers when the scope's were looked up, and these
+	running, ids []string // the ids of all containers when the scope's were last looked up, and the scope's
 
 	mu     sync.Mutex
 	has    func(pid int) bool
-	seen   [2]map[int]bool // which processes were in it when last seen alive, of all at the last look and asked of since, and at the one before
+	seen   [2]map[int]bool // whether processes were in the scope when last seen alive: as of the last Look and Has since, and of the Look before
 	missed bool
 }
 
-// NewLiving returns a scope of which nothing is known yet.
+// NewLiving returns a scope without processes, until Look finds some.
 func NewLiving(s *Scope) *Living {
 	return &Living{Scope: s, has: func(int) bool { return false }, seen: [2]map[int]bool{{}, {}}}
 }
 
-// Has tells whether a process is in the scope, or was when it ended, if that is known from a look or from an answer before.
+// Has reports whether a process is in the scope, or was when it ended, if Look or an earlier Has saw it.
 func (l *Living) Has(pid int) bool {
 	l.mu.Lock()
 	has := l.has
@@ -44,15 +44,15 @@ func (l *Living) Has(pid int) bool {
 	return was
 }
 
-// Missed tells whether Has was asked of processes that had ended and of which nothing was known.
+// Missed reports whether Has was called for processes that had ended and were not seen before.
 func (l *Living) Missed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.missed
 }
 
-// Look looks who is in the scope now, which may be nobody. A name's containers are looked up when others run than before, and for as long as
-// none of them does: runtimes may put down a name when its container runs already, as the kubelet does.
+// Look returns the processes in the scope, possibly none. It looks up a container's name again when other containers run than
+// before, and while no container has the name: runtimes may write a name when its container runs already, as the kubelet does.
 func (l *Living) Look(say Say) (pids []int, err error) {
 	all, err := procfs.All()
 	if err != nil {
@@ -73,7 +73,7 @@ func (l *Living) Look(say Say) (pids []int, err error) {
 			continue
 		} else if !procfs.Ending(pid) {
 			seen[pid] = false
-		} else if known { // it may have ended before it was looked at, and is there until its parent takes its status
+		} else if known { // it may have ended before Look read it, and stays in /proc until its parent waits for it
 			seen[pid] = was
 		}
 	}
@@ -83,7 +83,7 @@ func (l *Living) Look(say Say) (pids []int, err error) {
 	return pids, nil
 }
 
-// look returns what tells who is in the scope, nil if that is as before, and who is.
+// look returns the processes in the scope, and a func that reports whether a process is in it, nil to keep the last one.
 func (l *Living) look(say Say) (has func(pid int) bool, pids []int, err error) {
 	if l.Cgroup != "" {
 		has, err = procfs.CgroupNamed(l.Cgroup)

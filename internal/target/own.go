@@ -11,22 +11,22 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// doors are functions of the standard library that a program meets others through.
-var doors = []string{
+// boundaryFuncs are functions of the standard library through which a program reaches other programs: network, SQL, files.
+var boundaryFuncs = []string{
 	"net/http.serverHandler.ServeHTTP", "net/http.(*Client).do", "net/http.(*Transport).roundTrip", "net/rpc.(*Client).Call",
 	"database/sql.(*DB).query", "database/sql.(*DB).exec", "net.(*Dialer).DialContext", "net.(*Resolver).lookupIPAddr",
 	"os.OpenFile", "os/exec.(*Cmd).Start", "crypto/tls.(*Conn).HandshakeContext",
 }
 
-// fewFuncs are too few to be all that a program has of its own: its module is but a frame for others.
+// fewFuncs: a module with fewer functions only glues other modules together.
 const fewFuncs = 100
 
-// OwnFuncs are patterns of what is worth a look in a program that nobody knows yet: the functions of its
-// own module, or, where these are few, all but the standard library's; and the doors of that.
+// OwnFuncs returns patterns of the functions to look at first in an unknown program: the functions of its
+// own module, or, if these are few, all outside of the standard library; and boundaryFuncs.
 func OwnFuncs(b *offsets.Binary) (patterns []string) {
 	funcs := b.Funcs()
 	var own, others int
-	roots := make(map[string]bool) // first elements of the paths of others
+	roots := make(map[string]bool) // first path elements of other modules
 	for i := range funcs {
 		path := symname.Split(funcs[i].Name).Package
 		first, _, nested := strings.Cut(path, "/")
@@ -47,17 +47,17 @@ func OwnFuncs(b *offsets.Binary) (patterns []string) {
 		}
 		slices.Sort(patterns)
 	}
-	patterns = append(append([]string{"main.*"}, patterns...), doors...)
+	patterns = append(append([]string{"main.*"}, patterns...), boundaryFuncs...)
 	return slices.DeleteFunc(patterns, func(text string) bool {
 		p, err := compile(text, false)
 		return err != nil || len(chosen(b, p)) == 0
 	})
 }
 
-// isOwn tells whether a package is of the program's own module.
+// isOwn reports whether a package belongs to the program's own module.
 func isOwn(b *offsets.Binary, path string) bool { return path == "main" || within(path, b.Module()) }
 
-// MostWanted puts functions first that were named, and then those of the program's own module.
+// MostWanted sorts the functions: first those that were named, then those of the program's own module.
 func (t *Target) MostWanted() {
 	rank := func(f *offsets.Func) int {
 		switch {
@@ -71,7 +71,7 @@ func (t *Target) MostWanted() {
 	slices.SortStableFunc(t.Funcs, func(a, b *offsets.Func) int { return rank(a) - rank(b) })
 }
 
-// within tells whether a package is of a module.
+// within reports whether a package belongs to a module.
 func within(path, module string) bool {
 	return module != "" && (path == module || strings.HasPrefix(path, module+"/"))
 }
@@ -85,7 +85,7 @@ func GoProcesses(yield func(pid int, exe string) bool) {
 	}
 }
 
-// isGo tells by the names of its sections whether a file is of Go's linker.
+// isGo reports, by section names, whether Go's linker made a file.
 func isGo(path string) bool {
 	f, err := elf.Open(path)
 	if err != nil {

@@ -20,10 +20,10 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Say tells the user what is no error.
+// Say prints a line for the user that is not an error.
 type Say func(format string, args ...any)
 
-// Query is what a command line says of its target, not looked up.
+// Query is the target as the command line names it, before anything is looked up.
 type Query struct {
 	// Binary is BINARY, and from Resolve on the path of the file.
 	Binary string
@@ -32,10 +32,10 @@ type Query struct {
 	// Own: BINARY is the file that the first process of PIDs executes.
 	Own  bool
 	PIDs []int
-	// Root is the root of a process that BINARY was looked up in and begins with, "" for ours.
+	// Root is the root of the process that BINARY was looked up in; BINARY begins with it. "" is our own root.
 	Root string
-	// Funcs are the FUNC arguments, Exclude patterns of functions to leave out. OwnFuncs: without any
-	// FUNC those of [OwnFuncs] are meant.
+	// Funcs are the FUNC arguments, Exclude patterns of functions to leave out. OwnFuncs: without a
+	// FUNC, [OwnFuncs] selects the functions.
 	Funcs, Exclude []string
 	OwnFuncs       bool
 	Regexp         bool
@@ -43,25 +43,25 @@ type Query struct {
 	Inside string
 	// Signatures: FUNC may say what the function's parameters are.
 	Signatures bool
-	// Missing: patterns may match nothing, as long as one of them does.
+	// Missing: some patterns may match nothing, but not all.
 	Missing bool
-	// Live: what is found is to be probed on this machine.
+	// Live: the functions will be probed on this machine.
 	Live bool
-	// Wrappers: wildcards and ends of names select wrappers, too.
+	// Wrappers: wildcards and ends of names match wrappers, too.
 	Wrappers bool
-	// Symbols is a file that names, types and source lines are taken from; "" is the binary itself.
+	// Symbols is the file that has names, types and source lines; "" is the binary itself.
 	Symbols string
-	// Loading, if not nil, is told how far the reading of what may be large is.
+	// Loading, if not nil, is called with the progress of long reads.
 	Loading func(what string, done, of int)
 
-	lists map[string]string // FILE:LINE of each FUNC, or pattern, that a list has named
+	lists map[string]string // FILE:LINE of each FUNC, or pattern, that came from a list
 }
 
-// Resolve opens the binary and finds the functions that the arguments select, once. A
-// pattern without a match is an error, unless that is allowed, since it is mostly a typing
-// error; then only all of them together are.
+// Resolve opens the binary and finds the functions that the arguments select. A
+// pattern without a match is an error, because it is usually a typing
+// error. With Missing it is an error only if all patterns together match nothing.
 func (q *Query) Resolve(say Say) (*Target, error) {
-	defer collectRarely()()
+	defer relaxGC()()
 	w, err := q.open(say)
 	if err != nil {
 		return nil, err
@@ -80,26 +80,26 @@ func (q *Query) Resolve(say Say) (*Target, error) {
 	return t, nil
 }
 
-// rarely counts those who want garbage to be looked for rarely.
-var rarely struct {
+// relaxed counts the callers of relaxGC that have not restored the garbage collector.
+var relaxed struct {
 	mu      sync.Mutex
-	wanted  int
-	percent int // that was set before
+	callers int
+	percent int // before the first one
 }
 
-// collectRarely has garbage looked for rarely until the last one who wants that calls back. What is read of a binary
-// is kept: of a huge one, looking for garbage takes an eighth of the time. Several may be read at the same time.
-func collectRarely() (back func()) {
-	rarely.mu.Lock()
-	defer rarely.mu.Unlock()
-	if rarely.wanted++; rarely.wanted == 1 {
-		rarely.percent = debug.SetGCPercent(1000)
+// relaxGC makes garbage collection rare until the returned func is called. Little of what is read of a binary is garbage:
+// for a huge binary, collection takes an eighth of the time. Several binaries may be read at the same time.
+func relaxGC() (restore func()) {
+	relaxed.mu.Lock()
+	defer relaxed.mu.Unlock()
+	if relaxed.callers++; relaxed.callers == 1 {
+		relaxed.percent = debug.SetGCPercent(1000)
 	}
 	return func() {
-		rarely.mu.Lock()
-		defer rarely.mu.Unlock()
-		if rarely.wanted--; rarely.wanted == 0 {
-			debug.SetGCPercent(rarely.percent)
+		relaxed.mu.Lock()
+		defer relaxed.mu.Unlock()
+		if relaxed.callers--; relaxed.callers == 0 {
+			debug.SetGCPercent(relaxed.percent)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 	}
 	t.Funcs = all
 	for i, p := range w.include {
-		// A star is no wildcard in the name of a function.
+		// The star in a full name is not a wildcard.
 		_, exact := t.Binary.Lookup(p.String())
 		named := !w.own && !q.Regexp && (exact || !strings.ContainsAny(p.String(), "*?"))
 		for _, f := range of[i] {
@@ -128,7 +128,7 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 			}
 		}
 	}
-	t.markWrappers(of, w.made)
+	t.markWrappers(of, w.isWrapper)
 	if err := t.findInside(q.Inside); err != nil {
 		return err
 	}
@@ -150,14 +150,14 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 	return nil
 }
 
-// maxExplained is how many patterns it is looked for of what else may have been meant, which takes its time.
+// maxExplained is the number of patterns without a match that are explained, because the search for near names takes time.
 const maxExplained = 10
 
-// markWrappers tells wrappers from what they call, by the functions of each pattern. Where a
-// pattern selects wrappers alone, they are what was meant.
-func (t *Target) markWrappers(of [][]*offsets.Func, made map[*offsets.Func]bool) {
+// markWrappers marks wrappers, given the functions of each pattern. If a
+// pattern selects only wrappers, the user meant them, and they are not marked.
+func (t *Target) markWrappers(of [][]*offsets.Func, wrappers map[*offsets.Func]bool) {
 	for _, f := range t.Funcs {
-		t.mark(f, func(r *Role) { r.Wrapper = made[f] })
+		t.mark(f, func(r *Role) { r.Wrapper = wrappers[f] })
 	}
 	var meant []*offsets.Func
 	for _, funcs := range of {
@@ -170,7 +170,7 @@ func (t *Target) markWrappers(of [][]*offsets.Func, made map[*offsets.Func]bool)
 	}
 }
 
-// findInside adds the functions that calls must be made from.
+// findInside adds the functions of --inside, from which calls must be made.
 func (t *Target) findInside(pattern string) error {
 	if pattern == "" {
 		return nil
@@ -189,12 +189,12 @@ func (t *Target) findInside(pattern string) error {
 	return nil
 }
 
-// Open opens the file that a name means to a process, or to none if that is 0.
+// Open opens the file that a name refers to: in a process, or without one if pid is 0.
 func Open(name string, pid int) (*offsets.Binary, error) {
 	return openFound(Find(name, pid))
 }
 
-// openFound opens what [Find] has found.
+// openFound opens the result of [Find].
 func openFound(path string, mapped *os.File, err error) (*offsets.Binary, error) {
 	switch {
 	case err != nil:
@@ -205,9 +205,9 @@ func openFound(path string, mapped *os.File, err error) (*offsets.Binary, error)
 	return offsets.Open(path)
 }
 
-// findBinary finds the file that BINARY names. With -p it may also be the first FUNC,
-// if that is a library that the process has mapped: ftgo count -p PID libgo 'fmt.*'. What is
-// mapped is open.
+// findBinary finds the file that BINARY names. With -p, the first FUNC may name the binary,
+// if it is a library that the process has mapped: ftgo count -p PID libgo 'fmt.*'. A mapped
+// file is returned open.
 func (q *Query) findBinary() (mapped *os.File, err error) {
 	if q.Opened != nil {
 		return q.Opened, nil
@@ -218,7 +218,7 @@ func (q *Query) findBinary() (mapped *os.File, err error) {
 	pid := 0
 	if len(q.PIDs) > 0 {
 		pid = procfs.Executing(q.PIDs[0])
-		// A path would have been taken for BINARY: what has a slash is a package's.
+		// A path would have been BINARY: a FUNC with a slash names a package.
 		if q.Own && len(q.Funcs) > 1 && !strings.Contains(q.Funcs[0], "/") {
 			if path, mapped, err := Find(q.Funcs[0], pid); err == nil {
 				q.Binary, q.Own, q.Funcs = path, false, q.Funcs[1:]
@@ -230,10 +230,10 @@ func (q *Query) findBinary() (mapped *os.File, err error) {
 	return mapped, err
 }
 
-// maxListed is how many processes are listed.
+// maxListed is the number of processes that a message lists.
 const maxListed = 10
 
-// listed is a list of processes, which are several or one.
+// listed formats a list of one or more processes.
 func listed(pids []int) string {
 	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(pids[:min(len(pids), maxListed)]), " ", ", "), "[]")
 	switch {
@@ -245,8 +245,8 @@ func listed(pids []int) string {
 	return fmt.Sprintf("%d processes (%s)", len(pids), list)
 }
 
-// Replaced says which processes run an older file that BINARY has replaced, or that is there no more,
-// since none of their calls is seen, and "" if there are none.
+// Replaced says which processes run an older file that BINARY has replaced, or that was removed: their calls
+// can't be seen. It returns "" if no process does.
 func (q *Query) Replaced() string {
 	path, err := filepath.Abs(q.Binary)
 	if err != nil {
@@ -267,8 +267,8 @@ func (q *Query) Replaced() string {
 
 func run(pids []int) string { return map[bool]string{true: "runs", false: "run"}[len(pids) == 1] }
 
-// WhyUnseen says why no call may have been seen of the processes that were looked at: those of PIDs, of the
-// program that was started, unless that is "", or else all. children: those of what they have started were looked at, too.
+// WhyUnseen explains why no call was seen of the traced processes: PIDs, or the program that ftgo
+// started, unless that is "", or else all processes. children: their children were traced, too.
 func (q *Query) WhyUnseen(program string, children bool) string {
 	const uncalled = "called none of these functions"
 	switch {
@@ -276,7 +276,7 @@ func (q *Query) WhyUnseen(program string, children bool) string {
 		return cmp.Or(program, listed(q.PIDs)) + " and all children " + uncalled
 	case program != "" && procfs.SameFile(program, q.Binary):
 		return program + " " + uncalled
-	case program != "": // which may be a library
+	case program != "": // BINARY may be a library
 		return fmt.Sprintf("%s, another file than %s, %s (--fork takes what it starts, too)", program, q.Binary, uncalled)
 	}
 	for _, pid := range q.PIDs {
@@ -287,7 +287,7 @@ func (q *Query) WhyUnseen(program string, children bool) string {
 	if len(q.PIDs) > 0 {
 		return listed(q.PIDs) + " " + uncalled
 	}
-	pids, _ := procfs.All() // what was read will do
+	pids, _ := procfs.All() // an incomplete list will do
 	pids = slices.DeleteFunc(pids, func(pid int) bool { return !procfs.Executes(pid, q.Binary) })
 	if len(pids) == 0 {
 		return cmp.Or(q.Replaced(), "no process runs "+q.Binary)
@@ -295,8 +295,8 @@ func (q *Query) WhyUnseen(program string, children bool) string {
 	return fmt.Sprintf("%s %s it, and %s", listed(pids), run(pids), uncalled)
 }
 
-// CheckProcesses refuses processes that are not there, or that run another file than
-// the first: they would be waited for, and never be seen.
+// CheckProcesses refuses processes that do not exist, or that run another file than
+// the first: ftgo would wait for their calls in vain.
 func (q *Query) CheckProcesses() error {
 	for _, pid := range q.PIDs {
 		if of := procfs.ThreadGroup(pid); of != 0 && of != pid {
@@ -321,8 +321,8 @@ func (q *Query) CheckProcesses() error {
 	return nil
 }
 
-// Await waits until there is the file that BINARY names, and nobody writes it any
-// more, because a linker takes its time. It is false if ctx was done before.
+// Await waits until the file that BINARY names exists and no longer grows, because
+// a linker takes its time. It returns false if ctx was done before.
 func (q *Query) Await(ctx context.Context, say Say) bool {
 	var last, now os.FileInfo
 	for waited := false; ; last, waited = now, true {

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// TestCollectRarely: however several overlap, garbage is looked for as before in the end.
-func TestCollectRarely(t *testing.T) {
+// TestRelaxGC: when all overlapping callers have restored it, the garbage collector works as before.
+func TestRelaxGC(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(before)
-	first := collectRarely()
-	second := collectRarely()
+	first := relaxGC()
+	second := relaxGC()
 	first()
 	if got := debug.SetGCPercent(1000); got != 1000 {
 		t.Errorf("%d%% while one is left", got)

@@ -13,18 +13,18 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// Scope are the processes that -p and BINARY choose from: all, or those of a container or of a control group.
+// Scope is the set of processes that -p and BINARY choose from: all, or the processes of a container or a control group.
 type Scope struct {
 	Container, Cgroup string
-	// All: what means several processes means all of them.
+	// All: a name that matches several processes selects all of them.
 	All  bool
 	pids []int // of the container or the group
 }
 
-// Limited tells whether not all processes are meant.
+// Limited reports whether the scope is a container or a control group.
 func (s *Scope) Limited() bool { return s.Container != "" || s.Cgroup != "" }
 
-// String is how the scope was given.
+// String returns the flag that set the scope.
 func (s *Scope) String() string {
 	if s.Container != "" {
 		return fmt.Sprintf("--container %q", s.Container)
@@ -32,7 +32,7 @@ func (s *Scope) String() string {
 	return fmt.Sprintf("--cgroup %q", s.Cgroup)
 }
 
-// lookUp are the ids that the container has, which is one, or none if it does not run.
+// lookUp returns the id of the container, or nothing if it does not run.
 func (s *Scope) lookUp(running []procfs.Container) (ids []string, err error) {
 	// Where this is a container with the host's processes, its runtime's files are below process 1.
 	ids = procfs.Find(s.Container, running, "/", procfs.Root(1))
@@ -45,14 +45,14 @@ func (s *Scope) lookUp(running []procfs.Container) (ids []string, err error) {
 	return ids, nil
 }
 
-// tell says which container is meant.
+// tell prints the container's id.
 func (s *Scope) tell(say Say, ids []string) {
 	for _, id := range ids {
 		say("container %s is %s", s.Container, id[:min(len(id), idShown)])
 	}
 }
 
-// pidsOf are the processes, this one aside, of containers with these ids.
+// pidsOf returns the processes, except this one, of containers with these ids.
 func pidsOf(running []procfs.Container, ids []string) (pids []int) {
 	for _, c := range running {
 		if slices.Contains(ids, c.ID) {
@@ -62,7 +62,7 @@ func pidsOf(running []procfs.Container, ids []string) (pids []int) {
 	return slices.DeleteFunc(pids, func(pid int) bool { return pid == os.Getpid() })
 }
 
-// idShown is how much of a container's id people are shown, as docker ps shows it.
+// idShown is how many digits of a container's id are printed, as by docker ps.
 const idShown = 12
 
 // Find finds the processes of the scope.
@@ -90,10 +90,10 @@ func (s *Scope) Find(say Say) (err error) {
 	return err
 }
 
-// has tells whether a process is in the scope.
+// has reports whether a process is in the scope.
 func (s *Scope) has(pid int) bool { return !s.Limited() || slices.Contains(s.pids, pid) }
 
-// Named are the processes of the scope that a word of -p means: a number, or a process's name.
+// Named returns the processes of the scope that a word of -p selects: a number, or a name.
 func (s *Scope) Named(say Say, word string) ([]int, error) {
 	pid, err := strconv.Atoi(word)
 	switch {
@@ -111,7 +111,7 @@ func (s *Scope) Named(say Say, word string) ([]int, error) {
 	return s.choose(say, fmt.Sprintf("-p %q", word), word, "choose one, or --all", pids)
 }
 
-// choose takes one process, or all of several if that was asked for.
+// choose returns the only process, or all of several with --all.
 func (s *Scope) choose(say Say, flag, name, advice string, pids []int) ([]int, error) {
 	switch {
 	case len(pids) == 0:
@@ -123,8 +123,8 @@ func (s *Scope) choose(say Say, flag, name, advice string, pids []int) ([]int, e
 	return pids, nil
 }
 
-// Within makes a query one of the scope: for BINARY, which is looked up in the scope's own root, or, if that is "",
-// for the only Go program there.
+// Within restricts a query to the scope. It looks up BINARY in the scope's root. If BINARY is "", it takes the only
+// Go program of the scope.
 func (q *Query) Within(s *Scope, say Say, binary string) (err error) {
 	among := q.PIDs
 	if len(among) == 0 {
@@ -133,7 +133,7 @@ func (q *Query) Within(s *Scope, say Say, binary string) (err error) {
 	runs := func(pid int) bool { return isGo(procfs.Exe(pid)) }
 	if binary != "" {
 		var file *os.File
-		for _, pid := range among { // some of which may have just ended
+		for _, pid := range among { // some may have just ended
 			var found string
 			if file, found, err = procfs.OpenBelow(procfs.Root(pid), binary); err == nil {
 				q.Root = procfs.Root(pid)
@@ -164,7 +164,7 @@ func (q *Query) Within(s *Scope, say Say, binary string) (err error) {
 	return nil
 }
 
-// openBelow opens BINARY in its root. The path that is shown of it is followed by nobody who would be led out.
+// openBelow opens BINARY in its root. A link can't lead out of the root, because only this func follows the path.
 func (q *Query) openBelow() (file *os.File, err error) {
 	inside, ok := strings.CutPrefix(q.Binary, q.Root)
 	if !ok || !path.IsAbs(inside) {
@@ -175,9 +175,9 @@ func (q *Query) openBelow() (file *os.File, err error) {
 	return file, err
 }
 
-// Containers are words that --container takes: ids, and names that are of one.
+// Containers returns the words that --container accepts: ids, and unique names.
 func Containers() (words []string) {
-	running, _ := procfs.Containers() // what was read will do
+	running, _ := procfs.Containers() // an incomplete list will do
 	known := make(map[string]bool)
 	for _, c := range running {
 		known[c.ID] = true
@@ -194,10 +194,10 @@ func Containers() (words []string) {
 	return slices.Compact(words)
 }
 
-// Cgroups are paths that --cgroup takes: of the groups that Go programs run in.
+// Cgroups returns paths for --cgroup: of the groups that Go programs run in.
 func Cgroups() (paths []string) {
 	for pid := range GoProcesses {
-		groups, _ := procfs.Cgroups(pid) // none of a process that has just ended
+		groups, _ := procfs.Cgroups(pid) // empty for a process that has just ended
 		for _, g := range groups {
 			if g.Path != "/" {
 				paths = append(paths, g.Path)

@@ -13,23 +13,23 @@ import (
 	"github.com/ftgo/ftgo/internal/processors"
 )
 
-// selection is one value to show: a part of a variable, a register, or anything else that
+// selection is a value to show: a part of a variable, a register, or anything else that
 // the kernel can fetch.
 type selection struct {
-	// Name is what to call it: the path, or what stands before "=".
+	// Name is the text before "=", or else the path.
 	Name string
 	// Path leads to a variable or a part of it: "n", "req.URL.Path", "s.items[0].name",
 	// "*p".
 	Path string
 	// register is N of goargN, the integer register that holds the value when a call begins, or
-	// the first of several; with Result that of goretN, when it ends. It counts from 1.
+	// the first of several registers. With Result it is N of goretN, when a call ends. It counts from 1.
 	register int
 	Result   bool
-	// through is where in memory the value is that the register leads to, as in [offsets.Variable].
+	// through is the way in memory from the register to the value, as in [offsets.Variable].
 	through []int64
 	// Fetch is a fetcharg of the kernel: "+0(%ax)".
 	Fetch string
-	// Type is that of a register's value, as in a source file, or of Fetch: "x64".
+	// Type is the type of a register's value, as in a source file, or of Fetch: "x64".
 	Type string
 }
 
@@ -54,7 +54,7 @@ func (g *funcSpec) readSelection(items []string) error {
 
 var goRegister = regexp.MustCompile(`^go(arg|ret)([0-9]+)$`)
 
-// isPath tells whether an item leads from a variable, or a register, to a part of it.
+// isPath reports whether an item is a path from a variable, or a register, to a part of it.
 func isPath(item string) bool {
 	p, err := capture.ParsePath(item)
 	return err == nil && (p.Stars > 0 || len(p.Steps) > 1 || capture.Register(item) == 0)
@@ -79,7 +79,7 @@ func parseSelection(item string) (s selection, err error) {
 	s = selection{Name: name, Type: typ}
 	base, through := fetchBase(from)
 	if m := goRegister.FindStringSubmatch(base); m != nil {
-		// More than any function takes in registers or has words of parameters.
+		// No function has as many registers or words of parameters.
 		if s.register, err = strconv.Atoi(m[2]); err != nil || s.register == 0 || s.register > 512 {
 			return s, fmt.Errorf("%s: registers are numbered from 1", base)
 		}
@@ -108,7 +108,7 @@ func parseSelection(item string) (s selection, err error) {
 }
 
 const (
-	// maxFetches is how many memory accesses the kernel takes in each other
+	// maxFetches is how many nested memory accesses the kernel accepts
 	// (FETCH_INSN_MAX in kernel/trace/trace_probe.h is 16; one is for the register, one
 	// for the end).
 	maxFetches = 14
@@ -123,8 +123,8 @@ var (
 	fetchFrom = regexp.MustCompile(`^[+-](0[xX][0-9a-fA-F]{1,8}|[0-9]{1,9})\(`)
 )
 
-// fetchBase is what is in no parentheses any more, a register or an address, and what is added to it,
-// and then to what is read there.
+// fetchBase returns the innermost operand of a fetcharg, a register or an address, and the offsets that are added to it
+// and then to each pointer that is read.
 func fetchBase(fetch string) (base string, offsets []int64) {
 	for base = fetch; ; {
 		from := fetchFrom.FindString(base)
@@ -137,12 +137,12 @@ func fetchBase(fetch string) (base string, offsets []int64) {
 	}
 }
 
-// fetched tells whether some processor has a register of a name.
+// fetched reports whether the kernel fetches a register of that name on some processor.
 func fetched(r arch.Reg) bool {
 	return processors.Find(func(p arch.Processor) bool { return p.Fetches(r) }) != nil
 }
 
-// checkFetch tells whether a fetcharg is one, so that it can stand in a definition
+// checkFetch checks a fetcharg, which becomes part of a definition
 // (Documentation/trace/uprobetracer.rst): "%REG", "@ADDR", "@+OFFSET", "+|-N(FETCHARG)".
 func checkFetch(fetch, typ string) error {
 	base, through := fetchBase(fetch)

@@ -13,23 +13,23 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// funcSpec are the functions of a pattern, with what the user says of them.
+// funcSpec is a pattern of functions with what the FUNC argument says of their parameters and results.
 type funcSpec struct {
 	pattern string
-	// hasSignature: params and results are all that there are, the receiver first.
+	// hasSignature: params and results are complete, the receiver first.
 	hasSignature    bool
 	params, results []variable
-	// selections are what to show, if hasSignature is not set. There may be nothing.
+	// selections lists the values to show, possibly none, if hasSignature is not set.
 	selections []selection
-	// noResults: no results are to be shown.
+	// noResults: results are not shown.
 	noResults bool
 }
 
 // variable is a parameter or a result, with its type as in a source file.
 type variable struct{ name, typ string }
 
-// parseSpec reads a pattern of functions with what is known of their parameters. Without parentheses
-// behind a whole name it is a plain pattern, and not ok.
+// parseSpec parses a pattern of functions with parameters and results. It returns false for a plain pattern, which has no
+// parentheses behind a complete name.
 //
 //	main.get                              not ok
 //	main.(*T).Get(key, req.URL.Path)      these parameters, or parts of them
@@ -41,8 +41,8 @@ type variable struct{ name, typ string }
 //	main.get(k=+0(%ax):x64)               what a fetcharg of the kernel fetches
 //	main.(*T).Get(t ptr, n int) (v string, err error)
 //
-// Names of types make it a signature. The last is one as in a source file, but for the receiver, which is the first
-// parameter. Results without a name are r0, r1 …, parameters p0, p1 ….
+// Names of types make it a signature. The last example is a signature as in a source file, except that the receiver is the
+// first parameter. Unnamed results are r0, r1 …, unnamed parameters p0, p1 ….
 func parseSpec(text string) (g funcSpec, ok bool, err error) {
 	at, end, err := argumentList(text)
 	if err == nil && at < 0 {
@@ -58,8 +58,8 @@ func parseSpec(text string) (g funcSpec, ok bool, err error) {
 	return g, true, nil
 }
 
-// argumentList finds the parentheses behind the name of a function; at is -1 if there are
-// none. Those of a receiver follow a dot.
+// argumentList finds the parentheses behind the name of a function; at is -1 without
+// parentheses. The parentheses of a receiver follow a dot.
 func argumentList(text string) (at, end int, err error) {
 	for i := 0; i < len(text); i++ {
 		if strings.IndexByte("([{", text[i]) < 0 {
@@ -69,7 +69,7 @@ func argumentList(text string) (at, end int, err error) {
 		receiver := i == 0 || text[i-1] == '.'
 		switch {
 		case end < 0 && (text[i] != '(' || receiver || strings.IndexByte("*?", text[i-1]) >= 0):
-			return -1, -1, nil // a pattern may have all of these
+			return -1, -1, nil // a pattern may have all of these characters
 		case end < 0:
 			return -1, -1, errors.New("( without )")
 		case text[i] == '(' && !receiver && (end == len(text) || strings.IndexByte(" \t(", text[end]) >= 0):
@@ -80,7 +80,7 @@ func argumentList(text string) (at, end int, err error) {
 	return -1, -1, nil
 }
 
-// read takes the lists apart, which are without their parentheses but for the results'.
+// read parses the lists of parameters, without parentheses, and of results, possibly with parentheses.
 func (g *funcSpec) read(params, results string) (err error) {
 	items, err := list(params)
 	if err != nil {
@@ -114,10 +114,10 @@ func (g *funcSpec) read(params, results string) (err error) {
 	return err
 }
 
-// mayBeType is what may be the name of a type, as well as a part of a variable.
+// mayBeType matches what may be the name of a type as well as a part of a variable.
 var mayBeType = regexp.MustCompile(`^(\*.*|[^.\[]+\.[^.\[]+)$`)
 
-// areNames tells whether items select values: all of them may, and one is no type.
+// areNames reports whether items select values: each of them can, and one can't be a type.
 func areNames(items []string) (some bool) {
 	for _, item := range items {
 		if _, isType := gotype.Basic(item); isType || item == "ptr" {
@@ -144,7 +144,7 @@ func list(text string) (items []string, err error) {
 	return items, nil
 }
 
-// cutType cuts "name type". An item without a name is a type that may have blanks, too:
+// cutType cuts "name type". An item without a name is a type, which may have blanks, too:
 // "chan int".
 func cutType(item string) (name, typ string, named bool) {
 	name, typ = item, ""

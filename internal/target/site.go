@@ -13,8 +13,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// site is a FUNC that means single instructions: main.f+0x1a or main.f+26, so many
-// bytes behind the start of a function; store.go:42, where a source line begins.
+// site is a FUNC that selects single instructions: main.f+0x1a or main.f+26, an
+// offset in bytes from the start of a function; store.go:42, the start of a source line.
 type site struct {
 	text string
 
@@ -25,14 +25,14 @@ type site struct {
 	line int
 }
 
-// Import paths may have a plus sign, but what follows that can't look like a number to the end; and
+// Import paths may have a plus sign, but no digits alone follow it up to the end of a name; and
 // no symbol has ".go:" in it.
 var (
 	offsetSite = regexp.MustCompile(`(?s)^(.+)\+(?:0x([^+./]*)|([0-9]+))$`)
 	lineSite   = regexp.MustCompile(`(?s)^(?:(.+\.go)|(.+\.s)):(.*)$`)
 )
 
-// parseSite reads a site; ok is false for what is a pattern.
+// parseSite parses a site; ok is false for a pattern.
 func parseSite(text string) (s site, ok bool, err error) {
 	if m := offsetSite.FindStringSubmatch(text); m != nil {
 		base := 16
@@ -59,9 +59,9 @@ func parseSite(text string) (s site, ok bool, err error) {
 	return s, false, nil
 }
 
-// resolve finds the instructions of a site: one by offset, and for a source line one
-// in each function that has code of it and in each inlined copy. Those of them that
-// can't be probed have an error, unless that is all.
+// resolve finds the instructions of a site: one for an offset, and for a source line one
+// in each function that has code of it and in each inlined copy. An instruction that
+// can't be probed has an error. If all have one, resolve returns the first.
 func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Probe, err error) {
 	if s.function != "" {
 		p, err := s.byOffset(say, b)
@@ -85,7 +85,7 @@ func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Probe, err err
 	return found, nil
 }
 
-// point is an instruction of a function. again: it comes before the stack check and is executed again when that fails.
+// point returns the probe of an instruction. again: it comes before the stack check and is executed again when that fails.
 func point(name string, f *offsets.Func, at offsets.Site, again bool) uprobe.Probe {
 	fn := &offsets.Func{Name: name, Addr: at.Addr(), Size: 1, ABI: f.ABI}
 	return uprobe.Probe{Func: fn, Sites: &offsets.Sites{Entry: at, Restarts: again}, Point: true}
@@ -112,7 +112,7 @@ func (s site) byOffset(say Say, b *offsets.Binary) (p uprobe.Probe, err error) {
 	return point(name, f, at, err == nil && at.Addr() < sites.Entry.Addr()), nil
 }
 
-// in finds the one function that the site is in.
+// in finds the function of the site. It is an error if several have the name.
 func (s site) in(b *offsets.Binary) (*offsets.Func, error) {
 	named, err := matching(b, s.function)
 	if err != nil {
@@ -135,8 +135,8 @@ func (s site) in(b *offsets.Binary) (*offsets.Func, error) {
 	return nil, usagef("%s: %d functions of that name: %s", s.text, len(named), strings.Join(list, ", "))
 }
 
-// at is the instruction at an address, or, if that comes before where the function's
-// calls are seen to begin, the one there: what comes earlier is executed again after a
+// at returns the probe of the instruction at an address, or, if that comes earlier, of the instruction where
+// the function's calls are seen to begin: earlier instructions are executed again after a
 // failed stack check.
 func (s site) at(b *offsets.Binary, addr uint64) uprobe.Probe {
 	f, ok := b.FuncAt(addr)
@@ -152,5 +152,5 @@ func (s site) at(b *offsets.Binary, addr uint64) uprobe.Probe {
 	return p
 }
 
-// short is a source line without the folders.
+// short returns the source line without folders.
 func (s site) short() string { return fmt.Sprintf("%s:%d", path.Base(s.file), s.line) }

@@ -19,25 +19,25 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// Target is a binary and what was selected of it.
+// Target is a binary with the selected functions and instructions.
 type Target struct {
 	Binary *offsets.Binary
 	Funcs  []*offsets.Func
 	Sites  []uprobe.Probe // the single instructions
 	// Roles are those of Funcs.
 	Roles map[*offsets.Func]Role
-	// given is what the user says of functions' parameters.
+	// given has what the user says of functions' parameters.
 	given map[*offsets.Func]*funcSpec
 }
 
-// Role says what a function was selected for.
+// Role says why a function was selected.
 type Role struct {
 	// Named: its name was given without wildcards. It is shown even if it is never called.
 	Named bool
-	// Wrapper: the compiler made it to call another function, and no pattern selects it without
-	// functions that are none.
+	// Wrapper: the compiler generated it to call another function, and no pattern selects only
+	// wrappers.
 	Wrapper bool
-	// Inside: calls are wanted that it makes. Hidden: its own calls are not.
+	// Inside: only calls that are made from it are shown. Hidden: its own calls are not shown.
 	Inside, Hidden bool
 }
 
@@ -47,7 +47,7 @@ func (t *Target) mark(f *offsets.Func, as func(*Role)) {
 	t.Roles[f] = role
 }
 
-// AlsoInlined says at how many places a function was inlined, and "" if at none.
+// AlsoInlined says at how many places a function was inlined, "" if it was not.
 func (t *Target) AlsoInlined(name string) string {
 	at, _ := t.Binary.Inlined() // none if that is not known
 	if len(at[name]) == 0 {
@@ -56,8 +56,8 @@ func (t *Target) AlsoInlined(name string) string {
 	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", printable.Plural(len(at[name]), "place"))
 }
 
-// runs is an [ErrForeign] if this machine runs no programs for the binary's processor, so that there is nothing
-// to probe.
+// runs returns an [ErrForeign] if the binary is for another processor than this machine's, so that no process can run
+// it here.
 func (t *Target) runs() error {
 	of, here := t.Binary.File().Processor.Machine(), processors.Here()
 	switch {
@@ -69,8 +69,8 @@ func (t *Target) runs() error {
 	return nil
 }
 
-// Hold keeps others from writing to what is going to be probed, unless force is set and somebody
-// does so already.
+// Hold keeps other processes from writing to the binary. It is an error if one has it open for writing, unless force
+// is set.
 func (t *Target) Hold(force bool) error {
 	busy, err := t.Binary.File().Hold()
 	switch {
@@ -82,13 +82,13 @@ func (t *Target) Hold(force bool) error {
 	return fmt.Errorf("%w (--force goes on)", err)
 }
 
-// WrittenTo is the error of a run that has ended because somebody writes to the binary.
+// WrittenTo returns the error of a run that ends because a process writes to the binary.
 func (t *Target) WrittenTo() error {
 	return fmt.Errorf("%s: somebody writes to it: the probes were removed, which would be in wrong places", t.Binary.File().Path())
 }
 
-// Signature is what is known of a function's parameters, from the user or else from the
-// file. told tells whether the user has said something.
+// Signature returns a function's signature, from the user or else from the
+// file. told reports whether it is from the user.
 func (t *Target) Signature(f *offsets.Func) (sig *offsets.Signature, told bool, err error) {
 	g, told := t.given[f]
 	if told {
@@ -99,8 +99,7 @@ func (t *Target) Signature(f *offsets.Func) (sig *offsets.Signature, told bool, 
 	return sig, told, err
 }
 
-// Note says, for a line of a call, why a function's signature is not known: without the prefixes
-// that there is no room for.
+// Note says why a function's signature is not known, short enough for a line of a call.
 func Note(err error) string {
 	if errors.Is(err, offsets.ErrNoDebugInfo) {
 		return capture.NotKnown + offsets.ErrNoDebugInfo.Error()
@@ -108,7 +107,7 @@ func Note(err error) string {
 	return err.Error()
 }
 
-// Shown are the paths to show of a function's arguments and results; nil is all.
+// Shown returns the paths to show of a function's arguments and results; nil stands for all.
 func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results []string, err error) {
 	g, ok := t.given[f]
 	if !ok || g.hasSignature {
@@ -138,7 +137,7 @@ func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results [
 	return args, results, nil
 }
 
-// NoVariable is the error of a path that begins with no variable of a function, nor with any of others.
+// NoVariable returns the error of a path that does not begin with a variable of the function, or with one of others.
 func NoVariable(f *offsets.Func, sig *offsets.Signature, path string, others ...string) error {
 	var lists []string
 	for _, list := range []struct {
@@ -167,7 +166,7 @@ func NoVariable(f *offsets.Func, sig *offsets.Signature, path string, others ...
 	return usagef("%s has no variable %q: there are %s", f.Name, name, there)
 }
 
-// LastError is the last result, if that is an error: what err stands for where no variable is called so.
+// LastError returns the last result if it is an error. The path err stands for it where no variable has that name.
 func LastError(sig *offsets.Signature) (v offsets.Variable, ok bool) {
 	if n := len(sig.Results); n > 0 {
 		v = sig.Results[n-1]
@@ -175,12 +174,12 @@ func LastError(sig *offsets.Signature) (v offsets.Variable, ok bool) {
 	return v, v.Type != nil && capture.IsError(v.Type)
 }
 
-// AtEntry tells whether a path begins with what is known when a call begins.
+// AtEntry reports whether a path begins with a value that is known when a call begins.
 func AtEntry(sig *offsets.Signature, path string) bool {
 	return hasRoot(path, "goarg", sig.Params) || hasRoot(path, "goarg", sig.Captured)
 }
 
-// AtReturn tells whether a path begins with what is known when a call ends.
+// AtReturn reports whether a path begins with a value that is known when a call ends.
 func AtReturn(sig *offsets.Signature, path string) bool { return hasRoot(path, "goret", sig.Results) }
 
 func hasRoot(path, register string, vars []offsets.Variable) bool {
@@ -190,17 +189,17 @@ func hasRoot(path, register string, vars []offsets.Variable) bool {
 		slices.ContainsFunc(vars, func(v offsets.Variable) bool { return v.Name == name })
 }
 
-// Fetch is how much of values is fetched: of strings so many bytes, of slices so many items, of
-// structs so many fields, or all if that is 0.
+// Fetch limits what is fetched of values: the bytes of strings, the items of slices, and the fields of
+// structs; 0 fields are all.
 type Fetch struct{ StrLen, Items, Fields int }
 
-// Usual is what suits most.
+// Usual is the default of Fetch.
 var Usual = Fetch{StrLen: 64, Items: 8}
 
-// errLate: the function's first instructions can't be probed.
+// errLate is for functions whose first instructions can't be probed.
 var errLate = errors.New("its register may be in use for something else where the probe is")
 
-// Options are what the kernel allows to be fetched of a function's calls.
+// Options returns what the kernel can fetch of a function's calls.
 func (l Fetch) Options(b *offsets.Binary, f *offsets.Func, features tracefs.Features) capture.Options {
 	return capture.Options{
 		Variable: func(root string) (offsets.Variable, error) { return registerVariable(b, f, root) },
@@ -209,7 +208,7 @@ func (l Fetch) Options(b *offsets.Binary, f *offsets.Func, features tracefs.Feat
 	}
 }
 
-// typeNamed finds a type as a source file of the function's package spells it.
+// typeNamed finds a type by its name in the function's package.
 func typeNamed(b *offsets.Binary, f *offsets.Func, name string) (*gotype.Type, error) {
 	if base := strings.TrimLeft(name, "*"); token.IsIdentifier(base) {
 		if _, ok := gotype.Basic(base); !ok {
@@ -225,8 +224,8 @@ func typeNamed(b *offsets.Binary, f *offsets.Func, name string) (*gotype.Type, e
 	return t, err
 }
 
-// Builders are for what is fetched where calls of a function begin, beside so many callers, and
-// where they return.
+// Builders returns builders of what is fetched where calls of a function begin, together with the addresses of stack
+// callers, and where they return.
 func (l Fetch) Builders(b *offsets.Binary, f *offsets.Func, sites *offsets.Sites, sig *offsets.Signature, stack int, features tracefs.Features) (entry, ret *capture.Builder) {
 	atEntry := append(slices.Clone(sig.Params), sig.Captured...)
 	if sites.Late {
@@ -243,21 +242,21 @@ func (l Fetch) Builders(b *offsets.Binary, f *offsets.Func, sites *offsets.Sites
 	return capture.NewBuilder(atEntry, opt), ret
 }
 
-// staticFetch returns how the probes of a function fetch what is at an address of the
-// file. In a position-independent program it is reckoned from the function: the kernel
-// adds what follows @+ to the distance between the probe's address and its file offset
+// staticFetch returns how the probes of a function fetch memory at an address of the
+// file. In a position-independent program the address is relative to the function: the kernel
+// adds the number after @+ to the distance between the probe's address and its file offset
 // (translate_user_vaddr in kernel/trace/trace_uprobe.c).
 func staticFetch(b *offsets.Binary, f *offsets.Func) func(va uint64) string {
 	return func(va uint64) string {
 		if off, err := b.File().FileOffset(f.Addr); err == nil && b.File().Relocatable() {
-			// As long as what it becomes for each site: tracefs says it by the probe's address.
+			// As long as the final text: for each site, package tracefs computes the number from the probe's address.
 			return fmt.Sprintf("@+0x%012x", va-(f.Addr-off))
 		}
 		return fmt.Sprintf("@%#x", va)
 	}
 }
 
-// Recorded is the target of a recording's plan: the plan's own functions, without the binary.
+// Recorded returns the target of a recording's plan: the plan's functions, without the binary.
 func Recorded(was *recording.Options, plan *uprobe.Plan) *Target {
 	t := &Target{Roles: make(map[*offsets.Func]Role)}
 	mark := func(list []int, as func(*Role)) {
@@ -274,7 +273,7 @@ func Recorded(was *recording.Options, plan *uprobe.Plan) *Target {
 	return t
 }
 
-// OpenRecorded opens the binary that a recording is of, if it is the same.
+// OpenRecorded opens the binary that was recorded. It is an error if the file differs.
 func OpenRecorded(path string, of recording.File) (*offsets.Binary, error) {
 	b, err := offsets.Open(path)
 	if err != nil {
@@ -291,17 +290,17 @@ func OpenRecorded(path string, of recording.File) (*offsets.Binary, error) {
 	return b, nil
 }
 
-// Kinds of errors, besides those of the file and of the system.
+// Kinds of errors, besides errors of the file and of the system.
 var (
-	// ErrUsage: what was asked for can't be meant.
+	// ErrUsage: the arguments make no sense.
 	ErrUsage = errors.New("wrong usage")
-	// ErrNothing: the binary has nothing that is meant.
+	// ErrNothing: the binary has nothing that the arguments select.
 	ErrNothing = errors.New("nothing matched")
-	// ErrForeign: the binary is for another processor than this machine has.
+	// ErrForeign: the binary is for another processor than this machine's.
 	ErrForeign = errors.New("another processor")
 )
 
-// kindError is an error of a kind that its text does not tell.
+// kindError is an error of a kind that its text does not mention.
 type kindError struct {
 	error
 	kind error

@@ -12,7 +12,7 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// words are types of one word, whatever they lead to: a keyword is all, or one of next follows.
+// words are types that take one word, whatever they refer to: a keyword alone, or followed by one of next.
 var words = []struct {
 	keyword, next string
 	kind          reflect.Kind
@@ -33,7 +33,7 @@ func parseType(text string, find func(name string) (*gotype.Type, bool)) (*gotyp
 	for _, w := range words {
 		if begins(text, w.keyword, w.next) {
 			if t, ok := find(text); ok && t.Kind == w.kind {
-				return t, nil // which tells more: what its elements are
+				return t, nil // it has the type of the elements, too
 			}
 			return &gotype.Type{Name: text, Kind: w.kind, Size: 8, Align: 8}, nil
 		}
@@ -64,10 +64,10 @@ func begins(text, keyword, next string) bool {
 	return ok && (rest == "" || strings.IndexByte(next, rest[0]) >= 0)
 }
 
-// unknownError is a type that is known by name only.
+// unknownError is the name of a type that is not known.
 type unknownError string
 
-// spelling is what a type may be called: "T", "net/http.Request", "main.G[int]".
+// spelling matches names of types: "T", "net/http.Request", "main.G[int]".
 var spelling = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\pL_][\pL\p{Nd}_./~%-]*(\[.*\])?$`)
 })
@@ -79,7 +79,7 @@ func (e unknownError) Error() string {
 	return fmt.Sprintf("type %q: neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is", string(e))
 }
 
-// leadingTo is what leads to a type, which need not be known.
+// leadingTo parses the type that a pointer or a slice refers to, which need not be known, and wraps it.
 func leadingTo(text string, find func(name string) (*gotype.Type, bool), leading func(elem *gotype.Type) *gotype.Type) (*gotype.Type, error) {
 	elem, err := parseType(text, find)
 	var unknown unknownError

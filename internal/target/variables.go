@@ -7,8 +7,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Variables are the names of package variables, first those of the program's own module, which own counts.
-// A program that is not of Go has no modules: all are its own.
+// Variables returns the names of package variables. The first own ones belong to the program's own module.
+// In a program that is not written in Go, all do.
 func Variables(b *offsets.Binary) (names []string, own int, err error) {
 	names, err = b.Internals().StaticVariables()
 	minor, _ := b.GoVersion()
@@ -23,7 +23,7 @@ func Variables(b *offsets.Binary) (names []string, own int, err error) {
 	return append(names, others...), len(names), err
 }
 
-// Variables are the package variables of the program's own module, and how many others there are.
+// Variables returns the package variables of the program's own module, and the number of others.
 func (q *Query) Variables(say Say) (own []offsets.Variable, others int, err error) {
 	w, err := q.open(say)
 	if err != nil {

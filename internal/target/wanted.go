@@ -8,22 +8,22 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// wanted is what the arguments ask for, parsed but not looked up.
+// wanted is a parsed query, before its functions are looked up.
 type wanted struct {
 	binary           *offsets.Binary
 	sites            []site
 	include, exclude []symname.Pattern
-	// given is what the arguments of include say of parameters, nil if nothing.
+	// given has what the arguments of include say of parameters, nil where they say nothing.
 	given []*funcSpec
-	// made are wrappers, once functions were chosen.
-	made map[*offsets.Func]bool
-	own  bool // nobody has named a function
+	// isWrapper has the chosen functions that are wrappers.
+	isWrapper map[*offsets.Func]bool
+	own       bool // no function was named, and OwnFuncs selects
 }
 
-// open parses the arguments and opens the binary, which who gets it closes.
+// open parses the arguments and opens the binary, which the caller closes.
 func (q *Query) open(say Say) (*wanted, error) {
 	if err := q.ReadLists(); err != nil {
-		q.Opened.Close() // which may be none
+		q.Opened.Close() // may be nil
 		return nil, err
 	}
 	mapped, err := q.findBinary()
@@ -32,7 +32,7 @@ func (q *Query) open(say Say) (*wanted, error) {
 	}
 	w, err := q.parse()
 	if err != nil {
-		mapped.Close() // which may be none
+		mapped.Close() // may be nil
 		return nil, err
 	}
 	if w.binary, err = openFound(q.Binary, mapped, nil); err == nil {
@@ -55,7 +55,7 @@ func (q *Query) open(say Say) (*wanted, error) {
 	return w, err
 }
 
-// Check is an error if FUNC or a pattern is wrong whatever BINARY is.
+// Check returns an error if FUNC or a pattern is wrong for any BINARY.
 func (q *Query) Check() error {
 	if err := q.ReadLists(); err != nil {
 		return err
@@ -67,14 +67,14 @@ func (q *Query) Check() error {
 // parse parses FUNC... and the patterns of functions to leave out.
 func (q *Query) parse() (*wanted, error) {
 	w := &wanted{}
-	q.lists = maps.Clone(q.lists) // that of several queries
+	q.lists = maps.Clone(q.lists) // other queries may share it
 	for _, text := range q.Funcs {
 		before := len(w.include)
 		if err := q.located(text, w.parse(text, q.Regexp, q.Signatures)); err != nil {
 			return nil, err
 		}
 		if at := q.lists[text]; at != "" && len(w.include) > before {
-			q.lists[w.include[before].String()] = at // without what it says of parameters
+			q.lists[w.include[before].String()] = at // the pattern lacks what FUNC says of parameters
 		}
 	}
 	for _, text := range q.Exclude {
