@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mappedIdentity is a mapped file's device and inode as maps has them.
+// mappedIdentity returns a mapped file's device and inode as in /proc/PID/maps.
 func mappedIdentity(m procfs.Mapping) string { return fmt.Sprintf("%s %d", m.Device, m.Inode) }
 
-// findMapped opens the file of that name that a process has mapped, which /proc has a folder of. It is the one that is
-// mapped, whatever its path names now: /proc/PID/maps spells a newline "\012", which may be in another file's name, files are
+// findMapped opens the file of that name that a process has mapped. proc is the process's folder in /proc. The file is the
+// mapped one, whatever its path names now: /proc/PID/maps spells a newline "\012", which may be in another file's name, files are
 // replaced, and symbolic links of a container lead elsewhere on the outside.
 func findMapped(name string, pid int, proc string) (path string, file *os.File, err error) {
-	found := make(map[string]procfs.Mapping) // by path, without that it was deleted
+	found := make(map[string]procfs.Mapping) // by path without " (deleted)"
 	all, err := procfs.MappedFiles(proc)
 	if err != nil {
 		return "", nil, fmt.Errorf("find %q in process %d: %w", name, pid, err)
@@ -48,14 +48,14 @@ func findMapped(name string, pid int, proc string) (path string, file *os.File, 
 	return shownPath(proc, chosen, file), file, nil
 }
 
-// mappedPaths are where a file may be found: as the process sees it, and, of one that has another
-// root within ours (chroot(2)), as we do.
+// mappedPaths returns where a mapped file may be: its path below the root of the process, and, in case its
+// root is a folder of ours (chroot(2)), the path itself.
 func mappedPaths(proc string, at procfs.Mapping) [2]string {
 	path, _ := procfs.CutDeleted(at.Path)
 	return [2]string{filepath.Join(proc, "root", path), path}
 }
 
-// shownPath is a path of the file, or, where those are of another file or of none, the link.
+// shownPath returns a path of the file, or, if its paths lead to another file or to none, the link to the mapping.
 func shownPath(proc string, at procfs.Mapping, file *os.File) string {
 	mapped, err := file.Stat()
 	for _, path := range mappedPaths(proc, at) {
@@ -80,14 +80,14 @@ func linkedMapping(proc string, all []procfs.Mapping, name string) (found procfs
 	return found, false
 }
 
-// openMapped opens what is mapped. Where the link may not be followed, which takes CAP_SYS_ADMIN, or
-// is not there (Linux before 4.3, without CONFIG_CHECKPOINT_RESTORE), the file is looked for
-// under its path, as the process would find it.
+// openMapped opens a mapped file. If it may not follow the link, which takes CAP_SYS_ADMIN, or
+// the link is missing (Linux before 4.3, without CONFIG_CHECKPOINT_RESTORE), it opens the file
+// under its path, as the process would.
 func openMapped(proc string, at procfs.Mapping) (*os.File, error) {
 	path, deleted := procfs.CutDeleted(at.Path)
 	file, err := os.OpenFile(filepath.Join(proc, at.Link()), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err == nil {
-		// Other memory may have come to be there.
+		// Another file may have been mapped there.
 		if name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", file.Fd())); err == nil {
 			if now, _ := procfs.CutDeleted(name); now == path {
 				return file, nil
@@ -109,7 +109,7 @@ func openMapped(proc string, at procfs.Mapping) (*os.File, error) {
 	return file, nil
 }
 
-// identity is a file's device and inode as maps has them, "" if they can't be told.
+// identity returns a file's device and inode as in /proc/PID/maps, "" if they are not known.
 func identity(f *os.File) string {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {

@@ -15,16 +15,16 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Mode is how much of each call is observed.
+// Mode says how much of each call is observed.
 type Mode uint8
 
 const (
 	Latency Mode = iota // observes begin and end of each call
 	// Count only counts the beginnings: the kernel's hit counter is read, and
-	// nothing is recorded, but for hits that are no calls.
+	// nothing is recorded except hits that are not calls.
 	Count
-	Entries // observes beginnings only: who calls, and with what
-	// CountRecorded counts recorded beginnings, since the kernel's counter knows no processes.
+	Entries // observes beginnings only: the caller and the arguments
+	// CountRecorded counts recorded beginnings, because the kernel's counter does not distinguish processes.
 	CountRecorded
 )
 
@@ -35,59 +35,59 @@ type Probe struct {
 	Sites   *offsets.Sites `json:"-"`                 // where its calls begin and end
 	Returns bool           `json:"returns,omitempty"` // its calls are seen to end
 	Point   bool           `json:"point,omitempty"`   // it is one instruction, Sites.Entry, rather than a function. Sites.Restarts: it may be executed twice in a call
-	Stepped bool           `json:"stepped,omitempty"` // so is the instruction where its calls are seen to begin ([Site].Stepped)
+	Stepped bool           `json:"stepped,omitempty"` // the kernel single-steps the instruction where its calls are seen to begin ([Site].Stepped)
 	Later   bool           `json:"-"`                 // all its events are of [Plan.Again]
-	Values  Values         `json:"-"`                 // those fetched with its calls
-	Err     error          `json:"-"`                 // why it can't be probed, of those of [Plan.Skipped]
+	Values  Values         `json:"-"`                 // fetched with its calls
+	Err     error          `json:"-"`                 // why it can't be probed, in [Plan.Skipped]
 }
 
-// Values is what to fetch of a function's calls.
+// Values says what to fetch of a function's calls.
 type Values struct {
 	// Entry is fetched where calls begin, Return where they end by a RET; nil is nothing.
 	Entry, Return *capture.Capture
-	// Filter is evaluated by the kernel where calls begin, in the names of Entry.Args;
-	// of calls that fail it nothing but returns is recorded. Empty records all.
+	// Filter is a condition on Entry.Args, by their names, which the kernel evaluates where calls begin;
+	// of calls that fail it only returns are recorded. Empty records all.
 	Filter string
-	// Fails: what is fetched where calls return tells whether they have failed.
+	// Fails: the value that Return fetches says whether a call has failed.
 	Fails bool
 }
 
-// Plan is what to probe, and what a hit of it means. What recordings have of it is tagged.
+// Plan lists what to probe, and the meaning of hits. Recordings have the fields with names in their tags.
 type Plan struct {
 	Binary    *offsets.Binary `json:"-"`
-	Processor arch.Processor  `json:"-"` // the one that the binary is for
+	Processor arch.Processor  `json:"-"` // of the binary
 	Mode      Mode            `json:"mode"`
 	Funcs     []Probe         `json:"-"`
-	Skipped   []Probe         `json:"-"` // those that were asked for and left out
+	Skipped   []Probe         `json:"-"` // requested, but left out
 	Events    []Event         `json:"-"`
-	// BySP: calls are told apart by the stack pointer alone, since nothing that can be fetched stands
-	// for a goroutine, not even a thread (gccgo, whose stacks never move).
+	// BySP: only the stack pointer identifies a call, because no value that can be fetched identifies
+	// a goroutine, nor does the thread (gccgo, whose stacks never move).
 	BySP bool `json:"by_sp,omitempty"`
-	// ByStack: where calls end, and where some begin, nothing tells the goroutine but
-	// whose stack they are on (where no register holds it).
+	// ByStack: where calls end, and where some begin, only the stack that they are on identifies
+	// the goroutine (where no register holds it).
 	ByStack     bool `json:"by_stack,omitempty"`
-	Stack       int  `json:"stack,omitempty"`       // how many callers are fetched where calls begin
-	Relocatable bool `json:"relocatable,omitempty"` // addresses in a process are not those in the file
-	// Threads, Sched, Follows and Recorded: Options has asked for them, and the binary has what they take.
+	Stack       int  `json:"stack,omitempty"`       // the number of callers that are fetched where calls begin
+	Relocatable bool `json:"relocatable,omitempty"` // addresses in a process differ from those in the file
+	// Threads, Sched, Follows and Recorded: Options requests them, and the binary supports them.
 	Threads  bool `json:"-"`
 	Sched    bool `json:"-"`
 	Follows  bool `json:"follows,omitempty"`
 	Recorded bool `json:"-"`
 	Regroups int  `json:"regroups,omitempty"` // see Options.Regroups
-	// Runtime are the addresses of package runtime, from and until, where Follows is set: goroutines that
-	// begin there are started for the whole program, by whoever comes by.
+	// Runtime has the address ranges of package runtime if Follows is set: a goroutine that
+	// begins there serves the whole program, whichever call has started it.
 	Runtime [][2]uint64 `json:"runtime,omitempty"`
-	// Reasons are names of the reasons why goroutines wait, by their numbers, where Sched is set: the
-	// last, which is none of the runtime's, is that the goroutine's thread waits in the kernel.
+	// Reasons are the names of the reasons why goroutines wait, by number, if Sched is set. The
+	// last is not the runtime's: the goroutine's thread waits in the kernel.
 	Reasons []string `json:"-"`
-	// Waits is how many of Funcs, the last, stand for the Reasons: waits are taken for their calls.
+	// Waits is the number of Funcs, at their end, that stand for the Reasons: a wait is a call of one.
 	Waits int `json:"-"`
 }
 
-// Asked is how many of Funcs were asked for: the first ones.
+// Asked is the number of Funcs, at their beginning, that were requested.
 func (p *Plan) Asked() int { return len(p.Funcs) - p.Waits }
 
-// Reason is the index of a reason that the runtime has given.
+// Reason returns the index of a reason, by its number in the runtime.
 func (p *Plan) Reason(why uint64) int {
 	if why &= 0xff; why < uint64(p.InKernel()) {
 		return int(why)
@@ -95,10 +95,10 @@ func (p *Plan) Reason(why uint64) int {
 	return 0
 }
 
-// InKernel is the index of the last of Reasons.
+// InKernel returns the index of the last of Reasons.
 func (p *Plan) InKernel() int { return len(p.Reasons) - 1 }
 
-// StackWords is the number of words that are fetched for the callers of a call.
+// StackWords returns the number of words that are fetched for the callers of a call.
 func (p *Plan) StackWords() int {
 	if p.Stack <= 1 {
 		return p.Stack
@@ -110,39 +110,39 @@ func (p *Plan) StackWords() int {
 type Options struct {
 	Mode     Mode
 	Features tracefs.Features // what the kernel can do
-	Points   []Probe          // single instructions, which are probed, too
-	// Stack is how many callers to fetch where calls begin, at most MaxStack. It is no more
-	// than one of Go before 1.7, which keeps no frame pointers. Not for counting.
+	Points   []Probe          // single instructions to probe
+	// Stack is the number of callers to fetch where calls begin, at most MaxStack, and at most
+	// one in programs of Go before 1.7, which keeps no frame pointers. Not for counting.
 	Stack int
-	// Values tells what to fetch of calls; nil is nothing. Errors end the planning, but for LeaveOut's.
+	// Values returns what to fetch of a function's calls; nil fetches nothing. An error ends the planning, unless it is LeaveOut's.
 	Values func(*offsets.Func, *offsets.Sites) (Values, error)
-	// Threads adds runtime probes, hit each time that a thread changes to another goroutine.
+	// Threads adds runtime probes that are hit each time a thread changes to another goroutine.
 	Threads   bool
-	Returning bool // calls end by returning, and no other way; no others are looked for
-	// Sched adds runtime probes of the scheduler, hit each time that a goroutine begins to wait, can go
-	// on, or goes on. It is for Latency. New fails where the scheduler is not known.
+	Returning bool // calls end only by returning; other ends are not probed
+	// Sched adds runtime probes of the scheduler, hit each time a goroutine begins to wait, becomes
+	// runnable, or runs. It is for Latency. New fails if the scheduler is not known.
 	Sched bool
-	// Follow adds a runtime probe where goroutines are made, hit by each go statement: it tells which
-	// calls goroutines were started in. Where they can't be followed, they are not: see Plan.Follows.
+	// Follow adds a runtime probe where goroutines are created, hit by each go statement: it identifies the
+	// call that has started a goroutine. Plan.Follows says whether the binary allows that.
 	Follow bool
-	// Waits, which implies Sched, has waits of goroutines told as if they were calls: those in calls
-	// of the functions, or, if these are none, all.
+	// Waits, which implies Sched, reports waits of goroutines as if they were calls: waits in calls
+	// of the functions, or, without functions, all waits.
 	Waits bool
-	// First is how many sites the plan is to have at once: functions that follow when it has as many are
-	// Later. 0 is all of them.
+	// First is the number of sites that the plan has at once: functions beyond it are
+	// Later. 0 is no limit.
 	First    int
-	Recorded bool // they are counted by recorded hits, for the same reason as in CountRecorded
-	// Regroups, unless it is 0, is how many functions share events: their probes come and go together
+	Recorded bool // calls are counted by recorded hits, for the same reason as in CountRecorded
+	// Regroups, unless it is 0, is the number of functions that share events: their probes are placed and removed together
 	// while the plan is in use.
 	Regroups int
-	// Progress, if not nil, is told how far New is, by several goroutines: 100,000 functions take a second
+	// Progress, if not nil, is called with the progress of New, by several goroutines: 100,000 functions take a second
 	// or more.
 	Progress func(what string, done, of int)
 }
 
 // New plans the probing of functions of a binary. Functions that can't be probed
-// safely are in Plan.Skipped. Events are in the order that [tracefs.Start] wants:
-// what begins calls, what ends them, and the runtime probes of goroutines' ends.
+// safely are in Plan.Skipped. Events are in the order that [tracefs.Start] needs:
+// beginnings of calls, ends of calls, and the runtime probes of goroutines' ends.
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	p := &Plan{Binary: b, Processor: b.File().Processor, Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded, Regroups: opt.Regroups}
 	_, p.BySP = b.Lookup("__morestack")
@@ -189,7 +189,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	p.ByStack = minor > 0 && p.identifies() && c.conv.G == ""
 	c.addFuncs()
 	if opt.Mode == Latency {
-		// They fetch memory, and without that there are calls of C alone, which need none.
+		// These probes fetch memory. Kernels that can't do that time only calls of C, which need no such probes.
 		if !opt.Returning && c.features.Memory {
 			c.addEndProbes()
 		}
@@ -208,7 +208,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	return p, nil
 }
 
-// LeaveOut is an error that leaves a function out of a plan, with err for the reason.
+// LeaveOut returns an error that leaves a function out of a plan because of err.
 func LeaveOut(err error) error { return leaveOut{err} }
 
 type leaveOut struct{ error }
@@ -237,7 +237,7 @@ func (p *Plan) addValues(opt *Options) error {
 	return nil
 }
 
-// sites is how many the plan will have, but for runtime probes.
+// sites returns the number of sites of the plan without runtime probes.
 func (p *Plan) sites() (n int) {
 	for i := range p.Funcs {
 		n += p.Funcs[i].places(p.Mode == Latency)
@@ -245,7 +245,7 @@ func (p *Plan) sites() (n int) {
 	return n
 }
 
-// places is how many sites the function has if its calls are timed, or not.
+// places returns the number of sites of the function, depending on whether its calls are timed.
 func (f *Probe) places(timed bool) int {
 	switch {
 	case timed:
@@ -257,20 +257,20 @@ func (f *Probe) places(timed bool) int {
 	return 1 + len(f.Sites.Returns) + len(f.Sites.Tails) + len(f.Sites.CondTails)
 }
 
-// identifies tells whether events say whose call they are of.
+// identifies reports whether events identify the goroutine of a call.
 func (p *Plan) identifies() bool { return p.Mode == Latency || p.Mode == Entries }
 
-// Filtered tells whether the kernel drops hits: its counts don't say what should be delivered then.
+// Filtered reports whether the kernel drops hits: then its counters do not say how many hits must be delivered.
 func (p *Plan) Filtered() bool {
 	return p.identifies() && slices.ContainsFunc(p.Events, func(e Event) bool { return e.Filter != "" && !e.counts() })
 }
 
 // newNonce makes event names unique to a session, and long: a thread's name, which
-// the target chooses and the kernel prints unescaped, has at most 15 bytes, so that
-// it can't hold an event's name and forge a line.
+// the target chooses and the kernel prints unescaped, has at most 15 bytes. So
+// it can't contain an event's name and forge a line.
 //
-// It is read from a file, since getrandom(2) waits, for minutes at worst, where little has
-// happened since the machine was started (Linux before 5.6).
+// It is read from a file, because getrandom(2) may block for minutes soon after
+// a machine was started (Linux before 5.6).
 func newNonce() (string, error) {
 	var b [7]byte
 	f, err := os.Open("/dev/urandom")
@@ -284,12 +284,12 @@ func newNonce() (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
-// Target is the file to probe: the one that was decoded, under whatever name.
+// Target returns the file to probe: the one that was decoded, whatever its name leads to by now.
 func (p *Plan) Target() tracefs.Target {
 	return tracefs.Target{Path: p.Binary.File().Link(), Unchanged: p.Binary.File().Unchanged}
 }
 
-// Probes is the number of sites.
+// Probes returns the number of sites.
 func (p *Plan) Probes() int {
 	n := 0
 	for i := range p.Events {
@@ -298,7 +298,7 @@ func (p *Plan) Probes() int {
 	return n
 }
 
-// Later is the number of sites of functions that have no events at first.
+// Later returns the number of sites of functions that have no events at first.
 func (p *Plan) Later() (n int) {
 	for i := range p.Funcs {
 		if f := &p.Funcs[i]; f.Later {
@@ -308,9 +308,9 @@ func (p *Plan) Later() (n int) {
 	return n
 }
 
-// Again makes events for functions of the plan that others were made for before, or that are Later; counts: they only count calls in a
-// plan that times them. They are for tracefs.Session.Extend, and not the plan's before they are appended to its Events, which has
-// to come before Again is asked again, as names go by their number. New was given the same features.
+// Again makes new events for functions of the plan, whether they had events before or are Later. counts: the events only count calls
+// in a plan that times them. They are for tracefs.Session.Extend. The caller appends them to the plan's Events before it calls
+// Again for others, because the number of events becomes part of their names. The features must be those of New.
 func (p *Plan) Again(on tracefs.Features, funcs []int, counts bool) ([]Event, error) {
 	_, nonce, _ := strings.Cut(p.Events[0].Name, "_")
 	c, err := newPlanner(p, on, nonce)

@@ -14,12 +14,12 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// shape is what sites must agree in to share an event.
+// shape has the properties that all sites of an event share.
 type shape struct {
 	kind          Kind
 	id            identity
-	types, filter string // types are those of the values, filter what the kernel records hits by
-	runtime       bool   // runtime probes, in a plan whose functions come and go
+	types, filter string // the types of the values, and the condition on which the kernel records hits
+	runtime       bool   // runtime probes, in a plan whose functions' probes are placed and removed
 }
 
 // planner gathers sites into the events of a plan.
@@ -36,8 +36,8 @@ type planner struct {
 	nonce  string
 	limit  int // of the sites of an event
 	events []Event
-	open   map[shape]int     // the event that takes the next site of a shape
-	made   int               // the number of events made before, which these join in a running session
+	open   map[shape]int     // the event that gets the next site of a shape
+	made   int               // the number of earlier events, which these join in a running session
 	taken  []map[uint64]bool // the addresses of each event's sites
 }
 
@@ -60,10 +60,10 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 	return c, err
 }
 
-// add puts a site into the event of its shape, which fetches values as well unless they are nil.
+// add puts a site into the event of its shape. The event also fetches values, unless they are nil.
 func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture) {
 	site := Site{Kind: sh.kind, Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cond(), Stepped: !c.emulated(s)}
-	if sh.kind == CheckFailed { // shares the event of what it is to be taken from
+	if sh.kind == CheckFailed { // shares the event of the counter from which it is subtracted
 		if sh.kind = Entry; c.plan.Mode != Count {
 			sh.kind = Counter
 		}
@@ -82,7 +82,7 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 	}
 	sh.runtime = c.plan.Regroups > 0 && fn < 0
 	i, ok := c.open[sh]
-	// The handful of runtime probes is worth no event more, where events can have many sites.
+	// The few runtime probes need no second event, if events can have many sites.
 	if !ok || len(c.events[i].Sites) >= c.limit && (fn >= 0 || !c.features.Append) {
 		i = len(c.events)
 		c.open[sh] = i
@@ -100,11 +100,11 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 	}
 }
 
-// together tells whether a site where calls end shares the event of those where they begin: an event is disarmed at once, and
-// the next one only after a grace period, in which it goes on to cost the program something.
+// together reports whether a site where calls end shares the event of sites where they begin: an event is disarmed at once, and
+// the next one only after a grace period, during which it still costs the program time.
 func (c *planner) together(sh shape, addr uint64) bool {
 	p := c.plan
-	for _, taken := range c.taken { // an event has a place once: what begins and ends with one instruction takes two
+	for _, taken := range c.taken { // an event has an address once: a call that begins and ends at one instruction needs two events
 		if taken[addr] {
 			return false
 		}
@@ -112,26 +112,26 @@ func (c *planner) together(sh shape, addr uint64) bool {
 	return p.Regroups > 0 && p.Recorded && p.Stack == 0 && !sh.runtime && (sh.kind == Return || sh.kind == TailJump || sh.kind == CondTail)
 }
 
-// joins tells whether a site shares the event of returns that fetch no values: each event takes
-// a grace period when it is disarmed. (None of them is at the same instruction as another.)
+// joins reports whether a site shares the event of returns that fetch no values: each event takes
+// a grace period when it is disarmed. (No two of these sites are the same instruction.)
 func (c *planner) joins(sh shape) bool {
 	switch sh.kind {
 	case TailJump:
 		return true
 	case GoroutineEnd, Recovery:
-		// Older Go knows no g where calls return.
+		// In older Go no register holds g where calls return.
 		return sh.id == byG && !c.plan.ByStack && c.features.Memory
 	}
 	return false
 }
 
-// letters begin an event's name.
+// letters are the first letters of events' names.
 var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Waiter: "b", WaitOver: "a", Creation: "k", Counter: "n", CounterJump: "f"}
 
 func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 	ev := Event{Name: fmt.Sprintf("%s%d_%s", letters[sh.kind], c.made+i, c.nonce), PC: c.machine.PC.Fetch()}
 	if !c.plan.identifies() || sh.kind.Counts() {
-		// Only hits that are no calls are recorded: none of most kinds, as no thread has two ids.
+		// Only hits that are not calls are recorded. For most kinds that is no hit, because no thread has two ids.
 		filter := "common_pid == 1 && common_pid == 2"
 		if sh.kind == EntryJump || sh.kind == CounterJump {
 			ev.Args = c.flags()
@@ -161,9 +161,9 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 	return ev
 }
 
-// MostTogether is the most functions whose probes should come and go together, and the most sites of an
-// event of a plan that Regroups: an event is disarmed as a whole, in some 45 ms however many it has, and
-// the definitions of as many for what is to stay take half a second among 15,000 sites.
+// MostTogether is the most functions whose probes should be placed and removed together, and the most sites of an
+// event of a plan that Regroups. An event is disarmed as a whole, in some 45 ms whatever its number of sites. To define
+// so many sites anew, for functions that stay, takes half a second among 15,000 sites.
 const MostTogether = 1000
 
 // addFuncs adds the probes of all functions.
@@ -183,12 +183,12 @@ func (c *planner) addFuncs() {
 			}
 		}
 		if c.plan.Regroups > 0 {
-			clear(c.open) // the next ones share no event with these
+			clear(c.open) // the next functions share no event with these
 		}
 	}
 }
 
-// addEntry chooses the site where calls of a function begin, to time them or only to count them.
+// addEntry adds the site where calls of a function begin, to time the calls or only to count them.
 func (c *planner) addEntry(i int, counts bool) {
 	f := &c.plan.Funcs[i]
 	if s := f.Sites; s.CheckOnly && s.Again != nil && c.subtracts(counts) {
@@ -209,15 +209,15 @@ func (c *planner) addEntry(i int, counts bool) {
 	c.add(shape{kind: kind, id: id, filter: f.Values.Filter}, i, site, f.Values.Entry)
 }
 
-// subtracts tells whether calls are counted by two counters of the kernel, so that nothing is recorded: how often a
-// function's stack check runs, less how often it fails. That takes twice the sites, and what these take grows
-// with their square: of many functions the flags are recorded where the check has failed. It takes one event, too: of
-// two one would be disarmed before the other.
+// subtracts reports whether two counters of the kernel count calls, so that nothing is recorded: how often a
+// function's stack check runs, less how often it fails. That needs twice as many sites, and the time to define them grows
+// with the square of their number: for many functions, failed checks are recorded instead. It also needs both sites in one
+// event: one of two events would be disarmed before the other.
 func (c *planner) subtracts(counts bool) bool {
 	return (c.plan.Mode == Count || counts && !c.plan.Recorded) && c.features.Append && len(c.plan.Funcs) <= MostTogether
 }
 
-// entry is the site where calls of a function are seen to begin.
+// entry returns the site where calls of a function are seen to begin.
 func (c *planner) entry(f *Probe) (Kind, offsets.Site) {
 	kind, site := Entry, f.Sites.Entry
 	switch s := f.Sites; {
@@ -227,11 +227,11 @@ func (c *planner) entry(f *Probe) (Kind, offsets.Site) {
 		kind, site = EntryJump, *s.Check
 	case c.emulated(site):
 	case s.Check != nil && c.emulated(*s.Check):
-		// The instruction after the check would be single-stepped, more than ten
-		// times as dear as its jump, which every kernel emulates.
+		// The instruction after the check would be single-stepped, which costs more than ten
+		// times as much as its jump, which every kernel emulates.
 		kind, site = EntryJump, *s.Check
 	case s.Branch == nil || !c.emulated(*s.Branch) || f.Returns && endsAt(s, *s.Branch):
-		// (That a call begins and ends in one hit of two events, nothing orders.)
+		// (If a call begins and ends in one hit of two events, their order is not defined.)
 	case s.Intact || !f.Values.fetched():
 		site = *s.Branch
 	}
@@ -239,33 +239,33 @@ func (c *planner) entry(f *Probe) (Kind, offsets.Site) {
 	return kind, site
 }
 
-// endsAt tells whether calls may end at a site.
+// endsAt reports whether calls may end at a site.
 func endsAt(s *offsets.Sites, site offsets.Site) bool {
 	return slices.Contains(s.Returns, site) || slices.Contains(s.Tails, site) || slices.Contains(s.CondTails, site)
 }
 
-// fetched tells whether anything is fetched where calls begin.
+// fetched reports whether anything is fetched where calls begin.
 func (v Values) fetched() bool { return v.Entry != nil && len(v.Entry.Args) > 0 }
 
 func (c *planner) emulated(s offsets.Site) bool {
 	return s.Cost().Emulated || s.Cost().Later != "" && c.features.PushEmulated
 }
 
-// identity says how calls of a function are told apart, where they begin and where they end.
+// identity says how calls of a function are identified, where they begin and where they end.
 //
-// In Go code a register is g, and SP is on g's stack. The exceptions: assembly (ABI0) may
-// be entered from C or use the register for itself; and in package runtime a signal handler
+// In Go code a register holds g, and SP is on g's stack. The exceptions: assembly (ABI0) may
+// be called from C or use the register for something else; and in package runtime a signal handler
 // runs on a stack of its own before it switches g.
 func (c *planner) identity(f *Probe) (begin, end identity) {
 	switch {
-	// Nothing is fetched, or from registers alone: then neither goroutines nor their stacks are known.
+	// Nothing is fetched, or only registers: then neither goroutines nor their stacks are known.
 	case !c.plan.identifies() || !c.features.Memory || f.Point || f.ABI == offsets.SystemV:
 		return byThread, byThread
 	case c.plan.ByStack && f.Sites.Check != nil:
 		return byCheckG, byStack
 	case c.plan.ByStack:
 		return byStack, byStack
-	// The events of a running session are half as many: byCheckedG fetches all that byG does.
+	// In a running session this halves the number of events: byCheckedG fetches all that byG fetches.
 	case c.made > 0 || f.ABI == offsets.ABI0 || inRuntime(f.Func):
 		return byCheckedG, byCheckedG
 	}
@@ -286,8 +286,8 @@ func (c *planner) addEnds(i int) {
 	}
 }
 
-// sorted is the events in order of their sites' kinds. Where calls begin and end in one event, see together, the ends come first: the kernel
-// places probes in this order, so that no call is seen to begin whose end is not.
+// sorted returns the events in order of their sites' kinds. If calls begin and end in one event, see together, the ends come first: the
+// kernel places probes in this order, so that the end of every call that is seen to begin is probed.
 func (c *planner) sorted() []Event {
 	for i := 0; i < len(c.events) && c.plan.Regroups > 0 && c.plan.Recorded; i++ {
 		slices.SortStableFunc(c.events[i].Sites, func(a, b Site) int { return int(b.Kind) - int(a.Kind) })
@@ -297,7 +297,7 @@ func (c *planner) sorted() []Event {
 	return c.events
 }
 
-// Share marks the sites that are where an event before has one: a function that does nothing begins and
+// Share marks sites at an address where an earlier event has a site: a function that does nothing begins and
 // ends with one instruction.
 func Share(events []Event) {
 	taken := make(map[uint64]bool)
@@ -310,7 +310,7 @@ func Share(events []Event) {
 	}
 }
 
-// decodeAll decodes functions on all CPUs, in their order, and tells progress, if it is not nil.
+// decodeAll decodes functions on all CPUs and returns them in order. It calls progress, if not nil.
 func decodeAll(b *offsets.Binary, funcs []*offsets.Func, progress func(what string, done, of int)) []Probe {
 	out := make([]Probe, len(funcs))
 	var next, done atomic.Int64
@@ -330,29 +330,29 @@ func decodeAll(b *offsets.Binary, funcs []*offsets.Func, progress func(what stri
 	return out
 }
 
-// What sites and events cost, in nanoseconds: measured on Linux 6.18 in a virtual machine
-// with 2 MB of second-level cache, 1 to 15,000 sites (scripts/bench -only split does it
-// again). Only their ratio matters, and only by its root.
+// The cost of sites and events, in nanoseconds: measured on Linux 6.18 in a virtual machine
+// with 2 MB of second-level cache, 1 to 15,000 sites (scripts/bench -only split repeats
+// it). Only the square root of their ratio matters.
 const (
-	// compareCost is of one comparison with an earlier site of the same event: each definition makes
-	// one with each of them (kernel/trace/trace_uprobe.c, trace_uprobe_has_same_uprobe).
+	// compareCost is the cost of comparing a definition with an earlier site of the same event: the kernel compares each
+	// with each of them (kernel/trace/trace_uprobe.c, trace_uprobe_has_same_uprobe).
 	compareCost = 6.5
-	// graceCost is of the grace period which each event takes when it is disarmed,
-	// whatever it holds (trace_uprobe.c, __probe_event_disable). They come one after
-	// the other: the kernel holds event_mutex meanwhile, so disabling the whole group,
-	// removing the instance, or several threads don't make it one.
+	// graceCost is the cost of the grace period that each event takes when it is disarmed,
+	// whatever its number of sites (trace_uprobe.c, __probe_event_disable). Grace periods follow one
+	// another, because the kernel holds event_mutex meanwhile: disabling the whole group,
+	// removing the instance, or several threads do not join them.
 	graceCost = 55e6
 )
 
-// SitesPerEvent is the most sites an event is to have for n of them to be armed and disarmed soonest.
+// SitesPerEvent returns the most sites of an event for which n sites are armed and disarmed fastest.
 //
-// In k events of n/k sites they cost n²/2k comparisons and k grace periods. That is least
-// where one more event would save less in comparisons than it takes:
+// k events of n/k sites cost n²/2k comparisons and k grace periods. The sum is least
+// when one more event saves less in comparisons than its grace period costs:
 //
 //	n²/2k·compareCost − n²/2(k+1)·compareCost ≤ graceCost
 //
-// The other costs don't depend on k. The larger part from 15,000 sites on is that the kernel compares
-// each definition with all others in it (validate_ref_ctr_offset).
+// Other costs do not depend on k. From 15,000 sites on, the largest is that the kernel compares
+// each definition with all others (validate_ref_ctr_offset).
 func SitesPerEvent(n int) int {
 	comparisons := float64(n) * float64(n) / 2
 	k := 1

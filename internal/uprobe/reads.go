@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// Reads are what a site fetches from memory that pointers lead to, where the hit has these pointers,
-// too. What hangs on a pointer follows where that was read.
+// Reads are the fetches of a site from memory at pointers, as far as the hit has the pointers,
+// too. Reads that depend on a pointer follow the read of the pointer.
 type Reads []read
 
 type read struct {
 	pointer int    // the word that has the pointer
-	off     uint64 // where is read, from where it points to
-	words   int    // are read, one by one
-	behind  int    // so many reads that follow begin with a pointer among these words, or behind one
+	off     uint64 // the offset from the pointer
+	words   int    // the number of words, which are read one by one
+	behind  int    // the number of following reads that depend on a pointer among these words
 }
 
-// unmapped: below it no program has memory, by vm.mmap_min_addr as distributions set it.
+// unmapped is the lowest address that a program may map, by vm.mmap_min_addr as distributions set it.
 const unmapped = 1 << 16
 
-// Reads are those of one of the event's sites that are for values, if they may be [Event].Faults.
+// Reads returns the reads of a site for values, if they may be [Event].Faults.
 func (e *Event) Reads(s *Site) Reads {
 	if !e.Faults {
 		return nil
 	}
-	type source struct{ word, read int } // read is -1 for what needs no pointer
+	type source struct{ word, read int } // read is -1 if the word needs no pointer
 	var (
 		reads   []read
 		sources = make(map[string]source) // of words, by their fetchargs
-		through []string                  // which of them a read has its pointer from
+		through []string                  // the fetcharg of each read's pointer
 	)
 	word := 0
 	for i, a := range e.Args {
@@ -48,7 +48,7 @@ func (e *Event) Reads(s *Site) Reads {
 				through = append(through, pointer)
 			}
 			for k := range count {
-				if strings.Contains(a.Type, "64") { // else it is no pointer
+				if strings.Contains(a.Type, "64") { // others are not pointers
 					sources[a.Fetch] = source{word + k, from.read}
 				}
 				off += 8
@@ -57,11 +57,11 @@ func (e *Event) Reads(s *Site) Reads {
 		}
 		word += count
 	}
-	hanging := make(map[int][]int) // on what a read has read
+	hanging := make(map[int][]int) // the reads that depend on a read
 	for i := range reads {
 		from, ok := sources[through[i]]
 		if !ok {
-			continue // as the stack is
+			continue // such as the stack
 		}
 		if from.read >= 0 {
 			if _, told := sources[through[from.read]]; !told {
@@ -85,16 +85,16 @@ func (e *Event) Reads(s *Site) Reads {
 	return ordered
 }
 
-// dereference takes a fetcharg apart that reads what a pointer leads to.
+// dereference parses a fetcharg that reads memory at a pointer.
 func dereference(fetch string) (off int64, pointer string, ok bool) {
 	number, pointer, ok := strings.Cut(fetch, "(")
 	off, err := strconv.ParseInt(number, 10, 64)
 	return off, strings.TrimSuffix(pointer, ")"), ok && err == nil
 }
 
-// Faults is how many of the reads of a hit were of no memory, by its words: each is a page fault for the
-// kernel. It reads the words of an array one by one, but for a pointer that it can't read nothing of what
-// that leads to (process_fetch_insn_bottom in kernel/trace/trace_probe_tmpl.h).
+// Faults returns the number of reads of a hit that found no memory, by its words: each is a page fault of the
+// kernel. The kernel reads the words of an array one by one. If it can't read a pointer, it reads nothing that
+// depends on it (process_fetch_insn_bottom in kernel/trace/trace_probe_tmpl.h).
 func (r Reads) Faults(words []uint64) (n uint64) {
 	for i := 0; i < len(r); i++ {
 		if f := &r[i]; words[f.pointer]+f.off < unmapped {
@@ -105,7 +105,7 @@ func (r Reads) Faults(words []uint64) (n uint64) {
 	return n
 }
 
-// Most is more than they ever are, or as many.
+// Most returns an upper bound of Faults.
 func (r Reads) Most() (n uint64) {
 	for i := 0; i < len(r); i += r[i].behind + 1 {
 		f, behind := &r[i], r[i+1:]

@@ -2,10 +2,10 @@ package uprobe
 
 import "slices"
 
-// Group are functions that have events in common, and these, by their indexes in a p.
+// Group has functions that share events, and these events, by their indexes in a plan.
 type Group struct{ Funcs, Events []int }
 
-// Groups are the groups of all functions. One may have no functions: that of the runtime probes.
+// Groups returns the groups of all functions. The group of runtime probes may have no functions.
 func (p *Plan) Groups() []*Group {
 	of := make([]*Group, len(p.Funcs)) // by function
 	var runtime *Group
@@ -45,7 +45,7 @@ func (p *Plan) Groups() []*Group {
 		}
 	}
 	for _, g := range groups {
-		slices.Sort(g.Events) // as they are to be disarmed
+		slices.Sort(g.Events) // the order of disarming
 		slices.Sort(g.Funcs)
 	}
 	return groups

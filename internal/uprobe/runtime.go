@@ -8,19 +8,19 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// ProgramStart is what [Event.Func] gives for the place in Go's runtime that a process comes
-// by once, when it begins to run the program (runtime.rt0_go in assembly, however
-// the program was linked). What the process was doing before, as another program or the same,
-// or an earlier process of its number, has ended without a trace.
+// ProgramStart is the [Site.Func] of the place in Go's runtime that a process passes
+// once, when it begins to run the program (runtime.rt0_go in assembly, however
+// the program was linked). Calls that it made before, as another program or the same,
+// or calls of an earlier process of its number, have ended unseen.
 const ProgramStart = -2
 
 // firstSched is the minor version of the first Go whose scheduler addSchedProbes knows.
 const firstSched = 11
 
-// firstPark is that of the first Go that stops goroutines at any instruction.
+// firstPark is the minor version of the first Go that stops goroutines at any instruction.
 const firstPark = 14
 
-// ErrNoSched: it is not known, or not to be seen, what the scheduler of a binary does.
+// ErrNoSched: the scheduler of a binary is not known, or can't be probed.
 var ErrNoSched = errors.New("can't follow goroutines")
 
 // runtimeProbe is a probe in a function of Go's runtime.
@@ -31,7 +31,7 @@ type runtimeProbe struct {
 	at   func(*offsets.Binary, *offsets.Func) ([]offsets.Site, error)
 }
 
-// addRuntime adds runtime probes: all of them, or none if any can't be.
+// addRuntime adds all of the runtime probes, or none if one can't be placed.
 func (c *planner) addRuntime(fn int, probes ...runtimeProbe) error {
 	found := make([][]offsets.Site, len(probes))
 	for i, p := range probes {
@@ -52,13 +52,13 @@ func (c *planner) addRuntime(fn int, probes ...runtimeProbe) error {
 	return nil
 }
 
-// has tells whether the binary has a function.
+// has reports whether the binary has a function.
 func (c *planner) has(name string) bool {
 	_, ok := c.plan.Binary.Lookup(name)
 	return ok
 }
 
-// atSites is where calls begin and end, as far as pick takes it.
+// atSites returns a func that finds the sites that pick selects.
 func atSites(pick func(*offsets.Sites) []offsets.Site) func(*offsets.Binary, *offsets.Func) ([]offsets.Site, error) {
 	return func(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, error) {
 		sites, err := b.Sites(f)
@@ -73,8 +73,8 @@ func atSites(pick func(*offsets.Sites) []offsets.Site) func(*offsets.Binary, *of
 }
 
 var (
-	// atEntry is where a function is entered. At a stack check a goroutine's may come by more than once, and
-	// an end that is told twice is one; threads' own stacks are large enough.
+	// atEntry is the entry of a function. A goroutine may pass a stack check more than once, and
+	// an end that is seen twice counts once; threads' own stacks are large enough.
 	atEntry = atSites(func(s *offsets.Sites) []offsets.Site {
 		if s.CheckOnly {
 			return []offsets.Site{*s.Check}
@@ -90,13 +90,13 @@ var (
 	})
 )
 
-// gogo is what goes on with a goroutine, if it is the runtime's.
+// gogo returns the function that resumes a goroutine, if it is the runtime's.
 func (c *planner) gogo() (f *offsets.Func, ok bool) {
 	f, ok = c.plan.Binary.Lookup("runtime.gogo")
 	return f, ok && f.ABI == offsets.ABI0
 }
 
-// atGogo is where gogo is called.
+// atGogo finds the calls of gogo.
 func (c *planner) atGogo(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, error) {
 	gogo, ok := c.gogo()
 	if !ok {
@@ -109,8 +109,8 @@ func (c *planner) atGogo(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, er
 	return calls, err
 }
 
-// atStatus is the entry of casgstatus. Up to 1.20 it begins with a SUB, which is single-stepped;
-// then it is a jump that the kernel emulates, if there is one.
+// atStatus finds the entry of casgstatus. Up to Go 1.20 it begins with a SUB, which is single-stepped:
+// then a jump that the kernel emulates replaces it, if the function has one.
 func (c *planner) atStatus(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, error) {
 	sites, err := atEntry(b, f)
 	if err == nil && !c.emulated(sites[0]) {
@@ -121,11 +121,11 @@ func (c *planner) atStatus(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, 
 	return sites, err
 }
 
-// addEndProbes probes the places of Go's runtime that tell of calls which end without a return:
-// where goroutines end, Goexit included, and where execution resumes after a recovered panic. A
-// binary without them (not Go, stripped of the names) does without: such calls are then found
-// unwound by the next event on their goroutine. Where goroutines are known by their stacks, a third
-// one tells when a stack moves. gccgo's, with these names and no g in a register, is left out.
+// addEndProbes probes the places of Go's runtime where calls end without a return:
+// the end of a goroutine, Goexit included, and the place where execution resumes after a recovered panic. In a
+// binary without these functions (not Go, or stripped of names), the next event on the goroutine
+// shows that such calls have ended. If stacks identify goroutines, a third
+// probe sees stacks move. The functions of these names in gccgo are left out, because no register holds g.
 func (c *planner) addEndProbes() {
 	if c.conv.G == "" && !c.plan.ByStack {
 		return
@@ -135,7 +135,7 @@ func (c *planner) addEndProbes() {
 		end.id, end.at = byCheckG, atCheck
 	}
 	if c.addRuntime(-1, end) == nil {
-		// Where the program begins is a case of it; without, all that follows is as good.
+		// The begin of the program ends all calls, too. A plan without this probe is still good.
 		_ = c.addRuntime(ProgramStart, runtimeProbe{GoroutineEnd, end.id, "runtime.rt0_go", atEntry})
 	}
 	_ = c.addRuntime(-1, runtimeProbe{Recovery, byG, "runtime.recovery", c.atGogo})
@@ -144,10 +144,10 @@ func (c *planner) addEndProbes() {
 	}
 }
 
-// addThreadProbes probes where Go's scheduler makes a thread go on with a goroutine, and
-// where it looks for the next (runtime/proc.go): every way that a goroutine leaves its
-// thread leads to schedule, but for coroutines, which change places in coroswitch_m (since
-// Go 1.23). It reports whether the binary has them.
+// addThreadProbes probes where Go's scheduler makes a thread run a goroutine, and
+// where it looks for the next one (runtime/proc.go): a goroutine always leaves its
+// thread through schedule, except coroutines, which change places in coroswitch_m (since
+// Go 1.23). It reports whether the binary has these functions.
 func (c *planner) addThreadProbes() bool {
 	id := byG
 	if c.plan.ByStack {
@@ -160,12 +160,12 @@ func (c *planner) addThreadProbes() bool {
 	return c.addRuntime(-1, probes...) == nil
 }
 
-// FirstFollowed is the minor version of the first Go whose go statements can be followed: newproc1
-// returns the goroutine since then.
+// FirstFollowed is the minor version of the first Go whose go statements can be followed, because its newproc1
+// returns the goroutine.
 const FirstFollowed = 15
 
-// addCreation probes where goroutines are made: newproc1 is the one way for go statements, and for
-// coroutines (runtime/proc.go and coro.go, Go 1.15 to 1.26). It reports whether the binary has it.
+// addCreation probes where goroutines are created: go statements and coroutines all call newproc1
+// (runtime/proc.go and coro.go, Go 1.15 to 1.26). It reports whether the binary allows that.
 func (c *planner) addCreation() bool {
 	minor, _ := c.plan.Binary.GoVersion()
 	m, curg, known := c.plan.Binary.Internals().Running()
@@ -180,7 +180,7 @@ func (c *planner) addCreation() bool {
 	return c.addRuntime(-1, runtimeProbe{Creation, id, "runtime.newproc1", atReturns}) == nil
 }
 
-// runtimeCode is where functions of package runtime lie, but for the one that coroutines begin with.
+// runtimeCode returns the address ranges of package runtime, without the function that coroutines begin with.
 func runtimeCode(funcs []offsets.Func) (code [][2]uint64) {
 	joins := false
 	for i := range funcs {
@@ -197,34 +197,34 @@ func runtimeCode(funcs []offsets.Func) (code [][2]uint64) {
 	return code
 }
 
-// InRuntime tells whether an address in the file is in Runtime.
+// InRuntime reports whether an address in the file is in Runtime.
 func (p *Plan) InRuntime(addr uint64) bool {
 	return slices.ContainsFunc(p.Runtime, func(code [2]uint64) bool { return code[0] <= addr && addr < code[1] })
 }
 
 // addSchedProbes probes where goroutines change their status (runtime/proc.go, Go 1.11
-// to 1.26). casgstatus(gp, oldval, newval) is the one way to do it, with these exceptions:
+// to 1.26). All code does that by casgstatus(gp, oldval, newval), with these exceptions:
 //
-//   - preemptPark (since 1.14), for a goroutine that is to stop for the garbage collector; the
-//     way on leads through ready, and so through casgstatus;
-//   - coroswitch_m (since 1.23), which makes a thread change between two goroutines, and
-//     goes on with the next by its call of gogo;
+//   - preemptPark (since 1.14) stops a goroutine for the garbage collector; it
+//     goes on through ready, and so through casgstatus;
+//   - coroswitch_m (since 1.23) makes a thread change between two goroutines, and
+//     resumes the next one by its call of gogo;
 //   - entersyscall and exitsyscall (since 1.26), which is no loss: a goroutine in a system
-//     call stays on its thread, and what that does the kernel tells;
-//   - the bit _Gscan, and _Gcopystack, in which a goroutine stays where it is.
+//     call stays on its thread, which the kernel's scheduler events follow;
+//   - the bit _Gscan, and _Gcopystack, with which a goroutine stays where it is.
 func (c *planner) addSchedProbes() error {
 	minor, version := c.plan.Binary.GoVersion()
 	probes := []runtimeProbe{{Status, byG, "runtime.casgstatus", c.atStatus}}
 	if c.plan.ByStack {
 		probes[0].id = byStack
 	}
-	if len(c.conv.Ints) == 0 { // a jump comes when SP has moved, from which arguments are counted
+	if len(c.conv.Ints) == 0 { // at a jump SP has moved, and arguments are found by SP
 		probes[0].at = atEntry
 	}
 	if minor >= firstPark {
 		probes = append(probes, runtimeProbe{Park, byG, "runtime.preemptPark", atEntry})
 	}
-	if c.has("runtime.coroswitch_m") { // else the program has no coroutines
+	if c.has("runtime.coroswitch_m") { // a program without it has no coroutines
 		probes = append(probes, runtimeProbe{Switch, byG, "runtime.coroswitch_m", c.atGogo})
 	}
 	_, hasGogo := c.gogo()
@@ -250,9 +250,9 @@ func (c *planner) addSchedProbes() error {
 	return nil
 }
 
-// addWaits adds the functions that stand for reasons, named as in stack dumps, and, if stacks are
-// wanted, probes what goroutines go through that are about to wait (runtime/proc.go): gopark, and
-// entersyscall for all that blocks a thread. What they did not come through, such as coroutines, has
+// addWaits adds functions that stand for reasons to wait, named as in stack dumps. For stacks, it also probes the
+// functions that goroutines call before they wait (runtime/proc.go): gopark, and
+// entersyscall for all that blocks a thread. A wait without such a call, as of coroutines, has
 // no stack.
 func (c *planner) addWaits() {
 	for _, name := range c.plan.Reasons {
@@ -265,7 +265,7 @@ func (c *planner) addWaits() {
 		return
 	}
 	id := byCheckG
-	if !c.plan.ByStack { // else nothing tells g where there is no stack check
+	if !c.plan.ByStack { // else g is only known at stack checks
 		id = byG
 		_ = c.addRuntime(-1, runtimeProbe{Waiter, id, "runtime.entersyscall", atEntry}, runtimeProbe{WaitOver, id, "runtime.exitsyscall", atEntry})
 	}

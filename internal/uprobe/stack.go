@@ -8,24 +8,24 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// MaxStack is the number of callers that an event can tell: the return address, and what 14
-// nested dereferences lead to, which is as many as the kernel takes (FETCH_INSN_MAX in
-// kernel/trace/trace_probe.h, and MAX_ARGSTR_LEN, which a deeper one would not keep).
+// MaxStack is the most callers that an event can fetch: the return address, and one for each of 14
+// nested dereferences, which is as many as the kernel accepts (FETCH_INSN_MAX in
+// kernel/trace/trace_probe.h, and MAX_ARGSTR_LEN, which a deeper one would exceed).
 const MaxStack = 15
 
-// deepest is how many callers fit: the fetcharg of the outermost is "+8(", a "+0(" for each frame below, the frame
+// deepest returns how many callers fit: the fetcharg of the outermost is "+8(", a "+0(" for each frame below, the frame
 // pointer, brackets and a type, and has at most 63 bytes (MAX_ARGSTR_LEN).
 func deepest(frames *arch.Frames) int {
 	return min(MaxStack, (63-len(":x64")-len(frames.Pointer.Fetch()))/len("+0()")+1)
 }
 
 // stackArgs fetches callers: the return address of the call that begins, the caller's frame pointer,
-// and then for each frame the frame pointer of the next and the return address into that. All frame
-// pointers are fetched, since the kernel leaves in a field what an earlier event had there if it
-// can't follow the pointers to it: what hangs on a bad one means nothing.
+// and then for each frame the frame pointer of the next one and the return address into it. All frame
+// pointers are fetched, because the kernel leaves the bytes of an earlier event in a field if it
+// can't follow the pointers to it: what depends on a bad pointer means nothing.
 //
-// Where calls are seen to begin, SP is what it was at the function's first instruction, and
-// no frame has been made: the frame pointer is still the caller's.
+// Where calls are seen to begin, SP is as at the function's first instruction, and
+// the function has no frame yet: the frame pointer is still the caller's.
 func stackArgs(frames *arch.Frames, depth int, arrays bool) []tracefs.Arg {
 	args := words("c", frames.Return, "b", frames.Pointer.Fetch())[:min(depth, 2)]
 	// A fetcharg has at most 63 bytes with its type.
@@ -42,27 +42,27 @@ func stackArgs(frames *arch.Frames, depth int, arrays bool) []tracefs.Arg {
 	return args
 }
 
-// framesOf is how frames of a binary lie on the stack.
+// framesOf returns the layout of frames on the stack in a binary.
 func framesOf(b *offsets.Binary) *arch.Frames {
 	minor, _ := b.GoVersion()
 	return b.File().Processor.Frames(minor)
 }
 
-// StackArgs is what an event fetches for so many callers, for who wants to know how much
+// StackArgs returns what an event fetches for a number of callers, to know how much
 // room that takes. The kernel fetches arrays since 4.20.
 func StackArgs(b *offsets.Binary, depth int, arrays bool) []tracefs.Arg {
 	frames := framesOf(b)
 	return stackArgs(frames, min(depth, deepest(frames)), arrays)
 }
 
-// Callers makes return addresses of the words of a call's stack. It is for one goroutine.
+// Callers turns the words of a call's stack into return addresses. It is for one goroutine.
 type Callers struct {
 	binary *offsets.Binary
 	frames *arch.Frames
 	calls  map[uint64]callSite
 }
 
-// callSite is what a return address tells.
+// callSite is what is known of the call that returns to an address.
 type callSite struct {
 	ok, root, sized, bare bool
 	size                  uint64
@@ -73,18 +73,18 @@ func NewCallers(b *offsets.Binary) *Callers {
 	return &Callers{binary: b, frames: framesOf(b), calls: make(map[uint64]callSite)}
 }
 
-// Cut stands, among return addresses, for callers that are not known.
+// Cut stands for unknown callers among return addresses.
 const Cut = 0
 
 // Append appends the return addresses of a call to pcs, the innermost first, as addresses in the
-// file: bias is taken off. Cut is where callers are missing: a function that keeps no frame pointer
-// does not tell its own caller; at the end there are more than were fetched, or they are in another
-// file or on another stack. words are those that were fetched, sp is the stack pointer where the
+// file: bias is subtracted. Cut stands where callers are missing: the caller of a function that keeps no frame
+// pointer is unknown; at the end, more callers exist than were fetched, or they are in another
+// file or on another stack. words are the fetched words, sp is the stack pointer where the
 // call began, and hi the end of the stack, 0 if that is not known.
 //
-// Go's function table has how large each frame is, so that a frame pointer is believed where
-// it points to the end of the frame that must have kept it; one that points further skips
-// functions, and is believed as far as it stays on the stack.
+// Go's function table has the size of each frame. A frame pointer is correct if
+// it points to the end of the frame that must have saved it. One that points further skips
+// functions, and is accepted while it stays on the stack.
 func (c *Callers) Append(pcs, words []uint64, sp, hi, bias uint64) []uint64 {
 	if len(words) == 0 {
 		return append(pcs, Cut)
@@ -118,12 +118,12 @@ func (c *Callers) Append(pcs, words []uint64, sp, hi, bias uint64) []uint64 {
 }
 
 const (
-	leastFrame = 8 // has nothing but what its function returns by
-	// maxFrame is how far apart frames may be: stacks grow to 1 GB (runtime.maxstacksize).
+	leastFrame = 8 // a frame with the return address alone
+	// maxFrame is the largest distance of two frames: stacks grow to 1 GB (runtime.maxstacksize).
 	maxFrame = 1 << 30
 )
 
-// site tells what is known of the call that returns to pc.
+// site returns what is known of the call that returns to pc.
 func (c *Callers) site(pc uint64) callSite {
 	s, known := c.calls[pc]
 	if known {
@@ -132,12 +132,12 @@ func (c *Callers) site(pc uint64) callSite {
 	if f, ok := c.binary.FuncAt(pc - 1); ok {
 		s.ok, s.root = true, roots[f.Name]
 		s.size, s.sized, s.bare = c.binary.Internals().LinkAt(pc - 1)
-		c.calls[pc] = s // no more of them than the file has; of words that are no addresses there is no end
+		c.calls[pc] = s // the file limits their number; other words are not remembered, as their number has no limit
 	}
 	return s
 }
 
-// roots are functions that nobody has called: where goroutines and threads begin.
+// roots are functions without a caller, with which goroutines and threads begin.
 var roots = map[string]bool{
 	"runtime.goexit": true, "runtime.mstart": true, "runtime.rt0_go": true, "_start": true,
 }
