@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// uses are the capabilities that ftgo makes use of, and what does not work without them. Each was found out by doing
+// uses are the capabilities that ftgo uses, and what fails without them. Each was found by running
 // without it: CAP_PERFMON, CAP_BPF and all others make no difference.
 var uses = []struct {
 	name, without string
@@ -20,9 +20,9 @@ var uses = []struct {
 	{"CAP_SYS_ADMIN", "tracefs must be mounted, and a path into an image's layer is not taken for what containers run", 1 << unix.CAP_SYS_ADMIN},
 }
 
-// kept are the capabilities that a run may need until its end: those of uses, since probes are removed
-// through paths of tracefs and placed anew in what is deployed; CAP_DAC_READ_SEARCH for binaries that are
-// not for everybody to read, CAP_SYS_NICE for disarming what is too hot ahead of what keeps the CPUs busy, and
+// kept returns the capabilities that a run may need until its end: those of uses, because probes are removed
+// through paths of tracefs and placed again in newly deployed files; CAP_DAC_READ_SEARCH for binaries that
+// only some may read, CAP_SYS_NICE to disarm probes of hot functions while the CPUs are busy, and
 // CAP_NET_BIND_SERVICE for addresses that a flag may name.
 func kept() (all uint64) {
 	for _, u := range uses {
@@ -31,13 +31,13 @@ func kept() (all uint64) {
 	return all | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_SYS_NICE | 1<<unix.CAP_NET_BIND_SERVICE
 }
 
-// effective are the capabilities that this process has, a bit each.
+// effective returns the capabilities of this process, a bit each.
 func effective() (uint64, error) {
 	data, err := get()
 	return uint64(data[1].Effective)<<32 | uint64(data[0].Effective), err
 }
 
-// get is what capget(2) tells, by 32 bits.
+// get returns the result of capget(2), in parts of 32 bits.
 func get() (data [2]unix.CapUserData, err error) {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	if err := unix.Capget(&header, &data[0]); err != nil {
@@ -46,9 +46,9 @@ func get() (data [2]unix.CapUserData, err error) {
 	return data, nil
 }
 
-// Drop drops all capabilities that no run needs, for good: neither this process nor what it executes
-// gets them again. It does so on all threads, which Go can in programs without cgo alone; in others it
-// is an error, and nothing is dropped.
+// Drop drops all capabilities that no run needs, for good: neither this process nor programs that it executes
+// get them again. It does so on all threads, which Go can do only in programs without cgo; in others it
+// returns an error and drops nothing.
 func Drop() error {
 	data, err := get()
 	if err != nil {
@@ -60,7 +60,7 @@ func Drop() error {
 		data[i].Permitted &= keep
 		data[i].Inheritable &= keep
 	}
-	// Else root gets all of them back when it executes a file (cap_bprm_creds_from_file in
+	// Without this, root gets all of them back when it executes a file (cap_bprm_creds_from_file in
 	// security/commoncap.c, Linux 6.12).
 	if _, _, errno := syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); errno != 0 {
 		return fmt.Errorf("forbid new privileges: %w", errno)

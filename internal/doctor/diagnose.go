@@ -1,5 +1,5 @@
-// Package doctor tells what is in the way of probing, and what mends it, and which of root's privileges this process has:
-// those that ftgo uses stay, and all others are dropped.
+// Package doctor finds what keeps probes from working, and how to fix it. It also drops root's privileges that ftgo does
+// not use.
 package doctor
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// Diagnose looks at everything that probing on this machine depends on, and changes none of it.
-// Sessions are taken to have ring buffers of bufferKB per CPU, as in [tracefs.Options].
+// Diagnose examines everything that probing on this machine depends on, and changes nothing.
+// It assumes sessions with ring buffers of bufferKB per CPU, as in [tracefs.Options].
 //
-// It tells as much as it can without privileges; what it can't is [Unknown].
+// Without privileges, some findings are [Unknown].
 func Diagnose(bufferKB int) []Finding { return thisHost().diagnose(bufferKB) }
 
 func (h *host) diagnose(bufferKB int) (findings []Finding) {
@@ -67,7 +67,7 @@ func (h *host) kernel() Finding {
 	return OK.of(text + "; never remove enabled probes by hand, it can crash the kernel: ftgo clean does it right")
 }
 
-// options are those that the kernel must have been built with.
+// options checks the option with which the kernel must have been built.
 func (h *host) options(f *tracefs.FS) Finding {
 	const option = "CONFIG_UPROBE_EVENTS"
 	config, from, known := h.config()
@@ -86,7 +86,7 @@ func (h *host) options(f *tracefs.FS) Finding {
 	return Unknown.of("the kernel keeps no copy of its configuration; it needs " + option + "=y")
 }
 
-// mounted is where tracefs is.
+// mounted finds where tracefs is mounted.
 func (h *host) mounted(f *tracefs.FS, err error) Finding {
 	points := slices.DeleteFunc(h.mounts(), func(p procfs.Mount) bool { return p.Kind != "tracefs" })
 	if f != nil {
@@ -127,7 +127,7 @@ func (h *host) mounted(f *tracefs.FS, err error) Finding {
 	return found
 }
 
-// privileged is what a container needs to be.
+// privileged is how a container must be started.
 const privileged = "docker run --privileged --pid=host ..."
 
 // lockdown=confidentiality closes tracefs to root (security/security.c,
@@ -145,7 +145,7 @@ func (h *host) lockdown() Finding {
 	return OK.of("none")
 }
 
-// permission is whether this user can use tracefs; denied is what the kernel said to the attempt.
+// permission checks whether this user can use tracefs; denied is the kernel's error of an attempt.
 func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	path := machine.Tracing
 	if at, ok := errors.AsType[*fs.PathError](denied); ok {
@@ -171,7 +171,7 @@ func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	return Missing.of(refused + ": it takes root, or CAP_DAC_OVERRIDE" + h.group()).fixedBy(h.asRoot("ftgo doctor"))
 }
 
-// lacking tells what does not work for lack of a capability; usable is whether tracefs can be used as it is.
+// lacking lists what fails for lack of a capability; usable is whether this user can use tracefs.
 func (h *host) lacking(usable bool) Finding {
 	set, err := h.capabilities()
 	if err != nil {
@@ -189,7 +189,7 @@ func (h *host) lacking(usable bool) Finding {
 	return Warning.of(strings.Join(texts, "; "))
 }
 
-// asRoot is a command as this user has to type it.
+// asRoot returns a command as this user has to type it.
 func (h *host) asRoot(command string) string {
 	if h.uid == 0 {
 		return command
@@ -197,9 +197,9 @@ func (h *host) asRoot(command string) string {
 	return "sudo " + command
 }
 
-// group tells what the mount option gid= does not do: its group may read, and write nothing
-// (include/linux/tracefs.h, TRACE_MODE_WRITE 0640). What is made in a directory belongs to its owner,
-// so that one user can do all who owns instances (since Linux 5.10 at least), not a group.
+// group explains that the mount option gid= is not enough: its group may read, but not write
+// (include/linux/tracefs.h, TRACE_MODE_WRITE 0640). New files belong to the owner of their directory,
+// so the user who owns instances can do everything (since Linux 5.10 at least), but a group can't.
 func (h *host) group() string {
 	for _, p := range h.mounts() {
 		for _, o := range p.Options {
@@ -211,7 +211,7 @@ func (h *host) group() string {
 	return ""
 }
 
-// leftBehind is what killed runs have left.
+// leftBehind finds what killed runs have left.
 func (h *host) leftBehind(f *tracefs.FS) Finding {
 	left, err := f.Leftovers()
 	switch {
@@ -230,8 +230,8 @@ func (h *host) leftBehind(f *tracefs.FS) Finding {
 	return Warning.of(text).fixedBy(h.asRoot("ftgo clean"))
 }
 
-// ProcessNumbers is the finding on whether this process knows processes by the numbers
-// that the kernel traces them by: those of the first pid namespace, not a container's.
+// ProcessNumbers checks whether process numbers here are those by
+// which the kernel traces processes: those of the first pid namespace, not a container's.
 func ProcessNumbers() Finding { return thisHost().pidNamespace() }
 
 func (h *host) pidNamespace() Finding {
@@ -244,7 +244,7 @@ func (h *host) pidNamespace() Finding {
 	return Warning.of("a container's: the kernel traces by the host's process ids, so that -p, --fork, --comm, --with and --sched can't be used").fixedBy(privileged)
 }
 
-// mountNamespace: paths of definitions are looked up in the writer's.
+// mountNamespace checks the mount namespace, in which the kernel looks up the paths of this process's definitions.
 func (h *host) mountNamespace() Finding {
 	own, first := h.namespace(procfs.Self, "mnt"), h.namespace(1, "mnt")
 	switch {
@@ -256,7 +256,7 @@ func (h *host) mountNamespace() Finding {
 	return OK.of("that of process 1")
 }
 
-// memory compares the ring buffers of a session with what there is.
+// memory compares the size of a session's ring buffers with the available memory.
 func (h *host) memory(bufferKB int) Finding {
 	available, cpus, ok := h.AvailableMemory()
 	if !ok {
@@ -273,7 +273,7 @@ func (h *host) memory(bufferKB int) Finding {
 	return OK.of(text)
 }
 
-// threads compares how many there are with how many there can be: runs start some, as programs do.
+// threads compares the number of threads with the limit, because runs and programs start more.
 func (h *host) threads() Finding {
 	pidMax, err1 := strconv.Atoi(h.Read("/proc/sys/kernel/pid_max"))
 	most, err2 := strconv.Atoi(h.Read("/proc/sys/kernel/threads-max"))
@@ -293,7 +293,7 @@ func (h *host) threads() Finding {
 	return OK.of(text)
 }
 
-// features are what this kernel's tracefs can do, one finding each.
+// features adds a finding for each feature of this kernel's tracefs.
 func (h *host) features(f *tracefs.FS, add func(check string, found Finding)) {
 	if _, err := os.ReadFile(file(f, "README")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		add("features", Unknown.of("not to be seen without permission"))
@@ -305,7 +305,7 @@ func (h *host) features(f *tracefs.FS, add func(check string, found Finding)) {
 		has    bool
 		good   string
 		less   string
-		serves State // what it is not to have it
+		serves State // the state without it
 	}{
 		{"instances", has(f, "instances"), "each run has its own", "since Linux 3.10: runs can't be kept apart", Missing},
 		{"recording", have.Instances, "uprobes are recorded in instances", "since Linux 3.14: runs take the top level, and --force to say so", Warning},
@@ -334,7 +334,7 @@ func (h *host) features(f *tracefs.FS, add func(check string, found Finding)) {
 	}
 }
 
-// clock is the one that sessions use.
+// clock checks the clock of sessions.
 func (h *host) clock(f *tracefs.FS) Finding {
 	offered, err := os.ReadFile(file(f, "trace_clock"))
 	if err != nil {
@@ -353,14 +353,14 @@ func (h *host) clock(f *tracefs.FS) Finding {
 	return Warning.of(text)
 }
 
-// State is how a [Finding] bears on probing.
+// State is the effect of a [Finding] on probing.
 type State string
 
 // States, from the best to the worst.
 const (
 	// OK: as it should be.
 	OK State = "ok"
-	// Unknown: it could not be found out.
+	// Unknown: it could not be checked.
 	Unknown State = "unknown"
 	// Warning: probing works, but with less, or not in every way.
 	Warning State = "warning"
@@ -373,19 +373,19 @@ type Finding struct {
 	Check string // what was looked at, in one or two words that do not change
 	State State
 	Text  string // what was found, in a line
-	Fix   string // a command to type that mends it, "" where there is none
+	Fix   string // a command that fixes it, or ""
 }
 
-// of is a finding, whose check [Diagnose] names.
+// of returns a finding; [Diagnose] sets its Check.
 func (s State) of(text string) Finding { return Finding{State: s, Text: text} }
 
-// fixedBy is a finding that a command mends.
+// fixedBy adds the command that fixes a finding.
 func (f Finding) fixedBy(command string) Finding {
 	f.Fix = command
 	return f
 }
 
-// FirstMissing is the first finding that keeps probes from working.
+// FirstMissing returns the first finding that keeps probes from working.
 func FirstMissing(findings []Finding) (f Finding, ok bool) {
 	for _, f := range findings {
 		if f.State == Missing {

@@ -17,7 +17,7 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// host is what [Diagnose] looks at: this machine, or in tests a directory with files of another.
+// host is the machine that [Diagnose] examines: this one, or in tests a directory with files of another.
 type host struct {
 	machine.Machine
 	find func() (*tracefs.FS, error)
@@ -53,7 +53,7 @@ func (h *host) exists(path string) bool {
 
 func (h *host) mounts() []procfs.Mount { return procfs.ParseMounts(h.Read("/proc/self/mountinfo")) }
 
-// config is the kernel's .config, and where it was found; ok is false if the kernel keeps no copy.
+// config returns the kernel's .config, and its path; ok is false without a copy.
 func (h *host) config() (text, from string, ok bool) {
 	for _, path := range []string{"/proc/config.gz", "/boot/config-" + h.Release, "/lib/modules/" + h.Release + "/config"} {
 		b, err := os.ReadFile(h.Root + path)
@@ -70,24 +70,24 @@ func (h *host) config() (text, from string, ok bool) {
 	return "", "", false
 }
 
-// configured tells whether an option is built in.
+// configured reports whether an option is built in.
 func configured(config, option string) bool {
 	return strings.Contains("\n"+config, "\n"+option+"=y\n")
 }
 
-// file is the path of a file of tracefs.
+// file returns the path of a file of tracefs.
 func file(f *tracefs.FS, elem ...string) string {
 	return filepath.Join(append([]string{f.Dir()}, elem...)...)
 }
 
-// has tells whether a tracefs has a file, as far as can be seen.
+// has reports whether a tracefs has a file. It says yes to a file that may not be seen.
 func has(f *tracefs.FS, elem ...string) bool {
 	_, err := os.Stat(file(f, elem...))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// usable tells why definitions can't be written and instances not be made, nil if they
-// can. Nothing is written: opening with O_TRUNC is what would do harm.
+// usable returns why definitions can't be written or instances can't be made, nil if both are
+// possible. It writes nothing: only opening with O_TRUNC would do harm.
 func (h *host) usable(f *tracefs.FS) error {
 	if err := h.open(file(f, "uprobe_events"), os.O_WRONLY|os.O_APPEND); err != nil {
 		return err

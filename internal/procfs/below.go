@@ -12,9 +12,9 @@ import (
 // maxLinks is how many symbolic links one path may lead over, as for the kernel (MAXSYMLINKS).
 const maxLinks = 40
 
-// OpenBelow opens the file at a path as a process finds it whose root is a folder: symbolic links and ".."
-// do not lead out of that. resolved is where the file is, without links. The walk is made by hand,
-// since Linux before 5.6 has no openat2: each name is opened in a folder that is open.
+// OpenBelow opens the file that a path refers to for a process whose root is the folder root: symbolic links and ".."
+// do not lead out of it. resolved is the path of the file without links. It opens each name in the folder that it has
+// opened before, because Linux before 5.6 has no openat2.
 func OpenBelow(root, path string) (file *os.File, resolved string, err error) {
 	defer func() {
 		if err != nil {
@@ -26,7 +26,7 @@ func OpenBelow(root, path string) (file *os.File, resolved string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	at, names := []int{top}, []string(nil) // what is open from the root on, and how that is called
+	at, names := []int{top}, []string(nil) // the open folders from the root on, and their names
 	up := func() {
 		unix.Close(at[len(at)-1])
 		at, names = at[:len(at)-1], names[:len(names)-1]
@@ -71,7 +71,7 @@ func OpenBelow(root, path string) (file *os.File, resolved string, err error) {
 		}
 		left = append(strings.Split(text, "/"), left...)
 	}
-	// Only what is known to be a file is opened for reading: to open a pipe or a device has effects.
+	// Only a regular file is opened for reading, because opening a pipe or a device has effects.
 	var stat unix.Stat_t
 	found := at[len(at)-1]
 	if err := unix.Fstat(found, &stat); err != nil {
@@ -87,7 +87,7 @@ func OpenBelow(root, path string) (file *os.File, resolved string, err error) {
 	return os.NewFile(uintptr(fd), resolved), resolved, nil
 }
 
-// linkText is what a symbolic link says that is open itself.
+// linkText reads a symbolic link that is open itself.
 func linkText(fd int) (text string, isLink bool, err error) {
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil || stat.Mode&unix.S_IFMT != unix.S_IFLNK {
@@ -98,5 +98,5 @@ func linkText(fd int) (text string, isLink bool, err error) {
 	return string(buf[:max(n, 0)]), true, err
 }
 
-// Root is the root of a process: a path below it is one that the process sees. [OpenBelow] stays there.
+// Root returns the root folder of a process. [OpenBelow] opens paths there as the process sees them.
 func Root(pid int) string { return folder(Executing(pid)) + "/root" }

@@ -11,14 +11,14 @@ import (
 // Cgroup is a control group. Each process is in one of each hierarchy: of version 1 there are several, of
 // version 2 one, and machines may have both.
 type Cgroup struct {
-	// Controllers are those of a hierarchy of version 1, "" for that of version 2.
+	// Controllers are the controllers of a hierarchy of version 1, "" for version 2.
 	Controllers string
-	// Path is from the root of this process's cgroup namespace on, which others may be outside of: "/../x".
+	// Path begins at the root of this process's cgroup namespace. Other groups may be outside of it: "/../x".
 	Path string
 }
 
-// Cgroups are the control groups that a process is in. A thread that ends is in the root of each hierarchy of version 1
-// (proc_cgroup_show in kernel/cgroup/cgroup.c, Linux 6.12), and the process with it, see [Ending], unless another one can be asked.
+// Cgroups returns the control groups of a process. A thread that ends is in the root of each hierarchy of version 1
+// (proc_cgroup_show in kernel/cgroup/cgroup.c, Linux 6.12), and so is its process, see [Ending], unless another thread can be read.
 func Cgroups(pid int) ([]Cgroup, error) {
 	text, err := os.ReadFile(folder(Executing(pid)) + "/cgroup")
 	return parseCgroups(string(text)), err
@@ -36,14 +36,14 @@ func parseCgroups(text string) (all []Cgroup) {
 	return all
 }
 
-// cgroupWanted is a group with all below it.
+// cgroupWanted is a group with all groups below it.
 type cgroupWanted struct {
-	at   *Mount // of the hierarchy; nil is any
+	at   *Mount // the mount of the hierarchy; nil stands for any
 	path string
 }
 
-// cgroupNamed is the group that a path means: a folder where a hierarchy is mounted, or else a path as
-// /proc/PID/cgroup has it.
+// cgroupNamed returns the group of a path: a folder where a hierarchy is mounted, or else a path as in
+// /proc/PID/cgroup.
 func cgroupNamed(name string, mounts []Mount) cgroupWanted {
 	wanted := cgroupWanted{path: "/" + strings.Trim(name, "/")} // not cleaned: "/../x" is outside of this namespace
 	name = path.Clean(name)
@@ -51,15 +51,15 @@ func cgroupNamed(name string, mounts []Mount) cgroupWanted {
 		below, ok := strings.CutPrefix(name, m.Point)
 		inside := ok && (below == "" || below[0] == '/')
 		if inside && strings.HasPrefix(m.Kind, "cgroup") && (wanted.at == nil || len(m.Point) > len(wanted.at.Point)) {
-			// What is mounted may be outside of this namespace, like /../..: path.Join would take that away.
+			// The mounted group may be outside of this namespace, like /../..: path.Join would remove that.
 			wanted = cgroupWanted{&mounts[i], cmp.Or(strings.TrimSuffix(m.Root, "/")+below, "/")}
 		}
 	}
 	return wanted
 }
 
-// holds tells whether a group is the wanted one, or below it. The options of a hierarchy's mount name its
-// controllers, among others.
+// holds reports whether a group is the wanted one, or below it. The options of a hierarchy's mount contain the names of its
+// controllers.
 func (w cgroupWanted) holds(c Cgroup) bool {
 	in := w.at == nil
 	if !in && w.at.Kind == "cgroup2" {
@@ -74,7 +74,7 @@ func (w cgroupWanted) holds(c Cgroup) bool {
 	return in && (w.path == "/" || c.Path == w.path || strings.HasPrefix(c.Path, w.path+"/"))
 }
 
-// outside is how far a path leads out of this namespace, and whether it does nothing else.
+// outside returns how many levels a path leads out of this namespace, and whether it ends there.
 func outside(path string) (up int, alone bool) {
 	for strings.HasPrefix(path+"/", "/../") {
 		up, path = up+1, path[len("/.."):]
@@ -82,18 +82,18 @@ func outside(path string) (up int, alone bool) {
 	return up, strings.Trim(path, "/") == ""
 }
 
-// CgroupNamed returns what tells whether a process is in a control group or below it. name is its path, see
+// CgroupNamed returns a func that reports whether a process is in a control group or below it. name is its path, see
 // cgroupNamed.
 func CgroupNamed(name string) (has func(pid int) bool, err error) {
 	text, err := os.ReadFile(folder(Self) + "/mountinfo")
 	wanted := cgroupNamed(name, ParseMounts(string(text)))
 	return func(pid int) bool {
-		groups, _ := Cgroups(pid) // none of a process that has just ended
+		groups, _ := Cgroups(pid) // empty for a process that has just ended
 		return slices.ContainsFunc(groups, wanted.holds)
 	}, err
 }
 
-// InCgroup are the processes, this one aside, that are in a control group or below it.
+// InCgroup returns the processes, except this one, in a control group or below it.
 func InCgroup(name string) (pids []int, err error) {
 	has, err := CgroupNamed(name)
 	if err != nil {
@@ -105,13 +105,13 @@ func InCgroup(name string) (pids []int, err error) {
 
 // Mount is a line of /proc/PID/mountinfo (proc_pid_mountinfo(5)).
 type Mount struct {
-	// Root is what of the file system is mounted at Point; Kind is that of the file system.
+	// Root is the folder of the file system that is mounted at Point; Kind is the file system's.
 	Root, Point, Kind string
 	// Options are the mount's own and then its file system's.
 	Options []string
 }
 
-// unescape undoes what the kernel does to paths of mounts (show_mountinfo in fs/proc_namespace.c).
+// unescape decodes the kernel's escapes in paths of mounts (show_mountinfo in fs/proc_namespace.c).
 var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)
 
 // ParseMounts reads lines "ID PARENT DEVICE ROOT POINT OPTIONS [TAG...] - KIND SOURCE OPTIONS".

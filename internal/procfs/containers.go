@@ -13,14 +13,14 @@ import (
 	"syscall"
 )
 
-// Container is one that has processes.
+// Container is a running container.
 type Container struct {
-	// ID is that of the runtime, or the name, where the runtime goes by that.
+	// ID is the runtime's id, or the name, if the runtime uses names instead.
 	ID   string
 	PIDs []int
 }
 
-// Containers are those that have processes, by their ids.
+// Containers returns the containers that have processes, sorted by id.
 func Containers() (all []Container, err error) {
 	pids, err := All()
 	found := make(map[string][]int)
@@ -37,23 +37,23 @@ func Containers() (all []Container, err error) {
 	return all, err
 }
 
-// ContainersOf are the ids of the containers that a process is in.
+// ContainersOf returns the ids of the containers of a process.
 func ContainersOf(pid int) (ids []string) {
-	groups, _ := Cgroups(pid) // none of a process that has just ended
+	groups, _ := Cgroups(pid) // empty for a process that has just ended
 	return idsOf(groups)
 }
 
 var (
-	// hashed is a folder of a container that runtimes name by 64 digits: "ID" of Docker and Kubernetes,
+	// hashed matches the folder of a container that runtimes name by 64 digits: "ID" of Docker and Kubernetes,
 	// "docker-ID.scope", "cri-containerd-ID.scope", "crio-ID", "libpod-ID.scope", and
 	// "kubepods-podUID.slice:cri-containerd:ID".
 	hashed = regexp.MustCompile(`^(?:.*[-:])?([0-9a-f]{64})(?:\.scope)?$`)
-	// named is one that a runtime names by the container's name: LXC and systemd-nspawn.
+	// named matches a folder that has the container's name: LXC and systemd-nspawn.
 	named = regexp.MustCompile(`^(?:lxc\.payload\.(.+)|machine-(.+)\.scope)$`)
 )
 
-// idsOf are the ids of the containers that control groups are of, which may be in one another. A monitor
-// that a runtime has beside a container is none of its processes.
+// idsOf returns the ids of the containers of control groups, which may be nested. A runtime's monitor
+// of a container does not belong to the container.
 func idsOf(groups []Cgroup) (ids []string) {
 	for _, g := range groups {
 		parent := ""
@@ -75,8 +75,8 @@ func idsOf(groups []Cgroup) (ids []string) {
 	return ids
 }
 
-// Names are the names of containers, each with the ids that it is of, as runtimes keep them on disk below a
-// root. What is not as expected there is as if it was not there.
+// Names returns the names of containers with their ids, from the files that runtimes have below a
+// root. It ignores files that it does not understand.
 func Names(root string) map[string][]string {
 	names := make(map[string][]string)
 	add := func(name, id string) {
@@ -91,7 +91,7 @@ func Names(root string) map[string][]string {
 			add(config.Name, config.ID)
 		}
 	}
-	// Podman: one list, root's, and one of each user.
+	// Podman: a list of root, and one of each user.
 	lists := append(glob(root, "var/lib/containers/storage/*-containers/containers.json"),
 		glob(root, "home/*/.local/share/containers/storage/*-containers/containers.json")...)
 	for _, file := range lists {
@@ -107,8 +107,8 @@ func Names(root string) map[string][]string {
 			}
 		}
 	}
-	// Kubernetes, with any runtime: POD_NAMESPACE_CONTAINER-ID.log, which is known by its pod, by
-	// POD/CONTAINER and by NAMESPACE/POD.
+	// Kubernetes, with any runtime: POD_NAMESPACE_CONTAINER-ID.log. The container's names are POD,
+	// POD/CONTAINER and NAMESPACE/POD.
 	for _, link := range glob(root, "var/log/containers/*.log") {
 		text := strings.TrimSuffix(path.Base(link), ".log")
 		at := strings.LastIndexByte(text, '-')
@@ -127,11 +127,11 @@ func glob(root, pattern string) []string {
 	return found
 }
 
-// maxFile bounds what is read of a file: users write theirs.
+// maxFile is the largest file that is read: users can write to some.
 const maxFile = 16 << 20
 
-// read reads a file, unless it is a link: a user's may lead to what root's reading of takes from others, or never ends,
-// like trace_pipe.
+// read reads a file, unless it is a link: a user's link may lead to a file like trace_pipe, which takes data from other
+// readers and never ends.
 func read(file string, to any) bool {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -146,9 +146,9 @@ func read(file string, to any) bool {
 	return err == nil && json.Unmarshal(text, to) == nil
 }
 
-// Find are the ids of the running containers that a word means: the beginning of an id, or a name below one of the
-// roots. Names are looked at first, and an id in full before its beginnings. A name is no beginning: another container
-// may have an id like it while that one does not run.
+// Find returns the ids of the running containers that a word selects: a name below one of the roots, or an id, or
+// the beginning of an id, in this order. A name never counts as the beginning of an id: another container
+// may have such an id while the named one does not run.
 func Find(word string, running []Container, roots ...string) (ids []string) {
 	for _, root := range roots {
 		ids = append(ids, Names(root)[word]...)

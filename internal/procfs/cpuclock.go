@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPUClock tells the CPU time of processes, to the nanosecond but for what those that run now have used since
+// CPUClock measures the CPU time of processes, in nanoseconds, without what running processes have used since
 // the last tick of the kernel.
 type CPUClock struct {
 	of   *Runners
@@ -21,8 +21,8 @@ func NewCPUClock(of *Runners) *CPUClock {
 	return c
 }
 
-// Used is the CPU time that the processes have used since the clock began. What one uses before it is found, or after it
-// was asked last and has ended, is missing.
+// Used returns the CPU time that the processes have used since the clock began. It misses the time that a process uses before
+// it is found, and between the last call of Used and its end.
 func (c *CPUClock) Used() time.Duration {
 	now := make(map[int]time.Duration)
 	for _, pid := range c.of.recent() {
@@ -37,8 +37,8 @@ func (c *CPUClock) Used() time.Duration {
 	return c.used
 }
 
-// cpuTime is the CPU time of a process. Its clock's number is made as clock_getcpuclockid(3) does, by MAKE_PROCESS_CPUCLOCK and
-// CPUCLOCK_SCHED of include/linux/posix-timers_types.h (Linux 6.12). Those of another pid namespace have none.
+// cpuTime returns the CPU time of a process. The number of its clock is computed as by clock_getcpuclockid(3), from MAKE_PROCESS_CPUCLOCK
+// and CPUCLOCK_SCHED of include/linux/posix-timers_types.h (Linux 6.12). Processes of another pid namespace have no such clock.
 func cpuTime(pid int) (time.Duration, bool) {
 	const sched = 2
 	var ts unix.Timespec

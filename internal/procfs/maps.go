@@ -12,26 +12,26 @@ import (
 // Mapping is a range of a process's addresses, which may show a file.
 type Mapping struct {
 	Start, End uint64
-	// Offset is what Start shows of the file; Inode is the file's number, 0 for none.
+	// Offset is the offset in the file that Start shows; Inode is the file's number, 0 without a file.
 	Offset, Inode uint64
 	// Device is MAJOR:MINOR, in hexadecimal.
 	Device string
-	// Path is as the process sees it, but for newlines, which are "\012" in it unless it is of [MappedFiles]; where the
+	// Path is the path as the process sees it. A newline in it is "\012", except in [MappedFiles]. If the
 	// file was deleted, " (deleted)" follows.
 	Path string
 }
 
-// Link is the name of the link to what is mapped, in the folder that /proc has of the process (fs/proc/base.c, proc_map_files_readdir).
+// Link returns the link to the mapped file in the process's folder in /proc (fs/proc/base.c, proc_map_files_readdir).
 func (m Mapping) Link() string { return fmt.Sprintf("map_files/%x-%x", m.Start, m.End) }
 
-// Mappings are the executable mappings of a process.
+// Mappings returns the executable mappings of a process.
 func Mappings(pid int) ([]Mapping, error) { return readMappings(pid, "x") }
 
-// readMappings reads the mappings that have a permission: "r" or "x". A first thread that has ended
-// has none, while other threads of its process still live.
+// readMappings returns the mappings with a permission: "r" or "x". If the first thread has ended
+// while others live, it reads those of another thread.
 func readMappings(pid int, permission string) ([]Mapping, error) {
 	b, err := os.ReadFile(folder(pid) + "/maps")
-	if len(b) == 0 { // which Linux 6.16 makes an error
+	if len(b) == 0 { // an error since Linux 6.16
 		if tid := Executing(pid); tid != pid {
 			b, err = os.ReadFile(folder(tid) + "/maps")
 		}
@@ -42,8 +42,8 @@ func readMappings(pid int, permission string) ([]Mapping, error) {
 	return parseMappings(string(b), permission)
 }
 
-// MappedFiles are the files that a process executes, by the folder that /proc has of it: one
-// for each mapping.
+// MappedFiles returns the mappings of files that a process executes, from the process's folder
+// in /proc.
 func MappedFiles(folder string) ([]Mapping, error) {
 	b, err := os.ReadFile(filepath.Join(folder, "maps"))
 	if err != nil {
@@ -52,7 +52,7 @@ func MappedFiles(folder string) ([]Mapping, error) {
 	all, err := parseMappings(string(b), "x")
 	all = slices.DeleteFunc(all, func(m Mapping) bool { return m.Path == "" })
 	for i := range all {
-		if path, err := os.Readlink(filepath.Join(folder, all[i].Link())); err == nil { // which has newlines as they are
+		if path, err := os.Readlink(filepath.Join(folder, all[i].Link())); err == nil { // the link does not escape newlines
 			all[i].Path = path
 		}
 	}
@@ -96,24 +96,24 @@ type Memory struct {
 	read func(pid int, permission string) ([]Mapping, error)
 }
 
-// NewMemory remembers nothing yet.
+// NewMemory returns a Memory that remembers nothing.
 func NewMemory() *Memory { return &Memory{of: make(map[int][]Mapping), read: readMappings} }
 
-// maxRemembered is how many processes are remembered.
+// maxRemembered is the largest number of processes that are remembered.
 const maxRemembered = 1024
 
-// Readable tells whether a process has n bytes of readable memory at an address, which
-// sets zeros that are there apart from those that the kernel puts in place of what it
-// can't read. It remembers the mappings of each process, and reads them anew where they
-// do not have the address: still is asked then whether they are of the process that is meant,
-// and not of another program that it executes now. Of a process that has ended, or gives up
-// its memory to end, or is another, known is true only for what was last seen of it.
+// Readable reports whether a process has n bytes of readable memory at an address. The kernel
+// returns zeros for memory that it can't read, and this distinguishes them from real zeros.
+// It remembers the mappings of each process, and reads them again if they
+// do not contain the address. Then still must report whether they belong to the expected program,
+// and not to another one that the process executes now. For a process that has ended, is
+// ending, or runs another program, known is true only for remembered mappings.
 func (m *Memory) Readable(pid int, addr uint64, n int, still func() bool) (readable, known bool) {
 	if holds(m.of[pid], addr, n) {
 		return true, true
 	}
 	mapped, err := m.read(pid, "r")
-	if err != nil || len(mapped) == 0 || !still() { // ending processes have none
+	if err != nil || len(mapped) == 0 || !still() { // an ending process has no mappings
 		return false, false
 	}
 	if len(m.of) >= maxRemembered {
@@ -123,11 +123,10 @@ func (m *Memory) Readable(pid int, addr uint64, n int, still func() bool) (reada
 	return holds(mapped, addr, n), true
 }
 
-// Forget drops what is remembered of a process that has ended: another may get its number.
+// Forget drops the mappings of a process that has ended, because another may get its number.
 func (m *Memory) Forget(pid int) { delete(m.of, pid) }
 
-// holds tells whether the range lies in mappings, which may be several that follow each
-// other.
+// holds reports whether the range lies in one mapping, or in several adjacent ones.
 func holds(maps []Mapping, addr uint64, n int) bool {
 	end := addr + uint64(n)
 	if n <= 0 || end < addr {
@@ -145,6 +144,6 @@ func holds(maps []Mapping, addr uint64, n int) bool {
 	return false
 }
 
-// OpenMemory opens the memory of a process, to be read by its addresses. It stays that of the
+// OpenMemory opens the memory of a process, to be read at its addresses. The file stays that of the
 // program that the process executes now.
 func OpenMemory(pid int) (*os.File, error) { return os.Open(folder(pid) + "/mem") }

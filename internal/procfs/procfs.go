@@ -1,6 +1,6 @@
-// Package procfs reads what /proc tells of processes: their states, threads, memory, files
-// and namespaces, what the kernel has put into one that is probed, and which container each is in: no daemon is
-// asked, as ids are in the paths of control groups, and names in files that runtimes keep. No other package reads /proc.
+// Package procfs reads the state of processes from /proc: threads, memory, files
+// and namespaces, the kernel's breakpoints in a probed process, and its containers. It asks no daemon for containers:
+// ids are in the paths of control groups, and names in files of the runtimes. No other package reads /proc.
 package procfs
 
 import (
@@ -16,11 +16,11 @@ import (
 	"syscall"
 )
 
-// Self stands for this process, which has no number where /proc is that of another pid
-// namespace. It is not 0, which is a process that is not known: /proc has nothing of that.
+// Self stands for this process, which has no number in /proc if that belongs to another pid
+// namespace. It differs from 0, an unknown process, which /proc does not have.
 const Self = -1
 
-// folder is what /proc has of a process.
+// folder returns the folder of a process in /proc.
 func folder(pid int) string {
 	if pid == Self {
 		return "/proc/self"
@@ -28,14 +28,14 @@ func folder(pid int) string {
 	return "/proc/" + strconv.Itoa(pid)
 }
 
-// All are the numbers of all processes.
+// All returns the numbers of all processes.
 func All() (pids []int, err error) { return numbers("/proc") }
 
-// Threads are the numbers of a process's threads.
+// Threads returns the numbers of a process's threads.
 func Threads(pid int) (tids []int, err error) { return numbers(folder(pid) + "/task") }
 
-// numbers are the names in a folder that are numbers. Those that were read before an error
-// are returned with it.
+// numbers returns the names in a folder that are numbers. With an error, it returns those that it read
+// before.
 func numbers(dir string) (found []int, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, entry := range entries {
@@ -46,33 +46,33 @@ func numbers(dir string) (found []int, err error) {
 	return found, err
 }
 
-// Name is the name of a process, as ps -o comm shows it.
+// Name returns the name of a process, as ps -o comm shows it.
 func Name(pid int) (string, error) {
 	name, err := os.ReadFile(folder(pid) + "/comm")
 	return strings.TrimSuffix(string(name), "\n"), err
 }
 
-// Own is the path of what a process calls /proc/self/NAME.
+// Own returns the path of a process's /proc/self/NAME.
 func Own(pid int, name string) string { return folder(pid) + "/" + name }
 
-// Exe is where the file of a process is.
+// Exe returns the link to the file that a process executes.
 func Exe(pid int) string { return folder(Executing(pid)) + "/exe" }
 
-// Programs are the processes that run a file, as one look at all of them has found them.
+// Programs are the processes that run a file, as found at one moment.
 type Programs []Program
 
 // Program is a process, and the file that it runs.
 type Program struct {
 	PID  int
 	Path string // of the file
-	link string // leads to it
+	link string // a path that leads to the file
 	file os.FileInfo
 }
 
-// Look looks at each process there is, just once. A thread of the kernel runs no file, and somebody else's is shown
-// to root alone.
+// Look returns all processes with a file, reading each once. Threads of the kernel run no file, and only root sees the files
+// of other users' processes.
 func Look() (all Programs) {
-	pids, _ := All() // what was read will do
+	pids, _ := All() // an incomplete list will do
 	for _, pid := range pids {
 		tid, path := executing(pid)
 		link := folder(tid) + "/exe"
@@ -85,7 +85,7 @@ func Look() (all Programs) {
 	return all
 }
 
-// Running are the processes that run the file at a path.
+// Running returns the processes that run the file at a path.
 func (all Programs) Running(path string) (running []int) {
 	file, err := os.Stat(path)
 	if err != nil {
@@ -99,10 +99,10 @@ func (all Programs) Running(path string) (running []int) {
 	return running
 }
 
-// Running are the processes that run the file at a path now.
+// Running returns the processes that run the file at a path now.
 func Running(path string) []int { return Look().Running(path) }
 
-// Replaced are the processes that run a file which had this absolute path, and has it no more.
+// Replaced returns the processes that run a file which had this absolute path before it was removed or replaced.
 func Replaced(path string) (running []int) {
 	for _, p := range Look() {
 		if former, deleted := CutDeleted(p.Path); deleted && former == path {
@@ -112,14 +112,14 @@ func Replaced(path string) (running []int) {
 	return running
 }
 
-// CutDeleted is the path that a file had, and whether it was removed or replaced (d_path in
+// CutDeleted returns the former path of a file, and whether it was removed or replaced (d_path in
 // fs/d_path.c, Linux 6.12).
 func CutDeleted(path string) (former string, deleted bool) {
 	return strings.CutSuffix(path, " (deleted)")
 }
 
-// Named are the processes among some, this one aside, whose file has a name, or, if there are none, whose own
-// name that is: a shell that runs a script of the name is not what was meant.
+// Named returns the processes among some, except this one, whose file has a name. If none has, it returns processes that have
+// the name themselves: they come last because a shell that runs a script gets the script's name.
 func (all Programs) Named(name string, among func(pid int) bool) (found []int) {
 	var others []int
 	for _, p := range all {
@@ -140,21 +140,21 @@ func (all Programs) Named(name string, among func(pid int) bool) (found []int) {
 	})
 }
 
-// Executing is a thread of a process that has its memory and its file: the first, which the
-// process is named by, but for where that has ended before others. /proc/TID is like /proc/PID,
-// though not listed (proc(5)).
+// Executing returns a thread of a process that has its memory and its file: the first one, whose number is the
+// process's, or, if that has ended, another one. /proc/TID is like /proc/PID,
+// but not listed (proc(5)).
 func Executing(pid int) (tid int) {
 	tid, _ = executing(pid)
 	return tid
 }
 
-// executing is Executing with the path of the file, "" where there is none, or none to be seen.
+// executing is Executing with the path of the file, "" if it has no file or may not be read.
 func executing(pid int) (tid int, path string) {
 	path, err := os.Readlink(folder(pid) + "/exe")
 	if !errors.Is(err, fs.ErrNotExist) || alone(pid) {
 		return pid, path
 	}
-	tids, _ := Threads(pid) // what was read will do
+	tids, _ := Threads(pid) // an incomplete list will do
 	for _, tid := range tids {
 		if path, err := os.Readlink(folder(tid) + "/exe"); err == nil {
 			return tid, path
@@ -163,14 +163,14 @@ func executing(pid int) (tid int, path string) {
 	return pid, ""
 }
 
-// alone tells whether a process has no other thread than the first, as those of the kernel: its folder of
-// threads has a link for each, and two (proc_task_getattr in fs/proc/base.c, Linux 6.12).
+// alone reports whether a process has only one thread, as threads of the kernel do: its folder of
+// threads has a link for each, and two more (proc_task_getattr in fs/proc/base.c, Linux 6.12).
 func alone(pid int) bool {
 	var stat syscall.Stat_t
 	return syscall.Stat(folder(pid)+"/task", &stat) == nil && stat.Nlink <= 3
 }
 
-// Executes tells whether a process runs the file at a path, or has it mapped as a library.
+// Executes reports whether a process runs the file at a path, or has it mapped as a library.
 func Executes(pid int, path string) bool {
 	if SameFile(path, Exe(pid)) {
 		return true
@@ -180,17 +180,17 @@ func Executes(pid int, path string) bool {
 		return false
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
-	mapped, _ := Mappings(pid) // none of a process that has just ended
+	mapped, _ := Mappings(pid) // empty for a process that has just ended
 	return ok && slices.ContainsFunc(mapped, func(m Mapping) bool { return m.Inode == stat.Ino })
 }
 
-// OpenFiles visits the files that processes have open, by the paths that they have now. Other
-// users' are shown to root alone.
+// OpenFiles visits the open files of processes, by their present paths. Only root sees
+// other users' files.
 func OpenFiles(visit func(pid int, path string)) {
-	pids, _ := All() // what was read will do
+	pids, _ := All() // an incomplete list will do
 	for _, pid := range pids {
 		dir := folder(pid) + "/fd/"
-		fds, _ := numbers(dir) // none of a process that has just ended
+		fds, _ := numbers(dir) // empty for a process that has just ended
 		for _, fd := range fds {
 			if path, err := os.Readlink(dir + strconv.Itoa(fd)); err == nil {
 				visit(pid, path)
@@ -203,8 +203,8 @@ func OpenFiles(visit func(pid int, path string)) {
 // PROC_PID_INIT_INO).
 const InitialPIDs = 0xeffffffc
 
-// Namespace is the inode of one of a process's namespaces, "pid" or "mnt", 0 if it can't be
-// told: that of a zombie can't, and old kernels have fewer kinds.
+// Namespace returns the inode of one of a process's namespaces, "pid" or "mnt", 0 if it is not
+// known: as for a zombie, or for a kind that an old kernel lacks.
 func Namespace(pid int, kind string) (inode uint64) {
 	link, _ := os.Readlink(folder(pid) + "/ns/" + kind)
 	return parseNamespace(link, kind)
@@ -218,8 +218,8 @@ func parseNamespace(link, kind string) (inode uint64) {
 	return inode
 }
 
-// OwnPIDs is the inode of the pid namespace of this process: 0 for the initial one, and where
-// it can't be told. It is found out once.
+// OwnPIDs returns the inode of the pid namespace of this process: 0 for the initial one, and if
+// it is not known. It reads it once.
 var OwnPIDs = sync.OnceValue(func() uint64 {
 	if own := Namespace(Self, "pid"); own != InitialPIDs {
 		return own
@@ -227,6 +227,6 @@ var OwnPIDs = sync.OnceValue(func() uint64 {
 	return 0
 })
 
-// ForeignNumbers tells that what /proc shows here are other processes than those of the numbers
-// that the kernel traces processes by: those of the first pid namespace, not a container's.
+// ForeignNumbers reports whether the process numbers in /proc here differ from those by
+// which the kernel traces processes: the kernel uses the first pid namespace, not a container's.
 func ForeignNumbers() bool { return OwnPIDs() != 0 }

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// SameFile tells whether two paths lead to what is one file to the kernel's probes. Mounts of overlayfs,
-// as containers have, show a file of a layer that they share as another one each.
+// SameFile reports whether two paths lead to one file for the kernel's probes. Each mount of overlayfs,
+// as containers have, shows a file of a shared layer as a different one.
 func SameFile(path, other string) bool {
 	a, err := os.Stat(path)
 	b, berr := os.Stat(other)
@@ -24,19 +24,19 @@ func sameFile(path, other string, a, b os.FileInfo) bool {
 	return os.SameFile(a, b) || alike && (InodeOf(path, a) == InodeOf(other, b) || samePage(path, other))
 }
 
-// Inode tells files apart as probes do.
+// Inode identifies a file as probes do.
 type Inode struct {
 	Device, Number uint64
-	// Changed is when the file itself was, if Device is that of all mounts of overlayfs.
+	// Changed is the time of the file's last change, if Device stands for all mounts of overlayfs.
 	Changed int64
 }
 
-// overlayfs is the Device of all files of its mounts, and what statfs(2) calls them (include/uapi/linux/magic.h).
+// overlayfs is the Device of all files in overlayfs, and its type in statfs(2) (include/uapi/linux/magic.h).
 const overlayfs = 0x794c7630
 
-// InodeOf is that of the file at a path, which stat has said that of. A file of a layer has the number and the times that it has there
-// (ovl_getattr in fs/overlayfs/inode.c), whichever mount shows it; one that a container has changed is a copy with another time. What is in
-// a folder differs from mount to mount. A file has another Inode once its mode or its names change, so [OpenInode] has to be asked again.
+// InodeOf returns the Inode of the file at a path, whose stat is info. A file of a layer has the layer's number and times
+// (ovl_getattr in fs/overlayfs/inode.c) in every mount. If a container changes it, it becomes a copy with another time. The contents of
+// a folder differ from mount to mount. The Inode changes when a file's mode or names change: then call [OpenInode] again.
 func InodeOf(path string, info os.FileInfo) (inode Inode) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -49,7 +49,7 @@ func InodeOf(path string, info os.FileInfo) (inode Inode) {
 	return Inode{Device: stat.Dev, Number: stat.Ino}
 }
 
-// OpenInode is that of an open file, as it is now.
+// OpenInode returns the present Inode of an open file.
 func OpenInode(file *os.File) (inode Inode, err error) {
 	info, err := file.Stat()
 	if err == nil {
@@ -58,14 +58,14 @@ func OpenInode(file *os.File) (inode Inode, err error) {
 	return inode, err
 }
 
-// samePage tells whether the same page of memory holds the beginning of two files: overlayfs maps the
-// file below (ovl_mmap in fs/overlayfs/file.c, since Linux 4.19), which uprobes go by, too. Who may not
-// ask for pages' numbers (CAP_SYS_ADMIN) learns nothing.
+// samePage reports whether the same page of memory holds the beginning of two files: overlayfs maps the
+// file of the layer (ovl_mmap in fs/overlayfs/file.c, since Linux 4.19), and uprobes use that file, too. It returns false
+// without CAP_SYS_ADMIN, which shows the numbers of pages.
 func samePage(path, other string) bool {
 	a, b := mapPage(path), mapPage(other)
 	defer syscall.Munmap(a)
 	defer syscall.Munmap(b)
-	for range 3 { // the kernel may move a page meanwhile
+	for range 3 { // the kernel may move a page between two reads
 		before := frame(a)
 		if same := frame(b); before != 0 && same == before && frame(a) == before {
 			return true
@@ -74,7 +74,7 @@ func samePage(path, other string) bool {
 	return false
 }
 
-// mapPage maps the first page of a file, or nothing.
+// mapPage maps the first page of a file. It returns nil on an error.
 func mapPage(path string) []byte {
 	file, err := os.Open(path)
 	if err != nil {
@@ -85,7 +85,7 @@ func mapPage(path string) []byte {
 	return page
 }
 
-// frame is the number of the page of memory that holds a page of this process, 0 if it is not known
+// frame returns the number of the page of memory that holds a page of this process, 0 if it is not known
 // (Documentation/admin-guide/mm/pagemap.rst).
 func frame(page []byte) uint64 {
 	pagemap, err := os.Open("/proc/self/pagemap")

@@ -12,16 +12,16 @@ import (
 // kernel's own clock.
 const Tick = 10 * time.Millisecond
 
-// Stat is what /proc/PID/stat tells.
+// Stat has fields of /proc/PID/stat.
 type Stat struct {
 	// State is a letter, "Z" for a zombie.
 	State           string
 	Parent, Threads int
-	// Ending is whether the first thread has begun to end, or has ended.
+	// Ending: the first thread has begun to end, or has ended.
 	Ending bool
-	// CPU is the time that all threads have used, in steps of a [Tick].
+	// CPU is the time that all threads have used, in multiples of a [Tick].
 	CPU time.Duration
-	// Started is when, in ticks after boot: it tells processes of one number apart.
+	// Started is the start time in ticks after boot. It distinguishes processes of one number.
 	Started uint64
 }
 
@@ -69,43 +69,43 @@ func parseStat(line string) (stat Stat, err error) {
 	return stat, err
 }
 
-// Alive tells whether the process lives. A zombie does not, unless it is but the first thread
-// that has ended, for good or because another is about to execute a program in its place.
+// Alive reports whether the process lives. A zombie does not, unless only its first thread
+// has ended, for good or because another thread is about to execute a program in its place.
 func (s Stat) Alive() bool {
 	ended := s.State == "Z" || s.State == "X"
 	return !ended || s.Threads > 1
 }
 
-// Living is the stat of a process that lives, see [Stat.Alive].
+// Living returns the stat of a process that lives, see [Stat.Alive].
 func Living(pid int) (stat Stat, ok bool) {
 	stat, err := ReadStat(pid)
 	return stat, err == nil && stat.Alive()
 }
 
-// Alive tells whether a process lives, see [Stat.Alive].
+// Alive reports whether a process lives, see [Stat.Alive].
 func Alive(pid int) bool {
 	_, alive := Living(pid)
 	return alive
 }
 
-// Ending tells whether a process has ended, or its first thread has begun to: what /proc/PID tells may no longer be the process's.
+// Ending reports whether a process has ended, or its first thread has begun to end: then /proc/PID may be wrong for the process.
 func Ending(pid int) bool {
 	stat, err := ReadStat(pid)
 	return err != nil || stat.Ending || !stat.Alive()
 }
 
-// ThreadGroup is the process of a thread: the number of its first thread. It is 0 if the thread
-// is gone, or can't be asked for.
+// ThreadGroup returns the process of a thread: the number of its first thread. It returns 0 if the thread
+// has ended, or may not be read.
 func ThreadGroup(tid int) int {
 	if ForeignNumbers() {
 		return 0
 	}
-	text, _ := status(tid, "Tgid") // without, there is no number
+	text, _ := status(tid, "Tgid") // "" after an error, which is 0
 	pid, _ := strconv.Atoi(text)
 	return pid
 }
 
-// Numbers are those that a process has from our pid namespace down to its own, none before
+// Numbers returns the numbers of a process from our pid namespace down to its own, nothing before
 // Linux 4.1 ("NSpid: 2345 17", proc_pid_status(5)).
 func Numbers(pid int) (numbers []int, err error) {
 	text, err := status(pid, "NSpid")
@@ -119,24 +119,24 @@ func Numbers(pid int) (numbers []int, err error) {
 	return numbers, err
 }
 
-// status is the value of a line of /proc/PID/status.
+// status returns the value of a line of /proc/PID/status.
 func status(pid int, key string) (string, error) {
 	b, err := os.ReadFile(folder(pid) + "/status")
 	return statusLine(string(b), key), err
 }
 
-// statusLine is the value of a line "KEY:	VALUE" of /proc/PID/status, "" if there is none.
+// statusLine returns the value of a line "KEY:	VALUE" of /proc/PID/status, "" without such a line.
 func statusLine(status, key string) string {
 	_, after, _ := strings.Cut("\n"+status, "\n"+key+":")
 	value, _, _ := strings.Cut(after, "\n")
 	return strings.TrimSpace(value)
 }
 
-// Runners are some processes, or those that execute a file, which come and go.
+// Runners are some processes, or all processes that execute a file, which may change.
 type Runners struct {
-	find  func() []int // nil of some processes
+	find  func() []int // nil for some processes
 	pids  []int
-	until time.Time // when they are to be found again
+	until time.Time // when find is called again
 }
 
 // NewRunners returns some processes, or all that execute a file.
@@ -148,19 +148,19 @@ func NewRunners(pids []int, binary string) *Runners {
 	return r
 }
 
-// now are the processes, found again.
+// now finds the processes again.
 func (r *Runners) now() []int {
 	r.until = time.Time{}
 	return r.recent()
 }
 
-// To find processes takes a hundredth of the time, unless it takes so long that who comes would not be known in time.
+// Finding processes takes a hundredth of the time, or more if new ones would be found too late.
 const (
 	findShare = 0.01
 	findAgain = 500 * time.Millisecond
 )
 
-// recent are the processes, found again if that is due.
+// recent returns the processes, and finds them again if that is due.
 func (r *Runners) recent() []int {
 	if before := time.Now(); r.find != nil && !before.Before(r.until) {
 		r.pids = r.find()
@@ -170,14 +170,14 @@ func (r *Runners) recent() []int {
 	return r.pids
 }
 
-// BusyTimes follow the CPU time of processes, and how long their threads wait for a CPU.
+// BusyTimes measure the CPU time of processes, and how long their threads wait for a CPU.
 type BusyTimes struct {
 	of    *Runners
 	last  map[int]time.Duration
 	first map[int]waited // by the thread's number
 }
 
-// NewBusyTimes follows processes.
+// NewBusyTimes begins to measure processes.
 func NewBusyTimes(of *Runners) *BusyTimes {
 	b := &BusyTimes{of: of}
 	b.Since()
@@ -185,8 +185,8 @@ func NewBusyTimes(of *Runners) *BusyTimes {
 	return b
 }
 
-// Since is the CPU time that the processes have used since it was asked last, up to a Tick
-// less for each of them. processes is how many were found: none may execute a library.
+// Since returns the CPU time that the processes have used since its last call, up to a Tick
+// less for each of them. processes is the number of processes: no process executes a library.
 func (b *BusyTimes) Since() (used time.Duration, processes int) {
 	now := make(map[int]time.Duration)
 	for _, pid := range b.of.now() {
@@ -199,11 +199,11 @@ func (b *BusyTimes) Since() (used time.Duration, processes int) {
 	return used, len(now)
 }
 
-// waited is how long a thread has run, and how long it could have, but had no CPU.
+// waited is how long a thread has run, and how long it has waited for a CPU.
 type waited struct{ ran, waited uint64 }
 
-// Waited is the share of the time since the beginning that threads could have run in and
-// waited for a CPU, 0 if that is not known.
+// Waited returns the share of their runnable time that threads have waited for a CPU since the
+// beginning, 0 if that is not known.
 func (b *BusyTimes) Waited() float64 {
 	var sum waited
 	for thread, now := range b.threads() {
@@ -213,7 +213,7 @@ func (b *BusyTimes) Waited() float64 {
 	return float64(sum.waited) / float64(max(sum.ran+sum.waited, 1))
 }
 
-// ThreadTime is the CPU time that the thread has used which asks, 0 if that is not known.
+// ThreadTime returns the CPU time of the calling thread, 0 if that is not known.
 func ThreadTime() time.Duration {
 	var ran int64
 	text, _ := os.ReadFile("/proc/thread-self/schedstat")
@@ -226,7 +226,7 @@ func ThreadTime() time.Duration {
 func (b *BusyTimes) threads() map[int]waited {
 	threads := make(map[int]waited)
 	for _, pid := range b.of.recent() {
-		tids, _ := Threads(pid) // none of one that has just ended
+		tids, _ := Threads(pid) // empty for a process that has just ended
 		for _, tid := range tids {
 			text, _ := os.ReadFile(fmt.Sprintf("%s/task/%d/schedstat", folder(pid), tid))
 			ran, rest, _ := strings.Cut(string(text), " ")

@@ -34,7 +34,7 @@ type planner struct {
 	goid, stackLo, stackHi, waitReason, m, curg int64
 
 	nonce  string
-	limit  int // of the sites of an event
+	limit  int // the most sites of an event
 	events []Event
 	open   map[shape]int     // the event that gets the next site of a shape
 	made   int               // the number of earlier events, which these join in a running session
