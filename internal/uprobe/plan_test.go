@@ -1,6 +1,7 @@
 package uprobe
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -186,5 +187,14 @@ func TestLargePlansAreSplit(t *testing.T) {
 	}
 	if want := (sites + c.limit - 1) / c.limit; got != sites || len(c.events) != want {
 		t.Errorf("%d sites in %d events, want %d in %d", got, len(c.events), sites, want)
+	}
+}
+
+// TestSkippedPoint: an instruction that can't be probed is left out, with its error.
+func TestSkippedPoint(t *testing.T) {
+	bad := Probe{Func: &offsets.Func{Name: "store.go:1"}, Point: true, Err: errors.New("in no function")}
+	p := planOf(t, Options{Features: modern, Points: []Probe{bad}}, "main.leaf")
+	if len(p.Funcs) != 1 || len(p.Skipped) != 1 || p.Skipped[0].Name != bad.Name || p.Skipped[0].Err != bad.Err {
+		t.Errorf("%d functions, skipped %+v", len(p.Funcs), p.Skipped)
 	}
 }
