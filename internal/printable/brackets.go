@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Closing returns the index after the bracket that closes the one at s[i], or -1 if none does.
+// Closing returns the index after the bracket that closes the one at s[i], or -1 if it is not closed.
 // Type arguments can be any type, struct { A int "json:\"a]b\"" } too, whose tag is printed as
 // strconv.Quote does.
 func Closing(s string, i int) int {
@@ -41,7 +41,7 @@ func SplitOutside(s, separators string) (parts []string) {
 }
 
 // CutOutside cuts s before the first of the separators that is outside of brackets. The tail begins
-// with the separator; it is empty if there is none, or a bracket before it does not close.
+// with the separator; it is empty without a separator, or if a bracket before it is not closed.
 func CutOutside(s, separators string) (part, tail string) {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {

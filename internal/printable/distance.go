@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// DidYouMean asks for the word that someone who typed text, which is none of them, may have meant:
-// one that it begins, or that a third of its letters makes of it. It is "" if there is none.
+// DidYouMean returns a question for the word that is nearest to text, an unknown word:
+// one that begins with it, or differs in at most a third of its letters. It returns "" if no word is near.
 func DidYouMean(text string, words iter.Seq[string]) string {
 	nearest, least := "", len(strings.TrimLeft(text, "-"))/3+1
 	for word := range words {
@@ -28,8 +28,8 @@ func DidYouMean(text string, words iter.Seq[string]) string {
 const maxCompared = 128
 
 // Distance is the optimal string alignment distance of two texts in bytes: insertions,
-// deletions, substitutions, swaps of neighbours. Texts of more than 128 bytes that differ have
-// nothing in common, because their comparison would take long.
+// deletions, substitutions, swaps of neighbours. Texts of more than 128 bytes that differ count as
+// different in every byte, because their comparison would take long.
 func Distance(a, b string) int {
 	if len(a) > maxCompared || len(b) > maxCompared {
 		if a == b {

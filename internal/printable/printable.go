@@ -16,8 +16,8 @@ import (
 
 // Text makes text of unknown origin safe for a terminal. Printable runes and
 // the space stay; ASCII control characters and bytes that are not UTF-8 become
-// \xNN, and what else is not printable (C1 controls, bidirectional overrides and
-// other format characters, line separators, private use) \u{…}.
+// \xNN, and other runes that are not printable (C1 controls, bidirectional overrides and
+// other format characters, line separators, private use) become \u{…}.
 func Text(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return s
@@ -38,11 +38,11 @@ func Text(s string) string {
 	return b.String()
 }
 
-// AppendJSON writes a JSON string. Bytes that are not UTF-8, which only names can
+// AppendJSON appends a JSON string. Bytes that are not UTF-8, which only names can
 // have here, become U+FFFD.
 func AppendJSON[S ~string | ~[]byte](b []byte, s S) []byte {
 	b = append(b, '"')
-	if plain(s) { // as keys and most names are
+	if plain(s) { // keys and most names are plain
 		return append(append(b, s...), '"')
 	}
 	for _, r := range string(s) {
@@ -62,7 +62,7 @@ func AppendJSON[S ~string | ~[]byte](b []byte, s S) []byte {
 	return append(b, '"')
 }
 
-// plain tells whether a JSON string has a text as it is, by each of its bytes.
+// plain reports whether a JSON string contains a text without escapes.
 func plain[S ~string | ~[]byte](s S) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
@@ -72,8 +72,8 @@ func plain[S ~string | ~[]byte](s S) bool {
 	return true
 }
 
-// JSON makes a line of JSON safe for a terminal, and leaves what it means as it is: what is
-// not printable stands in strings alone.
+// JSON makes a line of JSON safe for a terminal, and keeps its meaning: only strings have
+// runes that are not printable.
 func JSON(line []byte) (b []byte) {
 	for _, r := range string(line) {
 		b = appendRuneJSON(b, r)
@@ -92,7 +92,7 @@ func appendRuneJSON(b []byte, r rune) []byte {
 	return fmt.Appendf(b, `\u%04x`, r)
 }
 
-// Columns returns how many terminal columns a text without control characters takes.
+// Columns returns the number of terminal columns of a text without control characters.
 func Columns(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{}) }
 
 const (
@@ -135,7 +135,7 @@ func Brief(message string) string {
 
 const ellipsis = "…"
 
-// leastMethod is how many columns the name of a method keeps as long as its type is whole.
+// leastMethod is the fewest columns of a shortened method name beside the whole name of its type.
 const leastMethod = 8
 
 // Shorten makes a function's name fit into width columns. First the path of its package goes, then the
@@ -172,21 +172,21 @@ func Shorten(name string, width int) string {
 	return CutMiddle(inside, width)
 }
 
-// CutMiddle makes text fit into width columns that is too wide.
+// CutMiddle makes a text that is too wide fit into width columns.
 func CutMiddle(s string, width int) string {
 	room := max(width-1, 0)
 	return head(s, room-room/2) + ellipsis + tail(s, room/2)
 }
 
-// Short is a name without the directories of its package: github.com/a/b/pkg.(*T).Method is
-// pkg.(*T).Method, and github.com/a/pkg/v2.F is pkg/v2.F.
+// Short returns a name without the directories of its package: pkg.(*T).Method for
+// github.com/a/b/pkg.(*T).Method, and pkg/v2.F for github.com/a/pkg/v2.F.
 func Short(name string) string { return ending(name, 1) }
 
-// ending is a name without the directories of its package but so many elements of its path.
+// ending returns a name with only the last elements of its package's path.
 func ending(name string, elements int) string {
 	path := name
 	if i := strings.IndexAny(name, "[({\" "); i >= 0 {
-		path = name[:i] // there may be slashes in type arguments
+		path = name[:i] // type arguments may have slashes
 	}
 	for {
 		i := strings.LastIndexByte(path, '/')
@@ -202,16 +202,16 @@ func ending(name string, elements int) string {
 	}
 }
 
-// majorVersion tells whether an element of a path is v2, or later, of the one before.
+// majorVersion reports whether an element of a path is a version, v2 or later, of the element before.
 func majorVersion(element string) bool {
 	return len(element) > 1 && element[0] == 'v' && strings.Trim(element[1:], "0123456789") == ""
 }
 
-// maxElements is how many elements of paths tell names apart; else they are left whole.
+// maxElements is the most elements of paths that short names have; names that need more stay whole.
 const maxElements = 8
 
-// ShortNames are short names by the names that they are of. Those that would read the same keep as many
-// elements of their paths as tell them apart.
+// ShortNames returns short names by name. Names that would look the same keep as many
+// elements of their paths as make them differ.
 func ShortNames(names []string) map[string]string {
 	short := make(map[string]string, len(names))
 	for _, name := range names {
@@ -219,7 +219,7 @@ func ShortNames(names []string) map[string]string {
 	}
 	alike := slices.Collect(maps.Keys(short))
 	for elements := 1; len(alike) > 0 && elements <= maxElements; elements++ {
-		of := make(map[string][]string) // names by what is short for them
+		of := make(map[string][]string) // names by short name
 		for _, name := range alike {
 			end := ending(name, elements)
 			of[end] = append(of[end], name)
@@ -236,7 +236,7 @@ func ShortNames(names []string) map[string]string {
 	return short
 }
 
-// Cut makes text fit into width columns and marks that some is missing.
+// Cut makes text fit into width columns and marks the cut.
 func Cut(s string, width int) string {
 	if Columns(s) <= width {
 		return s

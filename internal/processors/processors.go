@@ -1,4 +1,4 @@
-// Package processors has those whose programs can be probed.
+// Package processors lists the processors whose programs can be probed.
 package processors
 
 import (
@@ -12,21 +12,21 @@ import (
 
 var known = []arch.Processor{amd64.Processor, arm64.Processor}
 
-// All are they, by what the ELF header says.
+// All has the processors by their number in the ELF header.
 var All = map[elf.Machine]arch.Processor{elf.EM_X86_64: amd64.Processor, elf.EM_AARCH64: arm64.Processor}
 
-// Names and Example are for messages: their names, and a register's fetcharg.
+// Names and Example are for messages: the names of the processors, and the fetcharg of a register.
 var (
 	Names   = amd64.Processor.Machine().Name + " and " + arm64.Processor.Machine().Name
 	Example = amd64.Processor.Machine().Filler.Fetch()
 )
 
-// Here is the one of this machine, nil if it is none of them.
+// Here returns the processor of this machine, nil if it is not supported.
 func Here() arch.Processor {
 	return Find(func(p arch.Processor) bool { return p.Machine().GOARCH == runtime.GOARCH })
 }
 
-// Find returns the first of which something is so, nil if there is none.
+// Find returns the first processor that satisfies is, or nil.
 func Find(is func(arch.Processor) bool) arch.Processor {
 	for _, p := range known {
 		if is(p) {
