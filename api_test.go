@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // public are the packages that others import.
@@ -28,23 +30,17 @@ func TestAPI(t *testing.T) {
 			got := exported(t, name)
 			path := filepath.Join("docs", "api", strings.ReplaceAll(strings.Replace(name, ".", "ftgo", 1), "/", "-")+".txt")
 			if os.Getenv("FTGO_UPDATE") == "1" {
-				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 			}
 			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			if want := string(b); got != want {
 				t.Errorf("%s differs from %s (FTGO_UPDATE=1 makes it so):\n%s", name, path, lineDiff(want, got))
 			}
 		})
 	}
 	files, err := os.ReadDir(filepath.Join("docs", "api"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if len(files) != len(public) {
 		t.Errorf("docs/api has %d files for %d packages", len(files), len(public))
 	}
@@ -65,9 +61,7 @@ func exported(t *testing.T, dir string) string {
 			continue
 		}
 		file, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution|parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		for _, d := range file.Decls {
 			lines = append(lines, declared(t, fset, d)...)
 		}
@@ -93,9 +87,7 @@ func declared(t *testing.T, fset *token.FileSet, d ast.Decl) (lines []string) {
 			t.Errorf("%s: %s has no comment", fset.Position(node.(ast.Node).Pos()), name)
 		}
 		var b bytes.Buffer
-		if err := printer.Fprint(&b, token.NewFileSet(), node); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, printer.Fprint(&b, token.NewFileSet(), node))
 		lines = append(lines, b.String())
 	}
 	switch d := d.(type) {
@@ -151,9 +143,7 @@ func declared(t *testing.T, fset *token.FileSet, d ast.Decl) (lines []string) {
 func valued(t *testing.T, value ast.Expr, iota int) ast.Expr {
 	t.Helper()
 	var b bytes.Buffer
-	if err := printer.Fprint(&b, token.NewFileSet(), value); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, printer.Fprint(&b, token.NewFileSet(), value))
 	return ast.NewIdent(strings.ReplaceAll(b.String(), "iota", strconv.Itoa(iota)))
 }
 

@@ -22,24 +22,18 @@ func TestKernelReadmeTracer(t *testing.T) {
 		t.Skip(err)
 	}
 	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	_, section, _ := strings.Cut(string(readme), "\n## As a library\n")
 	_, program, _ := strings.Cut(section, "\n```go\n")
 	program, _, _ = strings.Cut(program, "\n```\n")
 	source, err := os.ReadFile("example_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if _, body, _ := strings.Cut(program, "{\n"); len(strings.Split(program, "\n")) > 13 || !strings.Contains(string(source), "\nfunc Example() {\n"+body) {
 		t.Errorf("README does not have the body of Example, or that in more than 12 lines:\n%s", program)
 	}
 	dir := t.TempDir()
 	imports := "package main\nimport (\"context\"; \"fmt\"; \"log\"; \"os\"; \"os/signal\"; \"time\"; \"github.com/ftgo/ftgo\")\n"
-	if err := os.WriteFile(dir+"/main.go", []byte(imports+program), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(dir+"/main.go", []byte(imports+program), 0o644))
 	if b, err := exec.Command("go", "build", "-o", dir+"/tracer", dir+"/main.go").CombinedOutput(); err != nil {
 		t.Fatalf("README's program does not build: %v\n%s", err, b)
 	}
@@ -47,9 +41,7 @@ func TestKernelReadmeTracer(t *testing.T) {
 	var out bytes.Buffer
 	tracer := exec.Command(dir+"/tracer", target, "main.sleep5")
 	tracer.Stdout, tracer.Stderr = &out, &out
-	if err := tracer.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, tracer.Start())
 	defer tracer.Process.Kill()
 	tracetest.WaitArmedBy(t, fs, tracer.Process.Pid)
 	if b, err := exec.Command(target).CombinedOutput(); err != nil {
@@ -87,9 +79,7 @@ func TestKernelExamplePrometheus(t *testing.T) {
 	tracetest.Kernel(t)
 	var out bytes.Buffer
 	for r, err := range (&ftgo.Tracer{Command: exec.Command(fixture.Build(t, "exact")), Funcs: []string{"main.sleep*"}}).Reports(t.Context(), time.Hour) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		prometheus(&out, r)
 	}
 	for _, want := range []string{

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // maxLines is how long a file may be; most are far shorter.
@@ -32,9 +34,7 @@ func TestFiles(t *testing.T) {
 	excused := make(map[string]bool)
 	goFiles := 0
 	ignored, err := os.ReadFile(".gitignore")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -67,9 +67,7 @@ func TestFiles(t *testing.T) {
 		check("unformatted ", unformatted, formatting(name, data))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if goFiles < 10 {
 		t.Errorf("only %d Go files: is this the top of the repository?", goFiles)
 	}

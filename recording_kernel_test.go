@@ -22,12 +22,8 @@ func TestKernelRecording(t *testing.T) {
 	}
 	dir, path := t.TempDir(), fixture.Build(t, "lookup")
 	script, err := exec.Command("go", "run", "./cmd/ftgo", "script", "--as", "trace", "--stack", path, "main.lookup", "main.twice").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(dir+"/record", script, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
+	fixture.NoError(t, os.WriteFile(dir+"/record", script, 0o755))
 	run := exec.Command("sh", dir+"/record", "-w", dir+"/rec", "--", path, "-n", "20")
 	if b, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
@@ -38,9 +34,7 @@ func TestKernelRecording(t *testing.T) {
 		to     *[]string
 	}{{path, &with}, {"", &without}} {
 		for call, err := range (&ftgo.Tracer{Recording: dir + "/rec", Binary: c.binary, Stack: 4}).Calls(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			_, line, _ := strings.Cut(call.String(), "  goroutine 1  ")
 			for f := range call.Stack() {
 				line += " < " + f.Func
@@ -59,9 +53,7 @@ func TestKernelRecording(t *testing.T) {
 	}
 
 	text, err := os.ReadFile(dir + "/rec")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	whole, _, found := strings.Cut(string(text), "\n# ended ")
 	if err := os.WriteFile(dir+"/cut", []byte(whole+"\n"), 0o644); err != nil || !found {
 		t.Fatalf("%t, %v", found, err)
@@ -82,9 +74,7 @@ func TestKernelRecording(t *testing.T) {
 func TestList(t *testing.T) {
 	var got []string
 	for f, err := range (&ftgo.Tracer{Binary: fixture.Build(t, "lines"), Funcs: []string{"main.once", "main.(*store).*"}}).List() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		got = append(got, fmt.Sprintf("%s %t %t", f.Name, f.Addr != 0 && f.Line > 0 && strings.HasPrefix(f.Signature, f.Name+"("), f.Unprobed == nil))
 	}
 	if !slices.Contains(got, "main.once true true") || !slices.Contains(got, "main.(*store).at false false") {

@@ -21,9 +21,7 @@ func TestKernelCalls(t *testing.T) {
 	var lines []string
 	tracer := &ftgo.Tracer{Command: lookup(t, 20), Funcs: []string{"main.lookup"}, Values: true}
 	for c, err := range tracer.Calls(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		if c.Outcome != ftgo.Returned || c.Took <= 0 || c.Goroutine == 0 || c.PID != tracer.Command.Process.Pid || c.Began.Before(started) || c.Began.After(time.Now()) {
 			t.Errorf("%v: %+v", c, c)
 		}
@@ -58,9 +56,7 @@ func TestKernelCount(t *testing.T) {
 	tracetest.Kernel(t)
 	tracer := &ftgo.Tracer{Command: lookup(t, 20), Funcs: []string{"main.lookup", "main.t*", "main.never"}}
 	r, err := tracer.Count(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if got := rows(r); got != "main.lookup 22, main.twice 1, main.never 0" {
 		t.Errorf("counted %s", got)
 	}
@@ -85,9 +81,7 @@ func TestKernelReports(t *testing.T) {
 	var latest *ftgo.Report
 	several := 0
 	for r, err := range tracer.Reports(t.Context(), 50*time.Millisecond) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		if latest != nil && (r.Funcs[0].Calls < latest.Funcs[0].Calls || r.From != latest.From || !r.Until.After(latest.Until)) {
 			t.Errorf("%+v comes behind %+v", r, latest)
 		}
@@ -106,9 +100,7 @@ func TestKernelEntries(t *testing.T) {
 	created := make(map[string]int)
 	tracer := &ftgo.Tracer{Command: exec.Command(fixture.Build(t, "nest")), Funcs: []string{"runtime.newproc"}, Stack: 8, Entries: true}
 	for c, err := range tracer.Calls(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		var stack []string
 		for f := range c.Stack() {
 			stack = append(stack, f.Func)
@@ -163,9 +155,7 @@ func TestKernelPIDs(t *testing.T) {
 		if err == nil {
 			_, err = bufio.NewReader(said).ReadString('\n')
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 	}
 	tracer := &ftgo.Tracer{PIDs: []int{procs[0].Process.Pid}, Funcs: []string{"main.sleep5"}}
 	done := make(chan *ftgo.Report)

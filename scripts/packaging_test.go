@@ -46,9 +46,7 @@ func TestDaemonSet(t *testing.T) {
 		t.Errorf("security context: %+v", s)
 	}
 	page, err := os.ReadFile(filepath.Join(fixture.Root(), "docs/containers.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	for _, name := range c.Context.Capabilities.Add {
 		if strings.Count(string(page), "--cap-add="+name+" ") < 2 || !strings.Contains(string(page), "`--cap-add="+name+"`") {
 			t.Errorf("docs/containers.md does not grant %s alike", name)
@@ -75,9 +73,7 @@ func TestDaemonSet(t *testing.T) {
 // TestUnit: systemd takes the unit, and finds it well confined.
 func TestUnit(t *testing.T) {
 	text, err := os.ReadFile(packaging("ftgo-export@.service"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	_, after, _ := strings.Cut(string(text), "\nExecStart=/usr/bin/ftgo ")
 	line, _, _ := strings.Cut(after, "\n")
 	commandTakes(t, strings.Fields(line))

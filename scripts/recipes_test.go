@@ -42,9 +42,7 @@ func TestShellcheck(t *testing.T) {
 	scripts := []string{filepath.Join(fixture.Root(), ".ci", "run"), recipe("recipe.sh")}
 	for _, pattern := range []string{"*", "recipes/*"} {
 		files, err := filepath.Glob(filepath.Join(fixture.Root(), "scripts", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		for _, f := range files {
 			if b, err := os.ReadFile(f); err == nil && bytes.HasPrefix(b, []byte("#!")) {
 				scripts = append(scripts, f)
@@ -96,9 +94,7 @@ func TestRecipesTypes(t *testing.T) {
 	asserted := regexp.MustCompile(`\.\(\*([a-z]+)\.\w+\)[.$']`)
 	for _, name := range recipes(t) {
 		text, err := os.ReadFile(recipe(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		for _, m := range asserted.FindAllStringSubmatch(string(text), -1) {
 			if m[1] != "sync" { // whose path has no more
 				t.Errorf("%s has %s", name, m[0])
@@ -142,9 +138,7 @@ func cookOf(t *testing.T, target, name, chore string, flags ...string) cooked {
 	}
 	read := func(file string) string {
 		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		return string(b)
 	}
 	return cooked{read(data), read(log)}
@@ -294,9 +288,7 @@ func TestKernelRecipesOfStacks(t *testing.T) {
 		for _, line := range fields(c.logged) {
 			caller, size, _ := strings.Cut(line, " ")
 			n, err := strconv.Atoi(size)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			caller = map[string]string{"rand.Read": "main.token", "rand.Reader": "main.fromReader"}[caller]
 			if want[caller] == nil {
 				want[caller] = make([]int, 2)

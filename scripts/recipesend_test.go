@@ -22,9 +22,7 @@ import (
 func TestKernelRecipesEnd(t *testing.T) {
 	tracetest.Kernel(t)
 	server := exec.Command(fixture.Build(t, "server"), "-every", "10ms")
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, server.Start())
 	t.Cleanup(func() {
 		server.Process.Kill()
 		server.Wait()
@@ -39,9 +37,7 @@ func TestKernelRecipesEnd(t *testing.T) {
 		if err == nil {
 			err = cmd.Start()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		return cmd, stdout, bufio.NewReader(stderr)
 	}
 	for _, args := range [][]string{{"-p", pid}, {"-p" + pid, "-w", data}} {
@@ -52,18 +48,14 @@ func TestKernelRecipesEnd(t *testing.T) {
 				t.Fatalf("says %q, %v", line, err)
 			}
 		}
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 		said, _ := io.ReadAll(stderr)
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("%v\n%s", err, said)
 		}
 		if len(args) > 2 {
 			b, err := os.ReadFile(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			stdout.Write(b)
 		}
 		if got := stdout.String(); !strings.HasPrefix(got, "    PAUSE ns  STOPPING ns  REASON\n") {

@@ -81,9 +81,7 @@ func other(t *testing.T, out string) {
 	}
 	for _, ftgo := range []string{"ftgo-1.2.3-linux-arm64/bin/ftgo", "deb-arm64/usr/bin/ftgo"} {
 		f, err := elf.Open(filepath.Join(out, ftgo))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		if libraries, err := f.ImportedLibraries(); f.Machine != elf.EM_AARCH64 || len(libraries) > 0 || err != nil {
 			t.Errorf("%s is for %v, and needs %q: %v", ftgo, f.Machine, libraries, err)
 		}

@@ -206,19 +206,3 @@ func TestKernelChromeFollow(t *testing.T) {
 		t.Errorf("%v\nwant\n%v", got, want)
 	}
 }
-
-// TestKernelChromeWith has kernel events among the calls.
-func TestKernelChromeWith(t *testing.T) {
-	fixture.NeedLong(t)
-	withSyscalls(t)
-	const n = 101
-	target := fixture.Build(t, "asks")
-	r := ran(t, append(append([]string{"trace", "-o", "chrome", "--with", "syscalls:sys_enter_getp[pg]*,sched:sched_switch", target}, asksFuncs...), "--", target, "-n", fmt.Sprint(n))...)
-	got := make(map[string]int)
-	for _, e := range checkChrome(t, r.stdout) {
-		got[e.Ph+" "+e.Name]++
-	}
-	if got["i syscalls:sys_enter_getppid"] != 9*n || got["i syscalls:sys_enter_getpgid"] != n || got["X main.once"] != 3*n || got["X main.relay"] != 4 || got["i sched:sched_switch"] == 0 {
-		t.Errorf("%v", got)
-	}
-}

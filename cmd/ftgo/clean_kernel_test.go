@@ -18,48 +18,6 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// TestKernelKilled: nothing can be done about SIGKILL but to clean up later.
-func TestKernelKilled(t *testing.T) {
-	f := tracetest.Kernel(t)
-	target := server(t, fixture.Build(t, "server"))
-	other := tracer(t, "probe", target.Path, "main.tick")
-	var pids []int
-	// Any ftgo that starts meanwhile cleans up, too.
-	tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
-		killed := tracer(t, "probe", target.Path, "main.*")
-		killed.Process.Kill()
-		killed.Wait()
-		r := ftgo(t, "clean")
-		if r.code != 0 {
-			t.Errorf("clean: status %d\n%s%s", r.code, r.stdout, r.stderr)
-		}
-		pids = append(pids, killed.Process.Pid)
-		if _, groups := remainsOf(t, f, killed.Process.Pid); groups > 0 {
-			t.Errorf("%d groups are left of process %d", groups, killed.Process.Pid)
-		}
-		if !strings.Contains(r.stdout, fmt.Sprintf("process %d", killed.Process.Pid)) {
-			return []string{r.stdout}
-		}
-		return nil
-	})
-	// The living one has not been touched.
-	time.Sleep(100 * time.Millisecond)
-	other.Process.Signal(syscall.SIGINT)
-	if code := other.end(t); code != 0 || !strings.Contains(other.out.String(), "main.tick") {
-		t.Errorf("status %d\n%s%s", code, other.out.String(), other.err.String())
-	}
-	// Up to Linux 5.4.0 its pipe has kept the instances.
-	if r := ftgo(t, "clean"); r.code != 0 {
-		t.Errorf("clean: status %d\n%s", r.code, r.stderr)
-	}
-	for _, pid := range pids {
-		nothingOf(t, f, pid)
-	}
-	if b := target.books(t); b.Functions["main.tick"].Calls == 0 {
-		t.Error("the target has come to harm")
-	}
-}
-
 // remainsOf is what a process has in the kernel.
 func remainsOf(t *testing.T, f *tracefs.FS, pid int) (instances, groups int) {
 	t.Helper()

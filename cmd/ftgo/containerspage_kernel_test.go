@@ -47,7 +47,7 @@ func TestKernelContainersPage(t *testing.T) {
 	fixture.NeedLong(t)
 	page, f := t, tracetest.Kernel(t)
 	tracetest.Needs(t, f.Features().Append, "many places of an event (Linux 5.4)")
-	for _, tool := range []string{"unshare", "chroot", "mount", "setpriv", "tar", "git", "tmux"} {
+	for _, tool := range []string{"unshare", "chroot", "mount", "setpriv", "tmux"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip(err)
 		}
@@ -70,7 +70,7 @@ func TestKernelContainersPage(t *testing.T) {
 				if words[2] != "-f" || words[4] != "-t" || words[6] != "." {
 					t.Fatalf("this test does not know %q", command)
 				}
-				noError(t, os.Symlink(image(page, words[3]).root, filepath.Join(os.Getenv("IMAGES"), words[5])))
+				noError(t, os.Symlink(image(page, words[3]), filepath.Join(os.Getenv("IMAGES"), words[5])))
 			case strings.HasPrefix(command, "kubectl apply -f "):
 				applied(t, f, words[3])
 			default:

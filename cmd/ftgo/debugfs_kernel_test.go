@@ -37,10 +37,6 @@ func TestKernelBelowDebugfs(t *testing.T) {
 		if command == "probe" {
 			same(t, o, b)
 		}
-		for name, want := range b.Functions {
-			if got := o.functions[name].Calls; got != want.Calls {
-				t.Errorf("%s: %s: %d calls, want %d", command, name, got, want.Calls)
-			}
-		}
+		sameCalls(t, o, b)
 	}
 }

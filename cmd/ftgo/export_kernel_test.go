@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -223,75 +222,13 @@ func TestKernelExportSched(t *testing.T) {
 	e.finish(t)
 }
 
-// TestKernelExportRefused: where nothing can be served or selected, nothing is armed.
-func TestKernelExportRefused(t *testing.T) {
-	tracetest.Kernel(t)
-	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	noError(t, err)
-	defer busy.Close()
-	target := fixture.Build(t, "flood")
-	for _, c := range []struct {
-		name string
-		args []string
-		code int
-		want string
-	}{
-		{"port in use", []string{"--listen", busy.Addr().String(), target, "main.main"}, cli.ExitFailed, "listen at " + busy.Addr().String() + ": bind: address already in use"},
-		{"no such host", []string{"--listen", "no.such.host.invalid:1", target, "main.main"}, cli.ExitFailed, "no.such.host.invalid"},
-		{"no such function", []string{"--listen", "127.0.0.1:0", target, "main.nosuch"}, cli.ExitNothing, "main.nosuch"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := launch(t, append([]string{"export", "-q"}, c.args...)...)
-			if code := p.end(t); code != c.code || !strings.Contains(p.err.String(), c.want) || strings.Count(p.err.String(), "\n") != 1 || p.out.Len() > 0 {
-				t.Errorf("status %d: %q", code, p.err.String())
-			}
-		})
-	}
-}
-
-// TestKernelExportLog: what is told goes on to the file that standard error is, renamed or emptied, and SIGHUP is about functions. A
-// pipe that nobody reads any more ends nothing.
-func TestKernelExportLog(t *testing.T) {
+// TestKernelExportPipe: a pipe that nobody reads any more ends nothing.
+func TestKernelExportPipe(t *testing.T) {
 	fixture.NeedLong(t)
-	tracetest.Kernel(t)
-	dir := t.TempDir()
-	path, list, name := filepath.Join(dir, "program"), filepath.Join(dir, "functions"), filepath.Join(dir, "log")
+	f := tracetest.Kernel(t)
+	path, list := filepath.Join(t.TempDir(), "program"), filepath.Join(t.TempDir(), "functions")
 	copyFile(t, fixture.Build(t, "exact"), path)
 	fixture.Write(t, list, "main.descend\n")
-	log, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	noError(t, err)
-	defer log.Close()
-	p := &child{Cmd: exec.Command(built(t), "export", "--listen", "127.0.0.1:0", path, "@"+list)}
-	p.Stderr = log
-	noError(t, p.Start())
-	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
-	says := func(name, text string) string {
-		t.Helper()
-		for range 200 {
-			if b, err := os.ReadFile(name); err == nil && strings.Contains(string(b), text) {
-				return string(b)
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-		t.Fatalf("%s does not say %q", name, text)
-		return ""
-	}
-	says(name, "probing 1 function")
-	noError(t, os.Rename(name, name+".1"))
-	const same = "ftgo: the functions are the same as before\n"
-	p.Process.Signal(syscall.SIGHUP)
-	says(name+".1", same)
-	noError(t, os.Truncate(name+".1", 0))
-	p.Process.Signal(syscall.SIGHUP)
-	if text := says(name+".1", same); text != same {
-		t.Errorf("an emptied log has %q", text)
-	}
-	p.Process.Signal(syscall.SIGTERM)
-	if err := p.Wait(); err != nil {
-		t.Error(err)
-	}
-	nothingOf(t, tracetest.Kernel(t), p.Process.Pid)
-
 	from, to, err := os.Pipe()
 	noError(t, err)
 	piped := &child{Cmd: exec.Command(built(t), "export", "--listen", "127.0.0.1:0", path, "@"+list)}
@@ -307,8 +244,6 @@ func TestKernelExportLog(t *testing.T) {
 	executed(t, path)
 	e.comesTo(t, callsOf("main.descend"), 634)
 	piped.Process.Signal(syscall.SIGTERM)
-	if err := piped.Wait(); err != nil {
-		t.Error(err)
-	}
-	nothingOf(t, tracetest.Kernel(t), piped.Process.Pid)
+	noError(t, piped.Wait())
+	nothingOf(t, f, piped.Process.Pid)
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
@@ -130,31 +129,6 @@ func TestKernelExportInside(t *testing.T) {
 	m.goOn(t)
 	e.comesTo(t, callsOf("main.work"), 3+11)
 	e.finish(t)
-}
-
-// TestKernelExportScopeRefused: what can't be is one clear line, and nothing is armed.
-func TestKernelExportScopeRefused(t *testing.T) {
-	tracetest.Kernel(t)
-	id := func(n int) string { return fmt.Sprintf("%08x%d", os.Getpid(), n) + strings.Repeat("e", 55) }
-	for n := range 2 {
-		contained(t, cgroup(t, "cgroup2", "ftgo-test/"+id(n)))
-	}
-	for _, c := range []struct {
-		args []string
-		text string
-	}{
-		{[]string{"--container", id(1)[:8], "-p", "family", "main.work"}, "means 2 containers: " + id(0)[:12] + ", " + id(1)[:12]},
-		{[]string{"--container", id(1), "main.work"}, "says where, and not what: name the program by -p NAME, or by its path there"},
-		{[]string{"--container", id(1), "--cgroup", "/", "-p", "family", "main.work"}, "exclude each other"},
-		{[]string{"--container", "", "-p", "family", "main.work"}, "--container is empty"},
-		{[]string{"--cgroup", "", "-p", "family", "main.work"}, "--cgroup is empty"},
-		{[]string{"-p", "", "family", "main.work"}, "--pid is empty"},
-	} {
-		r := ftgo(t, append([]string{"export", "-q", "--listen", "127.0.0.1:0"}, c.args...)...)
-		if r.code != cli.ExitUsage || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, c.text) {
-			t.Errorf("%q: status %d, %q\n%s", c.args, r.code, c.text, r.stderr)
-		}
-	}
 }
 
 // TestKernelExportChanged: a file of overlayfs that gets another name is the one that is probed already, whatever time it has then.

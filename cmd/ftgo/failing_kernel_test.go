@@ -12,9 +12,6 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/internal/trace"
-	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
@@ -201,39 +198,5 @@ func TestKernelFewDescriptors(t *testing.T) {
 		if works == 0 || refused == 0 {
 			t.Errorf("%s: works %d times, refused %d times", command, works, refused)
 		}
-	}
-}
-
-// endingCosts tell when they are to end.
-type endingCosts struct {
-	trace.NoCosts
-	end func()
-}
-
-func (c endingCosts) End() { c.end() }
-
-// TestKernelMeasuredFirst: what ftgo has probed in itself is gone before it removes what it was
-// asked for. Two who remove probes at once may take the last file from each other that may be
-// open, and leave them there.
-func TestKernelMeasuredFirst(t *testing.T) {
-	f := tracetest.Kernel(t)
-	b, err := offsets.Open(fixture.Build(t, "greet"))
-	noError(t, err)
-	defer b.Close()
-	fn, _ := b.Lookup("main.add")
-	plan, err := uprobe.New(b, []*offsets.Func{fn}, uprobe.Options{Mode: uprobe.Count, Features: f.Features()})
-	noError(t, err)
-	instances := 0
-	costs := endingCosts{end: func() { instances, _ = remainsOf(t, f, os.Getpid()) }}
-	live := trace.NewLive(f, plan, trace.Options{Recorder: trace.Recorder{Features: f.Features()}, Costs: costs})
-	if err := live.Arm(t.Context()); err != nil {
-		live.Close()
-		t.Fatal(err)
-	}
-	if err := live.Close(); err != nil {
-		t.Error(err)
-	}
-	if instances == 0 {
-		t.Error("no instance of the run is there when the measurement is to end")
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -29,54 +28,7 @@ func TestKernelCountIsExact(t *testing.T) {
 	tracetest.Kernel(t)
 	o, b, r := observeTarget(t, nil, "count", fixture.Build(t, "exact"), []string{"main.*"})
 	r.succeeded(t)
-	for name, want := range b.Functions {
-		if got := o.functions[name].Calls; got != want.Calls {
-			t.Errorf("%s: %d calls, want %d", name, got, want.Calls)
-		}
-	}
-}
-
-// TestKernelJumpEntries makes the entry go to the stack check's jump, as on kernels
-// that do not emulate push: failed checks must be told from calls.
-func TestKernelJumpEntries(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
-	noPush := func(e *session.Env) {
-		e.Adjust = func(f tracefs.Features) tracefs.Features { f.PushEmulated = false; return f }
-	}
-	for _, command := range []string{"probe", "count"} {
-		o, b, r := observeTarget(t, noPush, command, fixture.Build(t, "exact"), []string{"main.*"})
-		r.succeeded(t)
-		if command == "probe" {
-			same(t, o, b)
-		}
-		for name, want := range b.Functions {
-			if got := o.functions[name].Calls; got != want.Calls {
-				t.Errorf("%s: %s: %d calls, want %d", command, name, got, want.Calls)
-			}
-		}
-	}
-}
-
-// TestKernelOneSiteAnEvent does without appended sites, as before 5.4.
-func TestKernelOneSiteAnEvent(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
-	single := func(e *session.Env) {
-		e.Adjust = func(f tracefs.Features) tracefs.Features { f.Append, f.PushEmulated = false, false; return f }
-	}
-	patterns := []string{"main.catch", "main.upper", "main.middle", "main.lower", "main.returns"}
-	o, b, r := observeTarget(t, single, "probe", fixture.Build(t, "exact"), patterns)
-	r.succeeded(t)
-	for name := range b.Functions {
-		if _, asked := o.functions[name]; !asked {
-			delete(b.Functions, name)
-		}
-	}
-	if len(b.Functions) != len(patterns) {
-		t.Errorf("%d functions, want %d", len(b.Functions), len(patterns))
-	}
-	same(t, o, b)
+	sameCalls(t, o, b)
 }
 
 // TestKernelEverythingArmed probes all that the target and Go's runtime have: the

@@ -40,8 +40,6 @@ func TestKernelRaw(t *testing.T) {
 		test func(*testing.T)
 	}{
 		{"ProbeIsExact", TestKernelProbeIsExact},
-		{"JumpEntries", TestKernelJumpEntries},
-		{"OneSiteAnEvent", TestKernelOneSiteAnEvent},
 		{"EverythingArmed", TestKernelEverythingArmed},
 		{"Flood", TestKernelFlood},
 		{"AttachExact", TestKernelAttachExact},

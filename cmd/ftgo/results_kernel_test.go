@@ -33,11 +33,7 @@ func TestKernelReportAddsUp(t *testing.T) {
 			r := ran(t, append([]string{"report", "-o", "json"}, names...)...)
 			o := readObserved(t, r.stdout)
 			if command == "count" {
-				for name, want := range all.Functions {
-					if got := o.functions[name].Calls; got != want.Calls {
-						t.Errorf("%s: %d calls, want %d", name, got, want.Calls)
-					}
-				}
+				sameCalls(t, o, all)
 			} else {
 				same(t, o, all)
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -228,6 +229,26 @@ func same(t *testing.T, o observed, b books) {
 	if t.Failed() {
 		t.Logf("summary: %+v", s)
 	}
+}
+
+// sameCalls compares the calls of functions that were counted with the target's books.
+func sameCalls(t *testing.T, o observed, b books) {
+	t.Helper()
+	for name, want := range b.Functions {
+		if got := o.functions[name].Calls; got != want.Calls {
+			t.Errorf("%s: %d calls, want %d", name, got, want.Calls)
+		}
+	}
+}
+
+// of are the books of so many functions, those that were observed.
+func (b books) of(t *testing.T, o observed, n int) books {
+	t.Helper()
+	maps.DeleteFunc(b.Functions, func(name string, _ bookedFunction) bool { _, asked := o.functions[name]; return !asked })
+	if len(b.Functions) != n {
+		t.Errorf("%d functions, want %d", len(b.Functions), n)
+	}
+	return b
 }
 
 // built is the command as an executable of its own, for tests with signals.

@@ -96,11 +96,7 @@ func TestKernelScriptIsExact(t *testing.T) {
 	}
 	r = ftgo(t, "report", "-o", "json", "--as", "count", file)
 	counted := readObserved(t, r.stdout)
-	for name, want := range b.Functions {
-		if got := counted.functions[name].Calls; got != want.Calls {
-			t.Errorf("as count: %s: %d calls, want %d", name, got, want.Calls)
-		}
-	}
+	sameCalls(t, counted, b)
 }
 
 // valuesOf are the lines of trace without what differs from run to run.

@@ -21,16 +21,26 @@ import (
 //	ftgo [-N] ARG...              ftgo ends with status 0, or N
 //	refused N TEXT ARG...         it ends with status N, has told that in one line, and shows nothing
 //	shows TEXT..., says TEXT...   its output, or standard error, has that (with "!": has not)
-func TestScripts(t *testing.T) { runScripts(t, "script") }
+func TestScripts(t *testing.T) { runScripts(t, scriptsIn(t, "script")...) }
 
-// TestKernelScripts runs those of testdata/script/kernel, which probe.
+// TestKernelScripts runs those of testdata/script/kernel, which probe: one after the other, because probes are hit by
+// all who run a file.
 func TestKernelScripts(t *testing.T) {
 	tracetest.Kernel(t)
 	fixture.NeedLong(t)
-	runScripts(t, "script/kernel")
+	for _, file := range scriptsIn(t, "script/kernel") {
+		t.Run(filepath.Base(file), func(t *testing.T) { runScripts(t, file) })
+	}
 }
 
-func runScripts(t *testing.T, dir string) {
+func scriptsIn(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(fixture.Root(), "cmd/ftgo/testdata", dir, "*.txt"))
+	noError(t, err)
+	return files
+}
+
+func runScripts(t *testing.T, files ...string) {
 	has := func(name string) func(*testscript.TestScript, bool, []string) {
 		return func(ts *testscript.TestScript, neg bool, texts []string) {
 			for _, text := range texts {
@@ -41,7 +51,7 @@ func runScripts(t *testing.T, dir string) {
 		}
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:             filepath.Join(fixture.Root(), "cmd/ftgo/testdata", dir),
+		Files:           files,
 		ContinueOnError: true,
 		Setup: func(env *testscript.Env) error {
 			fixture.Write(t, filepath.Join(env.WorkDir, "rec"), madeUp)

@@ -200,30 +200,6 @@ func TestKernelStackSums(t *testing.T) {
 		}
 	})
 
-	t.Run("folded", func(t *testing.T) {
-		data, truth := observeStacks(t, target, "probe", "-o", "folded")
-		got := make(map[string]int)
-		for line := range strings.Lines(string(data)) {
-			stack, number, _ := strings.Cut(line, " ")
-			n, err := strconv.Atoi(strings.TrimSpace(number))
-			if err != nil {
-				t.Fatalf("line %q: %v", line, err)
-			}
-			got[stack] = n
-		}
-		want := make(map[string]int)
-		for _, c := range truth {
-			line := "main.leaf"
-			for _, f := range known(c.Stack) {
-				line = f + ";" + line
-			}
-			want[line]++
-		}
-		if !maps.Equal(got, want) {
-			t.Errorf("got\n%v\nwant\n%v", got, want)
-		}
-	})
-
 	t.Run("pprof", func(t *testing.T) {
 		data, truth := observeStacks(t, target, "probe", "-o", "pprof")
 		file := filepath.Join(t.TempDir(), "profile")

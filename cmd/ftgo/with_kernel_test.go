@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -76,30 +75,6 @@ func TestKernelWith(t *testing.T) {
 				t.Errorf("summary %v", s)
 			}
 		})
-	}
-}
-
-// TestKernelWithPID: events of the process asked for, and of no other that runs the same.
-func TestKernelWithPID(t *testing.T) {
-	fixture.NeedLong(t)
-	withSyscalls(t)
-	target := fixture.Build(t, "server")
-	var pids []int
-	for range 2 {
-		cmd := exec.Command(target)
-		noError(t, cmd.Start())
-		defer func() { cmd.Process.Kill(); cmd.Wait() }()
-		pids = append(pids, cmd.Process.Pid)
-	}
-	r := ran(t, "trace", "-o", "json", "-d", "1.5", "-p", fmt.Sprint(pids[0]), "--with", "raw_syscalls:sys_enter", "runtime.notesleep")
-	events := jsonLines(t, r.stdout, "event")
-	if len(events) == 0 {
-		t.Error("no event")
-	}
-	for _, e := range events {
-		if e["pid"] != float64(pids[0]) {
-			t.Fatalf("event of another process: %v", e)
-		}
 	}
 }
 

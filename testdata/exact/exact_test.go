@@ -82,14 +82,10 @@ func compare(t *testing.T, b *ledger, rounds int64) {
 	}
 	got := canonical(b, rounds)
 	if os.Getenv("FTGO_UPDATE") == "1" {
-		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.WriteFile(file, []byte(got), 0o666))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if got != string(want) {
 		t.Errorf("books differ from %s:\n--- got\n%s--- want\n%s", file, got, want)
 	}
@@ -143,14 +139,10 @@ func consistent(t *testing.T, b *ledger, rounds int64) {
 func spelled(t *testing.T, exe string, b *ledger) {
 	t.Helper()
 	f, err := elf.Open(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer f.Close()
 	symbols, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(b.Functions)), b.Unbooked) {
 		if !slices.ContainsFunc(symbols, func(s elf.Symbol) bool {
 			return s.Name == name && elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Size > 0
@@ -194,26 +186,18 @@ func TestStart(t *testing.T) {
 	t.Run("waits for standard input", func(t *testing.T) {
 		cmd := exec.Command(exe, "-stdin")
 		stdin, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		stderr, err := cmd.StderrPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		var stdout bytes.Buffer
 		cmd.Stdout = &stdout
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, cmd.Start())
 		line, err := bufio.NewReader(stderr).ReadString('\n')
 		if want := fmt.Sprintf("ready %d\n", cmd.Process.Pid); err != nil || line != want {
 			t.Errorf("standard error is %q, %v, want %q", line, err, want)
 		}
 		stdin.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, cmd.Wait())
 		compare(t, decode(t, stdout.Bytes()), 1)
 	})
 	for name, args := range map[string][]string{
@@ -240,32 +224,22 @@ func TestToolchains(t *testing.T) {
 	}
 	cache := strings.TrimSpace(string(output(t, exec.Command("go", "env", "GOMODCACHE"))))
 	roots, err := filepath.Glob(filepath.Join(cache, "golang.org", "toolchain@v0.0.1-go*."+runtime.GOOS+"-"+runtime.GOARCH))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if testing.Short() || len(roots) == 0 {
 		t.Skipf("%d other toolchains in %s, short=%v", len(roots), cache, testing.Short())
 	}
 	gopath := t.TempDir()
 	folder := filepath.Join(gopath, "src", "exact")
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.MkdirAll(folder, 0o777))
 	sources, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	for _, name := range sources {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(folder, name), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o666))
 	}
 	for _, root := range roots {
 		_, version, _ := strings.Cut(filepath.Base(root), "-")

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestCounters compares the calls in the books with the counters that
@@ -26,9 +28,7 @@ func TestCounters(t *testing.T) {
 	profile := filepath.Join(dir, "profile")
 	output(t, exec.Command("go", "tool", "covdata", "textfmt", "-i", dir, "-o", profile))
 	text, err := os.ReadFile(profile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	counted := firstBlocks(t, text)
 
 	booked := map[string]int64{}
@@ -67,15 +67,11 @@ func firstBlocks(t *testing.T, profile []byte) map[string]int64 {
 
 	counted := map[string]int64{}
 	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	for _, file := range files {
 		fset := token.NewFileSet()
 		tree, err := parser.ParseFile(fset, file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		count := func(name string, body *ast.BlockStmt) {
 			first, begin, end := math.MaxInt, fset.Position(body.Lbrace), fset.Position(body.Rbrace)
 			for p, n := range blocks {

@@ -12,6 +12,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // grow plays a program to the trees: "f" begins a call of f, "." ends the innermost, "!"
@@ -31,9 +32,7 @@ func grow(t *testing.T, trees *Trees, play string) {
 		now++
 		if word == "1s" {
 			now += 1_000_000
-			if err := trees.Pass(at(now)); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, trees.Pass(at(now)))
 			continue
 		}
 		if strings.ContainsAny(word[:1], ">~") {
@@ -43,9 +42,7 @@ func grow(t *testing.T, trees *Trees, play string) {
 				fmt.Sscan(word[1:], &g.Goid)
 				g.From = stack[len(stack)-1].ID
 			}
-			if err := trees.Goroutine(g, at(now)); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, trees.Goroutine(g, at(now)))
 			continue
 		}
 		shown := render.CallLine{Thread: render.Thread{Goid: goid, TID: int(9 + goid)}, Time: at(now)}
@@ -65,17 +62,13 @@ func grow(t *testing.T, trees *Trees, play string) {
 			case "?":
 				c.Outcome, shown.End = pairing.Abandoned, "lost"
 			}
-			if err := trees.End(&c, line, shown.Ended); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, trees.End(&c, line, shown.Ended))
 			continue
 		}
 		id++
 		c := pairing.Call{ID: id, Func: int(word[0]), Goid: goid, TID: int(9 + goid), Start: now, Depth: len(stack)}
 		stacks[goid] = append(stack, c)
-		if err := trees.Begin(&c, word, shown.Time); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, trees.Begin(&c, word, shown.Time))
 	}
 }
 
@@ -262,9 +255,7 @@ func TestCallTreesOfAnything(t *testing.T) {
 			c := stack[len(stack)-1]
 			stacks[g] = stack[:len(stack)-1]
 			line := &render.CallLine{Function: fmt.Sprint(c.ID), End: "return", Time: now, Ended: now}
-			if err := trees.End(&c, line, now); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, trees.End(&c, line, now))
 		}
 		for range 400 {
 			if now = now.Add(time.Millisecond); r.IntN(50) == 0 {
@@ -279,9 +270,7 @@ func TestCallTreesOfAnything(t *testing.T) {
 				if stacks[g] = append(stacks[g], c); trees.depth == 0 {
 					begun++
 				}
-				if err := trees.Begin(&c, fmt.Sprint(id), now); err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, trees.Begin(&c, fmt.Sprint(id), now))
 			case what < 7 && depth > 0:
 				end(g)
 			case what == 7:
@@ -296,14 +285,10 @@ func TestCallTreesOfAnything(t *testing.T) {
 			case what == 8 && depth > 0:
 				goid++
 				lives = append(lives, goid)
-				if err := trees.Goroutine(&pairing.Goroutine{Goid: goid, From: stacks[g][depth-1].ID}, now); err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, trees.Goroutine(&pairing.Goroutine{Goid: goid, From: stacks[g][depth-1].ID}, now))
 			case depth == 0 && len(lives) > 1:
 				lives = slices.DeleteFunc(lives, func(l uint64) bool { return l == g })
-				if err := trees.Goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now); err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, trees.Goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now))
 			}
 		}
 		for _, g := range lives {
@@ -311,13 +296,9 @@ func TestCallTreesOfAnything(t *testing.T) {
 				end(g)
 			}
 		}
-		if err := trees.PassAll(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, trees.PassAll())
 		for _, g := range lives {
-			if err := trees.Goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, trees.Goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now))
 		}
 		for of, n := range shown {
 			if n != 1 {
@@ -378,9 +359,7 @@ func TestChromeInParts(t *testing.T) {
 		trees := New(0, w.Tree)
 		trees.limit = limit
 		grow(t, trees, "a b . 2:x 2:y 2:. c . d >3 e f 3:n . . g 3:o 3:. . . 3:. 3:~ h . 2:. k l . . . m .")
-		if err := w.Close(stats.Summary{Hits: 1}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, w.Close(stats.Summary{Hits: 1}))
 		if ended := strings.Count(out.String(), `"ph":"X"`) + strings.Count(out.String(), `"ph":"E"`); ended != 15 {
 			t.Errorf("parts of %d: %d calls\n%s", limit, ended, out.String())
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/compare"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -62,9 +63,7 @@ func (t table) write(host string, began time.Time) string {
 func read(t *testing.T, text, file string) []*compare.Run {
 	t.Helper()
 	runs, err := compare.Read(strings.NewReader(text), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return runs
 }
 
@@ -98,9 +97,7 @@ func TestMergeEqualsAll(t *testing.T) {
 			runs = append(runs, read(t, text, fmt.Sprint("out", i))...)
 		}
 		got, err := compare.Merge(runs, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		if got.Seconds != 10 || got.Hits != 200*20*30*2 || got.Lost != 200 || !got.Errors() || got.Host != "" || !reflect.DeepEqual(got.Events(), []string{"sched:sched_switch"}) {
 			t.Errorf("summary %+v", got.Summary)
 		}
@@ -139,9 +136,7 @@ func TestMergeHosts(t *testing.T) {
 		runs = append(runs, read(t, one.write(at.host, noon.Add(at.after)), "file"+at.host)...)
 	}
 	got, err := compare.Merge(runs, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	var text []string
 	for _, row := range got.Funcs {
 		text = append(text, fmt.Sprintf("%s %d in %gs: %g/s", row.Host, row.Calls, row.Seconds, row.Rate()))
@@ -161,21 +156,13 @@ func TestMergeHosts(t *testing.T) {
 func TestAgain(t *testing.T) {
 	texts, _ := machines(t, 3, 10, true)
 	once, err := compare.Merge(read(t, strings.Join(texts, "\n"), "all"), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	var b bytes.Buffer
 	o := render.Options{Latency: true, Errors: true, Events: once.Events()}
-	if err := render.Functions(&b, render.JSON, once.Funcs, o); err != nil {
-		t.Fatal(err)
-	}
-	if err := render.SummaryJSON(&b, once.Summary, nil); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, render.Functions(&b, render.JSON, once.Funcs, o))
+	fixture.NoError(t, render.SummaryJSON(&b, once.Summary, nil))
 	again, err := compare.Merge(read(t, b.String(), "again"), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	for i := range once.Funcs {
 		if !reflect.DeepEqual(once.Funcs[i], again.Funcs[i]) {
 			t.Errorf("row %+v, again %+v", once.Funcs[i], again.Funcs[i])
@@ -338,9 +325,7 @@ func TestReadSparse(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	runs := read(t, text, "f")
 	sum, err := compare.Merge(runs, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if took, most := after.HeapAlloc-before.HeapAlloc, uint64(100*len(text)); after.HeapAlloc > before.HeapAlloc && took > most {

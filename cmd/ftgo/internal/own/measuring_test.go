@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestPanicOfMeasuring: what works beside the reading panics where it is waited for.
@@ -31,23 +32,15 @@ func TestCheckDescriptors(t *testing.T) {
 		t.Errorf("there is no room for %d files", descriptors)
 	}
 	file, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer file.Close()
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	defer func(was syscall.Rlimit) {
-		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was))
 	}(limit)
 	limit.Cur = uint64(file.Fd()) + 2 // one more may be open, and more where lower numbers are free
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
 	var ended atomic.Bool
 	asked := make(chan bool)
 	go func() {

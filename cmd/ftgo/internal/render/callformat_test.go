@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
@@ -64,9 +65,7 @@ func TestCallFormat(t *testing.T) {
 	} {
 		t.Run(test.template+" "+test.names, func(t *testing.T) {
 			format, err := ParseCallFormat(test.template, split(test.names))
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			if got := line(t, CallOptions{Line: format}, request()); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
@@ -83,9 +82,7 @@ func split(names string) []string {
 
 func TestCallFormatOfCallsWithoutEnd(t *testing.T) {
 	format, err := ParseCallFormat("%s %d %q %d", []string{"latency", "ns", "r0", "n"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	for _, end := range []string{"unwound", "open", "lost"} {
 		marker := "<" + end + "> "
 		if got, want := line(t, CallOptions{Line: format}, ended(get(), end)), strings.Repeat(marker, 3)+"3"; got != want {

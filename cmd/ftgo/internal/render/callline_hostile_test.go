@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
@@ -209,12 +210,8 @@ func TestHostileValuesInRows(t *testing.T) {
 				t.Errorf("%v of %q: cells %q, want %q", f, s, record[:9], want)
 			}
 			var got back
-			if err := json.Unmarshal([]byte(record[9]), &got.Args); err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal([]byte(record[10]), &got.Results); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, json.Unmarshal([]byte(record[9]), &got.Args))
+			fixture.NoError(t, json.Unmarshal([]byte(record[10]), &got.Results))
 			got.check(t, s)
 		}
 	}
@@ -223,9 +220,7 @@ func TestHostileValuesInRows(t *testing.T) {
 // Names of functions, types, variables and reasons come from the binary.
 func TestHostileNames(t *testing.T) {
 	format, err := ParseCallFormat("%s %v %q", []string{"func", "i", "func"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	for _, s := range hostileValues {
 		i := madeup.Named("i", madeup.Interface("any", madeup.Num("int", 3)))
 		i.Dynamic = s
@@ -265,9 +260,7 @@ func FuzzValue(f *testing.F) {
 		text := v.Text()
 		checkPrintable(t, text)
 		quoted, err := strconv.QuotedPrefix(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		back, err := strconv.Unquote(quoted)
 		if err != nil || !strings.HasPrefix(s, back) || more == 0 && back != s || len(s)-len(back) >= utf8.UTFMax {
 			t.Fatalf("%q became %s, %v", s, text, err)

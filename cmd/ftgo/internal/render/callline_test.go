@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
@@ -63,9 +64,7 @@ func calls() []CallLine {
 
 func TestCallsGolden(t *testing.T) {
 	format, err := ParseCallFormat(`%-28s|%6d|%q|%v|%8s|%s`, []string{"func", "n", "key", "err", "latency", "r0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	for _, test := range []struct {
 		name string
 		o    CallOptions
@@ -100,9 +99,7 @@ func writeCalls(b *bytes.Buffer, o CallOptions, calls ...CallLine) error {
 func line(t *testing.T, o CallOptions, c CallLine) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := NewCallWriter(&b, o).Call(&c); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, NewCallWriter(&b, o).Call(&c))
 	text, ok := strings.CutSuffix(b.String(), "\n")
 	if !ok {
 		t.Fatalf("no line: %q", b.String())
@@ -159,9 +156,7 @@ func TestCallFits(t *testing.T) {
 // Where calls are not seen to end, their begins are what there is, in all formats.
 func TestEntries(t *testing.T) {
 	format, err := ParseCallFormat("%d %s %s", []string{"n", "latency", "r0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	for _, test := range []struct {
 		name string
 		o    CallOptions
@@ -216,9 +211,7 @@ func BenchmarkCallWriter(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				buf.Reset()
-				if err := w.Call(&c); err != nil {
-					b.Fatal(err)
-				}
+				fixture.NoError(b, w.Call(&c))
 			}
 		})
 	}

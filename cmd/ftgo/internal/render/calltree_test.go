@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/schema"
 )
 
@@ -25,9 +26,7 @@ func TestTreeJSON(t *testing.T) {
 	var out bytes.Buffer
 	w := NewCallWriter(&out, CallOptions{Format: JSON})
 	for _, tree := range trees {
-		if err := w.Tree(tree); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, w.Tree(tree))
 	}
 	if err := w.Call(call); err != nil { // which is in no tree
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func TestChrome(t *testing.T) {
@@ -35,9 +36,7 @@ func TestChrome(t *testing.T) {
 		w.Event(&EventLine{Time: at(50), Name: "a:b", Thread: Thread{PID: 3, TID: 4}}),
 		w.Close(stats.Summary{Hits: 9, Delivered: 8, Lost: 1}),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 	}
 	want := `{"displayTimeUnit":"ns","traceEvents":[
 {"ph":"M","name":"process_name","pid":3,"tid":7,"args":{"name":"process 3"}},

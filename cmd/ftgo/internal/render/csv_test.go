@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func TestCSVNames(t *testing.T) {
@@ -27,19 +28,13 @@ func TestCSVNames(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			rows := []stats.Func{{Name: test.in, Calls: 7}}
 			var asCSV, asTSV bytes.Buffer
-			if err := Functions(&asCSV, CSV, rows, Options{NoHeader: true}); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, Functions(&asCSV, CSV, rows, Options{NoHeader: true}))
 			record, err := csv.NewReader(&asCSV).Read()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			if record[0] != test.want || record[1] != "7" {
 				t.Errorf("CSV cells %q, want %q and 7 first", record, test.want)
 			}
-			if err := Functions(&asTSV, TSV, rows, Options{NoHeader: true}); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, Functions(&asTSV, TSV, rows, Options{NoHeader: true}))
 			if cells := strings.Split(asTSV.String(), "\t"); cells[0] != test.want || cells[1] != "7" {
 				t.Errorf("TSV cells %q, want %q and 7 first", cells, test.want)
 			}
@@ -71,9 +66,7 @@ func TestIntervalRows(t *testing.T) {
 func TestCSVRowsAsWideAsTheirHeader(t *testing.T) {
 	for _, latency := range []bool{false, true} {
 		var b bytes.Buffer
-		if err := Functions(&b, TSV, append(ordinary(), eventful()...), Options{Latency: latency}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, Functions(&b, TSV, append(ordinary(), eventful()...), Options{Latency: latency}))
 		columns := strings.Count(strings.SplitN(b.String(), "\n", 2)[0], "\t")
 		for record := range strings.Lines(b.String()) {
 			if n := strings.Count(record, "\t"); n != columns {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func TestEventColumns(t *testing.T) {
@@ -40,9 +41,7 @@ main.never,0,0,0,0,0,0.000,0,0,0,0,0,0,0
 `},
 	} {
 		var b bytes.Buffer
-		if err := Functions(&b, c.format, rows, Options{Events: names}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, Functions(&b, c.format, rows, Options{Events: names}))
 		if got := "\n" + b.String(); got != c.want {
 			t.Errorf("%v:%s\nwant%s", c.format, got, c.want)
 		}
@@ -68,9 +67,7 @@ func TestEventLine(t *testing.T) {
 			`"fields":{"prev_comm":"a b=\"\n\u001b[2J�","prev_state":-1,"buf":"0xc000","addr":"7f01","none":""}}`},
 	} {
 		var b bytes.Buffer
-		if err := NewCallWriter(&b, c.o).Event(e); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, NewCallWriter(&b, c.o).Event(e))
 		if got := b.String(); !strings.HasPrefix(got, c.want) || strings.Count(got, "\n") != 1 {
 			t.Errorf("%+v:\n%s\nwant\n%s", c.o, got, c.want)
 		}

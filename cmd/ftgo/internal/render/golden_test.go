@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/schema"
 )
 
@@ -16,9 +17,7 @@ import (
 func golden(t *testing.T, name string, write func(*bytes.Buffer) error) {
 	t.Helper()
 	var got bytes.Buffer
-	if err := write(&got); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, write(&got))
 	if schema.IsLines(got.String()) {
 		if err := schema.Check(got.String()); err != nil {
 			t.Error(err)
@@ -26,14 +25,10 @@ func golden(t *testing.T, name string, write func(*bytes.Buffer) error) {
 	}
 	path := filepath.Join("testdata", name+".golden")
 	if os.Getenv("FTGO_UPDATE") == "1" {
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("%s differs\ngot:\n%s\nwant:\n%s", path, got.Bytes(), want)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func TestHistogramsGolden(t *testing.T) {
@@ -46,9 +47,7 @@ func TestHistogramUnit(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := Histograms(&b, []stats.Func{{Latency: histogram(test.min, test.max)}}, Options{Hist: true}); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, Histograms(&b, []stats.Func{{Latency: histogram(test.min, test.max)}}, Options{Hist: true}))
 			if header := strings.Split(b.String(), "\n")[2]; strings.Fields(header)[0] != test.want {
 				t.Errorf("header %q, want %s", header, test.want)
 			}
@@ -59,13 +58,9 @@ func TestHistogramUnit(t *testing.T) {
 func TestHistogramStaysWithin80Columns(t *testing.T) {
 	many := &stats.Histogram{}
 	const text = `{"min":1,"max":4611686018427387904,"sum":9223372036854775807,"counts":[[1,35184372088832],[16777216,1],[4611686018427387904,1]]}`
-	if err := json.Unmarshal([]byte(text), many); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, json.Unmarshal([]byte(text), many))
 	var b bytes.Buffer
-	if err := Histograms(&b, append(extreme(), stats.Func{Name: "main.f", Latency: many}), Options{Hist: true}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, Histograms(&b, append(extreme(), stats.Func{Name: "main.f", Latency: many}), Options{Hist: true}))
 	for line := range strings.Lines(b.String()) {
 		line = strings.TrimSuffix(line, "\n")
 		if len(line) > 80 && !strings.HasPrefix(line, "Function = ") {

@@ -16,6 +16,7 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
@@ -39,9 +40,7 @@ func hostileEvent(s string) *EventLine {
 func written(t *testing.T, want int, write func(io.Writer) error) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, write(&b))
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if len(lines) != want {
 		t.Errorf("%d lines, want %d: %.300q", len(lines), want, b.String())
@@ -71,13 +70,9 @@ func TestHostileStacks(t *testing.T) {
 			t.Errorf("folded %.300q", text)
 		}
 		var b bytes.Buffer
-		if err := PprofStacks(&b, stacks, Profiled{Path: "/bin/server", Began: callStart, Duration: time.Second}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, PprofStacks(&b, stacks, Profiled{Path: "/bin/server", Began: callStart, Duration: time.Second}))
 		p, err := profile.Parse(&b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		if len(p.Sample) != 1 || p.Sample[0].Value[0] != 7 || len(p.Sample[0].Location) != 3 {
 			t.Errorf("profile of %.100q: %v", s, p.Sample)
 		}
@@ -139,9 +134,7 @@ func TestHostileVariables(t *testing.T) {
 			t.Fatalf("%.300q: %v", text, err)
 		}
 		var tsv bytes.Buffer
-		if err := Variable(&tsv, TSV, true, v); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, Variable(&tsv, TSV, true, v))
 		for _, cell := range append(cells[0], strings.Split(tsv.String(), "\t")...) {
 			if cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r") {
 				t.Errorf("cell %.100q", cell)

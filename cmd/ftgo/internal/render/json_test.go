@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
@@ -46,16 +47,12 @@ func TestFunctionsJSONParsesBack(t *testing.T) {
 		rows = append(rows, stats.Func{Name: name, Calls: 1, Seconds: 3})
 	}
 	var b bytes.Buffer
-	if err := Functions(&b, JSON, rows, Options{Latency: true}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, Functions(&b, JSON, rows, Options{Latency: true}))
 	decoder := json.NewDecoder(&b)
 	decoder.DisallowUnknownFields()
 	for _, row := range rows {
 		var got functionLine
-		if err := decoder.Decode(&got); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, decoder.Decode(&got))
 		want := functionLine{
 			Type: "function", Function: strings.ToValidUTF8(row.Name, "\ufffd"), Rate: row.Rate(),
 			Calls: row.Calls, Completed: row.Completed, Unwound: row.Unwound, Open: row.Open, Lost: row.Lost,
@@ -99,12 +96,8 @@ func TestSummaryJSON(t *testing.T) {
 // Readers of the raw lines see the keys in the documented order.
 func TestJSONKeyOrder(t *testing.T) {
 	var b bytes.Buffer
-	if err := Functions(&b, JSON, ordinary()[:1], Options{Latency: true}); err != nil {
-		t.Fatal(err)
-	}
-	if err := List(&b, JSON, []target.Row{{}}, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, Functions(&b, JSON, ordinary()[:1], Options{Latency: true}))
+	fixture.NoError(t, List(&b, JSON, []target.Row{{}}, Options{}))
 	want := [][]string{
 		{"type", "function", "calls", "completed", "unwound", "open", "lost", "rate", "ns", "histogram", "buckets"},
 		{"type", "function", "address", "offset", "size", "abi", "entry", "returns", "position", "signature", "source", "inlined", "note"},
@@ -126,14 +119,10 @@ func keys(t *testing.T, object string) []string {
 	}
 	for decoder.More() {
 		key, err := decoder.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		keys = append(keys, key.(string))
 		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, decoder.Decode(&value))
 	}
 	return keys
 }
@@ -141,9 +130,7 @@ func keys(t *testing.T, object string) []string {
 func TestJSONWithoutLatency(t *testing.T) {
 	var b bytes.Buffer
 	// A histogram that happens to be there is not part of a count.
-	if err := Functions(&b, JSON, ordinary(), Options{}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, Functions(&b, JSON, ordinary(), Options{}))
 	if text := b.String(); strings.Contains(text, `"ns"`) || strings.Contains(text, `"histogram"`) {
 		t.Errorf("count has latencies: %s", text)
 	}

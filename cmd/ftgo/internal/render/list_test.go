@@ -8,6 +8,7 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func listed() []target.Row {
@@ -56,9 +57,7 @@ func TestListGolden(t *testing.T) {
 func TestListTableWidth(t *testing.T) {
 	for _, width := range []int{60, 70, 80, 90, 100, 115, 132, 160, 200} {
 		var b bytes.Buffer
-		if err := List(&b, Table, append(listed(), inlinedRows()...), Options{Width: width}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, List(&b, Table, append(listed(), inlinedRows()...), Options{Width: width}))
 		for line := range strings.Lines(b.String()) {
 			if got := printable.Columns(strings.TrimSuffix(line, "\n")); got > width {
 				t.Errorf("width %d: %d columns: %q", width, got, line)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestFunctionSplits: what latencies were spent with, in each format; nothing of functions
@@ -24,9 +25,7 @@ func TestFunctionSplits(t *testing.T) {
 		JSON:  {`"sum":10000000},"sched":{"running":2000000,"runnable":3000000,"waiting":5000000,"waits":{"sleep":4000000,"select":1000000}},`, `"open":1,"lost":0,"rate":1}`},
 	} {
 		var b bytes.Buffer
-		if err := Functions(&b, format, rows, Options{Latency: true, Sched: true}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, Functions(&b, format, rows, Options{Latency: true, Sched: true}))
 		for _, part := range want {
 			if !strings.Contains(b.String(), part) {
 				t.Errorf("%s: no %q in\n%s", format, part, b.String())
@@ -53,12 +52,8 @@ func TestCallSplits(t *testing.T) {
 		var b bytes.Buffer
 		c.o.Sched = true
 		w := NewCallWriter(&b, c.o)
-		if err := w.Header(); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Call(c.line); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, w.Header())
+		fixture.NoError(t, w.Call(c.line))
 		if !strings.Contains(b.String(), c.want) {
 			t.Errorf("%+v: no %q in\n%s", c.o, c.want, b.String())
 		}
@@ -72,9 +67,7 @@ func TestTreeSplits(t *testing.T) {
 	var b bytes.Buffer
 	w := NewCallWriter(&b, CallOptions{Sched: true})
 	line := CallLine{Function: "main.f", Thread: Thread{Goid: 7}, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, End: "return"}
-	if err := w.Tree(&CallTree{First: &line, Lines: []TreeLine{{Call: &line}, {Function: "main.g", Level: 1}}}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, w.Tree(&CallTree{First: &line, Lines: []TreeLine{{Call: &line}, {Function: "main.g", Level: 1}}}))
 	for _, want := range []string{
 		"\n  10.0µs   100%  2.00µs run     0ns runnable  8.00µs wait  main.f()\n",
 		"\n       …      -       - run       - runnable       - wait    main.g(…)\n",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // stacks are those of two functions, with inlined callers, unknown ones, and names that
@@ -60,13 +61,9 @@ func TestPprofStacks(t *testing.T) {
 	var b bytes.Buffer
 	began := time.Unix(1_700_000_000, 7)
 	run := Profiled{Path: "/bin/server", BuildID: "abc", Start: 0x1000, Limit: 0x9000, Offset: 0x1000, Began: began, Duration: 3 * time.Second}
-	if err := PprofStacks(&b, stacks(), run); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, PprofStacks(&b, stacks(), run))
 	p, err := profile.Parse(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if m := p.Mapping[0]; m.File != "/bin/server" || m.BuildID != "abc" || m.Start != 0x1000 || m.Limit != 0x9000 || m.Offset != 0x1000 || !m.HasInlineFrames {
 		t.Errorf("mapping %+v", m)
 	}
@@ -99,9 +96,7 @@ func TestPprofStacks(t *testing.T) {
 	b.Reset()
 	waited := stacks()[:1]
 	waited[0].Runnable = 600_000
-	if err := PprofStacks(&b, waited, run); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, PprofStacks(&b, waited, run))
 	if p, err = profile.Parse(&b); err != nil {
 		t.Fatal(err)
 	}

@@ -12,14 +12,13 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func tableLines(t *testing.T, rows []stats.Func, o Options) []string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Functions(&b, Table, rows, o); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, Functions(&b, Table, rows, o))
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ftgo/ftgo/internal/metrics"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestAwaitedFileFails: a file that was waited for may be half written when it is first read. That is no reason to
@@ -21,9 +22,7 @@ func TestAwaitedFileFails(t *testing.T) {
 	for _, waiting := range []bool{false, true} {
 		var told bytes.Buffer
 		opened, err := os.Open(os.DevNull)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		torn, over := errors.Join(errors.New("torn"), target.ErrNothing), make(chan struct{})
 		close(over)
 		e := &exporter{

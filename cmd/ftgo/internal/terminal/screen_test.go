@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // terminal is a screen that understands what Screen writes, with the pending wrap
@@ -124,9 +126,7 @@ func TestScreen(t *testing.T) {
 			m := &terminal{width: 20, height: 5}
 			screen := &Screen{Terminal: m}
 			for _, text := range test.draws {
-				if err := screen.Draw(text, m.width, m.height); err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, screen.Draw(text, m.width, m.height))
 			}
 			if got := m.String(); got != test.want {
 				t.Errorf("screen shows\n%s\nwant\n%s", got, test.want)
@@ -140,9 +140,7 @@ func TestScreenBelowOtherOutput(t *testing.T) {
 	fmt.Fprint(m, "1\n2\n3\n4\n5\n6\n7\n")
 	screen := &Screen{Terminal: m}
 	for _, text := range []string{"a\nb\nc\nd\n", "e\nf\n", "g\nh\ni\n"} {
-		if err := screen.Draw(text, m.width, m.height); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, screen.Draw(text, m.width, m.height))
 	}
 	if got, want := m.String(), "1\n2\n3\n4\n5\n6\n7\ng\nh\ni"; got != want {
 		t.Errorf("screen shows\n%s\nwant\n%s", got, want)
@@ -158,9 +156,7 @@ func TestScreenResized(t *testing.T) {
 	for _, size := range [][2]int{{20, 6}, {8, 6}, {30, 12}, {30, 4}} {
 		m.resize(size[0], size[1])
 		for range 2 {
-			if err := screen.Draw(wide+"\nb\nc\n", m.width, m.height); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, screen.Draw(wide+"\nb\nc\n", m.width, m.height))
 		}
 		got := strings.TrimPrefix(m.seen(), "1\n2\n") // before anything was resized
 		want := wide + "\nb\nc"
@@ -179,9 +175,7 @@ func TestScreenTiny(t *testing.T) {
 		m := &terminal{width: 20, height: height}
 		screen := &Screen{Terminal: m}
 		for range 3 {
-			if err := screen.Draw("a\nb\nc\nd\n", m.width, m.height); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, screen.Draw("a\nb\nc\nd\n", m.width, m.height))
 		}
 		if got := m.String(); height > 0 && got != want {
 			t.Errorf("%d lines: %q, want %q", height, got, want)

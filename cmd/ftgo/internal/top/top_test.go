@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // page is one of n functions; numbers grow with each refresh.
@@ -228,9 +229,7 @@ func FuzzModel(f *testing.F) {
 func TestExample(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "..", "docs", "examples", "top.md")
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	m := New(2)
 	m.Show(page(30, 1))
 	want := []string{screen(t, m, 80, 12)}
@@ -253,9 +252,7 @@ func TestExample(t *testing.T) {
 		}
 	}
 	if os.Getenv("FTGO_UPDATE") != "" {
-		if err := os.WriteFile(path, []byte(strings.Join(parts, "```\n")), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.WriteFile(path, []byte(strings.Join(parts, "```\n")), 0o644))
 	}
 }
 
@@ -264,14 +261,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".txt")
 	if os.Getenv("FTGO_UPDATE") != "" {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if got != string(want) {
 		t.Errorf("not as in %s (FTGO_UPDATE=1 writes it):\n%s", path, got)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestOverviewHead: a function that was given by its name has a row, and is told to be called only if it was.
@@ -26,9 +27,7 @@ func TestOverviewHead(t *testing.T) {
 	}
 	table.Since = table.Whole
 	v := NewOverview(&Options{}, func(top.Page) {})
-	if err := v.Begin(scene); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, v.Begin(scene))
 	if p := v.page(table); len(p.Rows) != 2 || !strings.Contains(p.Head[0], "3 functions, 1 of them called") {
 		t.Errorf("%d rows, %q", len(p.Rows), p.Head[0])
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func (t Truth) String() string { return [...]string{"false", "unknown", "true"}[t+1] }
@@ -251,9 +252,7 @@ func TestParseValue(t *testing.T) {
 	} {
 		t.Run(tt.text, func(t *testing.T) {
 			e, err := ParseValue(tt.text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			text, known := e.Text(sample)
 			if text != tt.want || known != (tt.want != "") {
 				t.Errorf("%q, %v, want %q", text, known, tt.want)
@@ -302,9 +301,7 @@ func TestParseNumber(t *testing.T) {
 func mustParse(t *testing.T, text string) Expr {
 	t.Helper()
 	e, err := Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return e
 }
 
@@ -357,9 +354,7 @@ func TestTextOfConstant(t *testing.T) {
 		state := basic(typ)
 		state.SetConstants(func() map[uint64]string { return map[uint64]string{2: "main.done"} })
 		e, err := ParseValue("s")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		if got, _ := e.Text(values{"s": {Type: state, Num: 2}}); got != "main.done" {
 			t.Errorf("constant of %s: %s", typ, got)
 		}
@@ -372,9 +367,7 @@ func TestTextOfBytes(t *testing.T) {
 		{"éé", "s[:3]", `é\xc3`}, {"é\xa9", "s", `é\xa9`}, {"\xa9\n", "s[:1]", `\xa9`}, {"\xa9\n", "s", `\xa9\x0a`}, {"a\n", "s", "a\n"},
 	} {
 		e, err := ParseValue(tt.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		if got, _ := e.Text(values{"s": {Type: basic("string"), Bytes: []byte(tt.bytes), Len: int64(len(tt.bytes))}}); got != tt.want {
 			t.Errorf("%s of %q: %q, want %q", tt.text, tt.bytes, got, tt.want)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func TestParse(t *testing.T) {
@@ -42,9 +43,7 @@ func TestParse(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
 			e, err := Parse(tt.text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			if e.String() != tt.want {
 				t.Errorf("got  %s\nwant %s", e, tt.want)
 			}
@@ -122,9 +121,7 @@ func TestParseErrors(t *testing.T) {
 
 func TestRefs(t *testing.T) {
 	e, err := Parse(`n > len(*p) && (s.items[0].name == "" || n < cap(b)) && !ok && -latency < 0 && s =~ "x"`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	var got []string
 	for _, r := range e.Refs() {
 		got = append(got, r.String())
