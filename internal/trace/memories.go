@@ -8,7 +8,7 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// Memories tells what words mean that were read in processes.
+// Memories interprets words that were read in processes.
 type Memories struct {
 	binary    *offsets.Binary
 	of        map[int]*memory
@@ -26,43 +26,43 @@ type memory struct {
 	arenas map[uint64]bool // the parts of the address space that stacks were seen in
 }
 
-// NewMemories returns those of processes that run a binary. elsewhere: they were of another time or
-// machine.
+// NewMemories returns the memories of processes that run a binary. elsewhere: the processes ran at another time or
+// on another machine.
 func NewMemories(b *offsets.Binary, elsewhere bool) *Memories {
 	return &Memories{
 		binary: b, of: make(map[int]*memory), mapped: procfs.NewMemory(), elsewhere: elsewhere || procfs.ForeignNumbers(), types: make(map[uint64]*gotype.Type),
 	}
 }
 
-// Process is the one that a call was made in.
+// Process returns the process of a call.
 func (m *Memories) Process(c *pairing.Call) capture.Process {
 	pid := c.PID
 	p := m.of[pid]
 	if p == nil || p.bias != c.Bias {
 		p = &memory{Memories: m, pid: pid, bias: c.Bias, gone: m.elsewhere, arenas: make(map[uint64]bool)}
 		if !p.gone {
-			_, known := m.mapped.Readable(pid, 0, 1, p.executes) // has it remember the mappings
+			_, known := m.mapped.Readable(pid, 0, 1, p.executes) // makes it remember the mappings
 			p.gone = !known
 		}
 		m.of[pid] = p
 	}
-	if c.Goid != 0 { // else it is the stack of a thread
+	if c.Goid != 0 { // 0 is the stack of a thread
 		p.arenas[c.SP>>arenaBits] = true
 	}
 	return p
 }
 
-// Forget drops what is known of a process that has ended.
+// Forget drops the state of a process that has ended.
 func (m *Memories) Forget(pid int) {
 	delete(m.of, pid)
 	m.mapped.Forget(pid)
 }
 
-// executes tells whether the process has the file mapped where it was: if not, it has ended or
-// is about to, or has executed a file since. Mappings of an overlay may show another file's
+// executes reports whether the process still has the file mapped at the same address: if not, it has ended or
+// is ending, or has executed another file since. Mappings in overlayfs may have another file's
 // number.
 func (m *memory) executes() bool {
-	mapped, _ := procfs.Mappings(m.pid) // none is as good as an error
+	mapped, _ := procfs.Mappings(m.pid) // empty after an error
 	for _, of := range mapped {
 		if of.Inode == m.binary.File().Inode() {
 			va, err := m.binary.File().AddrOf(of.Offset)
@@ -77,7 +77,7 @@ func (m *memory) DynamicType(addr uint64) *gotype.Type {
 	t, known := m.types[addr]
 	if !known {
 		t, _ = m.binary.Internals().RuntimeType(addr)
-		if m.binary.File().Loaded(addr) { // one that can't be read is remembered, too, but not what is no address in the file
+		if m.binary.File().Loaded(addr) { // types that can't be read are remembered, too, but not words outside of the file
 			m.types[addr] = t
 		}
 	}
@@ -96,13 +96,13 @@ func (m *memory) FuncName(pc uint64) string {
 	return ""
 }
 
-// arenaBits are those of addresses in one arena of Go's heap, 64 MB that are reserved at
+// arenaBits is the number of address bits of an arena of Go's heap, 64 MB that are reserved at
 // once (heapArenaBytes in runtime/malloc.go).
 const arenaBits = 26
 
-// Readable asks for the process's mappings as they are, or were when last seen. Of one that
-// has ended, or is about to, or has executed another file, it is known what it cannot have
-// been without: the file's own segments, and the arenas that its goroutines' stacks were in.
+// Readable checks the process's mappings, as they are, or as they were last seen. For a process that
+// has ended, is ending, or has executed another file, it knows which memory must have been
+// mapped: the file's own segments, and the arenas of its goroutines' stacks.
 func (m *memory) Readable(addr uint64) (readable, known bool) {
 	if !m.gone {
 		if readable, known := m.mapped.Readable(m.pid, addr, 1, m.executes); known {

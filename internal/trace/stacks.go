@@ -9,7 +9,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Stacks finds out who has called.
+// Stacks finds the callers of calls.
 type Stacks struct {
 	stats.Stacks // of all calls that have ended
 	binary       *offsets.Binary
@@ -18,13 +18,13 @@ type Stacks struct {
 	known        map[stackPlace]stats.Location
 }
 
-// stackPlace is a return address, and what it is the return address of.
+// stackPlace is a return address, and the kind of the function that returns there.
 type stackPlace struct {
 	pc     uint64
 	callee calleeKind
 }
 
-// calleeKind is the kind of a function in a stack, as far as it matters to its caller.
+// calleeKind is the kind of a function in a stack, which decides how its caller is shown.
 type calleeKind uint8
 
 const (
@@ -32,25 +32,25 @@ const (
 	// panicking functions show wrappers that called them (elideWrapperCalling in
 	// runtime/traceback.go).
 	panicking
-	// trapped: it was not called, but made to look so when the instruction at the return
+	// trapped functions were not called: a signal handler entered them when the instruction at the return
 	// address, rather than before it, failed.
 	trapped
 )
 
 var calleeKinds = map[string]calleeKind{"runtime.gopanic": panicking, "runtime.panicwrap": panicking, "runtime.sigpanic": trapped}
 
-// NewStacks returns those of the callers in a binary.
+// NewStacks returns the stacks of calls in a binary.
 func NewStacks(b *offsets.Binary) *Stacks {
 	return &Stacks{binary: b, callers: uprobe.NewCallers(b), known: make(map[stackPlace]stats.Location)}
 }
 
-// of are the return addresses of a call, until the next one is asked for.
+// of returns the return addresses of a call. They are valid until its next call.
 func (s *Stacks) of(c *pairing.Call) []uint64 {
 	s.pcs = s.callers.Append(s.pcs[:0], c.Stack, c.SP, c.StackHi, c.Bias)
 	return s.pcs
 }
 
-// AppendKey appends what is the same of two calls whose callers are the same.
+// AppendKey appends a key that is the same for calls of a function with the same callers.
 func (s *Stacks) AppendKey(key []byte, c *pairing.Call) []byte {
 	key = binary.LittleEndian.AppendUint64(key, uint64(c.Func))
 	for _, pc := range s.of(c) {
@@ -66,8 +66,8 @@ func (s *Stacks) AddCall(c *pairing.Call, timing stats.Timing, runnable, amount 
 	}
 }
 
-// Locations are the functions at return addresses, as the program's own runtime.Callers
-// would have them. callee is the function called.
+// Locations returns the functions at return addresses, as the program's own runtime.Callers
+// would return them. callee is the called function.
 func (s *Stacks) Locations(pcs []uint64, callee string) []stats.Location {
 	out := make([]stats.Location, 0, len(pcs))
 	kind := calleeKinds[callee]
@@ -88,7 +88,7 @@ func (s *Stacks) location(at stackPlace) stats.Location {
 	if known || at.pc == uprobe.Cut {
 		return l
 	}
-	// Of a call, which is before the return address.
+	// The call instruction is before the return address.
 	if l.Addr = at.pc - 1; at.callee == trapped {
 		l.Addr = at.pc
 	}
@@ -103,7 +103,7 @@ func (s *Stacks) location(at stackPlace) stats.Location {
 	return l
 }
 
-// Callers are those of a call of a function.
+// Callers returns the callers of a call of a function.
 func (s *Stacks) Callers(c *pairing.Call, callee string) []stats.Location {
 	return s.Locations(s.of(c), callee)
 }
