@@ -3,7 +3,6 @@ package symname
 import (
 	"cmp"
 	"iter"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 // of a generic function under one: main.(*Map).Get.
 func Nearest(text string, names iter.Seq[string], n int) []string {
 	t := readTyped(text)
-	if t.whole.text == "" || n <= 0 {
+	if t.whole == "" || n <= 0 {
 		return nil
 	}
 	path, here := "", t.in("")
@@ -31,7 +30,7 @@ func Nearest(text string, names iter.Seq[string], n int) []string {
 		}
 		plain, cost := strings.ToLower(Plain(symbol[len(path):])), unlike
 		for _, m := range here {
-			cost = min(cost, m.cost+m.word.cost(plain, name.Suffix != ""))
+			cost = min(cost, m.cost+costOf(m.word, plain, name.Suffix != ""))
 		}
 		if cost < unlike {
 			s := suggestion{name: respell(symbol, keepPointer), cost: cost}
@@ -66,17 +65,15 @@ type suggestion struct {
 // typed is what the user wrote, in lower case and the plain spelling without
 // wildcards: all of it, and cut after the package if it seems to have one.
 type typed struct {
-	whole word
-	pkg   string
-	rest  word
+	whole, pkg, rest string
 }
 
 func readTyped(text string) typed {
 	text = strings.TrimSuffix(Plain(strings.TrimSpace(text)), ".abi0")
 	text = strings.ToLower(strings.NewReplacer("(", "", ")", "", "*", "", "?", "").Replace(text))
-	t := typed{whole: newWord(text)}
+	t := typed{whole: text}
 	if end := pathEnd(text); end > 0 {
-		t.pkg, t.rest = text[:end-1], newWord(text[end:])
+		t.pkg, t.rest = text[:end-1], text[end:]
 	}
 	return t
 }
@@ -92,7 +89,7 @@ const (
 // meaning is a word that would name the function, if what was typed before it means a package,
 // or none was typed; cost is what one has to assume for that.
 type meaning struct {
-	word word
+	word string
 	cost int
 }
 
@@ -100,77 +97,61 @@ type meaning struct {
 func (t typed) in(pkg string) []meaning {
 	pkg = strings.ToLower(pkg)
 	// The last element of a path may have dots: yaml.v3.Unmarshal.
-	if rest, ok := strings.CutPrefix(t.whole.text, pkg+"."); ok && pkg != "" {
-		return []meaning{{newWord(rest), 0}}
+	if rest, ok := strings.CutPrefix(t.whole, pkg+"."); ok && pkg != "" {
+		return []meaning{{rest, 0}}
 	}
 	all := []meaning{{t.whole, noPackage}}
 	if t.pkg == "" {
 		return all
 	}
 	last := pkg[strings.LastIndexByte(pkg, '/')+1:]
-	if rest, ok := strings.CutPrefix(t.whole.text, last+"."); ok {
-		return append(all, meaning{newWord(rest), 1})
+	if rest, ok := strings.CutPrefix(t.whole, last+"."); ok {
+		return append(all, meaning{rest, 1})
 	}
 	for _, name := range []string{pkg, last} {
-		if slips, ok := newWord(t.pkg).slips(name); ok {
-			return append(all, meaning{t.rest, slips + 1})
+		if n, ok := slips(t.pkg, name); ok {
+			return append(all, meaning{t.rest, n + 1})
 		}
 	}
 	return all
 }
 
-// word is one thing typed, prepared for being compared with many names.
-type word struct {
-	text    string
-	letters uint64
-}
-
-func newWord(text string) word { return word{text, letters(text)} }
-
-func (w word) cost(name string, made bool) int {
-	if w.text == "" {
+// costOf is what one has to assume for a word to mean a name, which the compiler has made or not.
+func costOf(word, name string, made bool) int {
+	if word == "" {
 		return unlike
 	}
-	if w.text == name {
+	if word == name {
 		return 0
 	}
-	if receiver, ok := strings.CutSuffix(name, w.text); ok && strings.HasSuffix(receiver, ".") {
+	if receiver, ok := strings.CutSuffix(name, word); ok && strings.HasSuffix(receiver, ".") {
 		return noReceiver
 	}
 	cost := unlike
-	if len(w.text) >= 4 && !made && strings.HasPrefix(name, w.text) {
+	if len(word) >= 4 && !made && strings.HasPrefix(name, word) {
 		cost = begun
 	}
-	if slips, ok := w.slips(name); ok {
-		cost = min(cost, slips+1)
+	if n, ok := slips(word, name); ok {
+		cost = min(cost, n+1)
 	}
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 && !made {
-		if slips, ok := w.slips(name[dot+1:]); ok {
-			cost = min(cost, noReceiver+slips+1)
+		if n, ok := slips(word, name[dot+1:]); ok {
+			cost = min(cost, noReceiver+n+1)
 		}
 	}
 	return cost
 }
 
-// slips counts the wrong, missing, needless and swapped bytes between w and name;
+// slips counts the wrong, missing, needless and swapped bytes between a word and a name;
 // not ok means too many for a word of this length.
-func (w word) slips(name string) (n int, ok bool) {
-	limit := min((len(w.text)+2)/5, 3)
-	if len(w.text) == 2 { // main.ad is main.add, and one letter is anything
+func slips(word, name string) (n int, ok bool) {
+	limit := min((len(word)+2)/5, 3)
+	if len(word) == 2 { // main.ad is main.add, and one letter is anything
 		limit = 1
 	}
-	if max(len(w.text)-len(name), len(name)-len(w.text)) > limit ||
-		bits.OnesCount64(w.letters^letters(name)) > 2*limit { // one slip makes two letters differ
+	if max(len(word)-len(name), len(name)-len(word)) > limit {
 		return 0, false
 	}
-	n = printable.Distance(w.text, name)
+	n = printable.Distance(word, name)
 	return n, n <= limit
-}
-
-// letters is the set of bytes of s, roughly.
-func letters(s string) (set uint64) {
-	for i := 0; i < len(s); i++ {
-		set |= 1 << (s[i] & 63)
-	}
-	return set
 }
