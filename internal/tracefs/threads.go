@@ -43,11 +43,6 @@ const trusted = time.Second
 // maxThreads is how many threads known has room for.
 const maxThreads = 8192
 
-// newThreads knows what notes tells; nil where lines of text dt.
-func newThreads(notes func() map[int]int) *threads {
-	return &threads{notes: notes, known: make(map[int]thread)}
-}
-
 // beginPass starts a pass.
 func (t *threads) beginPass(now time.Time) {
 	t.now = now
