@@ -41,8 +41,8 @@ func TestKernelGeneric(t *testing.T) {
 	stripped := []string{
 		`main.(*pile[]).push(p0=&{items:nil n:0}, 0xADDR, 0x3)`,
 		`main.(*pile[]).push(p0=&{items:nil n:0}, 0x7, 0x2)`,
-		`main.(*pile[]).size(p0=&{items:[…+1] n:3})`,
-		`main.(*pile[]).size(p0=&{items:[…+1] n:2})`,
+		`main.(*pile[]).size(p0=&{items:[0xADDR] n:3})`,
+		`main.(*pile[]).size(p0=&{items:[7] n:2})`,
 		`main.(*keyed[]).put(p0=&{last:"none" next:nil count:0}, ~"one", 0xADDR)`,
 	}
 	for _, version := range []string{"1.20.14", "1.22.12", "1.26.8", "1.27.4", fixture.Current} {

@@ -88,8 +88,8 @@ func TestKernelImage(t *testing.T) {
 	})
 	t.Run("file", func(t *testing.T) {
 		other, _ := contained(t, cgroup(t, "cgroup2", "ftgo-test/other"), "work=101")
-		root := t.TempDir()
-		m := family(t, "unshare", "-mpf", "--kill-child", "sh", "-c", `mount --bind "$1" "$0" && exec chroot "$0" /family stdin work=3 work=11`, root, volume)
+		jail := t.TempDir()
+		m := family(t, "unshare", "-mpf", "--kill-child", "sh", "-c", `mount --bind "$1" "$0" && exec chroot "$0" /family stdin work=3 work=11`, jail, volume)
 		p := inImage(t, root, f.Dir(), volume, nil, "probe", "-o", "json", "/volume/family", "main.work")
 		p.await(t)
 		other.goOn(t)
