@@ -59,6 +59,7 @@ type Live struct {
 	sampler   *sampler // nil without a budget
 	rests     rests
 	look      look
+	calm      func()        // ends the haste in which the kernel takes probes out; nil if there is none
 	waiting   bool          // nobody has run the binary yet
 	stopped   bool          // the window has ended
 	finished  bool          // and all of it was read
@@ -85,6 +86,7 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 		l.opt.Costs.Begin(ctx)
 		// To make a session the kernel keeps locks for tens of milliseconds, which whoever removes probes that turn hot would wait for.
 		l.opt.Costs.Take()
+		l.hasten(true)
 	}
 	l.look.runners = procfs.NewRunners(l.opt.PIDs, l.plan.Binary.File().Link())
 	l.look.busy = procfs.NewBusyTimes(l.look.runners)
@@ -313,7 +315,19 @@ func (l *Live) finish(err error) (pairing.Items, error) {
 	return l.stream.Finish(), err
 }
 
+// hasten has the kernel take probes out quickly from now on, or at its own pace.
+func (l *Live) hasten(on bool) {
+	switch {
+	case on && l.calm == nil:
+		l.calm = l.fs.Hurry()
+	case !on && l.calm != nil:
+		l.calm()
+		l.calm = nil
+	}
+}
+
 func (l *Live) Close() error {
+	defer l.hasten(false)
 	// First: where few files may be open, two who remove probes take them from each other.
 	l.opt.Costs.End()
 	err := l.window.Close()

@@ -107,6 +107,17 @@ func (m *sampler) overBudget(hot []int) string {
 		100*m.l.opt.Budget, strings.Join(names, ", "))
 }
 
+// hasten has the kernel take probes out quickly from now on, or at its own pace.
+func (m *sampler) hasten(on bool) error {
+	if m.l.opt.Budget == 0 || on == (m.l.calm != nil) {
+		return nil
+	}
+	return m.beside(func() error {
+		m.l.hasten(on)
+		return nil
+	})
+}
+
 // disarm removes probes, those first that took most at the last look.
 func (m *sampler) disarm(events []tracefs.Event) error {
 	m.l.vanished.leave(events)
@@ -223,6 +234,9 @@ func (m *sampler) arm(events []tracefs.Event) (at tracefs.Mark, err error) {
 
 // place places probes of the first functions of a list, which are to be watched all the time.
 func (m *sampler) place(list *[]int) error {
+	if err := m.hasten(true); err != nil {
+		return err
+	}
 	m.placed = time.Now()
 	next := (*list)[:min(len(*list), m.batch)]
 	if base := len(m.l.plan.Funcs); next[0] == base {

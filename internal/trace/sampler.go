@@ -62,6 +62,8 @@ const (
 	lookShare = 0.02
 	// slowest is how long probes are not placed, because probes have taken more than they may, at most.
 	slowest = time.Second
+	// haste is how long after probes were placed some of them are likely to turn out to be hot.
+	haste = time.Second
 	// mostEvents may be made: at the end each takes 45 ms to remove.
 	mostEvents = 300
 )
@@ -114,6 +116,7 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 		}
 	}
 	m.exceeded = len(m.placing) > 0
+	m.placed = time.Now()
 	m.begin()
 	m.resume, m.stop = iter.Pull(iter.Seq[error](m.run))
 	return m, nil
@@ -173,6 +176,11 @@ func (m *sampler) run(yield func(error) bool) {
 
 // turn does one thing.
 func (m *sampler) turn() error {
+	if time.Since(m.placed) > haste {
+		if err := m.hasten(false); err != nil {
+			return err
+		}
+	}
 	if err := m.wait(time.Now()); err != nil || m.failed {
 		return err
 	}

@@ -48,6 +48,9 @@ func (m *sampler) sample(p budget.Plan) error {
 		}
 	}
 	events := slices.Concat(g.events, runtime)
+	if err := m.hasten(len(events) > 1); err != nil {
+		return err
+	}
 	m.look()
 	s := &stretch{Plan: p, group: g, calls: make(map[int]int)}
 	m.stretch = s

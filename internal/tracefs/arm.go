@@ -36,8 +36,8 @@ func (s *Session) Arm(ctx context.Context, events []Event) error { return s.enab
 // Disarm takes them out again, those of the first event first, and returns when no hit is under
 // way any more, after some 45 ms an event. It may be called beside Read.
 func (s *Session) Disarm(events []Event) error {
-	if len(events) > fewEvents { // they take too much of a program's time: each period counts
-		defer s.fs.hurry(max(len(events), leastHurry))()
+	if len(events) > 1 { // they take too much of a program's time: each event waits for the period of the one before
+		defer s.fs.Hurry()()
 	}
 	return s.disableAll(events)
 }
@@ -52,10 +52,6 @@ func (s *Session) Pause() error {
 
 // Resume puts the probes of all events into place.
 func (s *Session) Resume(ctx context.Context) error { return s.enableAll(ctx, s.events) }
-
-// fewEvents are disarmed as soon without expedited grace periods: to ask for these takes some milliseconds, and the breakpoints of
-// the first event are gone before its period begins.
-const fewEvents = 2
 
 // enableAll enables events, the last first.
 func (s *Session) enableAll(ctx context.Context, events []Event) error {
