@@ -33,17 +33,17 @@ const (
 // shown in the order in which their outermost calls end.
 type Trees struct {
 	depth   int // the number of levels shown; 0 is all
-	write   func(*render.CallTree) error
+	write   func(*render.Tree) error
 	strands map[render.Thread]*strand
 	// calls are those that may have more below them, by ID: they are open, or have started
 	// goroutines that live.
-	calls map[uint64]*treeNode
+	calls map[uint64]*node
 	open  int // calls
 	lines int // of all trees
 	// ended are trees whose outermost call has ended, in that order.
-	ended []*callTree
+	ended []*tree
 	// growing are those that are neither ended nor shown.
-	growing map[*callTree]bool
+	growing map[*tree]bool
 	checked time.Time // when partEvery was last looked after
 	// limit is MaxTree, total maxTrees, branches maxBranches, or something else in tests.
 	limit, total, branches int
@@ -67,35 +67,34 @@ func strandOf(t render.Thread) render.Thread {
 // perhaps others that have ended: when tracing does, calls end in the order in which they began.
 type strand struct {
 	thread render.Thread // that the first call began on
-	tree   *callTree     // that its calls are of, nil for none yet
-	stack  []*treeNode
+	tree   *tree         // that its calls are of, nil for none yet
+	stack  []*node
 	// A call has started it, unless from is nil, and it has not ended.
-	from    *treeNode
+	from    *node
 	started time.Time
 	// before is what it comes from, if that was shown without its calls.
 	before *render.Origin
 }
 
-// callTree is what belongs to an outermost call.
-type callTree struct {
-	root      *treeNode   // the outermost call
-	nodes     []*treeNode // those that wait: the root, but for what other calls of its goroutine are left out
-	lines     int
-	open      int              // calls
-	living    map[*strand]bool // goroutines that were started in it, and have not ended
-	over      time.Time        // when the root ended, and the tree with it
-	since     time.Time        // when the tree was last shown, or began
-	continued bool
-	leftOut   int // calls and events that there was no room for
-	before    *render.Origin
+// tree is what belongs to an outermost call.
+type tree struct {
+	render.Tree         // as far as it is known until it is shown
+	root        *node   // the outermost call
+	nodes       []*node // those that wait: the root, but for what other calls of its goroutine are left out
+	lines       int
+	open        int              // calls
+	living      map[*strand]bool // goroutines that were started in it, and have not ended
+	over        time.Time        // when the root ended, and the tree with it
+	since       time.Time        // when the tree was last shown, or began
 }
 
-type treeNode struct {
-	line     render.TreeLine
-	tree     *callTree
+// node is a call, first as it began, and then as it ended, or an event.
+type node struct {
+	*render.Line
+	tree     *tree
 	strand   *strand
-	parent   *treeNode
-	children []*treeNode // in the order in which they began
+	parent   *node
+	children []*node // in the order in which they began
 	level    int
 	strands  int // that it has started, and that live
 	id       uint64
@@ -105,10 +104,10 @@ type treeNode struct {
 }
 
 // New gathers trees of so many levels, 0 for all, and has them written.
-func New(depth int, write func(*render.CallTree) error) *Trees {
+func New(depth int, write func(*render.Tree) error) *Trees {
 	return &Trees{
 		depth: depth, write: write, limit: MaxTree, total: maxTrees, branches: maxBranches, Patience: patience,
-		strands: make(map[render.Thread]*strand), calls: make(map[uint64]*treeNode), growing: make(map[*callTree]bool),
+		strands: make(map[render.Thread]*strand), calls: make(map[uint64]*node), growing: make(map[*tree]bool),
 	}
 }
 
@@ -129,62 +128,65 @@ func (t *Trees) Begin(c *pairing.Call, function string, at time.Time) error {
 		return nil
 	}
 	s := t.strandFor(render.ThreadOf(c))
-	node := &treeNode{id: c.ID, strand: s, line: render.TreeLine{Function: function, Thread: render.ThreadOf(c), Begun: at}}
-	switch n := len(s.stack); {
-	case n > 0:
-		node.parent = s.stack[n-1]
+	n := &node{id: c.ID, strand: s, Line: &render.Line{Function: function, Thread: render.ThreadOf(c), Time: at}}
+	switch depth := len(s.stack); {
+	case depth > 0:
+		n.parent = s.stack[depth-1]
 	case s.from != nil:
-		node.parent, node.line.Branch = s.from, true
-		node.line.Started, s.started = s.started, time.Time{}
+		n.parent, n.Branch = s.from, true
+		n.Started, s.started = s.started, time.Time{}
 	}
-	if node.parent != nil {
-		s.tree, node.level = node.parent.tree, node.parent.level+1
+	if n.parent != nil {
+		s.tree, n.level = n.parent.tree, n.parent.level+1
 	} else {
-		s.tree = &callTree{root: node, living: make(map[*strand]bool), since: at, before: s.before}
+		s.tree = &tree{root: n, living: make(map[*strand]bool), since: at, Tree: render.Tree{Origin: s.before}}
 		t.growing[s.tree] = true
 	}
-	node.tree = s.tree
-	s.stack = append(s.stack, node)
-	node.tree.open++
+	n.tree = s.tree
+	s.stack = append(s.stack, n)
+	n.tree.open++
 	t.open++
-	t.calls[c.ID] = node
-	if t.depth > 0 && node.level >= t.depth {
+	t.calls[c.ID] = n
+	if t.depth > 0 && n.level >= t.depth {
 		return nil // only its end is waited for
 	}
-	return t.add(node)
+	return t.add(n)
 }
 
 // add adds a line to its tree. It has no room in a tree that is wanted as a whole and is full.
-func (t *Trees) add(node *treeNode) error {
-	tree := node.tree
-	if t.slow > 0 && !t.room(node) {
-		tree.leftOut++
+func (t *Trees) add(n *node) error {
+	tree := n.tree
+	if t.slow > 0 && !t.room(n) {
+		tree.LeftOut++
 		return nil
 	}
-	node.listed = true
-	if node.parent == nil {
-		tree.nodes = append(tree.nodes, node)
+	n.listed = true
+	if n.parent == nil {
+		tree.nodes = append(tree.nodes, n)
 	} else {
-		node.parent.children = append(node.parent.children, node)
+		n.parent.children = append(n.parent.children, n)
 	}
 	tree.lines++
 	t.lines++
-	if n := tree.lines; t.slow > 0 || n < t.limit && (t.lines < t.total || n < minPart) || n < 2*tree.open {
+	if all := tree.lines; t.slow > 0 || all < t.limit && (t.lines < t.total || all < minPart) || all < 2*tree.open {
 		return nil
 	}
 	return t.showPart(tree)
 }
 
 // End takes a call that has ended, its line nil if it is not wanted.
-func (t *Trees) End(c *pairing.Call, line *render.CallLine, at time.Time) error {
-	node, ok := t.calls[c.ID]
+func (t *Trees) End(c *pairing.Call, line *render.Line, at time.Time) error {
+	n, ok := t.calls[c.ID]
 	if !ok {
 		return nil
 	}
 	t.open--
-	node.line.Call, node.ended, node.hidden = line, true, line == nil
-	tree, s := node.tree, node.strand
-	t.settle(node)
+	if n.ended, n.hidden = true, line == nil; line != nil {
+		line.Shown, line.Branch, line.Started = n.Shown, n.Branch, n.Started
+		n.Line = line
+	}
+	tree, s := n.tree, n.strand
+	t.settle(n)
 	tree.open--
 	for n := len(s.stack); n > 0 && s.stack[n-1].ended; n-- {
 		s.stack = s.stack[:n-1]
@@ -205,9 +207,9 @@ func (t *Trees) End(c *pairing.Call, line *render.CallLine, at time.Time) error 
 }
 
 // settle forgets a call that has ended and that nothing can be below of any more.
-func (t *Trees) settle(node *treeNode) {
-	if node.ended && node.strands == 0 {
-		delete(t.calls, node.id)
+func (t *Trees) settle(n *node) {
+	if n.ended && n.strands == 0 {
+		delete(t.calls, n.id)
 	}
 }
 
@@ -262,7 +264,7 @@ func (t *Trees) ProcessEnded(pid int) {
 }
 
 // Happened takes a kernel event, if it was in a call that waits.
-func (t *Trees) Happened(ev *pairing.KernelEvent, line *render.EventLine) (taken bool, err error) {
+func (t *Trees) Happened(ev *pairing.KernelEvent, line *render.Line) (taken bool, err error) {
 	s := t.strands[strandOf(line.Thread)]
 	if s == nil || len(s.stack) == 0 || ev.Where.Func < 0 {
 		return false, nil
@@ -272,10 +274,10 @@ func (t *Trees) Happened(ev *pairing.KernelEvent, line *render.EventLine) (taken
 		inner = inner.parent
 	}
 	if inner == nil { // all that it is in is too deep, was shown without it, or has no room
-		s.stack[0].tree.leftOut++
+		s.stack[0].tree.LeftOut++
 		return true, nil
 	}
-	return true, t.add(&treeNode{line: render.TreeLine{Event: line, Thread: line.Thread}, ended: true, parent: inner, tree: inner.tree, strand: s})
+	return true, t.add(&node{Line: line, ended: true, parent: inner, tree: inner.tree, strand: s})
 }
 
 // full tells whether there is no room for another line.
@@ -321,7 +323,7 @@ func (t *Trees) PassAll() error {
 }
 
 // showPart shows what waits of a tree that has grown too large, and what has ended before that.
-func (t *Trees) showPart(tree *callTree) error {
+func (t *Trees) showPart(tree *tree) error {
 	if err := t.PassAll(); err != nil || !tree.over.IsZero() {
 		return err
 	}

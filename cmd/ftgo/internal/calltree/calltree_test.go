@@ -45,7 +45,7 @@ func grow(t *testing.T, trees *Trees, play string) {
 			fixture.NoError(t, trees.Goroutine(g, at(now)))
 			continue
 		}
-		shown := render.CallLine{Thread: render.Thread{Goid: goid, TID: int(9 + goid)}, Time: at(now)}
+		shown := render.Line{Thread: render.Thread{Goid: goid, TID: int(9 + goid)}, Time: at(now)}
 		stack := stacks[goid]
 		if strings.ContainsAny(word[:1], ".!-?") {
 			c := stack[len(stack)-1]
@@ -231,16 +231,16 @@ func TestCallTreesOfAnything(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var trees *Trees
 		shown, now := make(map[string]int), time.Unix(0, 0)
-		trees = New(int(seed%4)*2, func(tree *render.CallTree) error {
+		trees = New(int(seed%4)*2, func(tree *render.Tree) error {
 			for i, l := range tree.Lines {
 				if i > 0 && l.Level > tree.Lines[i-1].Level+1 {
 					t.Errorf("seed %d: level %d below %d", seed, l.Level, tree.Lines[i-1].Level)
 				}
-				if l.Call != nil && l.Call.End != "open" {
-					shown[l.Call.Function]++
+				if l.End != "" && l.End != "open" {
+					shown[l.Function]++
 				}
-				if l.Event != nil {
-					shown[l.Event.Name]++
+				if l.Event != "" {
+					shown[l.Event]++
 				}
 			}
 			return nil
@@ -254,7 +254,7 @@ func TestCallTreesOfAnything(t *testing.T) {
 			stack := stacks[g]
 			c := stack[len(stack)-1]
 			stacks[g] = stack[:len(stack)-1]
-			line := &render.CallLine{Function: fmt.Sprint(c.ID), End: "return", Time: now, Ended: now}
+			line := &render.Line{Function: fmt.Sprint(c.ID), End: "return", Time: now, Ended: now}
 			fixture.NoError(t, trees.End(&c, line, now))
 		}
 		for range 400 {
@@ -274,7 +274,7 @@ func TestCallTreesOfAnything(t *testing.T) {
 			case what < 7 && depth > 0:
 				end(g)
 			case what == 7:
-				event := &render.EventLine{Name: fmt.Sprint("event ", now), Thread: render.Thread{Goid: g}}
+				event := &render.Line{Event: fmt.Sprint("event ", now), Thread: render.Thread{Goid: g}}
 				taken, err := trees.Happened(&pairing.KernelEvent{}, event)
 				if err != nil || taken != (depth > 0) {
 					t.Fatalf("seed %d: an event in %d calls is taken: %v, %v", seed, depth, taken, err)
@@ -318,7 +318,7 @@ func TestCallTreesOfAnything(t *testing.T) {
 func TestCallTreesAreBounded(t *testing.T) {
 	most, parts := 0, 0
 	trees := New(0, nil)
-	trees.write = func(tree *render.CallTree) error {
+	trees.write = func(tree *render.Tree) error {
 		most, parts = max(most, len(tree.Lines)), parts+1
 		return nil
 	}

@@ -3,7 +3,6 @@ package calltree
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/capture"
@@ -11,13 +10,10 @@ import (
 
 // show writes what waits of a tree. Calls that are open stay, to be shown again above what follows;
 // once the outermost has ended, those of goroutines that outlive it become trees of their own.
-func (t *Trees) show(tree *callTree) error {
-	root := &tree.root.line
-	out := &render.CallTree{
-		First: &render.CallLine{Thread: root.Thread, Time: root.Begun}, Continued: tree.continued, Origin: tree.before, LeftOut: tree.leftOut,
-		Function: root.Function, Began: root.Begun, Thread: root.Thread,
-	}
-	outliving := make(map[*treeNode][]*strand) // goroutines, by what has started them
+func (t *Trees) show(tree *tree) error {
+	root, out := tree.root, tree.Tree
+	out.Root, out.First = root.Line, &render.Line{Thread: root.Thread, Time: root.Time}
+	outliving := make(map[*node][]*strand) // goroutines, by what has started them
 	if !tree.over.IsZero() {
 		out.Took = tree.took()
 		for s := range tree.living {
@@ -25,18 +21,22 @@ func (t *Trees) show(tree *callTree) error {
 		}
 	}
 	news := false // something besides calls that are still open
-	var list func(nodes []*treeNode, level int)
-	list = func(nodes []*treeNode, level int) {
+	var list func(nodes []*node, level int)
+	list = func(nodes []*node, level int) {
 		for _, n := range nodes {
 			below := level
 			if !n.hidden {
-				if news = news || n.ended; len(out.Lines) == 0 && n.line.Call != nil {
-					out.First = n.line.Call
+				if news = news || n.ended; len(out.Lines) == 0 && n.End != "" {
+					out.First = n.Line
 				}
-				n.line.Level, n.line.Outlived = level, tree.outlived(n)
-				line := n.line
+				n.Level = level
+				if n.Branch && !tree.over.IsZero() && !n.Ended.IsZero() {
+					n.Outlived = max(n.Ended.Sub(tree.over), 0)
+				}
+				line := n.Line
 				if t.slow > 0 && !n.ended { // it is not known whether it will be in another tree that is wanted
-					line.Call = &render.CallLine{Function: line.Function, Thread: line.Thread, Time: line.Begun, End: "open", ArgsNote: capture.NotKnown + "it goes on"}
+					line = new(*line)
+					line.End, line.ArgsNote = "open", capture.NotKnown+"it goes on"
 				}
 				out.Lines = append(out.Lines, line)
 				below++
@@ -44,30 +44,23 @@ func (t *Trees) show(tree *callTree) error {
 			list(n.children, below)
 			slices.SortFunc(outliving[n], func(a, b *strand) int { return cmp.Compare(a.thread.Goid, b.thread.Goid) })
 			for _, s := range outliving[n] {
-				out.Lines = append(out.Lines, render.TreeLine{Thread: s.thread, Level: below, Branch: true, GoesOn: true})
+				out.Lines = append(out.Lines, &render.Line{Thread: s.thread, Level: below, Branch: true, GoesOn: true})
 				news = true
 			}
 		}
 	}
 	list(tree.nodes, 0)
+	var err error
+	if news || tree.LeftOut > 0 {
+		tree.Continued = true
+		err = t.write(&out)
+	}
 	t.release(tree, news)
-	if !news && tree.leftOut == 0 {
-		return nil
-	}
-	tree.continued = true
-	return t.write(out)
-}
-
-// outlived is by how much an outermost call of a goroutine has outlived the tree's.
-func (tree *callTree) outlived(n *treeNode) time.Duration {
-	if c := n.line.Call; n.line.Branch && c != nil && !tree.over.IsZero() && !c.Ended.IsZero() {
-		return max(c.Ended.Sub(tree.over), 0)
-	}
-	return 0
+	return err
 }
 
 // release drops a tree, or what was shown of it.
-func (t *Trees) release(tree *callTree, shown bool) {
+func (t *Trees) release(tree *tree, shown bool) {
 	for s := range tree.living {
 		t.rise(s)
 	}
@@ -91,7 +84,7 @@ func (t *Trees) rise(s *strand) {
 	}
 	switch {
 	case n == nil:
-		s.before = &render.Origin{Function: s.from.line.Function, Thread: s.from.strand.thread}
+		s.before = &render.Origin{Function: s.from.Function, Thread: s.from.strand.thread}
 		t.leave(s)
 	case n != s.from:
 		s.from.strands--
@@ -103,7 +96,7 @@ func (t *Trees) rise(s *strand) {
 
 // keepOpen returns the calls that are open, each below the nearest that is, or all that is below one
 // unless that was shown.
-func (t *Trees) keepOpen(nodes []*treeNode, above *treeNode, shown bool) (top []*treeNode) {
+func (t *Trees) keepOpen(nodes []*node, above *node, shown bool) (top []*node) {
 	for _, n := range nodes {
 		children, next := n.children, above
 		if !n.ended {
@@ -112,7 +105,7 @@ func (t *Trees) keepOpen(nodes []*treeNode, above *treeNode, shown bool) (top []
 			} else {
 				top = append(top, n)
 			}
-			if n.line.Shown = n.line.Shown || shown && t.slow == 0; !shown {
+			if n.Shown = n.Shown || shown && t.slow == 0; !shown {
 				continue
 			}
 		}
@@ -124,12 +117,12 @@ func (t *Trees) keepOpen(nodes []*treeNode, above *treeNode, shown bool) (top []
 
 // apart makes a tree of its own of a call, which is the outermost of a goroutine that has outlived
 // its tree.
-func (t *Trees) apart(n *treeNode, shown bool) {
+func (t *Trees) apart(n *node, shown bool) {
 	old := n.tree
-	own := &callTree{
-		root: n, nodes: []*treeNode{n}, living: make(map[*strand]bool), since: old.over, continued: shown, before: n.strand.before,
+	own := &tree{
+		root: n, nodes: []*node{n}, living: make(map[*strand]bool), since: old.over, Tree: render.Tree{Continued: shown, Origin: n.strand.before},
 	}
-	n.line.Branch = false
+	n.Branch = false
 	own.take(n)
 	for s := range old.living {
 		if s.from.tree == own {
@@ -143,7 +136,7 @@ func (t *Trees) apart(n *treeNode, shown bool) {
 }
 
 // take makes a call, and all below it, part of the tree.
-func (tree *callTree) take(n *treeNode) {
+func (tree *tree) take(n *node) {
 	if s := n.strand; s.tree == n.tree {
 		s.tree = tree
 		for _, open := range s.stack {
@@ -162,7 +155,7 @@ func (tree *callTree) take(n *treeNode) {
 }
 
 // count counts the lines of nodes.
-func (tree *callTree) count(nodes []*treeNode) {
+func (tree *tree) count(nodes []*node) {
 	for _, n := range nodes {
 		tree.lines++
 		tree.count(n.children)

@@ -14,7 +14,7 @@ func (t *Trees) OnlySlow(over time.Duration) { t.slow, t.total = over, maxSlow }
 func (t *Trees) Room() int { return t.total }
 
 // took is how long the outermost call of a tree has taken that has ended.
-func (tree *callTree) took() time.Duration { return tree.over.Sub(tree.root.line.Begun) }
+func (t *tree) took() time.Duration { return t.over.Sub(t.root.Time) }
 
 // wants tells whether a tree is wanted that took so long, of a call of which the end may not have
 // been seen.
@@ -27,6 +27,6 @@ func (t *Trees) wants(c *pairing.Call, took time.Duration) bool {
 }
 
 // room tells whether there is any for a line of the slow trees.
-func (t *Trees) room(node *treeNode) bool {
-	return node.tree.lines < t.limit && !t.full() && (node.parent == nil || node.parent.listed)
+func (t *Trees) room(n *node) bool {
+	return n.tree.lines < t.limit && !t.full() && (n.parent == nil || n.parent.listed)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // request is a call with a value of most kinds.
-func request() CallLine {
+func request() Line {
 	path := madeup.Str("/index.html")
 	url := madeup.Pointer(madeup.Struct("url.URL", madeup.Named("Path", path)))
 	raw := madeup.ByteSlice("ab\x1b", 3, 8)

@@ -24,12 +24,12 @@ func ThreadOf(c *pairing.Call) Thread {
 	return Thread{Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU}
 }
 
-// CallLine is what a line tells of a traced call, and where it began.
-type CallLine struct {
-	// Time is when the call began, by the clock on the wall, Ended when it returned or
-	// was seen to be gone; the zero Time if that is not known.
+// Line is what is shown of a traced call, or of a kernel event between calls.
+type Line struct {
+	// Time is when the call began, or the event happened, by the clock on the wall. Ended is when the
+	// call returned or was seen to be gone; the zero Time if that is not known.
 	Time, Ended time.Time
-	Function    string
+	Function    string // of an event, the innermost traced call there, "" if none was open
 	Thread
 	Depth int // the number of traced calls that this one is inside of
 	// NS is how long a call took that has returned. Low and High bound what it would have taken
@@ -47,6 +47,19 @@ type CallLine struct {
 	Stack []stats.Location
 	// ArgsNote says why there are none, or more than these; "" if nothing is missing.
 	ArgsNote string
+
+	Event  string // GROUP:EVENT of a kernel event, "" for a call
+	Known  bool   // what the thread of the event ran, so that Goid is its goroutine then
+	Fields []pairing.KernelField
+
+	// In a [Tree], Level is the number of lines' levels above, 0 for the root. Shown: an earlier part of
+	// the tree had this call, then open. Branch: it is an outermost call of a goroutine that the call
+	// above has started; the first of them has when it was Started. GoesOn: it is no call, but tells that
+	// the goroutine had not ended when the tree had waited for it.
+	Level                 int
+	Shown, Branch, GoesOn bool
+	Started               time.Time
+	Outlived              time.Duration // by how much such a call has outlived the tree's outermost one
 }
 
 // splitParts are what latencies are divided into.
@@ -85,15 +98,18 @@ type CallOptions struct {
 //	> goroutine 1 main.get(key="bob", n=3)
 //
 // Callers follow, a line each. JSON is an object a call, CSV and TSV have a row each, with args
-// and results as JSON. A latency is that of a call that has returned; others have none.
+// and results as JSON. A latency is that of a call that has returned; others have none. Kernel events
+// are text or JSON. Their goroutine is named if it is certain:
+//
+//	event  goroutine 7  main.save  thread 4711 cpu 1  syscalls:sys_enter_write fd=3 buf=0xc000012345 count=5
 type CallWriter struct {
 	w       io.Writer
 	o       CallOptions
 	row     object
 	line    []byte
-	results []byte    // of the line, to know how long they are
-	tree    int       // the number of the last tree
-	at      *TreeLine // in JSON, that of the tree which is written
+	results []byte // of the line, to know how long they are
+	tree    int    // the number of the last tree
+	inTree  bool   // what is written is part of it
 }
 
 // stackWidth is how many columns callers may take, 0 for any number.
@@ -110,29 +126,31 @@ func NewCallWriter(w io.Writer, o CallOptions) *CallWriter {
 }
 
 // Header writes what stands above the first call: the column names of CSV and TSV.
-func (w *CallWriter) Header() error { return writeHeader(w.w, w.o.Format, w.members(&CallLine{})) }
+func (w *CallWriter) Header() error { return writeHeader(w.w, w.o.Format, w.members(&Line{})) }
 
-// Call writes a line.
-func (w *CallWriter) Call(c *CallLine) error {
+// Line writes a line.
+func (w *CallWriter) Line(l *Line) error {
 	what := "call"
-	switch f := w.o.Format; f {
-	case CSV, TSV:
+	switch f := w.o.Format; {
+	case f == CSV || f == TSV:
 		what = f.String()
-		fallthrough
-	case JSON:
-		w.line = w.members(c).append(w.line[:0], f)
+		w.line = w.members(l).append(w.line[:0], f)
+	case l.Event != "":
+		what = "kernel event"
+		w.line = w.event(l)
+	case f == JSON:
+		w.line = w.members(l).append(w.line[:0], f)
 	default:
-		w.line = append(appendStack(w.appendText(w.line[:0], c), "            ", c.Stack, w.stackWidth()), '\n')
+		w.line = append(appendStack(w.appendText(w.line[:0], l), "            ", l.Stack, w.stackWidth()), '\n')
 	}
 	return write(w.w, what, w.line)
 }
 
 // members are what JSON, CSV and TSV have of a call.
-func (w *CallWriter) members(c *CallLine) object {
+func (w *CallWriter) members(c *Line) object {
 	json, sched, returned := w.o.Format == JSON, w.o.Sched, c.returned()
 	// Cells are empty where the arguments are not known at all.
 	args := json || len(c.Args) > 0 || c.ArgsNote == ""
-	tree, level, outlived := w.place()
 	var split any = hidden{}
 	if json && sched && returned {
 		split = splitMembers(c.Split, c.Waits)
@@ -140,7 +158,8 @@ func (w *CallWriter) members(c *CallLine) object {
 	w.row = append(w.row[:0], object{
 		{"type", shown(json, verbatim(`"call"`))}, {"time", &c.Time}, {"function", &c.Function},
 		{"goid", &c.Goid}, {"pid", &c.PID}, {"tid", &c.TID}, {"cpu", &c.CPU}, {"depth", &c.Depth},
-		{"tree", shown(json, tree)}, {"level", shown(json, level)}, {"outlived_ns", shown(json, outlived)},
+		{"tree", shown(json, known(w.inTree, &w.tree))}, {"level", shown(json, known(w.inTree, &c.Level))},
+		{"outlived_ns", shown(json, nonzero(c.Outlived.Nanoseconds()))},
 		{"ns", known(returned, &c.NS)},
 		{"ns_low", shown(json, known(returned && c.High > 0, &c.Low))},
 		{"ns_high", shown(json, known(returned && c.High > 0, &c.High))},
@@ -157,42 +176,24 @@ func (w *CallWriter) members(c *CallLine) object {
 	return w.row
 }
 
-func (c *CallLine) returned() bool { return c != nil && c.End == "return" }
+func (c *Line) returned() bool { return c.End == "return" }
 
 // latency is - for a call that has not returned.
-func (c *CallLine) latency() string {
+func (c *Line) latency() string {
 	if !c.returned() {
 		return "-"
 	}
 	return printable.Duration(c.NS)
 }
 
-// EventLine is what a line tells of a kernel event.
-type EventLine struct {
-	Time time.Time
-	Name string // GROUP:EVENT
-	// Known: it is known what the thread ran. Goid is its goroutine then, and Function the
-	// innermost traced call there, "" if none was open.
-	Known    bool
-	Function string
-	Thread
-	Fields []pairing.KernelField
-}
-
-// Event writes a kernel event between the calls: text or JSON.
-//
-//	event  goroutine 7  main.save  thread 4711 cpu 1  syscalls:sys_enter_write fd=3 buf=0xc000012345 count=5
-//
-// A goroutine is named if it is certain.
-func (w *CallWriter) Event(e *EventLine) error {
+// event is the line of a kernel event.
+func (w *CallWriter) event(e *Line) []byte {
 	if w.o.Format == JSON {
-		tree, level, _ := w.place()
-		w.line = object{
-			{"type", verbatim(`"event"`)}, {"time", &e.Time}, {"name", &e.Name}, {"pid", &e.PID}, {"tid", &e.TID}, {"cpu", &e.CPU},
+		return object{
+			{"type", verbatim(`"event"`)}, {"time", &e.Time}, {"name", &e.Event}, {"pid", &e.PID}, {"tid", &e.TID}, {"cpu", &e.CPU},
 			{"goid", known(e.Known, &e.Goid)}, {"function", known(e.Function != "", &e.Function)},
-			{"tree", tree}, {"level", level}, {"fields", fieldObject(e.Fields)},
+			{"tree", known(w.inTree, &w.tree)}, {"level", known(w.inTree, &e.Level)}, {"fields", fieldObject(e.Fields)},
 		}.append(w.line[:0], JSON)
-		return write(w.w, "kernel event", w.line)
 	}
 	b := append(w.appendTime(w.line[:0], &e.Time), "   event  "...)
 	if w.o.Processes {
@@ -204,14 +205,12 @@ func (w *CallWriter) Event(e *EventLine) error {
 	if e.Function != "" {
 		b = append(append(b, w.function(e.Function)...), "  "...)
 	}
-	b = appendEventText(fmt.Appendf(b, "thread %d cpu %d  ", e.TID, e.CPU), e)
-	w.line = append(b, '\n')
-	return write(w.w, "kernel event", w.line)
+	return append(appendEventText(fmt.Appendf(b, "thread %d cpu %d  ", e.TID, e.CPU), e), '\n')
 }
 
 // appendEventText writes what happened.
-func appendEventText(b []byte, e *EventLine) []byte {
-	b = append(b, printable.Text(e.Name)...)
+func appendEventText(b []byte, e *Line) []byte {
+	b = append(b, printable.Text(e.Event)...)
 	for i := range e.Fields {
 		b = append(append(append(b, ' '), e.Fields[i].Name...), '=')
 		b = append(b, e.Fields[i].String()...)

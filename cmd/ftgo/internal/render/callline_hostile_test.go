@@ -43,7 +43,7 @@ var hostileValues = append(slices.Clone(madeup.HostileNames),
 
 // around is a call with a string between other arguments, in a struct, in an error and
 // in a slice of bytes.
-func around(s string) CallLine {
+func around(s string) Line {
 	c := get()
 	c.Args = []capture.Value{
 		madeup.Named("before", madeup.Num("int", 1)), madeup.Named("s", madeup.Str(s)), madeup.Named("behind", madeup.Num("int", 2)),
@@ -229,7 +229,7 @@ func TestHostileNames(t *testing.T) {
 		why := madeup.Unreadable(s)
 		why.Name = s
 		f := capture.Value{Type: madeup.Typed(s, reflect.Func, 8), Num: 1, Dynamic: s}
-		c := CallLine{
+		c := Line{
 			Time: callStart, Function: s, Thread: Thread{Goid: 1}, End: "return", ArgsNote: s,
 			Args:    []capture.Value{i, why, madeup.Unfetched(s), bytesOf, f, madeup.Struct(s, madeup.Named(s, madeup.Num("int", 1)), madeup.Named(s, madeup.Num("int", 2)))},
 			Results: []capture.Value{why},

@@ -20,8 +20,8 @@ import (
 var callStart = time.Date(2024, 2, 29, 12, 0, 0, 123456789, time.UTC)
 
 // get is a call as most are.
-func get() CallLine {
-	return CallLine{
+func get() Line {
+	return Line{
 		Time: callStart, Ended: callStart.Add(12300), Function: "main.get", Thread: Thread{Goid: 1, PID: 4711, TID: 4712, CPU: 1},
 		NS: 12300, End: "return",
 		Args:    []capture.Value{madeup.Named("key", madeup.Str("bob")), madeup.Named("n", madeup.Num("int", 3))},
@@ -29,35 +29,35 @@ func get() CallLine {
 	}
 }
 
-func begin(c CallLine) CallLine {
+func begin(c Line) Line {
 	c.NS, c.End, c.Ended, c.Results = 0, "", time.Time{}, nil
 	return c
 }
 
-func ended(c CallLine, how string) CallLine {
+func ended(c Line, how string) Line {
 	c.NS, c.End, c.Results = 0, how, nil
 	return c
 }
 
 // calls are calls in which everything happens, as they would end.
-func calls() []CallLine {
-	serve := CallLine{Time: callStart, Ended: callStart.Add(4350 * time.Millisecond), Function: "main.(*Server).serve", Thread: Thread{Goid: 1, PID: 4711, TID: 4711}, NS: 4_350_000_000, End: "return"}
+func calls() []Line {
+	serve := Line{Time: callStart, Ended: callStart.Add(4350 * time.Millisecond), Function: "main.(*Server).serve", Thread: Thread{Goid: 1, PID: 4711, TID: 4711}, NS: 4_350_000_000, End: "return"}
 	inner := get()
 	inner.Depth = 1
-	deep := CallLine{
+	deep := Line{
 		Time: callStart.Add(time.Second), Ended: callStart.Add(2 * time.Second), Function: "main.parse", Thread: Thread{Goid: 18, PID: 4712, TID: 4713, CPU: 3}, Depth: 2,
 		Args: []capture.Value{madeup.Named("b", madeup.ByteSlice("\x00\xff=", 90, 128)), madeup.Named("f", madeup.Unfetched("in a floating-point register")), madeup.Named("p", madeup.Unreadable("no valid pointer"))},
 		NS:   812, End: "return",
 		Results: []capture.Value{madeup.Named("n", madeup.Ints(100, 128, 1, 2)), madeup.Named("err", madeup.ErrorString(madeup.Str("not\nfound")))},
 	}
-	asm := CallLine{Time: callStart, Function: "runtime.memmove", Thread: Thread{TID: 99, PID: 4711}, NS: 95, End: "return", ArgsNote: "no debug information"}
+	asm := Line{Time: callStart, Function: "runtime.memmove", Thread: Thread{TID: 99, PID: 4711}, NS: 95, End: "return", ArgsNote: "no debug information"}
 	half := get()
 	half.ArgsNote = "2 more do not fit"
 	single := get()
 	single.Results = single.Results[:1]
 	recursion := ended(get(), "open")
 	recursion.Ended, recursion.Depth = time.Time{}, 1_000_000
-	return []CallLine{
+	return []Line{
 		inner, deep, asm, half, single, ended(get(), "unwound"), recursion, ended(get(), "lost"), serve,
 	}
 }
@@ -82,13 +82,13 @@ func TestCallsGolden(t *testing.T) {
 	}
 }
 
-func writeCalls(b *bytes.Buffer, o CallOptions, calls ...CallLine) error {
+func writeCalls(b *bytes.Buffer, o CallOptions, calls ...Line) error {
 	w := NewCallWriter(b, o)
 	if err := w.Header(); err != nil {
 		return err
 	}
 	for i := range calls {
-		if err := w.Call(&calls[i]); err != nil {
+		if err := w.Line(&calls[i]); err != nil {
 			return err
 		}
 	}
@@ -96,10 +96,10 @@ func writeCalls(b *bytes.Buffer, o CallOptions, calls ...CallLine) error {
 }
 
 // line returns what is written of a call, which must be a line, without its newline.
-func line(t *testing.T, o CallOptions, c CallLine) string {
+func line(t *testing.T, o CallOptions, c Line) string {
 	t.Helper()
 	var b bytes.Buffer
-	fixture.NoError(t, NewCallWriter(&b, o).Call(&c))
+	fixture.NoError(t, NewCallWriter(&b, o).Line(&c))
 	text, ok := strings.CutSuffix(b.String(), "\n")
 	if !ok {
 		t.Fatalf("no line: %q", b.String())
@@ -119,7 +119,7 @@ func TestCallText(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		o    CallOptions
-		c    CallLine
+		c    Line
 		want string
 	}{
 		{"joined", CallOptions{}, get(), `  12.3µs  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)`},
@@ -194,7 +194,7 @@ func TestCallJSONKeys(t *testing.T) {
 func TestCallWriteErrors(t *testing.T) {
 	for _, f := range []Format{Table, JSON, CSV, TSV} {
 		c := get()
-		if err := NewCallWriter(brokenWriter{}, CallOptions{Format: f}).Call(&c); !errors.Is(err, errBroken) {
+		if err := NewCallWriter(brokenWriter{}, CallOptions{Format: f}).Line(&c); !errors.Is(err, errBroken) {
 			t.Errorf("%v: %v", f, err)
 		}
 	}
@@ -211,7 +211,7 @@ func BenchmarkCallWriter(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				buf.Reset()
-				fixture.NoError(b, w.Call(&c))
+				fixture.NoError(b, w.Line(&c))
 			}
 		})
 	}
@@ -221,7 +221,7 @@ func BenchmarkCallWriter(b *testing.B) {
 func TestCallAllocates(t *testing.T) {
 	w := NewCallWriter(io.Discard, CallOptions{Format: JSON})
 	c := begin(get())
-	if n := testing.AllocsPerRun(100, func() { _ = w.Call(&c) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { _ = w.Line(&c) }); n > 0 {
 		t.Errorf("a line takes %v allocations", n)
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // appendText writes a line of text without its newline.
-func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
+func (w *CallWriter) appendText(b []byte, c *Line) []byte {
 	b = w.appendTime(b, &c.Time)
 	switch {
 	case w.o.Line != nil:
@@ -30,7 +30,7 @@ func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
 }
 
 // appendCall writes the function, its arguments and its results, within CallOptions.Width if that can be.
-func (w *CallWriter) appendCall(b []byte, c *CallLine) []byte {
+func (w *CallWriter) appendCall(b []byte, c *Line) []byte {
 	b = append(b, w.function(c.Function)...)
 	room := func(around string, part int) int {
 		if w.o.Width == 0 {
@@ -105,7 +105,7 @@ func appendRight(b []byte, width int, text string) []byte {
 }
 
 // appendSplit writes what a latency was spent with, in columns; blanks where there is none.
-func (w *CallWriter) appendSplit(b []byte, c *CallLine) []byte {
+func (w *CallWriter) appendSplit(b []byte, c *Line) []byte {
 	if !w.o.Sched {
 		return b
 	}
@@ -240,7 +240,7 @@ func parseVerb(match []string) (v capture.Verb, err error) {
 }
 
 // append writes a call.
-func (f *CallFormat) append(b []byte, c *CallLine) []byte {
+func (f *CallFormat) append(b []byte, c *Line) []byte {
 	for i := range f.pieces {
 		p := &f.pieces[i]
 		b = append(b, p.text...)
@@ -264,7 +264,7 @@ func (f *CallFormat) append(b []byte, c *CallLine) []byte {
 var uint64Type, _ = gotype.Basic("uint64")
 
 // builtIn returns what is known of the call itself under a name.
-func builtIn(c *CallLine, name string) (v *capture.Value, text string) {
+func builtIn(c *Line, name string) (v *capture.Value, text string) {
 	v = &capture.Value{Type: uint64Type}
 	switch {
 	case name == "func":

@@ -13,22 +13,20 @@ import (
 func TestTreeJSON(t *testing.T) {
 	at := time.Unix(1, 2)
 	thread := Thread{Goid: 7, PID: 3, TID: 4, CPU: 1}
-	call := &CallLine{Function: "main.f", Thread: thread, Time: at, NS: 9, End: "return"}
-	branch := &CallLine{Function: "main.g", Thread: Thread{Goid: 8, PID: 3, TID: 5}, Time: at, End: "open"}
-	event := &EventLine{Time: at, Name: "a:b", Thread: thread}
-	trees := []*CallTree{
-		{First: call, Function: "main.f", Began: at, Thread: thread, Took: 9, LeftOut: 2, Lines: []TreeLine{
-			{Call: call}, {Event: event, Level: 1}, {Call: branch, Level: 1, Branch: true, Outlived: 5},
-			{Thread: Thread{Goid: 8}, Level: 1, Branch: true, GoesOn: true},
-		}},
-		{First: branch, Function: "main.g", Began: at, Thread: branch.Thread, Took: 10, Continued: true, Origin: &Origin{"main.f", thread}},
+	call := &Line{Function: "main.f", Thread: thread, Time: at, NS: 9, End: "return"}
+	branch := &Line{Function: "main.g", Thread: Thread{Goid: 8, PID: 3, TID: 5}, Time: at, End: "open", Level: 1, Branch: true, Outlived: 5}
+	event := &Line{Time: at, Event: "a:b", Thread: thread, Level: 1}
+	goesOn := &Line{Thread: Thread{Goid: 8}, Level: 1, Branch: true, GoesOn: true}
+	trees := []*Tree{
+		{First: call, Root: call, Took: 9, LeftOut: 2, Lines: []*Line{call, event, branch, goesOn}},
+		{First: branch, Root: branch, Took: 10, Continued: true, Origin: &Origin{"main.f", thread}},
 	}
 	var out bytes.Buffer
 	w := NewCallWriter(&out, CallOptions{Format: JSON})
 	for _, tree := range trees {
 		fixture.NoError(t, w.Tree(tree))
 	}
-	if err := w.Call(call); err != nil { // which is in no tree
+	if err := w.Line(call); err != nil { // which is in no tree
 		t.Fatal(err)
 	}
 	want := `{"type":"tree","tree":1,"time":"1970-01-01T00:00:01.000000002Z","function":"main.f","goid":7,"pid":3,"ns":9,"lines":3,"left_out":2,"goes_on":[8]}

@@ -54,13 +54,12 @@ type chromeEvent struct {
 
 // Tree writes the calls of a tree, or of a part of one. An arrow (s, f) leads from where a goroutine
 // is started, in the call above, to its first call.
-func (w *ChromeWriter) Tree(t *CallTree) error {
+func (w *ChromeWriter) Tree(t *Tree) error {
 	var events []chromeEvent
-	var above []*TreeLine // by level
-	for i := range t.Lines {
-		l, c := &t.Lines[i], t.Lines[i].Call
-		add := func(phase verbatim, function *string, at time.Time, ends int, more ...member) {
-			o := append(w.begin(phase, `"call"`, function, at, &l.Thread), more...)
+	var above []*Line // by level
+	for _, l := range t.Lines {
+		add := func(phase verbatim, at time.Time, ends int, more ...member) {
+			o := append(w.begin(phase, `"call"`, &l.Function, at, &l.Thread), more...)
 			events = append(events, chromeEvent{at, ends, o})
 		}
 		if above = append(above[:min(l.Level, len(above))], l); !l.GoesOn {
@@ -68,16 +67,16 @@ func (w *ChromeWriter) Tree(t *CallTree) error {
 		}
 		switch {
 		case l.GoesOn:
-		case l.Event != nil:
-			events = append(events, chromeEvent{l.Event.Time, 0, w.instant(l.Event)})
-		case c == nil && l.Shown: // it goes on
-		case c == nil:
-			add(`"B"`, &l.Function, l.Begun, 0)
+		case l.Event != "":
+			events = append(events, chromeEvent{l.Time, 0, w.instant(l)})
+		case l.End == "" && l.Shown: // it goes on
+		case l.End == "":
+			add(`"B"`, l.Time, 0)
 		case l.Shown:
-			add(`"E"`, &c.Function, c.Ended, 1, chromeArgs(c)...)
+			add(`"E"`, l.Ended, 1, chromeArgs(l)...)
 		default:
-			took := member{"dur", micros(w.since(c.Ended) - w.since(c.Time))}
-			add(`"X"`, &c.Function, c.Time, 0, append(object{took}, chromeArgs(c)...)...)
+			took := member{"dur", micros(w.since(l.Ended) - w.since(l.Time))}
+			add(`"X"`, l.Time, 0, append(object{took}, chromeArgs(l)...)...)
 		}
 		if !l.Started.IsZero() && l.Level > 0 && l.Level < len(above) && !l.Shown {
 			events = w.arrow(events, above[l.Level-1], l)
@@ -85,10 +84,11 @@ func (w *ChromeWriter) Tree(t *CallTree) error {
 	}
 	if w.Marks && t.Took > 0 {
 		w.ids++
-		id, ended := member{"id", w.ids}, t.Began.Add(t.Took)
+		root, id := t.Root, member{"id", w.ids}
+		ended := root.Time.Add(t.Took)
 		events = append(events,
-			chromeEvent{t.Began, 0, append(w.begin(`"b"`, `"slow"`, &t.Function, t.Began, &t.Thread), id)},
-			chromeEvent{ended, 1, append(w.begin(`"e"`, `"slow"`, &t.Function, ended, &t.Thread), id)},
+			chromeEvent{root.Time, 0, append(w.begin(`"b"`, `"slow"`, &root.Function, root.Time, &root.Thread), id)},
+			chromeEvent{ended, 1, append(w.begin(`"e"`, `"slow"`, &root.Function, ended, &root.Thread), id)},
 		)
 	}
 	// Ends of calls of earlier parts stand where the calls do.
@@ -101,11 +101,11 @@ func (w *ChromeWriter) Tree(t *CallTree) error {
 
 // arrow adds that of a go statement in a call. It is within that, or the viewer would not draw it: what
 // goroutines without calls have started comes from there, too.
-func (w *ChromeWriter) arrow(events []chromeEvent, from, to *TreeLine) []chromeEvent {
+func (w *ChromeWriter) arrow(events []chromeEvent, from, to *Line) []chromeEvent {
 	w.ids++
-	at, begun, name := to.Started, to.Begun, "go"
-	if from.Call != nil && !at.Before(from.Call.Ended) {
-		at = from.Call.Ended.Add(-time.Nanosecond)
+	at, begun, name := to.Started, to.Time, "go"
+	if from.End != "" && !at.Before(from.Ended) {
+		at = from.Ended.Add(-time.Nanosecond)
 	}
 	id := member{"id", w.ids}
 	return append(events,
@@ -115,7 +115,7 @@ func (w *ChromeWriter) arrow(events []chromeEvent, from, to *TreeLine) []chromeE
 }
 
 // Event writes a kernel event that was in no call.
-func (w *ChromeWriter) Event(e *EventLine) error {
+func (w *ChromeWriter) Event(e *Line) error {
 	w.name(&e.Thread)
 	w.add(w.instant(e))
 	return w.flush()
@@ -162,8 +162,8 @@ func (w *ChromeWriter) begin(phase, category verbatim, name *string, at time.Tim
 	}
 }
 
-func (w *ChromeWriter) instant(e *EventLine) object {
-	o := w.begin(`"i"`, `"kernel"`, &e.Name, e.Time, &e.Thread)
+func (w *ChromeWriter) instant(e *Line) object {
+	o := w.begin(`"i"`, `"kernel"`, &e.Event, e.Time, &e.Thread)
 	return append(o, member{"s", verbatim(`"t"`)}, member{"args", fieldObject(e.Fields)})
 }
 
@@ -179,7 +179,7 @@ func micros(d time.Duration) verbatim {
 
 // chromeArgs end an event with a call's values, and how it ended if it did not return: such a
 // call is red, or grey while it is open.
-func chromeArgs(c *CallLine) object {
+func chromeArgs(c *Line) object {
 	color := verbatim(`"terrible"`)
 	if c.End == "open" {
 		color = `"grey"`

@@ -17,23 +17,26 @@ import (
 func TestChrome(t *testing.T) {
 	at := func(us int) time.Time { return time.UnixMicro(1_700_000_000_000_000 + int64(us)).Add(7).UTC() }
 	word, _ := gotype.Basic("int")
-	call := func(name string, from, to int, end string) *CallLine {
-		return &CallLine{Function: name, Thread: Thread{Goid: 7, PID: 3, TID: 4, CPU: 1}, Time: at(from), Ended: at(to), End: end, Args: []capture.Value{{Name: "n", Type: word, Num: 5}}}
+	call := func(name string, from, to int, end string) *Line {
+		return &Line{Function: name, Thread: Thread{Goid: 7, PID: 3, TID: 4, CPU: 1}, Time: at(from), Ended: at(to), End: end, Args: []capture.Value{{Name: "n", Type: word, Num: 5}}}
 	}
-	event := &EventLine{Time: at(12), Name: "sched:sched_switch", Thread: Thread{Goid: 7, PID: 3, TID: 4}, Fields: []pairing.KernelField{{Name: "next_comm", Text: []byte("\"\n")}}}
+	thread := Thread{Goid: 7, PID: 3, TID: 4, CPU: 1}
+	event := &Line{Time: at(12), Event: "sched:sched_switch", Thread: thread, Level: 1, Fields: []pairing.KernelField{{Name: "next_comm", Text: []byte("\"\n")}}}
 	var b bytes.Buffer
 	w := NewChromeWriter(&b, at(0).Add(-7))
-	tree := func(lines ...TreeLine) error {
-		for i := range lines {
-			lines[i].Thread = Thread{Goid: 7, PID: 3, TID: 4, CPU: 1}
+	tree := func(root *Line, below ...*Line) error {
+		for i := range below {
+			below[i].Level = 1
 		}
-		return w.Tree(&CallTree{Lines: lines})
+		return w.Tree(&Tree{Lines: append([]*Line{root}, below...)})
 	}
+	loop := call("main.loop", 30, 40, "open")
+	loop.Shown = true
 	for _, err := range []error{
-		tree(TreeLine{Call: call("main.f", 10, 20, "return")}, TreeLine{Event: event, Level: 1}, TreeLine{Call: call("main.g", 13, 14, "unwound"), Level: 1}),
-		tree(TreeLine{Function: "main.loop", Begun: at(30)}, TreeLine{Call: call("main.h", 31, 32, "return"), Level: 1}),
-		tree(TreeLine{Call: call("main.loop", 30, 40, "open"), Shown: true}, TreeLine{Call: call("main.h", 33, 34, "return"), Level: 1}),
-		w.Event(&EventLine{Time: at(50), Name: "a:b", Thread: Thread{PID: 3, TID: 4}}),
+		tree(call("main.f", 10, 20, "return"), event, call("main.g", 13, 14, "unwound")),
+		tree(&Line{Function: "main.loop", Time: at(30), Thread: thread}, call("main.h", 31, 32, "return")),
+		tree(loop, call("main.h", 33, 34, "return")),
+		w.Event(&Line{Time: at(50), Event: "a:b", Thread: Thread{PID: 3, TID: 4}}),
 		w.Close(stats.Summary{Hits: 9, Delivered: 8, Lost: 1}),
 	} {
 		fixture.NoError(t, err)
@@ -64,7 +67,7 @@ func TestChromeOfNothing(t *testing.T) {
 	}
 	w := NewChromeWriter(brokenWriter{}, time.Unix(0, 0))
 	for what, err := range map[string]error{
-		"event": w.Event(&EventLine{}), "tree": w.Tree(&CallTree{}), "end": w.Close(stats.Summary{}),
+		"event": w.Event(&Line{}), "tree": w.Tree(&Tree{}), "end": w.Close(stats.Summary{}),
 	} {
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s: error of a broken writer = %v", what, err)

@@ -50,8 +50,8 @@ main.never,0,0,0,0,0,0.000,0,0,0,0,0,0,0
 
 // TestEventLine: whatever a program is called, an event is one line that is safe to show.
 func TestEventLine(t *testing.T) {
-	e := &EventLine{
-		Time: time.Unix(1, 2).UTC(), Name: "sched:sched_switch", Known: true, Function: "main.f", Thread: Thread{Goid: 7, PID: 3, TID: 4, CPU: 1},
+	e := &Line{
+		Time: time.Unix(1, 2).UTC(), Event: "sched:sched_switch", Known: true, Function: "main.f", Thread: Thread{Goid: 7, PID: 3, TID: 4, CPU: 1},
 		Fields: []pairing.KernelField{
 			{Name: "prev_comm", Text: []byte("a b=\"\n\x1b[2J\xff")}, {Name: "prev_state", Num: ^uint64(0), Signed: true},
 			{Name: "buf", Num: 0xc000, Hex: true}, {Name: "addr", Bytes: []byte{127, 1}}, {Name: "none", Text: []byte{}},
@@ -67,7 +67,7 @@ func TestEventLine(t *testing.T) {
 			`"fields":{"prev_comm":"a b=\"\n\u001b[2J�","prev_state":-1,"buf":"0xc000","addr":"7f01","none":""}}`},
 	} {
 		var b bytes.Buffer
-		fixture.NoError(t, NewCallWriter(&b, c.o).Event(e))
+		fixture.NoError(t, NewCallWriter(&b, c.o).Line(e))
 		if got := b.String(); !strings.HasPrefix(got, c.want) || strings.Count(got, "\n") != 1 {
 			t.Errorf("%+v:\n%s\nwant\n%s", c.o, got, c.want)
 		}

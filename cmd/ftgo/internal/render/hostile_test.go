@@ -31,8 +31,8 @@ func hostileStack(s string) []stats.StackRow {
 }
 
 // hostileEvent is a kernel event of a process that has named itself.
-func hostileEvent(s string) *EventLine {
-	return &EventLine{Time: callStart, Name: "sched:sched_switch", Known: true, Function: s, Thread: Thread{Goid: 7, PID: 3, TID: 4},
+func hostileEvent(s string) *Line {
+	return &Line{Time: callStart, Event: "sched:sched_switch", Known: true, Function: s, Thread: Thread{Goid: 7, PID: 3, TID: 4},
 		Fields: []pairing.KernelField{{Name: "prev_comm", Text: []byte(s)}, {Name: "prev_pid", Num: 5}}}
 }
 
@@ -87,11 +87,11 @@ func TestHostileStacks(t *testing.T) {
 func TestHostileEvents(t *testing.T) {
 	for _, s := range hostileValues {
 		e := hostileEvent(s)
-		text := written(t, 1, func(w io.Writer) error { return NewCallWriter(w, CallOptions{}).Event(e) })
+		text := written(t, 1, func(w io.Writer) error { return NewCallWriter(w, CallOptions{}).Line(e) })
 		if !strings.HasSuffix(text, `" prev_pid=5`+"\n") {
 			t.Errorf("event %.300q", text)
 		}
-		text = written(t, 1, func(w io.Writer) error { return NewCallWriter(w, CallOptions{Format: JSON}).Event(e) })
+		text = written(t, 1, func(w io.Writer) error { return NewCallWriter(w, CallOptions{Format: JSON}).Line(e) })
 		var back struct {
 			PID    int `json:"pid"`
 			Fields map[string]any
@@ -101,8 +101,9 @@ func TestHostileEvents(t *testing.T) {
 		}
 		call := around(s)
 		call.Function, call.Stack = s, hostileStack(s)[0].Callers
-		lines := []TreeLine{{Call: &call}, {Event: e, Level: 1}, {Function: s, Begun: callStart, Level: 1}, {Branch: true, GoesOn: true, Level: 1}}
-		tree := &CallTree{First: &call, Function: s, Origin: &Origin{Function: s}, Lines: lines}
+		e.Level = 1
+		lines := []*Line{&call, e, {Function: s, Time: callStart, Level: 1}, {Branch: true, GoesOn: true, Level: 1}}
+		tree := &Tree{First: &call, Root: &call, Origin: &Origin{Function: s}, Lines: lines}
 		written(t, 1+3+4, func(w io.Writer) error {
 			return NewCallWriter(w, CallOptions{}).Tree(tree)
 		})
@@ -111,8 +112,8 @@ func TestHostileEvents(t *testing.T) {
 		for line := range strings.Lines(written(t, 3, func(w io.Writer) error { return NewCallWriter(w, CallOptions{Format: JSON}).Tree(&ended) })) {
 			validJSON(t, line)
 		}
-		// A head, two names of tracks, a call, an event, an open call, the end.
-		validJSON(t, written(t, 7, func(w io.Writer) error {
+		// A head, the names of three processes and their tracks, a call, an event, an open call, the end.
+		validJSON(t, written(t, 11, func(w io.Writer) error {
 			c := NewChromeWriter(w, callStart)
 			if err := c.Tree(tree); err != nil {
 				return err

@@ -35,10 +35,10 @@ func TestFunctionSplits(t *testing.T) {
 }
 
 func TestCallSplits(t *testing.T) {
-	returned := &CallLine{Function: "main.f", Thread: Thread{Goid: 7}, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, Waits: stats.Waits{"chan receive": 8000}, End: "return"}
-	unwound := &CallLine{Function: "main.f", Thread: Thread{Goid: 7}, End: "unwound"}
+	returned := &Line{Function: "main.f", Thread: Thread{Goid: 7}, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, Waits: stats.Waits{"chan receive": 8000}, End: "return"}
+	unwound := &Line{Function: "main.f", Thread: Thread{Goid: 7}, End: "unwound"}
 	for _, c := range []struct {
-		line *CallLine
+		line *Line
 		o    CallOptions
 		want string
 	}{
@@ -53,7 +53,7 @@ func TestCallSplits(t *testing.T) {
 		c.o.Sched = true
 		w := NewCallWriter(&b, c.o)
 		fixture.NoError(t, w.Header())
-		fixture.NoError(t, w.Call(c.line))
+		fixture.NoError(t, w.Line(c.line))
 		if !strings.Contains(b.String(), c.want) {
 			t.Errorf("%+v: no %q in\n%s", c.o, c.want, b.String())
 		}
@@ -66,8 +66,8 @@ func TestCallSplits(t *testing.T) {
 func TestTreeSplits(t *testing.T) {
 	var b bytes.Buffer
 	w := NewCallWriter(&b, CallOptions{Sched: true})
-	line := CallLine{Function: "main.f", Thread: Thread{Goid: 7}, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, End: "return"}
-	fixture.NoError(t, w.Tree(&CallTree{First: &line, Lines: []TreeLine{{Call: &line}, {Function: "main.g", Level: 1}}}))
+	line := Line{Function: "main.f", Thread: Thread{Goid: 7}, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, End: "return"}
+	fixture.NoError(t, w.Tree(&Tree{First: &line, Lines: []*Line{&line, {Function: "main.g", Level: 1}}}))
 	for _, want := range []string{
 		"\n  10.0µs   100%  2.00µs run     0ns runnable  8.00µs wait  main.f()\n",
 		"\n       …      -       - run       - runnable       - wait    main.g(…)\n",

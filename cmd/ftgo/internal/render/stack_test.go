@@ -48,10 +48,10 @@ func TestStackGoldens(t *testing.T) {
 			if err := w.Header(); err != nil {
 				return err
 			}
-			if err := w.Call(&c); err != nil {
+			if err := w.Line(&c); err != nil {
 				return err
 			}
-			return w.Call(&deep)
+			return w.Line(&deep)
 		})
 	}
 }

@@ -90,7 +90,7 @@ type valuedFunc struct {
 // valuedCall is a call as the expressions see it.
 type valuedCall struct {
 	filteredCall
-	line  render.CallLine
+	line  render.Line
 	stack string
 }
 
@@ -206,7 +206,7 @@ func (v *values) begin(s *run.Scene) {
 func (v *values) observe(c *pairing.Call) (o trace.Observed) {
 	f := &v.Plan.Funcs[c.Func]
 	seen := &v.seen
-	seen.line = render.CallLine{Function: f.Name, Thread: render.ThreadOf(c), Depth: c.Depth, End: c.Outcome.String(), NS: v.Clock.Took(c).Nanoseconds()}
+	seen.line = render.Line{Function: f.Name, Thread: render.ThreadOf(c), Depth: c.Depth, End: c.Outcome.String(), NS: v.Clock.Took(c).Nanoseconds()}
 	vf := v.funcs[f.Func]
 	if vf == nil { // a wait
 		vf = &valuedFunc{by: v.flags.By.expr, amount: v.flags.Sum.expr}

@@ -57,7 +57,7 @@ type funcLines struct {
 
 // made is a line with what it is made of.
 type made struct {
-	line       render.CallLine
+	line       render.Line
 	entry, ret []capture.Value
 	seen       filteredCall
 }
@@ -195,11 +195,11 @@ func (v *Lines) see(c *pairing.Call) {
 }
 
 // write writes a line, unless it is nil.
-func (v *Lines) write(line *render.CallLine) error {
+func (v *Lines) write(line *render.Line) error {
 	if line == nil {
 		return nil
 	}
-	if err := v.calls.Call(line); err != nil {
+	if err := v.calls.Line(line); err != nil {
 		return err
 	}
 	return v.wrote(1)
@@ -210,8 +210,8 @@ func (v *Lines) kernel(ev *pairing.KernelEvent) error {
 	if goid := v.opt.Lines.Goid; goid != 0 && (!w.Known || w.Goid != goid) || v.opt.Inside && !v.isInside(w) {
 		return nil
 	}
-	line := &render.EventLine{
-		Time: v.Clock.Wall(ev.Time), Name: v.Events[ev.Format],
+	line := &render.Line{
+		Time: v.Clock.Wall(ev.Time), Event: v.Events[ev.Format],
 		Known: w.Known, Thread: render.Thread{Goid: w.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU}, Fields: ev.Fields(),
 	}
 	if w.Func >= 0 {
@@ -225,7 +225,7 @@ func (v *Lines) kernel(ev *pairing.KernelEvent) error {
 	if v.chrome != nil {
 		return v.chrome.Event(line)
 	}
-	return v.calls.Event(line)
+	return v.calls.Line(line)
 }
 
 // isInside tells whether a thread was inside of what --inside names.
@@ -240,7 +240,7 @@ func (v *Lines) concerns(c *pairing.Call) bool {
 }
 
 // line makes the line of a call; nil if it is not wanted.
-func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
+func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 	o := &v.opt.Lines
 	f := &v.Plan.Funcs[c.Func]
 	if !v.concerns(c) || v.trees == nil && o.Depth > 0 && c.Depth >= o.Depth {
@@ -254,7 +254,7 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 		m = &fl.once
 	}
 	line := &m.line
-	*line = render.CallLine{
+	*line = render.Line{
 		Function: f.Name, Thread: render.ThreadOf(c),
 		Depth: c.Depth, Time: v.Clock.Wall(c.Start),
 	}
@@ -312,7 +312,7 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 }
 
 // withStack adds the callers, where they were asked for.
-func (v *Lines) withStack(line *render.CallLine, c *pairing.Call) *render.CallLine {
+func (v *Lines) withStack(line *render.Line, c *pairing.Call) *render.Line {
 	if v.stacks != nil {
 		line.Stack = v.stacks.Callers(c, line.Function)
 	}

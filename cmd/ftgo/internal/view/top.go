@@ -162,7 +162,7 @@ func (v *Closeup) Take(it *pairing.Item) error {
 		return nil
 	}
 	v.line.Reset()
-	if err := v.calls.Call(v.Lines.line(c, true)); err != nil {
+	if err := v.calls.Line(v.Lines.line(c, true)); err != nil {
 		return err
 	}
 	text, _, _ := strings.Cut(v.line.String(), "\n")

@@ -16,7 +16,7 @@ func (o *Options) trees() bool {
 
 // writeTree writes a tree, or a part of it. -n counts trees whose outermost calls have ended; what outlives one
 // is part of it. On tracks it counts calls.
-func (v *Lines) writeTree(t *render.CallTree) error {
+func (v *Lines) writeTree(t *render.Tree) error {
 	write := v.calls.Tree
 	if v.chrome != nil {
 		write = v.chrome.Tree
@@ -25,11 +25,11 @@ func (v *Lines) writeTree(t *render.CallTree) error {
 	if t.Took > 0 && t.Origin == nil {
 		trees = 1
 	}
-	for i := range t.Lines {
-		if c := t.Lines[i].Call; c != nil {
+	for _, l := range t.Lines {
+		if l.End != "" {
 			calls++
-			if c.Ended.IsZero() {
-				c.Ended = v.Clock.Wall(v.latest) // it was open for as long as anything was seen
+			if l.Ended.IsZero() {
+				l.Ended = v.Clock.Wall(v.latest) // it was open for as long as anything was seen
 			}
 		}
 	}

@@ -296,7 +296,7 @@ func (v *Lines) explain(format string, args ...any) {
 // filteredCall is a call as a filter sees it.
 type filteredCall struct {
 	*fetched
-	line *render.CallLine
+	line *render.Line
 	// entry and ret are the values of atEntry and atReturn; nil if the call has not come there.
 	entry, ret []capture.Value
 }
@@ -334,14 +334,14 @@ func init() {
 }
 
 // callNumbers are the numbers of a call; latency and ns, a duration, only if it returned.
-var callNumbers = map[string]func(*render.CallLine) uint64{
-	"latency": func(l *render.CallLine) uint64 { return uint64(l.NS) },
-	"ns":      func(l *render.CallLine) uint64 { return uint64(l.NS) },
-	"goid":    func(l *render.CallLine) uint64 { return l.Goid },
-	"pid":     func(l *render.CallLine) uint64 { return uint64(l.PID) },
-	"tid":     func(l *render.CallLine) uint64 { return uint64(l.TID) },
-	"cpu":     func(l *render.CallLine) uint64 { return uint64(l.CPU) },
-	"depth":   func(l *render.CallLine) uint64 { return uint64(l.Depth) },
+var callNumbers = map[string]func(*render.Line) uint64{
+	"latency": func(l *render.Line) uint64 { return uint64(l.NS) },
+	"ns":      func(l *render.Line) uint64 { return uint64(l.NS) },
+	"goid":    func(l *render.Line) uint64 { return l.Goid },
+	"pid":     func(l *render.Line) uint64 { return uint64(l.PID) },
+	"tid":     func(l *render.Line) uint64 { return uint64(l.TID) },
+	"cpu":     func(l *render.Line) uint64 { return uint64(l.CPU) },
+	"depth":   func(l *render.Line) uint64 { return uint64(l.Depth) },
 }
 
 func pick(paths []string, values []capture.Value, path string) *capture.Value {
