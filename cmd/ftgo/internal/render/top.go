@@ -4,10 +4,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 )
+
+// Cell is a number of a row on a full screen: as it is shown, and as rows are sorted by. One that is not known is
+// shown as nothing.
+type Cell struct {
+	Text string
+	Key  int64
+}
 
 // TopColumns are those of the functions on a full screen, by what they are worth, and TopOrder is the one
 // that they are sorted by at first: the total. With sched there is what calls waited for.
@@ -22,55 +28,55 @@ func TopColumns(sched bool) []string {
 const TopOrder = 2
 
 // TopCells are the cells of a function. Its rate is always that of the last interval, which recent has.
-func TopCells(r, recent stats.Func, sched bool) []top.Cell {
-	time := func(name string) top.Cell {
+func TopCells(r, recent stats.Func, sched bool) []Cell {
+	time := func(name string) Cell {
 		for _, s := range stats.Statistics {
 			if s.Name != name {
 				continue
 			}
 			if !timed(r) {
-				return top.Cell{Key: -1}
+				return Cell{Key: -1}
 			}
 			if s.Name == "sum" {
 				text, key := sumCell(r)
 				cell, _ := text.(string)
-				return top.Cell{Text: cell, Key: key}
+				return Cell{Text: cell, Key: key}
 			}
-			return top.Cell{Text: latency(r, s).(string), Key: s.Of(r.Shown())}
+			return Cell{Text: latency(r, s).(string), Key: s.Of(r.Shown())}
 		}
 		panic("no statistic " + name)
 	}
-	selfCell := top.Cell{Key: -1}
+	selfCell := Cell{Key: -1}
 	if n, ok := self(r).(int64); ok {
-		selfCell = top.Cell{Text: printable.Duration(n), Key: n}
+		selfCell = Cell{Text: printable.Duration(n), Key: n}
 	}
-	errors := top.Cell{Key: -1}
+	errors := Cell{Key: -1}
 	if r.ReturnsErrors && r.Completed > 0 {
-		errors = top.Cell{Text: printable.Compact(float64(r.Errors)), Key: int64(r.Errors)}
+		errors = Cell{Text: printable.Compact(float64(r.Errors)), Key: int64(r.Errors)}
 	}
-	text, timedCell := printable.Compact(float64(r.Calls)), top.Cell{}
+	text, timedCell := printable.Compact(float64(r.Calls)), Cell{}
 	if r.Whole != nil {
-		text, timedCell = estimate(r.Whole), top.Cell{Text: printable.Compact(float64(r.Completed)), Key: int64(r.Completed)}
+		text, timedCell = estimate(r.Whole), Cell{Text: printable.Compact(float64(r.Completed)), Key: int64(r.Completed)}
 	}
-	cells := []top.Cell{
+	cells := []Cell{
 		{Text: text, Key: int64(r.Count())}, topRate(r, recent),
 		time("sum"), selfCell, time("p50"), time("p99"),
 	}
 	if sched && timed(r) {
 		waiting := r.Spent().Waiting
-		cells = append(cells, top.Cell{Text: printable.Duration(waiting), Key: waiting})
+		cells = append(cells, Cell{Text: printable.Duration(waiting), Key: waiting})
 	} else if sched {
-		cells = append(cells, top.Cell{Key: -1})
+		cells = append(cells, Cell{Key: -1})
 	}
 	return append(cells, errors, timedCell)
 }
 
 // topRate is the rate of the last interval, or, where nothing was seen in that, of the time before.
-func topRate(whole, recent stats.Func) top.Cell {
+func topRate(whole, recent stats.Func) Cell {
 	if recent.Whole != nil && recent.Calls == 0 {
-		return top.Cell{Text: "≈" + printable.Rate(whole.Rate()), Key: int64(whole.Rate() * 1000)}
+		return Cell{Text: "≈" + printable.Rate(whole.Rate()), Key: int64(whole.Rate() * 1000)}
 	}
-	return top.Cell{Text: printable.Rate(recent.Rate()), Key: int64(recent.Rate() * 1000)}
+	return Cell{Text: printable.Rate(recent.Rate()), Key: int64(recent.Rate() * 1000)}
 }
 
 // TopCost says what probes cost the program, in the interval after what they had cost before and from the

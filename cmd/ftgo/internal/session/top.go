@@ -212,16 +212,16 @@ func (s *topScreen) closeup() {
 	o.Duration, o.Ready, o.Stack, o.Sched = 0, 0, uprobe.MaxStack, len(o.PIDs) > 0
 	o.Signatures, o.Lines.Live = true, true
 	one := &top.One{Name: row.Full}
-	v, err := view.NewCloseup(o.View(), func(l top.Look) { s.update(func() { s.model.ShowOne(one, l) }) })
+	v, err := view.NewCloseup(o.View(), func(now top.One) { s.update(func() { s.model.ShowOne(one, now) }) })
 	if err != nil {
 		s.model.Say(err.Error())
 		return
 	}
-	s.model.ShowOne(one, top.Look{Head: []string{"placing probes"}})
+	s.model.ShowOne(one, top.One{Head: []string{"placing probes"}})
 	s.model.OpenOne(one)
 	s.one = s.start(&o, v, func(err error) {
 		if err != nil {
-			s.model.ShowOne(one, top.Look{Head: []string{err.Error()}})
+			s.model.ShowOne(one, top.One{Head: []string{err.Error()}})
 		}
 	})
 }
@@ -297,13 +297,13 @@ func (s *topScreen) listProcesses() {
 			if !alive {
 				continue
 			}
-			number := top.Cell{Text: fmt.Sprint(pid), Key: -int64(pid)}
+			number := render.Cell{Text: fmt.Sprint(pid), Key: -int64(pid)}
 			recent := stat.CPU - used[pid]
 			used[pid] = stat.CPU
 			p.Rows = append(p.Rows, top.Row{
 				ID: pid, Name: filepath.Base(exe), Full: exe,
-				Whole:  []top.Cell{{Text: printable.Duration(stat.CPU.Nanoseconds()), Key: stat.CPU.Nanoseconds()}, number},
-				Recent: []top.Cell{{Text: printable.Duration(recent.Nanoseconds()), Key: recent.Nanoseconds()}, number},
+				Whole:  []render.Cell{{Text: printable.Duration(stat.CPU.Nanoseconds()), Key: stat.CPU.Nanoseconds()}, number},
+				Recent: []render.Cell{{Text: printable.Duration(recent.Nanoseconds()), Key: recent.Nanoseconds()}, number},
 			})
 		}
 		s.update(func() {

@@ -28,7 +28,7 @@ var keys = map[tcell.Key]rune{
 	tcell.KeyBackspace: keyBackspace, tcell.KeyDelete: keyErase, tcell.KeyCtrlC: keyInterrupt,
 }
 
-var styles = map[Style]tcell.Style{
+var styles = [...]tcell.Style{
 	Plain: tcell.StyleDefault, Bold: tcell.StyleDefault.Bold(true), Dim: tcell.StyleDefault.Dim(true),
 	Chosen: tcell.StyleDefault.Reverse(true),
 }

@@ -24,15 +24,16 @@ func (m *Model) table(width, height int) (lines []Line) {
 	m.list.fit(len(rows), height-len(lines)-1)
 	rows = rows[m.list.from:min(m.list.from+m.list.page, len(rows))]
 	widths, name := m.fit(rows, width)
-	m.columns = m.columns[:0]
+	names := len(m.page.Columns)
+	m.columns = make([][2]int, names+1)
 	var head strings.Builder
-	head.WriteString(pad("  "+m.title(len(m.page.Columns), m.page.Names), name))
-	m.columns = append(m.columns, column{len(m.page.Columns), 0, name})
+	head.WriteString(pad("  "+m.title(names, m.page.Names), name))
+	m.columns[names] = [2]int{0, name}
 	at := name
 	for i, w := range widths {
 		if w > 0 {
 			head.WriteString(right(m.title(i, m.page.Columns[i]), w+1))
-			m.columns = append(m.columns, column{i, at, at + w + 1})
+			m.columns[i] = [2]int{at, at + w + 1}
 			at += w + 1
 		}
 	}

@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Style is how a line looks.
-type Style uint8
-
+// Styles of lines.
 const (
-	Plain Style = iota
+	Plain = iota
 	Bold
 	Dim
 	Chosen // the row that keys are for
@@ -23,14 +22,7 @@ const (
 // Line is one of a screen.
 type Line struct {
 	Text  string
-	Style Style
-}
-
-// Cell is a number of a row: as it is shown, and as rows are sorted by. One that is not known is
-// shown as nothing.
-type Cell struct {
-	Text string
-	Key  int64
+	Style int
 }
 
 // Row is a function, or a process.
@@ -40,7 +32,7 @@ type Row struct {
 	Full string // the whole name, which filters look into, too
 	// Recent and Whole have a cell for each column: of what has happened since the refresh before,
 	// and from the beginning on.
-	Recent, Whole []Cell
+	Recent, Whole []render.Cell
 }
 
 // Page is a table that fills the screen.
@@ -74,14 +66,12 @@ type Model struct {
 	only    bool      // marked rows alone are shown
 	help    *scroller // what is shown of the page that tells the keys, nil unless somebody asks for it
 	one     *One      // the function that is open
+	held    *One      // what is shown of it while the user is reading, else nil
 	said    string
 	saidFor int      // so many more refreshes
 	heard   []string // what was said last
-	columns []column // of the last drawing, by where they are
+	columns [][2]int // where each is in the last drawing, by what it is sorted by: from and to
 }
-
-// column is where one is.
-type column struct{ sort, from, to int }
 
 // New returns a model that is sorted by a column.
 func New(sort int) *Model {
@@ -121,11 +111,12 @@ const mostHeard = 8
 func (m *Model) Paused() bool { return m.next != nil }
 
 // OpenOne opens a function, ShowOne has it shown as it is now.
-func (m *Model) OpenOne(o *One) { m.one = o }
+func (m *Model) OpenOne(o *One) { m.one, m.held = o, nil }
 
-func (m *Model) ShowOne(o *One, l Look) {
+func (m *Model) ShowOne(o *One, now One) {
 	m.hear()
-	o.latest = l
+	now.Name = o.Name
+	*o = now
 }
 
 // hear ends talk that was there for long enough.
@@ -152,7 +143,7 @@ func (m *Model) shown() []Row {
 }
 
 // cells are those that are looked at.
-func (m *Model) cells(r Row) []Cell {
+func (m *Model) cells(r Row) []render.Cell {
 	if m.recent {
 		return r.Recent
 	}
@@ -245,9 +236,13 @@ func (m *Model) pressOne(key rune) Wish {
 	case '?', 'h':
 		m.help = &scroller{}
 	case 'p':
-		m.one.pause()
+		if m.held == nil {
+			m.held = new(*m.one)
+		} else {
+			m.held = nil
+		}
 	case keyEscape, keyBackspace, keyErase:
-		m.one = nil
+		m.one, m.held = nil, nil
 		return Close
 	}
 	return Nothing
@@ -261,9 +256,9 @@ func (m *Model) Click(x, y int) Wish {
 	case m.help != nil || m.one != nil:
 		return m.Press(keyEscape)
 	case y == first-1:
-		for _, c := range m.columns {
-			if x >= c.from && x < c.to {
-				m.sortBy(c.sort)
+		for i, at := range m.columns {
+			if x >= at[0] && x < at[1] {
+				m.sortBy(i)
 			}
 		}
 	case y >= first && y-first < m.list.page && m.list.from+y-first < m.list.all:
@@ -283,9 +278,10 @@ func (m *Model) Draw(width, height int) []Line {
 	switch {
 	case m.help != nil:
 		lines, status = m.keys(width, height-1)
+	case m.held != nil:
+		lines, status = m.held.draw(width, height-1), "paused, p goes on; Esc goes back, ? helps, q quits"
 	case m.one != nil:
-		lines = m.one.draw(width, height-1)
-		status = m.one.status()
+		lines, status = m.one.draw(width, height-1), "Esc goes back, p pauses, ? helps, q quits"
 	default:
 		lines = m.table(width, height-1)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
@@ -18,14 +19,16 @@ func page(n, refresh int) Page {
 		Names: "FUNCTION", Columns: []string{"CALLS", "RATE/s", "TOTAL", "SELF", "P50", "P99", "ERRORS", "COUNTED"}, Keys: "Enter opens",
 	}
 	for i := range n {
-		cells := func(times int) []Cell {
+		cells := func(times int) []render.Cell {
 			calls := int64((n - i) * 100 * times)
-			c := []Cell{
-				{fmt.Sprint(calls), calls}, {fmt.Sprint(n - i), int64(n - i)}, {fmt.Sprintf("%dms", i*times), int64(i * times)}, {fmt.Sprintf("%dms", i/2), int64(i / 2)},
-				{"1.25µs", 1250}, {"<12.3ms", 12300000}, {}, {},
+			cell := func(key int64, text string) render.Cell { return render.Cell{Text: text, Key: key} }
+			c := []render.Cell{
+				cell(calls, fmt.Sprint(calls)), cell(int64(n-i), fmt.Sprint(n-i)), cell(int64(i*times), fmt.Sprintf("%dms", i*times)), cell(int64(i/2), fmt.Sprintf("%dms", i/2)),
+				cell(1250, "1.25µs"), cell(12300000, "<12.3ms"), {}, {},
 			}
 			if i == 1 {
-				c[2], c[3], c[4], c[5], c[7] = Cell{"*", -1}, Cell{Key: -1}, Cell{"*", -1}, Cell{"*", -1}, c[0]
+				unknown := cell(-1, "*")
+				c[2], c[3], c[4], c[5], c[7] = unknown, cell(-1, ""), unknown, unknown, c[0]
 			}
 			return c
 		}
@@ -37,13 +40,13 @@ func page(n, refresh int) Page {
 }
 
 // one is a function that is open.
-func one(refresh int) Look {
-	l := Look{
+func one(refresh int) One {
+	l := One{
 		Head:  []string{"2560 calls, 256/s  p50 1.25µs  p90 2.5µs  p99 12.3ms  max 1.2s", "probes take 3.12% of its CPU time (since the start 2.50%, budget 15%), ftgo 4.00%"},
 		Split: "running 10%, runnable 2.00%, waiting 88%: chan receive, select", Every: "1s",
 	}
 	for i := range refresh {
-		var s Slice
+		var s [64]uint32
 		s[Bucket(1000)], s[Bucket(2000)], s[Bucket(1000000)] = 1000, uint32(i*50), 5
 		if i == refresh-1 {
 			s[Bucket(1e9)] = 1
@@ -51,8 +54,8 @@ func one(refresh int) Look {
 		l.Heat = append(l.Heat, s)
 	}
 	for i := range 12 {
-		l.Callers = append(l.Callers, Item{fmt.Sprintf("%d%%", 40-i), fmt.Sprintf("main.handle%d < net/http.serverHandler.ServeHTTP < net/http.(*conn).serve", i)})
-		l.Slowest = append(l.Slowest, Item{Text: fmt.Sprintf("+   %dms  goroutine %d  store.(*Store).get00(key=\"k%d\", n=3) = (\"\x1b[31mred\", nil)", 900-i, i+7, i)})
+		l.Callers = append(l.Callers, fmt.Sprintf("%8s  main.handle%d < net/http.serverHandler.ServeHTTP < net/http.(*conn).serve", fmt.Sprintf("%d%%", 40-i), i))
+		l.Slowest = append(l.Slowest, fmt.Sprintf("+   %dms  goroutine %d  store.(*Store).get00(key=\"k%d\", n=3) = (\"\x1b[31mred\", nil)", 900-i, i+7, i))
 	}
 	return l
 }
@@ -141,7 +144,7 @@ func TestOne(t *testing.T) {
 	row, _ := m.Chosen()
 	o := &One{Name: row.Full}
 	m.OpenOne(o)
-	m.ShowOne(o, Look{Head: []string{"placing probes"}})
+	m.ShowOne(o, One{Head: []string{"placing probes"}})
 	fmt.Fprintf(&got, "=== at first\n%s", screen(t, m, 80, 24))
 	m.ShowOne(o, one(20))
 	for _, size := range [][2]int{{80, 24}, {40, 10}, {200, 50}, {7, 3}} {

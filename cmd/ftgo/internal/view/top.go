@@ -107,8 +107,8 @@ func (v *Overview) isNamed(r stats.Func) bool {
 // Closeup shows one function: latencies over time, callers, the slowest calls.
 type Closeup struct {
 	*Lines
-	show    func(top.Look)
-	heat    []top.Slice
+	show    func(top.One)
+	heat    [][64]uint32
 	slowest []slowCall     // the slowest first
 	cost    *stats.Probing // by the interval before
 	line    bytes.Buffer
@@ -129,9 +129,9 @@ const (
 )
 
 // NewCloseup returns the view; show gets what is to be seen.
-func NewCloseup(o *Options, show func(top.Look)) (*Closeup, error) {
+func NewCloseup(o *Options, show func(top.One)) (*Closeup, error) {
 	lines, err := NewLines(o)
-	return &Closeup{Lines: lines, show: show, heat: make([]top.Slice, 1)}, err
+	return &Closeup{Lines: lines, show: show, heat: make([][64]uint32, 1)}, err
 }
 
 func (v *Closeup) Needs() run.Needs {
@@ -175,7 +175,7 @@ func (v *Closeup) Take(it *pairing.Item) error {
 
 func (v *Closeup) Interval(t *trace.Table) error {
 	v.show(v.look(t))
-	v.heat = append(v.heat, top.Slice{})
+	v.heat = append(v.heat, [64]uint32{})
 	v.heat = v.heat[max(len(v.heat)-mostSlices, 0):]
 	return nil
 }
@@ -187,8 +187,8 @@ func (v *Closeup) End(t *trace.Table) error {
 	return nil
 }
 
-func (v *Closeup) look(t *trace.Table) top.Look {
-	l := top.Look{Every: v.opt.Every.String(), Heat: slices.Clone(v.heat)}
+func (v *Closeup) look(t *trace.Table) top.One {
+	l := top.One{Every: v.opt.Every.String(), Heat: slices.Clone(v.heat)}
 	numbers, split := render.TopNumbers(t.Whole[0], t.Since[0])
 	l.Head, l.Split = []string{numbers, render.TopCost(&t.Summary, v.cost)}, split
 	v.cost = t.Probing
@@ -199,14 +199,14 @@ func (v *Closeup) look(t *trace.Table) top.Look {
 		if s.seen {
 			mark = " "
 		}
-		l.Slowest = append(l.Slowest, top.Item{Text: mark + s.text})
+		l.Slowest = append(l.Slowest, mark+s.text)
 		s.seen = true
 	}
 	return l
 }
 
 // callers are those with most of the time.
-func (v *Closeup) callers() (list []top.Item) {
+func (v *Closeup) callers() (list []string) {
 	rows := slices.DeleteFunc(v.Stacks.Rows(), func(r stats.StackRow) bool { return r.Func != 0 })
 	var all int64
 	for _, r := range rows {
@@ -220,7 +220,7 @@ func (v *Closeup) callers() (list []top.Item) {
 				names = append(names, printable.Short(f.Function))
 			}
 		}
-		list = append(list, top.Item{Weight: printable.Percent(uint64(r.Sum), uint64(max(all, 1))), Text: strings.Join(names, stats.Calls)})
+		list = append(list, fmt.Sprintf("%8s  %s", printable.Percent(uint64(r.Sum), uint64(max(all, 1))), strings.Join(names, stats.Calls)))
 	}
 	return list
 }
