@@ -29,19 +29,17 @@ const (
 // Names are those of aspects.
 var Names = [Aspects]string{"calls", "errors", "latency", "tail"}
 
-// Pair is a function, as each run of either side has seen it.
-type Pair struct {
-	Name string
-	Side [2][]stats.Func // old and new
-}
-
 // Change is how one aspect of a function differs.
 type Change struct {
 	Old, New float64 // calls a second, a share, the median and the 99th percentile in ns; NaN where there is none
 	Tested   bool    // there was enough to tell
 	P        float64 // how likely such a difference is without a change, by this aspect alone
 	Changed  bool
-	of       statistic
+	// z is how many standard deviations the sides differ by, if nothing but chance is at work.
+	z float64
+	// within is how much the runs of either side differ among each other: by chance alone its mean is
+	// df, which is how many runs there are beyond the first of each side.
+	within, df float64
 }
 
 // Factor is New as a multiple of Old: infinite for what was not there before.
@@ -52,9 +50,10 @@ func (c *Change) Factor() float64 {
 	return c.New / c.Old
 }
 
-// Function is what has become of a function.
+// Function is a function, as each run of either side has seen it, and what has become of it.
 type Function struct {
 	Name    string
+	Side    [2][]stats.Func // old and new
 	Changes [Aspects]Change
 	Seen    [2]stats.Func // all runs of a side together
 	// Slower is how likely a call of the new side takes longer than one of the old; half if nothing has
@@ -68,10 +67,10 @@ type Function struct {
 // Compare compares functions by some aspects. Of those that have not changed, a share of at most alpha is
 // expected to be called changed, and so is a share of at most alpha of those that are called so
 // (Benjamini and Hochberg 1995). Functions come first that have changed, those by the largest factor.
-func Compare(pairs []Pair, by []Aspect, alpha float64) []Function {
-	functions := make([]Function, len(pairs))
-	for i := range pairs {
-		functions[i] = measure(&pairs[i], by)
+func Compare(functions []Function, by []Aspect, alpha float64) []Function {
+	functions = slices.Clone(functions)
+	for i := range functions {
+		functions[i].measure(by)
 	}
 	for _, a := range by {
 		judge(functions, a)
@@ -144,46 +143,41 @@ func (f *Function) most() float64 {
 }
 
 // measure tests the aspects of a function, each by itself.
-func measure(p *Pair, by []Aspect) Function {
-	f := Function{Name: p.Name, Seen: [2]stats.Func{together(p.Side[0]), together(p.Side[1])}, Slower: math.NaN()}
+func (f *Function) measure(by []Aspect) {
+	f.Seen, f.Slower = [2]stats.Func{together(f.Side[0]), together(f.Side[1])}, math.NaN()
 	for i := range f.Changes {
-		f.Changes[i] = Change{Old: math.NaN(), New: math.NaN(), P: 1}
+		f.Changes[i] = unknown
 	}
 	old, now := &f.Seen[0], &f.Seen[1]
 	for _, a := range by {
 		c := &f.Changes[a]
 		switch {
 		case a == Calls && old.Seconds > 0 && now.Seconds > 0:
-			c.Old, c.New = float64(old.Calls)/old.Seconds, float64(now.Calls)/now.Seconds
-			c.of = rates(p.Side)
+			*c = rates(f.Side)
 		case a == Errors:
-			c.of = shares(p.Side, failed)
-			if c.of.known {
-				c.Old, c.New = share(p.Side[0], failed), share(p.Side[1], failed)
-			}
+			*c = shares(f.Side, failed)
 		case (a == Latency || a == Tail) && counts(old) > 0 && counts(now) > 0:
 			q := map[Aspect]float64{Latency: 0.5, Tail: 0.99}[a]
-			c.Old, c.New = float64(old.Latency.Quantile(q)), float64(now.Latency.Quantile(q))
 			if a == Latency {
-				c.of, f.Slower = ranks(p.Side)
+				*c, f.Slower = ranks(f.Side)
 			} else {
 				var all stats.Histogram
 				all.Add(old.Latency)
 				all.Add(now.Latency)
 				limit := all.Quantile(q)
-				c.of = shares(p.Side, func(f stats.Func) (of, all uint64) {
+				*c = shares(f.Side, func(f stats.Func) (of, all uint64) {
 					if counts(&f) == 0 {
 						return 0, 0
 					}
 					return f.Latency.Count() - f.Latency.AtMost(limit), f.Latency.Count()
 				})
 			}
+			c.Old, c.New = float64(old.Latency.Quantile(q)), float64(now.Latency.Quantile(q))
 			if meet(old, now, q) {
-				c.of.z = 0
+				c.z = 0
 			}
 		}
 	}
-	return f
 }
 
 // meet tells whether a quantile may be the same on both sides, by what is known of the cost of probes: then a
@@ -211,16 +205,6 @@ func failed(f stats.Func) (of, all uint64) {
 	return f.Errors, f.Completed
 }
 
-// share is which share of the calls of runs has something.
-func share(runs []stats.Func, of func(stats.Func) (of, all uint64)) float64 {
-	var have, all float64
-	for _, run := range runs {
-		n, number := of(run)
-		have, all = have+float64(n), all+float64(number)
-	}
-	return have / all
-}
-
 func counts(f *stats.Func) uint64 {
 	if f.Latency == nil {
 		return 0
@@ -243,21 +227,21 @@ func together(runs []stats.Func) (all stats.Func) {
 func judge(functions []Function, a Aspect) {
 	var within, df float64
 	for i := range functions {
-		s := &functions[i].Changes[a].of
-		within, df = within+s.within, df+s.df
+		c := &functions[i].Changes[a]
+		within, df = within+c.within, df+c.df
 	}
 	for i := range functions {
 		c := &functions[i].Changes[a]
-		if c.Tested = c.of.known; !c.Tested {
+		if !c.Tested {
 			continue
 		}
 		spread := 1.0
 		if df > 0 {
 			spread = max(spread, within/df)
 		}
-		if c.of.df > 0 {
-			spread = max(spread, c.of.within/c.of.df)
+		if c.df > 0 {
+			spread = max(spread, c.within/c.df)
 		}
-		c.P = c.of.p(spread)
+		c.P = c.p(spread)
 	}
 }

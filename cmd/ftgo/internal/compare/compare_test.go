@@ -51,10 +51,10 @@ func TestFivePercent(t *testing.T) {
 		found, falsely, unchanged := 0, 0, 0
 		for seed := range test.runs {
 			w := newWorld(uint64(seed))
-			var pairs []Pair
+			var pairs []Function
 			for i := range test.functions {
 				median := math.Exp(7 + 13*float64(i)/float64(test.functions)) // from 1 µs to half a second
-				p := Pair{Name: fmt.Sprint("f", i)}
+				p := Function{Name: fmt.Sprint("f", i)}
 				p.Side[0] = []stats.Func{w.run(test.calls, w.logNormal(median, test.spread))}
 				if i == test.functions/3 {
 					median *= 1.05
@@ -120,9 +120,9 @@ func TestUnchanged(t *testing.T) {
 		var changed [Aspects]int
 		w := newWorld(7)
 		for range number {
-			p := Pair{Side: [2][]stats.Func{{w.run(test.calls[0], test.latency(w))}, {w.run(test.calls[1], test.latency(w))}}}
+			p := Function{Side: [2][]stats.Func{{w.run(test.calls[0], test.latency(w))}, {w.run(test.calls[1], test.latency(w))}}}
 			p.Side[0][0].Seconds = 10 * test.calls[0] / test.calls[1]
-			for a, c := range Compare([]Pair{p}, all, 0.01)[0].Changes {
+			for a, c := range Compare([]Function{p}, all, 0.01)[0].Changes {
 				if c.Tested && c.P <= 0.01 {
 					changed[a]++
 				}
@@ -145,9 +145,9 @@ func TestRunsDiffer(t *testing.T) {
 	const functions, rounds = 100, 20
 	for seed := range rounds {
 		w := newWorld(uint64(seed))
-		var pairs []Pair
+		var pairs []Function
 		for i := range functions {
-			p := Pair{Name: fmt.Sprint("f", i)}
+			p := Function{Name: fmt.Sprint("f", i)}
 			for side := range p.Side {
 				for range 4 {
 					median, calls := 1e5*math.Exp(0.05*w.NormFloat64()), 500*math.Exp(0.1*w.NormFloat64())
@@ -209,7 +209,7 @@ func TestFew(t *testing.T) {
 		}
 		return min(p, 1)
 	}
-	check := func(what string, s statistic, k, most uint64, chance func(k uint64) float64) {
+	check := func(what string, s Change, k, most uint64, chance func(k uint64) float64) {
 		t.Helper()
 		low, high := exact(k, most, chance), exact(k-1, most, chance)
 		if p := s.p(1); s.z > 0 && !(low*0.999 <= p && p <= high*1.001) {
@@ -236,7 +236,7 @@ func TestFew(t *testing.T) {
 			}
 		}
 	}
-	p := func(s statistic) float64 { return s.p(1) }
+	p := func(s Change) float64 { return s.p(1) }
 	near := func(what string, got, want float64) {
 		t.Helper()
 		if math.Abs(got-want) > 1e-6*want {
@@ -244,13 +244,13 @@ func TestFew(t *testing.T) {
 		}
 	}
 	near("the same", p(rates([2][]stats.Func{one(7, 10), one(7, 10)})), 1)
-	if s := shares([2][]stats.Func{failed(0, 5), failed(0, 9)}, of); !s.known || p(s) != 1 {
+	if s := shares([2][]stats.Func{failed(0, 5), failed(0, 9)}, of); !s.Tested || p(s) != 1 {
 		t.Errorf("nothing fails: %+v", s)
 	}
-	if s := rates([2][]stats.Func{one(0, 10), one(0, 10)}); s.known {
+	if s := rates([2][]stats.Func{one(0, 10), one(0, 10)}); s.Tested {
 		t.Errorf("nothing is called: %+v", s)
 	}
-	if s := rates([2][]stats.Func{one(1<<50, 1e-320), one(1<<50, 1e10)}); s.known {
+	if s := rates([2][]stats.Func{one(1<<50, 1e-320), one(1<<50, 1e10)}); s.Tested {
 		t.Errorf("no time beside the other: %+v", s)
 	}
 	taken := func(ns ...int64) []stats.Func {
@@ -266,7 +266,7 @@ func TestFew(t *testing.T) {
 	variance := 49. / 12 * (n + 1 - (24+60+24+6)/(n*(n-1)))
 	near("slower", slower, u/49)
 	near("ranks", p(s), math.Erfc((u-24.5)/math.Sqrt(variance)/math.Sqrt2))
-	if s.known {
+	if s.Tested {
 		t.Error("seven calls are enough for ranks")
 	}
 	if s := rates([2][]stats.Func{one(1<<63, 1), one(1<<63-1<<40, 1)}); math.Abs(s.z-(1<<39)/math.Sqrt(1<<62)) > 1 {
@@ -286,14 +286,14 @@ func TestFarOff(t *testing.T) {
 		{"two runs each", [2][]uint64{{1000, 1040}, {9000, 9300}}, true},
 		{"three runs", [2][]uint64{{1000, 1040}, {9000, 9300, 9600}}, true},
 	} {
-		var p Pair
+		var p Function
 		for side, runs := range c.calls {
 			for _, calls := range runs {
 				p.Side[side] = append(p.Side[side], stats.Func{Seconds: 1, Calls: calls})
 			}
 		}
-		if f := Compare([]Pair{p}, []Aspect{Calls}, 0.01)[0]; f.Changed != c.changed || !(f.P >= 0 && f.P <= 1) {
-			t.Errorf("%s: changed %v, p %v, %+v", c.scenario, f.Changed, f.P, f.Changes[Calls].of)
+		if f := Compare([]Function{p}, []Aspect{Calls}, 0.01)[0]; f.Changed != c.changed || !(f.P >= 0 && f.P <= 1) {
+			t.Errorf("%s: changed %v, p %v, %+v", c.scenario, f.Changed, f.P, f.Changes[Calls])
 		}
 	}
 }
@@ -305,7 +305,7 @@ func TestUnjudged(t *testing.T) {
 		old    []stats.Func
 		tested bool
 	}{{[]stats.Func{judged, not, not}, true}, {[]stats.Func{not}, false}} {
-		f := Compare([]Pair{{"f", [2][]stats.Func{c.old, {judged, judged}}}}, []Aspect{Errors}, 0.01)[0]
+		f := Compare([]Function{{Name: "f", Side: [2][]stats.Func{c.old, {judged, judged}}}}, []Aspect{Errors}, 0.01)[0]
 		e := f.Changes[Errors]
 		if f.Changed || e.Tested != c.tested || c.tested && (e.Old != 0.1 || e.New != 0.1 || e.P != 1) || !c.tested && !math.IsNaN(e.Old) {
 			t.Errorf("%+v: %+v", c.old, e)
@@ -316,11 +316,11 @@ func TestUnjudged(t *testing.T) {
 // TestOrder: what has changed most comes first; what was not there before is most of all.
 func TestOrder(t *testing.T) {
 	w := newWorld(3)
-	pair := func(name string, calls [2]float64, median [2]float64) Pair {
-		return Pair{name, [2][]stats.Func{{w.run(calls[0], w.logNormal(median[0], 0.3))}, {w.run(calls[1], w.logNormal(median[1], 0.3))}}}
+	pair := func(name string, calls [2]float64, median [2]float64) Function {
+		return Function{Name: name, Side: [2][]stats.Func{{w.run(calls[0], w.logNormal(median[0], 0.3))}, {w.run(calls[1], w.logNormal(median[1], 0.3))}}}
 	}
 	got := ""
-	for _, f := range Compare([]Pair{
+	for _, f := range Compare([]Function{
 		pair("same", [2]float64{1000, 1000}, [2]float64{1e5, 1e5}),
 		pair("never", [2]float64{0, 0}, [2]float64{1e5, 1e5}),
 		pair("twice", [2]float64{1000, 2000}, [2]float64{1e5, 1e5}),
@@ -356,7 +356,7 @@ func TestBounded(t *testing.T) {
 		{"bounds meet", seen(0, 100, 300), seen(100, 200, 400), false},
 		{"bounds are apart", seen(0, 100, 300), seen(900, 1000, 1200), true},
 	} {
-		f := Compare([]Pair{{Name: "f", Side: [2][]stats.Func{c.old, c.now}}}, []Aspect{Latency, Tail}, 0.01)[0]
+		f := Compare([]Function{{Name: "f", Side: [2][]stats.Func{c.old, c.now}}}, []Aspect{Latency, Tail}, 0.01)[0]
 		if f.Changed != c.changed || !f.Changes[Latency].Tested {
 			t.Errorf("%s: %+v", c.name, f)
 		}

@@ -8,27 +8,20 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// statistic is what a test has found.
-type statistic struct {
-	known bool
-	// z is how many standard deviations the sides differ by, if nothing but chance is at work.
-	z float64
-	// within is how much the runs of either side differ among each other: by chance alone its mean is
-	// df, which is how many runs there are beyond the first of each side.
-	within, df float64
-}
+// unknown is what is known of an aspect that was not tested.
+var unknown = Change{Old: math.NaN(), New: math.NaN(), P: 1}
 
 // p is how likely a difference is as large, where runs of one side differ spread times as much as by
 // chance. From as few runs as up to three beyond the first ones that is not known well: then z has
 // Student's distribution.
-func (s *statistic) p(spread float64) float64 {
-	t := math.Abs(s.z) / math.Sqrt(spread)
+func (c *Change) p(spread float64) float64 {
+	t := math.Abs(c.z) / math.Sqrt(spread)
 	switch third := t / math.Sqrt(3); {
-	case spread == 1 || s.df > 3 || s.df == 0:
+	case spread == 1 || c.df > 3 || c.df == 0:
 		return math.Erfc(t / math.Sqrt2)
-	case s.df == 1:
+	case c.df == 1:
 		return 1 - 2/math.Pi*math.Atan(t)
-	case s.df == 2:
+	case c.df == 2:
 		return 1 - t/math.Sqrt(2+t*t)
 	default:
 		return 1 - 2/math.Pi*(third/(1+third*third)+math.Atan(third))
@@ -54,7 +47,8 @@ func deviations(off float64, expected ...float64) float64 {
 
 // rates tests whether calls are as frequent: of all of them, those of a side are so many as its time has
 // it, as of a coin that is thrown so often.
-func rates(sides [2][]stats.Func) (s statistic) {
+func rates(sides [2][]stats.Func) Change {
+	c := unknown
 	var calls [2]uint64
 	var seconds [2]float64
 	for i, runs := range sides {
@@ -64,24 +58,27 @@ func rates(sides [2][]stats.Func) (s statistic) {
 		}
 		for _, run := range runs {
 			if want := float64(calls[i]) * run.Seconds / seconds[i]; want > 0 {
-				s.within += square(float64(run.Calls)-want) / want
+				c.within += square(float64(run.Calls)-want) / want
 			}
 		}
 		if calls[i] > 0 {
-			s.df += float64(len(runs) - 1)
+			c.df += float64(len(runs) - 1)
 		}
 	}
 	all, time := float64(calls[0])+float64(calls[1]), seconds[0]+seconds[1]
 	old, now := all*(seconds[0]/time), all*(seconds[1]/time)
 	if !(old > 0 && now > 0) { // there were no calls, or one took no time beside the other
-		return statistic{}
+		c.within, c.df = 0, 0
+	} else {
+		c.Tested, c.z = true, deviations(float64(calls[0])-old, old, now)
 	}
-	s.known, s.z = true, deviations(float64(calls[0])-old, old, now)
-	return s
+	c.Old, c.New = float64(calls[0])/seconds[0], float64(calls[1])/seconds[1]
+	return c
 }
 
 // shares tests whether as large a share of calls has something.
-func shares(sides [2][]stats.Func, of func(stats.Func) (of, all uint64)) (s statistic) {
+func shares(sides [2][]stats.Func, of func(stats.Func) (of, all uint64)) Change {
+	c := unknown
 	var have, all [2]float64
 	for i, runs := range sides {
 		for _, run := range runs {
@@ -91,27 +88,27 @@ func shares(sides [2][]stats.Func, of func(stats.Func) (of, all uint64)) (s stat
 		}
 		share := have[i] / all[i]
 		if share > 0 && share < 1 {
-			s.df--
+			c.df--
 			for _, run := range runs {
 				if n, number := of(run); number > 0 {
-					s.within += square(float64(n)-share*float64(number)) / (float64(number) * share * (1 - share))
-					s.df++
+					c.within += square(float64(n)-share*float64(number)) / (float64(number) * share * (1 - share))
+					c.df++
 				}
 			}
 		}
 	}
 	some, number := have[0]+have[1], all[0]+all[1]
 	if all[0] == 0 || all[1] == 0 {
-		return statistic{}
+		return unknown
 	}
-	s.known = true
+	c.Tested, c.Old, c.New = true, have[0]/all[0], have[1]/all[1]
 	if some == 0 || some == number {
-		return s
+		return c
 	}
 	expected := func(of, side float64) float64 { return of * side / number }
 	old, rest := expected(some, all[0]), number-some
-	s.z = deviations(have[0]-old, old, expected(some, all[1]), expected(rest, all[1]), expected(rest, all[0]))
-	return s
+	c.z = deviations(have[0]-old, old, expected(some, all[1]), expected(rest, all[1]), expected(rest, all[0]))
+	return c
 }
 
 func square(x float64) float64 { return x * x }
@@ -123,7 +120,8 @@ const fewest = 10
 // ranks tests whether calls of one side take longer than those of the other: Mann and Whitney's test, whose
 // ties are the calls of one bucket. Runs of one side are compared by Kruskal and Wallis's. slower is how
 // likely a call of the second side takes longer.
-func ranks(sides [2][]stats.Func) (s statistic, slower float64) {
+func ranks(sides [2][]stats.Func) (c Change, slower float64) {
+	c = unknown
 	var all [2]stats.Histogram
 	for i, runs := range sides {
 		var each []*stats.Histogram
@@ -135,15 +133,15 @@ func ranks(sides [2][]stats.Func) (s statistic, slower float64) {
 		}
 		if len(each) > 1 {
 			chi, _, _, _ := kruskal(each...)
-			s.within, s.df = s.within+chi, s.df+float64(len(each)-1)
+			c.within, c.df = c.within+chi, c.df+float64(len(each)-1)
 		}
 	}
 	chi, numbers, sums, most := kruskal(&all[0], &all[1])
 	n, m := numbers[0], numbers[1]
 	slower = (sums[1] - m*(m+1)/2) / (n * m)
-	s.known = min(n, m)*(1-most/(n+m)) >= fewest
-	s.z = math.Copysign(math.Sqrt(chi), slower-0.5)
-	return s, slower
+	c.Tested = min(n, m)*(1-most/(n+m)) >= fewest
+	c.z = math.Copysign(math.Sqrt(chi), slower-0.5)
+	return c, slower
 }
 
 // kruskal is Kruskal and Wallis's H of groups, corrected for ties: the squares of how far their mean ranks

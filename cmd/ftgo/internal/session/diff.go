@@ -75,7 +75,7 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	rows := compare.Compare(pairs(runs, whole.AsSeen), d.by, alpha)
+	rows := compare.Compare(functions(runs, whole.AsSeen), d.by, alpha)
 	whole.Functions, whole.Alpha = len(rows), alpha
 	if whole.TooFew() {
 		compare.Doubt(rows)
@@ -121,15 +121,15 @@ func sideOf(runs []*compare.Run, lost uint64) render.Side {
 	return s
 }
 
-// pairs are the functions of both sides. A run has no row of one that it has seen no call of; of one that
+// functions are those of both sides. A run has no row of one that it has seen no call of; of one that
 // it did not probe it tells nothing.
-func pairs(runs [2][]*compare.Run, asSeen bool) (all []compare.Pair) {
+func functions(runs [2][]*compare.Run, asSeen bool) (all []compare.Function) {
 	known := make(map[string]bool)
 	for _, r := range slices.Concat(runs[0], runs[1]) {
 		for i := range r.Funcs {
 			if name := r.Funcs[i].Name; !known[name] {
 				known[name] = true
-				all = append(all, compare.Pair{Name: name})
+				all = append(all, compare.Function{Name: name})
 			}
 		}
 	}
