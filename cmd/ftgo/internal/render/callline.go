@@ -151,7 +151,7 @@ func (w *CallWriter) members(c *Line) object {
 	json, sched, returned := w.o.Format == JSON, w.o.Sched, c.returned()
 	// Cells are empty where the arguments are not known at all.
 	args := json || len(c.Args) > 0 || c.ArgsNote == ""
-	var split any = hidden{}
+	split := hidden
 	if json && sched && returned {
 		split = splitMembers(c.Split, c.Waits)
 	}

@@ -20,11 +20,8 @@ type Side struct {
 // Difference writes a row for each function, in the order given; of o, tables heed Width and FullNames. A table
 // shows the numbers of both sides, and what has changed; the other formats have all, with p-values.
 func Difference(w io.Writer, f Format, rows []compare.Function, o Options) error {
-	switch f {
-	case JSON:
-		return writeData(w, f, false, differenceMembers, rows...)
-	case CSV, TSV:
-		return writeData(w, f, true, differenceRecord, rows...)
+	if f != Table {
+		return writeData(w, f, true, func(r compare.Function) object { return differenceMembers(r, f == JSON) }, rows...)
 	}
 	short := shortNames(o.FullNames, rows, func(r compare.Function) string { return r.Name })
 	known := func(a compare.Aspect) bool {
@@ -41,7 +38,7 @@ func Difference(w io.Writer, f Format, rows []compare.Function, o Options) error
 			c := &r.Changes[a]
 			switch {
 			case !known(a):
-				return hidden{}
+				return hidden
 			case math.IsNaN(c.Old):
 				return nil
 			}
@@ -103,41 +100,31 @@ func number(a compare.Aspect, x float64) any {
 	return x
 }
 
-func changedList(r compare.Function) []string {
+// differenceMembers are what JSON, CSV and TSV have of a function.
+func differenceMembers(r compare.Function, json bool) object {
 	list := []string{}
 	for a := range compare.Aspects {
 		if r.Changes[a].Changed {
 			list = append(list, compare.Names[a])
 		}
 	}
-	return list
-}
-
-// differenceMembers are what JSON has of a function.
-func differenceMembers(r compare.Function) object {
-	o := object{
-		{"type", "difference"}, {"function", &r.Name}, {"changed", changedList(r)}, {"p", known(r.Tested, r.P)},
-		{"old_calls", &r.Seen[0].Calls}, {"new_calls", &r.Seen[1].Calls},
+	changed := any(list)
+	if !json {
+		changed = strings.Join(list, " ")
 	}
-	for a := range compare.Aspects {
-		c := &r.Changes[a]
-		of := object{{"old", number(a, c.Old)}, {"new", number(a, c.New)}, {"p", known(c.Tested, c.P)}, {"changed", c.Changed}}
-		o = append(o, member{numbers[a], known(!math.IsNaN(c.Old), of)})
-	}
-	return append(o, member{"slower", number(compare.Calls, r.Slower)})
-}
-
-// differenceRecord is what CSV and TSV have of a function.
-func differenceRecord(r compare.Function) object {
 	o := object{
-		{"function", &r.Name}, {"changed", strings.Join(changedList(r), " ")}, {"p", known(r.Tested, r.P)},
+		{"type", shown(json, "difference")}, {"function", &r.Name}, {"changed", changed}, {"p", known(r.Tested, r.P)},
 		{"old_calls", r.Seen[0].Calls}, {"new_calls", r.Seen[1].Calls},
 	}
 	for a := range compare.Aspects {
 		c := &r.Changes[a]
-		o = append(o, object{
-			{"old_" + numbers[a], number(a, c.Old)}, {"new_" + numbers[a], number(a, c.New)}, {compare.Names[a] + "_p", known(c.Tested, c.P)},
-		}...)
+		old, now, p := number(a, c.Old), number(a, c.New), known(c.Tested, c.P)
+		if json {
+			of := object{{"old", old}, {"new", now}, {"p", p}, {"changed", c.Changed}}
+			o = append(o, member{numbers[a], known(!math.IsNaN(c.Old), of)})
+		} else {
+			o = append(o, member{"old_" + numbers[a], old}, member{"new_" + numbers[a], now}, member{compare.Names[a] + "_p", p})
+		}
 	}
 	return append(o, member{"slower", number(compare.Calls, r.Slower)})
 }

@@ -58,14 +58,14 @@ type member struct {
 }
 
 // hidden is the value of a column that is not shown, whatever a row has there.
-type hidden struct{}
+var hidden any = new(byte)
 
 // shown is hidden unless ok.
 func shown(ok bool, v any) any {
 	if ok {
 		return v
 	}
-	return hidden{}
+	return hidden
 }
 
 // known is nothing unless ok.
@@ -85,11 +85,6 @@ func nonzero[T comparable](v T) any {
 // verbatim is text as JSON has it: a number with as many digits as are to be written, or a word in quotes.
 type verbatim string
 
-// objects are written as a list; CSV has their number.
-type objects []object
-
-func (o objects) String() string { return strconv.Itoa(len(o)) }
-
 // appendTime writes a time by RFC 3339 with all nine digits, as in 2006-01-02T15:04:05.000000000Z: times
 // of one stream are aligned, and sort as text. Go knows the layout without them best.
 func appendTime(b []byte, t *time.Time) []byte {
@@ -103,7 +98,7 @@ func appendTime(b []byte, t *time.Time) []byte {
 // header is a row of the columns' names.
 func (o object) header() object {
 	for i, m := range o {
-		o[i].value = shown(m.value != hidden{}, m.key)
+		o[i].value = shown(m.value != hidden, m.key)
 	}
 	return o
 }
@@ -139,7 +134,7 @@ func (o object) append(b []byte, f Format) []byte {
 		separator = '\t'
 	}
 	for _, m := range o {
-		if m.value != (hidden{}) {
+		if m.value != hidden {
 			b = append(appendCell(b, f, m.value), separator)
 		}
 	}
@@ -164,6 +159,8 @@ func appendCell(b []byte, f Format, v any) []byte {
 		text = string(appendTime(nil, v))
 	case *int, *int64, *uint64:
 		return appendJSON(b, v)
+	case []object:
+		return strconv.AppendInt(b, int64(len(v)), 10)
 	case *capture.Value, *[]capture.Value, *[]stats.Location:
 		text = string(appendJSON(nil, v))
 	default:
@@ -183,7 +180,7 @@ func (o object) appendJSON(b []byte) []byte {
 	b = append(b, '{')
 	first := len(b)
 	for _, m := range o {
-		if _, not := m.value.(hidden); not || m.value == nil {
+		if m.value == hidden || m.value == nil {
 			continue
 		}
 		if len(b) > first {
@@ -215,11 +212,18 @@ func appendJSON(b []byte, v any) []byte {
 	case *[]capture.Value:
 		return capture.AppendObject(b, *v)
 	case *[]stats.Location:
-		return frameObjects(*v).appendJSON(b)
+		return appendJSON(b, frameObjects(*v))
 	case object:
 		return v.appendJSON(b)
-	case objects:
-		return v.appendJSON(b)
+	case []object:
+		b = append(b, '[')
+		for i, one := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = one.appendJSON(b)
+		}
+		return append(b, ']')
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -228,17 +232,6 @@ func appendJSON(b []byte, v any) []byte {
 	// encoding/json makes strings valid UTF-8 and escapes C0 controls, but passes DEL, C1
 	// controls and bidirectional overrides on to the reader's terminal.
 	return append(b, printable.JSON(bytes.TrimSuffix(text.Bytes(), []byte("\n")))...)
-}
-
-func (o objects) appendJSON(b []byte) []byte {
-	b = append(b, '[')
-	for i, one := range o {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = one.appendJSON(b)
-	}
-	return append(b, ']')
 }
 
 // write writes all of a text at once.

@@ -234,7 +234,7 @@ func thousandths(rate float64) verbatim { return verbatim(strconv.FormatFloat(ra
 // record is what CSV and TSV have of a function.
 func (o Options) record(r stats.Func) object {
 	sum, _, _ := r.AmountTotal()
-	row := append(o.counts(hidden{}, r), object{
+	row := append(o.counts(hidden, r), object{
 		{"rate", known(rated(r), thousandths(r.Rate()))}, {"sum_of", shown(o.Amount != "", sum)}, {"left_out", shown(o.Amount != "", cmp.Or(r.Amounts, noAmounts).Left)},
 	}...)
 	var bounds object
@@ -288,9 +288,28 @@ func (o Options) members(r stats.Func) object {
 		{"ns_low", known(bounded, low)}, {"ns_high", known(bounded, high)}, {"ns_raw", known(bounded, raw)},
 		{"self_ns", self(r)}, {"raw", known(bounded, nonzero(r.Raw()))},
 		{"sched", known(timed && o.Sched, splitMembers(r.Spent(), r.Waits))},
-		{"histogram", known(timed && buckets != nil, buckets)}, {"buckets", known(timed && o.whole(), fine(r))},
+		{"histogram", known(timed && buckets != nil, buckets)}, {"buckets", known(timed && (o.Interval == nil || o.Interval.Number == 0), fine(r))},
 		{"events", known(len(o.Events) > 0, events)},
 	}...), o.Interval.members()...)
+}
+
+func bucketsOf(h *stats.Histogram) (buckets []object) {
+	for _, b := range h.Buckets(1) {
+		buckets = append(buckets, object{{"from", b.From}, {"to", b.To}, {"count", b.Count}})
+	}
+	return buckets
+}
+
+// fine are latencies by buckets, of which the rows of several runs are added up.
+func fine(r stats.Func) any {
+	if r.Latency == nil {
+		return nil
+	}
+	b := cmp.Or(r.Bounds, noBounds)
+	return object{
+		{"ns", r.Latency}, {"low", known(r.Bounds != nil, &b.Low)}, {"high", known(r.Bounds != nil, &b.High)},
+		{"raw", known(r.Bounds != nil, &b.Raw)}, {"waited", nonzero(b.Waiting)}, {"self", known(r.Bounds != nil, r.Self)},
+	}
 }
 
 // amountMembers are what JSON has of what was added up.

@@ -41,8 +41,8 @@ func listNote(r target.Row) string {
 }
 
 // inlinedAt is [] if there are none, not null.
-func inlinedAt(sites []offsets.Frame) objects {
-	calls := make(objects, len(sites))
+func inlinedAt(sites []offsets.Frame) []object {
+	calls := make([]object, len(sites))
 	for i, s := range sites {
 		calls[i] = object{{"function", s.Function}, {"file", s.File}, {"line", s.Line}}
 	}

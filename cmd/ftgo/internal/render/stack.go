@@ -48,7 +48,7 @@ func appendStack(b []byte, indent string, stack []stats.Location, width int) []b
 }
 
 // frameObjects are the functions of a stack.
-func frameObjects(stack []stats.Location) (o objects) {
+func frameObjects(stack []stats.Location) (o []object) {
 	frames := framesOf(stack)
 	for i := range frames {
 		f, known := &frames[i], frames[i].File != ""
@@ -100,10 +100,9 @@ func StackText(w io.Writer, stacks []stats.StackRow, amount string, width, top i
 
 // StackJSON writes an object for each stack.
 func StackJSON(w io.Writer, stacks []stats.StackRow, amount string) error {
-	var b []byte
-	for _, s := range stacks {
+	return writeData(w, JSON, false, func(s stats.StackRow) object {
 		bounded := s.Raw > s.Low
-		b = object{
+		return object{
 			{"type", verbatim(`"stack"`)}, {"function", &s.Function},
 			{"calls", s.Calls}, {"completed", s.Completed}, {"unwound", s.Unwound}, {"open", s.Open},
 			{"sum_of", known(amount != "", s.Amount)},
@@ -112,9 +111,8 @@ func StackJSON(w io.Writer, stacks []stats.StackRow, amount string) error {
 				{"sum_low", known(bounded, s.Low)}, {"sum_high", known(bounded, s.High)}, {"sum_raw", known(bounded, s.Raw)},
 			})},
 			{"stack", &s.Callers},
-		}.append(b, JSON)
-	}
-	return write(w, "stacks", b)
+		}
+	}, stacks...)
 }
 
 // FoldedStacks writes a line for each stack as flamegraph.pl and its kin take them: the

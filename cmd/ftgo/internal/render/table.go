@@ -81,7 +81,7 @@ func newTable[R any](rows []R, f fit, columns func(row R, compact bool) object) 
 		line := make([]string, 0, len(o))
 		for _, m := range o {
 			switch {
-			case m.value == hidden{} || slices.Contains(without, m.key):
+			case m.value == hidden || slices.Contains(without, m.key):
 			case m.value == nil: // an empty cell would look like a mistake
 				line = append(line, "-")
 			default:
