@@ -3,10 +3,8 @@ package render
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,12 +51,14 @@ func calls() []Line {
 	asm := Line{Time: callStart, Function: "runtime.memmove", Thread: Thread{TID: 99, PID: 4711}, NS: 95, End: "return", ArgsNote: "no debug information"}
 	half := get()
 	half.ArgsNote = "2 more do not fit"
-	single := get()
+	single, long, none := get(), get(), get()
 	single.Results = single.Results[:1]
+	long.NS, long.Low, long.High = math.MaxInt64, 1, 2
+	none.Args, none.Results = nil, nil
 	recursion := ended(get(), "open")
 	recursion.Ended, recursion.Depth = time.Time{}, 1_000_000
 	return []Line{
-		inner, deep, asm, half, single, ended(get(), "unwound"), recursion, ended(get(), "lost"), serve,
+		inner, deep, asm, half, single, ended(get(), "unwound"), recursion, ended(get(), "lost"), serve, long, none,
 	}
 }
 
@@ -107,38 +107,6 @@ func line(t *testing.T, o CallOptions, c Line) string {
 	return text
 }
 
-func TestCallText(t *testing.T) {
-	none := get()
-	none.Args, none.Results = nil, nil
-	one := get()
-	one.Results = one.Results[1:]
-	noted := none
-	noted.ArgsNote = "assembly"
-	long := get()
-	long.NS = math.MaxInt64
-	for _, test := range []struct {
-		name string
-		o    CallOptions
-		c    Line
-		want string
-	}{
-		{"joined", CallOptions{}, get(), `  12.3µs  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)`},
-		{"nothing in, nothing out", CallOptions{}, none, `  12.3µs  goroutine 1  main.get()`},
-		{"one result", CallOptions{}, one, `  12.3µs  goroutine 1  main.get(key="bob", n=3) = nil`},
-		{"note", CallOptions{}, noted, `  12.3µs  goroutine 1  main.get(<assembly>)`},
-		{"longest latency", CallOptions{}, long, `  2.56Mh  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)`},
-		{"unwound", CallOptions{}, ended(get(), "unwound"), `       -  goroutine 1  main.get(key="bob", n=3) = unwound`},
-		{"open", CallOptions{}, ended(get(), "open"), `       -  goroutine 1  main.get(key="bob", n=3) = open`},
-		{"time", CallOptions{Times: true}, get(), `12:00:00.123456   12.3µs  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got := line(t, test.o, test.c); got != test.want {
-				t.Errorf("got  %s\nwant %s", got, test.want)
-			}
-		})
-	}
-}
-
 // TestCallFits: values that are cut take all that there is, and what results leave of their third.
 func TestCallFits(t *testing.T) {
 	long := madeup.Str(strings.Repeat("x", 300))
@@ -176,21 +144,6 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-func TestCallJSONKeys(t *testing.T) {
-	common := []string{"type", "time", "function", "goid", "pid", "tid", "cpu", "depth"}
-	bounded := get()
-	bounded.Low, bounded.High = 1, 2
-	if got, want := keys(t, line(t, CallOptions{Format: JSON}, bounded)), append(slices.Clone(common), "ns", "ns_low", "ns_high", "end", "args", "results"); !slices.Equal(got, want) {
-		t.Errorf("keys %q, want %q", got, want)
-	}
-	if got, want := keys(t, line(t, CallOptions{Format: JSON}, get())), append(slices.Clone(common), "ns", "end", "args", "results"); !slices.Equal(got, want) {
-		t.Errorf("keys %q, want %q", got, want)
-	}
-	if got, want := keys(t, line(t, CallOptions{Format: JSON}, ended(get(), "unwound"))), append(common, "end", "args"); !slices.Equal(got, want) {
-		t.Errorf("keys of an unwound call %q, want %q", got, want)
-	}
-}
-
 func TestCallWriteErrors(t *testing.T) {
 	for _, f := range []Format{Table, JSON, CSV, TSV} {
 		c := get()
@@ -200,20 +153,6 @@ func TestCallWriteErrors(t *testing.T) {
 	}
 	if err := NewCallWriter(brokenWriter{}, CallOptions{Format: CSV}).Header(); !errors.Is(err, errBroken) {
 		t.Errorf("header: %v", err)
-	}
-}
-
-func BenchmarkCallWriter(b *testing.B) {
-	for _, o := range []CallOptions{{}, {Format: JSON}, {Format: CSV}} {
-		b.Run(fmt.Sprint(o.Format), func(b *testing.B) {
-			var buf bytes.Buffer
-			w, c := NewCallWriter(&buf, o), get()
-			b.ReportAllocs()
-			for b.Loop() {
-				buf.Reset()
-				fixture.NoError(b, w.Line(&c))
-			}
-		})
 	}
 }
 

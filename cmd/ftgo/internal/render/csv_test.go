@@ -62,16 +62,3 @@ func TestIntervalRows(t *testing.T) {
 		}
 	}
 }
-
-func TestCSVRowsAsWideAsTheirHeader(t *testing.T) {
-	for _, latency := range []bool{false, true} {
-		var b bytes.Buffer
-		fixture.NoError(t, Functions(&b, TSV, append(ordinary(), eventful()...), Options{Latency: latency}))
-		columns := strings.Count(strings.SplitN(b.String(), "\n", 2)[0], "\t")
-		for record := range strings.Lines(b.String()) {
-			if n := strings.Count(record, "\t"); n != columns {
-				t.Errorf("%d cells, header has %d: %q", n+1, columns+1, record)
-			}
-		}
-	}
-}

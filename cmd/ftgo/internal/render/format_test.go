@@ -99,7 +99,9 @@ func all(t *testing.T, names []string, f func(what, text string)) {
 	}
 }
 
-func TestHostileNamesCannotControlTheTerminal(t *testing.T) {
+// TestHostileRows: names cannot control a terminal, and one with a newline makes no row
+// of its own.
+func TestHostileRows(t *testing.T) {
 	all(t, madeup.HostileNames, func(what, text string) {
 		if !utf8.ValidString(text) {
 			t.Errorf("%s: invalid UTF-8 in %q", what, text)
@@ -110,14 +112,7 @@ func TestHostileNamesCannotControlTheTerminal(t *testing.T) {
 				return
 			}
 		}
-	})
-}
-
-// A name with a newline must not make a row of its own.
-func TestHostileNamesKeepOneRowEach(t *testing.T) {
-	all(t, madeup.HostileNames, func(what, text string) {
-		lines := strings.Count(text, "\n")
-		want := len(madeup.HostileNames)
+		lines, want := strings.Count(text, "\n"), len(madeup.HostileNames)
 		switch what {
 		case "functions table", "functions csv", "functions tsv", "list table", "list csv", "list tsv":
 			want++
@@ -128,6 +123,11 @@ func TestHostileNamesKeepOneRowEach(t *testing.T) {
 		}
 		if lines != want {
 			t.Errorf("%s: %d lines, want %d:\n%s", what, lines, want, text)
+		}
+		if what == "summary" || strings.HasSuffix(what, "json") {
+			for line := range strings.Lines(text) {
+				validJSON(t, line)
+			}
 		}
 	})
 }

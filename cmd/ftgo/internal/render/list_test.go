@@ -2,13 +2,11 @@ package render
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func listed() []target.Row {
@@ -54,14 +52,17 @@ func TestListGolden(t *testing.T) {
 	}
 }
 
-func TestListTableWidth(t *testing.T) {
-	for _, width := range []int{60, 70, 80, 90, 100, 115, 132, 160, 200} {
-		var b bytes.Buffer
-		fixture.NoError(t, List(&b, Table, append(listed(), inlinedRows()...), Options{Width: width}))
-		for line := range strings.Lines(b.String()) {
-			if got := printable.Columns(strings.TrimSuffix(line, "\n")); got > width {
-				t.Errorf("width %d: %d columns: %q", width, got, line)
-			}
-		}
+func TestChecksGolden(t *testing.T) {
+	checks := []doctor.Finding{
+		{Check: "kernel", State: "ok", Text: "Linux 6.18.0"},
+		{Check: "tracefs", State: "missing", Text: "not mounted", Fix: "mount -t tracefs tracefs /sys/kernel/tracing"},
+		{Check: "append", State: "warning", Text: "since Linux 5.4: an event \x1b[31ma site"},
+		{Check: "mount namespace", State: "unknown", Text: "may not be looked at"},
+		{Check: "cost", State: "ok", Text: "a hit costs 593ns"},
+	}
+	for _, format := range []Format{Table, JSON, CSV} {
+		golden(t, "checks-"+format.String(), func(w *bytes.Buffer) error {
+			return Checks(w, format, checks, object{{"entry", 593.5}, {"return", 11000}, {"word", 41}, {"fault", 450}})
+		})
 	}
 }

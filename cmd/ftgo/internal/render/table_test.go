@@ -55,20 +55,6 @@ func TestTableStaysWithinWidth(t *testing.T) {
 	}
 }
 
-// Where the output is no terminal, there is no width to keep to; ordinary rows
-// should still suit one.
-func TestTableOfOrdinaryRowsNeedsNoLimit(t *testing.T) {
-	rows := ordinary()
-	for i := range rows {
-		rows[i].Name = "main.(*T).getAll" // 16 columns
-	}
-	for _, line := range tableLines(t, rows, Options{Latency: true}) {
-		if width := utf8.RuneCountInString(line); width > 80 {
-			t.Errorf("%d columns: %q", width, line)
-		}
-	}
-}
-
 func TestTableColumnsLineUp(t *testing.T) {
 	rows := ordinary()
 	rows[0].Name = "main.世界"
@@ -88,20 +74,6 @@ func TestTableKeepsBlanksOfNames(t *testing.T) {
 	}
 }
 
-func TestTableMarksLatenciesOfLossyFunctionsOnly(t *testing.T) {
-	rows := []stats.Func{
-		{Name: "main.lossy", Calls: 3, Completed: 2, Lost: 1, Latency: histogram(812, 4350)},
-		{Name: "main.whole", Calls: 3, Completed: 2, Unwound: 1, Latency: histogram(812, 4350)},
-		{Name: "main.gone", Calls: 3, Lost: 3, Latency: histogram()},
-	}
-	lines := tableLines(t, rows, Options{Latency: true})
-	for i, want := range []int{1, 0, 0} {
-		if got := strings.Count(lines[i+1], "~"); got != want {
-			t.Errorf("%d marks, want %d: %q", got, want, lines[i+1])
-		}
-	}
-}
-
 // TestTableOfLargeSums: what is more than an int64 holds does not look like a sum.
 func TestTableOfLargeSums(t *testing.T) {
 	row := stats.Func{Name: "f", Amounts: &stats.Amounts{}}
@@ -110,15 +82,6 @@ func TestTableOfLargeSums(t *testing.T) {
 	}
 	if line := tableLines(t, []stats.Func{row}, Options{Amount: "n"})[1]; !strings.Contains(line, " ≥9.22E ") || !strings.HasSuffix(line, " 4.61E") {
 		t.Errorf("%q", line)
-	}
-}
-
-func TestTableKeepsFullNamesWithoutLimit(t *testing.T) {
-	rows := extreme()
-	for i, line := range tableLines(t, rows, Options{Latency: true, FullNames: true})[1:] {
-		if !strings.HasPrefix(line, rows[i].Name+" ") {
-			t.Errorf("line %q does not begin with %q", line, rows[i].Name)
-		}
 	}
 }
 
@@ -192,5 +155,18 @@ func TestWidths(t *testing.T) {
 			}
 			return nil
 		})
+	}
+}
+
+func TestSpark(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   string
+	}{
+		{nil, ""}, {[]float64{0, 0}, "  "}, {[]float64{5}, "█"}, {[]float64{0, 1, 4, 8}, " ▂▅█"}, {[]float64{1e-9, 1e9}, "▁█"},
+	} {
+		if got := spark(c.values); got != c.want {
+			t.Errorf("%v: %q, want %q", c.values, got, c.want)
+		}
 	}
 }
