@@ -10,13 +10,6 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Side is what one side of a comparison is of.
-type Side struct {
-	Runs, Hosts int
-	Seconds     float64 // of all runs, one after the other
-	Lost        uint64  // events
-}
-
 // Difference writes a row for each function, in the order given; of o, tables heed Width and FullNames. A table
 // shows the numbers of both sides, and what has changed; the other formats have all, with p-values.
 func Difference(w io.Writer, f Format, rows []compare.Function, o Options) error {
@@ -129,38 +122,66 @@ func differenceMembers(r compare.Function, json bool) object {
 	return append(o, member{"slower", number(compare.Calls, r.Slower)})
 }
 
-// Compared is what holds for a whole comparison.
+// Compared is a whole comparison.
 type Compared struct {
-	Sides                      [2]Side
-	Functions, Tested, Changed int
-	Alpha                      float64
-	AsSeen                     bool // latencies have in them what probes cost
+	Sides     [2][]*compare.Run
+	Functions []compare.Function
+	Alpha     float64
+	AsSeen    bool // latencies have in them what probes cost
 }
 
 // TooFew tells whether nothing is known of how much runs of one side differ by themselves.
-func (c *Compared) TooFew() bool { return c.Sides[0].Runs == 1 && c.Sides[1].Runs == 1 }
+func (c *Compared) TooFew() bool { return len(c.Sides[0]) == 1 && len(c.Sides[1]) == 1 }
+
+// Numbers are how many functions there was enough to tell of, and how many have changed.
+func (c *Compared) Numbers() (tested, changed int) {
+	for i := range c.Functions {
+		if c.Functions[i].Tested {
+			tested++
+		}
+		if c.Functions[i].Changed {
+			changed++
+		}
+	}
+	return tested, changed
+}
+
+// sideOf is what the runs of a side are together: on so many hosts, of so many seconds one after the other, with
+// so many events lost.
+func sideOf(runs []*compare.Run) (hosts int, seconds float64, lost uint64) {
+	known := make(map[string]bool)
+	for _, r := range runs {
+		known[r.Host] = true
+		seconds += r.Seconds
+		lost += r.Lost
+	}
+	return len(known), seconds, lost
+}
 
 // ComparedJSON writes the object that ends a comparison.
 func ComparedJSON(w io.Writer, c Compared) error {
-	side := func(s Side) object {
-		return object{{"runs", s.Runs}, {"hosts", s.Hosts}, {"seconds", s.Seconds}, {"lost", s.Lost}}
+	side := func(runs []*compare.Run) object {
+		hosts, seconds, lost := sideOf(runs)
+		return object{{"runs", len(runs)}, {"hosts", hosts}, {"seconds", seconds}, {"lost", lost}}
 	}
+	tested, changed := c.Numbers()
 	return write(w, "json", object{
-		{"type", "comparison"}, {"old", side(c.Sides[0])}, {"new", side(c.Sides[1])}, {"functions", c.Functions}, {"tested", c.Tested},
-		{"changed", c.Changed}, {"alpha", c.Alpha}, {"as_seen", c.AsSeen},
+		{"type", "comparison"}, {"old", side(c.Sides[0])}, {"new", side(c.Sides[1])}, {"functions", len(c.Functions)}, {"tested", tested},
+		{"changed", changed}, {"alpha", c.Alpha}, {"as_seen", c.AsSeen},
 	}.append(nil, JSON))
 }
 
 // ComparedFooter writes the same, meant for stderr.
 func ComparedFooter(w io.Writer, c Compared) error {
 	var f footer
-	f.line(!c.TooFew(), "%d of %s changed: of those that did not, at most %.4g%% are called so", c.Changed, printable.Plural(c.Functions, "function"), 100*c.Alpha)
+	tested, changed := c.Numbers()
+	f.line(!c.TooFew(), "%d of %s changed: of those that did not, at most %.4g%% are called so", changed, printable.Plural(len(c.Functions), "function"), 100*c.Alpha)
 	for i, name := range [...]string{"old", "new"} {
-		s := c.Sides[i]
-		f.line(true, "%s: %s on %s, %s together", name, printable.Plural(s.Runs, "run"), printable.Plural(s.Hosts, "host"), printable.Duration(int64(s.Seconds*1e9)))
-		f.line(s.Lost > 0, "%s lost %s: latencies speak for the other calls only", name, printable.Plural(s.Lost, "event"))
+		hosts, seconds, lost := sideOf(c.Sides[i])
+		f.line(true, "%s: %s on %s, %s together", name, printable.Plural(len(c.Sides[i]), "run"), printable.Plural(hosts, "host"), printable.Duration(int64(seconds*1e9)))
+		f.line(lost > 0, "%s lost %s: latencies speak for the other calls only", name, printable.Plural(lost, "event"))
 	}
-	f.line(c.Tested < c.Functions, "too few calls to tell: %s", printable.Plural(c.Functions-c.Tested, "function"))
+	f.line(tested < len(c.Functions), "too few calls to tell: %s", printable.Plural(len(c.Functions)-tested, "function"))
 	f.line(c.AsSeen, "latencies are as they were seen, with what probes cost")
 	return write(w, "footer", f.Bytes())
 }

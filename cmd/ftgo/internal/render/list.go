@@ -14,6 +14,7 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // position is file and line, "" if not known.
@@ -84,12 +85,8 @@ func List(w io.Writer, f Format, rows []target.Row, o Options) error {
 
 // Variables writes a table of package variables.
 func Variables(w io.Writer, variables []offsets.Variable) error {
-	rows := make([][2]string, len(variables))
-	for i, v := range variables {
-		rows[i] = [2]string{v.Name, v.Type.Name}
-	}
-	return writeTable(w, 0, rows, func(row [2]string, _ bool) object {
-		return object{{"VARIABLE", row[0]}, {"TYPE", row[1]}}
+	return writeTable(w, 0, variables, func(v offsets.Variable, _ bool) object {
+		return object{{"VARIABLE", v.Name}, {"TYPE", cmp.Or(v.Type, &gotype.Type{}).Name}}
 	})
 }
 

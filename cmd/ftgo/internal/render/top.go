@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/printable"
@@ -30,21 +31,16 @@ const TopOrder = 2
 // TopCells are the cells of a function. Its rate is always that of the last interval, which recent has.
 func TopCells(r, recent stats.Func, sched bool) []Cell {
 	time := func(name string) Cell {
-		for _, s := range stats.Statistics {
-			if s.Name != name {
-				continue
-			}
-			if !timed(r) {
-				return Cell{Key: -1}
-			}
-			if s.Name == "sum" {
-				text, key := sumCell(r)
-				cell, _ := text.(string)
-				return Cell{Text: cell, Key: key}
-			}
-			return Cell{Text: latency(r, s).(string), Key: s.Of(r.Shown())}
+		switch {
+		case !timed(r):
+			return Cell{Key: -1}
+		case name == "sum":
+			text, key := sumCell(r)
+			cell, _ := text.(string)
+			return Cell{Text: cell, Key: key}
 		}
-		panic("no statistic " + name)
+		s := stats.Statistics[slices.IndexFunc(stats.Statistics[:], func(s stats.Statistic) bool { return s.Name == name })]
+		return Cell{Text: latency(r, s).(string), Key: s.Of(r.Shown())}
 	}
 	selfCell := Cell{Key: -1}
 	if n, ok := self(r).(int64); ok {

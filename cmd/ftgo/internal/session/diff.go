@@ -57,17 +57,15 @@ func (d *Diff) Files(_ string, words, behind []string) error {
 
 // Run is diff, once its arguments are read.
 func (d *Diff) Run(ctx context.Context) (err error) {
-	var runs [2][]*compare.Run
-	var whole render.Compared
+	whole := render.Compared{Alpha: alpha}
 	for i, names := range d.sides {
-		if runs[i], err = d.runs(ctx, names); err != nil {
+		if whole.Sides[i], err = d.runs(ctx, names); err != nil {
 			return err
 		}
-		sum, err := compare.Merge(runs[i], false)
+		sum, err := compare.Merge(whole.Sides[i], false)
 		if err != nil {
 			return err
 		}
-		whole.Sides[i] = sideOf(runs[i], sum.Lost)
 		whole.AsSeen = whole.AsSeen || sum.AsSeen
 	}
 	out, done, err := d.Open(&d.Env.Env, slices.Concat(d.sides[:]...)...)
@@ -75,18 +73,10 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	rows := compare.Compare(functions(runs, whole.AsSeen), d.by, alpha)
-	whole.Functions, whole.Alpha = len(rows), alpha
+	rows := compare.Compare(functions(whole.Sides, whole.AsSeen), d.by, alpha)
+	whole.Functions = rows
 	if whole.TooFew() {
 		compare.Doubt(rows)
-	}
-	for _, row := range rows {
-		if row.Tested {
-			whole.Tested++
-		}
-		if row.Changed {
-			whole.Changed++
-		}
 	}
 	width, _ := terminal.Size(out)
 	shown := rows
@@ -104,21 +94,10 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 	if whole.TooFew() && (d.fail || !d.Env.Quiet) { // a script that asks for the status never gets any but 0
 		d.Env.Warn("one run a side is too few to call anything changed, because runs differ by themselves: give three or more, ftgo diff OLD... -- NEW...")
 	}
-	if err == nil && d.fail && whole.Changed > 0 {
-		err = cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%d of %d functions changed (--fail), first %s", whole.Changed, whole.Functions, rows[0].Name))
+	if _, changed := whole.Numbers(); err == nil && d.fail && changed > 0 {
+		err = cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%d of %d functions changed (--fail), first %s", changed, len(rows), rows[0].Name))
 	}
 	return err
-}
-
-func sideOf(runs []*compare.Run, lost uint64) render.Side {
-	s := render.Side{Runs: len(runs), Lost: lost}
-	hosts := make(map[string]bool)
-	for _, r := range runs {
-		s.Seconds += r.Seconds
-		hosts[r.Host] = true
-	}
-	s.Hosts = len(hosts)
-	return s
 }
 
 // functions are those of both sides. A run has no row of one that it has seen no call of; of one that
