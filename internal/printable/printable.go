@@ -5,6 +5,7 @@ package printable
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -100,34 +101,19 @@ const (
 	maxLine   = 2000 // and of a message
 )
 
+// quotation is a quotation mark, what follows up to the next one without a backslash, and that.
+var quotation = regexp.MustCompile(`(?s)"((?:[^"\\]|\\.?)*)("?)`)
+
 // Brief cuts the middle out of long quotations in a message, and out of the message if it is still too long.
 func Brief(message string) string {
-	var b strings.Builder
-	for {
-		before, quoted, ok := strings.Cut(message, `"`)
-		b.WriteString(before)
-		if !ok {
-			break
+	message = quotation.ReplaceAllStringFunc(message, func(quoted string) string {
+		parts := quotation.FindStringSubmatch(quoted)
+		if Columns(parts[1]) <= maxQuoted {
+			return quoted
 		}
-		end := 0
-		for end < len(quoted) && quoted[end] != '"' {
-			if quoted[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		end = min(end, len(quoted))
-		text := quoted[:end]
-		if Columns(text) > maxQuoted {
-			text = CutMiddle(text, maxQuoted)
-		}
-		b.WriteString(`"` + text)
-		if message = quoted[end:]; message != "" {
-			b.WriteByte('"')
-			message = message[1:]
-		}
-	}
-	if message = b.String(); Columns(message) > maxLine {
+		return `"` + CutMiddle(parts[1], maxQuoted) + parts[2]
+	})
+	if Columns(message) > maxLine {
 		message = CutMiddle(message, maxLine)
 	}
 	return message

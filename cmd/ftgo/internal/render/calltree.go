@@ -63,12 +63,10 @@ func (w *CallWriter) Tree(t *Tree) error {
 			}
 		}
 		b = append(w.appendTreeLine(b, t, l, root), '\n')
-		if len(b) > 64<<10 {
-			if err := write(w.w, "tree", b); err != nil {
-				return err
-			}
-			b = b[:0]
+		if err := write(w.w, "tree", b); err != nil {
+			return err
 		}
+		b = b[:0]
 	}
 	if t.LeftOut > 0 {
 		b = append(append(w.appendTime(b, nil), "       …      -  "...), printable.Plural(t.LeftOut, "line")...)

@@ -106,24 +106,29 @@ func (m *terminal) String() string {
 func TestScreen(t *testing.T) {
 	long := strings.Repeat("x", 25)
 	for _, test := range []struct {
-		name  string
-		draws []string
-		want  string
+		name, before string
+		height       int
+		draws        []string
+		want         string
 	}{
-		{"first", []string{"a\nb\n"}, "a\nb"},
-		{"no newline at the end", []string{"a\nb"}, "a\nb"},
-		{"replaces", []string{"aaa\nbbb\n", "c\nd\n"}, "c\nd"},
-		{"grows", []string{"a\n", "b\nc\nd\n"}, "b\nc\nd"},
-		{"shrinks", []string{"a\nb\nc\n", "d\n"}, "d"},
-		{"empties", []string{"a\nb\n", ""}, ""},
-		{"comes back", []string{"a\nb\n", "", "c\n"}, "c"},
-		{"long lines don't wrap", []string{long + "\nb\n", "c\nd\n", long + "\ne\n"}, strings.Repeat("x", 19) + "…\ne"},
-		{"as wide as the terminal", []string{long[:20] + "\nb\n", long[:20] + "\nc\n"}, long[:20] + "\nc"},
-		{"taller than the terminal", []string{"a\nb\nc\nd\ne\nf\ng\n", "1\n2\n3\n4\n5\n6\n7\n"}, "1\n2\n3\n4"},
-		{"blank lines", []string{"a\n\nb\n", "c\n\n\nd\n"}, "c\n\n\nd"},
+		{"first", "", 5, []string{"a\nb\n"}, "a\nb"},
+		{"no newline at the end", "", 5, []string{"a\nb"}, "a\nb"},
+		{"replaces", "", 5, []string{"aaa\nbbb\n", "c\nd\n"}, "c\nd"},
+		{"grows", "", 5, []string{"a\n", "b\nc\nd\n"}, "b\nc\nd"},
+		{"shrinks", "", 5, []string{"a\nb\nc\n", "d\n"}, "d"},
+		{"empties", "", 5, []string{"a\nb\n", ""}, ""},
+		{"comes back", "", 5, []string{"a\nb\n", "", "c\n"}, "c"},
+		{"long lines don't wrap", "", 5, []string{long + "\nb\n", "c\nd\n", long + "\ne\n"}, strings.Repeat("x", 19) + "…\ne"},
+		{"as wide as the terminal", "", 5, []string{long[:20] + "\nb\n", long[:20] + "\nc\n"}, long[:20] + "\nc"},
+		{"taller than the terminal", "", 5, []string{"a\nb\nc\nd\ne\nf\ng\n", "1\n2\n3\n4\n5\n6\n7\n"}, "1\n2\n3\n4"},
+		{"blank lines", "", 5, []string{"a\n\nb\n", "c\n\n\nd\n"}, "c\n\n\nd"},
+		{"below other output", "1\n2\n3\n4\n5\n6\n7\n", 5, []string{"a\nb\nc\nd\n", "e\nf\n", "g\nh\ni\n"}, "1\n2\n3\n4\n5\n6\n7\ng\nh\ni"},
+		{"one line", "", 1, []string{"a\nb\n", "c\n"}, ""},
+		{"two lines", "", 2, []string{"a\nb\nc\nd\n", "e\nf\ng\n"}, "e"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m := &terminal{width: 20, height: 5}
+			m := &terminal{width: 20, height: test.height}
+			fmt.Fprint(m, test.before)
 			screen := &Screen{Terminal: m}
 			for _, text := range test.draws {
 				fixture.NoError(t, screen.Draw(text, m.width, m.height))
@@ -132,18 +137,6 @@ func TestScreen(t *testing.T) {
 				t.Errorf("screen shows\n%s\nwant\n%s", got, test.want)
 			}
 		})
-	}
-}
-
-func TestScreenBelowOtherOutput(t *testing.T) {
-	m := &terminal{width: 20, height: 5}
-	fmt.Fprint(m, "1\n2\n3\n4\n5\n6\n7\n")
-	screen := &Screen{Terminal: m}
-	for _, text := range []string{"a\nb\nc\nd\n", "e\nf\n", "g\nh\ni\n"} {
-		fixture.NoError(t, screen.Draw(text, m.width, m.height))
-	}
-	if got, want := m.String(), "1\n2\n3\n4\n5\n6\n7\ng\nh\ni"; got != want {
-		t.Errorf("screen shows\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -165,20 +158,6 @@ func TestScreenResized(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%v: screen shows\n%s\nwant\n%s", size, got, want)
-		}
-	}
-}
-
-// TestScreenTiny: nothing scrolls off a terminal of few lines.
-func TestScreenTiny(t *testing.T) {
-	for height, want := range []string{1: "", 2: "a", 3: "a\nb"} {
-		m := &terminal{width: 20, height: height}
-		screen := &Screen{Terminal: m}
-		for range 3 {
-			fixture.NoError(t, screen.Draw("a\nb\nc\nd\n", m.width, m.height))
-		}
-		if got := m.String(); height > 0 && got != want {
-			t.Errorf("%d lines: %q, want %q", height, got, want)
 		}
 	}
 }
