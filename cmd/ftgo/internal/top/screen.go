@@ -47,81 +47,75 @@ func Show(ctx context.Context, p Painting, wake <-chan struct{}) error {
 	}
 	defer s.Fini()
 	s.EnableMouse(tcell.MouseButtonEvents)
-	v := &viewer{screen: s, painting: p}
-	for v.draw(); ; v.draw() {
+	held := false // a button of the mouse
+	for draw(s, p); ; draw(s, p) {
+		on := true
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-wake:
 		case ev := <-s.EventQ():
-			if _, gone := ev.(*tcell.EventError); gone {
+			switch ev := ev.(type) {
+			case *tcell.EventError:
 				return ErrGone
+			case *tcell.EventResize:
+				s.Sync()
+			case *tcell.EventKey:
+				on = press(p, ev)
+			case *tcell.EventMouse:
+				before := held
+				held = ev.Buttons()&tcell.ButtonPrimary != 0
+				on = point(p, ev, held && !before)
 			}
-			if !v.happened(ev) {
-				return nil
-			}
+		}
+		if !on {
+			return nil
 		}
 	}
 }
 
-// viewer is a painting on a screen.
-type viewer struct {
-	screen   tcell.Screen
-	painting Painting
-	held     bool // a button of the mouse
-}
-
-func (v *viewer) draw() {
-	width, height := v.screen.Size()
-	v.screen.Clear()
-	for y, line := range v.painting.Draw(width, height) {
+func draw(s tcell.Screen, p Painting) {
+	width, height := s.Size()
+	s.Clear()
+	for y, line := range p.Draw(width, height) {
 		text, style := terminal.Text(line.Text), styles[line.Style]
 		for x := 0; text != "" && x < width; {
-			rest, columns := v.screen.Put(x, y, text, style)
+			rest, columns := s.Put(x, y, text, style)
 			if rest == text {
 				break
 			}
 			text, x = rest, x+columns
 		}
 	}
-	v.screen.Show()
+	s.Show()
 }
 
-// happened tells the painting of an event, and whether to go on.
-func (v *viewer) happened(ev tcell.Event) bool {
-	switch ev := ev.(type) {
-	case *tcell.EventResize:
-		v.screen.Sync()
-	case *tcell.EventKey:
-		// Esc that another key follows at once looks like one key with Alt.
-		if ev.Modifiers()&tcell.ModAlt != 0 && !v.painting.Press(keyEscape) {
+func press(p Painting, ev *tcell.EventKey) bool {
+	// Esc that another key follows at once looks like one key with Alt.
+	if ev.Modifiers()&tcell.ModAlt != 0 && !p.Press(keyEscape) {
+		return false
+	}
+	if key, ok := keys[ev.Key()]; ok {
+		return p.Press(key)
+	}
+	for _, key := range ev.Str() {
+		if ev.Key() == tcell.KeyRune && !p.Press(key) {
 			return false
 		}
-		if key, ok := keys[ev.Key()]; ok {
-			return v.painting.Press(key)
-		}
-		for _, key := range ev.Str() {
-			if ev.Key() == tcell.KeyRune && !v.painting.Press(key) {
-				return false
-			}
-		}
-	case *tcell.EventMouse:
-		return v.mouse(ev)
 	}
 	return true
 }
 
-func (v *viewer) mouse(ev *tcell.EventMouse) bool {
-	held := v.held
-	v.held = ev.Buttons()&tcell.ButtonPrimary != 0
+// point is what the mouse does: its wheel, or its button, which has just been pressed if clicked.
+func point(p Painting, ev *tcell.EventMouse, clicked bool) bool {
 	switch {
 	case ev.Buttons()&tcell.WheelUp != 0:
-		return v.painting.Press(keyUp)
+		return p.Press(keyUp)
 	case ev.Buttons()&tcell.WheelDown != 0:
-		return v.painting.Press(keyDown)
-	case v.held && !held:
+		return p.Press(keyDown)
+	case clicked:
 		x, y := ev.Position()
-		return v.painting.Click(x, y)
+		return p.Click(x, y)
 	}
 	return true
 }
