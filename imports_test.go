@@ -69,7 +69,7 @@ var arrows = []arrow{
 		module + "/internal/stats", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", "github.com/gdamore/tcell/v3"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
-		module + "/cmd/ftgo/internal/compare", module + "/internal/doctor", module + "/internal/target", module + "/offsets", module + "/internal/pairing",
+		module + "/internal/doctor", module + "/internal/target", module + "/offsets", module + "/internal/pairing",
 		module + "/internal/stats", "github.com/google/pprof/profile", module + "/offsets/gotype", module + "/internal/capture", module + "/internal/printable"}},
 	{from: "cmd/ftgo/internal/cli", to: []string{
 		module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target",
@@ -79,7 +79,7 @@ var arrows = []arrow{
 	{from: "cmd/ftgo/internal/run", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/target", module + "/internal/trace",
 		module + "/offsets", module + "/internal/pairing", module + "/internal/tracefs", module + "/internal/uprobe"}},
-	{from: "cmd/ftgo/internal/compare", to: []string{module + "/internal/stats"}},
+	{from: "cmd/ftgo/internal/compare", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/printable", module + "/internal/stats"}},
 	{from: "cmd/ftgo/internal/calltree", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/capture", module + "/internal/pairing"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
 		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/calltree", module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run",

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/compare"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/schema"
@@ -141,7 +142,7 @@ func TestFormatsColumns(t *testing.T) {
 		"trace":  func() error { return render.NewCallWriter(&header, render.CallOptions{Format: render.CSV}).Header() },
 		"watch":  func() error { return render.VariableHeader(&header, render.CSV) },
 		"list":   func() error { return render.List(&header, render.CSV, nil, render.Options{}) },
-		"diff":   func() error { return render.Difference(&header, render.CSV, nil, render.Options{}) },
+		"diff":   func() error { return compare.Difference(&header, render.CSV, nil, render.Options{}) },
 		"doctor": func() error { return render.Checks(&header, render.CSV, nil, nil) },
 	} {
 		header.Reset()

@@ -73,6 +73,9 @@ func Percent(part, whole uint64) string {
 	return "<0.01%"
 }
 
+// Share writes a share of 1.
+func Share(of float64) string { return Percent(uint64(math.Round(of*1e6)), 1e6) }
+
 // Plural writes a count and its noun.
 func Plural[N int | uint64](n N, noun string) string {
 	if n != 1 {

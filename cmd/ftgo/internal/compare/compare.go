@@ -1,6 +1,6 @@
 // Package compare reads what -o json has written of runs, adds runs up, those of many machines, or of one at
 // several times, and tells what has changed between the calls of two sets of them: how often functions
-// are called, how often they fail, and how long they take. It is pure.
+// are called, how often they fail, and how long they take.
 //
 // Package golang.org/x/perf/benchmath compares samples; here there are histograms of thousands of calls,
 // whose ranks are known to 1 %, and hundreds of functions at once.

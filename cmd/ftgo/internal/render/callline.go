@@ -105,7 +105,7 @@ type CallOptions struct {
 type CallWriter struct {
 	w       io.Writer
 	o       CallOptions
-	row     object
+	row     Row
 	line    []byte
 	results []byte // of the line, to know how long they are
 	tree    int    // the number of the last tree
@@ -147,31 +147,31 @@ func (w *CallWriter) Line(l *Line) error {
 }
 
 // members are what JSON, CSV and TSV have of a call.
-func (w *CallWriter) members(c *Line) object {
+func (w *CallWriter) members(c *Line) Row {
 	json, sched, returned := w.o.Format == JSON, w.o.Sched, c.returned()
 	// Cells are empty where the arguments are not known at all.
 	args := json || len(c.Args) > 0 || c.ArgsNote == ""
-	split := hidden
+	split := Hidden
 	if json && sched && returned {
 		split = splitMembers(c.Split, c.Waits)
 	}
-	w.row = append(w.row[:0], object{
-		{"type", shown(json, verbatim(`"call"`))}, {"time", &c.Time}, {"function", &c.Function},
+	w.row = append(w.row[:0], Row{
+		{"type", Shown(json, verbatim(`"call"`))}, {"time", &c.Time}, {"function", &c.Function},
 		{"goid", &c.Goid}, {"pid", &c.PID}, {"tid", &c.TID}, {"cpu", &c.CPU}, {"depth", &c.Depth},
-		{"tree", shown(json, known(w.inTree, &w.tree))}, {"level", shown(json, known(w.inTree, &c.Level))},
-		{"outlived_ns", shown(json, nonzero(c.Outlived.Nanoseconds()))},
-		{"ns", known(returned, &c.NS)},
-		{"ns_low", shown(json, known(returned && c.High > 0, &c.Low))},
-		{"ns_high", shown(json, known(returned && c.High > 0, &c.High))},
+		{"tree", Shown(json, Known(w.inTree, &w.tree))}, {"level", Shown(json, Known(w.inTree, &c.Level))},
+		{"outlived_ns", Shown(json, Nonzero(c.Outlived.Nanoseconds()))},
+		{"ns", Known(returned, &c.NS)},
+		{"ns_low", Shown(json, Known(returned && c.High > 0, &c.Low))},
+		{"ns_high", Shown(json, Known(returned && c.High > 0, &c.High))},
 		{"sched", split},
-		{"end", known(c.End != "", &c.End)},
-		{"args", known(args, &c.Args)},
-		{"args_note", shown(json && c.ArgsNote != "", &c.ArgsNote)},
-		{"results", known(returned && (args || len(c.Results) > 0), &c.Results)},
-		{"running_ns", shown(!json && sched, known(returned, &c.Split.Running))},
-		{"runnable_ns", shown(!json && sched, known(returned, &c.Split.Runnable))},
-		{"waiting_ns", shown(!json && sched, known(returned, &c.Split.Waiting))},
-		{"stack", shown(json || w.o.Stacks, known(c.Stack != nil, &c.Stack))},
+		{"end", Known(c.End != "", &c.End)},
+		{"args", Known(args, &c.Args)},
+		{"args_note", Shown(json && c.ArgsNote != "", &c.ArgsNote)},
+		{"results", Known(returned && (args || len(c.Results) > 0), &c.Results)},
+		{"running_ns", Shown(!json && sched, Known(returned, &c.Split.Running))},
+		{"runnable_ns", Shown(!json && sched, Known(returned, &c.Split.Runnable))},
+		{"waiting_ns", Shown(!json && sched, Known(returned, &c.Split.Waiting))},
+		{"stack", Shown(json || w.o.Stacks, Known(c.Stack != nil, &c.Stack))},
 	}...)
 	return w.row
 }
@@ -189,10 +189,10 @@ func (c *Line) latency() string {
 // event is the line of a kernel event.
 func (w *CallWriter) event(e *Line) []byte {
 	if w.o.Format == JSON {
-		return object{
+		return Row{
 			{"type", verbatim(`"event"`)}, {"time", &e.Time}, {"name", &e.Event}, {"pid", &e.PID}, {"tid", &e.TID}, {"cpu", &e.CPU},
-			{"goid", known(e.Known, &e.Goid)}, {"function", known(e.Function != "", &e.Function)},
-			{"tree", known(w.inTree, &w.tree)}, {"level", known(w.inTree, &e.Level)}, {"fields", fieldObject(e.Fields)},
+			{"goid", Known(e.Known, &e.Goid)}, {"function", Known(e.Function != "", &e.Function)},
+			{"tree", Known(w.inTree, &w.tree)}, {"level", Known(w.inTree, &e.Level)}, {"fields", fieldObject(e.Fields)},
 		}.append(w.line[:0], JSON)
 	}
 	b := append(w.appendTime(w.line[:0], &e.Time), "   event  "...)
@@ -220,18 +220,18 @@ func appendEventText(b []byte, e *Line) []byte {
 
 // fieldObject has strings as such, with bytes that are no UTF-8 replaced, addresses and other
 // bytes in hexadecimal.
-func fieldObject(fields []pairing.KernelField) object {
-	o := make(object, len(fields))
+func fieldObject(fields []pairing.KernelField) Row {
+	o := make(Row, len(fields))
 	for i := range fields {
 		f := &fields[i]
-		o[i].key = f.Name
+		o[i].Key = f.Name
 		switch {
 		case f.Text != nil:
-			o[i].value = new(string(f.Text))
+			o[i].Value = new(string(f.Text))
 		case f.Bytes != nil, f.Hex:
-			o[i].value = new(f.String())
+			o[i].Value = new(f.String())
 		default:
-			o[i].value = verbatim(f.String())
+			o[i].Value = verbatim(f.String())
 		}
 	}
 	return o
@@ -249,7 +249,7 @@ type VariableLine struct {
 }
 
 // members are what JSON, CSV and TSV have of it. Change has more digits in JSON.
-func (l *VariableLine) members(f Format) object {
+func (l *VariableLine) members(f Format) Row {
 	var perSecond any
 	if l.PerSecond != nil {
 		perSecond = verbatim(strconv.FormatFloat(*l.PerSecond, 'g', 6, 64))
@@ -257,8 +257,8 @@ func (l *VariableLine) members(f Format) object {
 			perSecond = verbatim(strconv.FormatFloat(*l.PerSecond, 'f', 3, 64))
 		}
 	}
-	return object{
-		{"type", shown(f == JSON, verbatim(`"variable"`))}, {"time", &l.Time}, {"pid", &l.PID}, {"name", &l.Name},
+	return Row{
+		{"type", Shown(f == JSON, verbatim(`"variable"`))}, {"time", &l.Time}, {"pid", &l.PID}, {"name", &l.Name},
 		{"value", &l.Value}, {"per_second", perSecond},
 	}
 }

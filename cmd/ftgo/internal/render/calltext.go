@@ -123,12 +123,12 @@ func (w *CallWriter) appendSplit(b []byte, c *Line) []byte {
 }
 
 // splitMembers are what JSON has of a latency with --sched.
-func splitMembers(s stats.Split, w stats.Waits) object {
-	var waits object
+func splitMembers(s stats.Split, w stats.Waits) Row {
+	var waits Row
 	for _, reason := range w.Reasons() {
-		waits = append(waits, member{reason, w[reason]})
+		waits = append(waits, Row{{reason, w[reason]}}...)
 	}
-	return object{{"running", s.Running}, {"runnable", s.Runnable}, {"waiting", s.Waiting}, {"waits", known(waits != nil, waits)}}
+	return Row{{"running", s.Running}, {"runnable", s.Runnable}, {"waiting", s.Waiting}, {"waits", Known(waits != nil, waits)}}
 }
 
 // reasons are the names of those that most was waited for.

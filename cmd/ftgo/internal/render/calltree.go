@@ -86,12 +86,12 @@ func (w *CallWriter) treeJSON(t *Tree) error {
 	}
 	var startedBy any
 	if t.Origin != nil {
-		startedBy = object{{"function", &t.Origin.Function}, {"goid", &t.Origin.Goid}}
+		startedBy = Row{{"function", &t.Origin.Function}, {"goid", &t.Origin.Goid}}
 	}
-	w.line = object{
+	w.line = Row{
 		{"type", verbatim(`"tree"`)}, {"tree", w.tree}, {"time", &t.Root.Time}, {"function", &t.Root.Function}, {"goid", &t.Root.Goid}, {"pid", &t.Root.PID},
 		{"ns", t.Took.Nanoseconds()}, {"lines", len(t.Lines) - len(goesOn)}, {"left_out", t.LeftOut},
-		{"started_by", startedBy}, {"continued", known(t.Continued, true)}, {"goes_on", known(len(goesOn) > 0, goesOn)},
+		{"started_by", startedBy}, {"continued", Known(t.Continued, true)}, {"goes_on", Known(len(goesOn) > 0, goesOn)},
 	}.append(w.line[:0], JSON)
 	if err := write(w.w, "tree", w.line); err != nil {
 		return err

@@ -49,7 +49,7 @@ func (t *Thread) chromeTrack() uint64 {
 type chromeEvent struct {
 	at   time.Time
 	ends int // 1 for an end
-	object
+	Row
 }
 
 // Tree writes the calls of a tree, or of a part of one. An arrow (s, f) leads from where a goroutine
@@ -58,7 +58,7 @@ func (w *ChromeWriter) Tree(t *Tree) error {
 	var events []chromeEvent
 	var above []*Line // by level
 	for _, l := range t.Lines {
-		add := func(phase verbatim, at time.Time, ends int, more ...member) {
+		add := func(phase verbatim, at time.Time, ends int, more Row) {
 			o := append(w.begin(phase, `"call"`, &l.Function, at, &l.Thread), more...)
 			events = append(events, chromeEvent{at, ends, o})
 		}
@@ -71,12 +71,12 @@ func (w *ChromeWriter) Tree(t *Tree) error {
 			events = append(events, chromeEvent{l.Time, 0, w.instant(l)})
 		case l.End == "" && l.Shown: // it goes on
 		case l.End == "":
-			add(`"B"`, l.Time, 0)
+			add(`"B"`, l.Time, 0, nil)
 		case l.Shown:
-			add(`"E"`, l.Ended, 1, chromeArgs(l)...)
+			add(`"E"`, l.Ended, 1, chromeArgs(l))
 		default:
-			took := member{"dur", micros(w.since(l.Ended) - w.since(l.Time))}
-			add(`"X"`, l.Time, 0, append(object{took}, chromeArgs(l)...)...)
+			took := Row{{"dur", micros(w.since(l.Ended) - w.since(l.Time))}}
+			add(`"X"`, l.Time, 0, append(took, chromeArgs(l)...))
 		}
 		if !l.Started.IsZero() && l.Level > 0 && l.Level < len(above) && !l.Shown {
 			events = w.arrow(events, above[l.Level-1], l)
@@ -84,17 +84,17 @@ func (w *ChromeWriter) Tree(t *Tree) error {
 	}
 	if w.Marks && t.Took > 0 {
 		w.ids++
-		root, id := t.Root, member{"id", w.ids}
+		root, id := t.Root, Row{{"id", w.ids}}
 		ended := root.Time.Add(t.Took)
 		events = append(events,
-			chromeEvent{root.Time, 0, append(w.begin(`"b"`, `"slow"`, &root.Function, root.Time, &root.Thread), id)},
-			chromeEvent{ended, 1, append(w.begin(`"e"`, `"slow"`, &root.Function, ended, &root.Thread), id)},
+			chromeEvent{root.Time, 0, append(w.begin(`"b"`, `"slow"`, &root.Function, root.Time, &root.Thread), id...)},
+			chromeEvent{ended, 1, append(w.begin(`"e"`, `"slow"`, &root.Function, ended, &root.Thread), id...)},
 		)
 	}
 	// Ends of calls of earlier parts stand where the calls do.
 	slices.SortStableFunc(events, func(a, b chromeEvent) int { return cmp.Or(a.at.Compare(b.at), b.ends-a.ends) })
 	for _, ev := range events {
-		w.add(ev.object)
+		w.add(ev.Row)
 	}
 	return w.flush()
 }
@@ -107,10 +107,10 @@ func (w *ChromeWriter) arrow(events []chromeEvent, from, to *Line) []chromeEvent
 	if from.End != "" && !at.Before(from.Ended) {
 		at = from.Ended.Add(-time.Nanosecond)
 	}
-	id := member{"id", w.ids}
+	id := Row{{"id", w.ids}}
 	return append(events,
-		chromeEvent{at, 0, append(w.begin(`"s"`, `"go"`, &name, at, &from.Thread), id)},
-		chromeEvent{begun, 0, append(w.begin(`"f"`, `"go"`, &name, begun, &to.Thread), id, member{"bp", verbatim(`"e"`)})},
+		chromeEvent{at, 0, append(w.begin(`"s"`, `"go"`, &name, at, &from.Thread), id...)},
+		chromeEvent{begun, 0, append(w.begin(`"f"`, `"go"`, &name, begun, &to.Thread), append(id, Row{{"bp", verbatim(`"e"`)}}...)...)},
 	)
 }
 
@@ -136,14 +136,14 @@ func (w *ChromeWriter) name(t *Thread) {
 	name := func(of uint64, kind, name string) {
 		if key := [2]uint64{uint64(t.PID), of}; !w.named[key] {
 			w.named[key] = true
-			w.add(object{{"ph", "M"}, {"name", kind}, {"pid", t.PID}, {"tid", track}, {"args", object{{"name", name}}}})
+			w.add(Row{{"ph", "M"}, {"name", kind}, {"pid", t.PID}, {"tid", track}, {"args", Row{{"name", name}}}})
 		}
 	}
 	name(0, "process_name", fmt.Sprintf("process %d", t.PID))
 	name(track, "thread_name", string((&CallWriter{}).appendWho(nil, t)))
 }
 
-func (w *ChromeWriter) add(event object) {
+func (w *ChromeWriter) add(event Row) {
 	w.line = event.appendJSON(append(append(w.line, w.before...), '\n'))
 	w.before = ","
 }
@@ -155,16 +155,16 @@ func (w *ChromeWriter) flush() error {
 }
 
 // begin is what all events begin with.
-func (w *ChromeWriter) begin(phase, category verbatim, name *string, at time.Time, t *Thread) object {
-	return object{
+func (w *ChromeWriter) begin(phase, category verbatim, name *string, at time.Time, t *Thread) Row {
+	return Row{
 		{"ph", phase}, {"cat", category}, {"name", name}, {"ts", micros(w.since(at))},
 		{"pid", &t.PID}, {"tid", t.chromeTrack()},
 	}
 }
 
-func (w *ChromeWriter) instant(e *Line) object {
+func (w *ChromeWriter) instant(e *Line) Row {
 	o := w.begin(`"i"`, `"kernel"`, &e.Event, e.Time, &e.Thread)
-	return append(o, member{"s", verbatim(`"t"`)}, member{"args", fieldObject(e.Fields)})
+	return append(o, Row{{"s", verbatim(`"t"`)}, {"args", fieldObject(e.Fields)}}...)
 }
 
 // since is the time from the origin on. Begins and ends are cut at the origin alike, so that
@@ -179,13 +179,13 @@ func micros(d time.Duration) verbatim {
 
 // chromeArgs end an event with a call's values, and how it ended if it did not return: such a
 // call is red, or grey while it is open.
-func chromeArgs(c *Line) object {
+func chromeArgs(c *Line) Row {
 	color := verbatim(`"terrible"`)
 	if c.End == "open" {
 		color = `"grey"`
 	}
-	return object{{"cname", known(!c.returned(), color)}, {"args", object{
-		{"arguments", &c.Args}, {"results", known(c.returned(), &c.Results)}, {"end", known(!c.returned(), &c.End)},
-		{"stack", known(c.Stack != nil, &c.Stack)}, {"thread", &c.TID}, {"cpu", &c.CPU},
+	return Row{{"cname", Known(!c.returned(), color)}, {"args", Row{
+		{"arguments", &c.Args}, {"results", Known(c.returned(), &c.Results)}, {"end", Known(!c.returned(), &c.End)},
+		{"stack", Known(c.Stack != nil, &c.Stack)}, {"thread", &c.TID}, {"cpu", &c.CPU},
 	}}}
 }

@@ -20,7 +20,7 @@ func rate(r stats.Func) any {
 	if !r.Whole.Bounded() && r.Seconds > 0 {
 		return "≥" + printable.Rate(r.Whole.Low/r.Seconds)
 	}
-	return known(rated(r), printable.Rate(r.Rate()))
+	return Known(rated(r), printable.Rate(r.Rate()))
 }
 
 // rated tells whether the rate of a row is known: a recording that was cut off does not say how long it is.
@@ -76,7 +76,7 @@ func statistic(r stats.Func, s stats.Statistic) (value, low, high any) {
 	}
 	if s.Name == "sum" && r.Whole != nil {
 		sum, least, most, ok := r.Total()
-		return known(ok, sum), known(ok, least), known(ok, most)
+		return Known(ok, sum), Known(ok, least), Known(ok, most)
 	}
 	if r.Bounds == nil {
 		return s.Of(r.Shown()), nil, nil
@@ -88,5 +88,5 @@ func statistic(r stats.Func, s stats.Statistic) (value, low, high any) {
 // self is the time of all calls without that of timed calls nested in them; nil where it is not known.
 func self(r stats.Func) any {
 	n, ok := r.SelfTotal()
-	return known(ok, n)
+	return Known(ok, n)
 }

@@ -57,7 +57,7 @@ func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	} else if s.Probing != nil {
 		f.whatProbesCost(s.Probing)
 	}
-	f.line(s.Own > 0 && s.Hits > 0 && !(brief && s.Probing != nil), "ftgo itself took %s of CPU time, %s of one CPU", printable.Duration(s.Own.Nanoseconds()), share(s.OwnShare()))
+	f.line(s.Own > 0 && s.Hits > 0 && !(brief && s.Probing != nil), "ftgo itself took %s of CPU time, %s of one CPU", printable.Duration(s.Own.Nanoseconds()), printable.Share(s.OwnShare()))
 	f.line(s.Unparsed > 0, "%s not understood", printable.Plural(s.Unparsed, "trace line"))
 	if k := s.Kernel; k != nil && len(k.Names) > 0 {
 		f.line(true, "%s%s%s", printable.Plural(k.Delivered, "kernel event"),
@@ -167,7 +167,7 @@ func (f *footer) estimated(rows []stats.Func, s stats.Summary) {
 		least = ", with ≥ the least"
 	}
 	f.line(n > 0, "≈ %s watched for part of the time, to keep the budget of %s: calls and totals are estimates of all of it%s (bounds in -o json), latencies are of TIMED calls",
-		printable.Plural(n, "row"), share(s.Budget), least)
+		printable.Plural(n, "row"), printable.Share(s.Budget), least)
 }
 
 // first lists the first n, and tells how many more there are.
@@ -267,12 +267,12 @@ func (f *footer) howNet(rows []stats.Func) {
 // briefCost tells in one line what share of the program's time probes took, beside a budget.
 func (f *footer) briefCost(s *stats.Summary) {
 	p := s.Probing
-	text := fmt.Sprintf("probes took about %s of the program's CPU time, %s of %s", share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU))
+	text := fmt.Sprintf("probes took about %s of the program's CPU time, %s of %s", printable.Share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU))
 	if p.Beyond(s.Budget, s.Seconds) {
-		text += fmt.Sprintf(", more than the budget of %s: a longer run makes up for that", share(s.Budget))
+		text += fmt.Sprintf(", more than the budget of %s: a longer run makes up for that", printable.Share(s.Budget))
 	}
 	if s.Own > 0 {
-		text += fmt.Sprintf("; ftgo itself took %s of one CPU", share(s.OwnShare()))
+		text += fmt.Sprintf("; ftgo itself took %s of one CPU", printable.Share(s.OwnShare()))
 	}
 	f.line(true, "%s", text)
 }
@@ -288,11 +288,11 @@ func (f *footer) whatProbesCost(p *stats.Probing) {
 		f.line(true, "probes took about %s of the program's time (%s)", nanoseconds(p.NS), each)
 	default:
 		f.line(true, "probes took about %s of the program's CPU time, %s of %s (%s)",
-			share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU), each)
+			printable.Share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU), each)
 	}
 	f.line(len(p.Functions) > 0, "  those of %s",
 		first(5, p.Functions, func(f stats.FunctionShare) string {
-			return printable.Text(f.Function) + " " + share(f.Share)
+			return printable.Text(f.Function) + " " + printable.Share(f.Share)
 		}))
 	faults := float64(p.Faults) * p.Fault
 	f.line(faults > p.NS/10, "  %s of it for page faults, as %s words of values were behind nil pointers", nanoseconds(faults), printable.Compact(float64(p.Faults)))
@@ -303,39 +303,36 @@ func (f *footer) whatProbesCost(p *stats.Probing) {
 
 func nanoseconds(ns float64) string { return printable.Duration(int64(math.Round(ns))) }
 
-// share writes a share of 1.
-func share(of float64) string { return printable.Percent(uint64(math.Round(of*1e6)), 1e6) }
-
 // SummaryJSON writes the object that ends a stream of JSON lines, or an interval of it. The other
 // formats have no summary among the data; for them there is [Footer].
 func SummaryJSON(w io.Writer, s stats.Summary, of *Interval) error {
-	summary := object{
+	summary := Row{
 		{"type", "summary"}, {"hits", s.Hits}, {"delivered", s.Delivered}, {"lost", s.Lost},
-		{"filtered", nonzero(s.Filtered)}, {"before", nonzero(s.Before)}, {"after", nonzero(s.After)},
-		{"pass_ns", nonzero(s.Pass.Nanoseconds())}, {"vanished", known(len(s.Vanished) > 0, s.Vanished)},
-		{"counted", nonzero(s.Counted)},
-		{"budget", known(s.Budget > 0, object{{"percent", 100 * s.Budget}})},
+		{"filtered", Nonzero(s.Filtered)}, {"before", Nonzero(s.Before)}, {"after", Nonzero(s.After)},
+		{"pass_ns", Nonzero(s.Pass.Nanoseconds())}, {"vanished", Known(len(s.Vanished) > 0, s.Vanished)},
+		{"counted", Nonzero(s.Counted)},
+		{"budget", Known(s.Budget > 0, Row{{"percent", 100 * s.Budget}})},
 		{"unparsed", s.Unparsed}, {"probes", s.Probes}, {"functions", s.Functions},
 		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // without elements it is [], not null
-		{"host", nonzero(s.Host)}, {"began", known(!s.Began.IsZero(), &s.Began)}, {"seconds", nonzero(s.Seconds)}, {"own_cpu_ns", nonzero(s.Own.Nanoseconds())}, {"own_share", nonzero(s.OwnShare())},
+		{"host", Nonzero(s.Host)}, {"began", Known(!s.Began.IsZero(), &s.Began)}, {"seconds", Nonzero(s.Seconds)}, {"own_cpu_ns", Nonzero(s.Own.Nanoseconds())}, {"own_share", Nonzero(s.OwnShare())},
 	}
 	if k := s.Values; k != nil {
-		summary = append(summary, member{"values", object{{"kept_by", k.By}, {"rows", k.Most}, {"fell_out", k.Evicted}, {"missed_at_most", k.AtMost}}})
+		summary = append(summary, Row{{"values", Row{{"kept_by", k.By}, {"rows", k.Most}, {"fell_out", k.Evicted}, {"missed_at_most", k.AtMost}}}}...)
 	}
 	if k := s.Kernel; k != nil { // they are no part of hits
-		events := object{{"delivered", k.Delivered}, {"lost", k.Lost}, {"unparsed", k.Unparsed}}
-		summary = append(summary, member{"events", events})
+		events := Row{{"delivered", k.Delivered}, {"lost", k.Lost}, {"unparsed", k.Unparsed}}
+		summary = append(summary, Row{{"events", events}}...)
 	}
 	if p := s.Probing; p != nil {
 		round := func(ns float64) int64 { return int64(math.Round(ns)) }
-		summary = append(summary, member{"probing", object{
+		summary = append(summary, Row{{"probing", Row{
 			{"ns", round(p.NS)}, {"ns_low", round(p.Low)}, {"ns_high", round(p.High)},
-			{"cpu_ns", nonzero(round(p.CPU))}, {"share", nonzero(p.Share(p.NS))},
-			{"functions", known(len(p.Functions) > 0, p.Functions)}, {"others_ns", nonzero(round(p.Others))},
+			{"cpu_ns", Nonzero(round(p.CPU))}, {"share", Nonzero(p.Share(p.NS))},
+			{"functions", Known(len(p.Functions) > 0, p.Functions)}, {"others_ns", Nonzero(round(p.Others))},
 			{"emulated_hit_ns", round(p.Emulated)}, {"stepped_hit_ns", round(p.Stepped)},
-			{"faults", nonzero(p.Faults)}, {"fault_ns", known(p.Faults > 0, round(p.Fault))},
-			{"changes", nonzero(p.Changes)}, {"change_ns", known(p.Changes > 0, round(p.Change))},
-		}})
+			{"faults", Nonzero(p.Faults)}, {"fault_ns", Known(p.Faults > 0, round(p.Fault))},
+			{"changes", Nonzero(p.Changes)}, {"change_ns", Known(p.Changes > 0, round(p.Change))},
+		}}}...)
 	}
 	return write(w, "json", append(summary, of.members()...).append(nil, JSON))
 }

@@ -46,40 +46,37 @@ func ParseFormat(name string) (Format, error) {
 	return Table, fmt.Errorf("parse output format %q: known are %s", name, strings.Join(formatNames[:], ", "))
 }
 
-// object is a row of a table, a record of CSV or TSV, or a JSON object, in this order.
-type object []member
-
-// member is a cell, or a member of a JSON object. A value of nil leaves the cell empty and the
-// member out. Strings and numbers of calls are behind pointers, since an interface holds these
-// without allocating.
-type member struct {
-	key   string
-	value any
+// Row is a row of a table, a record of CSV or TSV, or a JSON object, in this order: cells, or members, by their
+// names. A value of nil leaves the cell empty and the member out. Strings and numbers of calls are behind
+// pointers, since an interface holds these without allocating.
+type Row []struct {
+	Key   string
+	Value any
 }
 
-// hidden is the value of a column that is not shown, whatever a row has there.
-var hidden any = new(byte)
+// Hidden is the value of a column that is not shown, whatever a row has there.
+var Hidden any = new(byte)
 
-// shown is hidden unless ok.
-func shown(ok bool, v any) any {
+// Shown is [Hidden] unless ok.
+func Shown(ok bool, v any) any {
 	if ok {
 		return v
 	}
-	return hidden
+	return Hidden
 }
 
-// known is nothing unless ok.
-func known(ok bool, v any) any {
+// Known is nothing unless ok.
+func Known(ok bool, v any) any {
 	if ok {
 		return v
 	}
 	return nil
 }
 
-// nonzero is nothing for 0 or "".
-func nonzero[T comparable](v T) any {
+// Nonzero is nothing for 0 or "".
+func Nonzero[T comparable](v T) any {
 	var zero T
-	return known(v != zero, v)
+	return Known(v != zero, v)
 }
 
 // verbatim is text as JSON has it: a number with as many digits as are to be written, or a word in quotes.
@@ -96,23 +93,23 @@ func appendTime(b []byte, t *time.Time) []byte {
 }
 
 // header is a row of the columns' names.
-func (o object) header() object {
+func (o Row) header() Row {
 	for i, m := range o {
-		o[i].value = shown(m.value != hidden, m.key)
+		o[i].Value = Shown(m.Value != Hidden, m.Key)
 	}
 	return o
 }
 
 // writeHeader writes what stands above the first record, which other formats have not.
-func writeHeader(w io.Writer, f Format, columns object) error {
+func writeHeader(w io.Writer, f Format, columns Row) error {
 	if f != CSV && f != TSV {
 		return nil
 	}
 	return write(w, f.String(), columns.header().append(nil, f))
 }
 
-// writeData writes rows for programs: CSV and TSV with a header, if wanted, or JSON.
-func writeData[R any](w io.Writer, f Format, header bool, of func(R) object, rows ...R) error {
+// WriteRows writes rows for programs: CSV and TSV with a header, if wanted, or JSON.
+func WriteRows[R any](w io.Writer, f Format, header bool, of func(R) Row, rows ...R) error {
 	var text []byte
 	if header && f != JSON {
 		var none R
@@ -125,7 +122,7 @@ func writeData[R any](w io.Writer, f Format, header bool, of func(R) object, row
 }
 
 // append writes a line of CSV, TSV or JSON.
-func (o object) append(b []byte, f Format) []byte {
+func (o Row) append(b []byte, f Format) []byte {
 	if f == JSON {
 		return append(o.appendJSON(b), '\n')
 	}
@@ -134,8 +131,8 @@ func (o object) append(b []byte, f Format) []byte {
 		separator = '\t'
 	}
 	for _, m := range o {
-		if m.value != hidden {
-			b = append(appendCell(b, f, m.value), separator)
+		if m.Value != Hidden {
+			b = append(appendCell(b, f, m.Value), separator)
 		}
 	}
 	b[len(b)-1] = '\n'
@@ -159,7 +156,7 @@ func appendCell(b []byte, f Format, v any) []byte {
 		text = string(appendTime(nil, v))
 	case *int, *int64, *uint64:
 		return appendJSON(b, v)
-	case []object:
+	case []Row:
 		return strconv.AppendInt(b, int64(len(v)), 10)
 	case *capture.Value, *[]capture.Value, *[]stats.Location:
 		text = string(appendJSON(nil, v))
@@ -176,17 +173,17 @@ func appendCell(b []byte, f Format, v any) []byte {
 	return append(b, text...)
 }
 
-func (o object) appendJSON(b []byte) []byte {
+func (o Row) appendJSON(b []byte) []byte {
 	b = append(b, '{')
 	first := len(b)
 	for _, m := range o {
-		if m.value == hidden || m.value == nil {
+		if m.Value == Hidden || m.Value == nil {
 			continue
 		}
 		if len(b) > first {
 			b = append(b, ',')
 		}
-		b = appendJSON(append(printable.AppendJSON(b, m.key), ':'), m.value)
+		b = appendJSON(append(printable.AppendJSON(b, m.Key), ':'), m.Value)
 	}
 	return append(b, '}')
 }
@@ -213,9 +210,9 @@ func appendJSON(b []byte, v any) []byte {
 		return capture.AppendObject(b, *v)
 	case *[]stats.Location:
 		return appendJSON(b, frameObjects(*v))
-	case object:
+	case Row:
 		return v.appendJSON(b)
-	case []object:
+	case []Row:
 		b = append(b, '[')
 		for i, one := range v {
 			if i > 0 {

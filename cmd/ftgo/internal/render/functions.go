@@ -46,25 +46,25 @@ type Interval struct {
 }
 
 // members are what tells an interval from others, and from the run.
-func (i *Interval) members() object {
+func (i *Interval) members() Row {
 	switch {
 	case i == nil:
 		return nil
 	case i.Number == 0:
-		return object{{"total", true}}
+		return Row{{"total", true}}
 	}
-	return object{{"interval", &i.Number}, {"time", &i.End}}
+	return Row{{"interval", &i.Number}, {"time", &i.End}}
 }
 
 // Functions writes a row for each function, in the order given.
 func Functions(w io.Writer, f Format, rows []stats.Func, o Options) error {
 	switch f {
 	case JSON:
-		return writeData(w, f, false, o.members, rows...)
+		return WriteRows(w, f, false, o.members, rows...)
 	case CSV, TSV:
-		return writeData(w, f, !o.NoHeader, o.record, rows...)
+		return WriteRows(w, f, !o.NoHeader, o.record, rows...)
 	}
-	return writeTable(w, o.Width, rows, o.columns(rows))
+	return WriteTable(w, o.Width, rows, o.columns(rows))
 }
 
 // columns has columns of errors, and of calls that have no latency, where any function has
@@ -72,17 +72,17 @@ func Functions(w io.Writer, f Format, rows []stats.Func, o Options) error {
 // number of calls that its latencies are of. The first latency is marked with ~ if calls of the function were lost: latencies speak for the
 // others only; with ≈ if probes took more than some latency of the row is, and with < if latencies have in them what probes cost, which
 // may be all of it.
-func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) object {
+func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row {
 	all := sum(rows)
 	single := o.By && len(rows) > 0 && !slices.ContainsFunc(rows, func(r stats.Func) bool { return r.Func != rows[0].Func })
 	events := eventsShown(rows, o.Events)
-	short := shortNames(o.FullNames, rows, func(r stats.Func) string { return r.Name })
+	short := ShortNames(o.FullNames, rows, func(r stats.Func) string { return r.Name })
 	var names []string
 	for _, s := range stats.Statistics {
 		names = append(names, strings.ToUpper(s.Name))
 	}
-	var row object // of one row after the other
-	return func(r stats.Func, compact bool) object {
+	var row Row // of one row after the other
+	return func(r stats.Func, compact bool) Row {
 		calls := any(r.Calls)
 		if r.Whole != nil {
 			calls = estimate(r.Whole)
@@ -92,14 +92,14 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) obj
 		if r.Missed > 0 {
 			calls = fmt.Sprint(calls, "+")
 		}
-		row = append(row[:0], object{
-			{"FUNCTION", shown(!single, cmp.Or(short[r.Name], r.Name))}, {"VALUE", shown(o.By, o.valueCell(r, single))}, {"HOST", shown(o.Hosts, printable.Text(r.Host))}, {"PID", shown(o.Processes, cmp.Or(nonzero(r.PID), any("others")))},
+		row = append(row[:0], Row{
+			{"FUNCTION", Shown(!single, cmp.Or(short[r.Name], r.Name))}, {"VALUE", Shown(o.By, o.valueCell(r, single))}, {"HOST", Shown(o.Hosts, printable.Text(r.Host))}, {"PID", Shown(o.Processes, cmp.Or(Nonzero(r.PID), any("others")))},
 			{"CALLS", calls}, {"RATE/s", rate(r)},
-			{"SUM", shown(o.Amount != "", amountSum(r))}, {"AVG", shown(o.Amount != "", amountMean(r))},
+			{"SUM", Shown(o.Amount != "", amountSum(r))}, {"AVG", Shown(o.Amount != "", amountMean(r))},
 		}...)
 		for i, s := range stats.Statistics {
 			if o.Latency && s.Name != "min" && s.Name != "sum" && s.Name != "mean" { // for which there is no room
-				row = append(row, member{names[i], latency(r, s)})
+				row = append(row, Row{{names[i], latency(r, s)}}...)
 			}
 		}
 		if o.Latency {
@@ -108,18 +108,18 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) obj
 			if known >= 0 && r.Seconds > 0 {
 				share = printable.Percent(uint64(known), uint64(r.Seconds*1e9))
 			}
-			row = append(row, member{"TOTAL", total}, member{"SHARE", share})
-			row = append(row, member{"TIMED", shown(all.Whole != nil, printable.Compact(float64(r.Completed)))})
+			row = append(row, Row{{"TOTAL", total}, {"SHARE", share}}...)
+			row = append(row, Row{{"TIMED", Shown(all.Whole != nil, printable.Compact(float64(r.Completed)))}}...)
 		}
 		spent := r.Spent()
 		for i := 0; i < len(splitParts) && o.Sched; i++ {
 			p, sum := splitParts[i], spent.Sum()
 			share := printable.Percent(uint64(max(p.of(spent), 0)), uint64(sum))
-			row = append(row, member{strings.ToUpper(p.short) + "%", known(sum > 0, share)})
+			row = append(row, Row{{strings.ToUpper(p.short) + "%", Known(sum > 0, share)}}...)
 		}
 		if ends := r.ReturnsErrors && r.Completed > 0; all.ReturnsErrors {
-			row = append(row, member{"ERRORS", known(ends, printable.Compact(float64(r.Errors)))})
-			row = append(row, member{"ERR%", known(ends, printable.Percent(r.Errors, r.Completed))})
+			row = append(row, Row{{"ERRORS", Known(ends, printable.Compact(float64(r.Errors)))}}...)
+			row = append(row, Row{{"ERR%", Known(ends, printable.Percent(r.Errors, r.Completed))}}...)
 		}
 		// Calls that have no latency are told with large counts as 1.25M, to leave room for names;
 		// [Footer] and JSON have the exact ones.
@@ -135,16 +135,16 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) obj
 			{"LOST", r.Lost, all.Lost}, {"COUNTED", r.CountedOnly, counted},
 		} {
 			if c.all > 0 {
-				row = append(row, member{c.name, printable.Compact(float64(c.n))})
+				row = append(row, Row{{c.name, printable.Compact(float64(c.n))}}...)
 			}
 		}
 		for _, event := range events {
 			_, name, _ := strings.Cut(event, ":")
 			perCall := printable.Rate(float64(r.Events[event]) / float64(r.Calls-min(r.CountedOnly, r.Calls)))
-			row = append(row, member{name + "/call", known(r.Calls > r.CountedOnly, perCall)})
+			row = append(row, Row{{name + "/call", Known(r.Calls > r.CountedOnly, perCall)}}...)
 		}
-		row = append(row, member{"TREND", shown(o.Trends != nil, spark(o.Trends[r.Name]))})
-		row = append(row, member{"WAITS FOR", shown(all.Waits != nil, nonzero(reasons(r.Waits)))})
+		row = append(row, Row{{"TREND", Shown(o.Trends != nil, spark(o.Trends[r.Name]))}}...)
+		row = append(row, Row{{"WAITS FOR", Shown(all.Waits != nil, Nonzero(reasons(r.Waits)))}}...)
 		return row
 	}
 }
@@ -213,11 +213,11 @@ func eventsShown(rows []stats.Func, names []string) []string {
 var kindNames = [...]string{stats.NoValue: "unknown", stats.Others: "others"}
 
 // counts are what records and JSON begin with.
-func (o Options) counts(kind any, r stats.Func) object {
-	return object{
-		{"type", kind}, {"function", r.Name}, {"value", shown(o.By, known(r.Kind == stats.Valued, &r.Value))},
-		{"rest", shown(o.By, nonzero(kindNames[r.Kind]))}, {"missed_at_most", shown(o.By, nonzero(r.Missed))},
-		{"host", shown(o.Hosts, &r.Host)}, {"pid", shown(o.Processes, r.PID)},
+func (o Options) counts(kind any, r stats.Func) Row {
+	return Row{
+		{"type", kind}, {"function", r.Name}, {"value", Shown(o.By, Known(r.Kind == stats.Valued, &r.Value))},
+		{"rest", Shown(o.By, Nonzero(kindNames[r.Kind]))}, {"missed_at_most", Shown(o.By, Nonzero(r.Missed))},
+		{"host", Shown(o.Hosts, &r.Host)}, {"pid", Shown(o.Processes, r.PID)},
 		{"calls", r.Count()}, {"completed", r.Completed},
 		{"unwound", r.Unwound}, {"open", r.Open}, {"lost", r.Lost},
 	}
@@ -232,41 +232,41 @@ var noLatencies, noBounds, noAmounts = &stats.Histogram{}, &stats.Bounds{}, &sta
 func thousandths(rate float64) verbatim { return verbatim(strconv.FormatFloat(rate, 'f', 3, 64)) }
 
 // record is what CSV and TSV have of a function.
-func (o Options) record(r stats.Func) object {
+func (o Options) record(r stats.Func) Row {
 	sum, _, _ := r.AmountTotal()
-	row := append(o.counts(hidden, r), object{
-		{"rate", known(rated(r), thousandths(r.Rate()))}, {"sum_of", shown(o.Amount != "", sum)}, {"left_out", shown(o.Amount != "", cmp.Or(r.Amounts, noAmounts).Left)},
+	row := append(o.counts(Hidden, r), Row{
+		{"rate", Known(rated(r), thousandths(r.Rate()))}, {"sum_of", Shown(o.Amount != "", sum)}, {"left_out", Shown(o.Amount != "", cmp.Or(r.Amounts, noAmounts).Left)},
 	}...)
-	var bounds object
+	var bounds Row
 	for _, s := range stats.Statistics {
 		value, low, high := statistic(r, s)
-		row = append(row, member{s.Name + "_ns", shown(o.Latency, value)})
-		bounds = append(bounds, member{s.Name + "_low_ns", shown(o.Latency, low)}, member{s.Name + "_high_ns", shown(o.Latency, high)})
+		row = append(row, Row{{s.Name + "_ns", Shown(o.Latency, value)}}...)
+		bounds = append(bounds, Row{{s.Name + "_low_ns", Shown(o.Latency, low)}, {s.Name + "_high_ns", Shown(o.Latency, high)}}...)
 	}
 	for _, p := range splitParts {
-		row = append(row, member{p.name + "_ns", shown(o.Sched, known(r.Completed > 0, p.of(r.Spent())))})
+		row = append(row, Row{{p.name + "_ns", Shown(o.Sched, Known(r.Completed > 0, p.of(r.Spent())))}}...)
 	}
-	row = append(row, member{"errors", shown(o.Errors, known(r.ReturnsErrors, r.Errors))})
+	row = append(row, Row{{"errors", Shown(o.Errors, Known(r.ReturnsErrors, r.Errors))}}...)
 	for _, name := range o.Events {
-		row = append(row, member{name, r.Events[name]})
+		row = append(row, Row{{name, r.Events[name]}}...)
 	}
 	low, high := callBounds(r)
-	return append(append(append(row, bounds...), object{
-		{"raw", shown(o.Latency, known(timed(r), r.Raw() || r.Bounds == nil))},
-		{"seen", shown(o.Budgeted, r.Calls)}, {"calls_low", shown(o.Budgeted, low)}, {"calls_high", shown(o.Budgeted, high)},
+	return append(append(append(row, bounds...), Row{
+		{"raw", Shown(o.Latency, Known(timed(r), r.Raw() || r.Bounds == nil))},
+		{"seen", Shown(o.Budgeted, r.Calls)}, {"calls_low", Shown(o.Budgeted, low)}, {"calls_high", Shown(o.Budgeted, high)},
 	}...), o.Interval.members()...)
 }
 
 // members are what JSON has of a function.
-func (o Options) members(r stats.Func) object {
+func (o Options) members(r stats.Func) Row {
 	timed, estimated := o.Latency && timed(r), r.Whole != nil
 	bounded := timed && r.Bounds != nil
 	buckets := bucketsOf(cmp.Or(r.Shown(), noLatencies))
-	var exact, low, high, raw object
+	var exact, low, high, raw Row
 	for _, s := range stats.Statistics {
 		value, least, most := statistic(r, s)
-		exact, low, high = append(exact, member{s.Name, value}), append(low, member{s.Name, least}), append(high, member{s.Name, most})
-		raw = append(raw, member{s.Name, s.Of(&cmp.Or(r.Bounds, noBounds).Raw)})
+		exact, low, high = append(exact, Row{{s.Name, value}}...), append(low, Row{{s.Name, least}}...), append(high, Row{{s.Name, most}}...)
+		raw = append(raw, Row{{s.Name, s.Of(&cmp.Or(r.Bounds, noBounds).Raw)}}...)
 	}
 	events := make(map[string]uint64) // without an entry for what never happened
 	for name, n := range r.Events {
@@ -276,26 +276,26 @@ func (o Options) members(r stats.Func) object {
 	}
 	amounts := cmp.Or(r.Amounts, noAmounts)
 	least, most := callBounds(r)
-	return append(append(o.counts("function", r), object{
-		{"unsure", nonzero(r.Unsure)}, {"errors", known(r.ReturnsErrors, r.Errors)},
-		{"counted_only", nonzero(r.CountedOnly)}, {"cut_short", nonzero(r.CutShort)},
-		{"seen", known(estimated, r.Calls)}, {"calls_low", known(estimated, least)}, {"calls_high", known(estimated, most)},
-		{"why", known(r.Kind == stats.NoValue, &r.Value)},
-		{"sum_of", known(o.Amount != "", amountMembers(r, amounts))}, {"histogram_of", known(o.Hist && amounts.Count() > 0, bucketsOf(&amounts.Histogram))},
-		{"rate", known(rated(r), r.Rate())}, {"ns", known(timed, exact)},
+	return append(append(o.counts("function", r), Row{
+		{"unsure", Nonzero(r.Unsure)}, {"errors", Known(r.ReturnsErrors, r.Errors)},
+		{"counted_only", Nonzero(r.CountedOnly)}, {"cut_short", Nonzero(r.CutShort)},
+		{"seen", Known(estimated, r.Calls)}, {"calls_low", Known(estimated, least)}, {"calls_high", Known(estimated, most)},
+		{"why", Known(r.Kind == stats.NoValue, &r.Value)},
+		{"sum_of", Known(o.Amount != "", amountMembers(r, amounts))}, {"histogram_of", Known(o.Hist && amounts.Count() > 0, bucketsOf(&amounts.Histogram))},
+		{"rate", Known(rated(r), r.Rate())}, {"ns", Known(timed, exact)},
 		// Between low and high is what the calls took without probes; raw is with them, and so is
 		// ns if it says raw.
-		{"ns_low", known(bounded, low)}, {"ns_high", known(bounded, high)}, {"ns_raw", known(bounded, raw)},
-		{"self_ns", self(r)}, {"raw", known(bounded, nonzero(r.Raw()))},
-		{"sched", known(timed && o.Sched, splitMembers(r.Spent(), r.Waits))},
-		{"histogram", known(timed && buckets != nil, buckets)}, {"buckets", known(timed && (o.Interval == nil || o.Interval.Number == 0), fine(r))},
-		{"events", known(len(o.Events) > 0, events)},
+		{"ns_low", Known(bounded, low)}, {"ns_high", Known(bounded, high)}, {"ns_raw", Known(bounded, raw)},
+		{"self_ns", self(r)}, {"raw", Known(bounded, Nonzero(r.Raw()))},
+		{"sched", Known(timed && o.Sched, splitMembers(r.Spent(), r.Waits))},
+		{"histogram", Known(timed && buckets != nil, buckets)}, {"buckets", Known(timed && (o.Interval == nil || o.Interval.Number == 0), fine(r))},
+		{"events", Known(len(o.Events) > 0, events)},
 	}...), o.Interval.members()...)
 }
 
-func bucketsOf(h *stats.Histogram) (buckets []object) {
+func bucketsOf(h *stats.Histogram) (buckets []Row) {
 	for _, b := range h.Buckets(1) {
-		buckets = append(buckets, object{{"from", b.From}, {"to", b.To}, {"count", b.Count}})
+		buckets = append(buckets, Row{{"from", b.From}, {"to", b.To}, {"count", b.Count}})
 	}
 	return buckets
 }
@@ -306,25 +306,25 @@ func fine(r stats.Func) any {
 		return nil
 	}
 	b := cmp.Or(r.Bounds, noBounds)
-	return object{
-		{"ns", r.Latency}, {"low", known(r.Bounds != nil, &b.Low)}, {"high", known(r.Bounds != nil, &b.High)},
-		{"raw", known(r.Bounds != nil, &b.Raw)}, {"waited", nonzero(b.Waiting)}, {"self", known(r.Bounds != nil, r.Self)},
+	return Row{
+		{"ns", r.Latency}, {"low", Known(r.Bounds != nil, &b.Low)}, {"high", Known(r.Bounds != nil, &b.High)},
+		{"raw", Known(r.Bounds != nil, &b.Raw)}, {"waited", Nonzero(b.Waiting)}, {"self", Known(r.Bounds != nil, r.Self)},
 	}
 }
 
 // amountMembers are what JSON has of what was added up.
-func amountMembers(r stats.Func, of *stats.Amounts) object {
+func amountMembers(r stats.Func, of *stats.Amounts) Row {
 	sum, low, high := r.AmountTotal()
-	o := object{{"calls", of.Count()}, {"left_out", of.Left}}
+	o := Row{{"calls", of.Count()}, {"left_out", of.Left}}
 	for _, s := range stats.Statistics {
 		n := s.Of(&of.Histogram)
 		if s.Name == "sum" {
 			n = sum
 		}
-		o = append(o, member{s.Name, known(of.Count() > 0, n)})
+		o = append(o, Row{{s.Name, Known(of.Count() > 0, n)}}...)
 	}
 	estimated := r.Whole != nil && of.Count() > 0
-	return append(o, member{"sum_low", known(estimated, low)}, member{"sum_high", known(estimated && r.Whole.Bounded(), high)})
+	return append(o, Row{{"sum_low", Known(estimated, low)}, {"sum_high", Known(estimated && r.Whole.Bounded(), high)}}...)
 }
 
 // latency returns the cell of a statistic. The first one of a row, the median, has the row's mark.

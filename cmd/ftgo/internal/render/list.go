@@ -42,10 +42,10 @@ func listNote(r target.Row) string {
 }
 
 // inlinedAt is [] if there are none, not null.
-func inlinedAt(sites []offsets.Frame) []object {
-	calls := make([]object, len(sites))
+func inlinedAt(sites []offsets.Frame) []Row {
+	calls := make([]Row, len(sites))
 	for i, s := range sites {
-		calls[i] = object{{"function", s.Function}, {"file", s.File}, {"line", s.Line}}
+		calls[i] = Row{{"function", s.Function}, {"file", s.File}, {"line", s.Line}}
 	}
 	return calls
 }
@@ -55,9 +55,9 @@ func inlinedAt(sites []offsets.Frame) []object {
 // folders, only where there is room for it. It has a SOURCE column if a row has one.
 func List(w io.Writer, f Format, rows []target.Row, o Options) error {
 	if f != Table {
-		return writeData(w, f, true, func(r target.Row) object {
-			return object{
-				{"type", shown(f == JSON, "listing")}, {"function", r.Name},
+		return WriteRows(w, f, true, func(r target.Row) Row {
+			return Row{
+				{"type", Shown(f == JSON, "listing")}, {"function", r.Name},
 				{"address", hex(r, r.Addr)}, {"offset", hex(r, r.Offset)}, {"size", r.Size}, {"abi", r.ABI},
 				{"entry", r.Entry}, {"returns", r.Returns}, {"position", position(r)}, {"signature", r.Signature}, {"source", r.Source}, {"inlined", inlinedAt(r.Inlined)}, {"note", listNote(r)},
 			}
@@ -66,27 +66,27 @@ func List(w io.Writer, f Format, rows []target.Row, o Options) error {
 	notes := slices.ContainsFunc(rows, func(r target.Row) bool { return listNote(r) != "" })
 	sources := slices.ContainsFunc(rows, func(r target.Row) bool { return r.Source != "" })
 	positions := slices.ContainsFunc(rows, func(r target.Row) bool { return r.File != "" })
-	short := shortNames(o.FullNames, rows, func(r target.Row) string { return r.Name })
-	columns := func(r target.Row, _ bool) object {
+	short := ShortNames(o.FullNames, rows, func(r target.Row) string { return r.Name })
+	columns := func(r target.Row, _ bool) Row {
 		at := position(r)
-		return object{
-			{"FUNCTION", cmp.Or(short[r.Name], r.Name)}, {"POSITION", shown(positions, nonzero(at[strings.LastIndexByte(at, '/')+1:]))},
-			{"ADDRESS", nonzero(hex(r, r.Addr))}, {"OFFSET", nonzero(hex(r, r.Offset))}, {"SIZE", nonzero(r.Size)},
-			{"ABI", nonzero(r.ABI)}, {"ENTRY", r.Entry},
-			{"RETURNS", known(r.Size > 0, r.Returns)}, {"SOURCE", shown(sources, nonzero(r.Source))}, {"NOTE", shown(notes, listNote(r))},
+		return Row{
+			{"FUNCTION", cmp.Or(short[r.Name], r.Name)}, {"POSITION", Shown(positions, Nonzero(at[strings.LastIndexByte(at, '/')+1:]))},
+			{"ADDRESS", Nonzero(hex(r, r.Addr))}, {"OFFSET", Nonzero(hex(r, r.Offset))}, {"SIZE", Nonzero(r.Size)},
+			{"ABI", Nonzero(r.ABI)}, {"ENTRY", r.Entry},
+			{"RETURNS", Known(r.Size > 0, r.Returns)}, {"SOURCE", Shown(sources, Nonzero(r.Source))}, {"NOTE", Shown(notes, listNote(r))},
 		}
 	}
 	if positions && o.Width > 0 {
 		roomy := newTable(rows, fit{}, columns)
 		positions = roomy.fit(o.Width, fit{gap: 2, name: math.MaxInt})
 	}
-	return writeTable(w, o.Width, rows, columns)
+	return WriteTable(w, o.Width, rows, columns)
 }
 
 // Variables writes a table of package variables.
 func Variables(w io.Writer, variables []offsets.Variable) error {
-	return writeTable(w, 0, variables, func(v offsets.Variable, _ bool) object {
-		return object{{"VARIABLE", v.Name}, {"TYPE", cmp.Or(v.Type, &gotype.Type{}).Name}}
+	return WriteTable(w, 0, variables, func(v offsets.Variable, _ bool) Row {
+		return Row{{"VARIABLE", v.Name}, {"TYPE", cmp.Or(v.Type, &gotype.Type{}).Name}}
 	})
 }
 
@@ -94,10 +94,10 @@ func Variables(w io.Writer, variables []offsets.Variable) error {
 // of its own. cost, if not nil, is what JSON has of the check "cost".
 func Checks(w io.Writer, f Format, checks []doctor.Finding, cost any) error {
 	if f != Table {
-		return writeData(w, f, true, func(c doctor.Finding) object {
-			return object{
-				{"type", shown(f == JSON, "check")}, {"check", c.Check}, {"state", c.State}, {"text", c.Text},
-				{"fix", nonzero(c.Fix)}, {"ns", shown(f == JSON && c.Check == "cost", cost)},
+		return WriteRows(w, f, true, func(c doctor.Finding) Row {
+			return Row{
+				{"type", Shown(f == JSON, "check")}, {"check", c.Check}, {"state", c.State}, {"text", c.Text},
+				{"fix", Nonzero(c.Fix)}, {"ns", Shown(f == JSON && c.Check == "cost", cost)},
 			}
 		}, checks...)
 	}

@@ -62,7 +62,7 @@ func TestChecksGolden(t *testing.T) {
 	}
 	for _, format := range []Format{Table, JSON, CSV} {
 		golden(t, "checks-"+format.String(), func(w *bytes.Buffer) error {
-			return Checks(w, format, checks, object{{"entry", 593.5}, {"return", 11000}, {"word", 41}, {"fault", 450}})
+			return Checks(w, format, checks, Row{{"entry", 593.5}, {"return", 11000}, {"word", 41}, {"fault", 450}})
 		})
 	}
 }

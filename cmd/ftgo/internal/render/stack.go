@@ -48,11 +48,11 @@ func appendStack(b []byte, indent string, stack []stats.Location, width int) []b
 }
 
 // frameObjects are the functions of a stack.
-func frameObjects(stack []stats.Location) (o []object) {
+func frameObjects(stack []stats.Location) (o []Row) {
 	frames := framesOf(stack)
 	for i := range frames {
 		f, known := &frames[i], frames[i].File != ""
-		o = append(o, object{{"function", &f.Function}, {"file", shown(known, &f.File)}, {"line", shown(known, &f.Line)}})
+		o = append(o, Row{{"function", &f.Function}, {"file", Shown(known, &f.File)}, {"line", Shown(known, &f.Line)}})
 	}
 	return o
 }
@@ -100,15 +100,15 @@ func StackText(w io.Writer, stacks []stats.StackRow, amount string, width, top i
 
 // StackJSON writes an object for each stack.
 func StackJSON(w io.Writer, stacks []stats.StackRow, amount string) error {
-	return writeData(w, JSON, false, func(s stats.StackRow) object {
+	return WriteRows(w, JSON, false, func(s stats.StackRow) Row {
 		bounded := s.Raw > s.Low
-		return object{
+		return Row{
 			{"type", verbatim(`"stack"`)}, {"function", &s.Function},
 			{"calls", s.Calls}, {"completed", s.Completed}, {"unwound", s.Unwound}, {"open", s.Open},
-			{"sum_of", known(amount != "", s.Amount)},
-			{"ns", known(s.Completed > 0, object{
+			{"sum_of", Known(amount != "", s.Amount)},
+			{"ns", Known(s.Completed > 0, Row{
 				{"min", s.Min}, {"mean", s.Sum / int64(max(s.Completed, 1))}, {"max", s.Max}, {"sum", s.Sum}, {"self", s.Self},
-				{"sum_low", known(bounded, s.Low)}, {"sum_high", known(bounded, s.High)}, {"sum_raw", known(bounded, s.Raw)},
+				{"sum_low", Known(bounded, s.Low)}, {"sum_high", Known(bounded, s.High)}, {"sum_raw", Known(bounded, s.Raw)},
 			})},
 			{"stack", &s.Callers},
 		}

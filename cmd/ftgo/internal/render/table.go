@@ -41,9 +41,9 @@ const minNote = 16
 // hold numbers.
 var textColumns = []string{"VALUE", "POSITION", "ABI", "ENTRY", "TYPE", "NOTE", "TREND", "WAITS FOR", "CHANGED"}
 
-// writeTable lays out a table within width columns (0 = no limit) and writes it. Where even the tightest
+// WriteTable lays out a table within width columns (0 = no limit) and writes it. Where even the tightest
 // layout is too wide, the last columns are left out: numbers are never cut, and cells never wrapped.
-func writeTable[R any](w io.Writer, width int, rows []R, columns func(row R, compact bool) object) error {
+func WriteTable[R any](w io.Writer, width int, rows []R, columns func(row R, compact bool) Row) error {
 	var t table
 	var chosen fit
 	for i := 0; ; i++ {
@@ -56,8 +56,8 @@ func writeTable[R any](w io.Writer, width int, rows []R, columns func(row R, com
 	return write(w, "table", t.text(chosen.gap))
 }
 
-// shortNames are the short names of rows by their names, none if these are wanted in full.
-func shortNames[R any](full bool, rows []R, name func(R) string) map[string]string {
+// ShortNames are the short names of rows by their names, none if these are wanted in full.
+func ShortNames[R any](full bool, rows []R, name func(R) string) map[string]string {
 	if full {
 		return nil
 	}
@@ -75,17 +75,17 @@ type table struct {
 	left  []bool // the columns of text
 }
 
-func newTable[R any](rows []R, f fit, columns func(row R, compact bool) object) (t table) {
+func newTable[R any](rows []R, f fit, columns func(row R, compact bool) Row) (t table) {
 	without := strings.Fields(strings.Join(expendable[:f.without], " "))
-	add := func(o object) {
+	add := func(o Row) {
 		line := make([]string, 0, len(o))
 		for _, m := range o {
 			switch {
-			case m.value == hidden || slices.Contains(without, m.key):
-			case m.value == nil: // an empty cell would look like a mistake
+			case m.Value == Hidden || slices.Contains(without, m.Key):
+			case m.Value == nil: // an empty cell would look like a mistake
 				line = append(line, "-")
 			default:
-				line = append(line, printable.Text(fmt.Sprint(m.value)))
+				line = append(line, printable.Text(fmt.Sprint(m.Value)))
 			}
 		}
 		t.lines = append(t.lines, line[:max(len(line)-f.cut, min(len(line), leastColumns))])

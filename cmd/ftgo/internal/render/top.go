@@ -83,9 +83,9 @@ func TopCost(s *stats.Summary, before *stats.Probing) string {
 		now, ns := stats.Probing{CPU: p.CPU}, p.NS
 		if before != nil && p.CPU > before.CPU {
 			now.CPU, ns = p.CPU-before.CPU, max(p.NS-before.NS, 0) // what a hit costs may be known better by now
-			apart = append(apart, "since the start "+share(p.Share(p.NS)))
+			apart = append(apart, "since the start "+printable.Share(p.Share(p.NS)))
 		}
-		cost = fmt.Sprintf("probes take %s of its CPU time", share(now.Share(ns)))
+		cost = fmt.Sprintf("probes take %s of its CPU time", printable.Share(now.Share(ns)))
 	}
 	if s.Budget > 0 {
 		apart = append(apart, fmt.Sprintf("budget %.4g%%", 100*s.Budget))
@@ -94,7 +94,7 @@ func TopCost(s *stats.Summary, before *stats.Probing) string {
 		cost += " (" + strings.Join(apart, ", ") + ")"
 	}
 	if own := s.OwnShare(); own > 0 {
-		cost += ", ftgo " + share(own)
+		cost += ", ftgo " + printable.Share(own)
 	}
 	if p := s.Probing; p != nil && p.Others > 0 {
 		cost += ", and " + printable.Duration(int64(p.Others)) + " of other processes'"

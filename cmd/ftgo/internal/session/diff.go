@@ -57,7 +57,7 @@ func (d *Diff) Files(_ string, words, behind []string) error {
 
 // Run is diff, once its arguments are read.
 func (d *Diff) Run(ctx context.Context) (err error) {
-	whole := render.Compared{Alpha: alpha}
+	whole := compare.Compared{Alpha: alpha}
 	for i, names := range d.sides {
 		if whole.Sides[i], err = d.runs(ctx, names); err != nil {
 			return err
@@ -83,13 +83,13 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 	if d.top > 0 {
 		shown = rows[:min(d.top, len(rows))]
 	}
-	if err := render.Difference(out, d.Format, shown, render.Options{Width: width, FullNames: d.Full}); err != nil {
+	if err := compare.Difference(out, d.Format, shown, render.Options{Width: width, FullNames: d.Full}); err != nil {
 		return err
 	}
 	if d.Format == render.JSON {
-		err = render.ComparedJSON(out, whole)
+		err = whole.JSON(out)
 	} else if !d.Env.Quiet {
-		err = render.ComparedFooter(d.Stderr, whole)
+		err = whole.Footer(d.Stderr)
 	}
 	if whole.TooFew() && (d.fail || !d.Env.Quiet) { // a script that asks for the status never gets any but 0
 		d.Env.Warn("one run a side is too few to call anything changed, because runs differ by themselves: give three or more, ftgo diff OLD... -- NEW...")

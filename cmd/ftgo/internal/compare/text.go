@@ -1,0 +1,198 @@
+package compare
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/internal/printable"
+)
+
+// Difference writes a row for each function, in the order given; of o, tables heed Width and FullNames. A table
+// shows the numbers of both sides, and what has changed; the other formats have all, with p-values.
+func Difference(w io.Writer, f render.Format, rows []Function, o render.Options) error {
+	if f != render.Table {
+		return render.WriteRows(w, f, true, func(r Function) render.Row { return differenceMembers(r, f == render.JSON) }, rows...)
+	}
+	short := render.ShortNames(o.FullNames, rows, func(r Function) string { return r.Name })
+	known := func(a Aspect) bool {
+		for i := range rows {
+			if !math.IsNaN(rows[i].Changes[a].Old) || !math.IsNaN(rows[i].Changes[a].New) {
+				return true
+			}
+		}
+		return false
+	}
+	times := func(ns float64) string { return printable.Duration(int64(ns)) }
+	return render.WriteTable(w, o.Width, rows, func(r Function, _ bool) render.Row {
+		cell := func(a Aspect, text func(float64) string) any {
+			c := &r.Changes[a]
+			switch {
+			case !known(a):
+				return render.Hidden
+			case math.IsNaN(c.Old):
+				return nil
+			}
+			return text(c.Old) + "→" + text(c.New)
+		}
+		name := r.Name
+		if s := short[r.Name]; s != "" {
+			name = s
+		}
+		return render.Row{
+			{"FUNCTION", name}, {"P50", cell(Latency, times)}, {"P99", cell(Tail, times)},
+			{"RATE/s", cell(Calls, printable.Rate)}, {"ERR%", cell(Errors, printable.Share)}, {"CHANGED", changes(r)},
+		}
+	})
+}
+
+// changes says what has changed, and by how much.
+func changes(r Function) any {
+	if !r.Tested {
+		return nil
+	}
+	var texts []string
+	for a := range Aspects {
+		if c := &r.Changes[a]; c.Changed {
+			texts = append(texts, Names[a]+" "+factor(c))
+		}
+	}
+	if texts == nil {
+		return "~"
+	}
+	return strings.Join(texts, ", ")
+}
+
+// factor is by how much something has changed.
+func factor(c *Change) string {
+	switch by := c.Factor(); {
+	case math.IsInf(by, 1):
+		return "new"
+	case by == 0:
+		return "gone"
+	case by >= 2:
+		return fmt.Sprintf("%.3gx", by)
+	default:
+		return fmt.Sprintf("%+.3g%%", 100*(by-1))
+	}
+}
+
+// numbers are the keys and columns of an aspect.
+var numbers = [Aspects]string{Calls: "rate", Errors: "error_share", Latency: "p50_ns", Tail: "p99_ns"}
+
+// number is one of them: times are whole numbers, and what is not known is nothing.
+func number(a Aspect, x float64) any {
+	switch {
+	case math.IsNaN(x):
+		return nil
+	case a == Latency || a == Tail:
+		return int64(x)
+	}
+	return x
+}
+
+// differenceMembers are what JSON, CSV and TSV have of a function.
+func differenceMembers(r Function, json bool) render.Row {
+	list := []string{}
+	for a := range Aspects {
+		if r.Changes[a].Changed {
+			list = append(list, Names[a])
+		}
+	}
+	changed := any(list)
+	if !json {
+		changed = strings.Join(list, " ")
+	}
+	o := render.Row{
+		{"type", render.Shown(json, "difference")}, {"function", &r.Name}, {"changed", changed}, {"p", render.Known(r.Tested, r.P)},
+		{"old_calls", r.Seen[0].Calls}, {"new_calls", r.Seen[1].Calls},
+	}
+	for a := range Aspects {
+		c := &r.Changes[a]
+		old, now, p := number(a, c.Old), number(a, c.New), render.Known(c.Tested, c.P)
+		if json {
+			of := render.Row{{"old", old}, {"new", now}, {"p", p}, {"changed", c.Changed}}
+			o = append(o, render.Row{{numbers[a], render.Known(!math.IsNaN(c.Old), of)}}...)
+		} else {
+			o = append(o, render.Row{{"old_" + numbers[a], old}, {"new_" + numbers[a], now}, {Names[a] + "_p", p}}...)
+		}
+	}
+	return append(o, render.Row{{"slower", number(Calls, r.Slower)}}...)
+}
+
+// Compared is a whole comparison.
+type Compared struct {
+	Sides     [2][]*Run
+	Functions []Function
+	Alpha     float64
+	AsSeen    bool // latencies have in them what probes cost
+}
+
+// TooFew tells whether nothing is known of how much runs of one side differ by themselves.
+func (c *Compared) TooFew() bool { return len(c.Sides[0]) == 1 && len(c.Sides[1]) == 1 }
+
+// Numbers are how many functions there was enough to tell of, and how many have changed.
+func (c *Compared) Numbers() (tested, changed int) {
+	for i := range c.Functions {
+		if c.Functions[i].Tested {
+			tested++
+		}
+		if c.Functions[i].Changed {
+			changed++
+		}
+	}
+	return tested, changed
+}
+
+// sideOf is what the runs of a side are together: on so many hosts, of so many seconds one after the other, with
+// so many events lost.
+func sideOf(runs []*Run) (hosts int, seconds float64, lost uint64) {
+	known := make(map[string]bool)
+	for _, r := range runs {
+		known[r.Host] = true
+		seconds += r.Seconds
+		lost += r.Lost
+	}
+	return len(known), seconds, lost
+}
+
+// JSON writes the object that ends a comparison.
+func (c *Compared) JSON(w io.Writer) error {
+	side := func(runs []*Run) render.Row {
+		hosts, seconds, lost := sideOf(runs)
+		return render.Row{{"runs", len(runs)}, {"hosts", hosts}, {"seconds", seconds}, {"lost", lost}}
+	}
+	tested, changed := c.Numbers()
+	return render.WriteRows(w, render.JSON, false, func(c *Compared) render.Row {
+		return render.Row{
+			{"type", "comparison"}, {"old", side(c.Sides[0])}, {"new", side(c.Sides[1])}, {"functions", len(c.Functions)}, {"tested", tested},
+			{"changed", changed}, {"alpha", c.Alpha}, {"as_seen", c.AsSeen},
+		}
+	}, c)
+}
+
+// Footer writes the same, meant for stderr.
+func (c *Compared) Footer(w io.Writer) error {
+	var b bytes.Buffer
+	line := func(tell bool, format string, args ...any) {
+		if tell {
+			fmt.Fprintf(&b, format+"\n", args...)
+		}
+	}
+	tested, changed := c.Numbers()
+	line(!c.TooFew(), "%d of %s changed: of those that did not, at most %.4g%% are called so", changed, printable.Plural(len(c.Functions), "function"), 100*c.Alpha)
+	for i, name := range [...]string{"old", "new"} {
+		hosts, seconds, lost := sideOf(c.Sides[i])
+		line(true, "%s: %s on %s, %s together", name, printable.Plural(len(c.Sides[i]), "run"), printable.Plural(hosts, "host"), printable.Duration(int64(seconds*1e9)))
+		line(lost > 0, "%s lost %s: latencies speak for the other calls only", name, printable.Plural(lost, "event"))
+	}
+	line(tested < len(c.Functions), "too few calls to tell: %s", printable.Plural(len(c.Functions)-tested, "function"))
+	line(c.AsSeen, "latencies are as they were seen, with what probes cost")
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("write footer: %w", err)
+	}
+	return nil
+}
