@@ -69,7 +69,7 @@ var arrows = []arrow{
 		module + "/internal/stats", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", "github.com/gdamore/tcell/v3"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
-		module + "/internal/doctor", module + "/internal/target", module + "/offsets", module + "/internal/pairing",
+		module + "/internal/target", module + "/offsets", module + "/internal/pairing",
 		module + "/internal/stats", "github.com/google/pprof/profile", module + "/offsets/gotype", module + "/internal/capture", module + "/internal/printable"}},
 	{from: "cmd/ftgo/internal/cli", to: []string{
 		module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target",

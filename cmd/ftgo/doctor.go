@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 
@@ -24,13 +26,41 @@ func doctorCommand(e *session.Env) *cli.Command {
 		Groups: []cli.Group{cli.Some("", out.Define, "output")},
 		Run: func(ctx context.Context) error {
 			checks, cost, works := examine(ctx, e)
-			err := render.Checks(e.Stdout, out.Format, checks, cost)
+			err := writeChecks(e.Stdout, out.Format, checks, cost)
 			if err == nil && !works {
 				err = cli.WithStatus(cli.ExitKernel, errDoctor)
 			}
 			return err
 		},
 	}
+}
+
+// writeChecks writes a line for each finding, in the order given; a table has the fix on a line
+// of its own. cost, if not nil, is what JSON has of the check "cost".
+func writeChecks(w io.Writer, f render.Format, checks []doctor.Finding, cost any) error {
+	if f != render.Table {
+		return render.WriteRows(w, f, true, func(c doctor.Finding) render.Row {
+			return render.Row{
+				{"type", render.Shown(f == render.JSON, "check")}, {"check", c.Check}, {"state", c.State}, {"text", c.Text},
+				{"fix", render.Nonzero(c.Fix)}, {"ns", render.Shown(f == render.JSON && c.Check == "cost", cost)},
+			}
+		}, checks...)
+	}
+	widest := 0
+	for _, c := range checks {
+		widest = max(widest, len(c.Check))
+	}
+	var text bytes.Buffer
+	for _, c := range checks {
+		fmt.Fprintf(&text, "%-7s  %-*s  %s\n", c.State, widest, c.Check, printable.Text(c.Text))
+		if c.Fix != "" {
+			fmt.Fprintf(&text, "%-7s  %-*s  $ %s\n", "", widest, "", printable.Text(c.Fix))
+		}
+	}
+	if _, err := text.WriteTo(w); err != nil {
+		return fmt.Errorf("write checks: %w", err)
+	}
+	return nil
 }
 
 // errDoctor: the checks have said why.

@@ -143,7 +143,7 @@ func TestFormatsColumns(t *testing.T) {
 		"watch":  func() error { return render.VariableHeader(&header, render.CSV) },
 		"list":   func() error { return render.List(&header, render.CSV, nil, render.Options{}) },
 		"diff":   func() error { return compare.Difference(&header, render.CSV, nil, render.Options{}) },
-		"doctor": func() error { return render.Checks(&header, render.CSV, nil, nil) },
+		"doctor": func() error { return writeChecks(&header, render.CSV, nil, nil) },
 	} {
 		header.Reset()
 		noError(t, write())

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
@@ -144,18 +143,5 @@ func TestHostileVariables(t *testing.T) {
 		if n := strings.Count(tsv.String(), "\t"); n != 4 || strings.Count(tsv.String(), "\n") != 1 {
 			t.Errorf("%.300q", tsv.String())
 		}
-	}
-}
-
-// TestHostileChecks: what doctor has found out.
-func TestHostileChecks(t *testing.T) {
-	for _, s := range hostileValues {
-		checks := []doctor.Finding{{State: doctor.OK, Check: "tracefs", Text: s, Fix: s}}
-		lines := 2
-		if s == "" {
-			lines = 1 // without a fix
-		}
-		written(t, lines, func(w io.Writer) error { return Checks(w, Table, checks, nil) })
-		validJSON(t, written(t, 1, func(w io.Writer) error { return Checks(w, JSON, checks, nil) }))
 	}
 }

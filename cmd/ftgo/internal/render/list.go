@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
@@ -88,29 +86,4 @@ func Variables(w io.Writer, variables []offsets.Variable) error {
 	return WriteTable(w, 0, variables, func(v offsets.Variable, _ bool) Row {
 		return Row{{"VARIABLE", v.Name}, {"TYPE", cmp.Or(v.Type, &gotype.Type{}).Name}}
 	})
-}
-
-// Checks writes a line for each finding, in the order given; a table has the fix on a line
-// of its own. cost, if not nil, is what JSON has of the check "cost".
-func Checks(w io.Writer, f Format, checks []doctor.Finding, cost any) error {
-	if f != Table {
-		return WriteRows(w, f, true, func(c doctor.Finding) Row {
-			return Row{
-				{"type", Shown(f == JSON, "check")}, {"check", c.Check}, {"state", c.State}, {"text", c.Text},
-				{"fix", Nonzero(c.Fix)}, {"ns", Shown(f == JSON && c.Check == "cost", cost)},
-			}
-		}, checks...)
-	}
-	widest := 0
-	for _, c := range checks {
-		widest = max(widest, len(c.Check))
-	}
-	var text bytes.Buffer
-	for _, c := range checks {
-		fmt.Fprintf(&text, "%-7s  %-*s  %s\n", c.State, widest, c.Check, printable.Text(c.Text))
-		if c.Fix != "" {
-			fmt.Fprintf(&text, "%-7s  %-*s  $ %s\n", "", widest, "", printable.Text(c.Fix))
-		}
-	}
-	return write(w, "checks", text.Bytes())
 }
