@@ -137,12 +137,12 @@ func TestFormatsColumns(t *testing.T) {
 	b := readFile(t, filepath.Join(fixture.Root(), "docs", "formats.md"))
 	var header bytes.Buffer
 	for name, write := range map[string]func() error{
-		"probe":  func() error { return render.Functions(&header, render.CSV, nil, render.Options{Latency: true}) },
-		"count":  func() error { return render.Functions(&header, render.CSV, nil, render.Options{}) },
-		"trace":  func() error { return render.NewCallWriter(&header, render.CallOptions{Format: render.CSV}).Header() },
+		"probe":  func() error { return render.Functions(&header, nil, render.Options{Format: render.CSV, Latency: true}) },
+		"count":  func() error { return render.Functions(&header, nil, render.Options{Format: render.CSV}) },
+		"trace":  func() error { return render.NewCallWriter(&header, render.Options{Format: render.CSV}).Header() },
 		"watch":  func() error { return render.VariableHeader(&header, render.CSV) },
-		"list":   func() error { return render.List(&header, render.CSV, nil, render.Options{}) },
-		"diff":   func() error { return compare.Difference(&header, render.CSV, nil, render.Options{}) },
+		"list":   func() error { return render.List(&header, nil, render.Options{Format: render.CSV}) },
+		"diff":   func() error { return compare.Difference(&header, nil, render.Options{Format: render.CSV}) },
 		"doctor": func() error { return writeChecks(&header, render.CSV, nil, nil) },
 	} {
 		header.Reset()
@@ -152,11 +152,11 @@ func TestFormatsColumns(t *testing.T) {
 		}
 	}
 	header.Reset()
-	noError(t, render.Functions(&header, render.CSV, nil, render.Options{Latency: true}))
+	noError(t, render.Functions(&header, nil, render.Options{Format: render.CSV, Latency: true}))
 	always := strings.Split(strings.TrimSpace(header.String()), ",")
 	header.Reset()
-	more := render.Options{Latency: true, Sched: true, Errors: true, Budgeted: true}
-	noError(t, render.Functions(&header, render.CSV, nil, more))
+	more := render.Options{Format: render.CSV, Latency: true, Sched: true, Errors: true, Budgeted: true}
+	noError(t, render.Functions(&header, nil, more))
 	for column := range strings.SplitSeq(strings.TrimSpace(header.String()), ",") {
 		if !slices.Contains(always, column) && !strings.Contains(b, "`"+column+"`") {
 			t.Errorf("docs/formats.md does not have the column %s of probe", column)

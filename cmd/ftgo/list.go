@@ -80,5 +80,5 @@ func list(e *session.Env, o *session.Options) (err error) {
 		}
 	}
 	width, _ := terminal.Size(out)
-	return render.List(out, o.Format, rows, render.Options{Width: width, FullNames: o.Full})
+	return render.List(out, rows, render.Options{Format: o.Format, Width: width, FullNames: o.Full})
 }

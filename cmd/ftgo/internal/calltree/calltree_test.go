@@ -76,7 +76,7 @@ func grow(t *testing.T, trees *Trees, play string) {
 func grown(t *testing.T, trees *Trees, play, want string) {
 	t.Helper()
 	var out bytes.Buffer
-	trees.write = render.NewCallWriter(&out, render.CallOptions{}).Tree
+	trees.write = render.NewCallWriter(&out, render.Options{}).Tree
 	grow(t, trees, play)
 	if got := out.String(); got != strings.TrimPrefix(want, "\n") {
 		t.Errorf("got\n%s\nwant%s", got, want)
@@ -335,7 +335,7 @@ func TestCallTreesAreBounded(t *testing.T) {
 // counted; the others are whole.
 func TestCallTreesOfManyOpenCalls(t *testing.T) {
 	var out bytes.Buffer
-	trees := New(0, render.NewCallWriter(&out, render.CallOptions{}).Tree)
+	trees := New(0, render.NewCallWriter(&out, render.Options{}).Tree)
 	trees.branches = 3
 	grow(t, trees, "a b c d . e . . . 2:x 2:. .")
 	want := `

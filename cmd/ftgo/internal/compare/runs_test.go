@@ -49,9 +49,9 @@ func (t table) write(host string, began time.Time) string {
 		calls += f.Calls
 	}
 	var b bytes.Buffer
-	o := render.Options{Latency: true, Errors: true, Events: []string{"sched:sched_switch"}}
+	o := render.Options{Format: render.JSON, Latency: true, Errors: true, Events: []string{"sched:sched_switch"}}
 	s := stats.Summary{Host: host, Began: began, Seconds: 10, Hits: 2 * calls, Delivered: 2*calls - 1, Lost: 1, Kernel: &stats.KernelEvents{Delivered: calls}}
-	if err := render.Functions(&b, render.JSON, rows, o); err != nil {
+	if err := render.Functions(&b, rows, o); err != nil {
 		panic(err) // a buffer takes everything
 	}
 	if err := render.SummaryJSON(&b, s, nil); err != nil {
@@ -158,8 +158,8 @@ func TestAgain(t *testing.T) {
 	once, err := compare.Merge(read(t, strings.Join(texts, "\n"), "all"), false)
 	fixture.NoError(t, err)
 	var b bytes.Buffer
-	o := render.Options{Latency: true, Errors: true, Events: once.Events()}
-	fixture.NoError(t, render.Functions(&b, render.JSON, once.Funcs, o))
+	o := render.Options{Format: render.JSON, Latency: true, Errors: true, Events: once.Events()}
+	fixture.NoError(t, render.Functions(&b, once.Funcs, o))
 	fixture.NoError(t, render.SummaryJSON(&b, once.Summary, nil))
 	again, err := compare.Merge(read(t, b.String(), "again"), false)
 	fixture.NoError(t, err)
@@ -304,7 +304,7 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%d calls add up to %d", calls, summed)
 		}
 		var b strings.Builder
-		if err := render.Functions(&b, render.JSON, sum.Funcs, render.Options{Latency: true, Events: sum.Events()}); err != nil {
+		if err := render.Functions(&b, sum.Funcs, render.Options{Format: render.JSON, Latency: true, Events: sum.Events()}); err != nil {
 			t.Error(err)
 		}
 	})

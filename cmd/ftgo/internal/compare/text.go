@@ -13,8 +13,8 @@ import (
 
 // Difference writes a row for each function, in the order given; of o, tables heed Width and FullNames. A table
 // shows the numbers of both sides, and what has changed; the other formats have all, with p-values.
-func Difference(w io.Writer, f render.Format, rows []Function, o render.Options) error {
-	if f != render.Table {
+func Difference(w io.Writer, rows []Function, o render.Options) error {
+	if f := o.Format; f != render.Table {
 		return render.WriteRows(w, f, true, func(r Function) render.Row { return differenceMembers(r, f == render.JSON) }, rows...)
 	}
 	short := render.ShortNames(o.FullNames, rows, func(r Function) string { return r.Name })

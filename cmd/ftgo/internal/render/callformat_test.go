@@ -66,7 +66,7 @@ func TestCallFormat(t *testing.T) {
 		t.Run(test.template+" "+test.names, func(t *testing.T) {
 			format, err := ParseCallFormat(test.template, split(test.names))
 			fixture.NoError(t, err)
-			if got := line(t, CallOptions{Line: format}, request()); got != test.want {
+			if got := line(t, Options{Line: format}, request()); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
@@ -85,7 +85,7 @@ func TestCallFormatOfCallsWithoutEnd(t *testing.T) {
 	fixture.NoError(t, err)
 	for _, end := range []string{"unwound", "open", "lost"} {
 		marker := "<" + end + "> "
-		if got, want := line(t, CallOptions{Line: format}, ended(get(), end)), strings.Repeat(marker, 3)+"3"; got != want {
+		if got, want := line(t, Options{Line: format}, ended(get(), end)), strings.Repeat(marker, 3)+"3"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
@@ -149,7 +149,7 @@ func FuzzCallFormat(f *testing.F) {
 		c.Args[0] = madeup.Named("key", madeup.Str(value))
 		c.Args = append(c.Args, madeup.Named("nan", madeup.Float64(math.NaN())), madeup.Named("s", around(value).Args[4]))
 		c.Results[2] = madeup.Named("err", madeup.ErrorString(madeup.CutStr(value, math.MaxInt32)))
-		text := line(t, CallOptions{Line: format}, c)
+		text := line(t, Options{Line: format}, c)
 		// What is not printable is the template's own.
 		odd := func(s string) (n int) {
 			for _, r := range s {

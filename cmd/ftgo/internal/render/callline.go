@@ -72,22 +72,6 @@ var splitParts = [...]struct {
 	{"waiting", "wait", func(s stats.Split) int64 { return s.Waiting }},
 }
 
-// CallOptions say how a [CallWriter] writes calls.
-type CallOptions struct {
-	Format Format
-	// Times begins lines with the time of the call's begin. It is for text, as is what follows.
-	Times     bool
-	Processes bool // names the process too: goroutines of several ones are mixed
-	Stacks    bool // adds callers to CSV and TSV; the other formats have them where a call does
-	Sched     bool // adds what latencies were spent with
-	// Width is the columns that a line may take, as far as values can be cut for it; 0 is any number.
-	Width int
-	// Short are the short names of functions by their names.
-	Short map[string]string
-	// Line, if not nil, is what a line has rather than the call as Go would spell it.
-	Line *CallFormat
-}
-
 // CallWriter writes traced calls, a line each, by one call of Write.
 //
 // Text ([Table]) is for people and is not aligned beyond the latency; nothing of the
@@ -104,7 +88,7 @@ type CallOptions struct {
 //	event  goroutine 7  main.save  thread 4711 cpu 1  syscalls:sys_enter_write fd=3 buf=0xc000012345 count=5
 type CallWriter struct {
 	w       io.Writer
-	o       CallOptions
+	o       Options
 	row     Row
 	line    []byte
 	results []byte // of the line, to know how long they are
@@ -121,7 +105,7 @@ func (w *CallWriter) stackWidth() int {
 }
 
 // NewCallWriter returns a CallWriter that writes to w.
-func NewCallWriter(w io.Writer, o CallOptions) *CallWriter {
+func NewCallWriter(w io.Writer, o Options) *CallWriter {
 	return &CallWriter{w: w, o: o}
 }
 

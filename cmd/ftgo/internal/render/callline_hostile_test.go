@@ -61,7 +61,7 @@ func TestHostileValuesInText(t *testing.T) {
 	// What stands before each occurrence of s, and behind the last.
 	fields := []string{`  12.3µs  goroutine 1  main.get(before=1, s=`, `, behind=2, b=[]byte(`, `), p=&{F:`, ` G:3}) = (*errors.errorString(`, `), 4)`}
 	for i, s := range hostileValues {
-		rest := line(t, CallOptions{}, around(s))
+		rest := line(t, Options{}, around(s))
 		checkPrintable(t, rest)
 		for n, field := range fields {
 			var found bool
@@ -172,7 +172,7 @@ func stringBack(t *testing.T, text []byte) string {
 
 func TestHostileValuesInJSON(t *testing.T) {
 	for _, s := range hostileValues {
-		text := line(t, CallOptions{Format: JSON}, around(s))
+		text := line(t, Options{Format: JSON}, around(s))
 		checkPrintable(t, text)
 		var got back
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
@@ -186,13 +186,13 @@ func TestHostileValuesInRows(t *testing.T) {
 	for _, s := range hostileValues {
 		c := around(s)
 		c.Function = s
-		text := line(t, CallOptions{Format: CSV}, c)
+		text := line(t, Options{Format: CSV}, c)
 		checkPrintable(t, text)
 		records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 		if err != nil || len(records) != 1 {
 			t.Fatalf("%q: %d records, %v", s, len(records), err)
 		}
-		tabs := line(t, CallOptions{Format: TSV}, c)
+		tabs := line(t, Options{Format: TSV}, c)
 		if strings.Contains(tabs, "\n") {
 			t.Fatalf("%q: more than a line", s)
 		}
@@ -234,7 +234,7 @@ func TestHostileNames(t *testing.T) {
 			Args:    []capture.Value{i, why, madeup.Unfetched(s), bytesOf, f, madeup.Struct(s, madeup.Named(s, madeup.Num("int", 1)), madeup.Named(s, madeup.Num("int", 2)))},
 			Results: []capture.Value{why},
 		}
-		for _, o := range []CallOptions{{}, {Line: format}, {Format: JSON}, {Format: CSV}, {Format: TSV}} {
+		for _, o := range []Options{{}, {Line: format}, {Format: JSON}, {Format: CSV}, {Format: TSV}} {
 			text := line(t, o, c)
 			if o.Format == TSV {
 				text = strings.ReplaceAll(text, "\t", "")

@@ -67,14 +67,14 @@ func TestCallsGolden(t *testing.T) {
 	fixture.NoError(t, err)
 	for _, test := range []struct {
 		name string
-		o    CallOptions
+		o    Options
 	}{
-		{"calls", CallOptions{}},
-		{"calls-times", CallOptions{Times: true, Processes: true}},
-		{"calls-format", CallOptions{Line: format, Times: true}},
-		{"calls.json", CallOptions{Format: JSON}},
-		{"calls.csv", CallOptions{Format: CSV}},
-		{"calls.tsv", CallOptions{Format: TSV}},
+		{"calls", Options{}},
+		{"calls-times", Options{Times: true, Processes: true}},
+		{"calls-format", Options{Line: format, Times: true}},
+		{"calls.json", Options{Format: JSON}},
+		{"calls.csv", Options{Format: CSV}},
+		{"calls.tsv", Options{Format: TSV}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			golden(t, test.name, func(b *bytes.Buffer) error { return writeCalls(b, test.o, calls()...) })
@@ -82,7 +82,7 @@ func TestCallsGolden(t *testing.T) {
 	}
 }
 
-func writeCalls(b *bytes.Buffer, o CallOptions, calls ...Line) error {
+func writeCalls(b *bytes.Buffer, o Options, calls ...Line) error {
 	w := NewCallWriter(b, o)
 	if err := w.Header(); err != nil {
 		return err
@@ -96,7 +96,7 @@ func writeCalls(b *bytes.Buffer, o CallOptions, calls ...Line) error {
 }
 
 // line returns what is written of a call, which must be a line, without its newline.
-func line(t *testing.T, o CallOptions, c Line) string {
+func line(t *testing.T, o Options, c Line) string {
 	t.Helper()
 	var b bytes.Buffer
 	fixture.NoError(t, NewCallWriter(&b, o).Line(&c))
@@ -114,8 +114,8 @@ func TestCallFits(t *testing.T) {
 		c := get()
 		c.Args, c.Results = []capture.Value{madeup.Named("a", long), madeup.Named("b", long)}, results
 		for _, width := range []int{100, 120, 200} {
-			if n := utf8.RuneCountInString(line(t, CallOptions{Width: width}, c)); n > width || n < width-4 {
-				t.Errorf("%d columns of %d: %s", n, width, line(t, CallOptions{Width: width}, c))
+			if n := utf8.RuneCountInString(line(t, Options{Width: width}, c)); n > width || n < width-4 {
+				t.Errorf("%d columns of %d: %s", n, width, line(t, Options{Width: width}, c))
 			}
 		}
 	}
@@ -127,14 +127,14 @@ func TestEntries(t *testing.T) {
 	fixture.NoError(t, err)
 	for _, test := range []struct {
 		name string
-		o    CallOptions
+		o    Options
 		want string
 	}{
-		{"text", CallOptions{}, `> goroutine 1 main.get(key="bob", n=3)`},
-		{"format", CallOptions{Line: format}, `3 <no latency> <no r0>`},
-		{"json", CallOptions{Format: JSON}, `{"type":"call","time":"2024-02-29T12:00:00.123456789Z","function":"main.get",` +
+		{"text", Options{}, `> goroutine 1 main.get(key="bob", n=3)`},
+		{"format", Options{Line: format}, `3 <no latency> <no r0>`},
+		{"json", Options{Format: JSON}, `{"type":"call","time":"2024-02-29T12:00:00.123456789Z","function":"main.get",` +
 			`"goid":1,"pid":4711,"tid":4712,"cpu":1,"depth":0,"args":{"key":"bob","n":3}}`},
-		{"tsv", CallOptions{Format: TSV}, "2024-02-29T12:00:00.123456789Z\tmain.get\t1\t4711\t4712\t1\t0\t\t\t" + `{"key":"bob","n":3}` + "\t"},
+		{"tsv", Options{Format: TSV}, "2024-02-29T12:00:00.123456789Z\tmain.get\t1\t4711\t4712\t1\t0\t\t\t" + `{"key":"bob","n":3}` + "\t"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := line(t, test.o, begin(get())); got != test.want {
@@ -147,18 +147,18 @@ func TestEntries(t *testing.T) {
 func TestCallWriteErrors(t *testing.T) {
 	for _, f := range []Format{Table, JSON, CSV, TSV} {
 		c := get()
-		if err := NewCallWriter(brokenWriter{}, CallOptions{Format: f}).Line(&c); !errors.Is(err, errBroken) {
+		if err := NewCallWriter(brokenWriter{}, Options{Format: f}).Line(&c); !errors.Is(err, errBroken) {
 			t.Errorf("%v: %v", f, err)
 		}
 	}
-	if err := NewCallWriter(brokenWriter{}, CallOptions{Format: CSV}).Header(); !errors.Is(err, errBroken) {
+	if err := NewCallWriter(brokenWriter{}, Options{Format: CSV}).Header(); !errors.Is(err, errBroken) {
 		t.Errorf("header: %v", err)
 	}
 }
 
 // TestCallAllocates: a line of JSON takes no memory of its own.
 func TestCallAllocates(t *testing.T) {
-	w := NewCallWriter(io.Discard, CallOptions{Format: JSON})
+	w := NewCallWriter(io.Discard, Options{Format: JSON})
 	c := begin(get())
 	if n := testing.AllocsPerRun(100, func() { _ = w.Line(&c) }); n > 0 {
 		t.Errorf("a line takes %v allocations", n)

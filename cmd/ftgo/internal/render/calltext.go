@@ -29,7 +29,7 @@ func (w *CallWriter) appendText(b []byte, c *Line) []byte {
 	return w.appendCall(b, c)
 }
 
-// appendCall writes the function, its arguments and its results, within CallOptions.Width if that can be.
+// appendCall writes the function, its arguments and its results, within Options.Width if that can be.
 func (w *CallWriter) appendCall(b []byte, c *Line) []byte {
 	b = append(b, w.function(c.Function)...)
 	room := func(around string, part int) int {

@@ -22,7 +22,7 @@ func TestTreeJSON(t *testing.T) {
 		{First: branch, Root: branch, Took: 10, Continued: true, Origin: &Origin{"main.f", thread}},
 	}
 	var out bytes.Buffer
-	w := NewCallWriter(&out, CallOptions{Format: JSON})
+	w := NewCallWriter(&out, Options{Format: JSON})
 	for _, tree := range trees {
 		fixture.NoError(t, w.Tree(tree))
 	}

@@ -28,13 +28,13 @@ func TestCSVNames(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			rows := []stats.Func{{Name: test.in, Calls: 7}}
 			var asCSV, asTSV bytes.Buffer
-			fixture.NoError(t, Functions(&asCSV, CSV, rows, Options{NoHeader: true}))
+			fixture.NoError(t, Functions(&asCSV, rows, Options{Format: CSV, NoHeader: true}))
 			record, err := csv.NewReader(&asCSV).Read()
 			fixture.NoError(t, err)
 			if record[0] != test.want || record[1] != "7" {
 				t.Errorf("CSV cells %q, want %q and 7 first", record, test.want)
 			}
-			fixture.NoError(t, Functions(&asTSV, TSV, rows, Options{NoHeader: true}))
+			fixture.NoError(t, Functions(&asTSV, rows, Options{Format: TSV, NoHeader: true}))
 			if cells := strings.Split(asTSV.String(), "\t"); cells[0] != test.want || cells[1] != "7" {
 				t.Errorf("TSV cells %q, want %q and 7 first", cells, test.want)
 			}
@@ -57,7 +57,7 @@ func TestIntervalRows(t *testing.T) {
 		{JSON, nil, `"rate":0.7}` + "\n"},
 	} {
 		var out bytes.Buffer
-		if err := Functions(&out, test.format, rows, Options{Interval: test.of}); err != nil || !strings.HasSuffix(out.String(), test.want) {
+		if err := Functions(&out, rows, Options{Format: test.format, Interval: test.of}); err != nil || !strings.HasSuffix(out.String(), test.want) {
 			t.Errorf("%v: %v, %q, want %q", test.of, err, out.String(), test.want)
 		}
 	}

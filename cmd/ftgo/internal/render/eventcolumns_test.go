@@ -41,7 +41,7 @@ main.never,0,0,0,0,0,0.000,0,0,0,0,0,0,0
 `},
 	} {
 		var b bytes.Buffer
-		fixture.NoError(t, Functions(&b, c.format, rows, Options{Events: names}))
+		fixture.NoError(t, Functions(&b, rows, Options{Format: c.format, Events: names}))
 		if got := "\n" + b.String(); got != c.want {
 			t.Errorf("%v:%s\nwant%s", c.format, got, c.want)
 		}
@@ -58,12 +58,12 @@ func TestEventLine(t *testing.T) {
 		},
 	}
 	for _, c := range []struct {
-		o    CallOptions
+		o    Options
 		want string
 	}{
-		{CallOptions{}, `   event  goroutine 7  main.f  thread 4 cpu 1  sched:sched_switch prev_comm="a b=\"\n\x1b[2J\xff" prev_state=-1 buf=0xc000 addr=7f01 none=""`},
-		{CallOptions{Times: true, Processes: true}, `00:00:01.000000    event  pid 3 goroutine 7  main.f  thread 4 cpu 1  sched:sched_switch `},
-		{CallOptions{Format: JSON}, `{"type":"event","time":"1970-01-01T00:00:01.000000002Z","name":"sched:sched_switch","pid":3,"tid":4,"cpu":1,"goid":7,"function":"main.f",` +
+		{Options{}, `   event  goroutine 7  main.f  thread 4 cpu 1  sched:sched_switch prev_comm="a b=\"\n\x1b[2J\xff" prev_state=-1 buf=0xc000 addr=7f01 none=""`},
+		{Options{Times: true, Processes: true}, `00:00:01.000000    event  pid 3 goroutine 7  main.f  thread 4 cpu 1  sched:sched_switch `},
+		{Options{Format: JSON}, `{"type":"event","time":"1970-01-01T00:00:01.000000002Z","name":"sched:sched_switch","pid":3,"tid":4,"cpu":1,"goid":7,"function":"main.f",` +
 			`"fields":{"prev_comm":"a b=\"\n\u001b[2J�","prev_state":-1,"buf":"0xc000","addr":"7f01","none":""}}`},
 	} {
 		var b bytes.Buffer

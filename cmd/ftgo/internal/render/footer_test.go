@@ -97,10 +97,10 @@ func budgeted() []stats.Func {
 func TestBudgetGolden(t *testing.T) {
 	for _, f := range []Format{Table, JSON, CSV} {
 		golden(t, "budget-"+f.String(), func(w *bytes.Buffer) error {
-			return Functions(w, f, budgeted(), Options{Latency: true, Budgeted: true})
+			return Functions(w, budgeted(), Options{Format: f, Latency: true, Budgeted: true})
 		})
 	}
-	golden(t, "budget-count", func(w *bytes.Buffer) error { return Functions(w, Table, budgeted(), Options{}) })
+	golden(t, "budget-count", func(w *bytes.Buffer) error { return Functions(w, budgeted(), Options{}) })
 	summary := stats.Summary{Hits: 31, Delivered: 31, Seconds: 10, Budget: 0.05}
 	golden(t, "budget-summary", func(w *bytes.Buffer) error { return SummaryJSON(w, summary, nil) })
 }
@@ -133,7 +133,7 @@ func corrected() []stats.Func {
 func TestCorrectedGolden(t *testing.T) {
 	for _, f := range []Format{Table, JSON, CSV} {
 		golden(t, "corrected-"+f.String(), func(w *bytes.Buffer) error {
-			return Functions(w, f, corrected(), Options{Latency: true})
+			return Functions(w, corrected(), Options{Format: f, Latency: true})
 		})
 	}
 }

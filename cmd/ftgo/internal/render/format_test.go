@@ -21,27 +21,26 @@ func TestFunctionsGolden(t *testing.T) {
 		{Name: "main.never", Seconds: 10},
 	}
 	tests := []struct {
-		name   string
-		format Format
-		rows   []stats.Func
-		o      Options
+		name string
+		rows []stats.Func
+		o    Options
 	}{
-		{"probe.table", Table, ordinary(), Options{Latency: true, Width: 80}},
-		{"probe-lossy.table", Table, eventful(), Options{Latency: true, Width: 80}},
-		{"probe-extreme.table", Table, extreme(), Options{Latency: true, Width: 80}},
-		{"probe-extreme-unlimited.table", Table, extreme(), Options{Latency: true}},
-		{"probe-empty.table", Table, nil, Options{Latency: true, Width: 80}},
-		{"probe.json", JSON, eventful(), Options{Latency: true}},
-		{"probe.csv", CSV, eventful(), Options{Latency: true}},
-		{"probe.tsv", TSV, eventful(), Options{Latency: true}},
-		{"probe-later-interval.csv", CSV, eventful(), Options{Latency: true, NoHeader: true}},
-		{"count.table", Table, count, Options{Width: 80}},
-		{"count.json", JSON, count, Options{}},
-		{"count.csv", CSV, count, Options{}},
+		{"probe.table", ordinary(), Options{Latency: true, Width: 80}},
+		{"probe-lossy.table", eventful(), Options{Latency: true, Width: 80}},
+		{"probe-extreme.table", extreme(), Options{Latency: true, Width: 80}},
+		{"probe-extreme-unlimited.table", extreme(), Options{Latency: true}},
+		{"probe-empty.table", nil, Options{Latency: true, Width: 80}},
+		{"probe.json", eventful(), Options{Format: JSON, Latency: true}},
+		{"probe.csv", eventful(), Options{Format: CSV, Latency: true}},
+		{"probe.tsv", eventful(), Options{Format: TSV, Latency: true}},
+		{"probe-later-interval.csv", eventful(), Options{Format: CSV, Latency: true, NoHeader: true}},
+		{"count.table", count, Options{Width: 80}},
+		{"count.json", count, Options{Format: JSON}},
+		{"count.csv", count, Options{Format: CSV}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			golden(t, test.name, func(w *bytes.Buffer) error { return Functions(w, test.format, test.rows, test.o) })
+			golden(t, test.name, func(w *bytes.Buffer) error { return Functions(w, test.rows, test.o) })
 		})
 	}
 }
@@ -86,9 +85,9 @@ func all(t *testing.T, names []string, f func(what, text string)) {
 	}
 	for _, format := range []Format{Table, JSON, CSV, TSV} {
 		run("functions "+format.String(), func(w io.Writer) error {
-			return Functions(w, format, rows, Options{Latency: true, Width: 80})
+			return Functions(w, rows, Options{Format: format, Latency: true, Width: 80})
 		})
-		run("list "+format.String(), func(w io.Writer) error { return List(w, format, list, Options{Width: 80}) })
+		run("list "+format.String(), func(w io.Writer) error { return List(w, list, Options{Format: format, Width: 80}) })
 	}
 	run("summary", func(w io.Writer) error { return SummaryJSON(w, stats.Summary{Skipped: skipped}, nil) })
 	run("histograms", func(w io.Writer) error { return Histograms(w, rows, Options{Hist: true}) })

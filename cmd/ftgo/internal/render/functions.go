@@ -14,9 +14,10 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Options say what [Functions] writes besides the rows.
+// Options say how, and what, [Functions], [List] and a [CallWriter] write.
 type Options struct {
-	Width   int  // the number of columns a table may take; 0 means no limit
+	Format  Format
+	Width   int  // the number of columns that a table may take, or a line of a call as far as values can be cut; 0 means no limit
 	Latency bool // latencies (probe); without them there are only counts (count)
 	// Errors adds the number of errors returned to CSV and TSV; the other formats have it where a row does.
 	Errors bool
@@ -24,7 +25,7 @@ type Options struct {
 	// some from being seen; the other formats have them where it has.
 	Budgeted    bool
 	Sched       bool     // what latencies were spent with
-	Processes   bool     // the process
+	Processes   bool     // the process: those of several ones are mixed
 	Hosts       bool     // the machine
 	By, ByStack bool     // the value, which is who called
 	Amount      string   // what is added up, "" if nothing is
@@ -37,6 +38,13 @@ type Options struct {
 	// Trends are the rates of the last intervals, by function, oldest first, for the last
 	// column of tables; without it there is none.
 	Trends map[string][]float64
+
+	Times  bool // text of calls begins with the time of their begin
+	Stacks bool // adds callers to CSV and TSV of calls; the other formats have them where a call does
+	// Short are the short names of functions by their names.
+	Short map[string]string
+	// Line, if not nil, is what a line has rather than the call as Go would spell it.
+	Line *CallFormat
 }
 
 // Interval is a part of a run: the first is 1, and 0 stands for all of the run.
@@ -57,12 +65,12 @@ func (i *Interval) members() Row {
 }
 
 // Functions writes a row for each function, in the order given.
-func Functions(w io.Writer, f Format, rows []stats.Func, o Options) error {
-	switch f {
+func Functions(w io.Writer, rows []stats.Func, o Options) error {
+	switch o.Format {
 	case JSON:
-		return WriteRows(w, f, false, o.members, rows...)
+		return WriteRows(w, o.Format, false, o.members, rows...)
 	case CSV, TSV:
-		return WriteRows(w, f, !o.NoHeader, o.record, rows...)
+		return WriteRows(w, o.Format, !o.NoHeader, o.record, rows...)
 	}
 	return WriteTable(w, o.Width, rows, o.columns(rows))
 }

@@ -86,11 +86,11 @@ func TestHostileStacks(t *testing.T) {
 func TestHostileEvents(t *testing.T) {
 	for _, s := range hostileValues {
 		e := hostileEvent(s)
-		text := written(t, 1, func(w io.Writer) error { return NewCallWriter(w, CallOptions{}).Line(e) })
+		text := written(t, 1, func(w io.Writer) error { return NewCallWriter(w, Options{}).Line(e) })
 		if !strings.HasSuffix(text, `" prev_pid=5`+"\n") {
 			t.Errorf("event %.300q", text)
 		}
-		text = written(t, 1, func(w io.Writer) error { return NewCallWriter(w, CallOptions{Format: JSON}).Line(e) })
+		text = written(t, 1, func(w io.Writer) error { return NewCallWriter(w, Options{Format: JSON}).Line(e) })
 		var back struct {
 			PID    int `json:"pid"`
 			Fields map[string]any
@@ -104,11 +104,11 @@ func TestHostileEvents(t *testing.T) {
 		lines := []*Line{&call, e, {Function: s, Time: callStart, Level: 1}, {Branch: true, GoesOn: true, Level: 1}}
 		tree := &Tree{First: &call, Root: &call, Origin: &Origin{Function: s}, Lines: lines}
 		written(t, 1+3+4, func(w io.Writer) error {
-			return NewCallWriter(w, CallOptions{}).Tree(tree)
+			return NewCallWriter(w, Options{}).Tree(tree)
 		})
 		ended := *tree
 		ended.Lines = lines[:2]
-		for line := range strings.Lines(written(t, 3, func(w io.Writer) error { return NewCallWriter(w, CallOptions{Format: JSON}).Tree(&ended) })) {
+		for line := range strings.Lines(written(t, 3, func(w io.Writer) error { return NewCallWriter(w, Options{Format: JSON}).Tree(&ended) })) {
 			validJSON(t, line)
 		}
 		// A head, the names of three processes and their tracks, a call, an event, an open call, the end.

@@ -22,7 +22,7 @@ func TestSummaryJSON(t *testing.T) {
 func TestJSONWithoutLatency(t *testing.T) {
 	var b bytes.Buffer
 	// A histogram that happens to be there is not part of a count.
-	fixture.NoError(t, Functions(&b, JSON, ordinary(), Options{}))
+	fixture.NoError(t, Functions(&b, ordinary(), Options{Format: JSON}))
 	if text := b.String(); strings.Contains(text, `"ns"`) || strings.Contains(text, `"histogram"`) {
 		t.Errorf("count has latencies: %s", text)
 	}

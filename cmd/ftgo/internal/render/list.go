@@ -51,8 +51,8 @@ func inlinedAt(sites []offsets.Frame) []Row {
 // List writes the functions in the order given; of o, tables heed Width and FullNames.
 // A table has no NOTE column where there is nothing to note, and POSITION, without
 // folders, only where there is room for it. It has a SOURCE column if a row has one.
-func List(w io.Writer, f Format, rows []target.Row, o Options) error {
-	if f != Table {
+func List(w io.Writer, rows []target.Row, o Options) error {
+	if f := o.Format; f != Table {
 		return WriteRows(w, f, true, func(r target.Row) Row {
 			return Row{
 				{"type", Shown(f == JSON, "listing")}, {"function", r.Name},

@@ -46,7 +46,9 @@ func TestListGolden(t *testing.T) {
 		{"list.tsv", TSV, listed(), 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			golden(t, test.name, func(w *bytes.Buffer) error { return List(w, test.format, test.rows, Options{Width: test.width}) })
+			golden(t, test.name, func(w *bytes.Buffer) error {
+				return List(w, test.rows, Options{Format: test.format, Width: test.width})
+			})
 		})
 	}
 }

@@ -25,7 +25,7 @@ func TestFunctionSplits(t *testing.T) {
 		JSON:  {`"sum":10000000},"sched":{"running":2000000,"runnable":3000000,"waiting":5000000,"waits":{"sleep":4000000,"select":1000000}},`, `"open":1,"lost":0,"rate":1}`},
 	} {
 		var b bytes.Buffer
-		fixture.NoError(t, Functions(&b, format, rows, Options{Latency: true, Sched: true}))
+		fixture.NoError(t, Functions(&b, rows, Options{Format: format, Latency: true, Sched: true}))
 		for _, part := range want {
 			if !strings.Contains(b.String(), part) {
 				t.Errorf("%s: no %q in\n%s", format, part, b.String())
@@ -39,15 +39,15 @@ func TestCallSplits(t *testing.T) {
 	unwound := &Line{Function: "main.f", Thread: Thread{Goid: 7}, End: "unwound"}
 	for _, c := range []struct {
 		line *Line
-		o    CallOptions
+		o    Options
 		want string
 	}{
-		{returned, CallOptions{}, "  10.0µs  2.00µs run     0ns runnable  8.00µs wait (chan receive)  goroutine 7  main.f()\n"},
-		{unwound, CallOptions{}, "       -       - run       - runnable       - wait  goroutine 7  main.f() = unwound\n"},
-		{returned, CallOptions{Format: JSON}, `"ns":10000,"sched":{"running":2000,"runnable":0,"waiting":8000,"waits":{"chan receive":8000}},"end":"return"`},
-		{unwound, CallOptions{Format: JSON}, `"depth":0,"end":"unwound"`},
-		{returned, CallOptions{Format: TSV}, "\t10000\treturn\t{}\t{}\t2000\t0\t8000\n"},
-		{unwound, CallOptions{Format: TSV}, "\t\tunwound\t{}\t\t\t\t\n"},
+		{returned, Options{}, "  10.0µs  2.00µs run     0ns runnable  8.00µs wait (chan receive)  goroutine 7  main.f()\n"},
+		{unwound, Options{}, "       -       - run       - runnable       - wait  goroutine 7  main.f() = unwound\n"},
+		{returned, Options{Format: JSON}, `"ns":10000,"sched":{"running":2000,"runnable":0,"waiting":8000,"waits":{"chan receive":8000}},"end":"return"`},
+		{unwound, Options{Format: JSON}, `"depth":0,"end":"unwound"`},
+		{returned, Options{Format: TSV}, "\t10000\treturn\t{}\t{}\t2000\t0\t8000\n"},
+		{unwound, Options{Format: TSV}, "\t\tunwound\t{}\t\t\t\t\n"},
 	} {
 		var b bytes.Buffer
 		c.o.Sched = true
@@ -65,7 +65,7 @@ func TestCallSplits(t *testing.T) {
 
 func TestTreeSplits(t *testing.T) {
 	var b bytes.Buffer
-	w := NewCallWriter(&b, CallOptions{Sched: true})
+	w := NewCallWriter(&b, Options{Sched: true})
 	line := Line{Function: "main.f", Thread: Thread{Goid: 7}, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, End: "return"}
 	fixture.NoError(t, w.Tree(&Tree{First: &line, Lines: []*Line{&line, {Function: "main.g", Level: 1}}}))
 	for _, want := range []string{

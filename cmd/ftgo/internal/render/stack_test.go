@@ -42,7 +42,7 @@ func TestStackGoldens(t *testing.T) {
 	golden(t, "stacks.folded", func(b *bytes.Buffer) error { return FoldedStacks(b, stacks(), "") })
 	for _, f := range []Format{Table, JSON, CSV, TSV} {
 		golden(t, "calls-stack."+f.String(), func(b *bytes.Buffer) error {
-			w := NewCallWriter(b, CallOptions{Format: f, Stacks: true})
+			w := NewCallWriter(b, Options{Format: f, Stacks: true})
 			c, deep := get(), get()
 			c.Stack, deep.Stack = stacks()[0].Callers, stacks()[2].Callers
 			if err := w.Header(); err != nil {

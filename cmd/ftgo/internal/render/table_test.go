@@ -18,7 +18,7 @@ import (
 func tableLines(t *testing.T, rows []stats.Func, o Options) []string {
 	t.Helper()
 	var b bytes.Buffer
-	fixture.NoError(t, Functions(&b, Table, rows, o))
+	fixture.NoError(t, Functions(&b, rows, o))
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
@@ -110,24 +110,24 @@ func TestWidths(t *testing.T) {
 		alike[i].Name = name
 	}
 	for name, write := range map[string]func(w *bytes.Buffer, width int) error{
-		"count": func(w *bytes.Buffer, width int) error { return Functions(w, Table, alike, Options{Width: width}) },
+		"count": func(w *bytes.Buffer, width int) error { return Functions(w, alike, Options{Width: width}) },
 		"probe": func(w *bytes.Buffer, width int) error {
-			return Functions(w, Table, alike, Options{Width: width, Latency: true, Trends: map[string][]float64{"main.fib": {1, 2, 3}}})
+			return Functions(w, alike, Options{Width: width, Latency: true, Trends: map[string][]float64{"main.fib": {1, 2, 3}}})
 		},
 		"full-names": func(w *bytes.Buffer, width int) error {
-			return Functions(w, Table, alike, Options{Width: width, Latency: true, FullNames: true})
+			return Functions(w, alike, Options{Width: width, Latency: true, FullNames: true})
 		},
 		"crowded": func(w *bytes.Buffer, width int) error {
-			return Functions(w, Table, crowded, Options{Width: width, Latency: true, Sched: true, Processes: true, Events: []string{"sched:sched_switch", "syscalls:sys_enter_write", "block:block_rq_issue"}})
+			return Functions(w, crowded, Options{Width: width, Latency: true, Sched: true, Processes: true, Events: []string{"sched:sched_switch", "syscalls:sys_enter_write", "block:block_rq_issue"}})
 		},
 		"values": func(w *bytes.Buffer, width int) error {
-			return Functions(w, Table, valued(false), Options{Width: width, Latency: true, By: true, Amount: "size"})
+			return Functions(w, valued(false), Options{Width: width, Latency: true, By: true, Amount: "size"})
 		},
 		"values-of-several": func(w *bytes.Buffer, width int) error {
-			return Functions(w, Table, valued(true), Options{Width: width, Latency: true, By: true})
+			return Functions(w, valued(true), Options{Width: width, Latency: true, By: true})
 		},
 		"list": func(w *bytes.Buffer, width int) error {
-			return List(w, Table, append(listed(), inlinedRows()...), Options{Width: width})
+			return List(w, append(listed(), inlinedRows()...), Options{Width: width})
 		},
 		"stacks": func(w *bytes.Buffer, width int) error {
 			callers := []stats.Location{{Addr: 1, Frames: []offsets.Frame{

@@ -83,7 +83,7 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 	if d.top > 0 {
 		shown = rows[:min(d.top, len(rows))]
 	}
-	if err := compare.Difference(out, d.Format, shown, render.Options{Width: width, FullNames: d.Full}); err != nil {
+	if err := compare.Difference(out, shown, render.Options{Format: d.Format, Width: width, FullNames: d.Full}); err != nil {
 		return err
 	}
 	if d.Format == render.JSON {

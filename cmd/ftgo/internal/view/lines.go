@@ -89,7 +89,7 @@ func (v *Lines) Needs() run.Needs {
 func (v *Lines) Begin(s *run.Scene) error {
 	v.begin(s)
 	o := &v.opt.Lines
-	opt := render.CallOptions{Format: v.opt.Format, Times: o.Times, Processes: v.opt.Mixed, Stacks: v.opt.Stack > 0, Sched: v.opt.Sched}
+	opt := render.Options{Format: v.opt.Format, Times: o.Times, Processes: v.opt.Mixed, Stacks: v.opt.Stack > 0, Sched: v.opt.Sched}
 	if o.Template.Text != "" {
 		var err error
 		if opt.Line, err = render.ParseCallFormat(o.Template.Text, o.Template.Names); err != nil {

@@ -38,10 +38,10 @@ func (o *Options) Added(out io.Writer, sum *compare.Run) error {
 	shown := topRows(slices.Clone(rows), t.Top)
 	width, _ := terminal.Size(out)
 	options := render.Options{
-		Width: width, FullNames: o.Full, Hosts: t.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors(), Sched: sum.Sched(),
+		Format: o.Format, Width: width, FullNames: o.Full, Hosts: t.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors(), Sched: sum.Sched(),
 		Hist: t.Hist, Budgeted: sum.Budget > 0, Events: sum.Events(),
 	}
-	err := render.Functions(out, o.Format, shown, options)
+	err := render.Functions(out, shown, options)
 	if err == nil && o.Format == render.Table {
 		err = render.Histograms(out, shown, options)
 	}

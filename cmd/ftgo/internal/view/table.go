@@ -122,7 +122,7 @@ func (r *Table) draw(rows []stats.Func) error {
 	var height int
 	o.Width, height = terminal.Size(r.Out)
 	var table bytes.Buffer
-	if err := render.Functions(&table, render.Table, topRows(rows, r.opt.Tables.Top), o); err != nil {
+	if err := render.Functions(&table, topRows(rows, r.opt.Tables.Top), o); err != nil {
 		return err
 	}
 	return r.screen.Draw(table.String(), o.Width, height)
@@ -192,10 +192,10 @@ func (r *Table) options() render.Options {
 
 func (r *Table) write(rows []stats.Func, of *render.Interval) error {
 	o := r.options()
-	o.Interval = of
+	o.Format, o.Interval = r.opt.Format, of
 	o.Width, _ = terminal.Size(r.Out)
 	o.NoHeader = r.began
-	err := render.Functions(r.Out, r.opt.Format, rows, o)
+	err := render.Functions(r.Out, rows, o)
 	r.began = true
 	return err
 }

@@ -143,7 +143,7 @@ func (v *Closeup) Begin(s *run.Scene) error {
 	short := shortNames(s.Plan)
 	v.short = short[s.Plan.Funcs[0].Name]
 	v.sayUnknown()
-	v.calls = render.NewCallWriter(&v.line, render.CallOptions{Width: longestLine, Short: short})
+	v.calls = render.NewCallWriter(&v.line, render.Options{Width: longestLine, Short: short})
 	return nil
 }
 
