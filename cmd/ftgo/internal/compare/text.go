@@ -2,9 +2,11 @@ package compare
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
@@ -19,12 +21,7 @@ func Difference(w io.Writer, rows []Function, o render.Options) error {
 	}
 	short := render.ShortNames(o.FullNames, rows, func(r Function) string { return r.Name })
 	known := func(a Aspect) bool {
-		for i := range rows {
-			if !math.IsNaN(rows[i].Changes[a].Old) || !math.IsNaN(rows[i].Changes[a].New) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(rows, func(r Function) bool { return !math.IsNaN(r.Changes[a].Old) || !math.IsNaN(r.Changes[a].New) })
 	}
 	times := func(ns float64) string { return printable.Duration(int64(ns)) }
 	return render.WriteTable(w, o.Width, rows, func(r Function, _ bool) render.Row {
@@ -38,12 +35,8 @@ func Difference(w io.Writer, rows []Function, o render.Options) error {
 			}
 			return text(c.Old) + "→" + text(c.New)
 		}
-		name := r.Name
-		if s := short[r.Name]; s != "" {
-			name = s
-		}
 		return render.Row{
-			{"FUNCTION", name}, {"P50", cell(Latency, times)}, {"P99", cell(Tail, times)},
+			{"FUNCTION", cmp.Or(short[r.Name], r.Name)}, {"P50", cell(Latency, times)}, {"P99", cell(Tail, times)},
 			{"RATE/s", cell(Calls, printable.Rate)}, {"ERR%", cell(Errors, printable.Share)}, {"CHANGED", changes(r)},
 		}
 	})

@@ -170,20 +170,8 @@ func (f *footer) estimated(rows []stats.Func, s stats.Summary) {
 		printable.Plural(n, "row"), printable.Share(s.Budget), least)
 }
 
-// first lists the first n, and tells how many more there are.
-func first[T any](n int, items []T, text func(T) string) string {
-	var texts []string
-	for _, item := range items[:min(len(items), n)] {
-		texts = append(texts, text(item))
-	}
-	if more := len(items) - n; more > 0 {
-		texts = append(texts, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(texts, ", ")
-}
-
-// maxLimits is how many functions the footer names as skipped or limited.
-const maxLimits = 5
+// maxNamed is how many functions the footer names of a kind.
+const maxNamed = 5
 
 // limits names the first functions that were skipped, and those whose row has a note, each
 // function once.
@@ -200,10 +188,10 @@ func (f *footer) limits(rows []stats.Func, skipped []stats.Skipped) {
 		}
 	}
 	f.line(len(all) > 0, "%s skipped or limited:", printable.Plural(len(all), "function"))
-	for _, l := range all[:min(len(all), maxLimits)] {
+	for _, l := range all[:min(len(all), maxNamed)] {
 		f.line(true, "  %s: %s", printable.Text(l.Function), printable.Text(l.Reason))
 	}
-	f.line(len(all) > maxLimits, "  and %d more, see -o json", len(all)-maxLimits)
+	f.line(len(all) > maxNamed, "  and %d more, see -o json", len(all)-maxNamed)
 }
 
 // lostMark, approxMark and rawMark mark the first latency of a row: some calls were lost, more was taken off some latency of it than
@@ -290,10 +278,14 @@ func (f *footer) whatProbesCost(p *stats.Probing) {
 		f.line(true, "probes took about %s of the program's CPU time, %s of %s (%s)",
 			printable.Share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU), each)
 	}
-	f.line(len(p.Functions) > 0, "  those of %s",
-		first(5, p.Functions, func(f stats.FunctionShare) string {
-			return printable.Text(f.Function) + " " + printable.Share(f.Share)
-		}))
+	var most []string
+	for _, f := range p.Functions[:min(len(p.Functions), maxNamed)] {
+		most = append(most, printable.Text(f.Function)+" "+printable.Share(f.Share))
+	}
+	if more := len(p.Functions) - maxNamed; more > 0 {
+		most = append(most, fmt.Sprintf("%d more", more))
+	}
+	f.line(most != nil, "  those of %s", strings.Join(most, ", "))
 	faults := float64(p.Faults) * p.Fault
 	f.line(faults > p.NS/10, "  %s of it for page faults, as %s words of values were behind nil pointers", nanoseconds(faults), printable.Compact(float64(p.Faults)))
 	changes := float64(p.Changes) * p.Change

@@ -45,11 +45,7 @@ func (v *Overview) Begin(s *run.Scene) error {
 
 // shortNames are the short names of a plan's functions.
 func shortNames(p *uprobe.Plan) map[string]string {
-	names := make([]string, len(p.Funcs))
-	for i := range names {
-		names[i] = p.Funcs[i].Name
-	}
-	return printable.ShortNames(names)
+	return render.ShortNames(false, p.Funcs, func(f uprobe.Probe) string { return f.Name })
 }
 
 func (v *Overview) Interval(t *trace.Table) error {
