@@ -8,23 +8,23 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// talk is a terminal that may have a line below all that is written to it, which says how far long work
-// is. The line goes before anything else is written, and comes again below that.
+// talk is a terminal with a line of progress below its other output. The line is removed before
+// anything else is written, and drawn again below that.
 type talk struct {
 	w io.Writer
 	*below
 }
 
-// below is the line. It has one place, be it that standard output and standard error are both there.
+// below is the line of progress, which standard output and standard error share.
 type below struct {
 	mu    sync.Mutex
 	w     io.Writer
 	width func() int
-	line  string // that is shown, or ""
+	line  string // the visible line, "" for none
 }
 
-// Together makes what is written to the one and to the other fit together with what [Progress] shows on
-// stderr. What is no terminal stays as it is.
+// Together returns writers for both streams that keep their output apart from the line that [Progress] draws
+// on stderr. A stream that is no terminal is returned unchanged.
 func Together(stdout, stderr io.Writer) (out, err io.Writer) {
 	if !Is(stderr) {
 		return stdout, stderr
@@ -49,8 +49,7 @@ func (t talk) Write(b []byte) (int, error) {
 	return t.w.Write(b)
 }
 
-// show puts a line in the place of the one that is there. It keeps clear of the last column, behind
-// which terminals go on in the next line.
+// show replaces the line. It leaves the last column free, because a terminal may wrap after it.
 func (l *below) show(line string) {
 	if line == l.line {
 		return
@@ -60,15 +59,15 @@ func (l *below) show(line string) {
 }
 
 const (
-	patience = 500 * time.Millisecond // what takes less is not told of
+	patience = 500 * time.Millisecond // shorter work shows no progress
 	redrawn  = 100 * time.Millisecond
 )
 
-// Shower has a place for a line that says how far long work is, "" when it is done.
+// Shower shows a line of progress; "" removes it.
 type Shower interface{ Show(line string) }
 
-// Progress shows a line on a [Shower], like those of [Together], as it is from moment to moment, while something takes its
-// time, until stop is called. Elsewhere it shows nothing.
+// Progress shows a line on a [Shower], like those of [Together], and updates it until stop is called. On any other
+// writer it shows nothing.
 func Progress(w io.Writer, line func() string) (stop func()) {
 	t, ok := w.(Shower)
 	if !ok {
@@ -86,7 +85,7 @@ func Progress(w io.Writer, line func() string) (stop func()) {
 		}
 	}()
 	return func() {
-		done <- struct{}{} // it draws nothing any more
+		done <- struct{}{} // the goroutine draws nothing after this
 		t.Show("")
 	}
 }

@@ -1,4 +1,4 @@
-// Package terminal knows what is written to people.
+// Package terminal writes to terminals: their size, ASCII for those without UTF-8, progress, and a block that is redrawn.
 package terminal
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Is tells whether people read what is written there.
+// Is reports whether w is a terminal.
 func Is(w io.Writer) bool {
 	width, _ := Size(w)
 	return width > 0
 }
 
-// Legible makes what is written to w legible, if that is a terminal without UTF-8.
+// Legible returns w, or a writer that writes ASCII to w if that is a terminal without UTF-8.
 func Legible(w io.Writer) io.Writer {
 	if !Is(w) || hasUTF8() {
 		return w
@@ -29,7 +29,7 @@ func Legible(w io.Writer) io.Writer {
 	return asciiWriter{w}
 }
 
-// Text is a text as terminals here can show it.
+// Text returns a text in ASCII if terminals lack UTF-8.
 func Text(text string) string {
 	if hasUTF8() {
 		return text
@@ -37,13 +37,13 @@ func Text(text string) string {
 	return ascii.Replace(text)
 }
 
-// hasUTF8 tells whether terminals here show more than ASCII.
+// hasUTF8 reports whether the locale says that terminals show UTF-8.
 func hasUTF8() bool {
 	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
 	return strings.Contains(strings.ToUpper(strings.ReplaceAll(locale, "-", "")), "UTF8")
 }
 
-// File is what a program may be given to write to what w is: a file, where it is one.
+// File returns the writer below those of this package, to be passed to a child process.
 func File(w io.Writer) io.Writer {
 	switch under := w.(type) {
 	case asciiWriter:
@@ -54,7 +54,7 @@ func File(w io.Writer) io.Writer {
 	return w
 }
 
-// Size is 0, 0 for what is no terminal.
+// Size returns the size of a terminal, 0, 0 for any other writer.
 func Size(w io.Writer) (width, height int) {
 	f, ok := File(w).(*os.File)
 	if !ok {
@@ -67,15 +67,13 @@ func Size(w io.Writer) (width, height int) {
 	return int(size.Col), int(size.Row)
 }
 
-// ascii is what stands for the signs of tables where a terminal can't show them: each takes
-// one column, as they do.
+// ascii replaces the signs of tables by ASCII signs of the same width.
 var ascii = strings.NewReplacer("µ", "u", "…", "~", "≤", "<", "≥", ">", "≈", "~", "↓", "v",
 	"░", ".", "▒", ":", "▓", "+",
 	"▁", ".", "▂", ".", "▃", ":", "▄", ":", "▅", "+", "▆", "+", "▇", "#", "█", "#",
 	"▏", " ", "▎", " ", "▍", "-", "▌", "-", "▋", "-", "▊", "#", "▉", "#")
 
-// asciiWriter writes in ASCII the signs that ftgo uses, and all else as it is. A sign must not be
-// split between two writes.
+// asciiWriter replaces the signs that ftgo uses by ASCII. A sign must not be split between two writes.
 type asciiWriter struct{ w io.Writer }
 
 func (a asciiWriter) Write(b []byte) (int, error) {
@@ -92,13 +90,13 @@ type Screen struct {
 	Terminal      io.Writer
 	Plain         bool // without colours: https://no-color.org
 	lines         int
-	width, height int // of the terminal when it was drawn on
+	width, height int // of the terminal at the last Draw
 }
 
 // Draw shows text, which may hold no control characters but newlines, its first line in
-// bold. Lines are cut to width columns, and the block to height-1 lines, the bottom line
-// being the cursor's: what has scrolled off or wrapped can't be drawn over. Where the
-// terminal's size has changed, the block is at its top from then on.
+// bold. Lines are cut to width columns, and the block to height-1 lines, because lines that have wrapped
+// or scrolled off cannot be redrawn; the cursor takes the last line. After the terminal's size has changed,
+// the block is at the top of the terminal.
 func (s *Screen) Draw(text string, width, height int) error {
 	lines := slices.Collect(strings.Lines(text))
 	lines = lines[:min(len(lines), max(height-1, 0))]
@@ -106,7 +104,7 @@ func (s *Screen) Draw(text string, width, height int) error {
 	var b bytes.Buffer
 	switch {
 	case s.lines > 0 && (width != s.width || height != s.height):
-		b.WriteString("\x1b[H") // CUP: nobody knows where the terminal has moved the lines to
+		b.WriteString("\x1b[H") // CUP: a terminal may move lines when its size changes
 	case s.lines > 0:
 		fmt.Fprintf(&b, "\x1b[%dA\r", s.lines) // CUU: to the first line
 	}
@@ -120,7 +118,7 @@ func (s *Screen) Draw(text string, width, height int) error {
 		// still on its last column, which EL would erase.
 		b.WriteString("\x1b[2K" + line + "\n")
 	}
-	b.WriteString("\x1b[J") // ED: what a taller block before left below
+	b.WriteString("\x1b[J") // ED: erase the rest of a taller block
 	s.lines = len(lines)
 	if _, err := s.Terminal.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("draw screen: %w", err)

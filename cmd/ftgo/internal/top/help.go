@@ -30,7 +30,7 @@ budget         3/5 of --budget for the list, 2/5 for what is open
 ftgo           what ftgo itself takes, of one CPU
 `
 
-// pressHelp is press while the keys are told.
+// pressHelp handles a key while the page of keys is open.
 func (m *Model) pressHelp(key rune) {
 	h := m.help
 	if h.all <= h.page || key == '/' || key == keyEscape || !h.press(key) {
@@ -38,9 +38,9 @@ func (m *Model) pressHelp(key rune) {
 	}
 }
 
-// keys is the page that tells the keys, as much of it as there is room for, and what keys do there.
+// keys returns the visible part of the page of keys, and its status line.
 func (m *Model) keys(width, height int) (lines []Line, status string) {
-	lines, h := m.told(width), m.help
+	lines, h := m.keyLines(width), m.help
 	if h.fit(len(lines), height); h.all <= h.page {
 		return lines, "any key goes back"
 	}
@@ -48,8 +48,8 @@ func (m *Model) keys(width, height int) (lines []Line, status string) {
 	return lines[h.from : h.from+h.page], status
 }
 
-// told tells the keys, and what was said, the newest first.
-func (m *Model) told(width int) (lines []Line) {
+// keyLines returns the whole page: the keys, then the messages, the newest first.
+func (m *Model) keyLines(width int) (lines []Line) {
 	for text := range strings.Lines(keysText) {
 		if text = strings.TrimSuffix(text, "\n"); printable.Columns(text) > width {
 			lines = append(lines, wrap(text, width)...)

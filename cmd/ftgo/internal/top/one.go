@@ -8,22 +8,22 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// One is a function that is open, as it is at a moment.
+// One is the content of the screen of one function at a moment.
 type One struct {
 	Name    string
-	Head    []string // numbers, and what they cost
-	Split   string   // what the time was spent with
-	Every   string   // how long a stretch of Heat is
-	Callers []string // those with most time first
-	Slowest []string // calls
-	// Heat has the latencies of each stretch of time, the oldest first: how many had as many bits, in nanoseconds.
+	Head    []string // numbers, and the cost of probes
+	Split   string   // running, runnable and waiting time, "" if unknown
+	Every   string   // the length of an interval of Heat
+	Callers []string // sorted by time, the largest first
+	Slowest []string // the slowest calls
+	// Heat counts the latencies of each interval, the oldest first, by the number of their bits in nanoseconds.
 	Heat [][64]uint32
 }
 
-// Bucket is where Heat has a latency.
+// Bucket returns the index of a latency in an interval of Heat.
 func Bucket(ns int64) int { return min(bits.Len64(uint64(max(ns, 0))), 63) }
 
-// draw shares the lines among what there is to tell.
+// draw divides the height among latencies, callers and slowest calls.
 func (o *One) draw(width, height int) []Line {
 	lines := []Line{{printable.Shorten(printable.Text(o.Name), width), Bold}}
 	for _, text := range o.Head {
@@ -54,14 +54,14 @@ func items(list []string, width int) (lines []Line) {
 	return lines
 }
 
-// shades are for more and more of the calls of a stretch.
+// shades mark growing shares of the calls of an interval.
 var shades = []rune(" ░▒▓█")
 
-// labelWidth is that of the latencies beside the heat strip.
+// labelWidth is the width of the latencies left of the heat map.
 const labelWidth = 8
 
-// heat draws latencies over time: a column for each stretch, the newest on the right, and a line for each
-// power of two, the longest above. Where there is no room for as many lines, a line is for several.
+// heat draws latencies over time: a column per interval, the newest on the right, and a line per power of
+// two, the longest at the top. If the height is too small, a line covers several powers.
 func (o *One) heat(width, height int) []Line {
 	slices := o.Heat[max(len(o.Heat)-max(width-labelWidth-2, 1), 0):]
 	least, most := 64, -1
@@ -89,7 +89,7 @@ func (o *One) heat(width, height int) []Line {
 	return lines
 }
 
-// shade tells which part of the calls of a stretch is in some of its buckets.
+// shade returns the mark for the share of an interval's calls that is in a range of buckets.
 func shade(s *[64]uint32, from, to int) rune {
 	var n, all uint64
 	for k, count := range s {
@@ -101,7 +101,7 @@ func shade(s *[64]uint32, from, to int) rune {
 	switch {
 	case n == 0:
 		return shades[0]
-	case n*100 < all: // few calls are often those that matter
+	case n*100 < all: // a few slow calls often matter most
 		return shades[1]
 	case n*10 < all:
 		return shades[2]

@@ -10,18 +10,18 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 )
 
-// Painting is what is on the screen. Its methods come one after the other. Press and Click tell whether
-// to go on.
+// Painting is the content of the screen. Its methods are not called concurrently. Press and Click return
+// false to end.
 type Painting interface {
 	Draw(width, height int) []Line
 	Press(key rune) bool
 	Click(x, y int) bool
 }
 
-// ErrGone: nobody looks at the terminal any more.
+// ErrGone means that the terminal was closed.
 var ErrGone = errors.New("the terminal is gone")
 
-// keys are those without a letter, as the rest of ftgo knows them.
+// keys maps keys without a letter to the runes that Press takes.
 var keys = map[tcell.Key]rune{
 	tcell.KeyUp: keyUp, tcell.KeyDown: keyDown, tcell.KeyPgUp: keyPageUp, tcell.KeyPgDn: keyPageDown,
 	tcell.KeyHome: keyHome, tcell.KeyEnd: keyEnd, tcell.KeyEnter: keyEnter, tcell.KeyEscape: keyEscape,
@@ -33,11 +33,11 @@ var styles = [...]tcell.Style{
 	Chosen: tcell.StyleDefault.Reverse(true),
 }
 
-// Show fills the terminal with a painting, again whenever something wakes it, until that says to end, or
-// ctx does. The terminal is then as it was before, also if the painting panics.
+// Show draws a painting on the whole terminal, again after each input and each wake, until the painting
+// ends or ctx is done. It restores the terminal, even if the painting panics.
 func Show(ctx context.Context, p Painting, wake <-chan struct{}) error {
-	// Nothing is asked of the terminal: answers take their time over ssh, one that is killed might leave
-	// them to the shell, and what there is to be asked for, finer keys and colours, is not needed.
+	// Without negotiation, because the terminal's answers are slow over ssh and would reach the shell if ftgo is
+	// killed. Finer keys and colours, which it asks for, are not needed.
 	s, err := tcell.NewScreen(tcell.OptNegotiation(false), tcell.OptSanitizeContent(true))
 	if err == nil {
 		err = s.Init()
@@ -47,7 +47,7 @@ func Show(ctx context.Context, p Painting, wake <-chan struct{}) error {
 	}
 	defer s.Fini()
 	s.EnableMouse(tcell.MouseButtonEvents)
-	held := false // a button of the mouse
+	held := false // the primary mouse button
 	for draw(s, p); ; draw(s, p) {
 		on := true
 		select {
@@ -91,7 +91,7 @@ func draw(s tcell.Screen, p Painting) {
 }
 
 func press(p Painting, ev *tcell.EventKey) bool {
-	// Esc that another key follows at once looks like one key with Alt.
+	// Esc right before another key looks like that key with Alt.
 	if ev.Modifiers()&tcell.ModAlt != 0 && !p.Press(keyEscape) {
 		return false
 	}
@@ -106,7 +106,7 @@ func press(p Painting, ev *tcell.EventKey) bool {
 	return true
 }
 
-// point is what the mouse does: its wheel, or its button, which has just been pressed if clicked.
+// point handles a mouse event; clicked means that the primary button was just pressed.
 func point(p Painting, ev *tcell.EventMouse, clicked bool) bool {
 	switch {
 	case ev.Buttons()&tcell.WheelUp != 0:

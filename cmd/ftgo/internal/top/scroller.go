@@ -2,7 +2,7 @@ package top
 
 import "unicode/utf8"
 
-// Keys without a letter, by control characters that no other key sends.
+// Keys without a letter, as control characters that no other key sends.
 const (
 	keyHome, keyEnd        = 0x01, 0x05
 	keyPageUp, keyPageDown = 0x02, 0x06
@@ -13,18 +13,18 @@ const (
 	keyEscape              = 0x1b
 )
 
-// scroller is which rows of many a screen shows, as keys say.
+// scroller is a window on a list of rows, moved by keys.
 type scroller struct {
-	from, all int // the first row that is shown, and how many there are
-	page      int // how many the screen has room for
-	// cursor: one of the rows is chosen, at, and keys move it rather than the screen.
+	from, all int // the first visible row, and the number of rows
+	page      int // the number of rows that fit on the screen
+	// With a cursor, keys move the chosen row, at, instead of the window.
 	cursor bool
 	at     int
-	filter string // what rows have that are shown
-	typing bool   // of the filter
+	filter string // only rows that contain it are shown
+	typing bool   // the filter is being typed
 }
 
-// fit has the list show rows that there are.
+// fit keeps the window and the cursor within the rows.
 func (l *scroller) fit(all, page int) {
 	l.all, l.page = all, max(page, 1)
 	if l.cursor {
@@ -34,7 +34,7 @@ func (l *scroller) fit(all, page int) {
 	l.from = max(min(l.from, l.all-l.page), 0)
 }
 
-// press does what a key says, if that is for the list.
+// press handles a key, and returns false if the list does not use it.
 func (l *scroller) press(key rune) (known bool) {
 	if l.typing {
 		l.edit(key)
@@ -77,7 +77,7 @@ func (l *scroller) move(rows int) {
 	l.fit(l.all, l.page)
 }
 
-// edit changes the filter by a key.
+// edit applies a key to the filter.
 func (l *scroller) edit(key rune) {
 	switch {
 	case key == keyEnter:

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	leastName   = 14 // columns of a name
-	leastColumn = 6  // so that columns don't move with each number
+	leastName   = 14 // columns of the terminal
+	leastColumn = 6  // wide enough that columns rarely move
 )
 
-// table draws the page.
+// table returns the lines of the page.
 func (m *Model) table(width, height int) (lines []Line) {
 	for _, text := range m.page.Head {
 		lines = append(lines, Line{Text: printable.Text(text)})
@@ -62,7 +62,7 @@ func (m *Model) table(width, height int) (lines []Line) {
 	return lines
 }
 
-// title is that of a column: the one that rows are sorted by has an arrow.
+// title returns a column's title, with an arrow if rows are sorted by it.
 func (m *Model) title(column int, name string) string {
 	if column == min(m.sort, len(m.page.Columns)) {
 		return "↓" + name
@@ -70,8 +70,8 @@ func (m *Model) title(column int, name string) string {
 	return name
 }
 
-// fit is how wide columns are, 0 where there is no room for one, and what is left for names. The one
-// that rows are sorted by is there in any case.
+// fit returns the widths of columns, 0 for those that do not fit, and the width left for names. The column
+// that rows are sorted by always fits.
 func (m *Model) fit(rows []Row, width int) (widths []int, name int) {
 	widths = make([]int, len(m.page.Columns))
 	name = width
@@ -91,7 +91,7 @@ func (m *Model) fit(rows []Row, width int) (widths []int, name int) {
 	return widths, max(name, 1)
 }
 
-// pad fills up a text with blanks, right puts it behind them.
+// pad appends blanks to a text up to width, right prepends them.
 func pad(text string, width int) string {
 	text = printable.Cut(text, width)
 	return text + strings.Repeat(" ", max(width-printable.Columns(text), 0))
@@ -101,7 +101,7 @@ func right(text string, width int) string {
 	return strings.Repeat(" ", max(width-printable.Columns(text), 0)) + text
 }
 
-// status tells what is shown of the table, and what keys do.
+// status returns the status line: which rows are shown, and the main keys.
 func (m *Model) status() string {
 	l := &m.list
 	if l.typing {

@@ -1,5 +1,5 @@
-// Package top is the screen of ftgo top: what is shown, what keys do with that, and the text of each line. Screen alone
-// knows the library that paints lines on a terminal.
+// Package top is the screen of ftgo top: its content, the effects of keys, and the text of each line. Only screen.go
+// uses tcell.
 package top
 
 import (
@@ -16,10 +16,10 @@ const (
 	Plain = iota
 	Bold
 	Dim
-	Chosen // the row that keys are for
+	Chosen // the row that keys act on
 )
 
-// Line is one of a screen.
+// Line is a line of the screen.
 type Line struct {
 	Text  string
 	Style int
@@ -27,58 +27,57 @@ type Line struct {
 
 // Row is a function, or a process.
 type Row struct {
-	ID   int    // tells rows apart
-	Name string // as it is shown
-	Full string // the whole name, which filters look into, too
-	// Recent and Whole have a cell for each column: of what has happened since the refresh before,
-	// and from the beginning on.
+	ID   int    // unique on a page
+	Name string // the name to show
+	Full string // the whole name, which filters match, too
+	// Recent and Whole have a cell per column: of the last interval, and of the whole run.
 	Recent, Whole []render.Cell
 }
 
 // Page is a table that fills the screen.
 type Page struct {
-	Head    []string // lines above it
-	Names   string   // the column of names
-	Columns []string // the others, by what they are worth: the last are left out first
+	Head    []string // lines above the table
+	Names   string   // the title of the column of names
+	Columns []string // the other titles, the most important first: the last are dropped first
 	Rows    []Row
-	Keys    string // what can be done with a row: "Enter opens"
+	Keys    string // what Enter does: "Enter opens"
 }
 
-// Wish is what keys ask for and a model can't do.
+// Wish is an action that a key asks of the caller.
 type Wish uint8
 
 const (
 	Nothing Wish = iota
-	Open         // the row that Chosen tells
-	Close        // the function that is open
-	Waits        // what calls wait for, or no longer
+	Open         // open the row that Chosen returns
+	Close        // close the open function
+	Waits        // switch the column of waits on or off
 	Quit
 )
 
-// Model is what is on the screen.
+// Model is the state of the screen.
 type Model struct {
 	page    Page
-	next    *Page // comes when the pause ends
+	next    *Page // non-nil during a pause: the page to show when it ends
 	list    scroller
 	sort    int // a column, or len(page.Columns) for names
 	recent  bool
 	marked  map[int]bool
-	only    bool      // marked rows alone are shown
-	help    *scroller // what is shown of the page that tells the keys, nil unless somebody asks for it
-	one     *One      // the function that is open
-	held    *One      // what is shown of it while the user is reading, else nil
+	only    bool      // show only marked rows
+	help    *scroller // of the page of keys, nil if that is closed
+	one     *One      // the open function, nil for the table
+	held    *One      // the paused content of the open function, nil without a pause
 	said    string
-	saidFor int      // so many more refreshes
-	heard   []string // what was said last
-	columns [][2]int // where each is in the last drawing, by what it is sorted by: from and to
+	saidFor int      // the number of refreshes before said disappears
+	heard   []string // the last messages
+	columns [][2]int // first and end position of each column in the last drawing, names last
 }
 
-// New returns a model that is sorted by a column.
+// New returns a model of a table sorted by a column.
 func New(sort int) *Model {
 	return &Model{sort: sort, marked: make(map[int]bool), list: scroller{cursor: true}}
 }
 
-// Show has the model show another state of the page, unless the user wants to read the last one.
+// Show replaces the page, or the page to come during a pause.
 func (m *Model) Show(p Page) {
 	m.hear()
 	if m.Paused() {
@@ -87,30 +86,30 @@ func (m *Model) Show(p Page) {
 	}
 	row, chosen := m.Chosen()
 	m.page = p
-	if chosen && m.list.at > 0 { // who has not moved wants to see the first
+	if chosen && m.list.at > 0 { // at the first row, the cursor stays first
 		if at := slices.IndexFunc(m.shown(), func(r Row) bool { return r.ID == row.ID }); at >= 0 {
 			m.list.at = at
 		}
 	}
 }
 
-// Doing has a line shown of what is being done, until the next key or for some refreshes.
+// Doing shows a line of progress until the next key, or for some refreshes.
 func (m *Model) Doing(text string) { m.said, m.saidFor = text, 4 }
 
-// Say does so with a line of talk, all of which is to be read beside the keys.
+// Say shows a message like Doing, and keeps it for the page of keys.
 func (m *Model) Say(text string) {
 	m.Doing(text)
 	m.heard = append(m.heard, text)
 	m.heard = m.heard[max(len(m.heard)-mostHeard, 0):]
 }
 
-// mostHeard is how many lines of talk are kept.
+// mostHeard is the number of messages kept.
 const mostHeard = 8
 
-// Paused tells whether the user is reading.
+// Paused reports whether the table is paused.
 func (m *Model) Paused() bool { return m.next != nil }
 
-// OpenOne opens a function, ShowOne has it shown as it is now.
+// OpenOne shows the screen of a function, ShowOne updates its content.
 func (m *Model) OpenOne(o *One) { m.one, m.held = o, nil }
 
 func (m *Model) ShowOne(o *One, now One) {
@@ -119,14 +118,14 @@ func (m *Model) ShowOne(o *One, now One) {
 	*o = now
 }
 
-// hear ends talk that was there for long enough.
+// hear removes a message that was shown for long enough.
 func (m *Model) hear() {
 	if m.saidFor--; m.saidFor <= 0 {
 		m.said = ""
 	}
 }
 
-// shown are the rows that are looked at, in their order.
+// shown returns the rows that pass the filters, sorted.
 func (m *Model) shown() []Row {
 	filter := strings.ToLower(m.list.filter)
 	rows := slices.DeleteFunc(slices.Clone(m.page.Rows), func(r Row) bool {
@@ -142,7 +141,7 @@ func (m *Model) shown() []Row {
 	return rows
 }
 
-// cells are those that are looked at.
+// cells returns the cells of the last interval or of the whole run, as chosen.
 func (m *Model) cells(r Row) []render.Cell {
 	if m.recent {
 		return r.Recent
@@ -150,7 +149,7 @@ func (m *Model) cells(r Row) []render.Cell {
 	return r.Whole
 }
 
-// Chosen is the row that keys are for.
+// Chosen returns the row that keys act on.
 func (m *Model) Chosen() (r Row, ok bool) {
 	rows := m.shown()
 	if m.list.at >= len(rows) {
@@ -159,7 +158,7 @@ func (m *Model) Chosen() (r Row, ok bool) {
 	return rows[m.list.at], true
 }
 
-// Press does what a key says.
+// Press handles a key.
 func (m *Model) Press(key rune) Wish {
 	m.said = ""
 	switch {
@@ -211,13 +210,13 @@ func (m *Model) press(key rune) Wish {
 	return Nothing
 }
 
-// sortBy sorts by a column, and shows what is first then.
+// sortBy sorts by a column, and goes to the first row.
 func (m *Model) sortBy(column int) {
 	m.sort = column
 	m.list.from, m.list.at = 0, 0
 }
 
-// pause holds what is shown, or shows what has come meanwhile.
+// pause starts a pause, or ends it and shows the newest page.
 func (m *Model) pause() {
 	if next := m.next; next != nil {
 		m.next = nil
@@ -228,7 +227,7 @@ func (m *Model) pause() {
 	m.next = &held
 }
 
-// pressOne is press while a function is open.
+// pressOne handles a key while a function is open.
 func (m *Model) pressOne(key rune) Wish {
 	switch key {
 	case 'q':
@@ -248,8 +247,8 @@ func (m *Model) pressOne(key rune) Wish {
 	return Nothing
 }
 
-// Click is a click on a cell of the screen: it sorts by a column, or chooses a row, or opens the one
-// that is chosen.
+// Click handles a click on a cell of the screen: it sorts by a column, or chooses a row, or opens the
+// chosen row.
 func (m *Model) Click(x, y int) Wish {
 	first := len(m.page.Head) + 1
 	switch {
@@ -271,7 +270,7 @@ func (m *Model) Click(x, y int) Wish {
 	return Nothing
 }
 
-// Draw is the screen: height lines of up to width columns.
+// Draw returns the screen: height lines of up to width columns.
 func (m *Model) Draw(width, height int) []Line {
 	var lines []Line
 	status := m.status()
@@ -288,7 +287,7 @@ func (m *Model) Draw(width, height int) []Line {
 	for len(lines) < height-1 {
 		lines = append(lines, Line{})
 	}
-	if m.said != "" && m.help == nil { // which tells that, too
+	if m.said != "" && m.help == nil { // the page of keys has the messages, too
 		status = printable.Text(m.said)
 	}
 	lines = append(lines[:max(height-1, 0)], Line{status, Dim})
@@ -300,7 +299,7 @@ func (m *Model) Draw(width, height int) []Line {
 	return lines
 }
 
-// Retitle changes a part of the first line, where nothing more is to come.
+// Retitle replaces a part of the first line, after the last page.
 func (m *Model) Retitle(title, now string) {
 	for _, p := range []*Page{&m.page, m.next} {
 		if p != nil && len(p.Head) > 0 {
