@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 const module = "github.com/ftgo/ftgo"
@@ -261,9 +263,7 @@ func TestViolations(t *testing.T) {
 // TestArchitecture: docs/architecture.md has a row for each package that has an arrow, and for no other.
 func TestArchitecture(t *testing.T) {
 	page, err := os.ReadFile("docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	rooms := make(map[string]bool)
 	for line := range strings.Lines(string(page)) {
 		cell, isRow := strings.CutPrefix(line, "| `")

@@ -30,8 +30,7 @@ func run(t *testing.T, dir, name string, args ...string) string {
 
 // TestKernelRelease makes a release twice, at different places, and runs what is in it.
 func TestKernelRelease(t *testing.T) {
-	tracetest.Kernel(t)
-	fixture.NeedLong(t) // it builds all packages, twice
+	tracetest.LongKernel(t) // it builds all packages, twice
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
 		t.Skip(err)
 	}

@@ -14,8 +14,7 @@ import (
 // TestKernelAt: what is called before --at counts for nothing, though the probes are in place; what is
 // called later all counts.
 func TestKernelAt(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	target := fixture.Build(t, "family")
 	for _, command := range []string{"probe", "raw probe", "count", "count --per-pid", "trace"} {
 		t.Run(command, func(t *testing.T) {
@@ -70,10 +69,7 @@ func calledAround(t *testing.T, command []string, target string, wait time.Durat
 		t.Error("it begins before the time")
 	}
 	step()
-	p.Process.Signal(os.Interrupt)
-	if code := p.end(t); code != 0 {
-		t.Errorf("status %d\n%s", code, p.err.String())
-	}
+	p.interrupted(t)
 	out := p.out.String()
 	if command[0] == "trace" {
 		if n := strings.Count(out, `"type":"call"`); n != 5 {
@@ -95,8 +91,7 @@ func calledAround(t *testing.T, command []string, target string, wait time.Durat
 
 // TestKernelAtEnded: told to end while it waits, it leaves nothing behind.
 func TestKernelAtEnded(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	target := server(t, fixture.Build(t, "server"))
 	for _, wait := range []string{"+1h", "+2s"} {
 		p := launch(t, "probe", "--at", wait, target.Path, "main.tick")

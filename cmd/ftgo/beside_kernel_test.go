@@ -40,8 +40,7 @@ func hitsOf(t *testing.T, f *tracefs.FS, pid int) (hits uint64) {
 // TestKernelMeasuredApart: what one ftgo measures is not hit by another that measures. The first is
 // stopped, so that hits of its probes would be the other's.
 func TestKernelMeasuredApart(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	target := fixture.Build(t, "flood")
 	for _, command := range []string{"probe", "count"} {
 		p := tracer(t, command, "-o", "json", "--budget", "0", target, "main.framed")
@@ -96,8 +95,7 @@ func waitFor(t *testing.T, what string, is func() bool) {
 // TestKernelSameFile: who measures latencies where another ftgo has probes says so, and who runs beside one of another
 // file does not.
 func TestKernelSameFile(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "flood")
 	other := filepath.Join(t.TempDir(), "other")
 	copyFile(t, target, other)

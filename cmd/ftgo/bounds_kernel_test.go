@@ -30,8 +30,7 @@ type statistics map[string]int64
 // time probes took. How dear hits are is the machine's, which other programs disturb: what
 // ftgo does wrong it does each time.
 func TestKernelBounds(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "selftimed")
 	tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
 		add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -137,10 +136,7 @@ func TestKernelBudget(t *testing.T) {
 					}
 					target.call(0, 2003)
 					target.call(3, 11)
-					p.Process.Signal(syscall.SIGINT)
-					if code := p.end(t); code != 0 {
-						t.Errorf("status %d\n%s", code, p.err.String())
-					}
+					p.interrupted(t)
 					add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 					if command == "trace" {
 						lines := make(map[string]int)
@@ -202,10 +198,7 @@ func TestKernelBudgetAmongMany(t *testing.T) {
 		target.awaitProbes("main.c03", true)
 		target.call(0, 2003)
 		target.call(3, 11)
-		p.Process.Signal(syscall.SIGINT)
-		if code := p.end(t); code != 0 {
-			t.Errorf("status %d\n%s", code, p.err.String())
-		}
+		p.interrupted(t)
 		o := readObserved(t, p.out.String())
 		hot, other := o.functions["main.c00"], o.functions["main.c03"]
 		n, sampled := hot.seen()
@@ -224,9 +217,7 @@ func TestKernelBudgetChanges(t *testing.T) {
 	fixture.NeedLong(t)
 	p := startOnDemand(t, fixture.Build(t, "paced"), "10") // it counts all the time
 	tracer := tracer(t, "count", "-d", "3", "-o", "json", "-p", fmt.Sprint(p.Process.Pid), "--budget", "1", "*")
-	if code := tracer.end(t); code != 0 {
-		t.Fatalf("status %d\n%s", code, tracer.err.String())
-	}
+	tracer.endsWell(t)
 	probing, _ := jsonLines(t, tracer.out.String(), "summary")[0]["probing"].(map[string]any)
 	number := func(name string) float64 {
 		n, _ := probing[name].(float64)

@@ -51,8 +51,7 @@ func valueLines(t *testing.T, r result) (rows []valueLine, summary valueLine) {
 // TestKernelByValue: rows of values have the calls that the target made with them, whatever tells the
 // values, live and of a recording.
 func TestKernelByValue(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "lookup")
 	type calls map[string]uint64
 	for _, c := range []struct {
@@ -119,8 +118,7 @@ func TestKernelByValue(t *testing.T) {
 // TestKernelByManyValues: where values are more than rows, nothing is lost, rows say how much they may
 // miss, and intervals add up to the whole.
 func TestKernelByManyValues(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "lookup")
 	r := ftgo(t, "probe", "-o", "json", "-i", "0.02", "--errors", "--sum", "n", "--by", "key", "--sort", "calls", target, "main.lookup", "--", target, "-n", "3007")
 	rows, summary := valueLines(t, r)
@@ -148,8 +146,7 @@ func TestKernelByManyValues(t *testing.T) {
 // TestKernelByMillion: of a million calls with a hundred thousand keys, the rows of the first 20 are
 // exact, all rows are between what they promise, no more is lost than without, and memory is bounded.
 func TestKernelByMillion(t *testing.T) {
-	f := tracetest.Kernel(t)
-	fixture.NeedLong(t)
+	f := tracetest.LongKernel(t)
 	const calls, keys = 1_000_000, 100_000
 	for _, asked := range []string{"probe", "probe --by key", "raw probe --by key", "count --by key"} {
 		t.Run(asked, func(t *testing.T) {

@@ -189,8 +189,7 @@ func TestKernelChrome(t *testing.T) {
 
 // TestKernelChromeFollow: an arrow leads to the first call of each goroutine that a call has started.
 func TestKernelChromeFollow(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	const requests = 101
 	target := fixture.Build(t, "spawn")
 	r := waitLong(t, append(append([]string{"trace", "-o", "chrome", target}, spawnFuncs...), "--", target, "-n", fmt.Sprint(requests), "-linger", "10", "-stay", "20")...)

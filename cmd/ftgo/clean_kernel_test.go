@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -46,8 +45,7 @@ func tracingMounts(t *testing.T) string {
 // disarm. What they leave, ftgo clean removes, or else the next run, and the target goes
 // on. 12 of them are killed, or 200 with FTGO_TEST_LONG=all, which takes some minutes.
 func TestKernelKilledAnytime(t *testing.T) {
-	f := tracetest.Kernel(t)
-	fixture.NeedLong(t)
+	f := tracetest.LongKernel(t)
 	runs := 12
 	if fixture.All() {
 		runs = 200
@@ -120,8 +118,7 @@ func TestKernelKilledAnytime(t *testing.T) {
 
 // TestKernelCleansAtOnce: several that clean the same leftovers do not mind each other.
 func TestKernelCleansAtOnce(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	target := fixture.Build(t, "flood")
 	var killed []*child
 	for range 4 {
@@ -210,10 +207,7 @@ func cleanNamespaces(t *testing.T, flags []string) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	outside.Process.Signal(syscall.SIGINT)
-	if code := outside.end(t); code != 0 {
-		t.Errorf("status %d\n%s", code, outside.err.String())
-	}
+	outside.interrupted(t)
 	if r := ftgo(t, "clean"); r.code != 0 || left(theirs) > 0 {
 		t.Errorf("clean: status %d, and %d things of the run inside are left\n%s", r.code, left(theirs), r.stderr)
 	}

@@ -76,9 +76,7 @@ func TestCompleteWords(t *testing.T) {
 func TestCompletionInShells(t *testing.T) {
 	target := fixture.Build(t, "flood")
 	dir := t.TempDir()
-	if err := os.Symlink(built(t), filepath.Join(dir, "ftgo")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(built(t), filepath.Join(dir, "ftgo")))
 	const fishTry = `source (ftgo completion fish | psub); for line in $argv; complete -C $line; echo .; end`
 	// compadd and _files work in a widget only: here they say what they were told.
 	const zshTry = `compdef() { :; }; compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- "$@"; }; _files() { print FILES; }

@@ -82,8 +82,7 @@ exec chroot "$0" /app/$2 stdin $3`
 // TestKernelContainers: --container and --cgroup take what runs in a container, with BINARY as it is called there
 // or without, and nobody else.
 func TestKernelContainers(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	id := fmt.Sprintf("%08x", os.Getpid()) + strings.Repeat("a7", 28)
 	for _, kind := range []string{"cgroup2", "cgroup"} {
 		for _, c := range []struct {

@@ -100,9 +100,7 @@ func TestDashboard(t *testing.T) {
 		}
 		file := filepath.Join(t.TempDir(), "rules.yml")
 		fixture.Write(t, file, rules.String())
-		if out, err := exec.Command(promtool, "check", "rules", file).CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
-		}
+		executed(t, promtool, "check", "rules", file)
 	}
 	if len(ids) < 10 {
 		t.Errorf("%d panels", len(ids))

@@ -18,8 +18,7 @@ const unmount = `
 
 // TestKernelBelowDebugfs has tracefs where Linux before 4.1 has it.
 func TestKernelBelowDebugfs(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	const script = unmount + "\nmount -t debugfs debugfs /sys/kernel/debug"
 	stdout, stderr, code := doctored(t, script, false, "doctor", "-o", "json")
 	if c := readChecks(t, stdout)["tracefs"]; code != 0 || c.State != "ok" || !strings.Contains(c.Text, "/sys/kernel/debug/tracing, below debugfs only") {

@@ -16,8 +16,7 @@ import (
 // TestKernelDisguises: a program that renames its thread to, and passes strings that, look like
 // lines of a trace changes neither counts nor arguments, with both readers.
 func TestKernelDisguises(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "disguise")
 	const rounds = 7
 	for _, reader := range []string{"pipe", "raw"} {

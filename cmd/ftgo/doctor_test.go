@@ -96,8 +96,7 @@ func TestKernelDoctor(t *testing.T) {
 
 // TestKernelCostIsTold: what a hit costs is below every table.
 func TestKernelCostIsTold(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "flood")
 	for _, command := range []string{"probe", "count"} {
 		cmd := exec.Command(built(t), command, target, "main.framed", "--", target, "-n", "3", "-g", "1")
@@ -111,8 +110,7 @@ func TestKernelCostIsTold(t *testing.T) {
 
 // TestKernelDoctorUnwell takes things away, in a mount namespace of its own.
 func TestKernelDoctorUnwell(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "flood")
 	for _, dir := range []string{filepath.Dir(target), filepath.Dir(built(t))} {
 		noError(t, os.Chmod(dir, 0o755))
@@ -151,8 +149,7 @@ func TestKernelDoctorUnwell(t *testing.T) {
 
 // TestKernelPIDNamespace: the kernel has other numbers for the processes of a container.
 func TestKernelPIDNamespace(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	run := func(args ...string) (string, int) {
 		cmd := exec.Command("unshare", append([]string{"--pid", "--fork", "--mount-proc", built(t)}, args...)...)
 		var out bytes.Buffer
@@ -182,8 +179,7 @@ func TestKernelPIDNamespace(t *testing.T) {
 // TestKernelPIDNamespaceLongCall: in a container no process is there by the kernel's number for
 // it, and none has ended for that.
 func TestKernelPIDNamespaceLongCall(t *testing.T) {
-	tracetest.Kernel(t)
-	fixture.NeedLong(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "exact")
 	cmd := exec.Command("unshare", "--pid", "--fork", "--mount-proc", built(t), "probe", "-o", "json", target, "main.main", "--", target, "-wait", "3000")
 	var out, stderr bytes.Buffer

@@ -18,8 +18,7 @@ const rcuExpedited = "/sys/kernel/rcu_expedited"
 // TestKernelExpedite: grace periods are expedited while many events go, which is told, unless
 // that is forbidden; the switch is put back.
 func TestKernelExpedite(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	now := func() string {
 		b, err := os.ReadFile(rcuExpedited)
 		if err != nil {

@@ -96,11 +96,11 @@ func (e *exporting) finish(t *testing.T) {
 	nothingOf(t, tracetest.Kernel(t), e.Process.Pid)
 }
 
-// executed runs a program to its end.
-func executed(t *testing.T, path string) {
+// executed runs a program to its end, which must be a good one.
+func executed(t *testing.T, path string, args ...string) {
 	t.Helper()
-	if out, err := exec.Command(path).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if out, err := exec.Command(path, args...).CombinedOutput(); err != nil {
+		t.Errorf("%s %q: %v\n%s", path, args, err, out)
 	}
 }
 
@@ -114,8 +114,7 @@ func replace(t *testing.T, path, by string) {
 // TestKernelExport: calls are counted exactly while the program ends and starts again, is replaced and written over,
 // and while lists are read anew. What is no more there keeps its counts.
 func TestKernelExport(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	dir := t.TempDir()
 	exact, path, list := fixture.Build(t, "exact"), filepath.Join(dir, "program"), filepath.Join(dir, "functions")
 	write := func(text string) {
@@ -192,8 +191,7 @@ func TestKernelExportNamed(t *testing.T) {
 // TestKernelExportSched: with --sched the time of calls is divided, in processes that come later, too, for which nothing
 // is probed anew.
 func TestKernelExportSched(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	name := fmt.Sprintf("split%d", os.Getpid())
 	path := filepath.Join(t.TempDir(), name)
 	copyFile(t, fixture.Build(t, "server"), path)
@@ -224,8 +222,7 @@ func TestKernelExportSched(t *testing.T) {
 
 // TestKernelExportPipe: a pipe that nobody reads any more ends nothing.
 func TestKernelExportPipe(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	path, list := filepath.Join(t.TempDir(), "program"), filepath.Join(t.TempDir(), "functions")
 	copyFile(t, fixture.Build(t, "exact"), path)
 	fixture.Write(t, list, "main.descend\n")

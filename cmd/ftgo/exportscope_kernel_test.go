@@ -16,8 +16,7 @@ import (
 
 // TestKernelExportOverlays: calls of two containers of one image, whose file the kernel takes for one, count once each.
 func TestKernelExportOverlays(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	layer, empty, name := t.TempDir(), t.TempDir(), fmt.Sprintf("layer%d", os.Getpid())
 	copyFile(t, fixture.Build(t, "family"), filepath.Join(layer, name))
 	e := export(t, "-p", name, "main.work")
@@ -41,8 +40,7 @@ func TestKernelExportOverlays(t *testing.T) {
 
 // TestKernelExportTwo: two programs of one name have lost nothing that only one of them has had, until that is gone.
 func TestKernelExportTwo(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	name := fmt.Sprintf("two%d", os.Getpid())
 	paths := [2]string{filepath.Join(t.TempDir(), name), filepath.Join(t.TempDir(), name)}
 	copyFile(t, fixture.Build(t, "server"), paths[0])
@@ -79,8 +77,7 @@ func (e *exporting) settled(t *testing.T, function string, want float64) {
 // TestKernelExportScope: --container and --cgroup count the calls of what runs there, whenever it has started, and of nobody else who runs the same
 // file.
 func TestKernelExportScope(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	for _, kind := range []string{"cgroup2", "cgroup"} {
 		for _, flag := range []string{"--cgroup", "--container"} {
 			t.Run(kind+" "+flag, func(t *testing.T) {
@@ -116,8 +113,7 @@ func TestKernelExportScope(t *testing.T) {
 
 // TestKernelExportInside: BINARY is a path in the container, whichever its root is; another container has another file there.
 func TestKernelExportInside(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	id := fmt.Sprintf("%08x", os.Getpid()) + strings.Repeat("f2", 28)
 	group := cgroup(t, "cgroup2", "ftgo-test/docker-"+id+".scope")
 	e := export(t, "--container", id[:12], "/current", "main.work")
@@ -133,8 +129,7 @@ func TestKernelExportInside(t *testing.T) {
 
 // TestKernelExportChanged: a file of overlayfs that gets another name is the one that is probed already, whatever time it has then.
 func TestKernelExportChanged(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	dir, name := t.TempDir(), fmt.Sprintf("changed%d", os.Getpid())
 	for _, sub := range []string{"layer", "upper", "work", "root", "other"} {
 		noError(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
@@ -164,8 +159,7 @@ func TestKernelExportChanged(t *testing.T) {
 
 // TestKernelExportNamedLater: a container may have run before its name is known, as the kubelet puts that down once it runs.
 func TestKernelExportNamedLater(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	mark := fmt.Sprintf("%08x", os.Getpid())
 	c := calledSo{mark + strings.Repeat("6e", 28), mark + strings.Repeat("8d", 28), "web-" + mark, "shop-" + mark, ""}
 	m, _ := containedAs(t, "shop", cgroup(t, "cgroup2", "ftgo-test/cri-containerd-"+c.server+".scope"), "work=3")

@@ -113,8 +113,7 @@ func failures(dir string) []failing {
 // of the manual, standard error has one line, standard output nothing but what was asked
 // for, and nothing is left.
 func TestKernelFailingSteps(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	pages := manPages(t)
 	dir := t.TempDir()
 	for name, mode := range map[string]os.FileMode{"text": 0o644, "secret": 0o600, "garbage": 0o755, "rec": 0o644} {
@@ -170,8 +169,7 @@ func TestKernelFailingSteps(t *testing.T) {
 // TestKernelFewDescriptors: however few files may be open, a run works, or tells in a line
 // that they are too few, and removes what it has made. (Go's runtime takes some before.)
 func TestKernelFewDescriptors(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	greet := fixture.Build(t, "greet")
 	for _, command := range []string{"probe", "count", "trace", "watch"} {
 		works, refused := 0, 0

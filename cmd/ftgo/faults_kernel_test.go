@@ -16,8 +16,7 @@ import (
 // TestKernelFaults: the faults of fetching behind nil pointers are those that the program is made to
 // have, and that the kernel tells of itself; with either reader, and where arguments are on the stack.
 func TestKernelFaults(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	const (
 		rounds = 101
 		kernel = "exceptions:page_fault_kernel"

@@ -22,9 +22,7 @@ func TestHelpWidth(t *testing.T) {
 		}
 	}
 	var text bytes.Buffer
-	if err := help(&text, allCommands()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, help(&text, allCommands()))
 	check("ftgo help", text.String(), cli.PlainWidth)
 	for _, c := range allCommands() {
 		check("ftgo help "+c.Name, ftgo(t, "help", c.Name).stdout, cli.PlainWidth)

@@ -110,8 +110,7 @@ func (p *child) result(t *testing.T) result {
 
 // TestKernelFirstThreadEnds: a process lives as long as any thread of it.
 func TestKernelFirstThreadEnds(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "family")
 	for _, command := range []string{"probe", "count"} {
 		m := family(t, append([]string{target}, strings.Fields("stdin work=3 leave rest work=5")...)...)
@@ -121,8 +120,7 @@ func TestKernelFirstThreadEnds(t *testing.T) {
 
 // TestKernelForkAttached: with -p, those that the process has started before are followed, too.
 func TestKernelForkAttached(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "family")
 	for _, command := range []string{"probe", "count"} {
 		m := family(t, append([]string{target, "fork=stdin,work=23,orphan=29"}, familySteps...)...)
@@ -140,8 +138,7 @@ func TestKernelForkAttached(t *testing.T) {
 // TestKernelFollowingUnnamed: where lines do not name the process, threads and processes that have
 // ended when their lines are read are told apart all the same.
 func TestKernelFollowingUnnamed(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "family")
 	for _, command := range []string{"probe", "count"} {
 		fork := []string{command, "-o", "json", "--fork", target, "main.work", "--", target}
@@ -232,8 +229,7 @@ func TestKernelStopped(t *testing.T) {
 // TestKernelExec: calls that are open when the process executes a program stay open, and
 // nothing of the next program is taken for theirs, though it has the same addresses.
 func TestKernelExec(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
 		m := family(t, append([]string{fixture.Build(t, "family", flags...)}, strings.Fields("stdin work=3 held work=5 exec work=7 held work=9 thread held held work=11")...)...)
 		r := attached(t, m, "probe", "-o", "json", "-p", m.pid(), "main.work", "main.held", "main.main")
@@ -265,8 +261,7 @@ func TestKernelExec(t *testing.T) {
 
 // TestKernelManyProcesses: hundreds of short programs in one run.
 func TestKernelManyProcesses(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	for _, args := range [][]string{{"probe"}, {"raw", "probe"}, {"count"}} {
 		for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
 			target := fixture.Build(t, "family", flags...)
@@ -298,8 +293,7 @@ func TestKernelReplaced(t *testing.T) {
 
 // TestKernelPerPID: each process has rows of its own, which stay when it has ended.
 func TestKernelPerPID(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "family")
 	for _, command := range []string{"probe", "count"} {
 		first := family(t, target, "stdin", "work=3", "held")

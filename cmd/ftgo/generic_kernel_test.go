@@ -26,8 +26,7 @@ func genericLines(text string) string {
 // TestKernelGeneric: values of generic code have the types of the call at hand; without debug information the receivers
 // of methods have, and no more is made of the rest than is known.
 func TestKernelGeneric(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	tracetest.Needs(t, f.Features().Arrays, "arrays")
 	full := []string{
 		`main.(*pile[]).push(p=&{items:nil n:0}, x=&{Name:"bob" Age:42}, n=3)`,

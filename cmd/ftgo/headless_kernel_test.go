@@ -14,8 +14,7 @@ import (
 // TestKernelHeadless: a process whose first thread has ended has a file, libraries and memory
 // all the same.
 func TestKernelHeadless(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := server(t, fixture.Build(t, "headless"))
 	pid := fmt.Sprint(target.Process.Pid)
 	for _, args := range [][]string{{"main.zeros"}, {target.Path, "main.zeros"}, {filepath.Base(target.Path), "main.zeros"}} {

@@ -18,8 +18,7 @@ import (
 // instance from being removed, which costs neither the result nor the status. When it is closed
 // nothing is left after a clean-up.
 func TestKernelBesideTracePipe(t *testing.T) {
-	f := tracetest.Kernel(t)
-	fixture.NeedLong(t)
+	f := tracetest.LongKernel(t)
 	pipe, err := syscall.Open(f.Dir()+"/trace_pipe", syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		t.Skipf("open the top level's pipe: %v", err)

@@ -54,8 +54,7 @@ func inImage(t *testing.T, root, tracing, volume string, flags []string, args ..
 // TestKernelImage: from a container of the image a process of another container is probed, and every call
 // of it is seen: by the id of the container, with the host's processes; and by BINARY, with none but ftgo's own.
 func TestKernelImage(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	for _, tool := range []string{"unshare", "chroot", "mount", "setpriv"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip(err)

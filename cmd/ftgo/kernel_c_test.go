@@ -13,8 +13,7 @@ import (
 // TestKernelMalloc probes a library in a process that has it mapped, by the name that
 // people know it by.
 func TestKernelMalloc(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	path := fixture.Compile(t, "gcc", "c/mallocs.c", "-O2")
 	for _, command := range []string{"count", "probe"} {
 		m := family(t, path, "1009")
@@ -30,8 +29,7 @@ func TestKernelMalloc(t *testing.T) {
 // TestKernelGccgo counts the functions of a program made by GCC's Go compiler, whose
 // goroutines no register names and whose stacks are in pieces.
 func TestKernelGccgo(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	compiler := "gccgo"
 	if _, err := exec.LookPath("gccgo-12"); err == nil {
 		compiler = "gccgo-12"
@@ -66,8 +64,7 @@ func TestKernelInstructions(t *testing.T) {
 // TestKernelShortLivedPIE: the process is gone before anything of its trace is read, and
 // with it the addresses it was mapped to.
 func TestKernelShortLivedPIE(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "flood", "-buildmode=pie")
 	data := filepath.Join(t.TempDir(), "data")
 	ran(t, "probe", "-o", "json", "-w", data, target, "main.*", "--", "sh", "-c", `"$0" -n 17 -g 1; "$0" -n 13 -g 1`, target)
@@ -79,8 +76,7 @@ func TestKernelShortLivedPIE(t *testing.T) {
 // TestKernelCgoCallback: calls that go from Go to C and back into Go run on one
 // goroutine and on one of its stacks, with a thread's stack between.
 func TestKernelCgoCallback(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	fixture.NeedCompiler(t, "gcc")
 	t.Setenv("CGO_ENABLED", "1")
 	target := fixture.Build(t, "callback")
@@ -97,8 +93,7 @@ func TestKernelCgoCallback(t *testing.T) {
 // TestKernelSharedLibrary probes Go code in a library that a C program has loaded, by
 // threads that C has started.
 func TestKernelSharedLibrary(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	fixture.NeedCompiler(t, "gcc")
 	t.Setenv("CGO_ENABLED", "1")
 	library := fixture.Build(t, "callback", "-buildmode=c-shared")

@@ -99,6 +99,21 @@ func (p *child) end(t *testing.T) int {
 	return p.ProcessState.ExitCode()
 }
 
+// endsWell waits for a tracer that ends by itself.
+func (p *child) endsWell(t *testing.T) {
+	t.Helper()
+	if code := p.end(t); code != 0 {
+		t.Errorf("%q: status %d\n%s", p.Args, code, p.err.String())
+	}
+}
+
+// interrupted ends a tracer as Ctrl-C does.
+func (p *child) interrupted(t *testing.T) {
+	t.Helper()
+	p.Process.Signal(syscall.SIGINT)
+	p.endsWell(t)
+}
+
 // nothingOf fails if anything of a process is left in the kernel.
 func nothingOf(t *testing.T, f *tracefs.FS, pid int) {
 	t.Helper()
@@ -142,9 +157,7 @@ func TestKernelSignals(t *testing.T) {
 			// A second one must not stop the removal.
 			p.Process.Signal(sig)
 			p.Process.Signal(sig)
-			if code := p.end(t); code != 0 {
-				t.Errorf("status %d\n%s", code, p.err.String())
-			}
+			p.endsWell(t)
 			if n := readObserved(t, p.out.String()).functions["main.tick"].Calls; n == 0 {
 				t.Error("no calls seen")
 			}
@@ -175,8 +188,7 @@ func TestKernelBrokenPipe(t *testing.T) {
 
 // TestKernelAttachExact sees every call of a process from before its first.
 func TestKernelAttachExact(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	path := fixture.Build(t, "exact")
 	cmd := exec.Command(path, "-stdin")
 	in, err := cmd.StdinPipe()
@@ -207,8 +219,7 @@ func copyFile(t *testing.T, from, to string) {
 
 // TestKernelOddPaths: the kernel itself takes no blanks in paths.
 func TestKernelOddPaths(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	for _, name := range []string{"with blank", "with:colon", "with\nnewline", "with:0x10 a=%ax", "-dash", "ünïcode"} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name)

@@ -34,8 +34,7 @@ func TestKernelCountIsExact(t *testing.T) {
 // TestKernelEverythingArmed probes all that the target and Go's runtime have: the
 // target must not notice, and the books must still be right.
 func TestKernelEverythingArmed(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "exact")
 	plain, err := exec.Command(target).Output()
 	noError(t, err)
@@ -83,8 +82,7 @@ func TestKernelLatency(t *testing.T) {
 // TestKernelFlood loses events on purpose: a ring buffer of a page or two under two
 // busy loops. The calls must be right all the same, and the books balance.
 func TestKernelFlood(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "flood"), []string{"--buffer", "8K", "main.framed", "main.leaf"}, "-n", "20011")
 	r.succeeded(t)
 	s := o.summary
@@ -109,8 +107,7 @@ func TestKernelFlood(t *testing.T) {
 }
 
 func TestKernelMaxLost(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "flood")
 	var out strings.Builder
 	e := newEnv(&out, &out)

@@ -28,9 +28,7 @@ func manPages(t *testing.T) map[string]string {
 	pages := make(map[string]string)
 	for _, file := range files {
 		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		name := strings.TrimSuffix(filepath.Base(file), ".1")
 		pages[strings.TrimPrefix(strings.TrimPrefix(name, "ftgo"), "-")] = string(b)
 	}
@@ -101,9 +99,7 @@ func plainText(text string) string {
 func TestManExitStatus(t *testing.T) {
 	const lists = `(?m)^\.It (\d)$`
 	file, err := parser.ParseFile(token.NewFileSet(), "internal/cli/exit.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var all []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Exit") {
@@ -144,18 +140,14 @@ func TestManExitStatus(t *testing.T) {
 func TestManFields(t *testing.T) {
 	column := regexp.MustCompile(`^"[A-Z][A-Z0-9]+(/s|%)?"$`)
 	files, err := filepath.Glob("internal/render/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	columns := make(map[string]bool)
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			if lit, ok := n.(*ast.BasicLit); ok && column.MatchString(lit.Value) {
 				columns[strings.Trim(lit.Value, `"`)] = true
@@ -186,9 +178,7 @@ func TestManLint(t *testing.T) {
 		t.Skip(err)
 	}
 	files, err := filepath.Glob(filepath.Join(fixture.Root(), "docs", "man", "*.1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out, err := exec.Command("mandoc", append([]string{"-T", "lint", "-W", "warning"}, files...)...).CombinedOutput()
 	if err != nil || len(out) > 0 {
 		t.Errorf("mandoc: %v\n%s", err, out)
@@ -207,9 +197,7 @@ func TestManEnvironment(t *testing.T) {
 			continue
 		}
 		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, m := range getenv.FindAllSubmatch(b, -1) {
 			if seen++; !strings.Contains(environment, "Ev "+string(m[1])) {
 				t.Errorf("ftgo.1 does not have $%s, which %s asks for", m[1], name)

@@ -161,9 +161,7 @@ func TestManOptions(t *testing.T) {
 			t.Errorf("%s: options are\n%s\nflags and manual texts make them (FTGO_UPDATE=1)\n%s", file, got, want)
 			continue
 		}
-		if err := os.WriteFile(file, []byte(before+optionsBegin+want+optionsEnd+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(file, []byte(before+optionsBegin+want+optionsEnd+after), 0o644))
 	}
 	for key := range manualTexts {
 		if !used[key] {

@@ -17,8 +17,7 @@ import (
 // TestKernelTwentyAtOnce: as many runs on the same functions of the same file, begun and
 // ended at once, count what they are to count.
 func TestKernelTwentyAtOnce(t *testing.T) {
-	f := tracetest.Kernel(t)
-	fixture.NeedLong(t)
+	f := tracetest.LongKernel(t)
 	path := fixture.Build(t, "exact")
 	type waiting struct {
 		*exec.Cmd

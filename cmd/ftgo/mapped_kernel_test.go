@@ -13,8 +13,7 @@ import (
 // TestKernelMappedFile: of what a process has mapped that very file is probed, and not the one
 // that the path which the kernel shows happens to name: it spells a newline "\012".
 func TestKernelMappedFile(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	program := []byte(readFile(t, fixture.Build(t, "family")))
 	for _, command := range []string{"count", "probe"} {
 		dir := t.TempDir()

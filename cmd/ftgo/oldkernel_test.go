@@ -44,8 +44,7 @@ func ftgoOn(t *testing.T, kernel func(*session.Env), args ...string) result {
 // TestKernelFallbacks does without each thing that some kernel does not have, and without
 // all of them, with either reader.
 func TestKernelFallbacks(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	without := func(clear func(*tracefs.Features)) func(*session.Env) {
 		return func(e *session.Env) {
 			e.Adjust = func(f tracefs.Features) tracefs.Features { clear(&f); return f }
@@ -96,8 +95,7 @@ func TestKernelFallbacks(t *testing.T) {
 
 // TestKernelCountRecorded counts what is recorded of a flood, where the kernel's own count may be low.
 func TestKernelCountRecorded(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	o, b, r := observeTarget(t, linux44, "count", fixture.Build(t, "flood"), []string{"main.framed"}, "-n", "20011")
 	r.succeeded(t)
 	sameCalls(t, o, b.of(t, o, 1))
@@ -108,8 +106,7 @@ func TestKernelCountRecorded(t *testing.T) {
 
 // TestKernelWithoutArrays fetches word by word what else comes in arrays.
 func TestKernelWithoutArrays(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "lookup")
 	args := []string{"trace", "-o", "json", target, "main.lookup", "main.twice", "--", target, "-n", "101"}
 	shown := func(r result) string {

@@ -12,8 +12,7 @@ import (
 // TestKernelOptionsOfOthers: somebody has set the top level's options for a trace of their own,
 // which new instances inherit, and which change lines, or add records. They stay as they are.
 func TestKernelOptionsOfOthers(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	target := fixture.Build(t, "exact")
 	script := scriptFor(t, target, "--wrappers", "main.*")
 	for name, options := range map[string]map[string]string{

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net/http/httptest"
-	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
@@ -22,13 +21,9 @@ func exportSpans(t *testing.T, target string, funcs []string, args ...string) *c
 	defer c.Close()
 	e := launch(t, append([]string{"export", "--otlp", c.URL, "--spans", "--budget", "0", target}, funcs...)...)
 	e.await(t)
-	if out, err := exec.Command(target, args...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	executed(t, target, args...)
 	e.Process.Signal(syscall.SIGTERM)
-	if code := e.end(t); code != cli.ExitOK {
-		t.Fatalf("status %d\n%s", code, e.err.String())
-	}
+	e.endsWell(t)
 	nothingOf(t, tracetest.Kernel(t), e.Process.Pid)
 	if c.Failed != nil {
 		t.Errorf("%v\n%s", c.Failed, e.err.String())
@@ -78,8 +73,7 @@ func TestKernelSpans(t *testing.T) {
 
 // TestKernelSpansErrors: calls that return an error have failed, and no others.
 func TestKernelSpansErrors(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	c := exportSpans(t, fixture.Build(t, "lookup"), []string{"main.lookup", "main.twice"})
 	failed := 0
 	for i := range c.Spans {
@@ -96,8 +90,7 @@ func TestKernelSpansErrors(t *testing.T) {
 // TestKernelOTLPRefused: what nothing can be sent with is told in one line, and nothing is armed. A collector that is not
 // there is told of once for each kind of data, and is no reason to end.
 func TestKernelOTLPRefused(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "spawn")
 	for _, c := range []struct {
 		name, key, value, want string
@@ -125,9 +118,7 @@ func TestKernelOTLPRefused(t *testing.T) {
 	}
 	p := launch(t, "export", "--otlp", gone.URL, "--spans", target, "main.handle")
 	p.await(t)
-	if out, err := exec.Command(target, "-n", "3").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	executed(t, target, "-n", "3")
 	p.Process.Signal(syscall.SIGTERM)
 	code, text := p.end(t), p.err.String()
 	if code != cli.ExitOK || strings.Count(text, "connection refused") != 2 || !strings.Contains(text, "3 spans not sent to "+gone.URL+"/v1/traces") {

@@ -15,8 +15,7 @@ import (
 // TestKernelOverlays: processes of one image that run its file through a mount of overlayfs each are
 // taken for what they are to the kernel, processes of one file.
 func TestKernelOverlays(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	layer, empty := t.TempDir(), t.TempDir()
 	copyFile(t, fixture.Build(t, "family"), layer+"/family")
 	var members []*member

@@ -60,8 +60,7 @@ func seen(t *testing.T, p *child, m *member) {
 
 // TestKernelFullRoot: root's ftgo has what a run needs, and has dropped the rest when probes are in place.
 func TestKernelFullRoot(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	m := family(t, fixture.Build(t, "family"), "stdin", "work=3", "thread", "work=11")
 	cmd := exec.Command(static(t), "probe", "-o", "json", "-p", m.pid(), "main.work")
 	p := start(t, cmd)
@@ -80,8 +79,7 @@ func TestKernelFullRoot(t *testing.T) {
 
 // TestKernelProgramPrivileges: what ftgo starts has what ftgo was started with.
 func TestKernelProgramPrivileges(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	out, err := exec.Command("grep", "CapEff", "/proc/self/status").Output()
 	noError(t, err)
 	cmd := exec.Command(static(t), "count", "-q", fixture.Build(t, "family"), "main.work", "--", "grep", "CapEff", "/proc/self/status")
@@ -118,8 +116,7 @@ func TestKernelOneCapability(t *testing.T) {
 // TestKernelUnit: with the user, the capabilities and the file system for reading only that the unit of systemd gives,
 // processes of others are probed, and nothing can be written but tracefs.
 func TestKernelUnit(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	unit := readFile(t, filepath.Join(fixture.Root(), "scripts/packaging/ftgo-export@.service"))
 	_, after, _ := strings.Cut(unit, "\nAmbientCapabilities=")
 	line, _, _ := strings.Cut(after, "\n")
@@ -194,8 +191,7 @@ func sh(t *testing.T, script string) {
 // TestKernelUser: an ordinary user, without any capability, to whom tracefs was opened by the commands of
 // docs/privileges.md, does all of it with programs of his own, and what a killed run of his has left goes.
 func TestKernelUser(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	asNobody(t, nil) // or skip
 	openTo(t, f.Dir(), fmt.Sprintf("user=%d group=%[1]d tracing=%s\n%s", nobody, f.Dir(), strings.Join(privilegesPage(t)[1:4], "\n")))
 	target := fixture.Build(t, "family")
@@ -247,8 +243,7 @@ func privilegesPage(t *testing.T) []string {
 
 // TestKernelCapabilitiesShown runs the command of docs/privileges.md that gives a user capabilities.
 func TestKernelCapabilitiesShown(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	tracetest.Needs(t, f.Features().Append, "many places of an event (Linux 5.4)")
 	asNobody(t, nil) // or skip
 	name := fmt.Sprintf("shop-%d", os.Getpid())

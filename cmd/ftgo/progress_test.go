@@ -22,8 +22,7 @@ func TestProgressOnTerminal(t *testing.T) {
 // TestKernelProgressOnTerminal: whatever was shown while thousands of probes came and went, no line of
 // it is there in the end.
 func TestKernelProgressOnTerminal(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "exact")
 	got := onTerminal(t, []string{"LC_ALL=C.UTF-8", "TERM=xterm"}, "", "", "count", target, "'runtime.*'", "--", target)
 	if !strings.Contains(got, "ftgo: probing ") {

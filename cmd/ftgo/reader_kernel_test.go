@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os/exec"
 	"slices"
 	"syscall"
 	"testing"
@@ -68,8 +67,7 @@ func TestKernelRaw(t *testing.T) {
 
 // TestKernelRawFlood loses nothing of a flood.
 func TestKernelRawFlood(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	t.Setenv(readerVar, "raw")
 	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "flood"), []string{"main.framed", "main.leaf"}, "-n", "20011")
 	r.succeeded(t)
@@ -113,8 +111,7 @@ func TestKernelOnePID(t *testing.T) {
 // with the same values, on the same goroutines. Words of memory are compared where no other thread writes to it: the
 // two fetch one after the other.
 func TestKernelReadersAgree(t *testing.T) {
-	tracetest.Kernel(t)
-	fixture.NeedLong(t)
+	tracetest.LongKernel(t)
 	for _, c := range []struct{ target, pattern string }{{"lookup", "main.*"}, {"flood", "main.leaf"}} {
 		t.Run(c.target, func(t *testing.T) {
 			target := fixture.Build(t, c.target)
@@ -123,9 +120,7 @@ func TestKernelReadersAgree(t *testing.T) {
 				t.Setenv(readerVar, reader)
 				tracers = append(tracers, tracer(t, "trace", "-o", "json", "--budget", "0", target, c.pattern))
 			}
-			if out, err := exec.Command(target, "-n", "1009").CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
+			executed(t, target, "-n", "1009")
 			var seen []map[string][]string
 			for _, p := range tracers {
 				p.Process.Signal(syscall.SIGINT)

@@ -43,8 +43,7 @@ func twoCommands(t *testing.T) []string {
 // TestKernelReadmeDemo runs the README's first command as it stands, in a copy of what
 // is committed or about to be.
 func TestKernelReadmeDemo(t *testing.T) {
-	tracetest.Kernel(t)
-	fixture.NeedLong(t) // it builds everything anew
+	tracetest.LongKernel(t) // it builds everything anew
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skipf("the command is %q: %v", twoCommands(t)[0], err)
 	}

@@ -13,8 +13,7 @@ import (
 // TestKernelReportAddsUp: what several runs have written adds up to what the program says of all of them, and
 // a function that is called as often in as many runs has not changed.
 func TestKernelReportAddsUp(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "exact")
 	for _, command := range []string{"probe", "count"} {
 		t.Run(command, func(t *testing.T) {

@@ -15,8 +15,7 @@ import (
 // busybox, on this processor and on another, gives a recording that shows here what trace shows
 // of the same program.
 func TestKernelScriptGuest(t *testing.T) {
-	tracetest.Kernel(t)
-	fixture.NeedLong(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "lookup")
 	live := ftgo(t, "trace", target, "main.*", "--", target)
 	for _, on := range []struct{ goarch, qemu, kernel string }{

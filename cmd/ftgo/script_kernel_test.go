@@ -78,8 +78,7 @@ func tracefsDir(t *testing.T) string {
 // TestKernelScriptIsExact: what a script has recorded is what the target has done, as it is
 // for probe.
 func TestKernelScriptIsExact(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "exact")
 	script := scriptFor(t, "--wrappers", target, "main.*")
 	sh := scriptShells(t)[0]
@@ -108,8 +107,7 @@ func valuesOf(t *testing.T, lines string) string {
 // TestKernelScriptValues: with the binary at hand a recording has the values that trace
 // shows, in every shell.
 func TestKernelScriptValues(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "lookup")
 	live := ftgo(t, "trace", target, "main.lookup", "--", target)
 	want := valuesOf(t, live.stdout)
@@ -158,8 +156,7 @@ func scripted(t *testing.T, sh []string, script string, out io.Writer) *exec.Cmd
 // TestKernelScriptEnds: whatever ends a script, nothing of it is left, and what it has
 // recorded can be shown.
 func TestKernelScriptEnds(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	target := server(t, fixture.Build(t, "server"))
 	script := scriptFor(t, target.Path, "main.*")
 	for _, sh := range scriptShells(t) {
@@ -262,8 +259,7 @@ func TestKernelScriptRefuses(t *testing.T) {
 // TestKernelScriptFullDisk: a recording that can't be written is no success, be it that there is
 // no room for any of it, or not for all.
 func TestKernelScriptFullDisk(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	target := fixture.Build(t, "lookup")
 	script := scriptFor(t, target, "main.lookup")
 	disk := t.TempDir()

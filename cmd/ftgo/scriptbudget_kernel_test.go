@@ -50,8 +50,7 @@ func TestScriptBudget(t *testing.T) {
 // counted exactly, and those of others all the time; report tells which is which. A look may come while it is
 // being called: that is tried again.
 func TestKernelScriptBudget(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	path := fixture.Build(t, "paced")
 	for _, command := range []string{"probe", "count", "trace"} {
 		script := scriptFor(t, "--budget", "0.1", "--as", command, path, "main.c0?")
@@ -131,8 +130,7 @@ func awaitDisarmed(t *testing.T, dir string, pid int) bool {
 
 // TestKernelScriptBudgetStatus: a script that looks at what probes take ends with PROGRAM's status.
 func TestKernelScriptBudgetStatus(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	script := scriptFor(t, "--budget", "0.1", fixture.Build(t, "paced"), "main.c0?")
 	for _, sh := range scriptShells(t) {
 		for program, want := range map[string]int{"sleep 2.5; exit 7": 7, "sleep 1.5; kill -s KILL $$": 137} {

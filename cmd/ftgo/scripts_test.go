@@ -26,8 +26,7 @@ func TestScripts(t *testing.T) { runScripts(t, scriptsIn(t, "script")...) }
 // TestKernelScripts runs those of testdata/script/kernel, which probe: one after the other, because probes are hit by
 // all who run a file.
 func TestKernelScripts(t *testing.T) {
-	tracetest.Kernel(t)
-	fixture.NeedLong(t)
+	tracetest.LongKernel(t)
 	for _, file := range scriptsIn(t, "script/kernel") {
 		t.Run(filepath.Base(file), func(t *testing.T) { runScripts(t, file) })
 	}

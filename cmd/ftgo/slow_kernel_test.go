@@ -71,8 +71,7 @@ func checkSlow(t *testing.T, trees []slowTree, every, requests int) {
 // TestKernelSlow: of 10,000 requests 37 rest for long, and exactly these have trees, which are
 // whole and in the order in which they end.
 func TestKernelSlow(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	const requests, every = 10_000, 271
 	target := fixture.Build(t, "spawn")
 	r := ftgo(t, append(append([]string{"trace", "--slow", "1.5s", "-o", "json", target}, spawnFuncs...), "--", target, "-n", fmt.Sprint(requests), "-slow", fmt.Sprint(every), "-sleep", "4s")...)
@@ -130,8 +129,7 @@ func TestKernelSlowFormats(t *testing.T) {
 
 // TestKernelSlowOutlived: the tree of a slow request has what outlives it, and says so.
 func TestKernelSlowOutlived(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "spawn")
 	args := func(format string) []string {
 		return append(append([]string{"trace", "--slow", "500ms", "-o", format, target}, spawnFuncs...), "--", target, "-n", "50", "-slow", "25", "-sleep", "1s", "-stay", "25", "-linger", "25")

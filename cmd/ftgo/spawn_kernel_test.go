@@ -140,8 +140,7 @@ func checkSpawned(t *testing.T, request int, tree string, slow, lingers, stays b
 // TestKernelFollow: of 1,000 requests that start three goroutines each, which may start others, each
 // has a tree of its own with all of them in it, and what outlives its request is told.
 func TestKernelFollow(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	const requests = 1000
 	for _, c := range []struct {
 		version string
@@ -183,8 +182,7 @@ func TestKernelFollowInside(t *testing.T) {
 
 // TestKernelScriptFollow: a recording has what trees take, if it is asked for, and else says so.
 func TestKernelScriptFollow(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	const requests = 101
 	target := fixture.Build(t, "spawn")
 	shell := scriptShells(t)[0]

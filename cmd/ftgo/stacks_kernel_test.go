@@ -71,8 +71,7 @@ func sameStack(got, want []stackFrame) bool {
 // TestKernelStacks compares the stack of each call with what the program's own
 // runtime.Callers says in it: ten deep by eight ways, a fourth of them inlined.
 func TestKernelStacks(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	stripped, pie := []string{"-ldflags", "-s -w"}, []string{"-buildmode=pie"}
 	for _, c := range []struct {
 		version string
@@ -153,8 +152,7 @@ func TestKernelStacks(t *testing.T) {
 // TestKernelStackSums: what probe adds up by stack is what the program's own log adds up to,
 // in each format, to the call.
 func TestKernelStackSums(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "stacks")
 
 	t.Run("json", func(t *testing.T) {

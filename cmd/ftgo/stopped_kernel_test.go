@@ -20,16 +20,13 @@ import (
 // TestKernelTracerStopped: while ftgo is stopped its buffer overflows; what is lost is told, to the
 // last hit.
 func TestKernelTracerStopped(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	target, data := fixture.Build(t, "flood"), filepath.Join(t.TempDir(), "data")
 	p := tracer(t, "probe", "--buffer", "64K", "-o", "json", "-w", data, target, "main.leaf", "main.framed", "--", target, "-n", "50021", "-g", "1")
 	noError(t, p.Process.Signal(syscall.SIGSTOP))
 	time.Sleep(time.Second)
 	noError(t, p.Process.Signal(syscall.SIGCONT))
-	if code := p.end(t); code != 0 {
-		t.Fatalf("status %d\n%s", code, p.err.String())
-	}
+	p.endsWell(t)
 	b := readFile(t, data)
 	o := readObserved(t, b)
 	for name, want := range readBooks(t, p.out.String()).Functions {
@@ -46,8 +43,7 @@ func TestKernelTracerStopped(t *testing.T) {
 // TestKernelFloodKilled: a program that is killed in the middle of a flood leaves balanced books,
 // and ftgo ends as it did.
 func TestKernelFloodKilled(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	target, data := fixture.Build(t, "flood"), filepath.Join(t.TempDir(), "data")
 	for _, command := range []string{"probe", "count", "trace"} {
 		p := tracer(t, command, "-o", "json", "-w", data, target, "main.leaf", "main.framed", "--", target, "-for", "1m", "-g", "1")
@@ -141,10 +137,7 @@ func TestKernelIntervalsOverAStop(t *testing.T) {
 			rows = jsonLines(t, b[:strings.LastIndexByte(b, '\n')+1], "function")
 			busy = slices.IndexFunc(rows, func(row map[string]any) bool { return number(row["calls"]) > 0 })
 		}
-		p.Process.Signal(syscall.SIGINT)
-		if code := p.end(t); code != 0 {
-			t.Fatalf("%q: status %d\n%s", command, code, p.err.String())
-		}
+		p.interrupted(t)
 		busy := 0
 		for _, row := range rows {
 			calls, rate := number(row["calls"]), row["rate"].(float64)

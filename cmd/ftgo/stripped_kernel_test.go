@@ -11,8 +11,7 @@ import (
 // TestKernelStrippedRecorded: of a stripped program a recording shows what a live run shows: words, receivers of generic
 // methods, methods by their run-time types, and all by a twin.
 func TestKernelStrippedRecorded(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	tracetest.Needs(t, f.Features().Arrays, "arrays")
 	for _, mode := range []string{"exe", "pie"} {
 		full := fixture.Build(t, "generic", "-buildmode="+mode)

@@ -19,8 +19,7 @@ func withoutTimes(text string) string { return tookRE.ReplaceAllString(text, "")
 
 // TestKernelSymbols: a stripped program with the symbols of its twin is shown as the twin, live and recorded.
 func TestKernelSymbols(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	for _, mode := range []string{"exe", "pie"} {
 		for _, version := range []string{"1.18.10", "1.20.14", fixture.Current} {
 			t.Run(version+" "+mode, func(t *testing.T) {
@@ -45,8 +44,7 @@ func TestKernelSymbols(t *testing.T) {
 
 // TestKernelSymbolsRecorded: a recording says which file its values are read by.
 func TestKernelSymbolsRecorded(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	dir := t.TempDir()
 	full, stripped := filepath.Join(dir, "full"), fixture.Build(t, "lookup", "-ldflags=-s -w")
 	copyFile(t, fixture.Build(t, "lookup"), full)
@@ -68,8 +66,7 @@ func TestKernelSymbolsRecorded(t *testing.T) {
 
 // TestKernelSymbolsRunning: of a process that runs already.
 func TestKernelSymbolsRunning(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	full, stripped := fixture.Build(t, "server"), fixture.Build(t, "server", "-ldflags=-s -w")
 	target := server(t, stripped)
 	pid := strconv.Itoa(target.Process.Pid)
@@ -81,8 +78,7 @@ func TestKernelSymbolsRunning(t *testing.T) {
 
 // TestKernelDebuginfod: a debuginfod-find that lies or fails costs a line, and calls are counted all the same.
 func TestKernelDebuginfod(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "lookup", "-ldflags=-s -w -B 0x00c0ffee")
 	for _, c := range []struct{ name, script, want string }{
 		{"lies", "echo " + fixture.Build(t, "greet"), " differs: "},

@@ -28,8 +28,7 @@ var (
 // ways. With FTGO_TEST_LONG=all it takes all of them, and with FTGO_MATRIX=FILE it
 // writes the table of docs/toolchains.md.
 func TestKernelToolchains(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	versions := someVersions
 	if fixture.All() {
 		versions = allVersions

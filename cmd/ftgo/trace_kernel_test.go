@@ -102,8 +102,7 @@ func TestKernelTracePrintln(t *testing.T) {
 
 // TestKernelTraceWhere counts on the kernel and user space agreeing on what to show.
 func TestKernelTraceWhere(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "lookup")
 	const n = 1009
 	for _, c := range []struct {
@@ -155,8 +154,7 @@ func TestKernelTraceWhere(t *testing.T) {
 // TestKernelTraceCrowd: what does not fit in an event is left out, and said; the rest of
 // the functions is not the worse for it.
 func TestKernelTraceCrowd(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	target := fixture.Build(t, "crowd")
 	strlens := []string{"64", "512"}
 	if !f.Features().Arrays {
@@ -209,8 +207,7 @@ func TestKernelWatch(t *testing.T) {
 
 // TestKernelWatchInterval reads once per interval, with the change per second.
 func TestKernelWatchInterval(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "greet")
 	began := time.Now()
 	ftgo(t, "count", "-d", "1ms", target, "main.add")

@@ -131,10 +131,7 @@ func wholeProfile(t *testing.T, f *tracefs.FS, path string, sites int) (profile 
 func byFtgo(t *testing.T, command, path string) func() map[string]uint64 {
 	p := tracer(t, command, "-o", "json", "--budget", "0", path, "main.leaf", "main.framed")
 	return func() map[string]uint64 {
-		p.Process.Signal(syscall.SIGINT)
-		if code := p.end(t); code != 0 {
-			t.Errorf("ftgo %s: status %d\n%s", command, code, p.err.String())
-		}
+		p.interrupted(t)
 		return callsSeen(t, command, p.out.String())
 	}
 }
@@ -255,9 +252,7 @@ func TestKernelNeighbours(t *testing.T) {
 			copyFile(t, fixture.Build(t, "flood"), path)
 			call := func() {
 				t.Helper()
-				if out, err := exec.Command(path, "-n", fmt.Sprint(n), "-g", "1").CombinedOutput(); err != nil {
-					t.Fatalf("%v\n%s", err, out)
-				}
+				executed(t, path, "-n", fmt.Sprint(n), "-g", "1")
 			}
 			check := func(who string, got map[string]uint64, times uint64) {
 				t.Helper()

@@ -75,8 +75,7 @@ func ends(pattern, text string) bool {
 // TestKernelValues traces a program that logs what its functions take and give, built by
 // Go with either way of passing arguments, with and without optimisation.
 func TestKernelValues(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	needed := make([]bool, len(valueGaps))
 	complete := true
 	versions := []string{"1.16.15", "1.17.13", "1.18.10", "1.20.14", "1.21.13", "1.24.6", "1.26.8", "1.27.4", fixture.Current}
@@ -130,8 +129,7 @@ func TestValuesLog(t *testing.T) {
 
 // TestKernelLongStrings fetches more of strings and slices than by default.
 func TestKernelLongStrings(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "values", "-gcflags", "")
 	got, want := traceValues(t, target, "--strlen", "200", "--items", "3")
 	texts := []string{"main.text", "main.raw", "main.ints", "main.nine"}

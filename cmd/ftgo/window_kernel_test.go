@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,8 +46,7 @@ func sameRounds(t *testing.T, r result, counters bool) {
 // TestKernelWindow: all functions' calls are of one stretch of time, though probes come out
 // one event after the other, and the program gains speed as they go.
 func TestKernelWindow(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "rounds")
 	m := family(t, target)
 	defer m.goOn(t)
@@ -65,8 +63,7 @@ func TestKernelWindow(t *testing.T) {
 
 // TestKernelWindowScript: the same of recordings.
 func TestKernelWindowScript(t *testing.T) {
-	f := tracetest.Kernel(t)
-	fixture.NeedLong(t)
+	f := tracetest.LongKernel(t)
 	target := fixture.Build(t, "rounds")
 	m := family(t, target)
 	defer m.goOn(t)
@@ -79,9 +76,7 @@ func TestKernelWindowScript(t *testing.T) {
 		script := scriptFor(t, append(as, target, "main.f*")...)
 		for _, sh := range scriptShells(t) {
 			file := filepath.Join(t.TempDir(), "rec")
-			if out, err := exec.Command(sh[0], append(sh[1:], script, "-d", "1", "-w", file)...).CombinedOutput(); err != nil {
-				t.Fatalf("%s: %v\n%s", sh, err, out)
-			}
+			executed(t, sh[0], append(sh[1:], script, "-d", "1", "-w", file)...)
 			sameRounds(t, ftgo(t, "report", "-o", "json", file), counters)
 			os.Remove(file) // the next may need its place on the disk
 		}
@@ -90,8 +85,7 @@ func TestKernelWindowScript(t *testing.T) {
 
 // TestKernelAtMost: -n shows so many calls and no more, however fast they come.
 func TestKernelAtMost(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "rounds")
 	m := family(t, target)
 	defer m.goOn(t)
@@ -112,8 +106,7 @@ func TestKernelAtMost(t *testing.T) {
 // TestKernelIntervalsAddUp: the rows of all intervals, the last and shorter one included, add
 // up to the total.
 func TestKernelIntervalsAddUp(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	target := fixture.Build(t, "rounds")
 	m := family(t, target)
 	defer m.goOn(t)

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -38,8 +37,7 @@ var writings = []struct {
 // TestKernelWrittenWhilePlanned: a file that changes while its functions are decoded is not
 // probed; if another takes its name, the one that was read is.
 func TestKernelWrittenWhilePlanned(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	flood, exact := fixture.Build(t, "flood"), fixture.Build(t, "exact")
 	for _, w := range writings {
 		for _, command := range []string{"probe", "count", "trace"} {
@@ -48,9 +46,7 @@ func TestKernelWrittenWhilePlanned(t *testing.T) {
 				copyFile(t, flood, path)
 				opened := func(e *session.Env) {
 					e.Adjust = func(features tracefs.Features) tracefs.Features { // when the file has been opened
-						if out, err := exec.Command("sh", "-ec", w.script, path, exact).CombinedOutput(); err != nil {
-							t.Errorf("%v\n%s", err, out)
-						}
+						executed(t, "sh", "-ec", w.script, path, exact)
 						return features
 					}
 				}
@@ -69,8 +65,7 @@ func TestKernelWrittenWhilePlanned(t *testing.T) {
 // TestKernelWrittenWhileProbed: whoever wants to write to a file that is probed waits until
 // the probes are gone, and what is written then runs unharmed.
 func TestKernelWrittenWhileProbed(t *testing.T) {
-	fixture.NeedLong(t)
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	flood, exact := fixture.Build(t, "flood"), fixture.Build(t, "exact")
 	want, err := exec.Command(exact).Output()
 	noError(t, err)
@@ -79,13 +74,9 @@ func TestKernelWrittenWhileProbed(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "flood")
 			copyFile(t, flood, path)
 			p := tracer(t, append(readBy(t, args), "-o", "json", "--budget", "0", path, "main.leaf", "main.framed")...)
-			if out, err := exec.Command(path, "-n", "1009", "-g", "1").CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
+			executed(t, path, "-n", "1009", "-g", "1")
 			// Into the same file.
-			if out, err := exec.Command("cp", exact, path).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
+			executed(t, "cp", exact, path)
 			// Its second session, which measures costs on ftgo itself, may still be ending.
 			if left, err := filepath.Glob(fmt.Sprintf("%s/events/ftgo_%d_*_1", f.Dir(), p.Process.Pid)); err != nil || len(left) > 0 {
 				t.Errorf("written while probed: %q, %v", left, err)
@@ -108,8 +99,7 @@ func TestKernelWrittenWhileProbed(t *testing.T) {
 
 // TestKernelBeingWritten: a file that somebody is writing is not probed.
 func TestKernelBeingWritten(t *testing.T) {
-	fixture.NeedLong(t)
-	tracetest.Kernel(t)
+	tracetest.LongKernel(t)
 	path := filepath.Join(t.TempDir(), "flood")
 	copyFile(t, fixture.Build(t, "flood"), path)
 	writer, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -128,10 +118,7 @@ func TestKernelBeingWritten(t *testing.T) {
 	if r := ftgo(t, args...); r.code != cli.ExitOK {
 		t.Errorf("beside another: status %d\n%s", r.code, r.stderr)
 	}
-	p.Process.Signal(syscall.SIGINT)
-	if code := p.end(t); code != cli.ExitOK {
-		t.Errorf("status %d\n%s", code, p.err.String())
-	}
+	p.interrupted(t)
 	if err := os.Truncate(path, 0); err != nil {
 		t.Error(err)
 	}

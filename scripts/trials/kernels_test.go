@@ -24,9 +24,7 @@ func TestTrialKernels(t *testing.T) {
 			t.Fatalf("parse %q: not ABOUT=FILE", arg)
 		}
 		r := &kernelRun{about: about, results: make(map[string]string), reasons: make(map[string]string)}
-		if err := r.read(rooted(name)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, r.read(rooted(name)))
 		runs = append(runs, r)
 		if failed := r.with("FAIL"); len(failed) > 0 {
 			fmt.Fprintf(os.Stderr, "kernel-matrix: %s: failed: %s\n", r.kernel, strings.Join(failed, ", "))

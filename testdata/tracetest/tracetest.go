@@ -29,6 +29,13 @@ func Kernel(t testing.TB) *tracefs.FS {
 	return f
 }
 
+// LongKernel is Kernel for tests that only long runs do.
+func LongKernel(t testing.TB) *tracefs.FS {
+	t.Helper()
+	fixture.NeedLong(t)
+	return Kernel(t)
+}
+
 // Needs skips a test of what the running kernel lacks.
 func Needs(t testing.TB, has bool, feature string) {
 	t.Helper()
