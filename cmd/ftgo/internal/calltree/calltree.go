@@ -1,4 +1,4 @@
-// Package calltree gathers calls in trees, with the goroutines that they start: all, or the slow ones.
+// Package calltree collects calls into trees, with the goroutines that they start: all trees, or only slow ones.
 package calltree
 
 import (
@@ -8,54 +8,53 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 )
 
-// Limits of what is held back until a tree is over.
+// Limits of the lines that are kept until their tree ends.
 const (
-	// MaxTree is the number of lines after which a tree is shown in parts.
+	// MaxTree is the number of lines after which a tree is written in parts.
 	MaxTree = 10_000
-	// maxTrees is the number of lines of all trees after which any of them that has
-	// minPart lines is, and those are shown that wait for goroutines.
+	// maxTrees is the number of lines of all trees after which any tree of minPart lines is written in parts,
+	// and trees no longer wait for goroutines.
 	maxTrees = 200_000
 	minPart  = 100
-	// maxSlow is the number of lines of all trees of which the slow ones are wanted: some 150 MB, of
-	// calls with three strings.
+	// maxSlow is the number of lines of all trees if only slow ones are written: some 150 MB, for calls with
+	// three strings.
 	maxSlow = 100_000
-	// maxBranches is the number of open calls of all trees: some 100 MB. Those that begin
-	// when as many are open are left out.
+	// maxBranches is the number of open calls of all trees, some 100 MB. Calls that begin beyond it are left out.
 	maxBranches = 1 << 18
-	// patience is how long a tree whose outermost call has ended waits for the goroutines that were
-	// started in it, and partEvery after how long one that goes on is shown as far as it is.
+	// patience is how long a tree whose outermost call has ended waits for the goroutines that it started.
+	// partEvery is the time after which a part of a tree is written that goes on.
 	patience  = time.Second
 	partEvery = 10 * time.Second
 )
 
-// Trees gathers calls until the outermost one of each tree has ended, with all that goroutines
-// do that were started in it: callers come before what they call, and end after it. Trees are
-// shown in the order in which their outermost calls end.
+// Trees keeps the calls of each tree until its outermost call has ended, with those of the goroutines that
+// were started in it, and writes them with callers first. Trees are written in the order in which their
+// outermost calls end.
 type Trees struct {
-	depth   int // the number of levels shown; 0 is all
+	depth   int // the number of levels to write; 0 means all
 	write   func(*render.Tree) error
 	strands map[render.Thread]*strand
-	// calls are those that may have more below them, by ID: they are open, or have started
-	// goroutines that live.
+	// calls are the calls by ID that may get more calls below them: they are open, or have started
+	// goroutines that still run.
 	calls map[uint64]*node
 	open  int // calls
 	lines int // of all trees
-	// ended are trees whose outermost call has ended, in that order.
+	// ended are the trees whose outermost call has ended, in that order.
 	ended []*tree
-	// growing are those that are neither ended nor shown.
+	// growing are the trees whose outermost call is open.
 	growing map[*tree]bool
-	checked time.Time // when partEvery was last looked after
-	// limit is MaxTree, total maxTrees, branches maxBranches, or something else in tests.
+	checked time.Time // the last check of partEvery
+	// limit is MaxTree, total maxTrees, branches maxBranches, except in tests.
 	limit, total, branches int
 	// Patience is how long a tree waits for goroutines that outlive it.
 	Patience time.Duration
-	slow     time.Duration // only trees are wanted that took longer, unless it is 0
-	// LeftOut counts calls that are not shown, since too many others were open when they began, and Unseen trees
-	// of which it is not known how long they took, since probes were taken out meanwhile.
+	slow     time.Duration // only trees that took longer are written, unless it is 0
+	// LeftOut counts calls that were not kept because too many others were open. Unseen counts trees of unknown
+	// duration, because their probes were removed meanwhile.
 	LeftOut, Unseen int
 }
 
-// strandOf is the thread without what goroutines change.
+// strandOf returns the key of a strand: the thread without the fields that change while a goroutine runs.
 func strandOf(t render.Thread) render.Thread {
 	if t.CPU = 0; t.Goid != 0 {
 		t.TID = 0
@@ -63,32 +62,32 @@ func strandOf(t render.Thread) render.Thread {
 	return t
 }
 
-// strand is a goroutine, or a thread's own stack, with its open calls, the innermost last, and
-// perhaps others that have ended: when tracing does, calls end in the order in which they began.
+// strand is a goroutine, or a thread's own stack, with its open calls, the innermost last. Ended calls may be
+// among them, because calls end in the order of their begins when tracing ends.
 type strand struct {
-	thread render.Thread // that the first call began on
-	tree   *tree         // that its calls are of, nil for none yet
+	thread render.Thread // of its first call
+	tree   *tree         // of its calls, nil without open calls
 	stack  []*node
-	// A call has started it, unless from is nil, and it has not ended.
+	// from is the call that has started the goroutine, nil if there is none, or the goroutine has ended.
 	from    *node
 	started time.Time
-	// before is what it comes from, if that was shown without its calls.
+	// before is that call, if it was written before the goroutine's calls.
 	before *render.Origin
 }
 
-// tree is what belongs to an outermost call.
+// tree is an outermost call with all calls and events below it.
 type tree struct {
-	render.Tree         // as far as it is known until it is shown
+	render.Tree         // the fields that are known before show
 	root        *node   // the outermost call
-	nodes       []*node // those that wait: the root, but for what other calls of its goroutine are left out
+	nodes       []*node // the top nodes that are not written yet: the root, or calls whose callers are left out
 	lines       int
 	open        int              // calls
-	living      map[*strand]bool // goroutines that were started in it, and have not ended
-	over        time.Time        // when the root ended, and the tree with it
-	since       time.Time        // when the tree was last shown, or began
+	living      map[*strand]bool // goroutines started in it that still run
+	over        time.Time        // when the root ended
+	since       time.Time        // when the tree began, or was last written
 }
 
-// node is a call, first as it began, and then as it ended, or an event.
+// node is a call or an event. The line of a call is replaced when it ends.
 type node struct {
 	*render.Line
 	tree     *tree
@@ -96,14 +95,14 @@ type node struct {
 	parent   *node
 	children []*node // in the order in which they began
 	level    int
-	strands  int // that it has started, and that live
+	strands  int // started by it, and still running
 	id       uint64
 	ended    bool
-	listed   bool // among what is shown, not too deep for that
-	hidden   bool // it has turned out not to be wanted, but what it calls may be
+	listed   bool // it has a place in the tree: it is not too deep, and there was room
+	hidden   bool // it does not pass the filters, but calls below it may
 }
 
-// New gathers trees of so many levels, 0 for all, and has them written.
+// New returns Trees of so many levels, 0 for all, which are passed to write.
 func New(depth int, write func(*render.Tree) error) *Trees {
 	return &Trees{
 		depth: depth, write: write, limit: MaxTree, total: maxTrees, branches: maxBranches, Patience: patience,
@@ -111,7 +110,7 @@ func New(depth int, write func(*render.Tree) error) *Trees {
 	}
 }
 
-// strandFor is the strand of a thread, made if none is known.
+// strandFor returns the strand of a thread, and creates it if necessary.
 func (t *Trees) strandFor(thread render.Thread) *strand {
 	s := t.strands[strandOf(thread)]
 	if s == nil {
@@ -121,7 +120,7 @@ func (t *Trees) strandFor(thread render.Thread) *strand {
 	return s
 }
 
-// Begin takes a call of a function that begins.
+// Begin adds a call that begins.
 func (t *Trees) Begin(c *pairing.Call, function string, at time.Time) error {
 	if t.open >= t.branches {
 		t.LeftOut++
@@ -148,12 +147,12 @@ func (t *Trees) Begin(c *pairing.Call, function string, at time.Time) error {
 	t.open++
 	t.calls[c.ID] = n
 	if t.depth > 0 && n.level >= t.depth {
-		return nil // only its end is waited for
+		return nil // too deep: only its end matters
 	}
 	return t.add(n)
 }
 
-// add adds a line to its tree. It has no room in a tree that is wanted as a whole and is full.
+// add adds a line to its tree. Slow trees are kept whole, and leave out lines when they are full.
 func (t *Trees) add(n *node) error {
 	tree := n.tree
 	if t.slow > 0 && !t.room(n) {
@@ -174,7 +173,7 @@ func (t *Trees) add(n *node) error {
 	return t.showPart(tree)
 }
 
-// End takes a call that has ended, its line nil if it is not wanted.
+// End takes a call that has ended; line is nil if the call does not pass the filters.
 func (t *Trees) End(c *pairing.Call, line *render.Line, at time.Time) error {
 	n, ok := t.calls[c.ID]
 	if !ok {
@@ -206,7 +205,7 @@ func (t *Trees) End(c *pairing.Call, line *render.Line, at time.Time) error {
 	return t.Pass(at)
 }
 
-// settle forgets a call that has ended and that nothing can be below of any more.
+// settle forgets a call that has ended and cannot get more calls below it.
 func (t *Trees) settle(n *node) {
 	if n.ended && n.strands == 0 {
 		delete(t.calls, n.id)
@@ -220,7 +219,7 @@ func (t *Trees) idle(s *strand) {
 	}
 }
 
-// Goroutine takes a goroutine that a call has started, or the end of one.
+// Goroutine takes the start of a goroutine by a call, or the end of a goroutine.
 func (t *Trees) Goroutine(g *pairing.Goroutine, at time.Time) error {
 	thread := render.Thread{Goid: g.Goid, PID: g.PID}
 	if g.Ended {
@@ -242,7 +241,7 @@ func (t *Trees) Goroutine(g *pairing.Goroutine, at time.Time) error {
 	return nil
 }
 
-// leave ends what binds a goroutine to the call that has started it.
+// leave separates a goroutine from the call that has started it.
 func (t *Trees) leave(s *strand) {
 	if node := s.from; node != nil {
 		s.from = nil
@@ -252,7 +251,7 @@ func (t *Trees) leave(s *strand) {
 	}
 }
 
-// ProcessEnded takes the goroutines of a process for ended.
+// ProcessEnded ends the goroutines of a process that have no open calls.
 func (t *Trees) ProcessEnded(pid int) {
 	for _, s := range t.strands {
 		if s.thread.PID == pid && len(s.stack) == 0 {
@@ -263,7 +262,7 @@ func (t *Trees) ProcessEnded(pid int) {
 	}
 }
 
-// Happened takes a kernel event, if it was in a call that waits.
+// Happened takes a kernel event that happened in an open call.
 func (t *Trees) Happened(ev *pairing.KernelEvent, line *render.Line) (taken bool, err error) {
 	s := t.strands[strandOf(line.Thread)]
 	if s == nil || len(s.stack) == 0 || ev.Where.Func < 0 {
@@ -273,18 +272,17 @@ func (t *Trees) Happened(ev *pairing.KernelEvent, line *render.Line) (taken bool
 	for inner != nil && !inner.listed {
 		inner = inner.parent
 	}
-	if inner == nil { // all that it is in is too deep, was shown without it, or has no room
+	if inner == nil { // all calls around it are too deep, were written without it, or had no room
 		s.stack[0].tree.LeftOut++
 		return true, nil
 	}
 	return true, t.add(&node{Line: line, ended: true, parent: inner, tree: inner.tree, strand: s})
 }
 
-// full tells whether there is no room for another line.
+// full reports whether all trees together have reached their limit.
 func (t *Trees) full() bool { return t.lines >= t.total }
 
-// Pass shows the trees whose turn has come: all that belongs to them has ended, or they have waited
-// for long enough.
+// Pass writes trees that are complete, or have waited for long enough.
 func (t *Trees) Pass(now time.Time) error {
 	for len(t.ended) > 0 {
 		first := t.ended[0]
@@ -311,7 +309,7 @@ func (t *Trees) Pass(now time.Time) error {
 	return nil
 }
 
-// PassAll shows all trees that have ended.
+// PassAll writes all trees that have ended.
 func (t *Trees) PassAll() error {
 	for _, tree := range t.ended {
 		if err := t.show(tree); err != nil {
@@ -322,7 +320,7 @@ func (t *Trees) PassAll() error {
 	return nil
 }
 
-// showPart shows what waits of a tree that has grown too large, and what has ended before that.
+// showPart writes a part of a tree that has grown too large, after the trees that have ended before.
 func (t *Trees) showPart(tree *tree) error {
 	if err := t.PassAll(); err != nil || !tree.over.IsZero() {
 		return err

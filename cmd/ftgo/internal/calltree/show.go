@@ -8,19 +8,19 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 )
 
-// show writes what waits of a tree. Calls that are open stay, to be shown again above what follows;
-// once the outermost has ended, those of goroutines that outlive it become trees of their own.
+// show writes the lines of a tree. Calls that are open stay, and are written again above the next part;
+// once the outermost has ended, calls of goroutines that outlive it become trees of their own.
 func (t *Trees) show(tree *tree) error {
 	root, out := tree.root, tree.Tree
 	out.Root, out.First = root.Line, &render.Line{Thread: root.Thread, Time: root.Time}
-	outliving := make(map[*node][]*strand) // goroutines, by what has started them
+	outliving := make(map[*node][]*strand) // goroutines by the call that has started them
 	if !tree.over.IsZero() {
 		out.Took = tree.took()
 		for s := range tree.living {
 			outliving[s.from] = append(outliving[s.from], s)
 		}
 	}
-	news := false // something besides calls that are still open
+	news := false // there are other lines than those of open calls
 	var list func(nodes []*node, level int)
 	list = func(nodes []*node, level int) {
 		for _, n := range nodes {
@@ -34,7 +34,7 @@ func (t *Trees) show(tree *tree) error {
 					n.Outlived = max(n.Ended.Sub(tree.over), 0)
 				}
 				line := n.Line
-				if t.slow > 0 && !n.ended { // it is not known whether it will be in another tree that is wanted
+				if t.slow > 0 && !n.ended { // its own tree may not be slow
 					line = new(*line)
 					line.End, line.ArgsNote = "open", capture.NotKnown+"it goes on"
 				}
@@ -59,7 +59,7 @@ func (t *Trees) show(tree *tree) error {
 	return err
 }
 
-// release drops a tree, or what was shown of it.
+// release drops the lines that were written, or those of a tree that is not to be written.
 func (t *Trees) release(tree *tree, shown bool) {
 	for s := range tree.living {
 		t.rise(s)
@@ -76,7 +76,7 @@ func (t *Trees) release(tree *tree, shown bool) {
 	t.lines += tree.lines
 }
 
-// rise has a goroutine come from the nearest call that is open, or else from none.
+// rise moves a goroutine below the nearest caller that is open, or makes it independent.
 func (t *Trees) rise(s *strand) {
 	n := s.from
 	for n != nil && n.ended {
@@ -94,8 +94,8 @@ func (t *Trees) rise(s *strand) {
 	}
 }
 
-// keepOpen returns the calls that are open, each below the nearest that is, or all that is below one
-// unless that was shown.
+// keepOpen returns the open calls, each below its nearest open caller. If the tree was not written, all nodes
+// below an open call stay.
 func (t *Trees) keepOpen(nodes []*node, above *node, shown bool) (top []*node) {
 	for _, n := range nodes {
 		children, next := n.children, above
@@ -115,8 +115,7 @@ func (t *Trees) keepOpen(nodes []*node, above *node, shown bool) (top []*node) {
 	return top
 }
 
-// apart makes a tree of its own of a call, which is the outermost of a goroutine that has outlived
-// its tree.
+// apart makes a tree of the outermost call of a goroutine that has outlived its tree.
 func (t *Trees) apart(n *node, shown bool) {
 	old := n.tree
 	own := &tree{
@@ -135,7 +134,7 @@ func (t *Trees) apart(n *node, shown bool) {
 	t.growing[own] = true
 }
 
-// take makes a call, and all below it, part of the tree.
+// take moves a call, and all nodes below it, to the tree.
 func (tree *tree) take(n *node) {
 	if s := n.strand; s.tree == n.tree {
 		s.tree = tree
@@ -154,7 +153,7 @@ func (tree *tree) take(n *node) {
 	}
 }
 
-// count counts the lines of nodes.
+// count adds the lines of nodes to the tree's.
 func (tree *tree) count(nodes []*node) {
 	for _, n := range nodes {
 		tree.lines++

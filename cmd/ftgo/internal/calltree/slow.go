@@ -6,18 +6,18 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 )
 
-// OnlySlow has only those trees written that took longer. A tree has room for MaxTree lines then, and
-// all together for maxSlow: what begins when there is no more is dropped, and told in its place.
+// OnlySlow restricts the trees to those that took longer. Then a tree keeps at most MaxTree lines, and all
+// trees maxSlow; lines beyond that are dropped and counted.
 func (t *Trees) OnlySlow(over time.Duration) { t.slow, t.total = over, maxSlow }
 
-// Room is how many lines there is room for.
+// Room returns the limit of lines of all trees.
 func (t *Trees) Room() int { return t.total }
 
-// took is how long the outermost call of a tree has taken that has ended.
+// took returns how long the outermost call took, once it has ended.
 func (t *tree) took() time.Duration { return t.over.Sub(t.root.Time) }
 
-// wants tells whether a tree is wanted that took so long, of a call of which the end may not have
-// been seen.
+// wants reports whether a tree is slow enough to be written. The duration is unknown if the outermost call was
+// abandoned.
 func (t *Trees) wants(c *pairing.Call, took time.Duration) bool {
 	if c.Outcome == pairing.Abandoned {
 		t.Unseen++
@@ -26,7 +26,7 @@ func (t *Trees) wants(c *pairing.Call, took time.Duration) bool {
 	return took > t.slow
 }
 
-// room tells whether there is any for a line of the slow trees.
+// room reports whether a line fits into its slow tree.
 func (t *Trees) room(n *node) bool {
 	return n.tree.lines < t.limit && !t.full() && (n.parent == nil || n.parent.listed)
 }

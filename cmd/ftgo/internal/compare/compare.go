@@ -1,9 +1,9 @@
-// Package compare reads what -o json has written of runs, adds runs up, those of many machines, or of one at
-// several times, and tells what has changed between the calls of two sets of them: how often functions
-// are called, how often they fail, and how long they take.
+// Package compare reads runs that -o json has written, adds them up, over machines or over time, and finds
+// the functions that differ between two sets of runs: in how often they are called, how often they fail, and
+// how long they take.
 //
-// Package golang.org/x/perf/benchmath compares samples; here there are histograms of thousands of calls,
-// whose ranks are known to 1 %, and hundreds of functions at once.
+// Package golang.org/x/perf/benchmath compares samples. This package compares histograms of thousands of calls,
+// whose ranks are known to 1 %, of hundreds of functions at once.
 package compare
 
 import (
@@ -15,34 +15,34 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Aspect is what may have changed of a function.
+// Aspect is a property of a function that may change.
 type Aspect uint8
 
 const (
-	Calls   Aspect = iota // how often it is called
-	Errors                // which share of calls fails
-	Latency               // how long calls take: whether one of then or one of now takes longer
-	Tail                  // which share of calls takes longer than 99 of 100 of all
+	Calls   Aspect = iota // calls a second
+	Errors                // the share of calls that fail
+	Latency               // whether a call of one side takes longer than one of the other
+	Tail                  // the share of calls that take longer than 99% of the calls of both sides
 	Aspects
 )
 
-// Names are those of aspects.
+// Names are the names of aspects.
 var Names = [Aspects]string{"calls", "errors", "latency", "tail"}
 
 // Change is how one aspect of a function differs.
 type Change struct {
 	Old, New float64 // calls a second, a share, the median and the 99th percentile in ns; NaN where there is none
-	Tested   bool    // there was enough to tell
-	P        float64 // how likely such a difference is without a change, by this aspect alone
+	Tested   bool    // there were enough calls to test
+	P        float64 // the p-value of this aspect alone
 	Changed  bool
-	// z is how many standard deviations the sides differ by, if nothing but chance is at work.
+	// z is the difference of the sides in standard deviations, if nothing but chance is at work.
 	z float64
-	// within is how much the runs of either side differ among each other: by chance alone its mean is
-	// df, which is how many runs there are beyond the first of each side.
+	// within is how much the runs of each side differ from each other. By chance alone its mean is df, the
+	// number of runs beyond the first of each side.
 	within, df float64
 }
 
-// Factor is New as a multiple of Old: infinite for what was not there before.
+// Factor returns New as a multiple of Old, +Inf if Old is 0.
 func (c *Change) Factor() float64 {
 	if c.Old == c.New {
 		return 1
@@ -50,23 +50,23 @@ func (c *Change) Factor() float64 {
 	return c.New / c.Old
 }
 
-// Function is a function, as each run of either side has seen it, and what has become of it.
+// Function has the numbers of a function in the runs of both sides, and the result of their comparison.
 type Function struct {
 	Name    string
 	Side    [2][]stats.Func // old and new
 	Changes [Aspects]Change
 	Seen    [2]stats.Func // all runs of a side together
-	// Slower is how likely a call of the new side takes longer than one of the old; half if nothing has
-	// changed, NaN if either has no latencies.
+	// Slower is the probability that a call of the new side takes longer than one of the old: 0.5 without a
+	// change, NaN if a side has no latencies.
 	Slower  float64
 	Tested  bool
 	P       float64 // of all aspects together
 	Changed bool
 }
 
-// Compare compares functions by some aspects. Of those that have not changed, a share of at most alpha is
-// expected to be called changed, and so is a share of at most alpha of those that are called so
-// (Benjamini and Hochberg 1995). Functions come first that have changed, those by the largest factor.
+// Compare compares functions by some aspects. At most a share of alpha of the unchanged functions is expected
+// to be called changed, and at most a share of alpha of the functions that are called changed is expected not to
+// be (Benjamini and Hochberg 1995). Changed functions come first, the largest factor at the top.
 func Compare(functions []Function, by []Aspect, alpha float64) []Function {
 	functions = slices.Clone(functions)
 	for i := range functions {
@@ -107,7 +107,7 @@ func Compare(functions []Function, by []Aspect, alpha float64) []Function {
 	return functions
 }
 
-// Doubt calls no aspect changed: one run a side does not tell how much runs differ by themselves.
+// Doubt marks all functions as unchanged, because one run a side does not show how much runs differ by themselves.
 func Doubt(functions []Function) {
 	for i := range functions {
 		f := &functions[i]
@@ -116,7 +116,7 @@ func Doubt(functions []Function) {
 	}
 }
 
-// conclude says what has changed, where that is what a p-value up to limit means.
+// conclude marks the aspects with a p-value up to limit as changed.
 func (f *Function) conclude(limit float64) {
 	number := 0.0
 	for _, c := range f.Changes {
@@ -131,7 +131,7 @@ func (f *Function) conclude(limit float64) {
 	}
 }
 
-// most is by how much a function has changed: the logarithm of its largest factor, -1 if none has.
+// most returns the logarithm of the largest factor of a changed aspect, -1 without one.
 func (f *Function) most() float64 {
 	most := -1.0
 	for i := range f.Changes {
@@ -180,8 +180,7 @@ func (f *Function) measure(by []Aspect) {
 	}
 }
 
-// meet tells whether a quantile may be the same on both sides, by what is known of the cost of probes: then a
-// difference may be that of the cost.
+// meet reports whether the bounds of a quantile overlap. Then the difference may come from the cost of probes.
 func meet(a, b *stats.Func, q float64) bool {
 	lowA, highA := between(a, q)
 	lowB, highB := between(b, q)
@@ -197,7 +196,7 @@ func between(f *stats.Func, q float64) (low, high int64) {
 	return min(f.Bounds.Low.Quantile(q), at), max(f.Bounds.High.Quantile(q), at)
 }
 
-// failed are the calls that have failed, of those whose results were looked at: of other runs nobody knows.
+// failed returns the number of failed calls and of all calls, 0 if the run did not look at results.
 func failed(f stats.Func) (of, all uint64) {
 	if !f.ReturnsErrors {
 		return 0, 0
@@ -212,7 +211,7 @@ func counts(f *stats.Func) uint64 {
 	return f.Latency.Count()
 }
 
-// together is what runs have seen, one after the other.
+// together adds up runs as if they were one after the other.
 func together(runs []stats.Func) (all stats.Func) {
 	for _, f := range runs {
 		all.Add(&f)
@@ -221,9 +220,8 @@ func together(runs []stats.Func) (all stats.Func) {
 	return all
 }
 
-// judge gives an aspect of all functions its p-values. Chance is not all that two runs of one side differ
-// by: hosts do, and so do days. By how much more is seen among the runs of either side, of the function and of
-// all functions together.
+// judge computes the p-values of an aspect. Runs of one side differ by more than chance, because hosts and days
+// differ. How much more is estimated from the runs of each side, of the function and of all functions.
 func judge(functions []Function, a Aspect) {
 	var within, df float64
 	for i := range functions {

@@ -11,8 +11,8 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Merge adds up runs, function by function, and with perHost by the host. What ran at the same time on several
-// machines, or of several processes, is of one time: rates add up, too. The same run twice is an error.
+// Merge adds up runs by function, and with perHost by host. Time that several runs share counts once, so that
+// rates of runs at the same time add up, too. The same run twice is an error.
 func Merge(runs []*Run, perHost bool) (*Run, error) {
 	if err := cmp.Or(twice(runs), tooMuch(runs)); err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func Merge(runs []*Run, perHost bool) (*Run, error) {
 			s.Funcs[at].Add(f)
 		}
 	}
-	windows := make(map[string]float64) // how long each host was looked at
+	windows := make(map[string]float64) // seconds by host
 	for i := range s.Funcs {
 		f := &s.Funcs[i]
 		if _, ok := windows[f.Host]; !ok {
@@ -46,7 +46,7 @@ func Merge(runs []*Run, perHost bool) (*Run, error) {
 	return s, nil
 }
 
-// Events are the names of the kernel events that were counted.
+// Events returns the names of the kernel events that were counted.
 func (r *Run) Events() []string {
 	names := make(map[string]bool)
 	for i := range r.Funcs {
@@ -57,19 +57,19 @@ func (r *Run) Events() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Errors tells whether results were looked at.
+// Errors reports whether errors were counted.
 func (r *Run) Errors() bool {
 	return slices.ContainsFunc(r.Funcs, func(f stats.Func) bool { return f.ReturnsErrors })
 }
 
-// Sched tells whether latencies are split.
+// Sched reports whether latencies are split.
 func (r *Run) Sched() bool {
 	return slices.ContainsFunc(r.Funcs, func(f stats.Func) bool { return f.Split.Sum() > 0 })
 }
 
-// tooMuch is an error if runs add up to more than there are numbers for.
+// tooMuch returns an error if sums would overflow.
 func tooMuch(runs []*Run) error {
-	var all float64 // more than of any one kind
+	var all float64 // at least as large as any sum
 	for _, r := range runs {
 		all += float64(r.Hits) + float64(r.Delivered) + float64(r.Lost) + float64(r.Filtered) + float64(r.Counted) + float64(r.Before) + float64(r.After) + float64(r.Unparsed)
 		all += float64(r.Probes) + float64(r.Functions)
@@ -90,7 +90,7 @@ func tooMuch(runs []*Run) error {
 	return nil
 }
 
-// twice is an error if a run is there twice.
+// twice returns an error if a run occurs twice.
 func twice(runs []*Run) error {
 	type run struct {
 		host  string
@@ -112,7 +112,7 @@ func twice(runs []*Run) error {
 	return nil
 }
 
-// seconds is how long the runs were that are wanted; what is of the same time counts once.
+// seconds returns the length of the wanted runs; time that they share counts once.
 func seconds(runs []*Run, wanted func(*Run) bool) float64 {
 	var of []*Run
 	for _, r := range runs {
@@ -137,7 +137,7 @@ func seconds(runs []*Run, wanted func(*Run) bool) float64 {
 	return total
 }
 
-// summed is the summary of all runs.
+// summed returns the summary of all runs together.
 func summed(runs []*Run) (s stats.Summary) {
 	hosts := make(map[string]bool)
 	for i, r := range runs {

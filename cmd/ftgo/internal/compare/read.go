@@ -14,14 +14,14 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Run is a run of probe or count, or several ones.
+// Run is a run of probe or count, or the sum of several.
 type Run struct {
-	File string // where it is from
+	File string // the file that it was read from
 	stats.Summary
 	Funcs []stats.Func
 }
 
-// funcLine is what JSON has of a function. The values of some keys do not matter.
+// funcLine is the JSON line of a function. Raw values only matter by their presence.
 type funcLine struct {
 	stats.Func
 	Value, Rest json.RawMessage
@@ -43,7 +43,7 @@ type funcLine struct {
 	}
 }
 
-// summaryLine is what JSON has of a run.
+// summaryLine is the JSON line of a summary.
 type summaryLine struct {
 	stats.Summary
 	Seconds  *float64
@@ -51,13 +51,13 @@ type summaryLine struct {
 	Budget   struct{ Percent float64 }
 }
 
-// IsJSON tells whether a file that begins so may be one that Read takes.
+// IsJSON reports whether a file with this beginning may be one for Read.
 func IsJSON(begin []byte) bool {
 	begin = bytes.TrimLeft(begin, " \t\r\n")
 	return len(begin) > 0 && begin[0] == '{'
 }
 
-// maxLine is how long a line may be. Those of ftgo are long only where very many functions were skipped.
+// maxLine is the limit of a line in bytes. Only a summary with very many skipped functions is long.
 const maxLine = 64 << 20
 
 // Read reads the runs of a file, each of which ends with its summary. An error names the file and the line.
@@ -94,7 +94,7 @@ func Read(from io.Reader, file string) (runs []*Run, err error) {
 	return runs, nil
 }
 
-// take takes a line, and tells whether it was the run's last.
+// take reads a line, and reports whether it was the run's last.
 func (r *Run) take(text []byte) (last bool, err error) {
 	var kind struct{ Type string }
 	if !bytes.HasPrefix(text, []byte(`{"type":"function",`)) {
@@ -109,7 +109,7 @@ func (r *Run) take(text []byte) (last bool, err error) {
 		return false, r.function(text)
 	case "summary":
 		return r.summary(text)
-	case "stack": // rows of functions have these calls, too
+	case "stack": // the rows of functions include these calls
 		return false, nil
 	case "":
 		return false, fmt.Errorf("no line of ftgo: %s", quote(text))
@@ -139,19 +139,19 @@ func quote(text []byte) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// most is what no number of calls may exceed, so that those of a thousand runs add up.
+// most is the largest number of calls, so that a thousand runs can be added up.
 const most = 1 << 53
 
-// A run takes no longer than this, in seconds, and no less: rates are numbers.
+// Limits of a run in seconds, so that rates are finite.
 const longest, shortest = 1e10, 1e-9
 
-// mostTime is what no CPU time exceeds, in ns: that of a thousand CPUs in ten years.
+// mostTime is the largest CPU time in ns, that of a thousand CPUs in ten years.
 const mostTime = 1 << 58
 
-// possible tells whether a number can be one of calls, or a rate.
+// possible reports whether x can be a number of calls.
 func possible(x float64) bool { return x >= 0 && x <= most }
 
-// possibleCost tells whether there can be so much CPU time.
+// possibleCost reports whether all CPU times are within the limit.
 func possibleCost(p *stats.Probing) bool {
 	for _, ns := range [...]float64{p.NS, p.Low, p.High, p.CPU, p.Others, p.Emulated, p.Stepped} {
 		if math.Abs(ns) > mostTime {
@@ -161,7 +161,7 @@ func possibleCost(p *stats.Probing) bool {
 	return true
 }
 
-// function takes a row, unless it is of an interval.
+// function reads a row; it ignores rows of intervals.
 func (r *Run) function(text []byte) error {
 	var line funcLine
 	if err := decode(text, &line); err != nil {
@@ -217,7 +217,7 @@ func (r *Run) function(text []byte) error {
 	return nil
 }
 
-// latencies takes buckets.
+// latencies converts the buckets to histograms.
 func (line *funcLine) latencies() error {
 	f, b := &line.Func, line.Buckets
 	switch {
@@ -239,7 +239,7 @@ func (line *funcLine) latencies() error {
 	return nil
 }
 
-// summary takes what ends a run, unless it is of an interval.
+// summary reads the line that ends a run; it ignores summaries of intervals.
 func (r *Run) summary(text []byte) (last bool, err error) {
 	var line summaryLine
 	if err := decode(text, &line); err != nil || line.Interval != nil {
@@ -264,7 +264,7 @@ func (r *Run) summary(text []byte) (last bool, err error) {
 	s.LatencyMeasured = slices.ContainsFunc(r.Funcs, func(f stats.Func) bool { return f.Latency != nil })
 	s.Streamed = s.LatencyMeasured || s.Counted < s.Hits
 	if s.Probing != nil {
-		s.Probing.Fit() // an older ftgo did not
+		s.Probing.Fit() // older versions did not
 	}
 	r.Summary = *s
 	return true, nil

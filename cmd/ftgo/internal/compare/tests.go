@@ -8,12 +8,11 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// unknown is what is known of an aspect that was not tested.
+// unknown is the Change of an aspect that was not tested.
 var unknown = Change{Old: math.NaN(), New: math.NaN(), P: 1}
 
-// p is how likely a difference is as large, where runs of one side differ spread times as much as by
-// chance. From as few runs as up to three beyond the first ones that is not known well: then z has
-// Student's distribution.
+// p returns the p-value, where runs of one side differ spread times as much as by chance. With up to three
+// runs beyond the first ones spread is uncertain; then z has Student's distribution.
 func (c *Change) p(spread float64) float64 {
 	t := math.Abs(c.z) / math.Sqrt(spread)
 	switch third := t / math.Sqrt(3); {
@@ -28,7 +27,7 @@ func (c *Change) p(spread float64) float64 {
 	}
 }
 
-// deviations tells by how many standard deviations a number differs from the expected one. The number is the
+// deviations returns by how many standard deviations a number differs from the expected one. The number is the
 // first of a table whose rows and columns have given sums: the next differs by as much the other way, and so on.
 // The result is the root of the likelihood ratio, whose distribution is nearly normal. The number is first moved
 // one nearer to the expected one, because then no p-value is below the exact one, however small the numbers
@@ -45,8 +44,8 @@ func deviations(off float64, expected ...float64) float64 {
 	return math.Copysign(math.Sqrt(2*max(ratio, 0)), off)
 }
 
-// rates tests whether calls are as frequent: of all of them, those of a side are so many as its time has
-// it, as of a coin that is thrown so often.
+// rates tests whether both sides have as many calls a second: without a change, the calls of a side are a
+// binomial number, with its share of the time as the probability.
 func rates(sides [2][]stats.Func) Change {
 	c := unknown
 	var calls [2]uint64
@@ -76,7 +75,7 @@ func rates(sides [2][]stats.Func) Change {
 	return c
 }
 
-// shares tests whether as large a share of calls has something.
+// shares tests whether the share of calls that of counts is the same on both sides.
 func shares(sides [2][]stats.Func, of func(stats.Func) (of, all uint64)) Change {
 	c := unknown
 	var have, all [2]float64
@@ -113,13 +112,12 @@ func shares(sides [2][]stats.Func, of func(stats.Func) (of, all uint64)) Change 
 
 func square(x float64) float64 { return x * x }
 
-// fewest is how many calls of either side must be apart from the most frequent latency for ranks to be
-// nearly normal.
+// fewest is the number of calls of each side outside of the largest bucket that makes ranks nearly normal.
 const fewest = 10
 
-// ranks tests whether calls of one side take longer than those of the other: Mann and Whitney's test, whose
-// ties are the calls of one bucket. Runs of one side are compared by Kruskal and Wallis's. slower is how
-// likely a call of the second side takes longer.
+// ranks tests whether calls of one side take longer than those of the other, by Mann and Whitney's test; calls
+// of one bucket are ties. Runs of one side are compared by Kruskal and Wallis's test. slower is the probability
+// that a call of the second side takes longer.
 func ranks(sides [2][]stats.Func) (c Change, slower float64) {
 	c = unknown
 	var all [2]stats.Histogram
@@ -144,11 +142,11 @@ func ranks(sides [2][]stats.Func) (c Change, slower float64) {
 	return c, slower
 }
 
-// kruskal is Kruskal and Wallis's H of groups, corrected for ties: the squares of how far their mean ranks
-// are from that of all. Of two groups its root is Mann and Whitney's. It also returns how many calls each group
-// has, their ranks added up, when all stand in one row, the shortest first, and the calls of the largest bucket.
+// kruskal returns Kruskal and Wallis's H of groups, corrected for ties: the weighted squares of the distances of
+// their mean ranks from the mean of all. For two groups its root is Mann and Whitney's statistic. It also returns
+// the number of calls of each group, the sum of their ranks, and the calls of the largest bucket.
 func kruskal(groups ...*stats.Histogram) (h float64, numbers, sums []float64, most float64) {
-	calls := make(map[int64][]float64) // of each group, by how long they took
+	calls := make(map[int64][]float64) // of each group, by latency
 	for g, group := range groups {
 		for at, count := range group.All {
 			if calls[at] == nil {

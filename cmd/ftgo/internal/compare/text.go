@@ -13,8 +13,8 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Difference writes a row for each function, in the order given; of o, tables heed Width and FullNames. A table
-// shows the numbers of both sides, and what has changed; the other formats have all, with p-values.
+// Difference writes a row for each function, in the order given; tables use Width and FullNames of o. A table
+// shows the numbers of both sides and the changes; the other formats have p-values, too.
 func Difference(w io.Writer, rows []Function, o render.Options) error {
 	if f := o.Format; f != render.Table {
 		return render.WriteRows(w, f, true, func(r Function) render.Row { return differenceMembers(r, f == render.JSON) }, rows...)
@@ -42,7 +42,7 @@ func Difference(w io.Writer, rows []Function, o render.Options) error {
 	})
 }
 
-// changes says what has changed, and by how much.
+// changes returns the cell of the changed aspects, with their factors.
 func changes(r Function) any {
 	if !r.Tested {
 		return nil
@@ -59,7 +59,7 @@ func changes(r Function) any {
 	return strings.Join(texts, ", ")
 }
 
-// factor is by how much something has changed.
+// factor returns the text of a change's factor.
 func factor(c *Change) string {
 	switch by := c.Factor(); {
 	case math.IsInf(by, 1):
@@ -73,10 +73,10 @@ func factor(c *Change) string {
 	}
 }
 
-// numbers are the keys and columns of an aspect.
+// numbers are the keys of aspects in JSON and CSV.
 var numbers = [Aspects]string{Calls: "rate", Errors: "error_share", Latency: "p50_ns", Tail: "p99_ns"}
 
-// number is one of them: times are whole numbers, and what is not known is nothing.
+// number returns the value of such a key: an integer for times, nil for NaN.
 func number(a Aspect, x float64) any {
 	switch {
 	case math.IsNaN(x):
@@ -87,7 +87,7 @@ func number(a Aspect, x float64) any {
 	return x
 }
 
-// differenceMembers are what JSON, CSV and TSV have of a function.
+// differenceMembers returns the members of a function in JSON, CSV and TSV.
 func differenceMembers(r Function, json bool) render.Row {
 	list := []string{}
 	for a := range Aspects {
@@ -121,13 +121,13 @@ type Compared struct {
 	Sides     [2][]*Run
 	Functions []Function
 	Alpha     float64
-	AsSeen    bool // latencies have in them what probes cost
+	AsSeen    bool // latencies include the cost of probes
 }
 
-// TooFew tells whether nothing is known of how much runs of one side differ by themselves.
+// TooFew reports whether each side is a single run, so that the spread of runs is unknown.
 func (c *Compared) TooFew() bool { return len(c.Sides[0]) == 1 && len(c.Sides[1]) == 1 }
 
-// Numbers are how many functions there was enough to tell of, and how many have changed.
+// Numbers returns how many functions were tested, and how many have changed.
 func (c *Compared) Numbers() (tested, changed int) {
 	for i := range c.Functions {
 		if c.Functions[i].Tested {
@@ -140,8 +140,7 @@ func (c *Compared) Numbers() (tested, changed int) {
 	return tested, changed
 }
 
-// sideOf is what the runs of a side are together: on so many hosts, of so many seconds one after the other, with
-// so many events lost.
+// sideOf returns the number of hosts, the sum of seconds and the lost events of the runs of a side.
 func sideOf(runs []*Run) (hosts int, seconds float64, lost uint64) {
 	known := make(map[string]bool)
 	for _, r := range runs {
@@ -152,7 +151,7 @@ func sideOf(runs []*Run) (hosts int, seconds float64, lost uint64) {
 	return len(known), seconds, lost
 }
 
-// JSON writes the object that ends a comparison.
+// JSON writes the last line of a comparison.
 func (c *Compared) JSON(w io.Writer) error {
 	side := func(runs []*Run) render.Row {
 		hosts, seconds, lost := sideOf(runs)
@@ -167,7 +166,7 @@ func (c *Compared) JSON(w io.Writer) error {
 	}, c)
 }
 
-// Footer writes the same, meant for stderr.
+// Footer writes the summary of a comparison as text, for stderr.
 func (c *Compared) Footer(w io.Writer) error {
 	var b bytes.Buffer
 	line := func(tell bool, format string, args ...any) {
