@@ -12,57 +12,55 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Thread is where something happened. Goid is the goroutine, 0 for code that runs on a thread's
-// own stack.
+// Thread is the place of a call or an event. Goid is the goroutine, 0 for code on a thread's own stack.
 type Thread struct {
 	Goid          uint64
 	PID, TID, CPU int
 }
 
-// ThreadOf is the thread that a call began on.
+// ThreadOf returns the thread that a call began on.
 func ThreadOf(c *pairing.Call) Thread {
 	return Thread{Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU}
 }
 
-// Line is what is shown of a traced call, or of a kernel event between calls.
+// Line is a traced call, or a kernel event between calls, as it is written.
 type Line struct {
-	// Time is when the call began, or the event happened, by the clock on the wall. Ended is when the
-	// call returned or was seen to be gone; the zero Time if that is not known.
+	// Time is the wall time of the call's begin, or of the event. Ended is when the call returned or was seen
+	// to be gone, the zero Time if that is unknown.
 	Time, Ended time.Time
-	Function    string // of an event, the innermost traced call there, "" if none was open
+	Function    string // of an event, the innermost open call of its thread, or ""
 	Thread
-	Depth int // the number of traced calls that this one is inside of
-	// NS is how long a call took that has returned. Low and High bound what it would have taken
-	// without probes; High is 0 where that is not known. Split divides NS, where that was asked for,
-	// and Waits its time of waiting.
+	Depth int // the number of traced calls around this one
+	// NS is the latency of a call that has returned. Low and High bound the latency without probes; High is 0
+	// if that is unknown. Split divides NS, and Waits its time of waiting, with --sched.
 	NS, Low, High int64
 	Split         stats.Split
 	Waits         stats.Waits
-	// End is how the call ended: "return", "unwound" (by a panic or Goexit), "open" (it
-	// has not), "lost" (the event of it was). It is "" in a line of the call's begin.
+	// End is how the call ended: "return", "unwound" (by a panic or Goexit), "open" (it has not), "lost" (its
+	// event was lost). It is "" in the line of a call's begin, and of an event.
 	End string
 	// Args are known at the begin and at the end, Results if End is "return".
 	Args, Results []capture.Value
-	// Stack are the callers, the innermost first; nil if nobody asked for them.
+	// Stack are the callers, the innermost first; nil without --stack.
 	Stack []stats.Location
-	// ArgsNote says why there are none, or more than these; "" if nothing is missing.
+	// ArgsNote says why arguments are missing, "" if none are.
 	ArgsNote string
 
 	Event  string // GROUP:EVENT of a kernel event, "" for a call
-	Known  bool   // what the thread of the event ran, so that Goid is its goroutine then
+	Known  bool   // the goroutine of the event is known: Goid
 	Fields []pairing.KernelField
 
-	// In a [Tree], Level is the number of lines' levels above, 0 for the root. Shown: an earlier part of
-	// the tree had this call, then open. Branch: it is an outermost call of a goroutine that the call
-	// above has started; the first of them has when it was Started. GoesOn: it is no call, but tells that
-	// the goroutine had not ended when the tree had waited for it.
+	// In a [Tree], Level is the depth of the line, 0 for the root. Shown means that an earlier part of the tree
+	// had this call while it was open. Branch marks the outermost calls of a goroutine that the call above has
+	// started; the first of them has the time of that in Started. GoesOn marks a line that is no call: the
+	// goroutine had not ended when the tree stopped waiting for it.
 	Level                 int
 	Shown, Branch, GoesOn bool
 	Started               time.Time
-	Outlived              time.Duration // by how much such a call has outlived the tree's outermost one
+	Outlived              time.Duration // the time from the end of the tree's root to the end of a Branch
 }
 
-// splitParts are what latencies are divided into.
+// splitParts are the parts of a latency with --sched.
 var splitParts = [...]struct {
 	name, short string
 	of          func(stats.Split) int64
@@ -72,18 +70,17 @@ var splitParts = [...]struct {
 	{"waiting", "wait", func(s stats.Split) int64 { return s.Waiting }},
 }
 
-// CallWriter writes traced calls, a line each, by one call of Write.
+// CallWriter writes traced calls, each with one call of Write.
 //
-// Text ([Table]) is for people and is not aligned beyond the latency; nothing of the
-// traced program can end a line, or put into one what is not printable. The second line is of a
-// call of which only the begin was seen:
+// Text ([Table]) is aligned up to the latency. Values of the traced program cannot end a line, and are escaped
+// where they are not printable. The second line is that of a call's begin:
 //
 //	  12.3µs  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)
 //	> goroutine 1 main.get(key="bob", n=3)
 //
-// Callers follow, a line each. JSON is an object a call, CSV and TSV have a row each, with args
-// and results as JSON. A latency is that of a call that has returned; others have none. Kernel events
-// are text or JSON. Their goroutine is named if it is certain:
+// Callers follow, a line each. JSON has an object for each call, CSV and TSV have a row, with args and results as
+// JSON. Only calls that have returned have a latency. Kernel events are text or JSON, with the goroutine if it is
+// known:
 //
 //	event  goroutine 7  main.save  thread 4711 cpu 1  syscalls:sys_enter_write fd=3 buf=0xc000012345 count=5
 type CallWriter struct {
@@ -91,12 +88,12 @@ type CallWriter struct {
 	o       Options
 	row     Row
 	line    []byte
-	results []byte // of the line, to know how long they are
+	results []byte // of the line, written first to measure them
 	tree    int    // the number of the last tree
-	inTree  bool   // what is written is part of it
+	inTree  bool   // lines belong to that tree
 }
 
-// stackWidth is how many columns callers may take, 0 for any number.
+// stackWidth returns the limit of callers in columns, 0 for none.
 func (w *CallWriter) stackWidth() int {
 	if w.o.Short == nil {
 		return 0
@@ -109,7 +106,7 @@ func NewCallWriter(w io.Writer, o Options) *CallWriter {
 	return &CallWriter{w: w, o: o}
 }
 
-// Header writes what stands above the first call: the column names of CSV and TSV.
+// Header writes the column names of CSV and TSV.
 func (w *CallWriter) Header() error { return writeHeader(w.w, w.o.Format, w.members(&Line{})) }
 
 // Line writes a line.
@@ -130,10 +127,10 @@ func (w *CallWriter) Line(l *Line) error {
 	return write(w.w, what, w.line)
 }
 
-// members are what JSON, CSV and TSV have of a call.
+// members returns the members of a call in JSON, CSV and TSV.
 func (w *CallWriter) members(c *Line) Row {
 	json, sched, returned := w.o.Format == JSON, w.o.Sched, c.returned()
-	// Cells are empty where the arguments are not known at all.
+	// Cells are empty if no argument is known.
 	args := json || len(c.Args) > 0 || c.ArgsNote == ""
 	split := Hidden
 	if json && sched && returned {
@@ -162,7 +159,7 @@ func (w *CallWriter) members(c *Line) Row {
 
 func (c *Line) returned() bool { return c.End == "return" }
 
-// latency is - for a call that has not returned.
+// latency returns the text of the latency, "-" for a call that has not returned.
 func (c *Line) latency() string {
 	if !c.returned() {
 		return "-"
@@ -170,7 +167,7 @@ func (c *Line) latency() string {
 	return printable.Duration(c.NS)
 }
 
-// event is the line of a kernel event.
+// event returns the line of a kernel event.
 func (w *CallWriter) event(e *Line) []byte {
 	if w.o.Format == JSON {
 		return Row{
@@ -192,7 +189,7 @@ func (w *CallWriter) event(e *Line) []byte {
 	return append(appendEventText(fmt.Appendf(b, "thread %d cpu %d  ", e.TID, e.CPU), e), '\n')
 }
 
-// appendEventText writes what happened.
+// appendEventText appends the name and the fields of an event.
 func appendEventText(b []byte, e *Line) []byte {
 	b = append(b, printable.Text(e.Event)...)
 	for i := range e.Fields {
@@ -202,8 +199,8 @@ func appendEventText(b []byte, e *Line) []byte {
 	return b
 }
 
-// fieldObject has strings as such, with bytes that are no UTF-8 replaced, addresses and other
-// bytes in hexadecimal.
+// fieldObject returns fields as members: strings with invalid UTF-8 replaced, addresses and other bytes in
+// hexadecimal.
 func fieldObject(fields []pairing.KernelField) Row {
 	o := make(Row, len(fields))
 	for i := range fields {
@@ -227,12 +224,12 @@ type VariableLine struct {
 	PID   int
 	Name  string
 	Value capture.Value
-	// PerSecond is the change since the last line of this variable in this process: of a
-	// number, or of a length. It is nil if there is none.
+	// PerSecond is the change of a number or a length since the last line of this variable in this process,
+	// nil if that is unknown.
 	PerSecond *float64
 }
 
-// members are what JSON, CSV and TSV have of it. Change has more digits in JSON.
+// members returns the members in JSON, CSV and TSV. JSON has more digits of PerSecond.
 func (l *VariableLine) members(f Format) Row {
 	var perSecond any
 	if l.PerSecond != nil {
@@ -247,12 +244,12 @@ func (l *VariableLine) members(f Format) Row {
 	}
 }
 
-// VariableHeader writes what stands above the first line: the column names of CSV and TSV.
+// VariableHeader writes the column names of CSV and TSV.
 func VariableHeader(w io.Writer, f Format) error {
 	return writeHeader(w, f, new(VariableLine).members(f))
 }
 
-// Variable writes the value of a package variable in a line, of text with the process if named:
+// Variable writes the line of a package variable. Text has the process if named is true:
 //
 //	12:00:01.000123  main.counter = 1234  +1000/s
 func Variable(w io.Writer, f Format, named bool, l *VariableLine) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// appendText writes a line of text without its newline.
+// appendText appends a line of text without its newline.
 func (w *CallWriter) appendText(b []byte, c *Line) []byte {
 	b = w.appendTime(b, &c.Time)
 	switch {
@@ -29,7 +29,7 @@ func (w *CallWriter) appendText(b []byte, c *Line) []byte {
 	return w.appendCall(b, c)
 }
 
-// appendCall writes the function, its arguments and its results, within Options.Width if that can be.
+// appendCall appends the function, its arguments and its results, within Options.Width if possible.
 func (w *CallWriter) appendCall(b []byte, c *Line) []byte {
 	b = append(b, w.function(c.Function)...)
 	room := func(around string, part int) int {
@@ -39,7 +39,7 @@ func (w *CallWriter) appendCall(b []byte, c *Line) []byte {
 		return max((w.o.Width-printable.Columns(string(b))-len(around))*part/3, 1)
 	}
 	most := room("()", 3)
-	if c.End != "" && most > 0 { // results have up to a third
+	if c.End != "" && most > 0 { // results take up to a third
 		w.results = capture.AppendResults(w.results[:0], c.End, c.Results, room("() = ()", 1))
 		most = max(most-printable.Columns(string(w.results)), 1)
 	}
@@ -49,7 +49,7 @@ func (w *CallWriter) appendCall(b []byte, c *Line) []byte {
 	return b
 }
 
-// appendTime writes what lines begin with, where that was asked for: blanks for nil.
+// appendTime appends the time with Options.Times, or blanks for nil.
 func (w *CallWriter) appendTime(b []byte, at *time.Time) []byte {
 	const layout = "15:04:05.000000"
 	switch {
@@ -63,7 +63,7 @@ func (w *CallWriter) appendTime(b []byte, at *time.Time) []byte {
 	return append(b, ' ')
 }
 
-// appendWho writes the goroutine.
+// appendWho appends the goroutine, or the thread outside of one.
 func (w *CallWriter) appendWho(b []byte, t *Thread) []byte {
 	if w.o.Processes {
 		b = append(strconv.AppendInt(append(b, "pid "...), int64(t.PID), 10), ' ')
@@ -74,10 +74,10 @@ func (w *CallWriter) appendWho(b []byte, t *Thread) []byte {
 	return strconv.AppendUint(append(b, "goroutine "...), t.Goid, 10)
 }
 
-// leastName is how many columns the name of a function may have at least.
+// leastName is the smallest limit of a function's name in columns.
 const leastName = 32
 
-// function is the name of a function, shortened where lines are to keep to a width.
+// function returns the printable name of a function, shortened if lines have a width.
 func (w *CallWriter) function(name string) string {
 	if name = printable.Text(cmp.Or(w.o.Short[name], name)); w.o.Width > 0 && w.o.Short != nil {
 		return printable.Shorten(name, max(leastName, w.o.Width/4))
@@ -85,7 +85,7 @@ func (w *CallWriter) function(name string) string {
 	return name
 }
 
-// maxIndent is the depth up to which calls are indented. A recursion may be a million deep.
+// maxIndent is the largest depth that is indented, because a recursion may be a million calls deep.
 const maxIndent = 40
 
 func appendIndent(b []byte, depth int) []byte {
@@ -96,7 +96,7 @@ func appendIndent(b []byte, depth int) []byte {
 	return b
 }
 
-// appendRight writes text at the end of so many columns.
+// appendRight appends text, aligned right in width columns.
 func appendRight(b []byte, width int, text string) []byte {
 	for range width - printable.Columns(text) {
 		b = append(b, ' ')
@@ -104,7 +104,7 @@ func appendRight(b []byte, width int, text string) []byte {
 	return append(b, text...)
 }
 
-// appendSplit writes what a latency was spent with, in columns; blanks where there is none.
+// appendSplit appends the parts of a latency with --sched, "-" for a call that has not returned.
 func (w *CallWriter) appendSplit(b []byte, c *Line) []byte {
 	if !w.o.Sched {
 		return b
@@ -122,7 +122,7 @@ func (w *CallWriter) appendSplit(b []byte, c *Line) []byte {
 	return b
 }
 
-// splitMembers are what JSON has of a latency with --sched.
+// splitMembers returns the members of a latency's parts.
 func splitMembers(s stats.Split, w stats.Waits) Row {
 	var waits Row
 	for _, reason := range w.Reasons() {
@@ -131,7 +131,7 @@ func splitMembers(s stats.Split, w stats.Waits) Row {
 	return Row{{"running", s.Running}, {"runnable", s.Runnable}, {"waiting", s.Waiting}, {"waits", Known(waits != nil, waits)}}
 }
 
-// reasons are the names of those that most was waited for.
+// reasons returns the names of the longest waits.
 func reasons(w stats.Waits) string {
 	names := w.Reasons()
 	if len(names) > 2 {
@@ -140,48 +140,45 @@ func reasons(w stats.Waits) string {
 	return printable.Text(strings.Join(names, ", "))
 }
 
-// CallFormat writes calls by a template in the manner of printf.
+// CallFormat is a template for calls like that of printf.
 //
-// A verb is %[-][0][width][.digits]verb: with - it is aligned to the left, with 0
-// numbers are filled up with zeros, width is in columns of a terminal, digits are those
-// behind the point of %f. The verbs are those of Go:
+// A verb is %[-][0][width][.digits]verb: - aligns to the left, 0 pads numbers with zeros, width is in columns of
+// a terminal, digits are the decimals of %f. The verbs are those of Go:
 //
 //	%d  integers, in decimal; a time.Duration in ns
 //	%x  integers, addresses and the bytes of strings, in hexadecimal
 //	%f  floats and integers
 //	%t  bools
-//	%q  strings, quoted, and whatever else, its text quoted
-//	%s  strings, and the message of errors, without quotes: with what is not printable
-//	    escaped, see [printable.Text]
-//	%v  everything, as [capture.Value.Text] has it
+//	%q  strings, or the text of other values, quoted
+//	%s  strings, and the messages of errors, without quotes but escaped, see [printable.Text]
+//	%v  any value as [capture.Value.Text]
 //	%%  a percent sign
 //
-// A value that does not suit its verb is written as by %v, and an interface is taken for
-// what it holds. A name is that of an argument or result, or leads into one: p.f, p[3],
-// *p, len(p), cap(p). If the call has none, the names func, goid, pid, tid, ns (a number),
-// latency (the same for people) and time are of the call itself. For a name that a call does
-// not have, <no NAME> is written, or if it did not return, <unwound>, <open> or <lost>.
+// A value that does not suit its verb is written like %v, and an interface like its dynamic value. A name is an
+// argument or a result, or a path into one: p.f, p[3], *p, len(p), cap(p). Otherwise func, goid, pid, tid, ns (a
+// number), latency (the same with a unit) and time are properties of the call. An unknown name is written as
+// <no NAME>, or <unwound>, <open> or <lost> if the call did not return.
 type CallFormat struct {
 	pieces []formatPiece
-	end    string // behind the last verb
+	end    string // the text after the last verb
 }
 
 // formatPiece is a verb and the text before it.
 type formatPiece struct {
 	text string
 	verb capture.Verb
-	name string // what it is for: part of path
+	name string // the name as given: part of path
 	part capture.Part
 	path string
 }
 
-// maxFormatWidth is a width no terminal has.
+// maxFormatWidth is wider than any terminal.
 const maxFormatWidth = 1000
 
-// formatVerb is a percent sign with flags, width, digits behind the point, and the verb.
+// formatVerb matches a percent sign with flags, width, decimals, and the verb.
 var formatVerb = regexp.MustCompile(`(?s)%([-0]*)([0-9]*)(\.[0-9]*)?(.?)`)
 
-// ParseCallFormat reads a template and the names of what its verbs stand for.
+// ParseCallFormat parses a template and the names of its verbs.
 func ParseCallFormat(template string, names []string) (f *CallFormat, err error) {
 	defer func() {
 		if err != nil {
@@ -219,7 +216,7 @@ func ParseCallFormat(template string, names []string) (f *CallFormat, err error)
 	return f, nil
 }
 
-// parseVerb takes what formatVerb matches.
+// parseVerb parses a match of formatVerb.
 func parseVerb(match []string) (v capture.Verb, err error) {
 	spec, flags, digits, letter := match[0], match[1], match[3], match[4]
 	for _, text := range [...]string{strings.TrimPrefix(digits, "."), match[2]} {
@@ -239,7 +236,7 @@ func parseVerb(match []string) (v capture.Verb, err error) {
 	return v, nil
 }
 
-// append writes a call.
+// append appends a call.
 func (f *CallFormat) append(b []byte, c *Line) []byte {
 	for i := range f.pieces {
 		p := &f.pieces[i]
@@ -263,7 +260,7 @@ func (f *CallFormat) append(b []byte, c *Line) []byte {
 
 var uint64Type, _ = gotype.Basic("uint64")
 
-// builtIn returns what is known of the call itself under a name.
+// builtIn returns a property of the call as a value or as text.
 func builtIn(c *Line, name string) (v *capture.Value, text string) {
 	v = &capture.Value{Type: uint64Type}
 	switch {

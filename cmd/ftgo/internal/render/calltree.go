@@ -9,13 +9,13 @@ import (
 
 // Tree is a tree of calls, or a part of one.
 type Tree struct {
-	First     *Line // for the header
-	Root      *Line // the outermost call, which may not be among the Lines
+	First     *Line // has the thread, the time and the callers of the header
+	Root      *Line // the outermost call, which may be missing in Lines
 	Lines     []*Line
-	Continued bool          // the calls that are still open were shown above already, in a part of the same tree
-	Origin    *Origin       // what has started the goroutine, if that has outlived it
-	LeftOut   int           // calls and events that there was no room for
-	Took      time.Duration // how long the outermost call has taken, 0 if it goes on
+	Continued bool          // an earlier part of the tree was written
+	Origin    *Origin       // the call that has started the goroutine, if the goroutine has outlived it
+	LeftOut   int           // calls and events without room
+	Took      time.Duration // the duration of the outermost call, 0 if it is open
 }
 
 // Origin is a call that has started a goroutine.
@@ -32,10 +32,9 @@ type Origin struct {
 //	       -     -      main.parse(s="x") = unwound
 //	   700µs   56%    goroutine 9  main.fetch(i=1) = nil
 //
-// Goroutines that a call has started are below it, by their outermost calls. Callers of the root,
-// where they were asked for, stand between its head and itself. The share is that of the root's
-// time; a call that has not returned has neither. JSON has an object for the tree, and then those of
-// calls and events.
+// The outermost calls of goroutines are below the call that has started them. Callers of the root follow the
+// header. The share is of the root's latency; a call that has not returned has neither. JSON has an object for the
+// tree, followed by those of its calls and events.
 func (w *CallWriter) Tree(t *Tree) error {
 	w.tree++
 	if w.o.Format == JSON {
@@ -55,7 +54,7 @@ func (w *CallWriter) Tree(t *Tree) error {
 		b = append(b, "  continued"...)
 	}
 	b = append(appendStack(b, "                 ", first.Stack, w.stackWidth()), '\n')
-	root := int64(0) // how long the outermost call took; 0 if that is not known
+	root := int64(0) // the latency of the outermost call, 0 if unknown
 	for _, l := range t.Lines {
 		if l.Level == 0 && l.Event == "" {
 			if root = 0; l.returned() {
@@ -76,7 +75,7 @@ func (w *CallWriter) Tree(t *Tree) error {
 	return write(w.w, "tree", b)
 }
 
-// treeJSON writes a tree as JSON, which has no call that is to be continued.
+// treeJSON writes a slow tree as JSON, in which every call has an End.
 func (w *CallWriter) treeJSON(t *Tree) error {
 	goesOn := []uint64{}
 	for _, l := range t.Lines {

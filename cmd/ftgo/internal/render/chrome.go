@@ -13,20 +13,20 @@ import (
 
 // ChromeWriter writes calls as trace events in the JSON object format that Perfetto and
 // chrome://tracing show ("Trace Event Format", Google, 2013 and later): a track for each
-// goroutine, a complete event (X) for each call, kernel events as instants (i). A call that
-// lasts longer than the parts that [CallWriter.Tree] tells of begins and ends by events of
-// their own (B, E). Time stamps are µs since the origin, and grow along each track, but for calls that
-// were open when a tree was written which is not to be continued: they may be in a later one.
+// goroutine, a complete event (X) for each call, kernel events as instants (i). A call that lasts longer than a
+// part of its tree has events for its begin and its end (B, E). Time stamps are µs since the origin, and grow along
+// each track, except for calls of slow trees that were open when their tree was written: a later tree may have
+// them, too.
 type ChromeWriter struct {
-	// Marks has a mark for each tree, above the tracks of its process (b, e): a file may have few trees
-	// that are far from each other.
+	// Marks adds a mark (b, e) for each tree above the tracks of its process, because slow trees may be far from
+	// each other.
 	Marks  bool
 	w      io.Writer
 	origin time.Time
-	before string             // the next event
+	before string             // the text before the next event
 	named  map[[2]uint64]bool // process and track
 	ids    int                // of arrows and marks
-	line   []byte             // what is to be written
+	line   []byte             // not written yet
 }
 
 // NewChromeWriter returns a ChromeWriter. Nothing has begun before origin.
@@ -35,7 +35,7 @@ func NewChromeWriter(w io.Writer, origin time.Time) *ChromeWriter {
 	return &ChromeWriter{w: w, origin: origin, before: head, named: make(map[[2]uint64]bool)}
 }
 
-// threadTracks is added to the ids of threads: their tracks are beside those of goroutines.
+// threadTracks is added to the ids of threads, to tell their tracks from those of goroutines.
 const threadTracks = 2_000_000_000
 
 func (t *Thread) chromeTrack() uint64 {
@@ -45,15 +45,15 @@ func (t *Thread) chromeTrack() uint64 {
 	return t.Goid
 }
 
-// chromeEvent is an event at its time.
+// chromeEvent is an event with the keys that it is sorted by.
 type chromeEvent struct {
 	at   time.Time
 	ends int // 1 for an end
 	Row
 }
 
-// Tree writes the calls of a tree, or of a part of one. An arrow (s, f) leads from where a goroutine
-// is started, in the call above, to its first call.
+// Tree writes the calls of a tree, or of a part of one. An arrow (s, f) leads from the go statement, in the call
+// above, to the first call of the goroutine.
 func (w *ChromeWriter) Tree(t *Tree) error {
 	var events []chromeEvent
 	var above []*Line // by level
@@ -91,7 +91,7 @@ func (w *ChromeWriter) Tree(t *Tree) error {
 			chromeEvent{ended, 1, append(w.begin(`"e"`, `"slow"`, &root.Function, ended, &root.Thread), id...)},
 		)
 	}
-	// Ends of calls of earlier parts stand where the calls do.
+	// The lines of calls whose begin is in an earlier part are not in the order of their ends.
 	slices.SortStableFunc(events, func(a, b chromeEvent) int { return cmp.Or(a.at.Compare(b.at), b.ends-a.ends) })
 	for _, ev := range events {
 		w.add(ev.Row)
@@ -99,8 +99,8 @@ func (w *ChromeWriter) Tree(t *Tree) error {
 	return w.flush()
 }
 
-// arrow adds that of a go statement in a call. It is within that, or the viewer would not draw it: what
-// goroutines without calls have started comes from there, too.
+// arrow adds the arrow of a go statement. It starts within the call above, or the viewer would not draw it, even
+// if a goroutine without calls in between has started this one.
 func (w *ChromeWriter) arrow(events []chromeEvent, from, to *Line) []chromeEvent {
 	w.ids++
 	at, begun, name := to.Started, to.Time, "go"
@@ -114,7 +114,7 @@ func (w *ChromeWriter) arrow(events []chromeEvent, from, to *Line) []chromeEvent
 	)
 }
 
-// Event writes a kernel event that was in no call.
+// Event writes a kernel event outside of calls.
 func (w *ChromeWriter) Event(e *Line) error {
 	w.name(&e.Thread)
 	w.add(w.instant(e))
@@ -130,7 +130,7 @@ func (w *ChromeWriter) Close(s stats.Summary) error {
 	return w.flush()
 }
 
-// name names a process and a track, once.
+// name writes the names of a process and a track, once.
 func (w *ChromeWriter) name(t *Thread) {
 	track := t.chromeTrack()
 	name := func(of uint64, kind, name string) {
@@ -154,7 +154,7 @@ func (w *ChromeWriter) flush() error {
 	return err
 }
 
-// begin is what all events begin with.
+// begin returns the first members of an event.
 func (w *ChromeWriter) begin(phase, category verbatim, name *string, at time.Time, t *Thread) Row {
 	return Row{
 		{"ph", phase}, {"cat", category}, {"name", name}, {"ts", micros(w.since(at))},
@@ -167,18 +167,17 @@ func (w *ChromeWriter) instant(e *Line) Row {
 	return append(o, Row{{"s", verbatim(`"t"`)}, {"args", fieldObject(e.Fields)}}...)
 }
 
-// since is the time from the origin on. Begins and ends are cut at the origin alike, so that
-// what lies within another call stays in it.
+// since returns the time since the origin. Earlier times become the origin, so that calls still nest.
 func (w *ChromeWriter) since(at time.Time) time.Duration { return max(at.Sub(w.origin), 0) }
 
-// micros writes a time in µs, to the nanosecond.
+// micros returns a time in µs, with three decimals.
 func micros(d time.Duration) verbatim {
 	ns := max(d.Nanoseconds(), 0)
 	return verbatim(fmt.Sprintf("%d.%03d", ns/1000, ns%1000))
 }
 
-// chromeArgs end an event with a call's values, and how it ended if it did not return: such a
-// call is red, or grey while it is open.
+// chromeArgs returns the last members of a call's event: its values, and its end if it did not return. Such a
+// call is red, or grey if it is open.
 func chromeArgs(c *Line) Row {
 	color := verbatim(`"terrible"`)
 	if c.End == "open" {

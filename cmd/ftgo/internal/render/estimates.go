@@ -7,7 +7,7 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// estimate writes how many calls there were about, or, where nothing bounds them, at least.
+// estimate returns the text of an estimated number of calls, or of its lower bound if it has no upper one.
 func estimate(w *stats.Whole) string {
 	if !w.Bounded() {
 		return "≥" + printable.Compact(math.Floor(w.Low))
@@ -15,7 +15,7 @@ func estimate(w *stats.Whole) string {
 	return "≈" + printable.Compact(math.Round(w.Calls))
 }
 
-// rate writes how many calls there were in a second, nil where that is not known.
+// rate returns the cell of calls a second, nil if unknown.
 func rate(r stats.Func) any {
 	if !r.Whole.Bounded() && r.Seconds > 0 {
 		return "≥" + printable.Rate(r.Whole.Low/r.Seconds)
@@ -23,14 +23,14 @@ func rate(r stats.Func) any {
 	return Known(rated(r), printable.Rate(r.Rate()))
 }
 
-// rated tells whether the rate of a row is known: a recording that was cut off does not say how long it is.
+// rated reports whether the rate is known. It is not in a recording that was cut off, whose length is unknown.
 func rated(r stats.Func) bool { return r.Seconds > 0 }
 
-// sumCell is TOTAL, and its number; that is -1 if it is not known.
+// sumCell returns the cell TOTAL and its number, -1 if unknown.
 func sumCell(r stats.Func) (any, int64) {
 	n, _, _, ok := r.Total()
 	switch {
-	case !timed(r), r.Whole != nil && (!ok || r.Raw()): // of what probes cost a sum over all calls would have too much
+	case !timed(r), r.Whole != nil && (!ok || r.Raw()): // a raw sum would multiply the cost of probes
 		return nil, -1
 	case r.Whole == nil:
 		n = r.Shown().Sum()
@@ -38,7 +38,7 @@ func sumCell(r stats.Func) (any, int64) {
 	return printable.Duration(n), n
 }
 
-// amountSum is SUM: for all calls, if it is known how many there were.
+// amountSum returns the cell SUM, of all calls if their number is known.
 func amountSum(r stats.Func) any {
 	n, _, _ := r.AmountTotal()
 	switch {
@@ -50,7 +50,7 @@ func amountSum(r stats.Func) any {
 	return amountText(n)
 }
 
-// amountMean is AVG.
+// amountMean returns the cell AVG.
 func amountMean(r stats.Func) any {
 	if r.Amounts == nil || r.Amounts.Count() == 0 {
 		return nil
@@ -58,7 +58,7 @@ func amountMean(r stats.Func) any {
 	return amountText(r.Amounts.Mean())
 }
 
-// callBounds are the bounds of the number of calls, which is exact where all were seen; high is nil where nothing bounds it.
+// callBounds returns the bounds of the number of calls. They are equal if all were seen; high is nil without an upper bound.
 func callBounds(r stats.Func) (low, high any) {
 	if r.Whole == nil {
 		return r.Calls, r.Calls
@@ -69,7 +69,7 @@ func callBounds(r stats.Func) (low, high any) {
 	return uint64(math.Floor(r.Whole.Low)), high
 }
 
-// statistic is a statistic of latencies, and its bounds. The sum is of all calls. What is not known is nil.
+// statistic returns a statistic of latencies and its bounds, nil if unknown. The sum is that of all calls.
 func statistic(r stats.Func, s stats.Statistic) (value, low, high any) {
 	if !timed(r) {
 		return nil, nil, nil
@@ -85,7 +85,7 @@ func statistic(r stats.Func, s stats.Statistic) (value, low, high any) {
 	return s.Of(r.Shown()), least, most
 }
 
-// self is the time of all calls without that of timed calls nested in them; nil where it is not known.
+// self returns the time of all calls without nested timed calls, nil if unknown.
 func self(r stats.Func) any {
 	n, ok := r.SelfTotal()
 	return Known(ok, n)

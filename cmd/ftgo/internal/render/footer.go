@@ -13,24 +13,24 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// toldPass is how long a pass over the kernel's counters may take without being told.
-const toldPass = time.Millisecond
+// longPass is the duration from which on the footer mentions a pass over the kernel's counters.
+const longPass = time.Millisecond
 
-// footer is text that is written line by line.
+// footer is a text of conditional lines.
 type footer struct{ bytes.Buffer }
 
-// line writes a line, if it is to be told.
+// line adds a line if a condition holds.
 func (f *footer) line(tell bool, format string, args ...any) {
 	if tell {
 		fmt.Fprintf(f, format+"\n", args...)
 	}
 }
 
-// Footer writes, in a few lines meant for stderr, how far the rows of a whole run can be trusted:
-// hits and losses, calls without a latency, functions not fully probed, and what the probes cost.
+// Footer writes a few lines for stderr about the quality of the rows of a run: hits and losses, calls without a
+// latency, functions that were not fully probed, and the cost of probes.
 func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	var f footer
-	brief := s.Budget > 0 // as few lines as there can be, since a terminal shows them below a table again and again
+	brief := s.Budget > 0 // few lines, because the budget is common and a table is above them
 	ends := withoutLatency(rows, s)
 	if brief && ends != "" {
 		f.line(true, "%s; %s", hits(s), ends)
@@ -40,22 +40,22 @@ func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	f.line(s.Hits > 0 && s.Unseen != "", "no call is shown: %s", printable.Text(s.Unseen))
 	f.line(!brief && s.Before+s.After > 0, "not counted: %s while probes were put into place, %d while they were removed",
 		printable.Plural(s.Before, "hit"), s.After)
-	f.line(!brief && s.Pass > toldPass, "the kernel's counters were read within %s: calls of two functions may be of moments so far apart",
+	f.line(!brief && s.Pass > longPass, "the kernel's counters were read within %s: calls of two functions may be of moments so far apart",
 		printable.Duration(s.Pass.Nanoseconds()))
-	f.whatCallsBecame(rows, s)
+	f.countNotes(rows, s)
 	f.line(!brief && ends != "", "calls without a latency: %s", ends)
-	f.whatRowsMiss(rows, s.Values)
+	f.valueNotes(rows, s.Values)
 	f.estimated(rows, s)
 	f.limits(rows, s.Skipped)
 	if s.AsSeen {
 		f.line(true, "latencies are as they were seen: what the probes of nested calls cost is part of them")
 	} else {
-		f.howNet(rows)
+		f.netNotes(rows)
 	}
 	if s.Probing != nil && brief && s.Probing.CPU > 0 {
 		f.briefCost(&s)
 	} else if s.Probing != nil {
-		f.whatProbesCost(s.Probing)
+		f.probeCost(s.Probing)
 	}
 	f.line(s.Own > 0 && s.Hits > 0 && !(brief && s.Probing != nil), "ftgo itself took %s of CPU time, %s of one CPU", printable.Duration(s.Own.Nanoseconds()), printable.Share(s.OwnShare()))
 	f.line(s.Unparsed > 0, "%s not understood", printable.Plural(s.Unparsed, "trace line"))
@@ -66,7 +66,7 @@ func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	return write(w, "footer", f.Bytes())
 }
 
-// some is a text about n things, "" about none.
+// some formats n, or returns "" for 0.
 func some(n uint64, format string) string {
 	if n == 0 {
 		return ""
@@ -74,8 +74,8 @@ func some(n uint64, format string) string {
 	return fmt.Sprintf(format, n)
 }
 
-// whatCallsBecame tells of those without a latency, and how exact counts are.
-func (f *footer) whatCallsBecame(rows []stats.Func, s stats.Summary) {
+// countNotes adds how exact counts are, and the number of latencies.
+func (f *footer) countNotes(rows []stats.Func, s stats.Summary) {
 	sum := sum(rows)
 	calls := printable.Plural(sum.Calls, "call")
 	switch measured := s.LatencyMeasured; {
@@ -93,7 +93,7 @@ func (f *footer) whatCallsBecame(rows []stats.Func, s stats.Summary) {
 	}
 }
 
-// withoutLatency tells which calls have none, "" if all have one.
+// withoutLatency returns which calls have no latency, "" if all have one.
 func withoutLatency(rows []stats.Func, s stats.Summary) string {
 	sum := sum(rows)
 	if !s.LatencyMeasured {
@@ -103,8 +103,8 @@ func withoutLatency(rows []stats.Func, s stats.Summary) string {
 	return strings.Join(slices.DeleteFunc(ends, func(text string) bool { return text == "" }), ", ")
 }
 
-// whatRowsMiss tells of values that have no row, and of calls that have none.
-func (f *footer) whatRowsMiss(rows []stats.Func, kept *stats.TopValues) {
+// valueNotes adds values without a row, and calls without a value.
+func (f *footer) valueNotes(rows []stats.Func, kept *stats.TopValues) {
 	var left uint64
 	for _, row := range rows {
 		if row.Amounts != nil {
@@ -125,14 +125,14 @@ func (f *footer) whatRowsMiss(rows []stats.Func, kept *stats.TopValues) {
 	f.line(true, "(others): only the %d values with most %s have rows; any other has at most %s, and rows with + may lack as much", kept.Most, kept.By, most)
 }
 
-// hits tells how often the probes were hit and what became of it. Counting alone
-// streams no events, so that there is nothing to deliver or lose.
+// hits returns the number of hits, and of those delivered and lost. If calls were only counted, no events were
+// streamed, and none can be lost.
 func hits(s stats.Summary) string {
 	text := "no probe was hit"
 	if s.Hits > 0 {
 		text = printable.Plural(s.Hits, "probe hit")
 	}
-	if s.Seconds > 0 { // a recording that was cut off does not tell
+	if s.Seconds > 0 { // 0 for a recording that was cut off
 		text += " in " + printable.Duration(int64(s.Seconds*1e9))
 	}
 	if s.Hits == 0 && s.Unseen != "" {
@@ -153,7 +153,7 @@ func hits(s stats.Summary) string {
 	return text + fmt.Sprintf(", %d delivered, %d lost (%s)", s.Delivered, s.Lost, printable.Percent(s.Lost, s.Hits))
 }
 
-// estimated tells, in one line, of rows whose calls were not all seen.
+// estimated adds a line about rows with estimates.
 func (f *footer) estimated(rows []stats.Func, s stats.Summary) {
 	n, unbounded := 0, false
 	for _, row := range rows {
@@ -170,11 +170,10 @@ func (f *footer) estimated(rows []stats.Func, s stats.Summary) {
 		printable.Plural(n, "row"), printable.Share(s.Budget), least)
 }
 
-// maxNamed is how many functions the footer names of a kind.
+// maxNamed is the limit of functions that a line or a list of the footer names.
 const maxNamed = 5
 
-// limits names the first functions that were skipped, and those whose row has a note, each
-// function once.
+// limits lists the first functions that were skipped, or whose row has a note, each once.
 func (f *footer) limits(rows []stats.Func, skipped []stats.Skipped) {
 	all := slices.Clone(skipped)
 	named := make(map[string]bool)
@@ -194,15 +193,15 @@ func (f *footer) limits(rows []stats.Func, skipped []stats.Skipped) {
 	f.line(len(all) > maxNamed, "  and %d more, see -o json", len(all)-maxNamed)
 }
 
-// lostMark, approxMark and rawMark mark the first latency of a row: some calls were lost, more was taken off some latency of it than
-// is left, or all of them may be what probes cost.
+// Marks of the first latency of a row: some calls were lost; the correction of some latency is larger than the rest; all
+// latencies include the cost of probes.
 const (
 	lostMark   = "~"
 	approxMark = "≈"
 	rawMark    = "<"
 )
 
-// latencyMark is the mark of a row's latencies, the one that says most.
+// latencyMark returns the most important mark of a row, or "".
 func latencyMark(row stats.Func) string {
 	switch {
 	case row.Lost > 0:
@@ -215,7 +214,7 @@ func latencyMark(row stats.Func) string {
 	return ""
 }
 
-// approximate tells whether what probes cost is most of any statistic that a table shows.
+// approximate reports whether the cost of probes was more than half of any statistic in the table.
 func approximate(row stats.Func) bool {
 	return row.Bounds != nil && !row.Raw() && slices.ContainsFunc(stats.Statistics[:], func(s stats.Statistic) bool {
 		net := s.Of(row.Latency)
@@ -223,8 +222,8 @@ func approximate(row stats.Func) bool {
 	})
 }
 
-// howNet tells, in one line, what was taken off latencies.
-func (f *footer) howNet(rows []stats.Func) {
+// netNotes adds a line about the correction of latencies.
+func (f *footer) netNotes(rows []stats.Func) {
 	var net, approx, raw bool
 	for _, row := range rows {
 		if row.Bounds == nil {
@@ -252,7 +251,7 @@ func (f *footer) howNet(rows []stats.Func) {
 	f.line(text != "", "%s", text)
 }
 
-// briefCost tells in one line what share of the program's time probes took, beside a budget.
+// briefCost adds the cost of probes and of ftgo in one line, for runs with a budget.
 func (f *footer) briefCost(s *stats.Summary) {
 	p := s.Probing
 	text := fmt.Sprintf("probes took about %s of the program's CPU time, %s of %s", printable.Share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU))
@@ -265,8 +264,8 @@ func (f *footer) briefCost(s *stats.Summary) {
 	f.line(true, "%s", text)
 }
 
-// whatProbesCost tells what share of the program's time probes took.
-func (f *footer) whatProbesCost(p *stats.Probing) {
+// probeCost adds the cost of probes.
+func (f *footer) probeCost(p *stats.Probing) {
 	each := fmt.Sprintf("each hit %s, or %s where the kernel single-steps", nanoseconds(p.Emulated), nanoseconds(p.Stepped))
 	switch {
 	case p.NS == 0:
@@ -295,8 +294,7 @@ func (f *footer) whatProbesCost(p *stats.Probing) {
 
 func nanoseconds(ns float64) string { return printable.Duration(int64(math.Round(ns))) }
 
-// SummaryJSON writes the object that ends a stream of JSON lines, or an interval of it. The other
-// formats have no summary among the data; for them there is [Footer].
+// SummaryJSON writes the last line of JSON, or the last of an interval. Other formats have a [Footer] instead.
 func SummaryJSON(w io.Writer, s stats.Summary, of *Interval) error {
 	summary := Row{
 		{"type", "summary"}, {"hits", s.Hits}, {"delivered", s.Delivered}, {"lost", s.Lost},
@@ -305,13 +303,13 @@ func SummaryJSON(w io.Writer, s stats.Summary, of *Interval) error {
 		{"counted", Nonzero(s.Counted)},
 		{"budget", Known(s.Budget > 0, Row{{"percent", 100 * s.Budget}})},
 		{"unparsed", s.Unparsed}, {"probes", s.Probes}, {"functions", s.Functions},
-		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // without elements it is [], not null
+		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // [] instead of null
 		{"host", Nonzero(s.Host)}, {"began", Known(!s.Began.IsZero(), &s.Began)}, {"seconds", Nonzero(s.Seconds)}, {"own_cpu_ns", Nonzero(s.Own.Nanoseconds())}, {"own_share", Nonzero(s.OwnShare())},
 	}
 	if k := s.Values; k != nil {
 		summary = append(summary, Row{{"values", Row{{"kept_by", k.By}, {"rows", k.Most}, {"fell_out", k.Evicted}, {"missed_at_most", k.AtMost}}}}...)
 	}
-	if k := s.Kernel; k != nil { // they are no part of hits
+	if k := s.Kernel; k != nil { // not among hits
 		events := Row{{"delivered", k.Delivered}, {"lost", k.Lost}, {"unparsed", k.Unparsed}}
 		summary = append(summary, Row{{"events", events}}...)
 	}

@@ -1,9 +1,7 @@
-// Package render knows how results look: tables, histograms and footnotes for people, JSON lines,
-// CSV and TSV for programs. All of it is written to an io.Writer; what counts mean, the order of
-// rows, and where output goes is left to others.
+// Package render formats results: tables, histograms and footers for people, JSON lines, CSV and TSV for programs,
+// flame graphs, profiles and trace events for viewers. Callers choose the order of rows.
 //
-// Text that comes from the traced program (names, above all) never reaches a writer as it is: see
-// [printable.Text].
+// Text from the traced program, like names, is escaped by [printable.Text] or as JSON.
 package render
 
 import (
@@ -21,17 +19,17 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Format is how rows are written.
+// Format is an output format.
 type Format uint8
 
 const (
 	Table  Format = iota // for people: aligned columns, adaptive units, shortened names
-	JSON                 // one object a line
+	JSON                 // an object a line
 	CSV                  // a header row, full names and raw numbers (RFC 4180, lines end in \n)
 	TSV                  // CSV with tabs between cells and no quoting: no cell holds a tab or newline
-	Folded               // of stacks: see FoldedStacks
-	Pprof                // of stacks: see PprofStacks
-	Chrome               // of calls: see ChromeWriter
+	Folded               // see FoldedStacks
+	Pprof                // see PprofStacks
+	Chrome               // see ChromeWriter
 )
 
 var formatNames = [...]string{Table: "table", JSON: "json", CSV: "csv", TSV: "tsv", Folded: "folded", Pprof: "pprof", Chrome: "chrome"}
@@ -46,18 +44,18 @@ func ParseFormat(name string) (Format, error) {
 	return Table, fmt.Errorf("parse output format %q: known are %s", name, strings.Join(formatNames[:], ", "))
 }
 
-// Row is a row of a table, a record of CSV or TSV, or a JSON object, in this order: cells, or members, by their
-// names. A value of nil leaves the cell empty and the member out. Strings and numbers of calls are behind
-// pointers, since an interface holds these without allocating.
+// Row is a row of a table, a record of CSV or TSV, or a JSON object: the keys and values in their order. A nil value
+// leaves the cell empty and the member out. Values of calls are pointers, because an interface holds these without
+// allocating.
 type Row []struct {
 	Key   string
 	Value any
 }
 
-// Hidden is the value of a column that is not shown, whatever a row has there.
+// Hidden as a value leaves out the whole column, or the member.
 var Hidden any = new(byte)
 
-// Shown is [Hidden] unless ok.
+// Shown returns v if ok, else [Hidden].
 func Shown(ok bool, v any) any {
 	if ok {
 		return v
@@ -65,7 +63,7 @@ func Shown(ok bool, v any) any {
 	return Hidden
 }
 
-// Known is nothing unless ok.
+// Known returns v if ok, else nil.
 func Known(ok bool, v any) any {
 	if ok {
 		return v
@@ -73,26 +71,26 @@ func Known(ok bool, v any) any {
 	return nil
 }
 
-// Nonzero is nothing for 0 or "".
+// Nonzero returns v, or nil for a zero value.
 func Nonzero[T comparable](v T) any {
 	var zero T
 	return Known(v != zero, v)
 }
 
-// verbatim is text as JSON has it: a number with as many digits as are to be written, or a word in quotes.
+// verbatim is JSON: a number with chosen digits, or a quoted word.
 type verbatim string
 
-// appendTime writes a time by RFC 3339 with all nine digits, as in 2006-01-02T15:04:05.000000000Z: times
-// of one stream are aligned, and sort as text. Go knows the layout without them best.
+// appendTime appends a time by RFC 3339 with nine decimals, as in 2006-01-02T15:04:05.000000000Z, so that times are
+// aligned and sort as text. Go is faster with the layout without decimals.
 func appendTime(b []byte, t *time.Time) []byte {
 	b = t.UTC().AppendFormat(b, time.RFC3339)
 	point := len(b) - len("Z")
 	b = strconv.AppendInt(b[:point], 1e9+int64(t.Nanosecond()), 10)
-	b[point] = '.' // in the place of the 1, which makes it nine digits
+	b[point] = '.' // replaces the 1 of 1e9, which kept leading zeros
 	return append(b, 'Z')
 }
 
-// header is a row of the columns' names.
+// header returns a row with the keys as values.
 func (o Row) header() Row {
 	for i, m := range o {
 		o[i].Value = Shown(m.Value != Hidden, m.Key)
@@ -100,7 +98,7 @@ func (o Row) header() Row {
 	return o
 }
 
-// writeHeader writes what stands above the first record, which other formats have not.
+// writeHeader writes the header of CSV and TSV.
 func writeHeader(w io.Writer, f Format, columns Row) error {
 	if f != CSV && f != TSV {
 		return nil
@@ -108,7 +106,7 @@ func writeHeader(w io.Writer, f Format, columns Row) error {
 	return write(w, f.String(), columns.header().append(nil, f))
 }
 
-// WriteRows writes rows for programs: CSV and TSV with a header, if wanted, or JSON.
+// WriteRows writes rows as JSON, or as CSV or TSV with an optional header.
 func WriteRows[R any](w io.Writer, f Format, header bool, of func(R) Row, rows ...R) error {
 	var text []byte
 	if header && f != JSON {
@@ -121,7 +119,7 @@ func WriteRows[R any](w io.Writer, f Format, header bool, of func(R) Row, rows .
 	return write(w, f.String(), text)
 }
 
-// append writes a line of CSV, TSV or JSON.
+// append appends a line of CSV, TSV or JSON.
 func (o Row) append(b []byte, f Format) []byte {
 	if f == JSON {
 		return append(o.appendJSON(b), '\n')
@@ -139,10 +137,9 @@ func (o Row) append(b []byte, f Format) []byte {
 	return b
 }
 
-// appendCell escapes text and keeps spreadsheets from running it: they take a cell that begins with
-// = + - or @ for a formula, and one with ' before it for text. (A leading tab or carriage return,
-// which they skip, is escaped already.) It quotes what package encoding/csv does, whose writer
-// takes a buffer of 4 KB for each line of a call. No cell holds a newline.
+// appendCell appends a cell. It escapes text, and puts ' before = + - and @, because spreadsheets run a cell that
+// begins with one as a formula. (They skip a leading tab or carriage return, which is escaped.) It quotes the same
+// cells as package encoding/csv, whose writer would allocate 4 KB for each call. No cell contains a newline.
 func appendCell(b []byte, f Format, v any) []byte {
 	var text string
 	switch v := v.(type) {
@@ -224,14 +221,14 @@ func appendJSON(b []byte, v any) []byte {
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // leave < and > as they are
-	_ = encoder.Encode(v)        // no number is infinite
-	// encoding/json makes strings valid UTF-8 and escapes C0 controls, but passes DEL, C1
-	// controls and bidirectional overrides on to the reader's terminal.
+	encoder.SetEscapeHTML(false) // keep < and >
+	_ = encoder.Encode(v)        // cannot fail, because no number is infinite
+	// encoding/json makes strings valid UTF-8 and escapes C0 controls, but not DEL, C1 controls and
+	// bidirectional overrides, which must not reach a terminal.
 	return append(b, printable.JSON(bytes.TrimSuffix(text.Bytes(), []byte("\n")))...)
 }
 
-// write writes all of a text at once.
+// write writes a text with one call of Write.
 func write(w io.Writer, what string, text []byte) error {
 	if _, err := w.Write(text); err != nil {
 		return fmt.Errorf("write %s: %w", what, err)

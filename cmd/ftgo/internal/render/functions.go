@@ -14,46 +14,45 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Options say how, and what, [Functions], [List] and a [CallWriter] write.
+// Options are for [Functions], [List] and a [CallWriter].
 type Options struct {
 	Format  Format
-	Width   int  // the number of columns that a table may take, or a line of a call as far as values can be cut; 0 means no limit
-	Latency bool // latencies (probe); without them there are only counts (count)
-	// Errors adds the number of errors returned to CSV and TSV; the other formats have it where a row does.
+	Width   int  // the limit of tables in columns, and of calls as far as values can be cut; 0 means no limit
+	Latency bool // write latencies (probe), not only counts (count)
+	// Errors adds the number of errors to CSV and TSV; the other formats have it where a row has.
 	Errors bool
-	// Budgeted adds to CSV and TSV how many calls were seen and the bounds of those of the whole run, since a budget may keep
-	// some from being seen; the other formats have them where it has.
+	// Budgeted adds the number of calls seen, and bounds of the number of all calls, to CSV and TSV, because with a budget
+	// some calls may not be seen; the other formats have them where a row has.
 	Budgeted    bool
-	Sched       bool     // what latencies were spent with
-	Processes   bool     // the process: those of several ones are mixed
-	Hosts       bool     // the machine
-	By, ByStack bool     // the value, which is who called
-	Amount      string   // what is added up, "" if nothing is
-	Hist        bool     // histograms: of what is added up, else of latencies
-	NoHeader    bool     // CSV and TSV leave out the line with the columns' names
-	FullNames   bool     // tables have the whole paths of packages
-	Events      []string // the kernel events that Func.Events counts, GROUP:EVENT each
-	// Interval is the interval that rows are of, nil where there are none.
+	Sched       bool     // add the parts of latencies
+	Processes   bool     // add the process
+	Hosts       bool     // add the host
+	By, ByStack bool     // add the value, which is the callers with ByStack
+	Amount      string   // the expression of --sum, or ""
+	Hist        bool     // add histograms of Amount, or of latencies without one
+	NoHeader    bool     // omit the header of CSV and TSV
+	FullNames   bool     // do not shorten names in tables
+	Events      []string // the kernel events in Func.Events, each as GROUP:EVENT
+	// Interval is the interval of the rows, nil in a run without intervals.
 	Interval *Interval
-	// Trends are the rates of the last intervals, by function, oldest first, for the last
-	// column of tables; without it there is none.
+	// Trends are the rates of the last intervals by function, the oldest first. They add a column to tables.
 	Trends map[string][]float64
 
-	Times  bool // text of calls begins with the time of their begin
-	Stacks bool // adds callers to CSV and TSV of calls; the other formats have them where a call does
-	// Short are the short names of functions by their names.
+	Times  bool // begin the text of a call with its time
+	Stacks bool // add callers to CSV and TSV of calls; the other formats have them where a call has
+	// Short has short names by names, for the text of calls.
 	Short map[string]string
-	// Line, if not nil, is what a line has rather than the call as Go would spell it.
+	// Line, if not nil, is the format of calls in text.
 	Line *CallFormat
 }
 
-// Interval is a part of a run: the first is 1, and 0 stands for all of the run.
+// Interval is a part of a run, with a number from 1 on, or 0 for the whole run.
 type Interval struct {
 	Number int
 	End    time.Time
 }
 
-// members are what tells an interval from others, and from the run.
+// members returns the members that identify the interval.
 func (i *Interval) members() Row {
 	switch {
 	case i == nil:
@@ -75,11 +74,9 @@ func Functions(w io.Writer, rows []stats.Func, o Options) error {
 	return WriteTable(w, o.Width, rows, o.columns(rows))
 }
 
-// columns has columns of errors, and of calls that have no latency, where any function has
-// such calls. Calls are marked with ≈ if they are an estimate, see [stats.Whole]; then all sums of the row are, and TIMED is the
-// number of calls that its latencies are of. The first latency is marked with ~ if calls of the function were lost: latencies speak for the
-// others only; with ≈ if probes took more than some latency of the row is, and with < if latencies have in them what probes cost, which
-// may be all of it.
+// columns returns the function that makes rows of a table. There are columns of errors, and of calls without a latency, only if a
+// function has such calls. An estimated number of calls is marked with ≈, see [stats.Whole]; then all sums of the row are estimates, and
+// TIMED is the number of latencies. [latencyMark] marks the first latency.
 func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row {
 	all := sum(rows)
 	single := o.By && len(rows) > 0 && !slices.ContainsFunc(rows, func(r stats.Func) bool { return r.Func != rows[0].Func })
@@ -89,7 +86,7 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 	for _, s := range stats.Statistics {
 		names = append(names, strings.ToUpper(s.Name))
 	}
-	var row Row // of one row after the other
+	var row Row // reused for each row
 	return func(r stats.Func, compact bool) Row {
 		calls := any(r.Calls)
 		if r.Whole != nil {
@@ -106,12 +103,12 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 			{"SUM", Shown(o.Amount != "", amountSum(r))}, {"AVG", Shown(o.Amount != "", amountMean(r))},
 		}...)
 		for i, s := range stats.Statistics {
-			if o.Latency && s.Name != "min" && s.Name != "sum" && s.Name != "mean" { // for which there is no room
+			if o.Latency && s.Name != "min" && s.Name != "sum" && s.Name != "mean" { // there is no room for these
 				row = append(row, Row{{names[i], latency(r, s)}}...)
 			}
 		}
 		if o.Latency {
-			share := any(nil) // of the time that the row is of: that of several goroutines may be more than all
+			share := any(nil) // of the wall time; several goroutines together may take more than all of it
 			total, known := sumCell(r)
 			if known >= 0 && r.Seconds > 0 {
 				share = printable.Percent(uint64(known), uint64(r.Seconds*1e9))
@@ -129,10 +126,10 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 			row = append(row, Row{{"ERRORS", Known(ends, printable.Compact(float64(r.Errors)))}}...)
 			row = append(row, Row{{"ERR%", Known(ends, printable.Percent(r.Errors, r.Completed))}}...)
 		}
-		// Calls that have no latency are told with large counts as 1.25M, to leave room for names;
-		// [Footer] and JSON have the exact ones.
+		// Large numbers of calls without a latency are written as 1.25M, to leave room for names. The exact ones
+		// are in [Footer] and JSON.
 		counted := all.CountedOnly
-		if all.Whole != nil { // TIMED tells it
+		if all.Whole != nil { // TIMED shows them
 			counted = 0
 		}
 		for _, c := range [...]struct {
@@ -157,7 +154,7 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 	}
 }
 
-// sum adds up the calls of functions, without their latencies.
+// sum adds up functions without their latencies.
 func sum(rows []stats.Func) (all stats.Func) {
 	for _, r := range rows {
 		r.Latency, r.Amounts = nil, nil
@@ -166,10 +163,10 @@ func sum(rows []stats.Func) (all stats.Func) {
 	return all
 }
 
-// How many columns of a value are shown: without functions, and beside them.
+// Limits of a value in columns: without a column of functions, and with one.
 const aloneColumns, besideColumns = 100, 32
 
-// valueCell is what a row is of.
+// valueCell returns the text of a row's value.
 func (o Options) valueCell(r stats.Func, alone bool) string {
 	text := printable.Text(r.Value)
 	if names := strings.Split(text, stats.Calls); o.ByStack {
@@ -190,7 +187,7 @@ func (o Options) valueCell(r stats.Func, alone bool) string {
 	return printable.Cut(text, besideColumns)
 }
 
-// amountText writes a sum, which may be more than there can be.
+// amountText returns the text of a sum, which may have reached the limit of an int64.
 func amountText(n int64) string {
 	text := printable.Compact(float64(n))
 	if n == math.MaxInt64 {
@@ -199,11 +196,11 @@ func amountText(n int64) string {
 	return text
 }
 
-// maxEvents is how many kinds of kernel events a table has columns for: those that most
-// happened of. JSON and CSV have all.
+// maxEvents is the limit of columns of kernel events in a table, which has the most frequent ones. JSON and CSV have
+// all.
 const maxEvents = 5
 
-// eventsShown are the kernel events that a table tells of, in the order of names.
+// eventsShown returns the kernel events for a table, in the order of names.
 func eventsShown(rows []stats.Func, names []string) []string {
 	totals := make(map[string]uint64)
 	for _, row := range rows {
@@ -217,10 +214,10 @@ func eventsShown(rows []stats.Func, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(most, name) })
 }
 
-// kindNames say of what a row is that is of no value.
+// kindNames are the names of rows without a value.
 var kindNames = [...]string{stats.NoValue: "unknown", stats.Others: "others"}
 
-// counts are what records and JSON begin with.
+// counts returns the first members of records and JSON.
 func (o Options) counts(kind any, r stats.Func) Row {
 	return Row{
 		{"type", kind}, {"function", r.Name}, {"value", Shown(o.By, Known(r.Kind == stats.Valued, &r.Value))},
@@ -231,15 +228,15 @@ func (o Options) counts(kind any, r stats.Func) Row {
 	}
 }
 
-// timed tells whether a function has latencies. Without them its cells are empty, not 0.
+// timed reports whether a function has latencies. Without them its cells are empty, not 0.
 func timed(r stats.Func) bool { return r.Latency != nil && r.Latency.Count() > 0 }
 
 var noLatencies, noBounds, noAmounts = &stats.Histogram{}, &stats.Bounds{}, &stats.Amounts{}
 
-// thousandths writes a rate.
+// thousandths returns a rate with three decimals.
 func thousandths(rate float64) verbatim { return verbatim(strconv.FormatFloat(rate, 'f', 3, 64)) }
 
-// record is what CSV and TSV have of a function.
+// record returns the record of a function in CSV and TSV.
 func (o Options) record(r stats.Func) Row {
 	sum, _, _ := r.AmountTotal()
 	row := append(o.counts(Hidden, r), Row{
@@ -265,7 +262,7 @@ func (o Options) record(r stats.Func) Row {
 	}...), o.Interval.members()...)
 }
 
-// members are what JSON has of a function.
+// members returns the members of a function in JSON.
 func (o Options) members(r stats.Func) Row {
 	timed, estimated := o.Latency && timed(r), r.Whole != nil
 	bounded := timed && r.Bounds != nil
@@ -276,7 +273,7 @@ func (o Options) members(r stats.Func) Row {
 		exact, low, high = append(exact, Row{{s.Name, value}}...), append(low, Row{{s.Name, least}}...), append(high, Row{{s.Name, most}}...)
 		raw = append(raw, Row{{s.Name, s.Of(&cmp.Or(r.Bounds, noBounds).Raw)}}...)
 	}
-	events := make(map[string]uint64) // without an entry for what never happened
+	events := make(map[string]uint64) // without those that never happened
 	for name, n := range r.Events {
 		if n > 0 {
 			events[name] = n
@@ -291,12 +288,12 @@ func (o Options) members(r stats.Func) Row {
 		{"why", Known(r.Kind == stats.NoValue, &r.Value)},
 		{"sum_of", Known(o.Amount != "", amountMembers(r, amounts))}, {"histogram_of", Known(o.Hist && amounts.Count() > 0, bucketsOf(&amounts.Histogram))},
 		{"rate", Known(rated(r), r.Rate())}, {"ns", Known(timed, exact)},
-		// Between low and high is what the calls took without probes; raw is with them, and so is
-		// ns if it says raw.
+		// ns_low and ns_high bound the latencies without probes. ns_raw includes the cost of probes, and so does ns
+		// if raw is true.
 		{"ns_low", Known(bounded, low)}, {"ns_high", Known(bounded, high)}, {"ns_raw", Known(bounded, raw)},
 		{"self_ns", self(r)}, {"raw", Known(bounded, Nonzero(r.Raw()))},
 		{"sched", Known(timed && o.Sched, splitMembers(r.Spent(), r.Waits))},
-		{"histogram", Known(timed && buckets != nil, buckets)}, {"buckets", Known(timed && (o.Interval == nil || o.Interval.Number == 0), fine(r))},
+		{"histogram", Known(timed && buckets != nil, buckets)}, {"buckets", Known(timed && (o.Interval == nil || o.Interval.Number == 0), bucketMembers(r))},
 		{"events", Known(len(o.Events) > 0, events)},
 	}...), o.Interval.members()...)
 }
@@ -308,8 +305,8 @@ func bucketsOf(h *stats.Histogram) (buckets []Row) {
 	return buckets
 }
 
-// fine are latencies by buckets, of which the rows of several runs are added up.
-func fine(r stats.Func) any {
+// bucketMembers returns the histograms of latencies with all buckets, from which report adds up runs.
+func bucketMembers(r stats.Func) any {
 	if r.Latency == nil {
 		return nil
 	}
@@ -320,7 +317,7 @@ func fine(r stats.Func) any {
 	}
 }
 
-// amountMembers are what JSON has of what was added up.
+// amountMembers returns the members of a sum.
 func amountMembers(r stats.Func, of *stats.Amounts) Row {
 	sum, low, high := r.AmountTotal()
 	o := Row{{"calls", of.Count()}, {"left_out", of.Left}}
@@ -335,7 +332,7 @@ func amountMembers(r stats.Func, of *stats.Amounts) Row {
 	return append(o, Row{{"sum_low", Known(estimated, low)}, {"sum_high", Known(estimated && r.Whole.Bounded(), high)}}...)
 }
 
-// latency returns the cell of a statistic. The first one of a row, the median, has the row's mark.
+// latency returns the cell of a statistic. That of the median, the first of a row, has the row's mark.
 func latency(row stats.Func, s stats.Statistic) any {
 	if !timed(row) {
 		return nil

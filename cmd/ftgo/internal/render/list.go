@@ -15,7 +15,7 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// position is file and line, "" if not known.
+// position returns file and line, "" if unknown.
 func position(r target.Row) string {
 	if r.File == "" {
 		return ""
@@ -23,7 +23,7 @@ func position(r target.Row) string {
 	return r.File + ":" + strconv.Itoa(r.Line)
 }
 
-// hex is "" for a function without code.
+// hex returns n in hexadecimal, "" for a function without code.
 func hex(r target.Row, n uint64) string {
 	if r.Addr == 0 {
 		return ""
@@ -31,7 +31,7 @@ func hex(r target.Row, n uint64) string {
 	return fmt.Sprintf("0x%x", n)
 }
 
-// listNote tells tail jumps as well: RETURNS alone would look like a missing exit.
+// listNote adds tail jumps to the note, because RETURNS alone would look as if an exit were missing.
 func listNote(r target.Row) string {
 	if r.TailJumps == 0 {
 		return r.Note
@@ -39,7 +39,7 @@ func listNote(r target.Row) string {
 	return strings.TrimSuffix(printable.Plural(r.TailJumps, "tail jump")+"; "+r.Note, "; ")
 }
 
-// inlinedAt is [] if there are none, not null.
+// inlinedAt returns objects of the calls that were inlined, [] instead of null.
 func inlinedAt(sites []offsets.Frame) []Row {
 	calls := make([]Row, len(sites))
 	for i, s := range sites {
@@ -48,9 +48,8 @@ func inlinedAt(sites []offsets.Frame) []Row {
 	return calls
 }
 
-// List writes the functions in the order given; of o, tables heed Width and FullNames.
-// A table has no NOTE column where there is nothing to note, and POSITION, without
-// folders, only where there is room for it. It has a SOURCE column if a row has one.
+// List writes the functions in the order given; tables use Width and FullNames of o. A table has the columns NOTE and
+// SOURCE only if a row has one, and POSITION, without directories, only if it fits.
 func List(w io.Writer, rows []target.Row, o Options) error {
 	if f := o.Format; f != Table {
 		return WriteRows(w, f, true, func(r target.Row) Row {

@@ -17,22 +17,22 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// framesOf are the functions of a stack, innermost first.
+// framesOf returns the functions of a stack, the innermost first.
 func framesOf(stack []stats.Location) (frames []offsets.Frame) {
 	for _, l := range stack {
 		if l.Addr == 0 && len(l.Frames) == 0 {
-			frames = append(frames, offsets.Frame{Function: "…"}) // callers that are not known
+			frames = append(frames, offsets.Frame{Function: "…"}) // unknown callers
 		}
 		frames = append(frames, l.Frames...)
 	}
 	return frames
 }
 
-// leastFrame is how many columns the name of a caller has at least.
+// leastFrame is the smallest limit of a caller's name in columns.
 const leastFrame = 16
 
-// appendStack writes the functions of a stack, a line each, and each with a newline before. Names are
-// shortened for width columns, unless that is 0.
+// appendStack appends the functions of a stack, each after a newline. Names are shortened to fit into width columns,
+// unless that is 0.
 func appendStack(b []byte, indent string, stack []stats.Location, width int) []byte {
 	for _, f := range framesOf(stack) {
 		name, place := printable.Text(f.Function), ""
@@ -47,7 +47,7 @@ func appendStack(b []byte, indent string, stack []stats.Location, width int) []b
 	return b
 }
 
-// frameObjects are the functions of a stack.
+// frameObjects returns the functions of a stack as objects.
 func frameObjects(stack []stats.Location) (o []Row) {
 	frames := framesOf(stack)
 	for i := range frames {
@@ -57,14 +57,14 @@ func frameObjects(stack []stats.Location) (o []Row) {
 	return o
 }
 
-// StackText writes, for people, each function's stacks under its name, in the order given:
+// StackText writes each function's stacks below its name, in the order given:
 //
 //	main.get: 3 stacks
 //	      600 calls  total 1.2ms  mean 2.0µs  max 10µs
 //	        main.handle server.go:42
 //	        main.main main.go:7
 //
-// Callers keep to width columns, and stacks of a function to the first top, unless these are 0.
+// Callers fit into width columns, and only the first top stacks of a function are written, unless these are 0.
 func StackText(w io.Writer, stacks []stats.StackRow, amount string, width, top int) error {
 	var b []byte
 	first := 0
@@ -115,9 +115,9 @@ func StackJSON(w io.Writer, stacks []stats.StackRow, amount string) error {
 	}, stacks...)
 }
 
-// FoldedStacks writes a line for each stack as flamegraph.pl and its kin take them: the
-// functions from the outermost to the one called, between semicolons, and the number of
-// calls, or their sum of an amount. Stacks that differ in nothing but source lines are one.
+// FoldedStacks writes a line for each stack in the format of flamegraph.pl: the functions from the outermost to the
+// one called, separated by semicolons, and the number of calls, or their sum of an amount. Stacks that only differ in
+// source lines are added up.
 func FoldedStacks(w io.Writer, stacks []stats.StackRow, amount string) error {
 	weights := make(map[string]uint64)
 	for _, s := range stacks {
@@ -141,25 +141,22 @@ func FoldedStacks(w io.Writer, stacks []stats.StackRow, amount string) error {
 	return write(w, "stacks", b)
 }
 
-// foldedName is a name without what separates names: type arguments have semicolons,
-// "struct { A int; B int }".
+// foldedName returns a name without semicolons, which type arguments may have: "struct { A int; B int }".
 func foldedName(name string) string { return strings.ReplaceAll(printable.Text(name), ";", ",") }
 
-// Profiled is what a profile says of the program and the run.
+// Profiled is the data of a profile about the program and the run.
 type Profiled struct {
-	Amount               string        // what is added up beside calls, "" if nothing is
+	Amount               string        // the expression of --sum, or ""
 	Path, BuildID        string        // of the file
-	Start, Limit, Offset uint64        // its code is at Start up to Limit, from Offset of the file on
+	Start, Limit, Offset uint64        // addresses of its code, and the offset in the file
 	Began                time.Time     // when the probes were armed
-	Duration             time.Duration // for how long
+	Duration             time.Duration // of the run
 }
 
-// PprofStacks writes stacks as a gzip-compressed profile.proto (github.com/google/pprof): a
-// sample for each, of calls in number and of their wall time in nanoseconds. The latter is
-// without that of traced calls nested in them, which have samples of their own: so the sums
-// that pprof makes, of all that a function has called, are right. Addresses are
-// those in the file, and functions and lines are all told. While its goroutine could have gone on with a CPU,
-// a call is shown as if it had called [runnable].
+// PprofStacks writes stacks as a gzip-compressed profile.proto (github.com/google/pprof): a sample for each, with the
+// number of calls and their wall time in nanoseconds. The time excludes traced calls nested in them, which have their
+// own samples, so that the sums of pprof are right. Addresses are those in the file. The time in which a call could have
+// run but had no CPU is shown as a call of [runnable].
 func PprofStacks(w io.Writer, stacks []stats.StackRow, run Profiled) error {
 	m := &profile.Mapping{
 		ID: 1, Start: run.Start, Limit: run.Limit, Offset: run.Offset, File: run.Path, BuildID: run.BuildID,
@@ -205,7 +202,7 @@ func PprofStacks(w io.Writer, stacks []stats.StackRow, run Profiled) error {
 	if err := p.CheckValid(); err != nil {
 		return fmt.Errorf("make profile: %w", err)
 	}
-	// Each location and function is told once.
+	// Compact merges equal locations and functions.
 	if err := p.Compact().Write(w); err != nil {
 		return fmt.Errorf("write profile: %w", err)
 	}

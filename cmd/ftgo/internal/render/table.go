@@ -12,8 +12,7 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// fits are the ways to lay out a table, from roomy to tight; the first that keeps
-// to the width is taken.
+// fits are the layouts of a table, from wide to narrow. The first that fits is taken.
 var fits = [...]fit{
 	{gap: 2, name: 24}, {gap: 1, name: 24}, {gap: 1, name: 24, without: 1}, {gap: 1, name: 24, without: 2},
 	{gap: 1, name: 16, without: 2}, {gap: 1, name: 16, compact: true, without: 3},
@@ -22,27 +21,26 @@ var fits = [...]fit{
 
 type fit struct {
 	gap     int  // the number of blanks between columns, 1 or 2
-	name    int  // how far the names in the first column may be shortened
-	compact bool // large numbers of calls are written as 1.25M
-	without int  // of the expendable columns
-	cut     int  // how many columns from the last on are left out
+	name    int  // the smallest limit of names in the first column
+	compact bool // write large numbers of calls as 1.25M
+	without int  // the number of elements of expendable to leave out
+	cut     int  // the number of last columns to leave out
 }
 
-// expendable are the columns that tables go without where there is no room, the first first.
+// expendable are the columns that narrow tables leave out, in this order.
 var expendable = []string{"TREND ABI", "P90 OFFSET", "MAX SIZE", "SHARE"}
 
-// leastColumns are those that the narrowest table has.
+// leastColumns is the number of columns of the narrowest table.
 const leastColumns = 2
 
-// minNote is how far the last column is shortened if it holds text.
+// minNote is the smallest limit of a last column of text.
 const minNote = 16
 
-// textColumns hold text, as the first column does, and are aligned to the left; the others
-// hold numbers.
+// textColumns contain text like the first column, and are aligned left; the others contain numbers.
 var textColumns = []string{"VALUE", "POSITION", "ABI", "ENTRY", "TYPE", "NOTE", "TREND", "WAITS FOR", "CHANGED"}
 
-// WriteTable lays out a table within width columns (0 = no limit) and writes it. Where even the tightest
-// layout is too wide, the last columns are left out: numbers are never cut, and cells never wrapped.
+// WriteTable writes a table that fits into width columns; 0 means no limit. If even the narrowest layout is too wide, it
+// leaves out the last columns. It never cuts numbers, or wraps cells.
 func WriteTable[R any](w io.Writer, width int, rows []R, columns func(row R, compact bool) Row) error {
 	var t table
 	var chosen fit
@@ -56,7 +54,7 @@ func WriteTable[R any](w io.Writer, width int, rows []R, columns func(row R, com
 	return write(w, "table", t.text(chosen.gap))
 }
 
-// ShortNames are the short names of rows by their names, none if these are wanted in full.
+// ShortNames returns short names by the names of rows, nil if full.
 func ShortNames[R any](full bool, rows []R, name func(R) string) map[string]string {
 	if full {
 		return nil
@@ -68,11 +66,10 @@ func ShortNames[R any](full bool, rows []R, name func(R) string) map[string]stri
 	return printable.ShortNames(names)
 }
 
-// table is the text of a table, its header first. All cells are safe for a terminal and one line
-// each.
+// table has the cells of a table, the header first. They are printable.
 type table struct {
 	lines [][]string
-	left  []bool // the columns of text
+	left  []bool // by column, whether it contains text
 }
 
 func newTable[R any](rows []R, f fit, columns func(row R, compact bool) Row) (t table) {
@@ -111,8 +108,7 @@ func (t *table) widths() []int {
 	return widths
 }
 
-// fit shortens the names, and the notes in a last column of text, and reports
-// whether the table now keeps to width.
+// fit shortens the names, and the notes in a last column of text, and reports whether the table now fits into width.
 func (t *table) fit(width int, f fit) bool {
 	widths := t.widths()
 	last := len(widths) - 1
@@ -129,10 +125,10 @@ func (t *table) fit(width int, f fit) bool {
 	name := min(widths[0], max(room, f.name))
 	shorten := printable.Shorten
 	if t.lines[0][0] == "VALUE" {
-		shorten = printable.Cut // names lose their beginnings
+		shorten = printable.Cut // the beginning of a value matters most
 	}
 	note = max(note, width-numbers-name)
-	of := make(map[string]string) // the name that a shortened one is of; "" of several
+	of := make(map[string]string) // the name by its shortened form, "" if several have the same
 	for _, line := range t.lines {
 		short := shorten(line[0], name)
 		if other, ok := of[short]; ok && other != line[0] {
@@ -143,7 +139,7 @@ func (t *table) fit(width int, f fit) bool {
 	}
 	for _, line := range t.lines {
 		short := shorten(line[0], name)
-		if of[short] == "" && short != line[0] { // its beginning may tell it from others
+		if of[short] == "" && short != line[0] { // its beginning may be different
 			short = printable.CutMiddle(line[0], name)
 		}
 		line[0] = short
@@ -178,30 +174,29 @@ func (t *table) text(gap int) []byte {
 	return text.Bytes()
 }
 
-// histogramUnits are tried from the finest; the labels are bcc's.
+// histogramUnits are sorted from the finest; the labels are those of bcc.
 var histogramUnits = [...]struct {
 	label string
 	ns    int64
 }{{"nsecs", 1}, {"usecs", 1e3}, {"msecs", 1e6}, {"secs", 1e9}}
 
-// amountUnits are those of other numbers.
+// amountUnits are the labels for other numbers.
 var amountUnits = map[int64]string{1e3: "/1k", 1e6: "/1M", 1e9: "/1G"}
 
-// A histogram's line is 39 columns, the counts eight of them, and the bar.
+// A histogram's line has 39 columns, of which the count takes eight, and the bar.
 const (
 	lineWidth  = 39
 	barWidth   = 40
 	leastBar   = 8
 	countWidth = 8
-	// maxEdge is the largest label that fits into its ten columns.
+	// maxEdge is the largest value that fits into ten columns.
 	maxEdge = 1 << 33
 )
 
-// Histograms writes the distribution of what is added up or, if nothing is, of the latencies of
-// each function that completed a call, each after an empty line, in the power-of-two form of bcc's
-// funclatency -F (print_log2_hist in src/python/bcc/table.py), without its leading empty ranges.
-// The unit is the largest that the fastest call has at least one of, or a larger
-// one where the slowest call would need more than ten digits.
+// Histograms writes the distribution of Options.Amount, or of latencies without one, for each function that completed a
+// call, in the power-of-two form of bcc's funclatency -F (print_log2_hist in src/python/bcc/table.py), without leading
+// empty ranges. The unit of latencies is the largest one that is not above the fastest call, or a larger one if the
+// slowest call would need more than ten digits.
 func Histograms(w io.Writer, rows []stats.Func, o Options) error {
 	var text bytes.Buffer
 	for _, row := range rows {
@@ -254,11 +249,10 @@ func writeHistogram(text *bytes.Buffer, row stats.Func, h *stats.Histogram, o Op
 	}
 }
 
-// sparks are eighths of a line's height.
+// sparks are bars of one to eight eighths of a line's height.
 var sparks = []rune("▁▂▃▄▅▆▇█")
 
-// spark draws numbers, none negative, as a row of bars: the largest is the highest, and 0 is
-// a blank.
+// spark draws numbers that are not negative as a row of bars. The largest is the highest, and 0 is a blank.
 func spark(values []float64) string {
 	if len(values) == 0 {
 		return ""

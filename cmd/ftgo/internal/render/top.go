@@ -9,15 +9,14 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Cell is a number of a row on a full screen: as it is shown, and as rows are sorted by. One that is not known is
-// shown as nothing.
+// Cell is a number of a row on a full screen: its text, "" if it is unknown, and the key that rows are sorted by.
 type Cell struct {
 	Text string
 	Key  int64
 }
 
-// TopColumns are those of the functions on a full screen, by what they are worth, and TopOrder is the one
-// that they are sorted by at first: the total. With sched there is what calls waited for.
+// TopColumns returns the columns of functions on a full screen, the most important first, with WAIT if sched. TopOrder is
+// the index of TOTAL, the first order of rows.
 func TopColumns(sched bool) []string {
 	columns := []string{"CALLS", "RATE/s", "TOTAL", "SELF", "P50", "P99"}
 	if sched {
@@ -28,7 +27,7 @@ func TopColumns(sched bool) []string {
 
 const TopOrder = 2
 
-// TopCells are the cells of a function. Its rate is always that of the last interval, which recent has.
+// TopCells returns the cells of a function. Its rate is always that of recent, the last interval.
 func TopCells(r, recent stats.Func, sched bool) []Cell {
 	time := func(name string) Cell {
 		switch {
@@ -67,7 +66,7 @@ func TopCells(r, recent stats.Func, sched bool) []Cell {
 	return append(cells, errors, timedCell)
 }
 
-// topRate is the rate of the last interval, or, where nothing was seen in that, of the time before.
+// topRate returns the rate of the last interval, or that of the whole run if the budget hid all calls of the interval.
 func topRate(whole, recent stats.Func) Cell {
 	if recent.Whole != nil && recent.Calls == 0 {
 		return Cell{Text: "≈" + printable.Rate(whole.Rate()), Key: int64(whole.Rate() * 1000)}
@@ -75,14 +74,13 @@ func topRate(whole, recent stats.Func) Cell {
 	return Cell{Text: printable.Rate(recent.Rate()), Key: int64(recent.Rate() * 1000)}
 }
 
-// TopCost says what probes cost the program, in the interval after what they had cost before and from the
-// beginning on, and what was lost.
+// TopCost returns a line on the cost of probes, since before and since the start, the budget, and lost events.
 func TopCost(s *stats.Summary, before *stats.Probing) string {
 	cost, apart := "what probes cost is not known yet", []string(nil)
 	if p := s.Probing; p != nil && p.CPU > 0 {
 		now, ns := stats.Probing{CPU: p.CPU}, p.NS
 		if before != nil && p.CPU > before.CPU {
-			now.CPU, ns = p.CPU-before.CPU, max(p.NS-before.NS, 0) // what a hit costs may be known better by now
+			now.CPU, ns = p.CPU-before.CPU, max(p.NS-before.NS, 0) // the estimate of a hit's cost may have decreased
 			apart = append(apart, "since the start "+printable.Share(p.Share(p.NS)))
 		}
 		cost = fmt.Sprintf("probes take %s of its CPU time", printable.Share(now.Share(ns)))
@@ -105,7 +103,7 @@ func TopCost(s *stats.Summary, before *stats.Probing) string {
 	return cost
 }
 
-// TopNumbers are a line on the calls of a function, and one on what they spent their time with.
+// TopNumbers returns a line on the calls of a function, and one on the parts of their time.
 func TopNumbers(whole, recent stats.Func) (numbers, split string) {
 	numbers = fmt.Sprintf("%s, %s/s", printable.Plural(whole.Count(), "call"), topRate(whole, recent).Text)
 	for _, s := range stats.Statistics {
