@@ -21,10 +21,7 @@ import (
 // hitsOf is how often the probes of a process of ftgo's were hit, of any of its sessions.
 func hitsOf(t *testing.T, f *tracefs.FS, pid int) (hits uint64) {
 	t.Helper()
-	read := func(name string) string {
-		b := readFile(t, f.Dir()+"/"+name)
-		return b
-	}
+	read := func(name string) string { return readFile(t, f.Dir()+"/"+name) }
 	events := make(map[string]bool)
 	for _, m := range regexp.MustCompile(`(?m)^p:ftgo_`+strconv.Itoa(pid)+`_\w+/(\w+) `).FindAllStringSubmatch(read("uprobe_events"), -1) {
 		events[m[1]] = true

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -223,24 +222,18 @@ func TestKernelByMillion(t *testing.T) {
 // waitRead waits until the first session of a tracer has read nearly all that the kernel has for it.
 func waitRead(t *testing.T, f *tracefs.FS, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	waitFor(t, "what comes to be read", func() bool {
 		files, err := filepath.Glob(fmt.Sprintf("%s/instances/ftgo_%d_*_1/per_cpu/cpu*/stats", f.Dir(), pid))
 		noError(t, err)
 		unread := 0
 		for _, file := range files {
-			text := readFile(t, file)
 			var n int
-			_, err = fmt.Sscanf(text, "entries: %d", &n) // kernel/trace/trace.c, tracing_stats_read
+			_, err = fmt.Sscanf(readFile(t, file), "entries: %d", &n) // kernel/trace/trace.c, tracing_stats_read
 			noError(t, err)
 			unread += n
 		}
-		if len(files) > 0 && unread < 1000 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d events are not read", unread)
-		}
-	}
+		return len(files) > 0 && unread < 1000
+	})
 }
 
 // peakMemory is the most that a process had so far, in KiB. (What wait4 tells has the parent's, too, as

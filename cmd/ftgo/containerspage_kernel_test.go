@@ -142,7 +142,7 @@ func onScreen(t *testing.T, f *tracefs.FS, command string, calls func(), want st
 		return false
 	})
 	m.keys("q")
-	m.until("prompt", func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "here$") })
+	m.prompt("q")
 	nothingOf(t, f, pid)
 }
 

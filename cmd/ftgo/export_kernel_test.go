@@ -74,16 +74,13 @@ func callsOf(function string) string {
 // comesTo waits until a metric has a value. Counters may not have more.
 func (e *exporting) comesTo(t *testing.T, metric string, want float64) {
 	t.Helper()
-	for range 200 {
-		switch got := e.value(t, metric); {
-		case got == want:
-			return
-		case got > want && strings.Contains(metric, "_total"):
+	waitFor(t, fmt.Sprintf("%s of %v", metric, want), func() bool {
+		got := e.value(t, metric)
+		if got > want && strings.Contains(metric, "_total") {
 			t.Fatalf("%s is %v, not %v", metric, got, want)
 		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatalf("%s is %v, and does not become %v\n%s", metric, e.value(t, metric), want, e.metrics(t))
+		return got == want
+	})
 }
 
 // finish tells it to end; nothing may be left of it.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -17,17 +16,12 @@ import (
 // TestKernelExportOverlays: calls of two containers of one image, whose file the kernel takes for one, count once each.
 func TestKernelExportOverlays(t *testing.T) {
 	tracetest.LongKernel(t)
-	layer, empty, name := t.TempDir(), t.TempDir(), fmt.Sprintf("layer%d", os.Getpid())
+	layer, name := t.TempDir(), fmt.Sprintf("layer%d", os.Getpid())
 	copyFile(t, fixture.Build(t, "family"), filepath.Join(layer, name))
 	e := export(t, "-p", name, "main.work")
 	var members []*member
 	for range 2 {
-		root := t.TempDir()
-		if err := syscall.Mount("overlay", root, "overlay", 0, "lowerdir="+layer+":"+empty); err != nil {
-			t.Skipf("mount an overlay: %v", err)
-		}
-		t.Cleanup(func() { syscall.Unmount(root, syscall.MNT_DETACH) })
-		members = append(members, family(t, filepath.Join(root, name), "stdin", "work=3"))
+		members = append(members, family(t, filepath.Join(overlaid(t, layer), name), "stdin", "work=3"))
 	}
 	e.says(t, "probing 1 function")
 	e.processes(t, 2)
@@ -175,7 +169,7 @@ func TestKernelExportNamedLater(t *testing.T) {
 // processes waits until so many are known to run what is probed.
 func (e *exporting) processes(t *testing.T, want int) {
 	t.Helper()
-	for {
+	waitFor(t, fmt.Sprint(want, " processes"), func() bool {
 		n := 0
 		for line := range strings.Lines(e.metrics(t)) {
 			if strings.HasPrefix(line, "ftgo_file_processes{") {
@@ -185,9 +179,6 @@ func (e *exporting) processes(t *testing.T, want int) {
 				n += file
 			}
 		}
-		if n == want {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return n == want
+	})
 }

@@ -23,9 +23,6 @@ func TestKernelOptionsOfOthers(t *testing.T) {
 		"other timestamp": {"latency-format": "1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name != "records" {
-				fixture.NeedLong(t)
-			}
 			for option, value := range options {
 				file := filepath.Join(f.Dir(), "options", option)
 				before := []byte(readFile(t, file))
@@ -43,7 +40,7 @@ func TestKernelOptionsOfOthers(t *testing.T) {
 			if same(t, o, b); r.code != 0 || o.summary.Unparsed != 0 {
 				t.Errorf("status %d, %+v\n%s", r.code, o.summary, r.stderr)
 			}
-			if name != "records" || !fixture.Long() {
+			if name != "records" {
 				return
 			}
 			t.Setenv(readerVar, "raw")

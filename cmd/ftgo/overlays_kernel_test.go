@@ -12,20 +12,26 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
+// overlaid is a folder that has the files of a layer, by overlayfs.
+func overlaid(t *testing.T, layer string) (root string) {
+	t.Helper()
+	root = t.TempDir()
+	if err := syscall.Mount("overlay", root, "overlay", 0, "lowerdir="+layer+":"+t.TempDir()); err != nil {
+		t.Skipf("mount an overlay: %v", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(root, syscall.MNT_DETACH) })
+	return root
+}
+
 // TestKernelOverlays: processes of one image that run its file through a mount of overlayfs each are
 // taken for what they are to the kernel, processes of one file.
 func TestKernelOverlays(t *testing.T) {
 	tracetest.LongKernel(t)
-	layer, empty := t.TempDir(), t.TempDir()
+	layer := t.TempDir()
 	copyFile(t, fixture.Build(t, "family"), layer+"/family")
 	var members []*member
 	for range 2 {
-		root := t.TempDir()
-		if err := syscall.Mount("overlay", root, "overlay", 0, "lowerdir="+layer+":"+empty); err != nil {
-			t.Skipf("mount an overlay: %v", err)
-		}
-		t.Cleanup(func() { syscall.Unmount(root, syscall.MNT_DETACH) })
-		members = append(members, family(t, root+"/family", "stdin", "work=3"))
+		members = append(members, family(t, overlaid(t, layer)+"/family", "stdin", "work=3"))
 	}
 	for _, path := range []string{members[0].Path, layer + "/family"} {
 		if !procfs.SameFile(path, procfs.Exe(members[1].Process.Pid)) {

@@ -27,11 +27,10 @@ func TestKernelPlacingEnded(t *testing.T) {
 	killed := tracer(t, "probe", "--budget", "50", target.Path, "*")
 	events := fmt.Sprintf("%s/instances/%s/events", f.Dir(), instanceOf(t, f.Dir(), killed.Process.Pid))
 	// The first of functions that come later are on: "e" and a number.
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if late, _ := filepath.Glob(events + "/ftgo_*/e[1-9]*"); len(late) > 0 {
-			break
-		}
-	}
+	waitFor(t, "functions that come later", func() bool {
+		late, _ := filepath.Glob(events + "/ftgo_*/e[1-9]*")
+		return len(late) > 0
+	})
 	killed.Process.Kill()
 	killed.Wait()
 	if r := ftgo(t, "clean"); r.code != 0 {

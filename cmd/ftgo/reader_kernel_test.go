@@ -56,9 +56,6 @@ func TestKernelRaw(t *testing.T) {
 		{"Values", TestKernelValues},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.name != "ProbeIsExact" {
-				fixture.NeedLong(t)
-			}
 			t.Setenv(readerVar, "raw")
 			c.test(t)
 		})

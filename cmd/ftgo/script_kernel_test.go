@@ -142,15 +142,8 @@ func scripted(t *testing.T, sh []string, script string, out io.Writer) *exec.Cmd
 	cmd.Stdout, cmd.Stderr = out, f
 	noError(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Signal(syscall.SIGTERM) })
-	for range 600 {
-		if b, _ := os.ReadFile(stderr); strings.Contains(string(b), "probing") {
-			return cmd
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	b, _ := os.ReadFile(stderr)
-	t.Fatalf("%q does not come to probe\n%s", cmd.Args, b)
-	return nil
+	waitFor(t, "a script to probe", func() bool { return strings.Contains(readFile(t, stderr), "probing") })
+	return cmd
 }
 
 // TestKernelScriptEnds: whatever ends a script, nothing of it is left, and what it has
@@ -174,9 +167,8 @@ func TestKernelScriptEnds(t *testing.T) {
 				cmd.Process.Signal(sig)
 				err = cmd.Wait()
 				if sig == syscall.SIGKILL {
-					gone := func() bool { instances, groups := remainsOf(t, f, cmd.Process.Pid); return instances+groups == 0 }
 					for range 300 { // a part of it is left, and cleans up
-						if gone() {
+						if instances, groups := remainsOf(t, f, cmd.Process.Pid); instances+groups == 0 {
 							break
 						}
 						time.Sleep(50 * time.Millisecond)

@@ -54,14 +54,10 @@ func TestKernelQuitBesides(t *testing.T) {
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
 	placing := start(t, coreless(t, "", "probe", "--max-probes", "100000", target, "main.*", "runtime.*"))
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
-		if instances, _ := remainsOf(t, f, placing.Process.Pid); instances > 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no instance is made")
-		}
-	}
+	waitFor(t, "an instance", func() bool {
+		instances, _ := remainsOf(t, f, placing.Process.Pid)
+		return instances > 0
+	})
 	placing.Process.Signal(syscall.SIGQUIT)
 	removing := start(t, coreless(t, "", "probe", target, "main.*"))
 	removing.await(t)

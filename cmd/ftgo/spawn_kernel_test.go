@@ -150,9 +150,6 @@ func TestKernelFollow(t *testing.T) {
 		{"1.16.15", nil}, {"1.17.13", nil}, {"1.20.14", nil}, {"1.23.12", nil},
 	} {
 		t.Run(strings.Join(append([]string{c.version}, c.flags...), " "), func(t *testing.T) {
-			if c.version != fixture.Current || c.flags != nil {
-				fixture.NeedLong(t)
-			}
 			target := fixture.BuildWith(t, c.version, "spawn", c.flags...)
 			r := waitLong(t, append(append([]string{"trace", "--tree", target}, spawnFuncs...), "--", target, "-n", fmt.Sprint(requests), "-linger", "7", "-stay", "11")...)
 			if !strings.Contains(r.stderr, "all delivered") {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -80,7 +79,7 @@ func firstGroup(t *testing.T, f *tracefs.FS, pid int) string {
 func awaitHits(t *testing.T, f *tracefs.FS, pid int) {
 	t.Helper()
 	first := 0
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	waitFor(t, "more hits", func() bool {
 		events, err := filepath.Glob(f.Dir() + "/events/" + firstGroup(t, f, pid) + "/e[0-9]*")
 		noError(t, err)
 		profile := readFile(t, f.Dir()+"/uprobe_profile")
@@ -94,11 +93,9 @@ func awaitHits(t *testing.T, f *tracefs.FS, pid int) {
 		}
 		if first == 0 {
 			first = hits
-		} else if hits > first {
-			return
 		}
-	}
-	t.Fatalf("no more than %d hits", first)
+		return hits > first
+	})
 }
 
 // number is a count in JSON.
@@ -118,25 +115,19 @@ func TestKernelIntervalsOverAStop(t *testing.T) {
 		data := filepath.Join(t.TempDir(), "data")
 		p := tracer(t, append(readBy(t, command), "--budget", "0", "-i", "0.1", "-o", "json", "-w", data, "--buffer", "64M", target, "main.framed")...)
 		noError(t, p.Process.Signal(syscall.SIGSTOP))
-		for stat := ""; !strings.Contains(stat, ") T "); time.Sleep(time.Millisecond) {
-			b := readFile(t, fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
-			stat = b
-		}
+		waitFor(t, "all threads to stop", func() bool { return stopped(t, p.Process.Pid) })
 		began := time.Now()
-		noError(t, exec.Command(target, "-n", fmt.Sprint(n), "-g", "1").Run())
-		stopped := time.Since(began).Seconds()
+		executed(t, target, "-n", fmt.Sprint(n), "-g", "1")
+		lasted := time.Since(began).Seconds()
 		noError(t, p.Process.Signal(syscall.SIGCONT))
 		// Three intervals after the one with the calls.
 		var rows []map[string]any
-		deadline := time.Now().Add(patience)
-		for busy := -1; busy < 0 || len(rows) < busy+4; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%q: no intervals follow one with calls\n%v", command, rows)
-			}
+		waitFor(t, "intervals after one with calls", func() bool {
 			b := readFile(t, data)
 			rows = jsonLines(t, b[:strings.LastIndexByte(b, '\n')+1], "function")
-			busy = slices.IndexFunc(rows, func(row map[string]any) bool { return number(row["calls"]) > 0 })
-		}
+			busy := slices.IndexFunc(rows, func(row map[string]any) bool { return number(row["calls"]) > 0 })
+			return busy >= 0 && len(rows) >= busy+4
+		})
 		p.interrupted(t)
 		busy := 0
 		for _, row := range rows {
@@ -145,8 +136,8 @@ func TestKernelIntervalsOverAStop(t *testing.T) {
 				continue
 			}
 			busy++
-			if calls != n || command[0] == "probe" && number(row["completed"]) != n || rate > n/stopped*1.000001 {
-				t.Errorf("%q: ftgo was stopped for %.3f s, and an interval has %v", command, stopped, row)
+			if calls != n || command[0] == "probe" && number(row["completed"]) != n || rate > n/lasted*1.000001 {
+				t.Errorf("%q: ftgo was stopped for %.3f s, and an interval has %v", command, lasted, row)
 			}
 		}
 		if busy != 1 {

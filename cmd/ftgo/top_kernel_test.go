@@ -74,17 +74,21 @@ func (m *tmux) wait(texts ...string) string {
 // until waits until the terminal shows what is wanted.
 func (m *tmux) until(what string, is func(screen string) bool) string {
 	m.t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for {
-		screen := m.screen()
-		if is(screen) {
+	screen := ""
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if screen = m.screen(); is(screen) {
 			return screen
 		}
 		if time.Now().After(deadline) {
 			m.t.Fatalf("no %s within a minute:\n%s", what, screen)
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// prompt waits until what the shell has run has ended.
+func (m *tmux) prompt(after string) {
+	m.t.Helper()
+	m.until("prompt after "+after, func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "here$") })
 }
 
 // run types a command on a terminal that is clear.
@@ -123,11 +127,7 @@ func (m *tmux) child() int {
 // ended waits until a process has.
 func ended(t *testing.T, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("process %d goes on", pid)
-		}
-	}
+	waitFor(t, "its end", func() bool { return syscall.Kill(pid, 0) != nil })
 }
 
 // TestKernelTop looks through a program on a screen, and ends in each way that there is: the screen is as
@@ -147,7 +147,7 @@ func TestKernelTop(t *testing.T) {
 	}
 	back := func(how string) {
 		t.Helper()
-		m.until("prompt after "+how, func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "here$") })
+		m.prompt(how)
 		if now := m.modes(); now != before {
 			t.Errorf("%s: the terminal was %q and is %q", how, before, now)
 		}
@@ -282,7 +282,7 @@ func TestKernelTopChooses(t *testing.T) {
 	click(screen, "main.tick") // which is chosen
 	m.wait("SLOWEST CALLS", "(n=")
 	m.keys("C-c")
-	m.until("prompt", func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "here$") })
+	m.prompt("Ctrl-C")
 	nothingOf(t, f, pid)
 }
 

@@ -66,7 +66,7 @@ func TestKernelTopEndsSoon(t *testing.T) {
 		pid := m.child()
 		if end.how != "" {
 			m.keys(end.how)
-			m.until("prompt", func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "here$") })
+			m.prompt(end.how)
 		} else {
 			syscall.Kill(pid, syscall.SIGKILL)
 			ended(t, pid)

@@ -236,9 +236,6 @@ func TestKernelNeighbours(t *testing.T) {
 	before := definitions(t, f)
 	for _, other := range neighbours {
 		t.Run(other.name, func(t *testing.T) {
-			if other.name != "ftgo probe" && other.name != "bpftrace" {
-				fixture.NeedLong(t)
-			}
 			if other.tool != "" {
 				if _, err := exec.LookPath(other.tool); err != nil {
 					if os.Getenv("FTGO_TEST_KERNEL") == "require" && os.Getenv(fixture.TargetsVar) == "" {

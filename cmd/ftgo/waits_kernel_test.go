@@ -19,11 +19,8 @@ func TestKernelWaits(t *testing.T) {
 	fixture.NeedLong(t)
 	eventsOf(t, tracetest.Kernel(t), "--waits")
 	const n = 11
-	for i, version := range []string{"1.13.15", "1.20.14", fixture.Current, "1.17.13", "1.23.12", "1.26.8", "1.27.4"} {
+	for _, version := range []string{"1.13.15", "1.20.14", fixture.Current, "1.17.13", "1.23.12", "1.26.8", "1.27.4"} {
 		t.Run(version, func(t *testing.T) {
-			if i > 2 {
-				fixture.NeedLong(t)
-			}
 			target, reasons := fixture.BuildWith(t, version, "sched"), schedReasons(version)
 			timesRight(t, func() (wrong []string) {
 				file := filepath.Join(t.TempDir(), "truth")
