@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,14 +21,12 @@ func TestKernelAllocations(t *testing.T) {
 				t.Setenv("GODEBUG", debug)
 				r := ran(t, "probe", "-o", "json", "--sum", "size", "--stack", "-x", "*SlowPath", target, "runtime.mallocgc?*", "--", target)
 				calls, bytes := 0, 0
-				for line := range strings.Lines(r.stdout) {
-					var s struct {
-						Type  string
-						Calls int
-						Stack []stackFrame
-						SumOf any `json:"sum_of"`
-					}
-					noError(t, json.Unmarshal([]byte(line), &s))
+				for _, s := range decoded[struct {
+					Type  string
+					Calls int
+					Stack []stackFrame
+					SumOf any `json:"sum_of"`
+				}](t, r.stdout) {
 					if s.Type == "stack" && slices.ContainsFunc(s.Stack, func(f stackFrame) bool { return f.Function == "main.work" }) {
 						sum, _ := s.SumOf.(float64)
 						calls, bytes = calls+s.Calls, bytes+int(sum)

@@ -55,9 +55,8 @@ func TestKernelAsked(t *testing.T) {
 				verbs := strings.TrimSuffix(strings.Repeat("%v|", strings.Count(of.parts, ",")+1), "|")
 				m := family(t, target, "wait")
 				p := tracer(t, "trace", "-n", "20", "--format", verbs, of.parts, "-p", m.pid(), function)
-				if _, err := m.in.(io.Writer).Write([]byte("\n")); err != nil {
-					t.Fatal(err)
-				}
+				_, err := io.WriteString(m.in, "\n")
+				noError(t, err)
 				r := p.result(t)
 				m.goOn(t)
 				lines := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")

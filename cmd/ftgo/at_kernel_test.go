@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"strings"
 	"testing"
@@ -35,11 +34,8 @@ func calledAround(t *testing.T, command []string, target string, wait time.Durat
 	m := family(t, target, "stdin", "work=3", "stdin", "work=5", "stdin")
 	step := func() {
 		t.Helper()
-		if _, err := m.in.(io.Writer).Write([]byte("\n")); err != nil {
-			t.Fatal(err)
-		}
-		if line, err := m.lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "ready") {
-			t.Fatalf("%q, %v", line, err)
+		if line := m.tell(t); !strings.HasPrefix(line, "ready") {
+			t.Fatalf("%q", line)
 		}
 	}
 	at := time.Now().Add(wait)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -81,16 +80,11 @@ func probeSelftimed(t *testing.T, target string) (rows map[string]boundedRow, co
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	b := readFile(t, data)
 	rows = make(map[string]boundedRow)
-	for line := range strings.Lines(b) {
-		var row struct {
-			boundedRow
-			Probing *toldCost
-		}
-		if err := json.Unmarshal([]byte(line), &row); err != nil {
-			t.Fatalf("%v in %s", err, line)
-		}
+	for _, row := range decoded[struct {
+		boundedRow
+		Probing *toldCost
+	}](t, readFile(t, data)) {
 		if row.Probing != nil {
 			cost = *row.Probing
 		} else if row.Function != "" {

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,38 +17,20 @@ import (
 
 // onDemand is a testdata/paced that makes calls when it is told to.
 type onDemand struct {
-	*exec.Cmd
-	t   *testing.T
-	in  io.Writer
-	out *bufio.Reader
+	*member
+	t *testing.T
 }
 
 func startOnDemand(t *testing.T, path string, args ...string) *onDemand {
-	p := &onDemand{Cmd: exec.Command(path, args...), t: t}
-	in, err := p.StdinPipe()
-	noError(t, err)
-	out, err := p.StdoutPipe()
-	noError(t, err)
-	noError(t, p.Start())
-	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
-	p.in, p.out = in, bufio.NewReader(out)
-	p.told()
-	return p
+	t.Helper()
+	m, _ := attended(t, append([]string{path}, args...)...)
+	return &onDemand{m, t}
 }
 
 // call has it make calls of a function.
 func (p *onDemand) call(function, times int) {
 	p.t.Helper()
-	fmt.Fprintln(p.in, function, times)
-	p.told()
-}
-
-// told waits until it has done that.
-func (p *onDemand) told() {
-	p.t.Helper()
-	if _, err := p.out.ReadString('\n'); err != nil {
-		p.t.Fatal(err)
-	}
+	p.tell(p.t, function, times)
 }
 
 // armedEvents tells of each event of a run whether it is armed.
@@ -140,10 +118,8 @@ func TestKernelBudget(t *testing.T) {
 					add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 					if command == "trace" {
 						lines := make(map[string]int)
-						for line := range strings.Lines(p.out.String()) {
-							var call struct{ Type, Function string }
-							noError(t, json.Unmarshal([]byte(line), &call))
-							lines[call.Type+" "+call.Function]++
+						for _, line := range decoded[struct{ Type, Function string }](t, p.out.String()) {
+							lines[line.Type+" "+line.Function]++
 						}
 						if n := lines["call main.c00"]; n == 0 || n > 1009 || lines["call main.c03"] != 11 || !strings.Contains(p.err.String(), "calls were traced, to keep the budget") {
 							add("lines: %v", lines)

@@ -36,9 +36,7 @@ type valueLine struct {
 func valueLines(t *testing.T, r result) (rows []valueLine, summary valueLine) {
 	t.Helper()
 	r.succeeded(t)
-	for line := range strings.Lines(r.stdout) {
-		var v valueLine
-		noError(t, json.Unmarshal([]byte(line), &v))
+	for _, v := range decoded[valueLine](t, r.stdout) {
 		if rows = append(rows, v); v.Type == "summary" {
 			return rows[:len(rows)-1], v
 		}

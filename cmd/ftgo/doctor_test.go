@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,13 +25,9 @@ type checkLine struct {
 func readChecks(t *testing.T, text string) map[string]checkLine {
 	t.Helper()
 	checks := make(map[string]checkLine)
-	for line := range strings.Lines(text) {
-		var c checkLine
-		if err := json.Unmarshal([]byte(line), &c); err != nil {
-			t.Fatalf("line %q: %v\n%s", line, err, text)
-		}
+	for _, c := range decoded[checkLine](t, text) {
 		if c.Type != "check" || c.Text == "" || checks[c.Check].Type != "" {
-			t.Errorf("line %q", line)
+			t.Errorf("%+v in\n%s", c, text)
 		}
 		checks[c.Check] = c
 	}

@@ -19,27 +19,51 @@ import (
 // member is a process of testdata/family that has come to its step stdin, or what starts it.
 type member struct {
 	*child
-	in io.Closer
+	in io.WriteCloser
 }
 
 // family starts a command that runs the target, and waits until it is ready.
 func family(t *testing.T, command ...string) *member {
 	t.Helper()
-	m := &member{child: &child{Cmd: exec.Command(command[0], command[1:]...)}}
-	var err error
-	if m.in, err = m.StdinPipe(); err != nil {
-		t.Fatal(err)
+	m, line := attended(t, command...)
+	if !strings.HasPrefix(line, "ready") {
+		t.Fatalf("%q said %q\n%s", command, line, m.err.String())
 	}
+	return m
+}
+
+// attended starts a command, and waits until it has written a line.
+func attended(t *testing.T, command ...string) (m *member, line string) {
+	t.Helper()
+	m = &member{child: &child{Cmd: exec.Command(command[0], command[1:]...)}}
+	var err error
+	m.in, err = m.StdinPipe()
+	noError(t, err)
 	pipe, err := m.StdoutPipe()
 	noError(t, err)
 	m.Stderr = &m.err
 	noError(t, m.Start())
 	t.Cleanup(func() { m.in.Close(); m.Process.Kill(); m.Wait() })
 	m.lines = bufio.NewReader(pipe)
-	if line, err := m.lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "ready") {
-		t.Fatalf("%q said %q, %v\n%s", command, line, err, m.err.String())
+	return m, m.said(t)
+}
+
+// said is the next line of a member.
+func (m *member) said(t *testing.T) string {
+	t.Helper()
+	line, err := m.lines.ReadString('\n')
+	if err != nil {
+		t.Fatalf("%q said %q, %v\n%s", m.Args, line, err, m.err.String())
 	}
-	return m
+	return line
+}
+
+// tell has a member go on with a line that it waits for, and returns what it says when it has.
+func (m *member) tell(t *testing.T, line ...any) string {
+	t.Helper()
+	_, err := fmt.Fprintln(m.in, line...)
+	noError(t, err)
+	return m.said(t)
 }
 
 // goOn lets a member do its other steps, and waits until it has.
@@ -209,12 +233,7 @@ func TestKernelStopped(t *testing.T) {
 	tracetest.Kernel(t)
 	m := family(t, fixture.Build(t, "family"), "stdin", "work=3", "held", "stdin", "work=5")
 	p := tracer(t, "probe", "-o", "json", "-p", m.pid(), "main.work", "main.held")
-	if _, err := m.in.(io.Writer).Write([]byte("\n")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.lines.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	m.tell(t)
 	m.Process.Signal(syscall.SIGSTOP)
 	time.Sleep(600 * time.Millisecond) // so often is looked whether it is there
 	m.Process.Signal(syscall.SIGCONT)

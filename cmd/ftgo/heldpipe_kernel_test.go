@@ -7,7 +7,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -77,9 +76,7 @@ func checkHeld(t *testing.T, f *tracefs.FS, pid int, talk string) {
 // checkCleaned fails if a clean-up leaves anything of processes that have ended.
 func checkCleaned(t *testing.T, f *tracefs.FS, pids ...int) {
 	t.Helper()
-	if r := ftgo(t, "clean"); r.code != cli.ExitOK {
-		t.Errorf("clean: status %d\n%s", r.code, r.stderr)
-	}
+	ran(t, "clean")
 	for _, pid := range pids {
 		nothingOf(t, f, pid)
 	}

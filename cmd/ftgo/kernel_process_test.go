@@ -42,6 +42,14 @@ func (p *child) books(t *testing.T) books {
 	return readBooks(t, line)
 }
 
+// unharmed: the server has gone on, whatever was done to it.
+func (p *child) unharmed(t *testing.T) {
+	t.Helper()
+	if b := p.books(t); b.Functions["main.tick"].Calls == 0 {
+		t.Error("the target has come to harm")
+	}
+}
+
 // tracer starts the command as a process of its own and waits until its probes are
 // armed.
 func tracer(t *testing.T, args ...string) *child {
@@ -147,21 +155,30 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// TestKernelSignals: signals end a run with its results. Ctrl-\ and SIGABRT then end the process as they do any other,
+// with its goroutines told.
 func TestKernelSignals(t *testing.T) {
 	f := tracetest.Kernel(t)
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	target := server(t, fixture.Build(t, "server"))
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT} {
 		t.Run(sig.String(), func(t *testing.T) {
-			target := server(t, fixture.Build(t, "server"))
-			p := tracer(t, "probe", "-o", "json", target.Path, "main.tick")
+			p := start(t, coreless(t, "", "probe", "-o", "json", target.Path, "main.tick"))
+			p.await(t)
 			awaitHits(t, f, p.Process.Pid)
 			// A second one must not stop the removal.
 			p.Process.Signal(sig)
 			p.Process.Signal(sig)
-			p.endsWell(t)
+			if sig == syscall.SIGQUIT || sig == syscall.SIGABRT {
+				if by := p.endBy(t); by != sig || !strings.Contains(p.err.String(), "main.main()") {
+					t.Errorf("ended by %v\n%s", by, p.err.String())
+				}
+			} else {
+				p.endsWell(t)
+			}
+			nothingOf(t, f, p.Process.Pid)
 			if n := readObserved(t, p.out.String()).functions["main.tick"].Calls; n == 0 {
 				t.Error("no calls seen")
 			}
-			nothingOf(t, f, p.Process.Pid)
 		})
 	}
 }
@@ -189,25 +206,18 @@ func TestKernelBrokenPipe(t *testing.T) {
 // TestKernelAttachExact sees every call of a process from before its first.
 func TestKernelAttachExact(t *testing.T) {
 	tracetest.LongKernel(t)
-	path := fixture.Build(t, "exact")
-	cmd := exec.Command(path, "-stdin")
+	cmd := exec.Command(fixture.Build(t, "exact"), "-stdin")
 	in, err := cmd.StdinPipe()
 	noError(t, err)
-	errs, err := cmd.StderrPipe()
-	noError(t, err)
-	var out bytes.Buffer
-	cmd.Stdout = &out
-	noError(t, cmd.Start())
-	if _, err := bufio.NewReader(errs).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	target := start(t, cmd)
+	target.says(t, "") // that it is ready
 	p := tracer(t, "probe", "-o", "json", "--wrappers", "--budget", "0", "-p", fmt.Sprint(cmd.Process.Pid), "main.*")
 	in.Close()
-	noError(t, cmd.Wait())
+	target.endsWell(t)
 	if code := p.end(t); code != 0 || !strings.Contains(p.err.String(), "has ended") {
 		t.Errorf("status %d\n%s", code, p.err.String())
 	}
-	b := readBooks(t, out.String())
+	b := readBooks(t, target.out.String())
 	delete(b.Functions, "main.main") // it was running already
 	same(t, readObserved(t, p.out.String()), b)
 }

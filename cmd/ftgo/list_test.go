@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"debug/elf"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,19 +27,7 @@ type listLine struct {
 // listed runs list -o json and returns its lines in order.
 func listed(t *testing.T, args ...string) []listLine {
 	t.Helper()
-	r := ftgo(t, append([]string{"list", "-o", "json"}, args...)...)
-	if r.code != 0 {
-		t.Fatalf("list %q: status %d, %s", args, r.code, r.stderr)
-	}
-	var lines []listLine
-	for text := range strings.Lines(r.stdout) {
-		var l listLine
-		if err := json.Unmarshal([]byte(text), &l); err != nil {
-			t.Fatalf("%q: %v", text, err)
-		}
-		lines = append(lines, l)
-	}
-	return lines
+	return decoded[listLine](t, ran(t, append([]string{"list", "-o", "json"}, args...)...).stdout)
 }
 
 func names(lines []listLine) []string {

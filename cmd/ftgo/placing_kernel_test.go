@@ -33,13 +33,9 @@ func TestKernelPlacingEnded(t *testing.T) {
 	})
 	killed.Process.Kill()
 	killed.Wait()
-	if r := ftgo(t, "clean"); r.code != 0 {
-		t.Errorf("clean: status %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
+	ran(t, "clean")
 	nothingOf(t, f, killed.Process.Pid)
-	if b := target.books(t); b.Functions["main.tick"].Calls == 0 {
-		t.Error("the target has come to harm")
-	}
+	target.unharmed(t)
 }
 
 // instanceOf is the instance of a process with most events: the other measures costs.

@@ -99,6 +99,19 @@ func readFile(t testing.TB, name string) string {
 	return string(b)
 }
 
+// decoded are the objects of JSON lines.
+func decoded[T any](t testing.TB, text string) (objects []T) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		var o T
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatalf("output line %q: %v", line, err)
+		}
+		objects = append(objects, o)
+	}
+	return objects
+}
+
 // described: docs/schema knows every key of what -o json has written.
 func described(t *testing.T, text string) {
 	t.Helper()
@@ -166,18 +179,10 @@ func readObserved(t *testing.T, text string) observed {
 	t.Helper()
 	described(t, text)
 	o := observed{functions: make(map[string]functionLine)}
-	for line := range strings.Lines(text) {
-		var kind struct{ Type string }
-		if err := json.Unmarshal([]byte(line), &kind); err != nil {
-			t.Fatalf("output line %q: %v", line, err)
-		}
-		var f functionLine
-		// A summary's "functions" is a number and has another meaning, but no key
-		// of the two disagrees in type.
-		if err := json.Unmarshal([]byte(line), &f); err != nil {
-			t.Fatalf("output line %q: %v", line, err)
-		}
-		if kind.Type == "summary" {
+	// A summary's "functions" is a number and has another meaning, but no key
+	// of the two disagrees in type.
+	for _, f := range decoded[functionLine](t, text) {
+		if f.Type == "summary" {
 			o.summary = f
 		} else {
 			o.functions[f.Function] = f

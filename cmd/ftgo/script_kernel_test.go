@@ -173,9 +173,7 @@ func TestKernelScriptEnds(t *testing.T) {
 						}
 						time.Sleep(50 * time.Millisecond)
 					}
-					if r := ftgo(t, "clean"); r.code != 0 {
-						t.Errorf("clean: status %d\n%s", r.code, r.stderr)
-					}
+					ran(t, "clean")
 				} else if r := ftgo(t, "report", "-o", "json", file); err != nil || r.code != 0 || readObserved(t, r.stdout).functions["main.tick"].Calls == 0 {
 					t.Errorf("%v; report: status %d\n%s%s", err, r.code, r.stdout, r.stderr)
 				}
@@ -195,9 +193,7 @@ func TestKernelScriptEnds(t *testing.T) {
 			nothingOf(t, f, cmd.Process.Pid)
 		})
 	}
-	if b := target.books(t); b.Functions["main.tick"].Calls == 0 {
-		t.Error("the target has come to harm")
-	}
+	target.unharmed(t)
 }
 
 // ignored tells whether programs that are started here are deaf to a signal.

@@ -88,10 +88,8 @@ func TestKernelScriptBudget(t *testing.T) {
 					}
 					if command == "trace" {
 						lines := make(map[string]int)
-						for line := range strings.Lines(r.stdout) {
-							var call struct{ Type, Function string }
-							noError(t, json.Unmarshal([]byte(line), &call))
-							lines[call.Type+" "+call.Function]++
+						for _, line := range decoded[struct{ Type, Function string }](t, r.stdout) {
+							lines[line.Type+" "+line.Function]++
 						}
 						if lines["call main.c00"] != 5009 || lines["call main.c03"] != 11 {
 							wrong = append(wrong, r.stdout[max(0, len(r.stdout)-2000):])

@@ -26,28 +26,6 @@ func coreless(t *testing.T, told string, args ...string) *exec.Cmd {
 	return exec.Command("sh", append([]string{"-c", told + `ulimit -c 0; exec "$@"`, "sh", built(t)}, args...)...)
 }
 
-// TestKernelQuit: Ctrl-\ and SIGABRT, twice, end a run as Ctrl-C does, and then the process as
-// they do any other, with its goroutines told.
-func TestKernelQuit(t *testing.T) {
-	f := tracetest.Kernel(t)
-	target := server(t, fixture.Build(t, "server"))
-	for _, sig := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGABRT} {
-		p := start(t, coreless(t, "", "probe", "-o", "json", target.Path, "main.tick"))
-		p.await(t)
-		awaitHits(t, f, p.Process.Pid)
-		p.Process.Signal(sig)
-		p.Process.Signal(sig)
-		by := p.endBy(t)
-		nothingOf(t, f, p.Process.Pid)
-		if by != sig || !strings.Contains(p.err.String(), "main.main()") {
-			t.Fatalf("%v: ended by %v\n%s", sig, by, p.err.String())
-		}
-		if n := readObserved(t, p.out.String()).functions["main.tick"].Calls; n == 0 {
-			t.Errorf("%v: no calls seen", sig)
-		}
-	}
-}
-
 // TestKernelQuitBesides: Ctrl-\ while probes are placed, and while they are removed. Up to Linux
 // 5.4.0 the pipe of either may keep the other's instance, for a clean-up.
 func TestKernelQuitBesides(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -41,18 +40,9 @@ func observeStacks(t *testing.T, target string, args ...string) (data string, tr
 		function = "main.leaf(n int) int" // of a program that may have no debug information
 	}
 	args = append(args, "-w", file, target, function, "--", target, strconv.Itoa(stackedCalls))
-	r := ftgo(t, args...)
-	if r.code != 0 {
-		t.Fatalf("ftgo %q: status %d\n%s", args, r.code, r.stderr)
-	}
+	r := ran(t, args...)
 	data = readFile(t, file)
-	for line := range strings.Lines(r.stdout) {
-		var c stackedCall
-		if err := json.Unmarshal([]byte(line), &c); err != nil {
-			t.Fatalf("the target's line %q: %v", line, err)
-		}
-		truth = append(truth, c)
-	}
+	truth = decoded[stackedCall](t, r.stdout)
 	if len(truth) != stackedCalls {
 		t.Fatalf("the target logged %d calls, want %d", len(truth), stackedCalls)
 	}
@@ -117,15 +107,11 @@ func TestKernelStacks(t *testing.T) {
 			target := fixture.BuildWith(t, c.version, "stacks", c.flags...)
 			data, truth := observeStacks(t, target, append([]string{"trace", "--stack", "-o", "json"}, c.args...)...)
 			traced := make(map[int][]stackFrame)
-			for line := range strings.Lines(data) {
-				var call struct {
-					Type  string
-					Args  struct{ N int }
-					Stack []stackFrame
-				}
-				if err := json.Unmarshal([]byte(line), &call); err != nil {
-					t.Fatalf("output line %q: %v", line, err)
-				}
+			for _, call := range decoded[struct {
+				Type  string
+				Args  struct{ N int }
+				Stack []stackFrame
+			}](t, data) {
 				if call.Type == "call" {
 					traced[call.Args.N] = call.Stack
 				}
@@ -160,19 +146,13 @@ func TestKernelStackSums(t *testing.T) {
 		data, truth := observeStacks(t, target, "probe", "--stack", "-o", "json")
 		left := slices.Clone(truth)
 		stacks, nested := 0, int64(0)
-		for line := range strings.Lines(data) {
-			var s struct {
-				Type                    string
-				Calls, Completed        int
-				Stack                   []stackFrame
-				NS                      struct{ Min, Mean, Max, Sum, Self int64 }
-				Hits, Delivered, Lost   uint64
-				Function                json.RawMessage
-				Functions, Probes, Open int
-			}
-			if err := json.Unmarshal([]byte(line), &s); err != nil {
-				t.Fatalf("output line %q: %v", line, err)
-			}
+		for _, s := range decoded[struct {
+			Type                  string
+			Calls, Completed      int
+			Stack                 []stackFrame
+			NS                    struct{ Min, Mean, Max, Sum, Self int64 }
+			Hits, Delivered, Lost uint64
+		}](t, data) {
 			switch s.Type {
 			case "function":
 				nested = s.NS.Sum

@@ -26,8 +26,7 @@ func TestKernelTracerStopped(t *testing.T) {
 	time.Sleep(time.Second)
 	noError(t, p.Process.Signal(syscall.SIGCONT))
 	p.endsWell(t)
-	b := readFile(t, data)
-	o := readObserved(t, b)
+	o := readObserved(t, readFile(t, data))
 	for name, want := range readBooks(t, p.out.String()).Functions {
 		if seen := o.functions[name]; seen.Calls < want.Calls || seen.Calls > want.Calls+seen.Unsure || seen.Completed+seen.Lost != seen.Calls {
 			t.Errorf("%s: %+v, the program made %d calls", name, seen, want.Calls)

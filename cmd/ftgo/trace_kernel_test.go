@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,11 +14,7 @@ import (
 // jsonLines are the objects of a type in JSON output.
 func jsonLines(t *testing.T, text, kind string) (lines []map[string]any) {
 	t.Helper()
-	for line := range strings.Lines(text) {
-		var o map[string]any
-		if err := json.Unmarshal([]byte(line), &o); err != nil {
-			t.Fatalf("output line %q: %v", line, err)
-		}
+	for _, o := range decoded[map[string]any](t, text) {
 		if o["type"] == kind {
 			lines = append(lines, o)
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -25,9 +24,8 @@ func TestKernelVanished(t *testing.T) {
 			t.Run(command+" "+c.does, func(t *testing.T) {
 				sheds := family(t, target, c.does)
 				p := tracer(t, command, "-o", "json", "-p", sheds.pid(), "main.work")
-				fmt.Fprintln(sheds.in.(io.Writer))
-				if line, err := sheds.lines.ReadString('\n'); !strings.HasPrefix(line, "done") {
-					t.Fatalf("%q, %v", line, err)
+				if line := sheds.tell(t); !strings.HasPrefix(line, "done") {
+					t.Fatalf("%q", line)
 				}
 				p.Process.Signal(syscall.SIGINT)
 				p.vanished(t, sheds.pid(), c.calls)
