@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -46,8 +47,8 @@ func TestKernelMeasuredApart(t *testing.T) {
 		waitFor(t, "all threads to stop", func() bool { return stopped(t, p.Process.Pid) })
 		before := hitsOf(t, f, p.Process.Pid)
 		for _, args := range [][]string{{"doctor"}, {command, "--budget", "0", "-d", "300ms", target, "main.framed"}} {
-			if out, err := exec.Command(built(t), args...).CombinedOutput(); err != nil && cliStatus(err) != 3 {
-				t.Errorf("%v: %v\n%s", args, err, out)
+			if r := outcome(exec.Command(built(t), args...)); r.code != cli.ExitOK && r.code != cli.ExitNothing {
+				t.Errorf("%v: status %d\n%s", args, r.code, r.stderr)
 			}
 		}
 		if after := hitsOf(t, f, p.Process.Pid); after != before {
@@ -57,14 +58,6 @@ func TestKernelMeasuredApart(t *testing.T) {
 		p.Process.Signal(syscall.SIGINT)
 		p.end(t)
 	}
-}
-
-// cliStatus is the exit status that an error of a command tells of.
-func cliStatus(err error) int {
-	if e, ok := err.(*exec.ExitError); ok {
-		return e.ExitCode()
-	}
-	return -1
 }
 
 // stopped tells whether all threads of a process are.
@@ -100,13 +93,13 @@ func TestKernelSameFile(t *testing.T) {
 	defer p.end(t)
 	defer p.Process.Signal(syscall.SIGINT)
 	for path, want := range map[string]bool{target: true, other: false} {
-		out, err := exec.Command(built(t), "probe", "-d", "100ms", path, "main.leaf").CombinedOutput()
-		if err != nil && cliStatus(err) != 3 {
-			t.Errorf("%v\n%s", err, out)
+		r := outcome(exec.Command(built(t), "probe", "-d", "100ms", path, "main.leaf"))
+		if r.code != cli.ExitOK && r.code != cli.ExitNothing {
+			t.Errorf("status %d\n%s", r.code, r.stderr)
 		}
 		said := fmt.Sprintf("process %d, another ftgo, probes the same file", p.Process.Pid)
-		if strings.Contains(string(out), said) != want {
-			t.Errorf("%s: want %t of %q\n%s", path, want, said, out)
+		if strings.Contains(r.stderr, said) != want {
+			t.Errorf("%s: want %t of %q\n%s", path, want, said, r.stderr)
 		}
 	}
 }

@@ -38,16 +38,13 @@ func readChecks(t *testing.T, text string) map[string]checkLine {
 // before, and perhaps as nobody.
 func doctored(t *testing.T, script string, nobody bool, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	bin := built(t)
-	var out, errs strings.Builder
-	cmd := exec.Command("sh", append([]string{"-c", "set -e\n" + script + "\nexec \"$0\" \"$@\"", bin}, args...)...)
+	cmd := exec.Command("sh", append([]string{"-c", "set -e\n" + script + "\nexec \"$0\" \"$@\"", built(t)}, args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	if nobody {
 		cmd.Args[2] = "set -e\n" + script + "\nexec setpriv --reuid=65534 --regid=65534 --clear-groups \"$0\" \"$@\""
 	}
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.Run()
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	r := outcome(cmd)
+	return r.stdout, r.stderr, r.code
 }
 
 // TestKernelDoctor: where the kernel tests run, probing works, and can be tried with an
@@ -94,11 +91,9 @@ func TestKernelCostIsTold(t *testing.T) {
 	tracetest.LongKernel(t)
 	target := fixture.Build(t, "flood")
 	for _, command := range []string{"probe", "count"} {
-		cmd := exec.Command(built(t), command, target, "main.framed", "--", target, "-n", "3", "-g", "1")
-		var errs strings.Builder
-		cmd.Stderr = &errs
-		if err := cmd.Run(); err != nil || !strings.Contains(errs.String(), "\nprobes took about ") || !strings.Contains(errs.String(), " where the kernel single-steps)\n") || !strings.Contains(errs.String(), "\nftgo itself took ") {
-			t.Errorf("%s: %v\n%s", command, err, errs.String())
+		r := outcome(exec.Command(built(t), command, target, "main.framed", "--", target, "-n", "3", "-g", "1"))
+		if r.code != 0 || !strings.Contains(r.stderr, "\nprobes took about ") || !strings.Contains(r.stderr, " where the kernel single-steps)\n") || !strings.Contains(r.stderr, "\nftgo itself took ") {
+			t.Errorf("%s: status %d\n%s", command, r.code, r.stderr)
 		}
 	}
 }
@@ -145,16 +140,12 @@ func TestKernelDoctorUnwell(t *testing.T) {
 // TestKernelPIDNamespace: the kernel has other numbers for the processes of a container.
 func TestKernelPIDNamespace(t *testing.T) {
 	tracetest.LongKernel(t)
-	run := func(args ...string) (string, int) {
-		cmd := exec.Command("unshare", append([]string{"--pid", "--fork", "--mount-proc", built(t)}, args...)...)
-		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &out
-		cmd.Run()
-		return out.String(), cmd.ProcessState.ExitCode()
+	run := func(args ...string) result {
+		return outcome(exec.Command("unshare", append([]string{"--pid", "--fork", "--mount-proc", built(t)}, args...)...))
 	}
-	out, code := run("doctor", "-o", "json")
-	if c := readChecks(t, out)["pid namespace"]; code != 0 || c.State != "warning" || !strings.Contains(c.Fix, "--pid=host") {
-		t.Errorf("doctor: status %d, %+v", code, c)
+	r := run("doctor", "-o", "json")
+	if c := readChecks(t, r.stdout)["pid namespace"]; r.code != 0 || c.State != "warning" || !strings.Contains(c.Fix, "--pid=host") {
+		t.Errorf("doctor: status %d, %+v", r.code, c)
 	}
 	target := fixture.Build(t, "rates")
 	for flag, args := range map[string][]string{
@@ -164,9 +155,9 @@ func TestKernelPIDNamespace(t *testing.T) {
 		"--with":  {"trace", "--with", "sched:sched_switch", target, "main.slow", "--", target},
 		"--sched": {"probe", "--sched", target, "main.slow", "--", target},
 	} {
-		out, code = run(args...)
-		if code != cli.ExitKernel || strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, "ftgo: "+flag+": ") || !strings.Contains(out, "--pid=host") {
-			t.Errorf("%q: status %d\n%s", args, code, out)
+		r := run(args...)
+		if r.code != cli.ExitKernel || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.HasPrefix(r.stderr, "ftgo: "+flag+": ") || !strings.Contains(r.stderr, "--pid=host") {
+			t.Errorf("%q: status %d\n%s%s", args, r.code, r.stdout, r.stderr)
 		}
 	}
 }
@@ -176,14 +167,10 @@ func TestKernelPIDNamespace(t *testing.T) {
 func TestKernelPIDNamespaceLongCall(t *testing.T) {
 	tracetest.LongKernel(t)
 	target := fixture.Build(t, "exact")
-	cmd := exec.Command("unshare", "--pid", "--fork", "--mount-proc", built(t), "probe", "-o", "json", target, "main.main", "--", target, "-wait", "3000")
-	var out, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
-	}
-	if f := readObserved(t, out.String()).functions["main.main"]; f.Calls != 1 || f.Completed != 1 || f.NS.Max < 3e9 {
-		t.Errorf("%d calls, %d completed, of up to %d ns; want one of 3 s\n%s", f.Calls, f.Completed, f.NS.Max, stderr.String())
+	r := outcome(exec.Command("unshare", "--pid", "--fork", "--mount-proc", built(t), "probe", "-o", "json", target, "main.main", "--", target, "-wait", "3000"))
+	r.succeeded(t)
+	if f := readObserved(t, r.stdout).functions["main.main"]; f.Calls != 1 || f.Completed != 1 || f.NS.Max < 3e9 {
+		t.Errorf("%d calls, %d completed, of up to %d ns; want one of 3 s\n%s", f.Calls, f.Completed, f.NS.Max, r.stderr)
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -121,8 +120,7 @@ func TestKernelExamples(t *testing.T) {
 	}
 	texts := map[string]string{}
 	for _, page := range pages {
-		b := readFile(t, page)
-		texts[page] = b
+		texts[page] = readFile(t, page)
 	}
 	texts["README.md"] = readme(t)
 	noError(t, os.WriteFile(filepath.Join(dir, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755))
@@ -141,14 +139,10 @@ func TestKernelExamples(t *testing.T) {
 					cmd := exec.Command("sh", "-c", x.command)
 					cmd.Dir = dir
 					cmd.Env = append(os.Environ(), "PATH="+dir+":"+recipes+":"+os.Getenv("PATH"))
-					var errs bytes.Buffer
-					cmd.Stderr = &errs
-					out, err := cmd.Output()
-					if err != nil {
-						t.Errorf("%v\n%s", err, errs.String())
-					}
-					if got, want := masked(string(out)), masked(x.output); got != want {
-						return []string{fmt.Sprintf("prints\n%s\n%s\nthe page says\n%s", out, got, want)}
+					r := outcome(cmd)
+					r.succeeded(t)
+					if got, want := masked(r.stdout), masked(x.output); got != want {
+						return []string{fmt.Sprintf("prints\n%s\n%s\nthe page says\n%s", r.stdout, got, want)}
 					}
 					return nil
 				})

@@ -37,20 +37,15 @@ func TestKernelFaults(t *testing.T) {
 			if err == nil {
 				args = append(args, "--with", kernel)
 			}
-			cmd := exec.Command(built(t), append(args, target, "main.bytes", "main.field", "main.fails", "--", target, "-n", strconv.Itoa(rounds))...)
-			var errs strings.Builder
-			cmd.Stderr = &errs
-			out, failed := cmd.Output()
-			if failed != nil {
-				t.Fatalf("%v\n%s", failed, errs.String())
-			}
-			s := jsonLines(t, string(out), "summary")[0]
+			r := outcome(exec.Command(built(t), append(args, target, "main.bytes", "main.field", "main.fails", "--", target, "-n", strconv.Itoa(rounds))...))
+			r.succeeded(t)
+			s := jsonLines(t, r.stdout, "summary")[0]
 			if s["lost"] != 0.0 {
 				t.Errorf("summary %v", s)
 			}
 			if err == nil {
 				faults := 0.0
-				for _, e := range jsonLines(t, string(out), "event") {
+				for _, e := range jsonLines(t, r.stdout, "event") {
 					at := fmt.Sprint(e["fields"].(map[string]any)["address"])
 					if address, err := strconv.ParseUint(at, 0, 64); err == nil && address < 1<<16 {
 						faults++

@@ -41,21 +41,16 @@ func TestKernelBesideTracePipe(t *testing.T) {
 			data := filepath.Join(t.TempDir(), "data")
 			args := append([]string{c.command, "-o", "json", "-w", data}, c.args...)
 			cmd := exec.Command(built(t), append(append(args, one...), "--", target)...)
-			var talk strings.Builder
-			cmd.Stderr = &talk
-			out, err := cmd.Output()
+			r := outcome(cmd)
 			pids = append(pids, cmd.Process.Pid)
-			if err != nil {
-				t.Fatalf("%v\n%s", err, talk.String())
-			}
-			b := readFile(t, data)
-			o, want := readObserved(t, b), readBooks(t, string(out))
+			r.succeeded(t)
+			o, want := readObserved(t, readFile(t, data)), readBooks(t, r.stdout)
 			for _, name := range one {
 				if got := o.functions[name].Calls; got != want.Functions[name].Calls || got == 0 {
 					t.Errorf("%s: %d calls, want %d", name, got, want.Functions[name].Calls)
 				}
 			}
-			checkHeld(t, f, cmd.Process.Pid, talk.String())
+			checkHeld(t, f, cmd.Process.Pid, r.stderr)
 		})
 	}
 	noError(t, syscall.Close(pipe))

@@ -37,13 +37,11 @@ func onMachines(t *testing.T, dir string, env []string, wording *strings.Replace
 	run := func(script string) string {
 		cmd := exec.Command("sh", "-eu", "-c", wording.Replace(script))
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
-		var errs strings.Builder
-		cmd.Stderr = &errs
-		out, err := cmd.Output()
-		if err != nil {
-			t.Errorf("%s\n%v\n%s", script, err, errs.String())
+		r := outcome(cmd)
+		if r.code != 0 {
+			t.Errorf("%s\nstatus %d\n%s", script, r.code, r.stderr)
 		}
-		return string(out)
+		return r.stdout
 	}
 	blocks := fenced.FindAllStringSubmatch(b, -1)
 	scripts := 0

@@ -16,8 +16,7 @@ import (
 
 func readme(t *testing.T) string {
 	t.Helper()
-	b := readFile(t, filepath.Join(fixture.Root(), "README.md"))
-	return b
+	return readFile(t, filepath.Join(fixture.Root(), "README.md"))
 }
 
 // twoCommands are the indented lines of the section of that name.

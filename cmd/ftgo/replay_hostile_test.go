@@ -76,6 +76,19 @@ var forgeries = []struct {
 	{name: "an older version with escapes", from: `4 0123456789abcd
 # about {"made":"v1`, to: `2 0123456789abcd
 # about {"made":"\u001b[2J\n`, refused: "has version 2 of the format, not 4"},
+	// What was traced.
+	{name: "a plain trace", from: madeUp[:strings.Index(madeUp, " f-7")], to: "", refused: "no recording of ftgo"},
+	{name: "nothing at all", from: madeUp, to: "", refused: "no recording of ftgo"},
+	{name: "escapes at once", from: "# ftgo", to: "\x1b[2J", refused: "no recording of ftgo"},
+	{name: "an event with escapes", from: "r1_0123456789abcd\",\"args", to: `\u001b[2J","args`, refused: "C identifier"},
+	{name: "a command with escapes", from: `"command":"probe"`, to: `"command":"\u001b[2J"`, refused: "of command"},
+	{name: "a path with escapes", from: "/no/such/file", to: `/no\u001b[2J`, calls: 1, completed: 1, hits: 2},
+	{name: "a clock with escapes", from: "trace-clock mono", to: "trace-clock \x1b[2J", calls: 1, completed: 1, hits: 2},
+	{name: "a clock that stands", from: "trace-clock mono\n", to: "trace-clock x86-tsc\n# clock armed 1 0.000001 1\n# clock ended 1 0.000001 1\n", refused: "calibrate clock"},
+	{name: "another wall clock", from: "wall 1000000000000000000", to: "wall 9223372036854775807", calls: 1, completed: 1, hits: 2},
+	{name: "fewer hits than events", from: "abcd 1\n# profile", to: "abcd 0\n# profile", calls: 1, completed: 1, hits: 2},
+	{name: "time that runs backwards", from: "1.500000:", to: "0.000001:", calls: 1, completed: 0, hits: 2},
+	{name: "an age", from: "1.500000:", to: "9999999999.500000:", calls: 1, completed: 1, hits: 2},
 	// The window.
 	{name: "a window", from: "# lost 0", to: "# lost 0\n" + windowed("1000000000 0.900000 1000000000", "2000000000 1.900000 2000000000"), calls: 1, completed: 1, hits: 2},
 	{name: "a window that ends before its events", from: "# lost 0", to: "# lost 0\n" + windowed("1000000000 0.900000 1000000000", "2000000000 0.950000 2000000000"), calls: 0, completed: 0, hits: 0},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -34,39 +33,6 @@ func reported(t *testing.T, text string, args ...string) result {
 	file := filepath.Join(t.TempDir(), "rec")
 	fixture.Write(t, file, text)
 	return ftgo(t, append(append([]string{"report"}, args...), file)...)
-}
-
-// TestReportHostile: files that are none, or lie, give a plain line, or numbers; never an
-// escape sequence, and never a file that they name.
-func TestReportHostile(t *testing.T) {
-	for _, c := range []struct{ name, from, to, want string }{
-		{"a plain trace", madeUp[:strings.Index(madeUp, " f-7")], "", "no recording of ftgo"},
-		{"nothing", madeUp, "", "no recording of ftgo"},
-		{"escapes at once", "# ftgo", "\x1b[2J", "no recording of ftgo"},
-		{"cut off", madeUp[strings.Index(madeUp, "# ended"):], "", "cut off"},
-		{"a name with escapes", "main.f\",\"returns", `main.\u001b[2Jf\n","returns`, ""},
-		{"a path with escapes", "/no/such/file", `/no\u001b[2J`, ""},
-		{"an event with escapes", "r1_0123456789abcd\",\"args", `\u001b[2J","args`, "C identifier"},
-		{"a command with escapes", `"command":"probe"`, `"command":"\u001b[2J"`, "of command"},
-		{"a fact with escapes", "6.18.0", "\x1b[2J", ""},
-		{"a clock with escapes", "trace-clock mono", "trace-clock \x1b[2J", ""},
-		{"a clock that stands", "trace-clock mono\n", "trace-clock x86-tsc\n# clock armed 1 0.000001 1\n# clock ended 1 0.000001 1\n", "calibrate clock"},
-		{"another wall clock", "wall 1000000000000000000", "wall 9223372036854775807", ""},
-		{"more hits than can be", "abcd 1\n# profile", "abcd 9223372036854775807\n# profile", ""},
-		{"fewer hits than events", "abcd 1\n# profile", "abcd 0\n# profile", ""},
-		{"time that runs backwards", "1.500000:", "0.000001:", ""},
-		{"an age", "1.500000:", "9999999999.500000:", ""},
-	} {
-		text := strings.ReplaceAll(madeUp, c.from, c.to)
-		for _, as := range []string{"probe", "count", "trace"} {
-			for _, format := range []string{"table", "json", "csv"} {
-				r := reported(t, text, append(shownAs(as), "-o", format)...)
-				if strings.Contains(r.stdout+r.stderr, "\x1b") || c.want != "" && (r.code == 0 || !strings.Contains(r.stderr, c.want)) {
-					t.Errorf("%s: --as %s -o %s: status %d\n%q\n%q", c.name, as, format, r.code, r.stdout, r.stderr)
-				}
-			}
-		}
-	}
 }
 
 // shownAs are flags of report by which what can be shown is.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -75,6 +76,14 @@ func ran(t *testing.T, args ...string) result {
 	r := ftgo(t, args...)
 	r.succeeded(t)
 	return r
+}
+
+// outcome is what a command has left that runs as a process of its own.
+func outcome(cmd *exec.Cmd) result {
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Run()
+	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
 func (r result) succeeded(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,12 +62,9 @@ func recordedInGuest(t *testing.T, kernel, target string, funcs ...string) (file
 	cmd := exec.CommandContext(t.Context(), filepath.Join(fixture.Root(), "scripts", "vm"),
 		"--file", script, "--file", target, "--timeout", "500", kernel, "--", "sh", script, "--", target)
 	cmd.Dir = t.TempDir()
-	var recording, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &recording, &stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
-	}
+	r := outcome(cmd)
+	r.succeeded(t)
 	file = filepath.Join(cmd.Dir, "rec")
-	noError(t, os.WriteFile(file, recording.Bytes(), 0o644))
+	fixture.Write(t, file, r.stdout)
 	return file
 }

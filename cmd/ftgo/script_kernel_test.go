@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -59,13 +58,10 @@ func record(t *testing.T, sh []string, script string, program ...string) (file, 
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "rec")
 	cmd := exec.CommandContext(t.Context(), sh[0], append(append(sh[1:len(sh):len(sh)], script, "-w", file, "--"), program...)...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%q: %v\n%s", cmd.Args, err, stderr.String())
-	}
+	r := outcome(cmd)
+	r.succeeded(t)
 	nothingOf(t, tracefs.At(tracefsDir(t)), cmd.Process.Pid)
-	return file, stdout.String()
+	return file, r.stdout
 }
 
 func tracefsDir(t *testing.T) string {
@@ -233,11 +229,8 @@ func TestKernelScriptRefuses(t *testing.T) {
 			{[]string{"-b", link, "-w", copied}, 2, "is the binary"},
 		} {
 			cmd := exec.Command(sh[0], append(append(sh[1:len(sh):len(sh)], script), c.args...)...)
-			var stdout, stderr bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			cmd.Run()
-			if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(stderr.String(), c.want) || stdout.Len() > 0 {
-				t.Errorf("%s %q: status %d\n%s%s", sh[0], c.args, code, stdout.String(), stderr.String())
+			if r := outcome(cmd); r.code != c.code || !strings.Contains(r.stderr, c.want) || r.stdout != "" {
+				t.Errorf("%s %q: status %d\n%s%s", sh[0], c.args, r.code, r.stdout, r.stderr)
 			}
 			nothingOf(t, f, cmd.Process.Pid)
 		}
@@ -260,11 +253,8 @@ func TestKernelScriptFullDisk(t *testing.T) {
 		for _, file := range []string{"/dev/full", small} {
 			os.Remove(small)
 			cmd := exec.CommandContext(t.Context(), sh[0], append(sh[1:len(sh):len(sh)], script, "-w", file, "--", target)...)
-			var stderr bytes.Buffer
-			cmd.Stderr = &stderr
-			cmd.Run()
-			if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(stderr.String(), "is the disk full?") {
-				t.Errorf("%q: status %d\n%s", cmd.Args, code, stderr.String())
+			if r := outcome(cmd); r.code != 1 || !strings.Contains(r.stderr, "is the disk full?") {
+				t.Errorf("%q: status %d\n%s", cmd.Args, r.code, r.stderr)
 			}
 			nothingOf(t, f, cmd.Process.Pid)
 		}
@@ -276,11 +266,8 @@ func TestKernelNoMemoryForScript(t *testing.T) {
 	f := tracetest.Kernel(t)
 	greet := fixture.Build(t, "greet")
 	cmd := exec.Command("sh", scriptFor(t, "--buffer", "1024G", greet, "main.add"), "-d", "60")
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.Run()
-	if code := cmd.ProcessState.ExitCode(); code != cli.ExitKernel || out.Len() > 0 || errs.String() != "rec.sh: ring buffers of 1073741824 KB for each CPU are not to be had\n" {
-		t.Errorf("status %d\n%s%s", code, out.String(), errs.String())
+	if r := outcome(cmd); r.code != cli.ExitKernel || r.stdout != "" || r.stderr != "rec.sh: ring buffers of 1073741824 KB for each CPU are not to be had\n" {
+		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	nothingOf(t, f, cmd.Process.Pid)
 }

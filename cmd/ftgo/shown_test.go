@@ -23,8 +23,7 @@ func shownCommands(t *testing.T) map[string][]string {
 	pages, err := filepath.Glob(filepath.Join(fixture.Root(), "docs", "*.md"))
 	noError(t, err)
 	for _, page := range append(pages, filepath.Join(fixture.Root(), "README.md")) {
-		b := readFile(t, page)
-		_, commands := blocksIn(b)
+		_, commands := blocksIn(readFile(t, page))
 		shown[filepath.Base(page)] = commands
 	}
 	for name, page := range manPages(t) {
@@ -105,10 +104,8 @@ func TestShownCommands(t *testing.T) {
 				cmd := exec.Command("sh", "-c", command)
 				cmd.Dir = dir
 				cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
-				var errs bytes.Buffer
-				cmd.Stderr = &errs
-				if out, err := cmd.Output(); err != nil || len(out) == 0 && !strings.ContainsAny(rest, ">w") {
-					t.Errorf("%s shows it: %v\n%s%s", where, err, out, errs.String())
+				if r := outcome(cmd); r.code != 0 || r.stdout == "" && !strings.ContainsAny(rest, ">w") {
+					t.Errorf("%s shows it: status %d\n%s%s", where, r.code, r.stdout, r.stderr)
 				}
 			})
 		}
@@ -183,8 +180,7 @@ func proseOf(t *testing.T) map[string]string {
 		files, err := filepath.Glob(filepath.Join(fixture.Root(), glob))
 		noError(t, err)
 		for _, file := range files {
-			b := readFile(t, file)
-			pages[file] = b
+			pages[file] = readFile(t, file)
 		}
 	}
 	return pages
