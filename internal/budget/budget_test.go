@@ -36,6 +36,16 @@ func (p *program) run(cpu float64, watched ...int) (own float64, calls map[int]i
 // about is a cost that is known to a quarter less, and a half more.
 func about(cost float64) Range { return Range{cost * 0.75, cost, cost * 1.5} }
 
+// TestSpendLittle: a program that uses next to nothing counts as a tenth of a CPU.
+func TestSpendLittle(t *testing.T) {
+	for cost, paid := range map[float64]bool{0.0009: true, 0.0011: false} {
+		b := Budget{Share: 0.01}
+		if b.Spend(1, 0.001, cost); b.Paid() != paid {
+			t.Errorf("probes that took %v s of a second are paid: %v", cost, !paid)
+		}
+	}
+}
+
 // TestEstimates: the bounds of all functions hold in 19 of 20 runs, though hits cost a fifth more than is known, and functions that
 // are called equally often have equal numbers.
 func TestEstimates(t *testing.T) {

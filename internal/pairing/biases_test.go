@@ -64,4 +64,18 @@ func TestBiases(t *testing.T) {
 	if got, ok := biases.Bias(7, ret.Sites[0].Addr+bias); !ok || got != bias {
 		t.Errorf("bias %#x, %v of an address that tells; want %#x", got, ok, uint64(bias))
 	}
+	// It executes the file anew: an address is that of another site then.
+	entry.Sites = append(entry.Sites, uprobe.Site{Addr: addr - 0x5000})
+	at := uint64(bias)
+	biases = newBiases(func(int) ([]procfs.Mapping, error) {
+		return []procfs.Mapping{{Start: addr + at - 0x10000, End: addr + at + 0x1000, Offset: off - 0x10000, Inode: b.File().Inode()}}, nil
+	})
+	const moved = bias - 0x5000
+	biases.Bias(7, addr+moved)
+	before, _ := biases.Bias(7, addr+moved) // which is remembered
+	at = moved
+	biases.Bias(7, ret.Sites[0].Addr+moved)
+	if after, ok := biases.Bias(7, addr+moved); before != bias || !ok || after != moved {
+		t.Errorf("bias %#x, then %#x, %v; want %#x and %#x", before, after, ok, uint64(bias), uint64(moved))
+	}
 }

@@ -75,6 +75,12 @@ func TestLoadFaults(t *testing.T) {
 	if alarm := w.costOf(2); alarm != 2 {
 		t.Errorf("events of %v s, %v", alarm, err)
 	}
+	m := &sampler{l: &Live{window: window{stream: stream}}, load: w, stretch: &stretch{open: true}}
+	for most, want := range map[float64]bool{1.9: true, 2.1: false} {
+		if m.stretch.Most = most; m.overspent() != want {
+			t.Errorf("a stretch that took 2 s and may take %v is overspent: %v", most, !want)
+		}
+	}
 	w.take([][]uint64{{10}})
 	if _, timed := w.callCosts(0); w.spent[0] != 10 || timed != 1 {
 		t.Errorf("hits of %v s, a call of %v", w.spent[0], timed)
