@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -8,7 +9,10 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/machine"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
@@ -74,5 +78,32 @@ func checkCleaned(t *testing.T, f *tracefs.FS, pids ...int) {
 	ran(t, "clean")
 	for _, pid := range pids {
 		nothingOf(t, f, pid)
+	}
+}
+
+// endingCosts tell when they are to end.
+type endingCosts struct {
+	trace.NoCosts
+	end func()
+}
+
+func (c endingCosts) End() { c.end() }
+
+// TestKernelMeasuredFirst: what ftgo has probed in itself goes before what it was asked for. Up to Linux 5.4 two who remove
+// probes at once may take from each other the last file that may be open, and leave them there.
+func TestKernelMeasuredFirst(t *testing.T) {
+	f := tracetest.Kernel(t)
+	b, err := offsets.Open(fixture.Build(t, "greet"))
+	noError(t, err)
+	defer b.Close()
+	fn, _ := b.Lookup("main.add")
+	plan, err := uprobe.New(b, []*offsets.Func{fn}, uprobe.Options{Mode: uprobe.Count, Features: f.Features()})
+	noError(t, err)
+	there := 0
+	costs := endingCosts{end: func() { there, _ = remainsOf(t, f, os.Getpid()) }}
+	live := trace.NewLive(f, plan, trace.Options{Recorder: trace.Recorder{Features: f.Features()}, Costs: costs})
+	err = live.Arm(t.Context())
+	if closed := live.Close(); err != nil || closed != nil || there == 0 {
+		t.Errorf("%v, %v; when the measurement is to end there are %d instances of the run", err, closed, there)
 	}
 }

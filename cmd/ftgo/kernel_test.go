@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -103,20 +102,6 @@ func TestKernelFlood(t *testing.T) {
 		if f.Unwound != 0 {
 			t.Errorf("%s: %d calls unwound, though their returns were only lost", name, f.Unwound)
 		}
-	}
-}
-
-func TestKernelMaxLost(t *testing.T) {
-	tracetest.LongKernel(t)
-	target := fixture.Build(t, "flood")
-	var out strings.Builder
-	e := newEnv(&out, &out)
-	e.BufferKB = 8
-	if code := runCommand(t.Context(), e, []string{"probe", "--max-lost", "0", target, "main.framed", "main.leaf", "--", target, "-n", "20011"}); code != cli.ExitLost {
-		t.Errorf("status %d, want %d\n%s", code, cli.ExitLost, out.String())
-	}
-	if r := ftgo(t, "probe", "--max-lost", "0", target, "main.framed", "--", target, "-n", "11"); r.code != 0 {
-		t.Errorf("status %d though nothing was lost\n%s", r.code, r.stderr)
 	}
 }
 

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"net"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,9 +18,12 @@ import (
 )
 
 // TestScripts runs the command lines of testdata/script. None of them gets as far as the kernel. They have a recording
-// of one call, $WORK/rec, and beside what testscript has itself:
+// of one call, $WORK/rec, an address that somebody listens at, $TAKEN, and beside what testscript has itself:
 //
-//	build VAR TARGET [FLAG...]    $VAR is a program of testdata
+//	build VAR TARGET[@VERSION] [FLAG...]   $VAR is a program of testdata
+//	foreign VAR TARGET            $VAR is one for another processor
+//	program FILE SCRIPT           FILE is a shell script
+//	setenv NAME=VALUE             ftgo has that in its environment from now on
 //	ftgo [-N] ARG...              ftgo ends with status 0, or N
 //	refused N TEXT ARG...         it ends with status N, has told that in one line, and shows nothing
 //	shows TEXT..., says TEXT...   its output, or standard error, has that (with "!": has not)
@@ -54,6 +60,10 @@ func runScripts(t *testing.T, files ...string) {
 		ContinueOnError: true,
 		Setup: func(env *testscript.Env) error {
 			fixture.Write(t, filepath.Join(env.WorkDir, "rec"), madeUp)
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			noError(t, err)
+			env.Defer(func() { listener.Close() })
+			env.Setenv("TAKEN", listener.Addr().String())
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
@@ -63,7 +73,22 @@ func runScripts(t *testing.T, files ...string) {
 			"shows": has("stdout"),
 			"says":  has("stderr"),
 			"build": func(ts *testscript.TestScript, _ bool, args []string) {
-				ts.Setenv(args[0], fixture.Build(t, args[1], args[2:]...))
+				target, version, old := strings.Cut(args[1], "@")
+				if !old {
+					version = fixture.Local
+				}
+				ts.Setenv(args[0], fixture.BuildWith(t, version, target, args[2:]...))
+			},
+			"foreign": func(ts *testscript.TestScript, _ bool, args []string) {
+				goarch := map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]
+				ts.Setenv(args[0], fixture.BuildFor(t, goarch, fixture.Current, args[1]))
+			},
+			"setenv": func(_ *testscript.TestScript, _ bool, args []string) {
+				name, value, _ := strings.Cut(args[0], "=")
+				t.Setenv(name, value)
+			},
+			"program": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte("#!/bin/sh\n"+args[1]+"\n"), 0o755))
 			},
 			"ftgo": func(ts *testscript.TestScript, _ bool, args []string) {
 				want := 0

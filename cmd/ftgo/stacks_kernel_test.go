@@ -244,25 +244,3 @@ func TestKernelStackNested(t *testing.T) {
 		t.Errorf("sums %v, without nested calls %v", sum, self)
 	}
 }
-
-// TestKernelStackText shows callers below calls, and the stack of a program that keeps no
-// frame pointers as far as it goes.
-func TestKernelStackText(t *testing.T) {
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "stacks")
-	const callers = "\n            main.inlined1 main.go:56\n            main.inlined2 main.go:57\n"
-	for _, c := range []struct{ flag, call string }{
-		{"--stack", "main.leaf(n=0) = 1"}, {"--entries", "main.leaf(n=0)"},
-	} {
-		r := ftgo(t, "trace", "-s", c.flag, target, "main.leaf", "--", target, "1")
-		if r.code != 0 || !strings.Contains(r.stdout, c.call+callers) || strings.Count(r.stdout, "main.inlined1 ") != 2 ||
-			strings.Contains(r.stderr, "frame pointers") {
-			t.Errorf("%s: status %d\n%s%s", c.flag, r.code, r.stdout, r.stderr)
-		}
-	}
-	old := fixture.BuildWith(t, "1.5.4", "greet")
-	r := ftgo(t, "trace", "-s", old, "main.add", "--", old, "-n", "1")
-	if r.code != 0 || !strings.Contains(r.stdout, "\n            main.main main.go:29\n            …\n") || !strings.Contains(r.stderr, "go1.5.4 keeps no frame pointers: of each stack only the caller is known") {
-		t.Errorf("Go 1.5: status %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
-}

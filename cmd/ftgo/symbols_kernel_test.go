@@ -75,25 +75,3 @@ func TestKernelSymbolsRunning(t *testing.T) {
 		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 }
-
-// TestKernelDebuginfod: a debuginfod-find that lies or fails costs a line, and calls are counted all the same.
-func TestKernelDebuginfod(t *testing.T) {
-	tracetest.LongKernel(t)
-	target := fixture.Build(t, "lookup", "-ldflags=-s -w -B 0x00c0ffee")
-	for _, c := range []struct{ name, script, want string }{
-		{"lies", "echo " + fixture.Build(t, "greet"), " differs: "},
-		{"fails", "printf '\\033[2J' >&2; exit 1", `debuginfod-find: exit status 1: "\x1b[2J"`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			noError(t, os.WriteFile(filepath.Join(dir, "debuginfod-find"), []byte("#!/bin/sh\n"+c.script+"\n"), 0o755))
-			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-			t.Setenv("DEBUGINFOD_URLS", "http://localhost")
-			t.Setenv("DEBUGINFOD_CACHE_PATH", dir)
-			r := ftgo(t, "count", "-o", "json", target, "main.lookup", "--", target, "-n", "5")
-			if r.code != 0 || !strings.Contains(r.stdout, `"calls":7`) || strings.Count(r.stderr, "debug information of ") != 1 || !strings.Contains(r.stderr, c.want) {
-				t.Errorf("status %d\n%s%swant %q", r.code, r.stdout, r.stderr, c.want)
-			}
-		})
-	}
-}
