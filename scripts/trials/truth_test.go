@@ -25,7 +25,6 @@ func TestTrialTruth(t *testing.T) {
 	tracetest.Kernel(t)
 	t.Run("latency", latencies)
 	t.Run("cost", shares)
-	t.Run("budget", budgets)
 	t.Run("estimates", estimates)
 	t.Run("out", outs)
 }
