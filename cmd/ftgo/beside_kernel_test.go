@@ -87,8 +87,7 @@ func waitFor(t *testing.T, what string, is func() bool) {
 func TestKernelSameFile(t *testing.T) {
 	tracetest.LongKernel(t)
 	target := fixture.Build(t, "flood")
-	other := filepath.Join(t.TempDir(), "other")
-	copyFile(t, target, other)
+	other := copied(t, target, "other")
 	p := tracer(t, "probe", target, "main.framed")
 	defer p.end(t)
 	defer p.Process.Signal(syscall.SIGINT)

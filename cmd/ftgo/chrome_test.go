@@ -138,6 +138,16 @@ func checkChrome(t *testing.T, text string) (events []traceEvent) {
 	return events
 }
 
+// chromeCounts tells how many events of each phase and name there are.
+func chromeCounts(t *testing.T, text string) map[string]int {
+	t.Helper()
+	counts := make(map[string]int)
+	for _, e := range checkChrome(t, text) {
+		counts[e.Ph+" "+e.Name]++
+	}
+	return counts
+}
+
 // TestReportChromeNests: begins and ends are rounded alike, so that a call never ends after the
 // one that it is inside of, and times are from where the recording begins.
 func TestReportChromeNests(t *testing.T) {
@@ -193,10 +203,7 @@ func TestKernelChromeFollow(t *testing.T) {
 	const requests = 101
 	target := fixture.Build(t, "spawn")
 	r := waitLong(t, append(append([]string{"trace", "-o", "chrome", target}, spawnFuncs...), "--", target, "-n", fmt.Sprint(requests), "-linger", "10", "-stay", "20")...)
-	got := make(map[string]int)
-	for _, e := range checkChrome(t, r.stdout) {
-		got[e.Ph+" "+e.Name]++
-	}
+	got := chromeCounts(t, r.stdout)
 	want := map[string]int{
 		"X main.handle": requests, "X main.part": 3 * requests, "X main.leaf": 3 * requests, "X main.deep": requests,
 		"X main.linger": 11, "X main.stay": 6, "s go": 4*requests + 17, "f go": 4*requests + 17,

@@ -58,8 +58,7 @@ func TestKernelDisguises(t *testing.T) {
 // which are understood.
 func TestKernelBrokenName(t *testing.T) {
 	tracetest.Kernel(t)
-	target := filepath.Join(t.TempDir(), "a\nb")
-	copyFile(t, fixture.Build(t, "family"), target)
+	target := copied(t, fixture.Build(t, "family"), "a\nb")
 	r := ftgo(t, "probe", "-o", "json", target, "main.work", "--", target, "work=7")
 	workCalls(t, r, 7)
 	if s := readObserved(t, r.stdout).summary; s.Unparsed != 0 || s.Lost != 0 {

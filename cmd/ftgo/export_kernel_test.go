@@ -169,8 +169,7 @@ func TestKernelExport(t *testing.T) {
 func TestKernelExportNamed(t *testing.T) {
 	tracetest.Kernel(t)
 	name := fmt.Sprintf("named%d", os.Getpid())
-	path := filepath.Join(t.TempDir(), name)
-	copyFile(t, fixture.Build(t, "server"), path)
+	path := copied(t, fixture.Build(t, "server"), name)
 	e := export(t, "-p", name, "main.tick")
 	e.says(t, "waiting for "+name)
 	first := server(t, path)
@@ -190,8 +189,7 @@ func TestKernelExportNamed(t *testing.T) {
 func TestKernelExportSched(t *testing.T) {
 	tracetest.LongKernel(t)
 	name := fmt.Sprintf("split%d", os.Getpid())
-	path := filepath.Join(t.TempDir(), name)
-	copyFile(t, fixture.Build(t, "server"), path)
+	path := copied(t, fixture.Build(t, "server"), name)
 	e := export(t, "--sched", "-p", name, "main.tick")
 	value := func(metric string) float64 { return e.value(t, "ftgo_function_"+metric+`{function="main.tick"}`) }
 	running := func() float64 { return value("running_seconds_total") }

@@ -78,8 +78,7 @@ func TestKernelExportScope(t *testing.T) {
 				id := fmt.Sprintf("%08x", os.Getpid()) + strings.Repeat("f1", 28)
 				group := cgroup(t, kind, "ftgo-test/docker-"+id+".scope")
 				name := fmt.Sprintf("scoped%d", os.Getpid())
-				path := filepath.Join(t.TempDir(), name)
-				copyFile(t, fixture.Build(t, "family"), path)
+				path := copied(t, fixture.Build(t, "family"), name)
 				within := func(steps ...string) *member {
 					return family(t, append([]string{"sh", "-c", `echo $$ >"$0"/cgroup.procs; exec "$@"`, group, path}, steps...)...)
 				}

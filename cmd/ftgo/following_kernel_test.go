@@ -101,6 +101,15 @@ func workCalls(t *testing.T, r result, want uint64) {
 	}
 }
 
+// completed: so many calls of a function were seen from begin to end.
+func completed(t *testing.T, r result, function string, want uint64) {
+	t.Helper()
+	r.succeeded(t)
+	if f := readObserved(t, r.stdout).functions[function]; f.Calls != want || f.Completed != want || f.NS.Max <= 0 {
+		t.Errorf("%s: %d calls, %d completed, of up to %d ns; want %d\n%s", function, f.Calls, f.Completed, f.NS.Max, want, r.stderr)
+	}
+}
+
 // TestKernelFork: all descendants of PROGRAM are followed, however short they live, and
 // nobody else.
 func TestKernelFork(t *testing.T) {

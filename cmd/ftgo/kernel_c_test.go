@@ -2,7 +2,6 @@ package main
 
 import (
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,12 +37,7 @@ func TestKernelGccgo(t *testing.T) {
 	for _, c := range []struct{ binary, function string }{{path, "main.add"}, {"libgo", "fmt.Println"}} {
 		m := family(t, path, "1009", "13")
 		r := attached(t, m, "probe", "--budget", "0", "-o", "json", "-p", m.pid(), c.binary, c.function) // single-stepped hits cost more than a budget allows
-		r.succeeded(t)
-		want := map[string]uint64{"main.add": 1009, "fmt.Println": 13}[c.function]
-		f := readObserved(t, r.stdout).functions[c.function]
-		if f.Calls != want || f.Completed != want || f.NS.Max <= 0 {
-			t.Errorf("%s: %d calls, %d completed, maximum %d ns; want %d", c.function, f.Calls, f.Completed, f.NS.Max, want)
-		}
+		completed(t, r, c.function, map[string]uint64{"main.add": 1009, "fmt.Println": 13}[c.function])
 	}
 }
 
@@ -66,11 +60,8 @@ func TestKernelInstructions(t *testing.T) {
 func TestKernelShortLivedPIE(t *testing.T) {
 	tracetest.LongKernel(t)
 	target := fixture.Build(t, "flood", "-buildmode=pie")
-	data := filepath.Join(t.TempDir(), "data")
-	ran(t, "probe", "-o", "json", "-w", data, target, "main.*", "--", "sh", "-c", `"$0" -n 17 -g 1; "$0" -n 13 -g 1`, target)
-	if f := readObserved(t, readFile(t, data)).functions["main.framed"]; f.Calls != 30 || f.Completed != 30 {
-		t.Errorf("%d calls, %d completed, want 30", f.Calls, f.Completed)
-	}
+	r := ftgo(t, "probe", "-o", "json", target, "main.*", "--", "sh", "-c", `exec >/dev/null; "$0" -n 17 -g 1; "$0" -n 13 -g 1`, target)
+	completed(t, r, "main.framed", 30)
 }
 
 // TestKernelCgoCallback: calls that go from Go to C and back into Go run on one
@@ -81,12 +72,9 @@ func TestKernelCgoCallback(t *testing.T) {
 	t.Setenv("CGO_ENABLED", "1")
 	target := fixture.Build(t, "callback")
 	names := []string{"main.outer", "half", "main.doubled"}
-	r := ran(t, append(append([]string{"probe", "-o", "json", target}, names...), "--", target)...)
-	o := readObserved(t, r.stdout)
+	r := ftgo(t, append(append([]string{"probe", "-o", "json", target}, names...), "--", target)...)
 	for _, name := range names {
-		if f := o.functions[name]; f.Calls != 21 || f.Completed != 21 {
-			t.Errorf("%s: %d calls, %d completed; want 21", name, f.Calls, f.Completed)
-		}
+		completed(t, r, name, 21)
 	}
 }
 
@@ -98,8 +86,5 @@ func TestKernelSharedLibrary(t *testing.T) {
 	t.Setenv("CGO_ENABLED", "1")
 	library := fixture.Build(t, "callback", "-buildmode=c-shared")
 	host := fixture.Compile(t, "gcc", "c/host.c", "-pthread", "-ldl")
-	r := ran(t, "probe", "-o", "json", library, "main.doubled", "--", host, library)
-	if f := readObserved(t, r.stdout).functions["main.doubled"]; f.Calls != 20 || f.Completed != 20 {
-		t.Errorf("%d calls, %d completed; want 20\n%s", f.Calls, f.Completed, r.stderr)
-	}
+	completed(t, ftgo(t, "probe", "-o", "json", library, "main.doubled", "--", host, library), "main.doubled", 20)
 }

@@ -227,13 +227,20 @@ func copyFile(t *testing.T, from, to string) {
 	noError(t, os.WriteFile(to, []byte(readFile(t, from)), 0o755))
 }
 
+// copied is a copy of a file by another name.
+func copied(t *testing.T, file, name string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
+	copyFile(t, file, path)
+	return path
+}
+
 // TestKernelOddPaths: the kernel itself takes no blanks in paths.
 func TestKernelOddPaths(t *testing.T) {
 	tracetest.LongKernel(t)
 	for _, name := range []string{"with blank", "with:colon", "with\nnewline", "with:0x10 a=%ax", "-dash", "ünïcode"} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), name)
-			copyFile(t, fixture.Build(t, "flood"), path)
+			path := copied(t, fixture.Build(t, "flood"), name)
 			r := ftgo(t, "probe", "-o", "json", path, "main.framed", "--", path, "-n", "13", "-g", "1")
 			if r.code != 0 || readObserved(t, r.stdout).functions["main.framed"].Calls != 13 {
 				t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)

@@ -247,8 +247,7 @@ func TestKernelCapabilitiesShown(t *testing.T) {
 	tracetest.Needs(t, f.Features().Append, "many places of an event (Linux 5.4)")
 	asNobody(t, nil) // or skip
 	name := fmt.Sprintf("shop-%d", os.Getpid())
-	program := filepath.Join(t.TempDir(), name)
-	copyFile(t, fixture.Build(t, "family"), program)
+	program := copied(t, fixture.Build(t, "family"), name)
 	m := family(t, program, "stdin", "work=3", "work=11")
 	t.Setenv("PATH", withStandIns(t, nil)+":"+os.Getenv("PATH"))
 	who := strings.NewReplacer("=me ", fmt.Sprintf("=%d ", nobody), "caddy", name)

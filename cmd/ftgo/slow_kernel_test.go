@@ -111,10 +111,7 @@ func TestKernelSlowFormats(t *testing.T) {
 	if len(events) != 5 {
 		t.Errorf("%d kernel events", len(events))
 	}
-	got := make(map[string]int)
-	for _, e := range checkChrome(t, run("-o", "chrome").stdout) {
-		got[e.Ph+" "+e.Name]++
-	}
+	got := chromeCounts(t, run("-o", "chrome").stdout)
 	want := map[string]int{"X main.handle": 5, "X main.rest": 5, "X main.part": 15, "X main.leaf": 15, "X main.deep": 5, "s go": 20, "f go": 20, "b main.handle": 5, "e main.handle": 5}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("chrome: %v", got)
@@ -152,10 +149,7 @@ func TestKernelSlowOutlived(t *testing.T) {
 	if len(trees) != 2 || outlived != 2 {
 		t.Errorf("%d trees, %d calls have outlived them\n%s%s", len(trees), outlived, r.stdout, r.stderr)
 	}
-	got := make(map[string]int)
-	for _, e := range checkChrome(t, waitLong(t, args("chrome")...).stdout) {
-		got[e.Ph+" "+e.Name]++
-	}
+	got := chromeCounts(t, waitLong(t, args("chrome")...).stdout)
 	if got["X main.handle"] != 2 || got["b main.handle"] != 2 || got["X main.linger"] != 2 || got["X main.stay"] != 2 {
 		t.Errorf("%v", got)
 	}

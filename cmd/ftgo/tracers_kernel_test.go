@@ -245,8 +245,7 @@ func TestKernelNeighbours(t *testing.T) {
 				}
 			}
 			// A file of its own, which no other test runs.
-			path := filepath.Join(t.TempDir(), "flood")
-			copyFile(t, fixture.Build(t, "flood"), path)
+			path := copied(t, fixture.Build(t, "flood"), "flood")
 			call := func() {
 				t.Helper()
 				executed(t, path, "-n", fmt.Sprint(n), "-g", "1")

@@ -42,8 +42,7 @@ func TestKernelWrittenWhilePlanned(t *testing.T) {
 	for _, w := range writings {
 		for _, command := range []string{"probe", "count", "trace"} {
 			t.Run(w.name+" under "+command, func(t *testing.T) {
-				path := filepath.Join(t.TempDir(), "flood")
-				copyFile(t, flood, path)
+				path := copied(t, flood, "flood")
 				opened := func(e *session.Env) {
 					e.Adjust = func(features tracefs.Features) tracefs.Features { // when the file has been opened
 						executed(t, "sh", "-ec", w.script, path, exact)
@@ -71,8 +70,7 @@ func TestKernelWrittenWhileProbed(t *testing.T) {
 	noError(t, err)
 	for _, args := range [][]string{{"probe"}, {"count"}, {"trace"}, {"raw", "probe"}, {"probe", "-i", "60"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "flood")
-			copyFile(t, flood, path)
+			path := copied(t, flood, "flood")
 			p := tracer(t, append(readBy(t, args), "-o", "json", "--budget", "0", path, "main.leaf", "main.framed")...)
 			executed(t, path, "-n", "1009", "-g", "1")
 			// Into the same file.
@@ -100,8 +98,7 @@ func TestKernelWrittenWhileProbed(t *testing.T) {
 // TestKernelBeingWritten: a file that somebody is writing is not probed.
 func TestKernelBeingWritten(t *testing.T) {
 	tracetest.LongKernel(t)
-	path := filepath.Join(t.TempDir(), "flood")
-	copyFile(t, fixture.Build(t, "flood"), path)
+	path := copied(t, fixture.Build(t, "flood"), "flood")
 	writer, err := os.OpenFile(path, os.O_WRONLY, 0)
 	noError(t, err)
 	defer writer.Close()
