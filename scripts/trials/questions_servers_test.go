@@ -161,15 +161,13 @@ func (s *realServer) asked(t *testing.T, dir, line string) (answer string, b map
 	server := command(t, time.Minute, filepath.Join(rooted(*serversDir), s.name), s.args...)
 	server.Dir = dir
 	check(t, server.start())
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	awaited(t, func() bool {
 		conn, err := net.Dial("tcp", s.address)
 		if err == nil {
 			check(t, conn.Close())
-			break
-		} else if time.Now().After(deadline) {
-			t.Fatal(err)
 		}
-	}
+		return err == nil
+	})
 	answer = ask(t, dir, line, func(asked *child) {
 		check(t, s.use())
 		time.Sleep(100 * time.Millisecond) // what goes on after the last answer

@@ -3,8 +3,6 @@ package trials
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -93,12 +91,7 @@ func (s *soak) starts(r *result, each time.Duration) {
 	x := command(s, each+time.Hour, s.ftgo, "export", "--listen", exportAt, greet, "main.*")
 	check(s, x.start())
 	awaited(s.T, func() bool { return exported("ftgo_probes") > 0 })
-	var memory []int
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		memory = sampledMemory(x.Process.Pid, each/300, stop)
-	}()
+	memory := sampling(x.Process.Pid, each/300)
 	began, made := time.Now(), 0
 	for ; time.Since(began) < each && interrupted.Err() == nil; made++ {
 		check(s, exec.Command(greet, "-n", strconv.Itoa(calls)).Run())
@@ -107,8 +100,7 @@ func (s *soak) starts(r *result, each time.Duration) {
 		}
 		time.Sleep(time.Until(began.Add(time.Duration(made+1) * time.Minute / startsPerMinute)))
 	}
-	close(stop)
-	<-stopped
+	second, last := thirds(memory())
 	counted := func() float64 { return exported(`ftgo_function_calls_total{function="main.add"}`) }
 	for range 50 { // what is behind is read first
 		if counted() >= float64(calls*made) {
@@ -116,7 +108,6 @@ func (s *soak) starts(r *result, each time.Duration) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	second, last := thirds(memory)
 	r.Memory = fmt.Sprintf("at most %d kB in the second third of the time, %d kB in the last", second, last)
 	r.Functions, r.Probes = 2, uint64(exported("ftgo_probes"))
 	r.Hits, r.Delivered, r.Lost = uint64(exported("ftgo_hits_total")), uint64(exported("ftgo_hits_delivered_total")), uint64(exported("ftgo_hits_lost_total"))
@@ -141,18 +132,10 @@ func (s *soak) starts(r *result, each time.Duration) {
 // lasting runs ftgo, and tells whether its memory was flat; ok is false if it did not end well.
 func (s *soak) lasting(r *result, x *tracer, each time.Duration) (o outcome, isFlat, ok bool) {
 	check(s, x.begin())
-	// ftgo's memory, in kB.
-	var memory []int
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		memory = sampledMemory(x.Process.Pid, each/100, stop)
-	}()
+	memory := sampling(x.Process.Pid, each/100)
 	o, err := x.end()
-	close(stop)
-	<-stopped
+	second, last := thirds(memory())
 	r.Seconds, r.Without = o.ended.Sub(o.launched).Seconds(), each.Seconds()
-	second, last := thirds(memory)
 	r.Memory = fmt.Sprintf("at most %d kB in the second third of the time, %d kB in the last", second, last)
 	if err != nil {
 		r.Crash = err.Error()
@@ -160,6 +143,16 @@ func (s *soak) lasting(r *result, x *tracer, each time.Duration) (o outcome, isF
 	}
 	r.add(x.summary)
 	return o, flat(second, last), true
+}
+
+// sampling samples a process's memory until samples are asked for.
+func sampling(pid int, every time.Duration) (samples func() []int) {
+	stop, memory := make(chan struct{}), make(chan []int, 1)
+	go func() { memory <- sampledMemory(pid, every, stop) }()
+	return func() []int {
+		close(stop)
+		return <-memory
+	}
 }
 
 // sampledMemory are samples of a process's resident memory, in kB, until it ends or stop is closed.
@@ -224,23 +217,17 @@ const exportAt = "127.0.0.1:8705"
 
 // awaited waits until something is so.
 func awaited(t *testing.T, so func() bool) {
-	for range 300 {
-		if so() {
-			return
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not come to that within a minute")
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
-	t.Fatal("it does not come to that within 30 s")
 }
 
 // exported is the value of a metric, 0 if nobody answers.
 func exported(metric string) float64 {
-	answer, err := http.Get("http://" + exportAt + "/metrics")
-	if err != nil {
-		return 0
-	}
-	defer answer.Body.Close()
-	body, _ := io.ReadAll(answer.Body)
+	body, _ := get("http://" + exportAt + "/metrics")
 	for line := range strings.Lines(string(body)) {
 		if text, ok := strings.CutPrefix(line, metric+" "); ok {
 			value, _ := strconv.ParseFloat(strings.TrimSpace(text), 64)

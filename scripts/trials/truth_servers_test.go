@@ -1,7 +1,6 @@
 package trials
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -86,13 +85,10 @@ func startServer(t *testing.T, module, books string, args []string, rows []tally
 		}
 		return now
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := scraped(books, metrics); err == nil {
-			break
-		} else if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-	}
+	awaited(t, func() bool {
+		_, err := scraped(books, metrics)
+		return err == nil
+	})
 	w.begin()
 	return w
 }
@@ -107,18 +103,17 @@ func freeAddress(t *testing.T) string {
 
 // scraped are the values of metrics; what is not there yet is 0.
 func scraped(address string, metrics []string) ([]tallyCounts, error) {
-	answer, err := http.Get("http://" + address + "/metrics")
+	page, err := get("http://" + address + "/metrics")
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
 	values := make([]tallyCounts, len(metrics))
-	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+	for line := range strings.Lines(string(page)) {
 		for i, name := range metrics {
-			if text, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
-				v, err := strconv.ParseFloat(text, 64)
+			if text, ok := strings.CutPrefix(line, name+" "); ok {
+				v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 				if err != nil {
-					return nil, fmt.Errorf("read %s: %w", lines.Text(), err)
+					return nil, fmt.Errorf("read %s: %w", line, err)
 				}
 				values[i].calls = uint64(v)
 			}
