@@ -93,7 +93,6 @@ func (p *onDemand) awaitProbes(function string, there bool) {
 // more. Its calls until then are counted exactly, and those of others that it shared probes with, too, once
 // they are back. A look may come while it is being called: that is tried again.
 func TestKernelBudget(t *testing.T) {
-	fixture.NeedLong(t)
 	f := needsAppend(t)
 	path := fixture.Build(t, "paced")
 	for _, command := range []string{"probe", "count", "trace"} {
@@ -158,7 +157,6 @@ func TestKernelBudget(t *testing.T) {
 // so often, and what shared its event is back in others, whose counts are exact.
 func TestKernelBudgetAmongMany(t *testing.T) {
 	f := needsAppend(t)
-	fixture.NeedLong(t)
 	path := fixture.Build(t, "paced")
 	tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
 		target := startOnDemand(t, path, "-threads", "0")
@@ -190,7 +188,6 @@ func TestKernelBudgetAmongMany(t *testing.T) {
 // too: half of it at most, beyond a thousand probes that nothing was known of before.
 func TestKernelBudgetChanges(t *testing.T) {
 	f := needsAppend(t)
-	fixture.NeedLong(t)
 	p := startOnDemand(t, fixture.Build(t, "paced"), "10") // it counts all the time
 	tracer := tracer(t, "count", "-d", "3", "-o", "json", "-p", fmt.Sprint(p.Process.Pid), "--budget", "1", "*")
 	tracer.endsWell(t)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -203,15 +204,22 @@ func TestKernelBrokenPipe(t *testing.T) {
 	nothingOf(t, f, p.Process.Pid)
 }
 
-// TestKernelAttachExact sees every call of a process from before its first.
-func TestKernelAttachExact(t *testing.T) {
-	tracetest.LongKernel(t)
+// waiting starts a testdata/exact that calls nothing until its input is closed.
+func waiting(t *testing.T) (p *child, in io.Closer) {
+	t.Helper()
 	cmd := exec.Command(fixture.Build(t, "exact"), "-stdin")
 	in, err := cmd.StdinPipe()
 	noError(t, err)
-	target := start(t, cmd)
-	target.says(t, "") // that it is ready
-	p := tracer(t, "probe", "-o", "json", "--wrappers", "--budget", "0", "-p", fmt.Sprint(cmd.Process.Pid), "main.*")
+	p = start(t, cmd)
+	p.says(t, "") // that it is ready
+	return p, in
+}
+
+// TestKernelAttachExact sees every call of a process from before its first.
+func TestKernelAttachExact(t *testing.T) {
+	tracetest.LongKernel(t)
+	target, in := waiting(t)
+	p := tracer(t, "probe", "-o", "json", "--wrappers", "--budget", "0", "-p", fmt.Sprint(target.Process.Pid), "main.*")
 	in.Close()
 	target.endsWell(t)
 	if code := p.end(t); code != 0 || !strings.Contains(p.err.String(), "has ended") {

@@ -105,16 +105,15 @@ func TestKernelFlood(t *testing.T) {
 	}
 }
 
-// needsAppend is for tests of more probes than are placed where each is an event of its own.
+// needsAppend is for long tests of more probes than are placed where each is an event of its own.
 func needsAppend(t *testing.T) *tracefs.FS {
 	t.Helper()
-	f := tracetest.Kernel(t)
+	f := tracetest.LongKernel(t)
 	tracetest.Needs(t, f.Features().Append, "events with many places (Linux 5.4)")
 	return f
 }
 
 func TestKernelWholeGoTool(t *testing.T) {
-	fixture.NeedLong(t)
 	needsAppend(t)
 	// A copy: others may be running the original. It only wants to see a GOROOT.
 	goTool := fixture.GoCommand(t)

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"io"
-	"os/exec"
 	"slices"
 	"syscall"
 	"testing"
@@ -19,26 +16,10 @@ import (
 func TestKernelTwentyAtOnce(t *testing.T) {
 	f := tracetest.LongKernel(t)
 	path := fixture.Build(t, "exact")
-	type waiting struct {
-		*exec.Cmd
-		in  io.Closer
-		out bytes.Buffer
-	}
-	var targets [2]waiting
+	var targets [2]*child
+	var ins [2]io.Closer
 	for i := range targets {
-		w := &targets[i]
-		w.Cmd = exec.Command(path, "-stdin")
-		in, err := w.StdinPipe()
-		noError(t, err)
-		w.in = in
-		errs, err := w.StderrPipe()
-		noError(t, err)
-		w.Stdout = &w.out
-		noError(t, w.Start())
-		t.Cleanup(func() { w.Process.Kill(); w.Wait() })
-		if _, err := bufio.NewReader(errs).ReadString('\n'); err != nil {
-			t.Fatal(err)
-		}
+		targets[i], ins[i] = waiting(t)
 	}
 	functions := []string{"main.upper", "main.middle", "main.lower", "main.returns"}
 	kinds := []struct {
@@ -59,11 +40,11 @@ func TestKernelTwentyAtOnce(t *testing.T) {
 	for _, p := range runs {
 		p.await(t)
 	}
-	for i := range targets {
-		targets[i].in.Close()
+	for _, in := range ins {
+		in.Close()
 	}
-	for i := range targets {
-		noError(t, targets[i].Wait())
+	for _, target := range targets {
+		target.endsWell(t)
 	}
 	for _, p := range runs {
 		p.Process.Signal(syscall.SIGINT)

@@ -14,7 +14,6 @@ import (
 // TestKernelPlacingEnded ends runs at odd moments while probes are placed, one way and the
 // other.
 func TestKernelPlacingEnded(t *testing.T) {
-	fixture.NeedLong(t)
 	f := needsAppend(t)
 	target := server(t, fixture.Build(t, "server"))
 	for _, after := range []time.Duration{0, 90, 130, 170, 210, 300} {

@@ -243,8 +243,7 @@ func privilegesPage(t *testing.T) []string {
 
 // TestKernelCapabilitiesShown runs the command of docs/privileges.md that gives a user capabilities.
 func TestKernelCapabilitiesShown(t *testing.T) {
-	f := tracetest.LongKernel(t)
-	tracetest.Needs(t, f.Features().Append, "many places of an event (Linux 5.4)")
+	f := needsAppend(t)
 	asNobody(t, nil) // or skip
 	name := fmt.Sprintf("shop-%d", os.Getpid())
 	program := copied(t, fixture.Build(t, "family"), name)

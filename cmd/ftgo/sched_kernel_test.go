@@ -141,8 +141,7 @@ func schedReasons(version string) map[string]string {
 // TestKernelSched: what goroutines were doing is what they have found out themselves, in all
 // versions of the scheduler that differ and with either reader.
 func TestKernelSched(t *testing.T) {
-	fixture.NeedLong(t)
-	eventsOf(t, tracetest.Kernel(t), "--sched")
+	eventsOf(t, tracetest.LongKernel(t), "--sched")
 	const n = 11
 	for i, version := range []string{"1.13.15", "1.17.13", "1.20.14", "1.23.12", "1.25.0", "1.26.8", "1.27.4", fixture.Current} {
 		for k, reader := range []string{"pipe", "raw"} {
@@ -245,8 +244,7 @@ func TestKernelSchedProbe(t *testing.T) {
 // TestKernelSchedPID: a process that has run for a while; what it has found out is in the
 // results of its calls.
 func TestKernelSchedPID(t *testing.T) {
-	fixture.NeedLong(t)
-	eventsOf(t, tracetest.Kernel(t), "--sched")
+	eventsOf(t, tracetest.LongKernel(t), "--sched")
 	cmd := exec.Command(fixture.Build(t, "sched"), "-n", "100000", os.DevNull)
 	noError(t, cmd.Start())
 	defer func() { cmd.Process.Kill(); cmd.Wait() }()
@@ -271,8 +269,7 @@ func TestKernelSchedPID(t *testing.T) {
 // TestKernelSchedThreads: goroutines that change places on several threads all the time; and
 // functions that run on the threads' own stacks.
 func TestKernelSchedThreads(t *testing.T) {
-	fixture.NeedLong(t)
-	eventsOf(t, tracetest.Kernel(t), "--sched")
+	eventsOf(t, tracetest.LongKernel(t), "--sched")
 	const n = 101
 	target := fixture.Build(t, "asks")
 	r := ran(t, "trace", "--sched", "-o", "json", target, "main.relay", "main.once", "main.other", "main.poke", "runtime.findRunnable", "runtime.park_m", "--", target, "-n", fmt.Sprint(n))

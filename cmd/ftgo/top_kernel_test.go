@@ -133,8 +133,7 @@ func ended(t *testing.T, pid int) {
 // TestKernelTop looks through a program on a screen, and ends in each way that there is: the screen is as
 // it should be, the terminal is as it was before, and the kernel has nothing left.
 func TestKernelTop(t *testing.T) {
-	f := tracetest.LongKernel(t)
-	tracetest.Needs(t, f.Features().Append, "many places of an event (Linux 5.4)")
+	f := needsAppend(t)
 	target := server(t, fixture.Build(t, "server"))
 	m := newTmux(t)
 	before := m.modes()
@@ -241,8 +240,7 @@ func TestKernelTop(t *testing.T) {
 
 // TestKernelTopChooses: without arguments a process is chosen. Clicks do what keys do, and ASCII is enough.
 func TestKernelTopChooses(t *testing.T) {
-	f := tracetest.LongKernel(t)
-	tracetest.Needs(t, f.Features().Append, "many places of an event (Linux 5.4)")
+	f := needsAppend(t)
 	path := fixture.Build(t, "server")
 	other := server(t, path)
 	target := server(t, path)

@@ -17,7 +17,6 @@ import (
 // TestKernelTopSoon: numbers come before all functions are probed, and the calls of those that are probed
 // later are counted exactly from then on.
 func TestKernelTopSoon(t *testing.T) {
-	fixture.NeedLong(t)
 	f := needsAppend(t)
 	const again = "FTGO_TEST_FIRST"
 	if pid := os.Getenv(again); pid != "" {
@@ -45,7 +44,6 @@ func TestKernelTopSoon(t *testing.T) {
 // TestKernelTopEndsSoon: who ends while functions of a large program, which is this test, are still to be
 // probed leaves nothing.
 func TestKernelTopEndsSoon(t *testing.T) {
-	fixture.NeedLong(t)
 	f := needsAppend(t)
 	const again = "FTGO_TEST_TICKS"
 	if os.Getenv(again) != "" {

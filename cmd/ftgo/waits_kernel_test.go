@@ -16,8 +16,7 @@ import (
 // TestKernelWaits: waits are as many as there were, and took as long as the program knows, in
 // calls of functions, with their stacks, and all together.
 func TestKernelWaits(t *testing.T) {
-	fixture.NeedLong(t)
-	eventsOf(t, tracetest.Kernel(t), "--waits")
+	eventsOf(t, tracetest.LongKernel(t), "--waits")
 	const n = 11
 	for _, version := range []string{"1.13.15", "1.20.14", fixture.Current, "1.17.13", "1.23.12", "1.26.8", "1.27.4"} {
 		t.Run(version, func(t *testing.T) {
@@ -85,8 +84,7 @@ func TestKernelWaits(t *testing.T) {
 
 // TestKernelWaitsProfile: in a profile, [runnable] is a frame of its own, of as much time as the program knows.
 func TestKernelWaitsProfile(t *testing.T) {
-	fixture.NeedLong(t)
-	eventsOf(t, tracetest.Kernel(t), "--waits")
+	eventsOf(t, tracetest.LongKernel(t), "--waits")
 	target := fixture.Build(t, "sched")
 	timesRight(t, func() (wrong []string) {
 		dir := t.TempDir()
