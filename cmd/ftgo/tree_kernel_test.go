@@ -2,8 +2,11 @@ package main
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -19,93 +22,19 @@ var (
 func TestKernelTree(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "nest")
-	for _, c := range []struct {
-		name string
-		args []string
-		want string
-	}{
-		{"whole", nil, `goroutine
-main.fact(n=3) = 6
-  main.fact(n=2) = 2
-    main.fact(n=1) = 1
-goroutine
-main.guard() = true
-  main.risky(n=2) = unwound
-    main.risky(n=1) = unwound
-      main.risky(n=0) = unwound
-        main.tidy() = 1
-          main.fact(n=1) = 1
-goroutine
-main.quit(done) = unwound
-  main.leave() = unwound
-    main.fact(n=1) = 1
-goroutine
-main.work(done)
-  main.fact(n=2) = 2
-    main.fact(n=1) = 1
-goroutine
-main.stay() = open
-  main.fact(n=1) = 1
-`},
-		{"two levels", []string{"-D", "2"}, `goroutine
-main.fact(n=3) = 6
-  main.fact(n=2) = 2
-goroutine
-main.guard() = true
-  main.risky(n=2) = unwound
-goroutine
-main.quit(done) = unwound
-  main.leave() = unwound
-goroutine
-main.work(done)
-  main.fact(n=2) = 2
-goroutine
-main.stay() = open
-  main.fact(n=1) = 1
-`},
-		{"inside", []string{"--inside", "main.guard"}, `goroutine
-main.risky(n=2) = unwound
-  main.risky(n=1) = unwound
-    main.risky(n=0) = unwound
-      main.tidy() = 1
-        main.fact(n=1) = 1
-`},
-		{"filtered", []string{"--where", "n == 1"}, `goroutine
-main.fact(n=1) = 1
-goroutine
-main.risky(n=1) = unwound
-  main.fact(n=1) = 1
-goroutine
-main.fact(n=1) = 1
-goroutine
-main.fact(n=1) = 1
-goroutine
-main.fact(n=1) = 1
-`},
-		{"enough", []string{"-n", "2"}, `goroutine
-main.fact(n=3) = 6
-  main.fact(n=2) = 2
-    main.fact(n=1) = 1
-goroutine
-main.guard() = true
-  main.risky(n=2) = unwound
-    main.risky(n=1) = unwound
-      main.risky(n=0) = unwound
-        main.tidy() = 1
-          main.fact(n=1) = 1
-`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			args := append([]string{"trace", "--tree"}, c.args...)
+	trees, err := txtar.ParseFile("testdata/trees.txt")
+	noError(t, err)
+	for _, tree := range trees.Files {
+		t.Run(tree.Name, func(t *testing.T) {
 			funcs := []string{"main.fact", "main.risky"}
-			if c.name != "filtered" { // the others have no n
+			if !strings.HasPrefix(tree.Name, "--where") { // the others have no n
 				funcs = append(funcs, "main.guard", "main.tidy", "main.quit", "main.leave", "main.work", "main.stay")
 			}
-			r := ftgo(t, append(append(append(args, target), funcs...), "--", target)...)
+			r := ftgo(t, slices.Concat([]string{"trace", "--tree"}, strings.Fields(tree.Name), []string{target}, funcs, []string{"--", target})...)
 			got := treeTime.ReplaceAllString(treeHead.ReplaceAllString(r.stdout, "goroutine"), "")
 			got = strings.ReplaceAll(got, "done=chan[0/0]", "done")
-			if r.code != 0 || got != c.want {
-				t.Errorf("status %d\n%s\nwant\n%s\n%s", r.code, r.stdout, c.want, r.stderr)
+			if r.code != 0 || got != string(tree.Data) {
+				t.Errorf("status %d\n%s\nwant\n%s\n%s", r.code, r.stdout, tree.Data, r.stderr)
 			}
 		})
 	}
