@@ -56,14 +56,19 @@ const (
 	// firstPause is the least time between two looks at what probes cost, and longPause the most.
 	firstPause = 3 * time.Millisecond
 	longPause  = 100 * time.Millisecond
-	// shortRest is the least time between two reads of the stream that find nothing.
-	shortRest = 2 * time.Millisecond
+	// shortRest is the least time between two reads of the stream that find nothing, and watchfulRest the most where a function may become
+	// hot.
+	shortRest    = 2 * time.Millisecond
+	watchfulRest = 10 * time.Millisecond
 	// lookShare is what part of a CPU looks may take: to read the counters of 15,000 sites takes 20 ms.
 	lookShare = 0.02
-	// slowest is how long probes are not placed, because probes have taken more than they may, at most.
+	// slowest is how long functions get no probes for the first time, because probes have taken more than they may, at most.
 	slowest = time.Second
+	// settled is how long the probes that were placed last are looked at before more are placed: to define these keeps the kernel's lock,
+	// for which whoever removes some has to wait.
+	settled = 30 * time.Millisecond
 	// haste is how long after probes were placed some of them are likely to turn out to be hot.
-	haste = time.Second
+	haste = 3 * time.Second
 	// mostEvents may be made: at the end each takes 45 ms to remove.
 	mostEvents = 300
 )
@@ -190,10 +195,10 @@ func (m *sampler) turn() error {
 		}
 	}
 	switch {
-	case !m.budget.Paid() && time.Since(m.placed) < slowest:
-	case len(m.again) > 0:
+	case time.Since(m.placed) < settled:
+	case len(m.again) > 0: // they take little, as far as is known
 		return m.place(&m.again)
-	case len(m.placing) > 0:
+	case len(m.placing) > 0 && (m.budget.Paid() || time.Since(m.placed) > slowest):
 		return m.place(&m.placing)
 	}
 	if p, ok := m.budget.Next(); ok {
@@ -233,7 +238,7 @@ func (m *sampler) wait(until time.Time) error {
 func (m *sampler) rest(until time.Time) {
 	rest := longPause
 	if len(m.watched) > 0 || m.stretch != nil {
-		rest = time.Duration(m.budget.Share * float64(longPause))
+		rest = min(time.Duration(m.budget.Share*float64(longPause)), watchfulRest)
 	}
 	if m.stretch == nil {
 		rest = min(rest, time.Until(m.next))
