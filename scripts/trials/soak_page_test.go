@@ -5,34 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 )
 
-const about = `# Soak
-
-Real programs with probes on every function that they have, made by ` + "`scripts/soak`" + `:
-
-* the tests (` + "`-short`" + `) of packages of the standard library, which must end as they do without
-  probes, test by test, subtests included. Each is run in a process of its own without probes; those that were
-  quickest then come first with probes, as many in one process as it takes for processes to start in half of the
-  time, until the package's budget is spent. ` + "`probe`" + ` is
-  ` + "`ftgo probe --budget 0 BINARY '*'`" + `: entries and returns of everything, the runtime included;
-  ` + "`count`" + ` is ` + "`ftgo count BINARY '*'`" + `. Children that tests start are probed, too.
-* cmd/go and cmd/compile, which must build the same bytes;
-* testdata/flood, which calls as fast as it can: memory must be flat, and ftgo's numbers the program's own.
-* testdata/greet, position-independent, started 200 times a minute beside ` + "`ftgo export`" + `: memory in the last third of the time
-  is at most 2% above that in the second, and each call is counted.
-* hostile files (testdata/hostile), damaged ones and those that claim more than they hold: sparse, overlapping,
-  compressed. ` + "`list`" + ` and one of the ` + "`--dry-run`" + `s and ` + "`script`" + ` by turns, each in a process of its own under ` + "`ulimit -v`" + ` of
-  1 GiB, must end by themselves within 2 s of processor time. Nothing is probed.
-
-In every row hits = delivered + lost. A test that took longer than its share of the time is *too slow*: it was not
-compared, but it ran. Both those and the ones that were not reached are named below the table, and counted in it with
-their subtests.
-
-`
+// measuredWith is where the words of docs/soak.md end, and what is measured begins.
+var measuredWith = regexp.MustCompile(`(?m)^go\S+, Linux `)
 
 // writePage writes all results there are, and tells how many are bad.
 func (s *soak) writePage(name string) (bad int) {
@@ -58,6 +38,9 @@ func (s *soak) writePage(name string) (bad int) {
 	})
 	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	check(s, err)
+	before, err := os.ReadFile(rooted("docs/soak.md"))
+	check(s, err)
+	about := before[:measuredWith.FindIndex(before)[0]]
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s, Linux %s, ftgo %s.\n", about, runtime.Version(), strings.TrimSpace(string(release)), strings.Join(commits, ", "))
 	table(&b, results)
