@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/printable"
@@ -61,7 +59,6 @@ type Query struct {
 // pattern without a match is an error, because it is usually a typing
 // error. With Missing it is an error only if all patterns together match nothing.
 func (q *Query) Resolve(say Say) (*Target, error) {
-	defer relaxGC()()
 	w, err := q.open(say)
 	if err != nil {
 		return nil, err
@@ -78,30 +75,6 @@ func (q *Query) Resolve(say Say) (*Target, error) {
 		return nil, err
 	}
 	return t, nil
-}
-
-// relaxed counts the callers of relaxGC that have not restored the garbage collector.
-var relaxed struct {
-	mu      sync.Mutex
-	callers int
-	percent int // before the first one
-}
-
-// relaxGC makes garbage collection rare until the returned func is called. Little of what is read of a binary is garbage:
-// for a huge binary, collection takes an eighth of the time. Several binaries may be read at the same time.
-func relaxGC() (restore func()) {
-	relaxed.mu.Lock()
-	defer relaxed.mu.Unlock()
-	if relaxed.callers++; relaxed.callers == 1 {
-		relaxed.percent = debug.SetGCPercent(1000)
-	}
-	return func() {
-		relaxed.mu.Lock()
-		defer relaxed.mu.Unlock()
-		if relaxed.callers--; relaxed.callers == 0 {
-			debug.SetGCPercent(relaxed.percent)
-		}
-	}
 }
 
 func (t *Target) find(say Say, q *Query, w *wanted) error {
