@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestOpenBelow: whatever links a hostile root has, nothing outside of it is found.
@@ -74,5 +76,29 @@ func TestOpenBelow(t *testing.T) {
 	}
 	if after, _ := filepath.Glob("/proc/self/fd/*"); len(after) > len(before) {
 		t.Errorf("%d descriptors are left open", len(after)-len(before))
+	}
+}
+
+// TestOpenNoDevice: what is no regular file is not opened, which would do something to many a device.
+func TestOpenNoDevice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.debug")
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	events, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer unix.Close(events)
+	if _, err := unix.InotifyAddWatch(events, path, unix.IN_OPEN); err != nil {
+		t.Skip(err)
+	}
+	if f, _, err := OpenBelow("/", path); err == nil {
+		f.Close()
+		t.Error("it was taken")
+	}
+	var event [4096]byte
+	if n, err := unix.Read(events, event[:]); err != unix.EAGAIN {
+		t.Errorf("it was opened: %d bytes of events, %v", n, err)
 	}
 }

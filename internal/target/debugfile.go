@@ -13,8 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -65,7 +64,7 @@ func (s *search) describe(b *offsets.Binary) {
 
 // take reads a file's debug information if the file exists and fits. If it does not fit, take prints a line.
 func (s *search) take(b *offsets.Binary, path string, accept func(f *os.File) error) bool {
-	f, err := open(path)
+	f, _, err := procfs.OpenBelow("/", path) // a regular file: a link beside an untrusted program may lead to a device
 	if err != nil {
 		return false // a missing file is not reported
 	}
@@ -82,20 +81,6 @@ func (s *search) take(b *offsets.Binary, path string, accept func(f *os.File) er
 		return false
 	}
 	return true
-}
-
-// open opens a regular file. It opens nothing else, not even to look at it: a link beside an untrusted program
-// may lead to a device that acts when it is opened.
-func open(path string) (*os.File, error) {
-	place, err := os.OpenFile(path, unix.O_PATH, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer place.Close()
-	if info, err := place.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, cmp.Or(err, fmt.Errorf("open %s: not a regular file", path))
-	}
-	return os.Open(fmt.Sprintf("/proc/self/fd/%d", place.Fd()))
 }
 
 // linked looks for the file that .gnu_debuglink names. The section has the file's name, zeros up to a word, and the file's

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -235,29 +233,5 @@ func TestBuildIDText(t *testing.T) {
 		if buildID.MatchString(text) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
-	}
-}
-
-// TestOpenNoDevice: what is no regular file is not opened, which would do something to many a device.
-func TestOpenNoDevice(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.debug")
-	if err := unix.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	events, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
-	if err != nil {
-		t.Skip(err)
-	}
-	defer unix.Close(events)
-	if _, err := unix.InotifyAddWatch(events, path, unix.IN_OPEN); err != nil {
-		t.Skip(err)
-	}
-	if f, err := open(path); err == nil {
-		f.Close()
-		t.Error("it was taken")
-	}
-	var event [4096]byte
-	if n, err := unix.Read(events, event[:]); err != unix.EAGAIN {
-		t.Errorf("it was opened: %d bytes of events, %v", n, err)
 	}
 }

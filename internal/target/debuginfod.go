@@ -33,8 +33,8 @@ func (s *search) fetch(b *offsets.Binary, id string) {
 	if strings.TrimSpace(os.Getenv("DEBUGINFOD_URLS")) == "" {
 		return
 	}
-	kept := filepath.Join(cacheDir(), id, "debuginfo")
-	if info, err := os.Stat(kept); err == nil && info.Size() > 0 { // an empty file notes that no server had it
+	kept, _ := filepath.Abs(filepath.Join(cacheDir(), id, "debuginfo")) // "" is not there
+	if info, err := os.Stat(kept); err == nil && info.Size() > 0 {      // an empty file notes that no server had it
 		s.take(b, kept, nil)
 		return
 	}
