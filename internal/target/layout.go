@@ -85,13 +85,13 @@ func registerVariable(b *offsets.Binary, f *offsets.Func, text string) (offsets.
 	return sel.inRegister(b, f)
 }
 
-func typed(b *offsets.Binary, variables []variable) (out []offsets.Variable, err error) {
+func typed(b *offsets.Binary, variables []selection) (out []offsets.Variable, err error) {
 	for _, v := range variables {
-		t, err := sourceType(b, v.typ)
+		t, err := sourceType(b, v.Type)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", v.name, err)
+			return nil, fmt.Errorf("%s: %w", v.Name, err)
 		}
-		out = append(out, offsets.Variable{Name: v.name, Type: t})
+		out = append(out, offsets.Variable{Name: v.Name, Type: t})
 	}
 	return out, nil
 }

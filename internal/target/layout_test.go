@@ -29,7 +29,7 @@ func TestSignature(t *testing.T) {
 				if err != nil || want.Note != "" {
 					continue
 				}
-				g := funcSpec{pattern: f.Name, hasSignature: true, params: given(want.Params), results: given(want.Results)}
+				g := funcSpec{pattern: f.Name, hasSignature: true, params: spelled(want.Params), results: spelled(want.Results)}
 				got, err := g.signature(b, &f)
 				if err != nil {
 					t.Errorf("%s: %v", f.Name, err)
@@ -54,9 +54,9 @@ func untold(b *offsets.Binary, function string) bool {
 	return strings.EqualFold(name.Func, "blank") && minor < 22 || name.TypeArgs != "" && !name.Pointer && name.Receiver != "" && minor < 21
 }
 
-func given(variables []offsets.Variable) (out []variable) {
+func spelled(variables []offsets.Variable) (out []selection) {
 	for _, v := range variables {
-		out = append(out, variable{v.Name, v.Type.Name})
+		out = append(out, selection{Name: v.Name, Type: v.Type.Name})
 	}
 	return out
 }

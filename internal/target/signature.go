@@ -18,15 +18,12 @@ type funcSpec struct {
 	pattern string
 	// hasSignature: params and results are complete, the receiver first.
 	hasSignature    bool
-	params, results []variable
+	params, results []selection
 	// selections lists the values to show, possibly none, if hasSignature is not set.
 	selections []selection
 	// noResults: results are not shown.
 	noResults bool
 }
-
-// variable is a parameter or a result, with its type as in a source file.
-type variable struct{ name, typ string }
 
 // parseSpec parses a pattern of functions with parameters and results. It returns false for a plain pattern, which has no
 // parentheses behind a complete name.
@@ -156,36 +153,36 @@ func cutType(item string) (name, typ string, named bool) {
 
 // variables reads parameters or results: all have names, or none, and "a, b int" is short
 // for "a int, b int".
-func variables(items []string, unnamed string) ([]variable, error) {
+func variables(items []string, unnamed string) ([]selection, error) {
 	named := false
 	for _, item := range items {
 		_, _, ok := cutType(item)
 		named = named || ok
 	}
-	out := make([]variable, len(items))
+	out := make([]selection, len(items))
 	seen := make(map[string]bool)
 	typ := ""
 	for i := len(items) - 1; i >= 0; i-- {
-		v := variable{"_", items[i]}
+		v := selection{Name: "_", Type: items[i]}
 		if named {
 			name, t, _ := cutType(items[i])
 			if t != "" {
 				typ = t
 			}
-			switch v = (variable{name, typ}); {
+			switch v = (selection{Name: name, Type: typ}); {
 			case typ == "":
 				return nil, fmt.Errorf("%q has no type", items[i])
 			case !token.IsIdentifier(name):
 				return nil, fmt.Errorf("%q is not a name and a type", items[i])
 			}
 		}
-		if v.name == "_" {
-			v.name = unnamed + strconv.Itoa(i)
+		if v.Name == "_" {
+			v.Name = unnamed + strconv.Itoa(i)
 		}
-		if seen[v.name] {
-			return nil, fmt.Errorf("two are called %q", v.name)
+		if seen[v.Name] {
+			return nil, fmt.Errorf("two are called %q", v.Name)
 		}
-		seen[v.name] = true
+		seen[v.Name] = true
 		out[i] = v
 	}
 	return out, nil

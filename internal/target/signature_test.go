@@ -33,9 +33,17 @@ func (g funcSpec) spell() string {
 		b.WriteString(" no results")
 	}
 	if g.hasSignature {
-		fmt.Fprintf(&b, " takes %v gives %v", g.params, g.results)
+		fmt.Fprintf(&b, " takes %v gives %v", given(g.params), given(g.results))
 	}
 	return b.String()
+}
+
+// given formats parameters or results.
+func given(list []selection) (texts []string) {
+	for _, v := range list {
+		texts = append(texts, "{"+v.Name+" "+v.Type+"}")
+	}
+	return texts
 }
 
 func TestParseSpec(t *testing.T) {
@@ -188,10 +196,10 @@ func FuzzParseSpec(f *testing.F) {
 			}
 		}
 		for _, v := range append(g.params, g.results...) {
-			if !token.IsIdentifier(v.name) || v.typ == "" {
-				t.Errorf("%q has a variable %q of type %q", text, v.name, v.typ)
+			if !token.IsIdentifier(v.Name) || v.Type == "" {
+				t.Errorf("%q has a variable %q of type %q", text, v.Name, v.Type)
 			}
-			parseType(v.typ, noType)
+			parseType(v.Type, noType)
 		}
 	})
 }

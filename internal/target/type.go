@@ -56,7 +56,7 @@ func parseType(text string, find func(name string) (*gotype.Type, bool)) (*gotyp
 	if t, ok := find(text); ok {
 		return t, nil
 	}
-	return nil, unknownError(text)
+	return nil, unknownType(text)
 }
 
 func begins(text, keyword, next string) bool {
@@ -64,26 +64,25 @@ func begins(text, keyword, next string) bool {
 	return ok && (rest == "" || strings.IndexByte(next, rest[0]) >= 0)
 }
 
-// unknownError is the name of a type that is not known.
-type unknownError string
+// errUnknown is of a type that has the spelling of a name and is not known.
+var errUnknown = errors.New("unknown type")
 
 // spelling matches names of types: "T", "net/http.Request", "main.G[int]".
 var spelling = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\pL_][\pL\p{Nd}_./~%-]*(\[.*\])?$`)
 })
 
-func (e unknownError) Error() string {
-	if !spelling().MatchString(string(e)) {
-		return fmt.Sprintf("type %q: not a type", string(e))
+func unknownType(text string) error {
+	if !spelling().MatchString(text) {
+		return fmt.Errorf("type %q: not a type", text)
 	}
-	return fmt.Sprintf("type %q: neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is", string(e))
+	return &kindError{fmt.Errorf("type %q: neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is", text), errUnknown}
 }
 
 // leadingTo parses the type that a pointer or a slice refers to, which need not be known, and wraps it.
 func leadingTo(text string, find func(name string) (*gotype.Type, bool), leading func(elem *gotype.Type) *gotype.Type) (*gotype.Type, error) {
 	elem, err := parseType(text, find)
-	var unknown unknownError
-	if errors.As(err, &unknown) && spelling().MatchString(string(unknown)) {
+	if errors.Is(err, errUnknown) {
 		t := leading(&gotype.Type{Name: text})
 		t.SetElem(func() *gotype.Type { return nil })
 		return t, nil
