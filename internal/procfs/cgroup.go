@@ -93,12 +93,8 @@ func CgroupNamed(name string) (has func(pid int) bool, err error) {
 	}, err
 }
 
-// InCgroup returns the processes, except this one, in a control group or below it.
-func InCgroup(name string) (pids []int, err error) {
-	has, err := CgroupNamed(name)
-	if err != nil {
-		return nil, err
-	}
+// Those returns the processes that satisfy has, except this one.
+func Those(has func(pid int) bool) (pids []int, err error) {
 	all, err := All()
 	return slices.DeleteFunc(all, func(pid int) bool { return pid == os.Getpid() || !has(pid) || !Alive(pid) }), err
 }

@@ -64,8 +64,17 @@ func TestCgroupNamed(t *testing.T) {
 	}
 }
 
-// TestInCgroup finds a child where this process is, whatever that is.
-func TestInCgroup(t *testing.T) {
+// inCgroup returns the processes in a control group or below it.
+func inCgroup(name string) ([]int, error) {
+	has, err := CgroupNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	return Those(has)
+}
+
+// TestThose finds a child where this process is, whatever that is.
+func TestThose(t *testing.T) {
 	child := exec.Command("sleep", "600")
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
@@ -77,12 +86,12 @@ func TestInCgroup(t *testing.T) {
 		t.Skipf("no control groups: %v", err)
 	}
 	for _, g := range groups {
-		pids, err := InCgroup(g.Path)
+		pids, err := inCgroup(g.Path)
 		if err != nil || !slices.Contains(pids, child.Process.Pid) || slices.Contains(pids, os.Getpid()) {
 			t.Errorf("%+v: %v, %v; want %d among them", g, pids, err, child.Process.Pid)
 		}
 	}
-	if pids, err := InCgroup("/no/such/group"); err != nil || len(pids) > 0 {
+	if pids, err := inCgroup("/no/such/group"); err != nil || len(pids) > 0 {
 		t.Errorf("no group: %v, %v", pids, err)
 	}
 }
@@ -116,7 +125,7 @@ func TestZombieCgroup(t *testing.T) {
 		runtime.Gosched()
 	}
 	for _, g := range groups {
-		if pids, err := InCgroup(g.Path); err != nil || slices.Contains(pids, child.Process.Pid) {
+		if pids, err := inCgroup(g.Path); err != nil || slices.Contains(pids, child.Process.Pid) {
 			t.Errorf("%+v has a zombie, %v", g, err)
 		}
 	}

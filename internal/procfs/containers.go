@@ -3,7 +3,6 @@ package procfs
 import (
 	"encoding/json"
 	"io"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,34 +12,27 @@ import (
 	"syscall"
 )
 
-// Container is a running container.
-type Container struct {
-	// ID is the runtime's id, or the name, if the runtime uses names instead.
-	ID   string
-	PIDs []int
-}
-
-// Containers returns the containers that have processes, sorted by id.
-func Containers() (all []Container, err error) {
+// Containers returns the ids of the containers that have processes, sorted. Some runtimes use names instead of ids.
+func Containers() (ids []string, err error) {
 	pids, err := All()
-	found := make(map[string][]int)
 	for _, pid := range pids {
-		if ids := ContainersOf(pid); len(ids) > 0 && Alive(pid) {
-			for _, id := range ids {
-				found[id] = append(found[id], pid)
-			}
+		if of := containersOf(pid); len(of) > 0 && Alive(pid) {
+			ids = append(ids, of...)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(found)) {
-		all = append(all, Container{id, found[id]})
-	}
-	return all, err
+	slices.Sort(ids)
+	return slices.Compact(ids), err
 }
 
-// ContainersOf returns the ids of the containers of a process.
-func ContainersOf(pid int) (ids []string) {
+// containersOf returns the ids of the containers of a process.
+func containersOf(pid int) (ids []string) {
 	groups, _ := Cgroups(pid) // empty for a process that has just ended
 	return idsOf(groups)
+}
+
+// ContainerNamed returns a func that reports whether a process is in the container of that id.
+func ContainerNamed(id string) (has func(pid int) bool) {
+	return func(pid int) bool { return slices.Contains(containersOf(pid), id) }
 }
 
 var (
@@ -149,7 +141,7 @@ func read(file string, to any) bool {
 // Find returns the ids of the running containers that a word selects: a name below one of the roots, or an id, or
 // the beginning of an id, in this order. A name never counts as the beginning of an id: another container
 // may have such an id while the named one does not run.
-func Find(word string, running []Container, roots ...string) (ids []string) {
+func Find(word string, running []string, roots ...string) (ids []string) {
 	for _, root := range roots {
 		ids = append(ids, Names(root)[word]...)
 	}
@@ -159,12 +151,12 @@ func Find(word string, running []Container, roots ...string) (ids []string) {
 	}
 	slices.Sort(ids)
 	var found, begun []string
-	for _, c := range running {
+	for _, id := range running {
 		switch {
-		case slices.Contains(ids, c.ID):
-			found = append(found, c.ID)
-		case strings.HasPrefix(c.ID, word):
-			begun = append(begun, c.ID)
+		case slices.Contains(ids, id):
+			found = append(found, id)
+		case strings.HasPrefix(id, word):
+			begun = append(begun, id)
 		}
 	}
 	if len(found) == 0 && !named {

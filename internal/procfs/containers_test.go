@@ -97,12 +97,12 @@ func TestNamesOfLinks(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	root := runtimes(t)
-	var running []Container
+	var running []string
 	for _, begin := range []string{"d1", "e1", "e2", "f1", "f2"} {
-		running = append(running, Container{ID: id(begin)})
+		running = append(running, id(begin))
 	}
-	running = append(running, Container{ID: "e1-lxc"}, Container{ID: "lxc"}, Container{ID: "lxc2"})
-	if got := Find("db", []Container{{ID: id("db")}}, root); got != nil {
+	running = append(running, "e1-lxc", "lxc", "lxc2")
+	if got := Find("db", []string{id("db")}, root); got != nil {
 		t.Errorf("a container by the name of one that does not run: %q", got)
 	}
 	for word, want := range map[string][]string{

@@ -2,6 +2,7 @@ package target
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -10,7 +11,8 @@ import (
 // Living is a scope whose processes come and go. Has may be called at any time.
 type Living struct {
 	*Scope
-	running, ids []string // the ids of all containers when the scope's were last looked up, and the scope's
+	running []string // the ids of all containers when the scope's was last looked up
+	id      string   // of the scope's container, "" before it runs
 
 	mu     sync.Mutex
 	has    func(pid int) bool
@@ -77,43 +79,45 @@ func (l *Living) Look(say Say) (pids []int, err error) {
 			seen[pid] = was
 		}
 	}
-	if l.seen = [2]map[int]bool{seen, l.seen[0]}; has != nil {
-		l.has = has
-	}
+	l.has, l.seen = has, [2]map[int]bool{seen, l.seen[0]}
 	return pids, nil
 }
 
-// look returns the processes in the scope, and a func that reports whether a process is in it, nil to keep the last one.
+// look returns the processes in the scope, possibly none, and a func that reports whether a process is in it.
 func (l *Living) look(say Say) (has func(pid int) bool, pids []int, err error) {
-	if l.Cgroup != "" {
+	if l.Container != "" {
+		has, err = l.container(say)
+	} else {
 		has, err = procfs.CgroupNamed(l.Cgroup)
-		if err == nil {
-			pids, err = procfs.InCgroup(l.Cgroup)
-		}
-		return has, pids, err
 	}
-	running, err := procfs.Containers()
 	if err != nil {
 		return nil, nil, err
 	}
-	var all []string
-	for _, c := range running {
-		all = append(all, c.ID)
+	pids, err = procfs.Those(has)
+	return has, pids, err
+}
+
+// container looks up the container, and prints its id if that is new. While no container has the name, it returns the last func.
+func (l *Living) container(say Say) (has func(pid int) bool, err error) {
+	running, err := procfs.Containers()
+	if err != nil || slices.Contains(running, l.id) && slices.Equal(running, l.running) {
+		return l.has, err
 	}
-	if len(pidsOf(running, l.ids)) == 0 || !slices.Equal(all, l.running) {
-		ids, err := l.lookUp(running)
-		if err != nil {
-			return nil, nil, err
+	// Where this is a container with the host's processes, its runtime's files are below process 1.
+	ids := procfs.Find(l.Container, running, "/", procfs.Root(1))
+	if len(ids) > 1 {
+		for i, id := range ids {
+			ids[i] = shownID(id)
 		}
-		if l.running = all; len(ids) > 0 { // else it may start again
-			if !slices.Equal(ids, l.ids) {
-				l.tell(say, ids)
-			}
-			l.ids = ids
-			has = func(pid int) bool {
-				return slices.ContainsFunc(procfs.ContainersOf(pid), func(id string) bool { return slices.Contains(ids, id) })
-			}
-		}
+		return nil, usagef("%v means %d containers: %s", l.Scope, len(ids), strings.Join(ids, ", "))
 	}
-	return has, pidsOf(running, l.ids), nil
+	l.running = running
+	if len(ids) == 0 { // it may start again
+		return l.has, nil
+	}
+	if ids[0] != l.id {
+		l.id = ids[0]
+		say("container %s is %s", l.Container, shownID(l.id))
+	}
+	return procfs.ContainerNamed(l.id), nil
 }

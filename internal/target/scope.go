@@ -32,62 +32,25 @@ func (s *Scope) String() string {
 	return fmt.Sprintf("--cgroup %q", s.Cgroup)
 }
 
-// lookUp returns the id of the container, or nothing if it does not run.
-func (s *Scope) lookUp(running []procfs.Container) (ids []string, err error) {
-	// Where this is a container with the host's processes, its runtime's files are below process 1.
-	ids = procfs.Find(s.Container, running, "/", procfs.Root(1))
-	if len(ids) > 1 {
-		for i, id := range ids {
-			ids[i] = id[:min(len(id), idShown)]
-		}
-		return nil, usagef("%v means %d containers: %s", s, len(ids), strings.Join(ids, ", "))
-	}
-	return ids, nil
-}
-
-// tell prints the container's id.
-func (s *Scope) tell(say Say, ids []string) {
-	for _, id := range ids {
-		say("container %s is %s", s.Container, id[:min(len(id), idShown)])
-	}
-}
-
-// pidsOf returns the processes, except this one, of containers with these ids.
-func pidsOf(running []procfs.Container, ids []string) (pids []int) {
-	for _, c := range running {
-		if slices.Contains(ids, c.ID) {
-			pids = append(pids, c.PIDs...)
-		}
-	}
-	return slices.DeleteFunc(pids, func(pid int) bool { return pid == os.Getpid() })
-}
-
-// idShown is how many digits of a container's id are printed, as by docker ps.
-const idShown = 12
+// shownID returns as many digits of a container's id as docker ps prints.
+func shownID(id string) string { return id[:min(len(id), 12)] }
 
 // Find finds the processes of the scope.
 func (s *Scope) Find(say Say) (err error) {
+	if !s.Limited() {
+		return nil
+	}
+	l := NewLiving(s)
+	_, s.pids, err = l.look(say)
 	switch {
-	case s.Container != "":
-		running, err := procfs.Containers()
-		if err != nil {
-			return err
-		}
-		ids, err := s.lookUp(running)
-		if err != nil {
-			return err
-		}
-		s.tell(say, ids)
-		if s.pids = pidsOf(running, ids); len(ids) == 0 {
-			return fmt.Errorf("%v: no such container runs", s)
-		}
-	case s.Cgroup != "":
-		s.pids, err = procfs.InCgroup(s.Cgroup)
+	case err != nil:
+		return err
+	case s.Container != "" && l.id == "":
+		return fmt.Errorf("%v: no such container runs", s)
+	case len(s.pids) == 0:
+		return fmt.Errorf("%v: no process in it", s)
 	}
-	if err == nil && s.Limited() && len(s.pids) == 0 {
-		err = fmt.Errorf("%v: no process in it", s)
-	}
-	return err
+	return nil
 }
 
 // has reports whether a process is in the scope.
@@ -178,14 +141,12 @@ func (q *Query) openBelow() (file *os.File, err error) {
 // Containers returns the words that --container accepts: ids, and unique names.
 func Containers() (words []string) {
 	running, _ := procfs.Containers() // an incomplete list will do
-	known := make(map[string]bool)
-	for _, c := range running {
-		known[c.ID] = true
-		words = append(words, c.ID[:min(len(c.ID), idShown)])
+	for _, id := range running {
+		words = append(words, shownID(id))
 	}
 	for _, root := range []string{"/", procfs.Root(1)} {
 		for name, ids := range procfs.Names(root) {
-			if len(ids) == 1 && known[ids[0]] {
+			if len(ids) == 1 && slices.Contains(running, ids[0]) {
 				words = append(words, name)
 			}
 		}
