@@ -13,14 +13,14 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// choose returns the functions that the patterns select: of all patterns, and of each. It spells out patterns without a
-// match. It selects wrappers only by their full name, or where a pattern selects nothing else.
-func (w *wanted) choose(say Say, q *Query) (all []*offsets.Func, of [][]*offsets.Func, unmatched []symname.Pattern, err error) {
-	funcs := w.binary.Funcs()
-	of, unmatched = choose(funcs, w.include, w.exclude)
-	inFull := make([]bool, len(w.include))
-	for i, p := range w.include {
-		_, known := w.binary.Lookup(p.String())
+// choose finds the functions that the patterns select, and returns the patterns without a match. It spells out those that are
+// the end of a name. It selects wrappers only by their full name, or where a pattern selects nothing else.
+func (t *Target) choose(say Say, q *Query) (unmatched []symname.Pattern, err error) {
+	funcs := t.Binary.Funcs()
+	of, unmatched := choose(funcs, t.include, t.exclude)
+	inFull := make([]bool, len(t.include))
+	for i, p := range t.include {
+		_, known := t.Binary.Lookup(p.String())
 		// Stripped programs of Go 1.18 to 1.20 name a wrapper main.Cons[...].Match, and what it calls.
 		inFull[i] = known && !strings.Contains(p.String(), "[...]")
 	}
@@ -29,30 +29,30 @@ func (w *wanted) choose(say Say, q *Query) (all []*offsets.Func, of [][]*offsets
 		for _, p := range unmatched {
 			none[p.String()] = true
 		}
-		for i, p := range w.include {
+		for i, p := range t.include {
 			word := lastWord(symname.Plain(p.String()))
 			if !none[p.String()] || !last[word] && !strings.ContainsAny(word, "*?[(") {
 				continue
 			}
-			full, err := spellOut(w.binary, p, q.Wrappers)
+			full, err := spellOut(t.Binary, p, q.Wrappers)
 			if err != nil && !q.Missing {
-				return nil, nil, nil, q.located(p.String(), err)
+				return nil, q.located(p.String(), err)
 			}
 			if full.String() != p.String() {
 				say("%s is %s", p, full)
 			}
-			w.include[i] = full
+			t.include[i] = full
 		}
-		of, unmatched = choose(funcs, w.include, w.exclude)
+		of, unmatched = choose(funcs, t.include, t.exclude)
 	}
-	w.isWrapper = make(map[*offsets.Func]bool)
+	wrapper := make(map[*offsets.Func]bool)
 	left := 0
-	for i := range w.include {
+	for i := range t.include {
 		for _, f := range of[i] {
-			w.isWrapper[f] = isWrapper(w.binary, f)
+			wrapper[f] = isWrapper(t.Binary, f)
 		}
 		if !inFull[i] && !q.Wrappers {
-			rest := others(of[i], func(f *offsets.Func) bool { return w.isWrapper[f] })
+			rest := others(of[i], func(f *offsets.Func) bool { return wrapper[f] })
 			left += len(of[i]) - len(rest)
 			of[i] = rest
 		}
@@ -60,7 +60,24 @@ func (w *wanted) choose(say Say, q *Query) (all []*offsets.Func, of [][]*offsets
 	if left > 0 {
 		say("%s left out, which --wrappers selects", printable.Plural(left, "wrapper"))
 	}
-	return each(slices.Concat(of...)), of, unmatched, nil
+	t.Funcs = each(slices.Concat(of...))
+	for _, f := range t.Funcs {
+		t.mark(f, func(r *Role) { r.Wrapper = wrapper[f] })
+	}
+	for i, p := range t.include {
+		// The star in a full name is not a wildcard.
+		_, exact := t.Binary.Lookup(p.String())
+		named := !t.own && !q.Regexp && (exact || !strings.ContainsAny(p.String(), "*?"))
+		// If a pattern selects only wrappers, the user meant them.
+		meant := !slices.ContainsFunc(of[i], func(f *offsets.Func) bool { return !wrapper[f] })
+		for _, f := range of[i] {
+			t.mark(f, func(r *Role) { r.Named, r.Wrapper = r.Named || named, r.Wrapper && !meant })
+			if t.specs[i] != nil {
+				t.given[f] = t.specs[i]
+			}
+		}
+	}
+	return unmatched, nil
 }
 
 // isWrapper reports whether the compiler generated a function to call another one: for a method, an instance of a generic

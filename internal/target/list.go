@@ -49,11 +49,11 @@ type Row struct {
 // code, which were always inlined, by name, and then instructions in the order of the arguments. It looks up
 // signatures only if that is requested, because it takes long in stripped programs.
 func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
-	w, err := q.open(say)
+	t, err := q.open(say)
 	if err != nil {
 		return nil, err
 	}
-	b := w.binary
+	b := t.Binary
 	defer b.Close()
 
 	named := make(map[string]int) // the number of functions of each name
@@ -64,11 +64,11 @@ func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 	if err != nil {
 		say("%s: which calls are inlined is not known: %v", b.File().Path(), err)
 	}
-	funcs, _, unmatched, err := w.choose(say, q)
+	unmatched, err := t.choose(say, q)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range funcs {
+	for _, f := range t.Funcs {
 		row, err := functionRow(b, f, signatures, named[f.Name], inlined[f.Name])
 		if err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 		_, ok := b.Lookup(name)
 		return ok
 	})
-	selected, elsewhere := symname.Select(slices.Values(bodiless), w.include, w.exclude)
+	selected, elsewhere := symname.Select(slices.Values(bodiless), t.include, t.exclude)
 	all := slices.Concat(selected...)
 	slices.Sort(all)
 	for _, i := range slices.Compact(all) {
@@ -94,7 +94,7 @@ func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 			return nil, q.located(p.String(), noMatch(b, p.String(), q.Regexp))
 		}
 	}
-	for _, s := range w.sites {
+	for _, s := range t.sites {
 		found, err := s.resolve(say, b)
 		if err != nil {
 			return nil, q.located(s.text, err)

@@ -59,49 +59,35 @@ type Query struct {
 // pattern without a match is an error, because it is usually a typing
 // error. With Missing it is an error only if all patterns together match nothing.
 func (q *Query) Resolve(say Say) (*Target, error) {
-	w, err := q.open(say)
+	t, err := q.open(say)
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{Binary: w.binary, Roles: make(map[*offsets.Func]Role), given: make(map[*offsets.Func]*funcSpec)}
 	if q.Live {
 		err = t.runs()
 	}
 	if err == nil {
-		err = t.find(say, q, w)
+		err = t.find(say, q)
 	}
 	if err != nil {
-		w.binary.Close()
+		t.Binary.Close()
 		return nil, err
 	}
 	return t, nil
 }
 
-func (t *Target) find(say Say, q *Query, w *wanted) error {
-	for _, s := range w.sites {
+func (t *Target) find(say Say, q *Query) error {
+	for _, s := range t.sites {
 		found, err := s.resolve(say, t.Binary)
 		if err != nil {
 			return q.located(s.text, err)
 		}
 		t.Sites = append(t.Sites, found...)
 	}
-	all, of, unmatched, err := w.choose(say, q)
+	unmatched, err := t.choose(say, q)
 	if err != nil {
 		return err
 	}
-	t.Funcs = all
-	for i, p := range w.include {
-		// The star in a full name is not a wildcard.
-		_, exact := t.Binary.Lookup(p.String())
-		named := !w.own && !q.Regexp && (exact || !strings.ContainsAny(p.String(), "*?"))
-		for _, f := range of[i] {
-			t.mark(f, func(r *Role) { r.Named = r.Named || named })
-			if w.given[i] != nil {
-				t.given[f] = w.given[i]
-			}
-		}
-	}
-	t.markWrappers(of, w.isWrapper)
 	if err := t.findInside(q.Inside); err != nil {
 		return err
 	}
@@ -125,23 +111,6 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 
 // maxExplained is the number of patterns without a match that are explained, because the search for near names takes time.
 const maxExplained = 10
-
-// markWrappers marks wrappers, given the functions of each pattern. If a
-// pattern selects only wrappers, the user meant them, and they are not marked.
-func (t *Target) markWrappers(of [][]*offsets.Func, wrappers map[*offsets.Func]bool) {
-	for _, f := range t.Funcs {
-		t.mark(f, func(r *Role) { r.Wrapper = wrappers[f] })
-	}
-	var meant []*offsets.Func
-	for _, funcs := range of {
-		if !slices.ContainsFunc(funcs, func(f *offsets.Func) bool { return !t.Roles[f].Wrapper }) {
-			meant = append(meant, funcs...)
-		}
-	}
-	for _, f := range meant {
-		t.mark(f, func(r *Role) { r.Wrapper = false })
-	}
-}
 
 // findInside adds the functions of --inside, from which calls must be made.
 func (t *Target) findInside(pattern string) error {

@@ -28,6 +28,13 @@ type Target struct {
 	Roles map[*offsets.Func]Role
 	// given has what the user says of functions' parameters.
 	given map[*offsets.Func]*funcSpec
+
+	// What the arguments say, before functions are looked up. specs has what those of include say of parameters, nil
+	// where they say nothing. own: no function was named, and OwnFuncs selects.
+	sites            []site
+	include, exclude []symname.Pattern
+	specs            []*funcSpec
+	own              bool
 }
 
 // Role says why a function was selected.

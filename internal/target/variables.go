@@ -25,17 +25,17 @@ func Variables(b *offsets.Binary) (names []string, own int, err error) {
 
 // Variables returns the package variables of the program's own module, and the number of others.
 func (q *Query) Variables(say Say) (own []offsets.Variable, others int, err error) {
-	w, err := q.open(say)
+	t, err := q.open(say)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer w.binary.Close()
-	names, n, err := Variables(w.binary)
+	defer t.Binary.Close()
+	names, n, err := Variables(t.Binary)
 	if err != nil {
 		return nil, 0, nothingf("%s: %w", q.Binary, err)
 	}
 	for _, name := range names[:n] {
-		v, err := w.binary.StaticVariable(name)
+		v, err := t.Binary.StaticVariable(name)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -8,20 +8,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// wanted is a parsed query, before its functions are looked up.
-type wanted struct {
-	binary           *offsets.Binary
-	sites            []site
-	include, exclude []symname.Pattern
-	// given has what the arguments of include say of parameters, nil where they say nothing.
-	given []*funcSpec
-	// isWrapper has the chosen functions that are wrappers.
-	isWrapper map[*offsets.Func]bool
-	own       bool // no function was named, and OwnFuncs selects
-}
-
 // open parses the arguments and opens the binary, which the caller closes.
-func (q *Query) open(say Say) (*wanted, error) {
+func (q *Query) open(say Say) (*Target, error) {
 	if err := q.ReadLists(); err != nil {
 		q.Opened.Close() // may be nil
 		return nil, err
@@ -30,29 +18,29 @@ func (q *Query) open(say Say) (*wanted, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := q.parse()
+	t, err := q.parse()
 	if err != nil {
 		mapped.Close() // may be nil
 		return nil, err
 	}
-	if w.binary, err = openFound(q.Binary, mapped, nil); err == nil {
-		w.binary.File().Progress = q.Loading
-		err = q.describe(say, w.binary)
+	if t.Binary, err = openFound(q.Binary, mapped, nil); err == nil {
+		t.Binary.File().Progress = q.Loading
+		err = q.describe(say, t.Binary)
 	}
-	if err == nil && !w.binary.Internals().KnownLayout() {
-		_, version := w.binary.GoVersion()
+	if err == nil && !t.Binary.Internals().KnownLayout() {
+		_, version := t.Binary.GoVersion()
 		say("%s: ftgo does not know where %s keeps types and inlined calls: it does not show what interfaces hold, "+
 			"and, without debug information, neither other values nor functions that were inlined", q.Binary, version)
 	}
 	if err == nil && q.OwnFuncs && len(q.Funcs) == 0 {
-		for _, text := range OwnFuncs(w.binary) {
-			err = cmp.Or(err, w.parse(text, false, false))
+		for _, text := range OwnFuncs(t.Binary) {
+			err = cmp.Or(err, t.parse(text, false, false))
 		}
-		if w.own = true; len(w.include) == 0 {
+		if t.own = true; len(t.include) == 0 {
 			err = nothingf("%s: no functions of its own are known; name some ('*' is all)", q.Binary)
 		}
 	}
-	return w, err
+	return t, err
 }
 
 // Check returns an error if FUNC or a pattern is wrong for any BINARY.
@@ -65,16 +53,16 @@ func (q *Query) Check() error {
 }
 
 // parse parses FUNC... and the patterns of functions to leave out.
-func (q *Query) parse() (*wanted, error) {
-	w := &wanted{}
+func (q *Query) parse() (*Target, error) {
+	t := &Target{Roles: make(map[*offsets.Func]Role), given: make(map[*offsets.Func]*funcSpec)}
 	q.lists = maps.Clone(q.lists) // other queries may share it
 	for _, text := range q.Funcs {
-		before := len(w.include)
-		if err := q.located(text, w.parse(text, q.Regexp, q.Signatures)); err != nil {
+		before := len(t.include)
+		if err := q.located(text, t.parse(text, q.Regexp, q.Signatures)); err != nil {
 			return nil, err
 		}
-		if at := q.lists[text]; at != "" && len(w.include) > before {
-			q.lists[w.include[before].String()] = at // the pattern lacks what FUNC says of parameters
+		if at := q.lists[text]; at != "" && len(t.include) > before {
+			q.lists[t.include[before].String()] = at // the pattern lacks what FUNC says of parameters
 		}
 	}
 	for _, text := range q.Exclude {
@@ -82,13 +70,13 @@ func (q *Query) parse() (*wanted, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.exclude = append(w.exclude, p)
+		t.exclude = append(t.exclude, p)
 	}
-	return w, nil
+	return t, nil
 }
 
 // parse parses one FUNC. signatures allows it to say what the function's parameters are.
-func (w *wanted) parse(text string, regexp, signatures bool) error {
+func (t *Target) parse(text string, regexp, signatures bool) error {
 	var says *funcSpec
 	if !regexp {
 		s, isSite, err := parseSite(text)
@@ -96,7 +84,7 @@ func (w *wanted) parse(text string, regexp, signatures bool) error {
 			return usagef("%w", err)
 		}
 		if isSite {
-			w.sites = append(w.sites, s)
+			t.sites = append(t.sites, s)
 			return nil
 		}
 		g, ok, err := parseSpec(text)
@@ -110,7 +98,7 @@ func (w *wanted) parse(text string, regexp, signatures bool) error {
 		}
 	}
 	p, err := compile(text, regexp)
-	w.include, w.given = append(w.include, p), append(w.given, says)
+	t.include, t.specs = append(t.include, p), append(t.specs, says)
 	return err
 }
 
