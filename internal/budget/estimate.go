@@ -35,11 +35,9 @@ func (s *Stretch) watched(fn int) bool { return s.Light == nil || slices.Contain
 // own stretches. The zero Estimates is ready for use.
 type Estimates struct {
 	paces []*pace
-	pace  *pace         // of the last moment
-	last  interval      // without any stretch in it
-	total Range         // own time so far
-	away  map[int]bool  // functions that are not watched all the time now
-	gaps  map[int]Range // own time in which a function was not watched, and no stretch was either
+	pace  *pace        // of the last moment
+	last  interval     // without any stretch in it
+	away  map[int]bool // functions that are not watched all the time now
 }
 
 // interval is a time in which no sampled function was watched.
@@ -57,6 +55,8 @@ const (
 	// kernel adds up the time of a thread that runs every 4 ms or less often.
 	otherPace, paceMoment = 5, 0.02
 	leastPace             = 0.001 // CPUs
+	// negligible is the part of the program's time in which a function is taken to do what it does else.
+	negligible = 0.05
 	// mostTrusting is from how many stretches on a witness is trusted to be called when others are.
 	mostTrusting = 12
 	// mostStretches is how many stretches a period has.
@@ -82,7 +82,7 @@ func (e *Estimates) at(seconds, cpu float64) *pace {
 		}
 	}
 	if e.pace == nil {
-		e.pace = &pace{cpus: cpus, joined: make(map[int]joining), only: make(map[int]Range), closed: make(map[int]sum)}
+		e.pace = &pace{cpus: cpus, joined: make(map[int]joining), gaps: make(map[int]Range), only: make(map[int]Range), closed: make(map[int]sum)}
 		e.paces = append(e.paces, e.pace)
 	}
 	return e.pace
@@ -91,7 +91,7 @@ func (e *Estimates) at(seconds, cpu float64) *pace {
 // Join says that a function is sampled from now on.
 func (e *Estimates) Join(fn int) {
 	if e.away == nil {
-		e.away, e.gaps = make(map[int]bool), make(map[int]Range)
+		e.away = make(map[int]bool)
 	}
 	if e.away[fn] {
 		return
@@ -120,14 +120,14 @@ func (e *Estimates) close(p *pace, fn int) {
 	if p.counted(fn) {
 		p.closed[fn] = p.of(fn)
 	} else if gap := p.away(fn); gap.High > 0 {
-		e.gaps[fn] = e.gaps[fn].Add(gap)
+		p.gaps[fn] = p.gaps[fn].Add(gap)
 	}
 }
 
 // Pause adds own time in which no sampled function was watched, of a moment that took so long and so much CPU time.
 func (e *Estimates) Pause(own Range, seconds, cpu float64) {
 	p := e.at(seconds, cpu)
-	e.total, p.unwatched = e.total.Add(own), p.unwatched.Add(own)
+	p.total, p.unwatched = p.total.Add(own), p.unwatched.Add(own)
 	if seconds < paceMoment {
 		return
 	}
@@ -153,11 +153,22 @@ func (e *Estimates) First(calls map[int]int) {
 }
 
 // Watched adds own time in which all sampled functions were watched, and nothing is told of how often.
-func (e *Estimates) Watched(own Range) { e.total = e.total.Add(own) }
+func (e *Estimates) Watched(own Range) {
+	p := e.at(0, 0)
+	p.total = p.total.Add(own)
+}
+
+// total is the own time so far.
+func (e *Estimates) total() (own Range) {
+	for _, p := range e.paces {
+		own = own.Add(p.total)
+	}
+	return own
+}
 
 // Sampled tells whether a function was not watched all the time.
 func (e *Estimates) Sampled(fn int) bool {
-	return e.away[fn] || e.gaps[fn] != Range{} || slices.ContainsFunc(e.paces, func(p *pace) bool { return p.closed[fn] != sum{} })
+	return e.away[fn] || slices.ContainsFunc(e.paces, func(p *pace) bool { return p.closed[fn] != sum{} || p.gaps[fn] != Range{} })
 }
 
 // Away tells whether a function is not watched now.
@@ -166,7 +177,7 @@ func (e *Estimates) Away(fn int) bool { return e.away[fn] }
 // Add adds a stretch, of a moment that took so long and so much CPU time.
 func (e *Estimates) Add(s Stretch, seconds, cpu float64) {
 	p := e.at(seconds, cpu)
-	e.total = e.total.Add(s.Own)
+	p.total = p.total.Add(s.Own)
 	if s.Light != nil { // nobody watched the others
 		p.unwatched = p.unwatched.Add(s.Own)
 		for _, fn := range s.Light {
@@ -188,25 +199,27 @@ func (e *Estimates) Add(s Stretch, seconds, cpu float64) {
 // of 20 runs.
 func (e *Estimates) Unseen(fn int, seen uint64) Range {
 	var s sum
-	gap := e.gaps[fn]
+	total := e.total()
+	var gap Range
 	for _, p := range e.paces {
-		of := p.closed[fn]
+		of, uncounted := p.closed[fn], p.gaps[fn]
 		switch {
 		case !e.away[fn]:
 		case p.counted(fn):
 			of = p.of(fn)
 		default:
-			gap = gap.Add(p.away(fn))
+			uncounted = uncounted.Add(p.away(fn))
 		}
+		if uncounted.Typical > max(p.total.Typical/2, negligible*total.Typical) { // what it does else says nothing of this pace
+			uncounted.High = math.Inf(1)
+		}
+		gap = gap.Add(uncounted)
 		s = sum{s.calls + of.calls, s.below + of.below, s.above + of.above, s.variance + of.variance}
 	}
 	if gap.High > 0 { // the rate is that of the time in which it was watched, and may have been another one
-		watched := Range{max(e.total.Low-gap.High, 0), max(e.total.Typical-gap.Typical, e.total.High/1e3), e.total.High}
+		watched := Range{max(total.Low-gap.High, 0), max(total.Typical-gap.Typical, total.High/1e3), total.High}
 		n, chance := float64(seen)+s.calls, sure*math.Sqrt(float64(seen))
 		most := unlike * (n + chance - math.Log(0.005)) / watched.Low * gap.High
-		if gap.Typical > e.total.Typical/2 {
-			most = math.Inf(1)
-		}
 		s = s.add(n/watched.Typical*gap.Typical, 0, most, 0)
 	}
 	chance := math.Sqrt(s.variance)

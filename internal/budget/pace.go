@@ -15,10 +15,12 @@ import (
 type pace struct {
 	cpus      float64 // that were busy when it was first seen; 0 if that was for too short a time to tell
 	stretches []Stretch
+	total     Range // own time so far
 	unwatched Range // own time of the open period without any stretch
 	joined    map[int]joining
 	only      map[int]Range // own time in which a function was watched, and others were not
 	closed    map[int]sum   // of the periods before
+	gaps      map[int]Range // own time of the periods before in which nobody watched a function, and no stretch counted it
 }
 
 // joining is when a function joined the open period: what unwatched was then, and the number of stretches.

@@ -15,8 +15,10 @@ import (
 type stretch struct {
 	budget.Plan
 	group  *group
-	open   bool           // its probes are in place
-	ended  bool           // all its calls were counted
+	open   bool // its probes are in place
+	ended  bool // all its calls were counted
+	began  time.Time
+	took   time.Duration  // of all of it
 	cpu    time.Duration  // the program's CPU time: when it began, and then of all of it
 	before map[int]uint64 // the number of calls when it began
 	calls  map[int]int    // of the stretch, once it has ended
@@ -61,7 +63,7 @@ func (m *sampler) sample(p budget.Plan) error {
 		return err
 	}
 	m.come(g, at.Ticks)
-	s.cpu, s.open, s.events = m.load.clock.Used(), true, m.l.stream.Events()
+	s.began, s.cpu, s.open, s.events = time.Now(), m.load.clock.Used(), true, m.l.stream.Events()
 	m.l.stream.Mark(at.Ticks, func() { s.before = m.begun(g) })
 	if err := m.wait(time.Now().Add(time.Duration(p.Seconds * float64(time.Second)))); err != nil {
 		return err
@@ -89,7 +91,7 @@ func (m *sampler) close(s *stretch) error {
 	if err != nil {
 		return err
 	}
-	s.cpu, s.open = m.load.clock.Used()-s.cpu, false
+	s.took, s.cpu, s.open = time.Since(s.began), m.load.clock.Used()-s.cpu, false
 	m.leave(s.group, until.Ticks)
 	m.l.stream.Mark(until.Ticks, func() {
 		for i, n := range m.begun(s.group) {
@@ -141,7 +143,9 @@ func (m *sampler) account() {
 			cost += float64(n) * f.Counted
 		}
 	}
-	m.estimates.Pause(m.own(max(s.around-inside, 0), max(s.spent-cost, 0)), s.lasted, s.around)
+	// A program that works in bursts may do other things in the stretch than around it.
+	outside := max(s.around-inside, 0)
+	m.estimates.Pause(m.own(outside, max(s.spent-cost, 0)), s.lasted-s.took.Seconds(), outside)
 	own := budget.Less(inside, m.load.bounds(cost, m.budget.CPUs()))
 	if n := float64(s.total()); s.Kind == budget.Count {
 		m.counted.calls, m.counted.cpu = m.counted.calls+n, m.counted.cpu+inside
@@ -161,7 +165,7 @@ func (m *sampler) account() {
 	if s.Kind == budget.Light {
 		of.Light = s.Funcs
 	}
-	m.estimates.Add(of, s.lasted, s.around)
+	m.estimates.Add(of, s.took.Seconds(), inside)
 	for _, i := range s.group.funcs {
 		m.budget.Note(i, max(own.Typical, inside/50), float64(s.calls[i]))
 	}
