@@ -12,8 +12,8 @@ import (
 // period, some 16 to 50 ms, for each event alone. With /sys/kernel/rcu_expedited set it
 // interrupts all CPUs instead of waiting for them (Documentation/RCU), and is done in a tenth of
 // the time or less. That is one switch for the whole machine. So it is set only while many
-// events are disarmed, or some that take too much of a program's time, and not where the machine's owner has decided otherwise: by rcu_normal,
-// which overrides it, or by setting it for good.
+// events are disarmed, or while some that take too much of a program's time may have to be, and not where the machine's owner has decided
+// otherwise: by rcu_normal, which overrides it, or by setting it for good.
 //
 // Who has set it is marked by an event that is never armed, in a group of a session's name: all
 // runs see it, it outlives a run that is killed, and it is swept as all is that such a run
