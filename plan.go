@@ -200,7 +200,7 @@ func (j *job) recorded(mode uprobe.Mode) error {
 // traced takes the binary of a recording, and plans it again with what values are decoded by.
 func (j *job) traced(rec *recording.Recording) (err error) {
 	was := &rec.About.Options
-	if j.target.Binary, err = target.OpenRecorded(j.tracer.Binary, rec.About.Binary); err != nil {
+	if j.target.Binary, err = rec.About.Binary.Open(j.tracer.Binary); err != nil {
 		return err
 	}
 	switch {

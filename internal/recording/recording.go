@@ -20,6 +20,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
 )
 
 // Options are what a recording's plan was made from, for the same plan to be made again.
@@ -104,6 +105,23 @@ func (f *File) Here() bool {
 	sha := sha256.New()
 	_, err = io.Copy(sha, file)
 	return err == nil && hex.EncodeToString(sha.Sum(nil)) == f.SHA256
+}
+
+// Open opens the binary at a path. It is an error if it is not the file that was recorded.
+func (f *File) Open(path string) (*offsets.Binary, error) {
+	b, err := offsets.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := b.File().Checksums()
+	if err == nil && sums.SHA256 != f.SHA256 {
+		err = fmt.Errorf("%s: not the binary that was traced: its build ID is %q, that one's was %q", path, b.File().BuildID(), f.BuildID)
+	}
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
 }
 
 // Recording is a trace in a file, with what it takes to read it. It is a source for

@@ -280,23 +280,6 @@ func Recorded(was *recording.Options, plan *uprobe.Plan) *Target {
 	return t
 }
 
-// OpenRecorded opens the binary that was recorded. It is an error if the file differs.
-func OpenRecorded(path string, of recording.File) (*offsets.Binary, error) {
-	b, err := offsets.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	sums, err := b.File().Checksums()
-	if err == nil && sums.SHA256 != of.SHA256 {
-		err = fmt.Errorf("%s: not the binary that was traced: its build ID is %q, that one's was %q", path, b.File().BuildID(), of.BuildID)
-	}
-	if err != nil {
-		b.Close()
-		return nil, err
-	}
-	return b, nil
-}
-
 // Kinds of errors, besides errors of the file and of the system.
 var (
 	// ErrUsage: the arguments make no sense.

@@ -294,7 +294,7 @@ func (r *RecordedFlags) tracedBinary(rec *recording.Recording) (b *offsets.Binar
 		err = fmt.Errorf("%s: not a regular file", path)
 	}
 	if err == nil {
-		b, err = target.OpenRecorded(path, rec.About.Binary)
+		b, err = rec.About.Binary.Open(path)
 	}
 	if r.binary == "" {
 		err = nil // nobody asked for it
