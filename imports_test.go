@@ -35,9 +35,10 @@ var arrows = []arrow{
 		module + "/internal/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "internal/procfs", to: []string{"golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
-		module + "/offsets", "golang.org/x/sys/unix", module + "/internal/processors", module + "/internal/arch", module + "/internal/procfs", module + "/internal/stats",
+		module + "/internal/debugfile", module + "/offsets", "golang.org/x/sys/unix", module + "/internal/processors", module + "/internal/arch", module + "/internal/procfs", module + "/internal/stats",
 		module + "/internal/printable", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/capture", module + "/offsets/gotype", module + "/internal/symname",
 		module + "/internal/uprobe"}},
+	{from: "internal/debugfile", to: []string{module + "/internal/procfs", module + "/offsets"}},
 	{from: "internal/printable", to: []string{"github.com/olekukonko/tablewriter/..."}},
 	{from: "internal/processors", to: []string{module + "/internal/arch", module + "/internal/arch/amd64", module + "/internal/arch/arm64"}},
 	{from: "internal/doctor", to: []string{"golang.org/x/sys/unix", module + "/internal/procfs", module + "/internal/tracefs", module + "/internal/machine"}},

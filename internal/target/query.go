@@ -1,6 +1,5 @@
 // Package target finds what BINARY, -p and FUNC mean: a binary, its functions and single
-// instructions, and what is known of their parameters. It finds libraries as the dynamic loader does, and the debug
-// information of stripped files in the system's folders, beside them, and by debuginfod-find(1), if the user has named servers.
+// instructions, and what is known of their parameters. It finds libraries as the dynamic loader does.
 package target
 
 import (

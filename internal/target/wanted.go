@@ -3,7 +3,10 @@ package target
 import (
 	"cmp"
 	"maps"
+	"os"
+	"syscall"
 
+	"github.com/ftgo/ftgo/internal/debugfile"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -25,7 +28,11 @@ func (q *Query) open(say Say) (*Target, error) {
 	}
 	if t.Binary, err = openFound(q.Binary, mapped, nil); err == nil {
 		t.Binary.File().Progress = q.Loading
-		err = q.describe(say, t.Binary)
+		if q.Symbols == "" {
+			debugfile.Find(t.Binary, say, q.Loading)
+		} else {
+			err = q.describe(t.Binary)
+		}
 	}
 	if err == nil && !t.Binary.Internals().KnownLayout() {
 		_, version := t.Binary.GoVersion()
@@ -41,6 +48,18 @@ func (q *Query) open(say Say) (*Target, error) {
 		}
 	}
 	return t, err
+}
+
+// describe reads symbols and debug information from the file of --symbols. It closes the binary on an error.
+func (q *Query) describe(b *offsets.Binary) error {
+	f, err := os.OpenFile(q.Symbols, os.O_RDONLY|syscall.O_NONBLOCK, 0) // no named pipe keeps us waiting
+	if err == nil {
+		err = b.Describe(f, q.Symbols)
+	}
+	if err != nil {
+		b.Close()
+	}
+	return err
 }
 
 // Check returns an error if FUNC or a pattern is wrong for any BINARY.

@@ -1,4 +1,4 @@
-package target
+package debugfile
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -28,7 +29,11 @@ func described(t *testing.T, path, root string) (found bool, said string) {
 // describedWithin gives debuginfod-find a limit.
 func describedWithin(t *testing.T, limit time.Duration, path, root string) (found bool, said string) {
 	t.Helper()
-	b := openBinary(t, path)
+	b, err := offsets.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
 	var text strings.Builder
 	(&search{root: root, limit: limit, say: func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }}).describe(b)
 	f, _ := b.Lookup("main.lookup")
@@ -235,3 +240,5 @@ func TestBuildIDText(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { fixture.Main(m) }

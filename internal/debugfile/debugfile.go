@@ -1,4 +1,6 @@
-package target
+// Package debugfile finds the debug information of stripped files: in the system's folders, beside them, and by
+// debuginfod-find(1), if the user has named servers.
+package debugfile
 
 import (
 	"cmp"
@@ -10,34 +12,22 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// describe reads symbols and debug information from the file of --symbols, or else, if the binary has no debug
-// information, from a file that a search finds. It closes the binary on an error.
-func (q *Query) describe(say Say, b *offsets.Binary) error {
-	if q.Symbols == "" {
-		(&search{say: say, loading: q.Loading}).describe(b)
-		return nil
-	}
-	f, err := os.OpenFile(q.Symbols, os.O_RDONLY|syscall.O_NONBLOCK, 0) // no named pipe keeps us waiting
-	if err == nil {
-		err = b.Describe(f, q.Symbols)
-	}
-	if err != nil {
-		b.Close()
-	}
-	return err
+// Find finds debug information for a file that lacks it. For each file that does not fit it calls say. If loading is not nil, it is
+// called with the command that runs.
+func Find(b *offsets.Binary, say func(format string, args ...any), loading func(what string, done, of int)) {
+	(&search{say: say, loading: loading}).describe(b)
 }
 
 // search looks for debug information.
 type search struct {
-	say     Say
-	loading func(what string, done, of int) // called with the command that runs, if not nil
+	say     func(format string, args ...any)
+	loading func(what string, done, of int) // may be nil
 	// root is the folder of /usr. limit is how long debuginfod-find may run, maxTime if it is 0.
 	root  string
 	limit time.Duration
@@ -47,7 +37,7 @@ type search struct {
 // (MAX_BUILD_ID_BYTES).
 var buildID = regexp.MustCompile(`^[0-9a-f]{4,128}$`)
 
-// describe finds debug information for a file that lacks it. For each file that does not fit it prints a line.
+// describe is [Find].
 func (s *search) describe(b *offsets.Binary) {
 	if b.File().HasDebugInfo() {
 		return

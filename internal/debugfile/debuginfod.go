@@ -1,4 +1,4 @@
-package target
+package debugfile
 
 import (
 	"bytes"
@@ -24,9 +24,6 @@ const (
 	maxSize = 2 << 30
 )
 
-// errMissing means that no server has the debug information.
-var errMissing = errors.New("not there")
-
 // fetch gets debug information by build ID, if the user has named servers in $DEBUGINFOD_URLS: from the cache of
 // debuginfod's client, or else by debuginfod-find(1), if it is installed.
 func (s *search) fetch(b *offsets.Binary, id string) {
@@ -42,15 +39,14 @@ func (s *search) fetch(b *offsets.Binary, id string) {
 	if err != nil {
 		return
 	}
-	switch path, err := s.run(program, id); {
-	case err == nil:
-		s.take(b, path, nil)
-	case !errors.Is(err, errMissing):
+	if path, err := s.run(program, id); err != nil {
 		s.say("debug information of %s: %v", b.File().Path(), err)
+	} else if path != "" {
+		s.take(b, path, nil)
 	}
 }
 
-// run runs debuginfod-find, which prints the path of the file in its cache.
+// run runs debuginfod-find, which prints the path of the file in its cache. It returns "" if no server has the debug information.
 func (s *search) run(program, id string) (path string, err error) {
 	limit := cmp.Or(s.limit, maxTime)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -68,7 +64,7 @@ func (s *search) run(program, id string) (path string, err error) {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("run debuginfod-find: killed after %v", limit)
 	case exited && bytes.Contains(failed.Stderr, []byte("No such file or directory")):
-		return "", errMissing
+		return "", nil
 	case exited:
 		return "", fmt.Errorf("run debuginfod-find: %w: %q", err, bytes.TrimSpace(failed.Stderr))
 	case err != nil:
