@@ -51,7 +51,7 @@ func (g *funcSpec) layOut(b *offsets.Binary, f *offsets.Func) (s *offsets.Signat
 		return nil, err
 	}
 	if len(s.Params) > 0 && symname.Split(f.Name).Pointer && parted[s.Params[0].Type.Kind] {
-		return nil, errReceiver
+		return nil, errors.New("the first parameter of a method is its receiver, here a pointer: (t ptr, …)")
 	}
 	b.Internals().LayOut(f, s)
 	return s, nil
@@ -61,8 +61,6 @@ func (g *funcSpec) layOut(b *offsets.Binary, f *offsets.Func) (s *offsets.Signat
 var parted = map[reflect.Kind]bool{
 	reflect.String: true, reflect.Slice: true, reflect.Interface: true, reflect.Struct: true, reflect.Array: true, reflect.Float64: true,
 }
-
-var errReceiver = errors.New("the first parameter of a method is its receiver, here a pointer: (t ptr, …)")
 
 // sourceType parses a type. It finds the program's types in debug information, or else in what Go's runtime has of them.
 func sourceType(b *offsets.Binary, text string) (*gotype.Type, error) {
@@ -95,12 +93,6 @@ func typed(b *offsets.Binary, variables []selection) (out []offsets.Variable, er
 	}
 	return out, nil
 }
-
-var (
-	errNoFloat     = errors.New("goargN and goretN are registers for integers, and its type is floating point")
-	errSystemV     = errors.New("goargN and goretN are Go's own registers, which this function does not use: give its signature")
-	errStackResult = errors.New("results of this function follow its parameters on the stack: give its signature")
-)
 
 // add adds the value to a signature, unless it is a part of a variable that the signature has.
 func (sel *selection) add(b *offsets.Binary, f *offsets.Func, s *offsets.Signature) error {
@@ -150,11 +142,11 @@ func (sel *selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.
 	registers := len(b.File().Processor.Go(minor, f.ABI == offsets.ABI0).Ints)
 	switch {
 	case f.ABI == offsets.SystemV:
-		return v, errSystemV
+		return v, errors.New("goargN and goretN are Go's own registers, which this function does not use: give its signature")
 	case registers > 0 && sel.register > registers:
 		return v, fmt.Errorf("only %d of Go's registers are for integers", registers)
 	case registers == 0 && sel.Result:
-		return v, errStackResult
+		return v, errors.New("results of this function follow its parameters on the stack: give its signature")
 	}
 	word, _ := gotype.Basic("uintptr")
 	s := offsets.Signature{Params: slices.Repeat([]offsets.Variable{{Type: word}}, sel.register-1)}
@@ -169,7 +161,7 @@ func (sel *selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.
 		case registers > 0 && p.InMemory:
 			return v, fmt.Errorf("a %s does not fit into the registers from there on", sel.Type)
 		case !p.InMemory && p.Register == "":
-			return v, errNoFloat
+			return v, errors.New("goargN and goretN are registers for integers, and its type is floating point")
 		}
 	}
 	return v, nil

@@ -55,7 +55,10 @@ func OwnFuncs(b *offsets.Binary) (patterns []string) {
 }
 
 // isOwn reports whether a package belongs to the program's own module.
-func isOwn(b *offsets.Binary, path string) bool { return path == "main" || within(path, b.Module()) }
+func isOwn(b *offsets.Binary, path string) bool {
+	module := b.Module()
+	return path == "main" || module != "" && (path == module || strings.HasPrefix(path, module+"/"))
+}
 
 // MostWanted sorts the functions: first those that were named, then those of the program's own module.
 func (t *Target) MostWanted() {
@@ -69,11 +72,6 @@ func (t *Target) MostWanted() {
 		return 2
 	}
 	slices.SortStableFunc(t.Funcs, func(a, b *offsets.Func) int { return rank(a) - rank(b) })
-}
-
-// within reports whether a package belongs to a module.
-func within(path, module string) bool {
-	return module != "" && (path == module || strings.HasPrefix(path, module+"/"))
 }
 
 // GoProcesses visits the processes of Go programs, this one aside, with the paths of their files.

@@ -137,18 +137,14 @@ func fetchBase(fetch string) (base string, offsets []int64) {
 	}
 }
 
-// fetched reports whether the kernel fetches a register of that name on some processor.
-func fetched(r arch.Reg) bool {
-	return processors.Find(func(p arch.Processor) bool { return p.Fetches(r) }) != nil
-}
-
 // checkFetch checks a fetcharg, which becomes part of a definition
 // (Documentation/trace/uprobetracer.rst): "%REG", "@ADDR", "@+OFFSET", "+|-N(FETCHARG)".
 func checkFetch(fetch, typ string) error {
 	base, through := fetchBase(fetch)
 	register, isRegister := strings.CutPrefix(base, "%")
+	some := processors.Find(func(p arch.Processor) bool { return p.Fetches(arch.Reg(register)) })
 	switch {
-	case !fetchAddr.MatchString(base) && !(isRegister && fetched(arch.Reg(register))):
+	case !fetchAddr.MatchString(base) && (!isRegister || some == nil):
 		return fmt.Errorf("%q is no fetcharg: %q is neither a register such as %s nor an address", fetch, base, processors.Example)
 	case len(through) > maxFetches:
 		return fmt.Errorf("fetcharg %q reads through more than %d pointers", fetch, maxFetches)
