@@ -154,6 +154,13 @@ func TestEstimatesPaces(t *testing.T) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
+	for range 3 { // short moments of work are no part of its sleep
+		e.Pause(Range{0.004, 0.004, 0.004}, 0.1, 0.004)
+		e.Pause(Range{0.01, 0.01, 0.01}, 0.011, 0.01)
+	}
+	if got := e.Unseen(1, 0); got.Typical > 23.1*80 {
+		t.Errorf("%v, want %v", got, 23*80)
+	}
 	e.Pause(Range{40, 40, 40}, 5, 40) // nobody knows what it does in these
 	if got := e.Unseen(1, 0); !math.IsInf(got.High, 1) {
 		t.Errorf("%v of a pace without a stretch", got)

@@ -63,13 +63,16 @@ const (
 	mostStretches = 48
 )
 
+// telling tells whether a moment shows which pace the program kept: it was long enough, or the program worked for some of the kernel's ticks.
+func telling(seconds, cpu float64) bool { return seconds >= paceMoment || cpu >= paceMoment/2 }
+
 // at is the pace of a moment that took so long and so much CPU time, in seconds.
 func (e *Estimates) at(seconds, cpu float64) *pace {
-	if seconds < paceMoment && e.pace != nil {
+	if !telling(seconds, cpu) && e.pace != nil {
 		return e.pace
 	}
 	cpus, nearest := 0.0, float64(otherPace)
-	if seconds >= paceMoment {
+	if telling(seconds, cpu) {
 		cpus = max(cpu/seconds, leastPace)
 	}
 	e.pace = nil
@@ -128,7 +131,7 @@ func (e *Estimates) close(p *pace, fn int) {
 func (e *Estimates) Pause(own Range, seconds, cpu float64) {
 	p := e.at(seconds, cpu)
 	p.total, p.unwatched = p.total.Add(own), p.unwatched.Add(own)
-	if seconds < paceMoment {
+	if !telling(seconds, cpu) {
 		return
 	}
 	now := interval{seconds, own, p}
