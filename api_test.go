@@ -19,7 +19,7 @@ import (
 
 // public are the packages that others import.
 var public = []string{
-	".", "offsets", "offsets/gotype", "parse", "tracefs",
+	".", "offsets", "parse", "tracefs",
 }
 
 // TestAPI: what the public packages export is what docs/api says, so that nothing of it

@@ -5,7 +5,7 @@ import (
 	"reflect"
 
 	"github.com/ftgo/ftgo/internal/arch"
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // assignment hands out registers and stack slots as calling conventions do: those of Go, of

@@ -24,7 +24,7 @@ type Frame struct {
 // inlined one first. It is what Go's function table tells, inlined functions since Go 1.12, stripped or
 // not; of C, debug information, and without inlined functions. There are none of an address
 // that is in no function.
-func (b *Binary) Frames(addr uint64) []Frame {
+func (b internals) Frames(addr uint64) []Frame {
 	f, ok := b.FuncAt(addr)
 	if !ok {
 		return nil

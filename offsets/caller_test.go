@@ -30,7 +30,7 @@ func TestFramesAgainstRuntime(t *testing.T) {
 			if want.Function == "" || want.Line == 0 {
 				continue // its name is the first of the table, which the runtime takes for none; or it is the linker's
 			}
-			got := b.Frames(at)
+			got := b.Internals().Frames(at)
 			if len(got) == 0 {
 				t.Fatalf("%#x in %s: no frames", at, f.Name)
 			}
@@ -100,7 +100,7 @@ func TestLinkAt(t *testing.T) {
 	if _, sized, bare := b.Internals().LinkAt(0); sized || bare {
 		t.Errorf("at address 0: sized %v, bare %v", sized, bare)
 	}
-	if got := b.Frames(0); got != nil {
+	if got := b.Internals().Frames(0); got != nil {
 		t.Errorf("at address 0: %v", got)
 	}
 }

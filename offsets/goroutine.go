@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // layout is where runtime.g (runtime/runtime2.go) keeps what identifies a goroutine and its

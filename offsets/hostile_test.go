@@ -233,16 +233,16 @@ func readHostile(path string, data []byte) error {
 	defer b.Close()
 	b.Internals().Layout()
 	b.Inlined()
-	b.LineAddrs("main.go", 10)
+	b.Internals().LineAddrs("main.go", 10)
 	b.Internals().TypeNamed("time.Time")
 	b.Internals().RuntimeTypeNamed("*time.Time")
 	b.Internals().Constant("time.Second", "")
-	b.StaticVariable("main.none")
+	b.Internals().StaticVariable("main.none")
 	funcs := b.Funcs()
 	for i := 0; i < len(funcs); i += 1 + len(funcs)/200 {
 		f := &funcs[i]
 		b.Position(f.Addr)
-		b.Frames(f.Addr + f.Size/2)
+		b.Internals().Frames(f.Addr + f.Size/2)
 		b.Internals().LinkAt(f.Addr + f.Size/2)
 		if sig, err := b.Signature(f); err == nil {
 			for _, v := range slices.Concat(sig.Params, sig.Results, sig.Captured) {
@@ -287,7 +287,7 @@ func describeHostile(seed, path string, data []byte, codeless bool) error {
 		return err
 	}
 	sound := slices.Clone(b.Funcs())
-	if err := b.Describe(f, path); err != nil {
+	if err := b.Internals().Describe(f, path); err != nil {
 		if !strings.HasPrefix(err.Error(), path+": ") {
 			return fmt.Errorf("error %q does not begin with the path", err)
 		}
@@ -297,7 +297,7 @@ func describeHostile(seed, path string, data []byte, codeless bool) error {
 		return nil
 	}
 	b.Internals().TypeNamed("time.Time")
-	b.StaticVariable("main.none")
+	b.Internals().StaticVariable("main.none")
 	for i := range b.Funcs() {
 		f := &b.Funcs()[i]
 		at, exact := slices.BinarySearchFunc(sound, f.Addr, func(s Func, addr uint64) int { return cmp.Compare(s.Addr, addr) })

@@ -137,7 +137,7 @@ func TestInlinedUnknown(t *testing.T) {
 	if names, err := b.Inlined(); !errors.Is(err, ErrNoDebugInfo) {
 		t.Errorf("inlined: %v, %v", names, err)
 	}
-	if addrs, err := b.LineAddrs("f.c", 1); !errors.Is(err, ErrNoDebugInfo) {
+	if addrs, err := b.Internals().LineAddrs("f.c", 1); !errors.Is(err, ErrNoDebugInfo) {
 		t.Errorf("f.c:1 is at %#x, %v", addrs, err)
 	}
 	if file, line, ok := b.Position(b.Funcs()[0].Addr); ok {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/arch"
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // internals are what this module's own packages ask of a binary besides.

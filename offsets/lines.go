@@ -51,7 +51,7 @@ func (b *Binary) Position(addr uint64) (file string, line int, ok bool) {
 // The file is given by the last components of its path: "store.go", "pkg/store.go" or
 // all of it. The error is ErrNoCode if there is no such file or line, and tells the
 // nearest lines that have code, or the files that a name is short for.
-func (b *Binary) LineAddrs(file string, line int) ([]uint64, error) {
+func (b internals) LineAddrs(file string, line int) ([]uint64, error) {
 	addrs, err := b.lineAddrs(path.Clean(file), line)
 	if err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", file, line, err)

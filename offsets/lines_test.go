@@ -96,7 +96,7 @@ func TestLineAddrsAgainstObjdump(t *testing.T) {
 			t.Fatalf("objdump knows %d lines", len(starts))
 		}
 		for line, functions := range starts {
-			addrs, err := b.LineAddrs("store.go", line)
+			addrs, err := b.Internals().LineAddrs("store.go", line)
 			if err != nil {
 				t.Errorf("Go %s: %v", version, err)
 				continue
@@ -137,7 +137,7 @@ func TestLineAddrs(t *testing.T) {
 				{"frame return", []string{"main.(*store).frame"}},
 				{"at return", []string{"main.(*store).put", "main.(*store).fill"}},
 			} {
-				addrs, err := b.LineAddrs("store.go", mark[test.mark])
+				addrs, err := b.Internals().LineAddrs("store.go", mark[test.mark])
 				if err != nil {
 					t.Error(err)
 					continue
@@ -169,7 +169,7 @@ func TestLineAddrsFiles(t *testing.T) {
 	line := mark["put reset"]
 	for _, flags := range [][]string{nil, {"-ldflags=-s -w"}} {
 		b := openLines(t, fixture.Current, flags)
-		want, err := b.LineAddrs("store.go", line)
+		want, err := b.Internals().LineAddrs("store.go", line)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestLineAddrsFiles(t *testing.T) {
 			"lines/store.go", "./store.go", "testdata/lines/store.go",
 			filepath.Join(fixture.Root(), "testdata", "lines", "store.go"),
 		} {
-			if got, err := b.LineAddrs(name, line); !slices.Equal(got, want) || err != nil {
+			if got, err := b.Internals().LineAddrs(name, line); !slices.Equal(got, want) || err != nil {
 				t.Errorf("%s:%d is at %#x, %v; want %#x", name, line, got, err, want)
 			}
 		}
@@ -193,7 +193,7 @@ func TestLineAddrsFiles(t *testing.T) {
 			{"store.go", fmt.Sprintf("store.go:1: no code; nearest: %d", mark["at"]), 1, true},
 			{"type.go", " files of that name: ", 10, false},
 		} {
-			addrs, err := b.LineAddrs(test.file, test.line)
+			addrs, err := b.Internals().LineAddrs(test.file, test.line)
 			if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, ErrNoCode) != test.noCode {
 				t.Errorf("%q:%d is at %#x, %v; want %q", test.file, test.line, addrs, err, test.want)
 			}
@@ -204,7 +204,7 @@ func TestLineAddrsFiles(t *testing.T) {
 // TestLineAddrsAfterLastLine: there is a nearest line before only.
 func TestLineAddrsAfterLastLine(t *testing.T) {
 	b := openLines(t, fixture.Current, nil)
-	_, err := b.LineAddrs("store.go", 1000)
+	_, err := b.Internals().LineAddrs("store.go", 1000)
 	if err == nil || !regexp.MustCompile(`^store\.go:1000: no code; nearest: \d+$`).MatchString(err.Error()) {
 		t.Errorf("store.go:1000: %v", err)
 	}

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/symname"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // byMethod is the signature of a method by what the program has for interfaces and package reflect: the methods

@@ -81,7 +81,7 @@ func FuzzOpen(f *testing.F) {
 		defer b.Close()
 		b.Internals().Layout()
 		b.Inlined()
-		b.Frames(b.Funcs()[0].Addr)
+		b.Internals().Frames(b.Funcs()[0].Addr)
 		b.Internals().LinkAt(b.Funcs()[0].Addr)
 		b.File().BuildID()
 		for i := range b.Funcs() {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 

@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/symname"
-	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/symname"
-	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 

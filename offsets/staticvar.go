@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
@@ -16,7 +16,7 @@ var errNoVariable = errors.New("no such variable")
 
 // StaticVariable finds a package variable of Go, "main.counter", or a global or static one of C:
 // its piece is Static. Of a file without debug information only the size is known.
-func (b *Binary) StaticVariable(name string) (Variable, error) {
+func (b internals) StaticVariable(name string) (Variable, error) {
 	v, err := b.staticVariable(name)
 	if err != nil {
 		return Variable{}, fmt.Errorf("find variable %s: %w", name, err)

@@ -34,7 +34,7 @@ func TestStaticVariable(t *testing.T) {
 			b := openPath(t, path)
 			objects := objectSymbols(t, path)
 			for name, want := range types {
-				v, err := b.StaticVariable(name)
+				v, err := b.Internals().StaticVariable(name)
 				if err != nil {
 					t.Error(err)
 					continue
@@ -75,7 +75,7 @@ func TestStaticVariableOfC(t *testing.T) {
 		"counter": "int: int 4/4",
 		"limits":  "pair: struct 16/8 a@0 long int b@8 long int",
 	} {
-		v, err := b.StaticVariable(name)
+		v, err := b.Internals().StaticVariable(name)
 		if err != nil {
 			t.Error(err)
 		} else if got := v.Type.Name + ": " + fixture.SpellType(v.Type); got != want {
@@ -91,7 +91,7 @@ func TestStaticVariableMissing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := openFixture(t, "signatures", flagList(c.flags)...)
-			v, err := b.StaticVariable(c.variable)
+			v, err := b.Internals().StaticVariable(c.variable)
 			if err == nil {
 				t.Fatalf("%+v", v)
 			}
@@ -114,7 +114,7 @@ func TestStaticVariables(t *testing.T) {
 			t.Errorf("%q: %v, %d names, %.10q", flags, err, len(names), names)
 		}
 		for _, name := range names {
-			if _, err := b.StaticVariable(name); err != nil {
+			if _, err := b.Internals().StaticVariable(name); err != nil {
 				t.Error(err)
 			}
 		}

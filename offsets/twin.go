@@ -22,7 +22,7 @@ import (
 //
 // The error is ErrNoDebugInfo if there is none in the file. Errors have the form "PATH: cause", and leave
 // the Binary as it was. Functions that were asked for before are those of another time.
-func (b *Binary) Describe(by *os.File, path string) error {
+func (b internals) Describe(by *os.File, path string) error {
 	if err := b.describe(by, path); err != nil {
 		by.Close()
 		return openError(path, err)

@@ -24,7 +24,7 @@ func describe(t *testing.T, path, by string) (*Binary, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b, b.Describe(f, by)
+	return b, b.Internals().Describe(f, by)
 }
 
 // known is all that is said of a function.
@@ -250,7 +250,7 @@ func TestDescription(t *testing.T) {
 	if s, err := b.Signature(f); err != nil || len(s.Params) != 1 || s.Params[0].Name != "name" {
 		t.Errorf("signature %v, %v", s, err)
 	}
-	if v, err := b.StaticVariable("main.calls"); err != nil || v.Type.Name != "int" || len(v.Pieces) != 1 {
+	if v, err := b.Internals().StaticVariable("main.calls"); err != nil || v.Type.Name != "int" || len(v.Pieces) != 1 {
 		t.Errorf("variable %v, %v", v, err)
 	}
 	if _, err := describe(t, path("5"), path("6.debug")); err == nil || !strings.Contains(err.Error(), `its build ID "01cafe" is not the "00cafe"`) {

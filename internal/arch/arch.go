@@ -6,7 +6,7 @@ package arch
 import (
 	"fmt"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // Processor is one kind of processor. It keeps nothing, so it is for any number of

@@ -8,9 +8,9 @@ import (
 	"strconv"
 
 	"github.com/ftgo/ftgo/internal/arch"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // Options bound what is fetched for one event.

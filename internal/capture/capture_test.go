@@ -9,8 +9,8 @@ import (
 
 	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/arch/amd64"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 func basic(name string) *gotype.Type {

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // Process answers what fetched words mean in the process they come from.

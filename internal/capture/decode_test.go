@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/arch"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // machine fetches as the kernel does: what can't be read is 0, and where a pointer on the

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // payload is what is fetched of an interface's value. Its type is not known beforehand:

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // node is a value to be made of fetched words.

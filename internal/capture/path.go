@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // paths plans the fetching of what paths lead to, and, if reveal is set, of the types that variables of generic

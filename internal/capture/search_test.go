@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // TestKeyWithoutRoom: however few arguments there is room for, no key is said to be missing that is there.

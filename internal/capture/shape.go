@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // Generic code is compiled once for all types of one shape, and all pointers have the same. Which type

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // source is where a value's bytes are: a variable's pieces, or memory at a fetcharg's address.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 

@@ -66,7 +66,7 @@ func (s *search) take(b *offsets.Binary, path string, accept func(f *os.File) er
 		s.say("debug information of %s: %s: %v", b.File().Path(), path, err)
 		return false
 	}
-	if err := b.Describe(f, path); err != nil {
+	if err := b.Internals().Describe(f, path); err != nil {
 		s.say("debug information of %s: %v", b.File().Path(), err)
 		return false
 	}

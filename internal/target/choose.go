@@ -83,7 +83,7 @@ func (t *Target) choose(say Say, q *Query) (unmatched []symname.Pattern, err err
 // isWrapper reports whether the compiler generated a function to call another one: for a method, an instance of a generic
 // function, or a go or defer statement.
 func isWrapper(b *offsets.Binary, f *offsets.Func) bool {
-	frames := b.Frames(f.Addr)
+	frames := b.Internals().Frames(f.Addr)
 	if len(frames) == 0 {
 		return false
 	}

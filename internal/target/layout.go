@@ -10,9 +10,9 @@ import (
 
 	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // signature returns the signature of one of the functions: that of the FUNC argument, laid out as if debug

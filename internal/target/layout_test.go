@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // funcSpec is a pattern of functions with what the FUNC argument says of their parameters and results.

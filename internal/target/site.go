@@ -67,7 +67,7 @@ func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Probe, err err
 		p, err := s.byOffset(say, b)
 		return []uprobe.Probe{p}, err
 	}
-	addrs, err := b.LineAddrs(s.file, s.line)
+	addrs, err := b.Internals().LineAddrs(s.file, s.line)
 	if errors.Is(err, offsets.ErrNoCode) {
 		return nil, nothingf("%w", err)
 	} else if err != nil {

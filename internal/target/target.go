@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/recording"
@@ -16,7 +17,6 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // Target is a binary with the selected functions and instructions.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // words are types that take one word, whatever they refer to: a keyword alone, or followed by one of next.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 

@@ -35,7 +35,7 @@ func (q *Query) Variables(say Say) (own []offsets.Variable, others int, err erro
 		return nil, 0, nothingf("%s: %w", q.Binary, err)
 	}
 	for _, name := range names[:n] {
-		v, err := t.Binary.StaticVariable(name)
+		v, err := t.Binary.Internals().StaticVariable(name)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -54,7 +54,7 @@ func (q *Query) open(say Say) (*Target, error) {
 func (q *Query) describe(b *offsets.Binary) error {
 	f, err := os.OpenFile(q.Symbols, os.O_RDONLY|syscall.O_NONBLOCK, 0) // no named pipe keeps us waiting
 	if err == nil {
-		err = b.Describe(f, q.Symbols)
+		err = b.Internals().Describe(f, q.Symbols)
 	}
 	if err != nil {
 		b.Close()

@@ -2,10 +2,10 @@ package trace
 
 import (
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // Memories interprets words that were read in processes.

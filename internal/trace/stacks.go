@@ -93,7 +93,7 @@ func (s *Stacks) location(at stackPlace) stats.Location {
 		l.Addr = at.pc
 	}
 	callee := at.callee
-	for _, f := range s.binary.Frames(l.Addr) {
+	for _, f := range s.binary.Internals().Frames(l.Addr) {
 		if !f.Wrapper || callee != ordinary {
 			l.Frames = append(l.Frames, f)
 		}

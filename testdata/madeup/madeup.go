@@ -6,7 +6,7 @@ import (
 	"reflect"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // Typed returns the type of that name: a predeclared one, or one of that kind.

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/arch"
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 var machine = arch.Machine{

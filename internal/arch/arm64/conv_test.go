@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/arch"
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // structOf is a struct of fields one behind the other.

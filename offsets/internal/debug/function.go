@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/arch"
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // Function is what debug information says of a function.

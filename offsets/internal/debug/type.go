@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // maxTypeDepth limits the types by value in a type.

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // Method is a method of a type that the program knows as it runs, by which interfaces and package reflect call it.

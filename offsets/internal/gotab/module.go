@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 

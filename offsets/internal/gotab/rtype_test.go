@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // appendText appends a line of text without its newline.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // position returns file and line, "" if unknown.

@@ -14,13 +14,13 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // Table writes tables: of all that has happened, and of intervals.
@@ -275,7 +275,7 @@ func (r *Table) writeStacks(t *trace.Table) error {
 		row := &rows[i]
 		f := &r.Plan.Funcs[row.Func]
 		at := offsets.Frame{Function: f.Name}
-		if frames := b.Frames(f.Addr); len(frames) > 0 {
+		if frames := b.Internals().Frames(f.Addr); len(frames) > 0 {
 			outer := frames[len(frames)-1]
 			at.File, at.Line = outer.File, outer.Line
 		}

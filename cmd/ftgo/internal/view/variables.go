@@ -146,7 +146,7 @@ func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest stri
 	}
 	var tried []string
 	for {
-		found, ferr := b.StaticVariable(name)
+		found, ferr := b.Internals().StaticVariable(name)
 		if ferr == nil {
 			return found, text[len(name):], nil
 		}

@@ -6,7 +6,7 @@ import (
 	"reflect"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // class is a set of what a value may be to operators.

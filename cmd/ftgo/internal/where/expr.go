@@ -36,8 +36,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // Ref is a variable, or a part of one, that a filter asks for.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // fields are what the kernel knows in these tests: variables in registers.
