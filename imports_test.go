@@ -41,7 +41,9 @@ var arrows = []arrow{
 	{from: "internal/debugfile", to: []string{module + "/internal/procfs", module + "/offsets"}},
 	{from: "internal/printable", to: []string{"github.com/olekukonko/tablewriter/..."}},
 	{from: "internal/processors", to: []string{module + "/internal/arch", module + "/internal/arch/amd64", module + "/internal/arch/arm64"}},
-	{from: "internal/doctor", to: []string{"golang.org/x/sys/unix", module + "/internal/procfs", module + "/internal/tracefs", module + "/internal/machine"}},
+	{from: "internal/doctor", to: []string{
+		"golang.org/x/sys/unix", module + "/internal/procfs", module + "/internal/tracefs", module + "/internal/machine", module + "/internal/pairing", module + "/internal/trace", module + "/offsets",
+		module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "internal/arch/arm64", to: []string{module + "/internal/arch", module + "/internal/gotype"}},
 	{from: "internal/arch/amd64", to: []string{module + "/internal/arch", module + "/internal/gotype", "golang.org/x/arch/x86/x86asm"}},
 	{from: "internal/arch", to: []string{module + "/internal/gotype"}},
@@ -79,23 +81,17 @@ var arrows = []arrow{
 		module + "/offsets", module + "/internal/symname", module + "/internal/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/internal/printable", "golang.org/x/sys/unix"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/printable", module + "/internal/gotype", module + "/internal/capture"}},
-	{from: "cmd/ftgo/internal/run", to: []string{
-		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/target", module + "/internal/trace",
-		module + "/offsets", module + "/internal/pairing", module + "/internal/tracefs", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo/internal/compare", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/printable", module + "/internal/stats"}},
 	{from: "cmd/ftgo/internal/calltree", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/capture", module + "/internal/pairing"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
-		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/calltree", module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run",
+		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/calltree", module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render",
 		module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/where",
 		module + "/internal/metrics", module + "/internal/printable", module + "/internal/stats", module + "/internal/target", module + "/internal/trace",
 		module + "/offsets", module + "/internal/symname", module + "/internal/gotype", module + "/internal/pairing", module + "/internal/tracefs", module + "/internal/uprobe",
 		module + "/internal/capture"}},
-	{from: "cmd/ftgo/internal/own", to: []string{
-		module + "/internal/pairing", module + "/internal/machine", module + "/internal/trace", module + "/offsets", module + "/internal/tracefs", module + "/internal/uprobe", module + "/internal/capture",
-		"golang.org/x/sys/unix"}},
 	{from: "cmd/ftgo/internal/session", to: []string{
 		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/cli",
-		module + "/cmd/ftgo/internal/own", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where",
+		module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where",
 		module + "/internal/printable", module + "/internal/procfs", module + "/internal/machine", module + "/internal/metrics", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/offsets", module + "/internal/pairing", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/doctor",
 		module + "/internal/uprobe"}},
@@ -247,7 +243,7 @@ func TestViolations(t *testing.T) {
 		{"test support outside of tests", pkg("/cmd/ftgo", module+"/testdata/tracetest"), "cmd/ftgo imports " + module + "/testdata/tracetest"},
 		{"test support in tests", listed{ImportPath: module + "/tracefs", XTestImports: []string{module + "/testdata/tracetest"}}, ""},
 		{"new package", pkg("/helpers"), "helpers has no arrow"},
-		{"toolkit on the command", pkg("", module+"/cmd/ftgo/internal/run"), module + " imports " + module + "/cmd/ftgo/internal/run"},
+		{"toolkit on the command", pkg("", module+"/cmd/ftgo/internal/view"), module + " imports " + module + "/cmd/ftgo/internal/view"},
 		{"test with a new dependency", listed{ImportPath: module + "/internal/pairing", TestImports: []string{"github.com/stretchr/testify"}},
 			"internal/pairing imports github.com/stretchr/testify in its tests"},
 	}

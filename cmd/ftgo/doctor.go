@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/internal/doctor"
@@ -104,7 +103,7 @@ func examine(ctx context.Context, e *session.Env) (findings []doctor.Finding, ns
 		ns = map[string]float64{"entry": result.Emulated, "return": result.Stepped, "word": result.Word, "fault": result.Fault}
 		cost.Text = fmt.Sprintf("a hit costs the program %s where a call begins, %s where it ends, %s more for each word fetched, or %s behind a nil pointer",
 			text(result.Emulated), text(result.Stepped), text(result.Word), text(result.Word+result.Fault))
-	case errors.Is(err, own.ErrNotTried) && !isMissing:
+	case errors.Is(err, doctor.ErrNotTried) && !isMissing:
 		works = true
 		cost.State, cost.Text = doctor.Unknown, err.Error()
 	case isMissing:
@@ -142,5 +141,5 @@ func tryWhereItCan(ctx context.Context, e *session.Env) (result pairing.HitCost,
 		return result, err
 	}
 	e.FS = f
-	return own.Try(ctx, f, ownFunctions, e.Adjust(f.Features()))
+	return doctor.Try(ctx, f, ownFunctions, e.Adjust(f.Features()))
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
+	"github.com/ftgo/ftgo/internal/doctor"
 )
 
 // workloadFuncs are the functions that the demo probes.
@@ -85,11 +85,11 @@ func panics() { panic(errTrouble) }
 
 // ownFunctions are those that ftgo probes in itself. Its tests do not find them, where package main
 // has another name.
-var ownFunctions = own.Functions{
-	Framed:    own.Function{Name: "main.framed", Call: framed},
-	Frameless: own.Function{Name: "main.frameless", Call: func(int) int { return frameless(&factor) }},
-	Fetched:   own.Function{Name: "main.fetched", Call: fetched},
-	Faulty:    own.Function{Name: "main.faulty", Call: faulty},
+var ownFunctions = doctor.Functions{
+	Framed:    doctor.Function{Name: "main.framed", Call: framed},
+	Frameless: doctor.Function{Name: "main.frameless", Call: func(int) int { return frameless(&factor) }},
+	Fetched:   doctor.Function{Name: "main.fetched", Call: fetched},
+	Faulty:    doctor.Function{Name: "main.faulty", Call: faulty},
 }
 
 // framed has a frame and a stack check, as most functions do.

@@ -1,5 +1,5 @@
-// Package doctor finds what keeps probes from working, and how to fix it. It also drops root's privileges that ftgo does
-// not use.
+// Package doctor finds what keeps probes from working, and how to fix it, and measures what they cost, on functions of ftgo
+// itself. It also drops root's privileges that ftgo does not use.
 package doctor
 
 import (

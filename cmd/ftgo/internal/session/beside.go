@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/trace"
 )
 
@@ -20,7 +20,7 @@ type beside struct {
 
 // start starts a run of a view with options that nobody else uses. What it says goes to stderr. over is
 // called when it has ended, whatever of.
-func (o *Options) start(ctx context.Context, v run.View, stderr io.Writer, over func(*beside)) *beside {
+func (o *Options) start(ctx context.Context, v view.View, stderr io.Writer, over func(*beside)) *beside {
 	env := &Env{
 		Env:      cli.Env{Stdout: io.Discard, Stderr: stderr, Quiet: o.Quiet},
 		BufferKB: o.BufferKB, Adjust: o.Adjust, First: o.First, Own: o.Env.Own, Release: o.Release, Lower: o.Lower, Patience: o.Patience,

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
+	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
@@ -25,7 +25,7 @@ import (
 // planned is what a command is to do, before anything is done.
 type planned struct {
 	*Options
-	view   run.View
+	view   view.View
 	target *target.Target
 	plan   *uprobe.Plan
 	// features are what the kernel can do, or what it is to be used for.
@@ -34,7 +34,7 @@ type planned struct {
 }
 
 // Observe is probe, count, trace and watch: everything from the arguments to the last line.
-func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
+func (o *Options) Observe(ctx context.Context, v view.View) (err error) {
 	if err := o.checkProcesses(); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 	o.Sole = o.Sole && o.alone()
 	p := &planned{Options: o, view: v}
 	j := p.job()
-	if j.Program, err = run.FindProgram(&o.Env.Env, o.Program, o.File == ""); err != nil {
+	if j.Program, err = view.FindProgram(&o.Env.Env, o.Program, o.File == ""); err != nil {
 		return err
 	}
 	o.Live = !o.DryRun
@@ -82,7 +82,7 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 }
 
 // do runs a job whose source is there, unless only what it defines is wanted. Files are in use.
-func (p *planned) do(ctx context.Context, j *run.Job, inUse ...string) (err error) {
+func (p *planned) do(ctx context.Context, j *view.Job, inUse ...string) (err error) {
 	if j.Program != nil {
 		inUse = append(inUse, j.Program.Path)
 	}
@@ -115,12 +115,12 @@ func (p *planned) definitions() string {
 }
 
 // job is a run of the view, as far as flags say.
-func (o *planned) job() *run.Job {
-	return &run.Job{View: o.view, Costs: trace.NoCosts{}, For: o.Duration, Every: o.Interval, Ready: o.Ready.tell, MaxLost: o.MaxLost}
+func (o *planned) job() *view.Job {
+	return &view.Job{View: o.view, Costs: trace.NoCosts{}, For: o.Duration, Every: o.Interval, Ready: o.Ready.tell, MaxLost: o.MaxLost}
 }
 
 // place says what is placed, unless that is too much; each probe takes so long to go.
-func (p *planned) place(j *run.Job, each time.Duration) error {
+func (p *planned) place(j *view.Job, each time.Duration) error {
 	n, what := p.plan.Probes()+p.plan.Later(), printable.Plural(p.plan.Asked(), "function")
 	if p.plan.Asked() == 0 {
 		what = "all waits"
@@ -130,7 +130,7 @@ func (p *planned) place(j *run.Job, each time.Duration) error {
 }
 
 // live plans what hits are recorded, or counted, of.
-func (p *planned) live(j *run.Job) (err error) {
+func (p *planned) live(j *view.Job) (err error) {
 	needs := p.view.Needs()
 	mode := needs.Mode
 	p.features, p.raw = machine.Machine{}.Features(), p.ReadRaw
@@ -169,7 +169,7 @@ func (p *planned) live(j *run.Job) (err error) {
 		p.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
 	}
 	p.sayApart(needs.Follow)
-	j.Costs = own.New(p.FS, p.Own, mode, p.Stack)
+	j.Costs = doctor.NewMeasuring(p.FS, p.Own, mode, p.Stack)
 	opt := p.source()
 	opt.With, opt.Costs = j.Events, j.Costs
 	j.Source = trace.NewLive(p.FS, p.plan, opt)

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
+	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
@@ -30,12 +30,12 @@ type Env struct {
 	BufferKB int
 	ReadRaw  bool // events are read as pages of the ring buffer, and not only where that pays: tests compare
 	Adjust   func(tracefs.Features) tracefs.Features
-	First    int           // sites that are probed first where the others follow or, if 0, as many as is usual
-	FS       *tracefs.FS   // that is used, nil if nothing is to be done
-	Own      own.Functions // of ftgo's, for what probes cost
-	Release  string        // names this ftgo
-	Lower    func() error  // drops privileges that no run needs, if it is set
-	Patience time.Duration // trees wait so long for goroutines that outlive them or, if 0, as long as is usual
+	First    int              // sites that are probed first where the others follow or, if 0, as many as is usual
+	FS       *tracefs.FS      // that is used, nil if nothing is to be done
+	Own      doctor.Functions // of ftgo's, for what probes cost
+	Release  string           // names this ftgo
+	Lower    func() error     // drops privileges that no run needs, if it is set
+	Patience time.Duration    // trees wait so long for goroutines that outlive them or, if 0, as long as is usual
 }
 
 // Options are what a command is told that looks at a binary, by groups of flags.

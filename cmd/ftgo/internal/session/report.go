@@ -13,7 +13,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/target"
@@ -76,7 +76,7 @@ func (o *Options) Report(ctx context.Context) error {
 }
 
 // replay is the run of a recording, up to where it begins.
-func (o *Options) replay(input *given) (p *planned, j *run.Job, err error) {
+func (o *Options) replay(input *given) (p *planned, j *view.Job, err error) {
 	const megabyte = 1e6
 	tell := func(at int64) { o.Doing("megabytes read", int(at/megabyte), int(input.size/megabyte)) }
 	rec, err := recording.Open(told{input, tell}, input.size)

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/machine"
@@ -130,7 +129,7 @@ func (o *Options) wholeFilter(inside bool) bool {
 }
 
 // recordView is a view as far as planning needs one.
-func (o *Options) recordView() (run.View, error) {
+func (o *Options) recordView() (view.View, error) {
 	switch o.Recorded.As {
 	case "count":
 		if o.Recorded.adds {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
@@ -101,7 +100,7 @@ func (s *topScreen) update(change func()) {
 }
 
 // start starts a run of a view; ended gets how it has ended.
-func (s *topScreen) start(o *Options, v run.View, ended func(error)) *beside {
+func (s *topScreen) start(o *Options, v view.View, ended func(error)) *beside {
 	r := o.start(s.ctx, v, &topTalk{s: s, stderr: o.Stderr}, func(r *beside) {
 		s.update(func() {
 			switch {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/pairing"
@@ -69,7 +68,7 @@ func (f *ValueFlags) Define(fs *cli.Flags) {
 
 // values tell what rows calls are of, and what is added up, by ValueFlags.
 type values struct {
-	*run.Scene
+	*Scene
 	flags   *ValueFlags
 	opt     *Options
 	entries string // who does not see calls end
@@ -102,7 +101,7 @@ func (c *valuedCall) Value(path string) *capture.Value {
 }
 
 // plan is what to fetch of calls.
-func (v *values) plan(s *target.Target, features tracefs.Features) (run.Values, error) {
+func (v *values) plan(s *target.Target, features tracefs.Features) (Values, error) {
 	if len(s.Sites) > 0 {
 		return nil, cli.Usage("--by and --sum take functions, not instructions like %s", s.Sites[0].Name)
 	}
@@ -194,7 +193,7 @@ func (v *values) strLen() int {
 	return min(n, maxStrLen)
 }
 
-func (v *values) begin(s *run.Scene) {
+func (v *values) begin(s *Scene) {
 	v.Scene = s
 	v.memory = trace.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
 	if v.flags.By.AsksStack() {

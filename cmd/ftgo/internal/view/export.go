@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/metrics"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -29,14 +28,14 @@ func NewExport(o *Options, source *metrics.Source) *Export {
 // Armed tells whether the probes are, or were.
 func (v *Export) Armed() bool { return v.armed.Load() }
 
-func (v *Export) Needs() run.Needs {
+func (v *Export) Needs() Needs {
 	needs := v.Table.Needs()
 	needs.Totals.Intervals = false // what is written down is of the whole run
 	needs.Follow = v.Spans != nil
 	return needs
 }
 
-func (v *Export) Begin(s *run.Scene) error {
+func (v *Export) Begin(s *Scene) error {
 	v.Scene = s
 	names := make([]string, len(s.Plan.Funcs))
 	for i := range names {

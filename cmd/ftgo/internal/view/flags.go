@@ -1,4 +1,4 @@
-// Package view has what commands make of what happens in a program: tables, lines, and variables.
+// Package view is one run of a command, and what the command makes of what happens in a program: tables, lines, and variables.
 package view
 
 import (

@@ -11,7 +11,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/calltree"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/capture"
@@ -76,17 +75,17 @@ func NewLines(o *Options) (v *Lines, err error) {
 	return v, nil
 }
 
-func (v *Lines) Needs() run.Needs {
+func (v *Lines) Needs() Needs {
 	o := &v.opt.Lines
 	entries := o.Entries || v.opt.trees()
 	mode := uprobe.Latency
 	if o.Entries {
 		mode = uprobe.Entries
 	}
-	return run.Needs{Mode: mode, Entries: entries, Steady: entries, Inside: v.opt.Inside, Follow: v.opt.trees()}
+	return Needs{Mode: mode, Entries: entries, Steady: entries, Inside: v.opt.Inside, Follow: v.opt.trees()}
 }
 
-func (v *Lines) Begin(s *run.Scene) error {
+func (v *Lines) Begin(s *Scene) error {
 	v.begin(s)
 	o := &v.opt.Lines
 	opt := render.Options{Format: v.opt.Format, Times: o.Times, Processes: v.opt.Mixed, Stacks: v.opt.Stack > 0, Sched: v.opt.Sched}
@@ -325,7 +324,7 @@ func (v *Lines) End(t *trace.Table) error {
 		return nil
 	}
 	if !v.enough() && v.trees != nil {
-		if err := v.trees.PassAll(); err != nil && !errors.Is(err, run.ErrEnough) {
+		if err := v.trees.PassAll(); err != nil && !errors.Is(err, ErrEnough) {
 			return err
 		}
 	}
@@ -358,8 +357,8 @@ func (v *Lines) End(t *trace.Table) error {
 // stream is a view that writes lines. They are gathered for a moment: a write for each of a million
 // calls would cost more than tracing them.
 type stream struct {
-	run.Ignore
-	*run.Scene
+	Ignore
+	*Scene
 	opt     *Options
 	out     *bufio.Writer
 	flushed time.Time
@@ -367,7 +366,7 @@ type stream struct {
 	count   uint64 // calls written
 }
 
-func (s *stream) begin(scene *run.Scene) {
+func (s *stream) begin(scene *Scene) {
 	s.Scene = scene
 	s.memory = trace.NewMemories(scene.Target.Binary, !scene.Recorded.IsZero())
 	s.out = bufio.NewWriterSize(scene.Out, 64<<10)
@@ -391,7 +390,7 @@ func (s *stream) enough() bool { return s.opt.Calls > 0 && s.count >= s.opt.Call
 // wrote counts calls, and ends the run when they are enough.
 func (s *stream) wrote(calls uint64) error {
 	if s.count += calls; s.enough() {
-		return errors.Join(s.out.Flush(), run.ErrEnough)
+		return errors.Join(s.out.Flush(), ErrEnough)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/calltree"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -15,7 +14,7 @@ import (
 // linesOf is a view of calls of one function.
 func linesOf() *Lines {
 	f := &offsets.Func{Name: "main.get"}
-	scene := &run.Scene{
+	scene := &Scene{
 		Plan: &uprobe.Plan{Funcs: []uprobe.Probe{{Func: f}}}, Target: &target.Target{Roles: map[*offsets.Func]target.Role{}}, Clock: &trace.Clock{},
 	}
 	v := &Lines{stream: stream{opt: &Options{}, Scene: scene, memory: trace.NewMemories(nil, true)}}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/gotype"
@@ -25,8 +24,8 @@ import (
 
 // Table writes tables: of all that has happened, and of intervals.
 type Table struct {
-	run.Ignore
-	*run.Scene
+	Ignore
+	*Scene
 	opt    *Options
 	mode   uprobe.Mode
 	screen *terminal.Screen     // nil but for -i on a terminal
@@ -48,8 +47,8 @@ func NewTable(o *Options, mode uprobe.Mode) *Table {
 	return t
 }
 
-func (r *Table) Needs() run.Needs {
-	needs := run.Needs{
+func (r *Table) Needs() Needs {
+	needs := Needs{
 		Mode: r.mode, Entries: r.mode == uprobe.Entries, Limit: r.opt.Calls, Stacks: r.opt.Stack > 0,
 		Totals: trace.TotalsOptions{Intervals: r.opt.Every > 0, Errors: r.opt.Tables.Errors, PerProcess: r.opt.Tables.PerPID, Ended: r.opt.Calls > 0},
 	}
@@ -62,7 +61,7 @@ func (r *Table) Needs() run.Needs {
 }
 
 // Values fetches the type of the last result, for --errors: 0 is no error.
-func (r *Table) Values(s *target.Target, features tracefs.Features) (run.Values, error) {
+func (r *Table) Values(s *target.Target, features tracefs.Features) (Values, error) {
 	switch {
 	case r.by != nil:
 		return r.by.plan(s, features)
@@ -90,7 +89,7 @@ func failing(s *target.Target, features tracefs.Features, sig *offsets.Signature
 	return out, err
 }
 
-func (r *Table) Begin(s *run.Scene) error {
+func (r *Table) Begin(s *Scene) error {
 	r.Scene = s
 	if r.by != nil {
 		r.by.begin(s)

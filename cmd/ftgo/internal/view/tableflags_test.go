@@ -7,7 +7,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -85,7 +84,7 @@ func TestStacksBeyond(t *testing.T) {
 		var out, stderr strings.Builder
 		stacks := &trace.Stacks{}
 		stacks.Beyond = beyond
-		r := &Table{opt: &Options{Format: render.Folded}, Scene: &run.Scene{
+		r := &Table{opt: &Options{Format: render.Folded}, Scene: &Scene{
 			Env: &cli.Env{Stderr: &stderr, Quiet: true}, Out: &out, Stacks: stacks, Plan: &uprobe.Plan{},
 		}}
 		if err := r.writeStacks(&trace.Table{}); err != nil || out.String() != "" || stderr.String() != want {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
@@ -31,13 +30,13 @@ func NewOverview(o *Options, show func(top.Page)) *Overview {
 	return &Overview{Table: NewTable(o, uprobe.Latency), show: show}
 }
 
-func (v *Overview) Needs() run.Needs {
+func (v *Overview) Needs() Needs {
 	needs := v.Table.Needs()
 	needs.Soon = true
 	return needs
 }
 
-func (v *Overview) Begin(s *run.Scene) error {
+func (v *Overview) Begin(s *Scene) error {
 	v.Scene = s
 	v.short = shortNames(s.Plan)
 	return nil
@@ -130,11 +129,11 @@ func NewCloseup(o *Options, show func(top.One)) (*Closeup, error) {
 	return &Closeup{Lines: lines, show: show, heat: make([][64]uint32, 1)}, err
 }
 
-func (v *Closeup) Needs() run.Needs {
-	return run.Needs{Mode: uprobe.Latency, Stacks: true, Soon: true, Totals: trace.TotalsOptions{Intervals: true}}
+func (v *Closeup) Needs() Needs {
+	return Needs{Mode: uprobe.Latency, Stacks: true, Soon: true, Totals: trace.TotalsOptions{Intervals: true}}
 }
 
-func (v *Closeup) Begin(s *run.Scene) error {
+func (v *Closeup) Begin(s *Scene) error {
 	v.Lines.begin(s)
 	short := shortNames(s.Plan)
 	v.short = short[s.Plan.Funcs[0].Name]

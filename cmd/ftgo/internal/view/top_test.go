@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
@@ -16,7 +15,7 @@ import (
 
 // TestOverviewHead: a function that was given by its name has a row, and is told to be called only if it was.
 func TestOverviewHead(t *testing.T) {
-	scene := &run.Scene{Plan: &uprobe.Plan{}, Target: &target.Target{Roles: make(map[*offsets.Func]target.Role)}}
+	scene := &Scene{Plan: &uprobe.Plan{}, Target: &target.Target{Roles: make(map[*offsets.Func]target.Role)}}
 	table := &trace.Table{Reading: &trace.Reading{Summary: stats.Summary{Functions: 3}}}
 	for i, f := range []stats.Func{{Name: "main.called", Calls: 2}, {Name: "main.named"}, {Name: "main.wild"}} {
 		of := &offsets.Func{Name: f.Name}

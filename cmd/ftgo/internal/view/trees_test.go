@@ -7,14 +7,13 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/calltree"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // TestLeftOutIsTold: what trees are not whole of is said, and nothing if they are.
 func TestLeftOutIsTold(t *testing.T) {
 	var said bytes.Buffer
-	scene := &run.Scene{Env: &cli.Env{Stderr: &said}, Plan: &uprobe.Plan{Follows: true}}
+	scene := &Scene{Env: &cli.Env{Stderr: &said}, Plan: &uprobe.Plan{Follows: true}}
 	v := &Lines{stream: stream{Scene: scene, opt: &Options{}}, trees: calltree.New(0, nil)}
 	if v.warnLeftOut(0); said.Len() > 0 {
 		t.Errorf("%s", said.String())

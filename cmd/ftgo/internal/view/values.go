@@ -11,7 +11,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/gotype"
@@ -36,7 +35,7 @@ func isError(results []capture.Value) bool {
 }
 
 // Values plans what to fetch for the functions' lines and for the filter.
-func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values, error) {
+func (v *Lines) Values(s *target.Target, features tracefs.Features) (Values, error) {
 	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
 		if s.Roles[f].Hidden {
 			return out, nil

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
@@ -47,11 +46,11 @@ func NewVariables(o *Options, wanted, at []string) *Variables {
 }
 
 // Needs asks for one call of each process in an interval: the probe then rests.
-func (v *Variables) Needs() run.Needs {
-	return run.Needs{Mode: uprobe.Entries, Entries: true, Once: v.opt.Every > 0, Memory: true}
+func (v *Variables) Needs() Needs {
+	return Needs{Mode: uprobe.Entries, Entries: true, Once: v.opt.Every > 0, Memory: true}
 }
 
-func (v *Variables) Values(s *target.Target, features tracefs.Features) (run.Values, error) {
+func (v *Variables) Values(s *target.Target, features tracefs.Features) (Values, error) {
 	var vars []offsets.Variable
 	var paths, names []string
 	more, err := v.expand(s.Binary)
@@ -174,7 +173,7 @@ func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest stri
 	return v, "", cli.Nothing("%v", err)
 }
 
-func (v *Variables) Begin(s *run.Scene) error {
+func (v *Variables) Begin(s *Scene) error {
 	v.begin(s)
 	return render.VariableHeader(v.out, v.opt.Format)
 }

@@ -1,4 +1,4 @@
-package own
+package doctor
 
 import (
 	"context"
@@ -53,8 +53,8 @@ type Measuring struct {
 	panicked trace.Panicked
 }
 
-// New returns what measures hits as they are recorded in a mode, with so many callers.
-func New(fs *tracefs.FS, funcs Functions, mode uprobe.Mode, stack int) *Measuring {
+// NewMeasuring returns what measures hits as they are recorded in a mode, with so many callers.
+func NewMeasuring(fs *tracefs.FS, funcs Functions, mode uprobe.Mode, stack int) *Measuring {
 	m := &Measuring{fs: fs, funcs: funcs, mode: mode, stack: stack, begin: make(chan struct{}), measured: make(chan struct{}), cancel: func() {}}
 	m.now = sync.OnceFunc(func() { close(m.begin) })
 	return m

@@ -1,5 +1,4 @@
-// Package run is one run of a command: from the arming of a source to the last line of a view.
-package run
+package view
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package own
+package doctor
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package own
+package doctor
 
 import (
 	"os"
@@ -15,11 +15,11 @@ import (
 func TestPanicOfMeasuring(t *testing.T) {
 	defer func() {
 		text, _ := recover().(string)
-		if !strings.Contains(text, "goroutine ") || !strings.Contains(text, "own.(*") {
+		if !strings.Contains(text, "goroutine ") || !strings.Contains(text, "doctor.(*") {
 			t.Errorf("panicked with %q", text)
 		}
 	}()
-	m := New(nil, Functions{}, uprobe.Latency, 0) // it asks the file system for features
+	m := NewMeasuring(nil, Functions{}, uprobe.Latency, 0) // it asks the file system for features
 	m.Begin(t.Context())
 	m.Take()
 	m.Wait()

@@ -1,5 +1,4 @@
-// Package own measures what probes cost, on functions of ftgo itself.
-package own
+package doctor
 
 import (
 	"context"
@@ -152,7 +151,7 @@ func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracef
 	if !features.Instances {
 		return result, errShared
 	}
-	m := New(fsys, funcs, uprobe.Latency, 0)
+	m := NewMeasuring(fsys, funcs, uprobe.Latency, 0)
 	defer m.Wait()
 	m.Begin(ctx)
 	if costs := m.Take(); costs != nil {
