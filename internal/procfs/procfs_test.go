@@ -89,38 +89,52 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestRunnersShared: all who ask soon one after another share one search.
-func TestRunnersShared(t *testing.T) {
+// TestFindSeldom: whoever asks soon after another shares the search for processes.
+func TestFindSeldom(t *testing.T) {
 	searches := 0
-	of := &Runners{find: func() []int {
+	began, c := time.Now(), &CPUTimes{find: func() []int {
 		searches++
 		time.Sleep(10 * time.Millisecond) // for which the next one is not due for half a second
 		return []int{os.Getpid()}
 	}}
-	began, b, c := time.Now(), NewBusyTimes(of), NewCPUClock(of)
+	c.begin()
 	for range 100 {
-		b.Waited()
+		c.Waited()
 		c.Used()
 	}
 	if most := 1 + int(time.Since(began)/findAgain); searches > most {
 		t.Errorf("%d searches, want at most %d", searches, most)
 	}
 	before := searches
-	if used, processes := b.Since(); searches != before+1 || processes != 1 || used < 0 {
-		t.Errorf("the last look: %d more searches, %v of %d processes", searches-before, used, processes)
+	if used := c.Since(); searches != before+1 || used < 0 {
+		t.Errorf("the last look: %d more searches, %v", searches-before, used)
 	}
 }
 
-// TestCPUClockForgets: nothing is kept of processes that are gone, whose numbers others get.
-func TestCPUClockForgets(t *testing.T) {
+// TestUsedForgets: nothing is kept of processes that are gone, whose numbers others get.
+func TestUsedForgets(t *testing.T) {
 	found := []int{os.Getpid()}
-	c := NewCPUClock(&Runners{find: func() []int { return found }})
-	if len(c.last) != 1 {
+	c := &CPUTimes{find: func() []int { return found }}
+	if c.begin(); len(c.last) != 1 {
 		t.Fatalf("known: %v", c.last)
 	}
-	found, c.of.until = nil, time.Time{}
+	found, c.until = nil, time.Time{}
 	if used := c.Used(); used != 0 || len(c.last) != 0 {
 		t.Errorf("used %v, known %v", used, c.last)
+	}
+}
+
+// TestFoundLate: what a process has used before it is found counts for Since, and not for Used, which may be asked at any time.
+func TestFoundLate(t *testing.T) {
+	var found []int
+	c := &CPUTimes{find: func() []int { return found }}
+	c.begin()
+	found, c.until = []int{os.Getpid()}, time.Time{}
+	if used := c.Used(); used != 0 {
+		t.Errorf("Used: %v of a process that was just found", used)
+	}
+	if used, own := c.Since(), ownTime(); used <= 0 || used > own+tick {
+		t.Errorf("Since: %v of a process that has used %v", used, own)
 	}
 }
 
@@ -148,28 +162,28 @@ func ownTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func TestBusyTimes(t *testing.T) {
-	for name, b := range map[string]*BusyTimes{"by number": NewBusyTimes(NewRunners([]int{os.Getpid()}, "")), "by file": NewBusyTimes(NewRunners(nil, Exe(os.Getpid())))} {
-		for first, now := ownTime(), time.Duration(0); now < first+5*Tick; now = ownTime() {
+func TestCPUTimes(t *testing.T) {
+	for name, c := range map[string]*CPUTimes{"by number": NewCPUTimes([]int{os.Getpid()}, ""), "by file": NewCPUTimes(nil, Exe(os.Getpid()))} {
+		for first, now := ownTime(), time.Duration(0); now < first+5*tick; now = ownTime() {
 		}
-		if used, processes := b.Since(); processes == 0 || used < Tick {
-			t.Errorf("%s: %v of %d processes", name, used, processes)
+		if used, since := c.Used(), c.Since(); used < tick || since < tick {
+			t.Errorf("%s: used %v, %v", name, used, since)
 		}
 	}
-	if used, processes := NewBusyTimes(NewRunners(nil, "/none")).Since(); processes != 0 || used != 0 {
-		t.Errorf("of no file: %v of %d processes", used, processes)
+	if c := NewCPUTimes(nil, "/none"); c.Used() != 0 || c.Since() != 0 {
+		t.Error("processes of no file have used something")
 	}
 }
 
 // TestWaiting: threads that always had a CPU, and those of nobody, have not waited; those that
 // wait have done so for a part of the time.
 func TestWaiting(t *testing.T) {
-	for name, b := range map[string]*BusyTimes{"by number": NewBusyTimes(NewRunners([]int{os.Getpid()}, "")), "of no file": NewBusyTimes(NewRunners(nil, "/none"))} {
+	for name, b := range map[string]*CPUTimes{"by number": NewCPUTimes([]int{os.Getpid()}, ""), "of no file": NewCPUTimes(nil, "/none")} {
 		if share := b.Waited(); share < 0 || share >= 1 || name == "of no file" && share != 0 {
 			t.Errorf("%s: %v", name, share)
 		}
 	}
-	b := NewBusyTimes(NewRunners([]int{os.Getpid()}, ""))
+	b := NewCPUTimes([]int{os.Getpid()}, "")
 	b.first = nil
 	var sum waited
 	for _, thread := range b.threads() {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Tick is the unit of times in /proc/PID/stat: USER_HZ is 100 on x86-64 and arm64, whatever the
+// tick is the unit of times in /proc/PID/stat: USER_HZ is 100 on x86-64 and arm64, whatever the
 // kernel's own clock.
-const Tick = 10 * time.Millisecond
+const tick = 10 * time.Millisecond
 
 // Stat has fields of /proc/PID/stat.
 type Stat struct {
@@ -19,7 +19,7 @@ type Stat struct {
 	Parent, Threads int
 	// Ending: the first thread has begun to end, or has ended.
 	Ending bool
-	// CPU is the time that all threads have used, in multiples of a [Tick].
+	// CPU is the time that all threads have used, in ticks of 10 ms.
 	CPU time.Duration
 	// Started is the start time in ticks after boot. It distinguishes processes of one number.
 	Started uint64
@@ -62,7 +62,7 @@ func parseStat(line string) (stat Stat, err error) {
 		State:   fields[0],
 		Parent:  int(number(4)),
 		Ending:  number(9)&exiting != 0,
-		CPU:     time.Duration(number(14)+number(15)) * Tick, // utime, stime
+		CPU:     time.Duration(number(14)+number(15)) * tick, // utime, stime
 		Threads: int(number(20)),
 		Started: number(22),
 	}
@@ -130,112 +130,4 @@ func statusLine(status, key string) string {
 	_, after, _ := strings.Cut("\n"+status, "\n"+key+":")
 	value, _, _ := strings.Cut(after, "\n")
 	return strings.TrimSpace(value)
-}
-
-// Runners are some processes, or all processes that execute a file, which may change.
-type Runners struct {
-	find  func() []int // nil for some processes
-	pids  []int
-	until time.Time // when find is called again
-}
-
-// NewRunners returns some processes, or all that execute a file.
-func NewRunners(pids []int, binary string) *Runners {
-	r := &Runners{pids: pids}
-	if len(pids) == 0 {
-		r.find = func() []int { return Running(binary) }
-	}
-	return r
-}
-
-// now finds the processes again.
-func (r *Runners) now() []int {
-	r.until = time.Time{}
-	return r.recent()
-}
-
-// Finding processes takes a hundredth of the time, or more if new ones would be found too late.
-const (
-	findShare = 0.01
-	findAgain = 500 * time.Millisecond
-)
-
-// recent returns the processes, and finds them again if that is due.
-func (r *Runners) recent() []int {
-	if before := time.Now(); r.find != nil && !before.Before(r.until) {
-		r.pids = r.find()
-		took := time.Since(before)
-		r.until = before.Add(min(time.Duration(float64(took)/findShare), findAgain))
-	}
-	return r.pids
-}
-
-// BusyTimes measure the CPU time of processes, and how long their threads wait for a CPU.
-type BusyTimes struct {
-	of    *Runners
-	last  map[int]time.Duration
-	first map[int]waited // by the thread's number
-}
-
-// NewBusyTimes begins to measure processes.
-func NewBusyTimes(of *Runners) *BusyTimes {
-	b := &BusyTimes{of: of}
-	b.Since()
-	b.first = b.threads()
-	return b
-}
-
-// Since returns the CPU time that the processes have used since its last call, up to a Tick
-// less for each of them. processes is the number of processes: no process executes a library.
-func (b *BusyTimes) Since() (used time.Duration, processes int) {
-	now := make(map[int]time.Duration)
-	for _, pid := range b.of.now() {
-		if stat, err := ReadStat(pid); err == nil { // else it has just ended
-			now[pid] = stat.CPU
-			used += stat.CPU - b.last[pid]
-		}
-	}
-	b.last = now
-	return used, len(now)
-}
-
-// waited is how long a thread has run, and how long it has waited for a CPU.
-type waited struct{ ran, waited uint64 }
-
-// Waited returns the share of their runnable time that threads have waited for a CPU since the
-// beginning, 0 if that is not known.
-func (b *BusyTimes) Waited() float64 {
-	var sum waited
-	for thread, now := range b.threads() {
-		sum.ran += now.ran - b.first[thread].ran
-		sum.waited += now.waited - b.first[thread].waited
-	}
-	return float64(sum.waited) / float64(max(sum.ran+sum.waited, 1))
-}
-
-// ThreadTime returns the CPU time of the calling thread, 0 if that is not known.
-func ThreadTime() time.Duration {
-	var ran int64
-	text, _ := os.ReadFile("/proc/thread-self/schedstat")
-	_, _ = fmt.Sscan(string(text), &ran)
-	return time.Duration(ran)
-}
-
-// threads reads /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst), which
-// kernels without CONFIG_SCHED_INFO don't have.
-func (b *BusyTimes) threads() map[int]waited {
-	threads := make(map[int]waited)
-	for _, pid := range b.of.recent() {
-		tids, _ := Threads(pid) // empty for a process that has just ended
-		for _, tid := range tids {
-			text, _ := os.ReadFile(fmt.Sprintf("%s/task/%d/schedstat", folder(pid), tid))
-			ran, rest, _ := strings.Cut(string(text), " ")
-			lacked, _, _ := strings.Cut(rest, " ")
-			r, rerr := strconv.ParseUint(ran, 10, 64)
-			if w, werr := strconv.ParseUint(lacked, 10, 64); rerr == nil && werr == nil {
-				threads[tid] = waited{r, w}
-			}
-		}
-	}
-	return threads
 }

@@ -88,8 +88,7 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 		l.opt.Costs.Take()
 		l.hasten(true)
 	}
-	l.look.runners = procfs.NewRunners(l.opt.PIDs, l.plan.Binary.File().Link())
-	l.look.busy = procfs.NewBusyTimes(l.look.runners)
+	l.look.cpu = procfs.NewCPUTimes(l.opt.PIDs, l.plan.Binary.File().Link())
 	// What is made last is hit first.
 	if err := l.kernel.start(l.fs); err != nil {
 		return err

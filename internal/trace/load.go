@@ -28,17 +28,16 @@ type load struct {
 	spent  []float64
 	events map[string]float64
 
-	clock *procfs.CPUClock
+	clock *procfs.CPUTimes
 }
 
 func newLoad(l *Live) (w *load, err error) {
-	n, link, of := len(l.plan.Funcs), l.plan.Binary.File().Link(), l.look.runners
-	w = &load{plan: l.plan, base: n, last: l.from.Hits, faults: l.stream.Faults(), calls: make([]float64, n+1), spent: make([]float64, n+1)}
+	n, link := len(l.plan.Funcs), l.plan.Binary.File().Link()
+	w = &load{plan: l.plan, base: n, clock: l.look.cpu, last: l.from.Hits, faults: l.stream.Faults(), calls: make([]float64, n+1), spent: make([]float64, n+1)}
 	w.costs = pairing.HitCosts{Least: pairing.UsualCost.Times(0.5), Typical: pairing.UsualCost, Most: pairing.UsualCost.Times(2)}
 	if slices.ContainsFunc(l.opt.PIDs, func(pid int) bool { return procfs.SameFile(link, procfs.Exe(pid)) }) {
-		of = procfs.NewRunners(nil, link) // else the file is a library
+		w.clock = procfs.NewCPUTimes(nil, link) // else the file is a library
 	}
-	w.clock = procfs.NewCPUClock(of)
 	if w.last == nil {
 		w.last, err = l.session.Profile()
 	}

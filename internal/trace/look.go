@@ -78,13 +78,12 @@ type look struct {
 	// replaced are the processes, and 0 for BINARY, of which it was said that they run, or are, another
 	// file than the one that is probed.
 	replaced map[int]bool
-	runners  *procfs.Runners // what is traced
-	busy     *procfs.BusyTimes
-	used     time.Duration // the CPU time of what is traced while probes were armed
-	waited   float64       // the share of its time that it waited for a CPU
-	foreign  bool          // it was said that processes are forgotten that may live
-	others   bool          // it was said that others than those of Filter.Sole run the file
-	own      time.Duration // the CPU time of this process when the window ended
+	cpu      *procfs.CPUTimes // of what is traced
+	used     time.Duration    // the CPU time of what is traced while probes were armed
+	waited   float64          // the share of its time that it waited for a CPU
+	foreign  bool             // it was said that processes are forgotten that may live
+	others   bool             // it was said that others than those of Filter.Sole run the file
+	own      time.Duration    // the CPU time of this process when the window ended
 }
 
 // life is that of a process: when it was started, and when it was found to have ended, or its number
@@ -103,7 +102,7 @@ const (
 
 // wait learns what is gone when processes are.
 func (k *look) wait() {
-	if share := k.busy.Waited(); share > 0 {
+	if share := k.cpu.Waited(); share > 0 {
 		k.waited = share
 	}
 }
@@ -116,8 +115,7 @@ func (k *look) use(p *Command) {
 			return
 		}
 	}
-	used, _ := k.busy.Since()
-	k.used += used
+	k.used += k.cpu.Since()
 }
 
 // stop ends the following of CPU times.
