@@ -64,7 +64,7 @@ var parted = map[reflect.Kind]bool{
 
 // sourceType parses a type. It finds the program's types in debug information, or else in what Go's runtime has of them.
 func sourceType(b *offsets.Binary, text string) (*gotype.Type, error) {
-	return parseType(text, func(name string) (*gotype.Type, bool) {
+	return gotype.Parse(text, func(name string) (*gotype.Type, bool) {
 		if t, ok := b.Internals().TypeNamed(name); ok {
 			return t, true
 		}

@@ -5,6 +5,8 @@ import (
 	"go/token"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // spell writes what was read, in one line.
@@ -199,7 +201,7 @@ func FuzzParseSpec(f *testing.F) {
 			if !token.IsIdentifier(v.Name) || v.Type == "" {
 				t.Errorf("%q has a variable %q of type %q", text, v.Name, v.Type)
 			}
-			parseType(v.Type, noType)
+			gotype.Parse(v.Type, noType)
 		}
 	})
 }

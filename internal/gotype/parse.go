@@ -1,4 +1,4 @@
-package target
+package gotype
 
 import (
 	"errors"
@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // words are types that take one word, whatever they refer to: a keyword alone, or followed by one of next.
@@ -20,14 +18,14 @@ var words = []struct {
 	{"map", "[", reflect.Map}, {"chan", " <", reflect.Chan}, {"<-chan", " <", reflect.Chan}, {"func", "(", reflect.Func},
 }
 
-// parseType makes a type of its spelling in a source file, of which "ptr" is one more: a pointer to
+// Parse makes a type of its spelling in a source file, of which "ptr" is one more: a pointer to
 // anything. What a pointer or a slice leads to need not be known. find finds a type of the program by its name.
-func parseType(text string, find func(name string) (*gotype.Type, bool)) (*gotype.Type, error) {
+func Parse(text string, find func(name string) (*Type, bool)) (*Type, error) {
 	text = strings.TrimSpace(text)
 	if text == "ptr" {
 		text = "unsafe.Pointer"
 	}
-	if t, ok := gotype.Basic(text); ok {
+	if t, ok := Basic(text); ok {
 		return t, nil
 	}
 	for _, w := range words {
@@ -35,28 +33,31 @@ func parseType(text string, find func(name string) (*gotype.Type, bool)) (*gotyp
 			if t, ok := find(text); ok && t.Kind == w.kind {
 				return t, nil // it has the type of the elements, too
 			}
-			return &gotype.Type{Name: text, Kind: w.kind, Size: 8, Align: 8}, nil
+			return &Type{Name: text, Kind: w.kind, Size: 8, Align: 8}, nil
 		}
 	}
 	switch {
 	case strings.HasPrefix(text, "*"):
-		return leadingTo(text[1:], find, gotype.PointerTo)
+		return leadingTo(text[1:], find, PointerTo)
 	case strings.HasPrefix(text, "[]"):
-		return leadingTo(text[2:], find, gotype.SliceOf)
+		return leadingTo(text[2:], find, SliceOf)
 	case strings.HasPrefix(text, "..."):
-		return leadingTo(text[3:], find, gotype.SliceOf)
+		return leadingTo(text[3:], find, SliceOf)
 	case strings.HasPrefix(text, "["):
 		return parseArray(text, find)
 	case begins(text, "interface", "{ "):
 		methods := strings.TrimSpace(strings.TrimPrefix(text, "interface")) != "{}"
-		return &gotype.Type{Name: text, Kind: reflect.Interface, Size: 16, Align: 8, Methods: methods}, nil
+		return &Type{Name: text, Kind: reflect.Interface, Size: 16, Align: 8, Methods: methods}, nil
 	case text == "struct{}", text == "struct {}":
-		return &gotype.Type{Name: "struct {}", Kind: reflect.Struct, Align: 1}, nil
+		return &Type{Name: "struct {}", Kind: reflect.Struct, Align: 1}, nil
 	}
 	if t, ok := find(text); ok {
 		return t, nil
 	}
-	return nil, unknownType(text)
+	if !spelling().MatchString(text) {
+		return nil, fmt.Errorf("type %q: not a type", text)
+	}
+	return nil, unknownError(text)
 }
 
 func begins(text, keyword, next string) bool {
@@ -64,51 +65,46 @@ func begins(text, keyword, next string) bool {
 	return ok && (rest == "" || strings.IndexByte(next, rest[0]) >= 0)
 }
 
-// errUnknown is of a type that has the spelling of a name and is not known.
-var errUnknown = errors.New("unknown type")
+// unknownError is the name of a type that is not known.
+type unknownError string
+
+func (e unknownError) Error() string {
+	return fmt.Sprintf("type %q: neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is", string(e))
+}
 
 // spelling matches names of types: "T", "net/http.Request", "main.G[int]".
 var spelling = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\pL_][\pL\p{Nd}_./~%-]*(\[.*\])?$`)
 })
 
-func unknownType(text string) error {
-	if !spelling().MatchString(text) {
-		return fmt.Errorf("type %q: not a type", text)
-	}
-	return &kindError{fmt.Errorf("type %q: neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is", text), errUnknown}
-}
-
 // leadingTo parses the type that a pointer or a slice refers to, which need not be known, and wraps it.
-func leadingTo(text string, find func(name string) (*gotype.Type, bool), leading func(elem *gotype.Type) *gotype.Type) (*gotype.Type, error) {
-	elem, err := parseType(text, find)
-	if errors.Is(err, errUnknown) {
-		t := leading(&gotype.Type{Name: text})
-		t.SetElem(func() *gotype.Type { return nil })
+func leadingTo(text string, find func(name string) (*Type, bool), leading func(elem *Type) *Type) (*Type, error) {
+	elem, err := Parse(text, find)
+	if _, unknown := errors.AsType[unknownError](err); unknown {
+		t := leading(&Type{Name: text})
+		t.elem = nil
 		return t, nil
-	}
-	if err != nil {
+	} else if err != nil {
 		return nil, err
 	}
 	return leading(elem), nil
 }
 
-func parseArray(text string, find func(name string) (*gotype.Type, bool)) (*gotype.Type, error) {
+func parseArray(text string, find func(name string) (*Type, bool)) (*Type, error) {
 	number, rest, _ := strings.Cut(text[1:], "]")
 	length, err := strconv.ParseInt(number, 10, 32)
 	if err != nil || length < 0 {
 		return nil, fmt.Errorf("type %q: bad length of an array", text)
 	}
-	elem, err := parseType(rest, find)
+	elem, err := Parse(rest, find)
 	if err != nil {
 		return nil, err
 	}
 	if elem.Size < 0 || length > 0 && elem.Size > (1<<40)/length {
 		return nil, fmt.Errorf("type %q: too large", text)
 	}
-	t := &gotype.Type{
+	return &Type{
 		Name: "[" + number + "]" + elem.Name, Kind: reflect.Array, Size: length * elem.Size, Align: elem.Align, Len: length,
-	}
-	t.SetElem(func() *gotype.Type { return elem })
-	return t, nil
+		elem: func() *Type { return elem },
+	}, nil
 }

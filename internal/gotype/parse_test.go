@@ -1,4 +1,4 @@
-package target
+package gotype_test
 
 import (
 	"reflect"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/gotype"
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -45,7 +46,7 @@ func TestTypes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
-			got, err := parseType(tt.text, ours)
+			got, err := gotype.Parse(tt.text, ours)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +94,7 @@ func TestTypesOfPrograms(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			b := openBinary(t, fixture.BuildWith(t, version, "signatures", "-gcflags=-l"))
 			for name, want := range types {
-				got, err := parseType(name, b.Internals().TypeNamed)
+				got, err := gotype.Parse(name, b.Internals().TypeNamed)
 				switch {
 				case err != nil:
 					t.Error(err)
@@ -102,7 +103,7 @@ func TestTypesOfPrograms(t *testing.T) {
 				}
 			}
 			for _, name := range []string{"main.none", "", "[]", "main"} {
-				if got, err := parseType(name, b.Internals().TypeNamed); err == nil {
+				if got, err := gotype.Parse(name, b.Internals().TypeNamed); err == nil {
 					t.Errorf("%q: %s", name, fixture.SpellType(got))
 				}
 			}
@@ -111,9 +112,21 @@ func TestTypesOfPrograms(t *testing.T) {
 	t.Run("without debug information", func(t *testing.T) {
 		b := openBinary(t, fixture.Build(t, "signatures", "-ldflags=-w"))
 		for name, known := range map[string]bool{"int": true, "[]*string": true, "main.point": false} {
-			if _, err := parseType(name, b.Internals().TypeNamed); (err == nil) != known {
+			if _, err := gotype.Parse(name, b.Internals().TypeNamed); (err == nil) != known {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 	})
 }
+
+func openBinary(t *testing.T, path string) *offsets.Binary {
+	t.Helper()
+	b, err := offsets.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func TestMain(m *testing.M) { fixture.Main(m) }
