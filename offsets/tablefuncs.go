@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/arch"
@@ -12,7 +13,9 @@ import (
 // still differs: Go 1.18 to 1.20 leave out type arguments, "main.Map[...]"; .symtab of
 // plugins puts "local." before some names; and the table has no C.
 func (b *Binary) addTableFuncs(named []Func, table []gotab.Func, known []bool) []Func {
-	same := make(map[string][]int) // places in named by name
+	named = slices.Grow(named, len(table))
+	first := make(map[string]int, len(table)) // places in named, by name
+	same := make(map[string][]int)            // those of names that there are twice
 	for i := range table {
 		if known[i] {
 			continue
@@ -22,7 +25,15 @@ func (b *Binary) addTableFuncs(named []Func, table []gotab.Func, known []bool) [
 			continue
 		}
 		if b.goVer.Minor >= b.image.Processor.Machine().FirstRegisters && !strings.Contains(n.Name, "[...]") {
-			same[n.Name] = append(same[n.Name], len(named))
+			at, ok := first[n.Name]
+			switch {
+			case !ok:
+				first[n.Name] = len(named)
+			case same[n.Name] == nil:
+				same[n.Name] = []int{at, len(named)}
+			default:
+				same[n.Name] = append(same[n.Name], len(named))
+			}
 		}
 		named = append(named, n)
 	}
