@@ -102,9 +102,6 @@ func (b *Binary) Close() error { return b.image.Close() }
 // 26 of it; 0 if it was not Go, or one that can't be told.
 func (b *Binary) GoVersion() (minor int, version string) { return b.goVer.Minor, b.goVer.Text }
 
-// Module is the path of the module that the program is of, "" if it does not say.
-func (b *Binary) Module() string { return b.goVer.Module }
-
 // File is the file that the binary is in. What its type has is for this module's own packages, and
 // no promise to others.
 func (b *Binary) File() *image.Image { return b.image }

@@ -188,5 +188,6 @@ func (c *decoded) at(offset int) (s Site, err error) {
 	if cost.Refused != "" {
 		return s, fmt.Errorf("instruction at +%#x: %s", at, cost.Refused)
 	}
-	return Site{addr, p.offset + uint64(at), cost, in.Cond}, nil
+	cost.Cond = in.Cond
+	return Site{addr, p.offset + uint64(at), cost}, nil
 }

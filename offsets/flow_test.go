@@ -120,7 +120,7 @@ func TestConditionalTail(t *testing.T) {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	const jne = 5
-	if c := s.CondTails[0]; c.Cond() != jne || c.Addr() != f.Addr+2 {
-		t.Errorf("condition %d at +%#x, want %d at +0x2", c.Cond(), c.Addr()-f.Addr, jne)
+	if c := s.CondTails[0]; c.Cost().Cond != jne || c.Addr() != f.Addr+2 {
+		t.Errorf("condition %d at +%#x, want %d at +0x2", c.Cost().Cond, c.Addr()-f.Addr, jne)
 	}
 }

@@ -41,7 +41,7 @@ func TestSiteAtAgainstObjdump(t *testing.T) {
 			s, err := siteAt(b, f, at)
 			if boundary[f.Addr+at] {
 				if err != nil {
-					if errors.Is(err, ErrNoCode) {
+					if errors.Is(err, errNoCode) {
 						t.Errorf("%s+%#x: %v", f.Name, at, err)
 					}
 					continue
@@ -53,12 +53,12 @@ func TestSiteAtAgainstObjdump(t *testing.T) {
 				if off, _ := b.File().FileOffset(f.Addr + at); s.Offset() != off {
 					t.Errorf("%s+%#x: site at file offset %#x, want %#x", f.Name, at, s.Offset(), off)
 				}
-			} else if !errors.Is(err, ErrNoCode) {
+			} else if !errors.Is(err, errNoCode) {
 				t.Errorf("%s+%#x: site at %#x, %v", f.Name, at, s.Addr(), err)
 			}
 		}
 		for _, at := range []uint64{f.Size, f.Size + 1, 1 << 63, 1<<64 - 1} {
-			if s, err := siteAt(b, f, at); !errors.Is(err, ErrNoCode) {
+			if s, err := siteAt(b, f, at); !errors.Is(err, errNoCode) {
 				t.Errorf("%s+%#x: site at %#x, %v", f.Name, at, s.Addr(), err)
 			}
 		}
@@ -109,7 +109,7 @@ func TestSiteAtUndecodable(t *testing.T) {
 		"in no segment":             {Name: "f", Addr: 16, Size: 16},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if s, err := siteAt(b, &f, 0); err == nil || errors.Is(err, ErrNoCode) {
+			if s, err := siteAt(b, &f, 0); err == nil || errors.Is(err, errNoCode) {
 				t.Errorf("site at %#x, %v", s.Addr(), err)
 			}
 		})

@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,9 @@ type internals struct{ *Binary }
 
 // Internals has what this module's own packages ask of a binary besides. It is no promise to others.
 func (b *Binary) Internals() internals { return internals{b} }
+
+// Module is the path of the module that the program is of, "" if it does not say.
+func (b internals) Module() string { return b.goVer.Module }
 
 // KnownLayout tells whether it is known how the version of Go that built the file lays out what the program has for
 // its own runtime. If not, types of values in interfaces are not known, nor, without debug information, any types or
@@ -56,15 +60,18 @@ func (b internals) FirstBranch(f *Func) (Site, error) {
 	return c.firstBranch()
 }
 
+// NoCode tells the errors by which [internals.LineAddrs] and [internals.SiteAt] say that there is no code.
+func (internals) NoCode(err error) bool { return errors.Is(err, errNoCode) }
+
 // noInstruction says that no instruction begins at an offset, and which do near it.
 type noInstruction string
 
 func (e noInstruction) Error() string { return "not where an instruction begins" + string(e) }
 
-func (noInstruction) Is(target error) bool { return target == ErrNoCode }
+func (noInstruction) Is(target error) bool { return target == errNoCode }
 
 // SiteAt returns one instruction of a function by its offset from the first byte. The error says
-// why there must be no probe: there is no instruction (ErrNoCode, with the offsets of its
+// why there must be no probe: there is no instruction (NoCode, with the offsets of its
 // neighbours), or the kernel takes none there.
 func (b internals) SiteAt(f *Func, offset uint64) (Site, error) {
 	c, err := b.decode(f)

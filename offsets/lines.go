@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ErrNoCode: there is no code of such a source line, or no instruction begins at such an offset.
-var ErrNoCode = errors.New("no code")
+// errNoCode: there is no code of such a source line, or no instruction begins at such an offset.
+var errNoCode = errors.New("no code")
 
 // codeLine is a run of instructions of one source line; it begins at addr.
 type codeLine struct {
@@ -49,7 +49,7 @@ func (b *Binary) Position(addr uint64) (file string, line int, ok bool) {
 // 5, section 6.2.2, is_stmt); without debug information, the lowest at all.
 //
 // The file is given by the last components of its path: "store.go", "pkg/store.go" or
-// all of it. The error is ErrNoCode if there is no such file or line, and tells the
+// all of it. The error is NoCode if there is no such file or line, and tells the
 // nearest lines that have code, or the files that a name is short for.
 func (b internals) LineAddrs(file string, line int) ([]uint64, error) {
 	addrs, err := b.lineAddrs(path.Clean(file), line)
@@ -85,11 +85,11 @@ func (b *Binary) lineAddrs(suffix string, line int) ([]uint64, error) {
 			return nil, err
 		}
 		if !slices.ContainsFunc(of, func(c codeLine) bool { return c.line == line }) {
-			return nil, fmt.Errorf("%w%s", ErrNoCode, nearestLines(of, line))
+			return nil, fmt.Errorf("%w%s", errNoCode, nearestLines(of, line))
 		}
 		return b.beginnings(s, slices.DeleteFunc(of, func(c codeLine) bool { return c.line != line }))
 	}
-	return nil, fmt.Errorf("%w of such a file", ErrNoCode)
+	return nil, fmt.Errorf("%w of such a file", errNoCode)
 }
 
 // oneFile are the lines of the only file, or of the one of just this name.

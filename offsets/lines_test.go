@@ -194,7 +194,7 @@ func TestLineAddrsFiles(t *testing.T) {
 			{"type.go", " files of that name: ", 10, false},
 		} {
 			addrs, err := b.Internals().LineAddrs(test.file, test.line)
-			if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, ErrNoCode) != test.noCode {
+			if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, errNoCode) != test.noCode {
 				t.Errorf("%q:%d is at %#x, %v; want %q", test.file, test.line, addrs, err, test.want)
 			}
 		}

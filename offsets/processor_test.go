@@ -85,7 +85,7 @@ func TestSecondProcessor(t *testing.T) {
 			refused++
 		case s.Check != nil:
 			checked++
-			if !s.CheckOnly || s.Check.Cond() != 8 || !s.Check.Cost().Emulated {
+			if !s.CheckOnly || s.Check.Cost().Cond != 8 || !s.Check.Cost().Emulated {
 				t.Fatalf("%s: %+v", f.Name, s)
 			}
 		}

@@ -20,8 +20,10 @@ type Signature struct {
 	// Note says what is not known, for people to read; "" if nothing is missing.
 	Note string
 	// Source is where it comes from, for people to read: "debug information", "twin", which is that of another
-	// file with the same code, "run-time type", or Words.
+	// file with the same code, "run-time type", or "words".
 	Source string
+	// Untyped: it is words, of which the function table has parameters without types, and no results.
+	Untyped bool
 }
 
 // The sources of signatures, the best first.
@@ -29,8 +31,7 @@ const (
 	fromDebug = "debug information"
 	fromTwin  = "twin"
 	fromTypes = "run-time type"
-	// Words: the function table has parameters without types, and no results.
-	Words = "words"
+	fromWords = "words"
 )
 
 // Variable is a value and where it lies.

@@ -15,7 +15,6 @@ import (
 type Site struct {
 	addr, offset uint64
 	cost         arch.Cost
-	cond         arch.Cond
 }
 
 // Addr is the instruction's virtual address in the file, without load bias.
@@ -26,10 +25,6 @@ func (s Site) Offset() uint64 { return s.offset }
 
 // Cost is what a probe on the instruction costs the target.
 func (s Site) Cost() arch.Cost { return s.cost }
-
-// Cond is the condition of a conditional jump, for [arch.Processor].Taken: that of a stack
-// check's is the one that holds if the check has passed.
-func (s Site) Cond() arch.Cond { return s.cond }
 
 // Sites is where calls of a function begin and end.
 type Sites struct {
@@ -97,7 +92,7 @@ func (c *decoded) sites() (s *Sites, err error) {
 		}
 		entry = check.Post
 		if jump, err := c.at(check.Jump); err == nil {
-			jump.cond = p.Passed()
+			jump.cost.Cond = p.Passed()
 			s.Check, s.CheckOnly = &jump, check.Repeats
 			s.First, s.Again = c.counters(check)
 		}

@@ -24,7 +24,7 @@ func (b *Binary) byWords(f *Func) (s *Signature, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	s = &Signature{Source: Words}
+	s = &Signature{Source: fromWords, Untyped: true}
 	if args == nil {
 		return s, true
 	}

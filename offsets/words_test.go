@@ -91,11 +91,11 @@ func wrongPlaces(want, got *Signature, complete bool) string {
 		return fmt.Sprintf("%d parameters instead of %d", len(got.Params), len(want.Params))
 	}
 	for i, v := range got.Params {
-		if got.Source == Words && !samePlace(want.Params[i], v) {
+		if got.Untyped && !samePlace(want.Params[i], v) {
 			return fmt.Sprintf("%s is in %s", v.Name, whereIs(v))
 		}
 	}
-	if got.Source == Words || !complete && len(want.Results) == 0 {
+	if got.Untyped || !complete && len(want.Results) == 0 {
 		return ""
 	}
 	if len(got.Results) != len(want.Results) {

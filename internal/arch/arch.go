@@ -121,6 +121,9 @@ type Cost struct {
 	// Passable: the instruction is Refused, but leaves the stack pointer and the flow of
 	// control alone, so that a probe may be put behind it instead.
 	Passable bool
+	// Cond is the condition of a conditional jump, which package offsets sets: what a hit means depends on it.
+	// That of a stack check's is the one that holds if the check has passed.
+	Cond Cond
 }
 
 // Stepped tells whether a copy is single-stepped.

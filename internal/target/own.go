@@ -38,7 +38,7 @@ func OwnFuncs(b *offsets.Binary) (patterns []string) {
 			roots[first] = true
 		}
 	}
-	if module := b.Module(); module != "" {
+	if module := b.Internals().Module(); module != "" {
 		patterns = append(patterns, module+".*", module+"/*")
 	}
 	if own < fewFuncs && others > 0 {
@@ -56,7 +56,7 @@ func OwnFuncs(b *offsets.Binary) (patterns []string) {
 
 // isOwn reports whether a package belongs to the program's own module.
 func isOwn(b *offsets.Binary, path string) bool {
-	module := b.Module()
+	module := b.Internals().Module()
 	return path == "main" || module != "" && (path == module || strings.HasPrefix(path, module+"/"))
 }
 

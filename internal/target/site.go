@@ -1,7 +1,6 @@
 package target
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -68,7 +67,7 @@ func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Probe, err err
 		return []uprobe.Probe{p}, err
 	}
 	addrs, err := b.Internals().LineAddrs(s.file, s.line)
-	if errors.Is(err, offsets.ErrNoCode) {
+	if b.Internals().NoCode(err) {
 		return nil, nothingf("%w", err)
 	} else if err != nil {
 		return nil, err
@@ -101,7 +100,7 @@ func (s site) byOffset(say Say, b *offsets.Binary) (p uprobe.Probe, err error) {
 		meant = fmt.Sprintf("; %s is a wrapper of %s, which %s+%#x is in", f.Name, assembly.Name, assembly.Name, s.offset)
 	}
 	at, err := b.Internals().SiteAt(f, s.offset)
-	if errors.Is(err, offsets.ErrNoCode) {
+	if b.Internals().NoCode(err) {
 		return p, nothingf("%s: %w%s", name, err, meant)
 	} else if err != nil {
 		return p, fmt.Errorf("%s: %w%s", name, err, meant)

@@ -163,7 +163,7 @@ func NoVariable(f *offsets.Func, sig *offsets.Signature, path string, others ...
 		lists = append(lists, "of each call "+strings.Join(others, ", "))
 	}
 	there, name := cmp.Or(strings.Join(lists, "; "), "none"), capture.RootOf(path)
-	if sig.Source == offsets.Words {
+	if sig.Untyped {
 		receiver := ""
 		if symname.Split(f.Name).Receiver != "" {
 			receiver = "t ptr, "

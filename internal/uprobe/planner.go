@@ -62,7 +62,7 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 
 // add puts a site into the event of its shape. The event also fetches values, unless they are nil.
 func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture) {
-	site := Site{Kind: sh.kind, Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cond(), Stepped: !c.emulated(s)}
+	site := Site{Kind: sh.kind, Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cost().Cond, Stepped: !c.emulated(s)}
 	if sh.kind == CheckFailed { // shares the event of the counter from which it is subtracted
 		if sh.kind = Entry; c.plan.Mode != Count {
 			sh.kind = Counter

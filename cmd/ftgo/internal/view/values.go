@@ -53,7 +53,7 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (Values, err
 			v.unknown[target.Note(err)]++
 			return out, nil
 		}
-		if sig.Source == offsets.Words {
+		if sig.Untyped {
 			v.unknown[shownAsWords]++
 		}
 		fl := &funcLines{note: sig.Note}
@@ -215,7 +215,7 @@ func (o *operands) check(e where.Expr, entries string) (where.Expr, error) {
 		b := o.side(path)
 		t, ok := builtins[path]
 		switch {
-		case b == nil && (path == "err" || resultRE.MatchString(path)) && o.sig.Source == offsets.Words:
+		case b == nil && (path == "err" || resultRE.MatchString(path)) && o.sig.Untyped:
 			return nil, fmt.Errorf("results of %s are not known: no debug information; %s", o.f.Name, giveTypes)
 		case b == nil && path == "stack" && o.stack:
 			return builtins["func"], nil
