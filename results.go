@@ -137,10 +137,8 @@ func (v Value) Any() any {
 			return of.Bytes
 		}
 		return valuesOf(of.Items)
-	case reflect.Array:
+	case reflect.Array, reflect.Struct:
 		return valuesOf(of.Items)
-	case reflect.Struct:
-		return valuesOf(of.Fields)
 	case reflect.Map, reflect.Chan:
 		return of.Len
 	}

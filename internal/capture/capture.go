@@ -25,7 +25,7 @@ type Options struct {
 	// Static is the fetcharg for a virtual address of the file, load bias not counted.
 	Static func(va uint64) string
 	// Variable finds what a path begins with and no variable is called: "goarg2", "+8(goarg2):string".
-	// Type finds what an interface holds by its name. Both may be nil.
+	// Type finds what an interface holds by its name. They are for paths.
 	Variable func(root string) (offsets.Variable, error)
 	Type     func(name string) (*gotype.Type, error)
 	Machine  *arch.Machine // the processor that the binary is for. Without it more events are needed

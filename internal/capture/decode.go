@@ -143,11 +143,9 @@ func (d *decoder) value(n *node) Value {
 		d.bytes(&v, n)
 	case reflect.Slice:
 		d.slice(n, &v)
-	case reflect.Array:
+	case reflect.Array, reflect.Struct:
 		v.Len = n.typ.Len
 		v.Items = d.append(nil, n.kids)
-	case reflect.Struct:
-		v.Fields = d.append(nil, n.kids)
 		if n.words > 0 {
 			d.guess(&v, n)
 		}
@@ -173,14 +171,17 @@ func (d *decoder) value(n *node) Value {
 
 // collapse makes one unreadable value of a struct of which no field is readable.
 func (v *Value) collapse() {
-	for i := range v.Fields {
-		if v.Fields[i].State != Unreadable || v.Fields[i].Why != v.Fields[0].Why {
+	if v.Type.Kind != reflect.Struct {
+		return
+	}
+	for i := range v.Items {
+		if v.Items[i].State != Unreadable || v.Items[i].Why != v.Items[0].Why {
 			return
 		}
 	}
-	if len(v.Fields) > 0 {
-		v.unreadable(v.Fields[0].Why)
-		v.Fields = nil
+	if len(v.Items) > 0 {
+		v.unreadable(v.Items[0].Why)
+		v.Items = nil
 	}
 }
 
@@ -213,7 +214,7 @@ func (d *decoder) bytes(v *Value, n *node) {
 // says, or longer. No address is as low as a length may be.
 func (d *decoder) guess(v *Value, n *node) {
 	const longest = 1<<16 - 1 // below mmap_min_addr
-	addr, size := v.Fields[0].Num, v.Fields[1].Num
+	addr, size := v.Items[0].Num, v.Items[1].Num
 	if d.implausible(addr) != "" || size == 0 || size > longest {
 		return
 	}

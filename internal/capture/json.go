@@ -94,7 +94,7 @@ func (v *Value) AppendJSON(b []byte) []byte {
 		} else if ok {
 			return printable.AppendJSON(b, text)
 		}
-		return AppendObject(b, v.Fields)
+		return AppendObject(b, v.Items)
 	case reflect.Interface:
 		return appendInterfaceJSON(b, v)
 	case reflect.Map:
@@ -172,10 +172,10 @@ func appendWordsJSON(b []byte, v *Value) []byte {
 		text.Type = stringType
 		b = append(appendStringJSON(append(b, `{"guess":`...), &text), `,"words":`...)
 	}
-	b = appendItemsJSON(b, v.Fields)
+	b = appendItemsJSON(b, v.Items)
 	switch {
 	case !strings.HasSuffix(v.Type.Name, "…}"):
-	case len(v.Fields) > 0:
+	case len(v.Items) > 0:
 		b = append(b[:len(b)-1], `,"…"]`...)
 	default:
 		b = append(b[:len(b)-1], `"…"]`...)
@@ -226,8 +226,8 @@ func appendPointerJSON(b []byte, v *Value) []byte {
 	switch {
 	case !isStruct:
 		b = to.AppendJSON(append(b, `,"value":`...))
-	case len(to.Fields) > 0:
-		b = appendMembers(append(b, ','), to.Fields)
+	case len(to.Items) > 0:
+		b = appendMembers(append(b, ','), to.Items)
 	}
 	return append(b, '}')
 }

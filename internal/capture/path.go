@@ -68,7 +68,7 @@ func (b *Builder) variable(name string) (offsets.Variable, error) {
 		}
 	}
 	switch {
-	case Register(name) > 0 && b.opt.Variable != nil:
+	case Register(name) > 0:
 		return b.opt.Variable(name)
 	case len(names) == 0:
 		return offsets.Variable{}, fmt.Errorf("no variable %q; none is known", name)
@@ -149,9 +149,6 @@ func isWord(t *gotype.Type) bool {
 // assert goes to what an interface holds, of a type by name. What is only known to be a word may be
 // a pointer.
 func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, source, error) {
-	if b.opt.Type == nil {
-		return t, s, fmt.Errorf("no type is known: .(%s)", name)
-	}
 	as, err := b.opt.Type(name)
 	switch {
 	case err != nil:

@@ -85,11 +85,12 @@ func retype(v *Value, t *gotype.Type) bool {
 		v.Dynamic = t.Name
 	}
 	v.Type = t
-	for i := range v.Fields {
-		retype(&v.Fields[i], t.Fields[i].Type)
-	}
 	for i := range v.Items {
-		retype(&v.Items[i], t.Elem())
+		item := t.Elem()
+		if t.Kind == reflect.Struct {
+			item = t.Fields[i].Type
+		}
+		retype(&v.Items[i], item)
 	}
 	if v.Elem != nil && t.Kind == reflect.Pointer && !retype(v.Elem, t.Elem()) {
 		v.Elem = nil

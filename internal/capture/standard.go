@@ -17,11 +17,11 @@ func (v *Value) field(name string) *Value {
 	if !known(v) {
 		return nil
 	}
-	i := slices.IndexFunc(v.Fields, func(f Value) bool { return f.Name == name })
+	i := slices.IndexFunc(v.Items, func(f Value) bool { return f.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return &v.Fields[i]
+	return &v.Items[i]
 }
 
 // standard writes a struct of the standard library as its String method does: a time.Time, in UTC, or an Addr, AddrPort

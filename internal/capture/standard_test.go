@@ -68,7 +68,7 @@ func TestNoTimes(t *testing.T) {
 	outside := madeup.Time(0, 0)
 	outside.Type.Name = "other.Time"
 	unread := madeup.Time(0, 0)
-	unread.Fields[1].State = capture.Unreadable
+	unread.Items[1].State = capture.Unreadable
 	for name, v := range map[string]capture.Value{
 		"year 10000":                 madeup.Time(0, secondsTo1970*6),
 		"before year 1":              madeup.Time(0, -1),
@@ -161,7 +161,7 @@ func TestNetip(t *testing.T) {
 	}
 	// An IPv4 address with the words of another one is none.
 	v := addr("2001:db8::1", false)
-	v.Fields[1].Fields[0].Elem.Fields[0].Num = 0
+	v.Items[1].Items[0].Elem.Items[0].Num = 0
 	if got := v.Text(); got[0] != '{' {
 		t.Errorf("words that no address has: %s", got)
 	}

@@ -98,8 +98,8 @@ func (v *Value) AppendText(b []byte) []byte {
 			}
 			return append(b, printable.Text(text)...)
 		}
-		b = appendAll(append(b, '{'), v.Fields, " ", ":", 0)
-		if missing := len(v.Type.Fields) - len(v.Fields); missing > 0 && len(v.Fields) > 0 {
+		b = appendAll(append(b, '{'), v.Items, " ", ":", 0)
+		if missing := len(v.Type.Fields) - len(v.Items); missing > 0 && len(v.Items) > 0 {
 			b = appendMissing(append(b, ' '), int64(missing))
 		}
 		return append(b, '}')
@@ -122,10 +122,10 @@ func appendWords(b []byte, v *Value) []byte {
 	if v.Bytes != nil {
 		return appendQuoted(append(b, '~'), v)
 	}
-	b = appendAll(append(b, '{'), v.Fields, ", ", "", 0)
+	b = appendAll(append(b, '{'), v.Items, ", ", "", 0)
 	switch {
 	case !strings.HasSuffix(v.Type.Name, "…}"):
-	case len(v.Fields) > 0:
+	case len(v.Items) > 0:
 		b = append(b, ", …"...)
 	default:
 		b = append(b, "…"...)

@@ -14,7 +14,7 @@ import (
 // TestRoom: values are cut to the room there is, the long before the short.
 func TestRoom(t *testing.T) {
 	many := madeup.Struct("main.Many", madeup.Named("A", madeup.Num("int", 1)), madeup.Named("B", madeup.Num("int", 2)), madeup.Named("C", madeup.Num("int", 3)))
-	many.Fields = many.Fields[:2]
+	many.Items = many.Items[:2]
 	far := capture.Value{Name: "p", Type: gotype.PointerTo(many.Type), Num: 0xc000012345, Dynamic: "*example.com/many/main.Many"}
 	if got := many.Text() + far.Text(); got != `{A:1 B:2 …+1}*main.Many(0xc000012345)` {
 		t.Errorf("%s", got)

@@ -41,8 +41,7 @@ type Value struct {
 	Num, Imag uint64
 	Bytes     []byte  // a string's or a byte slice's, Len of them; fewer if it was cut; what two words may be
 	Len, Cap  int64   // those of strings, slices, maps (Len), channels
-	Items     []Value // the first elements of a slice, those of an array
-	Fields    []Value // a struct's
+	Items     []Value // the first elements of a slice, those of an array, a struct's fields
 	Elem      *Value  // what a pointer points to or an interface holds, where it was fetched
 	// Dynamic is the name of the type in an interface, or of a pointer to what was left out for its
 	// size or because only the dictionary of generic code has its type, or of the function in a func value.

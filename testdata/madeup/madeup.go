@@ -59,7 +59,7 @@ func Struct(name string, fields ...capture.Value) capture.Value {
 	for _, f := range fields {
 		t.Fields = append(t.Fields, gotype.Field{Name: f.Name, Type: f.Type})
 	}
-	return capture.Value{Type: t, Fields: fields}
+	return capture.Value{Type: t, Items: fields}
 }
 
 // Pointer returns a pointer to a value.

@@ -63,7 +63,7 @@ func iface(typ, dynamic string, elem capture.Value) capture.Value {
 	return capture.Value{Type: basic(typ), TypeWord: 0x4000, Num: 0xc000, Dynamic: dynamic, Elem: &elem}
 }
 
-var message = capture.Value{Type: kind(reflect.Struct, 16), Fields: []capture.Value{named("s", str("not found"))}}
+var message = capture.Value{Type: kind(reflect.Struct, 16), Items: []capture.Value{named("s", str("not found"))}}
 
 func named(name string, v capture.Value) capture.Value {
 	v.Name = name
@@ -124,7 +124,8 @@ func TestEval(t *testing.T) {
 			f == 1.5 && f32 == -0.25 && f > f32 && f * 2 == 3 && f / 3 == 0.5 && -f < 0 && f + n > 151 && f - 1 == 0.5
 			big > 9223372036854775807 && big < max && big == 9223372036854775808
 			nan != nan && nan != 1 && nan != 1.5 && !(nan < 1) && !(nan >= 1)
-			1e30 > max && -1e30 < min
+			1e30 > max && -1e30 < min && max < 18446744073709551615.0
+			f * 1e308 * 2 > max && -f * 1e308 * 2 < min && f * 1e308 * 2 == f * 1e308 * 3 && f * 1e308 * 2 != f * 1e308
 			ok && !no && ok == true && no != true && ok != no
 			key != "alice" && key < "bobby" && key > "alice" && empty == "" && empty < key
 			key =~ "^b.b$" && key =~ "o" && !(key =~ "x")
