@@ -1,8 +1,9 @@
 package where
 
 import (
+	"cmp"
+	"go/constant"
 	"math"
-	"math/big"
 	"reflect"
 
 	"github.com/ftgo/ftgo/internal/capture"
@@ -39,7 +40,7 @@ type operand struct {
 	// 0 is a value that is not known or that nothing compares with.
 	class class
 	truth Truth
-	whole *big.Int
+	whole constant.Value
 	real  float64
 	text  text
 	// isNil tells whether the value is nil; Unknown too for one that can't be.
@@ -50,7 +51,10 @@ type operand struct {
 
 var nilOperand = operand{class: nilClass, isNil: True}
 
-func wholeOperand(i *big.Int) operand    { return operand{class: wholeClass, whole: i} }
+func wholeOperand(i int64) operand { return operand{class: wholeClass, whole: constant.MakeInt64(i)} }
+func unsignedOperand(i uint64) operand {
+	return operand{class: wholeClass, whole: constant.MakeUint64(i)}
+}
 func realOperand(f float64) operand      { return operand{class: realClass, real: f} }
 func textOperand(t text) operand         { return operand{class: textClass, text: t} }
 func (o operand) number() bool           { return o.class&numberClass != 0 }
@@ -89,7 +93,7 @@ func (n *node) eval(c Call) operand {
 	}
 	x := n.x.eval(c)
 	if n.y == nil {
-		return calculate("*", wholeOperand(big.NewInt(-1)), held(x))
+		return calculate("*", wholeOperand(-1), held(x))
 	}
 	y := n.y.eval(c)
 	if comparison(n.op) {
@@ -112,7 +116,7 @@ func readRef(v *capture.Value, r Ref) operand {
 		return read(v)
 	}
 	if n, ok := v.Measure(r.Part); ok {
-		return wholeOperand(big.NewInt(n))
+		return wholeOperand(n)
 	}
 	return operand{}
 }
@@ -141,13 +145,13 @@ func read(v *capture.Value) operand {
 	case reflect.Bool:
 		return truthOperand(truth(v.Num != 0))
 	case reflect.Int:
-		return wholeOperand(big.NewInt(int64(v.Num)))
+		return wholeOperand(int64(v.Num))
 	case reflect.Uint:
-		return wholeOperand(new(big.Int).SetUint64(v.Num))
+		return unsignedOperand(v.Num)
 	case reflect.Float64:
 		return realOperand(v.Number().(float64))
 	case reflect.Pointer, reflect.UnsafePointer:
-		return wholeOperand(new(big.Int).SetUint64(v.Num)).withNil(v.Num == 0)
+		return unsignedOperand(v.Num).withNil(v.Num == 0)
 	case reflect.Func:
 		if v.Dynamic != "" {
 			return textOperand(wholeText(v.Dynamic)).withNil(false)
@@ -184,24 +188,18 @@ func spoken(o operand) operand {
 	return held(o)
 }
 
-// wholes calculate with whole numbers. Division truncates, and the remainder has the sign of x, as in Go;
-// & is as if negative numbers began with infinitely many ones.
-var wholes = map[string]func(z, x, y *big.Int) *big.Int{
-	"+": (*big.Int).Add, "-": (*big.Int).Sub, "*": (*big.Int).Mul,
-	"/": (*big.Int).Quo, "%": (*big.Int).Rem, "&": (*big.Int).And,
-}
-
-// calculate is x op y; not known if a whole result has more than 64 bits and a sign, or there is none.
+// calculate is x op y; not known if a whole result has more than 64 bits and a sign, or there is none. Division
+// truncates, and the remainder has the sign of x, as in Go; & is as if negative numbers began with infinitely many ones.
 func calculate(op string, x, y operand) operand {
 	switch {
 	case !x.number() || !y.number():
 		return operand{}
 	case x.class == wholeClass && y.class == wholeClass:
-		if y.whole.Sign() == 0 && (op == "/" || op == "%") {
+		if constant.Sign(y.whole) == 0 && (op == "/" || op == "%") {
 			return operand{}
 		}
-		z := wholes[op](new(big.Int), x.whole, y.whole)
-		return either(z.BitLen() <= 64, wholeOperand(z), operand{})
+		z := constant.BinaryOp(x.whole, operators[op].token, y.whole)
+		return either(constant.BitLen(z) <= 64, operand{class: wholeClass, whole: z}, operand{})
 	}
 	switch a, b := x.float(), y.float(); op {
 	case "+":
@@ -221,16 +219,16 @@ func (o operand) float() float64 {
 	if o.class == realClass {
 		return o.real
 	}
-	f, _ := o.whole.Float64()
+	f, _ := constant.Float64Val(o.whole)
 	return f
 }
 
-// exact is a number that is not NaN.
-func (o operand) exact() *big.Float {
+// exact is a number as package go/constant has it, which knows neither infinity nor NaN.
+func (o operand) exact() constant.Value {
 	if o.class == realClass {
-		return big.NewFloat(o.real)
+		return constant.MakeFloat64(o.real)
 	}
-	return new(big.Float).SetInt(o.whole)
+	return o.whole
 }
 
 func match(x operand, p *pattern) Truth {
@@ -259,13 +257,14 @@ func compare(op string, x, y operand) Truth {
 	switch {
 	case x.class == 0 || y.class == 0:
 		return Unknown
-	case x.class == wholeClass && y.class == wholeClass:
-		return holds(op, x.whole.Cmp(y.whole))
 	case x.number() && y.number():
-		if math.IsNaN(x.real) || math.IsNaN(y.real) {
+		switch a, b := x.float(), y.float(); {
+		case math.IsNaN(a) || math.IsNaN(b):
 			return truth(op == "!=") // as in Go
+		case a != b || math.IsInf(a, 0): // what differs as the nearest floats does so in the same order
+			return holds(op, cmp.Compare(a, b))
 		}
-		return holds(op, x.exact().Cmp(y.exact()))
+		return truth(constant.Compare(x.exact(), operators[op].token, y.exact()))
 	case x.class != y.class && dynamic:
 		return same(op, false) // an int is no string
 	case x.class != y.class:

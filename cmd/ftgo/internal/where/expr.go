@@ -30,6 +30,7 @@ package where
 
 import (
 	"fmt"
+	"go/constant"
 	"reflect"
 	"slices"
 	"strconv"
@@ -201,7 +202,7 @@ func (o operand) spell() (text string, ok bool) {
 	case o.isNil == True:
 		return "nil", true
 	case o.class == wholeClass:
-		return o.whole.String(), true
+		return o.whole.ExactString(), true
 	case dynamic != nil && dynamic.Dynamic != "":
 		return dynamic.Dynamic, true // the type, where the value is not for people
 	}
@@ -222,7 +223,7 @@ func (e Expr) Number(c Call) (n int64, ok bool) {
 	case truthClass:
 		return int64(max(o.truth, 0)), true
 	case wholeClass:
-		return o.whole.Int64(), o.whole.IsInt64()
+		return constant.Int64Val(o.whole)
 	}
 	return 0, false
 }

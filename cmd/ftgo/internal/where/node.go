@@ -1,26 +1,29 @@
 package where
 
 import (
+	"go/token"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/capture"
 )
 
 // operators are what is known of each: how tightly it binds between two operands, as in Go (spec, "Operator
-// precedence"), what its operands must be, where that is the same for both, and of a comparison the one that
-// holds where it does not.
+// precedence"), what its operands must be, where that is the same for both, of a comparison the one that
+// holds where it does not, and what package go/constant knows it as between whole numbers.
 var operators = map[string]struct {
 	bind    int
 	want    class
 	inverse string
+	token   token.Token
 }{
 	"||": {bind: 1, want: truthClass}, "&&": {bind: bindAnd, want: truthClass}, "!": {want: truthClass},
-	"==": {bind: 3, inverse: "!="}, "<": {bind: 3, inverse: ">="}, ">": {bind: 3, inverse: "<="},
-	"!=": {bind: 3, inverse: "=="}, ">=": {bind: 3, inverse: "<"}, "<=": {bind: 3, inverse: ">"},
+	"==": {bind: 3, inverse: "!=", token: token.EQL}, "!=": {bind: 3, inverse: "==", token: token.NEQ},
+	"<": {bind: 3, inverse: ">=", token: token.LSS}, ">=": {bind: 3, inverse: "<", token: token.GEQ},
+	">": {bind: 3, inverse: "<=", token: token.GTR}, "<=": {bind: 3, inverse: ">", token: token.LEQ},
 	"=~": {bind: 3, want: textClass},
-	"+":  {bind: 4, want: numberClass}, "-": {bind: 4, want: numberClass},
-	"*": {bind: 5, want: numberClass}, "/": {bind: 5, want: numberClass},
-	"%": {bind: 5, want: wholeClass}, "&": {bind: 5, want: wholeClass},
+	"+":  {bind: 4, want: numberClass, token: token.ADD}, "-": {bind: 4, want: numberClass, token: token.SUB},
+	"*": {bind: 5, want: numberClass, token: token.MUL}, "/": {bind: 5, want: numberClass, token: token.QUO_ASSIGN},
+	"%": {bind: 5, want: wholeClass, token: token.REM}, "&": {bind: 5, want: wholeClass, token: token.AND},
 }
 
 const bindAnd, bindUnary = 2, 6

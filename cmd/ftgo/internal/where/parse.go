@@ -3,7 +3,6 @@ package where
 import (
 	"errors"
 	"fmt"
-	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,29 +24,29 @@ var words = sync.OnceValue(func() *regexp.Regexp {
 		`|\|\||&&|[=!<>]=|=~|(?s:.))`)
 })
 
-// token is a word of a filter, as written; at is the byte it begins at.
-type token struct {
+// word is one of them, as written; at is the byte it begins at.
+type word struct {
 	text string
 	at   int
 }
 
-// nextToken reads the token at or after a byte of text; at the end that is "".
-func nextToken(text string, at int) token {
+// nextWord reads the word at or after a byte of text; at the end that is "".
+func nextWord(text string, at int) word {
 	rest := strings.TrimLeft(text[at:], " \t\r\n")
-	return token{words().FindString(rest), len(text) - len(rest)}
+	return word{words().FindString(rest), len(text) - len(rest)}
 }
 
-// name tells whether the token is the name of something.
-func (t token) name() bool {
+// name tells whether the word is the name of something.
+func (t word) name() bool {
 	first, _ := utf8.DecodeRuneInString(t.text)
 	return first == '_' || unicode.IsLetter(first)
 }
 
 // number tells whether it begins like one.
-func (t token) number() bool { return t.text != "" && '0' <= t.text[0] && t.text[0] <= '9' }
+func (t word) number() bool { return t.text != "" && '0' <= t.text[0] && t.text[0] <= '9' }
 
 // quoted tells whether it begins like a string.
-func (t token) quoted() bool { return t.text != "" && (t.text[0] == '"' || t.text[0] == '`') }
+func (t word) quoted() bool { return t.text != "" && (t.text[0] == '"' || t.text[0] == '`') }
 
 // maxNesting bounds parentheses and unary operators within each other.
 const maxNesting = 100
@@ -55,7 +54,7 @@ const maxNesting = 100
 // parser reads a filter by recursive descent. The first problem ends it.
 type parser struct {
 	text    string
-	token   token // the one that comes next
+	word    word // the one that comes next
 	nesting int
 	err     *problem
 }
@@ -64,24 +63,24 @@ func parse(text string) (*node, *problem) {
 	p := &parser{text: text}
 	p.next()
 	root := p.binary(1)
-	if p.token.text != "" {
+	if p.word.text != "" {
 		p.unexpected("operator expected")
 	}
 	return root, p.err
 }
 
-func (p *parser) next() { p.token = nextToken(p.text, p.token.at+len(p.token.text)) }
+func (p *parser) next() { p.word = nextWord(p.text, p.word.at+len(p.word.text)) }
 
 // fail ends the text where something is wrong.
 func (p *parser) fail(what string, at int) {
 	if p.err == nil {
 		p.err = &problem{what, at}
 	}
-	p.token = token{"", len(p.text)}
+	p.word = word{"", len(p.text)}
 }
 
 func (p *parser) unexpected(want string) {
-	t := p.token
+	t := p.word
 	_, bad := strconv.Unquote(t.text)
 	switch {
 	case t.text == "":
@@ -95,9 +94,9 @@ func (p *parser) unexpected(want string) {
 	p.fail(want, t.at)
 }
 
-// accept goes past a token that is spelled so.
+// accept goes past a word that is spelled so.
 func (p *parser) accept(text string) bool {
-	if p.token.text != text {
+	if p.word.text != text {
 		return false
 	}
 	p.next()
@@ -115,14 +114,14 @@ func bitSet(n *node) *node {
 	if n.op != "&" {
 		return n
 	}
-	return &node{op: "!=", at: n.at, x: n, y: &node{at: n.at, text: "0", value: wholeOperand(new(big.Int))}}
+	return &node{op: "!=", at: n.at, x: n, y: &node{at: n.at, text: "0", value: wholeOperand(0)}}
 }
 
 // binary reads operands that operators of at least that binding join.
 func (p *parser) binary(bind int) *node {
 	x, most := p.unary(), bindUnary
 	for {
-		n := &node{op: p.token.text, at: p.token.at, x: x}
+		n := &node{op: p.word.text, at: p.word.at, x: x}
 		own := operators[n.op].bind
 		if own < bind || own > most { // what binds tighter belongs to an operand, and a regular expression takes none
 			return x
@@ -143,8 +142,8 @@ func (p *parser) binary(bind int) *node {
 
 // regexp reads what n searches for. It is no string that anything is compared with.
 func (p *parser) regexp(n *node) *node {
-	at := p.token.at
-	if !p.token.quoted() {
+	at := p.word.at
+	if !p.word.quoted() {
 		p.unexpected("regular expression in quotes expected")
 	}
 	y := p.operand()
@@ -158,13 +157,13 @@ func (p *parser) regexp(n *node) *node {
 
 func (p *parser) unary() *node {
 	if p.nesting++; p.nesting > maxNesting {
-		p.fail("nested too deeply", p.token.at)
+		p.fail("nested too deeply", p.word.at)
 	}
 	defer func() { p.nesting-- }()
 	if p.registers() {
 		return p.operand()
 	}
-	n := &node{op: p.token.text, at: p.token.at}
+	n := &node{op: p.word.text, at: p.word.at}
 	switch {
 	case p.accept("-"):
 		n.x = p.unary()
@@ -180,10 +179,10 @@ func (p *parser) unary() *node {
 }
 
 // registers tells whether what a register holds, or leads to, comes next: "-8(goarg1)".
-func (p *parser) registers() bool { return capture.Register(p.text[p.token.at:]) > 0 }
+func (p *parser) registers() bool { return capture.Register(p.text[p.word.at:]) > 0 }
 
 func (p *parser) operand() *node {
-	t := p.token
+	t := p.word
 	n := &node{at: t.at, text: t.text}
 	switch {
 	case t.number():
@@ -216,12 +215,12 @@ func (p *parser) operand() *node {
 func readNumber(s string) (operand, error) {
 	whole, err := strconv.ParseUint(s, 0, 64)
 	if err == nil {
-		return wholeOperand(new(big.Int).SetUint64(whole)), nil
+		return unsignedOperand(whole), nil
 	} else if errors.Is(err, strconv.ErrRange) {
 		return operand{}, fmt.Errorf("number %s is beyond 64 bits", s)
 	}
 	if d, err := time.ParseDuration(s); err == nil {
-		return wholeOperand(big.NewInt(int64(d))), nil
+		return wholeOperand(int64(d)), nil
 	}
 	real, err := strconv.ParseFloat(s, 64)
 	if errors.Is(err, strconv.ErrRange) {
@@ -234,8 +233,8 @@ func readNumber(s string) (operand, error) {
 
 // ref reads a variable or what is asked of one: len(x).
 func (p *parser) ref() (r Ref) {
-	name := p.token
-	if !name.name() || nextToken(p.text, name.at+len(name.text)).text != "(" {
+	name := p.word
+	if !name.name() || nextWord(p.text, name.at+len(name.text)).text != "(" {
 		if r.Path = p.path(); p.accept("[") {
 			r.First = p.first()
 		}
@@ -258,7 +257,7 @@ const maxFirst = 512
 // first reads how many of the first bytes of a string are meant, behind a bracket: ":4]".
 func (p *parser) first() int {
 	p.expect(":")
-	n, err := strconv.Atoi(p.token.text)
+	n, err := strconv.Atoi(p.word.text)
 	if err != nil || n < 1 || n > maxFirst {
 		p.unexpected(fmt.Sprintf("number from 1 to %d expected", maxFirst))
 	}
@@ -269,8 +268,8 @@ func (p *parser) first() int {
 
 // path reads "s.items[0].name".
 func (p *parser) path() string {
-	path, n, err := capture.ScanPath(p.text[p.token.at:])
-	p.token = nextToken(p.text, p.token.at+n)
+	path, n, err := capture.ScanPath(p.text[p.word.at:])
+	p.word = nextWord(p.text, p.word.at+n)
 	if err != nil {
 		p.unexpected(err.Error())
 	}

@@ -1,8 +1,8 @@
 package where
 
 import (
-	"math"
-	"math/big"
+	"go/constant"
+	"go/token"
 	"reflect"
 	"strings"
 
@@ -79,9 +79,9 @@ func (s splitter) condition(n *node, not bool) (text string, ok bool) {
 }
 
 // comparison is that of a variable, or of some bits of one, with a constant.
-func (s splitter) comparison(op string, x *node, constant operand) (text string, ok bool) {
+func (s splitter) comparison(op string, x *node, to operand) (text string, ok bool) {
 	if x.op == "&" {
-		return s.bits(op, x, constant)
+		return s.bits(op, x, to)
 	} else if !x.variable() || x.ref.First > 0 {
 		return "", false
 	}
@@ -89,32 +89,30 @@ func (s splitter) comparison(op string, x *node, constant operand) (text string,
 	if !ok {
 		return "", false
 	}
-	number, class := new(big.Int), classOf(t)
+	number, class := constant.MakeInt64(0), classOf(t)
 	switch {
-	case equality(op) && class == truthClass && constant.class == truthClass:
-		if constant.truth == True { // which is anything but 0
+	case equality(op) && class == truthClass && to.class == truthClass:
+		if to.truth == True { // which is anything but 0
 			op = operators[op].inverse
 		}
-	case equality(op) && constant.class == nilClass && class&nilableClass != 0:
-	case class&wholeClass != 0 && constant.number() && !math.IsNaN(constant.real):
-		whole, accuracy := constant.exact().Int(nil) // 1e6 has no fraction, either
-		if accuracy != big.Exact || !fits(t, whole) {
+	case equality(op) && to.class == nilClass && class&nilableClass != 0:
+	case class&wholeClass != 0 && to.number():
+		if number = constant.ToInt(to.exact()); !fits(t, number) { // 1e6 has no fraction, either
 			return "", false
 		}
-		number = whole
 	default:
 		return "", false
 	}
-	return name + " " + op + " " + number.String(), true
+	return name + " " + op + " " + number.ExactString(), true
 }
 
 // bits is "x & 4 != 0" or "x & 4 == 0".
-func (s splitter) bits(op string, n *node, constant operand) (text string, ok bool) {
+func (s splitter) bits(op string, n *node, to operand) (text string, ok bool) {
 	x, mask := n.x, n.y
 	if x.constant() {
 		x, mask = mask, x
 	}
-	zero := constant.class == wholeClass && constant.whole.Sign() == 0
+	zero := to.class == wholeClass && constant.Sign(to.whole) == 0
 	if !equality(op) || !zero || !x.variable() || !mask.constant() {
 		return "", false
 	}
@@ -122,22 +120,23 @@ func (s splitter) bits(op string, n *node, constant operand) (text string, ok bo
 	m := mask.eval(nil)
 	// Kernels before 4.17 keep only 32 bits of what & leaves (filter_pred_u64 and the like
 	// in kernel/trace/trace_events_filter.c).
-	narrow := m.class == wholeClass && m.whole.Sign() >= 0 && m.whole.BitLen() <= 32
+	narrow := m.class == wholeClass && constant.Sign(m.whole) >= 0 && constant.BitLen(m.whole) <= 32
 	if !ok || !narrow || t.Kind != reflect.Int && t.Kind != reflect.Uint || !fits(t, m.whole) {
 		return "", false
 	}
 	// A ! there is since Linux 4.0.
-	return either(op == "==", "!", "") + "(" + name + " & " + m.whole.String() + ")", true
+	return either(op == "==", "!", "") + "(" + name + " & " + m.whole.ExactString() + ")", true
 }
 
-// fits tells whether a variable can be that number: the kernel cuts what is too large to the size of the field.
-func fits(t *gotype.Type, i *big.Int) bool {
+// fits tells whether a variable can be that number, if it is a whole one: the kernel cuts what is too large to the
+// size of the field.
+func fits(t *gotype.Type, i constant.Value) bool {
 	width := int(8 * t.Size)
-	if t.Kind == reflect.Int {
+	if t.Kind == reflect.Int && i.Kind() == constant.Int {
 		width--
-		if i.Sign() < 0 {
-			i = new(big.Int).Not(i) // the least, -128, has as many bits as the most, 127
+		if constant.Sign(i) < 0 {
+			i = constant.UnaryOp(token.XOR, i, 0) // the least, -128, has as many bits as the most, 127
 		}
 	}
-	return i.Sign() >= 0 && i.BitLen() <= width && t.Size <= 8
+	return i.Kind() == constant.Int && constant.Sign(i) >= 0 && constant.BitLen(i) <= width && t.Size <= 8
 }
