@@ -191,7 +191,7 @@ func (b *Builder) fetch(text, typ string, count, bytes int) (at int, why string)
 	return at, ""
 }
 
-// leaf is a number of up to eight bytes among the fetched words.
+// leaf is a number of up to eight bytes among the fetched words. The zero leaf is none, and reads as 0.
 type leaf struct {
 	at     int
 	shift  uint
@@ -199,11 +199,11 @@ type leaf struct {
 	signed bool
 }
 
-// none is a leaf that isn't there.
-var none = leaf{at: -1}
+// there tells whether the number was fetched.
+func (l leaf) there() bool { return l.size > 0 }
 
 func (l leaf) read(words []uint64) uint64 {
-	if l.at < 0 {
+	if !l.there() {
 		return 0
 	}
 	v := words[l.at] >> l.shift
@@ -218,7 +218,7 @@ func (l leaf) read(words []uint64) uint64 {
 func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
 	text, shift, why := s.word(b, size)
 	if why != "" {
-		return none, why
+		return leaf{}, why
 	}
 	for _, a := range b.arrays {
 		if in := s.off - a.off; a.inner == s.inner && in >= 0 && in+size <= 8*a.words && in%8+size <= 8 {
@@ -230,12 +230,12 @@ func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
 	case shift > 0, text[0] == '%', text[0] == '+' && s.aligned(b, size):
 		width = 8
 	case size != 1 && size != 2 && size != 4 && size != 8:
-		return none, fmt.Sprintf("%d bytes", size)
+		return leaf{}, fmt.Sprintf("%d bytes", size)
 	}
 	// Signed numbers are printed in decimal by every kernel; read drops the sign.
 	at, why := b.fetch(text, "s"+strconv.FormatInt(8*width, 10), 0, int(width))
 	if why != "" {
-		return none, why
+		return leaf{}, why
 	}
 	return leaf{at, shift, size, signed}, ""
 }

@@ -71,7 +71,7 @@ func (d *decoder) implausible(p uint64) string {
 // check tells why what is behind guards means nothing, "" if it does.
 func (d *decoder) check(guards []guard) string {
 	for i, g := range guards {
-		if g.item >= 0 {
+		if g.length.there() {
 			if int64(g.length.read(d.words)) <= g.item {
 				return "index out of range"
 			}
@@ -88,7 +88,7 @@ func (d *decoder) check(guards []guard) string {
 			return why
 		}
 		// Where a pointer can't be followed to the next, what an earlier event left stands for that.
-		if i+1 < len(guards) && guards[i+1].item < 0 {
+		if i+1 < len(guards) && !guards[i+1].length.there() {
 			if readable, known := d.process.Readable(p + uint64(guards[i+1].at)); known && !readable {
 				return badPointer
 			}
@@ -111,7 +111,7 @@ func (d *decoder) zeros(addr uint64) string {
 // behind is the address that a node's words were read from, behind a pointer, 0 if there is none.
 func (d *decoder) behind(n *node) uint64 {
 	for i := len(n.guards) - 1; i >= 0; i-- {
-		if n.guards[i].item < 0 && n.guards[i].holds == nil {
+		if !n.guards[i].length.there() && n.guards[i].holds == nil {
 			return n.guards[i].pointer.read(d.words) + uint64(n.off)
 		}
 	}
@@ -163,7 +163,7 @@ func (d *decoder) value(n *node) Value {
 	case reflect.Map, reflect.Chan, reflect.Func:
 		d.header(&v)
 	}
-	if n.real.at >= 0 && v.State == Known {
+	if n.real.there() && v.State == Known {
 		d.reveal(&v, n)
 	}
 	return v

@@ -9,38 +9,31 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Path leads from a variable to a value: "n", "req.URL.Path", "s.items[0].name", "*p".
-type Path struct {
-	// Stars is how many pointers are followed at the end.
-	Stars int
-	// Steps are the variable, and then fields, elements and what interfaces hold: "s", "items", "[0]",
-	// "name", `["key"]`, "(*http.response)". The variable may be what a register holds or leads to:
-	// "goarg2", "goarg2:string", "+56(+16(goarg4)):string".
-	Steps []string
-}
-
-// ParsePath reads a path. It has no blanks.
-func ParsePath(text string) (Path, error) {
+// ParsePath reads a path, which leads from a variable to a value and has no blanks: "n", "req.URL.Path",
+// "s.items[0].name", "*p". Its steps are the variable, then fields, elements and what interfaces hold: "s", "items",
+// "[0]", "name", `["key"]`, "(*http.response)", and then "*" for each pointer that is followed at the end. The variable
+// may be what a register holds or leads to: "goarg2", "goarg2:string", "+56(+16(goarg4)):string".
+func ParsePath(text string) (steps []string, err error) {
 	s := scanner{text: text}
-	p, err := s.path()
+	steps, err = s.path()
 	if err == nil && s.at < len(text) {
 		err = errors.New("[ or . expected")
 	}
-	return p, err
+	return steps, err
 }
 
 // ScanPath reads the path that a text begins with, which is so many bytes long and may have blanks. With an error it is
-// the path as far as it goes.
-func ScanPath(text string) (p Path, length int, err error) {
+// the path as far as it goes, without stars.
+func ScanPath(text string) (steps []string, length int, err error) {
 	s := scanner{text: text, blanks: " \t\r\n"}
-	p, err = s.path()
-	return p, s.at, err
+	steps, err = s.path()
+	return steps, s.at, err
 }
 
 // RootOf is the variable that a path begins with.
 func RootOf(text string) string {
-	if p, _, _ := ScanPath(text); len(p.Steps) > 0 {
-		return p.Steps[0]
+	if steps, _, _ := ScanPath(text); len(steps) > 0 {
+		return steps[0]
 	}
 	return ""
 }
@@ -66,13 +59,14 @@ func (s *scanner) accept(word string) bool {
 	return s.take(func(rest string) int { return len(rest) - len(strings.TrimPrefix(rest, word)) }) != ""
 }
 
-func (s *scanner) path() (p Path, err error) {
+func (s *scanner) path() (steps []string, err error) {
+	var stars []string
 	for s.accept("*") {
-		p.Stars++
+		stars = append(stars, "*")
 	}
 	for {
 		special := Register
-		if len(p.Steps) > 0 {
+		if len(steps) > 0 {
 			special = inParentheses
 		}
 		step := s.take(special)
@@ -80,21 +74,21 @@ func (s *scanner) path() (p Path, err error) {
 			step = s.take(func(rest string) int { return len(nameRE.FindString(rest)) })
 		}
 		if step == "" {
-			return p, errors.New("name expected")
+			return steps, errors.New("name expected")
 		}
-		p.Steps = append(p.Steps, step)
+		steps = append(steps, step)
 		for !slicedRE.MatchString(s.text[s.at:]) && s.accept("[") {
 			key, ok := s.key()
 			if !ok {
-				return p, errors.New("index or key in quotes expected")
+				return steps, errors.New("index or key in quotes expected")
 			}
 			if !s.accept("]") {
-				return p, errors.New("] expected")
+				return steps, errors.New("] expected")
 			}
-			p.Steps = append(p.Steps, "["+key+"]")
+			steps = append(steps, "["+key+"]")
 		}
 		if !s.accept(".") {
-			return p, nil
+			return append(steps, stars...), nil
 		}
 	}
 }
@@ -162,15 +156,17 @@ func Register(text string) int {
 	return at + len(typedRE.FindString(text[at:]))
 }
 
-// String is the path without blanks.
-func (p Path) String() string {
-	var b strings.Builder
-	b.WriteString(strings.Repeat("*", p.Stars))
-	for i, step := range p.Steps {
-		if i > 0 && step[0] != '[' {
-			b.WriteByte('.')
+// JoinPath is the path of some steps, without blanks.
+func JoinPath(steps []string) (path string) {
+	for i, step := range steps {
+		switch {
+		case step == "*":
+			path = step + path
+		case i > 0 && step[0] != '[':
+			path += "." + step
+		default:
+			path += step
 		}
-		b.WriteString(step)
 	}
-	return b.String()
+	return path
 }

@@ -29,7 +29,7 @@ var errnoWords = [2]int64{3, 5}
 // dynamic plans an interface: the value of errors and empty interfaces, of others the type alone.
 func (n *node) dynamic(b *Builder, s source) {
 	types := n.follow(b, s, nil)
-	p := &payload{typ: none, path: b.way}
+	p := &payload{path: b.way}
 	n.iface = p
 	if n.typ.Methods {
 		// itab is inter, type, … (runtime/runtime2.go, internal/abi/iface.go).
@@ -106,7 +106,7 @@ func (d *decoder) dynamic(n *node, v *Value) {
 	p := n.iface
 	t, why := d.typeOf(v.TypeWord, n.typ.Methods, p.typ)
 	switch {
-	case p.typ.at < 0 && why == badPointer:
+	case !p.typ.there() && why == badPointer:
 		v.State, v.Why = Unfetched, unasked(p.path)
 		return
 	case v.unreadable(why):

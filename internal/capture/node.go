@@ -29,7 +29,7 @@ type node struct {
 }
 
 func newNode(name string, t *gotype.Type, s source) *node {
-	return &node{name: name, typ: t, why: s.why, guards: s.guards, off: s.off, num: none, imag: none, len: none, cap: none, real: none}
+	return &node{name: name, typ: t, why: s.why, guards: s.guards, off: s.off}
 }
 
 // value plans the fetching of a value of a type. pointers is how many of them are followed.
@@ -132,7 +132,7 @@ func (b *Builder) tooLarge(t *gotype.Type) bool {
 // scalar plans a number of the node's: nothing if something of the node is out of reach.
 func (n *node) scalar(b *Builder, s source, size int64, signed bool) (l leaf) {
 	if n.why != "" {
-		return none
+		return leaf{}
 	}
 	l, n.why = b.scalar(s, size, signed)
 	return l

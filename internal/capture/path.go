@@ -39,16 +39,16 @@ func (b *Builder) paths(paths []string, reveal bool) ([]*node, error) {
 
 // walk goes where a path leads to. Behind what can't be fetched it knows the types still.
 func (b *Builder) walk(path string) (t *gotype.Type, s source, err error) {
-	parsed, err := ParsePath(path)
+	steps, err := ParsePath(path)
 	if err != nil {
 		return nil, s, fmt.Errorf("read path %q: %w", path, err)
 	}
-	v, err := b.variable(parsed.Steps[0])
+	v, err := b.variable(steps[0])
 	if err != nil {
 		return nil, s, fmt.Errorf("read path %q: %w", path, err)
 	}
 	t, s = b.root(&v)
-	for _, step := range append(parsed.Steps[1:], slices.Repeat([]string{"*"}, parsed.Stars)...) {
+	for _, step := range steps[1:] {
 		if s.why != "" && t.Kind == reflect.Invalid {
 			break
 		}
@@ -162,7 +162,7 @@ func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, s
 	case t.Kind != reflect.Interface:
 		return t, s, fmt.Errorf("%s is no interface: .(%s)", t.Name, name)
 	}
-	g := guard{at: s.off, item: -1, holds: as, methods: t.Methods, itab: none}
+	g := guard{at: s.off, holds: as, methods: t.Methods}
 	types, pointer := b.follow(s, nil)
 	if g.pointer = pointer; t.Methods {
 		g.itab, types.why = b.scalar(types.at(8), 8, false)

@@ -13,8 +13,8 @@ import (
 // map of up to eight elements has them all in one place, where each is compared with the key.
 const mapSlots = 8
 
-// mapForm is how a kind of map lies in memory. The header of all has the address of the slots at slotsAt.
-type mapForm struct {
+// search is the look for a key in one slot of a map. The header of all maps has the address of the slots at slotsAt.
+type search struct {
 	key, elem *gotype.Type
 	// Where the slots, of size bytes together, have the keys and the elements, and how far apart those of two slots are.
 	keys, keyStride, elems, elemStride, size int64
@@ -24,14 +24,8 @@ type mapForm struct {
 	more, moreSize int64
 	opaque         bool
 	full           func(control uint64) bool // tells whether a slot has an element, by its control byte
-}
 
-const slotsAt = 16
-
-// search is the look for a key in one slot of a map.
-type search struct {
-	mapForm
-	text   []byte // the key, or its number
+	text   []byte // the key that is wanted, or its number
 	number uint64
 
 	way                     []guard // to the map
@@ -42,9 +36,12 @@ type search struct {
 	depth                   int   // how many guards the element has
 }
 
-// mapFormOf goes by the type of the slots: {ctrl uint64; slots [8]struct{key; elem}}, or
+const slotsAt = 16
+
+// newSearch returns the look for a key in maps of a type. It goes by the type of the slots: {ctrl uint64; slots [8]struct{key; elem}}, or
 // {tophash [8]uint8; keys [8]K; elems [8]V; overflow}.
-func mapFormOf(t *gotype.Type) (m mapForm, ok bool) {
+func newSearch(t *gotype.Type) (m *search, ok bool) {
+	m = new(search)
 	g := t.Group()
 	if g == nil || len(g.Fields) < 2 {
 		return m, false
@@ -86,50 +83,49 @@ func mapFormOf(t *gotype.Type) (m mapForm, ok bool) {
 
 // lookup goes to the element of a map in the slot at hand.
 func (b *Builder) lookup(t *gotype.Type, s source, key string) (*gotype.Type, source, error) {
-	m, ok := mapFormOf(t)
+	m, ok := newSearch(t)
 	switch {
 	case !ok:
 		return t, s, fmt.Errorf("how %s has its elements is not known", t.Name)
 	case s.search != nil:
 		return t, s, fmt.Errorf("[%s]: an element of a map that is in another map is not looked for", key)
 	}
-	wanted := &search{mapForm: m, way: s.guards}
 	var err error
 	switch m.key.Kind {
 	case reflect.String:
 		var text string
 		text, err = strconv.Unquote(key)
-		wanted.text = []byte(text)
+		m.text = []byte(text)
 	case reflect.Int:
 		var number int64
 		number, err = strconv.ParseInt(key, 10, 64)
-		wanted.number = uint64(number)
+		m.number = uint64(number)
 	case reflect.Uint:
-		wanted.number, err = strconv.ParseUint(key, 10, 64)
+		m.number, err = strconv.ParseUint(key, 10, 64)
 	default:
 		return t, s, fmt.Errorf("keys of %s can't be compared: neither strings nor integers", t.Name)
 	}
-	if err != nil || len(wanted.text) > 8*maxArray {
+	if err != nil || len(m.text) > 8*maxArray {
 		return t, s, fmt.Errorf("%s is no key of %s", key, t.Name)
 	}
 	header, at := b.follow(s, nil)
 	b.whole(header, 32)
-	wanted.header = at
-	wanted.count, header.why = b.scalar(header, 8, true)
-	wanted.moreThan, _ = b.scalar(header.at(m.more), m.moreSize, false)
+	m.header = at
+	m.count, header.why = b.scalar(header, 8, true)
+	m.moreThan, _ = b.scalar(header.at(m.more), m.moreSize, false)
 	slots, _ := b.follow(header.at(slotsAt), nil)
 	b.whole(slots, m.size)
-	wanted.guards = slots.guards
-	wanted.control, slots.why = b.scalar(slots.at(int64(b.slot)), 1, false)
+	m.guards = slots.guards
+	m.control, slots.why = b.scalar(slots.at(int64(b.slot)), 1, false)
 	opt := b.opt
-	b.opt.StrLen = max(1, len(wanted.text))
-	wanted.in = b.value("", m.key, slots.at(m.keys+int64(b.slot)*m.keyStride), 0)
+	b.opt.StrLen = max(1, len(m.text))
+	m.in = b.value("", m.key, slots.at(m.keys+int64(b.slot)*m.keyStride), 0)
 	b.opt = opt
 	elem := slots.at(m.elems + int64(b.slot)*m.elemStride)
 	if m.indirect {
 		elem, _ = b.follow(elem, m.elem)
 	}
-	elem.search, wanted.depth = wanted, len(elem.guards)
+	elem.search, m.way, m.depth = m, s.guards, len(elem.guards)
 	return m.elem, elem, nil
 }
 
@@ -164,7 +160,7 @@ func (b *Builder) found(path string, t *gotype.Type, s source) *node {
 	return n
 }
 
-// search finds the slot whose key is the one that is wanted.
+// search finds the slot whose key is the one that is m.
 func (d *decoder) search(n *node) Value {
 	v, s := Value{Name: n.name, Type: n.typ}, n.slots[0]
 	absent := func() Value {
@@ -176,7 +172,7 @@ func (d *decoder) search(n *node) Value {
 	count, header := int64(s.count.read(d.words)), s.header.read(d.words)
 	more := s.moreThan.read(d.words) != 0
 	switch {
-	case s.header.at < 0 || s.count.at < 0 || s.moreThan.at < 0:
+	case !s.header.there() || !s.count.there() || !s.moreThan.there():
 		v.State, v.Why = Unfetched, n.why
 		return v
 	case v.unreadable(d.check(s.way)):
@@ -192,7 +188,7 @@ func (d *decoder) search(n *node) Value {
 		return v
 	}
 	for _, s := range n.slots {
-		if s.control.at >= 0 && !s.full(s.control.read(d.words)) {
+		if s.control.there() && !s.full(s.control.read(d.words)) {
 			continue
 		}
 		key := d.value(s.in)

@@ -30,7 +30,7 @@ func (b *Builder) reveal(n *node, v *offsets.Variable, s source) {
 	}
 	n.real = real
 	if n.typ.Kind == reflect.Pointer && n.typ.Elem() == nil {
-		n.iface = &payload{typ: none}
+		n.iface = &payload{}
 		if data, _ := b.follow(s, nil); data.why == "" {
 			n.iface.fill(b, data, true)
 		}

@@ -24,7 +24,7 @@ type source struct {
 type guard struct {
 	pointer leaf  // must point somewhere
 	at      int64 // where it is, from where the pointer before it points to
-	length  leaf  // length must be more than item, if item >= 0, and pointer is not looked at
+	length  leaf  // if there is one it must be more than item, and pointer is not looked at
 	item    int64
 	// If set, what pointer is the first word of must hold that type. methods: the word is an itab,
 	// and itab the type in that.
@@ -45,7 +45,7 @@ func (b *Builder) root(v *offsets.Variable) (t *gotype.Type, s source) {
 		s.inner = v.Pieces[0].Register.At(v.Pieces[0].Disp)
 		pointer := leaf{size: 8}
 		pointer.at, s.why = b.fetch(s.inner, "s64", 0, 8)
-		s = s.behind(guard{pointer: pointer, item: -1})
+		s = s.behind(guard{pointer: pointer})
 	default:
 		s.pieces = v.Pieces
 	}
@@ -134,10 +134,10 @@ func (s source) word(b *Builder, size int64) (text string, shift uint, why strin
 func (b *Builder) follow(s source, elem *gotype.Type) (to source, pointer leaf) {
 	to.search = s.search
 	if pointer, to.why = b.scalar(s, 8, false); to.why != "" {
-		return to, none
+		return to, leaf{}
 	}
 	to.inner, _, _ = s.text(b, 8)
-	to.guards = s.behind(guard{pointer: pointer, at: s.off, item: -1}).guards
+	to.guards = s.behind(guard{pointer: pointer, at: s.off}).guards
 	if elem != nil {
 		to.align = elem.Align
 	}

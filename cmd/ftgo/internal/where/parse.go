@@ -268,10 +268,10 @@ func (p *parser) first() int {
 
 // path reads "s.items[0].name".
 func (p *parser) path() string {
-	path, n, err := capture.ScanPath(p.text[p.word.at:])
+	steps, n, err := capture.ScanPath(p.text[p.word.at:])
 	p.word = nextWord(p.text, p.word.at+n)
 	if err != nil {
 		p.unexpected(err.Error())
 	}
-	return path.String()
+	return capture.JoinPath(steps)
 }
