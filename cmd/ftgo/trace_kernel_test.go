@@ -109,6 +109,7 @@ func TestKernelTraceWhere(t *testing.T) {
 	}{
 		{"number", []string{"--where", "n % 2 == 0 && n >= 1000"}, 4, true},
 		{"number in the kernel", []string{"--where", "n >= 1000"}, 7, true},
+		{"one or the other in the kernel", []string{"--where", "n == 3 || n == 5"}, 2, true},
 		{"string", []string{"--where", `key == "key-77"`}, 1, false},
 		{"string and number", []string{"--where", `key != "key-77" && n < 100`}, 99, true},
 		{"regexp", []string{"--where", `key =~ "7$"`}, 100, false},
