@@ -151,7 +151,6 @@ func TestKernelPIDNamespace(t *testing.T) {
 	for flag, args := range map[string][]string{
 		"-p 1":    {"count", "-p", "1", "main.framed"},
 		"--fork":  {"probe", "--fork", target, "main.slow", "--", target},
-		"--comm":  {"probe", "--comm", "x", target, "main.slow"},
 		"--with":  {"trace", "--with", "sched:sched_switch", target, "main.slow", "--", target},
 		"--sched": {"probe", "--sched", target, "main.slow", "--", target},
 	} {

@@ -207,22 +207,6 @@ func TestKernelFollowingUnnamed(t *testing.T) {
 	}
 }
 
-// TestKernelComm: processes that have the name are counted as long as they have it, whether
-// they run already, take it, get it from the program they execute, or from their parent.
-func TestKernelComm(t *testing.T) {
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "family")
-	for _, command := range []string{"probe", "count"} {
-		named := family(t, target, "name=ftgo-test-comm-x", "stdin", "work=3", "name=other", "work=101")
-		late := family(t, target, "work=101", "stdin", "work=101", "name=ftgo-test-comm-", "work=5", "child=101", "fork=work=101,name=ftgo-test-comm-,work=7", "exec", "work=101")
-		p := tracer(t, command, "-o", "json", "--comm", "ftgo-test-comm-x", target, "main.work")
-		named.goOn(t)
-		late.goOn(t)
-		p.Process.Signal(syscall.SIGINT)
-		workCalls(t, p.result(t), 3+5+7)
-	}
-}
-
 // childOf is the only child of a process.
 func childOf(t *testing.T, parent int) int {
 	t.Helper()

@@ -36,7 +36,6 @@ func TestKernelBesideTracePipe(t *testing.T) {
 		{"count", "count", []string{target}},
 		{"probe", "probe", []string{target}},
 		{"probe --fork", "probe", []string{"--fork", target}},
-		{"probe --comm", "probe", []string{"--comm", filepath.Base(target), target}},
 		{"probe --with", "probe", []string{"--with", "sched:sched_process_exit", target}},
 		{"probe --sched", "probe", []string{"--sched", target}},
 	} {

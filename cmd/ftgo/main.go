@@ -242,7 +242,7 @@ func scriptCommand(e *session.Env) *cli.Command {
 	return &cli.Command{
 		Name: "script", Summary: "write a shell script that records calls where there is no ftgo",
 		Groups: []cli.Group{
-			o.DefineScript, o.DefineProcesses(&o.Env.Env), binaryOf, o.Target.Define, o.DefineSymbols, cli.Some("", o.DefineRecorder, "buffer", "max-probes"), o.CallerFlags.Group("record who called"), o.Fetch.Define,
+			o.DefineScript, o.DefineProcesses(&o.Env.Env), binaryOf, o.Target.Define, o.DefineSymbols, cli.Some("", o.DefineRecorder, "buffer"), o.CallerFlags.Group("record who called"), o.Fetch.Define,
 		},
 		Words: o.Words,
 		Run:   func(context.Context) error { return o.Script() },
@@ -259,7 +259,7 @@ func reportCommand(e *session.Env) *cli.Command {
 			o.DefineReport, o.DefineSymbols, o.Output.Define, o.DefineFull, cli.FullToo("and values of any width"), o.DefineQuiet, cli.Some("", o.DefineRecorder, "max-lost"),
 			cli.Some("probe, count: ", table, "top", "sort", "by", "sum"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
 			cli.Some("trace: ", o.DefineRun, "calls"),
-			cli.Some("trace: ", lines, "where", "errors", "min", "slow", "goid", "tree", "depth", "timestamp", "format"),
+			cli.Some("trace: ", lines, "where", "errors", "min", "slow", "tree", "depth", "timestamp", "format"),
 		},
 		Words: o.Files,
 		Given: func(given func(term string) bool) { o.Recorded.Given = given },
@@ -302,22 +302,20 @@ func demoCommand(e *session.Env) *cli.Command {
 }
 
 func cleanCommand(e *session.Env) *cli.Command {
-	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "clean", Summary: "remove what killed runs left in the kernel", Changes: true,
-		Groups: []cli.Group{cli.Some("", o.DefineRecorder, "no-expedite")},
-		Run:    func(context.Context) error { return clean(e, o) },
+		Run: func(context.Context) error { return clean(e) },
 	}
 }
 
-func clean(e *session.Env, o *session.Options) error {
+func clean(e *session.Env) error {
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) {
 		return nil // nothing can be left where nothing could be made
 	} else if err != nil {
 		return cli.WithStatus(cli.ExitKernel, err)
 	}
-	o.Use(f)
+	e.Use(f)
 	stop := e.Progress("removing what is left")
 	gone, err := f.Sweep()
 	stop()

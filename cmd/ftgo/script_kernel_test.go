@@ -44,7 +44,7 @@ func scriptFor(t *testing.T, args ...string) string {
 	file := filepath.Join(t.TempDir(), "rec.sh")
 	if f := tracefs.At(tracefsDir(t)).Features(); !f.Append {
 		release := readFile(t, "/proc/sys/kernel/osrelease")
-		args = append([]string{"--kernel", strings.TrimSpace(release), "--max-probes", "2500"}, args...)
+		args = append([]string{"--kernel", strings.TrimSpace(release), "--force"}, args...)
 	}
 	if r := ftgo(t, append([]string{"script", "-w", file}, args...)...); r.code != 0 || r.stdout != "" {
 		t.Fatalf("script: status %d\n%s%s", r.code, r.stdout, r.stderr)

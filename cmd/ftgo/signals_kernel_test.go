@@ -31,7 +31,7 @@ func coreless(t *testing.T, told string, args ...string) *exec.Cmd {
 func TestKernelQuitBesides(t *testing.T) {
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
-	placing := start(t, coreless(t, "", "probe", "--max-probes", "100000", target, "main.*", "runtime.*"))
+	placing := start(t, coreless(t, "", "probe", "--force", target, "main.*", "runtime.*"))
 	waitFor(t, "an instance", func() bool {
 		instances, _ := remainsOf(t, f, placing.Process.Pid)
 		return instances > 0

@@ -110,7 +110,7 @@ func TestKernelIntervalsOverAStop(t *testing.T) {
 	const n = 20011
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
-	for _, command := range [][]string{{"probe"}, {"raw", "probe"}, {"count"}, {"count", "--comm", filepath.Base(target)}} {
+	for _, command := range [][]string{{"probe"}, {"raw", "probe"}, {"count"}, {"count", "-n", "1000000"}} {
 		data := filepath.Join(t.TempDir(), "data")
 		p := tracer(t, append(readBy(t, command), "--budget", "0", "-i", "0.1", "-o", "json", "-w", data, "--buffer", "64M", target, "main.framed")...)
 		noError(t, p.Process.Signal(syscall.SIGSTOP))

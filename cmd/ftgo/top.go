@@ -14,7 +14,7 @@ func topCommand(e *session.Env) *cli.Command {
 		Groups: []cli.Group{
 			o.DefineProcesses(&o.Env.Env), o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineQuiet, o.DefineFull, o.Fetch.Define, cli.Some("", o.DefineRun, "duration", "ready-fd"),
 			o.DefineInterval("show new numbers every `SECONDS` (default 1)"), cli.Some("", o.DefineExtras, "sched"),
-			cli.Some("", o.DefineRecorder, "verbose", "dry-run", "max-lost", "budget", "buffer", "force", "no-expedite", "max-probes"),
+			cli.Some("", o.DefineRecorder, "dry-run", "max-lost", "budget", "buffer", "force"),
 		},
 		Words: func(command string, words, _ []string) error {
 			if len(words)+len(o.PIDs) == 0 && !o.Scope.Limited() {

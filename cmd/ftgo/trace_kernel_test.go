@@ -126,7 +126,7 @@ func TestKernelTraceWhere(t *testing.T) {
 		{"depth is not for the kernel", []string{"--where", "depth == 0 && n == 7"}, 1, false},
 		{"string longer than what is shown", []string{"--strlen", "2", "--where", `key == "key-77"`}, 1, false},
 		{"slow ones", []string{"--min", "1h"}, 0, false},
-		{"another goroutine", []string{"--goid", "99999"}, 0, false},
+		{"another goroutine", []string{"--where", "goid == 99999"}, 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			args := append([]string{"trace", "-o", "json"}, c.args...)

@@ -31,7 +31,7 @@ func TestLongInput(t *testing.T) {
 		{"count", "--dry-run", target, "@" + write("site", "main.framed+0x"+digits)},
 		{"trace", "--dry-run", target, "main.framed" + long},
 		{"count", "--" + digits, target, "main.framed"},
-		{"count", "--max-probes", digits, target, "main.framed"},
+		{"count", "--top", digits, target, "main.framed"},
 		{"report", write("recording", "ftgo recording "+digits+"\n")},
 		{"report", write("json", `{"schema":`+digits+"}\n")},
 		{digits},

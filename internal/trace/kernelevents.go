@@ -87,7 +87,7 @@ func (k *kernelEvents) followRunning(link string) {
 // window only tells which processes are wanted.
 func (k *kernelEvents) take(ev *pairing.KernelEvent, within bool) (shown bool) {
 	if name := k.all[ev.Format]; slices.Contains(k.names, name) {
-		k.learn(name, ev)
+		k.learn(ev)
 	}
 	hidden := ev.Format >= len(k.opt.With)
 	if !within || !k.wants(ev.PID) || hidden && !k.opt.Sched {

@@ -9,14 +9,12 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// processFilter knows the processes that are wanted where these change: with --fork and
-// --comm. Where lines do not name the process, before Linux 4.14, it knows whose every thread is:
+// processFilter knows the processes that are wanted where these change, with --fork. Where lines do not name the process, before Linux 4.14, it knows whose every thread is:
 // /proc does not tell of those that have ended. It learns that from events of the kernel, which
 // come in order of time with the hits of probes, so that nothing is too short to be seen. They are
 // of all processes: before Linux 5.8 the kernel's own filter loses a process which another thread than its
 // first executes a program in (see tracefs.StartKernel).
 type processFilter struct {
-	comm    string
 	fork    bool
 	wanted  map[int]bool
 	unnamed bool // lines do not name the process
@@ -32,16 +30,13 @@ type processFilter struct {
 
 // newProcessFilter learns from no events if the wanted processes are known from the start.
 func newProcessFilter(o *Options) processFilter {
-	f := processFilter{comm: o.Comm, fork: o.Fork, wanted: make(map[int]bool), tasks: make(map[int]int)}
+	f := processFilter{fork: o.Fork, wanted: make(map[int]bool), tasks: make(map[int]int)}
 	f.unnamed = !o.Features.RecordTGID && o.Features.Instances
 	// Kernel events of single processes are recorded apart, if at all.
 	learns := f.unnamed && len(o.With) == 0 && !o.Sched
 	switch {
 	case o.Fork, learns && len(o.PIDs) > 0:
 		f.names = []string{"task:task_newtask"}
-	case o.Comm != "":
-		f.names = []string{"task:task_newtask", "task:task_rename"}
-		f.all = true
 	case learns:
 		f.names = []string{"task:task_newtask"}
 		f.all = true
@@ -68,17 +63,13 @@ func (f *processFilter) begin(pids []int, processOf func(tid int) int) error {
 		if f.add(pid) != nil {
 			continue // it has just ended
 		}
-		if name, err := procfs.Name(pid); err == nil && name == f.comm {
-			f.wanted[pid] = true
-		} else {
-			delete(f.wanted, pid)
-		}
+		delete(f.wanted, pid)
 	}
 	return err
 }
 
-// wants tells whether a process is wanted: of a filter for all threads that is for no name, each is.
-func (f *processFilter) wants(pid int) bool { return f.all && f.comm == "" || f.wanted[pid] }
+// wants tells whether a process is wanted: where the threads of all are known, each is.
+func (f *processFilter) wants(pid int) bool { return f.all || f.wanted[pid] }
 
 // of is the process of a thread by now, of which found is what lines or /proc tell.
 func (f *processFilter) of(tid, found int) int {
@@ -126,9 +117,6 @@ func (f *processFilter) add(pid int) error {
 
 // started adds PROGRAM's process, before anything of it has been read.
 func (f *processFilter) started(pid int) {
-	if f.comm != "" {
-		return
-	}
 	f.wanted[pid], f.tasks[pid], f.program = true, pid, pid
 }
 
@@ -136,51 +124,30 @@ func (f *processFilter) started(pid int) {
 const cloneThread = 0x10000
 
 // learn takes the next event of those named.
-func (f *processFilter) learn(name string, ev *pairing.KernelEvent) {
-	var comm string
+func (f *processFilter) learn(ev *pairing.KernelEvent) {
+	var task int
 	var flags uint64
-	task := ev.TID // task:task_rename has no number of its own since Linux 6.14
 	for _, field := range ev.Fields() {
 		switch field.Name {
 		case "pid":
 			task = int(field.Num)
 		case "clone_flags":
 			flags = field.Num
-		case "comm", "newcomm":
-			comm = string(field.Text)
 		}
 	}
 	switch thread := flags&cloneThread != 0; {
 	case !f.all:
 		f.born(ev, task, thread)
-	case name == "task:task_rename":
-		f.renamed(task, comm)
 	default:
-		f.created(ev.TID, task, thread, comm)
+		f.created(ev.TID, task, thread)
 	}
 }
 
-// created notes a new thread, of whichever process, and its name.
-func (f *processFilter) created(parent, task int, thread bool, comm string) {
-	if thread {
+// created notes a new thread, of whichever process.
+func (f *processFilter) created(parent, task int, thread bool) {
+	delete(f.wanted, task)
+	if f.tasks[task] = task; thread {
 		f.tasks[task] = f.tasks[parent]
-		delete(f.wanted, task)
-		return
-	}
-	f.tasks[task] = task
-	f.renamed(task, comm)
-}
-
-// renamed notes the name of a thread, because the first one's is that of the process. Events alone tell
-// which one that is: of a thread that has ended, the kernel may remember an earlier one of its number.
-func (f *processFilter) renamed(task int, comm string) {
-	if process, known := f.tasks[task]; known && process != task {
-		return
-	}
-	if f.tasks[task] = task; comm == f.comm {
-		f.wanted[task] = true
-	} else {
-		delete(f.wanted, task)
 	}
 }
 

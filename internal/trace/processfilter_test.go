@@ -70,29 +70,26 @@ func TestProcessFilterBorn(t *testing.T) {
 	}
 }
 
-// TestProcessFilterComm: a process has the name of its first thread, whatever is remembered of
-// earlier threads of the same number.
-func TestProcessFilterComm(t *testing.T) {
-	f := newProcessFilter(&Options{Filter: Filter{Comm: "x"}, Recorder: Recorder{Features: tracefs.Features{RecordTGID: true}}})
+// TestProcessFilterAll: where all threads are known, a number is that of its latest thread's process.
+func TestProcessFilterAll(t *testing.T) {
+	f := newProcessFilter(&Options{Recorder: Recorder{Features: tracefs.Features{Instances: true}}})
 	f.process = func(tid int) int { return 7 } // as the kernel does of numbers that are used again
 	f.tasks[10] = 10
 	for _, step := range []struct {
-		what string
-		do   func()
-		want string
+		what         string
+		parent, task int
+		thread       bool
+		want         int
 	}{
-		{"a name that is taken", func() { f.renamed(10, "x") }, "map[10:true]"},
-		{"another thread's name", func() { f.created(10, 11, true, "x"); f.renamed(11, "y") }, "map[10:true]"},
-		{"a child has its parent's", func() { f.created(11, 12, false, "x") }, "map[10:true 12:true]"},
-		{"until it executes a program", func() { f.renamed(12, "program") }, "map[10:true]"},
-		{"a thread of the child's", func() { f.created(12, 13, true, "program"); f.renamed(13, "x") }, "map[10:true]"},
-		{"its number, a process's", func() { f.created(1, 13, false, "x") }, "map[10:true 13:true]"},
-		{"which is a thread's again", func() { f.created(12, 13, true, "program"); f.renamed(13, "y") }, "map[10:true]"},
-		{"a process that nobody knows", func() { f.renamed(20, "x") }, "map[10:true 20:true]"},
+		{"a thread", 10, 11, true, 10},
+		{"a child of that thread", 11, 12, false, 12},
+		{"a thread of the child's", 12, 13, true, 12},
+		{"its number, a process's", 1, 13, false, 13},
+		{"which is a thread's again", 12, 13, true, 12},
 	} {
-		step.do()
-		if got := fmt.Sprint(f.wanted); got != step.want {
-			t.Errorf("%s: %s, want %s", step.what, got, step.want)
+		f.created(step.parent, step.task, step.thread)
+		if got := f.of(step.task, 7); got != step.want || !f.wants(got) {
+			t.Errorf("%s: of process %d, wanted %v", step.what, got, f.wants(got))
 		}
 	}
 }

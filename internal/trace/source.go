@@ -63,9 +63,8 @@ type Talk interface {
 // Filter says which processes are wanted. The zero Filter wants all that run the binary.
 type Filter struct {
 	PIDs []int
-	Sole bool   // nobody else runs the binary, so that the kernel's counters are of PIDs alone
-	Fork bool   // those that they start, too
-	Comm string // the name of the processes
+	Sole bool // nobody else runs the binary, so that the kernel's counters are of PIDs alone
+	Fork bool // those that they start, too
 	// Among tells whether a process is one of those that are traced, as far as that is known: one that has ended before is none.
 	// Nil is all.
 	Among func(pid int) bool
@@ -73,7 +72,7 @@ type Filter struct {
 
 // All tells whether every process is wanted, as far as there are others.
 func (f *Filter) All() bool {
-	return (f.Sole || len(f.PIDs) == 0) && !f.Fork && f.Comm == "" && f.Among == nil
+	return (f.Sole || len(f.PIDs) == 0) && !f.Fork && f.Among == nil
 }
 
 // Reading is what was counted from the beginning of the window to a moment.

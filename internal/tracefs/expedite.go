@@ -36,7 +36,7 @@ type hurrying struct {
 func (f *FS) CanExpedite() bool {
 	now, err := f.expedited()
 	// Nothing is written: it is opened, which a file system that is read-only does not allow.
-	return err == nil && (now != "0" || f.Expedite != nil && f.files.Write(f.rcu(hurryMark), "") == nil)
+	return err == nil && (now != "0" || f.Expedite && f.files.Write(f.rcu(hurryMark), "") == nil)
 }
 
 func (f *FS) rcu(name string) string { return f.rcuDir + "/" + name }
@@ -61,15 +61,11 @@ func (f *FS) hurry(periods int) (end func()) {
 	h := &f.hurrying
 	h.Lock()
 	defer h.Unlock()
-	if f.Expedite == nil || periods < leastHurry {
+	if !f.Expedite || periods < leastHurry {
 		return func() {}
 	}
 	if h.users++; h.users == 1 {
-		if err := f.setExpedited(); err != nil {
-			f.Expedite(fmt.Sprintf("events are disarmed at the kernel's usual pace: %v", err))
-		} else if h.mark != "" {
-			f.Expedite(fmt.Sprintf("%s is 1 while events are disarmed", f.rcu(hurryMark)))
-		}
+		_ = f.setExpedited()
 	}
 	return func() {
 		h.Lock()
@@ -77,9 +73,7 @@ func (f *FS) hurry(periods int) (end func()) {
 		if h.users--; h.users > 0 || h.mark == "" {
 			return
 		}
-		if err := f.unsetExpedited(h.mark); err != nil {
-			f.Expedite(fmt.Sprintf("%v: the next run, or a clean-up, tries again", err))
-		}
+		_ = f.unsetExpedited(h.mark) // the next run, or a clean-up, tries again
 		h.mark = ""
 	}
 }

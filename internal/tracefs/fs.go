@@ -32,9 +32,8 @@ var (
 
 // FS is a mounted tracefs: a directory, so that tests can pass any other.
 type FS struct {
-	// Expedite, if set, allows /sys/kernel/rcu_expedited to be set while many events are disarmed.
-	// It gets a line about each time that it is.
-	Expedite func(text string)
+	// Expedite allows /sys/kernel/rcu_expedited to be set while many events are disarmed.
+	Expedite bool
 	// Progress, if set, is told how far what takes its time is, be it by several goroutines.
 	Progress func(what string, done, of int)
 

@@ -29,9 +29,7 @@ func (o *Options) openTracefs() error {
 	}
 	o.Use(f)
 	if o.Lower != nil && len(o.Program) == 0 { // which is started with what ftgo was started with
-		if err := o.Lower(); err != nil && o.Verbose {
-			o.Say("%v", err)
-		}
+		_ = o.Lower() // a run with more privileges does the same
 	}
 	// Leftovers of dead runs. That they can't be removed is no reason not to trace.
 	gone, err := f.Sweep()
@@ -44,17 +42,9 @@ func (o *Options) openTracefs() error {
 	return nil
 }
 
-// Use notes which tracefs is used, and allows what the flags do not forbid.
-func (o *Options) Use(f *tracefs.FS) {
-	o.FS, f.Progress = f, o.Doing
-	if o.NoExpedite {
-		return
-	}
-	f.Expedite = func(text string) {
-		if o.Verbose {
-			o.Say("%s", text)
-		}
-	}
+// Use notes which tracefs is used, and lets grace periods be expedited there.
+func (e *Env) Use(f *tracefs.FS) {
+	e.FS, f.Progress, f.Expedite = f, e.Doing, true
 }
 
 // RemoveHeld removes instances that others held when they were to go, and tells of those that
@@ -86,7 +76,7 @@ func (o *Options) numbered() string {
 	for _, flag := range []struct {
 		given bool
 		name  string
-	}{{o.Fork, "--fork"}, {o.Comm != "", "--comm"}, {len(o.With) > 0, "--with"}, {o.Sched, "--sched"}, {o.Waits, "--waits"}} {
+	}{{o.Fork, "--fork"}, {len(o.With) > 0, "--with"}, {o.Sched, "--sched"}, {o.Waits, "--waits"}} {
 		if flag.given && !o.DryRun {
 			return flag.name
 		}
@@ -154,17 +144,14 @@ func pace(features tracefs.Features, fsys *tracefs.FS) time.Duration {
 	return disarming
 }
 
-// checkProbes refuses more probes than are allowed; each takes so long to go. A long time is told
-// before it begins.
+// checkProbes refuses probes that would take too long to go, unless --force goes on; each takes so long. A long
+// time is told before it begins.
 func (o *Options) checkProbes(probes int, each time.Duration) error {
-	limit := o.MaxProbes
 	takes := time.Duration(probes) * each
 	switch {
 	case o.DryRun:
-	case limit > 0 && probes > limit:
-		return cli.WithStatus(cli.ExitUsage, fmt.Errorf("%d probes: more than --max-probes %d", probes, limit))
-	case limit == 0 && takes > longRemoval:
-		return cli.WithStatus(cli.ExitUsage, fmt.Errorf("%d probes, each an event of its own on this kernel (Linux before 5.4), which take %v to remove: name fewer functions, or give --max-probes %d", probes, takes.Round(time.Second), probes))
+	case takes > longRemoval && !o.Force:
+		return cli.WithStatus(cli.ExitUsage, fmt.Errorf("%d probes, each an event of its own on this kernel (Linux before 5.4), which take %v to remove: name fewer functions; --force goes on", probes, takes.Round(time.Second)))
 	case takes > time.Second:
 		o.Say("%d probes, each an event of its own on this kernel (Linux before 5.4), will take some %v to remove", probes, takes.Round(time.Second))
 	}

@@ -95,9 +95,6 @@ func (p *planned) do(ctx context.Context, j *view.Job, inUse ...string) (err err
 		_, err = io.WriteString(out, p.definitions())
 		return err
 	}
-	if p.Verbose {
-		fmt.Fprint(p.Stderr, p.definitions())
-	}
 	j.Env, j.Target, j.Plan, j.Out = &p.Env.Env, p.target, p.plan, out
 	return j.Do(ctx)
 }

@@ -56,8 +56,7 @@ type Options struct {
 
 // Span is which processes a run is of, -p aside, and when it begins and ends.
 type Span struct {
-	Fork               bool   // processes that those of -p or PROGRAM start, too
-	Comm               string // name of the processes
+	Fork               bool // processes that those of -p or PROGRAM start, too
 	Duration, Interval time.Duration
 	Calls              uint64
 	Wait               bool
@@ -71,12 +70,10 @@ type Span struct {
 
 // Recorder is how events are recorded and read, and what ftgo may do for that.
 type Recorder struct {
-	Verbose, DryRun bool
-	MaxLost         *uint64 // how many events may be lost; nil is any number
-	MaxProbes       int
-	Budget          *float64 // percent of the program's CPU time that probes may take; 0 is no limit, nil what suits
-	Force           bool     // goes on in spite of much
-	NoExpedite      bool     // leaves the kernel's grace periods as long as they are
+	DryRun  bool
+	MaxLost *uint64  // how many events may be lost; nil is any number
+	Budget  *float64 // percent of the program's CPU time that probes may take; 0 is no limit, nil what suits
+	Force   bool     // goes on in spite of much
 }
 
 // Extras are what is traced beside calls.
@@ -144,13 +141,9 @@ func moment(text string, now time.Time) (at time.Time, err error) {
 	return at, nil
 }
 
-// maxComm is how much of a process's name the kernel keeps (TASK_COMM_LEN less its zero).
-const maxComm = 15
-
 // DefineRun defines the flags that say of which processes a run is, and when it begins and ends.
 func (o *Options) DefineRun(fs *cli.Flags) {
 	fs.BoolVar(&o.Fork, "fork", false, "also trace child processes of -p or PROGRAM")
-	fs.StringVar(&o.Comm, "comm", "", "trace only processes that ps -o comm calls `NAME`")
 	cli.Define(fs, &o.Duration, "duration", "d", "stop after `SECONDS`: 5, 100ms or 2m", cli.Seconds)
 	fs.Uint64VarP(&o.Calls, "calls", "n", 0, "stop after `N` calls, and show no others")
 	fs.BoolVar(&o.Wait, "wait", false, "wait for BINARY; -d counts from its first process")
@@ -174,16 +167,13 @@ func (o *Options) DefineInterval(about string) cli.Group {
 
 // DefineRecorder defines the flags that say how events are recorded.
 func (o *Options) DefineRecorder(fs *cli.Flags) {
-	fs.BoolVarP(&o.Verbose, "verbose", "v", false, "also show the probe definitions and other details")
-	fs.BoolVar(&o.DryRun, "dry-run", false, "print the probe definitions and change nothing")
+	fs.BoolVar(&o.DryRun, "dry-run", false, "print the probe definitions, say what of --where they do, and change nothing")
 	cli.Define(fs, &o.MaxLost, "max-lost", "", "exit with status 5 if more than `N` events are lost", cli.Form[*uint64]{Read: func(text string) (*uint64, error) {
 		n, err := strconv.ParseUint(text, 0, 64)
 		return &n, err
 	}})
 	cli.Define(fs, &o.BufferKB, "buffer", "", "use ring buffers of `SIZE` per CPU (default 16M)", cli.Size)
-	fs.BoolVar(&o.Force, "force", false, "go on despite unmatched patterns, a file open for writing, or an old kernel")
-	fs.BoolVar(&o.NoExpedite, "no-expedite", false, "leave /sys/kernel/rcu_expedited alone")
-	fs.IntVar(&o.MaxProbes, "max-probes", 0, "refuse to place more than `N` probes")
+	fs.BoolVar(&o.Force, "force", false, "go on despite unmatched patterns, a file open for writing, an old kernel, or very many probes")
 	cli.Define(fs, &o.Budget, "budget", "", "let probes take `PERCENT` of the program's CPU time (default 25; no limit, 0, with PROGRAM)", percent)
 }
 
@@ -293,7 +283,7 @@ func (o *Options) mixed() bool {
 // Filter says which processes are wanted. --fork adds none where all are that run BINARY.
 func (o *Options) Filter() trace.Filter {
 	fork := o.Fork && len(o.PIDs)+len(o.Program) > 0
-	return trace.Filter{PIDs: o.PIDs, Sole: o.Sole, Fork: fork, Comm: o.Comm[:min(len(o.Comm), maxComm)], Among: o.Among}
+	return trace.Filter{PIDs: o.PIDs, Sole: o.Sole, Fork: fork, Among: o.Among}
 }
 
 // View are the options of views, as far as flags say.
@@ -304,6 +294,6 @@ func (o *Options) View() *view.Options {
 	return &view.Options{
 		Env: &o.Env.Env, Format: o.Format, Full: o.Full, Tables: o.TableFlags, Lines: o.Lines, Fetch: o.Fetch,
 		Stack: o.Stack, Every: o.Interval, Calls: o.Calls, Sched: o.Sched, Inside: o.Inside != "", Mixed: o.mixed(),
-		Verbose: o.Verbose, Patience: o.Patience, Whole: o.wholeFilter,
+		Explain: o.DryRun, Patience: o.Patience, Whole: o.wholeFilter,
 	}
 }

@@ -40,7 +40,7 @@ type Options struct {
 
 	// Patience is how long trees wait for goroutines that outlive them, 0 for what is usual.
 	Patience time.Duration
-	Verbose  bool
+	Explain  bool // it is told who evaluates what of --where
 	// Whole tells whether nothing of --where is for the kernel: what that drops is not there for
 	// others to be inside of.
 	Whole func(inside bool) bool
@@ -52,7 +52,6 @@ type LineFlags struct {
 	Errors   bool
 	Min      time.Duration
 	Slow     time.Duration // only trees are wanted that took longer, unless it is 0
-	Goid     uint64
 	Tree     bool
 	Depth    int
 	Entries  bool // only begins are shown: calls are not seen to end
@@ -93,7 +92,6 @@ func (l *LineFlags) Define(fs *cli.Flags) {
 	fs.BoolVar(&l.Errors, "errors", false, "show only calls whose last result is an error")
 	cli.Define(fs, &l.Min, "min", "", "show only calls that took `SECONDS` or longer, like 5ms", cli.Seconds)
 	cli.Define(fs, &l.Slow, "slow", "", "show only trees whose first call took over `SECONDS`, like 50ms", cli.Seconds)
-	fs.Uint64Var(&l.Goid, "goid", 0, "show only calls on goroutine `N`")
 	fs.BoolVar(&l.Tree, "tree", false, "show calls as trees, with the goroutines that they start")
 	fs.IntVarP(&l.Depth, "depth", "D", 0, "show calls nested less than `N` deep")
 	fs.BoolVar(&l.Entries, "entries", false, "show only how calls begin, which is much cheaper")

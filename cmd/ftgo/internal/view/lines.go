@@ -206,7 +206,7 @@ func (v *Lines) write(line *render.Line) error {
 
 func (v *Lines) kernel(ev *pairing.KernelEvent) error {
 	w := &ev.Where
-	if goid := v.opt.Lines.Goid; goid != 0 && (!w.Known || w.Goid != goid) || v.opt.Inside && !v.isInside(w) {
+	if v.opt.Inside && !v.isInside(w) {
 		return nil
 	}
 	line := &render.Line{
@@ -234,8 +234,7 @@ func (v *Lines) isInside(w *pairing.Where) bool {
 
 // concerns tells whether a call is where calls are looked at.
 func (v *Lines) concerns(c *pairing.Call) bool {
-	o := &v.opt.Lines
-	return !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden && (o.Goid == 0 || c.Goid == o.Goid) && (!v.opt.Inside || c.Inside)
+	return !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden && (!v.opt.Inside || c.Inside)
 }
 
 // line makes the line of a call; nil if it is not wanted.

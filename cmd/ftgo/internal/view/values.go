@@ -159,7 +159,7 @@ func (v *Lines) filters() string {
 	for _, f := range []struct {
 		name  string
 		given bool
-	}{{"--where", o.Where != ""}, {"--errors", o.Errors}, {"--min " + o.Min.String(), o.Min > 0}, {"--slow " + o.Slow.String(), o.Slow > 0}, {"--goid", o.Goid != 0}, {"--depth", o.Depth > 0}, {"--inside", v.opt.Inside}} {
+	}{{"--where", o.Where != ""}, {"--errors", o.Errors}, {"--min " + o.Min.String(), o.Min > 0}, {"--slow " + o.Slow.String(), o.Slow > 0}, {"--depth", o.Depth > 0}, {"--inside", v.opt.Inside}} {
 		if f.given {
 			given = append(given, f.name)
 		}
@@ -285,9 +285,9 @@ func (v *Lines) filter(fl *funcLines, o *operands, whole bool) (kernel string, e
 	return kernel, nil
 }
 
-// explain says with --verbose who evaluates what.
+// explain says with --dry-run who evaluates what.
 func (v *Lines) explain(format string, args ...any) {
-	if v.opt.Verbose {
+	if v.opt.Explain {
 		v.opt.Env.Say(format, args...)
 	}
 }
