@@ -15,7 +15,7 @@ import (
 func TestKernelAt(t *testing.T) {
 	f := tracetest.LongKernel(t)
 	target := fixture.Build(t, "family")
-	for _, command := range []string{"probe", "raw probe", "count", "count --per-pid", "trace"} {
+	for _, command := range []string{"probe", "raw probe", "count", "count --by pid", "trace"} {
 		t.Run(command, func(t *testing.T) {
 			// The calls of before must be over by then; where they were not, once more with more time.
 			for wait := 3 * time.Second; !calledAround(t, readBy(t, strings.Fields(command)), target, wait); wait *= 2 {

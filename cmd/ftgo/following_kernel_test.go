@@ -176,16 +176,16 @@ func TestKernelFollowingUnnamed(t *testing.T) {
 	for _, command := range []string{"probe", "count"} {
 		fork := []string{command, "-o", "json", "--fork", target, "main.work", "--", target}
 		workCalls(t, ftgoOn(t, linux44, append(fork, familySteps...)...), familyCalls)
-		each := []string{command, "-o", "json", "--per-pid", target, "main.work", "--", target}
+		each := []string{command, "-o", "json", "--by", "pid", target, "main.work", "--", target}
 		r := ftgoOn(t, linux44, append(each, familySteps...)...)
 		calls := 0.0
 		for _, row := range jsonLines(t, r.stdout, "function") {
-			if calls += row["calls"].(float64); row["pid"] == 0.0 {
+			if calls += row["calls"].(float64); row["value"] == nil {
 				t.Errorf("%v is of no process", row)
 			}
 		}
 		if calls != familyCalls {
-			t.Errorf("%s --per-pid: %v calls, want %d\n%s", command, calls, familyCalls, r.stderr)
+			t.Errorf("%s --by pid: %v calls, want %d\n%s", command, calls, familyCalls, r.stderr)
 		}
 		m := family(t, append([]string{target, "stdin"}, familySteps...)...)
 		ready, w, err := os.Pipe()
@@ -300,39 +300,5 @@ func TestKernelReplaced(t *testing.T) {
 	workCalls(t, r, 3)
 	if n := strings.Count(r.stderr, "was replaced on disk"); n != 1 {
 		t.Errorf("said %d times, want once:\n%s", n, r.stderr)
-	}
-}
-
-// TestKernelPerPID: each process has rows of its own, which stay when it has ended.
-func TestKernelPerPID(t *testing.T) {
-	tracetest.LongKernel(t)
-	target := fixture.Build(t, "family")
-	for _, command := range []string{"probe", "count"} {
-		first := family(t, target, "stdin", "work=3", "held")
-		p := tracer(t, command, "-o", "json", "--per-pid", target, "main.work", "main.held")
-		second := family(t, target, "stdin", "work=5", "exec", "work=7", "child=11")
-		first.goOn(t)
-		time.Sleep(1500 * time.Millisecond) // what is known of it is dropped
-		second.goOn(t)
-		p.Process.Signal(syscall.SIGINT)
-		r := p.result(t)
-		got := make(map[string]int)
-		var child string
-		for _, l := range jsonLines(t, r.stdout, "function") {
-			pid := fmt.Sprint(l["pid"])
-			if pid != first.pid() && pid != second.pid() {
-				child = pid
-			}
-			got[fmt.Sprint(l["function"], " ", pid)] += int(l["calls"].(float64))
-		}
-		want := map[string]int{"main.work " + first.pid(): 3, "main.held " + first.pid(): 1, "main.work " + second.pid(): 12, "main.work " + child: 11}
-		if fmt.Sprint(got) != fmt.Sprint(want) || r.code != 0 {
-			t.Errorf("%s: %v, want %v\n%s%s", command, got, want, r.stdout, r.stderr)
-		}
-	}
-	for format, want := range map[string]string{"csv": "function,pid,calls,", "table": "FUNCTION PID CALLS"} {
-		if r := ftgo(t, "count", "-o", format, "--per-pid", target, "main.work", "--", target, "work=3"); r.code != 0 || !strings.HasPrefix(strings.Join(strings.Fields(r.stdout), " "), want) {
-			t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
-		}
 	}
 }

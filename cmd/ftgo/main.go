@@ -179,7 +179,7 @@ func countCommand(e *session.Env) *cli.Command {
 			switch filter := o.Filter(); {
 			case o.Values.Any():
 				mode = uprobe.Entries
-			case !filter.All() || o.PerPID || o.Calls > 0:
+			case !filter.All() || o.Calls > 0:
 				mode = uprobe.CountRecorded
 			}
 			return o.Observe(ctx, view.NewTable(o.View(), mode))

@@ -51,8 +51,8 @@ func TestKernelWindow(t *testing.T) {
 	m := family(t, target)
 	defer m.goOn(t)
 	for _, line := range []string{
-		"probe TARGET", "raw probe TARGET", "probe --per-pid TARGET", "probe -p PID",
-		"count TARGET", "count --per-pid TARGET", "count -p PID", "raw count -p PID",
+		"probe TARGET", "raw probe TARGET", "probe -p PID",
+		"count TARGET", "count -p PID", "raw count -p PID",
 	} {
 		t.Run(line, func(t *testing.T) {
 			words := readBy(t, strings.Fields(strings.NewReplacer("TARGET", target, "PID", m.pid()).Replace(line)))

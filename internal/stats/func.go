@@ -20,7 +20,6 @@ type Func struct {
 	Name   string `json:"function"`
 	Func   int    `json:"-"` // the function's index in Plan.Funcs
 	Serial uint64 `json:"-"` // tells rows apart, be it those of two tables
-	PID    int    `json:"-"` // the process, where each has rows of its own; 0 are others, or ones unknown
 	Host   string `json:"host"`
 	// Value is what the calls have in common, where values have rows of their own, and Kind tells
 	// whether it is one. Among the others' calls are at most so many of the value as Missed, or calls

@@ -7,16 +7,13 @@ import (
 	"slices"
 )
 
-// MaxParts is how many processes, or values, have rows of their own: those of a thousand have some 16
+// MaxParts is how many values have rows of their own: those of a thousand have some 16
 // MB of histograms.
 const MaxParts = 1000
 
-// Parts are rows of parts of functions' calls: of those in a process, or with a value.
+// Parts are rows of parts of functions' calls: of those with a value.
 //
-// There is room for MaxParts of them. Of processes, the first have it, and the others share a row of
-// each function. A process that has ended keeps its row; a later one of the same number has another.
-//
-// Of values, those that weigh most have it, by the Space-Saving algorithm (Metwally, Agrawal and El
+// There is room for MaxParts of them. The values that weigh most have it, by the Space-Saving algorithm (Metwally, Agrawal and El
 // Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data Streams", 2005). A value that
 // finds no room takes that of the one that weighs least, whose calls join the others'. What a value
 // may have among these is never more than what that one weighed, others included: that is its
@@ -24,9 +21,8 @@ const MaxParts = 1000
 // no row misses more, and a row that has never lost its room is exact.
 type Parts struct {
 	blank   []Func // as in plan.Funcs, before any call
-	byValue bool
 	of      map[PartKey]*Part
-	all     []*Part // ended processes have theirs here alone
+	all     []*Part
 	least   leastFirst
 	serial  uint64
 	uses    uint64
@@ -35,9 +31,9 @@ type Parts struct {
 
 // PartKey is what the calls of a row have in common.
 type PartKey struct {
-	Func, PID int
-	Value     string
-	Kind      RowKind
+	Func  int
+	Value string
+	Kind  RowKind
 }
 
 // Part is a row.
@@ -55,8 +51,8 @@ type Part struct {
 const maxEarly = 8
 
 // NewParts has no rows yet. The functions are as they are before any call.
-func NewParts(funcs []Func, byValue bool) *Parts {
-	return &Parts{blank: slices.Clone(funcs), byValue: byValue, of: make(map[PartKey]*Part)}
+func NewParts(funcs []Func) *Parts {
+	return &Parts{blank: slices.Clone(funcs), of: make(map[PartKey]*Part)}
 }
 
 // Row is that of a key; it is valid until the next one is asked for.
@@ -68,9 +64,7 @@ func (p *Parts) Row(key PartKey) *Part {
 		return r
 	}
 	var missed uint64
-	switch kept := key.Kind == Valued && (p.byValue || key.PID != 0); {
-	case kept && len(p.least) == MaxParts && !p.byValue:
-		return p.Row(PartKey{Func: key.Func, Kind: Others})
+	switch kept := key.Kind == Valued; {
 	case kept && len(p.least) == MaxParts:
 		r = p.least[0]
 		missed = r.atMost()
@@ -84,7 +78,7 @@ func (p *Parts) Row(key PartKey) *Part {
 		}
 	}
 	r.key, r.used, r.Func = key, p.uses, p.blank[key.Func]
-	r.PID, r.Value, r.Kind, r.Missed, r.Latency, r.Serial = key.PID, key.Value, key.Kind, missed, nil, p.serial
+	r.Value, r.Kind, r.Missed, r.Latency, r.Serial = key.Value, key.Kind, missed, nil, p.serial
 	p.serial++
 	p.of[key] = r
 	p.Weigh(r, 0)
@@ -145,19 +139,9 @@ func (r *Part) recordEarly(f *Func) {
 	}
 }
 
-// Forget has a later process of the same number have rows of its own.
-func (p *Parts) Forget(pid int) {
-	if p.byValue || pid == 0 {
-		return
-	}
-	for fn := range p.blank {
-		delete(p.of, PartKey{Func: fn, PID: pid})
-	}
-}
-
 // Reconcile squares the rows with what all calls of each function have. Whose calls the stream
 // has lost can't be told, they are nobody's; and where returns were lost, no row can tell
-// calls that were unwound from calls whose return is missing. Of values, calls count when they have
+// calls that were unwound from calls whose return is missing. Calls count when they have
 // ended: what is missing is only lost when all is told.
 func (p *Parts) Reconcile(all []Func, last bool) []Func {
 	calls := make([]uint64, len(all))
@@ -170,11 +154,8 @@ func (p *Parts) Reconcile(all []Func, last bool) []Func {
 	}
 	missing := make(map[PartKey]uint64)
 	for fn := range all {
-		key := PartKey{Func: fn, Kind: Others}
-		if p.byValue {
-			key.Value, key.Kind = "lost", NoValue
-		}
-		if timed := all[fn].timed(); timed > calls[fn] && (last || !p.byValue) {
+		key := PartKey{Func: fn, Value: "lost", Kind: NoValue}
+		if timed := all[fn].timed(); timed > calls[fn] && last {
 			p.Row(key)
 			missing[key] = timed - calls[fn]
 		} else if last && rows[fn] == 0 { // that nobody called it is to be told, too

@@ -146,20 +146,6 @@ func TestWeightlessValues(t *testing.T) {
 	}
 }
 
-// TestManyProcessesWithoutValues: they make no more rows than those with values.
-func TestManyProcessesWithoutValues(t *testing.T) {
-	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
-	observe := func(*pairing.Call) Observed { return Observed{Value: "did not return", Kind: stats.NoValue} }
-	totals := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{ready: true}, PerProcess: true, ByValue: true, Observe: observe, KeptBy: ByCalls})
-	for pid := range 3 * stats.MaxParts {
-		totals.ended(&pairing.Call{PID: pid + 1, Outcome: pairing.Open})
-		totals.forget(pid + 1)
-	}
-	if n := len(totals.parts.Reconcile(make([]stats.Func, 1), false)); n > stats.MaxParts {
-		t.Errorf("%d rows", n)
-	}
-}
-
 // inUse is how much of the heap is used.
 func inUse() uint64 {
 	var m runtime.MemStats

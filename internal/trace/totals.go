@@ -25,12 +25,11 @@ type Totals struct {
 
 // TotalsOptions are what else is to be added up.
 type TotalsOptions struct {
-	Clock      *Clock
-	Costs      Costs // of probes are taken off latencies
-	Errors     bool  // what is fetched where calls return is whether that is an error
-	PerProcess bool  // each process has rows of its own
-	ByValue    bool  // each value has
-	Amounts    bool  // are added up
+	Clock   *Clock
+	Costs   Costs // of probes are taken off latencies
+	Errors  bool  // what is fetched where calls return is whether that is an error
+	ByValue bool  // each value has rows of its own
+	Amounts bool  // are added up
 	// Observe tells the values and the amounts, and whether calls that have returned have failed, which
 	// else the first of what is fetched there tells. Rows are kept for what is KeptBy.
 	Observe   func(*pairing.Call) Observed
@@ -84,8 +83,8 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 			f.Note = "has no return: only its calls are counted"
 		}
 	}
-	if opt.PerProcess || opt.ByValue {
-		t.parts = stats.NewParts(t.funcs, opt.ByValue)
+	if opt.ByValue {
+		t.parts = stats.NewParts(t.funcs)
 	}
 	return t
 }
@@ -94,7 +93,7 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 func (t *Totals) Take(it *pairing.Item) {
 	switch it.What {
 	case pairing.Began:
-		t.began(it.PID, it.Func, it.Call)
+		t.began(it.Call)
 	case pairing.Ended:
 		t.ended(it.Call)
 	case pairing.Kernel:
@@ -104,30 +103,23 @@ func (t *Totals) Take(it *pairing.Item) {
 	}
 }
 
-// began takes a call that has begun; of what was fetched c tells, if it is not nil.
-func (t *Totals) began(pid, fn int, c *pairing.Call) {
-	if t.parts != nil && !t.opt.ByValue {
-		t.parts.Row(stats.PartKey{Func: fn, PID: pid}).Calls++
-	}
+// began takes a call that has begun, or nil where nothing was fetched of it.
+func (t *Totals) began(c *pairing.Call) {
 	if c == nil || t.plan.Mode != uprobe.Entries || t.opt.Observe == nil {
 		return
 	}
 	o := t.opt.Observe(c)
 	t.addAmount(&t.funcs[c.Func], &o)
 	if t.opt.ByValue {
-		row := t.parts.Row(t.keyOf(c, &o))
+		row := t.parts.Row(keyOf(c, &o))
 		t.addAmount(&row.Func, &o)
 		t.count(row, &o, 0)
 	}
 }
 
 // keyOf is that of the row that a call counts for.
-func (t *Totals) keyOf(c *pairing.Call, o *Observed) stats.PartKey {
-	key := stats.PartKey{Func: c.Func, Value: o.Value, Kind: o.Kind}
-	if t.opt.PerProcess && o.Kind == stats.Valued { // the others of all processes share a row
-		key.PID = c.PID
-	}
-	return key
+func keyOf(c *pairing.Call, o *Observed) stats.PartKey {
+	return stats.PartKey{Func: c.Func, Value: o.Value, Kind: o.Kind}
 }
 
 // count counts a call for the row of its value. Each weighs something: a row that has lost its room is
@@ -202,9 +194,6 @@ func (t *Totals) forget(pid int) {
 	t.release()
 	t.within.Forget(pid)
 	t.runnable.Forget(pid)
-	if t.parts != nil {
-		t.parts.Forget(pid)
-	}
 }
 
 // kernel takes a kernel event.
@@ -212,11 +201,7 @@ func (t *Totals) kernel(ev *pairing.KernelEvent) {
 	if ev.Where.Func < 0 {
 		return
 	}
-	name := t.opt.Events[ev.Format]
-	t.funcs[ev.Where.Func].AddEvent(name, 1)
-	if t.parts != nil && !t.opt.ByValue {
-		t.parts.Row(stats.PartKey{Func: ev.Where.Func, PID: ev.PID}).AddEvent(name, 1)
-	}
+	t.funcs[ev.Where.Func].AddEvent(t.opt.Events[ev.Format], 1)
 }
 
 // maxPending bounds Totals.pending: some MB, and as many calls as most programs make while the
@@ -235,7 +220,7 @@ func (t *Totals) release() {
 func (t *Totals) time(c *pairing.Call, o *Observed) {
 	var row *stats.Part
 	if t.parts != nil {
-		row = t.parts.Row(t.keyOf(c, o))
+		row = t.parts.Row(keyOf(c, o))
 		t.addOutcome(&row.Func, c, o)
 	}
 	var timing stats.Timing

@@ -25,7 +25,7 @@ type Options struct {
 	// some calls may not be seen; the other formats have them where a row has.
 	Budgeted    bool
 	Sched       bool     // add the parts of latencies
-	Processes   bool     // add the process
+	Processes   bool     // lines name the process
 	Hosts       bool     // add the host
 	By, ByStack bool     // add the value, which is the callers with ByStack
 	Amount      string   // the expression of --sum, or ""
@@ -98,7 +98,7 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 			calls = fmt.Sprint(calls, "+")
 		}
 		row = append(row[:0], Row{
-			{"FUNCTION", Shown(!single, cmp.Or(short[r.Name], r.Name))}, {"VALUE", Shown(o.By, o.valueCell(r, single))}, {"HOST", Shown(o.Hosts, printable.Text(r.Host))}, {"PID", Shown(o.Processes, cmp.Or(Nonzero(r.PID), any("others")))},
+			{"FUNCTION", Shown(!single, cmp.Or(short[r.Name], r.Name))}, {"VALUE", Shown(o.By, o.valueCell(r, single))}, {"HOST", Shown(o.Hosts, printable.Text(r.Host))},
 			{"CALLS", calls}, {"RATE/s", rate(r)},
 			{"SUM", Shown(o.Amount != "", amountSum(r))}, {"AVG", Shown(o.Amount != "", amountMean(r))},
 		}...)
@@ -222,7 +222,7 @@ func (o Options) counts(kind any, r stats.Func) Row {
 	return Row{
 		{"type", kind}, {"function", r.Name}, {"value", Shown(o.By, Known(r.Kind == stats.Valued, &r.Value))},
 		{"rest", Shown(o.By, Nonzero(kindNames[r.Kind]))}, {"missed_at_most", Shown(o.By, Nonzero(r.Missed))},
-		{"host", Shown(o.Hosts, &r.Host)}, {"pid", Shown(o.Processes, r.PID)},
+		{"host", Shown(o.Hosts, &r.Host)},
 		{"calls", r.Count()}, {"completed", r.Completed},
 		{"unwound", r.Unwound}, {"open", r.Open}, {"lost", r.Lost},
 	}

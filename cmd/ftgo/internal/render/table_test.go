@@ -118,7 +118,7 @@ func TestWidths(t *testing.T) {
 			return Functions(w, alike, Options{Width: width, Latency: true, FullNames: true})
 		},
 		"crowded": func(w *bytes.Buffer, width int) error {
-			return Functions(w, crowded, Options{Width: width, Latency: true, Sched: true, Processes: true, Events: []string{"sched:sched_switch", "syscalls:sys_enter_write", "block:block_rq_issue"}})
+			return Functions(w, crowded, Options{Width: width, Latency: true, Sched: true, Events: []string{"sched:sched_switch", "syscalls:sys_enter_write", "block:block_rq_issue"}})
 		},
 		"values": func(w *bytes.Buffer, width int) error {
 			return Functions(w, valued(false), Options{Width: width, Latency: true, By: true, Amount: "size"})

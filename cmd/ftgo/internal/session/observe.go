@@ -155,7 +155,7 @@ func (p *planned) live(j *view.Job) (err error) {
 	}
 	if err := p.planFor(uprobe.Options{
 		Mode: mode, Features: p.features, Threads: len(p.With) > 0, Sched: p.Sched, Waits: p.Waits, Stack: p.Stack, Follow: needs.Follow,
-		First: first, Recorded: !filter.All() || p.PerPID || p.share() > 0, Regroups: p.together(),
+		First: first, Recorded: !filter.All() || p.share() > 0, Regroups: p.together(),
 	}); err != nil {
 		return err
 	}

@@ -156,8 +156,7 @@ type TableFlags struct {
 	Top       int
 	Sort      string // what the first rows have most of, one of Orders, or "" for calls or the sum
 	Values    ValueFlags
-	PerPID    bool // rows of each process
-	PerHost   bool // and of each machine
+	PerHost   bool // rows of each machine
 	Hist      bool
 	Errors    bool
 	FailIf    FailIf
@@ -192,7 +191,6 @@ func (t *TableFlags) defineRows(fs *cli.Flags, orders ...string) {
 	fs.IntVarP(&t.Top, "top", "t", 0, "show only the first `N` functions")
 	cli.Define(fs, &t.Sort, "sort", "", "sort functions by `KEY`, like "+orders[min(2, len(orders)-1)],
 		cli.OneOf("KEY", "order", "not "+strings.Join(orders, ", "), orders...))
-	fs.BoolVar(&t.PerPID, "per-pid", false, "show a row for each function of each process")
 }
 
 func (t *TableFlags) defineFailIf(fs *cli.Flags, example string) {
@@ -276,7 +274,7 @@ func (c rowCall) Value(path string) *capture.Value {
 // Rows of which that is not known come last, and behind them those of no value.
 func sortRows(rows []stats.Func, order string) {
 	less := func(a, b stats.Func) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Host, b.Host), a.PID-b.PID, strings.Compare(a.Value, b.Value))
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Host, b.Host), strings.Compare(a.Value, b.Value))
 	}
 	if order == "name" {
 		slices.SortStableFunc(rows, func(a, b stats.Func) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), less(a, b)) })

@@ -50,7 +50,7 @@ func NewTable(o *Options, mode uprobe.Mode) *Table {
 func (r *Table) Needs() Needs {
 	needs := Needs{
 		Mode: r.mode, Entries: r.mode == uprobe.Entries, Limit: r.opt.Calls, Stacks: r.opt.Stack > 0,
-		Totals: trace.TotalsOptions{Intervals: r.opt.Every > 0, Errors: r.opt.Tables.Errors, PerProcess: r.opt.Tables.PerPID, Ended: r.opt.Calls > 0},
+		Totals: trace.TotalsOptions{Intervals: r.opt.Every > 0, Errors: r.opt.Tables.Errors, Ended: r.opt.Calls > 0},
 	}
 	if r.by != nil {
 		flags, t := r.by.flags, &needs.Totals
@@ -99,7 +99,7 @@ func (r *Table) Begin(s *Scene) error {
 	}
 	if r.opt.Format == render.Table && r.opt.Every > 0 && terminal.Is(s.Out) {
 		r.screen = &terminal.Screen{Terminal: s.Out, Plain: os.Getenv("NO_COLOR") != ""}
-		if !r.opt.Tables.PerPID && !r.options().By { // trends are of functions
+		if !r.options().By { // trends are of functions
 			r.trends = make(map[string][]float64)
 		}
 	}
@@ -185,7 +185,7 @@ func (r *Table) options() render.Options {
 	return render.Options{
 		By: o.Values.By.Text != "", ByStack: o.Values.By.AsksStack(), Amount: o.Values.Sum.Text, Hist: o.Hist,
 		Latency: r.mode == uprobe.Latency, Errors: o.Errors, Sched: r.opt.Sched, Events: r.Events,
-		Budgeted: r.Plan.Regroups > 0, Processes: o.PerPID, FullNames: r.opt.Full,
+		Budgeted: r.Plan.Regroups > 0, FullNames: r.opt.Full,
 	}
 }
 
