@@ -12,16 +12,18 @@ import (
 	"syscall"
 )
 
-// Containers returns the ids of the containers that have processes, sorted. Some runtimes use names instead of ids.
-func Containers() (ids []string, err error) {
-	pids, err := All()
-	for _, pid := range pids {
+// Containers returns the processes of each container by its id. Some runtimes use names instead of ids.
+func Containers() (pids map[string][]int, err error) {
+	all, err := All()
+	pids = make(map[string][]int)
+	for _, pid := range all {
 		if of := containersOf(pid); len(of) > 0 && Alive(pid) {
-			ids = append(ids, of...)
+			for _, id := range of {
+				pids[id] = append(pids[id], pid)
+			}
 		}
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids), err
+	return pids, err
 }
 
 // containersOf returns the ids of the containers of a process.

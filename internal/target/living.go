@@ -1,6 +1,8 @@
 package target
 
 import (
+	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -85,23 +87,26 @@ func (l *Living) Look(say Say) (pids []int, err error) {
 
 // look returns the processes in the scope, possibly none, and a func that reports whether a process is in it.
 func (l *Living) look(say Say) (has func(pid int) bool, pids []int, err error) {
-	if l.Container != "" {
-		has, err = l.container(say)
-	} else {
-		has, err = procfs.CgroupNamed(l.Cgroup)
+	if l.Container == "" {
+		if has, err = procfs.CgroupNamed(l.Cgroup); err == nil {
+			pids, err = procfs.Those(has)
+		}
+		return has, pids, err
 	}
+	processes, err := procfs.Containers()
 	if err != nil {
 		return nil, nil, err
 	}
-	pids, err = procfs.Those(has)
+	has, err = l.container(say, slices.Sorted(maps.Keys(processes)))
+	pids = slices.DeleteFunc(processes[l.id], func(pid int) bool { return pid == os.Getpid() })
 	return has, pids, err
 }
 
-// container looks up the container, and prints its id if that is new. While no container has the name, it returns the last func.
-func (l *Living) container(say Say) (has func(pid int) bool, err error) {
-	running, err := procfs.Containers()
-	if err != nil || slices.Contains(running, l.id) && slices.Equal(running, l.running) {
-		return l.has, err
+// container finds the container among the ids of those that run, and prints its id if that is new. While no container has the
+// name, it returns the last func.
+func (l *Living) container(say Say, running []string) (has func(pid int) bool, err error) {
+	if slices.Contains(running, l.id) && slices.Equal(running, l.running) {
+		return l.has, nil
 	}
 	// Where this is a container with the host's processes, its runtime's files are below process 1.
 	ids := procfs.Find(l.Container, running, "/", procfs.Root(1))
