@@ -9,15 +9,15 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// processFilter knows the processes that are wanted where these change, with --fork. Where lines do not name the process, before Linux 4.14, it knows whose every thread is:
-// /proc does not tell of those that have ended. It learns that from events of the kernel, which
+// processFilter knows the processes that are wanted where these change, with --fork. Where lines do not name the
+// process, before Linux 4.14, it knows whose every thread is: /proc does not tell of those that have ended. It learns that from events of the kernel, which
 // come in order of time with the hits of probes, so that nothing is too short to be seen. They are
 // of all processes: before Linux 5.8 the kernel's own filter loses a process which another thread than its
 // first executes a program in (see tracefs.StartKernel).
 type processFilter struct {
 	fork    bool
-	wanted  map[int]bool
-	unnamed bool // lines do not name the process
+	wanted  map[int]bool // processes, unless all are
+	unnamed bool         // lines do not name the process
 	// tasks are the threads of wanted processes, or, if all, of all that there are; a number
 	// whose thread has ended stays until it is used again.
 	tasks   map[int]int
@@ -34,12 +34,9 @@ func newProcessFilter(o *Options) processFilter {
 	f.unnamed = !o.Features.RecordTGID && o.Features.Instances
 	// Kernel events of single processes are recorded apart, if at all.
 	learns := f.unnamed && len(o.With) == 0 && !o.Sched
-	switch {
-	case o.Fork, learns && len(o.PIDs) > 0:
+	if o.Fork || learns {
 		f.names = []string{"task:task_newtask"}
-	case learns:
-		f.names = []string{"task:task_newtask"}
-		f.all = true
+		f.all = !o.Fork && len(o.PIDs) == 0
 	}
 	return f
 }
@@ -60,10 +57,7 @@ func (f *processFilter) begin(pids []int, processOf func(tid int) int) error {
 	}
 	all, err := procfs.All()
 	for _, pid := range all {
-		if f.add(pid) != nil {
-			continue // it has just ended
-		}
-		delete(f.wanted, pid)
+		_ = f.add(pid) // it fails for one that has just ended
 	}
 	return err
 }
@@ -135,17 +129,15 @@ func (f *processFilter) learn(ev *pairing.KernelEvent) {
 			flags = field.Num
 		}
 	}
-	switch thread := flags&cloneThread != 0; {
-	case !f.all:
-		f.born(ev, task, thread)
-	default:
+	if thread := flags&cloneThread != 0; f.all {
 		f.created(ev.TID, task, thread)
+	} else {
+		f.born(ev, task, thread)
 	}
 }
 
 // created notes a new thread, of whichever process.
 func (f *processFilter) created(parent, task int, thread bool) {
-	delete(f.wanted, task)
 	if f.tasks[task] = task; thread {
 		f.tasks[task] = f.tasks[parent]
 	}
