@@ -68,12 +68,11 @@ func telling(seconds, cpu float64) bool { return seconds >= paceMoment || cpu >=
 
 // at is the pace of a moment that took so long and so much CPU time, in seconds.
 func (e *Estimates) at(seconds, cpu float64) *pace {
-	if !telling(seconds, cpu) && e.pace != nil {
-		return e.pace
-	}
 	cpus, nearest := 0.0, float64(otherPace)
 	if telling(seconds, cpu) {
 		cpus = max(cpu/seconds, leastPace)
+	} else if e.pace != nil {
+		return e.pace
 	}
 	e.pace = nil
 	for _, p := range e.paces {
