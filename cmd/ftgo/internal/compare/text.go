@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -168,23 +167,15 @@ func (c *Compared) JSON(w io.Writer) error {
 
 // Footer writes the summary of a comparison as text, for stderr.
 func (c *Compared) Footer(w io.Writer) error {
-	var b bytes.Buffer
-	line := func(tell bool, format string, args ...any) {
-		if tell {
-			fmt.Fprintf(&b, format+"\n", args...)
-		}
-	}
+	var f render.Notes
 	tested, changed := c.Numbers()
-	line(!c.TooFew(), "%d of %s changed: of those that did not, at most %.4g%% are called so", changed, printable.Plural(len(c.Functions), "function"), 100*c.Alpha)
+	f.Line(!c.TooFew(), "%d of %s changed: of those that did not, at most %.4g%% are called so", changed, printable.Plural(len(c.Functions), "function"), 100*c.Alpha)
 	for i, name := range [...]string{"old", "new"} {
 		hosts, seconds, lost := sideOf(c.Sides[i])
-		line(true, "%s: %s on %s, %s together", name, printable.Plural(len(c.Sides[i]), "run"), printable.Plural(hosts, "host"), printable.Duration(int64(seconds*1e9)))
-		line(lost > 0, "%s lost %s: latencies speak for the other calls only", name, printable.Plural(lost, "event"))
+		f.Line(true, "%s: %s on %s, %s together", name, printable.Plural(len(c.Sides[i]), "run"), printable.Plural(hosts, "host"), printable.Duration(int64(seconds*1e9)))
+		f.Line(lost > 0, "%s lost %s: latencies speak for the other calls only", name, printable.Plural(lost, "event"))
 	}
-	line(tested < len(c.Functions), "too few calls to tell: %s", printable.Plural(len(c.Functions)-tested, "function"))
-	line(c.AsSeen, "latencies are as they were seen, with what probes cost")
-	if _, err := w.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("write footer: %w", err)
-	}
-	return nil
+	f.Line(tested < len(c.Functions), "too few calls to tell: %s", printable.Plural(len(c.Functions)-tested, "function"))
+	f.Line(c.AsSeen, "latencies are as they were seen, with what probes cost")
+	return f.Write(w)
 }

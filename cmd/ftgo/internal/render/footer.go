@@ -16,39 +16,42 @@ import (
 // longPass is the duration from which on the footer mentions a pass over the kernel's counters.
 const longPass = time.Millisecond
 
-// footer is a text of conditional lines.
-type footer struct{ bytes.Buffer }
+// Notes are the conditional lines of a footer.
+type Notes struct{ text bytes.Buffer }
 
-// line adds a line if a condition holds.
-func (f *footer) line(tell bool, format string, args ...any) {
+// Line adds a line if a condition holds.
+func (f *Notes) Line(tell bool, format string, args ...any) {
 	if tell {
-		fmt.Fprintf(f, format+"\n", args...)
+		fmt.Fprintf(&f.text, format+"\n", args...)
 	}
 }
+
+// Write writes the lines with one call of Write.
+func (f *Notes) Write(w io.Writer) error { return write(w, "footer", f.text.Bytes()) }
 
 // Footer writes a few lines for stderr about the quality of the rows of a run: hits and losses, calls without a
 // latency, functions that were not fully probed, and the cost of probes.
 func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
-	var f footer
+	var f Notes
 	brief := s.Budget > 0 // few lines, because the budget is common and a table is above them
 	ends := withoutLatency(rows, s)
 	if brief && ends != "" {
-		f.line(true, "%s; %s", hits(s), ends)
+		f.Line(true, "%s; %s", hits(s), ends)
 	} else {
-		f.line(true, "%s", hits(s))
+		f.Line(true, "%s", hits(s))
 	}
-	f.line(s.Hits > 0 && s.Unseen != "", "no call is shown: %s", printable.Text(s.Unseen))
-	f.line(!brief && s.Before+s.After > 0, "not counted: %s while probes were put into place, %d while they were removed",
+	f.Line(s.Hits > 0 && s.Unseen != "", "no call is shown: %s", printable.Text(s.Unseen))
+	f.Line(!brief && s.Before+s.After > 0, "not counted: %s while probes were put into place, %d while they were removed",
 		printable.Plural(s.Before, "hit"), s.After)
-	f.line(!brief && s.Pass > longPass, "the kernel's counters were read within %s: calls of two functions may be of moments so far apart",
+	f.Line(!brief && s.Pass > longPass, "the kernel's counters were read within %s: calls of two functions may be of moments so far apart",
 		printable.Duration(s.Pass.Nanoseconds()))
 	f.countNotes(rows, s)
-	f.line(!brief && ends != "", "calls without a latency: %s", ends)
+	f.Line(!brief && ends != "", "calls without a latency: %s", ends)
 	f.valueNotes(rows, s.Values)
 	f.estimated(rows, s)
 	f.limits(rows, s.Skipped)
 	if s.AsSeen {
-		f.line(true, "latencies are as they were seen: what the probes of nested calls cost is part of them")
+		f.Line(true, "latencies are as they were seen: what the probes of nested calls cost is part of them")
 	} else {
 		f.netNotes(rows)
 	}
@@ -57,13 +60,13 @@ func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	} else if s.Probing != nil {
 		f.probeCost(s.Probing)
 	}
-	f.line(s.Own > 0 && s.Hits > 0 && !(brief && s.Probing != nil), "ftgo itself took %s of CPU time, %s of one CPU", printable.Duration(s.Own.Nanoseconds()), printable.Share(s.OwnShare()))
-	f.line(s.Unparsed > 0, "%s not understood", printable.Plural(s.Unparsed, "trace line"))
+	f.Line(s.Own > 0 && s.Hits > 0 && !(brief && s.Probing != nil), "ftgo itself took %s of CPU time, %s of one CPU", printable.Duration(s.Own.Nanoseconds()), printable.Share(s.OwnShare()))
+	f.Line(s.Unparsed > 0, "%s not understood", printable.Plural(s.Unparsed, "trace line"))
 	if k := s.Kernel; k != nil && len(k.Names) > 0 {
-		f.line(true, "%s%s%s", printable.Plural(k.Delivered, "kernel event"),
+		f.Line(true, "%s%s%s", printable.Plural(k.Delivered, "kernel event"),
 			some(k.Lost, ", at most %d lost: their counts are too low"), some(k.Unparsed, ", %d not understood"))
 	}
-	return write(w, "footer", f.Bytes())
+	return f.Write(w)
 }
 
 // some formats n, or returns "" for 0.
@@ -75,21 +78,21 @@ func some(n uint64, format string) string {
 }
 
 // countNotes adds how exact counts are, and the number of latencies.
-func (f *footer) countNotes(rows []stats.Func, s stats.Summary) {
+func (f *Notes) countNotes(rows []stats.Func, s stats.Summary) {
 	sum := sum(rows)
 	calls := printable.Plural(sum.Calls, "call")
 	switch measured := s.LatencyMeasured; {
 	case measured && sum.Unsure > 0:
-		f.line(true, "~ up to %d of %s may be none, as hits at stack checks were lost; latencies come from %d",
+		f.Line(true, "~ up to %d of %s may be none, as hits at stack checks were lost; latencies come from %d",
 			sum.Unsure, calls, sum.Completed)
 	case measured && s.Lost > 0:
-		f.line(true, "~ call counts are exact; latencies come from %d of %s", sum.Completed, calls)
+		f.Line(true, "~ call counts are exact; latencies come from %d of %s", sum.Completed, calls)
 	case sum.Unsure > 0:
-		f.line(true, "~ up to %d of %s may be none, as hits at stack checks were lost", sum.Unsure, calls)
+		f.Line(true, "~ up to %d of %s may be none, as hits at stack checks were lost", sum.Unsure, calls)
 	case s.Streamed && s.Lost == 1 && !measured:
-		f.line(true, "~ up to 1 call is missing")
+		f.Line(true, "~ up to 1 call is missing")
 	case s.Streamed && s.Lost > 0 && !measured:
-		f.line(true, "~ up to %d calls are missing", s.Lost)
+		f.Line(true, "~ up to %d calls are missing", s.Lost)
 	}
 }
 
@@ -104,14 +107,14 @@ func withoutLatency(rows []stats.Func, s stats.Summary) string {
 }
 
 // valueNotes adds values without a row, and calls without a value.
-func (f *footer) valueNotes(rows []stats.Func, kept *stats.TopValues) {
+func (f *Notes) valueNotes(rows []stats.Func, kept *stats.TopValues) {
 	var left uint64
 	for _, row := range rows {
 		if row.Amounts != nil {
 			left += row.Amounts.Left
 		}
 	}
-	f.line(left > 0, "not added up: the value of %s, which could not be read or is negative", printable.Plural(left, "call"))
+	f.Line(left > 0, "not added up: the value of %s, which could not be read or is negative", printable.Plural(left, "call"))
 	if kept == nil || kept.Evicted == 0 {
 		return
 	}
@@ -122,7 +125,7 @@ func (f *footer) valueNotes(rows []stats.Func, kept *stats.TopValues) {
 	case "sum":
 		most = printable.Compact(float64(kept.AtMost))
 	}
-	f.line(true, "(others): only the %d values with most %s have rows; any other has at most %s, and rows with + may lack as much", kept.Most, kept.By, most)
+	f.Line(true, "(others): only the %d values with most %s have rows; any other has at most %s, and rows with + may lack as much", kept.Most, kept.By, most)
 }
 
 // hits returns the number of hits, and of those delivered and lost. If calls were only counted, no events were
@@ -154,7 +157,7 @@ func hits(s stats.Summary) string {
 }
 
 // estimated adds a line about rows with estimates.
-func (f *footer) estimated(rows []stats.Func, s stats.Summary) {
+func (f *Notes) estimated(rows []stats.Func, s stats.Summary) {
 	n, unbounded := 0, false
 	for _, row := range rows {
 		if row.Whole != nil && row.Number() >= 0.5 {
@@ -166,7 +169,7 @@ func (f *footer) estimated(rows []stats.Func, s stats.Summary) {
 	if unbounded {
 		least = ", with ≥ the least"
 	}
-	f.line(n > 0, "≈ %s watched for part of the time, to keep the budget of %s: calls and totals are estimates of all of it%s (bounds in -o json), latencies are of TIMED calls",
+	f.Line(n > 0, "≈ %s watched for part of the time, to keep the budget of %s: calls and totals are estimates of all of it%s (bounds in -o json), latencies are of TIMED calls",
 		printable.Plural(n, "row"), printable.Share(s.Budget), least)
 }
 
@@ -174,7 +177,7 @@ func (f *footer) estimated(rows []stats.Func, s stats.Summary) {
 const maxNamed = 5
 
 // limits lists the first functions that were skipped, or whose row has a note, each once.
-func (f *footer) limits(rows []stats.Func, skipped []stats.Skipped) {
+func (f *Notes) limits(rows []stats.Func, skipped []stats.Skipped) {
 	all := slices.Clone(skipped)
 	named := make(map[string]bool)
 	for _, s := range skipped {
@@ -186,11 +189,11 @@ func (f *footer) limits(rows []stats.Func, skipped []stats.Skipped) {
 			named[row.Name] = true
 		}
 	}
-	f.line(len(all) > 0, "%s skipped or limited:", printable.Plural(len(all), "function"))
+	f.Line(len(all) > 0, "%s skipped or limited:", printable.Plural(len(all), "function"))
 	for _, l := range all[:min(len(all), maxNamed)] {
-		f.line(true, "  %s: %s", printable.Text(l.Function), printable.Text(l.Reason))
+		f.Line(true, "  %s: %s", printable.Text(l.Function), printable.Text(l.Reason))
 	}
-	f.line(len(all) > maxNamed, "  and %d more, see -o json", len(all)-maxNamed)
+	f.Line(len(all) > maxNamed, "  and %d more, see -o json", len(all)-maxNamed)
 }
 
 // Marks of the first latency of a row: some calls were lost; the correction of some latency is larger than the rest; all
@@ -223,7 +226,7 @@ func approximate(row stats.Func) bool {
 }
 
 // netNotes adds a line about the correction of latencies.
-func (f *footer) netNotes(rows []stats.Func) {
+func (f *Notes) netNotes(rows []stats.Func) {
 	var net, approx, raw bool
 	for _, row := range rows {
 		if row.Bounds == nil {
@@ -248,11 +251,11 @@ func (f *footer) netNotes(rows []stats.Func) {
 			text += m.mark + " before P50: " + m.what
 		}
 	}
-	f.line(text != "", "%s", text)
+	f.Line(text != "", "%s", text)
 }
 
 // briefCost adds the cost of probes and of ftgo in one line, for runs with a budget.
-func (f *footer) briefCost(s *stats.Summary) {
+func (f *Notes) briefCost(s *stats.Summary) {
 	p := s.Probing
 	text := fmt.Sprintf("probes took about %s of the program's CPU time, %s of %s", printable.Share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU))
 	if p.Beyond(s.Budget, s.Seconds) {
@@ -261,20 +264,20 @@ func (f *footer) briefCost(s *stats.Summary) {
 	if s.Own > 0 {
 		text += fmt.Sprintf("; ftgo itself took %s of one CPU", printable.Share(s.OwnShare()))
 	}
-	f.line(true, "%s", text)
+	f.Line(true, "%s", text)
 }
 
 // probeCost adds the cost of probes.
-func (f *footer) probeCost(p *stats.Probing) {
+func (f *Notes) probeCost(p *stats.Probing) {
 	each := fmt.Sprintf("each hit %s, or %s where the kernel single-steps", nanoseconds(p.Emulated), nanoseconds(p.Stepped))
 	switch {
 	case p.NS == 0:
-		f.line(true, "probes cost the program, here, %s", each)
+		f.Line(true, "probes cost the program, here, %s", each)
 		return
 	case p.CPU == 0:
-		f.line(true, "probes took about %s of the program's time (%s)", nanoseconds(p.NS), each)
+		f.Line(true, "probes took about %s of the program's time (%s)", nanoseconds(p.NS), each)
 	default:
-		f.line(true, "probes took about %s of the program's CPU time, %s of %s (%s)",
+		f.Line(true, "probes took about %s of the program's CPU time, %s of %s (%s)",
 			printable.Share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU), each)
 	}
 	var most []string
@@ -284,12 +287,12 @@ func (f *footer) probeCost(p *stats.Probing) {
 	if more := len(p.Functions) - maxNamed; more > 0 {
 		most = append(most, fmt.Sprintf("%d more", more))
 	}
-	f.line(most != nil, "  those of %s", strings.Join(most, ", "))
+	f.Line(most != nil, "  those of %s", strings.Join(most, ", "))
 	faults := float64(p.Faults) * p.Fault
-	f.line(faults > p.NS/10, "  %s of it for page faults, as %s words of values were behind nil pointers", nanoseconds(faults), printable.Compact(float64(p.Faults)))
+	f.Line(faults > p.NS/10, "  %s of it for page faults, as %s words of values were behind nil pointers", nanoseconds(faults), printable.Compact(float64(p.Faults)))
 	changes := float64(p.Changes) * p.Change
-	f.line(changes > p.NS/10, "  %s of it for placing and removing probes, %s times", nanoseconds(changes), printable.Compact(float64(p.Changes)))
-	f.line(p.Others > 0, "other processes of the file are probed, too: it took about %s of their time", nanoseconds(p.Others))
+	f.Line(changes > p.NS/10, "  %s of it for placing and removing probes, %s times", nanoseconds(changes), printable.Compact(float64(p.Changes)))
+	f.Line(p.Others > 0, "other processes of the file are probed, too: it took about %s of their time", nanoseconds(p.Others))
 }
 
 func nanoseconds(ns float64) string { return printable.Duration(int64(math.Round(ns))) }
