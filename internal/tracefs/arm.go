@@ -109,7 +109,9 @@ func (s *Session) Stop() {
 // first, so that those which tell of the end of goroutines outlast the calls that they
 // end. It returns when no hit is under way any more.
 func (s *Session) disable() error {
-	defer s.fs.hurry(len(s.events))()
+	if len(s.events) >= leastHurry {
+		defer s.fs.Hurry()()
+	}
 	var errs []error
 	end := len(s.events)
 	for _, begin := range slices.Backward(append([]int{0}, s.joined...)) {

@@ -51,17 +51,13 @@ func (f *FS) expedited() (string, error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-// Hurry makes grace periods short until end is called, if it is allowed. To ask for that takes some milliseconds: whoever knows that
-// probes will have to go at once asks before.
-func (f *FS) Hurry() (end func()) { return f.hurry(leastHurry) }
-
-// hurry makes grace periods short until end is called, if so many save enough and it is allowed.
-// That it can't is no failure: all takes longer.
-func (f *FS) hurry(periods int) (end func()) {
+// Hurry makes grace periods short until end is called, if it is allowed. That it can't is no failure: all takes longer. To ask for
+// it takes some milliseconds: whoever knows that probes will have to go at once asks before.
+func (f *FS) Hurry() (end func()) {
 	h := &f.hurrying
 	h.Lock()
 	defer h.Unlock()
-	if !f.Expedite || periods < leastHurry {
+	if !f.Expedite {
 		return func() {}
 	}
 	if h.users++; h.users == 1 {

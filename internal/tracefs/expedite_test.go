@@ -93,8 +93,8 @@ func TestExpediteCounted(t *testing.T) {
 	f, fake := newExpediting(t)
 	other := &FS{dir: f.dir, files: f.files, rcuDir: f.rcuDir}
 	other.Expedite = true
-	first := f.hurry(leastHurry)
-	nested, second := f.hurry(leastHurry), other.hurry(leastHurry)
+	first := f.Hurry()
+	nested, second := f.Hurry(), other.Hurry()
 	for i, end := range []func(){nested, first, second} {
 		if now, _ := f.readTrimmed("rcu_expedited"); now != "1" {
 			t.Errorf("the switch is %q before end %d", now, i)
@@ -117,7 +117,7 @@ func TestExpediteSwept(t *testing.T) {
 		}
 	}
 	kill()
-	end := f.hurry(leastHurry)
+	end := f.Hurry()
 	sweep := func(want string) {
 		t.Helper()
 		if gone, err := f.Sweep(); err != nil || len(gone) != 1 {
@@ -144,7 +144,7 @@ func TestExpediteFails(t *testing.T) {
 	if f.CanExpedite() {
 		t.Error("a switch that can't be written is taken for one")
 	}
-	f.hurry(leastHurry)()
+	f.Hurry()()
 	if len(fake.left()) > 0 {
 		t.Errorf("left %q", fake.left())
 	}
@@ -152,7 +152,7 @@ func TestExpediteFails(t *testing.T) {
 	if !f.CanExpedite() {
 		t.Error("a switch that can be written is taken for none")
 	}
-	end := f.hurry(leastHurry)
+	end := f.Hurry()
 	fake.hook = readOnly
 	end()
 	if len(fake.left()) != 1 {

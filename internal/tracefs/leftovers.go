@@ -79,7 +79,9 @@ func (f *FS) sweep(l Leftover) (held bool, err error) {
 	if f.exists("events", l.Name, hurryMark) {
 		return false, f.unsetExpedited(l.Name)
 	}
-	defer f.hurry(l.Events)()
+	if l.Events >= leastHurry {
+		defer f.Hurry()()
+	}
 	if l.instance {
 		err := f.removeInstance(l.Name, patienceWithOthers)
 		if held = errors.As(err, new(heldError)); held {
