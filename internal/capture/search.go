@@ -160,7 +160,7 @@ func (b *Builder) found(path string, t *gotype.Type, s source) *node {
 	return n
 }
 
-// search finds the slot whose key is the one that is m.
+// search finds the slot whose key is the one that is wanted.
 func (d *decoder) search(n *node) Value {
 	v, s := Value{Name: n.name, Type: n.typ}, n.slots[0]
 	absent := func() Value {
