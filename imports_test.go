@@ -107,7 +107,7 @@ var networked = []string{module + "/internal/metrics", module + "/cmd/ftgo/inter
 var network = []string{"net", "net/http", "net/rpc", "net/smtp", "crypto/tls"}
 
 // testOnly packages are for tests alone: they import testing.
-var testOnly = []string{module + "/testdata/madeup", module + "/testdata/setclock", module + "/testdata/tracetest"}
+var testOnly = []string{module + "/testdata/binaries", module + "/testdata/madeup", module + "/testdata/setclock", module + "/testdata/tracetest"}
 
 // listed is what go list says of a package.
 type listed struct {

@@ -20,6 +20,7 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -61,12 +62,7 @@ func openArm64(t *testing.T) *offsets.Binary {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build for arm64: %v\n%s", err, out)
 	}
-	b, err := offsets.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
-	return b
+	return binaries.Open(t, path)
 }
 
 // TestSecondProcessor: all that a plan and pairing need of a processor is behind the

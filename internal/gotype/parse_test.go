@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/gotype"
-	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -92,7 +92,7 @@ func TestTypesOfPrograms(t *testing.T) {
 	}
 	for _, version := range []string{"1.5.4", "1.12.17", "1.16.15", "1.20.14", fixture.Current} {
 		t.Run(version, func(t *testing.T) {
-			b := openBinary(t, fixture.BuildWith(t, version, "signatures", "-gcflags=-l"))
+			b := binaries.Open(t, fixture.BuildWith(t, version, "signatures", "-gcflags=-l"))
 			for name, want := range types {
 				got, err := gotype.Parse(name, b.Internals().TypeNamed)
 				switch {
@@ -110,23 +110,13 @@ func TestTypesOfPrograms(t *testing.T) {
 		})
 	}
 	t.Run("without debug information", func(t *testing.T) {
-		b := openBinary(t, fixture.Build(t, "signatures", "-ldflags=-w"))
+		b := binaries.Open(t, fixture.Build(t, "signatures", "-ldflags=-w"))
 		for name, known := range map[string]bool{"int": true, "[]*string": true, "main.point": false} {
 			if _, err := gotype.Parse(name, b.Internals().TypeNamed); (err == nil) != known {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 	})
-}
-
-func openBinary(t *testing.T, path string) *offsets.Binary {
-	t.Helper()
-	b, err := offsets.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
-	return b
 }
 
 func TestMain(m *testing.M) { fixture.Main(m) }

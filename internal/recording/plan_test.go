@@ -9,6 +9,7 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -51,11 +52,7 @@ func TestPortablePlan(t *testing.T) {
 // planOf plans the probing of some functions, with so many callers.
 func planOf(t *testing.T, callers int) *uprobe.Plan {
 	t.Helper()
-	b, err := offsets.Open(fixture.Build(t, "exact"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
+	b := binaries.Open(t, fixture.Build(t, "exact"))
 	var funcs []*offsets.Func
 	for _, name := range []string{"main.leaf", "main.returns", "main.catch"} {
 		f, ok := b.Lookup(name)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -97,7 +98,7 @@ func TestWrappers(t *testing.T) {
 var shapes = regexp.MustCompile(`\[(go\.shape\.[a-z]+(_0)?|\.\.\.)\]`)
 
 func TestSpellOut(t *testing.T) {
-	b := openBinary(t, fixture.Build(t, "lines"))
+	b := binaries.Open(t, fixture.Build(t, "lines"))
 	for text, want := range map[string]string{
 		"store.put": "main.store.put", "mallocgc": "runtime.mallocgc", "(*store).put": "main.store.put", "store.nosuch": "store.nosuch",
 		"atomic.Int32.Store": "internal/runtime/atomic.Int32.Store", "godebug.(*Setting).*Val*": "internal/godebug.(*Setting).*Val*",

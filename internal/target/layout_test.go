@@ -9,6 +9,7 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -19,7 +20,7 @@ func noType(string) (*gotype.Type, bool) { return nil, false }
 func TestSignature(t *testing.T) {
 	for _, version := range []string{"1.16.15", "1.18.10", "1.24.6", fixture.Current} {
 		t.Run("go "+version, func(t *testing.T) {
-			b := openBinary(t, fixture.BuildWith(t, version, "signatures"))
+			b := binaries.Open(t, fixture.BuildWith(t, version, "signatures"))
 			compared := 0
 			for _, f := range b.Funcs() {
 				if symname.Split(f.Name).Package != "main" || untold(b, f.Name) {
@@ -91,7 +92,7 @@ func places(variables []offsets.Variable) string {
 }
 
 func TestPlaces(t *testing.T) {
-	b := openBinary(t, fixture.Build(t, "exact", "-ldflags=-w"))
+	b := binaries.Open(t, fixture.Build(t, "exact", "-ldflags=-w"))
 	tests := []struct {
 		name string
 		abi  offsets.ABI
@@ -131,7 +132,7 @@ func TestPlaces(t *testing.T) {
 const typesThereAre = "neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is"
 
 func TestSignatureErrors(t *testing.T) {
-	b := openBinary(t, fixture.Build(t, "exact", "-ldflags=-w"))
+	b := binaries.Open(t, fixture.Build(t, "exact", "-ldflags=-w"))
 	tests := []struct {
 		abi        offsets.ABI
 		text, want string
@@ -166,7 +167,7 @@ func TestSignatureErrors(t *testing.T) {
 
 // TestReceiver: what can't be the receiver of a method is not taken for it.
 func TestReceiver(t *testing.T) {
-	b := openBinary(t, fixture.Build(t, "exact", "-ldflags=-w"))
+	b := binaries.Open(t, fixture.Build(t, "exact", "-ldflags=-w"))
 	for text, ok := range map[string]bool{
 		"f(key string)": false, "f(w any, n int)": false, "f(t ptr, key string)": true, "f(t *T)": true, "f(t uintptr)": true, "f() (n int)": true,
 	} {
@@ -178,14 +179,4 @@ func TestReceiver(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-}
-
-func openBinary(t *testing.T, path string) *offsets.Binary {
-	t.Helper()
-	b, err := offsets.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
-	return b
 }

@@ -3,12 +3,13 @@ package target
 import (
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestListSameName: static functions of C and assembly may share a name.
 func TestListSameName(t *testing.T) {
-	b := openBinary(t, fixture.Build(t, "lines"))
+	b := binaries.Open(t, fixture.Build(t, "lines"))
 	once, ok := b.Lookup("main.once")
 	if !ok {
 		t.Fatal("no main.once")

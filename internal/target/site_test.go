@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -100,7 +101,7 @@ func FuzzParseSite(f *testing.F) {
 }
 
 func TestResolveSite(t *testing.T) {
-	b := openBinary(t, fixture.Build(t, "lines"))
+	b := binaries.Open(t, fixture.Build(t, "lines"))
 	marks := fixture.Marks(t, "store.go")
 	said := ""
 	say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }

@@ -6,6 +6,7 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -35,7 +36,7 @@ func TestBranchForEntry(t *testing.T) {
 		{"branch, on that kernel", target, "main.branchFirst", Options{Features: old}, true, true},
 	} {
 		t.Run(tt.scenario, func(t *testing.T) {
-			p := planIn(t, open(t, tt.path), tt.opt, tt.fn)
+			p := planIn(t, binaries.Open(t, tt.path), tt.opt, tt.fn)
 			s := p.Funcs[0].Sites
 			if s.Branch == nil || s.Intact != tt.intact {
 				t.Fatalf("branch %v, intact %v", s.Branch, s.Intact)

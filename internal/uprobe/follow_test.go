@@ -3,6 +3,7 @@ package uprobe
 import (
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -18,7 +19,7 @@ func TestFollow(t *testing.T) {
 				variants = append(variants, []string{"-gcflags=all=-N -l"}, []string{"-buildmode=pie"})
 			}
 			for _, flags := range variants {
-				b := open(t, fixture.BuildWith(t, version, "nest", flags...))
+				b := binaries.Open(t, fixture.BuildWith(t, version, "nest", flags...))
 				for _, follow := range []bool{true, false} {
 					p := planIn(t, b, Options{Mode: Latency, Features: modern, Follow: follow}, "main.fact")
 					for name, in := range map[string]bool{"runtime.bgsweep": true, "runtime.forcegchelper": true, "main.fact": false, "main.main": false, "runtime.corostart": false} {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -27,7 +28,7 @@ func TestSchedArm64(t *testing.T) {
 		{fixture.Current, byRegisters, "g=%x0 id=+152(%x0)", "g=%x0 id=+152(%x0) by=+184(+48(%x28))", false},
 	} {
 		t.Run(c.version, func(t *testing.T) {
-			b := open(t, fixture.BuildFor(t, "arm64", c.version, "sched"))
+			b := binaries.Open(t, fixture.BuildFor(t, "arm64", c.version, "sched"))
 			p := planIn(t, b, Options{Mode: Latency, Features: modern, Sched: true, Threads: true, Follow: true}, "main.mixed")
 			if p.ByStack || !p.Sched || !p.Threads || !p.Follows {
 				t.Errorf("by stack %v, scheduler %v, threads %v, followed %v", p.ByStack, p.Sched, p.Threads, p.Follows)

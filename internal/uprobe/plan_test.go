@@ -9,20 +9,11 @@ import (
 
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 var modern = tracefs.Features{Memory: true, Instances: true, Append: true, PushEmulated: true}
-
-func open(t *testing.T, path string) *offsets.Binary {
-	t.Helper()
-	b, err := offsets.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
-	return b
-}
 
 func lookup(t *testing.T, b *offsets.Binary, names ...string) (funcs []*offsets.Func) {
 	t.Helper()
@@ -38,7 +29,7 @@ func lookup(t *testing.T, b *offsets.Binary, names ...string) (funcs []*offsets.
 
 func planOf(t *testing.T, opt Options, names ...string) *Plan {
 	t.Helper()
-	return planIn(t, open(t, fixture.Build(t, "exact")), opt, names...)
+	return planIn(t, binaries.Open(t, fixture.Build(t, "exact")), opt, names...)
 }
 
 func planIn(t *testing.T, b *offsets.Binary, opt Options, names ...string) *Plan {
@@ -161,7 +152,7 @@ func TestSitesAreOfTheirFunctions(t *testing.T) {
 }
 
 func TestLargePlansAreSplit(t *testing.T) {
-	b := open(t, fixture.Build(t, "exact"))
+	b := binaries.Open(t, fixture.Build(t, "exact"))
 	c, err := newPlanner(&Plan{Binary: b}, modern, "0123456789abcd")
 	if err != nil {
 		t.Fatal(err)

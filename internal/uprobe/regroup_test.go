@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestRegroups: in a plan whose functions come and go, runtime probes share no event with any of them, and
 // a function shares its events with no more than so many.
 func TestRegroups(t *testing.T) {
-	b := open(t, fixture.Build(t, "exact"))
+	b := binaries.Open(t, fixture.Build(t, "exact"))
 	all := b.Funcs()
 	var funcs []*offsets.Func
 	for i := range all {

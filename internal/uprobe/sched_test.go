@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -19,7 +20,7 @@ func TestSched(t *testing.T) {
 				variants = append(variants, []string{"-gcflags=all=-N -l"})
 			}
 			for _, flags := range variants {
-				p := planIn(t, open(t, fixture.BuildWith(t, version, "sched", flags...)), Options{Mode: Latency, Features: modern, Sched: true}, "main.mixed")
+				p := planIn(t, binaries.Open(t, fixture.BuildWith(t, version, "sched", flags...)), Options{Mode: Latency, Features: modern, Sched: true}, "main.mixed")
 				code, err := os.ReadFile(p.Binary.File().Path())
 				if err != nil {
 					t.Fatal(err)
@@ -57,7 +58,7 @@ func TestSchedRefusals(t *testing.T) {
 		{fixture.BuildWith(t, "1.9.7", "exact"), "main.main", "can't follow goroutines of go1.9.7: the scheduler is known from Go 1.11 on"},
 		{fixture.Compile(t, "gcc", "c/asks.c", "-O1"), "ask", "can't follow goroutines: not a Go program"},
 	} {
-		b := open(t, c.target)
+		b := binaries.Open(t, c.target)
 		if _, err := New(b, lookup(t, b, c.function), Options{Mode: Latency, Features: modern, Sched: true}); !errors.Is(err, ErrNoSched) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}

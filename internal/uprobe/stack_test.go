@@ -8,6 +8,7 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/arch/amd64"
 	"github.com/ftgo/ftgo/internal/processors"
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -127,7 +128,7 @@ func checkStackArgs(t *testing.T, frames *arch.Frames, depth int, arrays bool) {
 
 // TestGarbageForgotten: words that are no return addresses are not remembered, because there is no end of them.
 func TestGarbageForgotten(t *testing.T) {
-	b := open(t, fixture.Build(t, "flood"))
+	b := binaries.Open(t, fixture.Build(t, "flood"))
 	f, _ := b.Lookup("main.framed")
 	callers := NewCallers(b)
 	for i := range uint64(1000) {
