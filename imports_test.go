@@ -30,7 +30,7 @@ type arrow struct {
 // statistics → text. A package that no arrow names is a mistake: draw its arrow.
 var arrows = []arrow{
 	{from: ".", to: []string{
-		module + "/internal/machine", module + "/internal/printable", module + "/internal/procfs", module + "/internal/stats", module + "/internal/target",
+		module + "/internal/engine", module + "/internal/machine", module + "/internal/printable", module + "/internal/procfs", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/offsets", module + "/internal/gotype", module + "/internal/pairing", module + "/internal/recording",
 		module + "/internal/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "internal/procfs", to: []string{"golang.org/x/sys/unix"}},
@@ -72,6 +72,9 @@ var arrows = []arrow{
 		module + "/internal/capture", module + "/offsets", module + "/internal/gotype",
 		module + "/internal/procfs", module + "/internal/machine", module + "/internal/pairing", module + "/internal/printable", module + "/internal/budget",
 		module + "/internal/stats", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/uprobe"}},
+	{from: "internal/engine", to: []string{
+		module + "/internal/machine", module + "/internal/recording", module + "/internal/target", module + "/internal/trace", module + "/internal/tracefs", module + "/internal/uprobe",
+		module + "/offsets"}},
 	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", "github.com/gdamore/tcell/v3"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/internal/target", module + "/offsets", module + "/internal/pairing",
@@ -84,12 +87,14 @@ var arrows = []arrow{
 	{from: "cmd/ftgo/internal/compare", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/printable", module + "/internal/stats"}},
 	{from: "cmd/ftgo/internal/calltree", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/capture", module + "/internal/pairing"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
+		module + "/internal/engine",
 		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/calltree", module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render",
 		module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/where",
 		module + "/internal/metrics", module + "/internal/printable", module + "/internal/stats", module + "/internal/target", module + "/internal/trace",
 		module + "/offsets", module + "/internal/symname", module + "/internal/gotype", module + "/internal/pairing", module + "/internal/tracefs", module + "/internal/uprobe",
 		module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/session", to: []string{
+		module + "/internal/engine",
 		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/cli",
 		module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where",
 		module + "/internal/printable", module + "/internal/procfs", module + "/internal/machine", module + "/internal/metrics", module + "/internal/stats", module + "/internal/target",

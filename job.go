@@ -7,11 +7,11 @@ import (
 	"iter"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
-	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // errBroken: the loop over a trace has ended before the trace.
@@ -21,9 +21,8 @@ var errBroken = errors.New("the loop has ended")
 type job struct {
 	totals   *trace.Totals
 	tracer   *Tracer
-	target   *target.Target
-	plan     *uprobe.Plan
-	funcs    []*Func // as plan.Funcs
+	request  engine.Request
+	funcs    []*Func // as request.Plan.Funcs
 	source   trace.Source
 	program  *trace.Command  // nil if none is started
 	fs       *tracefs.FS     // nil for a recording
@@ -31,6 +30,7 @@ type job struct {
 	cutOff   error           // the recording's end is missing
 	stacks   *trace.Stacks   // nil if they are not wanted
 	memories *trace.Memories // nil if no values are wanted
+	fetch    target.Fetch    // how much is fetched of what pointers lead to
 	each     bool            // single calls are wanted, and not their totals
 	last     *trace.Table
 }
@@ -38,7 +38,7 @@ type job struct {
 // run arms the source, and removes the probes whatever happens. give gets single calls, or totals; once it says no, the trace ends at once.
 func (j *job) run(ctx context.Context, every time.Duration, give func(*Call, *Report) bool) (err error) {
 	defer func() { err = errors.Join(err, j.close()) }()
-	j.totals = trace.NewTotals(j.plan, trace.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
+	j.totals = trace.NewTotals(j.request.Plan, trace.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
 	if err := j.source.Arm(ctx); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			return nil
@@ -55,7 +55,7 @@ func (j *job) run(ctx context.Context, every time.Duration, give func(*Call, *Re
 	case errors.Is(err, errBroken):
 		return err
 	case errors.Is(err, trace.ErrWritten):
-		err = j.target.WrittenTo()
+		err = j.request.Target.WrittenTo()
 	}
 	if drained := j.read(trace.Drain(j.source), give); drained != nil {
 		return errors.Join(err, drained)
@@ -109,8 +109,8 @@ func (j *job) close() error {
 		err = j.source.Close()
 	}
 	j.program.End()
-	if j.target != nil && j.target.Binary != nil {
-		j.target.Binary.Close()
+	if j.request.Target != nil && j.request.Target.Binary != nil {
+		j.request.Target.Binary.Close()
 	}
 	if j.file != nil {
 		j.file.Close()
@@ -123,7 +123,7 @@ func (j *job) close() error {
 
 // call is one that is the caller's to keep.
 func (j *job) call(c *pairing.Call, outcome Outcome) *Call {
-	clock, f := j.source.Clock(), &j.plan.Funcs[c.Func]
+	clock, f := j.source.Clock(), &j.request.Plan.Funcs[c.Func]
 	call := &Call{
 		Func: j.funcs[c.Func], PID: c.PID, TID: c.TID, Goroutine: c.Goid, Depth: c.Depth, Began: clock.Wall(c.Start), Outcome: outcome,
 	}

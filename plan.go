@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/recording"
@@ -19,7 +20,8 @@ import (
 
 // job plans a trace: nothing is in the kernel yet. each asks for single calls.
 func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
-	j := &job{tracer: t, each: each}
+	j := &job{tracer: t, each: each, fetch: target.Usual}
+	j.request.Source = trace.Options{Filter: trace.Filter{PIDs: t.PIDs}, Talk: quiet{}, Costs: trace.NoCosts{}}
 	plan := j.live
 	if t.Recording != "" {
 		plan = j.recorded
@@ -27,11 +29,11 @@ func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
 	if err := plan(mode); err != nil {
 		return nil, errors.Join(unsupported(err), j.close())
 	}
-	if t.Stack > 0 && each && j.target.Binary != nil {
-		j.stacks = trace.NewStacks(j.target.Binary)
+	if t.Stack > 0 && each && j.request.Target.Binary != nil {
+		j.stacks = trace.NewStacks(j.request.Target.Binary)
 	}
-	for i := range j.plan.Funcs {
-		j.funcs = append(j.funcs, j.function(j.plan.Funcs[i].Func))
+	for i := range j.request.Plan.Funcs {
+		j.funcs = append(j.funcs, j.function(j.request.Plan.Funcs[i].Func))
 	}
 	return j, nil
 }
@@ -65,7 +67,7 @@ func (j *job) live(mode uprobe.Mode) error {
 	if err != nil {
 		return err
 	}
-	if j.target, err = q.Resolve(quiet{}.Say); err != nil {
+	if j.request.Target, err = q.Resolve(quiet{}.Say); err != nil {
 		return err
 	}
 	if t.Command != nil {
@@ -79,55 +81,49 @@ func (j *job) live(mode uprobe.Mode) error {
 	if !features.Instances || machine.This().Older(4, 0) {
 		return fmt.Errorf("uprobes can hang programs on kernels before 4.0: %w", ErrUnsupported)
 	}
-	if _, err := j.target.Binary.File().Hold(); err != nil {
+	if _, err := j.request.Target.Binary.File().Hold(); err != nil {
 		return err
 	}
-	raw := mode == uprobe.Count && !features.ExactHits
-	if raw || mode == uprobe.Count && len(t.PIDs) > 0 {
+	if mode == uprobe.Count && len(t.PIDs) > 0 {
 		mode = uprobe.CountRecorded
 	}
-	if err := j.planFuncs(uprobe.Options{Mode: mode, Features: features, Stack: t.Stack, Recorded: len(t.PIDs) > 0}, target.Usual); err != nil {
+	j.request.Probes = uprobe.Options{Mode: mode, Features: features, Recorded: len(t.PIDs) > 0}
+	if j.request.Values = j.values; j.each {
+		j.request.Probes.Stack = t.Stack
+	}
+	j.request.Source.BufferKB, j.request.Source.Entries = t.bufferKB, mode == uprobe.Entries
+	j.request.RecordCounts()
+	if err := j.request.MakePlan(); err != nil {
 		return err
 	}
-	j.source = trace.NewLive(j.fs, j.plan, trace.Options{
-		Filter: trace.Filter{PIDs: t.PIDs}, Recorder: trace.Recorder{Features: features, BufferKB: t.bufferKB, Raw: raw},
-		Talk: quiet{}, Entries: mode == uprobe.Entries, Costs: trace.NoCosts{},
-	})
+	j.source = j.request.Live(j.fs)
 	return nil
 }
 
-// planFuncs plans the probes of the functions.
-func (j *job) planFuncs(opt uprobe.Options, fetch target.Fetch) (err error) {
-	opt.Points = j.target.Sites
-	if j.each {
-		j.memories = trace.NewMemories(j.target.Binary, j.tracer.Recording != "")
-		opt.Values = func(f *offsets.Func, sites *offsets.Sites) (uprobe.Values, error) {
-			return j.values(f, sites, opt, fetch)
-		}
-	} else {
-		opt.Stack = 0
+// values returns what to fetch of calls, nil if only their totals are wanted.
+func (j *job) values(t *target.Target, _ tracefs.Features) (engine.Values, error) {
+	if !j.each {
+		return nil, nil
 	}
-	if j.plan, err = uprobe.New(j.target.Binary, j.target.Funcs, opt); err != nil || len(j.plan.Funcs) > 0 {
-		return err
-	}
-	first := j.plan.Skipped[0]
-	return fmt.Errorf("%s: can't be probed: %w: %w", first.Name, ErrUnsupported, first.Err)
+	j.memories = trace.NewMemories(t.Binary, j.tracer.Recording != "")
+	return j.fetched, nil
 }
 
-// values is what to fetch of a function's calls.
-func (j *job) values(f *offsets.Func, sites *offsets.Sites, opt uprobe.Options, fetch target.Fetch) (out uprobe.Values, err error) {
-	sig, told, err := j.target.Signature(f)
+// fetched is what to fetch of a function's calls.
+func (j *job) fetched(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
+	sig, told, err := j.request.Target.Signature(f)
 	switch {
 	case err != nil && told:
 		return out, err
 	case err != nil || !told && !j.wantsValues():
 		return out, nil // the note says why
 	}
-	args, results, err := j.target.Shown(f, sig)
+	args, results, err := j.request.Target.Shown(f, sig)
 	if err != nil {
 		return out, err
 	}
-	entry, ret := fetch.Builders(j.target.Binary, f, sites, sig, opt.Stack, opt.Features)
+	opt := &j.request.Probes
+	entry, ret := j.fetch.Builders(j.request.Target.Binary, f, sites, sig, opt.Stack, opt.Features)
 	if out.Entry, err = entry.Capture(args, nil); err != nil || opt.Mode == uprobe.Entries {
 		return out, err
 	}
@@ -141,12 +137,12 @@ func (j *job) wantsValues() bool { return j.tracer.Values || j.tracer.Recording 
 // function describes a function of the plan.
 func (j *job) function(f *offsets.Func) *Func {
 	fn := &Func{Name: f.Name, Addr: f.Addr}
-	if j.target.Binary == nil {
+	if j.request.Target.Binary == nil {
 		return fn
 	}
-	fn.File, fn.Line, _ = j.target.Binary.Position(f.Addr)
+	fn.File, fn.Line, _ = j.request.Target.Binary.Position(f.Addr)
 	if j.each && j.wantsValues() {
-		sig, _, err := j.target.Signature(f)
+		sig, _, err := j.request.Target.Signature(f)
 		if err != nil {
 			fn.note = target.Note(err)
 		} else {
@@ -179,7 +175,9 @@ func (j *job) recorded(mode uprobe.Mode) error {
 	if was.Inside != "" {
 		return fmt.Errorf("%s: made with --inside: %w", t.Recording, ErrUnsupported)
 	}
-	if j.plan, j.target = rec.Plan, target.Recorded(was, rec.Plan); !rec.Complete {
+	options := j.request.Source
+	j.request = engine.Recorded(rec)
+	if j.request.Source, j.request.Values = options, j.values; !rec.Complete {
 		j.cutOff = errors.New("the recording was cut off: what was lost is not known")
 	}
 	if timed := rec.Plan.Mode == uprobe.Latency; j.each && !timed && rec.Plan.Mode != uprobe.Entries || !j.each && mode == uprobe.Latency && !timed {
@@ -190,17 +188,15 @@ func (j *job) recorded(mode uprobe.Mode) error {
 			return err
 		}
 	}
-	features, _ := machine.FeaturesOf(rec.Facts["kernel"])
-	j.source, err = trace.NewRecording(rec, j.plan, trace.Options{
-		Filter: trace.Filter{PIDs: t.PIDs}, Recorder: trace.Recorder{Features: features}, Talk: quiet{}, Entries: rec.Plan.Mode == uprobe.Entries,
-	})
+	j.request.Source.Entries = rec.Plan.Mode == uprobe.Entries
+	j.source, err = j.request.Replay(rec)
 	return err
 }
 
 // traced takes the binary of a recording, and plans it again with what values are decoded by.
 func (j *job) traced(rec *recording.Recording) (err error) {
 	was := &rec.About.Options
-	if j.target.Binary, err = rec.About.Binary.Open(j.tracer.Binary); err != nil {
+	if j.request.Target.Binary, err = rec.About.Binary.Open(j.tracer.Binary); err != nil {
 		return err
 	}
 	switch {
@@ -214,18 +210,17 @@ func (j *job) traced(rec *recording.Recording) (err error) {
 	if err != nil {
 		return err
 	}
-	j.target.Binary.Close()
-	j.target = again
-	opt := uprobe.Options{Mode: rec.Plan.Mode, Features: was.Features, Stack: was.Stack}
-	if err := j.planFuncs(opt, target.Fetch{StrLen: cmp.Or(was.StrLen, 1), Items: cmp.Or(was.Items, 1)}); err != nil {
+	j.fetch = target.Fetch{StrLen: cmp.Or(was.StrLen, 1), Items: cmp.Or(was.Items, 1)}
+	if err := j.request.Replan(again); err != nil {
 		return err
 	}
-	return rec.Adopt(j.plan)
+	return rec.Adopt(j.request.Plan)
 }
 
 // unsupported has errors say that it is the kernel.
 func unsupported(err error) error {
-	if errors.Is(err, tracefs.ErrNotSupported) || errors.Is(err, tracefs.ErrNotMounted) || errors.Is(err, tracefs.ErrRefused) || errors.Is(err, target.ErrForeign) {
+	if errors.Is(err, tracefs.ErrNotSupported) || errors.Is(err, tracefs.ErrNotMounted) || errors.Is(err, tracefs.ErrRefused) || errors.Is(err, target.ErrForeign) ||
+		errors.Is(err, engine.ErrUnprobed) {
 		return fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
 	return err

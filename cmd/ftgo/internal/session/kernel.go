@@ -88,24 +88,24 @@ func (o *Options) numbered() string {
 // consent. before40: it is older than 4.0.
 func (p *planned) kernelAllows(mode uprobe.Mode, before40 bool) error {
 	byGoroutine := func(f *offsets.Func) bool { return f.ABI != offsets.SystemV } // else calls are told apart by thread
-	if !p.features.Memory && (p.view.Needs().Memory || p.Stack != 0 || mode == uprobe.Latency && slices.ContainsFunc(p.target.Funcs, byGoroutine)) {
+	if !p.request.Probes.Features.Memory && (p.view.Needs().Memory || p.Stack != 0 || mode == uprobe.Latency && slices.ContainsFunc(p.request.Target.Funcs, byGoroutine)) {
 		return cli.WithStatus(cli.ExitKernel, errors.New(
 			"this kernel fetches registers alone, no memory (Linux before 3.14): calls can be counted (ftgo count), and shown as they begin (ftgo trace --entries)"))
 	}
-	if !p.features.Instances && len(p.With) > 0 {
+	if !p.request.Probes.Features.Instances && len(p.With) > 0 {
 		return cli.WithStatus(cli.ExitKernel, errors.New("--with: kernel events are recorded in instances alone, which this kernel leaves empty (Linux before 3.14)"))
 	}
 	var risks []string
 	if before40 {
 		risks = append(risks, "uprobes of kernels before 4.0 can hang the traced program")
 	}
-	if !p.features.Instances {
+	if !p.request.Probes.Features.Instances {
 		risks = append(risks, "this kernel records uprobes at the top level of tracefs alone (Linux before 3.14), which everybody shares, and whose buffer is emptied and settings are changed for the time")
 	}
 	if len(risks) > 0 && !p.Force {
 		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%s; --force goes on", strings.Join(risks, ", and ")))
 	}
-	if !p.features.Memory && mode == uprobe.Entries {
+	if !p.request.Probes.Features.Memory && mode == uprobe.Entries {
 		p.Say("this kernel fetches registers alone, no memory: neither goroutines nor what pointers and strings lead to are shown")
 	}
 	return nil
@@ -165,12 +165,12 @@ const manyFuncs, manyBudget = 500, 50
 // limitMany sets a budget for many functions of a program that has none.
 func (p *planned) limitMany(mode uprobe.Mode) {
 	wild := 0
-	for _, fn := range p.target.Funcs {
-		if !p.target.Roles[fn].Named {
+	for _, fn := range p.request.Target.Funcs {
+		if !p.request.Target.Roles[fn].Named {
 			wild++
 		}
 	}
-	if p.Budget == nil && p.share() == 0 && mode != uprobe.Count && wild > manyFuncs && p.features.Append {
+	if p.Budget == nil && p.share() == 0 && mode != uprobe.Count && wild > manyFuncs && p.request.Probes.Features.Append {
 		p.Budget = new(float64(manyBudget))
 		p.Say("probes of %s may take %d%% of the program's CPU time (--budget 0 sets no limit)", printable.Plural(wild, "function"), manyBudget)
 	}

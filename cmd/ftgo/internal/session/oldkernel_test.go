@@ -7,6 +7,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -33,7 +34,7 @@ func TestRefusedAtOnce(t *testing.T) {
 		{"probe on 4.4", all, uprobe.Latency, false, nil, nil},
 	} {
 		for _, force := range []bool{false, true} {
-			tr := &planned{Options: &Options{Env: &Env{Env: cli.Env{Stdout: io.Discard, Stderr: io.Discard}}, Recorder: Recorder{Force: force}}, view: view.NewTable(&view.Options{}, c.mode), target: sel, features: c.features}
+			tr := &planned{Options: &Options{Env: &Env{Env: cli.Env{Stdout: io.Discard, Stderr: io.Discard}}, Recorder: Recorder{Force: force}}, view: view.NewTable(&view.Options{}, c.mode), request: engine.Request{Target: sel, Probes: uprobe.Options{Features: c.features}}}
 			want := c.want
 			if force {
 				want = c.forced

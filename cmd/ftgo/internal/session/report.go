@@ -14,10 +14,8 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
-	"github.com/ftgo/ftgo/internal/machine"
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/recording"
-	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -65,8 +63,8 @@ func (o *Options) Report(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.target.Binary != nil {
-		defer p.target.Binary.Close()
+	if p.request.Target.Binary != nil {
+		defer p.request.Target.Binary.Close()
 	}
 	name := input.name
 	if name == "-" {
@@ -92,13 +90,13 @@ func (o *Options) replay(input *given) (p *planned, j *view.Job, err error) {
 	ends := func(e uprobe.Event) bool {
 		return slices.ContainsFunc(e.Sites, func(s uprobe.Site) bool { return s.Kind == uprobe.GoroutineEnd })
 	}
-	if p.view.Needs().Follow && !p.plan.Follows && slices.ContainsFunc(p.plan.Events, ends) {
+	if p.view.Needs().Follow && !p.request.Plan.Follows && slices.ContainsFunc(p.request.Plan.Events, ends) {
 		o.Say("what calls start with go is shown apart: record it with script --tree")
 	}
-	source, err := trace.NewRecording(rec, p.plan, p.source())
+	source, err := p.request.Replay(rec)
 	if err != nil {
-		if p.target.Binary != nil {
-			p.target.Binary.Close()
+		if p.request.Target.Binary != nil {
+			p.request.Target.Binary.Close()
 		}
 		return nil, nil, err
 	}
@@ -182,17 +180,16 @@ func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p = &planned{Options: o, view: v, features: was.Features, plan: rec.Plan, target: target.Recorded(was, rec.Plan)}
-	if on, err := machine.FeaturesOf(rec.Facts["kernel"]); err == nil {
-		p.features.ExactHits = on.ExactHits // which the plan does not depend on
-	}
-	if p.target.Binary, err = o.Recorded.tracedBinary(rec); err != nil {
+	p = &planned{Options: o, view: v, request: engine.Recorded(rec)}
+	p.request.Values = v.Values
+	p.ask()
+	if p.request.Target.Binary, err = o.Recorded.tracedBinary(rec); err != nil {
 		return nil, err
 	}
 	needs := o.needsBinary(rec)
 	o.Binary = rec.About.Binary.Path
 	lacking := ""
-	if p.target.Binary == nil {
+	if p.request.Target.Binary == nil {
 		lacking = fmt.Sprintf("the binary, %s, which is not here as it was (--binary PATH)", o.Binary)
 	} else if s := rec.About.Symbols; s != nil && !o.takeSymbols(s) {
 		lacking = fmt.Sprintf("what describes the binary, %s, which is not here as it was (--symbols PATH)", s.Path)
@@ -211,9 +208,9 @@ func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 	case needs != "" && o.Lines.Where != "":
 		return nil, fmt.Errorf("--where of what was recorded for %s: %w: script --as trace has values", rec.About.Command, errNotRecorded)
 	}
-	p.plan.Skipped = nil // they are those that the script has said
+	p.request.Plan.Skipped = nil // they are those that the script has said
 	for _, s := range was.Skipped {
-		p.plan.Skipped = append(p.plan.Skipped, uprobe.Probe{Func: &offsets.Func{Name: s[0]}, Err: errors.New(s[1])})
+		p.request.Plan.Skipped = append(p.request.Plan.Skipped, uprobe.Probe{Func: &offsets.Func{Name: s[0]}, Err: errors.New(s[1])})
 	}
 	return p, nil
 }
@@ -319,17 +316,16 @@ func (o *Options) takeSymbols(was *recording.File) bool {
 // recording does not have.
 func (p *planned) planAgain(rec *recording.Recording, needs string) error {
 	o := *p.Options
-	o.Binary, o.PIDs = p.target.Binary.File().Path(), nil
+	o.Binary, o.PIDs = p.request.Target.Binary.File().Path(), nil
 	again, err := o.resolve()
 	if err != nil {
 		return err
 	}
-	p.target.Binary.Close()
-	p.target = again
-	if err := p.planFor(uprobe.Options{Mode: rec.Plan.Mode, Features: p.features, Stack: p.Stack, Follow: rec.Plan.Follows, Regroups: rec.Plan.Regroups}); err != nil {
+	p.request.Probes.Stack, p.request.Probes.Progress = p.Stack, p.Doing
+	if err := withStatus(p.request.Replan(again)); err != nil {
 		return err
 	}
-	if err := rec.Adopt(p.plan); err != nil {
+	if err := rec.Adopt(p.request.Plan); err != nil {
 		return fmt.Errorf("%s: %w: this ftgo, or what is asked for, needs other values than were fetched (made by ftgo %s): %w",
 			needs, errNotRecorded, rec.About.Made, err)
 	}

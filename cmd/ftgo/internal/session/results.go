@@ -118,10 +118,10 @@ func (o *Options) recorded(ctx context.Context, name string) (*compare.Run, erro
 	if err != nil {
 		return nil, err
 	}
-	if p.target.Binary != nil {
-		defer p.target.Binary.Close()
+	if p.request.Target.Binary != nil {
+		defer p.request.Target.Binary.Close()
 	}
-	j.Env, j.Target, j.Plan, j.Out = &p.Env.Env, p.target, p.plan, io.Discard
+	j.Env, j.Target, j.Plan, j.Out = &p.Env.Env, p.request.Target, p.request.Plan, io.Discard
 	if err := errors.Join(j.Do(ctx), ctx.Err()); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -154,43 +154,45 @@ const mostGroups = 50
 
 // Script writes the script that records what flags say.
 func (o *Options) Script() (err error) {
-	p := &planned{Options: o}
+	v, err := o.recordView()
+	if err != nil {
+		return err
+	}
+	p := o.planned(v)
 	// Of the kernel it will run on nothing is known: it may be one that counts hits of two
 	// CPUs as one, so that they are better recorded.
-	p.features = machine.Machine{}.Features()
-	p.features.ExactHits = false
+	features := machine.Machine{}.Features()
+	features.ExactHits = false
 	if o.Recorded.kernel != "" {
-		if p.features, err = machine.FeaturesOf(o.Recorded.kernel); err != nil {
+		if features, err = machine.FeaturesOf(o.Recorded.kernel); err != nil {
 			return cli.WithStatus(cli.ExitUsage, err)
 		}
-		if !p.features.Instances {
+		if !features.Instances {
 			return cli.Usage("script: --kernel %s: scripts record in instances, which uprobes are in since Linux 3.14; "+
 				"on such a machine run ftgo itself: ftgo count --force and ftgo trace --entries --force work there", o.Recorded.kernel)
 		}
 	}
-	if p.view, err = o.recordView(); err != nil {
-		return err
-	}
 	mode := p.view.Needs().Mode
-	if mode == uprobe.CountRecorded && p.features.ExactHits {
+	if mode == uprobe.CountRecorded && features.ExactHits {
 		mode = uprobe.Count
 	}
 	defer o.Progress("reading " + o.Binary)()
-	if p.target, err = o.resolve(); err != nil {
+	if p.request.Target, err = o.resolve(); err != nil {
 		return err
 	}
-	defer p.target.Binary.Close()
+	defer p.request.Target.Binary.Close()
 	together := 0
 	if o.Budget == nil {
 		o.Budget = new(float64)
 	} else if *o.Budget > 0 {
-		together = (len(p.target.Funcs) + len(p.target.Sites) + mostGroups - 1) / mostGroups
+		together = (len(p.request.Target.Funcs) + len(p.request.Target.Sites) + mostGroups - 1) / mostGroups
 	}
-	if err := p.planFor(uprobe.Options{Mode: mode, Features: p.features, Stack: o.Stack, Follow: o.Recorded.follow, Regroups: together}); err != nil {
+	p.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: o.Stack, Follow: o.Recorded.follow, Regroups: together, Progress: o.Doing}
+	if err := withStatus(p.request.MakePlan()); err != nil {
 		return err
 	}
 	p.sayApart(o.Recorded.follow)
-	if err := p.checkProbes(p.plan.Probes(), pace(p.features, nil)); err != nil {
+	if err := p.checkProbes(p.request.Plan.Probes(), pace(features, nil)); err != nil {
 		return err
 	}
 	text, err := p.script()
@@ -209,7 +211,7 @@ func (o *Options) Script() (err error) {
 func (p *planned) script() (string, error) {
 	var files []recording.File // the binary, and what describes it
 	var crc uint32
-	for m := p.target.Binary.File(); ; m = m.Described {
+	for m := p.request.Target.Binary.File(); ; m = m.Described {
 		sums, err := m.Checksums()
 		if err != nil {
 			return "", err
@@ -231,18 +233,18 @@ func (p *planned) script() (string, error) {
 	}
 	s := recording.Script{
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
-			printable.Plural(len(p.plan.Funcs), "function"), printable.Plural(p.plan.Probes(), "place"), p.Release),
+			printable.Plural(len(p.request.Plan.Funcs), "function"), printable.Plural(p.request.Plan.Probes(), "place"), p.Release),
 		About: recording.About{
 			Made: p.Release, Command: p.Recorded.As, Options: p.recorded(),
 			Binary: files[0],
 		},
-		Plan: p.plan, CRC: crc, BufferKB: p.BufferKB,
+		Plan: p.request.Plan, CRC: crc, BufferKB: p.BufferKB,
 	}
 	if len(files) > 1 {
 		s.About.Symbols = &files[1]
 	}
-	for i := range p.plan.Events {
-		s.HitNS = append(s.HitNS, pairing.UsualCost.Dearest(&p.plan.Events[i]))
+	for i := range p.request.Plan.Events {
+		s.HitNS = append(s.HitNS, pairing.UsualCost.Dearest(&p.request.Plan.Events[i]))
 	}
 	if p.Duration > 0 {
 		s.Seconds = strconv.FormatFloat(p.Duration.Seconds(), 'f', -1, 64)
@@ -254,11 +256,11 @@ func (p *planned) script() (string, error) {
 func (p *planned) recorded() recording.Options {
 	a := recording.Options{
 		Patterns: p.Funcs, Regexp: p.Regexp, Exclude: p.Exclude, NoWrappers: !p.Query.Wrappers, Errors: p.Errors, Stack: p.Stack,
-		StrLen: p.Fetch.StrLen, Items: p.Fetch.Items, Where: p.Lines.Where, Inside: p.Inside, Entries: p.Lines.Entries, Budget: *p.Budget, Features: p.features,
+		StrLen: p.Fetch.StrLen, Items: p.Fetch.Items, Where: p.Lines.Where, Inside: p.Inside, Entries: p.Lines.Entries, Budget: *p.Budget, Features: p.request.Probes.Features,
 		By: p.Values.By.Text, Sum: p.Values.Sum.Text,
 	}
-	for i := range p.plan.Funcs {
-		role := p.target.Roles[p.plan.Funcs[i].Func]
+	for i := range p.request.Plan.Funcs {
+		role := p.request.Target.Roles[p.request.Plan.Funcs[i].Func]
 		for _, list := range []struct {
 			is bool
 			of *[]int
@@ -268,7 +270,7 @@ func (p *planned) recorded() recording.Options {
 			}
 		}
 	}
-	for _, s := range p.plan.Skipped {
+	for _, s := range p.request.Plan.Skipped {
 		a.Skipped = append(a.Skipped, [2]string{s.Name, s.Err.Error()})
 	}
 	return a

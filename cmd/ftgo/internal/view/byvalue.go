@@ -10,6 +10,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
@@ -101,7 +102,7 @@ func (c *valuedCall) Value(path string) *capture.Value {
 }
 
 // plan is what to fetch of calls.
-func (v *values) plan(s *target.Target, features tracefs.Features) (Values, error) {
+func (v *values) plan(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	if len(s.Sites) > 0 {
 		return nil, cli.Usage("--by and --sum take functions, not instructions like %s", s.Sites[0].Name)
 	}

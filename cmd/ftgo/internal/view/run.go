@@ -12,13 +12,13 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/offsets"
 )
 
 // Job is a run that is to be done.
@@ -304,7 +304,7 @@ type View interface {
 	// Needs depends on flags alone.
 	Needs() Needs
 	// Values tells what to fetch of calls; nil is nothing.
-	Values(*target.Target, tracefs.Features) (Values, error)
+	Values(*target.Target, tracefs.Features) (engine.Values, error)
 	// Begin comes when all is ready to start.
 	Begin(*Scene) error
 	// Take takes what has happened; at [pairing.Read], 50 times a second, it is time to write.
@@ -328,9 +328,6 @@ type Needs struct {
 	Soon                  bool // the first interval is a short one: somebody waits for the numbers
 }
 
-// Values is [uprobe.Options].Values.
-type Values func(*offsets.Func, *offsets.Sites) (uprobe.Values, error)
-
 // Scene is what a view sees of a run before it begins.
 type Scene struct {
 	Env      *cli.Env
@@ -350,7 +347,7 @@ type Ignore struct{}
 func (Ignore) Take(*pairing.Item) error    { return nil }
 func (Ignore) Interval(*trace.Table) error { return nil }
 
-func (Ignore) Values(*target.Target, tracefs.Features) (Values, error) { return nil, nil }
+func (Ignore) Values(*target.Target, tracefs.Features) (engine.Values, error) { return nil, nil }
 
 // ErrEnough ends a run for a good reason.
 var ErrEnough = errors.New("enough")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
@@ -126,7 +127,7 @@ func (v *fakeView) End(t *trace.Table) error {
 	return v.note("end")
 }
 
-func (v *fakeView) Values(*target.Target, tracefs.Features) (Values, error) { return nil, nil }
+func (v *fakeView) Values(*target.Target, tracefs.Features) (engine.Values, error) { return nil, nil }
 
 // TestResultsFirst: what fails after measuring does not cost the results, and all that was armed
 // is taken out whatever fails.

@@ -13,6 +13,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
@@ -61,7 +62,7 @@ func (r *Table) Needs() Needs {
 }
 
 // Values fetches the type of the last result, for --errors: 0 is no error.
-func (r *Table) Values(s *target.Target, features tracefs.Features) (Values, error) {
+func (r *Table) Values(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	switch {
 	case r.by != nil:
 		return r.by.plan(s, features)

@@ -13,6 +13,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/symname"
@@ -35,7 +36,7 @@ func isError(results []capture.Value) bool {
 }
 
 // Values plans what to fetch for the functions' lines and for the filter.
-func (v *Lines) Values(s *target.Target, features tracefs.Features) (Values, error) {
+func (v *Lines) Values(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
 		if s.Roles[f].Hidden {
 			return out, nil

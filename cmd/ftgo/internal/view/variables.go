@@ -13,6 +13,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/symname"
@@ -50,7 +51,7 @@ func (v *Variables) Needs() Needs {
 	return Needs{Mode: uprobe.Entries, Entries: true, Once: v.opt.Every > 0, Memory: true}
 }
 
-func (v *Variables) Values(s *target.Target, features tracefs.Features) (Values, error) {
+func (v *Variables) Values(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	var vars []offsets.Variable
 	var paths, names []string
 	more, err := v.expand(s.Binary)
