@@ -7,25 +7,6 @@ import (
 	"testing"
 )
 
-func TestRate(t *testing.T) {
-	for _, test := range []struct {
-		name    string
-		calls   uint64
-		seconds float64
-		want    float64
-	}{
-		{"half a second", 155, 0.5, 310},
-		{"no time passed", 155, 0, 0},
-		{"no calls", 0, 10, 0},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got := (&Func{Calls: test.calls, Seconds: test.seconds}).Rate(); got != test.want {
-				t.Errorf("Rate = %v, want %v", got, test.want)
-			}
-		})
-	}
-}
-
 func TestFuncSince(t *testing.T) {
 	total := Func{Name: "main.f", Calls: 10, Completed: 7, Unwound: 1, Open: 1, Lost: 1, Latency: recorded(1, 2, 3, 4, 5, 6, 7), Events: map[string]uint64{"a": 3, "b": 1}}
 	before := total.Since(Func{})
@@ -55,9 +36,20 @@ func TestFuncSince(t *testing.T) {
 		}
 	})
 	t.Run("counted only", func(t *testing.T) {
-		got := Func{Calls: 9}.Since(Func{Calls: 4})
-		if got.Calls != 5 || got.Latency != nil {
+		got := Func{Calls: 9}.Since(Func{Calls: 4}).Over(0.5)
+		if timeless := got.Over(0); got.Calls != 5 || got.Latency != nil || got.Rate() != 10 || timeless.Rate() != 0 {
 			t.Errorf("Since = %+v, want 5 calls, no latency", got)
+		}
+	})
+	t.Run("with bounds", func(t *testing.T) {
+		f := Func{Latency: &Histogram{}, Split: Split{1, 2, 3}}
+		f.Time(Timing{Raw: 900, Net: 500, Low: 300, High: 600, Known: true})
+		before := f.Since(Func{})
+		f.Time(Timing{Raw: 90, Net: 50, Low: 30, High: 60, Known: true})
+		f.Split = Split{20, 30, 50}
+		got := f.Since(before)
+		if b := got.Bounds; got.Split != (Split{19, 28, 47}) || b.Raw.Sum() != 90 || b.Low.Sum() != 30 || b.High.Sum() != 60 || before.Bounds.Raw.Sum() != 900 {
+			t.Errorf("%+v, raw %d, low %d, high %d, before it %d", got.Split, b.Raw.Sum(), b.Low.Sum(), b.High.Sum(), before.Bounds.Raw.Sum())
 		}
 	})
 }
@@ -78,13 +70,6 @@ func TestSplitOf(t *testing.T) {
 		if got := c.in.Of(c.ns); got != c.want || got.Sum() != c.ns {
 			t.Errorf("%v of %d: %v, want %v", c.in, c.ns, got, c.want)
 		}
-	}
-}
-
-func TestSplitSince(t *testing.T) {
-	f := Func{Split: Split{20, 30, 50}}
-	if got := f.Since(Func{Split: Split{1, 2, 3}}).Split; got != (Split{19, 28, 47}) {
-		t.Errorf("%v", got)
 	}
 }
 
@@ -147,17 +132,5 @@ func TestRaw(t *testing.T) {
 		if f.Raw() != c.raw || f.Shown().Sum() != c.want || f.Spent().Sum() != c.want {
 			t.Errorf("%s: raw %v, %d, split %d", c.name, f.Raw(), f.Shown().Sum(), f.Spent().Sum())
 		}
-	}
-}
-
-// TestBoundsSince: those of an interval are of its calls alone.
-func TestBoundsSince(t *testing.T) {
-	f := Func{Latency: &Histogram{}}
-	f.Time(Timing{Raw: 900, Net: 500, Low: 300, High: 600, Known: true})
-	before := f.Since(Func{})
-	f.Time(Timing{Raw: 90, Net: 50, Low: 30, High: 60, Known: true})
-	b := f.Since(before).Bounds
-	if b.Raw.Sum() != 90 || b.Low.Sum() != 30 || b.High.Sum() != 60 || before.Bounds.Raw.Sum() != 900 {
-		t.Errorf("raw %d, low %d, high %d, before it %d", b.Raw.Sum(), b.Low.Sum(), b.High.Sum(), before.Bounds.Raw.Sum())
 	}
 }

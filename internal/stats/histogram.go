@@ -4,31 +4,28 @@ import (
 	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // A power of two is divided into 1<<subBits buckets. With 64 of them a bucket is
 // at most 1/64 of its values wide, so its middle is within 1/128 (0.8 %) of each.
-const (
-	subBits  = 6
-	pageSize = 1 << subBits
-	// Values below 2*pageSize have buckets of their own and fill pages 0 and 1;
-	// every further bit of an int64's 63 takes one page more.
-	pages = 63 - subBits + 1
-)
+// Values below 1<<(subBits+1) have buckets of their own.
+const subBits = 6
 
 // Histogram holds latencies in nanoseconds. Count, Sum, Mean and the extremes are
 // exact, quantiles are within 1 %. The zero value is empty and ready to use.
 //
-// Buckets come in pages of one power of two, allocated when first hit: a function
-// whose latencies spread over a factor of 1000 takes about 6 kB. Not safe for
-// concurrent use.
+// Only buckets between the extremes take memory: a function whose latencies spread
+// over a factor of 1000 takes about 5 kB. Not safe for concurrent use.
 type Histogram struct {
 	count    uint64
 	min, max int64
 	// The sum has 128 bits: ten thousand blocked goroutines add up to the 292
 	// years of an int64 within eleven days.
 	sumHi, sumLo uint64
-	page         [pages]*[pageSize]uint64
+	// counts are those of the buckets from first on; neither the first nor the last is 0.
+	first  int
+	counts []uint64
 }
 
 // Record adds one latency in ns. A negative one can only come from a clock that
@@ -43,53 +40,44 @@ func (h *Histogram) Record(ns int64) {
 	var carry uint64
 	h.sumLo, carry = bits.Add64(h.sumLo, uint64(ns), 0)
 	h.sumHi += carry
-	p, i := bucket(ns)
-	if h.page[p] == nil {
-		h.page[p] = new([pageSize]uint64)
-	}
-	h.page[p][i]++
+	h.add(bucket(ns), 1)
 }
 
-// bucket returns the page and the index in it of ns ≥ 0.
-func bucket(ns int64) (page, index int) {
+// add counts n latencies of a bucket.
+func (h *Histogram) add(b int, n uint64) {
+	if len(h.counts) == 0 {
+		h.first = b
+	}
+	if missing := h.first - b; missing > 0 {
+		h.counts, h.first = slices.Insert(h.counts, 0, make([]uint64, missing)...), b
+	}
+	if missing := b - h.first - len(h.counts) + 1; missing > 0 {
+		h.counts = append(h.counts, make([]uint64, missing)...)
+	}
+	h.counts[b-h.first] += n
+}
+
+// bucket returns the number of the bucket of ns ≥ 0.
+func bucket(ns int64) int {
 	shift := max(bits.Len64(uint64(ns))-subBits-1, 0)
-	// top is below 2*pageSize, and at least pageSize once shift is not 0.
-	top := int(ns >> shift)
-	return shift + top>>subBits, top & (pageSize - 1)
+	return shift<<subBits + int(ns>>shift)
 }
 
-// middle returns the value that stands for a bucket.
-func middle(page, index int) int64 {
-	if page < 2 {
-		return int64(page*pageSize + index)
-	}
-	shift := page - 1
-	return int64(pageSize+index)<<shift + int64(1)<<(shift-1)
+// least returns the least value of a bucket, middle the one that stands for it.
+func least(b int) int64 {
+	shift := max(b>>subBits-1, 0)
+	return int64(b-shift<<subBits) << shift
 }
+
+func middle(b int) int64 { return least(b) + int64(1)<<max(b>>subBits-1, 0)/2 }
 
 // All yields every bucket that is not empty, by the value that stands for it, in ascending order.
 func (h *Histogram) All(yield func(value int64, count uint64) bool) {
-	for p, counts := range &h.page {
-		if counts == nil {
-			continue
-		}
-		for i, n := range counts {
-			if n != 0 && !yield(middle(p, i), n) {
-				return
-			}
+	for i, n := range h.counts {
+		if n != 0 && !yield(middle(h.first+i), n) {
+			return
 		}
 	}
-}
-
-// extremes are the values that stand for the first bucket and the last.
-func (h *Histogram) extremes() (least, most int64) {
-	least = -1
-	for value := range h.All {
-		if most = value; least < 0 {
-			least = value
-		}
-	}
-	return max(least, 0), most
 }
 
 // Count returns the number of latencies recorded.
@@ -182,16 +170,8 @@ func (h *Histogram) Add(other *Histogram) {
 	var carry uint64
 	h.sumLo, carry = bits.Add64(h.sumLo, other.sumLo, 0)
 	h.sumHi += other.sumHi + carry
-	for p, counts := range &other.page {
-		if counts == nil {
-			continue
-		}
-		if h.page[p] == nil {
-			h.page[p] = new([pageSize]uint64)
-		}
-		for i, n := range counts {
-			h.page[p][i] += n
-		}
+	for i, n := range other.counts {
+		h.add(other.first+i, n)
 	}
 }
 
@@ -210,17 +190,15 @@ func (h *Histogram) Since(earlier *Histogram) *Histogram {
 	var borrow uint64
 	d.sumLo, borrow = bits.Sub64(h.sumLo, earlier.sumLo, 0)
 	d.sumHi, _ = bits.Sub64(h.sumHi, earlier.sumHi, borrow)
-	for p, counts := range &h.page {
-		before := cmp.Or(earlier.page[p], &noCounts)
-		if counts == nil || *counts == *before {
-			continue
+	for i, n := range h.counts {
+		if k := h.first + i - earlier.first; k >= 0 && k < len(earlier.counts) {
+			n -= earlier.counts[k]
 		}
-		d.page[p] = new(*counts)
-		for i, n := range before {
-			d.page[p][i] -= n
+		if n != 0 {
+			d.add(h.first+i, n)
 		}
 	}
-	d.min, d.max = d.extremes()
+	d.min, d.max = middle(d.first), middle(d.first+len(d.counts)-1)
 	d.min, d.max = min(max(d.min, h.min), h.max), min(max(d.max, h.min), h.max)
 	if earlier.count == 0 || h.min < earlier.min {
 		d.min = h.min
@@ -230,9 +208,6 @@ func (h *Histogram) Since(earlier *Histogram) *Histogram {
 	}
 	return d
 }
-
-// noCounts is a page of nothing.
-var noCounts [pageSize]uint64
 
 // Bucket counts the latencies in [From, To), in ns.
 type Bucket struct {

@@ -20,14 +20,9 @@ type histogramJSON struct {
 // MarshalJSON writes all there is to know of the latencies.
 func (h *Histogram) MarshalJSON() ([]byte, error) {
 	j := histogramJSON{h.min, h.max, h.Sum(), [][2]uint64{}}
-	for p, counts := range &h.page {
-		if counts == nil {
-			continue
-		}
-		for i, n := range counts {
-			if n != 0 {
-				j.Counts = append(j.Counts, [2]uint64{uint64(least(p, i)), n})
-			}
+	for i, n := range h.counts {
+		if n != 0 {
+			j.Counts = append(j.Counts, [2]uint64{uint64(least(h.first + i)), n})
 		}
 	}
 	return json.Marshal(j)
@@ -59,26 +54,22 @@ func (h *Histogram) take(j *histogramJSON) error {
 			return fmt.Errorf("bucket of %d behind that of %d", b[0], before)
 		}
 		before = from
-		p, i := bucket(from)
-		if least(p, i) != from {
+		if least(bucket(from)) != from {
 			return fmt.Errorf("bucket of %d: none begins there", from)
 		}
 		if h.count, carry = bits.Add64(h.count, count, 0); count == 0 || carry != 0 {
 			return fmt.Errorf("bucket of %d: %d latencies", from, count)
 		}
-		if h.page[p] == nil {
-			h.page[p] = new([pageSize]uint64)
-		}
-		h.page[p][i] = count
+		h.add(bucket(from), count)
 		productHi, productLo := bits.Mul64(uint64(from), count)
 		lo, carry = bits.Add64(lo, productLo, 0)
 		hi += productHi + carry
 	}
 	first, last := int64(j.Counts[0][0]), before
 	switch sum := uint64(j.Sum); {
-	case j.Min < 0 || j.Min > j.Max || !sameBucket(j.Min, first):
+	case j.Min < 0 || j.Min > j.Max || bucket(j.Min) != bucket(first):
 		return fmt.Errorf("min %d: not in the bucket of %d", j.Min, first)
-	case !sameBucket(j.Max, last):
+	case bucket(j.Max) != bucket(last):
 		return fmt.Errorf("max %d: not in the bucket of %d", j.Max, last)
 	case j.Sum < 0 || (hi > 0 || lo > sum) && j.Sum != math.MaxInt64:
 		return fmt.Errorf("sum %d: less than that of the buckets", j.Sum)
@@ -88,19 +79,4 @@ func (h *Histogram) take(j *histogramJSON) error {
 		h.sumLo = sum
 	}
 	return nil
-}
-
-// least returns the least value of a bucket.
-func least(page, index int) int64 {
-	if page < 2 {
-		return int64(page*pageSize + index)
-	}
-	return int64(pageSize+index) << (page - 1)
-}
-
-// sameBucket tells whether two latencies are in one.
-func sameBucket(a, b int64) bool {
-	p, i := bucket(a)
-	q, j := bucket(b)
-	return p == q && i == j
 }

@@ -43,12 +43,7 @@ type Part struct {
 	weight uint64
 	used   uint64 // when it was last; of those that weigh the least, the one goes that was not for longest
 	at     int    // its place in Parts.least; -1 if it stays
-	// early are the first latencies: most values have few calls, and histograms are large.
-	early []Timing
 }
-
-// maxEarly is how many latencies take as much memory as histograms of them.
-const maxEarly = 8
 
 // NewParts has no rows yet. The functions are as they are before any call.
 func NewParts(funcs []Func) *Parts {
@@ -69,7 +64,7 @@ func (p *Parts) Row(key PartKey) *Part {
 		r = p.least[0]
 		missed = r.atMost()
 		p.giveUp(r)
-		*r = Part{at: r.at, early: r.early[:0]}
+		*r = Part{at: r.at}
 	default:
 		r = &Part{at: -1}
 		p.all = append(p.all, r)
@@ -78,7 +73,10 @@ func (p *Parts) Row(key PartKey) *Part {
 		}
 	}
 	r.key, r.used, r.Func = key, p.uses, p.blank[key.Func]
-	r.Value, r.Kind, r.Missed, r.Latency, r.Serial = key.Value, key.Kind, missed, nil, p.serial
+	r.Value, r.Kind, r.Missed, r.Serial = key.Value, key.Kind, missed, p.serial
+	if r.Latency != nil {
+		r.Latency = &Histogram{}
+	}
 	p.serial++
 	p.of[key] = r
 	p.Weigh(r, 0)
@@ -89,11 +87,7 @@ func (p *Parts) Row(key PartKey) *Part {
 func (p *Parts) giveUp(r *Part) {
 	p.evicted++
 	delete(p.of, r.key)
-	others := p.Row(PartKey{Func: r.key.Func, Kind: Others})
-	others.Add(&r.Func)
-	for _, e := range r.early {
-		others.Time(e)
-	}
+	p.Row(PartKey{Func: r.key.Func, Kind: Others}).Add(&r.Func)
 }
 
 // Weigh adds to what a row weighs.
@@ -116,28 +110,6 @@ func (r *Part) atMost() uint64 { return added(r.weight, r.Missed) }
 
 // added is a+b, or as much as there can be.
 func added(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
-
-// Time records the latency of a call.
-func (r *Part) Time(t Timing) {
-	if r.Latency == nil && len(r.early) < maxEarly && r.at >= 0 {
-		r.early = append(r.early, t)
-		return
-	}
-	r.recordEarly(&r.Func)
-	r.early = r.early[:0]
-	r.Func.Time(t)
-}
-
-// recordEarly makes histograms of the first latencies, unless there are some.
-func (r *Part) recordEarly(f *Func) {
-	if f.Latency != nil {
-		return
-	}
-	f.Latency = &Histogram{}
-	for _, e := range r.early {
-		f.Time(e)
-	}
-}
 
 // Reconcile squares the rows with what all calls of each function have. Whose calls the stream
 // has lost can't be told, they are nobody's; and where returns were lost, no row can tell
@@ -166,9 +138,6 @@ func (p *Parts) Reconcile(all []Func, last bool) []Func {
 	for i, r := range p.all {
 		out[i] = r.Func
 		f, fn := &out[i], r.key.Func
-		if p.blank[fn].Latency != nil {
-			r.recordEarly(f)
-		}
 		if unwound[fn] > all[fn].Unwound {
 			f.Unwound = 0
 		}
