@@ -38,7 +38,7 @@ func (e *Exporter) Metrics(s *Snapshot) {
 
 // Counts are those of all that is sent, by what it is.
 func (e *Exporter) Counts() map[string]Sending {
-	return map[string]Sending{metricKind.item: e.metrics.Counts(), spanKind.item: e.traces.Counts()}
+	return map[string]Sending{metricKind: e.metrics.Counts(), spanKind: e.traces.Counts()}
 }
 
 // News are lines for people that have not been told yet.

@@ -154,19 +154,8 @@ const mostBuckets, finest = 160, 6
 func exponential(h *stats.Histogram) Exponential {
 	e := NewExponential(h, finest)
 	for len(e.Counts) > mostBuckets {
-		e = coarser(e)
+		e = NewExponential(h, e.Scale-1)
 	}
-	return e
-}
-
-// coarser has one bucket for two.
-func coarser(e Exponential) Exponential {
-	first := e.First >> 1
-	counts := make([]uint64, (e.First+len(e.Counts)-1)>>1-first+1)
-	for i, n := range e.Counts {
-		counts[(e.First+i)>>1-first] += n
-	}
-	e.Scale, e.First, e.Counts = e.Scale-1, first, counts
 	return e
 }
 
@@ -213,7 +202,7 @@ func fileOf(f *File) (known []*common.KeyValue) {
 // sent adds what has become of items, by the names of OpenTelemetry's own exporters.
 func (b *builder) sent(item string, c Sending) {
 	name, unit := "otel.sdk.exporter."+strings.ReplaceAll(item, " ", "_"), "{"+strings.ReplaceAll(item, " ", "_")+"}"
-	if item == metricKind.item {
+	if item == metricKind {
 		name = "otel.sdk.exporter.metric_data_point"
 	}
 	kind := text("otel.component.type", "otlp_http_exporter")

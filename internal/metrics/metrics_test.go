@@ -41,7 +41,7 @@ func golden(t *testing.T, name string, m proto.Message) {
 }
 
 // about is what snapshots are of.
-var about = About{Release: "v1", Host: "web1", Service: "shop", Binary: "/bin/shop", PID: 9}
+var about = About{Release: "v1", Host: "web1", Service: "shop"}
 
 // snapshot is of a function with all there is, of one that is only counted, and of one that is gone.
 func snapshot() *Snapshot {

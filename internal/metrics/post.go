@@ -81,7 +81,7 @@ func (s *Sender) post(ctx context.Context, message []byte, items uint64) outcome
 		if err != nil {
 			return s.noAnswer(err)
 		}
-		return s.accepted(body, items)
+		return accepted(body, items)
 	}
 	o := outcome{rejected: items, reason: strconv.Itoa(answer.StatusCode), message: answer.Status}
 	if said := statusMessage(body); said != "" {
@@ -126,10 +126,15 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// accepted is the outcome of a request that the collector has taken, or most of it.
-func (s *Sender) accepted(body []byte, items uint64) outcome {
-	rejected, message := s.kind.rejected(body)
-	return outcome{rejected: min(uint64(max(rejected, 0)), items), reason: "rejected", message: shorten(message)}
+// accepted is the outcome of a request that the collector has taken, or most of it. Its answer has the same numbers for
+// data points as for spans; one that can't be read says nothing else than that it was taken.
+func accepted(body []byte, items uint64) outcome {
+	var r traceservice.ExportTraceServiceResponse
+	if proto.Unmarshal(body, &r) != nil {
+		return outcome{}
+	}
+	p := r.GetPartialSuccess()
+	return outcome{rejected: min(uint64(max(p.GetRejectedSpans(), 0)), items), reason: "rejected", message: shorten(p.GetErrorMessage())}
 }
 
 // statusMessage is the message of a google.rpc.Status, which failures are told by; "" if that can't be read. The message of a

@@ -11,32 +11,10 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"google.golang.org/protobuf/proto"
-
-	metricsservice "go.opentelemetry.io/proto/slim/otlp/collector/metrics/v1"
-	traceservice "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
 )
 
-// kind is a kind of data that is sent.
-type kind struct {
-	item     string // what it consists of
-	rejected func(answer []byte) (items int64, message string)
-}
-
-var spanKind = kind{"span", func(answer []byte) (int64, string) {
-	var r traceservice.ExportTraceServiceResponse
-	if proto.Unmarshal(answer, &r) != nil {
-		return 0, "" // it was taken, whatever else is said
-	}
-	return r.GetPartialSuccess().GetRejectedSpans(), r.GetPartialSuccess().GetErrorMessage()
-}}
-
-var metricKind = kind{"data point", func(answer []byte) (int64, string) {
-	var r metricsservice.ExportMetricsServiceResponse
-	if proto.Unmarshal(answer, &r) != nil {
-		return 0, ""
-	}
-	return r.GetPartialSuccess().GetRejectedDataPoints(), r.GetPartialSuccess().GetErrorMessage()
-}}
+// What is sent, by what it consists of.
+const spanKind, metricKind = "span", "data point"
 
 // Clock is the time, which tests have one of their own for.
 type Clock struct {
@@ -51,7 +29,7 @@ var systemClock = Clock{time.Now, time.After, rand.Float64}
 // collector may yet take them and there is room for what comes meanwhile: then the oldest are dropped.
 type Sender struct {
 	to     *Endpoint
-	kind   kind
+	kind   string
 	agent  string
 	client *http.Client
 	clock  Clock
@@ -96,9 +74,9 @@ func (s *outage) begin(now time.Time) {
 // restarted is away for some seconds. One that has never answered is told of at once.
 const patience = 3
 
-func newSender(to *Endpoint, k kind, agent string, room int, clock Clock) *Sender {
+func newSender(to *Endpoint, kind, agent string, room int, clock Clock) *Sender {
 	s := &Sender{
-		to: to, kind: k, agent: agent, client: newClient(to), clock: clock,
+		to: to, kind: kind, agent: agent, client: newClient(to), clock: clock,
 		ending: make(chan struct{}), done: make(chan struct{}), counts: Sending{Failed: make(map[string]uint64)},
 	}
 	s.room, s.more = room, sync.NewCond(&s.mu)
@@ -212,7 +190,7 @@ func (s *Sender) Close(ctx context.Context) {
 	}
 	if left > 0 {
 		s.fail("shutdown", left)
-		s.tell("%s not sent to %s: the collector took none of them in time", printable.Plural(left, s.kind.item), s.to.URL.Redacted())
+		s.tell("%s not sent to %s: the collector took none of them in time", printable.Plural(left, s.kind), s.to.URL.Redacted())
 	}
 }
 
@@ -283,7 +261,7 @@ func (s *Sender) settle(o *outcome, m message) {
 		s.outage.begin(s.clock.Now())
 		if !s.outage.told && (s.outage.failures >= patience || !s.answered) {
 			s.outage.told = true
-			s.tell("%ss can't be sent to %s, which is tried again and again: %s", s.kind.item, where, o.message)
+			s.tell("%ss can't be sent to %s, which is tried again and again: %s", s.kind, where, o.message)
 		}
 		return
 	}
@@ -295,7 +273,7 @@ func (s *Sender) settle(o *outcome, m message) {
 	if o.message != "" && o.message != s.said { // of each that is refused would be too often
 		s.said = o.message
 		if o.rejected > 0 {
-			s.tell("%s rejected by the collector at %s: %s", printable.Plural(o.rejected, s.kind.item), where, o.message)
+			s.tell("%s rejected by the collector at %s: %s", printable.Plural(o.rejected, s.kind), where, o.message)
 		} else {
 			s.tell("the collector at %s says: %s", where, o.message)
 		}
@@ -306,7 +284,7 @@ func (s *Sender) settle(o *outcome, m message) {
 		return
 	}
 	if s.outage.told || s.outage.dropped > 0 {
-		s.tell("%ss are sent to %s again, after %v; %d were dropped meanwhile", s.kind.item, where, s.clock.Now().Sub(s.outage.began).Round(time.Second), s.outage.dropped)
+		s.tell("%ss are sent to %s again, after %v; %d were dropped meanwhile", s.kind, where, s.clock.Now().Sub(s.outage.began).Round(time.Second), s.outage.dropped)
 	}
 	s.outage = outage{}
 }

@@ -34,12 +34,10 @@ type Sending struct {
 
 // About is what stays the same for as long as ftgo runs.
 type About struct {
-	Release, GoVersion string // of ftgo
-	Host               string // its name
-	Kernel             string // its release
-	Service            string // what the program is called: the base name of Binary, or what -p says
-	Binary             string // the path as it was given, "" with -p
-	PID                int    // of ftgo
+	Release string // of ftgo
+	Host    string // its name
+	Kernel  string // its release
+	Service string // what the program is called: the base name of BINARY, or what -p says
 }
 
 // File is a file of the program that is probed now.

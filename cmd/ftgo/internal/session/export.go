@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -141,8 +140,7 @@ const usualReading = 250 * time.Millisecond
 func (o *Options) about(x *ExportFlags) metrics.About {
 	host, _ := os.Hostname() // "" if it has none
 	return metrics.About{
-		Release: o.Release, GoVersion: runtime.Version(), Host: host, Kernel: machine.This().Release,
-		Service: cmp.Or(x.Name, filepath.Base(o.Binary)), Binary: o.Binary, PID: os.Getpid(),
+		Release: o.Release, Host: host, Kernel: machine.This().Release, Service: cmp.Or(x.Name, filepath.Base(o.Binary)),
 	}
 }
 
