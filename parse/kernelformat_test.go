@@ -2,7 +2,6 @@ package parse
 
 import (
 	"encoding/binary"
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -87,54 +86,4 @@ func FuzzFields(f *testing.F) {
 			}
 		}
 	})
-}
-
-// TestKernelMerge: each word is "hTIME", a hit that was read, or "kTIME", a kernel event;
-// "h-" finds no hit, and "|" ends a read of both. In what comes out "$" is the end.
-func TestMergeOfKernelEvents(t *testing.T) {
-	for _, c := range []struct{ name, in, out string }{
-		{"nothing", "h- |", "| $"},
-		{"hits alone wait for the pass", "h5 h7 |", "h5 h7 | $"},
-		{"events alone", "k5 h- | h- |", "| k5 | $"},
-		{"in order of time", "h5 k3 k6 h9 k12 |", "k3 h5 k6 h9 | k12 $"},
-		{"a hit that comes late", "k3 h- | h2 k9 | h- |", "| h2 | k3 k9 | $"},
-		{"at the same time the hit comes first", "k5 h5 |", "h5 k5 | $"},
-		{"the end", "k7 h3", "h3 k7 $"},
-		{"the clock begins anew", "h50 k60 h- | h- | h5 k6 h- | h7 |", "h50 | k60 | h5 k6 | h7 | $"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var got []string
-			m := &merge{}
-			take := func(ev *Event) {
-				got = append(got, fmt.Sprint(map[bool]string{false: "h", true: "k"}[ev.Kernel], ev.Time))
-			}
-			kernel, err := newKernelFormats([]string{tinyFormat})
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, events := (&side{merge: m}).queue(), &side{merge: m, formats: kernel}
-			events.add(0, nil)
-			for w := range strings.FieldsSeq(c.in) {
-				var at uint64
-				fmt.Sscanf(w[1:], "%d", &at)
-				switch {
-				case w == "|":
-					m.bound = m.latest
-					events.add(0, nil)
-					m.pass(take)
-					got = append(got, w)
-				case w == "h-":
-					text.empty()
-				case w[0] == 'h':
-					text.push(&Event{Time: at})
-				default:
-					events.add(0, page(at-1, 0, hit(7, 1, 9, at)))
-				}
-			}
-			m.release(^uint64(0), take)
-			if s := strings.Join(append(got, "$"), " "); s != c.out {
-				t.Errorf("came out as %s, want %s", s, c.out)
-			}
-		})
-	}
 }

@@ -13,9 +13,9 @@ func (m *merge) pass(take func(*Event)) {
 	m.bound = m.latest
 }
 
-// TestRawMerge: each word is "CPU:TIME", an event read from there, "CPU:-", a buffer found
-// empty, "|", the end of a pass, or "$", the end of everything.
-func TestRawMerge(t *testing.T) {
+// TestMerge: each word is "CPU:TIME", a hit of a page, "hTIME", one of text, or "kTIME", a kernel event; "CPU:-" is a buffer
+// found empty, "h-" no text, "|" the end of a pass over all, and "$" the end of everything.
+func TestMerge(t *testing.T) {
 	for _, c := range []struct{ name, in, out string }{
 		{"nothing", "0:- 1:- |", "|"},
 		{"the next pass makes it certain", "0:5 0:- 1:- | 0:- 1:- |", "| 5 |"},
@@ -28,26 +28,51 @@ func TestRawMerge(t *testing.T) {
 		{"the clock leaps", "0:10 0:- 1:12 1:- | 0:9000 0:- 1:9001 1:- | 0:- 1:- |", "10 | 12 9000 | 9001 |"},
 		{"the clock begins anew behind a page", "0:100 0:5 0:- 1:6 1:- | 0:- 1:- |", "6 | 100 5 |"},
 		{"the clock begins anew", "0:100 0:- 1:110 1:- | 0:5 0:- 1:6 1:- | 0:7 0:- 1:- |", "100 | 5 110 6 | 7 |"},
+		{"neither text nor kernel events", "h- k- |", "|"},
+		{"text waits for the pass", "k- h5 h7 k- |", "5 7 |"},
+		{"kernel events alone", "k5 h- k- | h- k- |", "| k5 |"},
+		{"in order of time", "h5 k3 k6 h9 k12 k- | $", "k3 5 k6 9 | k12"},
+		{"text that comes late", "k3 h- k- | h2 k9 k- | h- k- |", "| 2 | k3 k9 |"},
+		{"at the same time the hit comes first", "k5 h5 k- |", "5 k5 |"},
+		{"the end of both", "k7 h3 $", "3 k7"},
+		{"the clock begins anew for both", "h50 k60 h- k- | h- k- | h5 k6 h- k- | h7 k- |", "50 | k60 | 5 k6 | 7 |"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			take := func(ev *Event) { got = append(got, fmt.Sprint(ev.Time)) }
-			m := &side{merge: &merge{}, formats: tiny(t)}
+			take := func(ev *Event) { got = append(got, map[bool]string{true: "k"}[ev.Kernel]+fmt.Sprint(ev.Time)) }
+			kernel, err := newKernelFormats([]string{tinyFormat})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := &merge{}
+			hits, events, text := &side{merge: m, formats: tiny(t)}, &side{merge: m, formats: kernel}, (*queue)(nil)
+			if strings.Contains(c.in, "h") {
+				text = (&side{merge: m}).queue()
+			}
 			for w := range strings.FieldsSeq(c.in) {
 				var cpu int
 				var at uint64
+				fmt.Sscanf(w, "%d:%d", &cpu, &at)
+				fmt.Sscanf(w[1:], "%d", &at)
 				switch {
 				case w == "|":
-					m.merge.pass(take)
+					m.pass(take)
 					got = append(got, w)
 				case w == "$":
-					m.merge.release(^uint64(0), take)
-				case strings.HasSuffix(w, ":-"):
-					fmt.Sscanf(w, "%d:", &cpu)
-					m.add(cpu, nil)
+					m.release(^uint64(0), take)
+				case w == "h-":
+					text.empty()
+				case w == "k-":
+					m.bound = m.latest // a pass of its own
+					events.add(0, nil)
+				case w[0] == 'h':
+					text.push(&Event{Time: at})
+				case w[0] == 'k':
+					events.add(0, page(at-1, 0, hit(7, 1, 9, at)))
+				case w[2] == '-':
+					hits.add(cpu, nil)
 				default:
-					fmt.Sscanf(w, "%d:%d", &cpu, &at)
-					m.add(cpu, page(at-1, 0, hit(7, 1, 9, at)))
+					hits.add(cpu, page(at-1, 0, hit(7, 1, 9, at)))
 				}
 			}
 			if s := strings.Join(got, " "); s != c.out {
