@@ -77,7 +77,6 @@ type Call struct {
 
 // stack is a stack with its open calls, the innermost last.
 type stack struct {
-	pid    int
 	key    stackKey
 	goid   uint64
 	frames []frame
@@ -87,61 +86,44 @@ type stack struct {
 	ended   bool // the goroutine has gone through goexit1
 }
 
+// frame is a call that is open, at a depth of the stack in bytes. Its Split and Hits are sums of its stack
+// before it began, its Waits those of its own, and of calls nested in it that have ended; what only
+// [stack.complete] sets is not known yet.
 type frame struct {
-	id         uint64
-	from, root uint64 // Parent and Root of the outermost call
-	fn         int
-	depth      uint64
-	sp         uint64
-	bias       uint64
-	start      uint64
-	tid, cpu   int
-	inside     bool
-	atEntry    Split    // sums of its stack at entry
-	hitsBefore Hits     // those of its stack before the entry
-	hi         uint64   // see Call.StackHi
-	waits      Waits    // of its own, and of calls nested in it that have ended
-	args       []uint64 // of the stack and of values
+	Call
+	depth uint64
 }
 
-// maxOpen is how many calls may be open at once, of all stacks together: some 300 MB.
+// maxOpen is how many calls may be open at once, of all stacks together: some 400 MB.
 const maxOpen = 1 << 20
 
-// push puts a call on a stack, all of which is left to set but args, which are none: no frame
-// beyond the innermost keeps any. Frames are set where they lie, and so is the Call that is
-// made of them, since copying them was the dearest part of pairing.
-func (p *pairer) push(s *stack) *frame {
+// push puts a call on a stack, all of which is left to set. Frames are set where they lie, and told
+// from there, since copying them was the dearest part of pairing.
+func (p *Stream) push(s *stack) *frame {
 	p.open++
 	n := len(s.frames)
 	s.frames = slices.Grow(s.frames, 1)[:n+1]
 	return &s.frames[n]
 }
 
-// pop takes the innermost call off a stack. The memory of its arguments is kept for another's.
-func (p *pairer) pop(s *stack) {
+// pop takes the innermost call off a stack. The memory of what it has fetched is kept for another's.
+func (p *Stream) pop(s *stack) {
 	n := len(s.frames) - 1
-	if f := &s.frames[n]; f.args != nil {
-		p.spare, f.args = append(p.spare, f.args), nil
+	if words := s.frames[n].Stack; words != nil {
+		p.spare = append(p.spare, words)
 	}
 	s.frames = s.frames[:n]
 	p.open--
 }
 
-// fill sets c to the call at depth n of a stack, as far as it is known before it has ended. What is longer
-// than a word is set by itself: among others it would be copied by way of the stack, which takes as
-// long as all the rest.
-func (p *pairer) fill(c *Call, s *stack, n int) {
-	f := &s.frames[n]
-	c.ID, c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.id, f.fn, s.pid, f.tid, f.cpu, s.goid, n
-	if c.Parent, c.Root = f.from, s.frames[0].root; n > 0 {
-		c.Parent = s.frames[n-1].id
+// complete sets what of the call at depth n only its stack tells, which may have got its goroutine's id since.
+func (s *stack) complete(n int) *Call {
+	c := &s.frames[n].Call
+	if c.Goid, c.Depth, c.Root = s.goid, n, s.frames[0].Root; n > 0 {
+		c.Parent = s.frames[n-1].ID
 	}
-	c.Start, c.End, c.Outcome = f.start, 0, Returned
-	c.Split = Split{}
-	c.Bias, c.SP, c.Inside = f.bias, f.sp, f.inside
-	c.Hits = s.hits.since(&f.hitsBefore)
-	words := min(p.plan.StackWords(), len(f.args))
-	c.StackHi, c.Stack, c.Args, c.Results, c.Waits = f.hi, f.args[:words], f.args[words:], nil, f.waits
+	c.Hits = s.hits.since(&c.Hits)
+	return c
 }
 
 // Hits count hits of probes by what they cost the program.

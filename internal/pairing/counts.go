@@ -2,12 +2,11 @@ package pairing
 
 import "github.com/ftgo/ftgo/internal/uprobe"
 
-// accounting is what a pairer has seen so far.
+// accounting is what a stream has seen so far.
 type accounting struct {
-	// delivered[e][s] is the number of events of site s of event e.
-	delivered [][]uint64
-	faults    Faults
-	events    uint64 // all that have come
+	sites  [][]siteAccount // of each event
+	faults uint64
+	events uint64 // all that have come
 	// outside is the number of events that the window leaves out.
 	outside uint64
 	funcs   []funcAccount // as in Plan.Funcs
@@ -25,6 +24,8 @@ type accounting struct {
 type funcAccount struct {
 	// all are the hits that count its calls, timed those of them at entries that time them.
 	all, timed entries
+	// begins and ends are hits of sites that fetch at pointers.
+	begins, ends faulty
 	// abandoned is the number of calls whose Outcome is Abandoned.
 	abandoned uint64
 }
@@ -34,10 +35,9 @@ type funcAccount struct {
 type entries struct{ calls, noCalls uint64 }
 
 // extend takes account of events that have joined the plan.
-func (p *pairer) extend() {
-	for i := len(p.account.delivered); i < len(p.plan.Events); i++ {
-		p.account.delivered = append(p.account.delivered, make([]uint64, len(p.plan.Events[i].Sites)))
-		p.account.faults.extend(&p.plan.Events[i], len(p.plan.Funcs))
+func (p *Stream) extend() {
+	for i := len(p.account.sites); i < len(p.plan.Events); i++ {
+		p.account.sites = append(p.account.sites, make([]siteAccount, len(p.plan.Events[i].Sites)))
 		for k := range p.plan.Events[i].Sites {
 			p.sites.sites[eventAddr{i, p.plan.Events[i].Sites[k].Addr}] = k
 		}
@@ -57,10 +57,10 @@ func (a *accounting) noCall(fn int) {
 }
 
 // Events is the number of events of wanted processes that have come.
-func (s *Stream) Events() uint64 { return s.pairer.account.events }
+func (p *Stream) Events() uint64 { return p.account.events }
 
 // Begun is the number of calls of a function that have begun by now, as far as they were delivered.
-func (s *Stream) Begun(fn int) uint64 { return s.pairer.account.funcs[fn].all.calls }
+func (p *Stream) Begun(fn int) uint64 { return p.account.funcs[fn].all.calls }
 
 // Counters are what the kernel has counted up to a moment.
 type Counters struct {
@@ -120,12 +120,12 @@ type siteHits struct{ calls, timed, failed, checks, lostChecks, lostReturns uint
 //
 // Unless something was lost, what is recorded was all delivered, and the counters of what is
 // recorded are cut where the window ends: they are read a moment later.
-func (s *Stream) Counts(c Counters) *Counts {
-	plan, account := s.pairer.plan, &s.pairer.account
-	_, unparsedKernel := s.reader.Unparsed()
+func (p *Stream) Counts(c Counters) *Counts {
+	plan, account := p.plan, &p.account
+	_, unparsedKernel := p.reader.Unparsed()
 	out := &Counts{
 		Funcs:    make([]Count, len(plan.Funcs)),
-		Unparsed: s.unparsed(), KernelUnparsed: unparsedKernel, Unfollowed: account.unfollowed,
+		Unparsed: p.unparsed(), KernelUnparsed: unparsedKernel, Unfollowed: account.unfollowed,
 	}
 	sites := make([]siteHits, len(plan.Funcs))
 	cut := !c.Behind && c.Overruns+out.Unparsed == 0
@@ -135,16 +135,17 @@ func (s *Stream) Counts(c Counters) *Counts {
 		for k := range ev.Sites {
 			site := &ev.Sites[k]
 			fn, kind := site.Func, site.Kind
-			seen := account.delivered[i][k]
+			of := &account.sites[i][k]
+			seen := of.hits
 			count := max(c.gained(i, k), seen) // see tracefs.Features.ExactHits
 			gained += count
 			ours := seen
 			if c.Own {
 				ours = count
 			}
-			faults := account.faults.of(ours, i, k)
+			faults := of.among(ours)
 			out.Ours.add(ours, site, ev.Words, faults)
-			out.Others.add(count-ours, site, ev.Words, account.faults.of(count-ours, i, k))
+			out.Others.add(count-ours, site, ev.Words, of.among(count-ours))
 			if fn >= 0 {
 				out.Funcs[fn].Hits.add(ours, site, ev.Words, faults)
 			}

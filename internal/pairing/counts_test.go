@@ -5,14 +5,31 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
 )
+
+// hitSites are events of one site each, which were hit so often.
+func hitSites(hits ...uint64) (events [][]siteAccount) {
+	for _, n := range hits {
+		events = append(events, []siteAccount{{faulty: faulty{hits: n}}})
+	}
+	return events
+}
+
+// delivered are the hits of all sites.
+func (a *accounting) delivered() (hits uint64) {
+	for _, sites := range a.sites {
+		for i := range sites {
+			hits += sites[i].hits
+		}
+	}
+	return hits
+}
 
 // TestCounts: a function with an entry and a return, and what the kernel has counted of both
 // when the window began and at the moment.
 func TestCounts(t *testing.T) {
-	seven := accounting{delivered: [][]uint64{{7}, {5}}, funcs: []funcAccount{{all: entries{7, 0}, timed: entries{7, 0}}}}
+	seven := accounting{sites: hitSites(7, 5), funcs: []funcAccount{{all: entries{7, 0}, timed: entries{7, 0}}}}
 	for _, c := range []struct {
 		name     string
 		kind     uprobe.Kind // of the entry
@@ -21,7 +38,7 @@ func TestCounts(t *testing.T) {
 		counters Counters
 		unparsed uint64
 		filter   string
-		want     string // CALLS-UNSURE/TIMED missing MISSING; HITS=DELIVERED+FILTERED+LOST
+		want     string // CALLS-UNSURE/TIMED missing MISSING; HITS=DELIVERED+FILTERED+LOST, COUNTED
 	}{
 		{"all delivered", uprobe.Entry, seven, nil, [][]uint64{{7}, {5}}, Counters{Own: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
 		{"before the window", uprobe.Entry, seven, [][]uint64{{10}, {20}}, [][]uint64{{17}, {25}}, Counters{Own: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
@@ -36,39 +53,31 @@ func TestCounts(t *testing.T) {
 		{"nothing counted, as in a recording that was cut off", uprobe.Entry, seven, nil, nil, Counters{Own: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
 		{"other processes", uprobe.Entry, seven, nil, [][]uint64{{70}, {50}}, Counters{Overruns: 2}, 0, "", "7-0/7 missing 0; 14=12+0+2"},
 		{"filtered", uprobe.Entry, seven, nil, [][]uint64{{70}, {50}}, Counters{Own: true, Overruns: 2}, 0, "v > 1", "7-0/7 missing 0; 120=12+106+2"},
-		{"hits at a stack check that were lost", uprobe.EntryJump, accounting{delivered: [][]uint64{{7}, {5}}, funcs: []funcAccount{{all: entries{5, 2}, timed: entries{5, 2}}}},
+		{"hits at a stack check that were lost", uprobe.EntryJump, accounting{sites: hitSites(7, 5), funcs: []funcAccount{{all: entries{5, 2}, timed: entries{5, 2}}}},
 			nil, [][]uint64{{10}, {5}}, Counters{Own: true, Overruns: 3}, 0, "", "8-3/8 missing 0; 15=12+0+3"},
-		{"returns that nobody waits for", uprobe.Entry, accounting{delivered: [][]uint64{{7}, {5}}, funcs: []funcAccount{{all: entries{7, 0}, timed: entries{7, 0}, abandoned: 1}}},
+		{"returns that nobody waits for", uprobe.Entry, accounting{sites: hitSites(7, 5), funcs: []funcAccount{{all: entries{7, 0}, timed: entries{7, 0}, abandoned: 1}}},
 			nil, [][]uint64{{7}, {7}}, Counters{Own: true, Overruns: 2}, 0, "", "7-0/6 missing 1; 14=12+0+2"},
+		{"a stack check that made a call begin anew, and an end that nobody saw", uprobe.Entry, accounting{sites: hitSites(4, 2), funcs: []funcAccount{{all: entries{3, 1}, timed: entries{3, 1}, abandoned: 1}}},
+			nil, [][]uint64{{4}, {2}}, Counters{Own: true}, 0, "", "3-0/2 missing 0; 6=6+0+0"},
+		{"a Counter that nobody else takes the place of", uprobe.Counter, accounting{sites: hitSites(0, 0), funcs: make([]funcAccount, 1)},
+			nil, [][]uint64{{10}, {0}}, Counters{Own: true}, 0, "", "10-0/0 missing 0; 10=10+0+0, 10 counted"},
 	} {
 		plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: make([]uprobe.Probe, 1), Events: make([]uprobe.Event, 2)}
 		plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: c.kind, Addr: 1})
 		plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Return, Addr: 2})
 		plan.Events[0].Filter = c.filter
 		c.account.unknown = c.unparsed
-		s := &Stream{reader: new(parse.Reader), pairer: &pairer{plan: plan, account: c.account}}
+		s := &Stream{reader: new(parse.Reader), plan: plan, account: c.account}
 		c.counters.From, c.counters.At = c.from, c.at
 		got := s.Counts(c.counters)
 		f := got.Funcs[0]
 		text := fmt.Sprintf("%d-%d/%d missing %d; %d=%d+%d+%d", f.Calls, f.Unsure, f.Timed, f.Missing, got.Hits, got.Delivered, got.Filtered, got.Lost)
+		if got.CountedOnly > 0 {
+			text += fmt.Sprintf(", %d counted", got.CountedOnly)
+		}
 		if text != c.want {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
 		}
-	}
-}
-
-// TestCountsAbandoned: of 3 timed calls, one of which the stack check made begin anew, one has an end that nobody saw.
-func TestCountsAbandoned(t *testing.T) {
-	plan := &uprobe.Plan{Mode: uprobe.Latency, Events: make([]uprobe.Event, 2)}
-	plan.Funcs = []uprobe.Probe{{Func: &offsets.Func{Name: "f"}}}
-	plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: uprobe.Entry, Addr: 1})
-	plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Return, Addr: 2, Stepped: true})
-	account := accounting{delivered: [][]uint64{{4}, {2}}, funcs: []funcAccount{{all: entries{3, 1}, timed: entries{3, 1}, abandoned: 1}}}
-	s := &Stream{reader: new(parse.Reader), pairer: &pairer{plan: plan, account: account}}
-	got := s.Counts(Counters{At: [][]uint64{{4}, {2}}, Own: true})
-	want := Count{Calls: 3, Timed: 2, Abandoned: 1, Hits: Hits{Emulated: 4, Stepped: 2}}
-	if got.Funcs[0] != want || got.Hits != 6 || got.Lost != 0 {
-		t.Errorf("%+v", got)
 	}
 }
 
@@ -91,26 +100,10 @@ func TestCountsChecks(t *testing.T) {
 	} {
 		plan := &uprobe.Plan{Mode: c.mode, Funcs: make([]uprobe.Probe, 1), Events: make([]uprobe.Event, 1)}
 		plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: c.kind, Addr: 1})
-		account := accounting{delivered: [][]uint64{{2}}, funcs: []funcAccount{{all: entries{0, 2}}}, unknown: c.unparsed}
-		s := &Stream{reader: new(parse.Reader), pairer: &pairer{plan: plan, account: account}}
+		account := accounting{sites: hitSites(2), funcs: []funcAccount{{all: entries{0, 2}}}, unknown: c.unparsed}
+		s := &Stream{reader: new(parse.Reader), plan: plan, account: account}
 		if got := s.Counts(Counters{At: [][]uint64{{10}}, Own: true, Overruns: c.lost}).Funcs[0]; got.Calls != c.calls || got.Unsure != c.unsure {
 			t.Errorf("%+v: %d calls, %d unsure", c, got.Calls, got.Unsure)
 		}
-	}
-}
-
-// TestCountsLowered: a function has 5 calls that were timed, and then, when a Counter had taken the place
-// of these probes, 10 more.
-func TestCountsLowered(t *testing.T) {
-	plan := &uprobe.Plan{Mode: uprobe.Latency, Events: make([]uprobe.Event, 2)}
-	plan.Funcs = []uprobe.Probe{{Func: &offsets.Func{Name: "f"}}}
-	plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: uprobe.Entry, Addr: 1})
-	plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Counter, Addr: 1})
-	account := accounting{delivered: [][]uint64{{5}, {0}}, funcs: []funcAccount{{all: entries{5, 0}, timed: entries{5, 0}}}}
-	s := &Stream{reader: new(parse.Reader), pairer: &pairer{plan: plan, account: account}}
-	got := s.Counts(Counters{At: [][]uint64{{5}, {10}}, Own: true})
-	want := Count{Calls: 15, Timed: 5, Hits: Hits{Emulated: 15}}
-	if got.Funcs[0] != want || got.Hits != 15 || got.CountedOnly != 10 || got.Lost != 0 {
-		t.Errorf("%+v", got)
 	}
 }

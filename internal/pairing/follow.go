@@ -28,7 +28,7 @@ type origin struct {
 
 // created takes the creation of a goroutine. The calls of its g that were open are those of one that
 // is gone, which no event has told.
-func (p *pairer) created(ev *parse.Event, f *uprobe.Fields) {
+func (p *Stream) created(ev *parse.Event, f *uprobe.Fields) {
 	g, by, byGoid := ev.Args[f.G], ev.Args[f.By], ev.Args[f.ByGoid]
 	p.goexit(ev.Time, g)
 	if f.Lo >= 0 { // nothing else may tell whose stack that is before its first calls
@@ -42,7 +42,7 @@ func (p *pairer) created(ev *parse.Event, f *uprobe.Fields) {
 	if s := p.proc.stacks[stackKey{id: by}]; s != nil && len(s.frames) > 0 && s.goid == byGoid {
 		s.hits.add(1, p.site, 0, 0)
 		top := &s.frames[len(s.frames)-1]
-		o.from, o.root, o.inside = top.id, s.frames[0].root, top.inside || p.opt.Inside[top.fn]
+		o.from, o.root, o.inside = top.ID, s.frames[0].Root, top.Inside || p.opt.Inside[top.Func]
 	}
 	if o.from == 0 {
 		return
@@ -54,14 +54,14 @@ func (p *pairer) created(ev *parse.Event, f *uprobe.Fields) {
 }
 
 // goexits takes the end of all goroutines of the process.
-func (p *pairer) goexits(at uint64) {
+func (p *Stream) goexits(at uint64) {
 	for _, g := range slices.Sorted(maps.Keys(p.proc.origins)) {
 		p.goexit(at, g)
 	}
 }
 
 // goexit takes the end of the goroutine of a g.
-func (p *pairer) goexit(at, g uint64) {
+func (p *Stream) goexit(at, g uint64) {
 	if o, ok := p.proc.origins[g]; ok {
 		delete(p.proc.origins, g)
 		p.item.Goroutine = &Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: at, Ended: true}

@@ -57,7 +57,7 @@ func TestFollow(t *testing.T) {
 			plan.Events[4].Sites = append(plan.Events[4].Sites, uprobe.Site{Kind: uprobe.GoroutineEnd, Addr: 0x5001, Func: uprobe.ProgramStart})
 			plan.Events = append(plan.Events, uprobe.Event{Fields: fields, Sites: []uprobe.Site{{Kind: uprobe.Creation, Addr: 0x9000, Func: -1}}})
 			got := &followed{plan: plan}
-			p := pairerTo(plan, got.take)
+			p := streamTo(plan, got.take)
 			p.opt = Options{Entries: true, Inside: map[int]bool{4: true}}
 			depths := make(map[uint64]uint64)
 			for i, word := range strings.Fields(c.play) {

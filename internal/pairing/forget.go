@@ -7,60 +7,53 @@ import (
 )
 
 // meet notes where an event is from, and tells whether none had come from there before.
-func (p *pairer) meet(pid int) (first bool) {
-	if p.processes[pid] == nil {
-		first, p.processes[pid] = true, newProcess(pid)
+func (p *Stream) meet(pid int) (first bool) {
+	if p.known[pid] == nil {
+		first, p.known[pid] = true, newProcess(pid)
 	}
-	p.proc = p.processes[pid]
+	p.proc = p.known[pid]
 	return first
 }
 
 // forget drops what is known of processes that have ended, all of whose events have come:
 // another may get the number. Their calls that are open stay so.
-func (p *pairer) forget(ended map[int]bool) {
+func (p *Stream) forget(ended map[int]bool) {
 	p.leaveOpen(func(pid int) bool { return ended[pid] })
-	maps.DeleteFunc(p.processes, func(pid int, _ *process) bool { return ended[pid] })
+	maps.DeleteFunc(p.known, func(pid int, _ *process) bool { return ended[pid] })
 }
 
 // finish ends the calls that are left: open, or unwound where the goroutine is known
 // to be gone. They come in the order in which they began.
-func (p *pairer) finish() { p.leaveOpen(func(int) bool { return true }) }
-
-// openFrame is a call that is left, of a stack at depth n.
-type openFrame struct {
-	*stack
-	n int
-}
+func (p *Stream) finish() { p.leaveOpen(func(int) bool { return true }) }
 
 // leaveOpen ends the calls of some processes, in the order in which they began, and drops
 // all else that is known of them.
-func (p *pairer) leaveOpen(of func(pid int) bool) {
-	var left []openFrame
-	for pid, proc := range p.processes {
+func (p *Stream) leaveOpen(of func(pid int) bool) {
+	var left []*Call
+	for pid, proc := range p.known {
 		if !of(pid) {
 			continue
 		}
 		p.leaveWaiting(proc)
 		for _, s := range proc.stacks {
 			for n := range s.frames {
-				left = append(left, openFrame{s, n})
+				c := s.complete(n)
+				if c.Split = (Split{}); s.ended {
+					c.Outcome = Unwound
+				}
+				left = append(left, c)
 			}
 		}
-		p.processes[pid] = newProcess(pid)
+		p.known[pid] = newProcess(pid)
 	}
 	p.proc, p.open = nowhere, p.open-len(left)
-	maps.DeleteFunc(p.sched, func(_ int, t *schedThread) bool { return of(t.pid) })
-	slices.SortFunc(left, func(a, b openFrame) int {
-		return cmp.Or(cmp.Compare(a.frames[a.n].start, b.frames[b.n].start), cmp.Compare(a.n, b.n))
+	maps.DeleteFunc(p.sched, func(_ int, t *thread) bool { return of(t.pid) })
+	slices.SortFunc(left, func(a, b *Call) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Depth, b.Depth))
 	})
-	for _, f := range left {
-		how := Open
-		if f.ended {
-			how = Unwound
-		}
-		p.fill(&p.call, f.stack, f.n)
-		p.call.Outcome = p.trusted(&f.frames[f.n], how, ^uint64(0))
-		p.ended()
+	for _, c := range left {
+		c.Outcome = p.trusted(c, cmp.Or(c.Outcome, Open), ^uint64(0))
+		p.ended(c)
 	}
 }
 
@@ -90,40 +83,40 @@ func (r retirements) add(next retirement, latest uint64) retirements {
 // until another, which is ^0 as long as that is under way. Of calls that were open meanwhile
 // nothing tells the end: they are Abandoned. Those that begin meanwhile are none, unless Counters count
 // them: the functions are said to be timed until from. They may be timed again later.
-func (s *Stream) Retire(funcs []int, from, until uint64) {
+func (p *Stream) Retire(funcs []int, from, until uint64) {
 	for _, fn := range funcs {
-		s.pairer.retired[fn] = s.pairer.retired[fn].add(retirement{from, until}, s.latest)
+		p.retired[fn] = p.retired[fn].add(retirement{from, until}, p.latest)
 	}
 }
 
 // Uncount says that Counters of functions do not count from a time of the trace clock on: they are being disarmed.
-func (s *Stream) Uncount(funcs []int, from, until uint64) {
+func (p *Stream) Uncount(funcs []int, from, until uint64) {
 	for _, fn := range funcs {
-		s.pairer.uncounted[fn] = s.pairer.uncounted[fn].add(retirement{from, until}, s.latest)
+		p.uncounted[fn] = p.uncounted[fn].add(retirement{from, until}, p.latest)
 	}
 }
 
 // Count says that Counters of functions count from a time of the trace clock on.
-func (s *Stream) Count(funcs []int, at uint64) {
+func (p *Stream) Count(funcs []int, at uint64) {
 	for _, fn := range funcs {
 		from := uint64(0)
-		if known := s.pairer.uncounted[fn]; len(known) > 0 {
+		if known := p.uncounted[fn]; len(known) > 0 {
 			from = known[len(known)-1].from
 		}
-		s.pairer.uncounted[fn] = s.pairer.uncounted[fn].add(retirement{from, at}, s.latest)
+		p.uncounted[fn] = p.uncounted[fn].add(retirement{from, at}, p.latest)
 	}
 }
 
 // trusted tells how a call ended that seems to have ended at a time. The return of a call
 // that began before its function was retired, seen after it is timed again, may be another
 // call's; and it is not unwound if only nothing has told of its return.
-func (p *pairer) trusted(f *frame, how Outcome, at uint64) Outcome {
+func (p *Stream) trusted(c *Call, how Outcome, at uint64) Outcome {
 	if len(p.retired) == 0 {
 		return how
 	}
-	for _, r := range p.retired[f.fn] {
+	for _, r := range p.retired[c.Func] {
 		switch {
-		case f.start > r.until, how == Returned && at <= r.until, how == Unwound && at <= r.from:
+		case c.Start > r.until, how == Returned && at <= r.until, how == Unwound && at <= r.from:
 		default:
 			return Abandoned
 		}

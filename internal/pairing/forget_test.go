@@ -14,9 +14,9 @@ import (
 // go on.
 func TestForget(t *testing.T) {
 	const again = 0x100000
-	for name, end := range map[string]func(p *pairer){
-		"ended": func(p *pairer) { p.forget(map[int]bool{1: true, 7: true}) },
-		"restarted": func(p *pairer) {
+	for name, end := range map[string]func(p *Stream){
+		"ended": func(p *Stream) { p.forget(map[int]bool{1: true, 7: true}) },
+		"restarted": func(p *Stream) {
 			p.event(&parse.Event{Format: 4, PID: 1, TID: 1, Addr: again + 0x5fff, Args: []uint64{0}}, again)
 		},
 	} {
@@ -25,7 +25,7 @@ func TestForget(t *testing.T) {
 		plan.Sched = true
 		plan.Events[4].Sites = append(plan.Events[4].Sites, uprobe.Site{Kind: uprobe.GoroutineEnd, Addr: 0x5fff, Func: uprobe.ProgramStart})
 		var calls []string
-		p := pairerTo(plan, returns(func(c *Call) {
+		p := streamTo(plan, returns(func(c *Call) {
 			calls = append(calls, fmt.Sprintf("%d %d %v at %#x", c.PID, c.Start, c.Outcome, c.Bias))
 		}))
 		hit := func(pid int, format int, time, sp uint64) {
@@ -50,7 +50,7 @@ func TestForget(t *testing.T) {
 			t.Errorf("%s: %d unmatched returns, want 1", name, n)
 		}
 		p.forget(map[int]bool{1: true, 2: true})
-		if n := len(p.processes) + len(p.sched); n != 0 {
+		if n := len(p.known) + len(p.sched); n != 0 {
 			t.Errorf("%s: %d things left", name, n)
 		}
 	}
@@ -61,23 +61,19 @@ func TestForget(t *testing.T) {
 func TestManyOpenCalls(t *testing.T) {
 	plan := testPlan()
 	var calls []string
-	p := pairerTo(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprintf("%d %v", c.Goid, c.Outcome)) }))
+	p := streamTo(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprintf("%d %v", c.Goid, c.Outcome)) }))
 	p.maxOpen = 3
-	hit := func(format int, goid, sp uint64) {
-		args := []uint64{sp, 0xc000 + goid, 0x10000, 0x8000, goid}
-		p.event(&parse.Event{Format: format, PID: 1, TID: 1, Time: 1, Addr: uint64(format+1) * 0x1000, Args: args[:len(plan.Events[format].Args)]}, 0)
-	}
 	for goid := range uint64(5) {
-		hit(0, goid+1, 0xf000)
+		hit(p, uprobe.Entry, 0, goid+1, 16, 1)
 	}
-	hit(0, 3, 0xe000) // within the one on goroutine 3
+	hit(p, uprobe.Entry, 0, 3, 32, 1) // within the one on goroutine 3
 	if n := len(p.proc.stacks); n != 3 {
 		t.Errorf("%d stacks for 3 calls", n)
 	}
-	hit(2, 3, 0xe000)
-	hit(2, 5, 0xf000)
-	hit(2, 3, 0xf000) // which makes room
-	hit(0, 6, 0xf000)
+	hit(p, uprobe.Return, 0, 3, 32, 1)
+	hit(p, uprobe.Return, 0, 5, 16, 1)
+	hit(p, uprobe.Return, 0, 3, 16, 1) // which makes room
+	hit(p, uprobe.Entry, 0, 6, 16, 1)
 	p.finish()
 	a := p.account
 	if want := []string{"3 return", "1 open", "2 open", "6 open"}; a.funcs[0].all.calls != 7 || a.unfollowed != 3 || a.unmatched != 2 || len(calls) != 4 || calls[0] != want[0] || p.open != 0 {

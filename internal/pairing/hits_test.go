@@ -1,12 +1,10 @@
 package pairing
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/parse"
 )
 
 // TestHits: a call has the hits from its begin to its end, by what they cost: those of calls
@@ -15,28 +13,16 @@ func TestHits(t *testing.T) {
 	plan := testPlan()
 	const f, g, h = 0, 1, 2
 	got := make(map[int]Hits) // by function
-	p := pairerTo(plan, returns(func(c *Call) { got[c.Func] = c.Hits }))
-	hit := func(kind uprobe.Kind, fn int, goid, depth uint64) {
-		const hi = 0x10000
-		ev := parse.Event{PID: 1, TID: 1}
-		for ev.Format = range plan.Events {
-			if plan.Events[ev.Format].Sites[0].Kind == kind {
-				break
-			}
-		}
-		ev.Addr = uint64(ev.Format+1)*0x1000 + uint64(fn)
-		ev.Args = []uint64{hi - depth, goid, hi, hi - 0x1000, goid}
-		p.event(&ev, 0)
-	}
-	hit(uprobe.Entry, f, 1, 16)
+	p := streamTo(plan, returns(func(c *Call) { got[c.Func] = c.Hits }))
+	hit(p, uprobe.Entry, f, 1, 16, 0)
 	for range 3 {
-		hit(uprobe.Entry, g, 1, 32)
-		hit(uprobe.Entry, h, 2, 16) // meanwhile
-		hit(uprobe.Return, g, 1, 32)
-		hit(uprobe.TailJump, h, 2, 16)
+		hit(p, uprobe.Entry, g, 1, 32, 0)
+		hit(p, uprobe.Entry, h, 2, 16, 0) // meanwhile
+		hit(p, uprobe.Return, g, 1, 32, 0)
+		hit(p, uprobe.TailJump, h, 2, 16, 0)
 	}
-	hit(uprobe.Entry, g, 1, 32) // f recovers its panic
-	hit(uprobe.Return, f, 1, 16)
+	hit(p, uprobe.Entry, g, 1, 32, 0) // f recovers its panic
+	hit(p, uprobe.Return, f, 1, 16, 0)
 	for _, c := range []struct {
 		name string
 		fn   int
@@ -56,36 +42,24 @@ func TestHits(t *testing.T) {
 func TestSharedInstruction(t *testing.T) {
 	plan := testPlan()
 	const f, g = 0, 1
-	kinds := map[uprobe.Kind]int{}
-	for i := range plan.Events {
-		if k := plan.Events[i].Sites[0].Kind; k == uprobe.Entry || k == uprobe.Return {
-			kinds[k] = i
-		}
-	}
-	entry, ret := &plan.Events[kinds[uprobe.Entry]].Sites[g], &plan.Events[kinds[uprobe.Return]].Sites[g]
+	entry, ret := &plan.Events[0].Sites[g], &plan.Events[2].Sites[g]
 	ret.Addr, entry.Stepped = entry.Addr, true
 	uprobe.Share(plan.Events)
 	if entry.Shared || !ret.Shared {
 		t.Fatalf("entry %+v, return %+v", entry, ret)
 	}
 	var got Hits // of f
-	s := &Stream{pairer: pairerTo(plan, returns(func(c *Call) {
+	s := streamTo(plan, returns(func(c *Call) {
 		if c.Func == f {
 			got = c.Hits
 		}
-	})), reader: &parse.Reader{}}
-	hit := func(kind uprobe.Kind, fn int, depth uint64) {
-		const hi = 0x10000
-		ev := parse.Event{Format: kinds[kind], PID: 1, TID: 1, Args: []uint64{hi - depth, 1, hi, hi - 0x1000, 1}}
-		ev.Addr = plan.Events[ev.Format].Sites[fn].Addr
-		s.pairer.event(&ev, 0)
-	}
-	hit(uprobe.Entry, f, 16)
+	}))
+	hit(s, uprobe.Entry, f, 1, 16, 0)
 	for range 10 {
-		hit(uprobe.Entry, g, 32)
-		hit(uprobe.Return, g, 32)
+		hit(s, uprobe.Entry, g, 1, 32, 0)
+		hit(s, uprobe.Return, g, 1, 32, 0)
 	}
-	hit(uprobe.Return, f, 16)
+	hit(s, uprobe.Return, f, 1, 16, 0)
 	if want := (Hits{Emulated: 1, Stepped: 10, Words: 10 * sharedWords}); got != want {
 		t.Errorf("hits within: %+v, want %+v", got, want)
 	}
@@ -93,7 +67,7 @@ func TestSharedInstruction(t *testing.T) {
 	for i := range at {
 		at[i] = make([]uint64, len(plan.Events[i].Sites))
 	}
-	at[kinds[uprobe.Entry]][g], at[kinds[uprobe.Return]][g] = 10, 10
+	at[0][g], at[2][g] = 10, 10
 	counts := s.Counts(Counters{At: at, Own: true, Behind: true})
 	if want := (Hits{Stepped: 10, Words: 10 * sharedWords}); counts.Funcs[g].Hits != want {
 		t.Errorf("hits counted: %+v, want %+v", counts.Funcs[g].Hits, want)
@@ -105,44 +79,32 @@ func TestSharedInstruction(t *testing.T) {
 func TestFaultsOfHits(t *testing.T) {
 	plan := testPlan()
 	const f, g = 0, 1
-	entry := slices.IndexFunc(plan.Events, func(e uprobe.Event) bool { return e.Sites[0].Kind == uprobe.Entry })
-	ev := &plan.Events[entry]
+	ev := &plan.Events[0]
 	ev.Faults, ev.Fields.Values, ev.Words, ev.Counts = true, len(ev.Args), 3, make([]int, len(ev.Args), len(ev.Args)+2)
 	ev.Counts = append(ev.Counts, 0, 2)
 	ev.Args = append(ev.Args, tracefs.Arg{Fetch: "%ax", Type: "s64"}, tracefs.Arg{Fetch: "+0(%ax)", Type: "x64[2]"})
 	got := make(map[int]Hits) // by function
-	s := &Stream{pairer: pairerTo(plan, returns(func(c *Call) { got[c.Func] = c.Hits })), reader: &parse.Reader{}}
-	hit := func(event, fn int, depth, pointer uint64) {
-		const hi = 0x10000
-		args := []uint64{hi - depth, 1, hi, hi - 0x1000, 1}[:ev.Fields.Values]
-		s.pairer.event(&parse.Event{Format: event, PID: 1, TID: 1, Addr: uint64(event+1)*0x1000 + uint64(fn), Args: append(args, pointer, 0, 0)}, 0)
-	}
-	ret := slices.IndexFunc(plan.Events, func(e uprobe.Event) bool { return e.Sites[0].Kind == uprobe.Return })
-	hit(entry, f, 16, 0xc000000000)
+	s := streamTo(plan, returns(func(c *Call) { got[c.Func] = c.Hits }))
+	hit(s, uprobe.Entry, f, 1, 16, 0, 0xc000000000, 0, 0)
 	for i := range 4 {
-		hit(entry, g, 32, uint64(i%2)<<32)
-		hit(ret, g, 32, 0)
+		hit(s, uprobe.Entry, g, 1, 32, 0, uint64(i%2)<<32, 0, 0)
+		hit(s, uprobe.Return, g, 1, 32, 0)
 	}
-	hit(ret, f, 16, 0)
+	hit(s, uprobe.Return, f, 1, 16, 0)
 	if want := (Hits{Emulated: 5, Stepped: 4, Words: 15, Faults: 4}); got[f] != want {
 		t.Errorf("the call: %+v, want %+v", got[f], want)
 	}
 	if want := (Hits{Emulated: 1, Words: 3}); got[g] != want {
 		t.Errorf("one within: %+v, want %+v", got[g], want)
 	}
-	faults := s.Faults()
-	if faults.All() != 4 || faults.PerCall(f) != 0 || faults.PerCall(g) != 1 {
-		t.Errorf("%d faults, of calls %v and %v", faults.All(), faults.PerCall(f), faults.PerCall(g))
+	if s.Faults() != 4 || s.FaultsPerCall(f) != 0 || s.FaultsPerCall(g) != 1 {
+		t.Errorf("%d faults, of calls %v and %v", s.Faults(), s.FaultsPerCall(f), s.FaultsPerCall(g))
 	}
-	at := make([][]uint64, len(plan.Events))
+	at := make([][]uint64, 3) // nothing else was hit
 	for i := range at {
 		at[i] = make([]uint64, len(plan.Events[i].Sites))
-		for k := range at[i] {
-			if at[i][k] = s.pairer.account.delivered[i][k]; i == entry {
-				at[i][k] *= 10
-			}
-		}
 	}
+	at[0][f], at[0][g], at[2][f], at[2][g] = 10, 40, 1, 4
 	if c := s.Counts(Counters{At: at, Own: true}); c.Ours.Faults != 40 || c.Others.Faults != 0 || c.Funcs[g].Hits.Faults != 40 {
 		t.Errorf("%d faults by the kernel's count, %d of others, %d of the function", c.Ours.Faults, c.Others.Faults, c.Funcs[g].Hits.Faults)
 	}

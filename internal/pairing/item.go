@@ -41,7 +41,7 @@ type Items = func(yield func(*Item) bool)
 func ignore(*Item) bool { return true }
 
 // tell yields an item, all of which is set but What.
-func (p *pairer) tell(what What) {
+func (p *Stream) tell(what What) {
 	p.item.What = what
 	if !p.yield(&p.item) {
 		p.yield = ignore
@@ -49,13 +49,13 @@ func (p *pairer) tell(what What) {
 }
 
 // began tells of a call that has begun.
-func (p *pairer) began(pid, fn int, c *Call) {
+func (p *Stream) began(pid, fn int, c *Call) {
 	p.item.PID, p.item.Func, p.item.Call = pid, fn, c
 	p.tell(Began)
 }
 
 // items yields what do tells.
-func (p *pairer) items(do func()) Items {
+func (p *Stream) items(do func()) Items {
 	return func(yield func(*Item) bool) {
 		defer p.to(p.yield)
 		p.to(yield)
@@ -64,4 +64,4 @@ func (p *pairer) items(do func()) Items {
 }
 
 // to has items told to yield from now on.
-func (p *pairer) to(yield func(*Item) bool) { p.yield = yield }
+func (p *Stream) to(yield func(*Item) bool) { p.yield = yield }

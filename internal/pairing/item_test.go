@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/parse"
 )
 
 // returns takes calls that have ended.
@@ -19,10 +21,10 @@ func returns(f func(*Call)) func(*Item) bool {
 	}
 }
 
-// pairerTo is a pairer that tells yield.
-func pairerTo(plan *uprobe.Plan, yield func(*Item) bool) *pairer {
-	p := newPairer(plan)
-	p.yield = yield
+// streamTo is a stream that tells yield.
+func streamTo(plan *uprobe.Plan, yield func(*Item) bool) *Stream {
+	p := newStream(plan)
+	p.yield, p.reader = yield, &parse.Reader{}
 	return p
 }
 
@@ -75,4 +77,14 @@ func (p *testProcesses) Bias(pid int, addr uint64) (uint64, bool) {
 		return 0, true
 	}
 	return p.bias(pid, addr)
+}
+
+// hit has a stream take a hit of a function in testPlan, on a goroutine, so deep on its stack, which fetches more words.
+func hit(p *Stream, kind uprobe.Kind, fn int, goid, depth, time uint64, more ...uint64) {
+	const hi = 0x10000
+	i := slices.IndexFunc(p.plan.Events, func(e uprobe.Event) bool { return e.Sites[0].Kind == kind })
+	e := &p.plan.Events[i]
+	args := []uint64{hi - depth, 0xc000 + goid, hi, hi - 0x8000, goid}
+	args = append(args[:min(len(args), len(e.Args))], more...)
+	p.event(&parse.Event{Format: i, PID: 1, TID: 1, Time: time, Addr: e.Sites[fn].Addr, Args: args}, 0)
 }

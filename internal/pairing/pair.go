@@ -6,66 +6,9 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// pairer makes calls of events.
-//
-// A call belongs to a goroutine of a process and to a depth of its stack: the
-// distance between the stack's end and SP at entry, which stays the same when the
-// runtime copies the stack elsewhere. Three rules close every frame:
-//
-//   - a return at depth d ends the call of its function that was entered at d;
-//   - anything at depth d proves that all calls entered deeper are gone;
-//   - an entry at depth d proves that a call entered at d is gone, too.
-//
-// Calls that go without a return were unwound.
-type pairer struct {
-	plan *uprobe.Plan
-	// yield takes what is told next; false is that no more is wanted.
-	yield func(*Item) bool
-	item  Item // yielded again and again
-	// open is the number of calls that are open, at most maxOpen.
-	open, maxOpen int
-	// processes are those that events have come from, by PID; proc is that of the last one.
-	processes map[int]*process
-	proc      *process
-	account   accounting
-	call      Call // of the item, likewise
-	opt       Options
-	spare     [][]uint64 // frames' args that can be used again
-	sites     siteIndex
-	bias      uint64       // of the event's process
-	site      *uprobe.Site // of the event
-	words     int          // of values that the event has
-	faults    uint64       // of fetching them
-	sched     scheduler    // nil if the plan does not follow goroutines
-	at        Split        // sums of the stack that the event is on
-	// retired are functions that were timed once, and are not any more, by index.
-	retired map[int]retirements
-	// uncounted are functions whose Counters are disarmed, or were.
-	uncounted map[int]retirements
-	window    window
-	begun     uint64 // calls that have begun
-	done      uint64 // calls that have ended
-}
-
-// newPairer returns a pairer that makes calls of a plan's events.
-func newPairer(plan *uprobe.Plan) *pairer {
-	p := &pairer{
-		plan: plan, yield: ignore, maxOpen: maxOpen,
-		processes: make(map[int]*process), proc: nowhere,
-		sites: siteIndex{sites: make(map[eventAddr]int)}, retired: make(map[int]retirements), uncounted: make(map[int]retirements),
-		window: window{until: ^uint64(0)},
-	}
-	if plan.Sched {
-		p.sched = make(scheduler)
-	}
-	p.extend()
-	p.account.funcs = make([]funcAccount, len(plan.Funcs))
-	return p
-}
-
 // event takes the next event, in order of time within each goroutine. bias is the
 // distance between addresses in the process and in the file.
-func (p *pairer) event(ev *parse.Event, bias uint64) {
+func (p *Stream) event(ev *parse.Event, bias uint64) {
 	p.account.events++
 	first := ev.PID != p.proc.pid && p.meet(ev.PID)
 	p.proc.latest, p.bias = ev.Time, bias
@@ -79,11 +22,11 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 		p.account.outside++
 		return
 	}
-	p.account.delivered[ev.Format][i]++
+	p.account.sites[ev.Format][i].hits++
 	site := &pe.Sites[i]
 	p.site, p.words, p.faults = site, pe.Words, 0
 	if pe.Faults {
-		p.faults = p.account.faults.hit(pe, ev.Format, i, ev.Args)
+		p.faults = p.account.fault(pe, ev.Format, i, ev.Args)
 	}
 	fn := site.Func
 	switch site.Kind {
@@ -137,11 +80,13 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 	case uprobe.Resume:
 		if p.opt.Kernel != nil {
 			s := p.proc.stackOf(keyOf(ev, &pe.Fields))
-			p.proc.threads[ev.TID] = thread{on: s}
+			t := p.sched.thread(ev.Time, ev.PID, ev.TID)
+			t.on, t.system = s, nil
 			p.is(ev, s, ev.Args[pe.Fields.Goid])
 		}
 	case uprobe.Yield:
-		delete(p.proc.threads, ev.TID)
+		t := p.sched.thread(ev.Time, ev.PID, ev.TID)
+		t.on, t.system = nil, nil
 	case uprobe.Status, uprobe.Park, uprobe.Switch, uprobe.Waiter, uprobe.WaitOver:
 		p.goroutine(ev, &pe.Fields, site.Kind)
 	case uprobe.StackMove:
@@ -151,12 +96,12 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 
 // taken is the one rule for hits of conditional jumps: a call begins, or ends, if the jump's
 // condition holds.
-func (p *pairer) taken(e *uprobe.Event, site *uprobe.Site, ev *parse.Event) bool {
+func (p *Stream) taken(e *uprobe.Event, site *uprobe.Site, ev *parse.Event) bool {
 	return p.plan.Processor.Taken(site.Cond, ev.Args[e.Fields.Flags])
 }
 
 // counted takes a hit of a Counter.
-func (p *pairer) counted(at uint64, fn int) {
+func (p *Stream) counted(at uint64, fn int) {
 	if p.uncounted[fn].has(at) {
 		p.account.funcs[fn].all.noCalls++
 	} else {
@@ -165,7 +110,7 @@ func (p *pairer) counted(at uint64, fn int) {
 }
 
 // count takes a call that is counted, not paired.
-func (p *pairer) count(ev *parse.Event, site *uprobe.Site) {
+func (p *Stream) count(ev *parse.Event, site *uprobe.Site) {
 	if p.retired[site.Func].has(ev.Time) {
 		p.account.noCall(site.Func)
 		return
@@ -175,7 +120,7 @@ func (p *pairer) count(ev *parse.Event, site *uprobe.Site) {
 	p.finished(ev.Time)
 }
 
-func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
+func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	if f.SP < 0 {
 		p.count(ev, site)
 		return
@@ -188,7 +133,7 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	}
 	target := &p.plan.Funcs[fn]
 	if target.Sites.Restarts && len(s.frames) > 0 {
-		if top := &s.frames[len(s.frames)-1]; top.fn == fn && top.depth == depth {
+		if top := &s.frames[len(s.frames)-1]; top.Func == fn && top.depth == depth {
 			p.account.noCall(site.Func)
 			return
 		}
@@ -209,57 +154,61 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 		}
 		return
 	}
-	fr := p.push(s)
-	fr.fn, fr.depth, fr.sp, fr.start, fr.tid, fr.cpu = fn, depth, ev.Args[f.SP], ev.Time, ev.TID, ev.CPU
-	fr.inside, fr.hi, fr.bias = false, 0, p.bias
-	fr.atEntry = p.at
-	fr.hitsBefore = s.hits
-	fr.waits = fr.waits[:0]
 	p.begun++
-	fr.id, fr.from, fr.root = p.begun, 0, p.begun
-	s.hits.add(1, p.site, p.words, p.faults)
+	c := p.push(s)
+	c.ID, c.Parent, c.Root, c.Func, c.depth, c.SP = p.begun, 0, p.begun, fn, depth, ev.Args[f.SP]
+	c.PID, c.TID, c.CPU, c.Bias, c.Start, c.End, c.Outcome = ev.PID, ev.TID, ev.CPU, p.bias, ev.Time, 0, Returned
+	c.Inside, c.StackHi = false, 0
+	c.Waits = c.Waits[:0]
+	c.Stack, c.Args, c.Results = nil, nil, nil
 	if n := len(s.frames) - 1; n > 0 && p.opt.Inside != nil {
-		fr.inside = s.frames[n-1].inside || p.opt.Inside[s.frames[n-1].fn]
+		c.Inside = s.frames[n-1].Inside || p.opt.Inside[s.frames[n-1].Func]
 	} else if n == 0 && p.plan.Follows && !key.isThread {
 		if o := p.proc.originOf(key.id, s.goid); o.from != 0 {
-			fr.from, fr.root, fr.inside = o.from, o.root, o.inside
+			c.Parent, c.Root, c.Inside = o.from, o.root, o.inside
 		}
 	}
 	if !key.isThread {
-		fr.hi = fr.sp + depth
+		c.StackHi = c.SP + depth
 	}
 	first := f.Stack // of the words that the call takes along
 	if first < 0 {
 		first = f.Values
 	}
 	if first >= 0 {
+		var words []uint64
 		if last := len(p.spare) - 1; last >= 0 {
-			fr.args, p.spare = p.spare[last][:0], p.spare[:last]
+			words, p.spare = p.spare[last][:0], p.spare[:last]
 		}
-		fr.args = append(fr.args, ev.Args[first:]...)
+		words = append(words, ev.Args[first:]...)
+		n := min(p.plan.StackWords(), len(words))
+		c.Stack, c.Args = words[:n], words[n:]
 	}
+	before := s.hits
+	s.hits.add(1, p.site, p.words, p.faults)
 	var begun *Call
 	if p.opt.Entries {
-		begun = &p.call
-		p.fill(begun, s, len(s.frames)-1)
+		c.Split, c.Hits = Split{}, before
+		begun = s.complete(len(s.frames) - 1)
 	}
 	p.began(ev.PID, fn, begun)
+	c.Split, c.Hits = p.at, before
 	if p.plan.Mode == uprobe.Entries {
 		p.pop(s)
 		p.finished(ev.Time)
 		return
 	}
 	if target.ABI == offsets.ABI0 && !key.isThread && !p.plan.ByStack {
-		p.proc.assembly[ev.TID] = s
+		p.sched.thread(ev.Time, ev.PID, ev.TID).assembly = s
 	}
 }
 
-func (p *pairer) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
+func (p *Stream) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 	key, depth := p.locate(ev, f)
 	s := p.proc.stack(key)
 	if key.isThread && p.plan.Funcs[fn].ABI == offsets.ABI0 {
-		if real := p.proc.assembly[ev.TID]; real != nil && len(real.frames) > 0 {
-			if top := &real.frames[len(real.frames)-1]; top.fn == fn && top.sp == ev.Args[f.SP] {
+		if real := p.sched.thread(ev.Time, ev.PID, ev.TID).assembly; real != nil && len(real.frames) > 0 {
+			if top := &real.frames[len(real.frames)-1]; top.Func == fn && top.SP == ev.Args[f.SP] {
 				s, depth = real, top.depth
 			}
 		}
@@ -270,7 +219,7 @@ func (p *pairer) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 	}
 	p.unwind(ev, s, depth+1)
 	p.ran(ev, fn, s)
-	if last := len(s.frames) - 1; last < 0 || s.frames[last].depth != depth || s.frames[last].fn != fn {
+	if last := len(s.frames) - 1; last < 0 || s.frames[last].depth != depth || s.frames[last].Func != fn {
 		p.account.unmatched++
 	} else if p.end(ev, s, Returned, f); last == 0 && s.key.isThread {
 		p.proc.drop(s.key)
@@ -279,52 +228,52 @@ func (p *pairer) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 }
 
 // unwind ends all calls entered at depth or deeper, which are none as a rule.
-func (p *pairer) unwind(ev *parse.Event, s *stack, depth uint64) {
+func (p *Stream) unwind(ev *parse.Event, s *stack, depth uint64) {
 	if n := len(s.frames); n > 0 && s.frames[n-1].depth >= depth {
 		p.unwindAll(ev, s, depth)
 	}
 }
 
-func (p *pairer) unwindAll(ev *parse.Event, s *stack, depth uint64) {
+func (p *Stream) unwindAll(ev *parse.Event, s *stack, depth uint64) {
 	for n := len(s.frames); n > 0 && s.frames[n-1].depth >= depth; n-- {
 		p.end(ev, s, Unwound, nil)
 	}
 }
 
 // ended tells of a call that has ended.
-func (p *pairer) ended() {
-	if p.call.Outcome == Abandoned {
-		p.account.funcs[p.call.Func].abandoned++
+func (p *Stream) ended(c *Call) {
+	if c.Outcome == Abandoned {
+		p.account.funcs[c.Func].abandoned++
 	}
-	p.item.Call = &p.call
+	p.item.Call = c
 	p.tell(Ended)
 }
 
 // end takes the innermost call off a stack. fields are those of the event if it returned.
-func (p *pairer) end(ev *parse.Event, s *stack, how Outcome, fields *uprobe.Fields) {
+func (p *Stream) end(ev *parse.Event, s *stack, how Outcome, fields *uprobe.Fields) {
 	if p.full() {
 		return // open: an event can end several
 	}
 	n := len(s.frames) - 1
-	f := &s.frames[n]
-	how = p.trusted(f, how, ev.Time)
-	p.fill(&p.call, s, n)
-	p.call.End, p.call.Outcome = ev.Time, how
-	if how == Returned {
-		if p.sched != nil && ev.Time >= f.start {
-			p.call.Split.add(p.at, f.atEntry)
-			p.call.Split = p.call.Split.of(ev.Time - f.start)
+	c := s.complete(n)
+	c.End, c.Outcome = ev.Time, p.trusted(c, how, ev.Time)
+	before := c.Split
+	c.Split = Split{}
+	if c.Outcome == Returned {
+		if p.plan.Sched && ev.Time >= c.Start {
+			c.Split.add(p.at, before)
+			c.Split = c.Split.of(ev.Time - c.Start)
 		}
 		if fields.Values >= 0 {
-			p.call.Results = ev.Args[fields.Values:]
+			c.Results = ev.Args[fields.Values:]
 		}
 	}
 	if n > 0 {
-		for _, w := range f.waits {
-			s.frames[n-1].waits.add(w.Reason, w.Ticks)
+		for _, w := range c.Waits {
+			s.frames[n-1].Waits.add(w.Reason, w.Ticks)
 		}
 	}
-	p.ended()
+	p.ended(c)
 	p.pop(s)
 	p.finished(ev.Time)
 }

@@ -106,10 +106,10 @@ func fetchTimes(plan *uprobe.Plan) {
 //
 // and options, which hold for the words after it, too: p=PID g=G goid=N tid=N, and
 // move=N, by which the stack is elsewhere.
-func script(plan *uprobe.Plan, text string) (calls []string, p *pairer) {
+func script(plan *uprobe.Plan, text string) (calls []string, p *Stream) {
 	fetchTimes(plan)
 	fetched := make(map[uint64][]uint64) // by the time
-	p = pairerTo(plan, returns(func(c *Call) {
+	p = streamTo(plan, returns(func(c *Call) {
 		s := fmt.Sprintf("%s[%d-%d]%s", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome)
 		if c.Depth > 0 {
 			s += fmt.Sprintf("/%d", c.Depth)
@@ -289,7 +289,7 @@ func TestConditionalTailJump(t *testing.T) {
 	ev.Sites = append(ev.Sites, uprobe.Site{Kind: uprobe.CondTail, Addr: 0x9000, Func: 2, Cond: 4})
 	plan.Events = append(plan.Events, ev)
 	var calls []string
-	p := pairerTo(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, "-", c.End, " ", c.Outcome)) }))
+	p := streamTo(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, "-", c.End, " ", c.Outcome)) }))
 	at := func(kind int, addr, time, flags uint64) {
 		p.event(&parse.Event{Format: kind, Addr: addr, Time: time, Args: []uint64{0x1000, 1, 0x2000, 0, 1, flags}}, 0)
 	}
@@ -309,7 +309,7 @@ func TestEntriesAlone(t *testing.T) {
 	plan.Mode = uprobe.Entries
 	fetchTimes(plan)
 	var calls []string
-	p := pairerTo(plan, func(it *Item) bool {
+	p := streamTo(plan, func(it *Item) bool {
 		if c := it.Call; it.What == Began {
 			calls = append(calls, fmt.Sprint(c.Start, c.Depth, c.Args))
 		} else {
@@ -339,14 +339,8 @@ func TestAccounting(t *testing.T) {
 	if a.unmatched != 1 {
 		t.Errorf("%d unmatched returns, want 1", a.unmatched)
 	}
-	var delivered uint64
-	for _, sites := range a.delivered {
-		for _, n := range sites {
-			delivered += n
-		}
-	}
-	if delivered != 6 {
-		t.Errorf("%d events delivered, want 6", delivered)
+	if n := a.delivered(); n != 6 {
+		t.Errorf("%d events delivered, want 6", n)
 	}
 	p.event(&parse.Event{Addr: 0xdead}, 0)
 	if a.unknown != 1 {
@@ -363,7 +357,7 @@ func FuzzPairer(f *testing.F) {
 		plan := testPlan()
 		fetchTimes(plan)
 		calls := uint64(0)
-		p := pairerTo(plan, returns(func(c *Call) {
+		p := streamTo(plan, returns(func(c *Call) {
 			calls++
 			if len(c.Args) > 1 || len(c.Args) == 1 && c.Args[0] != c.Start {
 				t.Errorf("call from %d has fetched %d", c.Start, c.Args)

@@ -6,55 +6,23 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/parse"
 )
 
-// TestRetired: f (function 0) was disarmed from 3 to 6, and is timed again later.
+// TestRetired: f was disarmed from 3 to 6, and, once = is read, from 9 to 12. What was open the first time stays
+// untold in the second, and while the stream is behind the first time counts for what comes after it. eTIME is an entry of
+// f, rTIME its return, in capitals those of g, which takes its place on the stack.
 func TestRetired(t *testing.T) {
-	event := map[string]func(int, uint64, uint64) *parse.Event{"e": entryEvent, "r": returnEvent}
-	type step struct {
-		op    string
-		fn    int
-		depth uint64
-		time  uint64
-	}
-	for _, test := range []struct {
-		name  string
-		steps []step
-		want  string
-	}{
-		{"over before", []step{{"e", 0, 8, 1}, {"r", 0, 8, 2}}, "return"},
-		{"over in time", []step{{"e", 0, 8, 1}, {"r", 0, 8, 5}}, "return"},
-		{"begun late", []step{{"e", 0, 8, 4}, {"r", 0, 8, 5}}, ""},
-		{"a return of another call", []step{{"e", 0, 8, 1}, {"r", 0, 8, 9}}, "abandoned"},
-		{"gone without a return", []step{{"e", 0, 8, 1}, {"e", 1, 8, 9}}, "abandoned open"},
-		{"unwound before", []step{{"e", 0, 8, 1}, {"e", 1, 8, 2}}, "unwound open"},
-		{"never seen again", []step{{"e", 0, 8, 1}}, "abandoned"},
-		{"timed again", []step{{"e", 0, 8, 7}, {"r", 0, 8, 9}}, "return"},
-		{"unwound after that", []step{{"e", 0, 8, 7}, {"e", 1, 8, 9}}, "unwound open"},
-		{"others are not retired", []step{{"e", 1, 8, 1}, {"r", 1, 8, 9}}, "return"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var got []string
-			p := pairerTo(testPlan(), returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
-			s := &Stream{pairer: p}
-			s.Retire([]int{0}, 3, ^uint64(0))
-			s.Retire([]int{0}, 3, 6)
-			for _, s := range test.steps {
-				p.event(event[s.op](s.fn, s.depth, s.time), 0)
-			}
-			p.finish()
-			if s := strings.Join(got, " "); s != test.want {
-				t.Errorf("%s, want %s", s, test.want)
-			}
-		})
-	}
-}
-
-// TestRetiredAgain: f was disarmed from 3 to 6, and, once = is read, from 9 to 12. What was open the first time stays
-// untold in the second, and while the stream is behind the first time counts for what comes after it.
-func TestRetiredAgain(t *testing.T) {
 	for _, test := range []struct{ name, play, want string }{
+		{"over before", "e1 r2", "return"},
+		{"over in time", "e1 r5", "return"},
+		{"begun late", "e4 r5", ""},
+		{"a return of another call", "e1 r9", "abandoned"},
+		{"gone without a return", "e1 E9", "abandoned open"},
+		{"unwound before", "e1 E2", "unwound open"},
+		{"never seen again", "e1", "abandoned"},
+		{"timed again", "e7 r9", "return"},
+		{"unwound after that", "e7 E9", "unwound open"},
+		{"others are not retired", "E1 R9", "return"},
 		{"another call returns meanwhile", "e1 = r10", "abandoned"},
 		{"another call returns, read late", "e1 = r8", "abandoned"},
 		{"begun and over between", "e7 = r8", "return"},
@@ -66,24 +34,20 @@ func TestRetiredAgain(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			p := pairerTo(testPlan(), returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
-			s := &Stream{pairer: p}
-			s.Retire([]int{0}, 3, 6)
-			for _, word := range strings.Fields(test.play) {
-				time, _ := strconv.ParseUint(word[1:], 10, 64)
-				switch word[0] {
-				case '=':
-					s.Retire([]int{0}, 9, ^uint64(0))
-					s.Retire([]int{0}, 9, 12)
+			p := streamTo(testPlan(), returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
+			retire := func(from, until uint64) {
+				p.Retire([]int{0}, from, ^uint64(0))
+				p.Retire([]int{0}, from, until)
+			}
+			retire(3, 6)
+			for word := range strings.FieldsSeq(test.play) {
+				if word == "=" {
+					retire(9, 12)
 					continue
-				case 'e':
-					p.event(entryEvent(0, 8, time), 0)
-				case 'E':
-					p.event(entryEvent(1, 8, time), 0)
-				case 'r':
-					p.event(returnEvent(0, 8, time), 0)
 				}
-				s.latest = time
+				kind := map[bool]uprobe.Kind{true: uprobe.Entry, false: uprobe.Return}[strings.ToLower(word)[0] == 'e']
+				p.latest, _ = strconv.ParseUint(word[1:], 10, 64)
+				hit(p, kind, strings.IndexByte("eErR", word[0])%2, 1, 8, p.latest)
 			}
 			p.finish()
 			if s := strings.Join(got, " "); s != test.want {
@@ -91,29 +55,20 @@ func TestRetiredAgain(t *testing.T) {
 			}
 		})
 	}
-	s := &Stream{pairer: newPairer(testPlan())}
+	s := newStream(testPlan())
 	for s.latest = range uint64(1000) {
 		s.Retire([]int{0}, s.latest, s.latest+1)
 	}
-	if n := len(s.pairer.retired[0]); n > 5 {
+	if n := len(s.retired[0]); n > 5 {
 		t.Errorf("%d times are remembered", n)
 	}
-}
-
-// entryEvent and returnEvent are events of testPlan on one goroutine.
-func entryEvent(fn int, depth, time uint64) *parse.Event {
-	return &parse.Event{Format: 0, PID: 1, TID: 1, Time: time, Addr: 0x1000 + uint64(fn), Args: []uint64{0x2000 - depth, 0xc000, 0x2000, 0x1000, 1}}
-}
-
-func returnEvent(fn int, depth, time uint64) *parse.Event {
-	return &parse.Event{Format: 2, PID: 1, TID: 1, Time: time, Addr: 0x3000 + uint64(fn), Args: []uint64{0x2000 - depth, 0xc000, 0x2000, 0x1000}}
 }
 
 // TestUncounted: what a Counter counts while it is placed, and while it is removed, is no call.
 func TestUncounted(t *testing.T) {
 	plan := testPlan()
 	plan.Events[0].Sites[0].Kind = uprobe.Counter
-	s := &Stream{pairer: pairerTo(plan, returns(func(*Call) { t.Error("a call") }))}
+	s := streamTo(plan, returns(func(*Call) { t.Error("a call") }))
 	s.Count([]int{0}, 3)
 	for time := range uint64(12) {
 		switch time {
@@ -122,9 +77,9 @@ func TestUncounted(t *testing.T) {
 		case 9:
 			s.Count([]int{0}, 9)
 		}
-		s.pairer.event(entryEvent(0, 8, time), 0)
+		hit(s, uprobe.Counter, 0, 1, 8, time)
 	}
-	if got := s.pairer.account.funcs[0].all; got != (entries{6, 6}) || s.Begun(0) != 6 { // 3, 4, 5, and 9, 10, 11
+	if got := s.account.funcs[0].all; got != (entries{6, 6}) || s.Begun(0) != 6 { // 3, 4, 5, and 9, 10, 11
 		t.Errorf("%+v", got)
 	}
 }

@@ -58,11 +58,25 @@ func (c *clocked) advance(now uint64) {
 	c.since = now
 }
 
-// schedThread is a thread: the kernel says whether it has a CPU.
-type schedThread struct {
+// thread is what is known of a thread. The kernel says whether it has a CPU.
+//
+// A thread goes on with another goroutine only in runtime.execute, and leaves one only for
+// runtime.schedule (or, for a coroutine, in coroswitch_m): where these have runtime probes in
+// the plan, what a thread runs is known at all times between, from the first hit on
+// it. Runtime code that runs on the thread's own stack meanwhile, as in a system call of
+// the goroutine, is the goroutine's.
+type thread struct {
 	clocked
-	pid  int     // of its process, once known
+	pid  int     // of its process
 	runs *schedG // nil for none
+	// on is the stack of the goroutine, or of the thread where there are none; nil if unknown.
+	on *stack
+	// system is the thread's own stack in a Go program, if a call on it was seen since the
+	// goroutine began to run: it lies on top of the goroutine's.
+	system *stack
+	// assembly is the stack on which an assembly function was entered that the thread is inside of: such code may use
+	// the register of g for itself.
+	assembly *stack
 }
 
 // schedG is a goroutine. As long as it is on a thread, the thread's time is its own.
@@ -72,7 +86,7 @@ type schedG struct {
 	id, goid uint64 // id is the address of g, goid is 0 as long as it is not known
 	reason   int    // why it waits, if it does and is on no thread
 	stack    waitStack
-	on       *schedThread // nil if it is on none
+	on       *thread // nil if it is on none
 	// at are the thread's sums up to which they are in the goroutine's.
 	at Split
 	// before is what it was when it began to wait, on a thread: see scheduler.status.
@@ -100,7 +114,7 @@ func (g *schedG) leave(now uint64, does Activity) {
 }
 
 // mount puts it on a thread that has a CPU.
-func (g *schedG) mount(now uint64, t *schedThread) {
+func (g *schedG) mount(now uint64, t *thread) {
 	if g.on == t {
 		return
 	}
@@ -112,12 +126,12 @@ func (g *schedG) mount(now uint64, t *schedThread) {
 	g.on, g.at, t.runs = t, t.sums, g
 }
 
-// scheduler follows goroutines and the threads that a probe was hit on, by number, as events in
+// scheduler follows the threads that a probe was hit on, by number, and their goroutines, as events in
 // order of time tell of them.
 //
 // What is missing, or was before the first event, is mended by the next hit of a probe: it
 // shows that its goroutine is on its thread, and that this has a CPU.
-type scheduler map[int]*schedThread
+type scheduler map[int]*thread
 
 // goroutine is one that is on a thread, or may have been, by the address of g.
 func (p *process) goroutine(now, id uint64) *schedG {
@@ -129,13 +143,22 @@ func (p *process) goroutine(now, id uint64) *schedG {
 	return g
 }
 
-// hit is a hit of any probe: the thread has a CPU.
-func (s scheduler) hit(now uint64, tid int) *schedThread {
+// thread is one of a process. Of an earlier one that had its number nothing else holds than when it had a CPU.
+func (s scheduler) thread(now uint64, pid, tid int) *thread {
 	t := s[tid]
 	if t == nil {
-		t = &schedThread{clocked: clocked{since: now}}
+		t = &thread{clocked: clocked{since: now}}
 		s[tid] = t
 	}
+	if t.pid != pid {
+		t.pid, t.on, t.system, t.assembly = pid, nil, nil, nil
+	}
+	return t
+}
+
+// hit is a hit of any probe: the thread has a CPU.
+func (s scheduler) hit(now uint64, pid, tid int) *thread {
+	t := s.thread(now, pid, tid)
 	if t.does != Running {
 		t.advance(now)
 		t.turn(now, Running)
@@ -146,8 +169,7 @@ func (s scheduler) hit(now uint64, tid int) *schedThread {
 // call is where a call of a process begins or ends, on a goroutine or, if that is nil, on a thread.
 // It returns the sums up to then.
 func (s scheduler) call(now uint64, pid, tid int, g *schedG) Split {
-	t := s.hit(now, tid)
-	t.pid = pid
+	t := s.hit(now, pid, tid)
 	if g == nil {
 		t.advance(now)
 		return t.sums
@@ -175,8 +197,7 @@ const (
 // status is a change of a goroutine's status, made on a thread that need not be its own. It
 // returns the wait that it ends, which was for the reason given.
 func (s scheduler) status(now uint64, tid int, g *schedG, old, status uint64, reason int) (ended wait) {
-	t := s.hit(now, tid)
-	t.pid = g.of.pid
+	t := s.hit(now, g.of.pid, tid)
 	old, status = uint64(uint32(old))&^statusScan, uint64(uint32(status))&^statusScan
 	before := g.before
 	g.before = nil
@@ -215,13 +236,13 @@ func (s scheduler) status(now uint64, tid int, g *schedG, old, status uint64, re
 
 // park stops a goroutine for the garbage collector.
 func (s scheduler) park(now uint64, tid int, g *schedG) {
-	s.hit(now, tid)
+	s.hit(now, g.of.pid, tid)
 	g.leave(now, Waiting)
 }
 
 // swap makes a thread leave one coroutine for another. It returns the wait that this ends.
 func (s scheduler) swap(now uint64, tid int, next *schedG, reason int) (ended wait) {
-	t := s.hit(now, tid)
+	t := s.hit(now, next.of.pid, tid)
 	if t.runs != nil && t.runs != next {
 		t.runs.leave(now, Waiting)
 	}

@@ -18,12 +18,8 @@ type process struct {
 	stacks  map[stackKey]*stack
 	lastKey stackKey
 	last    *stack
-	// assembly remembers, by thread id, for a thread inside an assembly function, on which stack
-	// it was entered: such code may use the register of g for itself.
-	assembly map[int]*stack
 	// bounds are the stacks that SP is looked up in where nothing else tells the goroutine.
 	bounds  stackBounds
-	threads map[int]thread     // by thread id
 	gs      map[uint64]*schedG // by the address of g
 	origins map[uint64]origin  // of goroutines that calls have started, likewise
 }
@@ -33,8 +29,7 @@ var nowhere = &process{pid: -1}
 
 func newProcess(pid int) *process {
 	return &process{
-		pid: pid, stacks: make(map[stackKey]*stack), assembly: make(map[int]*stack),
-		threads: make(map[int]thread), gs: make(map[uint64]*schedG), origins: make(map[uint64]origin),
+		pid: pid, stacks: make(map[stackKey]*stack), gs: make(map[uint64]*schedG), origins: make(map[uint64]origin),
 	}
 }
 
@@ -58,7 +53,7 @@ func (p *process) stack(key stackKey) *stack {
 // stackOf is the one of a key, made if none is known.
 func (p *process) stackOf(key stackKey) *stack {
 	if p.stack(key) == nil {
-		p.last = &stack{pid: p.pid, key: key, unnamed: true}
+		p.last = &stack{key: key, unnamed: true}
 		p.stacks[key] = p.last
 	}
 	return p.last
@@ -117,7 +112,7 @@ func (b *stackBounds) forget(g uint64) {
 }
 
 // is says which goroutine a stack is of. The runtime gives the g of one that is gone to a new one.
-func (p *pairer) is(ev *parse.Event, s *stack, goid uint64) {
+func (p *Stream) is(ev *parse.Event, s *stack, goid uint64) {
 	if !s.unnamed && s.goid == goid {
 		return
 	}
@@ -128,7 +123,7 @@ func (p *pairer) is(ev *parse.Event, s *stack, goid uint64) {
 }
 
 // locate tells which stack an event is on, and how deep.
-func (p *pairer) locate(ev *parse.Event, f *uprobe.Fields) (key stackKey, depth uint64) {
+func (p *Stream) locate(ev *parse.Event, f *uprobe.Fields) (key stackKey, depth uint64) {
 	sp := ev.Args[f.SP]
 	// The stack of a thread, or one that a signal handler runs on, stays where it
 	// is: SP itself, turned round to grow with depth, will do.
@@ -159,16 +154,16 @@ func (p *pairer) locate(ev *parse.Event, f *uprobe.Fields) (key stackKey, depth 
 
 // adopt gives a goroutine the calls that were taken for its thread's: they had been
 // entered before anything told where the goroutine's stack is.
-func (p *pairer) adopt(thread, g stackKey, lo, hi uint64) {
+func (p *Stream) adopt(thread, g stackKey, lo, hi uint64) {
 	from, to := p.proc.stacks[thread], p.proc.stacks[g]
 	if from == nil || to != nil && len(to.frames) > 0 {
 		return
 	}
 	var moved []frame
 	from.frames = slices.DeleteFunc(from.frames, func(f frame) bool {
-		ours := lo < f.sp && f.sp <= hi
+		ours := lo < f.SP && f.SP <= hi
 		if ours {
-			f.depth = hi - f.sp
+			f.depth = hi - f.SP
 			moved = append(moved, f)
 		}
 		return ours
@@ -176,8 +171,8 @@ func (p *pairer) adopt(thread, g stackKey, lo, hi uint64) {
 	if len(moved) > 0 {
 		s := p.proc.stackOf(g)
 		for i := range moved {
-			within := from.hits.since(&moved[i].hitsBefore)
-			moved[i].hitsBefore = s.hits.since(&within) // it has as many within as before
+			within := from.hits.since(&moved[i].Hits)
+			moved[i].Hits = s.hits.since(&within) // it has as many within as before
 		}
 		s.frames = append(s.frames, moved...)
 	}
@@ -186,52 +181,28 @@ func (p *pairer) adopt(thread, g stackKey, lo, hi uint64) {
 // KernelField is a value of a kernel event.
 type KernelField = parse.Field
 
-// KernelEvent is an event of the kernel itself.
+// KernelEvent is an event of the kernel itself, with what the thread was doing.
 type KernelEvent struct {
 	parse.Event
-	// Where is what the thread is known to have been doing.
-	Where Where
-}
-
-// Where is what a thread was doing at some time.
-type Where struct {
 	// Known: it is known which stack the thread was on.
 	Known bool
 	// Goid is the goroutine; 0 if that is not known, or if there was none.
 	Goid uint64
-	// Func is the index in Plan.Funcs of the innermost traced call that was open there, Depth
-	// the number of those that it was inside of; Func is -1 if none was.
-	Func, Depth int
-	// Start is when that call began, Inside what its Call.Inside is.
-	Start  uint64
-	Inside bool
-}
-
-// thread is what a thread is known to be running: nothing, or the stack that it is on.
-//
-// A thread goes on with another goroutine only in runtime.execute, and leaves one only for
-// runtime.schedule (or, for a coroutine, in coroswitch_m): where these have runtime probes in
-// the plan, what a thread runs is known at all times between, from the first hit on
-// it. Runtime code that runs on the thread's own stack meanwhile, as in a system call of
-// the goroutine, is the goroutine's.
-type thread struct {
-	// on is the stack of the goroutine, or of the thread where there are none; nil if unknown.
-	on *stack
-	// system is the thread's own stack in a Go program, if a call on it was seen since the
-	// goroutine began to run: it lies on top of the goroutine's.
-	system *stack
+	// Call is the innermost traced call that was open there, nil if none was. It has no Outcome, nor what a call
+	// gets when it ends.
+	Call *Call
 }
 
 // ran notes that a hit of a function on a thread was on a stack, if anybody wants to know.
-func (p *pairer) ran(ev *parse.Event, fn int, s *stack) {
-	if p.sched != nil || p.opt.Kernel != nil {
+func (p *Stream) ran(ev *parse.Event, fn int, s *stack) {
+	if p.plan.Sched || p.opt.Kernel != nil {
 		p.runs(ev, fn, s)
 	}
 }
 
-func (p *pairer) runs(ev *parse.Event, fn int, s *stack) {
+func (p *Stream) runs(ev *parse.Event, fn int, s *stack) {
 	system := s.key.isThread || s.goid == 0 && !s.unnamed
-	if p.sched != nil {
+	if p.plan.Sched {
 		var g *schedG
 		if !system {
 			g = p.proc.goroutine(ev.Time, s.key.id)
@@ -239,43 +210,37 @@ func (p *pairer) runs(ev *parse.Event, fn int, s *stack) {
 		}
 		p.at = p.sched.call(ev.Time, ev.PID, ev.TID, g)
 	}
-	switch threads := p.proc.threads; {
+	switch t := p.sched.thread(ev.Time, ev.PID, ev.TID); {
 	case p.opt.Kernel == nil:
 	case !p.plan.Threads:
 		// Without goroutines the thread's stack is the only one it has.
 		if s.key.isThread && !p.plan.BySP && p.plan.Funcs[fn].ABI == offsets.SystemV {
-			threads[ev.TID] = thread{on: s}
+			t.on = s
 		}
 	case system:
-		threads[ev.TID] = thread{threads[ev.TID].on, s}
+		t.system = s
 	default:
-		threads[ev.TID] = thread{on: s}
+		t.on, t.system = s, nil
 	}
 }
 
-// whereIs tells what a thread is doing.
-func (p *pairer) whereIs(pid, tid int) Where {
-	w := Where{Func: -1}
-	proc := p.processes[pid]
-	if proc == nil {
-		return w
+// where notes what the thread of an event is doing.
+func (ev *KernelEvent) where(t *thread) {
+	if t == nil || t.pid != ev.PID {
+		return
 	}
-	t := proc.threads[tid]
 	if t.on != nil {
-		w.Known = true
-		w.Goid = t.on.goid
-		w.take(t.on)
+		ev.Known, ev.Goid = true, t.on.goid
+		ev.take(t.on)
 	}
 	if t.system != nil && len(t.system.frames) > 0 {
-		w.Known = true
-		w.take(t.system)
+		ev.Known = true
+		ev.take(t.system)
 	}
-	return w
 }
 
-func (w *Where) take(s *stack) {
+func (ev *KernelEvent) take(s *stack) {
 	if n := len(s.frames); n > 0 {
-		f := &s.frames[n-1]
-		w.Func, w.Depth, w.Start, w.Inside = f.fn, n-1, f.start, f.inside
+		ev.Call = &s.frames[n-1].Call
 	}
 }

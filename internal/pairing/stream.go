@@ -14,132 +14,178 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// Stream is the way from a trace to calls: events in order, calls.
+// Stream is the way from a trace to calls.
+//
+// A call belongs to a goroutine of a process and to a depth of its stack: the
+// distance between the stack's end and SP at entry, which stays the same when the
+// runtime copies the stack elsewhere. Three rules close every frame:
+//
+//   - a return at depth d ends the call of its function that was entered at d;
+//   - anything at depth d proves that all calls entered deeper are gone;
+//   - an entry at depth d proves that a call entered at d is gone, too.
+//
+// Calls that go without a return were unwound.
 type Stream struct {
+	plan      *uprobe.Plan
+	opt       Options
 	processes Processes
 	reader    *parse.Reader
-	pairer    *pairer
 	latest    uint64
-	// pending are events of processes whose bias is not known yet.
+	window    window
+	marks     []mark   // the earliest first
+	names     []string // of kernel events
+	// yield takes what is told next, which is item again and again; false is that no more is wanted.
+	yield  func(*Item) bool
+	item   Item
+	kernel KernelEvent // of the item, likewise
+	// known are the processes that events have come from, by PID; proc is that of the last one. pending are
+	// events of processes whose bias is not known yet.
+	known   map[int]*process
+	proc    *process
 	pending map[int][]parse.Event
-	marks   []mark // the earliest first
-	// names are those of kernel events, event is the one at hand.
-	names []string
-	event KernelEvent
+	// open is the number of calls that are open, at most maxOpen; begun and done are those that have begun and ended.
+	open, maxOpen int
+	begun, done   uint64
+	account       accounting
+	sites         siteIndex
+	spare         [][]uint64 // memory of words that calls have fetched
+	// Of the event at hand: the process's bias, the site, the number of words of values and of faults of fetching
+	// them, and the sums of the stack that it is on.
+	bias   uint64
+	site   *uprobe.Site
+	words  int
+	faults uint64
+	at     Split
+	sched  scheduler
+	// retired are functions that were timed once, and are not any more, uncounted those whose Counters are disarmed,
+	// or were.
+	retired, uncounted map[int]retirements
 }
 
 // NewStream returns a Stream that reads what a plan has recorded.
-func NewStream(plan *uprobe.Plan, src Source, processes Processes, opt Options) (*Stream, error) {
-	s := &Stream{processes: processes, pairer: newPairer(plan), pending: make(map[int][]parse.Event)}
-	s.pairer.opt = opt
+func NewStream(plan *uprobe.Plan, src Source, processes Processes, opt Options) (p *Stream, err error) {
+	p = newStream(plan)
+	p.processes, p.opt = processes, opt
 	if opt.Kernel != nil {
-		s.names = opt.Kernel.Names()
+		p.names = opt.Kernel.Names()
 	}
-	var err error
-	s.reader, err = parse.NewReader(uprobe.Formats(plan.Events), src, opt.Kernel)
-	return s, err
+	p.reader, err = parse.NewReader(uprobe.Formats(plan.Events), src, opt.Kernel)
+	return p, err
+}
+
+// newStream returns one that reads nothing.
+func newStream(plan *uprobe.Plan) *Stream {
+	p := &Stream{
+		plan: plan, yield: ignore, maxOpen: maxOpen, window: window{until: ^uint64(0)},
+		known: make(map[int]*process), proc: nowhere, pending: make(map[int][]parse.Event),
+		sites: siteIndex{sites: make(map[eventAddr]int)}, sched: make(scheduler), retired: make(map[int]retirements), uncounted: make(map[int]retirements),
+	}
+	p.extend()
+	p.account.funcs = make([]funcAccount, len(plan.Funcs))
+	return p
 }
 
 // take takes the next event.
-func (s *Stream) take(ev *parse.Event) {
+func (p *Stream) take(ev *parse.Event) {
 	if ev.Kernel {
-		s.takeKernel(ev)
+		p.takeKernel(ev)
 		return
 	}
-	ev.PID = s.processes.Of(ev.TID, ev.PID)
-	if len(s.marks) > 0 {
-		s.pass(ev.Time)
+	ev.PID = p.processes.Of(ev.TID, ev.PID)
+	if len(p.marks) > 0 {
+		p.pass(ev.Time)
 	}
-	s.latest = ev.Time
+	p.latest = ev.Time
 	var wanted bool
-	if ev.PID, wanted = s.processes.Wanted(ev.TID, ev.PID); !wanted {
+	if ev.PID, wanted = p.processes.Wanted(ev.TID, ev.PID); !wanted {
 		return
 	}
 	var bias uint64
-	if s.pairer.plan.Relocatable {
+	if p.plan.Relocatable {
 		var ok bool
-		if bias, ok = s.processes.Bias(ev.PID, ev.Addr); !ok {
+		if bias, ok = p.processes.Bias(ev.PID, ev.Addr); !ok {
 			cp := *ev
 			cp.Args = slices.Clone(ev.Args)
-			if s.pending[ev.PID] = append(s.pending[ev.PID], cp); len(s.pending[ev.PID]) == maxPending {
-				s.release(ev.PID, 0) // nowhere, as in Finish: unparsed
+			if p.pending[ev.PID] = append(p.pending[ev.PID], cp); len(p.pending[ev.PID]) == maxPending {
+				p.release(ev.PID, 0) // nowhere, as in Finish: unparsed
 			}
 			return
 		}
 	}
-	if len(s.pending) > 0 {
-		s.release(ev.PID, bias)
+	if len(p.pending) > 0 {
+		p.release(ev.PID, bias)
 	}
-	s.pairer.event(ev, bias)
+	p.event(ev, bias)
 }
 
-func (s *Stream) takeKernel(ev *parse.Event) {
-	ev.PID = s.pairer.opt.Kernel.Process(ev.TID, 0)
-	if s.pairer.sched != nil {
-		w := s.pairer.sched.kernel(s.names[ev.Format], ev)
-		w.reason = s.pairer.plan.InKernel()
-		s.pairer.waited(w)
+func (p *Stream) takeKernel(ev *parse.Event) {
+	ev.PID = p.opt.Kernel.Process(ev.TID, 0)
+	if p.plan.Sched {
+		w := p.sched.kernel(p.names[ev.Format], ev)
+		w.reason = p.plan.InKernel()
+		p.waited(w)
 	}
-	s.event = KernelEvent{*ev, s.pairer.whereIs(ev.PID, ev.TID)}
-	s.pairer.item.Event = &s.event
-	s.pairer.tell(Kernel)
+	p.kernel = KernelEvent{Event: *ev}
+	p.kernel.where(p.sched[ev.TID])
+	p.item.Event = &p.kernel
+	p.tell(Kernel)
 }
 
 // maxPending is how many events of a process wait for its bias, which one more address tells as a rule.
 const maxPending = 1000
 
 // release pairs the events of a process that have waited for its bias.
-func (s *Stream) release(pid int, bias uint64) {
-	waiting := s.pending[pid]
-	delete(s.pending, pid)
+func (p *Stream) release(pid int, bias uint64) {
+	waiting := p.pending[pid]
+	delete(p.pending, pid)
 	for i := range waiting {
-		s.pairer.event(&waiting[i], bias)
+		p.event(&waiting[i], bias)
 	}
 }
 
 // Read takes what the source has for the moment, and says at last how much that was. Errors are the source's, and come last.
-func (s *Stream) Read(ctx context.Context) iter.Seq2[*Item, error] {
+func (p *Stream) Read(ctx context.Context) iter.Seq2[*Item, error] {
 	return func(yield func(*Item, error) bool) {
 		goesOn := true
-		defer s.pairer.to(s.pairer.yield)
-		s.pairer.to(func(it *Item) bool {
+		defer p.to(p.yield)
+		p.to(func(it *Item) bool {
 			goesOn = yield(it, nil)
 			return goesOn
 		})
-		n, err := s.reader.Read(ctx, s.take)
-		if n == 0 && err == nil && s.reader.Settled() {
-			s.pass(^uint64(0)) // nothing of before now is left to be read
+		n, err := p.reader.Read(ctx, p.take)
+		if n == 0 && err == nil && p.reader.Settled() {
+			p.pass(^uint64(0)) // nothing of before now is left to be read
 		}
-		s.pairer.item.N = n
-		if s.pairer.tell(Read); err != nil && goesOn {
+		p.item.N = n
+		if p.tell(Read); err != nil && goesOn {
 			yield(nil, err)
 		}
 	}
 }
 
 // Extend takes note of events that have joined the plan. It comes before they are armed.
-func (s *Stream) Extend() error {
-	s.pairer.extend()
-	return s.reader.Extend(uprobe.Formats(s.pairer.plan.Events))
+func (p *Stream) Extend() error {
+	p.extend()
+	return p.reader.Extend(uprobe.Formats(p.plan.Events))
 }
 
 // Finish ends the calls that are open.
-func (s *Stream) Finish() Items {
-	return s.pairer.items(func() {
-		s.reader.Finish(s.take)
-		s.pass(^uint64(0))
-		for pid := range s.pending {
-			s.release(pid, 0) // nowhere: their addresses are unknown
+func (p *Stream) Finish() Items {
+	return p.items(func() {
+		p.reader.Finish(p.take)
+		p.pass(^uint64(0))
+		for pid := range p.pending {
+			p.release(pid, 0) // nowhere: their addresses are unknown
 		}
-		s.pairer.finish()
+		p.finish()
 	})
 }
 
 // Processes are those that wanted events have come from and that were not forgotten since.
-func (s *Stream) Processes() []int {
-	pids := slices.Collect(maps.Keys(s.pairer.processes))
-	for pid := range s.pending {
-		if s.pairer.processes[pid] == nil {
+func (p *Stream) Processes() []int {
+	pids := slices.Collect(maps.Keys(p.known))
+	for pid := range p.pending {
+		if p.known[pid] == nil {
 			pids = append(pids, pid)
 		}
 	}
@@ -147,13 +193,13 @@ func (s *Stream) Processes() []int {
 }
 
 // Stalest are all processes but for so many that events have come from last.
-func (s *Stream) Stalest(but int) []int {
-	pids := s.Processes()
+func (p *Stream) Stalest(but int) []int {
+	pids := p.Processes()
 	latest := func(pid int) uint64 {
-		if of := s.pairer.processes[pid]; of != nil {
+		if of := p.known[pid]; of != nil {
 			return of.latest
 		}
-		return s.pending[pid][0].Time
+		return p.pending[pid][0].Time
 	}
 	slices.SortFunc(pids, func(a, b int) int { return cmp.Compare(latest(a), latest(b)) })
 	return pids[:max(len(pids)-but, 0)]
@@ -161,32 +207,29 @@ func (s *Stream) Stalest(but int) []int {
 
 // Forget drops what is known of processes that have ended, all of whose events have been
 // read: another may get the number. Their calls that are open end so.
-func (s *Stream) Forget(ended map[int]bool) Items {
-	return s.pairer.items(func() {
+func (p *Stream) Forget(ended map[int]bool) Items {
+	return p.items(func() {
 		for pid := range ended {
-			s.release(pid, 0) // nowhere, as in Finish
+			p.release(pid, 0) // nowhere, as in Finish
 		}
-		s.pairer.forget(ended)
+		p.forget(ended)
 		for pid := range ended {
-			s.pairer.item.PID = pid
-			s.pairer.tell(Gone)
+			p.item.PID = pid
+			p.tell(Gone)
 		}
 	})
 }
 
 // Latest is the time of the last event that has come, in the units of the trace clock; 0
 // before the first.
-func (s *Stream) Latest() uint64 { return s.latest }
+func (p *Stream) Latest() uint64 { return p.latest }
 
 // unparsed is the number of lines, or records, that were not understood, or are of addresses that
 // are none of the plan's sites.
-func (s *Stream) unparsed() uint64 {
-	hits, _ := s.reader.Unparsed()
-	return hits + s.pairer.account.unknown
+func (p *Stream) unparsed() uint64 {
+	hits, _ := p.reader.Unparsed()
+	return hits + p.account.unknown
 }
-
-// Faults are those of what was read so far.
-func (s *Stream) Faults() *Faults { return &s.pairer.account.faults }
 
 // Source is where a trace comes from: a tracefs.Session, or a recording.
 type Source = parse.Source
@@ -243,43 +286,43 @@ type mark struct {
 
 // Begin leaves out the events of before a time of the trace clock. None is older than
 // first, unless the clock has begun anew, as it may when a machine wakes up: those are in.
-func (s *Stream) Begin(first, from uint64) {
-	s.pairer.window.first, s.pairer.window.from = first, from
+func (p *Stream) Begin(first, from uint64) {
+	p.window.first, p.window.from = first, from
 }
 
 // End leaves out the events of after a time of the trace clock. Calls that are open then
 // stay open. A stream that has ended by itself, see [Options].Limit, has ended earlier.
-func (s *Stream) End(until uint64) { s.pairer.window.until = min(s.pairer.window.until, until) }
+func (p *Stream) End(until uint64) { p.window.until = min(p.window.until, until) }
 
 // Ended is the time of the event that ended the stream by itself.
-func (s *Stream) Ended() (at uint64, ok bool) {
-	return s.pairer.window.until, s.pairer.full()
+func (p *Stream) Ended() (at uint64, ok bool) {
+	return p.window.until, p.full()
 }
 
 // Within tells whether a time is within the stream's window.
-func (s *Stream) Within(time uint64) bool { return s.pairer.window.has(time) }
+func (p *Stream) Within(time uint64) bool { return p.window.has(time) }
 
 // Mark is told, with what is to be done then, when all events of until a time of the trace clock, which is
 // now, have been paired, and none of later.
-func (s *Stream) Mark(at uint64, reached func()) {
-	s.marks = append(s.marks, mark{at, reached})
+func (p *Stream) Mark(at uint64, reached func()) {
+	p.marks = append(p.marks, mark{at, reached})
 }
 
 // pass tells the marks of before a time.
-func (s *Stream) pass(time uint64) {
-	for len(s.marks) > 0 && s.marks[0].at < time {
-		reached := s.marks[0].reached
-		s.marks = s.marks[1:]
-		s.pairer.item.Reached = reached
-		s.pairer.tell(Marked)
+func (p *Stream) pass(time uint64) {
+	for len(p.marks) > 0 && p.marks[0].at < time {
+		reached := p.marks[0].reached
+		p.marks = p.marks[1:]
+		p.item.Reached = reached
+		p.tell(Marked)
 	}
 }
 
 // full tells whether as many calls have ended as are wanted.
-func (p *pairer) full() bool { return p.opt.Limit > 0 && p.done >= p.opt.Limit }
+func (p *Stream) full() bool { return p.opt.Limit > 0 && p.done >= p.opt.Limit }
 
 // finished counts a call that has ended, or of which no more than its begin is seen.
-func (p *pairer) finished(at uint64) {
+func (p *Stream) finished(at uint64) {
 	if p.done++; p.full() {
 		p.window.until = min(p.window.until, at)
 	}

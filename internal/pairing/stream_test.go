@@ -41,7 +41,7 @@ func TestStream(t *testing.T) {
 		{"pieces that do not fill the column", testProcesses{}, named("a\nb")[1:] + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.unparsed() == 1 }},
 		{"lost events", testProcesses{}, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.unparsed() == 0 }},
 		{"a last line without its end", testProcesses{}, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.unparsed() == 1 }},
-		{"processes that are not wanted", testProcesses{wanted: 8}, both, "", func(s *Stream) bool { return s.pairer.account.delivered[0][0] == 0 }},
+		{"processes that are not wanted", testProcesses{wanted: 8}, both, "", func(s *Stream) bool { return s.account.delivered() == 0 }},
 		{"bias", testProcesses{bias: func(int, uint64) (uint64, bool) { return bias, true }},
 			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", nil},
 		{"bias that only the second address tells", testProcesses{bias: func(_ int, addr uint64) (uint64, bool) { return bias, addr == 0x3000+bias }},
@@ -70,7 +70,7 @@ func TestStream(t *testing.T) {
 				t.Errorf("calls %q, want %q", got, c.calls)
 			}
 			if c.check != nil && !c.check(s) {
-				t.Errorf("unparsed %d, %+v", s.unparsed(), s.pairer.account)
+				t.Errorf("unparsed %d, %+v", s.unparsed(), s.account)
 			}
 		})
 	}
@@ -93,7 +93,7 @@ func TestPendingForgotten(t *testing.T) {
 	take := returns(func(c *Call) {
 		calls = append(calls, fmt.Sprintf("%s %d-%d", plan.Funcs[c.Func].Name, c.Start, c.End))
 	})
-	s.pairer.yield = take
+	s.yield = take
 	s.take(&parse.Event{Format: 0, PID: 7, TID: 7, Time: 10, Addr: 0x1000 + bias, Args: []uint64{900, 49152, 1000, 0, 1}})
 	if got := s.Processes(); !slices.Equal(got, []int{7}) {
 		t.Fatalf("processes %v, want 7: nobody forgets it", got)
@@ -103,8 +103,8 @@ func TestPendingForgotten(t *testing.T) {
 	}
 	known = true
 	s.take(&parse.Event{Format: 2, PID: 7, TID: 7, Time: 30, Addr: 0x3000 + bias, Args: []uint64{900, 49152, 1000, 0}})
-	if got := s.Processes(); len(calls) > 0 || !slices.Equal(got, []int{7}) || s.unparsed() != 1 || s.pairer.account.unmatched != 1 {
-		t.Errorf("calls %v, processes %v, %d unparsed, %d unmatched; want none, 7, 1 and 1", calls, got, s.unparsed(), s.pairer.account.unmatched)
+	if got := s.Processes(); len(calls) > 0 || !slices.Equal(got, []int{7}) || s.unparsed() != 1 || s.account.unmatched != 1 {
+		t.Errorf("calls %v, processes %v, %d unparsed, %d unmatched; want none, 7, 1 and 1", calls, got, s.unparsed(), s.account.unmatched)
 	}
 	known = false
 	for i := range 10 * maxPending {

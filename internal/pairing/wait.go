@@ -50,7 +50,7 @@ func (g *schedG) waited(now uint64, reason int) (w wait) {
 }
 
 // goroutine takes a hit in the runtime that tells what becomes of a goroutine.
-func (p *pairer) goroutine(ev *parse.Event, f *uprobe.Fields, kind uprobe.Kind) {
+func (p *Stream) goroutine(ev *parse.Event, f *uprobe.Fields, kind uprobe.Kind) {
 	g := p.proc.goroutine(ev.Time, ev.Args[f.G])
 	if s := p.proc.stacks[stackKey{id: g.id}]; s != nil && len(s.frames) > 0 {
 		s.hits.add(1, p.site, 0, 0) // it takes its time, whoever makes it
@@ -83,14 +83,14 @@ var noStack = []uint64{0}
 
 // waited takes a wait that has ended: it is the innermost call's, and, if these are told, a
 // call of its reason.
-func (p *pairer) waited(w wait) {
+func (p *Stream) waited(w wait) {
 	if w.g == nil || !p.window.has(w.until) || p.full() {
 		return
 	}
 	g, depth := w.g, 0
 	if s := g.of.stacks[stackKey{id: g.id}]; s != nil {
 		if depth = len(s.frames); depth > 0 {
-			s.frames[depth-1].waits.add(w.reason, w.until-min(w.from, w.until))
+			s.frames[depth-1].Waits.add(w.reason, w.until-min(w.from, w.until))
 		}
 	}
 	p.tellWait(w, depth, Returned)
@@ -100,22 +100,22 @@ func (p *pairer) waited(w wait) {
 }
 
 // tellWait makes a call of a wait, if waits are told, that is inside of so many calls.
-func (p *pairer) tellWait(w wait, depth int, how Outcome) {
+func (p *Stream) tellWait(w wait, depth int, how Outcome) {
 	if p.plan.Waits == 0 || depth == 0 && p.plan.Asked() > 0 {
 		return
 	}
 	g := w.g
-	p.call = Call{
+	c := Call{
 		Func: p.plan.Asked() + w.reason, PID: g.of.pid, Goid: g.goid, Depth: depth,
 		Start: w.from, End: w.until, Outcome: how, Split: Split{Waiting: w.until - min(w.from, w.until)},
 		SP: g.stack.sp, StackHi: g.stack.hi, Bias: g.stack.bias, Stack: g.stack.words,
 	}
-	if len(p.call.Stack) == 0 {
-		p.call.Stack = noStack
+	if len(c.Stack) == 0 {
+		c.Stack = noStack
 	}
-	p.account.call(p.call.Func)
-	p.began(p.call.PID, p.call.Func, nil)
-	p.ended()
+	p.account.call(c.Func)
+	p.began(c.PID, c.Func, nil)
+	p.ended(&c)
 	if p.plan.Asked() == 0 && how == Returned {
 		p.finished(w.until)
 	}
@@ -123,7 +123,7 @@ func (p *pairer) tellWait(w wait, depth int, how Outcome) {
 
 // leaveWaiting tells of the waits of a process that have not ended, in the order in which they
 // began.
-func (p *pairer) leaveWaiting(proc *process) {
+func (p *Stream) leaveWaiting(proc *process) {
 	var left []wait
 	for _, g := range proc.gs {
 		if w := g.waited(0, g.reason); w.g != nil {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/parse"
 )
 
 // TestWaitInCall: a wait is of the goroutine that the call around it is of, though nothing in the
@@ -19,19 +18,15 @@ func TestWaitInCall(t *testing.T) {
 		plan.Funcs = append(plan.Funcs, uprobe.Probe{Func: &offsets.Func{Name: reason}, Sites: &offsets.Sites{}})
 	}
 	var calls []string
-	p := pairerTo(plan, returns(func(c *Call) {
+	p := streamTo(plan, returns(func(c *Call) {
 		calls = append(calls, fmt.Sprintf("%s of %d: %d to %d, waits %v", plan.Funcs[c.Func].Name, c.Goid, c.Start, c.End, c.Waits))
 	}))
-	hit := func(format int, time uint64) {
-		args := []uint64{0xf000, 0xc000, 0x10000, 0x8000, 7}
-		p.event(&parse.Event{Format: format, PID: 1, TID: 1, Time: time, Addr: uint64(format+1) * 0x1000, Args: args[:len(plan.Events[format].Args)]}, 0)
-	}
-	hit(0, 10)
+	hit(p, uprobe.Entry, 0, 7, 16, 10)
 	p.sched.change(13, 1, Waiting)
 	w := p.sched.wake(18, 1)
 	w.reason = plan.InKernel()
 	p.waited(w)
-	hit(2, 20)
+	hit(p, uprobe.Return, 0, 7, 16, 20)
 	if want := []string{"syscall of 7: 13 to 18, waits []", "f of 7: 10 to 20, waits [{1 5}]"}; !slices.Equal(calls, want) {
 		t.Errorf("%q, want %q", calls, want)
 	}

@@ -55,12 +55,7 @@ func TestWindow(t *testing.T) {
 			readAll(t, s, returns(func(c *Call) {
 				calls = append(calls, fmt.Sprintf("%s %d-%d %v", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome))
 			}))
-			delivered, outside := uint64(0), s.pairer.account.outside
-			for _, sites := range s.pairer.account.delivered {
-				for _, n := range sites {
-					delivered += n
-				}
-			}
+			delivered, outside := s.account.delivered(), s.account.outside
 			if got := strings.Join(calls, ", "); got != c.calls || delivered != c.delivered || outside != c.outside {
 				t.Errorf("%s; %d delivered, %d outside\nwant %s; %d, %d", got, delivered, outside, c.calls, c.delivered, c.outside)
 			}

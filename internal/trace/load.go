@@ -15,13 +15,12 @@ import (
 // load is what probes take of the CPU time of what is traced, by the kernel's count of hits. They are
 // those of all processes that run the file, because the kernel probes all of them.
 type load struct {
-	plan  *uprobe.Plan
-	base  int // index of what stands for runtime probes, behind the functions
-	costs pairing.HitCosts
-	last  [][]uint64 // the counters at the last look
-	// faults are those that were seen, faulted how many of them before the last look.
-	faults  *pairing.Faults
-	faulted uint64
+	plan    *uprobe.Plan
+	base    int // index of what stands for runtime probes, behind the functions
+	costs   pairing.HitCosts
+	last    [][]uint64      // the counters at the last look
+	stream  *pairing.Stream // of which the faults of hits are known
+	faulted uint64          // how many of them were seen before the last look
 	// calls and spent are of each function: the number of its hits where calls begin, and what its probes have
 	// cost, in seconds, between the last two looks. Those of an event, by its name, are in events.
 	calls  []float64
@@ -33,7 +32,7 @@ type load struct {
 
 func newLoad(l *Live) (w *load, err error) {
 	n, link := len(l.plan.Funcs), l.plan.Binary.File().Link()
-	w = &load{plan: l.plan, base: n, clock: l.look.cpu, last: l.from.Hits, faults: l.stream.Faults(), calls: make([]float64, n+1), spent: make([]float64, n+1)}
+	w = &load{plan: l.plan, base: n, clock: l.look.cpu, last: l.from.Hits, stream: l.stream, calls: make([]float64, n+1), spent: make([]float64, n+1)}
 	w.costs = pairing.HitCosts{Least: pairing.UsualCost.Times(0.5), Typical: pairing.UsualCost, Most: pairing.UsualCost.Times(2)}
 	if slices.ContainsFunc(l.opt.PIDs, func(pid int) bool { return procfs.SameFile(link, procfs.Exe(pid)) }) {
 		w.clock = procfs.NewCPUTimes(nil, link) // else the file is a library
@@ -86,7 +85,7 @@ func (w *load) callCosts(fn int) (counted, timed float64) {
 	if f.Values.Return != nil {
 		entry.Words += uint64(f.Values.Return.Words)
 	}
-	return counted, (cost.Of(entry) + cost.Fault*w.faults.PerCall(fn)) / 1e9
+	return counted, (cost.Of(entry) + cost.Fault*w.stream.FaultsPerCall(fn)) / 1e9
 }
 
 // add adds a hit.
@@ -104,7 +103,7 @@ func (w *load) stepsReturns() bool { return w.plan.Processor.Machine().SteppedRe
 // costOf is what so many events have cost about, in seconds: half of them are of calls that end. Faults are known
 // as they come.
 func (w *load) costOf(events uint64) float64 {
-	hits := pairing.Hits{Emulated: events, Faults: w.faults.All() - w.faulted}
+	hits := pairing.Hits{Emulated: events, Faults: w.stream.Faults() - w.faulted}
 	if w.stepsReturns() && w.plan.Mode == uprobe.Latency {
 		hits.Stepped = hits.Emulated / 2
 		hits.Emulated = hits.Stepped
@@ -150,12 +149,12 @@ func (w *load) take(now [][]uint64) (spent float64) {
 			case site.Stepped:
 				cost = w.costs.Typical.Stepped
 			}
-			cost = (cost + w.costs.Typical.Word*float64(ev.Words) + w.costs.Typical.Fault*w.faults.PerHit(i, k)) * float64(hits) / 1e9
+			cost = (cost + w.costs.Typical.Word*float64(ev.Words) + w.costs.Typical.Fault*w.stream.FaultsPerHit(i, k)) * float64(hits) / 1e9
 			w.spent[fn] += cost
 			spent += cost
 			w.events[ev.Name] += cost
 		}
 	}
-	w.last, w.faulted = now, w.faults.All()
+	w.last, w.faulted = now, w.stream.Faults()
 	return spent
 }

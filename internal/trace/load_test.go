@@ -70,7 +70,7 @@ func TestLoadFaults(t *testing.T) {
 		for _, err = range stream.Read(t.Context()) {
 		}
 	}
-	w := &load{plan: plan, base: 1, faults: stream.Faults(), calls: make([]float64, 2), spent: make([]float64, 2)}
+	w := &load{plan: plan, base: 1, stream: stream, calls: make([]float64, 2), spent: make([]float64, 2)}
 	w.costs.Typical = pairing.HitCost{Fault: 1e9}
 	if alarm := w.costOf(2); alarm != 2 {
 		t.Errorf("events of %v s, %v", alarm, err)

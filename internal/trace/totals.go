@@ -198,10 +198,9 @@ func (t *Totals) forget(pid int) {
 
 // kernel takes a kernel event.
 func (t *Totals) kernel(ev *pairing.KernelEvent) {
-	if ev.Where.Func < 0 {
-		return
+	if ev.Call != nil {
+		t.funcs[ev.Call.Func].AddEvent(t.opt.Events[ev.Format], 1)
 	}
-	t.funcs[ev.Where.Func].AddEvent(t.opt.Events[ev.Format], 1)
 }
 
 // maxPending bounds Totals.pending: some MB, and as many calls as most programs make while the

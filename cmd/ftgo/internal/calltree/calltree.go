@@ -265,7 +265,7 @@ func (t *Trees) ProcessEnded(pid int) {
 // Happened takes a kernel event that happened in an open call.
 func (t *Trees) Happened(ev *pairing.KernelEvent, line *render.Line) (taken bool, err error) {
 	s := t.strands[strandOf(line.Thread)]
-	if s == nil || len(s.stack) == 0 || ev.Where.Func < 0 {
+	if s == nil || len(s.stack) == 0 || ev.Call == nil {
 		return false, nil
 	}
 	inner := s.stack[len(s.stack)-1]

@@ -205,16 +205,15 @@ func (v *Lines) write(line *render.Line) error {
 }
 
 func (v *Lines) kernel(ev *pairing.KernelEvent) error {
-	w := &ev.Where
-	if v.opt.Inside && !v.isInside(w) {
+	if v.opt.Inside && !v.isInside(ev.Call) {
 		return nil
 	}
 	line := &render.Line{
 		Time: v.Clock.Wall(ev.Time), Event: v.Events[ev.Format],
-		Known: w.Known, Thread: render.Thread{Goid: w.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU}, Fields: ev.Fields(),
+		Known: ev.Known, Thread: render.Thread{Goid: ev.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU}, Fields: ev.Fields(),
 	}
-	if w.Func >= 0 {
-		line.Function = v.Plan.Funcs[w.Func].Name
+	if ev.Call != nil {
+		line.Function = v.Plan.Funcs[ev.Call.Func].Name
 	}
 	if v.trees != nil {
 		if taken, err := v.trees.Happened(ev, line); taken || v.opt.Lines.Slow > 0 {
@@ -227,9 +226,9 @@ func (v *Lines) kernel(ev *pairing.KernelEvent) error {
 	return v.calls.Line(line)
 }
 
-// isInside tells whether a thread was inside of what --inside names.
-func (v *Lines) isInside(w *pairing.Where) bool {
-	return w.Func >= 0 && (w.Inside || v.Target.Roles[v.Plan.Funcs[w.Func].Func].Inside)
+// isInside tells whether a thread in a call, or in none that is known, was inside of what --inside names.
+func (v *Lines) isInside(c *pairing.Call) bool {
+	return c != nil && (c.Inside || v.Target.Roles[v.Plan.Funcs[c.Func].Func].Inside)
 }
 
 // concerns tells whether a call is where calls are looked at.
