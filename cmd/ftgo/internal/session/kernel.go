@@ -29,7 +29,10 @@ func (o *Options) openTracefs() error {
 	}
 	o.Use(f)
 	if o.Lower != nil && len(o.Program) == 0 { // which is started with what ftgo was started with
-		_ = o.Lower() // a run with more privileges does the same
+		// A run with more privileges does the same. A build with cgo can't drop any, which its maker knows.
+		if err := o.Lower(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			o.Say("keeps privileges that no run needs: %v", err)
+		}
 	}
 	// Leftovers of dead runs. That they can't be removed is no reason not to trace.
 	gone, err := f.Sweep()
