@@ -81,7 +81,7 @@ var arrows = []arrow{
 		module + "/internal/stats", "github.com/google/pprof/profile", module + "/internal/gotype", module + "/internal/capture", module + "/internal/printable"}},
 	{from: "cmd/ftgo/internal/cli", to: []string{
 		module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target",
-		module + "/offsets", module + "/internal/symname", module + "/internal/tracefs", "github.com/spf13/pflag"}},
+		module + "/offsets", module + "/internal/symname", module + "/internal/tracefs", module + "/internal/doctor", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/internal/printable", "golang.org/x/sys/unix"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/printable", module + "/internal/gotype", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/compare", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/printable", module + "/internal/stats"}},

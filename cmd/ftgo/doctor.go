@@ -11,14 +11,13 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-func doctorCommand(e *session.Env) *cli.Command {
+func doctorCommand(e *cli.Env) *cli.Command {
 	out := &cli.Output{Formats: cli.Rows}
 	return &cli.Command{
 		Name: "doctor", Summary: "check whether probing works here, and what it costs", Changes: true,
@@ -84,7 +83,7 @@ func remedy(findings []doctor.Finding) string {
 
 // examine makes all checks, a trial of probes the last. ns is what hits cost in nanoseconds, nil if
 // that is not known.
-func examine(ctx context.Context, e *session.Env) (findings []doctor.Finding, ns any, works bool) {
+func examine(ctx context.Context, e *cli.Env) (findings []doctor.Finding, ns any, works bool) {
 	findings = doctor.Diagnose(e.BufferKB)
 	_, isMissing := doctor.FirstMissing(findings)
 	result, err := tryWhereItCan(ctx, e)
@@ -132,7 +131,7 @@ func allowance(cost pairing.HitCost) string {
 
 // tryWhereItCan tries probes on the tracefs that is mounted, or on one that it mounts
 // for the time.
-func tryWhereItCan(ctx context.Context, e *session.Env) (result pairing.HitCost, err error) {
+func tryWhereItCan(ctx context.Context, e *cli.Env) (result pairing.HitCost, err error) {
 	f, unmount, err := tracefs.Mount()
 	if unmount != nil {
 		defer func() { err = errors.Join(err, unmount()) }()

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -28,7 +27,7 @@ func TestKernelExpedite(t *testing.T) {
 	if now() != "0" {
 		t.Skipf("%s is set by somebody", rcuExpedited)
 	}
-	single := func(e *session.Env) {
+	single := func(e *cli.Env) {
 		e.Adjust = func(f tracefs.Features) tracefs.Features { f.Append = false; return f }
 	}
 	target := fixture.Build(t, "exact")

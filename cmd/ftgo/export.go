@@ -7,7 +7,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 )
 
-func exportCommand(e *session.Env) *cli.Command {
+func exportCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	var x session.ExportFlags
 	return &cli.Command{

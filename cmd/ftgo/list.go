@@ -14,7 +14,7 @@ import (
 )
 
 // listVariables lists what watch can show, of the program's own module.
-func listVariables(e *session.Env, o *session.Options) (err error) {
+func listVariables(e *cli.Env, o *session.Options) (err error) {
 	switch {
 	case len(o.Program) > 0:
 		return cli.Usage("watch: no VAR (ftgo watch %s lists them)", printable.Text(o.Binary))
@@ -32,7 +32,7 @@ func listVariables(e *session.Env, o *session.Options) (err error) {
 	if len(variables) == 0 {
 		return cli.Nothing("%s: no variables of its own are known; there are %s", o.Binary, more)
 	}
-	out, done, err := o.Open(&e.Env, o.Binary)
+	out, done, err := o.Open(e, o.Binary)
 	if err != nil {
 		return err
 	}
@@ -43,11 +43,11 @@ func listVariables(e *session.Env, o *session.Options) (err error) {
 	return render.Variables(out, variables)
 }
 
-func listCommand(e *session.Env) *cli.Command {
+func listCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "list", Summary: "list the functions that can be probed, and where",
-		Groups: []cli.Group{o.DefineProcesses(&o.Env.Env), binaryOf, o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineFull, cli.FullToo("their parameters and results")},
+		Groups: []cli.Group{o.DefineProcesses(o.Env), binaryOf, o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineFull, cli.FullToo("their parameters and results")},
 		Words:  o.Words,
 		Run:    func(context.Context) error { return list(e, o) },
 	}
@@ -61,7 +61,7 @@ func binaryOf(fs *cli.Flags) {
 	fs.Lookup("cgroup").Usage = "take it from the control group `PATH`"
 }
 
-func list(e *session.Env, o *session.Options) (err error) {
+func list(e *cli.Env, o *session.Options) (err error) {
 	o.Loading, o.Signatures = e.Doing, o.Full
 	stop := e.Progress("reading " + o.Binary)
 	rows, err := o.List(e.Say, o.Signatures || o.Format != render.Table)
@@ -69,7 +69,7 @@ func list(e *session.Env, o *session.Options) (err error) {
 	if err != nil {
 		return err
 	}
-	out, done, err := o.Open(&e.Env, o.Binary)
+	out, done, err := o.Open(e, o.Binary)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func main() {
 
 // runCommand does what arguments say, and returns the exit status. It ends early when ctx is done, with the
 // probes removed.
-func runCommand(ctx context.Context, e *session.Env, args []string) int {
+func runCommand(ctx context.Context, e *cli.Env, args []string) int {
 	err := dispatch(ctx, e, args)
 	e.RemoveHeld()
 	code, text := cli.ExitStatus(err)
@@ -63,12 +63,12 @@ func runCommand(ctx context.Context, e *session.Env, args []string) int {
 const readerVar = "FTGO_READER"
 
 // newEnv is what commands have to work with: stdout gets data only, stderr everything else.
-func newEnv(stdout, stderr io.Writer) *session.Env {
+func newEnv(stdout, stderr io.Writer) *cli.Env {
 	same := func(f tracefs.Features) tracefs.Features { return f }
-	return &session.Env{Env: cli.Env{Stdout: stdout, Stderr: stderr}, ReadRaw: os.Getenv(readerVar) == "raw", Adjust: same, Own: ownFunctions, Release: releaseName()}
+	return &cli.Env{Stdout: stdout, Stderr: stderr, ReadRaw: os.Getenv(readerVar) == "raw", Adjust: same, Own: ownFunctions, Release: releaseName()}
 }
 
-func dispatch(ctx context.Context, e *session.Env, args []string) error {
+func dispatch(ctx context.Context, e *cli.Env, args []string) error {
 	if len(args) == 0 {
 		help(e.Stderr, commands(e))
 		return cli.Usage("no command")
@@ -81,7 +81,7 @@ func dispatch(ctx context.Context, e *session.Env, args []string) error {
 	case "--version":
 		args = []string{"version"}
 	case cli.CompleteArg: // no command for people
-		return cli.Complete(&e.Env, commands(e), args[1:])
+		return cli.Complete(e, commands(e), args[1:])
 	case "demo":
 		if len(args) == 2 && args[1] == workloadArg {
 			_, err := fmt.Fprintln(e.Stdout, runWorkload())
@@ -93,12 +93,12 @@ func dispatch(ctx context.Context, e *session.Env, args []string) error {
 		if !c.Changes {
 			cli.LetEnd() // there is nothing to remove
 		}
-		return c.Main(ctx, &e.Env, all, args[1:])
+		return c.Main(ctx, e, all, args[1:])
 	}
 	return unknownCommand(e, args[0])
 }
 
-func unknownCommand(e *session.Env, name string) error {
+func unknownCommand(e *cli.Env, name string) error {
 	var names []string
 	for _, c := range commands(e) {
 		names = append(names, c.Name)
@@ -112,10 +112,10 @@ func unknownCommand(e *session.Env, name string) error {
 var helpTexts embed.FS
 
 // commands in the order of the help text.
-func commands(e *session.Env) []*cli.Command {
+func commands(e *cli.Env) []*cli.Command {
 	all := []*cli.Command{
 		topCommand(e), probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), listCommand(e),
-		exportCommand(e), scriptCommand(e), reportCommand(e), diffCommand(e), recipeCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(&e.Env),
+		exportCommand(e), scriptCommand(e), reportCommand(e), diffCommand(e), recipeCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(e),
 		{Name: "version", Summary: "print the version", Plain: func(_ context.Context, args []string) error { return version(e, args) }},
 		{Name: "help", Summary: "show this text, or that of a command", Plain: func(_ context.Context, args []string) error { return helpCommand(e, args) }},
 	}
@@ -136,13 +136,13 @@ func help(w io.Writer, commands []*cli.Command) error {
 	return err
 }
 
-func helpCommand(e *session.Env, args []string) error {
+func helpCommand(e *cli.Env, args []string) error {
 	all := commands(e)
 	if len(args) == 0 {
 		return help(e.Stdout, all)
 	}
 	if c := cli.Find(all, args[0]); c != nil && c.Name != "help" {
-		return c.Main(context.Background(), &e.Env, all, []string{"-h"})
+		return c.Main(context.Background(), e, all, []string{"-h"})
 	}
 	return unknownCommand(e, args[0])
 }
@@ -150,11 +150,11 @@ func helpCommand(e *session.Env, args []string) error {
 // tables says what intervals are for where there are tables.
 const tables = "print a table every `SECONDS`"
 
-func probeCommand(e *session.Env) *cli.Command {
+func probeCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e, render.Folded, render.Pprof)
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.DefineExtras, o.DefineWaits, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack"), o.DefineFull, cli.Some("", o.Fetch.Define, "strlen")),
+		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.DefineExtras, o.DefineWaits, o.TableFlags.Define, o.DefineStack("group calls by stack"), o.DefineFull, cli.Some("", o.DefineFetch, "strlen")),
 		Words:  o.Words,
 		Run: func(ctx context.Context) error {
 			if o.Format == render.Folded || o.Format == render.Pprof {
@@ -165,11 +165,11 @@ func probeCommand(e *session.Env) *cli.Command {
 	}
 }
 
-func countCommand(e *session.Env) *cli.Command {
+func countCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "count", Summary: "only count calls, the cheapest way", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.TableFlags.DefineCount, o.DefineFull, cli.Some("", o.Fetch.Define, "strlen")),
+		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.TableFlags.DefineCount, o.DefineFull, cli.Some("", o.DefineFetch, "strlen")),
 		Words:  o.Words,
 		Run: func(ctx context.Context) error {
 			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
@@ -177,7 +177,7 @@ func countCommand(e *session.Env) *cli.Command {
 			}
 			mode := uprobe.Count
 			switch filter := o.Filter(); {
-			case o.Values.Any():
+			case o.AsksValues():
 				mode = uprobe.Entries
 			case !filter.All() || o.Calls > 0:
 				mode = uprobe.CountRecorded
@@ -187,12 +187,12 @@ func countCommand(e *session.Env) *cli.Command {
 	}
 }
 
-func traceCommand(e *session.Env) *cli.Command {
+func traceCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e, render.Chrome)
 	o.Signatures = true
 	return &cli.Command{
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineExtras, o.CallerFlags.Group("show who called"), o.Lines.Define, o.DefineInside, o.Fetch.Define, o.DefineFull, cli.FullToo("and values of any width"),
+		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineExtras, o.DefineStack("show who called"), o.Lines.Define, o.DefineInside, o.DefineFetch, o.DefineFull, cli.FullToo("and values of any width"),
 			func(fs *cli.Flags) { fs.Lookup("calls").Usage = "stop after `N` calls, or trees, and show no others" }),
 		Words: o.Words,
 		Run: func(ctx context.Context) error {
@@ -210,14 +210,14 @@ func traceCommand(e *session.Env) *cli.Command {
 // as it does anything: the monitor's sleep, and the scheduler.
 var defaultAt = []string{"runtime.usleep", "runtime.schedule"}
 
-func watchCommand(e *session.Env) *cli.Command {
+func watchCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	var at []string
 	return &cli.Command{
 		Name: "watch", Summary: "write package variables as they change", Changes: true,
 		Groups: o.Groups(func(fs *cli.Flags) {
 			fs.StringArrayVar(&at, "at", nil, "read the variables when `FUNC` is called (default runtime.usleep)")
-		}, o.DefineInterval("read the variables every `SECONDS` (default 1 without --at)"), o.Fetch.Define),
+		}, o.DefineInterval("read the variables every `SECONDS` (default 1 without --at)"), o.DefineFetch),
 		Words: func(command string, words, program []string) error {
 			o.Program = program
 			return o.Target.Words(command, words, false)
@@ -236,20 +236,20 @@ func watchCommand(e *session.Env) *cli.Command {
 	}
 }
 
-func scriptCommand(e *session.Env) *cli.Command {
+func scriptCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	o.Signatures = true
 	return &cli.Command{
 		Name: "script", Summary: "write a shell script that records calls where there is no ftgo",
 		Groups: []cli.Group{
-			o.DefineScript, o.DefineProcesses(&o.Env.Env), binaryOf, o.Target.Define, o.DefineSymbols, cli.Some("", o.DefineRecorder, "buffer"), o.CallerFlags.Group("record who called"), o.Fetch.Define,
+			o.DefineScript, o.DefineProcesses(o.Env), binaryOf, o.Target.Define, o.DefineSymbols, cli.Some("", o.DefineRecorder, "buffer"), o.DefineStack("record who called"), o.DefineFetch,
 		},
 		Words: o.Words,
 		Run:   func(context.Context) error { return o.Script() },
 	}
 }
 
-func reportCommand(e *session.Env) *cli.Command {
+func reportCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e, render.Folded, render.Pprof, render.Chrome)
 	o.Signatures = true
 	table, lines := o.TableFlags.Define, o.Lines.Define
@@ -267,7 +267,7 @@ func reportCommand(e *session.Env) *cli.Command {
 	}
 }
 
-func diffCommand(e *session.Env) *cli.Command {
+func diffCommand(e *cli.Env) *cli.Command {
 	d := session.NewDiff(e)
 	return &cli.Command{
 		Name: "diff", Summary: "compare runs: which functions changed",
@@ -280,7 +280,7 @@ func diffCommand(e *session.Env) *cli.Command {
 // workloadArg makes ftgo be the demo's program.
 const workloadArg = "run-the-workload-of-the-demo"
 
-func demoCommand(e *session.Env) *cli.Command {
+func demoCommand(e *cli.Env) *cli.Command {
 	c := probeCommand(e)
 	self, err := os.Executable()
 	words := c.Words
@@ -301,14 +301,14 @@ func demoCommand(e *session.Env) *cli.Command {
 	return c
 }
 
-func cleanCommand(e *session.Env) *cli.Command {
+func cleanCommand(e *cli.Env) *cli.Command {
 	return &cli.Command{
 		Name: "clean", Summary: "remove what killed runs left in the kernel", Changes: true,
 		Run: func(context.Context) error { return clean(e) },
 	}
 }
 
-func clean(e *session.Env) error {
+func clean(e *cli.Env) error {
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) {
 		return nil // nothing can be left where nothing could be made
@@ -330,7 +330,7 @@ func clean(e *session.Env) error {
 // release is the version of what scripts/release has built.
 var release string
 
-func version(e *session.Env, args []string) error {
+func version(e *cli.Env, args []string) error {
 	if len(args) > 0 {
 		return cli.Usage("version takes no arguments")
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -19,18 +18,18 @@ import (
 
 // Kernels that today's can be made to stand for.
 var (
-	linux44 = func(e *session.Env) {
+	linux44 = func(e *cli.Env) {
 		e.Adjust = func(tracefs.Features) tracefs.Features {
 			return tracefs.Features{Memory: true, Instances: true, EventPID: true}
 		}
 	}
-	linux310 = func(e *session.Env) {
+	linux310 = func(e *cli.Env) {
 		e.Adjust = func(tracefs.Features) tracefs.Features { return tracefs.Features{} }
 	}
 )
 
 // ftgoOn is ftgo on another kernel.
-func ftgoOn(t *testing.T, kernel func(*session.Env), args ...string) result {
+func ftgoOn(t *testing.T, kernel func(*cli.Env), args ...string) result {
 	t.Helper()
 	var out, err written
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -45,14 +44,14 @@ func ftgoOn(t *testing.T, kernel func(*session.Env), args ...string) result {
 // all of them, with either reader.
 func TestKernelFallbacks(t *testing.T) {
 	tracetest.LongKernel(t)
-	without := func(clear func(*tracefs.Features)) func(*session.Env) {
-		return func(e *session.Env) {
+	without := func(clear func(*tracefs.Features)) func(*cli.Env) {
+		return func(e *cli.Env) {
 			e.Adjust = func(f tracefs.Features) tracefs.Features { clear(&f); return f }
 		}
 	}
 	for _, c := range []struct {
 		name   string
-		kernel func(*session.Env)
+		kernel func(*cli.Env)
 		// few: an event for each place takes some 40 ms to disarm; or little depends on it.
 		few bool
 	}{
@@ -116,14 +115,14 @@ func TestKernelWithoutArrays(t *testing.T) {
 		}
 		return b.String()
 	}
-	arrays := func(e *session.Env) {
+	arrays := func(e *cli.Env) {
 		e.Adjust = func(f tracefs.Features) tracefs.Features { f.Arrays = false; return f }
 	}
 	want := ftgo(t, args...)
 	if strings.Count(shown(want), "main.lookup") != 103 {
 		t.Fatalf("with arrays\n%s%s", shown(want), want.stderr)
 	}
-	for _, kernel := range []func(*session.Env){arrays, linux44} {
+	for _, kernel := range []func(*cli.Env){arrays, linux44} {
 		if got := ftgoOn(t, kernel, args...); shown(got) != shown(want) {
 			t.Errorf("without arrays\n%s%s\nwith\n%s%s", shown(got), got.stderr, shown(want), want.stderr)
 		}
@@ -135,7 +134,7 @@ func TestKernelManyEvents(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "exact")
 	for _, c := range []struct {
-		kernel func(*session.Env)
+		kernel func(*cli.Env)
 		args   []string
 		want   string
 	}{

@@ -13,12 +13,11 @@ import (
 	"syscall"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/scripts"
 )
 
-func recipeCommand(e *session.Env) *cli.Command {
+func recipeCommand(e *cli.Env) *cli.Command {
 	return &cli.Command{
 		Name: "recipe", Summary: "answer what is asked most, or list these questions", Changes: true,
 		Firsts: func() []string { return recipes(scripts.Index) },
@@ -45,7 +44,7 @@ func recipes(list string) (names []string) {
 }
 
 // cook runs a recipe with the user's arguments, and ends with its status.
-func cook(ctx context.Context, e *session.Env, name string, args []string) (err error) {
+func cook(ctx context.Context, e *cli.Env, name string, args []string) (err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return err

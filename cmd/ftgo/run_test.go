@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/schema"
 )
@@ -205,7 +204,7 @@ func readObserved(t *testing.T, text string) observed {
 
 // observeTarget runs a command on a target, which it starts, and returns both views of
 // what happened. Targets count calls of wrappers, too.
-func observeTarget(t *testing.T, e func(*session.Env), command, target string, patterns []string, program ...string) (observed, books, result) {
+func observeTarget(t *testing.T, e func(*cli.Env), command, target string, patterns []string, program ...string) (observed, books, result) {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
 	args := append([]string{command, "--wrappers", "-o", "json", "-w", data, target}, patterns...)

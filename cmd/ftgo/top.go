@@ -7,12 +7,12 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 )
 
-func topCommand(e *session.Env) *cli.Command {
+func topCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "top", Summary: "look through a running program on a full screen", Changes: true,
 		Groups: []cli.Group{
-			o.DefineProcesses(&o.Env.Env), o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineQuiet, o.DefineFull, o.Fetch.Define, cli.Some("", o.DefineRun, "duration", "ready-fd"),
+			o.DefineProcesses(o.Env), o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineQuiet, o.DefineFull, o.DefineFetch, cli.Some("", o.DefineRun, "duration", "ready-fd"),
 			o.DefineInterval("show new numbers every `SECONDS` (default 1)"), cli.Some("", o.DefineExtras, "sched"),
 			cli.Some("", o.DefineRecorder, "dry-run", "max-lost", "budget", "buffer", "force"),
 		},

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -43,7 +42,7 @@ func TestKernelWrittenWhilePlanned(t *testing.T) {
 		for _, command := range []string{"probe", "count", "trace"} {
 			t.Run(w.name+" under "+command, func(t *testing.T) {
 				path := copied(t, flood, "flood")
-				opened := func(e *session.Env) {
+				opened := func(e *cli.Env) {
 					e.Adjust = func(features tracefs.Features) tracefs.Features { // when the file has been opened
 						executed(t, "sh", "-ec", w.script, path, exact)
 						return features

@@ -16,21 +16,42 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// Env is where a command writes: data to Stdout, everything else to Stderr.
+// Env is what a command has to work with. It writes data to Stdout, everything else to Stderr.
 type Env struct {
 	Stdout, Stderr io.Writer
 	Quiet          bool
-	doing          atomic.Pointer[string]
+	// BufferKB is the ring buffer's size per CPU, 0 for what suits the machine. Adjust changes the features of the
+	// kernel. Tests make both small.
+	BufferKB int
+	Adjust   func(tracefs.Features) tracefs.Features
+	ReadRaw  bool             // events are read as pages of the ring buffer, and not only where that pays: tests compare
+	First    int              // sites that are probed first where the others follow or, if 0, as many as is usual
+	FS       *tracefs.FS      // that is used, nil if nothing is to be done
+	Own      doctor.Functions // of ftgo's, for what probes cost
+	Release  string           // names this ftgo
+	Lower    func() error     // drops privileges that no run needs, if it is set
+	Patience time.Duration    // trees wait so long for goroutines that outlive them or, if 0, as long as is usual
+	doing    atomic.Pointer[string]
+}
+
+// Beside returns an Env of a run beside others, which writes to stderr alone.
+func (e *Env) Beside(stderr io.Writer) *Env {
+	return &Env{
+		Stdout: io.Discard, Stderr: stderr, Quiet: e.Quiet,
+		BufferKB: e.BufferKB, Adjust: e.Adjust, First: e.First, Own: e.Own, Release: e.Release, Lower: e.Lower, Patience: e.Patience,
+	}
 }
 
 // Say writes a line to stderr, but not under --quiet.
@@ -66,6 +87,22 @@ func (e *Env) Doing(what string, done, of int) {
 		what = fmt.Sprintf("%s: %d", what, done)
 	}
 	e.doing.Store(&what)
+}
+
+// Use notes which tracefs is used, and lets grace periods be expedited there.
+func (e *Env) Use(f *tracefs.FS) {
+	e.FS, f.Progress, f.Expedite = f, e.Doing, true
+}
+
+// RemoveHeld removes instances that others held when they were to go, and tells of those that
+// they still hold, which is no failure: nothing is on in them.
+func (e *Env) RemoveHeld() {
+	if e.FS == nil {
+		return
+	}
+	if err := e.FS.RemoveHeld(); err != nil {
+		e.Say("%v; the next run, or ftgo clean, removes what stays", err)
+	}
 }
 
 // Exit statuses, as documented in the README.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/trace"
 )
@@ -21,11 +20,7 @@ type beside struct {
 // start starts a run of a view with options that nobody else uses. What it says goes to stderr. over is
 // called when it has ended, whatever of.
 func (o *Options) start(ctx context.Context, v view.View, stderr io.Writer, over func(*beside)) *beside {
-	env := &Env{
-		Env:      cli.Env{Stdout: io.Discard, Stderr: stderr, Quiet: o.Quiet},
-		BufferKB: o.BufferKB, Adjust: o.Adjust, First: o.First, Own: o.Env.Own, Release: o.Release, Lower: o.Lower, Patience: o.Patience,
-	}
-	o.Env = env
+	o.Env = o.Env.Beside(stderr)
 	ctx, cancel := context.WithCancel(ctx)
 	r := &beside{cancel: cancel, canceled: func() bool { return ctx.Err() != nil }, ended: make(chan struct{})}
 	go func() {
@@ -33,7 +28,7 @@ func (o *Options) start(ctx context.Context, v view.View, stderr io.Writer, over
 		defer over(r)
 		defer r.panicked.Catch()
 		r.err = o.Observe(ctx, v)
-		env.RemoveHeld()
+		o.RemoveHeld()
 	}()
 	return r
 }

@@ -4,16 +4,18 @@ import "testing"
 
 // TestShare: programs that were running before have a budget if nothing is said.
 func TestShare(t *testing.T) {
+	var started Options
+	started.Program = []string{"sleep"}
 	for _, test := range []struct {
 		name, given string
 		o           Options
 		want        float64
 	}{
 		{"all that run", "", Options{}, 0.25},
-		{"started", "", Options{Program: []string{"sleep"}}, 0},
+		{"started", "", started, 0},
 		{"none", "0", Options{}, 0},
 		{"small", "0.5", Options{}, 0.005},
-		{"of what is started", "5%", Options{Program: []string{"sleep"}}, 0.05},
+		{"of what is started", "5%", started, 0.05},
 	} {
 		if test.given != "" {
 			var err error

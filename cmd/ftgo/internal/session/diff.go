@@ -28,7 +28,7 @@ type Diff struct {
 const alpha = 0.01
 
 // NewDiff is without any flag.
-func NewDiff(e *Env) *Diff {
+func NewDiff(e *cli.Env) *Diff {
 	d := &Diff{Options: NewOptions(e)}
 	d.Signatures = true
 	d.Recorded.Given = func(string) bool { return false } // no flag is about recordings
@@ -68,7 +68,7 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 		}
 		whole.AsSeen = whole.AsSeen || sum.AsSeen
 	}
-	out, done, err := d.Open(&d.Env.Env, slices.Concat(d.sides[:]...)...)
+	out, done, err := d.Open(d.Env, slices.Concat(d.sides[:]...)...)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (o *Options) Export(ctx context.Context, x *ExportFlags) (err error) {
 		o: o, name: x.Name, scope: place{Living: o.living()}, words: words, counts: metrics.NewAggregator(o.about(x), time.Now()),
 		files: make(map[procfs.Inode]*exported), failed: make(failures), over: make(chan *exported), spans: x.Spans,
 	}
-	e.sending = startSending(collector, o.about(x), &o.Env.Env)
+	e.sending = startSending(collector, o.about(x), o.Env)
 	defer func() { e.sending.close(e.snapshot, e.begun()) }()
 	if server != nil {
 		server.Serve(metrics.NewHandler(e.snapshot))

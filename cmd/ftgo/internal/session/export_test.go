@@ -26,7 +26,7 @@ func TestAwaitedFileFails(t *testing.T) {
 		torn, over := errors.Join(errors.New("torn"), target.ErrNothing), make(chan struct{})
 		close(over)
 		e := &exporter{
-			o: &Options{Env: &Env{Env: cli.Env{Stderr: &told}}}, counts: metrics.NewAggregator(metrics.About{}, time.Now()),
+			o: &Options{Options: view.Options{Env: &cli.Env{Stderr: &told}}}, counts: metrics.NewAggregator(metrics.About{}, time.Now()),
 			files: make(map[procfs.Inode]*exported), failed: make(failures), waiting: waiting,
 		}
 		f := &exported{

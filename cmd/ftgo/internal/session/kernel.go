@@ -45,22 +45,6 @@ func (o *Options) openTracefs() error {
 	return nil
 }
 
-// Use notes which tracefs is used, and lets grace periods be expedited there.
-func (e *Env) Use(f *tracefs.FS) {
-	e.FS, f.Progress, f.Expedite = f, e.Doing, true
-}
-
-// RemoveHeld removes instances that others held when they were to go, and tells of those that
-// they still hold, which is no failure: nothing is on in them.
-func (e *Env) RemoveHeld() {
-	if e.FS == nil {
-		return
-	}
-	if err := e.FS.RemoveHeld(); err != nil {
-		e.Say("%v; the next run, or ftgo clean, removes what stays", err)
-	}
-}
-
 // checkProcesses refuses processes that are not there, or whose numbers are not the kernel's.
 func (o *Options) checkProcesses() error {
 	if flag := o.numbered(); flag != "" && procfs.ForeignNumbers() {
@@ -89,7 +73,7 @@ func (o *Options) numbered() string {
 
 // kernelAllows refuses what the kernel can't do at all, and then, at once, all that takes
 // consent. before40: it is older than 4.0.
-func (p *planned) kernelAllows(mode uprobe.Mode, before40 bool) error {
+func (p *run) kernelAllows(mode uprobe.Mode, before40 bool) error {
 	byGoroutine := func(f *offsets.Func) bool { return f.ABI != offsets.SystemV } // else calls are told apart by thread
 	if !p.request.Probes.Features.Memory && (p.view.Needs().Memory || p.Stack != 0 || mode == uprobe.Latency && slices.ContainsFunc(p.request.Target.Funcs, byGoroutine)) {
 		return cli.WithStatus(cli.ExitKernel, errors.New(
@@ -115,7 +99,7 @@ func (p *planned) kernelAllows(mode uprobe.Mode, before40 bool) error {
 }
 
 // kernelEvents looks up what --with names.
-func (p *planned) kernelEvents() ([]string, error) {
+func (p *run) kernelEvents() ([]string, error) {
 	if len(p.With) == 0 {
 		return nil, nil
 	}
@@ -166,7 +150,7 @@ func (o *Options) checkProbes(probes int, each time.Duration) error {
 const manyFuncs, manyBudget = 500, 50
 
 // limitMany sets a budget for many functions of a program that has none.
-func (p *planned) limitMany(mode uprobe.Mode) {
+func (p *run) limitMany(mode uprobe.Mode) {
 	wild := 0
 	for _, fn := range p.request.Target.Funcs {
 		if !p.request.Target.Roles[fn].Named {

@@ -21,13 +21,6 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// planned is what a command is to do, before anything is done.
-type planned struct {
-	*Options
-	view    view.View
-	request engine.Request
-}
-
 // Observe is probe, count, trace and watch: everything from the arguments to the last line.
 func (o *Options) Observe(ctx context.Context, v view.View) (err error) {
 	if err := o.checkProcesses(); err != nil {
@@ -39,19 +32,18 @@ func (o *Options) Observe(ctx context.Context, v view.View) (err error) {
 	ready := sync.OnceFunc(o.Progress("reading " + o.Binary))
 	defer ready()
 	o.Sole = o.Sole && o.alone()
-	p := o.planned(v)
-	j := p.job()
-	if j.Program, err = view.FindProgram(&o.Env.Env, o.Program, o.File == ""); err != nil {
+	r := o.run(v)
+	if r.program, err = o.findProgram(); err != nil {
 		return err
 	}
 	o.Live = !o.DryRun
-	if p.request.Target, err = o.resolve(); err != nil {
+	if r.request.Target, err = o.resolve(); err != nil {
 		if text := o.Replaced(); text != "" && errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w; %s", err, text)
 		}
 		return err
 	}
-	defer p.request.Target.Binary.Close()
+	defer r.request.Target.Binary.Close()
 	if !o.DryRun {
 		if len(o.PIDs)+len(o.Program) == 0 && !o.Succeeded {
 			if text := o.Replaced(); text != "" {
@@ -62,40 +54,39 @@ func (o *Options) Observe(ctx context.Context, v view.View) (err error) {
 			return err
 		}
 	}
-	j.Unseen = func() string {
+	r.unseen = func() string {
 		program := ""
-		if j.Program != nil {
-			program = j.Program.Path
+		if r.program != nil {
+			program = r.program.Path
 		}
 		return o.WhyUnseen(program, o.Fork)
 	}
-	if err := p.live(j); err != nil {
+	if err := r.live(); err != nil {
 		return err
 	}
 	ready()
-	return p.do(ctx, j, o.Binary)
+	return r.do(ctx, o.Binary)
 }
 
-// do runs a job whose source is there, unless only what it defines is wanted. Files are in use.
-func (p *planned) do(ctx context.Context, j *view.Job, inUse ...string) (err error) {
-	if j.Program != nil {
-		inUse = append(inUse, j.Program.Path)
+// do traces what there is a source of, unless only what it defines is wanted. Files are in use.
+func (r *run) do(ctx context.Context, inUse ...string) (err error) {
+	if r.program != nil {
+		inUse = append(inUse, r.program.Path)
 	}
-	out, done, err := p.Open(&p.Env.Env, inUse...)
+	out, done, err := r.Open(r.Env, inUse...)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	if p.DryRun {
-		_, err = io.WriteString(out, p.definitions())
+	if r.DryRun {
+		_, err = io.WriteString(out, r.definitions())
 		return err
 	}
-	j.Env, j.Target, j.Plan, j.Out = &p.Env.Env, p.request.Target, p.request.Plan, out
-	return j.Do(ctx)
+	return r.trace(ctx, out)
 }
 
 // definitions are what the kernel is told, a line each.
-func (p *planned) definitions() string {
+func (p *run) definitions() string {
 	var text strings.Builder
 	for _, event := range uprobe.TraceEvents(p.request.Plan.Events) {
 		lines, _ := event.Definitions("ftgo", printable.Text(p.Binary)) // what can't be defined is told when it is
@@ -106,30 +97,25 @@ func (p *planned) definitions() string {
 	return text.String()
 }
 
-// planned is what a view asks for, as far as flags say.
-func (o *Options) planned(v view.View) *planned {
-	p := &planned{Options: o, view: v, request: engine.Request{Values: v.Values}}
-	p.ask()
-	return p
-}
-
-// job is a run of the view, as far as flags say.
-func (o *planned) job() *view.Job {
-	return &view.Job{View: o.view, Costs: trace.NoCosts{}, For: o.Duration, Every: o.Interval, Ready: o.Ready.tell, MaxLost: o.MaxLost}
+// run is what a view asks for, as far as flags say.
+func (o *Options) run(v view.View) *run {
+	r := &run{Options: o, view: v, request: engine.Request{Values: v.Values}}
+	r.ask()
+	return r
 }
 
 // place says what is placed, unless that is too much; each probe takes so long to go.
-func (p *planned) place(j *view.Job, each time.Duration) error {
+func (p *run) place(each time.Duration) error {
 	n, what := p.request.Plan.Probes()+p.request.Plan.Later(), printable.Plural(p.request.Plan.Asked(), "function")
 	if p.request.Plan.Asked() == 0 {
 		what = "all waits"
 	}
-	j.Placed = fmt.Sprintf("probing %s in %s at %s", what, p.Binary, printable.Plural(n, "place"))
+	p.placed = fmt.Sprintf("probing %s in %s at %s", what, p.Binary, printable.Plural(n, "place"))
 	return p.checkProbes(n, each)
 }
 
 // live plans what hits are recorded, or counted, of.
-func (p *planned) live(j *view.Job) (err error) {
+func (p *run) live() (err error) {
 	needs, r := p.view.Needs(), &p.request
 	r.Probes = uprobe.Options{
 		Mode: needs.Mode, Features: machine.Machine{}.Features(), Threads: len(p.With) > 0, Sched: p.Sched, Waits: p.Waits, Stack: p.Stack, Follow: needs.Follow,
@@ -141,7 +127,7 @@ func (p *planned) live(j *view.Job) (err error) {
 		if err := p.kernelAllows(needs.Mode, machine.This().Older(4, 0)); err != nil {
 			return err
 		}
-		if j.Events, err = p.kernelEvents(); err != nil {
+		if p.scene.Events, err = p.kernelEvents(); err != nil {
 			return err
 		}
 		if err := r.Target.Hold(p.Force); err != nil {
@@ -160,35 +146,34 @@ func (p *planned) live(j *view.Job) (err error) {
 	if err := withStatus(r.MakePlan()); err != nil {
 		return err
 	}
-	if err := p.place(j, pace(r.Probes.Features, p.FS)); err != nil {
+	if err := p.place(pace(r.Probes.Features, p.FS)); err != nil {
 		return err
 	}
 	if minor, version := p.request.Plan.Binary.GoVersion(); minor > 0 && p.request.Plan.Stack == 1 && p.Stack > 1 {
 		p.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
 	}
 	p.sayApart(needs.Follow)
-	j.Costs = doctor.NewMeasuring(p.FS, p.Own, r.Probes.Mode, p.Stack)
-	r.Source.With, r.Source.Costs = j.Events, j.Costs
-	j.Source = r.Live(p.FS)
+	r.Source.With, r.Source.Costs = p.scene.Events, doctor.NewMeasuring(p.FS, p.Own, r.Probes.Mode, p.Stack)
+	p.source = r.Live(p.FS)
 	return nil
 }
 
 // sayApart says that goroutines can't be followed, though that is wanted.
-func (p *planned) sayApart(wanted bool) {
+func (p *run) sayApart(wanted bool) {
 	if minor, version := p.request.Plan.Binary.GoVersion(); minor > 0 && wanted && !p.request.Plan.Follows {
 		p.Say("what calls start with go is shown apart: where %s makes goroutines is not known", version)
 	}
 }
 
 // ask says what a source is to do, as far as flags and the view say.
-func (p *planned) ask() {
+func (p *run) ask() {
 	want := p.view.Needs()
 	p.request.MarkInside = want.Inside
 	p.request.Source = trace.Options{
-		Filter: p.Filter(), Talk: &p.Env.Env, Sched: p.Sched || p.Waits,
+		Filter: p.Filter(), Talk: p.Env, Sched: p.Sched || p.Waits,
 		Recorder: trace.Recorder{BufferKB: p.BufferKB, Shared: p.Force},
 		Entries:  want.Entries, Steady: want.Steady, Once: want.Once, Limit: want.Limit,
-		Alone: !p.mixed(), Wait: p.Wait, At: p.At, Budget: p.share(), Succeeded: p.Succeeded,
+		Alone: !p.Mixed(), Wait: p.Wait, At: p.At, Budget: p.share(), Succeeded: p.Succeeded, Costs: trace.NoCosts{},
 	}
 }
 

@@ -34,7 +34,7 @@ func TestRefusedAtOnce(t *testing.T) {
 		{"probe on 4.4", all, uprobe.Latency, false, nil, nil},
 	} {
 		for _, force := range []bool{false, true} {
-			tr := &planned{Options: &Options{Env: &Env{Env: cli.Env{Stdout: io.Discard, Stderr: io.Discard}}, Recorder: Recorder{Force: force}}, view: view.NewTable(&view.Options{}, c.mode), request: engine.Request{Target: sel, Probes: uprobe.Options{Features: c.features}}}
+			tr := &run{Options: &Options{Options: view.Options{Env: &cli.Env{Stdout: io.Discard, Stderr: io.Discard}}, Force: force}, view: view.NewTable(&view.Options{}, c.mode), request: engine.Request{Target: sel, Probes: uprobe.Options{Features: c.features}}}
 			want := c.want
 			if force {
 				want = c.forced

@@ -15,78 +15,35 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
-	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
-	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Env is what a command has to work with.
-type Env struct {
-	cli.Env
-	// BufferKB is the ring buffer's size per CPU, 0 for what suits the machine, Adjust what
-	// the kernel's features are taken to be: tests make them small and few.
-	BufferKB int
-	ReadRaw  bool // events are read as pages of the ring buffer, and not only where that pays: tests compare
-	Adjust   func(tracefs.Features) tracefs.Features
-	First    int              // sites that are probed first where the others follow or, if 0, as many as is usual
-	FS       *tracefs.FS      // that is used, nil if nothing is to be done
-	Own      doctor.Functions // of ftgo's, for what probes cost
-	Release  string           // names this ftgo
-	Lower    func() error     // drops privileges that no run needs, if it is set
-	Patience time.Duration    // trees wait so long for goroutines that outlive them or, if 0, as long as is usual
-}
-
-// Options are what a command is told that looks at a binary, by groups of flags.
+// Options are what a command is told that looks at a binary: those of its view, and which processes a run is of, when it
+// begins and ends, and how events are recorded.
 type Options struct {
-	*Env
-	cli.Target
-	cli.Output
-	Span
-	Recorder
-	Extras
-	view.TableFlags
-	view.CallerFlags
-	Lines    view.LineFlags
-	Fetch    view.FetchFlags
-	Recorded RecordedFlags
-	Program  []string
-}
-
-// Span is which processes a run is of, -p aside, and when it begins and ends.
-type Span struct {
-	Fork               bool // processes that those of -p or PROGRAM start, too
-	Duration, Interval time.Duration
-	Calls              uint64
-	Wait               bool
-	At                 time.Time // when the window begins, zero for at once
-	Ready              readyFD
-	Sole               bool // it is found out, as the run begins, whether nobody else runs what -p names
+	view.Options
+	Duration time.Duration
+	Wait     bool
+	At       time.Time // when the window begins, zero for at once
+	Ready    readyFD
+	Sole     bool // it is found out, as the run begins, whether nobody else runs what -p names
 	// Succeeded: other runs are of what replaces BINARY.
 	Succeeded bool
 	Among     func(pid int) bool // that of [trace.Filter]
-}
-
-// Recorder is how events are recorded and read, and what ftgo may do for that.
-type Recorder struct {
-	DryRun  bool
-	MaxLost *uint64  // how many events may be lost; nil is any number
-	Budget  *float64 // percent of the program's CPU time that probes may take; 0 is no limit, nil what suits
-	Force   bool     // goes on in spite of much
-}
-
-// Extras are what is traced beside calls.
-type Extras struct {
-	With  []string // patterns of kernel events
-	Sched bool     // latencies are split by what the goroutine was doing
-	Waits bool     // what goroutines wait for is told beside calls
+	MaxLost   *uint64            // how many events may be lost; nil is any number
+	Budget    *float64           // percent of the program's CPU time that probes may take; 0 is no limit, nil what suits
+	Force     bool               // goes on in spite of much
+	With      []string           // patterns of kernel events
+	Waits     bool               // what goroutines wait for is told beside calls
+	Recorded  RecordedFlags
 }
 
 // NewOptions are without any flag, for a command that has more formats than others.
-func NewOptions(e *Env, formats ...render.Format) *Options {
-	o := &Options{Env: e}
-	o.Formats = slices.Concat(cli.Rows, formats)
+func NewOptions(e *cli.Env, formats ...render.Format) *Options {
+	o := &Options{}
+	o.Env, o.Formats = e, slices.Concat(cli.Rows, formats)
 	return o
 }
 
@@ -94,7 +51,7 @@ func NewOptions(e *Env, formats ...render.Format) *Options {
 // that say what patterns mean.
 func (o *Options) Groups(matching cli.Group, more ...cli.Group) []cli.Group {
 	return append([]cli.Group{
-		o.DefineProcesses(&o.Env.Env), o.DefineRun, matching,
+		o.DefineProcesses(o.Env), o.DefineRun, matching,
 		o.DefineSymbols, o.Output.Define, o.DefineQuiet, o.DefineRecorder,
 	}, more...)
 }
@@ -270,14 +227,9 @@ func (o *Options) Words(command string, words, program []string) error {
 
 // resolve finds the target.
 func (o *Options) resolve() (*target.Target, error) {
-	o.Signatures = o.Signatures || o.Values.Any()
+	o.Signatures = o.Signatures || o.AsksValues()
 	o.Missing, o.Loading = o.Missing || o.Force, o.Doing
 	return o.Query.Resolve(o.Say)
-}
-
-// mixed: several processes may be seen, so that lines must name them.
-func (o *Options) mixed() bool {
-	return o.Fork || len(o.PIDs) > 1 || len(o.PIDs) == 0 && len(o.Program) == 0
 }
 
 // Filter says which processes are wanted. --fork adds none where all are that run BINARY.
@@ -286,14 +238,13 @@ func (o *Options) Filter() trace.Filter {
 	return trace.Filter{PIDs: o.PIDs, Sole: o.Sole, Fork: fork, Among: o.Among}
 }
 
-// View are the options of views, as far as flags say.
+// View returns the options of a view, once all flags were read.
 func (o *Options) View() *view.Options {
-	if o.Values.By.AsksStack() {
+	if o.By.AsksStack() {
 		o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
 	}
-	return &view.Options{
-		Env: &o.Env.Env, Format: o.Format, Full: o.Full, Tables: o.TableFlags, Lines: o.Lines, Fetch: o.Fetch,
-		Stack: o.Stack, Every: o.Interval, Calls: o.Calls, Sched: o.Sched, Inside: o.Inside != "", Mixed: o.mixed(),
-		Explain: o.DryRun, Patience: o.Patience, Whole: o.wholeFilter,
+	if o.Whole = o.Lines.Trees(); o.Recorded.replays {
+		o.Whole = o.Recorded.filters
 	}
+	return &o.Options
 }

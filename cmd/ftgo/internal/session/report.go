@@ -13,7 +13,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -58,7 +57,7 @@ func (o *Options) Report(ctx context.Context) error {
 		}
 		return o.addUp(all)
 	}
-	p, j, err := o.replay(input)
+	p, err := o.replay(input)
 	ready()
 	if err != nil {
 		return err
@@ -70,22 +69,22 @@ func (o *Options) Report(ctx context.Context) error {
 	if name == "-" {
 		name = "/dev/stdin"
 	}
-	return p.do(ctx, j, name, o.Binary, o.Recorded.binary)
+	return p.do(ctx, name, o.Binary, o.Recorded.binary)
 }
 
 // replay is the run of a recording, up to where it begins.
-func (o *Options) replay(input *given) (p *planned, j *view.Job, err error) {
+func (o *Options) replay(input *given) (p *run, err error) {
 	const megabyte = 1e6
 	tell := func(at int64) { o.Doing("megabytes read", int(at/megabyte), int(input.size/megabyte)) }
 	rec, err := recording.Open(told{input, tell}, input.size)
 	switch {
 	case errors.Is(err, recording.ErrNone):
-		return nil, nil, fmt.Errorf("%s: %w (a trace alone does not tell what its lines mean: record with the script of ftgo script)", input.name, err)
+		return nil, fmt.Errorf("%s: %w (a trace alone does not tell what its lines mean: record with the script of ftgo script)", input.name, err)
 	case err != nil:
-		return nil, nil, fmt.Errorf("%s: %w", input.name, err)
+		return nil, fmt.Errorf("%s: %w", input.name, err)
 	}
 	if p, err = o.replayed(rec); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	ends := func(e uprobe.Event) bool {
 		return slices.ContainsFunc(e.Sites, func(s uprobe.Site) bool { return s.Kind == uprobe.GoroutineEnd })
@@ -98,18 +97,17 @@ func (o *Options) replay(input *given) (p *planned, j *view.Job, err error) {
 		if p.request.Target.Binary != nil {
 			p.request.Target.Binary.Close()
 		}
-		return nil, nil, err
+		return nil, err
 	}
-	j = p.job()
-	j.Source = source
-	j.Recorded, _ = source.Began()
+	p.source = source
+	p.scene.Recorded, _ = source.Began()
 	if !rec.Complete {
-		j.CutOff = errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
+		p.cutOff = errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
 		if rec.About.Options.Budget > 0 {
-			j.CutOff = fmt.Errorf("%w, nor what was disarmed for the budget", j.CutOff)
+			p.cutOff = fmt.Errorf("%w, nor what was disarmed for the budget", p.cutOff)
 		}
 	}
-	return p, j, nil
+	return p, nil
 }
 
 // told is a recording that tells where it is read: what its end says is read first, and then its events.
@@ -153,7 +151,7 @@ func openRecording(name string, tell func(done, of int64)) (f *os.File, size int
 }
 
 // replayed is a tracing that has been: its plan, and a view of it.
-func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
+func (o *Options) replayed(rec *recording.Recording) (p *run, err error) {
 	was := &rec.About.Options
 	if err := checkRecorded(was); err != nil {
 		return nil, err
@@ -161,7 +159,7 @@ func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 	if o.Recorded.As == "" {
 		o.Recorded.As = rec.About.Command
 	}
-	if o.Recorded.adds && o.Recorded.As == "trace" {
+	if o.Adds && o.Recorded.As == "trace" {
 		o.Recorded.As = "probe"
 	}
 	if err := o.take(was, rec.About.Command); err != nil {
@@ -180,7 +178,7 @@ func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p = &planned{Options: o, view: v, request: engine.Recorded(rec)}
+	p = &run{Options: o, view: v, request: engine.Recorded(rec)}
 	p.request.Values = v.Values
 	p.ask()
 	if p.request.Target.Binary, err = o.Recorded.tracedBinary(rec); err != nil {
@@ -199,7 +197,7 @@ func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 		o.Say("values are not shown: they take %s", lacking)
 	case lacking != "" && needs != "":
 		return nil, fmt.Errorf("%s: needed is %s", needs, lacking)
-	case needs != "" && (o.Recorded.As == rec.About.Command || needs == "--by" && o.Values.Shown):
+	case needs != "" && (o.Recorded.As == rec.About.Command || needs == "--by" && o.Shown):
 		if err := p.planAgain(rec, needs); err != nil {
 			return nil, err
 		}
@@ -247,7 +245,7 @@ func (o *Options) given(term string) bool {
 	case "as":
 		return value == o.Recorded.As
 	case "several":
-		return o.Recorded.adds
+		return o.Adds
 	case "entries":
 		return o.Lines.Entries
 	case "inside":
@@ -259,7 +257,7 @@ func (o *Options) given(term string) bool {
 // needsBinary names what can't be shown without the binary, if anything.
 func (o *Options) needsBinary(rec *recording.Recording) string {
 	switch as := o.Recorded.As; {
-	case o.Values.TakesVariables():
+	case o.TakesVariables():
 		return "--by"
 	case as == "count":
 		return ""
@@ -314,7 +312,7 @@ func (o *Options) takeSymbols(was *recording.File) bool {
 
 // planAgain makes the plan from the binary, with what values are decoded by, which a
 // recording does not have.
-func (p *planned) planAgain(rec *recording.Recording, needs string) error {
+func (p *run) planAgain(rec *recording.Recording, needs string) error {
 	o := *p.Options
 	o.Binary, o.PIDs = p.request.Target.Binary.File().Path(), nil
 	again, err := o.resolve()

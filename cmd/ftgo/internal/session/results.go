@@ -113,25 +113,23 @@ func (o *Options) recorded(ctx context.Context, name string) (*compare.Run, erro
 	defer g.Close()
 	one := *o
 	one.MaxLost, one.FailIf.Text = nil, ""
-	one.Recorded.adds = true
-	p, j, err := one.replay(g)
+	one.Adds = true
+	p, err := one.replay(g)
 	if err != nil {
 		return nil, err
 	}
 	if p.request.Target.Binary != nil {
 		defer p.request.Target.Binary.Close()
 	}
-	j.Env, j.Target, j.Plan, j.Out = &p.Env.Env, p.request.Target, p.request.Plan, io.Discard
-	if err := errors.Join(j.Do(ctx), ctx.Err()); err != nil {
+	if err := errors.Join(p.trace(ctx, io.Discard), ctx.Err()); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	sums := p.view.(*view.Sums)
-	return &compare.Run{File: name, Summary: sums.Summary, Funcs: sums.Rows}, nil
+	return &compare.Run{File: name, Summary: p.table.Summary, Funcs: p.view.(*view.Table).Rows(p.table)}, nil
 }
 
 // addUp is report of several runs.
 func (o *Options) addUp(all []*compare.Run) (err error) {
-	o.Recorded.adds, o.Recorded.As = true, cmp.Or(o.Recorded.As, "probe")
+	o.Adds, o.Recorded.As = true, cmp.Or(o.Recorded.As, "probe")
 	if err := cli.CheckRules("report", o.given); err != nil {
 		return err
 	}
@@ -142,7 +140,7 @@ func (o *Options) addUp(all []*compare.Run) (err error) {
 	if err := o.FailIf.CheckKnown(sum.LatencyMeasured, sum.Errors(), "probe --errors"); err != nil {
 		return err
 	}
-	out, done, err := o.Open(&o.Env.Env, o.Recorded.files...)
+	out, done, err := o.Open(o.Env, o.Recorded.files...)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,6 @@ type RecordedFlags struct {
 	replays bool // it is report
 	filters bool // the kernel has done nothing of --where
 	follow  bool // go statements are recorded
-	adds    bool // what is recorded is added up with others
 	files   []string
 	// Given tells what terms of rules are true of the command line of report.
 	Given func(term string) bool
@@ -87,28 +86,26 @@ func (o *Options) take(a *recording.Options, recorded string) error {
 	if a.Where != "" {
 		o.Lines.Where = a.Where
 	}
-	v := &o.Values
-	if v.Shown = a.By+a.Sum == "" && o.Recorded.As != "trace" && recorded == "trace"; a.By+a.Sum == "" {
+	if o.Shown = a.By+a.Sum == "" && o.Recorded.As != "trace" && recorded == "trace"; a.By+a.Sum == "" {
 		return nil
 	}
 	switch {
-	case v.Any():
+	case o.AsksValues():
 		return cli.Usage("report: it was recorded with --by or --sum already: %s", cmp.Or(a.By, a.Sum))
 	case o.Recorded.As != recorded: // it is told as if nothing was
 		return nil
 	}
-	return v.Take(a.By, a.Sum)
+	return o.TakeValues(a.By, a.Sum)
 }
 
 // checkRecorded refuses options that no script records. They are no wrong usage of report.
 func checkRecorded(a *recording.Options) error {
-	fetch := view.FetchFlags{StrLen: cmp.Or(a.StrLen, 1), Items: cmp.Or(a.Items, 1)}
-	err := fetch.Check("what was asked for")
+	err := view.CheckFetch("what was asked for", target.Fetch{StrLen: cmp.Or(a.StrLen, 1), Items: cmp.Or(a.Items, 1)})
 	if err == nil && a.Where != "" {
 		_, err = where.Parse(a.Where)
 	}
 	if err == nil {
-		err = new(view.ValueFlags).Take(a.By, a.Sum)
+		err = new(view.TableFlags).TakeValues(a.By, a.Sum)
 	}
 	if err == nil && !(a.Budget >= 0 && a.Budget < 100) {
 		err = fmt.Errorf("a budget of %v percent", a.Budget)
@@ -119,33 +116,18 @@ func checkRecorded(a *recording.Options) error {
 	return nil
 }
 
-// wholeFilter tells whether nothing of --where is for the kernel: what that drops is not
-// there for others to be inside of.
-func (o *Options) wholeFilter(inside bool) bool {
-	if o.Recorded.replays {
-		return inside || o.Recorded.filters
-	}
-	return inside || o.Lines.Trees()
-}
-
 // recordView is a view as far as planning needs one.
 func (o *Options) recordView() (view.View, error) {
-	switch o.Recorded.As {
-	case "count":
-		if o.Recorded.adds {
-			return view.NewSums(o.View(), uprobe.CountRecorded), nil
-		}
-		if o.Values.Any() {
-			return view.NewTable(o.View(), uprobe.Entries), nil
-		}
-		return view.NewTable(o.View(), uprobe.CountRecorded), nil
-	case "trace":
+	mode := uprobe.Latency
+	switch as := o.Recorded.As; {
+	case as == "trace":
 		return view.NewLines(o.View())
+	case as == "count" && o.AsksValues() && !o.Adds:
+		mode = uprobe.Entries
+	case as == "count":
+		mode = uprobe.CountRecorded
 	}
-	if o.Recorded.adds {
-		return view.NewSums(o.View(), uprobe.Latency), nil
-	}
-	return view.NewTable(o.View(), uprobe.Latency), nil
+	return view.NewTable(o.View(), mode), nil
 }
 
 // mostGroups is how many groups of functions a script may disarm by themselves: each has some events, of which
@@ -158,7 +140,7 @@ func (o *Options) Script() (err error) {
 	if err != nil {
 		return err
 	}
-	p := o.planned(v)
+	p := o.run(v)
 	// Of the kernel it will run on nothing is known: it may be one that counts hits of two
 	// CPUs as one, so that they are better recorded.
 	features := machine.Machine{}.Features()
@@ -199,7 +181,7 @@ func (o *Options) Script() (err error) {
 	if err != nil {
 		return err
 	}
-	out, done, err := o.Open(&o.Env.Env, o.Binary)
+	out, done, err := o.Open(o.Env, o.Binary)
 	if err != nil {
 		return err
 	}
@@ -208,7 +190,7 @@ func (o *Options) Script() (err error) {
 }
 
 // Script is the text of the one that runs the plan.
-func (p *planned) script() (string, error) {
+func (p *run) script() (string, error) {
 	var files []recording.File // the binary, and what describes it
 	var crc uint32
 	for m := p.request.Target.Binary.File(); ; m = m.Described {
@@ -253,11 +235,11 @@ func (p *planned) script() (string, error) {
 }
 
 // recorded are the options of the plan of a script.
-func (p *planned) recorded() recording.Options {
+func (p *run) recorded() recording.Options {
 	a := recording.Options{
 		Patterns: p.Funcs, Regexp: p.Regexp, Exclude: p.Exclude, NoWrappers: !p.Query.Wrappers, Errors: p.Errors, Stack: p.Stack,
 		StrLen: p.Fetch.StrLen, Items: p.Fetch.Items, Where: p.Lines.Where, Inside: p.Inside, Entries: p.Lines.Entries, Budget: *p.Budget, Features: p.request.Probes.Features,
-		By: p.Values.By.Text, Sum: p.Values.Sum.Text,
+		By: p.By.Text, Sum: p.Sum.Text,
 	}
 	for i := range p.request.Plan.Funcs {
 		role := p.request.Target.Roles[p.request.Plan.Funcs[i].Func]

@@ -20,14 +20,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// ValueFlags are what rows are told apart by, and what of calls is added up.
-type ValueFlags struct {
-	By, Sum Value
-	// Shown: a recording has all values that trace would show.
-	Shown bool
-}
-
-// Value is the value of such a flag.
+// Value is the value of a flag that takes an expression.
 type Value struct {
 	Text string
 	expr where.Expr
@@ -50,27 +43,20 @@ func (v *Value) AsksStack() bool {
 	return v.Text != "" && slices.Contains(v.expr.Refs(), where.Ref{Path: "stack"})
 }
 
-// Take makes the flags what they were.
-func (f *ValueFlags) Take(by, sum string) (err error) {
-	if f.By, err = rowForm.Read(by); err == nil {
-		f.Sum, err = amountForm.Read(sum)
+// TakeValues makes --by and --sum what they were.
+func (t *TableFlags) TakeValues(by, sum string) (err error) {
+	if t.By, err = rowForm.Read(by); err == nil {
+		t.Sum, err = amountForm.Read(sum)
 	}
 	return err
 }
 
-// Any tells whether values are asked for.
-func (f *ValueFlags) Any() bool { return f.By.Text != "" || f.Sum.Text != "" }
+// AsksValues tells whether values are asked for.
+func (t *TableFlags) AsksValues() bool { return t.By.Text != "" || t.Sum.Text != "" }
 
-// Define defines the flags.
-func (f *ValueFlags) Define(fs *cli.Flags) {
-	cli.Define(fs, &f.By, "by", "", "show a row for each value of `EXPR`: req.URL.Path, 'key[:4]', goid, pid, stack", rowForm)
-	cli.Define(fs, &f.Sum, "sum", "", "add up `EXPR`, like a size, over calls", amountForm)
-}
-
-// values tell what rows calls are of, and what is added up, by ValueFlags.
+// values tell what rows calls are of, and what is added up, by --by and --sum.
 type values struct {
 	*Scene
-	flags   *ValueFlags
 	opt     *Options
 	entries string // who does not see calls end
 	funcs   map[*offsets.Func]*valuedFunc
@@ -78,27 +64,13 @@ type values struct {
 	stacks  *trace.Stacks     // nil if nobody asks for them
 	texts   map[string]string // of stacks, by the words that tell them
 	key     []byte
-	seen    valuedCall
+	seen    seenCall
 }
 
 // valuedFunc is what is asked for of the calls of one function.
 type valuedFunc struct {
 	fetched
 	by, amount where.Expr
-}
-
-// valuedCall is a call as the expressions see it.
-type valuedCall struct {
-	filteredCall
-	line  render.Line
-	stack string
-}
-
-func (c *valuedCall) Value(path string) *capture.Value {
-	if v := c.filteredCall.Value(path); v != nil || path != "stack" {
-		return v
-	}
-	return &capture.Value{Type: builtins["func"], Bytes: []byte(c.stack), Len: int64(len(c.stack))}
 }
 
 // plan is what to fetch of calls.
@@ -108,12 +80,12 @@ func (v *values) plan(s *target.Target, features tracefs.Features) (engine.Value
 	}
 	v.funcs = make(map[*offsets.Func]*valuedFunc)
 	fetch := target.Fetch{StrLen: v.strLen(), Items: target.Usual.Items}
-	if v.flags.Shown {
-		fetch = target.Fetch(v.opt.Fetch)
+	if v.opt.Shown {
+		fetch = v.opt.Fetch
 	}
 	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
 		vf := &valuedFunc{}
-		o := operands{fetched: &vf.fetched, f: f, binary: s.Binary, stack: v.flags.By.AsksStack()}
+		o := operands{fetched: &vf.fetched, f: f, binary: s.Binary, stack: v.opt.By.AsksStack()}
 		sig, _, unknown := s.Signature(f)
 		if o.sig = sig; unknown != nil {
 			o.sig = &offsets.Signature{}
@@ -122,7 +94,7 @@ func (v *values) plan(s *target.Target, features tracefs.Features) (engine.Value
 		for _, one := range []struct {
 			Value
 			to *where.Expr
-		}{{v.flags.By, &vf.by}, {v.flags.Sum, &vf.amount}} {
+		}{{v.opt.By, &vf.by}, {v.opt.Sum, &vf.amount}} {
 			if one.Text == "" {
 				continue
 			}
@@ -135,22 +107,22 @@ func (v *values) plan(s *target.Target, features tracefs.Features) (engine.Value
 			o.want(*one.to)
 		}
 		v.funcs[f] = vf
-		switch errors := v.opt.Tables.Errors; {
-		case errors && o.err != "" && (v.flags.Shown || len(o.atReturn) > 0):
+		switch errors := v.opt.Errors; {
+		case errors && o.err != "" && (v.opt.Shown || len(o.atReturn) > 0):
 			o.atReturn, out.Fails = append(o.atReturn, o.err), true
 		case errors: // as without values, which recordings have
 			out, err = failing(s, features, o.sig)
 		}
-		if v.flags.Shown { // what is wanted is looked for in what trace has fetched
+		if v.opt.Shown { // what is wanted is looked for in what trace has fetched
 			args, results, serr := s.Shown(f, o.sig)
 			_, err = o.entry.Capture(args, nil)
 			_, rerr := o.ret.Capture(results, nil)
 			err = cmp.Or(serr, err, rerr)
 		}
-		if err == nil && (v.flags.Shown || len(o.atEntry) > 0) {
+		if err == nil && (v.opt.Shown || len(o.atEntry) > 0) {
 			out.Entry, err = o.entry.Capture([]string{}, o.atEntry)
 		}
-		if err == nil && (v.flags.Shown || len(o.atReturn) > 0) {
+		if err == nil && (v.opt.Shown || len(o.atReturn) > 0) {
 			out.Return, err = o.ret.Capture([]string{}, o.atReturn)
 		}
 		if err != nil {
@@ -160,35 +132,18 @@ func (v *values) plan(s *target.Target, features tracefs.Features) (engine.Value
 	}, nil
 }
 
-func (f *ValueFlags) exprs() (all []where.Expr) {
-	for _, one := range []*Value{&f.By, &f.Sum} {
-		if one.Text != "" {
-			all = append(all, one.expr)
-		}
-	}
-	return all
-}
-
 // refs are the variables of all expressions.
-func (f *ValueFlags) refs() (all []where.Ref) {
-	for _, e := range f.exprs() {
-		all = append(all, e.Refs()...)
-	}
-	return all
-}
+func (t *TableFlags) refs() []where.Ref { return append(t.By.expr.Refs(), t.Sum.expr.Refs()...) }
 
 // TakesVariables tells whether anything is asked for that is no property of the call itself.
-func (f *ValueFlags) TakesVariables() bool {
-	return slices.ContainsFunc(f.refs(), func(r where.Ref) bool { return builtins[r.Path] == nil && r.Path != "stack" || r.Path == "err" })
+func (t *TableFlags) TakesVariables() bool {
+	return slices.ContainsFunc(t.refs(), func(r where.Ref) bool { return builtins[r.Path] == nil && r.Path != "stack" || r.Path == "err" })
 }
 
 // strLen is how much of strings is fetched: no more than is needed.
 func (v *values) strLen() int {
-	n := 1
-	for _, e := range v.flags.exprs() {
-		n = max(n, e.Longest())
-	}
-	if slices.ContainsFunc(v.flags.refs(), func(r where.Ref) bool { return r.Part == capture.Whole && r.First == 0 }) {
+	n := max(1, v.opt.By.expr.Longest(), v.opt.Sum.expr.Longest())
+	if slices.ContainsFunc(v.opt.refs(), func(r where.Ref) bool { return r.Part == capture.Whole && r.First == 0 }) {
 		n = max(n, v.opt.Fetch.StrLen)
 	}
 	return min(n, maxStrLen)
@@ -197,7 +152,7 @@ func (v *values) strLen() int {
 func (v *values) begin(s *Scene) {
 	v.Scene = s
 	v.memory = trace.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
-	if v.flags.By.AsksStack() {
+	if v.opt.By.AsksStack() {
 		v.stacks = trace.NewStacks(s.Target.Binary)
 	}
 }
@@ -205,13 +160,13 @@ func (v *values) begin(s *Scene) {
 // observe is what a call is and has, by the expressions.
 func (v *values) observe(c *pairing.Call) (o trace.Observed) {
 	f := &v.Plan.Funcs[c.Func]
-	seen := &v.seen
-	seen.line = render.Line{Function: f.Name, Thread: render.ThreadOf(c), Depth: c.Depth, End: c.Outcome.String(), NS: v.Clock.Took(c).Nanoseconds()}
+	line := render.Line{Function: f.Name, Thread: render.ThreadOf(c), Depth: c.Depth, End: c.Outcome.String(), NS: v.Clock.Took(c).Nanoseconds()}
 	vf := v.funcs[f.Func]
 	if vf == nil { // a wait
-		vf = &valuedFunc{by: v.flags.By.expr, amount: v.flags.Sum.expr}
+		vf = &valuedFunc{by: v.opt.By.expr, amount: v.opt.Sum.expr}
 	}
-	seen.filteredCall = filteredCall{fetched: &vf.fetched, line: &seen.line}
+	seen := &v.seen
+	*seen = seenCall{fetched: &vf.fetched, line: line}
 	if f.Values.Entry != nil && c.Args != nil {
 		seen.entry = f.Values.Entry.Append(nil, c.Args, v.memory.Process(c))
 	}
@@ -222,13 +177,13 @@ func (v *values) observe(c *pairing.Call) (o trace.Observed) {
 	if v.stacks != nil {
 		seen.stack = v.stack(c, f.Name)
 	}
-	if v.flags.By.Text != "" {
+	if v.opt.By.Text != "" {
 		var known bool
 		if o.Value, known = vf.by.Text(seen); !known {
 			o.Value, o.Kind = whyNot(vf.by, seen), stats.NoValue
 		}
 	}
-	if v.flags.Sum.Text != "" {
+	if v.opt.Sum.Text != "" {
 		if n, ok := vf.amount.Number(seen); ok && n >= 0 {
 			o.Amount, o.Counts = n, true
 		}
@@ -237,7 +192,7 @@ func (v *values) observe(c *pairing.Call) (o trace.Observed) {
 }
 
 // whyNot says why a value is not known.
-func whyNot(e where.Expr, seen *valuedCall) string {
+func whyNot(e where.Expr, seen *seenCall) string {
 	for _, r := range e.Refs() {
 		switch value := seen.Value(r.Path); {
 		case value == nil && slices.Contains(seen.atReturn, r.Path), value == nil && r.Path == "err", value == nil && builtins[r.Path] != nil:
@@ -290,7 +245,7 @@ func (t *TableFlags) keptBy() string {
 
 // order is what rows are sorted by.
 func (t *TableFlags) order() string {
-	if t.Sort == "" && t.Values.Sum.Text != "" {
+	if t.Sort == "" && t.Sum.Text != "" {
 		return "sum"
 	}
 	return cmp.Or(t.Sort, "calls")

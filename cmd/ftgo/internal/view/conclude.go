@@ -1,10 +1,14 @@
 package view
 
 import (
+	"cmp"
 	"io"
+	"slices"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/compare"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -30,4 +34,25 @@ func conclude(e *cli.Env, f render.Format, out io.Writer, rows []stats.Func, s s
 		return nil
 	}
 	return render.Footer(e.Stderr, rows, s)
+}
+
+// Added writes what runs add up to as a table of one run would be.
+func (o *Options) Added(out io.Writer, sum *compare.Run) error {
+	rows := sum.Funcs
+	sortRows(rows, o.order())
+	failed := o.FailIf.check(rows)
+	shown := topRows(slices.Clone(rows), o.Top)
+	width, _ := terminal.Size(out)
+	options := render.Options{
+		Format: o.Format, Width: width, FullNames: o.Full, Hosts: o.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors(), Sched: sum.Sched(),
+		Hist: o.Hist, Budgeted: sum.Budget > 0, Events: sum.Events(),
+	}
+	err := render.Functions(out, shown, options)
+	if err == nil && o.Format == render.Table {
+		err = render.Histograms(out, shown, options)
+	}
+	if err != nil {
+		return err
+	}
+	return cmp.Or(conclude(o.Env, o.Format, out, rows, sum.Summary), failed)
 }

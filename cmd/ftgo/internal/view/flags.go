@@ -24,26 +24,29 @@ import (
 
 // Options are what views are told by flags.
 type Options struct {
-	Env    *cli.Env
-	Format render.Format
-	Full   bool // names of functions and values, in tables and lines
-	Tables TableFlags
-	Lines  LineFlags
-	Fetch  FetchFlags
+	*cli.Env
+	cli.Target
+	cli.Output
+	TableFlags
+	Lines LineFlags
+	Fetch target.Fetch
 
-	Stack  int           // how many callers are shown
-	Every  time.Duration // how long an interval is, 0 for none
-	Calls  uint64        // how many are enough, 0 for all
-	Sched  bool          // latencies are split by what the scheduler did
-	Inside bool          // only calls are wanted that functions with that role make
-	Mixed  bool          // several processes may be seen, so that lines must name them
-
-	// Patience is how long trees wait for goroutines that outlive them, 0 for what is usual.
-	Patience time.Duration
-	Explain  bool // it is told who evaluates what of --where
-	// Whole tells whether nothing of --where is for the kernel: what that drops is not there for
+	Program  []string
+	Fork     bool          // processes that those of -p or PROGRAM start are traced, too
+	Stack    int           // how many callers are shown
+	Interval time.Duration // 0 for none
+	Calls    uint64        // how many are enough, 0 for all
+	Sched    bool          // latencies are split by what the scheduler did
+	DryRun   bool          // it is told who evaluates what of --where
+	// Whole tells that nothing of --where is for the kernel: what that drops is not there for
 	// others to be inside of.
-	Whole func(inside bool) bool
+	Whole bool
+	Adds  bool // a table is added up with others, which are written together
+}
+
+// Mixed tells whether several processes may be seen, so that lines must name them.
+func (o *Options) Mixed() bool {
+	return o.Fork || len(o.PIDs) > 1 || len(o.PIDs) == 0 && len(o.Program) == 0
 }
 
 // LineFlags are which calls have lines, and what the lines show.
@@ -107,20 +110,18 @@ func (l *LineFlags) check(command string) error {
 	return nil
 }
 
-// FetchFlags are how much is fetched of what pointers lead to.
-type FetchFlags target.Fetch
-
 // maxStrLen is an array of 64 words.
 const maxStrLen = 512
 
-func (f *FetchFlags) Define(fs *cli.Flags) {
-	fs.IntVar(&f.StrLen, "strlen", target.Usual.StrLen, "show up to `BYTES` of a string, at most 512")
-	fs.IntVar(&f.Items, "items", target.Usual.Items, "show the first `N` elements of a slice, at most 64")
-	fs.Check(f.Check)
+// DefineFetch defines the flags that say how much is fetched of what pointers lead to.
+func (o *Options) DefineFetch(fs *cli.Flags) {
+	fs.IntVar(&o.Fetch.StrLen, "strlen", target.Usual.StrLen, "show up to `BYTES` of a string, at most 512")
+	fs.IntVar(&o.Fetch.Items, "items", target.Usual.Items, "show the first `N` elements of a slice, at most 64")
+	fs.Check(func(command string) error { return CheckFetch(command, o.Fetch) })
 }
 
-// Check refuses what the kernel does not fetch.
-func (f *FetchFlags) Check(command string) error {
+// CheckFetch refuses what the kernel does not fetch.
+func CheckFetch(command string, f target.Fetch) error {
 	switch {
 	case f.StrLen < 1 || f.StrLen > maxStrLen:
 		return cli.Usage("%s: --strlen %d: not 1 to %d", command, f.StrLen, maxStrLen)
@@ -130,14 +131,11 @@ func (f *FetchFlags) Check(command string) error {
 	return nil
 }
 
-// CallerFlags are how many callers are shown of a call.
-type CallerFlags struct{ Stack int }
-
-// Group returns the group, whose help begins with what the command does with callers. The flag takes
+// DefineStack returns what defines --stack, whose help begins with what the command does with callers. The flag takes
 // all numbers, to refuse those that are no depth.
-func (c *CallerFlags) Group(verb string) cli.Group {
+func (o *Options) DefineStack(verb string) cli.Group {
 	return func(fs *cli.Flags) {
-		cli.Define(fs, &c.Stack, "stack", "s", verb+": up to `DEPTH` callers, or 15", cli.Form[int]{
+		cli.Define(fs, &o.Stack, "stack", "s", verb+": up to `DEPTH` callers, or 15", cli.Form[int]{
 			Name: "DEPTH", Bare: strconv.Itoa(uprobe.MaxStack), Write: strconv.Itoa,
 			Takes: func(word string) bool { _, err := strconv.Atoi(word); return err == nil },
 			Read: func(text string) (int, error) {
@@ -155,18 +153,18 @@ func (c *CallerFlags) Group(verb string) cli.Group {
 type TableFlags struct {
 	Top       int
 	Sort      string // what the first rows have most of, one of Orders, or "" for calls or the sum
-	Values    ValueFlags
-	PerHost   bool // rows of each machine
+	By, Sum   Value  // what rows are told apart by, and what of calls is added up
+	Shown     bool   // a recording has all values that trace would show
+	PerHost   bool   // rows of each machine
 	Hist      bool
 	Errors    bool
-	FailIf    FailIf
+	FailIf    Value
 	Summaries bool // JSON has one of each interval
 }
 
 // Define defines the flags of probe.
 func (t *TableFlags) Define(fs *cli.Flags) {
 	t.defineRows(fs, Orders...)
-	t.Values.Define(fs)
 	fs.BoolVar(&t.Errors, "errors", false, "also count the calls whose last result was an error")
 	fs.BoolVar(&t.Hist, "hist", false, "add a histogram of each function: of --sum, or else of latencies")
 	t.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")
@@ -179,7 +177,6 @@ func (t *TableFlags) Define(fs *cli.Flags) {
 // DefineCount defines those of them that count has.
 func (t *TableFlags) DefineCount(fs *cli.Flags) {
 	t.defineRows(fs, "calls", "rate", "sum", "name")
-	t.Values.Define(fs)
 	t.defineFailIf(fs, "'calls == 0 || rate > 1000'")
 }
 
@@ -191,22 +188,19 @@ func (t *TableFlags) defineRows(fs *cli.Flags, orders ...string) {
 	fs.IntVarP(&t.Top, "top", "t", 0, "show only the first `N` functions")
 	cli.Define(fs, &t.Sort, "sort", "", "sort functions by `KEY`, like "+orders[min(2, len(orders)-1)],
 		cli.OneOf("KEY", "order", "not "+strings.Join(orders, ", "), orders...))
+	cli.Define(fs, &t.By, "by", "", "show a row for each value of `EXPR`: req.URL.Path, 'key[:4]', goid, pid, stack", rowForm)
+	cli.Define(fs, &t.Sum, "sum", "", "add up `EXPR`, like a size, over calls", amountForm)
 }
 
 func (t *TableFlags) defineFailIf(fs *cli.Flags, example string) {
 	cli.Define(fs, &t.FailIf, "fail-if", "", "exit with status 6 if `EXPR` is true of a function: "+example,
-		cli.Form[FailIf]{Read: parseFailIf, Write: func(f FailIf) string { return f.Text }})
+		cli.Form[Value]{Read: parseFailIf, Write: func(f Value) string { return f.Text }})
 }
 
-// FailIf is the value of --fail-if: a condition on the numbers of a function. What
+// parseFailIf reads the value of --fail-if: a condition on the numbers of a function. What
 // is not known, such as latencies of a function that never returned, fails nothing; what a
 // command never knows is refused.
-type FailIf struct {
-	Text string
-	expr where.Expr
-}
-
-func parseFailIf(text string) (f FailIf, err error) {
+func parseFailIf(text string) (f Value, err error) {
 	f.Text = text
 	if f.expr, err = where.Parse(text); err != nil {
 		return f, err
@@ -307,14 +301,14 @@ func times(r stats.Func, sum int64) int64 {
 }
 
 // asks tells whether a condition is about a number.
-func (v *FailIf) asks(number string) bool {
+func (v *Value) asks(number string) bool {
 	return slices.Contains(v.expr.Refs(), where.Ref{Path: number})
 }
 
 // CheckKnown refuses a condition on numbers that are not there, since it would never be true:
 // latency says that calls are seen to end, errors that their results are looked at, and mend
 // what does that.
-func (v *FailIf) CheckKnown(latency, errors bool, mend string) error {
+func (v *Value) CheckKnown(latency, errors bool, mend string) error {
 	for _, ref := range v.expr.Refs() {
 		switch {
 		case !latency && ref.Path != "calls" && ref.Path != "rate":
@@ -327,7 +321,7 @@ func (v *FailIf) CheckKnown(latency, errors bool, mend string) error {
 }
 
 // check is an error if the condition is true of one of the rows.
-func (v *FailIf) check(rows []stats.Func) error {
+func (v *Value) check(rows []stats.Func) error {
 	if v.Text == "" {
 		return nil
 	}
@@ -348,7 +342,7 @@ func (v *FailIf) check(rows []stats.Func) error {
 }
 
 // explain is a function with the numbers that the condition asks for.
-func (v *FailIf) explain(row stats.Func) string {
+func (v *Value) explain(row stats.Func) string {
 	var numbers []string
 	for _, ref := range v.expr.Refs() {
 		text := "not known"

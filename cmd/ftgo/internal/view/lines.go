@@ -13,7 +13,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
-	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -51,14 +50,7 @@ type funcLines struct {
 	fetched
 	// errorBeside: the last result is fetched for --errors, and not shown.
 	errorBeside bool
-	once        made // again and again, of lines that are written at once
-}
-
-// made is a line with what it is made of.
-type made struct {
-	line       render.Line
-	entry, ret []capture.Value
-	seen       filteredCall
+	once        seenCall // again and again, of lines that are written at once
 }
 
 // A line of a call is as wide as the terminal, within limits.
@@ -82,13 +74,13 @@ func (v *Lines) Needs() Needs {
 	if o.Entries {
 		mode = uprobe.Entries
 	}
-	return Needs{Mode: mode, Entries: entries, Steady: entries, Inside: v.opt.Inside, Follow: v.opt.trees()}
+	return Needs{Mode: mode, Entries: entries, Steady: entries, Inside: v.opt.Inside != "", Follow: v.opt.trees()}
 }
 
 func (v *Lines) Begin(s *Scene) error {
 	v.begin(s)
 	o := &v.opt.Lines
-	opt := render.Options{Format: v.opt.Format, Times: o.Times, Processes: v.opt.Mixed, Stacks: v.opt.Stack > 0, Sched: v.opt.Sched}
+	opt := render.Options{Format: v.opt.Format, Times: o.Times, Processes: v.opt.Mixed(), Stacks: v.opt.Stack > 0, Sched: v.opt.Sched}
 	if o.Template.Text != "" {
 		var err error
 		if opt.Line, err = render.ParseCallFormat(o.Template.Text, o.Template.Names); err != nil {
@@ -205,7 +197,7 @@ func (v *Lines) write(line *render.Line) error {
 }
 
 func (v *Lines) kernel(ev *pairing.KernelEvent) error {
-	if v.opt.Inside && !v.isInside(ev.Call) {
+	if v.opt.Inside != "" && !v.isInside(ev.Call) {
 		return nil
 	}
 	line := &render.Line{
@@ -233,7 +225,7 @@ func (v *Lines) isInside(c *pairing.Call) bool {
 
 // concerns tells whether a call is where calls are looked at.
 func (v *Lines) concerns(c *pairing.Call) bool {
-	return !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden && (!v.opt.Inside || c.Inside)
+	return !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden && (v.opt.Inside == "" || c.Inside)
 }
 
 // line makes the line of a call; nil if it is not wanted.
@@ -244,13 +236,13 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 		return nil
 	}
 	fl := v.funcs[f.Func]
-	var m *made
+	var seen *seenCall
 	if fl == nil || v.trees != nil {
-		m = &made{}
+		seen = &seenCall{}
 	} else {
-		m = &fl.once
+		seen = &fl.once
 	}
-	line := &m.line
+	line, args, results := &seen.line, seen.line.Args[:0], seen.line.Results[:0]
 	*line = render.Line{
 		Function: f.Name, Thread: render.ThreadOf(c),
 		Depth: c.Depth, Time: v.Clock.Wall(c.Start),
@@ -278,24 +270,23 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 		return v.withStack(line, c) // a single instruction has no arguments
 	}
 	line.ArgsNote = fl.note
-	seen := &m.seen
-	*seen = filteredCall{fetched: &fl.fetched, line: line}
+	seen.fetched, seen.entry, seen.ret = &fl.fetched, nil, nil
 	p := v.memory.Process(c)
 	if f.Values.Entry != nil && c.Args != nil {
-		m.entry = f.Values.Entry.Append(m.entry[:0], c.Args, p)
-		shown := len(m.entry) - len(fl.atEntry)
-		line.Args, seen.entry = m.entry[:shown], m.entry[shown:]
+		args = f.Values.Entry.Append(args, c.Args, p)
+		shown := len(args) - len(fl.atEntry)
+		line.Args, seen.entry = args[:shown], args[shown:]
 	}
 	if f.Values.Return != nil && c.Results != nil {
-		m.ret = f.Values.Return.Append(m.ret[:0], c.Results, p)
-		shown := len(m.ret) - len(fl.atReturn)
-		line.Results, seen.ret = m.ret[:shown], m.ret[shown:]
+		results = f.Values.Return.Append(results, c.Results, p)
+		shown := len(results) - len(fl.atReturn)
+		line.Results, seen.ret = results[:shown], results[shown:]
 	}
-	results := line.Results
+	last := line.Results
 	if fl.errorBeside {
-		results = seen.ret
+		last = seen.ret
 	}
-	if o.Errors && ended && !isError(results) {
+	if o.Errors && ended && !isError(last) {
 		return nil
 	}
 	switch fl.rest.Eval(seen) {

@@ -39,8 +39,8 @@ type Table struct {
 // NewTable returns the view of calls that are seen as mode says.
 func NewTable(o *Options, mode uprobe.Mode) *Table {
 	t := &Table{opt: o, mode: mode}
-	if flags := &o.Tables.Values; flags.Any() {
-		t.by = &values{flags: flags, opt: o}
+	if o.AsksValues() {
+		t.by = &values{opt: o}
 		if mode == uprobe.Entries {
 			t.by.entries = "count"
 		}
@@ -51,12 +51,12 @@ func NewTable(o *Options, mode uprobe.Mode) *Table {
 func (r *Table) Needs() Needs {
 	needs := Needs{
 		Mode: r.mode, Entries: r.mode == uprobe.Entries, Limit: r.opt.Calls, Stacks: r.opt.Stack > 0,
-		Totals: trace.TotalsOptions{Intervals: r.opt.Every > 0, Errors: r.opt.Tables.Errors, Ended: r.opt.Calls > 0},
+		Totals: trace.TotalsOptions{Intervals: r.opt.Interval > 0, Errors: r.opt.Errors, Ended: r.opt.Calls > 0},
 	}
 	if r.by != nil {
-		flags, t := r.by.flags, &needs.Totals
-		needs.Stacks = needs.Stacks && !flags.By.AsksStack()
-		t.ByValue, t.Amounts, t.Observe, t.KeptBy = flags.By.Text != "", flags.Sum.Text != "", r.by.observe, r.opt.Tables.keptBy()
+		t := &needs.Totals
+		needs.Stacks = needs.Stacks && !r.opt.By.AsksStack()
+		t.ByValue, t.Amounts, t.Observe, t.KeptBy = r.opt.By.Text != "", r.opt.Sum.Text != "", r.by.observe, r.opt.keptBy()
 	}
 	return needs
 }
@@ -66,7 +66,7 @@ func (r *Table) Values(s *target.Target, features tracefs.Features) (engine.Valu
 	switch {
 	case r.by != nil:
 		return r.by.plan(s, features)
-	case !r.opt.Tables.Errors:
+	case !r.opt.Errors:
 		return nil, nil
 	}
 	return func(f *offsets.Func, _ *offsets.Sites) (out uprobe.Values, err error) {
@@ -98,7 +98,7 @@ func (r *Table) Begin(s *Scene) error {
 	if r.opt.Format == render.Pprof && terminal.Is(s.Out) {
 		return cli.Usage("-o pprof writes no text: -w FILE")
 	}
-	if r.opt.Format == render.Table && r.opt.Every > 0 && terminal.Is(s.Out) {
+	if r.opt.Format == render.Table && r.opt.Interval > 0 && terminal.Is(s.Out) {
 		r.screen = &terminal.Screen{Terminal: s.Out, Plain: os.Getenv("NO_COLOR") != ""}
 		if !r.options().By { // trends are of functions
 			r.trends = make(map[string][]float64)
@@ -122,7 +122,7 @@ func (r *Table) draw(rows []stats.Func) error {
 	var height int
 	o.Width, height = terminal.Size(r.Out)
 	var table bytes.Buffer
-	if err := render.Functions(&table, topRows(rows, r.opt.Tables.Top), o); err != nil {
+	if err := render.Functions(&table, topRows(rows, r.opt.Top), o); err != nil {
 		return err
 	}
 	return r.screen.Draw(table.String(), o.Width, height)
@@ -139,12 +139,15 @@ func (r *Table) Interval(t *trace.Table) error {
 	}
 	r.ended++
 	of := &render.Interval{Number: r.ended, End: t.At}
-	err := r.write(r.arrange(t.Since, r.opt.Tables.Top), of)
-	if err == nil && r.opt.Tables.Summaries && r.opt.Format == render.JSON {
+	err := r.write(r.arrange(t.Since, r.opt.Top), of)
+	if err == nil && r.opt.Summaries && r.opt.Format == render.JSON {
 		err = render.SummaryJSON(r.Out, t.Summary, of)
 	}
 	return err
 }
+
+// Rows returns those of a whole run, for others to write.
+func (r *Table) Rows(t *trace.Table) []stats.Func { return r.arrange(t.Whole, 0) }
 
 // arrange returns rows sorted, without functions that only a wildcard named and
 // nobody called; of them the top ones.
@@ -153,7 +156,7 @@ func (r *Table) arrange(rows []stats.Func, top int) []stats.Func {
 		point, role := r.role(row)
 		return row.Calls == 0 && row.Completed == 0 && row.Number() < 0.5 && (!point && !role.Named || r.options().By)
 	})
-	sortRows(rows, r.opt.Tables.order())
+	sortRows(rows, r.opt.order())
 	return topRows(rows, top)
 }
 
@@ -182,11 +185,11 @@ func (r *Table) noteInlined(rows []stats.Func) {
 }
 
 func (r *Table) options() render.Options {
-	o := &r.opt.Tables
+	o := r.opt
 	return render.Options{
-		By: o.Values.By.Text != "", ByStack: o.Values.By.AsksStack(), Amount: o.Values.Sum.Text, Hist: o.Hist,
-		Latency: r.mode == uprobe.Latency, Errors: o.Errors, Sched: r.opt.Sched, Events: r.Events,
-		Budgeted: r.Plan.Regroups > 0, FullNames: r.opt.Full,
+		By: o.By.Text != "", ByStack: o.By.AsksStack(), Amount: o.Sum.Text, Hist: o.Hist,
+		Latency: r.mode == uprobe.Latency, Errors: o.Errors, Sched: o.Sched, Events: r.Events,
+		Budgeted: r.Plan.Regroups > 0, FullNames: o.Full,
 	}
 }
 
@@ -201,10 +204,10 @@ func (r *Table) write(rows []stats.Func, of *render.Interval) error {
 }
 
 func (r *Table) End(t *trace.Table) error {
-	if t == nil {
+	if t == nil || r.opt.Adds {
 		return nil
 	}
-	if r.opt.Every > 0 && r.screen == nil {
+	if r.opt.Interval > 0 && r.screen == nil {
 		if err := r.Interval(t); err != nil {
 			return err
 		}
@@ -213,8 +216,8 @@ func (r *Table) End(t *trace.Table) error {
 	if r.opt.Format == render.Table {
 		r.noteInlined(rows)
 	}
-	failed := r.opt.Tables.FailIf.check(slices.DeleteFunc(slices.Clone(rows), r.isWrapper))
-	if err := r.writeTotals(t, r.arrange(rows, r.opt.Tables.Top)); err != nil {
+	failed := r.opt.FailIf.check(slices.DeleteFunc(slices.Clone(rows), r.isWrapper))
+	if err := r.writeTotals(t, r.arrange(rows, r.opt.Top)); err != nil {
 		return err
 	}
 	return cmp.Or(conclude(r.Env, r.opt.Format, r.Out, rows, t.Summary), failed)
@@ -224,15 +227,15 @@ func (r *Table) writeTotals(t *trace.Table, rows []stats.Func) error {
 	switch {
 	case r.opt.Format == render.Folded || r.opt.Format == render.Pprof:
 		return r.writeStacks(t)
-	case r.opt.Format == render.Table && r.opt.Every > 0:
+	case r.opt.Format == render.Table && r.opt.Interval > 0:
 		if _, err := io.WriteString(r.Out, "total\n"); err != nil {
 			return err
 		}
-	case r.opt.Format != render.JSON && r.opt.Every > 0:
+	case r.opt.Format != render.JSON && r.opt.Interval > 0:
 		return nil // rows of totals among those of intervals would be counted twice
 	}
 	var whole *render.Interval
-	if r.opt.Every > 0 {
+	if r.opt.Interval > 0 {
 		whole = &render.Interval{}
 	}
 	if err := r.write(rows, whole); err != nil {
@@ -288,7 +291,7 @@ func (r *Table) writeStacks(t *trace.Table) error {
 		if !r.opt.Full {
 			width, _ = terminal.Size(r.Out)
 		}
-		return render.StackText(r.Out, rows, amount, width, r.opt.Tables.Top)
+		return render.StackText(r.Out, rows, amount, width, r.opt.Top)
 	case render.JSON:
 		return render.StackJSON(r.Out, rows, amount)
 	case render.Folded:

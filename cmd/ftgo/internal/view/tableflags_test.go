@@ -71,7 +71,7 @@ func TestTopRows(t *testing.T) {
 		{"", "", "calls", "calls"}, {"n", "", "sum", "sum"}, {"n", "calls", "calls", "calls"}, {"n", "p99", "p99", "time"}, {"", "name", "name", "calls"},
 	} {
 		flags := TableFlags{Sort: c.sort}
-		flags.Values.Sum.Text = c.sum
+		flags.Sum.Text = c.sum
 		if flags.order() != c.order || flags.keptBy() != c.keptBy {
 			t.Errorf("%+v: %s, %s", c, flags.order(), flags.keptBy())
 		}
@@ -84,7 +84,7 @@ func TestStacksBeyond(t *testing.T) {
 		var out, stderr strings.Builder
 		stacks := &trace.Stacks{}
 		stacks.Beyond = beyond
-		r := &Table{opt: &Options{Format: render.Folded}, Scene: &Scene{
+		r := &Table{opt: &Options{Output: cli.Output{Format: render.Folded}}, Scene: &Scene{
 			Env: &cli.Env{Stderr: &stderr, Quiet: true}, Out: &out, Stacks: stacks, Plan: &uprobe.Plan{},
 		}}
 		if err := r.writeStacks(&trace.Table{}); err != nil || out.String() != "" || stderr.String() != want {

@@ -183,7 +183,7 @@ func (v *Closeup) End(t *trace.Table) error {
 }
 
 func (v *Closeup) look(t *trace.Table) top.One {
-	l := top.One{Every: v.opt.Every.String(), Heat: slices.Clone(v.heat)}
+	l := top.One{Every: v.opt.Interval.String(), Heat: slices.Clone(v.heat)}
 	numbers, split := render.TopNumbers(t.Whole[0], t.Since[0])
 	l.Head, l.Split = []string{numbers, render.TopCost(&t.Summary, v.cost)}, split
 	v.cost = t.Probing

@@ -60,14 +60,14 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (engine.Valu
 		fl := &funcLines{note: sig.Note}
 		v.funcs[f] = fl
 		o := operands{fetched: &fl.fetched, sig: sig, f: f, binary: s.Binary}
-		fetch := target.Fetch(v.opt.Fetch)
+		fetch := v.opt.Fetch
 		// A string can only be told from the constant if as much of it is fetched.
 		fetch.StrLen = min(max(fetch.StrLen, v.where.Longest()), maxStrLen)
 		if v.opt.short() && v.opt.Lines.Live {
 			fetch.Fields = shortFields
 		}
 		o.entry, o.ret = fetch.Builders(s.Binary, f, sites, sig, v.opt.Stack, features)
-		if out.Filter, err = v.filter(fl, &o, v.opt.Whole(s.Roles[f].Inside)); err != nil {
+		if out.Filter, err = v.filter(fl, &o, v.opt.Whole || s.Roles[f].Inside); err != nil {
 			return out, without(s, f, err)
 		}
 		shownArgs, shownResults, err := s.Shown(f, sig)
@@ -122,7 +122,7 @@ func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Sig
 	if told {
 		ask = fmt.Sprintf("--format '%s' %s", strings.TrimSpace(strings.Repeat("%v ", len(parts))), strings.Join(parts, ","))
 	}
-	v.opt.Env.Say("%s: ask for parts, %s, or --full", strings.Join(fields, ", "), ask)
+	v.opt.Say("%s: ask for parts, %s, or --full", strings.Join(fields, ", "), ask)
 }
 
 // maxSuggestions is for how many functions that is said.
@@ -160,7 +160,7 @@ func (v *Lines) filters() string {
 	for _, f := range []struct {
 		name  string
 		given bool
-	}{{"--where", o.Where != ""}, {"--errors", o.Errors}, {"--min " + o.Min.String(), o.Min > 0}, {"--slow " + o.Slow.String(), o.Slow > 0}, {"--depth", o.Depth > 0}, {"--inside", v.opt.Inside}} {
+	}{{"--where", o.Where != ""}, {"--errors", o.Errors}, {"--min " + o.Min.String(), o.Min > 0}, {"--slow " + o.Slow.String(), o.Slow > 0}, {"--depth", o.Depth > 0}, {"--inside", v.opt.Inside != ""}} {
 		if f.given {
 			given = append(given, f.name)
 		}
@@ -288,31 +288,34 @@ func (v *Lines) filter(fl *funcLines, o *operands, whole bool) (kernel string, e
 
 // explain says with --dry-run who evaluates what.
 func (v *Lines) explain(format string, args ...any) {
-	if v.opt.Explain {
-		v.opt.Env.Say(format, args...)
+	if v.opt.DryRun {
+		v.opt.Say(format, args...)
 	}
 }
 
-// filteredCall is a call as a filter sees it.
-type filteredCall struct {
+// seenCall is a call as expressions see it.
+type seenCall struct {
 	*fetched
-	line *render.Line
+	line render.Line
 	// entry and ret are the values of atEntry and atReturn; nil if the call has not come there.
 	entry, ret []capture.Value
+	stack      string // who has called, the innermost first, or ""
 }
 
 // Value is what a path leads to.
-func (c *filteredCall) Value(path string) *capture.Value {
+func (c *seenCall) Value(path string) *capture.Value {
 	if v := cmp.Or(pick(c.atEntry, c.entry, path), pick(c.atReturn, c.ret, path)); v != nil {
 		return v
 	}
 	t := builtins[path]
 	if number, ok := callNumbers[path]; ok && (c.line.End == "return" || path != "ns" && path != "latency") {
-		return &capture.Value{Type: t, Num: number(c.line)}
+		return &capture.Value{Type: t, Num: number(&c.line)}
 	}
 	switch {
 	case path == "func":
 		return &capture.Value{Type: t, Bytes: []byte(c.line.Function), Len: int64(len(c.line.Function))}
+	case path == "stack" && c.stack != "":
+		return &capture.Value{Type: builtins["func"], Bytes: []byte(c.stack), Len: int64(len(c.stack))}
 	case path == "err" && c.err != "":
 		return pick(c.atReturn, c.ret, c.err)
 	case path == "err":

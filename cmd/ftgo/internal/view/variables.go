@@ -48,7 +48,7 @@ func NewVariables(o *Options, wanted, at []string) *Variables {
 
 // Needs asks for one call of each process in an interval: the probe then rests.
 func (v *Variables) Needs() Needs {
-	return Needs{Mode: uprobe.Entries, Entries: true, Once: v.opt.Every > 0, Memory: true}
+	return Needs{Mode: uprobe.Entries, Entries: true, Once: v.opt.Interval > 0, Memory: true}
 }
 
 func (v *Variables) Values(s *target.Target, features tracefs.Features) (engine.Values, error) {
@@ -69,7 +69,7 @@ func (v *Variables) Values(s *target.Target, features tracefs.Features) (engine.
 		vars, paths = append(vars, variable), append(paths, strings.TrimSuffix(text, path)+variable.Name+rest)
 	}
 	return func(f *offsets.Func, _ *offsets.Sites) (out uprobe.Values, err error) {
-		out.Entry, err = capture.NewBuilder(vars, target.Fetch(v.opt.Fetch).Options(s.Binary, f, features)).Capture(paths, nil)
+		out.Entry, err = capture.NewBuilder(vars, v.opt.Fetch.Options(s.Binary, f, features)).Capture(paths, nil)
 		if err != nil {
 			text := err.Error()
 			for i, name := range names {
@@ -88,7 +88,7 @@ func (v *Variables) Values(s *target.Target, features tracefs.Features) (engine.
 		case left == len(v.wanted)+more:
 			return out, cli.Nothing("%s", text)
 		case left > 0:
-			v.sayLeft.Do(func() { v.opt.Env.Say("%s", text) })
+			v.sayLeft.Do(func() { v.opt.Say("%s", text) })
 		}
 		return out, nil
 	}, nil
@@ -202,7 +202,7 @@ func (v *Variables) seen(c *pairing.Call) error {
 		}
 		line := &render.VariableLine{Time: v.Clock.Wall(c.Start), PID: c.PID, Name: v.wanted[i], Value: values[i]}
 		line.PerSecond = v.change(line)
-		if err := render.Variable(v.out, v.opt.Format, v.opt.Mixed, line); err != nil {
+		if err := render.Variable(v.out, v.opt.Format, v.opt.Mixed(), line); err != nil {
 			return err
 		}
 	}
@@ -212,7 +212,7 @@ func (v *Variables) seen(c *pairing.Call) error {
 // change is the difference per second to the value before, nil if there is none.
 func (v *Variables) change(l *render.VariableLine) *float64 {
 	number, ok := numberOf(&l.Value)
-	if !ok || v.opt.Every == 0 {
+	if !ok || v.opt.Interval == 0 {
 		return nil
 	}
 	key := watchKey{l.PID, l.Name}

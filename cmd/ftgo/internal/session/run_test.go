@@ -1,4 +1,4 @@
-package view
+package session
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -97,7 +98,7 @@ func (s *fakeSource) Stop() error {
 
 // fakeView notes what it gets.
 type fakeView struct {
-	Ignore
+	view.Ignore
 	source *fakeSource
 	fails  string
 }
@@ -109,8 +110,10 @@ func (v *fakeView) note(what string) error {
 	return v.source.do(what)
 }
 
-func (v *fakeView) Needs() Needs                { return Needs{Totals: trace.TotalsOptions{Intervals: true}} }
-func (v *fakeView) Begin(*Scene) error          { return v.note("begin") }
+func (v *fakeView) Needs() view.Needs {
+	return view.Needs{Totals: trace.TotalsOptions{Intervals: true}}
+}
+func (v *fakeView) Begin(*view.Scene) error     { return v.note("begin") }
 func (v *fakeView) Interval(*trace.Table) error { return v.note("interval") }
 
 func (v *fakeView) Take(it *pairing.Item) error {
@@ -147,8 +150,8 @@ func TestResultsFirst(t *testing.T) {
 		{"", "end", "begin arm return return read stop close end close"},
 	} {
 		s := &fakeSource{fails: test.source, calls: 2}
-		j := fakeJob(s, &fakeView{source: s, fails: test.view})
-		err := j.Do(t.Context())
+		j := fakeRun(s, &fakeView{source: s, fails: test.view})
+		err := j.trace(t.Context(), io.Discard)
 		if (err != nil) != (test.source+test.view != "") || err != nil && !errors.Is(err, errFake) {
 			t.Errorf("%q and %q fail: %v", test.source, test.view, err)
 		}
@@ -171,7 +174,7 @@ func TestPanics(t *testing.T) {
 					t.Errorf("%s panics: recovered %v", what, v)
 				}
 			}()
-			_ = fakeJob(s, &fakeView{source: s}).Do(t.Context())
+			_ = fakeRun(s, &fakeView{source: s}).trace(t.Context(), io.Discard)
 		}()
 		if ends := strings.Count(strings.Join(s.did, " "), "end"); ends != 1 || !slices.Contains(s.did, "close") {
 			t.Errorf("%s panics: %q", what, s.did)
@@ -179,11 +182,11 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-func fakeJob(s trace.Source, v View) *Job {
+func fakeRun(s trace.Source, v view.View) *run {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "main.f"}, Sites: &offsets.Sites{}, Returns: true}}}
-	return &Job{
-		Scene: Scene{Env: &cli.Env{Stdout: io.Discard, Stderr: io.Discard}, Plan: plan, Out: io.Discard},
-		View:  v, Source: s, Costs: trace.NoCosts{}, Ready: func() error { return nil },
+	return &run{
+		Options: &Options{Options: view.Options{Env: &cli.Env{Stdout: io.Discard, Stderr: io.Discard}}},
+		view:    v, source: s, request: engine.Request{Plan: plan, Source: trace.Options{Costs: trace.NoCosts{}}},
 	}
 }
 
@@ -191,9 +194,9 @@ func fakeJob(s trace.Source, v View) *Job {
 func TestIntervals(t *testing.T) {
 	s := &fakeSource{calls: 1 << 30}
 	v := &enough{fakeView: fakeView{source: s}, of: "interval", n: 3}
-	j := fakeJob(s, v)
-	j.Every = time.Millisecond
-	if err := j.Do(t.Context()); err != nil {
+	j := fakeRun(s, v)
+	j.Interval = time.Millisecond
+	if err := j.trace(t.Context(), io.Discard); err != nil {
 		t.Error(err)
 	}
 	if v.n != 0 || !slices.Contains(s.did, "end") {
@@ -212,7 +215,7 @@ func (e *enough) Take(*pairing.Item) error { return nil }
 
 func (e *enough) Interval(table *trace.Table) error {
 	if e.n--; e.n == 0 {
-		return ErrEnough
+		return view.ErrEnough
 	}
 	return e.note("interval")
 }

@@ -1,0 +1,69 @@
+package view
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/engine"
+	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/tracefs"
+	"github.com/ftgo/ftgo/internal/uprobe"
+)
+
+// View is what a command makes of what a source tells: tables, or lines. An error ends the run,
+// ErrEnough ends it well.
+type View interface {
+	// Needs depends on flags alone.
+	Needs() Needs
+	// Values tells what to fetch of calls; nil is nothing.
+	Values(*target.Target, tracefs.Features) (engine.Values, error)
+	// Begin comes when all is ready to start.
+	Begin(*Scene) error
+	// Take takes what has happened; at [pairing.Read], 50 times a second, it is time to write.
+	Take(*pairing.Item) error
+	// Interval comes at its place among the calls.
+	Interval(*trace.Table) error
+	// End comes last, once Begin has come: with nil if nothing was measured.
+	End(*trace.Table) error
+}
+
+// Needs are what a view wants of a source.
+type Needs struct {
+	Mode                  uprobe.Mode // how calls are seen
+	Entries, Steady, Once bool        // those of [trace.Options]
+	Limit                 uint64      // and this, too
+	Totals                trace.TotalsOptions
+	Stacks                bool // the table adds up calls by their callers
+	Inside                bool // calls are marked that functions with that role make
+	Follow                bool // goroutines are told that calls start
+	Memory                bool // the view is nothing without what is fetched from memory
+	Soon                  bool // the first interval is a short one: somebody waits for the numbers
+}
+
+// Scene is what a view sees of a run before it begins.
+type Scene struct {
+	Env      *cli.Env
+	Target   *target.Target
+	Plan     *uprobe.Plan
+	Out      io.Writer // gets data
+	Clock    *trace.Clock
+	Totals   *trace.Totals
+	Stacks   *trace.Stacks // those of Needs.Stacks
+	Events   []string      // the names of the kernel's that are told
+	Recorded time.Time     // when the window of a recording began; it is zero for what is live
+}
+
+// Ignore is a view that does nothing with what it does not need.
+type Ignore struct{}
+
+func (Ignore) Take(*pairing.Item) error    { return nil }
+func (Ignore) Interval(*trace.Table) error { return nil }
+
+func (Ignore) Values(*target.Target, tracefs.Features) (engine.Values, error) { return nil, nil }
+
+// ErrEnough ends a run for a good reason.
+var ErrEnough = errors.New("enough")
