@@ -75,27 +75,25 @@ var arrows = []arrow{
 	{from: "internal/engine", to: []string{
 		module + "/internal/machine", module + "/internal/recording", module + "/internal/target", module + "/internal/trace", module + "/internal/tracefs", module + "/internal/uprobe",
 		module + "/offsets"}},
-	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", "github.com/gdamore/tcell/v3"}},
+	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/internal/printable", "github.com/gdamore/tcell/v3"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/internal/target", module + "/offsets", module + "/internal/pairing",
 		module + "/internal/stats", "github.com/google/pprof/profile", module + "/internal/gotype", module + "/internal/capture", module + "/internal/printable"}},
 	{from: "cmd/ftgo/internal/cli", to: []string{
-		module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target",
+		module + "/cmd/ftgo/internal/render", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target", "golang.org/x/sys/unix",
 		module + "/offsets", module + "/internal/symname", module + "/internal/tracefs", module + "/internal/doctor", "github.com/spf13/pflag"}},
-	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/internal/printable", "golang.org/x/sys/unix"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/printable", module + "/internal/gotype", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/compare", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/printable", module + "/internal/stats"}},
-	{from: "cmd/ftgo/internal/calltree", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/capture", module + "/internal/pairing"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
 		module + "/internal/engine",
-		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/calltree", module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render",
-		module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/where",
+		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render",
+		module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/where",
 		module + "/internal/metrics", module + "/internal/printable", module + "/internal/stats", module + "/internal/target", module + "/internal/trace",
 		module + "/offsets", module + "/internal/symname", module + "/internal/gotype", module + "/internal/pairing", module + "/internal/tracefs", module + "/internal/uprobe",
 		module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/session", to: []string{
 		module + "/internal/engine",
-		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/cli",
+		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/cli",
 		module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where",
 		module + "/internal/printable", module + "/internal/procfs", module + "/internal/machine", module + "/internal/metrics", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/offsets", module + "/internal/pairing", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/doctor",

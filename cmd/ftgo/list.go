@@ -9,7 +9,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
@@ -79,6 +78,5 @@ func list(e *cli.Env, o *session.Options) (err error) {
 			rows[i].Name = cmp.Or(rows[i].Signature, rows[i].Name)
 		}
 	}
-	width, _ := terminal.Size(out)
-	return render.List(out, rows, render.Options{Format: o.Format, Width: width, FullNames: o.Full})
+	return render.List(out, rows, render.Options{Format: o.Format, Width: cli.Width(out), FullNames: o.Full})
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/printable"
@@ -33,7 +32,7 @@ func main() {
 	// Go's runtime opens what it waits with when it first has to, and ends where it can't: now
 	// there is nothing in the kernel that would be left (netpollGenericInit in runtime/netpoll.go).
 	time.Sleep(time.Nanosecond)
-	stdout, stderr := terminal.Together(os.Stdout, terminal.Legible(os.Stderr))
+	stdout, stderr := cli.Together(os.Stdout, cli.Legible(os.Stderr))
 	ctx, stop := cli.Interrupted(stderr)
 	e := newEnv(stdout, stderr)
 	e.Lower = doctor.Drop

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 )
 
 // Group defines flags that belong together, and checks that their values make sense by themselves.
@@ -93,8 +91,7 @@ func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []strin
 		return Usage("%s: %w%s (see ftgo %s -h)", c.Name, plainly(err), fs.meant(err, all), c.Name)
 	}
 	if help, _ := fs.GetBool("help"); help {
-		width, _ := terminal.Size(e.Stdout)
-		if _, err := io.WriteString(e.Stdout, c.About+fs.Help(cmp.Or(width, PlainWidth))); err != nil {
+		if _, err := io.WriteString(e.Stdout, c.About+fs.Help(cmp.Or(Width(e.Stdout), PlainWidth))); err != nil {
 			return err
 		}
 		return ErrHelp

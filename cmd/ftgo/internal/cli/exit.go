@@ -21,7 +21,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
@@ -75,7 +74,7 @@ func (e *Env) Progress(what string) (stop func()) {
 		return func() {}
 	}
 	e.Doing(what, 0, 0)
-	return terminal.Progress(e.Stderr, func() string { return "ftgo: " + *e.doing.Load() })
+	return Progress(e.Stderr, func() string { return "ftgo: " + *e.doing.Load() })
 }
 
 // Doing notes how far long work is, for Progress. of is 0 where it is not known how much there is.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/target"
 )
@@ -157,7 +156,7 @@ func (o *Output) Open(e *Env, inUse ...string) (w io.Writer, done func() error, 
 	if o.File == "" {
 		w := e.Stdout
 		if o.Format == render.Table {
-			w = terminal.Legible(w)
+			w = Legible(w)
 		}
 		return w, func() error { return nil }, nil
 	}

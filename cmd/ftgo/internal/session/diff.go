@@ -11,7 +11,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/compare"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -78,12 +77,11 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 	if whole.TooFew() {
 		compare.Doubt(rows)
 	}
-	width, _ := terminal.Size(out)
 	shown := rows
 	if d.top > 0 {
 		shown = rows[:min(d.top, len(rows))]
 	}
-	if err := compare.Difference(out, shown, render.Options{Format: d.Format, Width: width, FullNames: d.Full}); err != nil {
+	if err := compare.Difference(out, shown, render.Options{Format: d.Format, Width: cli.Width(out), FullNames: d.Full}); err != nil {
 		return err
 	}
 	if d.Format == render.JSON {

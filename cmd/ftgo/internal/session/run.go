@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
@@ -267,7 +266,7 @@ func (o *Options) findProgram() (*trace.Command, error) {
 	}
 	cmd := exec.Command(path, o.Program[1:]...)
 	cmd.Args[0] = o.Program[0]
-	talk := terminal.File(o.Stderr)
+	talk := cli.File(o.Stderr)
 	if cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, talk, talk; o.File != "" {
 		cmd.Stdout = o.Stdout
 	}

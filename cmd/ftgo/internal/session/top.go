@@ -13,7 +13,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/printable"
@@ -33,7 +32,7 @@ func (o *Options) Top(ctx context.Context) error {
 		return cli.Usage("top: no BINARY (see ftgo top -h)")
 	case o.Format != render.Table || o.DryRun:
 		return o.Observe(ctx, view.NewTable(o.View(), uprobe.Latency))
-	case !terminal.Is(o.Stdout):
+	case !cli.IsTerminal(o.Stdout):
 		return cli.Usage("top: standard output is no terminal: -o json writes what the screen shows")
 	}
 	jobs, cancel := context.WithCancel(ctx)
@@ -143,7 +142,7 @@ func (t *topTalk) Write(b []byte) (int, error) {
 
 // Show shows how far long work is.
 func (t *topTalk) Show(line string) {
-	if to, ok := t.stderr.(terminal.Shower); !t.shown((*top.Model).Doing, line) && ok {
+	if to, ok := t.stderr.(cli.Shower); !t.shown((*top.Model).Doing, line) && ok {
 		to.Show(line)
 	}
 }

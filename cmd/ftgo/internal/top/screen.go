@@ -7,7 +7,7 @@ import (
 
 	"github.com/gdamore/tcell/v3"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 )
 
 // Painting is the content of the screen. Its methods are not called concurrently. Press and Click return
@@ -78,7 +78,7 @@ func draw(s tcell.Screen, p Painting) {
 	width, height := s.Size()
 	s.Clear()
 	for y, line := range p.Draw(width, height) {
-		text, style := terminal.Text(line.Text), styles[line.Style]
+		text, style := cli.Text(line.Text), styles[line.Style]
 		for x := 0; text != "" && x < width; {
 			rest, columns := s.Put(x, y, text, style)
 			if rest == text {

@@ -8,7 +8,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/compare"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -42,9 +41,8 @@ func (o *Options) Added(out io.Writer, sum *compare.Run) error {
 	sortRows(rows, o.order())
 	failed := o.FailIf.check(rows)
 	shown := topRows(slices.Clone(rows), o.Top)
-	width, _ := terminal.Size(out)
 	options := render.Options{
-		Format: o.Format, Width: width, FullNames: o.Full, Hosts: o.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors(), Sched: sum.Sched(),
+		Format: o.Format, Width: cli.Width(out), FullNames: o.Full, Hosts: o.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors(), Sched: sum.Sched(),
 		Hist: o.Hist, Budgeted: sum.Budget > 0, Events: sum.Events(),
 	}
 	err := render.Functions(out, shown, options)

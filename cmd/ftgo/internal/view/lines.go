@@ -8,10 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/calltree"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
@@ -24,11 +22,12 @@ import (
 // Lines writes a line for each call.
 type Lines struct {
 	stream
-	calls  *render.CallWriter
-	trees  *calltree.Trees      // nil without --tree
-	chrome *render.ChromeWriter // nil but for -o chrome
-	latest uint64               // when a call was last seen to begin or end
-	idle   idle
+	calls     *render.CallWriter
+	trees     *forest              // nil without --tree
+	chrome    *render.ChromeWriter // nil but for -o chrome
+	latest    uint64               // when a call was last seen to begin or end
+	passed    uint64               // and when it had been as trees looked at the time, at idleSince or since then
+	idleSince time.Time
 	// inTrees: calls were written in trees, of which -n may have counted none.
 	inTrees bool
 	cut     struct{ trees, lines int } // that were written, without so many lines
@@ -88,8 +87,7 @@ func (v *Lines) Begin(s *Scene) error {
 		}
 	}
 	if v.opt.short() {
-		width, _ := terminal.Size(s.Out)
-		opt.Width = max(leastLine, min(cmp.Or(width, longestLine), longestLine))
+		opt.Width = max(leastLine, min(cmp.Or(cli.Width(s.Out), longestLine), longestLine))
 	}
 	if !v.opt.Full {
 		opt.Short = shortNames(s.Plan)
@@ -106,10 +104,10 @@ func (v *Lines) Begin(s *Scene) error {
 		v.chrome = render.NewChromeWriter(v.out, cmp.Or(s.Recorded, time.Now()))
 	}
 	if v.opt.trees() {
-		v.trees = calltree.New(o.Depth, v.writeTree)
-		v.trees.Patience = cmp.Or(v.opt.Patience, v.trees.Patience)
+		v.trees = newForest(o.Depth, v.writeTree)
+		v.trees.patience = cmp.Or(v.opt.Patience, v.trees.patience)
 		if o.Slow > 0 {
-			v.trees.OnlySlow(o.Slow)
+			v.trees.slow, v.trees.total = o.Slow, maxSlow
 			if v.chrome != nil {
 				v.chrome.Marks = true
 			}
@@ -137,13 +135,13 @@ func (v *Lines) Take(it *pairing.Item) error {
 	case pairing.Go:
 		v.latest = max(v.latest, it.Goroutine.At)
 		if v.trees != nil {
-			return v.trees.Goroutine(it.Goroutine, v.Clock.Wall(it.Goroutine.At))
+			return v.trees.goroutine(it.Goroutine, v.Clock.Wall(it.Goroutine.At))
 		}
 	case pairing.Kernel:
 		return v.kernel(it.Event)
 	case pairing.Gone:
 		if v.memory.Forget(it.PID); v.trees != nil {
-			v.trees.ProcessEnded(it.PID)
+			v.trees.processEnded(it.PID)
 		}
 	case pairing.Read:
 		if err := v.passTime(); err != nil {
@@ -161,7 +159,7 @@ func (v *Lines) began(c *pairing.Call) error {
 	}
 	switch {
 	case v.trees != nil && v.concerns(c):
-		return v.trees.Begin(c, v.Plan.Funcs[c.Func].Name, v.Clock.Wall(c.Start))
+		return v.trees.begin(c, v.Plan.Funcs[c.Func].Name, v.Clock.Wall(c.Start))
 	case v.trees != nil:
 		return nil
 	}
@@ -173,7 +171,7 @@ func (v *Lines) ended(c *pairing.Call) error {
 	v.see(c)
 	line := v.line(c, true)
 	if v.trees != nil {
-		return v.trees.End(c, line, v.Clock.Wall(v.latest))
+		return v.trees.end(c, line, v.Clock.Wall(v.latest))
 	}
 	return v.write(line)
 }
@@ -208,7 +206,7 @@ func (v *Lines) kernel(ev *pairing.KernelEvent) error {
 		line.Function = v.Plan.Funcs[ev.Call.Func].Name
 	}
 	if v.trees != nil {
-		if taken, err := v.trees.Happened(ev, line); taken || v.opt.Lines.Slow > 0 {
+		if taken, err := v.trees.happened(line, ev.Call != nil); taken || v.opt.Lines.Slow > 0 {
 			return err
 		}
 	}
@@ -313,7 +311,7 @@ func (v *Lines) End(t *trace.Table) error {
 		return nil
 	}
 	if !v.enough() && v.trees != nil {
-		if err := v.trees.PassAll(); err != nil && !errors.Is(err, ErrEnough) {
+		if err := v.trees.passAll(); err != nil && !errors.Is(err, ErrEnough) {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package view
 import (
 	"testing"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/calltree"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -38,7 +37,7 @@ func TestLineMemory(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { v.line(c, false) }); n > 0 {
 		t.Errorf("a line takes %v allocations", n)
 	}
-	v.trees = calltree.New(0, nil)
+	v.trees = newForest(0, nil)
 	if first, next := v.line(c, false), v.line(c, false); first == next {
 		t.Error("two lines that are kept are one")
 	}

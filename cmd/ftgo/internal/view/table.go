@@ -11,7 +11,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/gotype"
@@ -29,7 +28,7 @@ type Table struct {
 	*Scene
 	opt    *Options
 	mode   uprobe.Mode
-	screen *terminal.Screen     // nil but for -i on a terminal
+	screen *cli.Screen          // nil but for -i on a terminal
 	trends map[string][]float64 // those of [render.Options], on a screen
 	by     *values              // nil if nobody asks for them
 	began  bool                 // a header has been written
@@ -95,11 +94,11 @@ func (r *Table) Begin(s *Scene) error {
 	if r.by != nil {
 		r.by.begin(s)
 	}
-	if r.opt.Format == render.Pprof && terminal.Is(s.Out) {
+	if r.opt.Format == render.Pprof && cli.IsTerminal(s.Out) {
 		return cli.Usage("-o pprof writes no text: -w FILE")
 	}
-	if r.opt.Format == render.Table && r.opt.Interval > 0 && terminal.Is(s.Out) {
-		r.screen = &terminal.Screen{Terminal: s.Out, Plain: os.Getenv("NO_COLOR") != ""}
+	if r.opt.Format == render.Table && r.opt.Interval > 0 && cli.IsTerminal(s.Out) {
+		r.screen = &cli.Screen{Terminal: s.Out, Plain: os.Getenv("NO_COLOR") != ""}
 		if !r.options().By { // trends are of functions
 			r.trends = make(map[string][]float64)
 		}
@@ -120,7 +119,7 @@ func (r *Table) draw(rows []stats.Func) error {
 		}
 	}
 	var height int
-	o.Width, height = terminal.Size(r.Out)
+	o.Width, height = cli.TerminalSize(r.Out)
 	var table bytes.Buffer
 	if err := render.Functions(&table, topRows(rows, r.opt.Top), o); err != nil {
 		return err
@@ -189,14 +188,13 @@ func (r *Table) options() render.Options {
 	return render.Options{
 		By: o.By.Text != "", ByStack: o.By.AsksStack(), Amount: o.Sum.Text, Hist: o.Hist,
 		Latency: r.mode == uprobe.Latency, Errors: o.Errors, Sched: o.Sched, Events: r.Events,
-		Budgeted: r.Plan.Regroups > 0, FullNames: o.Full,
+		Budgeted: r.Plan.Regroups > 0, FullNames: o.Full, Width: cli.Width(r.Out),
 	}
 }
 
 func (r *Table) write(rows []stats.Func, of *render.Interval) error {
 	o := r.options()
 	o.Format, o.Interval = r.opt.Format, of
-	o.Width, _ = terminal.Size(r.Out)
 	o.NoHeader = r.began
 	err := render.Functions(r.Out, rows, o)
 	r.began = true
@@ -244,9 +242,7 @@ func (r *Table) writeTotals(t *trace.Table, rows []stats.Func) error {
 	if err := r.writeStacks(t); err != nil || r.opt.Format != render.Table {
 		return err
 	}
-	o := r.options()
-	o.Width, _ = terminal.Size(r.Out)
-	return render.Histograms(r.Out, rows, o)
+	return render.Histograms(r.Out, rows, r.options())
 }
 
 // writeStacks writes the stacks of probe behind the functions.
@@ -289,7 +285,7 @@ func (r *Table) writeStacks(t *trace.Table) error {
 	case render.Table:
 		width := 0
 		if !r.opt.Full {
-			width, _ = terminal.Size(r.Out)
+			width = cli.Width(r.Out)
 		}
 		return render.StackText(r.Out, rows, amount, width, r.opt.Top)
 	case render.JSON:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/calltree"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/printable"
 )
@@ -46,21 +45,15 @@ func (v *Lines) writeTree(t *render.Tree) error {
 	return v.wrote(calls)
 }
 
-// idle tells how long nothing has happened.
-type idle struct {
-	latest uint64
-	since  time.Time
-}
-
 // passTime has trees look at the time, which passes when nothing happens, too.
 func (v *Lines) passTime() error {
 	if v.trees == nil || v.latest == 0 {
 		return nil
 	}
-	if v.idle.latest != v.latest {
-		v.idle = idle{v.latest, time.Now()}
+	if v.passed != v.latest {
+		v.passed, v.idleSince = v.latest, time.Now()
 	}
-	return v.trees.Pass(v.Clock.Wall(v.latest).Add(time.Since(v.idle.since)))
+	return v.trees.pass(v.Clock.Wall(v.latest).Add(time.Since(v.idleSince)))
 }
 
 // warnLeftOut says what trees had no room for, and what lost events do to them.
@@ -68,16 +61,16 @@ func (v *Lines) warnLeftOut(lost uint64) {
 	if v.trees == nil {
 		return
 	}
-	if n := v.trees.LeftOut; n > 0 {
+	if n := v.trees.leftOut; n > 0 {
 		v.Env.Warn(printable.Plural(n, "call") + " left out of what is shown: too many others were open when they began")
 	}
 	if n := v.cut.trees; n > 0 {
-		v.Env.Warn(fmt.Sprintf("%s left out of %s: there is room for %d in a tree, and for %d in all", printable.Plural(v.cut.lines, "line"), printable.Plural(n, "tree"), calltree.MaxTree, v.trees.Room()))
+		v.Env.Warn(fmt.Sprintf("%s left out of %s: there is room for %d in a tree, and for %d in all", printable.Plural(v.cut.lines, "line"), printable.Plural(n, "tree"), maxTree, v.trees.total))
 	}
 	if lost > 0 && v.Plan.Follows {
 		v.Env.Warn("events were lost: a goroutine may be shown apart, and a call that seems unwound may have returned long before")
 	}
-	if n := v.trees.Unseen; n > 0 {
+	if n := v.trees.unseen; n > 0 {
 		v.Env.Warn("of " + printable.Plural(n, "tree") + " nobody knows how long they took: the budget took their probes out meanwhile")
 	}
 }

@@ -1,4 +1,4 @@
-package calltree
+package view
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 
 // show writes the lines of a tree. Calls that are open stay, and are written again above the next part;
 // once the outermost has ended, calls of goroutines that outlive it become trees of their own.
-func (t *Trees) show(tree *tree) error {
+func (t *forest) show(tree *tree) error {
 	root, out := tree.root, tree.Tree
 	out.Root, out.First = root.Line, &render.Line{Thread: root.Thread, Time: root.Time}
 	outliving := make(map[*node][]*strand) // goroutines by the call that has started them
@@ -60,7 +60,7 @@ func (t *Trees) show(tree *tree) error {
 }
 
 // release drops the lines that were written, or those of a tree that is not to be written.
-func (t *Trees) release(tree *tree, shown bool) {
+func (t *forest) release(tree *tree, shown bool) {
 	for s := range tree.living {
 		t.rise(s)
 	}
@@ -77,7 +77,7 @@ func (t *Trees) release(tree *tree, shown bool) {
 }
 
 // rise moves a goroutine below the nearest caller that is open, or makes it independent.
-func (t *Trees) rise(s *strand) {
+func (t *forest) rise(s *strand) {
 	n := s.from
 	for n != nil && n.ended {
 		n = n.parent
@@ -96,7 +96,7 @@ func (t *Trees) rise(s *strand) {
 
 // keepOpen returns the open calls, each below its nearest open caller. If the tree was not written, all nodes
 // below an open call stay.
-func (t *Trees) keepOpen(nodes []*node, above *node, shown bool) (top []*node) {
+func (t *forest) keepOpen(nodes []*node, above *node, shown bool) (top []*node) {
 	for _, n := range nodes {
 		children, next := n.children, above
 		if !n.ended {
@@ -116,7 +116,7 @@ func (t *Trees) keepOpen(nodes []*node, above *node, shown bool) (top []*node) {
 }
 
 // apart makes a tree of the outermost call of a goroutine that has outlived its tree.
-func (t *Trees) apart(n *node, shown bool) {
+func (t *forest) apart(n *node, shown bool) {
 	old := n.tree
 	own := &tree{
 		root: n, nodes: []*node{n}, living: make(map[*strand]bool), since: old.over, Tree: render.Tree{Continued: shown, Origin: n.strand.before},

@@ -1,5 +1,4 @@
-// Package calltree collects calls into trees, with the goroutines that they start: all trees, or only slow ones.
-package calltree
+package view
 
 import (
 	"time"
@@ -10,8 +9,8 @@ import (
 
 // Limits of the lines that are kept until their tree ends.
 const (
-	// MaxTree is the number of lines after which a tree is written in parts.
-	MaxTree = 10_000
+	// maxTree is the number of lines after which a tree is written in parts.
+	maxTree = 10_000
 	// maxTrees is the number of lines of all trees after which any tree of minPart lines is written in parts,
 	// and trees no longer wait for goroutines.
 	maxTrees = 200_000
@@ -27,10 +26,10 @@ const (
 	partEvery = 10 * time.Second
 )
 
-// Trees keeps the calls of each tree until its outermost call has ended, with those of the goroutines that
+// forest keeps the calls of each tree until its outermost call has ended, with those of the goroutines that
 // were started in it, and writes them with callers first. Trees are written in the order in which their
 // outermost calls end.
-type Trees struct {
+type forest struct {
 	depth   int // the number of levels to write; 0 means all
 	write   func(*render.Tree) error
 	strands map[render.Thread]*strand
@@ -44,14 +43,16 @@ type Trees struct {
 	// growing are the trees whose outermost call is open.
 	growing map[*tree]bool
 	checked time.Time // the last check of partEvery
-	// limit is MaxTree, total maxTrees, branches maxBranches, except in tests.
+	// limit is maxTree, total maxTrees, branches maxBranches, except in tests.
 	limit, total, branches int
-	// Patience is how long a tree waits for goroutines that outlive it.
-	Patience time.Duration
-	slow     time.Duration // only trees that took longer are written, unless it is 0
-	// LeftOut counts calls that were not kept because too many others were open. Unseen counts trees of unknown
+	// patience is how long a tree waits for goroutines that outlive it.
+	patience time.Duration
+	// slow: only trees that took longer are written, unless it is 0. Then a tree keeps at most limit lines, and all trees
+	// total; lines beyond that are dropped and counted.
+	slow time.Duration
+	// leftOut counts calls that were not kept because too many others were open. unseen counts trees of unknown
 	// duration, because their probes were removed meanwhile.
-	LeftOut, Unseen int
+	leftOut, unseen int
 }
 
 // strandOf returns the key of a strand: the thread without the fields that change while a goroutine runs.
@@ -102,16 +103,16 @@ type node struct {
 	hidden   bool // it does not pass the filters, but calls below it may
 }
 
-// New returns Trees of so many levels, 0 for all, which are passed to write.
-func New(depth int, write func(*render.Tree) error) *Trees {
-	return &Trees{
-		depth: depth, write: write, limit: MaxTree, total: maxTrees, branches: maxBranches, Patience: patience,
+// newForest returns one of so many levels, 0 for all, which are passed to write.
+func newForest(depth int, write func(*render.Tree) error) *forest {
+	return &forest{
+		depth: depth, write: write, limit: maxTree, total: maxTrees, branches: maxBranches, patience: patience,
 		strands: make(map[render.Thread]*strand), calls: make(map[uint64]*node), growing: make(map[*tree]bool),
 	}
 }
 
 // strandFor returns the strand of a thread, and creates it if necessary.
-func (t *Trees) strandFor(thread render.Thread) *strand {
+func (t *forest) strandFor(thread render.Thread) *strand {
 	s := t.strands[strandOf(thread)]
 	if s == nil {
 		s = &strand{thread: thread}
@@ -120,10 +121,10 @@ func (t *Trees) strandFor(thread render.Thread) *strand {
 	return s
 }
 
-// Begin adds a call that begins.
-func (t *Trees) Begin(c *pairing.Call, function string, at time.Time) error {
+// begin adds a call that begins.
+func (t *forest) begin(c *pairing.Call, function string, at time.Time) error {
 	if t.open >= t.branches {
-		t.LeftOut++
+		t.leftOut++
 		return nil
 	}
 	s := t.strandFor(render.ThreadOf(c))
@@ -153,7 +154,7 @@ func (t *Trees) Begin(c *pairing.Call, function string, at time.Time) error {
 }
 
 // add adds a line to its tree. Slow trees are kept whole, and leave out lines when they are full.
-func (t *Trees) add(n *node) error {
+func (t *forest) add(n *node) error {
 	tree := n.tree
 	if t.slow > 0 && !t.room(n) {
 		tree.LeftOut++
@@ -173,8 +174,8 @@ func (t *Trees) add(n *node) error {
 	return t.showPart(tree)
 }
 
-// End takes a call that has ended; line is nil if the call does not pass the filters.
-func (t *Trees) End(c *pairing.Call, line *render.Line, at time.Time) error {
+// end takes a call that has ended; line is nil if the call does not pass the filters.
+func (t *forest) end(c *pairing.Call, line *render.Line, at time.Time) error {
 	n, ok := t.calls[c.ID]
 	if !ok {
 		return nil
@@ -202,25 +203,25 @@ func (t *Trees) End(c *pairing.Call, line *render.Line, at time.Time) error {
 			t.ended = append(t.ended, tree)
 		}
 	}
-	return t.Pass(at)
+	return t.pass(at)
 }
 
 // settle forgets a call that has ended and cannot get more calls below it.
-func (t *Trees) settle(n *node) {
+func (t *forest) settle(n *node) {
 	if n.ended && n.strands == 0 {
 		delete(t.calls, n.id)
 	}
 }
 
 // idle forgets a strand that has no open call, unless a call has started it.
-func (t *Trees) idle(s *strand) {
+func (t *forest) idle(s *strand) {
 	if s.tree = nil; s.from == nil && s.before == nil {
 		delete(t.strands, strandOf(s.thread))
 	}
 }
 
-// Goroutine takes the start of a goroutine by a call, or the end of a goroutine.
-func (t *Trees) Goroutine(g *pairing.Goroutine, at time.Time) error {
+// goroutine takes the start of a goroutine by a call, or the end of a goroutine.
+func (t *forest) goroutine(g *pairing.Goroutine, at time.Time) error {
 	thread := render.Thread{Goid: g.Goid, PID: g.PID}
 	if g.Ended {
 		if s := t.strands[strandOf(thread)]; s != nil {
@@ -230,7 +231,7 @@ func (t *Trees) Goroutine(g *pairing.Goroutine, at time.Time) error {
 				t.idle(s)
 			}
 		}
-		return t.Pass(at)
+		return t.pass(at)
 	}
 	if node := t.calls[g.From]; node != nil {
 		s := t.strandFor(thread)
@@ -242,7 +243,7 @@ func (t *Trees) Goroutine(g *pairing.Goroutine, at time.Time) error {
 }
 
 // leave separates a goroutine from the call that has started it.
-func (t *Trees) leave(s *strand) {
+func (t *forest) leave(s *strand) {
 	if node := s.from; node != nil {
 		s.from = nil
 		node.strands--
@@ -251,8 +252,8 @@ func (t *Trees) leave(s *strand) {
 	}
 }
 
-// ProcessEnded ends the goroutines of a process that have no open calls.
-func (t *Trees) ProcessEnded(pid int) {
+// processEnded ends the goroutines of a process that have no open calls.
+func (t *forest) processEnded(pid int) {
 	for _, s := range t.strands {
 		if s.thread.PID == pid && len(s.stack) == 0 {
 			t.leave(s)
@@ -262,10 +263,10 @@ func (t *Trees) ProcessEnded(pid int) {
 	}
 }
 
-// Happened takes a kernel event that happened in an open call.
-func (t *Trees) Happened(ev *pairing.KernelEvent, line *render.Line) (taken bool, err error) {
+// happened takes a kernel event that happened in an open call.
+func (t *forest) happened(line *render.Line, inCall bool) (taken bool, err error) {
 	s := t.strands[strandOf(line.Thread)]
-	if s == nil || len(s.stack) == 0 || ev.Call == nil {
+	if s == nil || len(s.stack) == 0 || !inCall {
 		return false, nil
 	}
 	inner := s.stack[len(s.stack)-1]
@@ -280,13 +281,13 @@ func (t *Trees) Happened(ev *pairing.KernelEvent, line *render.Line) (taken bool
 }
 
 // full reports whether all trees together have reached their limit.
-func (t *Trees) full() bool { return t.lines >= t.total }
+func (t *forest) full() bool { return t.lines >= t.total }
 
-// Pass writes trees that are complete, or have waited for long enough.
-func (t *Trees) Pass(now time.Time) error {
+// pass writes trees that are complete, or have waited for long enough.
+func (t *forest) pass(now time.Time) error {
 	for len(t.ended) > 0 {
 		first := t.ended[0]
-		if first.open+len(first.living) > 0 && now.Sub(first.over) < t.Patience && !t.full() {
+		if first.open+len(first.living) > 0 && now.Sub(first.over) < t.patience && !t.full() {
 			break
 		}
 		t.ended = t.ended[1:]
@@ -309,8 +310,8 @@ func (t *Trees) Pass(now time.Time) error {
 	return nil
 }
 
-// PassAll writes all trees that have ended.
-func (t *Trees) PassAll() error {
+// passAll writes all trees that have ended.
+func (t *forest) passAll() error {
 	for _, tree := range t.ended {
 		if err := t.show(tree); err != nil {
 			return err
@@ -321,9 +322,27 @@ func (t *Trees) PassAll() error {
 }
 
 // showPart writes a part of a tree that has grown too large, after the trees that have ended before.
-func (t *Trees) showPart(tree *tree) error {
-	if err := t.PassAll(); err != nil || !tree.over.IsZero() {
+func (t *forest) showPart(tree *tree) error {
+	if err := t.passAll(); err != nil || !tree.over.IsZero() {
 		return err
 	}
 	return t.show(tree)
+}
+
+// took returns how long the outermost call took, once it has ended.
+func (t *tree) took() time.Duration { return t.over.Sub(t.root.Time) }
+
+// wants reports whether a tree is slow enough to be written. The duration is unknown if the outermost call was
+// abandoned.
+func (t *forest) wants(c *pairing.Call, took time.Duration) bool {
+	if c.Outcome == pairing.Abandoned {
+		t.unseen++
+		return false
+	}
+	return took > t.slow
+}
+
+// room reports whether a line fits into its slow tree.
+func (t *forest) room(n *node) bool {
+	return n.tree.lines < t.limit && !t.full() && (n.parent == nil || n.parent.listed)
 }

@@ -1,5 +1,4 @@
-// Package terminal writes to terminals: their size, ASCII for those without UTF-8, progress, and a block that is redrawn.
-package terminal
+package cli
 
 import (
 	"bytes"
@@ -15,15 +14,18 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Is reports whether w is a terminal.
-func Is(w io.Writer) bool {
-	width, _ := Size(w)
-	return width > 0
+// IsTerminal reports whether w is a terminal.
+func IsTerminal(w io.Writer) bool { return Width(w) > 0 }
+
+// Width returns the width of a terminal, 0 for any other writer.
+func Width(w io.Writer) int {
+	width, _ := TerminalSize(w)
+	return width
 }
 
 // Legible returns w, or a writer that writes ASCII to w if that is a terminal without UTF-8.
 func Legible(w io.Writer) io.Writer {
-	if !Is(w) || hasUTF8() {
+	if !IsTerminal(w) || hasUTF8() {
 		return w
 	}
 	return asciiWriter{w}
@@ -54,8 +56,8 @@ func File(w io.Writer) io.Writer {
 	return w
 }
 
-// Size returns the size of a terminal, 0, 0 for any other writer.
-func Size(w io.Writer) (width, height int) {
+// TerminalSize returns the size of a terminal, 0, 0 for any other writer.
+func TerminalSize(w io.Writer) (width, height int) {
 	f, ok := File(w).(*os.File)
 	if !ok {
 		return 0, 0

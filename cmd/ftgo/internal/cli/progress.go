@@ -1,4 +1,4 @@
-package terminal
+package cli
 
 import (
 	"io"
@@ -26,11 +26,11 @@ type below struct {
 // Together returns writers for both streams that keep their output apart from the line that [Progress] draws
 // on stderr. A stream that is no terminal is returned unchanged.
 func Together(stdout, stderr io.Writer) (out, err io.Writer) {
-	if !Is(stderr) {
+	if !IsTerminal(stderr) {
 		return stdout, stderr
 	}
-	line := &below{w: stderr, width: func() int { width, _ := Size(stderr); return width }}
-	if Is(stdout) {
+	line := &below{w: stderr, width: func() int { return Width(stderr) }}
+	if IsTerminal(stdout) {
 		stdout = talk{stdout, line}
 	}
 	return stdout, talk{stderr, line}

@@ -1,4 +1,4 @@
-package calltree
+package view
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 // grow plays a program to the trees: "f" begins a call of f, "." ends the innermost, "!"
 // unwinds it, "-" ends it unwanted, "?" leaves its end unseen; ">2" starts a goroutine, "~" ends one; "2:" before any of these
 // is for another goroutine. Each word takes 1 µs, but "1s", which takes a second.
-func grow(t *testing.T, trees *Trees, play string) {
+func grow(t *testing.T, trees *forest, play string) {
 	t.Helper()
 	now, id := uint64(0), uint64(0)
 	at := func(us uint64) time.Time { return time.Unix(0, int64(us)*1000).UTC() }
@@ -32,7 +32,7 @@ func grow(t *testing.T, trees *Trees, play string) {
 		now++
 		if word == "1s" {
 			now += 1_000_000
-			fixture.NoError(t, trees.Pass(at(now)))
+			fixture.NoError(t, trees.pass(at(now)))
 			continue
 		}
 		if strings.ContainsAny(word[:1], ">~") {
@@ -42,7 +42,7 @@ func grow(t *testing.T, trees *Trees, play string) {
 				fmt.Sscan(word[1:], &g.Goid)
 				g.From = stack[len(stack)-1].ID
 			}
-			fixture.NoError(t, trees.Goroutine(g, at(now)))
+			fixture.NoError(t, trees.goroutine(g, at(now)))
 			continue
 		}
 		shown := render.Line{Thread: render.Thread{Goid: goid, TID: int(9 + goid)}, Time: at(now)}
@@ -62,18 +62,18 @@ func grow(t *testing.T, trees *Trees, play string) {
 			case "?":
 				c.Outcome, shown.End = pairing.Abandoned, "lost"
 			}
-			fixture.NoError(t, trees.End(&c, line, shown.Ended))
+			fixture.NoError(t, trees.end(&c, line, shown.Ended))
 			continue
 		}
 		id++
 		c := pairing.Call{ID: id, Func: int(word[0]), Goid: goid, TID: int(9 + goid), Start: now, Depth: len(stack)}
 		stacks[goid] = append(stack, c)
-		fixture.NoError(t, trees.Begin(&c, word, shown.Time))
+		fixture.NoError(t, trees.begin(&c, word, shown.Time))
 	}
 }
 
 // grown checks what is written of a play, after which nothing is kept.
-func grown(t *testing.T, trees *Trees, play, want string) {
+func grown(t *testing.T, trees *forest, play, want string) {
 	t.Helper()
 	var out bytes.Buffer
 	trees.write = render.NewCallWriter(&out, render.Options{}).Tree
@@ -217,7 +217,7 @@ goroutine 1  00:00:00.000001  thread 10  continued
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			trees := New(c.depth, nil)
+			trees := newForest(c.depth, nil)
 			trees.limit = c.limit
 			grown(t, trees, c.play, c.want)
 		})
@@ -229,9 +229,9 @@ goroutine 1  00:00:00.000001  thread 10  continued
 func TestCallTreesOfAnything(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		var trees *Trees
+		var trees *forest
 		shown, now := make(map[string]int), time.Unix(0, 0)
-		trees = New(int(seed%4)*2, func(tree *render.Tree) error {
+		trees = newForest(int(seed%4)*2, func(tree *render.Tree) error {
 			for i, l := range tree.Lines {
 				if i > 0 && l.Level > tree.Lines[i-1].Level+1 {
 					t.Errorf("seed %d: level %d below %d", seed, l.Level, tree.Lines[i-1].Level)
@@ -255,7 +255,7 @@ func TestCallTreesOfAnything(t *testing.T) {
 			c := stack[len(stack)-1]
 			stacks[g] = stack[:len(stack)-1]
 			line := &render.Line{Function: fmt.Sprint(c.ID), End: "return", Time: now, Ended: now}
-			fixture.NoError(t, trees.End(&c, line, now))
+			fixture.NoError(t, trees.end(&c, line, now))
 		}
 		for range 400 {
 			if now = now.Add(time.Millisecond); r.IntN(50) == 0 {
@@ -270,12 +270,12 @@ func TestCallTreesOfAnything(t *testing.T) {
 				if stacks[g] = append(stacks[g], c); trees.depth == 0 {
 					begun++
 				}
-				fixture.NoError(t, trees.Begin(&c, fmt.Sprint(id), now))
+				fixture.NoError(t, trees.begin(&c, fmt.Sprint(id), now))
 			case what < 7 && depth > 0:
 				end(g)
 			case what == 7:
 				event := &render.Line{Event: fmt.Sprint("event ", now), Thread: render.Thread{Goid: g}}
-				taken, err := trees.Happened(&pairing.KernelEvent{}, event)
+				taken, err := trees.happened(event, true)
 				if err != nil || taken != (depth > 0) {
 					t.Fatalf("seed %d: an event in %d calls is taken: %v, %v", seed, depth, taken, err)
 				}
@@ -285,10 +285,10 @@ func TestCallTreesOfAnything(t *testing.T) {
 			case what == 8 && depth > 0:
 				goid++
 				lives = append(lives, goid)
-				fixture.NoError(t, trees.Goroutine(&pairing.Goroutine{Goid: goid, From: stacks[g][depth-1].ID}, now))
+				fixture.NoError(t, trees.goroutine(&pairing.Goroutine{Goid: goid, From: stacks[g][depth-1].ID}, now))
 			case depth == 0 && len(lives) > 1:
 				lives = slices.DeleteFunc(lives, func(l uint64) bool { return l == g })
-				fixture.NoError(t, trees.Goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now))
+				fixture.NoError(t, trees.goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now))
 			}
 		}
 		for _, g := range lives {
@@ -296,9 +296,9 @@ func TestCallTreesOfAnything(t *testing.T) {
 				end(g)
 			}
 		}
-		fixture.NoError(t, trees.PassAll())
+		fixture.NoError(t, trees.passAll())
 		for _, g := range lives {
-			fixture.NoError(t, trees.Goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now))
+			fixture.NoError(t, trees.goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now))
 		}
 		for of, n := range shown {
 			if n != 1 {
@@ -317,13 +317,13 @@ func TestCallTreesOfAnything(t *testing.T) {
 // TestCallTreesAreBounded: a call that lasts for ever does not keep what it has called.
 func TestCallTreesAreBounded(t *testing.T) {
 	most, parts := 0, 0
-	trees := New(0, nil)
+	trees := newForest(0, nil)
 	trees.write = func(tree *render.Tree) error {
 		most, parts = max(most, len(tree.Lines)), parts+1
 		return nil
 	}
 	grow(t, trees, "a"+strings.Repeat(" b . c d . .", 20_000))
-	if most != MaxTree || trees.lines > MaxTree || parts < 5 {
+	if most != maxTree || trees.lines > maxTree || parts < 5 {
 		t.Errorf("%d parts of at most %d lines, %d still held", parts, most, trees.lines)
 	}
 	if got := fmt.Sprint(trees.open); got != "1" {
@@ -335,7 +335,7 @@ func TestCallTreesAreBounded(t *testing.T) {
 // counted; the others are whole.
 func TestCallTreesOfManyOpenCalls(t *testing.T) {
 	var out bytes.Buffer
-	trees := New(0, render.NewCallWriter(&out, render.Options{}).Tree)
+	trees := newForest(0, render.NewCallWriter(&out, render.Options{}).Tree)
 	trees.branches = 3
 	grow(t, trees, "a b c d . e . . . 2:x 2:. .")
 	want := `
@@ -346,8 +346,8 @@ goroutine 1  00:00:00.000001  thread 10
   7.00µs    63%    b()
   5.00µs    45%      c()
 `
-	if got := out.String(); got != want[1:] || trees.LeftOut != 2 || trees.open+len(trees.strands) != 0 {
-		t.Errorf("%d left out, %d open, %d trees\n%s\nwant%s", trees.LeftOut, trees.open, len(trees.strands), got, want)
+	if got := out.String(); got != want[1:] || trees.leftOut != 2 || trees.open+len(trees.strands) != 0 {
+		t.Errorf("%d left out, %d open, %d trees\n%s\nwant%s", trees.leftOut, trees.open, len(trees.strands), got, want)
 	}
 }
 
@@ -356,7 +356,7 @@ func TestChromeInParts(t *testing.T) {
 	for _, limit := range []int{2, 4, 7, 100} {
 		var out bytes.Buffer
 		w := render.NewChromeWriter(&out, time.Unix(0, 0))
-		trees := New(0, w.Tree)
+		trees := newForest(0, w.Tree)
 		trees.limit = limit
 		grow(t, trees, "a b . 2:x 2:y 2:. c . d >3 e f 3:n . . g 3:o 3:. . . 3:. 3:~ h . 2:. k l . . . m .")
 		fixture.NoError(t, w.Close(stats.Summary{Hits: 1}))

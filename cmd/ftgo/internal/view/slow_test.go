@@ -1,4 +1,4 @@
-package calltree
+package view
 
 import (
 	"testing"
@@ -69,7 +69,7 @@ goroutine 2  00:00:00.000004  thread 11
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			trees := New(0, nil)
+			trees := newForest(0, nil)
 			trees.slow, trees.limit, trees.total = c.slow, c.limit, c.total
 			grown(t, trees, c.play, c.want)
 		})
