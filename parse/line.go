@@ -227,14 +227,12 @@ var isIdentifier = regexp.MustCompile(`^[A-Za-z_][0-9A-Za-z_]*$`).MatchString
 // time, as names of events hold no blank and begin with no digit.
 type prefixes struct {
 	lines *lineParser
-	known [64]prefix // by the bytes where thread ids stand
-}
-
-// prefix is what the lines of a thread have in common.
-type prefix struct {
-	text          [64]byte
-	len           int // 0: none is known
-	cpu, tid, pid int
+	// known are what the lines of a thread have in common, by the bytes where thread ids stand.
+	known [64]struct {
+		text          [64]byte
+		len           int // 0: none is known
+		cpu, tid, pid int
+	}
 }
 
 // tidColumn is where the kernel prints thread ids ("%16s-%-7d"); only the choice of a

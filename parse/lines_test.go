@@ -1,7 +1,6 @@
 package parse
 
 import (
-	"bytes"
 	"fmt"
 	"reflect"
 	"slices"
@@ -73,18 +72,6 @@ func TestSplitter(t *testing.T) {
 			}
 		})
 	}
-}
-
-func BenchmarkSplitter(b *testing.B) {
-	chunk := bytes.Repeat([]byte(typical+"\n"), 50)
-	var s splitter
-	lines := 0
-	b.ReportAllocs()
-	b.SetBytes(int64(len(chunk)))
-	for b.Loop() {
-		s.feed(copy(s.room(), chunk), func([]byte) { lines++ })
-	}
-	b.ReportMetric(float64(lines)/float64(b.N), "lines/op")
 }
 
 func TestOrder(t *testing.T) {

@@ -189,18 +189,3 @@ func TestRawMergeDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
-
-// BenchmarkRawMerge is all that happens to an event of a page before it is paired.
-func BenchmarkRawMerge(b *testing.B) {
-	formats, page := typicalPage(b)
-	events := 0
-	m, take := &side{merge: &merge{}, formats: formats}, func(*Event) { events++ }
-	b.ReportAllocs()
-	for b.Loop() {
-		for cpu := range 2 {
-			m.add(cpu, page)
-		}
-		m.merge.pass(take)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
-}
