@@ -297,8 +297,10 @@ func newFunction(from *stats.Func) *Function {
 // raise makes nothing less than it was before.
 func (f *Function) raise(before *Function) {
 	f.Since = before.Since
-	f.Calls, f.Completed, f.Unwound = max(f.Calls, before.Calls), max(f.Completed, before.Completed), max(f.Unwound, before.Unwound)
-	f.CountedOnly, f.Lost, f.Errors = max(f.CountedOnly, before.CountedOnly), max(f.Lost, before.Lost), max(f.Errors, before.Errors)
+	counts := before.Func.Counts()
+	for i, n := range f.Func.Counts() {
+		*n = max(*n, *counts[i])
+	}
 	f.Low, f.High = max(f.Low, before.Low), max(f.High, before.High)
 	f.Unseen, f.UnseenLow, f.UnseenHigh = max(f.Unseen, before.Unseen), max(f.UnseenLow, before.UnseenLow), max(f.UnseenHigh, before.UnseenHigh)
 	f.Split.Running = max(f.Split.Running, before.Split.Running)

@@ -98,19 +98,21 @@ func (f *Func) Spent() Split {
 	return f.Split
 }
 
+// Counts are what is counted once and for all.
+func (f *Func) Counts() [8]*uint64 {
+	return [...]*uint64{&f.Calls, &f.CutShort, &f.Completed, &f.Unwound, &f.Lost, &f.Unsure, &f.CountedOnly, &f.Errors}
+}
+
 // Since returns what happened to f after earlier, a copy of it, was made: all of it where that is the
 // zero Func, which is how copies are made that no longer change with f.Latency. Open stays the
 // number of calls open now, so that the parts add up to Calls only over a whole run: a call may begin
 // in one interval and complete in the next.
 func (f Func) Since(earlier Func) Func {
 	f.Whole = f.Whole.since(f.Calls, earlier.Whole, earlier.Calls)
-	f.Calls, f.CutShort = grown(f.Calls, earlier.Calls), grown(f.CutShort, earlier.CutShort)
-	f.Completed = grown(f.Completed, earlier.Completed)
-	f.Unwound = grown(f.Unwound, earlier.Unwound)
-	f.Lost = grown(f.Lost, earlier.Lost)
-	f.Unsure = grown(f.Unsure, earlier.Unsure)
-	f.CountedOnly = grown(f.CountedOnly, earlier.CountedOnly)
-	f.Errors = grown(f.Errors, earlier.Errors)
+	before := earlier.Counts()
+	for i, n := range f.Counts() {
+		*n = grown(*n, *before[i])
+	}
 	f.Self -= earlier.Self
 	f.Split, f.Waits = f.Split.since(earlier.Split), f.Waits.since(earlier.Waits)
 	f.Events = maps.Clone(f.Events)
@@ -126,15 +128,11 @@ func (f Func) Since(earlier Func) Func {
 // and else are as they were seen.
 func (f *Func) Add(g *Func) {
 	f.Whole = f.Whole.Plus(f.Calls, g.Whole, g.Calls)
-	f.Calls += g.Calls
-	f.CutShort += g.CutShort
-	f.Completed += g.Completed
-	f.Unwound += g.Unwound
 	f.Open += g.Open
-	f.Lost += g.Lost
-	f.Unsure += g.Unsure
-	f.CountedOnly += g.CountedOnly
-	f.Errors += g.Errors
+	more := g.Counts()
+	for i, n := range f.Counts() {
+		*n += *more[i]
+	}
 	f.ReturnsErrors = f.ReturnsErrors || g.ReturnsErrors
 	f.Self = AddUp(f.Self, g.Self)
 	f.Split.Add(g.Split)
