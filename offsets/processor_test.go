@@ -191,7 +191,7 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	hit(jumpSite, entry, 3, carry)
 	hit(retSite, back, 7, 0)
 	var calls []pairing.Call
-	stream, err := pairing.NewStream(plan, textSource{strings.NewReader(trace.String())}, oneProcess{}, pairing.Options{})
+	stream, err := pairing.NewStream(plan, textSource{strings.NewReader(trace.String())}, pairing.Processes{Of: pairing.Selected(func(_, printed int) int { return printed })}, pairing.Options{})
 	for err == nil {
 		for it, failed := range stream.Read(t.Context()) {
 			if err = failed; err == nil && it.What == pairing.Ended {
@@ -227,7 +227,7 @@ func TestCountsBySubtraction(t *testing.T) {
 	if e.Sites[0].Addr != s.First.Addr() || e.Sites[1].Addr != s.Again.Addr() || e.Sites[1].Kind != uprobe.CheckFailed {
 		t.Errorf("%+v, of %+v", e.Sites, s)
 	}
-	stream, err := pairing.NewStream(plan, textSource{strings.NewReader("")}, oneProcess{}, pairing.Options{})
+	stream, err := pairing.NewStream(plan, textSource{strings.NewReader("")}, pairing.Processes{}, pairing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,10 +241,3 @@ func TestCountsBySubtraction(t *testing.T) {
 type textSource struct{ *strings.Reader }
 
 func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.Reader.Read(buf) }
-
-// oneProcess is where its addresses are in the file.
-type oneProcess struct{}
-
-func (oneProcess) Of(_, printed int) int           { return printed }
-func (oneProcess) Wanted(_, pid int) (int, bool)   { return pid, true }
-func (oneProcess) Bias(int, uint64) (uint64, bool) { return 0, true }

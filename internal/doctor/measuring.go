@@ -192,7 +192,7 @@ func newMeter(funcs Functions, session *tracefs.Session, plan *uprobe.Plan, code
 		return m, nil
 	}
 	if m.base, err = session.Timebase(); err == nil {
-		all := &pairing.Selected{Biases: pairing.NewBiases(plan, false), Find: session.Process}
+		all := pairing.Processes{Of: pairing.Selected(session.Process), Bias: pairing.NewBiases(plan, false).Bias}
 		m.stream, err = pairing.NewStream(plan, session, all, pairing.Options{})
 	}
 	return m, err

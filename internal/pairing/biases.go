@@ -19,14 +19,12 @@ type Biases struct {
 	guesses map[int][]uint64
 	sites   map[uint64]bool // all addresses of the plan
 	events  int             // of the plan that sites has
-	// recent are answers that still hold, by the lowest bits of the address.
-	recent [256]answer
-}
-
-// answer is the bias of a process as told for an address.
-type answer struct {
-	pid        int // 0 for none
-	addr, bias uint64
+	// recent are answers that still hold, by the lowest bits of the address: the bias of a process, 0 for none, as told
+	// for an address.
+	recent [256]struct {
+		pid        int
+		addr, bias uint64
+	}
 }
 
 // NewBiases returns the biases of a plan. With recorded, the plan's processes were of another
@@ -37,22 +35,6 @@ func NewBiases(plan *uprobe.Plan, recorded bool) *Biases {
 		b.mappings = func(int) ([]procfs.Mapping, error) { return nil, nil }
 	}
 	return b
-}
-
-// Selected are the processes of a stream: all that run a file, or some of them.
-type Selected struct {
-	*Biases
-	// Find finds the process of a thread: see [tracefs.Session].Process.
-	Find func(tid, printed int) int
-	PIDs []int // none is all
-}
-
-// Of is Find.
-func (p *Selected) Of(tid, printed int) int { return p.Find(tid, printed) }
-
-// Wanted tells the processes asked for from others.
-func (p *Selected) Wanted(_, pid int) (process int, wanted bool) {
-	return pid, len(p.PIDs) == 0 || slices.Contains(p.PIDs, pid)
 }
 
 // Bias is that of a process in which a probe was hit at an address. ok is false as
@@ -68,7 +50,7 @@ func (b *Biases) Bias(pid int, addr uint64) (bias uint64, ok bool) {
 		}
 	}
 	if bias, ok := b.known[pid]; ok && b.sites[addr-bias] {
-		*recent = answer{pid, addr, bias}
+		recent.pid, recent.addr, recent.bias = pid, addr, bias
 		return bias, true
 	}
 	// Not seen before, or it has executed the file anew.

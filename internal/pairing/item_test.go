@@ -1,7 +1,6 @@
 package pairing
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -55,29 +54,8 @@ func readAll(t *testing.T, s *Stream, yield func(*Item) bool) {
 	}
 }
 
-// testProcesses are Processes that believe what is printed, want all and load files at 0 where
-// nothing else is said.
-type testProcesses struct {
-	of     func(tid, printed int) int
-	wanted int // 0 for all
-	bias   func(pid int, addr uint64) (uint64, bool)
-}
-
-func (p *testProcesses) Of(tid, printed int) int {
-	if p.of == nil {
-		return printed
-	}
-	return p.of(tid, printed)
-}
-
-func (p *testProcesses) Wanted(_, pid int) (int, bool) { return pid, cmp.Or(p.wanted, pid) == pid }
-
-func (p *testProcesses) Bias(pid int, addr uint64) (uint64, bool) {
-	if p.bias == nil {
-		return 0, true
-	}
-	return p.bias(pid, addr)
-}
+// printed are Processes that are what is printed, all wanted.
+var printed = Processes{Of: func(_, printed int) (int, bool) { return printed, true }}
 
 // hit has a stream take a hit of a function in testPlan, on a goroutine, so deep on its stack, which fetches more words.
 func hit(p *Stream, kind uprobe.Kind, fn int, goid, depth, time uint64, more ...uint64) {

@@ -18,7 +18,7 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 		p.account.unknown++
 		return
 	}
-	if !p.window.has(ev.Time) || p.full() {
+	if !p.Within(ev.Time) || p.full() {
 		p.account.outside++
 		return
 	}

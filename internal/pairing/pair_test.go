@@ -190,8 +190,22 @@ func script(plan *uprobe.Plan, text string) (calls []string, p *Stream) {
 	return calls, p
 }
 
+// played are events as script takes them, and the calls that they make.
+type played struct{ name, events, calls string }
+
+func playAll(t *testing.T, plan func() *uprobe.Plan, all []played) {
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			calls, _ := script(plan(), c.events)
+			if got := strings.Join(calls, " "); got != c.calls {
+				t.Errorf("events %s\ngot  %s\nwant %s", c.events, got, c.calls)
+			}
+		})
+	}
+}
+
 func TestPairing(t *testing.T) {
-	for _, c := range []struct{ name, events, calls string }{
+	playAll(t, testPlan, []played{
 		{"one call", "e:f@100 r:f@100", "f[1-2]return"},
 		{"nested calls", "e:f@100 e:g@200 r:g@200 r:f@100", "g[2-3]return/1 f[1-4]return"},
 		{"recursion", "e:f@100 e:f@200 e:f@300 r:f@300 r:f@200 r:f@100", "f[3-4]return/2 f[2-5]return/1 f[1-6]return"},
@@ -224,19 +238,12 @@ func TestPairing(t *testing.T) {
 		{"signal handler on its own stack", "e:f@100 off=1 e:g@5000 r:g@5000 off=0 r:f@100", "g[2-3]return f[1-4]return"},
 		{"threads outside of Go", "off=1 tid=1 e:f@100 tid=2 e:f@100 tid=1 r:f@100 tid=2 r:f@100", "f[1-3]return f[2-4]return"},
 		{"assembly that uses R14 for itself", "e:f@50 e:asm@100 off=1 r:asm@100 off=0 r:f@50", "asm[2-3]return/1 f[1-4]return"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			calls, _ := script(testPlan(), c.events)
-			if got := strings.Join(calls, " "); got != c.calls {
-				t.Errorf("events %s\ngot  %s\nwant %s", c.events, got, c.calls)
-			}
-		})
-	}
+	})
 }
 
 // TestPairingByStack: no register tells the goroutine where a call ends.
 func TestPairingByStack(t *testing.T) {
-	for _, c := range []struct{ name, events, calls string }{
+	playAll(t, oldPlan, []played{
 		{"one call", "e:f@100 r:f@100", "f[1-2]return"},
 		{"return on another thread", "tid=1 e:f@100 tid=2 r:f@100", "f[1-2]return"},
 		{"stack grows inside a call", "e:f@100 e:g@200 move=65536 m: r:g@200 r:f@100", "g[2-4]return/1 f[1-5]return"},
@@ -250,36 +257,25 @@ func TestPairingByStack(t *testing.T) {
 		{"no stack check, stack learnt inside", "n:nosplit@100 e:f@200 r:f@200 r:nosplit@100", "f[2-3]return/1 nosplit[1-4]return"},
 		{"stack learnt inside, then one on another", "n:nosplit@100 e:f@200 move=1000000 n:nosplit@100 r:nosplit@100 move=0 r:f@200 r:nosplit@100", "nosplit[3-4]return f[2-5]return/1 nosplit[1-6]return"},
 		{"panic", "e:f@100 e:g@200 e:h@300 p:f@150 r:f@100", "h[3-4]unwound/2 g[2-4]unwound/1 f[1-5]return"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			calls, _ := script(oldPlan(), c.events)
-			if got := strings.Join(calls, " "); got != c.calls {
-				t.Errorf("events %s\ngot  %s\nwant %s", c.events, got, c.calls)
-			}
-		})
-	}
+	})
 }
 
 // TestPairingBySP: gccgo's goroutines change threads, and their stacks are pieces in
 // any order.
 func TestPairingBySP(t *testing.T) {
-	for _, c := range []struct{ name, events, calls string }{
+	plan := func() *uprobe.Plan {
+		p := testPlan()
+		p.BySP = true
+		return p
+	}
+	playAll(t, plan, []played{
 		{"one call", "e:f@100 r:f@100", "f[1-2]return"},
 		{"return on another thread", "tid=1 e:f@100 tid=2 r:f@100", "f[1-2]return"},
 		{"goroutines interleave on a thread", "e:f@100 move=65536 e:f@100 move=0 r:f@100 move=65536 r:f@100", "f[1-3]return f[2-4]return"},
 		{"a return on a piece of stack of its own", "e:f@100 move=65536 r:f@300 move=0 r:f@100", "f[1-3]return"},
 		{"calls on a piece below or above", "e:f@100 move=65536 e:g@300 r:g@300 move=0 r:f@100", "g[2-3]return f[1-4]return"},
 		{"unwound, and its place used again", "e:f@100 e:g@200 e:g@200 r:g@200 r:f@100", "g[2-3]unwound g[3-4]return f[1-5]return"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			plan := testPlan()
-			plan.BySP = true
-			calls, _ := script(plan, c.events)
-			if got := strings.Join(calls, " "); got != c.calls {
-				t.Errorf("events %s\ngot  %s\nwant %s", c.events, got, c.calls)
-			}
-		})
-	}
+	})
 }
 
 // TestConditionalTailJump: je at function h leaves it if ZF is set.

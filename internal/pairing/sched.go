@@ -83,10 +83,12 @@ type thread struct {
 type schedG struct {
 	clocked
 	of       *process
-	id, goid uint64 // id is the address of g, goid is 0 as long as it is not known
-	reason   int    // why it waits, if it does and is on no thread
-	stack    waitStack
+	id, goid uint64  // id is the address of g, goid is 0 as long as it is not known
+	reason   int     // why it waits, if it does and is on no thread
 	on       *thread // nil if it is on none
+	// Of its stack, if it may be about to wait: see Call.
+	sp, stackHi, bias uint64
+	stack             []uint64
 	// at are the thread's sums up to which they are in the goroutine's.
 	at Split
 	// before is what it was when it began to wait, on a thread: see scheduler.status.

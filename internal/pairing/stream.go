@@ -31,9 +31,12 @@ type Stream struct {
 	processes Processes
 	reader    *parse.Reader
 	latest    uint64
-	window    window
-	marks     []mark   // the earliest first
-	names     []string // of kernel events
+	// Events of from one time until another are paired, both included, and of before first: see Begin. What was
+	// recorded outside of this window is counted in accounting.outside alone.
+	first, from, until uint64
+
+	marks []mark   // the earliest first
+	names []string // of kernel events
 	// yield takes what is told next, which is item again and again; false is that no more is wanted.
 	yield  func(*Item) bool
 	item   Item
@@ -76,7 +79,7 @@ func NewStream(plan *uprobe.Plan, src Source, processes Processes, opt Options) 
 // newStream returns one that reads nothing.
 func newStream(plan *uprobe.Plan) *Stream {
 	p := &Stream{
-		plan: plan, yield: ignore, maxOpen: maxOpen, window: window{until: ^uint64(0)},
+		plan: plan, yield: ignore, maxOpen: maxOpen, until: ^uint64(0),
 		known: make(map[int]*process), proc: nowhere, pending: make(map[int][]parse.Event),
 		sites: siteIndex{sites: make(map[eventAddr]int)}, sched: make(scheduler), retired: make(map[int]retirements), uncounted: make(map[int]retirements),
 	}
@@ -91,13 +94,12 @@ func (p *Stream) take(ev *parse.Event) {
 		p.takeKernel(ev)
 		return
 	}
-	ev.PID = p.processes.Of(ev.TID, ev.PID)
 	if len(p.marks) > 0 {
 		p.pass(ev.Time)
 	}
 	p.latest = ev.Time
 	var wanted bool
-	if ev.PID, wanted = p.processes.Wanted(ev.TID, ev.PID); !wanted {
+	if ev.PID, wanted = p.processes.Of(ev.TID, ev.PID); !wanted {
 		return
 	}
 	var bias uint64
@@ -235,16 +237,21 @@ func (p *Stream) unparsed() uint64 {
 type Source = parse.Source
 
 // Processes is what a [Stream] asks about the processes that events come from.
-type Processes interface {
-	// Of finds the process of a thread, of which the line names what the kernel remembers,
-	// or 0: see tracefs.Session.Process.
-	Of(tid, printed int) int
-	// Wanted tells whether events of a thread are wanted, and, in the order of time, which
-	// process it is of; Of has found pid.
-	Wanted(tid, pid int) (process int, wanted bool)
+type Processes struct {
+	// Of finds the process of a thread, of which the line names what the kernel remembers, or 0 (see
+	// tracefs.Session.Process), and tells whether its events are wanted. It is asked in the order of time.
+	Of func(tid, printed int) (pid int, wanted bool)
 	// Bias finds the distance between addresses in a process and in the file, or says that it
 	// takes more addresses to tell. It is not asked for programs that are not position-independent.
-	Bias(pid int, addr uint64) (bias uint64, ok bool)
+	Bias func(pid int, addr uint64) (bias uint64, ok bool)
+}
+
+// Selected is a [Processes].Of that wants all processes, or, unless there are none, some, of those that find finds.
+func Selected(find func(tid, printed int) int, pids ...int) func(tid, printed int) (pid int, wanted bool) {
+	return func(tid, printed int) (pid int, wanted bool) {
+		pid = find(tid, printed)
+		return pid, len(pids) == 0 || slices.Contains(pids, pid)
+	}
 }
 
 // Options are what else a [Stream] is to do.
@@ -270,14 +277,6 @@ type KernelSource interface {
 	Process(tid, printed int) int
 }
 
-// window is the stretch of time whose events are paired, its ends included, in the units
-// of the trace clock. What was recorded outside of it is counted in accounting.outside alone.
-type window struct{ first, from, until uint64 }
-
-func (w *window) has(time uint64) bool {
-	return time <= w.until && (time >= w.from || time < w.first)
-}
-
 // mark is a moment among the events, and what is to be done when it has come.
 type mark struct {
 	at      uint64
@@ -287,20 +286,22 @@ type mark struct {
 // Begin leaves out the events of before a time of the trace clock. None is older than
 // first, unless the clock has begun anew, as it may when a machine wakes up: those are in.
 func (p *Stream) Begin(first, from uint64) {
-	p.window.first, p.window.from = first, from
+	p.first, p.from = first, from
 }
 
 // End leaves out the events of after a time of the trace clock. Calls that are open then
 // stay open. A stream that has ended by itself, see [Options].Limit, has ended earlier.
-func (p *Stream) End(until uint64) { p.window.until = min(p.window.until, until) }
+func (p *Stream) End(until uint64) { p.until = min(p.until, until) }
 
 // Ended is the time of the event that ended the stream by itself.
 func (p *Stream) Ended() (at uint64, ok bool) {
-	return p.window.until, p.full()
+	return p.until, p.full()
 }
 
 // Within tells whether a time is within the stream's window.
-func (p *Stream) Within(time uint64) bool { return p.window.has(time) }
+func (p *Stream) Within(time uint64) bool {
+	return time <= p.until && (time >= p.from || time < p.first)
+}
 
 // Mark is told, with what is to be done then, when all events of until a time of the trace clock, which is
 // now, have been paired, and none of later.
@@ -324,6 +325,6 @@ func (p *Stream) full() bool { return p.opt.Limit > 0 && p.done >= p.opt.Limit }
 // finished counts a call that has ended, or of which no more than its begin is seen.
 func (p *Stream) finished(at uint64) {
 	if p.done++; p.full() {
-		p.window.until = min(p.window.until, at)
+		p.until = min(p.until, at)
 	}
 }

@@ -129,16 +129,9 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// benchProcesses are one that is wanted.
-type benchProcesses struct{}
-
-func (benchProcesses) Of(int, int) int                 { return 14713 }
-func (benchProcesses) Wanted(_, pid int) (int, bool)   { return pid, pid == 14713 }
-func (benchProcesses) Bias(int, uint64) (uint64, bool) { return 0, true }
-
 func benchStream(b *testing.B, plan *uprobe.Plan, src parse.Source, reads int) {
 	calls := 0
-	s, err := NewStream(plan, src, benchProcesses{}, Options{})
+	s, err := NewStream(plan, src, Processes{Of: func(int, int) (int, bool) { return 14713, true }}, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

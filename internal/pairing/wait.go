@@ -28,12 +28,6 @@ func (w *Waits) add(reason int, ticks uint64) {
 	*w = append(*w, Waited{reason, ticks})
 }
 
-// waitStack is the stack of a goroutine that may be about to wait: see Call.
-type waitStack struct {
-	sp, hi, bias uint64
-	words        []uint64
-}
-
 // wait is a wait that has ended, unless g is nil.
 type wait struct {
 	g           *schedG
@@ -71,10 +65,10 @@ func (p *Stream) goroutine(ev *parse.Event, f *uprobe.Fields, kind uprobe.Kind) 
 	case uprobe.Switch:
 		p.waited(p.sched.swap(ev.Time, ev.TID, g, reason))
 	case uprobe.Waiter:
-		words := append(g.stack.words[:0], ev.Args[f.Stack:]...)
-		g.stack = waitStack{ev.Args[f.SP], ev.Args[f.Hi], p.bias, words}
+		g.sp, g.stackHi, g.bias = ev.Args[f.SP], ev.Args[f.Hi], p.bias
+		g.stack = append(g.stack[:0], ev.Args[f.Stack:]...)
 	case uprobe.WaitOver:
-		g.stack.words = g.stack.words[:0]
+		g.stack = g.stack[:0]
 	}
 }
 
@@ -84,7 +78,7 @@ var noStack = []uint64{0}
 // waited takes a wait that has ended: it is the innermost call's, and, if these are told, a
 // call of its reason.
 func (p *Stream) waited(w wait) {
-	if w.g == nil || !p.window.has(w.until) || p.full() {
+	if w.g == nil || !p.Within(w.until) || p.full() {
 		return
 	}
 	g, depth := w.g, 0
@@ -95,7 +89,7 @@ func (p *Stream) waited(w wait) {
 	}
 	p.tellWait(w, depth, Returned)
 	if w.reason != p.plan.InKernel() {
-		g.stack.words = g.stack.words[:0]
+		g.stack = g.stack[:0]
 	}
 }
 
@@ -108,7 +102,7 @@ func (p *Stream) tellWait(w wait, depth int, how Outcome) {
 	c := Call{
 		Func: p.plan.Asked() + w.reason, PID: g.of.pid, Goid: g.goid, Depth: depth,
 		Start: w.from, End: w.until, Outcome: how, Split: Split{Waiting: w.until - min(w.from, w.until)},
-		SP: g.stack.sp, StackHi: g.stack.hi, Bias: g.stack.bias, Stack: g.stack.words,
+		SP: g.sp, StackHi: g.stackHi, Bias: g.bias, Stack: g.stack,
 	}
 	if len(c.Stack) == 0 {
 		c.Stack = noStack

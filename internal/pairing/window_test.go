@@ -47,7 +47,7 @@ func TestWindow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			plan := testPlan()
 			var calls []string
-			s, err := NewStream(plan, &piecewise{windowLines}, &testProcesses{}, Options{Limit: c.limit})
+			s, err := NewStream(plan, &piecewise{windowLines}, printed, Options{Limit: c.limit})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestLimitWithinUnwinding(t *testing.T) {
 	for i := range 5 {
 		text.WriteString(line(0, 7, uint64(10+i), 0x1000, uint64(100+i)))
 	}
-	s, err := NewStream(testPlan(), &piecewise{text.String() + line(0, 7, 20, 0x1000, 100)}, &testProcesses{}, Options{Limit: 2})
+	s, err := NewStream(testPlan(), &piecewise{text.String() + line(0, 7, 20, 0x1000, 100)}, printed, Options{Limit: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestMark(t *testing.T) {
 	var got []string
 	half := len(windowLines) / 2
 	src := piecewise{windowLines[:half], "", windowLines[half:], ""}
-	s, err := NewStream(testPlan(), &src, &testProcesses{}, Options{})
+	s, err := NewStream(testPlan(), &src, printed, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

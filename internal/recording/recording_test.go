@@ -46,17 +46,14 @@ type played struct {
 	hits  *pairing.Counts
 }
 
-func (p *played) Of(tid, printed int) int         { return p.Process(tid, printed) }
-func (p *played) Wanted(_, pid int) (int, bool)   { return pid, true }
-func (p *played) Bias(int, uint64) (uint64, bool) { return 0, true }
-
 func play(text string) (*played, error) {
 	r, err := Open(strings.NewReader(text), int64(len(text)))
 	if err != nil {
 		return nil, err
 	}
 	p := &played{Recording: r}
-	s, err := pairing.NewStream(r.Plan, r, p, pairing.Options{})
+	of := pairing.Processes{Of: pairing.Selected(r.Process), Bias: func(int, uint64) (uint64, bool) { return 0, true }}
+	s, err := pairing.NewStream(r.Plan, r, of, pairing.Options{})
 	take := func(it *pairing.Item) {
 		if it.What == pairing.Ended {
 			p.calls = append(p.calls, *it.Call)

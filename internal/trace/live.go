@@ -101,7 +101,7 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 		return err
 	}
 	l.counters = l.session
-	if err := l.newStream(l.session, &l.processes, l.kernel.session); err != nil {
+	if err := l.newStream(l.session, pairing.Processes{Of: l.processes.of, Bias: l.processes.Bias}, l.kernel.session); err != nil {
 		return err
 	}
 	if err := l.awaitAt(ctx); err != nil {

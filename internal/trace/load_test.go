@@ -50,10 +50,7 @@ type oneTrace struct {
 	*strings.Reader
 }
 
-func (o oneTrace) Read(_ context.Context, b []byte) (int, error)  { return o.Reader.Read(b) }
-func (oneTrace) Of(_, printed int) int                            { return printed }
-func (oneTrace) Wanted(_, pid int) (process int, wanted bool)     { return pid, true }
-func (oneTrace) Bias(pid int, addr uint64) (bias uint64, ok bool) { return 0, true }
+func (o oneTrace) Read(_ context.Context, b []byte) (int, error) { return o.Reader.Read(b) }
 
 // TestLoadFaults: faults that were seen stand for those of all hits, and of calls to come, and sound the
 // alarm until the next look.
@@ -65,7 +62,7 @@ func TestLoadFaults(t *testing.T) {
 	ev.Counts = []int{0, 2}
 	hit := " prog-1 (1) [000] d.... 1.000001: e0_0123456789abcd: (0x1000) v0=%d v1={0x0,0x0}\n"
 	one := oneTrace{Reader: strings.NewReader(fmt.Sprintf(hit+hit, 0, 1<<20))}
-	stream, err := pairing.NewStream(plan, one, one, pairing.Options{})
+	stream, err := pairing.NewStream(plan, one, pairing.Processes{Of: pairing.Selected(func(_, printed int) int { return printed })}, pairing.Options{})
 	for err == nil {
 		for _, err = range stream.Read(t.Context()) {
 		}

@@ -21,27 +21,23 @@ type processes struct {
 	among map[int]bool // what Filter.Among has told
 }
 
-// Of finds the process of a thread, whose kernel events are recorded from now on. One that is
-// gone and that the kernel did not name belongs to the only process there can be, if that is so.
-func (p *processes) Of(tid, printed int) int {
-	pid, opt := p.live.session.Process(tid, printed), &p.live.opt
+// of finds the process of a thread, whose kernel events are recorded from now on, and tells the processes asked for from
+// others. One that is gone and that the kernel did not name belongs to the only process there can be, if that is so.
+func (p *processes) of(tid, printed int) (pid int, wanted bool) {
+	opt, k := &p.live.opt, &p.live.kernel
+	pid = p.live.session.Process(tid, printed)
 	if pid == 0 && len(opt.PIDs) == 1 && !opt.Fork {
 		pid = opt.PIDs[0]
 	}
-	if p.isAmong(pid) {
-		p.live.kernel.follow(pid)
+	among := p.isAmong(pid)
+	if among {
+		k.follow(pid)
 	}
-	return pid
-}
-
-// Wanted tells the processes asked for from others.
-func (p *processes) Wanted(tid, pid int) (process int, wanted bool) {
-	k, pids := &p.live.kernel, p.live.opt.PIDs
 	if k.learns() {
 		pid = k.of(tid, pid)
 		return pid, k.wants(pid) && p.isAmong(pid)
 	}
-	wanted = (len(pids) == 0 || slices.Contains(pids, pid)) && p.isAmong(pid)
+	wanted = (len(opt.PIDs) == 0 || slices.Contains(opt.PIDs, pid)) && among
 	if wanted && k.session != nil {
 		k.wanted[pid] = true
 	}

@@ -38,7 +38,7 @@ func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Re
 }
 
 func (r *Recording) Arm(context.Context) error {
-	of := &pairing.Selected{Biases: pairing.NewBiases(r.plan, true), Find: r.rec.Process, PIDs: r.opt.PIDs}
+	of := pairing.Processes{Of: pairing.Selected(r.rec.Process, r.opt.PIDs...), Bias: pairing.NewBiases(r.plan, true).Bias}
 	if err := r.newStream(r.rec, of, nil); err != nil {
 		return err
 	}
