@@ -14,12 +14,12 @@ func FuzzLine(f *testing.F) {
 	p := newTraceParser(f)
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var ev Event
-		kind, _ := p.parse(line, &ev)
+		kind, _ := p.whole(line, &ev)
 
 		// A used event and bytes behind the line make no difference.
 		used := Event{Format: 9, Time: 9, CPU: 9, TID: 9, PID: 9, Addr: 9, Args: []uint64{9, 9, 9}}
 		followed := append(bytes.Clone(line), "0123 g=9}\n"...)[:len(line)]
-		if kind2, _ := p.parse(followed, &used); describe(kind, &ev) != describe(kind2, &used) {
+		if kind2, _ := p.whole(followed, &used); describe(kind, &ev) != describe(kind2, &used) {
 			t.Fatalf("%s, again %s", describe(kind, &ev), describe(kind2, &used))
 		}
 		if kind == eventLine {
@@ -59,7 +59,7 @@ func checkEvent(t *testing.T, p *lineParser, line []byte, ev *Event) {
 		t.Fatalf("%d values too many", len(args))
 	}
 	var ev2 Event
-	if kind, _ := p.parse([]byte(again.String()), &ev2); kind != eventLine || describe(kind, ev) != describe(kind, &ev2) {
+	if kind := p.parse([]byte(again.String()), &ev2); kind != eventLine || describe(kind, ev) != describe(kind, &ev2) {
 		t.Errorf("%+v, printed and read again %+v", *ev, ev2)
 	}
 }

@@ -39,7 +39,7 @@ func readTrace(p *lineParser, text []byte) string {
 	)
 	lines := splitWhole(text)
 	for _, line := range lines.Lines {
-		kind, _ := p.parse([]byte(line), &ev)
+		kind := p.parse([]byte(line), &ev)
 		fmt.Fprintln(&out, describe(kind, &ev))
 	}
 	if rest := lines.Rest; len(rest) > 0 {

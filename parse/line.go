@@ -17,13 +17,24 @@ const minEvent = 16
 // kernel/trace/trace_probe.h).
 const maxArray = 64
 
-// lineParser reads the lines of the events it was made for. It isn't changed by
-// use: several goroutines may share it.
+// lineParser reads the lines of the events it was made for, but what stands left of the time – thread,
+// process, CPU and flags – only once for each text of it: the lines of a thread begin alike, most of the time.
+//
+// That a line begins like one that has been read, and goes on with a time and one of our
+// events, makes it as good as that one. Nothing in the part that is alike can hold another
+// event: it would have been found there before; nor can one begin there and end in the
+// time, as names of events hold no blank and begin with no digit.
 type lineParser struct {
 	formats []lineFormat
 	byEvent map[string]int
 	// guesses are indices of formats plus 1, by guessOf of their events' names.
 	guesses [4096]uint32
+	// known are what the lines of a thread have in common, by the bytes where thread ids stand.
+	known [64]struct {
+		text          [64]byte
+		len           int // 0: none is known
+		cpu, tid, pid int
+	}
 }
 
 // lineFormat is an event in the form its lines are compared with.
@@ -94,10 +105,8 @@ const (
 	otherLine
 )
 
-// parse reads one line, without its newline, into ev, which is used again: its Args keep their
-// memory. A carriage return at the line's end, left by a copy that passed through a serial line,
-// is ignored. In the line of an event the time begins at byte time.
-func (p *lineParser) parse(line []byte, ev *Event) (kind lineKind, time int) {
+// whole reads a line by itself. In the line of an event the time begins at byte time.
+func (p *lineParser) whole(line []byte, ev *Event) (kind lineKind, time int) {
 	*ev = Event{Args: ev.Args[:0]}
 	// Our events come before everything else: a newline in a thread's name lets
 	// their lines begin like a comment or a stack frame.
@@ -217,40 +226,24 @@ func array(line []byte, i, n int, ev *Event) (next int, ok bool) {
 // isIdentifier tells whether a text is a C identifier.
 var isIdentifier = regexp.MustCompile(`^[A-Za-z_][0-9A-Za-z_]*$`).MatchString
 
-// prefixes read lines as a lineParser does, but what stands left of the time – thread,
-// process, CPU and flags – only once for each text of it: the lines of a thread begin
-// alike, most of the time.
-//
-// That a line begins like one that has been read, and goes on with a time and one of our
-// events, makes it as good as that one. Nothing in the part that is alike can hold another
-// event: it would have been found there before; nor can one begin there and end in the
-// time, as names of events hold no blank and begin with no digit.
-type prefixes struct {
-	lines *lineParser
-	// known are what the lines of a thread have in common, by the bytes where thread ids stand.
-	known [64]struct {
-		text          [64]byte
-		len           int // 0: none is known
-		cpu, tid, pid int
-	}
-}
-
 // tidColumn is where the kernel prints thread ids ("%16s-%-7d"); only the choice of a
 // prefix to compare with depends on it.
 const tidColumn = maxComm + 1
 
-// parse is lineParser.parse.
-func (p *prefixes) parse(line []byte, ev *Event) lineKind {
+// parse reads one line, without its newline, into ev, which is used again: its Args keep their
+// memory. A carriage return at the line's end, left by a copy that passed through a serial line,
+// is ignored.
+func (p *lineParser) parse(line []byte, ev *Event) lineKind {
 	if len(line) < tidColumn+8 {
-		kind, _ := p.lines.parse(line, ev)
+		kind, _ := p.whole(line, ev)
 		return kind
 	}
 	known := &p.known[binary.LittleEndian.Uint64(line[tidColumn:])*0x9e3779b97f4a7c15>>58]
-	if n := known.len; n > 0 && len(line) > n && string(line[:n]) == string(known.text[:n]) && p.lines.fromTime(line, n, ev) {
+	if n := known.len; n > 0 && len(line) > n && string(line[:n]) == string(known.text[:n]) && p.fromTime(line, n, ev) {
 		ev.CPU, ev.TID, ev.PID = known.cpu, known.tid, known.pid
 		return eventLine
 	}
-	kind, time := p.lines.parse(line, ev)
+	kind, time := p.whole(line, ev)
 	if kind == eventLine && time <= len(known.text) {
 		known.len = copy(known.text[:], line[:time])
 		known.cpu, known.tid, known.pid = ev.CPU, ev.TID, ev.PID
@@ -259,7 +252,7 @@ func (p *prefixes) parse(line []byte, ev *Event) lineKind {
 }
 
 // fromTime reads an event's line from the time on, which begins at line[i]. It is false
-// for whatever is not as it should be; parse will tell what that is.
+// for whatever is not as it should be; whole will tell what that is.
 func (p *lineParser) fromTime(line []byte, i int, ev *Event) bool {
 	t, i, ok := clock(line, i)
 	if !ok || len(line)-i < len(": ") || line[i] != ':' || line[i+1] != ' ' {

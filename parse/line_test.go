@@ -89,7 +89,7 @@ func TestParseValue(t *testing.T) {
 			}
 			const head = "               x-1     [000] d...1     1.000000: ftgo_entry_9_00000000: (0x1)"
 			var ev Event
-			kind, _ := p.parse([]byte(head+test.text), &ev)
+			kind := p.parse([]byte(head+test.text), &ev)
 			if read := kind == eventLine; read != (test.want != nil) || read && !slices.Equal(ev.Args, test.want) {
 				t.Errorf("kind %d, %x, want %x", kind, ev.Args, test.want)
 			}
@@ -136,7 +136,7 @@ func TestParseColumns(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var ev Event
-			kind, _ := newTraceParser(t).parse([]byte(test.head+tail), &ev)
+			kind := newTraceParser(t).parse([]byte(test.head+tail), &ev)
 			refused := test.want.TID == 0
 			test.want.Format, test.want.Addr = 4, 0x49ede0
 			if (kind == eventLine) == refused || !refused && !reflect.DeepEqual(ev, test.want) {
@@ -162,7 +162,7 @@ func TestParseLost(t *testing.T) {
 		" CPU:1 [LOST 123 EVENTS]":                 unreadable,
 		"CPU:1":                                    unreadable,
 	} {
-		if kind, _ := newTraceParser(t).parse([]byte(line), new(Event)); kind != want {
+		if kind := newTraceParser(t).parse([]byte(line), new(Event)); kind != want {
 			t.Errorf("%q is of kind %d, want %d", line, kind, want)
 		}
 	}
@@ -184,7 +184,7 @@ func BenchmarkParse(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(line)))
 			for b.Loop() {
-				if kind, _ := p.parse(line, &ev); kind != eventLine {
+				if kind := p.parse(line, &ev); kind != eventLine {
 					b.Fatal(kind)
 				}
 			}
@@ -223,15 +223,14 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
-// checkPrefixes reads lines with prefixes in mind, and expects what a lineParser makes of
-// each by itself.
+// checkPrefixes reads lines one after the other, and expects what each is by itself.
 func checkPrefixes(t *testing.T, p *lineParser, lines ...[]byte) {
 	t.Helper()
-	known := prefixes{lines: p}
+	clear(p.known[:])
 	var got, want Event
 	for i, line := range lines {
-		gotKind := known.parse(line, &got)
-		wantKind, _ := p.parse(line, &want)
+		gotKind := p.parse(line, &got)
+		wantKind, _ := p.whole(line, &want)
 		if g, w := describe(gotKind, &got), describe(wantKind, &want); g != w {
 			t.Errorf("line %d %q\nafter others: %s\nby itself:    %s", i, line, g, w)
 		}
@@ -282,7 +281,7 @@ func TestPrefixes(t *testing.T) {
 
 // TestPrefixIsUsed has the columns of a line taken from the one before, false as they are.
 func TestPrefixIsUsed(t *testing.T) {
-	known := prefixes{lines: newTraceParser(t)}
+	known := newTraceParser(t)
 	var ev Event
 	line := []byte(typical)
 	for i, want := range []int{14713, 7} {

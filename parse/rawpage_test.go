@@ -49,7 +49,7 @@ func TestRawPages(t *testing.T) {
 			var want []string
 			var ev Event
 			for line := range strings.Lines(string(readFile(t, rawDir+name+".trace"))) {
-				switch kind, _ := lines.parse([]byte(strings.TrimSuffix(line, "\n")), &ev); kind {
+				switch kind := lines.parse([]byte(strings.TrimSuffix(line, "\n")), &ev); kind {
 				case unreadable:
 					t.Fatalf("line %q", line)
 				case eventLine:

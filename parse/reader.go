@@ -35,7 +35,7 @@ type Format struct {
 // Reader makes events of lines or raw pages.
 type Reader struct {
 	src   Source
-	lines prefixes
+	lines *lineParser
 	merge merge
 	// hits and events are what is merged; text are the hits of lines, nil if there is nothing to
 	// merge them with.
@@ -78,7 +78,7 @@ func (r *Reader) Extend(events []Format) (err error) {
 	if err != nil {
 		return err
 	}
-	r.lines.lines = lines // what it knows of threads still holds
+	r.lines = lines
 	if r.hits.source == nil {
 		return nil
 	}
