@@ -13,12 +13,11 @@ import (
 type Biases struct {
 	plan     *uprobe.Plan
 	mappings func(pid int) ([]procfs.Mapping, error)
-	known    map[int]uint64
-	// guesses are the biases that all addresses seen in a process agree with, where
-	// its mappings can't be read any more.
-	guesses map[int][]uint64
-	sites   map[uint64]bool // all addresses of the plan
-	events  int             // of the plan that sites has
+	// known is the bias of each process or, where its mappings can't be read any more, those that all addresses seen in it
+	// agree with.
+	known  map[int][]uint64
+	sites  map[uint64]bool // all addresses of the plan
+	events int             // of the plan that sites has
 	// recent are answers that still hold, by the lowest bits of the address: the bias of a process, 0 for none, as told
 	// for an address.
 	recent [256]struct {
@@ -30,7 +29,7 @@ type Biases struct {
 // NewBiases returns the biases of a plan. With recorded, the plan's processes were of another
 // time or machine: the processes that are here now are not asked.
 func NewBiases(plan *uprobe.Plan, recorded bool) *Biases {
-	b := &Biases{plan: plan, mappings: procfs.Mappings, known: make(map[int]uint64), guesses: make(map[int][]uint64), sites: make(map[uint64]bool)}
+	b := &Biases{plan: plan, mappings: procfs.Mappings, known: make(map[int][]uint64), sites: make(map[uint64]bool)}
 	if recorded {
 		b.mappings = func(int) ([]procfs.Mapping, error) { return nil, nil }
 	}
@@ -49,24 +48,26 @@ func (b *Biases) Bias(pid int, addr uint64) (bias uint64, ok bool) {
 			b.sites[s.Addr] = true
 		}
 	}
-	if bias, ok := b.known[pid]; ok && b.sites[addr-bias] {
-		recent.pid, recent.addr, recent.bias = pid, addr, bias
-		return bias, true
+	known := b.known[pid]
+	if len(known) == 1 && b.sites[addr-known[0]] {
+		recent.pid, recent.addr, recent.bias = pid, addr, known[0]
+		return known[0], true
 	}
 	// Not seen before, or it has executed the file anew.
-	bias, ok = b.fromMappings(pid, addr)
-	if !ok {
-		bias, ok = b.fromPageOffsets(pid, addr)
+	if bias, ok = b.fromMappings(pid, addr); ok {
+		known = []uint64{bias}
+	} else {
+		known = b.fromPageOffsets(known, addr)
 	}
-	if ok {
-		b.know(pid, bias)
-		delete(b.guesses, pid)
+	b.know(pid, known)
+	if len(known) != 1 {
+		return 0, false
 	}
-	return bias, ok
+	return known[0], true
 }
 
-func (b *Biases) know(pid int, bias uint64) {
-	b.known[pid] = bias
+func (b *Biases) know(pid int, known []uint64) {
+	b.known[pid] = known
 	clear(b.recent[:]) // of the file that the process had executed before
 }
 
@@ -80,7 +81,7 @@ func (b *Biases) Learn(pid int) {
 	for _, m := range maps {
 		va, err := b.plan.Binary.File().AddrOf(m.Offset)
 		if err == nil && m.Inode == b.plan.Binary.File().Inode() {
-			b.know(pid, m.Start-va)
+			b.know(pid, []uint64{m.Start - va})
 			return
 		}
 	}
@@ -103,20 +104,16 @@ func (b *Biases) fromMappings(pid int, addr uint64) (uint64, bool) {
 
 // fromPageOffsets is for processes that are gone: files are mapped in whole pages, so
 // that an address keeps its lowest 12 bits, and one bias must explain all addresses.
-func (b *Biases) fromPageOffsets(pid int, addr uint64) (bias uint64, ok bool) {
-	guesses := slices.DeleteFunc(b.guesses[pid], func(bias uint64) bool { return !b.sites[addr-bias] })
-	if len(guesses) == 0 {
+func (b *Biases) fromPageOffsets(known []uint64, addr uint64) []uint64 {
+	known = slices.DeleteFunc(known, func(bias uint64) bool { return !b.sites[addr-bias] })
+	if len(known) == 0 {
 		for a := range b.sites {
 			if (addr-a)&0xfff == 0 {
-				guesses = append(guesses, addr-a)
+				known = append(known, addr-a)
 			}
 		}
 	}
-	b.guesses[pid] = guesses
-	if len(guesses) != 1 {
-		return 0, false
-	}
-	return guesses[0], true
+	return known
 }
 
 // Forget drops what is known of a process that has ended: another may get its number.
@@ -125,5 +122,4 @@ func (b *Biases) Forget(pid int) {
 		delete(b.known, pid)
 		clear(b.recent[:])
 	}
-	delete(b.guesses, pid)
 }

@@ -57,11 +57,8 @@ func (p *Stream) began(pid, fn int, c *Call) {
 // items yields what do tells.
 func (p *Stream) items(do func()) Items {
 	return func(yield func(*Item) bool) {
-		defer p.to(p.yield)
-		p.to(yield)
+		defer func(before func(*Item) bool) { p.yield = before }(p.yield)
+		p.yield = yield
 		do()
 	}
 }
-
-// to has items told to yield from now on.
-func (p *Stream) to(yield func(*Item) bool) { p.yield = yield }

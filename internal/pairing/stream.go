@@ -148,18 +148,20 @@ func (p *Stream) release(pid int, bias uint64) {
 // Read takes what the source has for the moment, and says at last how much that was. Errors are the source's, and come last.
 func (p *Stream) Read(ctx context.Context) iter.Seq2[*Item, error] {
 	return func(yield func(*Item, error) bool) {
+		var err error
 		goesOn := true
-		defer p.to(p.yield)
-		p.to(func(it *Item) bool {
+		told := p.items(func() {
+			p.item.N, err = p.reader.Read(ctx, p.take)
+			if p.item.N == 0 && err == nil && p.reader.Settled() {
+				p.pass(^uint64(0)) // nothing of before now is left to be read
+			}
+			p.tell(Read)
+		})
+		told(func(it *Item) bool {
 			goesOn = yield(it, nil)
 			return goesOn
 		})
-		n, err := p.reader.Read(ctx, p.take)
-		if n == 0 && err == nil && p.reader.Settled() {
-			p.pass(^uint64(0)) // nothing of before now is left to be read
-		}
-		p.item.N = n
-		if p.tell(Read); err != nil && goesOn {
+		if err != nil && goesOn {
 			yield(nil, err)
 		}
 	}
