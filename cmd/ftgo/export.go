@@ -13,7 +13,7 @@ func exportCommand(e *cli.Env) *cli.Command {
 	return &cli.Command{
 		Name: "export", Summary: "hand counts and latencies to Prometheus or OpenTelemetry, for weeks", Changes: true,
 		Groups: []cli.Group{
-			x.Define(o), o.Target.Define, o.DefineQuiet, cli.Some("", o.DefineRun, "duration", "ready-fd"), o.DefineInterval("read the numbers every `SECONDS` (default 0.25)"), cli.Some("", o.DefineExtras, "sched"),
+			x.Define, o.DefineScope, o.Target.Define, o.DefineQuiet, cli.Some("", o.DefineRun, "duration", "ready-fd"), o.DefineInterval("read the numbers every `SECONDS` (default 0.25)"), cli.Some("", o.DefineExtras, "sched"),
 			cli.Some("", o.DefineRecorder, "budget", "buffer", "force"),
 			func(fs *cli.Flags) {
 				fs.Lookup("duration").Usage = "stop after `SECONDS`, and not just when told to end"

@@ -15,11 +15,6 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// breakingPainting panics when it is drawn.
-type breakingPainting struct{ top.Painting }
-
-func (breakingPainting) Draw(int, int) []top.Line { panic("broken") }
-
 // TestKernelTopPanicked: a panic, of a run behind the screen or of what is painted there, is told on a terminal
 // that is as it was before, and leaves nothing.
 func TestKernelTopPanicked(t *testing.T) {
@@ -28,7 +23,7 @@ func TestKernelTopPanicked(t *testing.T) {
 	switch pid := os.Getenv(again); pid {
 	case "":
 	case "painting":
-		_ = top.Show(context.Background(), breakingPainting{}, nil)
+		_ = top.Show(context.Background(), func(func(*top.Model) top.Wish) bool { panic("broken") }, nil)
 	default:
 		e := newEnv(os.Stdout, os.Stderr)
 		e.Adjust = func(tracefs.Features) tracefs.Features { panic("broken") }

@@ -75,18 +75,23 @@ type Form[T any] struct {
 	Write func(T) string
 	// Choices are all values, if they are few words.
 	Choices []string
-	// Bare is what the flag means without a value, "" if it takes one. Takes tells then whether
-	// the word behind the flag is meant for it.
-	Bare  string
-	Takes func(word string) bool
+	// Bare is what the flag means without a value, "" if it takes one. A number behind the flag is then meant for it.
+	Bare string
 	// More, if set, tells whether a value goes on with the word behind it, and a zero byte between.
 	More func(value string) bool
 }
 
 // Define defines a flag whose values have a form of their own.
 func Define[T any](fs *Flags, to *T, name, short, about string, form Form[T]) {
-	fs.VarPF(&value[T]{to, form}, name, short, about).NoOptDefVal = form.Bare
+	f := fs.VarPF(&value[T]{to, form}, name, short, about)
+	f.NoOptDefVal, f.Annotations = form.Bare, map[string][]string{choices: form.Choices}
 }
+
+// choices is the annotation of a flag that has all its values.
+const choices = "choices"
+
+// Choices are the values of a flag, nil if there are too many.
+func Choices(f *Flag) []string { return f.Annotations[choices] }
 
 // value is the pflag.Value of all such flags.
 type value[T any] struct {
@@ -111,24 +116,12 @@ func (v *value[T]) Set(text string) (err error) {
 	return err
 }
 
-func (v *value[T]) choices() []string { return v.form.Choices }
-
-func (v *value[T]) takes(word string) bool { return v.form.Takes != nil && v.form.Takes(word) }
-
 func (v *value[T]) more(text string) bool { return v.form.More != nil && v.form.More(text) }
-
-// Choices are the values of a flag, nil if there are too many.
-func Choices(f *Flag) (choices []string) {
-	if v, ok := f.Value.(interface{ choices() []string }); ok {
-		choices = v.choices()
-	}
-	return choices
-}
 
 // takes tells whether a word behind a flag is meant for it that may go without.
 func takes(f *Flag, word string) bool {
-	v, ok := f.Value.(interface{ takes(string) bool })
-	return ok && v.takes(word)
+	_, err := strconv.Atoi(word)
+	return err == nil && f.NoOptDefVal != "" && f.Value.Type() != "bool"
 }
 
 // Given tells whether a term of a [Rule] is true of the command line. A flag with its default,

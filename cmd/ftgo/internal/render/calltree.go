@@ -13,15 +13,9 @@ type Tree struct {
 	Root      *Line // the outermost call, which may be missing in Lines
 	Lines     []*Line
 	Continued bool          // an earlier part of the tree was written
-	Origin    *Origin       // the call that has started the goroutine, if the goroutine has outlived it
+	Origin    *Line         // the call that has started the goroutine, if the goroutine has outlived it
 	LeftOut   int           // calls and events without room
 	Took      time.Duration // the duration of the outermost call, 0 if it is open
-}
-
-// Origin is a call that has started a goroutine.
-type Origin struct {
-	Function string
-	Thread
 }
 
 // Tree writes a tree of calls, callers before what they call:

@@ -19,7 +19,7 @@ func TestTreeJSON(t *testing.T) {
 	goesOn := &Line{Thread: Thread{Goid: 8}, Level: 1, Branch: true, GoesOn: true}
 	trees := []*Tree{
 		{First: call, Root: call, Took: 9, LeftOut: 2, Lines: []*Line{call, event, branch, goesOn}},
-		{First: branch, Root: branch, Took: 10, Continued: true, Origin: &Origin{"main.f", thread}},
+		{First: branch, Root: branch, Took: 10, Continued: true, Origin: &Line{Function: "main.f", Thread: thread}},
 	}
 	var out bytes.Buffer
 	w := NewCallWriter(&out, Options{Format: JSON})

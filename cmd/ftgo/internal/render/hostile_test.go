@@ -102,7 +102,7 @@ func TestHostileEvents(t *testing.T) {
 		call.Function, call.Stack = s, hostileStack(s)[0].Callers
 		e.Level = 1
 		lines := []*Line{&call, e, {Function: s, Time: callStart, Level: 1}, {Branch: true, GoesOn: true, Level: 1}}
-		tree := &Tree{First: &call, Root: &call, Origin: &Origin{Function: s}, Lines: lines}
+		tree := &Tree{First: &call, Root: &call, Origin: &Line{Function: s}, Lines: lines}
 		written(t, 1+3+4, func(w io.Writer) error {
 			return NewCallWriter(w, Options{}).Tree(tree)
 		})

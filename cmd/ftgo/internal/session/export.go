@@ -30,13 +30,8 @@ type ExportFlags struct {
 }
 
 // Define defines the flags.
-func (x *ExportFlags) Define(o *Options) cli.Group {
-	return func(fs *cli.Flags) { x.define(o, fs) }
-}
-
-func (x *ExportFlags) define(o *Options, fs *cli.Flags) {
+func (x *ExportFlags) Define(fs *cli.Flags) {
 	fs.StringVarP(&x.Name, "pid", "p", "", "trace the programs that processes named `NAME` run, instead of BINARY")
-	o.Target.DefineScope(fs)
 	fs.StringVar(&x.Listen, "listen", "", "serve metrics for Prometheus at `ADDR`, like :8780")
 	fs.StringVar(&x.OTLP, "otlp", "", "send metrics to the OpenTelemetry collector at `URL`, like http://localhost:4318")
 	fs.BoolVar(&x.Spans, "spans", false, "send each call, too, as a span below the one that it is part of")
@@ -95,7 +90,7 @@ func (o *Options) Export(ctx context.Context, x *ExportFlags) (err error) {
 		return err
 	}
 	e := &exporter{
-		o: o, name: x.Name, scope: place{Living: o.living()}, words: words, counts: metrics.NewAggregator(o.about(x), time.Now()),
+		o: o, name: x.Name, scope: o.living(), words: words, counts: metrics.NewAggregator(o.about(x), time.Now()),
 		files: make(map[procfs.Inode]*exported), failed: make(failures), over: make(chan *exported), spans: x.Spans,
 	}
 	e.sending = startSending(collector, o.about(x), o.Env)

@@ -26,9 +26,11 @@ import (
 // still runs.
 type exporter struct {
 	o       *Options
-	name    string // that of -p
-	scope   place
-	words   []string // FUNC as it was typed
+	name    string         // that of -p
+	scope   *target.Living // of --container or --cgroup, nil is everything
+	wrong   string         // what was said of it
+	missed  bool           // some processes are not known to be in it
+	words   []string       // FUNC as it was typed
 	counts  *metrics.Aggregator
 	files   map[procfs.Inode]*exported
 	failed  failures
@@ -39,13 +41,6 @@ type exporter struct {
 	walked  time.Time
 	sending *sending
 	spans   bool // calls are sent, too
-}
-
-// place is the scope of --container or --cgroup, and what was said of it.
-type place struct {
-	*target.Living        // nil is everything
-	wrong          string // with it
-	missed         bool   // some processes are not known to be in it
 }
 
 // begun tells whether there is anything to send: what was asked for may yet turn out to be wrong.
@@ -120,7 +115,7 @@ func (e *exporter) look(ctx context.Context) error {
 	var all procfs.Programs // looked at once for all that is asked of them
 	if walk {
 		e.walked, all = time.Now(), procfs.Look()
-	} else if e.name != "" || e.scope.Living != nil {
+	} else if e.name != "" || e.scope != nil {
 		return nil
 	}
 	wanted, err := e.wanted(all)
@@ -145,7 +140,7 @@ func (e *exporter) look(ctx context.Context) error {
 			continue
 		}
 		running := all.Running(f.link())
-		if e.scope.Living != nil {
+		if e.scope != nil {
 			running = slices.DeleteFunc(running, func(pid int) bool { return !e.scope.Has(pid) })
 		}
 		f.source.Running(running)
@@ -157,8 +152,8 @@ func (e *exporter) look(ctx context.Context) error {
 	if walk && ready {
 		e.tellGone()
 	}
-	if e.scope.Living != nil && e.scope.Missed() && !e.scope.missed {
-		e.scope.missed = true
+	if e.scope != nil && e.scope.Missed() && !e.missed {
+		e.missed = true
 		e.o.Warn("a process has ended before it was seen whether it was in " + e.scope.String() + ": calls of such processes are not counted")
 	}
 	return nil
@@ -201,7 +196,7 @@ func (e *exporter) tellGone() {
 // what is what people are told is exported.
 func (e *exporter) what() string {
 	what := cmp.Or(e.name, e.o.Binary)
-	if e.scope.Living != nil {
+	if e.scope != nil {
 		what += " in " + e.scope.String()
 	}
 	return what
@@ -210,7 +205,7 @@ func (e *exporter) what() string {
 // wanted are the files that the program is of now. What --container means may turn out to be several ones: that is told, and no
 // reason to end once something has begun.
 func (e *exporter) wanted(all procfs.Programs) ([]target.File, error) {
-	if e.scope.Living == nil {
+	if e.scope == nil {
 		if e.name != "" {
 			return target.FilesOf(all.Named(e.name, func(int) bool { return true })), nil
 		}
@@ -222,11 +217,11 @@ func (e *exporter) wanted(all procfs.Programs) ([]target.File, error) {
 	pids, err := e.scope.Look(e.o.Say)
 	switch text := fmt.Sprint(err); {
 	case err == nil:
-		e.scope.wrong = ""
+		e.wrong = ""
 	case !e.begun():
 		return nil, err
-	case text != e.scope.wrong:
-		e.scope.wrong = text
+	case text != e.wrong:
+		e.wrong = text
 		e.o.Warn(text)
 	}
 	if e.name != "" {
@@ -244,7 +239,7 @@ func (e *exporter) start(ctx context.Context, file target.File) {
 	o := *e.o
 	o.Binary, o.Funcs = file.Path, slices.Clone(e.o.Funcs)
 	o.Missing = e.armed
-	if e.scope.Living != nil {
+	if e.scope != nil {
 		o.Among = e.scope.Has
 	}
 	f := &exported{File: file, opened: opened}
@@ -272,6 +267,7 @@ func (e *exporter) ended(f *exported) error {
 	f.run.panicked.Raise()
 	canceled := f.run.canceled()
 	f.run.cancel()
+	f.view.Close()
 	f.source.Close()
 	f.opened.Close()
 	delete(e.files, f.Inode)

@@ -52,12 +52,6 @@ func (r *run) trace(ctx context.Context, out io.Writer) (err error) {
 	if err := r.view.Begin(s); err != nil {
 		return err
 	}
-	ended := false
-	defer func() { // after a panic, too: the view may have a connection
-		if !ended {
-			err = errors.Join(err, r.view.End(nil))
-		}
-	}()
 	defer costs.Wait()
 	defer func() { err = errors.Join(err, r.close()) }()
 	followed := r.follow(ctx)
@@ -74,7 +68,6 @@ func (r *run) trace(ctx context.Context, out io.Writer) (err error) {
 	// not depend on it, nor on anything else that has failed after measuring.
 	r.sayUnseen()
 	closed := r.close()
-	ended = true
 	if err := errors.Join(r.view.End(r.table), followed, closed); err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (o *Options) Top(ctx context.Context) error {
 			s.overview()
 		}
 	})
-	err := top.Show(s.shown, s, s.wake)
+	err := top.Show(s.shown, s.use, s.wake)
 	s.mu.Lock()
 	s.open = false
 	s.mu.Unlock()
@@ -241,29 +241,11 @@ func (s *topScreen) waits() {
 	}
 }
 
-// Draw, Press and Click are those of a [top.Painting].
-
-func (s *topScreen) Draw(width, height int) []top.Line {
+// use calls a function with the model, does what that wishes, and tells whether to go on.
+func (s *topScreen) use(of func(*top.Model) top.Wish) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.model.Draw(width, height)
-}
-
-func (s *topScreen) Press(key rune) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.grant(s.model.Press(key))
-}
-
-func (s *topScreen) Click(x, y int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.grant(s.model.Click(x, y))
-}
-
-// grant does what the model wishes, and tells whether to go on.
-func (s *topScreen) grant(wish top.Wish) bool {
-	switch wish {
+	switch of(s.model) {
 	case top.Quit:
 		return false
 	case top.Open:

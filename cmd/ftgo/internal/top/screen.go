@@ -10,14 +10,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 )
 
-// Painting is the content of the screen. Its methods are not called concurrently. Press and Click return
-// false to end.
-type Painting interface {
-	Draw(width, height int) []Line
-	Press(key rune) bool
-	Click(x, y int) bool
-}
-
 // ErrGone means that the terminal was closed.
 var ErrGone = errors.New("the terminal is gone")
 
@@ -33,9 +25,12 @@ var styles = [...]tcell.Style{
 	Chosen: tcell.StyleDefault.Reverse(true),
 }
 
-// Show draws a painting on the whole terminal, again after each input and each wake, until the painting
-// ends or ctx is done. It restores the terminal, even if the painting panics.
-func Show(ctx context.Context, p Painting, wake <-chan struct{}) error {
+// user calls a function with the model of the screen, does what that wishes, and returns false to end.
+type user func(func(*Model) Wish) bool
+
+// Show draws a model on the whole terminal, again after each input and each wake, until use
+// ends or ctx is done. It restores the terminal, even if use panics.
+func Show(ctx context.Context, use user, wake <-chan struct{}) error {
 	// Without negotiation, because the terminal's answers are slow over ssh and would reach the shell if ftgo is
 	// killed. Finer keys and colours, which it asks for, are not needed.
 	s, err := tcell.NewScreen(tcell.OptNegotiation(false), tcell.OptSanitizeContent(true))
@@ -48,7 +43,7 @@ func Show(ctx context.Context, p Painting, wake <-chan struct{}) error {
 	defer s.Fini()
 	s.EnableMouse(tcell.MouseButtonEvents)
 	held := false // the primary mouse button
-	for draw(s, p); ; draw(s, p) {
+	for draw(s, use); ; draw(s, use) {
 		on := true
 		select {
 		case <-ctx.Done():
@@ -61,11 +56,11 @@ func Show(ctx context.Context, p Painting, wake <-chan struct{}) error {
 			case *tcell.EventResize:
 				s.Sync()
 			case *tcell.EventKey:
-				on = press(p, ev)
+				on = press(use, ev)
 			case *tcell.EventMouse:
 				before := held
 				held = ev.Buttons()&tcell.ButtonPrimary != 0
-				on = point(p, ev, held && !before)
+				on = point(use, ev, held && !before)
 			}
 		}
 		if !on {
@@ -74,10 +69,15 @@ func Show(ctx context.Context, p Painting, wake <-chan struct{}) error {
 	}
 }
 
-func draw(s tcell.Screen, p Painting) {
+func draw(s tcell.Screen, use user) {
 	width, height := s.Size()
 	s.Clear()
-	for y, line := range p.Draw(width, height) {
+	var lines []Line
+	use(func(m *Model) Wish {
+		lines = m.Draw(width, height)
+		return Nothing
+	})
+	for y, line := range lines {
 		text, style := cli.Text(line.Text), styles[line.Style]
 		for x := 0; text != "" && x < width; {
 			rest, columns := s.Put(x, y, text, style)
@@ -90,16 +90,18 @@ func draw(s tcell.Screen, p Painting) {
 	s.Show()
 }
 
-func press(p Painting, ev *tcell.EventKey) bool {
+func (use user) press(key rune) bool { return use(func(m *Model) Wish { return m.Press(key) }) }
+
+func press(use user, ev *tcell.EventKey) bool {
 	// Esc right before another key looks like that key with Alt.
-	if ev.Modifiers()&tcell.ModAlt != 0 && !p.Press(keyEscape) {
+	if ev.Modifiers()&tcell.ModAlt != 0 && !use.press(keyEscape) {
 		return false
 	}
 	if key, ok := keys[ev.Key()]; ok {
-		return p.Press(key)
+		return use.press(key)
 	}
 	for _, key := range ev.Str() {
-		if ev.Key() == tcell.KeyRune && !p.Press(key) {
+		if ev.Key() == tcell.KeyRune && !use.press(key) {
 			return false
 		}
 	}
@@ -107,15 +109,15 @@ func press(p Painting, ev *tcell.EventKey) bool {
 }
 
 // point handles a mouse event; clicked means that the primary button was just pressed.
-func point(p Painting, ev *tcell.EventMouse, clicked bool) bool {
+func point(use user, ev *tcell.EventMouse, clicked bool) bool {
 	switch {
 	case ev.Buttons()&tcell.WheelUp != 0:
-		return p.Press(keyUp)
+		return use.press(keyUp)
 	case ev.Buttons()&tcell.WheelDown != 0:
-		return p.Press(keyDown)
+		return use.press(keyDown)
 	case clicked:
 		x, y := ev.Position()
-		return p.Click(x, y)
+		return use(func(m *Model) Wish { return m.Click(x, y) })
 	}
 	return true
 }

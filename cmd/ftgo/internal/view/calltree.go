@@ -73,7 +73,7 @@ type strand struct {
 	from    *node
 	started time.Time
 	// before is that call, if it was written before the goroutine's calls.
-	before *render.Origin
+	before *render.Line
 }
 
 // tree is an outermost call with all calls and events below it.

@@ -137,7 +137,6 @@ func (o *Options) DefineStack(verb string) cli.Group {
 	return func(fs *cli.Flags) {
 		cli.Define(fs, &o.Stack, "stack", "s", verb+": up to `DEPTH` callers, or 15", cli.Form[int]{
 			Name: "DEPTH", Bare: strconv.Itoa(uprobe.MaxStack), Write: strconv.Itoa,
-			Takes: func(word string) bool { _, err := strconv.Atoi(word); return err == nil },
 			Read: func(text string) (int, error) {
 				n, err := strconv.Atoi(text)
 				if err != nil || n < 1 || n > uprobe.MaxStack {

@@ -307,9 +307,6 @@ func (v *Lines) withStack(line *render.Line, c *pairing.Call) *render.Line {
 
 // End writes what was held back, and how far it can be trusted.
 func (v *Lines) End(t *trace.Table) error {
-	if t == nil {
-		return nil
-	}
 	if !v.enough() && v.trees != nil {
 		if err := v.trees.passAll(); err != nil && !errors.Is(err, ErrEnough) {
 			return err

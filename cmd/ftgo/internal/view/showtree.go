@@ -84,7 +84,7 @@ func (t *forest) rise(s *strand) {
 	}
 	switch {
 	case n == nil:
-		s.before = &render.Origin{Function: s.from.Function, Thread: s.from.strand.thread}
+		s.before = &render.Line{Function: s.from.Function, Thread: s.from.strand.thread}
 		t.leave(s)
 	case n != s.from:
 		s.from.strands--

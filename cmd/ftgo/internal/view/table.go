@@ -152,32 +152,31 @@ func (r *Table) Rows(t *trace.Table) []stats.Func { return r.arrange(t.Whole, 0)
 // nobody called; of them the top ones.
 func (r *Table) arrange(rows []stats.Func, top int) []stats.Func {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row stats.Func) bool {
-		point, role := r.role(row)
-		return row.Calls == 0 && row.Completed == 0 && row.Number() < 0.5 && (!point && !role.Named || r.options().By)
+		return row.Calls == 0 && row.Completed == 0 && row.Number() < 0.5 && (!r.role(row).Named || r.opt.By.Text != "")
 	})
 	sortRows(rows, r.opt.order())
 	return topRows(rows, top)
 }
 
-// role is that of a row's function, unless it is a single instruction.
-func (r *Table) role(row stats.Func) (point bool, role target.Role) {
+// role is that of a row's function. A single instruction was named.
+func (r *Table) role(row stats.Func) target.Role {
 	f := &r.Plan.Funcs[row.Func]
-	return f.Point, r.Target.Roles[f.Func]
+	if f.Point {
+		return target.Role{Named: true}
+	}
+	return r.Target.Roles[f.Func]
 }
 
 // isWrapper tells of rows that --fail-if does not look at: a wrapper that somebody's name selects
 // beside the function that was meant has calls, or none, for reasons of the compiler's.
-func (r *Table) isWrapper(row stats.Func) bool {
-	point, role := r.role(row)
-	return !point && role.Wrapper
-}
+func (r *Table) isWrapper(row stats.Func) bool { return r.role(row).Wrapper }
 
 // noteInlined marks functions that the compiler has also put into some of their
 // callers, where their calls are not seen. It takes a pass over the debug information,
 // when nobody waits for probes any more.
 func (r *Table) noteInlined(rows []stats.Func) {
 	for i := range rows {
-		if point, role := r.role(rows[i]); r.Target.Binary != nil && !point && role.Named && rows[i].Note == "" {
+		if r.Target.Binary != nil && r.role(rows[i]).Named && rows[i].Note == "" {
 			rows[i].Note = r.Target.AlsoInlined(rows[i].Name)
 		}
 	}
@@ -202,7 +201,7 @@ func (r *Table) write(rows []stats.Func, of *render.Interval) error {
 }
 
 func (r *Table) End(t *trace.Table) error {
-	if t == nil || r.opt.Adds {
+	if r.opt.Adds {
 		return nil
 	}
 	if r.opt.Interval > 0 && r.screen == nil {

@@ -52,12 +52,7 @@ func (v *Overview) Interval(t *trace.Table) error {
 	return nil
 }
 
-func (v *Overview) End(t *trace.Table) error {
-	if t != nil {
-		v.show(v.page(t))
-	}
-	return nil
-}
+func (v *Overview) End(t *trace.Table) error { return v.Interval(t) }
 
 // page is what an interval has made of the numbers.
 func (v *Overview) page(t *trace.Table) top.Page {
@@ -70,7 +65,7 @@ func (v *Overview) page(t *trace.Table) top.Page {
 		switch {
 		case r.Calls > 0 || r.Completed > 0:
 			called++
-		case !v.isNamed(r):
+		case !v.role(r).Named:
 			continue
 		}
 		if r.Latency != nil && r.Latency.Count() > 0 {
@@ -91,12 +86,6 @@ func (v *Overview) page(t *trace.Table) top.Page {
 	}
 	v.cost = t.Probing
 	return p
-}
-
-// isNamed tells whether a row's function was given by its name.
-func (v *Overview) isNamed(r stats.Func) bool {
-	point, role := v.role(r)
-	return point || role.Named
 }
 
 // Closeup shows one function: latencies over time, callers, the slowest calls.
@@ -175,12 +164,7 @@ func (v *Closeup) Interval(t *trace.Table) error {
 	return nil
 }
 
-func (v *Closeup) End(t *trace.Table) error {
-	if t != nil {
-		v.show(v.look(t))
-	}
-	return nil
-}
+func (v *Closeup) End(t *trace.Table) error { return v.Interval(t) }
 
 func (v *Closeup) look(t *trace.Table) top.One {
 	l := top.One{Every: v.opt.Interval.String(), Heat: slices.Clone(v.heat)}

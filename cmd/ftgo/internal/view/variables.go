@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -28,22 +27,17 @@ import (
 type Variables struct {
 	stream
 	wanted []string
-	at     []string // functions
-	last   map[watchKey]*render.VariableLine
+	at     []string                                // functions
+	last   map[int]map[string]*render.VariableLine // by process and name
 
 	globbed map[string]bool // names in wanted that a glob selected
 	sayLeft sync.Once
 }
 
-type watchKey struct {
-	pid  int
-	name string
-}
-
 // NewVariables returns the view of variables, and parts of them, as they are when functions are
 // called.
 func NewVariables(o *Options, wanted, at []string) *Variables {
-	return &Variables{stream: stream{opt: o}, wanted: wanted, at: at, last: make(map[watchKey]*render.VariableLine), globbed: make(map[string]bool)}
+	return &Variables{stream: stream{opt: o}, wanted: wanted, at: at, last: make(map[int]map[string]*render.VariableLine), globbed: make(map[string]bool)}
 }
 
 // Needs asks for one call of each process in an interval: the probe then rests.
@@ -186,7 +180,7 @@ func (v *Variables) Take(it *pairing.Item) error {
 		return v.seen(it.Call)
 	case it.What == pairing.Gone:
 		v.memory.Forget(it.PID)
-		maps.DeleteFunc(v.last, func(key watchKey, _ *render.VariableLine) bool { return key.pid == it.PID })
+		delete(v.last, it.PID)
 	case it.What == pairing.Read:
 		return v.flush()
 	}
@@ -215,9 +209,11 @@ func (v *Variables) change(l *render.VariableLine) *float64 {
 	if !ok || v.opt.Interval == 0 {
 		return nil
 	}
-	key := watchKey{l.PID, l.Name}
-	before, ok := v.last[key]
-	v.last[key] = l
+	if v.last[l.PID] == nil {
+		v.last[l.PID] = make(map[string]*render.VariableLine)
+	}
+	before, ok := v.last[l.PID][l.Name]
+	v.last[l.PID][l.Name] = l
 	if !ok {
 		return nil
 	}
@@ -249,9 +245,6 @@ func numberOf(v *capture.Value) (float64, bool) {
 }
 
 func (v *Variables) End(t *trace.Table) error {
-	if t == nil {
-		return nil
-	}
 	if err := v.out.Flush(); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ type View interface {
 	Take(*pairing.Item) error
 	// Interval comes at its place among the calls.
 	Interval(*trace.Table) error
-	// End comes last, once Begin has come: with nil if nothing was measured.
+	// End comes last, unless nothing was measured.
 	End(*trace.Table) error
 }
 
