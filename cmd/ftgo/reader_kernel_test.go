@@ -48,12 +48,8 @@ func TestKernelRaw(t *testing.T) {
 		{"ShortLivedPIE", TestKernelShortLivedPIE},
 		{"CgoCallback", TestKernelCgoCallback},
 		{"SharedLibrary", TestKernelSharedLibrary},
-		{"TraceAdd", TestKernelTraceAdd},
-		{"TracePrintln", TestKernelTracePrintln},
-		{"TraceWhere", TestKernelTraceWhere},
-		{"TraceCrowd", TestKernelTraceCrowd},
-		{"Watch", TestKernelWatch},
 		{"Values", TestKernelValues},
+		{"ShortScripts", TestKernelShortScripts},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv(readerVar, "raw")

@@ -120,6 +120,17 @@ func decoded[T any](t testing.TB, text string) (objects []T) {
 	return objects
 }
 
+// jsonLines are the objects of a type in JSON output.
+func jsonLines(t *testing.T, text, kind string) (lines []map[string]any) {
+	t.Helper()
+	for _, o := range decoded[map[string]any](t, text) {
+		if o["type"] == kind {
+			lines = append(lines, o)
+		}
+	}
+	return lines
+}
+
 // described: docs/schema knows every key of what -o json has written.
 func described(t *testing.T, text string) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
@@ -287,5 +288,22 @@ func TestKernelSchedThreads(t *testing.T) {
 	}
 	if calls["main.relay"] != 4 || calls["main.once"] != 3*n || calls["main.other"] != n || calls["main.poke"] != n || calls["runtime.findRunnable"] == 0 || waited == 0 {
 		t.Errorf("calls %v, waited %.0f ns", calls, waited)
+	}
+}
+
+// eventsOf skips a test of a command that asks for kernel events, where the kernel records none
+// of single processes.
+func eventsOf(t *testing.T, f *tracefs.FS, command ...string) {
+	t.Helper()
+	if slices.Contains(command, "--with") || slices.Contains(command, "--sched") {
+		tracetest.Needs(t, f.Features().EventFork, "kernel events of single processes (event-fork, Linux 4.9)")
+	}
+}
+
+// withSyscalls returns the test's tracefs, if the kernel has events of system calls.
+func withSyscalls(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat(tracetest.Kernel(t).Dir() + "/events/syscalls"); err != nil {
+		t.Skip("this kernel has no events of system calls (CONFIG_FTRACE_SYSCALLS)")
 	}
 }

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ftgo/ftgo/internal/tracefs"
+)
+
+var signals = map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGKILL": syscall.SIGKILL}
+
+// processCommands are the commands of scripts for what runs beside others:
+//
+//	begin VAR PROGRAM [ARG...]    a program runs, and has written its first line; $VAR is its process
+//	tell VAR [WORD...]            it gets a line, and its answer is the output
+//	goon VAR                      its input ends, and so does it, with status 0; the output is the rest of what it has written
+//	beside VAR ARG...             ftgo runs as a process of its own, and its probes are in place
+//	end [-N] VAR [SIGNAL]         that ends, by a signal or by itself, with status N, and has left nothing in the kernel
+//	recorder FILE ARG...          FILE is the script of ftgo script ARG..., for the running kernel
+//	shell [-N] FILE ARG...        a shell, which is dash unless $sh is busybox, runs it with status N, and nothing is left
+func processCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, []string) {
+	members, tracers := make(map[string]*member), make(map[string]*child)
+	shown := func(ts *testscript.TestScript, want string, r result, pid int) {
+		ts.Stdout().Write([]byte(r.stdout))
+		ts.Stderr().Write([]byte(r.stderr))
+		if fmt.Sprint(-r.code) != want {
+			ts.Fatalf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+		}
+		nothingOf(t, tracefs.At(tracefsDir(t)), pid)
+	}
+	// status takes the status that is wanted from arguments.
+	status := func(args []string) (want string, others []string) {
+		if strings.HasPrefix(args[0], "-") {
+			return args[0], args[1:]
+		}
+		return "0", args
+	}
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"begin": func(ts *testscript.TestScript, _ bool, args []string) {
+			members[args[0]], _ = attended(t, args[1:]...)
+			ts.Setenv(args[0], members[args[0]].pid())
+		},
+		"tell": func(ts *testscript.TestScript, _ bool, args []string) {
+			ts.Stdout().Write([]byte(members[args[0]].tell(t, strings.Join(args[1:], " "))))
+		},
+		"goon": func(ts *testscript.TestScript, _ bool, args []string) {
+			m := members[args[0]]
+			m.in.Close()
+			rest, err := io.ReadAll(m.lines)
+			ts.Check(err)
+			ts.Stdout().Write(rest)
+			ts.Check(m.Wait())
+		},
+		"beside": func(ts *testscript.TestScript, _ bool, args []string) {
+			tracers[args[0]] = tracer(t, args[1:]...)
+			ts.Setenv(args[0], fmt.Sprint(tracers[args[0]].Process.Pid))
+		},
+		"end": func(ts *testscript.TestScript, _ bool, args []string) {
+			want, args := status(args)
+			p := tracers[args[0]]
+			if len(args) > 1 {
+				p.Process.Signal(signals[args[1]])
+			}
+			shown(ts, want, p.result(t), p.Process.Pid)
+		},
+		"recorder": func(ts *testscript.TestScript, _ bool, args []string) {
+			copyFile(t, scriptFor(t, args[1:]...), ts.MkAbs(args[0]))
+		},
+		"shell": func(ts *testscript.TestScript, _ bool, args []string) {
+			want, args := status(args)
+			sh := []string{"dash"}
+			if ts.Getenv("sh") == "busybox" {
+				sh = []string{"busybox", "sh"}
+			}
+			cmd := exec.Command(sh[0], slices.Concat(sh[1:], args)...)
+			cmd.Dir = ts.MkAbs(".")
+			shown(ts, want, outcome(cmd), cmd.Process.Pid)
+		},
+	}
+}
