@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
@@ -116,6 +117,34 @@ func TestCallFits(t *testing.T) {
 		for _, width := range []int{100, 120, 200} {
 			if n := utf8.RuneCountInString(line(t, Options{Width: width}, c)); n > width || n < width-4 {
 				t.Errorf("%d columns of %d: %s", n, width, line(t, Options{Width: width}, c))
+			}
+		}
+	}
+}
+
+// TestCallKeepsToWidth: a line ends where the terminal does, with many arguments, wide runes and a note behind them.
+func TestCallKeepsToWidth(t *testing.T) {
+	many := get()
+	many.Args = nil
+	for range 9 {
+		many.Args = append(many.Args, madeup.Named("key", madeup.Str("世界 世界 世界")))
+	}
+	noted := get()
+	noted.ArgsNote = capture.NotKnown + "what follows"
+	noted.Args = append(noted.Args, madeup.Named("last", madeup.Str(strings.Repeat("x", 300))))
+	outlived := noted
+	outlived.Outlived = time.Millisecond
+	tree := Tree{Root: &Line{Function: "main.root"}, First: &noted, Lines: []*Line{&outlived}}
+	var b bytes.Buffer
+	fixture.NoError(t, NewCallWriter(&b, Options{Width: 120}).Tree(&tree))
+	if got, ok := strings.CutSuffix(b.String(), " outlived main.root by 1.00ms\n"); !ok {
+		t.Errorf("the end is missing: %s", got)
+	}
+	for _, c := range []Line{many, noted, begin(many)} {
+		for _, width := range []int{40, 80, 100} {
+			got := line(t, Options{Width: width}, c)
+			if n := printable.Columns(got); n > width || n < width-1 {
+				t.Errorf("%d columns of %d: %s", n, width, got)
 			}
 		}
 	}

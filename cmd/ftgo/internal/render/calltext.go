@@ -26,17 +26,26 @@ func (w *CallWriter) appendText(b []byte, c *Line) []byte {
 		b = append(w.appendSplit(appendRight(b, 8, c.latency()), c), "  "...)
 		b = append(w.appendWho(b, &c.Thread), "  "...)
 	}
-	return w.appendCall(b, c)
+	return w.fit(w.appendCall(b, c, ""), 0)
 }
 
-// appendCall appends the function, its arguments and its results, within Options.Width if possible.
-func (w *CallWriter) appendCall(b []byte, c *Line) []byte {
+// fit cuts what begins at start, so that it ends where the line does.
+func (w *CallWriter) fit(b []byte, start int) []byte {
+	if w.o.Width == 0 {
+		return b
+	}
+	return append(b[:start], printable.Cut(string(b[start:]), w.o.Width)...)
+}
+
+// appendCall appends the function, its arguments and its results, and what stands behind them. That may be wider than Options.Width, because
+// each value keeps some columns.
+func (w *CallWriter) appendCall(b []byte, c *Line, behind string) []byte {
 	b = append(b, w.function(c.Function)...)
 	room := func(around string, part int) int {
 		if w.o.Width == 0 {
 			return 0
 		}
-		return max((w.o.Width-printable.Columns(string(b))-len(around))*part/3, 1)
+		return max((w.o.Width-printable.Columns(string(b))-len(around)-printable.Columns(behind))*part/3, 1)
 	}
 	most := room("()", 3)
 	if c.End != "" && most > 0 { // results take up to a third
@@ -46,7 +55,7 @@ func (w *CallWriter) appendCall(b []byte, c *Line) []byte {
 	if b = capture.AppendArgs(b, c.Args, c.ArgsNote, most); c.End != "" {
 		b = capture.AppendResults(b, c.End, c.Results, room(" = ()", 3))
 	}
-	return b
+	return append(b, behind...)
 }
 
 // appendTime appends the time with Options.Times, or blanks for nil.

@@ -55,7 +55,7 @@ func (w *CallWriter) Tree(t *Tree) error {
 				root = l.NS
 			}
 		}
-		b = append(w.appendTreeLine(b, t, l, root), '\n')
+		b = append(w.fit(w.appendTreeLine(b, t, l, root), len(b)), '\n')
 		if err := write(w.w, "tree", b); err != nil {
 			return err
 		}
@@ -125,9 +125,9 @@ func (w *CallWriter) appendTreeLine(b []byte, t *Tree, l *Line, root int64) []by
 	case l.End == "":
 		return append(append(b, w.function(l.Function)...), "(…)"...)
 	}
-	if b = w.appendCall(b, l); l.Outlived > 0 {
-		b = append(append(b, "  outlived "...), w.function(t.Root.Function)...)
-		b = append(append(b, " by "...), printable.Duration(l.Outlived.Nanoseconds())...)
+	outlived := ""
+	if l.Outlived > 0 {
+		outlived = "  outlived " + w.function(t.Root.Function) + " by " + printable.Duration(l.Outlived.Nanoseconds())
 	}
-	return b
+	return w.appendCall(b, l, outlived)
 }

@@ -52,8 +52,8 @@ type funcLines struct {
 	once        seenCall // again and again, of lines that are written at once
 }
 
-// A line of a call is as wide as the terminal, within limits.
-const leastLine, longestLine = 100, 200
+// longestLine is how wide the line of a call may be on a wider terminal, in a file and in a pipe.
+const longestLine = 200
 
 // NewLines returns the view; an error is of --where.
 func NewLines(o *Options) (v *Lines, err error) {
@@ -87,7 +87,7 @@ func (v *Lines) Begin(s *Scene) error {
 		}
 	}
 	if v.opt.short() {
-		opt.Width = max(leastLine, min(cmp.Or(cli.Width(s.Out), longestLine), longestLine))
+		opt.Width = min(cmp.Or(cli.Width(s.Out), longestLine), longestLine)
 	}
 	if !v.opt.Full {
 		opt.Short = shortNames(s.Plan)
