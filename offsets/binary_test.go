@@ -29,9 +29,7 @@ func openFixture(t testing.TB, name string, flags ...string) *Binary {
 func openPath(t testing.TB, path string) *Binary {
 	t.Helper()
 	b, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	t.Cleanup(func() { b.Close() })
 	return b
 }
@@ -40,9 +38,7 @@ func openPath(t testing.TB, path string) *Binary {
 func goTool(t testing.TB) *Binary {
 	t.Helper()
 	path, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return openPath(t, path)
 }
 
@@ -84,9 +80,7 @@ func TestCallsOf(t *testing.T) {
 		t.Fatalf("%d calls, %v; want 1", len(calls), err)
 	}
 	code, err := b.code(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if op := code[calls[0].Addr()-from.Addr]; op != 0xe8 {
 		t.Errorf("opcode %#x is no call", op)
 	}

@@ -76,9 +76,7 @@ func TestSparseSections(t *testing.T) {
 				whole = false
 			}
 			path := filepath.Join(t.TempDir(), "sparse")
-			if err := (hostile.File{Data: data, Size: 4 * claim}).Write(path); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, (hostile.File{Data: data, Size: 4 * claim}).Write(path))
 			var got []string
 			spent := allocated(func() {
 				b, err := Open(path)
@@ -113,9 +111,7 @@ func TestManyFunctionsClaimed(t *testing.T) {
 		for _, flags := range []string{"-ldflags=-s -w", "-ldflags=-w"} {
 			t.Run(goarch+" "+flags, func(t *testing.T) {
 				sound, err := os.ReadFile(fixture.BuildFor(t, goarch, fixture.Current, "inlined", flags))
-				if err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, err)
 				table := bytes.Index(sound, []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, map[string]byte{"amd64": 1, "arm64": 4}[goarch], 8})
 				if table < 0 {
 					t.Fatalf("%s: no function table", goarch)
@@ -126,9 +122,7 @@ func TestManyFunctionsClaimed(t *testing.T) {
 					if at > 0 {
 						binary.LittleEndian.PutUint64(data[table+at:], claim)
 					}
-					if err := os.WriteFile(path, data, 0o600); err != nil {
-						t.Fatal(err)
-					}
+					fixture.NoError(t, os.WriteFile(path, data, 0o600))
 					return allocated(func() {
 						if err := readHostile(path, data); err != nil {
 							t.Errorf("%s, %s: %d at %d of the table: %v", goarch, flags, claim, at, err)
@@ -162,9 +156,7 @@ func TestSparseCode(t *testing.T) {
 		copy(data[at:at+8], []byte{0, 0, 0, size >> 24, 0, 0, 0, 0})
 	}
 	path := filepath.Join(t.TempDir(), "sparse")
-	if err := (hostile.File{Data: data, Size: size}).Write(path); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, (hostile.File{Data: data, Size: size}).Write(path))
 	b := openPath(t, path)
 	for name, want := range map[string]string{"there": "", "hole": "in a hole of the file"} {
 		f, ok := b.Lookup(name)
@@ -183,9 +175,7 @@ func TestOverlappingSymbols(t *testing.T) {
 	const n, each = 5000, 64
 	text := bytes.Repeat(append(bytes.Repeat([]byte{0x90}, each-1), 0xc3), n)
 	path := filepath.Join(t.TempDir(), "overlapping")
-	if err := os.WriteFile(path, hostile.ELF(text, named(n, text)...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(path, hostile.ELF(text, named(n, text)...), 0o600))
 	var wrong, sites int
 	spent := allocated(func() {
 		b := openPath(t, path)

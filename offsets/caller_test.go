@@ -14,9 +14,7 @@ import (
 // each address in this test's own code, inlined functions and all.
 func TestFramesAgainstRuntime(t *testing.T) {
 	b, err := Open("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer b.Close()
 	asked, inlined := 0, 0
 	for i := range b.Funcs() {
@@ -69,9 +67,7 @@ func TestLinkAt(t *testing.T) {
 		bare bool
 	}{{"-fno-omit-frame-pointer", false}, {"-fomit-frame-pointer", true}} {
 		b, err := Open(fixture.Compile(t, "gcc", "c/flow.c", "-O1", c.flag))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		defer b.Close()
 		f, ok := b.Lookup("main")
 		if !ok {
@@ -83,9 +79,7 @@ func TestLinkAt(t *testing.T) {
 		}
 	}
 	b, err := Open(fixture.Build(t, "stacks", "-ldflags", "-s -w"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer b.Close()
 	f, ok := b.Lookup("main.framed1")
 	if !ok {
@@ -108,9 +102,7 @@ func TestLinkAt(t *testing.T) {
 func TestBuildID(t *testing.T) {
 	target := fixture.Build(t, "flood", "-ldflags", "-B none")
 	want, err := exec.Command("go", "tool", "buildid", target).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	gnu := fixture.Build(t, "flood", "-ldflags", "-B 0x0123456789abcdef")
 	none := append([]byte(nil), readFile(t, target)...)
 	if i := strings.Index(string(none), "\x04\x00\x00\x00Go\x00\x00"); i >= 0 {
@@ -127,9 +119,7 @@ func TestBuildID(t *testing.T) {
 		{"damaged", writeFile(t, broken), ""},
 	} {
 		b, err := Open(c.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		defer b.Close()
 		if got := b.File().BuildID(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
@@ -140,17 +130,13 @@ func TestBuildID(t *testing.T) {
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return data
 }
 
 func writeFile(t *testing.T, data []byte) string {
 	t.Helper()
 	path := t.TempDir() + "/file"
-	if err := os.WriteFile(path, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(path, data, 0o755))
 	return path
 }

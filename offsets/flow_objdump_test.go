@@ -54,9 +54,7 @@ func TestCAgainstObjdump(t *testing.T) {
 // assembly of the cryptographic packages, which uses VEX and EVEX instructions.
 func TestGoAgainstObjdump(t *testing.T) {
 	tool, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	t.Run("go tool", func(t *testing.T) { againstObjdump(t, tool, maxRefused) })
 	t.Run("crypto", func(t *testing.T) { againstObjdump(t, fixture.Build(t, "crypto"), maxRefused) })
 }
@@ -77,9 +75,7 @@ var addressInReason = regexp.MustCompile(`[-+]?0x[0-9a-f]+|(middle of|to|around)
 func againstObjdump(t *testing.T, path string, mayRefuse float64) {
 	t.Helper()
 	b, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer b.Close()
 	want := objdumpReturns(t, b)
 	reasons := make(map[string]int)
@@ -163,12 +159,8 @@ func objdumpLines(t *testing.T, b *Binary, line func(at uint64, text string)) {
 	cmd := exec.Command(objdump, "-d", "-w", "--no-show-raw-insn", b.image.Path())
 	cmd.Env = []string{"LC_ALL=C"}
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
+	fixture.NoError(t, cmd.Start())
 	sc := bufio.NewScanner(out)
 	sc.Buffer(nil, 1<<20)
 	for sc.Scan() {
@@ -177,12 +169,8 @@ func objdumpLines(t *testing.T, b *Binary, line func(at uint64, text string)) {
 			line(at, text)
 		}
 	}
-	if err := sc.Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, sc.Err())
+	fixture.NoError(t, cmd.Wait())
 }
 
 var returnText = regexp.MustCompile(`^((bnd|repz|rep|notrack|cs|ds|es|ss|fs|gs|data16|rex\.\w+) )*(l?ret[qwl]?|i?retq?)(\s|$)`)

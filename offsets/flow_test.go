@@ -55,9 +55,7 @@ func TestFlow(t *testing.T) {
 						}
 						return
 					}
-					if err != nil {
-						t.Fatal(err)
-					}
+					fixture.NoError(t, err)
 					if name == "stripped" && c.fn == "switch_leaf" {
 						// Without a symbol its cold part, which needs no frame and does
 						// not come back, can't be told from a function.
@@ -87,9 +85,7 @@ func TestColdPart(t *testing.T) {
 				t.Fatal("no with_cold_part")
 			}
 			c, err := b.decode(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			parts := c.parts
 			if len(parts) != 2 {
 				t.Fatalf("%d parts, want 2", len(parts))

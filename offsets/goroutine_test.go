@@ -15,25 +15,17 @@ func TestLayout(t *testing.T) {
 			with := openPath(t, fixture.BuildWith(t, version, "exact"))
 			without := openPath(t, fixture.BuildWith(t, version, "exact", "-ldflags=-w"))
 			want, err := with.layoutFromDWARF()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			got, err := without.layout()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			if got != want {
 				t.Errorf("%+v by version, %+v from debug information", got, want)
 			}
 			if at, _, known := without.Internals().WaitReason(); known {
 				d, err := with.debug()
-				if err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, err)
 				g, err := d.Struct("runtime.g", "runtime")
-				if err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, err)
 				if off, ok := field(g, "waitreason"); !ok || off != at {
 					t.Errorf("waitreason at %d, %d by debug information", at, off)
 				}
@@ -75,9 +67,7 @@ func TestLayoutOfOthers(t *testing.T) {
 		t.Run(c.text, func(t *testing.T) {
 			b := openFixture(t, "exact")
 			want, err := b.layoutFromDWARF()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			version := gotab.Version{Text: c.text, Minor: c.minor, Devel: c.devel}
 			if table, _ := version.Goid(); table == want.goid {
 				t.Fatalf("Go 1.%d has the same layout", c.minor)

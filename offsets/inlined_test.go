@@ -37,9 +37,7 @@ var linesBuilds = []struct {
 func openLines(t *testing.T, version string, flags []string) *Binary {
 	t.Helper()
 	b, err := Open(fixture.BuildWith(t, version, "lines", flags...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	t.Cleanup(func() { b.Close() })
 	return b
 }
@@ -64,9 +62,7 @@ func TestInlined(t *testing.T) {
 				{"main.nosuch", false, nil},
 			} {
 				inlined, err := b.Inlined()
-				if err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, err)
 				var got []site
 				for _, s := range inlined[test.name] {
 					got = append(got, site{s.Function, s.Line})
@@ -91,9 +87,7 @@ func TestInlinedSourcesAgree(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-buildmode=pie"}, {"-ldflags=-linkmode=external"}} {
 		b := openFixture(t, "exact", flags...)
 		d, err := b.debug()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		read := func(calls func(func(callee, caller, file string, line int))) []string {
 			var all []string
 			calls(func(callee, caller, file string, line int) {
@@ -105,9 +99,7 @@ func TestInlinedSourcesAgree(t *testing.T) {
 			return all
 		}
 		dwarf := read(func(found func(callee, caller, file string, line int)) {
-			if err := d.Calls(found); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, d.Calls(found))
 		})
 		table := read(b.tables.Calls)
 		if len(dwarf) < 3000 {
@@ -126,13 +118,9 @@ func TestInlinedSourcesAgree(t *testing.T) {
 
 func TestInlinedUnknown(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(path, seedELF(), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(path, seedELF(), 0o700))
 	b, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer b.Close()
 	if names, err := b.Inlined(); !errors.Is(err, ErrNoDebugInfo) {
 		t.Errorf("inlined: %v, %v", names, err)

@@ -17,15 +17,11 @@ import (
 func TestSiteAtAgainstObjdump(t *testing.T) {
 	b := openLines(t, fixture.Current, nil)
 	out, err := exec.Command("go", "tool", "objdump", "-s", `^main\.`, b.File().Path()).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	boundary := make(map[uint64]bool)
 	for _, m := range regexp.MustCompile(`(?m)^\s+\S+:\d+\s+0x([0-9a-f]+)\s`).FindAllStringSubmatch(string(out), -1) {
 		addr, err := strconv.ParseUint(m[1], 16, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		boundary[addr] = true
 	}
 	if len(boundary) < 100 {

@@ -37,9 +37,7 @@ func TestPositionAgainstAddr2line(t *testing.T) {
 		cmd := exec.Command("go", "tool", "addr2line", b.File().Path())
 		cmd.Stdin = strings.NewReader(input.String())
 		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		answers := strings.Split(strings.TrimSpace(string(out)), "\n")
 		if len(answers) != 2*len(addrs) || len(addrs) < 1500 {
 			t.Fatalf("%d lines of answer to %d addresses", len(answers), len(addrs))
@@ -74,9 +72,7 @@ func TestLineAddrsAgainstObjdump(t *testing.T) {
 	for _, version := range []string{fixture.Current, "1.20.14"} {
 		b := openLines(t, version, nil)
 		out, err := exec.Command("objdump", "--dwarf=decodedline", "-WL", b.File().Path()).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		// store.go    16    0x489700    x
 		row := regexp.MustCompile(`(?m)^store\.go\s+(\d+)\s+0x([0-9a-f]+)\b.*\bx\s*$`)
 		starts := make(map[int]map[uint64][]uint64) // by line and function
@@ -170,9 +166,7 @@ func TestLineAddrsFiles(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-ldflags=-s -w"}} {
 		b := openLines(t, fixture.Current, flags)
 		want, err := b.Internals().LineAddrs("store.go", line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		for _, name := range []string{
 			"lines/store.go", "./store.go", "testdata/lines/store.go",
 			filepath.Join(fixture.Root(), "testdata", "lines", "store.go"),

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // seedELF is a small valid file: header, one executable segment, .text, symbols.
@@ -43,13 +45,9 @@ func seedELF() []byte {
 
 func TestSeedELF(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "seed")
-	if err := os.WriteFile(path, seedELF(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(path, seedELF(), 0o644))
 	b, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer b.Close()
 	var names []string
 	for _, f := range b.Funcs() {
@@ -68,9 +66,7 @@ func FuzzOpen(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(dir, fmt.Sprint(os.Getpid()))
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.WriteFile(path, data, 0o644))
 		b, err := Open(path)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), path+": ") {

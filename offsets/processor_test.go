@@ -54,9 +54,7 @@ func openArm64(t *testing.T) *offsets.Binary {
 	fixture.NeedLong(t) // the standard library is compiled for it first
 	dir := t.TempDir()
 	path := filepath.Join(dir, "program")
-	if err := os.WriteFile(path+".go", []byte(arm64Program), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(path+".go", []byte(arm64Program), 0o644))
 	build := exec.Command("go", "build", "-o", path, path+".go")
 	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -101,9 +99,7 @@ func TestSecondProcessor(t *testing.T) {
 		}
 		return v, err
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	register := regexp.MustCompile(`^(x[0-9]|x[12][0-9]|x30|sp|pstate)$`)
 	named := regexp.MustCompile(`%([a-z0-9]+)`)
 	for _, ev := range uprobe.TraceEvents(plan.Events) {
@@ -161,9 +157,7 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	for fetch, fine := range map[string]bool{"+8(%x3)": true, "%ax": false} {
 		query := target.Query{Binary: b.File().Path(), Funcs: []string{"main.add(k=" + fetch + ":x64)"}, Signatures: true}
 		found, err := query.Resolve(t.Logf)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		if _, _, err := found.Signature(found.Funcs[0]); (err == nil) != fine {
 			t.Errorf("%s: %v", fetch, err)
 		}
@@ -216,9 +210,7 @@ func TestCountsBySubtraction(t *testing.T) {
 		t.Fatal("no main.add")
 	}
 	plan, err := uprobe.New(b, []*offsets.Func{f}, uprobe.Options{Mode: uprobe.Count, Features: tracefs.Features{Append: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	s := plan.Funcs[0].Sites
 	e := plan.Events[0]
 	if len(plan.Events) != 1 || len(e.Sites) != 2 || len(e.Args) != 0 || e.Filter == "" || plan.Funcs[0].Stepped {
@@ -228,9 +220,7 @@ func TestCountsBySubtraction(t *testing.T) {
 		t.Errorf("%+v, of %+v", e.Sites, s)
 	}
 	stream, err := pairing.NewStream(plan, textSource{strings.NewReader("")}, pairing.Processes{}, pairing.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	c := stream.Counts(pairing.Counters{From: [][]uint64{{5, 1}}, At: [][]uint64{{277, 25}}, Own: true})
 	if got := c.Funcs[0]; got.Calls != 248 || got.Unsure != 0 || c.Lost != 0 {
 		t.Errorf("%+v of %+v", got, c)

@@ -58,9 +58,7 @@ func cSignatureOf(t *testing.T, b *Binary, name string) *Signature {
 		t.Fatalf("no function %s", name)
 	}
 	s, err := b.Signature(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return s
 }
 
@@ -112,13 +110,9 @@ func compareLocations(t *testing.T, b *Binary, name string, params []Variable) (
 	t.Helper()
 	f, _ := b.Lookup(name)
 	d, err := b.debug()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	fn, err := d.Function(f.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	for i, v := range params {
 		at, ok := d.Location(fn, f.Addr, &fn.Params[i], true)
 		if !ok || v.Err != nil || at.Stack && at.Disp < at.Lowest { // its own frame

@@ -20,9 +20,7 @@ func TestSignatureLocations(t *testing.T) {
 		t.Run(of[0]+" "+of[1], func(t *testing.T) {
 			b := openPath(t, fixture.BuildFor(t, of[0], of[1], "server"))
 			d, err := b.debug()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			compared, unknown := 0, 0
 			for i := range b.Funcs() {
 				f := &b.Funcs()[i]
@@ -31,9 +29,7 @@ func TestSignatureLocations(t *testing.T) {
 					continue
 				}
 				fn, err := d.Function(f.Addr)
-				if err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, err)
 				byName := make(map[string]*debug.Formal)
 				for i := range fn.Params {
 					byName[fn.Params[i].Name] = &fn.Params[i]

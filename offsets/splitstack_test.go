@@ -16,9 +16,7 @@ func TestSplitStack(t *testing.T) {
 			t.Fatal("no main")
 		}
 		s, err := b.Sites(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		if s.SplitStack != want {
 			t.Errorf("%s: split stack %v", name, s.SplitStack)
 		}
@@ -47,9 +45,7 @@ func TestGccgoSites(t *testing.T) {
 				t.Errorf("ABI is %v", f.ABI)
 			}
 			s, err := b.Sites(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			if len(s.Returns) == 0 || s.Entry.Addr() != f.Addr {
 				t.Errorf("%d returns, entry at %#x of a function at %#x", len(s.Returns), s.Entry.Addr(), f.Addr)
 			}

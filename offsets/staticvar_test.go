@@ -54,14 +54,10 @@ func TestStaticVariable(t *testing.T) {
 
 func objectSymbols(t *testing.T, path string) map[string]elf.Symbol {
 	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer f.Close()
 	symbols, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	byName := make(map[string]elf.Symbol)
 	for _, s := range symbols {
 		byName[s.Name] = s

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"github.com/ftgo/ftgo/internal/arch/amd64"
 	"github.com/ftgo/ftgo/internal/arch/arm64"
 )
@@ -14,9 +16,7 @@ import (
 func swept(t *testing.T, text string) (*decoded, error) {
 	t.Helper()
 	code, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	c := &decoded{processor: amd64.Processor, fn: &Func{}}
 	return c, c.decodeGo(part{code: code})
 }
@@ -38,9 +38,7 @@ func TestLateEntry(t *testing.T) {
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
 			f, err := swept(t, c.code)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			s, late, err := f.entry(0)
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
@@ -119,9 +117,7 @@ func TestBranchSite(t *testing.T) {
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
 			f, err := swept(t, c.code)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			s, intact := f.branch(0)
 			at := none
 			if s != nil {
@@ -156,9 +152,7 @@ func TestFirstBranch(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, err := swept(t, c.code)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			s, err := f.firstBranch()
 			at := int(s.Addr())
 			if c.err == "" && (err != nil || at != c.at) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
@@ -197,9 +191,7 @@ func TestSweep(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			if !slices.Equal(f.parts[0].returns, c.returns) || !slices.Equal(f.tails, c.tails) {
 				t.Errorf("returns %v, tails %v; want %v and %v", f.parts[0].returns, f.tails, c.returns, c.tails)
 			}

@@ -33,9 +33,7 @@ func buildLibrary(t *testing.T, flags ...string) *Binary {
 	t.Helper()
 	dir := t.TempDir()
 	source, path := filepath.Join(dir, "lib.c"), filepath.Join(dir, "lib.so")
-	if err := os.WriteFile(source, []byte(library), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(source, []byte(library), 0o644))
 	args := append([]string{"-O1", "-fno-inline", "-shared", "-fPIC", "-o", path, source}, flags...)
 	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 		t.Skipf("no C compiler: %v\n%s", err, out)

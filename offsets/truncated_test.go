@@ -12,13 +12,9 @@ import (
 // nothing worse.
 func TestTruncatedWhileOpen(t *testing.T) {
 	data, err := os.ReadFile(fixture.Build(t, "exact"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "cut")
-	if err := os.WriteFile(path, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(path, data, 0o755))
 	b := openPath(t, path)
 	f, ok := b.Lookup("main.leaf")
 	if !ok {
@@ -27,9 +23,7 @@ func TestTruncatedWhileOpen(t *testing.T) {
 	if _, err := b.Sites(f); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(path, 4096); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.Truncate(path, 4096))
 	if s, err := b.Sites(f); err == nil {
 		t.Errorf("sites of a function that is cut off: %+v", s)
 	}

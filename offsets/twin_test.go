@@ -21,9 +21,7 @@ func describe(t *testing.T, path, by string) (*Binary, error) {
 	t.Helper()
 	b := openPath(t, path)
 	f, err := os.Open(by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return b, b.Internals().Describe(f, by)
 }
 
@@ -62,9 +60,7 @@ func TestTwin(t *testing.T) {
 				full := mode.build(t, version, "")
 				want := openPath(t, full)
 				got, err := describe(t, mode.build(t, version, "-s -w "), full)
-				if err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, err)
 				if len(got.Funcs()) != len(want.Funcs()) {
 					t.Fatalf("%d functions, the twin has %d", len(got.Funcs()), len(want.Funcs()))
 				}
@@ -83,9 +79,7 @@ func TestTwin(t *testing.T) {
 func checkData(t *testing.T, path, twin string) {
 	t.Helper()
 	b, err := describe(t, path, twin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	at := func(m *image.Image) map[string]image.Symbol {
 		found, twice := make(map[string]image.Symbol), make(map[string]bool)
 		m.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
@@ -177,9 +171,7 @@ func TestNoTwin(t *testing.T) {
 		})
 	}
 	b, err := describe(t, stripped, buildText(t, source("5")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	f, _ := b.Lookup("main.second")
 	if s, err := b.Signature(f); err != nil || s.Source != fromTwin {
 		t.Errorf("of the twin: %+v, %v", s, err)
@@ -192,9 +184,7 @@ func TestTwinInside(t *testing.T) {
 	const id = "-B 0x00c0ffee"
 	stripped, full := buildText(t, strings.ReplaceAll(twinSource, "FIVE", "5"), "-ldflags=-s -w "+id), buildText(t, strings.ReplaceAll(twinSource, "FIVE", "5"), "-ldflags="+id)
 	data, err := os.ReadFile(full)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	f, ok := openPath(t, full).Lookup("main.first")
 	if !ok {
 		t.Fatal("main.first is not there")
@@ -213,9 +203,7 @@ func TestTwinInside(t *testing.T) {
 		lies := filepath.Join(t.TempDir(), "lies")
 		fixture.Write(t, lies, string(data))
 		b, err := describe(t, stripped, lies)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		if got, ok := b.FuncAt(f.Addr + 1); !ok || got.Addr != f.Addr || got.Size != f.Size || got.Name != f.Name {
 			t.Errorf("codeless %v: %+v, want %+v", codeless, got, f)
 		}
@@ -243,9 +231,7 @@ func TestDescription(t *testing.T) {
 	}
 	path := func(name string) string { return filepath.Join(dir, name) }
 	b, err := describe(t, path("5"), path("5.debug"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	f, _ := b.Lookup("main.second")
 	if s, err := b.Signature(f); err != nil || len(s.Params) != 1 || s.Params[0].Name != "name" {
 		t.Errorf("signature %v, %v", s, err)

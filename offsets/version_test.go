@@ -34,17 +34,13 @@ func TestGoVersion(t *testing.T) {
 // variable has for its value counts.
 func TestGoVersionAmongTexts(t *testing.T) {
 	data, err := os.ReadFile(fixture.BuildWith(t, "1.12.17", "exact", "-ldflags=-s -w"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	said, other := []byte("index out of range"), []byte("go1.9.1 is too old")
 	if len(said) != len(other) || !bytes.Contains(data, said) {
 		t.Fatalf("no %q to replace", said)
 	}
 	path := filepath.Join(t.TempDir(), "old")
-	if err := os.WriteFile(path, bytes.ReplaceAll(data, said, other), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(path, bytes.ReplaceAll(data, said, other), 0o755))
 	if minor, v := openPath(t, path).GoVersion(); minor != 12 || v != "go1.12.17" {
 		t.Errorf("%d, %q", minor, v)
 	}
@@ -55,9 +51,7 @@ func TestNotGo(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "c.c")
 	text := `char *runtime_buildVersion = "go1.12.17"; int main(void) { return runtime_buildVersion[0]; }`
-	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(source, []byte(text), 0o644))
 	path := filepath.Join(dir, "c")
 	if out, err := exec.Command("gcc", "-o", path, source).CombinedOutput(); err != nil {
 		t.Skipf("no C compiler: %v\n%s", err, out)
@@ -79,9 +73,7 @@ func TestGccgo(t *testing.T) {
 	}
 	dir := t.TempDir()
 	source := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(source, []byte("package main\nfunc main() { println(1) }\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(source, []byte("package main\nfunc main() { println(1) }\n"), 0o644))
 	path := filepath.Join(dir, "main")
 	if out, err := exec.Command("gccgo", "-static-libgo", "-o", path, source).CombinedOutput(); err != nil {
 		t.Skipf("gccgo links nothing: %v\n%s", err, out)

@@ -23,14 +23,10 @@ func TestMain(m *testing.M) { fixture.Main(m) }
 func symbolOffset(t *testing.T, path, name string) uint64 {
 	t.Helper()
 	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer f.Close()
 	syms, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	text := f.Section(".text")
 	for _, s := range syms {
 		if s.Name == name {
@@ -60,9 +56,7 @@ func kernel(t *testing.T) (f *tracefs.FS, dir string) {
 	t.Helper()
 	dir = tracetest.Kernel(t).Dir()
 	f, err := tracefs.Find()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return f, dir
 }
 
@@ -77,9 +71,7 @@ func TestKernelSession(t *testing.T) {
 	f, _ := kernel(t)
 	path, ev := target(t)
 	s, err := tracefs.Start(t.Context(), f, path, []tracefs.Event{ev})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer s.Close()
 	run(t, path, "-n", "1009", "-g", "1")
 	s.Stop()
@@ -91,14 +83,10 @@ func TestKernelSession(t *testing.T) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 	}
 	profile, err := s.Profile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	lines := strings.Count(text.String(), ": leaf_0123456789abcdef: (0x")
 	if profile[0][0] != 1009 || lines != 1009 {
 		t.Errorf("%d hits, %d lines; want 1009 of each", profile[0][0], lines)

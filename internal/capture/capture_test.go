@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/arch/amd64"
 	"github.com/ftgo/ftgo/internal/gotype"
@@ -76,9 +78,7 @@ func TestFetch(t *testing.T) {
 			b := NewBuilder([]offsets.Variable{c.v}, options)
 			b.named = true // as it comes
 			got, err := b.Capture(c.paths, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			if text := fetched(got); text != c.want {
 				t.Errorf("got  %s\nwant %s", text, c.want)
 			}
@@ -103,9 +103,7 @@ func TestWithoutArrays(t *testing.T) {
 	b := NewBuilder([]offsets.Variable{inRegisters("s", basic("string"), "ax", "bx")}, opt)
 	b.named = true // as it comes
 	c, err := b.Capture(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if got, want := fetched(c), "%ax:s64 %bx:s64 +0(%ax):u64 +8(%ax):u64"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -123,9 +121,7 @@ func TestRoom(t *testing.T) {
 	opt := options
 	opt.StrLen, opt.Items = 512, 64
 	c, err := NewBuilder(vars, opt).Capture(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if len(c.Args) > maxArgs || 8*c.Words > 2*maxBytes {
 		t.Errorf("%d arguments, %d words", len(c.Args), c.Words)
 	}
@@ -148,9 +144,7 @@ func TestFields(t *testing.T) {
 	inside := structOf("main.inside", 8, gotype.Field{Name: "to", Type: gotype.PointerTo(outer)}) // its own are few
 	vars := []offsets.Variable{inRegisters("p", gotype.PointerTo(outer), "ax"), inRegisters("n", basic("int"), "bx"), inRegisters("i", inside, "cx")}
 	c, err := NewBuilder(vars, opt).Capture(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if got := fetched(c); strings.Contains(got, "+") {
 		t.Errorf("got %s", got)
 	}
@@ -185,9 +179,7 @@ func TestPathErrors(t *testing.T) {
 		}
 	}
 	c, err := NewBuilder(vars, options).Capture([]string{"x", "p.n", "*p"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if got := c.Append(nil, make([]uint64, c.Words), nowhere{}); got[0].Why != "lost" || got[1].Why != nilPointer {
 		t.Errorf("%+v", got)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/tracefs"
@@ -275,9 +277,7 @@ func TestDecode(t *testing.T) {
 				opt := options
 				opt.Type, opt.Arrays = m.typeNamed, arrays
 				capture, err := NewBuilder([]offsets.Variable{v}, opt).Capture(paths, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, err)
 				words := m.fetch(t, capture.Args)
 				if len(words) != capture.Words {
 					t.Fatalf("%d words, want %d", len(words), capture.Words)

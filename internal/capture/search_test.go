@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
@@ -33,9 +35,7 @@ func TestKeyWithoutRoom(t *testing.T) {
 			opt := options
 			opt.Arrays, opt.Beside = arrays, make([]tracefs.Arg, taken)
 			capture, err := NewBuilder(vars, opt).Capture(paths, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			for _, v := range capture.Append(nil, m.fetch(t, capture.Args), m) {
 				got := v.Text()
 				if v.State != Unfetched && got != want[v.Name] && !partly(&v) {
@@ -97,9 +97,7 @@ func TestFarFromPointer(t *testing.T) {
 			v := inRegisters("v", basic("uintptr"), "ax")
 			v.Type, v.Through = basic(typ), through
 			capture, err := NewBuilder([]offsets.Variable{v}, options).Capture(nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			values := capture.Append(nil, m.fetch(t, capture.Args), m)
 			if got := values[0].Text(); got != "<unreadable: "+badPointer+">" {
 				t.Errorf("%s at %d: %s", typ, through, got)

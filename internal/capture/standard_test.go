@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
@@ -26,9 +28,7 @@ func words(t time.Time) capture.Value {
 func TestTimes(t *testing.T) {
 	utc := func(text string) time.Time {
 		at, err := time.Parse(time.RFC3339Nano, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		return at
 	}
 	now := time.Now() // with a monotonic reading

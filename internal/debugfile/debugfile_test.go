@@ -30,9 +30,7 @@ func described(t *testing.T, path, root string) (found bool, said string) {
 func describedWithin(t *testing.T, limit time.Duration, path, root string) (found bool, said string) {
 	t.Helper()
 	b, err := offsets.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer b.Close()
 	var text strings.Builder
 	(&search{root: root, limit: limit, say: func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }}).describe(b)
@@ -57,16 +55,12 @@ func TestBuildID(t *testing.T) {
 		t.Errorf("nothing is there: found %v\n%s", found, said)
 	}
 	dir := filepath.Join(root, "usr/lib/debug/.build-id/00")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.MkdirAll(dir, 0o755))
 	place := func(path string) {
 		t.Helper()
 		at := filepath.Join(dir, "c0ffee.debug")
 		os.Remove(at)
-		if err := os.Symlink(path, at); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.Symlink(path, at))
 	}
 	place(build(t, "lookup", ""))
 	if found, said := described(t, stripped, root); !found || said != "" {
@@ -97,29 +91,21 @@ func TestDebugLink(t *testing.T) {
 	run("--strip-all", "--add-gnu-debuglink="+debug, build(t, "lookup", ""), bin)
 	root := t.TempDir()
 	for _, at := range []string{debug, filepath.Join(dir, ".debug/x.debug"), filepath.Join(root, "usr/lib/debug", dir, "x.debug")} {
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(debug, at); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
+		fixture.NoError(t, os.Rename(debug, at))
 		debug = at
 		if found, said := described(t, bin, root); !found || said != "" {
 			t.Errorf("%s: found %v\n%s", at, found, said)
 		}
 	}
 	f, err := os.OpenFile(debug, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	f.WriteString("x")
 	f.Close()
 	if found, said := described(t, bin, root); found || strings.Count(said, "\n") != 1 || !strings.Contains(said, "of .gnu_debuglink") {
 		t.Errorf("a longer file: found %v\n%s", found, said)
 	}
-	if err := os.Truncate(debug, 1<<42); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.Truncate(debug, 1<<42))
 	if found, said := described(t, bin, root); found || strings.Count(said, "\n") != 1 || !strings.Contains(said, "it has more than ") {
 		t.Errorf("a file of holes: found %v\n%s", found, said)
 	}
@@ -131,9 +117,7 @@ func fakeFind(t *testing.T, script string) (notes string) {
 	dir := t.TempDir()
 	notes = filepath.Join(dir, "notes")
 	text := "#!/bin/sh\necho \"$0 $* $DEBUGINFOD_MAXSIZE\" >>" + notes + "\n" + script + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "debuginfod-find"), []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(filepath.Join(dir, "debuginfod-find"), []byte(text), 0o755))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	return notes
 }
@@ -158,17 +142,11 @@ func TestDebugFile(t *testing.T) {
 	t.Setenv("DEBUGINFOD_URLS", "http://localhost")
 	check("a server", true, 1)
 	kept := filepath.Join(cache, id, "debuginfo")
-	if err := os.Mkdir(filepath.Dir(kept), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(kept, nil, 0o000); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.Mkdir(filepath.Dir(kept), 0o700))
+	fixture.NoError(t, os.WriteFile(kept, nil, 0o000))
 	check("a note that no server had it", true, 2)
 	os.Remove(kept)
-	if err := os.Symlink(full, kept); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.Symlink(full, kept))
 	check("it is in the cache", true, 2)
 	t.Setenv("PATH", t.TempDir())
 	check("it is in the cache, and debuginfod-find is not installed", true, 2)
@@ -180,15 +158,11 @@ func TestDebugFile(t *testing.T) {
 func TestFindFails(t *testing.T) {
 	stripped, full, other := build(t, "lookup", "-s -w"), build(t, "lookup", ""), build(t, "greet", "")
 	text, err := os.ReadFile(full)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	dir := t.TempDir()
 	file := func(name string, text []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.WriteFile(path, text, 0o600))
 		return path
 	}
 	for _, test := range []struct{ name, script, want string }{

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -33,9 +35,7 @@ func TestDrop(t *testing.T) {
 
 func dropped(t *testing.T) {
 	before, err := effective()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	// Threads that there are already.
 	var started, ended sync.WaitGroup
 	hold := make(chan bool)

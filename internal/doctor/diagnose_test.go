@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/internal/machine"
@@ -73,9 +75,7 @@ func zipped(t *testing.T, text string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	z.Write([]byte(text))
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, z.Close())
 	return b.String()
 }
 

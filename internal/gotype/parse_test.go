@@ -47,9 +47,7 @@ func TestTypes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
 			got, err := gotype.Parse(tt.text, ours)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			elem := ""
 			if e := got.Elem(); e != nil {
 				elem = e.Name

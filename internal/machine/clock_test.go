@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"github.com/ftgo/ftgo/testdata/setclock"
 )
 
@@ -73,9 +75,7 @@ func TestClocks(t *testing.T) {
 				if !c.due(began.Add(step.monotonic)) {
 					t.Errorf("%s: not due", step.name)
 				}
-				if err := c.compare(reading(step.monotonic, step.counter)); err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, c.compare(reading(step.monotonic, step.counter)))
 				later := reading(step.monotonic+time.Minute, step.counter+time.Minute)
 				if diff := c.base.Wall(later.Ticks).Sub(later.At).Abs(); diff > step.worst {
 					t.Errorf("%s: a minute later it is off by %v, want %v at most", step.name, diff, step.worst)
@@ -102,9 +102,7 @@ func TestClockSet(t *testing.T) {
 	ticks := func(after time.Duration) uint64 { return uint64(hour + after) }
 	compare := func(after, ahead time.Duration) Reading {
 		now := Reading{ticks(after), setclock.By(began.Add(after), ahead)}
-		if err := c.compare(now); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, c.compare(now))
 		return now
 	}
 	c.first = compare(0, 0)
@@ -148,9 +146,7 @@ func TestPresent(t *testing.T) {
 func TestTimebase(t *testing.T) {
 	t0 := time.Unix(1000, 0)
 	b, err := NewTimebase("x86-tsc", Reading{1000, t0}, Reading{4000, t0.Add(time.Microsecond)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if d := b.Duration(10, 3010); d != time.Microsecond {
 		t.Errorf("3000 ticks are %v, want 1µs", d)
 	}

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -17,28 +19,20 @@ func TestOpenBelow(t *testing.T) {
 	dir := t.TempDir()
 	root := dir + "/root"
 	for _, path := range []string{"root/app/deep", "root/etc", "app"} {
-		if err := os.MkdirAll(dir+"/"+path, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.MkdirAll(dir+"/"+path, 0o755))
 	}
 	for path, text := range map[string]string{
 		"secret": "outside", "app/server": "outside", "root/app/server": "inside", "root/etc/passwd": "theirs", "root/secret.txt": "theirs",
 	} {
-		if err := os.WriteFile(dir+"/"+path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.WriteFile(dir+"/"+path, []byte(text), 0o644))
 	}
 	for link, to := range map[string]string{
 		"absolute": "/app/server", "etc/mtab": "/etc/passwd", "up": "../../../app/server", "app/beside": "./server", "folder": "/app", "over": "folder/beside",
 		"out": dir + "/secret", "loop": "loop", "proc": "/proc/self/root", "dangling": "/nowhere",
 	} {
-		if err := os.Symlink(to, root+"/"+link); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.Symlink(to, root+"/"+link))
 	}
-	if err := syscall.Mkfifo(root+"/pipe", 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, syscall.Mkfifo(root+"/pipe", 0o644))
 	for _, c := range []struct{ path, resolved, text string }{
 		{"/app/server", "/app/server", "inside"},
 		{"app//./server", "/app/server", "inside"},
@@ -82,9 +76,7 @@ func TestOpenBelow(t *testing.T) {
 // TestOpenNoDevice: what is no regular file is not opened, which would do something to many a device.
 func TestOpenNoDevice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.debug")
-	if err := unix.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, unix.Mkfifo(path, 0o600))
 	events, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	if err != nil {
 		t.Skip(err)

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func TestParseCgroups(t *testing.T) {
@@ -76,9 +78,7 @@ func inCgroup(name string) ([]int, error) {
 // TestThose finds a child where this process is, whatever that is.
 func TestThose(t *testing.T) {
 	child := exec.Command("sleep", "600")
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, child.Start())
 	defer child.Wait()
 	defer child.Process.Kill()
 	groups, err := Cgroups(Self)
@@ -117,9 +117,7 @@ func TestZombieCgroup(t *testing.T) {
 		t.Skipf("no control groups: %v", err)
 	}
 	child := exec.Command("true")
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, child.Start())
 	defer child.Wait()
 	for Alive(child.Process.Pid) {
 		runtime.Gosched()

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // id is one that begins with some digits.
@@ -54,12 +56,8 @@ func runtimes(t *testing.T) (root string) {
 		"var/log/containers/odd.log":                                            "",
 	} {
 		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		fixture.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	return root
 }
@@ -81,15 +79,9 @@ func TestNames(t *testing.T) {
 func TestNamesOfLinks(t *testing.T) {
 	root := t.TempDir()
 	secret, dir := filepath.Join(root, "secret"), filepath.Join(root, "home/u/.local/share/containers/storage/x-containers")
-	if err := os.WriteFile(secret, []byte(`[{"id": "`+id("e3")+`", "names": ["web"]}]`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(secret, filepath.Join(dir, "containers.json")); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(secret, []byte(`[{"id": "`+id("e3")+`", "names": ["web"]}]`), 0o600))
+	fixture.NoError(t, os.MkdirAll(dir, 0o755))
+	fixture.NoError(t, os.Symlink(secret, filepath.Join(dir, "containers.json")))
 	if got := Names(root); len(got) > 0 {
 		t.Errorf("%q", got)
 	}

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func TestParseMappings(t *testing.T) {
@@ -29,9 +31,7 @@ func TestMappedFiles(t *testing.T) {
 7f20-7f21 r-xp 00000000 00:00 0 [anon:a/b]
 7ffe-7fff r-xp 00000000 00:00 0 [vdso]
 `
-	if err := os.WriteFile(filepath.Join(dir, "maps"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(filepath.Join(dir, "maps"), []byte(text), 0o644))
 	got, err := MappedFiles(dir)
 	want := []Mapping{
 		{0x55d1, 0x55d2, 0x1000, 11, "fe:00", "/srv/my app/server"},

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func always() bool { return true }
@@ -18,15 +20,11 @@ var sample [8]byte
 func TestReadable(t *testing.T) {
 	m, page := NewMemory(), os.Getpagesize()
 	zeros, err := syscall.Mmap(-1, 0, 4*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANONYMOUS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer syscall.Munmap(zeros)
 	start := uint64(uintptr(unsafe.Pointer(&zeros[0])))
 	protect := func(n, prot int) {
-		if err := syscall.Mprotect(zeros[n*page:(n+1)*page], prot); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, syscall.Mprotect(zeros[n*page:(n+1)*page], prot))
 	}
 	// Pages 0 and 1 are mappings of their own that can be read, 2 can't be, 3 can.
 	protect(1, syscall.PROT_READ)
@@ -68,9 +66,7 @@ func TestReadable(t *testing.T) {
 func TestReadableOfEndedProcess(t *testing.T) {
 	m := NewMemory()
 	child := exec.Command("sleep", "60")
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, child.Start())
 	pid := child.Process.Pid
 	maps, err := readMappings(pid, "r")
 	if err != nil || len(maps) == 0 {

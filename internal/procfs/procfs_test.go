@@ -9,20 +9,18 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestLiving: a name may look like the fields behind it.
 func TestLiving(t *testing.T) {
 	const comm = "/proc/self/comm"
 	before, err := os.ReadFile(comm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer os.WriteFile(comm, before, 0)
 	for _, name := range []string{"plain", ") Z 1 1 (", "a) (b", "x\ny"} {
-		if err := os.WriteFile(comm, []byte(name), 0); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.WriteFile(comm, []byte(name), 0))
 		if stat, alive := Living(os.Getpid()); !alive || stat.Parent != os.Getppid() || stat.Started == 0 {
 			t.Errorf("%q: %+v, alive %v", name, stat, alive)
 		}
@@ -39,9 +37,7 @@ func TestEnded(t *testing.T) {
 	if stat, alive := Living(pid); !alive || stat.Parent != os.Getpid() {
 		t.Errorf("%+v, alive %v", stat, alive)
 	}
-	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, cmd.Process.Signal(syscall.SIGKILL))
 	for deadline := time.Now().Add(10 * time.Second); Alive(pid); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it has ended, and lives")
@@ -70,9 +66,7 @@ func TestLook(t *testing.T) {
 		t.Skip(err)
 	}
 	all, pid := Look(), cmd.Process.Pid
-	if err := errors.Join(cmd.Process.Kill(), cmd.Process.Release()); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, errors.Join(cmd.Process.Kill(), cmd.Process.Release()))
 	_, _ = syscall.Wait4(pid, nil, 0, nil)
 	path := ""
 	for _, p := range all {
@@ -140,9 +134,7 @@ func TestFoundLate(t *testing.T) {
 
 func TestOpenFiles(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "open"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer file.Close()
 	seen := 0
 	OpenFiles(func(pid int, path string) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // A tiny module whose symbols have most of what Go's names are made of.
@@ -144,9 +146,7 @@ func functions(path string) (names []string, err error) {
 func linkedNames(t testing.TB) []string {
 	t.Helper()
 	names, err := linked()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return names
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func TestReadPattern(t *testing.T) {
@@ -140,9 +142,7 @@ func compile(t testing.TB, read reader, texts ...string) (patterns []Pattern) {
 	t.Helper()
 	for _, text := range texts {
 		p, err := read(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		patterns = append(patterns, p)
 	}
 	return patterns
@@ -277,9 +277,7 @@ func FuzzGlob(f *testing.F) {
 		}
 		expr := strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(text))
 		oracle, err := regexp.Compile("^(?s:" + expr + ")$")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		if want := oracle.MatchString(name); got != want {
 			t.Errorf("%q matches %q: got %v, want %v", text, name, got, want)
 		}

@@ -4,27 +4,23 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestMayMatch: what is left out for its first bytes is matched by no spelling.
 func TestMayMatch(t *testing.T) {
 	tool, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	names, err := functions(tool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	for _, text := range []string{
 		"main.main", "main.*", "*", "*sync*", "sync.(*Mutex).Lock", "sync.Mutex.Lock", "(*Buffer).Write", "bytes.(*).Write",
 		"slices.SortFunc", "slices.SortFunc[...]", "slices.SortFunc[int]", "slices.*[string]", "m?in.main", "?", "gopkg.in/yaml.v3.*",
 		"cmd/go/internal/load.(*Package).*", "type:.eq.*", "go:*", "internal/sync.(*HashTrieMap*", "vendor/golang.org/x/text/*",
 	} {
 		p, err := parseGlob(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		left := 0
 		for _, name := range names {
 			if !p.mayMatch(name) {

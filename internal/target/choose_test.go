@@ -35,9 +35,7 @@ func TestChoose(t *testing.T) {
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
 			include, err := symname.Compile(c.include, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			exclude, _ := symname.Compile(c.exclude, false) // the zero Pattern matches nothing
 			of, unmatched := choose(funcs, []symname.Pattern{include}, []symname.Pattern{exclude})
 			if !slices.Equal(of[0], c.want) {
@@ -65,9 +63,7 @@ func TestWrappers(t *testing.T) {
 					t.Helper()
 					q.Binary = bin
 					found, err := q.Resolve(func(string, ...any) {})
-					if err != nil {
-						t.Fatal(err)
-					}
+					fixture.NoError(t, err)
 					defer found.Binary.Close()
 					for _, f := range found.Funcs {
 						names = append(names, shapes.ReplaceAllString(f.Name, "[S]"))
@@ -105,9 +101,7 @@ func TestSpellOut(t *testing.T) {
 		"main.*nosuch*": "main.*nosuch*", "fmt.Nosuch": "fmt.Nosuch",
 	} {
 		p, err := symname.Compile(text, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		full, err := spellOut(b, p, false)
 		if err != nil || full.String() != want {
 			t.Errorf("%s: %s, %v, want %s", text, full, err, want)

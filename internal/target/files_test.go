@@ -16,23 +16,15 @@ import (
 func TestFilesBelow(t *testing.T) {
 	root, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")
 	text, err := os.ReadFile(fixture.Build(t, "family", "-tags", "osusergo,netgo"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	for _, path := range []string{root + "/run", outside} {
-		if err := os.WriteFile(path, text, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.WriteFile(path, text, 0o755))
 	}
-	if err := os.Link(root+"/run", root+"/app"); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.Link(root+"/run", root+"/app"))
 	cmd := exec.Command("/run", "stdin")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if err := cmd.Start(); err != nil {
 		t.Skipf("change the root: %v", err)
 	}
@@ -69,9 +61,7 @@ func TestFilesBelow(t *testing.T) {
 		}
 	}
 	close(stop)
-	if err := <-stopped; err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, <-stopped)
 	if len(found) != 1 || found[other.Inode] > 0 {
 		t.Errorf("found %v, of which %v is outside", found, other.Inode)
 	}

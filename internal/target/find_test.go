@@ -30,19 +30,13 @@ func fakeRoot(t *testing.T) string {
 		}
 		fixture.Write(t, filepath.Join(root, name), text)
 	}
-	if err := os.Symlink("libgo.so.21.0.0", filepath.Join(root, "usr/lib/x86_64-linux-gnu/libgo.so.21")); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.Symlink("libgo.so.21.0.0", filepath.Join(root, "usr/lib/x86_64-linux-gnu/libgo.so.21")))
 	fixture.Write(t, filepath.Join(root, "etc/ld.so.cache"), string(loaderCache(
 		"/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libgo.so.21", "/srv/libssl.so.1.1", "/srv/libssl.so.3",
 		"/srv/hwcaps/libhw.so.1", "/srv/libhw.so.1")))
 	lib := filepath.Join(root, "proc/7/root/usr/lib/x86_64-linux-gnu")
-	if err := os.MkdirAll(lib, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("libc-2.31.so", filepath.Join(lib, "libc.so.6")); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.MkdirAll(lib, 0o755))
+	fixture.NoError(t, os.Symlink("libc-2.31.so", filepath.Join(lib, "libc.so.6")))
 	mapped := processes{t, root}
 	mapped.executes("0055d1-0055d2", "11", "/srv/my app/server")
 	mapped.executes("7f00-7f01", "12", "/usr/lib/x86_64-linux-gnu/libc-2.31.so")
@@ -117,13 +111,9 @@ func TestFind(t *testing.T) {
 	t.Chdir(t.TempDir())
 	fixture.Write(t, "here", "\x7fELF")
 	fixture.Write(t, "bin/program", "#!/bin/sh\n")
-	if err := os.Chmod("bin/program", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.Chmod("bin/program", 0o755))
 	bin, err := filepath.Abs("bin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	t.Setenv("PATH", bin)
 	for _, c := range []struct {
 		scenario, name, path string
@@ -193,19 +183,13 @@ func TestMappedWithoutLink(t *testing.T) {
 	fixture.Write(t, filepath.Join(inside, "lib/libreal.so"), "the mapped one")
 	fixture.Write(t, filepath.Join(inside, "lib/libother.so"), "another one")
 	// A container's absolute link, which from here leads to nothing.
-	if err := os.Symlink("/lib", filepath.Join(inside, "usr")); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.Symlink("/lib", filepath.Join(inside, "usr")))
 	f, err := os.Open(filepath.Join(inside, "lib/libreal.so"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer f.Close()
 	id := identity(f)
 	for i, path := range []string{"/lib/libreal.so", "/usr/libreal.so", "/lib/libother.so", "/lib/libnone.so"} {
-		if err := os.RemoveAll(filepath.Join(root, "proc/7/maps")); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.RemoveAll(filepath.Join(root, "proc/7/maps")))
 		p.line("7f00-7f01 r-xp 00000000 " + id + " " + path)
 		_, file, err := libraries{root: root, machine: *amd64.Processor.Machine()}.resolve(filepath.Base(path), 7)
 		if right := i < 2; right != (err == nil) {

@@ -118,9 +118,7 @@ func TestPlaces(t *testing.T) {
 				t.Fatal(ok, err)
 			}
 			s, err := g.signature(b, &offsets.Func{Name: tt.name, ABI: tt.abi})
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			if got := places(s.Params) + " | " + places(s.Results); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}

@@ -17,16 +17,12 @@ func TestReadLists(t *testing.T) {
 	dir := t.TempDir()
 	list := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	good := list("good", "# what matters\nmain.a\n\n\tmain.(*T).f  # often\r\nmain.g(n int)\nmain.h#1")
 	q := Query{Funcs: []string{"main.z", "@" + good}, Signatures: true}
-	if err := q.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, q.Check())
 	if want := []string{"main.z", "main.a", "main.(*T).f", "main.g(n int)", "main.h#1"}; !slices.Equal(q.Funcs, want) {
 		t.Errorf("%q, want %q", q.Funcs, want)
 	}

@@ -18,9 +18,7 @@ func TestLiving(t *testing.T) {
 	start := func() *exec.Cmd {
 		t.Helper()
 		cmd := exec.Command("sleep", "1000")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, cmd.Start())
 		t.Cleanup(func() { cmd.Process.Kill() })
 		return cmd
 	}
@@ -73,16 +71,10 @@ func TestLiving(t *testing.T) {
 	// Its first thread has ended, as when all of them begin to: a hierarchy of version 1 has it in no group but the root.
 	ending := exec.Command(fixture.Build(t, "family"), "leave", "stdin")
 	out, err := ending.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	in, err := ending.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ending.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
+	fixture.NoError(t, ending.Start())
 	defer ending.Wait()
 	defer in.Close()
 	if _, err := out.Read(make([]byte, 100)); err != nil {

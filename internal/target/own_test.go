@@ -22,9 +22,7 @@ func TestOwnFuncs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			q := &Query{Binary: fixture.Build(t, test.program), OwnFuncs: true}
 			found, err := q.Resolve(func(string, ...any) {})
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			defer found.Binary.Close()
 			patterns := OwnFuncs(found.Binary)
 			for _, p := range test.want {
@@ -53,9 +51,7 @@ func TestOwnFuncs(t *testing.T) {
 func TestMostWanted(t *testing.T) {
 	q := &Query{Binary: fixture.Build(t, "lookup"), Funcs: []string{"*", "runtime.main"}}
 	found, err := q.Resolve(func(string, ...any) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer found.Binary.Close()
 	found.MostWanted()
 	own := func(f *offsets.Func) bool { return strings.HasPrefix(f.Name, "main.") }

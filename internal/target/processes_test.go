@@ -10,36 +10,26 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestProcesses: numbers are taken as they are, names if they are of one process, or of all.
 func TestProcesses(t *testing.T) {
 	cat, err := exec.LookPath("cat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	code, err := os.ReadFile(cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	name := fmt.Sprintf("ftgo-named-%d", os.Getpid()) // longer than what ps shows of it
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, code, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(path, code, 0o755))
 	start := func() int {
 		cmd := exec.Command(path)
 		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
+		fixture.NoError(t, cmd.Start())
 		t.Cleanup(func() { in.Close(); cmd.Wait() })
 		io.WriteString(in, "x") // what it answers is itself, not this process before it
 		if _, err := out.Read(make([]byte, 1)); err != nil {
@@ -69,9 +59,7 @@ func TestProcesses(t *testing.T) {
 	check(name, false, nil, fmt.Sprintf("means 2 processes (%d, %d): choose one, or --all", both[0], both[1]))
 	check(name, true, both, fmt.Sprintf("%s is 2 processes (%d, %d)", name, both[0], both[1]))
 	said.Reset()
-	if err := os.Rename(path, path+"x"); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.Rename(path, path+"x"))
 	q := Query{Binary: path + "x"}
 	if got := q.Replaced(); got != "" {
 		t.Errorf("replaced: %q", got)
@@ -97,16 +85,12 @@ func TestProcesses(t *testing.T) {
 		t.Errorf("of a program with --fork: %q", got)
 	}
 	q = Query{Binary: path + "x"}
-	if err := os.Remove(path + "x"); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.Remove(path+"x"))
 	want := fmt.Sprintf("2 processes (%d, %d) run an older %sx, which was removed: -p %d shows that", both[0], both[1], path, both[0])
 	if got := q.Replaced(); got != want {
 		t.Errorf("removed: %q, want %q", got, want)
 	}
-	if err := os.WriteFile(path+"x", code, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(path+"x", code, 0o755))
 	want = strings.Replace(want, "removed", "replaced", 1)
 	if got := q.Replaced(); got != want {
 		t.Errorf("replaced: %q, want %q", got, want)

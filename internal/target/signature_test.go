@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
@@ -113,9 +115,7 @@ func TestParseSpec(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
 			g, ok, err := parseSpec(tt.text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			if ok != (tt.want != "") || g.spell() != tt.want {
 				t.Errorf("got  %v %s\nwant %s", ok, g.spell(), tt.want)
 			}

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestCommandEnds: a program has ended when it has, though what it has started keeps the pipe of its output.
@@ -17,13 +19,9 @@ func TestCommandEnds(t *testing.T) {
 			var out bytes.Buffer
 			c := NewCommand(exec.Command("/bin/sh", "-c", line))
 			begun, tell, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			c.Stdout, c.ExtraFiles, c.SysProcAttr = &out, []*os.File{tell}, &syscall.SysProcAttr{Setpgid: true}
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, c.Start())
 			defer syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
 			if _, err := begun.Read(make([]byte, 1)); err != nil {
 				t.Fatal(err)

@@ -10,9 +10,7 @@ import (
 // TestGarbageForgotten: words that can't be addresses of types are not remembered, because there is no end of them.
 func TestGarbageForgotten(t *testing.T) {
 	b, err := offsets.Open(fixture.Build(t, "flood"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer b.Close()
 	f, _ := b.Lookup("main.framed")
 	m := NewMemories(b, true)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/internal/machine"
@@ -76,9 +78,7 @@ func TestCheckFileSystem(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "program")
-	if err := os.WriteFile(file, nil, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(file, nil, 0o755))
 	for _, c := range []struct {
 		path, release string
 		ok            bool

@@ -66,15 +66,11 @@ func TestExpedite(t *testing.T) {
 				c.set(f, fake)
 			}
 			s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, alone(c.events), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			before, _ := f.readTrimmed("rcu_expedited")
 			s.Stop()
 			fixture.Receive(t, s.stopped)
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, s.Close())
 			if got := strings.Join(fake.hurrySteps(), " "); got != c.want {
 				t.Errorf("did %q, want %q", got, c.want)
 			}
@@ -112,9 +108,7 @@ func TestExpediteSwept(t *testing.T) {
 	f, fake := newExpediting(t)
 	kill := func() {
 		fake.put("rcu_expedited", "1\n")
-		if err := f.files.Append(f.path("uprobe_events"), "p:"+dead(1)+"/"+hurryMark+" /proc/self/exe:0x0\n"); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, f.files.Append(f.path("uprobe_events"), "p:"+dead(1)+"/"+hurryMark+" /proc/self/exe:0x0\n"))
 	}
 	kill()
 	end := f.Hurry()
@@ -173,9 +167,7 @@ func TestLockWaitsNotForGood(t *testing.T) {
 	t.Parallel()
 	f, _ := newFake(t)
 	unlock, err := lock(f.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer unlock()
 	done := make(chan error, 1)
 	go func() { _, err := lock(f.dir); done <- err }()

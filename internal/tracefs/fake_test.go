@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -44,9 +46,7 @@ func newFake(t *testing.T) (*FS, *fakeFiles) {
 	f.put("options/record-tgid", "0")
 	f.put("options/event-fork", "0")
 	for _, dir := range []string{"instances", "events"} {
-		if err := os.Mkdir(filepath.Join(f.root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.Mkdir(filepath.Join(f.root, dir), 0o755))
 	}
 	return &FS{dir: f.root, files: f, rcuDir: f.root}, f
 }
@@ -246,9 +246,7 @@ func moreEvents() []Event {
 func start(t *testing.T, f *FS, opt Options) *Session {
 	t.Helper()
 	s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return s
 }
 
@@ -257,14 +255,10 @@ func start(t *testing.T, f *FS, opt Options) *Session {
 func TestOrder(t *testing.T) {
 	f, fake := newFake(t)
 	s := start(t, f, Options{})
-	if err := s.Extend(t.Context(), moreEvents()); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, s.Extend(t.Context(), moreEvents()))
 	s.Join(moreEvents())
 	none := errors.Join(s.Arm(t.Context(), nil), s.Disarm(nil)) // and not all of the session
-	if err := errors.Join(none, s.Arm(t.Context(), moreEvents()), s.Disarm(moreEvents()), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, errors.Join(none, s.Arm(t.Context(), moreEvents()), s.Disarm(moreEvents()), s.Close()))
 	var order []string
 	for _, l := range fake.log {
 		l = strings.ReplaceAll(l, s.Name, "S")

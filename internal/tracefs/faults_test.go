@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -116,9 +118,7 @@ func TestFaultsAtEachAccess(t *testing.T) {
 func openFiles(t *testing.T) int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return len(entries)
 }
 

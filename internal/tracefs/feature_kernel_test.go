@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
@@ -15,9 +17,7 @@ import (
 func TestKernelFeatures(t *testing.T) {
 	f := tracetest.AnyKernel(t)
 	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	t.Logf("kernel: %s", strings.TrimSpace(string(release)))
 	since := map[string][2]int{
 		"Append": {5, 4}, "PushEmulated": {5, 4}, "Arrays": {4, 20}, "RecordTGID": {4, 14}, "EventFork": {4, 9}, "EventPID": {4, 4},

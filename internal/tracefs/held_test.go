@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestHeldByOthers: up to Linux 5.4.0 a trace_pipe that anybody has open keeps all instances.
@@ -82,9 +84,7 @@ func TestOwnPipesFirst(t *testing.T) {
 			events[i].Name += string(rune('a' + len(sessions)))
 		}
 		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, events, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		sessions = append(sessions, s)
 	}
 	fake.readers = []pipeReader{{PID: 1, Name: "itself", Path: "/sys/kernel/tracing/instances/" + sessions[1].Name + "/trace_pipe"}}

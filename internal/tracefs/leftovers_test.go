@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -19,15 +21,11 @@ import (
 func remains(t *testing.T, f *FS, name string, instance, group bool) {
 	t.Helper()
 	if instance {
-		if err := f.files.Mkdir(f.path("instances", name)); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, f.files.Mkdir(f.path("instances", name)))
 	}
 	if group {
 		text := fmt.Sprintf("p:%[1]s/e /bin/true:0x1\np:%[1]s/e /bin/true:0x2\n", name)
-		if err := f.files.Append(f.path("uprobe_events"), text); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, f.files.Append(f.path("uprobe_events"), text))
 	}
 }
 
@@ -40,9 +38,7 @@ func dead(session uint64) string {
 func namesOfOthers(t *testing.T) []string {
 	t.Helper()
 	living, err := newOwner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return []string{
 		living.String(), "ftgo", "ftgo_", "ftgo_x", "ftgo_1", "ftgo_1_2", "ftgo_1_2x", "ftgo_1_2x_3", "ftgo_x_1_1", "ftgo_4194304_5", "ftgo_4194304_5_",
 		"ftgo_+4194304_5_1", "ftgo_04194304_5_1", "ftgo_-4194304_5_1", "ftgo_0_5_1", "ftgo_4194304_5_1_2", "ftgo_4194304_5_1_ns", "ftgo_4194304_5_1_ns0",
@@ -54,9 +50,7 @@ func namesOfOthers(t *testing.T) []string {
 func TestLeftovers(t *testing.T) {
 	f, fake := newFake(t)
 	living, err := newOwner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	reused := owner{PID: living.PID, Started: living.Started + 1, Session: 3, Space: living.Space}.String()
 	want := []Leftover{
 		{dead(1), 1 << 22, 1, true},
@@ -72,13 +66,9 @@ func TestLeftovers(t *testing.T) {
 		remains(t, f, name, true, true)
 	}
 	// A name like ours for an event in the group of others.
-	if err := f.files.Append(f.path("uprobe_events"), "p:others/"+dead(1)+" /bin/true:0x1\n"); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, f.files.Append(f.path("uprobe_events"), "p:others/"+dead(1)+" /bin/true:0x1\n"))
 	gone, err := f.Sweep()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	slices.SortFunc(want, func(a, b Leftover) int { return strings.Compare(a.Name, b.Name) })
 	if !slices.Equal(gone, want) {
 		t.Errorf("swept %+v\nwant %+v", gone, want)
@@ -198,14 +188,10 @@ func TestSweepBesideOthers(t *testing.T) {
 func TestLeftoverDiesMeanwhile(t *testing.T) {
 	f, fake := newFake(t)
 	sleeper := exec.Command("sleep", "60")
-	if err := sleeper.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, sleeper.Start())
 	defer func() { sleeper.Process.Kill(); sleeper.Wait() }()
 	stat, err := procfs.ReadStat(sleeper.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	name := owner{PID: sleeper.Process.Pid, Started: stat.Started, Session: 1, Space: procfs.OwnPIDs()}.String()
 	remains(t, f, name, true, true)
 	fake.hook = func(op, name, _ string) error {

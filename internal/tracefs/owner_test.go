@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"github.com/ftgo/ftgo/internal/machine"
 )
 
 func TestOwnerAlive(t *testing.T) {
 	me, err := newOwner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	const container = 4026540000
 	for _, c := range []struct {
 		name  string

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/internal/tracefs"
@@ -54,9 +56,7 @@ func TestKernelTakenByPerf(t *testing.T) {
 		return
 	}
 	w, err := os.OpenFile(f.Dir()+"/uprobe_events", os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer w.Close()
 	if _, err := w.WriteString("-:" + group + "/" + events[0].Name + "\n"); err != nil {
 		t.Errorf("what is left can't be removed: %v", err)

@@ -79,9 +79,7 @@ func TestFormats(t *testing.T) {
 func TestKernelEvents(t *testing.T) {
 	f, fake := newFake(t)
 	k, err := StartKernel(f, []string{"sched:sched_switch"}, 0, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	at := func(word string) int {
 		return slices.IndexFunc(fake.log, func(l string) bool { return strings.Contains(l, word) })
 	}

@@ -5,23 +5,19 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestPassShares: a CPU that never comes to its end does not keep the others waiting.
 func TestPassShares(t *testing.T) {
 	dir := t.TempDir()
 	for name, size := range map[string]int{"cpu0": 2 * passPages * bufferSize, "cpu1": 0} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name, "trace_pipe_raw"), make([]byte, size), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755))
+		fixture.NoError(t, os.WriteFile(filepath.Join(dir, name, "trace_pipe_raw"), make([]byte, size), 0o600))
 	}
 	r, err := openPages(osFiles{}, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer r.close()
 	for _, want := range []struct {
 		n       int

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/internal/machine"
@@ -42,9 +44,7 @@ func TestTopLevelGrows(t *testing.T) {
 		fake.put("buffer_size_kb", size)
 		s := &Session{fs: f, Name: "ftgo_1_2_3", features: Features{Instances: true}}
 		fake.put("instances/ftgo_1_2_3/events/enable", "")
-		if err := s.growTopLevel(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, s.growTopLevel())
 		if got, err := f.readTrimmed("instances", s.Name, "events", "enable"); err != nil || got != want {
 			t.Errorf("%q: the instance was told %q, %v, want %q", size, got, err, want)
 		}
@@ -105,9 +105,7 @@ func TestProgress(t *testing.T) {
 		if err == nil {
 			err = s.Close()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		var want []string
 		if n > few {
 			want = []string{"probes defined", "probes placed", "events disarmed", "events removed"}
@@ -155,9 +153,7 @@ func TestClockStep(t *testing.T) {
 		f, fake := newFake(t)
 		f.files = &ticking{fakeFiles: fake, step: c.step, every: c.every}
 		s, _, err := newSession(f, Target{}, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		s.clocks.Choose(c.clock)
 		if base, err := s.Timebase(); err != nil && c.clock != machine.Counter || base.Step != c.want {
 			t.Errorf("%+v: found %v, %v", c, base.Step, err)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
@@ -27,18 +29,12 @@ func TestKernelSplitEvents(t *testing.T) {
 	if runtime.GOARCH == "arm64" {
 		nop, ret = []byte{0x1f, 0x20, 0x03, 0xd5}, []byte{0xc0, 0x03, 0x5f, 0xd6}
 	}
-	if err := os.WriteFile(file, append(bytes.Repeat(nop, sites), ret...), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(file, append(bytes.Repeat(nop, sites), ret...), 0o755))
 	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer f.Close()
 	code, err := syscall.Mmap(int(f.Fd()), 0, sites*len(nop)+len(ret), syscall.PROT_READ|syscall.PROT_EXEC, syscall.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer syscall.Munmap(code)
 
 	var events []tracefs.Event
@@ -53,9 +49,7 @@ func TestKernelSplitEvents(t *testing.T) {
 		t.Fatalf("%d sites are in one event", sites)
 	}
 	s, err := tracefs.Start(t.Context(), fs, tracefs.Target{Path: file}, events, tracefs.Options{Quiet: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	// A func value points to the address of its code.
 	entry := unsafe.SliceData(code)
 	value := &entry

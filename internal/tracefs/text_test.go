@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func TestParseProfile(t *testing.T) {
@@ -95,9 +97,7 @@ func TestDefineSplitsWrites(t *testing.T) {
 		ev.Sites = append(ev.Sites, uint64(i))
 	}
 	definitions, err := ev.Definitions("g", "/bin/true")
-	if err := errors.Join(err, f.define(t.Context(), definitions)); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, errors.Join(err, f.define(t.Context(), definitions)))
 	lines := 0
 	for _, l := range fake.log {
 		if len(l) > maxWrite+len("append uprobe_events ") {

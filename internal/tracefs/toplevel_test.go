@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -19,9 +21,7 @@ func linux310(t *testing.T) (*FS, *fakeFiles) {
 	f, fake := newFake(t)
 	fake.noMemory = true
 	for _, name := range []string{"set_event_pid", "error_log", "options", "README"} {
-		if err := os.RemoveAll(filepath.Join(fake.root, name)); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.RemoveAll(filepath.Join(fake.root, name)))
 	}
 	for name, text := range map[string]string{
 		"trace_clock": "local [global] counter", "buffer_size_kb": "7 (expanded: 1408)\n", "tracing_on": "0\n",
@@ -149,16 +149,12 @@ func TestTopLevelLeftovers(t *testing.T) {
 	dead := owner{PID: 1 << 22, Started: 5, Session: 1}.String()
 	before := fake.settings()
 	note := noteOf([]setting{{"", before["trace_clock"]}, {"", before["buffer_size_kb"]}, {"", before["tracing_on"]}})
-	if err := f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%[1]s/e /bin/true:0x1\np:%[1]s/%[2]s /proc/self/exe:0x0\n", dead, note)); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%[1]s/e /bin/true:0x1\np:%[1]s/%[2]s /proc/self/exe:0x0\n", dead, note)))
 	fake.put("events/"+dead+"/enable", "1\n")
 	fake.put("trace_clock", "local global [counter]\n")
 	fake.put("buffer_size_kb", "16384\n")
 	fake.put("tracing_on", "1\n")
-	if err := f.sweepTopLevel(dead); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, f.sweepTopLevel(dead))
 	fake.put("events/"+dead+"/e/enable", "0\n") // as the kernel does
 	gone, err := f.Sweep()
 	if err != nil || len(gone) != 1 || len(fake.left()) > 0 {

@@ -35,9 +35,7 @@ func planOf(t *testing.T, opt Options, names ...string) *Plan {
 func planIn(t *testing.T, b *offsets.Binary, opt Options, names ...string) *Plan {
 	t.Helper()
 	p, err := New(b, lookup(t, b, names...), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return p
 }
 
@@ -154,9 +152,7 @@ func TestSitesAreOfTheirFunctions(t *testing.T) {
 func TestLargePlansAreSplit(t *testing.T) {
 	b := binaries.Open(t, fixture.Build(t, "exact"))
 	c, err := newPlanner(&Plan{Binary: b}, modern, "0123456789abcd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	c.limit = 1000
 	distinct := make(map[uint64]bool) // a function that is one RET begins where it ends
 	for i := range b.Funcs() {

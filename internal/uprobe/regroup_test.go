@@ -21,9 +21,7 @@ func TestRegroups(t *testing.T) {
 	for _, recorded := range []bool{false, true} {
 		opt := Options{Mode: Latency, Features: modern, Regroups: MostTogether, Recorded: recorded}
 		p, err := New(b, funcs, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		if len(p.Funcs) < MostTogether {
 			t.Fatalf("%d functions are too few to tell", len(p.Funcs))
 		}
@@ -59,9 +57,7 @@ func TestAgain(t *testing.T) {
 	}{{"counted", []int{1}, true}, {"timed", []int{0, 2}, false}} {
 		before := len(p.Events)
 		events, err := p.Again(modern, test.funcs, test.counts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		if len(p.Events) != before {
 			t.Error("events are in the plan before they have joined it")
 		}

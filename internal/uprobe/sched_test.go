@@ -22,9 +22,7 @@ func TestSched(t *testing.T) {
 			for _, flags := range variants {
 				p := planIn(t, binaries.Open(t, fixture.BuildWith(t, version, "sched", flags...)), Options{Mode: Latency, Features: modern, Sched: true}, "main.mixed")
 				code, err := os.ReadFile(p.Binary.File().Path())
-				if err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, err)
 				sites := make(map[Kind]int)
 				for _, ev := range p.Events {
 					k := ev.Sites[0].Kind

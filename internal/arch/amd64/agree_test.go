@@ -1,6 +1,10 @@
 package amd64
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
 
 // TestAgrees: instructions whose length x86asm gets wrong don't count against ours.
 func TestAgrees(t *testing.T) {
@@ -16,9 +20,7 @@ func TestAgrees(t *testing.T) {
 		t.Run(c.scenario, func(t *testing.T) {
 			code := unhex(t, c.code)
 			in, err := decode(code)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			if !agrees(code, &in) {
 				t.Errorf("decoders disagree on %s, length %d", c.code, in.Len)
 			}

@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // function is one symbol of a binary with its bytes.
@@ -22,9 +24,7 @@ type function struct {
 func functions(t testing.TB, path string) []function {
 	t.Helper()
 	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer f.Close()
 	syms, err := f.Symbols()
 	if err != nil {

@@ -33,9 +33,7 @@ func TestOpcodeMaps(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "encodings.bin")
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(path, raw, 0o600))
 	type line struct {
 		len  int
 		text string
@@ -48,9 +46,7 @@ func TestOpcodeMaps(t *testing.T) {
 			lines[at/slot] = line{len(strings.Fields(raw)), text}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	known := map[encodingKey]bool{} // objdump accepts some operands
 	for i, r := range records {
 		if lines[i].len == 0 {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
@@ -13,9 +15,7 @@ import (
 func unhex(t testing.TB, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return b
 }
 

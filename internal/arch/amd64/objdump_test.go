@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // sampleFunctions is how much of each binary -short looks at.
@@ -30,9 +32,7 @@ func TestObjdump(t *testing.T) {
 				fns = fns[from : from+sampleFunctions]
 			}
 			lines, err := disassemble(objdump, path, fns)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			compared, stopped := 0, 0
 			for _, fn := range fns {
 				n, ended := compare(t, fn, lines)

@@ -29,12 +29,8 @@ func TestObjdump(t *testing.T) {
 	} {
 		cmd := exec.Command(objdump, "-d", "-w", "-z", "-M", "no-aliases", path)
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
+		fixture.NoError(t, cmd.Start())
 		n, wrong := 0, 0
 		for sc := bufio.NewScanner(out); sc.Scan(); {
 			f := instruction.FindStringSubmatch(sc.Text())

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
+
 	"github.com/ftgo/ftgo/testdata/hostile"
 )
 
@@ -31,13 +33,9 @@ func TestConstantsHostile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "constants")
 	f := hostile.File{Data: hostile.ELF(make([]byte, 16), hostile.Section{Name: ".debug_abbrev", Data: abbrevs},
 		hostile.Section{Name: ".debug_info", Data: info}, hostile.Section{Name: ".debug_str", Data: append(text, 0)})}
-	if err := f.Write(path); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, f.Write(path))
 	d, err := Open(openPath(t, path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	typ, _, _ := d.Constant("p", strings.Repeat("c", long))
 	if typ == nil {
 		t.Fatal("no constant")

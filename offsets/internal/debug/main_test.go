@@ -13,13 +13,9 @@ func TestMain(m *testing.M) { fixture.Main(m) }
 func openPath(t testing.TB, path string) *image.Image {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	t.Cleanup(func() { f.Close() })
 	m, err := image.Open(f, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return m
 }

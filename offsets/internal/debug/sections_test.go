@@ -19,13 +19,9 @@ func TestDebugInfoTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(sound)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	ef, err := elf.Open(sound)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer ef.Close()
 	s := ef.Section(".debug_info")
 	if s == nil || s.Flags&elf.SHF_COMPRESSED == 0 {
@@ -33,9 +29,7 @@ func TestDebugInfoTooLarge(t *testing.T) {
 	}
 	binary.LittleEndian.PutUint64(data[s.Offset+8:], 1<<30) // ch_size
 	path := filepath.Join(t.TempDir(), "large")
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(path, data, 0o644))
 	if _, err := Open(openPath(t, path)); err == nil || !strings.Contains(err.Error(), "more than a file of this size") {
 		t.Errorf("error %v", err)
 	}

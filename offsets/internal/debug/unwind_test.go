@@ -21,9 +21,7 @@ func TestUnwindAgainstReadelf(t *testing.T) {
 	path := fixture.Compile(t, "gcc", "c/flow.c", "-O2", "-static")
 	table := ReadUnwind(openPath(t, path))
 	out, err := exec.Command(readelf, "--debug-dump=frames-interp", path).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	extent := regexp.MustCompile(`FDE .* pc=([0-9a-f]+)\.\.([0-9a-f]+)$`)
 	row := regexp.MustCompile(`^([0-9a-f]{16}) ((?:r\w+\+\d+)|exp)`)
 	registers := map[string]uint64{"rax": 0, "rdx": 1, "rcx": 2, "rbx": 3, "rsi": 4, "rdi": 5, "rbp": 6, "rsp": 7, "r10": 10, "r13": 13}

@@ -13,14 +13,10 @@ func TestMain(m *testing.M) { fixture.Main(m) }
 func openPath(t testing.TB, path string) *Tables {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	t.Cleanup(func() { f.Close() })
 	g, err := openFile(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return g
 }
 

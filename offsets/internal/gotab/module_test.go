@@ -43,9 +43,7 @@ func TestModuleMoved(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			path := fixture.BuildWith(t, version, "greet", "-ldflags=-s -w")
 			sound, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			b := openPath(t, path)
 			minpc, _ := b.table.findModule(b.image)
 			start := bytes.Index(sound, inFile(b, minpc, 3))
@@ -53,9 +51,7 @@ func TestModuleMoved(t *testing.T) {
 			sound = bytes.ReplaceAll(sound, []byte(release), []byte("go1.28."+strings.Repeat("0", len(release)-len("go1.28."))))
 			moved := filepath.Join(t.TempDir(), "moved")
 			open := func(data []byte) *Tables {
-				if err := os.WriteFile(moved, data, 0o755); err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, os.WriteFile(moved, data, 0o755))
 				return openPath(t, moved)
 			}
 			b = open(sound)

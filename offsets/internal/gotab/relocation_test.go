@@ -20,18 +20,14 @@ func TestRelocationsNotApplied(t *testing.T) {
 			path := buildTypes(t, version, "-buildmode=pie")
 			applied := openPath(t, path)
 			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			count := 0
 			for _, of := range applied.image.ELF.Sections {
 				if of.Type != elf.SHT_RELA {
 					continue
 				}
 				list, err := of.Data()
-				if err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, err)
 				for ; len(list) >= 24; list = list[24:] {
 					addr := binary.LittleEndian.Uint64(list)
 					for _, p := range applied.image.ELF.Progs {
@@ -46,13 +42,9 @@ func TestRelocationsNotApplied(t *testing.T) {
 				t.Fatalf("only %d relocations", count)
 			}
 			zeros := filepath.Join(t.TempDir(), "zeros")
-			if err := os.WriteFile(zeros, data, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, os.WriteFile(zeros, data, 0o755))
 			out, err := exec.Command(zeros).Output()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			if n := compareReflect(t, openPath(t, zeros), string(out)); n["field"] < 60 {
 				t.Errorf("compared only %v", n)
 			}
@@ -64,9 +56,7 @@ func TestRelocationsNotApplied(t *testing.T) {
 func TestPluginRelocations(t *testing.T) {
 	b := openPath(t, buildTypes(t, fixture.Current, "-buildmode=plugin"))
 	types, err := b.types()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	for addr := types.start; addr < types.end; addr += 8 {
 		typ, err := b.RuntimeType(addr)
 		if err != nil || typ.Name != "*net.OpError" {

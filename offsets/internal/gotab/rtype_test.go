@@ -46,9 +46,7 @@ func buildTypes(t testing.TB, version, flags string) string {
 		args[i] = strings.ReplaceAll(args[i], "\x00", " ")
 	}
 	path, err := fixture.TryBuildWith(t, version, "types", args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return path
 }
 
@@ -60,9 +58,7 @@ func TestRuntimeTypes(t *testing.T) {
 			path := buildTypes(t, build.version, build.flags)
 			b := openPath(t, path)
 			out, err := exec.Command(path).Output()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			n := compareReflect(t, b, string(out))
 			if n["type"] < 50 || n["field"] < 60 || n["itab"] != 6 || n["func"] != 2 {
 				t.Errorf("compared only %v", n)
@@ -88,9 +84,7 @@ func compareReflect(t *testing.T, b *Tables, out string) map[string]int {
 		read[f[0]]++
 		addr := func() uint64 {
 			n, err := strconv.ParseUint(f[1], 16, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			return n - bias
 		}
 		switch f[0] {

@@ -60,13 +60,9 @@ func TestRuntimeTypeDamaged(t *testing.T) {
 			path := buildTypes(t, build.version, build.flags)
 			addrs := typeAddrs(t, openPath(t, path))
 			seed, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			m, err := hostile.NewMutator(seed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			mutant := filepath.Join(t.TempDir(), "mutant")
 			read := 0
 			for n := range 40 {
@@ -77,13 +73,9 @@ func TestRuntimeTypeDamaged(t *testing.T) {
 						m.Damage(r, data, ".rodata", ".data.rel.ro", ".rela", ".rela.dyn", ".dynamic", ".go.module", ".noptrdata", ".data")
 					}
 				}
-				if err := os.WriteFile(mutant, data, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, os.WriteFile(mutant, data, 0o600))
 				f, err := os.Open(mutant)
-				if err != nil {
-					t.Fatal(err)
-				}
+				fixture.NoError(t, err)
 				if b, err := openFile(f); err == nil {
 					read += walkTypes(t, b, addrs)
 				}
@@ -100,9 +92,7 @@ func TestRuntimeTypeDamaged(t *testing.T) {
 // typeAddrs are the addresses of types, found by trying all.
 func typeAddrs(t testing.TB, b *Tables) []uint64 {
 	types, err := b.types()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	start, end := types.start, types.end
 	if s := b.image.ELF.Section(".rodata"); !types.form.interned {
 		start, end = s.Addr, s.Addr+s.Size

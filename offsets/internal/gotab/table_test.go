@@ -20,9 +20,7 @@ func TestTableAgainstGosym(t *testing.T) {
 			table := openPath(t, fixture.BuildWith(t, version, "exact")).functions()
 			got := table.list()
 			want, err := gosym.NewTable(nil, gosym.NewLineTable(table.data, table.text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			if len(got) != len(want.Funcs) || len(got) < 1000 {
 				t.Fatalf("%d functions, gosym has %d", len(got), len(want.Funcs))
 			}
@@ -177,9 +175,7 @@ func TestTableCodeSize(t *testing.T) {
 					sizes[s.Addr] = s.Size
 				}
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			compared := 0
 			for _, f := range funcs {
 				size, got := sizes[f.Addr], f.CodeSize()

@@ -24,9 +24,7 @@ func TestWaitReasons(t *testing.T) {
 				return
 			}
 			source, err := os.ReadFile(filepath.Join(fixture.Toolchain(t, version), "src/runtime/runtime2.go"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.NoError(t, err)
 			texts := make(map[string]string)
 			for _, m := range text.FindAllStringSubmatch(string(source), -1) {
 				texts[m[1]] = m[2]
@@ -51,9 +49,7 @@ func TestWaitReasons(t *testing.T) {
 // TestOwnWaitReasons: what looks for the names does not find itself, as in ftgo demo.
 func TestOwnWaitReasons(t *testing.T) {
 	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if names := openPath(t, path).WaitReasons(); !slices.Contains(names, "sleep") {
 		t.Errorf("%q", names)
 	}

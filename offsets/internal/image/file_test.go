@@ -15,14 +15,10 @@ func TestMain(m *testing.M) { fixture.Main(m) }
 func openPath(t testing.TB, path string) *Image {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	t.Cleanup(func() { f.Close() })
 	m, err := Open(f, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	return m
 }
 
@@ -30,13 +26,9 @@ func openPath(t testing.TB, path string) *Image {
 func copied(t *testing.T) (*Image, string) {
 	t.Helper()
 	code, err := os.ReadFile(fixture.Build(t, "flood"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "copy")
-	if err := os.WriteFile(path, code, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(path, code, 0o755))
 	return openPath(t, path), path
 }
 
@@ -77,9 +69,7 @@ func TestHold(t *testing.T) {
 func TestHoldBeingWritten(t *testing.T) {
 	b, path := copied(t)
 	w, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if busy, err := b.Hold(); !busy || err == nil {
 		t.Errorf("%v, %v", busy, err)
 	}
@@ -96,25 +86,19 @@ func TestUnchangedTimePutBack(t *testing.T) {
 		"another mode": func() error { return os.Chmod(path, 0o700) },
 		"a link":       func() error { return os.Link(path, path+".link") },
 	} {
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, do())
 		if err := b.Unchanged(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		b = openPath(t, path)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	if _, err := f.WriteAt([]byte{0x90}, 4096); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
-	if err := os.Chtimes(path, time.Unix(b.stat.Mtim.Unix()), time.Unix(b.stat.Mtim.Unix())); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.Chtimes(path, time.Unix(b.stat.Mtim.Unix()), time.Unix(b.stat.Mtim.Unix())))
 	if err := b.Unchanged(); err == nil {
 		t.Error("a file that was written to passed for unchanged")
 	}
@@ -126,9 +110,7 @@ func TestUnchanged(t *testing.T) {
 	if err := m.Unchanged(); err != nil {
 		t.Error(err)
 	}
-	if err := os.Truncate(path, 4096); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.Truncate(path, 4096))
 	if err := m.Unchanged(); err == nil {
 		t.Error("a file that was written over passed for unchanged")
 	}
@@ -137,16 +119,12 @@ func TestUnchanged(t *testing.T) {
 // TestHolding counts what is no hole.
 func TestHolding(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer f.Close()
 	const block = 1 << 16
 	check := func(size, want int64) {
 		t.Helper()
-		if err := f.Truncate(size); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, f.Truncate(size))
 		if got := holding(f, size); got != want {
 			t.Errorf("a file of %d bytes holds %d, want %d", size, got, want)
 		}
