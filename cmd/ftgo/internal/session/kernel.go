@@ -73,9 +73,10 @@ func (o *Options) numbered() string {
 
 // kernelAllows refuses what the kernel can't do at all, and then, at once, all that takes
 // consent. before40: it is older than 4.0.
-func (p *run) kernelAllows(mode uprobe.Mode, before40 bool) error {
+func (p *run) kernelAllows(before40 bool) error {
+	mode := p.request.Probes.Mode
 	byGoroutine := func(f *offsets.Func) bool { return f.ABI != offsets.SystemV } // else calls are told apart by thread
-	if !p.request.Probes.Features.Memory && (p.view.Needs().Memory || p.Stack != 0 || mode == uprobe.Latency && slices.ContainsFunc(p.request.Target.Funcs, byGoroutine)) {
+	if !p.request.Probes.Features.Memory && (p.needs.Memory || p.Stack != 0 || mode == uprobe.Latency && slices.ContainsFunc(p.request.Target.Funcs, byGoroutine)) {
 		return cli.WithStatus(cli.ExitKernel, errors.New(
 			"this kernel fetches registers alone, no memory (Linux before 3.14): calls can be counted (ftgo count), and shown as they begin (ftgo trace --entries)"))
 	}

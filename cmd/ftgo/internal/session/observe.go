@@ -97,10 +97,13 @@ func (p *run) definitions() string {
 	return text.String()
 }
 
-// run is what a view asks for, as far as flags say.
+// run is what a view asks for, of the processes and for the time that flags say.
 func (o *Options) run(v view.View) *run {
-	r := &run{Options: o, view: v, request: engine.Request{Values: v.Values}}
-	r.ask()
+	r := &run{Options: o, view: v, needs: v.Needs()}
+	r.request = r.needs.Request
+	s := &r.request.Source
+	s.Filter, s.Talk, s.Sched, s.BufferKB, s.Shared, s.Alone = o.Filter(), o.Env, o.Sched || o.Waits, o.BufferKB, o.Force, !o.Mixed()
+	s.Wait, s.At, s.Budget, s.Succeeded, s.Costs = o.Wait, o.At, o.share(), o.Succeeded, trace.NoCosts{}
 	return r
 }
 
@@ -116,15 +119,12 @@ func (p *run) place(each time.Duration) error {
 
 // live plans what hits are recorded, or counted, of.
 func (p *run) live() (err error) {
-	needs, r := p.view.Needs(), &p.request
-	r.Probes = uprobe.Options{
-		Mode: needs.Mode, Features: machine.Machine{}.Features(), Threads: len(p.With) > 0, Sched: p.Sched, Waits: p.Waits, Stack: p.Stack, Follow: needs.Follow,
-		Progress: p.Doing,
-	}
-	r.Source.Raw = p.ReadRaw
+	r := &p.request
+	r.Probes.Features, r.Probes.Progress, r.Source.Raw = machine.Machine{}.Features(), p.Doing, p.ReadRaw
+	r.Probes.Threads, r.Probes.Sched, r.Probes.Waits, r.Probes.Stack = len(p.With) > 0, p.Sched, p.Waits, p.Stack
 	if p.FS != nil {
 		r.Probes.Features = p.Adjust(p.FS.Features())
-		if err := p.kernelAllows(needs.Mode, machine.This().Older(4, 0)); err != nil {
+		if err := p.kernelAllows(machine.This().Older(4, 0)); err != nil {
 			return err
 		}
 		if p.scene.Events, err = p.kernelEvents(); err != nil {
@@ -137,7 +137,7 @@ func (p *run) live() (err error) {
 	}
 	p.limitMany(r.Probes.Mode)
 	r.Source.Budget = p.share()
-	if needs.Soon || p.Budget != nil && p.share() > 0 && len(p.Program) == 0 && !needs.Once {
+	if p.needs.Soon || p.Budget != nil && p.share() > 0 && len(p.Program) == 0 && !r.Source.Once {
 		r.Probes.First = cmp.Or(p.First, min(firstSites, cmp.Or(trace.BatchSites(p.share()), firstSites)))
 		r.Target.MostWanted()
 	}
@@ -152,7 +152,7 @@ func (p *run) live() (err error) {
 	if minor, version := p.request.Plan.Binary.GoVersion(); minor > 0 && p.request.Plan.Stack == 1 && p.Stack > 1 {
 		p.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
 	}
-	p.sayApart(needs.Follow)
+	p.sayApart(r.Probes.Follow)
 	r.Source.With, r.Source.Costs = p.scene.Events, doctor.NewMeasuring(p.FS, p.Own, r.Probes.Mode, p.Stack)
 	p.source = r.Live(p.FS)
 	return nil
@@ -162,18 +162,6 @@ func (p *run) live() (err error) {
 func (p *run) sayApart(wanted bool) {
 	if minor, version := p.request.Plan.Binary.GoVersion(); minor > 0 && wanted && !p.request.Plan.Follows {
 		p.Say("what calls start with go is shown apart: where %s makes goroutines is not known", version)
-	}
-}
-
-// ask says what a source is to do, as far as flags and the view say.
-func (p *run) ask() {
-	want := p.view.Needs()
-	p.request.MarkInside = want.Inside
-	p.request.Source = trace.Options{
-		Filter: p.Filter(), Talk: p.Env, Sched: p.Sched || p.Waits,
-		Recorder: trace.Recorder{BufferKB: p.BufferKB, Shared: p.Force},
-		Entries:  want.Entries, Steady: want.Steady, Once: want.Once, Limit: want.Limit,
-		Alone: !p.Mixed(), Wait: p.Wait, At: p.At, Budget: p.share(), Succeeded: p.Succeeded, Costs: trace.NoCosts{},
 	}
 }
 

@@ -34,12 +34,12 @@ func TestRefusedAtOnce(t *testing.T) {
 		{"probe on 4.4", all, uprobe.Latency, false, nil, nil},
 	} {
 		for _, force := range []bool{false, true} {
-			tr := &run{Options: &Options{Options: view.Options{Env: &cli.Env{Stdout: io.Discard, Stderr: io.Discard}}, Force: force}, view: view.NewTable(&view.Options{}, c.mode), request: engine.Request{Target: sel, Probes: uprobe.Options{Features: c.features}}}
+			tr := &run{Options: &Options{Options: view.Options{Env: &cli.Env{Stdout: io.Discard, Stderr: io.Discard}}, Force: force}, request: engine.Request{Target: sel, Probes: uprobe.Options{Mode: c.mode, Features: c.features}}}
 			want := c.want
 			if force {
 				want = c.forced
 			}
-			err := tr.kernelAllows(c.mode, c.before40)
+			err := tr.kernelAllows(c.before40)
 			for _, w := range want {
 				if err == nil || !strings.Contains(err.Error(), w) {
 					t.Errorf("%s, force %v: %v, want %q", c.name, force, err, w)

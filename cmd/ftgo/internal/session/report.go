@@ -89,7 +89,7 @@ func (o *Options) replay(input *given) (p *run, err error) {
 	ends := func(e uprobe.Event) bool {
 		return slices.ContainsFunc(e.Sites, func(s uprobe.Site) bool { return s.Kind == uprobe.GoroutineEnd })
 	}
-	if p.view.Needs().Follow && !p.request.Plan.Follows && slices.ContainsFunc(p.request.Plan.Events, ends) {
+	if p.needs.Probes.Follow && !p.request.Plan.Follows && slices.ContainsFunc(p.request.Plan.Events, ends) {
 		o.Say("what calls start with go is shown apart: record it with script --tree")
 	}
 	source, err := p.request.Replay(rec)
@@ -178,9 +178,9 @@ func (o *Options) replayed(rec *recording.Recording) (p *run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p = &run{Options: o, view: v, request: engine.Recorded(rec)}
-	p.request.Values = v.Values
-	p.ask()
+	p = o.run(v)
+	made := engine.Recorded(rec)
+	p.request.Target, p.request.Plan, p.request.Probes = made.Target, made.Plan, made.Probes
 	if p.request.Target.Binary, err = o.Recorded.tracedBinary(rec); err != nil {
 		return nil, err
 	}

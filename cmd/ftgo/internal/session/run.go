@@ -22,6 +22,7 @@ import (
 type run struct {
 	*Options
 	view    view.View
+	needs   view.Needs
 	request engine.Request
 	scene   view.Scene
 	source  trace.Source
@@ -43,7 +44,7 @@ type run struct {
 func (r *run) trace(ctx context.Context, out io.Writer) (err error) {
 	s, costs := &r.scene, r.request.Source.Costs
 	s.Env, s.Target, s.Plan, s.Out, s.Clock = r.Env, r.request.Target, r.request.Plan, out, r.source.Clock()
-	want := r.view.Needs()
+	want := r.needs
 	if want.Stacks {
 		s.Stacks = trace.NewStacks(s.Target.Binary)
 	}
@@ -196,7 +197,7 @@ func (r *run) begin(at time.Time) {
 	if r.Duration > 0 {
 		r.expired = time.After(r.Duration - time.Since(at))
 	}
-	if r.view.Needs().Soon {
+	if r.needs.Soon {
 		r.soon = time.After(firstInterval)
 	}
 }

@@ -16,9 +16,7 @@ import (
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
-	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -127,8 +125,6 @@ func (v *fakeView) End(t *trace.Table) error {
 	return v.note("end")
 }
 
-func (v *fakeView) Values(*target.Target, tracefs.Features) (engine.Values, error) { return nil, nil }
-
 // TestResultsFirst: what fails after measuring does not cost the results, and all that was armed
 // is taken out whatever fails.
 func TestResultsFirst(t *testing.T) {
@@ -183,7 +179,7 @@ func fakeRun(s trace.Source, v view.View) *run {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "main.f"}, Sites: &offsets.Sites{}, Returns: true}}}
 	return &run{
 		Options: &Options{Options: view.Options{Env: &cli.Env{Stdout: io.Discard, Stderr: io.Discard}}},
-		view:    v, source: s, request: engine.Request{Plan: plan, Source: trace.Options{Costs: trace.NoCosts{}}},
+		view:    v, needs: v.Needs(), source: s, request: engine.Request{Plan: plan, Source: trace.Options{Costs: trace.NoCosts{}}},
 	}
 }
 

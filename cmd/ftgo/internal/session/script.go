@@ -154,7 +154,7 @@ func (o *Options) Script() (err error) {
 				"on such a machine run ftgo itself: ftgo count --force and ftgo trace --entries --force work there", o.Recorded.kernel)
 		}
 	}
-	mode := p.view.Needs().Mode
+	mode := p.request.Probes.Mode
 	if mode == uprobe.CountRecorded && features.ExactHits {
 		mode = uprobe.Count
 	}

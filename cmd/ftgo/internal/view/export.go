@@ -31,7 +31,7 @@ func (v *Export) Armed() bool { return v.armed.Load() }
 func (v *Export) Needs() Needs {
 	needs := v.Table.Needs()
 	needs.Totals.Intervals = false // what is written down is of the whole run
-	needs.Follow = v.Spans != nil
+	needs.Probes.Follow = v.Spans != nil
 	return needs
 }
 

@@ -68,12 +68,13 @@ func NewLines(o *Options) (v *Lines, err error) {
 
 func (v *Lines) Needs() Needs {
 	o := &v.opt.Lines
-	entries := o.Entries || v.opt.trees()
-	mode := uprobe.Latency
-	if o.Entries {
-		mode = uprobe.Entries
+	entries, needs := o.Entries || v.opt.trees(), Needs{}
+	if needs.Probes.Mode = uprobe.Latency; o.Entries {
+		needs.Probes.Mode = uprobe.Entries
 	}
-	return Needs{Mode: mode, Entries: entries, Steady: entries, Inside: v.opt.Inside != "", Follow: v.opt.trees()}
+	needs.Probes.Follow, needs.Values, needs.MarkInside = v.opt.trees(), v.values, v.opt.Inside != ""
+	needs.Source.Entries, needs.Source.Steady = entries, entries
+	return needs
 }
 
 func (v *Lines) Begin(s *Scene) error {

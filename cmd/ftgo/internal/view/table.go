@@ -49,9 +49,11 @@ func NewTable(o *Options, mode uprobe.Mode) *Table {
 
 func (r *Table) Needs() Needs {
 	needs := Needs{
-		Mode: r.mode, Entries: r.mode == uprobe.Entries, Limit: r.opt.Calls, Stacks: r.opt.Stack > 0,
+		Stacks: r.opt.Stack > 0,
 		Totals: trace.TotalsOptions{Intervals: r.opt.Interval > 0, Errors: r.opt.Errors, Ended: r.opt.Calls > 0},
 	}
+	needs.Probes.Mode, needs.Values = r.mode, r.values
+	needs.Source.Entries, needs.Source.Limit = r.mode == uprobe.Entries, r.opt.Calls
 	if r.by != nil {
 		t := &needs.Totals
 		needs.Stacks = needs.Stacks && !r.opt.By.AsksStack()
@@ -60,8 +62,8 @@ func (r *Table) Needs() Needs {
 	return needs
 }
 
-// Values fetches the type of the last result, for --errors: 0 is no error.
-func (r *Table) Values(s *target.Target, features tracefs.Features) (engine.Values, error) {
+// values fetches the type of the last result, for --errors: 0 is no error.
+func (r *Table) values(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	switch {
 	case r.by != nil:
 		return r.by.plan(s, features)

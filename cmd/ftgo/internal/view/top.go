@@ -119,7 +119,9 @@ func NewCloseup(o *Options, show func(top.One)) (*Closeup, error) {
 }
 
 func (v *Closeup) Needs() Needs {
-	return Needs{Mode: uprobe.Latency, Stacks: true, Soon: true, Totals: trace.TotalsOptions{Intervals: true}}
+	needs := Needs{Stacks: true, Soon: true, Totals: trace.TotalsOptions{Intervals: true}}
+	needs.Probes.Mode, needs.Values = uprobe.Latency, v.values
+	return needs
 }
 
 func (v *Closeup) Begin(s *Scene) error {

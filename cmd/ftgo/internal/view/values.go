@@ -35,8 +35,8 @@ func isError(results []capture.Value) bool {
 	return capture.IsError(last.Type) && last.State != capture.Unfetched && (last.State == capture.Unreadable || !last.Nil())
 }
 
-// Values plans what to fetch for the functions' lines and for the filter.
-func (v *Lines) Values(s *target.Target, features tracefs.Features) (engine.Values, error) {
+// values plans what to fetch for the functions' lines and for the filter.
+func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
 		if s.Roles[f].Hidden {
 			return out, nil

@@ -42,10 +42,13 @@ func NewVariables(o *Options, wanted, at []string) *Variables {
 
 // Needs asks for one call of each process in an interval: the probe then rests.
 func (v *Variables) Needs() Needs {
-	return Needs{Mode: uprobe.Entries, Entries: true, Once: v.opt.Interval > 0, Memory: true}
+	needs := Needs{Memory: true}
+	needs.Probes.Mode, needs.Values = uprobe.Entries, v.values
+	needs.Source.Entries, needs.Source.Once = true, v.opt.Interval > 0
+	return needs
 }
 
-func (v *Variables) Values(s *target.Target, features tracefs.Features) (engine.Values, error) {
+func (v *Variables) values(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	var vars []offsets.Variable
 	var paths, names []string
 	more, err := v.expand(s.Binary)

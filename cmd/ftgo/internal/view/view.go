@@ -10,7 +10,6 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
-	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -19,8 +18,6 @@ import (
 type View interface {
 	// Needs depends on flags alone.
 	Needs() Needs
-	// Values tells what to fetch of calls; nil is nothing.
-	Values(*target.Target, tracefs.Features) (engine.Values, error)
 	// Begin comes when all is ready to start.
 	Begin(*Scene) error
 	// Take takes what has happened; at [pairing.Read], 50 times a second, it is time to write.
@@ -31,17 +28,14 @@ type View interface {
 	End(*trace.Table) error
 }
 
-// Needs are what a view wants of a source.
+// Needs are what a view wants of a source: that of the request which is about calls, not about processes and time, and how
+// calls are added up.
 type Needs struct {
-	Mode                  uprobe.Mode // how calls are seen
-	Entries, Steady, Once bool        // those of [trace.Options]
-	Limit                 uint64      // and this, too
-	Totals                trace.TotalsOptions
-	Stacks                bool // the table adds up calls by their callers
-	Inside                bool // calls are marked that functions with that role make
-	Follow                bool // goroutines are told that calls start
-	Memory                bool // the view is nothing without what is fetched from memory
-	Soon                  bool // the first interval is a short one: somebody waits for the numbers
+	engine.Request
+	Totals trace.TotalsOptions
+	Stacks bool // the table adds up calls by their callers
+	Memory bool // the view is nothing without what is fetched from memory
+	Soon   bool // the first interval is a short one: somebody waits for the numbers
 }
 
 // Scene is what a view sees of a run before it begins.
@@ -62,8 +56,6 @@ type Ignore struct{}
 
 func (Ignore) Take(*pairing.Item) error    { return nil }
 func (Ignore) Interval(*trace.Table) error { return nil }
-
-func (Ignore) Values(*target.Target, tracefs.Features) (engine.Values, error) { return nil, nil }
 
 // ErrEnough ends a run for a good reason.
 var ErrEnough = errors.New("enough")
