@@ -63,26 +63,6 @@ func calls() []Line {
 	}
 }
 
-func TestCallsGolden(t *testing.T) {
-	format, err := ParseCallFormat(`%-28s|%6d|%q|%v|%8s|%s`, []string{"func", "n", "key", "err", "latency", "r0"})
-	fixture.NoError(t, err)
-	for _, test := range []struct {
-		name string
-		o    Options
-	}{
-		{"calls", Options{}},
-		{"calls-times", Options{Times: true, Processes: true}},
-		{"calls-format", Options{Line: format, Times: true}},
-		{"calls.json", Options{Format: JSON}},
-		{"calls.csv", Options{Format: CSV}},
-		{"calls.tsv", Options{Format: TSV}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			golden(t, test.name, func(b *bytes.Buffer) error { return writeCalls(b, test.o, calls()...) })
-		})
-	}
-}
-
 func writeCalls(b *bytes.Buffer, o Options, calls ...Line) error {
 	w := NewCallWriter(b, o)
 	if err := w.Header(); err != nil {
@@ -147,29 +127,6 @@ func TestCallKeepsToWidth(t *testing.T) {
 				t.Errorf("%d columns of %d: %s", n, width, got)
 			}
 		}
-	}
-}
-
-// Where calls are not seen to end, their begins are what there is, in all formats.
-func TestEntries(t *testing.T) {
-	format, err := ParseCallFormat("%d %s %s", []string{"n", "latency", "r0"})
-	fixture.NoError(t, err)
-	for _, test := range []struct {
-		name string
-		o    Options
-		want string
-	}{
-		{"text", Options{}, `> goroutine 1 main.get(key="bob", n=3)`},
-		{"format", Options{Line: format}, `3 <no latency> <no r0>`},
-		{"json", Options{Format: JSON}, `{"type":"call","time":"2024-02-29T12:00:00.123456789Z","function":"main.get",` +
-			`"goid":1,"pid":4711,"tid":4712,"cpu":1,"depth":0,"args":{"key":"bob","n":3}}`},
-		{"tsv", Options{Format: TSV}, "2024-02-29T12:00:00.123456789Z\tmain.get\t1\t4711\t4712\t1\t0\t\t\t" + `{"key":"bob","n":3}` + "\t"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got := line(t, test.o, begin(get())); got != test.want {
-				t.Errorf("got  %s\nwant %s", got, test.want)
-			}
-		})
 	}
 }
 

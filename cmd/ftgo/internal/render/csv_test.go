@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -39,26 +38,5 @@ func TestCSVNames(t *testing.T) {
 				t.Errorf("TSV cells %q, want %q and 7 first", cells, test.want)
 			}
 		})
-	}
-}
-
-// TestIntervalRows: rows of intervals have the number and the time, those of the whole run say so.
-func TestIntervalRows(t *testing.T) {
-	rows := []stats.Func{{Name: "f", Calls: 7, Seconds: 10}}
-	end := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	for _, test := range []struct {
-		format Format
-		of     *Interval
-		want   string
-	}{
-		{CSV, &Interval{3, end}, "function,calls,completed,unwound,open,lost,rate,interval,time\nf,7,0,0,0,0,0.700,3,2026-01-02T03:04:05.000000006Z\n"},
-		{JSON, &Interval{3, end}, `"rate":0.7,"interval":3,"time":"2026-01-02T03:04:05.000000006Z"}` + "\n"},
-		{JSON, &Interval{}, `"rate":0.7,"total":true}` + "\n"},
-		{JSON, nil, `"rate":0.7}` + "\n"},
-	} {
-		var out bytes.Buffer
-		if err := Functions(&out, rows, Options{Format: test.format, Interval: test.of}); err != nil || !strings.HasSuffix(out.String(), test.want) {
-			t.Errorf("%v: %v, %q, want %q", test.of, err, out.String(), test.want)
-		}
 	}
 }

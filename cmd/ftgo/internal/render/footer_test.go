@@ -92,19 +92,6 @@ func budgeted() []stats.Func {
 	return rows
 }
 
-// TestBudgetGolden: totals are those of all calls, with bounds, or missing. A table has one mark before CALLS, and no more than four lines
-// below it.
-func TestBudgetGolden(t *testing.T) {
-	for _, f := range []Format{Table, JSON, CSV} {
-		golden(t, "budget-"+f.String(), func(w *bytes.Buffer) error {
-			return Functions(w, budgeted(), Options{Format: f, Latency: true, Budgeted: true})
-		})
-	}
-	golden(t, "budget-count", func(w *bytes.Buffer) error { return Functions(w, budgeted(), Options{}) })
-	summary := stats.Summary{Hits: 31, Delivered: 31, Seconds: 10, Budget: 0.05}
-	golden(t, "budget-summary", func(w *bytes.Buffer) error { return SummaryJSON(w, summary, nil) })
-}
-
 // corrected are functions whose latencies are net of more and more: of little, of more than
 // is left of some, and of what may be all.
 func corrected() []stats.Func {
@@ -126,22 +113,4 @@ func corrected() []stats.Func {
 		rows = append(rows, row.Over(2))
 	}
 	return rows
-}
-
-// TestCorrectedGolden: ≈ marks what is corrected by more than it is worth, < what is raw, and
-// each number has its bounds.
-func TestCorrectedGolden(t *testing.T) {
-	for _, f := range []Format{Table, JSON, CSV} {
-		golden(t, "corrected-"+f.String(), func(w *bytes.Buffer) error {
-			return Functions(w, corrected(), Options{Format: f, Latency: true})
-		})
-	}
-}
-
-func TestSummaryProbingGolden(t *testing.T) {
-	for name, p := range map[string]*stats.Probing{"summary-probing": probing(3e9), "summary-faults": faulty, "summary-changes": changing} {
-		golden(t, name, func(w *bytes.Buffer) error {
-			return SummaryJSON(w, stats.Summary{Hits: 1, Delivered: 1, Probing: p, Seconds: 4, Own: 500 * time.Millisecond}, nil)
-		})
-	}
 }

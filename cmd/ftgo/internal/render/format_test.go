@@ -14,37 +14,6 @@ import (
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
-func TestFunctionsGolden(t *testing.T) {
-	count := []stats.Func{
-		{Name: "main.hot", Calls: 900000007, Seconds: 10},
-		{Name: "github.com/prometheus/client_golang/prometheus/promhttp.(*responseWriterDelegator).Write", Calls: 23, Seconds: 10},
-		{Name: "main.never", Seconds: 10},
-	}
-	tests := []struct {
-		name string
-		rows []stats.Func
-		o    Options
-	}{
-		{"probe.table", ordinary(), Options{Latency: true, Width: 80}},
-		{"probe-lossy.table", eventful(), Options{Latency: true, Width: 80}},
-		{"probe-extreme.table", extreme(), Options{Latency: true, Width: 80}},
-		{"probe-extreme-unlimited.table", extreme(), Options{Latency: true}},
-		{"probe-empty.table", nil, Options{Latency: true, Width: 80}},
-		{"probe.json", eventful(), Options{Format: JSON, Latency: true}},
-		{"probe.csv", eventful(), Options{Format: CSV, Latency: true}},
-		{"probe.tsv", eventful(), Options{Format: TSV, Latency: true}},
-		{"probe-later-interval.csv", eventful(), Options{Format: CSV, Latency: true, NoHeader: true}},
-		{"count.table", count, Options{Width: 80}},
-		{"count.json", count, Options{Format: JSON}},
-		{"count.csv", count, Options{Format: CSV}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			golden(t, test.name, func(w *bytes.Buffer) error { return Functions(w, test.rows, test.o) })
-		})
-	}
-}
-
 func TestParseFormat(t *testing.T) {
 	for _, f := range []Format{Table, JSON, CSV, TSV} {
 		if got, err := ParseFormat(f.String()); err != nil || got != f {

@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/schema"
 )
@@ -31,6 +33,121 @@ func golden(t *testing.T, name string, write func(*bytes.Buffer) error) {
 	fixture.NoError(t, err)
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("%s differs\ngot:\n%s\nwant:\n%s", path, got.Bytes(), want)
+	}
+}
+
+// TestGolden: what is written of runs and calls, in each format.
+func TestGolden(t *testing.T) {
+	type writer = func(*bytes.Buffer) error
+	functions := func(rows []stats.Func, o Options) writer {
+		return func(b *bytes.Buffer) error { return Functions(b, rows, o) }
+	}
+	lines := func(o Options, calls ...Line) writer {
+		return func(b *bytes.Buffer) error { return writeCalls(b, o, calls...) }
+	}
+	list := func(rows []target.Row, f Format, width int) writer {
+		return func(b *bytes.Buffer) error { return List(b, rows, Options{Format: f, Width: width}) }
+	}
+	summary := func(s stats.Summary) writer {
+		return func(b *bytes.Buffer) error { return SummaryJSON(b, s, nil) }
+	}
+	probed := func(p *stats.Probing) stats.Summary {
+		return stats.Summary{Hits: 1, Delivered: 1, Probing: p, Seconds: 4, Own: 500 * time.Millisecond}
+	}
+	lossy := stats.Summary{
+		Hits: 900000, Delivered: 504440, Lost: 395560, Unparsed: 2, Probes: 12, Functions: 4, Seconds: 10.25,
+		Skipped: []stats.Skipped{{Function: "main.f<T>", Reason: "undecodable byte at +0x1a"}},
+	}
+	whole := lossy
+	whole.Skipped = nil
+	format, err := ParseCallFormat(`%-28s|%6d|%q|%v|%8s|%s`, []string{"func", "n", "key", "err", "latency", "r0"})
+	fixture.NoError(t, err)
+	end := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	sum := stats.Func{Name: "main.f", Completed: 2, Latency: histogram(812, 5e6), Amounts: &stats.Amounts{Histogram: *histogram(5, 6)}}
+	unwound := Line{Function: "main.f", Thread: Thread{Goid: 7}, End: "unwound"}
+	for name, write := range map[string]writer{
+		"probe.table":                   functions(ordinary(), Options{Latency: true, Width: 80}),
+		"probe-lossy.table":             functions(eventful(), Options{Latency: true, Width: 80}),
+		"probe-extreme.table":           functions(extreme(), Options{Latency: true, Width: 80}),
+		"probe-extreme-unlimited.table": functions(extreme(), Options{Latency: true}),
+		"probe-empty.table":             functions(nil, Options{Latency: true, Width: 80}),
+		"probe.json":                    functions(eventful(), Options{Format: JSON, Latency: true}),
+		"probe.csv":                     functions(eventful(), Options{Format: CSV, Latency: true}),
+		"probe.tsv":                     functions(eventful(), Options{Format: TSV, Latency: true}),
+		"probe-later-interval.csv":      functions(eventful(), Options{Format: CSV, Latency: true, NoHeader: true}),
+		"count.table":                   functions(counted(), Options{Width: 80}),
+		"count.json":                    functions(append(counted(), ordinary()[0]), Options{Format: JSON}), // whose latencies are no part of it
+		"count.csv":                     functions(counted(), Options{Format: CSV}),
+		"interval.csv":                  functions(counted(), Options{Format: CSV, Interval: &Interval{3, end}}),
+		"interval.json":                 functions(counted(), Options{Format: JSON, Interval: &Interval{3, end}}),
+		"interval-total.json":           functions(counted(), Options{Format: JSON, Interval: &Interval{}}),
+		"split.table":                   functions(splitRows(), Options{Latency: true, Sched: true}),
+		"split.csv":                     functions(splitRows(), Options{Format: CSV, Latency: true, Sched: true}),
+		"split.json":                    functions(splitRows(), Options{Format: JSON, Latency: true, Sched: true}),
+		"events.table":                  functions(withEvents(), Options{Events: eventNames}),
+		"events.json":                   functions(withEvents(), Options{Format: JSON, Events: eventNames}),
+		"events.csv":                    functions(withEvents(), Options{Format: CSV, Events: eventNames}),
+		// Totals are those of all calls, with bounds, or missing. A table has one mark before CALLS.
+		"budget-table":   functions(budgeted(), Options{Latency: true, Budgeted: true}),
+		"budget-json":    functions(budgeted(), Options{Format: JSON, Latency: true, Budgeted: true}),
+		"budget-csv":     functions(budgeted(), Options{Format: CSV, Latency: true, Budgeted: true}),
+		"budget-count":   functions(budgeted(), Options{}),
+		"budget-summary": summary(stats.Summary{Hits: 31, Delivered: 31, Seconds: 10, Budget: 0.05}),
+		// ≈ marks what is corrected by more than it is worth, < what is raw, and each number has its bounds.
+		"corrected-table":              functions(corrected(), Options{Latency: true}),
+		"corrected-json":               functions(corrected(), Options{Format: JSON, Latency: true}),
+		"corrected-csv":                functions(corrected(), Options{Format: CSV, Latency: true}),
+		"summary-probing":              summary(probed(probing(3e9))),
+		"summary-faults":               summary(probed(faulty)),
+		"summary-changes":              summary(probed(changing)),
+		"summary.json":                 summary(lossy),
+		"summary-nothing-skipped.json": summary(whole),
+		"histograms": func(b *bytes.Buffer) error {
+			return Histograms(b, append(ordinary(), eventful()...), Options{Hist: true})
+		},
+		"histograms-of-sum":        func(b *bytes.Buffer) error { return Histograms(b, []stats.Func{sum}, Options{Hist: true, Amount: "n"}) },
+		"histograms-of-none":       func(b *bytes.Buffer) error { return Histograms(b, []stats.Func{sum}, Options{Amount: "n"}) },
+		"list.table":               list(listed(), Table, 0),
+		"list-100.table":           list(listed(), Table, 100),
+		"list-without-notes.table": list(listed()[:1], Table, 80),
+		"list-inlined.table":       list(inlinedRows(), Table, 0),
+		"list-inlined-160.table":   list(inlinedRows(), Table, 160),
+		"list-inlined.json":        list(inlinedRows(), JSON, 0),
+		"list-inlined.csv":         list(inlinedRows(), CSV, 0),
+		"list.json":                list(listed(), JSON, 0),
+		"list.csv":                 list(listed(), CSV, 0),
+		"list.tsv":                 list(listed(), TSV, 0),
+		"calls":                    lines(Options{}, calls()...),
+		"calls-times":              lines(Options{Times: true, Processes: true}, calls()...),
+		"calls-format":             lines(Options{Line: format, Times: true}, calls()...),
+		"calls.json":               lines(Options{Format: JSON}, calls()...),
+		"calls.csv":                lines(Options{Format: CSV}, calls()...),
+		"calls.tsv":                lines(Options{Format: TSV}, calls()...),
+		"calls-stack.table":        lines(Options{Stacks: true}, stacked()...),
+		"calls-stack.json":         lines(Options{Format: JSON, Stacks: true}, stacked()...),
+		"calls-stack.csv":          lines(Options{Format: CSV, Stacks: true}, stacked()...),
+		"calls-stack.tsv":          lines(Options{Format: TSV, Stacks: true}, stacked()...),
+		"calls-split":              lines(Options{Sched: true}, splitLine(), unwound),
+		"calls-split.json":         lines(Options{Sched: true, Format: JSON}, splitLine(), unwound),
+		"calls-split.tsv":          lines(Options{Sched: true, Format: TSV}, splitLine(), unwound),
+		// Where calls are not seen to end, their begins are what there is.
+		"begins":        lines(Options{}, begin(get())),
+		"begins-format": lines(Options{Line: format}, begin(get())),
+		"begins.json":   lines(Options{Format: JSON}, begin(get())),
+		"begins.tsv":    lines(Options{Format: TSV}, begin(get())),
+		"tree-split": func(b *bytes.Buffer) error {
+			line := splitLine()
+			return NewCallWriter(b, Options{Sched: true}).Tree(&Tree{First: &line, Lines: []*Line{&line, {Function: "main.g", Level: 1}}})
+		},
+		"trees.json":    treesJSON,
+		"chrome":        chrome,
+		"chrome-empty":  func(b *bytes.Buffer) error { return NewChromeWriter(b, time.Unix(0, 0)).Close(stats.Summary{}) },
+		"stacks":        func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0, 0) },
+		"stacks-top":    func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0, 1) },
+		"stacks.json":   func(b *bytes.Buffer) error { return StackJSON(b, stacks(), "") },
+		"stacks.folded": func(b *bytes.Buffer) error { return FoldedStacks(b, stacks(), "") },
+	} {
+		golden(t, name, write)
 	}
 }
 

@@ -11,26 +11,6 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-func TestHistogramsGolden(t *testing.T) {
-	rows := append(ordinary(), eventful()...)
-	golden(t, "histograms", func(w *bytes.Buffer) error { return Histograms(w, rows, Options{Hist: true}) })
-}
-
-// TestHistogramOfSum: where something is added up, the histogram is of that, and not of latencies.
-func TestHistogramOfSum(t *testing.T) {
-	row := stats.Func{Name: "main.f", Latency: histogram(812, 5e6), Amounts: &stats.Amounts{Histogram: *histogram(5, 6)}}
-	row.Completed = 2
-	for hist, want := range map[bool]string{
-		false: "",
-		true:  "\nFunction = main.f\n     n                   : count     distribution\n         4 -> 7          : 2        |****************************************|\n",
-	} {
-		var b bytes.Buffer
-		if err := Histograms(&b, []stats.Func{row}, Options{Hist: hist, Amount: "n"}); err != nil || b.String() != want {
-			t.Errorf("%q, %v; want %q", b.String(), err, want)
-		}
-	}
-}
-
 func TestHistogramUnit(t *testing.T) {
 	for _, test := range []struct {
 		name     string

@@ -35,27 +35,6 @@ func stacks() []stats.StackRow {
 	}
 }
 
-func TestStackGoldens(t *testing.T) {
-	golden(t, "stacks", func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0, 0) })
-	golden(t, "stacks-top", func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0, 1) })
-	golden(t, "stacks.json", func(b *bytes.Buffer) error { return StackJSON(b, stacks(), "") })
-	golden(t, "stacks.folded", func(b *bytes.Buffer) error { return FoldedStacks(b, stacks(), "") })
-	for _, f := range []Format{Table, JSON, CSV, TSV} {
-		golden(t, "calls-stack."+f.String(), func(b *bytes.Buffer) error {
-			w := NewCallWriter(b, Options{Format: f, Stacks: true})
-			c, deep := get(), get()
-			c.Stack, deep.Stack = stacks()[0].Callers, stacks()[2].Callers
-			if err := w.Header(); err != nil {
-				return err
-			}
-			if err := w.Line(&c); err != nil {
-				return err
-			}
-			return w.Line(&deep)
-		})
-	}
-}
-
 // TestPprofStacks reads the profile back.
 func TestPprofStacks(t *testing.T) {
 	var b bytes.Buffer

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestLeftOutIsTold: what trees are not whole of is said, and nothing if they are.
@@ -22,6 +26,41 @@ func TestLeftOutIsTold(t *testing.T) {
 	for _, want := range []string{"30 lines left out of 2 trees", "room for 10000 in a tree, and for 200000 in all", "events were lost", "of 4 trees nobody knows how long they took"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("nothing says %q:\n%s", want, said.String())
+		}
+	}
+}
+
+// TestCallTreesOfManyOpenCalls: what begins while too many calls are open is left out and
+// counted; the others are whole.
+func TestCallTreesOfManyOpenCalls(t *testing.T) {
+	var out bytes.Buffer
+	trees := newForest(0, render.NewCallWriter(&out, render.Options{}).Tree)
+	trees.branches = 3
+	grow(t, trees, "a b c d . e . . . 2:x 2:. .")
+	want := `
+goroutine 2  00:00:00.000010  thread 11
+  1.00µs   100%  x()
+goroutine 1  00:00:00.000001  thread 10
+  11.0µs   100%  a()
+  7.00µs    63%    b()
+  5.00µs    45%      c()
+`
+	if got := out.String(); got != want[1:] || trees.leftOut != 2 || trees.open+len(trees.strands) != 0 {
+		t.Errorf("%d left out, %d open, %d trees\n%s\nwant%s", trees.leftOut, trees.open, len(trees.strands), got, want)
+	}
+}
+
+// TestChromeInParts: a call that outlasts a part of its tree begins and ends for itself.
+func TestChromeInParts(t *testing.T) {
+	for _, limit := range []int{2, 4, 7, 100} {
+		var out bytes.Buffer
+		w := render.NewChromeWriter(&out, time.Unix(0, 0))
+		trees := newForest(0, w.Tree)
+		trees.limit = limit
+		grow(t, trees, "a b . 2:x 2:y 2:. c . d >3 e f 3:n . . g 3:o 3:. . . 3:. 3:~ h . 2:. k l . . . m .")
+		fixture.NoError(t, w.Close(stats.Summary{Hits: 1}))
+		if ended := strings.Count(out.String(), `"ph":"X"`) + strings.Count(out.String(), `"ph":"E"`); ended != 15 {
+			t.Errorf("parts of %d: %d calls\n%s", limit, ended, out.String())
 		}
 	}
 }

@@ -1,0 +1,156 @@
+package render
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/gotype"
+	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+func counted() []stats.Func {
+	return []stats.Func{
+		{Name: "main.hot", Calls: 900000007, Seconds: 10},
+		{Name: "github.com/prometheus/client_golang/prometheus/promhttp.(*responseWriterDelegator).Write", Calls: 23, Seconds: 10},
+		{Name: "main.never", Seconds: 10},
+	}
+}
+
+// splitRows are functions with what latencies were spent with, and without any.
+func splitRows() []stats.Func {
+	return []stats.Func{
+		{Name: "main.mixed", Calls: 2, Completed: 2, Latency: histogram(6e6, 4e6), Split: stats.Split{Running: 2e6, Runnable: 3e6, Waiting: 5e6}, Waits: stats.Waits{"sleep": 4e6, "select": 1e6}, Seconds: 1},
+		{Name: "main.open", Calls: 1, Open: 1, Latency: &stats.Histogram{}, Seconds: 1},
+	}
+}
+
+func splitLine() Line {
+	return Line{
+		Function: "main.f", Thread: Thread{Goid: 7}, NS: 10_000, End: "return",
+		Split: stats.Split{Running: 2000, Waiting: 8000}, Waits: stats.Waits{"chan receive": 8000},
+	}
+}
+
+// stacked are calls with callers, also ones that want to be more.
+func stacked() []Line {
+	c, deep := get(), get()
+	c.Stack, deep.Stack = stacks()[0].Callers, stacks()[2].Callers
+	return []Line{c, deep}
+}
+
+var eventNames = []string{"a:never", "a:second", "b:third", "b:rare1", "b:rare2", "b:rare3", "c:last"}
+
+func withEvents() []stats.Func {
+	return []stats.Func{
+		{Name: "main.f", Calls: 4, Events: map[string]uint64{"a:second": 2, "b:third": 8, "b:rare1": 1, "b:rare2": 1, "b:rare3": 1, "c:last": 5}, Seconds: 10},
+		{Name: "main.g", Calls: 3, Events: map[string]uint64{"b:third": 1}, Seconds: 10},
+		{Name: "main.never", Seconds: 10},
+	}
+}
+
+func listed() []target.Row {
+	return []target.Row{
+		{Name: "main.(*Store).Get", Addr: 0x4a1b20, Offset: 0xa1b20, Size: 312, File: "/src/store/store.go", Line: 42, ABI: "ABIInternal", Entry: "after check", Returns: 3},
+		{Name: "github.com/a/b/c/pkg.(*VeryLongTypeName).VeryLongMethodName", Addr: 0x4a1c60, Offset: 0xa1c60, Size: 96, ABI: "ABIInternal", Entry: "start", Returns: 1, TailJumps: 2},
+		{Name: "runtime.memmove", Addr: 0x47f0a0, Offset: 0x7f0a0, Size: 1500, ABI: "ABI0", Entry: "start", Returns: 9, TailJumps: 1, Note: "entry only: undecodable byte at +0x1a"},
+	}
+}
+
+// inlinedRows are what has no code of its own, what has, too, and an instruction.
+func inlinedRows() []target.Row {
+	return []target.Row{
+		{Name: "main.grow", Entry: "none", Note: "no code of its own: inlined at 1 place: main.f main.go:16",
+			Inlined: []offsets.Frame{{Function: "main.f", File: "/src/main.go", Line: 16}}},
+		{Name: "main.double", Addr: 0x4a1b20, Offset: 0xa1b20, Size: 32, File: "/src/main.go", Line: 9, ABI: "ABIInternal", Entry: "start", Returns: 1,
+			Note: "calls not seen: also inlined at 2 places", Inlined: []offsets.Frame{{Function: "main.f", File: "/src/main.go", Line: 17}, {Function: "main.g"}}},
+		{Name: "store.go:42", Addr: 0x4a1b2a, Offset: 0xa1b2a, File: "/src/store.go", Line: 42, ABI: "ABI0", Entry: "instruction"},
+	}
+}
+
+// treesJSON writes trees, and a call in none. Calls and events follow their tree.
+func treesJSON(b *bytes.Buffer) error {
+	at := time.Unix(1, 2)
+	thread := Thread{Goid: 7, PID: 3, TID: 4, CPU: 1}
+	call := &Line{Function: "main.f", Thread: thread, Time: at, NS: 9, End: "return"}
+	branch := &Line{Function: "main.g", Thread: Thread{Goid: 8, PID: 3, TID: 5}, Time: at, End: "open", Level: 1, Branch: true, Outlived: 5}
+	event := &Line{Time: at, Event: "a:b", Thread: thread, Level: 1}
+	goesOn := &Line{Thread: Thread{Goid: 8}, Level: 1, Branch: true, GoesOn: true}
+	trees := []*Tree{
+		{First: call, Root: call, Took: 9, LeftOut: 2, Lines: []*Line{call, event, branch, goesOn}},
+		{First: branch, Root: branch, Took: 10, Continued: true, Origin: &Line{Function: "main.f", Thread: thread}},
+	}
+	w := NewCallWriter(b, Options{Format: JSON})
+	return errors.Join(w.Tree(trees[0]), w.Tree(trees[1]), w.Line(call))
+}
+
+// chrome writes trees in which everything happens.
+func chrome(b *bytes.Buffer) error {
+	at := func(us int) time.Time { return time.UnixMicro(1_700_000_000_000_000 + int64(us)).Add(7).UTC() }
+	word, _ := gotype.Basic("int")
+	call := func(name string, from, to int, end string) *Line {
+		return &Line{Function: name, Thread: Thread{Goid: 7, PID: 3, TID: 4, CPU: 1}, Time: at(from), Ended: at(to), End: end, Args: []capture.Value{{Name: "n", Type: word, Num: 5}}}
+	}
+	thread := Thread{Goid: 7, PID: 3, TID: 4, CPU: 1}
+	event := &Line{Time: at(12), Event: "sched:sched_switch", Thread: thread, Level: 1, Fields: []pairing.KernelField{{Name: "next_comm", Text: []byte("\"\n")}}}
+	w := NewChromeWriter(b, at(0).Add(-7))
+	tree := func(root *Line, below ...*Line) error {
+		for i := range below {
+			below[i].Level = 1
+		}
+		return w.Tree(&Tree{Lines: append([]*Line{root}, below...)})
+	}
+	loop := call("main.loop", 30, 40, "open")
+	loop.Shown = true
+	return errors.Join(
+		tree(call("main.f", 10, 20, "return"), event, call("main.g", 13, 14, "unwound")),
+		tree(&Line{Function: "main.loop", Time: at(30), Thread: thread}, call("main.h", 31, 32, "return")),
+		tree(loop, call("main.h", 33, 34, "return")),
+		w.Event(&Line{Time: at(50), Event: "a:b", Thread: Thread{PID: 3, TID: 4}}),
+		w.Close(stats.Summary{Hits: 9, Delivered: 8, Lost: 1}),
+	)
+}
+
+// TestEventLine: whatever a program is called, an event is one line that is safe to show.
+func TestEventLine(t *testing.T) {
+	e := &Line{
+		Time: time.Unix(1, 2).UTC(), Event: "sched:sched_switch", Known: true, Function: "main.f", Thread: Thread{Goid: 7, PID: 3, TID: 4, CPU: 1},
+		Fields: []pairing.KernelField{
+			{Name: "prev_comm", Text: []byte("a b=\"\n\x1b[2J\xff")}, {Name: "prev_state", Num: ^uint64(0), Signed: true},
+			{Name: "buf", Num: 0xc000, Hex: true}, {Name: "addr", Bytes: []byte{127, 1}}, {Name: "none", Text: []byte{}},
+		},
+	}
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{}, `   event  goroutine 7  main.f  thread 4 cpu 1  sched:sched_switch prev_comm="a b=\"\n\x1b[2J\xff" prev_state=-1 buf=0xc000 addr=7f01 none=""`},
+		{Options{Times: true, Processes: true}, `00:00:01.000000    event  pid 3 goroutine 7  main.f  thread 4 cpu 1  sched:sched_switch `},
+		{Options{Format: JSON}, `{"type":"event","time":"1970-01-01T00:00:01.000000002Z","name":"sched:sched_switch","pid":3,"tid":4,"cpu":1,"goid":7,"function":"main.f",` +
+			`"fields":{"prev_comm":"a b=\"\n\u001b[2J�","prev_state":-1,"buf":"0xc000","addr":"7f01","none":""}}`},
+	} {
+		var b bytes.Buffer
+		fixture.NoError(t, NewCallWriter(&b, c.o).Line(e))
+		if got := b.String(); !strings.HasPrefix(got, c.want) || strings.Count(got, "\n") != 1 {
+			t.Errorf("%+v:\n%s\nwant\n%s", c.o, got, c.want)
+		}
+	}
+}
+
+func TestChromeWriteErrors(t *testing.T) {
+	w := NewChromeWriter(brokenWriter{}, time.Unix(0, 0))
+	for what, err := range map[string]error{
+		"event": w.Event(&Line{}), "tree": w.Tree(&Tree{}), "end": w.Close(stats.Summary{}),
+	} {
+		if !errors.Is(err, errBroken) {
+			t.Errorf("%s: error of a broken writer = %v", what, err)
+		}
+	}
+}
