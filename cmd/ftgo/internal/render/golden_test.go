@@ -3,7 +3,8 @@ package render
 import (
 	"bytes"
 	"errors"
-	"os"
+	"fmt"
+	"math"
 	"path/filepath"
 	"testing"
 	"time"
@@ -25,15 +26,7 @@ func golden(t *testing.T, name string, write func(*bytes.Buffer) error) {
 			t.Error(err)
 		}
 	}
-	path := filepath.Join("testdata", name+".golden")
-	if os.Getenv("FTGO_UPDATE") == "1" {
-		fixture.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	fixture.NoError(t, err)
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("%s differs\ngot:\n%s\nwant:\n%s", path, got.Bytes(), want)
-	}
+	fixture.Golden(t, filepath.Join("testdata", name+".golden"), got.String())
 }
 
 // TestGolden: what is written of runs and calls, in each format.
@@ -146,6 +139,19 @@ func TestGolden(t *testing.T) {
 		"stacks-top":    func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0, 1) },
 		"stacks.json":   func(b *bytes.Buffer) error { return StackJSON(b, stacks(), "") },
 		"stacks.folded": func(b *bytes.Buffer) error { return FoldedStacks(b, stacks(), "") },
+		"stacks.pprof":  func(b *bytes.Buffer) error { return pprofStacks(b, stacks()) },
+		"stacks-runnable.pprof": func(b *bytes.Buffer) error { // what was runnable is a frame of its own
+			waited := stacks()[:1]
+			waited[0].Runnable = 600_000
+			return pprofStacks(b, waited)
+		},
+		"histograms-units": func(b *bytes.Buffer) error {
+			var rows []stats.Func
+			for _, of := range [][2]int64{{812, 5e6}, {1000, 5e6}, {1e6, 2e6}, {1e9, 3600e9}, {812, 9e9}, {812, 7200 * 1e9 * 2}, {0, math.MaxInt64}} {
+				rows = append(rows, stats.Func{Name: fmt.Sprint(of), Latency: histogram(of[0], of[1])})
+			}
+			return Histograms(b, rows, Options{Hist: true})
+		},
 	} {
 		golden(t, name, write)
 	}

@@ -130,7 +130,7 @@ func TestModel(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "=== %s\n%s", step.what, screen(t, m, step.width, step.height))
 	}
-	golden(t, "table", got.String())
+	fixture.Golden(t, "testdata/table.txt", got.String())
 }
 
 // TestOne: the screen of a function that is open.
@@ -164,7 +164,7 @@ func TestOne(t *testing.T) {
 		t.Errorf("Esc: wish %d", wish)
 	}
 	fmt.Fprintf(&got, "=== back\n%s", screen(t, m, 80, 5))
-	golden(t, "one", got.String())
+	fixture.Golden(t, "testdata/one.txt", got.String())
 }
 
 // TestClick: clicks sort, choose and open.
@@ -256,19 +256,5 @@ func TestExample(t *testing.T) {
 	}
 	if os.Getenv("FTGO_UPDATE") != "" {
 		fixture.NoError(t, os.WriteFile(path, []byte(strings.Join(parts, "```\n")), 0o644))
-	}
-}
-
-// golden compares with a file, which FTGO_UPDATE=1 writes.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
-	if os.Getenv("FTGO_UPDATE") != "" {
-		fixture.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	fixture.NoError(t, err)
-	if got != string(want) {
-		t.Errorf("not as in %s (FTGO_UPDATE=1 writes it):\n%s", path, got)
 	}
 }

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -71,211 +70,49 @@ func grow(t *testing.T, trees *forest, play string) {
 	}
 }
 
-// grown checks what is written of a play, after which nothing is kept.
-func grown(t *testing.T, trees *forest, play, want string) {
-	t.Helper()
-	var out bytes.Buffer
-	trees.write = render.NewCallWriter(&out, render.Options{}).Tree
-	grow(t, trees, play)
-	if got := out.String(); got != strings.TrimPrefix(want, "\n") {
-		t.Errorf("got\n%s\nwant%s", got, want)
-	}
-	if len(trees.strands)+len(trees.growing)+len(trees.calls)+trees.open+trees.lines+len(trees.ended) != 0 {
-		t.Errorf("%d goroutines, %d trees, %d calls, %d lines are kept", len(trees.strands), len(trees.growing), len(trees.calls), trees.lines)
-	}
-}
-
 func TestCallTrees(t *testing.T) {
+	var all strings.Builder
 	for _, c := range []struct {
 		name                      string
 		depth, limit, slow, total int // slow is in µs
-		play, want                string
+		play                      string
 	}{
-		{"nested", 0, 100, 0, maxTrees, "a b c . . d . .", `
-goroutine 1  00:00:00.000001  thread 10
-  7.00µs   100%  a()
-  3.00µs    42%    b()
-  1.00µs    14%      c()
-  1.00µs    14%    d()
-`},
-		{"goroutines apart", 0, 100, 0, maxTrees, "a 2:x b 2:y . 2:. . 2:.", `
-goroutine 1  00:00:00.000001  thread 10
-  6.00µs   100%  a()
-  2.00µs    33%    b()
-goroutine 2  00:00:00.000002  thread 11
-  6.00µs   100%  x()
-  2.00µs    33%    y()
-`},
-		{"unwound", 0, 100, 0, maxTrees, "a b c ! ! d . .", `
-goroutine 1  00:00:00.000001  thread 10
-  7.00µs   100%  a()
-       -      -    b() = unwound
-       -      -      c() = unwound
-  1.00µs    14%    d()
-`},
-		{"unwound root", 0, 100, 0, maxTrees, "a b . !", `
-goroutine 1  00:00:00.000001  thread 10
-       -      -  a() = unwound
-  1.00µs      -    b()
-`},
-		{"unwanted between", 0, 100, 0, maxTrees, "a b c . - .", `
-goroutine 1  00:00:00.000001  thread 10
-  5.00µs   100%  a()
-  1.00µs    20%    c()
-`},
-		{"nothing wanted", 0, 100, 0, maxTrees, "a b - -", ""},
-		{"levels", 2, 100, 0, maxTrees, "a b c . . .", `
-goroutine 1  00:00:00.000001  thread 10
-  5.00µs   100%  a()
-  3.00µs    60%    b()
-`},
-		{"in parts", 0, 4, 0, maxTrees, "a b . c . d e . . .", `
-goroutine 1  00:00:00.000001  thread 10
-       …      -  a(…)
-  1.00µs      -    b()
-  1.00µs      -    c()
-       …      -    d(…)
-goroutine 1  00:00:00.000001  thread 10  continued
-  9.00µs   100%  a()
-  3.00µs    33%    d()
-  1.00µs    11%      e()
-`},
-		{"deeper than a part", 0, 2, 0, maxTrees, "a b c d . . . .", `
-goroutine 1  00:00:00.000001  thread 10
-  7.00µs   100%  a()
-  5.00µs    71%    b()
-  3.00µs    42%      c()
-  1.00µs    14%        d()
-`},
-		{"a goroutine below its call", 0, 100, 0, maxTrees, "a b >2 c 2:x . . 2:. 2:~ .", `
-goroutine 1  00:00:00.000001  thread 10
-  9.00µs   100%  a()
-  5.00µs    55%    b()
-  2.00µs    22%      c()
-  3.00µs    33%      goroutine 2  x()
-`},
-		{"its outermost calls, and what it calls", 0, 100, 0, maxTrees, "a >2 2:x 2:y . 2:. 2:. 2:z 2:. 2:~", `
-goroutine 1  00:00:00.000001  thread 10
-  4.00µs   100%  a()
-  4.00µs   100%    goroutine 2  x()  outlived a by 2.00µs
-  2.00µs    50%      y()
-  1.00µs    25%    goroutine 2  z()  outlived a by 4.00µs
-`},
-		{"one that starts another", 0, 100, 0, maxTrees, "a >2 2:x 2:>3 3:y 3:. 3:~ 2:. 2:~ .", `
-goroutine 1  00:00:00.000001  thread 10
-  9.00µs   100%  a()
-  5.00µs    55%    goroutine 2  x()
-  1.00µs    11%      goroutine 3  y()
-`},
-		{"trees in the order of their ends", 0, 100, 0, maxTrees, "a >2 3:b 2:x . 3:. 2:. 2:~", `
-goroutine 1  00:00:00.000001  thread 10
-  4.00µs   100%  a()
-  3.00µs    75%    goroutine 2  x()  outlived a by 2.00µs
-goroutine 3  00:00:00.000003  thread 12
-  3.00µs   100%  b()
-`},
-		{"it goes on", 0, 100, 0, maxTrees, "a >2 2:x 2:y 2:. . 1s 2:z 2:. 2:. 2:w 2:. 2:~", `
-goroutine 1  00:00:00.000001  thread 10
-  5.00µs   100%  a()
-       …      -    goroutine 2  x(…)
-  1.00µs    20%      y()
-       …      -    goroutine 2  goes on after a
-goroutine 2  00:00:00.000003  thread 11  started by a of goroutine 1, which it has outlived  continued
-   1.00s   100%  x()
-  1.00µs <0.01%    z()
-goroutine 2  00:00:01.000011  thread 11  started by a of goroutine 1, which it has outlived
-  1.00µs   100%  w()
-`},
-		{"it goes on without a call", 0, 100, 0, maxTrees, "a >2 . 1s 2:w 2:>3 3:x 3:. 3:~ 2:. 2:~", `
-goroutine 1  00:00:00.000001  thread 10
-  2.00µs   100%  a()
-       …      -    goroutine 2  goes on after a
-goroutine 2  00:00:01.000005  thread 11  started by a of goroutine 1, which it has outlived
-  5.00µs   100%  w()
-  1.00µs    20%    goroutine 3  x()
-`},
-		{"too deep", 1, 100, 0, maxTrees, "a >2 2:x 2:>3 3:y 3:. 3:~ 2:. 2:~ .", `
-goroutine 1  00:00:00.000001  thread 10
-  9.00µs   100%  a()
-`},
-		{"unwanted between goroutines", 0, 100, 0, maxTrees, "a b >2 2:x 2:. 2:~ - .", `
-goroutine 1  00:00:00.000001  thread 10
-  7.00µs   100%  a()
-  1.00µs    14%    goroutine 2  x()
-`},
-		{"goroutines in parts", 0, 4, 0, maxTrees, "a b >2 . c . 2:x 2:y 2:. 2:. 2:~ .", `
-goroutine 1  00:00:00.000001  thread 10
-       …      -  a(…)
-  2.00µs      -    b()
-       …      -      goroutine 2  x(…)
-  1.00µs      -    c()
-goroutine 1  00:00:00.000001  thread 10  continued
-  11.0µs   100%  a()
-  3.00µs    27%    goroutine 2  x()
-  1.00µs  9.09%      y()
-`},
-		{"those that took longer", 0, 100, 3, 100, "a b . . c d e . . . f . ", `
-goroutine 1  00:00:00.000005  thread 10
-  5.00µs   100%  c()
-  3.00µs    60%    d()
-  1.00µs    20%      e()
-`},
-		{"with their goroutines", 0, 100, 3, 100, "a >2 2:x . 2:. 2:~ c >3 d 3:y . 3:z . 3:. 3:. 3:~", `
-goroutine 1  00:00:00.000007  thread 10
-  6.00µs   100%  c()
-  2.00µs    33%    d()
-  5.00µs    83%    goroutine 3  y()  outlived c by 2.00µs
-  2.00µs    33%      z()
-`},
-		{"what outlives a fast one", 0, 100, 9, 100, "a >2 2:x 2:y 2:. . 1s 2:. 2:~", `
-goroutine 2  00:00:00.000003  thread 11  started by a of goroutine 1, which it has outlived
-   1.00s   100%  x()
-  1.00µs <0.01%    y()
-`},
-		{"what outlives a slow one", 0, 100, 3, 100, "a >2 2:x 2:y 2:. . 1s 2:z 2:. 2:. 2:~", `
-goroutine 1  00:00:00.000001  thread 10
-  5.00µs   100%  a()
-       -      -    goroutine 2  x(…) = open
-  1.00µs    20%      y()
-       …      -    goroutine 2  goes on after a
-goroutine 2  00:00:00.000003  thread 11  started by a of goroutine 1, which it has outlived  continued
-   1.00s   100%  x()
-  1.00µs <0.01%    z()
-`},
-		{"unwound", 0, 100, 3, 100, "a b . b . !", `
-goroutine 1  00:00:00.000001  thread 10
-       -      -  a() = unwound
-  1.00µs      -    b()
-  1.00µs      -    b()
-`},
-		{"unseen", 0, 100, 3, 100, "a b . b . ? a b ? b . .", `
-goroutine 1  00:00:00.000007  thread 10
-  5.00µs   100%  a()
-       -      -    b() = lost
-  1.00µs    20%    b()
-`},
-		{"no room in the tree", 0, 3, 3, 100, "a b . c . d e . . f . .", `
-goroutine 1  00:00:00.000001  thread 10
-  11.0µs   100%  a()
-  1.00µs  9.09%    b()
-  1.00µs  9.09%    c()
-       …      -  3 lines left out, as there was no room for more
-`},
-		{"no room at all", 0, 100, 3, 3, "a b c 2:x . . . 2:y 2:. 2:.", `
-goroutine 1  00:00:00.000001  thread 10
-  6.00µs   100%  a()
-  4.00µs    66%    b()
-  2.00µs    33%      c()
-goroutine 2  00:00:00.000004  thread 11
-       …      -  2 lines left out, as there was no room for more
-`},
+		{"nested", 0, 100, 0, maxTrees, "a b c . . d . ."},
+		{"goroutines apart", 0, 100, 0, maxTrees, "a 2:x b 2:y . 2:. . 2:."},
+		{"unwound", 0, 100, 0, maxTrees, "a b c ! ! d . ."},
+		{"unwound root", 0, 100, 0, maxTrees, "a b . !"},
+		{"unwanted between", 0, 100, 0, maxTrees, "a b c . - ."},
+		{"nothing wanted", 0, 100, 0, maxTrees, "a b - -"},
+		{"levels", 2, 100, 0, maxTrees, "a b c . . ."},
+		{"in parts", 0, 4, 0, maxTrees, "a b . c . d e . . ."},
+		{"deeper than a part", 0, 2, 0, maxTrees, "a b c d . . . ."},
+		{"a goroutine below its call", 0, 100, 0, maxTrees, "a b >2 c 2:x . . 2:. 2:~ ."},
+		{"its outermost calls, and what it calls", 0, 100, 0, maxTrees, "a >2 2:x 2:y . 2:. 2:. 2:z 2:. 2:~"},
+		{"one that starts another", 0, 100, 0, maxTrees, "a >2 2:x 2:>3 3:y 3:. 3:~ 2:. 2:~ ."},
+		{"trees in the order of their ends", 0, 100, 0, maxTrees, "a >2 3:b 2:x . 3:. 2:. 2:~"},
+		{"it goes on", 0, 100, 0, maxTrees, "a >2 2:x 2:y 2:. . 1s 2:z 2:. 2:. 2:w 2:. 2:~"},
+		{"it goes on without a call", 0, 100, 0, maxTrees, "a >2 . 1s 2:w 2:>3 3:x 3:. 3:~ 2:. 2:~"},
+		{"too deep", 1, 100, 0, maxTrees, "a >2 2:x 2:>3 3:y 3:. 3:~ 2:. 2:~ ."},
+		{"unwanted between goroutines", 0, 100, 0, maxTrees, "a b >2 2:x 2:. 2:~ - ."},
+		{"goroutines in parts", 0, 4, 0, maxTrees, "a b >2 . c . 2:x 2:y 2:. 2:. 2:~ ."},
+		{"those that took longer", 0, 100, 3, 100, "a b . . c d e . . . f . "},
+		{"with their goroutines", 0, 100, 3, 100, "a >2 2:x . 2:. 2:~ c >3 d 3:y . 3:z . 3:. 3:. 3:~"},
+		{"what outlives a fast one", 0, 100, 9, 100, "a >2 2:x 2:y 2:. . 1s 2:. 2:~"},
+		{"what outlives a slow one", 0, 100, 3, 100, "a >2 2:x 2:y 2:. . 1s 2:z 2:. 2:. 2:~"},
+		{"unwound", 0, 100, 3, 100, "a b . b . !"},
+		{"unseen", 0, 100, 3, 100, "a b . b . ? a b ? b . ."},
+		{"no room in the tree", 0, 3, 3, 100, "a b . c . d e . . f . ."},
+		{"no room at all", 0, 100, 3, 3, "a b c 2:x . . . 2:y 2:. 2:."},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			trees := newForest(c.depth, nil)
-			trees.limit, trees.slow, trees.total = c.limit, time.Duration(c.slow)*time.Microsecond, c.total
-			grown(t, trees, c.play, c.want)
-		})
+		trees := newForest(c.depth, render.NewCallWriter(&all, render.Options{}).Tree)
+		trees.limit, trees.slow, trees.total = c.limit, time.Duration(c.slow)*time.Microsecond, c.total
+		fmt.Fprintf(&all, "=== %s: %s\n", c.name, c.play)
+		grow(t, trees, c.play)
+		if len(trees.strands)+len(trees.growing)+len(trees.calls)+trees.open+trees.lines+len(trees.ended) != 0 {
+			t.Errorf("%s: %d goroutines, %d trees, %d calls, %d lines are kept", c.name, len(trees.strands), len(trees.growing), len(trees.calls), trees.lines)
+		}
 	}
+	fixture.Golden(t, "testdata/trees.txt", all.String())
 }
 
 // TestCallTreesOfAnything: whatever goroutines do, each call is shown once when it has ended, below
