@@ -90,11 +90,13 @@ func (o *Options) Export(ctx context.Context, x *ExportFlags) (err error) {
 		return err
 	}
 	e := &exporter{
-		o: o, name: x.Name, scope: o.living(), words: words, counts: metrics.NewAggregator(o.about(x), time.Now()),
-		files: make(map[procfs.Inode]*exported), failed: make(failures), over: make(chan *exported), spans: x.Spans,
+		o: o, ExportFlags: x, scope: o.living(), words: words, counts: metrics.NewAggregator(o.about(x), time.Now()),
+		files: make(map[procfs.Inode]*exported), failed: make(failures), over: make(chan *exported),
 	}
-	e.sending = startSending(collector, o.about(x), o.Env)
-	defer func() { e.sending.close(e.snapshot, e.begun()) }()
+	if collector != nil {
+		e.sender, e.every = metrics.Start(collector, o.about(x)), collector.Every
+	}
+	defer e.finish()
 	if server != nil {
 		server.Serve(metrics.NewHandler(e.snapshot))
 		o.Say("serving metrics at http://%s/metrics", server.Address())

@@ -25,8 +25,8 @@ import (
 // exporter has a run for each file that the program is of: that which it is started from now, and that which
 // still runs.
 type exporter struct {
-	o       *Options
-	name    string         // that of -p
+	o *Options
+	*ExportFlags
 	scope   *target.Living // of --container or --cgroup, nil is everything
 	wrong   string         // what was said of it
 	missed  bool           // some processes are not known to be in it
@@ -39,8 +39,9 @@ type exporter struct {
 	waiting bool // it was said that there is nothing
 	ending  bool // all runs are to end
 	walked  time.Time
-	sending *sending
-	spans   bool // calls are sent, too
+	sender  *metrics.Exporter // sends by OTLP; nil for nothing
+	every   time.Duration     // it sends numbers so often
+	sent    time.Time         // when it last has
 }
 
 // begun tells whether there is anything to send: what was asked for may yet turn out to be wrong.
@@ -50,8 +51,8 @@ func (e *exporter) begun() bool { return e.armed || e.waiting }
 func (e *exporter) snapshot() *metrics.Snapshot {
 	e.counts.Used(trace.OwnCPU())
 	s := e.counts.Snapshot()
-	if e.sending != nil {
-		s.Sent = e.sending.Counts()
+	if e.sender != nil {
+		s.Sent = e.sender.Counts()
 	}
 	return s
 }
@@ -93,7 +94,7 @@ func (e *exporter) follow(ctx context.Context) (err error) {
 			return err
 		}
 		if e.begun() {
-			e.sending.pass(e.snapshot)
+			e.passOn()
 		}
 		select {
 		case <-ctx.Done():
@@ -115,7 +116,7 @@ func (e *exporter) look(ctx context.Context) error {
 	var all procfs.Programs // looked at once for all that is asked of them
 	if walk {
 		e.walked, all = time.Now(), procfs.Look()
-	} else if e.name != "" || e.scope != nil {
+	} else if e.Name != "" || e.scope != nil {
 		return nil
 	}
 	wanted, err := e.wanted(all)
@@ -195,7 +196,7 @@ func (e *exporter) tellGone() {
 
 // what is what people are told is exported.
 func (e *exporter) what() string {
-	what := cmp.Or(e.name, e.o.Binary)
+	what := cmp.Or(e.Name, e.o.Binary)
 	if e.scope != nil {
 		what += " in " + e.scope.String()
 	}
@@ -206,8 +207,8 @@ func (e *exporter) what() string {
 // reason to end once something has begun.
 func (e *exporter) wanted(all procfs.Programs) ([]target.File, error) {
 	if e.scope == nil {
-		if e.name != "" {
-			return target.FilesOf(all.Named(e.name, func(int) bool { return true })), nil
+		if e.Name != "" {
+			return target.FilesOf(all.Named(e.Name, func(int) bool { return true })), nil
 		}
 		if f, ok := target.FileOf(e.o.Binary); ok {
 			return []target.File{f}, nil
@@ -224,8 +225,8 @@ func (e *exporter) wanted(all procfs.Programs) ([]target.File, error) {
 		e.wrong = text
 		e.o.Warn(text)
 	}
-	if e.name != "" {
-		return target.FilesOf(all.Named(e.name, func(pid int) bool { return slices.Contains(pids, pid) })), nil
+	if e.Name != "" {
+		return target.FilesOf(all.Named(e.Name, func(pid int) bool { return slices.Contains(pids, pid) })), nil
 	}
 	return target.FilesBelow(e.o.Binary, pids), nil
 }
@@ -249,8 +250,8 @@ func (e *exporter) start(ctx context.Context, file target.File) {
 	}
 	f.source = e.counts.Open()
 	f.view = view.NewExport(o.View(), f.source)
-	if e.spans {
-		f.view.Spans = e.sending.Spans
+	if e.Spans {
+		f.view.Spans = e.sender.Spans
 	}
 	e.files[file.Inode] = f
 	f.run = o.start(ctx, f.view, e.o.Stderr, func(*beside) {

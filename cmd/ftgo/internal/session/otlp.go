@@ -30,51 +30,36 @@ func (x *ExportFlags) configure(o *Options) (*metrics.Config, error) {
 	return c, nil
 }
 
-// sending is what export sends by OTLP; nil for nothing.
-type sending struct {
-	*metrics.Exporter
-	env   *cli.Env
-	every time.Duration
-	last  time.Time
-}
-
-func startSending(c *metrics.Config, about metrics.About, e *cli.Env) *sending {
-	if c == nil {
-		return nil
-	}
-	return &sending{Exporter: metrics.Start(c, about), env: e, every: c.Every}
-}
-
-// pass sends the numbers when it is time to, and tells what has become of others.
-func (s *sending) pass(of func() *metrics.Snapshot) {
-	if s == nil {
+// passOn sends the numbers when it is time to, and tells what has become of others.
+func (e *exporter) passOn() {
+	if e.sender == nil {
 		return
 	}
-	if now := time.Now(); now.Sub(s.last) >= s.every {
-		s.last = now
-		s.Metrics(of())
+	if now := time.Now(); now.Sub(e.sent) >= e.every {
+		e.sent = now
+		e.sender.Metrics(e.snapshot())
 	}
-	s.tell()
+	e.tellNews()
 }
 
-func (s *sending) tell() {
-	for _, text := range s.News() {
-		s.env.Warn(text)
+func (e *exporter) tellNews() {
+	for _, text := range e.sender.News() {
+		e.o.Warn(text)
 	}
 }
 
 // endTime is how long the end waits for a collector that has not got all yet.
 const endTime = 5 * time.Second
 
-// close sends the last numbers, and what is queued, if anything has begun.
-func (s *sending) close(of func() *metrics.Snapshot, begun bool) {
-	if s == nil || !begun {
+// finish sends the last numbers, and what is queued, if anything has begun.
+func (e *exporter) finish() {
+	if e.sender == nil || !e.begun() {
 		return
 	}
-	defer s.env.Progress("sending what is queued")()
-	s.Metrics(of())
+	defer e.o.Progress("sending what is queued")()
+	e.sender.Metrics(e.snapshot())
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
-	s.Close(ctx)
-	s.tell()
+	e.sender.Close(ctx)
+	e.tellNews()
 }

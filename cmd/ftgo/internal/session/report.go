@@ -62,9 +62,7 @@ func (o *Options) Report(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.request.Target.Binary != nil {
-		defer p.request.Target.Binary.Close()
-	}
+	defer p.closeBinary()
 	name := input.name
 	if name == "-" {
 		name = "/dev/stdin"
@@ -94,9 +92,7 @@ func (o *Options) replay(input *given) (p *run, err error) {
 	}
 	source, err := p.request.Replay(rec)
 	if err != nil {
-		if p.request.Target.Binary != nil {
-			p.request.Target.Binary.Close()
-		}
+		p.closeBinary()
 		return nil, err
 	}
 	p.source = source
@@ -108,6 +104,13 @@ func (o *Options) replay(input *given) (p *run, err error) {
 		}
 	}
 	return p, nil
+}
+
+// closeBinary closes the binary, if there is one.
+func (r *run) closeBinary() {
+	if b := r.request.Target.Binary; b != nil {
+		b.Close()
+	}
 }
 
 // told is a recording that tells where it is read: what its end says is read first, and then its events.

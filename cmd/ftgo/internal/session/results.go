@@ -54,77 +54,55 @@ func (g *given) read() ([]*compare.Run, error) {
 // to be no matter of minutes, and recordings, which take all processors, one after the other.
 func (o *Options) runs(ctx context.Context, names []string) (all []*compare.Run, err error) {
 	defer o.Progress("reading results")()
-	of, errs := make([][]*compare.Run, len(names)), make([]error, len(names))
-	var replays []int
-	var mu sync.Mutex
+	read, recordings, errs := make([][]*compare.Run, len(names)), make([]*given, len(names)), make([]error, len(names))
+	room := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var readers sync.WaitGroup
-	next := 0
-	for range min(runtime.GOMAXPROCS(0), len(names)) {
+	for i, name := range names {
 		readers.Go(func() {
-			for {
-				mu.Lock()
-				i := next
-				next++
-				mu.Unlock()
-				if i >= len(names) || ctx.Err() != nil {
-					return
-				}
-				var g *given
-				if g, errs[i] = o.open(names[i]); errs[i] != nil {
-					continue
-				}
-				if g.results {
-					of[i], errs[i] = g.read()
-					continue
-				}
-				g.Close()
-				mu.Lock()
-				replays = append(replays, i)
-				mu.Unlock()
+			room <- struct{}{}
+			defer func() { <-room }()
+			if errs[i] = ctx.Err(); errs[i] != nil {
+				return
+			}
+			g, err := o.open(name)
+			switch {
+			case err != nil:
+				errs[i] = err
+			case g.results:
+				read[i], errs[i] = g.read()
+			default:
+				recordings[i] = g
 			}
 		})
 	}
 	readers.Wait()
-	for i, err := range errs {
-		if err != nil {
-			return nil, err
+	err = cmp.Or(errs...)
+	for i, g := range recordings {
+		if g != nil && err == nil {
+			read[i], err = o.recorded(ctx, g)
+		}
+		if g != nil {
+			g.Close()
 		}
 		o.Doing("files read", i+1, len(names))
+		all = append(all, read[i]...)
 	}
-	for _, i := range replays {
-		run, err := o.recorded(ctx, names[i])
-		if err != nil {
-			return nil, err
-		}
-		of[i] = append(of[i], run)
-	}
-	for _, runs := range of {
-		all = append(all, runs...)
-	}
-	return all, ctx.Err()
+	return all, err
 }
 
 // recorded is the run of a recording.
-func (o *Options) recorded(ctx context.Context, name string) (*compare.Run, error) {
-	g, err := o.open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer g.Close()
+func (o *Options) recorded(ctx context.Context, g *given) ([]*compare.Run, error) {
 	one := *o
-	one.MaxLost, one.FailIf.Text = nil, ""
-	one.Adds = true
-	p, err := one.replay(g)
+	one.MaxLost, one.FailIf.Text, one.Adds = nil, "", true
+	r, err := one.replay(g)
 	if err != nil {
 		return nil, err
 	}
-	if p.request.Target.Binary != nil {
-		defer p.request.Target.Binary.Close()
+	defer r.closeBinary()
+	if err := errors.Join(r.trace(ctx, io.Discard), ctx.Err()); err != nil {
+		return nil, fmt.Errorf("%s: %w", g.name, err)
 	}
-	if err := errors.Join(p.trace(ctx, io.Discard), ctx.Err()); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return &compare.Run{File: name, Summary: p.table.Summary, Funcs: p.view.(*view.Table).Rows(p.table)}, nil
+	return []*compare.Run{{File: g.name, Summary: r.table.Summary, Funcs: r.view.(*view.Table).Rows(r.table)}}, nil
 }
 
 // addUp is report of several runs.
