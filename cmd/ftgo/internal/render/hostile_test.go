@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"io"
 	"regexp"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/madeup"
@@ -45,7 +47,7 @@ func written(t *testing.T, want int, write func(io.Writer) error) string {
 		t.Errorf("%d lines, want %d: %.300q", len(lines), want, b.String())
 	}
 	for _, line := range lines {
-		checkPrintable(t, line)
+		checkPrintable(t, strings.ReplaceAll(line, "\t", "")) // between cells of TSV
 	}
 	return b.String()
 }
@@ -54,6 +56,44 @@ func validJSON(t *testing.T, text string) {
 	t.Helper()
 	if !json.Valid([]byte(text)) {
 		t.Errorf("no JSON: %.300s", text)
+	}
+}
+
+// TestHostileRows: names cannot control a terminal, and one with a newline makes no row of its own. What can't be written is told.
+func TestHostileRows(t *testing.T) {
+	var rows []stats.Func
+	var list []target.Row
+	var skipped []stats.Skipped
+	for _, s := range hostileValues {
+		rows = append(rows, stats.Func{Name: s, Calls: 3, Completed: 2, Lost: 1, Note: s, Latency: histogram(812, 4350)})
+		list = append(list, target.Row{Name: s, ABI: s, Entry: s, Note: s})
+		skipped = append(skipped, stats.Skipped{Function: s, Reason: s})
+	}
+	check := func(want int, json bool, write func(io.Writer) error) {
+		t.Helper()
+		for line := range strings.Lines(written(t, want, write)) {
+			if json {
+				validJSON(t, line)
+			}
+		}
+		if err := write(brokenWriter{}); !errors.Is(err, errBroken) {
+			t.Errorf("error of a broken writer = %v", err)
+		}
+	}
+	for _, f := range []Format{Table, JSON, CSV, TSV} {
+		n := len(hostileValues)
+		if f != JSON {
+			n++
+		}
+		check(n, f == JSON, func(w io.Writer) error { return Functions(w, rows, Options{Format: f, Latency: true, Width: 80}) })
+		check(n, f == JSON, func(w io.Writer) error { return List(w, list, Options{Format: f, Width: 80}) })
+	}
+	check(1, true, func(w io.Writer) error { return SummaryJSON(w, stats.Summary{Skipped: skipped}, nil) })
+	for i := range rows { // a blank line, the name, the head and four ranges; hits, and what is limited
+		check(7, false, func(w io.Writer) error { return Histograms(w, rows[i:i+1], Options{Hist: true}) })
+		check(3, false, func(w io.Writer) error {
+			return Footer(w, rows[i:i+1], stats.Summary{Hits: 1, LatencyMeasured: true, Clock: hostileValues[i], Skipped: skipped[i : i+1]})
+		})
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package view is one run of a command, and what the command makes of what happens in a program: tables, lines, and variables.
+// Package view is what a command makes of what happens in a program: tables, lines, trees of calls, and variables.
 package view
 
 import (
