@@ -73,38 +73,38 @@ func (o *Options) numbered() string {
 
 // kernelAllows refuses what the kernel can't do at all, and then, at once, all that takes
 // consent. before40: it is older than 4.0.
-func (p *run) kernelAllows(before40 bool) error {
-	mode := p.request.Probes.Mode
+func (r *run) kernelAllows(before40 bool) error {
+	mode := r.request.Probes.Mode
 	byGoroutine := func(f *offsets.Func) bool { return f.ABI != offsets.SystemV } // else calls are told apart by thread
-	if !p.request.Probes.Features.Memory && (p.needs.Memory || p.Stack != 0 || mode == uprobe.Latency && slices.ContainsFunc(p.request.Target.Funcs, byGoroutine)) {
+	if !r.request.Probes.Features.Memory && (r.needs.Memory || r.Stack != 0 || mode == uprobe.Latency && slices.ContainsFunc(r.request.Target.Funcs, byGoroutine)) {
 		return cli.WithStatus(cli.ExitKernel, errors.New(
 			"this kernel fetches registers alone, no memory (Linux before 3.14): calls can be counted (ftgo count), and shown as they begin (ftgo trace --entries)"))
 	}
-	if !p.request.Probes.Features.Instances && len(p.With) > 0 {
+	if !r.request.Probes.Features.Instances && len(r.With) > 0 {
 		return cli.WithStatus(cli.ExitKernel, errors.New("--with: kernel events are recorded in instances alone, which this kernel leaves empty (Linux before 3.14)"))
 	}
 	var risks []string
 	if before40 {
 		risks = append(risks, "uprobes of kernels before 4.0 can hang the traced program")
 	}
-	if !p.request.Probes.Features.Instances {
+	if !r.request.Probes.Features.Instances {
 		risks = append(risks, "this kernel records uprobes at the top level of tracefs alone (Linux before 3.14), which everybody shares, and whose buffer is emptied and settings are changed for the time")
 	}
-	if len(risks) > 0 && !p.Force {
+	if len(risks) > 0 && !r.Force {
 		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%s; --force goes on", strings.Join(risks, ", and ")))
 	}
-	if !p.request.Probes.Features.Memory && mode == uprobe.Entries {
-		p.Say("this kernel fetches registers alone, no memory: neither goroutines nor what pointers and strings lead to are shown")
+	if !r.request.Probes.Features.Memory && mode == uprobe.Entries {
+		r.Say("this kernel fetches registers alone, no memory: neither goroutines nor what pointers and strings lead to are shown")
 	}
 	return nil
 }
 
 // kernelEvents looks up what --with names.
-func (p *run) kernelEvents() ([]string, error) {
-	if len(p.With) == 0 {
+func (r *run) kernelEvents() ([]string, error) {
+	if len(r.With) == 0 {
 		return nil, nil
 	}
-	names, err := p.FS.KernelEvents(p.With)
+	names, err := r.FS.KernelEvents(r.With)
 	if err != nil && !errors.Is(err, tracefs.ErrNotSupported) && !cli.KernelRefused(err) {
 		return nil, cli.WithStatus(cli.ExitUsage, err)
 	}
@@ -151,16 +151,16 @@ func (o *Options) checkProbes(probes int, each time.Duration) error {
 const manyFuncs, manyBudget = 500, 50
 
 // limitMany sets a budget for many functions of a program that has none.
-func (p *run) limitMany(mode uprobe.Mode) {
+func (r *run) limitMany(mode uprobe.Mode) {
 	wild := 0
-	for _, fn := range p.request.Target.Funcs {
-		if !p.request.Target.Roles[fn].Named {
+	for _, fn := range r.request.Target.Funcs {
+		if !r.request.Target.Roles[fn].Named {
 			wild++
 		}
 	}
-	if p.Budget == nil && p.share() == 0 && mode != uprobe.Count && wild > manyFuncs && p.request.Probes.Features.Append {
-		p.Budget = new(float64(manyBudget))
-		p.Say("probes of %s may take %d%% of the program's CPU time (--budget 0 sets no limit)", printable.Plural(wild, "function"), manyBudget)
+	if r.Budget == nil && r.share() == 0 && mode != uprobe.Count && wild > manyFuncs && r.request.Probes.Features.Append {
+		r.Budget = new(float64(manyBudget))
+		r.Say("probes of %s may take %d%% of the program's CPU time (--budget 0 sets no limit)", printable.Plural(wild, "function"), manyBudget)
 	}
 }
 

@@ -86,10 +86,10 @@ func (r *run) do(ctx context.Context, inUse ...string) (err error) {
 }
 
 // definitions are what the kernel is told, a line each.
-func (p *run) definitions() string {
+func (r *run) definitions() string {
 	var text strings.Builder
-	for _, event := range uprobe.TraceEvents(p.request.Plan.Events) {
-		lines, _ := event.Definitions("ftgo", printable.Text(p.Binary)) // what can't be defined is told when it is
+	for _, event := range uprobe.TraceEvents(r.request.Plan.Events) {
+		lines, _ := event.Definitions("ftgo", printable.Text(r.Binary)) // what can't be defined is told when it is
 		for _, l := range lines {
 			text.WriteString(l + "\n")
 		}
@@ -108,60 +108,60 @@ func (o *Options) run(v view.View) *run {
 }
 
 // place says what is placed, unless that is too much; each probe takes so long to go.
-func (p *run) place(each time.Duration) error {
-	n, what := p.request.Plan.Probes()+p.request.Plan.Later(), printable.Plural(p.request.Plan.Asked(), "function")
-	if p.request.Plan.Asked() == 0 {
+func (r *run) place(each time.Duration) error {
+	n, what := r.request.Plan.Probes()+r.request.Plan.Later(), printable.Plural(r.request.Plan.Asked(), "function")
+	if r.request.Plan.Asked() == 0 {
 		what = "all waits"
 	}
-	p.placed = fmt.Sprintf("probing %s in %s at %s", what, p.Binary, printable.Plural(n, "place"))
-	return p.checkProbes(n, each)
+	r.placed = fmt.Sprintf("probing %s in %s at %s", what, r.Binary, printable.Plural(n, "place"))
+	return r.checkProbes(n, each)
 }
 
 // live plans what hits are recorded, or counted, of.
-func (p *run) live() (err error) {
-	r := &p.request
-	r.Probes.Features, r.Probes.Progress, r.Source.Raw = machine.Machine{}.Features(), p.Doing, p.ReadRaw
-	r.Probes.Threads, r.Probes.Sched, r.Probes.Waits, r.Probes.Stack = len(p.With) > 0, p.Sched, p.Waits, p.Stack
-	if p.FS != nil {
-		r.Probes.Features = p.Adjust(p.FS.Features())
-		if err := p.kernelAllows(machine.This().Older(4, 0)); err != nil {
+func (r *run) live() (err error) {
+	q := &r.request
+	q.Probes.Features, q.Probes.Progress, q.Source.Raw = machine.Machine{}.Features(), r.Doing, r.ReadRaw
+	q.Probes.Threads, q.Probes.Sched, q.Probes.Waits, q.Probes.Stack = len(r.With) > 0, r.Sched, r.Waits, r.Stack
+	if r.FS != nil {
+		q.Probes.Features = r.Adjust(r.FS.Features())
+		if err := r.kernelAllows(machine.This().Older(4, 0)); err != nil {
 			return err
 		}
-		if p.scene.Events, err = p.kernelEvents(); err != nil {
+		if r.scene.Events, err = r.kernelEvents(); err != nil {
 			return err
 		}
-		if err := r.Target.Hold(p.Force); err != nil {
+		if err := q.Target.Hold(r.Force); err != nil {
 			return err
 		}
-		r.RecordCounts()
+		q.RecordCounts()
 	}
-	p.limitMany(r.Probes.Mode)
-	r.Source.Budget = p.share()
-	if p.needs.Soon || p.Budget != nil && p.share() > 0 && len(p.Program) == 0 && !r.Source.Once {
-		r.Probes.First = cmp.Or(p.First, min(firstSites, cmp.Or(trace.BatchSites(p.share()), firstSites)))
-		r.Target.MostWanted()
+	r.limitMany(q.Probes.Mode)
+	q.Source.Budget = r.share()
+	if r.needs.Soon || r.Budget != nil && r.share() > 0 && len(r.Program) == 0 && !q.Source.Once {
+		q.Probes.First = cmp.Or(r.First, min(firstSites, cmp.Or(trace.BatchSites(r.share()), firstSites)))
+		q.Target.MostWanted()
 	}
-	filter := p.Filter()
-	r.Probes.Recorded, r.Probes.Regroups = !filter.All() || p.share() > 0, p.together()
-	if err := withStatus(r.MakePlan()); err != nil {
+	filter := r.Filter()
+	q.Probes.Recorded, q.Probes.Regroups = !filter.All() || r.share() > 0, r.together()
+	if err := withStatus(q.MakePlan()); err != nil {
 		return err
 	}
-	if err := p.place(pace(r.Probes.Features, p.FS)); err != nil {
+	if err := r.place(pace(q.Probes.Features, r.FS)); err != nil {
 		return err
 	}
-	if minor, version := p.request.Plan.Binary.GoVersion(); minor > 0 && p.request.Plan.Stack == 1 && p.Stack > 1 {
-		p.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
+	if minor, version := r.request.Plan.Binary.GoVersion(); minor > 0 && r.request.Plan.Stack == 1 && r.Stack > 1 {
+		r.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
 	}
-	p.sayApart(r.Probes.Follow)
-	r.Source.With, r.Source.Costs = p.scene.Events, doctor.NewMeasuring(p.FS, p.Own, r.Probes.Mode, p.Stack)
-	p.source = r.Live(p.FS)
+	r.sayApart(q.Probes.Follow)
+	q.Source.With, q.Source.Costs = r.scene.Events, doctor.NewMeasuring(r.FS, r.Own, q.Probes.Mode, r.Stack)
+	r.source = q.Live(r.FS)
 	return nil
 }
 
 // sayApart says that goroutines can't be followed, though that is wanted.
-func (p *run) sayApart(wanted bool) {
-	if minor, version := p.request.Plan.Binary.GoVersion(); minor > 0 && wanted && !p.request.Plan.Follows {
-		p.Say("what calls start with go is shown apart: where %s makes goroutines is not known", version)
+func (r *run) sayApart(wanted bool) {
+	if minor, version := r.request.Plan.Binary.GoVersion(); minor > 0 && wanted && !r.request.Plan.Follows {
+		r.Say("what calls start with go is shown apart: where %s makes goroutines is not known", version)
 	}
 }
 

@@ -57,21 +57,21 @@ func (o *Options) Report(ctx context.Context) error {
 		}
 		return o.addUp(all)
 	}
-	p, err := o.replay(input)
+	r, err := o.replay(input)
 	ready()
 	if err != nil {
 		return err
 	}
-	defer p.closeBinary()
+	defer r.closeBinary()
 	name := input.name
 	if name == "-" {
 		name = "/dev/stdin"
 	}
-	return p.do(ctx, name, o.Binary, o.Recorded.binary)
+	return r.do(ctx, name, o.Binary, o.Recorded.binary)
 }
 
 // replay is the run of a recording, up to where it begins.
-func (o *Options) replay(input *given) (p *run, err error) {
+func (o *Options) replay(input *given) (r *run, err error) {
 	const megabyte = 1e6
 	tell := func(at int64) { o.Doing("megabytes read", int(at/megabyte), int(input.size/megabyte)) }
 	rec, err := recording.Open(told{input, tell}, input.size)
@@ -81,29 +81,29 @@ func (o *Options) replay(input *given) (p *run, err error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", input.name, err)
 	}
-	if p, err = o.replayed(rec); err != nil {
+	if r, err = o.replayed(rec); err != nil {
 		return nil, err
 	}
 	ends := func(e uprobe.Event) bool {
 		return slices.ContainsFunc(e.Sites, func(s uprobe.Site) bool { return s.Kind == uprobe.GoroutineEnd })
 	}
-	if p.needs.Probes.Follow && !p.request.Plan.Follows && slices.ContainsFunc(p.request.Plan.Events, ends) {
+	if r.needs.Probes.Follow && !r.request.Plan.Follows && slices.ContainsFunc(r.request.Plan.Events, ends) {
 		o.Say("what calls start with go is shown apart: record it with script --tree")
 	}
-	source, err := p.request.Replay(rec)
+	source, err := r.request.Replay(rec)
 	if err != nil {
-		p.closeBinary()
+		r.closeBinary()
 		return nil, err
 	}
-	p.source = source
-	p.scene.Recorded, _ = source.Began()
+	r.source = source
+	r.scene.Recorded, _ = source.Began()
 	if !rec.Complete {
-		p.cutOff = errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
+		r.cutOff = errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
 		if rec.About.Options.Budget > 0 {
-			p.cutOff = fmt.Errorf("%w, nor what was disarmed for the budget", p.cutOff)
+			r.cutOff = fmt.Errorf("%w, nor what was disarmed for the budget", r.cutOff)
 		}
 	}
-	return p, nil
+	return r, nil
 }
 
 // closeBinary closes the binary, if there is one.
@@ -154,7 +154,7 @@ func openRecording(name string, tell func(done, of int64)) (f *os.File, size int
 }
 
 // replayed is a tracing that has been: its plan, and a view of it.
-func (o *Options) replayed(rec *recording.Recording) (p *run, err error) {
+func (o *Options) replayed(rec *recording.Recording) (r *run, err error) {
 	was := &rec.About.Options
 	if err := checkRecorded(was); err != nil {
 		return nil, err
@@ -181,16 +181,16 @@ func (o *Options) replayed(rec *recording.Recording) (p *run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p = o.run(v)
+	r = o.run(v)
 	made := engine.Recorded(rec)
-	p.request.Target, p.request.Plan, p.request.Probes = made.Target, made.Plan, made.Probes
-	if p.request.Target.Binary, err = o.Recorded.tracedBinary(rec); err != nil {
+	r.request.Target, r.request.Plan, r.request.Probes = made.Target, made.Plan, made.Probes
+	if r.request.Target.Binary, err = o.Recorded.tracedBinary(rec); err != nil {
 		return nil, err
 	}
 	needs := o.needsBinary(rec)
 	o.Binary = rec.About.Binary.Path
 	lacking := ""
-	if p.request.Target.Binary == nil {
+	if r.request.Target.Binary == nil {
 		lacking = fmt.Sprintf("the binary, %s, which is not here as it was (--binary PATH)", o.Binary)
 	} else if s := rec.About.Symbols; s != nil && !o.takeSymbols(s) {
 		lacking = fmt.Sprintf("what describes the binary, %s, which is not here as it was (--symbols PATH)", s.Path)
@@ -201,7 +201,7 @@ func (o *Options) replayed(rec *recording.Recording) (p *run, err error) {
 	case lacking != "" && needs != "":
 		return nil, fmt.Errorf("%s: needed is %s", needs, lacking)
 	case needs != "" && (o.Recorded.As == rec.About.Command || needs == "--by" && o.Shown):
-		if err := p.planAgain(rec, needs); err != nil {
+		if err := r.planAgain(rec, needs); err != nil {
 			return nil, err
 		}
 	case needs == "--by":
@@ -209,11 +209,11 @@ func (o *Options) replayed(rec *recording.Recording) (p *run, err error) {
 	case needs != "" && o.Lines.Where != "":
 		return nil, fmt.Errorf("--where of what was recorded for %s: %w: script --as trace has values", rec.About.Command, errNotRecorded)
 	}
-	p.request.Plan.Skipped = nil // they are those that the script has said
+	r.request.Plan.Skipped = nil // they are those that the script has said
 	for _, s := range was.Skipped {
-		p.request.Plan.Skipped = append(p.request.Plan.Skipped, uprobe.Probe{Func: &offsets.Func{Name: s[0]}, Err: errors.New(s[1])})
+		r.request.Plan.Skipped = append(r.request.Plan.Skipped, uprobe.Probe{Func: &offsets.Func{Name: s[0]}, Err: errors.New(s[1])})
 	}
-	return p, nil
+	return r, nil
 }
 
 // showable refuses what was not recorded.
@@ -315,18 +315,18 @@ func (o *Options) takeSymbols(was *recording.File) bool {
 
 // planAgain makes the plan from the binary, with what values are decoded by, which a
 // recording does not have.
-func (p *run) planAgain(rec *recording.Recording, needs string) error {
-	o := *p.Options
-	o.Binary, o.PIDs = p.request.Target.Binary.File().Path(), nil
+func (r *run) planAgain(rec *recording.Recording, needs string) error {
+	o := *r.Options
+	o.Binary, o.PIDs = r.request.Target.Binary.File().Path(), nil
 	again, err := o.resolve()
 	if err != nil {
 		return err
 	}
-	p.request.Probes.Stack, p.request.Probes.Progress = p.Stack, p.Doing
-	if err := withStatus(p.request.Replan(again)); err != nil {
+	r.request.Probes.Stack, r.request.Probes.Progress = r.Stack, r.Doing
+	if err := withStatus(r.request.Replan(again)); err != nil {
 		return err
 	}
-	if err := rec.Adopt(p.request.Plan); err != nil {
+	if err := rec.Adopt(r.request.Plan); err != nil {
 		return fmt.Errorf("%s: %w: this ftgo, or what is asked for, needs other values than were fetched (made by ftgo %s): %w",
 			needs, errNotRecorded, rec.About.Made, err)
 	}

@@ -140,7 +140,7 @@ func (o *Options) Script() (err error) {
 	if err != nil {
 		return err
 	}
-	p := o.run(v)
+	r := o.run(v)
 	// Of the kernel it will run on nothing is known: it may be one that counts hits of two
 	// CPUs as one, so that they are better recorded.
 	features := machine.Machine{}.Features()
@@ -154,30 +154,30 @@ func (o *Options) Script() (err error) {
 				"on such a machine run ftgo itself: ftgo count --force and ftgo trace --entries --force work there", o.Recorded.kernel)
 		}
 	}
-	mode := p.request.Probes.Mode
+	mode := r.request.Probes.Mode
 	if mode == uprobe.CountRecorded && features.ExactHits {
 		mode = uprobe.Count
 	}
 	defer o.Progress("reading " + o.Binary)()
-	if p.request.Target, err = o.resolve(); err != nil {
+	if r.request.Target, err = o.resolve(); err != nil {
 		return err
 	}
-	defer p.request.Target.Binary.Close()
+	defer r.request.Target.Binary.Close()
 	together := 0
 	if o.Budget == nil {
 		o.Budget = new(float64)
 	} else if *o.Budget > 0 {
-		together = (len(p.request.Target.Funcs) + len(p.request.Target.Sites) + mostGroups - 1) / mostGroups
+		together = (len(r.request.Target.Funcs) + len(r.request.Target.Sites) + mostGroups - 1) / mostGroups
 	}
-	p.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: o.Stack, Follow: o.Recorded.follow, Regroups: together, Progress: o.Doing}
-	if err := withStatus(p.request.MakePlan()); err != nil {
+	r.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: o.Stack, Follow: o.Recorded.follow, Regroups: together, Progress: o.Doing}
+	if err := withStatus(r.request.MakePlan()); err != nil {
 		return err
 	}
-	p.sayApart(o.Recorded.follow)
-	if err := p.checkProbes(p.request.Plan.Probes(), pace(features, nil)); err != nil {
+	r.sayApart(o.Recorded.follow)
+	if err := r.checkProbes(r.request.Plan.Probes(), pace(features, nil)); err != nil {
 		return err
 	}
-	text, err := p.script()
+	text, err := r.script()
 	if err != nil {
 		return err
 	}
@@ -190,10 +190,10 @@ func (o *Options) Script() (err error) {
 }
 
 // Script is the text of the one that runs the plan.
-func (p *run) script() (string, error) {
+func (r *run) script() (string, error) {
 	var files []recording.File // the binary, and what describes it
 	var crc uint32
-	for m := p.request.Target.Binary.File(); ; m = m.Described {
+	for m := r.request.Target.Binary.File(); ; m = m.Described {
 		sums, err := m.Checksums()
 		if err != nil {
 			return "", err
@@ -204,7 +204,7 @@ func (p *run) script() (string, error) {
 		}
 		if files == nil {
 			crc = sums.CRC
-			if link, err := os.Readlink(path); err == nil && p.Query.Own { // where the process has it, which may have ended by then
+			if link, err := os.Readlink(path); err == nil && r.Query.Own { // where the process has it, which may have ended by then
 				path = strings.TrimSuffix(link, " (deleted)")
 			}
 		}
@@ -215,34 +215,34 @@ func (p *run) script() (string, error) {
 	}
 	s := recording.Script{
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
-			printable.Plural(len(p.request.Plan.Funcs), "function"), printable.Plural(p.request.Plan.Probes(), "place"), p.Release),
+			printable.Plural(len(r.request.Plan.Funcs), "function"), printable.Plural(r.request.Plan.Probes(), "place"), r.Release),
 		About: recording.About{
-			Made: p.Release, Command: p.Recorded.As, Options: p.recorded(),
+			Made: r.Release, Command: r.Recorded.As, Options: r.recorded(),
 			Binary: files[0],
 		},
-		Plan: p.request.Plan, CRC: crc, BufferKB: p.BufferKB,
+		Plan: r.request.Plan, CRC: crc, BufferKB: r.BufferKB,
 	}
 	if len(files) > 1 {
 		s.About.Symbols = &files[1]
 	}
-	for i := range p.request.Plan.Events {
-		s.HitNS = append(s.HitNS, pairing.UsualCost.Dearest(&p.request.Plan.Events[i]))
+	for i := range r.request.Plan.Events {
+		s.HitNS = append(s.HitNS, pairing.UsualCost.Dearest(&r.request.Plan.Events[i]))
 	}
-	if p.Duration > 0 {
-		s.Seconds = strconv.FormatFloat(p.Duration.Seconds(), 'f', -1, 64)
+	if r.Duration > 0 {
+		s.Seconds = strconv.FormatFloat(r.Duration.Seconds(), 'f', -1, 64)
 	}
 	return s.Text()
 }
 
 // recorded are the options of the plan of a script.
-func (p *run) recorded() recording.Options {
+func (r *run) recorded() recording.Options {
 	a := recording.Options{
-		Patterns: p.Funcs, Regexp: p.Regexp, Exclude: p.Exclude, NoWrappers: !p.Query.Wrappers, Errors: p.Errors, Stack: p.Stack,
-		StrLen: p.Fetch.StrLen, Items: p.Fetch.Items, Where: p.Lines.Where, Inside: p.Inside, Entries: p.Lines.Entries, Budget: *p.Budget, Features: p.request.Probes.Features,
-		By: p.By.Text, Sum: p.Sum.Text,
+		Patterns: r.Funcs, Regexp: r.Regexp, Exclude: r.Exclude, NoWrappers: !r.Query.Wrappers, Errors: r.Errors, Stack: r.Stack,
+		StrLen: r.Fetch.StrLen, Items: r.Fetch.Items, Where: r.Lines.Where, Inside: r.Inside, Entries: r.Lines.Entries, Budget: *r.Budget, Features: r.request.Probes.Features,
+		By: r.By.Text, Sum: r.Sum.Text,
 	}
-	for i := range p.request.Plan.Funcs {
-		role := p.request.Target.Roles[p.request.Plan.Funcs[i].Func]
+	for i := range r.request.Plan.Funcs {
+		role := r.request.Target.Roles[r.request.Plan.Funcs[i].Func]
 		for _, list := range []struct {
 			is bool
 			of *[]int
@@ -252,7 +252,7 @@ func (p *run) recorded() recording.Options {
 			}
 		}
 	}
-	for _, s := range p.request.Plan.Skipped {
+	for _, s := range r.request.Plan.Skipped {
 		a.Skipped = append(a.Skipped, [2]string{s.Name, s.Err.Error()})
 	}
 	return a
