@@ -46,7 +46,7 @@ func listCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "list", Summary: "list the functions that can be probed, and where",
-		Groups: []cli.Group{o.DefineProcesses(o.Env), binaryOf, o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineFull, cli.FullToo("their parameters and results")},
+		Groups: []cli.Group{o.DefineProcesses(o.Env), binaryOf, o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineFull(", their parameters and results")},
 		Words:  o.Words,
 		Run:    func(context.Context) error { return list(e, o) },
 	}

@@ -153,7 +153,7 @@ func probeCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e, render.Folded, render.Pprof)
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.DefineExtras, o.DefineWaits, o.TableFlags.Define, o.DefineStack("group calls by stack"), o.DefineFull, cli.Some("", o.DefineFetch, "strlen")),
+		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.DefineExtras, o.TableFlags.Define, o.DefineStack("group calls by stack"), o.DefineFull(""), cli.Some("", o.DefineFetch, "strlen")),
 		Words:  o.Words,
 		Run: func(ctx context.Context) error {
 			if o.Format == render.Folded || o.Format == render.Pprof {
@@ -168,7 +168,7 @@ func countCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "count", Summary: "only count calls, the cheapest way", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.TableFlags.DefineCount, o.DefineFull, cli.Some("", o.DefineFetch, "strlen")),
+		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.TableFlags.DefineCount, o.DefineFull(""), cli.Some("", o.DefineFetch, "strlen")),
 		Words:  o.Words,
 		Run: func(ctx context.Context) error {
 			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
@@ -191,7 +191,7 @@ func traceCommand(e *cli.Env) *cli.Command {
 	o.Signatures = true
 	return &cli.Command{
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineExtras, o.DefineStack("show who called"), o.Lines.Define, o.DefineInside, o.DefineFetch, o.DefineFull, cli.FullToo("and values of any width"),
+		Groups: o.Groups(o.Target.Define, o.DefineAt, cli.Some("", o.DefineExtras, "with", "sched"), o.DefineStack("show who called"), o.DefineLines, o.DefineFetch, o.DefineFull(", and values of any width"),
 			func(fs *cli.Flags) { fs.Lookup("calls").Usage = "stop after `N` calls, or trees, and show no others" }),
 		Words: o.Words,
 		Run: func(ctx context.Context) error {
@@ -251,17 +251,17 @@ func scriptCommand(e *cli.Env) *cli.Command {
 func reportCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e, render.Folded, render.Pprof, render.Chrome)
 	o.Signatures = true
-	table, lines := o.TableFlags.Define, o.Lines.Define
+	table, lines := o.TableFlags.Define, o.DefineLines
 	return &cli.Command{
 		Name: "report", Summary: "show recordings and JSON, or what several add up to",
 		Groups: []cli.Group{
-			o.DefineReport, o.DefineSymbols, o.Output.Define, o.DefineFull, cli.FullToo("and values of any width"), o.DefineQuiet, cli.Some("", o.DefineRecorder, "max-lost"),
+			o.DefineReport, o.DefineSymbols, o.Output.Define, o.DefineFull(", and values of any width"), o.DefineQuiet, cli.Some("", o.DefineRecorder, "max-lost"),
 			cli.Some("probe, count: ", table, "top", "sort", "by", "sum"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
 			cli.Some("trace: ", o.DefineRun, "calls"),
 			cli.Some("trace: ", lines, "where", "errors", "min", "slow", "tree", "depth", "timestamp", "format"),
 		},
 		Words: o.Files,
-		Given: func(given func(term string) bool) { o.Recorded.Given = given },
+		Given: func(given func(term string) bool) { o.Given = given },
 		Run:   o.Report,
 	}
 }
@@ -270,7 +270,7 @@ func diffCommand(e *cli.Env) *cli.Command {
 	d := session.NewDiff(e)
 	return &cli.Command{
 		Name: "diff", Summary: "compare runs: which functions changed",
-		Groups: []cli.Group{d.Define, d.Output.Define, d.DefineFull, d.DefineQuiet},
+		Groups: []cli.Group{d.Define, d.Output.Define, d.DefineFull(""), d.DefineQuiet},
 		Words:  d.Files,
 		Run:    d.Run,
 	}

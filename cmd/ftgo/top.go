@@ -12,7 +12,7 @@ func topCommand(e *cli.Env) *cli.Command {
 	return &cli.Command{
 		Name: "top", Summary: "look through a running program on a full screen", Changes: true,
 		Groups: []cli.Group{
-			o.DefineProcesses(o.Env), o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineQuiet, o.DefineFull, o.DefineFetch, cli.Some("", o.DefineRun, "duration", "ready-fd"),
+			o.DefineProcesses(o.Env), o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineQuiet, o.DefineFull(""), o.DefineFetch, cli.Some("", o.DefineRun, "duration", "ready-fd"),
 			o.DefineInterval("show new numbers every `SECONDS` (default 1)"), cli.Some("", o.DefineExtras, "sched"),
 			cli.Some("", o.DefineRecorder, "dry-run", "max-lost", "budget", "buffer", "force"),
 		},

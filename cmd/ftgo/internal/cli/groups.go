@@ -61,11 +61,6 @@ func (q *Target) DefineScope(fs *Flags) {
 	fs.StringVar(&q.Scope.Cgroup, "cgroup", "", "trace what runs in the control group `PATH`")
 }
 
-// DefineInside defines --inside.
-func (q *Target) DefineInside(fs *Flags) {
-	fs.StringVar(&q.Inside, "inside", "", "show only calls that `FUNC` makes, directly or not")
-}
-
 // Words reads BINARY FUNC..., of which there must be some FUNC unless they are not needed.
 func (q *Target) Words(command string, words []string, needed bool) error {
 	// With -p the binary is known, but people name it all the same.
@@ -128,14 +123,11 @@ func (o *Output) Define(fs *Flags) {
 	fs.Check(o.check)
 }
 
-// DefineFull defines --full.
-func (o *Output) DefineFull(fs *Flags) {
-	fs.BoolVar(&o.Full, "full", false, "show functions with the whole paths of their packages")
-}
-
-// FullToo says what else --full is about.
-func FullToo(about string) Group {
-	return func(fs *Flags) { fs.Lookup("full").Usage += ", " + about }
+// DefineFull returns what defines --full, whose help ends with what else it is about.
+func (o *Output) DefineFull(more string) Group {
+	return func(fs *Flags) {
+		fs.BoolVar(&o.Full, "full", false, "show functions with the whole paths of their packages"+more)
+	}
 }
 
 // check refuses formats of other commands.

@@ -30,7 +30,7 @@ const alpha = 0.01
 func NewDiff(e *cli.Env) *Diff {
 	d := &Diff{Options: NewOptions(e)}
 	d.Signatures = true
-	d.Recorded.Given = func(string) bool { return false } // no flag is about recordings
+	d.Given = func(string) bool { return false } // no flag is about recordings
 	return d
 }
 

@@ -37,7 +37,16 @@ type Options struct {
 	Force     bool               // goes on in spite of much
 	With      []string           // patterns of kernel events
 	Waits     bool               // what goroutines wait for is told beside calls
-	Recorded  RecordedFlags
+
+	// Of script and report alone:
+	As         string // the command that something is recorded, or shown, for
+	forKernel  string // the kernel that a script is for, as uname -r prints it
+	tracedPath string // where report finds the binary, "" for where it was
+	follow     bool   // go statements are recorded
+	files      []string
+	replays    bool                   // it is report
+	filters    bool                   // the kernel has done nothing of --where
+	Given      func(term string) bool // tells what terms of rules are true of the command line of report
 }
 
 // NewOptions are without any flag, for a command that has more formats than others.
@@ -190,10 +199,6 @@ func (o *Options) DefineExtras(fs *cli.Flags) {
 		}
 		return fs.Set("sched", "true") // so that rules know of it
 	})
-}
-
-// DefineWaits defines --waits.
-func (o *Options) DefineWaits(fs *cli.Flags) {
 	fs.BoolVar(&o.Waits, "waits", false, "add rows of what calls wait for, or, without FUNC, of all that is waited for")
 }
 
@@ -243,8 +248,8 @@ func (o *Options) View() *view.Options {
 	if o.By.AsksStack() {
 		o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
 	}
-	if o.Whole = o.Lines.Trees(); o.Recorded.replays {
-		o.Whole = o.Recorded.filters
+	if o.Whole = o.Lines.Trees(); o.replays {
+		o.Whole = o.filters
 	}
 	return &o.Options
 }

@@ -27,14 +27,14 @@ func (o *Options) Files(_ string, words, program []string) error {
 	if len(words) == 0 || program != nil {
 		return cli.Usage("report: takes FILE..., or - for standard input (see ftgo report -h)")
 	}
-	o.Recorded.files = words
+	o.files = words
 	return onceStdin(words)
 }
 
 // Report is report, once its arguments are read: it shows a recording, or what several of them, and what
 // -o json has written, add up to.
 func (o *Options) Report(ctx context.Context) error {
-	names := o.Recorded.files
+	names := o.files
 	if len(names) > 1 {
 		all, err := o.runs(ctx, names)
 		if err != nil {
@@ -67,7 +67,7 @@ func (o *Options) Report(ctx context.Context) error {
 	if name == "-" {
 		name = "/dev/stdin"
 	}
-	return r.do(ctx, name, o.Binary, o.Recorded.binary)
+	return r.do(ctx, name, o.Binary, o.tracedPath)
 }
 
 // replay is the run of a recording, up to where it begins.
@@ -159,11 +159,11 @@ func (o *Options) replayed(rec *recording.Recording) (r *run, err error) {
 	if err := checkRecorded(was); err != nil {
 		return nil, err
 	}
-	if o.Recorded.As == "" {
-		o.Recorded.As = rec.About.Command
+	if o.As == "" {
+		o.As = rec.About.Command
 	}
-	if o.Adds && o.Recorded.As == "trace" {
-		o.Recorded.As = "probe"
+	if o.Adds && o.As == "trace" {
+		o.As = "probe"
 	}
 	if err := o.take(was, rec.About.Command); err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (o *Options) replayed(rec *recording.Recording) (r *run, err error) {
 	r = o.run(v)
 	made := engine.Recorded(rec)
 	r.request.Target, r.request.Plan, r.request.Probes = made.Target, made.Plan, made.Probes
-	if r.request.Target.Binary, err = o.Recorded.tracedBinary(rec); err != nil {
+	if r.request.Target.Binary, err = o.tracedBinary(rec); err != nil {
 		return nil, err
 	}
 	needs := o.needsBinary(rec)
@@ -200,7 +200,7 @@ func (o *Options) replayed(rec *recording.Recording) (r *run, err error) {
 		o.Say("values are not shown: they take %s", lacking)
 	case lacking != "" && needs != "":
 		return nil, fmt.Errorf("%s: needed is %s", needs, lacking)
-	case needs != "" && (o.Recorded.As == rec.About.Command || needs == "--by" && o.Shown):
+	case needs != "" && (o.As == rec.About.Command || needs == "--by" && o.Shown):
 		if err := r.planAgain(rec, needs); err != nil {
 			return nil, err
 		}
@@ -218,7 +218,7 @@ func (o *Options) replayed(rec *recording.Recording) (r *run, err error) {
 
 // showable refuses what was not recorded.
 func (o *Options) showable(rec *recording.Recording) error {
-	mode, as := rec.Plan.Mode, o.Recorded.As
+	mode, as := rec.Plan.Mode, o.As
 	if err := cli.CheckRules("report", o.given); err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (o *Options) showable(rec *recording.Recording) error {
 func (o *Options) given(term string) bool {
 	switch name, value, _ := strings.Cut(term, "="); name {
 	case "as":
-		return value == o.Recorded.As
+		return value == o.As
 	case "several":
 		return o.Adds
 	case "entries":
@@ -254,12 +254,12 @@ func (o *Options) given(term string) bool {
 	case "inside":
 		return o.Inside != ""
 	}
-	return o.Recorded.Given(term)
+	return o.Given(term)
 }
 
 // needsBinary names what can't be shown without the binary, if anything.
 func (o *Options) needsBinary(rec *recording.Recording) string {
-	switch as := o.Recorded.As; {
+	switch as := o.As; {
 	case o.TakesVariables():
 		return "--by"
 	case as == "count":
@@ -285,8 +285,8 @@ func (o *Options) needsBinary(rec *recording.Recording) string {
 }
 
 // tracedBinary opens the binary if it is here and the same; nil is none.
-func (r *RecordedFlags) tracedBinary(rec *recording.Recording) (b *offsets.Binary, err error) {
-	path := cmp.Or(r.binary, rec.About.Binary.Path)
+func (o *Options) tracedBinary(rec *recording.Recording) (b *offsets.Binary, err error) {
+	path := cmp.Or(o.tracedPath, rec.About.Binary.Path)
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s: not a regular file", path)
@@ -294,7 +294,7 @@ func (r *RecordedFlags) tracedBinary(rec *recording.Recording) (b *offsets.Binar
 	if err == nil {
 		b, err = rec.About.Binary.Open(path)
 	}
-	if r.binary == "" {
+	if o.tracedPath == "" {
 		err = nil // nobody asked for it
 	}
 	return b, err

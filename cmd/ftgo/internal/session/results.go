@@ -107,7 +107,7 @@ func (o *Options) recorded(ctx context.Context, g *given) ([]*compare.Run, error
 
 // addUp is report of several runs.
 func (o *Options) addUp(all []*compare.Run) (err error) {
-	o.Adds, o.Recorded.As = true, cmp.Or(o.Recorded.As, "probe")
+	o.Adds, o.As = true, cmp.Or(o.As, "probe")
 	if err := cli.CheckRules("report", o.given); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (o *Options) addUp(all []*compare.Run) (err error) {
 	if err := o.FailIf.CheckKnown(sum.LatencyMeasured, sum.Errors(), "probe --errors"); err != nil {
 		return err
 	}
-	out, done, err := o.Open(o.Env, o.Recorded.files...)
+	out, done, err := o.Open(o.Env, o.files...)
 	if err != nil {
 		return err
 	}

@@ -21,19 +21,6 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// RecordedFlags are the flags of script and report alone.
-type RecordedFlags struct {
-	As      string
-	kernel  string
-	binary  string
-	replays bool // it is report
-	filters bool // the kernel has done nothing of --where
-	follow  bool // go statements are recorded
-	files   []string
-	// Given tells what terms of rules are true of the command line of report.
-	Given func(term string) bool
-}
-
 // recordable are the commands that a recording can be for.
 var recordable = []string{"probe", "count", "trace"}
 
@@ -41,9 +28,9 @@ var recordFor = cli.OneOf("COMMAND", "command", "not probe, count or trace", rec
 
 // DefineScript defines the flags that decide what is recorded.
 func (o *Options) DefineScript(fs *cli.Flags) {
-	o.Recorded.As = "probe"
-	cli.Define(fs, &o.Recorded.As, "as", "", "record what `COMMAND` needs: probe, count or trace", recordFor)
-	fs.StringVar(&o.Recorded.kernel, "kernel", "", "record on Linux `VERSION`, as uname -r prints it (default 5.4 and later)")
+	o.As = "probe"
+	cli.Define(fs, &o.As, "as", "", "record what `COMMAND` needs: probe, count or trace", recordFor)
+	fs.StringVar(&o.forKernel, "kernel", "", "record on Linux `VERSION`, as uname -r prints it (default 5.4 and later)")
 	cli.Define(fs, &o.Duration, "duration", "d", "let the script stop after `SECONDS` by default", cli.Seconds)
 	fs.StringVarP(&o.File, "output-file", "w", "", "write the script to `FILE` instead of standard output")
 	fs.BoolVar(&o.Force, "force", false, "go on despite patterns that match nothing")
@@ -53,14 +40,14 @@ func (o *Options) DefineScript(fs *cli.Flags) {
 	fs.StringVar(&o.Inside, "inside", "", "trace: record only calls that `FUNC` makes, directly or not")
 	fs.BoolVar(&o.Lines.Entries, "entries", false, "trace: record only how calls begin")
 	cli.Define(fs, &o.Budget, "budget", "", "let the script disarm what takes more than `PERCENT` of a CPU", percent)
-	fs.BoolVar(&o.Recorded.follow, "tree", false, "trace: record go statements, for trees")
+	fs.BoolVar(&o.follow, "tree", false, "trace: record go statements, for trees")
 	cli.Some("probe, count: ", o.TableFlags.Define, "by", "sum")(fs)
 }
 
 // DefineReport defines the flags that decide how it is shown.
 func (o *Options) DefineReport(fs *cli.Flags) {
-	cli.Define(fs, &o.Recorded.As, "as", "", "show what `COMMAND` would: probe, count or trace (default what it was recorded for)", recordFor)
-	fs.StringVarP(&o.Recorded.binary, "binary", "b", "", "read the traced binary at `PATH` (default where ftgo script read it)")
+	cli.Define(fs, &o.As, "as", "", "show what `COMMAND` would: probe, count or trace (default what it was recorded for)", recordFor)
+	fs.StringVarP(&o.tracedPath, "binary", "b", "", "read the traced binary at `PATH` (default where ftgo script read it)")
 	fs.IntSliceVarP(&o.PIDs, "pid", "p", nil, "show only process `PID`")
 	fs.BoolVar(&o.PerHost, "per-host", false, "show a row for each function of each machine")
 	fs.Check(func(command string) error {
@@ -79,20 +66,20 @@ func (o *Options) take(a *recording.Options, recorded string) error {
 	if o.Lines.Where != "" && a.Where != "" {
 		return cli.Usage("report: --where: it was recorded with one already: %s", a.Where)
 	}
-	o.Recorded.replays, o.Recorded.filters = true, a.Where == ""
+	o.replays, o.filters = true, a.Where == ""
 	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Errors, o.Stack, o.Force = a.Patterns, a.Regexp, a.Exclude, !a.NoWrappers, a.Errors, a.Stack, true
 	o.Budget = &a.Budget
 	o.Fetch.StrLen, o.Fetch.Items, o.Inside, o.Lines.Entries = cmp.Or(a.StrLen, 1), cmp.Or(a.Items, 1), a.Inside, a.Entries
 	if a.Where != "" {
 		o.Lines.Where = a.Where
 	}
-	if o.Shown = a.By+a.Sum == "" && o.Recorded.As != "trace" && recorded == "trace"; a.By+a.Sum == "" {
+	if o.Shown = a.By+a.Sum == "" && o.As != "trace" && recorded == "trace"; a.By+a.Sum == "" {
 		return nil
 	}
 	switch {
 	case o.AsksValues():
 		return cli.Usage("report: it was recorded with --by or --sum already: %s", cmp.Or(a.By, a.Sum))
-	case o.Recorded.As != recorded: // it is told as if nothing was
+	case o.As != recorded: // it is told as if nothing was
 		return nil
 	}
 	return o.TakeValues(a.By, a.Sum)
@@ -119,7 +106,7 @@ func checkRecorded(a *recording.Options) error {
 // recordView is a view as far as planning needs one.
 func (o *Options) recordView() (view.View, error) {
 	mode := uprobe.Latency
-	switch as := o.Recorded.As; {
+	switch as := o.As; {
 	case as == "trace":
 		return view.NewLines(o.View())
 	case as == "count" && o.AsksValues() && !o.Adds:
@@ -145,13 +132,13 @@ func (o *Options) Script() (err error) {
 	// CPUs as one, so that they are better recorded.
 	features := machine.Machine{}.Features()
 	features.ExactHits = false
-	if o.Recorded.kernel != "" {
-		if features, err = machine.FeaturesOf(o.Recorded.kernel); err != nil {
+	if o.forKernel != "" {
+		if features, err = machine.FeaturesOf(o.forKernel); err != nil {
 			return cli.WithStatus(cli.ExitUsage, err)
 		}
 		if !features.Instances {
 			return cli.Usage("script: --kernel %s: scripts record in instances, which uprobes are in since Linux 3.14; "+
-				"on such a machine run ftgo itself: ftgo count --force and ftgo trace --entries --force work there", o.Recorded.kernel)
+				"on such a machine run ftgo itself: ftgo count --force and ftgo trace --entries --force work there", o.forKernel)
 		}
 	}
 	mode := r.request.Probes.Mode
@@ -169,11 +156,11 @@ func (o *Options) Script() (err error) {
 	} else if *o.Budget > 0 {
 		together = (len(r.request.Target.Funcs) + len(r.request.Target.Sites) + mostGroups - 1) / mostGroups
 	}
-	r.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: o.Stack, Follow: o.Recorded.follow, Regroups: together, Progress: o.Doing}
+	r.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: o.Stack, Follow: o.follow, Regroups: together, Progress: o.Doing}
 	if err := withStatus(r.request.MakePlan()); err != nil {
 		return err
 	}
-	r.sayApart(o.Recorded.follow)
+	r.sayApart(o.follow)
 	if err := r.checkProbes(r.request.Plan.Probes(), pace(features, nil)); err != nil {
 		return err
 	}
@@ -217,7 +204,7 @@ func (r *run) script() (string, error) {
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
 			printable.Plural(len(r.request.Plan.Funcs), "function"), printable.Plural(r.request.Plan.Probes(), "place"), r.Release),
 		About: recording.About{
-			Made: r.Release, Command: r.Recorded.As, Options: r.recorded(),
+			Made: r.Release, Command: r.As, Options: r.recorded(),
 			Binary: files[0],
 		},
 		Plan: r.request.Plan, CRC: crc, BufferKB: r.BufferKB,

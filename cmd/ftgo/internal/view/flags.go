@@ -90,7 +90,10 @@ var templateForm = cli.Form[Template]{
 	},
 }
 
-func (l *LineFlags) Define(fs *cli.Flags) {
+// DefineLines defines the flags that say which calls have lines.
+func (o *Options) DefineLines(fs *cli.Flags) {
+	l := &o.Lines
+	fs.StringVar(&o.Inside, "inside", "", "show only calls that `FUNC` makes, directly or not")
 	fs.StringVar(&l.Where, "where", "", "show only calls for which `EXPR` is true: 'n > 100'")
 	fs.BoolVar(&l.Errors, "errors", false, "show only calls whose last result is an error")
 	cli.Define(fs, &l.Min, "min", "", "show only calls that took `SECONDS` or longer, like 5ms", cli.Seconds)
