@@ -101,6 +101,9 @@ func scriptConditions(t *testing.T) map[string]func() bool {
 	}
 }
 
+// scriptT returns the test of a script, which alone may skip it.
+func scriptT(ts *testscript.TestScript) testing.TB { return ts.Value("t").(testing.TB) }
+
 func runScripts(t *testing.T, variables []string, files ...string) {
 	conditions := scriptConditions(t)
 	has := func(name string) func(*testscript.TestScript, bool, []string) {
@@ -121,14 +124,14 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 			if !old {
 				version = fixture.Local
 			}
-			ts.Setenv(args[0], fixture.BuildWith(t, version, target, args[2:]...))
+			ts.Setenv(args[0], fixture.BuildWith(scriptT(ts), version, target, args[2:]...))
 		},
 		"foreign": func(ts *testscript.TestScript, _ bool, args []string) {
 			goarch := map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]
-			ts.Setenv(args[0], fixture.BuildFor(t, goarch, fixture.Current, args[1]))
+			ts.Setenv(args[0], fixture.BuildFor(scriptT(ts), goarch, fixture.Current, args[1]))
 		},
 		"compile": func(ts *testscript.TestScript, _ bool, args []string) {
-			ts.Setenv(args[0], fixture.Compile(t, args[1], args[2], args[3:]...))
+			ts.Setenv(args[0], fixture.Compile(scriptT(ts), args[1], args[2], args[3:]...))
 		},
 		"moved": func(ts *testscript.TestScript, _ bool, args []string) { ts.Setenv(args[0], moved(t, args[1])) },
 		"edit": func(ts *testscript.TestScript, _ bool, args []string) {
@@ -196,6 +199,7 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 			env.Defer(func() { listener.Close() })
 			env.Setenv("TAKEN", listener.Addr().String())
 			env.Vars = append(env.Vars, variables...)
+			env.Values["t"] = env.T()
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
