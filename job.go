@@ -72,7 +72,7 @@ func (j *job) read(items iter.Seq2[*pairing.Item, error], give func(*Call, *Repo
 		j.totals.Take(it)
 		goOn := true
 		switch {
-		case it.What == pairing.Began && j.each && it.Call != nil:
+		case it.What == pairing.Began && j.each:
 			goOn = give(j.call(it.Call, Open), nil)
 		case it.What == pairing.Ended && j.each:
 			goOn = give(j.call(it.Call, Outcome(it.Call.Outcome)), nil)

@@ -6,16 +6,11 @@ import "github.com/ftgo/ftgo/internal/uprobe"
 type accounting struct {
 	sites  [][]siteAccount // of each event
 	faults uint64
-	events uint64 // all that have come
-	// outside is the number of events that the window leaves out.
-	outside uint64
-	funcs   []funcAccount // as in Plan.Funcs
+	events uint64        // all that have come
+	funcs  []funcAccount // as in Plan.Funcs
 	// unfollowed is the number of calls that were not paired, since as many calls as there may
-	// be were open when they began. Their returns are unmatched.
+	// be were open when they began.
 	unfollowed uint64
-	// unmatched is the number of returns whose call had begun before tracing did, or whose
-	// entry was lost or not followed.
-	unmatched uint64
 	// unknown is the number of events at addresses that are none of our sites.
 	unknown uint64
 }
@@ -73,8 +68,6 @@ type Counters struct {
 	Own bool
 	// Inexact: the kernel may have counted too few hits, see tracefs.Features.ExactHits.
 	Inexact bool
-	// Behind: what was recorded up to the moment may not have been read yet.
-	Behind bool
 }
 
 // Counts are the calls and the hits of the window up to a moment.
@@ -128,7 +121,7 @@ func (p *Stream) Counts(c Counters) *Counts {
 		Unparsed: p.unparsed(), KernelUnparsed: unparsedKernel, Unfollowed: account.unfollowed,
 	}
 	sites := make([]siteHits, len(plan.Funcs))
-	cut := !c.Behind && c.Overruns+out.Unparsed == 0
+	cut := c.Overruns+out.Unparsed == 0
 	var gained uint64
 	for i := range plan.Events {
 		ev := &plan.Events[i]
@@ -191,9 +184,8 @@ func (p *Stream) Counts(c Counters) *Counts {
 	switch {
 	case own && c.Inexact:
 		out.Hits = max(out.Hits, out.Delivered+c.Overruns) // so many there were at least
-	case own && !c.Behind: // what is counted beyond was hit after the moment
+	case own: // what is counted beyond was hit after the moment
 		out.Hits = min(out.Hits, out.Delivered+c.Overruns+out.Unparsed)
-	case own:
 	case c.Own: // what the kernel's filter has dropped is counted with the hits
 		lost := c.Overruns + out.Unparsed
 		out.Hits = max(gained, out.Delivered+lost)

@@ -68,7 +68,7 @@ func TestSharedInstruction(t *testing.T) {
 		at[i] = make([]uint64, len(plan.Events[i].Sites))
 	}
 	at[0][g], at[2][g] = 10, 10
-	counts := s.Counts(Counters{At: at, Own: true, Behind: true})
+	counts := s.Counts(Counters{At: at, Own: true})
 	if want := (Hits{Stepped: 10, Words: 10 * sharedWords}); counts.Funcs[g].Hits != want {
 		t.Errorf("hits counted: %+v, want %+v", counts.Funcs[g].Hits, want)
 	}

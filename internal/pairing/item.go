@@ -4,8 +4,7 @@ package pairing
 type What uint8
 
 const (
-	// Began: a call of Func has begun in process PID. Call is that call if it is paired and [Options].Entries
-	// asks for it, else nil; its End and Outcome mean nothing yet.
+	// Began: Call, which is paired, has begun, if [Options].Entries asks for it; its End and Outcome mean nothing yet.
 	Began What = iota
 	// Ended: Call, which is paired, has ended, whatever its Outcome.
 	Ended
@@ -14,7 +13,7 @@ const (
 	Go
 	// Kernel: Event is one of [Options].Kernel.
 	Kernel
-	// Marked: the moment of a [Stream.Mark] has come. Whoever reads the stream calls Reached.
+	// Marked: the moment of a [Stream.Mark] has come, and what is to be done then was done.
 	Marked
 	// Gone: all of process PID was read, and its number may be used again.
 	Gone
@@ -26,12 +25,10 @@ const (
 // those mean something that its What names.
 type Item struct {
 	What      What
-	PID, Func int
-	N         int
+	PID, N    int
 	Call      *Call
 	Goroutine *Goroutine
 	Event     *KernelEvent
-	Reached   func()
 }
 
 // Items are what a stream tells next. Once a loop over them has ended early, the rest of them is dropped.
@@ -46,12 +43,6 @@ func (p *Stream) tell(what What) {
 	if !p.yield(&p.item) {
 		p.yield = ignore
 	}
-}
-
-// began tells of a call that has begun.
-func (p *Stream) began(pid, fn int, c *Call) {
-	p.item.PID, p.item.Func, p.item.Call = pid, fn, c
-	p.tell(Began)
 }
 
 // items yields what do tells.

@@ -19,7 +19,6 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 		return
 	}
 	if !p.Within(ev.Time) || p.full() {
-		p.account.outside++
 		return
 	}
 	p.account.sites[ev.Format][i].hits++
@@ -116,7 +115,6 @@ func (p *Stream) count(ev *parse.Event, site *uprobe.Site) {
 		return
 	}
 	p.account.call(site.Func)
-	p.began(ev.PID, site.Func, nil)
 	p.finished(ev.Time)
 }
 
@@ -148,7 +146,6 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	p.ran(ev, fn, s)
 	if p.open >= p.maxOpen {
 		p.account.unfollowed++
-		p.began(ev.PID, fn, nil)
 		if len(s.frames) == 0 { // else each goroutine would leave one
 			p.proc.drop(key)
 		}
@@ -186,12 +183,11 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	}
 	before := s.hits
 	s.hits.add(1, p.site, p.words, p.faults)
-	var begun *Call
 	if p.opt.Entries {
 		c.Split, c.Hits = Split{}, before
-		begun = s.complete(len(s.frames) - 1)
+		p.item.Call = s.complete(len(s.frames) - 1)
+		p.tell(Began)
 	}
-	p.began(ev.PID, fn, begun)
 	c.Split, c.Hits = p.at, before
 	if p.plan.Mode == uprobe.Entries {
 		p.pop(s)
@@ -214,15 +210,14 @@ func (p *Stream) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 		}
 	}
 	if s == nil {
-		p.account.unmatched++
-		return
+		return // it had begun before tracing did, or its entry was lost or not followed
 	}
 	p.unwind(ev, s, depth+1)
 	p.ran(ev, fn, s)
-	if last := len(s.frames) - 1; last < 0 || s.frames[last].depth != depth || s.frames[last].Func != fn {
-		p.account.unmatched++
-	} else if p.end(ev, s, Returned, f); last == 0 && s.key.isThread {
-		p.proc.drop(s.key)
+	if last := len(s.frames) - 1; last >= 0 && s.frames[last].depth == depth && s.frames[last].Func == fn {
+		if p.end(ev, s, Returned, f); last == 0 && s.key.isThread {
+			p.proc.drop(s.key)
+		}
 	}
 	s.hits.add(1, p.site, p.words, p.faults)
 }

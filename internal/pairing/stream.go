@@ -32,7 +32,7 @@ type Stream struct {
 	reader    *parse.Reader
 	latest    uint64
 	// Events of from one time until another are paired, both included, and of before first: see Begin. What was
-	// recorded outside of this window is counted in accounting.outside alone.
+	// recorded outside of this window counts for nothing.
 	first, from, until uint64
 
 	marks []mark   // the earliest first
@@ -316,7 +316,7 @@ func (p *Stream) pass(time uint64) {
 	for len(p.marks) > 0 && p.marks[0].at < time {
 		reached := p.marks[0].reached
 		p.marks = p.marks[1:]
-		p.item.Reached = reached
+		reached()
 		p.tell(Marked)
 	}
 }

@@ -108,7 +108,6 @@ func (p *Stream) tellWait(w wait, depth int, how Outcome) {
 		c.Stack = noStack
 	}
 	p.account.call(c.Func)
-	p.began(c.PID, c.Func, nil)
 	p.ended(&c)
 	if p.plan.Asked() == 0 && how == Returned {
 		p.finished(w.until)

@@ -157,12 +157,10 @@ type Recording struct {
 	noted map[string]map[int]int
 }
 
-// Disarmed are functions whose probes were taken out together, at a time of the trace clock, since they were
-// hit so often in a second.
+// Disarmed are functions whose probes were taken out together, at a time of the trace clock.
 type Disarmed struct {
 	Funcs []int // by their index in the plan
 	From  uint64
-	Rate  uint64
 }
 
 var facts = []string{"kernel", "path", "program", "trace-clock", "buffer-kb", "wall", "host"}

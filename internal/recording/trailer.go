@@ -231,7 +231,7 @@ func (r *Recording) pass(text string) error {
 	return err
 }
 
-// disarm reads "TICKS RATE EVENT...".
+// disarm reads "TICKS RATE EVENT...", what was hit too often, and how often in a second.
 func (r *Recording) disarm(text string) (err error) {
 	words := strings.Fields(text)
 	if len(words) < 3 {
@@ -241,7 +241,7 @@ func (r *Recording) disarm(text string) (err error) {
 	if d.From, err = machine.Ticks(words[0]); err != nil {
 		return err
 	}
-	if d.Rate, err = strconv.ParseUint(words[1], 10, 63); err != nil {
+	if _, err = strconv.ParseUint(words[1], 10, 63); err != nil {
 		return err
 	}
 	of := make(map[int]bool)

@@ -227,7 +227,6 @@ func (l *Live) told(it *pairing.Item) bool {
 	case pairing.Kernel:
 		return l.kernel.take(it.Event, l.stream.Within(it.Event.Time))
 	case pairing.Marked:
-		it.Reached()
 		return l.marked != nil
 	}
 	return it.What != pairing.Read

@@ -103,9 +103,9 @@ func (t *Totals) Take(it *pairing.Item) {
 	}
 }
 
-// began takes a call that has begun, or nil where nothing was fetched of it.
+// began takes a call that has begun.
 func (t *Totals) began(c *pairing.Call) {
-	if c == nil || t.plan.Mode != uprobe.Entries || t.opt.Observe == nil {
+	if t.plan.Mode != uprobe.Entries || t.opt.Observe == nil {
 		return
 	}
 	o := t.opt.Observe(c)

@@ -128,9 +128,7 @@ func (v *Lines) sayUnknown() {
 func (v *Lines) Take(it *pairing.Item) error {
 	switch it.What {
 	case pairing.Began:
-		if it.Call != nil {
-			return v.began(it.Call)
-		}
+		return v.began(it.Call)
 	case pairing.Ended:
 		return v.ended(it.Call)
 	case pairing.Go:

@@ -179,7 +179,7 @@ func (v *Variables) Begin(s *Scene) error {
 // Take writes the values that a call has found.
 func (v *Variables) Take(it *pairing.Item) error {
 	switch {
-	case it.What == pairing.Began && it.Call != nil:
+	case it.What == pairing.Began:
 		return v.seen(it.Call)
 	case it.What == pairing.Gone:
 		v.memory.Forget(it.PID)
