@@ -66,17 +66,12 @@ func (b *Aggregator) Failed() {
 // Update takes the counts of all that has happened from Open to a moment, with the CPU time that the program has used. A count
 // stays as it is if it has become less: of what seemed unwound, a return may yet come.
 func (p *Source) Update(at time.Time, funcs []stats.Func, s *stats.Summary, used time.Duration) {
-	next := &account{at: at, funcs: make(map[string]*Function, len(funcs)), run: Run{
-		Probes: s.Probes, Budget: s.Budget, Skipped: len(s.Skipped),
-		Counts: Counts{
-			Hits: s.Hits, Delivered: s.Delivered, Counted: s.Counted, Filtered: s.Filtered, Lost: s.Lost, Unparsed: s.Unparsed, CPU: used,
-		},
-	}}
+	next := &account{at: at, funcs: make(map[string]*Function, len(funcs)), run: Run{Summary: *s, CPU: used}}
 	if s.Probing != nil {
 		next.run.Cost = time.Duration(s.Probing.NS)
 	}
 	before := p.now
-	next.run.Counts.raise(&before.run.Counts)
+	next.run.raise(&before.run)
 	for i := range funcs {
 		f := newFunction(&funcs[i])
 		f.Since = at.Add(-time.Duration(s.Seconds * float64(time.Second)))
@@ -148,6 +143,7 @@ func (p *Source) Close() {
 	defer b.mu.Unlock()
 	b.open = slices.DeleteFunc(b.open, func(other *Source) bool { return other == p })
 	b.past = addAccounts(b.past, p.now)
+	b.past.run.Probes, b.past.run.Skipped, b.past.run.Budget = 0, nil, 0
 }
 
 // Used notes how much CPU time ftgo has used.
@@ -172,11 +168,11 @@ func (b *Aggregator) began(what string, t, now time.Time) time.Time {
 func (b *Aggregator) Snapshot() *Snapshot {
 	made := b.now()
 	b.mu.Lock()
-	total, run, accounts := b.past, b.own, make([]*account, 0, len(b.open))
+	total, own, accounts := b.past, b.own, make([]*account, 0, len(b.open))
 	for _, p := range b.open {
 		if p.now.funcs != nil { // else it is not probed yet
 			accounts = append(accounts, p.now)
-			run.Files = withFile(run.Files, p.file)
+			own.Files = withFile(own.Files, p.file)
 		}
 	}
 	b.mu.Unlock()
@@ -186,11 +182,9 @@ func (b *Aggregator) Snapshot() *Snapshot {
 		for name := range a.funcs {
 			probed[name] = true
 		}
-		run.Probes += a.run.Probes
-		run.Skipped += a.run.Skipped
-		run.Budget = max(run.Budget, a.run.Budget)
 	}
-	run.Counts = total.run.Counts
+	run := total.run
+	run.Files, run.Plans, run.Failed, run.Own = own.Files, own.Plans, own.Failed, own.Own
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := &Snapshot{From: b.began("", b.from, made), At: made.Add(total.at.Sub(made)), Made: made, About: b.about, Run: run}
@@ -254,8 +248,14 @@ func withFile(files []File, f File) []File {
 
 // addAccounts is a new account of both.
 func addAccounts(a, b *account) *account {
-	whole := &account{at: later(a.at, b.at), funcs: make(map[string]*Function, len(a.funcs))}
-	whole.run.Counts = a.run.Counts.plus(&b.run.Counts)
+	whole := &account{at: a.at, run: a.run, funcs: make(map[string]*Function, len(a.funcs))}
+	if b.at.After(a.at) {
+		whole.at = b.at
+	}
+	whole.run.Skipped = slices.Clip(whole.run.Skipped) // a stays as it is
+	whole.run.Add(&b.run.Summary)
+	whole.run.Cost += b.run.Cost
+	whole.run.CPU += b.run.CPU
 	maps.Copy(whole.funcs, a.funcs)
 	for name, f := range b.funcs {
 		if had := whole.funcs[name]; had != nil {
@@ -264,13 +264,6 @@ func addAccounts(a, b *account) *account {
 		whole.funcs[name] = f
 	}
 	return whole
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // newFunction is what a reading has of a function, as far as it is exported. Names are what the file says.
@@ -324,22 +317,9 @@ func (f *Function) plus(g *Function) *Function {
 	return &s
 }
 
-// plus are the counts of both.
-func (c Counts) plus(d *Counts) Counts {
-	c.Hits += d.Hits
-	c.Delivered += d.Delivered
-	c.Counted += d.Counted
-	c.Filtered += d.Filtered
-	c.Lost += d.Lost
-	c.Unparsed += d.Unparsed
-	c.Cost += d.Cost
-	c.CPU += d.CPU
-	return c
-}
-
 // raise makes no count less than it was before.
-func (c *Counts) raise(before *Counts) {
-	c.Hits, c.Delivered, c.Counted = max(c.Hits, before.Hits), max(c.Delivered, before.Delivered), max(c.Counted, before.Counted)
-	c.Filtered, c.Lost, c.Unparsed = max(c.Filtered, before.Filtered), max(c.Lost, before.Lost), max(c.Unparsed, before.Unparsed)
-	c.Cost, c.CPU = max(c.Cost, before.Cost), max(c.CPU, before.CPU)
+func (r *Run) raise(before *Run) {
+	r.Hits, r.Delivered, r.Counted = max(r.Hits, before.Hits), max(r.Delivered, before.Delivered), max(r.Counted, before.Counted)
+	r.Filtered, r.Lost, r.Unparsed = max(r.Filtered, before.Filtered), max(r.Lost, before.Lost), max(r.Unparsed, before.Unparsed)
+	r.Cost, r.CPU = max(r.Cost, before.Cost), max(r.CPU, before.CPU)
 }

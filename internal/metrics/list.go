@@ -24,7 +24,7 @@ var (
 		{"start_time", "s", false, "When counting began, as a Unix time.", run(func(s *Snapshot) float64 { return float64(s.From.UnixMilli()) / 1e3 })},
 		{"last_reading_timestamp", "s", false, "When the numbers were read, as a Unix time.", run(func(s *Snapshot) float64 { return float64(s.At.UnixMilli()) / 1e3 })},
 		{"probes", "{probe}", false, "Instructions that are probed now.", run(func(s *Snapshot) float64 { return float64(s.Run.Probes) })},
-		{"functions_skipped", "{function}", false, "Functions that were selected but can't be probed.", run(func(s *Snapshot) float64 { return float64(s.Run.Skipped) })},
+		{"functions_skipped", "{function}", false, "Functions that were selected but can't be probed.", run(func(s *Snapshot) float64 { return float64(len(s.Run.Skipped)) })},
 		{"budget", "1", false, "Share of the program's CPU time that probes may take, 0 without a limit.", run(func(s *Snapshot) float64 { return s.Run.Budget })},
 		{"hits", "{hit}", true, "Hits of probes, as the kernel counts them.", run(func(s *Snapshot) float64 { return float64(s.Run.Hits) })},
 		{"hits_delivered", "{hit}", true, "Hits that ftgo has read, or that only count calls.", run(func(s *Snapshot) float64 { return float64(s.Run.Delivered) })},

@@ -59,24 +59,12 @@ type Function struct {
 	Unseen, UnseenLow, UnseenHigh float64
 }
 
-// Run is what holds for all functions together.
+// Run is what holds for all functions together. Of the summaries of files that are probed no more it has what is counted.
 type Run struct {
-	Counts
-	Files   []File
-	Probes  int     // that are armed
-	Skipped int     // functions that were selected, but can't be probed
-	Budget  float64 // the share of the program's CPU time that probes may take, 0 if there is no limit
+	stats.Summary // whose Own is the CPU time that ftgo has used
+	Files         []File
 	// Plans is how often a file was planned to be probed, Failed how often that could not be done.
 	Plans, Failed uint64
-	Own           time.Duration // the CPU time that ftgo has used
-}
-
-// Counts are those of a run.
-type Counts struct {
-	// Hits is the kernel's count of them. They were Delivered, Filtered out by the kernel, or Lost; Counted of
-	// those delivered only counted calls.
-	Hits, Delivered, Counted, Filtered, Lost uint64
-	Unparsed                                 uint64 // records that were not understood
 	// Cost is what probes took of the program's CPU time CPU, as far as it is known.
 	Cost, CPU time.Duration
 }
