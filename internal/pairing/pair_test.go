@@ -97,7 +97,7 @@ func fetchTimes(plan *uprobe.Plan) {
 }
 
 // script runs events written one a word, "OP:FUNC@DEPTH" with options, through a
-// pairer and returns the calls as text. Time is the word's number, and what entries e and n
+// stream and returns the calls as text. Time is the word's number, and what entries e and n
 // fetch; a call that has anything else says so. OP is
 //
 //	e entry, j stack check passed, J stack check failed, r return, t tail jump,

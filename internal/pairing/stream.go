@@ -1,6 +1,6 @@
 // Package pairing makes calls of events: it pairs those where calls begin with those where they
 // end, splits their time by what the scheduler did, and counts what became of every hit. Events
-// come from lines or raw pages of the kernel, which package ftrace reads in order of time.
+// come from lines or raw pages of the kernel, which package parse reads in order of time.
 package pairing
 
 import (
