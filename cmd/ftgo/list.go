@@ -3,8 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"io"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
@@ -13,7 +13,7 @@ import (
 )
 
 // listVariables lists what watch can show, of the program's own module.
-func listVariables(e *cli.Env, o *session.Options) (err error) {
+func listVariables(e *cli.Env, o *session.Options) error {
 	switch {
 	case len(o.Program) > 0:
 		return cli.Usage("watch: no VAR (ftgo watch %s lists them)", printable.Text(o.Binary))
@@ -31,15 +31,12 @@ func listVariables(e *cli.Env, o *session.Options) (err error) {
 	if len(variables) == 0 {
 		return cli.Nothing("%s: no variables of its own are known; there are %s", o.Binary, more)
 	}
-	out, done, err := o.Open(e, o.Binary)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	if others > 0 {
-		e.Say("there are %s", more)
-	}
-	return render.Variables(out, variables)
+	return o.Write(e, []string{o.Binary}, func(out io.Writer) error {
+		if others > 0 {
+			e.Say("there are %s", more)
+		}
+		return render.Variables(out, variables)
+	})
 }
 
 func listCommand(e *cli.Env) *cli.Command {
@@ -60,7 +57,7 @@ func binaryOf(fs *cli.Flags) {
 	fs.Lookup("cgroup").Usage = "take it from the control group `PATH`"
 }
 
-func list(e *cli.Env, o *session.Options) (err error) {
+func list(e *cli.Env, o *session.Options) error {
 	o.Loading, o.Signatures = e.Doing, o.Full
 	stop := e.Progress("reading " + o.Binary)
 	rows, err := o.List(e.Say, o.Signatures || o.Format != render.Table)
@@ -68,15 +65,12 @@ func list(e *cli.Env, o *session.Options) (err error) {
 	if err != nil {
 		return err
 	}
-	out, done, err := o.Open(e, o.Binary)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, done()) }()
 	if o.Format == render.Table {
 		for i := range rows {
 			rows[i].Name = cmp.Or(rows[i].Signature, rows[i].Name)
 		}
 	}
-	return render.List(out, rows, render.Options{Format: o.Format, Width: cli.Width(out), FullNames: o.Full})
+	return o.Write(e, []string{o.Binary}, func(out io.Writer) error {
+		return render.List(out, rows, render.Options{Format: o.Format, Width: cli.Width(out), FullNames: o.Full})
+	})
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path"
@@ -141,16 +142,16 @@ func (o *Output) check(command string) error {
 	return Usage("%s: -o %s is for probe", command, o.Format)
 }
 
-// Open opens where data goes, which is none of the files that are in use: read or run, whatever links
+// Write calls write with where data goes, which is none of the files that are in use: read or run, whatever links
 // lead there. Only its owner may read a file that is made, because arguments of the program's calls
 // may be in it.
-func (o *Output) Open(e *Env, inUse ...string) (w io.Writer, done func() error, err error) {
+func (o *Output) Write(e *Env, inUse []string, write func(io.Writer) error) error {
 	if o.File == "" {
 		w := e.Stdout
 		if o.Format == render.Table {
 			w = Legible(w)
 		}
-		return w, func() error { return nil }, nil
+		return write(w)
 	}
 	// Opening it for writing would empty it, and wait for the lease on a binary (see
 	// offsets.Binary.Hold) to be broken.
@@ -158,12 +159,12 @@ func (o *Output) Open(e *Env, inUse ...string) (w io.Writer, done func() error, 
 	for _, name := range inUse {
 		used, uerr := os.Stat(name)
 		if err == nil && uerr == nil && used.Mode().IsRegular() && os.SameFile(used, there) {
-			return nil, nil, Usage("-w %s: is %s, which is in use", o.File, name)
+			return Usage("-w %s: is %s, which is in use", o.File, name)
 		}
 	}
 	f, err := os.OpenFile(o.File, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	return f, f.Close, nil
+	return errors.Join(write(f), f.Close())
 }

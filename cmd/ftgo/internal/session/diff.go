@@ -3,8 +3,8 @@ package session
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -67,35 +67,39 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 		}
 		whole.AsSeen = whole.AsSeen || sum.AsSeen
 	}
-	out, done, err := d.Open(d.Env, slices.Concat(d.sides[:]...)...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, done()) }()
 	rows := compare.Compare(functions(whole.Sides, whole.AsSeen), d.by, alpha)
 	whole.Functions = rows
 	if whole.TooFew() {
 		compare.Doubt(rows)
 	}
-	shown := rows
-	if d.top > 0 {
-		shown = rows[:min(d.top, len(rows))]
-	}
-	if err := compare.Difference(out, shown, render.Options{Format: d.Format, Width: cli.Width(out), FullNames: d.Full}); err != nil {
+	if err := d.Write(d.Env, slices.Concat(d.sides[:]...), func(out io.Writer) error { return d.write(out, &whole) }); err != nil {
 		return err
-	}
-	if d.Format == render.JSON {
-		err = whole.JSON(out)
-	} else if !d.Env.Quiet {
-		err = whole.Footer(d.Stderr)
 	}
 	if whole.TooFew() && (d.fail || !d.Env.Quiet) { // a script that asks for the status never gets any but 0
 		d.Env.Warn("one run a side is too few to call anything changed, because runs differ by themselves: give three or more, ftgo diff OLD... -- NEW...")
 	}
-	if _, changed := whole.Numbers(); err == nil && d.fail && changed > 0 {
-		err = cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%d of %d functions changed (--fail), first %s", changed, len(rows), rows[0].Name))
+	if _, changed := whole.Numbers(); d.fail && changed > 0 {
+		return cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%d of %d functions changed (--fail), first %s", changed, len(rows), rows[0].Name))
 	}
-	return err
+	return nil
+}
+
+// write writes a comparison: the first rows, and how far it can be trusted.
+func (d *Diff) write(out io.Writer, whole *compare.Compared) error {
+	shown := whole.Functions
+	if d.top > 0 {
+		shown = shown[:min(d.top, len(shown))]
+	}
+	if err := compare.Difference(out, shown, render.Options{Format: d.Format, Width: cli.Width(out), FullNames: d.Full}); err != nil {
+		return err
+	}
+	switch {
+	case d.Format == render.JSON:
+		return whole.JSON(out)
+	case d.Env.Quiet:
+		return nil
+	}
+	return whole.Footer(d.Stderr)
 }
 
 // functions are those of both sides. A run has no row of one that it has seen no call of; of one that

@@ -69,20 +69,17 @@ func (o *Options) Observe(ctx context.Context, v view.View) (err error) {
 }
 
 // do traces what there is a source of, unless only what it defines is wanted. Files are in use.
-func (r *run) do(ctx context.Context, inUse ...string) (err error) {
+func (r *run) do(ctx context.Context, inUse ...string) error {
 	if r.program != nil {
 		inUse = append(inUse, r.program.Path)
 	}
-	out, done, err := r.Open(r.Env, inUse...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	if r.DryRun {
-		_, err = io.WriteString(out, r.definitions())
-		return err
-	}
-	return r.trace(ctx, out)
+	return r.Write(r.Env, inUse, func(out io.Writer) error {
+		if r.DryRun {
+			_, err := io.WriteString(out, r.definitions())
+			return err
+		}
+		return r.trace(ctx, out)
+	})
 }
 
 // definitions are what the kernel is told, a line each.

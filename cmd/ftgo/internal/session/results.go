@@ -106,7 +106,7 @@ func (o *Options) recorded(ctx context.Context, g *given) ([]*compare.Run, error
 }
 
 // addUp is report of several runs.
-func (o *Options) addUp(all []*compare.Run) (err error) {
+func (o *Options) addUp(all []*compare.Run) error {
 	o.Adds, o.As = true, cmp.Or(o.As, "probe")
 	if err := cli.CheckRules("report", o.given); err != nil {
 		return err
@@ -118,16 +118,9 @@ func (o *Options) addUp(all []*compare.Run) (err error) {
 	if err := o.FailIf.CheckKnown(sum.LatencyMeasured, sum.Errors(), "probe --errors"); err != nil {
 		return err
 	}
-	out, done, err := o.Open(o.Env, o.files...)
-	if err != nil {
-		return err
+	err = o.Write(o.Env, o.files, func(out io.Writer) error { return o.View().Added(out, sum) })
+	if err == nil && o.MaxLost != nil && sum.Lost > *o.MaxLost {
+		err = cli.WithStatus(cli.ExitLost, fmt.Errorf("%d events lost (--max-lost %d)", sum.Lost, *o.MaxLost))
 	}
-	defer func() { err = errors.Join(err, done()) }()
-	if err := o.View().Added(out, sum); err != nil {
-		return err
-	}
-	if o.MaxLost != nil && sum.Lost > *o.MaxLost {
-		return cli.WithStatus(cli.ExitLost, fmt.Errorf("%d events lost (--max-lost %d)", sum.Lost, *o.MaxLost))
-	}
-	return nil
+	return err
 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -168,12 +167,10 @@ func (o *Options) Script() (err error) {
 	if err != nil {
 		return err
 	}
-	out, done, err := o.Open(o.Env, o.Binary)
-	if err != nil {
+	return o.Write(o.Env, []string{o.Binary}, func(out io.Writer) error {
+		_, err := io.WriteString(out, text)
 		return err
-	}
-	_, err = io.WriteString(out, text)
-	return errors.Join(err, done())
+	})
 }
 
 // Script is the text of the one that runs the plan.

@@ -120,8 +120,7 @@ func (r *Table) draw(rows []stats.Func) error {
 			o.Trends[row.Name] = trend[max(0, len(trend)-trendLength):]
 		}
 	}
-	var height int
-	o.Width, height = cli.TerminalSize(r.Out)
+	_, height := cli.TerminalSize(r.Out)
 	var table bytes.Buffer
 	if err := render.Functions(&table, topRows(rows, r.opt.Top), o); err != nil {
 		return err
