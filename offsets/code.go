@@ -3,7 +3,6 @@ package offsets
 import (
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/ftgo/ftgo/internal/arch"
 )
@@ -142,19 +141,6 @@ func (p *part) decode(processor arch.Processor) error {
 		}
 	}
 	return nil
-}
-
-// instructions are those of code with their offsets, up to what is none.
-func instructions(processor arch.Processor, code []byte) iter.Seq2[int, arch.Inst] {
-	return func(yield func(at int, in arch.Inst) bool) {
-		for at := 0; at < len(code); {
-			in, err := processor.Decode(code[at:])
-			if err != nil || !yield(at, in) {
-				return
-			}
-			at += in.Len
-		}
-	}
 }
 
 func middle(from, to int) error {

@@ -3,9 +3,6 @@ package offsets
 import (
 	"errors"
 	"fmt"
-	"slices"
-
-	"github.com/ftgo/ftgo/internal/gotype"
 )
 
 // layout is where runtime.g (runtime/runtime2.go) keeps what identifies a goroutine and its
@@ -46,8 +43,8 @@ func (b internals) Running() (m, curg int64, known bool) {
 		g, err1 := d.Struct("runtime.g", "runtime")
 		thread, err2 := d.Struct("runtime.m", "runtime")
 		if err1 == nil && err2 == nil {
-			m, ok1 := field(g, "m")
-			curg, ok2 := field(thread, "curg")
+			m, ok1 := g.FieldOffset("m")
+			curg, ok2 := thread.FieldOffset("curg")
 			return m, curg, ok1 && ok2
 		}
 	}
@@ -82,23 +79,11 @@ func (b *Binary) layoutFromDWARF() (l layout, err error) {
 	if err != nil {
 		return l, err
 	}
-	goid, ok1 := field(g, "goid")
-	lo, ok2 := field(g, "stack", "lo")
-	hi, ok3 := field(g, "stack", "hi")
+	goid, ok1 := g.FieldOffset("goid")
+	lo, ok2 := g.FieldOffset("stack", "lo")
+	hi, ok3 := g.FieldOffset("stack", "hi")
 	if !ok1 || !ok2 || !ok3 {
 		return l, errors.New("read runtime.g: no goid, stack.lo or stack.hi in debug information")
 	}
 	return layout{goid, lo, hi}, nil
-}
-
-// field is where a struct has a field, or a field of that.
-func field(t *gotype.Type, path ...string) (offset int64, ok bool) {
-	for _, name := range path {
-		i := slices.IndexFunc(t.Fields, func(f gotype.Field) bool { return f.Name == name })
-		if i < 0 {
-			return 0, false
-		}
-		offset, t = offset+t.Fields[i].Offset, t.Fields[i].Type
-	}
-	return offset, true
 }

@@ -26,7 +26,7 @@ func TestLayout(t *testing.T) {
 				fixture.NoError(t, err)
 				g, err := d.Struct("runtime.g", "runtime")
 				fixture.NoError(t, err)
-				if off, ok := field(g, "waitreason"); !ok || off != at {
+				if off, ok := g.FieldOffset("waitreason"); !ok || off != at {
 					t.Errorf("waitreason at %d, %d by debug information", at, off)
 				}
 			}
@@ -36,7 +36,7 @@ func TestLayout(t *testing.T) {
 					t.Error(err)
 				} else if g, err := d.Struct("runtime.g", "runtime"); err != nil {
 					t.Error(err)
-				} else if pc, ok := field(g, "sched", "pc"); !ok || pc != m+16 { // which events fetch
+				} else if pc, ok := g.FieldOffset("sched", "pc"); !ok || pc != m+16 { // which events fetch
 					t.Errorf("sched.pc at %d, m at %d", pc, m)
 				}
 				if m2, curg2, known := with.Internals().Running(); !known || m2 != m || curg2 != curg {

@@ -102,7 +102,7 @@ func (b internals) CallsOf(f, callee *Func) (calls []Site, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for at, in := range instructions(c.processor, c.parts[0].code) {
+	for at, in := range arch.Instructions(c.processor, c.parts[0].code) {
 		if in.Kind != arch.Call || c.fn.Addr+uint64(at)+uint64(in.To) != callee.Addr {
 			continue
 		}

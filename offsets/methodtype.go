@@ -33,7 +33,7 @@ func (b *Binary) byMethod(f *Func, words *Signature) (s *Signature, ok bool) {
 	case words != nil:
 		return s, fits(s.Params, words)
 	case f.ABI == ABI0:
-		return s, l.compareSize(end-b.newAssignment(ABI0).conv.StackArgs) == agree
+		return s, l.compareSize(end-b.newAssignment(ABI0).Conv.StackArgs) == agree
 	}
 	return s, strings.Contains(f.Name, "[") // of which the table leaves out a parameter
 }

@@ -3,7 +3,6 @@ package offsets
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/arch"
@@ -52,23 +51,23 @@ type Variable struct {
 	Err error
 }
 
-// Piece is a part of a value.
-type Piece struct {
-	// Offset is the part's place in the value, Size its bytes.
-	Offset, Size int64
-	// Register is the one that holds the part, or, if InMemory is set, the one that Disp is added
-	// to for its address. "" is a floating-point register, which can't be fetched.
-	Register arch.Reg
-	InMemory bool
-	Disp     int64
-	// Pointer: the value at that address is the address of the part (a variable
-	// captured by reference).
-	Pointer bool
-	// Fetch is a fetcharg that the user has given for the part; nothing else is set then.
-	Fetch string
-	// Static: the part is at the virtual address Disp of the file, load bias not
-	// counted (a package variable); Register and InMemory are not set.
-	Static bool
+// Piece is a part of a value: where in it, and which register holds it or leads to it.
+type Piece = arch.Piece
+
+// newAssignment hands out registers and stack slots as functions of the binary do.
+func (b *Binary) newAssignment(abi ABI) *arch.Assignment {
+	p := b.image.Processor
+	if abi == SystemV {
+		return arch.NewAssignment(p, p.C(), true)
+	}
+	return arch.NewAssignment(p, p.Go(b.goVer.Minor, abi != ABIInternal), false)
+}
+
+// placeAll places variables one behind the other.
+func placeAll(a *arch.Assignment, vars []Variable) {
+	for i := range vars {
+		vars[i].Pieces, vars[i].Err = a.Place(vars[i].Type)
+	}
 }
 
 // Signature finds out what a function takes and gives, by debug information of Go, gccgo and C, or,
@@ -145,17 +144,6 @@ func (b internals) LayOut(f *Func, s *Signature) {
 	(&goLayout{binary: b.Binary, f: f, sig: s}).byTypes()
 }
 
-// distinct leaves out what Go 1.18 describes twice.
-func distinct(formals []debug.Formal) []debug.Formal {
-	var kept []debug.Formal
-	for _, v := range formals {
-		if v.Name == "" || v.Name == "_" || !slices.ContainsFunc(kept, func(o debug.Formal) bool { return o.Name == v.Name }) {
-			kept = append(kept, v)
-		}
-	}
-	return kept
-}
-
 // variablesOf gives formal parameters their names. Those of blank ones, "~p1", in wrappers
 // ".anon1", of gccgo "p.1", and of results without a name, "~r1", are the compiler's.
 func variablesOf(formals []debug.Formal, prefix string) (vars []Variable) {
@@ -174,24 +162,16 @@ func variablesOf(formals []debug.Formal, prefix string) (vars []Variable) {
 func (v Variable) in(whole Piece) Variable {
 	switch whole.Size = v.Type.Size; {
 	case whole.Size < 0:
-		v.Err = unknownType(v.Type)
+		v.Err = arch.UnknownType(v.Type)
 	case whole.Size > 0:
 		v.Pieces = []Piece{whole}
 	}
 	return v
 }
 
-func unknownType(t *gotype.Type) error { return fmt.Errorf("type %s is not known", t.Name) }
-
 // lose notes why it is not known where values lie.
 func lose(vars []Variable, err error) {
 	for i := range vars {
 		vars[i].Pieces, vars[i].Err = nil, err
 	}
-}
-
-// isWhole tells values that are of one part, or have an array of several elements.
-func isWhole(t *gotype.Type) bool {
-	parts, single, err := flatten(t)
-	return err == nil && (len(parts) == 1 || !single)
 }

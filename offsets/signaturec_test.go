@@ -114,7 +114,7 @@ func compareLocations(t *testing.T, b *Binary, name string, params []Variable) (
 	fn, err := d.Function(f.Addr)
 	fixture.NoError(t, err)
 	for i, v := range params {
-		at, ok := d.Location(fn, f.Addr, &fn.Params[i], true)
+		at, ok := d.Location(fn, f.Addr, &fn.Params[i])
 		if !ok || v.Err != nil || at.Stack && at.Disp < at.Lowest { // its own frame
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
@@ -77,7 +78,7 @@ func (l *goLayout) compareSize(size int64) check {
 	switch n, ok := l.argsSize(); {
 	case !ok:
 		return unchecked
-	case alignUp(n, 8) == alignUp(size, 8): // the compiler rounds up, assembly need not
+	case arch.AlignUp(n, 8) == arch.AlignUp(size, 8): // the compiler rounds up, assembly need not
 		return agree
 	}
 	return differ

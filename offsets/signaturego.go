@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
@@ -16,10 +15,10 @@ import (
 
 // goSignature lays out what a function of Go takes and gives.
 func (b *Binary) goSignature(f *Func, fn *debug.Function, d *debug.Info) *Signature {
-	fn.Params, fn.Results = distinct(fn.Params), distinct(fn.Results)
+	fn.Params, fn.Results = debug.Distinct(fn.Params), debug.Distinct(fn.Results)
 	if b.goVer.Minor <= lastSorted {
-		inStackOrder(d, fn, fn.Params)
-		inStackOrder(d, fn, fn.Results)
+		d.InStackOrder(fn, fn.Params)
+		d.InStackOrder(fn, fn.Results)
 	}
 	l := goLayout{binary: b, f: f, fn: fn, entries: d, sig: &Signature{Captured: b.captured(fn)}}
 	l.variables()
@@ -97,20 +96,20 @@ func (l *goLayout) byTypes() (end int64) {
 	a := l.binary.newAssignment(l.f.ABI)
 	dictionary := l.binary.dictionary(l.f)
 	if before := min(dictionary, len(l.sig.Params)); before < 0 {
-		a.placeAll(l.sig.Params)
+		placeAll(a, l.sig.Params)
 	} else {
-		a.placeAll(l.sig.Params[:before])
-		dictionary, err := a.place(pointerWord)
-		a.placeAll(l.sig.Params[before:])
+		placeAll(a, l.sig.Params[:before])
+		dictionary, err := a.Place(arch.PointerWord)
+		placeAll(a, l.sig.Params[before:])
 		for i := range l.sig.Params {
 			if p := &l.sig.Params[i]; err == nil && p.Type.Dictionary > 0 {
-				p.Real = &Variable{Type: pointerWord, Pieces: dictionary, Through: []int64{8 * int64(p.Type.Dictionary-1)}}
+				p.Real = &Variable{Type: arch.PointerWord, Pieces: dictionary, Through: []int64{8 * int64(p.Type.Dictionary-1)}}
 			}
 		}
 	}
-	a.goResults()
-	a.placeAll(l.sig.Results)
-	return a.stack
+	a.GoResults()
+	placeAll(a, l.sig.Results)
+	return a.End()
 }
 
 // dictionary is the number of the parameter before which a generic function takes its dictionary,
@@ -152,7 +151,7 @@ func (l *goLayout) byTypesOrRegisters() {
 	located := make([]bool, len(l.sig.Params))
 	for i := range l.sig.Params {
 		v := &l.sig.Params[i]
-		at, ok := l.entries.Location(l.fn, l.f.Addr, &l.fn.Params[i], isWhole(v.Type))
+		at, ok := l.entries.Location(l.fn, l.f.Addr, &l.fn.Params[i])
 		pieces, fits := piecesAt(at, v.Type)
 		if !ok || !fits {
 			continue
@@ -224,9 +223,9 @@ func piecesAt(at debug.Location, t *gotype.Type) (pieces []Piece, ok bool) {
 		return nil, false
 	}
 	if at.Stack {
-		return onStack(at.SP, t.Size, at.Disp), at.Disp >= at.Lowest
+		return arch.OnStack(at.SP, t.Size, at.Disp), at.Disp >= at.Lowest
 	}
-	parts, single, err := flatten(t)
+	parts, single, err := arch.Flatten(t)
 	if err != nil || !single || len(parts) != len(at.Registers) {
 		return nil, false
 	}
@@ -263,8 +262,8 @@ func (l *goLayout) resultsFromEnd(size int64) {
 		}
 	}
 	a, results := l.binary.newAssignment(ABI0), slices.Clone(l.sig.Results)
-	a.placeAll(results)
-	start := alignUp(size, 8) - alignUp(a.stack-a.conv.StackArgs, 8)
+	placeAll(a, results)
+	start := arch.AlignUp(size, 8) - arch.AlignUp(a.End()-a.Conv.StackArgs, 8)
 	if start < 0 || start%8 != 0 || slices.ContainsFunc(results, func(v Variable) bool { return v.Err != nil }) {
 		return
 	}
@@ -282,8 +281,8 @@ func (l *goLayout) toSlots() {
 		lose(variables, nil)
 		for i := range variables {
 			v := &variables[i]
-			if disp, ok := l.entries.Slot(l.fn, &formals[i], isWhole(v.Type)); ok && v.Type.Size > 0 {
-				v.Pieces = onStack(l.binary.image.Processor.Machine().SP, v.Type.Size, disp)
+			if disp, ok := l.entries.Slot(l.fn, &formals[i]); ok && v.Type.Size > 0 {
+				v.Pieces = arch.OnStack(l.binary.image.Processor.Machine().SP, v.Type.Size, disp)
 			} else if v.Type.Size != 0 {
 				v.Err = errors.New("debug information does not tell where on the stack it is")
 			}
@@ -291,23 +290,4 @@ func (l *goLayout) toSlots() {
 	}
 	slots(l.fn.Params, l.sig.Params)
 	slots(l.fn.Results, l.sig.Results)
-}
-
-// inStackOrder puts parameters in the order of their places on the stack, those whose place is
-// not known last; results without names by the compiler's numbers.
-func inStackOrder(d *debug.Info, fn *debug.Function, formals []debug.Formal) {
-	slices.SortStableFunc(formals, func(x, y debug.Formal) int {
-		n, err1 := strconv.Atoi(strings.TrimPrefix(x.Name, "~r"))
-		m, err2 := strconv.Atoi(strings.TrimPrefix(y.Name, "~r"))
-		if err1 == nil && err2 == nil {
-			return cmp.Compare(n, m)
-		}
-		place := func(v *debug.Formal) int64 {
-			if at, ok := d.Slot(fn, v, isWhole(v.Type)); ok {
-				return at
-			}
-			return math.MaxInt64
-		}
-		return cmp.Compare(place(&x), place(&y))
-	})
 }

@@ -42,7 +42,7 @@ func TestSignatureLocations(t *testing.T) {
 					if told == nil || v.Err != nil {
 						continue
 					}
-					at, ok := d.Location(fn, f.Addr, told, isWhole(v.Type))
+					at, ok := d.Location(fn, f.Addr, told)
 					pieces, fits := piecesAt(at, v.Type)
 					if !ok || !fits {
 						continue

@@ -160,7 +160,7 @@ func (c *decoded) counters(check arch.Check) (first, again *Site) {
 // before it may have changed arguments: then it is late.
 func (c *decoded) unrepeated() (at int, late bool) {
 	code := c.parts[0].code
-	for at, in := range instructions(c.processor, code) {
+	for at, in := range arch.Instructions(c.processor, code) {
 		e := c.processor.Effects(code[at:])
 		if !e.Repeats || at+in.Len == len(code) || slices.Contains(c.landings, at+in.Len) {
 			return at, late
@@ -182,7 +182,7 @@ func (c *decoded) branch(from int) (branch *Site, intact bool) {
 		return nil, false // where to is not known
 	}
 	intact = true
-	for at, in := range instructions(p, code) {
+	for at, in := range arch.Instructions(p, code) {
 		if at > 0 && slices.Contains(c.landings, at) {
 			break
 		}
@@ -207,7 +207,7 @@ func emulated(k arch.Kind, c arch.Cost) bool { return c.Later != "" || c.Emulate
 
 func (c *decoded) firstBranch() (Site, error) {
 	code := c.parts[0].code
-	for at, in := range instructions(c.processor, code) {
+	for at, in := range arch.Instructions(c.processor, code) {
 		if in.Kind != arch.CondJump && !c.processor.Effects(code[at:]).KeepsRegisters {
 			return Site{}, fmt.Errorf("%s: no conditional jump before +%#x, which may change a register", c.fn.Name, at)
 		}

@@ -191,32 +191,10 @@ func (b *Binary) measured(funcs []Func) []Func {
 		}
 		f.rank = 0
 		if code, err := b.code(f); err == nil { // else it is of no use as a function, either
-			f.Size = uint64(extent(b.image.Processor, code))
+			f.Size = uint64(arch.Extent(b.image.Processor, code))
 		}
 	}
 	return funcs
-}
-
-// extent is how much of code is of the function that it begins with: up to the instruction that does not go on to the
-// next and that no jump goes beyond, because other code may follow, or data. It is all where there is none.
-func extent(processor arch.Processor, code []byte) int {
-	furthest := 0
-	for at, in := range instructions(processor, code) {
-		end := at + in.Len
-		switch in.Kind {
-		case arch.Jump, arch.CondJump:
-			if to := at + int(in.To); to < len(code) {
-				furthest = max(furthest, to)
-			}
-		}
-		switch in.Kind {
-		case arch.Return, arch.Jump, arch.IndirectJump, arch.SwitchJump, arch.Trap:
-			if end > furthest {
-				return end
-			}
-		}
-	}
-	return len(code)
 }
 
 // withoutABI gives the plain name that people know to functions of which only the ABI0

@@ -80,7 +80,7 @@ func (b *Binary) nameABI0(funcs []Func, same []int) {
 // reaches tells whether a function has a call of, or a jump to, an address.
 func (b *Binary) reaches(f *Func, addr uint64) bool {
 	code, _ := b.code(f)
-	for at, in := range instructions(b.image.Processor, code) {
+	for at, in := range arch.Instructions(b.image.Processor, code) {
 		if (in.Kind == arch.Call || in.Kind == arch.Jump) && f.Addr+uint64(at)+uint64(in.To) == addr {
 			return true
 		}

@@ -2,7 +2,6 @@ package offsets
 
 import (
 	"fmt"
-	"iter"
 	"math"
 	"reflect"
 	"slices"
@@ -13,9 +12,6 @@ import (
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
 )
-
-// moreWords is the note of what tracebacks print as "...".
-const moreWords = "not known: what follows ten words"
 
 // byWords is what tracebacks print parameters by: how many words there are, how large each is, and
 // which belong together. It has no results.
@@ -28,17 +24,17 @@ func (b *Binary) byWords(f *Func) (s *Signature, ok bool) {
 	if args == nil {
 		return s, true
 	}
-	w := &words{binary: b, f: f, conv: b.image.Processor.Go(b.goVer.Minor, f.ABI == ABI0), args: args, whole: complete && !abridged(args)}
+	w := &words{binary: b, f: f, conv: b.image.Processor.Go(b.goVer.Minor, f.ABI == ABI0), args: args, whole: complete && !gotab.Abridged(args)}
 	if !w.place() {
 		return nil, false
 	}
 	for i, a := range w.args {
 		v := Variable{Name: fmt.Sprintf("p%d", i)}
-		v.Type = w.value(a, first(a), &v.Pieces)
+		v.Type = w.value(a, a.First(), &v.Pieces)
 		s.Params = append(s.Params, v)
 	}
 	if !complete {
-		s.Note = moreWords
+		s.Note = "not known: what follows ten words" // tracebacks print "..."
 	}
 	w.receiver(s.Params)
 	return s, true
@@ -115,7 +111,7 @@ func (w *words) bySpills(spills []arch.Spill) bool {
 	}
 	var far []*gotab.Arg // whose offsets are not told
 	seen := int64(math.MaxInt64)
-	for a := range leaves(w.args) {
+	for a := range gotab.Leaves(w.args) {
 		size, saved := sizes[a.Offset]
 		switch {
 		case a.Offset < 0:
@@ -186,7 +182,7 @@ func (w *words) byRead(read []arch.Reg) bool {
 		default: // the receiver is a word before the dictionary
 			receiver := gotab.Arg{Offset: -8, Size: 8}
 			if len(w.args) > 0 {
-				receiver.Offset = first(w.args[0]) - 8
+				receiver.Offset = w.args[0].First() - 8
 			}
 			w.args = slices.Concat([]gotab.Arg{receiver}, w.args)
 			if dictionary == 1 {
@@ -196,13 +192,13 @@ func (w *words) byRead(read []arch.Reg) bool {
 	}
 	lowest := w.lowest(next)
 	var held []*gotab.Arg // words in registers
-	sure := !slices.ContainsFunc(w.args, func(a gotab.Arg) bool { return first(a) < lowest })
+	sure := !slices.ContainsFunc(w.args, func(a gotab.Arg) bool { return a.First() < lowest })
 	for _, a := range w.args {
-		list := slices.Collect(leaves([]gotab.Arg{a}))
+		list := slices.Collect(gotab.Leaves([]gotab.Arg{a}))
 		if slices.ContainsFunc(list, func(a *gotab.Arg) bool { return a.Offset == -1 }) {
 			return false
 		}
-		if first(a) >= lowest || !abridged([]gotab.Arg{a}) && next+len(held)+len(list) <= len(w.conv.Ints) {
+		if a.First() >= lowest || !gotab.Abridged([]gotab.Arg{a}) && next+len(held)+len(list) <= len(w.conv.Ints) {
 			held = append(held, list...)
 		}
 	}
@@ -227,45 +223,13 @@ func (w *words) lowest(count int) int64 {
 		lowest = math.MaxInt64
 	}
 	for i, a := range w.args {
-		at := first(a)
-		count += len(slices.Collect(leaves(w.args[i : i+1])))
-		if !a.Aggregate && count <= len(w.conv.Ints) || i == 0 && at > 0 || i+1 < len(w.args) && first(w.args[i+1]) < at {
+		at := a.First()
+		count += len(slices.Collect(gotab.Leaves(w.args[i : i+1])))
+		if !a.Aggregate && count <= len(w.conv.Ints) || i == 0 && at > 0 || i+1 < len(w.args) && w.args[i+1].First() < at {
 			lowest = min(lowest, at)
 		}
 	}
 	return lowest
-}
-
-// leaves yields the words of arguments, in order.
-func leaves(args []gotab.Arg) iter.Seq[*gotab.Arg] {
-	return func(yield func(*gotab.Arg) bool) {
-		for i := range args {
-			if !args[i].Aggregate {
-				if !yield(&args[i]) {
-					return
-				}
-				continue
-			}
-			for l := range leaves(args[i].Parts) {
-				if !yield(l) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// abridged tells whether there are words that are not told.
-func abridged(args []gotab.Arg) bool {
-	return slices.ContainsFunc(args, func(a gotab.Arg) bool { return a.Cut || abridged(a.Parts) })
-}
-
-// first is the offset of an argument's first word.
-func first(a gotab.Arg) int64 {
-	for l := range leaves([]gotab.Arg{a}) {
-		return l.Offset
-	}
-	return math.MaxInt64
 }
 
 // value is the type of an argument, or of a part of one that begins at the offset top; the pieces are added.
@@ -277,8 +241,8 @@ func (w *words) value(a gotab.Arg, top int64, pieces *[]Piece) *gotype.Type {
 	var names []string
 	for i, part := range a.Parts {
 		f := gotype.Field{Name: fmt.Sprintf("w%d", i), Offset: t.Size, Type: w.value(part, top, pieces)}
-		if at := first(part); at >= 0 && f.Type.Size > 0 {
-			f.Offset = at - first(a)
+		if at := part.First(); at >= 0 && f.Type.Size > 0 {
+			f.Offset = at - a.First()
 		}
 		t.Fields = append(t.Fields, f)
 		t.Size = f.Offset + f.Type.Size

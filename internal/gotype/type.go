@@ -3,6 +3,7 @@ package gotype
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -123,4 +124,16 @@ func (t *Type) Named(name string) *Type {
 	named := *t
 	named.Name = name
 	return &named
+}
+
+// FieldOffset is where a struct has a field, or a field of that.
+func (t *Type) FieldOffset(path ...string) (offset int64, ok bool) {
+	for _, name := range path {
+		i := slices.IndexFunc(t.Fields, func(f Field) bool { return f.Name == name })
+		if i < 0 {
+			return 0, false
+		}
+		offset, t = offset+t.Fields[i].Offset, t.Fields[i].Type
+	}
+	return offset, true
 }

@@ -162,9 +162,9 @@ type Location struct {
 }
 
 // Location evaluates DW_AT_location at the address at which a function begins; not
-// ok if the value, or a part of it, has no location there. whole: it is of one part, or has an
-// array of several elements.
-func (d *Info) Location(fn *Function, addr uint64, v *Formal, whole bool) (at Location, ok bool) {
+// ok if the value, or a part of it, has no location there.
+func (d *Info) Location(fn *Function, addr uint64, v *Formal) (at Location, ok bool) {
+	whole := arch.IsWhole(v.Type) // which may look up types
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for l := range d.locations(fn.unit, v, whole) {
@@ -177,7 +177,8 @@ func (d *Info) Location(fn *Function, addr uint64, v *Formal, whole bool) (at Lo
 
 // Slot finds where a parameter of ABI0 is: it has no other place above the return
 // address than its own, wherever in the function debug information says so.
-func (d *Info) Slot(fn *Function, v *Formal, whole bool) (disp int64, ok bool) {
+func (d *Info) Slot(fn *Function, v *Formal) (disp int64, ok bool) {
+	whole := arch.IsWhole(v.Type) // which may look up types
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for l := range d.locations(fn.unit, v, whole) {

@@ -1,5 +1,11 @@
 package gotab
 
+import (
+	"iter"
+	"math"
+	"slices"
+)
+
 // Arg is a parameter as tracebacks print it, or a part of one: a word, or an aggregate in braces.
 type Arg struct {
 	// Offset is where a word lies, from where arguments on the stack begin: what registers
@@ -8,6 +14,38 @@ type Arg struct {
 	// Aggregate: a string, a struct …, of which Parts are the parts. Cut: it has more than these.
 	Aggregate, Cut bool
 	Parts          []Arg
+}
+
+// Leaves yields the words of arguments, in order.
+func Leaves(args []Arg) iter.Seq[*Arg] {
+	return func(yield func(*Arg) bool) {
+		for i := range args {
+			if !args[i].Aggregate {
+				if !yield(&args[i]) {
+					return
+				}
+				continue
+			}
+			for l := range Leaves(args[i].Parts) {
+				if !yield(l) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Abridged tells whether there are words that are not told.
+func Abridged(args []Arg) bool {
+	return slices.ContainsFunc(args, func(a Arg) bool { return a.Cut || Abridged(a.Parts) })
+}
+
+// First is the offset of the argument's first word.
+func (a Arg) First() int64 {
+	for l := range Leaves([]Arg{a}) {
+		return l.Offset
+	}
+	return math.MaxInt64
 }
 
 // The bytes of FUNCDATA_ArgInfo that are no offsets (internal/abi/symtab.go, TraceArgs…; in

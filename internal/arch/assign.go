@@ -1,0 +1,257 @@
+package arch
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/ftgo/ftgo/internal/gotype"
+)
+
+// Piece is a part of a value.
+type Piece struct {
+	// Offset is the part's place in the value, Size its bytes.
+	Offset, Size int64
+	// Register is the one that holds the part, or, if InMemory is set, the one that Disp is added
+	// to for its address. "" is a floating-point register, which can't be fetched.
+	Register Reg
+	InMemory bool
+	Disp     int64
+	// Pointer: the value at that address is the address of the part (a variable
+	// captured by reference).
+	Pointer bool
+	// Fetch is a fetcharg that the user has given for the part; nothing else is set then.
+	Fetch string
+	// Static: the part is at the virtual address Disp of the file, load bias not
+	// counted (a package variable); Register and InMemory are not set.
+	Static bool
+}
+
+// Assignment hands out registers and stack slots as calling conventions do: those of Go, of
+// which ABI0 has no registers, or that of C. Offsets count from the stack pointer at entry,
+// which is the same where the function returns.
+type Assignment struct {
+	Conv         *CallConv
+	processor    Processor
+	c            bool
+	ints, floats int
+	stack        int64
+	// lost is why the place of nothing that follows is known.
+	lost error
+}
+
+// NewAssignment begins with the first parameter; c says that the convention is that of C.
+func NewAssignment(p Processor, conv *CallConv, c bool) *Assignment {
+	return &Assignment{Conv: conv, processor: p, c: c, stack: conv.StackArgs}
+}
+
+// End is where on the stack what has been placed ends.
+func (a *Assignment) End() int64 { return a.stack }
+
+// GoResults goes on with the results of Go: they begin at the first register again, and behind
+// the parameters on the stack.
+func (a *Assignment) GoResults() {
+	a.ints, a.floats = 0, 0
+	a.stack = AlignUp(a.stack, 8)
+}
+
+// Place is where the next parameter or result of a type is.
+func (a *Assignment) Place(t *gotype.Type) ([]Piece, error) {
+	if a.lost != nil {
+		return nil, a.lost
+	}
+	if t.Size == 0 && a.c {
+		return nil, nil
+	}
+	parts, byRef, err := a.parts(t)
+	switch {
+	case err != nil:
+		a.lost = errors.New("behind a value of a type that is not known")
+		return nil, err
+	case byRef:
+		return a.referred(t)
+	}
+	if pieces, ok := a.inRegisters(parts, a.Conv.Ints); ok {
+		return pieces, nil
+	}
+	at, size := AlignUp(a.stack, t.Align), t.Size
+	if a.c {
+		at, size = AlignUp(a.stack-a.Conv.StackArgs, max(8, t.Align))+a.Conv.StackArgs, AlignUp(t.Size, 8)
+	}
+	a.stack = at + size
+	return OnStack(a.processor.Machine().SP, t.Size, at), nil
+}
+
+// parts are those of a value that registers may hold, none if it goes on the stack. byRef: its
+// address is passed instead.
+func (a *Assignment) parts(t *gotype.Type) (parts []Part, byRef bool, err error) {
+	switch {
+	case a.c:
+		return a.processor.PassC(t)
+	case t.Size < 0:
+		return nil, false, UnknownType(t)
+	case len(a.Conv.Ints) == 0:
+		return nil, false, nil
+	}
+	parts, single, err := Flatten(t)
+	if !single {
+		parts = nil
+	}
+	return parts, false, err
+}
+
+// referred is where a value is whose address is passed.
+func (a *Assignment) referred(t *gotype.Type) ([]Piece, error) {
+	pointer, err := a.Place(PointerWord)
+	if err != nil || len(pointer) == 0 {
+		return nil, err
+	}
+	whole := pointer[0]
+	whole.Size, whole.Pointer, whole.InMemory = t.Size, whole.InMemory, true
+	return []Piece{whole}, nil
+}
+
+// PointerWord is a word that holds an address.
+var PointerWord = &gotype.Type{Name: "uintptr", Kind: reflect.Uint, Size: 8, Align: 8}
+
+// inRegisters gives all parts registers, or none; those for integers are the ones given.
+func (a *Assignment) inRegisters(parts []Part, registers []Reg) (pieces []Piece, ok bool) {
+	ints, floats := a.ints, a.floats
+	for _, p := range parts {
+		piece := Piece{Offset: p.Offset, Size: p.Size}
+		switch {
+		case p.Float && floats == a.Conv.Floats:
+			if a.Conv.InOrder {
+				a.floats = floats
+			}
+			return nil, false
+		case !p.Float && ints == len(registers):
+			if a.Conv.InOrder {
+				a.ints = ints
+			}
+			return nil, false
+		case p.Float:
+			floats++
+		default:
+			piece.Register = registers[ints]
+			ints++
+		}
+		pieces = append(pieces, piece)
+	}
+	a.ints, a.floats = ints, floats
+	return pieces, len(parts) > 0
+}
+
+// OnStack is the whole of a value in memory; of no bytes there is no piece.
+func OnStack(sp Reg, size, disp int64) []Piece {
+	if size == 0 {
+		return nil
+	}
+	return []Piece{{Size: size, Register: sp, InMemory: true, Disp: disp}}
+}
+
+// AlignUp is n, or what is next above it and a multiple of align.
+func AlignUp(n, align int64) int64 {
+	if align <= 1 {
+		return n
+	}
+	return (n + align - 1) / align * align
+}
+
+// maxPieces is more than any processor has registers: what has more is on the stack.
+const maxPieces = 48
+
+// Flatten lists the parts of a value that registers of their own could hold, at most maxPieces of
+// them. Not single: one is an array of more than one element, for which no register will do.
+func Flatten(t *gotype.Type) (parts []Part, single bool, err error) {
+	single = true
+	var add func(t *gotype.Type, at int64) error
+	add = func(t *gotype.Type, at int64) error {
+		if t.Size == 0 || len(parts) >= maxPieces {
+			return nil
+		}
+		count, size, float := int64(1), t.Size, false
+		switch t.Kind {
+		case reflect.Float64:
+			float = true
+		case reflect.Complex128:
+			count, size, float = 2, t.Size/2, true
+		case reflect.String, reflect.Interface:
+			count, size = 2, 8
+		case reflect.Slice:
+			count, size = 3, 8
+		case reflect.Struct:
+			for _, f := range t.Fields {
+				if err := add(f.Type, at+f.Offset); err != nil {
+					return err
+				}
+			}
+			return nil
+		case reflect.Array:
+			if t.Len == 1 && t.Elem() != nil {
+				return add(t.Elem(), at)
+			}
+			single = false
+		case reflect.Invalid:
+			return UnknownType(t)
+		}
+		for i := range count {
+			parts = append(parts, Part{Offset: at + size*i, Size: size, Float: float})
+		}
+		return nil
+	}
+	err = add(t, 0)
+	return parts, single, err
+}
+
+// ReturnC is where a function of C returns a value; one that returns much gets an address to put it
+// at as its first parameter, and returns that.
+func (a *Assignment) ReturnC(t *gotype.Type) ([]Piece, error) {
+	parts, _, err := a.processor.PassC(t)
+	switch {
+	case err != nil:
+		a.lost = errors.New("what the function returns is of a type that is not known")
+		return nil, err
+	case t.Size == 0:
+		return nil, nil
+	case len(parts) > 0:
+		own := Assignment{Conv: a.Conv} // results begin at the first register
+		pieces, _ := own.inRegisters(parts, a.Conv.IntResults)
+		return pieces, nil
+	}
+	if a.Conv.Indirect == "" {
+		a.ints++
+	}
+	if a.Conv.Returned == "" {
+		return nil, errors.New("nothing tells where the function has put it")
+	}
+	return []Piece{{Size: t.Size, Register: a.Conv.Returned, InMemory: true}}, nil
+}
+
+// Cut is a part of a value that lies in pieces.
+func Cut(pieces []Piece, offset, size int64) (part []Piece, err error) {
+	for _, p := range pieces {
+		from, to := max(p.Offset, offset), min(p.Offset+p.Size, offset+size)
+		if from >= to {
+			continue
+		}
+		skipped := from - p.Offset
+		p.Offset, p.Size = from-offset, to-from
+		if p.InMemory {
+			p.Disp += skipped
+		} else if skipped > 0 {
+			return nil, errors.New("it is in the upper part of a register")
+		}
+		part = append(part, p)
+	}
+	return part, nil
+}
+
+// IsWhole tells values that are of one part, or have an array of several elements.
+func IsWhole(t *gotype.Type) bool {
+	parts, single, err := Flatten(t)
+	return err == nil && (len(parts) == 1 || !single)
+}
+
+// UnknownType is the error of a type whose size, or parts, are not known.
+func UnknownType(t *gotype.Type) error { return fmt.Errorf("type %s is not known", t.Name) }

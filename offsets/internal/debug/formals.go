@@ -1,0 +1,39 @@
+package debug
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Distinct leaves out what Go 1.18 describes twice.
+func Distinct(formals []Formal) []Formal {
+	var kept []Formal
+	for _, v := range formals {
+		if v.Name == "" || v.Name == "_" || !slices.ContainsFunc(kept, func(o Formal) bool { return o.Name == v.Name }) {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// InStackOrder puts parameters in the order of their places on the stack, those whose place is
+// not known last; results without names by the compiler's numbers.
+func (d *Info) InStackOrder(fn *Function, formals []Formal) {
+	slices.SortStableFunc(formals, func(x, y Formal) int {
+		n, err1 := strconv.Atoi(strings.TrimPrefix(x.Name, "~r"))
+		m, err2 := strconv.Atoi(strings.TrimPrefix(y.Name, "~r"))
+		if err1 == nil && err2 == nil {
+			return cmp.Compare(n, m)
+		}
+		place := func(v *Formal) int64 {
+			if at, ok := d.Slot(fn, v); ok {
+				return at
+			}
+			return math.MaxInt64
+		}
+		return cmp.Compare(place(&x), place(&y))
+	})
+}
