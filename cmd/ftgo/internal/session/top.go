@@ -270,7 +270,7 @@ const cpuColumn = 0
 // listProcesses shows the processes of Go programs until one is chosen.
 func (s *topScreen) listProcesses() {
 	used := make(map[int]time.Duration)
-	list := func() {
+	list := func() (choosing bool) {
 		p := top.Page{Head: []string{"ftgo top  which process?", "CPU time, and that of the last second"}, Names: "PROGRAM", Columns: processColumns, Keys: "Enter chooses"}
 		for pid, exe := range target.GoProcesses {
 			stat, alive := procfs.Living(pid)
@@ -287,24 +287,18 @@ func (s *topScreen) listProcesses() {
 			})
 		}
 		s.update(func() {
-			if s.choosing {
+			if choosing = s.choosing; choosing {
 				s.model.Show(p)
 			}
 		})
+		return choosing
 	}
 	go func() {
-		for every := time.Tick(time.Second); ; {
-			list()
+		for every := time.Tick(time.Second); list(); {
 			select {
 			case <-s.shown.Done():
 				return
 			case <-every:
-			}
-			s.mu.Lock()
-			choosing := s.choosing
-			s.mu.Unlock()
-			if !choosing {
-				return
 			}
 		}
 	}()
