@@ -59,7 +59,7 @@ type values struct {
 	*Scene
 	opt     *Options
 	entries string // who does not see calls end
-	funcs   map[*offsets.Func]*valuedFunc
+	funcs   map[*offsets.Func]*funcValues
 	memory  *trace.Memories
 	stacks  *trace.Stacks     // nil if nobody asks for them
 	texts   map[string]string // of stacks, by the words that tell them
@@ -67,25 +67,19 @@ type values struct {
 	seen    seenCall
 }
 
-// valuedFunc is what is asked for of the calls of one function.
-type valuedFunc struct {
-	fetched
-	by, amount where.Expr
-}
-
 // plan is what to fetch of calls.
 func (v *values) plan(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	if len(s.Sites) > 0 {
 		return nil, cli.Usage("--by and --sum take functions, not instructions like %s", s.Sites[0].Name)
 	}
-	v.funcs = make(map[*offsets.Func]*valuedFunc)
+	v.funcs = make(map[*offsets.Func]*funcValues)
 	fetch := target.Fetch{StrLen: v.strLen(), Items: target.Usual.Items}
 	if v.opt.Shown {
 		fetch = v.opt.Fetch
 	}
 	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
-		vf := &valuedFunc{}
-		o := operands{fetched: &vf.fetched, f: f, binary: s.Binary, stack: v.opt.By.AsksStack()}
+		vf := &funcValues{}
+		o := operands{funcValues: vf, f: f, binary: s.Binary, stack: v.opt.By.AsksStack()}
 		sig, _, unknown := s.Signature(f)
 		if o.sig = sig; unknown != nil {
 			o.sig = &offsets.Signature{}
@@ -163,10 +157,10 @@ func (v *values) observe(c *pairing.Call) (o trace.Observed) {
 	line := render.Line{Function: f.Name, Thread: render.ThreadOf(c), Depth: c.Depth, End: c.Outcome.String(), NS: v.Clock.Took(c).Nanoseconds()}
 	vf := v.funcs[f.Func]
 	if vf == nil { // a wait
-		vf = &valuedFunc{by: v.opt.By.expr, amount: v.opt.Sum.expr}
+		vf = &funcValues{by: v.opt.By.expr, amount: v.opt.Sum.expr}
 	}
 	seen := &v.seen
-	*seen = seenCall{fetched: &vf.fetched, line: line}
+	*seen = seenCall{funcValues: vf, line: line}
 	if f.Values.Entry != nil && c.Args != nil {
 		seen.entry = f.Values.Entry.Append(nil, c.Args, v.memory.Process(c))
 	}

@@ -33,7 +33,7 @@ type Lines struct {
 	cut     struct{ trees, lines int } // that were written, without so many lines
 	stacks  *trace.Stacks              // nil if nobody asked for them
 	where   where.Expr
-	funcs   map[*offsets.Func]*funcLines
+	funcs   map[*offsets.Func]*funcValues
 	// unknown counts functions whose arguments are not known, by the reason.
 	unknown map[string]int
 	// undecided is the number of calls of which the filter could not tell.
@@ -42,22 +42,12 @@ type Lines struct {
 	seen      uint64 // calls, of which some may be left out
 }
 
-// funcLines is what makes lines of the calls of one function.
-type funcLines struct {
-	note string
-	rest where.Expr // what is left of --where for us
-	fetched
-	// errorBeside: the last result is fetched for --errors, and not shown.
-	errorBeside bool
-	once        seenCall // again and again, of lines that are written at once
-}
-
 // longestLine is how wide the line of a call may be on a wider terminal, in a file and in a pipe.
 const longestLine = 200
 
 // NewLines returns the view; an error is of --where.
 func NewLines(o *Options) (v *Lines, err error) {
-	v = &Lines{stream: stream{opt: o}, funcs: make(map[*offsets.Func]*funcLines), unknown: make(map[string]int)}
+	v = &Lines{stream: stream{opt: o}, funcs: make(map[*offsets.Func]*funcValues), unknown: make(map[string]int)}
 	if o.Lines.Where != "" {
 		if v.where, err = where.Parse(o.Lines.Where); err != nil {
 			return nil, cli.WithStatus(cli.ExitUsage, err)
@@ -267,7 +257,7 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 		return v.withStack(line, c) // a single instruction has no arguments
 	}
 	line.ArgsNote = fl.note
-	seen.fetched, seen.entry, seen.ret = &fl.fetched, nil, nil
+	seen.funcValues, seen.entry, seen.ret = fl, nil, nil
 	p := v.memory.Process(c)
 	if f.Values.Entry != nil && c.Args != nil {
 		args = f.Values.Entry.Append(args, c.Args, p)

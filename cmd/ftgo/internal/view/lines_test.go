@@ -17,7 +17,7 @@ func linesOf() *Lines {
 		Plan: &uprobe.Plan{Funcs: []uprobe.Probe{{Func: f}}}, Target: &target.Target{Roles: map[*offsets.Func]target.Role{}}, Clock: &trace.Clock{},
 	}
 	v := &Lines{stream: stream{opt: &Options{}, Scene: scene, memory: trace.NewMemories(nil, true)}}
-	v.funcs = map[*offsets.Func]*funcLines{f: {note: "not known"}}
+	v.funcs = map[*offsets.Func]*funcValues{f: {note: "not known"}}
 	return v
 }
 

@@ -50,16 +50,16 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 		case err != nil && v.opt.Lines.Where != "":
 			return out, without(s, f, err)
 		case err != nil:
-			v.funcs[f] = &funcLines{note: target.Note(err)}
+			v.funcs[f] = &funcValues{note: target.Note(err)}
 			v.unknown[target.Note(err)]++
 			return out, nil
 		}
 		if sig.Untyped {
 			v.unknown[shownAsWords]++
 		}
-		fl := &funcLines{note: sig.Note}
+		fl := &funcValues{note: sig.Note}
 		v.funcs[f] = fl
-		o := operands{fetched: &fl.fetched, sig: sig, f: f, binary: s.Binary}
+		o := operands{funcValues: fl, sig: sig, f: f, binary: s.Binary}
 		fetch := v.opt.Fetch
 		// A string can only be told from the constant if as much of it is fetched.
 		fetch.StrLen = min(max(fetch.StrLen, v.where.Longest()), maxStrLen)
@@ -67,7 +67,7 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 			fetch.Fields = shortFields
 		}
 		o.entry, o.ret = fetch.Builders(s.Binary, f, sites, sig, v.opt.Stack, features)
-		if out.Filter, err = v.filter(fl, &o, v.opt.Whole || s.Roles[f].Inside); err != nil {
+		if out.Filter, err = v.filter(&o, v.opt.Whole || s.Roles[f].Inside); err != nil {
 			return out, without(s, f, err)
 		}
 		shownArgs, shownResults, err := s.Shown(f, sig)
@@ -168,16 +168,24 @@ func (v *Lines) filters() string {
 	return strings.Join(given, ", ")
 }
 
-// fetched are the paths of variables that expressions need where calls of a function begin and
-// where they return, and the name of the last result if that is an error, else "".
-type fetched struct {
+// funcValues are what is fetched of the calls of a function, and what that is for.
+type funcValues struct {
+	// The paths of variables that expressions need where calls begin and where they return, and the name of the last
+	// result if that is an error, else "".
 	atEntry, atReturn []string
 	err               string
+
+	by, amount where.Expr // of tables
+	rest       where.Expr // of lines: what is left of --where for us
+	note       string     // why arguments are not known, or not all
+	// errorBeside: the last result is fetched for --errors, and not shown.
+	errorBeside bool
+	once        seenCall // again and again, of lines that are written at once
 }
 
 // operands are what expressions can be about in calls of a function.
 type operands struct {
-	*fetched
+	*funcValues
 	binary     *offsets.Binary
 	f          *offsets.Func
 	stack      bool // who has called is known
@@ -257,7 +265,7 @@ func (o *operands) want(e where.Expr) {
 
 // filter splits --where for a function, and returns the part that the kernel evaluates. The
 // builders are asked for what it needs. whole: nothing of it is for the kernel.
-func (v *Lines) filter(fl *funcLines, o *operands, whole bool) (kernel string, err error) {
+func (v *Lines) filter(o *operands, whole bool) (kernel string, err error) {
 	entries := ""
 	if v.opt.Lines.Entries {
 		entries = "--entries"
@@ -281,7 +289,7 @@ func (v *Lines) filter(fl *funcLines, o *operands, whole bool) (kernel string, e
 	if text := rest.String(); text != "" {
 		v.explain("%s: in user space: %s", o.f.Name, text)
 	}
-	fl.rest = rest
+	o.rest = rest
 	o.want(rest)
 	return kernel, nil
 }
@@ -295,7 +303,7 @@ func (v *Lines) explain(format string, args ...any) {
 
 // seenCall is a call as expressions see it.
 type seenCall struct {
-	*fetched
+	*funcValues
 	line render.Line
 	// entry and ret are the values of atEntry and atReturn; nil if the call has not come there.
 	entry, ret []capture.Value
