@@ -43,14 +43,6 @@ type funcLine struct {
 	}
 }
 
-// summaryLine is the JSON line of a summary.
-type summaryLine struct {
-	stats.Summary
-	Seconds  *float64
-	Interval *int64
-	Budget   struct{ Percent float64 }
-}
-
 // IsJSON reports whether a file with this beginning may be one for Read.
 func IsJSON(begin []byte) bool {
 	begin = bytes.TrimLeft(begin, " \t\r\n")
@@ -241,7 +233,12 @@ func (line *funcLine) latencies() error {
 
 // summary reads the line that ends a run; it ignores summaries of intervals.
 func (r *Run) summary(text []byte) (last bool, err error) {
-	var line summaryLine
+	var line struct {
+		stats.Summary
+		Seconds  *float64
+		Interval *int64
+		Budget   struct{ Percent float64 }
+	}
 	if err := decode(text, &line); err != nil || line.Interval != nil {
 		return false, err
 	}

@@ -27,8 +27,8 @@ type Options struct {
 	Duration time.Duration
 	Wait     bool
 	At       time.Time // when the window begins, zero for at once
-	Ready    readyFD
-	Sole     bool // it is found out, as the run begins, whether nobody else runs what -p names
+	Ready    int       // the descriptor that gets "ready" once probes are armed, 0 for none
+	Sole     bool      // it is found out, as the run begins, whether nobody else runs what -p names
 	// Succeeded: other runs are of what replaces BINARY.
 	Succeeded bool
 	Among     func(pid int) bool // that of [trace.Filter]
@@ -113,7 +113,7 @@ func (o *Options) DefineRun(fs *cli.Flags) {
 	cli.Define(fs, &o.Duration, "duration", "d", "stop after `SECONDS`: 5, 100ms or 2m", cli.Seconds)
 	fs.Uint64VarP(&o.Calls, "calls", "n", 0, "stop after `N` calls, and show no others")
 	fs.BoolVar(&o.Wait, "wait", false, "wait for BINARY; -d counts from its first process")
-	cli.Define(fs, &o.Ready, "ready-fd", "", "write \"ready\" to descriptor `N` once probes are armed", cli.Form[readyFD]{Read: func(text string) (readyFD, error) {
+	cli.Define(fs, &o.Ready, "ready-fd", "", "write \"ready\" to descriptor `N` once probes are armed", cli.Form[int]{Read: func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			return 0, fmt.Errorf("parse file descriptor %q: not a number from 1 on", text)
@@ -122,7 +122,7 @@ func (o *Options) DefineRun(fs *cli.Flags) {
 		if _, err := os.Lstat(fmt.Sprintf("/proc/self/fd/%d", n)); err != nil {
 			return 0, fmt.Errorf("use file descriptor %q: not open", text)
 		}
-		return readyFD(n), nil
+		return n, nil
 	}})
 }
 
@@ -202,24 +202,20 @@ func (o *Options) DefineExtras(fs *cli.Flags) {
 	fs.BoolVar(&o.Waits, "waits", false, "add rows of what calls wait for, or, without FUNC, of all that is waited for")
 }
 
-// readyFD is a file descriptor that the caller has opened; 0 is none, since standard input
-// is none to write to.
-type readyFD int
-
-// tell says that the probes are armed. Of the descriptors that are ftgo's own, those of
-// standard output and error stay open.
-func (v readyFD) tell() error {
-	if v == 0 {
+// tellReady says that the probes are armed, to a file descriptor that the caller has opened; 0 is none, since standard
+// input is none to write to. Of the descriptors that are ftgo's own, those of standard output and error stay open.
+func tellReady(fd int) error {
+	if fd == 0 {
 		return nil
 	}
-	f := os.NewFile(uintptr(v), fmt.Sprintf("file descriptor %d", v))
+	f := os.NewFile(uintptr(fd), fmt.Sprintf("file descriptor %d", fd))
 	_, err := f.WriteString("ready\n")
-	if v > 2 {
+	if fd > 2 {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
 		// Not %w: that nobody reads it is no end like that of ftgo ... | head.
-		return fmt.Errorf("tell that the probes are armed (--ready-fd %d): %v", v, err)
+		return fmt.Errorf("tell that the probes are armed (--ready-fd %d): %v", fd, err)
 	}
 	return nil
 }

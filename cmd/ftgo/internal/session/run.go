@@ -113,7 +113,7 @@ func (r *run) follow(ctx context.Context) error {
 	if r.placed != "" {
 		r.Say("%s, %s", r.placed, r.until())
 	}
-	if err := r.Ready.tell(); err != nil {
+	if err := tellReady(r.Ready); err != nil {
 		return err
 	}
 	if r.program != nil {
