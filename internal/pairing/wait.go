@@ -81,28 +81,38 @@ func (p *Stream) waited(w wait) {
 	if w.g == nil || !p.Within(w.until) || p.full() {
 		return
 	}
-	g, depth := w.g, 0
-	if s := g.of.stacks[stackKey{id: g.id}]; s != nil {
-		if depth = len(s.frames); depth > 0 {
-			s.frames[depth-1].Waits.add(w.reason, w.until-min(w.from, w.until))
-		}
+	if c, _ := w.g.within(); c != nil {
+		c.Waits.add(w.reason, w.until-min(w.from, w.until))
 	}
-	p.tellWait(w, depth, Returned)
+	p.tellWait(w, Returned)
 	if w.reason != p.plan.InKernel() {
-		g.stack = g.stack[:0]
+		w.g.stack = w.g.stack[:0]
 	}
 }
 
-// tellWait makes a call of a wait, if waits are told, that is inside of so many calls.
-func (p *Stream) tellWait(w wait, depth int, how Outcome) {
-	if p.plan.Waits == 0 || depth == 0 && p.plan.Asked() > 0 {
+// within is the innermost call of a goroutine that is open, nil if none is, and how many are.
+func (g *schedG) within() (c *Call, open int) {
+	if s := g.of.stacks[stackKey{id: g.id}]; s != nil && len(s.frames) > 0 {
+		open = len(s.frames)
+		c = &s.frames[open-1].Call
+	}
+	return c, open
+}
+
+// tellWait makes a call of a wait, if waits are told.
+func (p *Stream) tellWait(w wait, how Outcome) {
+	g := w.g
+	within, open := g.within()
+	if p.plan.Waits == 0 || open == 0 && p.plan.Asked() > 0 {
 		return
 	}
-	g := w.g
 	c := Call{
-		Func: p.plan.Asked() + w.reason, PID: g.of.pid, Goid: g.goid, Depth: depth,
+		Func: p.plan.Asked() + w.reason, PID: g.of.pid, Goid: g.goid, Depth: open,
 		Start: w.from, End: w.until, Outcome: how, Split: Split{Waiting: w.until - min(w.from, w.until)},
 		SP: g.sp, StackHi: g.stackHi, Bias: g.bias, Stack: g.stack,
+	}
+	if within != nil {
+		c.Parent = within.ID
 	}
 	if len(c.Stack) == 0 {
 		c.Stack = noStack
@@ -125,10 +135,6 @@ func (p *Stream) leaveWaiting(proc *process) {
 	}
 	slices.SortFunc(left, func(a, b wait) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.g.id, b.g.id)) })
 	for _, w := range left {
-		depth := 0
-		if s := proc.stacks[stackKey{id: w.g.id}]; s != nil {
-			depth = len(s.frames)
-		}
-		p.tellWait(w, depth, Open)
+		p.tellWait(w, Open)
 	}
 }

@@ -3,7 +3,6 @@ package stats
 import (
 	"cmp"
 	"encoding/binary"
-	"maps"
 	"math"
 	"slices"
 
@@ -132,78 +131,19 @@ func (s *Stacks) Rows() []StackRow {
 	return rows
 }
 
-// goroutineKey names a goroutine of a process, or a thread outside of any.
-type goroutineKey struct {
-	pid, tid int
-	goid     uint64
+// NestedSums are latencies of calls, added up by the ID of the call that they were nested in until that ends.
+type NestedSums map[uint64]int64
+
+// Add notes a call.
+func (n NestedSums) Add(c *pairing.Call, ns int64) {
+	if c.Depth > 0 {
+		n[c.Parent] += ns
+	}
 }
 
-func keyOfGoroutine(c *pairing.Call) goroutineKey {
-	if c.Goid != 0 {
-		return goroutineKey{pid: c.PID, goid: c.Goid}
-	}
-	return goroutineKey{pid: c.PID, tid: c.TID}
-}
-
-// NestedSums add up the latencies of calls by the depth they were made at, until the call
-// that they were nested in ends.
-type NestedSums struct {
-	of map[goroutineKey]*[]int64
-	// last is what was looked up last, most often to be looked up again.
-	lastKey goroutineKey
-	last    *[]int64
-}
-
-// NewNestedSums returns sums of nothing.
-func NewNestedSums() NestedSums { return NestedSums{of: make(map[goroutineKey]*[]int64)} }
-
-// find returns the sums of a goroutine, nil if there are none.
-func (n *NestedSums) find(key goroutineKey) *[]int64 {
-	if n.last == nil || n.lastKey != key {
-		n.lastKey, n.last = key, n.of[key]
-	}
-	return n.last
-}
-
-// Add notes a call that was nested in depth others.
-func (n *NestedSums) Add(c *pairing.Call, ns int64) {
-	if c.Depth == 0 {
-		return
-	}
-	key := keyOfGoroutine(c)
-	sums := n.find(key)
-	if sums == nil {
-		sums = new([]int64)
-		n.last = sums
-		n.of[key] = sums
-	}
-	for len(*sums) <= c.Depth {
-		*sums = append(*sums, 0)
-	}
-	(*sums)[c.Depth] += ns
-}
-
-// Take returns the sum of the calls that were nested in one that has ended, and forgets
-// them.
-func (n *NestedSums) Take(c *pairing.Call) (sum int64) {
-	if c.Hits.Emulated+c.Hits.Stepped <= 1 && len(c.Waits) == 0 {
-		return 0
-	}
-	key := keyOfGoroutine(c)
-	sums := n.find(key)
-	if sums == nil || len(*sums) <= c.Depth+1 {
-		return 0
-	}
-	sum = (*sums)[c.Depth+1]
-	if *sums = (*sums)[:c.Depth+1]; c.Depth == 0 {
-		delete(n.of, key) // the goroutine may be gone
-		n.last = nil
-	}
+// Take returns the sum of the calls that were nested in one that has ended, and forgets them.
+func (n NestedSums) Take(c *pairing.Call) int64 {
+	sum := n[c.ID]
+	delete(n, c.ID)
 	return sum
-}
-
-// Forget drops the sums of a process that has ended.
-func (n *NestedSums) Forget(pid int) {
-	maps.DeleteFunc(n.of, func(key goroutineKey, _ *[]int64) bool { return key.pid == pid })
-	n.last = nil
 }

@@ -40,6 +40,14 @@ func TestNetLatency(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			tl := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{HitCosts: c.costs, ready: true}})
 			for i, call := range c.calls {
+				call.ID, call.Parent = uint64(i+1), 100
+				for _, nested := range c.calls[:i] {
+					if nested.Goid == call.Goid && nested.Depth == call.Depth+1 && nested.Parent == 100 {
+						nested.Parent = call.ID
+					}
+				}
+			}
+			for i, call := range c.calls {
 				if call.Outcome != pairing.Returned {
 					tl.ended(call)
 					continue

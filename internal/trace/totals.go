@@ -63,7 +63,7 @@ type observedCall struct {
 
 // NewTotals returns those of a plan, of nothing.
 func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
-	t := &Totals{plan: plan, opt: opt, within: stats.NewNestedSums(), runnable: stats.NewNestedSums(), funcs: make([]stats.Func, len(plan.Funcs))}
+	t := &Totals{plan: plan, opt: opt, within: make(stats.NestedSums), runnable: make(stats.NestedSums), funcs: make([]stats.Func, len(plan.Funcs))}
 	for i := range plan.Funcs {
 		f, planned := &t.funcs[i], &plan.Funcs[i]
 		f.Name, f.Func, f.Serial = planned.Name, i, uint64(i)
@@ -99,7 +99,7 @@ func (t *Totals) Take(it *pairing.Item) {
 	case pairing.Kernel:
 		t.kernel(it.Event)
 	case pairing.Gone:
-		t.forget(it.PID)
+		t.release()
 	}
 }
 
@@ -187,13 +187,6 @@ func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, o *Observed) {
 	case pairing.Open:
 		f.Open++
 	}
-}
-
-// forget forgets a process, all of which was read.
-func (t *Totals) forget(pid int) {
-	t.release()
-	t.within.Forget(pid)
-	t.runnable.Forget(pid)
 }
 
 // kernel takes a kernel event.
