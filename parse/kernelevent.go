@@ -11,8 +11,9 @@ import (
 // Number is the value of a number of an event of the kernel itself, by its name.
 func (e *Event) Number(name string) (n uint64, ok bool) {
 	for i := range e.named {
-		if f := &e.named[i]; f.name == name && f.isNumber() {
-			return f.number(e.data, f.at), true
+		if f := &e.named[i]; f.name == name {
+			v := f.value(e.data)
+			return v.Num, v.Text == nil && v.Bytes == nil
 		}
 	}
 	return 0, false
@@ -57,11 +58,6 @@ func (f *Field) String() string {
 	return strconv.FormatUint(f.Num, 10)
 }
 
-// isNumber tells whether the field is none of the other shapes that value knows.
-func (f *formatField) isNumber() bool {
-	return isWord(f.size) && !strings.HasSuffix(f.kind, "]") && !f.locates("__data_loc") && !f.locates("__rel_loc")
-}
-
 func (f *formatField) locates(by string) bool { return f.size == 4 && strings.HasPrefix(f.kind, by) }
 
 // value is the field of a record that holds its fixed part at least. The field has one of the shapes
@@ -73,7 +69,7 @@ func (f *formatField) value(record []byte) Field {
 		out.Bytes = located(record, f.at, 0)
 	case f.locates("__rel_loc"): // since 5.16
 		out.Bytes = located(record, f.at, f.at+4)
-	case f.isNumber(): // addresses are better known by their hexadecimal digits
+	case isWord(f.size) && !strings.HasSuffix(f.kind, "]"): // addresses are better known by their hexadecimal digits
 		out.Num, out.Signed, out.Hex = f.number(record, f.at), f.signed, strings.Contains(f.kind, "*")
 		return out
 	default:

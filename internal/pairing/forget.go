@@ -6,15 +6,6 @@ import (
 	"slices"
 )
 
-// meet notes where an event is from, and tells whether none had come from there before.
-func (p *Stream) meet(pid int) (first bool) {
-	if p.known[pid] == nil {
-		first, p.known[pid] = true, newProcess(pid)
-	}
-	p.proc = p.known[pid]
-	return first
-}
-
 // forget drops what is known of processes that have ended, all of whose events have come:
 // another may get the number. Their calls that are open stay so.
 func (p *Stream) forget(ended map[int]bool) {

@@ -10,7 +10,13 @@ import (
 // distance between addresses in the process and in the file.
 func (p *Stream) event(ev *parse.Event, bias uint64) {
 	p.account.events++
-	first := ev.PID != p.proc.pid && p.meet(ev.PID)
+	first := false
+	if ev.PID != p.proc.pid {
+		if first = p.known[ev.PID] == nil; first {
+			p.known[ev.PID] = newProcess(ev.PID)
+		}
+		p.proc = p.known[ev.PID]
+	}
 	p.proc.latest, p.bias = ev.Time, bias
 	pe := &p.plan.Events[ev.Format]
 	i, ok := p.sites.find(ev.Format, ev.Addr-bias)
@@ -29,9 +35,7 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 	}
 	fn := site.Func
 	switch site.Kind {
-	case uprobe.Entry:
-		p.enter(ev, &pe.Fields, site)
-	case uprobe.EntryJump:
+	case uprobe.Entry, uprobe.EntryJump:
 		if p.taken(pe, site, ev) {
 			p.enter(ev, &pe.Fields, site)
 		} else {
@@ -39,17 +43,13 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 		}
 	case uprobe.Point:
 		p.count(ev, site)
-	case uprobe.Counter:
-		p.counted(ev.Time, fn)
-	case uprobe.CounterJump:
-		if p.taken(pe, site, ev) {
-			p.counted(ev.Time, fn)
+	case uprobe.Counter, uprobe.CounterJump:
+		if p.taken(pe, site, ev) && !p.uncounted[fn].has(ev.Time) {
+			p.account.funcs[fn].all.calls++
 		} else {
 			p.account.funcs[fn].all.noCalls++
 		}
-	case uprobe.Return, uprobe.TailJump:
-		p.leave(ev, &pe.Fields, fn)
-	case uprobe.CondTail:
+	case uprobe.Return, uprobe.TailJump, uprobe.CondTail:
 		if p.taken(pe, site, ev) {
 			p.leave(ev, &pe.Fields, fn)
 		} else if key, _ := p.locate(ev, &pe.Fields); p.proc.stack(key) != nil {
@@ -94,18 +94,13 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 }
 
 // taken is the one rule for hits of conditional jumps: a call begins, or ends, if the jump's
-// condition holds.
+// condition holds. Other instructions have none.
 func (p *Stream) taken(e *uprobe.Event, site *uprobe.Site, ev *parse.Event) bool {
-	return p.plan.Processor.Taken(site.Cond, ev.Args[e.Fields.Flags])
-}
-
-// counted takes a hit of a Counter.
-func (p *Stream) counted(at uint64, fn int) {
-	if p.uncounted[fn].has(at) {
-		p.account.funcs[fn].all.noCalls++
-	} else {
-		p.account.funcs[fn].all.calls++
+	switch site.Kind {
+	case uprobe.EntryJump, uprobe.CounterJump, uprobe.CondTail:
+		return p.plan.Processor.Taken(site.Cond, ev.Args[e.Fields.Flags])
 	}
+	return true
 }
 
 // count takes a call that is counted, not paired.
