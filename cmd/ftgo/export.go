@@ -19,7 +19,7 @@ func exportCommand(e *cli.Env) *cli.Command {
 				fs.Lookup("duration").Usage = "stop after `SECONDS`, and not just when told to end"
 			},
 		},
-		Words: x.Words(o),
+		Words: func(_ string, words, _ []string) error { return x.Words(o, words) },
 		Run:   func(ctx context.Context) error { return o.Export(ctx, &x) },
 	}
 }

@@ -253,10 +253,7 @@ func VariableHeader(w io.Writer, f Format) error {
 //
 //	12:00:01.000123  main.counter = 1234  +1000/s
 func Variable(w io.Writer, f Format, named bool, l *VariableLine) error {
-	switch f {
-	case CSV, TSV:
-		return write(w, f.String(), l.members(f).append(nil, f))
-	case JSON:
+	if f != Table {
 		return write(w, "variable", l.members(f).append(nil, f))
 	}
 	b := l.Time.AppendFormat(nil, "15:04:05.000000  ")

@@ -109,23 +109,20 @@ func TestWidths(t *testing.T) {
 	for i, name := range []string{"github.com/a/b/store.(*Store).Get", "example.org/store.(*Store).Get", "github.com/c/queue/v2.(*VeryLongTypeName).VeryLongMethodName", "gopkg.in/yaml%2ev3.Marshal", "example.org/a/b/store.(*Store).Get"} {
 		alike[i].Name = name
 	}
+	functions := func(rows []stats.Func, o Options) func(*bytes.Buffer, int) error {
+		return func(w *bytes.Buffer, width int) error {
+			o.Width = width
+			return Functions(w, rows, o)
+		}
+	}
+	events := []string{"sched:sched_switch", "syscalls:sys_enter_write", "block:block_rq_issue"}
 	for name, write := range map[string]func(w *bytes.Buffer, width int) error{
-		"count": func(w *bytes.Buffer, width int) error { return Functions(w, alike, Options{Width: width}) },
-		"probe": func(w *bytes.Buffer, width int) error {
-			return Functions(w, alike, Options{Width: width, Latency: true, Trends: map[string][]float64{"main.fib": {1, 2, 3}}})
-		},
-		"full-names": func(w *bytes.Buffer, width int) error {
-			return Functions(w, alike, Options{Width: width, Latency: true, FullNames: true})
-		},
-		"crowded": func(w *bytes.Buffer, width int) error {
-			return Functions(w, crowded, Options{Width: width, Latency: true, Sched: true, Events: []string{"sched:sched_switch", "syscalls:sys_enter_write", "block:block_rq_issue"}})
-		},
-		"values": func(w *bytes.Buffer, width int) error {
-			return Functions(w, valued(false), Options{Width: width, Latency: true, By: true, Amount: "size"})
-		},
-		"values-of-several": func(w *bytes.Buffer, width int) error {
-			return Functions(w, valued(true), Options{Width: width, Latency: true, By: true})
-		},
+		"count":             functions(alike, Options{}),
+		"probe":             functions(alike, Options{Latency: true, Trends: map[string][]float64{"main.fib": {1, 2, 3}}}),
+		"full-names":        functions(alike, Options{Latency: true, FullNames: true}),
+		"crowded":           functions(crowded, Options{Latency: true, Sched: true, Events: events}),
+		"values":            functions(valued(false), Options{Latency: true, By: true, Amount: "size"}),
+		"values-of-several": functions(valued(true), Options{Latency: true, By: true}),
 		"list": func(w *bytes.Buffer, width int) error {
 			return List(w, append(listed(), inlinedRows()...), Options{Width: width})
 		},

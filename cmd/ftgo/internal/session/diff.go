@@ -30,7 +30,6 @@ const alpha = 0.01
 func NewDiff(e *cli.Env) *Diff {
 	d := &Diff{Options: NewOptions(e)}
 	d.Signatures = true
-	d.Given = func(string) bool { return false } // no flag is about recordings
 	return d
 }
 

@@ -37,33 +37,31 @@ func (x *ExportFlags) Define(fs *cli.Flags) {
 	fs.BoolVar(&x.Spans, "spans", false, "send each call, too, as a span below the one that it is part of")
 }
 
-// Words returns what reads BINARY FUNC..., or with -p just FUNC. Where BINARY is one of a container, it is looked up there when there is one.
-func (x *ExportFlags) Words(o *Options) func(command string, words, program []string) error {
-	return func(command string, words, _ []string) error {
-		switch {
-		case x.Spans && !x.sends():
-			return cli.Usage("export: --spans needs --otlp URL: spans are sent to a collector")
-		case x.Listen == "" && !x.sends():
-			return cli.Usage("export: neither --listen ADDR nor --otlp URL says where the numbers go (see ftgo export -h)")
-		}
-		scope := &o.Target.Scope
-		if x.Name == "" && !scope.Limited() {
-			return o.Target.Words(command, words, true)
-		}
-		if x.Name == "" {
-			if len(words) == 0 || !path.IsAbs(words[0]) {
-				return cli.Usage("export: %v says where, and not what: name the program by -p NAME, or by its path there", scope)
-			}
-			o.Binary, words = words[0], words[1:]
-		}
-		if x.Name != "" && strings.Trim(x.Name, "0123456789") == "" {
-			return cli.Usage("export: -p %s: a process's number is gone with it; say what it is called, or which BINARY it runs", x.Name)
-		}
-		if o.Funcs = words; len(words) == 0 {
-			return cli.Usage("export: no FUNC (see ftgo export -h; '*' is all)")
-		}
-		return nil
+// Words reads BINARY FUNC..., or with -p just FUNC. Where BINARY is one of a container, it is looked up there when there is one.
+func (x *ExportFlags) Words(o *Options, words []string) error {
+	switch {
+	case x.Spans && !x.sends():
+		return cli.Usage("export: --spans needs --otlp URL: spans are sent to a collector")
+	case x.Listen == "" && !x.sends():
+		return cli.Usage("export: neither --listen ADDR nor --otlp URL says where the numbers go (see ftgo export -h)")
 	}
+	scope := &o.Target.Scope
+	if x.Name == "" && !scope.Limited() {
+		return o.Target.Words("export", words, true)
+	}
+	if x.Name == "" {
+		if len(words) == 0 || !path.IsAbs(words[0]) {
+			return cli.Usage("export: %v says where, and not what: name the program by -p NAME, or by its path there", scope)
+		}
+		o.Binary, words = words[0], words[1:]
+	}
+	if x.Name != "" && strings.Trim(x.Name, "0123456789") == "" {
+		return cli.Usage("export: -p %s: a process's number is gone with it; say what it is called, or which BINARY it runs", x.Name)
+	}
+	if o.Funcs = words; len(words) == 0 {
+		return cli.Usage("export: no FUNC (see ftgo export -h; '*' is all)")
+	}
+	return nil
 }
 
 // Export is the command export: it goes on until it is told to end, whatever becomes of the program.

@@ -254,7 +254,7 @@ func (o *Options) given(term string) bool {
 	case "inside":
 		return o.Inside != ""
 	}
-	return o.Given(term)
+	return o.Given != nil && o.Given(term) // diff has no flag that is about recordings
 }
 
 // needsBinary names what can't be shown without the binary, if anything.
