@@ -237,28 +237,43 @@ func checkPrefixes(t *testing.T, p *lineParser, lines ...[]byte) {
 	}
 }
 
-func TestPrefixes(t *testing.T) {
+// TestPrefixIsUsed has the columns of a line taken from the one before, false as they are.
+func TestPrefixIsUsed(t *testing.T) {
+	p := newTraceParser(t)
+	var ev Event
+	line := []byte(typical)
+	for i, want := range []int{14713, 7} {
+		if kind := p.parse(line, &ev); kind != eventLine || ev.TID != want {
+			t.Errorf("time %d: thread %d, kind %d; want %d", i, ev.TID, kind, want)
+		}
+		for k := range p.known {
+			p.known[k].tid = 7
+		}
+	}
+}
+
+// FuzzPrefixes reads lines that begin with as much of the first as the second says.
+func FuzzPrefixes(f *testing.F) {
 	const (
 		prefix = "          target-14713   ( 14700) [001] d....  "
-		event  = ": ftgo_entry_3_5f3a9c1d: (0x49ede0)"
+		tail   = ": ftgo_entry_3_5f3a9c1d: (0x49ede0)"
 	)
-	p := newTraceParser(t)
 	for _, second := range []string{
-		prefix + "64725.374051" + event,
+		prefix + "64725.374051" + tail,
 		prefix + "64725.374052: ftgo_return_1_5f3a9c1d: (0x49ede1) g=1 hi=2 sp=3",
-		prefix + "2297574718910" + event,
-		prefix + "2297574718910" + event + "\r",
-		prefix + "18446744073709551615" + event,
-		prefix + "18446744073709551616" + event,
-		prefix + "18446744073.709551" + event,
-		prefix + "18446744073.709552" + event,
-		prefix + "64725.37405" + event,
-		prefix + "64725.3740511" + event,
-		prefix + ".374051" + event,
-		prefix + "64725." + event,
-		prefix + event,
-		prefix + " 1" + event,
-		prefix + "1 " + event,
+		prefix + "2297574718910" + tail,
+		prefix + "2297574718910" + tail + "\r",
+		prefix + "18446744073709551615" + tail,
+		prefix + "18446744073709551616" + tail,
+		prefix + "18446744073.709551" + tail,
+		prefix + "18446744073.709552" + tail,
+		prefix + "64725.37405" + tail,
+		prefix + "64725.3740511" + tail,
+		prefix + ".374051" + tail,
+		prefix + "64725." + tail,
+		prefix + tail,
+		prefix + " 1" + tail,
+		prefix + "1 " + tail,
 		prefix + "1: ftgo_entry_3_5f3a9c1e: (0x49ede0)",
 		prefix + "1: ftgo_entry_3_5f3a9c1d: (0x49ede0",
 		prefix + "1: ftgo_entry_3_5f3a9c1d: (0x49ede0) g=1",
@@ -267,35 +282,15 @@ func TestPrefixes(t *testing.T) {
 		prefix + "1",
 		prefix,
 		prefix + "\r",
-		strings.Replace(prefix, "001", "002", 1) + "1" + event,
-		strings.Replace(prefix, "14700", "14701", 1) + "1" + event,
-		strings.Replace(prefix, "d", "D", 1) + "1" + event,
-		strings.Replace(prefix, "target", "tarmac", 1) + "1" + event,
+		strings.Replace(prefix, "001", "002", 1) + "1" + tail,
+		strings.Replace(prefix, "14700", "14701", 1) + "1" + tail,
+		strings.Replace(prefix, "d", "D", 1) + "1" + tail,
+		strings.Replace(prefix, "target", "tarmac", 1) + "1" + tail,
 		prefix + "1: ftgo_entry_3_5f3a9c1d: (0x1: ftgo_entry_3_5f3a9c1d: (0x49ede0)",
-		"[LOST]" + prefix + "1" + event,
+		"[LOST]" + prefix + "1" + tail,
 	} {
-		first := []byte(prefix + "1" + event)
-		checkPrefixes(t, p, first, []byte(second), first, []byte(second))
+		f.Add([]byte(prefix+"1"+tail), []byte(second), uint8(0))
 	}
-}
-
-// TestPrefixIsUsed has the columns of a line taken from the one before, false as they are.
-func TestPrefixIsUsed(t *testing.T) {
-	known := newTraceParser(t)
-	var ev Event
-	line := []byte(typical)
-	for i, want := range []int{14713, 7} {
-		if kind := known.parse(line, &ev); kind != eventLine || ev.TID != want {
-			t.Errorf("time %d: thread %d, kind %d; want %d", i, ev.TID, kind, want)
-		}
-		for k := range known.known {
-			known.known[k].tid = 7
-		}
-	}
-}
-
-// FuzzPrefixes reads lines that begin with as much of the first as the second says.
-func FuzzPrefixes(f *testing.F) {
 	var all [][]byte
 	for _, line := range traceLines(f) {
 		all = append(all, line)
