@@ -161,29 +161,20 @@ func digits(b uint64) (v uint64, n int) {
 	return v, n
 }
 
-// hexValue is a digit's value plus 1, so that 0 is no digit.
-var hexValue = func() (t [256]byte) {
-	for i := range 10 {
-		t['0'+i] = byte(i + 1)
-	}
-	for i := range 6 {
-		t['a'+i] = byte(i + 11)
-	}
-	return t
-}()
-
 // hex reads hexadecimal digits as decimal does; the kernel prints lower case.
 func hex(line []byte, i int) (v uint64, next int, ok bool) {
 	start := i
 	for i < len(line) {
-		d := hexValue[line[i]]
-		if d == 0 {
-			break
+		d := line[i] - '0'
+		if d > 9 {
+			if d = line[i] - 'a' + 10; d < 10 || d > 15 {
+				break
+			}
 		}
 		if v>>60 != 0 {
 			return 0, start, false
 		}
-		v = v<<4 | uint64(d-1)
+		v = v<<4 | uint64(d)
 		i++
 	}
 	return v, i, i > start
