@@ -58,7 +58,7 @@ func metricsOf(s *Snapshot, given map[string]string) (m *collector.ExportMetrics
 	for i := range OfRun {
 		m := &OfRun[i]
 		if value, has := m.Value(s); has {
-			b.add(m.Name, m.Unit, m.Help, sortOf(m.Counter), s.From, value)
+			b.add(m.Name, m.Unit, m.Help, m.Counter, s.From, value)
 		}
 	}
 	for i := range OfFunctions {
@@ -66,13 +66,13 @@ func metricsOf(s *Snapshot, given map[string]string) (m *collector.ExportMetrics
 		for k := range s.Functions {
 			f := &s.Functions[k]
 			if value, has := m.Value(f); has {
-				b.add("function."+m.Name, m.Unit, m.Help, sortOf(m.Counter), f.Since, value, text("code.function.name", f.Name))
+				b.add("function."+m.Name, m.Unit, m.Help, m.Counter, f.Since, value, text("code.function.name", f.Name))
 			}
 		}
 	}
 	b.durations()
 	for _, f := range s.Run.Files {
-		b.add("file.processes", "{process}", "Processes that run a file which is probed now.", gauge, s.From, float64(len(f.PIDs)), fileOf(&f)...)
+		b.add("file.processes", "{process}", "Processes that run a file which is probed now.", false, s.From, float64(len(f.PIDs)), fileOf(&f)...)
 	}
 	for _, item := range slices.Sorted(maps.Keys(s.Sent)) {
 		b.sent(item, s.Sent[item])
@@ -81,23 +81,6 @@ func metricsOf(s *Snapshot, given map[string]string) (m *collector.ExportMetrics
 		Resource: resourceOf(&s.About, given, 0), SchemaUrl: schemaURL,
 		ScopeMetrics: []*pb.ScopeMetrics{{Scope: scopeOf(&s.About), Metrics: b.metrics, SchemaUrl: schemaURL}},
 	}}}, b.points
-}
-
-// sort is how numbers of a metric are to be understood.
-type sort int
-
-const (
-	gauge  sort = iota
-	sum         // of what comes and goes
-	growth      // a sum of what only comes
-)
-
-// sortOf is that of a metric.
-func sortOf(counter bool) sort {
-	if counter {
-		return growth
-	}
-	return gauge
 }
 
 // builder makes metrics of a snapshot.
@@ -109,14 +92,14 @@ type builder struct {
 }
 
 // add adds a data point, to the last metric if that has the name.
-func (b *builder) add(name, unit, help string, as sort, from time.Time, value float64, attributes ...*common.KeyValue) {
+func (b *builder) add(name, unit, help string, counter bool, from time.Time, value float64, attributes ...*common.KeyValue) {
 	if !strings.HasPrefix(name, "otel.") {
 		name = "ftgo." + name
 	}
 	if n := len(b.metrics); n == 0 || b.metrics[n-1].Name != name {
 		m := &pb.Metric{Name: name, Unit: unit, Description: help}
-		if as != gauge {
-			m.Data = &pb.Metric_Sum{Sum: &pb.Sum{IsMonotonic: as == growth, AggregationTemporality: pb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}}
+		if counter {
+			m.Data = &pb.Metric_Sum{Sum: &pb.Sum{IsMonotonic: true, AggregationTemporality: pb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}}
 		} else {
 			m.Data = &pb.Metric_Gauge{Gauge: &pb.Gauge{}}
 		}
@@ -208,9 +191,10 @@ func (b *builder) sent(item string, c Sending) {
 	kind := text("otel.component.type", "otlp_http_exporter")
 	own := text("otel.component.name", "otlp_http_exporter/0")
 	const exported = "Items that have been sent or, with an error.type, that will never arrive."
-	b.add(name+".exported", unit, exported, growth, b.s.From, float64(c.Sent), kind, own)
+	b.add(name+".exported", unit, exported, true, b.s.From, float64(c.Sent), kind, own)
 	for _, reason := range slices.Sorted(maps.Keys(c.Failed)) {
-		b.add(name+".exported", unit, exported, growth, b.s.From, float64(c.Failed[reason]), kind, own, text("error.type", reason))
+		b.add(name+".exported", unit, exported, true, b.s.From, float64(c.Failed[reason]), kind, own, text("error.type", reason))
 	}
-	b.add(name+".inflight", unit, "Items that wait to be sent, or are being sent.", sum, b.s.From, float64(c.Queued), kind, own)
+	b.add(name+".inflight", unit, "Items that wait to be sent, or are being sent.", true, b.s.From, float64(c.Queued), kind, own)
+	b.metrics[len(b.metrics)-1].GetSum().IsMonotonic = false // they come and go
 }
