@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -170,8 +169,10 @@ func (h *Histogram) Add(other *Histogram) {
 	var carry uint64
 	h.sumLo, carry = bits.Add64(h.sumLo, other.sumLo, 0)
 	h.sumHi += other.sumHi + carry
+	h.add(other.first, 0)
+	h.add(other.first+len(other.counts)-1, 0) // there is room for all between
 	for i, n := range other.counts {
-		h.add(other.first+i, n)
+		h.counts[other.first-h.first+i] += n
 	}
 }
 
@@ -179,14 +180,17 @@ func (h *Histogram) Add(other *Histogram) {
 // which is how copies are made. Count, Sum and Mean stay exact. Extremes are exact where they are
 // extremes of h that earlier did not have, and within 1 % otherwise.
 func (h *Histogram) Since(earlier *Histogram) *Histogram {
-	if h == nil {
+	switch {
+	case h == nil:
 		return nil
+	case earlier == nil || earlier.count == 0:
+		d := *h
+		d.counts = slices.Clone(h.counts)
+		return &d
+	case h.count <= earlier.count:
+		return &Histogram{}
 	}
-	earlier = cmp.Or(earlier, &Histogram{})
-	d := &Histogram{count: grown(h.count, earlier.count)}
-	if d.count == 0 {
-		return d
-	}
+	d := &Histogram{count: h.count - earlier.count}
 	var borrow uint64
 	d.sumLo, borrow = bits.Sub64(h.sumLo, earlier.sumLo, 0)
 	d.sumHi, _ = bits.Sub64(h.sumHi, earlier.sumHi, borrow)
@@ -200,10 +204,10 @@ func (h *Histogram) Since(earlier *Histogram) *Histogram {
 	}
 	d.min, d.max = middle(d.first), middle(d.first+len(d.counts)-1)
 	d.min, d.max = min(max(d.min, h.min), h.max), min(max(d.max, h.min), h.max)
-	if earlier.count == 0 || h.min < earlier.min {
+	if h.min < earlier.min {
 		d.min = h.min
 	}
-	if earlier.count == 0 || h.max > earlier.max {
+	if h.max > earlier.max {
 		d.max = h.max
 	}
 	return d
