@@ -252,8 +252,18 @@ func (t *forest) leave(s *strand) {
 	}
 }
 
-// processEnded ends the goroutines of a process that have no open calls.
-func (t *forest) processEnded(pid int) {
+// processEnded writes the trees that wait for goroutines of a process, which went on until then, and ends those that have
+// no open calls.
+func (t *forest) processEnded(pid int) error {
+	waiting := t.ended
+	t.ended = nil
+	for _, tree := range waiting {
+		if tree.root.PID != pid {
+			t.ended = append(t.ended, tree)
+		} else if err := t.show(tree); err != nil {
+			return err
+		}
+	}
 	for _, s := range t.strands {
 		if s.thread.PID == pid && len(s.stack) == 0 {
 			t.leave(s)
@@ -261,6 +271,7 @@ func (t *forest) processEnded(pid int) {
 			t.idle(s)
 		}
 	}
+	return nil
 }
 
 // happened takes a kernel event that happened in an open call.

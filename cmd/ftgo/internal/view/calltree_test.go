@@ -15,7 +15,7 @@ import (
 
 // grow plays a program to the trees: "f" begins a call of f, "." ends the innermost, "!"
 // unwinds it, "-" ends it unwanted, "?" leaves its end unseen; ">2" starts a goroutine, "~" ends one; "2:" before any of these
-// is for another goroutine. Each word takes 1 µs, but "1s", which takes a second.
+// is for another goroutine. Each word takes 1 µs, but "1s", which takes a second. "^" ends the process.
 func grow(t *testing.T, trees *forest, play string) {
 	t.Helper()
 	now, id := uint64(0), uint64(0)
@@ -31,6 +31,10 @@ func grow(t *testing.T, trees *forest, play string) {
 		if word == "1s" {
 			now += 1_000_000
 			fixture.NoError(t, trees.pass(at(now)))
+			continue
+		}
+		if word == "^" {
+			fixture.NoError(t, trees.processEnded(0))
 			continue
 		}
 		if strings.ContainsAny(word[:1], ">~") {
@@ -95,6 +99,7 @@ func TestCallTrees(t *testing.T) {
 		{"too deep", 1, 100, 0, maxTrees, "a >2 2:x 2:>3 3:y 3:. 3:~ 2:. 2:~ ."},
 		{"unwanted between goroutines", 0, 100, 0, maxTrees, "a b >2 2:x 2:. 2:~ - ."},
 		{"goroutines in parts", 0, 4, 0, maxTrees, "a b >2 . c . 2:x 2:y 2:. 2:. 2:~ ."},
+		{"its process ends", 0, 100, 0, maxTrees, "a >2 2:x 2:. . ^"},
 		{"those that took longer", 0, 100, 3, 100, "a b . . c d e . . . f . "},
 		{"with their goroutines", 0, 100, 3, 100, "a >2 2:x . 2:. 2:~ c >3 d 3:y . 3:z . 3:. 3:. 3:~"},
 		{"what outlives a fast one", 0, 100, 9, 100, "a >2 2:x 2:y 2:. . 1s 2:. 2:~"},

@@ -130,7 +130,7 @@ func (v *Lines) Take(it *pairing.Item) error {
 		return v.kernel(it.Event)
 	case pairing.Gone:
 		if v.memory.Forget(it.PID); v.trees != nil {
-			v.trees.processEnded(it.PID)
+			return v.trees.processEnded(it.PID)
 		}
 	case pairing.Read:
 		if err := v.passTime(); err != nil {
