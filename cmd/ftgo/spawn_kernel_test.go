@@ -151,7 +151,7 @@ func TestKernelFollow(t *testing.T) {
 	} {
 		t.Run(strings.Join(append([]string{c.version}, c.flags...), " "), func(t *testing.T) {
 			target := fixture.BuildWith(t, c.version, "spawn", c.flags...)
-			r := waitLong(t, append(append([]string{"trace", "--tree", target}, spawnFuncs...), "--", target, "-n", fmt.Sprint(requests), "-linger", "7", "-stay", "11")...)
+			r := waitLong(t, append(append([]string{"trace", "--tree", "--full", target}, spawnFuncs...), "--", target, "-n", fmt.Sprint(requests), "-linger", "7", "-stay", "11")...)
 			if !strings.Contains(r.stderr, "all delivered") {
 				t.Fatal(r.stderr)
 			}
