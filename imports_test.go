@@ -69,12 +69,13 @@ var arrows = []arrow{
 		module + "/internal/printable", "go.opentelemetry.io/proto/slim/otlp/...", "google.golang.org/protobuf/..."}},
 	{from: "internal/budget", to: nil},
 	{from: "internal/trace", to: []string{
-		module + "/internal/capture", module + "/offsets", module + "/internal/gotype",
+		module + "/offsets",
 		module + "/internal/procfs", module + "/internal/machine", module + "/internal/pairing", module + "/internal/printable", module + "/internal/budget",
 		module + "/internal/stats", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/uprobe"}},
 	{from: "internal/engine", to: []string{
-		module + "/internal/machine", module + "/internal/recording", module + "/internal/target", module + "/internal/trace", module + "/internal/tracefs", module + "/internal/uprobe",
-		module + "/offsets"}},
+		module + "/internal/capture", module + "/internal/gotype", module + "/internal/machine", module + "/internal/pairing", module + "/internal/procfs",
+		module + "/internal/recording", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/tracefs",
+		module + "/internal/uprobe", module + "/offsets"}},
 	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/internal/printable", "github.com/gdamore/tcell/v3"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/internal/target", module + "/offsets", module + "/internal/pairing",

@@ -19,26 +19,26 @@ var errBroken = errors.New("the loop has ended")
 
 // job is one trace, from its first probe to its last.
 type job struct {
-	totals   *trace.Totals
+	totals   *engine.Totals
 	tracer   *Tracer
 	request  engine.Request
 	funcs    []*Func // as request.Plan.Funcs
 	source   trace.Source
-	program  *trace.Command  // nil if none is started
-	fs       *tracefs.FS     // nil for a recording
-	file     io.Closer       // the recording, nil if there is none
-	cutOff   error           // the recording's end is missing
-	stacks   *trace.Stacks   // nil if they are not wanted
-	memories *trace.Memories // nil if no values are wanted
-	fetch    target.Fetch    // how much is fetched of what pointers lead to
-	each     bool            // single calls are wanted, and not their totals
-	last     *trace.Table
+	program  *trace.Command   // nil if none is started
+	fs       *tracefs.FS      // nil for a recording
+	file     io.Closer        // the recording, nil if there is none
+	cutOff   error            // the recording's end is missing
+	stacks   *engine.Stacks   // nil if they are not wanted
+	memories *engine.Memories // nil if no values are wanted
+	fetch    target.Fetch     // how much is fetched of what pointers lead to
+	each     bool             // single calls are wanted, and not their totals
+	last     *engine.Table
 }
 
 // run arms the source, and removes the probes whatever happens. give gets single calls, or totals; once it says no, the trace ends at once.
 func (j *job) run(ctx context.Context, every time.Duration, give func(*Call, *Report) bool) (err error) {
 	defer func() { err = errors.Join(err, j.close()) }()
-	j.totals = trace.NewTotals(j.request.Plan, trace.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
+	j.totals = engine.NewTotals(j.request.Plan, engine.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
 	if err := j.source.Arm(ctx); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			return nil

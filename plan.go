@@ -30,7 +30,7 @@ func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
 		return nil, errors.Join(unsupported(err), j.close())
 	}
 	if t.Stack > 0 && each && j.request.Target.Binary != nil {
-		j.stacks = trace.NewStacks(j.request.Target.Binary)
+		j.stacks = engine.NewStacks(j.request.Target.Binary)
 	}
 	for i := range j.request.Plan.Funcs {
 		j.funcs = append(j.funcs, j.function(j.request.Plan.Funcs[i].Func))
@@ -105,7 +105,7 @@ func (j *job) values(t *target.Target, _ tracefs.Features) (engine.Values, error
 	if !j.each {
 		return nil, nil
 	}
-	j.memories = trace.NewMemories(t.Binary, j.tracer.Recording != "")
+	j.memories = engine.NewMemories(t.Binary, j.tracer.Recording != "")
 	return j.fetched, nil
 }
 

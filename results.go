@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/trace"
 )
 
 // Func is a function of the program.
@@ -237,7 +237,7 @@ func (e *LossError) Error() string {
 }
 
 // report makes a Report of what the engine knows.
-func (j *job) report(t *trace.Table) *Report {
+func (j *job) report(t *engine.Table) *Report {
 	r := &Report{From: t.From, Until: t.At, Width: t.Pass, Hits: t.Hits, Lost: t.Lost, Unknown: j.doubt(t)}
 	for _, f := range t.Whole {
 		if planned := &j.request.Plan.Funcs[f.Func]; f.Calls == 0 && f.Completed == 0 && !planned.Point && !j.request.Target.Roles[planned.Func].Named {
@@ -256,7 +256,7 @@ func (j *job) report(t *trace.Table) *Report {
 }
 
 // doubt is Report.Unknown.
-func (j *job) doubt(t *trace.Table) error {
+func (j *job) doubt(t *engine.Table) error {
 	switch {
 	case j.cutOff != nil:
 		return j.cutOff

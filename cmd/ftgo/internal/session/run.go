@@ -36,7 +36,7 @@ type run struct {
 	soon    <-chan time.Time // comes when the first interval is to end, if that is a short one
 	failed  error            // the view's first error
 	written bool             // somebody writes to the binary
-	table   *trace.Table     // the last
+	table   *engine.Table    // the last
 }
 
 // trace goes from the arming of the source to the last line, which out gets, and removes the probes whatever
@@ -46,10 +46,10 @@ func (r *run) trace(ctx context.Context, out io.Writer) (err error) {
 	s.Env, s.Target, s.Plan, s.Out, s.Clock = r.Env, r.request.Target, r.request.Plan, out, r.source.Clock()
 	want := r.needs
 	if want.Stacks {
-		s.Stacks = trace.NewStacks(s.Target.Binary)
+		s.Stacks = engine.NewStacks(s.Target.Binary)
 	}
 	want.Totals.Clock, want.Totals.Costs, want.Totals.Stacks, want.Totals.Events = s.Clock, costs, s.Stacks, s.Events
-	s.Totals = trace.NewTotals(s.Plan, want.Totals)
+	s.Totals = engine.NewTotals(s.Plan, want.Totals)
 	if err := r.view.Begin(s); err != nil {
 		return err
 	}

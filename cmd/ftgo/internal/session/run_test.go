@@ -109,10 +109,10 @@ func (v *fakeView) note(what string) error {
 }
 
 func (v *fakeView) Needs() view.Needs {
-	return view.Needs{Totals: trace.TotalsOptions{Intervals: true}}
+	return view.Needs{Totals: engine.TotalsOptions{Intervals: true}}
 }
-func (v *fakeView) Begin(*view.Scene) error     { return v.note("begin") }
-func (v *fakeView) Interval(*trace.Table) error { return v.note("interval") }
+func (v *fakeView) Begin(*view.Scene) error      { return v.note("begin") }
+func (v *fakeView) Interval(*engine.Table) error { return v.note("interval") }
 
 func (v *fakeView) Take(it *pairing.Item) error {
 	if it.What != pairing.Ended {
@@ -121,7 +121,7 @@ func (v *fakeView) Take(it *pairing.Item) error {
 	return v.note("return")
 }
 
-func (v *fakeView) End(t *trace.Table) error {
+func (v *fakeView) End(t *engine.Table) error {
 	return v.note("end")
 }
 
@@ -206,14 +206,14 @@ type enough struct {
 
 func (e *enough) Take(*pairing.Item) error { return nil }
 
-func (e *enough) Interval(table *trace.Table) error {
+func (e *enough) Interval(table *engine.Table) error {
 	if e.n--; e.n == 0 {
 		return view.ErrEnough
 	}
 	return e.note("interval")
 }
 
-func (e *enough) End(table *trace.Table) error {
+func (e *enough) End(table *engine.Table) error {
 	if table != nil && slices.ContainsFunc(table.Whole, func(r stats.Func) bool { return r.Name != "main.f" }) {
 		return errFake
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -60,8 +59,8 @@ type values struct {
 	opt     *Options
 	entries string // who does not see calls end
 	funcs   map[*offsets.Func]*funcValues
-	memory  *trace.Memories
-	stacks  *trace.Stacks     // nil if nobody asks for them
+	memory  *engine.Memories
+	stacks  *engine.Stacks    // nil if nobody asks for them
 	texts   map[string]string // of stacks, by the words that tell them
 	key     []byte
 	seen    seenCall
@@ -145,14 +144,14 @@ func (v *values) strLen() int {
 
 func (v *values) begin(s *Scene) {
 	v.Scene = s
-	v.memory = trace.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
+	v.memory = engine.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
 	if v.opt.By.AsksStack() {
-		v.stacks = trace.NewStacks(s.Target.Binary)
+		v.stacks = engine.NewStacks(s.Target.Binary)
 	}
 }
 
 // observe is what a call is and has, by the expressions.
-func (v *values) observe(c *pairing.Call) (o trace.Observed) {
+func (v *values) observe(c *pairing.Call) (o engine.Observed) {
 	f := &v.Plan.Funcs[c.Func]
 	line := render.Line{Function: f.Name, Thread: render.ThreadOf(c), Depth: c.Depth, End: c.Outcome.String(), NS: v.Clock.Took(c).Nanoseconds()}
 	vf := v.funcs[f.Func]
@@ -230,11 +229,11 @@ func (v *values) stack(c *pairing.Call, callee string) string {
 func (t *TableFlags) keptBy() string {
 	switch order := t.order(); {
 	case order == "sum":
-		return trace.BySum
+		return engine.BySum
 	case !slices.Contains([]string{"calls", "rate", "errors", "name"}, order):
-		return trace.ByTime
+		return engine.ByTime
 	}
-	return trace.ByCalls
+	return engine.ByCalls
 }
 
 // order is what rows are sorted by.

@@ -4,9 +4,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/metrics"
 	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -62,13 +62,13 @@ func (v *Export) Take(it *pairing.Item) error {
 	return nil
 }
 
-func (v *Export) Interval(t *trace.Table) error {
+func (v *Export) Interval(t *engine.Table) error {
 	v.source.Update(t.At, t.Whole, &t.Summary, t.Used)
 	v.armed.Store(true)
 	return nil
 }
 
-func (v *Export) End(t *trace.Table) error { return v.Interval(t) }
+func (v *Export) End(t *engine.Table) error { return v.Interval(t) }
 
 // Close ends the spans of a run that has ended, whatever of.
 func (v *Export) Close() {

@@ -11,10 +11,10 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -31,7 +31,7 @@ type Lines struct {
 	// inTrees: calls were written in trees, of which -n may have counted none.
 	inTrees bool
 	cut     struct{ trees, lines int } // that were written, without so many lines
-	stacks  *trace.Stacks              // nil if nobody asked for them
+	stacks  *engine.Stacks             // nil if nobody asked for them
 	where   where.Expr
 	funcs   map[*offsets.Func]*funcValues
 	// unknown counts functions whose arguments are not known, by the reason.
@@ -89,7 +89,7 @@ func (v *Lines) Begin(s *Scene) error {
 		return err
 	}
 	if v.opt.Stack > 0 {
-		v.stacks = trace.NewStacks(s.Target.Binary)
+		v.stacks = engine.NewStacks(s.Target.Binary)
 	}
 	if v.opt.Format == render.Chrome {
 		v.chrome = render.NewChromeWriter(v.out, cmp.Or(s.Recorded, time.Now()))
@@ -295,7 +295,7 @@ func (v *Lines) withStack(line *render.Line, c *pairing.Call) *render.Line {
 }
 
 // End writes what was held back, and how far it can be trusted.
-func (v *Lines) End(t *trace.Table) error {
+func (v *Lines) End(t *engine.Table) error {
 	if !v.enough() && v.trees != nil {
 		if err := v.trees.passAll(); err != nil && !errors.Is(err, ErrEnough) {
 			return err
@@ -335,13 +335,13 @@ type stream struct {
 	opt     *Options
 	out     *bufio.Writer
 	flushed time.Time
-	memory  *trace.Memories
+	memory  *engine.Memories
 	count   uint64 // calls written
 }
 
 func (s *stream) begin(scene *Scene) {
 	s.Scene = scene
-	s.memory = trace.NewMemories(scene.Target.Binary, !scene.Recorded.IsZero())
+	s.memory = engine.NewMemories(scene.Target.Binary, !scene.Recorded.IsZero())
 	s.out = bufio.NewWriterSize(scene.Out, 64<<10)
 }
 

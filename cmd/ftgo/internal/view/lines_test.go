@@ -3,6 +3,7 @@ package view
 import (
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -16,7 +17,7 @@ func linesOf() *Lines {
 	scene := &Scene{
 		Plan: &uprobe.Plan{Funcs: []uprobe.Probe{{Func: f}}}, Target: &target.Target{Roles: map[*offsets.Func]target.Role{}}, Clock: &trace.Clock{},
 	}
-	v := &Lines{stream: stream{opt: &Options{}, Scene: scene, memory: trace.NewMemories(nil, true)}}
+	v := &Lines{stream: stream{opt: &Options{}, Scene: scene, memory: engine.NewMemories(nil, true)}}
 	v.funcs = map[*offsets.Func]*funcValues{f: {note: "not known"}}
 	return v
 }

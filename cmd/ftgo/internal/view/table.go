@@ -16,7 +16,6 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -50,7 +49,7 @@ func NewTable(o *Options, mode uprobe.Mode) *Table {
 func (r *Table) Needs() Needs {
 	needs := Needs{
 		Stacks: r.opt.Stack > 0,
-		Totals: trace.TotalsOptions{Intervals: r.opt.Interval > 0, Errors: r.opt.Errors, Ended: r.opt.Calls > 0},
+		Totals: engine.TotalsOptions{Intervals: r.opt.Interval > 0, Errors: r.opt.Errors, Ended: r.opt.Calls > 0},
 	}
 	needs.Probes.Mode, needs.Values = r.mode, r.values
 	needs.Source.Entries, needs.Source.Limit = r.mode == uprobe.Entries, r.opt.Calls
@@ -128,7 +127,7 @@ func (r *Table) draw(rows []stats.Func) error {
 	return r.screen.Draw(table.String(), o.Width, height)
 }
 
-func (r *Table) Interval(t *trace.Table) error {
+func (r *Table) Interval(t *engine.Table) error {
 	if r.screen != nil {
 		return r.draw(r.arrange(t.Since, 0))
 	}
@@ -147,7 +146,7 @@ func (r *Table) Interval(t *trace.Table) error {
 }
 
 // Rows returns those of a whole run, for others to write.
-func (r *Table) Rows(t *trace.Table) []stats.Func { return r.arrange(t.Whole, 0) }
+func (r *Table) Rows(t *engine.Table) []stats.Func { return r.arrange(t.Whole, 0) }
 
 // arrange returns rows sorted, without functions that only a wildcard named and
 // nobody called; of them the top ones.
@@ -201,7 +200,7 @@ func (r *Table) write(rows []stats.Func, of *render.Interval) error {
 	return err
 }
 
-func (r *Table) End(t *trace.Table) error {
+func (r *Table) End(t *engine.Table) error {
 	if r.opt.Adds {
 		return nil
 	}
@@ -221,7 +220,7 @@ func (r *Table) End(t *trace.Table) error {
 	return cmp.Or(conclude(r.Env, r.opt.Format, r.Out, rows, t.Summary), failed)
 }
 
-func (r *Table) writeTotals(t *trace.Table, rows []stats.Func) error {
+func (r *Table) writeTotals(t *engine.Table, rows []stats.Func) error {
 	switch {
 	case r.opt.Format == render.Folded || r.opt.Format == render.Pprof:
 		return r.writeStacks(t)
@@ -246,7 +245,7 @@ func (r *Table) writeTotals(t *trace.Table, rows []stats.Func) error {
 }
 
 // writeStacks writes the stacks of probe behind the functions.
-func (r *Table) writeStacks(t *trace.Table) error {
+func (r *Table) writeStacks(t *engine.Table) error {
 	if r.Stacks == nil {
 		return nil
 	}

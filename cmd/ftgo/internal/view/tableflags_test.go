@@ -7,8 +7,8 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -82,12 +82,12 @@ func TestTopRows(t *testing.T) {
 func TestStacksBeyond(t *testing.T) {
 	for beyond, want := range map[uint64]string{0: "", 7: "ftgo: callers of 7 calls are not known: 100000 stacks are told apart, and others came later\n"} {
 		var out, stderr strings.Builder
-		stacks := &trace.Stacks{}
+		stacks := &engine.Stacks{}
 		stacks.Beyond = beyond
 		r := &Table{opt: &Options{Output: cli.Output{Format: render.Folded}}, Scene: &Scene{
 			Env: &cli.Env{Stderr: &stderr, Quiet: true}, Out: &out, Stacks: stacks, Plan: &uprobe.Plan{},
 		}}
-		if err := r.writeStacks(&trace.Table{}); err != nil || out.String() != "" || stderr.String() != want {
+		if err := r.writeStacks(&engine.Table{}); err != nil || out.String() != "" || stderr.String() != want {
 			t.Errorf("%d: %v, %q, %q", beyond, err, out.String(), stderr.String())
 		}
 	}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -47,15 +47,15 @@ func shortNames(p *uprobe.Plan) map[string]string {
 	return render.ShortNames(false, p.Funcs, func(f uprobe.Probe) string { return f.Name })
 }
 
-func (v *Overview) Interval(t *trace.Table) error {
+func (v *Overview) Interval(t *engine.Table) error {
 	v.show(v.page(t))
 	return nil
 }
 
-func (v *Overview) End(t *trace.Table) error { return v.Interval(t) }
+func (v *Overview) End(t *engine.Table) error { return v.Interval(t) }
 
 // page is what an interval has made of the numbers.
-func (v *Overview) page(t *trace.Table) top.Page {
+func (v *Overview) page(t *engine.Table) top.Page {
 	p := top.Page{Names: "FUNCTION", Columns: render.TopColumns(v.opt.Sched), Keys: "Enter opens"}
 	probed, called, timed := 0, 0, 0
 	for i, r := range t.Whole {
@@ -119,7 +119,7 @@ func NewCloseup(o *Options, show func(top.One)) (*Closeup, error) {
 }
 
 func (v *Closeup) Needs() Needs {
-	needs := Needs{Stacks: true, Soon: true, Totals: trace.TotalsOptions{Intervals: true}}
+	needs := Needs{Stacks: true, Soon: true, Totals: engine.TotalsOptions{Intervals: true}}
 	needs.Probes.Mode, needs.Values = uprobe.Latency, v.values
 	return needs
 }
@@ -159,16 +159,16 @@ func (v *Closeup) Take(it *pairing.Item) error {
 	return nil
 }
 
-func (v *Closeup) Interval(t *trace.Table) error {
+func (v *Closeup) Interval(t *engine.Table) error {
 	v.show(v.look(t))
 	v.heat = append(v.heat, [64]uint32{})
 	v.heat = v.heat[max(len(v.heat)-mostSlices, 0):]
 	return nil
 }
 
-func (v *Closeup) End(t *trace.Table) error { return v.Interval(t) }
+func (v *Closeup) End(t *engine.Table) error { return v.Interval(t) }
 
-func (v *Closeup) look(t *trace.Table) top.One {
+func (v *Closeup) look(t *engine.Table) top.One {
 	l := top.One{Every: v.opt.Interval.String(), Heat: slices.Clone(v.heat)}
 	numbers, split := render.TopNumbers(t.Whole[0], t.Since[0])
 	l.Head, l.Split = []string{numbers, render.TopCost(&t.Summary, v.cost)}, split

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
+	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -16,7 +17,7 @@ import (
 // TestOverviewHead: a function that was given by its name has a row, and is told to be called only if it was.
 func TestOverviewHead(t *testing.T) {
 	scene := &Scene{Plan: &uprobe.Plan{}, Target: &target.Target{Roles: make(map[*offsets.Func]target.Role)}}
-	table := &trace.Table{Reading: &trace.Reading{Summary: stats.Summary{Functions: 3}}}
+	table := &engine.Table{Reading: &trace.Reading{Summary: stats.Summary{Functions: 3}}}
 	for i, f := range []stats.Func{{Name: "main.called", Calls: 2}, {Name: "main.named"}, {Name: "main.wild"}} {
 		of := &offsets.Func{Name: f.Name}
 		scene.Plan.Funcs = append(scene.Plan.Funcs, uprobe.Probe{Func: of})

@@ -17,7 +17,6 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -247,7 +246,7 @@ func numberOf(v *capture.Value) (float64, bool) {
 	return 0, false
 }
 
-func (v *Variables) End(t *trace.Table) error {
+func (v *Variables) End(t *engine.Table) error {
 	if err := v.out.Flush(); err != nil {
 		return err
 	}

@@ -1,23 +1,24 @@
-package trace
+package engine
 
 import (
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // Table is what has happened up to a reading.
 type Table struct {
-	*Reading
+	*trace.Reading
 	// Whole are functions with all of it, Since those with what has happened since the table before. Histograms of
 	// Whole change with the next call.
 	Whole, Since []stats.Func
 }
 
 // At are the totals up to a reading.
-func (t *Totals) At(r *Reading) *Table {
+func (t *Totals) At(r *trace.Reading) *Table {
 	funcs := t.reconcile(r)
 	for i := range funcs {
 		f := &funcs[i]
@@ -41,7 +42,7 @@ func (t *Totals) At(r *Reading) *Table {
 }
 
 // since are functions with what has happened since the reading before.
-func (t *Totals) since(funcs []stats.Func, r *Reading) []stats.Func {
+func (t *Totals) since(funcs []stats.Func, r *trace.Reading) []stats.Func {
 	if t.lastAt.IsZero() {
 		t.lastAt = r.From
 	}
@@ -76,7 +77,7 @@ func (t *Totals) since(funcs []stats.Func, r *Reading) []stats.Func {
 
 // reconcile completes the functions' numbers from the counts of the stream: calls taken for
 // unwound or open may only lack a return that was lost.
-func (t *Totals) reconcile(r *Reading) []stats.Func {
+func (t *Totals) reconcile(r *trace.Reading) []stats.Func {
 	t.release()
 	out := slices.Clone(t.funcs)
 	for i := range out {
@@ -115,7 +116,7 @@ func (t *Totals) reconcile(r *Reading) []stats.Func {
 
 // probing is what probes have cost what is traced while the window was open, by the kernel's
 // count of hits; nil if nothing is known of it.
-func (t *Totals) probing(r *Reading) *stats.Probing {
+func (t *Totals) probing(r *trace.Reading) *stats.Probing {
 	costs, counts := t.opt.Costs.Take(), r.Counts
 	if costs == nil {
 		return nil

@@ -1,10 +1,11 @@
-package trace
+package engine
 
 import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -38,7 +39,7 @@ func TestNetLatency(t *testing.T) {
 		}, []stats.Timing{{Raw: 60, Net: 50, Low: 40, High: 55}, {}, {Raw: 20, Net: 10, High: 15}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tl := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{HitCosts: c.costs, ready: true}})
+			tl := NewTotals(plan, TotalsOptions{Clock: &trace.Clock{}, Costs: &laterCosts{HitCosts: c.costs, ready: true}})
 			for i, call := range c.calls {
 				call.ID, call.Parent = uint64(i+1), 100
 				for _, nested := range c.calls[:i] {

@@ -1,4 +1,4 @@
-package trace
+package engine
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -25,11 +26,11 @@ type Totals struct {
 
 // TotalsOptions are what else is to be added up.
 type TotalsOptions struct {
-	Clock   *Clock
-	Costs   Costs // of probes are taken off latencies
-	Errors  bool  // what is fetched where calls return is whether that is an error
-	ByValue bool  // each value has rows of its own
-	Amounts bool  // are added up
+	Clock   *trace.Clock
+	Costs   trace.Costs // of probes are taken off latencies
+	Errors  bool        // what is fetched where calls return is whether that is an error
+	ByValue bool        // each value has rows of its own
+	Amounts bool        // are added up
 	// Observe tells the values and the amounts, and whether calls that have returned have failed, which
 	// else the first of what is fetched there tells. Rows are kept for what is KeptBy.
 	Observe   func(*pairing.Call) Observed

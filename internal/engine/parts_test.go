@@ -1,4 +1,4 @@
-package trace
+package engine
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -42,7 +43,7 @@ func TestManyValues(t *testing.T) {
 			}
 			costs := pairing.HitCosts{Least: hitCost(50, 500, 0), Typical: hitCost(100, 900, 0), Most: hitCost(200, 1500, 0)}
 			totals := NewTotals(plan, TotalsOptions{
-				Clock: &Clock{}, Costs: &laterCosts{HitCosts: costs, ready: true}, ByValue: true, Observe: observe, KeptBy: keptBy, Amounts: true, Intervals: true,
+				Clock: &trace.Clock{}, Costs: &laterCosts{HitCosts: costs, ready: true}, ByValue: true, Observe: observe, KeptBy: keptBy, Amounts: true, Intervals: true,
 			})
 			before := inUse()
 			weights := make([]uint64, values)
@@ -51,7 +52,7 @@ func TestManyValues(t *testing.T) {
 			var sinceCalls, sinceCompleted uint64
 			at := func(n uint64, last bool) *Table {
 				funcs := []pairing.Count{{Calls: n, Timed: n}}
-				table := totals.At(&Reading{Last: last, At: time.Unix(int64(n), 0), From: time.Unix(0, 0), Counts: &pairing.Counts{Funcs: funcs}})
+				table := totals.At(&trace.Reading{Last: last, At: time.Unix(int64(n), 0), From: time.Unix(0, 0), Counts: &pairing.Counts{Funcs: funcs}})
 				for _, r := range table.Since {
 					since[r.Serial] += r.Calls
 					sinceCalls, sinceCompleted = sinceCalls+r.Calls, sinceCompleted+r.Latency.Count()
@@ -130,12 +131,12 @@ func TestManyValues(t *testing.T) {
 func TestWeightlessValues(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
 	observe := func(c *pairing.Call) Observed { return Observed{Value: fmt.Sprint(c.Args[0])} }
-	totals := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{ready: true}, ByValue: true, Observe: observe, KeptBy: ByTime})
+	totals := NewTotals(plan, TotalsOptions{Clock: &trace.Clock{}, Costs: &laterCosts{ready: true}, ByValue: true, Observe: observe, KeptBy: ByTime})
 	for i := range uint64(3 * stats.MaxParts) {
 		totals.ended(&pairing.Call{Args: []uint64{i % (stats.MaxParts + 1)}})
 	}
 	funcs := []pairing.Count{{Calls: 3 * stats.MaxParts, Timed: 3 * stats.MaxParts}}
-	table := totals.At(&Reading{Last: true, Counts: &pairing.Counts{Funcs: funcs}})
+	table := totals.At(&trace.Reading{Last: true, Counts: &pairing.Counts{Funcs: funcs}})
 	for _, r := range table.Whole {
 		if r.Kind == stats.Valued && r.Calls < 2 && r.Missed == 0 {
 			t.Fatalf("%+v seems to be exact", r)

@@ -1,10 +1,11 @@
-package trace
+package engine
 
 import (
 	"reflect"
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -22,7 +23,7 @@ func TestPendingCalls(t *testing.T) {
 	}
 	timed := func(measuredAt int) *Totals {
 		measured := &laterCosts{}
-		tl := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: measured})
+		tl := NewTotals(plan, TotalsOptions{Clock: &trace.Clock{}, Costs: measured})
 		for i := range calls {
 			if i == measuredAt {
 				measured.HitCosts, measured.ready = costs, true
@@ -54,7 +55,7 @@ func TestPendingCalls(t *testing.T) {
 
 // laterCosts are known at some time.
 type laterCosts struct {
-	NoCosts
+	trace.NoCosts
 	pairing.HitCosts
 	ready bool
 }

@@ -1,4 +1,4 @@
-package trace
+package engine
 
 import (
 	"github.com/ftgo/ftgo/internal/capture"
