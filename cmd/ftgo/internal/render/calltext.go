@@ -26,26 +26,19 @@ func (w *CallWriter) appendText(b []byte, c *Line) []byte {
 		b = append(w.appendSplit(appendRight(b, 8, c.latency()), c), "  "...)
 		b = append(w.appendWho(b, &c.Thread), "  "...)
 	}
-	return w.fit(w.appendCall(b, c, ""), 0)
+	return w.appendCall(b, 0, c, "")
 }
 
-// fit cuts what begins at start, so that it ends where the line does.
-func (w *CallWriter) fit(b []byte, start int) []byte {
-	if w.o.Width == 0 {
-		return b
-	}
-	return append(b[:start], printable.Cut(string(b[start:]), w.o.Width)...)
-}
-
-// appendCall appends the function, its arguments and its results, and what stands behind them. That may be wider than Options.Width, because
-// each value keeps some columns.
-func (w *CallWriter) appendCall(b []byte, c *Line, behind string) []byte {
+// appendCall appends the function, its arguments and its results, and what stands behind them, to a line that begins at start. A line that is
+// wider than Options.Width nonetheless, because each value keeps some columns, is cut before what stands behind.
+func (w *CallWriter) appendCall(b []byte, start int, c *Line, behind string) []byte {
 	b = append(b, w.function(c.Function)...)
+	width := w.o.Width - printable.Columns(behind)
 	room := func(around string, part int) int {
 		if w.o.Width == 0 {
 			return 0
 		}
-		return max((w.o.Width-printable.Columns(string(b))-len(around)-printable.Columns(behind))*part/3, 1)
+		return max((width-printable.Columns(string(b[start:]))-len(around))*part/3, 1)
 	}
 	most := room("()", 3)
 	if c.End != "" && most > 0 { // results take up to a third
@@ -54,6 +47,9 @@ func (w *CallWriter) appendCall(b []byte, c *Line, behind string) []byte {
 	}
 	if b = capture.AppendArgs(b, c.Args, c.ArgsNote, most); c.End != "" {
 		b = capture.AppendResults(b, c.End, c.Results, room(" = ()", 3))
+	}
+	if w.o.Width > 0 {
+		b = append(b[:start], printable.Cut(string(b[start:]), width)...)
 	}
 	return append(b, behind...)
 }

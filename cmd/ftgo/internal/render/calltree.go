@@ -55,7 +55,7 @@ func (w *CallWriter) Tree(t *Tree) error {
 				root = l.NS
 			}
 		}
-		b = append(w.fit(w.appendTreeLine(b, t, l, root), len(b)), '\n')
+		b = append(w.appendTreeLine(b, t, l, root), '\n')
 		if err := write(w.w, "tree", b); err != nil {
 			return err
 		}
@@ -103,6 +103,7 @@ func (w *CallWriter) treeJSON(t *Tree) error {
 }
 
 func (w *CallWriter) appendTreeLine(b []byte, t *Tree, l *Line, root int64) []byte {
+	start := len(b)
 	latency, share, at := l.latency(), "-", &l.Time
 	switch {
 	case l.Event != "":
@@ -129,5 +130,5 @@ func (w *CallWriter) appendTreeLine(b []byte, t *Tree, l *Line, root int64) []by
 	if l.Outlived > 0 {
 		outlived = "  outlived " + w.function(t.Root.Function) + " by " + printable.Duration(l.Outlived.Nanoseconds())
 	}
-	return w.appendCall(b, l, outlived)
+	return w.appendCall(b, start, l, outlived)
 }
