@@ -35,28 +35,40 @@ func hitsOf(t *testing.T, f *tracefs.FS, pid int) (hits uint64) {
 	return hits
 }
 
-// TestKernelMeasuredApart: what one ftgo measures is not hit by another that measures. The first is
-// stopped, so that hits of its probes would be the other's.
+// TestKernelMeasuredApart: of four at once none hits what another measures. Three are stopped, so that hits of their probes would be the
+// fourth's.
 func TestKernelMeasuredApart(t *testing.T) {
 	f := tracetest.LongKernel(t)
 	target := fixture.Build(t, "flood")
 	for _, command := range []string{"probe", "count"} {
-		p := tracer(t, command, "-o", "json", "--budget", "0", target, "main.framed")
-		waitFor(t, "its own hits", func() bool { return hitsOf(t, f, p.Process.Pid) > 0 })
-		noError(t, p.Process.Signal(syscall.SIGSTOP))
-		waitFor(t, "all threads to stop", func() bool { return stopped(t, p.Process.Pid) })
-		before := hitsOf(t, f, p.Process.Pid)
+		var others []*child
+		for range 3 {
+			p := tracer(t, command, "-o", "json", "--budget", "0", target, "main.framed")
+			waitFor(t, "its own hits", func() bool { return hitsOf(t, f, p.Process.Pid) > 0 })
+			noError(t, p.Process.Signal(syscall.SIGSTOP))
+			waitFor(t, "all threads to stop", func() bool { return stopped(t, p.Process.Pid) })
+			others = append(others, p)
+		}
+		hits := func() (all []uint64) {
+			for _, p := range others {
+				all = append(all, hitsOf(t, f, p.Process.Pid))
+			}
+			return all
+		}
+		before := hits()
 		for _, args := range [][]string{{"doctor"}, {command, "--budget", "0", "-d", "300ms", target, "main.framed"}} {
 			if r := outcome(exec.Command(built(t), args...)); r.code != cli.ExitOK && r.code != cli.ExitNothing {
 				t.Errorf("%v: status %d\n%s", args, r.code, r.stderr)
 			}
 		}
-		if after := hitsOf(t, f, p.Process.Pid); after != before {
-			t.Errorf("%s: others have hit what it measures on %d times", command, after-before)
+		if after := hits(); !slices.Equal(after, before) {
+			t.Errorf("%s: hits of what three measure on were %d, and are %d", command, before, after)
 		}
-		noError(t, p.Process.Signal(syscall.SIGCONT))
-		p.Process.Signal(syscall.SIGINT)
-		p.end(t)
+		for _, p := range others {
+			noError(t, p.Process.Signal(syscall.SIGCONT))
+			p.Process.Signal(syscall.SIGINT)
+			p.end(t)
+		}
 	}
 }
 
