@@ -12,6 +12,8 @@ import (
 )
 
 var (
+	// columnsRE is what lines of calls have before their functions.
+	columnsRE = regexp.MustCompile(`(?m)^.*? main\.`)
 	// heapRE is an address on the heap or on a stack.
 	heapRE = regexp.MustCompile(`0x[0-9a-f]{9,}`)
 	// typeArgsRE is what Go 1.18 to 1.20 leave out of the names of functions.
@@ -20,7 +22,7 @@ var (
 
 // genericLines are the lines of calls without what differs from run to run, and from version to version.
 func genericLines(text string) string {
-	return typeArgsRE.ReplaceAllString(heapRE.ReplaceAllString(withoutColumns(text), "0xADDR"), "[]")
+	return typeArgsRE.ReplaceAllString(heapRE.ReplaceAllString(columnsRE.ReplaceAllString(text, "main."), "0xADDR"), "[]")
 }
 
 // TestKernelGeneric: values of generic code have the types of the call at hand; without debug information the receivers

@@ -58,61 +58,6 @@ func seen(t *testing.T, p *child, m *member) {
 	workCalls(t, p.result(t), 3+11)
 }
 
-// TestKernelFullRoot: root's ftgo has what a run needs, and has dropped the rest when probes are in place.
-func TestKernelFullRoot(t *testing.T) {
-	f := tracetest.LongKernel(t)
-	m := family(t, fixture.Build(t, "family"), "stdin", "work=3", "thread", "work=11")
-	cmd := exec.Command(static(t), "probe", "-o", "json", "-p", m.pid(), "main.work")
-	p := start(t, cmd)
-	p.await(t)
-	status := readFile(t, fmt.Sprintf("/proc/%d/status", p.Process.Pid))
-	// DAC_OVERRIDE, DAC_READ_SEARCH, NET_BIND_SERVICE, SYS_PTRACE, SYS_ADMIN, SYS_NICE and LEASE.
-	for _, want := range []string{"CapPrm:\t0000000010a80406\n", "CapEff:\t0000000010a80406\n", "NoNewPrivs:\t1\n"} {
-		if !strings.Contains(status, want) {
-			t.Errorf("no %q in\n%s", want, status)
-		}
-	}
-	m.goOn(t)
-	workCalls(t, p.result(t), 3+11)
-	nothingOf(t, f, p.Process.Pid)
-}
-
-// TestKernelProgramPrivileges: what ftgo starts has what ftgo was started with.
-func TestKernelProgramPrivileges(t *testing.T) {
-	tracetest.LongKernel(t)
-	out, err := exec.Command("grep", "CapEff", "/proc/self/status").Output()
-	noError(t, err)
-	cmd := exec.Command(static(t), "count", "-q", fixture.Build(t, "family"), "main.work", "--", "grep", "CapEff", "/proc/self/status")
-	if got, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(got), string(out)) {
-		t.Errorf("%v: %q, want %q", err, got, out)
-	}
-}
-
-// TestKernelOneCapability: an ordinary user with CAP_DAC_OVERRIDE probes every program by its file, and
-// with CAP_SYS_PTRACE others' processes by their numbers. No other one will do.
-func TestKernelOneCapability(t *testing.T) {
-	f := tracetest.Kernel(t)
-	target := fixture.Build(t, "family")
-	all := []string{"stdin", "work=3", "thread", "work=11"}
-	for _, reader := range []string{"raw", "pipe"} {
-		t.Setenv(readerVar, reader)
-		m := family(t, append([]string{target}, all...)...)
-		p := start(t, asNobody(t, []string{"CAP_DAC_OVERRIDE"}, built(t), "probe", "-o", "json", target, "main.work"))
-		seen(t, p, m)
-		nothingOf(t, f, p.Process.Pid)
-	}
-	m := family(t, append([]string{target}, all...)...)
-	if text := refused(t, []string{"CAP_DAC_OVERRIDE"}, "probe", "-p", m.pid(), "main.work"); !strings.Contains(text, "/exe: permission denied") {
-		t.Errorf("-p of root's process: %s", text)
-	}
-	seen(t, start(t, asNobody(t, []string{"CAP_DAC_OVERRIDE", "CAP_SYS_PTRACE"}, built(t), "probe", "-o", "json", "-p", m.pid(), "main.work")), m)
-	for _, other := range []string{"CAP_DAC_READ_SEARCH", "CAP_SYS_PTRACE", "CAP_SYS_ADMIN", "CAP_PERFMON", "CAP_BPF"} {
-		if text := refused(t, []string{other}, "count", target, "main.work"); !strings.Contains(text, "CAP_DAC_OVERRIDE") && !strings.Contains(text, "setpriv") {
-			t.Errorf("with %s: %s", other, text)
-		}
-	}
-}
-
 // TestKernelUnit: with the user, the capabilities and the file system for reading only that the unit of systemd gives,
 // processes of others are probed, and nothing can be written but tracefs.
 func TestKernelUnit(t *testing.T) {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -71,62 +71,6 @@ func tracefsDir(t *testing.T) string {
 	return f.Dir()
 }
 
-// TestKernelScriptIsExact: what a script has recorded is what the target has done, as it is
-// for probe.
-func TestKernelScriptIsExact(t *testing.T) {
-	tracetest.LongKernel(t)
-	target := fixture.Build(t, "exact")
-	script := scriptFor(t, "--wrappers", target, "main.*")
-	sh := scriptShells(t)[0]
-	file, out := record(t, sh, script, target)
-	if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
-		t.Errorf("the recording's mode is %v, want that of a file for its owner alone; %v", info.Mode(), err)
-	}
-	r := ftgo(t, "report", "-o", "json", file)
-	r.succeeded(t)
-	o, b := readObserved(t, r.stdout), readBooks(t, out)
-	same(t, o, b)
-	if o.summary.Hits == 0 || o.summary.Lost != 0 {
-		t.Errorf("%d hits, %d lost", o.summary.Hits, o.summary.Lost)
-	}
-	r = ftgo(t, "report", "-o", "json", "--as", "count", file)
-	counted := readObserved(t, r.stdout)
-	sameCalls(t, counted, b)
-}
-
-// valuesOf are the lines of trace without what differs from run to run.
-func valuesOf(t *testing.T, lines string) string {
-	t.Helper()
-	return regexp.MustCompile(`(?m)^ *[0-9.]+(ns|µs|ms|s)`).ReplaceAllString(lines, "T")
-}
-
-// TestKernelScriptValues: with the binary at hand a recording has the values that trace
-// shows, in every shell.
-func TestKernelScriptValues(t *testing.T) {
-	tracetest.LongKernel(t)
-	target := fixture.Build(t, "lookup")
-	live := ftgo(t, "trace", target, "main.lookup", "--", target)
-	want := valuesOf(t, live.stdout)
-	if live.code != 0 || strings.Count(want, "key=") < 1000 {
-		t.Fatalf("trace: status %d\n%s%s", live.code, want, live.stderr)
-	}
-	script := scriptFor(t, "--as", "trace", target, "main.lookup")
-	count := scriptFor(t, "--as", "count", target, "main.lookup")
-	for _, sh := range scriptShells(t) {
-		file, _ := record(t, sh, script, target)
-		if r := ftgo(t, "report", file); r.code != 0 || valuesOf(t, r.stdout) != want {
-			t.Errorf("%s: status %d, other lines than trace's\n%s%s", sh[0], r.code, r.stdout, r.stderr)
-		}
-		if r := ftgo(t, "report", "--where", `key == "key-7"`, file); r.code != 0 || !strings.Contains(r.stdout, `key="key-7"`) || strings.Contains(r.stdout, `key="key-8"`) {
-			t.Errorf("%s: --where: status %d\n%s%s", sh[0], r.code, r.stdout, r.stderr)
-		}
-		file, _ = record(t, sh, count, target)
-		if n := readObserved(t, ftgo(t, "report", "-o", "json", file).stdout).functions["main.lookup"].Calls; n != 1009 {
-			t.Errorf("%s: %d calls counted, want 1009", sh[0], n)
-		}
-	}
-}
-
 // scripted is a script that runs, on a server.
 func scripted(t *testing.T, sh []string, script string, out io.Writer) *exec.Cmd {
 	t.Helper()
@@ -142,52 +86,27 @@ func scripted(t *testing.T, sh []string, script string, out io.Writer) *exec.Cmd
 	return cmd
 }
 
-// TestKernelScriptEnds: whatever ends a script, nothing of it is left, and what it has
-// recorded can be shown.
-func TestKernelScriptEnds(t *testing.T) {
+// TestKernelScriptKilled: of a script that is killed a part is left, and cleans up.
+func TestKernelScriptKilled(t *testing.T) {
 	f := tracetest.LongKernel(t)
 	target := server(t, fixture.Build(t, "server"))
 	script := scriptFor(t, target.Path, "main.*")
+	out, err := os.Create(filepath.Join(t.TempDir(), "rec"))
+	noError(t, err)
+	defer out.Close()
 	for _, sh := range scriptShells(t) {
-		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGKILL} {
-			t.Run(fmt.Sprintf("%s %v", sh[0], sig), func(t *testing.T) {
-				if ignored(t, sig) {
-					t.Skip("it is ignored here, as by nohup and in the background: shells then can't catch it")
-				}
-				file := filepath.Join(t.TempDir(), "rec")
-				out, err := os.Create(file)
-				noError(t, err)
-				defer out.Close()
-				cmd := scripted(t, sh, script, out)
-				awaitHits(t, f, cmd.Process.Pid)
-				cmd.Process.Signal(sig)
-				err = cmd.Wait()
-				if sig == syscall.SIGKILL {
-					for range 300 { // a part of it is left, and cleans up
-						if instances, groups := remainsOf(t, f, cmd.Process.Pid); instances+groups == 0 {
-							break
-						}
-						time.Sleep(50 * time.Millisecond)
-					}
-					ran(t, "clean")
-				} else if r := ftgo(t, "report", "-o", "json", file); err != nil || r.code != 0 || readObserved(t, r.stdout).functions["main.tick"].Calls == 0 {
-					t.Errorf("%v; report: status %d\n%s%s", err, r.code, r.stdout, r.stderr)
-				}
-				nothingOf(t, f, cmd.Process.Pid)
-			})
-		}
-		t.Run(sh[0]+" | head", func(t *testing.T) {
-			r, w, err := os.Pipe()
-			noError(t, err)
-			cmd := scripted(t, sh, script, w)
-			w.Close()
-			r.Read(make([]byte, 1000))
-			r.Close()
-			if err := cmd.Wait(); err != nil {
-				t.Errorf("%v", err)
+		cmd := scripted(t, sh, script, out)
+		awaitHits(t, f, cmd.Process.Pid)
+		cmd.Process.Kill()
+		cmd.Wait()
+		for range 300 {
+			if instances, groups := remainsOf(t, f, cmd.Process.Pid); instances+groups == 0 {
+				break
 			}
-			nothingOf(t, f, cmd.Process.Pid)
-		})
+			time.Sleep(50 * time.Millisecond)
+		}
+		ran(t, "clean")
+		nothingOf(t, f, cmd.Process.Pid)
 	}
 	target.unharmed(t)
 }
@@ -202,72 +121,158 @@ func ignored(t *testing.T, sig syscall.Signal) bool {
 	return mask>>(sig-1)&1 != 0
 }
 
-// TestKernelScriptRefuses: another binary is not touched, not even one byte of another.
-func TestKernelScriptRefuses(t *testing.T) {
-	f := tracetest.Kernel(t)
-	target := fixture.Build(t, "lookup")
-	script := scriptFor(t, target, "main.lookup")
-	b := []byte(readFile(t, target))
-	b[len(b)-1]++
-	almost := filepath.Join(t.TempDir(), "lookup")
-	noError(t, os.WriteFile(almost, b, 0o755))
-	copied, link := filepath.Join(t.TempDir(), "copied"), filepath.Join(t.TempDir(), "link")
-	copyFile(t, target, copied)
-	noError(t, os.Symlink(copied, link))
-	for _, sh := range scriptShells(t) {
-		for _, c := range []struct {
-			args []string
-			code int
-			want string
-		}{
-			{[]string{"-b", almost}, 1, "not the binary"},
-			{[]string{"-b", fixture.Build(t, "server")}, 1, "another build"},
-			{[]string{"-b", "/no/such/file"}, 2, "no file /no/such/file"},
-			{[]string{"-d", "soon"}, 2, "not a number"},
-			{[]string{"--", "/no/such/program"}, 2, "no program"},
-			{[]string{"-z"}, 2, "usage:"},
-			{[]string{"-b", link, "-w", copied}, 2, "is the binary"},
-		} {
-			cmd := exec.Command(sh[0], append(append(sh[1:len(sh):len(sh)], script), c.args...)...)
-			if r := outcome(cmd); r.code != c.code || !strings.Contains(r.stderr, c.want) || r.stdout != "" {
-				t.Errorf("%s %q: status %d\n%s%s", sh[0], c.args, r.code, r.stdout, r.stderr)
-			}
-			nothingOf(t, f, cmd.Process.Pid)
+// TestScriptIsPrintable: names in a script do not control the terminal of who looks at it.
+func TestScriptIsPrintable(t *testing.T) {
+	target := copied(t, fixture.Build(t, "lookup"), "\u202ecod.\u2066\u009b2J\x9b\x1b[2J\U000e0041")
+	r := ran(t, "script", "-x", "\u202e\u009b*", target, "main.lookup")
+	for i, c := range r.stdout {
+		if c != '\n' && c != '\t' && !unicode.IsPrint(c) {
+			t.Errorf("%q at byte %d", c, i)
 		}
 	}
 }
 
-// TestKernelScriptFullDisk: a recording that can't be written is no success, be it that there is
-// no room for any of it, or not for all.
-func TestKernelScriptFullDisk(t *testing.T) {
+// TestKernelScriptGuest: a script that was made here, run on Linux 5.10 with nothing but
+// busybox, on this processor and on another, gives a recording that shows here what trace shows
+// of the same program.
+func TestKernelScriptGuest(t *testing.T) {
+	tracetest.LongKernel(t)
+	target := fixture.Build(t, "lookup")
+	live := ftgo(t, "trace", target, "main.*", "--", target)
+	for _, on := range []struct{ goarch, qemu, kernel string }{
+		{"amd64", "qemu-system-x86_64", "5.10"},
+		{"arm64", "qemu-system-aarch64", "5.10-arm64"},
+	} {
+		t.Run(on.goarch, func(t *testing.T) {
+			needGuest(t, on.qemu, on.kernel)
+			target := fixture.BuildFor(t, on.goarch, fixture.Current, "lookup")
+			file := recordedInGuest(t, on.kernel, target, "main.*")
+			if r := ftgo(t, "report", file); r.code != 0 || valuesOf(t, r.stdout) != valuesOf(t, live.stdout) {
+				t.Errorf("status %d, other lines than trace's\n%s%s", r.code, r.stdout, r.stderr)
+			}
+			o := readObserved(t, ftgo(t, "report", "--as", "probe", "-o", "json", file).stdout)
+			if s, f := o.summary, o.functions["main.lookup"]; f.Calls != 1009 || f.Completed != 1009 || s.Hits == 0 || s.Delivered+s.Lost != s.Hits || s.Lost != 0 {
+				t.Errorf("%+v %+v", f, s)
+			}
+		})
+	}
+}
+
+// needGuest skips a test for which there is no emulator, or no kernel.
+func needGuest(t *testing.T, qemu, kernel string) {
+	t.Helper()
+	if _, err := exec.LookPath(qemu); err != nil {
+		t.Skipf("no guest: %v", err)
+	}
+	kernels := os.Getenv("FTGO_KERNELS")
+	if kernels == "" {
+		home, err := os.UserCacheDir()
+		if err != nil {
+			t.Skip(err)
+		}
+		kernels = filepath.Join(home, "ftgo-kernels")
+	}
+	if _, err := os.Stat(filepath.Join(kernels, kernel, "vmlinuz")); err != nil {
+		t.Skipf("no kernel for a guest: scripts/vm --fetch %s fetches one: %v", kernel, err)
+	}
+}
+
+// recordedInGuest is a recording that a script has made of a program in a guest.
+func recordedInGuest(t *testing.T, kernel, target string, funcs ...string) (file string) {
+	t.Helper()
+	script := scriptFor(t, append([]string{"--as", "trace", target}, funcs...)...)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(fixture.Root(), "scripts", "vm"),
+		"--file", script, "--file", target, "--timeout", "500", kernel, "--", "sh", script, "--", target)
+	cmd.Dir = t.TempDir()
+	r := outcome(cmd)
+	r.succeeded(t)
+	file = filepath.Join(cmd.Dir, "rec")
+	fixture.Write(t, file, r.stdout)
+	return file
+}
+
+// valuesOf are the lines of trace without what differs from run to run.
+func valuesOf(t *testing.T, lines string) string {
+	t.Helper()
+	return regexp.MustCompile(`(?m)^ *[0-9.]+(ns|µs|ms|s)`).ReplaceAllString(lines, "T")
+}
+
+// TestKernelScriptBudget: a script disarms a function that takes more than its budget. Its calls until then are
+// counted exactly, and those of others all the time; report tells which is which. A look may come while it is
+// being called: that is tried again.
+func TestKernelScriptBudget(t *testing.T) {
 	f := tracetest.LongKernel(t)
-	target := fixture.Build(t, "lookup")
-	script := scriptFor(t, target, "main.lookup")
-	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skipf("mount a small disk: %v", err)
-	}
-	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
-	small := filepath.Join(disk, "rec")
-	for _, sh := range scriptShells(t) {
-		for _, file := range []string{"/dev/full", small} {
-			os.Remove(small)
-			cmd := exec.CommandContext(t.Context(), sh[0], append(sh[1:len(sh):len(sh)], script, "-w", file, "--", target)...)
-			if r := outcome(cmd); r.code != 1 || !strings.Contains(r.stderr, "is the disk full?") {
-				t.Errorf("%q: status %d\n%s", cmd.Args, r.code, r.stderr)
-			}
-			nothingOf(t, f, cmd.Process.Pid)
+	path := fixture.Build(t, "paced")
+	for _, command := range []string{"probe", "count", "trace"} {
+		script := scriptFor(t, "--budget", "0.1", "--as", command, path, "main.c0?")
+		for _, sh := range scriptShells(t) {
+			t.Run(sh[0]+" "+command, func(t *testing.T) {
+				tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
+					target := startOnDemand(t, path, "-threads", "0")
+					file := filepath.Join(t.TempDir(), "rec")
+					out, err := os.Create(file)
+					noError(t, err)
+					defer out.Close()
+					cmd := scripted(t, sh, script, out)
+					target.call(0, 5009)
+					if !awaitDisarmed(t, f.Dir(), cmd.Process.Pid) {
+						wrong = append(wrong, "nothing is disarmed")
+					}
+					target.awaitProbes("main.c00", false)
+					target.call(0, 2003)
+					target.call(3, 11)
+					cmd.Process.Signal(syscall.SIGTERM)
+					if err := cmd.Wait(); err != nil {
+						t.Errorf("%v", err)
+					}
+					nothingOf(t, f, cmd.Process.Pid)
+					said := readFile(t, cmd.Stderr.(*os.File).Name())
+					if !strings.Contains(said, "main.c00: disarmed after ") {
+						wrong = append(wrong, said)
+					}
+					r := ftgo(t, "report", "-o", "json", file)
+					r.succeeded(t)
+					var s summaryLine
+					noError(t, json.Unmarshal([]byte(r.stdout[strings.LastIndex(strings.TrimSpace(r.stdout), "\n")+1:]), &s))
+					if s.Delivered+s.Lost != s.Hits || s.Unparsed != 0 {
+						t.Errorf("delivered %d + lost %d is not hits %d; %d not understood", s.Delivered, s.Lost, s.Hits, s.Unparsed)
+					}
+					if command == "trace" {
+						lines := make(map[string]int)
+						for _, line := range decoded[struct{ Type, Function string }](t, r.stdout) {
+							lines[line.Type+" "+line.Function]++
+						}
+						if lines["call main.c00"] != 5009 || lines["call main.c03"] != 11 {
+							wrong = append(wrong, r.stdout[max(0, len(r.stdout)-2000):])
+						}
+					} else {
+						o := readObserved(t, r.stdout)
+						hot, other := o.functions["main.c00"], o.functions["main.c03"]
+						n, sampled := hot.seen()
+						if m, always := other.seen(); n != 5009 || !sampled || hot.Calls <= n || hot.CallsHigh != nil || m != 11 || always {
+							wrong = append(wrong, r.stdout)
+						}
+					}
+					r = ftgo(t, "report", file)
+					if told := "1 row watched for part of the time, to keep the budget of 0.10%"; r.code != 0 || !strings.Contains(r.stderr, told) {
+						wrong = append(wrong, r.stderr)
+					}
+					return wrong
+				})
+			})
 		}
 	}
 }
 
-// TestKernelNoMemoryForScript: ring buffers that are larger than all memory are refused in one line.
-func TestKernelNoMemoryForScript(t *testing.T) {
-	f := tracetest.Kernel(t)
-	greet := fixture.Build(t, "greet")
-	cmd := exec.Command("sh", scriptFor(t, "--buffer", "1024G", greet, "main.add"), "-d", "60")
-	if r := outcome(cmd); r.code != cli.ExitKernel || r.stdout != "" || r.stderr != "rec.sh: ring buffers of 1073741824 KB for each CPU are not to be had\n" {
-		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+// awaitDisarmed waits until some of a run's events are disarmed.
+func awaitDisarmed(t *testing.T, dir string, pid int) bool {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		for _, armed := range armedEvents(t, dir, pid) {
+			if !armed {
+				return true
+			}
+		}
 	}
-	nothingOf(t, f, cmd.Process.Pid)
+	return false
 }

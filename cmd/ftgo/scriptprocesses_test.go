@@ -14,14 +14,17 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-var signals = map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGKILL": syscall.SIGKILL}
+var signals = map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGKILL": syscall.SIGKILL, "SIGHUP": syscall.SIGHUP}
 
 // processCommands are the commands of scripts for what runs beside others:
 //
 //	begin VAR PROGRAM [ARG...]    a program runs, and has written its first line; $VAR is its process
 //	tell VAR [WORD...]            it gets a line, and its answer is the output
-//	goon VAR                      its input ends, and so does it, with status 0; the output is the rest of what it has written
-//	beside VAR ARG...             ftgo runs as a process of its own, and its probes are in place
+//	goon VAR [SIGNAL]             its input ends, and so does it, with status 0 or by a signal; the output is the rest of what
+//	                              it has written
+//	static VAR                    $VAR is ftgo as releases have it
+//	beside VAR PROGRAM ARG...     a program runs that is ftgo, or becomes it, and its probes are in place
+//	hits VAR                      its probes are hit
 //	end [-N] VAR [SIGNAL]         that ends, by a signal or by itself, with status N, and has left nothing in the kernel
 //	recorder FILE ARG...          FILE is the script of ftgo script ARG..., for the running kernel
 //	shell [-N] FILE ARG...        a shell, which is dash unless $sh is busybox, runs it with status N, and nothing is left
@@ -53,14 +56,27 @@ func processCommands(t *testing.T) map[string]func(*testscript.TestScript, bool,
 		"goon": func(ts *testscript.TestScript, _ bool, args []string) {
 			m := members[args[0]]
 			m.in.Close()
+			if len(args) > 1 {
+				m.Process.Signal(signals[args[1]])
+			}
 			rest, err := io.ReadAll(m.lines)
 			ts.Check(err)
 			ts.Stdout().Write(rest)
-			ts.Check(m.Wait())
+			if err := m.Wait(); len(args) == 1 {
+				ts.Check(err)
+			}
 		},
+		"static": func(ts *testscript.TestScript, _ bool, args []string) { ts.Setenv(args[0], static(t)) },
 		"beside": func(ts *testscript.TestScript, _ bool, args []string) {
-			tracers[args[0]] = tracer(t, args[1:]...)
+			cmd := exec.Command(args[1], args[2:]...)
+			cmd.Dir = ts.MkAbs(".")
+			p := start(t, cmd)
+			p.says(t, ": probing ")
+			tracers[args[0]] = p
 			ts.Setenv(args[0], fmt.Sprint(tracers[args[0]].Process.Pid))
+		},
+		"hits": func(_ *testscript.TestScript, _ bool, args []string) {
+			awaitHits(t, tracefs.At(tracefsDir(t)), tracers[args[0]].Process.Pid)
 		},
 		"end": func(ts *testscript.TestScript, _ bool, args []string) {
 			want, args := status(args)
@@ -68,7 +84,11 @@ func processCommands(t *testing.T) map[string]func(*testscript.TestScript, bool,
 			if len(args) > 1 {
 				p.Process.Signal(signals[args[1]])
 			}
-			shown(ts, want, p.result(t), p.Process.Pid)
+			r := p.result(t)
+			if by := p.ProcessState.Sys().(syscall.WaitStatus); by.Signaled() {
+				r.code = 128 + int(by.Signal())
+			}
+			shown(ts, want, r, p.Process.Pid)
 		},
 		"recorder": func(ts *testscript.TestScript, _ bool, args []string) {
 			copyFile(t, scriptFor(t, args[1:]...), ts.MkAbs(args[0]))

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -33,33 +34,39 @@ import (
 //	compile VAR COMPILER SOURCE [FLAG...]   $VAR is a program that another compiler makes
 //	moved VAR TARGET              $VAR is a stripped one of a Go that does not exist yet
 //	program FILE SCRIPT           FILE is a shell script
+//	repeat VAR N TEXT             $VAR is a text, so many times
 //	setenv NAME=VALUE             ftgo has that in its environment from now on
 //	ftgo [-N] ARG...              ftgo ends with status 0, or N
-//	refused N TEXT ARG...         it ends with status N, has told that in one line, and shows nothing
+//	refused N TEXT ARG...         it ends with status N, has told that in one line that is not long, and shows nothing
 //	shows TEXT..., says TEXT...   its output, or standard error, has that (with "!": has not)
 //	edit REGEXP BY...             what expressions match in its output becomes something else
 //	lines N[+] TYPE [COND...]     its output has N JSON lines of a type (or more) that conditions hold for: KEY=VALUE,
 //	                              != < > <= >=, and ~REGEXP; KEY.KEY is within an object, @KEY as value is another of the
-//	                              line. Hits of a summary are those delivered, lost or filtered.
-//	same [-calls] BOOKS           its JSON lines are what a program says of itself in a file (-calls: how often it called what)
-func TestScripts(t *testing.T) { runScripts(t, nil, scriptsIn(t, "script")...) }
+//	                              line. Hits of a summary are those delivered, lost or filtered, and the parts of a call's time
+//	                              are all of it.
+//	calls N FUNC...               it has N calls of each function, in rows or in lines, and nothing is lost
+//	sum VAR TYPE KEY [COND...]    $VAR is the sum of a key's values in such lines
+//	same [-completed|-calls] BOOKS... its JSON lines are what programs say of themselves in files, together (-calls: how often they
+//	                              called what)
+func TestScripts(t *testing.T) { runScripts(t, nil, scriptsIn(t, "script/*.txt")...) }
 
 // TestKernelScripts runs those of testdata/script/kernel, which probe: one after the other, because probes are hit by
 // all who run a file.
 func TestKernelScripts(t *testing.T) {
 	tracetest.LongKernel(t)
-	runKernelScripts(t, "script/kernel")
+	runKernelScripts(t, "script/kernel/*.txt")
 }
 
 // TestKernelShortScripts runs those of testdata/script/short, which take no long time.
 func TestKernelShortScripts(t *testing.T) {
 	tracetest.Kernel(t)
-	runKernelScripts(t, "script/short")
+	runKernelScripts(t, "script/short/*.txt")
 }
 
 // runKernelScripts runs each script once, or once for each line of its file "each", which gives variables their values.
-func runKernelScripts(t *testing.T, dir string) {
-	for _, file := range scriptsIn(t, dir) {
+// $ftgo is ftgo as a program of its own, $tracefs where tracefs is.
+func runKernelScripts(t *testing.T, pattern string) {
+	for _, file := range scriptsIn(t, pattern) {
 		script, err := txtar.ParseFile(file)
 		noError(t, err)
 		each := []string{""}
@@ -75,24 +82,30 @@ func runKernelScripts(t *testing.T, dir string) {
 					name, value, _ := strings.Cut(variable, "=")
 					t.Setenv(name, value) // for ftgo, which runs in this process
 				}
-				runScripts(t, strings.Fields(variables), file)
+				runScripts(t, append(strings.Fields(variables), "ftgo="+built(t), "tracefs="+tracefsDir(t)), file)
 			})
 		}
 	}
 }
 
-func scriptsIn(t *testing.T, dir string) []string {
+func scriptsIn(t *testing.T, pattern string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(fixture.Root(), "cmd/ftgo/testdata", dir, "*.txt"))
+	files, err := filepath.Glob(filepath.Join(fixture.Root(), "cmd/ftgo/testdata", pattern))
 	noError(t, err)
+	if len(files) == 0 {
+		t.Fatalf("no script is %s", pattern)
+	}
 	return files
 }
 
-// scriptConditions are what the running kernel has, beside linux:RELEASE, which is that or a later one.
+// scriptConditions are what the running kernel has, beside linux:RELEASE, which is that or a later one, and hangup, if
+// SIGHUP is not ignored.
 func scriptConditions(t *testing.T) map[string]func() bool {
 	return map[string]func() bool{
 		"arrays":    func() bool { return tracetest.Kernel(t).Features().Arrays },
 		"append":    func() bool { return tracetest.Kernel(t).Features().Append },
+		"exacthits": func() bool { return tracetest.Kernel(t).Features().ExactHits },
+		"hangup":    func() bool { return !ignored(t, syscall.SIGHUP) },
 		"eventfork": func() bool { return tracetest.Kernel(t).Features().EventFork },
 		"syscalls": func() bool {
 			_, err := os.Stat(tracetest.Kernel(t).Dir() + "/events/syscalls")
@@ -116,6 +129,7 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 		}
 	}
 	commands := processCommands(t)
+	maps.Copy(commands, screenCommands(t))
 	maps.Copy(commands, map[string]func(*testscript.TestScript, bool, []string){
 		"shows": has("stdout"),
 		"says":  has("stderr"),
@@ -134,12 +148,20 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 			ts.Setenv(args[0], fixture.Compile(scriptT(ts), args[1], args[2], args[3:]...))
 		},
 		"moved": func(ts *testscript.TestScript, _ bool, args []string) { ts.Setenv(args[0], moved(t, args[1])) },
+		"forged": func(ts *testscript.TestScript, _ bool, args []string) {
+			forged(t, ts, args[0], args[1], args[2], args[3])
+		},
 		"edit": func(ts *testscript.TestScript, _ bool, args []string) {
 			text := ts.ReadFile("stdout")
 			for change := range slices.Chunk(args, 2) {
 				text = regexp.MustCompile(change[0]).ReplaceAllString(text, change[1])
 			}
 			ts.Stdout().Write([]byte(text))
+		},
+		"repeat": func(ts *testscript.TestScript, _ bool, args []string) {
+			n, err := strconv.Atoi(args[1])
+			ts.Check(err)
+			ts.Setenv(args[0], strings.Repeat(args[2], n))
 		},
 		"setenv": func(_ *testscript.TestScript, _ bool, args []string) {
 			name, value, _ := strings.Cut(args[0], "=")
@@ -160,7 +182,7 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 			ts.Check(err)
 			stdout, stderr := run(ts, code, args[2:])
 			last := stderr[strings.LastIndex(strings.TrimSuffix(stderr, "\n"), "\n")+1:]
-			if stdout != "" || !strings.HasPrefix(last, "ftgo: ") || !strings.Contains(last, args[1]) || last != stderr && len(args) > 2 {
+			if stdout != "" || !strings.HasPrefix(last, "ftgo: ") || !strings.Contains(last, args[1]) || last != stderr && len(args) > 2 || len(last) > 2100 {
 				ts.Fatalf("not one line with %q", args[1])
 			}
 		},
@@ -170,9 +192,7 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 			ts.Check(err)
 			n := 0
 			for _, line := range jsonLines(t, ts.ReadFile("stdout"), args[1]) {
-				if hits, has := line["hits"]; has && float64(number(line["delivered"])+number(line["lost"])+number(line["filtered"])) != hits {
-					ts.Fatalf("unbalanced: %v", line)
-				}
+				balanced(ts, line)
 				if allHold(ts, line, args[2:]) {
 					n++
 				}
@@ -181,15 +201,41 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 				ts.Fatalf("%d lines, want %s", n, args[0])
 			}
 		},
-		"same": func(ts *testscript.TestScript, _ bool, args []string) {
-			compare := same
-			if args[0] == "-calls" {
-				compare, args = sameCalls, args[1:]
+		"calls": func(ts *testscript.TestScript, _ bool, args []string) {
+			seen := callsSeen(t, ts.ReadFile("stdout"))
+			for _, name := range args[1:] {
+				if fmt.Sprint(seen[name]) != args[0] {
+					ts.Fatalf("%d calls of %s, want %s", seen[name], name, args[0])
+				}
 			}
-			compare(t, readObserved(t, ts.ReadFile("stdout")), readBooks(t, ts.ReadFile(args[0])))
+		},
+		"sum": func(ts *testscript.TestScript, _ bool, args []string) {
+			var sum uint64
+			for _, line := range jsonLines(t, ts.ReadFile("stdout"), args[1]) {
+				if allHold(ts, line, args[3:]) {
+					sum += number(line[args[2]])
+				}
+			}
+			ts.Setenv(args[0], fmt.Sprint(sum))
+		},
+		"same": func(ts *testscript.TestScript, _ bool, args []string) {
+			compare := map[string]func(*testing.T, observed, books){"-completed": same, "-calls": sameCalls}[args[0]]
+			if compare == nil {
+				compare = same
+			} else {
+				args = args[1:]
+			}
+			all := books{Functions: make(map[string]bookedFunction)}
+			for _, file := range args {
+				for name, f := range readBooks(t, ts.ReadFile(file)).Functions {
+					sum := all.Functions[name]
+					all.Functions[name] = bookedFunction{sum.Calls + f.Calls, sum.Completed + f.Completed, sum.Unwound + f.Unwound, sum.Open + f.Open}
+				}
+			}
+			compare(t, readObserved(t, ts.ReadFile("stdout")), all)
 		},
 	})
-	testscript.Run(t, testscript.Params{
+	params := testscript.Params{
 		Files:           files,
 		ContinueOnError: true,
 		Setup: func(env *testscript.Env) error {
@@ -197,6 +243,7 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
 			noError(t, err)
 			env.Defer(func() { listener.Close() })
+			env.Setenv("enter", enter)
 			env.Setenv("TAKEN", listener.Addr().String())
 			env.Vars = append(env.Vars, variables...)
 			env.Values["t"] = env.T()
@@ -215,15 +262,31 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 			return is(), nil
 		},
 		Cmds: commands,
-	})
+	}
+	if len(files) == 1 {
+		testscript.RunT(inline{t}, params)
+	} else {
+		testscript.Run(t, params)
+	}
 }
+
+// inline runs a script in the test that it has for itself, which what it calls may fail or skip.
+type inline struct{ *testing.T }
+
+func (i inline) Run(_ string, script func(testscript.T)) { script(i) }
+func (inline) Parallel()                                 {}
+func (inline) Verbose() bool                             { return testing.Verbose() }
 
 // run runs a command line of a script.
 func run(ts *testscript.TestScript, want int, args []string) (stdout, stderr string) {
 	var out, err written
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	code := execute(ctx, args, &out, &err)
+	e := newEnv(&out, &err)
+	if ts.Getenv("patient") != "" {
+		e.Patience = patience // of trees with goroutines
+	}
+	code := runCommand(ctx, e, args)
 	stdout, stderr = out.String(), err.String()
 	ts.Stdout().Write([]byte(stdout))
 	ts.Stderr().Write([]byte(stderr))
@@ -265,6 +328,17 @@ func allHold(ts *testscript.TestScript, line map[string]any, conditions []string
 	return true
 }
 
+// balanced: what a line divides adds up.
+func balanced(ts *testscript.TestScript, line map[string]any) {
+	if hits, has := line["hits"]; has && float64(number(line["delivered"])+number(line["lost"])+number(line["filtered"])) != hits {
+		ts.Fatalf("unbalanced: %v", line)
+	}
+	parts, has := line["sched"].(map[string]any)
+	if running, runnable := number(parts["running"]), number(parts["runnable"]); has && line["type"] == "call" && running+runnable+number(parts["waiting"]) != number(line["ns"]) {
+		ts.Fatalf("unbalanced: %v", line)
+	}
+}
+
 // valueAt is the text of a value in an object, or in objects in it: "" if there is none.
 func valueAt(object map[string]any, path string) string {
 	var value any = object
@@ -280,4 +354,28 @@ func valueAt(object map[string]any, path string) string {
 	}
 	b, _ := json.Marshal(value) // which was read from JSON
 	return string(b)
+}
+
+// callsSeen are the calls in JSON output, whose books must balance with nothing lost.
+func callsSeen(t *testing.T, text string) map[string]uint64 {
+	t.Helper()
+	calls := make(map[string]uint64)
+	for _, call := range jsonLines(t, text, "call") {
+		if call["end"] == "return" {
+			calls[call["function"].(string)]++
+		}
+	}
+	for _, f := range jsonLines(t, text, "function") {
+		name := f["function"].(string)
+		if n := number(f["unwound"]) + number(f["open"]) + number(f["lost"]); n > 0 {
+			t.Errorf("%s: %d of %v calls not completed", name, n, f["calls"])
+		}
+		calls[name] = number(f["calls"])
+	}
+	for _, s := range jsonLines(t, text, "summary") {
+		if number(s["delivered"]) != number(s["hits"]) || s["lost"] != 0.0 || number(s["unparsed"]) != 0 {
+			t.Errorf("books %v", s)
+		}
+	}
+	return calls
 }

@@ -115,6 +115,7 @@ func TestShownCommands(t *testing.T) {
 // TestShownOtherCommands: what else is shown in README and docs/*.md begins with a file or
 // a program that is there, or that tests have a stand-in for.
 func TestShownOtherCommands(t *testing.T) {
+	known := standIns(t)
 	for where, commands := range shownCommands(t) {
 		folder := fixture.Root()
 		for _, command := range commands {
@@ -126,7 +127,7 @@ func TestShownOtherCommands(t *testing.T) {
 				continue
 			}
 			switch name := strings.TrimSuffix(words[0], ","); {
-			case name == "ftgo" || name == "source" || standIns[name] != "":
+			case name == "ftgo" || name == "source" || known[name] != "":
 			case name == "cd":
 				folder = filepath.Join(folder, words[1])
 			case strings.Contains(name, "/"):
@@ -157,7 +158,7 @@ func TestShownFlags(t *testing.T) {
 		if filepath.Base(page) == "compared.md" {
 			continue // which has other tools' flags, too
 		}
-		others := standIns["docker"]
+		others := standIns(t)["docker"]
 		if filepath.Base(page) != "containers.md" {
 			others = ""
 		}

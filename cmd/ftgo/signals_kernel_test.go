@@ -1,15 +1,22 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
@@ -50,25 +57,6 @@ func TestKernelQuitBesides(t *testing.T) {
 	checkCleaned(t, f, placing.Process.Pid, removing.Process.Pid)
 }
 
-// TestKernelQuitProgram: of a terminal's Ctrl-\ PROGRAM gets a signal of its own, and does
-// not outlive ftgo.
-func TestKernelQuitProgram(t *testing.T) {
-	f := tracetest.Kernel(t)
-	target := fixture.Build(t, "server")
-	cmd := coreless(t, "", "probe", "-o", "json", target, "main.tick", "--", target)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p := start(t, cmd)
-	p.says(t, "ready")
-	noError(t, syscall.Kill(-p.Process.Pid, syscall.SIGQUIT))
-	if by := p.endBy(t); by != syscall.SIGQUIT {
-		t.Errorf("ended by %v\n%s", by, p.err.String())
-	}
-	nothingOf(t, f, p.Process.Pid)
-	if err := syscall.Kill(-p.Process.Pid, 0); err != syscall.ESRCH {
-		t.Errorf("PROGRAM: %v", err)
-	}
-}
-
 // TestSignalsOfOthers: a command gives back those signals alone that ftgo has caught. What tests catch
 // under nohup would be ignored again by all that they start.
 func TestSignalsOfOthers(t *testing.T) {
@@ -86,16 +74,92 @@ func TestSignalsOfOthers(t *testing.T) {
 	}
 }
 
-// TestKernelNohup: what is to ignore SIGHUP does so.
-func TestKernelNohup(t *testing.T) {
-	tracetest.Kernel(t)
+// breaking panics when it is written to.
+type breaking struct{}
+
+func (breaking) Write([]byte) (int, error) { panic("broken") }
+
+// TestKernelPanicked: a panic while the probes are armed, and those that costs are measured
+// with, leaves nothing, and ends with the status and the text that panics have.
+func TestKernelPanicked(t *testing.T) {
+	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "server")
-	p := start(t, coreless(t, `trap "" HUP; `, "count", target, "main.tick"))
-	p.await(t)
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
-	if err != nil || !strings.Contains(string(status), "\nSigIgn:\t0000000000000001\n") {
-		t.Errorf("%v\n%s", err, status)
+	const again = "FTGO_TEST_PANICS"
+	if os.Getenv(again) != "" {
+		execute(context.Background(), []string{"probe", "-o", "json", "-i", "0.02", target, "main.tick"}, breaking{}, os.Stderr)
 	}
-	p.Process.Signal(syscall.SIGHUP)
-	p.interrupted(t)
+	server(t, target)
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), again+"=1")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(out.String(), "panic: broken") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	nothingOf(t, f, cmd.Process.Pid)
+}
+
+// TestKernelTopPanicked: a panic, of a run behind the screen or of what is painted there, is told on a terminal
+// that is as it was before, and leaves nothing.
+func TestKernelTopPanicked(t *testing.T) {
+	f := tracetest.Kernel(t)
+	const again = "FTGO_TEST_PANICS"
+	switch pid := os.Getenv(again); pid {
+	case "":
+	case "painting":
+		_ = top.Show(context.Background(), func(func(*top.Model) top.Wish) bool { panic("broken") }, nil)
+	default:
+		e := newEnv(os.Stdout, os.Stderr)
+		e.Adjust = func(tracefs.Features) tracefs.Features { panic("broken") }
+		runCommand(context.Background(), e, []string{"top", "-p", pid})
+	}
+	target := server(t, fixture.Build(t, "server"))
+	for _, what := range []string{"painting", fmt.Sprint(target.Process.Pid)} {
+		m := newTmux(t)
+		before := m.modes()
+		m.run(fmt.Sprintf("sh -c 'echo pid $$; %s=%s exec %s -test.run=^%s$'; echo ended $?", again, what, os.Args[0], t.Name()))
+		shown := m.wait("ended 2\nhere$")
+		pids := regexp.MustCompile(`(?m)^pid (\d+)`).FindStringSubmatch(m.do("capture-pane", "-p", "-S", "-"))
+		if pids == nil {
+			t.Fatalf("no process in\n%s", shown)
+		}
+		pid, _ := strconv.Atoi(pids[1])
+		nothingOf(t, f, pid)
+		if all := m.do("capture-pane", "-p", "-S", "-"); !strings.Contains(all, "panic: broken") {
+			t.Errorf("no panic in\n%s", all)
+		}
+		if now := m.modes(); now != before {
+			t.Errorf("%s: the terminal was %q and is %q", what, before, now)
+		}
+	}
+	target.unharmed(t)
+}
+
+// TestKernelTopSoon: numbers come before all functions are probed, and the calls of those that are probed
+// later are counted exactly from then on.
+func TestKernelTopSoon(t *testing.T) {
+	f := needsAppend(t)
+	const again = "FTGO_TEST_FIRST"
+	if pid := os.Getenv(again); pid != "" {
+		e := newEnv(os.Stdout, os.Stderr)
+		e.First = 1
+		os.Exit(runCommand(context.Background(), e, []string{"top", "-i", "0.2", "--budget", "0", "-p", pid, "main.c0?"}))
+	}
+	target := startOnDemand(t, fixture.Build(t, "paced"), "-threads", "0")
+	m := newTmux(t)
+	m.run(fmt.Sprintf("%s=%d exec %s -test.run=^%s$", again, target.Process.Pid, os.Args[0], t.Name()))
+	m.wait(", 10 functions, 0 of them called")
+	pid := m.shell()
+	target.call(0, 7)
+	target.call(9, 5)
+	m.until("exact calls", func(screen string) bool {
+		return regexp.MustCompile(`main\.c00 +7 `).MatchString(screen) && regexp.MustCompile(`main\.c09 +[≈≥]?5 `).MatchString(screen)
+	})
+	target.call(9, 200)
+	m.until("exact calls of what is timed", func(screen string) bool { return regexp.MustCompile(`main\.c09 +[≈≥]?205 `).MatchString(screen) })
+	m.do("send-keys", "q")
+	ended(t, pid)
+	nothingOf(t, f, pid)
 }

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -28,112 +32,77 @@ func waitLong(t *testing.T, args ...string) result {
 	return r
 }
 
-var (
-	spawnLine = regexp.MustCompile(`^ *(?:[0-9.]+(?:ns|µs|ms|s)|-|…) +(?:[<0-9.]+%|-)  (.*)$`)
-	spawnCall = regexp.MustCompile(`^( *)(?:goroutine (\d+)  )?main\.(\w+)\((?:i=(\d+))?(?:, k=(\d))?[^)]*\)(?:[^ ]| = | (?:[0-9]|true|nil|open))*(  outlived main\.handle by .*)?$`)
-)
+// spawnLine is a line of a tree: how it is indented, its goroutine, function, request and part, and that it has outlived.
+var spawnLine = regexp.MustCompile(`^ *(?:[0-9.]+(?:ns|µs|ms|s)|-|…) +(?:[<0-9.]+%|-)  ( *)(?:goroutine (\d+) +)?` +
+	`(?:goes on after main\.handle|main\.(\w+)\(i=(\d+)(?:, k=(\d))?[^)]*\)(?:[^ ]| = | (?:[0-9]|true|nil|open))*(  outlived main\.handle by .*)?)$`)
 
-// spawned are the trees that text has of testdata/spawn: a line for each, indented, with goroutines
-// for G where they differ from the tree's own.
-func spawned(t *testing.T, text string) (trees map[string]string) {
+// spawned are the trees that text has of testdata/spawn by their requests: how often each has a branch, which is what
+// its first call has called, with G for a goroutine that differs from the tree's own.
+func spawned(t *testing.T, text string) map[string]map[string]int {
 	t.Helper()
-	trees = make(map[string]string)
-	var tree, request string
-	goids := make(map[string]bool)
-	finish := func() {
-		if _, twice := trees[request]; twice || request == "" && tree != "" {
-			t.Fatalf("request %q is there twice, or unknown:\n%s", request, tree)
+	trees := make(map[string]map[string]int)
+	for _, tree := range strings.Split("\n"+strings.TrimRight(text, "\n"), "\ngoroutine ")[1:] {
+		head, lines, _ := strings.Cut(tree, "\n")
+		if strings.Contains(head, "outlived") || strings.Contains(head, "continued") {
+			t.Fatalf("%s", head)
 		}
-		if tree != "" {
-			trees[request] = tree
+		goids := map[string]bool{strings.Fields(head)[0]: true}
+		var request string
+		var branches []string
+		for line := range strings.SplitSeq(lines, "\n") {
+			m := spawnLine.FindStringSubmatch(line)
+			if m == nil {
+				t.Fatalf("no line of a tree: %q", line)
+			}
+			indent, goid, name := m[1], m[2], m[3]
+			if request = cmp.Or(request, m[4]); name != "" && m[4] != request {
+				t.Fatalf("a call of request %s in the tree of %s: %q", m[4], request, line)
+			}
+			if goid != "" {
+				if goids[goid] != (name == "") {
+					t.Errorf("goroutine %s is there twice, or goes on without being there: %q", goid, line)
+				}
+				goids[goid], indent = true, indent+"G "
+			}
+			if m[5] != "" {
+				name += " " + m[5]
+			}
+			if m[6] != "" {
+				name += " outlived"
+			}
+			call := indent + cmp.Or(name, "goes on")
+			if len(m[1]) >= 4 {
+				branches[len(branches)-1] += "\n" + call
+			} else {
+				branches = append(branches, call)
+			}
 		}
-		tree, request = "", ""
+		if trees[request] != nil {
+			t.Fatalf("request %q is there twice:\n%s", request, tree)
+		}
+		trees[request] = make(map[string]int)
+		for _, branch := range branches {
+			trees[request][branch]++
+		}
 	}
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "goroutine ") {
-			finish()
-			goids = map[string]bool{strings.Fields(line)[1]: true}
-			if strings.Contains(line, "outlived") || strings.Contains(line, "continued") {
-				t.Fatalf("%s", line)
-			}
-			continue
-		}
-		m := spawnLine.FindStringSubmatch(line)
-		if m == nil {
-			t.Fatalf("no line of a tree: %q", line)
-		}
-		if rest, ok := strings.CutSuffix(m[1], "goes on after main.handle"); ok {
-			goid := strings.Fields(rest)[1]
-			if !goids[goid] {
-				t.Errorf("a goroutine that is not known goes on: %q", line)
-			}
-			tree += rest[:strings.Index(rest, "goroutine")] + "G goes on\n"
-			continue
-		}
-		c := spawnCall.FindStringSubmatch(m[1])
-		if c == nil {
-			t.Fatalf("no call: %q", m[1])
-		}
-		if request == "" {
-			request = c[4]
-		}
-		if c[4] != request {
-			t.Fatalf("a call of request %s in the tree of %s: %q", c[4], request, line)
-		}
-		tree += c[1]
-		if c[2] != "" {
-			if goids[c[2]] {
-				t.Errorf("goroutine %s is there twice, or the root's: %q", c[2], line)
-			}
-			goids[c[2]] = true
-			tree += "G "
-		}
-		tree += c[3]
-		if c[5] != "" {
-			tree += " " + c[5]
-		}
-		if c[6] != "" {
-			tree += " outlived"
-		}
-		tree += "\n"
-	}
-	finish()
 	return trees
 }
 
 // checkSpawned checks the tree of a request. Goroutines begin in any order.
-func checkSpawned(t *testing.T, request int, tree string, slow, lingers, stays bool) {
+func checkSpawned(t *testing.T, request int, got map[string]int, lingers, stays bool) {
 	t.Helper()
-	want := map[string]int{"handle": 1}
+	want := map[string]int{"handle": 1, "  G part 2\n    leaf 2\n    G deep": 1}
 	for k := range 2 {
 		want[fmt.Sprintf("  G part %d\n    leaf %d", k, k)] = 1
-	}
-	want["  G part 2\n    leaf 2\n    G deep"] = 1
-	if slow {
-		want["  rest"] = 1
 	}
 	if lingers {
 		want["  G linger outlived"] = 1
 	}
 	if stays {
-		want["  G stay"] = 1
-		want["  G goes on"] = 1
+		want["  G stay"], want["  G goes on"] = 1, 1
 	}
-	got := make(map[string]int)
-	branch := ""
-	for line := range strings.Lines(tree + "\n") {
-		if line = strings.TrimRight(line, "\n"); !strings.HasPrefix(line, "    ") {
-			if branch != "" {
-				got[branch]++
-			}
-			branch = line
-			continue
-		}
-		branch += "\n" + line
-	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("request %d:\n%s\nbranches %v\nwant %v", request, tree, got, want)
+	if !maps.Equal(got, want) {
+		t.Errorf("request %d: branches %v, want %v", request, got, want)
 	}
 }
 
@@ -160,20 +129,9 @@ func TestKernelFollow(t *testing.T) {
 				t.Errorf("%d trees", len(trees))
 			}
 			for i := range requests {
-				checkSpawned(t, i, trees[fmt.Sprint(i)], false, i%7 == 0, i%11 == 0)
+				checkSpawned(t, i, trees[fmt.Sprint(i)], i%7 == 0, i%11 == 0)
 			}
 		})
-	}
-}
-
-// TestKernelFollowInside: what goroutines do that a call has started is inside of it.
-func TestKernelFollowInside(t *testing.T) {
-	tracetest.Kernel(t)
-	const requests = 11
-	target := fixture.Build(t, "spawn")
-	r := ftgo(t, "trace", "--tree", "--inside", "main.handle", target, "main.leaf", "main.deep", "--", target, "-n", fmt.Sprint(requests))
-	if leaves, deep := strings.Count(r.stdout, "main.leaf("), strings.Count(r.stdout, "main.deep("); r.code != 0 || leaves != 3*requests || deep != requests {
-		t.Errorf("status %d, %d calls of leaf, %d of deep\n%s%s", r.code, leaves, deep, r.stdout, r.stderr)
 	}
 }
 
@@ -206,10 +164,83 @@ func TestKernelScriptFollow(t *testing.T) {
 			t.Errorf("%d trees", len(trees))
 		}
 		for i := range requests {
-			checkSpawned(t, i, trees[fmt.Sprint(i)], false, false, false)
+			checkSpawned(t, i, trees[fmt.Sprint(i)], false, false)
 		}
 		if r := ftgo(t, "report", "--slow", "1us", "-o", "json", file); r.code != 0 || len(jsonLines(t, r.stdout, "call")) != requests*(len(slowLines)-1) {
 			t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
 		}
+	}
+}
+
+// slowTree is what JSON has of a tree of testdata/spawn.
+type slowTree struct {
+	request float64
+	ended   time.Time
+	lines   []string // without what their calls share
+}
+
+// slowTrees are the trees in lines of JSON, each of which must be whole.
+func slowTrees(t *testing.T, text string) (trees []slowTree) {
+	t.Helper()
+	for _, o := range jsonLines(t, text, "tree") {
+		began, err := time.Parse(time.RFC3339Nano, o["time"].(string))
+		if err != nil || o["left_out"] != 0.0 || o["function"] != "main.handle" || o["tree"] != float64(len(trees)+1) || o["started_by"] != nil {
+			t.Errorf("%v, %v", o, err)
+		}
+		trees = append(trees, slowTree{ended: began.Add(time.Duration(o["ns"].(float64)))})
+	}
+	for _, c := range jsonLines(t, text, "call") {
+		tree := &trees[int(c["tree"].(float64))-1]
+		args := c["args"].(map[string]any)
+		if len(tree.lines) == 0 {
+			tree.request = args["i"].(float64)
+		}
+		if args["i"] != tree.request || c["end"] != "return" {
+			t.Errorf("in the tree of request %v: %v", tree.request, c)
+		}
+		line := fmt.Sprint(strings.Repeat(" ", int(c["level"].(float64))), strings.TrimPrefix(c["function"].(string), "main."))
+		if k, ok := args["k"]; ok {
+			line += fmt.Sprint(" ", k)
+		}
+		tree.lines = append(tree.lines, line)
+	}
+	return trees
+}
+
+// slowLines are the lines of a slow request's tree, in some order.
+var slowLines = []string{"handle", " rest", " part 0", "  leaf 0", " part 1", "  leaf 1", " part 2", "  leaf 2", "  deep"}
+
+func checkSlow(t *testing.T, trees []slowTree, every, requests int) {
+	t.Helper()
+	seen := make(map[int]bool)
+	for _, tree := range trees {
+		if slices.Sort(tree.lines); !slices.Equal(tree.lines, slices.Sorted(slices.Values(slowLines))) {
+			t.Errorf("request %v: %q", tree.request, tree.lines)
+		}
+		seen[int(tree.request)] = true
+	}
+	var want []int
+	for i := 0; i < requests; i += every {
+		want = append(want, i)
+	}
+	if got := slices.Sorted(maps.Keys(seen)); len(trees) != len(want) || !slices.Equal(got, want) {
+		t.Errorf("%d trees of requests %v, want %v", len(trees), got, want)
+	}
+}
+
+// TestKernelSlow: of 10,000 requests 37 rest for long, and exactly these have trees, which are
+// whole and in the order in which they end.
+func TestKernelSlow(t *testing.T) {
+	tracetest.LongKernel(t)
+	const requests, every = 10_000, 271
+	target := fixture.Build(t, "spawn")
+	r := ftgo(t, append(append([]string{"trace", "--slow", "1.5s", "-o", "json", target}, spawnFuncs...), "--", target, "-n", fmt.Sprint(requests), "-slow", fmt.Sprint(every), "-sleep", "4s")...)
+	if r.code != 0 || !strings.Contains(r.stdout, `"lost":0,`) {
+		t.Fatalf("status %d\n%s\n%.2000s", r.code, r.stderr, r.stdout)
+	}
+	trees := slowTrees(t, r.stdout)
+	checkSlow(t, trees, every, requests)
+	if !slices.IsSortedFunc(trees, func(a, b slowTree) int { return a.ended.Compare(b.ended) }) {
+		t.Errorf("not in the order of their ends: %v", trees)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -62,50 +61,31 @@ func sameStack(got, want []stackFrame) bool {
 // runtime.Callers says in it: ten deep by eight ways, a fourth of them inlined.
 func TestKernelStacks(t *testing.T) {
 	tracetest.LongKernel(t)
-	stripped, pie := []string{"-ldflags", "-s -w"}, []string{"-buildmode=pie"}
-	for _, c := range []struct {
-		version string
-		flags   []string
-		args    []string
-		reader  string
-		more    bool // only where all toolchains are asked for
-	}{
-		{version: fixture.Current},
-		{version: fixture.Current, reader: "raw"},
-		{version: fixture.Current, flags: stripped, args: []string{"--entries"}},
-		{version: fixture.Current, flags: pie, reader: "raw"},
-		{version: "1.27.4", flags: stripped},
-		{version: "1.26.8", flags: stripped, more: true},
-		{version: "1.24.6", flags: stripped, more: true},
-		{version: "1.22.12", flags: pie, more: true},
-		{version: "1.21.13"},
-		{version: "1.21.13", flags: pie, more: true},
-		{version: "1.21.13", flags: stripped, more: true},
-		{version: "1.20.14", flags: stripped, more: true},
-		{version: "1.18.10", more: true},
-		{version: "1.17.13", flags: stripped},
-		{version: "1.17.13", more: true},
-		{version: "1.16.15", flags: stripped, reader: "raw"},
-		{version: "1.16.15", flags: pie, more: true},
-		{version: "1.16.15", more: true},
-		{version: "1.15.15", flags: stripped, more: true},
-		{version: "1.15.15", flags: pie, more: true},
-		{version: "1.14.15", more: true},
-		{version: "1.13.15", flags: stripped, more: true},
-		{version: "1.12.17", more: true},
-		{version: "1.12.17", flags: stripped},
-		{version: "1.11.13", flags: stripped, more: true},
-		{version: "1.10.8", more: true},
-		{version: "1.9.7", flags: stripped, more: true},
-		{version: "1.7.6", flags: stripped, more: true},
-	} {
-		if c.more && !fixture.All() {
-			continue
-		}
-		t.Run(fmt.Sprint(c.version, c.flags, c.args, c.reader), func(t *testing.T) {
-			t.Setenv(readerVar, c.reader)
-			target := fixture.BuildWith(t, c.version, "stacks", c.flags...)
-			data, truth := observeStacks(t, target, append([]string{"trace", "--stack", "-o", "json"}, c.args...)...)
+	builds := []string{
+		"current", "current raw", "current stripped entries", "current pie raw", "1.27.4 stripped", "1.21.13",
+		"1.17.13 stripped", "1.16.15 stripped raw", "1.12.17 stripped",
+	}
+	if fixture.All() {
+		builds = append(builds, "1.26.8 stripped", "1.24.6 stripped", "1.22.12 pie", "1.21.13 pie", "1.21.13 stripped",
+			"1.20.14 stripped", "1.18.10", "1.17.13", "1.16.15 pie", "1.16.15", "1.15.15 stripped", "1.15.15 pie", "1.14.15",
+			"1.13.15 stripped", "1.12.17", "1.11.13 stripped", "1.10.8", "1.9.7 stripped", "1.7.6 stripped")
+	}
+	for _, build := range builds {
+		t.Run(build, func(t *testing.T) {
+			version, how, _ := strings.Cut(build, " ")
+			var flags []string
+			args := []string{"trace", "--stack", "-o", "json"}
+			for word := range strings.FieldsSeq(how) {
+				switch word {
+				case "raw":
+					t.Setenv(readerVar, "raw")
+				case "entries":
+					args = append(args, "--entries")
+				default:
+					flags = map[string][]string{"stripped": {"-ldflags", "-s -w"}, "pie": {"-buildmode=pie"}}[word]
+				}
+			}
+			data, truth := observeStacks(t, fixture.BuildWith(t, version, "stacks", flags...), args...)
 			traced := make(map[int][]stackFrame)
 			for _, call := range decoded[struct {
 				Type  string
@@ -220,27 +200,4 @@ func known(stack []stackFrame) (names []string) {
 		names = append(names, f.Function)
 	}
 	return names
-}
-
-// TestKernelStackNested: in a profile the time of a function is not counted again for those
-// that called it and were traced, too.
-func TestKernelStackNested(t *testing.T) {
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "stacks")
-	file := filepath.Join(t.TempDir(), "profile")
-	ran(t, "probe", "-o", "json", "--stack=1", "-w", file, target, "main.leaf", "main.framed1", "--", target, "101")
-	data := readFile(t, file)
-	sum, self := make(map[string]float64), make(map[string]float64)
-	for _, s := range jsonLines(t, data, "stack") {
-		ns := s["ns"].(map[string]any)
-		name := s["function"].(string)
-		sum[name] += ns["sum"].(float64)
-		self[name] += ns["self"].(float64)
-		if frames := s["stack"].([]any); frames[len(frames)-1].(map[string]any)["function"] != "…" {
-			t.Errorf("%s: the stack of one caller has no mark: %v", name, frames)
-		}
-	}
-	if sum["main.leaf"] != self["main.leaf"] || self["main.framed1"] != sum["main.framed1"]-sum["main.leaf"] || self["main.framed1"] < 0 {
-		t.Errorf("sums %v, without nested calls %v", sum, self)
-	}
 }

@@ -16,55 +16,6 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// TestKernelTracerStopped: while ftgo is stopped its buffer overflows; what is lost is told, to the
-// last hit.
-func TestKernelTracerStopped(t *testing.T) {
-	f := tracetest.LongKernel(t)
-	target, data := fixture.Build(t, "flood"), filepath.Join(t.TempDir(), "data")
-	p := tracer(t, "probe", "--buffer", "64K", "-o", "json", "-w", data, target, "main.leaf", "main.framed", "--", target, "-n", "50021", "-g", "1")
-	noError(t, p.Process.Signal(syscall.SIGSTOP))
-	time.Sleep(time.Second)
-	noError(t, p.Process.Signal(syscall.SIGCONT))
-	p.endsWell(t)
-	o := readObserved(t, readFile(t, data))
-	for name, want := range readBooks(t, p.out.String()).Functions {
-		if seen := o.functions[name]; seen.Calls < want.Calls || seen.Calls > want.Calls+seen.Unsure || seen.Completed+seen.Lost != seen.Calls {
-			t.Errorf("%s: %+v, the program made %d calls", name, seen, want.Calls)
-		}
-	}
-	if s := o.summary; s.Delivered+s.Lost != s.Hits || s.Lost == 0 {
-		t.Errorf("%d hits, %d delivered, %d lost", s.Hits, s.Delivered, s.Lost)
-	}
-	nothingOf(t, f, p.Process.Pid)
-}
-
-// TestKernelFloodKilled: a program that is killed in the middle of a flood leaves balanced books,
-// and ftgo ends as it did.
-func TestKernelFloodKilled(t *testing.T) {
-	f := tracetest.LongKernel(t)
-	target, data := fixture.Build(t, "flood"), filepath.Join(t.TempDir(), "data")
-	for _, command := range []string{"probe", "count", "trace"} {
-		p := tracer(t, command, "-o", "json", "-w", data, target, "main.leaf", "main.framed", "--", target, "-for", "1m", "-g", "1")
-		awaitHits(t, f, p.Process.Pid)
-		noError(t, syscall.Kill(childOf(t, p.Process.Pid), syscall.SIGKILL))
-		if code := p.end(t); code != 128+int(syscall.SIGKILL) {
-			t.Fatalf("%s: status %d\n%s", command, code, p.err.String())
-		}
-		b := readFile(t, data)
-		o := observed{}
-		if command == "trace" {
-			lines := jsonLines(t, b, "summary")
-			o.summary.Hits, o.summary.Delivered, o.summary.Lost = number(lines[0]["hits"]), number(lines[0]["delivered"]), number(lines[0]["lost"])
-		} else {
-			o = readObserved(t, b)
-		}
-		if s := o.summary; s.Hits == 0 || s.Delivered+s.Lost != s.Hits {
-			t.Errorf("%s: %d hits, %d delivered, %d lost", command, s.Hits, s.Delivered, s.Lost)
-		}
-		nothingOf(t, f, p.Process.Pid)
-	}
-}
-
 // firstGroup is the group of the first session of a process that has probes: those asked for.
 func firstGroup(t *testing.T, f *tracefs.FS, pid int) string {
 	t.Helper()

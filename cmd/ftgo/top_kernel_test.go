@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,8 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/testdata/fixture"
-	"github.com/ftgo/ftgo/testdata/tracetest"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
 // tmux is a shell in a terminal that tmux makes.
@@ -130,203 +131,72 @@ func ended(t *testing.T, pid int) {
 	waitFor(t, "its end", func() bool { return syscall.Kill(pid, 0) != nil })
 }
 
-// TestKernelTop looks through a program on a screen, and ends in each way that there is: the screen is as
-// it should be, the terminal is as it was before, and the kernel has nothing left.
-func TestKernelTop(t *testing.T) {
-	f := needsAppend(t)
-	target := server(t, fixture.Build(t, "server"))
-	m := newTmux(t)
-	before := m.modes()
-	top := fmt.Sprintf("%s top -i 0.2 -p %d 'main.*'", built(t), target.Process.Pid)
-	again := func() (pid int) {
-		t.Helper()
-		m.run(top)
-		m.wait("ftgo top  server", "1 timed", "> main.tick")
-		return m.child()
+// screenCommands are the commands of scripts for a terminal of 80 columns and 24 lines:
+//
+//	terminal            makes it, with a shell
+//	type LINE VAR       the shell runs a command on a terminal that is clear; $VAR is its process
+//	keys KEY...         keys are pressed, by the names that tmux has for some
+//	screen TEXT...      waits until all texts are on it, of which @FILE is what a file has, and ~REGEXP is matched (with
+//	                    "!": until none is); the output is the screen
+//	click TEXT          clicks where the screen of before has that
+//	tmux ARG...         is a command of tmux
+//	gone VAR            waits until a process has ended, which has left nothing
+//	back VAR            waits until the shell prompts again, the terminal as it was, and a process has left nothing
+func screenCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, []string) {
+	var m *tmux
+	before, last := "", ""
+	left := func(ts *testscript.TestScript, name string) {
+		pid, err := strconv.Atoi(ts.Getenv(name))
+		ts.Check(err)
+		ended(t, pid)
+		nothingOf(t, tracefs.At(tracefsDir(t)), pid)
 	}
-	back := func(how string) {
-		t.Helper()
-		m.prompt(how)
-		if now := m.modes(); now != before {
-			t.Errorf("%s: the terminal was %q and is %q", how, before, now)
-		}
-	}
-
-	pid := again()
-	m.wait("main.tick", "↓TOTAL", "CALLS", "RATE/s", "SELF", "P50", "P99", "of its CPU time", "budget 15%", "Enter opens")
-	m.keys("s")
-	m.wait("↓SELF")
-	m.keys("S", "S", "S")
-	m.wait("↓CALLS")
-	m.keys("/", "no such")
-	m.until("no row", func(screen string) bool {
-		return !strings.Contains(screen, "main.tick") && strings.Contains(screen, "/no such_")
-	})
-	m.keys("Escape")
-	m.keys("/", "TICK", "Enter")
-	m.wait("main.tick", "with TICK; ")
-	m.keys("d")
-	m.wait("since the last refresh")
-	m.keys("m")
-	m.wait(">+main.tick")
-	m.keys("?")
-	m.wait("KEYS", "sort by the next column", "go")
-	m.do("resize-window", "-x", "80", "-y", "10")
-	m.wait("KEYS", "1 to 9 of ", "others go back")
-	m.keys("G")
-	m.until("end of the keys", func(screen string) bool {
-		return !strings.Contains(screen, "KEYS") && strings.Contains(screen, "others go back")
-	})
-	m.keys("x")
-	m.do("resize-window", "-x", "80", "-y", "24")
-	m.wait("main.tick", "Enter opens")
-	m.keys("p")
-	paused := m.wait("paused, p goes on")
-	m.keys("Enter")
-	m.wait("placing probes")
-	m.wait("LATENCY, a column for each 200ms", "CALLERS, by time", "main.main < runtime.main", "SLOWEST CALLS", "(n=", "running", "waiting", "Esc goes back")
-	m.until("heat strip", func(screen string) bool { return strings.ContainsAny(screen, "░▒▓█") })
-	m.keys("Escape")
-	m.wait(strings.Split(paused, "\n")[0], "paused, p goes on")
-	m.keys("p")
-	m.until("progress", func(screen string) bool {
-		return strings.Contains(screen, "main.tick") && strings.Split(screen, "\n")[0] != strings.Split(paused, "\n")[0]
-	})
-	for _, size := range [][2]int{{40, 10}, {200, 50}, {80, 24}} {
-		m.do("resize-window", "-x", fmt.Sprint(size[0]), "-y", fmt.Sprint(size[1]))
-		m.until(fmt.Sprint(size), func(screen string) bool {
-			lines := strings.Split(screen, "\n")
-			return len(lines) == size[1] && strings.Contains(lines[len(lines)-1], "since the last") && strings.Contains(screen, "main.tick") && (size[0] < 200 || strings.Contains(screen, "TIMED"))
-		})
-	}
-	another := server(t, fixture.Build(t, "server"))
-	m.wait(fmt.Sprintf("process %d runs the same file: its calls are counted, too", another.Process.Pid))
-	another.Process.Kill()
-	m.keys("q")
-	back("q")
-	nothingOf(t, f, pid)
-
-	for _, end := range []struct {
-		how string
-		do  func()
-	}{
-		{"Ctrl-C", func() { m.keys("C-c") }},
-		{"Ctrl-C while a function is open", func() { m.keys("Enter"); m.wait("SLOWEST CALLS"); m.keys("C-c") }},
-		{"SIGTERM", func() { syscall.Kill(m.child(), syscall.SIGTERM) }},
-	} {
-		pid := again()
-		end.do()
-		back(end.how)
-		nothingOf(t, f, pid)
-	}
-
-	for _, end := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		pid = again()
-		target.Process.Signal(end)
-		target.Wait()
-		m.wait(fmt.Sprint(target.Process.Pid)+" has ended", "main.tick")
-		m.keys("q")
-		back("the program's end by " + end.String())
-		nothingOf(t, f, pid)
-		target = server(t, fixture.Build(t, "server"))
-		top = fmt.Sprintf("%s top -i 0.2 -p %d 'main.*'", built(t), target.Process.Pid)
-	}
-
-	pid = again()
-	m.do("kill-server")
-	ended(t, pid)
-	nothingOf(t, f, pid)
-}
-
-// TestKernelTopChooses: without arguments a process is chosen. Clicks do what keys do, and ASCII is enough.
-func TestKernelTopChooses(t *testing.T) {
-	f := needsAppend(t)
-	path := fixture.Build(t, "server")
-	other := server(t, path)
-	target := server(t, path)
-	m := newTmux(t)
-	m.run("LC_ALL=C NO_COLOR=1 " + built(t) + " top -i 0.2")
-	m.wait("which process?", "PROGRAM", "vCPU", "PID", "Enter chooses")
-	click := func(screen, text string) {
-		t.Helper()
-		for y, line := range strings.Split(screen, "\n") {
-			if x := strings.Index(line, text); x >= 0 {
-				m.keys("-l", fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%[1]d;%[2]dm", x+1, y+1))
-				return
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"terminal": func(*testscript.TestScript, bool, []string) { m = newTmux(t); before = m.modes() },
+		"type": func(ts *testscript.TestScript, _ bool, args []string) {
+			m.run(args[0])
+			waitFor(t, "the command", func() bool {
+				return strings.TrimSpace(readFile(t, fmt.Sprintf("/proc/%d/task/%[1]d/children", m.shell()))) != ""
+			})
+			ts.Setenv(args[1], fmt.Sprint(m.child()))
+		},
+		"keys": func(_ *testscript.TestScript, _ bool, args []string) { m.keys(args...) },
+		"tmux": func(ts *testscript.TestScript, _ bool, args []string) { ts.Stdout().Write([]byte(m.do(args...))) },
+		"screen": func(ts *testscript.TestScript, neg bool, texts []string) {
+			last = m.until(fmt.Sprintf("%q (%v)", texts, !neg), func(screen string) bool {
+				for _, text := range texts {
+					file, isFile := strings.CutPrefix(text, "@")
+					expr, isExpr := strings.CutPrefix(text, "~")
+					switch {
+					case isFile:
+						text = strings.TrimSpace(ts.ReadFile(file))
+					case isExpr:
+						text = cmp.Or(regexp.MustCompile(expr).FindString(screen), "\x00")
+					}
+					if strings.Contains(screen, text) == neg {
+						return false
+					}
+				}
+				return true
+			})
+			ts.Stdout().Write([]byte(last))
+		},
+		"click": func(ts *testscript.TestScript, _ bool, args []string) {
+			for y, line := range strings.Split(last, "\n") {
+				if x := strings.Index(line, args[0]); x >= 0 {
+					m.keys("-l", fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%[1]d;%[2]dm", x+1, y+1))
+					return
+				}
 			}
-		}
-		t.Fatalf("no %s in\n%s", text, screen)
-	}
-	m.keys("/"+filepath.Base(path), "Enter")
-	row := fmt.Sprint(" ", target.Process.Pid)
-	screen := m.wait("with "+filepath.Base(path), row, fmt.Sprint(" ", other.Process.Pid))
-	click(screen, row)
-	screen = m.until("chosen row", func(screen string) bool {
-		return strings.Contains(screen, ">") && strings.HasSuffix(strings.Split(screen[strings.Index(screen, "\n>")+1:], "\n")[0], row)
-	})
-	click(screen, row)
-	pid := m.child()
-	screen = m.wait(fmt.Sprintf("ftgo top  %s %d", filepath.Base(path)[:15], target.Process.Pid), "main.tick", "1 timed", "vTOTAL")
-	click(screen, "RATE/s")
-	screen = m.wait("vRATE/s")
-	if strings.ContainsFunc(screen, func(r rune) bool { return r > 0x7f }) {
-		t.Errorf("more than ASCII in\n%s", screen)
-	}
-	if colours := m.do("capture-pane", "-p", "-e"); regexp.MustCompile(`\x1b\[([0-9;]*;)?[34][0-8]`).MatchString(colours) {
-		t.Errorf("colours in %q", colours) // 39 and 49 are those of the terminal
-	}
-	m.keys("w")
-	m.wait("WAIT", "main.tick", "1 timed")
-	click(screen, "main.tick") // which is chosen
-	m.wait("SLOWEST CALLS", "(n=")
-	m.keys("C-c")
-	m.prompt("Ctrl-C")
-	nothingOf(t, f, pid)
-}
-
-// TestKernelTopJSON: -o json writes what the screen shows, and the books balance.
-func TestKernelTopJSON(t *testing.T) {
-	tracetest.Kernel(t)
-	target := server(t, fixture.Build(t, "server"))
-	r := ran(t, "top", "-o", "json", "-i", "0.1", "-d", "1", "-p", fmt.Sprint(target.Process.Pid), "main.*")
-	type object struct {
-		Type, Function        string
-		Calls, Completed      uint64
-		Counted               uint64 `json:"counted_only"`
-		Interval              int
-		Total                 bool
-		Self                  int64 `json:"self_ns"` // absent where probes may be nearly all of a call
-		NS                    struct{ Sum int64 }
-		Hits, Delivered, Lost uint64
-		Functions             int
-	}
-	var calls, total uint64
-	var summaries int
-	var last object
-	for line := range strings.Lines(r.stdout) {
-		last = object{}
-		if err := json.Unmarshal([]byte(line), &last); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
-		switch {
-		case last.Self > last.NS.Sum:
-			t.Errorf("%d of itself, of %d: %s", last.Self, last.NS.Sum, line)
-		case last.Type == "summary":
-			summaries++
-		case last.Function != "main.tick":
-		case last.Total:
-			total = last.Calls
-		default:
-			calls += last.Calls
-		}
-	}
-	if total == 0 || calls != total || summaries < 3 || last.Type != "summary" || last.Interval != 0 || last.Hits != last.Delivered+last.Lost || last.Functions == 0 {
-		t.Errorf("%d calls in intervals of %d, %d summaries, the last %+v", calls, total, summaries, last)
-	}
-	if got := ftgo(t, "top", "-p", fmt.Sprint(target.Process.Pid)); got.code != 2 || !strings.Contains(got.stderr, "standard output is no terminal: -o json") {
-		t.Errorf("without a terminal: status %d, %s", got.code, got.stderr)
-	}
-	if got := ftgo(t, "top", "-o", "json"); got.code != 2 || !strings.Contains(got.stderr, "no BINARY") {
-		t.Errorf("without a process: status %d, %s", got.code, got.stderr)
+			ts.Fatalf("no %s in\n%s", args[0], last)
+		},
+		"back": func(ts *testscript.TestScript, _ bool, args []string) {
+			m.prompt("the command")
+			if now := m.modes(); now != before {
+				ts.Fatalf("the terminal was %q and is %q", before, now)
+			}
+			left(ts, args[0])
+		},
+		"gone": func(ts *testscript.TestScript, _ bool, args []string) { left(ts, args[0]) },
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // loggedCall is a call as ftgo or as the target itself tells of it.
@@ -301,44 +303,8 @@ func TestCompareCalls(t *testing.T) {
 	call := func(results string) string {
 		return `{"type":"call","function":"main.f","args":{},"results":` + results + `,"end":"return"}` + "\n"
 	}
-	const followed = `{"r":{"&":"0x10","N":1,"Next":{"&":"0x20","N":2,"Next":null}}}`
-	const failed = `{"r":{"type":"*fs.PathError","error":"open x: no","value":{"&":"0x10","Op":"open"}}}`
-	tests := []struct {
-		scenario, got, want string
-		less, wrong         string // paths
-	}{
-		{scenario: "the same", got: `{"r":[1,"a",{"X":null,"Y":true}]}`, want: `{"r":[1,"a",{"Y":true,"X":null}]}`},
-		{scenario: "another integer", got: `{"r":18446744073709551615}`, want: `{"r":18446744073709551614}`, wrong: "results.r"},
-		{scenario: "a float spelled differently", got: `{"r":1e+06}`, want: `{"r":1000000}`},
-		{scenario: "a string for a number", got: `{"r":"1"}`, want: `{"r":1}`, wrong: "results.r"},
-		{scenario: "null for zero", got: `{"r":null}`, want: `{"r":0}`, wrong: "results.r"},
-		{scenario: "missing", got: `{}`, want: `{"r":1}`, less: "results.r"},
-		{scenario: "too much", got: `{"r":1,"s":2}`, want: `{"r":1}`, wrong: "results.s"},
-		{scenario: "not fetched", got: `{"r":{"unfetched":"why"}}`, want: `{"r":{"X":1}}`, less: "results.r"},
-		{scenario: "unreadable field", got: `{"r":{"X":{"unreadable":"why"},"Y":2}}`, want: `{"r":{"X":1,"Y":3}}`, less: "results.r.X", wrong: "results.r.Y"},
-		{scenario: "target of a pointer not fetched", got: `{"r":{"&":"0x10","unfetched":"why"}}`, want: followed, less: "results.r"},
-		{scenario: "the same of another pointer", got: `{"r":{"&":"0x11","unfetched":"why"}}`, want: followed, wrong: "results.r.& results.r.unfetched", less: "results.r.N results.r.Next"},
-		{scenario: "pointer not followed", got: `{"r":"0x10"}`, want: followed, less: "results.r"},
-		{scenario: "second pointer not followed", got: `{"r":{"&":"0x10","N":1,"Next":"0x20"}}`, want: followed},
-		{scenario: "second pointer elsewhere", got: `{"r":{"&":"0x10","N":1,"Next":"0x21"}}`, want: followed, wrong: "results.r.Next"},
-		{scenario: "fewer items", got: `{"r":{"len":3,"cap":4,"items":[1]}}`, want: `{"r":{"len":3,"cap":4,"items":[1,2,3]}}`, less: "results.r"},
-		{scenario: "more items", got: `{"r":{"len":3,"cap":4,"items":[1,2,3,4]}}`, want: `{"r":{"len":3,"cap":4,"items":[1,2,3]}}`, wrong: "results.r"},
-		{scenario: "another item", got: `{"r":{"len":2,"cap":4,"items":[1,3]}}`, want: `{"r":{"len":2,"cap":4,"items":[1,2]}}`, wrong: "results.r[]"},
-		{scenario: "another capacity", got: `{"r":{"len":2,"cap":5,"items":[1,2]}}`, want: `{"r":{"len":2,"cap":4,"items":[1,2]}}`, wrong: "results.r"},
-		{scenario: "pointer in a slice", got: `{"r":{"len":1,"cap":1,"items":["0x10"]}}`, want: `{"r":{"len":1,"cap":1,"items":[{"&":"0x10","N":1}]}}`},
-		{scenario: "shorter string", got: `{"r":{"cut":"ab","len":99}}`, want: `{"r":{"cut":"abc","len":99}}`, less: "results.r"},
-		{scenario: "cut that is not said", got: `{"r":"ab"}`, want: `{"r":"abc"}`, wrong: "results.r"},
-		{scenario: "cut string of another length", got: `{"r":{"cut":"abc","len":98}}`, want: `{"r":{"cut":"abc","len":99}}`, wrong: "results.r"},
-		{scenario: "bytes for a string", got: `{"r":{"bytes":"YWJj"}}`, want: `{"r":"abc"}`, wrong: "results.r"},
-		{scenario: "byte slices", got: `{"r":{"len":1,"cap":8,"text":"a"}}`, want: `{"r":{"len":1,"cap":8,"text":"b"}}`, wrong: "results.r.text"},
-		{scenario: "error", got: strings.ReplaceAll(failed, "*fs.", "*io/fs."), want: failed},
-		{scenario: "error without its message", got: strings.Replace(failed, `"error":"open x: no",`, "", 1), want: failed, less: "results.r.error"},
-		{scenario: "another message", got: strings.Replace(failed, `x: no`, "x: yo", 1), want: failed, wrong: "results.r.error"},
-		{scenario: "another type", got: strings.Replace(failed, `PathError`, "LinkError", 1), want: failed, wrong: "results.r.type"},
-		{scenario: "error of which only the pointer is known", got: `{"r":{"type":"*fs.PathError","value":"0x10"}}`, want: failed, less: "results.r.value results.r.error"},
-		{scenario: "error in an error", got: `{"r":{"type":"w","value":{"&":"0x1","err":{"type":"v","value":"0x2"}}}}`,
-			want: `{"r":{"type":"w","value":{"&":"0x1","err":{"type":"v","error":"x","value":{"&":"0x2","s":"x"}}}}}`},
-	}
+	tests, err := txtar.ParseFile("testdata/compared.txt")
+	noError(t, err)
 	paths := func(list []finding) string {
 		var out []string
 		for _, f := range list {
@@ -346,15 +312,17 @@ func TestCompareCalls(t *testing.T) {
 		}
 		return strings.Join(out, " ")
 	}
-	for _, tt := range tests {
-		t.Run(tt.scenario, func(t *testing.T) {
-			got, err := readCalls(call(tt.got))
+	for _, tt := range tests.Files {
+		t.Run(tt.Name, func(t *testing.T) {
+			lines := strings.Split(string(tt.Data), "\n")
+			got, err := readCalls(call(lines[0]))
 			noError(t, err)
-			want, err := readCalls(call(tt.want))
+			want, err := readCalls(call(lines[1]))
 			noError(t, err)
 			c := compareCalls(got, want)
-			if paths(c.less) != tt.less || paths(c.wrong) != tt.wrong {
-				t.Errorf("less %q, wrong %q; want %q and %q", paths(c.less), paths(c.wrong), tt.less, tt.wrong)
+			found := fmt.Sprint(strings.TrimSpace("less: "+paths(c.less)), "\n", strings.TrimSpace("wrong: "+paths(c.wrong)))
+			if wanted := lines[2] + "\n" + lines[3]; found != wanted {
+				t.Errorf("%s\nwant\n%s", found, wanted)
 			}
 			if more := compareCalls(append(got, got...), want); len(more.wrong) != len(c.wrong)+1 {
 				t.Errorf("a call too many: %d differences, %d without it", len(more.wrong), len(c.wrong))

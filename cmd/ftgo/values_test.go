@@ -220,24 +220,11 @@ func checkValues(t *testing.T, minor int, flags string, got, want map[string][]l
 	}
 }
 
-// explain tells the first findings of a function, of as many paths as can be.
+// explain tells the first findings of a function.
 func explain(name string, bad []finding) string {
-	const most = 3
-	var shown []finding
-	for _, f := range bad {
-		if len(shown) < most && !slices.ContainsFunc(shown, func(s finding) bool { return s.path == f.path }) {
-			shown = append(shown, f)
-		}
+	text := fmt.Sprintf("%s: %d values differ", name, len(bad))
+	for _, f := range bad[:min(len(bad), 5)] {
+		text += fmt.Sprintf("\n  %v", f)
 	}
-	for _, f := range bad {
-		if len(shown) < most && !slices.Contains(shown, f) {
-			shown = append(shown, f)
-		}
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d values differ", name, len(bad))
-	for _, f := range shown {
-		fmt.Fprintf(&b, "\n  %v", f)
-	}
-	return b.String()
+	return text
 }

@@ -1,10 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -57,65 +53,5 @@ func TestKernelWrittenWhilePlanned(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// TestKernelWrittenWhileProbed: whoever wants to write to a file that is probed waits until
-// the probes are gone, and what is written then runs unharmed.
-func TestKernelWrittenWhileProbed(t *testing.T) {
-	f := tracetest.LongKernel(t)
-	flood, exact := fixture.Build(t, "flood"), fixture.Build(t, "exact")
-	want, err := exec.Command(exact).Output()
-	noError(t, err)
-	for _, args := range [][]string{{"probe"}, {"count"}, {"trace"}, {"raw", "probe"}, {"probe", "-i", "60"}} {
-		t.Run(strings.Join(args, " "), func(t *testing.T) {
-			path := copied(t, flood, "flood")
-			p := tracer(t, append(readBy(t, args), "-o", "json", "--budget", "0", path, "main.leaf", "main.framed")...)
-			executed(t, path, "-n", "1009", "-g", "1")
-			// Into the same file.
-			executed(t, "cp", exact, path)
-			// Its second session, which measures costs on ftgo itself, may still be ending.
-			if left, err := filepath.Glob(fmt.Sprintf("%s/events/ftgo_%d_*_1", f.Dir(), p.Process.Pid)); err != nil || len(left) > 0 {
-				t.Errorf("written while probed: %q, %v", left, err)
-			}
-			got, err := exec.Command(path).Output()
-			if err != nil || readBooks(t, string(got)).Checksum != readBooks(t, string(want)).Checksum {
-				t.Errorf("the program that was written over it: %v\n%s", err, got)
-			}
-			if code := p.end(t); code != cli.ExitFailed || !strings.HasSuffix(p.err.String(), "ftgo: "+path+": somebody writes to it: the probes were removed, which would be in wrong places\n") {
-				t.Errorf("status %d\n%s", code, p.err.String())
-			}
-			nothingOf(t, f, p.Process.Pid)
-			// What was seen until then is there.
-			if n := callsSeen(t, args[0], p.out.String())["main.leaf"]; n != 1009 {
-				t.Errorf("%d calls, want 1009\n%s", n, p.out.String())
-			}
-		})
-	}
-}
-
-// TestKernelBeingWritten: a file that somebody is writing is not probed.
-func TestKernelBeingWritten(t *testing.T) {
-	tracetest.LongKernel(t)
-	path := copied(t, fixture.Build(t, "flood"), "flood")
-	writer, err := os.OpenFile(path, os.O_WRONLY, 0)
-	noError(t, err)
-	defer writer.Close()
-	args := []string{"count", "-d", "0.05", path, "main.leaf"}
-	if r := ftgo(t, args...); r.code != cli.ExitFailed || r.stderr != "ftgo: "+path+": somebody has it open for writing (--force goes on)\n" {
-		t.Errorf("status %d\n%s", r.code, r.stderr)
-	}
-	if r := ftgo(t, append([]string{"count", "--force"}, args[1:]...)...); r.code != cli.ExitOK {
-		t.Errorf("--force: status %d\n%s", r.code, r.stderr)
-	}
-	// Readers and another ftgo are welcome, and so is a writer afterwards.
-	writer.Close()
-	p := tracer(t, "count", "-o", "json", "--budget", "0", path, "main.leaf")
-	if r := ftgo(t, args...); r.code != cli.ExitOK {
-		t.Errorf("beside another: status %d\n%s", r.code, r.stderr)
-	}
-	p.interrupted(t)
-	if err := os.Truncate(path, 0); err != nil {
-		t.Error(err)
 	}
 }
