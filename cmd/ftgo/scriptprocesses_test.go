@@ -99,6 +99,9 @@ func processCommands(t *testing.T) map[string]func(*testscript.TestScript, bool,
 			if ts.Getenv("sh") == "busybox" {
 				sh = []string{"busybox", "sh"}
 			}
+			if _, err := exec.LookPath(sh[0]); err != nil {
+				scriptT(ts).Skip(err)
+			}
 			cmd := exec.Command(sh[0], slices.Concat(sh[1:], args)...)
 			cmd.Dir = ts.MkAbs(".")
 			shown(ts, want, outcome(cmd), cmd.Process.Pid)
