@@ -211,8 +211,8 @@ func (w *window) reading(at tracefs.Mark) (*Reading, error) {
 	own, inexact := w.opt.All(), !w.opt.Features.ExactHits && len(w.opt.With) == 0
 	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: inexact})
 	r := &Reading{From: w.from.At, At: at.At, Counts: c, Unfollowed: c.Unfollowed}
-	r.Summary = stats.Summary{
-		Probes: w.plan.Probes(), Functions: w.plan.Asked(), Host: w.host, Began: w.from.At, Seconds: at.At.Sub(w.from.At).Seconds(),
+	r.Summary = stats.Summary{ // a window that ends at once may seem to end before it, by microseconds of the two clocks
+		Probes: w.plan.Probes(), Functions: w.plan.Asked(), Host: w.host, Began: w.from.At, Seconds: max(at.At.Sub(w.from.At).Seconds(), 0),
 		Pass: max(w.from.Width, at.Width), LatencyMeasured: w.plan.Mode == uprobe.Latency, Clock: w.clock.Clock,
 		Vanished: slices.Sorted(maps.Keys(w.vanished.told)),
 	}
