@@ -16,7 +16,7 @@ func TestKernelMalloc(t *testing.T) {
 	path := fixture.Compile(t, "gcc", "c/mallocs.c", "-O2")
 	for _, command := range []string{"count", "probe"} {
 		m := family(t, path, "1009")
-		r := attached(t, m, command, "-o", "json", "-p", m.pid(), "libc", "malloc")
+		r := attached(t, m, command, "--budget", "0", "-o", "json", "-p", m.pid(), "libc", "malloc")
 		r.succeeded(t)
 		f := readObserved(t, r.stdout).functions["malloc"]
 		if f.Calls != 1009 || command == "probe" && f.Completed != 1009 {
