@@ -72,7 +72,7 @@ func TestKernelDoctor(t *testing.T) {
 		if !good[checks["kernel"].State] {
 			t.Errorf("kernel: %+v", checks["kernel"])
 		}
-		if ns := checks["cost"].NS; ns.Entry <= 0 || ns.Return <= 0 || ns.Word < 0 || ns.Fault <= 0 {
+		if ns := checks["cost"].NS; ns.Entry <= 0 || ns.Return <= 0 || ns.Word < 0 || ns.Fault < 0 { // the last is a difference, which noise may cover
 			t.Errorf("cost: %+v", checks["cost"])
 		}
 	}
