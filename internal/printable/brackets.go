@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Closing returns the index after the bracket that closes the one at s[i], or -1 if it is not closed.
-// Type arguments can be any type, struct { A int "json:\"a]b\"" } too, whose tag is printed as
-// strconv.Quote does.
+// Closing returns the index after the bracket that closes the one at s[i], or -1 if no bracket closes it.
+// It skips quoted strings, because a type argument may be a struct with a tag, as in
+// struct { A int "json:\"a]b\"" }. The tag is quoted as strconv.Quote does.
 func Closing(s string, i int) int {
 	for depth := 0; i < len(s); i++ {
 		switch s[i] {
@@ -28,7 +28,7 @@ func Closing(s string, i int) int {
 	return -1
 }
 
-// SplitOutside cuts s at the separators that are outside of brackets.
+// SplitOutside splits s at each separator outside of brackets. Every rune of separators is a separator.
 func SplitOutside(s, separators string) (parts []string) {
 	for {
 		part, rest := CutOutside(s, separators)
@@ -40,8 +40,8 @@ func SplitOutside(s, separators string) (parts []string) {
 	}
 }
 
-// CutOutside cuts s before the first of the separators that is outside of brackets. The tail begins
-// with the separator; it is empty without a separator, or if a bracket before it is not closed.
+// CutOutside cuts s before the first separator outside of brackets. The tail begins with the separator. It is
+// empty if s has no such separator, or if a bracket before the separator is not closed.
 func CutOutside(s, separators string) (part, tail string) {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {

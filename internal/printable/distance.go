@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// DidYouMean returns a question for the word that is nearest to text, an unknown word:
-// one that begins with it, or differs in at most a third of its letters. It returns "" if no word is near.
+// DidYouMean returns a suggestion to append to the error about an unknown word: ": did you mean WORD?". The
+// suggested word begins with text, or differs from it in at most a third of its letters. DidYouMean returns ""
+// if no word is that similar.
 func DidYouMean(text string, words iter.Seq[string]) string {
 	nearest, least := "", len(strings.TrimLeft(text, "-"))/3+1
 	for word := range words {
@@ -24,12 +25,12 @@ func DidYouMean(text string, words iter.Seq[string]) string {
 	return ": did you mean " + nearest + "?"
 }
 
-// maxCompared is the length in bytes of the longest text that is compared letter by letter.
+// maxCompared is the length in bytes of the longest text that Distance compares byte by byte.
 const maxCompared = 128
 
-// Distance is the optimal string alignment distance of two texts in bytes: insertions,
-// deletions, substitutions, swaps of neighbours. Texts of more than 128 bytes that differ count as
-// different in every byte, because their comparison would take long.
+// Distance returns the optimal string alignment distance of two texts: the number of insertions, deletions and
+// substitutions of bytes, and of swaps of adjacent bytes. If a text is longer than maxCompared, comparing would take
+// too long; the distance of different texts is then the length of the longer one.
 func Distance(a, b string) int {
 	if len(a) > maxCompared || len(b) > maxCompared {
 		if a == b {

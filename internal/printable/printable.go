@@ -1,5 +1,5 @@
-// Package printable makes text of unknown origin safe for terminals, on lines of its own, measures it, and finds
-// where brackets in it close; and it writes durations, rates and counts for people.
+// Package printable formats text for terminals. It escapes, measures and shortens text of unknown origin, such as
+// names from a traced program, finds matching brackets in it, and formats durations, rates and counts for people.
 package printable
 
 import (
@@ -15,10 +15,9 @@ import (
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 )
 
-// Text makes text of unknown origin safe for a terminal. Printable runes and
-// the space stay; ASCII control characters and bytes that are not UTF-8 become
-// \xNN, and other runes that are not printable (C1 controls, bidirectional overrides and
-// other format characters, line separators, private use) become \u{…}.
+// Text makes text of unknown origin safe for a terminal. It keeps printable runes and the space. It replaces ASCII
+// control characters and bytes that are not UTF-8 by \xNN, and all other runes that are not printable (C1 controls,
+// bidirectional overrides and other format characters, line separators, private use) by \u{…}.
 func Text(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return s
@@ -39,11 +38,11 @@ func Text(s string) string {
 	return b.String()
 }
 
-// AppendJSON appends a JSON string. Bytes that are not UTF-8, which only names can
-// have here, become U+FFFD.
+// AppendJSON appends s to b as a JSON string without runes that are not printable. It replaces bytes that are not
+// UTF-8 by U+FFFD. Callers must encode values with such bytes themselves if the bytes matter.
 func AppendJSON[S ~string | ~[]byte](b []byte, s S) []byte {
 	b = append(b, '"')
-	if plain(s) { // keys and most names are plain
+	if plain(s) { // as keys and most names are
 		return append(append(b, s...), '"')
 	}
 	for _, r := range string(s) {
@@ -63,7 +62,7 @@ func AppendJSON[S ~string | ~[]byte](b []byte, s S) []byte {
 	return append(b, '"')
 }
 
-// plain reports whether a JSON string contains a text without escapes.
+// plain reports whether s needs no escapes in a JSON string.
 func plain[S ~string | ~[]byte](s S) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
@@ -73,8 +72,8 @@ func plain[S ~string | ~[]byte](s S) bool {
 	return true
 }
 
-// JSON makes a line of JSON safe for a terminal, and keeps its meaning: only strings have
-// runes that are not printable.
+// JSON makes a line of JSON safe for a terminal. It replaces runes that are not printable by escapes. The line keeps
+// its meaning, because only its strings can contain such runes.
 func JSON(line []byte) (b []byte) {
 	for _, r := range string(line) {
 		b = appendRuneJSON(b, r)
@@ -93,18 +92,22 @@ func appendRuneJSON(b []byte, r rune) []byte {
 	return fmt.Appendf(b, `\u%04x`, r)
 }
 
-// Columns returns the number of terminal columns of a text without control characters.
+// Columns returns the number of terminal columns of s, which has no control characters. The number does not depend on
+// the locale.
 func Columns(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{}) }
 
+// Limits of Brief, in columns.
 const (
-	maxQuoted = 80   // columns of a quotation
-	maxLine   = 2000 // and of a message
+	maxQuoted = 80   // of a quotation
+	maxLine   = 2000 // of a message
 )
 
-// quotation is a quotation mark, what follows up to the next one without a backslash, and that.
+// quotation matches a quoted text, in which a backslash escapes the next character. The closing quotation mark may be
+// missing.
 var quotation = regexp.MustCompile(`(?s)"((?:[^"\\]|\\.?)*)("?)`)
 
-// Brief cuts the middle out of long quotations in a message, and out of the message if it is still too long.
+// Brief shortens a message. It cuts the middle out of quotations longer than maxQuoted, and out of the message if that
+// is still longer than maxLine.
 func Brief(message string) string {
 	message = quotation.ReplaceAllStringFunc(message, func(quoted string) string {
 		parts := quotation.FindStringSubmatch(quoted)
@@ -121,11 +124,12 @@ func Brief(message string) string {
 
 const ellipsis = "…"
 
-// leastMethod is the fewest columns of a shortened method name beside the whole name of its type.
+// leastMethod is the smallest width in columns to which Shorten cuts a method's name before it also cuts the name of
+// the type.
 const leastMethod = 8
 
-// Shorten makes a function's name fit into width columns. First the path of its package goes, then the
-// package, then the middle of the method's name, and last the type's:
+// Shorten makes a function's name fit into width columns. It removes the directories of the package first, then the
+// package, then the middle of the method's name, and last the middle of the remaining text:
 //
 //	github.com/a/b/pkg.(*Type).VeryLongMethod
 //	…/pkg.(*Type).VeryLongMethod
@@ -158,7 +162,7 @@ func Shorten(name string, width int) string {
 	return CutMiddle(inside, width)
 }
 
-// CutMiddle makes a text that is too wide fit into width columns.
+// CutMiddle replaces the middle of s by an ellipsis. The result has at most width columns, or 1 if width is less.
 func CutMiddle(s string, width int) string {
 	room := max(width-1, 0)
 	return head(s, room-room/2) + ellipsis + tail(s, room/2)
@@ -168,7 +172,8 @@ func CutMiddle(s string, width int) string {
 // github.com/a/b/pkg.(*T).Method, and pkg/v2.F for github.com/a/pkg/v2.F.
 func Short(name string) string { return ending(name, 1) }
 
-// ending returns a name with only the last elements of its package's path.
+// ending returns a name with only the last elements of its package's path. A major version like v2 does not count as
+// an element.
 func ending(name string, elements int) string {
 	path := name
 	if i := strings.IndexAny(name, "[({\" "); i >= 0 {
@@ -188,32 +193,32 @@ func ending(name string, elements int) string {
 	}
 }
 
-// majorVersion reports whether an element of a path is a version, v2 or later, of the element before.
+// majorVersion reports whether a path element is the major version of a module, like v2.
 func majorVersion(element string) bool {
 	return len(element) > 1 && element[0] == 'v' && strings.Trim(element[1:], "0123456789") == ""
 }
 
-// maxElements is the most elements of paths that short names have; names that need more stay whole.
+// maxElements is the largest number of path elements in a short name. Names that need more elements stay whole.
 const maxElements = 8
 
-// ShortNames returns short names by name. Names that would look the same keep as many
-// elements of their paths as make them differ.
+// ShortNames returns a short name for each name. A short name has as few elements of the package's path as make it
+// unique.
 func ShortNames(names []string) map[string]string {
 	short := make(map[string]string, len(names))
 	for _, name := range names {
 		short[name] = name
 	}
-	alike := slices.Collect(maps.Keys(short))
-	for elements := 1; len(alike) > 0 && elements <= maxElements; elements++ {
-		of := make(map[string][]string) // names by short name
-		for _, name := range alike {
+	ambiguous := slices.Collect(maps.Keys(short))
+	for elements := 1; len(ambiguous) > 0 && elements <= maxElements; elements++ {
+		byEnding := make(map[string][]string)
+		for _, name := range ambiguous {
 			end := ending(name, elements)
-			of[end] = append(of[end], name)
+			byEnding[end] = append(byEnding[end], name)
 		}
-		alike = nil
-		for end, names := range of {
+		ambiguous = nil
+		for end, names := range byEnding {
 			if len(names) > 1 {
-				alike = append(alike, names...)
+				ambiguous = append(ambiguous, names...)
 			} else {
 				short[names[0]] = end
 			}
@@ -222,7 +227,7 @@ func ShortNames(names []string) map[string]string {
 	return short
 }
 
-// Cut makes text fit into width columns and marks the cut.
+// Cut makes s fit into width columns. It replaces the end of a longer text by an ellipsis.
 func Cut(s string, width int) string {
 	if Columns(s) <= width {
 		return s
@@ -230,7 +235,7 @@ func Cut(s string, width int) string {
 	return head(s, max(width-1, 0)) + ellipsis
 }
 
-// head returns the longest beginning of s within width columns.
+// head returns the longest prefix of s that fits into width columns.
 func head(s string, width int) string {
 	for i, r := range s {
 		if width -= Columns(string(r)); width < 0 {
@@ -240,7 +245,7 @@ func head(s string, width int) string {
 	return s
 }
 
-// tail returns the longest end of s within width columns.
+// tail returns the longest suffix of s that fits into width columns.
 func tail(s string, width int) string {
 	skip := Columns(s) - width
 	for i, r := range s {
@@ -252,7 +257,7 @@ func tail(s string, width int) string {
 	return ""
 }
 
-// Wrap breaks text into lines of at most width columns, where its words allow that.
+// Wrap breaks text between words into lines of at most width columns. A longer word has a line for itself.
 func Wrap(text string, width int) []string {
 	lines := []string{""}
 	for word := range strings.FieldsSeq(text) {

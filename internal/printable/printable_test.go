@@ -53,7 +53,8 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-// Widths do not depend on the locale, in which twwidth looks for that of "…".
+// TestColumnsInAnyLocale checks that widths do not depend on the locale. By default twwidth takes the width of "…"
+// from the locale.
 func TestColumnsInAnyLocale(t *testing.T) {
 	twwidth.SetEastAsian(true)
 	t.Cleanup(func() { twwidth.SetEastAsian(false) })

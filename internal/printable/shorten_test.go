@@ -55,7 +55,7 @@ func TestShortNames(t *testing.T) {
 	}
 }
 
-// FuzzShorten checks that what is shortened fits.
+// FuzzShorten checks that shortened names fit into their width.
 func FuzzShorten(f *testing.F) {
 	f.Add("github.com/a/b/pkg.(*T).Method")
 	f.Add("世界世界世界")

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Duration writes ns nanoseconds with three digits that count and the unit that
-// suits them: 812ns, 4.35µs, 12.3ms, 1.25s, 7200s, 2.78h.
+// Duration formats ns nanoseconds with three significant digits and a unit from ns to h: 812ns, 4.35µs, 12.3ms,
+// 1.25s, 2.78h. Seconds have up to four digits: 7200s.
 func Duration(ns int64) string {
 	if ns < 1000 {
 		return strconv.FormatInt(ns, 10) + "ns"
@@ -24,7 +24,7 @@ func Duration(ns int64) string {
 	return Rate(v/3600) + "h"
 }
 
-// threeDigits writes v ≥ 0 with three significant digits, more if it is 1000 or above.
+// threeDigits formats v ≥ 0 with three significant digits. From 1000 on, it formats all integer digits.
 func threeDigits(v float64) string {
 	switch {
 	case v < 9.995:
@@ -35,7 +35,7 @@ func threeDigits(v float64) string {
 	return strconv.FormatFloat(v, 'f', 0, 64)
 }
 
-// Rate writes calls per second in at most five columns.
+// Rate formats a number of calls per second in at most five columns.
 func Rate(v float64) string {
 	switch {
 	case v == 0:
@@ -46,7 +46,7 @@ func Rate(v float64) string {
 	return Compact(v)
 }
 
-// Compact writes a count in at most five columns: 99999, 123k, 1.25M, 1.00T.
+// Compact formats a count in at most five columns: 99999, 123k, 1.25M, 1.00T.
 func Compact(v float64) string {
 	if v < 99999.5 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -59,7 +59,8 @@ func Compact(v float64) string {
 	return threeDigits(v/1e3) + "E"
 }
 
-// Percent writes part of whole, 0 < part ≤ whole. Only all is 100%, only nothing is 0%.
+// Percent formats part/whole as a percentage. From 10% on it rounds down, so that less than the whole is never 100%.
+// Less than 0.01% is <0.01%, so that only a part of 0 is 0%.
 func Percent(part, whole uint64) string {
 	p := 100 * float64(part) / float64(whole)
 	switch {
@@ -73,10 +74,10 @@ func Percent(part, whole uint64) string {
 	return "<0.01%"
 }
 
-// Share writes a share of 1.
-func Share(of float64) string { return Percent(uint64(math.Round(of*1e6)), 1e6) }
+// Share formats a fraction of 1 as a percentage.
+func Share(fraction float64) string { return Percent(uint64(math.Round(fraction*1e6)), 1e6) }
 
-// Plural writes a count and its noun.
+// Plural formats a count and its noun, with an s unless the count is 1.
 func Plural[N int | uint64](n N, noun string) string {
 	if n != 1 {
 		noun += "s"
