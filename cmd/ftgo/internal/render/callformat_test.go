@@ -14,7 +14,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
-// request is a call with a value of most kinds.
+// request returns a call with values of most kinds.
 func request() Line {
 	path := madeup.Str("/index.html")
 	url := madeup.Pointer(madeup.Struct("url.URL", madeup.Named("Path", path)))
@@ -150,7 +150,7 @@ func FuzzCallFormat(f *testing.F) {
 		c.Args = append(c.Args, madeup.Named("nan", madeup.Float64(math.NaN())), madeup.Named("s", around(value).Args[4]))
 		c.Results[2] = madeup.Named("err", madeup.ErrorString(madeup.CutStr(value, math.MaxInt32)))
 		text := line(t, Options{Line: format}, c)
-		// What is not printable is the template's own.
+		// Only the template may contribute runes that are not printable.
 		odd := func(s string) (n int) {
 			for _, r := range s {
 				if !unicode.IsPrint(r) || r == '\ufffd' {

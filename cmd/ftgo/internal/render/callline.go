@@ -12,7 +12,7 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Thread is the place of a call or an event. Goid is the goroutine, 0 for code on a thread's own stack.
+// Thread identifies the goroutine and the thread of a call or an event. Goid is 0 for code on a thread's system stack.
 type Thread struct {
 	Goid          uint64
 	PID, TID, CPU int
@@ -23,41 +23,38 @@ func ThreadOf(c *pairing.Call) Thread {
 	return Thread{Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU}
 }
 
-// Line is a traced call, or a kernel event between calls, as it is written.
+// Line is a traced call or a kernel event.
 type Line struct {
-	// Time is the wall time of the call's begin, or of the event. Ended is when the call returned or was seen
-	// to be gone, the zero Time if that is unknown.
+	// Time is the wall time of the call's begin, or of the event. Ended is the time of the call's end, zero if that is
+	// unknown.
 	Time, Ended time.Time
-	Function    string // of an event, the innermost open call of its thread, or ""
+	Function    string // for an event, the function of the innermost open call of its thread, or ""
 	Thread
 	Depth int // the number of traced calls around this one
-	// NS is the latency of a call that has returned. Low and High bound the latency without probes; High is 0
-	// if that is unknown. Split divides NS, and Waits its time of waiting, with --sched.
+	// NS is the latency of a call that returned, in nanoseconds. Low and High bound the latency without probes. High is 0
+	// if they are unknown. With --sched, Split has the parts of NS, and Waits the parts of Split.Waiting.
 	NS, Low, High int64
 	Split         stats.Split
 	Waits         stats.Waits
-	// End is how the call ended: "return", "unwound" (by a panic or Goexit), "open" (it has not), "lost" (its
-	// event was lost). It is "" in the line of a call's begin, and of an event.
-	End string
-	// Args are known at the begin and at the end, Results if End is "return".
-	Args, Results []capture.Value
-	// Stack are the callers, the innermost first; nil without --stack.
-	Stack []stats.Location
-	// ArgsNote says why arguments are missing, "" if none are.
-	ArgsNote string
+	// End is "return", "unwound" (by a panic or Goexit), "open" (the call has not ended) or "lost" (the event of its end
+	// was lost). It is "" for a call that begins, and for an event.
+	End           string
+	Args, Results []capture.Value  // Results are set if End is "return"
+	Stack         []stats.Location // the callers, the innermost first; nil without --stack
+	ArgsNote      string           // the reason why arguments are missing, or ""
 
 	Event  string // GROUP:EVENT of a kernel event, "" for a call
-	Known  bool   // the goroutine of the event is known: Goid
+	Known  bool   // for an event, Goid is known
 	Fields []pairing.KernelField
 
-	// In a [Tree], Level is the depth of the line, 0 for the root. Shown means that an earlier part of the tree
-	// had this call while it was open. Branch marks the outermost calls of a goroutine that the call above has
-	// started; the first of them has the time of that in Started. GoesOn marks a line that is no call: the
-	// goroutine had not ended when the tree stopped waiting for it.
-	Level                 int
-	Shown, Branch, GoesOn bool
-	Started               time.Time
-	Outlived              time.Duration // the time from the end of the tree's root to the end of a Branch
+	// The fields below are for lines of a [Tree].
+
+	Level    int           // the depth in the tree, 0 for the root
+	Shown    bool          // an earlier part of the tree had the line of this call
+	Branch   bool          // an outermost call of a goroutine that the call above started
+	GoesOn   bool          // not a call, but a goroutine that still ran when the tree was written
+	Started  time.Time     // the time of the go statement, for the first call of a goroutine
+	Outlived time.Duration // the time from the end of the root to the end of a Branch
 }
 
 // splitParts are the parts of a latency with --sched.
@@ -70,17 +67,16 @@ var splitParts = [...]struct {
 	{"waiting", "wait", func(s stats.Split) int64 { return s.Waiting }},
 }
 
-// CallWriter writes traced calls, each with one call of Write.
+// CallWriter writes traced calls and kernel events, each with one call of Write.
 //
-// Text ([Table]) is aligned up to the latency. Values of the traced program cannot end a line, and are escaped
-// where they are not printable. The second line is that of a call's begin:
+// In text ([Table]), latencies are aligned. Runes of values that are not printable are escaped, so that no value ends a
+// line. The line of a call that begins has no latency:
 //
 //	  12.3µs  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)
 //	> goroutine 1 main.get(key="bob", n=3)
 //
-// Callers follow, a line each. JSON has an object for each call, CSV and TSV have a row, with args and results as
-// JSON. Only calls that have returned have a latency. Kernel events are text or JSON, with the goroutine if it is
-// known:
+// Callers follow on separate lines. JSON contains an object for each call. CSV and TSV contain a row for each call, with
+// args and results as JSON. Kernel events are written as text or JSON, with their goroutine if it is known:
 //
 //	event  goroutine 7  main.save  thread 4711 cpu 1  syscalls:sys_enter_write fd=3 buf=0xc000012345 count=5
 type CallWriter struct {
@@ -88,12 +84,12 @@ type CallWriter struct {
 	o       Options
 	row     Row
 	line    []byte
-	results []byte // of the line, written first to measure them
+	results []byte // a buffer for the results, which are written first to measure them
 	tree    int    // the number of the last tree
-	inTree  bool   // lines belong to that tree
+	inTree  bool   // a line belongs to that tree
 }
 
-// stackWidth returns the limit of callers in columns, 0 for none.
+// stackWidth returns the width limit of callers in columns, 0 for no limit.
 func (w *CallWriter) stackWidth() int {
 	if w.o.Short == nil {
 		return 0
@@ -109,28 +105,28 @@ func NewCallWriter(w io.Writer, o Options) *CallWriter {
 // Header writes the column names of CSV and TSV.
 func (w *CallWriter) Header() error { return writeHeader(w.w, w.o.Format, w.members(&Line{})) }
 
-// Line writes a line.
+// Line writes a call or a kernel event.
 func (w *CallWriter) Line(l *Line) error {
-	what := "call"
+	kind := "call"
 	switch f := w.o.Format; {
 	case f == CSV || f == TSV:
-		what = f.String()
+		kind = f.String()
 		w.line = w.members(l).append(w.line[:0], f)
 	case l.Event != "":
-		what = "kernel event"
+		kind = "kernel event"
 		w.line = w.event(l)
 	case f == JSON:
 		w.line = w.members(l).append(w.line[:0], f)
 	default:
 		w.line = append(appendStack(w.appendText(w.line[:0], l), "            ", l.Stack, w.stackWidth()), '\n')
 	}
-	return write(w.w, what, w.line)
+	return write(w.w, kind, w.line)
 }
 
 // members returns the members of a call in JSON, CSV and TSV.
 func (w *CallWriter) members(c *Line) Row {
 	json, sched, returned := w.o.Format == JSON, w.o.Sched, c.returned()
-	// Cells are empty if no argument is known.
+	// Without known arguments, the cell in CSV and TSV is empty.
 	args := json || len(c.Args) > 0 || c.ArgsNote == ""
 	split := Hidden
 	if json && sched && returned {
@@ -159,7 +155,7 @@ func (w *CallWriter) members(c *Line) Row {
 
 func (c *Line) returned() bool { return c.End == "return" }
 
-// latency returns the text of the latency, "-" for a call that has not returned.
+// latency returns the latency as text, "-" for a call that has not returned.
 func (c *Line) latency() string {
 	if !c.returned() {
 		return "-"
@@ -167,7 +163,7 @@ func (c *Line) latency() string {
 	return printable.Duration(c.NS)
 }
 
-// event returns the line of a kernel event.
+// event returns the line of a kernel event as text or JSON.
 func (w *CallWriter) event(e *Line) []byte {
 	if w.o.Format == JSON {
 		return Row{
@@ -199,8 +195,8 @@ func appendEventText(b []byte, e *Line) []byte {
 	return b
 }
 
-// fieldObject returns fields as members: strings with invalid UTF-8 replaced, addresses and other bytes in
-// hexadecimal.
+// fieldObject returns the fields of an event as members of a JSON object. In strings, it replaces invalid UTF-8. It writes
+// addresses and other bytes in hexadecimal.
 func fieldObject(fields []pairing.KernelField) Row {
 	o := make(Row, len(fields))
 	for i := range fields {
@@ -218,18 +214,19 @@ func fieldObject(fields []pairing.KernelField) Row {
 	return o
 }
 
-// VariableLine is the value of a package variable at a moment.
+// VariableLine is the value of a package variable at some time.
 type VariableLine struct {
 	Time  time.Time
 	PID   int
 	Name  string
 	Value capture.Value
-	// PerSecond is the change of a number or a length since the last line of this variable in this process,
-	// nil if that is unknown.
+	// PerSecond is the change per second of a number or a length since the last line of the variable in the process, nil
+	// if that is unknown.
 	PerSecond *float64
 }
 
-// members returns the members in JSON, CSV and TSV. JSON has more digits of PerSecond.
+// members returns the members in JSON, CSV and TSV. PerSecond has three decimals in JSON, and six significant digits in
+// CSV and TSV.
 func (l *VariableLine) members(f Format) Row {
 	var perSecond any
 	if l.PerSecond != nil {
@@ -249,15 +246,15 @@ func VariableHeader(w io.Writer, f Format) error {
 	return writeHeader(w, f, new(VariableLine).members(f))
 }
 
-// Variable writes the line of a package variable. Text has the process if named is true:
+// Variable writes the line of a package variable. In text, processes adds the process to the line:
 //
 //	12:00:01.000123  main.counter = 1234  +1000/s
-func Variable(w io.Writer, f Format, named bool, l *VariableLine) error {
+func Variable(w io.Writer, f Format, processes bool, l *VariableLine) error {
 	if f != Table {
 		return write(w, "variable", l.members(f).append(nil, f))
 	}
 	b := l.Time.AppendFormat(nil, "15:04:05.000000  ")
-	if named {
+	if processes {
 		b = fmt.Appendf(b, "pid %d  ", l.PID)
 	}
 	b = fmt.Appendf(b, "%s = %s", printable.Text(l.Name), l.Value.Text())

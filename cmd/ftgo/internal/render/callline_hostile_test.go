@@ -18,8 +18,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
-// hostileValues are what a target might hold to deceive the reader of a trace, or to
-// break the reader's terminal, spreadsheet or parser.
+// hostileValues are strings with which a target might deceive the reader of a trace, or attack the reader's terminal,
+// spreadsheet or parser.
 var hostileValues = append(slices.Clone(madeup.HostileNames),
 	// Terminals: colours, titles, cursor, erasing, queries, character sets, key bindings.
 	"\x1b[31mred\x1b[0m", "\x1b]2;title\x1b\\", "\x1b]52;c;cm0gLXJmIC8=\x07", "\x1b[1A\x1b[2K< goroutine 1 main.get = nil", "\x1b[6n\x1b[c",
@@ -27,7 +27,7 @@ var hostileValues = append(slices.Clone(madeup.HostileNames),
 	"\x9b31m", "\xc2\x9b", "\x1b", "\x7f\x7f\x7f", "a\b\b\b\bwiped", "over\rwritten", "bell\a", "\v\f",
 	// Bidirectional and invisible text.
 	"\u202emoc.live\u202c", "\u2066\u2067\u2068\u2069", "\u202a\u202b\u202d", "\u061c\u200e\u200f", "\u00ad\u2060\u180e", "\U000e0001\U000e007f",
-	// Other lines.
+	// Forged lines.
 	"x\", n=3) = (\"ok\", nil)\n  12.3µs  goroutine 2  main.admin(", "a\r\nb", "a\n", "\n", "\u2028> goroutine 1 main.f()", "\u0085x",
 	"bash-1 [000] .... 1.000000: p_0: (0x401000) v0=1", "# tracer: nop", "CPU:0 [LOST 9 EVENTS]",
 	// JSON.
@@ -41,8 +41,7 @@ var hostileValues = append(slices.Clone(madeup.HostileNames),
 	strings.Repeat("A", 1<<16), strings.Repeat("\x1b[", 1<<12), strings.Repeat("\xff", 4096), strings.Repeat("e\u0301", 1000), strings.Repeat("\n", 4096),
 )
 
-// around is a call with a string between other arguments, in a struct, in an error and
-// in a slice of bytes.
+// around returns a call with a string between other arguments, in a struct, in an error and in a slice of bytes.
 func around(s string) Line {
 	c := get()
 	c.Args = []capture.Value{
@@ -58,7 +57,7 @@ func TestHostileValuesInText(t *testing.T) {
 	if len(hostileValues) < 40 {
 		t.Fatalf("only %d strings", len(hostileValues))
 	}
-	// What stands before each occurrence of s, and behind the last.
+	// The texts before each occurrence of s, and after the last.
 	fields := []string{`  12.3µs  goroutine 1  main.get(before=1, s=`, `, behind=2, b=[]byte(`, `), p=&{F:`, ` G:3}) = (*errors.errorString(`, `), 4)`}
 	for i, s := range hostileValues {
 		rest := line(t, Options{}, around(s))
@@ -98,9 +97,10 @@ func checkPrintable(t *testing.T, text string) {
 	}
 }
 
-// back is the JSON of what [around] holds.
+// callCells is the number of cells of a call in CSV and TSV.
 const callCells = 11
 
+// back is the JSON of a call of [around].
 type back struct {
 	Args struct {
 		Before int             `json:"before"`
@@ -150,7 +150,7 @@ func (b *back) check(t *testing.T, s string) {
 	}
 }
 
-// stringBack is the string of which [capture.Value.AppendJSON] made text.
+// stringBack decodes a string that [capture.Value.AppendJSON] encoded.
 func stringBack(t *testing.T, text []byte) string {
 	t.Helper()
 	var s string
@@ -210,7 +210,7 @@ func TestHostileValuesInRows(t *testing.T) {
 	}
 }
 
-// Names of functions, types, variables and reasons come from the binary.
+// TestHostileNames checks names of functions, types and variables, and reasons, because the binary contains them.
 func TestHostileNames(t *testing.T) {
 	format, err := ParseCallFormat("%s %v %q", []string{"func", "i", "func"})
 	fixture.NoError(t, err)
@@ -240,7 +240,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// FuzzValue checks that text and JSON of a string keep to their line and lose nothing.
+// FuzzValue checks that a string as text and JSON stays on one line and loses nothing.
 func FuzzValue(f *testing.F) {
 	for _, s := range hostileValues {
 		if len(s) < 1<<10 {

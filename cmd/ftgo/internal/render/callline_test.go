@@ -2,7 +2,6 @@ package render
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"math"
 	"strings"
@@ -18,7 +17,7 @@ import (
 
 var callStart = time.Date(2024, 2, 29, 12, 0, 0, 123456789, time.UTC)
 
-// get is a call as most are.
+// get returns a call as most are: with two arguments and results.
 func get() Line {
 	return Line{
 		Time: callStart, Ended: callStart.Add(12300), Function: "main.get", Thread: Thread{Goid: 1, PID: 4711, TID: 4712, CPU: 1},
@@ -38,7 +37,7 @@ func ended(c Line, how string) Line {
 	return c
 }
 
-// calls are calls in which everything happens, as they would end.
+// calls returns calls with all ends and all kinds of missing values.
 func calls() []Line {
 	serve := Line{Time: callStart, Ended: callStart.Add(4350 * time.Millisecond), Function: "main.(*Server).serve", Thread: Thread{Goid: 1, PID: 4711, TID: 4711}, NS: 4_350_000_000, End: "return"}
 	inner := get()
@@ -76,7 +75,7 @@ func writeCalls(b *bytes.Buffer, o Options, calls ...Line) error {
 	return nil
 }
 
-// line returns what is written of a call, which must be a line, without its newline.
+// line returns the text of a call without its newline. The test fails if the text has no newline at the end.
 func line(t *testing.T, o Options, c Line) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -88,7 +87,8 @@ func line(t *testing.T, o Options, c Line) string {
 	return text
 }
 
-// TestCallFits: values that are cut take all that there is, and what results leave of their third.
+// TestCallFits checks that shortened values use the whole width, and that arguments use the columns that the results do not
+// need.
 func TestCallFits(t *testing.T) {
 	long := madeup.Str(strings.Repeat("x", 300))
 	for _, results := range [][]capture.Value{nil, {madeup.Named("n", madeup.Num("int", 0))}, get().Results, {madeup.Named("s", long), madeup.Named("s", long)}} {
@@ -102,7 +102,7 @@ func TestCallFits(t *testing.T) {
 	}
 }
 
-// TestCallKeepsToWidth: a line ends where the terminal does, with many arguments, wide runes and a note behind them.
+// TestCallKeepsToWidth checks that a line with many arguments, wide runes and a note is not wider than the terminal.
 func TestCallKeepsToWidth(t *testing.T) {
 	many := get()
 	many.Args = nil
@@ -130,19 +130,7 @@ func TestCallKeepsToWidth(t *testing.T) {
 	}
 }
 
-func TestCallWriteErrors(t *testing.T) {
-	for _, f := range []Format{Table, JSON, CSV, TSV} {
-		c := get()
-		if err := NewCallWriter(brokenWriter{}, Options{Format: f}).Line(&c); !errors.Is(err, errBroken) {
-			t.Errorf("%v: %v", f, err)
-		}
-	}
-	if err := NewCallWriter(brokenWriter{}, Options{Format: CSV}).Header(); !errors.Is(err, errBroken) {
-		t.Errorf("header: %v", err)
-	}
-}
-
-// TestCallAllocates: a line of JSON takes no memory of its own.
+// TestCallAllocates checks that a line of JSON does not allocate.
 func TestCallAllocates(t *testing.T) {
 	w := NewCallWriter(io.Discard, Options{Format: JSON})
 	c := begin(get())

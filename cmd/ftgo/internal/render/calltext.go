@@ -14,47 +14,49 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// appendText appends a line of text without its newline.
+// appendText appends the text of a call without a newline.
 func (w *CallWriter) appendText(b []byte, c *Line) []byte {
 	b = w.appendTime(b, &c.Time)
 	switch {
 	case w.o.Line != nil:
 		return w.o.Line.append(b, c)
 	case c.End == "":
-		b = append(w.appendWho(append(b, "> "...), &c.Thread), ' ')
+		b = append(w.appendThread(append(b, "> "...), &c.Thread), ' ')
 	default:
 		b = append(w.appendSplit(appendRight(b, 8, c.latency()), c), "  "...)
-		b = append(w.appendWho(b, &c.Thread), "  "...)
+		b = append(w.appendThread(b, &c.Thread), "  "...)
 	}
 	return w.appendCall(b, 0, c, "")
 }
 
-// appendCall appends the function, its arguments and its results, and what stands behind them, to a line that begins at start. A line that is
-// wider than Options.Width nonetheless, because each value keeps some columns, is cut before what stands behind.
-func (w *CallWriter) appendCall(b []byte, start int, c *Line, behind string) []byte {
+// appendCall appends the function, the arguments, the results and a suffix to the line that begins at b[start]. It
+// shortens values so that the line fits into Options.Width. A value cannot become arbitrarily short, so if the line is
+// still too wide, appendCall cuts it before the suffix.
+func (w *CallWriter) appendCall(b []byte, start int, c *Line, suffix string) []byte {
 	b = append(b, w.function(c.Function)...)
-	width := w.o.Width - printable.Columns(behind)
-	room := func(around string, part int) int {
+	width := w.o.Width - printable.Columns(suffix)
+	// room returns the columns for values: some thirds of the remaining line without the punctuation. 0 means no limit.
+	room := func(punctuation string, thirds int) int {
 		if w.o.Width == 0 {
 			return 0
 		}
-		return max((width-printable.Columns(string(b[start:]))-len(around))*part/3, 1)
+		return max((width-printable.Columns(string(b[start:]))-len(punctuation))*thirds/3, 1)
 	}
-	most := room("()", 3)
-	if c.End != "" && most > 0 { // results take up to a third
+	forArgs := room("()", 3)
+	if c.End != "" && forArgs > 0 { // results take up to a third
 		w.results = capture.AppendResults(w.results[:0], c.End, c.Results, room("() = ()", 1))
-		most = max(most-printable.Columns(string(w.results)), 1)
+		forArgs = max(forArgs-printable.Columns(string(w.results)), 1)
 	}
-	if b = capture.AppendArgs(b, c.Args, c.ArgsNote, most); c.End != "" {
+	if b = capture.AppendArgs(b, c.Args, c.ArgsNote, forArgs); c.End != "" {
 		b = capture.AppendResults(b, c.End, c.Results, room(" = ()", 3))
 	}
 	if w.o.Width > 0 {
 		b = append(b[:start], printable.Cut(string(b[start:]), width)...)
 	}
-	return append(b, behind...)
+	return append(b, suffix...)
 }
 
-// appendTime appends the time with Options.Times, or blanks for nil.
+// appendTime appends a time if Options.Times is set. For nil it appends blanks.
 func (w *CallWriter) appendTime(b []byte, at *time.Time) []byte {
 	const layout = "15:04:05.000000"
 	switch {
@@ -68,8 +70,8 @@ func (w *CallWriter) appendTime(b []byte, at *time.Time) []byte {
 	return append(b, ' ')
 }
 
-// appendWho appends the goroutine, or the thread outside of one.
-func (w *CallWriter) appendWho(b []byte, t *Thread) []byte {
+// appendThread appends the goroutine, or the thread if Goid is 0.
+func (w *CallWriter) appendThread(b []byte, t *Thread) []byte {
 	if w.o.Processes {
 		b = append(strconv.AppendInt(append(b, "pid "...), int64(t.PID), 10), ' ')
 	}
@@ -79,18 +81,19 @@ func (w *CallWriter) appendWho(b []byte, t *Thread) []byte {
 	return strconv.AppendUint(append(b, "goroutine "...), t.Goid, 10)
 }
 
-// leastName is the smallest limit of a function's name in columns.
-const leastName = 32
+// minNameWidth is the smallest width in columns to which a line shortens the name of a function.
+const minNameWidth = 32
 
-// function returns the printable name of a function, shortened if lines have a width.
+// function returns the printable name of a function. It is short if Options.Short is set, and at most a quarter of
+// Options.Width wide, but at least minNameWidth.
 func (w *CallWriter) function(name string) string {
 	if name = printable.Text(cmp.Or(w.o.Short[name], name)); w.o.Width > 0 && w.o.Short != nil {
-		return printable.Shorten(name, max(leastName, w.o.Width/4))
+		return printable.Shorten(name, max(minNameWidth, w.o.Width/4))
 	}
 	return name
 }
 
-// maxIndent is the largest depth that is indented, because a recursion may be a million calls deep.
+// maxIndent is the largest indentation in levels. A recursion may be a million calls deep.
 const maxIndent = 40
 
 func appendIndent(b []byte, depth int) []byte {
@@ -101,7 +104,7 @@ func appendIndent(b []byte, depth int) []byte {
 	return b
 }
 
-// appendRight appends text, aligned right in width columns.
+// appendRight appends text after blanks that fill width columns.
 func appendRight(b []byte, width int, text string) []byte {
 	for range width - printable.Columns(text) {
 		b = append(b, ' ')
@@ -109,7 +112,7 @@ func appendRight(b []byte, width int, text string) []byte {
 	return append(b, text...)
 }
 
-// appendSplit appends the parts of a latency with --sched, "-" for a call that has not returned.
+// appendSplit appends the parts of a latency if Options.Sched is set, "-" for each part of a call that has not returned.
 func (w *CallWriter) appendSplit(b []byte, c *Line) []byte {
 	if !w.o.Sched {
 		return b
@@ -127,7 +130,7 @@ func (w *CallWriter) appendSplit(b []byte, c *Line) []byte {
 	return b
 }
 
-// splitMembers returns the members of a latency's parts.
+// splitMembers returns the JSON members of a split latency.
 func splitMembers(s stats.Split, w stats.Waits) Row {
 	var waits Row
 	for _, reason := range w.Reasons() {
@@ -136,7 +139,7 @@ func splitMembers(s stats.Split, w stats.Waits) Row {
 	return Row{{"running", s.Running}, {"runnable", s.Runnable}, {"waiting", s.Waiting}, {"waits", Known(waits != nil, waits)}}
 }
 
-// reasons returns the names of the longest waits.
+// reasons returns the names of the two longest waits, and an ellipsis for further ones.
 func reasons(w stats.Waits) string {
 	names := w.Reasons()
 	if len(names) > 2 {
@@ -148,7 +151,7 @@ func reasons(w stats.Waits) string {
 // CallFormat is a template for calls like that of printf.
 //
 // A verb is %[-][0][width][.digits]verb: - aligns to the left, 0 pads numbers with zeros, width is in columns of
-// a terminal, digits are the decimals of %f. The verbs are those of Go:
+// a terminal, digits are the decimals of %f. The verbs are the same as in package fmt:
 //
 //	%d  integers, in decimal; a time.Duration in ns
 //	%x  integers, addresses and the bytes of strings, in hexadecimal
@@ -160,9 +163,9 @@ func reasons(w stats.Waits) string {
 //	%%  a percent sign
 //
 // A value that does not suit its verb is written like %v, and an interface like its dynamic value. A name is an
-// argument or a result, or a path into one: p.f, p[3], *p, len(p), cap(p). Otherwise func, goid, pid, tid, ns (a
-// number), latency (the same with a unit) and time are properties of the call. An unknown name is written as
-// <no NAME>, or <unwound>, <open> or <lost> if the call did not return.
+// argument, a result, or a path into one: p.f, p[3], *p, len(p), cap(p). A name without such a value is a property of the
+// call: func, goid, pid, tid, ns (a number), latency (ns with a unit) or time. Any other name is written as <no NAME>, or
+// as <unwound>, <open> or <lost> if the call did not return.
 type CallFormat struct {
 	pieces []formatPiece
 	end    string // the text after the last verb
@@ -172,15 +175,15 @@ type CallFormat struct {
 type formatPiece struct {
 	text string
 	verb capture.Verb
-	name string // the name as given: part of path
+	name string // as given, like len(p)
 	part capture.Part
-	path string
+	path string // without the part, like p
 }
 
-// maxFormatWidth is wider than any terminal.
+// maxFormatWidth is the limit of a width and of decimals in a template. Terminals are narrower.
 const maxFormatWidth = 1000
 
-// formatVerb matches a percent sign with flags, width, decimals, and the verb.
+// formatVerb matches a percent sign, flags, a width, decimals and a verb. The verb may be missing at the end.
 var formatVerb = regexp.MustCompile(`(?s)%([-0]*)([0-9]*)(\.[0-9]*)?(.?)`)
 
 // ParseCallFormat parses a template and the names of its verbs.
@@ -241,7 +244,7 @@ func parseVerb(match []string) (v capture.Verb, err error) {
 	return v, nil
 }
 
-// append appends a call.
+// append appends a call in the format.
 func (f *CallFormat) append(b []byte, c *Line) []byte {
 	for i := range f.pieces {
 		p := &f.pieces[i]
@@ -265,7 +268,7 @@ func (f *CallFormat) append(b []byte, c *Line) []byte {
 
 var uint64Type, _ = gotype.Basic("uint64")
 
-// builtIn returns a property of the call as a value or as text.
+// builtIn returns a property of the call as a value, or as text if v is nil.
 func builtIn(c *Line, name string) (v *capture.Value, text string) {
 	v = &capture.Value{Type: uint64Type}
 	switch {

@@ -9,16 +9,16 @@ import (
 
 // Tree is a tree of calls, or a part of one.
 type Tree struct {
-	First     *Line // has the thread, the time and the callers of the header
-	Root      *Line // the outermost call, which may be missing in Lines
+	First     *Line // for the header, which shows its thread, time and callers
+	Root      *Line // the outermost call; Lines may not contain it
 	Lines     []*Line
 	Continued bool          // an earlier part of the tree was written
-	Origin    *Line         // the call that has started the goroutine, if the goroutine has outlived it
-	LeftOut   int           // calls and events without room
+	Origin    *Line         // the call that started the goroutine of a tree that was split off, else nil
+	LeftOut   int           // calls and events that were dropped because the tree was full
 	Took      time.Duration // the duration of the outermost call, 0 if it is open
 }
 
-// Tree writes a tree of calls, callers before what they call:
+// Tree writes a tree of calls, each caller before its callees:
 //
 //	goroutine 7  15:04:05.000000  thread 4711
 //	  1.25ms  100%  main.handle(key="bob") = nil
@@ -26,23 +26,23 @@ type Tree struct {
 //	       -     -      main.parse(s="x") = unwound
 //	   700µs   56%    goroutine 9  main.fetch(i=1) = nil
 //
-// The outermost calls of goroutines are below the call that has started them. Callers of the root follow the
-// header. The share is of the root's latency; a call that has not returned has neither. JSON has an object for the
-// tree, followed by those of its calls and events.
+// The outermost calls of a goroutine are below the call that started the goroutine. Callers of the root follow the
+// header. The percentage is the share of the root's latency. A call that has not returned has a dash instead of its
+// latency and share. JSON contains an object for the tree, and then an object for each of its calls and events.
 func (w *CallWriter) Tree(t *Tree) error {
 	w.tree++
 	if w.o.Format == JSON {
 		return w.treeJSON(t)
 	}
 	first := t.First
-	b := w.appendWho(w.line[:0], &first.Thread)
+	b := w.appendThread(w.line[:0], &first.Thread)
 	b = first.Time.AppendFormat(append(b, "  "...), "15:04:05.000000")
 	if first.Goid != 0 {
 		b = fmt.Appendf(b, "  thread %d", first.TID)
 	}
 	if t.Origin != nil {
 		b = append(append(b, "  started by "...), w.function(t.Origin.Function)...)
-		b = append(w.appendWho(append(b, " of "...), &t.Origin.Thread), ", which it has outlived"...)
+		b = append(w.appendThread(append(b, " of "...), &t.Origin.Thread), ", which it has outlived"...)
 	}
 	if t.Continued {
 		b = append(b, "  continued"...)
@@ -69,7 +69,7 @@ func (w *CallWriter) Tree(t *Tree) error {
 	return write(w.w, "tree", b)
 }
 
-// treeJSON writes a slow tree as JSON, in which every call has an End.
+// treeJSON writes a tree as JSON. Only slow trees are written as JSON. They are whole, so each call has an End.
 func (w *CallWriter) treeJSON(t *Tree) error {
 	goesOn := []uint64{}
 	for _, l := range t.Lines {
@@ -108,7 +108,7 @@ func (w *CallWriter) appendTreeLine(b []byte, t *Tree, l *Line, root int64) []by
 	switch {
 	case l.Event != "":
 		latency, share = "event", ""
-	case l.End == "": // it goes on
+	case l.End == "": // the call has not ended
 		latency, at = "…", nil
 	case l.returned() && root > 0:
 		share = printable.Percent(uint64(max(l.NS, 0)), uint64(root))
@@ -116,7 +116,7 @@ func (w *CallWriter) appendTreeLine(b []byte, t *Tree, l *Line, root int64) []by
 	b = appendRight(w.appendTime(b, at), 8, latency)
 	b = append(w.appendSplit(fmt.Appendf(b, " %6s", share), l), "  "...)
 	if b = appendIndent(b, l.Level); l.Branch {
-		b = append(w.appendWho(b, &Thread{Goid: l.Goid, TID: l.TID}), "  "...)
+		b = append(w.appendThread(b, &Thread{Goid: l.Goid, TID: l.TID}), "  "...)
 	}
 	switch {
 	case l.Event != "":

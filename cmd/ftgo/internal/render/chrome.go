@@ -11,31 +11,30 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// ChromeWriter writes calls as trace events in the JSON object format that Perfetto and
-// chrome://tracing show ("Trace Event Format", Google, 2013 and later): a track for each
-// goroutine, a complete event (X) for each call, kernel events as instants (i). A call that lasts longer than a
-// part of its tree has events for its begin and its end (B, E). Time stamps are µs since the origin, and grow along
-// each track, except for calls of slow trees that were open when their tree was written: a later tree may have
-// them, too.
+// ChromeWriter writes trace events in the JSON object format of Perfetto and chrome://tracing ("Trace Event Format",
+// Google, 2013 and later). Each goroutine is a track, each call a complete event (X), and each kernel event an instant
+// event (i). A call that is open at the end of a part of its tree is written as a begin and an end event (B, E). Time
+// stamps are in µs since the origin. They grow along each track, except for a call that was open when its slow tree was
+// written, because a later tree may contain the call again.
 type ChromeWriter struct {
-	// Marks adds a mark (b, e) for each tree above the tracks of its process, because slow trees may be far from
-	// each other.
+	// Marks adds an event (b, e) for each tree above the tracks of its process, to make slow trees easy to find.
 	Marks  bool
 	w      io.Writer
 	origin time.Time
 	before string             // the text before the next event
-	named  map[[2]uint64]bool // process and track
-	ids    int                // of arrows and marks
-	line   []byte             // not written yet
+	named  map[[2]uint64]bool // the processes and tracks with a name
+	ids    int                // the number of arrows and marks, the last of which has this ID
+	line   []byte             // unwritten events
 }
 
-// NewChromeWriter returns a ChromeWriter. Nothing has begun before origin.
+// NewChromeWriter returns a ChromeWriter whose time stamps count from origin, the start of the trace.
 func NewChromeWriter(w io.Writer, origin time.Time) *ChromeWriter {
 	const head = `{"displayTimeUnit":"ns","traceEvents":[`
 	return &ChromeWriter{w: w, origin: origin, before: head, named: make(map[[2]uint64]bool)}
 }
 
-// threadTracks is added to the ids of threads, to tell their tracks from those of goroutines.
+// threadTracks is the difference between the number of a thread and the number of its track. It is larger than common
+// goroutine IDs, which are the numbers of their tracks.
 const threadTracks = 2_000_000_000
 
 func (t *Thread) chromeTrack() uint64 {
@@ -45,15 +44,15 @@ func (t *Thread) chromeTrack() uint64 {
 	return t.Goid
 }
 
-// chromeEvent is an event with the keys that it is sorted by.
+// chromeEvent is an event with its sort keys.
 type chromeEvent struct {
 	at   time.Time
-	ends int // 1 for an end
+	ends int // 1 for an end event, which comes before other events at the same time
 	Row
 }
 
-// Tree writes the calls of a tree, or of a part of one. An arrow (s, f) leads from the go statement, in the call
-// above, to the first call of the goroutine.
+// Tree writes the calls of a tree, or of a part of one. An arrow (s, f) connects the go statement, in the call above, with
+// the first call of the goroutine.
 func (w *ChromeWriter) Tree(t *Tree) error {
 	var events []chromeEvent
 	var above []*Line // by level
@@ -69,7 +68,7 @@ func (w *ChromeWriter) Tree(t *Tree) error {
 		case l.GoesOn:
 		case l.Event != "":
 			events = append(events, chromeEvent{l.Time, 0, w.instant(l)})
-		case l.End == "" && l.Shown: // it goes on
+		case l.End == "" && l.Shown: // the call has not ended
 		case l.End == "":
 			add(`"B"`, l.Time, 0, nil)
 		case l.Shown:
@@ -91,7 +90,7 @@ func (w *ChromeWriter) Tree(t *Tree) error {
 			chromeEvent{ended, 1, append(w.begin(`"e"`, `"slow"`, &root.Function, ended, &root.Thread), id...)},
 		)
 	}
-	// The lines of calls whose begin is in an earlier part are not in the order of their ends.
+	// Lines are in the order of the calls' begins, but end events must be in the order of the ends.
 	slices.SortStableFunc(events, func(a, b chromeEvent) int { return cmp.Or(a.at.Compare(b.at), b.ends-a.ends) })
 	for _, ev := range events {
 		w.add(ev.Row)
@@ -99,18 +98,19 @@ func (w *ChromeWriter) Tree(t *Tree) error {
 	return w.flush()
 }
 
-// arrow adds the arrow of a go statement. It starts within the call above, or the viewer would not draw it, even
-// if a goroutine without calls in between has started this one.
+// arrow adds the arrow of a go statement. The viewer only draws an arrow that starts within a call, so an arrow whose go
+// statement came later starts at the end of the call above. That happens if a goroutine without traced calls executed
+// the go statement.
 func (w *ChromeWriter) arrow(events []chromeEvent, from, to *Line) []chromeEvent {
 	w.ids++
-	at, begun, name := to.Started, to.Time, "go"
+	at, began, name := to.Started, to.Time, "go"
 	if from.End != "" && !at.Before(from.Ended) {
 		at = from.Ended.Add(-time.Nanosecond)
 	}
 	id := Row{{"id", w.ids}}
 	return append(events,
 		chromeEvent{at, 0, append(w.begin(`"s"`, `"go"`, &name, at, &from.Thread), id...)},
-		chromeEvent{begun, 0, append(w.begin(`"f"`, `"go"`, &name, begun, &to.Thread), append(id, Row{{"bp", verbatim(`"e"`)}}...)...)},
+		chromeEvent{began, 0, append(w.begin(`"f"`, `"go"`, &name, began, &to.Thread), append(id, Row{{"bp", verbatim(`"e"`)}}...)...)},
 	)
 }
 
@@ -130,17 +130,17 @@ func (w *ChromeWriter) Close(s stats.Summary) error {
 	return w.flush()
 }
 
-// name writes the names of a process and a track, once.
+// name writes the names of a process and a track, unless it has written them before.
 func (w *ChromeWriter) name(t *Thread) {
 	track := t.chromeTrack()
-	name := func(of uint64, kind, name string) {
-		if key := [2]uint64{uint64(t.PID), of}; !w.named[key] {
+	name := func(id uint64, kind, name string) {
+		if key := [2]uint64{uint64(t.PID), id}; !w.named[key] {
 			w.named[key] = true
 			w.add(Row{{"ph", "M"}, {"name", kind}, {"pid", t.PID}, {"tid", track}, {"args", Row{{"name", name}}}})
 		}
 	}
 	name(0, "process_name", fmt.Sprintf("process %d", t.PID))
-	name(track, "thread_name", string((&CallWriter{}).appendWho(nil, t)))
+	name(track, "thread_name", string((&CallWriter{}).appendThread(nil, t)))
 }
 
 func (w *ChromeWriter) add(event Row) {
@@ -167,17 +167,17 @@ func (w *ChromeWriter) instant(e *Line) Row {
 	return append(o, Row{{"s", verbatim(`"t"`)}, {"args", fieldObject(e.Fields)}}...)
 }
 
-// since returns the time since the origin. Earlier times become the origin, so that calls still nest.
+// since returns the time since the origin. For an earlier time it returns 0, so that calls still nest.
 func (w *ChromeWriter) since(at time.Time) time.Duration { return max(at.Sub(w.origin), 0) }
 
-// micros returns a time in µs, with three decimals.
+// micros returns a duration in µs with three decimals.
 func micros(d time.Duration) verbatim {
 	ns := max(d.Nanoseconds(), 0)
 	return verbatim(fmt.Sprintf("%d.%03d", ns/1000, ns%1000))
 }
 
-// chromeArgs returns the last members of a call's event: its values, and its end if it did not return. Such a
-// call is red, or grey if it is open.
+// chromeArgs returns the last members of a call's event: its values, and its end if it did not return. A call that did not
+// return is red, or grey if it is open.
 func chromeArgs(c *Line) Row {
 	color := verbatim(`"terrible"`)
 	if c.End == "open" {

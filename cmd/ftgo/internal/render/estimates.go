@@ -7,7 +7,7 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// estimate returns the text of an estimated number of calls, or of its lower bound if it has no upper one.
+// estimate returns an estimated number of calls as text, or its lower bound if it has no upper bound.
 func estimate(w *stats.Whole) string {
 	if !w.Bounded() {
 		return "≥" + printable.Compact(math.Floor(w.Low))
@@ -15,7 +15,7 @@ func estimate(w *stats.Whole) string {
 	return "≈" + printable.Compact(math.Round(w.Calls))
 }
 
-// rate returns the cell of calls a second, nil if unknown.
+// rate returns the cell RATE/s, nil if the rate is unknown.
 func rate(r stats.Func) any {
 	if !r.Whole.Bounded() && r.Seconds > 0 {
 		return "≥" + printable.Rate(r.Whole.Low/r.Seconds)
@@ -23,14 +23,15 @@ func rate(r stats.Func) any {
 	return Known(rated(r), printable.Rate(r.Rate()))
 }
 
-// rated reports whether the rate is known. It is not in a recording that was cut off, whose length is unknown.
+// rated reports whether the rate is known. It is unknown in a truncated recording, because the length of its window is
+// unknown.
 func rated(r stats.Func) bool { return r.Seconds > 0 }
 
-// sumCell returns the cell TOTAL and its number, -1 if unknown.
+// sumCell returns the cell TOTAL and the total latency in nanoseconds, nil and -1 if it is unknown.
 func sumCell(r stats.Func) (any, int64) {
 	n, _, _, ok := r.Total()
 	switch {
-	case !timed(r), r.Whole != nil && (!ok || r.Raw()): // a raw sum would multiply the cost of probes
+	case !timed(r), r.Whole != nil && (!ok || r.Raw()): // to extrapolate a raw sum would multiply the cost of probes
 		return nil, -1
 	case r.Whole == nil:
 		n = r.Shown().Sum()
@@ -38,7 +39,8 @@ func sumCell(r stats.Func) (any, int64) {
 	return printable.Duration(n), n
 }
 
-// amountSum returns the cell SUM, of all calls if their number is known.
+// amountSum returns the cell SUM: the sum of --sum over all calls, or over the traced calls as a lower bound if the number
+// of all calls is unknown.
 func amountSum(r stats.Func) any {
 	n, _, _ := r.AmountTotal()
 	switch {
@@ -50,7 +52,7 @@ func amountSum(r stats.Func) any {
 	return amountText(n)
 }
 
-// amountMean returns the cell AVG.
+// amountMean returns the cell AVG, the mean of --sum.
 func amountMean(r stats.Func) any {
 	if r.Amounts == nil || r.Amounts.Count() == 0 {
 		return nil
@@ -58,7 +60,8 @@ func amountMean(r stats.Func) any {
 	return amountText(r.Amounts.Mean())
 }
 
-// callBounds returns the bounds of the number of calls. They are equal if all were seen; high is nil without an upper bound.
+// callBounds returns the bounds of the number of calls. They are equal if all calls were traced. high is nil if there is
+// no upper bound.
 func callBounds(r stats.Func) (low, high any) {
 	if r.Whole == nil {
 		return r.Calls, r.Calls
@@ -69,7 +72,8 @@ func callBounds(r stats.Func) (low, high any) {
 	return uint64(math.Floor(r.Whole.Low)), high
 }
 
-// statistic returns a statistic of latencies and its bounds, nil if unknown. The sum is that of all calls.
+// statistic returns a statistic of latencies and its bounds, nil if they are unknown. The statistic sum is extrapolated to
+// all calls.
 func statistic(r stats.Func, s stats.Statistic) (value, low, high any) {
 	if !timed(r) {
 		return nil, nil, nil
@@ -85,7 +89,7 @@ func statistic(r stats.Func, s stats.Statistic) (value, low, high any) {
 	return s.Of(r.Shown()), least, most
 }
 
-// self returns the time of all calls without nested timed calls, nil if unknown.
+// self returns the total latency of all calls without their nested timed calls, nil if it is unknown.
 func self(r stats.Func) any {
 	n, ok := r.SelfTotal()
 	return Known(ok, n)

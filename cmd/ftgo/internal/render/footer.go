@@ -13,15 +13,15 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// longPass is the duration from which on the footer mentions a pass over the kernel's counters.
+// longPass is the shortest pass over the kernel's counters that the footer mentions.
 const longPass = time.Millisecond
 
 // Notes are the conditional lines of a footer.
 type Notes struct{ text bytes.Buffer }
 
-// Line adds a line if a condition holds.
-func (f *Notes) Line(tell bool, format string, args ...any) {
-	if tell {
+// Line adds a line if cond is true.
+func (f *Notes) Line(cond bool, format string, args ...any) {
+	if cond {
 		fmt.Fprintf(&f.text, format+"\n", args...)
 	}
 }
@@ -29,11 +29,11 @@ func (f *Notes) Line(tell bool, format string, args ...any) {
 // Write writes the lines with one call of Write.
 func (f *Notes) Write(w io.Writer) error { return write(w, "footer", f.text.Bytes()) }
 
-// Footer writes a few lines for stderr about the quality of the rows of a run: hits and losses, calls without a
+// Footer writes the lines after a table, which say how complete and exact it is: hits and lost hits, calls without a
 // latency, functions that were not fully probed, and the cost of probes.
 func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	var f Notes
-	brief := s.Budget > 0 // few lines, because the budget is common and a table is above them
+	brief := s.Budget > 0 // runs with a budget are common, so their footer has fewer lines
 	ends := withoutLatency(rows, s)
 	if brief && ends != "" {
 		f.Line(true, "%s; %s", hits(s), ends)
@@ -77,7 +77,7 @@ func some(n uint64, format string) string {
 	return fmt.Sprintf(format, n)
 }
 
-// countNotes adds how exact counts are, and the number of latencies.
+// countNotes adds a line about calls that are missing or may not have happened.
 func (f *Notes) countNotes(rows []stats.Func, s stats.Summary) {
 	sum := sum(rows)
 	calls := printable.Plural(sum.Calls, "call")
@@ -96,7 +96,8 @@ func (f *Notes) countNotes(rows []stats.Func, s stats.Summary) {
 	}
 }
 
-// withoutLatency returns which calls have no latency, "" if all have one.
+// withoutLatency returns the numbers of calls without a latency as text, "" if there are none or latencies are not
+// measured.
 func withoutLatency(rows []stats.Func, s stats.Summary) string {
 	sum := sum(rows)
 	if !s.LatencyMeasured {
@@ -106,8 +107,8 @@ func withoutLatency(rows []stats.Func, s stats.Summary) string {
 	return strings.Join(slices.DeleteFunc(ends, func(text string) bool { return text == "" }), ", ")
 }
 
-// valueNotes adds values without a row, and calls without a value.
-func (f *Notes) valueNotes(rows []stats.Func, kept *stats.TopValues) {
+// valueNotes adds lines about calls without an amount, and about values without a row.
+func (f *Notes) valueNotes(rows []stats.Func, values *stats.TopValues) {
 	var left uint64
 	for _, row := range rows {
 		if row.Amounts != nil {
@@ -115,27 +116,27 @@ func (f *Notes) valueNotes(rows []stats.Func, kept *stats.TopValues) {
 		}
 	}
 	f.Line(left > 0, "not added up: the value of %s, which could not be read or is negative", printable.Plural(left, "call"))
-	if kept == nil || kept.Evicted == 0 {
+	if values == nil || values.Evicted == 0 {
 		return
 	}
-	most := printable.Plural(kept.AtMost, "call")
-	switch kept.By {
+	most := printable.Plural(values.AtMost, "call")
+	switch values.By {
 	case "time":
-		most = printable.Duration(int64(min(kept.AtMost, math.MaxInt64)))
+		most = printable.Duration(int64(min(values.AtMost, math.MaxInt64)))
 	case "sum":
-		most = printable.Compact(float64(kept.AtMost))
+		most = printable.Compact(float64(values.AtMost))
 	}
-	f.Line(true, "(others): only the %d values with most %s have rows; any other has at most %s, and rows with + may lack as much", kept.Most, kept.By, most)
+	f.Line(true, "(others): only the %d values with most %s have rows; any other has at most %s, and rows with + may lack as much", values.Most, values.By, most)
 }
 
-// hits returns the number of hits, and of those delivered and lost. If calls were only counted, no events were
-// streamed, and none can be lost.
+// hits returns the numbers of hits, delivered hits and lost hits as text. If calls were only counted, there are no events
+// that could be lost, so it returns only the number of hits.
 func hits(s stats.Summary) string {
 	text := "no probe was hit"
 	if s.Hits > 0 {
 		text = printable.Plural(s.Hits, "probe hit")
 	}
-	if s.Seconds > 0 { // 0 for a recording that was cut off
+	if s.Seconds > 0 { // 0 for a truncated recording
 		text += " in " + printable.Duration(int64(s.Seconds*1e9))
 	}
 	if s.Hits == 0 && s.Unseen != "" {
@@ -156,7 +157,7 @@ func hits(s stats.Summary) string {
 	return text + fmt.Sprintf(", %d delivered, %d lost (%s)", s.Delivered, s.Lost, printable.Percent(s.Lost, s.Hits))
 }
 
-// estimated adds a line about rows with estimates.
+// estimated adds a line about rows with estimated numbers of calls.
 func (f *Notes) estimated(rows []stats.Func, s stats.Summary) {
 	n, unbounded := 0, false
 	for _, row := range rows {
@@ -173,10 +174,10 @@ func (f *Notes) estimated(rows []stats.Func, s stats.Summary) {
 		printable.Plural(n, "row"), printable.Share(s.Budget), least)
 }
 
-// maxNamed is the limit of functions that a line or a list of the footer names.
+// maxNamed is the largest number of functions in a line or a list of the footer.
 const maxNamed = 5
 
-// limits lists the first functions that were skipped, or whose row has a note, each once.
+// limits adds a list of the functions that were skipped or whose row has a note.
 func (f *Notes) limits(rows []stats.Func, skipped []stats.Skipped) {
 	all := slices.Clone(skipped)
 	named := make(map[string]bool)
@@ -196,15 +197,15 @@ func (f *Notes) limits(rows []stats.Func, skipped []stats.Skipped) {
 	f.Line(len(all) > maxNamed, "  and %d more, see -o json", len(all)-maxNamed)
 }
 
-// Marks of the first latency of a row: some calls were lost; the correction of some latency is larger than the rest; all
-// latencies include the cost of probes.
+// Marks of the first latency of a row.
 const (
-	lostMark   = "~"
-	approxMark = "≈"
-	rawMark    = "<"
+	lostMark   = "~" // some calls of the row were lost
+	approxMark = "≈" // the correction for the cost of probes is larger than a corrected latency
+	rawMark    = "<" // latencies include the cost of probes
 )
 
-// latencyMark returns the most important mark of a row, or "".
+// latencyMark returns the mark of a row, or "". If several marks apply, a lost call is more important than raw latencies,
+// and these are more important than a large correction.
 func latencyMark(row stats.Func) string {
 	switch {
 	case row.Lost > 0:
@@ -241,20 +242,20 @@ func (f *Notes) netNotes(rows []stats.Func) {
 		text = "latencies are net of what probes cost, as far as that is known (-o json has bounds)"
 	}
 	for _, m := range []struct {
-		is         bool
-		mark, what string
+		found         bool
+		mark, meaning string
 	}{{approx, approxMark, "more was taken off than is left"}, {raw, rawMark, "as seen, with what probes cost, which may be nearly all of it"}} {
-		if m.is && text != "" {
+		if m.found && text != "" {
 			text += "; "
 		}
-		if m.is {
-			text += m.mark + " before P50: " + m.what
+		if m.found {
+			text += m.mark + " before P50: " + m.meaning
 		}
 	}
 	f.Line(text != "", "%s", text)
 }
 
-// briefCost adds the cost of probes and of ftgo in one line, for runs with a budget.
+// briefCost adds a single line on the cost of probes and of ftgo, for runs with a budget.
 func (f *Notes) briefCost(s *stats.Summary) {
 	p := s.Probing
 	text := fmt.Sprintf("probes took about %s of the program's CPU time, %s of %s", printable.Share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU))
@@ -267,7 +268,7 @@ func (f *Notes) briefCost(s *stats.Summary) {
 	f.Line(true, "%s", text)
 }
 
-// probeCost adds the cost of probes.
+// probeCost adds lines on the cost of probes.
 func (f *Notes) probeCost(p *stats.Probing) {
 	each := fmt.Sprintf("each hit %s, or %s where the kernel single-steps", nanoseconds(p.Emulated), nanoseconds(p.Stepped))
 	switch {
@@ -297,8 +298,9 @@ func (f *Notes) probeCost(p *stats.Probing) {
 
 func nanoseconds(ns float64) string { return printable.Duration(int64(math.Round(ns))) }
 
-// SummaryJSON writes the last line of JSON, or the last of an interval. Other formats have a [Footer] instead.
-func SummaryJSON(w io.Writer, s stats.Summary, of *Interval) error {
+// SummaryJSON writes the summary of a run, the last line of JSON, or the summary of an interval. Other formats have a
+// [Footer] instead.
+func SummaryJSON(w io.Writer, s stats.Summary, interval *Interval) error {
 	summary := Row{
 		{"type", "summary"}, {"hits", s.Hits}, {"delivered", s.Delivered}, {"lost", s.Lost},
 		{"filtered", Nonzero(s.Filtered)}, {"before", Nonzero(s.Before)}, {"after", Nonzero(s.After)},
@@ -312,7 +314,7 @@ func SummaryJSON(w io.Writer, s stats.Summary, of *Interval) error {
 	if k := s.Values; k != nil {
 		summary = append(summary, Row{{"values", Row{{"kept_by", k.By}, {"rows", k.Most}, {"fell_out", k.Evicted}, {"missed_at_most", k.AtMost}}}}...)
 	}
-	if k := s.Kernel; k != nil { // not among hits
+	if k := s.Kernel; k != nil { // kernel events are not hits
 		events := Row{{"delivered", k.Delivered}, {"lost", k.Lost}, {"unparsed", k.Unparsed}}
 		summary = append(summary, Row{{"events", events}}...)
 	}
@@ -327,5 +329,5 @@ func SummaryJSON(w io.Writer, s stats.Summary, of *Interval) error {
 			{"changes", Nonzero(p.Changes)}, {"change_ns", Known(p.Changes > 0, round(p.Change))},
 		}}}...)
 	}
-	return write(w, "json", append(summary, of.members()...).append(nil, JSON))
+	return write(w, "json", append(summary, interval.members()...).append(nil, JSON))
 }

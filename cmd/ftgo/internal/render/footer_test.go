@@ -59,7 +59,7 @@ func TestFooterGolden(t *testing.T) {
 	}
 }
 
-// probing is what probes cost a program that used so much CPU time.
+// probing returns the cost of probes for a program that used some CPU time, in nanoseconds.
 func probing(cpu float64) *stats.Probing {
 	p := &stats.Probing{Emulated: 640.4, Stepped: 4900, NS: 1.3e9, Low: 9e8, High: 1.9e9, Others: 2e6, CPU: cpu}
 	for i, ns := range []float64{1e8, 9e8, 3.1e8} {
@@ -68,14 +68,14 @@ func probing(cpu float64) *stats.Probing {
 	return p
 }
 
-// changing is what probes cost that came and went.
+// changing is the cost of probes that were placed and removed repeatedly.
 var changing = &stats.Probing{Emulated: 640, Stepped: 4900, Change: 2450, Changes: 10_304, NS: 1.1e8, Low: 1e8, High: 1.2e8, CPU: 1e10}
 
-// faulty is what probes cost that fetched behind nil pointers.
+// faulty is the cost of probes that read through nil pointers.
 var faulty = &stats.Probing{Emulated: 640, Stepped: 4900, Fault: 571.2, Faults: 1_234_567, NS: 1.1e9, Low: 1e9, High: 1.2e9, CPU: 5e9}
 
-// budgeted is a function that was watched all the time, one that was for some of it, one of which nothing bounds the calls, and one whose
-// calls mostly did not end while they were watched.
+// budgeted returns a function that was traced all the time, one that was traced for part of it, one without an upper bound
+// of its calls, and one whose calls mostly did not end while it was traced.
 func budgeted() []stats.Func {
 	rows := ordinary()[:1]
 	for _, f := range []stats.Func{
@@ -92,8 +92,8 @@ func budgeted() []stats.Func {
 	return rows
 }
 
-// corrected are functions whose latencies are net of more and more: of little, of more than
-// is left of some, and of what may be all.
+// corrected returns functions whose latencies have a small correction, a correction larger than some net latency, and a
+// correction that may be the whole latency.
 func corrected() []stats.Func {
 	var rows []stats.Func
 	for i, f := range []struct {

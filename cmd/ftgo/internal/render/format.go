@@ -1,4 +1,4 @@
-// Package render formats results: tables, histograms and footers for people, JSON lines, CSV and TSV for programs,
+// Package render formats results: tables, histograms and footers for people, lines of JSON, CSV and TSV for programs, and
 // flame graphs, profiles and trace events for viewers. Callers choose the order of rows.
 //
 // Text from the traced program, like names, is escaped by [printable.Text] or as JSON.
@@ -24,9 +24,9 @@ type Format uint8
 
 const (
 	Table  Format = iota // for people: aligned columns, adaptive units, shortened names
-	JSON                 // an object a line
+	JSON                 // an object on each line
 	CSV                  // a header row, full names and raw numbers (RFC 4180, lines end in \n)
-	TSV                  // CSV with tabs between cells and no quoting: no cell holds a tab or newline
+	TSV                  // like CSV with tabs, and without quoting because no cell contains a tab or newline
 	Folded               // see FoldedStacks
 	Pprof                // see PprofStacks
 	Chrome               // see ChromeWriter
@@ -36,7 +36,7 @@ var formatNames = [...]string{Table: "table", JSON: "json", CSV: "csv", TSV: "ts
 
 func (f Format) String() string { return formatNames[f] }
 
-// ParseFormat returns the format of the given name.
+// ParseFormat returns the format with a name.
 func ParseFormat(name string) (Format, error) {
 	if i := slices.Index(formatNames[:], name); i >= 0 {
 		return Format(i), nil
@@ -44,15 +44,14 @@ func ParseFormat(name string) (Format, error) {
 	return Table, fmt.Errorf("parse output format %q: known are %s", name, strings.Join(formatNames[:], ", "))
 }
 
-// Row is a row of a table, a record of CSV or TSV, or a JSON object: the keys and values in their order. A nil value
-// leaves the cell empty and the member out. Values of calls are pointers, because an interface holds these without
-// allocating.
+// Row is a row of a table, a record of CSV or TSV, or a JSON object: keys and values in order. A nil value means an empty
+// cell or no member. Values of calls are pointers, because the conversion of a pointer to an interface does not allocate.
 type Row []struct {
 	Key   string
 	Value any
 }
 
-// Hidden as a value leaves out the whole column, or the member.
+// Hidden is a value that leaves out the whole column, or the member.
 var Hidden any = new(byte)
 
 // Shown returns v if ok, else [Hidden].
@@ -77,11 +76,12 @@ func Nonzero[T comparable](v T) any {
 	return Known(v != zero, v)
 }
 
-// verbatim is JSON: a number with chosen digits, or a quoted word.
+// verbatim is a value that is already JSON: a number with chosen digits, or a quoted word.
 type verbatim string
 
-// appendTime appends a time by RFC 3339 with nine decimals, as in 2006-01-02T15:04:05.000000000Z, so that times are
-// aligned and sort as text. Go is faster with the layout without decimals.
+// appendTime appends a time in the format of RFC 3339 with nine decimals, as in 2006-01-02T15:04:05.000000000Z, so that
+// times are aligned and sort as text. It adds the decimals itself, because package time has a fast path only for
+// [time.RFC3339] and [time.RFC3339Nano].
 func appendTime(b []byte, t *time.Time) []byte {
 	b = t.UTC().AppendFormat(b, time.RFC3339)
 	point := len(b) - len("Z")
@@ -90,7 +90,7 @@ func appendTime(b []byte, t *time.Time) []byte {
 	return append(b, 'Z')
 }
 
-// header returns a row with the keys as values.
+// header replaces the values of a row by its keys.
 func (o Row) header() Row {
 	for i, m := range o {
 		o[i].Value = Shown(m.Value != Hidden, m.Key)
@@ -98,7 +98,7 @@ func (o Row) header() Row {
 	return o
 }
 
-// writeHeader writes the header of CSV and TSV.
+// writeHeader writes the column names of CSV and TSV, and nothing in other formats.
 func writeHeader(w io.Writer, f Format, columns Row) error {
 	if f != CSV && f != TSV {
 		return nil
@@ -106,20 +106,21 @@ func writeHeader(w io.Writer, f Format, columns Row) error {
 	return write(w, f.String(), columns.header().append(nil, f))
 }
 
-// WriteRows writes rows as JSON, or as CSV or TSV with an optional header.
-func WriteRows[R any](w io.Writer, f Format, header bool, of func(R) Row, rows ...R) error {
+// WriteRows writes rows as JSON, CSV or TSV. header adds the column names to CSV and TSV. convert is called with a zero R
+// for the header.
+func WriteRows[R any](w io.Writer, f Format, header bool, convert func(R) Row, rows ...R) error {
 	var text []byte
 	if header && f != JSON {
-		var none R
-		text = of(none).header().append(text, f)
+		var zero R
+		text = convert(zero).header().append(text, f)
 	}
 	for _, row := range rows {
-		text = of(row).append(text, f)
+		text = convert(row).append(text, f)
 	}
 	return write(w, f.String(), text)
 }
 
-// append appends a line of CSV, TSV or JSON.
+// append appends the row as a line of CSV, TSV or JSON.
 func (o Row) append(b []byte, f Format) []byte {
 	if f == JSON {
 		return append(o.appendJSON(b), '\n')
@@ -137,9 +138,9 @@ func (o Row) append(b []byte, f Format) []byte {
 	return b
 }
 
-// appendCell appends a cell. It escapes text, and puts ' before = + - and @, because spreadsheets run a cell that
-// begins with one as a formula. (They skip a leading tab or carriage return, which is escaped.) It quotes the same
-// cells as package encoding/csv, whose writer would allocate 4 KB for each call. No cell contains a newline.
+// appendCell appends a cell of CSV or TSV. It escapes text, so no cell contains a newline. It puts ' before a leading = + -
+// or @, because spreadsheets evaluate such a cell as a formula. (They also skip a leading tab or carriage return, but these
+// are escaped.) It quotes the same cells as package encoding/csv, whose Writer would allocate 4 KB for each call.
 func appendCell(b []byte, f Format, v any) []byte {
 	var text string
 	switch v := v.(type) {
@@ -211,11 +212,11 @@ func appendJSON(b []byte, v any) []byte {
 		return v.appendJSON(b)
 	case []Row:
 		b = append(b, '[')
-		for i, one := range v {
+		for i, row := range v {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = one.appendJSON(b)
+			b = row.appendJSON(b)
 		}
 		return append(b, ']')
 	}
@@ -223,15 +224,15 @@ func appendJSON(b []byte, v any) []byte {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false) // keep < and >
 	_ = encoder.Encode(v)        // cannot fail, because no number is infinite
-	// encoding/json makes strings valid UTF-8 and escapes C0 controls, but not DEL, C1 controls and
-	// bidirectional overrides, which must not reach a terminal.
+	// encoding/json replaces invalid UTF-8 and escapes C0 controls, but not DEL, C1 controls and bidirectional
+	// overrides, which must not reach a terminal.
 	return append(b, printable.JSON(bytes.TrimSuffix(text.Bytes(), []byte("\n")))...)
 }
 
-// write writes a text with one call of Write.
-func write(w io.Writer, what string, text []byte) error {
+// write writes text with one call of Write. kind describes the text in an error.
+func write(w io.Writer, kind string, text []byte) error {
 	if _, err := w.Write(text); err != nil {
-		return fmt.Errorf("write %s: %w", what, err)
+		return fmt.Errorf("write %s: %w", kind, err)
 	}
 	return nil
 }

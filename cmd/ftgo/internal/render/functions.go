@@ -14,20 +14,21 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Options are for [Functions], [List] and a [CallWriter].
+// Options are the options of [Functions], [List] and [CallWriter].
 type Options struct {
 	Format  Format
-	Width   int  // the limit of tables in columns, and of calls as far as values can be cut; 0 means no limit
+	Width   int  // the width limit of tables and calls in columns, 0 means no limit
 	Latency bool // write latencies (probe), not only counts (count)
-	// Errors adds the number of errors to CSV and TSV; the other formats have it where a row has.
+	// Errors adds the number of errors to CSV and TSV. The other formats contain it for each row whose function returns
+	// errors.
 	Errors bool
-	// Budgeted adds the number of calls seen, and bounds of the number of all calls, to CSV and TSV, because with a budget
-	// some calls may not be seen; the other formats have them where a row has.
+	// Budgeted adds the number of traced calls, and bounds of the number of all calls, to CSV and TSV, because a run with a
+	// budget may not trace all calls. The other formats contain them for each row with an estimate.
 	Budgeted    bool
 	Sched       bool     // add the parts of latencies
-	Processes   bool     // lines name the process
+	Processes   bool     // add the process to the text of calls
 	Hosts       bool     // add the host
-	By, ByStack bool     // add the value, which is the callers with ByStack
+	By, ByStack bool     // add the value of --by; with ByStack, that is the callers
 	Amount      string   // the expression of --sum, or ""
 	Hist        bool     // add histograms of Amount, or of latencies without one
 	NoHeader    bool     // omit the header of CSV and TSV
@@ -35,20 +36,18 @@ type Options struct {
 	Events      []string // the kernel events in Func.Events, each as GROUP:EVENT
 	// Interval is the interval of the rows, nil in a run without intervals.
 	Interval *Interval
-	// Trends are the rates of the last intervals by function, the oldest first. They add a column to tables.
+	// Trends are the rates of the last intervals by function, the oldest first. If not nil, they add a column to tables.
 	Trends map[string][]float64
 
-	Times  bool // begin the text of a call with its time
-	Stacks bool // add callers to CSV and TSV of calls; the other formats have them where a call has
-	// Short has short names by names, for the text of calls.
-	Short map[string]string
-	// Line, if not nil, is the format of calls in text.
-	Line *CallFormat
+	Times  bool              // begin the text of a call with its time
+	Stacks bool              // add callers to CSV and TSV of calls; the other formats contain the callers of each Line.Stack
+	Short  map[string]string // short names of functions for the text of calls; nil means whole names
+	Line   *CallFormat       // the format of calls in text, nil for the usual one
 }
 
-// Interval is a part of a run, with a number from 1 on, or 0 for the whole run.
+// Interval identifies an interval of a run.
 type Interval struct {
-	Number int
+	Number int // 1 for the first, 0 for the whole run
 	End    time.Time
 }
 
@@ -63,7 +62,7 @@ func (i *Interval) members() Row {
 	return Row{{"interval", &i.Number}, {"time", &i.End}}
 }
 
-// Functions writes a row for each function, in the order given.
+// Functions writes a row for each function.
 func Functions(w io.Writer, rows []stats.Func, o Options) error {
 	switch o.Format {
 	case JSON:
@@ -74,9 +73,9 @@ func Functions(w io.Writer, rows []stats.Func, o Options) error {
 	return WriteTable(w, o.Width, rows, o.columns(rows))
 }
 
-// columns returns the function that makes rows of a table. There are columns of errors, and of calls without a latency, only if a
-// function has such calls. An estimated number of calls is marked with ≈, see [stats.Whole]; then all sums of the row are estimates, and
-// TIMED is the number of latencies. [latencyMark] marks the first latency.
+// columns returns a function that converts a row to cells of a table. The columns of errors, and of calls without a latency,
+// only exist if a row has such calls. ≈ marks an estimated number of calls, see [stats.Whole]. The sums of such a row are
+// estimates, too, and TIMED is the number of its latencies. [latencyMark] returns the mark of the first latency.
 func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row {
 	all := sum(rows)
 	single := o.By && len(rows) > 0 && !slices.ContainsFunc(rows, func(r stats.Func) bool { return r.Func != rows[0].Func })
@@ -103,12 +102,12 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 			{"SUM", Shown(o.Amount != "", amountSum(r))}, {"AVG", Shown(o.Amount != "", amountMean(r))},
 		}...)
 		for i, s := range stats.Statistics {
-			if o.Latency && s.Name != "min" && s.Name != "sum" && s.Name != "mean" { // there is no room for these
+			if o.Latency && s.Name != "min" && s.Name != "sum" && s.Name != "mean" { // a table is not wide enough for these
 				row = append(row, Row{{names[i], latency(r, s)}}...)
 			}
 		}
 		if o.Latency {
-			share := any(nil) // of the wall time; several goroutines together may take more than all of it
+			share := any(nil) // of the wall time; it exceeds 100% if several goroutines call the function at once
 			total, known := sumCell(r)
 			if known >= 0 && r.Seconds > 0 {
 				share = printable.Percent(uint64(known), uint64(r.Seconds*1e9))
@@ -126,10 +125,10 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 			row = append(row, Row{{"ERRORS", Known(ends, printable.Compact(float64(r.Errors)))}}...)
 			row = append(row, Row{{"ERR%", Known(ends, printable.Percent(r.Errors, r.Completed))}}...)
 		}
-		// Large numbers of calls without a latency are written as 1.25M, to leave room for names. The exact ones
-		// are in [Footer] and JSON.
+		// Large numbers of calls without a latency are shortened, like 1.25M, to leave space for names. [Footer] and
+		// JSON have the exact numbers.
 		counted := all.CountedOnly
-		if all.Whole != nil { // TIMED shows them
+		if all.Whole != nil { // the difference of CALLS and TIMED
 			counted = 0
 		}
 		for _, c := range [...]struct {
@@ -154,7 +153,7 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 	}
 }
 
-// sum adds up functions without their latencies.
+// sum returns the sum of rows, without latencies and amounts.
 func sum(rows []stats.Func) (all stats.Func) {
 	for _, r := range rows {
 		r.Latency, r.Amounts = nil, nil
@@ -163,10 +162,10 @@ func sum(rows []stats.Func) (all stats.Func) {
 	return all
 }
 
-// Limits of a value in columns: without a column of functions, and with one.
-const aloneColumns, besideColumns = 100, 32
+// Width limits of a value in columns: without a column of functions, and with one.
+const valueAlone, valueBesideFunction = 100, 32
 
-// valueCell returns the text of a row's value.
+// valueCell returns the cell VALUE of a row. alone says that the table has no column of functions.
 func (o Options) valueCell(r stats.Func, alone bool) string {
 	text := printable.Text(r.Value)
 	if names := strings.Split(text, stats.Calls); o.ByStack {
@@ -182,12 +181,12 @@ func (o Options) valueCell(r stats.Func, alone bool) string {
 		text = "(others)"
 	}
 	if alone {
-		return printable.Cut(text, aloneColumns)
+		return printable.Cut(text, valueAlone)
 	}
-	return printable.Cut(text, besideColumns)
+	return printable.Cut(text, valueBesideFunction)
 }
 
-// amountText returns the text of a sum, which may have reached the limit of an int64.
+// amountText returns a sum as text. It marks the largest int64 as a lower bound, because sums do not grow beyond it.
 func amountText(n int64) string {
 	text := printable.Compact(float64(n))
 	if n == math.MaxInt64 {
@@ -196,11 +195,10 @@ func amountText(n int64) string {
 	return text
 }
 
-// maxEvents is the limit of columns of kernel events in a table, which has the most frequent ones. JSON and CSV have
-// all.
+// maxEvents is the largest number of columns of kernel events in a table. JSON and CSV contain all events.
 const maxEvents = 5
 
-// eventsShown returns the kernel events for a table, in the order of names.
+// eventsShown returns the most frequent kernel events for a table, in the order of names.
 func eventsShown(rows []stats.Func, names []string) []string {
 	totals := make(map[string]uint64)
 	for _, row := range rows {
@@ -217,7 +215,7 @@ func eventsShown(rows []stats.Func, names []string) []string {
 // kindNames are the names of rows without a value.
 var kindNames = [...]string{stats.NoValue: "unknown", stats.Others: "others"}
 
-// counts returns the first members of records and JSON.
+// counts returns the first members of a row in JSON, CSV and TSV.
 func (o Options) counts(kind any, r stats.Func) Row {
 	return Row{
 		{"type", kind}, {"function", r.Name}, {"value", Shown(o.By, Known(r.Kind == stats.Valued, &r.Value))},
@@ -228,7 +226,7 @@ func (o Options) counts(kind any, r stats.Func) Row {
 	}
 }
 
-// timed reports whether a function has latencies. Without them its cells are empty, not 0.
+// timed reports whether a row has latencies. Without latencies, its cells are empty instead of 0.
 func timed(r stats.Func) bool { return r.Latency != nil && r.Latency.Count() > 0 }
 
 var noLatencies, noBounds, noAmounts = &stats.Histogram{}, &stats.Bounds{}, &stats.Amounts{}
@@ -236,7 +234,7 @@ var noLatencies, noBounds, noAmounts = &stats.Histogram{}, &stats.Bounds{}, &sta
 // thousandths returns a rate with three decimals.
 func thousandths(rate float64) verbatim { return verbatim(strconv.FormatFloat(rate, 'f', 3, 64)) }
 
-// record returns the record of a function in CSV and TSV.
+// record returns a row in CSV and TSV.
 func (o Options) record(r stats.Func) Row {
 	sum, _, _ := r.AmountTotal()
 	row := append(o.counts(Hidden, r), Row{
@@ -262,7 +260,7 @@ func (o Options) record(r stats.Func) Row {
 	}...), o.Interval.members()...)
 }
 
-// members returns the members of a function in JSON.
+// members returns the members of a row in JSON.
 func (o Options) members(r stats.Func) Row {
 	timed, estimated := o.Latency && timed(r), r.Whole != nil
 	bounded := timed && r.Bounds != nil
@@ -273,7 +271,7 @@ func (o Options) members(r stats.Func) Row {
 		exact, low, high = append(exact, Row{{s.Name, value}}...), append(low, Row{{s.Name, least}}...), append(high, Row{{s.Name, most}}...)
 		raw = append(raw, Row{{s.Name, s.Of(&cmp.Or(r.Bounds, noBounds).Raw)}}...)
 	}
-	events := make(map[string]uint64) // without those that never happened
+	events := make(map[string]uint64) // that happened
 	for name, n := range r.Events {
 		if n > 0 {
 			events[name] = n
@@ -288,8 +286,8 @@ func (o Options) members(r stats.Func) Row {
 		{"why", Known(r.Kind == stats.NoValue, &r.Value)},
 		{"sum_of", Known(o.Amount != "", amountMembers(r, amounts))}, {"histogram_of", Known(o.Hist && amounts.Count() > 0, bucketsOf(&amounts.Histogram))},
 		{"rate", Known(rated(r), r.Rate())}, {"ns", Known(timed, exact)},
-		// ns_low and ns_high bound the latencies without probes. ns_raw includes the cost of probes, and so does ns
-		// if raw is true.
+		// ns_low and ns_high bound the latencies without probes. ns_raw includes the cost of probes. If raw is true, ns
+		// includes it, too.
 		{"ns_low", Known(bounded, low)}, {"ns_high", Known(bounded, high)}, {"ns_raw", Known(bounded, raw)},
 		{"self_ns", self(r)}, {"raw", Known(bounded, Nonzero(r.Raw()))},
 		{"sched", Known(timed && o.Sched, splitMembers(r.Spent(), r.Waits))},
@@ -305,7 +303,7 @@ func bucketsOf(h *stats.Histogram) (buckets []Row) {
 	return buckets
 }
 
-// bucketMembers returns the histograms of latencies with all buckets, from which report adds up runs.
+// bucketMembers returns the histograms of latencies with all buckets. The command report merges runs from them.
 func bucketMembers(r stats.Func) any {
 	if r.Latency == nil {
 		return nil
@@ -317,22 +315,22 @@ func bucketMembers(r stats.Func) any {
 	}
 }
 
-// amountMembers returns the members of a sum.
-func amountMembers(r stats.Func, of *stats.Amounts) Row {
+// amountMembers returns the members of an object with the numbers of --sum.
+func amountMembers(r stats.Func, amounts *stats.Amounts) Row {
 	sum, low, high := r.AmountTotal()
-	o := Row{{"calls", of.Count()}, {"left_out", of.Left}}
+	o := Row{{"calls", amounts.Count()}, {"left_out", amounts.Left}}
 	for _, s := range stats.Statistics {
-		n := s.Of(&of.Histogram)
+		n := s.Of(&amounts.Histogram)
 		if s.Name == "sum" {
 			n = sum
 		}
-		o = append(o, Row{{s.Name, Known(of.Count() > 0, n)}}...)
+		o = append(o, Row{{s.Name, Known(amounts.Count() > 0, n)}}...)
 	}
-	estimated := r.Whole != nil && of.Count() > 0
+	estimated := r.Whole != nil && amounts.Count() > 0
 	return append(o, Row{{"sum_low", Known(estimated, low)}, {"sum_high", Known(estimated && r.Whole.Bounded(), high)}}...)
 }
 
-// latency returns the cell of a statistic. That of the median, the first of a row, has the row's mark.
+// latency returns the cell of a latency statistic. The cell P50, the first of a row, includes the mark of the row.
 func latency(row stats.Func, s stats.Statistic) any {
 	if !timed(row) {
 		return nil

@@ -15,8 +15,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/schema"
 )
 
-// golden compares what write writes with testdata/NAME.golden, or rewrites that
-// with FTGO_UPDATE=1.
+// golden compares the output of write with testdata/NAME.golden, or updates the file if FTGO_UPDATE=1 is set.
 func golden(t *testing.T, name string, write func(*bytes.Buffer) error) {
 	t.Helper()
 	var got bytes.Buffer
@@ -29,7 +28,7 @@ func golden(t *testing.T, name string, write func(*bytes.Buffer) error) {
 	fixture.Golden(t, filepath.Join("testdata", name+".golden"), got.String())
 }
 
-// TestGolden: what is written of runs and calls, in each format.
+// TestGolden compares runs and calls in each format with golden files.
 func TestGolden(t *testing.T) {
 	type writer = func(*bytes.Buffer) error
 	functions := func(rows []stats.Func, o Options) writer {
@@ -69,7 +68,7 @@ func TestGolden(t *testing.T) {
 		"probe.tsv":                     functions(eventful(), Options{Format: TSV, Latency: true}),
 		"probe-later-interval.csv":      functions(eventful(), Options{Format: CSV, Latency: true, NoHeader: true}),
 		"count.table":                   functions(counted(), Options{Width: 80}),
-		"count.json":                    functions(append(counted(), ordinary()[0]), Options{Format: JSON}), // whose latencies are no part of it
+		"count.json":                    functions(append(counted(), ordinary()[0]), Options{Format: JSON}), // without the latencies of the last row
 		"count.csv":                     functions(counted(), Options{Format: CSV}),
 		"interval.csv":                  functions(counted(), Options{Format: CSV, Interval: &Interval{3, end}}),
 		"interval.json":                 functions(counted(), Options{Format: JSON, Interval: &Interval{3, end}}),
@@ -80,13 +79,13 @@ func TestGolden(t *testing.T) {
 		"events.table":                  functions(withEvents(), Options{Events: eventNames}),
 		"events.json":                   functions(withEvents(), Options{Format: JSON, Events: eventNames}),
 		"events.csv":                    functions(withEvents(), Options{Format: CSV, Events: eventNames}),
-		// Totals are those of all calls, with bounds, or missing. A table has one mark before CALLS.
+		// Totals are of all calls, with bounds, or missing. In a table, the mark is before CALLS.
 		"budget-table":   functions(budgeted(), Options{Latency: true, Budgeted: true}),
 		"budget-json":    functions(budgeted(), Options{Format: JSON, Latency: true, Budgeted: true}),
 		"budget-csv":     functions(budgeted(), Options{Format: CSV, Latency: true, Budgeted: true}),
 		"budget-count":   functions(budgeted(), Options{}),
 		"budget-summary": summary(stats.Summary{Hits: 31, Delivered: 31, Seconds: 10, Budget: 0.05}),
-		// ≈ marks what is corrected by more than it is worth, < what is raw, and each number has its bounds.
+		// ≈ marks a correction that is larger than the latency, < raw latencies, and each number has bounds.
 		"corrected-table":              functions(corrected(), Options{Latency: true}),
 		"corrected-json":               functions(corrected(), Options{Format: JSON, Latency: true}),
 		"corrected-csv":                functions(corrected(), Options{Format: CSV, Latency: true}),
@@ -123,7 +122,7 @@ func TestGolden(t *testing.T) {
 		"calls-split":              lines(Options{Sched: true}, splitLine(), unwound),
 		"calls-split.json":         lines(Options{Sched: true, Format: JSON}, splitLine(), unwound),
 		"calls-split.tsv":          lines(Options{Sched: true, Format: TSV}, splitLine(), unwound),
-		// Where calls are not seen to end, their begins are what there is.
+		// With --entries, there are only lines of begins.
 		"begins":        lines(Options{}, begin(get())),
 		"begins-format": lines(Options{Line: format}, begin(get())),
 		"begins.json":   lines(Options{Format: JSON}, begin(get())),
@@ -140,7 +139,7 @@ func TestGolden(t *testing.T) {
 		"stacks.json":   func(b *bytes.Buffer) error { return StackJSON(b, stacks(), "") },
 		"stacks.folded": func(b *bytes.Buffer) error { return FoldedStacks(b, stacks(), "") },
 		"stacks.pprof":  func(b *bytes.Buffer) error { return pprofStacks(b, stacks()) },
-		"stacks-runnable.pprof": func(b *bytes.Buffer) error { // what was runnable is a frame of its own
+		"stacks-runnable.pprof": func(b *bytes.Buffer) error { // runnable time has a separate frame
 			waited := stacks()[:1]
 			waited[0].Runnable = 600_000
 			return pprofStacks(b, waited)
@@ -165,7 +164,7 @@ func histogram(values ...int64) *stats.Histogram {
 	return h
 }
 
-// spread records n latencies from lo on, each a little longer than the last.
+// spread returns a histogram of n latencies from lo on, each about a tenth longer than the one before.
 func spread(n int, lo int64) *stats.Histogram {
 	h := new(stats.Histogram)
 	for range n {
@@ -175,7 +174,7 @@ func spread(n int, lo int64) *stats.Histogram {
 	return h
 }
 
-// ordinary is a run without losses.
+// ordinary returns the rows of a run without losses.
 func ordinary() []stats.Func {
 	return []stats.Func{
 		{Name: "main.(*Store).Get", Calls: 15501, Completed: 15501, Latency: spread(60, 812), Seconds: 10},
@@ -186,7 +185,7 @@ func ordinary() []stats.Func {
 	}
 }
 
-// valued are rows of values, the last of which is of another function if several are wanted.
+// valued returns rows of values of one function. If several is set, all rows but the first are of another function.
 func valued(several bool) []stats.Func {
 	amounts := func(values ...int64) *stats.Amounts { return &stats.Amounts{Histogram: *histogram(values...)} }
 	rows := []stats.Func{
@@ -204,7 +203,7 @@ func valued(several bool) []stats.Func {
 	return rows
 }
 
-// eventful is a run with everything that can go wrong.
+// eventful returns the rows of a run with lost, unwound and open calls.
 func eventful() []stats.Func {
 	return []stats.Func{
 		{Name: "main.hot", Calls: 450000, Completed: 252220, Lost: 197780, Latency: spread(90, 300), Seconds: 10},
@@ -214,7 +213,7 @@ func eventful() []stats.Func {
 	}
 }
 
-// extreme has the longest numbers, names of 30 columns, and every column.
+// extreme returns rows with the longest numbers, names of 30 columns, and every column.
 func extreme() []stats.Func {
 	const trillion = 1_000_000_000_000
 	long := histogram(999, 3_600_000_000_000, 9_999_499_999_999, 90_000_000_000_000)

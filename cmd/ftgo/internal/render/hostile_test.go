@@ -21,7 +21,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
-// hostileStack has a hostile function, one inlined into another of a hostile file.
+// hostileStack returns a stack with a hostile name, file and inlined function.
 func hostileStack(s string) []stats.StackRow {
 	at := stats.Location{Addr: 0x1000, Frames: []offsets.Frame{{Function: s, File: s, Line: 1}}}
 	callers := []stats.Location{
@@ -31,13 +31,13 @@ func hostileStack(s string) []stats.StackRow {
 	return []stats.StackRow{{Calls: 7, Completed: 7, Min: 1, Max: 1, Sum: 7, Self: 7, Function: s, At: at, Callers: callers}}
 }
 
-// hostileEvent is a kernel event of a process that has named itself.
+// hostileEvent returns a kernel event of a process with a hostile name.
 func hostileEvent(s string) *Line {
 	return &Line{Time: callStart, Event: "sched:sched_switch", Known: true, Function: s, Thread: Thread{Goid: 7, PID: 3, TID: 4},
 		Fields: []pairing.KernelField{{Name: "prev_comm", Text: []byte(s)}, {Name: "prev_pid", Num: 5}}}
 }
 
-// written is what has been written, lines that must be printable each.
+// written returns the output of write. It checks the number of lines, and that they are printable.
 func written(t *testing.T, want int, write func(io.Writer) error) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -59,7 +59,8 @@ func validJSON(t *testing.T, text string) {
 	}
 }
 
-// TestHostileRows: names cannot control a terminal, and one with a newline makes no row of its own. What can't be written is told.
+// TestHostileRows checks that names cannot control a terminal, and that a newline in a name does not start a row. It also
+// checks the error of a broken writer.
 func TestHostileRows(t *testing.T) {
 	var rows []stats.Func
 	var list []target.Row
@@ -89,7 +90,7 @@ func TestHostileRows(t *testing.T) {
 		check(n, f == JSON, func(w io.Writer) error { return List(w, list, Options{Format: f, Width: 80}) })
 	}
 	check(1, true, func(w io.Writer) error { return SummaryJSON(w, stats.Summary{Skipped: skipped}, nil) })
-	for i := range rows { // a blank line, the name, the head and four ranges; hits, and what is limited
+	for i := range rows { // a blank line, the name, the head and four ranges; the hits, and two lines of limits
 		check(7, false, func(w io.Writer) error { return Histograms(w, rows[i:i+1], Options{Hist: true}) })
 		check(3, false, func(w io.Writer) error {
 			return Footer(w, rows[i:i+1], stats.Summary{Hits: 1, LatencyMeasured: true, Clock: hostileValues[i], Skipped: skipped[i : i+1]})
@@ -97,7 +98,7 @@ func TestHostileRows(t *testing.T) {
 	}
 }
 
-// TestHostileStacks: names of functions and files make no frames, lines or counts.
+// TestHostileStacks checks that names of functions and files cannot forge frames, lines or counts.
 func TestHostileStacks(t *testing.T) {
 	folded := regexp.MustCompile(`^main\.main;[^;]*;main\.[^;]*;[^;]* 7\n$`)
 	for _, s := range hostileValues {
@@ -122,7 +123,7 @@ func TestHostileStacks(t *testing.T) {
 	}
 }
 
-// TestHostileEvents: what processes are called makes no fields, lines or events.
+// TestHostileEvents checks that names of processes cannot forge fields, lines or events.
 func TestHostileEvents(t *testing.T) {
 	for _, s := range hostileValues {
 		e := hostileEvent(s)
@@ -162,7 +163,7 @@ func TestHostileEvents(t *testing.T) {
 	}
 }
 
-// TestHostileVariables: neither a variable nor its value is a formula or a cell of its own.
+// TestHostileVariables checks that neither the name nor the value of a variable can become a formula or a second cell.
 func TestHostileVariables(t *testing.T) {
 	for _, s := range hostileValues {
 		v := &VariableLine{Time: callStart, PID: 3, Name: s, Value: madeup.Str(s)}

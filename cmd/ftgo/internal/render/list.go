@@ -15,7 +15,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// position returns file and line, "" if unknown.
+// position returns the file and line of a function, "" if they are unknown.
 func position(r target.Row) string {
 	if r.File == "" {
 		return ""
@@ -23,7 +23,7 @@ func position(r target.Row) string {
 	return r.File + ":" + strconv.Itoa(r.Line)
 }
 
-// hex returns n in hexadecimal, "" for a function without code.
+// hex returns n in hexadecimal, "" for a function without code of its own.
 func hex(r target.Row, n uint64) string {
 	if r.Addr == 0 {
 		return ""
@@ -31,7 +31,7 @@ func hex(r target.Row, n uint64) string {
 	return fmt.Sprintf("0x%x", n)
 }
 
-// listNote adds tail jumps to the note, because RETURNS alone would look as if an exit were missing.
+// listNote adds the number of tail jumps to a note, because they are exits that RETURNS does not count.
 func listNote(r target.Row) string {
 	if r.TailJumps == 0 {
 		return r.Note
@@ -39,7 +39,7 @@ func listNote(r target.Row) string {
 	return strings.TrimSuffix(printable.Plural(r.TailJumps, "tail jump")+"; "+r.Note, "; ")
 }
 
-// inlinedAt returns objects of the calls that were inlined, [] instead of null.
+// inlinedAt returns an object for each inlined call. It never returns nil, so that JSON contains [] and not null.
 func inlinedAt(sites []offsets.Frame) []Row {
 	calls := make([]Row, len(sites))
 	for i, s := range sites {
@@ -48,8 +48,8 @@ func inlinedAt(sites []offsets.Frame) []Row {
 	return calls
 }
 
-// List writes the functions in the order given; tables use Width and FullNames of o. A table has the columns NOTE and
-// SOURCE only if a row has one, and POSITION, without directories, only if it fits.
+// List writes a row for each function. It uses the fields Format, Width and FullNames of o. A table has the columns NOTE
+// and SOURCE only if a row has a note or source, and the column POSITION, without directories, only if it fits.
 func List(w io.Writer, rows []target.Row, o Options) error {
 	if f := o.Format; f != Table {
 		return WriteRows(w, f, true, func(r target.Row) Row {
@@ -74,8 +74,8 @@ func List(w io.Writer, rows []target.Row, o Options) error {
 		}
 	}
 	if positions && o.Width > 0 {
-		roomy := newTable(rows, fit{}, columns)
-		positions = roomy.fit(o.Width, fit{gap: 2, name: math.MaxInt})
+		unlimited := newTable(rows, layout{}, columns)
+		positions = unlimited.fit(o.Width, layout{gap: 2, minName: math.MaxInt})
 	}
 	return WriteTable(w, o.Width, rows, columns)
 }

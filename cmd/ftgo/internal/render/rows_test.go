@@ -24,7 +24,7 @@ func counted() []stats.Func {
 	}
 }
 
-// splitRows are functions with what latencies were spent with, and without any.
+// splitRows returns functions with and without split latencies.
 func splitRows() []stats.Func {
 	return []stats.Func{
 		{Name: "main.mixed", Calls: 2, Completed: 2, Latency: histogram(6e6, 4e6), Split: stats.Split{Running: 2e6, Runnable: 3e6, Waiting: 5e6}, Waits: stats.Waits{"sleep": 4e6, "select": 1e6}, Seconds: 1},
@@ -39,7 +39,7 @@ func splitLine() Line {
 	}
 }
 
-// stacked are calls with callers, also ones that want to be more.
+// stacked returns calls with callers, some with hostile names.
 func stacked() []Line {
 	c, deep := get(), get()
 	c.Stack, deep.Stack = stacks()[0].Callers, stacks()[2].Callers
@@ -64,7 +64,7 @@ func listed() []target.Row {
 	}
 }
 
-// inlinedRows are what has no code of its own, what has, too, and an instruction.
+// inlinedRows returns a function that was always inlined, one that also has code of its own, and an instruction.
 func inlinedRows() []target.Row {
 	return []target.Row{
 		{Name: "main.grow", Entry: "none", Note: "no code of its own: inlined at 1 place: main.f main.go:16",
@@ -75,7 +75,7 @@ func inlinedRows() []target.Row {
 	}
 }
 
-// treesJSON writes trees, and a call in none. Calls and events follow their tree.
+// treesJSON writes trees, and a call outside of trees. Calls and events follow their tree.
 func treesJSON(b *bytes.Buffer) error {
 	at := time.Unix(1, 2)
 	thread := Thread{Goid: 7, PID: 3, TID: 4, CPU: 1}
@@ -91,7 +91,7 @@ func treesJSON(b *bytes.Buffer) error {
 	return errors.Join(w.Tree(trees[0]), w.Tree(trees[1]), w.Line(call))
 }
 
-// chrome writes trees in which everything happens.
+// chrome writes trees with all kinds of lines.
 func chrome(b *bytes.Buffer) error {
 	at := func(us int) time.Time { return time.UnixMicro(1_700_000_000_000_000 + int64(us)).Add(7).UTC() }
 	word, _ := gotype.Basic("int")
@@ -118,7 +118,7 @@ func chrome(b *bytes.Buffer) error {
 	)
 }
 
-// TestEventLine: whatever a program is called, an event is one line that is safe to show.
+// TestEventLine checks that an event is one printable line, even if its program has a hostile name.
 func TestEventLine(t *testing.T) {
 	e := &Line{
 		Time: time.Unix(1, 2).UTC(), Event: "sched:sched_switch", Known: true, Function: "main.f", Thread: Thread{Goid: 7, PID: 3, TID: 4, CPU: 1},
@@ -144,13 +144,20 @@ func TestEventLine(t *testing.T) {
 	}
 }
 
-func TestChromeWriteErrors(t *testing.T) {
+// TestWriteErrors checks that writers of calls, trace events and profiles return the error of the underlying writer.
+func TestWriteErrors(t *testing.T) {
 	w := NewChromeWriter(brokenWriter{}, time.Unix(0, 0))
-	for what, err := range map[string]error{
-		"event": w.Event(&Line{}), "tree": w.Tree(&Tree{}), "end": w.Close(stats.Summary{}),
-	} {
+	errs := map[string]error{
+		"header": NewCallWriter(brokenWriter{}, Options{Format: CSV}).Header(), "profile": PprofStacks(brokenWriter{}, stacks(), Profiled{}),
+		"trace event": w.Event(&Line{}), "trace events of a tree": w.Tree(&Tree{}), "end of trace events": w.Close(stats.Summary{}),
+	}
+	for _, f := range []Format{Table, JSON, CSV, TSV} {
+		c := get()
+		errs["call as "+f.String()] = NewCallWriter(brokenWriter{}, Options{Format: f}).Line(&c)
+	}
+	for name, err := range errs {
 		if !errors.Is(err, errBroken) {
-			t.Errorf("%s: error of a broken writer = %v", what, err)
+			t.Errorf("%s: error %v", name, err)
 		}
 	}
 }

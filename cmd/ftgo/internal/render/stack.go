@@ -21,18 +21,18 @@ import (
 func framesOf(stack []stats.Location) (frames []offsets.Frame) {
 	for _, l := range stack {
 		if l.Addr == 0 && len(l.Frames) == 0 {
-			frames = append(frames, offsets.Frame{Function: "…"}) // unknown callers
+			frames = append(frames, offsets.Frame{Function: "…"}) // for unknown callers
 		}
 		frames = append(frames, l.Frames...)
 	}
 	return frames
 }
 
-// leastFrame is the smallest limit of a caller's name in columns.
-const leastFrame = 16
+// minFrameWidth is the smallest width in columns to which a stack shortens the name of a caller.
+const minFrameWidth = 16
 
-// appendStack appends the functions of a stack, each after a newline. Names are shortened to fit into width columns,
-// unless that is 0.
+// appendStack appends the functions of a stack, each after a newline. It shortens names so that lines fit into width
+// columns. A width of 0 means no limit.
 func appendStack(b []byte, indent string, stack []stats.Location, width int) []byte {
 	for _, f := range framesOf(stack) {
 		name, place := printable.Text(f.Function), ""
@@ -40,7 +40,7 @@ func appendStack(b []byte, indent string, stack []stats.Location, width int) []b
 			place = fmt.Sprintf(" %s:%d", printable.Text(path.Base(f.File)), f.Line)
 		}
 		if width > 0 {
-			name = printable.Shorten(name, max(width-len(indent)-printable.Columns(place), leastFrame))
+			name = printable.Shorten(name, max(width-len(indent)-printable.Columns(place), minFrameWidth))
 		}
 		b = append(append(append(append(b, '\n'), indent...), name...), place...)
 	}
@@ -57,14 +57,14 @@ func frameObjects(stack []stats.Location) (o []Row) {
 	return o
 }
 
-// StackText writes each function's stacks below its name, in the order given:
+// StackText writes the stacks of each function below its name. Stacks of a function must be adjacent:
 //
 //	main.get: 3 stacks
 //	      600 calls  total 1.2ms  mean 2.0µs  max 10µs
 //	        main.handle server.go:42
 //	        main.main main.go:7
 //
-// Callers fit into width columns, and only the first top stacks of a function are written, unless these are 0.
+// It writes the first top stacks of each function, and shortens callers to width columns. A limit of 0 means no limit.
 func StackText(w io.Writer, stacks []stats.StackRow, amount string, width, top int) error {
 	var b []byte
 	first := 0
@@ -115,9 +115,9 @@ func StackJSON(w io.Writer, stacks []stats.StackRow, amount string) error {
 	}, stacks...)
 }
 
-// FoldedStacks writes a line for each stack in the format of flamegraph.pl: the functions from the outermost to the
-// one called, separated by semicolons, and the number of calls, or their sum of an amount. Stacks that only differ in
-// source lines are added up.
+// FoldedStacks writes a line for each stack in the format of flamegraph.pl: the functions from the outermost caller to the
+// called function, separated by semicolons, and the number of calls, or the sum of an amount. It merges stacks that only
+// differ in source lines.
 func FoldedStacks(w io.Writer, stacks []stats.StackRow, amount string) error {
 	weights := make(map[string]uint64)
 	for _, s := range stacks {
@@ -141,22 +141,22 @@ func FoldedStacks(w io.Writer, stacks []stats.StackRow, amount string) error {
 	return write(w, "stacks", b)
 }
 
-// foldedName returns a name without semicolons, which type arguments may have: "struct { A int; B int }".
+// foldedName replaces semicolons in a name by commas. Type arguments may contain them: "struct { A int; B int }".
 func foldedName(name string) string { return strings.ReplaceAll(printable.Text(name), ";", ",") }
 
-// Profiled is the data of a profile about the program and the run.
+// Profiled describes the program and the run of a profile.
 type Profiled struct {
-	Amount               string        // the expression of --sum, or ""
-	Path, BuildID        string        // of the file
-	Start, Limit, Offset uint64        // addresses of its code, and the offset in the file
-	Began                time.Time     // when the probes were armed
-	Duration             time.Duration // of the run
+	Amount               string // the expression of --sum, or ""
+	Path, BuildID        string // of the binary
+	Start, Limit, Offset uint64 // the addresses of the code, and its offset in the binary
+	Began                time.Time
+	Duration             time.Duration
 }
 
-// PprofStacks writes stacks as a gzip-compressed profile.proto (github.com/google/pprof): a sample for each, with the
-// number of calls and their wall time in nanoseconds. The time excludes traced calls nested in them, which have their
-// own samples, so that the sums of pprof are right. Addresses are those in the file. The time in which a call could have
-// run but had no CPU is shown as a call of [runnable].
+// PprofStacks writes stacks as a gzip-compressed profile.proto (github.com/google/pprof). Each stack is a sample with the
+// number of calls and their wall time in nanoseconds. The time excludes nested traced calls, because they have separate
+// samples, which pprof adds to their callers. Addresses are as in the binary, not as in a process. The time in which a call
+// was runnable but had no CPU is a separate sample, with [runnable] as the innermost function.
 func PprofStacks(w io.Writer, stacks []stats.StackRow, run Profiled) error {
 	m := &profile.Mapping{
 		ID: 1, Start: run.Start, Limit: run.Limit, Offset: run.Offset, File: run.Path, BuildID: run.BuildID,

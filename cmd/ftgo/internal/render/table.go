@@ -12,49 +12,50 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// fits are the layouts of a table, from wide to narrow. The first that fits is taken.
-var fits = [...]fit{
-	{gap: 2, name: 24}, {gap: 1, name: 24}, {gap: 1, name: 24, without: 1}, {gap: 1, name: 24, without: 2},
-	{gap: 1, name: 16, without: 2}, {gap: 1, name: 16, compact: true, without: 3},
-	{gap: 1, name: 12, compact: true, without: 3}, {gap: 1, name: 12, compact: true, without: 4},
+// layouts are the layouts of a table, from wide to narrow. WriteTable uses the first that fits.
+var layouts = [...]layout{
+	{gap: 2, minName: 24}, {gap: 1, minName: 24}, {gap: 1, minName: 24, without: 1}, {gap: 1, minName: 24, without: 2},
+	{gap: 1, minName: 16, without: 2}, {gap: 1, minName: 16, compact: true, without: 3},
+	{gap: 1, minName: 12, compact: true, without: 3}, {gap: 1, minName: 12, compact: true, without: 4},
 }
 
-type fit struct {
+type layout struct {
 	gap     int  // the number of blanks between columns, 1 or 2
-	name    int  // the smallest limit of names in the first column
-	compact bool // write large numbers of calls as 1.25M
+	minName int  // the smallest width in columns to which names in the first column are shortened
+	compact bool // shorten large numbers of calls, like 1.25M
 	without int  // the number of elements of expendable to leave out
-	cut     int  // the number of last columns to leave out
+	cut     int  // the number of columns to leave out on the right
 }
 
-// expendable are the columns that narrow tables leave out, in this order.
+// expendable are the columns that narrow tables leave out, the first element first.
 var expendable = []string{"TREND ABI", "P90 OFFSET", "MAX SIZE", "SHARE"}
 
-// leastColumns is the number of columns of the narrowest table.
-const leastColumns = 2
+// minColumns is the number of columns of the narrowest table.
+const minColumns = 2
 
-// minNote is the smallest limit of a last column of text.
+// minNote is the smallest width in columns to which a last column of text is shortened.
 const minNote = 16
 
-// textColumns contain text like the first column, and are aligned left; the others contain numbers.
+// textColumns are aligned left, like the first column. The others contain numbers and are aligned right.
 var textColumns = []string{"VALUE", "POSITION", "ABI", "ENTRY", "TYPE", "NOTE", "TREND", "WAITS FOR", "CHANGED"}
 
-// WriteTable writes a table that fits into width columns; 0 means no limit. If even the narrowest layout is too wide, it
-// leaves out the last columns. It never cuts numbers, or wraps cells.
+// WriteTable writes a table that fits into width columns. A width of 0 means no limit. If even the narrowest layout is too
+// wide, WriteTable leaves out columns on the right. It never cuts numbers or wraps cells. columns converts a row to cells,
+// and is called with a zero row for the header. compact shortens large numbers of calls.
 func WriteTable[R any](w io.Writer, width int, rows []R, columns func(row R, compact bool) Row) error {
 	var t table
-	var chosen fit
+	var chosen layout
 	for i := 0; ; i++ {
-		chosen = fits[min(i, len(fits)-1)]
-		chosen.cut = max(i+1-len(fits), 0)
-		if t = newTable(rows, chosen, columns); width <= 0 || t.fit(width, chosen) || chosen.cut > 0 && len(t.left) == leastColumns {
+		chosen = layouts[min(i, len(layouts)-1)]
+		chosen.cut = max(i+1-len(layouts), 0)
+		if t = newTable(rows, chosen, columns); width <= 0 || t.fit(width, chosen) || chosen.cut > 0 && len(t.left) == minColumns {
 			break
 		}
 	}
 	return write(w, "table", t.text(chosen.gap))
 }
 
-// ShortNames returns short names by the names of rows, nil if full.
+// ShortNames returns the short names of rows by their names, nil if full is true.
 func ShortNames[R any](full bool, rows []R, name func(R) string) map[string]string {
 	if full {
 		return nil
@@ -66,14 +67,14 @@ func ShortNames[R any](full bool, rows []R, name func(R) string) map[string]stri
 	return printable.ShortNames(names)
 }
 
-// table has the cells of a table, the header first. They are printable.
+// table contains the cells of a table.
 type table struct {
-	lines [][]string
-	left  []bool // by column, whether it contains text
+	lines [][]string // printable cells, the header first
+	left  []bool     // the columns that are aligned left
 }
 
-func newTable[R any](rows []R, f fit, columns func(row R, compact bool) Row) (t table) {
-	without := strings.Fields(strings.Join(expendable[:f.without], " "))
+func newTable[R any](rows []R, l layout, columns func(row R, compact bool) Row) (t table) {
+	without := strings.Fields(strings.Join(expendable[:l.without], " "))
 	add := func(o Row) {
 		line := make([]string, 0, len(o))
 		for _, m := range o {
@@ -85,12 +86,12 @@ func newTable[R any](rows []R, f fit, columns func(row R, compact bool) Row) (t 
 				line = append(line, printable.Text(fmt.Sprint(m.Value)))
 			}
 		}
-		t.lines = append(t.lines, line[:max(len(line)-f.cut, min(len(line), leastColumns))])
+		t.lines = append(t.lines, line[:max(len(line)-l.cut, min(len(line), minColumns))])
 	}
-	var none R
-	add(columns(none, f.compact).header())
+	var zero R
+	add(columns(zero, l.compact).header())
 	for _, row := range rows {
-		add(columns(row, f.compact))
+		add(columns(row, l.compact))
 	}
 	for i, name := range t.lines[0] {
 		t.left = append(t.left, i == 0 || slices.Contains(textColumns, name))
@@ -108,11 +109,11 @@ func (t *table) widths() []int {
 	return widths
 }
 
-// fit shortens the names, and the notes in a last column of text, and reports whether the table now fits into width.
-func (t *table) fit(width int, f fit) bool {
+// fit shortens the names, and the texts in a last column of text. It reports whether the table then fits into width.
+func (t *table) fit(width int, l layout) bool {
 	widths := t.widths()
 	last := len(widths) - 1
-	numbers := f.gap * last
+	numbers := l.gap * last
 	for _, column := range widths[1:] {
 		numbers += column
 	}
@@ -122,24 +123,24 @@ func (t *table) fit(width int, f fit) bool {
 		note = min(widths[last], minNote)
 	}
 	room := width - numbers - note
-	name := min(widths[0], max(room, f.name))
+	name := min(widths[0], max(room, l.minName))
 	shorten := printable.Shorten
 	if t.lines[0][0] == "VALUE" {
 		shorten = printable.Cut // the beginning of a value matters most
 	}
 	note = max(note, width-numbers-name)
-	of := make(map[string]string) // the name by its shortened form, "" if several have the same
+	whole := make(map[string]string) // whole names by short name, "" if a short name has several
 	for _, line := range t.lines {
 		short := shorten(line[0], name)
-		if other, ok := of[short]; ok && other != line[0] {
-			of[short] = ""
+		if other, ok := whole[short]; ok && other != line[0] {
+			whole[short] = ""
 		} else {
-			of[short] = line[0]
+			whole[short] = line[0]
 		}
 	}
 	for _, line := range t.lines {
 		short := shorten(line[0], name)
-		if of[short] == "" && short != line[0] { // its beginning may be different
+		if whole[short] == "" && short != line[0] { // names may differ at their beginning, which CutMiddle keeps
 			short = printable.CutMiddle(line[0], name)
 		}
 		line[0] = short
@@ -150,7 +151,7 @@ func (t *table) fit(width int, f fit) bool {
 	return name <= room
 }
 
-// text aligns the cells.
+// text returns the table as text with aligned cells.
 func (t *table) text(gap int) []byte {
 	var text bytes.Buffer
 	widths := t.widths()
@@ -174,29 +175,28 @@ func (t *table) text(gap int) []byte {
 	return text.Bytes()
 }
 
-// histogramUnits are sorted from the finest; the labels are those of bcc.
+// histogramUnits are the units of latencies, the finest first, with the labels of bcc.
 var histogramUnits = [...]struct {
 	label string
 	ns    int64
 }{{"nsecs", 1}, {"usecs", 1e3}, {"msecs", 1e6}, {"secs", 1e9}}
 
-// amountUnits are the labels for other numbers.
+// amountUnits are the labels of the units for amounts.
 var amountUnits = map[int64]string{1e3: "/1k", 1e6: "/1M", 1e9: "/1G"}
 
-// A histogram's line has 39 columns, of which the count takes eight, and the bar.
+// Widths of a line of a histogram in columns.
 const (
-	lineWidth  = 39
-	barWidth   = 40
-	leastBar   = 8
-	countWidth = 8
-	// maxEdge is the largest value that fits into ten columns.
-	maxEdge = 1 << 33
+	lineWidth   = 39 // without the bar
+	countWidth  = 8  // of the count, if that is not wider
+	barWidth    = 40
+	minBarWidth = 8
+	maxEdge     = 1 << 33 // the largest power of two that fits into the ten columns of an edge
 )
 
-// Histograms writes the distribution of Options.Amount, or of latencies without one, for each function that completed a
-// call, in the power-of-two form of bcc's funclatency -F (print_log2_hist in src/python/bcc/table.py), without leading
-// empty ranges. The unit of latencies is the largest one that is not above the fastest call, or a larger one if the
-// slowest call would need more than ten digits.
+// Histograms writes a histogram for each function that completed a call: of Options.Amount, or else of latencies. The format
+// is that of bcc's funclatency -F (print_log2_hist in src/python/bcc/table.py) without leading empty ranges. Ranges are
+// powers of two of a unit. The unit of latencies is the largest that is not longer than the fastest call, or a larger one
+// if the slowest call would need more than ten digits.
 func Histograms(w io.Writer, rows []stats.Func, o Options) error {
 	var text bytes.Buffer
 	for _, row := range rows {
@@ -238,7 +238,7 @@ func writeHistogram(text *bytes.Buffer, row stats.Func, h *stats.Histogram, o Op
 	counts := max(len(strconv.FormatUint(most, 10)), countWidth)
 	bar := barWidth
 	if o.Width > 0 {
-		bar = max(min(bar, o.Width-lineWidth), leastBar)
+		bar = max(min(bar, o.Width-lineWidth), minBarWidth)
 	}
 	bar -= counts - countWidth
 
@@ -249,10 +249,11 @@ func writeHistogram(text *bytes.Buffer, row stats.Func, h *stats.Histogram, o Op
 	}
 }
 
-// sparks are bars of one to eight eighths of a line's height.
+// sparks are bars with heights of one to eight eighths of a line.
 var sparks = []rune("▁▂▃▄▅▆▇█")
 
-// spark draws numbers that are not negative as a row of bars. The largest is the highest, and 0 is a blank.
+// spark returns a bar for each of the values, which are not negative. The largest value has the highest bar, and 0 is a
+// blank.
 func spark(values []float64) string {
 	if len(values) == 0 {
 		return ""

@@ -22,8 +22,8 @@ func tableLines(t *testing.T, rows []stats.Func, o Options) []string {
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
-// The names and numbers here are ASCII but for µ and …, so that a rune is a column:
-// a count that does not rely on the code under test.
+// TestTableStaysWithinWidth counts columns as runes, without the code under test. Except for µ and …, all names and numbers
+// are ASCII.
 func TestTableStaysWithinWidth(t *testing.T) {
 	counts := []uint64{0, 1, 99999, 100000, 1e12}
 	seconds := []float64{0, 0.01, 1, 9.996, 99999.6, 1e12}
@@ -74,7 +74,7 @@ func TestTableKeepsBlanksOfNames(t *testing.T) {
 	}
 }
 
-// TestTableOfLargeSums: what is more than an int64 holds does not look like a sum.
+// TestTableOfLargeSums checks the mark of sums beyond an int64.
 func TestTableOfLargeSums(t *testing.T) {
 	row := stats.Func{Name: "f", Amounts: &stats.Amounts{}}
 	for range 3 {
@@ -85,7 +85,7 @@ func TestTableOfLargeSums(t *testing.T) {
 	}
 }
 
-// In a narrow terminal there are fewer numbers, and none is cut.
+// TestTableKeepsNumbersInANarrowTerminal checks that a narrow table leaves out numbers but never cuts one.
 func TestTableKeepsNumbersInANarrowTerminal(t *testing.T) {
 	cells := []string{"15501", "1550", printable.Duration(ordinary()[0].Latency.Quantile(0.5)), printable.Duration(ordinary()[0].Latency.Quantile(0.99))}
 	for width, numbers := range map[int]int{1: 1, 20: 1, 26: 2, 40: 4} {
@@ -98,7 +98,7 @@ func TestTableKeepsNumbersInANarrowTerminal(t *testing.T) {
 	}
 }
 
-// TestWidths: each table at the widths of terminals.
+// TestWidths compares each table at several widths with golden files.
 func TestWidths(t *testing.T) {
 	crowded := append(eventful(), extreme()...)
 	for i := range crowded {

@@ -9,14 +9,13 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Cell is a number of a row on a full screen: its text, "" if it is unknown, and the key that rows are sorted by.
+// Cell is a number of a row on a full screen: its text, "" if it is unknown, and its sort key.
 type Cell struct {
 	Text string
 	Key  int64
 }
 
-// TopColumns returns the columns of functions on a full screen, the most important first, with WAIT if sched. TopOrder is
-// the index of TOTAL, the first order of rows.
+// TopColumns returns the columns of functions on a full screen, the most important first. sched adds the column WAIT.
 func TopColumns(sched bool) []string {
 	columns := []string{"CALLS", "RATE/s", "TOTAL", "SELF", "P50", "P99"}
 	if sched {
@@ -25,9 +24,10 @@ func TopColumns(sched bool) []string {
 	return append(columns, "ERRORS", "TIMED")
 }
 
+// TopOrder is the index of TOTAL, the column by which rows are sorted at first.
 const TopOrder = 2
 
-// TopCells returns the cells of a function. Its rate is always that of recent, the last interval.
+// TopCells returns the cells of a row. The rate is always the rate of the last interval, whose row is recent.
 func TopCells(r, recent stats.Func, sched bool) []Cell {
 	time := func(name string) Cell {
 		switch {
@@ -66,7 +66,8 @@ func TopCells(r, recent stats.Func, sched bool) []Cell {
 	return append(cells, errors, timedCell)
 }
 
-// topRate returns the rate of the last interval, or that of the whole run if the budget hid all calls of the interval.
+// topRate returns the rate of the last interval. If the budget is the reason why that has no traced calls, topRate returns
+// the rate of the whole run.
 func topRate(whole, recent stats.Func) Cell {
 	if recent.Whole != nil && recent.Calls == 0 {
 		return Cell{Text: "≈" + printable.Rate(whole.Rate()), Key: int64(whole.Rate() * 1000)}
@@ -74,7 +75,8 @@ func topRate(whole, recent stats.Func) Cell {
 	return Cell{Text: printable.Rate(recent.Rate()), Key: int64(recent.Rate() * 1000)}
 }
 
-// TopCost returns a line on the cost of probes, since before and since the start, the budget, and lost events.
+// TopCost returns a line on the cost of probes since the last interval, which ended with the cost before, and since the
+// start. The line also has the budget and the number of lost events.
 func TopCost(s *stats.Summary, before *stats.Probing) string {
 	cost, apart := "what probes cost is not known yet", []string(nil)
 	if p := s.Probing; p != nil && p.CPU > 0 {
@@ -103,7 +105,7 @@ func TopCost(s *stats.Summary, before *stats.Probing) string {
 	return cost
 }
 
-// TopNumbers returns a line on the calls of a function, and one on the parts of their time.
+// TopNumbers returns a line on the calls of a function, and a line on the parts of their latencies.
 func TopNumbers(whole, recent stats.Func) (numbers, split string) {
 	numbers = fmt.Sprintf("%s, %s/s", printable.Plural(whole.Count(), "call"), topRate(whole, recent).Text)
 	for _, s := range stats.Statistics {

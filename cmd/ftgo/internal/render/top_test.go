@@ -9,7 +9,7 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// topRow is a row of a function that was timed.
+// topRow returns the row of a timed function. change, unless it is nil, changes the row.
 func topRow(calls uint64, change func(*stats.Func)) stats.Func {
 	f := stats.Func{Name: "main.f", Calls: calls, Completed: calls, Latency: &stats.Histogram{}, Self: 400}
 	for range calls {
@@ -21,12 +21,12 @@ func topRow(calls uint64, change func(*stats.Func)) stats.Func {
 	return f.Over(2)
 }
 
-// sampled makes a row one of so many calls, not all of which were seen.
+// sampled returns a change that estimates the number of all calls of a row.
 func sampled(calls float64) func(*stats.Func) {
 	return func(f *stats.Func) { f.Whole = &stats.Whole{Calls: calls, Low: calls / 2, High: 2 * calls} }
 }
 
-// TestTopCells: what is not exact, or not known, says so.
+// TestTopCells checks the marks of estimated and unknown numbers.
 func TestTopCells(t *testing.T) {
 	for _, test := range []struct {
 		name          string
@@ -60,7 +60,7 @@ func TestTopCells(t *testing.T) {
 	}
 }
 
-// TestTopCost: costs are of the last interval first, never less than nothing, and beside what ftgo takes.
+// TestTopCost checks that the line starts with the cost in the last interval, which is never negative.
 func TestTopCost(t *testing.T) {
 	probing := func(ns, cpu float64) *stats.Probing { return &stats.Probing{NS: ns, CPU: cpu} }
 	for _, test := range []struct {
@@ -81,7 +81,7 @@ func TestTopCost(t *testing.T) {
 	}
 }
 
-// TestTopNumbers: a function that is open has a line of numbers, and one of what the time went to.
+// TestTopNumbers checks the line of numbers and the line of split latencies of the function on the page.
 func TestTopNumbers(t *testing.T) {
 	whole := topRow(4, func(f *stats.Func) {
 		f.Unwound, f.Split, f.Waits = 2, stats.Split{Running: 1000, Runnable: 1000, Waiting: 2000}, stats.Waits{"chan receive": 2000}
