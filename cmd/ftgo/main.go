@@ -176,7 +176,7 @@ func countCommand(e *cli.Env) *cli.Command {
 			}
 			mode := uprobe.Count
 			switch filter := o.Filter(); {
-			case o.AsksValues():
+			case o.UsesValues():
 				mode = uprobe.Entries
 			case !filter.All() || o.Calls > 0:
 				mode = uprobe.CountRecorded

@@ -99,7 +99,7 @@ func (o *Options) run(v view.View) *run {
 	r := &run{Options: o, view: v, needs: v.Needs()}
 	r.request = r.needs.Request
 	s := &r.request.Source
-	s.Filter, s.Talk, s.Sched, s.BufferKB, s.Shared, s.Alone = o.Filter(), o.Env, o.Sched || o.Waits, o.BufferKB, o.Force, !o.Mixed()
+	s.Filter, s.Talk, s.Sched, s.BufferKB, s.Shared, s.Alone = o.Filter(), o.Env, o.Sched || o.Waits, o.BufferKB, o.Force, !o.ManyProcesses()
 	s.Wait, s.At, s.Budget, s.Succeeded, s.Costs = o.Wait, o.At, o.share(), o.Succeeded, trace.NoCosts{}
 	return r
 }

@@ -228,7 +228,7 @@ func (o *Options) Words(command string, words, program []string) error {
 
 // resolve finds the target.
 func (o *Options) resolve() (*target.Target, error) {
-	o.Signatures = o.Signatures || o.AsksValues()
+	o.Signatures = o.Signatures || o.UsesValues()
 	o.Missing, o.Loading = o.Missing || o.Force, o.Doing
 	return o.Query.Resolve(o.Say)
 }
@@ -241,11 +241,11 @@ func (o *Options) Filter() trace.Filter {
 
 // View returns the options of a view, once all flags were read.
 func (o *Options) View() *view.Options {
-	if o.By.AsksStack() {
+	if o.By.UsesStack() {
 		o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
 	}
-	if o.Whole = o.Lines.Trees(); o.replays {
-		o.Whole = o.filters
+	if o.UserFilter = o.Lines.Trees(); o.replays {
+		o.UserFilter = o.filters
 	}
 	return &o.Options
 }

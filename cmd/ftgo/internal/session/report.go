@@ -162,7 +162,7 @@ func (o *Options) replayed(rec *recording.Recording) (r *run, err error) {
 	if o.As == "" {
 		o.As = rec.About.Command
 	}
-	if o.Adds && o.As == "trace" {
+	if o.Merges && o.As == "trace" {
 		o.As = "probe"
 	}
 	if err := o.take(was, rec.About.Command); err != nil {
@@ -200,7 +200,7 @@ func (o *Options) replayed(rec *recording.Recording) (r *run, err error) {
 		o.Say("values are not shown: they take %s", lacking)
 	case lacking != "" && needs != "":
 		return nil, fmt.Errorf("%s: needed is %s", needs, lacking)
-	case needs != "" && (o.As == rec.About.Command || needs == "--by" && o.Shown):
+	case needs != "" && (o.As == rec.About.Command || needs == "--by" && o.FromTrace):
 		if err := r.planAgain(rec, needs); err != nil {
 			return nil, err
 		}
@@ -248,7 +248,7 @@ func (o *Options) given(term string) bool {
 	case "as":
 		return value == o.As
 	case "several":
-		return o.Adds
+		return o.Merges
 	case "entries":
 		return o.Lines.Entries
 	case "inside":
@@ -260,7 +260,7 @@ func (o *Options) given(term string) bool {
 // needsBinary names what can't be shown without the binary, if anything.
 func (o *Options) needsBinary(rec *recording.Recording) string {
 	switch as := o.As; {
-	case o.TakesVariables():
+	case o.UsesVariables():
 		return "--by"
 	case as == "count":
 		return ""

@@ -93,7 +93,7 @@ func (o *Options) runs(ctx context.Context, names []string) (all []*compare.Run,
 // recorded is the run of a recording.
 func (o *Options) recorded(ctx context.Context, g *given) ([]*compare.Run, error) {
 	one := *o
-	one.MaxLost, one.FailIf.Text, one.Adds = nil, "", true
+	one.MaxLost, one.FailIf.Text, one.Merges = nil, "", true
 	r, err := one.replay(g)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (o *Options) recorded(ctx context.Context, g *given) ([]*compare.Run, error
 
 // addUp is report of several runs.
 func (o *Options) addUp(all []*compare.Run) error {
-	o.Adds, o.As = true, cmp.Or(o.As, "probe")
+	o.Merges, o.As = true, cmp.Or(o.As, "probe")
 	if err := cli.CheckRules("report", o.given); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (o *Options) addUp(all []*compare.Run) error {
 	if err := o.FailIf.CheckKnown(sum.LatencyMeasured, sum.Errors(), "probe --errors"); err != nil {
 		return err
 	}
-	err = o.Write(o.Env, o.files, func(out io.Writer) error { return o.View().Added(out, sum) })
+	err = o.Write(o.Env, o.files, func(out io.Writer) error { return o.View().WriteMerged(out, sum) })
 	if err == nil && o.MaxLost != nil && sum.Lost > *o.MaxLost {
 		err = cli.WithStatus(cli.ExitLost, fmt.Errorf("%d events lost (--max-lost %d)", sum.Lost, *o.MaxLost))
 	}

@@ -72,16 +72,16 @@ func (o *Options) take(a *recording.Options, recorded string) error {
 	if a.Where != "" {
 		o.Lines.Where = a.Where
 	}
-	if o.Shown = a.By+a.Sum == "" && o.As != "trace" && recorded == "trace"; a.By+a.Sum == "" {
+	if o.FromTrace = a.By+a.Sum == "" && o.As != "trace" && recorded == "trace"; a.By+a.Sum == "" {
 		return nil
 	}
 	switch {
-	case o.AsksValues():
+	case o.UsesValues():
 		return cli.Usage("report: it was recorded with --by or --sum already: %s", cmp.Or(a.By, a.Sum))
 	case o.As != recorded: // it is told as if nothing was
 		return nil
 	}
-	return o.TakeValues(a.By, a.Sum)
+	return o.SetValues(a.By, a.Sum)
 }
 
 // checkRecorded refuses options that no script records. They are no wrong usage of report.
@@ -91,7 +91,7 @@ func checkRecorded(a *recording.Options) error {
 		_, err = where.Parse(a.Where)
 	}
 	if err == nil {
-		err = new(view.TableFlags).TakeValues(a.By, a.Sum)
+		err = new(view.TableFlags).SetValues(a.By, a.Sum)
 	}
 	if err == nil && !(a.Budget >= 0 && a.Budget < 100) {
 		err = fmt.Errorf("a budget of %v percent", a.Budget)
@@ -108,7 +108,7 @@ func (o *Options) recordView() (view.View, error) {
 	switch as := o.As; {
 	case as == "trace":
 		return view.NewLines(o.View())
-	case as == "count" && o.AsksValues() && !o.Adds:
+	case as == "count" && o.UsesValues() && !o.Merges:
 		mode = uprobe.Entries
 	case as == "count":
 		mode = uprobe.CountRecorded

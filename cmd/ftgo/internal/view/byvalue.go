@@ -25,8 +25,8 @@ type Value struct {
 	expr where.Expr
 }
 
-// valueForm is how a flag's value is read; "" is none.
-func valueForm(parse func(text string) (where.Expr, error)) cli.Form[Value] {
+// expressionForm returns the form of a flag that takes an expression. The value "" is no expression.
+func expressionForm(parse func(text string) (where.Expr, error)) cli.Form[Value] {
 	return cli.Form[Value]{Read: func(text string) (v Value, err error) {
 		if v.Text = text; text != "" {
 			v.expr, err = parse(text)
@@ -35,87 +35,87 @@ func valueForm(parse func(text string) (where.Expr, error)) cli.Form[Value] {
 	}, Write: func(v Value) string { return v.Text }}
 }
 
-var rowForm, amountForm = valueForm(where.ParseValue), valueForm(where.ParseNumber)
+var rowForm, amountForm = expressionForm(where.ParseValue), expressionForm(where.ParseNumber)
 
-// AsksStack tells whether it is about who has called.
-func (v *Value) AsksStack() bool {
+// UsesStack reports whether the expression uses the callers of a call.
+func (v *Value) UsesStack() bool {
 	return v.Text != "" && slices.Contains(v.expr.Refs(), where.Ref{Path: "stack"})
 }
 
-// TakeValues makes --by and --sum what they were.
-func (t *TableFlags) TakeValues(by, sum string) (err error) {
+// SetValues sets --by and --sum to the texts of a recording.
+func (t *TableFlags) SetValues(by, sum string) (err error) {
 	if t.By, err = rowForm.Read(by); err == nil {
 		t.Sum, err = amountForm.Read(sum)
 	}
 	return err
 }
 
-// AsksValues tells whether values are asked for.
-func (t *TableFlags) AsksValues() bool { return t.By.Text != "" || t.Sum.Text != "" }
+// UsesValues reports whether --by or --sum is set.
+func (t *TableFlags) UsesValues() bool { return t.By.Text != "" || t.Sum.Text != "" }
 
-// values tell what rows calls are of, and what is added up, by --by and --sum.
-type values struct {
+// rowValues evaluates --by and --sum for the calls of a table.
+type rowValues struct {
 	*Scene
-	opt     *Options
-	entries string // who does not see calls end
-	funcs   map[*offsets.Func]*funcValues
-	memory  *engine.Memories
-	stacks  *engine.Stacks    // nil if nobody asks for them
-	texts   map[string]string // of stacks, by the words that tell them
-	key     []byte
-	seen    seenCall
+	opt        *Options
+	entryOnly  string // the command that does not probe returns, or ""
+	funcs      map[*offsets.Func]*funcValues
+	memory     *engine.Memories
+	stacks     *engine.Stacks    // nil unless --by uses the callers
+	stackTexts map[string]string // cached results of stackText by [engine.Stacks.AppendKey]
+	stackKey   []byte            // a buffer for a key
+	call       exprCall          // reused for each call
 }
 
-// plan is what to fetch of calls.
-func (v *values) plan(s *target.Target, features tracefs.Features) (engine.Values, error) {
+// plan returns the plan of the values to fetch from calls.
+func (v *rowValues) plan(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	if len(s.Sites) > 0 {
 		return nil, cli.Usage("--by and --sum take functions, not instructions like %s", s.Sites[0].Name)
 	}
 	v.funcs = make(map[*offsets.Func]*funcValues)
 	fetch := target.Fetch{StrLen: v.strLen(), Items: target.Usual.Items}
-	if v.opt.Shown {
+	if v.opt.FromTrace {
 		fetch = v.opt.Fetch
 	}
 	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
 		vf := &funcValues{}
-		o := operands{funcValues: vf, f: f, binary: s.Binary, stack: v.opt.By.AsksStack()}
+		o := operands{funcValues: vf, f: f, binary: s.Binary, stack: v.opt.By.UsesStack()}
 		sig, _, unknown := s.Signature(f)
 		if o.sig = sig; unknown != nil {
 			o.sig = &offsets.Signature{}
 		}
 		o.entry, o.ret = fetch.Builders(s.Binary, f, sites, o.sig, v.opt.Stack, features)
-		for _, one := range []struct {
+		for _, flag := range []struct {
 			Value
-			to *where.Expr
+			checked *where.Expr
 		}{{v.opt.By, &vf.by}, {v.opt.Sum, &vf.amount}} {
-			if one.Text == "" {
+			if flag.Text == "" {
 				continue
 			}
-			if *one.to, err = o.check(one.expr, v.entries); err != nil && unknown != nil {
+			if *flag.checked, err = o.check(flag.expr, v.entryOnly); err != nil && unknown != nil {
 				err = fmt.Errorf("%w; %s", unknown, giveTypes)
 			}
 			if err != nil {
-				return out, without(s, f, err)
+				return out, skipUnlessNamed(s, f, err)
 			}
-			o.want(*one.to)
+			o.fetch(*flag.checked)
 		}
 		v.funcs[f] = vf
 		switch errors := v.opt.Errors; {
-		case errors && o.err != "" && (v.opt.Shown || len(o.atReturn) > 0):
+		case errors && o.err != "" && (v.opt.FromTrace || len(o.atReturn) > 0):
 			o.atReturn, out.Fails = append(o.atReturn, o.err), true
-		case errors: // as without values, which recordings have
+		case errors: // fetch the same word as a table without --by and --sum
 			out, err = failing(s, features, o.sig)
 		}
-		if v.opt.Shown { // what is wanted is looked for in what trace has fetched
+		if v.opt.FromTrace { // first plan the values that trace has fetched, so that the expressions use them
 			args, results, serr := s.Shown(f, o.sig)
 			_, err = o.entry.Capture(args, nil)
 			_, rerr := o.ret.Capture(results, nil)
 			err = cmp.Or(serr, err, rerr)
 		}
-		if err == nil && (v.opt.Shown || len(o.atEntry) > 0) {
+		if err == nil && (v.opt.FromTrace || len(o.atEntry) > 0) {
 			out.Entry, err = o.entry.Capture([]string{}, o.atEntry)
 		}
-		if err == nil && (v.opt.Shown || len(o.atReturn) > 0) {
+		if err == nil && (v.opt.FromTrace || len(o.atReturn) > 0) {
 			out.Return, err = o.ret.Capture([]string{}, o.atReturn)
 		}
 		if err != nil {
@@ -125,16 +125,18 @@ func (v *values) plan(s *target.Target, features tracefs.Features) (engine.Value
 	}, nil
 }
 
-// refs are the variables of all expressions.
+// refs returns the variables of --by and --sum.
 func (t *TableFlags) refs() []where.Ref { return append(t.By.expr.Refs(), t.Sum.expr.Refs()...) }
 
-// TakesVariables tells whether anything is asked for that is no property of the call itself.
-func (t *TableFlags) TakesVariables() bool {
+// UsesVariables reports whether --by or --sum uses an argument, a result or a constant, and not only properties of the
+// call itself, like its latency.
+func (t *TableFlags) UsesVariables() bool {
 	return slices.ContainsFunc(t.refs(), func(r where.Ref) bool { return builtins[r.Path] == nil && r.Path != "stack" || r.Path == "err" })
 }
 
-// strLen is how much of strings is fetched: no more than is needed.
-func (v *values) strLen() int {
+// strLen returns the number of bytes to fetch from strings: the longest literal or prefix in an expression, and
+// --strlen if an expression uses a whole string.
+func (v *rowValues) strLen() int {
 	n := max(1, v.opt.By.expr.Longest(), v.opt.Sum.expr.Longest())
 	if slices.ContainsFunc(v.opt.refs(), func(r where.Ref) bool { return r.Part == capture.Whole && r.First == 0 }) {
 		n = max(n, v.opt.Fetch.StrLen)
@@ -142,53 +144,53 @@ func (v *values) strLen() int {
 	return min(n, maxStrLen)
 }
 
-func (v *values) begin(s *Scene) {
+func (v *rowValues) begin(s *Scene) {
 	v.Scene = s
 	v.memory = engine.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
-	if v.opt.By.AsksStack() {
+	if v.opt.By.UsesStack() {
 		v.stacks = engine.NewStacks(s.Target.Binary)
 	}
 }
 
-// observe is what a call is and has, by the expressions.
-func (v *values) observe(c *pairing.Call) (o engine.Observed) {
+// observe evaluates the expressions for a call, and whether the call failed.
+func (v *rowValues) observe(c *pairing.Call) (o engine.Observed) {
 	f := &v.Plan.Funcs[c.Func]
 	line := render.Line{Function: f.Name, Thread: render.ThreadOf(c), Depth: c.Depth, End: c.Outcome.String(), NS: v.Clock.Took(c).Nanoseconds()}
 	vf := v.funcs[f.Func]
-	if vf == nil { // a wait
+	if vf == nil { // f stands for a wait reason
 		vf = &funcValues{by: v.opt.By.expr, amount: v.opt.Sum.expr}
 	}
-	seen := &v.seen
-	*seen = seenCall{funcValues: vf, line: line}
+	call := &v.call
+	*call = exprCall{funcValues: vf, line: line}
 	if f.Values.Entry != nil && c.Args != nil {
-		seen.entry = f.Values.Entry.Append(nil, c.Args, v.memory.Process(c))
+		call.entry = f.Values.Entry.Append(nil, c.Args, v.memory.Process(c))
 	}
 	if f.Values.Return != nil && c.Results != nil {
-		seen.ret = f.Values.Return.Append(nil, c.Results, v.memory.Process(c))
-		o.Failed = isError(seen.ret) || len(vf.atReturn) == 0 && c.Results[0] != 0 // see failing
+		call.ret = f.Values.Return.Append(nil, c.Results, v.memory.Process(c))
+		o.Failed = isError(call.ret) || len(vf.atReturn) == 0 && c.Results[0] != 0 // the word that failing fetches
 	}
 	if v.stacks != nil {
-		seen.stack = v.stack(c, f.Name)
+		call.stack = v.stackText(c, f.Name)
 	}
 	if v.opt.By.Text != "" {
 		var known bool
-		if o.Value, known = vf.by.Text(seen); !known {
-			o.Value, o.Kind = whyNot(vf.by, seen), stats.NoValue
+		if o.Value, known = vf.by.Text(call); !known {
+			o.Value, o.Kind = missingReason(vf.by, call), stats.NoValue
 		}
 	}
 	if v.opt.Sum.Text != "" {
-		if n, ok := vf.amount.Number(seen); ok && n >= 0 {
+		if n, ok := vf.amount.Number(call); ok && n >= 0 {
 			o.Amount, o.Counts = n, true
 		}
 	}
 	return o
 }
 
-// whyNot says why a value is not known.
-func whyNot(e where.Expr, seen *seenCall) string {
+// missingReason returns the reason why the value of an expression is unknown.
+func missingReason(e where.Expr, call *exprCall) string {
 	for _, r := range e.Refs() {
-		switch value := seen.Value(r.Path); {
-		case value == nil && slices.Contains(seen.atReturn, r.Path), value == nil && r.Path == "err", value == nil && builtins[r.Path] != nil:
+		switch value := call.Value(r.Path); {
+		case value == nil && slices.Contains(call.atReturn, r.Path), value == nil && r.Path == "err", value == nil && builtins[r.Path] != nil:
 			return "did not return"
 		case value == nil:
 			return "not fetched"
@@ -199,13 +201,13 @@ func whyNot(e where.Expr, seen *seenCall) string {
 	return "has no value"
 }
 
-// maxTexts is how many texts of stacks are remembered.
+// maxTexts is the size at which stackText empties its cache.
 const maxTexts = 10_000
 
-// stack is who has called, the innermost first.
-func (v *values) stack(c *pairing.Call, callee string) string {
-	v.key = v.stacks.AppendKey(v.key[:0], c)
-	if text, known := v.texts[string(v.key)]; known {
+// stackText returns the callers of a call as text, the innermost first. An ellipsis stands for unknown callers.
+func (v *rowValues) stackText(c *pairing.Call, callee string) string {
+	v.stackKey = v.stacks.AppendKey(v.stackKey[:0], c)
+	if text, known := v.stackTexts[string(v.stackKey)]; known {
 		return text
 	}
 	var names []string
@@ -218,15 +220,17 @@ func (v *values) stack(c *pairing.Call, callee string) string {
 		}
 	}
 	text := cmp.Or(strings.Join(names, stats.Calls), "…")
-	if v.texts == nil || len(v.texts) == maxTexts {
-		v.texts = make(map[string]string)
+	if v.stackTexts == nil || len(v.stackTexts) == maxTexts {
+		v.stackTexts = make(map[string]string)
 	}
-	v.texts[string(v.key)] = text
+	v.stackTexts[string(v.stackKey)] = text
 	return text
 }
 
-// keptBy is what rows of values are kept for: what they are sorted by, as far as that adds up.
-func (t *TableFlags) keptBy() string {
+// rankBy returns the number by which the table ranks values, because only the first [stats.MaxParts] values have rows.
+// It is the sum of --sum if rows are sorted by that, the total latency if they are sorted by a latency, and else the
+// number of calls.
+func (t *TableFlags) rankBy() string {
 	switch order := t.order(); {
 	case order == "sum":
 		return engine.BySum
@@ -236,7 +240,7 @@ func (t *TableFlags) keptBy() string {
 	return engine.ByCalls
 }
 
-// order is what rows are sorted by.
+// order returns the key of --sort or its default.
 func (t *TableFlags) order() string {
 	if t.Sort == "" && t.Sum.Text != "" {
 		return "sum"
@@ -244,7 +248,8 @@ func (t *TableFlags) order() string {
 	return cmp.Or(t.Sort, "calls")
 }
 
-// topRows are the first rows, and those that are of no value.
+// topRows returns the first top rows, and all rows without a value of --by. If top is 0 it returns all rows. It changes
+// rows, which must be sorted by sortRows.
 func topRows(rows []stats.Func, top int) []stats.Func {
 	n := slices.IndexFunc(rows, func(r stats.Func) bool { return r.Kind != stats.Valued })
 	if n < 0 {

@@ -7,153 +7,149 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 )
 
-// Limits of the lines that are kept until their tree ends.
+// Limits of the lines in memory.
 const (
-	// maxTree is the number of lines after which a tree is written in parts.
+	// maxTree is the number of lines at which a tree is written in parts.
 	maxTree = 10_000
-	// maxTrees is the number of lines of all trees after which any tree of minPart lines is written in parts,
-	// and trees no longer wait for goroutines.
+	// maxTrees is the number of lines of all trees at which every tree with minPart lines is written in parts, and
+	// trees no longer wait for goroutines.
 	maxTrees = 200_000
 	minPart  = 100
-	// maxSlow is the number of lines of all trees if only slow ones are written: some 150 MB, for calls with
-	// three strings.
+	// maxSlow is the number of lines of all trees if only slow trees are written. Calls with three strings then need
+	// about 150 MB.
 	maxSlow = 100_000
-	// maxBranches is the number of open calls of all trees, some 100 MB. Calls that begin beyond it are left out.
-	maxBranches = 1 << 18
-	// patience is how long a tree whose outermost call has ended waits for the goroutines that it started.
-	// partEvery is the time after which a part of a tree is written that goes on.
-	patience  = time.Second
+	// maxOpen is the number of open calls of all trees, about 100 MB. Calls that begin beyond it are left out.
+	maxOpen = 1 << 18
+	// goroutineWait is the time for which a tree waits for its goroutines after its outermost call has ended.
+	goroutineWait = time.Second
+	// partEvery is the interval at which parts of an unfinished tree are written.
 	partEvery = 10 * time.Second
 )
 
-// forest keeps the calls of each tree until its outermost call has ended, with those of the goroutines that
-// were started in it, and writes them with callers first. Trees are written in the order in which their
-// outermost calls end.
+// forest builds trees of calls. A tree has an outermost call, the calls below it, and the calls of the goroutines that
+// were started in it. forest writes a tree, callers first, when its outermost call and its goroutines have ended. Trees
+// are written in the order in which their outermost calls end.
 type forest struct {
-	depth   int // the number of levels to write; 0 means all
-	write   func(*render.Tree) error
-	strands map[render.Thread]*strand
-	// calls are the calls by ID that may get more calls below them: they are open, or have started
-	// goroutines that still run.
-	calls map[uint64]*node
-	open  int // calls
-	lines int // of all trees
-	// ended are the trees whose outermost call has ended, in that order.
-	ended []*tree
-	// growing are the trees whose outermost call is open.
-	growing map[*tree]bool
-	checked time.Time // the last check of partEvery
-	// limit is maxTree, total maxTrees, branches maxBranches, except in tests.
-	limit, total, branches int
-	// patience is how long a tree waits for goroutines that outlive it.
-	patience time.Duration
-	// slow: only trees that took longer are written, unless it is 0. Then a tree keeps at most limit lines, and all trees
-	// total; lines beyond that are dropped and counted.
-	slow time.Duration
-	// leftOut counts calls that were not kept because too many others were open. unseen counts trees of unknown
-	// duration, because their probes were removed meanwhile.
-	leftOut, unseen int
+	depth  int // the number of levels to write, 0 means all
+	write  func(*render.Tree) error
+	tracks map[render.Thread]*track
+	// calls are the calls that may get more calls below them, by ID: calls that are open, or have started goroutines
+	// that still run.
+	calls   map[uint64]*node
+	open    int            // the number of open calls
+	lines   int            // the number of lines of all trees
+	ended   []*tree        // trees whose outermost call has ended, in the order of the ends
+	growing map[*tree]bool // trees whose outermost call is open
+	checked time.Time      // the last time that writeDue checked partEvery
+	// limit is maxTree, total is maxTrees or maxSlow, and openLimit is maxOpen, except in tests.
+	limit, total, openLimit int
+	maxWait                 time.Duration // goroutineWait, except in tests
+	// slow is the duration above which a tree is written, 0 for all trees. Otherwise a tree is never written in parts: it
+	// has at most limit lines, and all trees together have at most total lines. Other lines are dropped and counted.
+	slow    time.Duration
+	leftOut int // calls dropped because too many others were open
+	untimed int // trees dropped because their probes were removed while they ran, so that their duration is unknown
 }
 
-// strandOf returns the key of a strand: the thread without the fields that change while a goroutine runs.
-func strandOf(t render.Thread) render.Thread {
+// trackKey returns a thread without the fields that change while a goroutine runs.
+func trackKey(t render.Thread) render.Thread {
 	if t.CPU = 0; t.Goid != 0 {
 		t.TID = 0
 	}
 	return t
 }
 
-// strand is a goroutine, or a thread's own stack, with its open calls, the innermost last. Ended calls may be
-// among them, because calls end in the order of their begins when tracing ends.
-type strand struct {
-	thread render.Thread // of its first call
-	tree   *tree         // of its calls, nil without open calls
-	stack  []*node
-	// from is the call that has started the goroutine, nil if there is none, or the goroutine has ended.
-	from    *node
-	started time.Time
-	// before is that call, if it was written before the goroutine's calls.
-	before *render.Line
+// track has the open calls of a goroutine, or of a thread's system stack.
+type track struct {
+	thread render.Thread // of the first call
+	tree   *tree         // of the calls, nil without open calls
+	// stack has the open calls, the innermost last. It may contain ended calls, because the end of tracing ends calls in
+	// the order of their begins.
+	stack   []*node
+	from    *node        // the call that started the goroutine, nil if that is unknown or the goroutine has ended
+	started time.Time    // the time of the go statement, zero once the first call of the goroutine has it
+	origin  *render.Line // the call that started the goroutine, if it was written before the goroutine's calls
 }
 
 // tree is an outermost call with all calls and events below it.
 type tree struct {
-	render.Tree         // the fields that are known before show
-	root        *node   // the outermost call
-	nodes       []*node // the top nodes that are not written yet: the root, or calls whose callers are left out
-	lines       int
-	open        int              // calls
-	living      map[*strand]bool // goroutines started in it that still run
-	over        time.Time        // when the root ended
-	since       time.Time        // when the tree began, or was last written
+	render.Tree                 // show sets the fields First, Root, Lines and Took in a copy
+	root        *node           // the outermost call
+	nodes       []*node         // the top nodes of the unwritten part
+	lines       int             // the number of unwritten lines
+	open        int             // the number of open calls
+	running     map[*track]bool // goroutines started in it that still run
+	end         time.Time       // of the root, zero if it is open
+	lastWrite   time.Time       // the time of the last part, or the begin of the tree
 }
 
-// node is a call or an event. The line of a call is replaced when it ends.
+// node is a call or an event. When a call ends, its line is replaced.
 type node struct {
 	*render.Line
-	tree     *tree
-	strand   *strand
-	parent   *node
-	children []*node // in the order in which they began
-	level    int
-	strands  int // started by it, and still running
-	id       uint64
-	ended    bool
-	listed   bool // it has a place in the tree: it is not too deep, and there was room
-	hidden   bool // it does not pass the filters, but calls below it may
+	tree       *tree
+	track      *track
+	parent     *node
+	children   []*node // in the order in which they began
+	level      int
+	goroutines int // started by the call and still running
+	id         uint64
+	ended      bool
+	listed     bool // the node is in the tree: it is not too deep, and the tree had room
+	hidden     bool // the call does not pass the filters, but calls below it may
 }
 
-// newForest returns one of so many levels, 0 for all, which are passed to write.
+// newForest returns a forest that passes trees of at most depth levels to write. If depth is 0, it passes all levels.
 func newForest(depth int, write func(*render.Tree) error) *forest {
 	return &forest{
-		depth: depth, write: write, limit: maxTree, total: maxTrees, branches: maxBranches, patience: patience,
-		strands: make(map[render.Thread]*strand), calls: make(map[uint64]*node), growing: make(map[*tree]bool),
+		depth: depth, write: write, limit: maxTree, total: maxTrees, openLimit: maxOpen, maxWait: goroutineWait,
+		tracks: make(map[render.Thread]*track), calls: make(map[uint64]*node), growing: make(map[*tree]bool),
 	}
 }
 
-// strandFor returns the strand of a thread, and creates it if necessary.
-func (t *forest) strandFor(thread render.Thread) *strand {
-	s := t.strands[strandOf(thread)]
-	if s == nil {
-		s = &strand{thread: thread}
-		t.strands[strandOf(thread)] = s
+// trackFor returns the track of a thread, and creates it if necessary.
+func (t *forest) trackFor(thread render.Thread) *track {
+	tr := t.tracks[trackKey(thread)]
+	if tr == nil {
+		tr = &track{thread: thread}
+		t.tracks[trackKey(thread)] = tr
 	}
-	return s
+	return tr
 }
 
-// begin adds a call that begins.
+// begin adds a call when it begins.
 func (t *forest) begin(c *pairing.Call, function string, at time.Time) error {
-	if t.open >= t.branches {
+	if t.open >= t.openLimit {
 		t.leftOut++
 		return nil
 	}
-	s := t.strandFor(render.ThreadOf(c))
-	n := &node{id: c.ID, strand: s, Line: &render.Line{Function: function, Thread: render.ThreadOf(c), Time: at}}
-	switch depth := len(s.stack); {
+	tr := t.trackFor(render.ThreadOf(c))
+	n := &node{id: c.ID, track: tr, Line: &render.Line{Function: function, Thread: render.ThreadOf(c), Time: at}}
+	switch depth := len(tr.stack); {
 	case depth > 0:
-		n.parent = s.stack[depth-1]
-	case s.from != nil:
-		n.parent, n.Branch = s.from, true
-		n.Started, s.started = s.started, time.Time{}
+		n.parent = tr.stack[depth-1]
+	case tr.from != nil:
+		n.parent, n.Branch = tr.from, true
+		n.Started, tr.started = tr.started, time.Time{}
 	}
 	if n.parent != nil {
-		s.tree, n.level = n.parent.tree, n.parent.level+1
+		tr.tree, n.level = n.parent.tree, n.parent.level+1
 	} else {
-		s.tree = &tree{root: n, living: make(map[*strand]bool), since: at, Tree: render.Tree{Origin: s.before}}
-		t.growing[s.tree] = true
+		tr.tree = &tree{root: n, running: make(map[*track]bool), lastWrite: at, Tree: render.Tree{Origin: tr.origin}}
+		t.growing[tr.tree] = true
 	}
-	n.tree = s.tree
-	s.stack = append(s.stack, n)
+	n.tree = tr.tree
+	tr.stack = append(tr.stack, n)
 	n.tree.open++
 	t.open++
 	t.calls[c.ID] = n
 	if t.depth > 0 && n.level >= t.depth {
-		return nil // too deep: only its end matters
+		return nil // too deep for a line
 	}
 	return t.add(n)
 }
 
-// add adds a line to its tree. Slow trees are kept whole, and leave out lines when they are full.
+// add adds a node to its tree. If the tree is now too large, add writes a part of it, but not with --slow: then a full
+// tree drops the node.
 func (t *forest) add(n *node) error {
 	tree := n.tree
 	if t.slow > 0 && !t.room(n) {
@@ -174,7 +170,7 @@ func (t *forest) add(n *node) error {
 	return t.showPart(tree)
 }
 
-// end takes a call that has ended; line is nil if the call does not pass the filters.
+// end ends a call. line is nil if the call does not pass the filters.
 func (t *forest) end(c *pairing.Call, line *render.Line, at time.Time) error {
 	n, ok := t.calls[c.ID]
 	if !ok {
@@ -185,74 +181,74 @@ func (t *forest) end(c *pairing.Call, line *render.Line, at time.Time) error {
 		line.Shown, line.Branch, line.Started = n.Shown, n.Branch, n.Started
 		n.Line = line
 	}
-	tree, s := n.tree, n.strand
-	t.settle(n)
+	tree, tr := n.tree, n.track
+	t.forgetEnded(n)
 	tree.open--
-	for n := len(s.stack); n > 0 && s.stack[n-1].ended; n-- {
-		s.stack = s.stack[:n-1]
+	for n := len(tr.stack); n > 0 && tr.stack[n-1].ended; n-- {
+		tr.stack = tr.stack[:n-1]
 	}
-	if len(s.stack) == 0 {
-		t.idle(s)
+	if len(tr.stack) == 0 {
+		t.forgetIdle(tr)
 	}
-	if s == tree.root.strand && len(s.stack) == 0 {
-		tree.over = at
+	if tr == tree.root.track && len(tr.stack) == 0 {
+		tree.end = at
 		delete(t.growing, tree)
-		if t.slow > 0 && !t.wants(c, tree.took()) {
+		if t.slow > 0 && !t.isSlow(c, tree.took()) {
 			t.release(tree, false)
 		} else {
 			t.ended = append(t.ended, tree)
 		}
 	}
-	return t.pass(at)
+	return t.writeDue(at)
 }
 
-// settle forgets a call that has ended and cannot get more calls below it.
-func (t *forest) settle(n *node) {
-	if n.ended && n.strands == 0 {
+// forgetEnded forgets a call that has ended and cannot get more calls below it.
+func (t *forest) forgetEnded(n *node) {
+	if n.ended && n.goroutines == 0 {
 		delete(t.calls, n.id)
 	}
 }
 
-// idle forgets a strand that has no open call, unless a call has started it.
-func (t *forest) idle(s *strand) {
-	if s.tree = nil; s.from == nil && s.before == nil {
-		delete(t.strands, strandOf(s.thread))
+// forgetIdle forgets a track without open calls, unless its origin is known.
+func (t *forest) forgetIdle(tr *track) {
+	if tr.tree = nil; tr.from == nil && tr.origin == nil {
+		delete(t.tracks, trackKey(tr.thread))
 	}
 }
 
-// goroutine takes the start of a goroutine by a call, or the end of a goroutine.
+// goroutine starts a goroutine in a call, or ends it.
 func (t *forest) goroutine(g *pairing.Goroutine, at time.Time) error {
 	thread := render.Thread{Goid: g.Goid, PID: g.PID}
 	if g.Ended {
-		if s := t.strands[strandOf(thread)]; s != nil {
-			t.leave(s)
-			s.before = nil
-			if len(s.stack) == 0 {
-				t.idle(s)
+		if tr := t.tracks[trackKey(thread)]; tr != nil {
+			t.detach(tr)
+			tr.origin = nil
+			if len(tr.stack) == 0 {
+				t.forgetIdle(tr)
 			}
 		}
-		return t.pass(at)
+		return t.writeDue(at)
 	}
 	if node := t.calls[g.From]; node != nil {
-		s := t.strandFor(thread)
-		s.from, s.started = node, at
-		node.strands++
-		node.tree.living[s] = true
+		tr := t.trackFor(thread)
+		tr.from, tr.started = node, at
+		node.goroutines++
+		node.tree.running[tr] = true
 	}
 	return nil
 }
 
-// leave separates a goroutine from the call that has started it.
-func (t *forest) leave(s *strand) {
-	if node := s.from; node != nil {
-		s.from = nil
-		node.strands--
-		delete(node.tree.living, s)
-		t.settle(node)
+// detach separates a goroutine from the call that started it.
+func (t *forest) detach(tr *track) {
+	if node := tr.from; node != nil {
+		tr.from = nil
+		node.goroutines--
+		delete(node.tree.running, tr)
+		t.forgetEnded(node)
 	}
 }
 
-// processEnded writes the trees that wait for goroutines of a process, which went on until then, and ends those that have
+// processEnded writes the trees of a process that wait for goroutines, and forgets the goroutines of the process that have
 // no open calls.
 func (t *forest) processEnded(pid int) error {
 	waiting := t.ended
@@ -264,41 +260,43 @@ func (t *forest) processEnded(pid int) error {
 			return err
 		}
 	}
-	for _, s := range t.strands {
-		if s.thread.PID == pid && len(s.stack) == 0 {
-			t.leave(s)
-			s.before = nil
-			t.idle(s)
+	for _, tr := range t.tracks {
+		if tr.thread.PID == pid && len(tr.stack) == 0 {
+			t.detach(tr)
+			tr.origin = nil
+			t.forgetIdle(tr)
 		}
 	}
 	return nil
 }
 
-// happened takes a kernel event that happened in an open call.
-func (t *forest) happened(line *render.Line, inCall bool) (taken bool, err error) {
-	s := t.strands[strandOf(line.Thread)]
-	if s == nil || len(s.stack) == 0 || !inCall {
+// kernelEvent adds a kernel event to the innermost open call of its thread. inCall says that the event happened in a
+// known call. taken is false if the event is not part of a tree.
+func (t *forest) kernelEvent(line *render.Line, inCall bool) (taken bool, err error) {
+	tr := t.tracks[trackKey(line.Thread)]
+	if tr == nil || len(tr.stack) == 0 || !inCall {
 		return false, nil
 	}
-	inner := s.stack[len(s.stack)-1]
+	inner := tr.stack[len(tr.stack)-1]
 	for inner != nil && !inner.listed {
 		inner = inner.parent
 	}
-	if inner == nil { // all calls around it are too deep, were written without it, or had no room
-		s.stack[0].tree.LeftOut++
+	if inner == nil { // no open call of the thread is in the tree
+		tr.stack[0].tree.LeftOut++
 		return true, nil
 	}
-	return true, t.add(&node{Line: line, ended: true, parent: inner, tree: inner.tree, strand: s})
+	return true, t.add(&node{Line: line, ended: true, parent: inner, tree: inner.tree, track: tr})
 }
 
 // full reports whether all trees together have reached their limit.
 func (t *forest) full() bool { return t.lines >= t.total }
 
-// pass writes trees that are complete, or have waited for long enough.
-func (t *forest) pass(now time.Time) error {
+// writeDue writes the ended trees that are complete or have waited for maxWait, and parts of unfinished trees every
+// partEvery.
+func (t *forest) writeDue(now time.Time) error {
 	for len(t.ended) > 0 {
 		first := t.ended[0]
-		if first.open+len(first.living) > 0 && now.Sub(first.over) < t.patience && !t.full() {
+		if first.open+len(first.running) > 0 && now.Sub(first.end) < t.maxWait && !t.full() {
 			break
 		}
 		t.ended = t.ended[1:]
@@ -311,18 +309,18 @@ func (t *forest) pass(now time.Time) error {
 	}
 	t.checked = now
 	for tree := range t.growing {
-		if now.Sub(tree.since) >= partEvery {
+		if now.Sub(tree.lastWrite) >= partEvery {
 			if err := t.show(tree); err != nil {
 				return err
 			}
-			tree.since = now
+			tree.lastWrite = now
 		}
 	}
 	return nil
 }
 
-// passAll writes all trees that have ended.
-func (t *forest) passAll() error {
+// writeEnded writes all ended trees.
+func (t *forest) writeEnded() error {
 	for _, tree := range t.ended {
 		if err := t.show(tree); err != nil {
 			return err
@@ -332,28 +330,28 @@ func (t *forest) passAll() error {
 	return nil
 }
 
-// showPart writes a part of a tree that has grown too large, after the trees that have ended before.
+// showPart writes a part of a tree that is too large, after all ended trees.
 func (t *forest) showPart(tree *tree) error {
-	if err := t.passAll(); err != nil || !tree.over.IsZero() {
+	if err := t.writeEnded(); err != nil || !tree.end.IsZero() {
 		return err
 	}
 	return t.show(tree)
 }
 
 // took returns how long the outermost call took, once it has ended.
-func (t *tree) took() time.Duration { return t.over.Sub(t.root.Time) }
+func (t *tree) took() time.Duration { return t.end.Sub(t.root.Time) }
 
-// wants reports whether a tree is slow enough to be written. The duration is unknown if the outermost call was
-// abandoned.
-func (t *forest) wants(c *pairing.Call, took time.Duration) bool {
+// isSlow reports whether a tree is slow enough to be written. c is its outermost call. If c was abandoned, the duration is
+// unknown.
+func (t *forest) isSlow(c *pairing.Call, took time.Duration) bool {
 	if c.Outcome == pairing.Abandoned {
-		t.unseen++
+		t.untimed++
 		return false
 	}
 	return took > t.slow
 }
 
-// room reports whether a line fits into its slow tree.
+// room reports whether a slow tree has room for a node.
 func (t *forest) room(n *node) bool {
 	return n.tree.lines < t.limit && !t.full() && (n.parent == nil || n.parent.listed)
 }

@@ -13,9 +13,10 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// grow plays a program to the trees: "f" begins a call of f, "." ends the innermost, "!"
-// unwinds it, "-" ends it unwanted, "?" leaves its end unseen; ">2" starts a goroutine, "~" ends one; "2:" before any of these
-// is for another goroutine. Each word takes 1 µs, but "1s", which takes a second. "^" ends the process.
+// grow passes the events of a program to the trees, one for each word of play. "f" begins a call of f, "." ends the
+// innermost call, "!" unwinds it, "-" ends it without passing the filters, and "?" abandons it. ">2" starts goroutine 2,
+// "~" ends the goroutine, and "^" ends the process. A word is for goroutine 1, or goroutine 2 with the prefix "2:". A word
+// takes 1 µs, but "1s" takes a second.
 func grow(t *testing.T, trees *forest, play string) {
 	t.Helper()
 	now, id := uint64(0), uint64(0)
@@ -23,14 +24,14 @@ func grow(t *testing.T, trees *forest, play string) {
 	stacks := make(map[uint64][]pairing.Call)
 	for word := range strings.FieldsSeq(play) {
 		goid := uint64(1)
-		if who, rest, other := strings.Cut(word, ":"); other {
-			fmt.Sscan(who, &goid)
+		if prefix, rest, other := strings.Cut(word, ":"); other {
+			fmt.Sscan(prefix, &goid)
 			word = rest
 		}
 		now++
 		if word == "1s" {
 			now += 1_000_000
-			fixture.NoError(t, trees.pass(at(now)))
+			fixture.NoError(t, trees.writeDue(at(now)))
 			continue
 		}
 		if word == "^" {
@@ -113,16 +114,16 @@ func TestCallTrees(t *testing.T) {
 		trees.limit, trees.slow, trees.total = c.limit, time.Duration(c.slow)*time.Microsecond, c.total
 		fmt.Fprintf(&all, "=== %s: %s\n", c.name, c.play)
 		grow(t, trees, c.play)
-		if len(trees.strands)+len(trees.growing)+len(trees.calls)+trees.open+trees.lines+len(trees.ended) != 0 {
-			t.Errorf("%s: %d goroutines, %d trees, %d calls, %d lines are kept", c.name, len(trees.strands), len(trees.growing), len(trees.calls), trees.lines)
+		if len(trees.tracks)+len(trees.growing)+len(trees.calls)+trees.open+trees.lines+len(trees.ended) != 0 {
+			t.Errorf("%s: %d goroutines, %d trees, %d calls, %d lines remain", c.name, len(trees.tracks), len(trees.growing), len(trees.calls), trees.lines)
 		}
 	}
 	fixture.Golden(t, "testdata/trees.txt", all.String())
 }
 
-// TestCallTreesOfAnything: whatever goroutines do, each call is shown once when it has ended, below
-// what it belongs to, and nothing is kept.
-func TestCallTreesOfAnything(t *testing.T) {
+// TestRandomCallTrees checks with random events that each ended call is written once and at most one level below the line
+// before it, and that the trees keep nothing.
+func TestRandomCallTrees(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var trees *forest
@@ -159,26 +160,26 @@ func TestCallTreesOfAnything(t *testing.T) {
 			}
 			g := lives[r.IntN(len(lives))]
 			depth := len(stacks[g])
-			switch what := r.IntN(10); {
-			case what < 4 && depth < 8:
+			switch event := r.IntN(10); {
+			case event < 4 && depth < 8:
 				id++
 				c := pairing.Call{ID: id, Goid: g, Depth: depth}
 				if stacks[g] = append(stacks[g], c); trees.depth == 0 {
 					begun++
 				}
 				fixture.NoError(t, trees.begin(&c, fmt.Sprint(id), now))
-			case what < 7 && depth > 0:
+			case event < 7 && depth > 0:
 				end(g)
-			case what == 7:
-				event := &render.Line{Event: fmt.Sprint("event ", now), Thread: render.Thread{Goid: g}}
-				taken, err := trees.happened(event, true)
+			case event == 7:
+				line := &render.Line{Event: fmt.Sprint("event ", now), Thread: render.Thread{Goid: g}}
+				taken, err := trees.kernelEvent(line, true)
 				if err != nil || taken != (depth > 0) {
 					t.Fatalf("seed %d: an event in %d calls is taken: %v, %v", seed, depth, taken, err)
 				}
 				if taken && trees.slow == 0 && trees.depth == 0 {
 					begun++
 				}
-			case what == 8 && depth > 0:
+			case event == 8 && depth > 0:
 				goid++
 				lives = append(lives, goid)
 				fixture.NoError(t, trees.goroutine(&pairing.Goroutine{Goid: goid, From: stacks[g][depth-1].ID}, now))
@@ -192,7 +193,7 @@ func TestCallTreesOfAnything(t *testing.T) {
 				end(g)
 			}
 		}
-		fixture.NoError(t, trees.passAll())
+		fixture.NoError(t, trees.writeEnded())
 		for _, g := range lives {
 			fixture.NoError(t, trees.goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now))
 		}
@@ -204,13 +205,13 @@ func TestCallTreesOfAnything(t *testing.T) {
 		if trees.depth == 0 && trees.slow == 0 && len(shown) != begun {
 			t.Errorf("seed %d: %d of %d calls", seed, len(shown), begun)
 		}
-		if len(trees.strands)+len(trees.growing)+len(trees.calls)+trees.open+trees.lines != 0 {
-			t.Errorf("seed %d: %d goroutines, %d trees, %d calls, %d open, %d lines are kept", seed, len(trees.strands), len(trees.growing), len(trees.calls), trees.open, trees.lines)
+		if len(trees.tracks)+len(trees.growing)+len(trees.calls)+trees.open+trees.lines != 0 {
+			t.Errorf("seed %d: %d goroutines, %d trees, %d calls, %d open, %d lines remain", seed, len(trees.tracks), len(trees.growing), len(trees.calls), trees.open, trees.lines)
 		}
 	}
 }
 
-// TestCallTreesAreBounded: a call that lasts for ever does not keep what it has called.
+// TestCallTreesAreBounded checks that a call that never ends does not keep all ended calls below it in memory.
 func TestCallTreesAreBounded(t *testing.T) {
 	most, parts := 0, 0
 	trees := newForest(0, nil)

@@ -11,8 +11,9 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// number is how many calls rows have together, at least where nothing bounds them, and sampled tells whether that is an estimate.
-func number(rows []stats.Func) (calls float64, sampled bool) {
+// sumCalls returns the number of calls of all rows, with the lower bound of rows without an upper one. sampled says that
+// the number is an estimate.
+func sumCalls(rows []stats.Func) (calls float64, sampled bool) {
 	for _, r := range rows {
 		if r.Whole == nil {
 			calls += r.Number()
@@ -23,10 +24,10 @@ func number(rows []stats.Func) (calls float64, sampled bool) {
 	return calls, sampled
 }
 
-// conclude says how far the numbers can be trusted: with --quiet only if not all the way, unless
-// that is part of the data.
-func conclude(e *cli.Env, f render.Format, out io.Writer, rows []stats.Func, s stats.Summary) error {
-	switch _, sampled := number(rows); {
+// writeSummary writes a summary of the run: the last object of JSON, or else a footer for stderr. With --quiet, it writes
+// the footer only if numbers are incomplete or estimates.
+func writeSummary(e *cli.Env, f render.Format, out io.Writer, rows []stats.Func, s stats.Summary) error {
+	switch _, sampled := sumCalls(rows); {
 	case f == render.JSON:
 		return render.SummaryJSON(out, s, nil)
 	case e.Quiet && s.Lost == 0 && s.Unparsed == 0 && !sampled:
@@ -35,8 +36,8 @@ func conclude(e *cli.Env, f render.Format, out io.Writer, rows []stats.Func, s s
 	return render.Footer(e.Stderr, rows, s)
 }
 
-// Added writes what runs add up to as a table of one run would be.
-func (o *Options) Added(out io.Writer, sum *compare.Run) error {
+// WriteMerged writes the table of several runs that were merged.
+func (o *Options) WriteMerged(out io.Writer, sum *compare.Run) error {
 	rows := sum.Funcs
 	sortRows(rows, o.order())
 	failed := o.FailIf.check(rows)
@@ -52,5 +53,5 @@ func (o *Options) Added(out io.Writer, sum *compare.Run) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(conclude(o.Env, o.Format, out, rows, sum.Summary), failed)
+	return cmp.Or(writeSummary(o.Env, o.Format, out, rows, sum.Summary), failed)
 }

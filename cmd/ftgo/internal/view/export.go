@@ -10,27 +10,28 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Export updates counts at each interval, and shows nothing.
+// Export updates the numbers of a metrics source at each interval, and writes nothing.
 type Export struct {
 	*Table
-	// Spans, unless it is nil, is where calls go of functions with these names.
+	// Spans returns the receiver of calls of functions with these names. Nil exports no calls.
 	Spans  func(names []string, wall func(ticks uint64) time.Time) *metrics.Spans
 	source *metrics.Source
 	armed  atomic.Bool
 	spans  *metrics.Spans
 }
 
-// NewExport returns the view of functions, which updates a source.
+// NewExport returns a view that updates a source.
 func NewExport(o *Options, source *metrics.Source) *Export {
 	return &Export{Table: NewTable(o, uprobe.Latency), source: source}
 }
 
-// Armed tells whether the probes are, or were.
+// Armed reports whether an interval has ended, so that the probes must have been placed. It may be called from another
+// goroutine.
 func (v *Export) Armed() bool { return v.armed.Load() }
 
 func (v *Export) Needs() Needs {
 	needs := v.Table.Needs()
-	needs.Totals.Intervals = false // what is written down is of the whole run
+	needs.Totals.Intervals = false // Interval exports the numbers of the whole run
 	needs.Probes.Follow = v.Spans != nil
 	return needs
 }
@@ -50,7 +51,7 @@ func (v *Export) Begin(s *Scene) error {
 	return nil
 }
 
-// Take sends calls.
+// Take sends completed calls to the spans.
 func (v *Export) Take(it *pairing.Item) error {
 	switch c := it.Call; {
 	case v.spans == nil:
@@ -70,7 +71,7 @@ func (v *Export) Interval(t *engine.Table) error {
 
 func (v *Export) End(t *engine.Table) error { return v.Interval(t) }
 
-// Close ends the spans of a run that has ended, whatever of.
+// Close closes the spans. It must be called after the run, even if that failed.
 func (v *Export) Close() {
 	if v.spans != nil {
 		v.spans.Close()

@@ -19,7 +19,7 @@ func TestFailIf(t *testing.T) {
 		{"calls == 0", "calls == 0: true of main.never (calls 0)"},
 		{"calls >= 0", "calls >= 0: true of main.slow (calls 3), and of 1 more"},
 		{"calls == 3 && max < 1s", "calls == 3 && max < 1s: true of main.slow (calls 3, max 12.0ms)"},
-		{"calls == 0 && p50 < 1h", ""}, // not known is not true
+		{"calls == 0 && p50 < 1h", ""}, // an unknown number makes the condition unknown
 		{"calls == 0 || p50 < 1ns", "calls == 0 || p50 < 1ns: true of main.never (calls 0, p50 not known)"},
 	} {
 		f, err := parseFailIf(c.expr)

@@ -1,4 +1,4 @@
-// Package view is what a command makes of what happens in a program: tables, lines, trees of calls, and variables.
+// Package view writes the results of a run: tables of functions, lines and trees of calls, and values of variables.
 package view
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Options are what views are told by flags.
+// Options are the flags of views.
 type Options struct {
 	*cli.Env
 	cli.Target
@@ -32,49 +32,48 @@ type Options struct {
 	Fetch target.Fetch
 
 	Program  []string
-	Fork     bool          // processes that those of -p or PROGRAM start are traced, too
-	Stack    int           // how many callers are shown
-	Interval time.Duration // 0 for none
-	Calls    uint64        // how many are enough, 0 for all
-	Sched    bool          // latencies are split by what the scheduler did
-	DryRun   bool          // it is told who evaluates what of --where
-	// Whole tells that nothing of --where is for the kernel: what that drops is not there for
-	// others to be inside of.
-	Whole bool
-	Adds  bool // a table is added up with others, which are written together
+	Fork     bool          // also trace child processes of -p or PROGRAM
+	Stack    int           // the number of callers to show
+	Interval time.Duration // 0 means no intervals
+	Calls    uint64        // the number of calls after which the run ends, 0 means no limit
+	Sched    bool          // split latencies into running, runnable and waiting
+	DryRun   bool          // print the parts of --where that the kernel and ftgo evaluate
+	// UserFilter: ftgo evaluates all of --where. A call that the kernel drops could not be the caller of others.
+	UserFilter bool
+	Merges     bool // report merges several runs, and a Table does not write its own
 }
 
-// Mixed tells whether several processes may be seen, so that lines must name them.
-func (o *Options) Mixed() bool {
+// ManyProcesses reports whether calls may come from several processes, so that lines must name the process.
+func (o *Options) ManyProcesses() bool {
 	return o.Fork || len(o.PIDs) > 1 || len(o.PIDs) == 0 && len(o.Program) == 0
 }
 
-// LineFlags are which calls have lines, and what the lines show.
+// LineFlags are the flags that select calls, and the parts of their lines.
 type LineFlags struct {
 	Where    string
 	Errors   bool
 	Min      time.Duration
-	Slow     time.Duration // only trees are wanted that took longer, unless it is 0
+	Slow     time.Duration // show only trees that took longer; 0 means no limit
 	Tree     bool
 	Depth    int
-	Entries  bool // only begins are shown: calls are not seen to end
+	Entries  bool // show only the begins of calls, without probing returns
 	Times    bool
 	Template Template
-	Live     bool // calls are traced now; recordings have all of their values
+	Live     bool // the run is live; a recording has a fixed set of values
 }
 
-// Trees tells whether calls are shown as trees.
+// Trees reports whether a flag asks for trees of calls.
 func (l *LineFlags) Trees() bool { return l.Tree || l.Slow > 0 }
 
-// short tells whether values are for people to read at a glance.
+// short reports whether lines are shortened for reading on a terminal.
 func (o *Options) short() bool {
 	return o.Format == render.Table && !o.Full && o.Lines.Template.Text == ""
 }
 
-// Template is what --format makes lines of.
+// Template is the value of --format.
 type Template struct {
 	Text  string
-	Names []string // of values: there are none without verbs
+	Names []string // a name for each verb of Text
 }
 
 var templateForm = cli.Form[Template]{
@@ -90,7 +89,7 @@ var templateForm = cli.Form[Template]{
 	},
 }
 
-// DefineLines defines the flags that say which calls have lines.
+// DefineLines defines the flags that select calls, and the parts of their lines.
 func (o *Options) DefineLines(fs *cli.Flags) {
 	l := &o.Lines
 	fs.StringVar(&o.Inside, "inside", "", "show only calls that `FUNC` makes, directly or not")
@@ -113,17 +112,18 @@ func (l *LineFlags) check(command string) error {
 	return nil
 }
 
-// maxStrLen is an array of 64 words.
+// maxStrLen is the limit of --strlen in bytes: an array argument of the kernel has at most 64 words of 8 bytes.
 const maxStrLen = 512
 
-// DefineFetch defines the flags that say how much is fetched of what pointers lead to.
+// DefineFetch defines the flags that limit the fetched part of strings and slices.
 func (o *Options) DefineFetch(fs *cli.Flags) {
 	fs.IntVar(&o.Fetch.StrLen, "strlen", target.Usual.StrLen, "show up to `BYTES` of a string, at most 512")
 	fs.IntVar(&o.Fetch.Items, "items", target.Usual.Items, "show the first `N` elements of a slice, at most 64")
 	fs.Check(func(command string) error { return CheckFetch(command, o.Fetch) })
 }
 
-// CheckFetch refuses what the kernel does not fetch.
+// CheckFetch returns an error if a limit is less than 1, or more than an array argument of the kernel holds. command is
+// the prefix of the error.
 func CheckFetch(command string, f target.Fetch) error {
 	switch {
 	case f.StrLen < 1 || f.StrLen > maxStrLen:
@@ -134,11 +134,10 @@ func CheckFetch(command string, f target.Fetch) error {
 	return nil
 }
 
-// DefineStack returns what defines --stack, whose help begins with what the command does with callers. The flag takes
-// all numbers, to refuse those that are no depth.
-func (o *Options) DefineStack(verb string) cli.Group {
+// DefineStack returns the group of the flag --stack. Its help begins with purpose, the command's use of callers.
+func (o *Options) DefineStack(purpose string) cli.Group {
 	return func(fs *cli.Flags) {
-		cli.Define(fs, &o.Stack, "stack", "s", verb+": up to `DEPTH` callers, or 15", cli.Form[int]{
+		cli.Define(fs, &o.Stack, "stack", "s", purpose+": up to `DEPTH` callers, or 15", cli.Form[int]{
 			Name: "DEPTH", Bare: strconv.Itoa(uprobe.MaxStack), Write: strconv.Itoa,
 			Read: func(text string) (int, error) {
 				n, err := strconv.Atoi(text)
@@ -151,40 +150,40 @@ func (o *Options) DefineStack(verb string) cli.Group {
 	}
 }
 
-// TableFlags are what tables show.
+// TableFlags are the flags of tables.
 type TableFlags struct {
 	Top       int
-	Sort      string // what the first rows have most of, one of Orders, or "" for calls or the sum
-	By, Sum   Value  // what rows are told apart by, and what of calls is added up
-	Shown     bool   // a recording has all values that trace would show
-	PerHost   bool   // rows of each machine
+	Sort      string // one of orders, or "" for the sum with --sum, else for calls
+	By, Sum   Value
+	FromTrace bool // the run is a recording of trace, which has the values that trace shows
+	PerHost   bool // write separate rows for each machine
 	Hist      bool
 	Errors    bool
 	FailIf    Value
-	Summaries bool // JSON has one of each interval
+	Summaries bool // with JSON, write a summary after each interval
 }
 
 // Define defines the flags of probe.
 func (t *TableFlags) Define(fs *cli.Flags) {
-	t.defineRows(fs, Orders...)
+	t.defineRows(fs, orders...)
 	fs.BoolVar(&t.Errors, "errors", false, "also count the calls whose last result was an error")
 	fs.BoolVar(&t.Hist, "hist", false, "add a histogram of each function: of --sum, or else of latencies")
 	t.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")
 	fs.Check(func(string) error {
-		t.Errors = t.Errors || t.Sort == "errors" || t.FailIf.asks("errors")
+		t.Errors = t.Errors || t.Sort == "errors" || t.FailIf.uses("errors")
 		return nil
 	})
 }
 
-// DefineCount defines those of them that count has.
+// DefineCount defines the flags of count.
 func (t *TableFlags) DefineCount(fs *cli.Flags) {
 	t.defineRows(fs, "calls", "rate", "sum", "name")
 	t.defineFailIf(fs, "'calls == 0 || rate > 1000'")
 }
 
-// Orders are what rows of functions can be sorted by. Total is the time of all completed calls
-// together, wait what --sched says of it, sum what --sum adds up.
-var Orders = []string{"calls", "rate", "total", "mean", "p50", "p90", "p95", "p99", "p999", "max", "errors", "wait", "sum", "name"}
+// orders are the keys of --sort. Total is the total latency, wait the part of it in which calls waited, and sum the
+// total of --sum.
+var orders = []string{"calls", "rate", "total", "mean", "p50", "p90", "p95", "p99", "p999", "max", "errors", "wait", "sum", "name"}
 
 func (t *TableFlags) defineRows(fs *cli.Flags, orders ...string) {
 	fs.IntVarP(&t.Top, "top", "t", 0, "show only the first `N` functions")
@@ -199,9 +198,8 @@ func (t *TableFlags) defineFailIf(fs *cli.Flags, example string) {
 		cli.Form[Value]{Read: parseFailIf, Write: func(f Value) string { return f.Text }})
 }
 
-// parseFailIf reads the value of --fail-if: a condition on the numbers of a function. What
-// is not known, such as latencies of a function that never returned, fails nothing; what a
-// command never knows is refused.
+// parseFailIf parses the value of --fail-if, a condition on the numbers of a function. It returns an error for an
+// unknown number. See [Value.CheckKnown] for numbers that only some commands measure.
 func parseFailIf(text string) (f Value, err error) {
 	f.Text = text
 	if f.expr, err = where.Parse(text); err != nil {
@@ -216,7 +214,7 @@ func parseFailIf(text string) (f Value, err error) {
 	})
 }
 
-// rowNumber is a number of a row.
+// rowNumber is a number of a row that --fail-if and --sort can use. Its type is countType or nsType.
 type rowNumber struct {
 	typ *gotype.Type
 	of  func(stats.Func) uint64
@@ -227,7 +225,7 @@ var (
 	nsType, _    = gotype.Basic("int64")
 )
 
-// rowNumbers have the names that they have in JSON.
+// rowNumbers are the numbers of a row by their names in JSON. init adds the latency statistics.
 var rowNumbers = map[string]rowNumber{
 	"calls":     {countType, func(r stats.Func) uint64 { return uint64(r.Number()) }},
 	"completed": {countType, func(r stats.Func) uint64 { return r.Completed }},
@@ -242,10 +240,10 @@ func init() {
 	for _, s := range stats.Statistics {
 		rowNumbers[s.Name] = rowNumber{nsType, func(r stats.Func) uint64 { return uint64(s.Of(r.Shown())) }}
 	}
-	rowNumbers["sum"] = rowNumber{nsType, func(r stats.Func) uint64 { return uint64(times(r, r.Shown().Sum())) }}
+	rowNumbers["sum"] = rowNumber{nsType, func(r stats.Func) uint64 { return uint64(scaled(r, r.Shown().Sum())) }}
 }
 
-// rowNumberOf is a number by its name: one of rowNumbers, or another percentile, p95 or p999.
+// rowNumberOf returns the number with a name of rowNumbers, or a percentile with two to six digits, like p95 and p999.
 func rowNumberOf(path string) (n rowNumber, ok bool) {
 	digits, isPercentile := strings.CutPrefix(path, "p")
 	if n, ok = rowNumbers[path]; ok || !isPercentile || len(digits) < 2 || len(digits) > 6 || strings.Trim(digits, "0123456789") != "" {
@@ -255,10 +253,12 @@ func rowNumberOf(path string) (n rowNumber, ok bool) {
 	return rowNumber{nsType, func(r stats.Func) uint64 { return uint64(r.Shown().Quantile(q)) }}, err == nil
 }
 
-// rowCall makes a row what conditions ask.
-type rowCall struct{ stats.Func }
+// exprRow is a row as a [where.Call], so that conditions can be evaluated for it.
+type exprRow struct{ stats.Func }
 
-func (c rowCall) Value(path string) *capture.Value {
+// Value returns a number of the row, nil if it is unknown: a latency of a function that never returned, or errors of
+// one that returns none.
+func (c exprRow) Value(path string) *capture.Value {
 	n, _ := rowNumberOf(path)
 	if n.typ == nsType && (c.Latency == nil || c.Latency.Count() == 0) || path == "errors" && !c.ReturnsErrors {
 		return nil
@@ -266,8 +266,9 @@ func (c rowCall) Value(path string) *capture.Value {
 	return &capture.Value{Name: path, Type: n.typ, Num: n.of(c.Func)}
 }
 
-// sortRows puts the rows first that have most of what an order is by, and then those with most calls.
-// Rows of which that is not known come last, and behind them those of no value.
+// sortRows sorts rows by a key of --sort, the largest first, or by name. Rows with equal keys are sorted by the number
+// of calls, and then by name, host and value. Rows with an unknown latency or number of errors come last. In every
+// order, rows without a value of --by come after those with one.
 func sortRows(rows []stats.Func, order string) {
 	less := func(a, b stats.Func) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Host, b.Host), strings.Compare(a.Value, b.Value))
@@ -279,12 +280,12 @@ func sortRows(rows []stats.Func, order string) {
 	key := func(r stats.Func) int64 {
 		switch {
 		case order == "wait":
-			return times(r, r.Spent().Waiting)
+			return scaled(r, r.Spent().Waiting)
 		case order == "sum":
 			n, _, _ := r.AmountTotal()
 			return n
 		}
-		if n := (rowCall{r}).Value(strings.Replace(order, "total", "sum", 1)); n != nil {
+		if n := (exprRow{r}).Value(strings.Replace(order, "total", "sum", 1)); n != nil {
 			return int64(n.Num)
 		}
 		return -1
@@ -294,42 +295,43 @@ func sortRows(rows []stats.Func, order string) {
 	})
 }
 
-// times is a sum over timed calls for all calls, 0 if that is not known.
-func times(r stats.Func, sum int64) int64 {
+// scaled extrapolates a sum over the timed calls to all calls. It returns 0 if the number of all calls is unknown.
+func scaled(r stats.Func, sum int64) int64 {
 	if scale := r.Scale(); !math.IsNaN(scale) {
 		return int64(float64(sum) * scale)
 	}
 	return 0
 }
 
-// asks tells whether a condition is about a number.
-func (v *Value) asks(number string) bool {
+// uses reports whether a condition uses a number.
+func (v *Value) uses(number string) bool {
 	return slices.Contains(v.expr.Refs(), where.Ref{Path: number})
 }
 
-// CheckKnown refuses a condition on numbers that are not there, since it would never be true:
-// latency says that calls are seen to end, errors that their results are looked at, and mend
-// what does that.
-func (v *Value) CheckKnown(latency, errors bool, mend string) error {
+// CheckKnown returns an error if a condition uses a number that the run does not measure, because the condition could
+// never be true. latency says that the run measures latencies, errors that it counts errors. errorFlag is the command
+// and flag that would count errors.
+func (v *Value) CheckKnown(latency, errors bool, errorFlag string) error {
 	for _, ref := range v.expr.Refs() {
 		switch {
 		case !latency && ref.Path != "calls" && ref.Path != "rate":
 			return cli.Usage("--fail-if %q: only calls and rate are known of calls that are counted: not %s", v.Text, ref.Path)
 		case !errors && ref.Path == "errors":
-			return cli.Usage("--fail-if %q: errors are counted with %s alone", v.Text, mend)
+			return cli.Usage("--fail-if %q: errors are counted with %s alone", v.Text, errorFlag)
 		}
 	}
 	return nil
 }
 
-// check is an error if the condition is true of one of the rows.
+// check returns an error with status [cli.ExitFailIf] if the condition is true for a row. An unknown number makes no
+// comparison true.
 func (v *Value) check(rows []stats.Func) error {
 	if v.Text == "" {
 		return nil
 	}
 	var failing []string
 	for _, row := range rows {
-		if v.expr.Eval(rowCall{row}) == where.True {
+		if v.expr.Eval(exprRow{row}) == where.True {
 			failing = append(failing, v.explain(row))
 		}
 	}
@@ -343,12 +345,12 @@ func (v *Value) check(rows []stats.Func) error {
 	return cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%s: true of %s%s", v.Text, failing[0], others))
 }
 
-// explain is a function with the numbers that the condition asks for.
+// explain returns the name of a row and the numbers that the condition uses.
 func (v *Value) explain(row stats.Func) string {
 	var numbers []string
 	for _, ref := range v.expr.Refs() {
 		text := "not known"
-		if n := (rowCall{row}).Value(ref.Path); n != nil && n.Type == nsType {
+		if n := (exprRow{row}).Value(ref.Path); n != nil && n.Type == nsType {
 			text = printable.Duration(int64(n.Num))
 		} else if n != nil {
 			text = fmt.Sprint(n.Num)

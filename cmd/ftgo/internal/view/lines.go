@@ -19,33 +19,30 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Lines writes a line for each call.
+// Lines writes a line for each call, or trees of calls.
 type Lines struct {
 	stream
-	calls     *render.CallWriter
-	trees     *forest              // nil without --tree
-	chrome    *render.ChromeWriter // nil but for -o chrome
-	latest    uint64               // when a call was last seen to begin or end
-	passed    uint64               // and when it had been as trees looked at the time, at idleSince or since then
-	idleSince time.Time
-	// inTrees: calls were written in trees, of which -n may have counted none.
-	inTrees bool
-	cut     struct{ trees, lines int } // that were written, without so many lines
-	stacks  *engine.Stacks             // nil if nobody asked for them
-	where   where.Expr
-	funcs   map[*offsets.Func]*funcValues
-	// unknown counts functions whose arguments are not known, by the reason.
-	unknown map[string]int
-	// undecided is the number of calls of which the filter could not tell.
-	undecided uint64
-	suggested int    // functions
-	seen      uint64 // calls, of which some may be left out
+	calls       *render.CallWriter
+	trees       *forest                    // nil without trees
+	chrome      *render.ChromeWriter       // nil unless the format is chrome
+	latest      uint64                     // the latest time stamp of a call or goroutine
+	idleLatest  uint64                     // the value of latest at idleSince
+	idleSince   time.Time                  // when advanceTrees first found that value
+	inTrees     bool                       // trees with calls were written, although written may be 0
+	leftOut     struct{ trees, lines int } // trees that were written incompletely, and their missing lines
+	stacks      *engine.Stacks             // nil without --stack
+	where       where.Expr
+	funcs       map[*offsets.Func]*funcValues
+	unknown     map[string]int // the number of functions with unknown arguments, by the reason
+	undecided   uint64         // calls left out because --where needs an unknown value
+	suggestions int            // printed by suggestParts
+	traced      uint64         // calls of the selected functions, including calls that flags leave out
 }
 
-// longestLine is how wide the line of a call may be on a wider terminal, in a file and in a pipe.
+// longestLine is the largest width of a line in columns, on wide terminals as well as in files and pipes.
 const longestLine = 200
 
-// NewLines returns the view; an error is of --where.
+// NewLines returns a view of lines. It returns an error if --where is invalid.
 func NewLines(o *Options) (v *Lines, err error) {
 	v = &Lines{stream: stream{opt: o}, funcs: make(map[*offsets.Func]*funcValues), unknown: make(map[string]int)}
 	if o.Lines.Where != "" {
@@ -58,11 +55,11 @@ func NewLines(o *Options) (v *Lines, err error) {
 
 func (v *Lines) Needs() Needs {
 	o := &v.opt.Lines
-	entries, needs := o.Entries || v.opt.trees(), Needs{}
+	entries, needs := o.Entries || v.opt.buildsTrees(), Needs{}
 	if needs.Probes.Mode = uprobe.Latency; o.Entries {
 		needs.Probes.Mode = uprobe.Entries
 	}
-	needs.Probes.Follow, needs.Values, needs.MarkInside = v.opt.trees(), v.values, v.opt.Inside != ""
+	needs.Probes.Follow, needs.Values, needs.MarkInside = v.opt.buildsTrees(), v.values, v.opt.Inside != ""
 	needs.Source.Entries, needs.Source.Steady = entries, entries
 	return needs
 }
@@ -70,7 +67,7 @@ func (v *Lines) Needs() Needs {
 func (v *Lines) Begin(s *Scene) error {
 	v.begin(s)
 	o := &v.opt.Lines
-	opt := render.Options{Format: v.opt.Format, Times: o.Times, Processes: v.opt.Mixed(), Stacks: v.opt.Stack > 0, Sched: v.opt.Sched}
+	opt := render.Options{Format: v.opt.Format, Times: o.Times, Processes: v.opt.ManyProcesses(), Stacks: v.opt.Stack > 0, Sched: v.opt.Sched}
 	if o.Template.Text != "" {
 		var err error
 		if opt.Line, err = render.ParseCallFormat(o.Template.Text, o.Template.Names); err != nil {
@@ -83,7 +80,7 @@ func (v *Lines) Begin(s *Scene) error {
 	if !v.opt.Full {
 		opt.Short = shortNames(s.Plan)
 	}
-	v.sayUnknown()
+	v.explainUnknown()
 	v.calls = render.NewCallWriter(v.out, opt)
 	if err := v.calls.Header(); err != nil {
 		return err
@@ -94,9 +91,9 @@ func (v *Lines) Begin(s *Scene) error {
 	if v.opt.Format == render.Chrome {
 		v.chrome = render.NewChromeWriter(v.out, cmp.Or(s.Recorded, time.Now()))
 	}
-	if v.opt.trees() {
+	if v.opt.buildsTrees() {
 		v.trees = newForest(o.Depth, v.writeTree)
-		v.trees.patience = cmp.Or(v.opt.Patience, v.trees.patience)
+		v.trees.maxWait = cmp.Or(v.opt.Patience, v.trees.maxWait)
 		if o.Slow > 0 {
 			v.trees.slow, v.trees.total = o.Slow, maxSlow
 			if v.chrome != nil {
@@ -107,33 +104,33 @@ func (v *Lines) Begin(s *Scene) error {
 	return nil
 }
 
-// sayUnknown says why arguments are not known.
-func (v *Lines) sayUnknown() {
+// explainUnknown prints the reasons why arguments are unknown.
+func (v *Lines) explainUnknown() {
 	for reason, n := range v.unknown {
 		v.Env.Say("arguments of %s %s; %s", printable.Plural(n, "function"), reason, giveTypes)
 	}
 }
 
-// Take writes lines of what has happened.
+// Take writes the line of a call or an event, or adds it to a tree.
 func (v *Lines) Take(it *pairing.Item) error {
 	switch it.What {
 	case pairing.Began:
-		return v.began(it.Call)
+		return v.takeBegin(it.Call)
 	case pairing.Ended:
-		return v.ended(it.Call)
+		return v.takeEnd(it.Call)
 	case pairing.Go:
 		v.latest = max(v.latest, it.Goroutine.At)
 		if v.trees != nil {
 			return v.trees.goroutine(it.Goroutine, v.Clock.Wall(it.Goroutine.At))
 		}
 	case pairing.Kernel:
-		return v.kernel(it.Event)
+		return v.takeKernelEvent(it.Event)
 	case pairing.Gone:
 		if v.memory.Forget(it.PID); v.trees != nil {
 			return v.trees.processEnded(it.PID)
 		}
 	case pairing.Read:
-		if err := v.passTime(); err != nil {
+		if err := v.advanceTrees(); err != nil {
 			return err
 		}
 		return v.flush()
@@ -141,13 +138,13 @@ func (v *Lines) Take(it *pairing.Item) error {
 	return nil
 }
 
-func (v *Lines) began(c *pairing.Call) error {
+func (v *Lines) takeBegin(c *pairing.Call) error {
 	v.latest = max(v.latest, c.Start)
 	if v.opt.Lines.Entries {
-		v.see(c)
+		v.countTraced(c)
 	}
 	switch {
-	case v.trees != nil && v.concerns(c):
+	case v.trees != nil && v.selects(c):
 		return v.trees.begin(c, v.Plan.Funcs[c.Func].Name, v.Clock.Wall(c.Start))
 	case v.trees != nil:
 		return nil
@@ -155,9 +152,9 @@ func (v *Lines) began(c *pairing.Call) error {
 	return v.write(v.line(c, false))
 }
 
-func (v *Lines) ended(c *pairing.Call) error {
+func (v *Lines) takeEnd(c *pairing.Call) error {
 	v.latest = max(v.latest, c.End)
-	v.see(c)
+	v.countTraced(c)
 	line := v.line(c, true)
 	if v.trees != nil {
 		return v.trees.end(c, line, v.Clock.Wall(v.latest))
@@ -165,10 +162,10 @@ func (v *Lines) ended(c *pairing.Call) error {
 	return v.write(line)
 }
 
-// see counts a call of those that were asked for.
-func (v *Lines) see(c *pairing.Call) {
+// countTraced counts a call in traced, unless it is only traced for --inside.
+func (v *Lines) countTraced(c *pairing.Call) {
 	if !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden {
-		v.seen++
+		v.traced++
 	}
 }
 
@@ -180,10 +177,10 @@ func (v *Lines) write(line *render.Line) error {
 	if err := v.calls.Line(line); err != nil {
 		return err
 	}
-	return v.wrote(1)
+	return v.addWritten(1)
 }
 
-func (v *Lines) kernel(ev *pairing.KernelEvent) error {
+func (v *Lines) takeKernelEvent(ev *pairing.KernelEvent) error {
 	if v.opt.Inside != "" && !v.isInside(ev.Call) {
 		return nil
 	}
@@ -195,7 +192,7 @@ func (v *Lines) kernel(ev *pairing.KernelEvent) error {
 		line.Function = v.Plan.Funcs[ev.Call.Func].Name
 	}
 	if v.trees != nil {
-		if taken, err := v.trees.happened(line, ev.Call != nil); taken || v.opt.Lines.Slow > 0 {
+		if taken, err := v.trees.kernelEvent(line, ev.Call != nil); taken || v.opt.Lines.Slow > 0 {
 			return err
 		}
 	}
@@ -205,31 +202,32 @@ func (v *Lines) kernel(ev *pairing.KernelEvent) error {
 	return v.calls.Line(line)
 }
 
-// isInside tells whether a thread in a call, or in none that is known, was inside of what --inside names.
+// isInside reports whether an event in call c happened inside the functions of --inside. c is nil outside of known calls.
 func (v *Lines) isInside(c *pairing.Call) bool {
 	return c != nil && (c.Inside || v.Target.Roles[v.Plan.Funcs[c.Func].Func].Inside)
 }
 
-// concerns tells whether a call is where calls are looked at.
-func (v *Lines) concerns(c *pairing.Call) bool {
+// selects reports whether a call is of a selected function and passes --inside.
+func (v *Lines) selects(c *pairing.Call) bool {
 	return !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden && (v.opt.Inside == "" || c.Inside)
 }
 
-// line makes the line of a call; nil if it is not wanted.
+// line returns the line of a call, nil if a flag leaves out the call. Without trees, the line is valid until the next
+// call of the same function.
 func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 	o := &v.opt.Lines
 	f := &v.Plan.Funcs[c.Func]
-	if !v.concerns(c) || v.trees == nil && o.Depth > 0 && c.Depth >= o.Depth {
+	if !v.selects(c) || v.trees == nil && o.Depth > 0 && c.Depth >= o.Depth {
 		return nil
 	}
 	fl := v.funcs[f.Func]
-	var seen *seenCall
+	var call *exprCall
 	if fl == nil || v.trees != nil {
-		seen = &seenCall{}
+		call = &exprCall{}
 	} else {
-		seen = &fl.once
+		call = &fl.reused
 	}
-	line, args, results := &seen.line, seen.line.Args[:0], seen.line.Results[:0]
+	line, args, results := &call.line, call.line.Args[:0], call.line.Results[:0]
 	*line = render.Line{
 		Function: f.Name, Thread: render.ThreadOf(c),
 		Depth: c.Depth, Time: v.Clock.Wall(c.Start),
@@ -257,26 +255,26 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 		return v.withStack(line, c) // a single instruction has no arguments
 	}
 	line.ArgsNote = fl.note
-	seen.funcValues, seen.entry, seen.ret = fl, nil, nil
+	call.funcValues, call.entry, call.ret = fl, nil, nil
 	p := v.memory.Process(c)
 	if f.Values.Entry != nil && c.Args != nil {
 		args = f.Values.Entry.Append(args, c.Args, p)
 		shown := len(args) - len(fl.atEntry)
-		line.Args, seen.entry = args[:shown], args[shown:]
+		line.Args, call.entry = args[:shown], args[shown:]
 	}
 	if f.Values.Return != nil && c.Results != nil {
 		results = f.Values.Return.Append(results, c.Results, p)
 		shown := len(results) - len(fl.atReturn)
-		line.Results, seen.ret = results[:shown], results[shown:]
+		line.Results, call.ret = results[:shown], results[shown:]
 	}
 	last := line.Results
-	if fl.errorBeside {
-		last = seen.ret
+	if fl.errorHidden {
+		last = call.ret
 	}
 	if o.Errors && ended && !isError(last) {
 		return nil
 	}
-	switch fl.rest.Eval(seen) {
+	switch fl.filter.Eval(call) {
 	case where.False:
 		return nil
 	case where.Unknown:
@@ -286,7 +284,7 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 	return v.withStack(line, c)
 }
 
-// withStack adds the callers, where they were asked for.
+// withStack adds the callers with --stack.
 func (v *Lines) withStack(line *render.Line, c *pairing.Call) *render.Line {
 	if v.stacks != nil {
 		line.Stack = v.stacks.Callers(c, line.Function)
@@ -294,10 +292,10 @@ func (v *Lines) withStack(line *render.Line, c *pairing.Call) *render.Line {
 	return line
 }
 
-// End writes what was held back, and how far it can be trusted.
+// End writes the remaining trees, and notes about missing calls.
 func (v *Lines) End(t *engine.Table) error {
 	if !v.enough() && v.trees != nil {
-		if err := v.trees.passAll(); err != nil && !errors.Is(err, ErrEnough) {
+		if err := v.trees.writeEnded(); err != nil && !errors.Is(err, ErrEnough) {
 			return err
 		}
 	}
@@ -313,22 +311,22 @@ func (v *Lines) End(t *engine.Table) error {
 	if v.undecided > 0 {
 		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", printable.Plural(v.undecided, "call"))
 	}
-	if n := v.seen + t.Filtered; v.count == 0 && !v.inTrees && n > 0 && v.filters() != "" {
+	if n := v.traced + t.Filtered; v.written == 0 && !v.inTrees && n > 0 && v.filters() != "" {
 		v.Env.Say("no line: %s left out all of %s", v.filters(), printable.Plural(n, "call"))
 	}
-	if all, sampled := number(t.Whole); sampled && v.trees == nil {
+	if all, sampled := sumCalls(t.Whole); sampled && v.trees == nil {
 		about := "about"
 		if slices.ContainsFunc(t.Whole, func(r stats.Func) bool { return !r.Whole.Bounded() }) {
 			about = "at least"
 		}
-		v.Env.Warn(fmt.Sprintf("%d of %s %s calls were traced, to keep the budget of %.4g%% (--budget 0 sets no limit)", v.seen, about, printable.Compact(all), 100*t.Budget))
+		v.Env.Warn(fmt.Sprintf("%d of %s %s calls were traced, to keep the budget of %.4g%% (--budget 0 sets no limit)", v.traced, about, printable.Compact(all), 100*t.Budget))
 	}
 	t.AsSeen = !v.opt.Lines.Entries
-	return conclude(v.Env, v.opt.Format, v.Out, t.Whole, t.Summary)
+	return writeSummary(v.Env, v.opt.Format, v.Out, t.Whole, t.Summary)
 }
 
-// stream is a view that writes lines. They are gathered for a moment: a write for each of a million
-// calls would cost more than tracing them.
+// stream is the common part of views that write lines. It buffers the lines, because a system call for each of a million
+// lines would take longer than tracing.
 type stream struct {
 	Ignore
 	*Scene
@@ -336,7 +334,7 @@ type stream struct {
 	out     *bufio.Writer
 	flushed time.Time
 	memory  *engine.Memories
-	count   uint64 // calls written
+	written uint64 // calls, which -n limits
 }
 
 func (s *stream) begin(scene *Scene) {
@@ -345,10 +343,10 @@ func (s *stream) begin(scene *Scene) {
 	s.out = bufio.NewWriterSize(scene.Out, 64<<10)
 }
 
-// flushEvery is too short for people to notice.
+// flushEvery is the least time between two flushes. Users do not notice such a delay.
 const flushEvery = 50 * time.Millisecond
 
-// flush writes what has been gathered if that was not done just now.
+// flush writes the buffered lines if the last flush was at least flushEvery ago.
 func (s *stream) flush() error {
 	if s.out.Buffered() == 0 || time.Since(s.flushed) < flushEvery {
 		return nil
@@ -357,12 +355,12 @@ func (s *stream) flush() error {
 	return s.out.Flush()
 }
 
-// enough tells whether as many calls as -n says were written.
-func (s *stream) enough() bool { return s.opt.Calls > 0 && s.count >= s.opt.Calls }
+// enough reports whether the limit of -n is reached.
+func (s *stream) enough() bool { return s.opt.Calls > 0 && s.written >= s.opt.Calls }
 
-// wrote counts calls, and ends the run when they are enough.
-func (s *stream) wrote(calls uint64) error {
-	if s.count += calls; s.enough() {
+// addWritten counts written calls. It returns ErrEnough at the limit of -n.
+func (s *stream) addWritten(calls uint64) error {
+	if s.written += calls; s.enough() {
 		return errors.Join(s.out.Flush(), ErrEnough)
 	}
 	return nil

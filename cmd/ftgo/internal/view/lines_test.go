@@ -11,7 +11,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// linesOf is a view of calls of one function.
+// linesOf returns a view of the calls of one function.
 func linesOf() *Lines {
 	f := &offsets.Func{Name: "main.get"}
 	scene := &Scene{
@@ -22,7 +22,7 @@ func linesOf() *Lines {
 	return v
 }
 
-// TestLineEnd: how a call ended has the words of docs/schema.
+// TestLineEnd checks that lines have the words of docs/schema for the end of a call.
 func TestLineEnd(t *testing.T) {
 	for outcome, want := range map[pairing.Outcome]string{pairing.Unwound: "unwound", pairing.Open: "open", pairing.Abandoned: "lost"} {
 		if got := linesOf().line(&pairing.Call{Outcome: outcome}, true).End; got != want {
@@ -31,7 +31,7 @@ func TestLineEnd(t *testing.T) {
 	}
 }
 
-// TestLineMemory: a line that is written at once takes no memory of its own, one that is kept does.
+// TestLineMemory checks that a line is reused without trees, and allocated for a tree, which keeps it.
 func TestLineMemory(t *testing.T) {
 	c := &pairing.Call{PID: 7, TID: 7, Goid: 1}
 	v := linesOf()

@@ -8,19 +8,19 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 )
 
-// show writes the lines of a tree. Calls that are open stay, and are written again above the next part;
-// once the outermost has ended, calls of goroutines that outlive it become trees of their own.
+// show writes the unwritten lines of a tree. Open calls stay in the tree, and are written again before the next part. If
+// the outermost call has ended, open calls of goroutines become separate trees.
 func (t *forest) show(tree *tree) error {
 	root, out := tree.root, tree.Tree
 	out.Root, out.First = root.Line, &render.Line{Thread: root.Thread, Time: root.Time}
-	outliving := make(map[*node][]*strand) // goroutines by the call that has started them
-	if !tree.over.IsZero() {
+	outliving := make(map[*node][]*track) // goroutines by the call that started them
+	if !tree.end.IsZero() {
 		out.Took = tree.took()
-		for s := range tree.living {
-			outliving[s.from] = append(outliving[s.from], s)
+		for tr := range tree.running {
+			outliving[tr.from] = append(outliving[tr.from], tr)
 		}
 	}
-	news := false // there are other lines than those of open calls
+	news := false // there is a line besides those of open calls
 	var list func(nodes []*node, level int)
 	list = func(nodes []*node, level int) {
 		for _, n := range nodes {
@@ -30,11 +30,11 @@ func (t *forest) show(tree *tree) error {
 					out.First = n.Line
 				}
 				n.Level = level
-				if n.Branch && !tree.over.IsZero() && !n.Ended.IsZero() {
-					n.Outlived = max(n.Ended.Sub(tree.over), 0)
+				if n.Branch && !tree.end.IsZero() && !n.Ended.IsZero() {
+					n.Outlived = max(n.Ended.Sub(tree.end), 0)
 				}
 				line := n.Line
-				if t.slow > 0 && !n.ended { // its own tree may not be slow
+				if t.slow > 0 && !n.ended { // the later tree of the call may not be slow
 					line = new(*line)
 					line.End, line.ArgsNote = "open", capture.NotKnown+"it goes on"
 				}
@@ -42,9 +42,9 @@ func (t *forest) show(tree *tree) error {
 				below++
 			}
 			list(n.children, below)
-			slices.SortFunc(outliving[n], func(a, b *strand) int { return cmp.Compare(a.thread.Goid, b.thread.Goid) })
-			for _, s := range outliving[n] {
-				out.Lines = append(out.Lines, &render.Line{Thread: s.thread, Level: below, Branch: true, GoesOn: true})
+			slices.SortFunc(outliving[n], func(a, b *track) int { return cmp.Compare(a.thread.Goid, b.thread.Goid) })
+			for _, tr := range outliving[n] {
+				out.Lines = append(out.Lines, &render.Line{Thread: tr.thread, Level: below, Branch: true, GoesOn: true})
 				news = true
 			}
 		}
@@ -59,43 +59,44 @@ func (t *forest) show(tree *tree) error {
 	return err
 }
 
-// release drops the lines that were written, or those of a tree that is not to be written.
+// release drops the ended calls of a tree that was written, or that is not slow enough. shown says that it was written.
 func (t *forest) release(tree *tree, shown bool) {
-	for s := range tree.living {
-		t.rise(s)
+	for tr := range tree.running {
+		t.reattach(tr)
 	}
 	t.lines -= tree.lines
 	tree.nodes, tree.lines = t.keepOpen(tree.nodes, nil, shown), 0
-	if tree.over.IsZero() {
+	if tree.end.IsZero() {
 		tree.count(tree.nodes)
 	} else {
 		for _, n := range tree.nodes {
-			t.apart(n, shown)
+			t.splitOff(n, shown)
 		}
 	}
 	t.lines += tree.lines
 }
 
-// rise moves a goroutine below the nearest caller that is open, or makes it independent.
-func (t *forest) rise(s *strand) {
-	n := s.from
+// reattach moves a goroutine below the nearest open caller of the call that started it. Without an open caller, it
+// detaches the goroutine.
+func (t *forest) reattach(tr *track) {
+	n := tr.from
 	for n != nil && n.ended {
 		n = n.parent
 	}
 	switch {
 	case n == nil:
-		s.before = &render.Line{Function: s.from.Function, Thread: s.from.strand.thread}
-		t.leave(s)
-	case n != s.from:
-		s.from.strands--
-		t.settle(s.from)
-		s.from = n
-		n.strands++
+		tr.origin = &render.Line{Function: tr.from.Function, Thread: tr.from.track.thread}
+		t.detach(tr)
+	case n != tr.from:
+		tr.from.goroutines--
+		t.forgetEnded(tr.from)
+		tr.from = n
+		n.goroutines++
 	}
 }
 
-// keepOpen returns the open calls, each below its nearest open caller. If the tree was not written, all nodes
-// below an open call stay.
+// keepOpen drops ended calls. It returns the open calls without an open caller, with the other open calls below their
+// nearest open callers. If shown is false, it keeps all nodes below open calls.
 func (t *forest) keepOpen(nodes []*node, above *node, shown bool) (top []*node) {
 	for _, n := range nodes {
 		children, next := n.children, above
@@ -115,31 +116,31 @@ func (t *forest) keepOpen(nodes []*node, above *node, shown bool) (top []*node) 
 	return top
 }
 
-// apart makes a tree of the outermost call of a goroutine that has outlived its tree.
-func (t *forest) apart(n *node, shown bool) {
+// splitOff makes a separate tree of n, the outermost open call of a goroutine that outlived its tree.
+func (t *forest) splitOff(n *node, shown bool) {
 	old := n.tree
-	own := &tree{
-		root: n, nodes: []*node{n}, living: make(map[*strand]bool), since: old.over, Tree: render.Tree{Continued: shown, Origin: n.strand.before},
+	split := &tree{
+		root: n, nodes: []*node{n}, running: make(map[*track]bool), lastWrite: old.end, Tree: render.Tree{Continued: shown, Origin: n.track.origin},
 	}
 	n.Branch = false
-	own.take(n)
-	for s := range old.living {
-		if s.from.tree == own {
-			delete(old.living, s)
-			own.living[s] = true
+	split.adopt(n)
+	for tr := range old.running {
+		if tr.from.tree == split {
+			delete(old.running, tr)
+			split.running[tr] = true
 		}
 	}
-	own.count(own.nodes)
-	t.lines += own.lines
-	t.growing[own] = true
+	split.count(split.nodes)
+	t.lines += split.lines
+	t.growing[split] = true
 }
 
-// take moves a call, and all nodes below it, to the tree.
-func (tree *tree) take(n *node) {
-	if s := n.strand; s.tree == n.tree {
-		s.tree = tree
-		for _, open := range s.stack {
-			if !open.listed && !open.ended { // too deep to be reached from n
+// adopt moves a call and all nodes below it to the tree.
+func (tree *tree) adopt(n *node) {
+	if tr := n.track; tr.tree == n.tree {
+		tr.tree = tree
+		for _, open := range tr.stack {
+			if !open.listed && !open.ended { // not among the children of its caller
 				open.tree = tree
 				tree.open++
 			}
@@ -149,11 +150,11 @@ func (tree *tree) take(n *node) {
 		tree.open++
 	}
 	for _, below := range n.children {
-		tree.take(below)
+		tree.adopt(below)
 	}
 }
 
-// count adds the lines of nodes to the tree's.
+// count adds the number of nodes and of all nodes below them to the lines of the tree.
 func (tree *tree) count(nodes []*node) {
 	for _, n := range nodes {
 		tree.lines++

@@ -21,26 +21,26 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Table writes tables: of all that has happened, and of intervals.
+// Table writes a table of the whole run, and one of each interval.
 type Table struct {
 	Ignore
 	*Scene
-	opt    *Options
-	mode   uprobe.Mode
-	screen *cli.Screen          // nil but for -i on a terminal
-	trends map[string][]float64 // those of [render.Options], on a screen
-	by     *values              // nil if nobody asks for them
-	began  bool                 // a header has been written
-	ended  int                  // intervals
+	opt           *Options
+	mode          uprobe.Mode
+	screen        *cli.Screen          // nil unless intervals redraw a terminal
+	trends        map[string][]float64 // see [render.Options]; nil without a screen
+	by            *rowValues           // nil without --by and --sum
+	headerWritten bool
+	intervals     int // the number of written intervals
 }
 
-// NewTable returns the view of calls that are seen as mode says.
+// NewTable returns a view of tables with the numbers that a mode measures.
 func NewTable(o *Options, mode uprobe.Mode) *Table {
 	t := &Table{opt: o, mode: mode}
-	if o.AsksValues() {
-		t.by = &values{opt: o}
+	if o.UsesValues() {
+		t.by = &rowValues{opt: o}
 		if mode == uprobe.Entries {
-			t.by.entries = "count"
+			t.by.entryOnly = "count"
 		}
 	}
 	return t
@@ -55,13 +55,13 @@ func (r *Table) Needs() Needs {
 	needs.Source.Entries, needs.Source.Limit = r.mode == uprobe.Entries, r.opt.Calls
 	if r.by != nil {
 		t := &needs.Totals
-		needs.Stacks = needs.Stacks && !r.opt.By.AsksStack()
-		t.ByValue, t.Amounts, t.Observe, t.KeptBy = r.opt.By.Text != "", r.opt.Sum.Text != "", r.by.observe, r.opt.keptBy()
+		needs.Stacks = needs.Stacks && !r.opt.By.UsesStack()
+		t.ByValue, t.Amounts, t.Observe, t.KeptBy = r.opt.By.Text != "", r.opt.Sum.Text != "", r.by.observe, r.opt.rankBy()
 	}
 	return needs
 }
 
-// values fetches the type of the last result, for --errors: 0 is no error.
+// values returns the plan of the values to fetch, for --by and --sum, or else for --errors.
 func (r *Table) values(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	switch {
 	case r.by != nil:
@@ -77,7 +77,7 @@ func (r *Table) values(s *target.Target, features tracefs.Features) (engine.Valu
 	}, nil
 }
 
-// failing fetches whether calls have failed, if the last result is an error: the first word of that.
+// failing plans to fetch the first word of the last result, if that is an error. The word is 0 if the error is nil.
 func failing(s *target.Target, features tracefs.Features, sig *offsets.Signature) (out uprobe.Values, err error) {
 	last, ok := target.LastError(sig)
 	if !ok || last.Err != nil {
@@ -100,17 +100,17 @@ func (r *Table) Begin(s *Scene) error {
 	}
 	if r.opt.Format == render.Table && r.opt.Interval > 0 && cli.IsTerminal(s.Out) {
 		r.screen = &cli.Screen{Terminal: s.Out, Plain: os.Getenv("NO_COLOR") != ""}
-		if !r.options().By { // trends are of functions
+		if !r.options().By { // a trend has the calls of a function, not of a value
 			r.trends = make(map[string][]float64)
 		}
 	}
 	return nil
 }
 
-// trendLength is how many intervals the last column shows.
+// trendLength is the number of intervals in the column TREND.
 const trendLength = 12
 
-// draw puts a table of an interval in the place of the one before.
+// draw replaces the table on the screen by the rows of an interval.
 func (r *Table) draw(rows []stats.Func) error {
 	o := r.options()
 	if o.Trends = r.trends; o.Trends != nil {
@@ -136,20 +136,20 @@ func (r *Table) Interval(t *engine.Table) error {
 			return err
 		}
 	}
-	r.ended++
-	of := &render.Interval{Number: r.ended, End: t.At}
-	err := r.write(r.arrange(t.Since, r.opt.Top), of)
+	r.intervals++
+	interval := &render.Interval{Number: r.intervals, End: t.At}
+	err := r.write(r.arrange(t.Since, r.opt.Top), interval)
 	if err == nil && r.opt.Summaries && r.opt.Format == render.JSON {
-		err = render.SummaryJSON(r.Out, t.Summary, of)
+		err = render.SummaryJSON(r.Out, t.Summary, interval)
 	}
 	return err
 }
 
-// Rows returns those of a whole run, for others to write.
+// Rows returns the sorted rows of a whole run.
 func (r *Table) Rows(t *engine.Table) []stats.Func { return r.arrange(t.Whole, 0) }
 
-// arrange returns rows sorted, without functions that only a wildcard named and
-// nobody called; of them the top ones.
+// arrange returns the first top rows in the order of --sort. It leaves out functions without calls, unless FUNC is their
+// name and there are no values of --by.
 func (r *Table) arrange(rows []stats.Func, top int) []stats.Func {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row stats.Func) bool {
 		return row.Calls == 0 && row.Completed == 0 && row.Number() < 0.5 && (!r.role(row).Named || r.opt.By.Text != "")
@@ -158,7 +158,7 @@ func (r *Table) arrange(rows []stats.Func, top int) []stats.Func {
 	return topRows(rows, top)
 }
 
-// role is that of a row's function. A single instruction was named.
+// role returns the role of a row's function. The row of a single instruction counts as named.
 func (r *Table) role(row stats.Func) target.Role {
 	f := &r.Plan.Funcs[row.Func]
 	if f.Point {
@@ -167,13 +167,12 @@ func (r *Table) role(row stats.Func) target.Role {
 	return r.Target.Roles[f.Func]
 }
 
-// isWrapper tells of rows that --fail-if does not look at: a wrapper that somebody's name selects
-// beside the function that was meant has calls, or none, for reasons of the compiler's.
+// isWrapper reports whether a row is of a wrapper, which --fail-if ignores. FUNC selects the wrapper together with the
+// function that the user means, and the number of its calls depends on the compiler.
 func (r *Table) isWrapper(row stats.Func) bool { return r.role(row).Wrapper }
 
-// noteInlined marks functions that the compiler has also put into some of their
-// callers, where their calls are not seen. It takes a pass over the debug information,
-// when nobody waits for probes any more.
+// noteInlined adds a note to functions that the compiler has also inlined into some callers, because it does not count
+// the inlined calls. It reads all of the debug information, so it runs after the probes were removed.
 func (r *Table) noteInlined(rows []stats.Func) {
 	for i := range rows {
 		if r.Target.Binary != nil && r.role(rows[i]).Named && rows[i].Note == "" {
@@ -185,23 +184,23 @@ func (r *Table) noteInlined(rows []stats.Func) {
 func (r *Table) options() render.Options {
 	o := r.opt
 	return render.Options{
-		By: o.By.Text != "", ByStack: o.By.AsksStack(), Amount: o.Sum.Text, Hist: o.Hist,
+		By: o.By.Text != "", ByStack: o.By.UsesStack(), Amount: o.Sum.Text, Hist: o.Hist,
 		Latency: r.mode == uprobe.Latency, Errors: o.Errors, Sched: o.Sched, Events: r.Events,
 		Budgeted: r.Plan.Regroups > 0, FullNames: o.Full, Width: cli.Width(r.Out),
 	}
 }
 
-func (r *Table) write(rows []stats.Func, of *render.Interval) error {
+func (r *Table) write(rows []stats.Func, interval *render.Interval) error {
 	o := r.options()
-	o.Format, o.Interval = r.opt.Format, of
-	o.NoHeader = r.began
+	o.Format, o.Interval = r.opt.Format, interval
+	o.NoHeader = r.headerWritten
 	err := render.Functions(r.Out, rows, o)
-	r.began = true
+	r.headerWritten = true
 	return err
 }
 
 func (r *Table) End(t *engine.Table) error {
-	if r.opt.Adds {
+	if r.opt.Merges {
 		return nil
 	}
 	if r.opt.Interval > 0 && r.screen == nil {
@@ -217,7 +216,7 @@ func (r *Table) End(t *engine.Table) error {
 	if err := r.writeTotals(t, r.arrange(rows, r.opt.Top)); err != nil {
 		return err
 	}
-	return cmp.Or(conclude(r.Env, r.opt.Format, r.Out, rows, t.Summary), failed)
+	return cmp.Or(writeSummary(r.Env, r.opt.Format, r.Out, rows, t.Summary), failed)
 }
 
 func (r *Table) writeTotals(t *engine.Table, rows []stats.Func) error {
@@ -229,7 +228,7 @@ func (r *Table) writeTotals(t *engine.Table, rows []stats.Func) error {
 			return err
 		}
 	case r.opt.Format != render.JSON && r.opt.Interval > 0:
-		return nil // rows of totals among those of intervals would be counted twice
+		return nil // a program that sums the rows would count the calls twice
 	}
 	var whole *render.Interval
 	if r.opt.Interval > 0 {
@@ -244,7 +243,7 @@ func (r *Table) writeTotals(t *engine.Table, rows []stats.Func) error {
 	return render.Histograms(r.Out, rows, r.options())
 }
 
-// writeStacks writes the stacks of probe behind the functions.
+// writeStacks writes the callers of functions.
 func (r *Table) writeStacks(t *engine.Table) error {
 	if r.Stacks == nil {
 		return nil
@@ -255,12 +254,12 @@ func (r *Table) writeStacks(t *engine.Table) error {
 	amount := r.options().Amount
 	b := r.Plan.Binary
 	rows := r.Stacks.Rows()
-	of := make(map[int]*stats.Func)
+	funcs := make(map[int]*stats.Func)
 	for i := range t.Whole {
-		of[t.Whole[i].Func] = &t.Whole[i]
+		funcs[t.Whole[i].Func] = &t.Whole[i]
 	}
 	for i, row := range rows {
-		if f := of[row.Func]; f != nil {
+		if f := funcs[row.Func]; f != nil {
 			rows[i] = row.Of(f)
 		}
 	}

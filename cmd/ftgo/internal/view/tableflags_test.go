@@ -33,7 +33,7 @@ func TestSortRows(t *testing.T) {
 	for order, want := range map[string]string{
 		"calls": "abced", "rate": "abced", "total": "cdbea", "p99": "dcbea", "p999": "dcbea", "max": "dcbea", "errors": "dcabe", "wait": "ebacd", "name": "abcde",
 	} {
-		if !slices.Contains(Orders, order) {
+		if !slices.Contains(orders, order) {
 			t.Errorf("--sort %s is unknown", order)
 		}
 		sortRows(rows, order)
@@ -47,7 +47,7 @@ func TestSortRows(t *testing.T) {
 	}
 }
 
-// TestTopRows: rows of no value come last, whatever the order, and do not count as the first.
+// TestTopRows checks that rows without a value come last in every order, and that --top does not count them.
 func TestTopRows(t *testing.T) {
 	row := func(value string, rest stats.RowKind, calls uint64, sizes ...int64) stats.Func {
 		f := stats.Func{Name: "f", Value: value, Kind: rest, Calls: calls, Amounts: &stats.Amounts{}}
@@ -67,18 +67,18 @@ func TestTopRows(t *testing.T) {
 			t.Errorf("%s: %q, want %q", order, got, want)
 		}
 	}
-	for _, c := range []struct{ sum, sort, order, keptBy string }{
+	for _, c := range []struct{ sum, sort, order, rankBy string }{
 		{"", "", "calls", "calls"}, {"n", "", "sum", "sum"}, {"n", "calls", "calls", "calls"}, {"n", "p99", "p99", "time"}, {"", "name", "name", "calls"},
 	} {
 		flags := TableFlags{Sort: c.sort}
 		flags.Sum.Text = c.sum
-		if flags.order() != c.order || flags.keptBy() != c.keptBy {
-			t.Errorf("%+v: %s, %s", c, flags.order(), flags.keptBy())
+		if flags.order() != c.order || flags.rankBy() != c.rankBy {
+			t.Errorf("%+v: %s, %s", c, flags.order(), flags.rankBy())
 		}
 	}
 }
 
-// TestStacksBeyond: who reads stacks is told once how many calls have callers that are not known, and nothing if none has.
+// TestStacksBeyond checks the warning about calls whose callers are unknown because there are too many stacks.
 func TestStacksBeyond(t *testing.T) {
 	for beyond, want := range map[uint64]string{0: "", 7: "ftgo: callers of 7 calls are not known: 100000 stacks are told apart, and others came later\n"} {
 		var out, stderr strings.Builder

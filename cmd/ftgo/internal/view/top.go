@@ -17,15 +17,15 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Overview has a page of a full screen for each interval: functions with what they cost.
+// Overview shows a page with all functions on a full screen, and updates it at each interval.
 type Overview struct {
 	*Table
-	show  func(top.Page)
-	short map[string]string
-	cost  *stats.Probing // by the interval before
+	show     func(top.Page)
+	short    map[string]string // short names of functions
+	lastCost *stats.Probing    // at the end of the last interval
 }
 
-// NewOverview returns the view; show gets the pages.
+// NewOverview returns a view that passes its pages to show.
 func NewOverview(o *Options, show func(top.Page)) *Overview {
 	return &Overview{Table: NewTable(o, uprobe.Latency), show: show}
 }
@@ -42,7 +42,7 @@ func (v *Overview) Begin(s *Scene) error {
 	return nil
 }
 
-// shortNames are the short names of a plan's functions.
+// shortNames returns the short names of a plan's functions.
 func shortNames(p *uprobe.Plan) map[string]string {
 	return render.ShortNames(false, p.Funcs, func(f uprobe.Probe) string { return f.Name })
 }
@@ -54,7 +54,7 @@ func (v *Overview) Interval(t *engine.Table) error {
 
 func (v *Overview) End(t *engine.Table) error { return v.Interval(t) }
 
-// page is what an interval has made of the numbers.
+// page returns the page at the end of an interval.
 func (v *Overview) page(t *engine.Table) top.Page {
 	p := top.Page{Names: "FUNCTION", Columns: render.TopColumns(v.opt.Sched), Keys: "Enter opens"}
 	probed, called, timed := 0, 0, 0
@@ -82,37 +82,38 @@ func (v *Overview) page(t *engine.Table) top.Page {
 	}
 	p.Head = []string{
 		fmt.Sprintf("%s, %s, %d of them called, %d timed", time.Duration(t.Seconds*float64(time.Second)).Round(time.Second), functions, called, timed),
-		render.TopCost(&t.Summary, v.cost),
+		render.TopCost(&t.Summary, v.lastCost),
 	}
-	v.cost = t.Probing
+	v.lastCost = t.Probing
 	return p
 }
 
-// Closeup shows one function: latencies over time, callers, the slowest calls.
+// Closeup shows a page with one function on a full screen: its latencies over time, its callers and its slowest calls.
 type Closeup struct {
 	*Lines
-	show    func(top.One)
-	heat    [][64]uint32
-	slowest []slowCall     // the slowest first
-	cost    *stats.Probing // by the interval before
-	line    bytes.Buffer
-	short   string // name of the function
+	show     func(top.One)
+	heat     [][64]uint32   // for each interval, the number of calls by [top.Bucket]
+	slowest  []slowCall     // the slowest first
+	lastCost *stats.Probing // at the end of the last interval
+	line     bytes.Buffer
+	short    string // the short name of the function
 }
 
-// slowCall is a call as it is shown.
+// slowCall is one of the slowest calls.
 type slowCall struct {
-	ns   int64
-	text string
-	seen bool // it has been shown before
+	ns    int64
+	text  string
+	shown bool // on an earlier page
 }
 
+// Limits of a page.
 const (
-	mostSlices  = 512 // terminals have fewer columns
-	mostSlowest = 40
-	mostCallers = 40
+	maxIntervals = 512 // more than the columns of a terminal
+	maxSlowest   = 40
+	maxCallers   = 40
 )
 
-// NewCloseup returns the view; show gets what is to be seen.
+// NewCloseup returns a view that passes its pages to show.
 func NewCloseup(o *Options, show func(top.One)) (*Closeup, error) {
 	lines, err := NewLines(o)
 	return &Closeup{Lines: lines, show: show, heat: make([][64]uint32, 1)}, err
@@ -128,23 +129,23 @@ func (v *Closeup) Begin(s *Scene) error {
 	v.Lines.begin(s)
 	short := shortNames(s.Plan)
 	v.short = short[s.Plan.Funcs[0].Name]
-	v.sayUnknown()
+	v.explainUnknown()
 	v.calls = render.NewCallWriter(&v.line, render.Options{Width: longestLine, Short: short})
 	return nil
 }
 
-// Take keeps the slowest calls.
+// Take adds a call to the heat map and to the slowest calls.
 func (v *Closeup) Take(it *pairing.Item) error {
 	if it.What == pairing.Gone {
 		v.memory.Forget(it.PID)
 	}
 	c := it.Call
-	if it.What != pairing.Ended || c.Outcome != pairing.Returned || c.Func != 0 { // others are what is waited for
+	if it.What != pairing.Ended || c.Outcome != pairing.Returned || c.Func != 0 { // the functions after the first stand for wait reasons
 		return nil
 	}
 	ns := v.Clock.Took(c).Nanoseconds()
 	v.heat[len(v.heat)-1][top.Bucket(ns)]++
-	if len(v.slowest) == mostSlowest && ns <= v.slowest[mostSlowest-1].ns {
+	if len(v.slowest) == maxSlowest && ns <= v.slowest[maxSlowest-1].ns {
 		return nil
 	}
 	v.line.Reset()
@@ -152,41 +153,42 @@ func (v *Closeup) Take(it *pairing.Item) error {
 		return err
 	}
 	text, _, _ := strings.Cut(v.line.String(), "\n")
-	text = strings.Replace(text, "  "+v.short+"(", "  (", 1) // it stands above
+	text = strings.Replace(text, "  "+v.short+"(", "  (", 1) // the page has the name in its head
 	at, _ := slices.BinarySearchFunc(v.slowest, ns, func(s slowCall, ns int64) int { return cmp.Compare(ns, s.ns) })
 	v.slowest = slices.Insert(v.slowest, at, slowCall{ns: ns, text: text})
-	v.slowest = v.slowest[:min(len(v.slowest), mostSlowest)]
+	v.slowest = v.slowest[:min(len(v.slowest), maxSlowest)]
 	return nil
 }
 
 func (v *Closeup) Interval(t *engine.Table) error {
-	v.show(v.look(t))
+	v.show(v.page(t))
 	v.heat = append(v.heat, [64]uint32{})
-	v.heat = v.heat[max(len(v.heat)-mostSlices, 0):]
+	v.heat = v.heat[max(len(v.heat)-maxIntervals, 0):]
 	return nil
 }
 
 func (v *Closeup) End(t *engine.Table) error { return v.Interval(t) }
 
-func (v *Closeup) look(t *engine.Table) top.One {
-	l := top.One{Every: v.opt.Interval.String(), Heat: slices.Clone(v.heat)}
+// page returns the page at the end of an interval. It marks calls that are new among the slowest.
+func (v *Closeup) page(t *engine.Table) top.One {
+	p := top.One{Every: v.opt.Interval.String(), Heat: slices.Clone(v.heat)}
 	numbers, split := render.TopNumbers(t.Whole[0], t.Since[0])
-	l.Head, l.Split = []string{numbers, render.TopCost(&t.Summary, v.cost)}, split
-	v.cost = t.Probing
-	l.Callers = v.callers()
+	p.Head, p.Split = []string{numbers, render.TopCost(&t.Summary, v.lastCost)}, split
+	v.lastCost = t.Probing
+	p.Callers = v.callers()
 	for i := range v.slowest {
 		s := &v.slowest[i]
 		mark := "+"
-		if s.seen {
+		if s.shown {
 			mark = " "
 		}
-		l.Slowest = append(l.Slowest, mark+s.text)
-		s.seen = true
+		p.Slowest = append(p.Slowest, mark+s.text)
+		s.shown = true
 	}
-	return l
+	return p
 }
 
-// callers are those with most of the time.
+// callers returns a line for each stack of callers, with its share of the time, the largest first.
 func (v *Closeup) callers() (list []string) {
 	rows := slices.DeleteFunc(v.Stacks.Rows(), func(r stats.StackRow) bool { return r.Func != 0 })
 	var all int64
@@ -194,7 +196,7 @@ func (v *Closeup) callers() (list []string) {
 		all = stats.AddUp(all, r.Sum)
 	}
 	slices.SortStableFunc(rows, func(a, b stats.StackRow) int { return cmp.Or(cmp.Compare(b.Sum, a.Sum), cmp.Compare(b.Calls, a.Calls)) })
-	for _, r := range rows[:min(len(rows), mostCallers)] {
+	for _, r := range rows[:min(len(rows), maxCallers)] {
 		var names []string
 		for _, l := range v.Stacks.Locations(r.PCs, v.Plan.Funcs[0].Name) {
 			for _, f := range l.Frames {

@@ -14,7 +14,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestOverviewHead: a function that was given by its name has a row, and is told to be called only if it was.
+// TestOverviewHead checks that a function that FUNC names has a row even without calls, and that the head counts only
+// functions with calls as called.
 func TestOverviewHead(t *testing.T) {
 	scene := &Scene{Plan: &uprobe.Plan{}, Target: &target.Target{Roles: make(map[*offsets.Func]target.Role)}}
 	table := &engine.Table{Reading: &trace.Reading{Summary: stats.Summary{Functions: 3}}}

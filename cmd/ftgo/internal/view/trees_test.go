@@ -13,15 +13,15 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestLeftOutIsTold: what trees are not whole of is said, and nothing if they are.
-func TestLeftOutIsTold(t *testing.T) {
+// TestWarnLeftOut checks the warnings about incomplete trees.
+func TestWarnLeftOut(t *testing.T) {
 	var said bytes.Buffer
 	scene := &Scene{Env: &cli.Env{Stderr: &said}, Plan: &uprobe.Plan{Follows: true}}
 	v := &Lines{stream: stream{Scene: scene, opt: &Options{}}, trees: newForest(0, nil)}
 	if v.warnLeftOut(0); said.Len() > 0 {
 		t.Errorf("%s", said.String())
 	}
-	v.cut.trees, v.cut.lines, v.trees.unseen = 2, 30, 4
+	v.leftOut.trees, v.leftOut.lines, v.trees.untimed = 2, 30, 4
 	v.warnLeftOut(5)
 	for _, want := range []string{"30 lines left out of 2 trees", "room for 10000 in a tree, and for 200000 in all", "events were lost", "of 4 trees nobody knows how long they took"} {
 		if !strings.Contains(said.String(), want) {
@@ -30,12 +30,11 @@ func TestLeftOutIsTold(t *testing.T) {
 	}
 }
 
-// TestCallTreesOfManyOpenCalls: what begins while too many calls are open is left out and
-// counted; the others are whole.
+// TestCallTreesOfManyOpenCalls checks that calls that begin while too many others are open are left out and counted.
 func TestCallTreesOfManyOpenCalls(t *testing.T) {
 	var out bytes.Buffer
 	trees := newForest(0, render.NewCallWriter(&out, render.Options{}).Tree)
-	trees.branches = 3
+	trees.openLimit = 3
 	grow(t, trees, "a b c d . e . . . 2:x 2:. .")
 	want := `
 goroutine 2  00:00:00.000010  thread 11
@@ -45,12 +44,12 @@ goroutine 1  00:00:00.000001  thread 10
   7.00µs    63%    b()
   5.00µs    45%      c()
 `
-	if got := out.String(); got != want[1:] || trees.leftOut != 2 || trees.open+len(trees.strands) != 0 {
-		t.Errorf("%d left out, %d open, %d trees\n%s\nwant%s", trees.leftOut, trees.open, len(trees.strands), got, want)
+	if got := out.String(); got != want[1:] || trees.leftOut != 2 || trees.open+len(trees.tracks) != 0 {
+		t.Errorf("%d left out, %d open, %d trees\n%s\nwant%s", trees.leftOut, trees.open, len(trees.tracks), got, want)
 	}
 }
 
-// TestChromeInParts: a call that outlasts a part of its tree begins and ends for itself.
+// TestChromeInParts checks that each call has one end event, even if its tree is written in parts.
 func TestChromeInParts(t *testing.T) {
 	for _, limit := range []int{2, 4, 7, 100} {
 		var out bytes.Buffer

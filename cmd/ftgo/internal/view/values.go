@@ -23,10 +23,10 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// giveTypes is what helps where the types of arguments are not known.
+// giveTypes is the advice for functions whose argument types are unknown.
 const giveTypes = "types can be given, a receiver's first: 'main.T.Get(t ptr, key string) (n int, err error)'"
 
-// isError tells whether the last result is an error that is not nil.
+// isError reports whether the last result is an error that is not nil.
 func isError(results []capture.Value) bool {
 	if len(results) == 0 {
 		return false
@@ -35,20 +35,20 @@ func isError(results []capture.Value) bool {
 	return capture.IsError(last.Type) && last.State != capture.Unfetched && (last.State == capture.Unreadable || !last.Nil())
 }
 
-// values plans what to fetch for the functions' lines and for the filter.
+// values returns the plan of the values to fetch from the functions, for their lines and for --where.
 func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
 		if s.Roles[f].Hidden {
 			return out, nil
 		}
-		sig, told, err := s.Signature(f)
+		sig, fromUser, err := s.Signature(f)
 		switch {
-		case errors.Is(err, offsets.ErrNoDebugInfo) && told:
+		case errors.Is(err, offsets.ErrNoDebugInfo) && fromUser:
 			return out, cli.Usage("%w; %s", err, giveTypes)
-		case err != nil && told:
+		case err != nil && fromUser:
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		case err != nil && v.opt.Lines.Where != "":
-			return out, without(s, f, err)
+			return out, skipUnlessNamed(s, f, err)
 		case err != nil:
 			v.funcs[f] = &funcValues{note: target.Note(err)}
 			v.unknown[target.Note(err)]++
@@ -61,14 +61,14 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 		v.funcs[f] = fl
 		o := operands{funcValues: fl, sig: sig, f: f, binary: s.Binary}
 		fetch := v.opt.Fetch
-		// A string can only be told from the constant if as much of it is fetched.
+		// To compare a string with a literal, ftgo needs as many bytes of the string as the literal has.
 		fetch.StrLen = min(max(fetch.StrLen, v.where.Longest()), maxStrLen)
 		if v.opt.short() && v.opt.Lines.Live {
 			fetch.Fields = shortFields
 		}
 		o.entry, o.ret = fetch.Builders(s.Binary, f, sites, sig, v.opt.Stack, features)
-		if out.Filter, err = v.filter(&o, v.opt.Whole || s.Roles[f].Inside); err != nil {
-			return out, without(s, f, err)
+		if out.Filter, err = v.splitFilter(&o, v.opt.UserFilter || s.Roles[f].Inside); err != nil {
+			return out, skipUnlessNamed(s, f, err)
 		}
 		shownArgs, shownResults, err := s.Shown(f, sig)
 		if err != nil {
@@ -80,13 +80,13 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 		if out.Entry, err = o.entry.Capture(shownArgs, fl.atEntry); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
-		v.suggestParts(s, f, sig, told, out.Entry.Large)
+		v.suggestParts(s, f, sig, fromUser, out.Entry.Large)
 		if v.opt.Lines.Entries {
 			return out, nil
 		}
 		if last := len(sig.Results) - 1; v.opt.Lines.Errors && shownResults != nil && last >= 0 {
 			fl.atReturn = append(fl.atReturn, sig.Results[last].Name)
-			fl.errorBeside = true
+			fl.errorHidden = true
 		}
 		if out.Return, err = o.ret.Capture(shownResults, fl.atReturn); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
@@ -95,19 +95,20 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 	}, nil
 }
 
-// shownAsWords is why results are not known, and of arguments no types.
+// shownAsWords is the note on functions without debug information. Lines show their arguments as untyped words, and no
+// results.
 const shownAsWords = "shown as words: no debug information"
 
-// shortFields is how many fields are shown of a struct.
+// shortFields is the largest number of fields of a struct that a short line shows.
 const shortFields = 6
 
-// suggestParts says what to type for parts of arguments that are too large to be shown. told: FUNC has
-// the types, where it can't have parts.
-func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Signature, told bool, large []capture.Large) {
-	if len(large) == 0 || !s.Roles[f].Named || v.suggested >= maxSuggestions {
+// suggestParts suggests an argument to ftgo for the parts of values that are too large for a short line. It suggests
+// --format if fromUser says that the user's FUNC has a signature, because such a FUNC can't select parts.
+func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Signature, fromUser bool, large []capture.Large) {
+	if len(large) == 0 || !s.Roles[f].Named || v.suggestions >= maxSuggestions {
 		return
 	}
-	v.suggested++
+	v.suggestions++
 	var parts, fields []string
 	for _, p := range sig.Params {
 		part := p.Name
@@ -117,32 +118,32 @@ func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Sig
 		}
 		parts = append(parts, part)
 	}
-	name := printable.Short(symname.Plain(f.Name)) // its end will do
+	name := printable.Short(symname.Plain(f.Name)) // FUNC need not have the whole path
 	ask := fmt.Sprintf("'%s(%s)'", name, strings.Join(parts, ", "))
-	if told {
+	if fromUser {
 		ask = fmt.Sprintf("--format '%s' %s", strings.TrimSpace(strings.Repeat("%v ", len(parts))), strings.Join(parts, ","))
 	}
 	v.opt.Say("%s: ask for parts, %s, or --full", strings.Join(fields, ", "), ask)
 }
 
-// maxSuggestions is for how many functions that is said.
+// maxSuggestions is the number of functions for which suggestParts prints a suggestion.
 const maxSuggestions = 3
 
-// without says what becomes of a function that --where can't be applied to: it is left out,
-// unless it was asked for by name.
-func without(s *target.Target, f *offsets.Func, err error) error {
+// skipUnlessNamed returns the error for a function to which an expression does not apply: a usage error if FUNC is the
+// function's name, else one that leaves out the function and keeps the others.
+func skipUnlessNamed(s *target.Target, f *offsets.Func, err error) error {
 	if s.Roles[f].Named {
 		return cli.WithStatus(cli.ExitUsage, err)
 	}
 	return uprobe.LeaveOut(err)
 }
 
-// templatePaths are what --format names of a function's arguments and results; what it has
-// not, the line will say.
+// templatePaths returns the paths of --format that lead into the arguments and the results of a function. The line of a
+// call has a marker for a path that leads to neither.
 func templatePaths(names []string, sig *offsets.Signature) (args, results []string) {
 	args, results = []string{}, []string{}
 	for _, path := range names {
-		_, path = capture.CutPart(path) // it comes with the value
+		_, path = capture.CutPart(path) // a value has its length and capacity
 		switch {
 		case target.AtEntry(sig, path):
 			args = append(args, path)
@@ -153,48 +154,45 @@ func templatePaths(names []string, sig *offsets.Signature) (args, results []stri
 	return args, results
 }
 
-// filters are the flags that leave out calls.
+// filters returns the given flags that leave out calls.
 func (v *Lines) filters() string {
-	var given []string
+	var names []string
 	o := &v.opt.Lines
 	for _, f := range []struct {
 		name  string
 		given bool
 	}{{"--where", o.Where != ""}, {"--errors", o.Errors}, {"--min " + o.Min.String(), o.Min > 0}, {"--slow " + o.Slow.String(), o.Slow > 0}, {"--depth", o.Depth > 0}, {"--inside", v.opt.Inside != ""}} {
 		if f.given {
-			given = append(given, f.name)
+			names = append(names, f.name)
 		}
 	}
-	return strings.Join(given, ", ")
+	return strings.Join(names, ", ")
 }
 
-// funcValues are what is fetched of the calls of a function, and what that is for.
+// funcValues are the values that ftgo fetches for expressions from the calls of a function.
 type funcValues struct {
-	// The paths of variables that expressions need where calls begin and where they return, and the name of the last
-	// result if that is an error, else "".
-	atEntry, atReturn []string
-	err               string
+	atEntry, atReturn []string // the paths that expressions use, fetched at the entry and at the return
+	err               string   // the name of the last result if that is an error, else ""
 
-	by, amount where.Expr // of tables
-	rest       where.Expr // of lines: what is left of --where for us
-	note       string     // why arguments are not known, or not all
-	// errorBeside: the last result is fetched for --errors, and not shown.
-	errorBeside bool
-	once        seenCall // again and again, of lines that are written at once
+	by, amount  where.Expr // --by and --sum
+	filter      where.Expr // the part of --where that ftgo evaluates
+	note        string     // the reason why some or all arguments are unknown
+	errorHidden bool       // the last result is fetched for --errors, but not shown
+	reused      exprCall   // for lines that are written at once
 }
 
-// operands are what expressions can be about in calls of a function.
+// operands checks the expressions for a function, and plans the values that they use.
 type operands struct {
 	*funcValues
 	binary     *offsets.Binary
 	f          *offsets.Func
-	stack      bool // who has called is known
+	stack      bool // expressions may use the callers
 	sig        *offsets.Signature
 	entry, ret *capture.Builder
 }
 
-// side is where the variable of a path is known.
-func (o *operands) side(path string) *capture.Builder {
+// builder returns the builder of the values that a path leads into: entry for arguments, ret for results, else nil.
+func (o *operands) builder(path string) *capture.Builder {
 	switch {
 	case target.AtEntry(o.sig, path):
 		return o.entry
@@ -204,24 +202,24 @@ func (o *operands) side(path string) *capture.Builder {
 	return nil
 }
 
-// resultRE is a path that begins with a result without a name.
+// resultRE matches a path that begins with an unnamed result, like r0.
 var resultRE = regexp.MustCompile(`^\*?r[0-9]+\b`)
 
-// check refuses an expression that could never be decided, and has constants in the place of their
-// names. entries says who does not see calls end.
-func (o *operands) check(e where.Expr, entries string) (where.Expr, error) {
+// check replaces names of constants in an expression by their values. It returns an error if the expression could never
+// be evaluated. entryOnly is the command or flag that does not probe returns, or "".
+func (o *operands) check(e where.Expr, entryOnly string) (where.Expr, error) {
 	if last, ok := target.LastError(o.sig); ok {
 		o.err = last.Name
 	}
 	e = e.WithConstants(func(path string) (c capture.Value, ok bool) {
-		if o.side(path) != nil || builtins[path] != nil || path == "stack" && o.stack {
+		if o.builder(path) != nil || builtins[path] != nil || path == "stack" && o.stack {
 			return c, false
 		}
 		c.Type, c.Num, ok = o.binary.Internals().Constant(path, symname.Split(o.f.Name).Package)
 		return c, ok
 	})
 	err := e.Check(func(path string) (*gotype.Type, error) {
-		b := o.side(path)
+		b := o.builder(path)
 		t, ok := builtins[path]
 		switch {
 		case b == nil && (path == "err" || resultRE.MatchString(path)) && o.sig.Untyped:
@@ -230,12 +228,12 @@ func (o *operands) check(e where.Expr, entries string) (where.Expr, error) {
 			return builtins["func"], nil
 		case b == nil && !ok:
 			return nil, target.NoVariable(o.f, o.sig, path, slices.Sorted(maps.Keys(builtins))...)
-		case b == nil && entries != "" && slices.Contains([]string{"depth", "ns", "latency", "err"}, path):
-			return nil, fmt.Errorf("%s does not see calls end: %q", entries, path)
+		case b == nil && entryOnly != "" && slices.Contains([]string{"depth", "ns", "latency", "err"}, path):
+			return nil, fmt.Errorf("%s does not see calls end: %q", entryOnly, path)
 		case b == nil:
 			return t, nil
-		case b == o.ret && entries != "":
-			return nil, fmt.Errorf("%s sees no results: %q", entries, path)
+		case b == o.ret && entryOnly != "":
+			return nil, fmt.Errorf("%s sees no results: %q", entryOnly, path)
 		}
 		return b.Type(path)
 	})
@@ -245,11 +243,11 @@ func (o *operands) check(e where.Expr, entries string) (where.Expr, error) {
 	return e, err
 }
 
-// want has fetched what an expression needs.
-func (o *operands) want(e where.Expr) {
+// fetch adds the variables of an expression to atEntry and atReturn.
+func (o *operands) fetch(e where.Expr) {
 	for _, r := range e.Refs() {
 		path := r.Path
-		b := o.side(path)
+		b := o.builder(path)
 		if b == nil && path == "err" && o.err != "" {
 			path, b = o.err, o.ret
 		}
@@ -263,25 +261,24 @@ func (o *operands) want(e where.Expr) {
 	}
 }
 
-// filter splits --where for a function, and returns the part that the kernel evaluates. The
-// builders are asked for what it needs. whole: nothing of it is for the kernel.
-func (v *Lines) filter(o *operands, whole bool) (kernel string, err error) {
-	entries := ""
+// splitFilter splits --where for a function, and returns the part that the kernel evaluates. o gets the other part. If
+// userOnly is set, that is all of --where.
+func (v *Lines) splitFilter(o *operands, userOnly bool) (kernel string, err error) {
+	entryOnly := ""
 	if v.opt.Lines.Entries {
-		entries = "--entries"
+		entryOnly = "--entries"
 	}
-	filter, err := o.check(v.where, entries)
+	filter, err := o.check(v.where, entryOnly)
 	if err != nil {
 		return "", err
 	}
-	// Calls that the kernel drops would not count as depth.
-	whole = whole || slices.Contains(v.where.Refs(), where.Ref{Path: "depth"}) && o.side("depth") == nil
-	entry := o.entry
+	// The depth of a call would not count the callers that the kernel drops.
+	userOnly = userOnly || slices.Contains(v.where.Refs(), where.Ref{Path: "depth"}) && o.builder("depth") == nil
 	kernel, inKernel, rest := filter.Split(func(r where.Ref) (string, *gotype.Type, bool) {
-		if whole || o.side(r.Path) != entry {
+		if userOnly || o.builder(r.Path) != o.entry {
 			return "", nil, false
 		}
-		return entry.Field(r.Path, r.Part)
+		return o.entry.Field(r.Path, r.Part)
 	})
 	if kernel != "" {
 		v.explain("%s: in the kernel: %s", o.f.Name, inKernel)
@@ -289,30 +286,29 @@ func (v *Lines) filter(o *operands, whole bool) (kernel string, err error) {
 	if text := rest.String(); text != "" {
 		v.explain("%s: in user space: %s", o.f.Name, text)
 	}
-	o.rest = rest
-	o.want(rest)
+	o.filter = rest
+	o.fetch(rest)
 	return kernel, nil
 }
 
-// explain says with --dry-run who evaluates what.
+// explain prints a message about --where with --dry-run.
 func (v *Lines) explain(format string, args ...any) {
 	if v.opt.DryRun {
 		v.opt.Say(format, args...)
 	}
 }
 
-// seenCall is a call as expressions see it.
-type seenCall struct {
+// exprCall is a call as a [where.Call], so that expressions can be evaluated for it.
+type exprCall struct {
 	*funcValues
-	line render.Line
-	// entry and ret are the values of atEntry and atReturn; nil if the call has not come there.
-	entry, ret []capture.Value
-	stack      string // who has called, the innermost first, or ""
+	line       render.Line
+	entry, ret []capture.Value // the values of atEntry and atReturn, nil if ftgo has not got them
+	stack      string          // the callers, the innermost first, or ""
 }
 
-// Value is what a path leads to.
-func (c *seenCall) Value(path string) *capture.Value {
-	if v := cmp.Or(pick(c.atEntry, c.entry, path), pick(c.atReturn, c.ret, path)); v != nil {
+// Value returns the value that a path leads to, nil if it is unknown.
+func (c *exprCall) Value(path string) *capture.Value {
+	if v := cmp.Or(find(c.atEntry, c.entry, path), find(c.atReturn, c.ret, path)); v != nil {
 		return v
 	}
 	t := builtins[path]
@@ -325,15 +321,15 @@ func (c *seenCall) Value(path string) *capture.Value {
 	case path == "stack" && c.stack != "":
 		return &capture.Value{Type: builtins["func"], Bytes: []byte(c.stack), Len: int64(len(c.stack))}
 	case path == "err" && c.err != "":
-		return pick(c.atReturn, c.ret, c.err)
+		return find(c.atReturn, c.ret, c.err)
 	case path == "err":
-		return &capture.Value{Type: t} // what returns no error never has one
+		return &capture.Value{Type: t} // nil: the function does not return an error
 	}
 	return nil
 }
 
-// builtins are the types of what filters call a property of the call itself: its numbers, func
-// (its name) and err (its last result). A variable of that name goes first.
+// builtins are the types of the properties of a call by their names in expressions: its numbers, func (the name of the
+// function) and err (the last result). A variable with such a name takes precedence.
 var builtins = make(map[string]*gotype.Type)
 
 func init() {
@@ -344,7 +340,8 @@ func init() {
 	}
 }
 
-// callNumbers are the numbers of a call; latency and ns, a duration, only if it returned.
+// callNumbers are the numbers of a call by their names in expressions. latency and ns are durations in nanoseconds, known
+// only if the call returned.
 var callNumbers = map[string]func(*render.Line) uint64{
 	"latency": func(l *render.Line) uint64 { return uint64(l.NS) },
 	"ns":      func(l *render.Line) uint64 { return uint64(l.NS) },
@@ -355,7 +352,8 @@ var callNumbers = map[string]func(*render.Line) uint64{
 	"depth":   func(l *render.Line) uint64 { return uint64(l.Depth) },
 }
 
-func pick(paths []string, values []capture.Value, path string) *capture.Value {
+// find returns the value of a path, nil if paths does not contain it or its value is missing.
+func find(paths []string, values []capture.Value, path string) *capture.Value {
 	if i := slices.Index(paths, path); i >= 0 && i < len(values) {
 		return &values[i]
 	}

@@ -22,24 +22,23 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Variables writes a line for each value of a variable that is seen.
+// Variables writes the values of package variables at calls of functions.
 type Variables struct {
 	stream
-	wanted []string
-	at     []string                                // functions
-	last   map[int]map[string]*render.VariableLine // by process and name
-
-	globbed map[string]bool // names in wanted that a glob selected
-	sayLeft sync.Once
+	paths    []string                                // of the variables or parts of them; expand replaces globs
+	at       []string                                // the functions
+	last     map[int]map[string]*render.VariableLine // the last line by process and path
+	globbed  map[string]bool                         // the paths that a glob selected
+	warnOnce sync.Once                               // for variables that are left out
 }
 
-// NewVariables returns the view of variables, and parts of them, as they are when functions are
-// called.
-func NewVariables(o *Options, wanted, at []string) *Variables {
-	return &Variables{stream: stream{opt: o}, wanted: wanted, at: at, last: make(map[int]map[string]*render.VariableLine), globbed: make(map[string]bool)}
+// NewVariables returns a view of variables. paths select variables or parts of them, and may be globs. at are the
+// functions at whose calls the values are read.
+func NewVariables(o *Options, paths, at []string) *Variables {
+	return &Variables{stream: stream{opt: o}, paths: paths, at: at, last: make(map[int]map[string]*render.VariableLine), globbed: make(map[string]bool)}
 }
 
-// Needs asks for one call of each process in an interval: the probe then rests.
+// Needs requests one call of each process in an interval, so that the probe can be removed for the rest of it.
 func (v *Variables) Needs() Needs {
 	needs := Needs{Memory: true}
 	needs.Probes.Mode, needs.Values = uprobe.Entries, v.values
@@ -50,56 +49,56 @@ func (v *Variables) Needs() Needs {
 func (v *Variables) values(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	var vars []offsets.Variable
 	var paths, names []string
-	more, err := v.expand(s.Binary)
+	tooMany, err := v.expand(s.Binary)
 	if err != nil {
 		return nil, err
 	}
-	for i, text := range v.wanted {
+	for i, text := range v.paths {
 		path := strings.TrimLeft(text, "*")
 		variable, rest, err := findVariable(s.Binary, path)
 		if err != nil {
 			return nil, err
 		}
 		names = append(names, strings.TrimSuffix(path, rest))
-		variable.Name = fmt.Sprintf("v%d", i) // dots in its name are no fields
+		variable.Name = fmt.Sprintf("v%d", i) // the dots of a full name would select fields
 		vars, paths = append(vars, variable), append(paths, strings.TrimSuffix(text, path)+variable.Name+rest)
 	}
 	return func(f *offsets.Func, _ *offsets.Sites) (out uprobe.Values, err error) {
 		out.Entry, err = capture.NewBuilder(vars, v.opt.Fetch.Options(s.Binary, f, features)).Capture(paths, nil)
 		if err != nil {
 			text := err.Error()
-			for i, name := range names {
+			for i, name := range slices.Backward(names) { // v10 before v1
 				text = strings.ReplaceAll(text, vars[i].Name, name)
 			}
 			return out, cli.Usage("%s", text)
 		}
-		left := more
-		for i, name := range v.wanted {
+		leftOut := tooMany
+		for i, name := range v.paths {
 			if v.globbed[name] && !out.Entry.Fetches(i) {
-				left++
+				leftOut++
 			}
 		}
-		text := printable.Plural(left, "variable") + " left out: of types that are not known, or more than a probe can fetch (a glob that selects fewer has room)"
+		text := printable.Plural(leftOut, "variable") + " left out: of types that are not known, or more than a probe can fetch (a glob that selects fewer has room)"
 		switch {
-		case left == len(v.wanted)+more:
+		case leftOut == len(v.paths)+tooMany:
 			return out, cli.Nothing("%s", text)
-		case left > 0:
-			v.sayLeft.Do(func() { v.opt.Say("%s", text) })
+		case leftOut > 0:
+			v.warnOnce.Do(func() { v.opt.Say("%s", text) })
 		}
 		return out, nil
 	}, nil
 }
 
-// maxGlobbed is more than one probe can fetch.
+// maxGlobbed is the largest number of variables that globs select. A probe can't fetch as many.
 const maxGlobbed = 128
 
-// expand replaces globs by the package variables that they select, the program's own module first. A path like
-// *main.pointer is no glob. more counts the variables beyond maxGlobbed.
-func (v *Variables) expand(b *offsets.Binary) (more int, err error) {
-	var wanted []string
-	for _, text := range v.wanted {
+// expand replaces globs by the package variables that they select. Variables of the program's main module come first. A
+// path like *main.pointer is not a glob. tooMany is the number of variables beyond maxGlobbed.
+func (v *Variables) expand(b *offsets.Binary) (tooMany int, err error) {
+	var paths []string
+	for _, text := range v.paths {
 		if _, _, err := findVariable(b, strings.TrimLeft(text, "*")); err == nil || !isGlob(text) {
-			wanted = append(wanted, text)
+			paths = append(paths, text)
 			continue
 		}
 		pattern, err := symname.Compile(text, false)
@@ -116,25 +115,27 @@ func (v *Variables) expand(b *offsets.Binary) (more int, err error) {
 		}
 		for _, i := range selected[0] {
 			switch name := names[i]; {
-			case slices.Contains(wanted, name):
+			case slices.Contains(paths, name):
 			case len(v.globbed) == maxGlobbed:
-				more++
+				tooMany++
 			default:
-				wanted, v.globbed[name] = append(wanted, name), true
+				paths, v.globbed[name] = append(paths, name), true
 			}
 		}
 	}
-	v.wanted = wanted
-	return more, nil
+	v.paths = paths
+	return tooMany, nil
 }
 
-// isGlob tells a glob from a path, in which stars lead, or are of a type or a key.
+// isGlob reports whether a text that is not the path of a variable is a glob. A text with a key, a type or an index is a
+// path, even if it contains a star.
 func isGlob(text string) bool {
 	return strings.ContainsAny(text, "*?") && !strings.ContainsAny(text, "\"`([")
 }
 
-// findVariable finds the variable that a path begins with: the longest name that is one, before any key
-// or type. The error names the one that is most like it.
+// findVariable returns the variable that a path begins with, and the rest of the path. Among several variables, it returns
+// the one with the longest name. A key or type in the path ends the name. The error for an unknown variable suggests
+// similar names.
 func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest string, err error) {
 	name := text
 	if at := strings.IndexAny(name, "\"`("); at > 0 {
@@ -175,11 +176,11 @@ func (v *Variables) Begin(s *Scene) error {
 	return render.VariableHeader(v.out, v.opt.Format)
 }
 
-// Take writes the values that a call has found.
+// Take writes the values that a call fetched.
 func (v *Variables) Take(it *pairing.Item) error {
 	switch {
 	case it.What == pairing.Began:
-		return v.seen(it.Call)
+		return v.takeCall(it.Call)
 	case it.What == pairing.Gone:
 		v.memory.Forget(it.PID)
 		delete(v.last, it.PID)
@@ -189,24 +190,25 @@ func (v *Variables) Take(it *pairing.Item) error {
 	return nil
 }
 
-func (v *Variables) seen(c *pairing.Call) error {
+func (v *Variables) takeCall(c *pairing.Call) error {
 	entry := v.Plan.Funcs[c.Func].Values.Entry
 	values := entry.Append(nil, c.Args, v.memory.Process(c))
 	for i := range values {
-		if v.globbed[v.wanted[i]] && !entry.Fetches(i) {
+		if v.globbed[v.paths[i]] && !entry.Fetches(i) {
 			continue
 		}
-		line := &render.VariableLine{Time: v.Clock.Wall(c.Start), PID: c.PID, Name: v.wanted[i], Value: values[i]}
-		line.PerSecond = v.change(line)
-		if err := render.Variable(v.out, v.opt.Format, v.opt.Mixed(), line); err != nil {
+		line := &render.VariableLine{Time: v.Clock.Wall(c.Start), PID: c.PID, Name: v.paths[i], Value: values[i]}
+		line.PerSecond = v.perSecond(line)
+		if err := render.Variable(v.out, v.opt.Format, v.opt.ManyProcesses(), line); err != nil {
 			return err
 		}
 	}
-	return v.wrote(1)
+	return v.addWritten(1)
 }
 
-// change is the difference per second to the value before, nil if there is none.
-func (v *Variables) change(l *render.VariableLine) *float64 {
+// perSecond returns the change per second since the last line of the variable, nil if that is unknown. It stores l as the
+// last line.
+func (v *Variables) perSecond(l *render.VariableLine) *float64 {
 	number, ok := numberOf(&l.Value)
 	if !ok || v.opt.Interval == 0 {
 		return nil
@@ -219,16 +221,16 @@ func (v *Variables) change(l *render.VariableLine) *float64 {
 	if !ok {
 		return nil
 	}
-	was, _ := numberOf(&before.Value)
+	last, _ := numberOf(&before.Value)
 	elapsed := l.Time.Sub(before.Time).Seconds()
-	perSecond := (number - was) / elapsed
-	if elapsed <= 0 || math.IsNaN(perSecond) || math.IsInf(perSecond, 0) {
+	change := (number - last) / elapsed
+	if elapsed <= 0 || math.IsNaN(change) || math.IsInf(change, 0) {
 		return nil
 	}
-	return &perSecond
+	return &change
 }
 
-// numberOf is a number, or the length of what has one.
+// numberOf returns the value of a number, or the length of a string, slice, map or channel.
 func numberOf(v *capture.Value) (float64, bool) {
 	if v.State != capture.Known {
 		return 0, false
@@ -250,11 +252,11 @@ func (v *Variables) End(t *engine.Table) error {
 	if err := v.out.Flush(); err != nil {
 		return err
 	}
-	if v.count == 0 {
+	if v.written == 0 {
 		v.Env.Say("%s was not called: nothing seen (--at FUNC names another)", strings.Join(v.at, " or "))
 	}
 	if v.opt.Format != render.JSON && t.Lost == 0 && t.Unparsed == 0 && len(t.Skipped) == 0 {
 		return nil
 	}
-	return conclude(v.Env, v.opt.Format, v.Out, nil, t.Summary)
+	return writeSummary(v.Env, v.opt.Format, v.Out, nil, t.Summary)
 }

@@ -13,49 +13,50 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// View is what a command makes of what a source tells: tables, or lines. An error ends the run,
-// ErrEnough ends it well.
+// View writes the results of a run as tables, lines or pages. An error of Begin, Take or Interval ends the run.
+// ErrEnough ends it early but successfully.
 type View interface {
-	// Needs depends on flags alone.
+	// Needs returns the requirements of the view. They depend only on the flags.
 	Needs() Needs
-	// Begin comes when all is ready to start.
+	// Begin is called once, before the probes are placed.
 	Begin(*Scene) error
-	// Take takes what has happened; at [pairing.Read], 50 times a second, it is time to write.
+	// Take is called for each item of the stream, in order. The view writes pending output at an item
+	// [pairing.Read], which comes about 50 times a second.
 	Take(*pairing.Item) error
-	// Interval comes at its place among the calls.
+	// Interval is called at the end of each interval, between the items before and after it.
 	Interval(*engine.Table) error
-	// End comes last, unless nothing was measured.
+	// End is called last, with the totals of the run. It is not called if nothing was measured.
 	End(*engine.Table) error
 }
 
-// Needs are what a view wants of a source: that of the request which is about calls, not about processes and time, and how
-// calls are added up.
+// Needs are the requirements of a view. The view sets the fields of the request that concern calls. The session sets
+// the target, and the fields that concern processes and time.
 type Needs struct {
 	engine.Request
 	Totals engine.TotalsOptions
-	Stacks bool // the table adds up calls by their callers
-	Memory bool // the view is nothing without what is fetched from memory
-	Soon   bool // the first interval is a short one: somebody waits for the numbers
+	Stacks bool // sum calls by their callers
+	Memory bool // the kernel must support fetching from memory
+	Soon   bool // end the first interval early, because the user waits for the first numbers
 }
 
-// Scene is what a view sees of a run before it begins.
+// Scene has the parts of a run that a view reads. They are set before Begin.
 type Scene struct {
 	Env      *cli.Env
 	Target   *target.Target
 	Plan     *uprobe.Plan
-	Out      io.Writer // gets data
+	Out      io.Writer // for results; messages go to Env.Stderr
 	Clock    *trace.Clock
 	Totals   *engine.Totals
-	Stacks   *engine.Stacks // those of Needs.Stacks
-	Events   []string       // the names of the kernel's that are told
-	Recorded time.Time      // when the window of a recording began; it is zero for what is live
+	Stacks   *engine.Stacks // nil unless Needs.Stacks is set
+	Events   []string       // the names of the recorded kernel events, by [pairing.KernelEvent].Format
+	Recorded time.Time      // the start of a recording's window, zero for a live run
 }
 
-// Ignore is a view that does nothing with what it does not need.
+// Ignore has the methods Take and Interval of a view that does nothing in them.
 type Ignore struct{}
 
 func (Ignore) Take(*pairing.Item) error     { return nil }
 func (Ignore) Interval(*engine.Table) error { return nil }
 
-// ErrEnough ends a run for a good reason.
+// ErrEnough is returned by a view that needs no more calls.
 var ErrEnough = errors.New("enough")
