@@ -11,48 +11,51 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Aggregator adds up the counts of the files of a program, of one after the other and of several at the same time. Each file
-// that is probed is a [Source]. Readers and writers never wait for each other for longer than it takes to copy some pointers.
+// Aggregator adds up the counts of the files of a program, which may be probed one after the other or at the same time.
+// Each probed file is a [Source]. Its methods may be called concurrently; they hold the lock only to copy pointers.
 type Aggregator struct {
-	now   func() time.Time
-	mu    sync.Mutex
-	about About
-	from  time.Time
-	past  *account // of sources that were closed; it does not change
-	open  []*Source
-	own   Run                  // what is of no source: Plans, Failed and Own
-	told  map[string]time.Time // the beginnings of functions, and of all ("") that a snapshot had
-	left  map[string]time.Time // when functions were seen to be in no file that is probed
-	known map[string]bool      // functions that files have had, and that Gone has not returned
+	now    func() time.Time
+	mu     sync.Mutex
+	about  About
+	from   time.Time
+	past   *account // sum of all closed sources; immutable, because snapshots read it without the lock
+	open   []*Source
+	global Run                  // counters that belong to no source: Plans, Failed and Own
+	starts map[string]time.Time // start times in the last snapshot: of functions, and of the run ("")
+	absent map[string]time.Time // since when a function has been in no probed file
+	names  map[string]bool      // functions of all sources that TakeRemoved has not returned
 }
 
-// NewAggregator returns an Aggregator that has counted nothing since a moment.
+// NewAggregator returns an empty Aggregator for a run that began at from.
 func NewAggregator(about About, from time.Time) *Aggregator {
-	return &Aggregator{now: time.Now, about: about, from: from, past: &account{at: from}, told: make(map[string]time.Time), left: make(map[string]time.Time), known: make(map[string]bool)}
+	return &Aggregator{
+		now: time.Now, about: about, from: from, past: &account{at: from},
+		starts: make(map[string]time.Time), absent: make(map[string]time.Time), names: make(map[string]bool),
+	}
 }
 
-// Source has the counts of one file.
+// Source holds the counts of one file.
 type Source struct {
 	all       *Aggregator
 	file      File
-	functions []string // that are going to be probed
-	now       *account // the last reading; it does not change
+	functions []string // selected in this file
+	last      *account // the last reading; immutable
 }
 
-// account is what was counted up to a moment.
+// account holds the counts up to the time at.
 type account struct {
 	at    time.Time
-	run   Run // without what is of no source
+	run   Run // without the counters of Aggregator.global
 	funcs map[string]*Function
 }
 
-// Open returns a Source for a file that is going to be probed.
+// Open returns a Source for a file before it is probed, and counts a plan.
 func (b *Aggregator) Open() *Source {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := &Source{all: b, now: &account{}}
+	p := &Source{all: b, last: &account{}}
 	b.open = append(b.open, p)
-	b.own.Plans++
+	b.global.Plans++
 	return p
 }
 
@@ -60,17 +63,18 @@ func (b *Aggregator) Open() *Source {
 func (b *Aggregator) Failed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.own.Failed++
+	b.global.Failed++
 }
 
-// Update takes the counts of all that has happened from Open to a moment, with the CPU time that the program has used. A count
-// stays as it is if it has become less: of what seemed unwound, a return may yet come.
-func (p *Source) Update(at time.Time, funcs []stats.Func, s *stats.Summary, used time.Duration) {
-	next := &account{at: at, funcs: make(map[string]*Function, len(funcs)), run: Run{Summary: *s, CPU: used}}
+// Update replaces the counts of a source by the counts from Open to the time at; programCPU is the CPU time that the program
+// has used in that time. No counter decreases: a count that is less than the previous one keeps its previous value.
+// That happens, for example, if the return of a call arrives after the call was counted as unwound.
+func (p *Source) Update(at time.Time, funcs []stats.Func, s *stats.Summary, programCPU time.Duration) {
+	next := &account{at: at, funcs: make(map[string]*Function, len(funcs)), run: Run{Summary: *s, CPU: programCPU}}
 	if s.Probing != nil {
 		next.run.Cost = time.Duration(s.Probing.NS)
 	}
-	before := p.now
+	before := p.last
 	next.run.raise(&before.run)
 	for i := range funcs {
 		f := newFunction(&funcs[i])
@@ -87,10 +91,10 @@ func (p *Source) Update(at time.Time, funcs []stats.Func, s *stats.Summary, used
 	}
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()
-	p.now = next
+	p.last = next
 }
 
-// Describe says which file it is, and which functions are going to be probed.
+// Describe sets the file of a source, except its PIDs, and the functions that are going to be probed.
 func (p *Source) Describe(f File, functions []string) {
 	b := p.all
 	b.mu.Lock()
@@ -98,12 +102,12 @@ func (p *Source) Describe(f File, functions []string) {
 	f.PIDs = p.file.PIDs
 	p.file, p.functions = f, functions
 	for _, name := range functions {
-		b.known[name] = true
+		b.names[name] = true
 	}
 }
 
-// Gone are functions that files have had, and that none has which is probed now, once each.
-func (b *Aggregator) Gone() (gone []string) {
+// TakeRemoved returns the functions that were in a source, are in no open one, and were not returned before, sorted.
+func (b *Aggregator) TakeRemoved() (removed []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	has := make(map[string]bool)
@@ -112,67 +116,68 @@ func (b *Aggregator) Gone() (gone []string) {
 			has[name] = true
 		}
 	}
-	for name := range b.known {
+	for name := range b.names {
 		if !has[name] {
-			gone = append(gone, name)
-			delete(b.known, name)
+			removed = append(removed, name)
+			delete(b.names, name)
 		}
 	}
-	slices.Sort(gone)
-	return gone
+	slices.Sort(removed)
+	return removed
 }
 
-// Reset forgets which functions files have had: others are wanted, and Gone returns none of those before.
-func (b *Aggregator) Reset() {
+// ForgetNames keeps TakeRemoved from returning the functions of the sources so far, because a new selection replaces them.
+func (b *Aggregator) ForgetNames() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	clear(b.known)
+	clear(b.names)
 }
 
-// Running notes which processes run the file.
-func (p *Source) Running(pids []int) {
+// SetPIDs sets the processes that run the file.
+func (p *Source) SetPIDs(pids []int) {
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()
 	p.file.PIDs = pids
 }
 
-// Close keeps what was counted, of a file that is probed no more.
+// Close removes a source whose file is no longer probed. Its counts stay in later snapshots.
 func (p *Source) Close() {
 	b := p.all
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.open = slices.DeleteFunc(b.open, func(other *Source) bool { return other == p })
-	b.past = addAccounts(b.past, p.now)
+	b.past = addAccounts(b.past, p.last)
 	b.past.run.Probes, b.past.run.Skipped, b.past.run.Budget = 0, nil, 0
 }
 
-// Used notes how much CPU time ftgo has used.
-func (b *Aggregator) Used(own time.Duration) {
+// SetOwnCPU sets the CPU time that ftgo has used since it started.
+func (b *Aggregator) SetOwnCPU(own time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.own.Own = max(b.own.Own, own)
+	b.global.Own = max(b.global.Own, own)
 }
 
-// began is when something began, by the system's clock as it is at a moment: else it would seem to begin after now when that was set back.
-// What was told once stays when the clock is set ahead, because a counter that begins later than it did begins anew.
-func (b *Aggregator) began(what string, t, now time.Time) time.Time {
+// startTime returns the start time t of a counter by the system clock as it is now. If the clock was set back, t itself
+// might be after now. If the clock was set ahead, startTime returns the same time as before, because a counter whose
+// start time increases seems to have been reset.
+func (b *Aggregator) startTime(name string, t, now time.Time) time.Time {
 	t = now.Round(0).Add(t.Sub(now))
-	if told, ok := b.told[what]; ok && t.Sub(told) > -machine.LeastSet {
-		return told
+	if before, ok := b.starts[name]; ok && t.Sub(before) > -machine.LeastSet {
+		return before
 	}
-	b.told[what] = t
+	b.starts[name] = t
 	return t
 }
 
-// Snapshot is all that is known now. Times are those of the system's clock as it is now.
+// Snapshot returns the sum of all counts. Its times are by the system clock as it is now.
 func (b *Aggregator) Snapshot() *Snapshot {
-	made := b.now()
+	now := b.now()
 	b.mu.Lock()
-	total, own, accounts := b.past, b.own, make([]*account, 0, len(b.open))
+	total, global, accounts := b.past, b.global, make([]*account, 0, len(b.open))
 	for _, p := range b.open {
-		if p.now.funcs != nil { // else it is not probed yet
-			accounts = append(accounts, p.now)
-			own.Files = withFile(own.Files, p.file)
+		if p.last.funcs != nil { // else its probes are not armed yet
+			accounts = append(accounts, p.last)
+			global.Files = withFile(global.Files, p.file)
 		}
 	}
 	b.mu.Unlock()
@@ -184,59 +189,59 @@ func (b *Aggregator) Snapshot() *Snapshot {
 		}
 	}
 	run := total.run
-	run.Files, run.Plans, run.Failed, run.Own = own.Files, own.Plans, own.Failed, own.Own
+	run.Files, run.Plans, run.Failed, run.Own = global.Files, global.Plans, global.Failed, global.Own
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := &Snapshot{From: b.began("", b.from, made), At: made.Add(total.at.Sub(made)), Made: made, About: b.about, Run: run}
-	var gone []string
+	s := &Snapshot{From: b.startTime("", b.from, now), At: now.Add(total.at.Sub(now)), Created: now, About: b.about, Run: run}
+	var old []string
 	for _, f := range total.funcs {
-		if b.longGone(f.Name, probed[f.Name], made) {
-			gone = append(gone, f.Name)
+		if b.expired(f.Name, probed[f.Name], now) {
+			old = append(old, f.Name)
 			continue
 		}
 		whole := *f
-		whole.Since = b.began(f.Name, f.Since, made)
+		whole.Since = b.startTime(f.Name, f.Since, now)
 		whole.Probed = probed[f.Name]
 		s.Functions = append(s.Functions, whole)
 	}
-	b.forget(gone)
+	b.drop(old)
 	slices.SortFunc(s.Functions, func(f, g Function) int { return strings.Compare(f.Name, g.Name) })
 	return s
 }
 
-// leftFor is how long a function is told of that no file which is probed has any more: else a program whose builds
-// name functions anew would have more of them each day. Should it come back, it begins anew.
-const leftFor = time.Hour
+// expiry is how long snapshots include a function that is in no probed file. Without this limit the number of functions
+// would grow with each build that renames some. The counters of a function that comes back later start at 0.
+const expiry = time.Hour
 
-// longGone tells whether a function has been in no file for long enough.
-func (b *Aggregator) longGone(name string, probed bool, now time.Time) bool {
-	since, left := b.left[name]
+// expired reports whether a function has been in no probed file for longer than expiry.
+func (b *Aggregator) expired(name string, probed bool, now time.Time) bool {
+	since, absent := b.absent[name]
 	switch {
 	case probed:
-		delete(b.left, name)
-	case !left:
-		b.left[name] = now
+		delete(b.absent, name)
+	case !absent:
+		b.absent[name] = now
 	}
-	return !probed && left && now.Sub(since) > leftFor
+	return !probed && absent && now.Sub(since) > expiry
 }
 
-// forget drops functions.
-func (b *Aggregator) forget(names []string) {
+// drop deletes the counts of functions.
+func (b *Aggregator) drop(names []string) {
 	if len(names) == 0 {
 		return
 	}
-	past := *b.past // which does not change
+	past := *b.past // a copy, because accounts are immutable
 	past.funcs = maps.Clone(past.funcs)
 	for _, name := range names {
 		delete(past.funcs, name)
-		delete(b.left, name)
-		delete(b.told, name)
+		delete(b.absent, name)
+		delete(b.starts, name)
 	}
 	b.past = &past
 }
 
-// withFile are files and one more. The same build may be there twice, where it was deployed anew: who is told of
-// files takes these for one.
+// withFile appends a file. If the same build is there already, because it was deployed again to the same path, withFile
+// adds the processes to that entry instead: both would have the same labels.
 func withFile(files []File, f File) []File {
 	i := slices.IndexFunc(files, func(g File) bool { return g.Path == f.Path && g.BuildID == f.BuildID && g.GoVersion == f.GoVersion })
 	if i < 0 {
@@ -246,13 +251,13 @@ func withFile(files []File, f File) []File {
 	return files
 }
 
-// addAccounts is a new account of both.
+// addAccounts returns the sum of two accounts, which it leaves unchanged.
 func addAccounts(a, b *account) *account {
 	whole := &account{at: a.at, run: a.run, funcs: make(map[string]*Function, len(a.funcs))}
 	if b.at.After(a.at) {
 		whole.at = b.at
 	}
-	whole.run.Skipped = slices.Clip(whole.run.Skipped) // a stays as it is
+	whole.run.Skipped = slices.Clip(whole.run.Skipped) // so that Add does not append to the array of a
 	whole.run.Add(&b.run.Summary)
 	whole.run.Cost += b.run.Cost
 	whole.run.CPU += b.run.CPU
@@ -266,7 +271,8 @@ func addAccounts(a, b *account) *account {
 	return whole
 }
 
-// newFunction is what a reading has of a function, as far as it is exported. Names are what the file says.
+// newFunction returns the exported numbers of a function. It replaces invalid UTF-8 in the name, which comes from the
+// file's symbol table and may be any bytes.
 func newFunction(from *stats.Func) *Function {
 	f := &Function{Func: *from}
 	f.Name = strings.ToValidUTF8(from.Name, "\uFFFD")
@@ -287,7 +293,7 @@ func newFunction(from *stats.Func) *Function {
 	return f
 }
 
-// raise makes nothing less than it was before.
+// raise sets each counter to at least its value in before.
 func (f *Function) raise(before *Function) {
 	f.Since = before.Since
 	counts := before.Func.Counts()
@@ -301,13 +307,13 @@ func (f *Function) raise(before *Function) {
 	f.Split.Waiting = max(f.Split.Waiting, before.Split.Waiting)
 }
 
-// plus is a new Function of both.
+// plus returns the sum of two functions, which it leaves unchanged.
 func (f *Function) plus(g *Function) *Function {
 	s := *f
-	if g.Since.Before(f.Since) { // else a counter that goes on would seem to have begun anew
+	if g.Since.Before(f.Since) { // a later start time would look like a reset of the counters
 		s.Since = g.Since
 	}
-	s.Func = f.Func.Since(stats.Func{}) // whose latencies are its own
+	s.Func = f.Func.Since(stats.Func{}) // a copy with its own histogram
 	s.Add(&g.Func)
 	s.Low += g.Low
 	s.High += g.High
@@ -317,7 +323,7 @@ func (f *Function) plus(g *Function) *Function {
 	return &s
 }
 
-// raise makes no count less than it was before.
+// raise sets each counter to at least its value in before.
 func (r *Run) raise(before *Run) {
 	r.Hits, r.Delivered, r.Counted = max(r.Hits, before.Hits), max(r.Delivered, before.Delivered), max(r.Counted, before.Counted)
 	r.Filtered, r.Lost, r.Unparsed = max(r.Filtered, before.Filtered), max(r.Lost, before.Lost), max(r.Unparsed, before.Unparsed)

@@ -103,7 +103,7 @@ func TestYears(t *testing.T) {
 		p.Update(reading(1, stats.Summary{}, f))
 		p.Close()
 		a := b.Snapshot().Functions[0]
-		if sum := a.Latency.Seconds(); sum < before+0.99*Seconds(years) || a.Low < 0.99*sum || a.Split.Waiting < years || a.Split.Sum() < years {
+		if sum := a.Latency.Seconds(); sum < before+0.99*seconds(years) || a.Low < 0.99*sum || a.Split.Waiting < years || a.Split.Sum() < years {
 			t.Errorf("after %v s: %v s, %+v", before, sum, a)
 		}
 		before = a.Latency.Seconds()
@@ -116,7 +116,7 @@ func TestSameBuild(t *testing.T) {
 	for pid := range 2 {
 		p := b.Open()
 		p.Describe(File{Path: "/bin/shop", BuildID: "1"}, nil)
-		p.Running([]int{pid})
+		p.SetPIDs([]int{pid})
 		p.Update(reading(1, stats.Summary{}))
 	}
 	for range 2 { // the first has changed nothing
@@ -147,7 +147,7 @@ func TestGone(t *testing.T) {
 		{"fourth shop", "last shop", nil, []string{"e"}, false},
 	} {
 		if c.anew {
-			b.Reset()
+			b.ForgetNames()
 		}
 		if c.closed != "" {
 			pages[c.closed].Close()
@@ -156,7 +156,7 @@ func TestGone(t *testing.T) {
 			pages[c.opened] = b.Open()
 			pages[c.opened].Describe(File{}, c.functions)
 		}
-		if gone := b.Gone(); !slices.Equal(gone, c.gone) {
+		if gone := b.TakeRemoved(); !slices.Equal(gone, c.gone) {
 			t.Errorf("with %q, without %q there is no more %q, not %q", c.opened, c.closed, gone, c.gone)
 		}
 	}
@@ -197,8 +197,8 @@ func TestClockSet(t *testing.T) {
 		p.Update(read, []stats.Func{timed("main.a", 1000)}, &stats.Summary{Seconds: float64(i) + 0.5}, 0)
 		s := b.Snapshot()
 		f := named(t, s, "main.a")
-		if got := s.Made.Round(0).Sub(s.At.Round(0)); s.Made != now || got != time.Second/4 {
-			t.Errorf("set by %v: of %v ago, at %v", c.ahead, got, s.Made)
+		if got := s.Created.Round(0).Sub(s.At.Round(0)); s.Created != now || got != time.Second/4 {
+			t.Errorf("set by %v: of %v ago, at %v", c.ahead, got, s.Created)
 		}
 		if got := s.From.Round(0).Sub(began.Round(0)); got != c.begun {
 			t.Errorf("set by %v: from %v", c.ahead, got)
@@ -243,10 +243,10 @@ func TestExponential(t *testing.T) {
 		for _, ns := range []int64{1, 3, 999, 1_000_000, 1 << 30, 12_345_678_901, math.MaxInt64} {
 			var h stats.Histogram
 			h.Record(ns)
-			e := NewExponential(&h, scale)
+			e := newExponential(&h, scale)
 			factor := math.Exp2(math.Exp2(-float64(scale)))
-			low, high := math.Pow(factor, float64(e.First)), math.Pow(factor, float64(e.First+1))
-			if seconds := Seconds(ns); len(e.Counts) != 1 || e.Counts[0] != 1 || seconds < low*0.99 || seconds > high*1.01 {
+			low, high := math.Pow(factor, float64(e.first)), math.Pow(factor, float64(e.first+1))
+			if seconds := seconds(ns); len(e.counts) != 1 || e.counts[0] != 1 || seconds < low*0.99 || seconds > high*1.01 {
 				t.Errorf("scale %d: %v s is in the bucket from %v to %v", scale, seconds, low, high)
 			}
 		}
@@ -255,11 +255,11 @@ func TestExponential(t *testing.T) {
 	for _, ns := range []int64{0, 0, 1000, 4000, 4000} {
 		h.Record(ns)
 	}
-	e := NewExponential(&h, 0)
-	if e.Zero != 2 || e.First != -20 || len(e.Counts) != 3 || e.Counts[0] != 1 || e.Counts[1] != 0 || e.Counts[2] != 2 {
+	e := newExponential(&h, 0)
+	if e.zero != 2 || e.first != -20 || len(e.counts) != 3 || e.counts[0] != 1 || e.counts[1] != 0 || e.counts[2] != 2 {
 		t.Errorf("%+v", e)
 	}
-	if e := NewExponential(nil, 6); len(e.Counts) != 0 || e.Zero != 0 {
+	if e := newExponential(nil, 6); len(e.counts) != 0 || e.zero != 0 {
 		t.Errorf("of nothing: %+v", e)
 	}
 }
@@ -285,7 +285,7 @@ func TestLongGone(t *testing.T) {
 	if n := len(s.Functions); n > 7 || s.Run.Hits != 200 {
 		t.Errorf("%d functions of the builds of 1000 minutes, %d hits", n, s.Run.Hits)
 	}
-	if n := max(len(b.past.funcs), len(b.told)-1, len(b.left)); n > 7 {
+	if n := max(len(b.past.funcs), len(b.starts)-1, len(b.absent)); n > 7 {
 		t.Errorf("%d are remembered", n)
 	}
 	if deploy("main.build99"); named(t, b.Snapshot(), "main.build99").Calls != 2 {

@@ -13,36 +13,35 @@ import (
 	"time"
 )
 
-// Config is where to send what, as OpenTelemetry's environment variables say.
+// Config is the configuration of an OTLP exporter, read from OpenTelemetry's environment variables.
 type Config struct {
 	Traces, Metrics Endpoint
-	// Every is how often metrics are sent, OTEL_METRIC_EXPORT_INTERVAL.
-	Every time.Duration
-	// Resource are attributes of all that is sent, OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME.
-	Resource map[string]string
-	// Warnings say which variables were passed over. The specification wants what is not understood to be told,
-	// and not to keep anybody from starting.
+	Every           time.Duration     // interval between two snapshots, OTEL_METRIC_EXPORT_INTERVAL
+	Resource        map[string]string // attributes of all data, OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME
+	// Warnings name the variables that Configure ignored. The specification demands a warning, not an error, for a
+	// value that is invalid or unsupported.
 	Warnings []string
 	getenv   func(string) string
 }
 
-// Endpoint is where one kind of data is sent, and how.
+// Endpoint is the address that one kind of data is sent to, and the options of its requests.
 type Endpoint struct {
 	URL     *url.URL
 	Headers http.Header
 	Timeout time.Duration // of one request
 	Gzip    bool
-	TLS     *tls.Config // nil for what the system trusts
+	TLS     *tls.Config // nil for the default: the system's certificates
 }
 
-// What the specification has where nothing is said.
+// Defaults of the specification.
 const (
 	defaultTimeout = 10 * time.Second
 	defaultEvery   = time.Minute
 )
 
-// Configure tells where to send to. base stands for OTEL_EXPORTER_OTLP_ENDPOINT, unless it is "". It is an error
-// what nothing could be sent with: an address that is none, and files that hold no keys or certificates.
+// Configure reads the configuration from environment variables. If base is not "", it replaces
+// OTEL_EXPORTER_OTLP_ENDPOINT. Configure returns an error only if nothing could be sent: for an invalid URL, and for files
+// without valid keys or certificates.
 //
 // See https://opentelemetry.io/docs/specs/otel/protocol/exporter/.
 func Configure(base string, getenv func(string) string) (*Config, error) {
@@ -62,23 +61,25 @@ func Configure(base string, getenv func(string) string) (*Config, error) {
 	return c, nil
 }
 
-// Asked tells whether variables say where to send to.
-func Asked(getenv func(string) string) bool {
+// Configured reports whether an environment variable sets an endpoint.
+func Configured(getenv func(string) string) bool {
 	c := Config{getenv: getenv}
-	_, traces := c.of("TRACES", "ENDPOINT")
-	_, metrics := c.of("METRICS", "ENDPOINT")
+	_, traces := c.variable("TRACES", "ENDPOINT")
+	_, metrics := c.variable("METRICS", "ENDPOINT")
 	return traces+metrics != ""
 }
 
+// warn adds a warning, unless it is the same as the last one.
 func (c *Config) warn(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); len(c.Warnings) == 0 || c.Warnings[len(c.Warnings)-1] != text {
 		c.Warnings = append(c.Warnings, text)
 	}
 }
 
-// of is the variable of a signal, or else the one of all, and its name. One that is empty is not set.
-func (c *Config) of(signal, what string) (name, value string) {
-	for _, name = range [...]string{"OTEL_EXPORTER_OTLP_" + signal + "_" + what, "OTEL_EXPORTER_OTLP_" + what} {
+// variable returns the name and value of an option's variable for one signal or, if that is not set or empty, for all
+// signals.
+func (c *Config) variable(signal, option string) (name, value string) {
+	for _, name = range [...]string{"OTEL_EXPORTER_OTLP_" + signal + "_" + option, "OTEL_EXPORTER_OTLP_" + option} {
 		if value = strings.TrimSpace(c.getenv(name)); value != "" {
 			break
 		}
@@ -86,10 +87,11 @@ func (c *Config) of(signal, what string) (name, value string) {
 	return name, value
 }
 
+// endpoint sets the endpoint of a signal, TRACES or METRICS.
 func (c *Config) endpoint(to *Endpoint, base, signal string) (err error) {
-	name, address := c.of(signal, "ENDPOINT")
-	own := strings.Contains(name, signal) && address != ""
-	if !own && base != "" {
+	name, address := c.variable(signal, "ENDPOINT")
+	forSignal := strings.Contains(name, signal) && address != ""
+	if !forSignal && base != "" {
 		name, address = "--otlp", base
 	}
 	if address == "" {
@@ -98,16 +100,16 @@ func (c *Config) endpoint(to *Endpoint, base, signal string) (err error) {
 	if to.URL, err = parseURL(address); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if !own { // one of its own is taken as it is
+	if !forSignal { // the specification appends the path only to the endpoint for all signals
 		to.URL = to.URL.JoinPath("v1", strings.ToLower(signal))
 	}
 	if to.URL.Path == "" {
 		to.URL.Path = "/"
 	}
 	to.Headers = c.headers(signal)
-	name, value := c.of(signal, "TIMEOUT")
+	name, value := c.variable(signal, "TIMEOUT")
 	to.Timeout = c.milliseconds(name, value, defaultTimeout)
-	switch name, value := c.of(signal, "COMPRESSION"); value {
+	switch name, value := c.variable(signal, "COMPRESSION"); value {
 	case "", "none":
 	case "gzip":
 		to.Gzip = true
@@ -118,19 +120,20 @@ func (c *Config) endpoint(to *Endpoint, base, signal string) (err error) {
 	return err
 }
 
-// milliseconds are those of a variable, or else what is usual.
-func (c *Config) milliseconds(name, value string, usual time.Duration) time.Duration {
+// milliseconds parses the value of a variable. It returns byDefault if the value is empty or, with a warning, if it is
+// not a positive number.
+func (c *Config) milliseconds(name, value string, byDefault time.Duration) time.Duration {
 	if value == "" {
-		return usual
+		return byDefault
 	}
 	if ms, err := strconv.ParseInt(value, 10, 32); err == nil && ms > 0 {
 		return time.Duration(ms) * time.Millisecond
 	}
 	c.warn("%s passed over: %q is no number of milliseconds", name, value)
-	return usual
+	return byDefault
 }
 
-// parseURL parses the address of a collector. What an error quotes may have a password in it.
+// parseURL parses the address of a collector. Its errors quote no password of the URL.
 func parseURL(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -140,7 +143,7 @@ func parseURL(address string) (*url.URL, error) {
 			err = reason.Err
 		}
 		return nil, fmt.Errorf("parse the collector's URL: %w", err)
-	case u.Opaque != "" && strings.Contains(address, "@"): // of user:password@host, Redacted shows all
+	case u.Opaque != "" && strings.Contains(address, "@"): // user:password@host, whose password Redacted would not hide
 		return nil, errors.New("it is no URL like http://localhost:4318")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return nil, fmt.Errorf("%q is no URL like http://localhost:4318", u.Redacted())
@@ -153,34 +156,35 @@ func parseURL(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// headers are those of all signals, then those of its own.
+// headers returns the headers for all signals, replaced and extended by the headers for one signal.
 func (c *Config) headers(signal string) http.Header {
 	h := make(http.Header)
 	for _, name := range [...]string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_" + signal + "_HEADERS"} {
-		pairs, wrong := parsePairs(c.getenv(name))
+		pairs, invalid := parsePairs(c.getenv(name))
 		for key, value := range pairs {
 			if !isToken(key) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-				wrong++
+				invalid++
 				continue
 			}
 			h.Set(key, value)
 		}
-		if wrong > 0 { // which are perhaps secrets
-			c.warn("%d of the pairs of %s passed over: they are no header like key=value", wrong, name)
+		if invalid > 0 { // not quoted, because they may contain secrets
+			c.warn("%d of the pairs of %s passed over: they are no header like key=value", invalid, name)
 		}
 	}
 	return h
 }
 
-// isToken tells whether a text can be the name of a header.
+// isToken reports whether text can be the name of a header.
 func isToken(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 	})
 }
 
-// parsePairs parses key=value,key=value as W3C Baggage has it, without properties: both are percent-encoded.
-func parsePairs(text string) (pairs map[string]string, wrong int) {
+// parsePairs parses key=value,key=value in the format of W3C Baggage without properties: keys and values are
+// percent-encoded. It counts invalid pairs.
+func parsePairs(text string) (pairs map[string]string, invalid int) {
 	pairs = make(map[string]string)
 	for pair := range strings.SplitSeq(text, ",") {
 		if strings.TrimSpace(pair) == "" {
@@ -190,26 +194,27 @@ func parsePairs(text string) (pairs map[string]string, wrong int) {
 		key, keyErr := url.PathUnescape(strings.TrimSpace(key))
 		value, valueErr := url.PathUnescape(strings.TrimSpace(value))
 		if !ok || key == "" || errors.Join(keyErr, valueErr) != nil {
-			wrong++
+			invalid++
 			continue
 		}
 		pairs[key] = value
 	}
-	return pairs, wrong
+	return pairs, invalid
 }
 
-// resource takes OTEL_RESOURCE_ATTRIBUTES, none of which count if one is wrong, and OTEL_SERVICE_NAME.
+// resource sets Resource from OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME. If one pair of the former is invalid, it
+// ignores all of them, as the specification demands.
 func (c *Config) resource() {
-	pairs, wrong := parsePairs(c.getenv("OTEL_RESOURCE_ATTRIBUTES"))
-	if wrong > 0 {
-		c.warn("OTEL_RESOURCE_ATTRIBUTES passed over: %d of its pairs are not like key=value", wrong)
+	pairs, invalid := parsePairs(c.getenv("OTEL_RESOURCE_ATTRIBUTES"))
+	if invalid > 0 {
+		c.warn("OTEL_RESOURCE_ATTRIBUTES passed over: %d of its pairs are not like key=value", invalid)
 	} else {
 		c.Resource = pairs
 	}
 	if name := c.getenv("OTEL_SERVICE_NAME"); name != "" {
 		c.Resource["service.name"] = name
 	}
-	for key, value := range c.Resource { // protobuf takes nothing else
+	for key, value := range c.Resource { // protobuf refuses invalid UTF-8
 		c.Resource[key] = strings.ToValidUTF8(value, "\uFFFD")
 		if valid := strings.ToValidUTF8(key, "\uFFFD"); valid != key {
 			delete(c.Resource, key)
@@ -217,10 +222,10 @@ func (c *Config) resource() {
 	}
 }
 
-// unsupported warns of variables that ask for what there is not.
+// unsupported warns of variables whose value is valid but not supported.
 func (c *Config) unsupported() {
 	for _, signal := range [...]string{"TRACES", "METRICS"} {
-		if name, value := c.of(signal, "PROTOCOL"); value != "" && value != "http/protobuf" {
+		if name, value := c.variable(signal, "PROTOCOL"); value != "" && value != "http/protobuf" {
 			c.warn("%s passed over: %q is not http/protobuf", name, value)
 		}
 	}
@@ -230,10 +235,10 @@ func (c *Config) unsupported() {
 	}
 }
 
-// tls reads the files with keys and certificates; nil if there are none.
+// tls reads the files with keys and certificates. It returns nil if no variable names such a file.
 func (c *Config) tls(signal string) (*tls.Config, error) {
 	var config tls.Config
-	name, trusted := c.of(signal, "CERTIFICATE")
+	name, trusted := c.variable(signal, "CERTIFICATE")
 	if trusted != "" {
 		pem, err := os.ReadFile(trusted)
 		if err != nil {
@@ -243,19 +248,19 @@ func (c *Config) tls(signal string) (*tls.Config, error) {
 			return nil, fmt.Errorf("%s: there is no certificate in %q", name, trusted)
 		}
 	}
-	name, own := c.of(signal, "CLIENT_CERTIFICATE")
-	keyName, key := c.of(signal, "CLIENT_KEY")
+	name, client := c.variable(signal, "CLIENT_CERTIFICATE")
+	keyName, key := c.variable(signal, "CLIENT_KEY")
 	switch {
-	case own == "" && key == "":
+	case client == "" && key == "":
 		if trusted == "" {
 			return nil, nil
 		}
-	case own == "" || key == "":
+	case client == "" || key == "":
 		return nil, fmt.Errorf("%s and %s: one is set without the other", name, keyName)
 	default:
-		pair, err := tls.LoadX509KeyPair(own, key)
+		pair, err := tls.LoadX509KeyPair(client, key)
 		if err != nil {
-			return nil, fmt.Errorf("%s: read certificate %q with key %q: %w", name, own, key, err)
+			return nil, fmt.Errorf("%s: read certificate %q with key %q: %w", name, client, key, err)
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}

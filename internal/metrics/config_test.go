@@ -164,24 +164,24 @@ func TestConfigureTrust(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	s := newSender(&got.Traces, spanKind, "", 1000, systemClock)
-	s.put([]byte("spans"), 7, nil)
-	s.Close(t.Context())
-	if summary(s.Counts()) != "sent 7" {
-		t.Errorf("%s %s", summary(s.Counts()), s.News())
+	s.putEncoded([]byte("spans"), 7, nil)
+	s.close(t.Context())
+	if summary(s.sendingCounts()) != "sent 7" {
+		t.Errorf("%s %s", summary(s.sendingCounts()), s.takeMessages())
 	}
 	over, cancel := context.WithCancel(t.Context())
 	w := waits{then: cancel}
 	s = newSender(endpoint(t, server.URL), spanKind, "", 1000, w.clock())
-	s.put([]byte("spans"), 7, nil)
-	s.Close(over)
-	if news := strings.Join(s.News(), "\n"); !strings.Contains(news, "certificate signed by unknown authority") || len(bodies) != 1 {
+	s.putEncoded([]byte("spans"), 7, nil)
+	s.close(over)
+	if news := strings.Join(s.takeMessages(), "\n"); !strings.Contains(news, "certificate signed by unknown authority") || len(bodies) != 1 {
 		t.Error(news)
 	}
 }
 
 func TestAsked(t *testing.T) {
 	for vars, want := range map[string]bool{"": false, "_ENDPOINT=http://c": true, "_METRICS_ENDPOINT=x": true, "_TRACES_ENDPOINT=x": true, "_LOGS_ENDPOINT=x": false} {
-		if Asked(env(vars)) != want {
+		if Configured(env(vars)) != want {
 			t.Errorf("%s: not %v", vars, want)
 		}
 	}
@@ -199,7 +199,7 @@ func FuzzConfigure(f *testing.F) {
 			if e.URL.Hostname() == "" || e.Timeout <= 0 || e.Timeout > 1<<31*time.Millisecond {
 				t.Errorf("%v, %v", e.URL, e.Timeout)
 			}
-			s := &Sender{to: e, kind: spanKind, client: newClient(e), clock: systemClock}
+			s := &sender{to: e, kind: spanKind, client: newClient(e), clock: systemClock}
 			s.client.Transport = taking{}
 			if o := s.post(t.Context(), nil, 1); o.message != "" {
 				t.Errorf("%+v", o)

@@ -6,39 +6,38 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Exponential are latencies in seconds, in buckets that grow by the same factor, 2 to the power of
-// 2^-Scale: bucket First+i has those above its lower bound factor^(First+i) and up to factor^(First+i+1).
-// The exponential histograms of OpenTelemetry number them like that; native ones of Prometheus give each the
-// number that is greater by 1.
-type Exponential struct {
-	Scale, First int
-	Counts       []uint64
-	Zero         uint64 // those of 0
+// exponential is a histogram of latencies in seconds. The bounds of its buckets grow by the factor 2^(2^-scale):
+// bucket first+i counts latencies greater than factor^(first+i) and at most factor^(first+i+1). OpenTelemetry numbers
+// the buckets of an exponential histogram like this; the index of a Prometheus native histogram is greater by 1.
+type exponential struct {
+	scale, first int
+	counts       []uint64
+	zero         uint64 // latencies of 0
 }
 
-// NewExponential sorts latencies into such buckets. As it has them by buckets of its own, each is within 1 % of
-// where it belongs.
-func NewExponential(h *stats.Histogram, scale int) Exponential {
-	e := Exponential{Scale: scale}
+// newExponential converts a histogram to exponential buckets. It moves each latency by at most 1 %, because h itself
+// has buckets.
+func newExponential(h *stats.Histogram, scale int) exponential {
+	e := exponential{scale: scale}
 	if h == nil {
 		return e
 	}
 	for ns, n := range h.All {
 		if ns == 0 {
-			e.Zero += n
+			e.zero += n
 			continue
 		}
 		i := int(math.Ceil(math.Log2(float64(ns)/1e9)*float64(int(1)<<scale))) - 1
-		if len(e.Counts) == 0 {
-			e.First = i
+		if len(e.counts) == 0 {
+			e.first = i
 		}
-		for len(e.Counts) <= i-e.First {
-			e.Counts = append(e.Counts, 0)
+		for len(e.counts) <= i-e.first {
+			e.counts = append(e.counts, 0)
 		}
-		e.Counts[i-e.First] += n
+		e.counts[i-e.first] += n
 	}
 	return e
 }
 
-// Seconds are nanoseconds in seconds.
-func Seconds(ns int64) float64 { return float64(ns) / 1e9 }
+// seconds converts nanoseconds to seconds.
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }

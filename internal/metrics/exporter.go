@@ -5,49 +5,51 @@ import (
 	"sync"
 )
 
-// Room for what waits to be sent, in bytes.
+// Limits of the queues, in bytes.
 const (
-	roomForSpans   = 32 << 20
-	roomForMetrics = 16 << 20
+	spanQueueSize   = 32 << 20
+	metricQueueSize = 16 << 20
 )
 
-// Exporter sends metrics and spans.
+// Exporter sends metrics and spans to an OpenTelemetry collector, in the background.
 type Exporter struct {
 	config          *Config
 	about           About
-	clock           Clock
-	metrics, traces *Sender
+	clock           clock
+	metrics, traces *sender
 }
 
-// Start begins to send, which takes nothing but memory until there is something to be sent.
+// Start returns an Exporter. It connects to the collector when the first message is queued.
 func Start(c *Config, about About) *Exporter { return start(c, about, systemClock) }
 
-func start(c *Config, about About, clock Clock) *Exporter {
+func start(c *Config, about About, clock clock) *Exporter {
 	agent := "ftgo/" + about.Release
 	return &Exporter{
 		config: c, about: about, clock: clock,
-		metrics: newSender(&c.Metrics, metricKind, agent, roomForMetrics, clock),
-		traces:  newSender(&c.Traces, spanKind, agent, roomForSpans, clock),
+		metrics: newSender(&c.Metrics, metricKind, agent, metricQueueSize, clock),
+		traces:  newSender(&c.Traces, spanKind, agent, spanQueueSize, clock),
 	}
 }
 
-// Metrics sends a snapshot.
+// Metrics queues a snapshot.
 func (e *Exporter) Metrics(s *Snapshot) {
-	e.metrics.Put(metricsOf(s, e.config.Resource))
+	e.metrics.put(metricsOf(s, e.config.Resource))
 }
 
-// Counts are those of all that is sent, by what it is.
+// Counts returns how many items were sent, per kind of item, for [Snapshot.Sent].
 func (e *Exporter) Counts() map[string]Sending {
-	return map[string]Sending{metricKind: e.metrics.Counts(), spanKind: e.traces.Counts()}
+	return map[string]Sending{metricKind: e.metrics.sendingCounts(), spanKind: e.traces.sendingCounts()}
 }
 
-// News are lines for people that have not been told yet.
-func (e *Exporter) News() []string { return append(e.metrics.News(), e.traces.News()...) }
+// Messages returns messages to the user, such as errors of the collector, that it has not returned before.
+func (e *Exporter) Messages() []string {
+	return append(e.metrics.takeMessages(), e.traces.takeMessages()...)
+}
 
-// Close has what is queued sent, as far as that is done before the time is up.
+// Close sends the queued messages and stops sending. It drops the messages that are not sent when ctx is done.
 func (e *Exporter) Close(ctx context.Context) {
 	var both sync.WaitGroup
-	both.Go(func() { e.metrics.Close(ctx) })
-	both.Go(func() { e.traces.Close(ctx) })
+	both.Go(func() { e.metrics.close(ctx) })
+	both.Go(func() { e.traces.close(ctx) })
 	both.Wait()
 }

@@ -7,15 +7,16 @@ import (
 	"sync"
 )
 
-// connections are those of a server that are open, of which there are only so many. For one more, that which has asked for
-// nothing for the longest goes: whoever opens many, and asks for little, would keep others from being answered.
+// connections limits the open connections of a server to maxConnections. For a new one it closes the connection that has
+// been idle for longest, so that a client with many idle connections can't lock out others. If none is idle, it closes the
+// new one.
 type connections struct {
 	mu   sync.Mutex
-	open []net.Conn      // those first that have asked for nothing for the longest
-	busy map[string]bool // those that are being answered, by their remote addresses
+	open []net.Conn      // in the order of their last request, the oldest first
+	busy map[string]bool // by remote address: a handler runs
 }
 
-// changed is the ConnState of an [http.Server].
+// changed is the ConnState callback of an [http.Server].
 func (l *connections) changed(c net.Conn, state http.ConnState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,8 +38,8 @@ func (l *connections) changed(c net.Conn, state http.ConnState) {
 	}
 }
 
-// set says whether a connection is being answered, unless it was closed. It is the last to go from then on.
-func (l *connections) set(remote string, busy bool) {
+// setBusy notes that a handler begins or ends on an open connection, and moves the connection to the end of open.
+func (l *connections) setBusy(remote string, busy bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if i := slices.IndexFunc(l.open, func(c net.Conn) bool { return c.RemoteAddr().String() == remote }); i >= 0 {
@@ -48,11 +49,11 @@ func (l *connections) set(remote string, busy bool) {
 	}
 }
 
-// answering has connections known to be busy while a handler answers.
-func (l *connections) answering(h http.Handler) http.Handler {
+// handler returns h with calls of setBusy before and after each request.
+func (l *connections) handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		l.set(r.RemoteAddr, true)
-		defer l.set(r.RemoteAddr, false)
+		l.setBusy(r.RemoteAddr, true)
+		defer l.setBusy(r.RemoteAddr, false)
 		h.ServeHTTP(w, r)
 	})
 }

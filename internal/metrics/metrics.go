@@ -13,26 +13,27 @@ import (
 	resource "go.opentelemetry.io/proto/slim/otlp/resource/v1"
 )
 
-// scopeName is what has made the data.
+// scopeName is the name of the instrumentation scope.
 const scopeName = "github.com/ftgo/ftgo"
 
-// schemaURL is the version of the semantic conventions that names of attributes are from.
+// schemaURL names the version of the semantic conventions that define the attributes.
 const schemaURL = "https://opentelemetry.io/schemas/1.37.0"
 
-// text is an attribute.
+// text returns an attribute with a string. It replaces invalid UTF-8, which protobuf refuses.
 func text(key, value string) *common.KeyValue {
 	return &common.KeyValue{Key: key, Value: &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: strings.ToValidUTF8(value, "\uFFFD")}}}
 }
 
+// number returns an attribute with an integer.
 func number(key string, value int64) *common.KeyValue {
 	return &common.KeyValue{Key: key, Value: &common.AnyValue{Value: &common.AnyValue_IntValue{IntValue: value}}}
 }
 
-// resourceOf is what data is of: the program and its host, and a process of it unless pid is 0. What the environment says
-// of these comes first, but for the process.
-func resourceOf(about *About, given map[string]string, pid int) *resource.Resource {
+// resourceOf returns the resource of the program and its host and, if pid is not 0, of a process. The attributes in env
+// replace the ones of about, but not process.pid.
+func resourceOf(about *About, env map[string]string, pid int) *resource.Resource {
 	all := map[string]string{"service.name": about.Service, "host.name": about.Host}
-	maps.Copy(all, given)
+	maps.Copy(all, env)
 	r := &resource.Resource{}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if key != "process.pid" || pid == 0 {
@@ -49,24 +50,24 @@ func scopeOf(about *About) *common.InstrumentationScope {
 	return &common.InstrumentationScope{Name: scopeName, Version: about.Release}
 }
 
-// metricsOf is a message with all numbers of a snapshot, and how many data points it has.
-func metricsOf(s *Snapshot, given map[string]string) (m *collector.ExportMetricsServiceRequest, points uint64) {
-	b := builder{s: s, at: max(nano(s.At), nano(s.From))} // at first nothing was read yet
-	if len(s.Run.Files) == 0 {                            // nor is it until something is probed: collectors refuse what is of long ago
-		b.at = max(b.at, nano(s.Made))
+// metricsOf returns a message with all numbers of a snapshot, and the number of its data points.
+func metricsOf(s *Snapshot, env map[string]string) (m *collector.ExportMetricsServiceRequest, points uint64) {
+	b := builder{s: s, at: max(nano(s.At), nano(s.From))} // At is 0 before the first reading
+	if len(s.Run.Files) == 0 {                            // At does not advance, and collectors refuse old data points
+		b.at = max(b.at, nano(s.Created))
 	}
-	for i := range OfRun {
-		m := &OfRun[i]
-		if value, has := m.Value(s); has {
-			b.add(m.Name, m.Unit, m.Help, m.Counter, s.From, value)
+	for i := range runMetrics {
+		m := &runMetrics[i]
+		if value, ok := m.value(s); ok {
+			b.add(m.name, m.unit, m.help, m.counter, s.From, value)
 		}
 	}
-	for i := range OfFunctions {
-		m := &OfFunctions[i]
+	for i := range functionMetrics {
+		m := &functionMetrics[i]
 		for k := range s.Functions {
 			f := &s.Functions[k]
-			if value, has := m.Value(f); has {
-				b.add("function."+m.Name, m.Unit, m.Help, m.Counter, f.Since, value, text("code.function.name", f.Name))
+			if value, ok := m.value(f); ok {
+				b.add("function."+m.name, m.unit, m.help, m.counter, f.Since, value, text("code.function.name", f.Name))
 			}
 		}
 	}
@@ -78,20 +79,20 @@ func metricsOf(s *Snapshot, given map[string]string) (m *collector.ExportMetrics
 		b.sent(item, s.Sent[item])
 	}
 	return &collector.ExportMetricsServiceRequest{ResourceMetrics: []*pb.ResourceMetrics{{
-		Resource: resourceOf(&s.About, given, 0), SchemaUrl: schemaURL,
+		Resource: resourceOf(&s.About, env, 0), SchemaUrl: schemaURL,
 		ScopeMetrics: []*pb.ScopeMetrics{{Scope: scopeOf(&s.About), Metrics: b.metrics, SchemaUrl: schemaURL}},
 	}}}, b.points
 }
 
-// builder makes metrics of a snapshot.
+// builder converts a snapshot to OTLP metrics.
 type builder struct {
 	s       *Snapshot
-	at      uint64
+	at      uint64 // time of all data points, in Unix nanoseconds
 	metrics []*pb.Metric
 	points  uint64
 }
 
-// add adds a data point, to the last metric if that has the name.
+// add adds a data point. It appends a metric unless the last one has the same name.
 func (b *builder) add(name, unit, help string, counter bool, from time.Time, value float64, attributes ...*common.KeyValue) {
 	if !strings.HasPrefix(name, "otel.") {
 		name = "ftgo." + name
@@ -121,7 +122,7 @@ func (b *builder) add(name, unit, help string, counter bool, from time.Time, val
 	}
 }
 
-// nano is a time as it is sent. One that is not known is 0.
+// nano returns a time in Unix nanoseconds, 0 for the zero time and times before 1970.
 func nano(t time.Time) uint64 {
 	if t.IsZero() {
 		return 0
@@ -129,20 +130,21 @@ func nano(t time.Time) uint64 {
 	return uint64(max(t.UnixNano(), 0))
 }
 
-// mostBuckets is how many a histogram has at most, and finest how many it has for a power of two, as a power of two
-// itself: those that latencies are kept in are not finer.
-const mostBuckets, finest = 160, 6
+const (
+	maxBuckets = 160 // of a histogram
+	maxScale   = 6   // 2^6 buckets per power of two; the buckets of stats.Histogram are not finer
+)
 
-// exponential are latencies as finely as so many buckets allow.
-func exponential(h *stats.Histogram) Exponential {
-	e := NewExponential(h, finest)
-	for len(e.Counts) > mostBuckets {
-		e = NewExponential(h, e.Scale-1)
+// limitedExponential converts a histogram with the largest scale that needs no more than maxBuckets.
+func limitedExponential(h *stats.Histogram) exponential {
+	e := newExponential(h, maxScale)
+	for len(e.counts) > maxBuckets {
+		e = newExponential(h, e.scale-1)
 	}
 	return e
 }
 
-// durations adds the histograms of functions' latencies.
+// durations adds the histograms of the functions' latencies.
 func (b *builder) durations() {
 	all := &pb.ExponentialHistogram{AggregationTemporality: pb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}
 	for i := range b.s.Functions {
@@ -150,13 +152,13 @@ func (b *builder) durations() {
 		if f.Latency == nil {
 			continue
 		}
-		e := exponential(f.Latency)
+		e := limitedExponential(f.Latency)
 		all.DataPoints = append(all.DataPoints, &pb.ExponentialHistogramDataPoint{
 			Attributes:        []*common.KeyValue{text("code.function.name", f.Name)},
 			StartTimeUnixNano: nano(f.Since), TimeUnixNano: b.at,
-			Count: f.Latency.Count(), Sum: new(f.Latency.Seconds()), Scale: int32(e.Scale), ZeroCount: e.Zero,
-			Positive: &pb.ExponentialHistogramDataPoint_Buckets{Offset: int32(e.First), BucketCounts: e.Counts},
-			Min:      new(Seconds(f.Latency.Quantile(0))), Max: new(Seconds(f.Latency.Quantile(1))),
+			Count: f.Latency.Count(), Sum: new(f.Latency.Seconds()), Scale: int32(e.scale), ZeroCount: e.zero,
+			Positive: &pb.ExponentialHistogramDataPoint_Buckets{Offset: int32(e.first), BucketCounts: e.counts},
+			Min:      new(seconds(f.Latency.Quantile(0))), Max: new(seconds(f.Latency.Quantile(1))),
 		})
 		b.points++
 	}
@@ -168,7 +170,7 @@ func (b *builder) durations() {
 	}
 }
 
-// fileOf are attributes of a file, as far as they are known.
+// fileOf returns the known attributes of a file.
 func fileOf(f *File) (known []*common.KeyValue) {
 	buildID := "process.executable.build_id.gnu"
 	if strings.Trim(f.BuildID, "0123456789abcdef") != "" {
@@ -182,7 +184,7 @@ func fileOf(f *File) (known []*common.KeyValue) {
 	return known
 }
 
-// sent adds what has become of items, by the names of OpenTelemetry's own exporters.
+// sent adds the counts of sent, failed and queued items, with the metric names of OpenTelemetry's SDK.
 func (b *builder) sent(item string, c Sending) {
 	name, unit := "otel.sdk.exporter."+strings.ReplaceAll(item, " ", "_"), "{"+strings.ReplaceAll(item, " ", "_")+"}"
 	if item == metricKind {
@@ -196,5 +198,5 @@ func (b *builder) sent(item string, c Sending) {
 		b.add(name+".exported", unit, exported, true, b.s.From, float64(c.Failed[reason]), kind, own, text("error.type", reason))
 	}
 	b.add(name+".inflight", unit, "Items that wait to be sent, or are being sent.", true, b.s.From, float64(c.Queued), kind, own)
-	b.metrics[len(b.metrics)-1].GetSum().IsMonotonic = false // they come and go
+	b.metrics[len(b.metrics)-1].GetSum().IsMonotonic = false // the queue may shrink
 }

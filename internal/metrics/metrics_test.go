@@ -98,7 +98,7 @@ func TestNothingProbed(t *testing.T) {
 		files []File
 		want  time.Time
 	}{{s.Run.Files, s.At}, {nil, s.At.Add(time.Hour)}} {
-		s.Made, s.Run.Files = s.At.Add(time.Hour), c.files
+		s.Created, s.Run.Files = s.At.Add(time.Hour), c.files
 		m, _ := metricsOf(s, nil)
 		for _, m := range m.ResourceMetrics[0].ScopeMetrics[0].Metrics {
 			for _, p := range append(m.GetGauge().GetDataPoints(), m.GetSum().GetDataPoints()...) {
@@ -118,24 +118,24 @@ func TestExponentialMetrics(t *testing.T) {
 		for range 1000 {
 			h.Record(int64(1000 * math.Exp2(r.Float64()*spread)))
 		}
-		e := exponential(h)
-		factor := math.Exp2(math.Exp2(-float64(e.Scale)))
-		if len(e.Counts) > mostBuckets || spread < 2 && e.Scale != finest || spread > 2 && len(e.Counts) < mostBuckets/2 {
-			t.Errorf("spread %v: %d buckets at scale %d", spread, len(e.Counts), e.Scale)
+		e := limitedExponential(h)
+		factor := math.Exp2(math.Exp2(-float64(e.scale)))
+		if len(e.counts) > maxBuckets || spread < 2 && e.scale != maxScale || spread > 2 && len(e.counts) < maxBuckets/2 {
+			t.Errorf("spread %v: %d buckets at scale %d", spread, len(e.counts), e.scale)
 		}
 		seen := uint64(0)
-		for i, n := range e.Counts {
+		for i, n := range e.counts {
 			seen += n
-			if i == len(e.Counts)-1 {
+			if i == len(e.counts)-1 {
 				break
 			}
-			edge := math.Pow(factor, float64(e.First+i+1)) * 1e9
+			edge := math.Pow(factor, float64(e.first+i+1)) * 1e9
 			if low, high := h.AtMost(int64(edge*0.985)), h.AtMost(int64(edge*1.015)); seen < low || seen > high {
 				t.Fatalf("spread %v: %d up to %v, not from %d to %d", spread, seen, edge, low, high)
 			}
 		}
-		if seen != h.Count() || e.Counts[0] == 0 || e.Counts[len(e.Counts)-1] == 0 {
-			t.Errorf("spread %v: %d of %d, first %d, last %d", spread, seen, h.Count(), e.Counts[0], e.Counts[len(e.Counts)-1])
+		if seen != h.Count() || e.counts[0] == 0 || e.counts[len(e.counts)-1] == 0 {
+			t.Errorf("spread %v: %d of %d, first %d, last %d", spread, seen, h.Count(), e.counts[0], e.counts[len(e.counts)-1])
 		}
 	}
 }

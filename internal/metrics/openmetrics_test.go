@@ -29,7 +29,7 @@ func scraped() *Snapshot {
 	old.Close()
 	p := b.Open()
 	p.Describe(File{Path: "/bin/shop", BuildID: "2", GoVersion: "go1.26.8"}, nil)
-	p.Running([]int{12, 34})
+	p.SetPIDs([]int{12, 34})
 	full := stats.Func{
 		Name: "main.(*Store).Get", Calls: 9, Completed: 4, Unwound: 1, CountedOnly: 3, Errors: 2, ReturnsErrors: true,
 		Latency: &stats.Histogram{}, Split: stats.Split{Running: 5e6, Waiting: 15e6}, Whole: &stats.Whole{Calls: 20, Low: 15, High: math.Inf(1)},
@@ -40,7 +40,7 @@ func scraped() *Snapshot {
 	p.Update(began.Add(5*time.Second), []stats.Func{full, {Name: "main.count", Calls: 1 << 40}},
 		&stats.Summary{Seconds: 4, Probes: 7, Budget: 0.25, Hits: 30, Delivered: 28, Lost: 2, Probing: &stats.Probing{NS: 2e8}, Skipped: make([]stats.Skipped, 1)},
 		2500*time.Millisecond)
-	b.Used(300 * time.Millisecond)
+	b.SetOwnCPU(300 * time.Millisecond)
 	b.Failed()
 	s := b.Snapshot()
 	s.Sent = map[string]Sending{"span": {Sent: 90, Queued: 7, Failed: map[string]uint64{"queue_full": 3}}, "data point": {Sent: 40}}

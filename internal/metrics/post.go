@@ -17,21 +17,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// outcome is what has become of a request.
+// outcome is the result of a request.
 type outcome struct {
-	// rejected of the items were not taken, for a reason that is an error.type of OpenTelemetry.
-	rejected uint64
-	reason   string
-	message  string        // what the collector says, or what has failed
-	again    bool          // it is to be tried again
-	after    time.Duration // but not before; 0 if the collector does not say when
+	rejected uint64        // items that the collector did not accept
+	reason   string        // of the rejection: an error.type of OpenTelemetry
+	message  string        // from the collector, or of the error
+	retry    bool          // send the request again
+	after    time.Duration // do not retry earlier; 0 if the collector set no time
 }
 
-// maxResponse is how much of an answer is read.
+// maxResponse is the number of bytes read of a response.
 const maxResponse = 1 << 20
 
-// newClient returns what posts to an endpoint. A redirection is none if nothing would be posted there, or to somebody else:
-// headers may have keys that are for the collector alone.
+// newClient returns the HTTP client for an endpoint. It does not follow a redirection that changes the method or the host,
+// because headers may contain secrets for this host only.
 func newClient(e *Endpoint) *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = e.TLS
@@ -47,13 +46,13 @@ func newClient(e *Endpoint) *http.Client {
 func compress(message []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	w.Write(message) // to memory: there is no error
+	w.Write(message) // a bytes.Buffer returns no error
 	w.Close()
 	return b.Bytes()
 }
 
-// post sends a message, of so many items, once.
-func (s *Sender) post(ctx context.Context, message []byte, items uint64) outcome {
+// post sends a message once.
+func (s *sender) post(ctx context.Context, message []byte, items uint64) outcome {
 	ctx, cancel := context.WithTimeout(ctx, s.to.Timeout)
 	defer cancel()
 	if s.to.Gzip {
@@ -84,50 +83,51 @@ func (s *Sender) post(ctx context.Context, message []byte, items uint64) outcome
 		return accepted(body, items)
 	}
 	o := outcome{rejected: items, reason: strconv.Itoa(answer.StatusCode), message: answer.Status}
-	if said := statusMessage(body); said != "" {
-		o.message += ": " + said
+	if message := statusMessage(body); message != "" {
+		o.message += ": " + message
 	}
 	switch answer.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		o.again, o.after = true, retryAfter(answer.Header, s.clock.Now())
+		o.retry, o.after = true, retryAfter(answer.Header, s.clock.now())
 	}
 	return o
 }
 
-// noAnswer is the outcome if the collector has said nothing.
-func (s *Sender) noAnswer(err error) outcome {
+// noAnswer returns the outcome of a request without a complete response.
+func (s *sender) noAnswer(err error) outcome {
 	var reason *url.Error
 	if errors.As(err, &reason) {
-		err = reason.Err // without the method, and the URL
+		err = reason.Err // without the method and the URL
 	}
-	o := outcome{reason: "_OTHER", message: err.Error(), again: true}
+	o := outcome{reason: "_OTHER", message: err.Error(), retry: true}
 	if errors.Is(err, context.DeadlineExceeded) {
 		o.reason, o.message = "timeout", fmt.Sprintf("no answer within %v", s.to.Timeout)
 	}
 	return o
 }
 
-// longestWait is what a collector can ask for at most: its clock may be wrong.
-const longestWait = time.Hour
+// maxRetryAfter limits the wait that a collector demands, because its clock may be wrong.
+const maxRetryAfter = time.Hour
 
-// retryAfter is how long to wait, by Retry-After, which has seconds or a date; 0 if it has neither. A date is one of the
-// collector's clock, which tells in Date what it is now: it may have been set, or ours.
+// retryAfter returns the wait that the header Retry-After demands in seconds or as a date, 0 if it has neither. It
+// compares a date with the header Date, not with now, if there is one: the clocks of the two machines may differ.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	text := strings.TrimSpace(header.Get("Retry-After"))
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(min(n, uint64(longestWait/time.Second))) * time.Second
+		return time.Duration(min(n, uint64(maxRetryAfter/time.Second))) * time.Second
 	}
 	if there, err := http.ParseTime(header.Get("Date")); err == nil {
 		now = there
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return min(max(at.Sub(now), 0), longestWait)
+		return min(max(at.Sub(now), 0), maxRetryAfter)
 	}
 	return 0
 }
 
-// accepted is the outcome of a request that the collector has taken, or most of it. Its answer has the same numbers for
-// data points as for spans; one that can't be read says nothing else than that it was taken.
+// accepted returns the outcome of a request that the collector has accepted, at least in part. The response to metrics
+// has the same field numbers as the response to traces, so that one type decodes both. A response that can't be decoded
+// counts as full success.
 func accepted(body []byte, items uint64) outcome {
 	var r traceservice.ExportTraceServiceResponse
 	if proto.Unmarshal(body, &r) != nil {
@@ -137,8 +137,8 @@ func accepted(body []byte, items uint64) outcome {
 	return outcome{rejected: min(uint64(max(p.GetRejectedSpans(), 0)), items), reason: "rejected", message: shorten(p.GetErrorMessage())}
 }
 
-// statusMessage is the message of a google.rpc.Status, which failures are told by; "" if that can't be read. The message of a
-// partial success has the same number there, and so has the code before it.
+// statusMessage returns the message of a google.rpc.Status, the body of an error response, or "" if it can't be decoded.
+// Status has the same field numbers as ExportTracePartialSuccess: 1 for an integer, 2 for the message.
 func statusMessage(body []byte) string {
 	var s traceservice.ExportTracePartialSuccess
 	if proto.Unmarshal(body, &s) != nil {
@@ -147,7 +147,7 @@ func statusMessage(body []byte) string {
 	return shorten(s.ErrorMessage)
 }
 
-// shorten makes a foreign text fit for a line.
+// shorten cuts a text of the collector to 200 bytes.
 func shorten(text string) string {
 	const longest = 200
 	if text = strings.ToValidUTF8(text, "\uFFFD"); len(text) > longest {

@@ -27,31 +27,31 @@ func TestSenderQueue(t *testing.T) {
 	defer server.Close()
 	var w waits
 	s := newSender(endpoint(t, server.URL), spanKind, "", 40, w.clock())
-	s.put([]byte("message 00"), 1, nil)
+	s.putEncoded([]byte("message 00"), 1, nil)
 	fixture.Receive(t, asked)
 	for i := 1; i < 10; i++ {
-		s.put(fmt.Appendf(nil, "message %02d", i), 1, nil)
+		s.putEncoded(fmt.Appendf(nil, "message %02d", i), 1, nil)
 	}
-	s.put(make([]byte, 41), 1, nil)
-	if c := summary(s.Counts()); c != "sent 0 queue_full 10 queued 1" {
+	s.putEncoded(make([]byte, 41), 1, nil)
+	if c := summary(s.sendingCounts()); c != "sent 0 queue_full 10 queued 1" {
 		t.Error(c)
 	}
 	for i := 11; i < 16; i++ {
-		s.put(fmt.Appendf(nil, "message %02d", i), 1, nil)
+		s.putEncoded(fmt.Appendf(nil, "message %02d", i), 1, nil)
 	}
-	if c := s.Counts(); summary(c) != "sent 0 queue_full 12 queued 4" || c.Bytes != 40 {
+	if c := s.sendingCounts(); summary(c) != "sent 0 queue_full 12 queued 4" || c.Bytes != 40 {
 		t.Error(c)
 	}
 	close(answer)
-	s.Close(t.Context())
-	if want := "[message 00 message 00 message 13 message 14 message 15]"; fmt.Sprint(got) != want || summary(s.Counts()) != "sent 4 queue_full 12" {
-		t.Errorf("got %v, want %v; %s", got, want, summary(s.Counts()))
+	s.close(t.Context())
+	if want := "[message 00 message 00 message 13 message 14 message 15]"; fmt.Sprint(got) != want || summary(s.sendingCounts()) != "sent 4 queue_full 12" {
+		t.Errorf("got %v, want %v; %s", got, want, summary(s.sendingCounts()))
 	}
-	if news := strings.Join(s.News(), "\n"); strings.Count(news, "no room") != 1 || !strings.Contains(news, "12 were dropped meanwhile") {
+	if news := strings.Join(s.takeMessages(), "\n"); strings.Count(news, "no room") != 1 || !strings.Contains(news, "12 were dropped meanwhile") {
 		t.Error(news)
 	}
-	s.put([]byte("late"), 1, nil)
-	if c := summary(s.Counts()); c != "sent 4 queue_full 12 shutdown 1" {
+	s.putEncoded([]byte("late"), 1, nil)
+	if c := summary(s.sendingCounts()); c != "sent 4 queue_full 12 shutdown 1" {
 		t.Error(c)
 	}
 }
@@ -75,18 +75,18 @@ func TestSenderAway(t *testing.T) {
 	}))
 	server.Config.ErrorLog = quiet
 	defer server.Close()
-	var s *Sender
+	var s *sender
 	made, most := uint64(0), 0
 	put := func(n int) {
 		for range n {
-			s.put(make([]byte, size), 1, nil)
+			s.putEncoded(make([]byte, size), 1, nil)
 			made++
-			most = max(most, s.Counts().Bytes, cap(s.queue)*size/2)
+			most = max(most, s.sendingCounts().Bytes, cap(s.queue)*size/2)
 		}
 	}
 	clock := (&waits{}).clock()
-	clock.Now = func() time.Time { return now }
-	clock.After = func(d time.Duration) <-chan time.Time {
+	clock.now = func() time.Time { return now }
+	clock.after = func(d time.Duration) <-chan time.Time {
 		mu.Lock()
 		now = now.Add(d)
 		back = now.Sub(noon) >= time.Hour
@@ -98,11 +98,11 @@ func TestSenderAway(t *testing.T) {
 	}
 	s = newSender(endpoint(t, server.URL), spanKind, "", room, clock)
 	put(1)
-	for s.Counts().Queued > 0 {
+	for s.sendingCounts().Queued > 0 {
 		runtime.Gosched()
 	}
-	s.Close(t.Context())
-	c := s.Counts()
+	s.close(t.Context())
+	c := s.sendingCounts()
 	if c.Sent != arrived || c.Sent+c.Failed["queue_full"] != made || made < 3500*perSecond || c.Sent < room/size {
 		t.Errorf("%d made, %d arrived; %s", made, arrived, summary(c))
 	}
@@ -110,7 +110,7 @@ func TestSenderAway(t *testing.T) {
 		t.Errorf("%d bytes were queued, of %d; %d tries", most, room, tries)
 	}
 	again := fmt.Sprintf("again, after %v; %d were dropped", now.Sub(noon).Round(time.Second), c.Failed["queue_full"])
-	if news := s.News(); len(news) != 3 || !strings.Contains(news[2], again) {
+	if news := s.takeMessages(); len(news) != 3 || !strings.Contains(news[2], again) {
 		t.Errorf("%q", news)
 	}
 }

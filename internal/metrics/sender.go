@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,55 +14,56 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// What is sent, by what it consists of.
+// Kinds of items that a sender sends, for counts and messages.
 const spanKind, metricKind = "span", "data point"
 
-// Clock is the time, which tests have one of their own for.
-type Clock struct {
-	Now    func() time.Time
-	After  func(time.Duration) <-chan time.Time
-	Random func() float64 // in [0, 1)
+// clock is the source of time and random numbers, which tests replace.
+type clock struct {
+	now    func() time.Time
+	after  func(time.Duration) <-chan time.Time
+	random func() float64 // in [0, 1)
 }
 
-var systemClock = Clock{time.Now, time.After, rand.Float64}
+var systemClock = clock{time.Now, time.After, rand.Float64}
 
-// Sender sends messages in the background, one after the other, in their order. It tries again for as long as the
-// collector may yet take them and there is room for what comes meanwhile: then the oldest are dropped.
-type Sender struct {
-	to     *Endpoint
-	kind   string
-	agent  string
-	client *http.Client
-	clock  Clock
-	ending chan struct{} // is closed when nothing more comes
-	done   chan struct{} // is closed when all is over
-	stop   context.CancelFunc
+// sender sends messages in the background, one at a time, in the order of put. It retries a message while the
+// error may be temporary. When the queue is full, it drops the oldest messages.
+type sender struct {
+	to      *Endpoint
+	kind    string
+	agent   string // User-Agent
+	client  *http.Client
+	clock   clock
+	closing chan struct{} // closed by close, to end the wait before a retry
+	done    chan struct{} // closed when run returns
+	stop    context.CancelFunc
 
 	mu       sync.Mutex
-	room     int       // for so many bytes of the queue
-	queue    []message // that are to be sent, the oldest first
+	capacity int       // of the queue, in bytes
+	queue    []message // oldest first
 	bytes    int       // of the queue
-	sending  bool      // the first of the queue
-	more     *sync.Cond
-	ended    bool // nothing more comes
+	sending  bool      // post runs for queue[0]
+	changed  *sync.Cond
+	closed   bool // put accepts no more messages
 	counts   Sending
-	news     []string // for people
-	said     string   // by the collector, the last that was told
-	answered bool     // the collector has
+	messages []string // to the user, for takeMessages
+	last     string   // the last reported message of the collector
+	answered bool     // the collector has answered once
 	outage   outage
 }
 
+// message is an encoded request.
 type message struct {
 	body  []byte
 	items uint64
 }
 
-// outage is a time in which nothing arrives, or less than there is.
+// outage is a period without answers, or one in which the collector is too slow and the queue overflows.
 type outage struct {
-	failures int // running
-	told     bool
+	failures int // in a row
+	reported bool
 	began    time.Time
-	dropped  uint64
+	dropped  uint64 // items
 }
 
 func (s *outage) begin(now time.Time) {
@@ -70,36 +72,36 @@ func (s *outage) begin(now time.Time) {
 	}
 }
 
-// patience is how often nothing has to arrive, in a row, before that is told: a collector that is told to be
-// restarted is away for some seconds. One that has never answered is told of at once.
-const patience = 3
+// minFailures is the number of failures in a row after which the sender reports an outage: a restart of the collector
+// takes some seconds. The sender reports the first failure if the collector has never answered.
+const minFailures = 3
 
-func newSender(to *Endpoint, kind, agent string, room int, clock Clock) *Sender {
-	s := &Sender{
-		to: to, kind: kind, agent: agent, client: newClient(to), clock: clock,
-		ending: make(chan struct{}), done: make(chan struct{}), counts: Sending{Failed: make(map[string]uint64)},
+func newSender(to *Endpoint, kind, agent string, capacity int, clock clock) *sender {
+	s := &sender{
+		to: to, kind: kind, agent: agent, client: newClient(to), clock: clock, capacity: capacity,
+		closing: make(chan struct{}), done: make(chan struct{}), counts: Sending{Failed: make(map[string]uint64)},
 	}
-	s.room, s.more = room, sync.NewCond(&s.mu)
+	s.changed = sync.NewCond(&s.mu)
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	go s.run(ctx)
 	return s
 }
 
-// Put has a message sent, of so many items. It never waits.
-func (s *Sender) Put(m proto.Message, items uint64) {
+// put encodes and queues a message. It never waits for the network.
+func (s *sender) put(m proto.Message, items uint64) {
 	body, err := proto.Marshal(m)
-	s.put(body, items, err)
+	s.putEncoded(body, items, err)
 }
 
-func (s *Sender) put(body []byte, items uint64, err error) {
+func (s *sender) putEncoded(body []byte, items uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case err != nil:
 		s.fail("_OTHER", items)
 		return
-	case s.ended:
+	case s.closed:
 		s.fail("shutdown", items)
 		return
 	}
@@ -107,43 +109,41 @@ func (s *Sender) put(body []byte, items uint64, err error) {
 	s.bytes += len(body)
 	s.counts.Queued += items
 	first := 0
-	if s.sending { // it may be arriving
+	if s.sending { // keep queue[0], which the collector may be receiving
 		first = 1
 	}
-	for s.bytes > s.room && len(s.queue) > first {
+	for s.bytes > s.capacity && len(s.queue) > first {
 		m := s.queue[first]
 		s.remove(first)
 		s.drop("queue_full", m.items)
 	}
-	s.more.Signal()
+	s.changed.Signal()
 }
 
-// remove takes a message out of the queue.
-func (s *Sender) remove(i int) {
+// remove removes a message from the queue.
+func (s *sender) remove(i int) {
 	s.bytes -= len(s.queue[i].body)
 	s.counts.Queued -= s.queue[i].items
-	copy(s.queue[i:], s.queue[i+1:])
-	s.queue[len(s.queue)-1] = message{}
-	s.queue = s.queue[:len(s.queue)-1]
+	s.queue = slices.Delete(s.queue, i, i+1)
 }
 
 // fail counts items that will never arrive.
-func (s *Sender) fail(reason string, items uint64) {
+func (s *sender) fail(reason string, items uint64) {
 	s.counts.Failed[reason] += items
 }
 
-// drop counts items for which there is no room, and tells of the first.
-func (s *Sender) drop(reason string, items uint64) {
+// drop counts items that did not fit into the queue, and reports the first of an outage.
+func (s *sender) drop(reason string, items uint64) {
 	s.fail(reason, items)
 	if s.outage.dropped == 0 {
-		s.outage.begin(s.clock.Now())
-		s.tell("no room for what can't be sent to %s: the oldest are dropped", s.to.URL.Redacted())
+		s.outage.begin(s.clock.now())
+		s.report("no room for what can't be sent to %s: the oldest are dropped", s.to.URL.Redacted())
 	}
 	s.outage.dropped += items
 }
 
-// Counts are those of now.
-func (s *Sender) Counts() Sending {
+// sendingCounts returns the current counts.
+func (s *sender) sendingCounts() Sending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.counts
@@ -151,29 +151,29 @@ func (s *Sender) Counts() Sending {
 	return c
 }
 
-// News are lines for people that have not been told yet.
-func (s *Sender) News() (news []string) {
+// takeMessages returns the messages to the user since the last call.
+func (s *sender) takeMessages() (messages []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	news, s.news = s.news, nil
-	return news
+	messages, s.messages = s.messages, nil
+	return messages
 }
 
-// tell has a line told. There are few of them, unless nobody asks for them.
-func (s *Sender) tell(format string, args ...any) {
-	if len(s.news) < 10 {
-		s.news = append(s.news, fmt.Sprintf(format, args...))
+// report adds a message to the user. It discards the message if 10 were not taken yet.
+func (s *sender) report(format string, args ...any) {
+	if len(s.messages) < 10 {
+		s.messages = append(s.messages, fmt.Sprintf(format, args...))
 	}
 }
 
-// Close has what is queued sent, as far as that is done before the time is up, and ends.
-func (s *Sender) Close(ctx context.Context) {
+// close sends the queued messages and stops the sender. It drops the messages that are not sent when ctx is done.
+func (s *sender) close(ctx context.Context) {
 	s.mu.Lock()
-	if !s.ended {
-		s.ended = true
-		close(s.ending)
+	if !s.closed {
+		s.closed = true
+		close(s.closing)
 	}
-	s.more.Signal()
+	s.changed.Signal()
 	s.mu.Unlock()
 	select {
 	case <-s.done:
@@ -190,58 +190,58 @@ func (s *Sender) Close(ctx context.Context) {
 	}
 	if left > 0 {
 		s.fail("shutdown", left)
-		s.tell("%s not sent to %s: the collector took none of them in time", printable.Plural(left, s.kind), s.to.URL.Redacted())
+		s.report("%s not sent to %s: the collector took none of them in time", printable.Plural(left, s.kind), s.to.URL.Redacted())
 	}
 }
 
-// run sends what comes until all has been sent.
-func (s *Sender) run(ctx context.Context) {
+// run sends queued messages until close was called and the queue is empty, or ctx is done.
+func (s *sender) run(ctx context.Context) {
 	defer close(s.done)
-	ending, failures := s.ending, 0
+	closing, failures := s.closing, 0
 	for {
 		m, ok := s.next()
 		if !ok {
 			return
 		}
 		o := s.post(ctx, m.body, m.items)
-		if o.again && ctx.Err() != nil {
+		if o.retry && ctx.Err() != nil {
 			return
 		}
-		if s.settle(&o, m); !o.again {
+		if s.finish(&o, m); !o.retry {
 			failures = 0
 			continue
 		}
 		failures++
-		wait, hurry := s.backoff(failures), ending
-		if o.after > 0 { // the collector is not to be asked before, even at the end
-			wait, hurry = o.after, nil
+		wait, interrupt := s.backoff(failures), closing
+		if o.after > 0 { // the collector allows no earlier request, not even when the sender closes
+			wait, interrupt = o.after, nil
 		}
 		select {
-		case <-s.clock.After(wait):
-		case <-hurry: // which closes once: so there is one try more, and others as at first
-			ending, failures = nil, 0
+		case <-s.clock.after(wait):
+		case <-interrupt: // close was called: retry at once, and then wait as after the first failure
+			closing, failures = nil, 0
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// How long to wait before the next try: at first, and at most.
-const firstWait, lastWait = time.Second, 30 * time.Second
+// Waits before a retry: after the first failure, and the longest.
+const minBackoff, maxBackoff = time.Second, 30 * time.Second
 
-// backoff is how long to wait after so many failures in a row: twice as long each time, and at random up to half as
-// long, so that not all that a collector has failed come back at once.
-func (s *Sender) backoff(failures int) time.Duration {
-	wait := min(firstWait<<min(failures-1, 10), lastWait)
-	return wait - time.Duration(s.clock.Random()*float64(wait/2))
+// backoff returns the wait after a number of failures in a row. It doubles with each failure. A random part of up to a half
+// is subtracted, so that the clients of a collector do not all retry at the same time.
+func (s *sender) backoff(failures int) time.Duration {
+	wait := min(minBackoff<<min(failures-1, 10), maxBackoff)
+	return wait - time.Duration(s.clock.random()*float64(wait/2))
 }
 
-// next waits for a message, and tells whether there is one.
-func (s *Sender) next() (m message, ok bool) {
+// next waits for a message and returns it. ok is false if the sender was closed and the queue is empty.
+func (s *sender) next() (m message, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.queue) == 0 && !s.ended {
-		s.more.Wait()
+	for len(s.queue) == 0 && !s.closed {
+		s.changed.Wait()
 	}
 	if len(s.queue) == 0 {
 		return m, false
@@ -250,18 +250,18 @@ func (s *Sender) next() (m message, ok bool) {
 	return s.queue[0], true
 }
 
-// settle takes the outcome of the first message.
-func (s *Sender) settle(o *outcome, m message) {
+// finish handles the outcome of sending m, the first message of the queue. It removes m unless m must be sent again.
+func (s *sender) finish(o *outcome, m message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sending = false
-	where := s.to.URL.Redacted()
-	if o.again {
+	url := s.to.URL.Redacted()
+	if o.retry {
 		s.outage.failures++
-		s.outage.begin(s.clock.Now())
-		if !s.outage.told && (s.outage.failures >= patience || !s.answered) {
-			s.outage.told = true
-			s.tell("%ss can't be sent to %s, which is tried again and again: %s", s.kind, where, o.message)
+		s.outage.begin(s.clock.now())
+		if !s.outage.reported && (s.outage.failures >= minFailures || !s.answered) {
+			s.outage.reported = true
+			s.report("%ss can't be sent to %s, which is tried again and again: %s", s.kind, url, o.message)
 		}
 		return
 	}
@@ -270,21 +270,21 @@ func (s *Sender) settle(o *outcome, m message) {
 	if o.rejected > 0 {
 		s.fail(o.reason, o.rejected)
 	}
-	if o.message != "" && o.message != s.said { // of each that is refused would be too often
-		s.said = o.message
+	if o.message != "" && o.message != s.last { // report the same message once, not for each request
+		s.last = o.message
 		if o.rejected > 0 {
-			s.tell("%s rejected by the collector at %s: %s", printable.Plural(o.rejected, s.kind), where, o.message)
+			s.report("%s rejected by the collector at %s: %s", printable.Plural(o.rejected, s.kind), url, o.message)
 		} else {
-			s.tell("the collector at %s says: %s", where, o.message)
+			s.report("the collector at %s says: %s", url, o.message)
 		}
 	}
 	s.answered = true
 	if s.outage.dropped > 0 && len(s.queue) > 0 {
-		s.outage.failures = 0 // it has not caught up: what is dropped next is no news
+		s.outage.failures = 0 // the collector answers but has not caught up, so the outage goes on
 		return
 	}
-	if s.outage.told || s.outage.dropped > 0 {
-		s.tell("%ss are sent to %s again, after %v; %d were dropped meanwhile", s.kind, where, s.clock.Now().Sub(s.outage.began).Round(time.Second), s.outage.dropped)
+	if s.outage.reported || s.outage.dropped > 0 {
+		s.report("%ss are sent to %s again, after %v; %d were dropped meanwhile", s.kind, url, s.clock.now().Sub(s.outage.began).Round(time.Second), s.outage.dropped)
 	}
 	s.outage = outage{}
 }

@@ -32,11 +32,11 @@ type waits struct {
 	then  func() // is called at each
 }
 
-func (w *waits) clock() Clock {
-	return Clock{
-		Now:    func() time.Time { return noon },
-		Random: func() float64 { return 0.5 },
-		After: func(d time.Duration) <-chan time.Time {
+func (w *waits) clock() clock {
+	return clock{
+		now:    func() time.Time { return noon },
+		random: func() float64 { return 0.5 },
+		after: func(d time.Duration) <-chan time.Time {
 			w.asked = append(w.asked, d)
 			if w.then != nil {
 				w.then()
@@ -152,20 +152,20 @@ func TestSender(t *testing.T) {
 			defer server.Close()
 			var w waits
 			s := newSender(endpoint(t, server.URL), spanKind, "ftgo/test", 1000, w.clock())
-			s.put([]byte("first"), 7, nil)
-			for s.Counts().Queued > 0 { // the end would have it tried at once
+			s.putEncoded([]byte("first"), 7, nil)
+			for s.sendingCounts().Queued > 0 { // the end would have it tried at once
 				runtime.Gosched()
 			}
-			s.Close(t.Context())
+			s.close(t.Context())
 			for i, body := range got {
 				if body != "first" {
 					t.Errorf("request %d has %q", i, body)
 				}
 			}
-			if waited := fmt.Sprint(w.asked); len(got) != c.tries || waited != c.waits || summary(s.Counts()) != c.want {
-				t.Errorf("%d requests, waits %s, %s; want %d, %s, %s", len(got), waited, summary(s.Counts()), c.tries, c.waits, c.want)
+			if waited := fmt.Sprint(w.asked); len(got) != c.tries || waited != c.waits || summary(s.sendingCounts()) != c.want {
+				t.Errorf("%d requests, waits %s, %s; want %d, %s, %s", len(got), waited, summary(s.sendingCounts()), c.tries, c.waits, c.want)
 			}
-			news := strings.ReplaceAll(strings.Join(s.News(), "\n"), server.URL, "URL")
+			news := strings.ReplaceAll(strings.Join(s.takeMessages(), "\n"), server.URL, "URL")
 			if !strings.Contains(news, c.news) || c.news == "" && news != "" {
 				t.Errorf("told %q, not %q", news, c.news)
 			}
@@ -187,8 +187,8 @@ func TestSenderRequest(t *testing.T) {
 		e.Headers.Set("Api-Key", "secret")
 		e.Headers.Set("User-Agent", "mine")
 		s := newSender(e, spanKind, "ftgo/test", 1000, systemClock)
-		s.put([]byte("spans"), 1, nil)
-		s.Close(t.Context())
+		s.putEncoded([]byte("spans"), 1, nil)
+		s.close(t.Context())
 		server.Close()
 		want := "POST /v1/traces?tenant=a application/x-protobuf secret mine "
 		if compressed {
@@ -216,11 +216,11 @@ func TestSenderHang(t *testing.T) {
 	e.Timeout = time.Millisecond
 	w := waits{then: func() { e.Timeout = time.Minute }}
 	s := newSender(e, spanKind, "", 1000, w.clock())
-	s.put([]byte("spans"), 7, nil)
-	s.Close(t.Context())
-	news := strings.Join(s.News(), "\n")
-	if summary(s.Counts()) != "sent 7" || !strings.Contains(news, "no answer within 1ms") || !strings.Contains(news, "again, after 0s; 0 were dropped") {
-		t.Errorf("%s\n%s", summary(s.Counts()), news)
+	s.putEncoded([]byte("spans"), 7, nil)
+	s.close(t.Context())
+	news := strings.Join(s.takeMessages(), "\n")
+	if summary(s.sendingCounts()) != "sent 7" || !strings.Contains(news, "no answer within 1ms") || !strings.Contains(news, "again, after 0s; 0 were dropped") {
+		t.Errorf("%s\n%s", summary(s.sendingCounts()), news)
 	}
 }
 
@@ -236,11 +236,11 @@ func TestSenderRefused(t *testing.T) {
 		}
 	}
 	s := newSender(endpoint(t, server.URL), spanKind, "", 1000, w.clock())
-	s.put([]byte("spans"), 7, nil)
-	s.Close(ctx)
-	news := s.News()
-	if len(news) != 2 || !strings.Contains(news[0], "connection refused") || !strings.Contains(news[1], "7 spans not sent") || summary(s.Counts()) != "sent 0 shutdown 7" {
-		t.Errorf("%q\n%s", news, summary(s.Counts()))
+	s.putEncoded([]byte("spans"), 7, nil)
+	s.close(ctx)
+	news := s.takeMessages()
+	if len(news) != 2 || !strings.Contains(news[0], "connection refused") || !strings.Contains(news[1], "7 spans not sent") || summary(s.sendingCounts()) != "sent 0 shutdown 7" {
+		t.Errorf("%q\n%s", news, summary(s.sendingCounts()))
 	}
 }
 
@@ -252,26 +252,26 @@ func TestSenderEnds(t *testing.T) {
 	server := httptest.NewServer(script(&got, status(503)))
 	defer server.Close()
 	clock := systemClock
-	clock.After = func(time.Duration) <-chan time.Time { close(first); return nil } // never
+	clock.after = func(time.Duration) <-chan time.Time { close(first); return nil } // never
 	s := newSender(endpoint(t, server.URL), spanKind, "", 1000, clock)
-	s.put([]byte("spans"), 7, nil)
+	s.putEncoded([]byte("spans"), 7, nil)
 	fixture.Receive(t, first)
-	s.Close(t.Context())
-	if len(got) != 2 || summary(s.Counts()) != "sent 7" {
-		t.Errorf("%d requests, %s", len(got), summary(s.Counts()))
+	s.close(t.Context())
+	if len(got) != 2 || summary(s.sendingCounts()) != "sent 7" {
+		t.Errorf("%d requests, %s", len(got), summary(s.sendingCounts()))
 	}
 
 	got, first = nil, make(chan bool)
 	asked := httptest.NewServer(script(&got, status(503, "Retry-After", "3600")))
 	defer asked.Close()
 	s = newSender(endpoint(t, asked.URL), spanKind, "", 1000, clock)
-	s.put([]byte("spans"), 7, nil)
+	s.putEncoded([]byte("spans"), 7, nil)
 	fixture.Receive(t, first)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	s.Close(over)
-	if len(got) != 1 || summary(s.Counts()) != "sent 0 shutdown 7" {
-		t.Errorf("%d requests, %s", len(got), summary(s.Counts()))
+	s.close(over)
+	if len(got) != 1 || summary(s.sendingCounts()) != "sent 0 shutdown 7" {
+		t.Errorf("%d requests, %s", len(got), summary(s.sendingCounts()))
 	}
 
 	hung := make(chan bool)
@@ -282,11 +282,11 @@ func TestSenderEnds(t *testing.T) {
 	}))
 	defer hanging.Close()
 	s = newSender(endpoint(t, hanging.URL), spanKind, "", 1000, clock)
-	s.put([]byte("spans"), 7, nil)
+	s.putEncoded([]byte("spans"), 7, nil)
 	fixture.Receive(t, hung)
-	s.Close(over)
-	if summary(s.Counts()) != "sent 0 shutdown 7" {
-		t.Error(summary(s.Counts()))
+	s.close(over)
+	if summary(s.sendingCounts()) != "sent 0 shutdown 7" {
+		t.Error(summary(s.sendingCounts()))
 	}
 }
 

@@ -14,13 +14,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Who asks too much is refused: the machine is there for the program.
+// Limits of the server, so that its clients take no CPU time and memory from the program.
 const (
 	maxRequests    = 4
 	maxConnections = 64
 )
 
-// NewHandler answers with the latest snapshot, at /metrics.
+// NewHandler returns a handler that serves the snapshot returned by latest, at /metrics.
 func NewHandler(latest func() *Snapshot) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(snapshots{latest}, collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -32,7 +32,7 @@ func NewHandler(latest func() *Snapshot) http.Handler {
 	return mux
 }
 
-// Server answers until it is closed.
+// Server serves metrics over HTTP.
 type Server struct {
 	listener    net.Listener
 	connections connections
@@ -40,11 +40,11 @@ type Server struct {
 	ended       chan struct{}
 }
 
-// Listen opens an address. Nobody is answered before Serve.
+// Listen listens at a TCP address. Connections wait until Serve is called.
 func Listen(address string) (*Server, error) {
 	l, err := net.Listen("tcp", address)
 	if failed, ok := errors.AsType[*net.OpError](err); ok {
-		err = failed.Err // it names the address again
+		err = failed.Err // without the address, which the message below has
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", address, err)
@@ -52,22 +52,22 @@ func Listen(address string) (*Server, error) {
 	return &Server{listener: l, connections: connections{busy: make(map[string]bool)}, ended: make(chan struct{})}, nil
 }
 
-// Address is where it listens: the port is known, even if any would do.
+// Address returns the address of the listener, with the actual port even if the port given to Listen was 0.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// Serve begins to answer.
+// Serve begins to answer requests, in the background.
 func (s *Server) Serve(h http.Handler) {
 	s.http = http.Server{
-		Handler: s.connections.answering(h), ConnState: s.connections.changed, ErrorLog: log.New(io.Discard, "", 0), MaxHeaderBytes: 16 << 10,
+		Handler: s.connections.handler(h), ConnState: s.connections.changed, ErrorLog: log.New(io.Discard, "", 0), MaxHeaderBytes: 16 << 10,
 		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 	}
 	go func() {
 		defer close(s.ended)
-		_ = s.http.Serve(s.listener) // it ends when it is closed
+		_ = s.http.Serve(s.listener) // returns http.ErrServerClosed after Close
 	}()
 }
 
-// Close ends all connections.
+// Close closes the listener and all connections.
 func (s *Server) Close() error {
 	err := s.http.Close()
 	if s.http.Handler == nil {

@@ -1,8 +1,10 @@
-// Package metrics knows the numbers that are kept of a program over weeks: one [Snapshot], which writers of
-// several formats share, and the [Aggregator] that adds up what was seen of one file of the program after the other.
-// Prometheus reads them as OpenMetrics, as text, or, with native histograms, as protocol buffers; a collector of OpenTelemetry
-// is sent them, and calls as spans, by OTLP over HTTP: who hands something over never waits for it. Nobody else knows the
-// libraries of the two.
+// Package metrics exports counts and latencies of functions for `ftgo export`, which runs for weeks.
+//
+// An [Aggregator] adds up the counts of all files of a program, and returns them as a [Snapshot]. A [Server] answers
+// Prometheus with the latest snapshot: as OpenMetrics, as text or, with native histograms, as protocol buffers.
+// An [Exporter] sends snapshots, and calls as spans, to an OpenTelemetry collector by OTLP over HTTP. It queues them and
+// sends them in the background, so that its callers never wait for the network. No other package imports the libraries of
+// Prometheus and OpenTelemetry.
 package metrics
 
 import (
@@ -11,60 +13,59 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Snapshot is what is known at a moment. It does not change once it was made, and has all that a writer needs.
-// What is counted never goes backward from one to the next; functions that no file has had for an hour are left out.
+// Snapshot holds all counts of a run at one moment. Nothing changes a Snapshot after [Aggregator.Snapshot] returned it.
+// No counter is less than in an earlier Snapshot. Functions that have been in no probed file for an hour are left out.
 type Snapshot struct {
-	From, At  time.Time // what is counted has happened between; At is that of the last reading
-	Made      time.Time // when it was made: where nothing is probed, that is when it is of
+	From, At  time.Time // the counted calls happened between From and At, the time of the last reading
+	Created   time.Time // when Snapshot was called; while no file is probed, At stays at the last reading
 	About     About
-	Functions []Function // by their names, in order
+	Functions []Function // sorted by name
 	Run       Run
-	// Sent is what has become of what was sent to others than ask, by what it consists of.
+	// Sent counts the items sent by OTLP, per kind of item: "span" or "data point".
 	Sent map[string]Sending
 }
 
-// Sending counts items: Sent + Failed + Queued are all that there were.
+// Sending counts items that were put into the queue of a sender: each is sent, queued or failed.
 type Sending struct {
 	Sent, Queued uint64
-	Bytes        int // that are queued
-	// Failed are those that will never arrive, by why: "queue_full", "shutdown", "rejected" by one who has taken the rest
-	// of the message, and the status that the whole was refused by.
+	Bytes        int // of the queued items
+	// Failed counts items that will never arrive, by reason: "queue_full", "shutdown", "rejected" if the collector
+	// accepted only the rest of the message, or the HTTP status if it refused the whole message.
 	Failed map[string]uint64
 }
 
-// About is what stays the same for as long as ftgo runs.
+// About describes the run and never changes.
 type About struct {
 	Release string // of ftgo
-	Host    string // its name
-	Kernel  string // its release
-	Service string // what the program is called: the base name of BINARY, or what -p says
+	Host    string // host name
+	Kernel  string // kernel release
+	Service string // name of the program: the base name of BINARY, or the argument of -p
 }
 
-// File is a file of the program that is probed now.
+// File is a probed file of the program.
 type File struct {
 	Path, BuildID, GoVersion string
-	// PIDs are those that run it.
-	PIDs []int
+	PIDs                     []int // processes that run the file
 }
 
-// Function is what is known of the calls of one function, of all files that have had it. Its latencies have no bounds:
-// the sum of the real ones is between Low and High, in seconds. Lost calls are of files that are probed no more.
+// Function holds the counts of one function, added up over all files that have contained it. Its Latency is corrected by
+// the estimated cost of probes; the true sum of the latencies is between Low and High, in seconds. Func.Lost counts only
+// calls in files that are no longer probed.
 type Function struct {
 	stats.Func
-	Since time.Time // when it was first probed
-	// Probed: a file that has it is probed now. Else the program has lost it, or is not there.
-	Probed    bool
-	Low, High float64
-	// Unseen estimates the calls that nobody saw, because of the budget, which were UnseenLow at least and UnseenHigh at most.
+	Since  time.Time // when it was first probed
+	Probed bool      // a file that contains it is probed now
+	Low    float64
+	High   float64
+	// Unseen estimates the calls that happened while the budget had removed the probes: at least UnseenLow, at most UnseenHigh.
 	Unseen, UnseenLow, UnseenHigh float64
 }
 
-// Run is what holds for all functions together. Of the summaries of files that are probed no more it has what is counted.
+// Run holds the numbers of the whole run. It includes the counters, but not the gauges, of files that are no longer probed.
 type Run struct {
 	stats.Summary // whose Own is the CPU time that ftgo has used
 	Files         []File
-	// Plans is how often a file was planned to be probed, Failed how often that could not be done.
-	Plans, Failed uint64
-	// Cost is what probes took of the program's CPU time CPU, as far as it is known.
+	Plans, Failed uint64 // how often a file was opened to be probed, and how often probing it failed
+	// Cost is the CPU time that probes took of the program, where known. CPU is the program's CPU time, including Cost.
 	Cost, CPU time.Duration
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// suffixes are those that names of metrics have for their units.
+// suffixes are the suffixes of metric names, by unit.
 var suffixes = map[string]string{"s": "_seconds", "1": "_ratio"}
 
-// described is what the library wants to know of a metric.
-func described[Of any](prefix string, m *Metric[Of], labels ...string) (*prometheus.Desc, prometheus.ValueType) {
-	name := prefix + m.Name + suffixes[m.Unit]
-	if m.Counter {
-		return describe(name+"_total", m.Help, labels...), prometheus.CounterValue
+// descOf returns the Prometheus description and type of a metric.
+func descOf[Of any](prefix string, m *metric[Of], labels ...string) (*prometheus.Desc, prometheus.ValueType) {
+	name := prefix + m.name + suffixes[m.unit]
+	if m.counter {
+		return describe(name+"_total", m.help, labels...), prometheus.CounterValue
 	}
-	return describe(name, m.Help, labels...), prometheus.GaugeValue
+	return describe(name, m.help, labels...), prometheus.GaugeValue
 }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -33,19 +33,21 @@ var (
 	duration  = describe("function_duration_seconds", "How long completed calls took, net of what probes cost.", "function")
 )
 
-// snapshots has the library ask for snapshots.
+// snapshots is a prometheus.Collector that collects the metrics of the latest snapshot.
 type snapshots struct {
 	latest func() *Snapshot
 }
 
-// Describe and Collect are those of a prometheus.Collector. One that describes nothing has its metrics checked when
-// they are collected.
+// Describe implements prometheus.Collector. It sends nothing, which makes this an unchecked collector: the library checks
+// its metrics when it collects them.
 func (snapshots) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
 
 func (c snapshots) Collect(out chan<- prometheus.Metric) {
 	s := c.latest()
 	info := func(desc *prometheus.Desc, value float64, labels ...string) {
-		for i, text := range labels { // paths and names may be any bytes, which the library does not take
+		for i, text := range labels { // the library refuses invalid UTF-8, which paths and names may be
 			labels[i] = strings.ToValidUTF8(text, "\uFFFD")
 		}
 		out <- must(prometheus.NewConstMetric(desc, prometheus.GaugeValue, value, labels...))
@@ -63,19 +65,19 @@ func (c snapshots) Collect(out chan<- prometheus.Metric) {
 			out <- must(prometheus.NewConstMetricWithCreatedTimestamp(failed, prometheus.CounterValue, float64(n), s.From, item, reason))
 		}
 	}
-	for i := range OfRun {
-		desc, kind := described("", &OfRun[i])
-		if value, has := OfRun[i].Value(s); has {
+	for i := range runMetrics {
+		desc, kind := descOf("", &runMetrics[i])
+		if value, ok := runMetrics[i].value(s); ok {
 			out <- must(prometheus.NewConstMetric(desc, kind, value))
 		}
 	}
-	for i := range OfFunctions {
-		desc, kind := described("function_", &OfFunctions[i], "function")
+	for i := range functionMetrics {
+		desc, kind := descOf("function_", &functionMetrics[i], "function")
 		for k := range s.Functions {
 			f := &s.Functions[k]
-			value, has := OfFunctions[i].Value(f)
+			value, ok := functionMetrics[i].value(f)
 			switch {
-			case !has:
+			case !ok:
 			case kind == prometheus.CounterValue:
 				out <- must(prometheus.NewConstMetricWithCreatedTimestamp(desc, kind, value, f.Since, f.Name))
 			default:
@@ -90,7 +92,8 @@ func (c snapshots) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// must is a metric that can always be made; the library tells of one that could not.
+// must returns m or, if creating it failed, a metric that makes the library report err in its answer. This can't happen
+// as long as the labels match the descriptions above.
 func must(m prometheus.Metric, err error) prometheus.Metric {
 	if err != nil {
 		return prometheus.NewInvalidMetric(duration, err)

@@ -15,39 +15,40 @@ import (
 	pb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 )
 
-// A message has so many spans at most, and waits for others no longer than this.
+// Limits of a message: spans, and how long the first waits for others.
 const (
-	mostSpans = 4096
+	maxSpans  = 4096
 	batchTime = 5 * time.Second
 )
 
-// Spans makes spans of the calls of one stream, and has them sent. Calls are to be told when they have ended.
+// Spans converts the calls of one stream to spans, and queues them in batches.
 type Spans struct {
-	exporter *Exporter
-	names    []string // of functions
-	wall     func(ticks uint64) time.Time
-	ids      ids
-	of       map[int][]*pb.Span // by process
-	n        int
-	oldest   time.Time          // when the first of them came
-	named    []*common.KeyValue // the attribute of each function
-	latest   uint64             // when a call was last seen to end
+	exporter   *Exporter
+	names      []string // of functions
+	wall       func(ticks uint64) time.Time
+	ids        ids
+	byPID      map[int][]*pb.Span
+	count      int                // of all spans in byPID
+	oldest     time.Time          // when the first of them was added
+	attributes []*common.KeyValue // the name of each function
+	latest     uint64             // the latest end of a call, in ticks
 }
 
-// ids makes trace and span IDs of the numbers of calls. They are unique, because no two numbers make the same, and
-// random, because the seeds are.
+// ids computes trace and span IDs from the IDs of calls. They are unique within a run, because mix is a bijection, and
+// unique among runs with high probability, because the seeds are random.
 type ids [3]uint64
 
 func newIDs() (s ids) {
 	var b [24]byte
 	rand.Read(b[:]) // never fails
 	for i := range s {
-		s[i] = binary.LittleEndian.Uint64(b[8*i:]) | 1<<63 // no number of a call has that bit, so that none makes 0
+		// The top bit, which no ID of a call has, keeps a trace or span ID from being 0, which OpenTelemetry forbids.
+		s[i] = binary.LittleEndian.Uint64(b[8*i:]) | 1<<63
 	}
 	return s
 }
 
-// mix is the end of MurmurHash3: it is a bijection, makes 0 of 0 alone, and lets each bit depend on all.
+// mix is the finalizer of MurmurHash3. It is a bijection, maps only 0 to 0, and makes each bit depend on all bits of x.
 func mix(x uint64) uint64 {
 	x ^= x >> 33
 	x *= 0xff51afd7ed558ccd
@@ -60,7 +61,7 @@ func (s *ids) trace(root uint64) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, mix(root^s[0])), mix(root^s[1]))
 }
 
-// span is nil for call 0, which is none.
+// span returns a span ID, nil for 0, the parent of a root call.
 func (s *ids) span(call uint64) []byte {
 	if call == 0 {
 		return nil
@@ -68,28 +69,28 @@ func (s *ids) span(call uint64) []byte {
 	return binary.BigEndian.AppendUint64(nil, mix(call^s[2]))
 }
 
-// Spans sends calls of functions with names as spans; wall tells the time of their clock.
+// Spans returns a Spans for calls of the functions with the given names; wall converts the ticks of calls to a time.
 func (e *Exporter) Spans(names []string, wall func(ticks uint64) time.Time) *Spans {
-	s := &Spans{exporter: e, names: make([]string, len(names)), wall: wall, ids: newIDs(), of: make(map[int][]*pb.Span)}
+	s := &Spans{exporter: e, names: make([]string, len(names)), wall: wall, ids: newIDs(), byPID: make(map[int][]*pb.Span)}
 	for i, name := range names {
 		s.names[i] = strings.ToValidUTF8(name, "\uFFFD")
-		s.named = append(s.named, text("code.function.name", name))
+		s.attributes = append(s.attributes, text("code.function.name", name))
 	}
 	return s
 }
 
-// flags say that a span was sampled, and that its parent is known to be of the same process.
+// flags: the span was sampled, and its parent is not remote.
 const flags = uint32(pb.SpanFlags_SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK) | 1
 
-// Add takes a call that has ended, or that was open when tracing ended; failed: it has returned an error.
+// Add adds a call that has ended, or that was still open when tracing ended. failed means that it returned an error.
 func (s *Spans) Add(c *pairing.Call, failed bool) {
 	s.latest = max(s.latest, c.End)
 	span := &pb.Span{
 		TraceId: s.ids.trace(c.Root), SpanId: s.ids.span(c.ID), ParentSpanId: s.ids.span(c.Parent), Flags: flags,
-		Name: s.names[c.Func], Kind: pb.Span_SPAN_KIND_INTERNAL, Attributes: []*common.KeyValue{s.named[c.Func], number("thread.id", int64(c.TID))},
+		Name: s.names[c.Func], Kind: pb.Span_SPAN_KIND_INTERNAL, Attributes: []*common.KeyValue{s.attributes[c.Func], number("thread.id", int64(c.TID))},
 		StartTimeUnixNano: nano(s.wall(c.Start)),
 	}
-	// An open call has lasted for as long as anything was seen.
+	// The span of an open call ends at the latest end of any call so far.
 	span.EndTimeUnixNano = max(nano(s.wall(cmp.Or(c.End, s.latest))), span.StartTimeUnixNano)
 	if c.Goid != 0 {
 		span.Attributes = append(span.Attributes, number("ftgo.goroutine.id", int64(c.Goid)))
@@ -100,35 +101,35 @@ func (s *Spans) Add(c *pairing.Call, failed bool) {
 	if failed {
 		span.Status = &pb.Status{Code: pb.Status_STATUS_CODE_ERROR}
 	}
-	if s.of[c.PID] = append(s.of[c.PID], span); s.n == 0 {
-		s.oldest = s.exporter.clock.Now()
+	if s.byPID[c.PID] = append(s.byPID[c.PID], span); s.count == 0 {
+		s.oldest = s.exporter.clock.now()
 	}
-	if s.n++; s.n >= mostSpans {
+	if s.count++; s.count >= maxSpans {
 		s.Close()
 	}
 }
 
-// Flush sends spans that have waited for long enough.
+// Flush queues the spans if the oldest has waited for batchTime.
 func (s *Spans) Flush() {
-	if s.exporter.clock.Now().Sub(s.oldest) >= batchTime {
+	if s.exporter.clock.now().Sub(s.oldest) >= batchTime {
 		s.Close()
 	}
 }
 
-// Close hands the spans over that wait.
+// Close queues the remaining spans.
 func (s *Spans) Close() {
-	if s.n == 0 {
+	if s.count == 0 {
 		return
 	}
 	e := s.exporter
 	request := &collector.ExportTraceServiceRequest{}
-	for _, pid := range slices.Sorted(maps.Keys(s.of)) {
+	for _, pid := range slices.Sorted(maps.Keys(s.byPID)) {
 		request.ResourceSpans = append(request.ResourceSpans, &pb.ResourceSpans{
 			Resource: resourceOf(&e.about, e.config.Resource, pid), SchemaUrl: schemaURL,
-			ScopeSpans: []*pb.ScopeSpans{{Scope: scopeOf(&e.about), Spans: s.of[pid], SchemaUrl: schemaURL}},
+			ScopeSpans: []*pb.ScopeSpans{{Scope: scopeOf(&e.about), Spans: s.byPID[pid], SchemaUrl: schemaURL}},
 		})
 	}
-	e.traces.Put(request, uint64(s.n))
-	clear(s.of)
-	s.n = 0
+	e.traces.put(request, uint64(s.count))
+	clear(s.byPID)
+	s.count = 0
 }

@@ -27,7 +27,7 @@ func exporting(t *testing.T, answers ...http.HandlerFunc) (e *Exporter, now *tim
 	}
 	var w waits
 	clock := w.clock()
-	clock.Now = func() time.Time { return *now }
+	clock.now = func() time.Time { return *now }
 	return start(c, about, clock), now, got
 }
 
@@ -90,7 +90,7 @@ func TestSpansWait(t *testing.T) {
 	s.Flush()
 	*now = now.Add(time.Hour)
 	s.Flush()
-	add(2*mostSpans + 1)
+	add(2*maxSpans + 1)
 	s.Close()
 	e.Close(t.Context())
 	var sizes []string
@@ -130,7 +130,7 @@ func TestExporterMetrics(t *testing.T) {
 	s := e.Spans([]string{"f"}, µs)
 	s.Add(&pairing.Call{ID: 1, Root: 1, PID: 1, Start: 1, End: 2}, false)
 	s.Close()
-	e.traces.Close(t.Context())
+	e.traces.close(t.Context())
 	m := snapshot()
 	m.Sent = e.Counts()
 	e.Metrics(m)
@@ -138,7 +138,7 @@ func TestExporterMetrics(t *testing.T) {
 	if len(*got) != 2 || !strings.Contains((*got)[1], "otel.sdk.exporter.span.exported") || !strings.Contains((*got)[1], "403") || !strings.Contains((*got)[1], "store") {
 		t.Errorf("%q", *got)
 	}
-	if news := strings.Join(e.News(), "\n"); strings.Count(news, "\n") != 0 || !strings.Contains(news, "1 span rejected by the collector at http://127.0.0.1:") || !strings.Contains(news, "/v1/traces: 403 Forbidden") {
+	if news := strings.Join(e.Messages(), "\n"); strings.Count(news, "\n") != 0 || !strings.Contains(news, "1 span rejected by the collector at http://127.0.0.1:") || !strings.Contains(news, "/v1/traces: 403 Forbidden") {
 		t.Error(news)
 	}
 }

@@ -18,11 +18,11 @@ func TestSenderTellsLittle(t *testing.T) {
 	var w waits
 	s := newSender(endpoint(t, server.URL), spanKind, "", 1000, w.clock())
 	for range 3 {
-		s.put([]byte("spans"), 1, nil)
+		s.putEncoded([]byte("spans"), 1, nil)
 	}
-	s.Close(t.Context())
-	if news := s.News(); len(news) > 0 || summary(s.Counts()) != "sent 3" {
-		t.Errorf("%q, %s", news, summary(s.Counts()))
+	s.close(t.Context())
+	if news := s.takeMessages(); len(news) > 0 || summary(s.sendingCounts()) != "sent 3" {
+		t.Errorf("%q, %s", news, summary(s.sendingCounts()))
 	}
 }
 
@@ -37,14 +37,14 @@ func TestSenderSlow(t *testing.T) {
 	s := newSender(endpoint(t, server.URL), spanKind, "", 40, w.clock())
 	for range 5 {
 		for range 9 {
-			s.put([]byte("message 00"), 1, nil)
+			s.putEncoded([]byte("message 00"), 1, nil)
 		}
 		fixture.Receive(t, asked)
 		answer <- true
 	}
-	s.Close(t.Context())
-	news := strings.ReplaceAll(strings.Join(s.News(), "\n"), server.URL, "URL")
-	dropped := s.Counts().Failed["queue_full"]
+	s.close(t.Context())
+	news := strings.ReplaceAll(strings.Join(s.takeMessages(), "\n"), server.URL, "URL")
+	dropped := s.sendingCounts().Failed["queue_full"]
 	want := fmt.Sprintf("no room for what can't be sent to URL: the oldest are dropped\nspans are sent to URL again, after 0s; %d were dropped meanwhile", dropped)
 	if news != want {
 		t.Errorf("told\n%s\nnot\n%s", news, want)

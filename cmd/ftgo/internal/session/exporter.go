@@ -49,7 +49,7 @@ func (e *exporter) begun() bool { return e.armed || e.waiting }
 
 // snapshot is of all that is known now.
 func (e *exporter) snapshot() *metrics.Snapshot {
-	e.counts.Used(trace.OwnCPU())
+	e.counts.SetOwnCPU(trace.OwnCPU())
 	s := e.counts.Snapshot()
 	if e.sender != nil {
 		s.Sent = e.sender.Counts()
@@ -144,7 +144,7 @@ func (e *exporter) look(ctx context.Context) error {
 		if e.scope != nil {
 			running = slices.DeleteFunc(running, func(pid int) bool { return !e.scope.Has(pid) })
 		}
-		f.source.Running(running)
+		f.source.SetPIDs(running)
 		// One that nobody starts any more goes when the last process has, and the next is there.
 		if ready && len(running) == 0 && !slices.ContainsFunc(wanted, func(w target.File) bool { return w.Inode == inode }) {
 			f.run.cancel()
@@ -183,7 +183,7 @@ func (e *exporter) tellGone() {
 		}
 	}
 	// What is named in full was told when it was looked for.
-	gone := slices.DeleteFunc(e.counts.Gone(), func(name string) bool { return slices.Contains(e.o.Funcs, name) })
+	gone := slices.DeleteFunc(e.counts.TakeRemoved(), func(name string) bool { return slices.Contains(e.o.Funcs, name) })
 	if len(gone) == 0 {
 		return
 	}
@@ -308,7 +308,7 @@ func (e *exporter) reload() {
 		e.o.Say("the functions are the same as before")
 	default:
 		e.o.Query = q
-		e.counts.Reset()
+		e.counts.ForgetNames()
 		clear(e.failed)
 		for _, f := range e.files {
 			f.run.cancel() // the next look begins anew

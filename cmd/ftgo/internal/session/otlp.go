@@ -12,7 +12,7 @@ import (
 // sends tells whether something is sent by OTLP. Without a URL, the environment may have one, unless numbers are served and
 // nobody speaks of OTLP.
 func (x *ExportFlags) sends() bool {
-	return x.OTLP != "" || (x.Listen == "" || x.Spans) && metrics.Asked(os.Getenv)
+	return x.OTLP != "" || (x.Listen == "" || x.Spans) && metrics.Configured(os.Getenv)
 }
 
 // configure tells where to send to; nil for nowhere. What is wrong with that is told before anything is done.
@@ -43,7 +43,7 @@ func (e *exporter) passOn() {
 }
 
 func (e *exporter) tellNews() {
-	for _, text := range e.sender.News() {
+	for _, text := range e.sender.Messages() {
 		e.o.Warn(text)
 	}
 }
