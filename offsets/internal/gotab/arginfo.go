@@ -8,15 +8,15 @@ import (
 
 // Arg is a parameter as tracebacks print it, or a part of one: a word, or an aggregate in braces.
 type Arg struct {
-	// Offset is where a word lies, from where arguments on the stack begin: what registers
-	// hold has a place there, too. It is -1 if that is not told. Size is the word's bytes, 0 if Offset is not told.
+	// Offset is the offset of a word from the start of the stack arguments. A word in a register has a stack slot,
+	// too. Offset is -1 if it is unknown. Size is the word's number of bytes, 0 if Offset is unknown.
 	Offset, Size int64
-	// Aggregate: a string, a struct …, of which Parts are the parts. Cut: it has more than these.
+	// Aggregate means a string, a struct or the like. Parts are its parts. Cut means that it has more parts.
 	Aggregate, Cut bool
 	Parts          []Arg
 }
 
-// Leaves yields the words of arguments, in order.
+// Leaves returns the words of arguments in order.
 func Leaves(args []Arg) iter.Seq[*Arg] {
 	return func(yield func(*Arg) bool) {
 		for i := range args {
@@ -35,12 +35,12 @@ func Leaves(args []Arg) iter.Seq[*Arg] {
 	}
 }
 
-// Abridged tells whether there are words that are not told.
+// Abridged reports whether some words of arguments are missing.
 func Abridged(args []Arg) bool {
 	return slices.ContainsFunc(args, func(a Arg) bool { return a.Cut || Abridged(a.Parts) })
 }
 
-// First is the offset of the argument's first word.
+// First returns the offset of the argument's first word.
 func (a Arg) First() int64 {
 	for l := range Leaves([]Arg{a}) {
 		return l.Offset
@@ -48,29 +48,29 @@ func (a Arg) First() int64 {
 	return math.MaxInt64
 }
 
-// The bytes of FUNCDATA_ArgInfo that are no offsets (internal/abi/symtab.go, TraceArgs…; in
-// cmd/compile/internal/ssagen up to Go 1.22).
+// The bytes of FUNCDATA_ArgInfo that are not offsets (TraceArgs… in internal/abi/symtab.go, up to Go 1.22 in
+// cmd/compile/internal/ssagen).
 const (
 	argsEnd       = 0xff
 	argsOpen      = 0xfe
 	argsClose     = 0xfd
 	argsMore      = 0xfc
-	argsFarAway   = 0xfb // an offset that is not told
+	argsFarAway   = 0xfb // a word with an offset too large for a byte
 	maxArgNesting = 5
 	maxArgWords   = 10
 	maxArgInfo    = (maxArgNesting*3+2)*maxArgWords + 1
 )
 
-// What a function has of data, by their numbers (internal/abi/symtab.go).
+// Numbers of a function's data tables (internal/abi/symtab.go).
 const (
 	funcdataArgInfo     = 5 // since Go 1.17
 	funcdataArgLiveInfo = 6 // since Go 1.18
 )
 
-// Args are the parameters of the function at an address by FUNCDATA_ArgInfo (EmitArgInfo in
-// cmd/compile/internal/ssagen), in Go 1.17 and later. It stops after ten words: then it is not
-// complete. Of a function whose name has a bracket it leaves out the first one. args is nil if the function has
-// no parameters at all: it was compiled of Go, which has source files, and there is no such list.
+// Args returns the parameters of the function at an address from FUNCDATA_ArgInfo (EmitArgInfo in
+// cmd/compile/internal/ssagen), which Go 1.17 and later write. complete is false after ten words, where the compiler
+// stops. For a function whose name has a bracket the compiler leaves out the first parameter. args is nil if the
+// function has no parameters: a function compiled from Go source, without such data.
 func (g *Tables) Args(addr uint64) (args []Arg, complete, ok bool) {
 	f, ok := g.only(addr)
 	if !ok || g.Version.Minor < 17 {
@@ -82,13 +82,13 @@ func (g *Tables) Args(addr uint64) (args []Arg, complete, ok bool) {
 	}
 	var code [maxArgInfo]byte
 	n := len(code)
-	for n > 0 && !g.image.Read(at, code[:n]) { // the last one may be shorter than any may be
+	for n > 0 && !g.image.Read(at, code[:n]) { // the data may end at the end of the segment
 		n /= 2
 	}
 	return readArgs(code[:n])
 }
 
-// readArgs decodes what runtime.printArgs prints.
+// readArgs decodes FUNCDATA_ArgInfo, like runtime.printArgs.
 func readArgs(code []byte) (args []Arg, complete, ok bool) {
 	var open [maxArgNesting + 1]Arg // open[0] holds the parameters
 	depth, words := 0, 0
@@ -132,9 +132,8 @@ func readArgs(code []byte) (args []Arg, complete, ok bool) {
 	return nil, false, false
 }
 
-// InRegisters tells where the first argument is, as Args counts, that is known to be in registers: optimized
-// functions of Go 1.18 and later have a table of which of those are spilled
-// (cmd/compile/internal/liveness/arg.go).
+// InRegisters returns the offset, as in Args, from which on arguments are in registers. Optimized functions of Go 1.18
+// and later have a table of the spilled ones among them (cmd/compile/internal/liveness/arg.go), which begins with it.
 func (g *Tables) InRegisters(addr uint64) (from int64, ok bool) {
 	f, ok := g.only(addr)
 	if !ok || f.t.form.oldest < 18 {

@@ -9,46 +9,45 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// Func is what the table has of a function: a _func (runtime/runtime2.go), which begins with the
-// entry. Behind it are offsets of tables of values by address, and of other data.
+// Func is a function of the table, described by a _func (runtime/runtime2.go). The _func begins with the entry, and
+// offsets of tables of values by address and of other data follow.
 type Func struct {
 	t *table
-	// Addr is where it begins, and End where the next one does: padding behind it is included.
+	// Addr is the function's start, End the start of the next one, so that the padding between them is included.
 	Addr, End uint64
-	at        uint64 // of the _func
+	at        uint64 // the offset of the _func
 }
 
 func (t *table) function(i uint64) Func {
 	return Func{t, t.entry(i), t.entry(i + 1), t.funcs + t.number(t.functab+(2*i+1)*t.form.field, t.form.field)}
 }
 
-// Words of a _func, behind the entry. Since Go 1.16 the number of the first file of its
-// compilation unit is among them.
+// Indices of the words of a _func after the entry.
 const (
 	wordName   = 0
 	wordArgs   = 1
-	wordSP     = 3 // how far SP is from the return address
+	wordSP     = 3 // the table of distances of SP from the return address
 	wordFile   = 4
 	wordLine   = 5
-	wordPCData = 6 // how many tables there are besides
-	wordUnit   = 7
+	wordPCData = 6 // the number of further tables
+	wordUnit   = 7 // the number of the first file of the compilation unit, since Go 1.16
 )
 
 func (f Func) word(n uint64) uint64 { return f.t.number(f.at+f.t.form.field+4*n, 4) }
 
-// kinds are four bytes at the end: the kind of function (runtime.funcID), flags since Go 1.18,
-// nothing, and how many data belong to it.
+// kinds returns the four bytes at the end of a _func: the kind of function (runtime.funcID), flags (since Go 1.18), an
+// unused byte, and the number of data tables.
 func (f Func) kinds() uint64 { return f.t.number(f.at+f.t.form.head-4, 4) }
 
-// name is as the table spells it.
+// name returns the name in the spelling of the table.
 func (f Func) name() []byte { return f.t.text0(f.t.names + f.word(wordName)) }
 
-// symbol is a name as .symtab would spell it.
+// symbol returns a name in the spelling of .symtab.
 func (t *table) symbol(at uint64) string {
 	return strings.ReplaceAll(string(t.text0(t.names+at)), "·", ".")
 }
 
-// unit is the number of its compilation unit's first file, since Go 1.16.
+// unit returns the number of the first file of the function's compilation unit, 0 before Go 1.16.
 func (f Func) unit() uint64 {
 	if f.t.form.first == 0 {
 		return 0
@@ -56,14 +55,14 @@ func (f Func) unit() uint64 {
 	return f.word(wordUnit)
 }
 
-// none is an offset that leads nowhere.
-const none = 1<<32 - 1
+// noOffset is the offset of data that a function does not have.
+const noOffset = 1<<32 - 1
 
 // flagAsm is runtime.funcFlag_ASM, abi.FuncFlagAsm since Go 1.21.
 const flagAsm = 1 << 2
 
-// Assembly tells whether it was written in assembly: by its flag (Go 1.18), or else by its
-// source file (Go 1.16). It is never so before Go 1.16.
+// Assembly reports whether the function was written in assembly, by its flag (Go 1.18 and later) or its source file (Go
+// 1.16 and 1.17). It returns false before Go 1.16.
 func (f Func) Assembly() bool {
 	switch {
 	case f.t.form.oldest >= 18:
@@ -75,10 +74,10 @@ func (f Func) Assembly() bool {
 	return next != 0 && bytes.HasSuffix(f.file(value-1), []byte(".s"))
 }
 
-// table is where the table of values is that a word tells, 0 for none.
+// table returns the offset of the table of values that a word of the _func refers to, 0 for none.
 func (f Func) table(word uint64) uint64 { return f.t.valuesAt(f.word(word)) }
 
-// pcdata is where table n of those is that are counted by wordPCData.
+// pcdata returns the offset of the function's PCDATA table n, 0 for none.
 func (f Func) pcdata(n uint64) uint64 {
 	if f.word(wordPCData) <= n {
 		return 0
@@ -93,9 +92,9 @@ func (t *table) valuesAt(offset uint64) uint64 {
 	return t.values + offset
 }
 
-// step reads the pair at an offset of a table of values by address: the difference to the value
-// before (zigzag, the first from -1 on), and to the address, up to a 0 (runtime/symtab.go, step).
-// size is 0 at the end, next if the table is damaged.
+// step reads the pair at an offset of a table of values by address: the difference from the previous value (zigzag; the
+// first is from -1) and the number of bytes of code with the new value (runtime/symtab.go, step). size is 0 at the
+// end of the table, next if the table is damaged.
 func (t *table) step(at uint64, first bool) (difference int32, size, next uint64) {
 	if at == 0 {
 		return 0, 0, 0
@@ -111,7 +110,7 @@ func (t *table) step(at uint64, first bool) (difference int32, size, next uint64
 	return int32(v>>1) ^ -int32(v&1), size * t.quantum, at
 }
 
-// varint reads a number and tells where the next one is, 0 if there is none at the offset.
+// varint reads a number and returns the offset after it, or 0 if there is no number at the offset.
 func (t *table) varint(at uint64) (v, next uint64) {
 	if at < uint64(len(t.data)) {
 		if v, n := binary.Uvarint(t.data[at:]); n > 0 {
@@ -121,7 +120,7 @@ func (t *table) varint(at uint64) (v, next uint64) {
 	return 0, 0
 }
 
-// run is the instructions from an address up to another, for which a table has one value.
+// run is a range of addresses for which a table has one value.
 type run struct {
 	addr, end uint64
 	value     int32
@@ -143,15 +142,15 @@ func (f Func) runs(at uint64) (runs []run) {
 	return runs
 }
 
-// file is the name of a file by its number in the function's unit, nil if there is none.
+// file returns the name of a file by its number in the function's unit, nil for an unknown number.
 func (f Func) file(number int32) []byte {
 	t := f.t
 	if number < 0 {
 		return nil
 	}
 	if t.form.first == 0 {
-		// The table of files is where the word behind the functions says: their number,
-		// and the places of their names.
+		// The word after the list of functions is the offset of the table of files: their number, then the offsets
+		// of their names.
 		files := t.number(t.functab+(2*t.count+1)*t.form.field, 4)
 		if number == 0 || uint64(number) >= t.number(files, 4) {
 			return nil
@@ -159,13 +158,13 @@ func (f Func) file(number int32) []byte {
 		return t.text0(t.number(files+4*uint64(number), 4))
 	}
 	at := t.number(t.units+4*(f.unit()+uint64(number)), 4)
-	if at == none {
+	if at == noOffset {
 		return nil
 	}
 	return t.text0(t.files + at)
 }
 
-// Funcs lists the functions of the table by address; none if there is no table, or a damaged one.
+// Funcs returns the functions of the table by address. It returns none if the table is missing or damaged.
 func (g *Tables) Funcs() []Func {
 	list := g.functions().list()
 	if slices.ContainsFunc(list, func(f Func) bool { return !g.image.IsCode(f.Addr, f.End) }) {
@@ -189,8 +188,8 @@ func (t *table) list() []Func {
 	return list
 }
 
-// Name is the name as .symtab would spell it; "" if it can't be read. Names don't overlap, so that together they are no
-// longer than the table, but functions of one name may share it.
+// Name returns the name in the spelling of .symtab, "" if it can't be read. Its work is bounded: in a sound table names
+// don't overlap, so together they are no longer than the table, although functions of the same name may share it.
 func (f Func) Name() string {
 	name := f.t.symbol(f.word(wordName))
 	if f.t.left -= len(name); f.t.left < 0 {
@@ -199,8 +198,8 @@ func (f Func) Name() string {
 	return name
 }
 
-// CodeSize is how many bytes the table of stack depths covers: the linker puts padding behind
-// (cmd/internal/obj/pcln.go, funcpctab). It is 0 if there is none, or more than [image.MaxCode].
+// CodeSize returns the number of bytes of code that the table of stack depths covers. The linker appends padding to it
+// (cmd/internal/obj/pcln.go, funcpctab). It returns 0 without such a table, or for more than [image.MaxCode].
 func (f Func) CodeSize() (all uint64) {
 	at := f.table(wordSP)
 	for first := true; f.t.left > 0; first = false {

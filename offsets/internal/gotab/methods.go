@@ -9,27 +9,30 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// Method is a method of a type that the program knows as it runs, by which interfaces and package reflect call it.
+// Method is a method of a runtime type, which interfaces and package reflect call through it.
 type Method struct {
 	Receiver        *gotype.Type
 	Params, Results []*gotype.Type
 }
 
 const (
-	// A method is name, type, and the code that interfaces call and that others do, of four bytes each.
+	// A method has four fields of four bytes: name, type, the code that interfaces call, and the code for other calls.
 	methodSize, methodType, methodCode = 16, 4, 12
-	// An uncommontype is package, numbers of methods and of exported ones, where these are, and nothing (internal/abi/type.go).
+	// An uncommontype has the package, the numbers of all and of exported methods, the offset of the methods, and an
+	// unused field (internal/abi/type.go).
 	uncommonSize, uncommonCount, uncommonMethods = 16, 4, 8
-	// nearOwner is how far most methods are behind their types, maxOwner how far any are: fields may be in between.
+	// nearOwner is the distance in bytes of most methods from their types, maxOwner the maximum. Fields may be in
+	// between.
 	nearOwner, maxOwner = 1 << 12, 1 << 18
-	// scanned is how many functions are looked for one by one: each time all types are read.
-	scanned = 16
-	// chunk is how much of the types is read at once.
+	// maxScans is the number of functions to search for one by one. Each search reads all types. Beyond it one scan
+	// indexes the methods of all functions.
+	maxScans = 16
+	// chunk is the number of bytes of types to read at once.
 	chunk = 1 << 18
 )
 
-// Method finds the method whose code is at an address, by all types of the program, since none of
-// them is listed by its methods. Its receiver's name is accepted or not.
+// Method finds the method whose code is at an address. It searches all types of the program, because the program has no
+// index of methods. accept decides by the name of the receiver's type.
 func (g *Tables) Method(addr uint64, accept func(receiver string) bool) (m Method, ok bool) {
 	t, err := g.types()
 	module := g.module()
@@ -54,14 +57,14 @@ func (g *Tables) Method(addr uint64, accept func(receiver string) bool) (m Metho
 	return m, false
 }
 
-// mentions are the addresses among the types of words that have a value, that of a function's code.
+// mentions returns the addresses of words among the types whose value is code, the offset of a function's code.
 func (g *Tables) mentions(t *types, code uint32) (found []uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.mentioned != nil {
 		return t.mentioned[code]
 	}
-	if t.scans++; t.scans > scanned {
+	if t.scans++; t.scans > maxScans {
 		t.mentioned = g.allMentions(t)
 		return t.mentioned[code]
 	}
@@ -80,7 +83,7 @@ func (g *Tables) mentions(t *types, code uint32) (found []uint64) {
 	return found
 }
 
-// allMentions is mentions of all functions.
+// allMentions returns the mentions of all functions by code.
 func (g *Tables) allMentions(t *types) map[uint32][]uint64 {
 	all, table, text := make(map[uint32][]uint64), g.functions(), g.module().text
 	for i := range table.count {
@@ -97,7 +100,7 @@ func (g *Tables) allMentions(t *types) map[uint32][]uint64 {
 	return all
 }
 
-// eachChunk calls found with all of the types, which begin at a multiple of 4 in each part.
+// eachChunk calls found with the bytes of all types, in chunks. The address of each chunk is a multiple of 4.
 func (g *Tables) eachChunk(t *types, found func(addr uint64, data []byte)) {
 	buf := make([]byte, chunk)
 	end := min(t.end, t.start+g.image.Most())
@@ -110,8 +113,8 @@ func (g *Tables) eachChunk(t *types, found func(addr uint64, data []byte)) {
 	}
 }
 
-// owner is the address of the type whose methods the one at an address is among: the nearest
-// before it that says so, and whose name is accepted.
+// owner returns the address of the type that a method at an address belongs to. It is the nearest type before the method
+// whose list of methods contains it and whose name accept accepts.
 func (g *Tables) owner(t *types, method uint64, accept func(name string) bool) (addr uint64, ok bool) {
 	for size := uint64(nearOwner); size <= maxOwner && !ok; size *= 8 {
 		addr, ok = g.ownerWithin(t, method, size, accept)
@@ -119,7 +122,7 @@ func (g *Tables) owner(t *types, method uint64, accept func(name string) bool) (
 	return addr, ok
 }
 
-// ownerWithin looks at so many bytes before a method.
+// ownerWithin searches the size bytes before a method for its owner.
 func (g *Tables) ownerWithin(t *types, method, size uint64, accept func(name string) bool) (addr uint64, ok bool) {
 	start := max(t.start, method-min(method, size))
 	start += -start & 7
@@ -150,15 +153,16 @@ func (g *Tables) ownerWithin(t *types, method, size uint64, accept func(name str
 	return 0, false
 }
 
-// maxDetail is more than what follows the _type of any kind, a map's as well.
+// maxDetail is more than the number of bytes that follow the _type of any kind, including maps.
 const maxDetail = 96
 
-// describes tells whether a _type has methods behind so many bytes of what follows it.
+// describes reports whether head is a _type whose uncommontype follows after detail bytes.
 func (g *Tables) describes(t *types, head []byte, detail uint64) bool {
 	kind := t.kind(head)
 	return head[tflagAt]&tflagUncommon != 0 && kind != reflect.Invalid && (detailSizes[kind] == detail) != (kind == reflect.Map)
 }
 
+// typeName returns the name of the type at an address.
 func (g *Tables) typeName(t *types, addr uint64) (string, bool) {
 	var head [48]byte
 	if !g.image.Read(addr, head[:]) {
@@ -169,10 +173,10 @@ func (g *Tables) typeName(t *types, addr uint64) (string, bool) {
 	return name, err == nil
 }
 
-// variadic is a bit in the number of a func's results.
+// variadic is a flag in a func type's number of results.
 const variadic = 1 << 15
 
-// funcType reads a runtime.functype: numbers of parameters and results, then, behind uncommontype, their types.
+// funcType reads a runtime.functype: the numbers of parameters and results and, after the uncommontype, their types.
 func (g *Tables) funcType(t *types, addr uint64) (params, results []*gotype.Type, ok bool) {
 	var head [48 + 8]byte
 	if addr%8 != 0 || addr <= t.start || addr >= t.end || !g.image.Read(addr, head[:]) || t.kind(head[:]) != reflect.Func {
@@ -201,5 +205,5 @@ func (g *Tables) funcType(t *types, addr uint64) (params, results []*gotype.Type
 	return slices.Clip(all[:in]), all[in:], true
 }
 
-// maxParams is more than any function has that people write.
+// maxParams is the maximum number of parameters and results that funcType accepts.
 const maxParams = 256

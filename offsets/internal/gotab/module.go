@@ -11,10 +11,9 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// place finds out the address that the entries of a table count from; not ok if they are not
-// of this program. The header has it from Go 1.18 to 1.25; since Go 1.26 there is a 0, and the
-// only place left is runtime.firstmoduledata. The start of .text is another address wherever C
-// was linked in.
+// place finds the address that the entries of a table are relative to. It returns false if the entries are not code of
+// this program. From Go 1.18 to 1.25 the header holds the address. Since Go 1.26 the header holds 0, and only
+// runtime.firstmoduledata has the address. The start of .text differs from it in programs that contain C code.
 func (t *table) place(m *image.Image) bool {
 	if t.form.oldest >= 18 && (t.text == 0 || !m.IsCode(t.text+t.low, t.text+t.high)) {
 		at, ok := t.findModule(m)
@@ -26,30 +25,30 @@ func (t *table) place(m *image.Image) bool {
 	return m.IsCode(t.text+t.low, t.text+t.high)
 }
 
-// module is what is read of runtime.moduledata (runtime/symtab.go).
+// module holds the fields of runtime.moduledata that are used (runtime/symtab.go).
 type module struct {
-	form          *moduleForm // nil if none fits: then no more than text is known
+	form          *moduleForm // nil if no known form fits; then only text is set
 	text          uint64
 	types, etypes uint64
-	gofunc        uint64 // what offsets of a function's data count from
-	typelinks     uint64 // the address of that slice
+	gofunc        uint64 // the address that offsets of functions' data are relative to
+	typelinks     uint64 // the address of the slice header
 	typedesclen   uint64
 }
 
-// moduleForm is where versions of Go have fields of runtime.moduledata, in words from minpc on, which
-// maxpc and text follow; 0 if there is no such field.
+// moduleForm holds the offsets of fields in runtime.moduledata for some versions of Go, in words from minpc, which maxpc
+// and text follow. The offset of a field that does not exist is 0.
 type moduleForm struct {
 	oldest        int // minor version of Go
 	types, etypes uint64
-	// gofunc is there since Go 1.18. Since Go 1.26 it is in the table of Funcs, which epclntab ends.
+	// gofunc exists since Go 1.18. Since Go 1.26 it is in the function table, which ends at epclntab.
 	rodata, gofunc, epclntab uint64
 	typelinks                uint64
-	// typedesclen is how many bytes those take, since Go 1.27, that typelinks listed before. They are the
-	// first of all types, and itabs are the last.
+	// typedesclen is the number of bytes of the type descriptors that typelinks listed before Go 1.27. They are at the
+	// start of the types, and itabs are at the end.
 	typedesclen, itaboffset, itabsize uint64
 }
 
-// moduleForms are those that are known, the newest first.
+// moduleForms lists the known forms, the newest first.
 var moduleForms = []*moduleForm{
 	{oldest: 27, types: 17, typedesclen: 18, etypes: 19, itaboffset: 20, itabsize: 21, rodata: 22, gofunc: 23, epclntab: 24},
 	{oldest: 26, types: 17, etypes: 18, rodata: 19, gofunc: 20, epclntab: 21, typelinks: 25},
@@ -59,11 +58,11 @@ var moduleForms = []*moduleForm{
 	{oldest: 7, types: 15, etypes: 16, typelinks: 17},
 }
 
-// findModule finds minpc in the moduledata that the table belongs to, which begins with the table's
-// address: minpc and maxpc are what the table says.
+// findModule returns the address of minpc in the table's moduledata. The moduledata begins with the table's address, and
+// its minpc and maxpc agree with the table.
 func (t *table) findModule(m *image.Image) (minpc uint64, ok bool) {
-	const most = 40 // words before minpc
-	tries := 64     // programs have the address once or twice
+	const most = 40 // words from the table's address to maxpc
+	tries := 64     // the address occurs once or twice in a program
 	m.ScanPointers(t.addr, func(addr uint64) bool {
 		var low, high, text uint64
 		for range most {
@@ -85,8 +84,8 @@ func (t *table) findModule(m *image.Image) (minpc uint64, ok bool) {
 	return minpc, ok
 }
 
-// readModule reads the fields of moduledata by the form of the newest version that is not newer than the program's,
-// if it fits: a version that is not known may have its own.
+// readModule reads the fields of moduledata with the newest form that is not newer than the program. The form of a
+// program of a newer, unknown Go may differ, so it uses the form only if the fields fit.
 func (g *Tables) readModule() (found module) {
 	if g.table == nil {
 		return found
@@ -118,7 +117,7 @@ func (g *Tables) readModule() (found module) {
 	return found
 }
 
-// fits tells whether fields are what they must be in a form.
+// fits reports whether the values of the fields are possible in a form.
 func (g *Tables) fits(form *moduleForm, field func(n uint64) uint64) bool {
 	types, etypes := field(form.types), field(form.etypes)
 	if !g.image.Holds(types, etypes) || form.gofunc > 0 && (!g.image.Loaded(field(form.rodata)) || !g.image.Loaded(field(form.gofunc))) {
@@ -140,33 +139,34 @@ func (g *Tables) fits(form *moduleForm, field func(n uint64) uint64) bool {
 	return gofunc >= g.table.funcs && gofunc <= end && end <= g.table.size
 }
 
-// Known tells whether the version of Go lays out in a known way what the program has for its own runtime. If
-// not, neither types nor inlined calls can be read of that.
+// Known reports whether the layout of the program's runtime data is known. Otherwise neither types nor inlined calls can
+// be read.
 func (g *Tables) Known() bool { return g.Version.Minor < 26 || g.module().form != nil }
 
-// types is where a program's types are, and those that were asked for.
+// types locates a program's types and caches those that were read.
 type types struct {
 	form rtypeForm
-	// start is runtime.types, which names count from; end is runtime.etypes. Before Go
-	// 1.7 types have no place of their own.
+	// start is runtime.types, which offsets of names are relative to, and end runtime.etypes. Before Go 1.7 types are
+	// scattered over the data.
 	start, end uint64
 
 	mu    sync.Mutex
 	known map[uint64]*gotype.Type
-	// named are addresses by name, unnamed why there are none; both nil before one is asked for.
+	// named holds the addresses of types by name, or unnamed the error of reading them. Both are nil before the first
+	// search by name.
 	named   map[string][]uint64
 	unnamed error
-	// mentioned are the addresses of words that may be the code of methods, by that; nil before many are asked for.
+	// mentioned holds the result of allMentions, nil before it is needed.
 	mentioned map[uint32][]uint64
 	scans     int
 }
 
-// kind is that of the type whose _type begins with head, without the size of numbers.
+// kind returns the kind of the type whose _type begins with head, without the size of numbers.
 func (t *types) kind(head []byte) reflect.Kind {
 	return plainKind(reflect.Kind(head[t.form.kind] & kindMask))
 }
 
-// findTypes goes by runtime.firstmoduledata.
+// findTypes finds the types by runtime.firstmoduledata.
 func (g *Tables) findTypes() (*types, error) {
 	v := g.Version
 	if v.Minor == 0 {

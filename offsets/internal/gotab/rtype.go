@@ -12,26 +12,25 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// rtypeForm is how a version of Go lays out a runtime._type (runtime/type.go, reflect/type.go,
+// rtypeForm is the layout of a runtime._type in a version of Go (runtime/type.go, reflect/type.go,
 // internal/abi/type.go).
 type rtypeForm struct {
-	kind uint64 // offset of the kind; two bytes before it is the alignment
-	// size is that of the _type, behind which the words follow that depend on the kind;
-	// 0 if not known.
+	kind uint64 // the offset of the kind; the alignment is two bytes before it
+	// size is the size of the _type, 0 if it is unknown. The words that depend on the kind follow the _type.
 	size uint64
-	// interned: name and the names of fields are in runtime.types, where a byte of flags
-	// and the length precede the text; before, they are addresses of strings.
+	// interned means that the names of types and fields are in runtime.types, each as a byte of flags, the length and
+	// the text. Otherwise they are addresses of strings.
 	interned bool
-	// varint: that length is a varint, else 2 bytes, big-endian.
+	// varint means that this length is a varint. Otherwise it has 2 bytes, big-endian.
 	varint bool
-	// shifted: the lowest bit of a field's offset tells an embedded field, the others are the
-	// number. flagged: a bit in its name does. Without either it is one without a name.
+	// shifted means that the lowest bit of a field's offset marks an embedded field, and the other bits are the offset.
+	// flagged means that a flag of its name marks it. Otherwise an embedded field has no name.
 	shifted, flagged bool
-	// directFlag: that a value is its interface's data word is said in tflag, not kind.
+	// directFlag means that a flag in tflag, not in kind, marks types whose value is the data word of an interface.
 	directFlag bool
 }
 
-// rtypeFormOf is that of a minor version of Go. Of 1.6 the names and kinds alone are known.
+// rtypeFormOf returns the layout of a minor version of Go. For 1.6 only the places of names and kinds are known.
 func rtypeFormOf(minor int) rtypeForm {
 	form := rtypeForm{
 		kind: 23, size: 48,
@@ -49,8 +48,7 @@ func rtypeFormOf(minor int) rtypeForm {
 	return form
 }
 
-// Bits of a _type's tflag, which is a byte at offset 20 since Go 1.7, of its kind, and
-// of the flags that precede a name, which is at offset 40 of a _type.
+// The offsets of a _type's name and tflag (since Go 1.7), and bits of tflag, of the kind, and of the flags before a name.
 const (
 	rtypeName = 40
 
@@ -66,8 +64,7 @@ const (
 	nameEmbedded = 1 << 3
 )
 
-// kindSizes are the sizes of all types of a kind, as the runtime numbers it (reflect.Kind); 0: they
-// differ.
+// kindSizes holds the size of the types of a kind (reflect.Kind), 0 if their sizes differ.
 var kindSizes = [...]uint64{
 	reflect.Bool: 1, reflect.Int: 8, 1, 2, 4, 8, reflect.Uint: 8, 1, 2, 4, 8, reflect.Uintptr: 8,
 	reflect.Float32: 4, 8, reflect.Complex64: 8, 16, reflect.Array: 0, reflect.Chan: 8, reflect.Func: 8,
@@ -75,7 +72,7 @@ var kindSizes = [...]uint64{
 	reflect.Struct: 0, reflect.UnsafePointer: 8,
 }
 
-// plainKind is the kind without the size of its numbers.
+// plainKind returns a kind without the size of numbers: Int for Int8, Float64 for Float32.
 func plainKind(k reflect.Kind) reflect.Kind {
 	switch {
 	case reflect.Int <= k && k <= reflect.Int64:
@@ -90,19 +87,19 @@ func plainKind(k reflect.Kind) reflect.Kind {
 	return k
 }
 
-// literals are what the names of types that were not declared begin with.
+// literals holds the text that the name of an undeclared type of a kind begins with.
 var literals = map[reflect.Kind]string{
 	reflect.Array: "[", reflect.Func: "func(", reflect.Interface: "interface {", reflect.Map: "map[",
 	reflect.Pointer: "*", reflect.Slice: "[]", reflect.Struct: "struct {",
 }
 
-// nameAt reads a name: of runtime.types, flags, length, text; before, a string.
+// nameAt reads the name at an address: flags, length and text in runtime.types, before Go 1.7 a string.
 func (r *rtypeReader) nameAt(addr uint64) (name string, flags byte, ok bool) {
 	if !r.form.interned {
 		name, ok = stringVariable(r.image, addr)
 		return name, 0, ok
 	}
-	var head [4]byte // a length below image.MaxName has at most three
+	var head [4]byte // the flags and a length, which has at most three bytes below image.MaxName
 	if !r.image.Read(addr, head[:]) {
 		return "", 0, false
 	}
@@ -117,7 +114,7 @@ func (r *rtypeReader) nameAt(addr uint64) (name string, flags byte, ok bool) {
 	return name, head[0], ok
 }
 
-// textAt reads a text of some bytes.
+// textAt reads size bytes of text. ok is false if they are not valid UTF-8.
 func textAt(m *image.Image, addr, size uint64) (string, bool) {
 	if size >= image.MaxName {
 		return "", false
@@ -139,11 +136,10 @@ func stringVariable(m *image.Image, addr uint64) (string, bool) {
 	return textAt(m, start, size)
 }
 
-// RuntimeType decodes the runtime._type at a virtual address of the file, load bias not
-// counted: the first word of an interface without methods, or what ItabType returns. It
-// works without symbols and debug information. Types that the program makes as it runs,
-// with package reflect, are not in the file. The type is named as %T prints it. What is not in the
-// file, or damaged, is of kind Invalid. Elem reads the file when it is first asked for.
+// RuntimeType decodes the runtime._type at a virtual address of the file, without load bias. Such an address is the first
+// word of an interface without methods, or the result of ItabType. It needs neither symbols nor debug information.
+// Types that the program makes at run time, with package reflect, are not in the file. The name of the type is that
+// of %T. A type that is not in the file, or damaged, has kind Invalid. Elem reads the file at its first call.
 func (g *Tables) RuntimeType(addr uint64) (*gotype.Type, error) {
 	t, err := g.types()
 	if err != nil {
@@ -160,20 +156,20 @@ func (g *Tables) RuntimeType(addr uint64) (*gotype.Type, error) {
 }
 
 const (
-	// maxHeldBytes is about how much memory a type may take with all that it holds by value.
+	// maxHeldBytes is about the maximum memory in bytes of a type with all types that it contains by value.
 	maxHeldBytes = 1 << 20
-	// maxNesting is how deep structs and arrays are followed into each other.
+	// maxNesting is the maximum depth of nested structs and arrays.
 	maxNesting = 100
-	// maxTypeSize is more than the compiler allows (cmd/compile/internal/amd64/galign.go).
+	// maxTypeSize is larger than any type that the compiler allows (cmd/compile/internal/amd64/galign.go).
 	maxTypeSize = 1<<50 + 1
 )
 
-// rtypeReader reads one type with all that it holds by value.
+// rtypeReader reads a type with all types that it contains by value.
 type rtypeReader struct {
 	*Tables
 	*types
-	open   map[uint64]bool // structs and arrays that are being read: none holds itself
-	budget int
+	open   map[uint64]bool // structs and arrays being read; a type that contains itself is damaged
+	budget int             // bytes left of maxHeldBytes
 }
 
 func (r *rtypeReader) read(addr uint64) (*gotype.Type, error) {
@@ -183,7 +179,7 @@ func (r *rtypeReader) read(addr uint64) (*gotype.Type, error) {
 	if addr%8 != 0 || addr < r.start || addr >= r.end {
 		return nil, errors.New("no type is there")
 	}
-	var head [48]byte // the fields that are read lie in it, in all forms
+	var head [48]byte // holds all fields that are used, in every form
 	if !r.image.Read(addr, head[:]) {
 		return nil, errors.New("not in the file")
 	}
@@ -212,7 +208,7 @@ func (r *rtypeReader) read(addr uint64) (*gotype.Type, error) {
 	return known, nil
 }
 
-// name is that of the type whose _type begins with head.
+// name returns the name of the type whose _type begins with head.
 func (r *rtypeReader) name(addr uint64, head []byte, kind reflect.Kind) (string, error) {
 	if !r.form.interned {
 		at, ok := r.image.Pointer(addr + rtypeName)
@@ -237,7 +233,7 @@ func (r *rtypeReader) name(addr uint64, head []byte, kind reflect.Kind) (string,
 	return name, nil
 }
 
-// detail reads what follows the _type at an address.
+// detail reads the words after the _type at an address, which depend on its kind.
 func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
 	first := addr + r.form.size
 	var ok bool
@@ -245,7 +241,7 @@ func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
 	case reflect.Pointer, reflect.Slice, reflect.Chan:
 		t.SetElem(r.typeAt(first))
 		return
-	case reflect.Map: // key, element, and what holds eight of both
+	case reflect.Map: // the types of key, element and group (or bucket) of both
 		t.SetElem(r.typeAt(first + 8))
 		t.SetGroup(r.typeAt(first + 16))
 		return
@@ -263,7 +259,7 @@ func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
 	}
 }
 
-// typeAt finds the type whose address is at an address.
+// typeAt returns a func that reads the type whose address is stored at an address.
 func (r *rtypeReader) typeAt(at uint64) func() *gotype.Type {
 	tables, known := r.Tables, r.form.size != 0
 	return func() *gotype.Type {
@@ -276,7 +272,7 @@ func (r *rtypeReader) typeAt(at uint64) func() *gotype.Type {
 	}
 }
 
-// array reads runtime.arraytype: element, slice of it, length.
+// array reads the rest of a runtime.arraytype: the element's type, a slice type, the length.
 func (r *rtypeReader) array(t *gotype.Type, at uint64) bool {
 	elem, ok1 := r.heldAt(at)
 	length, ok2 := r.image.Pointer(at + 16)
@@ -291,8 +287,8 @@ func (r *rtypeReader) array(t *gotype.Type, at uint64) bool {
 	return true
 }
 
-// methods reads how many an interface type has, runtime.interfacetype: a slice, behind
-// the package since Go 1.7.
+// methods reads the number of methods in a runtime.interfacetype. They are a slice, which follows the package since Go
+// 1.7.
 func (r *rtypeReader) methods(t *gotype.Type, at uint64) bool {
 	if r.form.interned {
 		at += 8
@@ -302,7 +298,7 @@ func (r *rtypeReader) methods(t *gotype.Type, at uint64) bool {
 	return ok && n < 1<<16
 }
 
-// heldAt reads the type whose address is at an address, and of which a value is a part of another.
+// heldAt reads the type whose address is stored at an address. Values of that type are parts of the type being read.
 func (r *rtypeReader) heldAt(at uint64) (*gotype.Type, bool) {
 	addr, ok := r.image.Pointer(at)
 	if !ok || r.form.size == 0 || r.open[addr] || len(r.open) > maxNesting || r.budget < 0 {
@@ -312,9 +308,8 @@ func (r *rtypeReader) heldAt(at uint64) (*gotype.Type, bool) {
 	return held, err == nil
 }
 
-// fields reads runtime.structtype: a slice of fields, behind the package since Go 1.7.
-// A field is its name, type and offset, of words; before Go 1.7 name, package, type, tag
-// and offset (reflect.structField).
+// fields reads the rest of a runtime.structtype: a slice of fields, which follows the package since Go 1.7. A field has
+// the words name, type and offset, before Go 1.7 name, package, type, tag and offset (reflect.structField).
 func (r *rtypeReader) fields(t *gotype.Type, at uint64) bool {
 	size, typeAt, offsetAt := uint64(40), uint64(16), uint64(32)
 	if r.form.interned {
@@ -347,14 +342,14 @@ func (r *rtypeReader) fields(t *gotype.Type, at uint64) bool {
 		}
 		t.Fields = append(t.Fields, f)
 	}
-	// Types of size 0 can hold more of each other than anyone can list.
+	// Types of size 0 can contain each other so often that the list of their fields would not fit into memory.
 	if t.Size == 0 {
 		t.Fields = nil
 	}
 	return true
 }
 
-// fieldName reads the name whose address is at an address.
+// fieldName reads the name of a field. The name's address is stored at an address.
 func (r *rtypeReader) fieldName(f *gotype.Field, at uint64) bool {
 	addr, ok := r.image.Pointer(at)
 	if ok && addr != 0 {
@@ -374,10 +369,9 @@ func (r *rtypeReader) fieldName(f *gotype.Field, at uint64) bool {
 	return true
 }
 
-// ItabType returns the address of the concrete type in the itab at an address, which is
-// the first word of an interface that has methods (runtime.itab: the interface type,
-// the concrete one). It knows those that the compiler made; ok is false for others,
-// which the program makes as it runs and which are not in the file.
+// ItabType returns the address of the concrete type in the itab at an address, which is the first word of an interface
+// with methods (runtime.itab: the interface type, the concrete type). ok is false for itabs that the program makes at
+// run time, because they are not in the file.
 func (g *Tables) ItabType(addr uint64) (typ uint64, ok bool) {
 	if addr%8 != 0 {
 		return 0, false
@@ -387,7 +381,7 @@ func (g *Tables) ItabType(addr uint64) (typ uint64, ok bool) {
 	if !ok1 || !ok2 || inter == 0 || typ == 0 {
 		return 0, false
 	}
-	// A word of something else is no itab.
+	// Check that these words are really an itab.
 	if i, err := g.RuntimeType(inter); err != nil || i.Kind != reflect.Interface || !i.Methods {
 		return 0, false
 	}

@@ -1,6 +1,6 @@
-// Package gotab reads what Go's toolchain puts into a program for its own runtime: the table
-// of functions, where their source lines, inlined calls and arguments are, the types of values
-// in interfaces, and the version of Go. No stripping removes any of it.
+// Package gotab reads the data that Go's toolchain adds to a program for its runtime: the table of functions with their
+// source lines, inlined calls and arguments, the types of values in interfaces, and the version of Go. Stripping does
+// not remove these data.
 package gotab
 
 import (
@@ -17,18 +17,18 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// Tables are those of one program.
+// Tables holds the runtime data of one program.
 type Tables struct {
 	image *image.Image
-	// Version is that of the Go that built the program; its Minor is 0 if none did.
+	// Version is the version of Go that built the program. Its Minor is 0 for other programs.
 	Version Version
 
-	table  *table // nil if there is none, or no version
+	table  *table // nil if the table or the version is unknown
 	module func() module
 	types  func() (*types, error)
 }
 
-// Open reads the function table and finds the version of Go; without either there is nothing to read.
+// Open reads the function table and the version of Go. A program without them yields empty Tables.
 func Open(m *image.Image) (g *Tables, err error) {
 	g = &Tables{image: m, table: findTable(m)}
 	if g.Version, err = readVersion(m, g.table); err != nil {
@@ -45,7 +45,7 @@ func Open(m *image.Image) (g *Tables, err error) {
 	return g, nil
 }
 
-// functions is a copy of the table to mark damage in, an empty one if there is none.
+// functions returns a copy of the table, in which readers mark damage. It is empty if the program has no table.
 func (g *Tables) functions() *table {
 	if g.table == nil {
 		return &table{}
@@ -54,13 +54,13 @@ func (g *Tables) functions() *table {
 	return &t
 }
 
-// Any tells whether there is a function table.
+// Any reports whether the program has a function table.
 func (g *Tables) Any() bool { return g.functions().count > 0 }
 
-// at is the function whose code is at an address.
+// at returns the function that contains an address.
 func (g *Tables) at(addr uint64) (f Func, ok bool) { return g.functions().at(addr) }
 
-// only is the function that begins at an address.
+// only returns the function that begins at an address.
 func (g *Tables) only(addr uint64) (f Func, ok bool) {
 	f, ok = g.at(addr)
 	return f, ok && f.Addr == addr && f.at < f.t.size
@@ -74,40 +74,38 @@ func (g *Tables) each(found func(f Func)) {
 	}
 }
 
-// table is the one in which Go's runtime looks up the function, file and line of
-// an address: the list of functions that no stripping removes (golang.org/s/go12symtab;
-// runtime/symtab.go; cmd/link/internal/ld/pcln.go).
+// table is the table in which Go's runtime looks up the function, file and line of an address (golang.org/s/go12symtab;
+// runtime/symtab.go; cmd/link/internal/ld/pcln.go). Stripping does not remove it.
 //
-// It is read here and not by debug/gosym, which knows nothing of assembly and copies
-// every name: a table of a few megabytes whose names begin at successive bytes of one
-// long text would fill any memory.
+// This package does not use debug/gosym, which does not mark assembly functions and copies every name: a table of a few
+// megabytes whose names begin at successive bytes of one long text would fill any memory.
 type table struct {
-	addr, size uint64 // of the header in memory, and to the end of the section or segment
+	addr, size uint64 // the address of the header, and the bytes from there to the end of the section or segment
 	data       []byte
-	// text is the address of runtime.text, which entries count from since Go 1.18;
-	// before, they are addresses and text is 0.
+	// text is the address of runtime.text, which entries are relative to since Go 1.18. Before, entries are addresses
+	// and text is 0.
 	text uint64
 
 	form      *form
-	quantum   uint64 // what distances between instructions are counted in
-	count     uint64 // functions
-	functab   uint64 // offset of the pairs (entry, offset of _func)
-	low, high uint64 // where the first function begins and the last one ends, without text
-	// Offsets that those of _func, names, units, files and values by address count from.
+	quantum   uint64 // the unit of distances between instructions
+	count     uint64 // the number of functions
+	functab   uint64 // the offset of the pairs (entry, offset of _func)
+	low, high uint64 // the start of the first function and the end of the last one, relative to text
+	// The offsets that offsets of _func, names, units, files and tables of values are relative to.
 	funcs, names, units, files, values uint64
 
-	damaged bool // something lay outside of data
-	left    int  // how many bytes of names, and values by address, may still be read: functions may share them
+	damaged bool // an offset was outside of data
+	left    int  // the number of bytes of names and stack depths that may still be read, because functions may share them
 }
 
-// form is what differs between the tables, told apart by the first byte; those
-// behind it are ff ff ff 00 00, then the instruction size quantum and pointer size 8.
+// form describes the layout of a table. The first byte of the header selects it. The bytes ff ff ff 00 00, the
+// instruction size quantum and the pointer size 8 follow.
 type form struct {
-	oldest, newest int    // minor versions of Go that write it
-	field          uint64 // bytes of a number in functab, and of the entry in _func
-	head           uint64 // bytes of a _func without what varies
-	// first is the word of the header behind which those are that hold offsets: of names, units,
-	// files, values and functions. It is 0 where everything counts from the header.
+	oldest, newest int    // the minor versions of Go that write it
+	field          uint64 // the size in bytes of a number in functab and of the entry in _func
+	head           uint64 // the size in bytes of the fixed part of a _func
+	// first is the index of the header's first word with an offset. The words are the offsets of names, units, files,
+	// values and functions. It is 0 if all offsets are relative to the header.
 	first uint64
 }
 
@@ -118,12 +116,12 @@ var forms = map[byte]*form{
 	0xf1: {oldest: 20, newest: 1 << 16, field: 4, head: 44, first: 3},
 }
 
-// magic is what the headers of all forms have in common, behind the first byte.
+// magic returns the bytes after the first one, which the headers of all forms have in common.
 func magic(quantum byte) []byte { return []byte{0xff, 0xff, 0xff, 0, 0, quantum, 8} }
 
 var errTable = errors.New("damaged function table")
 
-// openTable reads a table, if its header is one.
+// openTable reads a table. It returns an error if it does not begin with a header, or is damaged.
 func openTable(r io.ReaderAt, size, addr uint64) (*table, error) {
 	head := make([]byte, min(size, 72))
 	n, _ := r.ReadAt(head, 0)
@@ -153,7 +151,7 @@ func openTable(r io.ReaderAt, size, addr uint64) (*table, error) {
 	return t, nil
 }
 
-// word is a word of the header behind the magic number.
+// word returns word n of the header after the magic number.
 func (t *table) word(n uint64) uint64 { return t.number(8+8*n, 8) }
 
 // number reads 4 or 8 bytes at an offset.
@@ -168,7 +166,7 @@ func (t *table) number(at, size uint64) uint64 {
 	return binary.LittleEndian.Uint64(t.data[at:])
 }
 
-// text0 is the NUL-terminated text at an offset.
+// text0 returns the NUL-terminated text at an offset.
 func (t *table) text0(at uint64) []byte {
 	rest := t.data[min(at, uint64(len(t.data))):]
 	text, _, ok := bytes.Cut(rest[:min(image.MaxName, len(rest))], []byte{0})
@@ -179,12 +177,12 @@ func (t *table) text0(at uint64) []byte {
 	return text
 }
 
-// entry is where function i begins; entry(count) is where the last one ends.
+// entry returns the start of function i. entry(count) is the end of the last function.
 func (t *table) entry(i uint64) uint64 {
 	return t.text + t.number(t.functab+2*i*t.form.field, t.form.field)
 }
 
-// sorted tells whether no function begins before the one ahead of it.
+// sorted reports whether the functions are in the order of their addresses.
 func (t *table) sorted() bool {
 	for i := range t.count {
 		if t.entry(i) > t.entry(i+1) {
@@ -194,7 +192,7 @@ func (t *table) sorted() bool {
 	return true
 }
 
-// at is the function whose code is at an address.
+// at returns the function that contains an address.
 func (t *table) at(addr uint64) (Func, bool) {
 	i := uint64(sort.Search(int(t.count), func(i int) bool { return t.entry(uint64(i)) > addr })) - 1
 	if i >= t.count || addr >= t.entry(i+1) {
@@ -203,11 +201,10 @@ func (t *table) at(addr uint64) (Func, bool) {
 	return t.function(i), true
 }
 
-// findTable finds Go's function table; nil if the file has none.
+// findTable finds Go's function table and returns nil if the file has none.
 //
-// It is in a section of its own in most files. Position-independent ones linked by C's
-// linker have it in the middle of .data.rel.ro up to Go 1.25, and section headers can
-// be removed altogether: there it is found by its first bytes.
+// In most files the table is a section. Up to Go 1.25 position-independent files from C's linker have it in the middle
+// of .data.rel.ro, and section headers may have been removed. In these files findTable searches for its first bytes.
 func findTable(m *image.Image) *table {
 	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
 		s := m.Plain(name)
@@ -219,7 +216,7 @@ func findTable(m *image.Image) *table {
 		}
 	}
 	var found *table
-	tries := 8 // binaries have the magic number once
+	tries := 8 // the magic number occurs once in a program
 	m.Scan(magic(m.Processor.Machine().Quantum), func(p *elf.Prog, addr uint64) bool {
 		if addr%4 != 1 {
 			return true

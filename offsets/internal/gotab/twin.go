@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Differs compares the functions of two programs, as their tables have them: addresses, names, and
-// source lines. What differs of the first one that does is "" if none does. Folders of source files
-// are left out: who builds again may do so elsewhere.
+// Differs compares the functions of two programs by their tables: addresses, names and source lines. It returns the
+// first function that differs and what differs, or "" if all are equal. It ignores the directories of source files,
+// because a rebuild may be in another directory.
 func (g *Tables) Differs(other *Tables) (function, what string) {
 	t, o := g.functions(), other.functions()
 	for i := range max(t.count, o.count) {
@@ -25,7 +25,7 @@ func (g *Tables) Differs(other *Tables) (function, what string) {
 	return "", ""
 }
 
-// differs tells what of two functions does, "" if nothing.
+// differs returns what differs between two functions, "" if they are equal.
 func (f Func) differs(other Func) string {
 	switch {
 	case string(f.name()) != string(other.name()):

@@ -14,8 +14,8 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// RuntimeTypeNamed finds a type by the name that %T prints, which may have the whole import path:
-// "*http.response", "*net/http.response", "[]uint8".
+// RuntimeTypeNamed finds a type by the name that %T prints, or by its name with the whole import path: "*http.response",
+// "*net/http.response", "[]uint8". It returns an error if the program has no such type or several.
 func (g *Tables) RuntimeTypeNamed(name string) (*gotype.Type, error) {
 	t, err := g.types()
 	if err != nil {
@@ -56,7 +56,8 @@ func (g *Tables) RuntimeTypeNamed(name string) (*gotype.Type, error) {
 	return nil, fmt.Errorf("find type %s: the program has several: %s", name, tellApart(short, paths))
 }
 
-// tellApart says how to name each of several types of one name, by the paths of their packages, "" if one is not known.
+// tellApart returns a hint how to write the names of several types with one short name. paths are the import paths of
+// their packages, "" for an unknown one.
 func tellApart(short string, paths []string) string {
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
@@ -83,23 +84,25 @@ func tellApart(short string, paths []string) string {
 }
 
 const (
-	// maxAlike is how many types of one name are looked at: large programs have some hundreds.
+	// maxAlike is the maximum number of types with one name that a search considers. Large programs have some hundreds.
 	maxAlike = 1000
-	// maxListed is how many packages an error lists.
+	// maxListed is the maximum number of packages in an error.
 	maxListed = 5
 )
 
-// aliases are what types are called that have two names.
+// aliases maps the aliases of predeclared types to the names that %T prints.
 var aliases = map[string]string{"byte": "uint8", "rune": "int32", "any": "interface {}"}
 
 var words = regexp.MustCompile(`[\pL\pN_./-]+`)
 
-// asTheRuntime has the names that the runtime has for predeclared types: a package may be called as one.
+// asTheRuntime replaces aliases in a type's name. It replaces whole words only, because a package may contain one in its
+// name.
 func asTheRuntime(name string) string {
 	return words.ReplaceAllStringFunc(name, func(word string) string { return cmp.Or(aliases[word], word) })
 }
 
-// shortName cuts the import path of a declared type, or of a pointer to one, down to its last element.
+// shortName splits the name of a declared type, or of a pointer to one, into the name that %T prints and the import path.
+// pkg is "" if the name has no path.
 func shortName(name string) (short, pkg string) {
 	base := strings.TrimLeft(name, "*")
 	path, _, _ := strings.Cut(base, "[")
@@ -113,8 +116,7 @@ func shortName(name string) (short, pkg string) {
 	return name[:len(name)-len(base)] + base[slash+1:], pkg
 }
 
-// sameButPackage tells whether two names of declared types, or of pointers to such, differ in nothing but
-// their packages' names.
+// sameButPackage reports whether two names of declared types, or of pointers to them, differ only in their packages.
 func sameButPackage(a, b string) bool {
 	split := func(name string) (stars int, pkg, declared string) {
 		base := strings.TrimLeft(name, "*")
@@ -127,8 +129,8 @@ func sameButPackage(a, b string) bool {
 	return starsA == starsB && declaredA == declaredB && pkgA != "" && pkgB != ""
 }
 
-// linkedTypes are the addresses of types by their names: those without a name of their own that the
-// linker lists, pointers among them, and what these point to.
+// linkedTypes returns the addresses of types by name. The linker lists only undeclared types. Pointers are among them, so
+// linkedTypes adds the types that these point to.
 func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
 	list, err := g.listed(t)
 	if err != nil {
@@ -137,7 +139,7 @@ func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
 	r := rtypeReader{Tables: g, types: t}
 	named := make(map[string][]uint64)
 	seen := make(map[uint64]bool)
-	budget := int64(g.image.Most()) // names that overlap would take more
+	budget := int64(g.image.Most()) // bytes of names; only overlapping names exceed it
 	add := func(addr uint64) (kind reflect.Kind) {
 		var head [48]byte
 		if seen[addr] || addr%8 != 0 || addr < t.start || addr >= t.end || !g.image.Read(addr, head[:]) {
@@ -147,7 +149,7 @@ func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
 		kind = t.kind(head[:])
 		name, err := r.name(addr, head[:], kind)
 		if err != nil {
-			budget -= image.MaxName // which may have been read
+			budget -= image.MaxName // name may have read that much
 			return reflect.Invalid
 		}
 		budget -= int64(len(name))
@@ -171,17 +173,17 @@ func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
 	return named, nil
 }
 
-// listed are the offsets of the types that the linker lists. Since Go 1.27 it puts them one behind the other,
-// a word behind the start of types (moduleTypelinks in runtime/type.go).
+// listed returns the offsets of the types that the linker lists. Since Go 1.27 there is no list: these types follow each
+// other, a word after the start of all types (moduleTypelinks in runtime/type.go).
 func (g *Tables) listed(t *types) (offsets []uint32, err error) {
-	none := errors.New("no list of types")
+	missing := errors.New("no list of types")
 	module := g.module()
 	switch {
 	case module.typedesclen > 0:
 		for at := uint64(8); at != module.typedesclen; {
 			size := g.descriptorSize(t, t.start+at)
 			if size == 0 || at > module.typedesclen {
-				return nil, none
+				return nil, missing
 			}
 			offsets, at = append(offsets, uint32(at)), at+size
 		}
@@ -192,11 +194,11 @@ func (g *Tables) listed(t *types) (offsets []uint32, err error) {
 	start, ok1 := g.image.Pointer(module.typelinks)
 	count, ok2 := g.image.Pointer(module.typelinks + 8)
 	if !ok1 || !ok2 || count > min(t.end-t.start, g.image.Most())/4 {
-		return nil, none
+		return nil, missing
 	}
 	list := make([]byte, 4*count)
 	if !g.image.Read(start, list) {
-		return nil, none
+		return nil, missing
 	}
 	for ; len(list) > 0; list = list[4:] {
 		offsets = append(offsets, binary.LittleEndian.Uint32(list))
@@ -204,10 +206,10 @@ func (g *Tables) listed(t *types) (offsets []uint32, err error) {
 	return offsets, nil
 }
 
-// descriptorSize is how many bytes a _type has with all that follows it (DescriptorSize in internal/abi/type.go,
-// since Go 1.27); 0 if there is none.
+// descriptorSize returns the size in bytes of a _type with all data that follow it (DescriptorSize in
+// internal/abi/type.go, since Go 1.27), or 0 if there is no type at the address.
 func (g *Tables) descriptorSize(t *types, addr uint64) uint64 {
-	var head [72]byte // with what of a func, a struct and an interface tells how many parts they have
+	var head [72]byte // includes the numbers of parts of funcs, structs and interfaces
 	if !g.image.Read(addr, head[:]) {
 		return 0
 	}
@@ -237,14 +239,14 @@ func (g *Tables) descriptorSize(t *types, addr uint64) uint64 {
 	return size + parts
 }
 
-// detailSizes are those of what follows the _type of a kind (internal/abi/type.go); 0 if there is nothing.
+// detailSizes holds the number of bytes that follow the _type of a kind (internal/abi/type.go).
 var detailSizes = map[reflect.Kind]uint64{
 	reflect.Pointer: 8, reflect.Func: 8, reflect.Slice: 8, reflect.Array: 24, reflect.Chan: 16,
 	reflect.Struct: 32, reflect.Interface: 32,
 }
 
-// packagePath is the import path of a declared type, or of what a pointer leads to, "" if it is not known:
-// uncommontype begins with it (internal/abi/type.go; runtime/type.go).
+// packagePath returns the import path of a declared type, or of the type that a pointer leads to, or "" if it is unknown.
+// The uncommontype begins with it (internal/abi/type.go; runtime/type.go).
 func (g *Tables) packagePath(t *types, addr uint64) string {
 	var head [48]byte
 	for range maxNesting {
@@ -260,7 +262,7 @@ func (g *Tables) packagePath(t *types, addr uint64) string {
 			addr = to
 			continue
 		}
-		if head[tflagAt]&tflagUncommon == 0 || kind == reflect.Map { // whose size depends on the version
+		if head[tflagAt]&tflagUncommon == 0 || kind == reflect.Map { // the size of a map type depends on the version
 			return ""
 		}
 		var offset [4]byte

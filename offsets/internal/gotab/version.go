@@ -13,27 +13,25 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// Version is a release of Go, "1.26.8"; development versions have only Text.
+// Version is the version of Go that built a program.
 type Version struct {
-	// Text is what the binary says: "go1.26.8", "go1.24.0 X:nocoverageredesign",
-	// "devel go1.27-abcdef".
+	// Text is the version in the binary: "go1.26.8", "go1.24.0 X:nocoverageredesign", "devel go1.27-abcdef".
 	Text string
-	// Minor is the 26 of 1.26; 0 if this is not Go.
+	// Minor is 26 for Go 1.26. It is 0 if the program is not from Go.
 	Minor int
-	// Devel marks a version that is no release: tables by version don't hold.
+	// Devel marks a development version, for which tables by version may be wrong.
 	Devel bool
-	// Module is the path of the module that the program is of, "" if it does not say.
+	// Module is the path of the program's main module, "" if the binary does not contain it.
 	Module string
 }
 
 func (v Version) String() string { return v.Text }
 
-// goidOffset is the offset of runtime.g.goid by minor version of Go, as DWARF of
-// the versions themselves states it. stack is the first field in all of them.
+// goidOffset is the offset of runtime.g.goid by minor version of Go, from the DWARF of programs built with each version.
 var goidOffset = map[int]int64{
 	4: 128,
-	5: 184,                 // stktopsp and waiting lists for the new collector
-	6: 192, 7: 192, 8: 192, // 6 and 8 by their runtime2.go
+	5: 184,                 // stktopsp and waiting lists for the new collector were added
+	6: 192, 7: 192, 8: 192, // those of 6 and 8 are from their runtime2.go
 	9: 152, 10: 152, 11: 152, 12: 152, // stack barriers were removed
 	13: 152, 14: 152, 15: 152, 16: 152,
 	17: 152, 18: 152, 19: 152, 20: 152, 21: 152, 22: 152,
@@ -41,17 +39,17 @@ var goidOffset = map[int]int64{
 	25: 152, 26: 152, 27: 152, // gobuf.ret was removed
 }
 
-// Goid is the offset of runtime.g.goid in releases of the version.
+// Goid returns the offset of runtime.g.goid in releases of the version.
 func (v Version) Goid() (offset int64, known bool) {
 	offset, known = goidOffset[v.Minor]
 	return offset, known
 }
 
-// threadOf is where runtime.g has its runtime.m, from Go 1.13 to 1.27.
+// threadOf is the offset of runtime.g.m from Go 1.13 to 1.27.
 const threadOf = 48
 
-// Running is where runtime.g has its thread in releases of the version, and where that, runtime.m, has the
-// goroutine that it runs, curg.
+// Running returns the offsets of runtime.g.m and of runtime.m.curg, the goroutine that the thread runs, in releases of
+// the version.
 func (v Version) Running() (m, curg int64, known bool) {
 	switch {
 	case v.Minor < 13 || v.Minor > 27:
@@ -63,21 +61,21 @@ func (v Version) Running() (m, curg int64, known bool) {
 }
 
 var (
-	// plainRelease is the version of a release as it is: not of an experiment or a
-	// distribution's own, "go1.24.0 X:...", which may have other fields.
+	// plainRelease matches unmodified releases. Versions with experiments, or of distributions, "go1.24.0 X:...", may
+	// have other fields.
 	plainRelease = regexp.MustCompile(`^go1\.[0-9]+(\.[0-9]+)?$`)
-	// release is a version as the text among others that it is in a binary: digits of the
-	// text behind it may follow.
+	// release matches a version at the start of a text. In a binary other texts follow without a separator, which may
+	// begin with digits.
 	release = regexp.MustCompile(`^go1\.[1-9][0-9]?(\.[0-9]{1,2}|rc[0-9]|beta[0-9])?`)
 )
 
 // maxRelease is the length of the longest text that release matches.
 const maxRelease = len("go1.12beta1")
 
-// Plain tells whether it is a release as it is.
+// Plain reports whether the version is an unmodified release.
 func (v Version) Plain() bool { return plainRelease.MatchString(v.Text) }
 
-// ParseVersion reads what a program says of its version.
+// ParseVersion parses the version text of a program.
 func ParseVersion(text string) (Version, error) {
 	rest, devel := strings.CutPrefix(text, "devel ")
 	v := Version{Text: text, Devel: devel}
@@ -93,9 +91,9 @@ func ParseVersion(text string) (Version, error) {
 	return v, nil
 }
 
-// readVersion reads the build information that Go 1.13 and later put into every
-// binary, and searches older ones for runtime.buildVersion. A file without any is not
-// an error: it may not be Go, or gccgo's, whose functions are like those of C.
+// readVersion reads the build information that Go 1.13 and later add to every binary. In older ones it searches for
+// runtime.buildVersion. For a file without a version it returns no error, because it may not be from Go, or from
+// gccgo, whose functions are like those of C.
 func readVersion(m *image.Image, t *table) (Version, error) {
 	if info, err := buildinfo.Read(m.Reader()); err == nil {
 		if strings.Contains(info.GoVersion, "gccgo") {
@@ -111,9 +109,9 @@ func readVersion(m *image.Image, t *table) (Version, error) {
 	return buildVersion(m, t.form), nil
 }
 
-// buildVersion finds what Go before 1.13 says of its version: runtime.buildVersion, a
-// string variable, by its symbol; by its value in a stripped file. Only versions that
-// write the file's form of Func table count, and two that differ are none.
+// buildVersion finds the version in a program of Go before 1.13. It is in the string variable runtime.buildVersion. A
+// stripped file has no symbol of it, so buildVersion searches for texts that look like a version. It accepts only
+// versions that write this form of function table, and returns no version if it finds two different ones.
 func buildVersion(m *image.Image, form *form) Version {
 	parse := func(text string) []Version {
 		v, err := ParseVersion(text)
@@ -123,7 +121,7 @@ func buildVersion(m *image.Image, form *form) Version {
 		return []Version{v}
 	}
 	var symbols []Version
-	m.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) { // damaged ones are as good as none
+	m.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) { // an error means that the symbols are unusable
 		if s.Name == "runtime.buildVersion" && s.Kind == elf.STT_OBJECT && symbols == nil {
 			text, _ := stringVariable(m, s.Addr)
 			symbols = parse(text)
@@ -132,8 +130,7 @@ func buildVersion(m *image.Image, form *form) Version {
 	if symbols != nil {
 		return symbols[0]
 	}
-	// Texts that a string variable has for its value are surer than others, which
-	// may be of messages and the like.
+	// Prefer texts that are the value of a string variable. Others may be parts of messages.
 	var variables, texts []Version
 	tries := 64
 	m.Scan([]byte("go1."), func(p *elf.Prog, addr uint64) bool {
@@ -158,8 +155,8 @@ func buildVersion(m *image.Image, form *form) Version {
 	return Version{}
 }
 
-// variableOf finds a string variable whose text begins at addr and has at most limit
-// bytes; it returns their number, 0 if there is none.
+// variableOf finds a string variable whose text begins at addr and has at most limit bytes. It returns the length of the
+// text, 0 if there is no such variable.
 func variableOf(m *image.Image, addr uint64, limit int) (size int) {
 	m.ScanPointers(addr, func(at uint64) bool {
 		if got, ok := m.Pointer(at + 8); ok && got <= uint64(limit) {

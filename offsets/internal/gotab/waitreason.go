@@ -5,30 +5,28 @@ import (
 	"strings"
 )
 
-// firstReason is the minor version of the first Go that says by a number why a goroutine waits, and
-// waitReason where runtime.g has that byte, behind goid, schedlink and waitsince
-// (runtime/runtime2.go, Go 1.11 to 1.27).
+// firstReason is the first minor version of Go that stores the reason why a goroutine waits as a number. waitReason is
+// the offset of that byte from goid in runtime.g, after schedlink and waitsince (runtime/runtime2.go, Go 1.11 to 1.27).
 const (
 	firstReason = 11
 	waitReason  = 24
 )
 
-// WaitReason is how far behind runtime.g.goid is the number of the reason why a goroutine waits.
+// WaitReason returns the offset of the wait reason from runtime.g.goid.
 func (v Version) WaitReason() (offset int64, known bool) { return waitReason, v.Minor >= firstReason }
 
-// reasonsBegin is what runtime.waitReasonStrings has begun with ever since there is one. It is made
-// when the program starts: as an array in the file it would be found in ftgo itself, which is what demo
-// looks at.
+// reasonsBegin is the start of runtime.waitReasonStrings in all versions. It is split at run time, because WaitReasons
+// would find an array in ftgo's own file, which ftgo demo traces.
 var reasonsBegin = strings.Split("\nGC assist marking\nIO wait", "\n")
 
-// maxReasons is how many a byte can tell apart.
+// maxReasons is the number of values of a byte.
 const maxReasons = 256
 
-// WaitReasons are the names of those reasons by their numbers, as stack dumps have them; nil if
-// they are not found. They are found by what they begin with, so that it takes no symbols. What
-// lies behind them may be taken for more, which no goroutine waits for.
+// WaitReasons returns the names of wait reasons by number, in the words of stack dumps, or nil if it does not find them.
+// It searches for the first ones, so that it needs no symbols. It may return strings that follow the list; no
+// goroutine has their numbers.
 func (g *Tables) WaitReasons() (names []string) {
-	tries := 8 // binaries have the text once
+	tries := 8 // the text occurs once in a program
 	g.image.Scan([]byte(reasonsBegin[1]), func(_ *elf.Prog, text uint64) bool {
 		g.image.ScanPointers(text, func(second uint64) bool {
 			names = g.reasonsAt(second - 16)
