@@ -8,18 +8,18 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// constant is an integer that has a name, without the package.
+// constant is a named integer constant. Its name has no package.
 type constant struct {
 	name  string
 	typ   dwarf.Offset
 	value uint64
 }
 
-// lastElement is that of an import path, which source files use.
+// lastElement returns the last element of an import path.
 func lastElement(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// constantsOf are those of a package, by its import path or the last element of that, each unit's in the
-// order of the source. d.mu is held.
+// constantsOf calls found with the constants of a package, given by its import path or the path's last element. Those of
+// one unit are in the order of the source. The caller holds d.mu.
 func (d *Info) constantsOf(pkg string, found func(path string, c constant) (more bool)) {
 	for _, u := range d.units {
 		path := val[string](u.entry, dwarf.AttrName)
@@ -28,11 +28,12 @@ func (d *Info) constantsOf(pkg string, found func(path string, c constant) (more
 		}
 		if u.constants == nil {
 			u.constants = []constant{}
-			d.walk(u, func(e *dwarf.Entry) (inside bool, err error) { // what was read will do
+			d.walk(u, func(e *dwarf.Entry) (inside bool, err error) { // after an error use the constants read so far
 				if value, ok := e.Val(dwarf.AttrConstValue).(int64); ok && e.Tag == dwarf.TagConstant {
 					name := val[string](e, dwarf.AttrName)
 					name = strings.Clone(name[strings.LastIndexByte(name, '.')+1:])
-					u.constants, err = append(u.constants, constant{name, ref(e, dwarf.AttrType), uint64(value)}), d.use(len(name)) // which they may share
+					// A hostile file lets many constants share a long name.
+					u.constants, err = append(u.constants, constant{name, ref(e, dwarf.AttrType), uint64(value)}), d.use(len(name))
 				}
 				return e.Tag == dwarf.TagCompileUnit, err
 			})
@@ -45,8 +46,8 @@ func (d *Info) constantsOf(pkg string, found func(path string, c constant) (more
 	}
 }
 
-// Constant finds an integer constant of a package of Go, by the package's import path or the last element
-// of that, where all packages that it may be agree in the value.
+// Constant finds an integer constant of a Go package, given by its import path or the path's last element. ok is false
+// if several packages match and their constants have different values.
 func (d *Info) Constant(pkg, name string) (t *gotype.Type, value uint64, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -61,7 +62,7 @@ func (d *Info) Constant(pkg, name string) (t *gotype.Type, value uint64, ok bool
 	return t, value, ok && agreed
 }
 
-// withConstants is a type of integers, which the constants of its package that are of it name.
+// withConstants adds the names of values to an integer type: the constants of this type in its package.
 func (d *Info) withConstants(t *gotype.Type, at dwarf.Offset) *gotype.Type {
 	path, _, declared := strings.Cut(lastElement(t.Name), ".")
 	if path = t.Name[:len(t.Name)-len(lastElement(t.Name))] + path; !declared || t.Kind != reflect.Int && t.Kind != reflect.Uint {
@@ -83,7 +84,7 @@ func (d *Info) withConstants(t *gotype.Type, at dwarf.Offset) *gotype.Type {
 	return t
 }
 
-// enumeration is a type of C whose values have names.
+// enumeration adds the names of values to an enumeration type of C.
 func (d *Info) enumeration(t *gotype.Type, e *dwarf.Entry) *gotype.Type {
 	t.SetConstants(func() map[uint64]string {
 		d.mu.Lock()
@@ -91,7 +92,7 @@ func (d *Info) enumeration(t *gotype.Type, e *dwarf.Entry) *gotype.Type {
 		names := make(map[uint64]string)
 		for c, err := range d.below(e) {
 			if err != nil {
-				break // what was read will do
+				break // use the names read so far
 			}
 			name := val[string](c, dwarf.AttrName)
 			if value, ok := c.Val(dwarf.AttrConstValue).(int64); ok && names[uint64(value)] == "" && d.use(len(name)) == nil {
@@ -103,9 +104,9 @@ func (d *Info) enumeration(t *gotype.Type, e *dwarf.Entry) *gotype.Type {
 	return t
 }
 
-// mapGroup finds what a map keeps eight keys and elements in, by what the linker made of its header
-// (cmd/link/internal/ld/dwarf.go, synthesizemaptypes): hash<K,V> has buckets, map<K,V> since Go 1.24 tables
-// of groups.
+// mapGroup returns a func that finds the type of a map's groups, which hold eight keys and elements. The linker describes
+// a map's header in debug information (cmd/link/internal/ld/dwarf.go, synthesizemaptypes): hash<K,V> has buckets,
+// map<K,V> since Go 1.24 has tables of groups.
 func (d *Info) mapGroup(header dwarf.Offset) func() *gotype.Type {
 	return func() *gotype.Type {
 		d.mu.Lock()
@@ -122,6 +123,7 @@ func (d *Info) mapGroup(header dwarf.Offset) func() *gotype.Type {
 	}
 }
 
+// pointedTo returns the type that a pointer type points to, nil for other types.
 func pointedTo(t *gotype.Type) *gotype.Type {
 	if t == nil || t.Kind != reflect.Pointer {
 		return nil
@@ -129,6 +131,7 @@ func pointedTo(t *gotype.Type) *gotype.Type {
 	return t.Elem()
 }
 
+// fieldType returns the type of a field of a struct, or nil.
 func fieldType(t *gotype.Type, name string) *gotype.Type {
 	if t == nil {
 		return nil

@@ -17,19 +17,19 @@ import (
 
 var errTooLong = errors.New("read debug information: it leads in circles, or says too much")
 
-// entryReader reads entries of debug information as long as there is fuel: entries may refer to
-// each other, and share what is long, so that a small file is endless.
+// entryReader reads entries of debug information until its fuel is used up. Entries may refer to each other in circles and
+// share long names, so reading a small hostile file could take forever.
 type entryReader struct {
 	data *dwarf.Data
 	fuel int
 }
 
-// newEntryReader has enough for twice of what takes no more than its own bytes.
+// newEntryReader returns a reader with fuel for reading a sound file twice.
 func newEntryReader(data *dwarf.Data, info []byte) entryReader {
 	return entryReader{data, 2*len(info) + 1<<16}
 }
 
-// from is a place to read on from.
+// from returns a reader at an offset.
 func (r *entryReader) from(offset dwarf.Offset) *dwarf.Reader {
 	place := r.data.Reader()
 	place.Seek(offset)
@@ -45,7 +45,7 @@ func (r *entryReader) at(offset dwarf.Offset) (*dwarf.Entry, error) {
 	return e, err
 }
 
-// next reads the entry at a place, which moves on.
+// next reads the next entry of a reader, nil at the end.
 func (r *entryReader) next(place *dwarf.Reader) (*dwarf.Entry, error) {
 	if r.fuel < 0 {
 		return nil, errTooLong
@@ -63,16 +63,16 @@ func (r *entryReader) next(place *dwarf.Reader) (*dwarf.Entry, error) {
 	return e, r.use(used)
 }
 
-// val is an attribute of an entry; zero if it has none of that type.
+// val returns an attribute of an entry, or the zero value if the entry has none of that type.
 func val[T any](e *dwarf.Entry, a dwarf.Attr) T {
 	v, _ := e.Val(a).(T)
 	return v
 }
 
-// ref is an attribute that leads to another entry; 0, where none is, if there is no such.
+// ref returns an attribute that refers to another entry. It returns 0, where no entry can be, without the attribute.
 func ref(e *dwarf.Entry, a dwarf.Attr) dwarf.Offset { return val[dwarf.Offset](e, a) }
 
-// use takes fuel.
+// use consumes fuel. It returns errTooLong if there is not enough.
 func (r *entryReader) use(n int) error {
 	if r.fuel -= n; r.fuel < 0 {
 		return errTooLong
@@ -80,8 +80,8 @@ func (r *entryReader) use(n int) error {
 	return nil
 }
 
-// skip goes behind the children of an entry that was just read. [dwarf.Reader.SkipChildren]
-// calls itself for each that has some.
+// skip moves behind the children of an entry that was just read. [dwarf.Reader.SkipChildren] is not used, because it
+// recurses for every child with children.
 func (r *entryReader) skip(place *dwarf.Reader, e *dwarf.Entry) error {
 	if sibling := ref(e, dwarf.AttrSibling); sibling > e.Offset {
 		place.Seek(sibling)
@@ -103,8 +103,7 @@ func (r *entryReader) skip(place *dwarf.Reader, e *dwarf.Entry) error {
 	}
 }
 
-// walk calls found with each entry of a unit, but for those below an entry that found does not
-// want to see inside of.
+// walk calls found with each entry of a unit. It skips the children of an entry if found returns false for inside.
 func (r *entryReader) walk(u *unit, found func(e *dwarf.Entry) (inside bool, err error)) error {
 	for place := r.from(u.entry.Offset); ; {
 		e, err := r.next(place)
@@ -121,7 +120,7 @@ func (r *entryReader) walk(u *unit, found func(e *dwarf.Entry) (inside bool, err
 	}
 }
 
-// below has the entries right below one, and an error at most, at the end.
+// below returns the children of an entry. An error is the last element.
 func (r *entryReader) below(e *dwarf.Entry) iter.Seq2[*dwarf.Entry, error] {
 	return func(yield func(*dwarf.Entry, error) bool) {
 		if !e.Children {
@@ -142,14 +141,14 @@ func (r *entryReader) below(e *dwarf.Entry) iter.Seq2[*dwarf.Entry, error] {
 	}
 }
 
-// unitHeader is that of a compilation unit (DWARF 5, 7.5.1).
+// unitHeader is the header of a unit (DWARF 5, 7.5.1).
 type unitHeader struct {
-	first, end int    // of its entries
-	abbrevs    uint64 // where in .debug_abbrev its own begin
-	other      bool   // of types, or the like
+	first, end int    // the offsets of its first entry and of its end
+	abbrevs    uint64 // the offset of its abbreviations in .debug_abbrev
+	other      bool   // it is no compilation unit but one of types or the like
 }
 
-// eachUnit goes through the headers of units, which say where the next one is.
+// eachUnit calls found with the header of each unit.
 func eachUnit(info []byte, found func(unitHeader) error) error {
 	le := binary.LittleEndian
 	for at := 0; len(info)-at >= 24; {
@@ -161,7 +160,8 @@ func eachUnit(info []byte, found func(unitHeader) error) error {
 			return errors.New("a unit is longer than the section")
 		}
 		u := unitHeader{end: at + head + int(size)}
-		// version, then address size and offset of the abbreviations in one order or the other.
+		// The version follows, then the size of addresses and the offset of the abbreviations, in an order that
+		// depends on the version.
 		version, abbrevs := le.Uint16(info[at+head:]), at+head+2
 		if u.first = abbrevs + word + 1; version >= 5 {
 			const compile, partial = 1, 3
@@ -182,8 +182,8 @@ func eachUnit(info []byte, found func(unitHeader) error) error {
 	return nil
 }
 
-// checkAbbrevs refuses units whose abbreviations overlap: [dwarf.New] keeps those of each
-// offset, from there to their end.
+// checkAbbrevs returns an error if the abbreviations of units overlap. For each offset [dwarf.New] stores all
+// abbreviations from there to their end, which would take memory without bound.
 func checkAbbrevs(info, abbrev []byte) error {
 	seen := make(map[uint64]bool)
 	left := 2*len(abbrev) + 1<<16
@@ -199,10 +199,10 @@ func checkAbbrevs(info, abbrev []byte) error {
 	})
 }
 
-// abbrevsLen is how long a table of abbreviations is: each is a code, a tag, whether there are
-// children, and pairs of attribute and form up to two zeros; the last code is 0.
+// abbrevsLen returns the length of a table of abbreviations. Each has a code, a tag, a byte for children, and pairs of
+// attribute and form, which two zeros end. The code 0 ends the table.
 func abbrevsLen(table []byte) int {
-	const implicitConst = 0x21 // a form with a value behind it
+	const implicitConst = 0x21 // a form that a value follows
 	r := reader{data: table}
 	for r.uleb() != 0 && !r.bad {
 		r.uleb()
@@ -220,17 +220,16 @@ func abbrevsLen(table []byte) int {
 	return max(r.at, 1)
 }
 
-// sections are those of debug information that were asked for, decompressed.
+// sections reads and caches sections of debug information, decompressed.
 type sections struct {
 	image  *image.Image
 	mu     sync.Mutex
 	loaded map[string][]byte
-	spent  uint64 // bytes that they have
+	spent  uint64 // the total size of the loaded sections in bytes
 }
 
-// read reads .debug_NAME, or .zdebug_NAME, once; it is nil if there is none.
-//
-// A few damaged or malicious bytes may say that sections are gigabytes, compressed.
+// read returns .debug_NAME, or .zdebug_NAME, and nil if the file has neither. It returns an error if the section is too
+// large for the file's size, because a few bytes of a hostile file may decompress to gigabytes.
 func (d *sections) read(name string) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -258,7 +257,7 @@ func (d *sections) load(name string) ([]byte, error) {
 		return nil, errors.New("more than a file of this size can have")
 	}
 	d.spent += s.Size
-	// All of it at once: [elf.Section.Data] makes it grow.
+	// Allocate the memory once. [elf.Section.Data] would let it grow.
 	data := make([]byte, s.Size)
 	if _, err := io.ReadFull(r, data); err != nil {
 		return nil, err
@@ -266,8 +265,7 @@ func (d *sections) load(name string) ([]byte, error) {
 	return data, nil
 }
 
-// dwarf reads what entries are made of, and other sections by name. What no entry
-// refers to, frames and lists of locations, is left out.
+// dwarf reads the sections that entries refer to, and the sections named in more. It leaves out frames and location lists.
 func (d *sections) dwarf(more ...string) (*dwarf.Data, error) {
 	all := make(map[string][]byte)
 	added := []string{"addr", "line_str", "str_offsets", "rnglists"}
@@ -296,16 +294,14 @@ func (d *sections) dwarf(more ...string) (*dwarf.Data, error) {
 	return made, nil
 }
 
-// Attributes of Go's own (cmd/internal/dwarf/dwarf.go): the kind by the numbers of
-// package reflect, what a slice, map or channel holds, whether a field is embedded, and
-// where in a closure a variable is.
+// Attributes that Go adds (cmd/internal/dwarf/dwarf.go), and DW_AT_GNU_vector.
 const (
-	attrGoKind          = dwarf.Attr(0x2900)
-	attrGoElem          = dwarf.Attr(0x2902)
+	attrGoKind          = dwarf.Attr(0x2900) // the kind, as a number of package reflect
+	attrGoElem          = dwarf.Attr(0x2902) // the type of elements of a slice, map or channel
 	attrVector          = dwarf.Attr(0x2107) // DW_AT_GNU_vector
-	attrGoEmbedded      = dwarf.Attr(0x2903)
-	attrGoDictIndex     = dwarf.Attr(0x2906)
-	attrGoClosureOffset = dwarf.Attr(0x2907)
+	attrGoEmbedded      = dwarf.Attr(0x2903) // the field is embedded
+	attrGoDictIndex     = dwarf.Attr(0x2906) // the index of a type parameter in the dictionary
+	attrGoClosureOffset = dwarf.Attr(0x2907) // the offset of a variable in a closure
 )
 
 func goKind(e *dwarf.Entry) reflect.Kind { return reflect.Kind(val[int64](e, attrGoKind)) }

@@ -12,22 +12,22 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// Function is what debug information says of a function.
+// Function describes a function.
 type Function struct {
 	unit            *unit
 	Params, Results []Formal
-	Captured        []Formal
-	Locals          bool         // it has variables besides
-	Returns         *gotype.Type // what a function of C returns; nil for nothing, and in Go
+	Captured        []Formal     // the variables that a closure refers to
+	Locals          bool         // it has local variables
+	Returns         *gotype.Type // the result type of a C function; nil for void, and in Go
 }
 
-// Producer is the compiler, with its flags.
+// Producer returns the name of the compiler and its flags.
 func (fn *Function) Producer() string { return fn.unit.producer() }
 
-// IsGo tells whether the source is Go (DW_LANG_…: DWARF 5, 7.12).
+// IsGo reports whether the source is Go (DW_LANG_…: DWARF 5, 7.12).
 func (fn *Function) IsGo() bool { return fn.unit.language() == 0x16 }
 
-// IsCPlusPlus tells whether it is C++: of any standard, of 2003, 2011 or 2014.
+// IsCPlusPlus reports whether the source is C++: unspecified, 2003, 2011 or 2014.
 func (fn *Function) IsCPlusPlus() bool {
 	return slices.Contains([]int64{0x04, 0x19, 0x1a, 0x21}, fn.unit.language())
 }
@@ -37,10 +37,10 @@ type Formal struct {
 	Name     string
 	Type     *gotype.Type
 	location any   // DW_AT_location: an expression, or an offset in .debug_loc
-	Offset   int64 // in the closure
+	Offset   int64 // the offset in the closure of a captured variable
 }
 
-// Function is what there is of the function at an address; [ErrNone] if that is nothing.
+// Function returns the description of the function at an address. It returns [ErrNone] if there is none.
 func (d *Info) Function(addr uint64) (*Function, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -57,7 +57,7 @@ func (d *Info) Function(addr uint64) (*Function, error) {
 	return fn, nil
 }
 
-// readFunction finds the entry of the function at an address, and reads it.
+// readFunction finds the entry of the function at an address and reads it.
 func (d *Info) readFunction(fn *Function, addr uint64) error {
 	if fn.unit.funcs == nil {
 		if err := d.listFuncs(fn.unit); err != nil {
@@ -86,7 +86,7 @@ func (d *Info) readFunction(fn *Function, addr uint64) error {
 	return nil
 }
 
-// listFuncs notes where the subprograms of a unit are.
+// listFuncs lists the subprograms of a unit by address.
 func (d *Info) listFuncs(u *unit) error {
 	u.funcs = make(map[uint64]dwarf.Offset)
 	return d.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
@@ -99,7 +99,7 @@ func (d *Info) listFuncs(u *unit) error {
 	})
 }
 
-// attr is an attribute of an entry, or of the one that describes what its copies have in common.
+// attr returns an attribute of an entry, or of the entry that it is a copy of.
 func (d *Info) attr(e *dwarf.Entry, a dwarf.Attr) any {
 	for range 4 {
 		if v := e.Val(a); v != nil {
@@ -117,16 +117,17 @@ func (d *Info) attr(e *dwarf.Entry, a dwarf.Attr) any {
 	return nil
 }
 
-// original is the entry that describes what an entry has in common with its copies; 0 for none.
+// original returns the offset of the entry that an entry is a copy of, 0 for none.
 func original(e *dwarf.Entry) dwarf.Offset {
 	return cmp.Or(ref(e, dwarf.AttrAbstractOrigin), ref(e, dwarf.AttrSpecification))
 }
 
+// addChild adds a parameter, a result or a captured variable to a function.
 func (d *Info) addChild(fn *Function, e *dwarf.Entry) {
 	v := Formal{location: e.Val(dwarf.AttrLocation), Type: Unknown("?", -1)}
 	v.Name, _ = d.attr(e, dwarf.AttrName).(string)
 	if v.Name == ".dict" {
-		return // told by code that was not optimized; takes its place among the parameters
+		return // only unoptimized code has this entry; the place of the dictionary is known without it
 	}
 	offset, captured := d.attr(e, attrGoClosureOffset).(int64)
 	if e.Tag == dwarf.TagVariable && !captured {
@@ -148,23 +149,22 @@ func (d *Info) addChild(fn *Function, e *dwarf.Entry) {
 	*into = append(*into, v)
 }
 
-// Location is where debug information says that a parameter is at the first
-// instruction: in registers, or on the stack.
+// Location is the place of a parameter at the first instruction: registers, or the stack.
 type Location struct {
 	Registers []arch.Reg // in order of the value's parts; "" is a floating-point register
 	Stack     bool
-	Disp      int64 // from the stack pointer, SP
+	Disp      int64 // the distance from the stack pointer, SP
 	SP        arch.Reg
-	Lowest    int64 // the least Disp that something of the caller's can have
-	Size      int64 // of what is there; 0 is the whole value
+	Lowest    int64 // the smallest Disp in the caller's frame
+	Size      int64 // the number of bytes there; 0 is the whole value
 
-	low, high uint64 // where instructions are for which it holds
+	low, high uint64 // the range of instructions for which it is valid
 }
 
-// Location evaluates DW_AT_location at the address at which a function begins; not
-// ok if the value, or a part of it, has no location there.
+// Location evaluates DW_AT_location at the start of a function. ok is false if the value, or a part of it, has no location
+// there.
 func (d *Info) Location(fn *Function, addr uint64, v *Formal) (at Location, ok bool) {
-	whole := arch.IsWhole(v.Type) // which may look up types
+	whole := arch.IsWhole(v.Type) // it may look up types, which takes d.mu
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for l := range d.locations(fn.unit, v, whole) {
@@ -175,10 +175,10 @@ func (d *Info) Location(fn *Function, addr uint64, v *Formal) (at Location, ok b
 	return at, false
 }
 
-// Slot finds where a parameter of ABI0 is: it has no other place above the return
-// address than its own, wherever in the function debug information says so.
+// Slot finds the stack slot of a parameter of ABI0. A location above the return address is the parameter's slot, at
+// whatever instruction it is valid.
 func (d *Info) Slot(fn *Function, v *Formal) (disp int64, ok bool) {
-	whole := arch.IsWhole(v.Type) // which may look up types
+	whole := arch.IsWhole(v.Type) // it may look up types, which takes d.mu
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for l := range d.locations(fn.unit, v, whole) {
@@ -189,12 +189,11 @@ func (d *Info) Slot(fn *Function, v *Formal) (disp int64, ok bool) {
 	return 0, false
 }
 
-// locations are those of a value: one for the whole function, or a list of them in .debug_loc
-// (DWARF 4, 2.6.2).
+// locations returns the locations of a value: one for the whole function, or those of a list in .debug_loc (DWARF 4,
+// 2.6.2).
 //
-// Where a list has a part of a value only, on the stack, it may call it the whole: the
-// length of a slice is where the slice was to be (Go 1.16 to 1.21). So there it is
-// believed of what the compiler does not take apart.
+// A list of Go 1.16 to 1.21 may give the place of one part on the stack, such as the length of a slice, as the place of
+// the whole value. So a place on the stack is trusted only if the compiler does not split such a value.
 func (d *Info) locations(u *unit, v *Formal, whole bool) iter.Seq[Location] {
 	return func(yield func(Location) bool) {
 		if expression, ok := v.location.([]byte); ok {
@@ -232,10 +231,10 @@ func (d *Info) locations(u *unit, v *Formal, whole bool) iter.Seq[Location] {
 	}
 }
 
-// readExpression evaluates what Go's compilers write: registers, and places relative
-// to the frame's address, which is CFA above the stack pointer at entry. A value in
-// pieces (DW_OP_piece) is in one or the other; padding is left out, and Go 1.18 to 1.21
-// repeat registers, so that sizes mean nothing.
+// readExpression evaluates a location expression of the forms that Go's compilers write: registers, and places relative to
+// the frame's address, which is CFA above the stack pointer at entry. A value in pieces (DW_OP_piece) is either in
+// registers or on the stack. It ignores the sizes of pieces in registers, because the compilers leave out padding, and Go
+// 1.18 to 1.21 repeat registers.
 func readExpression(p arch.Processor, expression []byte) (at Location, ok bool) {
 	r := reader{data: expression}
 	for r.at < len(expression) && !r.bad {
@@ -248,7 +247,7 @@ func readExpression(p arch.Processor, expression []byte) (at Location, ok bool) 
 		case op == 0x91: // DW_OP_fbreg
 			disp += r.sleb()
 		case op != 0x9c: // DW_OP_call_frame_cfa
-			return at, false // among them a piece that is nowhere
+			return at, false // also for a piece without a location
 		case r.at == len(expression):
 		case expression[r.at] == 0x11: // DW_OP_consts, then DW_OP_plus
 			r.u8()

@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// lineRow says what the instructions from an address to that of the next row are of.
+// lineRow is the source line of the instructions from an address up to that of the next row.
 type lineRow struct {
 	addr uint64
 	line int32
-	file int32 // in files; -1: there is no code from here on
+	file int32 // an index of files; -1 for the end of code
 	stmt bool  // a statement begins here
 }
 
-// readLines reads line tables; each is read twice.
+// readLines reads the section of line tables and sets the fuel for reading each table twice.
 func (d *Info) readLines() (*dwarf.Data, error) {
 	line, err := d.sections.read("line")
 	if err != nil {
@@ -29,13 +29,13 @@ func (d *Info) readLines() (*dwarf.Data, error) {
 	return d.sections.dwarf("line")
 }
 
-// lineReader reads the line table of a unit; nil if it has none.
+// lineReader returns a reader of a unit's line table, nil if it has none.
 func (d *Info) lineReader(u *unit) (*dwarf.LineReader, error) {
 	data, err := d.withLines()
 	if err != nil {
 		return nil, err
 	}
-	line, _ := d.sections.read("line") // which was read just now
+	line, _ := d.sections.read("line") // withLines has read it without an error
 	if at := val[int64](u.entry, dwarf.AttrStmtList); at >= 0 && at < int64(len(line)) {
 		// The table begins with its length (DWARF 5, 6.2.4).
 		r := reader{data: line[at:]}
@@ -61,7 +61,7 @@ func (d *Info) readFiles(u *unit) []string {
 	return files
 }
 
-// file is the name of a file by its number in the unit, "" if there is none.
+// file returns the name of a file by its number in the unit, "" for an unknown number.
 func (u *unit) file(number int64) string {
 	if files := u.files(); number >= 0 && number < int64(len(files)) {
 		return files[number]
@@ -69,8 +69,8 @@ func (u *unit) file(number int64) string {
 	return ""
 }
 
-// readRows recovers from debug/dwarf: it takes a file number that a damaged table has made
-// negative for an index (LineReader.updateFile, Go 1.26).
+// readRows reads the line table of a unit. It recovers from panics of debug/dwarf, which uses a negative file number of a
+// damaged table as an index (LineReader.updateFile, Go 1.26).
 func (d *Info) readRows(u *unit) (rows []lineRow, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -106,8 +106,8 @@ func (d *Info) readRows(u *unit) (rows []lineRow, err error) {
 	}
 }
 
-// sortRows orders rows by address. Of several with one address only the last has
-// instructions; the end of one sequence may be where another begins.
+// sortRows sorts rows by address. Of several rows with one address it keeps the last, because the others have no
+// instructions. If one sequence ends where another begins, it keeps the begin.
 func sortRows(rows []lineRow) []lineRow {
 	slices.SortStableFunc(rows, func(x, y lineRow) int {
 		if x.addr == y.addr && (x.file < 0) != (y.file < 0) {
@@ -124,7 +124,7 @@ func sortRows(rows []lineRow) []lineRow {
 	return kept
 }
 
-// Position is the source line of an instruction.
+// Position returns the source line of an instruction.
 func (d *Info) Position(addr uint64) (file string, line int, ok bool) {
 	u := d.unitAt(addr)
 	if u == nil {
@@ -138,8 +138,8 @@ func (d *Info) Position(addr uint64) (file string, line int, ok bool) {
 	return u.files()[rows[i].file], int(rows[i].line), true
 }
 
-// CodeLines calls found with the address where each run of instructions begins that is of one
-// line of a file that matches, and whether a statement begins there.
+// CodeLines calls found for each range of instructions of one source line in a file that matches. addr is the start of the
+// range, and stmt says whether a statement begins there.
 func (d *Info) CodeLines(match func(file string) bool, found func(addr uint64, file string, line int, stmt bool)) error {
 	for u := range d.each {
 		files := u.files()
@@ -163,8 +163,8 @@ func (d *Info) CodeLines(match func(file string) bool, found func(addr uint64, f
 	return nil
 }
 
-// Copies tells for each of addrs, by the offset of its entry, which inlined copy of a function it
-// is in; 0 for none. It looks at the functions around addrs only. Copies further in come later.
+// Copies returns for each of addrs the offset of the entry of the innermost inlined copy of a function that contains it, or
+// 0. It reads only the functions that contain addrs. Inner copies come after outer ones.
 func (d *Info) Copies(addrs []uint64) ([]uint64, error) {
 	numbers, seen := make([]uint64, len(addrs)), map[*unit]bool{nil: true}
 	for _, addr := range addrs {
@@ -200,16 +200,15 @@ func (d *Info) Copies(addrs []uint64) ([]uint64, error) {
 	return numbers, nil
 }
 
-// inlineScan collects inlined calls. Entries refer to each other by offset, forwards
-// too, so that names are put in at the end.
+// inlineScan collects inlined calls. Entries refer to each other by offset, also forward, so the names are looked up at the
+// end.
 type inlineScan struct {
 	caller dwarf.Offset
-	// budget of the bytes that names may take: entries of a few bytes may all have
-	// the same long one.
+	// budget is the number of bytes left for names. In a hostile file many short entries have the same long name.
 	budget int64
 
 	named   map[dwarf.Offset]string       // functions
-	origins map[dwarf.Offset]dwarf.Offset // of functions that have no name themselves
+	origins map[dwarf.Offset]dwarf.Offset // for functions without a name: the entry that has it
 	found   []scannedCall
 }
 
@@ -219,11 +218,11 @@ type scannedCall struct {
 	line           int
 }
 
-// maxInlined limits what is kept of a file that repeats an entry of few bytes.
+// maxInlined is the maximum number of inlined calls of a file.
 const maxInlined = 1 << 22
 
-// Calls calls found with the inlined calls of all functions: whose code one became part of, and
-// where the source has it.
+// Calls calls found with every inlined call: the called function, the function that contains its code, and the position of
+// the call in the source.
 func (d *Info) Calls(found func(callee, caller, file string, line int)) error {
 	s := &inlineScan{
 		budget:  int64(d.image.MaxDebug()),
@@ -244,8 +243,7 @@ func (d *Info) Calls(found func(callee, caller, file string, line int)) error {
 	return nil
 }
 
-// scan goes through the entries of a unit once. What can't hold an inlined call, types and
-// variables, is skipped.
+// scan reads the entries of a unit once. It skips types and variables, which hold no inlined calls.
 func (s *inlineScan) scan(r *entryReader, u *unit) error {
 	s.caller = 0
 	return r.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
@@ -276,13 +274,13 @@ func (s *inlineScan) scan(r *entryReader, u *unit) error {
 	})
 }
 
-// function notes an entry of a function, and reports whether it has no code: then it
-// describes what the entries of inlined copies have in common.
+// function notes the entry of a function. abstract means that it has no code, because it is the common description of
+// inlined copies.
 func (s *inlineScan) function(e *dwarf.Entry) (abstract bool, err error) {
-	// C++ symbols go by the linkage name.
+	// The symbols of C++ are linkage names.
 	name := cmp.Or(val[string](e, dwarf.AttrLinkageName), val[string](e, dwarf.AttrName))
 	if name != "" {
-		s.named[e.Offset] = strings.ReplaceAll(name, "·", ".") // as .symtab has it
+		s.named[e.Offset] = strings.ReplaceAll(name, "·", ".") // the spelling of .symtab
 		if s.budget -= int64(len(name)); s.budget < 0 {
 			return false, errors.New("names longer than the file")
 		}
@@ -296,9 +294,9 @@ func (s *inlineScan) function(e *dwarf.Entry) (abstract bool, err error) {
 	return false, nil
 }
 
-// name is that of the function at an offset.
+// name returns the name of the function at an offset.
 func (s *inlineScan) name(at dwarf.Offset) string {
-	for range 4 { // origin, specification; a cycle is damage
+	for range 4 { // origin, then specification; only damaged files have cycles
 		if name, ok := s.named[at]; ok {
 			return name
 		}

@@ -12,19 +12,19 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// maxTypeDepth limits the types by value in a type.
+// maxTypeDepth is the maximum depth of types that contain each other by value.
 const maxTypeDepth = 40
 
-// MaxValueSize is more bytes than any value has.
+// MaxValueSize is larger than any value, in bytes.
 const MaxValueSize = 1 << 40
 
-// typeAt is the type that an entry describes. What can't be made sense of is of kind
-// Unknown, of size -1 if not even that is told.
+// typeAt returns the type that an entry describes. It returns a type of kind Invalid if it can't read the entry, with size
+// -1 if it can't read the size.
 func (d *Info) typeAt(at dwarf.Offset, depth int) *gotype.Type {
 	if t, ok := d.types[at]; ok {
 		return t
 	}
-	d.types[at] = Unknown("?", -1) // what it is for itself: no type contains itself
+	d.types[at] = Unknown("?", -1) // in case a damaged type contains itself
 	t := d.readType(at, depth)
 	if t.Size > MaxValueSize || t.Size < 0 && t.Kind != reflect.Invalid {
 		t = Unknown(t.Name, -1)
@@ -33,7 +33,7 @@ func (d *Info) typeAt(at dwarf.Offset, depth int) *gotype.Type {
 	return t
 }
 
-// Unknown is a type of which only the size is known, -1 if not even that.
+// Unknown returns a type of unknown kind. Its size is -1 if it is unknown, too.
 func Unknown(name string, size int64) *gotype.Type {
 	return &gotype.Type{Name: name, Size: size, Align: 1}
 }
@@ -61,7 +61,7 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 	case dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
 		return words(cmp.Or(name, "&"), reflect.Pointer, 1)
 	case dwarf.TagSubroutineType:
-		// Of a value in Go; C has values of pointers to functions only.
+		// Only Go has values of this type; C has values of pointers to it.
 		return words(cmp.Or(name, "func()"), reflect.Func, 1)
 	case dwarf.TagEnumerationType:
 		return d.enumeration(&gotype.Type{Name: cmp.Or(name, "enum"), Kind: reflect.Int, Size: size, Align: numberAlign(size)}, e)
@@ -79,16 +79,15 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 	return Unknown(cmp.Or(name, "?"), size)
 }
 
-// anyPointer is the shape that all pointers have in generic code. They need not lead to a uint8: nobody knows where
-// they lead but the dictionary.
+// anyPointer is the type of every pointer in the shape of a generic function. Only the dictionary has the type that it
+// points to.
 const anyPointer = "go.shape.*uint8"
 
-// shapeless takes "go.shape." from names, but for that of anyPointer, which would be the name of another type without.
+// shapeless removes "go.shape." from names. It keeps it in anyPointer, because *uint8 would name another type.
 var shapeless = strings.NewReplacer(anyPointer, anyPointer, "go.shape.", "")
 
-// typeName is the name of a type as source files spell it: without what the compilers
-// put in front, gc of the types that instances of generic functions share and of those
-// that it does not make hash functions for, gccgo of those of the package itself.
+// typeName returns the name of a type in the spelling of source files, without the prefixes of compilers: those of gc for
+// shapes of generic functions and for types without hash functions, and that of gccgo for types of the package itself.
 func typeName(name string) string {
 	if shape, ok := strings.CutPrefix(name, "go.shape."); ok {
 		if base := strings.TrimRight(shape, "0123456789"); strings.HasSuffix(base, "_") && base != shape {
@@ -103,13 +102,13 @@ func typeName(name string) string {
 
 func numberAlign(size int64) int64 { return max(1, min(size, 8)) }
 
-// encodings are DW_ATE_… (DWARF 5, 7.8) as kinds of package reflect.
+// encodings maps DW_ATE_… (DWARF 5, 7.8) to kinds of package reflect.
 var encodings = map[int64]reflect.Kind{
 	0x02: reflect.Bool, 0x03: reflect.Complex128, 0x04: reflect.Float64, 0x05: reflect.Int, 0x06: reflect.Int,
 	0x07: reflect.Uint, 0x08: reflect.Uint, 0x10: reflect.Uint,
 }
 
-// baseType is a number.
+// baseType returns the type of a number or a bool.
 func baseType(name string, size int64, e *dwarf.Entry) *gotype.Type {
 	t := &gotype.Type{Name: name, Size: size, Align: numberAlign(size), Kind: encodings[val[int64](e, dwarf.AttrEncoding)]}
 	isComplex := t.Kind == reflect.Complex128
@@ -117,26 +116,26 @@ func baseType(name string, size int64, e *dwarf.Entry) *gotype.Type {
 		t.Align = numberAlign(size / 2)
 	}
 	if t.Kind != reflect.Invalid && !slices.Contains([]int64{1, 2, 4, 8}, size) && (size != 16 || !isComplex) {
-		// C's __int128 and long double among them.
+		// For example __int128 and long double of C.
 		return &gotype.Type{Name: name, Size: size, Align: 16}
 	}
 	return t
 }
 
-// words is a type of one to three words.
+// words returns a type of n words.
 func words(name string, kind reflect.Kind, n int64) *gotype.Type {
 	return &gotype.Type{Name: name, Kind: kind, Size: 8 * n, Align: 8}
 }
 
-// methods is an interface that has some.
+// methods returns an interface type with methods.
 func methods(name string) *gotype.Type {
 	t := words(name, reflect.Interface, 2)
 	t.Methods = true
 	return t
 }
 
-// leading is a type that leads to the one at an offset, if that is not 0. That is looked up when
-// it is asked for.
+// leading sets the element type of t to the type at an offset, unless that is 0. The element type is read at the first call
+// of Elem.
 func (d *Info) leading(t *gotype.Type, to dwarf.Offset) *gotype.Type {
 	if to != 0 {
 		t.SetElem(func() *gotype.Type {
@@ -159,7 +158,7 @@ func (d *Info) pointerType(name string, e *dwarf.Entry) *gotype.Type {
 	}
 	if name == "" {
 		name = "*" + d.nameOf(to)
-		switch name { // of gccgo
+		switch name { // names of gccgo
 		case "*__go_descriptor":
 			return words("func()", reflect.Func, 1)
 		case "*__go_channel":
@@ -171,7 +170,7 @@ func (d *Info) pointerType(name string, e *dwarf.Entry) *gotype.Type {
 	return d.leading(words(name, reflect.Pointer, 1), to)
 }
 
-// nameOf names a type without making it: types lead to each other in circles.
+// nameOf returns the name of a type without reading the whole type, because types refer to each other in circles.
 func (d *Info) nameOf(at dwarf.Offset) string {
 	prefix := ""
 	for range maxTypeDepth {
@@ -213,13 +212,13 @@ func (d *Info) nameOf(at dwarf.Offset) string {
 func (d *Info) arrayType(name string, size int64, e *dwarf.Entry, depth int) *gotype.Type {
 	unknown := Unknown(cmp.Or(name, "[]?"), size)
 	if val[bool](e, attrVector) {
-		return unknown // calling conventions have rules of their own for a register of several numbers
+		return unknown // calling conventions have special rules for vectors
 	}
 	to := ref(e, dwarf.AttrType)
 	count := int64(-1)
 	for sub, err := range d.below(e) {
 		if err != nil || sub.Tag != dwarf.TagSubrangeType || count >= 0 {
-			return unknown // C's arrays of arrays
+			return unknown // an array of arrays in C
 		}
 		if n, ok := sub.Val(dwarf.AttrCount).(int64); ok {
 			count = n
@@ -242,7 +241,7 @@ func (d *Info) arrayType(name string, size int64, e *dwarf.Entry, depth int) *go
 	return t
 }
 
-// structType is a struct, or one of the types that the runtimes make structs for.
+// structType returns a struct type, or the type that a runtime implements as a struct, such as a string.
 func (d *Info) structType(name string, size int64, e *dwarf.Entry, depth int) *gotype.Type {
 	switch kind := goKind(e); {
 	case kind == reflect.String:
@@ -255,7 +254,7 @@ func (d *Info) structType(name string, size int64, e *dwarf.Entry, depth int) *g
 		return methods(name)
 	}
 	t := &gotype.Type{Name: cmp.Or(name, "struct"), Kind: reflect.Struct, Size: size, Align: 1}
-	if size < 0 { // declared only
+	if size < 0 { // declared but not defined
 		return Unknown(t.Name, -1)
 	}
 	found, ok := d.readMembers(e)
@@ -268,7 +267,7 @@ func (d *Info) structType(name string, size int64, e *dwarf.Entry, depth int) *g
 	end := int64(0)
 	for _, m := range found {
 		m.Type = d.typeAt(m.typ, depth+1)
-		// Members that overlap are a union's, or those of bit fields.
+		// Only unions and bit fields have members that overlap.
 		if m.Type.Size < 0 || m.Offset < end || m.Offset > size || m.Type.Size > size-m.Offset {
 			return &gotype.Type{Name: t.Name, Size: size, Align: 8}
 		}
@@ -277,20 +276,19 @@ func (d *Info) structType(name string, size int64, e *dwarf.Entry, depth int) *g
 		t.Fields = append(t.Fields, m.Field)
 	}
 	if size == 0 {
-		// Structs of nothing may contain each other by thousands.
+		// Empty structs may contain each other thousands of times.
 		t.Fields = nil
 	}
 	return t
 }
 
-// structMember is a field but for its type, which is at an offset.
+// structMember is a field with the offset of its type's entry.
 type structMember struct {
 	gotype.Field
 	typ dwarf.Offset
 }
 
-// readMembers reads the fields of a struct, in order; ok is false if it has what can't be told, a
-// base class or a bit field.
+// readMembers reads the fields of a struct in order. ok is false if it has a base class or a bit field.
 func (d *Info) readMembers(of *dwarf.Entry) (found []structMember, ok bool) {
 	for e, err := range d.below(of) {
 		if err != nil || e.Tag == dwarf.TagInheritance {
@@ -303,7 +301,7 @@ func (d *Info) readMembers(of *dwarf.Entry) (found []structMember, ok bool) {
 		m.Name, m.Embedded = strings.TrimPrefix(val[string](e, dwarf.AttrName), "."), val[bool](e, attrGoEmbedded)
 		at := e.Val(dwarf.AttrDataMemberLoc)
 		m.Offset, ok = memberOffset(at)
-		static := at == nil && val[bool](e, dwarf.AttrDeclaration) // of C++
+		static := at == nil && val[bool](e, dwarf.AttrDeclaration) // in C++
 		if m.typ == 0 || e.Val(dwarf.AttrBitSize) != nil || !ok && !static {
 			return nil, false
 		}
@@ -314,8 +312,8 @@ func (d *Info) readMembers(of *dwarf.Entry) (found []structMember, ok bool) {
 	return found, true
 }
 
-// memberOffset decodes DW_AT_data_member_location: a number, or, as linkers of Go up to
-// 1.9 wrote it, the expression DW_OP_plus_uconst N (DWARF 4, 2.5.1.4).
+// memberOffset decodes DW_AT_data_member_location: a number, or the expression DW_OP_plus_uconst N (DWARF 4, 2.5.1.4),
+// which the linkers of Go up to 1.9 wrote.
 func memberOffset(val any) (int64, bool) {
 	switch v := val.(type) {
 	case int64:
@@ -331,8 +329,8 @@ func memberOffset(val any) (int64, bool) {
 	return 0, false
 }
 
-// gccgoType recognises the structs that gccgo makes for strings, slices and interfaces
-// (gcc/go/gofrontend/types.cc): they have no name, or that of a typedef.
+// gccgoType recognizes the structs that gccgo emits for strings, slices and interfaces (gcc/go/gofrontend/types.cc). They
+// have no name, or the name of a typedef.
 func (d *Info) gccgoType(name string, found []structMember) *gotype.Type {
 	if len(found) < 2 || len(found) > 3 {
 		return nil
@@ -358,12 +356,13 @@ func (d *Info) gccgoType(name string, found []structMember) *gotype.Type {
 	return nil
 }
 
-// gccgoName names a struct without a name by its first field.
+// gccgoName returns the name of a type that gccgo emits as a struct, by the name of the struct's first field.
 func gccgoName(field string) string {
 	return map[string]string{"__data": "string", "__methods": "interface", "__type_descriptor": "interface {}"}[field]
 }
 
-// typedef is a map, a channel, an interface or, if it has no kind, another name.
+// typedef returns the type of a typedef, which is a map, a channel, an interface or, without a kind, a type with another
+// name.
 func (d *Info) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
 	if kind := goKind(e); kind == reflect.Map || kind == reflect.Chan {
 		t := d.leading(words(name, kind, 1), ref(e, attrGoElem))
@@ -377,7 +376,7 @@ func (d *Info) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
 		return Unknown(name, -1)
 	}
 	t := d.typeAt(to, depth+1)
-	// What stands for the type parameters of a generic function is called .param0 ….
+	// The typedefs of a generic function's type parameters are named .param0, .param1 and so on.
 	if index, ok := e.Val(attrGoDictIndex).(int64); ok && strings.HasPrefix(name, "param") && 0 <= index && index < 1<<16 {
 		shape := *t
 		shape.Dictionary = int(index) + 1

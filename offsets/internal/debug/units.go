@@ -1,6 +1,5 @@
-// Package debug reads debug information: of functions, types and variables, of the source lines
-// of instructions and the calls that were inlined there (DWARF), and of how frames lie on the
-// stack (.eh_frame).
+// Package debug reads debug information: functions, types, variables, source lines and inlined calls from DWARF, and the
+// layout of stack frames from .eh_frame.
 package debug
 
 import (
@@ -22,11 +21,11 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// ErrNone: the file has no DWARF (built with -ldflags=-w, or stripped).
+// ErrNone means that the file has no DWARF, because it was built with -ldflags=-w or stripped.
 var ErrNone = errors.New("no debug information")
 
-// Info is the debug information of a file. It goes to the entries that are asked for; only names
-// and inlined calls need a pass over everything.
+// Info is the debug information of a file. It reads entries when they are needed. Only names and inlined calls need a pass
+// over all entries.
 type Info struct {
 	image    *image.Image
 	sections sections
@@ -34,12 +33,12 @@ type Info struct {
 	data     *dwarf.Data
 	units    []*unit     // by offset
 	ranges   []unitRange // by address
-	// withLines is data that has line tables too; lineFuel is how many bytes of these may still be
-	// read: units may share one.
+	// withLines returns data with line tables. lineFuel is the number of bytes of line tables that may still be read.
+	// It is bounded, because units of a hostile file may share a table.
 	withLines func() (*dwarf.Data, error)
 	lineFuel  atomic.Int64
 
-	mu sync.Mutex // for all below
+	mu sync.Mutex // protects all fields below
 	entryReader
 	types map[dwarf.Offset]*gotype.Type
 	// Types and package variables by name; nil before they are needed.
@@ -50,12 +49,12 @@ type Info struct {
 // unit is a compilation unit.
 type unit struct {
 	entry    *dwarf.Entry
-	end      dwarf.Offset            // of the entries
-	addrBase int64                   // of its part of .debug_addr
+	end      dwarf.Offset            // the end of its entries
+	addrBase int64                   // the offset of its part of .debug_addr
 	funcs    map[uint64]dwarf.Offset // entries of subprograms by address; nil before they are needed
-	// constants of its package; nil before they are needed.
+	// constants are the constants of its package; nil before they are needed.
 	constants []constant
-	// files are the names of its files by number, "" where there is none, rows its lines.
+	// files returns the names of its files by number, "" for an unused number. rows returns its lines.
 	files func() []string
 	rows  func() ([]lineRow, error)
 }
@@ -64,20 +63,20 @@ func (u *unit) language() int64 { return val[int64](u.entry, dwarf.AttrLanguage)
 
 func (u *unit) producer() string { return val[string](u.entry, dwarf.AttrProducer) }
 
-// unitRange is a run of addresses that a compilation unit describes.
+// unitRange is a range of addresses that a compilation unit describes.
 type unitRange struct {
 	low, high uint64
 	unit      *unit
 }
 
-// Open lists the compilation units.
+// Open lists the compilation units. It returns [ErrNone] without debug information.
 func Open(m *image.Image) (*Info, error) {
 	d := &Info{image: m, sections: sections{image: m, loaded: make(map[string][]byte)}, types: make(map[dwarf.Offset]*gotype.Type)}
 	var err error
 	if d.data, err = d.sections.dwarf(); err != nil {
 		return nil, err
 	}
-	d.info, _ = d.sections.read("info") // which was read just now
+	d.info, _ = d.sections.read("info") // dwarf has read it without an error
 	d.entryReader = newEntryReader(d.data, d.info)
 	d.withLines = sync.OnceValues(d.readLines)
 	err = eachUnit(d.info, func(u unitHeader) error {
@@ -93,7 +92,7 @@ func Open(m *image.Image) (*Info, error) {
 	return d, nil
 }
 
-// addUnit notes a unit. One that can't be read is left out: the others may be sound.
+// addUnit adds a unit. It skips a unit that can't be read, because the others may be sound.
 func (d *Info) addUnit(first, end dwarf.Offset) error {
 	e, err := d.at(first)
 	if errors.Is(err, errTooLong) {
@@ -121,7 +120,7 @@ func (d *Info) addUnit(first, end dwarf.Offset) error {
 	return nil
 }
 
-// each visits the units, and tells how far that is.
+// each calls visit with each unit until it returns false, and reports progress.
 func (d *Info) each(visit func(*unit) bool) {
 	for i, u := range d.units {
 		if d.image.Progress != nil {
@@ -133,7 +132,7 @@ func (d *Info) each(visit func(*unit) bool) {
 	}
 }
 
-// unitAt is the unit that describes an address, or nil.
+// unitAt returns the unit that describes an address, or nil.
 func (d *Info) unitAt(addr uint64) *unit {
 	i := sort.Search(len(d.ranges), func(i int) bool { return d.ranges[i].low > addr }) - 1
 	if i < 0 || addr >= d.ranges[i].high {
@@ -142,12 +141,12 @@ func (d *Info) unitAt(addr uint64) *unit {
 	return d.ranges[i].unit
 }
 
-// HasGo tells whether some of it is of Go's own compiler.
+// HasGo reports whether some unit was compiled by gc.
 func (d *Info) HasGo() bool {
 	return slices.ContainsFunc(d.units, func(u *unit) bool { return strings.HasPrefix(u.producer(), "Go cmd/compile") })
 }
 
-// staticEntry is a variable at an address.
+// staticEntry is a variable at a fixed address.
 type staticEntry struct {
 	addr uint64
 	typ  dwarf.Offset
@@ -168,13 +167,12 @@ func (d *Info) TypeNamed(name string) (*gotype.Type, bool) {
 	return t, t.Kind != reflect.Invalid
 }
 
-// Struct finds the struct type of a name, which is looked for in a unit, where it is most
-// likely, and then everywhere: a package of Go is a unit.
-func (d *Info) Struct(name, in string) (*gotype.Type, error) {
+// Struct finds a struct type by name. It searches the unit named in first, then all units. A Go package is a unit.
+func (d *Info) Struct(name, first string) (*gotype.Type, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	units := d.units
-	likely := func(u *unit) bool { return val[string](u.entry, dwarf.AttrName) == in }
+	likely := func(u *unit) bool { return val[string](u.entry, dwarf.AttrName) == first }
 	if i := slices.IndexFunc(units, likely); i > 0 {
 		units = slices.Concat(units[i:], units)
 	}
@@ -198,8 +196,8 @@ func (d *Info) Struct(name, in string) (*gotype.Type, error) {
 	return nil, fmt.Errorf("find type %s: not in debug information", name)
 }
 
-// EscapedPath is the name with the import path as symbols have it: with dots in its
-// last element escaped (cmd/internal/objabi/path.go).
+// EscapedPath returns a name whose import path is spelled as in symbols, with dots in its last element escaped
+// (cmd/internal/objabi/path.go).
 func EscapedPath(name string) string {
 	slash, dot := strings.LastIndexByte(name, '/'), strings.LastIndexByte(name, '.')
 	if slash < 0 || dot < slash {
@@ -208,7 +206,7 @@ func EscapedPath(name string) string {
 	return name[:slash] + strings.ReplaceAll(name[slash:dot], ".", "%2e") + name[dot:]
 }
 
-// readNames goes through all entries, once, for what has a name and is no function.
+// readNames lists all named types and variables in one pass.
 func (d *Info) readNames() error {
 	if d.named != nil {
 		return nil
@@ -227,7 +225,7 @@ func (d *Info) readNames() error {
 	return nil
 }
 
-// Variable finds a variable of a package, or of C.
+// Variable finds a package variable of Go or a global variable of C.
 func (d *Info) Variable(name string) (t *gotype.Type, addr uint64, ok bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -242,7 +240,7 @@ func (d *Info) Variable(name string) (t *gotype.Type, addr uint64, ok bool, err 
 	return nil, 0, false, nil
 }
 
-// Variables are the names of all that Variable finds.
+// Variables returns the names of all variables that Variable finds.
 func (d *Info) Variables() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -252,6 +250,7 @@ func (d *Info) Variables() []string {
 	return slices.Collect(maps.Keys(d.vars))
 }
 
+// addName adds the entry of a type or a variable to named or vars.
 func (d *Info) addName(named map[string]dwarf.Offset, vars map[string]staticEntry, u *unit, e *dwarf.Entry) {
 	switch e.Tag {
 	case dwarf.TagVariable:
@@ -263,27 +262,27 @@ func (d *Info) addName(named map[string]dwarf.Offset, vars map[string]staticEntr
 		}
 	case dwarf.TagBaseType, dwarf.TagPointerType, dwarf.TagStructType, dwarf.TagTypedef, dwarf.TagArrayType,
 		dwarf.TagSubroutineType, dwarf.TagEnumerationType, dwarf.TagClassType:
-		name := strings.TrimPrefix(val[string](e, dwarf.AttrName), ".") // gccgo's, of the package itself
+		name := strings.TrimPrefix(val[string](e, dwarf.AttrName), ".") // gccgo's prefix for types of the package itself
 		if name == "" || val[bool](e, dwarf.AttrDeclaration) {
 			return
 		}
-		// What a typedef stands for has its name too, in Go: that would do, were it not
-		// for interfaces.
+		// In Go a typedef and the type that it refers to have the same name. Prefer the typedef, because for an
+		// interface the other one is only a struct.
 		if _, twice := named[name]; !twice || e.Tag == dwarf.TagTypedef {
 			named[name] = e.Offset
 		}
 	}
 }
 
-// staticAddr evaluates the location of a variable: DW_OP_addr and the address, or, in
-// DWARF 5, DW_OP_addrx and its number (2.5.1.1).
+// staticAddr evaluates the location of a variable: DW_OP_addr and the address, or in DWARF 5 DW_OP_addrx and the index of
+// the address (2.5.1.1).
 func (d *Info) staticAddr(u *unit, location []byte) (uint64, bool) {
 	const opAddr, opAddrx = 0x03, 0xa1
 	switch {
 	case len(location) == 9 && location[0] == opAddr:
 		return binary.LittleEndian.Uint64(location[1:]), true
 	case len(location) > 1 && location[0] == opAddrx:
-		addrs, _ := d.sections.read("addr") // as the entries were
+		addrs, _ := d.sections.read("addr") // Open has read it without an error
 		n, size := binary.Uvarint(location[1:])
 		at := uint64(u.addrBase) + 8*n
 		if size != len(location)-1 || n > uint64(len(addrs)) || u.addrBase < 0 || at+8 > uint64(len(addrs)) {

@@ -11,30 +11,29 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// Unwind is what .eh_frame says of a file's code, by address. It names no functions, but it
-// outlives stripping, and knows two things that symbols don't: where a piece of code begins and
-// ends, and how far SP is from the return address at each of its instructions.
+// Unwind holds the entries of .eh_frame, sorted by address. They name no functions, but stripping does not remove them, and
+// they contain two things that symbols lack: the start and end of each piece of code, and the distance of SP from the
+// return address at each of its instructions.
 //
 // The format: Linux Standard Base Core 5.0, chapter 10.6, and DWARF 5, section 6.4.
 type Unwind []UnwindEntry
 
-// UnwindEntry is one frame description entry: a piece of code and the program that
-// tells its frames.
+// UnwindEntry is a frame description entry: a piece of code and the program that describes its frames.
 type UnwindEntry struct {
 	Addr, Size uint64
 	common     *common
 	program    []byte
 }
 
-// common is what several entries have in common.
+// common is a common information entry, which several entries share.
 type common struct {
 	codeAlign, dataAlign int64
-	pointers             byte // how entries spell addresses
+	pointers             byte // the encoding of addresses in entries
 	augmented            bool
 	program              []byte
 }
 
-// ReadUnwind reads .eh_frame; a file without it has none.
+// ReadUnwind reads .eh_frame. It returns nil for a file without it.
 func ReadUnwind(m *image.Image) Unwind {
 	s := m.Plain(".eh_frame")
 	if s == nil {
@@ -47,8 +46,7 @@ func ReadUnwind(m *image.Image) Unwind {
 	return parseUnwind(data, s.Addr)
 }
 
-// parseUnwind reads .eh_frame, which is loaded at addr. What it can't read it leaves out: its
-// users must do without where there is nothing.
+// parseUnwind parses .eh_frame, which is loaded at addr. It skips entries that it can't read.
 func parseUnwind(data []byte, addr uint64) Unwind {
 	var t Unwind
 	commons := make(map[int]*common)
@@ -77,7 +75,7 @@ func parseUnwind(data []byte, addr uint64) Unwind {
 	return t
 }
 
-// At returns the entry of the code that an address lies in.
+// At returns the entry whose code contains an address.
 func (t Unwind) At(addr uint64) (*UnwindEntry, bool) {
 	i := sort.Search(len(t), func(i int) bool { return t[i].Addr > addr }) - 1
 	if i < 0 || addr-t[i].Addr >= t[i].Size {
@@ -86,8 +84,7 @@ func (t Unwind) At(addr uint64) (*UnwindEntry, bool) {
 	return &t[i], true
 }
 
-// common reads a common information entry behind its id; nil for one that says
-// more than is understood.
+// common reads a common information entry after its id. It returns nil for one with an unknown version or augmentation.
 func (r *reader) common() *common {
 	version := r.u8()
 	n := bytes.IndexByte(r.data[min(r.at, len(r.data)):], 0)
@@ -134,7 +131,7 @@ func (r *reader) common() *common {
 	return c
 }
 
-// entry reads a frame description entry behind its id.
+// entry reads a frame description entry after its id.
 func (r *reader) entry(c *common, section uint64) (e UnwindEntry, ok bool) {
 	e.common = c
 	e.Addr = r.pointer(c.pointers, section+uint64(r.at))
@@ -153,21 +150,19 @@ func (r *reader) entry(c *common, section uint64) (e UnwindEntry, ok bool) {
 	return e, true
 }
 
-// FrameRule tells where the canonical frame address is, which is the value of SP
-// before the call: a register and a distance.
+// FrameRule gives the canonical frame address, which is the value of SP before the call, as a register plus an offset.
 type FrameRule struct {
 	Register uint64 // DWARF's number
 	offset   int64
-	Computed bool // by an expression instead
+	Computed bool // an expression gives the address instead
 }
 
-// Entered reports whether SP is what it was when the function was entered.
+// Entered reports whether SP has the value that it had at the function's entry.
 func (f FrameRule) Entered(m *arch.Machine) bool {
 	return f.Register == m.DwarfSP && f.offset == m.CFA && !f.Computed
 }
 
-// FrameAt tells where the frame is before the instruction at addr is executed; ok is false if
-// nothing is known of that.
+// FrameAt returns the rule that is valid before the instruction at addr runs. ok is false if it is unknown.
 func (t Unwind) FrameAt(addr uint64) (f FrameRule, ok bool) {
 	e, ok := t.At(addr)
 	if !ok {
@@ -180,23 +175,23 @@ func (t Unwind) FrameAt(addr uint64) (f FrameRule, ok bool) {
 	return m.rule, true
 }
 
-// frameMachine executes the programs of an entry, as far as they tell the frame address.
+// frameMachine executes the program of an entry. It follows only the rule of the frame address.
 type frameMachine struct {
 	entry *UnwindEntry
-	at    uint64 // behind the entry's start
-	until uint64
+	at    uint64 // the present offset from the entry's start
+	until uint64 // the offset to stop at
 	rule  FrameRule
 	saved []FrameRule
 }
 
 const (
-	maxSavedRules = 64 // compilers nest one or two
-	// maxFrameProgram is how many bytes of a program are executed: thousands of functions may
-	// be in one entry.
+	maxSavedRules = 64 // compilers save one or two
+	// maxFrameProgram is the maximum number of bytes of a program to execute. A hostile file may have a long program
+	// and thousands of functions in one entry.
 	maxFrameProgram = 1 << 14
 )
 
-// run executes a program up to the address looked for; false if it can't.
+// run executes a program up to until. It returns false if the program has an unknown instruction or is too long.
 func (m *frameMachine) run(program []byte) bool {
 	r := &reader{data: program}
 	c := m.entry.common
@@ -205,9 +200,9 @@ func (m *frameMachine) run(program []byte) bool {
 			return false
 		}
 		op := r.u8()
-		units := uint64(0) // to move on by
+		units := uint64(0) // the number of code units to advance
 		if low := op & 0x3f; op >= 0x40 {
-			op &= 0xc0 // the rest is an operand
+			op &= 0xc0 // the other bits are an operand
 			units = uint64(low)
 		}
 		switch op {
@@ -262,8 +257,7 @@ func (m *frameMachine) run(program []byte) bool {
 	return true
 }
 
-// reader takes numbers off the start of unwind information. Reading beyond the
-// end gives 0 and makes it bad.
+// reader reads numbers from a byte slice. Reading beyond the end returns 0 and sets bad.
 type reader struct {
 	data []byte
 	at   int
@@ -279,7 +273,7 @@ func (r *reader) take(n int) []byte {
 	return r.data[r.at-n : r.at]
 }
 
-// number reads one of n bytes.
+// number reads a little-endian number of n bytes.
 func (r *reader) number(n int) uint64 {
 	var all [8]byte
 	copy(all[:n], r.take(n))
@@ -288,7 +282,7 @@ func (r *reader) number(n int) uint64 {
 
 func (r *reader) u8() byte { return r.take(1)[0] }
 
-// leb reads digits of 7 bits; bits is how many there are.
+// leb reads a LEB128 number. bits is the number of bits that it has, last its last byte.
 func (r *reader) leb() (v uint64, bits int, last byte) {
 	for {
 		last = r.u8()
@@ -312,11 +306,11 @@ func (r *reader) sleb() int64 {
 	return int64(v)
 }
 
-// skip jumps over a block with its length before it.
+// skip skips a block that begins with its length.
 func (r *reader) skip() { r.take(int(min(r.uleb(), uint64(len(r.data))+1))) }
 
-// pointer reads an address in one of the encodings DW_EH_PE_…; here is the address
-// that it is read from. Encodings that no linker writes make the reader bad.
+// pointer reads an address in an encoding DW_EH_PE_…. here is the address that it is read from. It sets bad for encodings
+// that no linker writes.
 func (r *reader) pointer(encoding byte, here uint64) uint64 {
 	size := 8
 	switch encoding & 0x0f {
@@ -334,7 +328,7 @@ func (r *reader) pointer(encoding byte, here uint64) uint64 {
 	}
 	switch encoding & 0x70 {
 	case 0x00:
-	case 0x10: // relative to its own place
+	case 0x10: // relative to here
 		v += here
 	default:
 		r.bad = true
