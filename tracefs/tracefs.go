@@ -1,13 +1,13 @@
-// Package tracefs counts and records what is executed at instructions of files, through the kernel's
-// uprobe_events: it defines probes, runs a session in an instance of its own, reads the ring buffer
-// and the hit counters, and leaves nothing behind.
+// Package tracefs counts and records the execution of instructions through the kernel's uprobe_events. It
+// defines probes, runs a session in its own instance, reads the ring buffer and the hit counters, and removes
+// everything at the end.
 //
-// It knows the kernel's files and nothing of Go or of ELF: what is probed comes in as a path and file
-// offsets ([Event]), what was hit goes out as the kernel's own text, or bytes. Package offsets
-// decides which instruction deserves a probe, package parse what a line means.
+// The package knows the kernel's files but neither Go nor ELF. Its input is a path and file offsets ([Event]), its
+// output the kernel's own text or bytes. Package offsets chooses the instructions to probe, package parse
+// parses the output.
 //
-// The only probe it can express is a plain "p:" one. A return probe ("r:") would
-// rewrite return addresses on a stack that Go's runtime walks and moves.
+// Its only kind of probe is the plain "p:" probe. A return probe ("r:") would rewrite return addresses on a
+// stack that Go's runtime walks and moves.
 package tracefs
 
 import (
@@ -18,20 +18,21 @@ import (
 
 // Errors that callers tell apart.
 var (
-	// ErrNotMounted: no directory has the files of tracefs.
+	// ErrNotMounted means that no directory has the files of tracefs.
 	ErrNotMounted = tracefs.ErrNotMounted
-	// ErrNotSupported: the kernel lacks what was asked for.
+	// ErrNotSupported means that the kernel lacks a feature that the call needs.
 	ErrNotSupported = tracefs.ErrNotSupported
-	// ErrRefused: the kernel refused a definition.
+	// ErrRefused means that the kernel refused a definition.
 	ErrRefused = tracefs.ErrRefused
-	// ErrRemains: a session was not removed whole. [FS.Sweep] tries again when the process has ended.
+	// ErrRemains means that a part of a session could not be removed. [FS.Sweep] removes it once the process
+	// has ended.
 	ErrRemains = tracefs.ErrRemains
 )
 
-// Event is a named set of probes: the values they fetch, and the places where they fire.
+// Event is a named set of probes: the file offsets of its instructions, and the values that each hit fetches.
 type Event = tracefs.Event
 
-// Arg is one fetched value.
+// Arg is a value that a hit fetches.
 type Arg = tracefs.Arg
 
 // FS is a mounted tracefs.
@@ -46,8 +47,8 @@ func Find() (*FS, error) {
 	return &FS{fs}, nil
 }
 
-// Sweep removes what sessions of processes that are no more have left in the kernel, and returns the
-// names of those that are gone.
+// Sweep removes the sessions of processes that have ended without removing them. It returns the names of the
+// removed sessions.
 func (f *FS) Sweep() (gone []string, err error) {
 	leftovers, err := f.fs.Sweep()
 	for _, l := range leftovers {
@@ -56,14 +57,12 @@ func (f *FS) Sweep() (gone []string, err error) {
 	return gone, err
 }
 
-// Session is a set of events in an instance of their own, from definition to removal. Close must
-// always be called.
+// Session is a set of events in its own instance of tracefs, from definition to removal. The caller must call Close.
 type Session struct{ s *tracefs.Session }
 
-// Start defines events in the file at path, arms them, and begins recording. Events are armed from the
-// last to the first and disarmed from the first to the last, so that a caller who puts the entries of
-// functions first and their returns last never sees an entry whose return was not yet, or no longer,
-// armed. On error nothing remains in the kernel.
+// Start defines events in the file at path, arms them and starts recording. It arms events from the last to the
+// first, and Stop disarms them from the first to the last. If the entries of functions come first and their
+// returns last, then the return of every recorded entry is armed. After an error nothing remains in the kernel.
 func Start(ctx context.Context, f *FS, path string, events []Event) (*Session, error) {
 	s, err := tracefs.Start(ctx, f.fs, tracefs.Target{Path: path}, events, tracefs.Options{})
 	if err != nil {
@@ -72,29 +71,29 @@ func Start(ctx context.Context, f *FS, path string, events []Event) (*Session, e
 	return &Session{s}, nil
 }
 
-// Read fills buf with lines of trace_pipe. 0, nil means that there was nothing for a moment; io.EOF
-// comes when the session has been stopped and everything recorded has been read.
+// Read fills buf with lines of trace_pipe. It returns 0, nil if nothing was recorded for a moment, and io.EOF when
+// the session is stopped and everything recorded was read.
 func (s *Session) Read(ctx context.Context, buf []byte) (int, error) { return s.s.Read(ctx, buf) }
 
-// ReadPages makes a pass over the pages of the ring buffers of all CPUs, and hands over each page, valid
-// until page returns, and an empty one once a CPU's buffer is found empty. n is the number of pages. It
-// ends as Read does. It is for sessions with an event whose text may be too long for its line: others
-// have no Formats.
+// ReadPages makes a pass over the ring buffers of all CPUs. It calls page with each page, which is valid until page
+// returns, and with an empty page once a CPU's buffer is empty. n is the number of pages. It returns io.EOF
+// like Read. It works only in sessions with an event whose text may be too long for a line of trace_pipe.
+// Other sessions have no Formats.
 func (s *Session) ReadPages(ctx context.Context, page func(cpu int, page []byte)) (n int, err error) {
 	return s.s.ReadPages(ctx, page)
 }
 
-// Formats are the kernel's descriptions of how the events lie in pages, in the order in which they were
-// given; none where the session gives text.
+// Formats returns the kernel's descriptions of the events' records in pages, in the order of the events. It is
+// empty if the session delivers text.
 func (s *Session) Formats() ([]string, error) { return s.s.Formats() }
 
-// Profile returns how often each site of each event has been hit, by the kernel's count, in every
-// process that maps the file: result[i][j] belongs to events[i].Sites[j].
+// Profile returns the kernel's number of hits of each site in all processes that map the file: result[i][j] is that
+// of events[i].Sites[j].
 func (s *Session) Profile() ([][]uint64, error) { return s.s.Profile() }
 
-// Stop disarms the probes, in the background: Read must go on meanwhile, until it returns io.EOF, or
-// the ring buffer may overflow.
+// Stop disarms the probes in the background. The caller goes on with Read until it returns io.EOF, because the
+// ring buffer may overflow otherwise.
 func (s *Session) Stop() { s.s.Stop() }
 
-// Close removes everything that the session made. It may be called at any time, and again.
+// Close removes everything that the session made in the kernel. It may be called at any time and more than once.
 func (s *Session) Close() error { return s.s.Close() }

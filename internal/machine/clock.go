@@ -41,8 +41,8 @@ func (c *Comparison) Begin() (ticks uint64, err error) {
 	return c.first.Ticks, err
 }
 
-// Timebase is what is known of the clocks. The first time it waits, if need be, until 20 ms have
-// gone since Begin. They are compared anew when twice as much has gone, and each minute.
+// Timebase returns the relation of the two clocks. The first call waits until calibrateFor has passed since Begin.
+// Later calls compare the clocks again whenever the time since Begin has doubled, and every driftFor.
 func (c *Comparison) Timebase() (Timebase, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,18 +65,19 @@ func (c *Comparison) Timebase() (Timebase, error) {
 	return c.base, err
 }
 
-// due tells whether to compare anew. When the system's clock was set, or the machine has slept, [Timebase.Wall] is not
-// to be wrong by that for as long as a comparison holds.
+// due reports whether the clocks must be compared again. They must be when the system's clock was set or the machine
+// has slept, because [Timebase.Wall] would be wrong by as much.
 func (c *Comparison) due(now time.Time) bool {
 	last := c.base.read.At
 	return last.IsZero() || now.Sub(last) >= min(max(last.Sub(c.first.At), calibrateFor), driftFor) || Set(last, now) != 0
 }
 
-// LeastSet is by how much a clock must be off to have been set: [time.Now] reads two, one after the other.
+// LeastSet is the smallest change of the system's clock that [Set] returns. [time.Now] reads the wall clock and
+// the monotonic clock one after the other, so small differences mean nothing.
 const LeastSet = 10 * time.Millisecond
 
-// Set is how far the system's clock was set ahead, or, below zero, back, between two moments that [time.Now] has told. For
-// as long as the machine sleeps it is set ahead, too: the clock that differences are taken of stands still.
+// Set returns how far the system's clock was set ahead between two results of [time.Now], negative if it was set back,
+// 0 if it was not set. A sleep of the machine also sets it ahead, because the monotonic clock stands still.
 func Set(from, to time.Time) time.Duration {
 	ahead := to.Round(0).Sub(from.Round(0)) - to.Sub(from)
 	if ahead.Abs() < LeastSet {
@@ -85,9 +86,9 @@ func Set(from, to time.Time) time.Duration {
 	return ahead
 }
 
-// compare makes the base that holds from now on. Where one of the clocks has stood still since
-// the last time (with the machine asleep) or was set, it begins anew at the rate that was known,
-// or at another one if that is seen twice running.
+// compare computes base from a new reading. If a clock was set or stood still since the last reading, because the
+// machine slept, it starts over from the new reading and keeps the known rate. It takes another rate only
+// after two comparisons in a row found it.
 func (c *Comparison) compare(now Reading) error {
 	last, known := c.base.read, !c.base.read.At.IsZero()
 	if known && c.jumped(last, now) {
@@ -106,6 +107,7 @@ func (c *Comparison) compare(now Reading) error {
 	return err
 }
 
+// jumped reports whether the clocks differ by more since the last reading than drift explains.
 func (c *Comparison) jumped(last, now Reading) bool {
 	took := now.At.Sub(last.At)
 	off := c.base.Duration(last.Ticks, now.Ticks) - took
@@ -113,40 +115,42 @@ func (c *Comparison) jumped(last, now Reading) bool {
 }
 
 const (
-	// Counter is the trace clock of raw cycles, in full; text cuts all others to microseconds.
+	// Counter is the trace clock that counts CPU cycles. It is the only one that trace_pipe prints in full: it
+	// cuts all others to microseconds.
 	Counter = "x86-tsc"
-	// Monotonic is the trace clock that counts nanoseconds, is ordered between CPUs, and never goes back.
+	// Monotonic is the trace clock that counts nanoseconds, is ordered between CPUs and never goes back.
 	Monotonic = "mono"
 )
 
 // Timebase converts time stamps of the trace clock.
 type Timebase struct {
 	Clock string // the kernel's name of the clock
-	// Step is how far the clock goes at a time, where that is a millisecond or more, 0 elsewhere: some
-	// machines tell the time by the timer's interrupts alone, and know no latency any better.
+	// Step is the resolution of the clock if it is a millisecond or more, else 0. On some machines the clock
+	// advances only at timer interrupts, and latencies are no more precise than that.
 	Step      time.Duration
-	nsPerTick float64 // the length of a unit of Event.Time
+	nsPerTick float64 // nanoseconds per unit of Event.Time
 	read      Reading // the last reading of both clocks
 }
 
-// Duration is the time between two stamps, from earlier to later. It is the difference of what
-// Wall tells of the two, so that a call which lies within another never ends after it.
+// Duration returns the time between two stamps. It is the difference of their Wall times, so rounding never makes
+// a nested call end after its caller.
 func (b *Timebase) Duration(from, to uint64) time.Duration {
 	return b.sinceRead(to) - b.sinceRead(from)
 }
 
-// Wall is when a stamp was taken.
+// Wall returns the system's time at a stamp.
 func (b *Timebase) Wall(stamp uint64) time.Time {
 	return b.read.At.Add(b.sinceRead(stamp))
 }
 
-// sinceRead is the time from the reading of both clocks to a stamp. It never decreases as stamps
-// grow, and is the only place where a time is rounded.
+// sinceRead returns the time from the last reading to a stamp. It is monotonic, and the only place where times
+// are rounded.
 func (b *Timebase) sinceRead(stamp uint64) time.Duration {
 	return time.Duration(float64(int64(stamp-b.read.Ticks)) * b.nsPerTick)
 }
 
-// NewTimebase relates a trace clock, by the kernel's name, to the system's by two readings some time apart.
+// NewTimebase relates a trace clock to the system's clock by two readings. clock is the kernel's name of it. It
+// returns an error if a counter did not advance.
 func NewTimebase(clock string, a, b Reading) (Timebase, error) {
 	base := Timebase{Clock: clock, nsPerTick: 1, read: b}
 	if clock == Counter {
@@ -158,15 +162,15 @@ func NewTimebase(clock string, a, b Reading) (Timebase, error) {
 	return base, nil
 }
 
-// Reading is one simultaneous reading of the trace clock, in its units, and of the system's.
+// Reading is a simultaneous reading of the trace clock, in its units, and of the system's clock.
 type Reading struct {
 	Ticks uint64
 	At    time.Time
 }
 
-// Now reads both clocks once. Width is how long that took. In per-CPU stats the trace clock's is
-// "now ts: 1988767667996" for a counter, "now ts:   447.809285" (seconds) for the
-// rest (kernel/trace/trace.c, tracing_stats_read).
+// Now reads both clocks once. width is the time between the reading's begin and end. Per-CPU stats contain the
+// trace clock's time as "now ts: 1988767667996" for a counter and as "now ts:   447.809285" (seconds) for
+// other clocks (kernel/trace/trace.c, tracing_stats_read).
 func (c *Comparison) Now() (now Reading, width time.Duration, err error) {
 	before := time.Now()
 	b, err := c.Stats()
@@ -181,6 +185,7 @@ func (c *Comparison) Now() (now Reading, width time.Duration, err error) {
 	return now, width, err
 }
 
+// present returns the trace clock's time in the text of a stats file.
 func present(stats string) (uint64, error) {
 	_, after, ok := strings.Cut(stats, "now ts:")
 	if !ok {
@@ -190,7 +195,7 @@ func present(stats string) (uint64, error) {
 	return Ticks(strings.TrimSpace(line))
 }
 
-// Ticks reads a time as per-CPU stats print it: a count, or seconds with six digits after the point.
+// Ticks parses a time of per-CPU stats: a count, or seconds with six decimals, which it returns as nanoseconds.
 func Ticks(text string) (uint64, error) {
 	whole, micro, isTime := strings.Cut(text, ".")
 	n, err := strconv.ParseUint(whole, 10, 64)
@@ -204,7 +209,7 @@ func Ticks(text string) (uint64, error) {
 	return n*1e9 + us*1e3, err
 }
 
-// closest is the closest of several readings of both clocks: one may be interrupted in between.
+// closest returns the reading of least width among several, because an interrupt may fall between the two clocks.
 func (c *Comparison) closest() (best Reading, err error) {
 	narrowest := time.Duration(math.MaxInt64)
 	for range 9 {
@@ -221,10 +226,10 @@ func (c *Comparison) closest() (best Reading, err error) {
 	return best, err
 }
 
-// coarseStep is what a clock that follows the timer's interrupts goes by at least.
+// coarseStep is the smallest step of a clock that advances at timer interrupts.
 const coarseStep = time.Millisecond
 
-// step is [Timebase].Step.
+// step measures [Timebase].Step.
 func (c *Comparison) step() (least time.Duration, err error) {
 	if c.base.Clock == Counter {
 		return 0, nil
@@ -239,7 +244,7 @@ func (c *Comparison) step() (least time.Duration, err error) {
 		if step == 0 {
 			continue
 		}
-		// The first was not seen to begin.
+		// The first step had begun before the first reading.
 		if changes++; changes > 2 && (least == 0 || step < least) {
 			least = step
 		}

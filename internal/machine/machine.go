@@ -1,5 +1,5 @@
-// Package machine tells what tracing depends on of a machine: its kernel's release, its memory,
-// its clocks, and where tracefs is mounted.
+// Package machine reads the properties of a machine that tracing depends on: its kernel's release and features,
+// its memory, its clocks and the mount points of tracefs.
 package machine
 
 import (
@@ -12,25 +12,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Tracing is where tracefs is mounted since Linux 4.1; kernels before that have it below
-// Debugfs only.
+// Tracing is the mount point of tracefs since Linux 4.1. Older kernels have it below Debugfs only.
 const (
 	Tracing = "/sys/kernel/tracing"
 	Debugfs = "/sys/kernel/debug"
 )
 
-// MountPoints are where tracefs is looked for.
+// MountPoints lists the directories to search for tracefs, in order.
 var MountPoints = []string{Tracing, Debugfs + "/tracing"}
 
-// Machine is a machine.
+// Machine is this machine, or in tests a directory with files of another one.
 type Machine struct {
-	// Root is put before every path: "" for this machine.
+	// Root is prepended to every path. It is "" for this machine.
 	Root string
-	// Release is the kernel's, "" if it can't be read.
+	// Release is the kernel's release, "" if it can't be read.
 	Release string
 }
 
-// This is the machine that this process runs on.
+// This returns the machine that this process runs on.
 func This() Machine {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
@@ -39,8 +38,7 @@ func This() Machine {
 	return Machine{Release: unix.ByteSliceToString(u.Release[:])}
 }
 
-// Older tells whether the kernel is older than a version. One whose release can't be read is
-// not.
+// Older reports whether the kernel is older than a version. It returns false if the release can't be read.
 func (m Machine) Older(major, minor int) bool {
 	a, b, ok := version(m.Release)
 	return ok && (a < major || a == major && b < minor)
@@ -51,19 +49,19 @@ func version(release string) (major, minor int, ok bool) {
 	return major, minor, n == 2
 }
 
-// Read returns a file without the white space around it, "" if it can't be read.
+// Read returns the content of a file without the white space around it, or "" if it can't be read.
 func (m Machine) Read(path string) string {
 	b, _ := os.ReadFile(m.Root + path)
 	return strings.TrimSpace(string(b))
 }
 
-// clockSources lists what the kernel can tell the time by. The kernel drops tsc from it when
-// it finds the counter unstable or unsynchronised (arch/x86/kernel/tsc.c, mark_tsc_unstable).
+// clockSources is the file that lists the kernel's usable clocks. The kernel removes tsc from it when it finds the
+// counter unstable or unsynchronized (arch/x86/kernel/tsc.c, mark_tsc_unstable).
 const clockSources = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
 
-// ChooseClock is the best trace clock of those offered ("[local] global ..."), and tells
-// whether the kernel trusts the cycle counter to run at one rate on all CPUs: then raw cycles are
-// best, and else the monotonic clock, which is ordered between CPUs.
+// ChooseClock returns the best trace clock of a list like "[local] global ...". If the kernel trusts the cycle
+// counter to run at one rate on all CPUs, that is the counter, else the monotonic clock, which is ordered
+// between CPUs.
 func (m Machine) ChooseClock(offered string) (clock string, counterTrusted bool) {
 	counterTrusted = slices.Contains(strings.Fields(m.Read(clockSources)), "tsc")
 	have := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(offered))
@@ -75,22 +73,20 @@ func (m Machine) ChooseClock(offered string) (clock string, counterTrusted bool)
 	return "local", counterTrusted
 }
 
-// A ring buffer is as large as it will ever be before the first event: the kernel stops
-// recording while it changes the size (kernel/trace/trace.c, __tracing_resize_ring_buffer),
-// and hits meanwhile would be missing. Its memory is taken at once, and given back when
-// the session's instance is removed.
+// A session sets the size of its ring buffers before the first event and never changes it: the kernel stops
+// recording during a change (kernel/trace/trace.c, __tracing_resize_ring_buffer), so hits would be lost. The
+// kernel allocates the memory at once and frees it when the session's instance is removed.
 const (
-	// usualBufferKB holds 0.4 s of the fastest flood there is: 1.7 million records a second
-	// of 24 bytes. The reader comes by every 20 ms; the rest is for a machine so busy that
-	// it comes late.
+	// usualBufferKB holds 0.4 s of the highest rate measured: 1.7 million records of 24 bytes a second. ftgo
+	// reads every 20 ms. The rest is for a machine so busy that ftgo reads late.
 	usualBufferKB = 16 << 10
-	// bufferShare of the available memory is the most that the buffers of all CPUs take.
+	// The buffers of all CPUs together take at most 1/bufferShare of the available memory.
 	bufferShare = 16
-	// LeastBufferKB is worth having where memory is short.
+	// LeastBufferKB is the size if memory is short.
 	LeastBufferKB = 64
 )
 
-// BufferKB is the size per CPU of ring buffers whose size nobody has chosen.
+// BufferKB returns the default size of ring buffers in KB per CPU.
 func (m Machine) BufferKB() int {
 	available, cpus, ok := m.AvailableMemory()
 	if !ok {
@@ -99,7 +95,7 @@ func (m Machine) BufferKB() int {
 	return max(min(usualBufferKB, available/bufferShare/cpus), LeastBufferKB)
 }
 
-// AvailableMemory is in KB; cpus is how many share it.
+// AvailableMemory returns the available memory in KB and the number of CPUs that are online.
 func (m Machine) AvailableMemory() (kb, cpus int, ok bool) {
 	_, after, _ := strings.Cut(m.Read("/proc/meminfo"), "MemAvailable:")
 	n, _ := fmt.Sscan(after, &kb)
@@ -107,7 +103,7 @@ func (m Machine) AvailableMemory() (kb, cpus int, ok bool) {
 	return kb, cpus, n == 1 && cpus > 0
 }
 
-// countList is how many numbers a list like "0-3,8" has.
+// countList returns how many numbers a list like "0-3,8" contains, 0 if it can't be parsed.
 func countList(list string) (n int) {
 	for part := range strings.SplitSeq(list, ",") {
 		first, last, isRange := strings.Cut(part, "-")
@@ -124,38 +120,35 @@ func countList(list string) (n int) {
 	return n
 }
 
-// Features is what a kernel's uprobe_events can do, as far as it matters here.
-// Fields may be cleared to make a session do without.
+// Features are the features of a kernel's uprobe_events that sessions use. A session does not use a feature whose
+// field is cleared.
 type Features struct {
-	// Append: a second definition of an event adds a site. Before 5.4 it silently
-	// replaces the first.
+	// Append means that a second definition of an event adds a site. Before 5.4 it silently replaces the first.
 	Append bool
-	// PushEmulated: a probed push of a register is emulated, not single-stepped
-	// (x86, since 5.4 as far as it was tried; arch/x86/kernel/uprobes.c,
-	// push_setup_xol_ops).
+	// PushEmulated means that the kernel emulates a probed push of a register instead of single-stepping it
+	// (x86; tried from 5.4 on; arch/x86/kernel/uprobes.c, push_setup_xol_ops).
 	PushEmulated bool
-	// Arrays: memory is fetched as TYPE[N] (since 4.20).
+	// Arrays means that events fetch memory as TYPE[N] (since 4.20).
 	Arrays bool
-	// RecordTGID: lines carry the process (since 4.14).
+	// RecordTGID means that lines contain the process (since 4.14).
 	RecordTGID bool
-	// EventFork: set_event_pid follows new threads (since 4.9).
+	// EventFork means that set_event_pid follows new threads (since 4.9).
 	EventFork bool
-	// EventPID: set_event_pid exists (since 4.4).
+	// EventPID means that set_event_pid exists (since 4.4).
 	EventPID bool
-	// Memory: an event fetches from memory; before 3.14 from registers alone.
+	// Memory means that events fetch memory. Before 3.14 they fetch registers only.
 	Memory bool
-	// Instances: uprobe events are recorded in instances; before 3.14 they can be enabled
-	// there, and their buffers stay empty: only the top level's is filled.
+	// Instances means that instances record uprobe events. Before 3.14 an event can be enabled in an instance,
+	// but only the top level's buffer is filled.
 	Instances bool
-	// ExactHits: uprobe_profile counts every hit. Before 6.12 a probe has one counter, and
-	// hits of two CPUs at once may count as one (commit 10cdb82aa77f, "uprobes: turn
-	// trace_uprobe's nhit counter to be per-CPU one"): it says how many hits there were
-	// at least.
+	// ExactHits means that uprobe_profile counts every hit. Before 6.12 a probe has one counter for all CPUs,
+	// and simultaneous hits of two CPUs may count as one (commit 10cdb82aa77f, "uprobes: turn trace_uprobe's
+	// nhit counter to be per-CPU one"). Its count is then a lower bound.
 	ExactHits bool
 }
 
-// Features is what the kernel has by its release alone, for who plans on another machine. What is
-// asked of later versions is not told. One whose release can't be read has all.
+// Features returns the features that a kernel of this release has, for planning on another machine. It returns all
+// of them if the release can't be parsed.
 func (m Machine) Features() Features {
 	from := func(major, minor int) bool { return !m.Older(major, minor) }
 	return Features{
@@ -165,7 +158,7 @@ func (m Machine) Features() Features {
 	}
 }
 
-// FeaturesOf is what a release of Linux, as in "5.10.0-28-amd64", has.
+// FeaturesOf returns the features of a Linux release such as "5.10.0-28-amd64".
 func FeaturesOf(release string) (Features, error) {
 	if _, _, ok := version(release); !ok {
 		return Features{}, fmt.Errorf("parse kernel release %q: no version like 5.10", release)
