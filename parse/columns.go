@@ -7,22 +7,21 @@ import (
 	"math/bits"
 )
 
-// maxComm is the column of the '-' between a thread's name and its id: the
-// kernel right-aligns the name, which is at most 15 bytes, in 16 columns
-// (trace_print_context: "%16s-%-7d "). A newline in the name moves it to the left.
+// maxComm is the column of the '-' between a thread's name and its id. The kernel right-aligns the name, which is
+// at most 15 bytes, in 16 columns (trace_print_context: "%16s-%-7d "). A newline in the name moves the '-' to
+// the left.
 const maxComm = 16
 
-// beforeTime reads what stands left of the time, which begins at byte at, from right to left: a
-// word of flags unless option irq-info is off, the CPU, the TGID if option record-tgid is on, and
-// the thread id.
+// beforeTime parses the columns left of the time, which begins at byte at, from right to left: the flags, unless
+// option irq-info is off, the CPU, the TGID, if option record-tgid is on, and the thread id.
 func beforeTime(line []byte, at int, ev *Event) (ok bool) {
 	i := blanksBefore(line, at)
 	if i == at {
 		return false
 	}
 	if i > 0 && line[i-1] != ']' {
-		// 4 flags up to 5.10, 5 on 6.1 (trace_print_lat_fmt), more with the
-		// PREEMPT_RT patches: a word, never a fixed width.
+		// The flags have 4 characters up to 5.10, 5 on 6.1 (trace_print_lat_fmt), and more with the PREEMPT_RT
+		// patches.
 		for i > 0 && line[i-1] != ' ' {
 			i--
 		}
@@ -46,13 +45,11 @@ func beforeTime(line []byte, at int, ev *Event) (ok bool) {
 	}
 	j = digitsBefore(line, i)
 	ev.TID, ok = smallDecimal(line, j)
-	// A '-' further right gives away a line of another event that has an imitation of ours in
-	// its text.
+	// A '-' further right is in the text of another event, which imitates one of ours.
 	return ok && j > 0 && line[j-1] == '-' && j-1 <= maxComm
 }
 
-// timeBefore is the start of the time that ends at line[end]: seconds and microseconds, or a bare
-// count.
+// timeBefore returns the start of the time that ends at line[end]: seconds and microseconds, or a count.
 func timeBefore(line []byte, end int) (start int) {
 	start = digitsBefore(line, end)
 	if start > 0 && line[start-1] == '.' {
@@ -61,8 +58,8 @@ func timeBefore(line []byte, end int) (start int) {
 	return start
 }
 
-// tgid reads the column "(  14713)" whose ')' is line[end], and where it
-// starts. Dashes stand for a process that the kernel doesn't remember.
+// tgid parses the column "(  14713)" whose ')' is line[end]. It returns the process and the start of the column.
+// The kernel prints dashes for a process that it doesn't remember; pid is 0 then.
 func tgid(line []byte, end int) (pid, start int, ok bool) {
 	if start = digitsBefore(line, end); start < end {
 		if pid, ok = smallDecimal(line, start); !ok {
@@ -81,7 +78,7 @@ func tgid(line []byte, end int) (pid, start int, ok bool) {
 	return pid, open, open > 0 && line[open] == '(' && line[open-1] == ' '
 }
 
-// digitsBefore is the start of the run of decimal digits that ends at line[i].
+// digitsBefore returns the start of the run of decimal digits that ends at line[i].
 func digitsBefore(line []byte, i int) int {
 	for i > 0 && line[i-1]-'0' <= 9 {
 		i--
@@ -89,7 +86,7 @@ func digitsBefore(line []byte, i int) int {
 	return i
 }
 
-// blanksBefore is the start of the run of blanks that ends at line[i].
+// blanksBefore returns the start of the run of blanks that ends at line[i].
 func blanksBefore(line []byte, i int) int {
 	for i > 0 && line[i-1] == ' ' {
 		i--
@@ -97,10 +94,10 @@ func blanksBefore(line []byte, i int) int {
 	return i
 }
 
-// decimal reads the digits at line[i:]; next is the byte behind them. It is not ok if there are
-// none, or too many.
+// decimal parses the digits at line[i:]; next is the byte after them. ok is false without a digit, or if the
+// number overflows.
 func decimal(line []byte, i int) (v uint64, next int, ok bool) {
-	if v, n := usual(line, i); n > 0 {
+	if v, n := shortDecimal(line, i); n > 0 {
 		return v, i + n, true
 	}
 	start := i
@@ -118,10 +115,10 @@ func decimal(line []byte, i int) (v uint64, next int, ok bool) {
 	return v, i, i > start
 }
 
-// usual reads what most numbers are, up to 15 decimal digits; n is how many. It is 0 for all else, which
-// is left to decimal or value. It reads 16 bytes, be they behind the line: most lines are in the middle of
-// what was read.
-func usual(line []byte, i int) (v uint64, n int) {
+// shortDecimal parses a number of up to 15 decimal digits; n is how many. It returns n = 0 for anything else,
+// which decimal or value parses. It loads 16 bytes at once, past the end of the line if the line's buffer is
+// larger.
+func shortDecimal(line []byte, i int) (v uint64, n int) {
 	if cap(line)-i < 16 {
 		return 0, 0
 	}
@@ -141,9 +138,8 @@ func usual(line []byte, i int) (v uint64, n int) {
 
 var powers = [9]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
-// digits is the number that the first n of eight bytes make, the first byte in
-// the lowest bits; those n are decimal digits and the next is not. A line is
-// mostly digits, and taking them one by one took a third of its time.
+// digits parses the decimal digits at the start of eight bytes, of which the first is in the lowest bits. n is the
+// number of digits. A line consists mostly of digits, and a loop over them took a third of the parser's time.
 func digits(b uint64) (v uint64, n int) {
 	const (
 		zeros = 0x3030303030303030
@@ -153,15 +149,15 @@ func digits(b uint64) (v uint64, n int) {
 	)
 	b ^= zeros
 	n = bits.TrailingZeros64((b|(b+above))&top) / 8
-	// The digits go to the upper end, after zeros: a shift by 64 leaves nothing.
+	// Move the digits to the upper end and put zeros before them. A shift by 64 leaves 0.
 	b <<= 64 - 8*n
-	// Neighbours join to pairs of digits, those to fours, and those to eight.
+	// Combine neighbors to numbers of two digits, then of four, then of eight.
 	b = b*10 + b>>8
 	v = (b&pair*(100+1000000<<32) + b>>16&pair*(1+10000<<32)) >> 32
 	return v, n
 }
 
-// hex reads hexadecimal digits as decimal does; the kernel prints lower case.
+// hex parses hexadecimal digits like decimal. The kernel prints them in lower case.
 func hex(line []byte, i int) (v uint64, next int, ok bool) {
 	start := i
 	for i < len(line) {
@@ -180,20 +176,17 @@ func hex(line []byte, i int) (v uint64, next int, ok bool) {
 	return v, i, i > start
 }
 
-// smallDecimal reads the digits at line[i:], of what the kernel keeps in an int:
-// ids and CPUs.
+// smallDecimal parses the digits at line[i:] of a number that the kernel stores in an int: an id or a CPU.
 func smallDecimal(line []byte, i int) (v int, ok bool) {
 	u, _, ok := decimal(line, i)
 	return int(u), ok && u <= math.MaxInt32
 }
 
-// fault is what the kernel prints instead of a string that it couldn't read
-// (kernel/trace/trace_probe.c, print_type_string). A number that it couldn't
-// read is 0, and so is this.
+// fault is the text that the kernel prints for a string that it couldn't read (kernel/trace/trace_probe.c,
+// print_type_string). It prints 0 for a number that it couldn't read, so the value of fault is 0, too.
 const fault = "(fault)"
 
-// value reads one fetched value: 0x and hexadecimal, decimal with or without
-// sign, or the word for a fault.
+// value parses a fetched value: hexadecimal after 0x, decimal with or without a sign, or fault.
 func value(line []byte, i int) (v uint64, next int, ok bool) {
 	if i >= len(line) {
 		return 0, i, false
@@ -211,24 +204,23 @@ func value(line []byte, i int) (v uint64, next int, ok bool) {
 	}
 }
 
-// isOther tells whether a line is none of an event, but one that the kernel prints beside. What
-// it accepts is decided by the whole line where it matters, that is for lost events.
+// isOther reports whether a line is of a kind that the kernel prints between events: of a header or a stack trace,
+// or about lost events. It checks every byte of a line about lost events, because these are counted.
 func isOther(line []byte) bool {
 	return len(line) == 0 || line[0] == '#' || isStack(line) || isLost(line)
 }
 
-// isStack tells the lines that trace_stack_print and trace_user_stack_print in
-// kernel/trace/trace_output.c make: a heading, then " => " and a place for each
-// frame.
+// isStack reports whether a line is one of trace_stack_print or trace_user_stack_print in
+// kernel/trace/trace_output.c: a heading, or " => " and a frame.
 func isStack(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(" => ")) ||
 		bytes.HasSuffix(line, []byte(": <stack trace>")) ||
 		bytes.HasSuffix(line, []byte(": <user stack trace>"))
 }
 
-// isLost tells "CPU:1 [LOST 123 EVENTS]", or "CPU:1 [LOST EVENTS]" where the
-// kernel didn't count (print_trace_line in kernel/trace/trace.c). How many they are the kernel's
-// own statistics tell.
+// isLost reports whether a line is "CPU:1 [LOST 123 EVENTS]", or "CPU:1 [LOST EVENTS]" if the kernel didn't count
+// them (print_trace_line in kernel/trace/trace.c). ftgo takes the number of lost events from the kernel's
+// statistics.
 func isLost(line []byte) bool {
 	rest, ok := bytes.CutPrefix(line, []byte("CPU:"))
 	if !ok {

@@ -1,58 +1,54 @@
-// Package parse reads what the kernel has traced: lines of trace_pipe or of a trace file, or
-// records of pages of its ring buffer, become events, in order of time. It knows no call.
+// Package parse parses the kernel's traces. It turns lines of trace_pipe or of a trace file, or records of the
+// ring buffer's pages, into events in the order of their times. It does not combine events into calls.
 //
-// The package opens nothing, writes nothing and keeps no clock: a [Source] hands over bytes, or
-// [Pages], and a [Reader] makes events of them. A line that can't be read is counted, and is not the end.
+// The package opens no file and reads no clock: a [Source] provides bytes, or [Pages], and a [Reader] turns them
+// into events. It counts a line that it can't parse and goes on.
 //
-// # What a line is worth
+// # Untrusted lines
 //
 // The kernel prints a line of a uprobe event as
 //
 //	COMM-TID [(TGID)] [CPU] [FLAGS] TIME: EVENT: (0xADDR) NAME=VALUE ...
 //
-// (kernel/trace/trace_output.c, trace_print_context; trace_uprobe.c,
-// print_uprobe_event) and prints COMM, at most 15 bytes that belong to the
-// traced thread, as they are: newlines, escape sequences and imitations of
-// everything to the right of them included. Such a name splits a line or
-// decorates it, but can't invent an event, because
+// (kernel/trace/trace_output.c, trace_print_context; trace_uprobe.c, print_uprobe_event). COMM is the name of the
+// traced thread, at most 15 bytes. The thread chooses them, and the kernel prints them unchanged: they may hold
+// newlines, escape sequences, and imitations of the columns to their right. Such a name can split a line or
+// change its look, but can't forge an event, because
 //
-//   - an event is recognised by a name of ours of at least 16 bytes, which
-//     doesn't fit into COMM;
-//   - the columns are read from that name to the left, so that of two thread
-//     ids or CPUs the one next to the name counts, which the kernel wrote;
-//   - the thread id must start where the kernel starts it, at most 16 columns
-//     in, so that a longer string (a file name of another event in the same
-//     buffer) can't hold a whole imitation;
-//   - a line of lost events, "CPU:1 [LOST 9 EVENTS]", is longer than COMM and
-//     counts only as a complete line.
+//   - the parser recognizes an event by its name, which has at least 16 bytes and doesn't fit into COMM;
+//   - it parses the columns from that name to the left, so that of two thread ids or CPUs it takes the one next
+//     to the name, which the kernel wrote;
+//   - the thread id must start where the kernel starts it, at most 16 columns in, so that a longer string (a
+//     file name of another event in the same buffer) can't hold a whole imitation;
+//   - a line about lost events, "CPU:1 [LOST 9 EVENTS]", is longer than COMM, and the parser takes it only if it
+//     is complete.
 //
-// One thing is outside its reach: another event in the same buffer that prints
-// a string of the target's with newlines in it. Don't enable such events
-// beside ours.
+// The parser can be deceived by another event in the same buffer that prints a string of the traced program with
+// newlines in it. Don't enable such events together with probes.
 package parse
 
-// Event is one hit of one of our probes, or an event of the kernel itself.
+// Event is a hit of a probe, or a kernel event, such as a switch of threads.
 type Event struct {
-	// Kernel: it is one of the kernel's own, which has Fields instead of Addr and Args.
+	// Kernel means that this is a kernel event, which has Fields instead of Addr and Args.
 	Kernel bool
-	// Format is the index of the event in the list that the reader was made with, or in the
-	// descriptions of the kernel's own.
+	// Format is the index of the event in the list that the Reader was made with. That of a kernel event is the
+	// index in their descriptions.
 	Format int
-	// Time is in the units of the trace clock: nanoseconds for clocks that print
-	// seconds and microseconds, a bare count (x86-tsc: cycles) otherwise.
+	// Time is in the units of the trace clock: nanoseconds for clocks that print seconds and microseconds, else
+	// a count (x86-tsc: cycles).
 	Time uint64
-	// CPU is where it happened.
+	// CPU is the number of the CPU that recorded the event.
 	CPU int
-	// TID is the thread that ran then, PID its process as the line tells: 0 where it has no TGID
-	// column or the kernel had forgotten it ("-----"), and of raw pages. Of an event that is about
-	// another thread, like sched:sched_waking, it is the one that did it; 0 is the idle thread.
+	// TID is the thread that was running, and 0 for the idle thread. For an event about another thread, such as
+	// sched:sched_waking, it is the thread that woke the other. PID is the process of the thread. It is 0 if the
+	// line has no TGID column or the kernel has forgotten the process ("-----"), and in raw pages.
 	TID, PID int
 	// Addr is the probed address in the process, load bias included.
 	Addr uint64
-	// Args are the fetched values in the order of the event's arguments, signed ones in
-	// two's complement, an array's elements one after the other.
+	// Args are the fetched values in the order of the event's arguments. Signed values are in two's complement.
+	// The elements of an array follow each other.
 	Args []uint64
-	// Of the kernel's own: the record, and how it lies.
+	// data is the record of a kernel event, named its fields.
 	data  []byte
 	named []formatField
 }

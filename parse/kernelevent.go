@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Number is the value of a number of an event of the kernel itself, by its name.
+// Number returns a field of a kernel event by name. ok is false if there is no such field or it is no number.
 func (e *Event) Number(name string) (n uint64, ok bool) {
 	for i := range e.named {
 		if f := &e.named[i]; f.name == name {
@@ -19,8 +19,8 @@ func (e *Event) Number(name string) (n uint64, ok bool) {
 	return 0, false
 }
 
-// Fields are the values of an event of the kernel itself, in the order in which the kernel describes
-// them. They are valid as long as the event.
+// Fields returns the fields of a kernel event in the order of the kernel's description. They are valid as long as
+// the event.
 func (e *Event) Fields() []Field {
 	fields := make([]Field, len(e.named))
 	for i := range e.named {
@@ -29,21 +29,20 @@ func (e *Event) Fields() []Field {
 	return fields
 }
 
-// Field is a value of an event of the kernel itself.
+// Field is a field of a kernel event.
 type Field struct {
 	Name string
-	// Text is the value of a string, nil otherwise. It is the kernel's, or the traced
-	// program's, byte by byte: anything may be in it.
+	// Text is the value of a string, else nil. The kernel or the traced program chose its bytes, so that it may
+	// hold anything.
 	Text []byte
-	// Bytes is the value of what is neither a string nor a number.
+	// Bytes is a value that is neither a string nor a number.
 	Bytes []byte
-	// Num is a number, in two's complement if it is Signed; Hex says that it is an address.
+	// Num is a number, in two's complement if Signed. Hex means that it is an address.
 	Num         uint64
 	Signed, Hex bool
 }
 
-// String is the value's text: a number's digits, a string quoted as Go does, other bytes in
-// hexadecimal.
+// String returns the value as text: a number in digits, a string quoted as in Go, other bytes in hexadecimal.
 func (f *Field) String() string {
 	switch {
 	case f.Text != nil:
@@ -60,8 +59,8 @@ func (f *Field) String() string {
 
 func (f *formatField) locates(by string) bool { return f.size == 4 && strings.HasPrefix(f.kind, by) }
 
-// value is the field of a record that holds its fixed part at least. The field has one of the shapes
-// that Documentation/trace/events.rst ("Event formats") has.
+// value returns the value of the field in a record, which must not be shorter than the event's fixed part. The
+// shapes of fields are in Documentation/trace/events.rst, "Event formats".
 func (f *formatField) value(record []byte) Field {
 	out := Field{Name: f.name}
 	switch {
@@ -69,21 +68,21 @@ func (f *formatField) value(record []byte) Field {
 		out.Bytes = located(record, f.at, 0)
 	case f.locates("__rel_loc"): // since 5.16
 		out.Bytes = located(record, f.at, f.at+4)
-	case isWord(f.size) && !strings.HasSuffix(f.kind, "]"): // addresses are better known by their hexadecimal digits
+	case isWord(f.size) && !strings.HasSuffix(f.kind, "]"): // pointers are shown in hexadecimal
 		out.Num, out.Signed, out.Hex = f.number(record, f.at), f.signed, strings.Contains(f.kind, "*")
 		return out
 	default:
 		out.Bytes = record[f.at : f.at+f.size]
 	}
-	if strings.Contains(f.kind, "char") && !strings.Contains(f.kind, "unsigned") { // ended by a NUL
+	if strings.Contains(f.kind, "char") && !strings.Contains(f.kind, "unsigned") { // a string, which ends with a NUL
 		out.Text, _, _ = bytes.Cut(out.Bytes, []byte{0})
 		out.Bytes = nil
 	}
 	return out
 }
 
-// located is what the word at an offset of a record points at: its length in the upper half, its
-// offset from base in the lower; nothing if that is outside of the record.
+// located returns the bytes that the word at an offset of a record refers to. The upper half of the word is their
+// length, the lower half their offset from base. It returns an empty slice if they are not within the record.
 func located(record []byte, at, base int) []byte {
 	word := binary.LittleEndian.Uint32(record[at:])
 	from, size := base+int(word&0xffff), int(word>>16)

@@ -9,37 +9,35 @@ import (
 	"regexp"
 )
 
-// minEvent is the shortest event name that a thread's name, at most 15 bytes
-// (TASK_COMM_LEN in include/linux/sched.h), can't hold.
+// minEvent is the minimum length of an event's name. A thread's name has at most 15 bytes (TASK_COMM_LEN in
+// include/linux/sched.h) and can't hold it.
 const minEvent = 16
 
-// maxArray is the kernel's limit of array elements (MAX_ARRAY_LEN in
-// kernel/trace/trace_probe.h).
+// maxArray is the kernel's limit of array elements (MAX_ARRAY_LEN in kernel/trace/trace_probe.h).
 const maxArray = 64
 
-// lineParser reads the lines of the events it was made for, but what stands left of the time – thread,
-// process, CPU and flags – only once for each text of it: the lines of a thread begin alike, most of the time.
+// lineParser parses lines of a fixed set of events. It caches the columns left of the time (thread, process, CPU and
+// flags), because most lines of a thread begin with the same text.
 //
-// That a line begins like one that has been read, and goes on with a time and one of our
-// events, makes it as good as that one. Nothing in the part that is alike can hold another
-// event: it would have been found there before; nor can one begin there and end in the
-// time, as names of events hold no blank and begin with no digit.
+// A line that begins with a cached text and continues with a time and a known event needs no further check. The
+// cached text can't hold another event, because the parser would have found it in the first line. No event's
+// name can begin in the cached text and end in the time, because names contain no blank and begin with no digit.
 type lineParser struct {
 	formats []lineFormat
 	byEvent map[string]int
-	// guesses are indices of formats plus 1, by guessOf of their events' names.
+	// guesses holds an index of formats plus 1 for each value of guessOf, and 0 for no event.
 	guesses [4096]uint32
-	// known are what the lines of a thread have in common, by the bytes where thread ids stand.
+	// known caches the beginnings of lines by a hash of the bytes where the kernel prints the thread id.
 	known [64]struct {
 		text          [64]byte
-		len           int // 0: none is known
+		len           int // 0 for an empty entry
 		cpu, tid, pid int
 	}
 }
 
-// lineFormat is an event in the form its lines are compared with.
+// lineFormat is the text of an event's lines.
 type lineFormat struct {
-	marked string // the event's name, with addrMark behind it
+	marked string // the event's name and addrMark
 	args   []lineArg
 }
 
@@ -48,7 +46,7 @@ type lineArg struct {
 	len   int
 }
 
-// newLineParser makes a parser for the lines of these events, whose names differ.
+// newLineParser returns a parser for lines of events. It returns an error if two of them have the same name.
 func newLineParser(events []Format) (*lineParser, error) {
 	p := &lineParser{byEvent: make(map[string]int, len(events))}
 	for i := range events {
@@ -93,23 +91,22 @@ func newLineFormat(ev *Format) (f lineFormat, err error) {
 	return f, nil
 }
 
-// lineKind is what a line is.
+// lineKind is the kind of a line.
 type lineKind uint8
 
 const (
 	unreadable lineKind = iota
-	// eventLine is a hit of one of our probes.
+	// eventLine is a line of a hit.
 	eventLine
-	// otherLine is one that the kernel prints beside: of the header, of a stack trace, or one that
-	// tells of events which were overwritten before they were read.
+	// otherLine is a line of a header or a stack trace, or about events that were overwritten before they were read.
 	otherLine
 )
 
-// whole reads a line by itself. In the line of an event the time begins at byte time.
+// whole parses a line without the cache. The time of an event's line begins at byte time.
 func (p *lineParser) whole(line []byte, ev *Event) (kind lineKind, time int) {
 	*ev = Event{Args: ev.Args[:0]}
-	// Our events come before everything else: a newline in a thread's name lets
-	// their lines begin like a comment or a stack frame.
+	// Look for events first, because a newline in a thread's name lets their lines begin like a comment or a
+	// stack frame.
 	if colon, format := p.anchor(line); format >= 0 {
 		time = timeBefore(line, colon)
 		t, _, ok := clock(line, time)
@@ -122,10 +119,11 @@ func (p *lineParser) whole(line []byte, ev *Event) (kind lineKind, time int) {
 	return unreadable, 0
 }
 
-// addrMark follows an event's name in the line of every uprobe event.
+// addrMark follows an event's name in every line of a uprobe event.
 const addrMark = ": (0x"
 
-// anchor finds ": EVENT: (0x" with an event of ours; format is -1 if there is none.
+// anchor finds ": EVENT: (0x" with a known event. It returns the index of the first colon and of the event, or -1
+// for format if it finds none.
 func (p *lineParser) anchor(line []byte) (colon, format int) {
 	for {
 		i := bytes.IndexByte(line[colon:], ':')
@@ -142,8 +140,7 @@ func (p *lineParser) anchor(line []byte) (colon, format int) {
 	}
 }
 
-// eventAt is the event of ours whose name a text begins with, followed by addrMark; -1 if
-// there is none.
+// eventAt returns the index of the event whose name and addrMark a text begins with, or -1.
 func (p *lineParser) eventAt(text []byte) (format int) {
 	if len(text) < minEvent+len(addrMark) {
 		return -1
@@ -158,21 +155,21 @@ func (p *lineParser) eventAt(text []byte) (format int) {
 	return -1
 }
 
-// begins tells whether a text begins with another.
+// begins reports whether a text begins with a string.
 func begins(text []byte, with string) bool {
 	return len(text) >= len(with) && string(text[:len(with)]) == with
 }
 
-// guessOf is a number from 0 to 4095 for an event's name, made of its first minEvent bytes.
+// guessOf returns a hash from 0 to 4095 of the first minEvent bytes of an event's name.
 func guessOf(name []byte) uint64 {
 	a, b := binary.LittleEndian.Uint64(name), binary.LittleEndian.Uint64(name[8:])
 	return (a*31 + b) * 0x9e3779b97f4a7c15 >> 52
 }
 
-// values reads "ADDR) NAME=VALUE ..." at line[i:] to the end of the line.
+// values parses "ADDR) NAME=VALUE ..." from line[i:] to the end of the line.
 func (f *lineFormat) values(line []byte, i int, ev *Event) (ok bool) {
 	ev.Addr, i, ok = hex(line, i)
-	// A uretprobe prints "(0xADDR <- 0xADDR)": none of ours is one.
+	// The line of a uretprobe has "(0xADDR <- 0xADDR)". ftgo never sets one.
 	if !ok || i == len(line) || line[i] != ')' {
 		return false
 	}
@@ -189,7 +186,7 @@ func (f *lineFormat) values(line []byte, i int, ev *Event) (ok bool) {
 			}
 			continue
 		}
-		v, n := usual(line, i)
+		v, n := shortDecimal(line, i)
 		if i += n; n == 0 {
 			if v, i, ok = value(line, i); !ok {
 				return false
@@ -200,8 +197,8 @@ func (f *lineFormat) values(line []byte, i int, ev *Event) (ok bool) {
 	return i == len(line)
 }
 
-// array reads "{VALUE,VALUE}" of n values, as trace_probe_print_args in
-// kernel/trace/trace_probe_tmpl.h prints them since 4.20.
+// array parses n values as "{VALUE,VALUE}", the format of trace_probe_print_args in
+// kernel/trace/trace_probe_tmpl.h since 4.20.
 func array(line []byte, i, n int, ev *Event) (next int, ok bool) {
 	for k := range n {
 		opening := byte(',')
@@ -223,16 +220,14 @@ func array(line []byte, i, n int, ev *Event) (next int, ok bool) {
 	return i + 1, true
 }
 
-// isIdentifier tells whether a text is a C identifier.
+// isIdentifier reports whether a text is a C identifier.
 var isIdentifier = regexp.MustCompile(`^[A-Za-z_][0-9A-Za-z_]*$`).MatchString
 
-// tidColumn is where the kernel prints thread ids ("%16s-%-7d"); only the choice of a
-// prefix to compare with depends on it.
+// tidColumn is the column where the kernel prints thread ids ("%16s-%-7d"). The cache is keyed by the bytes there.
 const tidColumn = maxComm + 1
 
-// parse reads one line, without its newline, into ev, which is used again: its Args keep their
-// memory. A carriage return at the line's end, left by a copy that passed through a serial line,
-// is ignored.
+// parse parses one line, without its newline, into ev and reuses the memory of its Args. It ignores a carriage
+// return at the line's end, which a copy over a serial line leaves.
 func (p *lineParser) parse(line []byte, ev *Event) lineKind {
 	if len(line) < tidColumn+8 {
 		kind, _ := p.whole(line, ev)
@@ -251,8 +246,7 @@ func (p *lineParser) parse(line []byte, ev *Event) lineKind {
 	return kind
 }
 
-// fromTime reads an event's line from the time on, which begins at line[i]. It is false
-// for whatever is not as it should be; whole will tell what that is.
+// fromTime parses an event's line from its time on, which begins at line[i]. It returns false for any other line.
 func (p *lineParser) fromTime(line []byte, i int, ev *Event) bool {
 	t, i, ok := clock(line, i)
 	if !ok || len(line)-i < len(": ") || line[i] != ':' || line[i+1] != ' ' {
@@ -263,8 +257,8 @@ func (p *lineParser) fromTime(line []byte, i int, ev *Event) bool {
 	return format >= 0 && p.event(line, i, t, format, ev)
 }
 
-// clock reads the time at line[i:]: seconds and six digits of microseconds, as nanoseconds, or a
-// bare count.
+// clock parses the time at line[i:]: seconds and six digits of microseconds, which it returns as nanoseconds, or a
+// count.
 func clock(line []byte, i int) (t uint64, next int, ok bool) {
 	t, i, ok = decimal(line, i)
 	if ok && i < len(line) && line[i] == '.' {
@@ -274,7 +268,7 @@ func clock(line []byte, i int) (t uint64, next int, ok bool) {
 	return t, i, ok
 }
 
-// event reads the line of an event of some time from its name on.
+// event parses an event's line from its name on.
 func (p *lineParser) event(line []byte, i int, time uint64, format int, ev *Event) bool {
 	if line[len(line)-1] == '\r' {
 		line = line[:len(line)-1]

@@ -5,21 +5,20 @@ import (
 	"strconv"
 )
 
-// maxLine is the length in bytes, newline excluded, of the longest line that a
-// splitter passes on. The kernel's own lines are shorter: a record holds about
-// a page, and its text is cut at a page or two (struct trace_seq in
-// include/linux/trace_seq.h).
+// maxLine is the maximum length of a line in bytes, without its newline. A splitter drops longer lines. The kernel's
+// own lines are shorter: a record holds about a page, and the kernel cuts its text at a page or two (struct
+// trace_seq in include/linux/trace_seq.h).
 const maxLine = 64 << 10
 
 // splitter cuts a stream that arrives in chunks into lines.
 type splitter struct {
 	buf     []byte
-	held    int  // bytes at the start of buf: a line without its newline yet
-	skip    bool // the line at hand is too long: wait for its end
-	dropped int  // lines that were longer than maxLine
+	held    int  // bytes of an incomplete line at the start of buf
+	skip    bool // the present line is too long; skip up to its end
+	dropped int  // the number of lines longer than maxLine
 }
 
-// room is where the next chunk goes.
+// room returns the memory for the next chunk.
 func (s *splitter) room() []byte {
 	if s.buf == nil {
 		s.buf = make([]byte, 2*maxLine)
@@ -27,8 +26,8 @@ func (s *splitter) room() []byte {
 	return s.buf[s.held:][:maxLine]
 }
 
-// feed calls yield with every line that the n bytes in room complete, without its newline. It is
-// valid until yield returns.
+// feed calls yield with every line that the first n bytes in room complete, without its newline. The line is valid
+// until yield returns.
 func (s *splitter) feed(n int, yield func(line []byte)) {
 	text, searched := s.buf[:s.held+n], s.held
 	for {
@@ -55,28 +54,26 @@ func (s *splitter) feed(n int, yield func(line []byte)) {
 	s.held = copy(s.buf[:], text)
 }
 
-// rest is the line that has no newline yet, valid until the next feed. At the
-// end of a stream it is one that was cut off, perhaps in the middle of a number:
-// count it, but don't parse it.
+// rest returns the incomplete line, valid until the next feed. At the end of a stream it was cut off, perhaps within
+// a number, so it must not be parsed.
 func (s *splitter) rest() []byte { return s.buf[:s.held] }
 
-// order puts events of one goroutine in order of time.
+// order sorts the events of each goroutine by time.
 //
-// trace_pipe looks at one CPU after the other for the oldest event. A goroutine may
-// leave an event on a CPU already looked at, move, and leave the next one where the
-// search comes by: the later event is then printed first. The earlier one, though,
-// was complete before the search for the next line began, and that search picks the
-// oldest. So an event's place is certain as soon as a later search has printed a
-// younger event, or found nothing.
+// To print a line, trace_pipe searches one CPU after the other for the oldest event. A goroutine may cause an event on
+// a CPU that the search has passed, move to another CPU, and cause its next event before the search reaches that
+// one. Then the later event is printed first. But the earlier event was recorded before the next search began,
+// and that search picks the oldest. So no older event can follow once a later search has printed a younger event,
+// or found none.
 type order struct {
-	pending []*Event // the youngest first; a line or two
+	pending []*Event // the youngest first, usually one or two
 	spare   []*Event
 }
 
-// add takes an event, calls emit for those whose place has become certain, and returns another to
-// be filled meanwhile.
+// add adds an event, calls emit with the events that no older one can follow, and returns an Event for the caller to
+// fill next.
 func (o *order) add(ev *Event, emit func(*Event)) *Event {
-	if len(o.pending) == 1 && o.pending[0].Time <= ev.Time { // as most often
+	if len(o.pending) == 1 && o.pending[0].Time <= ev.Time { // the usual case
 		earlier := o.pending[0]
 		o.pending[0] = ev
 		emit(earlier)
@@ -85,7 +82,7 @@ func (o *order) add(ev *Event, emit func(*Event)) *Event {
 	for n := len(o.pending); n > 0 && o.pending[n-1].Time <= ev.Time; n-- {
 		o.emitOldest(emit)
 	}
-	o.pending = append(o.pending, ev) // what is left is younger
+	o.pending = append(o.pending, ev) // the remaining events are younger
 	if last := len(o.spare) - 1; last >= 0 {
 		ev, o.spare = o.spare[last], o.spare[:last]
 		return ev
@@ -93,7 +90,7 @@ func (o *order) add(ev *Event, emit func(*Event)) *Event {
 	return &Event{}
 }
 
-// flush emits all: the buffers were found empty.
+// flush emits all events. The caller has found the kernel's buffers empty.
 func (o *order) flush(emit func(*Event)) {
 	for len(o.pending) > 0 {
 		o.emitOldest(emit)
@@ -107,14 +104,14 @@ func (o *order) emitOldest(emit func(*Event)) {
 	o.pending, o.spare = o.pending[:last], append(o.spare, oldest)
 }
 
-// brokenName is the name of a thread that has newlines in it, of which the kernel makes
-// several lines: names are printed as they are, right-aligned in a column of maxComm bytes.
+// brokenName recognizes lines that are pieces of a thread's name with newlines in it. The kernel prints names
+// unchanged, right-aligned in a column of maxComm bytes.
 type brokenName struct {
-	len   int    // bytes of the lines so far that may be pieces of it, with their newlines
-	lines uint64 // those of them that were not understood
+	len   int    // bytes of the lines since the last event, with their newlines
+	lines uint64 // the number of these lines that could not be parsed
 }
 
-// piece takes a line that is no event's.
+// piece adds a line without an event.
 func (b *brokenName) piece(line []byte, understood bool) {
 	b.len += len(line) + len("\n")
 	if !understood {
@@ -122,9 +119,9 @@ func (b *brokenName) piece(line []byte, understood bool) {
 	}
 }
 
-// end takes the line of an event of a thread, and returns how many lines before it were
-// not understood for being pieces of the thread's name: those with which it fills its
-// column. Nothing that the kernel prints beside is that short.
+// end adds the line of an event of a thread. If the lines before it and its beginning together are a thread's name
+// that fills the column, it returns how many of those lines could not be parsed. All other lines of the
+// kernel are longer than the column.
 func (b *brokenName) end(line []byte, tid int) (pieces uint64) {
 	if b.len <= maxComm {
 		var id [24]byte

@@ -6,68 +6,64 @@ import (
 	"sort"
 )
 
-// merge puts events of all buffers in order of time: hits of probes, as text or from the pages of
-// each CPU, and events of the kernel itself, which have buffers of their own.
+// merge sorts the events of all buffers by time: hits, as text or from the pages of each CPU, and kernel events,
+// which have their own buffers.
 //
-// Pages come in passes over all CPUs. An event that was recorded before a pass began is
-// found by it, unless there is more to read on its CPU than the pass takes. So after a
-// pass it is certain that nothing more will come of before
+// Pages are read in passes over all CPUs. A pass finds every event that was recorded before it began, unless a CPU's
+// buffer holds more than a pass reads. So after a pass, a CPU can yield no more events that are older than
 //
-//   - the latest event that had been found anywhere when the pass began, from CPUs that were
-//     read until they were empty: it had been recorded by then;
-//   - the last event that was read, from a CPU that may have more.
+//   - the newest event that had been found on any CPU when the pass began, if the pass emptied the CPU's buffer;
+//   - the last event read from the CPU, if its buffer may hold more.
 //
-// Text is as one more CPU: it comes in order, so what was read last is how far it is certain.
-// The least of these over all CPUs is how far events can be let go. What is held back is
-// what the fullest CPU is behind: no more than the ring buffers hold.
+// Text counts as one more CPU. It is in order, so no later line is older than the last one. The minimum of these times
+// over all CPUs is the time up to which merge can release events. It holds back at most what the ring buffers
+// hold.
 type merge struct {
 	queues []*queue
-	ready  []*queue // in order of their next events, while letting go
+	ready  []*queue // used by release: the queues in the order of their next events
 	free   [][]byte
-	// latest is the time of the latest event found, bound what it was when the present
-	// pass began.
+	// latest is the time of the newest event found, bound its value when the present pass began.
 	latest, bound uint64
 }
 
-// side is what is read in one pass: hits, or events of the kernel itself. Of events of the same
-// time the hits come first.
+// side is the input of one pass: hits or kernel events. Of events with the same time the hits come first.
 type side struct {
 	merge      *merge
 	source     Pages // nil for text
 	formats    *rawFormats
-	cpus       []*queue // nil for one not heard of
+	cpus       []*queue // by CPU; nil for a CPU without a page so far
 	unreadable uint64
 }
 
-// queue is what is waiting of one CPU, or of text.
+// queue holds the events of one CPU, or of the text, that are not released yet.
 type queue struct {
 	*side
-	pages [][]byte // pages[head] is being read
-	list  []Event  // of text, from head on
+	pages [][]byte // page reads from pages[head]
+	list  []Event  // events of text, from head on
 	head  int
 	page  rawPage
-	// newest is the page that was read last, as long as nobody has looked when it ends.
+	// newest is the page that was read last, until look has taken its time.
 	newest rawPage
-	ev     Event  // the next of the queue
-	has    bool   // there is one
-	until  uint64 // nothing more will come of before
+	ev     Event  // the next event, if has is true
+	has    bool   // false if the queue is empty
+	until  uint64 // no event older than this will be added
 }
 
-// queue adds one.
+// queue adds an empty queue.
 func (s *side) queue() *queue {
 	q := &queue{side: s}
 	s.merge.queues = append(s.merge.queues, q)
 	return q
 }
 
-// pass reads all CPUs.
+// pass reads the pages of all CPUs once.
 func (s *side) pass(ctx context.Context) (n int, err error) {
 	s.merge.look()
 	s.merge.bound = s.merge.latest
 	return s.source.ReadPages(ctx, s.add)
 }
 
-// add takes a page, of which it makes a copy; none says that the CPU's buffer is empty.
+// add adds a copy of a page. An empty page means that the CPU's buffer is empty.
 func (s *side) add(cpu int, page []byte) {
 	for len(s.cpus) <= cpu {
 		s.cpus = append(s.cpus, nil)
@@ -87,7 +83,7 @@ func (s *side) add(cpu int, page []byte) {
 	}
 	cp = append(cp, page...)
 	next := s.formats.page(cpu, cp)
-	if next.time < q.newest.time { // the clock has begun anew, as it may when a machine wakes up
+	if next.time < q.newest.time { // the clock was reset, as may happen when a machine wakes up
 		q.look()
 	}
 	q.found(next.time)
@@ -99,8 +95,8 @@ func (s *side) add(cpu int, page []byte) {
 	}
 }
 
-// look finds when the newest page ends, for which all of it is read: when another has begun it is
-// known well enough.
+// look takes the time of the last record of the newest page into account. It has to read the whole page for it, so
+// add does not call it: the time at which the next page begins is close enough.
 func (q *queue) look() {
 	q.found(q.newest.last())
 	q.newest = rawPage{}
@@ -112,7 +108,7 @@ func (m *merge) look() {
 	}
 }
 
-// push takes an event of text, of which it makes a copy.
+// push adds a copy of an event of text.
 func (q *queue) push(ev *Event) {
 	q.found(ev.Time)
 	cp := *ev
@@ -125,14 +121,15 @@ func (q *queue) push(ev *Event) {
 	}
 }
 
-// found notes the time of an event, empty that there is no more for the moment.
+// found takes the time of an event into account.
 func (q *queue) found(time uint64) {
 	q.until, q.merge.latest = max(q.until, time), max(q.merge.latest, time)
 }
 
+// empty notes that the buffer was found empty.
 func (q *queue) empty() { q.until = max(q.until, q.merge.bound) }
 
-// certain is how far events can be let go.
+// certain returns the time up to which events can be released.
 func (m *merge) certain() uint64 {
 	m.look()
 	time := m.latest
@@ -142,12 +139,12 @@ func (m *merge) certain() uint64 {
 	return time
 }
 
-// settled: no hit is held back.
+// settled reports whether no hit is held back.
 func (m *merge) settled() bool {
 	return !slices.ContainsFunc(m.queues, func(q *queue) bool { return q.has && !q.ev.Kernel })
 }
 
-// release lets go the events up to a time.
+// release calls take with the events up to a time, in order, and removes them.
 func (m *merge) release(until uint64, take func(*Event)) {
 	m.ready = m.ready[:0]
 	for _, q := range m.queues {
@@ -177,12 +174,12 @@ func (m *merge) release(until uint64, take func(*Event)) {
 	}
 }
 
-// before tells whether the next event of a queue comes before that of another.
+// before reports whether the next event of q comes before the next event of other.
 func (q *queue) before(other *queue) bool {
 	return q.ev.Time < other.ev.Time || q.ev.Time == other.ev.Time && !q.ev.Kernel && other.ev.Kernel
 }
 
-// next goes to the next event of a queue.
+// next moves to the next event of the queue.
 func (q *queue) next() {
 	if q.formats == nil { // text
 		if q.has = q.head < len(q.list); q.has {
@@ -199,7 +196,7 @@ func (q *queue) next() {
 			}
 			q.unreadable++
 		}
-		q.look() // its memory may be used for another
+		q.look() // before the page's memory is reused
 		q.merge.free = append(q.merge.free, q.pages[q.head])
 		if q.head++; q.head < len(q.pages) {
 			q.page = q.formats.page(q.page.cpu, q.pages[q.head])

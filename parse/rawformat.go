@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// rawFormats say how the records of our events lie in a raw page. They aren't changed
-// by use.
+// rawFormats holds the layouts of the records of events in raw pages. It is not changed after it was made.
 type rawFormats struct {
 	events []rawEvent
 	byID   []int32 // common_type → index in events plus 1
@@ -19,11 +18,11 @@ type rawFormats struct {
 
 // rawEvent is the layout of one event's records.
 type rawEvent struct {
-	size   int        // in bytes, of the fields below together
-	fields []rawField // neighbours of 8 bytes are one
-	ip     int        // where the address is, of 8 bytes
-	pid    int        // and the thread, of 4
-	// kernel: it is one of the kernel itself, whose record is kept as it is. named are its fields.
+	size   int        // the minimum size of a record in bytes
+	fields []rawField // the arguments; adjacent ones of 8 bytes are merged
+	ip     int        // the offset of the address, which has 8 bytes
+	pid    int        // the offset of the thread id, which has 4 bytes
+	// kernel means that this is a kernel event. Decoding keeps its record unchanged; named are its fields.
 	kernel bool
 	named  []formatField
 }
@@ -36,8 +35,8 @@ type rawField struct {
 	signed bool
 }
 
-// newRawFormats makes a decoder for these events from what the kernel says of each in
-// its file events/GROUP/EVENT/format (kernel/trace/trace_events.c, f_show).
+// newRawFormats returns the layouts of events. texts are the contents of their files events/GROUP/EVENT/format
+// (kernel/trace/trace_events.c, f_show).
 func newRawFormats(events []Format, texts []string) (*rawFormats, error) {
 	if len(events) != len(texts) {
 		return nil, fmt.Errorf("parse formats: %d texts for %d events", len(texts), len(events))
@@ -55,7 +54,7 @@ func newRawFormats(events []Format, texts []string) (*rawFormats, error) {
 	return r, nil
 }
 
-// newKernelFormats does so for events of the kernel itself.
+// newKernelFormats returns the layouts of kernel events from their format files.
 func newKernelFormats(texts []string) (*rawFormats, error) {
 	r := &rawFormats{events: make([]rawEvent, len(texts))}
 	for i, text := range texts {
@@ -66,7 +65,7 @@ func newKernelFormats(texts []string) (*rawFormats, error) {
 		}
 		e := &r.events[i]
 		for _, f := range fields {
-			if strings.HasPrefix(f.name, "common_") || f.name == "__syscall_nr" { // the event's name says it
+			if strings.HasPrefix(f.name, "common_") || f.name == "__syscall_nr" { // the event's name contains the system call
 				continue
 			}
 			e.named = append(e.named, f)
@@ -77,7 +76,7 @@ func newKernelFormats(texts []string) (*rawFormats, error) {
 	return r, nil
 }
 
-// read takes from a format file what records of all events have, and returns their fields.
+// read parses the format file of event i, notes its ID and the place of its thread id, and returns its fields.
 func (r *rawFormats) read(i int, text string) ([]formatField, error) {
 	id, fields, err := parseFormat(text)
 	if err != nil {
@@ -90,8 +89,8 @@ func (r *rawFormats) read(i int, text string) ([]formatField, error) {
 		return nil, fmt.Errorf("ID %d is that of event %d, too", id, other-1)
 	}
 	r.byID[id] = int32(i + 1)
-	// Every record begins with its type (struct trace_entry in include/linux/trace_events.h), which
-	// has to be read before anything of the event is known.
+	// Every record begins with its type (struct trace_entry in include/linux/trace_events.h), which decode reads
+	// before it knows the event.
 	e := &r.events[i]
 	if at, err := e.takeOf(2, fields, "common_type"); err != nil || at != 0 {
 		return nil, cmp.Or(err, fmt.Errorf("field \"common_type\" is at %d", at))
@@ -100,7 +99,7 @@ func (r *rawFormats) read(i int, text string) ([]formatField, error) {
 	return fields, err
 }
 
-// takeOf is where a number of so many bytes is.
+// takeOf returns the offset of a number field. It returns an error if its size is not size bytes.
 func (e *rawEvent) takeOf(size int, fields []formatField, name string) (at int, err error) {
 	f, err := e.take(fields, name, 0)
 	if err == nil && f.size != size {
@@ -109,14 +108,13 @@ func (e *rawEvent) takeOf(size int, fields []formatField, name string) (at int, 
 	return f.at, err
 }
 
-// formatField is a field as a format file has it. kind is its type, with "[LEN]" behind it, as far
-// as there is any.
+// formatField is a field of a format file. kind is its C type, with "[LEN]" if it is an array.
 type formatField struct {
 	name, kind string
 	rawField
 }
 
-// parseFormat reads a format file: the ID, and the fields in order.
+// parseFormat parses a format file and returns the event's ID and its fields in order.
 func parseFormat(text string) (id int, fields []formatField, err error) {
 	id = -1
 	for line := range strings.SplitSeq(text, "\n") {
@@ -143,7 +141,7 @@ func parseFormat(text string) (id int, fields []formatField, err error) {
 	return id, fields, nil
 }
 
-// take is a field of count numbers, or of one if count is 0, that the record must hold.
+// take returns a field of count numbers, or of one if count is 0, and makes records without it invalid.
 func (e *rawEvent) take(fields []formatField, name string, count int) (rawField, error) {
 	i := slices.IndexFunc(fields, func(f formatField) bool { return f.name == name })
 	if i < 0 {
@@ -162,10 +160,10 @@ func (e *rawEvent) take(fields []formatField, name string, count int) (rawField,
 	return field, nil
 }
 
-// isWord tells whether numbers have so many bytes.
+// isWord reports whether a number can have this many bytes.
 func isWord(size int) bool { return size == 1 || size == 2 || size == 4 || size == 8 }
 
-// lay adds the fields of an event of ours.
+// lay adds the address and the arguments of a probe's event.
 func (e *rawEvent) lay(ev *Format, fields []formatField) (err error) {
 	if e.ip, err = e.takeOf(8, fields, "__probe_ip"); err != nil {
 		return err
@@ -180,7 +178,7 @@ func (e *rawEvent) lay(ev *Format, fields []formatField) (err error) {
 			return err
 		}
 		if last := len(e.fields) - 1; last >= 0 && field.size == 8 && e.fields[last].size == 8 && e.fields[last].at+8*e.fields[last].count == field.at {
-			e.fields[last].count += field.count // one run of words; most records are nothing else
+			e.fields[last].count += field.count // most records are a single run of words
 			continue
 		}
 		e.fields = append(e.fields, field)
@@ -188,12 +186,11 @@ func (e *rawEvent) lay(ev *Format, fields []formatField) (err error) {
 	return nil
 }
 
-// maxRawField bounds offsets and sizes: records are no longer than a page, of which the
-// kernel's largest has 512 KB (ring_buffer_subbuf_order_set in
-// kernel/trace/ring_buffer.c).
+// maxRawField bounds offsets and sizes in bytes. A record is no longer than a page of the ring buffer, which has at
+// most 512 KB (ring_buffer_subbuf_order_set in kernel/trace/ring_buffer.c).
 const maxRawField = 1 << 19
 
-// parseRawField reads "field:TYPE NAME[LEN]; offset:N; size:N; signed:N;".
+// parseRawField parses "field:TYPE NAME[LEN]; offset:N; size:N; signed:N;".
 func parseRawField(line string) (f formatField, err error) {
 	for part := range strings.SplitSeq(line, ";") {
 		key, value, ok := strings.Cut(strings.TrimSpace(part), ":")
@@ -231,7 +228,7 @@ func parseRawField(line string) (f formatField, err error) {
 	return f, nil
 }
 
-// decode reads one record. It is false for what is no record of ours.
+// decode decodes one record. It returns false if the record is of an unknown event or too short.
 func (r *rawFormats) decode(data []byte, ev *Event) bool {
 	if len(data) < 2 {
 		return false
@@ -274,7 +271,7 @@ func (r *rawFormats) decode(data []byte, ev *Event) bool {
 	return true
 }
 
-// number is the one at an offset, in two's complement if it has a sign.
+// number returns the number at an offset of data, in two's complement if the field is signed.
 func (f *rawField) number(data []byte, at int) (v uint64) {
 	switch f.size {
 	case 8:

@@ -2,42 +2,40 @@ package parse
 
 import "encoding/binary"
 
-// Layout of a page of per_cpu/cpuN/trace_pipe_raw on 64-bit machines
-// (events/header_page; struct buffer_data_page in kernel/trace/ring_buffer.c): a time
-// stamp, the number of bytes committed with two flags, and the records.
+// Layout of a page of per_cpu/cpuN/trace_pipe_raw on 64-bit machines (events/header_page; struct buffer_data_page in
+// kernel/trace/ring_buffer.c): a time stamp, the number of committed bytes with two flags, and the records.
 const (
 	rawPageHeader = 16
-	// rawMissed: events before the first of the page were overwritten, or dropped.
+	// rawMissed is the flag that events before the page's first one were overwritten or dropped.
 	rawMissed = 1 << 31
-	// rawMissedStored: how many they were is stored after the last record.
+	// rawMissedStored is the flag that their number is stored after the last record.
 	rawMissedStored = 1 << 30
 )
 
-// Kinds of records (include/linux/ring_buffer.h, enum ring_buffer_type): the low five
-// bits of the first word, above which is the time since the record before. Others are
-// data of that many words.
+// Kinds of records (include/linux/ring_buffer.h, enum ring_buffer_type). The kind is in the low five bits of the
+// first word. The bits above are the time since the record before. Kinds from 1 to 28 are data of that many
+// words.
 const (
-	rawLongData   = 0 // of as many bytes as the next word says, itself included
+	rawLongData   = 0 // data; the next word is its length in bytes, including that word
 	rawPadding    = 29
-	rawTimeExtend = 30 // adds to the time, in 59 bits
-	rawTimeStamp  = 31 // is the time, but for its top five bits
+	rawTimeExtend = 30 // an increment of the time, in 59 bits
+	rawTimeStamp  = 31 // the time without its top five bits
 )
 
-// rawTimeTop are the bits of the time that a rawTimeStamp lacks.
+// rawTimeTop is the mask of the bits of the time that a rawTimeStamp lacks.
 const rawTimeTop = 0xf8 << 56
 
-// rawPage reads the records of one page, in the order in which they were written.
+// rawPage reads the records of one page in the order in which they were written.
 type rawPage struct {
 	formats *rawFormats
 	cpu     int
-	data    []byte // records
-	at      int    // where the next one is
-	time    uint64 // of the last one read, or when the page began
-	bad     bool   // something in the page can't be; to be told
+	data    []byte // the records
+	at      int    // the offset of the next record
+	time    uint64 // the time of the last record read; before the first, that of the page
+	bad     bool   // the page is damaged, which next has not reported yet
 }
 
-// page returns a reader of a page as trace_pipe_raw gives it. The page must stay as it
-// is meanwhile.
+// page returns a reader of a page of trace_pipe_raw, which must not change meanwhile.
 func (r *rawFormats) page(cpu int, page []byte) rawPage {
 	p := rawPage{formats: r, cpu: cpu}
 	if len(page) < rawPageHeader {
@@ -45,7 +43,7 @@ func (r *rawFormats) page(cpu int, page []byte) rawPage {
 		return p
 	}
 	p.time = binary.LittleEndian.Uint64(page)
-	// The flags are added to a long as an int, whose sign fills the upper half.
+	// The kernel adds the flags as an int to a long, whose upper half is the sign then.
 	commit := binary.LittleEndian.Uint32(page[8:])
 	size := int(commit &^ (rawMissed | rawMissedStored))
 	page = page[rawPageHeader:]
@@ -57,8 +55,8 @@ func (r *rawFormats) page(cpu int, page []byte) rawPage {
 	return p
 }
 
-// next reads the next record; an event that is not ok can't be read, be it unknown or damaged.
-// more is false at the end of the page.
+// next decodes the next record. ok is false if the record is of an unknown event or damaged. more is false at the end
+// of the page.
 func (p *rawPage) next(ev *Event) (ok, more bool) {
 	if data, found := p.step(); found {
 		if ok = p.formats.decode(data, ev); ok {
@@ -70,7 +68,7 @@ func (p *rawPage) next(ev *Event) (ok, more bool) {
 	return false, more
 }
 
-// last is the time of the page's last record.
+// last returns the time of the page's last record.
 func (p rawPage) last() uint64 {
 	for {
 		if _, ok := p.step(); !ok {
@@ -79,7 +77,7 @@ func (p rawPage) last() uint64 {
 	}
 }
 
-// step goes to the next record that holds data. Every round takes at least four bytes.
+// step moves to the next record with data and returns its data. Every iteration consumes at least four bytes.
 func (p *rawPage) step() (data []byte, ok bool) {
 	for len(p.data)-p.at >= 4 {
 		rest := p.data[p.at:]
@@ -94,7 +92,7 @@ func (p *rawPage) step() (data []byte, ok bool) {
 			p.time += delta
 			return rest[4:end], true
 		}
-		if kind == rawPadding && delta == 0 { // to the end of the page
+		if kind == rawPadding && delta == 0 { // this padding reaches to the end of the page
 			p.at = len(p.data)
 			return nil, false
 		}
@@ -116,8 +114,8 @@ func (p *rawPage) step() (data []byte, ok bool) {
 				return nil, false
 			}
 			p.at += int(end)
-			// An event that a filter has dropped after it was given its place is padding,
-			// and the time of the next one counts from its own.
+			// When a filter drops an event that already has its place, the kernel turns the record into padding.
+			// The next record's time is still relative to it.
 			p.time += delta
 			if kind == rawLongData {
 				return rest[8:end], true
@@ -129,8 +127,8 @@ func (p *rawPage) step() (data []byte, ok bool) {
 	return nil, false
 }
 
-// fixTime completes an absolute time stamp by the top of the one before
-// (kernel/trace/ring_buffer.c, rb_fix_abs_ts).
+// fixTime completes an absolute time stamp with the top bits of the time before (kernel/trace/ring_buffer.c,
+// rb_fix_abs_ts).
 func fixTime(stamp, before uint64) uint64 {
 	if before&rawTimeTop == 0 {
 		return stamp

@@ -4,54 +4,52 @@ import (
 	"context"
 )
 
-// Source is where a trace comes from: a tracefs.Session, or the file of a recording.
+// Source provides the text of a trace. A tracefs.Session is one, and the file of a recording another.
 type Source interface {
-	// Read fills buf. 0, nil says that there is nothing for a moment, io.EOF that
-	// there will be nothing more.
+	// Read fills buf. It returns 0, nil if there is no more text for a moment, and io.EOF at the end of the trace.
 	Read(ctx context.Context, buf []byte) (int, error)
 }
 
-// Pages are where raw pages come from: a tracefs.Session, too.
+// Pages provides raw pages. A tracefs.Session implements it, too.
 type Pages interface {
-	// Formats are the kernel's descriptions of the events, in their order; none if there is but
-	// text.
+	// Formats returns the kernel's descriptions of the events in their order, or none if there is only text.
 	Formats() ([]string, error)
-	// ReadPages makes a pass over all CPUs and hands over their pages, and after the last
-	// of a CPU, if it has no more, an empty one. n is the number of pages.
+	// ReadPages makes a pass over all CPUs. It calls page with their pages, and with an empty page after the last
+	// one of a CPU whose buffer is empty. n is the number of pages.
 	ReadPages(ctx context.Context, page func(cpu int, page []byte)) (n int, err error)
 }
 
-// Format is what lines and records of an event hold.
+// Format describes the lines and records of an event.
 type Format struct {
-	// Event is a C identifier of at least 16 bytes, so that no thread's name can hold it.
+	// Event is the event's name, a C identifier of at least 16 bytes, so that no thread's name can hold it.
 	Event string
-	// Args are names, C identifiers, too.
+	// Args are the names of the arguments, also C identifiers.
 	Args []string
-	// Len is the number of words that each of Args yields, 0 for one that is no array; nil if
-	// none is.
+	// Len is the number of words of each argument, 0 for an argument that is no array. It is nil if no argument
+	// is one.
 	Len []int
 }
 
-// Reader makes events of lines or raw pages.
+// Reader parses lines or raw pages into events.
 type Reader struct {
 	src   Source
 	lines *lineParser
 	merge merge
-	// hits and events are what is merged; text are the hits of lines, nil if there is nothing to
-	// merge them with.
+	// hits and events are the inputs of merge. text is the queue of hits from lines, nil without kernel events,
+	// because then there is nothing to merge.
 	hits, events side
 	text         *queue
-	hit          func(*Event) // takes those of text in order
+	hit          func(*Event) // called with the hits from lines, in order
 	splitter     splitter
 	order        order
-	ev           *Event // to be filled
+	ev           *Event // the event that the next line fills
 	name         brokenName
 	unparsed     uint64
 }
 
-// NewReader returns a Reader of hits of events. It reads raw pages where src has the methods of
-// [Pages] and Formats returns any, text otherwise. It adds the events of kernel, which never waits,
-// unless that is nil.
+// NewReader returns a Reader of hits of events. It reads raw pages if src implements [Pages] and Formats returns
+// descriptions, else text. If kernel is not nil, it merges its kernel events with the hits. kernel.ReadPages
+// must not wait.
 func NewReader(events []Format, src Source, kernel Pages) (*Reader, error) {
 	r := &Reader{src: src, ev: new(Event)}
 	r.hits.merge, r.events.merge = &r.merge, &r.merge
@@ -72,7 +70,7 @@ func NewReader(events []Format, src Source, kernel Pages) (*Reader, error) {
 	return r, err
 }
 
-// Extend takes note of events that have joined the others. It comes before they are armed.
+// Extend replaces the list of events by a longer one. The caller does so before it arms the new events.
 func (r *Reader) Extend(events []Format) (err error) {
 	lines, err := newLineParser(events)
 	if err != nil {
@@ -84,16 +82,17 @@ func (r *Reader) Extend(events []Format) (err error) {
 	}
 	texts, err := r.hits.source.Formats()
 	if err != nil || texts == nil {
-		r.hits.source = nil // it gives text
+		r.hits.source = nil // src delivers text
 		return err
 	}
-	// Pages that are waiting hold none of the new events, and keep the old formats.
+	// Pages that were already read keep the old formats, because they hold no new events.
 	r.hits.formats, err = newRawFormats(events, texts)
 	return err
 }
 
-// Read takes what the source has for the moment: n is 0 if that was nothing. Errors are the
-// source's. take gets the events, in order of time within each goroutine; each is valid until it returns.
+// Read reads the present content of the source. n is the number of bytes or pages. It calls take with the events,
+// which are in the order of their times within each goroutine. Each event is valid until take returns. It returns
+// the source's error.
 func (r *Reader) Read(ctx context.Context, take func(*Event)) (n int, err error) {
 	if r.hits.source != nil {
 		n, err = r.hits.pass(ctx)
@@ -129,7 +128,7 @@ func (r *Reader) readText(ctx context.Context, take func(*Event)) (n int, err er
 func (r *Reader) line(line []byte) {
 	kind := r.lines.parse(line, r.ev)
 	if kind == unreadable {
-		r.unparsed++ // a hit among them is lost: it is not delivered
+		r.unparsed++ // if the line was a hit, it counts as lost
 	}
 	if kind != eventLine {
 		r.name.piece(line, kind != unreadable)
@@ -141,16 +140,16 @@ func (r *Reader) line(line []byte) {
 	r.ev = r.order.add(r.ev, r.hit)
 }
 
-// Settled: no hit that was read waits for its place among the others.
+// Settled reports whether all hits that were read were passed on, so that none is held back for sorting.
 func (r *Reader) Settled() bool { return len(r.order.pending) == 0 && r.merge.settled() }
 
-// Finish hands over the events that wait: there will be no more.
+// Finish calls take with the events that are held back, at the end of the trace.
 func (r *Reader) Finish(take func(*Event)) {
 	if r.text == nil {
 		r.hit = take
 	}
 	r.order.flush(r.hit)
-	// What can't be read is missing, as is what was never recorded.
+	// An error here costs only kernel events at the end of the trace.
 	for n, err := 1, error(nil); r.events.source != nil && n > 0 && err == nil; {
 		n, err = r.events.pass(context.Background())
 	}
@@ -160,7 +159,7 @@ func (r *Reader) Finish(take func(*Event)) {
 	}
 }
 
-// Unparsed is the number of lines, or records, that were not understood, of hits and of kernel events.
+// Unparsed returns the number of lines or records that could not be parsed.
 func (r *Reader) Unparsed() (hits, kernel uint64) {
 	return r.unparsed + uint64(r.splitter.dropped) + r.hits.unreadable, r.events.unreadable
 }

@@ -11,31 +11,32 @@ import (
 )
 
 const (
-	// calibrateFor is how long the two clocks are compared at least: readings are good to a
-	// few microseconds, so the ratio is to a few parts in 10,000.
+	// calibrateFor is the shortest time between the first two readings of the clocks. A reading is exact to a
+	// few microseconds, so the ratio is exact to a few parts in 10,000.
 	calibrateFor = 20 * time.Millisecond
-	// driftFor is how long a comparison holds at most: clocks are set, and run unevenly.
+	// driftFor is the longest time between two comparisons, because clocks are set and run unevenly.
 	driftFor = time.Minute
-	// Between two comparisons, sound clocks differ by readingError and a share of maxDrift.
+	// If neither clock jumped between two comparisons, they differ by at most readingError plus maxDrift times
+	// the time between.
 	readingError = 100 * time.Microsecond
 	maxDrift     = 0.001
 )
 
-// Comparison knows a trace clock by comparing it with the system's from time to time.
+// Comparison converts times of a trace clock by comparing it with the system's clock from time to time.
 type Comparison struct {
-	// Stats reads a per-CPU stats file, which has the trace clock's time.
+	// Stats reads a per-CPU stats file, which contains the trace clock's time.
 	Stats func() ([]byte, error)
 
 	mu    sync.Mutex
-	first Reading  // since when they are compared
-	base  Timebase // by the last comparison; until there is one, the clock's name
-	doubt float64  // a rate that was seen once, and is not that of base
+	first Reading  // the oldest reading that the rate is computed from
+	base  Timebase // the result of the last comparison; before the first one only Clock is set
+	doubt float64  // a rate unlike that of base, which the last comparison found
 }
 
-// Choose names the trace clock.
+// Choose sets the name of the trace clock.
 func (c *Comparison) Choose(clock string) { c.base.Clock = clock }
 
-// Begin takes the first reading, and returns the trace clock's time.
+// Begin takes the first reading and returns the trace clock's time.
 func (c *Comparison) Begin() (ticks uint64, err error) {
 	c.first, err = c.closest()
 	return c.first.Ticks, err
