@@ -1,6 +1,6 @@
-// Package arch says what depends on the processor that a program is compiled for: how its
-// instructions are decoded, and what a probe costs on one. A [Processor] knows that of one
-// kind of processor; package offsets chooses it by the ELF header.
+// Package arch defines everything that depends on the processor that a program is compiled for, such as the decoding
+// of instructions and the cost of a probe on one. A [Processor] implements it for one kind of processor. Package
+// offsets chooses the Processor by the ELF header.
 package arch
 
 import (
@@ -9,250 +9,238 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// Processor is one kind of processor. It keeps nothing, so it is for any number of
-// goroutines at the same time. Code is always bytes of a program's text.
+// Processor is one kind of processor. It has no state, so that any number of goroutines may use it at the same time.
+// Arguments named code or function are bytes of a program's text.
 type Processor interface {
-	// Machine is what there is to say of the processor in words and numbers.
+	// Machine returns the processor's names and numbers.
 	Machine() *Machine
-	// Decode decodes the instruction at the start of code. It never guesses: bytes that
-	// two decoders measure differently are an error, since a probe in the middle of an
-	// instruction corrupts the program.
+	// Decode decodes the instruction at the start of code. It uses two decoders and returns an error if they find
+	// different lengths, because a probe in the middle of an instruction corrupts the program.
 	Decode(code []byte) (Inst, error)
-	// Cost is the price of a probe on the instruction at an offset of a function's code.
+	// Cost returns the cost of a probe on the instruction at an offset of a function.
 	Cost(function []byte, at int) Cost
-	// Effects is what the instruction at the start of code is known not to do.
+	// Effects returns what the instruction at the start of code certainly does not change.
 	Effects(code []byte) Effects
-	// Leads tells whether an indirect jump of a function of C that may leave it stays inside; ok
-	// is false if that can't be told.
+	// Leads reports whether an indirect jump at an address of a C function stays inside the function. ok is false
+	// if the code does not show it.
 	Leads(at uint64, w Way) (inside, ok bool)
-	// Alike compares the code of two functions that begin at the same address, but for where data may be that
-	// their instructions refer to: same returns whether the two places agree. If one is absolute, a number is there that
-	// differs, and may be no address. Where it is not ok, at is the offset of the first instruction that differs.
+	// Alike compares the code of two functions that begin at the same address. Their instructions may refer to data
+	// at different places: same reports whether two places agree. With absolute, x and y are different numbers
+	// in the code, which may be no addresses. If ok is false, at is the offset of the first instruction that differs.
 	Alike(x, y []byte, addr uint64, same func(x, y uint64, absolute bool) bool) (at int, ok bool)
-	// Trim returns how many bytes of code are left of a function without the padding that
-	// Go's linker puts behind it.
+	// Trim returns the length in bytes of a function without the padding that Go's linker appends to it.
 	Trim(function []byte) int
-	// StackCheck finds the check of the stack's size in the code of a function of Go,
-	// without any symbols.
+	// StackCheck finds the check of the stack's size in the code of a Go function. It needs no symbols.
 	StackCheck(function []byte) (Check, bool)
-	// Spilled are the registers that a function saves where its stack check fails: all that hold
-	// arguments. ok is false if they are not known.
+	// Spilled returns the registers that a function saves when its stack check fails, which are those that may
+	// hold arguments. ok is false if the code has another form.
 	Spilled(function []byte, c Check) (spills []Spill, ok bool)
-	// Read are registers for integers that a function reads before it writes them, those of which
-	// that is certain: arguments.
+	// Read returns integer registers that a function certainly reads before it writes them. They are arguments.
 	Read(function []byte) []Reg
-	// SplitsStack reports whether code begins with GCC's check of a split stack
-	// (-fsplit-stack).
+	// SplitsStack reports whether a function begins with GCC's check of a split stack (-fsplit-stack).
 	SplitsStack(function []byte) bool
-	// Go is how functions of a minor version of Go pass values: assembly does so by ABI0.
+	// Go returns the calling convention of a minor version of Go. That of assembly functions is ABI0.
 	Go(minor int, assembly bool) *CallConv
-	// C is how functions of C do, and PassC how they pass a value of a type: in parts, or, if there
-	// are none, in memory. byRef: what is passed is its address.
+	// C returns the calling convention of C.
 	C() *CallConv
+	// PassC returns the parts in which C passes a value of a type in registers, or none if it passes the value in
+	// memory. With byRef it passes the value's address.
 	PassC(t *gotype.Type) (parts []Part, byRef bool, err error)
-	// Fetches tells whether fetchargs may name a register so.
+	// Fetches reports whether the kernel knows a register by this name in fetchargs.
 	Fetches(r Reg) bool
-	// Frames is how frames of a minor version of Go lie on the stack.
+	// Frames returns the layout of stack frames of a minor version of Go.
 	Frames(minor int) *Frames
-	// DwarfReg is the register of a number in DWARF, "" for one of floating point; ok is
-	// false if there is none that values are in.
+	// DwarfReg returns the register with a number in DWARF, or "" for a floating-point register. ok is false if no
+	// register for values has that number.
 	DwarfReg(n uint64) (r Reg, ok bool)
-	// Passed is the condition that holds at [Check].Jump if the check has passed.
+	// Passed returns the condition that holds at [Check].Jump if the check passes.
 	Passed() Cond
-	// Taken reports whether a conditional jump is taken under the flags that a probe
-	// fetched there.
+	// Taken reports whether a conditional jump is taken with these flags.
 	Taken(c Cond, flags uint64) bool
-	// Failed is an expression for the kernel's event filter: hits at [Check].Jump whose flags
-	// are in a field and say that the check has failed.
+	// Failed returns a filter for the kernel that selects hits at [Check].Jump at which the check fails. The flags
+	// are in the event's field.
 	Failed(field string) string
 }
 
-// Kind tells what an instruction does to the flow of control.
+// Kind is the effect of an instruction on the flow of control.
 type Kind uint8
 
 const (
-	Other        Kind = iota // goes on to the next instruction
-	Return                   // to the caller
-	Jump                     // to a known address
-	CondJump                 // to a known address, or on to the next instruction
-	Call                     // of a known address
-	IndirectJump             // through a register or memory
-	IndirectCall             // through a register or memory
+	Other        Kind = iota // continues with the next instruction
+	Return                   // returns to the caller
+	Jump                     // jumps to a known address
+	CondJump                 // jumps to a known address or continues
+	Call                     // calls a known address
+	IndirectJump             // jumps through a register or memory
+	IndirectCall             // calls through a register or memory
 	Trap                     // raises an exception
-	Nop                      // goes on to the next instruction, and does nothing else
-	Literal                  // loads data from a known address near, and goes on to the next instruction
-	// SwitchJump is an indirect jump of a form that Go's compiler makes for switch
-	// statements and for nothing else.
+	Nop                      // continues and changes nothing
+	Literal                  // loads data from a known address near it and continues
+	// SwitchJump is an indirect jump of a form that Go's compiler uses for switch statements only.
 	SwitchJump
 )
 
-// Cond is the condition of a conditional jump, as its processor numbers it. Recordings hold it.
+// Cond is the condition of a conditional jump, in its processor's numbering. Recordings contain it.
 type Cond uint8
 
-// NoCond is the Cond of an instruction whose flow does not depend on the flags. A
-// conditional jump with NoCond depends on a register.
+// NoCond is the Cond of an instruction whose flow does not depend on the flags. A conditional jump with NoCond
+// depends on a register.
 const NoCond Cond = 0xff
 
-// GoesOn tells whether execution can do nothing but go on to the next instruction.
+// GoesOn reports whether execution always continues with the next instruction.
 func (k Kind) GoesOn() bool { return k == Other || k == Nop || k == Literal }
 
-// Indirect tells whether it is a jump through a register or memory.
+// Indirect reports whether the instruction is a jump through a register or memory.
 func (k Kind) Indirect() bool { return k == IndirectJump || k == SwitchJump }
 
-// Inst is one decoded instruction. It has no more than four fields, so that the compiler
-// keeps it in registers: programs have millions of them.
+// Inst is a decoded instruction. It has only four fields, so that the compiler keeps it in registers: programs have
+// millions of instructions.
 type Inst struct {
 	Len  int // in bytes
 	Kind Kind
 	Cond Cond
-	// To is where a direct branch leads, or the data of a Literal is, counted from the start of the
+	// To is the target of a direct branch, or the place of a Literal's data, relative to the start of the
 	// instruction.
 	To int64
 }
 
-// Cost is the price of a uprobe on one instruction. If it is neither Emulated nor Later nor
-// Refused, a copy of the instruction is single-stepped, with a second trap.
+// Cost is the cost of a probe on an instruction. If it is neither Emulated nor Later nor Refused, the kernel
+// single-steps a copy of the instruction, which costs a second trap.
 type Cost struct {
-	// Later says what the instruction is that newer kernels emulate, Refused why some
-	// kernel refuses it, or takes it and then misbehaves.
+	// Later names the kind of an instruction that only newer kernels emulate. Refused is the reason why some
+	// kernel refuses the instruction, or accepts it and then misbehaves.
 	Later, Refused string
-	// Emulated: every kernel carries the instruction out in its trap handler.
+	// Emulated means that every kernel emulates the instruction in its trap handler.
 	Emulated bool
-	// Passable: the instruction is Refused, but leaves the stack pointer and the flow of
-	// control alone, so that a probe may be put behind it instead.
+	// Passable means that the instruction is Refused, but changes neither the stack pointer nor the flow of
+	// control, so that the probe may be placed on the next instruction.
 	Passable bool
-	// Cond is the condition of a conditional jump, which package offsets sets: what a hit means depends on it.
-	// That of a stack check's is the one that holds if the check has passed.
+	// Cond is the condition of a conditional jump, which decides the meaning of a hit. Package offsets sets it.
+	// That of a stack check is the condition that holds if the check passes.
 	Cond Cond
 }
 
-// Stepped tells whether a copy is single-stepped.
+// Stepped reports whether the kernel single-steps a copy.
 func (c Cost) Stepped() bool { return !c.Emulated && c.Later == "" && c.Refused == "" }
 
-// Check is the check of the stack's size in the prologue of a function of Go. A function
-// whose check fails calls runtime.morestack and starts over, so its first instruction runs
-// more often than it is called.
+// Check is the check of the stack's size in the prologue of a Go function. If the check fails, the function calls
+// runtime.morestack and starts over, so its first instruction runs more often than the function is called.
 type Check struct {
-	// Jump is the offset of the conditional jump that decides. It runs once for
-	// each passed and once for each failed check. Until then the stack pointer, the
-	// arguments and the closure context are as the caller left them.
+	// Jump is the offset of the conditional jump that decides. It runs once for each check, passed or failed. Up
+	// to it the stack pointer, the arguments and the closure context are as at the call.
 	Jump int
-	// Post is the offset of the first instruction behind a passed check.
+	// Post is the offset of the first instruction after a passed check.
 	Post int
-	// Repeats: Post may run again after a preemption, so that Jump alone tells of calls.
+	// Repeats means that Post may run twice in a call, because a goroutine that is preempted there repeats it.
+	// Then only Jump counts calls.
 	Repeats bool
-	// First is the offset of the check's first conditional jump, Again that of the call of
-	// runtime.morestack, which each failed check comes by: the function is called as often as First runs, less
-	// how often Again does. Both are 0 if that is not known.
+	// First is the offset of the check's first conditional jump. Again is the offset of the call of
+	// runtime.morestack, which runs after each failed check. The number of calls is the number of runs of First
+	// minus those of Again. Both are 0 if they are unknown.
 	First, Again int
 }
 
-// Spill is a register of an argument, "" for one of floating point, and the place on the stack
-// that the argument has beside: so far above SP where the function begins.
+// Spill is the register of an argument, "" for a floating-point register, and the stack slot reserved for the
+// argument: Disp bytes above SP at the function's entry.
 type Spill struct {
 	Register   Reg
 	Disp, Size int64
 }
 
-// Effects is what an instruction is known not to do.
+// Effects says what an instruction certainly does not change.
 type Effects struct {
-	// KeepsFrame: it raises no signal, and writes neither the stack pointer nor the frame
-	// pointer, neither the register that holds g nor the return address.
+	// KeepsFrame means that it raises no signal and writes neither the stack pointer nor the frame pointer, nor
+	// the register that holds g, nor the return address.
 	KeepsFrame bool
-	// KeepsRegisters: it writes no register but flags, stack and frame pointer, those that never
-	// have an argument, and those that no probe can fetch.
+	// KeepsRegisters means that it writes no register that may hold an argument and that a probe can fetch.
 	KeepsRegisters bool
-	// KeepsMemory: it writes none.
+	// KeepsMemory means that it writes no memory.
 	KeepsMemory bool
-	// Repeats: it may be the first of some that Go's assembler makes of one, and runs again if a goroutine is
-	// preempted before the last of them.
+	// Repeats means that it may be the first of several instructions into which Go's assembler expands one. It
+	// runs again if the goroutine is preempted before the last of them.
 	Repeats bool
 }
 
-// Way is what is known of a function around one of its jumps. Instructions go by their
-// addresses, and a function may have parts anywhere in the file.
+// Way gives access to the function around a jump. Addresses identify instructions, because a function may have parts
+// anywhere in the file.
 type Way interface {
-	// Start is the function's first instruction.
+	// Start returns the address of the function's first instruction.
 	Start() uint64
-	// Code is that of an instruction, and of what follows.
+	// Code returns the code from an address on.
 	Code(at uint64) []byte
-	// Above returns the instruction that lies before one.
+	// Above returns the address of the instruction that precedes another in memory.
 	Above(at uint64) (above uint64, ok bool)
-	// Before returns the instructions that may be executed right before one.
+	// Before returns the addresses of the instructions that may run right before another.
 	Before(at uint64) []uint64
-	// Inside tells whether code at an address is the function's own, and not another one's, which
-	// returns for both.
+	// Inside reports whether the code at an address belongs to the function and not to another one. ok is false
+	// if it is unknown.
 	Inside(addr uint64) (inside, ok bool)
 	// Pointer reads a word of data that holds an address in the same file.
 	Pointer(at uint64) (addr uint64, ok bool)
 }
 
-// Reg is a register as fetchargs name it, without the %: "sp".
+// Reg is the name of a register in fetchargs, without the %: "sp".
 type Reg string
 
-// Fetch is the fetcharg of what is in the register.
+// Fetch returns the fetcharg of the register's value.
 func (r Reg) Fetch() string { return "%" + string(r) }
 
-// At is the fetcharg of the memory that the register points to, or near.
+// At returns the fetcharg of the memory at the register's value plus disp.
 func (r Reg) At(disp int64) string { return fmt.Sprintf("%+d(%s)", disp, r.Fetch()) }
 
-// Machine is a processor in words and numbers.
+// Machine holds the names and numbers of a processor.
 type Machine struct {
-	// Name is how people call it, and GOARCH how Go does. Recordings hold the name.
+	// Name is the common name, GOARCH Go's name. Recordings contain Name.
 	Name, GOARCH string
-	// Quantum is what the sizes of all instructions are multiples of.
+	// Quantum divides the sizes of all instructions.
 	Quantum byte
-	// SP is the stack pointer, PC has the address of the instruction that is probed, Flags are what
-	// conditional jumps look at, and Filler is a register to fetch where any will do.
+	// SP is the stack pointer, PC holds the address of the probed instruction, Flags decide conditional jumps, and
+	// Filler is a register to fetch where any register will do.
 	SP, PC, Flags, Filler Reg
 	// DwarfSP and DwarfFP are DWARF's numbers of the stack and the frame pointer.
 	DwarfSP, DwarfFP uint64
-	// CFA is how far DWARF's canonical frame address is above SP where a function begins.
+	// CFA is the distance in bytes of DWARF's canonical frame address from SP at a function's entry.
 	CFA int64
-	// SteppedReturn: kernels single-step instructions that return.
+	// SteppedReturn means that kernels single-step return instructions.
 	SteppedReturn bool
-	// Breakpoints are what the code of a process may have where the kernel has put a probe, as it begins.
+	// Breakpoints are the first bytes of the instructions that the kernel may write at a probe.
 	Breakpoints [][]byte
-	// LastPadded is the last minor version of Go that may count the padding behind a function as
-	// part of it.
+	// LastPadded is the last minor version of Go that may include a function's padding in its size.
 	LastPadded int
-	// AddressBits is how many bits addresses of user space have, unless a program asks for more.
+	// AddressBits is the number of bits of a user-space address, unless a program asks for more.
 	AddressBits int
-	// Relative and Absolute are the numbers of ELF relocations that give a word an address of
-	// the file itself, and that of a symbol.
+	// Relative and Absolute are the types of ELF relocations that set a word to an address in the same file and to
+	// the address of a symbol.
 	Relative, Absolute uint32
-	// Libraries are the folders of the dynamic loader that are the processor's own, and
-	// LibraryFlags what the loader's cache says of its libraries.
+	// Libraries are the processor's directories of the dynamic loader. LibraryFlags mark its libraries in the
+	// loader's cache.
 	Libraries    []string
 	LibraryFlags uint32
 	// FirstRegisters is the first minor version of Go that passes arguments in registers.
 	FirstRegisters int
 }
 
-// CallConv is how a function finds its arguments, and its caller its results.
+// CallConv is a calling convention: the places of arguments and results.
 type CallConv struct {
-	// Ints are the registers of arguments that are integers or pointers, in their order,
-	// and IntResults those of results.
+	// Ints are the registers of integer and pointer arguments in order, IntResults those of results.
 	Ints, IntResults []Reg
-	// Floats is the number of registers for floating point, which can't be fetched.
+	// Floats is the number of floating-point registers, which probes can't fetch.
 	Floats int
-	// InOrder: once there are too few registers of a kind for a value, those that are left hold no
-	// other one's, either.
+	// InOrder means that once a value does not fit into the remaining registers of its kind, these stay unused.
 	InOrder bool
-	// StackArgs is how far arguments on the stack are above SP where the function begins,
-	// Outgoing where it is called.
+	// StackArgs is the distance in bytes of the first stack argument from SP at the callee's entry, Outgoing at
+	// the call instruction.
 	StackArgs, Outgoing int64
-	// Context points to what a closure of Go has captured, where the closure begins.
+	// Context points to the captured variables of a Go closure at its entry.
 	Context Reg
-	// G holds g all the time; "" if no register does. CheckG holds it at a stack check.
+	// G always holds g, or is "" if no register does. CheckG holds g at a stack check.
 	G, CheckG Reg
-	// Indirect is where the caller puts the address for a result that is returned in memory; ""
-	// if that is the first argument. Returned is where it is when the function
-	// returns; "" if nothing holds it then.
+	// Indirect holds the address that the caller passes for a result in memory, "" if that is the first argument.
+	// Returned holds this address when the function returns, "" if no register does.
 	Indirect, Returned Reg
 }
 
-// Arg is the fetcharg of argument i of a function whose arguments are words, where it begins.
+// Arg returns the fetcharg of argument i at the entry of a function whose arguments are all words.
 func (c *CallConv) Arg(sp Reg, i int) string {
 	if i < len(c.Ints) {
 		return c.Ints[i].Fetch()
@@ -260,23 +248,23 @@ func (c *CallConv) Arg(sp Reg, i int) string {
 	return sp.At(c.StackArgs + 8*int64(i-len(c.Ints)))
 }
 
-// Frames is how frames lie on the stack, one above the other.
+// Frames is the layout of stack frames.
 type Frames struct {
-	// Return is the fetcharg of the return address where a function begins, and Pointer the
-	// frame pointer, which is still the caller's there.
+	// Return is the fetcharg of the return address at a function's entry. Pointer is the frame pointer, which at
+	// the entry is still the caller's.
 	Return  string
 	Pointer Reg
-	// Pushed is what a call pushes: SP at the call is so far above SP where the function begins.
+	// Pushed is the number of bytes that a call pushes on the stack.
 	Pushed uint64
-	// AtTop: a frame pointer leads to the top of its frame, where the caller's
-	// frame pointer and the return address are; else to just below its bottom.
+	// AtTop means that a frame pointer points to the top of its frame, where the caller's frame pointer and the
+	// return address are. Otherwise it points just below the bottom of the frame.
 	AtTop bool
-	// Kept: functions keep frame pointers.
+	// Kept means that functions maintain frame pointers.
 	Kept bool
 }
 
-// Expect is where the frame pointer of a function leads to that keeps one: at is SP in its
-// body, and size the distance from there to the end of its frame, return address included.
+// Expect returns the frame pointer that a function has if it maintains one. at is SP in its body, and size the
+// distance from there to the end of its frame, return address included.
 func (f *Frames) Expect(at, size uint64) uint64 {
 	if f.AtTop {
 		return at + size - 8
@@ -284,8 +272,8 @@ func (f *Frames) Expect(at, size uint64) uint64 {
 	return at - 8
 }
 
-// Next is SP in the body of the caller of the function that has a frame pointer, of which
-// saved is the caller's.
+// Next returns SP in the body of the caller of a function. pointer is the function's frame pointer and saved the
+// caller's, which the function saved.
 func (f *Frames) Next(pointer, saved uint64) uint64 {
 	if f.AtTop {
 		return pointer + 16
@@ -293,7 +281,7 @@ func (f *Frames) Next(pointer, saved uint64) uint64 {
 	return saved + 8
 }
 
-// Part is a part of a value that has a register of its own.
+// Part is a part of a value that is passed in its own register.
 type Part struct {
 	Offset, Size int64
 	Float        bool

@@ -8,54 +8,54 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// Piece is a part of a value.
+// Piece is the place of a part of a value.
 type Piece struct {
-	// Offset is the part's place in the value, Size its bytes.
+	// Offset is the part's offset in the value, Size its number of bytes.
 	Offset, Size int64
-	// Register is the one that holds the part, or, if InMemory is set, the one that Disp is added
-	// to for its address. "" is a floating-point register, which can't be fetched.
+	// Register holds the part. With InMemory the part is in memory, at Register plus Disp. The register "" is a
+	// floating-point register, which probes can't fetch.
 	Register Reg
 	InMemory bool
 	Disp     int64
-	// Pointer: the value at that address is the address of the part (a variable
-	// captured by reference).
+	// Pointer means that the memory at that address holds the address of the part (a variable captured by
+	// reference).
 	Pointer bool
-	// Fetch is a fetcharg that the user has given for the part; nothing else is set then.
+	// Fetch is a fetcharg that the user gave for the part. Only Offset and Size may be set besides it.
 	Fetch string
-	// Static: the part is at the virtual address Disp of the file, load bias not
-	// counted (a package variable); Register and InMemory are not set.
+	// Static means that the part is at the virtual address Disp of the file, without load bias (a package
+	// variable). Register and InMemory are not set then.
 	Static bool
 }
 
-// Assignment hands out registers and stack slots as calling conventions do: those of Go, of
-// which ABI0 has no registers, or that of C. Offsets count from the stack pointer at entry,
-// which is the same where the function returns.
+// Assignment assigns registers and stack slots to parameters and results according to a calling convention of Go, of
+// which ABI0 has no registers, or of C. Offsets are relative to the stack pointer at entry, which has the same value
+// when the function returns.
 type Assignment struct {
 	Conv         *CallConv
 	processor    Processor
 	c            bool
 	ints, floats int
 	stack        int64
-	// lost is why the place of nothing that follows is known.
+	// lost is the reason why the places of all following values are unknown.
 	lost error
 }
 
-// NewAssignment begins with the first parameter; c says that the convention is that of C.
+// NewAssignment returns an assignment that begins with the first parameter. c means that the convention is that of C.
 func NewAssignment(p Processor, conv *CallConv, c bool) *Assignment {
 	return &Assignment{Conv: conv, processor: p, c: c, stack: conv.StackArgs}
 }
 
-// End is where on the stack what has been placed ends.
+// End returns the offset on the stack at which the assigned values end.
 func (a *Assignment) End() int64 { return a.stack }
 
-// GoResults goes on with the results of Go: they begin at the first register again, and behind
-// the parameters on the stack.
+// GoResults continues with the results of a Go function. They begin with the first register again, and on the stack
+// they follow the parameters.
 func (a *Assignment) GoResults() {
 	a.ints, a.floats = 0, 0
 	a.stack = AlignUp(a.stack, 8)
 }
 
-// Place is where the next parameter or result of a type is.
+// Place returns the place of the next parameter or result, which has type t.
 func (a *Assignment) Place(t *gotype.Type) ([]Piece, error) {
 	if a.lost != nil {
 		return nil, a.lost
@@ -82,7 +82,7 @@ func (a *Assignment) Place(t *gotype.Type) ([]Piece, error) {
 	return OnStack(a.processor.Machine().SP, t.Size, at), nil
 }
 
-// parts are those of a value that registers may hold, none if it goes on the stack. byRef: its
+// parts returns the parts of a value that may be in registers, none if the value is on the stack. With byRef its
 // address is passed instead.
 func (a *Assignment) parts(t *gotype.Type) (parts []Part, byRef bool, err error) {
 	switch {
@@ -100,7 +100,7 @@ func (a *Assignment) parts(t *gotype.Type) (parts []Part, byRef bool, err error)
 	return parts, false, err
 }
 
-// referred is where a value is whose address is passed.
+// referred returns the place of a value whose address is passed.
 func (a *Assignment) referred(t *gotype.Type) ([]Piece, error) {
 	pointer, err := a.Place(PointerWord)
 	if err != nil || len(pointer) == 0 {
@@ -111,10 +111,10 @@ func (a *Assignment) referred(t *gotype.Type) ([]Piece, error) {
 	return []Piece{whole}, nil
 }
 
-// PointerWord is a word that holds an address.
+// PointerWord is the type of a word that holds an address.
 var PointerWord = &gotype.Type{Name: "uintptr", Kind: reflect.Uint, Size: 8, Align: 8}
 
-// inRegisters gives all parts registers, or none; those for integers are the ones given.
+// inRegisters assigns registers to all parts, or to none. Integer parts take them from registers.
 func (a *Assignment) inRegisters(parts []Part, registers []Reg) (pieces []Piece, ok bool) {
 	ints, floats := a.ints, a.floats
 	for _, p := range parts {
@@ -142,7 +142,7 @@ func (a *Assignment) inRegisters(parts []Part, registers []Reg) (pieces []Piece,
 	return pieces, len(parts) > 0
 }
 
-// OnStack is the whole of a value in memory; of no bytes there is no piece.
+// OnStack returns the place of a value of size bytes on the stack, no piece for an empty value.
 func OnStack(sp Reg, size, disp int64) []Piece {
 	if size == 0 {
 		return nil
@@ -150,7 +150,7 @@ func OnStack(sp Reg, size, disp int64) []Piece {
 	return []Piece{{Size: size, Register: sp, InMemory: true, Disp: disp}}
 }
 
-// AlignUp is n, or what is next above it and a multiple of align.
+// AlignUp rounds n up to a multiple of align.
 func AlignUp(n, align int64) int64 {
 	if align <= 1 {
 		return n
@@ -158,11 +158,11 @@ func AlignUp(n, align int64) int64 {
 	return (n + align - 1) / align * align
 }
 
-// maxPieces is more than any processor has registers: what has more is on the stack.
+// maxPieces is more than any processor has registers. A value of more pieces is on the stack.
 const maxPieces = 48
 
-// Flatten lists the parts of a value that registers of their own could hold, at most maxPieces of
-// them. Not single: one is an array of more than one element, for which no register will do.
+// Flatten returns the parts of a value that could each be in a register, at most maxPieces. single is false if one of
+// them is an array of several elements, which can't be.
 func Flatten(t *gotype.Type) (parts []Part, single bool, err error) {
 	single = true
 	var add func(t *gotype.Type, at int64) error
@@ -204,8 +204,8 @@ func Flatten(t *gotype.Type) (parts []Part, single bool, err error) {
 	return parts, single, err
 }
 
-// ReturnC is where a function of C returns a value; one that returns much gets an address to put it
-// at as its first parameter, and returns that.
+// ReturnC returns the place of a C function's result. For a large result the caller passes an address, as first
+// parameter on most processors, and the function stores the result there.
 func (a *Assignment) ReturnC(t *gotype.Type) ([]Piece, error) {
 	parts, _, err := a.processor.PassC(t)
 	switch {
@@ -228,7 +228,8 @@ func (a *Assignment) ReturnC(t *gotype.Type) ([]Piece, error) {
 	return []Piece{{Size: t.Size, Register: a.Conv.Returned, InMemory: true}}, nil
 }
 
-// Cut is a part of a value that lies in pieces.
+// Cut returns the places of a part of a value that is in pieces. It returns an error if the part begins within a
+// register.
 func Cut(pieces []Piece, offset, size int64) (part []Piece, err error) {
 	for _, p := range pieces {
 		from, to := max(p.Offset, offset), min(p.Offset+p.Size, offset+size)
@@ -247,11 +248,11 @@ func Cut(pieces []Piece, offset, size int64) (part []Piece, err error) {
 	return part, nil
 }
 
-// IsWhole tells values that are of one part, or have an array of several elements.
+// IsWhole reports whether a value has a single part or holds an array of several elements.
 func IsWhole(t *gotype.Type) bool {
 	parts, single, err := Flatten(t)
 	return err == nil && (len(parts) == 1 || !single)
 }
 
-// UnknownType is the error of a type whose size, or parts, are not known.
+// UnknownType returns the error for a type of unknown size or parts.
 func UnknownType(t *gotype.Type) error { return fmt.Errorf("type %s is not known", t.Name) }

@@ -2,7 +2,7 @@ package arch
 
 import "iter"
 
-// Instructions are those of code with their offsets, up to what is none.
+// Instructions returns the instructions of code with their offsets, up to the first bytes that can't be decoded.
 func Instructions(processor Processor, code []byte) iter.Seq2[int, Inst] {
 	return func(yield func(at int, in Inst) bool) {
 		for at := 0; at < len(code); {
@@ -15,8 +15,9 @@ func Instructions(processor Processor, code []byte) iter.Seq2[int, Inst] {
 	}
 }
 
-// Extent is how much of code is of the function that it begins with: up to the instruction that does not go on to the
-// next and that no jump goes beyond, because other code may follow, or data. It is all where there is none.
+// Extent returns the length in bytes of the function at the start of code. The function ends with the first
+// instruction that never continues with the next one and that no earlier jump skips. Without such an
+// instruction it is all of code.
 func Extent(processor Processor, code []byte) int {
 	furthest := 0
 	for at, in := range Instructions(processor, code) {

@@ -1,54 +1,53 @@
 package arch
 
-// Registers says what a processor's instructions do to its registers, which are Rs. Instructions go by their
-// addresses, as in [Way].
+// Registers describes the effect of a processor's instructions on its registers, of type R. Addresses identify
+// instructions, as in [Way].
 type Registers[R any] interface {
-	// Sets tells whether an instruction writes a register; known is false if that is not certain.
+	// Sets reports whether an instruction writes a register. known is false if that is not certain.
 	Sets(w Way, at uint64, r R) (sets, known bool)
-	// Value is what an instruction writes to a register.
+	// Value returns the value that an instruction writes to a register.
 	Value(s *Search[R], at uint64, r R) Value[R]
 }
 
-// Value is what an instruction writes to a register, or where a jump leads.
+// Value is the value that an instruction writes to a register, or the target of a jump.
 type Value[R any] struct {
 	Kind ValueKind
-	Addr uint64 // of an Address, or of an Element's array
-	Of   []R    // what a Copy is of: one of these, which is not known
+	Addr uint64 // the Address, or the address of an Element's array
+	Of   []R    // for a Copy: the registers of which one is the source
 }
 
-// ValueKind is a kind of values.
+// ValueKind is the kind of a Value.
 type ValueKind uint8
 
 const (
 	Unknown   ValueKind = iota
-	Elsewhere           // what no switch goes by: a word of memory that is no element of an array, the result of a call
-	Inside              // what only a switch goes by: a distance from a table, added to an address
-	Address             // a constant one
+	Elsewhere           // a target that no switch has: a word of memory outside of arrays, or the result of a call
+	Inside              // a target that only a switch has: a distance from a table plus an address
+	Address             // a constant address
 	Element             // an element of an array of addresses
 	Copy                // the value of another register
 )
 
 const (
-	maxCopies   = 4  // of a register to another
-	maxSearches = 64 // for what sets a register
-	// maxSearch bounds the instructions gone back over; compilers keep the parts of a
-	// switch close together.
+	maxCopies   = 4  // copies from register to register that a search follows
+	maxSearches = 64 // searches for the instruction that set a register, for each jump
+	// maxSearch is the number of instructions of one search. Compilers keep the parts of a switch close together.
 	maxSearch = 500
 )
 
-// Search is the search for what one jump goes by: for where the value of a register is from. What an instruction does
-// to a register its processor says; the search back through a function is the same for all.
+// Search finds the target of a jump: it follows the value of a register back through the function to the instructions
+// that set it. The search is the same for all processors.
 type Search[R any] struct {
 	Way
 	registers Registers[R]
-	searches  int // as many are left
+	searches  int // the number of searches left
 }
 
-// NewSearch begins a search.
+// NewSearch returns a search in a function.
 func NewSearch[R any](w Way, r Registers[R]) *Search[R] { return &Search[R]{w, r, maxSearches} }
 
-// Leads tells whether the value stays inside the function that a register has before an instruction. All ways that
-// lead there must say the same.
+// Leads reports whether the value of a register before an instruction is an address inside the function. ok is false
+// if the paths that lead there disagree or the value is unknown.
 func (s *Search[R]) Leads(r R, at uint64) (inside, ok bool) { return s.leads(r, at, maxCopies) }
 
 func (s *Search[R]) leads(r R, at uint64, copies int) (inside, ok bool) {
@@ -57,7 +56,7 @@ func (s *Search[R]) leads(r R, at uint64, copies int) (inside, ok bool) {
 		return false, false
 	}
 	for i, o := range from {
-		leads := false // an argument is another function
+		leads := false // an argument is the address of another function
 		if !o.argument {
 			leads, ok = s.follow(s.registers.Value(s, o.at, r), o.at, copies)
 		}
@@ -69,7 +68,7 @@ func (s *Search[R]) leads(r R, at uint64, copies int) (inside, ok bool) {
 	return inside, true
 }
 
-// Follow tells whether a value stays inside the function that an instruction has.
+// Follow reports whether the value that an instruction sets is an address inside the function.
 func (s *Search[R]) Follow(v Value[R], at uint64) (inside, ok bool) {
 	return s.follow(v, at, maxCopies)
 }
@@ -104,7 +103,8 @@ func (s *Search[R]) follow(v Value[R], at uint64, copies int) (inside, ok bool) 
 	return false, false
 }
 
-// All tells whether the instructions that may have set a register before another one are known, and something is so of each.
+// All reports whether is holds for every instruction that may have set a register before another instruction. It
+// returns false if these instructions are unknown.
 func (s *Search[R]) All(r R, at uint64, is func(at uint64) bool) bool {
 	from, ok := s.origins(r, at)
 	for _, o := range from {
@@ -115,7 +115,7 @@ func (s *Search[R]) All(r R, at uint64, is func(at uint64) bool) bool {
 	return ok
 }
 
-// One is the only instruction that may have set a register before another one.
+// One returns the only instruction that may have set a register before another instruction.
 func (s *Search[R]) One(r R, at uint64) (set uint64, ok bool) {
 	from, ok := s.origins(r, at)
 	if !ok || len(from) != 1 || from[0].argument {
@@ -124,15 +124,14 @@ func (s *Search[R]) One(r R, at uint64) (set uint64, ok bool) {
 	return from[0].at, true
 }
 
-// origin is where the value of a register is from: an instruction, or the caller.
+// origin is the source of a register's value: an instruction, or the caller, which passed it as an argument.
 type origin struct {
 	argument bool
 	at       uint64
 }
 
-// origins goes back along all ways that lead to an instruction, to where a register
-// was set last. It fails at any instruction that it does not understand, and
-// where it can't see how execution got there.
+// origins follows all paths that lead to an instruction back to where a register was last set. ok is false if a path
+// has an instruction of unknown effect, or one that no other instruction leads to.
 func (s *Search[R]) origins(r R, at uint64) (from []origin, ok bool) {
 	if s.searches--; s.searches < 0 {
 		return nil, false
