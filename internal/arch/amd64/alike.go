@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// Alike compares instruction by instruction.
+// Alike compares one instruction after the other.
 func (processor) Alike(x, y []byte, addr uint64, same func(x, y uint64, absolute bool) bool) (at int, ok bool) {
 	for at < len(x) && at < len(y) {
 		in, err := decode(x[at:])
@@ -21,10 +21,10 @@ func (processor) Alike(x, y []byte, addr uint64, same func(x, y uint64, absolute
 	return at, len(x) == len(y)
 }
 
-// alike compares two instructions that end at an address. By a distance data is referred to with ModRM
-// 00xxx101, from the instruction's end (SDM vol. 2, 2.2.1.6). Addresses themselves are displacements of 32 bits, or
-// immediates: ld makes those of loads from the global offset table ("mov foo@GOTPCREL(%rip), %reg" becomes "mov $foo,
-// %reg", System V ABI for AMD64, B.2).
+// alike compares two instructions that end at an address. An instruction refers to data by its distance from the
+// instruction's end, with ModRM 00xxx101 (SDM vol. 2, 2.2.1.6), or by its address, in a displacement or an immediate
+// of 32 bits. The linker ld turns loads from the global offset table into immediates ("mov foo@GOTPCREL(%rip), %reg"
+// becomes "mov $foo, %reg", System V ABI for AMD64, B.2).
 func alike(x, y []byte, prefix int, end uint64, same func(x, y uint64, absolute bool) bool) bool {
 	displacement, immediate, relative := fields(x, prefix)
 	others := func(field int) bool {
@@ -46,8 +46,8 @@ func alike(x, y []byte, prefix int, end uint64, same func(x, y uint64, absolute 
 	return bytes.Equal(x, y)
 }
 
-// fields are the offsets of an instruction's displacement, which may be relative to its end, and of its immediate, if
-// they have 32 bits and the latter is no branch's; else 0.
+// fields returns the offsets of an instruction's displacement and immediate, each 0 unless it has 32 bits. relative
+// means that the displacement is relative to the instruction's end. The immediate of a branch is left out.
 func fields(code []byte, prefix int) (displacement, immediate int, relative bool) {
 	var set, rex uint8
 	for _, b := range code[:prefix] {
@@ -58,7 +58,7 @@ func fields(code []byte, prefix int) (displacement, immediate int, relative bool
 	f, p := opcode(code, prefix, set, rex)
 	if f&hasModRM != 0 && f&modIgnored == 0 && set&pAddr == 0 && p < len(code) {
 		n := modrmLen(code[p:])
-		// A displacement of 8 bits, or none, leaves no room for one of 32.
+		// With 5 bytes or more, ModRM includes a displacement of 32 bits.
 		if mod := code[p] >> 6; n >= 5 && (mod == 2 || mod == 0) {
 			displacement, relative = p+n-4, code[p]&0xc7 == 5
 		}

@@ -9,15 +9,15 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// Processor is x86-64.
+// Processor implements [arch.Processor] for x86-64.
 var Processor arch.Processor = processor{}
 
 type processor struct{}
 
-// errDisagree says that the two decoders measure an instruction differently.
+// errDisagree means that the two decoders find different lengths of an instruction.
 var errDisagree = errors.New("decode instruction: two decoders disagree on its length")
 
-// Decode decodes an instruction with two decoders, which must find it as long.
+// Decode decodes an instruction with two decoders. It returns an error if they find different lengths.
 func (processor) Decode(code []byte) (arch.Inst, error) {
 	in, err := decode(code)
 	if err != nil {
@@ -29,9 +29,8 @@ func (processor) Decode(code []byte) (arch.Inst, error) {
 	return in.Inst, nil
 }
 
-// agrees compares the length of an instruction with what x86asm finds, where that
-// has an opinion: it knows neither ENDBR64 nor VEX and EVEX, which it takes for
-// instructions that 64-bit mode has not.
+// agrees reports whether x86asm finds the same length of an instruction. It returns true for instructions that x86asm
+// can't decode: ENDBR64, and those with VEX or EVEX, which it takes for instructions of 32-bit mode.
 func agrees(code []byte, in *inst) bool {
 	if in.Len <= in.Prefix || !x86asmKnows(code[in.Prefix:in.Len]) {
 		return true
@@ -43,7 +42,7 @@ func agrees(code []byte, in *inst) bool {
 	}
 	other, err := x86asm.Decode(code, 64)
 	if err != nil || other.Op == 0 {
-		return true // for reasons that may lie in the bytes behind
+		return true // the reason may be in the bytes after the instruction
 	}
 	if other.Len == in.Len && key != 0 {
 		slot.Store(key)
@@ -51,14 +50,13 @@ func agrees(code []byte, in *inst) bool {
 	return other.Len == in.Len
 }
 
-// agreed are instructions that x86asm has found as long as we did: it takes five times
-// as long to decode them as all the rest, and most of a program's instructions are few.
-// It reads bytes one after the other, so what is behind an instruction can't change
-// its mind.
+// agreed caches instructions for which x86asm found the same length. x86asm takes five times as long as the rest of
+// decoding, and a few different instructions make up most of a program. It reads bytes one after the other, so that
+// the bytes after an instruction can't change its result.
 var agreed [1 << 15]atomic.Uint64
 
-// agreedKey is an instruction of up to seven bytes, and how many they are; 0 is none. How
-// far a branch leads has no part in its length.
+// agreedKey returns a key for an instruction of up to seven bytes: its length and bytes, without the distance of a
+// branch, which has no influence on the length. It returns 0 for longer instructions.
 func agreedKey(code []byte, in *inst) uint64 {
 	size := len(code)
 	if size > 7 {
@@ -74,9 +72,8 @@ func agreedKey(code []byte, in *inst) uint64 {
 	return uint64(size)<<56 | bytes
 }
 
-// x86asmKnows is false for the opcodes that stand for VEX (C4, C5), EVEX (62) and XOP
-// (8F) in 64-bit mode, and for moves from and to control and debug registers
-// (0F 20 to 0F 23), whose ModRM byte x86asm may take for one that addresses memory.
+// x86asmKnows returns false for the opcodes of VEX (C4, C5), EVEX (62) and XOP (8F) in 64-bit mode, and for moves
+// from and to control and debug registers (0F 20 to 0F 23), whose ModRM byte x86asm may decode as a memory operand.
 func x86asmKnows(opcode []byte) bool {
 	switch opcode[0] {
 	case 0xc4, 0xc5, 0x62, 0x8f:
@@ -87,10 +84,9 @@ func x86asmKnows(opcode []byte) bool {
 	return true
 }
 
-// Trim returns how many bytes of code are instructions: Go's linker fills the room
-// up to the next function with INT3, with zeros up to Go 1.5. The same bytes may end
-// the last instruction, a jump to somewhere near most of all; so what counts is where
-// instructions begin.
+// Trim returns the length of code without padding. Go's linker fills the space up to the next function with INT3,
+// before Go 1.6 with zeros. The last instruction may end with the same bytes, for example a short jump, so Trim
+// decodes the code.
 func (processor) Trim(code []byte) int {
 	if len(code) == 0 {
 		return 0
@@ -107,7 +103,7 @@ func (processor) Trim(code []byte) int {
 	for at < end {
 		in, err := decode(code[at:])
 		if err != nil {
-			return end // of no use as code, but not longer than it was
+			return end // the code is unusable anyway; end is within its size
 		}
 		at += in.Len
 	}

@@ -13,23 +13,24 @@ import (
 
 var machine = arch.Machine{
 	Name: "x86-64", GOARCH: "amd64", Quantum: 1, SP: "sp", PC: "ip", Flags: "flags", Filler: "ax",
-	// System V ABI for x86-64, figure 3.36; a call pushes the return address.
+	// DWARF numbers: System V ABI for x86-64, figure 3.36. CFA is 8 because a call pushes the return address.
 	DwarfSP: 7, DwarfFP: 6, CFA: 8,
 	SteppedReturn: true,
-	// 57 with five levels of page tables, which Go does not ask for.
+	// Programs can ask for 57 bits if the page tables have five levels. Go does not.
 	AddressBits: 47,
-	// INT3, or the call that the kernel makes of a probed nop of five bytes (arch/x86/kernel/uprobes.c,
-	// arch_uprobe_optimize, since Linux 6.18).
+	// INT3, or the call that replaces a probed nop of five bytes (arch/x86/kernel/uprobes.c, arch_uprobe_optimize,
+	// since Linux 6.18).
 	Breakpoints: [][]byte{{0xcc}, {0xe8}},
-	// Debian's, and the rest's; FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 of glibc (sysdeps/generic/ldconfig.h).
+	// The directories of Debian, then of other systems. The flags are FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 of glibc
+	// (sysdeps/generic/ldconfig.h).
 	Libraries: []string{"lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "lib64", "usr/lib64"}, LibraryFlags: 0x0303,
 	// R_X86_64_RELATIVE and R_X86_64_64 (System V ABI, x86-64, 4.4).
 	Relative: uint32(elf.R_X86_64_RELATIVE), Absolute: uint32(elf.R_X86_64_64),
-	LastPadded:     6,  // 1.5 counts the padding, 1.7 does not
-	FirstRegisters: 17, // which also keeps g in R14 (go.dev/doc/go1.17)
+	LastPadded:     6,  // Go 1.5 includes the padding, 1.7 does not
+	FirstRegisters: 17, // Go 1.17 also keeps g in R14 (go.dev/doc/go1.17)
 }
 
-// Fetches goes by what regs_query_register_offset in arch/x86/kernel/ptrace.c knows, but for segments.
+// Fetches returns true for the registers of regs_query_register_offset in arch/x86/kernel/ptrace.c, except segments.
 func (processor) Fetches(r arch.Reg) bool {
 	return r == machine.PC || r == machine.Flags || slices.Contains(dwarfRegisters, r)
 }
@@ -43,8 +44,7 @@ var (
 	internal = arch.CallConv{
 		Ints: goRegisters, IntResults: goRegisters, Floats: 15, StackArgs: 8, Context: "dx", G: "r14", CheckG: "r14",
 	}
-	// Before 1.17 g is in thread-local storage, out of reach but where the check has just
-	// loaded it.
+	// Before 1.17 g is in thread-local storage, which probes can't fetch. The stack check loads it into CX.
 	abi0    = arch.CallConv{StackArgs: 8, Context: "dx", G: "r14", CheckG: "r14"}
 	oldABI0 = arch.CallConv{StackArgs: 8, Context: "dx", CheckG: "cx"}
 	// System V ABI for x86-64, 3.2.3.
@@ -71,7 +71,7 @@ var (
 	oldFrames = arch.Frames{Return: "+0(%sp)", Pointer: "bp", Pushed: 8, AtTop: true}
 )
 
-// Frames have had frame pointers since Go 1.7. Those of C are as those of minor version 0.
+// Frames returns frames with frame pointers from Go 1.7 on. C has the frames of minor version 0.
 func (processor) Frames(minor int) *arch.Frames {
 	if 0 < minor && minor < 7 {
 		return &oldFrames
@@ -79,8 +79,7 @@ func (processor) Frames(minor int) *arch.Frames {
 	return &frames
 }
 
-// dwarfRegisters are those of integers by their numbers in DWARF (System V ABI for x86-64,
-// figure 3.36).
+// dwarfRegisters lists the integer registers by their DWARF numbers (System V ABI for x86-64, figure 3.36).
 var dwarfRegisters = []arch.Reg{
 	"ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
 }
@@ -94,8 +93,8 @@ func (processor) DwarfReg(n uint64) (arch.Reg, bool) {
 
 var errUnknownType = errors.New("how C passes values of its type is not known")
 
-// PassC classifies each eight bytes of a value: floating point (SSE) or not (INTEGER); there
-// are none if the value is passed in memory.
+// PassC classifies each eight bytes of a value as floating point (SSE) or not (INTEGER). It returns no parts if the
+// value is passed in memory.
 func (processor) PassC(t *gotype.Type) (parts []arch.Part, byRef bool, err error) {
 	if t.Size < 0 || t.Kind == reflect.Invalid {
 		return nil, false, errUnknownType
@@ -117,6 +116,8 @@ func (processor) PassC(t *gotype.Type) (parts []arch.Part, byRef bool, err error
 	return parts, false, nil
 }
 
+// classifyParts clears the words of a value that hold anything but floating point. It returns false if a type is
+// unknown.
 func classifyParts(t *gotype.Type, at int64, words []bool) bool {
 	if t.Size == 0 {
 		return true
@@ -143,7 +144,7 @@ func classifyParts(t *gotype.Type, at int64, words []bool) bool {
 	return true
 }
 
-// Bits of RFLAGS that conditional jumps look at (Intel SDM vol. 1, 3.4.3.1).
+// Bits of RFLAGS that decide conditional jumps (Intel SDM vol. 1, 3.4.3.1).
 const (
 	carryFlag    = 1 << 0
 	parityFlag   = 1 << 2
@@ -160,24 +161,23 @@ const (
 	condA  = 7
 )
 
-// conditions are the flags of which one is set where o, b, e, be, s, p, l or le hold; the last
-// two also hold where the sign is not the overflow.
+// conditions holds the flags for the conditions o, b, e, be, s, p, l and le. A condition holds if one of its flags is
+// set. l and le also hold if the sign flag differs from the overflow flag.
 var conditions = [8]uint64{
 	overflowFlag, carryFlag, zeroFlag, carryFlag | zeroFlag, signFlag, parityFlag, 0, zeroFlag,
 }
 
-// Passed is JA. Go 1.4 jumps by it where the check has passed, all others by its opposite
-// where it has failed.
+// Passed returns the condition of JA. Go 1.4 uses JA to jump if the check passed. Later versions use its opposite,
+// JBE, to jump if it failed.
 func (processor) Passed() arch.Cond { return condA }
 
-// Failed goes by the flags of which one is set where the stack check has failed: what JBE
-// asks for.
+// Failed selects hits with the flags of JBE, of which one is set if the stack check failed.
 func (processor) Failed(field string) string {
 	return fmt.Sprintf("%s & %d", field, conditions[condBE>>1])
 }
 
-// Taken goes by the low four bits of a jump's opcode (Intel SDM vol. 1, appendix B). An odd
-// condition is the opposite of the one before it.
+// Taken evaluates a condition, which is the low four bits of a jump's opcode (Intel SDM vol. 1, appendix B). An odd
+// condition is the opposite of the even one before it.
 func (processor) Taken(cond arch.Cond, flags uint64) bool {
 	n := cond >> 1 & 7
 	taken := flags&conditions[n] != 0 || n >= 6 && (flags&signFlag != 0) != (flags&overflowFlag != 0)

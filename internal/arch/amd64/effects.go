@@ -10,8 +10,7 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// wide returns the 64-bit register that a general register is part of; other
-// registers stay as they are.
+// wide returns the 64-bit register that a general register is part of. It returns other registers unchanged.
 func wide(r x86asm.Reg) x86asm.Reg {
 	for _, part := range [...]struct{ first, last, wide x86asm.Reg }{
 		{x86asm.AL, x86asm.BL, x86asm.RAX}, {x86asm.AH, x86asm.BH, x86asm.RAX}, {x86asm.SPB, x86asm.R15B, x86asm.RSP},
@@ -26,28 +25,29 @@ func wide(r x86asm.Reg) x86asm.Reg {
 
 func isVector(r x86asm.Reg) bool { return x86asm.X0 <= r && r <= x86asm.X15 }
 
-// trait is what is known of all instructions of a name.
+// trait describes all instructions with one mnemonic.
 type trait struct {
 	facts  fact
-	writes []x86asm.Reg // besides its operands
+	writes []x86asm.Reg // registers that it writes besides its operands
 }
 
 type fact uint8
 
 const (
 	listed      fact = 1 << iota // all registers that it writes are known
-	writesFirst                  // among them the first operand, if that is a register
-	// neverFaults: it raises no exception but for memory that it can't access: moves, logic, and
-	// arithmetic of integers but divisions. (That of floating point does where a program asks for it.)
+	writesFirst                  // it writes its first operand, if that is a register
+	// neverFaults means that it raises an exception only for memory that it can't access. That holds for moves,
+	// logic, and arithmetic of integers except divisions. (Floating-point arithmetic raises exceptions in programs
+	// that enable them.)
 	neverFaults
-	shuffles // vectors, and raises exceptions only if it is given memory that is not aligned
-	reads    // its first operand too, and writes none
-	updates  // its first operand is read, whether it is written or not
+	shuffles // it works on vectors and raises an exception only for memory that is not aligned
+	reads    // it reads all its operands and writes none
+	updates  // it reads its first operand, and may also write it
 )
 
 const (
 	conditionCodes = "A AE B BE E NE G GE L LE O NO P NP S NS"
-	moves          = "MOVUPS MOVUPD MOVDQU MOVQ MOVD MOVSS MOVSD_XMM" // of vectors, which don't ask memory to be aligned
+	moves          = "MOVUPS MOVUPD MOVDQU MOVQ MOVD MOVSS MOVSD_XMM" // of vectors, from and to unaligned memory
 	integer        = "MOV MOVZX MOVSX MOVSXD LEA ADD SUB ADC SBB AND OR XOR NOT NEG INC DEC SHL SHR SAR ROL ROR BSF BSR BSWAP IMUL"
 )
 
@@ -80,7 +80,7 @@ var traits = func() map[x86asm.Op]trait {
 	add(reads, "", "CMP TEST BT NOP")
 	add(updates, "", "CMP TEST BT ADD SUB ADC SBB AND OR XOR NOT NEG INC DEC SHL SHR SAR ROL ROR BSWAP")
 	all := make(map[x86asm.Op]trait, len(named))
-	for op := range x86asm.XTEST + 1 { // the last but for AVX's
+	for op := range x86asm.XTEST + 1 { // XTEST is the last one that x86asm decodes
 		if t, ok := named[op.String()]; ok {
 			all[op] = t
 		}
@@ -88,8 +88,8 @@ var traits = func() map[x86asm.Op]trait {
 	return all
 }()
 
-// sets reports whether an instruction writes a 64-bit register; known is false for
-// instructions whose results are not all among their operands.
+// sets reports whether an instruction writes a 64-bit register. known is false for instructions without a listed
+// trait.
 func sets(in x86asm.Inst, r x86asm.Reg) (writes, known bool) {
 	has := traits[in.Op]
 	if in.Op == x86asm.IMUL && in.Args[1] == nil {
@@ -128,7 +128,7 @@ func (processor) Effects(code []byte) (e arch.Effects) {
 	return e
 }
 
-// passes reports whether an instruction can neither raise a signal nor change SP, the
+// passes reports whether an instruction is harmless, which means that it can neither raise a signal nor change SP, the
 // frame pointer, R14 or the return address, and whether it writes a general register or memory.
 func passes(prefixes []byte, x x86asm.Inst) (harmless, writes bool) {
 	has := traits[x.Op]
@@ -147,14 +147,14 @@ func passes(prefixes []byte, x x86asm.Inst) (harmless, writes bool) {
 		switch a := arg.(type) {
 		case x86asm.Reg:
 			if !isVector(a) && (wide(a) < x86asm.RAX || wide(a) > x86asm.R15) {
-				return false, false // of a segment, or control
+				return false, false // a segment or control register
 			}
 			writes = writes || stores && !isVector(a)
 		case x86asm.Mem:
 			if x.Op == x86asm.LEA || x.Op == x86asm.NOP {
-				continue // address only
+				continue // these only compute the address
 			}
-			if !mapped(a) || x.Op == x86asm.BT || // which reaches as far as its other operand says
+			if !mapped(a) || x.Op == x86asm.BT || // BT reads beyond its operand, as far as the other one says
 				stores && a.Base == x86asm.RSP && a.Disp < 8 && a.Disp+int64(x.MemBytes) > 0 {
 				return false, false
 			}
@@ -164,8 +164,8 @@ func passes(prefixes []byte, x x86asm.Inst) (harmless, writes bool) {
 	return true, writes || len(has.writes) > 0
 }
 
-// mapped holds for memory that is there: a variable of the file, and the top of the
-// stack, with System V's red zone and what arguments take.
+// mapped reports whether a memory operand is certainly mapped: a variable of the file, or the top of the stack, with
+// the red zone of System V below it and stack arguments above it.
 func mapped(m x86asm.Mem) bool {
 	const redZone, arguments = 128, 4096
 	if m.Index != 0 || m.Segment != 0 {
@@ -174,8 +174,8 @@ func mapped(m x86asm.Mem) bool {
 	return m.Base == x86asm.RIP || m.Base == x86asm.RSP && m.Disp >= -redZone && m.Disp < arguments
 }
 
-// keepsRegisters holds for instructions that make a frame, store arguments and look at them:
-// they write nothing but memory, flags, SP and BP.
+// keepsRegisters reports whether an instruction writes only memory, flags, SP and BP, like those that set up a frame,
+// and those that store or compare arguments.
 func keepsRegisters(in x86asm.Inst) bool {
 	switch in.Op {
 	case x86asm.BT, x86asm.CMP, x86asm.TEST, x86asm.NOP, x86asm.PUSH:

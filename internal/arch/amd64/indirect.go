@@ -9,10 +9,10 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// registers says what instructions do to those of general purpose.
+// registers describes the effect of instructions on general registers.
 type registers struct{}
 
-// Sets knows ENDBR64 beside what x86asm does.
+// Sets also knows ENDBR64, which x86asm can't decode.
 func (registers) Sets(w arch.Way, at uint64, r x86asm.Reg) (writes, known bool) {
 	if bytes.HasPrefix(w.Code(at), endbr64) {
 		return false, true
@@ -24,24 +24,24 @@ func (registers) Sets(w arch.Way, at uint64, r x86asm.Reg) (writes, known bool) 
 	return sets(in, wide(r))
 }
 
+// instruction decodes the instruction at an address with x86asm.
 func instruction(w arch.Way, at uint64) (x86asm.Inst, error) { return x86asm.Decode(w.Code(at), 64) }
 
-// search is one for what a jump goes by, and value what it finds.
+// search finds the target of a jump, and value is the result.
 type (
 	search = arch.Search[x86asm.Reg]
 	value  = arch.Value[x86asm.Reg]
 )
 
-// Leads goes by where the jump's target is from:
+// Leads decides by the source of the jump's target:
 //
-//   - an entry of a table, added to the table's address, is a switch of position-independent
-//     code (GCC, Clang: lea table(%rip),B; movslq (B,I,4),R; add B,R; jmp *R);
-//   - an element of an array of addresses is a switch or a tail call, depending on
-//     what the array holds;
-//   - anything else in memory (the global offset table, a table of methods, a
-//     structure), an argument, or the result of a call is a tail call.
+//   - an entry of a table, added to the table's address, is a switch in position-independent code (GCC, Clang: lea
+//     table(%rip),B; movslq (B,I,4),R; add B,R; jmp *R);
+//   - an element of an array of addresses is a switch or a tail call, depending on the addresses in the array;
+//   - any other word of memory (the global offset table, a table of methods, a structure), an argument, or the
+//     result of a call is a tail call.
 //
-// All ways that lead to the jump must say the same.
+// All paths that lead to the jump must give the same result.
 func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 	in, err := instruction(around, at)
 	if err != nil || in.Op != x86asm.JMP {
@@ -53,14 +53,14 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 		return s.Follow(through(s, arg, at), at)
 	case x86asm.Reg:
 		if popsBefore(around, at) {
-			return false, true // no compiler puts a switch behind an epilogue
+			return false, true // compilers emit no switch after an epilogue
 		}
 		return s.Leads(arg, at)
 	}
 	return false, false
 }
 
-// Value goes by the operands.
+// Value returns the value that the instruction's operands give.
 func (registers) Value(s *search, at uint64, _ x86asm.Reg) (v value) {
 	in, err := instruction(s, at)
 	if err != nil {
@@ -96,8 +96,7 @@ func (registers) Value(s *search, at uint64, _ x86asm.Reg) (v value) {
 	return v
 }
 
-// fromTable reports whether a register holds an entry of a table of 32-bit
-// distances before an instruction.
+// fromTable reports whether a register holds an entry of a table of 32-bit distances before an instruction.
 func fromTable(s *search, arg x86asm.Arg, at uint64) bool {
 	r, ok := arg.(x86asm.Reg)
 	return ok && s.All(wide(r), at, func(at uint64) bool {
@@ -107,7 +106,7 @@ func fromTable(s *search, arg x86asm.Arg, at uint64) bool {
 	})
 }
 
-// through is a word of memory that an instruction reads.
+// through returns the value of a word of memory that an instruction reads.
 func through(s *search, m x86asm.Mem, at uint64) (v value) {
 	if m.Index == 0 {
 		return value{Kind: arch.Elsewhere}
@@ -131,14 +130,13 @@ func through(s *search, m x86asm.Mem, at uint64) (v value) {
 	return value{Kind: arch.Element, Addr: table}
 }
 
-// address is the one relative to RIP that a LEA loads. x86asm does not extend the sign of the distance.
+// address returns the address that a LEA relative to RIP loads. x86asm does not extend the sign of the distance.
 func address(in x86asm.Inst, at uint64) (addr uint64, ok bool) {
 	m, ok := in.Args[1].(x86asm.Mem)
 	return at + uint64(in.Len) + uint64(int32(m.Disp)), ok && in.Op == x86asm.LEA && m.Base == x86asm.RIP
 }
 
-// popsBefore reports whether the instruction above takes something off the stack, as
-// the end of an epilogue does.
+// popsBefore reports whether the instruction above pops the stack, like the end of an epilogue.
 func popsBefore(w arch.Way, at uint64) bool {
 	b, ok := w.Above(at)
 	if !ok {

@@ -1,18 +1,15 @@
-// Package amd64 knows x86-64: how long an instruction is, where it branches to, what a
-// uprobe does when it is put on it, and where Go and C keep what calls are known by. It
-// reads bytes of 64-bit code and nothing else: finding the bytes (ELF, symbols) and
-// choosing the sites to probe is left to package offsets.
+// Package amd64 implements package arch for x86-64: the length and the target of an instruction, the effect of a uprobe
+// on it, and the calling conventions of Go and C. It reads only bytes of 64-bit code. Package offsets finds these
+// bytes in ELF files and chooses the sites to probe.
 //
-// The decoder never guesses. A probe in the middle of an instruction corrupts the
-// program, so an encoding that is undefined, newer than the tables, or that
-// processors of different makers measure differently is an error, and the caller
-// must not decode past it. What is left out on purpose: legality that does not
-// change the length (a lock prefix on a load, VEX.W, VEX.L or VEX.vvvv of the
-// wrong value), the REX2 and extended EVEX encodings of APX, and the VEX maps above 3.
+// A probe in the middle of an instruction corrupts the program. So the decoder returns an error for an encoding that
+// is undefined, that is newer than its tables, or whose length depends on the processor's maker, and the caller must
+// not decode beyond it. The decoder does not check properties that don't change the length (a lock prefix on a load,
+// wrong values of VEX.W, VEX.L or VEX.vvvv). It does not know the REX2 and extended EVEX encodings of APX and the
+// VEX maps above 3.
 //
-// Facts are from the Intel SDM (order number 325462), volume 2, chapter 2
-// (instruction format) and appendix A (opcode maps), and from the AMD APM
-// (24594), volume 3, for XOP and 3DNow!.
+// Sources: the Intel SDM (order number 325462), volume 2, chapter 2 (instruction format) and appendix A (opcode maps),
+// and the AMD APM (24594), volume 3, for XOP and 3DNow!.
 package amd64
 
 import (
@@ -22,26 +19,24 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// maxLen is the longest instruction a processor executes, in bytes
-// (SDM vol. 2, 2.3.11).
+// maxLen is the maximum length of an instruction in bytes (SDM vol. 2, 2.3.11).
 const maxLen = 15
 
-// errTruncated says that the code ends before the instruction does.
+// errTruncated means that the code ends within the instruction.
 var errTruncated = errors.New("decode instruction: code ends inside it")
 
-// errUnknown says that the bytes are no instruction this package knows.
+// errUnknown means that this package does not know the instruction.
 var errUnknown = errors.New("decode instruction: undefined or unknown encoding")
 
-// inst is one decoded instruction, and how many of its bytes come before the opcode. REX counts
-// as a prefix, VEX, EVEX and XOP do not. Its Cond is the condition nibble of a jcc (SDM vol. 1,
-// appendix B: 6 is "below or equal", 7 "above"): jrcxz, loop, loope, loopne, and xbegin with its
-// fallback address are conditional jumps without it.
+// inst is a decoded instruction. Prefix is the number of bytes before the opcode: REX counts as a prefix, VEX, EVEX and
+// XOP do not. Cond is the condition nibble of a jcc (SDM vol. 1, appendix B: 6 is "below or equal", 7 "above"). The
+// conditional jumps jrcxz, loop, loope, loopne, and xbegin, which jumps to its fallback address, have no Cond.
 type inst struct {
 	arch.Inst
 	Prefix int
 }
 
-// Legacy prefixes as a set.
+// Legacy prefixes, as bits of a set.
 const (
 	pOpSize  = 1 << iota // 66
 	pAddr                // 67
@@ -61,8 +56,7 @@ const rexW = 8
 
 func isREX(b byte) bool { return b&0xf0 == 0x40 }
 
-// Decode decodes the instruction at the start of code. Bytes behind it have no
-// influence. It does not allocate.
+// decode decodes the instruction at the start of code. The bytes after it have no influence. It does not allocate.
 func decode(code []byte) (in inst, err error) {
 	w, tooShort := code, errTruncated
 	if len(w) >= maxLen {
@@ -77,9 +71,8 @@ func decode(code []byte) (in inst, err error) {
 	if p < len(w) && isREX(w[p]) {
 		rex = w[p]
 		p++
-		// A REX prefix counts only right before the opcode (SDM vol. 2, 2.2.1).
-		// Processors skip a misplaced one, disassemblers print it as an
-		// instruction of its own: nobody who means well writes that.
+		// A REX prefix counts only right before the opcode (SDM vol. 2, 2.2.1). Processors ignore a misplaced one,
+		// disassemblers print it as a separate instruction, and compilers emit none.
 		if p < len(w) && (legacyPrefix[w[p]] != 0 || isREX(w[p])) {
 			return inst{}, errUnknown
 		}
@@ -101,9 +94,9 @@ func decode(code []byte) (in inst, err error) {
 	}
 	in = inst{arch.Inst{Len: end, Kind: f.kind(), Cond: arch.NoCond}, prefix}
 	if f&isDirect != 0 {
-		// AMD processors make these 16-bit branches, Intel's ignore the prefix
-		// (SDM vol. 2 on JMP: near branches are forced to 64 bits), so even the
-		// length is in doubt. xbegin, the one immZ here, is the same on both.
+		// With this prefix AMD processors execute a 16-bit branch, while Intel's ignore it (SDM vol. 2 on JMP: near
+		// branches are forced to 64 bits), so even the length is uncertain. xbegin, which alone has immZ here,
+		// is the same on both.
 		if set&pOpSize != 0 && rex&rexW == 0 && f&immZ == 0 {
 			return inst{}, errUnknown
 		}
@@ -115,9 +108,8 @@ func decode(code []byte) (in inst, err error) {
 	return in, nil
 }
 
-// operands goes from the opcode at w[p] to the immediate: it returns the form of the
-// instruction and the offset behind opcode, ModRM, SIB and displacement. The form
-// is isCut if w ends too early.
+// operands returns the form of the instruction whose opcode is at w[p], and the offset after opcode, ModRM, SIB and
+// displacement. The form is isCut if w ends before.
 func operands(w []byte, p int, set, rex uint8) (form, int) {
 	op := w[p:]
 	f, p := opcode(w, p, set, rex)
@@ -139,7 +131,7 @@ func operands(w []byte, p int, set, rex uint8) (form, int) {
 	}
 	switch op[0] {
 	case 0xf6, 0xf7:
-		if modrm&0x30 == 0 { // test takes an immediate, the rest of group 3 does not
+		if modrm&0x30 == 0 { // in group 3 only test has an immediate
 			f |= opcodes[legacy][0][op[0]&1|0xa8] & immBits
 		}
 	case 0xc7:
@@ -162,13 +154,13 @@ func operands(w []byte, p int, set, rex uint8) (form, int) {
 		case op[1] == 0x0f && p+n < len(w) && strings.IndexByte(ops3DNow, w[p+n]) < 0:
 			return 0, p
 		case op[1] == 0x78 && set&(pOpSize|pRepne) != 0:
-			f += 2 // extrq and insertq of SSE4a take two bytes, vmread none
+			f += 2 // extrq and insertq of SSE4a have two bytes of immediate, vmread has none
 		}
 	}
 	return f, p + n
 }
 
-// opcode is the form that the opcode at w[p] tells, and the offset behind it.
+// opcode returns the form of the opcode at w[p], and the offset after it.
 func opcode(w []byte, p int, set, rex uint8) (form, int) {
 	op := w[p]
 	p++
@@ -177,7 +169,7 @@ func opcode(w []byte, p int, set, rex uint8) (form, int) {
 		return opcode0F(w, p, set)
 	case 0x8f:
 		if p == len(w) || w[p]&0x1f < 8 {
-			break // XOP has another number there than pop (AMD APM vol. 3, 1.2)
+			break // with a map number below 8 it is pop, not XOP (AMD APM vol. 3, 1.2)
 		}
 		fallthrough
 	case 0xc4, 0xc5, 0x62:
@@ -186,7 +178,7 @@ func opcode(w []byte, p int, set, rex uint8) (form, int) {
 	return opcodes[legacy][0][op], p
 }
 
-// opcode0F is opcode behind 0f, in the maps 0f, 0f 38 and 0f 3a.
+// opcode0F returns the form of an opcode after 0f, in the maps 0f, 0f 38 and 0f 3a.
 func opcode0F(w []byte, p int, set uint8) (form, int) {
 	m := &opcodes[legacy][1]
 	if p < len(w) && (w[p] == 0x38 || w[p] == 0x3a) {
@@ -199,14 +191,14 @@ func opcode0F(w []byte, p int, set uint8) (form, int) {
 	return m[w[p]].behind(legacyPP(set)), p + 1
 }
 
-// opcodeVector is opcode for VEX (SDM vol. 2, 2.3), EVEX (2.7) and XOP (AMD APM
-// vol. 3, 1.2), behind their first byte.
+// opcodeVector returns the form of an opcode after the first byte of VEX (SDM vol. 2, 2.3), EVEX (2.7) or XOP (AMD APM
+// vol. 3, 1.2).
 func opcodeVector(w []byte, p int, set, rex uint8) (form, int) {
 	if set&^(pAddr|pSegment) != 0 || rex != 0 {
 		return 0, p // #UD (SDM vol. 2, 2.3.2 to 2.3.4)
 	}
 	escape := w[p-1]
-	payload := 3 // bytes up to and including the opcode
+	payload := 3 // the number of bytes up to and including the opcode
 	switch escape {
 	case 0xc5:
 		payload = 2
@@ -234,9 +226,9 @@ func opcodeVector(w []byte, p int, set, rex uint8) (form, int) {
 	return m[w[p-1]].behind(pp), p
 }
 
-// legacyPP is the mandatory prefix that the legacy prefixes amount to: f3 and f2 win over 66 (66 f3
-// 0f b8 is a popcnt of 16 bits). With both of them the outcome is not documented, so only opcodes
-// that accept everything pass.
+// legacyPP returns the mandatory prefix that a set of legacy prefixes selects. f3 and f2 take precedence over 66 (66 f3
+// 0f b8 is a popcnt of 16 bits). The result of f3 and f2 together is undocumented: it is 4, which only opcodes
+// without mandatory prefixes accept.
 func legacyPP(set uint8) uint8 {
 	switch set & (pRep | pRepne) {
 	case 0:
@@ -249,7 +241,7 @@ func legacyPP(set uint8) uint8 {
 	return 4
 }
 
-// signed reads a little-endian number of 1, 2 or 4 bytes.
+// signed returns a little-endian number of 1, 2 or 4 bytes.
 func signed(b []byte) (v int64) {
 	for i, digits := range b {
 		v |= int64(digits) << (8 * i)

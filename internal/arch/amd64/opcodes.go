@@ -9,25 +9,26 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// form is what the length and the kind of an instruction need from its opcode, 0 if it is none.
+// form holds the properties of an opcode that decide the length and the kind of an instruction. It is 0 for an
+// undefined opcode.
 type form uint32
 
 const (
 	hasModRM   form = 8 << iota
-	modIgnored      // ModRM names registers whatever its mod field says
+	modIgnored      // ModRM always names registers; its mod field is ignored
 	immZ            // 4 bytes, 2 with 66
 	immV            // 4 bytes, 2 with 66, 8 with REX.W
 	isMoffs         // 8 bytes, 4 with 67
 	isDirect        // the immediate is a displacement
 	isJcc
-	isCut // alone: code ends before the immediate
+	isCut // code ends before the immediate; no other bit is set
 
-	fixedImm form = 7 // bytes of immediate that no prefix changes
+	fixedImm form = 7 // the bytes of an immediate whose size no prefix changes
 	immBits       = fixedImm | immZ | immV
 
 	kindShift  = 11            // a Kind in four bits
-	ppShift    = 15            // the mandatory prefixes that it is defined behind, as bits
-	anyPP      = 31 << ppShift // all four, and what legacyPP can't tell
+	ppShift    = 15            // a bit for each mandatory prefix with which the opcode is defined
+	anyPP      = 31 << ppShift // all results of legacyPP
 	groupShift = 20            // an index into groups
 )
 
@@ -35,8 +36,8 @@ func kindForm(k arch.Kind) form { return form(k) << kindShift }
 
 func (f form) kind() arch.Kind { return arch.Kind(f >> kindShift & 15) }
 
-// behind is the form behind a mandatory prefix, 0 if there is none. It is numbered as in the field pp
-// of VEX and EVEX (SDM vol. 2, 2.3): none, 66, f3, f2.
+// behind returns the form if the opcode is defined with a mandatory prefix, else 0. pp is the number of the prefix in the
+// field pp of VEX and EVEX (SDM vol. 2, 2.3): no prefix, 66, f3, f2.
 func (f form) behind(pp uint8) form {
 	if f>>(ppShift+pp)&1 == 0 {
 		return 0
@@ -44,7 +45,7 @@ func (f form) behind(pp uint8) form {
 	return f
 }
 
-// immLen is the length of the immediate under these prefixes.
+// immLen returns the length of the immediate with these prefixes.
 func (f form) immLen(set, rex uint8) int {
 	switch {
 	case f&(immZ|immV|isMoffs) == 0:
@@ -57,7 +58,7 @@ func (f form) immLen(set, rex uint8) int {
 	return 4
 }
 
-// letters are what a cell of the opcode maps is written in.
+// letters holds the meaning of each letter in a cell of the opcode maps.
 var letters = [128]form{
 	'm': hasModRM, 'i': modIgnored, 'b': 1, 'w': 2, 'd': 4, 'z': immZ, 'v': immV, 'o': isMoffs,
 	'j': isDirect | kindForm(arch.Jump), 'k': isDirect | kindForm(arch.Call),
@@ -65,7 +66,7 @@ var letters = [128]form{
 	'r': kindForm(arch.Return), 't': kindForm(arch.Trap), 'n': kindForm(arch.Nop),
 }
 
-// opcodesText says what it holds.
+// opcodesText holds the opcode maps. Its format is described at its top.
 //
 //go:embed opcodes.txt
 var opcodesText string
@@ -79,7 +80,7 @@ const (
 )
 
 var (
-	// opcodes are the maps of each kind by their numbers, of which VEX and XOP have five bits.
+	// opcodes holds the maps of each kind by number. VEX and XOP have numbers of five bits.
 	opcodes [4][32][256]form
 	groups  = []group{{mem: 0xff, reg: ^uint64(0)}}
 )
@@ -103,7 +104,7 @@ func init() {
 	}
 }
 
-// number reads a hexadecimal one.
+// number parses a hexadecimal number of the embedded text.
 func number(text string) int {
 	n, err := strconv.ParseUint(text, 16, 8)
 	if err != nil {
@@ -125,7 +126,8 @@ func readCell(cell string) (f form) {
 	return f
 }
 
-// addGroup reads opcodes, /reg values, and ModRM bytes or ranges of them: "c6c7 0 c0-c7 f8".
+// addGroup adds a group from the words of its line: opcodes, /reg values, and ModRM bytes or ranges of them, as in
+// "c6c7 0 c0-c7 f8".
 func addGroup(m *[256]form, words []string) {
 	var g group
 	for _, digit := range strings.TrimPrefix(words[1], "-") {
@@ -143,10 +145,10 @@ func addGroup(m *[256]form, words []string) {
 	groups = append(groups, g)
 }
 
-// group says which ModRM bytes an opcode is defined for.
+// group lists the ModRM bytes for which an opcode is defined.
 type group struct {
-	mem uint8  // /reg values with a memory operand, as bits
-	reg uint64 // ModRM-0xc0 values without one, as bits
+	mem uint8  // a bit for each /reg value with a memory operand
+	reg uint64 // a bit for each value of ModRM-0xc0 with a register operand
 }
 
 func (g *group) defines(modrm byte) bool {
@@ -156,8 +158,8 @@ func (g *group) defines(modrm byte) bool {
 	return g.mem>>(modrm>>3&7)&1 != 0
 }
 
-// modrmLen measures ModRM, SIB and displacement at the start of b (SDM vol. 2, table 2-2), 0 if b
-// is too short. 67 changes nothing: there are no 16-bit addresses in 64-bit mode.
+// modrmLen returns the length of ModRM, SIB and displacement at the start of b (SDM vol. 2, table 2-2), or 0 if b is too
+// short. The prefix 67 has no influence, because 64-bit mode has no 16-bit addresses.
 func modrmLen(b []byte) int {
 	mod, base, n := b[0]>>6, b[0]&7, 1
 	if mod == 3 {
@@ -172,7 +174,7 @@ func modrmLen(b []byte) int {
 	switch {
 	case mod == 1:
 		n++
-	case mod == 2, base == 5: // the latter is relative to RIP, or has no base
+	case mod == 2, base == 5: // base 5 means relative to RIP, or in a SIB byte no base
 		n += 4
 	}
 	if n > len(b) {
@@ -181,9 +183,9 @@ func modrmLen(b []byte) int {
 	return n
 }
 
-// addressesTable reports whether ModRM at b[0] addresses base+index*8 and nothing more: the gc
-// compiler (1.19 and later) makes jumps through that for switch statements and nothing else; in C it
-// can be a tail call through an array. A base of rbp or r13 can only be written with a displacement, which is then 0.
+// addressesTable reports whether ModRM at b[0] addresses base+index*8 without displacement. The gc compiler (1.19 and
+// later) emits jumps through such an address for switch statements only. In C such a jump may be a tail call
+// through an array. The encoding of a base of rbp or r13 needs a displacement, which is 0 then.
 func addressesTable(b []byte, rex uint8) bool {
 	const rexX = 2
 	if len(b) < 2 || b[0]&7 != 4 || b[1]>>6 != 3 || b[1]>>3&7 == 4 && rex&rexX == 0 {
@@ -198,6 +200,5 @@ func addressesTable(b []byte, rex uint8) bool {
 	return false
 }
 
-// ops3DNow are the bytes behind the operands of 0f 0f that select an operation (AMD APM
-// vol. 3, appendix A).
+// ops3DNow lists the bytes after the operands of 0f 0f that select an operation (AMD APM vol. 3, appendix A).
 const ops3DNow = "\x0c\x0d\x1c\x1d\x8a\x8e\x90\x94\x96\x97\x9a\x9e\xa0\xa4\xa6\xa7\xaa\xae\xb0\xb4\xb6\xb7\xbb\xbf"

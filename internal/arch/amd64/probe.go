@@ -8,13 +8,11 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// Cost holds for every x86-64 kernel from 3.16 (and the 3.10 of RHEL 7) to 6.18: Refused is what any
-// of them refuses, Emulated what all of them emulate. Source:
-// arch/x86/kernel/uprobes.c of RHEL 7, 3.18, 4.19 and 6.18 (functions are named
-// from the last one), arch/x86/lib/insn.c of 5.10.
+// Cost is valid for all x86-64 kernels from 3.16 (and the 3.10 of RHEL 7) to 6.18. An instruction is Refused if any of
+// them refuses it, and Emulated if all of them emulate it. Source: arch/x86/kernel/uprobes.c of RHEL 7, 3.18, 4.19
+// and 6.18 (function names are those of 6.18), arch/x86/lib/insn.c of 5.10.
 //
-// Not considered: user shadow stacks (6.6 and later, opt-in), on which a probed
-// call leaves no or a wrong return address.
+// It ignores user shadow stacks (6.6 and later, opt-in), on which a probed call leaves no or a wrong return address.
 func (processor) Cost(function []byte, at int) arch.Cost {
 	in, err := decode(function[at:])
 	if err != nil {
@@ -23,11 +21,11 @@ func (processor) Cost(function []byte, at int) arch.Cost {
 	code := function[at : at+in.Len]
 	prefixes, op := code[:in.Prefix], code[in.Prefix]
 	if reason := cmp.Or(badNop(code, in), badPrefix(prefixes), badOpcode(code, in)); reason != "" {
-		// Instructions with a LOCK prefix, and those in VEX and EVEX leave SP alone.
+		// Instructions with a LOCK prefix, VEX or EVEX don't change SP.
 		keepsSP := op == 0xc4 || op == 0xc5 || op == 0x62 || bytes.IndexByte(prefixes, 0xf0) >= 0
 		return arch.Cost{Refused: reason, Passable: in.Kind.GoesOn() && keepsSP}
 	}
-	// branch_setup_xol_ops and push_setup_xol_ops.
+	// The kernel decides this in branch_setup_xol_ops and push_setup_xol_ops.
 	switch {
 	case in.Kind == arch.Jump, in.Kind == arch.Call, in.Kind == arch.CondJump && in.Cond != arch.NoCond, op == 0x90:
 		return arch.Cost{Emulated: true}
@@ -37,9 +35,9 @@ func (processor) Cost(function []byte, at int) arch.Cost {
 	return arch.Cost{}
 }
 
-// badNop gives the reason to keep off a nop that some kernels make a call, or refuse: can_optimize, and is_prefix_bad, which
-// a nop of ten bytes is excepted from by kernels that make it a call. A child that the C library forks has the call,
-// but not where it leads.
+// badNop returns the reason not to probe a nop that some kernels replace by a call (can_optimize) or refuse
+// (is_prefix_bad). Kernels that replace a nop of ten bytes don't refuse it. A child that the C library forks inherits
+// the call but not the memory that it calls.
 func badNop(code []byte, in inst) string {
 	switch op := code[in.Prefix:]; {
 	case in.Kind != arch.Nop:
@@ -55,7 +53,8 @@ func badNop(code []byte, in inst) string {
 	return ""
 }
 
-// badPrefix follows is_prefix_bad, and insn_get_prefixes, which keeps four.
+// badPrefix returns the reason not to probe an instruction with these prefixes, or "". It follows is_prefix_bad, and
+// insn_get_prefixes, which stores at most four prefixes.
 func badPrefix(prefixes []byte) string {
 	different := 0
 	for i, p := range prefixes {
@@ -75,8 +74,7 @@ func badPrefix(prefixes []byte) string {
 	return ""
 }
 
-// badOpcode gives the reason to keep off an instruction whose prefixes are fine,
-// "" when there is none.
+// badOpcode returns the reason not to probe an instruction whose prefixes are fine, or "".
 func badOpcode(code []byte, in inst) string {
 	prefixes, op := code[:in.Prefix], code[in.Prefix]
 	var next byte // ModRM, or the second byte of the opcode
@@ -95,58 +93,54 @@ func badOpcode(code []byte, in inst) string {
 			return "opcode that some kernels do not list as probeable"
 		}
 	case op == 0xc4, op == 0xc5, op == 0x62:
-		// insn_get_opcode takes the byte behind VEX or EVEX for a one-byte
-		// opcode. uprobe_init_insn refuses it when good_insns_64 has a gap there,
-		// else branch_setup_xol_ops goes by that number: vzeroupper (77) would
-		// be emulated as ja, kmovw (90) as nop.
+		// insn_get_opcode takes the byte after VEX or EVEX for a one-byte opcode. uprobe_init_insn refuses the
+		// instruction if good_insns_64 lacks that opcode. Otherwise branch_setup_xol_ops emulates that opcode:
+		// ja for vzeroupper (77), nop for kmovw (90).
 		return "VEX or EVEX encoding"
 	case op == 0x8f && next&0x38 != 0:
 		return "XOP encoding, which the kernel's decoder does not know"
 
-	// good_insns_64: zero on all kernels, as far as Decode knows the opcode.
+	// The opcodes that Decode knows and good_insns_64 lacks on all kernels.
 	case op >= 0x6c && op <= 0x6f, op >= 0xe4 && op <= 0xe7, op >= 0xec && op <= 0xef:
 		return "port input or output"
 	case op == 0xcf, op == 0xfa, op == 0xfb:
 		return "privileged or interrupt return"
 
 	case op == 0x8e && next>>3&7 == 2:
-		// insn_masking_exception, since 4.17: the trap after the step is
-		// suppressed, and comes an instruction too late.
+		// insn_masking_exception, since 4.17: the trap comes one instruction after the step.
 		return "mov to ss delays the single step trap"
 	case op == 0x90 && opSize:
 		return "nop with an operand size prefix" // ENOTSUPP in RHEL 7 and 3.18
 	case op == 0x90 && in.Prefix > 0 && isREX(prefixes[in.Prefix-1]) && prefixes[in.Prefix-1]&1 != 0:
-		// branch_setup_xol_ops looks at the opcode only. Go 1.16 to 1.20
-		// begin runtime.gcWriteBarrierR8 with it.
+		// branch_setup_xol_ops reads only the opcode. runtime.gcWriteBarrierR8 of Go 1.16 to 1.20 begins with this
+		// instruction.
 		return "xchg with r8, which the kernel emulates as nop"
 
-	// Accepted, but the copy does something else than the original.
+	// The kernel accepts these, but the copy has another effect than the original.
 	case op == 0x9c:
-		// default_post_xol_op restores TF in the flags, not on the stack; the
-		// popf to come would raise SIGTRAP.
+		// default_post_xol_op restores TF in the flags but not on the stack. The next popf would raise SIGTRAP.
 		return "pushf stores the trap flag of the single step"
 	case repeat && (op >= 0xa4 && op <= 0xa7 || op >= 0xaa && op <= 0xaf):
-		// TF traps after each iteration, RIP still at the instruction: the
-		// breakpoint is hit again.
+		// TF traps after each iteration with RIP at the instruction, which hits the breakpoint again.
 		return "repeated string instruction, hit once for each iteration"
 	case op == 0xc7 && next == 0xf8:
 		return "xbegin, whose fallback address is relative to the copy"
 	case op == 0xff && (next>>3&7 == 3 || next>>3&7 == 5):
-		// UPROBE_FIX_CALL replaces 8 bytes of a return address that has
-		// another shape, and the code segment may change under the step.
+		// UPROBE_FIX_CALL writes 8 bytes over a return address of another shape, and the step may change the code
+		// segment.
 		return "far call or jump"
 	}
 	return ""
 }
 
-// good2Byte is good_2byte_insns, the rows of RHEL 7 and 6.18 combined by AND, one
-// bit for an opcode, the lowest for column 0. (Kernels since the table was
-// revised let every 0f opcode pass, as good_insns_64 has a one at 0f by then.)
+// good2Byte holds a bit for each 0f opcode that good_2byte_insns of both RHEL 7 and 6.18 contain. The lowest bit is
+// column 0. (Kernels since the revision of that table accept every 0f opcode, because their good_insns_64
+// contains 0f.)
 var good2Byte = [16]uint16{
-	0x0: 1<<0xe | 1<<0xf,    // syscall, lar, prefetch, ud2 … are out
+	0x0: 1<<0xe | 1<<0xf,    // without syscall, lar, prefetch, ud2 and others
 	0x1: 0xffff &^ (1 << 8), // prefetch
 	0x2: 0xff0f,
-	0x3: 1<<1 | 1<<2 | 1<<3, // rdtsc, rdmsr, rdpmc; 0f 38 and 0f 3a are out before the revision
+	0x3: 1<<1 | 1<<2 | 1<<3, // rdtsc, rdmsr, rdpmc; without 0f 38 and 0f 3a, which the old table lacks
 	0x4: 0xffff,
 	0x5: 0xffff,
 	0x6: 0xffff,

@@ -8,15 +8,15 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// numbered are those registers as x86asm names them.
+// numbered maps x86asm's names of argument registers to those of fetchargs.
 var numbered = map[x86asm.Reg]arch.Reg{
 	x86asm.RAX: "ax", x86asm.RBX: "bx", x86asm.RCX: "cx", x86asm.RDI: "di", x86asm.RSI: "si",
 	x86asm.R8: "r8", x86asm.R9: "r9", x86asm.R10: "r10", x86asm.R11: "r11",
 }
 
-// Spilled reads what is before the call of morestack: moves of registers to their places on the
-// stack, MOVB to MOVQ, MOVSS and MOVSD. Go 1.17 and later spill all registers that arguments are
-// passed in, used or not (RegArgs in cmd/compile/internal/ssagen/ssa.go, SpillRegisterArgs in cmd/internal/obj).
+// Spilled reads the code before the call of morestack, which stores registers in their stack slots with MOVB to MOVQ,
+// MOVSS and MOVSD. Go 1.17 and later spill all registers that arguments are passed in, even unused ones (RegArgs in
+// cmd/compile/internal/ssagen/ssa.go, SpillRegisterArgs in cmd/internal/obj).
 func (processor) Spilled(code []byte, c arch.Check) (spills []arch.Spill, ok bool) {
 	jump, err := decode(code[c.Jump:])
 	if err != nil || jump.To <= 0 {
@@ -65,10 +65,10 @@ func spill(code []byte) (s arch.Spill, ok bool) {
 	return s, ok
 }
 
-// maxRead bounds the instructions that Read looks at.
+// maxRead is the maximum number of instructions that Read decodes.
 const maxRead = 64
 
-// Read goes on from the first instruction as long as it knows what an instruction reads and writes.
+// Read decodes the function up to the first instruction whose operands it does not know.
 func (processor) Read(code []byte) (read []arch.Reg) {
 	written := make(map[x86asm.Reg]bool)
 	reads := func(r x86asm.Reg) {

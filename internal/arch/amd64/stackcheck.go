@@ -6,37 +6,34 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// maxPrologue bounds the instructions up to the deciding jump; the longest form
-// known (Go 1.5 to 1.16, large frame, position-independent) has 9.
+// maxPrologue is the maximum number of instructions up to the deciding jump. The longest known form (Go 1.5 to 1.16,
+// large frame, position-independent) has 9.
 const maxPrologue = 12
 
-// maxTail bounds the instructions of the part that calls morestack: since 1.17 it
-// stores and reloads up to 9 integer and 15 floating-point argument registers.
+// maxTail is the maximum number of instructions of the part that calls morestack. Since 1.17 it stores and reloads up
+// to 9 integer and 15 floating-point argument registers.
 const maxTail = 64
 
-// StackCheck is satisfied when
+// StackCheck accepts a check if
 //
-//   - only moves, lea, sub and cmp precede the jump, which write nothing but the
-//     registers the prologue may spoil (AX, CX, SI up to 1.16, R12, R14 since), and one
-//     of them reads stackguard0 or stackguard1: 16(g) or 24(g), g in CX or R14;
-//   - the jump is a jbe whose target only calls once, without any other branch, and
-//     then jumps to offset 0; or a ja right before such a sequence;
-//   - earlier conditional jumps (frames of about 4 kB and up) are jb or je and lead
-//     to such a sequence as well;
-//   - the whole function decodes (up to the padding of Go 1.4 and 1.5), and no other
-//     direct branch in it leads to an instruction after its first, up to and with
-//     Post. (In Go 1.4 and 1.5 a function without a frame may begin with a loop
-//     and jump back to Post, which then runs more than once.)
+//   - only moves, lea, sub and cmp precede the jump. They write only the registers that the prologue may change (AX,
+//     CX, SI up to 1.16, R12, R14 since), and one of them reads stackguard0 or stackguard1: 16(g) or 24(g), with g in
+//     CX or R14;
+//   - the jump is a jbe to a sequence that calls once, has no other branch and then jumps to offset 0; or the jump is
+//     a ja right before such a sequence;
+//   - earlier conditional jumps (for frames of about 4 kB and up) are jb or je and lead to such a sequence as well;
+//   - the whole function decodes (up to the padding of Go 1.4 and 1.5), and no other direct branch in it leads to an
+//     instruction after the first, up to and including Post. (In Go 1.4 and 1.5 a function without a frame may begin
+//     with a loop and jump back to Post, which then runs more than once.)
 //
-// Source: stacksplit in cmd/internal/obj/x86/obj6.go of Go 1.5 to 1.27, and in
-// liblink/obj6.c of Go 1.4, where the jump (ja) leads over the call of morestack.
-// Everywhere else it (jbe) leads to that call.
+// Source: stacksplit in cmd/internal/obj/x86/obj6.go of Go 1.5 to 1.27, and in liblink/obj6.c of Go 1.4, where the jump
+// (ja) skips the call of morestack. In all later versions the jump (jbe) leads to that call.
 func (processor) StackCheck(code []byte) (arch.Check, bool) {
 	c, ok := findCheck(code)
 	if !ok {
 		return arch.Check{}, false
 	}
-	// The linkers up to Go 1.5 counted the zero bytes behind in the size of the symbol.
+	// The linkers up to Go 1.5 include the zero bytes after the function in the size of its symbol.
 	for p := 0; len(bytes.TrimLeft(code[p:], "\x00")) > 0; {
 		in, err := decode(code[p:])
 		if err != nil {
@@ -51,7 +48,7 @@ func (processor) StackCheck(code []byte) (arch.Check, bool) {
 	return c, true
 }
 
-// findCheck reads the prologue up to the deciding jump.
+// findCheck decodes the prologue up to the deciding jump.
 func findCheck(code []byte) (arch.Check, bool) {
 	guard := false
 	for p, n := 0, 0; n < maxPrologue; n++ {
@@ -88,8 +85,7 @@ func findCheck(code []byte) (arch.Check, bool) {
 	return arch.Check{}, false
 }
 
-// checkPart reports whether the instruction is one that precedes the deciding jump,
-// and whether it reads a stack guard.
+// checkPart reports whether an instruction may precede the deciding jump, and whether it reads a stack guard.
 func checkPart(b []byte, in inst) (ok, reads bool) {
 	const (
 		cx, r14 = 1, 14
@@ -102,7 +98,7 @@ func checkPart(b []byte, in inst) (ok, reads bool) {
 		return true, false
 	}
 	if in.Prefix == 0 || !isREX(b[in.Prefix-1]) || len(b) < in.Prefix+2 {
-		return false, false // all the others work on 64 bits
+		return false, false // all other instructions of a check work on 64 bits
 	}
 	rex, modrm := b[in.Prefix-1], b[in.Prefix+1]
 	reg := modrm>>3&7 | rex<<1&8
@@ -122,8 +118,8 @@ func checkPart(b []byte, in inst) (ok, reads bool) {
 	return false, false
 }
 
-// callsMorestack reports whether the code at p calls once and jumps to offset 0,
-// with nothing but other straight-line instructions before and between.
+// callsMorestack reports whether the code at p calls once and then jumps to offset 0, with only straight-line
+// instructions before and between.
 func callsMorestack(code []byte, p int) bool {
 	called := false
 	for n := 0; n < maxTail && 0 < p && p < len(code); n++ {
@@ -153,9 +149,8 @@ func callsMorestack(code []byte, p int) bool {
 //	cmp %fs:0x70,%rsp
 //	lea -N(%rsp),%r11; cmp %fs:0x70,%r11   (or %r10, in a nested function)
 //
-// Source: ix86_expand_split_stack_prologue in gcc/config/i386/i386.cc; 0x70 is where
-// glibc keeps the limit in the thread's control block
-// (TARGET_THREAD_SPLIT_STACK_OFFSET in gnu-user64.h).
+// Source: ix86_expand_split_stack_prologue in gcc/config/i386/i386.cc. 0x70 is the offset of the limit in glibc's thread
+// control block (TARGET_THREAD_SPLIT_STACK_OFFSET in gnu-user64.h).
 func (processor) SplitsStack(code []byte) bool {
 	code = bytes.TrimPrefix(code, endbr64)
 	if len(code) > 8 && bytes.HasPrefix(code, []byte{0x4c, 0x8d}) && code[3] == 0x24 { // lea N(%rsp),%r8 to %r15
@@ -174,5 +169,5 @@ func (processor) SplitsStack(code []byte) bool {
 	return false
 }
 
-// endbr64 marks where indirect branches may lead; x86asm does not know it.
+// endbr64 is the instruction at the targets of indirect branches. x86asm can't decode it.
 var endbr64 = []byte{0xf3, 0x0f, 0x1e, 0xfa}
