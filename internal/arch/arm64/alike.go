@@ -2,18 +2,19 @@ package arm64
 
 import "bytes"
 
-// page is where an ADRP leads that differs, in both functions; at is its offset.
+// page holds the addresses that an ADRP at an offset loads in both functions. used means that a later instruction has
+// completed and compared them.
 type page struct {
 	x, y uint64
 	at   int
 	used bool
 }
 
-// Alike compares word by word. Where data is takes two instructions: ADRP has the upper bits of the address, relative
-// to its own page, and those that go by its register have the lower 12: ADD, loads, stores.
+// Alike compares one word after the other. The address of data takes two instructions: ADRP loads the upper bits,
+// relative to its own page, and an ADD, load or store that uses the register has the lower 12 bits.
 func (processor) Alike(x, y []byte, addr uint64, same func(x, y uint64, absolute bool) bool) (at int, ok bool) {
 	var pages [32]*page
-	// done tells where an ADRP differs by whose register nothing goes.
+	// done returns the offset of an ADRP that differs between the functions and that no instruction has used.
 	done := func(p *page) (at int, differs bool) {
 		if p == nil || p.used || p.x == p.y {
 			return 0, false
@@ -60,7 +61,8 @@ func (processor) Alike(x, y []byte, addr uint64, same func(x, y uint64, absolute
 
 const lowBits = 0xfff << 10
 
-// low tells whether an instruction adds its 12 bits to a register, or accesses memory there, and how far they are shifted.
+// low reports whether an instruction adds 12 bits to a register, or accesses memory at the sum. shift is the number of
+// bits that they are shifted left.
 func low(w uint32) (shift uint32, is bool) {
 	if w&0xffc00000 == 0x91000000 { // ADD
 		return 0, true
@@ -71,7 +73,8 @@ func low(w uint32) (shift uint32, is bool) {
 	return scale(w), true
 }
 
-// distance is that of ADR and, in pages, that of ADRP.
+// distance returns the distance of ADR in bytes, or of ADRP in pages.
 func distance(w uint32) uint64 { return uint64(signed(w, 5, 19)<<2 | int64(w>>29&3)) }
 
+// pageOf returns the address that an ADRP at an address loads.
 func pageOf(w uint32, at uint64) uint64 { return at&^0xfff + distance(w)<<12 }

@@ -1,8 +1,8 @@
-// Package arm64 knows 64-bit Arm: where an instruction branches to, what a uprobe does when it
-// is put on it, and where Go and C keep what calls are known by. It reads words of A64 code and nothing else.
+// Package arm64 implements package arch for 64-bit Arm: the target of an instruction, the effect of a uprobe on it, and
+// the calling conventions of Go and C. It reads only words of A64 code.
 //
-// All instructions have 4 bytes, so that no decoder has to know them all: a word that is no branch, no load of a
-// literal, no exclusive access and no system instruction goes on to the next, whatever its name.
+// All instructions have 4 bytes, so the decoder need not know them all. A word that is no branch, no load of a literal,
+// no exclusive access and no system instruction continues with the next one.
 package arm64
 
 import (
@@ -12,12 +12,12 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// Processor is 64-bit Arm.
+// Processor implements [arch.Processor] for 64-bit Arm.
 var Processor arch.Processor = processor{}
 
 type processor struct{}
 
-// size is that of all instructions.
+// size is the size of every instruction in bytes.
 const size = 4
 
 var (
@@ -25,10 +25,10 @@ var (
 	errUndefined = errors.New("decode instruction: unallocated encoding")
 )
 
-// word is the instruction at the start of code, which has four bytes or more.
+// word returns the instruction at the start of code, which must have at least four bytes.
 func word(code []byte) uint32 { return binary.LittleEndian.Uint32(code) }
 
-// Decode decodes by classes of words.
+// Decode decodes an instruction by the class of its word.
 func (processor) Decode(code []byte) (in arch.Inst, err error) {
 	if len(code) < size {
 		return in, errTruncated
@@ -69,10 +69,10 @@ func (processor) Decode(code []byte) (in arch.Inst, err error) {
 	return in, nil
 }
 
-// Trim takes off what is no code: Go's linker fills the room up to the next function with zeros, and counts
-// them in the size of symbols; up to 1.21 constants come before them (flushpool in
-// cmd/internal/obj/arm64/asm7.go), to which loads refer, or nothing. They begin behind an instruction that
-// does not go on to the next, and no branch leads there or beyond.
+// Trim returns the length of a function without padding and constants. Go's linker fills the space up to the next function
+// with zeros and includes them in the size of the symbol. Up to 1.21 constants may precede the zeros (flushpool in
+// cmd/internal/obj/arm64/asm7.go), some of which no load refers to. They begin after an instruction that never
+// continues with the next one, and no branch leads there or beyond.
 func (processor) Trim(function []byte) int {
 	n := len(function) &^ (size - 1)
 	for n > size && word(function[n-size:]) == 0 {
@@ -105,7 +105,7 @@ func (processor) Trim(function []byte) int {
 	return n
 }
 
-// goesOn tells whether the next instruction may be executed after one.
+// goesOn reports whether execution may continue with the next instruction.
 func goesOn(c class) bool {
 	switch c {
 	case jump, jumpReg, authJump, ret, authRet, trap, undefined:
@@ -114,6 +114,6 @@ func goesOn(c class) bool {
 	return true
 }
 
-// SplitsStack: GCC splits no stack on this processor (TARGET_SUPPORTS_SPLIT_STACK is defined in
-// gcc/config of i386, rs6000 and s390 only).
+// SplitsStack returns false, because GCC does not support split stacks on this processor (gcc/config defines
+// TARGET_SUPPORTS_SPLIT_STACK for i386, rs6000 and s390 only).
 func (processor) SplitsStack([]byte) bool { return false }

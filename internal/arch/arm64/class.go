@@ -1,13 +1,13 @@
 package arm64
 
-// class is what is to be known of an instruction word.
+// class is the kind of an instruction word, as far as probes are concerned.
 type class uint8
 
 const (
-	step      class = iota // goes on to the next; kernels single-step a copy
-	nop                    // simulated since Linux 6.13
+	step      class = iota // continues with the next; kernels single-step a copy
+	nop                    // kernels simulate it since Linux 6.13
 	address                // ADR, ADRP: simulated
-	jump                   // B: simulated, as are all branches but those of pointer authentication
+	jump                   // B: simulated, like all branches except those with pointer authentication
 	condJump               // B.cond, CBZ, CBNZ, TBZ, TBNZ
 	call                   // BL
 	callReg                // BLR
@@ -18,7 +18,7 @@ const (
 	authJump               // BRAA ...: refused
 	newCond                // BC.cond, CB<cc>: kernels single-step the copy, which branches relative to itself
 	system                 // SVC: refused
-	refused                // goes on to the next, but not every kernel takes a probe there
+	refused                // continues with the next, but some kernels refuse a probe there
 	literal                // LDR (literal)
 	loadEx                 // LDXR ...: refused
 	storeEx                // STXR ...: refused
@@ -26,18 +26,18 @@ const (
 	undefined              // unallocated
 )
 
-// mask is a class of the words that have a value in some bits.
+// mask assigns a class to the words that have a value in some bits.
 type mask struct {
 	bits, value uint32
 	class       class
 }
 
-// hints are instructions that older processors take for NOP.
+// hints matches the instructions that older processors execute as NOP.
 var hints = mask{bits: 0xfffff01f, value: 0xd503201f}
 
-// masks are from the Arm Architecture Reference Manual (DDI 0487), C4.1. The first that fits counts; words that
-// fit none go on to the next, whatever they do. What kernels make of them is in arch/arm64/kernel/probes/decode-insn.c
-// of Linux 5.10 to 6.18: aarch64_insn_is_steppable and arm_probe_decode_insn.
+// masks lists the classes of words, from the Arm Architecture Reference Manual (DDI 0487), C4.1. The first mask that
+// matches counts. Words that match none have class step. The kernel's treatment is in aarch64_insn_is_steppable
+// and arm_probe_decode_insn in arch/arm64/kernel/probes/decode-insn.c of Linux 5.10 to 6.18.
 var masks = []mask{
 	{0xfc000000, 0x14000000, jump},
 	{0xfc000000, 0x94000000, call},
@@ -54,7 +54,7 @@ var masks = []mask{
 	{0xfffffbe0, 0xd65f0be0, authRet},  // RETAA, RETAB, RETAASPPCR
 	{0xfe000000, 0xd6000000, trap},     // ERET, DRPS
 	{0x1f000000, 0x10000000, address},
-	{0x3b000000, 0x18000000, literal}, // LDR, LDRSW, PRFM (literal), of SIMD registers, too
+	{0x3b000000, 0x18000000, literal}, // LDR, LDRSW, PRFM (literal), also of SIMD registers
 	{0xbfa00000, 0x08200000, refused}, // CASP
 	{0x3fc00000, 0x08400000, loadEx},  // LDXR, LDAXR, LDXP, LDAXP
 	{0x3fc00000, 0x08000000, storeEx}, // STXR, STLXR, STXP, STLXP
@@ -67,7 +67,7 @@ var masks = []mask{
 	{0xffffffbf, 0xd503231f, step},     // PACIAZ, PACIBZ
 	{0xffffffff, 0xd50320ff, step},     // XPACLRI
 	{0xffffffbf, 0xd503211f, step},     // PACIA1716, PACIB1716
-	{hints.bits, hints.value, refused}, // others: YIELD, WFE, CSDB, AUTIASP ...
+	{hints.bits, hints.value, refused}, // the other hints: YIELD, WFE, CSDB, AUTIASP ...
 	{0xfff8f01f, 0xd500401f, refused},  // MSR (immediate)
 	{0xfff00000, 0xd5100000, refused},  // MSR (register)
 	{0xffff0000, 0x00000000, trap},     // UDF
@@ -77,7 +77,7 @@ var masks = []mask{
 	{0x1e000000, 0x06000000, undefined},
 }
 
-// byTop are the masks that words may fit, by their upper eight bits.
+// byTop holds the masks that a word can match, by its upper eight bits.
 var byTop = func() (lists [256][]mask) {
 	for top := range lists {
 		for _, m := range masks {
@@ -98,10 +98,10 @@ func classify(w uint32) class {
 	return step
 }
 
-// signed is a field of a word, as a signed number.
+// signed returns a field of a word as a signed number.
 func signed(w uint32, at, bits uint) int64 { return int64(w) << (64 - bits - at) >> (64 - bits) }
 
-// target is where a direct branch leads, from the instruction on.
+// target returns the target of a direct branch, relative to the instruction.
 func target(w uint32) int64 {
 	switch {
 	case w&0x7c000000 == 0x14000000: // B, BL

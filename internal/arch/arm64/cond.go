@@ -6,7 +6,7 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// Bits of pstate that conditional branches look at (DDI 0487, C5.2.10).
+// Bits of pstate that decide conditional branches (DDI 0487, C5.2.10).
 const (
 	overflow = 1 << 28
 	carry    = 1 << 29
@@ -14,15 +14,16 @@ const (
 	negative = 1 << 31
 )
 
-// Passed is HI: the opposite of B.LS.
+// Passed returns HI, the opposite of the condition of the B.LS that is taken if the check fails.
 func (processor) Passed() arch.Cond { return condHI }
 
-// Failed: B.LS is taken if C is clear or Z is set.
+// Failed selects hits at which B.LS is taken, because C is clear or Z is set.
 func (processor) Failed(field string) string {
 	return fmt.Sprintf("!(%[1]s & %[2]d) || %[1]s & %[3]d", field, carry, zero)
 }
 
-// Taken follows ConditionHolds of the manual (DDI 0487, J1.3): an odd condition is the opposite of the one before it, but for the last.
+// Taken evaluates a condition like ConditionHolds of the manual (DDI 0487, J1.3). An odd condition is the opposite of the
+// even one before it, except the last one, which always holds.
 func (processor) Taken(cond arch.Cond, flags uint64) (taken bool) {
 	sign := (flags&negative != 0) == (flags&overflow != 0)
 	switch cond >> 1 & 7 {

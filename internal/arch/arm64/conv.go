@@ -16,15 +16,16 @@ var machine = arch.Machine{
 	Name: "arm64", GOARCH: "arm64", Quantum: size, SP: "sp", PC: "pc", Flags: "pstate", Filler: "x0",
 	// DWARF for the Arm 64-bit Architecture, 4.1. A call pushes nothing.
 	DwarfSP: 31, DwarfFP: 29,
-	// 52 with larger ones, which Go does not ask for (Documentation/arch/arm64/memory.rst).
+	// Programs can ask for 52 bits on kernels that support them (Documentation/arch/arm64/memory.rst). Go does not.
 	AddressBits: 48,
-	// BRK #5 (arch/arm64/include/asm/brk-imm.h and uprobes.h, Linux 4.10 to 6.18).
+	// The code of BRK #5 (arch/arm64/include/asm/brk-imm.h and uprobes.h, Linux 4.10 to 6.18).
 	Breakpoints: [][]byte{{0xa0, 0x00, 0x20, 0xd4}},
-	// Debian's, and the rest's; FLAG_AARCH64_LIB64 | FLAG_ELF_LIBC6 of glibc (sysdeps/generic/ldconfig.h).
+	// The directories of Debian, then of other systems. The flags are FLAG_AARCH64_LIB64 | FLAG_ELF_LIBC6 of glibc
+	// (sysdeps/generic/ldconfig.h).
 	Libraries: []string{"lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu", "lib64", "usr/lib64"}, LibraryFlags: 0x0a03,
 	// R_AARCH64_RELATIVE and R_AARCH64_ABS64 (ELF for the Arm 64-bit Architecture, 5.7).
 	Relative: uint32(elf.R_AARCH64_RELATIVE), Absolute: uint32(elf.R_AARCH64_ABS64),
-	// Functions begin at multiples of 16, and the linker counts the zeros up to there as part of the one
+	// Functions begin at multiples of 16, and the linker includes the zeros up to there in the size of the function
 	// before (cmd/link/internal/ld/data.go, assignAddress).
 	LastPadded:     math.MaxInt,
 	FirstRegisters: 18, // go.dev/doc/go1.18
@@ -32,7 +33,7 @@ var machine = arch.Machine{
 
 func (processor) Machine() *arch.Machine { return &machine }
 
-// x are the general registers by their numbers in DWARF, and as arguments are given them.
+// x lists the general registers by their DWARF numbers, which is also the order in which arguments use them.
 var x = func() (all []arch.Reg) {
 	for i := range 31 {
 		all = append(all, arch.Reg(fmt.Sprint("x", i)))
@@ -40,10 +41,10 @@ var x = func() (all []arch.Reg) {
 	return all
 }()
 
-// dwarfVector is DWARF's number of the first of the 32 registers for floating point.
+// dwarfVector is the DWARF number of the first of the 32 floating-point registers.
 const dwarfVector = 64
 
-// DwarfReg goes by DWARF for the Arm 64-bit Architecture, 4.1.
+// DwarfReg uses the numbers of DWARF for the Arm 64-bit Architecture, 4.1.
 func (processor) DwarfReg(n uint64) (arch.Reg, bool) {
 	switch {
 	case n < uint64(len(x)):
@@ -54,25 +55,25 @@ func (processor) DwarfReg(n uint64) (arch.Reg, bool) {
 	return "", dwarfVector <= n && n < dwarfVector+32
 }
 
-// Fetches goes by what regs_query_register_offset in arch/arm64/kernel/ptrace.c knows.
+// Fetches returns true for the registers of regs_query_register_offset in arch/arm64/kernel/ptrace.c.
 func (processor) Fetches(r arch.Reg) bool {
 	return r == "lr" || r == machine.PC || r == machine.SP || r == machine.Flags || slices.Contains(x, r)
 }
 
 var (
-	// cmd/compile/abi-internal.md, "arm64 architecture". REGG is R28 and REGCTXT is R26 in ABI0, too
+	// cmd/compile/abi-internal.md, "arm64 architecture". ABI0 also has REGG in R28 and REGCTXT in R26
 	// (cmd/internal/obj/arm64/a.out.go, Go 1.5 to 1.26).
 	internal = arch.CallConv{
 		Ints: x[:16], IntResults: x[:16], Floats: 16, StackArgs: 8, Outgoing: 8, Context: "x26", G: "x28", CheckG: "x28",
 	}
 	abi0 = arch.CallConv{StackArgs: 8, Outgoing: 8, Context: "x26", G: "x28", CheckG: "x28"}
-	// Procedure Call Standard for the Arm 64-bit Architecture, 6.8 and 6.9. X8 need not be the same
-	// where the function returns.
+	// Procedure Call Standard for the Arm 64-bit Architecture, 6.8 and 6.9. X8 may have changed when the function
+	// returns.
 	aapcs = arch.CallConv{Ints: x[:8], IntResults: x[:2], Floats: 8, Indirect: "x8", InOrder: true}
 )
 
-// Go passes values on the stack before 1.18, with the place for the callee's return address
-// below them.
+// Go returns ABI0 for versions before 1.18, which pass all values on the stack, above a slot for the callee's return
+// address.
 func (processor) Go(minor int, assembly bool) *arch.CallConv {
 	if minor < machine.FirstRegisters || assembly {
 		return &abi0
@@ -86,23 +87,23 @@ func (processor) C() *arch.CallConv { return &aapcs }
 // (go.dev/doc/go1.12).
 const firstFramePointers = 12
 
-// Frames have the return address at their bottom, and the caller's frame pointer just below
-// (cmd/internal/obj/arm64/obj7.go, preprocess). Those of C, which are as those of minor version 0,
-// have both at the bottom or somewhat above.
+// Frames returns frames with the return address at their bottom and the caller's frame pointer just below
+// (cmd/internal/obj/arm64/obj7.go, preprocess). C, which has the frames of minor version 0, has both at the bottom
+// or somewhat above.
 func (processor) Frames(minor int) *arch.Frames {
 	return &arch.Frames{Return: x[30].Fetch(), Pointer: x[29], Kept: minor == 0 || minor >= firstFramePointers}
 }
 
 var errUnknownType = errors.New("how C passes values of its type is not known")
 
-// PassC: up to four numbers of floating point that are all there is of a value, and of the same size,
-// have a register each; else up to 16 bytes are words, and of more there is the address (Procedure
-// Call Standard for the Arm 64-bit Architecture, 5.9.5 and 6.8.2).
+// PassC returns a register for each floating-point number if the value consists of up to four of them, all of the same
+// size. Otherwise it returns words for up to 16 bytes, and the address of a larger value (Procedure Call Standard
+// for the Arm 64-bit Architecture, 5.9.5 and 6.8.2).
 func (processor) PassC(t *gotype.Type) (parts []arch.Part, byRef bool, err error) {
 	if t.Size < 0 || t.Kind == reflect.Invalid {
 		return nil, false, errUnknownType
 	}
-	if t.Size > 8*mostFloats { // C's numbers of 16 bytes are of no known type
+	if t.Size > 8*mostFloats { // gotype has no floating-point type of 16 bytes
 		return nil, true, nil
 	}
 	floats, err := floatsOf(t)
@@ -121,19 +122,18 @@ func (processor) PassC(t *gotype.Type) (parts []arch.Part, byRef bool, err error
 	return parts, false, nil
 }
 
-// mostFloats is how many numbers of floating point a value may have that registers hold.
+// mostFloats is the maximum number of floating-point numbers of a value in registers.
 const mostFloats = 4
 
-// floats are the numbers of floating point of a value: n of one size; or too many, if there
-// is something else.
+// floats describes a value that consists of n floating-point numbers of one size.
 type floats struct{ n, size int64 }
 
-// mixed are parts of more than one kind or size.
+// mixed describes a value with other parts or with numbers of different sizes.
 var mixed = floats{n: mostFloats + 1}
 
 func (f floats) homogeneous() bool { return 0 < f.n && f.n <= mostFloats }
 
-// with are those of two parts of a value.
+// with returns the floats of a value that has two parts.
 func (f floats) with(g floats) floats {
 	switch {
 	case g.n == 0:

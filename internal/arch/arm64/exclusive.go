@@ -1,11 +1,11 @@
 package arm64
 
-// reach is how far, in bytes, an exclusive store may be from its load for the loop to end for certain: both
-// are in one block of 128 bytes (DDI 0487, B2.17.5).
+// reach is the maximum distance in bytes of an exclusive store from its load. The processor guarantees that their loop
+// ends only if both are in one block of 128 bytes (DDI 0487, B2.17.5).
 const reach = 128
 
-// exclusive tells whether an instruction may be executed after an exclusive load and before
-// its store. A trap in between clears the monitor, so that the store fails and the loop starts over, forever.
+// exclusive reports whether an instruction may run between an exclusive load and its store. A trap there clears the
+// monitor, so that the store fails and the loop never ends.
 func exclusive(function []byte, at int) bool {
 	start, until := max(0, at-reach), min(len(function)&^(size-1), at+reach+size)
 	window := function[start:until]
@@ -13,7 +13,7 @@ func exclusive(function []byte, at int) bool {
 		leadsTo(window, []int{at - start}, func(_ int, c class) bool { return c == storeEx })
 }
 
-// from are the offsets of the instructions of a class.
+// from returns the offsets of the instructions of a class.
 func from(code []byte, of class) (all []int) {
 	for at := 0; at < len(code); at += size {
 		if classify(word(code[at:])) == of {
@@ -23,8 +23,8 @@ func from(code []byte, of class) (all []int) {
 	return all
 }
 
-// leadsTo tells whether execution gets from behind some instructions to another of which something is so, without
-// an exclusive access on the way.
+// leadsTo reports whether execution can get from some instructions to another one for which is returns true, without
+// an exclusive access on the path.
 func leadsTo(code []byte, from []int, is func(to int, c class) bool) bool {
 	var seen [2*reach/size + 1]bool
 	var todo []int

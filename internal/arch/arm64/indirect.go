@@ -4,16 +4,16 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// registers says what instructions do to those of general purpose, which go by their numbers.
+// registers describes the effect of instructions on general registers, which are identified by number.
 type registers struct{}
 
-// Sets goes by the operands.
+// Sets decides by the instruction's operands.
 func (registers) Sets(w arch.Way, at uint64, r uint32) (sets, known bool) {
 	o, known := decode(wordAt(w, at))
 	return o.writes&one(r) != 0, known
 }
 
-// wordAt is an instruction of a function.
+// wordAt returns the instruction at an address, or 0.
 func wordAt(w arch.Way, at uint64) uint32 {
 	if code := w.Code(at); len(code) >= size {
 		return word(code)
@@ -21,29 +21,29 @@ func wordAt(w arch.Way, at uint64) uint32 {
 	return 0
 }
 
-// search is one for what a jump goes by, and value what it finds.
+// search finds the target of a jump, and value is the result.
 type (
 	search = arch.Search[uint32]
 	value  = arch.Value[uint32]
 )
 
-// Leads goes by where the jump's target is from:
+// Leads decides by the source of the jump's target:
 //
 //   - a distance from a table, added to an address, is a switch (GCC: ldrh w1, [table, w0, uxtw #1];
 //     adr x2, here; add x1, x2, w1, sxth #2; br x1. Clang: ldrsw x1, [table, x0, lsl #2]; add x1, table, x1; br x1);
-//   - an element of an array of addresses is a switch or a tail call, depending on what the array holds;
-//   - anything else in memory (the global offset table, a table of methods, a structure), an argument,
-//     or the result of a call is a tail call;
-//   - of whatever else, a jump right behind where the return address is restored is a tail call.
+//   - an element of an array of addresses is a switch or a tail call, depending on the addresses in the array;
+//   - any other word of memory (the global offset table, a table of methods, a structure), an argument, or the
+//     result of a call is a tail call;
+//   - with any other source, a jump right after the return address is restored is a tail call.
 //
-// All ways that lead to the jump must say the same.
+// All paths that lead to the jump must give the same result.
 func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 	jump := wordAt(around, at)
 	if c := classify(jump); c != jumpReg && c != authJump {
 		return false, false
 	}
 	if popsBefore(around, at) {
-		return false, true // no compiler puts a switch behind an epilogue
+		return false, true // compilers emit no switch after an epilogue
 	}
 	if inside, ok = arch.NewSearch(around, registers{}).Leads(rn(jump), at); ok {
 		return inside, true
@@ -51,7 +51,7 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 	return false, restores(around, at)
 }
 
-// Value goes by the operands.
+// Value returns the value that the instruction's operands give.
 func (registers) Value(s *search, at uint64, r uint32) (v value) {
 	w := wordAt(s, at)
 	switch classify(w) {
@@ -65,12 +65,12 @@ func (registers) Value(s *search, at uint64, r uint32) (v value) {
 	return v
 }
 
-// computed is Value for what is a plain instruction.
+// computed returns the value that an instruction of class step sets.
 func computed(s *search, w uint32, at uint64, r uint32) (v value) {
 	o, _ := decode(w)
 	switch {
 	case o.access == load && !o.indexed:
-		if !o.vector && (r == o.first || r == o.second) { // and not the base, which it may move
+		if !o.vector && (r == o.first || r == o.second) { // r may also be the base, which it advances
 			v.Kind = arch.Elsewhere
 		}
 	case w&0xffe01c00 == 0xf8601800: // LDR Xt, [Xn, Xm, LSL #3]
@@ -91,7 +91,7 @@ func computed(s *search, w uint32, at uint64, r uint32) (v value) {
 	return v
 }
 
-// constant is the address that ADR, ADRP, or ADRP and ADD put into a register.
+// constant returns the address that ADR, ADRP, or ADRP and ADD set.
 func constant(s *search, w uint32, at uint64) (v value) {
 	switch {
 	case w&0x9f000000 == 0x10000000:
@@ -106,7 +106,7 @@ func constant(s *search, w uint32, at uint64) (v value) {
 	return v
 }
 
-// base is the constant that is in a register before an instruction.
+// base returns the constant that a register holds before an instruction.
 func base(s *search, r uint32, at uint64) (v value) {
 	if set, ok := s.One(r, at); ok && set < at {
 		return constant(s, wordAt(s, set), set)
@@ -114,7 +114,7 @@ func base(s *search, r uint32, at uint64) (v value) {
 	return v
 }
 
-// fromTable tells whether a register holds an entry of a table of distances before an instruction.
+// fromTable reports whether a register holds an entry of a table of distances before an instruction.
 func fromTable(s *search, r uint32, at uint64) bool {
 	return s.All(r, at, func(at uint64) bool {
 		w := wordAt(s, at)
@@ -123,10 +123,11 @@ func fromTable(s *search, r uint32, at uint64) bool {
 	})
 }
 
-// maxEpilogue bounds the instructions of one, those that set arguments of a tail call among them.
+// maxEpilogue is the maximum number of instructions of an epilogue, including those that set arguments of a tail call.
 const maxEpilogue = 32
 
-// popsBefore tells whether an epilogue ends right above: the return address is loaded from the stack, or SP goes up.
+// popsBefore reports whether the instruction above ends an epilogue: it loads the return address from the stack or
+// increases SP.
 func popsBefore(w arch.Way, at uint64) bool {
 	b, ok := w.Above(at)
 	for ok && wordAt(w, b)&hints.bits == hints.value {
@@ -140,14 +141,14 @@ func popsBefore(w arch.Way, at uint64) bool {
 	return known && raises(word, o)
 }
 
-// raises tells whether an instruction takes something off the stack: a load that SP goes up behind, or ADD of a number to SP.
+// raises reports whether an instruction pops the stack: a load that then increases SP, or ADD of a number to SP.
 func raises(word uint32, o operands) bool {
 	return o.base == stack && o.access == load && o.writes&(1<<stack) != 0 || word&0xff8003ff == 0x910003ff
 }
 
-// restores tells whether execution comes to a jump straight from where the return address is loaded from the stack, and SP
-// goes up: an epilogue, behind which GCC puts the function's end (sums and differences that it jumps to are
-// addresses in libraries, and pointers that glibc has mangled). A branch or a call on the way, or one that leads in, ends it.
+// restores reports whether straight-line code before a jump loads the return address from the stack and increases SP.
+// That is an epilogue, so the jump is a tail call (GCC computes the target of some: addresses in libraries, and
+// pointers that glibc has mangled). The code must hold no branch and no call, and no branch may lead into it.
 func restores(w arch.Way, at uint64) bool {
 	up := false
 	for range maxEpilogue {
@@ -159,7 +160,7 @@ func restores(w arch.Way, at uint64) bool {
 		o, known := decode(word)
 		c := classify(word)
 		switch {
-		case word&hints.bits == hints.value: // which may authenticate the return address
+		case word&hints.bits == hints.value: // a hint, which may authenticate the return address
 		case !known || c != step && c != address || o.writes&(1<<stack) != 0 && !raises(word, o):
 			return false
 		default:

@@ -1,6 +1,6 @@
 package arm64
 
-// set is a set of general registers, by their numbers; that of the stack pointer is 31. It never has the zero register.
+// set is a set of general registers by number. 31 is the stack pointer. The zero register is never in a set.
 type set uint32
 
 const (
@@ -9,28 +9,28 @@ const (
 	frame = 29
 )
 
-// one is the set of a register whose number 31 is the stack pointer.
+// one returns the set of one register, where 31 is the stack pointer.
 func one(r uint32) set { return 1 << (r & 31) }
 
-// general is the set of a register whose number 31 is the zero register.
+// general returns the set of one register, where 31 is the zero register, which is left out.
 func general(r uint32) set { return 1 << (r & 31) &^ (1 << stack) }
 
-// operands are what an instruction reads and writes.
+// operands are the registers and the memory that an instruction reads and writes.
 type operands struct {
 	reads, writes set
 	access        access
-	vector        bool // the access is one of vector registers
-	traps         bool // it may raise a signal, and not by what it accesses
-	// Access is at disp from base, bytes long, or anywhere if it is indexed.
+	vector        bool // the access loads or stores vector registers
+	traps         bool // it may raise a signal, even if it accesses no memory
+	// The access is at base+disp and bytes long. With indexed it may be anywhere.
 	base    uint32
 	disp    int64
 	bytes   int64
 	indexed bool
-	// first and second are the registers that are loaded or stored; second is 32 if there is none.
+	// first and second are the registers that it loads or stores. second is noRegister for an access of one.
 	first, second uint32
 }
 
-// access is what an instruction does with memory.
+// access is the kind of an instruction's memory access.
 type access uint8
 
 const (
@@ -46,7 +46,8 @@ const (
 	clobbered set = 1<<19 - 1 | 1<<link
 )
 
-// groups are what operands are found by: DDI 0487, C4.1. The first that fits counts.
+// groups lists the groups of instructions with the functions that return their operands (DDI 0487, C4.1). The first
+// group that matches counts.
 var groups = []struct {
 	bits, value uint32
 	operands    func(w uint32) (operands, bool)
@@ -96,7 +97,7 @@ var groups = []struct {
 	{hints.bits, hints.value, signs},
 	{0xfffff01f, 0xd503301f, nothing}, // CLREX, DMB ...
 	{0xffffffe0, 0xd53bd040, writesD}, // MRS of TPIDR_EL0
-	{0xfff00000, 0xd5300000, traps},   // others
+	{0xfff00000, 0xd5300000, traps},   // MRS of other registers
 	// Branches.
 	{0xff000000, 0x54000000, nothing},
 	{0x7e000000, 0x34000000, compares}, // CBZ, CBNZ
@@ -109,7 +110,7 @@ var groups = []struct {
 	{0xfefff800, 0xd63f0800, calls}, // BLRAA ...
 }
 
-// byTopOperands are the groups that words may fit, by their upper eight bits.
+// byTopOperands holds the indices of the groups that a word can match, by its upper eight bits.
 var byTopOperands = func() (lists [256][]int) {
 	for top := range lists {
 		for i, g := range groups {
@@ -121,7 +122,7 @@ var byTopOperands = func() (lists [256][]int) {
 	return lists
 }()
 
-// decode tells what an instruction reads and writes; known is false if that is not certain.
+// decode returns the operands of an instruction. known is false if it matches no group.
 func decode(w uint32) (o operands, known bool) {
 	if classify(w) != undefined {
 		for _, i := range byTopOperands[w>>24] {
@@ -133,7 +134,7 @@ func decode(w uint32) (o operands, known bool) {
 	return o, false
 }
 
-// The registers of a word, as the manual names them.
+// The registers of a word, named as in the manual.
 
 func rd(w uint32) uint32 { return w & 31 }
 func rn(w uint32) uint32 { return w >> 5 & 31 }
@@ -152,7 +153,8 @@ func comparesNM(w uint32) (operands, bool) {
 	return operands{reads: general(rn(w)) | general(rm(w))}, true
 }
 
-// immediateSP: without flags the result may be the stack pointer, as may be what is added to.
+// immediateSP returns the operands of instructions that may write the stack pointer unless they set flags. ADD and SUB
+// may also read it.
 func immediateSP(w uint32) (o operands, known bool) {
 	o.reads, o.writes = general(rn(w)), one(rd(w))
 	flags := w&0x20000000 != 0
@@ -199,7 +201,7 @@ func calls(w uint32) (o operands, known bool) {
 	return o, true
 }
 
-// transfer completes an access whose base, place and length are known.
+// transfer completes the operands of a load or store, in which disp, bytes, second and vector are set.
 func transfer(w uint32, loads, writeback bool, o operands) (operands, bool) {
 	o.base, o.first = rn(w), rd(w)
 	o.reads |= one(o.base)
@@ -225,7 +227,7 @@ func transfer(w uint32, loads, writeback bool, o operands) (operands, bool) {
 
 func isVector(w uint32) bool { return w&(1<<26) != 0 }
 
-// scale is the binary logarithm of how much an access of one register loads or stores.
+// scale returns the binary logarithm of the number of bytes of an access of one register.
 func scale(w uint32) uint32 {
 	if isVector(w) {
 		return w>>30 | w>>21&4
@@ -233,7 +235,7 @@ func scale(w uint32) uint32 {
 	return w >> 30
 }
 
-// single completes an access of one register.
+// single returns the operands of an access of one register.
 func single(w uint32, writeback bool, disp int64) (o operands, known bool) {
 	opc := w >> 22 & 3
 	o.second, o.vector = noRegister, isVector(w)
@@ -301,7 +303,8 @@ func swaps(w uint32) (o operands, known bool) {
 	return o, true
 }
 
-// exclusives: of a pair two are loaded; a store writes whether it has happened.
+// exclusives returns the operands of exclusive accesses, of one register or a pair. A store also writes its success to
+// a register.
 func exclusives(w uint32) (o operands, known bool) {
 	pair := general(rd(w)) | general(ra(w))
 	switch o.base = rn(w); classify(w) {
@@ -315,7 +318,7 @@ func exclusives(w uint32) (o operands, known bool) {
 	return o, true
 }
 
-// structures are of up to four vector registers, at most 64 bytes.
+// structures returns the operands of loads and stores of up to four vector registers, at most 64 bytes.
 func structures(w uint32) (o operands, known bool) {
 	o = operands{vector: true, bytes: 64, indexed: true, second: noRegister}
 	writeback := w&(1<<23) != 0
@@ -325,7 +328,7 @@ func structures(w uint32) (o operands, known bool) {
 	return transfer(w, w&(1<<22) != 0, writeback, o)
 }
 
-// signs: what authenticates pointers writes the return address, or x17.
+// signs returns the operands of pointer authentication, which writes the return address or x17.
 func signs(uint32) (o operands, known bool) {
 	o.writes = 1<<link | 1<<17
 	return o, true
@@ -339,7 +342,8 @@ func loadsLiteral(w uint32) (o operands, known bool) {
 	return o, true
 }
 
-// converts: which of the two is a general register is not told.
+// converts returns the operands of conversions. It takes both registers for general ones, although one is a vector
+// register.
 func converts(w uint32) (operands, bool) {
 	return operands{reads: general(rn(w)), writes: general(rd(w))}, true
 }

@@ -2,8 +2,8 @@ package arm64
 
 import "github.com/ftgo/ftgo/internal/arch"
 
-// Cost holds for kernels from 5.10 to 7.2: Refused is what any of them refuses or takes and then
-// misbehaves, Emulated what all of them simulate.
+// Cost is valid for kernels from 5.10 to 7.2. An instruction is Refused if any of them refuses it, or accepts it and
+// then misbehaves, and Emulated if all of them simulate it.
 func (processor) Cost(function []byte, at int) arch.Cost {
 	if len(function)-at < size {
 		return arch.Cost{Refused: errTruncated.Error()}

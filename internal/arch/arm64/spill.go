@@ -2,9 +2,9 @@ package arm64
 
 import "github.com/ftgo/ftgo/internal/arch"
 
-// Spilled reads what is before the call of morestack: STR and STP to places on the stack, and the return address's move to
-// x3. Go 1.18 and later spill all registers that arguments are passed in, used or not (RegArgs in
-// cmd/compile/internal/ssagen/ssa.go, SpillRegisterArgs in cmd/internal/obj).
+// Spilled reads the code before the call of morestack, which stores registers in their stack slots with STR and STP, and
+// moves the return address to x3. Go 1.18 and later spill all registers that arguments are passed in, even unused
+// ones (RegArgs in cmd/compile/internal/ssagen/ssa.go, SpillRegisterArgs in cmd/internal/obj).
 func (processor) Spilled(code []byte, c arch.Check) (spills []arch.Spill, ok bool) {
 	if c.Jump < 0 || c.Jump+size > len(code) {
 		return nil, false
@@ -37,11 +37,11 @@ func (processor) Spilled(code []byte, c arch.Check) (spills []arch.Spill, ok boo
 	return nil, false
 }
 
-// maxRead bounds the instructions that Read looks at.
+// maxRead is the maximum number of instructions that Read decodes.
 const maxRead = 64
 
-// Read goes on from the first instruction as long as it knows what an instruction reads and writes. What is stored
-// to the stack may be a register that belongs to the caller: of pairs, where a frame is made, that is so of x29 and x30.
+// Read decodes the function up to the first instruction whose operands it does not know. The result may
+// contain registers that a prologue saves for the caller, such as x29, but not x30.
 func (processor) Read(code []byte) (read []arch.Reg) {
 	var found, written set
 	for at := 0; at+size <= len(code) && at < maxRead*size; at += size {

@@ -3,16 +3,17 @@ package arm64
 import "github.com/ftgo/ftgo/internal/arch"
 
 const (
-	// maxPrologue bounds the instructions up to the deciding jump, maxTail those of the part that calls morestack.
+	// maxPrologue is the maximum number of instructions up to the deciding jump, maxTail that of the part that calls
+	// morestack.
 	maxPrologue = 14
 	maxTail     = 64
 
-	// spoiled are the registers that the check may use (REGRT1, REGRT2, REGTMP; x1 to x3 up to 1.17, when
+	// spoiled are the registers that the check may write (REGRT1, REGRT2, REGTMP; x1 to x3 up to 1.17, when
 	// arguments were on the stack).
 	spoiled = 1<<1 | 1<<2 | 1<<3 | scratch
 
-	g         = 28 // holds g in all code of Go
-	temporary = 27 // the assembler's own, REGTMP
+	g         = 28 // holds g in all Go code
+	temporary = 27 // REGTMP, the temporary register of Go's assembler
 )
 
 // Conditions (DDI 0487, C1.2.4).
@@ -25,9 +26,9 @@ const (
 	condNV = 15
 )
 
-// StackCheck finds the check by its form alone: a load of stackguard0 or stackguard1 (16 or 24 from g), then a
-// B.LS to straight code that calls once and then jumps to the function's beginning. B.LO and B.EQ come before
-// it where the frame is large, and nothing else but arithmetic.
+// StackCheck finds the check by its form: a load of stackguard0 or stackguard1 (16 or 24 bytes from g), then a B.LS to
+// straight-line code that calls once and then jumps to the start of the function. Only arithmetic, and B.LO and B.EQ
+// for large frames, may precede the B.LS.
 //
 // Source: stacksplit in cmd/internal/obj/arm64/obj7.go of Go 1.16 to 1.27.
 func (processor) StackCheck(code []byte) (arch.Check, bool) {
@@ -58,8 +59,8 @@ func (processor) StackCheck(code []byte) (arch.Check, bool) {
 	return arch.Check{}, false
 }
 
-// callsMorestack tells whether straight code calls once, and then jumps to the function's beginning, and where
-// the call is.
+// callsMorestack reports whether straight-line code calls once and then jumps to the start of the function. again is the
+// offset of the call.
 func callsMorestack(code []byte, at int) (again int, ok bool) {
 	for n := 0; n < maxTail && 0 < at && at+size <= len(code); n++ {
 		w := word(code[at:])
@@ -80,8 +81,8 @@ func callsMorestack(code []byte, at int) (again int, ok bool) {
 	return 0, false
 }
 
-// reaches tells whether a direct branch leads to an instruction of the check but its first, which no compiler's does. (To the one
-// behind it may lead, where a function without a frame begins with a loop.)
+// reaches reports whether a direct branch leads to an instruction of the check other than its first. Compilers emit no such
+// branch. (One to the instruction after the check is possible if a function without a frame begins with a loop.)
 func reaches(code []byte, post int) bool {
 	for at := 0; at+size <= len(code); at += size {
 		w := word(code[at:])
