@@ -133,10 +133,10 @@ func (j *job) call(c *pairing.Call, outcome Outcome) *Call {
 	if j.memories != nil {
 		p := j.memories.Process(c)
 		if f.Values.Entry != nil && c.Args != nil {
-			call.Args = valuesOf(f.Values.Entry.Append(nil, c.Args, p))
+			call.Args = valuesOf(f.Values.Entry.AppendValues(nil, c.Args, p))
 		}
 		if f.Values.Return != nil && c.Results != nil {
-			call.Results = valuesOf(f.Values.Return.Append(nil, c.Results, p))
+			call.Results = valuesOf(f.Values.Return.AppendValues(nil, c.Results, p))
 		}
 	}
 	if j.stacks != nil {

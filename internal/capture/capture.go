@@ -13,66 +13,74 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Options bound what is fetched for one event.
+// Options limit what is fetched for one event, and describe the kernel and the binary.
 type Options struct {
-	// StrLen is how many bytes of a string or byte slice are fetched, Items how many other elements.
+	// StrLen is the number of bytes to fetch of a string or a byte slice. Items is the number of elements to fetch of
+	// an array or another slice.
 	StrLen, Items int
-	// Fields is how many fields are fetched of a struct that nobody asked for by path; those that
-	// pointers lead to are fetched only if they have no more. 0 is all.
+	// Fields is the number of fields to fetch of a struct in a variable that no path selects. The target of a pointer
+	// is left out if it is a struct with more fields. 0 means no limit.
 	Fields int
-	Arrays bool // the kernel fetches arrays (since 4.20); else it is asked for each word
-	Memory bool // the kernel fetches from memory (since 3.14); else from registers alone
-	// Static is the fetcharg for a virtual address of the file, load bias not counted.
+	Arrays bool // the kernel fetches arrays (since 4.20); otherwise each word is an argument
+	Memory bool // the kernel fetches from memory (since 3.14); otherwise only from registers
+	// Static returns the fetcharg for a virtual address in the file, without the load bias.
 	Static func(va uint64) string
-	// Variable finds what a path begins with and no variable is called: "goarg2", "+8(goarg2):string".
-	// Type finds what an interface holds by its name. They are for paths.
+	// Variable finds the root of a path that is not the name of a variable: "goarg2", "+8(goarg2):string".
+	// It is used only for paths.
 	Variable func(root string) (offsets.Variable, error)
-	Type     func(name string) (*gotype.Type, error)
-	Machine  *arch.Machine // the processor that the binary is for. Without it more events are needed
-	Beside   []tracefs.Arg // arguments that the event has besides those that tell whose call it is
+	// Type finds a type by name, for the type assertions in paths.
+	Type func(name string) (*gotype.Type, error)
+	// Machine describes the binary's processor. If it is nil, sites share fewer events: small numbers on the stack are
+	// not fetched as whole words, and arrange adds no words.
+	Machine *arch.Machine
+	// OtherArgs are arguments of the event that take room although the Builder does not add them, as for stacks. The
+	// limits below already allow for the arguments that identify the call.
+	OtherArgs []tracefs.Arg
 }
 
-// What an event can hold, MAX_TRACE_ARGS (128) and MAX_PROBE_EVENT_SIZE (3,072 bytes) of
-// kernel/trace/trace_probe.h, less what the caller's arguments and those that arrange adds need.
+// Limits of an event, below MAX_TRACE_ARGS (128) and MAX_PROBE_EVENT_SIZE (3,072 bytes) of kernel/trace/trace_probe.h.
+// The difference is for the arguments that identify the call, and for the padding that arrange adds.
 const (
 	maxArgs  = 102
 	maxBytes = 2800
-	// maxLine is what all arguments' texts may have together: a definition has at most
+	// maxLine limits the length of all arguments' text: a definition has at most
 	// 4,095 bytes (WRITE_BUFSIZE in kernel/trace/trace_dynevent.c).
 	maxLine = 3300
-	// maxShare is what a variable may have of the arguments when it was not asked for by
-	// path: a pointer to a large struct would otherwise take them all.
+	// maxShare is the number of arguments that one variable can take if no path selects it.
+	// Otherwise a pointer to a large struct could take all of them.
 	maxShare = 48
-	// maxText is the longest fetcharg: "NAME=FETCHARG:TYPE" has at most 63 bytes.
+	// maxText is the length of the longest fetcharg: "NAME=FETCHARG:TYPE" has at most 63 bytes.
 	maxText = 48
 	// maxArray is MAX_ARRAY_LEN in kernel/trace/trace_probe.h.
 	maxArray = 64
-	// maxDeref is below the 14 nested dereferences that the kernel takes.
+	// maxDeref is the number of nested dereferences in a base address. The kernel accepts 14.
 	maxDeref = 12
 )
 
-// Capture is what is fetched for some variables at one site.
+// Capture lists the arguments that fetch some variables at one site, and decodes their values.
 type Capture struct {
-	Args  []tracefs.Arg // to be fetched, in this order
-	Words int           // the number of words that all of them yield together
+	Args  []tracefs.Arg // in the order of the event
+	Words int           // the number of words that Args yield
 
-	// Large are the variables that were not fetched whole, for Options.Fields.
+	// Large lists the variables of which Options.Fields left out fields.
 	Large []Large
 
 	roots  []*node
 	strLen int
-	end    uint64 // of user space; 0 if that is not known
-	at     []int  // at[i] is where the fetched words have the Builder's word i; nil is at i
+	end    uint64 // the end of user space, 0 if not known
+	// positions maps the number of a word in nodes to its position among the fetched words. nil means that both are
+	// equal.
+	positions []int
 }
 
 // Large is a variable that holds, or points to, a struct of many fields.
 type Large struct {
 	Name   string
 	Fields int
-	Part   string // the path of one of them, c.cid
+	Part   string // the path of one field, c.cid
 }
 
-// argFrame is what a definition has around a fetcharg: " v100=" and ":x64[64]".
+// argFrame is the length of the text around a fetcharg in a definition: " v100=" and ":x64[64]".
 const argFrame = 14
 
 const noRoom = "no room: name the parts that matter"
@@ -80,53 +88,55 @@ const noRoom = "no room: name the parts that matter"
 // arg is one fetcharg under construction.
 type arg struct {
 	fetch, typ string
-	count      int // words, 0 for one that is no array
-	at         int // its first word
+	count      int // the number of words in an array, 0 for a single number
+	at         int // the number of its first word
 }
 
-// Builder collects what to fetch for variables at one site.
+// Builder collects the arguments that fetch variables at one site.
 type Builder struct {
 	vars  []offsets.Variable
 	opt   Options
 	args  []arg
-	words int
-	bytes int
-	line  int // bytes of text
-	max   int // the arguments there may be
-	share int // those that the variable at hand may have, and the ones before
-	short int // Options.Fields, where that is to be kept to
-	large *Large
-	named bool // somebody knows arguments by their names, which go by their order
-	slot  int  // which element of a map a path with a key leads to
-	// arrays are those that are fetched, which what lies in them need not be again.
+	words int // the number of words that args yield
+	bytes int // the size of args in an event
+	line  int // the length of the text of args in a definition
+	max   int // the largest number of args
+	limit int // the largest number of args up to and including the current variable
+	// maxFields is Options.Fields while a variable is planned that no path selects, and otherwise 0.
+	maxFields int
+	large     *Large // the first struct of the current variable with more than maxFields fields
+	// fixedOrder: Field has returned the name of an argument, which depends on its position.
+	fixedOrder bool
+	slot       int // the slot of a map that walk takes an element from
+	// arrays are the fetched arrays. A number inside of one needs no argument.
 	arrays []region
-	// complete: nothing more is fetched; way is the path to the value at hand, for who wants it.
-	complete bool
-	way      string
+	// sealed: no argument can be added. path is then the path of the current value in an interface, for messages.
+	sealed bool
+	path   string
 }
 
-// region is an array of words in memory, as in source.
+// region is an array of words in memory. base and off are as in source.
 type region struct {
-	inner      string
+	base       string
 	off, words int64
-	at         int // its first word
+	at         int // the number of its first word
 }
 
 // NewBuilder returns a Builder for variables.
 func NewBuilder(vars []offsets.Variable, opt Options) *Builder {
-	b := &Builder{vars: vars, opt: opt, max: maxArgs - len(opt.Beside), share: maxArgs}
-	for _, a := range opt.Beside {
+	b := &Builder{vars: vars, opt: opt, max: maxArgs - len(opt.OtherArgs), limit: maxArgs}
+	for _, a := range opt.OtherArgs {
 		b.line += len(a.Fetch) + argFrame
-		b.bytes += 16 // two words at most
+		b.bytes += 16 // an argument has at most two words
 	}
 	return b
 }
 
-// Capture is what has been asked for, as far as there is room; what there is none for is known as
-// unfetched. paths select parts: "req.URL.Path", "s.items[0].name", "*p"; nil are all variables
-// whole. Decode yields their values, then those of more, which have precedence in the room.
-func (b *Builder) Capture(paths, more []string) (*Capture, error) {
-	last, err := b.paths(more, false)
+// Capture plans how to fetch the values of paths, like "req.URL.Path", "s.items[0].name" and "*p", or of all variables
+// if paths is nil. [Capture.AppendValues] returns the values of paths and then of extra. If the event has no room for
+// all of them, the values of extra come first, and values without room are Unfetched.
+func (b *Builder) Capture(paths, extra []string) (*Capture, error) {
+	last, err := b.paths(extra, false)
 	if err != nil {
 		return nil, err
 	}
@@ -139,17 +149,17 @@ func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 	}
 	if paths == nil {
 		for i := range b.vars {
-			b.share = len(b.args) + maxShare
-			b.short, b.large = b.opt.Fields, nil
+			b.limit = len(b.args) + maxShare
+			b.maxFields, b.large = b.opt.Fields, nil
 			t, s := b.root(&b.vars[i])
 			n := b.value(b.vars[i].Name, t, s, 1)
-			b.reveal(n, &b.vars[i], s)
+			b.planRealType(n, &b.vars[i], s)
 			c.roots = append(c.roots, n)
-			if b.short = 0; b.large == nil {
+			if b.maxFields = 0; b.large == nil {
 				continue
 			}
 			part := b.vars[i].Name + "." + b.large.Part
-			if _, err := b.Type(part); err == nil { // else something in it is large
+			if _, err := b.Type(part); err == nil { // otherwise the large struct is deeper in the variable
 				c.Large = append(c.Large, Large{b.vars[i].Name, b.large.Fields, part})
 			}
 		}
@@ -159,7 +169,7 @@ func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 	return c, nil
 }
 
-// Fetches tells whether anything is fetched of what path i of [Builder.Capture] leads to, whose type is known.
+// Fetches reports whether at least a part of path i of [Builder.Capture] is fetched, and its type is known.
 func (c *Capture) Fetches(i int) bool {
 	return c.roots[i].typ.Kind != reflect.Invalid && c.roots[i].fetched()
 }
@@ -168,19 +178,20 @@ func (n *node) fetched() bool {
 	return n.why == "" && n.typ.Size > 0 && (len(n.kids) == 0 || slices.ContainsFunc(n.kids, (*node).fetched))
 }
 
-// fetch adds an argument, and returns its first word. why is "" unless there is no room.
+// fetch adds an argument, unless it exists already, and returns the number of its first word. If it can't add the
+// argument, why is the reason.
 func (b *Builder) fetch(text, typ string, count, bytes int) (at int, why string) {
 	if i := slices.IndexFunc(b.args, func(a arg) bool { return a.fetch == text && a.typ == typ }); i >= 0 {
 		return b.args[i].at, ""
 	}
 	switch {
-	case b.complete:
-		return 0, unasked(b.way)
+	case b.sealed:
+		return 0, notFetched(b.path)
 	case !b.opt.Memory && text[0] != '%':
 		return 0, "in memory: this kernel fetches registers alone (Linux before 3.14)"
 	case len(text) > maxText:
 		return 0, "too many pointers away"
-	case len(b.args) >= min(b.max, b.share) || b.bytes+bytes > maxBytes || b.line+len(text)+argFrame > maxLine:
+	case len(b.args) >= min(b.max, b.limit) || b.bytes+bytes > maxBytes || b.line+len(text)+argFrame > maxLine:
 		return 0, noRoom
 	}
 	at = b.words
@@ -191,7 +202,7 @@ func (b *Builder) fetch(text, typ string, count, bytes int) (at int, why string)
 	return at, ""
 }
 
-// leaf is a number of up to eight bytes among the fetched words. The zero leaf is none, and reads as 0.
+// leaf is a number of up to eight bytes in a fetched word. The zero leaf is not fetched, and reads as 0.
 type leaf struct {
 	at     int
 	shift  uint
@@ -199,11 +210,10 @@ type leaf struct {
 	signed bool
 }
 
-// there tells whether the number was fetched.
-func (l leaf) there() bool { return l.size > 0 }
+func (l leaf) fetched() bool { return l.size > 0 }
 
 func (l leaf) read(words []uint64) uint64 {
-	if !l.there() {
+	if !l.fetched() {
 		return 0
 	}
 	v := words[l.at] >> l.shift
@@ -221,7 +231,7 @@ func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
 		return leaf{}, why
 	}
 	for _, a := range b.arrays {
-		if in := s.off - a.off; a.inner == s.inner && in >= 0 && in+size <= 8*a.words && in%8+size <= 8 {
+		if in := s.off - a.off; a.base == s.base && in >= 0 && in+size <= 8*a.words && in%8+size <= 8 {
 			return leaf{a.at + int(in/8), uint(8 * (in % 8)), size, signed}, ""
 		}
 	}
@@ -232,7 +242,7 @@ func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
 	case size != 1 && size != 2 && size != 4 && size != 8:
 		return leaf{}, fmt.Sprintf("%d bytes", size)
 	}
-	// Signed numbers are printed in decimal by every kernel; read drops the sign.
+	// All kernels print signed numbers in decimal. leaf.read extends the sign only of signed types.
 	at, why := b.fetch(text, "s"+strconv.FormatInt(8*width, 10), 0, int(width))
 	if why != "" {
 		return leaf{}, why
@@ -240,10 +250,10 @@ func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
 	return leaf{at, shift, size, signed}, ""
 }
 
-// textWords are the words that are fetched of a string.
+// textWords returns the number of words that are fetched of a string.
 func (b *Builder) textWords() int { return min((b.opt.StrLen+7)/8, maxArray) }
 
-// array fetches n words.
+// array fetches n words, at most maxArray.
 func (b *Builder) array(s source, n int) (at int, why string) {
 	n = min(n, maxArray)
 	text, _, why := s.text(b, 8)
@@ -254,7 +264,7 @@ func (b *Builder) array(s source, n int) (at int, why string) {
 		if at, why = b.fetch(text, fmt.Sprintf("x64[%d]", n), n, 8*n); why != "" {
 			return 0, why
 		}
-	case len(b.args)+n > min(b.max, b.share) && !b.complete:
+	case len(b.args)+n > min(b.max, b.limit) && !b.sealed:
 		return 0, noRoom
 	}
 	for i := 0; i < n && !b.opt.Arrays; i++ {
@@ -262,7 +272,7 @@ func (b *Builder) array(s source, n int) (at int, why string) {
 		if why != "" {
 			return 0, why
 		}
-		// There is no x64 before 4.9.
+		// Kernels before 4.9 do not have the type x64.
 		w, why := b.fetch(text, "u64", 0, 8)
 		if why != "" {
 			return 0, why
@@ -270,23 +280,22 @@ func (b *Builder) array(s source, n int) (at int, why string) {
 		if i == 0 {
 			at = w
 		}
-		if w != at+i { // the words must follow each other: one that is there already won't do
+		if w != at+i { // the words must be consecutive, but an earlier argument fetches this one
 			return 0, noRoom
 		}
 	}
-	if s.inner != "" && !b.complete {
-		b.arrays = append(b.arrays, region{s.inner, s.off, int64(n), at})
+	if s.base != "" && !b.sealed {
+		b.arrays = append(b.arrays, region{s.base, s.off, int64(n), at})
 	}
 	return at, ""
 }
 
-// arrange writes the arguments into a Capture, in an order that many functions share:
-// sites whose arguments agree in types can be of one event, and each event more makes it
-// take longer to remove the probes. So words come first, arrays last, and there are some
-// more words than needed, from a register, which costs next to nothing.
+// arrange writes the arguments into a Capture. Sites whose arguments have the same types can share an event, and each
+// additional event makes the removal of the probes take longer. Therefore arrange sorts the arguments by type, numbers
+// before arrays, and adds words from a register, which are cheap, up to one of a few numbers of words.
 func (b *Builder) arrange(c *Capture) {
 	args := slices.Clone(b.args)
-	if !b.named {
+	if !b.fixedOrder {
 		words := 0
 		for _, a := range args {
 			if a.typ == "s64" {
@@ -301,24 +310,25 @@ func (b *Builder) arrange(c *Capture) {
 		slices.SortStableFunc(args, func(x, y arg) int {
 			return cmp.Or(cmp.Compare(x.count, y.count), cmp.Compare(len(y.typ), len(x.typ)), cmp.Compare(y.typ, x.typ))
 		})
-		c.at = make([]int, b.words)
+		c.positions = make([]int, b.words)
 	}
 	for i, a := range args {
 		c.Args = append(c.Args, tracefs.Arg{Name: "v" + strconv.Itoa(i), Fetch: a.fetch, Type: a.typ})
 		for k := range max(a.count, 1) {
-			if c.at != nil && a.at >= 0 {
-				c.at[a.at+k] = c.Words
+			if c.positions != nil && a.at >= 0 {
+				c.positions[a.at+k] = c.Words
 			}
 			c.Words++
 		}
 	}
 }
 
-// padded is the number of words that n are filled up to. More than maxArgs there never are.
+// padded rounds a number of words up to one of the numbers that events have. It does not round up above 64, so that
+// the result stays below maxArgs.
 func padded(n int) int {
-	for _, enough := range []int{0, 2, 4, 8, 12, 16, 24, 32, 48, 64} {
-		if n <= enough {
-			return enough
+	for _, size := range []int{0, 2, 4, 8, 12, 16, 24, 32, 48, 64} {
+		if n <= size {
+			return size
 		}
 	}
 	return n

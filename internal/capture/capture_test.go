@@ -76,7 +76,7 @@ func TestFetch(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := NewBuilder([]offsets.Variable{c.v}, options)
-			b.named = true // as it comes
+			b.fixedOrder = true // as it comes
 			got, err := b.Capture(c.paths, nil)
 			fixture.NoError(t, err)
 			if text := fetched(got); text != c.want {
@@ -101,7 +101,7 @@ func TestWithoutArrays(t *testing.T) {
 	opt := options
 	opt.Arrays = false
 	b := NewBuilder([]offsets.Variable{inRegisters("s", basic("string"), "ax", "bx")}, opt)
-	b.named = true // as it comes
+	b.fixedOrder = true // as it comes
 	c, err := b.Capture(nil, nil)
 	fixture.NoError(t, err)
 	if got, want := fetched(c), "%ax:s64 %bx:s64 +0(%ax):u64 +8(%ax):u64"; got != want {
@@ -130,7 +130,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("%s: %d bytes", a, n)
 		}
 	}
-	last := c.Append(nil, make([]uint64, c.Words), nowhere{})[199]
+	last := c.AppendValues(nil, make([]uint64, c.Words), nowhere{})[199]
 	if last.State != Unfetched || !strings.Contains(last.Why, "no room") {
 		t.Errorf("the last variable: %+v", last)
 	}
@@ -155,7 +155,7 @@ func TestFields(t *testing.T) {
 	for i := range words {
 		words[i] = 0xc000012340
 	}
-	if v := c.Append(nil, words, nowhere{})[0]; v.Dynamic != "*main.outer" || v.Elem != nil {
+	if v := c.AppendValues(nil, words, nowhere{})[0]; v.Dynamic != "*main.outer" || v.Elem != nil {
 		t.Errorf("%+v", v)
 	}
 	if c, err = NewBuilder(vars, opt).Capture([]string{"*p"}, nil); err != nil || len(c.Large) != 0 || !strings.Contains(fetched(c), "+") {
@@ -180,7 +180,7 @@ func TestPathErrors(t *testing.T) {
 	}
 	c, err := NewBuilder(vars, options).Capture([]string{"x", "p.n", "*p"}, nil)
 	fixture.NoError(t, err)
-	if got := c.Append(nil, make([]uint64, c.Words), nowhere{}); got[0].Why != "lost" || got[1].Why != nilPointer {
+	if got := c.AppendValues(nil, make([]uint64, c.Words), nowhere{}); got[0].Why != "lost" || got[1].Why != nilPointer {
 		t.Errorf("%+v", got)
 	}
 }

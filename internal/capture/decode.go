@@ -12,29 +12,31 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// Process answers what fetched words mean in the process they come from.
+// Process interprets addresses among the fetched words in the process that they are from.
 type Process interface {
-	// DynamicType is the type whose descriptor is at an address, nil if there is none.
+	// DynamicType returns the type whose descriptor is at an address, nil if it is not known.
 	DynamicType(addr uint64) *gotype.Type
-	// ItabType is the address of the type of an itab that is in the file.
+	// ItabType returns the address of the concrete type in an itab. ok is false if the itab is not in the file, but was
+	// made at run time.
 	ItabType(itab uint64) (addr uint64, ok bool)
-	// FuncName is the function at an address, "" if there is none.
+	// FuncName returns the name of the function that begins at an address, or "".
 	FuncName(pc uint64) string
-	// Readable tells whether memory is there: the kernel reads zeros elsewhere. known: it can be told.
+	// Readable reports whether the memory at an address can be read. Where it can't, the kernel fetches zeros.
+	// known is false if this can't be determined.
 	Readable(addr uint64) (readable, known bool)
 }
 
-// Append makes values of the words that were fetched, behind others.
-func (c *Capture) Append(values []Value, words []uint64, p Process) []Value {
-	if c.at != nil {
-		arranged := make([]uint64, len(c.at))
-		for i, at := range c.at {
+// AppendValues decodes the fetched words, and appends the values of the paths or variables to values.
+func (c *Capture) AppendValues(values []Value, words []uint64, p Process) []Value {
+	if c.positions != nil {
+		arranged := make([]uint64, len(c.positions))
+		for i, at := range c.positions {
 			arranged[i] = words[at]
 		}
 		words = arranged
 	}
 	d := decoder{Capture: c, words: words, process: p}
-	return d.append(values, c.roots)
+	return d.values(values, c.roots)
 }
 
 type decoder struct {
@@ -44,21 +46,22 @@ type decoder struct {
 }
 
 const (
-	nilPointer = "nil pointer"
-	badPointer = "no valid pointer"
-	zeroOrNot  = "zero, or not readable: the process can't be asked"
+	nilPointer       = "nil pointer"
+	badPointer       = "no valid pointer"
+	zeroOrUnreadable = "zero, or not readable: the process can't be asked"
 )
 
-// unreadable marks a value if there is a reason why.
-func (v *Value) unreadable(why string) bool {
+// markUnreadable sets the state to Unreadable if why, the reason, is not "", and reports whether it did.
+func (v *Value) markUnreadable(why string) bool {
 	if why != "" {
 		v.State, v.Why = Unreadable, why
 	}
 	return why != ""
 }
 
-// implausible tells why an address can't be one, "" if it can: user space begins above mmap_min_addr.
-func (d *decoder) implausible(p uint64) string {
+// checkAddr returns the reason why an address is not valid, or "". The first page is not: user space begins above
+// mmap_min_addr.
+func (d *decoder) checkAddr(p uint64) string {
 	switch {
 	case p == 0:
 		return nilPointer
@@ -68,10 +71,10 @@ func (d *decoder) implausible(p uint64) string {
 	return ""
 }
 
-// check tells why what is behind guards means nothing, "" if it does.
-func (d *decoder) check(guards []guard) string {
+// checkGuards returns the reason why words behind guards have no meaning, or "".
+func (d *decoder) checkGuards(guards []guard) string {
 	for i, g := range guards {
-		if g.length.there() {
+		if g.length.fetched() {
 			if int64(g.length.read(d.words)) <= g.item {
 				return "index out of range"
 			}
@@ -79,16 +82,16 @@ func (d *decoder) check(guards []guard) string {
 		}
 		p := g.pointer.read(d.words)
 		if g.holds != nil {
-			if why := d.holds(p, &g); why != "" {
+			if why := d.checkType(p, &g); why != "" {
 				return why
 			}
 			continue
 		}
-		if why := d.implausible(p); why != "" {
+		if why := d.checkAddr(p); why != "" {
 			return why
 		}
-		// Where a pointer can't be followed to the next, what an earlier event left stands for that.
-		if i+1 < len(guards) && !guards[i+1].length.there() {
+		// If the kernel can't read the next pointer, the words behind that are left over from an earlier event.
+		if i+1 < len(guards) && !guards[i+1].length.fetched() {
 			if readable, known := d.process.Readable(p + uint64(guards[i+1].at)); known && !readable {
 				return badPointer
 			}
@@ -97,21 +100,21 @@ func (d *decoder) check(guards []guard) string {
 	return ""
 }
 
-// zeros tells why what was read at an address, all of it zero, may not have been there.
-func (d *decoder) zeros(addr uint64) string {
+// checkZeros returns the reason why zeros that were fetched at an address may not be the memory's contents, or "".
+func (d *decoder) checkZeros(addr uint64) string {
 	switch readable, known := d.process.Readable(addr); {
 	case !known:
-		return zeroOrNot
+		return zeroOrUnreadable
 	case !readable:
 		return badPointer
 	}
 	return ""
 }
 
-// behind is the address that a node's words were read from, behind a pointer, 0 if there is none.
-func (d *decoder) behind(n *node) uint64 {
+// nodeAddr returns the address that a node's words were fetched from through a pointer, or 0.
+func (d *decoder) nodeAddr(n *node) uint64 {
 	for i := len(n.guards) - 1; i >= 0; i-- {
-		if !n.guards[i].length.there() && n.guards[i].holds == nil {
+		if !n.guards[i].length.fetched() && n.guards[i].holds == nil {
 			return n.guards[i].pointer.read(d.words) + uint64(n.off)
 		}
 	}
@@ -121,20 +124,20 @@ func (d *decoder) behind(n *node) uint64 {
 func (d *decoder) value(n *node) Value {
 	v := Value{Name: n.name, Type: n.typ}
 	if n.slots != nil {
-		return d.search(n)
+		return d.findKey(n)
 	}
 	if n.why != "" {
 		v.State, v.Why = Unfetched, n.why
 		return v
 	}
-	if v.unreadable(d.check(n.guards)) {
+	if v.markUnreadable(d.checkGuards(n.guards)) {
 		return v
 	}
 	v.Num, v.Imag = n.num.read(d.words), n.imag.read(d.words)
 	v.Len, v.Cap = int64(n.len.read(d.words)), int64(n.cap.read(d.words))
 	kind := n.typ.Kind
 	if kind != reflect.Struct && kind != reflect.Array && v.Num|v.Imag|uint64(v.Len)|uint64(v.Cap) == 0 {
-		if p := d.behind(n); p != 0 && v.unreadable(d.zeros(p)) {
+		if p := d.nodeAddr(n); p != 0 && v.markUnreadable(d.checkZeros(p)) {
 			return v
 		}
 	}
@@ -145,12 +148,12 @@ func (d *decoder) value(n *node) Value {
 		d.slice(n, &v)
 	case reflect.Array, reflect.Struct:
 		v.Len = n.typ.Len
-		v.Items = d.append(nil, n.kids)
+		v.Items = d.values(nil, n.kids)
 		if n.words > 0 {
-			d.guess(&v, n)
+			d.guessString(&v, n)
 		}
 	case reflect.Pointer:
-		if n.short {
+		if n.elemOmitted {
 			v.Dynamic = n.typ.Name
 		}
 		if v.Num != 0 && n.elem != nil {
@@ -163,13 +166,13 @@ func (d *decoder) value(n *node) Value {
 	case reflect.Map, reflect.Chan, reflect.Func:
 		d.header(&v)
 	}
-	if n.real.there() && v.State == Known {
-		d.reveal(&v, n)
+	if n.typeAddr.fetched() && v.State == Known {
+		d.setRealType(&v, n)
 	}
 	return v
 }
 
-// collapse makes one unreadable value of a struct of which no field is readable.
+// collapse makes a struct unreadable if all of its fields are unreadable for the same reason.
 func (v *Value) collapse() {
 	if v.Type.Kind != reflect.Struct {
 		return
@@ -180,12 +183,12 @@ func (v *Value) collapse() {
 		}
 	}
 	if len(v.Items) > 0 {
-		v.unreadable(v.Items[0].Why)
+		v.markUnreadable(v.Items[0].Why)
 		v.Items = nil
 	}
 }
 
-func (d *decoder) append(values []Value, nodes []*node) []Value {
+func (d *decoder) values(values []Value, nodes []*node) []Value {
 	values = slices.Grow(values, len(nodes))
 	for _, n := range nodes {
 		values = append(values, d.value(n))
@@ -193,32 +196,32 @@ func (d *decoder) append(values []Value, nodes []*node) []Value {
 	return values
 }
 
-// bytes takes those of a string or byte slice from a node's words, if it can: -1 words are out of reach.
+// bytes decodes the first bytes of a string or byte slice.
 func (d *decoder) bytes(v *Value, n *node) {
 	at, words := n.data, n.words
 	switch {
 	case v.Len == 0 || words == 0 && v.Len > 0:
 		v.Bytes = []byte{}
 	case v.Len < 0:
-		v.unreadable("negative length")
-	case v.unreadable(d.unread(v.Num, at, words)):
+		v.markUnreadable("negative length")
+	case v.markUnreadable(d.checkWords(v.Num, at, words)):
 	case words < 0:
-		v.State, v.Why = Unfetched, n.unasked
+		v.State, v.Why = Unfetched, n.bytesWhy
 	default:
-		b := d.raw(at, words)
+		b := d.rawBytes(at, words)
 		v.Bytes = b[:min(int64(len(b)), v.Len, int64(max(d.strLen, 1)))]
 	}
 }
 
-// guess takes two words for a string if the first is the address of printable text that is as long as the second
-// says, or longer. No address is as low as a length may be.
-func (d *decoder) guess(v *Value, n *node) {
+// guessString sets Bytes and Len of two untyped words if they may be a string: the first word is the address of
+// printable text, and the second is at most longest, which is less than any address.
+func (d *decoder) guessString(v *Value, n *node) {
 	const longest = 1<<16 - 1 // below mmap_min_addr
 	addr, size := v.Items[0].Num, v.Items[1].Num
-	if d.implausible(addr) != "" || size == 0 || size > longest {
+	if d.checkAddr(addr) != "" || size == 0 || size > longest {
 		return
 	}
-	text := d.raw(n.data, n.words)
+	text := d.rawBytes(n.data, n.words)
 	text = text[:min(uint64(len(text)), size, uint64(max(d.strLen, 1)))]
 	if uint64(len(text)) < size {
 		text = WholeRunes(text)
@@ -229,8 +232,8 @@ func (d *decoder) guess(v *Value, n *node) {
 	}
 }
 
-// raw are the bytes of some words.
-func (d *decoder) raw(at, words int) []byte {
+// rawBytes returns the bytes of fetched words.
+func (d *decoder) rawBytes(at, words int) []byte {
 	b := make([]byte, 0, 8*words)
 	for _, w := range d.words[at : at+words] {
 		b = binary.LittleEndian.AppendUint64(b, w)
@@ -238,9 +241,10 @@ func (d *decoder) raw(at, words int) []byte {
 	return b
 }
 
-// unread tells why memory at an address was not fetched into words, "" if it was.
-func (d *decoder) unread(addr uint64, at, words int) string {
-	if why := d.implausible(addr); why != "" || words < 0 {
+// checkWords returns the reason why words may differ from the memory at an address, or "". The number of words may
+// be negative, as in a node.
+func (d *decoder) checkWords(addr uint64, at, words int) string {
+	if why := d.checkAddr(addr); why != "" || words < 0 {
 		return why
 	}
 	for _, w := range d.words[at : at+words] {
@@ -248,15 +252,15 @@ func (d *decoder) unread(addr uint64, at, words int) string {
 			return ""
 		}
 	}
-	return d.zeros(addr)
+	return d.checkZeros(addr)
 }
 
 func (d *decoder) slice(n *node, v *Value) {
 	switch {
 	case v.Len < 0 || v.Cap < v.Len:
-		v.unreadable("lengths make no sense")
-	case !OfBytes(n.typ):
-		v.Items = d.append(nil, n.kids[:min(int64(len(n.kids)), v.Len)])
+		v.markUnreadable("lengths make no sense")
+	case !IsByteSlice(n.typ):
+		v.Items = d.values(nil, n.kids[:min(int64(len(n.kids)), v.Len)])
 	case v.Num != 0 || v.Len != 0:
 		d.bytes(v, n)
 	}
@@ -266,7 +270,7 @@ func (d *decoder) header(v *Value) {
 	switch {
 	case v.Num == 0:
 		v.Len, v.Cap = 0, 0
-	case v.unreadable(d.implausible(v.Num)) || v.Len == 0 && v.unreadable(d.zeros(v.Num)):
+	case v.markUnreadable(d.checkAddr(v.Num)) || v.Len == 0 && v.markUnreadable(d.checkZeros(v.Num)):
 	case v.Type.Kind == reflect.Func:
 		v.Dynamic = d.process.FuncName(uint64(v.Len))
 		v.Len = 0

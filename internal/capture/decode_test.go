@@ -282,7 +282,7 @@ func TestDecode(t *testing.T) {
 				if len(words) != capture.Words {
 					t.Fatalf("%d words, want %d", len(words), capture.Words)
 				}
-				values := capture.Append(nil, words, m)
+				values := capture.AppendValues(nil, words, m)
 				if got := values[0].Text(); got != c.want {
 					t.Errorf("arrays %v: got  %s\nwant %s\nfetched %s", arrays, got, c.want, fetched(capture))
 				}

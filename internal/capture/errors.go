@@ -7,16 +7,16 @@ import (
 	"syscall"
 )
 
-// pathError is {Op, Path string; Err error} (io/fs/fs.go; os.PathError before Go 1.16).
+// pathError is the form of fs.PathError, {Op, Path string; Err error} (io/fs/fs.go; os.PathError before Go 1.16).
 const pathError = "{Op} {Path}: {Err}"
 
-// errorForms are what the Error methods write, for the types of the standard library that most errors have: {X} is
-// the field X of what the interface points to, {q X} that in quotes.
+// errorForms describes the results of the Error methods of common error types in the standard library: {X} is the field
+// X of the struct that the interface points to, {q X} the field in quotes.
 var errorForms = map[string]string{
 	"*errors.errorString":           "{s}",   // errors/errors.go
 	"*fmt.wrapError":                "{msg}", // fmt/errors.go
 	"*fmt.wrapErrors":               "{msg}",
-	"*fs.PathError":                 pathError, // the runtime has no import paths
+	"*fs.PathError":                 pathError, // runtime type names have no import paths
 	"*io/fs.PathError":              pathError,
 	"*os.PathError":                 pathError,
 	"*os.SyscallError":              "{Syscall}: {Err}", // os/error.go
@@ -30,16 +30,17 @@ var errorForms = map[string]string{
 	"poll.errNetClosing":            "use of closed network connection",
 }
 
-// ErrorMessage returns what the Error method of the value in an interface would, if it has one
-// of errorForms or is a syscall.Errno. It is a string, cut where a part of it is: Len is negative where nobody knows how
-// long the cause's message is, in whose place its type stands in parentheses.
+// ErrorMessage returns the result of the Error method of the value in an interface, as a string. ok is false if its
+// type is not in errorForms and is not syscall.Errno, or a field is not known. The message is cut where one of its
+// fields is cut. If the message of the cause is not known, the cause's type stands in parentheses instead, and Len is
+// -1.
 func (v *Value) ErrorMessage() (message Value, ok bool) {
 	message = Value{Name: v.Name, Type: stringType}
 	if v.Type == nil || v.Type.Kind != reflect.Interface || !known(v.Elem) {
 		return message, false
 	}
 	if v.Dynamic == "syscall.Errno" && v.Elem.Type != nil && v.Elem.Type.Kind == reflect.Uint {
-		// The numbers of this machine, which is the target's.
+		// Linux has the same numbers on amd64 and arm64.
 		message.addText(syscall.Errno(v.Elem.Num).Error())
 		return message, true
 	}
@@ -56,7 +57,7 @@ func (v *Value) ErrorMessage() (message Value, ok bool) {
 	return message, ok
 }
 
-// addField appends a field of an error; not ok if that is not known.
+// addField appends a field of an error. It returns false if the field is not known.
 func (message *Value) addField(of *Value, field string) bool {
 	name, quoted := strings.CutPrefix(field, "q ")
 	f := of.field(name)
@@ -64,7 +65,7 @@ func (message *Value) addField(of *Value, field string) bool {
 		cause, ok := f.ErrorMessage()
 		if !ok && f.Dynamic == "" {
 			return false
-		} else if !ok { // it is further away than what is fetched
+		} else if !ok { // the fields of the cause are not fetched
 			message.addText("(" + f.Dynamic + ")")
 			message.Len = -1
 			return true
@@ -88,7 +89,7 @@ func (message *Value) addText(text string) {
 	message.add(&Value{Type: stringType, Bytes: []byte(text), Len: int64(len(text))})
 }
 
-// add appends a string; what would stand behind a cut is only counted.
+// add appends a string. If the message is cut already, only its length grows.
 func (message *Value) add(s *Value) {
 	if !message.Cut() {
 		message.Bytes = append(message.Bytes, s.Bytes...)

@@ -9,10 +9,11 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// ParsePath reads a path, which leads from a variable to a value and has no blanks: "n", "req.URL.Path",
-// "s.items[0].name", "*p". Its steps are the variable, then fields, elements and what interfaces hold: "s", "items",
-// "[0]", "name", `["key"]`, "(*http.response)", and then "*" for each pointer that is followed at the end. The variable
-// may be what a register holds or leads to: "goarg2", "goarg2:string", "+56(+16(goarg4)):string".
+// ParsePath parses a path from a variable to a value, without blanks: "n", "req.URL.Path",
+// "s.items[0].name", "*p". The first step is the variable, and the next ones are fields, elements and type assertions:
+// "s", "items", "[0]", "name", `["key"]`, "(*http.response)". Last comes "*" for each star before the path. Instead of
+// a variable, a path can begin with a register or the memory that one points to: "goarg2", "goarg2:string",
+// "+56(+16(goarg4)):string".
 func ParsePath(text string) (steps []string, err error) {
 	s := scanner{text: text}
 	steps, err = s.path()
@@ -22,15 +23,15 @@ func ParsePath(text string) (steps []string, err error) {
 	return steps, err
 }
 
-// ScanPath reads the path that a text begins with, which is so many bytes long and may have blanks. With an error it is
-// the path as far as it goes, without stars.
+// ScanPath parses the path at the start of a text, which may have blanks, and returns its length in bytes. With an
+// error, it returns the steps before the error, without stars.
 func ScanPath(text string) (steps []string, length int, err error) {
 	s := scanner{text: text, blanks: " \t\r\n"}
 	steps, err = s.path()
 	return steps, s.at, err
 }
 
-// RootOf is the variable that a path begins with.
+// RootOf returns the variable or register that a path begins with, or "".
 func RootOf(text string) string {
 	if steps, _, _ := ScanPath(text); len(steps) > 0 {
 		return steps[0]
@@ -38,14 +39,14 @@ func RootOf(text string) string {
 	return ""
 }
 
-// scanner goes through a text.
 type scanner struct {
 	text   string
 	at     int
-	blanks string // that may stand before each word
+	blanks string // characters that it skips before each word
 }
 
-// take goes past as many bytes as length tells, and the blanks before them.
+// take skips blanks and then as many bytes as length returns, and returns these bytes. If length returns 0, it skips
+// nothing.
 func (s *scanner) take(length func(rest string) int) string {
 	rest := strings.TrimLeft(s.text[s.at:], s.blanks)
 	n := length(rest)
@@ -65,9 +66,9 @@ func (s *scanner) path() (steps []string, err error) {
 		stars = append(stars, "*")
 	}
 	for {
-		special := Register
+		special := RegisterLen
 		if len(steps) > 0 {
-			special = inParentheses
+			special = parenthesesLen
 		}
 		step := s.take(special)
 		if step == "" {
@@ -93,8 +94,8 @@ func (s *scanner) path() (steps []string, err error) {
 	}
 }
 
-// key reads an index, which is spelled without zeros ahead, or a key of a map: a number of 64 bits
-// or text as Go quotes it.
+// key parses an index or the key of a map: a number of 64 bits or a quoted string. It returns the number without
+// leading zeros, and the string quoted by strconv.Quote.
 func (s *scanner) key() (key string, ok bool) {
 	quoted := s.take(func(rest string) int {
 		prefix, err := strconv.QuotedPrefix(rest)
@@ -119,8 +120,8 @@ func (s *scanner) key() (key string, ok bool) {
 	return strconv.FormatUint(n, 10), err == nil
 }
 
-// inParentheses is how long the parentheses are that a text begins with.
-func inParentheses(text string) int {
+// parenthesesLen returns the length of the parentheses at the start of a text, and 0 without.
+func parenthesesLen(text string) int {
 	if !strings.HasPrefix(text, "(") {
 		return 0
 	}
@@ -130,17 +131,18 @@ func inParentheses(text string) int {
 var (
 	nameRE  = regexp.MustCompile(`^[\pL_][\pL\p{Nd}_]*`)
 	indexRE = regexp.MustCompile(`^-?[0-9]+`)
-	// A part of what a path leads to follows, [:4].
+	// slicedRE matches a slice expression behind a path, as in [:4].
 	slicedRE   = regexp.MustCompile(`^\s*\[\s*:`)
 	registerRE = regexp.MustCompile(`^go(arg|ret)[0-9]+`)
 	offsetRE   = regexp.MustCompile(`^[+-](0[xX][0-9a-fA-F]{1,8}|[0-9]{1,9})\(`)
-	// A type's name may have an import path; what leads to it are pointers, slices, arrays and maps.
+	// typedRE matches a type: pointers, slices, arrays and maps before a name, which may have an import path.
 	typedRE = regexp.MustCompile(`^:(\*|map\[[^][]*\]|\[[0-9]*\])*[\pL_][\pL\p{Nd}_]*([./][\pL_][\pL\p{Nd}_]*)*`)
 )
 
-// Register is how long that is which a text begins with, if it is a register of Go's calling convention
-// or something that one leads to, with its type: "goarg2", "goarg2:string", "+56(+16(goarg4)):string".
-func Register(text string) int {
+// RegisterLen returns the length of the register of Go's calling convention at the start of a text, with the offsets
+// around it and its type: "goarg2", "goarg2:string", "+56(+16(goarg4)):string". It returns 0 if the text begins with
+// something else.
+func RegisterLen(text string) int {
 	depth, at := 0, 0
 	for head := offsetRE.FindString(text); head != ""; head = offsetRE.FindString(text[at:]) {
 		at += len(head)
@@ -156,7 +158,7 @@ func Register(text string) int {
 	return at + len(typedRE.FindString(text[at:]))
 }
 
-// JoinPath is the path of some steps, without blanks.
+// JoinPath returns the path with these steps, without blanks.
 func JoinPath(steps []string) (path string) {
 	for i, step := range steps {
 		switch {

@@ -8,33 +8,34 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// payload is what is fetched of an interface's value. Its type is not known beforehand:
-// some words, and what a string among them would point to, serve the usual ones.
+// payload says what is fetched of an interface's dynamic value. Its type is not known when the probe is planned.
+// Therefore the kernel fetches some words, and text at the addresses in the first of them, which is enough for common
+// types.
 type payload struct {
-	typ leaf // address of the dynamic type, where the first word is an itab
-	// words are so many words of what the data word points to, from word at on.
+	typ leaf // the address of the dynamic type, if the first word of the interface is an itab
+	// at is the number of the first word that is fetched from the address in the data word, words their number.
 	at, words int
-	data      source                 // what the data word points to
-	built     *Builder               // fetches nothing more; nil if nothing is fetched
-	nodes     map[*gotype.Type]*node // the values that it has been, by the types that the interface held
-	path      string                 // the way there from an interface that was fetched
+	data      source                 // the memory at the address in the data word
+	planner   *Builder               // a sealed Builder that plans the value once its type is known; nil without data
+	nodes     map[*gotype.Type]*node // the planned values by dynamic type
+	path      string                 // the path from the outermost interface to this one
 }
 
-// A *fs.PathError, Op and Path string and Err error, has six words.
+// payloadWords is the size of fs.PathError in words: Op and Path are strings and Err is an error.
 const payloadWords = 6
 
-// errnoWords are those of them that lead to the number of a syscall.Errno in Err of *os.SyscallError and *fs.PathError.
+// errnoWords are the numbers of the words that point to a syscall.Errno in the Err of os.SyscallError and fs.PathError.
 var errnoWords = [2]int64{3, 5}
 
-// dynamic plans an interface: the value of errors and empty interfaces, of others the type alone.
+// dynamic plans how to fetch an interface: the type, and the value if the interface is error or has no methods.
 func (n *node) dynamic(b *Builder, s source) {
 	types := n.follow(b, s, nil)
-	p := &payload{path: b.way}
+	p := &payload{path: b.path}
 	n.iface = p
 	if n.typ.Methods {
-		// itab is inter, type, … (runtime/runtime2.go, internal/abi/iface.go).
+		// An itab begins with the interface's type and the dynamic type (runtime/runtime2.go, internal/abi/iface.go).
 		var why string
-		if p.typ, why = b.scalar(types.at(8), 8, false); !b.complete { // else the type is that of an itab in the file, or not known
+		if p.typ, why = b.scalar(types.at(8), 8, false); !b.sealed { // a sealed Builder relies on Process.ItabType
 			n.why = cmp.Or(n.why, why)
 		}
 	}
@@ -49,28 +50,29 @@ func (n *node) dynamic(b *Builder, s source) {
 	}
 }
 
-// fill plans some words, and what the first of them would lead to, or, if there is more, the second and third, too.
+// fill plans how to fetch payloadWords words, and text at the address in the first of them, or, with more, in each of
+// the first three.
 func (p *payload) fill(b *Builder, data source, more bool) {
 	p.data = data
 	defer func() {
-		built := *b
-		built.complete, built.short, built.vars, built.args = true, 0, nil, slices.Clone(b.args)
-		p.built = &built
+		planner := *b
+		planner.sealed, planner.maxFields, planner.vars, planner.args = true, 0, nil, slices.Clone(b.args)
+		p.planner = &planner
 	}()
 	var why string
 	if p.at, why = b.array(data, payloadWords); why != "" {
 		return
 	}
 	p.words = payloadWords
-	p.data.guards = nil // decoder.memory looks at all words
-	// behind is what a word that is fetched already, in an array, points to.
+	p.data.guards = nil // decoder.memory checks all words
+	// behind returns the memory at the address in a word of the array.
 	behind := func(word int64) (to source) {
-		to.inner, _, to.why = data.at(8*word).text(b, 8)
+		to.base, _, to.why = data.at(8*word).text(b, 8)
 		return to
 	}
 	for word := range int64(3) {
-		// An error may be &MyError{Code, Message}. What else an interface holds is mostly a string or a
-		// number, with no pointer behind it: each word that is tried costs a fault.
+		// An error may be &MyError{Code, Message}. Most other dynamic values are a string or a number, and then the
+		// second and third word are no addresses: each attempt to read from them costs a page fault.
 		if word > 0 && !more {
 			return
 		}
@@ -83,33 +85,33 @@ func (p *payload) fill(b *Builder, data source, more bool) {
 	}
 }
 
-// IsError tells whether a type is the interface error, or what generic code has for it.
+// IsError reports whether a type is the interface error, or its shape in generic code.
 func IsError(t *gotype.Type) bool {
 	return t.Kind == reflect.Interface && (t.Name == "error" || t.Name == "go.shape.interface { Error() string }")
 }
 
-const typeNotTold = "dynamic type not known"
+const noDynamicType = "dynamic type not known"
 
-// unasked is why a part of what an interface holds is not shown. It says how to ask for it: path leads there from the
-// interface, which is called x.
-func unasked(path string) string { return "not fetched: ask for FUNC(x" + path + ")" }
+// notFetched returns the reason why a part of an interface's dynamic value is not shown. It tells the user how to
+// select the part: path leads to it from the interface, which the message calls x.
+func notFetched(path string) string { return "not fetched: ask for FUNC(x" + path + ")" }
 
-// as is the way into what the interface holds, if that is of a type.
-func (p *payload) as(t *gotype.Type) string { return p.path + ".(" + t.Name + ")" }
+// pathTo returns the path to the dynamic value if it has type t.
+func (p *payload) pathTo(t *gotype.Type) string { return p.path + ".(" + t.Name + ")" }
 
-// dynamic is the value in an interface.
+// dynamic decodes the dynamic type and value of an interface.
 func (d *decoder) dynamic(n *node, v *Value) {
 	v.TypeWord, v.Num, v.Imag = v.Num, v.Imag, 0
 	if v.TypeWord == 0 {
 		return
 	}
 	p := n.iface
-	t, why := d.typeOf(v.TypeWord, n.typ.Methods, p.typ)
+	t, why := d.interfaceType(v.TypeWord, n.typ.Methods, p.typ)
 	switch {
-	case !p.typ.there() && why == badPointer:
-		v.State, v.Why = Unfetched, unasked(p.path)
+	case !p.typ.fetched() && why == badPointer:
+		v.State, v.Why = Unfetched, notFetched(p.path)
 		return
-	case v.unreadable(why):
+	case v.markUnreadable(why):
 		return
 	}
 	v.Dynamic = t.Name
@@ -117,7 +119,7 @@ func (d *decoder) dynamic(n *node, v *Value) {
 	v.Elem = &e
 	isHeader := t.Kind == reflect.Map || t.Kind == reflect.Chan
 	switch {
-	case t.Size == 0: // there is nothing to fetch
+	case t.Size == 0:
 	case t.Direct && t.Kind == reflect.Pointer:
 		if elem := t.Elem(); elem != nil && p.words > 0 && v.Num != 0 && elem.Kind != reflect.Invalid {
 			inner := d.memory(t, elem, p, v.Num)
@@ -130,65 +132,66 @@ func (d *decoder) dynamic(n *node, v *Value) {
 		}
 	case t.Direct && (t.Kind == reflect.Func || t.Kind == reflect.UnsafePointer):
 	case t.Direct:
-		e.State, e.Why = Unfetched, unasked(p.as(t))
+		e.State, e.Why = Unfetched, notFetched(p.pathTo(t))
 	default:
 		e = d.memory(t, t, p, v.Num)
 	}
 }
 
-// typeOf is the type in an interface by its first word, that of an itab where the interface has methods.
-// at is the type in the itab, as it was fetched: of those that are in the file it is known.
-func (d *decoder) typeOf(word uint64, methods bool, at leaf) (t *gotype.Type, why string) {
+// interfaceType returns the dynamic type of an interface by its first word, which is an itab if the interface has
+// methods. at is the address of the type that was fetched from the itab, for itabs that are not in the file.
+func (d *decoder) interfaceType(word uint64, methods bool, at leaf) (t *gotype.Type, why string) {
 	addr := word
 	if methods {
 		var ok bool
 		if addr, ok = d.process.ItabType(word); !ok {
-			if addr = at.read(d.words); d.implausible(word) != "" || addr == 0 {
+			if addr = at.read(d.words); d.checkAddr(word) != "" || addr == 0 {
 				return nil, badPointer
 			}
 		}
 	}
 	if t = d.process.DynamicType(addr); t == nil {
-		why = typeNotTold
+		why = noDynamicType
 	}
 	return t, why
 }
 
-// holds tells why an interface, by its first word, does not hold what a guard wants, "" if it does.
-func (d *decoder) holds(word uint64, g *guard) string {
+// checkType returns the reason why an interface does not have the dynamic type in a guard, or "". word is its first
+// word.
+func (d *decoder) checkType(word uint64, g *guard) string {
 	if word == 0 {
 		return nilPointer
 	}
-	t, why := d.typeOf(word, g.methods, g.itab)
+	t, why := d.interfaceType(word, g.methods, g.itab)
 	if why == "" && t != g.holds {
 		why = "it is " + t.Name
 	}
 	return why
 }
 
-// memory is a value in the fetched memory that the data word of an interface points to which holds a type: t is that, or
-// what it points to.
-func (d *decoder) memory(holds, t *gotype.Type, p *payload, addr uint64) Value {
+// memory decodes a value of type t in the memory at addr, which an interface's data word contains. t is the dynamic
+// type, or, if that is a pointer, its target.
+func (d *decoder) memory(dynamic, t *gotype.Type, p *payload, addr uint64) Value {
 	v := Value{Type: t}
 	switch {
 	case t.Size == 0:
 		return v
 	case p.words > 0:
-		if v.unreadable(d.unread(addr, p.at, p.words)) {
+		if v.markUnreadable(d.checkWords(addr, p.at, p.words)) {
 			return v
 		}
-	case p.built == nil:
-		v.State, v.Why = Unfetched, unasked(p.as(t))
+	case p.planner == nil:
+		v.State, v.Why = Unfetched, notFetched(p.pathTo(t))
 		return v
 	}
-	n := p.nodes[holds]
+	n := p.nodes[dynamic]
 	if n == nil {
-		p.built.way = p.as(holds)
-		n = p.built.value("", t, p.data, 0)
+		p.planner.path = p.pathTo(dynamic)
+		n = p.planner.value("", t, p.data, 0)
 		if p.nodes == nil {
 			p.nodes = make(map[*gotype.Type]*node)
 		}
-		p.nodes[holds] = n
+		p.nodes[dynamic] = n
 	}
 	return d.value(n)
 }

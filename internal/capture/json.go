@@ -12,37 +12,36 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// AppendJSON writes a value as JSON on one line, keys always in this order:
+// AppendJSON appends a value as JSON on one line, with the keys in this order:
 //
-//	bool, integers               true, -42; of all 64 bits, uintptr too; a time.Duration in ns
+//	bool, integers               true, -42; also uintptr; with all 64 bits; a time.Duration in ns
 //	float                        3.5; {"float":"NaN"}, "+Inf", "-Inf"
 //	complex                      {"re":1,"im":2}
 //	string                       "hi bob"
-//	  of which a part is known   {"cut":"hi b","len":4096}: no part of a rune at the end; no "len" if that is not known
+//	  cut                        {"cut":"hi b","len":4096}: without an incomplete rune; no "len" if it is not known
 //	  that is not UTF-8          {"bytes":"/w=="} (base64 of RFC 4648), cut: {"bytes":"/w==","len":4096}
 //	[]byte                       {"len":3,"cap":8,"text":"abc"}, or "bytes" as above; cut if "len" is larger
 //	slice                        {"len":100,"cap":128,"items":[1,2,3]}; cut if "len" is larger
 //	array                        [1,2,3]; cut: {"len":100,"items":[1,2,3]}
-//	struct                       {"Name":"x","Age":3}; a second field of one name, as _ may be: "_#2"
+//	struct                       {"Name":"x","Age":3}; the second field of the same name, such as _, is "_#2"
 //	time.Time                    "2024-02-29T12:00:00.5Z": RFC 3339 in UTC
-//	pointer to struct            {"&":"0xc000012345","Name":"x","Age":3}, if what it points to was fetched
+//	pointer to struct            {"&":"0xc000012345","Name":"x","Age":3}, if its target was fetched
 //	other pointers, likewise     {"&":"0xc000012345","value":3}
 //	pointers, unsafe.Pointer     "0xc000012345"
-//	a word of no known type      "0x2a", or "0x2a?" if it may be another's
-//	several of them              ["0x4b2f1a","0x3"], "…" as the last one if there are more
+//	untyped word                 "0x2a", or "0x2a?" if it may be another argument's
+//	several untyped words        ["0x4b2f1a","0x3"], "…" is last if words are left out
 //	  that may be a string       {"guess":"bob","words":["0x4b2f1a","0x3"]}
-//	interface                    {"type":"*main.T","value":…}, "value" the data word if no more was fetched
-//	  that is a usual error      {"type":"*errors.errorString","error":"not found","value":…}
+//	interface                    {"type":"*main.T","value":…}; "value" is the data word if the value was not fetched
+//	  that is a common error     {"type":"*errors.errorString","error":"not found","value":…}
 //	map                          {"len":1}
 //	chan                         {"len":1,"cap":8}
-//	of package net/netip         "127.0.0.1:80"; where it may be ::ffff:127.0.0.1 or have a zone {"guess":"127.0.0.1:80"}
-//	func                         {"func":"main.main.func1"}, or its address if no name is known
+//	type of package net/netip    "127.0.0.1:80", or {"guess":"127.0.0.1:80"} if it may be ::ffff:127.0.0.1 or have a zone
+//	func                         {"func":"main.main.func1"}, or its address if the name is not known
 //	nil of any type              null
-//	that could not be read       {"unreadable":"why"}
-//	out of reach                 {"unfetched":"why"}
+//	Unreadable                   {"unreadable":"why"}
+//	Unfetched                    {"unfetched":"why"}
 //
-// Runes that are not printable are written as \u in all strings, so that the line may
-// be shown on a terminal.
+// In all strings, it escapes unprintable runes by \u, so that the line can be printed on a terminal.
 func (v *Value) AppendJSON(b []byte) []byte {
 	switch {
 	case v.State != Known || v.Type == nil || v.Type.Kind == reflect.Invalid:
@@ -89,7 +88,7 @@ func (v *Value) AppendJSON(b []byte) []byte {
 		if v.Type.IsWord() {
 			return appendWordsJSON(b, v)
 		}
-		if text, guess, ok := v.standard(); guess {
+		if text, guess, ok := v.standardText(); guess {
 			return append(printable.AppendJSON(append(b, `{"guess":`...), text), '}')
 		} else if ok {
 			return printable.AppendJSON(b, text)
@@ -106,7 +105,7 @@ func (v *Value) AppendJSON(b []byte) []byte {
 	}
 }
 
-// appendUnknown writes the member that says why a value is not known.
+// appendUnknown appends the member with the reason why a value is not known.
 func appendUnknown(b []byte, v *Value) []byte {
 	key, why := `"unfetched":`, v.Why
 	switch v.State {
@@ -118,7 +117,7 @@ func appendUnknown(b []byte, v *Value) []byte {
 	return printable.AppendJSON(append(b, key...), why)
 }
 
-// appendNamed writes a name, or the address of what has none.
+// appendNamed appends a name, or the address if the name is "".
 func appendNamed(b []byte, name string, addr uint64) []byte {
 	if name == "" {
 		return append(appendHex(append(b, '"'), addr), '"')
@@ -126,7 +125,7 @@ func appendNamed(b []byte, name string, addr uint64) []byte {
 	return printable.AppendJSON(b, name)
 }
 
-// appendFloatJSON writes the shortest number that is the same float again.
+// appendFloatJSON appends the shortest number that parses to the same float.
 func appendFloatJSON(b []byte, bits uint64, size int64) []byte {
 	f := floatOf(bits, size)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
@@ -146,9 +145,10 @@ func appendStringJSON(b []byte, v *Value) []byte {
 	return append(b, '}')
 }
 
-// appendBytesJSON writes the member that holds bytes, of that key if they are text.
+// appendBytesJSON appends the member with the bytes of a value: with the given key if they are UTF-8, and otherwise
+// "bytes".
 func appendBytesJSON(b []byte, v *Value, key string) []byte {
-	if text := unbroken(v); utf8.Valid(text) {
+	if text := wholeText(v); utf8.Valid(text) {
 		return printable.AppendJSON(append(b, key...), text)
 	}
 	return append(base64.StdEncoding.AppendEncode(append(b, `"bytes":"`...), v.Bytes), '"')
@@ -186,7 +186,7 @@ func appendWordsJSON(b []byte, v *Value) []byte {
 	return b
 }
 
-// AppendObject writes values under their names.
+// AppendObject appends values as an object whose keys are their names.
 func AppendObject(b []byte, values []Value) []byte {
 	return append(appendMembers(append(b, '{'), values), '}')
 }
@@ -202,7 +202,7 @@ func appendMembers(b []byte, values []Value) []byte {
 				nth++
 			}
 		}
-		if nth > 1 { // most readers of JSON would drop all but one of them
+		if nth > 1 { // most JSON parsers keep only one of several members with the same key
 			name += "#" + strconv.Itoa(nth)
 		}
 		b = append(printable.AppendJSON(b, name), ':')
@@ -211,7 +211,7 @@ func appendMembers(b []byte, values []Value) []byte {
 	return b
 }
 
-// appendPointerJSON writes a pointer whose target was to be fetched.
+// appendPointerJSON appends a pointer with its target, which may be unreadable.
 func appendPointerJSON(b []byte, v *Value) []byte {
 	b = appendNamed(append(b, `{"&":`...), "", v.Num)
 	to := v.Elem
@@ -220,7 +220,7 @@ func appendPointerJSON(b []byte, v *Value) []byte {
 	}
 	isStruct := to.Type != nil && to.Type.Kind == reflect.Struct
 	if isStruct {
-		_, _, isText := to.standard()
+		_, _, isText := to.standardText()
 		isStruct = !isText
 	}
 	switch {

@@ -8,31 +8,33 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// node is a value to be made of fetched words.
+// node says how to make a value from the fetched words.
 type node struct {
 	name   string
 	typ    *gotype.Type
-	why    string // it is not fetched
+	why    string // the reason if it is not fetched
 	guards []guard
-	off    int64 // from where the last pointer points to
+	off    int64 // from the address in the last pointer
 
-	num, imag, len, cap leaf
-	data, words         int // data is the first of words words of a string's or byte slice's bytes
+	num, imag, len, cap leaf   // as in Value. In an interface, num and imag are its first and second word
+	data, words         int    // a string's or byte slice's bytes are in words words from number data on
+	bytesWhy            string // the reason if words is -1: the bytes can't be fetched
 	kids                []*node
 	elem                *node
+	elemOmitted         bool // a pointer's target is not fetched, because it is a large struct
 	iface               *payload
-	unasked             string // why bytes that are out of reach are not shown
-	short               bool   // what it points to is left out, because it is large
-	slots               []*search
-	real                leaf  // the address of its type, of which typ is the shape
-	among               int64 // real is the first of so many words, of which one is that; 0: real is
+	slots               []*mapSearch // the slots of the map in which the value is
+	// In generic code, typ is a shape. typeAddr is the address of the value's type, or, if candidates is not 0, the
+	// first of that many words, one of which is the address.
+	typeAddr   leaf
+	candidates int64
 }
 
 func newNode(name string, t *gotype.Type, s source) *node {
 	return &node{name: name, typ: t, why: s.why, guards: s.guards, off: s.off}
 }
 
-// value plans the fetching of a value of a type. pointers is how many of them are followed.
+// value plans how to fetch a value of a type. pointers is the number of nested pointers to follow.
 func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *node {
 	n := newNode(name, t, s)
 	if n.why != "" {
@@ -57,31 +59,31 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 	case reflect.Struct:
 		fields := t.Fields
 		if b.tooLarge(t) {
-			fields = fields[:b.short]
+			fields = fields[:b.maxFields]
 		}
 		opt := b.opt
-		if isAddr(t) {
-			// Its kind is behind a pointer, with the zone, which is short.
+		if isNetipAddr(t) {
+			// Its pointer leads to its kind and its zone, which is short.
 			pointers, b.opt.StrLen = max(pointers, 1), 8
 		}
-		way := b.way
+		path := b.path
 		for i := range fields {
 			f := &fields[i]
-			if b.complete {
-				b.way = way + "." + f.Name
+			if b.sealed {
+				b.path = path + "." + f.Name
 			}
 			n.kids = append(n.kids, b.value(f.Name, f.Type, s.at(f.Offset), pointers))
 		}
-		b.opt, b.way = opt, way
-		if maybeText(t) {
+		b.opt, b.path = opt, path
+		if mayBeString(t) {
 			to, _ := b.follow(s, nil)
 			n.bytes(b, to)
 		}
 	case reflect.Interface:
 		n.dynamic(b, s)
 	case reflect.Map, reflect.Chan, reflect.Func:
-		// First in maps (runtime.hmap, internal/runtime/maps.Map) is the number of elements, in channels
-		// (runtime.hchan) that and the room for them, in func values the address of the code.
+		// Maps (runtime.hmap, internal/runtime/maps.Map) begin with the number of elements, channels (runtime.hchan)
+		// with the number of elements and the capacity, and func values with the address of the code.
 		to := n.follow(b, s, nil)
 		n.len = n.scalar(b, to, 8, true)
 		if t.Kind == reflect.Chan {
@@ -95,29 +97,31 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 			n.why = fmt.Sprintf("type not known, %d bytes", t.Size)
 		}
 	}
-	if b.complete && len(n.kids) > 0 && !slices.ContainsFunc(n.kids, func(kid *node) bool { return kid.why == "" }) {
-		n.why, n.kids = unasked(b.way), nil // one for all of them
+	if b.sealed && len(n.kids) > 0 && !slices.ContainsFunc(n.kids, func(kid *node) bool { return kid.why == "" }) {
+		n.why, n.kids = notFetched(b.path), nil // one reason for all fields
 	}
 	return n
 }
 
-// maybeText tells of two words that may be a string.
-func maybeText(t *gotype.Type) bool {
+// mayBeString reports whether a type is two untyped words, which may be the address and the length of a string.
+func mayBeString(t *gotype.Type) bool {
 	return t.IsWord() && len(t.Fields) == 2 && t.Fields[0].Type.Size == 8 && t.Fields[1].Type.Size == 8 &&
 		t.Fields[0].Type.Kind == reflect.UnsafePointer && t.Fields[1].Type.Kind == reflect.UnsafePointer
 }
 
-// isAddr tells of netip.Addr as it is since Go 1.23. Before, what its pointer leads to does not tell more.
-func isAddr(t *gotype.Type) bool {
+// isNetipAddr reports whether a type is netip.Addr of Go 1.23 or later. Before, its pointer led to an *intern.Value,
+// which does not contain the kind.
+func isNetipAddr(t *gotype.Type) bool {
 	if t.Name != "net/netip.Addr" && t.Name != "netip.Addr" {
 		return false
 	}
 	return slices.ContainsFunc(t.Fields, func(f gotype.Field) bool { return f.Name == "z" && f.Type.Kind == reflect.Struct })
 }
 
-// tooLarge tells of structs that have more fields than are wanted. The first of a variable is noted.
+// tooLarge reports whether a type is a struct with more than maxFields fields. It sets large to the first one of a
+// variable.
 func (b *Builder) tooLarge(t *gotype.Type) bool {
-	if t.Kind != reflect.Struct || b.short == 0 || len(t.Fields) <= b.short || t.IsWord() {
+	if t.Kind != reflect.Struct || b.maxFields == 0 || len(t.Fields) <= b.maxFields || t.IsWord() {
 		return false
 	}
 	if b.large == nil {
@@ -129,7 +133,7 @@ func (b *Builder) tooLarge(t *gotype.Type) bool {
 	return true
 }
 
-// scalar plans a number of the node's: nothing if something of the node is out of reach.
+// scalar plans how to fetch a number of the node. It does nothing if an earlier part of the node can't be fetched.
 func (n *node) scalar(b *Builder, s source, size int64, signed bool) (l leaf) {
 	if n.why != "" {
 		return leaf{}
@@ -138,14 +142,15 @@ func (n *node) scalar(b *Builder, s source, size int64, signed bool) (l leaf) {
 	return l
 }
 
-// follow plans the pointer that a node's value begins with.
+// follow plans how to fetch the pointer at the start of the node's value, and returns its target.
 func (n *node) follow(b *Builder, s source, elem *gotype.Type) source {
 	to, l := b.follow(s, elem)
 	n.num, n.why = l, to.why
 	return to
 }
 
-// bytes plans the first of a string's or byte slice's bytes. Without, its length is worth something.
+// bytes plans how to fetch the first bytes of a string or byte slice. If they can't be fetched, the value is only its
+// length, except in a sealed Builder: there a string gets the reason.
 func (n *node) bytes(b *Builder, s source) {
 	if n.why != "" {
 		return
@@ -154,15 +159,15 @@ func (n *node) bytes(b *Builder, s source) {
 	switch n.data, why = b.array(s, b.textWords()); {
 	case why == "":
 		n.words = b.textWords()
-	case b.complete && n.typ.Kind == reflect.String:
-		n.words, n.unasked = -1, why
+	case b.sealed && n.typ.Kind == reflect.String:
+		n.words, n.bytesWhy = -1, why
 	}
 }
 
 func (n *node) pointer(b *Builder, s source, pointers int) {
 	elem := n.typ.Elem()
 	to := n.follow(b, s, elem)
-	if n.short = elem != nil && b.tooLarge(elem); n.short {
+	if n.elemOmitted = elem != nil && b.tooLarge(elem); n.elemOmitted {
 		return
 	}
 	if n.why == "" && pointers > 0 && elem != nil && elem.Kind != reflect.Invalid {
@@ -179,10 +184,10 @@ func (n *node) slice(b *Builder, s source) {
 	switch {
 	case n.why != "" || elem == nil || elem.Size == 0:
 		return
-	case OfBytes(n.typ):
+	case IsByteSlice(n.typ):
 		n.bytes(b, to)
 		return
-	case packed(elem):
+	case isPacked(elem):
 		words := min((items*elem.Size+7)/8, maxArray)
 		if _, why := b.array(to, int(words)); why != "" {
 			return
@@ -198,8 +203,8 @@ func (n *node) slice(b *Builder, s source) {
 	}
 }
 
-// packed: elements that are numbers are fetched together.
-func packed(t *gotype.Type) bool {
+// isPacked reports whether the elements of a slice are numbers or pointers, which are fetched together as an array.
+func isPacked(t *gotype.Type) bool {
 	switch t.Kind {
 	case reflect.Bool, reflect.Int, reflect.Uint, reflect.Float64, reflect.Pointer, reflect.UnsafePointer:
 		return t.Size == 1 || t.Size == 2 || t.Size == 4 || t.Size == 8

@@ -15,9 +15,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// paths plans the fetching of what paths lead to, and, if reveal is set, of the types that variables of generic
-// code have.
-func (b *Builder) paths(paths []string, reveal bool) ([]*node, error) {
+// paths plans how to fetch the values of paths, and, with realTypes, the types of variables of generic code.
+func (b *Builder) paths(paths []string, realTypes bool) ([]*node, error) {
 	var nodes []*node
 	for _, path := range paths {
 		t, s, err := b.walk(path)
@@ -25,19 +24,19 @@ func (b *Builder) paths(paths []string, reveal bool) ([]*node, error) {
 			return nil, err
 		}
 		if s.search != nil {
-			nodes = append(nodes, b.found(path, t, s))
+			nodes = append(nodes, b.mapElement(path, t, s))
 			continue
 		}
 		n := b.value(path, t, s, 1)
-		if i := slices.IndexFunc(b.vars, func(v offsets.Variable) bool { return v.Name == path }); i >= 0 && reveal {
-			b.reveal(n, &b.vars[i], s)
+		if i := slices.IndexFunc(b.vars, func(v offsets.Variable) bool { return v.Name == path }); i >= 0 && realTypes {
+			b.planRealType(n, &b.vars[i], s)
 		}
 		nodes = append(nodes, n)
 	}
 	return nodes, nil
 }
 
-// walk goes where a path leads to. Behind what can't be fetched it knows the types still.
+// walk returns the type and the source of a path's value. The type may be known even if the source can't be fetched.
 func (b *Builder) walk(path string) (t *gotype.Type, s source, err error) {
 	steps, err := ParsePath(path)
 	if err != nil {
@@ -59,7 +58,7 @@ func (b *Builder) walk(path string) (t *gotype.Type, s source, err error) {
 	return t, s, nil
 }
 
-// variable is the one that a path begins with.
+// variable returns the variable that a path begins with.
 func (b *Builder) variable(name string) (offsets.Variable, error) {
 	names := make([]string, len(b.vars))
 	for i := range b.vars {
@@ -68,7 +67,7 @@ func (b *Builder) variable(name string) (offsets.Variable, error) {
 		}
 	}
 	switch {
-	case Register(name) > 0:
+	case RegisterLen(name) > 0:
 		return b.opt.Variable(name)
 	case len(names) == 0:
 		return offsets.Variable{}, fmt.Errorf("no variable %q; none is known", name)
@@ -76,7 +75,7 @@ func (b *Builder) variable(name string) (offsets.Variable, error) {
 	return offsets.Variable{}, fmt.Errorf("no variable %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// step goes into a field, an element, what an interface holds, or through a pointer ("*").
+// step returns the type and source of a field, an element, an interface's dynamic value, or a pointer's target ("*").
 func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, source, error) {
 	if step[0] == '(' {
 		return b.assert(t, s, step[1:len(step)-1])
@@ -135,7 +134,7 @@ func (b *Builder) element(t *gotype.Type, s source, step string) (*gotype.Type, 
 	return elem, to.behind(guard{length: length, item: i}).at(i * elem.Size), nil
 }
 
-// isWord tells whether a type says of its values no more than that they are words, which may be pointers.
+// isWord reports whether values of a type are words that may be pointers to any type.
 func isWord(t *gotype.Type) bool {
 	switch t.Kind {
 	case reflect.Int, reflect.Uint, reflect.UnsafePointer:
@@ -146,8 +145,8 @@ func isWord(t *gotype.Type) bool {
 	return false
 }
 
-// assert goes to what an interface holds, of a type by name. What is only known to be a word may be
-// a pointer.
+// assert returns the type of a type assertion, and the source of the interface's dynamic value. It also accepts a
+// pointer type for a word that may be a pointer.
 func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, source, error) {
 	as, err := b.opt.Type(name)
 	switch {
@@ -175,7 +174,7 @@ func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, s
 	return as, data, nil
 }
 
-// fieldNames are those of a struct's own fields.
+// fieldNames visits the names of a struct's fields, without those of embedded structs.
 func fieldNames(t *gotype.Type) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := 0; i < len(t.Fields) && yield(t.Fields[i].Name); i++ {
@@ -183,7 +182,7 @@ func fieldNames(t *gotype.Type) iter.Seq[string] {
 	}
 }
 
-// field finds a field by name, and through embedded ones: the way there.
+// field finds a field by name, also in embedded structs up to a depth, and returns the fields that lead to it.
 func field(t *gotype.Type, name string, depth int) []*gotype.Field {
 	for i := range t.Fields {
 		if t.Fields[i].Name == name {
@@ -199,15 +198,15 @@ func field(t *gotype.Type, name string, depth int) []*gotype.Field {
 		if !f.Embedded || in == nil || depth == 0 {
 			continue
 		}
-		if way := field(in, name, depth-1); way != nil {
-			return append([]*gotype.Field{f}, way...)
+		if chain := field(in, name, depth-1); chain != nil {
+			return append([]*gotype.Field{f}, chain...)
 		}
 	}
 	return nil
 }
 
-// Type is the type of what a path leads to. Words that may be another argument's have none: what is compared or
-// counted of them would not show the doubt.
+// Type returns the type of a path's value. It is an error if the value may be another argument's, because comparisons
+// and counts of the value could not show this doubt.
 func (b *Builder) Type(path string) (*gotype.Type, error) {
 	t, _, err := b.walk(path)
 	if err == nil && doubtful(t) {
@@ -218,17 +217,17 @@ func (b *Builder) Type(path string) (*gotype.Type, error) {
 
 var errDoubtful = errors.New("it may be another argument: parameters have no types")
 
-// doubtful tells of words that may be another argument's.
+// doubtful reports whether values of an untyped word may be another argument's.
 func doubtful(t *gotype.Type) bool { return t.IsWord() && strings.Contains(t.Name, "?") }
 
-// Field fetches a number for the kernel to filter by: what a path leads to, or a part of that. It returns
-// the name of the event's field, which is as wide as the type, and signed if that is: the variable's, int for
-// a length or a capacity.
+// Field adds an argument that the kernel can filter by: the number that a path leads to, or a length or capacity. It
+// returns the name of the event's field, and its type, whose size and sign the field has: the path's type, or int for a
+// length or a capacity.
 func (b *Builder) Field(path string, part Part) (name string, t *gotype.Type, ok bool) {
 	t, s, err := b.walk(path)
-	// The number must come from a register or the stack: what lies behind a pointer reads as 0 where it can't
-	// be read, which is no reason to drop a call.
-	if err != nil || s.why != "" || s.inner != "" || len(s.guards) > 0 {
+	// The number must be in a register or on the stack. Behind a pointer, the kernel would read 0 if the memory is not
+	// readable, and the filter would drop calls because of that.
+	if err != nil || s.why != "" || s.base != "" || len(s.guards) > 0 {
 		return "", nil, false
 	}
 	switch kind := t.Kind; {
@@ -244,7 +243,7 @@ func (b *Builder) Field(path string, part Part) (name string, t *gotype.Type, ok
 	case reflect.Int:
 		typ = "s"
 	case reflect.Uint, reflect.Bool, reflect.Pointer, reflect.UnsafePointer:
-		// Kernels that fetch from registers alone print unsigned numbers in their own way: 10 for 16.
+		// Kernels that fetch only from registers print unsigned numbers in hexadecimal without 0x: 10 for 16.
 		if !b.opt.Memory {
 			return "", nil, false
 		}
@@ -259,6 +258,6 @@ func (b *Builder) Field(path string, part Part) (name string, t *gotype.Type, ok
 	if why != "" {
 		return "", nil, false
 	}
-	b.named = true
+	b.fixedOrder = true
 	return "v" + strconv.Itoa(slices.IndexFunc(b.args, func(a arg) bool { return a.at == at })), t, true
 }

@@ -33,10 +33,10 @@ func TestKeyWithoutRoom(t *testing.T) {
 	for _, arrays := range []bool{true, false} {
 		for taken := range maxArgs {
 			opt := options
-			opt.Arrays, opt.Beside = arrays, make([]tracefs.Arg, taken)
+			opt.Arrays, opt.OtherArgs = arrays, make([]tracefs.Arg, taken)
 			capture, err := NewBuilder(vars, opt).Capture(paths, nil)
 			fixture.NoError(t, err)
-			for _, v := range capture.Append(nil, m.fetch(t, capture.Args), m) {
+			for _, v := range capture.AppendValues(nil, m.fetch(t, capture.Args), m) {
 				got := v.Text()
 				if v.State != Unfetched && got != want[v.Name] && !partly(&v) {
 					t.Errorf("%d arguments taken, arrays %v: %s is %s, want %s", taken, arrays, v.Name, got, want[v.Name])
@@ -98,7 +98,7 @@ func TestFarFromPointer(t *testing.T) {
 			v.Type, v.Through = basic(typ), through
 			capture, err := NewBuilder([]offsets.Variable{v}, options).Capture(nil, nil)
 			fixture.NoError(t, err)
-			values := capture.Append(nil, m.fetch(t, capture.Args), m)
+			values := capture.AppendValues(nil, m.fetch(t, capture.Args), m)
 			if got := values[0].Text(); got != "<unreadable: "+badPointer+">" {
 				t.Errorf("%s at %d: %s", typ, through, got)
 			}

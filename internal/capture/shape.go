@@ -8,19 +8,19 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Generic code is compiled once for all types of one shape, and all pointers have the same. Which type
-// a value has is in the dictionary that a call is passed.
+// The compiler compiles generic code once for all types of one shape, and all pointers have the same shape. The type
+// arguments are in the dictionary that each call is passed.
 
-// reveal plans the type that a variable of generic code has, and what a pointer leads to that has only a shape, as
-// that of an interface.
-func (b *Builder) reveal(n *node, v *offsets.Variable, s source) {
+// planRealType plans how to fetch the type of a variable of generic code. If a pointer's target has no
+// known type, it also plans to fetch the target like the data of an interface.
+func (b *Builder) planRealType(n *node, v *offsets.Variable, s source) {
 	if v.Real == nil || n.why != "" {
 		return
 	}
 	words, at := b.root(v.Real)
 	real, why := leaf{size: 8}, ""
 	if words.Kind == reflect.Array {
-		n.among = words.Len
+		n.candidates = words.Len
 		real.at, why = b.array(at, int(words.Len))
 	} else {
 		real, why = b.scalar(at, 8, false)
@@ -28,7 +28,7 @@ func (b *Builder) reveal(n *node, v *offsets.Variable, s source) {
 	if why != "" {
 		return
 	}
-	n.real = real
+	n.typeAddr = real
 	if n.typ.Kind == reflect.Pointer && n.typ.Elem() == nil {
 		n.iface = &payload{}
 		if data, _ := b.follow(s, nil); data.why == "" {
@@ -37,8 +37,9 @@ func (b *Builder) reveal(n *node, v *offsets.Variable, s source) {
 	}
 }
 
-// reveal gives a value the type that it has.
-func (d *decoder) reveal(v *Value, n *node) {
+// setRealType replaces the shape of a value by its type, if the type is known and retype accepts it. It then also
+// decodes the target of a pointer that planRealType fetched.
+func (d *decoder) setRealType(v *Value, n *node) {
 	t := d.realType(n)
 	if t == nil || !retype(v, t) {
 		return
@@ -49,13 +50,14 @@ func (d *decoder) reveal(v *Value, n *node) {
 	}
 }
 
-// realType is the type of a value of generic code, nil if it is not known.
+// realType returns the type of a value of generic code, nil if it is not known. With several candidates it is the first
+// one that is a type, if its generic name is that of the shape.
 func (d *decoder) realType(n *node) *gotype.Type {
-	if n.among == 0 {
-		return d.process.DynamicType(n.real.read(d.words))
+	if n.candidates == 0 {
+		return d.process.DynamicType(n.typeAddr.read(d.words))
 	}
-	for i := range int(n.among) {
-		t := d.process.DynamicType(d.words[n.real.at+i])
+	for i := range int(n.candidates) {
+		t := d.process.DynamicType(d.words[n.typeAddr.at+i])
 		if t == nil {
 			continue
 		}
@@ -70,13 +72,14 @@ func (d *decoder) realType(n *node) *gotype.Type {
 	return nil
 }
 
-// generic is the name of a generic type without its package and its arguments.
+// generic returns the name of a generic type without its package and type arguments.
 func generic(name string) string {
 	name, _, _ = strings.Cut(name, "[")
 	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
-// retype gives a value, and what is in it, a type that lies in memory as its own does. It is false for another.
+// retype sets the type of a value and, recursively, of the values in it. It returns false and leaves the value as it is
+// if the kind, the size or the number of fields differs.
 func retype(v *Value, t *gotype.Type) bool {
 	if v.Type == nil || t == nil || v.Type.Kind != t.Kind || v.Type.Size != t.Size || len(v.Type.Fields) != len(t.Fields) {
 		return false

@@ -95,7 +95,7 @@ func checkAs(t *testing.T, m *machine, v offsets.Variable, want, as string) {
 	for _, paths := range [][]string{nil, {v.Name}} {
 		capture, err := NewBuilder([]offsets.Variable{v}, options).Capture(paths, nil)
 		fixture.NoError(t, err)
-		values := capture.Append(nil, m.fetch(t, capture.Args), m)
+		values := capture.AppendValues(nil, m.fetch(t, capture.Args), m)
 		if got := values[0].Text(); got != want || values[0].Type.Name != as {
 			t.Errorf("paths %q: got %s of %s, want %s of %s; fetched %s", paths, got, values[0].Type.Name, want, as, fetched(capture))
 		}

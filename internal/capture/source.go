@@ -9,31 +9,31 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// source is where a value's bytes are: a variable's pieces, or memory at a fetcharg's address.
+// source is the place of a value: in the pieces of a variable, or in memory at a fetcharg's address.
 type source struct {
 	pieces []offsets.Piece
-	inner  string // the fetcharg that yields the address; "" for pieces
-	off    int64  // of the value from that address, or in the variable
-	align  int64  // of that address
+	base   string // the fetcharg that yields the address; "" for pieces
+	off    int64  // the value's offset from that address, or in the variable
+	align  int64  // the alignment of that address, 0 if not known
 	guards []guard
-	why    string  // it is out of reach
-	search *search // it is the element of a map that Builder.slot has
+	why    string     // the reason if the value can't be fetched
+	search *mapSearch // set for a value in a map's element, which is in the slot Builder.slot
 }
 
-// guard is a condition under which what was fetched means anything.
+// guard is a condition without which words behind it are meaningless. It checks a pointer, a length or a type.
 type guard struct {
-	pointer leaf  // must point somewhere
-	at      int64 // where it is, from where the pointer before it points to
-	length  leaf  // if there is one it must be more than item, and pointer is not looked at
+	pointer leaf  // must be a valid address
+	at      int64 // the offset of pointer from the address in the pointer before it
+	length  leaf  // if fetched, it must be greater than item, and the other fields are not used
 	item    int64
-	// If set, what pointer is the first word of must hold that type. methods: the word is an itab,
-	// and itab the type in that.
+	// If holds is set, pointer is the first word of an interface that must have this dynamic type. With methods, the
+	// word is the address of an itab, and itab is the type in it.
 	holds   *gotype.Type
 	methods bool
 	itab    leaf
 }
 
-// root is the type and the source of a variable.
+// root returns the type and the source of a variable.
 func (b *Builder) root(v *offsets.Variable) (t *gotype.Type, s source) {
 	if t = v.Type; t == nil {
 		t = &gotype.Type{Name: "?"}
@@ -42,9 +42,9 @@ func (b *Builder) root(v *offsets.Variable) (t *gotype.Type, s source) {
 	case v.Err != nil:
 		s.why = v.Err.Error()
 	case len(v.Pieces) == 1 && v.Pieces[0].Pointer:
-		s.inner = v.Pieces[0].Register.At(v.Pieces[0].Disp)
+		s.base = v.Pieces[0].Register.At(v.Pieces[0].Disp)
 		pointer := leaf{size: 8}
-		pointer.at, s.why = b.fetch(s.inner, "s64", 0, 8)
+		pointer.at, s.why = b.fetch(s.base, "s64", 0, 8)
 		s = s.behind(guard{pointer: pointer})
 	default:
 		s.pieces = v.Pieces
@@ -56,19 +56,19 @@ func (b *Builder) root(v *offsets.Variable) (t *gotype.Type, s source) {
 	return t, s
 }
 
-// at is the source moved by an offset.
+// at returns the source moved by an offset.
 func (s source) at(off int64) source {
 	s.off += off
 	return s
 }
 
-// behind is the source with one condition more.
+// behind returns the source with one more guard.
 func (s source) behind(g guard) source {
 	s.guards = append(slices.Clip(s.guards), g)
 	return s
 }
 
-// piece is the one that holds so many bytes of the value.
+// piece returns the piece with the first size bytes of the value.
 func (s source) piece(size int64) (p offsets.Piece, ok bool) {
 	i := slices.IndexFunc(s.pieces, func(p offsets.Piece) bool { return s.off >= p.Offset && s.off+size <= p.Offset+p.Size })
 	if i < 0 {
@@ -77,15 +77,15 @@ func (s source) piece(size int64) (p offsets.Piece, ok bool) {
 	return s.pieces[i], true
 }
 
-// text is the fetcharg for the first size bytes; they lie shift bits up in what it yields.
+// text returns the fetcharg for the first size bytes of the value, which begin at bit shift of its result.
 func (s source) text(b *Builder, size int64) (text string, shift uint, why string) {
 	switch {
 	case s.why != "":
 		return "", 0, s.why
-	case s.inner != "" && strings.Count(s.inner, "(") >= maxDeref:
+	case s.base != "" && strings.Count(s.base, "(") >= maxDeref:
 		return "", 0, "too many pointers away"
-	case s.inner != "":
-		return fmt.Sprintf("%+d(%s)", s.off, s.inner), 0, ""
+	case s.base != "":
+		return fmt.Sprintf("%+d(%s)", s.off, s.base), 0, ""
 	}
 	p, ok := s.piece(size)
 	in := s.off - p.Offset
@@ -104,23 +104,23 @@ func (s source) text(b *Builder, size int64) (text string, shift uint, why strin
 	return p.Register.Fetch(), uint(8 * in), ""
 }
 
-// aligned tells whether the word that the value is in, by its address, is in memory as a whole: those
-// on the stack are, and those of what is aligned to words itself.
+// aligned reports whether the kernel can fetch the whole aligned word that contains the value: words on the stack, and
+// words behind a pointer to a type that is aligned to words.
 func (s source) aligned(b *Builder, size int64) bool {
-	if s.inner != "" {
+	if s.base != "" {
 		return s.align == 8
 	}
 	p, ok := s.piece(size)
 	return ok && p.InMemory && b.opt.Machine != nil && p.Register == b.opt.Machine.SP
 }
 
-// word is text for the word that holds a number, where it can be fetched whole: the less events
-// differ in their types, the fewer there are, and the sooner they are removed.
+// word returns the fetcharg for the aligned word that contains a number, if it can be fetched, or else the text for the
+// number alone. The fewer types the arguments have, the fewer events the sites need, and the sooner these are removed.
 func (s source) word(b *Builder, size int64) (text string, shift uint, why string) {
 	if size == 8 || !s.aligned(b, size) {
 		return s.text(b, size)
 	}
-	if s.inner != "" {
+	if s.base != "" {
 		in := s.off & 7
 		text, _, why = s.at(-in).text(b, 8)
 		return text, uint(8 * in), why
@@ -130,13 +130,13 @@ func (s source) word(b *Builder, size int64) (text string, shift uint, why strin
 	return p.Register.At(at &^ 7), uint(8 * (at & 7)), ""
 }
 
-// follow is the memory that the pointer there points to, of type elem if that is known.
+// follow fetches a pointer, and returns the source of its target, of type elem if that is not nil.
 func (b *Builder) follow(s source, elem *gotype.Type) (to source, pointer leaf) {
 	to.search = s.search
 	if pointer, to.why = b.scalar(s, 8, false); to.why != "" {
 		return to, leaf{}
 	}
-	to.inner, _, _ = s.text(b, 8)
+	to.base, _, _ = s.text(b, 8)
 	to.guards = s.behind(guard{pointer: pointer, at: s.off}).guards
 	if elem != nil {
 		to.align = elem.Align

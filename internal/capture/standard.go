@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// known tells whether there is a value, and it is known.
+// known reports whether a value is not nil and Known.
 func known(v *Value) bool { return v != nil && v.State == Known }
 
-// field returns a field of a struct, nil if there is none of that name.
+// field returns the field of a struct by its name, nil if the struct lacks it or is not known.
 func (v *Value) field(name string) *Value {
 	if !known(v) {
 		return nil
@@ -24,12 +24,12 @@ func (v *Value) field(name string) *Value {
 	return &v.Items[i]
 }
 
-// standard writes a struct of the standard library as its String method does: a time.Time, in UTC, or an Addr, AddrPort
-// or Prefix of package net/netip. It is not ok for another, and for words that none of them has: those are shown
-// as the struct they are. Where the kind of an address was not fetched, as in Go before 1.23, and behind pointers,
-// the text is a guess: an IPv4 address may be one of IPv6 that stands for it, and one of IPv6 may have a zone.
-func (v *Value) standard() (text string, guess, ok bool) {
-	switch strings.TrimPrefix(v.Type.Name, "net/") { // the runtime has no import paths
+// standard returns the text of a time.Time, in RFC 3339 and UTC, or of an Addr, AddrPort or Prefix of package net/netip,
+// as by its String method. ok is false for another type, and for fields that no value of the type has. guess is set if
+// the kind of an address was not fetched, as in Go before 1.23, or because it is behind too many pointers: then an IPv4
+// address may be an IPv4-mapped IPv6 address, and an IPv6 address may have a zone.
+func (v *Value) standardText() (text string, guess, ok bool) {
+	switch strings.TrimPrefix(v.Type.Name, "net/") { // runtime type names have no import paths
 	case "time.Time":
 		t, ok := timeOf(v)
 		return t.Format(time.RFC3339Nano), false, ok
@@ -63,20 +63,19 @@ func (v *Value) standard() (text string, guess, ok bool) {
 }
 
 const (
-	// From time/time.go: wall holds, from the top, whether there is a monotonic reading,
-	// 33 bits of seconds since 1885 if so, and 30 bits of nanoseconds.
+	// In time/time.go, wall has, from the highest bit on, a flag for a monotonic reading, 33 bits of seconds since 1885
+	// if the flag is set, and 30 bits of nanoseconds.
 	hasMonotonic = 1 << 63
 	nsecShift    = 30
 	nsecMask     = 1<<nsecShift - 1
 
-	// Seconds from the first of January of year 1 to that of 1885, of 1970 and of 10000: RFC 3339 ends with
-	// year 9999.
+	// Seconds from January 1 of year 1 to January 1 of 1885, 1970 and 10000. RFC 3339 ends with year 9999.
 	secondsTo1885  = (1884*365 + 1884/4 - 1884/100 + 1884/400) * 86400
 	secondsTo1970  = (1969*365 + 1969/4 - 1969/100 + 1969/400) * 86400
 	secondsTo10000 = (9999*365 + 9999/4 - 9999/100 + 9999/400) * 86400
 )
 
-// timeOf makes a time of the words of a time.Time: wall and ext, or sec and nsec before Go 1.9.
+// timeOf returns the time with the fields of a time.Time: wall and ext, or sec and nsec before Go 1.9.
 func timeOf(v *Value) (t time.Time, ok bool) {
 	var sec, nsec int64 // since year 1
 	if wall := v.field("wall"); known(wall) && wall.Num&hasMonotonic != 0 {
@@ -94,8 +93,9 @@ func timeOf(v *Value) (t time.Time, ok bool) {
 	return time.Unix(sec-secondsTo1970, nsec).UTC(), true
 }
 
-// addrOf makes an address of {addr uint128; z}: z is nil in none, and else leads to its kind and zone, a
-// unique.Handle of {isV6 bool; zoneV6 string} since Go 1.23 and a *intern.Value before.
+// addrOf returns the address in a netip.Addr, {addr uint128; z}. z is nil in the zero Addr. Otherwise it leads to the
+// kind and the zone: it is a unique.Handle of {isV6 bool; zoneV6 string} since Go 1.23, and was an *intern.Value
+// before.
 func addrOf(v *Value) (addr netip.Addr, guess, ok bool) {
 	number, z := v.field("addr"), v.field("z")
 	hi, lo := number.field("hi"), number.field("lo")
@@ -122,12 +122,12 @@ func addrOf(v *Value) (addr netip.Addr, guess, ok bool) {
 	return addr.Unmap(), false, addr.Is4In6()
 }
 
-// ipOf makes an address of a net.IP. It is not ok for bytes that no address has: those are
-// shown as the bytes they are.
+// ipOf returns the address in a net.IP. ok is false for another type, if the bytes are cut,
+// and for a number of bytes that no address has.
 func ipOf(v *Value) (ip netip.Addr, ok bool) {
 	if v.Type.Name != "net.IP" || v.Cut() {
 		return netip.Addr{}, false
 	}
 	ip, ok = netip.AddrFromSlice(v.Bytes)
-	return ip.Unmap(), ok // as net.IP.String has it
+	return ip.Unmap(), ok // like net.IP.String
 }

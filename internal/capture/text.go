@@ -11,24 +11,26 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// typeNotKnown is shown for values that nothing is known of, not even their type.
+// typeNotKnown is the text of a value without a type.
 const typeNotKnown = "type not known"
 
-// Text writes a value on one line, for people, much as Go would spell it:
+// Text returns a value on one line for people, similar to Go's syntax:
 //
 //	-42  http.StateActive  true  3.5  (1+2i)  1.5ms  2024-02-29T12:00:00.5Z  127.0.0.1  10.0.0.0/8
 //	"hi bob"  "abc"…+4093  []byte("\x00\x01")  [1 2 3 …+97]
 //	{Name:"x" Age:3}  &{Name:"x" Age:3}  {Name:"x" Age:3 …+7}  0xc000012345  nil
 //	int(3)  *errors.errorString("not found")  *main.T(0xc000012345)
 //	map[len 300]  chan[1/8]  main.main.func1
-//	{0x4b2f1a, 0x3}  0x2a?  ~"hi bob": words of no known type, one that may be another's, two that may be a string
+//	{0x4b2f1a, 0x3}  untyped words
+//	0x2a?  a word that may be another argument's
+//	~"hi bob"  two words that may be a string
 //	<unreadable: page not in memory>  <in a floating-point register>
 //
-// After … stands the number of bytes, elements or fields that are missing. Nothing in it is
-// not printable, whatever the value and the names of its types hold. A guess begins with ~.
+// The number of missing bytes, elements or fields follows …. A guess begins with ~. All runes are printable, even if
+// the value or the names of its types contain others.
 func (v *Value) Text() string { return string(v.AppendText(nil)) }
 
-// AppendText appends what Text returns.
+// AppendText appends the result of Text.
 func (v *Value) AppendText(b []byte) []byte {
 	switch {
 	case v.State == Unreadable:
@@ -92,7 +94,7 @@ func (v *Value) AppendText(b []byte) []byte {
 		if v.Type.IsWord() {
 			return appendWords(b, v)
 		}
-		if text, guess, ok := v.standard(); ok {
+		if text, guess, ok := v.standardText(); ok {
 			if guess {
 				b = append(b, '~')
 			}
@@ -117,7 +119,7 @@ func (v *Value) AppendText(b []byte) []byte {
 	}
 }
 
-// appendWords writes words, or the text that they may be.
+// appendWords appends untyped words, or the string that they may be.
 func appendWords(b []byte, v *Value) []byte {
 	if v.Bytes != nil {
 		return appendQuoted(append(b, '~'), v)
@@ -135,14 +137,15 @@ func appendWords(b []byte, v *Value) []byte {
 
 func appendHex(b []byte, n uint64) []byte { return strconv.AppendUint(append(b, "0x"...), n, 16) }
 
-// appendQuoted quotes the bytes of a string. [strconv.Quote] keeps what
-// [unicode.IsPrint] allows, as [printable.Text] does, and loses nothing.
+// appendQuoted appends the quoted bytes of a string. Like [printable.Text], [strconv.AppendQuote] escapes runes that
+// are not [unicode.IsPrint]; unlike it, it also escapes quotes and backslashes.
 func appendQuoted(b []byte, v *Value) []byte {
-	text := unbroken(v)
-	return appendMissing(strconv.AppendQuote(b, string(text)), lacking(v, text))
+	text := wholeText(v)
+	return appendMissing(strconv.AppendQuote(b, string(text)), missingBytes(v, text))
 }
 
-// appendMissing tells how much the target has beyond what was fetched; less than nothing is not known how much.
+// appendMissing appends … and the number of bytes, elements or fields that were not fetched. It appends nothing for 0,
+// and … alone for a negative number, which means that the number is not known.
 func appendMissing(b []byte, n int64) []byte {
 	if n < 0 {
 		return append(b, "…"...)
@@ -152,26 +155,26 @@ func appendMissing(b []byte, n int64) []byte {
 	return b
 }
 
-// unbroken returns the bytes of a value, in a cut one without the beginning of a rune
-// that the cut went through: it would make text look like something else.
-func unbroken(v *Value) []byte {
+// unbroken returns the bytes of a string or byte slice. If it is cut, they do not end in an incomplete rune, which
+// would make valid UTF-8 look invalid.
+func wholeText(v *Value) []byte {
 	if !v.Cut() {
 		return v.Bytes
 	}
 	return WholeRunes(v.Bytes)
 }
 
-// lacking is how many bytes of a string there are behind a text, less than 0 if nobody knows.
-func lacking(v *Value, text []byte) int64 {
+// lacking returns the number of bytes of a string that follow a text, or -1 if it is not known.
+func missingBytes(v *Value, text []byte) int64 {
 	if v.Len < 0 {
 		return -1
 	}
 	return v.Len - int64(len(text))
 }
 
-// isBytes tells whether a value is a slice of bytes.
+// isBytes reports whether a value is a slice of bytes.
 func isBytes(v *Value) bool {
-	return v.Type != nil && v.Type.Kind == reflect.Slice && (v.Bytes != nil || OfBytes(v.Type) && len(v.Items) == 0)
+	return v.Type != nil && v.Type.Kind == reflect.Slice && (v.Bytes != nil || IsByteSlice(v.Type) && len(v.Items) == 0)
 }
 
 func appendBytesText(b []byte, v *Value) []byte {
@@ -184,7 +187,7 @@ func appendBytesText(b []byte, v *Value) []byte {
 	return append(appendQuoted(append(b, '('), v), ')')
 }
 
-// appendItems writes the first elements of length.
+// appendItems appends elements. length is the number that the slice or array has.
 func appendItems(b []byte, items []Value, length int64) []byte {
 	b = appendAll(append(b, '['), items, " ", "", 0)
 	missing := length - int64(len(items))
@@ -194,10 +197,10 @@ func appendItems(b []byte, items []Value, length int64) []byte {
 	return append(appendMissing(b, missing), ']')
 }
 
-// appendInterface writes what a non-nil interface holds as a conversion to its type.
+// appendInterface appends the dynamic value of a non-nil interface as a conversion to its type.
 func appendInterface(b []byte, v *Value) []byte {
 	if known(v.Elem) && isBytes(v.Elem) && !v.Elem.Nil() {
-		return v.Elem.AppendText(b) // which names the type already
+		return v.Elem.AppendText(b) // begins with the type
 	}
 	if v.Dynamic == "" {
 		b = append(appendHex(append(b, '<'), v.TypeWord), '>')
@@ -219,10 +222,11 @@ func appendInterface(b []byte, v *Value) []byte {
 	return append(b, ')')
 }
 
-// AppendArgs writes the arguments of a call; note says why there are none, or more than these: just …
-// if that is said of many functions, and so not here. Values that do not fit into room columns are cut; 0 is room for all.
-func AppendArgs(b []byte, args []Value, note string, room int) []byte {
-	b = appendAll(append(b, '('), args, ", ", "=", room)
+// AppendArgs appends the arguments of a call. note is the reason why arguments are missing, or "". It appends only …
+// for a note that begins with NotKnown, because that holds for many functions. If width is not 0, it cuts values to fit
+// into that many columns.
+func AppendArgs(b []byte, args []Value, note string, width int) []byte {
+	b = appendAll(append(b, '('), args, ", ", "=", width)
 	if note != "" {
 		if len(args) > 0 {
 			b = append(b, ", "...)
@@ -236,22 +240,23 @@ func AppendArgs(b []byte, args []Value, note string, room int) []byte {
 	return append(b, ')')
 }
 
-// AppendResults writes how a call ended, "return" or otherwise, in room columns: one result alone,
-// several in parentheses.
-func AppendResults(b []byte, end string, results []Value, room int) []byte {
+// AppendResults appends the results of a call, several of them in parentheses, or the end of the call if that is not
+// "return". If width is not 0, it cuts values to fit into that many columns.
+func AppendResults(b []byte, end string, results []Value, width int) []byte {
 	switch {
 	case end != "return":
 		return append(append(b, " = "...), end...)
 	case len(results) == 0:
 		return b
 	case len(results) == 1:
-		return appendAll(append(b, " = "...), results, "", "", room)
+		return appendAll(append(b, " = "...), results, "", "", width)
 	}
-	return append(appendAll(append(b, " = ("...), results, ", ", "", room), ')')
+	return append(appendAll(append(b, " = ("...), results, ", ", "", width), ')')
 }
 
-// appendAll writes values, each behind its name and what joins it to that, or without.
-func appendAll(b []byte, values []Value, between, name string, room int) []byte {
+// appendAll appends values, separated by between. name is the text between the name of a value and the value; without
+// it, names are left out. width is as in AppendArgs.
+func appendAll(b []byte, values []Value, between, name string, width int) []byte {
 	start, texts := len(b), 0
 	for i := range values {
 		b = appendLabel(b, &values[i], i, between, name)
@@ -259,27 +264,27 @@ func appendAll(b []byte, values []Value, between, name string, room int) []byte 
 		b = values[i].AppendText(b)
 		texts += len(b) - before
 	}
-	if over := len(b) - start - room; room == 0 || over <= 0 {
+	if width == 0 || len(b)-start <= width {
 		return b
 	}
-	return appendCut(b[:start], values, between, name, max(room-(len(b)-start-texts), leastText*len(values)))
+	return appendCut(b[:start], values, between, name, max(width-(len(b)-start-texts), minText*len(values)))
 }
 
-// leastText is what is left at least of a value's text that is cut.
-const leastText = 8
+// minText is the smallest width that the text of a value is cut to, on average, in columns.
+const minText = 8
 
-// appendCut writes values in room columns, names aside. What short ones leave of their part is the
-// others', which are cut.
-func appendCut(b []byte, values []Value, between, name string, room int) []byte {
+// appendCut appends values in width columns, without counting their names. It divides the width evenly, and adds the
+// columns that short values do not need to the longer ones.
+func appendCut(b []byte, values []Value, between, name string, width int) []byte {
 	texts := make([]string, len(values))
-	var order []int // the shortest first
+	var order []int // indexes of values, the shortest text first
 	for i := range values {
 		texts[i], order = values[i].Text(), append(order, i)
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return len(texts[i]) - len(texts[j]) })
 	for k, i := range order {
-		texts[i] = printable.Cut(texts[i], room/(len(order)-k))
-		room -= printable.Columns(texts[i])
+		texts[i] = printable.Cut(texts[i], width/(len(order)-k))
+		width -= printable.Columns(texts[i])
 	}
 	for i := range values {
 		b = append(appendLabel(b, &values[i], i, between, name), texts[i]...)
@@ -287,7 +292,7 @@ func appendCut(b []byte, values []Value, between, name string, room int) []byte 
 	return b
 }
 
-// appendLabel writes what stands before the value with the number i.
+// appendLabel appends the text before value number i.
 func appendLabel(b []byte, v *Value, i int, between, name string) []byte {
 	if i > 0 {
 		b = append(b, between...)

@@ -1,5 +1,5 @@
-// Package capture decides what to fetch for variables, makes values of what was fetched, and writes these as
-// text, as JSON and by the verbs of package fmt.
+// Package capture plans which words the kernel fetches for variables, decodes the fetched words into values, and writes
+// values as text, as JSON, and with the verbs of package fmt.
 package capture
 
 import (
@@ -12,45 +12,52 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// NotKnown is how a note begins that says of a function what is so of many: why its variables are not known.
+// NotKnown is the prefix of a note that says why the variables of a function are not known, if the reason holds for many
+// functions.
 const NotKnown = "not known: "
 
-// State is how far a value is known.
+// State says whether a value is known.
 type State uint8
 
 const (
-	Known State = iota // as far as its kind is shown at all
-	// Unreadable: the kernel could not read it, or was not asked to: a pointer on the way is nil or bad.
+	Known State = iota
+	// Unreadable: the value does not exist or the kernel could not read it, for example because a pointer on the way
+	// to it is nil or invalid.
 	Unreadable
-	// Unfetched: it is out of reach, as Why says: in a float register, too deep, of an unknown type.
+	// Unfetched: the value was not fetched, for example because it is in a floating-point register, behind too many
+	// pointers, or of an unknown type.
 	Unfetched
 )
 
-// Value is what a variable held.
+// Value is the value of a variable, or of a part of it.
 type Value struct {
-	Name  string // of the variable, the field or, for path expressions, the path
+	Name  string // the name of the variable or field, or the path
 	Type  *gotype.Type
 	State State
-	Why   string // for Unreadable and Unfetched
-	// Missing: it is Unreadable since a map has no such key, for which expressions of Go have zero.
-	Missing bool
+	Why   string // the reason if it is Unreadable or Unfetched
+	// NoKey: it is Unreadable because a map lacks the key. In Go, the expression would be the zero value.
+	NoKey bool
 
 	// Num is a bool (0, 1), an integer (sign-extended if the type is signed), the bits of
 	// a float (float32: the low 32), or the address in a pointer, slice, map, chan, func;
 	// an interface's data word. Imag is the second part of a complex number.
 	Num, Imag uint64
-	Bytes     []byte  // a string's or a byte slice's, Len of them; fewer if it was cut; what two words may be
-	Len, Cap  int64   // those of strings, slices, maps (Len), channels
-	Items     []Value // the first elements of a slice, those of an array, a struct's fields
-	Elem      *Value  // what a pointer points to or an interface holds, where it was fetched
-	// Dynamic is the name of the type in an interface, or of a pointer to what was left out for its
-	// size or because only the dictionary of generic code has its type, or of the function in a func value.
-	// "" with Num and TypeWord 0 is nil.
+	// Bytes are the first bytes of a string or byte slice. Of a struct of two untyped words, Bytes and Len are the
+	// string that the words may be; Bytes is nil if they are not one.
+	Bytes []byte
+	// Len is the length of a string, slice, array or map, or the number of elements in a channel; -1 if the length of
+	// a string is not known. Cap is the capacity of a slice or channel.
+	Len, Cap int64
+	Items    []Value // the first elements of a slice or array, or the fields of a struct
+	Elem     *Value  // a pointer's target or an interface's dynamic value, nil if not fetched
+	// Dynamic is the name of an interface's dynamic type, or of the function in a func value. Of a pointer, it is the
+	// name of the type, set if the target was left out for its size, or if the type is from the dictionary of generic
+	// code.
 	Dynamic  string
-	TypeWord uint64 // an interface's type or itab address; 0 is the nil interface
+	TypeWord uint64 // the address of an interface's type or itab, 0 in a nil interface
 }
 
-// Nil tells whether the value is nil.
+// Nil reports whether the value is nil.
 func (v *Value) Nil() bool {
 	switch v.Type.Kind {
 	case reflect.Interface:
@@ -63,7 +70,7 @@ func (v *Value) Nil() bool {
 	return false
 }
 
-// Cut tells whether not all of a string or slice was fetched.
+// Cut reports whether only a part of a string or slice was fetched.
 func (v *Value) Cut() bool {
 	switch v.Type.Kind {
 	case reflect.String, reflect.Struct:
@@ -74,13 +81,13 @@ func (v *Value) Cut() bool {
 	return false
 }
 
-// OfBytes tells whether a type is a slice of bytes.
-func OfBytes(t *gotype.Type) bool {
+// IsByteSlice reports whether a type is a slice of bytes.
+func IsByteSlice(t *gotype.Type) bool {
 	elem := t.Elem()
 	return t.Kind == reflect.Slice && elem != nil && elem.Kind == reflect.Uint && elem.Size == 1
 }
 
-// Number is a bool, an int64, a uint64, a float64 or a complex128; nil of other kinds.
+// Number returns a bool, an int64, a uint64, a float64 or a complex128, or nil if the value is of another kind.
 func (v *Value) Number() any {
 	switch v.Type.Kind {
 	case reflect.Bool:
@@ -102,7 +109,7 @@ func (v *Value) complex() complex128 {
 	return complex(floatOf(v.Num, half), floatOf(v.Imag, half))
 }
 
-// floatOf is the number that bits stand for in a float of size bytes.
+// floatOf returns the float of size bytes with the given bits.
 func floatOf(bits uint64, size int64) float64 {
 	if size == 4 {
 		return float64(math.Float32frombits(uint32(bits)))
@@ -110,17 +117,16 @@ func floatOf(bits uint64, size int64) float64 {
 	return math.Float64frombits(bits)
 }
 
-// Part is what of a value is asked for.
+// Part selects the value, its length or its capacity.
 type Part string
 
-// The parts. What has a capacity has a length.
 const (
 	Whole Part = ""
 	Len   Part = "len"
 	Cap   Part = "cap"
 )
 
-// CutPart takes len(…) or cap(…) off a path.
+// CutPart removes len(…) or cap(…) around a path, and returns the part that it selects.
 func CutPart(text string) (part Part, path string) {
 	for _, part := range [...]Part{Len, Cap} {
 		if inner, found := strings.CutPrefix(text, string(part)+"("); found && strings.HasSuffix(inner, ")") {
@@ -135,8 +141,8 @@ var (
 	stringType, _ = gotype.Basic("string")
 )
 
-// Of tells whether values of a kind have that part.
-func (p Part) Of(k reflect.Kind) bool {
+// AppliesTo reports whether values of a kind have a length or a capacity, as p says.
+func (p Part) AppliesTo(k reflect.Kind) bool {
 	switch k {
 	case reflect.Slice, reflect.Array, reflect.Chan:
 		return true
@@ -146,14 +152,14 @@ func (p Part) Of(k reflect.Kind) bool {
 	return false
 }
 
-// Measure is a length or a capacity. It is not ok if that is not known, or there is none.
-func (v *Value) Measure(p Part) (n int64, ok bool) {
+// LenOrCap returns the length or the capacity of the value. ok is false if it is not known, or the value has none.
+func (v *Value) LenOrCap(p Part) (n int64, ok bool) {
 	switch {
-	case p == Whole || v.Type == nil || !p.Of(v.Type.Kind):
+	case p == Whole || v.Type == nil || !p.AppliesTo(v.Type.Kind):
 		return 0, false
 	case v.Type.Kind == reflect.Array:
 		return v.Type.Len, true
-	// Of text that is unreadable the length may be known all the same.
+	// The length of an unreadable string or slice may be known.
 	case v.State != Known && (v.Len == 0 || v.Type.Kind == reflect.Map || v.Type.Kind == reflect.Chan):
 		return 0, false
 	case p == Cap:
@@ -162,8 +168,8 @@ func (v *Value) Measure(p Part) (n int64, ok bool) {
 	return v.Len, true
 }
 
-// Find returns the value that was fetched under a path, or its length or capacity, which may be known where the rest
-// is unreadable. It is nil if there is none.
+// Find returns the value of a path, or its length or capacity, which may be known even if the value is unreadable. It
+// returns nil if no value has this path, or if the part does not apply.
 func Find(values []Value, part Part, path string) *Value {
 	i := slices.IndexFunc(values, func(v Value) bool { return v.Name == path })
 	if i < 0 {
@@ -176,13 +182,13 @@ func Find(values []Value, part Part, path string) *Value {
 	for known(v) && v.Type != nil && (v.Type.Kind == reflect.Pointer || v.Type.Kind == reflect.Interface) {
 		switch {
 		case v.Nil():
-			return Missing(Unreadable, nilPointer)
+			return Unknown(Unreadable, nilPointer)
 		case v.Elem == nil:
-			return Missing(Unfetched, "")
+			return Unknown(Unfetched, "")
 		}
 		v = v.Elem
 	}
-	if n, ok := v.Measure(part); ok {
+	if n, ok := v.LenOrCap(part); ok {
 		return &Value{Type: intType, Num: uint64(n)}
 	} else if v.Type == nil || !known(v) {
 		return v
@@ -190,12 +196,12 @@ func Find(values []Value, part Part, path string) *Value {
 	return nil
 }
 
-// Missing stands for a value that is not there.
-func Missing(state State, why string) *Value {
+// Unknown returns a value without a type that is not known.
+func Unknown(state State, why string) *Value {
 	return &Value{Type: &gotype.Type{}, State: state, Why: why}
 }
 
-// WholeRunes leaves out the beginning of a rune at the end of text that was cut there.
+// WholeRunes removes an incomplete rune from the end of a text that was cut.
 func WholeRunes(b []byte) []byte {
 	for i := max(0, len(b)-utf8.UTFMax+1); i < len(b); i++ {
 		if !utf8.FullRune(b[i:]) {

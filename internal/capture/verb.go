@@ -9,16 +9,16 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Verb is one of package fmt's, with its flags: "%-6d". A value that does not suit it is written
-// as by %v, and an interface is taken for what it holds.
+// Verb is a verb of package fmt with its flags: "%-6d". It formats a value of another kind like %v, and an
+// interface like its dynamic value.
 type Verb struct {
-	Spec   string // for package fmt
-	Letter byte   // of "dxfqstv"
-	Left   bool   // aligned to the left
-	Width  int    // in columns of a terminal, 0 if none is given
+	Spec   string // the verb as package fmt accepts it
+	Letter byte   // one of "dxfqstv"
+	Left   bool   // aligns text to the left
+	Width  int    // the minimum width in columns of a terminal, 0 if the verb has no width
 }
 
-// AppendPadded writes text that has no width of its own yet.
+// AppendPadded appends text padded to the width.
 func (p *Verb) AppendPadded(b []byte, text string) []byte {
 	blanks := strings.Repeat(" ", max(0, p.Width-printable.Columns(text)))
 	if p.Left {
@@ -27,7 +27,7 @@ func (p *Verb) AppendPadded(b []byte, text string) []byte {
 	return append(append(b, blanks...), text...)
 }
 
-// AppendValue writes a value as the verb wants it, or by its own text if it can't be.
+// AppendValue appends a value formatted by the verb, or its padded text if the verb does not apply.
 func (p *Verb) AppendValue(b []byte, v *Value) []byte {
 	if !known(v) || v.Type == nil || p.Letter == 'v' {
 		return p.AppendPadded(b, v.Text())
@@ -36,7 +36,7 @@ func (p *Verb) AppendValue(b []byte, v *Value) []byte {
 	for v.Type.Kind == reflect.Interface && known(v.Elem) && v.Elem.Type != nil {
 		v = v.Elem
 	}
-	if isError && p.Letter != 'd' && p.Letter != 'x' { // the number of a syscall.Errno
+	if isError && p.Letter != 'd' && p.Letter != 'x' { // %d and %x format the number of a syscall.Errno
 		v = &message
 	}
 	if n := p.number(v); n != nil {
@@ -47,12 +47,12 @@ func (p *Verb) AppendValue(b []byte, v *Value) []byte {
 	isText := v.Type.Kind == reflect.String || isBytes(v) && !v.Nil()
 	switch {
 	case p.Letter == 'x' && isText:
-		text = string(appendMissing(fmt.Appendf(nil, "%x", v.Bytes), lacking(v, v.Bytes)))
+		text = string(appendMissing(fmt.Appendf(nil, "%x", v.Bytes), missingBytes(v, v.Bytes)))
 	case isIP:
-		text = ip.String() // which is its text
+		text = ip.String()
 	case p.Letter == 's' && isText:
-		known := unbroken(v)
-		text = string(appendMissing([]byte(printable.Text(string(known))), lacking(v, known)))
+		known := wholeText(v)
+		text = string(appendMissing([]byte(printable.Text(string(known))), missingBytes(v, known)))
 	case p.Letter == 'q' && isText:
 		return p.AppendPadded(b, string(appendQuoted(nil, v)))
 	}
@@ -62,8 +62,7 @@ func (p *Verb) AppendValue(b []byte, v *Value) []byte {
 	return p.AppendPadded(b, text)
 }
 
-// number returns what package fmt is to write by a verb for numbers; nil if the value
-// is none of the verb's.
+// number returns the value for package fmt if the verb formats numbers or booleans of its kind, and otherwise nil.
 func (p *Verb) number(v *Value) any {
 	kind := v.Type.Kind
 	switch l := p.Letter; {

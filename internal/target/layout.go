@@ -27,7 +27,7 @@ func (g *funcSpec) signature(b *offsets.Binary, f *offsets.Func) (*offsets.Signa
 	}
 	s, err := b.Signature(f)
 	if err != nil {
-		if slices.ContainsFunc(g.selections, func(sel selection) bool { return sel.Path != "" && capture.Register(capture.RootOf(sel.Path)) == 0 }) {
+		if slices.ContainsFunc(g.selections, func(sel selection) bool { return sel.Path != "" && capture.RegisterLen(capture.RootOf(sel.Path)) == 0 }) {
 			return nil, err
 		}
 		s = &offsets.Signature{}

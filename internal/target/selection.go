@@ -57,7 +57,7 @@ var goRegister = regexp.MustCompile(`^go(arg|ret)([0-9]+)$`)
 // isPath reports whether an item is a path from a variable, or a register, to a part of it.
 func isPath(item string) bool {
 	steps, err := capture.ParsePath(item)
-	return err == nil && (len(steps) > 1 || capture.Register(item) == 0)
+	return err == nil && (len(steps) > 1 || capture.RegisterLen(item) == 0)
 }
 
 func parseSelection(item string) (s selection, err error) {

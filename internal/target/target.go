@@ -192,7 +192,7 @@ func AtReturn(sig *offsets.Signature, path string) bool { return hasRoot(path, "
 func hasRoot(path, register string, vars []offsets.Variable) bool {
 	name := capture.RootOf(path)
 	from, _, _ := strings.Cut(name, ":") // a type follows
-	return capture.Register(name) > 0 && strings.Contains(from, register) ||
+	return capture.RegisterLen(name) > 0 && strings.Contains(from, register) ||
 		slices.ContainsFunc(vars, func(v offsets.Variable) bool { return v.Name == name })
 }
 
@@ -242,7 +242,7 @@ func (l Fetch) Builders(b *offsets.Binary, f *offsets.Func, sites *offsets.Sites
 	}
 	opt := l.Options(b, f, features)
 	ret = capture.NewBuilder(sig.Results, opt)
-	opt.Beside = uprobe.StackArgs(b, stack, features.Arrays)
+	opt.OtherArgs = uprobe.StackArgs(b, stack, features.Arrays)
 	if sites.Late {
 		opt.Variable = func(string) (offsets.Variable, error) { return offsets.Variable{}, errLate }
 	}

@@ -287,9 +287,9 @@ func builtIn(c *Line, name string) (v *capture.Value, text string) {
 	case name == "tid":
 		v.Num = uint64(c.TID)
 	case !c.returned() && c.End != "":
-		return capture.Missing(capture.Unfetched, c.End), ""
+		return capture.Unknown(capture.Unfetched, c.End), ""
 	default:
-		return capture.Missing(capture.Unfetched, "no "+name), ""
+		return capture.Unknown(capture.Unfetched, "no "+name), ""
 	}
 	return v, ""
 }

@@ -163,10 +163,10 @@ func (v *rowValues) observe(c *pairing.Call) (o engine.Observed) {
 	call := &v.call
 	*call = exprCall{funcValues: vf, line: line}
 	if f.Values.Entry != nil && c.Args != nil {
-		call.entry = f.Values.Entry.Append(nil, c.Args, v.memory.Process(c))
+		call.entry = f.Values.Entry.AppendValues(nil, c.Args, v.memory.Process(c))
 	}
 	if f.Values.Return != nil && c.Results != nil {
-		call.ret = f.Values.Return.Append(nil, c.Results, v.memory.Process(c))
+		call.ret = f.Values.Return.AppendValues(nil, c.Results, v.memory.Process(c))
 		o.Failed = isError(call.ret) || len(vf.atReturn) == 0 && c.Results[0] != 0 // the word that failing fetches
 	}
 	if v.stacks != nil {

@@ -258,12 +258,12 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 	call.funcValues, call.entry, call.ret = fl, nil, nil
 	p := v.memory.Process(c)
 	if f.Values.Entry != nil && c.Args != nil {
-		args = f.Values.Entry.Append(args, c.Args, p)
+		args = f.Values.Entry.AppendValues(args, c.Args, p)
 		shown := len(args) - len(fl.atEntry)
 		line.Args, call.entry = args[:shown], args[shown:]
 	}
 	if f.Values.Return != nil && c.Results != nil {
-		results = f.Values.Return.Append(results, c.Results, p)
+		results = f.Values.Return.AppendValues(results, c.Results, p)
 		shown := len(results) - len(fl.atReturn)
 		line.Results, call.ret = results[:shown], results[shown:]
 	}

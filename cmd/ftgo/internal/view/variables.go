@@ -192,7 +192,7 @@ func (v *Variables) Take(it *pairing.Item) error {
 
 func (v *Variables) takeCall(c *pairing.Call) error {
 	entry := v.Plan.Funcs[c.Func].Values.Entry
-	values := entry.Append(nil, c.Args, v.memory.Process(c))
+	values := entry.AppendValues(nil, c.Args, v.memory.Process(c))
 	for i := range values {
 		if v.globbed[v.paths[i]] && !entry.Fetches(i) {
 			continue

@@ -49,7 +49,7 @@ var classes = map[reflect.Kind]class{
 }
 
 func classOf(t *gotype.Type) class {
-	if capture.OfBytes(t) {
+	if capture.IsByteSlice(t) {
 		return nilableClass | textClass
 	}
 	return classes[t.Kind]
@@ -117,7 +117,7 @@ func (n *node) checkRef(types func(path string) (*gotype.Type, error)) (class, *
 	switch {
 	case r.First > 0 && of&textClass != 0:
 		return textClass, nil
-	case r.Part != capture.Whole && (t.Kind == reflect.Invalid || r.Part.Of(t.Kind)):
+	case r.Part != capture.Whole && (t.Kind == reflect.Invalid || r.Part.AppliesTo(t.Kind)):
 		return wholeClass, nil
 	case r.First > 0 || r.Part != capture.Whole:
 		return 0, &problem{fmt.Sprintf("%s: %s is %s", r, r.Path, t.Name), n.at}

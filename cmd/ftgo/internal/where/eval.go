@@ -104,7 +104,7 @@ func (n *node) eval(c Call) operand {
 
 // readRef is what of a value is asked for.
 func readRef(v *capture.Value, r Ref) operand {
-	if v != nil && v.Missing {
+	if v != nil && v.NoKey {
 		v = &capture.Value{Type: v.Type} // as in Go
 	}
 	switch {
@@ -115,7 +115,7 @@ func readRef(v *capture.Value, r Ref) operand {
 	case r.Part == capture.Whole || v == nil:
 		return read(v)
 	}
-	if n, ok := v.Measure(r.Part); ok {
+	if n, ok := v.LenOrCap(r.Part); ok {
 		return wholeOperand(n)
 	}
 	return operand{}
@@ -134,7 +134,7 @@ func read(v *capture.Value) operand {
 	// Text that is unreadable is known by its length still.
 	case kind == reflect.String && (known || v.Len != 0):
 		return textOperand(text{v.Bytes, v.Len})
-	case capture.OfBytes(v.Type) && (known || v.Len != 0):
+	case capture.IsByteSlice(v.Type) && (known || v.Len != 0):
 		return textOperand(text{v.Bytes, v.Len}).withNil(v.Num == 0)
 	case !known:
 		return operand{}

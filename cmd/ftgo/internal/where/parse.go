@@ -179,7 +179,7 @@ func (p *parser) unary() *node {
 }
 
 // registers tells whether what a register holds, or leads to, comes next: "-8(goarg1)".
-func (p *parser) registers() bool { return capture.Register(p.text[p.word.at:]) > 0 }
+func (p *parser) registers() bool { return capture.RegisterLen(p.text[p.word.at:]) > 0 }
 
 func (p *parser) operand() *node {
 	t := p.word
