@@ -24,14 +24,14 @@ type job struct {
 	request  engine.Request
 	funcs    []*Func // as request.Plan.Funcs
 	source   trace.Source
-	program  *trace.Command   // nil if none is started
-	fs       *tracefs.FS      // nil for a recording
-	file     io.Closer        // the recording, nil if there is none
-	cutOff   error            // the recording's end is missing
-	stacks   *engine.Stacks   // nil if they are not wanted
-	memories *engine.Memories // nil if no values are wanted
-	fetch    target.Fetch     // how much is fetched of what pointers lead to
-	each     bool             // single calls are wanted, and not their totals
+	program  *trace.Command     // nil if none is started
+	fs       *tracefs.FS        // nil for a recording
+	file     io.Closer          // the recording, nil if there is none
+	cutOff   error              // the recording's end is missing
+	stacks   *engine.Stacks     // nil if they are not wanted
+	memories *engine.Memories   // nil if no values are wanted
+	fetch    target.FetchLimits // how much is fetched of what pointers lead to
+	each     bool               // single calls are wanted, and not their totals
 	last     *engine.Table
 }
 

@@ -20,7 +20,7 @@ import (
 
 // job plans a trace: nothing is in the kernel yet. each asks for single calls.
 func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
-	j := &job{tracer: t, each: each, fetch: target.Usual}
+	j := &job{tracer: t, each: each, fetch: target.DefaultFetchLimits}
 	j.request.Source = trace.Options{Filter: trace.Filter{PIDs: t.PIDs}, Talk: quiet{}, Costs: trace.NoCosts{}}
 	plan := j.live
 	if t.Recording != "" {
@@ -50,7 +50,7 @@ func (t *Tracer) query() (*target.Query, error) {
 			q.Binary = filepath.Join(t.Command.Dir, q.Binary)
 		}
 	case len(t.PIDs) > 0:
-		q.Binary, q.Own = procfs.Exe(t.PIDs[0]), true
+		q.Binary, q.BinaryFromPID = procfs.Exe(t.PIDs[0]), true
 	default:
 		return nil, errors.New("a Tracer needs a Binary, PIDs, a Command or a Recording")
 	}
@@ -205,12 +205,12 @@ func (j *job) traced(rec *recording.Recording) (err error) {
 	case was.Where != "":
 		return fmt.Errorf("values of a recording that was made with --where: %w", ErrUnsupported)
 	}
-	q := &target.Query{Binary: j.tracer.Binary, Funcs: was.Patterns, Exclude: was.Exclude, Regexp: was.Regexp, Wrappers: !was.NoWrappers, Signatures: true, Missing: true}
+	q := &target.Query{Binary: j.tracer.Binary, Funcs: was.Patterns, Exclude: was.Exclude, Regexp: was.Regexp, Wrappers: !was.NoWrappers, Signatures: true, AllowUnmatched: true}
 	again, err := q.Resolve(quiet{}.Say)
 	if err != nil {
 		return err
 	}
-	j.fetch = target.Fetch{StrLen: cmp.Or(was.StrLen, 1), Items: cmp.Or(was.Items, 1)}
+	j.fetch = target.FetchLimits{StrLen: cmp.Or(was.StrLen, 1), Items: cmp.Or(was.Items, 1)}
 	if err := j.request.Replan(again); err != nil {
 		return err
 	}

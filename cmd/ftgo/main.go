@@ -227,7 +227,7 @@ func watchCommand(e *cli.Env) *cli.Command {
 				return listVariables(e, o)
 			}
 			if o.Funcs = at; len(at) == 0 {
-				o.Funcs, o.Missing = defaultAt, true
+				o.Funcs, o.AllowUnmatched = defaultAt, true
 				o.Interval = cmp.Or(o.Interval, time.Second)
 			}
 			return o.Observe(ctx, view.NewVariables(o.View(), wanted, o.Funcs))

@@ -13,15 +13,17 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// choose finds the functions that the patterns select, and returns the patterns without a match. It spells out those that are
-// the end of a name. It selects wrappers only by their full name, or where a pattern selects nothing else.
+// choose finds the functions that the patterns select, and returns the patterns without a match. If a pattern without a
+// match is the end of a name, choose replaces it by that name. It selects wrappers only by their full name, or if a
+// pattern selects nothing else.
 func (t *Target) choose(say Say, q *Query) (unmatched []symname.Pattern, err error) {
 	funcs := t.Binary.Funcs()
-	of, unmatched := choose(funcs, t.include, t.exclude)
+	of, unmatched := selectFuncs(funcs, t.include, t.exclude)
 	inFull := make([]bool, len(t.include))
 	for i, p := range t.include {
 		_, known := t.Binary.Lookup(p.String())
-		// Stripped programs of Go 1.18 to 1.20 name a wrapper main.Cons[...].Match, and what it calls.
+		// Stripped programs of Go 1.18 to 1.20 have the name main.Cons[...].Match for a wrapper and for the function
+		// that it calls.
 		inFull[i] = known && !strings.Contains(p.String(), "[...]")
 	}
 	if len(unmatched) > 0 && !q.Regexp {
@@ -35,7 +37,7 @@ func (t *Target) choose(say Say, q *Query) (unmatched []symname.Pattern, err err
 				continue
 			}
 			full, err := spellOut(t.Binary, p, q.Wrappers)
-			if err != nil && !q.Missing {
+			if err != nil && !q.AllowUnmatched {
 				return nil, q.located(p.String(), err)
 			}
 			if full.String() != p.String() {
@@ -43,7 +45,7 @@ func (t *Target) choose(say Say, q *Query) (unmatched []symname.Pattern, err err
 			}
 			t.include[i] = full
 		}
-		of, unmatched = choose(funcs, t.include, t.exclude)
+		of, unmatched = selectFuncs(funcs, t.include, t.exclude)
 	}
 	wrapper := make(map[*offsets.Func]bool)
 	left := 0
@@ -52,7 +54,7 @@ func (t *Target) choose(say Say, q *Query) (unmatched []symname.Pattern, err err
 			wrapper[f] = isWrapper(t.Binary, f)
 		}
 		if !inFull[i] && !q.Wrappers {
-			rest := others(of[i], func(f *offsets.Func) bool { return wrapper[f] })
+			rest := dropWrappers(of[i], func(f *offsets.Func) bool { return wrapper[f] })
 			left += len(of[i]) - len(rest)
 			of[i] = rest
 		}
@@ -60,28 +62,28 @@ func (t *Target) choose(say Say, q *Query) (unmatched []symname.Pattern, err err
 	if left > 0 {
 		say("%s left out, which --wrappers selects", printable.Plural(left, "wrapper"))
 	}
-	t.Funcs = each(slices.Concat(of...))
+	t.Funcs = sortUnique(slices.Concat(of...))
 	for _, f := range t.Funcs {
 		t.mark(f, func(r *Role) { r.Wrapper = wrapper[f] })
 	}
 	for i, p := range t.include {
 		// The star in a full name is not a wildcard.
 		_, exact := t.Binary.Lookup(p.String())
-		named := !t.own && !q.Regexp && (exact || !strings.ContainsAny(p.String(), "*?"))
+		named := !t.ownFuncs && !q.Regexp && (exact || !strings.ContainsAny(p.String(), "*?"))
 		// If a pattern selects only wrappers, the user meant them.
 		meant := !slices.ContainsFunc(of[i], func(f *offsets.Func) bool { return !wrapper[f] })
 		for _, f := range of[i] {
 			t.mark(f, func(r *Role) { r.Named, r.Wrapper = r.Named || named, r.Wrapper && !meant })
 			if t.specs[i] != nil {
-				t.given[f] = t.specs[i]
+				t.specOf[f] = t.specs[i]
 			}
 		}
 	}
 	return unmatched, nil
 }
 
-// isWrapper reports whether the compiler generated a function to call another one: for a method, an instance of a generic
-// function, or a go or defer statement.
+// isWrapper reports whether the compiler generated a function to call another one: for a method, an instance of a
+// generic function, or a go or defer statement.
 func isWrapper(b *offsets.Binary, f *offsets.Func) bool {
 	frames := b.Internals().Frames(f.Addr)
 	if len(frames) == 0 {
@@ -98,7 +100,7 @@ func isWrapper(b *offsets.Binary, f *offsets.Func) bool {
 }
 
 // others returns the functions that are not wrappers, or all of them if every one is a wrapper.
-func others(funcs []*offsets.Func, isWrapper func(*offsets.Func) bool) []*offsets.Func {
+func dropWrappers(funcs []*offsets.Func, isWrapper func(*offsets.Func) bool) []*offsets.Func {
 	if rest := slices.DeleteFunc(slices.Clone(funcs), isWrapper); len(rest) > 0 {
 		return rest
 	}
@@ -107,20 +109,20 @@ func others(funcs []*offsets.Func, isWrapper func(*offsets.Func) bool) []*offset
 
 // choose returns the functions that [symname.Select] selects by name: for each include pattern, by ascending address,
 // each address once. It also returns the include patterns that match nothing, excluded or not.
-func choose(funcs []offsets.Func, include, exclude []symname.Pattern) (of [][]*offsets.Func, unmatched []symname.Pattern) {
+func selectFuncs(funcs []offsets.Func, include, exclude []symname.Pattern) (of [][]*offsets.Func, unmatched []symname.Pattern) {
 	indexes, unmatched := symname.Select(namesOf(funcs), include, exclude)
 	for _, selected := range indexes {
 		var picked []*offsets.Func
 		for _, i := range selected {
 			picked = append(picked, &funcs[i])
 		}
-		of = append(of, each(picked))
+		of = append(of, sortUnique(picked))
 	}
 	return of, unmatched
 }
 
 // each sorts functions by address and drops duplicates.
-func each(funcs []*offsets.Func) []*offsets.Func {
+func sortUnique(funcs []*offsets.Func) []*offsets.Func {
 	slices.SortStableFunc(funcs, func(a, b *offsets.Func) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name))
 	})
@@ -143,13 +145,13 @@ func matching(b *offsets.Binary, pattern string) ([]*offsets.Func, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found := chosen(b, p); len(found) > 0 {
+	if found := matches(b, p); len(found) > 0 {
 		return found, nil
 	}
 	if p, err = spellOut(b, p, false); err != nil {
 		return nil, err
 	}
-	found := chosen(b, p)
+	found := matches(b, p)
 	if len(found) == 0 {
 		err = noMatch(b, pattern, false)
 	}
@@ -157,8 +159,8 @@ func matching(b *offsets.Binary, pattern string) ([]*offsets.Func, error) {
 }
 
 // chosen returns the functions that a pattern matches as it stands.
-func chosen(b *offsets.Binary, p symname.Pattern) []*offsets.Func {
-	of, _ := choose(b.Funcs(), []symname.Pattern{p}, nil)
+func matches(b *offsets.Binary, p symname.Pattern) []*offsets.Func {
+	of, _ := selectFuncs(b.Funcs(), []symname.Pattern{p}, nil)
 	return of[0]
 }
 
@@ -178,13 +180,13 @@ func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Patt
 	all := "" // a pattern that matches all of them
 	for _, start := range []string{"*/", "*."} {
 		if wild && start == "*." {
-			break // the middle of a name is the end of many packages'
+			break // with a wildcard, the text must begin with an element of a package's path
 		}
 		longer, err := compile(start+text, false)
 		if err != nil {
 			return p, err
 		}
-		found := chosen(b, longer)
+		found := matches(b, longer)
 		ends = append(ends, found...)
 		switch {
 		case len(found) > 0 && all == "":
@@ -194,7 +196,7 @@ func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Patt
 		}
 	}
 	if !wrappers {
-		ends = others(ends, func(f *offsets.Func) bool { return isWrapper(b, f) })
+		ends = dropWrappers(ends, func(f *offsets.Func) bool { return isWrapper(b, f) })
 	}
 	var meanings []string
 	for _, f := range ends {
@@ -226,8 +228,8 @@ func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Patt
 		strings.Join(meanings[:min(len(meanings), maxMeanings)], ", "), more, all, number)
 }
 
-// lastWords returns the last words of all functions' names. A pattern that ends in another word is the end of no name: with
-// many patterns that match nothing, this saves a search for each.
+// lastWords returns the last words of all functions' names. A pattern that ends in another word is the end of no name:
+// with many patterns that match nothing, this saves a search for each.
 func lastWords(funcs []offsets.Func) map[string]bool {
 	words := make(map[string]bool)
 	for i := range funcs {
@@ -287,12 +289,12 @@ func imported(b *offsets.Binary, name string) string {
 	return ""
 }
 
-// inlined returns the first inlined function whose name is, or ends in, the text; "" if no name does.
+// inlined returns the first inlined function with the name, or with a name that ends in it; "" without one.
 func inlined(b *offsets.Binary, text string) string {
 	if isWild(text) {
 		return ""
 	}
-	at, _ := b.Inlined() // none if that is not known
+	at, _ := b.Inlined() // empty if it is not known
 	names := slices.Sorted(maps.Keys(at))
 	for _, start := range []string{"", "*/", "*."} {
 		p, err := compile(start+text, false)

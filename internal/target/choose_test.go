@@ -37,7 +37,7 @@ func TestChoose(t *testing.T) {
 			include, err := symname.Compile(c.include, false)
 			fixture.NoError(t, err)
 			exclude, _ := symname.Compile(c.exclude, false) // the zero Pattern matches nothing
-			of, unmatched := choose(funcs, []symname.Pattern{include}, []symname.Pattern{exclude})
+			of, unmatched := selectFuncs(funcs, []symname.Pattern{include}, []symname.Pattern{exclude})
 			if !slices.Equal(of[0], c.want) {
 				t.Errorf("selected %v, want %v", of, c.want)
 			}

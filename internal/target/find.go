@@ -35,9 +35,9 @@ func Find(name string, pid int) (path string, file *os.File, err error) {
 
 // libraries says where the dynamic loader looks for libraries.
 type libraries struct {
-	root string // of the file system
+	root string // the root of the file system
 	path string // LD_LIBRARY_PATH
-	// machine has the folders of the processor.
+	// machine lists the folders for libraries of this processor.
 	machine arch.Machine
 }
 
@@ -64,7 +64,7 @@ func (l libraries) resolve(name string, pid int) (path string, file *os.File, er
 
 // installed finds a library in the loader's order (ld.so(8)): LD_LIBRARY_PATH, the
 // cache, the system's folders. It does not know the DT_RUNPATH of a program.
-// It returns "" if no folder has the library.
+// It returns "" if the library is not found.
 func (l libraries) installed(name string) (path string, err error) {
 	var places [][]string
 	for _, dir := range filepath.SplitList(l.path) {
@@ -110,7 +110,7 @@ func isELF(path string) bool {
 	return err == nil && string(magic[:]) == "\x7fELF"
 }
 
-// match reports whether a file has a name, or begins with it and goes on with a version.
+// match reports whether a file's name is name, or name followed by a version, and returns the version.
 func match(name, path string) (version string, ok bool) {
 	rest, ok := strings.CutPrefix(filepath.Base(path), name)
 	versioned := strings.HasPrefix(rest, ".so") || strings.Contains(name, ".so") && strings.HasPrefix(rest, ".") ||
@@ -118,7 +118,7 @@ func match(name, path string) (version string, ok bool) {
 	return rest, ok && (rest == "" || versioned)
 }
 
-// chooseLibrary picks the file of that name, else the one whose name goes on with a version. It
+// chooseLibrary picks the file with that name, or else the file with that name and a version. It
 // returns "" if no file matches, and an error if several do. identity returns the same for all paths of
 // one file.
 func chooseLibrary(name string, paths []string, identity func(path string) string) (string, error) {

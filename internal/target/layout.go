@@ -15,8 +15,9 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// signature returns the signature of one of the functions: that of the FUNC argument, laid out as if debug
-// information had its types, or else that of the file, with the selected registers and fetchargs.
+// signature returns the signature of one of the functions. If the FUNC argument has types, it lays them out as if they
+// were from debug information. Otherwise it takes the signature from the file, and adds the selected registers and
+// fetchargs.
 func (g *funcSpec) signature(b *offsets.Binary, f *offsets.Func) (*offsets.Signature, error) {
 	if g.hasSignature {
 		s, err := g.layOut(b, f)
@@ -62,7 +63,7 @@ var parted = map[reflect.Kind]bool{
 	reflect.String: true, reflect.Slice: true, reflect.Interface: true, reflect.Struct: true, reflect.Array: true, reflect.Float64: true,
 }
 
-// sourceType parses a type. It finds the program's types in debug information, or else in what Go's runtime has of them.
+// sourceType parses a type. It finds the program's types in debug information, or else among the types of Go's runtime.
 func sourceType(b *offsets.Binary, text string) (*gotype.Type, error) {
 	return gotype.Parse(text, func(name string) (*gotype.Type, bool) {
 		if t, ok := b.Internals().TypeNamed(name); ok {

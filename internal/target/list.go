@@ -18,19 +18,19 @@ import (
 // Row describes a function, or a single instruction. Its Note says if it can't be probed.
 type Row struct {
 	Name string
-	// Addr is the function's address as linked, Offset that of its code in the file;
-	// both are 0 if it has no code.
+	// Addr is the function's address as linked, and Offset is the offset of its code in the file.
+	// Both are 0 if it has no code.
 	Addr, Offset uint64
 	// Size of the code in bytes, 0 for an instruction.
 	Size uint64
-	// File and Line are where the source has it; "" and 0 if that is not known.
+	// File and Line are its position in the source; "" and 0 if it is not known.
 	File string
 	Line int
 	// ABI is the calling convention.
 	ABI string
 	// Entry says where the entry probe goes.
 	Entry string
-	// Returns is the number of return instructions, TailJumps that of jumps which
+	// Returns is the number of return instructions, and TailJumps the number of jumps that
 	// leave the function instead.
 	Returns, TailJumps int
 	// Signature is the name with parameters and results, "" if they are not known.
@@ -115,7 +115,8 @@ func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 
 var conventions = [...]string{offsets.ABIInternal: "ABIInternal", offsets.ABI0: "ABI0", offsets.SystemV: "System V"}
 
-// functionRow describes a function. namesakes is the number of functions of its name, and inlined where it was inlined, too.
+// functionRow describes a function. namesakes is the number of functions of its name, and inlined where it was inlined,
+// too.
 func functionRow(b *offsets.Binary, f *offsets.Func, signatures bool, namesakes int, inlined []offsets.Frame) (row Row, err error) {
 	row = Row{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: conventions[f.ABI], Inlined: inlined}
 	if row.Offset, err = b.File().FileOffset(f.Addr); err != nil {
@@ -158,8 +159,8 @@ func functionRow(b *offsets.Binary, f *offsets.Func, signatures bool, namesakes 
 	return row, nil
 }
 
-// steps says that kernels single-step the instruction where calls begin, "" if they don't. The first branch can't replace
-// it where calls end there, too, because the order of both hits is unknown.
+// steps says that kernels single-step the instruction where calls begin, "" if they don't. The first branch can't
+// replace it where calls end there, too, because the order of both hits is unknown.
 func steps(s *offsets.Sites) string {
 	switch {
 	case !s.Entry.Cost().Stepped() || s.CheckOnly:

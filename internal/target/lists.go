@@ -11,8 +11,8 @@ import (
 // maxList is the largest size of a list of functions, in bytes: 60 for each function of the largest programs.
 const maxList = 16 << 20
 
-// ReadLists replaces each @FILE among the FUNC arguments by the lines of the file. A # at the beginning of a line, or behind
-// a space, begins a comment.
+// ReadLists replaces each @FILE among the FUNC arguments by the lines of the file. A # at the beginning of a line, or
+// behind a space, begins a comment.
 func (q *Query) ReadLists() error {
 	if !slices.ContainsFunc(q.Funcs, isList) {
 		return nil
@@ -72,7 +72,7 @@ func (q *Query) readList(name string) (funcs []string, err error) {
 	return funcs, nil
 }
 
-// located adds to an error about a FUNC the line of the list that has it, if any.
+// located adds the line to an error about a FUNC that is from a list.
 func (q *Query) located(text string, err error) error {
 	if at := q.lists[text]; at != "" && err != nil {
 		return fmt.Errorf("%s: %w", at, err)

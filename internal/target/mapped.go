@@ -16,9 +16,9 @@ import (
 // mappedIdentity returns a mapped file's device and inode as in /proc/PID/maps.
 func mappedIdentity(m procfs.Mapping) string { return fmt.Sprintf("%s %d", m.Device, m.Inode) }
 
-// findMapped opens the file of that name that a process has mapped. proc is the process's folder in /proc. The file is the
-// mapped one, whatever its path names now: /proc/PID/maps spells a newline "\012", which may be in another file's name, files are
-// replaced, and symbolic links of a container lead elsewhere on the outside.
+// findMapped opens the file of that name that a process has mapped. proc is the process's folder in /proc. The file is
+// the mapped one, whatever its path names now: /proc/PID/maps spells a newline "\012", which may be in another file's
+// name, files are replaced, and symbolic links of a container lead elsewhere on the outside.
 func findMapped(name string, pid int, proc string) (path string, file *os.File, err error) {
 	found := make(map[string]procfs.Mapping) // by path without " (deleted)"
 	all, err := procfs.MappedFiles(proc)

@@ -11,7 +11,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// boundaryFuncs are functions of the standard library through which a program reaches other programs: network, SQL, files.
+// boundaryFuncs are functions of the standard library through which a program reaches other programs: network, SQL,
+// files.
 var boundaryFuncs = []string{
 	"net/http.serverHandler.ServeHTTP", "net/http.(*Client).do", "net/http.(*Transport).roundTrip", "net/rpc.(*Client).Call",
 	"database/sql.(*DB).query", "database/sql.(*DB).exec", "net.(*Dialer).DialContext", "net.(*Resolver).lookupIPAddr",
@@ -31,7 +32,7 @@ func OwnFuncs(b *offsets.Binary) (patterns []string) {
 		path := symname.Split(funcs[i].Name).Package
 		first, _, nested := strings.Cut(path, "/")
 		switch {
-		case isOwn(b, path):
+		case inOwnModule(b, path):
 			own++
 		case nested && strings.Contains(first, "."):
 			others++
@@ -50,23 +51,24 @@ func OwnFuncs(b *offsets.Binary) (patterns []string) {
 	patterns = append(append([]string{"main.*"}, patterns...), boundaryFuncs...)
 	return slices.DeleteFunc(patterns, func(text string) bool {
 		p, err := compile(text, false)
-		return err != nil || len(chosen(b, p)) == 0
+		return err != nil || len(matches(b, p)) == 0
 	})
 }
 
-// isOwn reports whether a package belongs to the program's own module.
-func isOwn(b *offsets.Binary, path string) bool {
+// inOwnModule reports whether a package belongs to the program's own module.
+func inOwnModule(b *offsets.Binary, path string) bool {
 	module := b.Internals().Module()
 	return path == "main" || module != "" && (path == module || strings.HasPrefix(path, module+"/"))
 }
 
-// MostWanted sorts the functions: first those that were named, then those of the program's own module.
-func (t *Target) MostWanted() {
+// SortByInterest sorts the functions: first the functions that were named, then the functions of the program's own
+// module, then the others.
+func (t *Target) SortByInterest() {
 	rank := func(f *offsets.Func) int {
 		switch {
 		case t.Roles[f].Named:
 			return 0
-		case isOwn(t.Binary, symname.Split(f.Name).Package):
+		case inOwnModule(t.Binary, symname.Split(f.Name).Package):
 			return 1
 		}
 		return 2

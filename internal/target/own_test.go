@@ -53,7 +53,7 @@ func TestMostWanted(t *testing.T) {
 	found, err := q.Resolve(func(string, ...any) {})
 	fixture.NoError(t, err)
 	defer found.Binary.Close()
-	found.MostWanted()
+	found.SortByInterest()
 	own := func(f *offsets.Func) bool { return strings.HasPrefix(f.Name, "main.") }
 	if name := found.Funcs[0].Name; name != "runtime.main" {
 		t.Errorf("first is %s", name)

@@ -43,7 +43,7 @@ func (q *Query) open(say Say) (*Target, error) {
 		for _, text := range OwnFuncs(t.Binary) {
 			err = cmp.Or(err, t.parse(text, false, false))
 		}
-		if t.own = true; len(t.include) == 0 {
+		if t.ownFuncs = true; len(t.include) == 0 {
 			err = nothingf("%s: no functions of its own are known; name some ('*' is all)", q.Binary)
 		}
 	}
@@ -73,7 +73,7 @@ func (q *Query) Check() error {
 
 // parse parses FUNC... and the patterns of functions to leave out.
 func (q *Query) parse() (*Target, error) {
-	t := &Target{Roles: make(map[*offsets.Func]Role), given: make(map[*offsets.Func]*funcSpec)}
+	t := &Target{Roles: make(map[*offsets.Func]Role), specOf: make(map[*offsets.Func]*funcSpec)}
 	q.lists = maps.Clone(q.lists) // other queries may share it
 	for _, text := range q.Funcs {
 		before := len(t.include)
@@ -81,7 +81,7 @@ func (q *Query) parse() (*Target, error) {
 			return nil, err
 		}
 		if at := q.lists[text]; at != "" && len(t.include) > before {
-			q.lists[t.include[before].String()] = at // the pattern lacks what FUNC says of parameters
+			q.lists[t.include[before].String()] = at // the pattern is FUNC without the parameters
 		}
 	}
 	for _, text := range q.Exclude {
@@ -94,9 +94,9 @@ func (q *Query) parse() (*Target, error) {
 	return t, nil
 }
 
-// parse parses one FUNC. signatures allows it to say what the function's parameters are.
+// parse parses one FUNC, which may list parameters only if signatures is set.
 func (t *Target) parse(text string, regexp, signatures bool) error {
-	var says *funcSpec
+	var spec *funcSpec
 	if !regexp {
 		s, isSite, err := parseSite(text)
 		if err != nil {
@@ -113,11 +113,11 @@ func (t *Target) parse(text string, regexp, signatures bool) error {
 		case ok && !signatures:
 			return usagef("%q: only trace shows values", text)
 		case ok:
-			says, text = &g, g.pattern
+			spec, text = &g, g.pattern
 		}
 	}
 	p, err := compile(text, regexp)
-	t.include, t.specs = append(t.include, p), append(t.specs, says)
+	t.include, t.specs = append(t.include, p), append(t.specs, spec)
 	return err
 }
 

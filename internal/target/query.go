@@ -1,5 +1,5 @@
-// Package target finds what BINARY, -p and FUNC mean: a binary, its functions and single
-// instructions, and what is known of their parameters. It finds libraries as the dynamic loader does.
+// Package target resolves BINARY, -p and FUNC to a binary, its functions and their parameters, and single
+// instructions. It finds libraries like the dynamic loader.
 package target
 
 import (
@@ -22,14 +22,14 @@ type Say func(format string, args ...any)
 
 // Query is the target as the command line names it, before anything is looked up.
 type Query struct {
-	// Binary is BINARY, and from Resolve on the path of the file.
+	// Binary is BINARY. Resolve replaces it by the path of the file.
 	Binary string
-	// Opened is that file, if it is open already; Resolve closes it.
+	// Opened is that file if it is open already. Resolve closes it.
 	Opened *os.File
-	// Own: BINARY is the file that the first process of PIDs executes.
-	Own  bool
-	PIDs []int
-	// Root is the root of the process that BINARY was looked up in; BINARY begins with it. "" is our own root.
+	// BinaryFromPID: BINARY is the file that the first process of PIDs executes.
+	BinaryFromPID bool
+	PIDs          []int
+	// Root is the root of the process that BINARY was looked up in; BINARY begins with it. "" is ftgo's own root.
 	Root string
 	// Funcs are the FUNC arguments, Exclude patterns of functions to leave out. OwnFuncs: without a
 	// FUNC, [OwnFuncs] selects the functions.
@@ -38,32 +38,32 @@ type Query struct {
 	Regexp         bool
 	// Inside is the pattern of --inside, or "".
 	Inside string
-	// Signatures: FUNC may say what the function's parameters are.
+	// Signatures: FUNC may list parameters.
 	Signatures bool
-	// Missing: some patterns may match nothing, but not all.
-	Missing bool
+	// AllowUnmatched: some patterns may match nothing, but not all.
+	AllowUnmatched bool
 	// Live: the functions will be probed on this machine.
 	Live bool
 	// Wrappers: wildcards and ends of names match wrappers, too.
 	Wrappers bool
-	// Symbols is the file that has names, types and source lines; "" is the binary itself.
+	// Symbols is the file with names, types and source lines; "" means the binary itself.
 	Symbols string
 	// Loading, if not nil, is called with the progress of long reads.
 	Loading func(what string, done, of int)
 
-	lists map[string]string // FILE:LINE of each FUNC, or pattern, that came from a list
+	lists map[string]string // FILE:LINE of each FUNC, or its pattern, that is from a list
 }
 
 // Resolve opens the binary and finds the functions that the arguments select. A
 // pattern without a match is an error, because it is usually a typing
-// error. With Missing it is an error only if all patterns together match nothing.
+// error. With AllowUnmatched it is an error only if all patterns together match nothing.
 func (q *Query) Resolve(say Say) (*Target, error) {
 	t, err := q.open(say)
 	if err != nil {
 		return nil, err
 	}
 	if q.Live {
-		err = t.runs()
+		err = t.checkProcessor()
 	}
 	if err == nil {
 		err = t.find(say, q)
@@ -93,7 +93,7 @@ func (t *Target) find(say Say, q *Query) error {
 	empty := len(t.Funcs)+len(t.Sites) == 0
 	for i, p := range unmatched {
 		err := q.located(p.String(), noMatch(t.Binary, p.String(), q.Regexp))
-		if !q.Missing || empty && i == min(len(unmatched), maxExplained)-1 {
+		if !q.AllowUnmatched || empty && i == min(len(unmatched), maxExplained)-1 {
 			return err
 		}
 		say("%v", err)
@@ -108,7 +108,8 @@ func (t *Target) find(say Say, q *Query) error {
 	return nil
 }
 
-// maxExplained is the number of patterns without a match that are explained, because the search for near names takes time.
+// maxExplained is the number of patterns without a match that are explained, because the search for near names takes
+// time.
 const maxExplained = 10
 
 // findInside adds the functions of --inside, from which calls must be made.
@@ -160,9 +161,9 @@ func (q *Query) findBinary() (mapped *os.File, err error) {
 	if len(q.PIDs) > 0 {
 		pid = procfs.Executing(q.PIDs[0])
 		// A path would have been BINARY: a FUNC with a slash names a package.
-		if q.Own && len(q.Funcs) > 1 && !strings.Contains(q.Funcs[0], "/") {
+		if q.BinaryFromPID && len(q.Funcs) > 1 && !strings.Contains(q.Funcs[0], "/") {
 			if path, mapped, err := Find(q.Funcs[0], pid); err == nil {
-				q.Binary, q.Own, q.Funcs = path, false, q.Funcs[1:]
+				q.Binary, q.BinaryFromPID, q.Funcs = path, false, q.Funcs[1:]
 				return mapped, nil
 			}
 		}
@@ -246,7 +247,7 @@ func (q *Query) CheckProcesses() error {
 		if !procfs.Alive(pid) {
 			return fmt.Errorf("process %d: no such process", pid)
 		}
-		if !q.Own {
+		if !q.BinaryFromPID {
 			continue // it may be a library
 		}
 		if _, err := os.Stat(q.Binary); err != nil {

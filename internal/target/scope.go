@@ -40,7 +40,7 @@ func (s *Scope) Find(say Say) (err error) {
 	if !s.Limited() {
 		return nil
 	}
-	l := NewLiving(s)
+	l := NewLiveScope(s)
 	_, s.pids, err = l.look(say)
 	switch {
 	case err != nil:
@@ -122,7 +122,7 @@ func (q *Query) Within(s *Scope, say Say, binary string) (err error) {
 		}
 	}
 	if binary == "" {
-		q.Binary, q.Own = procfs.Exe(q.PIDs[0]), true
+		q.Binary, q.BinaryFromPID = procfs.Exe(q.PIDs[0]), true
 	}
 	return nil
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// funcSpec is a pattern of functions with what the FUNC argument says of their parameters and results.
+// funcSpec is a FUNC argument with parameters and results: a pattern of functions, and their signature or the values to
+// show.
 type funcSpec struct {
 	pattern string
 	// hasSignature: params and results are complete, the receiver first.
@@ -25,21 +26,21 @@ type funcSpec struct {
 	noResults bool
 }
 
-// parseSpec parses a pattern of functions with parameters and results. It returns false for a plain pattern, which has no
-// parentheses behind a complete name.
+// parseSpec parses a pattern of functions with parameters and results. It returns false for a plain pattern, which has
+// no parentheses behind a complete name.
 //
 //	main.get                              not ok
 //	main.(*T).Get(key, req.URL.Path)      these parameters, or parts of them
 //	main.get(goarg1, key=goarg2:string)   these registers, of type int if none is given
 //	main.get(key) (n, err)                this parameter and these results
-//	main.get(key) (_, err)                of results the error alone
+//	main.get(key) (_, err)                of the results only the error
 //	main.get(key) -                       no results
 //	main.get(v=goret1:int)                when the call ends
-//	main.get(k=+0(%ax):x64)               what a fetcharg of the kernel fetches
+//	main.get(k=+0(%ax):x64)               the value of a fetcharg
 //	main.(*T).Get(t ptr, n int) (v string, err error)
 //
-// Names of types make it a signature. The last example is a signature as in a source file, except that the receiver is the
-// first parameter. Unnamed results are r0, r1 …, unnamed parameters p0, p1 ….
+// Names of types make it a signature. The last example is a signature as in a source file, except that the receiver is
+// the first parameter. Unnamed results are r0, r1 …, unnamed parameters p0, p1 ….
 func parseSpec(text string) (g funcSpec, ok bool, err error) {
 	at, end, err := argumentList(text)
 	if err == nil && at < 0 {
@@ -66,7 +67,7 @@ func argumentList(text string) (at, end int, err error) {
 		receiver := i == 0 || text[i-1] == '.'
 		switch {
 		case end < 0 && (text[i] != '(' || receiver || strings.IndexByte("*?", text[i-1]) >= 0):
-			return -1, -1, nil // a pattern may have all of these characters
+			return -1, -1, nil // a pattern may contain these characters
 		case end < 0:
 			return -1, -1, errors.New("( without )")
 		case text[i] == '(' && !receiver && (end == len(text) || strings.IndexByte(" \t(", text[end]) >= 0):
@@ -111,7 +112,7 @@ func (g *funcSpec) read(params, results string) (err error) {
 	return err
 }
 
-// mayBeType matches what may be the name of a type as well as a part of a variable.
+// mayBeType matches an item that is the path of a value, but may also be the name of a type.
 var mayBeType = regexp.MustCompile(`^(\*.*|[^.\[]+\.[^.\[]+)$`)
 
 // areNames reports whether items select values: each of them can, and one can't be a type.

@@ -24,8 +24,8 @@ type site struct {
 	line int
 }
 
-// Import paths may have a plus sign, but no digits alone follow it up to the end of a name; and
-// no symbol has ".go:" in it.
+// An import path may contain a plus sign, but a name does not end in a plus sign and digits. No symbol contains
+// ".go:".
 var (
 	offsetSite = regexp.MustCompile(`(?s)^(.+)\+(?:0x([^+./]*)|([0-9]+))$`)
 	lineSite   = regexp.MustCompile(`(?s)^(?:(.+\.go)|(.+\.s)):(.*)$`)
@@ -60,7 +60,7 @@ func parseSite(text string) (s site, ok bool, err error) {
 
 // resolve finds the instructions of a site: one for an offset, and for a source line one
 // in each function that has code of it and in each inlined copy. An instruction that
-// can't be probed has an error. If all have one, resolve returns the first.
+// can't be probed has an error. If none can be probed, resolve returns the first error.
 func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Probe, err error) {
 	if s.function != "" {
 		p, err := s.byOffset(say, b)
@@ -84,7 +84,8 @@ func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Probe, err err
 	return found, nil
 }
 
-// point returns the probe of an instruction. again: it comes before the stack check and is executed again when that fails.
+// point returns the probe of an instruction. again: it comes before the stack check and is executed again when that
+// fails.
 func point(name string, f *offsets.Func, at offsets.Site, again bool) uprobe.Probe {
 	fn := &offsets.Func{Name: name, Addr: at.Addr(), Size: 1, ABI: f.ABI}
 	return uprobe.Probe{Func: fn, Sites: &offsets.Sites{Entry: at, Restarts: again}, Point: true}
@@ -111,7 +112,7 @@ func (s site) byOffset(say Say, b *offsets.Binary) (p uprobe.Probe, err error) {
 	return point(name, f, at, err == nil && at.Addr() < sites.Entry.Addr()), nil
 }
 
-// in finds the function of the site. It is an error if several have the name.
+// in finds the function of the site. It returns an error if several functions have the name.
 func (s site) in(b *offsets.Binary) (*offsets.Func, error) {
 	named, err := matching(b, s.function)
 	if err != nil {

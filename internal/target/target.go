@@ -24,22 +24,22 @@ type Target struct {
 	Binary *offsets.Binary
 	Funcs  []*offsets.Func
 	Sites  []uprobe.Probe // the single instructions
-	// Roles are those of Funcs.
+	// Roles has the roles of Funcs.
 	Roles map[*offsets.Func]Role
-	// given has what the user says of functions' parameters.
-	given map[*offsets.Func]*funcSpec
+	// specOf has the FUNC argument of each function that was selected by one with parameters.
+	specOf map[*offsets.Func]*funcSpec
 
-	// What the arguments say, before functions are looked up. specs has what those of include say of parameters, nil
-	// where they say nothing. own: no function was named, and OwnFuncs selects.
+	// The parsed arguments, before functions are looked up. specs has the parameters of each pattern in include, or nil.
+	// ownFuncs: FUNC was not given, and OwnFuncs selects the functions.
 	sites            []site
 	include, exclude []symname.Pattern
 	specs            []*funcSpec
-	own              bool
+	ownFuncs         bool
 }
 
 // Role says why a function was selected.
 type Role struct {
-	// Named: its name was given without wildcards. It is shown even if it is never called.
+	// Named: a FUNC without wildcards selects it. It is shown even if it is never called.
 	Named bool
 	// Wrapper: the compiler generated it to call another function, and no pattern selects only
 	// wrappers.
@@ -54,18 +54,18 @@ func (t *Target) mark(f *offsets.Func, as func(*Role)) {
 	t.Roles[f] = role
 }
 
-// AlsoInlined says at how many places a function was inlined, "" if it was not.
+// AlsoInlined returns a message with the number of places where a function was inlined, or "".
 func (t *Target) AlsoInlined(name string) string {
-	at, _ := t.Binary.Inlined() // none if that is not known
+	at, _ := t.Binary.Inlined() // empty if it is not known
 	if len(at[name]) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", printable.Plural(len(at[name]), "place"))
 }
 
-// runs returns an [ErrForeign] if the binary is for another processor than this machine's, so that no process can run
-// it here.
-func (t *Target) runs() error {
+// checkProcessor returns an [ErrForeign] if the binary is for another processor than this machine's, so that no process
+// can run it here.
+func (t *Target) checkProcessor() error {
 	of, here := t.Binary.File().Processor.Machine(), processors.Here()
 	switch {
 	case here == nil:
@@ -76,8 +76,8 @@ func (t *Target) runs() error {
 	return nil
 }
 
-// Hold keeps other processes from writing to the binary. It is an error if one has it open for writing, unless force
-// is set.
+// Hold keeps other processes from writing to the binary. Without force, it returns an error if a process has opened it
+// for writing.
 func (t *Target) Hold(force bool) error {
 	busy, err := t.Binary.File().Hold()
 	switch {
@@ -95,18 +95,18 @@ func (t *Target) WrittenTo() error {
 }
 
 // Signature returns a function's signature, from the user or else from the
-// file. told reports whether it is from the user.
-func (t *Target) Signature(f *offsets.Func) (sig *offsets.Signature, told bool, err error) {
-	g, told := t.given[f]
-	if told {
+// file. fromUser reports whether it is from the user.
+func (t *Target) Signature(f *offsets.Func) (sig *offsets.Signature, fromUser bool, err error) {
+	g, fromUser := t.specOf[f]
+	if fromUser {
 		sig, err = g.signature(t.Binary, f)
 	} else {
 		sig, err = t.Binary.Signature(f)
 	}
-	return sig, told, err
+	return sig, fromUser, err
 }
 
-// Note says why a function's signature is not known, short enough for a line of a call.
+// Note returns the reason why a function's signature is not known, short enough for a line of a call.
 func Note(err error) string {
 	if errors.Is(err, offsets.ErrNoDebugInfo) {
 		return capture.NotKnown + offsets.ErrNoDebugInfo.Error()
@@ -116,7 +116,7 @@ func Note(err error) string {
 
 // Shown returns the paths to show of a function's arguments and results; nil stands for all.
 func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results []string, err error) {
-	g, ok := t.given[f]
+	g, ok := t.specOf[f]
 	if !ok || g.hasSignature {
 		return nil, nil, nil
 	}
@@ -196,18 +196,18 @@ func hasRoot(path, register string, vars []offsets.Variable) bool {
 		slices.ContainsFunc(vars, func(v offsets.Variable) bool { return v.Name == name })
 }
 
-// Fetch limits what is fetched of values: the bytes of strings, the items of slices, and the fields of
-// structs; 0 fields are all.
-type Fetch struct{ StrLen, Items, Fields int }
+// FetchLimits limits the number of bytes of strings, items of slices, and fields of structs that are fetched. 0 Fields
+// means no limit.
+type FetchLimits struct{ StrLen, Items, Fields int }
 
-// Usual is the default of Fetch.
-var Usual = Fetch{StrLen: 64, Items: 8}
+// DefaultFetchLimits are the limits without flags.
+var DefaultFetchLimits = FetchLimits{StrLen: 64, Items: 8}
 
-// errLate is for functions whose first instructions can't be probed.
+// errLate is the reason why parameters are not fetched if the first instructions of a function can't be probed.
 var errLate = errors.New("its register may be in use for something else where the probe is")
 
-// Options returns what the kernel can fetch of a function's calls.
-func (l Fetch) Options(b *offsets.Binary, f *offsets.Func, features tracefs.Features) capture.Options {
+// Options returns the options for fetching variables of a function.
+func (l FetchLimits) Options(b *offsets.Binary, f *offsets.Func, features tracefs.Features) capture.Options {
 	return capture.Options{
 		Variable: func(root string) (offsets.Variable, error) { return registerVariable(b, f, root) },
 		Type:     func(name string) (*gotype.Type, error) { return typeNamed(b, f, name) },
@@ -231,9 +231,9 @@ func typeNamed(b *offsets.Binary, f *offsets.Func, name string) (*gotype.Type, e
 	return t, err
 }
 
-// Builders returns builders of what is fetched where calls of a function begin, together with the addresses of stack
-// callers, and where they return.
-func (l Fetch) Builders(b *offsets.Binary, f *offsets.Func, sites *offsets.Sites, sig *offsets.Signature, stack int, features tracefs.Features) (entry, ret *capture.Builder) {
+// Builders returns the builders for the variables of a function at its entry, where the event also fetches the
+// addresses of stack callers, and at its returns.
+func (l FetchLimits) Builders(b *offsets.Binary, f *offsets.Func, sites *offsets.Sites, sig *offsets.Signature, stack int, features tracefs.Features) (entry, ret *capture.Builder) {
 	atEntry := append(slices.Clone(sig.Params), sig.Captured...)
 	if sites.Late {
 		for i := range atEntry {
@@ -256,7 +256,8 @@ func (l Fetch) Builders(b *offsets.Binary, f *offsets.Func, sites *offsets.Sites
 func staticFetch(b *offsets.Binary, f *offsets.Func) func(va uint64) string {
 	return func(va uint64) string {
 		if off, err := b.File().FileOffset(f.Addr); err == nil && b.File().Relocatable() {
-			// As long as the final text: for each site, package tracefs computes the number from the probe's address.
+			// Package tracefs computes the final number for each site from the probe's address. This text has the same
+			// length.
 			return fmt.Sprintf("@+0x%012x", va-(f.Addr-off))
 		}
 		return fmt.Sprintf("@%#x", va)

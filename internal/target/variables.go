@@ -14,7 +14,7 @@ func Variables(b *offsets.Binary) (names []string, own int, err error) {
 	minor, _ := b.GoVersion()
 	others := make([]string, 0, len(names))
 	names = slices.DeleteFunc(names, func(name string) bool {
-		other := minor > 0 && !isOwn(b, symname.Split(name).Package)
+		other := minor > 0 && !inOwnModule(b, symname.Split(name).Package)
 		if other {
 			others = append(others, name)
 		}

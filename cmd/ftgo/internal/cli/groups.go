@@ -76,7 +76,7 @@ func (q *Target) Words(command string, words []string, needed bool) error {
 	} else if len(words) > 0 && (len(q.PIDs) == 0 || IsFile(words[0])) {
 		q.Binary, words = words[0], words[1:]
 	} else if len(q.PIDs) > 0 {
-		q.Binary, q.Own = procfs.Exe(q.PIDs[0]), true
+		q.Binary, q.BinaryFromPID = procfs.Exe(q.PIDs[0]), true
 	}
 	q.Funcs = words
 	switch {

@@ -121,11 +121,11 @@ func (x *ExportFlags) listen() (*metrics.Server, error) {
 }
 
 // living is the scope of --container or --cgroup; nil is everything.
-func (o *Options) living() *target.Living {
+func (o *Options) living() *target.LiveScope {
 	if !o.Target.Scope.Limited() {
 		return nil
 	}
-	return target.NewLiving(&o.Target.Scope)
+	return target.NewLiveScope(&o.Target.Scope)
 }
 
 // usualReading is how often numbers are read. As scrapes get the last ones, a rate over a minute is off by half a

@@ -27,10 +27,10 @@ import (
 type exporter struct {
 	o *Options
 	*ExportFlags
-	scope   *target.Living // of --container or --cgroup, nil is everything
-	wrong   string         // what was said of it
-	missed  bool           // some processes are not known to be in it
-	words   []string       // FUNC as it was typed
+	scope   *target.LiveScope // of --container or --cgroup, nil is everything
+	wrong   string            // what was said of it
+	missed  bool              // some processes are not known to be in it
+	words   []string          // FUNC as it was typed
 	counts  *metrics.Aggregator
 	files   map[procfs.Inode]*exported
 	failed  failures
@@ -239,7 +239,7 @@ func (e *exporter) start(ctx context.Context, file target.File) {
 	}
 	o := *e.o
 	o.Binary, o.Funcs = file.Path, slices.Clone(e.o.Funcs)
-	o.Missing = e.armed
+	o.AllowUnmatched = e.armed
 	if e.scope != nil {
 		o.Among = e.scope.Has
 	}

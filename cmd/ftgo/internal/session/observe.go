@@ -136,7 +136,7 @@ func (r *run) live() (err error) {
 	q.Source.Budget = r.share()
 	if r.needs.Soon || r.Budget != nil && r.share() > 0 && len(r.Program) == 0 && !q.Source.Once {
 		q.Probes.First = cmp.Or(r.First, min(firstSites, cmp.Or(trace.BatchSites(r.share()), firstSites)))
-		q.Target.MostWanted()
+		q.Target.SortByInterest()
 	}
 	filter := r.Filter()
 	q.Probes.Recorded, q.Probes.Regroups = !filter.All() || r.share() > 0, r.together()

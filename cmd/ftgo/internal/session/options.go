@@ -229,7 +229,7 @@ func (o *Options) Words(command string, words, program []string) error {
 // resolve finds the target.
 func (o *Options) resolve() (*target.Target, error) {
 	o.Signatures = o.Signatures || o.UsesValues()
-	o.Missing, o.Loading = o.Missing || o.Force, o.Doing
+	o.AllowUnmatched, o.Loading = o.AllowUnmatched || o.Force, o.Doing
 	return o.Query.Resolve(o.Say)
 }
 

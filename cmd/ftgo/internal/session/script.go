@@ -86,7 +86,7 @@ func (o *Options) take(a *recording.Options, recorded string) error {
 
 // checkRecorded refuses options that no script records. They are no wrong usage of report.
 func checkRecorded(a *recording.Options) error {
-	err := view.CheckFetch("what was asked for", target.Fetch{StrLen: cmp.Or(a.StrLen, 1), Items: cmp.Or(a.Items, 1)})
+	err := view.CheckFetch("what was asked for", target.FetchLimits{StrLen: cmp.Or(a.StrLen, 1), Items: cmp.Or(a.Items, 1)})
 	if err == nil && a.Where != "" {
 		_, err = where.Parse(a.Where)
 	}
@@ -188,7 +188,7 @@ func (r *run) script() (string, error) {
 		}
 		if files == nil {
 			crc = sums.CRC
-			if link, err := os.Readlink(path); err == nil && r.Query.Own { // where the process has it, which may have ended by then
+			if link, err := os.Readlink(path); err == nil && r.Query.BinaryFromPID { // where the process has it, which may have ended by then
 				path = strings.TrimSuffix(link, " (deleted)")
 			}
 		}

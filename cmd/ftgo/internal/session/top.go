@@ -60,7 +60,7 @@ func (o *Options) Top(ctx context.Context) error {
 // alone tells whether the processes of -p are all that run their file: then the kernel's counters
 // are of them alone, and calls need not be recorded to be counted.
 func (o *Options) alone() bool {
-	if !o.Target.Own {
+	if !o.Target.BinaryFromPID {
 		return false
 	}
 	running := procfs.Running(o.Binary)
@@ -313,6 +313,6 @@ func (s *topScreen) choose() {
 	s.choosing = false
 	s.model = top.New(render.TopOrder)
 	s.o.PIDs = []int{row.ID}
-	s.o.Binary, s.o.Target.Own = procfs.Exe(row.ID), true
+	s.o.Binary, s.o.Target.BinaryFromPID = procfs.Exe(row.ID), true
 	s.overview()
 }

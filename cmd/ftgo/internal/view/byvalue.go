@@ -72,7 +72,7 @@ func (v *rowValues) plan(s *target.Target, features tracefs.Features) (engine.Va
 		return nil, cli.Usage("--by and --sum take functions, not instructions like %s", s.Sites[0].Name)
 	}
 	v.funcs = make(map[*offsets.Func]*funcValues)
-	fetch := target.Fetch{StrLen: v.strLen(), Items: target.Usual.Items}
+	fetch := target.FetchLimits{StrLen: v.strLen(), Items: target.DefaultFetchLimits.Items}
 	if v.opt.FromTrace {
 		fetch = v.opt.Fetch
 	}

@@ -29,7 +29,7 @@ type Options struct {
 	cli.Output
 	TableFlags
 	Lines LineFlags
-	Fetch target.Fetch
+	Fetch target.FetchLimits
 
 	Program  []string
 	Fork     bool          // also trace child processes of -p or PROGRAM
@@ -117,14 +117,14 @@ const maxStrLen = 512
 
 // DefineFetch defines the flags that limit the fetched part of strings and slices.
 func (o *Options) DefineFetch(fs *cli.Flags) {
-	fs.IntVar(&o.Fetch.StrLen, "strlen", target.Usual.StrLen, "show up to `BYTES` of a string, at most 512")
-	fs.IntVar(&o.Fetch.Items, "items", target.Usual.Items, "show the first `N` elements of a slice, at most 64")
+	fs.IntVar(&o.Fetch.StrLen, "strlen", target.DefaultFetchLimits.StrLen, "show up to `BYTES` of a string, at most 512")
+	fs.IntVar(&o.Fetch.Items, "items", target.DefaultFetchLimits.Items, "show the first `N` elements of a slice, at most 64")
 	fs.Check(func(command string) error { return CheckFetch(command, o.Fetch) })
 }
 
 // CheckFetch returns an error if a limit is less than 1, or more than an array argument of the kernel holds. command is
 // the prefix of the error.
-func CheckFetch(command string, f target.Fetch) error {
+func CheckFetch(command string, f target.FetchLimits) error {
 	switch {
 	case f.StrLen < 1 || f.StrLen > maxStrLen:
 		return cli.Usage("%s: --strlen %d: not 1 to %d", command, f.StrLen, maxStrLen)

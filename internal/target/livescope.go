@@ -10,25 +10,28 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// Living is a scope whose processes come and go. Has may be called at any time.
-type Living struct {
+// LiveScope is a scope in which processes start and end. Has may be called concurrently with Look.
+type LiveScope struct {
 	*Scope
-	running []string // the ids of all containers when the scope's was last looked up
-	id      string   // of the scope's container, "" before it runs
+	running []string // the ids of all containers at the last lookup of the scope's container
+	id      string   // the id of the scope's container, "" before it runs
 
-	mu     sync.Mutex
-	has    func(pid int) bool
-	seen   [2]map[int]bool // whether processes were in the scope when last seen alive: as of the last Look and Has since, and of the Look before
+	mu  sync.Mutex
+	has func(pid int) bool
+	// seen says for each process whether it was in the scope when it was last seen alive. seen[0] is from the last Look
+	// and later calls of Has, seen[1] from the Look before.
+	seen   [2]map[int]bool
 	missed bool
 }
 
-// NewLiving returns a scope without processes, until Look finds some.
-func NewLiving(s *Scope) *Living {
-	return &Living{Scope: s, has: func(int) bool { return false }, seen: [2]map[int]bool{{}, {}}}
+// NewLiveScope returns a scope without processes, until Look finds some.
+func NewLiveScope(s *Scope) *LiveScope {
+	return &LiveScope{Scope: s, has: func(int) bool { return false }, seen: [2]map[int]bool{{}, {}}}
 }
 
-// Has reports whether a process is in the scope, or was when it ended, if Look or an earlier Has saw it.
-func (l *Living) Has(pid int) bool {
+// Has reports whether a process is in the scope. For a process that has ended, it reports whether it was in the scope
+// when Look or Has last saw it alive.
+func (l *LiveScope) Has(pid int) bool {
 	l.mu.Lock()
 	has := l.has
 	l.mu.Unlock()
@@ -49,15 +52,16 @@ func (l *Living) Has(pid int) bool {
 }
 
 // Missed reports whether Has was called for processes that had ended and were not seen before.
-func (l *Living) Missed() bool {
+func (l *LiveScope) Missed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.missed
 }
 
-// Look returns the processes in the scope, possibly none. It looks up a container's name again when other containers run than
-// before, and while no container has the name: runtimes may write a name when its container runs already, as the kubelet does.
-func (l *Living) Look(say Say) (pids []int, err error) {
+// Look returns the processes in the scope, possibly none. It looks up a container's name again if other containers run
+// than before, and as long as no container has the name: runtimes like the kubelet may write the name of a container
+// that runs already.
+func (l *LiveScope) Look(say Say) (pids []int, err error) {
 	all, err := procfs.All()
 	if err != nil {
 		return nil, err
@@ -86,7 +90,7 @@ func (l *Living) Look(say Say) (pids []int, err error) {
 }
 
 // look returns the processes in the scope, possibly none, and a func that reports whether a process is in it.
-func (l *Living) look(say Say) (has func(pid int) bool, pids []int, err error) {
+func (l *LiveScope) look(say Say) (has func(pid int) bool, pids []int, err error) {
 	if l.Container == "" {
 		if has, err = procfs.CgroupNamed(l.Cgroup); err == nil {
 			pids, err = procfs.Those(has)
@@ -102,9 +106,10 @@ func (l *Living) look(say Say) (has func(pid int) bool, pids []int, err error) {
 	return has, pids, err
 }
 
-// container finds the container among the ids of those that run, and prints its id if that is new. While no container has the
-// name, it returns the last func.
-func (l *Living) container(say Say, running []string) (has func(pid int) bool, err error) {
+// container looks up the scope's container among the ids of the running containers, and prints its id if that has
+// changed. It returns a func that reports whether a process is in the container. If no container has the name, it
+// returns the func of the last lookup.
+func (l *LiveScope) container(say Say, running []string) (has func(pid int) bool, err error) {
 	if slices.Contains(running, l.id) && slices.Equal(running, l.running) {
 		return l.has, nil
 	}

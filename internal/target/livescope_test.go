@@ -28,13 +28,13 @@ func TestLiving(t *testing.T) {
 		return cmd.Process.Pid
 	}
 	quiet := func(string, ...any) {}
-	l, none := NewLiving(&Scope{Cgroup: groups[0].Path}), NewLiving(&Scope{Cgroup: "/no/such/group"})
+	l, none := NewLiveScope(&Scope{Cgroup: groups[0].Path}), NewLiveScope(&Scope{Cgroup: "/no/such/group"})
 	seen := start()
 	if l.Has(seen.Process.Pid) {
 		t.Error("it has a process before anybody has looked")
 	}
 	for range 2 { // it is remembered when it was not there at the last look
-		for _, of := range []*Living{l, none} {
+		for _, of := range []*LiveScope{l, none} {
 			if _, err := of.Look(quiet); err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +45,7 @@ func TestLiving(t *testing.T) {
 	}
 	zombie := start()
 	for range 3 { // it has ended, and nobody has taken its status yet, at the second look and the third
-		for _, of := range []*Living{l, none} {
+		for _, of := range []*LiveScope{l, none} {
 			if _, err := of.Look(quiet); err != nil {
 				t.Fatal(err)
 			}
