@@ -7,16 +7,17 @@ import (
 	"time"
 )
 
-// shortly is how long before [Options].At the last read returns: it takes some 20 ms.
-const shortly = 40 * time.Millisecond
+// readMargin is how long before [Options].At the last read must begin: a read takes about 20 ms.
+const readMargin = 40 * time.Millisecond
 
-// placing is how long it may take to place so many probes: a second, and for many the square of their number.
-func placing(probes int) time.Duration {
+// armingTime estimates an upper bound of the time to arm a number of probes: 1 s plus a part that grows with the square
+// of the number.
+func armingTime(probes int) time.Duration {
 	many := float64(probes) / 1500
 	return time.Duration((1 + min(many*many, 3600)) * float64(time.Second))
 }
 
-// sleep waits until a moment of the system's clock, which may be set meanwhile, or for the end of ctx.
+// sleep waits until a time of the system clock, which may be set meanwhile. It returns ctx's error if ctx ends first.
 func sleep(ctx context.Context, until time.Time) error {
 	for {
 		left := time.Until(until)
@@ -31,20 +32,22 @@ func sleep(ctx context.Context, until time.Time) error {
 	}
 }
 
-// awaitPlacing waits until it is time to place the probes, which cost the program something from then on.
+// awaitPlacing waits until it is time to place the probes for [Options].At. It does not place them earlier, because
+// probes slow the program down.
 func (l *Live) awaitPlacing(ctx context.Context) error {
 	if l.opt.At.IsZero() {
 		return nil
 	}
-	from := l.opt.At.Add(-placing(l.plan.Probes()))
+	from := l.opt.At.Add(-armingTime(l.plan.Probes()))
 	if time.Until(from) > 0 {
 		l.opt.Say("waits until %s to place the probes", from.Format("15:04:05.000"))
 	}
 	return sleep(ctx, from)
 }
 
-// awaitAt reads what is recorded before the window is to begin, so that there is room for what comes in it.
-func (l *Live) awaitAt(ctx context.Context) error {
+// awaitStart waits until [Options].At. It reads and drops the events recorded until then, so that the ring buffer has
+// room when the window begins.
+func (l *Live) awaitStart(ctx context.Context) error {
 	if l.opt.At.IsZero() {
 		return nil
 	}
@@ -54,12 +57,12 @@ func (l *Live) awaitAt(ctx context.Context) error {
 	}
 	l.opt.Say("the probes are in place: measuring begins at %s", l.opt.At.Format("15:04:05.000"))
 	l.stream.Begin(l.session.Began, math.MaxUint64)
-	for time.Until(l.opt.At) > shortly {
+	for time.Until(l.opt.At) > readMargin {
 		for it, err := range l.stream.Read(ctx) {
 			if err != nil || ctx.Err() != nil {
 				return cmp.Or(ctx.Err(), err)
 			}
-			l.told(it) // which is of before the window, but may tell which processes are wanted
+			l.handle(it) // events before the window count for nothing, but the process filter learns from them
 		}
 	}
 	return sleep(ctx, l.opt.At)

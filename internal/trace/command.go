@@ -11,50 +11,50 @@ import (
 	"time"
 )
 
-// Command is a program that does not outlive who has started it. A nil one, which is none, never
-// ends.
+// Command is a child process that is ended with the run. A nil Command is valid and never ends.
 type Command struct {
 	*exec.Cmd
-	ended context.Context // done when it has ended
-	end   context.CancelFunc
-	err   error
-	told  bool // it was ended by us
+	ended      context.Context // is canceled when the process has ended
+	end        context.CancelFunc
+	err        error
+	terminated bool // End has sent it a signal
 }
 
-// heirs is how long what a program has started may keep the pipe of its output once it has ended.
-const heirs = time.Second
+// outputDelay limits how long Wait reads the output of a process that has ended, because its children may hold the pipe
+// open.
+const outputDelay = time.Second
 
-// NewCommand returns a program that is not started.
+// NewCommand returns a Command that is not started.
 func NewCommand(cmd *exec.Cmd) *Command {
 	c := &Command{Cmd: cmd}
-	c.WaitDelay = cmp.Or(c.WaitDelay, heirs)
+	c.WaitDelay = cmp.Or(c.WaitDelay, outputDelay)
 	c.ended, c.end = context.WithCancel(context.Background())
 	return c
 }
 
-// Start starts it.
+// Start starts the process.
 func (c *Command) Start() error {
 	if err := c.Cmd.Start(); err != nil {
-		return fmt.Errorf("run %s: %w", c.Path, cmp.Or(errors.Unwrap(err), err)) // without what names the file
+		return fmt.Errorf("run %s: %w", c.Path, cmp.Or(errors.Unwrap(err), err)) // err of exec repeats the path
 	}
 	go func() {
 		if c.err = c.Wait(); errors.Is(c.err, exec.ErrWaitDelay) {
-			c.err = nil // it has ended well, and what it has started has not
+			c.err = nil // the process itself has succeeded; only its children hold the pipe
 		}
 		c.end()
 	}()
 	return nil
 }
 
-// Err is why it has ended, nil if that was well, or by us.
+// Err returns why the process failed. It returns nil if it succeeded, if it has not ended, or if End has ended it.
 func (c *Command) Err() error {
-	if c.told {
+	if c.terminated {
 		return nil
 	}
 	return c.err
 }
 
-// Used is the CPU time that it has used, if it has ended.
+// Used returns the CPU time of the process once it has ended.
 func (c *Command) Used() (cpu time.Duration, ended bool) {
 	if c.ended.Err() == nil {
 		return 0, false
@@ -65,12 +65,12 @@ func (c *Command) Used() (cpu time.Duration, ended bool) {
 	return cpu, true
 }
 
-// End tells the program to end, if it was started and has not, and waits until it has.
+// End sends SIGTERM to a running process, and SIGKILL 3 s later. It returns when the process has ended.
 func (c *Command) End() {
 	if c == nil || c.Process == nil || c.ended.Err() != nil {
 		return
 	}
-	c.told = true
+	c.terminated = true
 	_ = c.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-c.ended.Done():
@@ -80,25 +80,25 @@ func (c *Command) End() {
 	}
 }
 
-// Panicked is what a goroutine has panicked with. The goroutine that waits for it panics in
-// its place, after its own deferred functions: they remove the probes. A panic that nobody
-// catches ends the process at once, with the probes left in the kernel.
+// Panicked holds the panic of a goroutine, so that the goroutine that waits for it can panic in its place. The deferred
+// functions of the waiting goroutine remove the probes. A panic that nothing recovers ends the process at once and
+// leaves the probes in the kernel.
 type Panicked struct {
 	value any
 	stack []byte
 }
 
-// Catch notes the panic of the function that defers it.
+// Catch recovers a panic and stores it. It must be deferred.
 func (p *Panicked) Catch() {
 	if v := recover(); v != nil {
 		p.value, p.stack = v, debug.Stack()
 	}
 }
 
-// Happened tells whether something was caught.
+// Happened reports whether Catch has stored a panic.
 func (p *Panicked) Happened() bool { return p.stack != nil }
 
-// Raise panics if something was caught.
+// Raise panics with the stored panic, if Catch has stored one.
 func (p *Panicked) Raise() {
 	if p.Happened() {
 		panic(fmt.Sprintf("%v\n\n%s", p.value, p.stack))

@@ -9,30 +9,29 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Clock relates stamps of the trace clock to the time of day and to nanoseconds.
+// Clock converts times of the trace clock to the time of day and to nanoseconds.
 type Clock struct {
 	machine.Timebase
-	// present is what is known by now. Timebase follows it unless it is pinned to what was known
-	// first: lines that are made of a call's entry and of its return are to agree, and those of
-	// a tree to lie within each other.
-	present machine.Timebase
-	pinned  bool
+	// latest is the latest comparison of the clocks. Timebase is a copy of it. If pinned is set, Timebase stays the
+	// first one, because the two lines of a call must agree, and calls in a tree must lie within their parents.
+	latest machine.Timebase
+	pinned bool
 }
 
-// set takes what is known by now.
-func (c *Clock) set(base machine.Timebase) {
-	if c.present = base; !c.pinned || c.Clock == "" {
+// update sets the latest comparison of the clocks.
+func (c *Clock) update(base machine.Timebase) {
+	if c.latest = base; !c.pinned || c.Clock == "" {
 		c.Timebase = base
 	}
 }
 
-// Took is how long a call took, by a clock that may have gone back meanwhile: cycles begin
-// anew when a machine wakes up.
+// Took returns the duration of a call. It is 0 if the clock went back during the call: a cycle counter restarts when
+// the machine wakes up.
 func (c *Clock) Took(call *pairing.Call) time.Duration {
 	return max(c.Duration(call.Start, call.End), 0)
 }
 
-// Split divides ns, which is what a call took, by what its goroutine was doing.
+// Split divides the duration ns of a call by the state of its goroutine.
 func (c *Clock) Split(call *pairing.Call, ns int64) stats.Split {
 	in := func(of pairing.Activity) int64 {
 		return c.Duration(call.Start, call.Start+call.Split[of]).Nanoseconds()
@@ -40,8 +39,8 @@ func (c *Clock) Split(call *pairing.Call, ns int64) stats.Split {
 	return stats.Split{Running: in(pairing.Running), Runnable: in(pairing.Runnable), Waiting: in(pairing.Waiting)}.Of(ns)
 }
 
-// AddWaits adds what the goroutine of a call has waited for, of these reasons, to waits, which may be
-// nil.
+// AddWaits adds the waits of a call to waits, by the names of their reasons, and returns the map. It makes one if waits
+// is nil.
 func (c *Clock) AddWaits(waits stats.Waits, call *pairing.Call, reasons []string) stats.Waits {
 	for _, w := range call.Waits {
 		if waits == nil {
@@ -52,23 +51,24 @@ func (c *Clock) AddWaits(waits stats.Waits, call *pairing.Call, reasons []string
 	return waits
 }
 
-// Costs tell what hits of probes cost, as far as that is known by now.
+// Costs measures the cost of probe hits.
 type Costs interface {
-	// Begin is to measure, when the probes that were asked for are armed, from Now on.
+	// Begin prepares the measurement, and Now starts it. Call Now after the probes are armed, because arming for the
+	// measurement would delay them.
 	Begin(ctx context.Context)
 	Now()
-	// Ready tells whether Take would not wait.
+	// Ready reports whether Take returns at once.
 	Ready() bool
-	// Take waits until something is known; it is nil if nothing ever will be.
+	// Take waits for the first result and returns the latest one. It returns nil if the measurement has failed.
 	Take() *pairing.HitCosts
-	// Stop ends the measuring, End waits until nothing of it is left, and Wait goes on with the
-	// panic that it may have ended by.
+	// Stop ends the measurement. End also waits until its probes are removed. Wait also repeats the panic of the
+	// measuring goroutine, if it has panicked.
 	Stop()
 	End()
 	Wait()
 }
 
-// NoCosts are those of who does not ask.
+// NoCosts is a Costs that measures nothing.
 type NoCosts struct{}
 
 func (NoCosts) Begin(context.Context)   {}

@@ -11,22 +11,22 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// kernelEvents are the events of --with, and the processes that they are wanted of: those of
-// -p, PROGRAM, and others from their first hit on.
+// kernelEvents records the events of the kernel: those of --with, those of the scheduler, and those that the process
+// filter needs. It records them for the processes of -p and PROGRAM, else for each process from its first hit on.
 type kernelEvents struct {
-	processFilter // whose wanted are the processes that events are shown of
+	processFilter // wanted has the processes whose events are shown
 	opt           *Options
-	session       *tracefs.Session // nil if no kernel events are needed
-	all           []string         // that are recorded, as the session has them: first those of --with
-	// told: events were lost on which the filter relies; toldSched: some of [pairing.SchedEvents]
-	// were; toldMissing: those of a process are not recorded.
-	told, toldSched, toldMissing bool
-	followed                     map[int]bool // processes that events are recorded of
-	delivered                    uint64       // those wanted
+	session       *tracefs.Session // nil without kernel events
+	all           []string         // names of all recorded events, in the session's order: first those of --with
+	// saidLost, saidSchedLost and saidMissing are set when a message was printed: events for the process filter were
+	// lost, scheduler events were lost, or the events of a process cannot be recorded.
+	saidLost, saidSchedLost, saidMissing bool
+	followed                             map[int]bool // processes whose events are recorded
+	delivered                            uint64       // number of events of wanted processes in the window
 }
 
-// start begins to record. It is done before the probes are armed: what is made last is
-// hit first.
+// start begins to record kernel events. It must run before the probes are armed, because a probe may be hit as soon as
+// it is armed.
 func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 	hidden := k.names
 	if k.opt.Sched {
@@ -55,7 +55,7 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 		if err != nil {
 			return fmt.Errorf("follow processes: %w", err)
 		}
-		k.looked = now.Ticks
+		k.readAt = now.Ticks
 	}
 	k.all = k.session.Names()
 	for _, pid := range k.opt.PIDs {
@@ -70,8 +70,8 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 	return nil
 }
 
-// followRunning records the events of processes that run a file already, since what their threads do is to be known from the
-// first call on.
+// followRunning records the events of processes that run the file already, because the state of their threads must be
+// known at their first call. It does so only for scheduler events without -p.
 func (k *kernelEvents) followRunning(link string) {
 	if !k.opt.Sched || len(k.opt.PIDs) > 0 {
 		return
@@ -83,9 +83,9 @@ func (k *kernelEvents) followRunning(link string) {
 	}
 }
 
-// take takes the next kernel event, and tells whether it is to be shown. What is outside of the
-// window only tells which processes are wanted.
-func (k *kernelEvents) take(ev *pairing.KernelEvent, within bool) (shown bool) {
+// handle processes a kernel event and reports whether to show it. Events outside of the window only update the process
+// filter.
+func (k *kernelEvents) handle(ev *pairing.KernelEvent, within bool) (shown bool) {
 	if name := k.all[ev.Format]; slices.Contains(k.names, name) {
 		k.learn(ev)
 	}
@@ -97,20 +97,21 @@ func (k *kernelEvents) take(ev *pairing.KernelEvent, within bool) (shown bool) {
 	return !hidden
 }
 
-// follow records the events of a process that a probe was hit in, where none was named.
+// follow begins to record the events of a process that has hit a probe. With -p it does nothing, because start has
+// followed these processes.
 func (k *kernelEvents) follow(pid int) {
 	if k.session == nil || k.followed[pid] || pid == 0 || len(k.opt.PIDs) > 0 {
 		return
 	}
 	k.followed[pid] = true
-	if err := k.session.Follow(pid); err != nil && procfs.Alive(pid) && !k.toldMissing {
-		k.toldMissing = true
+	if err := k.session.Follow(pid); err != nil && procfs.Alive(pid) && !k.saidMissing {
+		k.saidMissing = true
 		k.opt.Say("%v: its kernel events are missing", err)
 	}
 }
 
-// forget drops what is known of a process that has ended: the number may be used again, and the
-// kernel has struck it off its list.
+// forget drops the state of a process that has ended: its number may be used again, and the kernel has removed it from
+// set_event_pid.
 func (k *kernelEvents) forget(pid int) {
 	delete(k.followed, pid)
 	if !k.learns() {
@@ -118,7 +119,7 @@ func (k *kernelEvents) forget(pid int) {
 	}
 }
 
-// spawn starts a program.
+// spawn starts the program so that its kernel events are recorded from the first on.
 func (k *kernelEvents) spawn(p *Command) error {
 	if k.session == nil {
 		return p.Start()
@@ -131,7 +132,7 @@ func (k *kernelEvents) spawn(p *Command) error {
 	return nil
 }
 
-// audit is what became of the events.
+// audit returns how many kernel events were delivered and lost. It says once if losses make the results doubtful.
 func (k *kernelEvents) audit(unparsed uint64) (*stats.KernelEvents, error) {
 	if k.session == nil {
 		return nil, nil
@@ -140,12 +141,12 @@ func (k *kernelEvents) audit(unparsed uint64) (*stats.KernelEvents, error) {
 	if err != nil {
 		return nil, fmt.Errorf("count kernel events: %w", err)
 	}
-	if missed := lost + unparsed; k.learns() && missed > 0 && !k.told {
-		k.told = true
+	if missed := lost + unparsed; k.learns() && missed > 0 && !k.saidLost {
+		k.saidLost = true
 		k.opt.Say("the beginnings of up to %s were lost: calls of theirs may be missing, or of others be counted", printable.Plural(int(missed), "thread"))
 	}
-	if k.opt.Sched && lost > 0 && !k.toldSched {
-		k.toldSched = true
+	if k.opt.Sched && lost > 0 && !k.saidSchedLost {
+		k.saidSchedLost = true
 		k.opt.Say("up to %s of threads were lost: some time without a CPU may be taken for running, or the reverse", printable.Plural(int(lost), "change"))
 	}
 	if len(k.opt.With) == 0 && !k.opt.Sched {

@@ -17,63 +17,63 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Options are what a [Source] is to do; not every one does all of it.
+// Options configure a [Source]. A [Recording] ignores those that only make sense for running processes.
 type Options struct {
 	Filter
 	Recorder
 	Talk
-	With    []string // names of the kernel events that are told
-	Sched   bool     // latencies are split by what the scheduler did
-	Entries bool     // calls are told when they begin
-	Steady  bool     // times of a call's lines are to agree
-	// Once: the first call of each process in an interval is enough; the probes are out for the
-	// rest of it. Alone: there is one process.
+	With    []string // names of the kernel events to show
+	Sched   bool     // divide latencies by the state of the scheduler
+	Entries bool     // yield calls when they begin, too
+	Steady  bool     // pin the clock, so that the two lines of a call agree
+	// Once takes only the first call of each process in an interval: the probes are out for the rest of it. Alone says
+	// that only one process is traced.
 	Once, Alone bool
-	Inside      map[int]bool // functions, by their index in the plan: what they call is marked
-	Limit       uint64       // how many calls are enough; 0 is no limit
-	Wait        bool         // the window begins when a process runs the binary
-	At          time.Time    // the window begins then, unless it is zero
-	// Budget is the share of the CPU time of what is traced that probes may take; 0 is no limit.
-	// Functions that take more are sampled, those that are Named, by their index in the plan, after others.
+	Inside      map[int]bool // functions, by their index in the plan, that mark the calls nested in them
+	Limit       uint64       // number of calls after which the window ends; 0 is no limit
+	Wait        bool         // begin the window when a process runs the binary
+	At          time.Time    // begin the window at this time, unless it is zero
+	// Budget is the share of the traced processes' CPU time that probes may take; 0 is no limit. Functions that take
+	// more are sampled. Named has the functions, by their index in the plan, that are sampled last.
 	Budget float64
 	Named  map[int]bool
 	Costs  Costs
-	// Succeeded: other sources are of what replaces the binary.
+	// Succeeded says that other sources trace the file that replaces the binary, so that this one does not warn of it.
 	Succeeded bool
 }
 
-// Recorder says how hits are recorded.
+// Recorder configures how hits are recorded.
 type Recorder struct {
 	Features tracefs.Features
-	BufferKB int  // of the ring buffer of each CPU, 0 for what suits the machine
-	Raw      bool // that of [tracefs.Options]
-	Shared   bool // the top level of tracefs may be used, where instances stay empty
+	BufferKB int  // of the ring buffer of each CPU; 0 lets tracefs choose
+	Raw      bool // see [tracefs.Options]
+	Shared   bool // use the top level of tracefs on kernels that do not record in instances
 }
 
-// Live tells what happens in processes that run a binary.
+// Live is a [Source] that traces running processes.
 type Live struct {
 	window
-	armed     context.Context // that of Arm
-	processes processes
-	kernel    kernelEvents
-	sampler   *sampler // nil without a budget
-	rests     rests
-	look      look
-	calm      func()        // ends the haste in which the kernel takes probes out; nil if there is none
-	waiting   bool          // nobody has run the binary yet
-	stopped   bool          // the window has ended
-	finished  bool          // and all of it was read
-	marked    *tracefs.Mark // where the interval ends whose reading is due
+	armCtx      context.Context // the context of Arm
+	processes   processes
+	kernel      kernelEvents
+	sampler     *sampler // nil if nothing is sampled
+	once        onceState
+	monitor     monitor
+	endHurry    func()        // ends the short grace periods of setHurry; nil outside of them
+	waiting     bool          // no process has run the binary yet
+	stopped     bool          // Stop was called
+	finished    bool          // and all events of the window were read
+	intervalEnd *tracefs.Mark // end of the interval that Reading returns next; nil if Reading was called since
 }
 
-// NewLive returns a source of what happens in the functions of a plan. The kernel is untouched.
+// NewLive returns a source that traces the functions of a plan. It does not touch the kernel before Arm.
 func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
-	l := &Live{window: window{plan: plan, opt: opt, fs: fs, vanished: newVanished(plan)}}
+	l := &Live{window: window{plan: plan, opt: opt, fs: fs, vanished: newProbeCheck(plan)}}
 	l.clock.pinned = opt.Steady
-	l.host, _ = os.Hostname() // without a name it is not told
+	l.host, _ = os.Hostname() // empty on error: the summary then has no host
 	l.kernel = kernelEvents{processFilter: newProcessFilter(&opt), opt: &l.opt, followed: make(map[int]bool)}
-	l.processes = processes{Biases: pairing.NewBiases(plan, false), live: l, among: make(map[int]bool)}
-	l.look = look{lives: make(map[int]life)}
+	l.processes = processes{Biases: pairing.NewBiases(plan, false), live: l, selected: make(map[int]bool)}
+	l.monitor = monitor{lives: make(map[int]life)}
 	return l
 }
 
@@ -81,15 +81,15 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 	if err := l.awaitPlacing(ctx); err != nil {
 		return err
 	}
-	l.armed = ctx
-	if l.measuresFirst() {
+	l.armCtx = ctx
+	if l.measuresCostFirst() {
 		l.opt.Costs.Begin(ctx)
-		// To make a session the kernel keeps locks for tens of milliseconds, which whoever removes probes that turn hot would wait for.
+		// Setting up a session holds kernel locks for tens of milliseconds. It would delay the removal of hot probes.
 		l.opt.Costs.Take()
-		l.hasten(true)
+		l.setHurry(true)
 	}
-	l.look.cpu = procfs.NewCPUTimes(l.opt.PIDs, l.plan.Binary.File().Link())
-	// What is made last is hit first.
+	l.monitor.cpu = procfs.NewCPUTimes(l.opt.PIDs, l.plan.Binary.File().Link())
+	// The kernel events come first, because a probe may be hit as soon as it is armed.
 	if err := l.kernel.start(l.fs); err != nil {
 		return err
 	}
@@ -101,25 +101,25 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 		return err
 	}
 	l.counters = l.session
-	if err := l.newStream(l.session, pairing.Processes{Of: l.processes.of, Bias: l.processes.Bias}, l.kernel.session); err != nil {
+	if err := l.newStream(l.session, pairing.Processes{Of: l.processes.find, Bias: l.processes.Bias}, l.kernel.session); err != nil {
 		return err
 	}
-	if err := l.awaitAt(ctx); err != nil {
+	if err := l.awaitStart(ctx); err != nil {
 		return err
 	}
 	if l.from, err = l.mark(); err != nil {
 		return err
 	}
 	l.stream.Begin(l.session.Began, l.from.Ticks)
-	l.noticeReplaced()
+	l.reportReplaced()
 	if l.waiting = l.opt.Wait && len(procfs.Running(l.plan.Binary.File().Path())) == 0; !l.waiting {
 		l.begin()
 	}
 	return nil
 }
 
-// measuresFirst tells whether it is known what hits cost before there are any.
-func (l *Live) measuresFirst() bool { return l.opt.Budget > 0 && !l.opt.Once }
+// measuresCostFirst reports whether the cost of hits is measured before the probes are armed.
+func (l *Live) measuresCostFirst() bool { return l.opt.Budget > 0 && !l.opt.Once }
 
 // Spawn starts a program. Its probes are in place before its first instruction.
 func (l *Live) Spawn(p *Command) error {
@@ -131,13 +131,14 @@ func (l *Live) Spawn(p *Command) error {
 	return nil
 }
 
-// calibrate does what may have to wait, and what is armed and started need not.
+// calibrate does the work of the first Read, which Arm and Spawn need not wait for: it compares the clocks, which takes
+// up to 20 ms, and starts the sampler.
 func (l *Live) calibrate() error {
 	base, err := l.session.Timebase()
 	if err != nil {
 		return err
 	}
-	l.clock.set(base)
+	l.clock.update(base)
 	if l.plan.Mode == uprobe.Latency && base.Step > 0 {
 		l.opt.Warn(fmt.Sprintf("the trace clock %s goes in steps of %v: latencies are no more exact than that", printable.Text(base.Clock), base.Step.Round(time.Millisecond)))
 	}
@@ -146,20 +147,20 @@ func (l *Live) calibrate() error {
 			l.opt.Warn(fmt.Sprintf("process %d, another ftgo, probes the same file: latencies have in them what its probes cost", pids[0]))
 		}
 	}
-	if !l.measuresFirst() {
-		l.opt.Costs.Begin(l.armed)
+	if !l.measuresCostFirst() {
+		l.opt.Costs.Begin(l.armCtx)
 	}
-	l.look.at = time.Now()
-	if l.sampler, err = newSampler(l.armed, l); l.sampler == nil {
+	l.monitor.at = time.Now()
+	if l.sampler, err = newSampler(l.armCtx, l); l.sampler == nil {
 		l.opt.Costs.Now()
 	}
 	return err
 }
 
-// Read tells what was recorded, and looks after probes and processes.
+// Read yields the recorded items. After each read it checks the probes and the processes.
 func (l *Live) Read(ctx context.Context) iter.Seq2[*pairing.Item, error] {
 	return func(yield func(*pairing.Item, error) bool) {
-		if l.look.at.IsZero() && !l.stopped {
+		if l.monitor.at.IsZero() && !l.stopped {
 			if err := l.calibrate(); err != nil {
 				yield(nil, err)
 				return
@@ -173,14 +174,14 @@ func (l *Live) Read(ctx context.Context) iter.Seq2[*pairing.Item, error] {
 				failed = err
 			case it.What == pairing.Read:
 				read.N = it.N
-			case l.told(it) && !yield(it, nil):
+			case l.handle(it) && !yield(it, nil):
 				return
 			}
 		}
-		more, err := l.after(read.N, failed)
+		more, err := l.afterRead(read.N, failed)
 		if more != nil {
 			for it := range more {
-				if l.told(it) && !yield(it, nil) {
+				if l.handle(it) && !yield(it, nil) {
 					return
 				}
 			}
@@ -191,10 +192,11 @@ func (l *Live) Read(ctx context.Context) iter.Seq2[*pairing.Item, error] {
 	}
 }
 
-// after does what is to be done behind a read of so much, which may have failed. There may be more to tell.
-func (l *Live) after(n int, err error) (more pairing.Items, _ error) {
+// afterRead does the work between two reads: it pauses probes, runs the sampler and checks the processes. n and err are
+// the result of the read. It returns the items of processes that have ended, or after Stop the last items.
+func (l *Live) afterRead(n int, err error) (more pairing.Items, _ error) {
 	if n == 0 {
-		l.look.idle = time.Now()
+		l.monitor.idle = time.Now()
 	}
 	switch {
 	case l.stopped && err != nil:
@@ -204,7 +206,7 @@ func (l *Live) after(n int, err error) (more pairing.Items, _ error) {
 	case l.plan.Binary.File().Written():
 		return nil, ErrWritten
 	}
-	if err := l.rest(); err != nil {
+	if err := l.pauseProbes(); err != nil {
 		return nil, err
 	}
 	if err := l.sampler.step(); err != nil {
@@ -213,94 +215,94 @@ func (l *Live) after(n int, err error) (more pairing.Items, _ error) {
 	if _, full := l.stream.Ended(); full {
 		return nil, ErrLimit
 	}
-	if time.Since(l.look.at) < looksEvery {
+	if time.Since(l.monitor.at) < checkInterval {
 		return nil, nil
 	}
-	return l.lookAround()
+	return l.checkProcesses()
 }
 
-// told does what an item of the stream is for, and returns whether it is for who reads the source, too.
-func (l *Live) told(it *pairing.Item) bool {
+// handle processes an item of the stream, and reports whether Read yields it.
+func (l *Live) handle(it *pairing.Item) bool {
 	switch it.What {
 	case pairing.Began:
-		return !l.opt.Once || l.rests.first(it.Call, l.clock.present.Wall(it.Call.Start))
+		return !l.opt.Once || l.once.add(it.Call, l.clock.latest.Wall(it.Call.Start))
 	case pairing.Kernel:
-		return l.kernel.take(it.Event, l.stream.Within(it.Event.Time))
+		return l.kernel.handle(it.Event, l.stream.Within(it.Event.Time))
 	case pairing.Marked:
-		return l.marked != nil
+		return l.intervalEnd != nil
 	}
 	return it.What != pairing.Read
 }
 
-// hit tells whether any probe was hit since the window began.
-func (l *Live) hit() bool {
+// anyHit reports whether a probe was hit since the window began.
+func (l *Live) anyHit() bool {
 	profile, err := l.session.Profile()
 	return err == nil && sumCounts(profile) > sumCounts(l.from.Hits)
 }
 
-// manySites is from how many on reading the counters takes more than some milliseconds: the
-// time grows with the square, and is seconds for 50,000.
+// manySites is the number of sites above which reading the counters takes more than a few milliseconds: the time grows
+// with the square, to seconds for 50,000 sites.
 const manySites = 5000
 
-// mark is a moment. The counters of many sites are read only where calls depend on them: the
-// kernel does not tell processes apart.
+// mark reads the clocks and the counters. It skips the counters of many sites when a filter is set, because the kernel
+// counts the hits of all processes together.
 func (l *Live) mark() (tracefs.Mark, error) {
 	return l.session.Mark(l.opt.All() || l.plan.Probes() <= manySites)
 }
 
-// Mark ends an interval where its calls end in the stream.
+// Mark ends an interval. The stream yields [pairing.Marked] behind the last event of the interval.
 func (l *Live) Mark() error {
 	now, err := l.mark()
 	if err != nil {
 		return err
 	}
-	l.sampler.settle()
-	l.stream.Mark(now.Ticks, func() { l.marked = &now })
+	l.sampler.update()
+	l.stream.Mark(now.Ticks, func() { l.intervalEnd = &now })
 	return nil
 }
 
-// Reading is that of the interval that has just ended, or the last.
+// Reading returns the counts up to the last Marked item or, once Read has returned [io.EOF], those of the whole window.
 func (l *Live) Reading() (*Reading, error) {
 	switch {
-	case l.marked != nil:
+	case l.intervalEnd != nil:
 	case l.finished:
 		return l.complete(l.last())
 	default:
 		return nil, nil
 	}
-	l.look.use(l.program)
-	l.noticeOthers()
-	r, err := l.complete(l.reading(*l.marked))
-	l.marked = nil
-	return r, errors.Join(err, l.resume())
+	l.monitor.updateUsed(l.program)
+	l.reportOthers()
+	r, err := l.complete(l.reading(*l.intervalEnd))
+	l.intervalEnd = nil
+	return r, errors.Join(err, l.resumeProbes())
 }
 
-// Stop ends the window, while all probes are still in place: what is hit as they go one after
-// the other, and the program gains speed, is of no window.
+// Stop ends the window while all probes are in place, and then removes them. Hits during the removal do not count,
+// because the program gets faster with each removed probe.
 func (l *Live) Stop() error {
 	l.stopped = true
 	until, err := l.mark()
 	if err == nil {
 		if at, ok := l.stream.Ended(); ok {
-			until.Ticks, until.At = at, l.clock.present.Wall(at)
+			until.Ticks, until.At = at, l.clock.latest.Wall(at)
 		}
 		l.stream.End(until.Ticks)
 	} else {
 		until.At = time.Now()
 	}
 	l.until = until
-	l.look.own = OwnCPU()
-	l.look.stop(l.program)
+	l.monitor.ownCPU = OwnCPU()
+	l.monitor.stop(l.program)
 	l.opt.Costs.Stop()
 	l.sampler.end()
-	if !l.rests.paused {
-		l.noticeVanished(inspection)
+	if !l.once.paused {
+		l.reportVanished(sitesAtEnd)
 	}
 	l.session.Stop()
 	return err
 }
 
-// finish comes when all was read that could be, until an error.
+// finish ends the stream after the last read, whose error is err.
 func (l *Live) finish(err error) (pairing.Items, error) {
 	if events := l.kernel.session; events != nil {
 		if paused := events.Pause(); paused != nil && errors.Is(err, io.EOF) {
@@ -313,20 +315,20 @@ func (l *Live) finish(err error) (pairing.Items, error) {
 	return l.stream.Finish(), err
 }
 
-// hasten has the kernel take probes out quickly from now on, or at its own pace.
-func (l *Live) hasten(on bool) {
+// setHurry makes the kernel remove probes quickly (see [tracefs.FS.Hurry]), or ends that.
+func (l *Live) setHurry(on bool) {
 	switch {
-	case on && l.calm == nil:
-		l.calm = l.fs.Hurry()
-	case !on && l.calm != nil:
-		l.calm()
-		l.calm = nil
+	case on && l.endHurry == nil:
+		l.endHurry = l.fs.Hurry()
+	case !on && l.endHurry != nil:
+		l.endHurry()
+		l.endHurry = nil
 	}
 }
 
 func (l *Live) Close() error {
-	defer l.hasten(false)
-	// First: where few files may be open, two who remove probes take them from each other.
+	defer l.setHurry(false)
+	// The measurement ends first: with a low limit of open files two removals at once would fail.
 	l.opt.Costs.End()
 	err := l.window.Close()
 	if events := l.kernel.session; events != nil {
@@ -335,10 +337,10 @@ func (l *Live) Close() error {
 	return err
 }
 
-// complete adds what only a live source knows.
+// complete adds to a reading the values that only a live source has.
 func (l *Live) complete(r *Reading, err error) (*Reading, error) {
-	r.Used, r.Waited = l.look.used, l.look.waited
-	r.Own = cmp.Or(l.look.own, OwnCPU()) - l.own
+	r.Used, r.Waited = l.monitor.used, l.monitor.waited
+	r.Own = cmp.Or(l.monitor.ownCPU, OwnCPU()) - l.ownCPU
 	r.Budget = l.opt.Budget
 	if m := l.sampler; m != nil {
 		r.Whole, r.Changes = m.whole(func(i int) uint64 { return r.Counts.Funcs[i].Calls }), m.changes
@@ -348,18 +350,17 @@ func (l *Live) complete(r *Reading, err error) (*Reading, error) {
 	return r, errors.Join(err, unknown)
 }
 
-// rests tell when the probes are out: with Options.Once, from when each process was seen until
-// the interval ends.
-type rests struct {
-	seen   map[int]bool // processes, in this interval
-	since  time.Time    // when the first of them was
-	began  time.Time    // the interval
+// onceState is the state of Options.Once in the present interval.
+type onceState struct {
+	seen   map[int]bool // processes whose first call has come
+	since  time.Time    // when the first of them came
+	began  time.Time    // when the interval began
 	paused bool
 }
 
-// first tells whether a call that has begun at a time is the first of its process in the interval. What was hit while the probe was being
-// taken out is of the last one.
-func (r *rests) first(c *pairing.Call, at time.Time) bool {
+// add reports whether a call is the first one of its process in the interval, and notes the process. A call that began
+// before the interval was recorded while its probe was being removed, and does not count.
+func (r *onceState) add(c *pairing.Call, at time.Time) bool {
 	if r.seen[c.PID] || at.Before(r.began) {
 		return false
 	}
@@ -370,23 +371,24 @@ func (r *rests) first(c *pairing.Call, at time.Time) bool {
 	return true
 }
 
-// gather is how long other processes have after the first to come by the probe.
-const gather = 100 * time.Millisecond
+// settleTime is how long the other processes have to make their first call after the first process.
+const settleTime = 100 * time.Millisecond
 
-// rest takes the probes out for what is left of the interval once all that is wanted is there.
-func (l *Live) rest() error {
-	r := &l.rests
-	if r.paused || len(r.seen) == 0 || !l.opt.Alone && time.Since(r.since) <= gather {
+// pauseProbes removes the probes for the rest of the interval: right after the first call if only one process is traced,
+// else settleTime later.
+func (l *Live) pauseProbes() error {
+	r := &l.once
+	if r.paused || len(r.seen) == 0 || !l.opt.Alone && time.Since(r.since) <= settleTime {
 		return nil
 	}
 	r.paused = true
 	return l.session.Pause()
 }
 
-// resume begins another interval.
-func (l *Live) resume() error {
-	paused := l.rests.paused
-	if l.rests = (rests{began: time.Now()}); paused {
+// resumeProbes begins another interval and puts the probes back.
+func (l *Live) resumeProbes() error {
+	paused := l.once.paused
+	if l.once = (onceState{began: time.Now()}); paused {
 		return l.session.Resume(context.Background())
 	}
 	return nil

@@ -12,30 +12,30 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// load is what probes take of the CPU time of what is traced, by the kernel's count of hits. They are
-// those of all processes that run the file, because the kernel probes all of them.
+// load measures the CPU time that probes take, by the kernel's hit counters. It includes all processes that run the
+// file, because the kernel probes all of them.
 type load struct {
-	plan    *uprobe.Plan
-	base    int // index of what stands for runtime probes, behind the functions
-	costs   pairing.HitCosts
-	last    [][]uint64      // the counters at the last look
-	stream  *pairing.Stream // of which the faults of hits are known
-	faulted uint64          // how many of them were seen before the last look
-	// calls and spent are of each function: the number of its hits where calls begin, and what its probes have
-	// cost, in seconds, between the last two looks. Those of an event, by its name, are in events.
+	plan         *uprobe.Plan
+	runtimeIndex int // index of the runtime probes in calls and spent, behind all functions
+	costs        pairing.HitCosts
+	last         [][]uint64      // counters of the last update
+	stream       *pairing.Stream // counts the page faults of hits
+	faultsBefore uint64          // number of faults at the last update
+	// calls has, for each function, the number of hits where calls begin between the last two updates, and spent the
+	// cost of its probes in seconds. events has the cost of each event by its name.
 	calls  []float64
 	spent  []float64
 	events map[string]float64
 
-	clock *procfs.CPUTimes
+	cpuTimes *procfs.CPUTimes
 }
 
 func newLoad(l *Live) (w *load, err error) {
 	n, link := len(l.plan.Funcs), l.plan.Binary.File().Link()
-	w = &load{plan: l.plan, base: n, clock: l.look.cpu, last: l.from.Hits, stream: l.stream, calls: make([]float64, n+1), spent: make([]float64, n+1)}
+	w = &load{plan: l.plan, runtimeIndex: n, cpuTimes: l.monitor.cpu, last: l.from.Hits, stream: l.stream, calls: make([]float64, n+1), spent: make([]float64, n+1)}
 	w.costs = pairing.HitCosts{Least: pairing.UsualCost.Times(0.5), Typical: pairing.UsualCost, Most: pairing.UsualCost.Times(2)}
 	if slices.ContainsFunc(l.opt.PIDs, func(pid int) bool { return procfs.SameFile(link, procfs.Exe(pid)) }) {
-		w.clock = procfs.NewCPUTimes(nil, link) // else the file is a library
+		w.cpuTimes = procfs.NewCPUTimes(nil, link) // a process of -p executes the file: it is no library
 	}
 	if w.last == nil {
 		w.last, err = l.session.Profile()
@@ -43,8 +43,8 @@ func newLoad(l *Live) (w *load, err error) {
 	return w, err
 }
 
-// price learns what hits cost.
-func (w *load) price(costs Costs) {
+// updateCosts takes the measured cost of hits, once it is known.
+func (w *load) updateCosts(costs Costs) {
 	if !costs.Ready() {
 		return
 	}
@@ -53,14 +53,17 @@ func (w *load) price(costs Costs) {
 	}
 }
 
-// dear is how many times as much as typically hits cost at most.
-func (w *load) dear() float64 { return w.costs.Most.Emulated / max(w.costs.Typical.Emulated, 1) }
+// maxCostRatio returns the highest cost of a hit relative to the typical cost.
+func (w *load) maxCostRatio() float64 {
+	return w.costs.Most.Emulated / max(w.costs.Typical.Emulated, 1)
+}
 
-// contention is how many times as much a hit costs at most where several threads hit the same probe at once: they wait for each other's
-// cache lines (measured: twice as much for two threads, Linux 6.18).
+// contention is the factor by which a hit costs more where several threads hit the same probe at once, because they wait
+// for each other's cache lines (measured: 2 for two threads, Linux 6.18).
 const contention = 2
 
-// bounds are those of a cost that was reckoned by what hits cost typically.
+// bounds returns the bounds of a cost in seconds that was computed with the typical cost of hits. cpus is the number of
+// CPUs that the program keeps busy.
 func (w *load) bounds(cost float64, cpus float64) budget.Range {
 	t := max(w.costs.Typical.Emulated, 1)
 	r := budget.Range{Low: cost * w.costs.Least.Emulated / t, Typical: cost, High: cost * w.costs.Most.Emulated / t}
@@ -70,7 +73,7 @@ func (w *load) bounds(cost float64, cpus float64) budget.Range {
 	return r
 }
 
-// callCosts are what hits of a function cost that has a call counted, and timed, in seconds.
+// callCosts returns the cost of a call's probes in seconds, if calls are counted, and if they are timed.
 func (w *load) callCosts(fn int) (counted, timed float64) {
 	f, cost := &w.plan.Funcs[fn], &w.costs.Typical
 	var entry pairing.Hits
@@ -88,7 +91,7 @@ func (w *load) callCosts(fn int) (counted, timed float64) {
 	return counted, (cost.Of(entry) + cost.Fault*w.stream.FaultsPerCall(fn)) / 1e9
 }
 
-// add adds a hit.
+// add counts a hit.
 func add(hits *pairing.Hits, stepped bool) {
 	if stepped {
 		hits.Stepped++
@@ -97,13 +100,13 @@ func add(hits *pairing.Hits, stepped bool) {
 	}
 }
 
-// stepsReturns tells whether the kernel single-steps what calls end by.
+// stepsReturns reports whether the kernel single-steps return instructions.
 func (w *load) stepsReturns() bool { return w.plan.Processor.Machine().SteppedReturn }
 
-// costOf is what so many events have cost about, in seconds: half of them are of calls that end. Faults are known
-// as they come.
+// costOf estimates the cost of a number of events in seconds. It assumes that half of them end calls. Faults are
+// those since the last update.
 func (w *load) costOf(events uint64) float64 {
-	hits := pairing.Hits{Emulated: events, Faults: w.stream.Faults() - w.faulted}
+	hits := pairing.Hits{Emulated: events, Faults: w.stream.Faults() - w.faultsBefore}
 	if w.stepsReturns() && w.plan.Mode == uprobe.Latency {
 		hits.Stepped = hits.Emulated / 2
 		hits.Emulated = hits.Stepped
@@ -111,8 +114,8 @@ func (w *load) costOf(events uint64) float64 {
 	return w.costs.Typical.Of(hits) / 1e9
 }
 
-// read reads the kernel's counters, and tells what CPU time that took.
-func (w *load) read(s *tracefs.Session) (profile [][]uint64, took time.Duration, err error) {
+// readCounters reads the kernel's counters. It returns the CPU time that reading took.
+func (w *load) readCounters(s *tracefs.Session) (profile [][]uint64, took time.Duration, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	before := procfs.ThreadTime()
@@ -120,8 +123,8 @@ func (w *load) read(s *tracefs.Session) (profile [][]uint64, took time.Duration,
 	return profile, procfs.ThreadTime() - before, err
 }
 
-// take takes the kernel's counters, and tells what all probes have cost since the last look, in seconds.
-func (w *load) take(now [][]uint64) (spent float64) {
+// update takes new values of the kernel's counters. It returns the cost of all probes since the last update in seconds.
+func (w *load) update(now [][]uint64) (spent float64) {
 	clear(w.spent)
 	clear(w.calls)
 	w.events = make(map[string]float64)
@@ -137,7 +140,7 @@ func (w *load) take(now [][]uint64) (spent float64) {
 			site := &ev.Sites[k]
 			fn := site.Func
 			if fn < 0 {
-				fn = w.base
+				fn = w.runtimeIndex
 			}
 			if site.Kind.IsEntry() || site.Kind.Counts() && site.Kind != uprobe.CheckFailed || site.Func < 0 {
 				w.calls[fn] += float64(hits)
@@ -155,6 +158,6 @@ func (w *load) take(now [][]uint64) (spent float64) {
 			w.events[ev.Name] += cost
 		}
 	}
-	w.last, w.faulted = now, w.stream.Faults()
+	w.last, w.faultsBefore = now, w.stream.Faults()
 	return spent
 }

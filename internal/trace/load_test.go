@@ -35,12 +35,12 @@ func TestLoadTake(t *testing.T) {
 	plan.Events[0].Words = 2
 	plan.Events[1].Sites[0].Kind, plan.Events[1].Sites[0].Stepped = uprobe.Return, true
 	plan.Events[2].Sites[0].Kind = uprobe.GoroutineEnd
-	w := &load{plan: plan, base: 2, last: [][]uint64{{5, 5}}, calls: make([]float64, 3), spent: make([]float64, 3)}
+	w := &load{plan: plan, runtimeIndex: 2, last: [][]uint64{{5, 5}}, calls: make([]float64, 3), spent: make([]float64, 3)}
 	w.costs.Typical = pairing.HitCost{Emulated: 1e9, Stepped: 10e9, Word: 0.5e9}
-	if spent := w.take([][]uint64{{7, 5}, {1}, {4}}); fmt.Sprint(spent, w.calls, w.spent) != "18 [2 0 4] [14 0 4]" {
+	if spent := w.update([][]uint64{{7, 5}, {1}, {4}}); fmt.Sprint(spent, w.calls, w.spent) != "18 [2 0 4] [14 0 4]" {
 		t.Error(spent, w.calls, w.spent)
 	}
-	if spent := w.take([][]uint64{{7, 6}, {1}, {4}}); fmt.Sprint(spent, w.calls, w.spent) != "2 [0 1 0] [0 2 0]" {
+	if spent := w.update([][]uint64{{7, 6}, {1}, {4}}); fmt.Sprint(spent, w.calls, w.spent) != "2 [0 1 0] [0 2 0]" {
 		t.Error(spent, w.calls, w.spent)
 	}
 }
@@ -67,7 +67,7 @@ func TestLoadFaults(t *testing.T) {
 		for _, err = range stream.Read(t.Context()) {
 		}
 	}
-	w := &load{plan: plan, base: 1, stream: stream, calls: make([]float64, 2), spent: make([]float64, 2)}
+	w := &load{plan: plan, runtimeIndex: 1, stream: stream, calls: make([]float64, 2), spent: make([]float64, 2)}
 	w.costs.Typical = pairing.HitCost{Fault: 1e9}
 	if alarm := w.costOf(2); alarm != 2 {
 		t.Errorf("events of %v s, %v", alarm, err)
@@ -78,7 +78,7 @@ func TestLoadFaults(t *testing.T) {
 			t.Errorf("a stretch that took 2 s and may take %v is overspent: %v", most, !want)
 		}
 	}
-	w.take([][]uint64{{10}})
+	w.update([][]uint64{{10}})
 	if _, timed := w.callCosts(0); w.spent[0] != 10 || timed != 1 {
 		t.Errorf("hits of %v s, a call of %v", w.spent[0], timed)
 	}

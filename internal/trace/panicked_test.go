@@ -27,10 +27,10 @@ func TestPanicsOfWork(t *testing.T) {
 					t.Errorf("panicked with %q", text)
 				}
 			}()
-			m := &sampler{wake: time.NewTimer(0), next: time.Now().Add(time.Hour), looked: time.Now().Add(time.Hour)}
+			m := &sampler{wake: time.NewTimer(0), measureNext: time.Now().Add(time.Hour), measuredAt: time.Now().Add(time.Hour)}
 			m.resume, m.stop = iter.Pull(func(yield func(error) bool) {
 				m.yield = yield
-				m.beside(func() error { panic("broken") })
+				m.runBackground(func() error { panic("broken") })
 			})
 			wait(m)
 		})

@@ -16,17 +16,17 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// group is of functions whose probes are placed and removed together.
+// group is a set of functions whose probes are placed and removed together.
 type group struct {
-	funcs  []int
-	events []tracefs.Event
-	counts bool // they only count calls, in a run that times others
+	funcs     []int
+	events    []tracefs.Event
+	countOnly bool // the events count calls in a run that times calls otherwise
 }
 
-// key tells groups apart.
-func key(counts bool, funcs []int) string { return fmt.Sprint(counts, funcs) }
+// groupKey returns the key of a group in sampler.groups.
+func groupKey(countOnly bool, funcs []int) string { return fmt.Sprint(countOnly, funcs) }
 
-// watch notes that a group is in place all the time.
+// watch notes that a group's probes are in place all the time.
 func (m *sampler) watch(g *group) {
 	m.watched = append(m.watched, g)
 	for _, i := range g.funcs {
@@ -35,15 +35,16 @@ func (m *sampler) watch(g *group) {
 	}
 }
 
-// cool takes the probes of hot functions out, those that cost most first. Others that share events with them get new ones.
-func (m *sampler) cool() error {
+// disarmHot removes the probes of hot functions, the most expensive ones first. Cool functions of the same groups get new
+// probes later.
+func (m *sampler) disarmHot() error {
 	hot := m.hot
 	m.hot = nil
 	first := !m.exceeded
 	if m.exceeded = true; first {
-		m.l.opt.Say("%s", m.overBudget(hot))
+		m.l.opt.Say("%s", m.budgetMessage(hot))
 	}
-	if m.base != nil && slices.Contains(hot, m.base.funcs[0]) { // without the runtime's probes nothing can be timed
+	if m.runtimeGroup != nil && slices.Contains(hot, m.runtimeGroup.funcs[0]) { // without the runtime probes calls can't be timed
 		for _, g := range m.watched {
 			hot = append(hot, g.funcs...)
 		}
@@ -61,14 +62,14 @@ func (m *sampler) cool() error {
 			return false
 		}
 		events = append(events, g.events...)
-		m.leave(g, from.Ticks)
+		m.stopCounting(g, from.Ticks)
 		for _, i := range g.funcs {
 			m.estimates.Join(i)
 			if isHot(i) {
 				m.budget.Sample(i)
 			} else {
 				m.budget.Rest(i)
-				m.again = append(m.again, i)
+				m.toRestore = append(m.toRestore, i)
 			}
 		}
 		return true
@@ -84,13 +85,13 @@ func (m *sampler) cool() error {
 			m.estimates.First(calls)
 		})
 	}
-	m.pause = firstPause
+	m.measurePause = minPause
 	return m.disarm(events)
 }
 
-// overBudget tells that the budget was exceeded, for the first time. It begins with what has happened, because a screen may
-// have room for the first words only, and names are long.
-func (m *sampler) overBudget(hot []int) string {
+// budgetMessage returns the message that the budget was exceeded for the first time. The reason comes first, because the
+// screen of a live view may cut the end, and function names are long.
+func (m *sampler) budgetMessage(hot []int) string {
 	var names []string
 	for _, i := range hot {
 		if i < len(m.l.plan.Funcs) {
@@ -107,44 +108,46 @@ func (m *sampler) overBudget(hot []int) string {
 		100*m.l.opt.Budget, strings.Join(names, ", "))
 }
 
-// hasten has the kernel take probes out quickly from now on, or at its own pace.
-func (m *sampler) hasten(on bool) error {
-	if m.l.opt.Budget == 0 || on == (m.l.calm != nil) {
+// setHurry makes the kernel remove probes quickly, or ends that.
+func (m *sampler) setHurry(on bool) error {
+	if m.l.opt.Budget == 0 || on == (m.l.endHurry != nil) {
 		return nil
 	}
-	return m.beside(func() error {
-		m.l.hasten(on)
+	return m.runBackground(func() error {
+		m.l.setHurry(on)
 		return nil
 	})
 }
 
-// disarm removes probes, those first that took most at the last look.
+// disarm removes probes, first those that cost most since the last measurement.
 func (m *sampler) disarm(events []tracefs.Event) error {
-	m.l.vanished.leave(events)
+	m.l.vanished.exclude(events)
 	events = slices.Clone(events)
 	slices.SortStableFunc(events, func(a, b tracefs.Event) int { return cmp.Compare(m.load.events[b.Name], m.load.events[a.Name]) })
-	err := m.beside(func() error {
-		ahead()
+	err := m.runBackground(func() error {
+		raisePriority()
 		return m.l.session.Disarm(events)
 	})
-	m.change(events)
+	m.chargeChange(events)
 	if err != nil && !errors.Is(err, errEnded) {
 		return fmt.Errorf("disarm probes: %w", err)
 	}
 	return err
 }
 
-// urgent is the nice value of a thread that removes probes (nice(2)): what keeps the CPUs busy may be what is to be removed.
-const urgent = -15
+// disarmNice is the nice value of the thread that removes probes (nice(2)), because the very calls that they slow down may
+// keep all CPUs busy.
+const disarmNice = -15
 
-// ahead gives the goroutine a thread of its own that goes before others, and ends with it. Without CAP_SYS_NICE it takes its turn.
-func ahead() {
+// raisePriority locks the goroutine to its thread and sets disarmNice. The thread ends with the goroutine. Without
+// CAP_SYS_NICE it keeps its priority.
+func raisePriority() {
 	runtime.LockOSThread()
-	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, urgent)
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, disarmNice)
 }
 
-// change charges the budget for placing or removing probes: each interrupts the program on each CPU that it uses.
-func (m *sampler) change(events []tracefs.Event) {
+// chargeChange charges the budget for placing or removing probes: each change interrupts every CPU that runs the program.
+func (m *sampler) chargeChange(events []tracefs.Event) {
 	sites := 0
 	for i := range events {
 		sites += len(events[i].Sites)
@@ -154,64 +157,66 @@ func (m *sampler) change(events []tracefs.Event) {
 	m.budget.Spend(0, 0, times*m.load.costs.Typical.Change()/1e9)
 }
 
-// leave says that nothing of a group's functions counts from a time of the trace clock on.
-func (m *sampler) leave(g *group, from uint64) {
-	if g.counts {
+// stopCounting tells the stream that the calls of a group don't count from a time of the trace clock on.
+func (m *sampler) stopCounting(g *group, from uint64) {
+	if g.countOnly {
 		m.l.stream.Uncount(g.funcs, from, math.MaxUint64)
 		return
 	}
 	for _, i := range g.funcs {
-		m.gone[i] = from
+		m.removedAt[i] = from
 	}
-	m.l.stream.Retire(m.planned(g), from, math.MaxUint64)
+	m.l.stream.Retire(m.planFuncs(g), from, math.MaxUint64)
 }
 
-// come says that calls of a group's functions that begin from a time of the trace clock on count again.
-func (m *sampler) come(g *group, at uint64) {
-	for _, i := range m.planned(g) {
-		if g.counts {
+// startCounting tells the stream that the calls of a group count if they begin at a time of the trace clock or later.
+func (m *sampler) startCounting(g *group, at uint64) {
+	for _, i := range m.planFuncs(g) {
+		if g.countOnly {
 			m.l.stream.Count([]int{i}, at)
-		} else if from, ok := m.gone[i]; ok {
+		} else if from, ok := m.removedAt[i]; ok {
 			m.l.stream.Retire([]int{i}, from, at)
-			delete(m.gone, i)
+			delete(m.removedAt, i)
 		}
 	}
 }
 
-// planned are the functions of a group that are the plan's: all but what stands for the runtime.
-func (m *sampler) planned(g *group) []int {
-	if g == m.base {
+// planFuncs returns the functions of a group that are in the plan. The group of the runtime probes has none.
+func (m *sampler) planFuncs(g *group) []int {
+	if g == m.runtimeGroup {
 		return nil
 	}
 	return g.funcs
 }
 
-// make makes the events of a group, or finds the group that was made before. It is nil if there is no room for more.
-func (m *sampler) make(funcs []int, counts bool) (*group, error) {
+// groupOf returns the group of some functions. It defines the group's events, disarmed, when it is first called for them.
+// It returns nil if no more events can be defined.
+func (m *sampler) groupOf(funcs []int, countOnly bool) (*group, error) {
 	l := m.l
-	if g := m.groups[key(counts, funcs)]; g != nil {
+	if g := m.groups[groupKey(countOnly, funcs)]; g != nil {
 		return g, nil
 	}
-	if m.events > mostEvents {
-		return nil, m.cannot(fmt.Errorf("%d events are enough to remove at the end", m.events))
+	if m.eventCount > maxEvents {
+		return nil, m.stopPlacing(fmt.Errorf("%d events are enough to remove at the end", m.eventCount))
 	}
-	events, err := l.plan.Again(l.opt.Features, funcs, counts)
+	events, err := l.plan.Again(l.opt.Features, funcs, countOnly)
 	if err != nil {
 		return nil, err
 	}
-	g := &group{funcs: funcs, events: uprobe.TraceEvents(events), counts: counts}
-	if err := m.beside(func() error { return l.session.Extend(m.ctx, g.events) }); err != nil {
-		return nil, m.cannot(err)
+	g := &group{funcs: funcs, events: uprobe.TraceEvents(events), countOnly: countOnly}
+	if err := m.runBackground(func() error { return l.session.Extend(m.ctx, g.events) }); err != nil {
+		return nil, m.stopPlacing(err)
 	}
 	l.plan.Events = slices.Concat(l.plan.Events, events)
 	l.session.Join(g.events)
-	m.events += len(events)
-	m.groups[key(counts, funcs)] = g
+	m.eventCount += len(events)
+	m.groups[groupKey(countOnly, funcs)] = g
 	return g, l.stream.Extend()
 }
 
-// cannot says that no more probes can be placed, unless the run has ended: those that are in place stay.
-func (m *sampler) cannot(err error) error {
+// stopPlacing prints why no more probes can be placed. The probes that are in place stay. It returns errEnded if the
+// window has ended.
+func (m *sampler) stopPlacing(err error) error {
 	if errors.Is(err, errEnded) || m.ctx.Err() != nil {
 		return errEnded
 	}
@@ -220,11 +225,11 @@ func (m *sampler) cannot(err error) error {
 	return nil
 }
 
-// arm places probes, those of the last events first, and tells when they were in place.
+// arm arms events, the last one first. It returns a time at which all of them are armed.
 func (m *sampler) arm(events []tracefs.Event) (at tracefs.Mark, err error) {
-	m.change(events)
-	if err := m.beside(func() error { return m.l.session.Arm(m.ctx, events) }); err != nil {
-		if m.cannot(err) != nil {
+	m.chargeChange(events)
+	if err := m.runBackground(func() error { return m.l.session.Arm(m.ctx, events) }); err != nil {
+		if m.stopPlacing(err) != nil {
 			return at, errEnded
 		}
 		return at, m.disarm(events)
@@ -232,13 +237,13 @@ func (m *sampler) arm(events []tracefs.Event) (at tracefs.Mark, err error) {
 	return m.l.session.Mark(false)
 }
 
-// place places probes of the first functions of a list, which are to be watched all the time.
+// place arms the probes of the first functions of a list for good, and removes these functions from the list.
 func (m *sampler) place(list *[]int) error {
-	if err := m.hasten(true); err != nil {
+	if err := m.setHurry(true); err != nil {
 		return err
 	}
-	m.placed = time.Now()
-	next := (*list)[:min(len(*list), m.batch)]
+	m.placedAt = time.Now()
+	next := (*list)[:min(len(*list), m.batchSize)]
 	if base := len(m.l.plan.Funcs); next[0] == base {
 		next = next[:1]
 	} else if i := slices.Index(next, base); i > 0 {
@@ -246,29 +251,29 @@ func (m *sampler) place(list *[]int) error {
 	}
 	*list = (*list)[len(next):]
 	funcs := slices.Sorted(slices.Values(next))
-	g := m.base
+	g := m.runtimeGroup
 	if g == nil || funcs[0] != g.funcs[0] {
 		var err error
-		if g, err = m.make(funcs, false); g == nil || err != nil {
+		if g, err = m.groupOf(funcs, false); g == nil || err != nil {
 			return err
 		}
 	}
-	at, err := m.l.session.Mark(false) // from now on whatever begins is seen to end
+	at, err := m.l.session.Mark(false) // the ends of calls that begin from now on are seen
 	if err != nil {
 		return err
 	}
-	for _, i := range m.planned(g) {
-		if _, ok := m.gone[i]; !ok { // it had no probes before
-			m.gone[i] = 0
+	for _, i := range m.planFuncs(g) {
+		if _, ok := m.removedAt[i]; !ok { // first probes of this function
+			m.removedAt[i] = 0
 		}
 	}
-	m.come(g, at.Ticks)
+	m.startCounting(g, at.Ticks)
 	if _, err := m.arm(g.events); err != nil || m.failed {
 		return err
 	}
-	m.look() // what is watched from here on costs something
+	m.measure() // ends the measured time without these probes
 	m.watch(g)
-	m.pause = firstPause
-	m.next = time.Now().Add(m.pause)
+	m.measurePause = minPause
+	m.measureNext = time.Now().Add(m.measurePause)
 	return nil
 }

@@ -9,31 +9,33 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// processFilter knows the processes that are wanted where these change, with --fork. Where lines do not name the
-// process, before Linux 4.14, it knows whose every thread is: /proc does not tell of those that have ended. It learns that from events of the kernel, which
-// come in order of time with the hits of probes, so that nothing is too short to be seen. They are
-// of all processes: before Linux 5.8 the kernel's own filter loses a process which another thread than its
-// first executes a program in (see tracefs.StartKernel).
+// processFilter knows the wanted processes where they change while ftgo runs, with --fork. On kernels that record no
+// process with a hit (before Linux 4.14) it also knows the process of each thread: /proc lists no threads that have
+// ended.
+//
+// It learns of new threads from the kernel's event task_newtask. The stream sorts these events among the hits by time,
+// so that no thread is too short-lived. The events of all processes are recorded: before Linux 5.8 the kernel's filter by
+// process loses a process in which a thread other than the first one executes a program (see tracefs.StartKernel).
 type processFilter struct {
-	fork    bool
-	wanted  map[int]bool // processes, unless all are
-	unnamed bool         // lines do not name the process
-	// tasks are the threads of wanted processes, or, if all, of all that there are; a number
-	// whose thread has ended stays until it is used again.
+	fork   bool
+	wanted map[int]bool // processes; not used if all is set
+	noTGID bool         // the kernel records no process with a hit
+	// tasks has the process of each thread: of all threads if all is set, else of those of wanted processes. A thread
+	// that has ended stays until its number is used again.
 	tasks   map[int]int
 	all     bool
-	program int               // the number of PROGRAM's process until the event comes that it was started
-	process func(tid int) int // finds a thread's process
-	looked  uint64            // when begin had looked at what was there, by the trace clock
-	names   []string          // events
+	program int               // PROGRAM's process, until its own task_newtask comes
+	process func(tid int) int // finds the process of a thread
+	readAt  uint64            // time of the trace clock at which begin had read /proc
+	names   []string          // kernel events to learn from
 }
 
-// newProcessFilter learns from no events if the wanted processes are known from the start.
+// newProcessFilter returns a filter. Its names are empty if the wanted processes don't change.
 func newProcessFilter(o *Options) processFilter {
 	f := processFilter{fork: o.Fork, wanted: make(map[int]bool), tasks: make(map[int]int)}
-	f.unnamed = !o.Features.RecordTGID && o.Features.Instances
-	// Kernel events of single processes are recorded apart, if at all.
-	learns := f.unnamed && len(o.With) == 0 && !o.Sched
+	f.noTGID = !o.Features.RecordTGID && o.Features.Instances
+	// with --with or --sched, the kernel events of each process are recorded separately
+	learns := f.noTGID && len(o.With) == 0 && !o.Sched
 	if o.Fork || learns {
 		f.names = []string{"task:task_newtask"}
 		f.all = !o.Fork && len(o.PIDs) == 0
@@ -41,14 +43,14 @@ func newProcessFilter(o *Options) processFilter {
 	return f
 }
 
-// learns tells whether the wanted processes change.
+// learns reports whether the wanted processes change.
 func (f *processFilter) learns() bool { return len(f.names) > 0 }
 
-// begin looks for what is there already; events have been recorded since before.
+// begin reads the present processes from /proc. Kernel events must be recorded before, so that no thread is missed.
 func (f *processFilter) begin(pids []int, processOf func(tid int) int) error {
 	f.process = processOf
 	for _, pid := range pids {
-		if err := f.family(pid); err != nil {
+		if err := f.addWithChildren(pid); err != nil {
 			return err
 		}
 	}
@@ -57,24 +59,24 @@ func (f *processFilter) begin(pids []int, processOf func(tid int) int) error {
 	}
 	all, err := procfs.All()
 	for _, pid := range all {
-		_ = f.add(pid) // it fails for one that has just ended
+		_ = f.add(pid) // fails for a process that has just ended
 	}
 	return err
 }
 
-// wants tells whether a process is wanted: where the threads of all are known, each is.
+// wants reports whether a process is wanted.
 func (f *processFilter) wants(pid int) bool { return f.all || f.wanted[pid] }
 
-// of is the process of a thread by now, of which found is what lines or /proc tell.
-func (f *processFilter) of(tid, found int) int {
-	if !f.unnamed {
+// processOf returns the process of a thread. found is the process in the event or in /proc.
+func (f *processFilter) processOf(tid, found int) int {
+	if !f.noTGID {
 		return found
 	}
 	return f.tasks[tid]
 }
 
-// family adds a process, and those that it has started and that are there.
-func (f *processFilter) family(pid int) error {
+// addWithChildren adds a process and, with --fork, all its present descendants.
+func (f *processFilter) addWithChildren(pid int) error {
 	if err := f.add(pid); err != nil {
 		return err
 	}
@@ -88,7 +90,7 @@ func (f *processFilter) family(pid int) error {
 			if stat, alive := procfs.Living(child); !alive || f.wanted[child] || !f.wanted[stat.Parent] {
 				continue
 			}
-			if f.add(child) == nil { // else it has just ended
+			if f.add(child) == nil { // fails for a process that has just ended
 				grown = true
 			}
 		}
@@ -96,7 +98,7 @@ func (f *processFilter) family(pid int) error {
 	return nil
 }
 
-// add adds a process with the threads that it has.
+// add adds a process and its threads.
 func (f *processFilter) add(pid int) error {
 	tids, err := procfs.Threads(pid)
 	if err != nil {
@@ -109,15 +111,15 @@ func (f *processFilter) add(pid int) error {
 	return nil
 }
 
-// started adds PROGRAM's process, before anything of it has been read.
+// started adds PROGRAM's process before any of its events is read.
 func (f *processFilter) started(pid int) {
 	f.wanted[pid], f.tasks[pid], f.program = true, pid, pid
 }
 
-// cloneThread says of a new thread that it is no process (include/uapi/linux/sched.h).
+// cloneThread is the clone flag of a new thread, as opposed to a new process: CLONE_THREAD in include/uapi/linux/sched.h.
 const cloneThread = 0x10000
 
-// learn takes the next event of those named.
+// learn processes a task_newtask event.
 func (f *processFilter) learn(ev *pairing.KernelEvent) {
 	var task int
 	var flags uint64
@@ -130,21 +132,21 @@ func (f *processFilter) learn(ev *pairing.KernelEvent) {
 		}
 	}
 	if thread := flags&cloneThread != 0; f.all {
-		f.created(ev.TID, task, thread)
+		f.addTask(ev.TID, task, thread)
 	} else {
-		f.born(ev, task, thread)
+		f.addChild(ev, task, thread)
 	}
 }
 
-// created notes a new thread, of whichever process.
-func (f *processFilter) created(parent, task int, thread bool) {
+// addTask notes a new thread or process if the threads of all processes are known. parent is the thread that created it.
+func (f *processFilter) addTask(parent, task int, thread bool) {
 	if f.tasks[task] = task; thread {
 		f.tasks[task] = f.tasks[parent]
 	}
 }
 
-// born notes a new thread of the process that an event is of, or that process's child.
-func (f *processFilter) born(ev *pairing.KernelEvent, task int, thread bool) {
+// addChild notes a new thread of a wanted process, or a new child process. ev is the event of the thread that created it.
+func (f *processFilter) addChild(ev *pairing.KernelEvent, task int, thread bool) {
 	if task == f.program {
 		f.program = 0
 		return
@@ -155,15 +157,15 @@ func (f *processFilter) born(ev *pairing.KernelEvent, task int, thread bool) {
 		f.tasks[task] = pid
 	case ours && f.fork:
 		f.tasks[task], f.wanted[task] = task, true
-	case ev.Time <= f.looked && f.tasks[task] != 0 && f.process(task) == f.tasks[task]:
-		// Seen in /proc before its event was read, and its parent has ended.
-	default: // the number was one of ours
+	case ev.Time <= f.readAt && f.tasks[task] != 0 && f.process(task) == f.tasks[task]:
+		// begin has found the thread in /proc before its event was read. Its parent has ended since.
+	default: // a thread of another process got the number of a known one
 		delete(f.tasks, task)
 		delete(f.wanted, task)
 	}
 }
 
-// anyAlive tells whether a process lives that was found to be wanted.
+// anyAlive reports whether any wanted process lives.
 func (f *processFilter) anyAlive() bool {
 	return f.learns() && slices.ContainsFunc(slices.Collect(maps.Keys(f.wanted)), procfs.Alive)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Recording tells what has happened when it was made.
+// Recording is a [Source] that reads a recording.
 type Recording struct {
 	window
 	rec     *recording.Recording
@@ -22,8 +22,7 @@ type Recording struct {
 	done    bool
 }
 
-// NewRecording returns a source of what a recording has. The plan is that of the recording, or one
-// that is the same.
+// NewRecording returns a source that reads a recording. plan is the recording's plan or an equal one.
 func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Recording, error) {
 	times, err := rec.Times()
 	if err != nil {
@@ -33,7 +32,7 @@ func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Re
 		opt.Warn("the clock jumped while it was recorded, as when a machine sleeps: latencies may be off by some percent, times by as long as it slept")
 	}
 	r := &Recording{window: window{plan: plan, opt: opt, host: rec.Facts["host"], counters: rec, from: times.From, until: times.Until}, rec: rec, times: times}
-	r.clock.set(times.Base)
+	r.clock.update(times.Base)
 	return r, nil
 }
 
@@ -55,10 +54,10 @@ func (r *Recording) Arm(context.Context) error {
 
 func (r *Recording) Spawn(*Command) error { return errors.New("a recording starts no program") }
 
-// Mark does nothing: the intervals of a recording are over.
+// Mark does nothing: a recording has no intervals.
 func (r *Recording) Mark() error { return nil }
 
-// Read tells what is read next. After Stop it is no more than what is left.
+// Read yields the next items. After Stop it yields only those of calls that are still open.
 func (r *Recording) Read(ctx context.Context) iter.Seq2[*pairing.Item, error] {
 	return func(yield func(*pairing.Item, error) bool) {
 		if !r.stopped && !r.done {
@@ -84,20 +83,20 @@ func (r *Recording) Read(ctx context.Context) iter.Seq2[*pairing.Item, error] {
 	}
 }
 
-// Reading is that of the whole window.
+// Reading returns the counts of the whole window, and nil before its end.
 func (r *Recording) Reading() (*Reading, error) {
 	if !r.done {
 		return nil, nil
 	}
 	last, err := r.last()
 	last.AsSeen = last.LatencyMeasured
-	r.limited(last)
+	r.estimateDisarmed(last)
 	return last, err
 }
 
-// limited estimates the calls of functions whose probes the script has removed for its budget. Nobody has watched them since, so
-// nothing bounds how often they were called; they are taken to have been as before.
-func (r *Recording) limited(last *Reading) {
+// estimateDisarmed estimates the calls of functions whose probes the script has removed for its budget. It assumes the
+// same rate as before the removal. There is no upper bound, because nothing counted the calls since.
+func (r *Recording) estimateDisarmed(last *Reading) {
 	if last.Budget = r.opt.Budget; len(r.rec.Disarmed) == 0 {
 		return
 	}

@@ -12,75 +12,77 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// sampler keeps what probes take of the program's CPU time within a budget: functions that are hot are
-// watched in short stretches of time alone, all in the same ones (package budget has the rule).
+// sampler keeps the CPU time of probes within a budget. It removes the probes of hot functions and watches these
+// functions together, in short stretches of time. Package budget decides when.
 //
-// It is a coroutine of the reading: all but the work on probes happens between two reads of the stream.
+// It is a coroutine of [Live.Read]: it runs between two reads of the stream. Only the work in the kernel runs in another
+// goroutine.
 type sampler struct {
-	l         *Live
-	ctx       context.Context
-	cancel    context.CancelFunc
-	budget    budget.Budget
-	estimates budget.Estimates
-	load      *load
-	groups    map[string]*group            // all that were made, by what they watch
-	watched   []*group                     // those that are in place all the time
-	base      *group                       // of the probes of the runtime, nil if there are none
-	placing   []int                        // functions that get probes for the first time, in the order of the plan
-	again     []int                        // functions that get probes again next
-	hot       []int                        // functions that the last look found to be hot
-	gone      map[int]uint64               // since when a function is not watched, by the trace clock
-	stretch   *stretch                     // the one under way, or whose calls are not all counted
-	events    int                          // how many were made
-	changes   float64                      // how often probes were placed and removed, on each CPU that the program uses
-	batch     int                          // how many functions are placed at once
-	counted   struct{ calls, cpu float64 } // in all stretches that counted all sampled functions
-	exceeded  bool                         // the budget was exceeded at some time: not everything was watched
-	failed    bool                         // no more probes can be placed
+	l            *Live
+	ctx          context.Context
+	cancel       context.CancelFunc
+	budget       budget.Budget
+	estimates    budget.Estimates
+	load         *load
+	groups       map[string]*group            // by groupKey
+	watched      []*group                     // groups whose probes are always in place
+	runtimeGroup *group                       // the group of the runtime probes, nil without them
+	toPlace      []int                        // functions that have had no probes yet, in the order of the plan
+	toRestore    []int                        // functions that get their probes back
+	hot          []int                        // functions that the last measurement found to be hot
+	removedAt    map[int]uint64               // when the probes of a function were removed, by the trace clock
+	stretch      *stretch                     // the present one, until its calls are counted
+	eventCount   int                          // number of events defined so far
+	changes      float64                      // number of probes placed and removed, times the number of CPUs that the program uses
+	batchSize    int                          // number of functions whose probes are placed at once
+	counted      struct{ calls, cpu float64 } // of all stretches of kind Count: calls, and CPU time in seconds
+	exceeded     bool                         // the budget was exceeded, so that some calls are estimated
+	failed       bool                         // no more probes can be placed
 
-	placed time.Time     // when probes were placed last
-	looked time.Time     // when the last look was
-	next   time.Time     // when the next one is due
-	pause  time.Duration // between looks
-	cpu    time.Duration // the program's CPU time at the last look
-	read   uint64        // the number of events by then
-	inTurn bool          // probes are being placed or removed for what a look has found, or for a stretch
+	placedAt     time.Time     // when probes were last placed
+	measuredAt   time.Time     // when the cost of probes was last measured
+	measureNext  time.Time     // when it is measured next
+	measurePause time.Duration // between two measurements
+	cpu          time.Duration // the program's CPU time at the last measurement
+	eventsRead   uint64        // number of events read at the last measurement
+	changing     bool          // disarmHot or runStretch is running: wait does not call disarmHot
 
-	wake   *time.Timer          // ends the rest of the next read
-	resume func() (error, bool) // goes on until the next read
+	wake   *time.Timer          // wakes the next read
+	resume func() (error, bool) // runs the coroutine until the next read
 	stop   func()
-	yield  func(error) bool // lets the stream be read; false is the end
+	yield  func(error) bool // ends a step of the coroutine; false ends the coroutine
 }
 
 const (
-	// firstPause is the least time between two looks at what probes cost, and longPause the most.
-	firstPause = 3 * time.Millisecond
-	longPause  = 100 * time.Millisecond
-	// shortRest is the least time between two reads of the stream that find nothing, and watchfulRest the most where a function may become
-	// hot.
-	shortRest    = 2 * time.Millisecond
-	watchfulRest = 10 * time.Millisecond
-	// lookShare is what part of a CPU looks may take: to read the counters of 15,000 sites takes 20 ms.
-	lookShare = 0.02
-	// slowest is how long functions get no probes for the first time, because probes have taken more than they may, at most.
-	slowest = time.Second
-	// settled is how long the probes that were placed last are looked at before more are placed: to define these keeps the kernel's lock,
-	// for which whoever removes some has to wait.
-	settled = 30 * time.Millisecond
-	// haste is how long after probes were placed some of them are likely to turn out to be hot.
-	haste = 3 * time.Second
-	// mostEvents may be made: at the end each takes 45 ms to remove.
-	mostEvents = 300
+	// The cost of probes is measured every minPause at first. The pause doubles up to maxPause.
+	minPause = 3 * time.Millisecond
+	maxPause = 100 * time.Millisecond
+	// A read that finds no events returns after minRest at least, and after maxWatchRest at most while a watched
+	// function may become hot.
+	minRest      = 2 * time.Millisecond
+	maxWatchRest = 10 * time.Millisecond
+	// measureShare is the share of one CPU that measurements may take: reading 15,000 counters takes 20 ms.
+	measureShare = 0.02
+	// maxPlaceDelay limits how long the next functions wait for their first probes while the budget is exceeded.
+	maxPlaceDelay = time.Second
+	// placePause is the time between placing two batches of functions. Placing holds a kernel lock that removing
+	// hot probes needs.
+	placePause = 30 * time.Millisecond
+	// hurryTime is how long after placing probes some of them are likely to be hot and to be removed.
+	hurryTime = 3 * time.Second
+	// maxEvents limits the number of events, because each takes 45 ms to remove at the end.
+	maxEvents = 300
 )
 
-// unlimited is a budget that nothing exceeds, of who has set none: functions that come later are placed all the same.
+// unlimited stands for no budget: it is never exceeded. The sampler then only places the probes of later functions.
 const unlimited = 1000
 
-// BatchSites is how many sites are placed at once within a budget: where there are 15,000 others it takes a tenth of a second to define
-// 1000 of them, and all that are hot take their time at once, before they are found.
+// BatchSites returns the number of sites that are placed at once under a budget. Defining 1,000 sites besides 15,000
+// others takes 0.1 s, and all hot ones among them cost time until they are found.
 func BatchSites(budget float64) int { return int(min(max(4000*budget, 100), 1000)) }
 
-// newSampler returns a sampler of what a source probes; nil, which does nothing, where there is no budget.
+// newSampler returns the sampler of a source. It returns nil, which is valid and does nothing, if there is no budget and
+// the plan has no later functions.
 func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	if l.opt.Once || l.opt.Budget == 0 && l.plan.Later() == 0 {
 		return nil, nil
@@ -88,13 +90,13 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	share := cmp.Or(l.opt.Budget, unlimited)
 	plan, n := l.plan, len(l.plan.Funcs)
 	m = &sampler{
-		l: l, wake: time.AfterFunc(longPause, l.session.Wake), groups: make(map[string]*group), gone: make(map[int]uint64), pause: firstPause, events: len(plan.Events),
+		l: l, wake: time.AfterFunc(maxPause, l.session.Wake), groups: make(map[string]*group), removedAt: make(map[int]uint64), measurePause: minPause, eventCount: len(plan.Events),
 		budget: budget.Budget{Share: share, Funcs: make([]budget.Func, n+1), Times: plan.Mode == uprobe.Latency},
 	}
 	if m.load, err = newLoad(l); err != nil {
 		return nil, err
 	}
-	m.batch = max(BatchSites(share)*plan.Asked()/max(plan.Probes()+plan.Later(), 1), 1)
+	m.batchSize = max(BatchSites(share)*plan.Asked()/max(plan.Probes()+plan.Later(), 1), 1)
 	m.ctx, m.cancel = context.WithCancel(ctx)
 	m.budget.Counts = plan.Mode != uprobe.Latency || !plan.Filtered() && plan.Asked() > 0
 	for i := range plan.Asked() {
@@ -109,34 +111,34 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 		}
 		if len(g.Funcs) == 0 {
 			w.funcs = []int{n}
-			m.base = w
+			m.runtimeGroup = w
 		}
-		m.groups[key(false, w.funcs)] = w
+		m.groups[groupKey(false, w.funcs)] = w
 		m.watch(w)
 	}
 	for i := range plan.Asked() {
 		if plan.Funcs[i].Later {
 			m.estimates.Join(i)
-			m.placing = append(m.placing, i)
+			m.toPlace = append(m.toPlace, i)
 		}
 	}
-	m.exceeded = len(m.placing) > 0
-	m.placed = time.Now()
+	m.exceeded = len(m.toPlace) > 0
+	m.placedAt = time.Now()
 	m.begin()
 	m.resume, m.stop = iter.Pull(iter.Seq[error](m.run))
 	return m, nil
 }
 
-// begin has the window begin now.
+// begin starts the measurement of costs anew, with the window.
 func (m *sampler) begin() {
 	if m == nil {
 		return
 	}
-	m.cpu, m.looked, m.changes = m.load.clock.Used(), time.Now(), 0
-	m.next = m.looked.Add(m.pause)
+	m.cpu, m.measuredAt, m.changes = m.load.cpuTimes.Used(), time.Now(), 0
+	m.measureNext = m.measuredAt.Add(m.measurePause)
 }
 
-// step goes on with what there is to do.
+// step runs the coroutine until the next read.
 func (m *sampler) step() error {
 	if m == nil {
 		return nil
@@ -145,7 +147,7 @@ func (m *sampler) step() error {
 	return err
 }
 
-// end waits for the work under way, which it cuts short.
+// end cancels the present work on probes, and waits for it.
 func (m *sampler) end() {
 	if m == nil {
 		return
@@ -153,23 +155,23 @@ func (m *sampler) end() {
 	m.cancel()
 	s := m.stretch
 	if s != nil && s.open {
-		_ = m.close(s) // without the clock, which fails then, nothing is counted
+		_ = m.close(s) // if reading the clock fails, the stretch does not count
 	}
-	if m.look(); s != nil {
-		s.looked = true
+	if m.measure(); s != nil {
+		s.measured = true
 	}
 	m.stop()
 	m.wake.Stop()
 }
 
-// errEnded: the window has ended before the work on probes.
+// errEnded is returned by all work on probes after the window has ended.
 var errEnded = errors.New("the window has ended")
 
-// run does what is to be done, again and again.
+// run is the coroutine.
 func (m *sampler) run(yield func(error) bool) {
 	m.yield = yield
 	for {
-		switch err := m.turn(); {
+		switch err := m.runNext(); {
 		case errors.Is(err, errEnded):
 			return
 		case err != nil:
@@ -179,10 +181,10 @@ func (m *sampler) run(yield func(error) bool) {
 	}
 }
 
-// turn does one thing.
-func (m *sampler) turn() error {
-	if time.Since(m.placed) > haste {
-		if err := m.hasten(false); err != nil {
+// runNext waits for a read, and then places functions or runs a stretch if one of them is due.
+func (m *sampler) runNext() error {
+	if time.Since(m.placedAt) > hurryTime {
+		if err := m.setHurry(false); err != nil {
 			return err
 		}
 	}
@@ -190,39 +192,40 @@ func (m *sampler) turn() error {
 		return err
 	}
 	for _, fn := range m.budget.Calm() {
-		if !slices.Contains(m.again, fn) {
-			m.again = append(m.again, fn)
+		if !slices.Contains(m.toRestore, fn) {
+			m.toRestore = append(m.toRestore, fn)
 		}
 	}
 	switch {
-	case time.Since(m.placed) < settled:
-	case len(m.again) > 0: // they take little, as far as is known
-		return m.place(&m.again)
-	case len(m.placing) > 0 && (m.budget.Paid() || time.Since(m.placed) > slowest):
-		return m.place(&m.placing)
+	case time.Since(m.placedAt) < placePause:
+	case len(m.toRestore) > 0: // cheap by the latest measurements
+		return m.place(&m.toRestore)
+	case len(m.toPlace) > 0 && (m.budget.Paid() || time.Since(m.placedAt) > maxPlaceDelay):
+		return m.place(&m.toPlace)
 	}
 	if p, ok := m.budget.Next(); ok {
-		return m.sample(p)
+		return m.runStretch(p)
 	}
 	return nil
 }
 
-// wait lets the stream be read once, and until a time, and looks at what probes cost meanwhile.
+// wait lets the stream be read, at least once and until a time. It measures the costs of probes meanwhile, and removes
+// hot ones.
 func (m *sampler) wait(until time.Time) error {
 	for {
-		m.rest(until)
+		m.setWake(until)
 		if !m.yield(nil) {
 			return errEnded
 		}
 		now := time.Now()
-		if m.stretch == nil && (!now.Before(m.next) || m.alarmed(now)) {
-			m.look()
-			m.l.opt.Costs.Now() // not before: who places probes has whoever removes some wait
+		if m.stretch == nil && (!now.Before(m.measureNext) || m.exceedsBudget(now)) {
+			m.measure()
+			m.l.opt.Costs.Now() // not earlier, because placing the probes of the measurement delays the removal of hot ones
 		}
-		if len(m.hot) > 0 && !m.inTurn {
-			m.inTurn = true
-			err := m.cool()
-			m.inTurn = false
+		if len(m.hot) > 0 && !m.changing {
+			m.changing = true
+			err := m.disarmHot()
+			m.changing = false
 			if err != nil {
 				return err
 			}
@@ -233,35 +236,36 @@ func (m *sampler) wait(until time.Time) error {
 	}
 }
 
-// rest has the next read of the stream return by the time that there is something to do. Where a function may become hot it returns the
-// sooner, the smaller the budget is: 1% is 10 ms of each second, and functions that are hot may take all of the program's time.
-func (m *sampler) rest(until time.Time) {
-	rest := longPause
+// setWake limits how long the next read waits for events. The limit falls with the budget while a watched function may
+// become hot: hot functions may take all CPU time until they are found, and a budget of 1% is only 10 ms of each second.
+func (m *sampler) setWake(until time.Time) {
+	rest := maxPause
 	if len(m.watched) > 0 || m.stretch != nil {
-		rest = min(time.Duration(m.budget.Share*float64(longPause)), watchfulRest)
+		rest = min(time.Duration(m.budget.Share*float64(maxPause)), maxWatchRest)
 	}
 	if m.stretch == nil {
-		rest = min(rest, time.Until(m.next))
+		rest = min(rest, time.Until(m.measureNext))
 	}
 	if left := time.Until(until); left > 0 {
 		rest = min(rest, left)
 	}
-	m.wake.Reset(max(rest, shortRest))
+	m.wake.Reset(max(rest, minRest))
 }
 
-// alarmed tells whether what was read since the last look says that probes take much more than they may.
-func (m *sampler) alarmed(now time.Time) bool {
-	return now.Sub(m.looked) > firstPause && m.load.costOf(m.l.stream.Events()-m.read) > m.budget.Allowed()/20
+// exceedsBudget reports whether the events read since the last measurement cost much more than the budget allows.
+func (m *sampler) exceedsBudget(now time.Time) bool {
+	return now.Sub(m.measuredAt) > minPause && m.load.costOf(m.l.stream.Events()-m.eventsRead) > m.budget.Allowed()/20
 }
 
-// overspent tells whether the probes of a stretch have taken what it was saved for: what was quiet may have become hot.
+// overspent reports whether the probes of the present stretch cost more than planned: a function may have become hot.
 func (m *sampler) overspent() bool {
 	s := m.stretch
 	return s != nil && s.open && m.load.costOf(m.l.stream.Events()-s.events) > s.Most
 }
 
-// beside runs do while the stream is read, and returns when it has ended.
-func (m *sampler) beside(do func() error) (err error) {
+// runBackground runs work in another goroutine while the stream is read. It returns when both work and the read have
+// ended.
+func (m *sampler) runBackground(do func() error) (err error) {
 	done := make(chan struct{})
 	var panicked Panicked
 	go func() {
@@ -285,38 +289,39 @@ func (m *sampler) beside(do func() error) (err error) {
 	}
 }
 
-// look learns what probes have cost since the last look, and which functions are hot.
-func (m *sampler) look() {
-	profile, took, err := m.load.read(m.l.session)
-	now, used := time.Now(), m.load.clock.Used()
-	m.next = now.Add(longPause)
-	if err != nil { // if that stays so, the last reading tells
+// measure updates the costs since the last measurement, and finds hot functions.
+func (m *sampler) measure() {
+	profile, took, err := m.load.readCounters(m.l.session)
+	now, used := time.Now(), m.load.cpuTimes.Used()
+	m.measureNext = now.Add(maxPause)
+	if err != nil { // if the counters stay unreadable, the last Reading returns the error
 		return
 	}
-	m.load.price(m.l.opt.Costs)
+	m.load.updateCosts(m.l.opt.Costs)
 	for i := range m.l.plan.Funcs {
 		f := &m.budget.Funcs[i]
 		f.Counted, f.Timed = m.load.callCosts(i)
 	}
-	m.budget.Funcs[m.load.base].Timed = m.load.costs.Typical.Emulated / 1e9
-	spent := m.load.take(profile)
-	seconds, cpu := now.Sub(m.looked).Seconds(), (used - m.cpu).Seconds()
-	m.budget.Spend(seconds, cpu, min(spent*m.load.dear(), max(cpu, spent))) // a budget is kept even where probes cost more than is usual
-	m.read, m.looked, m.cpu = m.l.stream.Events(), now, used
-	m.pause = min(2*m.pause, longPause)
-	m.next = now.Add(max(m.pause, time.Duration(float64(took)/lookShare)))
+	m.budget.Funcs[m.load.runtimeIndex].Timed = m.load.costs.Typical.Emulated / 1e9
+	spent := m.load.update(profile)
+	seconds, cpu := now.Sub(m.measuredAt).Seconds(), (used - m.cpu).Seconds()
+	// The highest cost of a hit keeps the budget where probes cost more than usual.
+	m.budget.Spend(seconds, cpu, min(spent*m.load.maxCostRatio(), max(cpu, spent)))
+	m.eventsRead, m.measuredAt, m.cpu = m.l.stream.Events(), now, used
+	m.measurePause = min(2*m.measurePause, maxPause)
+	m.measureNext = now.Add(max(m.measurePause, time.Duration(float64(took)/measureShare)))
 	if s := m.stretch; s != nil {
-		s.around, s.lasted, s.spent = s.around+cpu, s.lasted+seconds, s.spent+spent
+		s.cpuAround, s.secondsAround, s.spentAround = s.cpuAround+cpu, s.secondsAround+seconds, s.spentAround+spent
 		return
 	}
-	m.estimates.Pause(m.own(cpu, spent), seconds, cpu)
+	m.estimates.Pause(m.ownTime(cpu, spent), seconds, cpu)
 	m.hot = append(m.hot, m.budget.Hot(seconds, cpu, func(i int) float64 { return m.load.calls[i] }, func(i int) float64 { return m.load.spent[i] })...)
 }
 
-// own is what the program had of a CPU time for itself, of which probes took about so much. All in seconds.
-func (m *sampler) own(cpu, spent float64) budget.Range {
+// ownTime returns the program's own part of a CPU time, of which probes took about spent. All are in seconds.
+func (m *sampler) ownTime(cpu, spent float64) budget.Range {
 	cost := m.load.bounds(spent, m.budget.CPUs())
-	if cost.High > cpu/2 { // hits may cost more than anything that was measured where they come one after the other
+	if cost.High > cpu/2 { // hits under load may cost more than single measured hits
 		cost.High = cpu
 	}
 	return budget.Less(cpu, cost)

@@ -1,5 +1,4 @@
-// Package trace is the engine that the command and the toolkit stand on: sources of calls, which
-// are live or recorded, and what they add up to.
+// Package trace has the sources of calls: running processes, and recordings.
 package trace
 
 import (
@@ -18,93 +17,93 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Source tells what happens in the functions of a plan. It is used by one goroutine: Arm, Spawn
-// at most once, Read and Mark, Stop, Read until io.EOF, Reading, and Close in any case.
+// Source yields the calls of a plan's functions. One goroutine calls Arm, then Spawn at most once, Read and Mark, Stop,
+// Read until io.EOF, and Reading. Close must always be called.
 type Source interface {
-	// Clock is that of the calls' stamps.
+	// Clock returns the clock of the calls' times.
 	Clock() *Clock
-	// Arm begins. After an error only Close is left to do.
+	// Arm begins. After an error only Close may be called.
 	Arm(ctx context.Context) error
-	// Began is when the window began; not ok is that nobody has run the binary yet.
+	// Began returns when the window began. ok is false as long as no process has run the binary, with Options.Wait.
 	Began() (at time.Time, ok bool)
-	// Spawn starts a program whose first hit is not missed.
+	// Spawn starts a program. All its hits are seen.
 	Spawn(p *Command) error
-	// Read yields what has happened, for some 20 ms at most, and at last [pairing.Read]; its error is why
-	// there is no more to come: io.EOF once all could be read.
+	// Read yields the items of about 20 ms, then [pairing.Read]. It returns an error when no more items come: io.EOF if
+	// all were read.
 	Read(ctx context.Context) iter.Seq2[*pairing.Item, error]
-	// Mark ends an interval now: [pairing.Marked] is told at its place among the calls.
+	// Mark ends an interval now. Read yields [pairing.Marked] behind the items of the interval.
 	Mark() error
-	// Reading is what was counted where Marked has just been told or, once Read has come to its end, in the whole window. It is nil
-	// if that is not known. The error is why some counters could not be read: what is told counts all the same.
+	// Reading returns the counts up to a [pairing.Marked] that Read has just yielded, or those of the whole window after
+	// io.EOF. Otherwise it returns nil. If it returns an error, too, some counters could not be read, and the
+	// others are valid.
 	Reading() (*Reading, error)
-	// Stop ends the window, and then takes the probes out.
+	// Stop ends the window, and then removes the probes.
 	Stop() error
-	// Close removes everything; it may be called again.
+	// Close removes everything from the kernel. It may be called twice.
 	Close() error
 }
 
-// Why a Source has no more to tell, besides io.EOF.
+// Errors of [Source.Read], besides io.EOF.
 var (
-	// ErrGone: no process that is traced lives.
+	// ErrGone: all traced processes have ended.
 	ErrGone = errors.New("the processes have ended")
-	// ErrWritten: somebody writes to the binary.
+	// ErrWritten: the binary is open for writing.
 	ErrWritten = errors.New("somebody writes to the binary")
-	// ErrLimit: there were as many calls as are wanted.
+	// ErrLimit: Options.Limit calls were seen.
 	ErrLimit = errors.New("enough calls")
 )
 
-// Talk is where a source says what a user wants to know.
+// Talk prints the messages of a source.
 type Talk interface {
 	Say(format string, args ...any)
-	// Warn is for what is said even to those who want quiet.
+	// Warn prints a message even with --quiet.
 	Warn(text string)
 }
 
-// Filter says which processes are wanted. The zero Filter wants all that run the binary.
+// Filter selects processes. The zero Filter selects all that run the binary.
 type Filter struct {
 	PIDs []int
-	Sole bool // nobody else runs the binary, so that the kernel's counters are of PIDs alone
-	Fork bool // those that they start, too
-	// Among tells whether a process is one of those that are traced, as far as that is known: one that has ended before is none.
-	// Nil is all.
+	Sole bool // no other process runs the binary: the kernel's counters are of PIDs alone
+	Fork bool // select children of PIDs, too
+	// Among reports whether a process is selected. It may return false for a process that has ended. Nil selects all.
 	Among func(pid int) bool
 }
 
-// All tells whether every process is wanted, as far as there are others.
+// All reports whether the kernel's counters, which are of all processes, are of the selected processes alone.
 func (f *Filter) All() bool {
 	return (f.Sole || len(f.PIDs) == 0) && !f.Fork && f.Among == nil
 }
 
-// Reading is what was counted from the beginning of the window to a moment.
+// Reading has the counts from the beginning of the window to a moment.
 type Reading struct {
-	// Summary has the audit: what the kernel counted, and what of it was delivered.
+	// Summary compares the kernel's counts with the delivered events.
 	stats.Summary
-	From, At   time.Time       // the window's ends
-	Last       bool            // there is nothing more to come
-	Counts     *pairing.Counts // of calls and hits, as far as the source has got
-	Whole      []*stats.Whole  // estimates of functions that were not watched all the time; nil if all were
-	Unfollowed uint64          // calls that were not paired, as too many others were open
-	Used       time.Duration   // the CPU time that the program has used
-	Changes    float64         // how often probes were placed and removed meanwhile, on each CPU that it uses
-	Waited     float64         // the share of time that it waited for a CPU
+	From, At   time.Time       // the beginning of the window, and the moment
+	Last       bool            // the window has ended
+	Counts     *pairing.Counts // calls and hits
+	Whole      []*stats.Whole  // estimates for functions that were not always watched; nil if all were
+	Unfollowed uint64          // calls that were not paired, because too many others were open
+	Used       time.Duration   // CPU time of the traced processes
+	Changes    float64         // number of probes placed and removed, times the number of CPUs that the program uses
+	Waited     float64         // share of their runnable time that threads waited for a CPU
 }
 
-// Watch yields what an armed source tells until there is a reason to end, be it that the program which it has
-// started, if that is not nil, has ended. Only what has failed is an error. Every so often, unless
-// that is 0, an interval ends. A loop over it that ends before [pairing.Read] drops what was read besides.
+// Watch yields the items of an armed source until ctx is done, program has ended, or the source ends. It yields an error
+// only if the source has failed. program may be nil. It ends an interval each time that every has passed, unless every is
+// 0. If the caller's loop ends before [pairing.Read], the other items of that read are lost.
 func Watch(ctx context.Context, s Source, program *Command, every time.Duration) iter.Seq2[*pairing.Item, error] {
 	return func(yield func(*pairing.Item, error) bool) {
 		var tick <-chan time.Time
 		if every > 0 {
 			tick = time.Tick(every)
 		}
-		// Nothing that is read is waited for when the program has ended.
+		// a read need not wait for more when the program has ended
 		reading, cancel := context.WithCancel(ctx)
 		defer cancel()
 		if program != nil {
 			defer context.AfterFunc(program.ended, cancel)()
 		}
-		for { // once at least: what has ended by now was recorded
+		for { // reads at least once, because the buffer may have events
 			for it, err := range s.Read(reading) {
 				switch {
 				case err != nil && (reading.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, ErrLimit) || errors.Is(err, ErrGone)):
@@ -128,12 +127,12 @@ func Watch(ctx context.Context, s Source, program *Command, every time.Duration)
 	}
 }
 
-// Drain ends the window of a source, and yields what is left of it. An error comes last.
+// Drain stops a source, and yields its last items. An error comes last.
 func Drain(s Source) iter.Seq2[*pairing.Item, error] {
 	return func(yield func(*pairing.Item, error) bool) {
 		stopped := s.Stop()
 		for {
-			// Not to be canceled: it ends by itself, and the accounts are to balance.
+			// not ctx: the read ends by itself, and counts need all events
 			for it, err := range s.Read(context.Background()) {
 				switch {
 				case errors.Is(err, io.EOF) && stopped == nil:
@@ -152,27 +151,26 @@ func Drain(s Source) iter.Seq2[*pairing.Item, error] {
 	}
 }
 
-// window is what sources have in common: what is traced, the window that all numbers are of, a stream
-// of hits, and counters that it is to agree with.
+// window is the common part of the sources: the plan, the window, the stream of hits, and the kernel's counters.
 type window struct {
 	plan     *uprobe.Plan
 	opt      Options
-	host     string // the machine
+	host     string // name of the machine
 	clock    Clock
 	stream   *pairing.Stream
 	counters counters
-	from     tracefs.Mark  // where the window begins
-	until    tracefs.Mark  // and ends
-	began    bool          // it has begun
-	own      time.Duration // the CPU time that this process had used then
-	// What is live has these.
-	vanished vanished
+	from     tracefs.Mark  // beginning of the window
+	until    tracefs.Mark  // end of the window
+	began    bool          // the window has begun
+	ownCPU   time.Duration // CPU time of this process at the beginning
+	// Only Live sets these.
+	vanished probeCheck
 	program  *Command // nil if none was started
 	fs       *tracefs.FS
 	session  *tracefs.Session // nil before Arm
 }
 
-// counters are the kernel's: see [tracefs.Session].
+// counters reads the kernel's counters, see [tracefs.Session].
 type counters interface {
 	Profile() ([][]uint64, error)
 	Overruns() (uint64, error)
@@ -180,7 +178,7 @@ type counters interface {
 
 func (w *window) Clock() *Clock { return &w.clock }
 
-// newStream makes the stream.
+// newStream sets the stream. kernel is nil without kernel events.
 func (w *window) newStream(src pairing.Source, of pairing.Processes, kernel *tracefs.Session) (err error) {
 	opt := pairing.Options{Entries: w.opt.Entries, Inside: w.opt.Inside, Limit: w.opt.Limit}
 	if kernel != nil {
@@ -190,31 +188,32 @@ func (w *window) newStream(src pairing.Source, of pairing.Processes, kernel *tra
 	return err
 }
 
-// begin says that the window begins.
+// begin notes that the window has begun.
 func (w *window) begin() {
-	w.began, w.own = true, OwnCPU()
+	w.began, w.ownCPU = true, OwnCPU()
 }
 
-// Began is when the window began, if it has.
+// Began implements [Source].
 func (w *window) Began() (at time.Time, ok bool) { return w.from.At, w.began }
 
-// OwnCPU is the CPU time that this process has used.
+// OwnCPU returns the CPU time that this process has used.
 func OwnCPU() time.Duration {
 	var used syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // it can't fail
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // can't fail
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// reading is what was counted up to a moment that the stream has come to.
+// reading returns the counts up to a mark that the stream has reached.
 func (w *window) reading(at tracefs.Mark) (*Reading, error) {
 	overruns, err := w.counters.Overruns()
 	own, inexact := w.opt.All(), !w.opt.Features.ExactHits && len(w.opt.With) == 0
 	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: inexact})
 	r := &Reading{From: w.from.At, At: at.At, Counts: c, Unfollowed: c.Unfollowed}
-	r.Summary = stats.Summary{ // a window that ends at once may seem to end before it, by microseconds of the two clocks
+	// The window is timed by two clocks: a short one may seem to end before it begins, by microseconds.
+	r.Summary = stats.Summary{
 		Probes: w.plan.Probes(), Functions: w.plan.Asked(), Host: w.host, Began: w.from.At, Seconds: max(at.At.Sub(w.from.At).Seconds(), 0),
 		Pass: max(w.from.Width, at.Width), LatencyMeasured: w.plan.Mode == uprobe.Latency, Clock: w.clock.Clock,
-		Vanished: slices.Sorted(maps.Keys(w.vanished.told)),
+		Vanished: slices.Sorted(maps.Keys(w.vanished.warned)),
 	}
 	for _, s := range w.plan.Skipped {
 		r.Skipped = append(r.Skipped, stats.Skipped{Function: s.Name, Reason: s.Err.Error()})
@@ -227,7 +226,7 @@ func (w *window) reading(at tracefs.Mark) (*Reading, error) {
 	return r, err
 }
 
-// last is the reading of the whole window, which tells what was hit besides.
+// last returns the reading of the whole window, with the number of hits after it.
 func (w *window) last() (*Reading, error) {
 	profile, unread := w.counters.Profile()
 	if w.until.Hits == nil {
@@ -241,7 +240,7 @@ func (w *window) last() (*Reading, error) {
 	return r, errors.Join(unread, err)
 }
 
-// Close removes what is live.
+// Close ends the session of a live source, and unlocks the binary.
 func (w *window) Close() error {
 	var err error
 	if w.session != nil {

@@ -14,56 +14,56 @@ import (
 // stretch is a stretch of time in which sampled functions are watched.
 type stretch struct {
 	budget.Plan
-	group  *group
-	open   bool // its probes are in place
-	ended  bool // all its calls were counted
-	began  time.Time
-	took   time.Duration  // of all of it
-	cpu    time.Duration  // the program's CPU time: when it began, and then of all of it
-	before map[int]uint64 // the number of calls when it began
-	calls  map[int]int    // of the stretch, once it has ended
-	looked bool           // what its probes have cost is known
-	events uint64         // that were read when it began
-	// around is the program's CPU time from the last look before it to the first one behind it, spent what all probes took of that, and lasted
-	// the time between the two looks.
-	around, spent, lasted float64
+	group    *group
+	open     bool // its probes are in place
+	ended    bool // all its calls are counted
+	began    time.Time
+	took     time.Duration  // its duration
+	cpu      time.Duration  // the program's CPU time at the beginning; once closed, the CPU time of the stretch
+	before   map[int]uint64 // number of calls of each function at the beginning
+	calls    map[int]int    // number of calls of each function in the stretch, once ended
+	measured bool           // the cost of its probes is measured
+	events   uint64         // number of events read at the beginning
+	// The CPU time of the program, the cost of all probes, and the time, between the measurement before the stretch and
+	// the one after it, in seconds.
+	cpuAround, spentAround, secondsAround float64
 }
 
-// sample watches sampled functions for a stretch of time.
-func (m *sampler) sample(p budget.Plan) error {
-	m.inTurn = true
-	defer func() { m.inTurn = false }()
+// runStretch watches sampled functions for a stretch of time.
+func (m *sampler) runStretch(p budget.Plan) error {
+	m.changing = true
+	defer func() { m.changing = false }()
 	funcs := p.Funcs
-	var runtime []tracefs.Event // the probes of the runtime, if the stretch needs them
+	var runtime []tracefs.Event // the runtime probes, if the stretch times calls
 	if base := len(m.l.plan.Funcs); slices.Contains(funcs, base) {
 		funcs = slices.DeleteFunc(slices.Clone(funcs), func(i int) bool { return i == base })
 		if p.Kind == budget.Time {
-			runtime = m.base.events
+			runtime = m.runtimeGroup.events
 		}
 	}
-	counts := p.Kind != budget.Time && m.l.plan.Mode == uprobe.Latency
+	countOnly := p.Kind != budget.Time && m.l.plan.Mode == uprobe.Latency
 	g := &group{}
 	if len(funcs) > 0 {
 		var err error
-		if g, err = m.make(funcs, counts); g == nil || err != nil {
+		if g, err = m.groupOf(funcs, countOnly); g == nil || err != nil {
 			return err
 		}
 	}
 	events := slices.Concat(g.events, runtime)
-	if err := m.hasten(len(events) > 1); err != nil {
+	if err := m.setHurry(len(events) > 1); err != nil {
 		return err
 	}
-	m.look()
+	m.measure()
 	s := &stretch{Plan: p, group: g, calls: make(map[int]int)}
 	m.stretch = s
 	at, err := m.arm(events)
 	if err != nil || m.failed {
 		m.stretch = nil
-		m.estimates.Pause(m.own(s.around, s.spent), s.lasted, s.around)
+		m.estimates.Pause(m.ownTime(s.cpuAround, s.spentAround), s.secondsAround, s.cpuAround)
 		return err
 	}
-	m.come(g, at.Ticks)
-	s.began, s.cpu, s.open, s.events = time.Now(), m.load.clock.Used(), true, m.l.stream.Events()
+	m.startCounting(g, at.Ticks)
+	s.began, s.cpu, s.open, s.events = time.Now(), m.load.cpuTimes.Used(), true, m.l.stream.Events()
 	m.l.stream.Mark(at.Ticks, func() { s.before = m.begun(g) })
 	if err := m.wait(time.Now().Add(time.Duration(p.Seconds * float64(time.Second)))); err != nil {
 		return err
@@ -74,25 +74,25 @@ func (m *sampler) sample(p budget.Plan) error {
 	if err := m.disarm(events); err != nil {
 		return err
 	}
-	m.look()
-	s.looked = true
+	m.measure()
+	s.measured = true
 	for !s.ended {
 		if err := m.wait(time.Now()); err != nil {
 			return err
 		}
 	}
-	m.account()
+	m.addToEstimates()
 	return nil
 }
 
-// close ends a stretch, before its probes are removed.
+// close ends a stretch. It must run before its probes are removed.
 func (m *sampler) close(s *stretch) error {
 	until, err := m.l.session.Mark(false)
 	if err != nil {
 		return err
 	}
-	s.took, s.cpu, s.open = time.Since(s.began), m.load.clock.Used()-s.cpu, false
-	m.leave(s.group, until.Ticks)
+	s.took, s.cpu, s.open = time.Since(s.began), m.load.cpuTimes.Used()-s.cpu, false
+	m.stopCounting(s.group, until.Ticks)
 	m.l.stream.Mark(until.Ticks, func() {
 		for i, n := range m.begun(s.group) {
 			if n > s.before[i] {
@@ -104,7 +104,7 @@ func (m *sampler) close(s *stretch) error {
 	return nil
 }
 
-// total is the number of calls of a stretch.
+// total returns the number of calls in a stretch.
 func (s *stretch) total() (n int) {
 	for _, calls := range s.calls {
 		n += calls
@@ -112,7 +112,7 @@ func (s *stretch) total() (n int) {
 	return n
 }
 
-// begun are the numbers of calls of a group's functions so far.
+// begun returns the number of calls of each function of a group so far.
 func (m *sampler) begun(g *group) map[int]uint64 {
 	calls := make(map[int]uint64, len(g.funcs))
 	for _, i := range g.funcs {
@@ -121,18 +121,18 @@ func (m *sampler) begun(g *group) map[int]uint64 {
 	return calls
 }
 
-// account takes a stretch whose calls were all counted.
-func (m *sampler) account() {
+// addToEstimates adds the present stretch to the estimates once it has ended and its cost is measured.
+func (m *sampler) addToEstimates() {
 	s := m.stretch
-	if s == nil || !s.ended || !s.looked {
+	if s == nil || !s.ended || !s.measured {
 		return
 	}
 	m.stretch = nil
-	m.budget.Cost(s.Plan, min(s.spent*m.load.dear(), max(s.around, s.spent)))
+	m.budget.Cost(s.Plan, min(s.spentAround*m.load.maxCostRatio(), max(s.cpuAround, s.spentAround)))
 	inside, cost := s.cpu.Seconds(), 0.0
 	filtered := m.l.plan.Filtered()
-	if filtered { // of what the filter has dropped only the kernel's counters tell
-		cost = s.spent * inside / max(s.around, inside, 1e-9)
+	if filtered { // only the kernel's counters include the calls that the filter drops
+		cost = s.spentAround * inside / max(s.cpuAround, inside, 1e-9)
 	}
 	for i, n := range s.calls {
 		switch f := &m.budget.Funcs[i]; {
@@ -143,21 +143,21 @@ func (m *sampler) account() {
 			cost += float64(n) * f.Counted
 		}
 	}
-	// A program that works in bursts may do other things in the stretch than around it.
-	outside := max(s.around-inside, 0)
-	m.estimates.Pause(m.own(outside, max(s.spent-cost, 0)), s.lasted-s.took.Seconds(), outside)
+	// A program that works in bursts may behave differently in the stretch and around it.
+	outside := max(s.cpuAround-inside, 0)
+	m.estimates.Pause(m.ownTime(outside, max(s.spentAround-cost, 0)), s.secondsAround-s.took.Seconds(), outside)
 	own := budget.Less(inside, m.load.bounds(cost, m.budget.CPUs()))
 	if n := float64(s.total()); s.Kind == budget.Count {
 		m.counted.calls, m.counted.cpu = m.counted.calls+n, m.counted.cpu+inside
 	} else if s.Kind == budget.Light && m.counted.calls > 0 {
-		// To count a call took no more than all the time of stretches in which little else was done, but for what is in no cache.
+		// The mean CPU time per call in Count stretches bounds the cost of counting a call; 1.5 is for cold caches.
 		own.Low = max(own.Low, inside-1.5*n*m.counted.cpu/m.counted.calls)
 	}
-	if slices.Contains(s.Funcs, m.load.base) && s.Kind == budget.Time {
-		// The hits are those from the look before the stretch to the one behind it.
-		m.budget.Note(m.load.base, max(own.Typical, inside/50), m.load.calls[m.load.base]*inside/max(s.around, inside, 1e-9))
+	if slices.Contains(s.Funcs, m.load.runtimeIndex) && s.Kind == budget.Time {
+		// The hits are those between the two measurements around the stretch.
+		m.budget.Note(m.load.runtimeIndex, max(own.Typical, inside/50), m.load.calls[m.load.runtimeIndex]*inside/max(s.cpuAround, inside, 1e-9))
 	}
-	if s.Kind == budget.Time && m.budget.Counts { // calls are counted in other stretches, whose own time is known better
+	if s.Kind == budget.Time && m.budget.Counts { // Count and Light stretches count the calls, and their own time is known better
 		m.estimates.Watched(own)
 		return
 	}
@@ -171,25 +171,26 @@ func (m *sampler) account() {
 	}
 }
 
-// settle takes the time since the last look into the estimates.
-func (m *sampler) settle() {
+// update adds the time since the last measurement to the estimates.
+func (m *sampler) update() {
 	if m != nil && m.stretch == nil {
-		m.look()
+		m.measure()
 	}
 }
 
-// useless is how many times as high as an estimate a bound may be to be told.
-const useless = 10
+// maxBoundRatio is the highest ratio of an upper bound to its estimate. Higher bounds are useless: they become infinite.
+const maxBoundRatio = 10
 
-// whole estimates how often functions were called, of which so many calls were seen; nil if all were watched all the time.
+// whole estimates the number of calls of each function. seen returns how many were counted. It returns nil if all
+// functions were always watched, and nil for each function that was.
 func (m *sampler) whole(seen func(fn int) uint64) []*stats.Whole {
 	if m == nil || !m.exceeded {
 		return nil
 	}
-	m.account()
+	m.addToEstimates()
 	all := make([]*stats.Whole, len(m.l.plan.Funcs))
 	for i := range all {
-		if i >= m.l.plan.Asked() { // a reason to wait, which stretches that time calls see alone
+		if i >= m.l.plan.Asked() { // a wait reason, which only Time stretches record
 			n := float64(seen(i))
 			all[i] = &stats.Whole{Calls: n, Low: n, High: math.Inf(1)}
 			continue
@@ -200,7 +201,7 @@ func (m *sampler) whole(seen func(fn int) uint64) []*stats.Whole {
 		n := float64(seen(i))
 		unseen := m.estimates.Unseen(i, seen(i))
 		w := &stats.Whole{Calls: n + unseen.Typical, Low: n + unseen.Low, High: n + unseen.High}
-		if m.failed && m.estimates.Away(i) || n > 0 && w.High > useless*w.Calls {
+		if m.failed && m.estimates.Away(i) || n > 0 && w.High > maxBoundRatio*w.Calls {
 			w.High = math.Inf(1)
 		}
 		all[i] = w

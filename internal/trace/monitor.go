@@ -1,0 +1,320 @@
+package trace
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/tracefs"
+	"github.com/ftgo/ftgo/internal/uprobe"
+)
+
+// processes answers what the stream of a [Live] asks about processes.
+type processes struct {
+	*pairing.Biases
+	live     *Live
+	selected map[int]bool // results of Filter.Among
+}
+
+// find returns the process of a thread, and whether its events are wanted. It begins to record the kernel events of the
+// process. If the thread has ended and the kernel did not record its process, it returns the only PID of -p.
+func (p *processes) find(tid, printed int) (pid int, wanted bool) {
+	opt, k := &p.live.opt, &p.live.kernel
+	pid = p.live.session.Process(tid, printed)
+	if pid == 0 && len(opt.PIDs) == 1 && !opt.Fork {
+		pid = opt.PIDs[0]
+	}
+	among := p.isSelected(pid)
+	if among {
+		k.follow(pid)
+	}
+	if k.learns() {
+		pid = k.processOf(tid, pid)
+		return pid, k.wants(pid) && p.isSelected(pid)
+	}
+	wanted = (len(opt.PIDs) == 0 || slices.Contains(opt.PIDs, pid)) && among
+	if wanted && k.session != nil {
+		k.wanted[pid] = true
+	}
+	return pid, wanted
+}
+
+// isSelected calls Filter.Among once for each process, and caches the result.
+func (p *processes) isSelected(pid int) bool {
+	of := p.live.opt.Among
+	if of == nil {
+		return true
+	}
+	is, known := p.selected[pid]
+	if !known {
+		is = pid != 0 && of(pid)
+		p.selected[pid] = is
+	}
+	return is
+}
+
+// Forget drops the state of a process that has ended.
+func (p *processes) Forget(pid int) {
+	delete(p.selected, pid)
+	p.Biases.Forget(pid)
+}
+
+// monitor is the state of the periodic checks of the processes and of their CPU times.
+type monitor struct {
+	at   time.Time
+	idle time.Time // time of the last read that returned nothing
+	// lives has the processes that have hit probes. It drops a process once all of its events have been read, so
+	// that a thousand short processes take no more memory than a few.
+	lives map[int]life
+	// saidReplaced has the processes that execute another file now, and were reported. Key 0 stands for the path of
+	// the binary.
+	saidReplaced map[int]bool
+	cpu          *procfs.CPUTimes // of the traced processes
+	used         time.Duration    // CPU time of the traced processes in the window
+	waited       float64          // share of their runnable time that they waited for a CPU
+	saidForeign  bool             // said that processes of another PID namespace are forgotten
+	saidOthers   bool             // said that other processes run the file, with Filter.Sole
+	ownCPU       time.Duration    // CPU time of this process when the window ended
+}
+
+// life is the lifetime of a process: its start time, and when a check found that it had ended or that another process
+// had its number.
+type life struct {
+	started uint64
+	ended   time.Time
+}
+
+const (
+	checkInterval = 200 * time.Millisecond // interval of the checks
+	maxChecked    = 500                    // number of processes checked at once for whether they live
+	maxForeign    = 1000                   // number of remembered processes that can't be checked for it
+	drainTime     = time.Second            // time after which the stream has sorted all recorded events
+)
+
+// updateWaited reads the time that threads waited for a CPU. It must run while the processes live.
+func (k *monitor) updateWaited() {
+	if share := k.cpu.Waited(); share > 0 {
+		k.waited = share
+	}
+}
+
+// updateUsed reads the CPU time that the processes have used. program is PROGRAM or nil.
+func (k *monitor) updateUsed(p *Command) {
+	if p != nil {
+		if cpu, ended := p.Used(); ended {
+			k.used = cpu // all of its time, since it started after its probes were in place
+			return
+		}
+	}
+	k.used += k.cpu.Since()
+}
+
+// stop reads the CPU times for the last time.
+func (k *monitor) stop(p *Command) {
+	k.updateWaited()
+	k.updateUsed(p)
+}
+
+// checkProcesses checks which processes run, and returns the last items of those that have ended. The error is ErrGone
+// if none of the traced processes lives.
+func (l *Live) checkProcesses() (pairing.Items, error) {
+	l.monitor.at = time.Now()
+	if l.waiting {
+		// a process may have run the binary between two checks
+		if l.waiting = len(procfs.Running(l.plan.Binary.File().Path())) == 0 && !l.anyHit(); l.waiting {
+			l.from.At = l.monitor.at // the window begins with the first process
+			l.sampler.begin()
+		} else {
+			l.begin()
+		}
+	}
+	if base, err := l.session.Timebase(); err == nil { // otherwise the last comparison is good enough
+		l.clock.update(base)
+	}
+	// the stream does not report when processes end that are not selected, and their numbers may be used again
+	maps.DeleteFunc(l.processes.selected, func(_ int, is bool) bool { return !is })
+	l.monitor.updateWaited()
+	l.reportReplaced()
+	if !l.once.paused {
+		l.reportVanished(sitesPerCheck)
+	}
+	ended := l.forgetEnded()
+	if !l.kernel.anyAlive() && allEnded(&l.opt) {
+		return ended, ErrGone
+	}
+	return ended, nil
+}
+
+// allEnded reports whether all processes of -p have ended, and prints a message.
+func allEnded(o *Options) bool {
+	if len(o.PIDs) == 0 || slices.ContainsFunc(o.PIDs, procfs.Alive) {
+		return false
+	}
+	if len(o.PIDs) == 1 {
+		o.Say("process %d has ended", o.PIDs[0])
+	} else {
+		o.Say("the processes have ended")
+	}
+	return true
+}
+
+// forgetEnded drops the state of processes that have ended and whose events have all been read. It returns their last
+// items.
+func (l *Live) forgetEnded() pairing.Items {
+	gone, now, left := make(map[int]bool), time.Now(), maxChecked
+	if procfs.ForeignNumbers() { // /proc lists other numbers than the events have, so that no process can be checked
+		left = 0
+		for _, pid := range l.stream.Stalest(maxForeign) {
+			gone[pid] = true
+		}
+		if len(gone) > 0 && !l.monitor.saidForeign {
+			l.monitor.saidForeign = true
+			l.opt.Say("more than %d processes of another PID namespace: those with the oldest calls are forgotten, and their open calls stay open", maxForeign)
+		}
+	}
+	for _, pid := range l.stream.Processes() {
+		of := l.monitor.lives[pid]
+		if pid == 0 || !of.ended.IsZero() {
+			continue
+		}
+		if left--; left < 0 {
+			break
+		}
+		stat, alive := procfs.Living(pid)
+		if !alive || of.started != 0 && of.started != stat.Started {
+			of.ended = now
+		}
+		of.started = stat.Started
+		l.monitor.lives[pid] = of
+	}
+	read := l.clock.latest.Wall(l.stream.Latest())
+	for pid, of := range l.monitor.lives {
+		if !of.ended.IsZero() && (l.monitor.idle.Sub(of.ended) > drainTime || read.Sub(of.ended) > drainTime) {
+			gone[pid] = true
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	l.session.Forget(gone)
+	for pid := range gone {
+		l.processes.Forget(pid)
+		l.kernel.forget(pid)
+		delete(l.monitor.lives, pid)
+	}
+	return l.stream.Forget(gone)
+}
+
+// reportReplaced prints a message, once each, when a process of -p executes another program and when another file has
+// the binary's path.
+func (l *Live) reportReplaced() {
+	k, pids, path := &l.monitor, l.opt.PIDs, l.plan.Binary.File().Path()
+	if k.saidReplaced == nil {
+		k.saidReplaced = make(map[int]bool)
+		for _, pid := range pids {
+			k.saidReplaced[pid] = l.isOtherFile(procfs.Exe(pid)) // the process does not execute the binary, which is a library
+		}
+	}
+	if len(pids) == 0 && !l.opt.Succeeded && !k.saidReplaced[0] && l.isOtherFile(path) {
+		k.saidReplaced[0] = true
+		l.opt.Say("%s was replaced on disk: processes started from now on run another file, which is not probed", path)
+	}
+	for _, pid := range pids {
+		if !k.saidReplaced[pid] && l.isOtherFile(procfs.Exe(pid)) {
+			k.saidReplaced[pid] = true
+			name, _ := os.Readlink(procfs.Exe(pid))
+			l.opt.Say("process %d runs another program now, %s, which is not probed", pid, printable.Text(name))
+		}
+	}
+}
+
+// reportOthers warns once if other processes run the file although Filter.Sole is set: the kernel counts their calls,
+// too.
+func (l *Live) reportOthers() {
+	if !l.opt.Sole || l.monitor.saidOthers {
+		return
+	}
+	for _, pid := range procfs.Running(l.plan.Binary.File().Path()) {
+		if !slices.Contains(l.opt.PIDs, pid) {
+			l.monitor.saidOthers = true
+			l.opt.Warn(fmt.Sprintf("process %d runs the same file: its calls are counted, too", pid))
+			return
+		}
+	}
+}
+
+// isOtherFile reports whether a file other than the probed one is at a path.
+func (l *Live) isOtherFile(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil && !procfs.SameFile(path, l.plan.Binary.File().Link())
+}
+
+// probeCheck checks whether the processes still have the probes in their memory, a few probes at a time. A process may
+// overwrite a probe; the kernel does not report that, and counts no more calls.
+type probeCheck struct {
+	sites  []uint64     // of the probes that stay in place for the whole run
+	next   int          // index of the next site to check
+	warned map[int]bool // processes that a warning was printed for
+}
+
+const (
+	sitesPerCheck     = 16  // number of sites per check: each takes 1 or 2 µs
+	sitesAtEnd        = 512 // number of sites in the check at the end
+	processesPerCheck = 16  // number of processes per check
+)
+
+func newProbeCheck(plan *uprobe.Plan) probeCheck {
+	v := probeCheck{warned: make(map[int]bool)}
+	for _, event := range plan.Events {
+		for _, site := range event.Sites {
+			v.sites = append(v.sites, site.Offset)
+		}
+	}
+	return v
+}
+
+// exclude stops checking the sites of events, because they are disarmed.
+func (v *probeCheck) exclude(events []tracefs.Event) {
+	gone := make(map[uint64]bool)
+	for i := range events {
+		for _, offset := range events[i].Sites {
+			gone[offset] = true
+		}
+	}
+	v.sites = slices.DeleteFunc(v.sites, func(offset uint64) bool { return gone[offset] })
+	v.next = 0
+}
+
+// reportVanished warns once of each process that has lost probes. It checks the given number of sites in each process.
+func (w *window) reportVanished(sites int) {
+	v, pids := &w.vanished, w.opt.PIDs
+	if len(v.sites) == 0 || procfs.ForeignNumbers() {
+		return
+	}
+	if len(pids) == 0 && w.stream != nil {
+		pids = w.stream.Processes()
+	}
+	if w.program != nil {
+		pids = append([]int{w.program.Process.Pid}, pids...)
+	}
+	some := make([]uint64, min(sites, len(v.sites)))
+	for i := range some {
+		some[i] = v.sites[(v.next+i)%len(v.sites)]
+	}
+	v.next += len(some)
+	for _, pid := range pids[:min(len(pids), processesPerCheck)] {
+		missing := func() bool {
+			return procfs.Missing(pid, w.plan.Binary.File().Inode(), some, w.plan.Processor.Machine().Breakpoints) > 0
+		}
+		// twice, because a process may change its mappings between the look at them and the look at the code
+		if !v.warned[pid] && missing() && missing() {
+			v.warned[pid] = true
+			w.opt.Warn(fmt.Sprintf("probes have vanished from process %d, which has changed its code or dropped it: its calls are not all counted", pid))
+		}
+	}
+}
