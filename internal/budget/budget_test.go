@@ -40,7 +40,7 @@ func about(cost float64) Range { return Range{cost * 0.75, cost, cost * 1.5} }
 func TestSpendLittle(t *testing.T) {
 	for cost, paid := range map[float64]bool{0.0009: true, 0.0011: false} {
 		b := Budget{Share: 0.01}
-		if b.Spend(1, 0.001, cost); b.Paid() != paid {
+		if b.Spend(1, 0.001, cost); b.InDebt() == paid {
 			t.Errorf("probes that took %v s of a second are paid: %v", cost, !paid)
 		}
 	}
@@ -74,7 +74,7 @@ func TestEstimates(t *testing.T) {
 			}
 			for range 6 {
 				own, _ := p.run(0.3)
-				e.Pause(Range{own, own, own}, 1, 1)
+				e.AddUnwatched(Range{own, own, own}, 1, 1)
 				for _, light := range [][]int{nil, all[:min((len(all)+2)/3, 3)]} {
 					watched, cpu := all, 0.02
 					if light != nil {
@@ -86,7 +86,7 @@ func TestEstimates(t *testing.T) {
 						n += c
 						seen[i] += uint64(c)
 					}
-					e.Add(Stretch{Own: Less(cpu, about(float64(n)*600e-9)), Calls: calls, Light: light}, 1, 1)
+					e.AddStretch(Stretch{Own: Less(cpu, about(float64(n)*600e-9)), Calls: calls, Light: light}, 1, 1)
 				}
 			}
 			ok := true
@@ -112,24 +112,24 @@ func TestEstimates(t *testing.T) {
 func TestEstimatesPeriods(t *testing.T) {
 	var e Estimates
 	e.Join(7)
-	for i := range 3 * mostStretches {
+	for i := range 3 * maxStretches {
 		calls := 100
-		if i >= mostStretches {
+		if i >= maxStretches {
 			calls = 300
 		}
-		e.Pause(Range{1, 1, 1}, 1, 1)
-		e.Add(Stretch{Own: Range{0.1, 0.1, 0.1}, Calls: map[int]int{7: calls}}, 1, 1)
+		e.AddUnwatched(Range{1, 1, 1}, 1, 1)
+		e.AddStretch(Stretch{Own: Range{0.1, 0.1, 0.1}, Calls: map[int]int{7: calls}}, 1, 1)
 	}
-	const want = mostStretches * (1000 + 2*3000)
+	const want = maxStretches * (1000 + 2*3000)
 	if got := e.Unseen(7, 0); math.Abs(got.Typical-want) > want/1e6 || got.Low > want || got.High < want {
 		t.Errorf("%v, want %v", got, want)
 	}
 	e.Leave(7)
-	e.Pause(Range{100, 100, 100}, 1, 1)
-	if got := e.Unseen(7, 0); math.Abs(got.Typical-want) > want/1e6 || !e.Sampled(7) || e.Away(7) {
+	e.AddUnwatched(Range{100, 100, 100}, 1, 1)
+	if got := e.Unseen(7, 0); math.Abs(got.Typical-want) > want/1e6 || !e.WasSampled(7) || e.IsSampled(7) {
 		t.Errorf("watched again: %v", got)
 	}
-	if e.Sampled(8) {
+	if e.WasSampled(8) {
 		t.Error("a function that was watched all the time is sampled")
 	}
 }
@@ -142,11 +142,11 @@ func TestEstimatesPaces(t *testing.T) {
 	e.Join(2)
 	for i := range 20 {
 		quiet := Range{0.004, 0.004, 0.004}
-		e.Pause(quiet, 0.1, 0.004)
-		e.Add(Stretch{Own: quiet, Calls: map[int]int{1: 80}}, 0.1, 0.005)
+		e.AddUnwatched(quiet, 0.1, 0.004)
+		e.AddStretch(Stretch{Own: quiet, Calls: map[int]int{1: 80}}, 0.1, 0.005)
 		if i%4 == 0 {
-			e.Pause(Range{0.2, 0.2, 0.2}, 0.2, 0.2)
-			e.Add(Stretch{Own: Range{0.002, 0.002, 0.002}, Calls: map[int]int{2: 2000}}, 0.05, 0.05)
+			e.AddUnwatched(Range{0.2, 0.2, 0.2}, 0.2, 0.2)
+			e.AddStretch(Stretch{Own: Range{0.002, 0.002, 0.002}, Calls: map[int]int{2: 2000}}, 0.05, 0.05)
 		}
 	}
 	for fn, want := range map[int]float64{1: 20 * 80, 2: 5 * 200e3} {
@@ -155,13 +155,13 @@ func TestEstimatesPaces(t *testing.T) {
 		}
 	}
 	for range 3 { // short moments of work are no part of its sleep
-		e.Pause(Range{0.004, 0.004, 0.004}, 0.1, 0.004)
-		e.Pause(Range{0.01, 0.01, 0.01}, 0.011, 0.01)
+		e.AddUnwatched(Range{0.004, 0.004, 0.004}, 0.1, 0.004)
+		e.AddUnwatched(Range{0.01, 0.01, 0.01}, 0.011, 0.01)
 	}
 	if got := e.Unseen(1, 0); got.Typical > 23.1*80 {
 		t.Errorf("%v, want %v", got, 23*80)
 	}
-	e.Pause(Range{40, 40, 40}, 5, 40) // nobody knows what it does in these
+	e.AddUnwatched(Range{40, 40, 40}, 5, 40) // nobody knows what it does in these
 	if got := e.Unseen(1, 0); !math.IsInf(got.High, 1) {
 		t.Errorf("%v of a pace without a stretch", got)
 	}
@@ -170,11 +170,11 @@ func TestEstimatesPaces(t *testing.T) {
 // TestEstimatesGap: a function that was not watched for a moment was called as often in it as else.
 func TestEstimatesGap(t *testing.T) {
 	var e Estimates
-	e.Pause(Range{8, 8, 8}, 1, 1)
+	e.AddUnwatched(Range{8, 8, 8}, 1, 1)
 	e.Join(1)
-	e.Pause(Range{2, 2, 2}, 1, 1)
+	e.AddUnwatched(Range{2, 2, 2}, 1, 1)
 	e.Leave(1)
-	e.Pause(Range{8, 8, 8}, 1, 1)
+	e.AddUnwatched(Range{8, 8, 8}, 1, 1)
 	if got := e.Unseen(1, 1600); got.Typical != 200 || got.Low != 0 || got.High < 2000 || got.High > 3000 {
 		t.Errorf("%v", got)
 	}
@@ -205,7 +205,7 @@ func TestHot(t *testing.T) {
 			all += c
 		}
 		b.Spend(1, 1, all)
-		got := b.Hot(1, 1, func(i int) float64 { return 1e5 * test.costs[i] }, func(i int) float64 { return test.costs[i] })
+		got := b.SampleHot(1, 1, func(i int) float64 { return 1e5 * test.costs[i] }, func(i int) float64 { return test.costs[i] })
 		slices.Sort(got)
 		slices.Sort(test.want)
 		if !slices.Equal(got, test.want) || !slices.Equal(b.Sampled(), test.want) {
@@ -219,9 +219,9 @@ func TestRest(t *testing.T) {
 	b := Budget{Share: 0.25, Funcs: make([]Func, 2)}
 	b.Watch(0)
 	b.Watch(1)
-	b.Rest(1)
+	b.Unwatch(1)
 	b.Spend(1, 1, 0.9)
-	if hot := b.Hot(1, 1, func(int) float64 { return 1 }, func(int) float64 { return 0.45 }); !slices.Equal(hot, []int{0}) {
+	if hot := b.SampleHot(1, 1, func(int) float64 { return 1 }, func(int) float64 { return 0.45 }); !slices.Equal(hot, []int{0}) {
 		t.Errorf("%v", hot)
 	}
 }
@@ -232,11 +232,11 @@ func TestIdle(t *testing.T) {
 	b.Watch(0)
 	cost := func(int) float64 { return 0.015 }
 	b.Spend(0.1, 0.001, 0.015)
-	if hot := b.Hot(0.1, 0.001, cost, cost); len(hot) != 0 {
+	if hot := b.SampleHot(0.1, 0.001, cost, cost); len(hot) != 0 {
 		t.Error("hot")
 	}
 	b.Spend(0.1, 0.001, 0.030)
-	if hot := b.Hot(0.1, 0.001, cost, cost); len(hot) != 1 {
+	if hot := b.SampleHot(0.1, 0.001, cost, cost); len(hot) != 1 {
 		t.Error("not hot for good")
 	}
 }
@@ -268,11 +268,11 @@ func TestBudgetKept(t *testing.T) {
 				}
 				cost := p.Seconds * busy * load / (1 + load) * 1.2
 				b.Spend(p.Seconds, p.Seconds*busy, cost)
-				b.Cost(p, cost)
+				b.SetCost(p, cost)
 				now, spent = now+p.Seconds, spent+cost
 				stretches[p.Kind]++
 			}
-			if allowed := share * max(busy, leastCPUs) * now; spent > 1.1*allowed || spent < 0.3*allowed && busy > leastCPUs {
+			if allowed := share * max(busy, minCPUs) * now; spent > 1.1*allowed || spent < 0.3*allowed && busy > minCPUs {
 				t.Errorf("%v of %v CPUs: %v s, allowed %v", share, busy, spent, allowed)
 			}
 			if len(stretches) != 3 || stretches[Count] < 3 {
@@ -287,19 +287,19 @@ func TestCalm(t *testing.T) {
 	b := Budget{Share: 0.25, Funcs: make([]Func, 1), Counts: true}
 	b.Funcs[0] = Func{Counted: 1e-6, Timed: 1e-6}
 	for _, wait := range []float64{2, 4} {
-		b.Note(0, 0, 0) // a program that does nothing
+		b.AddStretch(0, 0, 0) // a program that does nothing
 		b.Watch(0)
 		b.Spend(1, 1, 0.9)
-		if hot := b.Hot(1, 1, func(int) float64 { return 9e5 }, func(int) float64 { return 0.9 }); len(hot) != 1 {
+		if hot := b.SampleHot(1, 1, func(int) float64 { return 9e5 }, func(int) float64 { return 0.9 }); len(hot) != 1 {
 			t.Fatal("not hot")
 		}
 		for range 20 {
-			b.Note(0, 0.1, 10)
+			b.AddStretch(0, 0.1, 10)
 		}
-		if b.Spend(wait-0.1, 1, 0); len(b.Calm()) != 0 {
+		if b.Spend(wait-0.1, 1, 0); len(b.Quiet()) != 0 {
 			t.Errorf("watched again before %v s", wait)
 		}
-		if b.Spend(0.2, 1, 0); len(b.Calm()) != 1 {
+		if b.Spend(0.2, 1, 0); len(b.Quiet()) != 1 {
 			t.Errorf("not watched again after %v s", wait)
 		}
 	}
@@ -309,13 +309,13 @@ func TestCalm(t *testing.T) {
 // no more: one that is watched again before there is any is called as often as while it was watched.
 func TestEstimatesFirst(t *testing.T) {
 	var e Estimates
-	e.Pause(Range{0, 0.001, 0.01}, 1, 1)
+	e.AddUnwatched(Range{0, 0.001, 0.01}, 1, 1)
 	e.Join(1)
 	e.Join(2)
-	e.First(map[int]int{1: 1000})
-	e.Pause(Range{0.1, 0.1, 0.1}, 1, 1)
+	e.AddFirst(map[int]int{1: 1000})
+	e.AddUnwatched(Range{0.1, 0.1, 0.1}, 1, 1)
 	e.Leave(2)
-	e.Pause(Range{3.9, 3.9, 3.9}, 1, 1)
+	e.AddUnwatched(Range{3.9, 3.9, 3.9}, 1, 1)
 	if got := e.Unseen(2, 39); math.Abs(got.Typical-1) > 0.1 || got.High > 20 {
 		t.Errorf("watched again: %v", got)
 	}

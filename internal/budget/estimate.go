@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Range is a number that is known within bounds. High may be +Inf.
+// Range is a number with bounds. High may be +Inf.
 type Range struct{ Low, Typical, High float64 }
 
 // Add returns the sum of two ranges.
@@ -13,31 +13,31 @@ func (r Range) Add(s Range) Range {
 	return Range{r.Low + s.Low, r.Typical + s.Typical, r.High + s.High}
 }
 
-// Less returns what is left of n without a cost, which is at least 0.
+// Less returns n minus cost, at least 0.
 func Less(n float64, cost Range) Range {
 	return Range{max(n-cost.High, 0), max(n-cost.Typical, 0), max(n-cost.Low, 0)}
 }
 
-// Stretch is a stretch of time in which calls of sampled functions were counted.
+// Stretch holds the results of a stretch in which calls of sampled functions were counted.
 type Stretch struct {
-	Own   Range       // the CPU time that the program had for itself, in seconds: without what probes took
-	Calls map[int]int // how many calls each function made; functions without any are missing
-	// Light are the functions that were watched, nil if all sampled ones were.
+	Own   Range       // the program's own CPU time in seconds, without the cost of probes
+	Calls map[int]int // number of calls of each function; functions without calls are missing
+	// Light holds the watched functions. Nil means all sampled functions.
 	Light []int
 }
 
 func (s *Stretch) watched(fn int) bool { return s.Light == nil || slices.Contains(s.Light, fn) }
 
-// Estimates adds up what sampled functions did while nobody watched them.
+// Estimates estimates the calls of sampled functions outside of stretches.
 //
-// Calls go by the program's own CPU time: a function makes as many calls in a second of it whether it is watched or not.
-// That holds as long as the program does the same things. One that sleeps and then works does not, so that each [pace] is estimated by its
-// own stretches. The zero Estimates is ready for use.
+// It assumes that a function makes as many calls per second of the program's own CPU time outside of stretches as in them.
+// That holds as long as the program does the same work. It does not hold for a program that sleeps and works in turn, so
+// that each [pace] is estimated by its own stretches. The zero Estimates is ready for use.
 type Estimates struct {
-	paces []*pace
-	pace  *pace        // of the last moment
-	last  interval     // without any stretch in it
-	away  map[int]bool // functions that are not watched all the time now
+	paces   []*pace
+	pace    *pace        // the present pace
+	last    interval     // the last one without a stretch in it
+	sampled map[int]bool // the functions that are sampled now
 }
 
 // interval is a time in which no sampled function was watched.
@@ -47,30 +47,31 @@ type interval struct {
 	pace    *pace
 }
 
-// sum is an estimate of calls that nobody saw. What bounds it from either side adds up: systematic errors by their size, chance by its variance.
+// sum is an estimated number of calls, with errors: systematic errors (below, above) add up, errors by chance add up as
+// variances.
 type sum struct{ calls, below, above, variance float64 }
 
 const (
-	// A program keeps another pace where it keeps so many times as many CPUs busy, or as few, for a moment of at least so many seconds: the
-	// kernel adds up the time of a thread that runs every 4 ms or less often.
-	otherPace, paceMoment = 5, 0.02
-	leastPace             = 0.001 // CPUs
-	// negligible is the part of the program's time in which a function is taken to do what it does else.
+	// The program changes its pace if the number of busy CPUs changes by a factor of otherPace for at least paceTime
+	// seconds. Shorter times are inexact, because the kernel adds up the CPU time of a running thread only every 4 ms.
+	otherPace, paceTime = 5, 0.02
+	minPace             = 0.001 // CPUs
+	// negligible is the share of the program's time below which a pace needs no stretches of its own.
 	negligible = 0.05
-	// mostTrusting is from how many stretches on a witness is trusted to be called when others are.
-	mostTrusting = 12
-	// mostStretches is how many stretches a period has.
-	mostStretches = 48
+	// trustedStretches is the number of stretches from which on the rates of witnesses are trusted.
+	trustedStretches = 12
+	// maxStretches is the number of stretches in a period.
+	maxStretches = 48
 )
 
-// telling tells whether a moment shows which pace the program kept: it was long enough, or the program worked for some of the kernel's ticks.
-func telling(seconds, cpu float64) bool { return seconds >= paceMoment || cpu >= paceMoment/2 }
+// showsPace reports whether an interval is long enough to show the pace of the program.
+func showsPace(seconds, cpu float64) bool { return seconds >= paceTime || cpu >= paceTime/2 }
 
-// at is the pace of a moment that took so long and so much CPU time, in seconds.
-func (e *Estimates) at(seconds, cpu float64) *pace {
+// paceOf returns the pace of an interval, and makes it the present one. seconds is its duration, cpu the CPU time used.
+func (e *Estimates) paceOf(seconds, cpu float64) *pace {
 	cpus, nearest := 0.0, float64(otherPace)
-	if telling(seconds, cpu) {
-		cpus = max(cpu/seconds, leastPace)
+	if showsPace(seconds, cpu) {
+		cpus = max(cpu/seconds, minPace)
 	} else if e.pace != nil {
 		return e.pace
 	}
@@ -84,83 +85,84 @@ func (e *Estimates) at(seconds, cpu float64) *pace {
 		}
 	}
 	if e.pace == nil {
-		e.pace = &pace{cpus: cpus, joined: make(map[int]joining), gaps: make(map[int]Range), only: make(map[int]Range), closed: make(map[int]sum)}
+		e.pace = &pace{cpus: cpus, joined: make(map[int]joinPoint), uncounted: make(map[int]Range), lightTime: make(map[int]Range), closed: make(map[int]sum)}
 		e.paces = append(e.paces, e.pace)
 	}
 	return e.pace
 }
 
-// Join says that a function is sampled from now on.
+// Join notes that a function is sampled from now on.
 func (e *Estimates) Join(fn int) {
-	if e.away == nil {
-		e.away = make(map[int]bool)
+	if e.sampled == nil {
+		e.sampled = make(map[int]bool)
 	}
-	if e.away[fn] {
+	if e.sampled[fn] {
 		return
 	}
-	e.away[fn] = true
+	e.sampled[fn] = true
 	for _, p := range e.paces {
-		p.joined[fn] = joining{p.unwatched, len(p.stretches)}
+		p.joined[fn] = joinPoint{p.unwatched, len(p.stretches)}
 	}
 }
 
-// Leave says that a function is watched all the time from now on.
+// Leave notes that a function is always watched from now on.
 func (e *Estimates) Leave(fn int) {
-	if !e.away[fn] {
+	if !e.sampled[fn] {
 		return
 	}
 	for _, p := range e.paces {
 		e.close(p, fn)
 		delete(p.joined, fn)
-		delete(p.only, fn)
+		delete(p.lightTime, fn)
 	}
-	delete(e.away, fn)
+	delete(e.sampled, fn)
 }
 
-// close takes the open period of a pace to those before, or to what no stretch has seen.
+// close adds the open period of a pace to the earlier ones: as an estimate if any stretch counted the function, else as
+// uncounted time.
 func (e *Estimates) close(p *pace, fn int) {
 	if p.counted(fn) {
-		p.closed[fn] = p.of(fn)
-	} else if gap := p.away(fn); gap.High > 0 {
-		p.gaps[fn] = p.gaps[fn].Add(gap)
+		p.closed[fn] = p.estimate(fn)
+	} else if gap := p.uncountedTime(fn); gap.High > 0 {
+		p.uncounted[fn] = p.uncounted[fn].Add(gap)
 	}
 }
 
-// Pause adds own time in which no sampled function was watched, of a moment that took so long and so much CPU time.
-func (e *Estimates) Pause(own Range, seconds, cpu float64) {
-	p := e.at(seconds, cpu)
+// AddUnwatched adds the own time of an interval in which no sampled function was watched.
+func (e *Estimates) AddUnwatched(own Range, seconds, cpu float64) {
+	p := e.paceOf(seconds, cpu)
 	p.total, p.unwatched = p.total.Add(own), p.unwatched.Add(own)
-	if !telling(seconds, cpu) {
+	if !showsPace(seconds, cpu) {
 		return
 	}
 	now := interval{seconds, own, p}
-	if e.last.pace != nil && e.last.pace != p { // the pace has changed in one of the two intervals
+	if e.last.pace != nil && e.last.pace != p { // the pace changed during one of the two intervals
 		now.mayBeOf(e.last.pace)
 		e.last.mayBeOf(p)
 	}
 	e.last = now
 }
 
-// mayBeOf says that the program may have kept another pace for a part of an interval.
+// mayBeOf widens the bounds of two paces: a part of the interval may be of the other pace.
 func (i *interval) mayBeOf(other *pace) {
 	part := min(i.own.High, i.seconds*other.cpus)
 	other.unwatched.High += part
 	i.pace.unwatched.Low = max(i.pace.unwatched.Low-part, 0)
 }
 
-// First adds the calls of functions that join now, and were watched from the beginning. How much own time there was meanwhile is not known.
-func (e *Estimates) First(calls map[int]int) {
-	p := e.at(0, 0)
+// AddFirst adds the calls of functions that join now and were watched until now. The own time of these calls is not known.
+func (e *Estimates) AddFirst(calls map[int]int) {
+	p := e.paceOf(0, 0)
 	p.stretches = append(p.stretches, Stretch{Calls: calls})
 }
 
-// Watched adds own time in which all sampled functions were watched, and nothing is told of how often.
-func (e *Estimates) Watched(own Range) {
-	p := e.at(0, 0)
+// AddTimed adds own time in which all sampled functions were watched, without numbers of calls.
+func (e *Estimates) AddTimed(own Range) {
+	p := e.paceOf(0, 0)
 	p.total = p.total.Add(own)
 }
 
-// total is the own time so far.
+// total returns the own time so far.
 func (e *Estimates) total() (own Range) {
 	for _, p := range e.paces {
 		own = own.Add(p.total)
@@ -168,60 +170,60 @@ func (e *Estimates) total() (own Range) {
 	return own
 }
 
-// Sampled tells whether a function was not watched all the time.
-func (e *Estimates) Sampled(fn int) bool {
-	return e.away[fn] || slices.ContainsFunc(e.paces, func(p *pace) bool { return p.closed[fn] != sum{} || p.gaps[fn] != Range{} })
+// WasSampled reports whether a function was ever sampled.
+func (e *Estimates) WasSampled(fn int) bool {
+	return e.sampled[fn] || slices.ContainsFunc(e.paces, func(p *pace) bool { return p.closed[fn] != sum{} || p.uncounted[fn] != Range{} })
 }
 
-// Away tells whether a function is not watched now.
-func (e *Estimates) Away(fn int) bool { return e.away[fn] }
+// IsSampled reports whether a function is sampled now.
+func (e *Estimates) IsSampled(fn int) bool { return e.sampled[fn] }
 
-// Add adds a stretch, of a moment that took so long and so much CPU time.
-func (e *Estimates) Add(s Stretch, seconds, cpu float64) {
-	p := e.at(seconds, cpu)
+// AddStretch adds a stretch. seconds is its duration, cpu the CPU time used.
+func (e *Estimates) AddStretch(s Stretch, seconds, cpu float64) {
+	p := e.paceOf(seconds, cpu)
 	p.total = p.total.Add(s.Own)
-	if s.Light != nil { // nobody watched the others
+	if s.Light != nil { // the other functions were not watched
 		p.unwatched = p.unwatched.Add(s.Own)
 		for _, fn := range s.Light {
-			p.only[fn] = p.only[fn].Add(s.Own)
+			p.lightTime[fn] = p.lightTime[fn].Add(s.Own)
 		}
 	}
-	if p.stretches = append(p.stretches, s); len(p.stretches) < mostStretches {
+	if p.stretches = append(p.stretches, s); len(p.stretches) < maxStretches {
 		return
 	}
-	for fn := range e.away {
+	for fn := range e.sampled {
 		e.close(p, fn)
 	}
 	clear(p.joined)
-	clear(p.only)
+	clear(p.lightTime)
 	p.stretches, p.unwatched = nil, Range{}
 }
 
-// Unseen estimates the calls of a function that nobody saw, of which so many were seen. The bounds hold for some forty functions together in 19
-// of 20 runs.
+// Unseen estimates the uncounted calls of a function. seen is the number of counted ones. The bounds hold for 40 functions
+// together in 19 of 20 runs.
 func (e *Estimates) Unseen(fn int, seen uint64) Range {
 	var s sum
 	total := e.total()
 	var gap Range
 	for _, p := range e.paces {
-		of, uncounted := p.closed[fn], p.gaps[fn]
+		of, uncounted := p.closed[fn], p.uncounted[fn]
 		switch {
-		case !e.away[fn]:
+		case !e.sampled[fn]:
 		case p.counted(fn):
-			of = p.of(fn)
+			of = p.estimate(fn)
 		default:
-			uncounted = uncounted.Add(p.away(fn))
+			uncounted = uncounted.Add(p.uncountedTime(fn))
 		}
-		if uncounted.Typical > max(p.total.Typical/2, negligible*total.Typical) { // what it does else says nothing of this pace
+		if uncounted.Typical > max(p.total.Typical/2, negligible*total.Typical) { // the rates of other paces do not apply here
 			uncounted.High = math.Inf(1)
 		}
 		gap = gap.Add(uncounted)
 		s = sum{s.calls + of.calls, s.below + of.below, s.above + of.above, s.variance + of.variance}
 	}
-	if gap.High > 0 { // the rate is that of the time in which it was watched, and may have been another one
+	if gap.High > 0 { // estimated by the rate in the watched time, which may differ
 		watched := Range{max(total.Low-gap.High, 0), max(total.Typical-gap.Typical, total.High/1e3), total.High}
-		n, chance := float64(seen)+s.calls, sure*math.Sqrt(float64(seen))
-		most := unlike * (n + chance - math.Log(0.005)) / watched.Low * gap.High
+		n, chance := float64(seen)+s.calls, stdErrors*math.Sqrt(float64(seen))
+		most := maxRateChange * (n + chance - math.Log(0.005)) / watched.Low * gap.High
 		s = s.add(n/watched.Typical*gap.Typical, 0, most, 0)
 	}
 	chance := math.Sqrt(s.variance)

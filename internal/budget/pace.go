@@ -5,42 +5,42 @@ import (
 	"slices"
 )
 
-// pace is the time in which the program kept about as many CPUs busy.
+// pace holds the time in which the program kept about the same number of CPUs busy.
 //
-// A stretch in which all sampled functions are counted gives their calls relative to each other. It does not give
-// the own time well, because probes may take nearly all of the program's time. So those functions whose probes slow the program down little are
-// also counted alone. They are witnesses for the others: their rate turns their calls of the other stretches into own time.
+// A Count stretch gives the ratios between the calls of functions. It does not give the program's own time well, because
+// probes may take most of the CPU time. So functions whose probes slow the program down little are also counted alone, in
+// Light stretches. They are the witnesses: their rate of calls converts their calls in Count stretches to own time.
 //
-// The time is cut into periods, each of which is estimated by its own stretches, because rates change.
+// The time is divided into periods. Each period is estimated by its own stretches, because rates change.
 type pace struct {
-	cpus      float64 // that were busy when it was first seen; 0 if that was for too short a time to tell
+	cpus      float64 // busy CPUs in the first interval; 0 if that was too short
 	stretches []Stretch
 	total     Range // own time so far
-	unwatched Range // own time of the open period without any stretch
-	joined    map[int]joining
-	only      map[int]Range // own time in which a function was watched, and others were not
-	closed    map[int]sum   // of the periods before
-	gaps      map[int]Range // own time of the periods before in which nobody watched a function, and no stretch counted it
+	unwatched Range // own time of the open period without stretches of all sampled functions
+	joined    map[int]joinPoint
+	lightTime map[int]Range // own time of the Light stretches with a function
+	closed    map[int]sum   // estimates of the earlier periods
+	uncounted map[int]Range // own time of earlier periods in which no stretch counted a function
 }
 
-// joining is when a function joined the open period: what unwatched was then, and the number of stretches.
-type joining struct {
+// joinPoint is the state of the open period when a function joined it: unwatched, and the number of stretches.
+type joinPoint struct {
 	unwatched Range
 	stretches int
 }
 
-// away is the own time of the open period in which nobody watched a function.
-func (p *pace) away(fn int) Range {
-	from, only := p.joined[fn].unwatched, p.only[fn]
+// uncountedTime returns the own time of the open period in which a function was not watched.
+func (p *pace) uncountedTime(fn int) Range {
+	from, only := p.joined[fn].unwatched, p.lightTime[fn]
 	return Range{
 		max(p.unwatched.Low-from.Low-only.Low, 0), max(p.unwatched.Typical-from.Typical-only.Typical, 0),
 		max(p.unwatched.High-from.High-only.High, 0),
 	}
 }
 
-// of adds the open period to those before.
-func (p *pace) of(fn int) sum {
-	own := p.away(fn)
+// estimate returns the sum of the closed periods and the open one.
+func (p *pace) estimate(fn int) sum {
+	own := p.uncountedTime(fn)
 	if own.High == 0 {
 		return p.closed[fn]
 	}
@@ -49,7 +49,7 @@ func (p *pace) of(fn int) sum {
 	return p.closed[fn].add(calls, rate.Low*own.Low, rate.High*own.High, calls*chance)
 }
 
-// counted tells whether any stretch of the open period has counted a function's calls.
+// counted reports whether any stretch of the open period has counted a function's calls.
 func (p *pace) counted(fn int) bool {
 	for i := p.joined[fn].stretches; i < len(p.stretches); i++ {
 		if s := &p.stretches[i]; s.Own.High > 0 && s.watched(fn) {
@@ -59,11 +59,11 @@ func (p *pace) counted(fn int) bool {
 	return false
 }
 
-// rate is how many calls a function makes in a second of own time, with bounds for what is not known of the cost of
-// probes, and the relative error by chance.
+// rate returns the number of calls of a function per second of own time. The bounds cover the error of the cost of probes,
+// and chance is the relative error by chance.
 func (p *pace) rate(fn int) (rate Range, chance float64) {
 	best, bestChance, width := Range{0, 0, math.Inf(1)}, 0.0, math.Inf(1)
-	least := math.Inf(1) // of the rates that do not go by a witness, which may be called when others are not
+	least := math.Inf(1) // the lowest rate without witnesses: other functions may be called when no witness is
 	take := func(r Range, chance float64) {
 		if w := math.Log((r.High + r.Typical*chance) / max(r.Low-r.Typical*chance, r.Typical/1e3, 1e-300)); w < width || math.IsInf(best.High, 1) && best.Typical == 0 {
 			best, bestChance, width = r, chance, w
@@ -84,10 +84,10 @@ func (p *pace) rate(fn int) (rate Range, chance float64) {
 			take(Range{by.Low * ratio, by.Typical * ratio, by.High * ratio}, math.Hypot(byChance, ratioChance))
 		}
 	}
-	if len(p.stretches) < mostTrusting {
+	if len(p.stretches) < trustedStretches {
 		best.Low = min(best.Low, least)
 	}
-	// Estimates that contradict each other are of stretches in which the program did different things: neither is trusted alone.
+	// Estimates that contradict each other come from stretches in which the program did different work. Use both.
 	for _, r := range directs {
 		if r.Low > best.High+best.Typical*bestChance || r.High < best.Low-best.Typical*bestChance {
 			best.Low, best.High = min(best.Low, r.Low), max(best.High, r.High)
@@ -96,7 +96,7 @@ func (p *pace) rate(fn int) (rate Range, chance float64) {
 	return best, bestChance
 }
 
-// witnesses are the functions that were counted alone last.
+// witnesses returns the functions of the last Light stretch.
 func (p *pace) witnesses() []int {
 	for i := len(p.stretches) - 1; i >= 0; i-- {
 		if light := p.stretches[i].Light; light != nil {
@@ -106,7 +106,7 @@ func (p *pace) witnesses() []int {
 	return nil
 }
 
-// direct is the rate of functions together by the own time of stretches in which they were watched, be it that others were not, or that all were.
+// direct returns the common rate of functions in the stretches that watched them: Light stretches, or all others.
 func (p *pace) direct(fns []int, light bool) (rate Range, chance float64, ok bool) {
 	var own Range
 	var calls, owns []float64
@@ -123,15 +123,15 @@ func (p *pace) direct(fns []int, light bool) (rate Range, chance float64, ok boo
 		return rate, 0, false
 	}
 	typical := max(own.Typical, own.High/4)
-	rate = Range{n / own.High, n / typical, n / own.Low} // of no own time at least the rate has no bound
+	rate = Range{n / own.High, n / typical, n / own.Low} // Low has no bound if the own time may be 0
 	if n == 0 {
-		// So many calls at most were to be expected where none was seen, in 199 of 200 cases.
+		// No call was seen: the rate is not higher than this in 199 of 200 cases.
 		return Range{0, 0, -math.Log(0.005) / typical}, 0, true
 	}
 	return rate, spread(calls, owns, false), true
 }
 
-// from is the first stretch since which functions are sampled.
+// from returns the index of the first stretch since all of the functions are sampled.
 func (p *pace) from(fns []int) (first int) {
 	for _, fn := range fns {
 		first = max(first, p.joined[fn].stretches)
@@ -139,7 +139,7 @@ func (p *pace) from(fns []int) (first int) {
 	return first
 }
 
-// calls are those of functions together.
+// calls returns the number of calls of some functions.
 func (s *Stretch) calls(fns []int) (n float64) {
 	for _, fn := range fns {
 		n += float64(s.Calls[fn])
@@ -147,7 +147,7 @@ func (s *Stretch) calls(fns []int) (n float64) {
 	return n
 }
 
-// ratio is how many calls a function makes for each of witnesses, by the stretches of all functions.
+// ratio returns the number of calls of a function per call of witnesses in Count stretches.
 func (p *pace) ratio(fn int, witnesses []int) (ratio, chance float64, ok bool) {
 	one := []int{fn}
 	var calls, of []float64
@@ -170,8 +170,9 @@ func total(of []float64) (sum float64) {
 	return sum
 }
 
-// spread is the relative error of the ratio of two sums, by chance: how far the stretches differ, and at least how far counts of so many
-// calls vary that come at random (counted tells whether both are counts). Few stretches tell little of how far they differ.
+// spread returns the relative error by chance of the ratio of two sums. It is computed from the differences between the
+// stretches, and is at least the error of random counts. counted says that both sums are counts. Few stretches show
+// little of their differences.
 func spread(calls, of []float64, counted bool) float64 {
 	n, m, k := total(calls), total(of), float64(len(calls))
 	least := 1 / n
@@ -188,24 +189,26 @@ func spread(calls, of []float64, counted bool) float64 {
 	if k > 1 && m > 0 {
 		seen = squares * k / (k - 1) / (n * n)
 	}
-	// Of one or two stretches nobody knows how far others differ: they may be several times as much.
+	// One or two stretches show nothing of the differences: other stretches may have several times as many calls.
 	if k < 3 {
-		return sure*math.Sqrt(least) + 4 - k
+		return stdErrors*math.Sqrt(least) + 4 - k
 	}
-	return max(student(len(calls)-1)*math.Sqrt(seen), sure*math.Sqrt(least), alike/math.Sqrt(k))
+	return max(student(len(calls)-1)*math.Sqrt(seen), stdErrors*math.Sqrt(least), minSpread/math.Sqrt(k))
 }
 
-// unlike is how many times as often a function may be called while nobody watches as while somebody does, where no stretch tells.
-const unlike = 10
+// maxRateChange is the highest factor by which the rate of a function may differ between watched and unwatched time, where
+// no stretch shows it.
+const maxRateChange = 10
 
-// alike is how far stretches differ at least: few of them that seem alike may all have missed what happens at times.
-const alike = 0.5
+// minSpread is the least relative difference between stretches: a few similar ones may all have missed a rare event.
+const minSpread = 0.5
 
-// sure is how many standard errors an estimate may be off, so that some forty of them hold together in 19 of 20 runs.
-const sure = 3.2
+// stdErrors is the number of standard errors in a bound, so that 40 bounds hold together in 19 of 20 runs.
+const stdErrors = 3.2
 
-// student is the same where the standard error is known from so many degrees of freedom alone: quantiles of Student's distribution for 0.9993,
-// by the expansion of Cornish and Fisher (Abramowitz and Stegun, 26.7.5), which is too low for less than 4.
+// student replaces stdErrors where the standard error is computed from few degrees of freedom: quantiles of Student's
+// distribution for 0.9993, by the expansion of Cornish and Fisher (Abramowitz and Stegun, 26.7.5), which is too low for
+// less than 4 degrees.
 func student(freedom int) float64 {
 	switch v := float64(freedom); {
 	case freedom < 2:
@@ -215,7 +218,7 @@ func student(freedom int) float64 {
 	case freedom == 3:
 		return 11.8
 	default:
-		z := sure
+		z := stdErrors
 		return z + (z*z*z+z)/(4*v) + (5*math.Pow(z, 5)+16*z*z*z+3*z)/(96*v*v) + (3*math.Pow(z, 7)+19*math.Pow(z, 5)+17*z*z*z-15*z)/(384*v*v*v)
 	}
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// kernelEvents records the events of the kernel: those of --with, those of the scheduler, and those that the process
-// filter needs. It records them for the processes of -p and PROGRAM, else for each process from its first hit on.
+// kernelEvents records events of the kernel: the ones of --with, scheduler events, and the ones that the process filter
+// needs. It records them for the processes of -p and PROGRAM, else for each process from its first hit on.
 type kernelEvents struct {
-	processFilter // wanted has the processes whose events are shown
+	processFilter // events are shown of the selected processes
 	opt           *Options
 	session       *tracefs.Session // nil without kernel events
-	all           []string         // names of all recorded events, in the session's order: first those of --with
+	all           []string         // names of all recorded events, in the session's order; the --with ones come first
 	// saidLost, saidSchedLost and saidMissing are set when a message was printed: events for the process filter were
 	// lost, scheduler events were lost, or the events of a process cannot be recorded.
 	saidLost, saidSchedLost, saidMissing bool
-	followed                             map[int]bool // processes whose events are recorded
-	delivered                            uint64       // number of events of wanted processes in the window
+	followed                             map[int]bool // processes with recorded events
+	delivered                            uint64       // number of events of selected processes in the window
 }
 
 // start begins to record kernel events. It must run before the probes are armed, because a probe may be hit as soon as
@@ -64,7 +64,7 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 		}
 		k.followed[pid] = true
 		if !k.learns() {
-			k.wanted[pid] = true
+			k.selected[pid] = true
 		}
 	}
 	return nil
@@ -90,7 +90,7 @@ func (k *kernelEvents) handle(ev *pairing.KernelEvent, within bool) (shown bool)
 		k.learn(ev)
 	}
 	hidden := ev.Format >= len(k.opt.With)
-	if !within || !k.wants(ev.PID) || hidden && !k.opt.Sched {
+	if !within || !k.selects(ev.PID) || hidden && !k.opt.Sched {
 		return false
 	}
 	k.delivered++
@@ -115,7 +115,7 @@ func (k *kernelEvents) follow(pid int) {
 func (k *kernelEvents) forget(pid int) {
 	delete(k.followed, pid)
 	if !k.learns() {
-		delete(k.wanted, pid)
+		delete(k.selected, pid)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Options configure a [Source]. A [Recording] ignores those that only make sense for running processes.
+// Options configure a [Source]. A [Recording] ignores the options that only make sense for running processes.
 type Options struct {
 	Filter
 	Recorder
@@ -30,11 +30,11 @@ type Options struct {
 	// that only one process is traced.
 	Once, Alone bool
 	Inside      map[int]bool // functions, by their index in the plan, that mark the calls nested in them
-	Limit       uint64       // number of calls after which the window ends; 0 is no limit
+	Limit       uint64       // number of calls after which the window ends; 0 for no limit
 	Wait        bool         // begin the window when a process runs the binary
 	At          time.Time    // begin the window at this time, unless it is zero
-	// Budget is the share of the traced processes' CPU time that probes may take; 0 is no limit. Functions that take
-	// more are sampled. Named has the functions, by their index in the plan, that are sampled last.
+	// Budget is the share of the traced processes' CPU time that probes may take; 0 for no limit. Functions that take
+	// more are sampled. The functions in Named, by their index in the plan, are sampled last.
 	Budget float64
 	Named  map[int]bool
 	Costs  Costs
@@ -261,7 +261,7 @@ func (l *Live) Mark() error {
 	return nil
 }
 
-// Reading returns the counts up to the last Marked item or, once Read has returned [io.EOF], those of the whole window.
+// Reading returns the counts up to the last Marked item or, once Read has returned [io.EOF], of the whole window.
 func (l *Live) Reading() (*Reading, error) {
 	switch {
 	case l.intervalEnd != nil:
@@ -302,7 +302,7 @@ func (l *Live) Stop() error {
 	return err
 }
 
-// finish ends the stream after the last read, whose error is err.
+// finish ends the stream after the last read, which returned err.
 func (l *Live) finish(err error) (pairing.Items, error) {
 	if events := l.kernel.session; events != nil {
 		if paused := events.Pause(); paused != nil && errors.Is(err, io.EOF) {
@@ -352,7 +352,7 @@ func (l *Live) complete(r *Reading, err error) (*Reading, error) {
 
 // onceState is the state of Options.Once in the present interval.
 type onceState struct {
-	seen   map[int]bool // processes whose first call has come
+	seen   map[int]bool // processes that have made a call
 	since  time.Time    // when the first of them came
 	began  time.Time    // when the interval began
 	paused bool

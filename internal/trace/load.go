@@ -35,7 +35,7 @@ func newLoad(l *Live) (w *load, err error) {
 	w = &load{plan: l.plan, runtimeIndex: n, cpuTimes: l.monitor.cpu, last: l.from.Hits, stream: l.stream, calls: make([]float64, n+1), spent: make([]float64, n+1)}
 	w.costs = pairing.HitCosts{Least: pairing.UsualCost.Times(0.5), Typical: pairing.UsualCost, Most: pairing.UsualCost.Times(2)}
 	if slices.ContainsFunc(l.opt.PIDs, func(pid int) bool { return procfs.SameFile(link, procfs.Exe(pid)) }) {
-		w.cpuTimes = procfs.NewCPUTimes(nil, link) // a process of -p executes the file: it is no library
+		w.cpuTimes = procfs.NewCPUTimes(nil, link) // a process of -p executes the file, so it is not a library
 	}
 	if w.last == nil {
 		w.last, err = l.session.Profile()
@@ -103,8 +103,8 @@ func add(hits *pairing.Hits, stepped bool) {
 // stepsReturns reports whether the kernel single-steps return instructions.
 func (w *load) stepsReturns() bool { return w.plan.Processor.Machine().SteppedReturn }
 
-// costOf estimates the cost of a number of events in seconds. It assumes that half of them end calls. Faults are
-// those since the last update.
+// costOf estimates the cost of a number of events in seconds. It assumes that half of them end calls. It counts the
+// faults since the last update.
 func (w *load) costOf(events uint64) float64 {
 	hits := pairing.Hits{Emulated: events, Faults: w.stream.Faults() - w.faultsBefore}
 	if w.stepsReturns() && w.plan.Mode == uprobe.Latency {

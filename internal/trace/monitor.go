@@ -14,16 +14,16 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// processes answers what the stream of a [Live] asks about processes.
+// processes implements [pairing.Processes] for a [Live].
 type processes struct {
 	*pairing.Biases
 	live     *Live
 	selected map[int]bool // results of Filter.Among
 }
 
-// find returns the process of a thread, and whether its events are wanted. It begins to record the kernel events of the
+// find returns the process of a thread, and whether the process is selected. It begins to record the kernel events of the
 // process. If the thread has ended and the kernel did not record its process, it returns the only PID of -p.
-func (p *processes) find(tid, printed int) (pid int, wanted bool) {
+func (p *processes) find(tid, printed int) (pid int, selected bool) {
 	opt, k := &p.live.opt, &p.live.kernel
 	pid = p.live.session.Process(tid, printed)
 	if pid == 0 && len(opt.PIDs) == 1 && !opt.Fork {
@@ -35,13 +35,13 @@ func (p *processes) find(tid, printed int) (pid int, wanted bool) {
 	}
 	if k.learns() {
 		pid = k.processOf(tid, pid)
-		return pid, k.wants(pid) && p.isSelected(pid)
+		return pid, k.selects(pid) && p.isSelected(pid)
 	}
-	wanted = (len(opt.PIDs) == 0 || slices.Contains(opt.PIDs, pid)) && among
-	if wanted && k.session != nil {
-		k.wanted[pid] = true
+	selected = (len(opt.PIDs) == 0 || slices.Contains(opt.PIDs, pid)) && among
+	if selected && k.session != nil {
+		k.selected[pid] = true
 	}
-	return pid, wanted
+	return pid, selected
 }
 
 // isSelected calls Filter.Among once for each process, and caches the result.
@@ -68,10 +68,10 @@ func (p *processes) Forget(pid int) {
 type monitor struct {
 	at   time.Time
 	idle time.Time // time of the last read that returned nothing
-	// lives has the processes that have hit probes. It drops a process once all of its events have been read, so
+	// lives holds the processes that have hit probes. It drops a process once all of its events were read, so
 	// that a thousand short processes take no more memory than a few.
 	lives map[int]life
-	// saidReplaced has the processes that execute another file now, and were reported. Key 0 stands for the path of
+	// saidReplaced holds the processes that execute another file now, and were reported. Key 0 stands for the path of
 	// the binary.
 	saidReplaced map[int]bool
 	cpu          *procfs.CPUTimes // of the traced processes
@@ -120,8 +120,8 @@ func (k *monitor) stop(p *Command) {
 	k.updateUsed(p)
 }
 
-// checkProcesses checks which processes run, and returns the last items of those that have ended. The error is ErrGone
-// if none of the traced processes lives.
+// checkProcesses checks which processes run, and returns the last items of the processes that have ended. The error is
+// ErrGone if all traced processes have ended.
 func (l *Live) checkProcesses() (pairing.Items, error) {
 	l.monitor.at = time.Now()
 	if l.waiting {
@@ -163,7 +163,7 @@ func allEnded(o *Options) bool {
 	return true
 }
 
-// forgetEnded drops the state of processes that have ended and whose events have all been read. It returns their last
+// forgetEnded drops the state of processes that have ended, once all their events were read. It returns their last
 // items.
 func (l *Live) forgetEnded() pairing.Items {
 	gone, now, left := make(map[int]bool), time.Now(), maxChecked

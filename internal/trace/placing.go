@@ -16,7 +16,7 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// group is a set of functions whose probes are placed and removed together.
+// group is a set of functions. Their probes are placed and removed together.
 type group struct {
 	funcs     []int
 	events    []tracefs.Event
@@ -68,7 +68,7 @@ func (m *sampler) disarmHot() error {
 			if isHot(i) {
 				m.budget.Sample(i)
 			} else {
-				m.budget.Rest(i)
+				m.budget.Unwatch(i)
 				m.toRestore = append(m.toRestore, i)
 			}
 		}
@@ -82,7 +82,7 @@ func (m *sampler) disarmHot() error {
 					calls[i] = int(m.l.stream.Begun(i))
 				}
 			}
-			m.estimates.First(calls)
+			m.estimates.AddFirst(calls)
 		})
 	}
 	m.measurePause = minPause
@@ -119,7 +119,7 @@ func (m *sampler) setHurry(on bool) error {
 	})
 }
 
-// disarm removes probes, first those that cost most since the last measurement.
+// disarm removes probes, the ones first that cost most since the last measurement.
 func (m *sampler) disarm(events []tracefs.Event) error {
 	m.l.vanished.exclude(events)
 	events = slices.Clone(events)
@@ -157,7 +157,7 @@ func (m *sampler) chargeChange(events []tracefs.Event) {
 	m.budget.Spend(0, 0, times*m.load.costs.Typical.Change()/1e9)
 }
 
-// stopCounting tells the stream that the calls of a group don't count from a time of the trace clock on.
+// stopCounting ends the counting of a group's calls at a time of the trace clock.
 func (m *sampler) stopCounting(g *group, from uint64) {
 	if g.countOnly {
 		m.l.stream.Uncount(g.funcs, from, math.MaxUint64)
@@ -169,7 +169,7 @@ func (m *sampler) stopCounting(g *group, from uint64) {
 	m.l.stream.Retire(m.planFuncs(g), from, math.MaxUint64)
 }
 
-// startCounting tells the stream that the calls of a group count if they begin at a time of the trace clock or later.
+// startCounting begins the counting of a group's calls at a time of the trace clock.
 func (m *sampler) startCounting(g *group, at uint64) {
 	for _, i := range m.planFuncs(g) {
 		if g.countOnly {

@@ -9,7 +9,7 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// processFilter knows the wanted processes where they change while ftgo runs, with --fork. On kernels that record no
+// processFilter knows the selected processes where they change while ftgo runs, with --fork. On kernels that record no
 // process with a hit (before Linux 4.14) it also knows the process of each thread: /proc lists no threads that have
 // ended.
 //
@@ -17,11 +17,11 @@ import (
 // so that no thread is too short-lived. The events of all processes are recorded: before Linux 5.8 the kernel's filter by
 // process loses a process in which a thread other than the first one executes a program (see tracefs.StartKernel).
 type processFilter struct {
-	fork   bool
-	wanted map[int]bool // processes; not used if all is set
-	noTGID bool         // the kernel records no process with a hit
-	// tasks has the process of each thread: of all threads if all is set, else of those of wanted processes. A thread
-	// that has ended stays until its number is used again.
+	fork     bool
+	selected map[int]bool // processes; not used if all is set
+	noTGID   bool         // the kernel records no process with a hit
+	// tasks maps threads to their processes: all threads if all is set, else the threads of selected processes. A
+	// thread that has ended stays until its number is used again.
 	tasks   map[int]int
 	all     bool
 	program int               // PROGRAM's process, until its own task_newtask comes
@@ -30,9 +30,9 @@ type processFilter struct {
 	names   []string          // kernel events to learn from
 }
 
-// newProcessFilter returns a filter. Its names are empty if the wanted processes don't change.
+// newProcessFilter returns a filter. It learns from kernel events only if the processes of -p and the hits don't suffice.
 func newProcessFilter(o *Options) processFilter {
-	f := processFilter{fork: o.Fork, wanted: make(map[int]bool), tasks: make(map[int]int)}
+	f := processFilter{fork: o.Fork, selected: make(map[int]bool), tasks: make(map[int]int)}
 	f.noTGID = !o.Features.RecordTGID && o.Features.Instances
 	// with --with or --sched, the kernel events of each process are recorded separately
 	learns := f.noTGID && len(o.With) == 0 && !o.Sched
@@ -43,7 +43,7 @@ func newProcessFilter(o *Options) processFilter {
 	return f
 }
 
-// learns reports whether the wanted processes change.
+// learns reports whether the filter learns of new threads from kernel events.
 func (f *processFilter) learns() bool { return len(f.names) > 0 }
 
 // begin reads the present processes from /proc. Kernel events must be recorded before, so that no thread is missed.
@@ -64,8 +64,8 @@ func (f *processFilter) begin(pids []int, processOf func(tid int) int) error {
 	return err
 }
 
-// wants reports whether a process is wanted.
-func (f *processFilter) wants(pid int) bool { return f.all || f.wanted[pid] }
+// selects reports whether a process is selected.
+func (f *processFilter) selects(pid int) bool { return f.all || f.selected[pid] }
 
 // processOf returns the process of a thread. found is the process in the event or in /proc.
 func (f *processFilter) processOf(tid, found int) int {
@@ -87,7 +87,7 @@ func (f *processFilter) addWithChildren(pid int) error {
 		}
 		grown = false
 		for _, child := range all {
-			if stat, alive := procfs.Living(child); !alive || f.wanted[child] || !f.wanted[stat.Parent] {
+			if stat, alive := procfs.Living(child); !alive || f.selected[child] || !f.selected[stat.Parent] {
 				continue
 			}
 			if f.add(child) == nil { // fails for a process that has just ended
@@ -104,7 +104,7 @@ func (f *processFilter) add(pid int) error {
 	if err != nil {
 		return fmt.Errorf("list threads of process %d: %w", pid, err)
 	}
-	f.wanted[pid], f.tasks[pid] = true, pid
+	f.selected[pid], f.tasks[pid] = true, pid
 	for _, tid := range tids {
 		f.tasks[tid] = pid
 	}
@@ -113,7 +113,7 @@ func (f *processFilter) add(pid int) error {
 
 // started adds PROGRAM's process before any of its events is read.
 func (f *processFilter) started(pid int) {
-	f.wanted[pid], f.tasks[pid], f.program = true, pid, pid
+	f.selected[pid], f.tasks[pid], f.program = true, pid, pid
 }
 
 // cloneThread is the clone flag of a new thread, as opposed to a new process: CLONE_THREAD in include/uapi/linux/sched.h.
@@ -145,7 +145,7 @@ func (f *processFilter) addTask(parent, task int, thread bool) {
 	}
 }
 
-// addChild notes a new thread of a wanted process, or a new child process. ev is the event of the thread that created it.
+// addChild notes a new thread of a selected process, or a new child process. ev is the event of the thread that created it.
 func (f *processFilter) addChild(ev *pairing.KernelEvent, task int, thread bool) {
 	if task == f.program {
 		f.program = 0
@@ -156,16 +156,16 @@ func (f *processFilter) addChild(ev *pairing.KernelEvent, task int, thread bool)
 	case ours && thread:
 		f.tasks[task] = pid
 	case ours && f.fork:
-		f.tasks[task], f.wanted[task] = task, true
+		f.tasks[task], f.selected[task] = task, true
 	case ev.Time <= f.readAt && f.tasks[task] != 0 && f.process(task) == f.tasks[task]:
 		// begin has found the thread in /proc before its event was read. Its parent has ended since.
 	default: // a thread of another process got the number of a known one
 		delete(f.tasks, task)
-		delete(f.wanted, task)
+		delete(f.selected, task)
 	}
 }
 
-// anyAlive reports whether any wanted process lives.
+// anyAlive reports whether any selected process lives.
 func (f *processFilter) anyAlive() bool {
-	return f.learns() && slices.ContainsFunc(slices.Collect(maps.Keys(f.wanted)), procfs.Alive)
+	return f.learns() && slices.ContainsFunc(slices.Collect(maps.Keys(f.selected)), procfs.Alive)
 }

@@ -56,16 +56,16 @@ func TestProcessFilterBorn(t *testing.T) {
 		{"PROGRAM's number", 1, 10, false, "map[]"},
 	} {
 		f.addChild(kernelEvent(step.parent, 2), step.task, step.thread)
-		if got := fmt.Sprint(f.wanted); got != step.want {
+		if got := fmt.Sprint(f.selected); got != step.want {
 			t.Errorf("%s: %s, want %s", step.what, got, step.want)
 		}
 	}
 	// In /proc when it was looked at, and started by a thread that was gone by then.
-	f.wanted[20], f.tasks[20], f.tasks[21], there[21] = true, 20, 20, 20
+	f.selected[20], f.tasks[20], f.tasks[21], there[21] = true, 20, 20, 20
 	f.readAt = 1
 	f.addChild(kernelEvent(19, 1), 21, true)
 	f.addChild(kernelEvent(21, 2), 22, false)
-	if got := fmt.Sprint(f.wanted); got != "map[20:true 22:true]" {
+	if got := fmt.Sprint(f.selected); got != "map[20:true 22:true]" {
 		t.Errorf("%s", got)
 	}
 }
@@ -88,8 +88,8 @@ func TestProcessFilterAll(t *testing.T) {
 		{"which is a thread's again", 12, 13, true, 12},
 	} {
 		f.addTask(step.parent, step.task, step.thread)
-		if got := f.processOf(step.task, 7); got != step.want || !f.wants(got) {
-			t.Errorf("%s: of process %d, wanted %v", step.what, got, f.wants(got))
+		if got := f.processOf(step.task, 7); got != step.want || !f.selects(got) {
+			t.Errorf("%s: of process %d, wanted %v", step.what, got, f.selects(got))
 		}
 	}
 }

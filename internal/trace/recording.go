@@ -57,7 +57,7 @@ func (r *Recording) Spawn(*Command) error { return errors.New("a recording start
 // Mark does nothing: a recording has no intervals.
 func (r *Recording) Mark() error { return nil }
 
-// Read yields the next items. After Stop it yields only those of calls that are still open.
+// Read yields the next items. After Stop it yields only the calls that are still open.
 func (r *Recording) Read(ctx context.Context) iter.Seq2[*pairing.Item, error] {
 	return func(yield func(*pairing.Item, error) bool) {
 		if !r.stopped && !r.done {
@@ -94,8 +94,8 @@ func (r *Recording) Reading() (*Reading, error) {
 	return last, err
 }
 
-// estimateDisarmed estimates the calls of functions whose probes the script has removed for its budget. It assumes the
-// same rate as before the removal. There is no upper bound, because nothing counted the calls since.
+// estimateDisarmed estimates the calls of functions that the script has stopped probing for its budget. It assumes the
+// same rate as before. It sets no upper bound, because nothing counted the calls since.
 func (r *Recording) estimateDisarmed(last *Reading) {
 	if last.Budget = r.opt.Budget; len(r.rec.Disarmed) == 0 {
 		return

@@ -25,7 +25,7 @@ type sampler struct {
 	estimates    budget.Estimates
 	load         *load
 	groups       map[string]*group            // by groupKey
-	watched      []*group                     // groups whose probes are always in place
+	watched      []*group                     // groups with probes that are always in place
 	runtimeGroup *group                       // the group of the runtime probes, nil without them
 	toPlace      []int                        // functions that have had no probes yet, in the order of the plan
 	toRestore    []int                        // functions that get their probes back
@@ -34,7 +34,7 @@ type sampler struct {
 	stretch      *stretch                     // the present one, until its calls are counted
 	eventCount   int                          // number of events defined so far
 	changes      float64                      // number of probes placed and removed, times the number of CPUs that the program uses
-	batchSize    int                          // number of functions whose probes are placed at once
+	batchSize    int                          // number of functions that get their probes at once
 	counted      struct{ calls, cpu float64 } // of all stretches of kind Count: calls, and CPU time in seconds
 	exceeded     bool                         // the budget was exceeded, so that some calls are estimated
 	failed       bool                         // no more probes can be placed
@@ -81,8 +81,8 @@ const unlimited = 1000
 // others takes 0.1 s, and all hot ones among them cost time until they are found.
 func BatchSites(budget float64) int { return int(min(max(4000*budget, 100), 1000)) }
 
-// newSampler returns the sampler of a source. It returns nil, which is valid and does nothing, if there is no budget and
-// the plan has no later functions.
+// newSampler returns the sampler of a source. It returns nil, which is valid and does nothing, without a budget and
+// later functions in the plan.
 func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	if l.opt.Once || l.opt.Budget == 0 && l.plan.Later() == 0 {
 		return nil, nil
@@ -191,7 +191,7 @@ func (m *sampler) runNext() error {
 	if err := m.wait(time.Now()); err != nil || m.failed {
 		return err
 	}
-	for _, fn := range m.budget.Calm() {
+	for _, fn := range m.budget.Quiet() {
 		if !slices.Contains(m.toRestore, fn) {
 			m.toRestore = append(m.toRestore, fn)
 		}
@@ -200,7 +200,7 @@ func (m *sampler) runNext() error {
 	case time.Since(m.placedAt) < placePause:
 	case len(m.toRestore) > 0: // cheap by the latest measurements
 		return m.place(&m.toRestore)
-	case len(m.toPlace) > 0 && (m.budget.Paid() || time.Since(m.placedAt) > maxPlaceDelay):
+	case len(m.toPlace) > 0 && (!m.budget.InDebt() || time.Since(m.placedAt) > maxPlaceDelay):
 		return m.place(&m.toPlace)
 	}
 	if p, ok := m.budget.Next(); ok {
@@ -314,8 +314,8 @@ func (m *sampler) measure() {
 		s.cpuAround, s.secondsAround, s.spentAround = s.cpuAround+cpu, s.secondsAround+seconds, s.spentAround+spent
 		return
 	}
-	m.estimates.Pause(m.ownTime(cpu, spent), seconds, cpu)
-	m.hot = append(m.hot, m.budget.Hot(seconds, cpu, func(i int) float64 { return m.load.calls[i] }, func(i int) float64 { return m.load.spent[i] })...)
+	m.estimates.AddUnwatched(m.ownTime(cpu, spent), seconds, cpu)
+	m.hot = append(m.hot, m.budget.SampleHot(seconds, cpu, func(i int) float64 { return m.load.calls[i] }, func(i int) float64 { return m.load.spent[i] })...)
 }
 
 // ownTime returns the program's own part of a CPU time, of which probes took about spent. All are in seconds.

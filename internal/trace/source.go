@@ -1,4 +1,4 @@
-// Package trace has the sources of calls: running processes, and recordings.
+// Package trace implements the sources of calls: running processes, and recordings.
 package trace
 
 import (
@@ -24,7 +24,7 @@ type Source interface {
 	Clock() *Clock
 	// Arm begins. After an error only Close may be called.
 	Arm(ctx context.Context) error
-	// Began returns when the window began. ok is false as long as no process has run the binary, with Options.Wait.
+	// Began returns when the window began. ok is false before that: Options.Wait waits for a process.
 	Began() (at time.Time, ok bool)
 	// Spawn starts a program. All its hits are seen.
 	Spawn(p *Command) error
@@ -33,7 +33,7 @@ type Source interface {
 	Read(ctx context.Context) iter.Seq2[*pairing.Item, error]
 	// Mark ends an interval now. Read yields [pairing.Marked] behind the items of the interval.
 	Mark() error
-	// Reading returns the counts up to a [pairing.Marked] that Read has just yielded, or those of the whole window after
+	// Reading returns the counts up to a [pairing.Marked] that Read has just yielded, or of the whole window after
 	// io.EOF. Otherwise it returns nil. If it returns an error, too, some counters could not be read, and the
 	// others are valid.
 	Reading() (*Reading, error)
@@ -74,7 +74,7 @@ func (f *Filter) All() bool {
 	return (f.Sole || len(f.PIDs) == 0) && !f.Fork && f.Among == nil
 }
 
-// Reading has the counts from the beginning of the window to a moment.
+// Reading holds the counts from the beginning of the window to a moment.
 type Reading struct {
 	// Summary compares the kernel's counts with the delivered events.
 	stats.Summary

@@ -59,7 +59,7 @@ func (m *sampler) runStretch(p budget.Plan) error {
 	at, err := m.arm(events)
 	if err != nil || m.failed {
 		m.stretch = nil
-		m.estimates.Pause(m.ownTime(s.cpuAround, s.spentAround), s.secondsAround, s.cpuAround)
+		m.estimates.AddUnwatched(m.ownTime(s.cpuAround, s.spentAround), s.secondsAround, s.cpuAround)
 		return err
 	}
 	m.startCounting(g, at.Ticks)
@@ -128,7 +128,7 @@ func (m *sampler) addToEstimates() {
 		return
 	}
 	m.stretch = nil
-	m.budget.Cost(s.Plan, min(s.spentAround*m.load.maxCostRatio(), max(s.cpuAround, s.spentAround)))
+	m.budget.SetCost(s.Plan, min(s.spentAround*m.load.maxCostRatio(), max(s.cpuAround, s.spentAround)))
 	inside, cost := s.cpu.Seconds(), 0.0
 	filtered := m.l.plan.Filtered()
 	if filtered { // only the kernel's counters include the calls that the filter drops
@@ -145,7 +145,7 @@ func (m *sampler) addToEstimates() {
 	}
 	// A program that works in bursts may behave differently in the stretch and around it.
 	outside := max(s.cpuAround-inside, 0)
-	m.estimates.Pause(m.ownTime(outside, max(s.spentAround-cost, 0)), s.secondsAround-s.took.Seconds(), outside)
+	m.estimates.AddUnwatched(m.ownTime(outside, max(s.spentAround-cost, 0)), s.secondsAround-s.took.Seconds(), outside)
 	own := budget.Less(inside, m.load.bounds(cost, m.budget.CPUs()))
 	if n := float64(s.total()); s.Kind == budget.Count {
 		m.counted.calls, m.counted.cpu = m.counted.calls+n, m.counted.cpu+inside
@@ -154,20 +154,20 @@ func (m *sampler) addToEstimates() {
 		own.Low = max(own.Low, inside-1.5*n*m.counted.cpu/m.counted.calls)
 	}
 	if slices.Contains(s.Funcs, m.load.runtimeIndex) && s.Kind == budget.Time {
-		// The hits are those between the two measurements around the stretch.
-		m.budget.Note(m.load.runtimeIndex, max(own.Typical, inside/50), m.load.calls[m.load.runtimeIndex]*inside/max(s.cpuAround, inside, 1e-9))
+		// calls counts the hits between the two measurements around the stretch.
+		m.budget.AddStretch(m.load.runtimeIndex, max(own.Typical, inside/50), m.load.calls[m.load.runtimeIndex]*inside/max(s.cpuAround, inside, 1e-9))
 	}
 	if s.Kind == budget.Time && m.budget.Counts { // Count and Light stretches count the calls, and their own time is known better
-		m.estimates.Watched(own)
+		m.estimates.AddTimed(own)
 		return
 	}
 	of := budget.Stretch{Own: own, Calls: s.calls}
 	if s.Kind == budget.Light {
 		of.Light = s.Funcs
 	}
-	m.estimates.Add(of, s.took.Seconds(), inside)
+	m.estimates.AddStretch(of, s.took.Seconds(), inside)
 	for _, i := range s.group.funcs {
-		m.budget.Note(i, max(own.Typical, inside/50), float64(s.calls[i]))
+		m.budget.AddStretch(i, max(own.Typical, inside/50), float64(s.calls[i]))
 	}
 }
 
@@ -195,13 +195,13 @@ func (m *sampler) whole(seen func(fn int) uint64) []*stats.Whole {
 			all[i] = &stats.Whole{Calls: n, Low: n, High: math.Inf(1)}
 			continue
 		}
-		if !m.estimates.Sampled(i) {
+		if !m.estimates.WasSampled(i) {
 			continue
 		}
 		n := float64(seen(i))
 		unseen := m.estimates.Unseen(i, seen(i))
 		w := &stats.Whole{Calls: n + unseen.Typical, Low: n + unseen.Low, High: n + unseen.High}
-		if m.failed && m.estimates.Away(i) || n > 0 && w.High > maxBoundRatio*w.Calls {
+		if m.failed && m.estimates.IsSampled(i) || n > 0 && w.High > maxBoundRatio*w.Calls {
 			w.High = math.Inf(1)
 		}
 		all[i] = w
