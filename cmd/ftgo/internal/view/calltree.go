@@ -59,12 +59,12 @@ func trackKey(t render.Thread) render.Thread {
 	return t
 }
 
-// track has the open calls of a goroutine, or of a thread's system stack.
+// track is the stack of open calls of a goroutine, or of a thread outside of goroutines.
 type track struct {
 	thread render.Thread // of the first call
 	tree   *tree         // of the calls, nil without open calls
-	// stack has the open calls, the innermost last. It may contain ended calls, because the end of tracing ends calls in
-	// the order of their begins.
+	// stack contains the open calls, the innermost last. It may also contain ended calls, because the end of tracing ends
+	// calls in the order of their begins.
 	stack   []*node
 	from    *node        // the call that started the goroutine, nil if that is unknown or the goroutine has ended
 	started time.Time    // the time of the go statement, zero once the first call of the goroutine has it
@@ -148,8 +148,8 @@ func (t *forest) begin(c *pairing.Call, function string, at time.Time) error {
 	return t.add(n)
 }
 
-// add adds a node to its tree. If the tree is now too large, add writes a part of it, but not with --slow: then a full
-// tree drops the node.
+// add adds a node to its tree. If the tree is then too large, add writes a part of it. With --slow, add drops the node
+// instead if the tree is full.
 func (t *forest) add(n *node) error {
 	tree := n.tree
 	if t.slow > 0 && !t.room(n) {
@@ -164,7 +164,7 @@ func (t *forest) add(n *node) error {
 	}
 	tree.lines++
 	t.lines++
-	if all := tree.lines; t.slow > 0 || all < t.limit && (t.lines < t.total || all < minPart) || all < 2*tree.open {
+	if n := tree.lines; t.slow > 0 || n < t.limit && (t.lines < t.total || n < minPart) || n < 2*tree.open {
 		return nil
 	}
 	return t.showPart(tree)

@@ -20,13 +20,13 @@ func (t *forest) show(tree *tree) error {
 			outliving[tr.from] = append(outliving[tr.from], tr)
 		}
 	}
-	news := false // there is a line besides those of open calls
+	newLines := false // there is a line besides those of open calls
 	var list func(nodes []*node, level int)
 	list = func(nodes []*node, level int) {
 		for _, n := range nodes {
 			below := level
 			if !n.hidden {
-				if news = news || n.ended; len(out.Lines) == 0 && n.End != "" {
+				if newLines = newLines || n.ended; len(out.Lines) == 0 && n.End != "" {
 					out.First = n.Line
 				}
 				n.Level = level
@@ -45,17 +45,17 @@ func (t *forest) show(tree *tree) error {
 			slices.SortFunc(outliving[n], func(a, b *track) int { return cmp.Compare(a.thread.Goid, b.thread.Goid) })
 			for _, tr := range outliving[n] {
 				out.Lines = append(out.Lines, &render.Line{Thread: tr.thread, Level: below, Branch: true, GoesOn: true})
-				news = true
+				newLines = true
 			}
 		}
 	}
 	list(tree.nodes, 0)
 	var err error
-	if news || tree.LeftOut > 0 {
+	if newLines || tree.LeftOut > 0 {
 		tree.Continued = true
 		err = t.write(&out)
 	}
-	t.release(tree, news)
+	t.release(tree, newLines)
 	return err
 }
 
