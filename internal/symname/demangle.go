@@ -10,26 +10,27 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// maxMangled and maxDemangled bound names: substitutions let a mangled name of a few
-// hundred bytes stand for millions.
+// maxMangled (bytes) and maxDemangled (log2 of bytes) bound the lengths of names: with substitutions, a mangled name
+// of a few hundred bytes can expand to millions.
 const (
 	maxMangled   = 4096
-	maxDemangled = 12 // a power of 2
+	maxDemangled = 12 // as demangle.MaxLength takes it
 )
 
-// demangled spells a linker's symbol as its language does: C++ and Rust without parameters
-// ("std::vector<int>::push_back"), gccgo ("net/http.Client.Do"). What a compiler has appended for
-// a copy or a part of a function (".cold", ".isra.0") stays. Any other name is returned as it is.
+// demangled returns a linker symbol as its source language spells it: C++ and Rust without parameters
+// ("std::vector<int>::push_back"), gccgo as gc does ("net/http.Client.Do"). A suffix that the compiler appends for a
+// copy or a part of a function (".cold", ".isra.0") stays. demangled returns any other name unchanged.
 func demangled(name string) string { return demangleAs(name, demangle.NoParams) }
 
-// demangleFull is demangled with the parameters of C++.
+// demangleFull is demangled, but includes the parameters of C++ functions.
 func demangleFull(name string) string { return demangleAs(name) }
 
-// variant is which of the functions that a C++ compiler makes of one constructor or
-// destructor a name stands for (Itanium C++ ABI, 5.1.4.3).
+// variant matches the code of the function variant that a C++ compiler generates for a constructor or destructor
+// (Itanium C++ ABI, 5.1.4.3).
 var variant = regexp.MustCompile(`[CD][0-5]E`)
 
-// demangleVariant is demangleFull with the variant: "Store::~Store() [D0]", which also deletes.
+// demangleVariant is demangleFull with the variant of a constructor or destructor: "Store::~Store() [D0]", which also
+// frees the memory.
 func demangleVariant(name string) string {
 	found, full := variant.FindAllString(name, -1), demangleFull(name)
 	if len(found) == 0 || full == name {
@@ -56,7 +57,7 @@ func demangleAs(name string, options ...demangle.Option) string {
 	return name
 }
 
-// clone is what GCC and LLVM append to the names of copies and parts of functions.
+// clone matches the suffixes that GCC and LLVM append to the names of copies and parts of functions.
 var clone = regexp.MustCompile(`(\.(cold|localalias|lto_priv|isra|part|constprop|llvm|resolver|default|ifunc)(\.[0-9]+)*|\.[0-9]+)+$`)
 
 func splitClone(name string) (base, suffix string) {
@@ -66,16 +67,15 @@ func splitClone(name string) (base, suffix string) {
 	return name, ""
 }
 
-// gccgoCode is what gccgo writes for a character, or a wrong underscore; gccgoDigits are the
-// characters that _0 to _9, _a to _c and __ stand for.
+// gccgoCode matches an escaped character in a gccgo symbol, or an invalid underscore. gccgoDigits are the characters
+// that _0 to _9, _a to _c and __ encode.
 var gccgoCode = regexp.MustCompile(`_(x.{2}|u.{4}|U.{8}|.)?`)
 
 const gccgoDigits = "./*,{}[]()\" ;_"
 
-// demangleGccgo spells a name of gccgo as gc does: "net_1http.Client.Do" is
-// net/http.Client.Do, "main.f..func1" main.f.func1. Names do not tell whether a method
-// has a pointer receiver. Functions that only gccgo makes (PKG..thunk0, T.M..stub,
-// T..eq) keep their two dots. ok is false for what gccgo would not write.
+// demangleGccgo spells a gccgo symbol as gc does: "net_1http.Client.Do" becomes net/http.Client.Do, "main.f..func1"
+// becomes main.f.func1. gccgo symbols do not say whether a method has a pointer receiver. Functions that only gccgo
+// generates (PKG..thunk0, T.M..stub, T..eq) keep their two dots. ok is false if gccgo can't have written the name.
 //
 // Source: gcc/go/gofrontend/names.cc and go-encode-id.cc, GCC 10 and later.
 func demangleGccgo(name string) (text string, ok bool) {
@@ -102,15 +102,14 @@ func demangleGccgo(name string) (text string, ok bool) {
 	return literalFunc.ReplaceAllString(text, ".func$1"), true
 }
 
-// The names of init functions and of function literals.
+// initFunc matches the names of init functions, literalFunc those of function literals.
 var (
 	initFunc    = regexp.MustCompile(`\.\.init([0-9]+)($|\.)`)
 	literalFunc = regexp.MustCompile(`\.\.func([0-9]+)`)
 )
 
-// Demangle spells the names of all functions of a binary that is not Go's own
-// toolchain's. No two functions get the same name by it: overloads of C++ keep
-// their parameters, and what is still the same after that stays mangled.
+// Demangle demangles the names of all functions of a binary that the gc toolchain did not build. Different symbols
+// get different names: overloads of C++ keep their parameters, and symbols that are still ambiguous stay mangled.
 func Demangle(names ...string) []string {
 	if len(names) == 1 {
 		return []string{demangled(names[0])}
@@ -133,7 +132,7 @@ func Demangle(names ...string) []string {
 		}
 		todo = nil
 		for short, same := range bySpelling {
-			// A function and its cold part must go by the same name.
+			// A function and its cold part get the same base name.
 			if slices.ContainsFunc(same, func(s symbol) bool { return s.base != same[0].base }) {
 				todo = append(todo, same...)
 				continue

@@ -1,5 +1,5 @@
-// Package symname knows the names of functions: the parts of a symbol, its spellings, which
-// patterns select it, and which name somebody may have meant. It knows no file that has them.
+// Package symname parses and matches the names of functions: it splits a symbol into its parts, spells it in
+// different ways, selects symbols by patterns, and suggests names for a misspelled one. It does not read files.
 package symname
 
 import (
@@ -9,38 +9,38 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Name is the symbol of a Go function taken apart. Nothing of the symbol is left out.
+// Name is the symbol of a Go function, split into its parts. Together, the parts contain the whole symbol.
 //
 //	gopkg.in/yaml%2ev3.(*Map[go.shape.int]).Get.func1
 //	package gopkg.in/yaml.v3, receiver Map, pointer, type arguments
 //	[go.shape.int], function Get, suffix .func1
 //
-// Symbols are ambiguous in places. What follows the package is read as "Type.Method", unless the
-// second part is one of the compiler's own (func1, gowrap2, 0, a number, …) or can't be a
-// method's name; so the closure of an inlined function (main.f.g.func1, go.dev/issue/60324) looks
-// like method g of a type f. A C function is a name without package, receiver and suffix, unless
-// it has dots.
+// Some symbols are ambiguous. Split reads the first two parts after the package as "Type.Method", unless the second
+// part is a name that the compiler generates (func1, gowrap2, 0, a number, …) or can't be the name of a method. So
+// the closure of an inlined function (main.f.g.func1, go.dev/issue/60324) looks like method g of a type f. A C
+// function without dots in its name has no package, receiver or suffix.
 type Name struct {
-	// Package is the import path as source files spell it, "" for C functions
-	// and for what the compiler makes for types (type:.eq.T).
+	// Package is the import path as source files spell it. It is "" for C functions and for functions that the
+	// compiler generates for types (type:.eq.T).
 	Package string
-	// Prefix is Package as the symbol has it, with the separator: "gopkg.in/yaml%2ev3.".
+	// Prefix is Package as the symbol spells it, with the separator: "gopkg.in/yaml%2ev3.".
 	Prefix string
-	// Receiver is the name of the receiver's type without its type arguments, ""
-	// for functions. Pointer tells (*T) from T.
+	// Receiver is the name of the receiver's type without its type arguments, "" for functions. Pointer is true for a
+	// pointer receiver, (*T).
 	Receiver string
 	Pointer  bool
-	// Func is the name of the function or method, with the type arguments of a method that has its own.
+	// Func is the name of the function or method. If a method has type parameters itself, Func includes their
+	// arguments.
 	Func string
-	// TypeArgs are the type arguments of the receiver or else of the function, with the brackets:
+	// TypeArgs are the type arguments of the receiver, or else of the function, with the brackets:
 	// "[go.shape.int,go.shape.string]"; "[...]" in the pclntab of Go 1.18 to 1.20.
 	TypeArgs string
-	// Suffix is what the compiler added, with its separator: ".func1.2",
-	// "-range1", "-fm", ".0" (of init.0), "..func1" (of glob..func1).
+	// Suffix is the part that the compiler appended, with its separator: ".func1.2", "-range1", "-fm", ".0" (of
+	// init.0), "..func1" (of glob..func1).
 	Suffix string
 }
 
-// Split takes a symbol apart. It accepts any text; what it can't make sense of is Func.
+// Split splits a symbol into its parts. It accepts any text; a text that it can't parse becomes Func.
 func Split(sym string) Name {
 	if strings.HasPrefix(sym, "type:") || strings.HasPrefix(sym, "type..") {
 		return Name{Func: sym}
@@ -65,8 +65,8 @@ func Split(sym string) Name {
 	return n
 }
 
-// hasMethod tells whether first, a part after the package, is a receiver and
-// method the name of its method, ahead of suffix.
+// hasMethod reports whether first, a part after the package, is a receiver, and method is the name of a method on it.
+// suffix is the rest of the symbol.
 func (n Name) hasMethod(first, method, suffix string) bool {
 	switch {
 	case method == "", first == "", first == "init", first == "main" && n.Package == "main":
@@ -74,13 +74,13 @@ func (n Name) hasMethod(first, method, suffix string) bool {
 	case strings.HasPrefix(first, "(*"):
 		return len(first) > len("(*)") && first[len(first)-1] == ')'
 	}
-	// Since Go 1.27 methods have type parameters of their own, but f.g[int].func1 is of f with g inlined.
+	// Since Go 1.27, methods can have type parameters, but f.g[int].func1 is a closure of g that was inlined into f.
 	base, args := cutTypeArgs(method)
 	return (args == "" || suffix == "") && !strings.ContainsAny(base, "([") && !madeByCompiler(method)
 }
 
-// madeByCompiler tells whether part is a name that cmd/compile gives to what it
-// makes out of a function (closureName in ir/func.go, and the older schemes).
+// madeByCompiler reports whether part is a name that cmd/compile generates for closures and wrappers (closureName in
+// ir/func.go, and older schemes).
 func madeByCompiler(part string) bool {
 	switch word := strings.TrimRight(part, "0123456789"); word {
 	case "":
@@ -91,9 +91,9 @@ func madeByCompiler(part string) bool {
 	return part == "abi0" || part == "abiinternal"
 }
 
-// pathEnd returns where the import path of a symbol ends, separator included; 0
-// if there is none. Dots in its last element are escaped, so the first dot there
-// ends it (cmd/internal/objabi/path.go, PathToPrefix).
+// pathEnd returns the length of the import path at the start of a symbol, with the separator, or 0 without a path.
+// Dots in the last element of the path are escaped, so its first dot ends the path (cmd/internal/objabi/path.go,
+// PathToPrefix).
 func pathEnd(sym string) int {
 	if strings.HasPrefix(sym, "go:") { // go:struct { main.T }.Method
 		return len("go:")
@@ -110,11 +110,11 @@ func pathEnd(sym string) int {
 	return last + dot + 1
 }
 
-// cutPart cuts s before what separates the parts of a name: a dot, a hyphen, or
-// the middle dot that .symtab turns into a dot.
+// cutPart cuts s before the first separator of name parts: a dot, a hyphen, or the middle dot that .symtab replaces
+// by a dot.
 func cutPart(s string) (part, tail string) { return printable.CutOutside(s, ".-"+middleDot) }
 
-// cutTypeArgs cuts s before the bracket that s ends with.
+// cutTypeArgs splits the bracketed type arguments off the end of s.
 func cutTypeArgs(s string) (base, args string) {
 	if i := strings.IndexByte(s, '['); i > 0 && printable.Closing(s, i) == len(s) {
 		return s[:i], s[i:]
@@ -122,11 +122,11 @@ func cutTypeArgs(s string) (base, args string) {
 	return s, ""
 }
 
-// middleDot separates what the compiler names in pclntab: init·1, local·1.
+// middleDot is the separator in compiler-generated names in pclntab: init·1, local·1.
 const middleDot = "·"
 
-// unescape undoes the escapes that occur in symbols of import paths the go
-// command accepts: dots, and bytes beyond ASCII (cmd/internal/objabi/path.go).
+// unescape decodes the escapes that symbols have for valid import paths: dots, and bytes beyond ASCII
+// (cmd/internal/objabi/path.go).
 func unescape(s string) string {
 	i := strings.IndexByte(s, '%')
 	if i < 0 {
@@ -146,21 +146,21 @@ func unescape(s string) string {
 	return string(b)
 }
 
-// keep says which parts of a symbol respell leaves in.
-type keep uint8
+// keepFlags selects the parts of a symbol that respell keeps.
+type keepFlags uint8
 
 const (
-	keepPointer keep = 1 << iota // (*T) rather than T
-	keepArgs                     // type arguments, as source files spell them
+	keepPointer keepFlags = 1 << iota // (*T) instead of T
+	keepArgs                          // type arguments, as source files spell them
 )
 
-// Plain is a symbol in the spelling that is easiest to type: main.Store.Get for both
-// the value's and the pointer's method, main.Map for all instances of a generic function.
+// Plain returns a symbol in the spelling that is easiest to type: main.Store.Get for the method of the value and of
+// the pointer, main.Map for all instances of a generic function.
 func Plain(symbol string) string { return respell(symbol, 0) }
 
-// respell spells a symbol without escapes and middle dots and, unless told to
-// keep them, without the marks of pointer receivers and without type arguments.
-func respell(sym string, parts keep) string {
+// respell returns a symbol without escapes and middle dots. It removes the "(*" and ")" of pointer receivers unless
+// parts has keepPointer, and type arguments unless parts has keepArgs.
+func respell(sym string, parts keepFlags) string {
 	first := 0
 	for first < len(sym) && !respelled(sym[first]) {
 		first++
@@ -170,7 +170,7 @@ func respell(sym string, parts keep) string {
 	}
 	sym = unescape(sym)
 	b := make([]byte, 0, len(sym))
-	receiver := -1 // where the parenthesis of an open "(*" closes
+	receiver := -1 // index of the parenthesis that closes "(*"
 	for i := 0; i < len(sym); i++ {
 		if i == receiver {
 			if parts&keepPointer != 0 {
@@ -211,8 +211,8 @@ func respell(sym string, parts keep) string {
 	return string(b)
 }
 
-// appendTypeArgs appends a bracketed list of types without what the compiler adds
-// to them: "go.shape." and, in Go 1.18 to 1.20, "_" and the index in the list.
+// appendTypeArgs appends a bracketed list of types without the marks that the compiler adds: "go.shape." and, in Go
+// 1.18 to 1.20, "_" and the index in the list.
 func appendTypeArgs(b []byte, list string) []byte {
 	b = append(b, '[')
 	list = list[1 : len(list)-1]

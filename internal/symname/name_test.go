@@ -305,7 +305,7 @@ func TestRespell(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.scenario, func(t *testing.T) {
-			for parts, want := range map[keep]string{0: tt.plain, keepPointer: tt.pointer, keepArgs: tt.args} {
+			for parts, want := range map[keepFlags]string{0: tt.plain, keepPointer: tt.pointer, keepArgs: tt.args} {
 				if got := respell(tt.sym, parts); got != want {
 					t.Errorf("respell(%q, %d) = %q, want %q", tt.sym, parts, got, want)
 				}
@@ -329,7 +329,7 @@ func FuzzSplit(f *testing.F) {
 		if n.Receiver == "" && n.Pointer {
 			t.Errorf("Split(%q): pointer without receiver", sym)
 		}
-		for _, parts := range []keep{0, keepPointer, keepArgs, keepPointer | keepArgs} {
+		for _, parts := range []keepFlags{0, keepPointer, keepArgs, keepPointer | keepArgs} {
 			once := respell(sym, parts)
 			if len(once) > len(sym) {
 				t.Errorf("respell(%q, %d) = %q grew", sym, parts, once)

@@ -9,30 +9,29 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Nearest returns up to n names that someone who typed text, which matches nothing, may have
-// meant: other case, a slip of the fingers, a name begun, a package or receiver left out. The
-// likeliest come first; there may be none. Names are spelled as a glob takes them, all instances
-// of a generic function under one: main.(*Map).Get.
+// Nearest returns up to n names similar to text, which matches no function: text in another case, with typos, a
+// prefix of the name, or without the package or receiver. The most similar names come first. Names are spelled as
+// globs accept them; all instances of a generic function share one name: main.(*Map).Get.
 func Nearest(text string, names iter.Seq[string], n int) []string {
-	t := readTyped(text)
-	if t.whole == "" || n <= 0 {
+	q := parseQuery(text)
+	if q.whole == "" || n <= 0 {
 		return nil
 	}
-	path, here := "", t.in("")
+	path, readings := "", q.readings("")
 	var near []suggestion
 	for symbol := range names {
 		name := Split(symbol)
 		if strings.HasPrefix(name.Func, "type:") || strings.HasPrefix(name.Func, "type..") {
-			continue // the compiler makes them, to compare values
+			continue // compiler-generated equality and hash functions
 		}
-		if name.Prefix != path { // functions of a package are neighbours
-			path, here = name.Prefix, t.in(name.Package)
+		if name.Prefix != path { // most functions follow another one of their package
+			path, readings = name.Prefix, q.readings(name.Package)
 		}
-		plain, cost := strings.ToLower(Plain(symbol[len(path):])), unlike
-		for _, m := range here {
-			cost = min(cost, m.cost+costOf(m.word, plain, name.Suffix != ""))
+		plain, cost := strings.ToLower(Plain(symbol[len(path):])), noMatch
+		for _, r := range readings {
+			cost = min(cost, r.cost+costOf(r.word, plain, name.Suffix != ""))
 		}
-		if cost < unlike {
+		if cost < noMatch {
 			s := suggestion{name: respell(symbol, keepPointer), cost: cost}
 			if name.Package != "main" {
 				s.foreign = 1
@@ -40,7 +39,7 @@ func Nearest(text string, names iter.Seq[string], n int) []string {
 			near = append(near, s)
 		}
 	}
-	// What is nearer, the program's own functions before the libraries', short names before long.
+	// The most similar names first, then the program's own functions, then short names.
 	slices.SortFunc(near, func(s, o suggestion) int {
 		return cmp.Or(
 			cmp.Compare(s.cost, o.cost), cmp.Compare(s.foreign, o.foreign),
@@ -55,71 +54,72 @@ func Nearest(text string, names iter.Seq[string], n int) []string {
 	return nearest
 }
 
-// suggestion is a name and its distance from what was typed.
+// suggestion is a name and its distance from the typed text.
 type suggestion struct {
 	name    string
 	cost    int
-	foreign int // 1 if it is not of package main
+	foreign int // 1 outside package main
 }
 
-// typed is what the user wrote, in lower case and the plain spelling without
-// wildcards: all of it, and cut after the package if it seems to have one.
-type typed struct {
+// query is the text that the user typed, in lower case, in the plain spelling and without wildcards. pkg and rest are
+// the parts before and after the package separator, if whole seems to have one.
+type query struct {
 	whole, pkg, rest string
 }
 
-func readTyped(text string) typed {
+func parseQuery(text string) query {
 	text = strings.TrimSuffix(Plain(strings.TrimSpace(text)), ".abi0")
 	text = strings.ToLower(strings.NewReplacer("(", "", ")", "", "*", "", "?", "").Replace(text))
-	t := typed{whole: text}
+	q := query{whole: text}
 	if end := pathEnd(text); end > 0 {
-		t.pkg, t.rest = text[:end-1], text[end:]
+		q.pkg, q.rest = text[:end-1], text[end:]
 	}
-	return t
+	return q
 }
 
-// Costs grow with what one has to assume; unlike is no resemblance.
+// These are costs: each assumption about what the user left out or mistyped adds to the cost of a name. noMatch means
+// that the names are not similar.
 const (
 	noReceiver = 1
 	noPackage  = 2
-	begun      = 4
-	unlike     = 1 << 10
+	prefixOnly = 4
+	noMatch    = 1 << 10
 )
 
-// meaning is a word that would name the function, if what was typed before it means a package,
-// or none was typed; cost is what one has to assume for that.
-type meaning struct {
+// reading is one reading of the typed text for a given package: word is the part to compare with the names of its
+// functions, cost the cost of the assumptions about the package.
+type reading struct {
 	word string
 	cost int
 }
 
-// in is what was typed as seen from one package.
-func (t typed) in(pkg string) []meaning {
+// readings returns the readings of the typed text for functions of one package.
+func (q query) readings(pkg string) []reading {
 	pkg = strings.ToLower(pkg)
 	// The last element of a path may have dots: yaml.v3.Unmarshal.
-	if rest, ok := strings.CutPrefix(t.whole, pkg+"."); ok && pkg != "" {
-		return []meaning{{rest, 0}}
+	if rest, ok := strings.CutPrefix(q.whole, pkg+"."); ok && pkg != "" {
+		return []reading{{rest, 0}}
 	}
-	all := []meaning{{t.whole, noPackage}}
-	if t.pkg == "" {
+	all := []reading{{q.whole, noPackage}}
+	if q.pkg == "" {
 		return all
 	}
 	last := pkg[strings.LastIndexByte(pkg, '/')+1:]
-	if rest, ok := strings.CutPrefix(t.whole, last+"."); ok {
-		return append(all, meaning{rest, 1})
+	if rest, ok := strings.CutPrefix(q.whole, last+"."); ok {
+		return append(all, reading{rest, 1})
 	}
 	for _, name := range []string{pkg, last} {
-		if n, ok := slips(t.pkg, name); ok {
-			return append(all, meaning{t.rest, n + 1})
+		if n, ok := typos(q.pkg, name); ok {
+			return append(all, reading{q.rest, n + 1})
 		}
 	}
 	return all
 }
 
-// costOf is what one has to assume for a word to mean a name, which the compiler has made or not.
-func costOf(word, name string, made bool) int {
+// costOf returns the cost of reading word as name. generated says that the compiler generated the function.
+func costOf(word, name string, generated bool) int {
 	if word == "" {
-		return unlike
+		return noMatch
 	}
 	if word == name {
 		return 0
@@ -127,26 +127,26 @@ func costOf(word, name string, made bool) int {
 	if receiver, ok := strings.CutSuffix(name, word); ok && strings.HasSuffix(receiver, ".") {
 		return noReceiver
 	}
-	cost := unlike
-	if len(word) >= 4 && !made && strings.HasPrefix(name, word) {
-		cost = begun
+	cost := noMatch
+	if len(word) >= 4 && !generated && strings.HasPrefix(name, word) {
+		cost = prefixOnly
 	}
-	if n, ok := slips(word, name); ok {
+	if n, ok := typos(word, name); ok {
 		cost = min(cost, n+1)
 	}
-	if dot := strings.LastIndexByte(name, '.'); dot >= 0 && !made {
-		if n, ok := slips(word, name[dot+1:]); ok {
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 && !generated {
+		if n, ok := typos(word, name[dot+1:]); ok {
 			cost = min(cost, noReceiver+n+1)
 		}
 	}
 	return cost
 }
 
-// slips counts the wrong, missing, needless and swapped bytes between a word and a name;
-// not ok means too many for a word of this length.
-func slips(word, name string) (n int, ok bool) {
+// typos returns the number of wrong, missing, extra and transposed bytes in word, compared with name. ok is false if
+// the number is too large for the length of the word.
+func typos(word, name string) (n int, ok bool) {
 	limit := min((len(word)+2)/5, 3)
-	if len(word) == 2 { // main.ad is main.add, and one letter is anything
+	if len(word) == 2 { // main.ad may mean main.add; one letter is too short to compare
 		limit = 1
 	}
 	if max(len(word)-len(name), len(name)-len(word)) > limit {

@@ -11,10 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Pattern selects functions by name: a glob, or a regular expression. The zero Pattern matches
-// nothing.
+// Pattern selects functions by name. It is a glob or a regular expression. The zero Pattern matches nothing.
 //
-// Names can be typed without what shells and people find hard:
+// Users can type names without the characters that are hard to type in a shell:
 //
 //	main.Store.Get      main.Store.Get and main.(*Store).Get
 //	main.Map            every instance: main.Map[go.shape.int], main.Map[...]
@@ -22,35 +21,34 @@ import (
 //	main.Map.func1      the closures of all instances
 //	main.Map[int]       main.Map[go.shape.int]; type arguments are compared
 //	                    without "go.shape.", spaces and the index that Go 1.18
-//	                    to 1.20 put behind a shape
+//	                    to 1.20 append to a shape
 //	gopkg.in/yaml.v3.F  gopkg.in/yaml%2ev3.F
 //
-// Type arguments take part in a glob only if it has a bracket, so *Store* finds no
-// main.Map[go.shape.*main.Store]; those that pclntab leaves out ("[...]", Go 1.18 to 1.20) can't
-// be told apart. A regular expression is tried on the symbol, on the symbol without escapes, and
-// on both spellings without type arguments: main.(*Store).Get, main.Store.Get.
+// A glob matches type arguments only if it contains a bracket, so *Store* does not match
+// main.Map[go.shape.*main.Store]. The pclntab of Go 1.18 to 1.20 omits type arguments ("[...]"), so such instances
+// can't be distinguished. A regular expression is matched against the symbol, the symbol without escapes, and two
+// spellings without type arguments: main.(*Store).Get and main.Store.Get.
 type Pattern struct {
-	text  string
-	meant string // text without escapes
-	re    *regexp.Regexp
-	glob  glob
-	start string // literal text that the glob begins with
-	typed bool   // the glob has type arguments
+	text        string
+	unescaped   string // text without escapes
+	re          *regexp.Regexp
+	glob        glob
+	start       string // literal text at the start of the glob
+	hasTypeArgs bool   // the glob has type arguments
 }
 
-// Compile reads a pattern as the user wrote it. In a glob, "*" is any run of characters, dots and
-// slashes included, "?" is one character, and the rest stands for itself; the pattern covers the
-// whole name. The star of "(*" belongs to the receiver and is no wildcard, except in "(*)", any
-// pointer receiver. A regular expression is in Go's syntax (RE2), and searched for anywhere in
-// the name.
+// Compile parses a pattern. In a glob, "*" matches any run of characters, including dots and slashes, "?" matches one
+// character, and any other character matches itself; the glob must match the whole name. The star of "(*" is part of
+// the receiver and not a wildcard, except in "(*)", which matches any pointer receiver. A regular expression has Go's
+// syntax (RE2) and may match anywhere in the name.
 func Compile(text string, regular bool) (Pattern, error) {
 	if strings.TrimSpace(text) == "" {
 		return Pattern{}, fmt.Errorf("pattern %q: empty", text)
 	}
-	p := Pattern{text: text, meant: unescape(text)}
+	p := Pattern{text: text, unescaped: unescape(text)}
 	if !regular {
 		spelled := strings.ReplaceAll(text, "[...]", "")
-		p.typed = strings.Contains(spelled, "[")
+		p.hasTypeArgs = strings.Contains(spelled, "[")
 		p.glob = compileGlob(respell(spelled, keepPointer|keepArgs))
 		p.start, _, _ = strings.Cut(p.glob[0], "?")
 		return p, nil
@@ -58,7 +56,7 @@ func Compile(text string, regular bool) (Pattern, error) {
 	var err error
 	p.re, err = regexp.Compile(text)
 	if bad := (*syntax.Error)(nil); errors.As(err, &bad) {
-		// Its own text quotes the expression raw, control characters and all.
+		// The error's own text contains the expression unquoted, with its control characters.
 		return Pattern{}, fmt.Errorf("pattern %q: %s: %q", text, bad.Code, bad.Expr)
 	} else if err != nil {
 		return Pattern{}, fmt.Errorf("pattern %q: %w", text, err)
@@ -66,11 +64,11 @@ func Compile(text string, regular bool) (Pattern, error) {
 	return p, nil
 }
 
-// String returns the pattern as it was written.
+// String returns the pattern as the user typed it.
 func (p Pattern) String() string { return p.text }
 
-// match tells whether the pattern covers a name. It knows only this one: that a name written
-// in full selects nothing else is up to [Select].
+// match reports whether the pattern matches a name. It ignores the rule of [Select] that an exact name selects only
+// itself.
 func (p Pattern) match(s *spellings) bool {
 	switch {
 	case p.re != nil:
@@ -80,13 +78,13 @@ func (p Pattern) match(s *spellings) bool {
 			strings.Contains(s.symbol, "%") && p.re.MatchString(unescape(s.symbol))
 	case len(p.glob) == 0:
 		return false
-	case p.typed:
+	case p.hasTypeArgs:
 		return p.glob.match(s.as(keepPointer|keepArgs)) || p.glob.match(s.as(keepArgs)) || p.glob.match(s.symbol)
 	}
 	return p.glob.match(s.as(0)) || s.as(keepPointer) != s.as(0) && p.glob.match(s.as(keepPointer))
 }
 
-// glob is a pattern cut at its wildcard stars: pieces of literal text and "?".
+// glob is a pattern split at its wildcard stars, into pieces of literal text and "?".
 type glob []string
 
 func compileGlob(text string) glob {
@@ -117,8 +115,8 @@ func (g glob) match(s string) bool {
 	return ok && s == ""
 }
 
-// cutLeftmost is what is behind the leftmost place of a piece in s, which leaves the most room for
-// what follows; the last piece ends where s does.
+// cutLeftmost returns the text after the leftmost match of piece in s, which leaves the most text for the following
+// pieces. The last piece must match at the end of s.
 func cutLeftmost(s, piece string, last bool) (rest string, ok bool) {
 	literal, _, wild := strings.Cut(piece, "?")
 	if last && !wild {
@@ -136,7 +134,7 @@ func cutLeftmost(s, piece string, last bool) (rest string, ok bool) {
 	return "", false
 }
 
-// cutPiece is s without the piece that it begins with.
+// cutPiece returns s without its prefix that matches piece.
 func cutPiece(s, piece string) (rest string, ok bool) {
 	for {
 		literal, more, wild := strings.Cut(piece, "?")
@@ -155,27 +153,27 @@ func afterRune(s string) string {
 	return s[size:]
 }
 
-// spellings are the ways to write one symbol, made when first asked for.
+// spellings caches the different spellings of one symbol.
 type spellings struct {
 	symbol string
-	forms  [4]string // by what is kept
+	forms  [4]string // indexed by keepFlags; "" until computed
 }
 
-// as is the symbol respelled: main.(*Store).Get with keepPointer, main.Store.Get with 0.
-func (s *spellings) as(parts keep) string {
+// as returns the symbol as respell spells it: main.(*Store).Get with keepPointer, main.Store.Get with 0.
+func (s *spellings) as(parts keepFlags) string {
 	if s.forms[parts] == "" {
 		s.forms[parts] = respell(s.symbol, parts)
 	}
 	return s.forms[parts]
 }
 
-// Select returns, for each include pattern, the indexes of the names that it matches and
-// no exclude pattern does, and the include patterns that matched nothing, excluded or
-// not. It goes through the names twice.
+// Select returns, for each include pattern, the indexes of the names that the pattern matches and no exclude pattern
+// matches. unmatched are the include patterns that matched no name, excluded names included. Select iterates over the
+// names twice.
 //
-// A glob that is the name of a function, letter for letter, matches just the functions of that
-// name; that of a value method, main.Store.Get, also the pointer method of that name, which the
-// compiler makes of it: calls through an interface that holds a pointer may go no further.
+// A glob that equals the name of a function exactly matches only the functions with that name. If the function is a
+// value method, main.Store.Get, the glob also matches the pointer method that the compiler generates from it, because
+// calls through an interface that holds a pointer may run only that method.
 func Select(names iter.Seq[string], include, exclude []Pattern) (selected [][]int, unmatched []Pattern) {
 	exact := exactNames(names, include, exclude)
 	selected = make([][]int, len(include))
@@ -209,19 +207,19 @@ func Select(names iter.Seq[string], include, exclude []Pattern) (selected [][]in
 	return selected, unmatched
 }
 
-// selects is match where the pattern texts that are names are known.
+// selects is match, but a pattern in exact, which is the full name of a function, matches only that name.
 func (p *Pattern) selects(s *spellings, exact map[string]bool) bool {
 	if p.re == nil && !p.mayMatch(s.symbol) {
 		return false
 	}
-	if p.re == nil && exact[p.meant] {
-		return unescape(s.symbol) == p.meant || s.as(keepPointer) != s.as(0) && s.as(0) == p.meant
+	if p.re == nil && exact[p.unescaped] {
+		return unescape(s.symbol) == p.unescaped || s.as(keepPointer) != s.as(0) && s.as(0) == p.unescaped
 	}
 	return p.match(s)
 }
 
-// mayMatch is false for what a look at the first bytes tells from all spellings of a
-// symbol: they are its own up to the first byte that respell looks at.
+// mayMatch returns false if the first bytes of the symbol rule out a match of the glob with any spelling. All
+// spellings of a symbol are equal up to the first byte for which respelled returns true.
 func (p *Pattern) mayMatch(symbol string) bool {
 	if len(p.glob) == 0 {
 		return false
@@ -239,24 +237,24 @@ func (p *Pattern) mayMatch(symbol string) bool {
 	return true
 }
 
-// exactNames tells which of the names that patterns mean are there.
+// exactNames returns the unescaped texts of all patterns, with true for each that is the full name of a function.
 func exactNames(names iter.Seq[string], lists ...[]Pattern) map[string]bool {
 	exact := make(map[string]bool)
-	var lengths uint64 // of names that are meant, modulo 64: most others need no more
+	var lengths uint64 // bit n: a pattern has length n modulo 64; skips the map lookup for most names
 	for _, p := range slices.Concat(lists...) {
-		exact[p.meant] = false
-		lengths |= 1 << (len(p.meant) % 64)
+		exact[p.unescaped] = false
+		lengths |= 1 << (len(p.unescaped) % 64)
 	}
 	for name := range names {
 		if name = unescape(name); lengths>>(len(name)%64)&1 == 0 {
 			continue
 		}
-		if _, meant := exact[name]; meant {
+		if _, ok := exact[name]; ok {
 			exact[name] = true
 		}
 	}
 	return exact
 }
 
-// respelled tells the bytes from which on a symbol may have several spellings.
+// respelled reports whether the spellings of a symbol may differ from this byte on.
 func respelled(c byte) bool { return c == '(' || c == '[' || c == '%' || c == middleDot[0] }
