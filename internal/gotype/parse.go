@@ -10,16 +10,17 @@ import (
 	"sync"
 )
 
-// words are types that take one word, whatever they refer to: a keyword alone, or followed by one of next.
-var words = []struct {
+// wordTypes are types of one 8-byte word, whatever their elements are: the keyword alone, or the keyword followed by
+// one of the bytes in next.
+var wordTypes = []struct {
 	keyword, next string
 	kind          reflect.Kind
 }{
 	{"map", "[", reflect.Map}, {"chan", " <", reflect.Chan}, {"<-chan", " <", reflect.Chan}, {"func", "(", reflect.Func},
 }
 
-// Parse makes a type of its spelling in a source file, of which "ptr" is one more: a pointer to
-// anything. What a pointer or a slice leads to need not be known. find finds a type of the program by its name.
+// Parse returns the type that text spells as Go source files do; "ptr" is short for unsafe.Pointer. The element type
+// of a pointer or slice may be unknown: Elem then returns nil. find looks up a type of the program by its name.
 func Parse(text string, find func(name string) (*Type, bool)) (*Type, error) {
 	text = strings.TrimSpace(text)
 	if text == "ptr" {
@@ -28,10 +29,10 @@ func Parse(text string, find func(name string) (*Type, bool)) (*Type, error) {
 	if t, ok := Basic(text); ok {
 		return t, nil
 	}
-	for _, w := range words {
+	for _, w := range wordTypes {
 		if begins(text, w.keyword, w.next) {
 			if t, ok := find(text); ok && t.Kind == w.kind {
-				return t, nil // it has the type of the elements, too
+				return t, nil // the program's type also has the element type
 			}
 			return &Type{Name: text, Kind: w.kind, Size: 8, Align: 8}, nil
 		}
@@ -65,19 +66,20 @@ func begins(text, keyword, next string) bool {
 	return ok && (rest == "" || strings.IndexByte(next, rest[0]) >= 0)
 }
 
-// unknownError is the name of a type that is not known.
+// unknownError is the name of a type that is neither predeclared nor found in the program.
 type unknownError string
 
 func (e unknownError) Error() string {
 	return fmt.Sprintf("type %q: neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is", string(e))
 }
 
-// spelling matches names of types: "T", "net/http.Request", "main.G[int]".
+// spelling matches type names: "T", "net/http.Request", "main.G[int]".
 var spelling = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\pL_][\pL\p{Nd}_./~%-]*(\[.*\])?$`)
 })
 
-// leadingTo parses the type that a pointer or a slice refers to, which need not be known, and wraps it.
+// leadingTo parses the element type of a pointer or slice and passes it to leading (PointerTo or SliceOf). If the
+// element type is unknown, the returned type has no Elem.
 func leadingTo(text string, find func(name string) (*Type, bool), leading func(elem *Type) *Type) (*Type, error) {
 	elem, err := Parse(text, find)
 	if _, unknown := errors.AsType[unknownError](err); unknown {

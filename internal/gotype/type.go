@@ -1,4 +1,4 @@
-// Package gotype describes Go types as they lie in memory (64 bits, little-endian).
+// Package gotype describes the memory layout of Go types (64 bits, little-endian).
 package gotype
 
 import (
@@ -8,31 +8,32 @@ import (
 	"sync"
 )
 
-// Type is a Go type. Types lead to each other in circles: what a pointer, slice, map or
-// channel leads to is looked up when it is asked for.
+// Type is a Go type. Types may refer to each other in cycles, so Elem, Group and Constant look up their result on the
+// first call.
 type Type struct {
 	// Name is the type as Go spells it: "int", "*main.T", "time.Duration".
 	Name string
-	// Kind is Int for all signed integers, Uint for unsigned ones, uintptr among them, Float64 and
-	// Complex128 for both sizes, and Invalid for a type of which only the size is known, if that.
+	// Kind is Int for all signed integers, Uint for all unsigned integers and uintptr, Float64 and Complex128 for
+	// both sizes, and Invalid for a type of which at most the size is known.
 	Kind reflect.Kind
-	// Size and Align are in bytes.
+	// Size and Align are in bytes. Size is negative if it is unknown.
 	Size, Align int64
-	// Len is the number of an array's elements.
+	// Len is the length of an array.
 	Len int64
-	// Fields are a struct's, in order of offset.
+	// Fields are the fields of a struct, in order of offset.
 	Fields []Field
-	// Methods: it is an interface type that has methods, so that its first word is an
-	// itab and no type.
+	// Methods is true for an interface type with methods. The first word of such an interface is an itab pointer
+	// instead of a type pointer.
 	Methods bool
-	// Direct: an interface's second word is the value itself, a pointer or a struct or array of
-	// just one; else it points to the value. Only types that the runtime has tell.
+	// Direct is true if the second word of an interface is the value itself: a pointer, or a struct or array of one
+	// pointer. Otherwise the second word points to the value. Only types decoded from the runtime's type data set
+	// Direct.
 	Direct bool
-	// Dictionary is set for what a type parameter stands for: this is the shape of the type, which is
-	// entry Dictionary-1 of the dictionary that the function is passed.
+	// Dictionary is not 0 if this type is the shape of a type argument. The actual type is then entry Dictionary-1 of
+	// the dictionary that the function receives.
 	Dictionary int
 
-	// These find Elem, Group and what Constant knows, and keep it.
+	// elem, group and constants compute the results of Elem, Group and Constant; nil if unknown.
 	elem, group func() *Type
 	constants   func() map[uint64]string
 }
@@ -45,25 +46,25 @@ type Field struct {
 	Embedded bool
 }
 
-// Elem is what a pointer points to, and what a slice, array, map or channel holds; nil if it
-// is not known.
+// Elem returns the type that a pointer points to, or the element type of a slice, array, map or channel. It returns
+// nil if the type is unknown.
 func (t *Type) Elem() *Type { return found(t.elem) }
 
-// SetElem tells how to find Elem, which is done when it is first asked for.
+// SetElem sets the function that computes Elem. It runs once, on the first call of Elem.
 func (t *Type) SetElem(find func() *Type) { t.elem = sync.OnceValue(find) }
 
-// Group is the struct in which a map keeps eight of its keys and elements; nil if it is not known.
+// Group returns the struct in which a Swiss map stores a group of eight slots, or nil if it is unknown.
 func (t *Type) Group() *Type { return found(t.group) }
 
-// SetGroup tells how to find Group, which is done when it is first asked for.
+// SetGroup sets the function that computes Group. It runs once, on the first call of Group.
 func (t *Type) SetGroup(find func() *Type) { t.group = sync.OnceValue(find) }
 
-// Constant is the name of the constant of a type that has a value, as source files spell it, "" if
-// there is none.
+// Constant returns the name of a constant of this type with the given value, as source files spell it, or "" if it
+// finds no such constant.
 func (t *Type) Constant(value uint64) string { return found(t.constants)[value] }
 
-// SetConstants tells how to find the names of constants by their values, which is done when one is
-// first asked for.
+// SetConstants sets the function that returns the names of constants by value. It runs once, on the first call of
+// Constant.
 func (t *Type) SetConstants(find func() map[uint64]string) { t.constants = sync.OnceValue(find) }
 
 func found[T any](find func() T) (none T) {
@@ -83,7 +84,7 @@ func SliceOf(elem *Type) *Type {
 	return &Type{Name: "[]" + elem.Name, Kind: reflect.Slice, Size: 24, Align: 8, elem: func() *Type { return elem }}
 }
 
-// Basic returns the predeclared type of that name, "error" and "any" among them.
+// Basic returns the predeclared type with the given name, including "error", "any" and "unsafe.Pointer".
 func Basic(name string) (t *Type, ok bool) {
 	b, ok := basic[name]
 	if !ok {
@@ -104,7 +105,7 @@ var basic = map[string]struct {
 	"unsafe.Pointer": {reflect.UnsafePointer, 8},
 }
 
-// align is that of a predeclared type: a complex number's is that of its parts.
+// align returns the alignment of a predeclared type. A complex number is aligned like its parts.
 func align(k reflect.Kind, size int64) int64 {
 	if k == reflect.Complex128 {
 		size /= 2
@@ -112,21 +113,22 @@ func align(k reflect.Kind, size int64) int64 {
 	return min(size, 8)
 }
 
-// IsWord tells of types that stand for none: of a word of an argument nothing but its size is known. It
-// is "word", "word8" … of fewer bits, and ends with "?" if the word may be another one's. Those of several are structs,
-// "{word, word8}", which end with "…" if they are not all.
+// IsWord reports whether t is a placeholder for argument words of unknown type, of which only the size is known. A
+// word is named "word", or "word8", "word16" or "word32" if it is smaller, and its name ends with "?" if its register
+// is uncertain. Several words are a struct named "{word, word8}"; the name ends with "…}" if the list is incomplete.
 func (t *Type) IsWord() bool {
 	return t.Kind == reflect.UnsafePointer && strings.HasPrefix(t.Name, "word") || t.Kind == reflect.Struct && strings.HasPrefix(t.Name, "{")
 }
 
-// Named returns the type under another name.
+// Named returns a copy of the type with another name.
 func (t *Type) Named(name string) *Type {
 	named := *t
 	named.Name = name
 	return &named
 }
 
-// FieldOffset is where a struct has a field, or a field of that.
+// FieldOffset returns the byte offset of the field that path leads to: a field of t, then a field of that field, and
+// so on.
 func (t *Type) FieldOffset(path ...string) (offset int64, ok bool) {
 	for _, name := range path {
 		i := slices.IndexFunc(t.Fields, func(f Field) bool { return f.Name == name })
