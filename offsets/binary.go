@@ -1,9 +1,8 @@
-// Package offsets knows ELF files and Go's code: which functions a binary has, where in the file
-// their bytes are, and at which instructions a call of one begins and ends.
+// Package offsets analyzes the functions of ELF files: names, addresses, file offsets, source lines and signatures,
+// and the instructions at which calls of a function begin and end.
 //
-// A [Site] is only ever made by decoding a function from its first byte to its
-// last without a doubt; a function that leaves one is refused with the reason.
-// What a probe is, and how the kernel is told of one, is left to package tracefs.
+// The only way to get a [Site] is to decode its function completely, from the first byte to the last. If any
+// instruction is ambiguous, the function is rejected with the reason. Package tracefs defines and enables the probes.
 package offsets
 
 import (
@@ -19,11 +18,10 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// ErrNoDebugInfo: the file has no DWARF (built with -ldflags=-w, or stripped).
+// ErrNoDebugInfo means that the file has no DWARF (built with -ldflags=-w, or stripped).
 var ErrNoDebugInfo = debug.ErrNone
 
-// Binary is an open ELF executable or shared library. Its methods may be
-// called from several goroutines.
+// Binary is an open ELF executable or shared library. Its methods are safe for concurrent use.
 type Binary struct {
 	image  *image.Image
 	tables *gotab.Tables
@@ -33,15 +31,15 @@ type Binary struct {
 	layout  func() (layout, error)
 	unwind  func() debug.Unwind
 	debug   func() (*debug.Info, error)
-	inlined func() (map[string][]Frame, error) // by the name of what was inlined
+	inlined func() (map[string][]Frame, error) // by the name of the inlined function
 	byName  func() map[string]*Func
-	// references is where data is that instructions refer to, by where the file has it that describes them.
-	references func() []reference
+	// dataRefs returns the data references of all instructions, sorted by the address in the described file.
+	dataRefs func() []dataRef
 }
 
-// Open reads the headers and function symbols of an ELF file. Errors have the form "PATH: cause".
+// Open opens an ELF file and reads its headers and function symbols. Errors have the form "PATH: cause".
 func Open(path string) (*Binary, error) {
-	// O_NONBLOCK: a named pipe must not keep us waiting for a writer.
+	// Without O_NONBLOCK, opening a named pipe would wait for a writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, openError(path, err)
@@ -49,8 +47,8 @@ func Open(path string) (*Binary, error) {
 	return OpenFile(f, path)
 }
 
-// OpenFile is Open of a file that is open already, which the Binary closes; without one, it is
-// closed at once. The path is what people are told.
+// OpenFile is Open for an open file. The Binary closes the file; if OpenFile returns an error, it closes the file at
+// once. path is used in messages.
 func OpenFile(f *os.File, path string) (*Binary, error) {
 	b, err := read(f, path)
 	if err != nil {
@@ -61,7 +59,7 @@ func OpenFile(f *os.File, path string) (*Binary, error) {
 }
 
 func openError(path string, err error) error {
-	// os names the path itself; one is enough.
+	// The error of package os already includes the path.
 	if named, ok := errors.AsType[*os.PathError](err); ok {
 		err = named.Err
 	}
@@ -82,34 +80,33 @@ func read(f *os.File, path string) (*Binary, error) {
 		return nil, err
 	}
 	b.unwind = sync.OnceValue(func() debug.Unwind { return debug.ReadUnwind(m) })
-	b.forget()
+	b.discardCaches()
 	return b, nil
 }
 
-// forget has all that is read of symbols and debug information read when it is needed next.
-func (b *Binary) forget() {
+// discardCaches discards all cached symbols and debug information, so that they are read again when needed.
+func (b *Binary) discardCaches() {
 	b.layout = sync.OnceValues(b.readLayout)
 	b.debug = sync.OnceValues(func() (*debug.Info, error) { return debug.Open(b.image.Described) })
 	b.inlined = sync.OnceValues(b.readInlined)
 	b.byName = sync.OnceValue(b.indexNames)
-	b.references = sync.OnceValue(b.readReferences)
+	b.dataRefs = sync.OnceValue(b.readDataRefs)
 }
 
-// Close closes the file. Functions and sites stay valid.
+// Close closes the file. Functions and sites remain valid.
 func (b *Binary) Close() error { return b.image.Close() }
 
-// GoVersion is the version of Go that built the file, "go1.26.8" or "devel go1.27-abcdef", and the
-// 26 of it; 0 if it was not Go, or one that can't be told.
+// GoVersion returns the version of Go that built the file, as in "go1.26.8" or "devel go1.27-abcdef", and its minor
+// number, 26. The minor number is 0 if Go did not build the file, or if the version is unknown.
 func (b *Binary) GoVersion() (minor int, version string) { return b.goVer.Minor, b.goVer.Text }
 
-// File is the file that the binary is in. What its type has is for this module's own packages, and
-// no promise to others.
+// File returns the ELF file of the binary. The methods of its type are for packages of this module and may change.
 func (b *Binary) File() *image.Image { return b.image }
 
-// Funcs are the functions that have bytes in the file, by address. The slice is the binary's own.
+// Funcs returns the functions with code in the file, sorted by address. The caller must not modify the slice.
 func (b *Binary) Funcs() []Func { return b.funcs }
 
-// FuncAt returns the function that the address lies in.
+// FuncAt returns the function that contains an address.
 func (b *Binary) FuncAt(addr uint64) (*Func, bool) {
 	i := sort.Search(len(b.funcs), func(i int) bool { return b.funcs[i].Addr > addr }) - 1
 	if i < 0 || addr-b.funcs[i].Addr >= b.funcs[i].Size {
@@ -118,7 +115,7 @@ func (b *Binary) FuncAt(addr uint64) (*Func, bool) {
 	return &b.funcs[i], true
 }
 
-// funcFrom returns the first function that begins at an address, or behind it.
+// funcFrom returns the first function that begins at or after an address.
 func (b *Binary) funcFrom(addr uint64) (*Func, bool) {
 	next := sort.Search(len(b.funcs), func(i int) bool { return b.funcs[i].Addr >= addr })
 	if next == len(b.funcs) {
@@ -127,5 +124,5 @@ func (b *Binary) funcFrom(addr uint64) (*Func, bool) {
 	return &b.funcs[next], true
 }
 
-// code returns the function's bytes.
+// code returns the bytes of a function.
 func (b *Binary) code(f *Func) ([]byte, error) { return b.image.Code(f.Name, f.Addr, f.Size) }

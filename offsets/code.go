@@ -7,43 +7,44 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// decoded is a function that was decoded as a whole, and followed wherever it goes: through all of its parts, and to the
-// jumps that leave it for good. Any doubt about any of it is an error. Offsets count from its first byte: a part that
-// the compiler has moved elsewhere lies before 0 or beyond the function's size.
-type decoded struct {
+// funcCode is the complete decoding of a function with all its parts and the jumps that leave it. If any of it is
+// ambiguous, decode returns an error. Offsets are relative to the first byte of the function. A part that the
+// compiler moved elsewhere has offsets below 0 or beyond the size of the function.
+type funcCode struct {
 	processor arch.Processor
 	fn        *Func
-	parts     []part // the function itself is the first; only C has more
-	// tails are the jumps that leave the function for good, condTails those that do under a
-	// condition.
+	parts     []part // the first is the function itself; only C functions have more
+	// tails are the offsets of jumps that leave the function and do not return to it; condTails are the conditional
+	// ones.
 	tails, condTails []int
-	landings         []int // where direct jumps inside the function lead
-	switches         bool  // others lead from one place in it to another, or may
+	jumpTargets      []int // the targets of direct jumps inside the function
+	hasSwitch        bool  // the function has indirect jumps that may stay inside it
 }
 
-// part is one of the pieces of a function, which was decoded from its first byte to its last.
+// part is a contiguous piece of a function, decoded from its first byte to its last.
 type part struct {
-	addr, offset uint64 // in memory, without load bias, and in the file
+	addr, offset uint64 // address without load bias, and file offset
 	code         []byte
-	boundary     []bool // an instruction begins here
-	returns      []int  // all numbers are offsets from its start
-	jumps        []jump // all of them
-	last         arch.Inst
+	boundary     []bool // boundary[i] is true if an instruction begins at offset i of the part
+	returns      []int  // offsets from the start of the part
+	jumps        []jump
+	last         arch.Inst // the last instruction that is not padding
 }
 
-// jump is a jump of a part; to is where a direct one leads, inside if that is in the part.
+// jump is a jump instruction of a part. to is the target of a direct jump; inside is true if the target is in the
+// same part. at and to are offsets from the start of the part.
 type jump struct {
 	at, to int
 	inside bool
 	in     arch.Inst
 }
 
-// decode decodes a function. The error says why it must not be probed.
-func (b *Binary) decode(f *Func) (*decoded, error) {
-	c := &decoded{processor: b.image.Processor, fn: f}
+// decode decodes a function. The error says why it is unsafe to probe the function.
+func (b *Binary) decode(f *Func) (*funcCode, error) {
+	c := &funcCode{processor: b.image.Processor, fn: f}
 	if f.ABI == SystemV {
-		w := &way{code: c, binary: b}
-		if err := w.follow(); err != nil {
+		w := &cDecoder{code: c, binary: b}
+		if err := w.decode(); err != nil {
 			return nil, err
 		}
 	} else if whole, err := b.readPart(f.Name, f.Addr, f.Size); err != nil {
@@ -54,7 +55,7 @@ func (b *Binary) decode(f *Func) (*decoded, error) {
 	return c, nil
 }
 
-// readPart reads the bytes of a function, or of a part of one.
+// readPart reads the bytes of a function or of a part of it.
 func (b *Binary) readPart(name string, addr, size uint64) (p part, err error) {
 	p.addr = addr
 	if p.code, err = b.image.Code(name, addr, size); err != nil {
@@ -64,18 +65,18 @@ func (b *Binary) readPart(name string, addr, size uint64) (p part, err error) {
 	return p, err
 }
 
-// decodeGo decodes a function of Go, which is all in one part, and finds the jumps that leave it.
-func (c *decoded) decodeGo(whole part) error {
-	if err := c.add(whole); err != nil {
+// decodeGo decodes a Go function, which has only one part, and finds the jumps that leave it.
+func (c *funcCode) decodeGo(whole part) error {
+	if err := c.addPart(whole); err != nil {
 		return err
 	}
 	for _, j := range c.parts[0].jumps {
-		c.switches = c.switches || j.in.Kind.Indirect()
+		c.hasSwitch = c.hasSwitch || j.in.Kind.Indirect()
 		switch {
 		case j.inside:
 		case j.in.Kind == arch.CondJump:
 			return fmt.Errorf("leaves by a conditional jump at +%#x", j.at)
-		case j.in.Kind == arch.SwitchJump: // of the function's own: stays inside
+		case j.in.Kind == arch.SwitchJump: // stays inside the function
 		default:
 			c.tails = append(c.tails, j.at)
 		}
@@ -83,8 +84,8 @@ func (c *decoded) decodeGo(whole part) error {
 	return nil
 }
 
-// add decodes another part.
-func (c *decoded) add(p part) error {
+// addPart decodes a part and adds it to the function.
+func (c *funcCode) addPart(p part) error {
 	if err := p.decode(c.processor); err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (c *decoded) add(p part) error {
 	from := c.offsetOf(p.addr)
 	for _, j := range p.jumps {
 		if j.inside {
-			c.landings = append(c.landings, from+j.to)
+			c.jumpTargets = append(c.jumpTargets, from+j.to)
 		}
 	}
 	return nil
@@ -100,11 +101,11 @@ func (c *decoded) add(p part) error {
 
 // decode decodes a part.
 //
-// It goes straight on rather than along the branches: the epilogue through which a
-// function leaves that has recovered a panic is reached by no branch of its own.
-// What makes that safe is that any doubt ends it: a byte that is no instruction, or one
-// that two decoders measure differently, a branch into the middle of an instruction (as data
-// between instructions produces, which may even look like a RET).
+// It decodes linearly instead of following branches, because no branch leads to the epilogue that a function executes
+// after it recovered a panic. Linear decoding is safe because decode returns an error in any doubt: for bytes that
+// are not an instruction, for instructions whose length two decoders disagree on, and for branches into the middle of
+// an instruction. Such a branch occurs if data between instructions, which may even look like a RET, is decoded as
+// code.
 func (p *part) decode(processor arch.Processor) error {
 	if len(p.code) == 0 {
 		return errors.New("no code")
@@ -137,21 +138,21 @@ func (p *part) decode(processor arch.Processor) error {
 	}
 	for _, j := range p.jumps {
 		if j.inside && !p.boundary[j.to] {
-			return middle(j.at, j.to)
+			return middleError(j.at, j.to)
 		}
 	}
 	return nil
 }
 
-func middle(from, to int) error {
+func middleError(from, to int) error {
 	return fmt.Errorf("branch at %+#x into the middle of an instruction at %+#x (data among the code?)", from, to)
 }
 
-// offsetOf is an address as distance from the function's start.
-func (c *decoded) offsetOf(addr uint64) int { return int(addr - c.parts[0].addr) }
+// offsetOf converts an address to an offset from the start of the function.
+func (c *funcCode) offsetOf(addr uint64) int { return int(addr - c.parts[0].addr) }
 
-// partAt is the part that has an address.
-func (c *decoded) partAt(addr uint64) *part {
+// partAt returns the part that contains an address, or nil.
+func (c *funcCode) partAt(addr uint64) *part {
 	for i := range c.parts {
 		if p := &c.parts[i]; addr >= p.addr && addr-p.addr < uint64(len(p.code)) {
 			return p
@@ -160,9 +161,8 @@ func (c *decoded) partAt(addr uint64) *part {
 	return nil
 }
 
-// at is the instruction at an offset where one begins. The error says why the kernel takes
-// no probe there.
-func (c *decoded) at(offset int) (s Site, err error) {
+// site returns the site of the instruction at an offset. The error says why the kernel can't probe it.
+func (c *funcCode) site(offset int) (s Site, err error) {
 	addr := c.fn.Addr + uint64(offset)
 	p := c.partAt(addr)
 	at := int(addr - p.addr)

@@ -5,23 +5,22 @@ import (
 	"fmt"
 )
 
-// layout is where runtime.g (runtime/runtime2.go) keeps what identifies a goroutine and its
-// stack: byte offsets from g.
+// layout has the byte offsets of fields of runtime.g (runtime/runtime2.go): the goroutine ID and the bounds of the
+// stack.
 type layout struct{ goid, lo, hi int64 }
 
-// Layout returns where runtime.g has the goroutine's number (uint64, unique in a process over its
-// life), the lowest address of its stack, and the one after the highest (uintptr), in bytes from
-// g: by the version of Go if that is a release, and nothing more is said of it, else from DWARF.
-// A file without any is taken for what it says it is. (Reading DWARF of 100 MB takes half a
-// second and 200 MB.)
+// Layout returns the byte offsets in runtime.g of the goroutine ID (uint64, unique in a process), of the lowest
+// address of the stack, and of the end of the stack (uintptr). For an unmodified release of Go they are from a table
+// by version, otherwise from DWARF. For a modified release without DWARF, Layout returns the offsets of that release.
+// (Reading 100 MB of DWARF takes half a second and 200 MB of memory.)
 func (b internals) Layout() (goid, stackLo, stackHi int64, err error) {
 	l, err := b.layout()
 	return l.goid, l.lo, l.hi, err
 }
 
-// WaitReason is where runtime.g has the number of the reason why the goroutine waits (uint8), in bytes
-// from g, and names are those of reasons by their numbers, as stack dumps have them: "chan receive",
-// "sleep". Before Go 1.11 there are no such numbers, and known is false.
+// WaitReason returns the byte offset in runtime.g of the wait reason (uint8), and the names of the wait reasons by
+// number, as in stack traces: "chan receive", "sleep". known is false before Go 1.11, which has no numeric wait
+// reasons.
 func (b internals) WaitReason() (offset int64, names []string, known bool) {
 	behind, known := b.goVer.WaitReason()
 	l, err := b.layout()
@@ -31,8 +30,8 @@ func (b internals) WaitReason() (offset int64, names []string, known bool) {
 	return l.goid + behind, b.tables.WaitReasons(), true
 }
 
-// Running is where runtime.g has its thread, and where that, runtime.m, has the goroutine that it runs
-// (pointers, in bytes): as [Binary.Layout] finds what it tells.
+// Running returns the byte offset in runtime.g of the pointer to its runtime.m, and the byte offset in runtime.m of
+// curg, the pointer to the goroutine that it runs. It uses the same sources as [internals.Layout].
 func (b internals) Running() (m, curg int64, known bool) {
 	v := b.goVer
 	m, curg, known = v.Running()

@@ -9,31 +9,30 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// internals are what this module's own packages ask of a binary besides.
+// internals has the methods of Binary that are for packages of this module only.
 type internals struct{ *Binary }
 
-// Internals has what this module's own packages ask of a binary besides. It is no promise to others.
+// Internals returns the methods that are for packages of this module. They may change.
 func (b *Binary) Internals() internals { return internals{b} }
 
-// Module is the path of the module that the program is of, "" if it does not say.
+// Module returns the path of the program's main module, or "" if it is unknown.
 func (b internals) Module() string { return b.goVer.Module }
 
-// KnownLayout tells whether it is known how the version of Go that built the file lays out what the program has for
-// its own runtime. If not, types of values in interfaces are not known, nor, without debug information, any types or
-// inlined calls.
+// KnownLayout reports whether ftgo knows the layout of the runtime's type data in the version of Go that built the
+// file. Otherwise the types of values in interfaces are unknown and, without debug information, all types and inlined
+// calls.
 func (b internals) KnownLayout() bool { return b.tables.Known() }
 
-// RuntimeType decodes the runtime._type at a virtual address of the file, as [gotab.Tables.RuntimeType] does.
+// RuntimeType decodes the runtime._type at a virtual address of the file; see [gotab.Tables.RuntimeType].
 func (b internals) RuntimeType(addr uint64) (*gotype.Type, error) { return b.tables.RuntimeType(addr) }
 
-// RuntimeTypeNamed finds a type that the program knows as it runs, by the name that %T prints, as
-// [gotab.Tables.RuntimeTypeNamed] does.
+// RuntimeTypeNamed finds a runtime type by the name that %T prints; see [gotab.Tables.RuntimeTypeNamed].
 func (b internals) RuntimeTypeNamed(name string) (*gotype.Type, error) {
 	return b.tables.RuntimeTypeNamed(name)
 }
 
-// Constant finds an integer constant of Go in debug information: "http.StatusOK", or, of the package that
-// is given, "StatusOK".
+// Constant finds an integer constant of Go in debug information by its qualified name, "http.StatusOK", or by its
+// name in package pkg, "StatusOK".
 func (b internals) Constant(name, pkg string) (t *gotype.Type, value uint64, ok bool) {
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
 		pkg, name = name[:dot], name[dot+1:]
@@ -45,13 +44,13 @@ func (b internals) Constant(name, pkg string) (t *gotype.Type, value uint64, ok 
 	return d.Constant(pkg, name)
 }
 
-// ItabType returns the address of the concrete type in an itab, as [gotab.Tables.ItabType] does.
+// ItabType returns the address of the concrete type in an itab; see [gotab.Tables.ItabType].
 func (b internals) ItabType(addr uint64) (typ uint64, ok bool) { return b.tables.ItabType(addr) }
 
-// FirstBranch returns a function's first conditional jump, if each call comes by it exactly
-// once, and with all registers but SP, the frame pointer and the flags as they were at the
-// call. The kernel emulates such an instruction, where a function without a stack check may
-// begin with one that it single-steps, which costs the program ten times as much.
+// FirstBranch returns the first conditional jump of a function, if each call executes it exactly once, and if no
+// instruction before it writes a register other than SP, the frame pointer and the flags. The kernel emulates a
+// conditional jump, but may have to single-step the first instruction of a function without a stack check, which
+// costs the program ten times as much.
 func (b internals) FirstBranch(f *Func) (Site, error) {
 	c, err := b.decode(f)
 	if err != nil {
@@ -60,19 +59,19 @@ func (b internals) FirstBranch(f *Func) (Site, error) {
 	return c.firstBranch()
 }
 
-// NoCode tells the errors by which [internals.LineAddrs] and [internals.SiteAt] say that there is no code.
+// NoCode reports whether err says that [internals.LineAddrs] or [internals.SiteAt] found no code.
 func (internals) NoCode(err error) bool { return errors.Is(err, errNoCode) }
 
-// noInstruction says that no instruction begins at an offset, and which do near it.
+// noInstruction is the error for an offset at which no instruction begins. Its text names the nearest instructions.
 type noInstruction string
 
 func (e noInstruction) Error() string { return "not where an instruction begins" + string(e) }
 
 func (noInstruction) Is(target error) bool { return target == errNoCode }
 
-// SiteAt returns one instruction of a function by its offset from the first byte. The error says
-// why there must be no probe: there is no instruction (NoCode, with the offsets of its
-// neighbours), or the kernel takes none there.
+// SiteAt returns the site of the instruction at an offset from the first byte of a function. It returns an error if
+// no instruction begins at the offset (then NoCode is true, and the error has the offsets of its neighbours), or if
+// the kernel can't probe the instruction.
 func (b internals) SiteAt(f *Func, offset uint64) (Site, error) {
 	c, err := b.decode(f)
 	if err != nil {
@@ -89,14 +88,14 @@ func (b internals) SiteAt(f *Func, offset uint64) (Site, error) {
 	}
 	switch {
 	case offset == uint64(before):
-		return c.at(before)
+		return c.site(before)
 	case offset >= uint64(len(c.parts[0].boundary)):
 		return Site{}, noInstruction(fmt.Sprintf(": beyond the function's %d bytes; last instruction: +%#x", c.fn.Size, before))
 	}
 	return Site{}, noInstruction(fmt.Sprintf("; nearest: +%#x%s", before, after))
 }
 
-// CallsOf returns the instructions of a function that call another one directly.
+// CallsOf returns the sites of the direct calls of callee in f.
 func (b internals) CallsOf(f, callee *Func) (calls []Site, err error) {
 	c, err := b.decode(f)
 	if err != nil {
@@ -106,7 +105,7 @@ func (b internals) CallsOf(f, callee *Func) (calls []Site, err error) {
 		if in.Kind != arch.Call || c.fn.Addr+uint64(at)+uint64(in.To) != callee.Addr {
 			continue
 		}
-		call, err := c.at(at)
+		call, err := c.site(at)
 		if err != nil {
 			return nil, err
 		}

@@ -2,20 +2,19 @@ package offsets
 
 import "github.com/ftgo/ftgo/internal/symname"
 
-// Func is one function of a binary: a name and the bytes that belong to it.
+// Func is a function of a binary.
 type Func struct {
-	// Name is the symbol as Go spells it: "main.(*Store).Get", "main.Map[go.shape.int]". The ABI0
-	// version of a function that has another one too goes by "NAME.abi0".
+	// Name is the symbol as Go spells it: "main.(*Store).Get", "main.Map[go.shape.int]". If a function has versions
+	// of both ABIs, the ABI0 version is named "NAME.abi0".
 	Name string
-	// aliases are other names of the same bytes: __libc_malloc of malloc.
+	// aliases are other symbols for the same code: __libc_malloc for malloc.
 	aliases []string
-	// Addr is the virtual address of the first byte, as the ELF file states it
-	// (no load bias); Size is the number of bytes.
+	// Addr is the virtual address of the first byte in the ELF file, without load bias. Size is in bytes.
 	Addr, Size uint64
-	// ABI is how the function takes its arguments and where it finds g.
+	// ABI is the calling convention of the function.
 	ABI ABI
-	// rank, while names are read, is how well Name tells the function among those of its
-	// address: the lowest is best.
+	// rank is used while symbols are read: of several names for one address, the one with the lowest rank becomes
+	// Name.
 	rank uint8
 }
 
@@ -23,16 +22,15 @@ type Func struct {
 type ABI uint8
 
 const (
-	// ABIInternal passes arguments in registers, and keeps g in one
-	// (src/cmd/compile/abi-internal.md).
+	// ABIInternal passes arguments in registers and keeps g in a register (src/cmd/compile/abi-internal.md).
 	ABIInternal ABI = iota
-	// ABI0 passes everything on the stack: assembly, and all Go before it had registers.
+	// ABI0 passes all arguments on the stack. Assembly uses it, and all functions of Go versions before ABIInternal.
 	ABI0
-	// SystemV is the convention of C: there is no goroutine to be found.
+	// SystemV is the calling convention of C. Such functions have no access to a goroutine.
 	SystemV
 )
 
-// Lookup finds a function by its exact name, or by an alias that is not the name of another one.
+// Lookup finds a function by its exact name, or by an alias that is not the name of another function.
 func (b *Binary) Lookup(name string) (*Func, bool) {
 	f, ok := b.byName()[name]
 	return f, ok
@@ -56,8 +54,8 @@ func (b *Binary) indexNames() map[string]*Func {
 	return index
 }
 
-// demangle spells the names of functions that are not of Go's own toolchain, and adds the
-// linker's symbols to their aliases.
+// demangle replaces the linker symbols of functions of C, C++, Rust and gccgo by their demangled names, and adds the
+// symbols to the aliases.
 func demangle(funcs []Func) {
 	names := make([]string, len(funcs))
 	for i := range funcs {

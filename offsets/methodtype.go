@@ -9,10 +9,11 @@ import (
 	"github.com/ftgo/ftgo/internal/symname"
 )
 
-// byMethod is the signature of a method by what the program has for interfaces and package reflect: the methods
-// of each type, wrappers among them, with their types as far as the linker has left any. It must agree with what the
-// function table has: the words that tracebacks print, before Go 1.17 how much of the stack they take.
-func (b *Binary) byMethod(f *Func, words *Signature) (s *Signature, ok bool) {
+// signatureFromMethod returns the signature of a method from the type data that the runtime uses for interfaces and
+// reflection: it lists the methods of each type, including wrappers, with their types, unless the linker removed
+// them. The signature must agree with the function table: with the words that tracebacks print, or before Go 1.17
+// with the size of the arguments on the stack. Otherwise ok is false.
+func (b *Binary) signatureFromMethod(f *Func, words *Signature) (s *Signature, ok bool) {
 	name := symname.Split(f.Name)
 	if name.Receiver == "" || name.Suffix != "" && name.Suffix != abi0Suffix {
 		return nil, false
@@ -29,23 +30,24 @@ func (b *Binary) byMethod(f *Func, words *Signature) (s *Signature, ok bool) {
 		s.Results = append(s.Results, Variable{Name: fmt.Sprintf("r%d", i), Type: t})
 	}
 	l := goLayout{binary: b, f: f, sig: s}
-	switch end := l.byTypes(); {
+	switch end := l.layOutByTypes(); {
 	case words != nil:
 		return s, fits(s.Params, words)
 	case f.ABI == ABI0:
 		return s, l.compareSize(end-b.newAssignment(ABI0).Conv.StackArgs) == agree
 	}
-	return s, strings.Contains(f.Name, "[") // of which the table leaves out a parameter
+	return s, strings.Contains(f.Name, "[") // the table omits a parameter of generic functions
 }
 
-// isReceiver tells whether a type's name is that of a method's receiver, packages aside.
+// isReceiver reports whether a type's name matches the receiver of a method. It ignores packages.
 func isReceiver(typ string, method symname.Name) bool {
 	name, pointer := strings.CutPrefix(typ, "*")
 	base, _, generic := strings.Cut(name, "[")
 	return pointer == method.Pointer && base[strings.LastIndexByte(base, '.')+1:] == method.Receiver && generic == (method.TypeArgs != "")
 }
 
-// fits tells whether types lie where words are. Words that may be elsewhere are compared by their sizes alone.
+// fits reports whether the typed parameters are in the same places as the words. For words in uncertain places it
+// compares only sizes.
 func fits(typed []Variable, words *Signature) bool {
 	if len(words.Params) > len(typed) || len(words.Params) < len(typed) && words.Note == "" {
 		return false
@@ -63,7 +65,7 @@ func fits(typed []Variable, words *Signature) bool {
 	return true
 }
 
-// samePlace tells whether the words of a parameter, as far as they are told, are where it is.
+// samePlace reports whether the known words of a parameter are where the typed parameter is.
 func samePlace(typed, words Variable) bool {
 	rest := words.Pieces
 	for _, p := range typed.Pieces {
@@ -86,7 +88,7 @@ func samePlace(typed, words Variable) bool {
 	return len(rest) == 0
 }
 
-// isPart tells whether there are more words than the type has.
+// isPart reports whether t lists only the first words of a value.
 func isPart(t *gotype.Type) bool { return strings.Contains(t.Name, "…") }
 
 func countWords(t *gotype.Type) (n int) {

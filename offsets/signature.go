@@ -10,22 +10,22 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
-// Signature is what a function takes and gives, and where it lies: parameters at entry (at the
-// function's first instruction, and after its stack check as well), results at every RET.
+// Signature describes the parameters and results of a function and their locations. The locations of parameters are
+// valid at the first instruction and after the stack check, the locations of results at each RET.
 type Signature struct {
-	// Params are the receiver first, then the parameters. Captured are the variables
-	// that a closure refers to, readable at entry only.
+	// Params starts with the receiver of a method. Captured are the variables that a closure captures; their
+	// locations are valid at entry only.
 	Params, Results, Captured []Variable
-	// Note says what is not known, for people to read; "" if nothing is missing.
+	// Note is a text for users that says which information is missing, "" if none is.
 	Note string
-	// Source is where it comes from, for people to read: "debug information", "twin", which is that of another
-	// file with the same code, "run-time type", or "words".
+	// Source says where the signature is from, for users: "debug information", "twin" (the debug information of
+	// another file with the same code), "run-time type", or "words".
 	Source string
-	// Untyped: it is words, of which the function table has parameters without types, and no results.
+	// Untyped means that Params are words: the function table lists parameters without types, and no results.
 	Untyped bool
 }
 
-// The sources of signatures, the best first.
+// These are the values of Signature.Source, the most detailed first.
 const (
 	fromDebug = "debug information"
 	fromTwin  = "twin"
@@ -33,28 +33,29 @@ const (
 	fromWords = "words"
 )
 
-// Variable is a value and where it lies.
+// Variable is a value and its location.
 type Variable struct {
-	// Name is as in the source; results without a name are r0, r1 …, parameters p0 ….
+	// Name is the name in the source. Unnamed results are called r0, r1 …, unnamed parameters p0, p1 ….
 	Name string
 	Type *gotype.Type
-	// Pieces are where the bytes of the value are: each in a register or in memory. A
-	// value of size 0 has none.
+	// Pieces are the locations of the bytes of the value: each piece is in a register or in memory. A value of size 0
+	// has no pieces.
 	Pieces []Piece
-	// Through: the pieces are a pointer instead, and so many bytes on from where it points to is the next
-	// pointer, or at last the value.
+	// Through, if not empty, means that Pieces is a pointer. Each element is the offset from the current pointer to
+	// the next one, the last element the offset to the value.
 	Through []int64
-	// Real is the address of the type that the value has, where Type is but its shape, as in generic code; else nil.
-	// If it is an array, the first of its words that is the address of a type is that of T where Type is *T, or of *T.
+	// Real, if not nil, is the location of the address of the actual type of the value, because Type is only its
+	// shape (generic code). If Real is an array, the first of its words that is the address of a type is the address
+	// of Type's actual type: of T or *T, where Type is *T.
 	Real *Variable
-	// Err says why the value as a whole can't be read, else nil.
+	// Err, if not nil, says why the whole value can't be read.
 	Err error
 }
 
-// Piece is a part of a value: where in it, and which register holds it or leads to it.
+// Piece is a part of a value with its offset in the value and its location.
 type Piece = arch.Piece
 
-// newAssignment hands out registers and stack slots as functions of the binary do.
+// newAssignment returns an allocator of registers and stack slots for the parameters of a function of the binary.
 func (b *Binary) newAssignment(abi ABI) *arch.Assignment {
 	p := b.image.Processor
 	if abi == SystemV {
@@ -63,20 +64,19 @@ func (b *Binary) newAssignment(abi ABI) *arch.Assignment {
 	return arch.NewAssignment(p, p.Go(b.goVer.Minor, abi != ABIInternal), false)
 }
 
-// placeAll places variables one behind the other.
+// placeAll sets the locations of consecutive variables.
 func placeAll(a *arch.Assignment, vars []Variable) {
 	for i := range vars {
 		vars[i].Pieces, vars[i].Err = a.Place(vars[i].Type)
 	}
 }
 
-// Signature finds out what a function takes and gives, by debug information of Go, gccgo and C, or,
-// where there is none, by what a program of Go has for its own runtime.
-// What that leaves out has no place but an Err, or is told in Note: nothing is assumed. Words that
-// may be in another register have a type that ends with "?". The error
-// wraps ErrNoDebugInfo if there is none of the file, or of the function, and nothing else.
+// Signature returns the parameters and results of a function. It reads debug information of Go, gccgo and C, or else
+// the data that a Go program has for its runtime. If the location of a variable is unknown, its Err is set; Note
+// describes other missing information. Words that may be in another register have a type that ends with "?". The
+// error wraps ErrNoDebugInfo only if there is no information about the function at all.
 func (b *Binary) Signature(f *Func) (*Signature, error) {
-	s, err := b.byDebug(f)
+	s, err := b.signatureFromDebug(f)
 	if err == nil {
 		if s.Source = fromDebug; b.image.Described != b.image && b.image.Described.HasCode() {
 			s.Source = fromTwin
@@ -85,10 +85,10 @@ func (b *Binary) Signature(f *Func) (*Signature, error) {
 			return s, nil
 		}
 	}
-	// Debug information may have nothing of assembly.
+	// Debug information may lack the parameters of assembly functions.
 	if f.ABI != SystemV && (err == nil || errors.Is(err, ErrNoDebugInfo)) {
-		words, ok := b.byWords(f)
-		if method, ok := b.byMethod(f, words); ok && err != nil {
+		words, ok := b.signatureFromWords(f)
+		if method, ok := b.signatureFromMethod(f, words); ok && err != nil {
 			return method, nil
 		}
 		if ok && (err != nil || len(words.Params) > 0) {
@@ -101,7 +101,7 @@ func (b *Binary) Signature(f *Func) (*Signature, error) {
 	return s, nil
 }
 
-func (b *Binary) byDebug(f *Func) (*Signature, error) {
+func (b *Binary) signatureFromDebug(f *Func) (*Signature, error) {
 	d, err := b.debug()
 	if err != nil {
 		return nil, err
@@ -113,7 +113,8 @@ func (b *Binary) byDebug(f *Func) (*Signature, error) {
 	if f.ABI == SystemV {
 		return b.cSignature(f, fn), nil
 	}
-	// Assembly has no entry of its parameters; what lets Go call it may have.
+	// Debug information has no parameters for assembly functions, but may have them for the wrapper through which Go
+	// calls the function.
 	if name, ok := strings.CutSuffix(f.Name, abi0Suffix); ok && len(fn.Params)+len(fn.Results) == 0 {
 		if twin, ok := b.Lookup(name); ok {
 			if of, err := d.Function(twin.Addr); err == nil {
@@ -124,8 +125,7 @@ func (b *Binary) byDebug(f *Func) (*Signature, error) {
 	return b.goSignature(f, fn, d), nil
 }
 
-// TypeNamed finds a type as debug information names it: "main.T", "time.Duration",
-// "map[string]int".
+// TypeNamed finds a type by its name in debug information: "main.T", "time.Duration", "map[string]int".
 func (b internals) TypeNamed(name string) (*gotype.Type, bool) {
 	d, err := b.debug()
 	if err != nil {
@@ -134,21 +134,20 @@ func (b internals) TypeNamed(name string) (*gotype.Type, bool) {
 	return d.TypeNamed(name)
 }
 
-// LayOut tells where parameters and results are whose types are known: by the function's calling
-// convention, as if debug information had told the types.
+// LayOut sets the locations of parameters and results by their types and the calling convention of the function.
 func (b internals) LayOut(f *Func, s *Signature) {
 	if f.ABI == SystemV {
 		b.layOutC(s)
 		return
 	}
-	(&goLayout{binary: b.Binary, f: f, sig: s}).byTypes()
+	(&goLayout{binary: b.Binary, f: f, sig: s}).layOutByTypes()
 }
 
-// variablesOf gives formal parameters their names. Those of blank ones, "~p1", in wrappers
-// ".anon1", of gccgo "p.1", and of results without a name, "~r1", are the compiler's.
+// variablesOf returns variables for formal parameters. It replaces names that the compiler generated by prefix and
+// index: "~p1" and ".anon1" for blank parameters, "p.1" in gccgo, and "~r1" for unnamed results.
 func variablesOf(formals []debug.Formal, prefix string) (vars []Variable) {
 	for i, v := range formals {
-		name := strings.TrimPrefix(v.Name, ".") // the receiver of wrappers: .this
+		name := strings.TrimPrefix(v.Name, ".") // the receiver of wrappers is called .this
 		if name == "" || name == "_" || name == "UNNAMED" || name[0] == '~' || strings.HasPrefix(v.Name, ".anon") ||
 			strings.Contains(name, ".") || strings.HasPrefix(name, "$ret") {
 			name = fmt.Sprintf("%s%d", prefix, i)
@@ -158,8 +157,8 @@ func variablesOf(formals []debug.Formal, prefix string) (vars []Variable) {
 	return vars
 }
 
-// in is the variable where all of it is in one piece, if its size is known.
-func (v Variable) in(whole Piece) Variable {
+// inPiece returns the variable with a single piece for the whole value. If the size is unknown, it sets Err instead.
+func (v Variable) inPiece(whole Piece) Variable {
 	switch whole.Size = v.Type.Size; {
 	case whole.Size < 0:
 		v.Err = arch.UnknownType(v.Type)
@@ -169,8 +168,8 @@ func (v Variable) in(whole Piece) Variable {
 	return v
 }
 
-// lose notes why it is not known where values lie.
-func lose(vars []Variable, err error) {
+// markUnknown removes the locations of variables and sets their Err.
+func markUnknown(vars []Variable, err error) {
 	for i := range vars {
 		vars[i].Pieces, vars[i].Err = nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 var errObject = errors.New("how C++ passes objects depends on more than debug information tells")
 
-// cSignature lays out what a function of C, or of gccgo, takes and gives.
+// cSignature returns the signature of a C or gccgo function.
 func (b *Binary) cSignature(f *Func, fn *debug.Function) *Signature {
 	s := &Signature{Params: variablesOf(fn.Params, "p")}
 	a := b.newAssignment(SystemV)
@@ -21,16 +21,16 @@ func (b *Binary) cSignature(f *Func, fn *debug.Function) *Signature {
 	placeAll(a, s.Params)
 	object := func(v Variable) bool { return v.Type.Kind == reflect.Struct }
 	if fn.IsCPlusPlus() && (slices.ContainsFunc(s.Params, object) || slices.ContainsFunc(s.Results, object)) {
-		lose(s.Params, errObject) // where the others are depends on it
-		lose(s.Results, errObject)
+		markUnknown(s.Params, errObject) // the locations of the other parameters depend on the object, too
+		markUnknown(s.Results, errObject)
 	}
-	if changed(f.Name) {
-		lose(s.Params, errors.New("the compiler made a copy of the function that takes other parameters"))
+	if isChangedCopy(f.Name) {
+		markUnknown(s.Params, errors.New("the compiler made a copy of the function that takes other parameters"))
 	}
 	return s
 }
 
-// cResults are where a function of C returns. gccgo makes a struct of several results.
+// cResults returns the results of a C function. gccgo returns several results as a struct.
 func cResults(a *arch.Assignment, t *gotype.Type, isGo bool) []Variable {
 	if t == nil {
 		return nil
@@ -52,12 +52,12 @@ func cResults(a *arch.Assignment, t *gotype.Type, isGo bool) []Variable {
 	return all
 }
 
-// changed tells the copies of functions that GCC makes with fewer parameters, or others.
-func changed(name string) bool {
+// isChangedCopy reports whether a function is a copy that GCC made with fewer or other parameters.
+func isChangedCopy(name string) bool {
 	return slices.ContainsFunc([]string{".isra.", ".constprop.", ".part."}, func(mark string) bool { return strings.Contains(name, mark) })
 }
 
-// layOutC lays out a function of C or gccgo, which returns several results as a struct.
+// layOutC sets the locations of the parameters and results of a C or gccgo function.
 func (b *Binary) layOutC(s *Signature) {
 	a := b.newAssignment(SystemV)
 	var returns *gotype.Type
@@ -72,7 +72,7 @@ func (b *Binary) layOutC(s *Signature) {
 	placeAll(a, s.Params)
 }
 
-// structOf is the struct that gccgo makes of results.
+// structOf returns the struct type in which gccgo returns several results.
 func structOf(results []Variable) *gotype.Type {
 	t := &gotype.Type{Name: "struct", Kind: reflect.Struct, Align: 1}
 	for _, v := range results {

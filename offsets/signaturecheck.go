@@ -10,19 +10,18 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
-// check is what comparing with the function table comes to.
+// check is the outcome of a comparison with the function table.
 type check uint8
 
 const (
-	unchecked check = iota
+	unchecked check = iota // the function table does not have enough information
 	agree
 	differ
 )
 
-// checked lays values out by their types, and compares the parameters with what the
-// function table has of them. If only the receiver is left out, as blank ones and those
-// of wrappers are, it is put in.
-func (l *goLayout) checked() check {
+// layOutChecked lays out the variables by their types and compares the parameters with the function table. If they differ
+// only because the receiver is missing, as it is if it is blank or in wrappers, layOutChecked adds the receiver.
+func (l *goLayout) layOutChecked() check {
 	if result := l.check(); result != differ {
 		return result
 	}
@@ -32,29 +31,29 @@ func (l *goLayout) checked() check {
 	}
 	params := l.fn.Params
 	l.fn.Params = append([]debug.Formal{{Type: t}}, params...)
-	l.variables()
+	l.setVariables()
 	if l.check() == agree {
 		return agree
 	}
 	l.fn.Params = params
-	l.variables()
+	l.setVariables()
 	l.check()
 	return differ
 }
 
 func (l *goLayout) check() check {
-	end := l.byTypes()
+	end := l.layOutByTypes()
 	switch {
 	case l.f.ABI == ABI0:
 		return l.compareSize(end - 8)
 	case l.binary.dictionary(l.f) >= 0:
-		// The table leaves out the first parameter, whichever that is.
+		// The table omits the first parameter of generic functions, which is the dictionary or the receiver.
 		return unchecked
 	}
 	return l.compare()
 }
 
-// receiver is the type of a method's receiver by the name of the method.
+// receiver returns the type of a method's receiver, which it derives from the name of the method.
 func (l *goLayout) receiver() (*gotype.Type, bool) {
 	name := symname.Split(l.f.Name)
 	if name.Receiver == "" || name.TypeArgs != "" || name.Suffix != "" {
@@ -72,8 +71,7 @@ func (l *goLayout) receiver() (*gotype.Type, bool) {
 	return t, true
 }
 
-// compareSize tells whether parameters and results take as much of the stack as the
-// function's do.
+// compareSize compares the size in bytes of parameters and results on the stack with the function table.
 func (l *goLayout) compareSize(size int64) check {
 	switch n, ok := l.argsSize(); {
 	case !ok:
@@ -84,7 +82,7 @@ func (l *goLayout) compareSize(size int64) check {
 	return differ
 }
 
-// compare tells whether the list of parameters is complete.
+// compare compares the number and sizes of the parameters with the function table.
 func (l *goLayout) compare() check {
 	params := l.sig.Params
 	args, complete, ok := l.binary.tables.Args(l.f.Addr)
@@ -108,7 +106,7 @@ func (l *goLayout) compare() check {
 	return unchecked
 }
 
-// aggregate tells the types that are printed in braces.
+// aggregate reports whether tracebacks print values of the type in braces.
 func aggregate(t *gotype.Type) bool {
 	braced := []reflect.Kind{reflect.Struct, reflect.Array, reflect.Complex128, reflect.Interface, reflect.String, reflect.Slice}
 	return slices.Contains(braced, t.Kind)

@@ -13,33 +13,34 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
-// goSignature lays out what a function of Go takes and gives.
+// goSignature returns the signature of a Go function by its debug information. Which of its data is reliable depends
+// on the version of Go.
 func (b *Binary) goSignature(f *Func, fn *debug.Function, d *debug.Info) *Signature {
 	fn.Params, fn.Results = debug.Distinct(fn.Params), debug.Distinct(fn.Results)
 	if b.goVer.Minor <= lastSorted {
 		d.InStackOrder(fn, fn.Params)
 		d.InStackOrder(fn, fn.Results)
 	}
-	l := goLayout{binary: b, f: f, fn: fn, entries: d, sig: &Signature{Captured: b.captured(fn)}}
-	l.variables()
+	l := goLayout{binary: b, f: f, fn: fn, entries: d, sig: &Signature{Captured: b.capturedVars(fn)}}
+	l.setVariables()
 	switch v := b.goVer.Minor; {
 	case f.ABI == ABI0 && v >= b.image.Processor.Machine().FirstRegisters:
-		l.byTypesOrSlots(true)
+		l.layOutByTypesOrSlots(true)
 	case v >= firstWithBlanks:
-		l.byTypes()
+		l.layOutByTypes()
 	case v >= firstWithLocations:
-		l.byTypesOrRegisters()
+		l.layOutByTypesOrRegisters()
 	case v == b.image.Processor.Machine().FirstRegisters && v < firstWithLocations:
-		l.byTypesIfComplete()
+		l.layOutByTypesIfComplete()
 	case v >= firstInOrder:
-		l.byTypesOrSlots(true)
+		l.layOutByTypesOrSlots(true)
 	case v == lastSorted:
-		// It lists parameters by name and tells few locations: a single one needs none.
-		l.byTypesOrSlots(len(l.sig.Params) <= 1 && len(l.sig.Results) <= 1)
+		// Go 1.11 sorts parameters by name and has few locations. A single one needs neither order nor location.
+		l.layOutByTypesOrSlots(len(l.sig.Params) <= 1 && len(l.sig.Results) <= 1)
 	default:
-		// The oldest versions tell all locations. Up to Go 1.9 they don't tell results: those without
-		// names are known by their numbers.
-		l.toSlots()
+		// Older versions record the locations of all variables. Up to Go 1.9 they do not mark results; unnamed results
+		// are recognized by their numbers.
+		l.layOutBySlots()
 		if v < firstWithResults && len(l.sig.Results) == 0 && len(l.sig.Params) > 0 {
 			l.note("results that have names are among the parameters: debug information of %s does not tell them apart", b.goVer)
 		}
@@ -53,25 +54,25 @@ func (b *Binary) goSignature(f *Func, fn *debug.Function, d *debug.Info) *Signat
 	return l.sig
 }
 
-// What debug information of Go says, by minor version, as compared with what functions
-// were passed.
+// These are the minor versions of Go at which debug information changed, compared with the actual parameters of
+// functions.
 const (
-	// firstWithResults: they are told from parameters.
+	// firstWithResults distinguishes results from parameters.
 	firstWithResults = 10
-	// lastSorted is the second version that lists parameters by name instead of in
-	// order; the first, 1.10, has all their locations.
+	// lastSorted is the last of two versions that list parameters by name instead of in order. Go 1.10, the first of
+	// them, records the locations of all parameters.
 	lastSorted   = 11
 	firstInOrder = 12
-	// firstWithLocations: the registers of parameters are right where they are told,
-	// and there are all results.
+	// firstWithLocations records all results. The registers that it states for parameters are correct, but it does not
+	// state all of them.
 	firstWithLocations = 18
-	// firstWithBlanks: there are parameters without names, and receivers.
+	// firstWithBlanks has parameters without names, and receivers.
 	firstWithBlanks = 22
-	// firstWithClosures: variables that a closure refers to have their offset.
+	// firstWithClosures records the offsets of captured variables.
 	firstWithClosures = 23
 )
 
-// goLayout is the work on one signature.
+// goLayout computes the locations of one function's variables.
 type goLayout struct {
 	binary  *Binary
 	f       *Func
@@ -80,7 +81,7 @@ type goLayout struct {
 	sig     *Signature
 }
 
-func (l *goLayout) variables() {
+func (l *goLayout) setVariables() {
 	l.sig.Params, l.sig.Results = variablesOf(l.fn.Params, "p"), variablesOf(l.fn.Results, "r")
 }
 
@@ -91,8 +92,9 @@ func (l *goLayout) note(format string, args ...any) {
 	l.sig.Note += fmt.Sprintf(format, args...)
 }
 
-// byTypes computes where values are from their types, and returns where they end on the stack.
-func (l *goLayout) byTypes() (end int64) {
+// layOutByTypes computes the locations of all variables from their types. It returns the end of the results on the
+// stack.
+func (l *goLayout) layOutByTypes() (end int64) {
 	a := l.binary.newAssignment(l.f.ABI)
 	dictionary := l.binary.dictionary(l.f)
 	if before := min(dictionary, len(l.sig.Params)); before < 0 {
@@ -112,11 +114,11 @@ func (l *goLayout) byTypes() (end int64) {
 	return a.End()
 }
 
-// dictionary is the number of the parameter before which a generic function takes its dictionary,
-// a pointer that source files don't have; -1 if it takes none. Go 1.18 and 1.19 pass it first,
-// later versions behind the receiver (cmd/compile/internal/noder/reader.go, funcBody). Closures
-// have it among what they capture. Since Go 1.27 methods may have type parameters of their own. The function tables of Go 1.18 to 1.20 don't have type arguments: what is
-// no wrapper takes one.
+// dictionary returns the index of the parameter before which a generic function takes its dictionary, a pointer that
+// source files don't have, or -1 if the function takes no dictionary. Go 1.18 and 1.19 pass it first, later versions
+// after the receiver (cmd/compile/internal/noder/reader.go, funcBody). Closures capture it instead. Since Go 1.27,
+// methods may have type parameters. The function tables of Go 1.18 to 1.20 do not have the type arguments, so it
+// assumes that every generic function there takes a dictionary unless it is a wrapper.
 func (b *Binary) dictionary(f *Func) int {
 	name := symname.Split(f.Name)
 	generic := strings.Contains(name.TypeArgs+name.Func, "[go.shape.") || name.TypeArgs == "[...]" && !b.isWrapper(f)
@@ -131,7 +133,7 @@ func (b *Binary) dictionary(f *Func) int {
 	return 0
 }
 
-// isWrapper tells of functions that the compiler made to call others.
+// isWrapper reports whether the compiler generated the function to call another one.
 func (b *Binary) isWrapper(f *Func) (wrapper bool) {
 	b.tables.Frames(f.Addr, func(_, _ string, _ int, is bool) { wrapper = is })
 	return wrapper
@@ -139,14 +141,13 @@ func (b *Binary) isWrapper(f *Func) (wrapper bool) {
 
 var errHidden = errors.New("there are parameters without names that debug information leaves out: its place is not known")
 
-// byTypesOrRegisters is for versions that leave out some parameters, but tell the
-// registers of those that are used.
-func (l *goLayout) byTypesOrRegisters() {
-	checked := l.checked()
+// layOutByTypesOrRegisters is for versions that omit some parameters, but have the registers of the used ones.
+func (l *goLayout) layOutByTypesOrRegisters() {
+	checked := l.layOutChecked()
 	if checked == agree {
 		return
 	}
-	// Up to the last one that is where it would be without others, nothing is left out.
+	// The parameters up to the last one that is where the types put it are complete.
 	sound, shifted := 0, checked == differ
 	located := make([]bool, len(l.sig.Params))
 	for i := range l.sig.Params {
@@ -168,38 +169,37 @@ func (l *goLayout) byTypesOrRegisters() {
 	}
 	for i := sound; i < len(l.sig.Params); i++ {
 		if !located[i] && l.sig.Params[i].Type.Size != 0 {
-			lose(l.sig.Params[i:i+1], errHidden)
+			markUnknown(l.sig.Params[i:i+1], errHidden)
 		}
 	}
 	l.hideStackResults()
 }
 
-// byTypesIfComplete is for Go 1.17, whose locations are not to be trusted.
-func (l *goLayout) byTypesIfComplete() {
-	if l.checked() == differ {
-		lose(l.sig.Params, errHidden)
+// layOutByTypesIfComplete is for Go 1.17, which has unreliable locations.
+func (l *goLayout) layOutByTypesIfComplete() {
+	if l.layOutChecked() == differ {
+		markUnknown(l.sig.Params, errHidden)
 		l.hideStackResults()
 	}
-	// Results are left out of what was optimized, some or all.
+	// Optimized functions lack some or all results.
 	if !strings.Contains(l.fn.Producer(), " -N") {
 		l.sig.Results = nil
 		l.note("results are not in debug information of %s, unless it was built with -gcflags=-N", l.binary.goVer)
 	}
 }
 
-// hideStackResults: where results begin on the stack depends on all parameters.
+// hideStackResults removes the locations of results on the stack, because they depend on all parameters.
 func (l *goLayout) hideStackResults() {
 	for i, v := range l.sig.Results {
 		if len(v.Pieces) > 0 && v.Pieces[0].InMemory {
-			lose(l.sig.Results[i:i+1], errHidden)
+			markUnknown(l.sig.Results[i:i+1], errHidden)
 		}
 	}
 }
 
-// captured are the variables that a closure refers to, as its context register points to them at entry
-// (cmd/compile/abi-internal.md, "Closures"). Variables that may change are referred to
-// by address, and called "&name".
-func (b *Binary) captured(fn *debug.Function) []Variable {
+// capturedVars returns the variables that a closure captures. The context register points to them at entry
+// (cmd/compile/abi-internal.md, "Closures"). A variable that is captured by reference is named "&name".
+func (b *Binary) capturedVars(fn *debug.Function) []Variable {
 	var found []Variable
 	context := b.image.Processor.Go(b.goVer.Minor, false).Context
 	slices.SortFunc(fn.Captured, func(x, y debug.Formal) int { return cmp.Compare(x.Offset, y.Offset) })
@@ -212,12 +212,13 @@ func (b *Binary) captured(fn *debug.Function) []Variable {
 				v.Type = debug.Unknown("?", -1)
 			}
 		}
-		found = append(found, v.in(piece))
+		found = append(found, v.inPiece(piece))
 	}
 	return found
 }
 
-// piecesAt spreads a value over what debug information says of it; not ok if the two don't fit.
+// piecesAt splits a value into pieces at the location that debug information states. ok is false if the location does
+// not fit the type.
 func piecesAt(at debug.Location, t *gotype.Type) (pieces []Piece, ok bool) {
 	if t.Size <= 0 {
 		return nil, false
@@ -238,14 +239,14 @@ func piecesAt(at debug.Location, t *gotype.Type) (pieces []Piece, ok bool) {
 	return pieces, true
 }
 
-// byTypesOrSlots is for versions that pass everything on the stack and leave out
-// parameters without names: the function table has the size of them all. ordered: parameters are in
-// the order of the source, so that their types may do.
-func (l *goLayout) byTypesOrSlots(ordered bool) {
-	if ordered && l.checked() != differ {
+// layOutByTypesOrSlots is for versions that pass all arguments on the stack and omit parameters without names. The
+// function table has the total size. ordered means that debug information lists parameters in source order, so that
+// their types may suffice.
+func (l *goLayout) layOutByTypesOrSlots(ordered bool) {
+	if ordered && l.layOutChecked() != differ {
 		return
 	}
-	l.toSlots()
+	l.layOutBySlots()
 	if size, ok := l.argsSize(); ok {
 		l.resultsFromEnd(size)
 	}
@@ -253,8 +254,8 @@ func (l *goLayout) byTypesOrSlots(ordered bool) {
 
 func (l *goLayout) argsSize() (int64, bool) { return l.binary.tables.ArgsSize(l.f.Addr) }
 
-// resultsFromEnd lays out results that end where everything ends. If they have no names
-// then none is left out.
+// resultsFromEnd lays out unnamed results backwards from the end of the arguments on the stack. Debug information
+// does not omit unnamed results.
 func (l *goLayout) resultsFromEnd(size int64) {
 	for i := range l.fn.Results {
 		if !strings.HasPrefix(l.fn.Results[i].Name, "~r") {
@@ -275,10 +276,10 @@ func (l *goLayout) resultsFromEnd(size int64) {
 	l.sig.Results = results
 }
 
-// toSlots leaves the places that debug information tells.
-func (l *goLayout) toSlots() {
+// layOutBySlots sets the stack locations that debug information states.
+func (l *goLayout) layOutBySlots() {
 	slots := func(formals []debug.Formal, variables []Variable) {
-		lose(variables, nil)
+		markUnknown(variables, nil)
 		for i := range variables {
 			v := &variables[i]
 			if disp, ok := l.entries.Slot(l.fn, &formals[i]); ok && v.Type.Size > 0 {

@@ -9,65 +9,62 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// Site is one instruction of a function that was decoded from its first byte to its
-// last without a doubt. It can't be made in any other way: a breakpoint in the
-// middle of an instruction, or in data, corrupts the program.
+// Site is an instruction at which a probe is safe. Only decoding a whole function without any ambiguity creates one,
+// because a breakpoint in the middle of an instruction or in data corrupts the program.
 type Site struct {
 	addr, offset uint64
 	cost         arch.Cost
 }
 
-// Addr is the instruction's virtual address in the file, without load bias.
+// Addr returns the instruction's virtual address in the file, without load bias.
 func (s Site) Addr() uint64 { return s.addr }
 
-// Offset is the instruction's place in the file.
+// Offset returns the instruction's file offset.
 func (s Site) Offset() uint64 { return s.offset }
 
-// Cost is what a probe on the instruction costs the target.
+// Cost returns the cost of a probe on the instruction to the target program.
 func (s Site) Cost() arch.Cost { return s.cost }
 
-// Sites is where calls of a function begin and end.
+// Sites are the instructions at which calls of a function begin and end.
 type Sites struct {
-	// Entry is executed exactly once per call, with SP and the argument registers as the caller
-	// left them, unless Restarts. It is the first instruction after the stack check, where there
-	// is one: when the check fails, the function is started again on a larger stack.
+	// Entry is executed exactly once per call, unless Restarts or CheckOnly is true. SP and the argument registers
+	// are as the caller left them. Entry is the first instruction after the stack check, if the function has one:
+	// when the check fails, the function starts over on a larger stack.
 	Entry Site
-	// Late: instructions that take no probe come before Entry, which may have changed
-	// registers, arguments among them, but neither SP nor the flow of control.
+	// Late means that instructions before Entry can't be probed and may have changed registers, including arguments.
+	// They do not change SP or the flow of control.
 	Late bool
-	// Check is the stack check's jump, nil without one. It is executed once more for
-	// each time that the check fails, which its condition tells.
+	// Check is the conditional jump of the stack check, or nil. It is executed once more for each failed check; the
+	// flags say whether the check fails.
 	Check *Site
-	// CheckOnly: Entry may be executed again where a goroutine is preempted, so that Check
-	// alone tells of calls.
+	// CheckOnly means that a preempted goroutine may execute Entry again, so that only Check counts calls.
 	CheckOnly bool
-	// First and Again, nil if they are not known, count calls without a look at flags: there are as many as
-	// First is executed, a jump of the stack check, less how often Again is, where the check has failed.
+	// First and Again count calls without the flags, or are nil: the number of calls is the number of hits of First,
+	// a jump of the stack check, minus the hits of Again, which is executed after each failed check.
 	First, Again *Site
-	// Branch is an instruction that may stand for Entry if the kernel emulates it, and not Entry:
-	// a branch, or a push, that is executed exactly once per call as well (unless Restarts), with
-	// SP, the frame pointer and g as they are at Entry. It is nil if there is none; only
-	// functions without a stack check have one. It may be one of Tails or CondTails, too.
+	// Branch is an alternative to Entry, a branch or a push, if the kernel emulates it but not Entry, else nil. It is
+	// executed exactly once per call (unless Restarts is true), with SP, the frame pointer and g as they are at
+	// Entry. Only functions without a stack check have one. Branch may also be in Tails or CondTails.
 	Branch *Site
-	// Intact: nothing that comes before Branch writes a general register or memory, so that
-	// arguments are there what they are at Entry.
+	// Intact means that no instruction before Branch writes general registers or memory, so that arguments are the
+	// same as at Entry.
 	Intact bool
-	// Returns are all RETs. Tails are the jumps that leave the function for good:
-	// the function jumped to returns for both.
+	// Returns are all RETs. Tails are the unconditional jumps that leave the function for good: the function at the
+	// target returns to the caller.
 	Returns, Tails []Site
-	// CondTails are conditional jumps that leave it: a hit ends the call if
-	// [arch.Processor].Taken says of the flags there that the jump is taken.
+	// CondTails are conditional jumps that leave the function. A hit ends the call if [arch.Processor].Taken returns
+	// true for the flags.
 	CondTails []Site
-	// Restarts: the function has no stack check and jumps back to its first
-	// instruction, so that Entry may be executed more than once per call.
+	// Restarts means that the function has no stack check and jumps back to its first instruction, so that a call may
+	// execute Entry several times.
 	Restarts bool
-	// SplitStack: the function may go on on another stack (GCC's -fsplit-stack, which
-	// gccgo uses). Then a return is executed there, with an SP that no call of the
-	// function began with, and another one after it with that of the entry.
+	// SplitStack means that the function may switch to another stack (GCC's -fsplit-stack, which gccgo uses). A
+	// return is then executed on that stack, with an SP at which no call of the function began, followed by a second
+	// return with the SP of the entry.
 	SplitStack bool
 }
 
-// Sites decodes a function and finds where calls of it begin and end.
+// Sites decodes a function and returns the instructions at which its calls begin and end.
 func (b *Binary) Sites(f *Func) (*Sites, error) {
 	c, err := b.decode(f)
 	if err != nil {
@@ -76,37 +73,37 @@ func (b *Binary) Sites(f *Func) (*Sites, error) {
 	return c.sites()
 }
 
-// sites finds where calls begin and end. The error says why the function must not be probed.
-func (c *decoded) sites() (s *Sites, err error) {
+// sites returns the instructions at which calls begin and end. The error says why it is unsafe to probe the function.
+func (c *funcCode) sites() (s *Sites, err error) {
 	whole, p := &c.parts[0], c.processor
 	s = &Sites{}
-	entry, late, restarts := 0, false, slices.Contains(c.landings, 0)
+	entry, late, restarts := 0, false, slices.Contains(c.jumpTargets, 0)
 	if c.fn.ABI == SystemV {
 		s.Restarts, s.SplitStack = restarts, p.SplitsStack(whole.code)
 	} else if check, ok := p.StackCheck(whole.code); !ok {
 		s.Restarts = restarts
-		entry, late = c.unrepeated()
+		entry, late = c.firstUnrepeated()
 	} else {
 		if !whole.boundary[check.Jump] || !whole.boundary[check.Post] {
 			return nil, errors.New("stack check not on an instruction boundary")
 		}
 		entry = check.Post
-		if jump, err := c.at(check.Jump); err == nil {
+		if jump, err := c.site(check.Jump); err == nil {
 			jump.cost.Cond = p.Passed()
 			s.Check, s.CheckOnly = &jump, check.Repeats
-			s.First, s.Again = c.counters(check)
+			s.First, s.Again = c.callCounters(check)
 		}
 	}
-	if s.Entry, s.Late, err = c.entry(entry); err != nil {
+	if s.Entry, s.Late, err = c.entrySite(entry); err != nil {
 		return nil, err
 	}
 	if s.Late = s.Late || late; s.Check == nil && entry < len(whole.code) && s.Entry.cost.Stepped() {
-		s.Branch, s.Intact = c.branch(entry)
+		s.Branch, s.Intact = c.branchSite(entry)
 	}
 	add := func(to *[]Site, from int, ends []int) {
-		*to = slices.Grow(*to, len(ends)) // which files make many of that mean harm
+		*to = slices.Grow(*to, len(ends)) // malicious files may have very many
 		for _, at := range ends {
-			site, cause := c.at(from + at)
+			site, cause := c.site(from + at)
 			err = cmp.Or(err, cause)
 			*to = append(*to, site)
 		}
@@ -122,13 +119,13 @@ func (c *decoded) sites() (s *Sites, err error) {
 	return s, nil
 }
 
-// entry finds the first instruction at or behind at that takes a probe. Only instructions that
-// some kernel can't have a probe on, and which go on to the next, are passed over, and nothing
-// may jump to what is behind them.
-func (c *decoded) entry(at int) (s Site, late bool, err error) {
+// entrySite returns the first instruction at or after offset at that can be probed. It skips only instructions that some
+// kernel can't probe and that continue with the next instruction, and returns an error if a jump leads to the
+// instruction after a skipped one.
+func (c *funcCode) entrySite(at int) (s Site, late bool, err error) {
 	code, first := c.parts[0].code, at
 	for {
-		s, err := c.at(at)
+		s, err := c.site(at)
 		if err == nil {
 			return s, at != first, nil
 		}
@@ -137,32 +134,32 @@ func (c *decoded) entry(at int) (s Site, late bool, err error) {
 			return s, false, err
 		}
 		at += refused.Len
-		if at == len(code) || slices.Contains(c.landings, at) {
+		if at == len(code) || slices.Contains(c.jumpTargets, at) {
 			return s, false, err
 		}
 	}
 }
 
-// counters are the sites that count calls of a function with a stack check, if both are emulated.
-func (c *decoded) counters(check arch.Check) (first, again *Site) {
+// callCounters returns Sites.First and Sites.Again, or nil unless the kernel emulates both.
+func (c *funcCode) callCounters(check arch.Check) (first, again *Site) {
 	if check.Again == 0 {
 		return nil, nil
 	}
-	f, err1 := c.at(check.First)
-	a, err2 := c.at(check.Again)
+	f, err1 := c.site(check.First)
+	a, err2 := c.site(check.Again)
 	if err1 != nil || err2 != nil || !f.cost.Emulated || !a.cost.Emulated {
 		return nil, nil
 	}
 	return &f, &a
 }
 
-// unrepeated finds the first instruction of a function without a stack check that no preemption repeats. What comes
-// before it may have changed arguments: then it is late.
-func (c *decoded) unrepeated() (at int, late bool) {
+// firstUnrepeated returns the first instruction of a function without a stack check that is not executed again after a
+// preemption. late is true if an instruction before it may have changed arguments.
+func (c *funcCode) firstUnrepeated() (at int, late bool) {
 	code := c.parts[0].code
 	for at, in := range arch.Instructions(c.processor, code) {
 		e := c.processor.Effects(code[at:])
-		if !e.Repeats || at+in.Len == len(code) || slices.Contains(c.landings, at+in.Len) {
+		if !e.Repeats || at+in.Len == len(code) || slices.Contains(c.jumpTargets, at+in.Len) {
 			return at, late
 		}
 		late = late || !e.KeepsRegisters || !e.KeepsMemory
@@ -170,25 +167,24 @@ func (c *decoded) unrepeated() (at int, late bool) {
 	return 0, false
 }
 
-// branch finds what may stand for Entry in a function without a stack check, from the instruction at from on:
-// the first that kernels emulate, if every call executes it exactly once. That is so as execution comes straight to it from
-// the function's start, with nothing on the way that could raise a signal (whose handler need not
-// come back, as after a nil pointer) or that anything jumps to. SP, the frame pointer and g are
-// as they were at the start; intact tells that all general registers and memory are. (firstBranch
-// is for another purpose: SP may have changed there, and more may be written.)
-func (c *decoded) branch(from int) (branch *Site, intact bool) {
+// branchSite returns the first instruction after from that kernels emulate, if every call executes it exactly once. This
+// is the case if the code from the start of the function to it has no jumps and no jump targets, and no instruction
+// that could raise a signal, because a signal handler (as for a nil pointer) need not return. SP, the frame pointer
+// and g are the same as at the start. intact reports whether all general registers and memory are, too. (firstBranch
+// has other conditions: SP may have changed, and memory may be written.)
+func (c *funcCode) branchSite(from int) (branch *Site, intact bool) {
 	code, p := c.parts[0].code, c.processor
-	if c.switches {
-		return nil, false // where to is not known
+	if c.hasSwitch {
+		return nil, false // unknown jump targets
 	}
 	intact = true
 	for at, in := range arch.Instructions(p, code) {
-		if at > 0 && slices.Contains(c.landings, at) {
+		if at > 0 && slices.Contains(c.jumpTargets, at) {
 			break
 		}
 		e := p.Effects(code[at:])
 		if !in.Kind.GoesOn() || at > from && !e.Repeats && emulated(in.Kind, p.Cost(code, at)) {
-			s, err := c.at(at)
+			s, err := c.site(at)
 			if err != nil || in.Kind == arch.Call || in.Kind == arch.IndirectCall || s.cost.Stepped() {
 				break
 			}
@@ -202,20 +198,21 @@ func (c *decoded) branch(from int) (branch *Site, intact bool) {
 	return nil, false
 }
 
-// emulated tells whether kernels, or newer ones, emulate an instruction that does something and goes on to the next.
+// emulated reports whether some kernels emulate an instruction that continues with the next one. It returns false for
+// a nop that all kernels emulate.
 func emulated(k arch.Kind, c arch.Cost) bool { return c.Later != "" || c.Emulated && k != arch.Nop }
 
-func (c *decoded) firstBranch() (Site, error) {
+func (c *funcCode) firstBranch() (Site, error) {
 	code := c.parts[0].code
 	for at, in := range arch.Instructions(c.processor, code) {
 		if in.Kind != arch.CondJump && !c.processor.Effects(code[at:]).KeepsRegisters {
 			return Site{}, fmt.Errorf("%s: no conditional jump before +%#x, which may change a register", c.fn.Name, at)
 		}
-		if i := slices.IndexFunc(c.landings, func(to int) bool { return to <= at }); i >= 0 {
-			return Site{}, fmt.Errorf("%s: jump back to +%#x", c.fn.Name, c.landings[i])
+		if i := slices.IndexFunc(c.jumpTargets, func(to int) bool { return to <= at }); i >= 0 {
+			return Site{}, fmt.Errorf("%s: jump back to +%#x", c.fn.Name, c.jumpTargets[i])
 		}
 		if in.Kind == arch.CondJump {
-			return c.at(at)
+			return c.site(at)
 		}
 	}
 	return Site{}, fmt.Errorf("%s: no conditional jump", c.fn.Name)

@@ -11,11 +11,11 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// errNoVariable means that there is no such package variable.
+// errNoVariable means that the file has no variable of the given name.
 var errNoVariable = errors.New("no such variable")
 
-// StaticVariable finds a package variable of Go, "main.counter", or a global or static one of C:
-// its piece is Static. Of a file without debug information only the size is known.
+// StaticVariable finds a package variable of Go, "main.counter", or a global or static variable of C. Its only piece
+// is Static. Without debug information only the size is known.
 func (b internals) StaticVariable(name string) (Variable, error) {
 	v, err := b.staticVariable(name)
 	if err != nil {
@@ -26,8 +26,8 @@ func (b internals) StaticVariable(name string) (Variable, error) {
 
 func (b *Binary) staticVariable(name string) (v Variable, err error) {
 	at := func(t *gotype.Type, addr uint64) Variable {
-		own, ok := b.ownAddress(addr, uint64(max(t.Size, 1)))
-		v := Variable{Name: name, Type: t}.in(Piece{Static: true, Disp: int64(own)})
+		own, ok := b.programAddr(addr, uint64(max(t.Size, 1)))
+		v := Variable{Name: name, Type: t}.inPiece(Piece{Static: true, Disp: int64(own)})
 		if !ok {
 			v.Pieces, v.Err = nil, fmt.Errorf("no instruction tells where %s has it", b.image.Path())
 		}
@@ -43,7 +43,7 @@ func (b *Binary) staticVariable(name string) (v Variable, err error) {
 	} else if !errors.Is(err, ErrNoDebugInfo) {
 		return v, err
 	}
-	// Debug information leaves out what the linker made, and assembly.
+	// Debug information does not have variables of assembly code and of the linker.
 	err = b.eachObject(func(s image.Symbol) {
 		if v.Type == nil && (s.Name == name || s.Name == debug.EscapedPath(name)) {
 			v = at(debug.Unknown("?", int64(s.Size)), s.Addr)
@@ -55,7 +55,7 @@ func (b *Binary) staticVariable(name string) (v Variable, err error) {
 	return v, err
 }
 
-// eachObject visits the symbols of what may be variables.
+// eachObject calls visit for each symbol that may be a variable.
 func (b *Binary) eachObject(visit func(image.Symbol)) error {
 	return b.image.Described.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
 		if s.Kind == elf.STT_OBJECT && s.Size > 0 && s.Size <= debug.MaxValueSize {
@@ -64,8 +64,8 @@ func (b *Binary) eachObject(visit func(image.Symbol)) error {
 	})
 }
 
-// StaticVariables are the names of the variables that debug information has, or, where there is none,
-// symbols; sorted. That a file names none is an error.
+// StaticVariables returns the sorted names of the variables in debug information or else in the symbol table. It
+// returns an error if there are none.
 func (b internals) StaticVariables() (names []string, err error) {
 	d, err := b.debug()
 	switch {

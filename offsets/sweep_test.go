@@ -13,11 +13,11 @@ import (
 )
 
 // swept decodes a function of Go.
-func swept(t *testing.T, text string) (*decoded, error) {
+func swept(t *testing.T, text string) (*funcCode, error) {
 	t.Helper()
 	code, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
 	fixture.NoError(t, err)
-	c := &decoded{processor: amd64.Processor, fn: &Func{}}
+	c := &funcCode{processor: amd64.Processor, fn: &Func{}}
 	return c, c.decodeGo(part{code: code})
 }
 
@@ -39,7 +39,7 @@ func TestLateEntry(t *testing.T) {
 		t.Run(c.scenario, func(t *testing.T) {
 			f, err := swept(t, c.code)
 			fixture.NoError(t, err)
-			s, late, err := f.entry(0)
+			s, late, err := f.entrySite(0)
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Errorf("error %v, want one with %q", err, c.err)
@@ -118,7 +118,7 @@ func TestBranchSite(t *testing.T) {
 		t.Run(c.scenario, func(t *testing.T) {
 			f, err := swept(t, c.code)
 			fixture.NoError(t, err)
-			s, intact := f.branch(0)
+			s, intact := f.branchSite(0)
 			at := none
 			if s != nil {
 				at = int(s.Addr())
@@ -206,7 +206,7 @@ func TestUnaligned(t *testing.T) {
 		addr, offset uint64
 		ok           bool
 	}{{0x1000, 0x1000, true}, {0x1004, 4, true}, {0x1002, 0x1002, false}, {0x1004, 2, false}} {
-		code := &decoded{processor: arm64.Processor}
+		code := &funcCode{processor: arm64.Processor}
 		if err := code.decodeGo(part{addr: c.addr, offset: c.offset, code: ret}); (err == nil) != c.ok {
 			t.Errorf("at %#x, %#x in the file: %v", c.addr, c.offset, err)
 		}

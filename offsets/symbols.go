@@ -12,71 +12,72 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// abi0Suffix marks, in .symtab, the stack-argument version of a function that has
-// another one too (mangleABIName in cmd/link/internal/ld/symtab.go, since Go 1.17).
+// abi0Suffix marks the ABI0 version of a function in .symtab, if the function has versions of both ABIs
+// (mangleABIName in cmd/link/internal/ld/symtab.go, since Go 1.17).
 const abi0Suffix = ".abi0"
 
-// The ranks of names by where they are from; local ones have one more, which is worse.
+// These are the ranks of names by their source. Local symbols have a rank that is 1 higher, which is worse.
 const (
 	fromSymtab uint8 = 2 * iota
 	fromPclntab
 	fromDynsym
 
-	// withoutSize is added: those of assembly that nobody has given a size.
+	// withoutSize is added to the rank of assembly symbols without a size.
 	withoutSize = 8
 )
 
-// readFuncs lists the functions that the symbol tables and Go's own table name, each
-// address once.
+// readFuncs returns the functions in the symbol tables and in Go's function table, with one entry per address.
 func (b *Binary) readFuncs() ([]Func, error) {
 	table := b.tables.Funcs()
 	named, symErr := b.symbolFuncs(nil, b.image.Described, elf.SHT_SYMTAB, fromSymtab)
 	if b.image.Described != b.image {
-		named = slices.DeleteFunc(named, func(f Func) bool { return b.inside(f.Addr, table) })
+		named = slices.DeleteFunc(named, func(f Func) bool { return b.insideFunc(f.Addr, table) })
 	}
-	known := b.complete(named, table)
-	// Some binaries keep a few symbols, and .symtab spells names better.
+	known := b.addTableInfo(named, table)
+	// The table adds functions that .symtab lacks: some stripped binaries keep a few symbols. .symtab comes first,
+	// because its names are more complete.
 	named = b.addTableFuncs(named, table, known)
 	all := len(named)
 	named, err := b.symbolFuncs(named, b.image, elf.SHT_DYNSYM, fromDynsym)
 	if err == nil {
-		b.complete(named[all:], table)
-	} // else the other tables may still be sound
-	// Marks of Go's linker, of one byte, have nothing but padding where instructions are longer.
+		b.addTableInfo(named[all:], table)
+	} // else use the functions of the other tables
+	// Symbols that Go's linker writes as markers have one byte. On processors with longer instructions this byte is
+	// padding, which addTableInfo has removed.
 	named = slices.DeleteFunc(named, func(f Func) bool { return f.Size == 0 })
 	if len(named) == 0 {
 		return nil, cmp.Or(symErr, errors.New("no function symbols (stripped?)"))
 	}
-	funcs := withoutABI(b.measured(tidy(named)))
+	funcs := dropABISuffixes(b.setSizes(mergeAliases(named)))
 	if b.goVer.Minor == 0 {
 		demangle(funcs)
 	}
 	return funcs, nil
 }
 
-// inside tells whether an address is inside of a function, by what the program has itself. Symbols of another
-// file are not proven by its code, and a probe there may be amid an instruction.
-func (b *Binary) inside(addr uint64, table []gotab.Func) bool {
+// insideFunc reports whether an address is inside a function and not at its start, by .eh_frame and Go's function table
+// of the program itself. The code does not prove that symbols of another file are right, and a probe at a wrong one
+// may be in the middle of an instruction.
+func (b *Binary) insideFunc(addr uint64, table []gotab.Func) bool {
 	e, ok := b.unwind().At(addr)
 	n, begins := inTable(table, addr)
 	return ok && e.Addr != addr || !begins && n > 0 && addr < table[n-1].End
 }
 
-// inTable finds the function of Go's table that begins at an address, or the first one behind it.
+// inTable returns the index of the function in Go's table that begins at an address, or else of the next one.
 func inTable(table []gotab.Func, addr uint64) (n int, begins bool) {
 	return slices.BinarySearchFunc(table, addr, func(f gotab.Func, addr uint64) int { return cmp.Compare(f.Addr, addr) })
 }
 
-// symbolFuncs adds the functions of a file's symbol table, as they are there; none of a damaged one.
-// Symbols of type STT_GNU_IFUNC are none: what they name is called once, to choose the function
-// that goes by the name.
+// symbolFuncs appends the functions in a symbol table of a file. If the table is damaged, it appends nothing. It
+// ignores symbols of type STT_GNU_IFUNC: they name a resolver that is called once to select the implementation.
 func (b *Binary) symbolFuncs(named []Func, m *image.Image, table elf.SectionType, from uint8) ([]Func, error) {
 	before := len(named)
 	if before == 0 {
-		named = slices.Grow(named, m.Symbols(table)) // functions are most of what Go's linker names
+		named = slices.Grow(named, m.Symbols(table)) // most symbols of Go's linker are functions
 	}
 	err := m.EachSymbol(table, func(s image.Symbol) {
-		// Assembly need not say that something is a function, nor how long it is. Local labels are of loops.
+		// Assembly functions may lack the type and the size. Local symbols without type are labels inside functions.
 		untyped := s.Kind == elf.STT_NOTYPE && s.Bind != elf.STB_LOCAL && s.Size == 0
 		if s.Kind != elf.STT_FUNC && !untyped || s.Name[0] == '@' || !b.image.IsCode(s.Addr, s.Addr+1) {
 			return
@@ -84,7 +85,7 @@ func (b *Binary) symbolFuncs(named []Func, m *image.Image, table elf.SectionType
 		f := Func{Name: s.Name, Addr: s.Addr, Size: s.Size, rank: from}
 		if s.Size == 0 {
 			if b.goVer.Minor > 0 && strings.ContainsAny(s.Name, ".:") {
-				return // a mark of Go's linker: runtime.etext
+				return // a marker of Go's linker, such as runtime.etext
 			}
 			_, end, _ := b.image.Segment(s.Addr)
 			f.Size, f.rank = min(end-s.Addr, image.MaxCode), from+withoutSize
@@ -100,8 +101,9 @@ func (b *Binary) symbolFuncs(named []Func, m *image.Image, table elf.SectionType
 	return named, err
 }
 
-// complete tells of functions from a symbol table what Go's table knows of them, and which of its functions they are.
-func (b *Binary) complete(named []Func, table []gotab.Func) (known []bool) {
+// addTableInfo sets ABI, name and size of functions from a symbol table by Go's function table. known reports for each
+// function of that table whether .symtab has it.
+func (b *Binary) addTableInfo(named []Func, table []gotab.Func) (known []bool) {
 	known = make([]bool, len(table))
 	for i := range named {
 		f := &named[i]
@@ -109,7 +111,7 @@ func (b *Binary) complete(named []Func, table []gotab.Func) (known []bool) {
 		switch {
 		case b.goVer.Minor == 0 || len(table) > 0 && !ok:
 			f.ABI = SystemV
-			f.Name, _, _ = strings.Cut(f.Name, "@") // the version: memcpy@@GLIBC_2.14
+			f.Name, _, _ = strings.Cut(f.Name, "@") // remove the version: memcpy@@GLIBC_2.14
 		case b.goVer.Minor < b.image.Processor.Machine().FirstRegisters || strings.HasSuffix(f.Name, abi0Suffix) || ok && table[n].Assembly():
 			f.ABI = ABI0
 		}
@@ -117,18 +119,18 @@ func (b *Binary) complete(named []Func, table []gotab.Func) (known []bool) {
 			continue
 		}
 		known[n] = known[n] || f.rank < fromPclntab
-		if b.padded() {
+		if b.sizesPadded() {
 			f.Size = min(f.Size, table[n].End-f.Addr)
-			f.Size = b.unpadded(f)
+			f.Size = b.sizeUnpadded(f)
 		}
 	}
 	return known
 }
 
-// padded tells whether the sizes of symbols may count the padding behind functions.
-func (b *Binary) padded() bool { return b.goVer.Minor <= b.image.Processor.Machine().LastPadded }
+// sizesPadded reports whether the sizes of symbols may include the padding after functions.
+func (b *Binary) sizesPadded() bool { return b.goVer.Minor <= b.image.Processor.Machine().LastPadded }
 
-func (b *Binary) unpadded(f *Func) uint64 {
+func (b *Binary) sizeUnpadded(f *Func) uint64 {
 	code, err := b.code(f)
 	if err != nil {
 		return f.Size
@@ -136,13 +138,13 @@ func (b *Binary) unpadded(f *Func) uint64 {
 	return uint64(b.image.Processor.Trim(code))
 }
 
-// tidy sorts functions by address and keeps one name for each, the others being
-// aliases: two names would put two probes on one instruction. The names that people
-// use are short and global: malloc, not __libc_malloc. A function ends where the next begins,
-// whatever its symbol says: no compiler writes two that overlap.
-func tidy(named []Func) []Func {
-	slices.SortStableFunc(named, byAddress) // the linker writes two sorted runs, which it merges with few comparisons
-	named = withoutLabels(named)
+// mergeAliases sorts functions by address and merges those of one address into one with aliases, because two
+// functions would put two probes on one instruction. As name it takes the one that users are likely to use, short and
+// global: malloc instead of __libc_malloc. It also ends each function where the next one begins, whatever its symbol
+// says, because compilers do not generate overlapping functions.
+func mergeAliases(named []Func) []Func {
+	slices.SortStableFunc(named, compareFuncs) // fast, as the linker writes two sorted runs
+	named = removeLabels(named)
 	kept := 0
 	for next := 0; next < len(named); kept++ {
 		f := &named[next]
@@ -170,8 +172,8 @@ func tidy(named []Func) []Func {
 	return named[:kept]
 }
 
-// withoutLabels leaves out symbols without a size that are in functions which have one.
-func withoutLabels(named []Func) []Func {
+// removeLabels removes symbols without a size that lie inside functions with a size.
+func removeLabels(named []Func) []Func {
 	end := uint64(0)
 	return slices.DeleteFunc(named, func(f Func) bool {
 		if f.rank >= withoutSize {
@@ -182,24 +184,23 @@ func withoutLabels(named []Func) []Func {
 	})
 }
 
-// measured tells how long functions are whose symbols don't.
-func (b *Binary) measured(funcs []Func) []Func {
+// setSizes sets the size of functions whose symbols have no size, by decoding their code.
+func (b *Binary) setSizes(funcs []Func) []Func {
 	for i := range funcs {
 		f := &funcs[i]
 		if f.rank < withoutSize {
 			continue
 		}
 		f.rank = 0
-		if code, err := b.code(f); err == nil { // else it is of no use as a function, either
+		if code, err := b.code(f); err == nil { // else decoding the function fails later, too
 			f.Size = uint64(arch.Extent(b.image.Processor, code))
 		}
 	}
 	return funcs
 }
 
-// withoutABI gives the plain name that people know to functions of which only the ABI0
-// version is there.
-func withoutABI(funcs []Func) []Func {
+// dropABISuffixes removes the ABI0 suffix from functions that have no other version.
+func dropABISuffixes(funcs []Func) []Func {
 	marked := make(map[string][]int) // by the plain name
 	for i := range funcs {
 		if plain, ok := strings.CutSuffix(funcs[i].Name, abi0Suffix); ok && plain != "" {
@@ -217,9 +218,9 @@ func withoutABI(funcs []Func) []Func {
 	return funcs
 }
 
-// byAddress orders names by address, and those of one address by how well they tell the function.
-func byAddress(x, y Func) int {
-	if x.Addr != y.Addr { // as for most names: the rest would be compared for nothing
+// compareFuncs orders functions by address, and names of one address by rank and likely use.
+func compareFuncs(x, y Func) int {
+	if x.Addr != y.Addr { // fast path for most functions: cmp.Or evaluates all comparisons
 		return cmp.Compare(x.Addr, y.Addr)
 	}
 	return cmp.Or(

@@ -105,7 +105,7 @@ func TestTidy(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for range 2 {
-				funcs := tidy(slices.Clone(c.names))
+				funcs := mergeAliases(slices.Clone(c.names))
 				if len(funcs) != 1 || !slices.Equal(append([]string{funcs[0].Name}, funcs[0].aliases...), c.want) {
 					t.Errorf("%+v, want %q", funcs, c.want)
 				}
@@ -113,7 +113,7 @@ func TestTidy(t *testing.T) {
 			}
 		})
 	}
-	funcs := tidy([]Func{{Name: "_c", Addr: 3}, {Name: "a", Addr: 1}, {Name: "b", Addr: 2}, {Name: "c", Addr: 3}, {Name: "a", Addr: 1, rank: local}, {Name: "d", Addr: 4}})
+	funcs := mergeAliases([]Func{{Name: "_c", Addr: 3}, {Name: "a", Addr: 1}, {Name: "b", Addr: 2}, {Name: "c", Addr: 3}, {Name: "a", Addr: 1, rank: local}, {Name: "d", Addr: 4}})
 	if want := []Func{{Name: "a", Addr: 1}, {Name: "b", Addr: 2}, {Name: "c", aliases: []string{"_c"}, Addr: 3}, {Name: "d", Addr: 4}}; !reflect.DeepEqual(funcs, want) {
 		t.Errorf("%+v, want %+v", funcs, want)
 	}

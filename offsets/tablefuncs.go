@@ -8,14 +8,14 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
 )
 
-// addTableFuncs adds the functions of Go's table that .symtab has not, named as it would
-// name them: "·" becomes ".", ".abi0" is put back, sizes are without padding. What
-// still differs: Go 1.18 to 1.20 leave out type arguments, "main.Map[...]"; .symtab of
-// plugins puts "local." before some names; and the table has no C.
+// addTableFuncs appends the functions of Go's table that .symtab lacks, with the names and sizes that .symtab would
+// have: "·" becomes ".", ABI0 versions get ".abi0", and sizes exclude padding. Differences remain: Go 1.18 to 1.20
+// omit type arguments, "main.Map[...]"; .symtab of plugins has "local." before some names; and the table lacks C
+// functions.
 func (b *Binary) addTableFuncs(named []Func, table []gotab.Func, known []bool) []Func {
 	named = slices.Grow(named, len(table))
-	first := make(map[string]int, len(table)) // places in named, by name
-	same := make(map[string][]int)            // those of names that there are twice
+	first := make(map[string]int, len(table)) // index in named, by name
+	same := make(map[string][]int)            // all indexes of names that occur more than once
 	for i := range table {
 		if known[i] {
 			continue
@@ -43,13 +43,13 @@ func (b *Binary) addTableFuncs(named []Func, table []gotab.Func, known []bool) [
 	return named
 }
 
-// tableFunc is a function of Go's table, without the mark of ABI0.
+// tableFunc converts a function of Go's table. The name has no ABI0 suffix.
 func (b *Binary) tableFunc(f gotab.Func) Func {
 	n := Func{Name: f.Name(), Addr: f.Addr, Size: f.End - f.Addr, rank: fromPclntab}
-	if size := f.CodeSize(); n.Size > size && size > 0 && !b.padded() {
+	if size := f.CodeSize(); n.Size > size && size > 0 && !b.sizesPadded() {
 		n.Size = size
 	} else {
-		n.Size = b.unpadded(&n)
+		n.Size = b.sizeUnpadded(&n)
 	}
 	if f.Assembly() || b.goVer.Minor < b.image.Processor.Machine().FirstRegisters {
 		n.ABI = ABI0
@@ -57,14 +57,14 @@ func (b *Binary) tableFunc(f gotab.Func) Func {
 	return n
 }
 
-// nameABI0 marks the ABI0 version among functions of one name. One version only
-// calls the other (cmd/compile/internal/ssagen/abi.go): what is called is assembly,
-// or else the Go function that assembly calls.
+// nameABI0 adds the suffix to the ABI0 version among functions of one name. One version is a wrapper that calls the
+// other one (cmd/compile/internal/ssagen/abi.go). If the called version is assembly, it is the ABI0 version, else the
+// wrapper is, through which assembly calls the Go function.
 func (b *Binary) nameABI0(funcs []Func, same []int) {
 	for _, i := range same {
 		for _, j := range same {
 			wrapper, called := &funcs[i], &funcs[j]
-			if i == j || wrapper.ABI == ABI0 || !b.reaches(wrapper, called.Addr) {
+			if i == j || wrapper.ABI == ABI0 || !b.callsAddr(wrapper, called.Addr) {
 				continue
 			}
 			if called.ABI != ABI0 {
@@ -77,8 +77,8 @@ func (b *Binary) nameABI0(funcs []Func, same []int) {
 	}
 }
 
-// reaches tells whether a function has a call of, or a jump to, an address.
-func (b *Binary) reaches(f *Func, addr uint64) bool {
+// callsAddr reports whether a function has a direct call of, or jump to, an address.
+func (b *Binary) callsAddr(f *Func, addr uint64) bool {
 	code, _ := b.code(f)
 	for at, in := range arch.Instructions(b.image.Processor, code) {
 		if (in.Kind == arch.Call || in.Kind == arch.Jump) && f.Addr+uint64(at)+uint64(in.To) == addr {

@@ -11,17 +11,17 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// Describe takes names, types and source lines from another file, which was not stripped, and which
-// the Binary closes from then on. That it describes this code is proven:
+// Describe reads names, types and source lines from another file, which was not stripped. It takes ownership of by.
+// It verifies that the file describes this code:
 //
-//   - A file with code must have the same. What the two files' function tables say of functions is
-//     compared, and each function's code, but for where data is: Go's linker writes the flags of
-//     a build into the program, so that data of a stripped one lies elsewhere. The error tells the first
-//     function that differs. Build IDs are not looked at: Go's differ, too.
-//   - A file without code, as objcopy --only-keep-debug makes it, must have the same GNU build ID.
+//   - A file with code must have the same code. Describe compares the function tables of both files and the code of
+//     each function, except for the addresses of data: Go's linker writes the flags of a build into the program, so
+//     data of a stripped program is at other addresses. The error names the first function that differs. Build IDs
+//     are not compared, because Go's differ as well.
+//   - A file without code, as objcopy --only-keep-debug writes it, must have the same GNU build ID.
 //
-// The error is ErrNoDebugInfo if there is none in the file. Errors have the form "PATH: cause", and leave
-// the Binary as it was. Functions that were asked for before are those of another time.
+// The error is ErrNoDebugInfo if the file has no debug information. Errors have the form "PATH: cause" and leave the
+// Binary unchanged. Funcs that were returned before remain valid, but lack the new names.
 func (b internals) Describe(by *os.File, path string) error {
 	if err := b.describe(by, path); err != nil {
 		by.Close()
@@ -43,14 +43,14 @@ func (b *Binary) describe(by *os.File, path string) error {
 		if id, has := m.GNUBuildID(); !ok || !has || id != own {
 			return fmt.Errorf("it has no code to compare, and its build ID %q is not the %q of %s", id, own, b.image.Path())
 		}
-	} else if err := b.differs(m); err != nil {
+	} else if err := b.compareTables(m); err != nil {
 		return err
 	}
 	m.Progress = b.image.Progress
 	was, funcs := b.image.Described, b.funcs
 	b.image.Described = m
 	if b.funcs, err = b.readFuncs(); err == nil && m.HasCode() {
-		err = b.differsInCode(m)
+		err = b.compareCode(m)
 	}
 	if err != nil {
 		b.image.Described, b.funcs = was, funcs
@@ -59,58 +59,58 @@ func (b *Binary) describe(by *os.File, path string) error {
 	if was != b.image {
 		was.Close()
 	}
-	b.forget()
+	b.discardCaches()
 	return nil
 }
 
-// differs compares what Go's own tables say of the functions of another file.
-func (b *Binary) differs(m *image.Image) error {
+// compareTables returns an error if Go's function tables of the two files differ.
+func (b *Binary) compareTables(m *image.Image) error {
 	tables, err := gotab.Open(m)
 	if err != nil {
 		return err
 	}
 	if v := tables.Version; v.Text != b.goVer.Text {
-		return b.anotherBuild(fmt.Sprintf("it is of %s, not %s", cmp.Or(v.Text, "no Go"), cmp.Or(b.goVer.Text, "no Go")))
+		return b.buildMismatch(fmt.Sprintf("it is of %s, not %s", cmp.Or(v.Text, "no Go"), cmp.Or(b.goVer.Text, "no Go")))
 	}
 	if f, what := b.tables.Differs(tables); f != "" {
-		return b.anotherBuild(f + " differs: " + what)
+		return b.buildMismatch(f + " differs: " + what)
 	}
 	return nil
 }
 
-func (b *Binary) anotherBuild(why string) error {
+func (b *Binary) buildMismatch(why string) error {
 	return fmt.Errorf("not of the build of %s: %s", b.image.Path(), why)
 }
 
-// differsInCode compares the functions' code with that of another file.
-func (b *Binary) differsInCode(m *image.Image) error {
+// compareCode returns an error if the code of any function differs in the other file.
+func (b *Binary) compareCode(m *image.Image) error {
 	for i := range b.funcs {
 		f := &b.funcs[i]
 		own, err := b.code(f)
 		other, otherErr := m.Code(f.Name, f.Addr, f.Size)
 		at, ok := 0, (err == nil) == (otherErr == nil)
 		if ok && !bytes.Equal(own, other) {
-			at, ok = b.alike(f, m, own, other)
+			at, ok = b.sameCode(f, m, own, other)
 		}
 		if !ok {
-			return b.anotherBuild(fmt.Sprintf("%s differs: its code at +%#x", f.Name, at))
+			return b.buildMismatch(fmt.Sprintf("%s differs: its code at +%#x", f.Name, at))
 		}
-		b.tell("functions compared", i, len(b.funcs))
+		b.reportProgress("functions compared", i, len(b.funcs))
 	}
-	if !b.image.SameSegments(m) { // there may be functions that nobody has named
-		return b.anotherBuild("its code is of another length")
+	if !b.image.SameSegments(m) { // code without a symbol may differ
+		return b.buildMismatch("its code is of another length")
 	}
 	return nil
 }
 
-func (b *Binary) tell(what string, done, of int) {
+func (b *Binary) reportProgress(what string, done, of int) {
 	if b.image.Progress != nil && done%1024 == 0 {
 		b.image.Progress(what, done, of)
 	}
 }
 
-// alike compares a function's code but for where data is that is no code.
-func (b *Binary) alike(f *Func, m *image.Image, own, other []byte) (at int, ok bool) {
+// sameCode compares the code of a function in two files, but allows different addresses of data.
+func (b *Binary) sameCode(f *Func, m *image.Image, own, other []byte) (at int, ok bool) {
 	return b.File().Processor.Alike(own, other, f.Addr, func(x, y uint64, absolute bool) bool {
 		return x == y || !(absolute && b.image.Relocatable()) && b.isData(b.image, x) && b.isData(m, y)
 	})
@@ -120,13 +120,12 @@ func (b *Binary) isData(m *image.Image, addr uint64) bool {
 	return m.Loaded(addr) && !m.IsCode(addr, addr+1)
 }
 
-// reference is where data is that an instruction refers to: in the file that describes it, and in
-// the program.
-type reference struct{ described, own uint64 }
+// dataRef is the address of data that an instruction refers to, in the described file and in the program.
+type dataRef struct{ described, own uint64 }
 
-// readReferences collects those of all functions.
-func (b *Binary) readReferences() []reference {
-	found := make(map[reference]bool)
+// readDataRefs returns the data references of all functions.
+func (b *Binary) readDataRefs() []dataRef {
+	found := make(map[dataRef]bool)
 	for i := range b.funcs {
 		f := &b.funcs[i]
 		own, err := b.code(f)
@@ -139,30 +138,30 @@ func (b *Binary) readReferences() []reference {
 		}
 		b.File().Processor.Alike(own, other, f.Addr, func(x, y uint64, _ bool) bool {
 			if b.isData(b.image, x) {
-				found[reference{described: y, own: x}] = true
+				found[dataRef{described: y, own: x}] = true
 			}
 			return true
 		})
-		b.tell("functions searched for variables", i, len(b.funcs))
+		b.reportProgress("functions searched for variables", i, len(b.funcs))
 	}
-	list := make([]reference, 0, len(found))
+	list := make([]dataRef, 0, len(found))
 	for r := range found {
 		list = append(list, r)
 	}
-	slices.SortFunc(list, func(x, y reference) int {
+	slices.SortFunc(list, func(x, y dataRef) int {
 		return cmp.Or(cmp.Compare(x.described, y.described), cmp.Compare(x.own, y.own))
 	})
 	return list
 }
 
-// ownAddress is where the program has data that lies elsewhere in the file that describes it. It
-// is what instructions refer to; not ok if none refers to any of it, or two disagree.
-func (b *Binary) ownAddress(addr, size uint64) (own uint64, ok bool) {
+// programAddr converts the address of a variable in the described file to its address in the program, by the
+// references of instructions. ok is false if no instruction refers to the variable, or if two references disagree.
+func (b *Binary) programAddr(addr, size uint64) (own uint64, ok bool) {
 	if b.image.Described == b.image || !b.image.Described.HasCode() {
 		return addr, true
 	}
-	list := b.references()
-	i, _ := slices.BinarySearchFunc(list, addr, func(r reference, addr uint64) int { return cmp.Compare(r.described, addr) })
+	list := b.dataRefs()
+	i, _ := slices.BinarySearchFunc(list, addr, func(r dataRef, addr uint64) int { return cmp.Compare(r.described, addr) })
 	for ; i < len(list) && list[i].described-addr < size; i++ {
 		at := list[i].own - (list[i].described - addr)
 		if ok && at != own {

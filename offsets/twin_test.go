@@ -96,7 +96,7 @@ func checkData(t *testing.T, path, twin string) {
 	}
 	own, right := at(b.image), 0
 	for name, s := range at(b.image.Described) {
-		addr, ok := b.ownAddress(s.Addr, s.Size)
+		addr, ok := b.programAddr(s.Addr, s.Size)
 		switch want, there := own[name]; {
 		case !ok || !there || want.Size != s.Size:
 		case addr != want.Addr:

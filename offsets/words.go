@@ -13,9 +13,9 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
 )
 
-// byWords is what tracebacks print parameters by: how many words there are, how large each is, and
-// which belong together. It has no results.
-func (b *Binary) byWords(f *Func) (s *Signature, ok bool) {
+// signatureFromWords returns the parameters as tracebacks print them: the number and sizes of words, and which words
+// belong together. It returns no results.
+func (b *Binary) signatureFromWords(f *Func) (s *Signature, ok bool) {
 	args, complete, ok := b.tables.Args(f.Addr)
 	if !ok {
 		return nil, false
@@ -24,30 +24,31 @@ func (b *Binary) byWords(f *Func) (s *Signature, ok bool) {
 	if args == nil {
 		return s, true
 	}
-	w := &words{binary: b, f: f, conv: b.image.Processor.Go(b.goVer.Minor, f.ABI == ABI0), args: args, whole: complete && !gotab.Abridged(args)}
-	if !w.place() {
+	w := &wordLayout{binary: b, f: f, conv: b.image.Processor.Go(b.goVer.Minor, f.ABI == ABI0), args: args, whole: complete && !gotab.Abridged(args)}
+	if !w.locate() {
 		return nil, false
 	}
 	for i, a := range w.args {
 		v := Variable{Name: fmt.Sprintf("p%d", i)}
-		v.Type = w.value(a, a.First(), &v.Pieces)
+		v.Type = w.valueType(a, a.First(), &v.Pieces)
 		s.Params = append(s.Params, v)
 	}
 	if !complete {
 		s.Note = "not known: what follows ten words" // tracebacks print "..."
 	}
-	w.receiver(s.Params)
+	w.setReceiver(s.Params)
 	return s, true
 }
 
-// dictionaryWords are enough of a dictionary for what precedes its types in most.
+// dictionaryWords is a number of words large enough to include the first type in most dictionaries.
 const dictionaryWords = 24
 
-// receiver tells how the receiver of a generic method is known, where that is a pointer. The type's dictionary, the word
-// behind it, has code, then other dictionaries, then types in the order in which methods have variables of them. So its
-// first type is that of the first method's receiver, which is T or *T (cmd/compile/internal/noder: declareParams in
-// writer.go, dictNameOf in reader.go). Of functions nothing tells which parameters these types are of.
-func (w *words) receiver(params []Variable) {
+// setReceiver sets the type of a generic method's pointer receiver, and where the address of the actual type is. The
+// dictionary of the type, which is the parameter after the receiver, starts with code addresses and other
+// dictionaries, followed by types in the order in which the methods have variables of them. So its first type is that
+// of the first method's receiver, T or *T (cmd/compile/internal/noder: declareParams in writer.go, dictNameOf in
+// reader.go). For functions, the table does not say to which parameters the types belong.
+func (w *wordLayout) setReceiver(params []Variable) {
 	name := symname.Split(w.f.Name)
 	if !name.Pointer || strings.Contains(name.Func, "[") || len(params) == 0 || w.binary.dictionary(w.f) != 1 || len(w.conv.Ints) < 2 {
 		return
@@ -62,28 +63,28 @@ func (w *words) receiver(params []Variable) {
 	p.Real = &Variable{Type: words, Pieces: []Piece{{Size: 8, Register: w.conv.Ints[1]}}, Through: []int64{0}}
 }
 
-// words is the work on the words of one function's parameters.
-type words struct {
+// wordLayout computes the locations of the words of one function's parameters.
+type wordLayout struct {
 	binary *Binary
 	f      *Func
 	conv   *arch.CallConv
 	args   []gotab.Arg
-	whole  bool // these are all
-	// places are the registers of words by their offsets; the others are on the stack.
-	places map[int64]place
+	whole  bool // args has all words of all parameters
+	// places has the registers of words by the offset of the word. All other words are on the stack.
+	places map[int64]wordPlace
 }
 
-// place is the register that a word is in, "" for one of floating point. Not sure: any word of
-// floating point before it, or it being one, would make it another.
-type place struct {
+// wordPlace is the register that contains a word, "" for a floating-point register. If sure is false, the register is a
+// guess that assumes that neither this word nor a word before it is floating-point.
+type wordPlace struct {
 	register arch.Reg
 	sure     bool
 }
 
-// place finds out where the words are: by the code that saves all registers of arguments where the
-// stack has to grow, or else as they would be if none were floating point.
-func (w *words) place() bool {
-	w.places = make(map[int64]place)
+// locate finds the locations of the words: from the code that saves all argument registers when the stack must grow,
+// or else by assuming that no word is floating-point.
+func (w *wordLayout) locate() bool {
+	w.places = make(map[int64]wordPlace)
 	if len(w.conv.Ints) == 0 {
 		return true
 	}
@@ -93,23 +94,23 @@ func (w *words) place() bool {
 	}
 	p := w.binary.image.Processor
 	if check, ok := p.StackCheck(code); ok {
-		// Nothing is saved of arguments that are never used.
+		// The code does not save arguments that the function never uses.
 		if spills, ok := p.Spilled(code, check); ok && len(spills) > 0 {
-			return w.bySpills(spills)
+			return w.locateBySpills(spills)
 		}
 	}
-	return w.byRead(p.Read(code))
+	return w.locateByReads(p.Read(code))
 }
 
-// bySpills goes by what is saved.
-func (w *words) bySpills(spills []arch.Spill) bool {
+// locateBySpills assigns the registers that the function saves.
+func (w *wordLayout) locateBySpills(spills []arch.Spill) bool {
 	lowest, sizes := int64(math.MaxInt64), make(map[int64]int64)
 	for _, s := range spills {
 		at := s.Disp - w.conv.StackArgs
-		w.places[at], sizes[at] = place{s.Register, true}, s.Size
+		w.places[at], sizes[at] = wordPlace{s.Register, true}, s.Size
 		lowest = min(lowest, at)
 	}
-	var far []*gotab.Arg // whose offsets are not told
+	var far []*gotab.Arg // words without an offset in the table
 	seen := int64(math.MaxInt64)
 	for a := range gotab.Leaves(w.args) {
 		size, saved := sizes[a.Offset]
@@ -124,7 +125,7 @@ func (w *words) bySpills(spills []arch.Spill) bool {
 		}
 		delete(sizes, a.Offset)
 	}
-	var before, others []gotab.Arg // that the table does not tell
+	var before, others []gotab.Arg // saved words that are not in the table
 	for _, s := range spills {
 		switch at := s.Disp - w.conv.StackArgs; {
 		case sizes[at] == 0:
@@ -134,19 +135,19 @@ func (w *words) bySpills(spills []arch.Spill) bool {
 			others = append(others, gotab.Arg{Offset: at, Size: s.Size})
 		}
 	}
-	if w.whole && len(others) == len(far) { // all are in one order
+	if w.whole && len(others) == len(far) { // both are in order of the parameters
 		for i, a := range far {
 			*a = others[i]
 		}
 	} else if w.whole && len(others) > len(far) {
 		return false
 	}
-	return !strings.Contains(w.f.Name, "[") || w.withFirst(before)
+	return !strings.Contains(w.f.Name, "[") || w.restoreFirstParam(before)
 }
 
-// withFirst puts in what the table leaves out of generic code, the first parameter, whichever that is,
-// and takes out the dictionary, which no source file has.
-func (w *words) withFirst(hidden []gotab.Arg) bool {
+// restoreFirstParam adds the first parameter of a generic function, which the table omits, and removes the dictionary, which
+// source files don't have.
+func (w *wordLayout) restoreFirstParam(hidden []gotab.Arg) bool {
 	dictionary := w.binary.dictionary(w.f)
 	if len(hidden) > 1 && dictionary != 0 {
 		hidden = []gotab.Arg{{Aggregate: true, Parts: hidden}}
@@ -163,9 +164,9 @@ func (w *words) withFirst(hidden []gotab.Arg) bool {
 	return true
 }
 
-// byRead gives words registers in their order, as if none were floating point. What the code reads
-// before it writes it proves how many are not.
-func (w *words) byRead(read []arch.Reg) bool {
+// locateByReads assigns registers to the words in order, as if none were floating-point. If the function reads the last of
+// these registers before it writes it, none is.
+func (w *wordLayout) locateByReads(read []arch.Reg) bool {
 	ints := 0
 	for _, r := range read {
 		ints = max(ints, slices.Index(w.conv.Ints, r)+1)
@@ -190,7 +191,7 @@ func (w *words) byRead(read []arch.Reg) bool {
 			}
 		}
 	}
-	lowest := w.lowest(next)
+	lowest := w.lowestInRegister(next)
 	var held []*gotab.Arg // words in registers
 	sure := !slices.ContainsFunc(w.args, func(a gotab.Arg) bool { return a.First() < lowest })
 	for _, a := range w.args {
@@ -209,15 +210,15 @@ func (w *words) byRead(read []arch.Reg) bool {
 	for i, a := range held {
 		float := a.Size == 4 || a.Size == 8
 		sure = sure && (!float || i == 0 && pointer)
-		w.places[a.Offset] = place{w.conv.Ints[next+i], sure || all}
+		w.places[a.Offset] = wordPlace{w.conv.Ints[next+i], sure || all}
 	}
 	return true
 }
 
-// lowest is the lowest offset of a word that is known to be in a register. Parameters on the stack
-// have the lowest, from 0 on; both they and those in registers are in ascending order. A number
-// is on the stack only if there are no registers left.
-func (w *words) lowest(count int) int64 {
+// lowestInRegister returns the lowest offset of a word that must be in a register. Words on the stack have the lowest offsets,
+// starting at 0; both they and the words in registers are in ascending order. A word that is not part of an aggregate
+// is on the stack only if no registers are left.
+func (w *wordLayout) lowestInRegister(count int) int64 {
 	lowest, ok := w.binary.tables.InRegisters(w.f.Addr)
 	if !ok {
 		lowest = math.MaxInt64
@@ -232,15 +233,16 @@ func (w *words) lowest(count int) int64 {
 	return lowest
 }
 
-// value is the type of an argument, or of a part of one that begins at the offset top; the pieces are added.
-func (w *words) value(a gotab.Arg, top int64, pieces *[]Piece) *gotype.Type {
+// valueType returns the type of an argument, or of a part of an argument that begins at offset top. It appends the
+// locations to pieces.
+func (w *wordLayout) valueType(a gotab.Arg, top int64, pieces *[]Piece) *gotype.Type {
 	if !a.Aggregate {
-		return w.word(a, top, pieces)
+		return w.wordType(a, top, pieces)
 	}
 	t := &gotype.Type{Kind: reflect.Struct, Align: 8}
 	var names []string
 	for i, part := range a.Parts {
-		f := gotype.Field{Name: fmt.Sprintf("w%d", i), Offset: t.Size, Type: w.value(part, top, pieces)}
+		f := gotype.Field{Name: fmt.Sprintf("w%d", i), Offset: t.Size, Type: w.valueType(part, top, pieces)}
 		if at := part.First(); at >= 0 && f.Type.Size > 0 {
 			f.Offset = at - a.First()
 		}
@@ -255,8 +257,8 @@ func (w *words) value(a gotab.Arg, top int64, pieces *[]Piece) *gotype.Type {
 	return t
 }
 
-// word is the type of a word, as [gotype.Type.IsWord] has it.
-func (w *words) word(a gotab.Arg, top int64, pieces *[]Piece) *gotype.Type {
+// wordType returns the type of a word; see [gotype.Type.IsWord].
+func (w *wordLayout) wordType(a gotab.Arg, top int64, pieces *[]Piece) *gotype.Type {
 	at, inRegister := w.places[a.Offset]
 	p := Piece{Offset: a.Offset - top, Size: a.Size, Register: at.register}
 	if !inRegister {

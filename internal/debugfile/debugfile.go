@@ -77,7 +77,7 @@ func (s *search) take(b *offsets.Binary, path string, accept func(f *os.File) er
 // CRC32 (GDB's manual, "Debugging Information in Separate Files").
 func (s *search) linked(b *offsets.Binary) bool {
 	const most = 4096 // the length of a name
-	section := b.File().Plain(".gnu_debuglink")
+	section := b.File().RawSection(".gnu_debuglink")
 	if section == nil || section.Size < 8 || section.Size > most {
 		return false
 	}

@@ -35,7 +35,7 @@ type common struct {
 
 // ReadUnwind reads .eh_frame. It returns nil for a file without it.
 func ReadUnwind(m *image.Image) Unwind {
-	s := m.Plain(".eh_frame")
+	s := m.RawSection(".eh_frame")
 	if s == nil {
 		return nil
 	}

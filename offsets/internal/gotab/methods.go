@@ -103,7 +103,7 @@ func (g *Tables) allMentions(t *types) map[uint32][]uint64 {
 // eachChunk calls found with the bytes of all types, in chunks. The address of each chunk is a multiple of 4.
 func (g *Tables) eachChunk(t *types, found func(addr uint64, data []byte)) {
 	buf := make([]byte, chunk)
-	end := min(t.end, t.start+g.image.Most())
+	end := min(t.end, t.start+g.image.MaxSize())
 	for addr := t.start; addr < end; addr += chunk {
 		data := buf[:min(chunk, end-addr)]
 		if !g.image.Read(addr, data) {

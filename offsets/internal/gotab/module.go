@@ -120,7 +120,7 @@ func (g *Tables) readModule() (found module) {
 // fits reports whether the values of the fields are possible in a form.
 func (g *Tables) fits(form *moduleForm, field func(n uint64) uint64) bool {
 	types, etypes := field(form.types), field(form.etypes)
-	if !g.image.Holds(types, etypes) || form.gofunc > 0 && (!g.image.Loaded(field(form.rodata)) || !g.image.Loaded(field(form.gofunc))) {
+	if !g.image.Contains(types, etypes) || form.gofunc > 0 && (!g.image.Loaded(field(form.rodata)) || !g.image.Loaded(field(form.gofunc))) {
 		return false
 	}
 	if form.typedesclen > 0 {
@@ -133,7 +133,7 @@ func (g *Tables) fits(form *moduleForm, field func(n uint64) uint64) bool {
 		return true
 	}
 	gofunc, end := field(form.gofunc)-g.table.addr, field(form.epclntab)-g.table.addr
-	if s := g.image.Plain(".gopclntab"); s != nil && end != s.Size {
+	if s := g.image.RawSection(".gopclntab"); s != nil && end != s.Size {
 		return false
 	}
 	return gofunc >= g.table.funcs && gofunc <= end && end <= g.table.size

@@ -207,7 +207,7 @@ func (t *table) at(addr uint64) (Func, bool) {
 // of .data.rel.ro, and section headers may have been removed. In these files findTable searches for its first bytes.
 func findTable(m *image.Image) *table {
 	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
-		s := m.Plain(name)
+		s := m.RawSection(name)
 		if s == nil {
 			continue
 		}
@@ -222,7 +222,7 @@ func findTable(m *image.Image) *table {
 			return true
 		}
 		at := addr - 1 - p.Vaddr
-		size := min(p.Filesz-at, m.Most())
+		size := min(p.Filesz-at, m.MaxSize())
 		t, err := openTable(io.NewSectionReader(p, int64(at), int64(size)), size, addr-1)
 		if err != nil {
 			return true

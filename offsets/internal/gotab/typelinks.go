@@ -139,7 +139,7 @@ func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
 	r := rtypeReader{Tables: g, types: t}
 	named := make(map[string][]uint64)
 	seen := make(map[uint64]bool)
-	budget := int64(g.image.Most()) // bytes of names; only overlapping names exceed it
+	budget := int64(g.image.MaxSize()) // bytes of names; only overlapping names exceed it
 	add := func(addr uint64) (kind reflect.Kind) {
 		var head [48]byte
 		if seen[addr] || addr%8 != 0 || addr < t.start || addr >= t.end || !g.image.Read(addr, head[:]) {
@@ -193,7 +193,7 @@ func (g *Tables) listed(t *types) (offsets []uint32, err error) {
 	}
 	start, ok1 := g.image.Pointer(module.typelinks)
 	count, ok2 := g.image.Pointer(module.typelinks + 8)
-	if !ok1 || !ok2 || count > min(t.end-t.start, g.image.Most())/4 {
+	if !ok1 || !ok2 || count > min(t.end-t.start, g.image.MaxSize())/4 {
 		return nil, missing
 	}
 	list := make([]byte, 4*count)

@@ -74,7 +74,7 @@ func TestTypesNamesOverlap(t *testing.T) {
 	if typ, err := b.RuntimeTypeNamed("main.T"); err == nil {
 		t.Errorf("%v", typ)
 	}
-	if most := 2 * int(b.image.Most()); *read > most {
+	if most := 2 * int(b.image.MaxSize()); *read > most {
 		t.Errorf("%d bytes read of %d, want %d at most", *read, len(data), most)
 	}
 }

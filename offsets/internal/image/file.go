@@ -10,9 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// status reads that of the file, which must be a regular one, and finds out how much there may be
-// of anything in it.
-func (m *Image) status() error {
+// readStatus reads the file's metadata and computes most and sparse. It returns an error for anything but a regular file.
+func (m *Image) readStatus() error {
 	err := unix.Fstat(int(m.file.Fd()), &m.stat)
 	switch kind := m.stat.Mode & unix.S_IFMT; {
 	case err != nil:
@@ -23,7 +22,7 @@ func (m *Image) status() error {
 		return errors.New("not a regular file")
 	}
 	size := m.stat.Size
-	held := holding(m.file, size)
+	held := dataSize(m.file, size)
 	m.sparse = held < size
 	m.most = uint64(held)
 	if held < size/2 {
@@ -32,7 +31,7 @@ func (m *Image) status() error {
 	return nil
 }
 
-// Close closes the file, and gives up the hold of it. It closes Described, too.
+// Close closes the file and releases the lease of Hold. It also closes Described.
 func (m *Image) Close() error {
 	if m.Described != m {
 		m.Described.Close()
@@ -40,27 +39,27 @@ func (m *Image) Close() error {
 	return m.file.Close()
 }
 
-// Reader reads the bytes of the file.
+// Reader returns a reader for the contents of the file.
 func (m *Image) Reader() io.ReaderAt { return m.file }
 
-// Path is the path given to Open.
+// Path returns the path passed to Open.
 func (m *Image) Path() string { return m.path }
 
-// Link names the very file that was read, which is open, whatever its path has come to mean since.
+// Link returns a path in /proc that refers to the open file, even if the original path now refers to another one.
 func (m *Image) Link() string { return fmt.Sprintf("/proc/self/fd/%d", m.file.Fd()) }
 
-// Inode is the file's number in its file system.
+// Inode returns the inode number of the file.
 func (m *Image) Inode() uint64 { return m.stat.Ino }
 
-// Unchanged fails if the file's bytes may not be those that were read.
+// Unchanged returns an error if the file may have been modified since Open.
 func (m *Image) Unchanged() error {
 	var now unix.Stat_t
 	if err := unix.Fstat(int(m.file.Fd()), &now); err != nil {
 		return err
 	}
 	was := &m.stat
-	// Something that a new name, or mode, or owner does not explain: it may have been written, and
-	// its time been put back, as rsync does.
+	// The change time differs, but neither the link count nor mode or owner: the file may have been written and its
+	// modification time reset, as rsync does.
 	rewritten := was.Ctim != now.Ctim && was.Nlink == now.Nlink && was.Mode == now.Mode && was.Uid == now.Uid && was.Gid == now.Gid
 	if now.Size != was.Size || now.Mtim != was.Mtim || !m.held && rewritten {
 		return fmt.Errorf("%s: changed while it was read", m.path)
@@ -68,21 +67,21 @@ func (m *Image) Unchanged() error {
 	return nil
 }
 
-// holdFor is how long a writer may take to go. A process that is being started has all
-// files of its parent's open until it is what it is to be.
+// holdFor is the maximum time to wait for a writer to close the file. A process between fork and exec still has all
+// files of its parent open.
 const holdFor = 300 * time.Millisecond
 
-// Hold makes everybody wait who opens the file for writing, or truncates it, until Release
-// or Close, or for /proc/sys/fs/lease-break-time, 45 seconds: breakpoints in a file that is
-// written over, as cp does, are in the middle of other instructions, and its next process
-// comes to harm. It is a lease (fcntl(2), F_SETLEASE); not all file systems have them, and
-// without one there is only Unchanged. Another file may take the name at any time. The error is that
-// the file has changed, or, if busy, that somebody has it open for writing.
+// Hold takes a read lease on the file (fcntl(2), F_SETLEASE). Until Release or Close, a process that opens the file
+// for writing or truncates it blocks for up to /proc/sys/fs/lease-break-time, 45 seconds by default. This prevents
+// breakpoints in a file that is overwritten in place, as by cp: they would be in the middle of other instructions and
+// crash the next process of the file. The lease does not prevent replacing the file under its name. Some file systems
+// do not support leases; then only Unchanged detects writers. Hold returns an error if the file has changed or, with
+// busy true, if another process has it open for writing.
 func (m *Image) Hold() (busy bool, err error) {
 	for until := time.Now().Add(holdFor); ; time.Sleep(10 * time.Millisecond) {
 		switch err := m.lease(unix.F_RDLCK); {
 		case err == nil:
-			err := m.Unchanged() // until now
+			err := m.Unchanged() // before the lease
 			m.held = true
 			return false, err
 		case err != unix.EAGAIN:
@@ -93,7 +92,7 @@ func (m *Image) Hold() (busy bool, err error) {
 	}
 }
 
-// Release lets writers go on.
+// Release gives up the lease, so that waiting writers continue.
 func (m *Image) Release() {
 	if m.held {
 		m.held = false
@@ -101,7 +100,8 @@ func (m *Image) Release() {
 	}
 }
 
-// Written tells whether somebody waits to write to the file, or, without a lease, has done so.
+// Written reports whether a process waits to write to the file or, without a lease, whether the file may have been
+// modified.
 func (m *Image) Written() bool {
 	if !m.held {
 		return m.Unchanged() != nil
@@ -115,15 +115,15 @@ func (m *Image) lease(kind int) error {
 	return err
 }
 
-// A file of a few kilobytes may claim to have gigabytes: holes read as zeros. What is read at
-// once is bounded by what the file holds.
+// A file of a few kilobytes may claim to have gigabytes, because holes read as zeros. So reads at once are bounded by
+// the number of bytes that are not in holes.
 
-// maxExtents is how many pieces of a file are added up. What is behind them does not count.
+// maxExtents is the maximum number of data extents that dataSize adds up; it ignores the rest of the file.
 const maxExtents = 1 << 14
 
-// holding is how many bytes of a file are not holes: all of them, where the file system does
-// not tell.
-func holding(f *os.File, size int64) (held int64) {
+// dataSize returns the number of bytes of a file that are not in holes, or size if the file system does not support
+// SEEK_DATA.
+func dataSize(f *os.File, size int64) (held int64) {
 	end := int64(0)
 	for range maxExtents {
 		start, err := f.Seek(end, unix.SEEK_DATA)
@@ -141,12 +141,11 @@ func holding(f *os.File, size int64) (held int64) {
 	return min(held, size)
 }
 
-// maxSparse is how many bytes are read at once of a file that is mostly holes.
+// maxSparse is the maximum number of bytes to read at once from a file that is mostly holes.
 const maxSparse = 256 << 20
 
-// dataFrom is where the file's data go on, from an offset on; ok is false if nothing but a hole
-// follows.
-func (m *Image) dataFrom(offset int64) (at int64, ok bool) {
+// nextData returns the start of the next data at or after an offset. ok is false if only a hole follows.
+func (m *Image) nextData(offset int64) (at int64, ok bool) {
 	if !m.sparse {
 		return offset, true
 	}
@@ -154,8 +153,8 @@ func (m *Image) dataFrom(offset int64) (at int64, ok bool) {
 	return at, err == nil
 }
 
-// hollow tells whether there is a hole in a range of the file.
-func (m *Image) hollow(offset, size uint64) bool {
+// hasHole reports whether a range of the file contains a hole.
+func (m *Image) hasHole(offset, size uint64) bool {
 	if !m.sparse {
 		return false
 	}
@@ -163,11 +162,11 @@ func (m *Image) hollow(offset, size uint64) bool {
 	return err == nil && uint64(hole) < offset+size
 }
 
-// Most is how many bytes anything in the file may have.
-func (m *Image) Most() uint64 { return m.most }
+// MaxSize returns an upper bound for the size of anything in the file, in bytes.
+func (m *Image) MaxSize() uint64 { return m.most }
 
-// MaxDebug is how many bytes all debug information has, decompressed: that of compilers shrinks
-// to a half or a quarter, that of small programs may do better.
+// MaxDebug returns an upper bound for the size of all debug information after decompression, in bytes. Compilers'
+// debug information shrinks to a half or a quarter when compressed; that of small programs may shrink more.
 func (m *Image) MaxDebug() uint64 {
 	return min(8*m.most, max(4*m.most, maxSparse)) + 1<<20
 }

@@ -125,7 +125,7 @@ func TestHolding(t *testing.T) {
 	check := func(size, want int64) {
 		t.Helper()
 		fixture.NoError(t, f.Truncate(size))
-		if got := holding(f, size); got != want {
+		if got := dataSize(f, size); got != want {
 			t.Errorf("a file of %d bytes holds %d, want %d", size, got, want)
 		}
 	}

@@ -15,21 +15,20 @@ import (
 	"slices"
 )
 
-// maxNotes is more than the notes of any section or segment take, maxAllNotes more than those
-// of a file; what claims more is damaged.
+// maxNotes and maxAllNotes are above the size in bytes of the notes in any valid section or segment, and in all of
+// them.
 const (
 	maxNotes    = 1 << 16
 	maxAllNotes = 1 << 20
 )
 
-// BuildID identifies the build: the GNU build ID in hexadecimal, else Go's own, as text
-// (cmd/link/internal/ld/elf.go); "" if the file has neither.
+// BuildID returns the GNU build ID in hexadecimal, else Go's build ID as text (cmd/link/internal/ld/elf.go), else "".
 func (m *Image) BuildID() string {
 	ids := m.buildIDs()
 	return cmp.Or(ids.gnu, ids.golang)
 }
 
-// GNUBuildID is that alone which strip keeps, and debug information is found by.
+// GNUBuildID returns the GNU build ID in hexadecimal. strip keeps it, and separate debug information is found by it.
 func (m *Image) GNUBuildID() (id string, ok bool) {
 	id = m.buildIDs().gnu
 	return id, id != ""
@@ -41,7 +40,7 @@ func (m *Image) buildIDs() (ids noteIDs) {
 			ids.read(p, p.Filesz)
 		}
 	}
-	// Go's linker has a segment of its own note alone.
+	// The segment that Go's linker writes contains only Go's own note.
 	for _, s := range m.ELF.Sections {
 		if s.Type == elf.SHT_NOTE && m.checkPlain(s) == nil {
 			ids.read(s, s.Size)
@@ -53,11 +52,11 @@ func (m *Image) buildIDs() (ids noteIDs) {
 // noteIDs are the build IDs in notes.
 type noteIDs struct {
 	gnu, golang string
-	spent       uint64 // bytes that were read
+	spent       uint64 // bytes read so far
 }
 
-// read takes notes: each is the lengths of its name and of what it says, its type, and
-// both of them, filled up to words (System V gABI, chapter 5, figure 5-8).
+// read parses notes. Each note has the size of its name, the size of its descriptor and its type, followed by name
+// and descriptor, both padded to 4 bytes (System V gABI, chapter 5, figure 5-8).
 func (ids *noteIDs) read(from io.ReaderAt, size uint64) {
 	const gnuBuildID, goBuildID = 3, 4
 	if size > maxNotes || ids.spent > maxAllNotes {
@@ -85,18 +84,18 @@ func (ids *noteIDs) read(from io.ReaderAt, size uint64) {
 	}
 }
 
-// Checksums tell a file from all others.
+// Checksums identify the contents of a file.
 type Checksums struct {
 	Size int64
-	// SHA256 is in hexadecimal, CRC what POSIX cksum prints.
+	// SHA256 is in hexadecimal. CRC is the checksum that POSIX cksum prints.
 	SHA256 string
 	CRC    uint32
 }
 
-// maxHoles is how many bytes of holes are read beyond as many as the file holds.
+// maxHoles is the number of bytes in holes that Checksums reads in addition to twice the bytes of data.
 const maxHoles = 64 << 20
 
-// Checksums reads all of the file, unless most of it is holes.
+// Checksums reads the whole file. It returns an error if most of a large file is holes.
 func (m *Image) Checksums() (Checksums, error) {
 	if size := uint64(m.stat.Size); m.sparse && size > 2*m.most+maxHoles {
 		return Checksums{}, fmt.Errorf("read %s: %d bytes long, and all but %d are holes", m.path, size, m.most)
@@ -109,9 +108,9 @@ func (m *Image) Checksums() (Checksums, error) {
 	return Checksums{Size: n, SHA256: hex.EncodeToString(sha.Sum(nil)), CRC: crc.sum(n)}, nil
 }
 
-// posixCRC is the checksum of cksum (POSIX.1-2017, XCU). It is that of package crc32, but runs
-// over the bits of each byte from the highest, and then over the length.
-type posixCRC uint32 // reversed
+// posixCRC is the checksum of cksum (POSIX.1-2017, XCU). It has the polynomial of crc32.IEEETable, but processes the
+// bits of each byte from the highest to the lowest, and includes the length.
+type posixCRC uint32 // with the bits in reverse order
 
 func (c *posixCRC) Write(p []byte) (int, error) {
 	var reversed [512]byte
@@ -124,7 +123,7 @@ func (c *posixCRC) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sum is that of the bytes written, which are so many.
+// sum returns the checksum of the size bytes that were written.
 func (c posixCRC) sum(size int64) uint32 {
 	for ; size != 0; size >>= 8 {
 		c.Write([]byte{byte(size)})

@@ -1,8 +1,6 @@
-// Package image reads ELF files: which bytes are at an address, what the symbols and the
-// relocations are, and which build made the file.
+// Package image reads ELF files: the bytes at an address, symbols, relocations, build IDs and checksums.
 //
-// A damaged file, or one that was made to do harm, costs no more memory and time than a
-// sound one of its size.
+// A damaged or malicious file costs no more memory and time than a valid file of its size.
 package image
 
 import (
@@ -23,33 +21,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Image is an executable or shared library, in a regular file that is open for reading.
+// Image is an executable or shared library in an open regular file.
 type Image struct {
 	ELF *elf.File
-	// Processor is the one that the file is for.
+	// Processor is the processor that the file is compiled for.
 	Processor arch.Processor
-	// Progress, if not nil, is told how far the reading of what may be large is.
+	// Progress, if not nil, is called during long operations with the number of items done and the total.
 	Progress func(what string, done, of int)
-	// Described is the file that has symbols and debug information: this one, unless another one does.
+	// Described is the file with the symbols and debug information: this file, or a separate one.
 	Described *Image
 
 	path string
 	file *os.File
 	stat unix.Stat_t
-	held bool // by Hold
-	// most is how many bytes anything in the file may have; sparse: some of it is holes.
+	held bool // Hold has the lease
+	// most is an upper bound for the size of anything in the file, in bytes. sparse means that the file has holes.
 	most        uint64
 	sparse      bool
 	code        []segment
 	relocations func() []relocation
 }
 
-// segment is an executable PT_LOAD: the only place where instructions are.
+// segment is an executable PT_LOAD segment. All instructions are in such segments.
 type segment struct {
-	addr, off, size uint64 // size in the file
+	addr, off, size uint64 // size is the number of bytes in the file
 }
 
-// Open reads the headers of an open file.
+// Open reads the headers of an open file. path is for error messages. Open returns an error if the file has no
+// executable segment.
 func Open(f *os.File, path string) (*Image, error) {
 	m, err := OpenDescription(f, path)
 	if err == nil && len(m.code) == 0 {
@@ -58,12 +57,11 @@ func Open(f *os.File, path string) (*Image, error) {
 	return m, err
 }
 
-// OpenDescription is Open of a file that may describe code which it does not have itself: what
-// objcopy --only-keep-debug makes.
+// OpenDescription is Open, but also accepts a file without code, such as the output of objcopy --only-keep-debug.
 func OpenDescription(f *os.File, path string) (*Image, error) {
 	m := &Image{path: path, file: f}
 	m.Described = m
-	err := m.status()
+	err := m.readStatus()
 	if err != nil {
 		return nil, err
 	}
@@ -72,13 +70,13 @@ func OpenDescription(f *os.File, path string) (*Image, error) {
 	}
 	m.Processor = processors.All[m.ELF.Machine]
 	m.relocations = sync.OnceValue(m.readRelocations)
-	// The program headers of a description may be those of the file that it describes.
+	// A file without code may still have the program headers of the file that it describes.
 	described := func(s *elf.Section) bool { return s.Flags&elf.SHF_EXECINSTR != 0 && s.Type == elf.SHT_NOBITS }
 	if slices.ContainsFunc(m.ELF.Sections, described) {
 		return m, nil
 	}
 	size := uint64(m.stat.Size)
-	for _, p := range m.ELF.Progs { // as far as the file has their bytes
+	for _, p := range m.ELF.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off < size && p.Vaddr+p.Filesz >= p.Vaddr {
 			m.code = append(m.code, segment{p.Vaddr, p.Off, min(p.Filesz, size-p.Off)})
 		}
@@ -86,21 +84,21 @@ func OpenDescription(f *os.File, path string) (*Image, error) {
 	return m, nil
 }
 
-// HasCode tells whether instructions are in the file.
+// HasCode reports whether the file contains instructions.
 func (m *Image) HasCode() bool { return len(m.code) > 0 }
 
-// DebugSection is .debug_NAME, or .zdebug_NAME; nil if there is none.
+// DebugSection returns the section .debug_NAME or .zdebug_NAME, or nil.
 func (m *Image) DebugSection(name string) *elf.Section {
 	return cmp.Or(m.ELF.Section(".debug_"+name), m.ELF.Section(".zdebug_"+name))
 }
 
-// HasDebugInfo tells whether there is debug information, without a look into it.
+// HasDebugInfo reports whether the file has a .debug_info section. It does not read the section.
 func (m *Image) HasDebugInfo() bool {
 	s := m.DebugSection("info")
 	return s != nil && s.Type != elf.SHT_NOBITS && s.Size > 0
 }
 
-// SameSegments tells whether another file has instructions at the same addresses.
+// SameSegments reports whether both files have executable segments of the same addresses and sizes.
 func (m *Image) SameSegments(other *Image) bool {
 	return slices.EqualFunc(m.code, other.code, func(x, y segment) bool { return x.addr == y.addr && x.size == y.size })
 }
@@ -114,8 +112,7 @@ func parseELF(r io.ReaderAt, most uint64) (*elf.File, error) {
 	if !bytes.HasPrefix(ident[:n], []byte(elf.ELFMAG)) {
 		return nil, errors.New("not an ELF file")
 	}
-	// Class and machine come first in the header: a file for another machine is told
-	// apart from a damaged one without a look at the rest.
+	// Check class and machine first, to distinguish a file for another machine from a damaged one.
 	if n < len(ident) {
 		return nil, errors.New("truncated ELF file")
 	}
@@ -141,8 +138,8 @@ func parseELF(r io.ReaderAt, most uint64) (*elf.File, error) {
 	return ef, nil
 }
 
-// Segment returns where the executable segment around an address begins and ends, and its
-// place in the file; zeros if there is none.
+// Segment returns the start and end address and the file offset of the executable segment that contains an address,
+// or zeros.
 func (m *Image) Segment(addr uint64) (start, end, offset uint64) {
 	for _, s := range m.code {
 		if addr-s.addr < s.size {
@@ -152,9 +149,8 @@ func (m *Image) Segment(addr uint64) (start, end, offset uint64) {
 	return 0, 0, 0
 }
 
-// FileOffset returns where in the file the byte at a virtual address is, by the
-// program headers: va - p_vaddr + p_offset of the executable segment around it
-// (System V gABI, chapter 5). Only executable segments count.
+// FileOffset converts a virtual address to a file offset by the program headers: va - p_vaddr + p_offset (System V
+// gABI, chapter 5). It returns an error if the address is in no executable segment.
 func (m *Image) FileOffset(addr uint64) (uint64, error) {
 	start, end, offset := m.Segment(addr)
 	if start == end {
@@ -163,7 +159,7 @@ func (m *Image) FileOffset(addr uint64) (uint64, error) {
 	return addr - start + offset, nil
 }
 
-// AddrOf is the inverse of FileOffset.
+// AddrOf converts a file offset to a virtual address. It is the inverse of FileOffset.
 func (m *Image) AddrOf(offset uint64) (uint64, error) {
 	for _, s := range m.code {
 		if offset >= s.off && offset-s.off < s.size {
@@ -173,50 +169,50 @@ func (m *Image) AddrOf(offset uint64) (uint64, error) {
 	return 0, fmt.Errorf("file offset %#x: in no executable segment", offset)
 }
 
-// IsCode tells whether the bytes from an address up to another are of one executable segment.
+// IsCode reports whether [start, end) is not empty and lies in one executable segment.
 func (m *Image) IsCode(start, end uint64) bool {
 	_, last, _ := m.Segment(start)
 	return start < end && end <= last
 }
 
-// Holds tells whether the bytes from an address up to another are of one segment, and in the file.
-func (m *Image) Holds(start, end uint64) bool {
+// Contains reports whether [start, end) is not empty and lies in the file contents of one loaded segment.
+func (m *Image) Contains(start, end uint64) bool {
 	return slices.ContainsFunc(m.ELF.Progs, func(p *elf.Prog) bool {
 		return p.Type == elf.PT_LOAD && p.Vaddr <= start && start < end && end-p.Vaddr <= p.Filesz
 	})
 }
 
-// Loaded tells whether an address is in memory whenever the file is: code or data.
+// Loaded reports whether an address is in a loaded segment, code or data.
 func (m *Image) Loaded(addr uint64) bool {
 	return slices.ContainsFunc(m.ELF.Progs, func(p *elf.Prog) bool {
 		return p.Type == elf.PT_LOAD && addr >= p.Vaddr && addr-p.Vaddr < p.Memsz
 	})
 }
 
-// Relocatable tells whether the kernel chooses where in memory the file goes:
-// position-independent executables and shared libraries.
+// Relocatable reports whether the load address is chosen at run time: true for position-independent executables and
+// shared libraries.
 func (m *Image) Relocatable() bool { return m.ELF.Type == elf.ET_DYN }
 
-// InPLT reports whether an address is in the procedure linkage table: a jump there
-// goes on to a function of another file.
+// InPLT reports whether an address is in the procedure linkage table. A jump there continues in a function of another
+// file.
 func (m *Image) InPLT(addr uint64) bool {
 	return slices.ContainsFunc(m.ELF.Sections, func(s *elf.Section) bool {
 		return strings.HasPrefix(s.Name, ".plt") && addr >= s.Addr && addr-s.Addr < s.Size
 	})
 }
 
-// BeginsInitFini tells whether an address is where .init or .fini begins: each is one function, which the linker puts
-// together of parts in several files, so that no symbol and no unwind information says how long it is.
+// BeginsInitFini reports whether an address is the start of .init or .fini. Each of these sections is one function
+// that the linker concatenates from parts of several files, so neither symbols nor unwind information give its size.
 func (m *Image) BeginsInitFini(addr uint64) bool {
 	return slices.ContainsFunc(m.ELF.Sections, func(s *elf.Section) bool {
 		return (s.Name == ".init" || s.Name == ".fini") && addr == s.Addr && s.Size > 0
 	})
 }
 
-// MaxCode is more than any compiler makes of one function; what claims more is damaged.
+// MaxCode is an upper bound for the size of a function in bytes. A larger size means a damaged file.
 const MaxCode = 16 << 20
 
-// Code returns the bytes of a function, which errors name.
+// Code returns the bytes of a function. name is for error messages.
 func (m *Image) Code(name string, addr, size uint64) ([]byte, error) {
 	start, end, offset := m.Segment(addr)
 	switch {
@@ -228,7 +224,7 @@ func (m *Image) Code(name string, addr, size uint64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %d bytes long: not a function", name, size)
 	}
 	offset += addr - start
-	if m.hollow(offset, size) {
+	if m.hasHole(offset, size) {
 		return nil, fmt.Errorf("%s: in a hole of the file", name)
 	}
 	code := make([]byte, size)
@@ -238,7 +234,8 @@ func (m *Image) Code(name string, addr, size uint64) ([]byte, error) {
 	return code, nil
 }
 
-// Read reads what a loaded segment has at an address.
+// Read fills into with the bytes at an address of a loaded segment. It returns false if the file does not have all of
+// them.
 func (m *Image) Read(addr uint64, into []byte) bool {
 	for _, p := range m.ELF.Progs {
 		if p.Type != elf.PT_LOAD || addr < p.Vaddr || addr-p.Vaddr >= p.Filesz || p.Filesz-(addr-p.Vaddr) < uint64(len(into)) {
@@ -251,19 +248,19 @@ func (m *Image) Read(addr uint64, into []byte) bool {
 }
 
 const (
-	// maxSegments is what Linux takes of an executable (load_elf_phdrs in fs/binfmt_elf.c).
+	// maxSegments is the limit that Linux has for executables (load_elf_phdrs in fs/binfmt_elf.c).
 	maxSegments = 1 << 16 / segmentHeader
-	// maxSections is more than any executable has; what claims more is damaged.
+	// maxSections is above the number of sections of any valid executable.
 	maxSections = 1 << 16
-	// maxSectionNames is how many bytes their names have.
+	// maxSectionNames limits the total size of section names in bytes.
 	maxSectionNames = 1 << 24
 
 	segmentHeader = 56 // bytes of an Elf64_Phdr
-	sectionHeader = 64 // of an Elf64_Shdr
+	sectionHeader = 64 // bytes of an Elf64_Shdr
 )
 
-// checkHeaders refuses what [elf.NewFile] would take gigabytes for: it reads as many headers as
-// the file claims to have, and copies the name of each section from its first byte to a NUL.
+// checkHeaders returns an error for headers that would make [elf.NewFile] allocate gigabytes: it reads as many
+// headers as the file claims, and copies the name of each section up to its NUL.
 func checkHeaders(r io.ReaderAt, most uint64) error {
 	var h elf.Header64
 	if err := readAt(r, 0, &h); err != nil {
@@ -273,7 +270,7 @@ func checkHeaders(r io.ReaderAt, most uint64) error {
 		return fmt.Errorf("%d program headers of %d bytes", h.Phnum, h.Phentsize)
 	}
 	count, names := uint64(h.Shnum), uint64(h.Shstrndx)
-	if count == 0 && h.Shoff > 0 { // the first header has numbers that are too large for h
+	if count == 0 && h.Shoff > 0 { // the first section header has the numbers that are too large for h
 		var first elf.Section64
 		if err := readAt(r, h.Shoff, &first); err != nil {
 			return err
@@ -294,7 +291,7 @@ func checkHeaders(r io.ReaderAt, most uint64) error {
 		return err
 	}
 	if names == 0 || names >= count {
-		return nil // elf.NewFile reads none
+		return nil // elf.NewFile reads no names then
 	}
 	table := &headers[names]
 	if table.Size > most || elf.SectionFlag(table.Flags)&elf.SHF_COMPRESSED != 0 {
@@ -314,7 +311,7 @@ func checkHeaders(r io.ReaderAt, most uint64) error {
 	return nil
 }
 
-// readAt reads numbers as they are in the file.
+// readAt decodes the little-endian data at an offset.
 func readAt(r io.ReaderAt, at uint64, into any) error {
 	return binary.Read(io.NewSectionReader(r, int64(at), int64(binary.Size(into))), binary.LittleEndian, into)
 }

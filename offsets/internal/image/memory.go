@@ -8,17 +8,15 @@ import (
 	"slices"
 )
 
-// relocation is a word that the loader writes: an address in the file, load bias not
-// counted, which it then adds.
+// relocation is a word that the dynamic loader writes: it adds the load bias to value.
 type relocation struct {
 	addr, value uint64
-	// symbol: it is the address of a symbol, which another file may define instead.
+	// symbol means that value is the address of a symbol, which another file may override.
 	symbol bool
 }
 
-// Pointer returns the address that the program finds at an address, load bias not
-// counted. Go's linker and GNU ld write what a relocation gives into the file as well,
-// but LLVM's lld leaves a 0 there.
+// Pointer returns the address that is stored at an address after relocation, both without load bias. Go's linker and
+// GNU ld write the value of a relocation into the file as well, but LLVM's lld writes 0.
 func (m *Image) Pointer(addr uint64) (uint64, bool) {
 	if r, ok := m.relocationAt(addr); ok {
 		return r.value, true
@@ -28,8 +26,8 @@ func (m *Image) Pointer(addr uint64) (uint64, bool) {
 	return binary.LittleEndian.Uint64(word[:]), ok
 }
 
-// OwnPointer is Pointer, but that what another file may change is not known.
-func (m *Image) OwnPointer(addr uint64) (uint64, bool) {
+// LocalPointer is Pointer, but ok is false if another file may override the symbol that the address belongs to.
+func (m *Image) LocalPointer(addr uint64) (uint64, bool) {
 	value, ok := m.Pointer(addr)
 	r, _ := m.relocationAt(addr)
 	return value, ok && !r.symbol
@@ -44,9 +42,9 @@ func (m *Image) relocationAt(addr uint64) (r relocation, ok bool) {
 	return r, ok
 }
 
-// readRelocations reads those of which this file alone tells the value:
-// relative ones, and, which plugins have, absolute ones of symbols that the file
-// defines. A file without section headers has them too.
+// readRelocations returns the relocations with a value that depends only on this file, sorted by address: relative
+// ones, and (in plugins) absolute ones of symbols that the file defines. It finds them by the program headers,
+// because a file may have no section headers.
 func (m *Image) readRelocations() []relocation {
 	if !m.Relocatable() {
 		return nil
@@ -82,7 +80,7 @@ func (m *Image) readRelocations() []relocation {
 // relaSize is the size of an Elf64_Rela.
 const relaSize = 24
 
-// dynamic reads what the file tells the loader, by its program headers.
+// dynamic returns the entries of the PT_DYNAMIC segment.
 func (m *Image) dynamic() map[elf.DynTag]uint64 {
 	const limit = 1 << 16 // some thirty entries of 16 bytes are usual
 	i := slices.IndexFunc(m.ELF.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_DYNAMIC })
@@ -104,14 +102,14 @@ func (m *Image) dynamic() map[elf.DynTag]uint64 {
 	return entries
 }
 
-// Scan calls found with each address where the loaded segments have the pattern, and the
-// segment there, until it returns false.
+// Scan calls found with each address at which a loaded segment contains the pattern, and with that segment, until
+// found returns false.
 func (m *Image) Scan(pattern []byte, found func(p *elf.Prog, addr uint64) bool) {
 	m.scan(pattern, 0, found)
 }
 
-// ScanPointers calls found with each address of a word, in what the program can write, that
-// holds a value: the file may have it there, or a relocation. It ends when found returns false.
+// ScanPointers calls found with the address of each aligned word in writable segments that holds value in the file or
+// after relocation, until found returns false.
 func (m *Image) ScanPointers(value uint64, found func(addr uint64) bool) {
 	more := true
 	m.scan(binary.LittleEndian.AppendUint64(nil, value), elf.PF_W, func(_ *elf.Prog, addr uint64) bool {
@@ -131,16 +129,16 @@ func (m *Image) ScanPointers(value uint64, found func(addr uint64) bool) {
 func (m *Image) scan(pattern []byte, flags elf.ProgFlag, found func(p *elf.Prog, addr uint64) bool) {
 	const chunk = 1 << 16
 	buf := make([]byte, chunk+len(pattern)-1)
-	// Segments share no more than a page with each other; thousands that all cover
-	// the whole file are a trap.
+	// Valid segments overlap by at most a page. Without this budget, a file with thousands of segments that all cover
+	// the whole file would take very long.
 	budget := int64(2 * m.most)
 	for _, p := range m.ELF.Progs {
 		if p.Type != elf.PT_LOAD || p.Flags&flags != flags {
 			continue
 		}
 		for at := int64(0); budget > 0; at += chunk {
-			// The patterns have no part in holes.
-			start, ok := m.dataFrom(int64(p.Off) + at)
+			// No pattern consists of zeros, so holes can't match.
+			start, ok := m.nextData(int64(p.Off) + at)
 			if at = start - int64(p.Off); !ok || uint64(at) >= p.Filesz {
 				break
 			}

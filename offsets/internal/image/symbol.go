@@ -18,11 +18,11 @@ type Symbol struct {
 	Bind       elf.SymBind
 }
 
-// EachSymbol goes through the first symbol table of a type; none is no error. Names are
-// parts of one copy of the string table.
+// EachSymbol calls found with each defined and named symbol of the first symbol table of a type. A file without such
+// a table is not an error. The names are substrings of one copy of the string table.
 //
-// [elf.File.Symbols] copies each name to where its NUL is: when a damaged string table
-// has none, some 60,000 symbols of a small file take gigabytes.
+// [elf.File.Symbols] copies each name up to its NUL: if a damaged string table has no NUL, some 60,000 symbols of a
+// small file take gigabytes.
 func (m *Image) EachSymbol(table elf.SectionType, found func(Symbol)) error {
 	s := m.ELF.SectionByType(table)
 	if s == nil || s.Size == 0 {
@@ -38,7 +38,7 @@ func (m *Image) EachSymbol(table elf.SectionType, found func(Symbol)) error {
 	if err := m.checkPlain(s); err != nil {
 		return fmt.Errorf("read symbols: %w", err)
 	}
-	// Names may share their ends, so all of them can be longer than the table.
+	// Names may share their ends, so their total length can exceed the size of the table.
 	budget := 8*len(names) + MaxName
 	r, le := bufio.NewReaderSize(s.Open(), 1<<16), binary.LittleEndian
 	for range s.Size / elf.Sym64Size {
@@ -64,18 +64,18 @@ func (m *Image) EachSymbol(table elf.SectionType, found func(Symbol)) error {
 	return nil
 }
 
-// MaxName is more than the name of any function is long, in bytes.
+// MaxName is an upper bound for the length of the name of a function, in bytes.
 const MaxName = 1 << 16
 
-// Plain returns the section of a name if it lies in the file as it is, else nil.
-func (m *Image) Plain(name string) *elf.Section {
+// RawSection returns the section with the given name if the file contains it uncompressed, else nil.
+func (m *Image) RawSection(name string) *elf.Section {
 	if s := m.ELF.Section(name); s != nil && m.checkPlain(s) == nil {
 		return s
 	}
 	return nil
 }
 
-// Symbols is how many entries the first symbol table of a type may have.
+// Symbols returns the number of entries in the first symbol table of a type, including undefined and nameless ones.
 func (m *Image) Symbols(table elf.SectionType) int {
 	if s := m.ELF.SectionByType(table); s != nil && m.checkPlain(s) == nil {
 		return int(s.Size / elf.Sym64Size)
@@ -83,8 +83,8 @@ func (m *Image) Symbols(table elf.SectionType) int {
 	return 0
 }
 
-// checkPlain tells whether a section lies in the file as it is, and is no longer than all that
-// the file holds.
+// checkPlain returns an error if the section has no contents in the file, is compressed, or is larger than the data
+// of the file.
 func (m *Image) checkPlain(s *elf.Section) error {
 	if s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.Size > m.most {
 		return fmt.Errorf("section %q: damaged header", s.Name)
@@ -92,7 +92,7 @@ func (m *Image) checkPlain(s *elf.Section) error {
 	return nil
 }
 
-// sectionText reads a section that lies in the file as it is, without a second copy on the way.
+// sectionText reads an uncompressed section. It allocates only the memory of the returned string.
 func (m *Image) sectionText(s *elf.Section) (string, error) {
 	var text strings.Builder
 	if err := m.checkPlain(s); err != nil {
