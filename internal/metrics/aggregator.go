@@ -66,9 +66,9 @@ func (b *Aggregator) Failed() {
 	b.global.Failed++
 }
 
-// Update replaces the counts of a source by the counts from Open to the time at; programCPU is the CPU time that the program
-// has used in that time. No counter decreases: a count that is less than the previous one keeps its previous value.
-// That happens, for example, if the return of a call arrives after the call was counted as unwound.
+// Update replaces the counts of a source by the counts from Open to the time at; programCPU is the CPU time that the
+// program has used in that time. No counter decreases: a count that is less than the previous one keeps its previous
+// value. That happens, for example, if the return of a call arrives after the call was counted as unwound.
 func (p *Source) Update(at time.Time, funcs []stats.Func, s *stats.Summary, programCPU time.Duration) {
 	next := &account{at: at, funcs: make(map[string]*Function, len(funcs)), run: Run{Summary: *s, CPU: programCPU}}
 	if s.Probing != nil {
@@ -126,7 +126,8 @@ func (b *Aggregator) TakeRemoved() (removed []string) {
 	return removed
 }
 
-// ForgetNames keeps TakeRemoved from returning the functions of the sources so far, because a new selection replaces them.
+// ForgetNames keeps TakeRemoved from returning the functions of the sources so far, because a new selection replaces
+// them.
 func (b *Aggregator) ForgetNames() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

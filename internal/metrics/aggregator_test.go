@@ -126,8 +126,8 @@ func TestSameBuild(t *testing.T) {
 	}
 }
 
-// TestGone: a function that no file has any more is told once, unless nobody wants it any more. It is not gone for as long as
-// a former file is probed, or another program of the name has it.
+// TestGone: a function that no file has any more is told once, unless nobody wants it any more. It is not gone for as
+// long as a former file is probed, or another program of the name has it.
 func TestGone(t *testing.T) {
 	b := NewAggregator(About{}, began)
 	pages := make(map[string]*Source)
@@ -180,8 +180,8 @@ func TestNeverLess(t *testing.T) {
 	}
 }
 
-// TestClockSet: numbers are of the time that the system's clock tells when they are asked for, however it was set. Nothing
-// they count has begun later than that, nor later than was told before.
+// TestClockSet: numbers are of the time that the system's clock tells when they are asked for, however it was set.
+// Nothing they count has begun later than that, nor later than was told before.
 func TestClockSet(t *testing.T) {
 	began := time.Now()
 	b := NewAggregator(About{}, began)
@@ -213,7 +213,8 @@ func TestClockSet(t *testing.T) {
 	}
 }
 
-// TestClockSetAhead: what was first probed when the system's clock was ahead has not begun after now when it is so no more.
+// TestClockSetAhead: what was first probed when the system's clock was ahead has not begun after now when it is so no
+// more.
 func TestClockSetAhead(t *testing.T) {
 	began := time.Now()
 	b := NewAggregator(About{}, began)

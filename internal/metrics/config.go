@@ -40,8 +40,8 @@ const (
 )
 
 // Configure reads the configuration from environment variables. If base is not "", it replaces
-// OTEL_EXPORTER_OTLP_ENDPOINT. Configure returns an error only if nothing could be sent: for an invalid URL, and for files
-// without valid keys or certificates.
+// OTEL_EXPORTER_OTLP_ENDPOINT. Configure returns an error only if nothing could be sent: for an invalid URL, and for
+// files without valid keys or certificates.
 //
 // See https://opentelemetry.io/docs/specs/otel/protocol/exporter/.
 func Configure(base string, getenv func(string) string) (*Config, error) {

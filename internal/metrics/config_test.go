@@ -141,8 +141,8 @@ func TestConfigureErrors(t *testing.T) {
 	}
 }
 
-// TestConfigureTrust: the collector's certificate is taken from a file, and so is the one that it asks for. A collector that
-// is not trusted is told of.
+// TestConfigureTrust: the collector's certificate is taken from a file, and so is the one that it asks for. A collector
+// that is not trusted is told of.
 func TestConfigureTrust(t *testing.T) {
 	var bodies []string
 	server := httptest.NewUnstartedServer(script(&bodies))

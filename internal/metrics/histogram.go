@@ -38,8 +38,8 @@ func newHistogram(f *Function) prometheus.Metric {
 	return histogram{Metric: native, classic: classic(f.Latency)}
 }
 
-// classic counts the latencies up to each bound. A latency within 1 % of a bound may be counted on the wrong side of it,
-// but always on the same side, so that no bucket ever decreases.
+// classic counts the latencies up to each bound. A latency within 1 % of a bound may be counted on the wrong side of
+// it, but always on the same side, so that no bucket ever decreases.
 func classic(h *stats.Histogram) (buckets []*dto.Bucket) {
 	for _, bound := range bounds {
 		buckets = append(buckets, &dto.Bucket{UpperBound: new(bound), CumulativeCount: new(uint64)})

@@ -39,8 +39,8 @@ func (c *dialed) answered() bool {
 	return err == nil && answer.StatusCode == http.StatusOK
 }
 
-// TestIdleConnections: however many connections ask for nothing, who asks is answered at once. Those that have asked for nothing
-// for the longest go, and none that is being answered.
+// TestIdleConnections: however many connections ask for nothing, who asks is answered at once. Those that have asked
+// for nothing for the longest go, and none that is being answered.
 func TestIdleConnections(t *testing.T) {
 	s, err := Listen("127.0.0.1:0")
 	if err != nil {

@@ -110,8 +110,8 @@ func TestNothingProbed(t *testing.T) {
 	}
 }
 
-// TestExponentialMetrics: however far apart latencies are, there are at most so many buckets; each has what belongs to it,
-// within what the latencies are known by.
+// TestExponentialMetrics: however far apart latencies are, there are at most so many buckets; each has what belongs to
+// it, within what the latencies are known by.
 func TestExponentialMetrics(t *testing.T) {
 	for _, spread := range []float64{0, 0.5, 2, 10, 20, 40} {
 		h, r := &stats.Histogram{}, rand.New(rand.NewPCG(1, 2))

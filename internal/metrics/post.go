@@ -29,8 +29,8 @@ type outcome struct {
 // maxResponse is the number of bytes read of a response.
 const maxResponse = 1 << 20
 
-// newClient returns the HTTP client for an endpoint. It does not follow a redirection that changes the method or the host,
-// because headers may contain secrets for this host only.
+// newClient returns the HTTP client for an endpoint. It does not follow a redirection that changes the method or the
+// host, because headers may contain secrets for this host only.
 func newClient(e *Endpoint) *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = e.TLS
@@ -137,8 +137,8 @@ func accepted(body []byte, items uint64) outcome {
 	return outcome{rejected: min(uint64(max(p.GetRejectedSpans(), 0)), items), reason: "rejected", message: shorten(p.GetErrorMessage())}
 }
 
-// statusMessage returns the message of a google.rpc.Status, the body of an error response, or "" if it can't be decoded.
-// Status has the same field numbers as ExportTracePartialSuccess: 1 for an integer, 2 for the message.
+// statusMessage returns the message of a google.rpc.Status, the body of an error response, or "" if it can't be
+// decoded. Status has the same field numbers as ExportTracePartialSuccess: 1 for an integer, 2 for the message.
 func statusMessage(body []byte) string {
 	var s traceservice.ExportTracePartialSuccess
 	if proto.Unmarshal(body, &s) != nil {

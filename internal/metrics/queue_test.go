@@ -56,8 +56,8 @@ func TestSenderQueue(t *testing.T) {
 	}
 }
 
-// TestSenderAway: a collector that is away for an hour is asked now and then, takes no more memory than there is room for,
-// and then gets the latest; all that there was is sent or counted as dropped.
+// TestSenderAway: a collector that is away for an hour is asked now and then, takes no more memory than there is room
+// for, and then gets the latest; all that there was is sent or counted as dropped.
 func TestSenderAway(t *testing.T) {
 	const room, size, perSecond = 1 << 18, 1 << 10, 10
 	now, back := noon, false

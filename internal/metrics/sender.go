@@ -229,8 +229,8 @@ func (s *sender) run(ctx context.Context) {
 // Waits before a retry: after the first failure, and the longest.
 const minBackoff, maxBackoff = time.Second, 30 * time.Second
 
-// backoff returns the wait after a number of failures in a row. It doubles with each failure. A random part of up to a half
-// is subtracted, so that the clients of a collector do not all retry at the same time.
+// backoff returns the wait after a number of failures in a row. It doubles with each failure. A random part of up to a
+// half is subtracted, so that the clients of a collector do not all retry at the same time.
 func (s *sender) backoff(failures int) time.Duration {
 	wait := min(minBackoff<<min(failures-1, 10), maxBackoff)
 	return wait - time.Duration(s.clock.random()*float64(wait/2))

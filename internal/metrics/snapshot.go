@@ -1,10 +1,10 @@
 // Package metrics exports counts and latencies of functions for `ftgo export`, which runs for weeks.
 //
 // An [Aggregator] adds up the counts of all files of a program, and returns them as a [Snapshot]. A [Server] answers
-// Prometheus with the latest snapshot: as OpenMetrics, as text or, with native histograms, as protocol buffers.
-// An [Exporter] sends snapshots, and calls as spans, to an OpenTelemetry collector by OTLP over HTTP. It queues them and
-// sends them in the background, so that its callers never wait for the network. No other package imports the libraries of
-// Prometheus and OpenTelemetry.
+// Prometheus with the latest snapshot: as OpenMetrics, as text or, with native histograms, as protocol buffers. An
+// [Exporter] sends snapshots, and calls as spans, to an OpenTelemetry collector by OTLP over HTTP. It queues them and
+// sends them in the background, so that its callers never wait for the network. No other package imports the libraries
+// of Prometheus and OpenTelemetry.
 package metrics
 
 import (
@@ -48,20 +48,22 @@ type File struct {
 	PIDs                     []int // processes that run the file
 }
 
-// Function holds the counts of one function, added up over all files that have contained it. Its Latency is corrected by
-// the estimated cost of probes; the true sum of the latencies is between Low and High, in seconds. Func.Lost counts only
-// calls in files that are no longer probed.
+// Function holds the counts of one function, added up over all files that have contained it. Its Latency is corrected
+// by the estimated cost of probes; the true sum of the latencies is between Low and High, in seconds. Func.Lost counts
+// only calls in files that are no longer probed.
 type Function struct {
 	stats.Func
 	Since  time.Time // when it was first probed
 	Probed bool      // a file that contains it is probed now
 	Low    float64
 	High   float64
-	// Unseen estimates the calls that happened while the budget had removed the probes: at least UnseenLow, at most UnseenHigh.
+	// Unseen estimates the calls that happened while the budget had removed the probes: at least UnseenLow, at most
+	// UnseenHigh.
 	Unseen, UnseenLow, UnseenHigh float64
 }
 
-// Run holds the numbers of the whole run. It includes the counters, but not the gauges, of files that are no longer probed.
+// Run holds the numbers of the whole run. It includes the counters, but not the gauges, of files that are no longer
+// probed.
 type Run struct {
 	stats.Summary // whose Own is the CPU time that ftgo has used
 	Files         []File

@@ -38,8 +38,8 @@ type snapshots struct {
 	latest func() *Snapshot
 }
 
-// Describe implements prometheus.Collector. It sends nothing, which makes this an unchecked collector: the library checks
-// its metrics when it collects them.
+// Describe implements prometheus.Collector. It sends nothing, which makes this an unchecked collector: the library
+// checks its metrics when it collects them.
 func (snapshots) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.

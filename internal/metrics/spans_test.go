@@ -123,8 +123,8 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestExporterMetrics: metrics are sent, and with the next ones what has become of them, and of spans that a collector does
-// not want.
+// TestExporterMetrics: metrics are sent, and with the next ones what has become of them, and of spans that a collector
+// does not want.
 func TestExporterMetrics(t *testing.T) {
 	e, _, got := exporting(t, status(403), status(200))
 	s := e.Spans([]string{"f"}, µs)

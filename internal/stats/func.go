@@ -1,7 +1,5 @@
-// Package stats knows what is kept of calls once they are told apart: counts per
-// function, latency histograms of bounded size, and the difference between two
-// looks at them. Where calls come from (trace lines, pairing) and what rows look
-// like on paper is left to others.
+// Package stats adds up calls: counts and latency histograms per function, per value of an argument or result, and per
+// call stack. Rows can be added, and subtracted to get the calls of an interval. Package pairing supplies the calls.
 package stats
 
 import (
@@ -11,64 +9,62 @@ import (
 	"strings"
 )
 
-// Func is what is known of the calls of one function: of all of them, of those of one process or host, or of
-// those with one value; of a whole run, an interval, or several runs.
-// Calls = Completed + Unwound + Open + Lost + CountedOnly.
+// Func is a row: counts and latencies of the calls of one function. It may be limited to one process, host or value,
+// and to an interval, or be the sum of several runs. Over a whole run, Calls = Completed + Unwound + Open + Lost +
+// CountedOnly.
 //
-// The tags are the keys of -o json that have a field as it is.
+// The tags are the keys of -o json, from which package compare decodes it.
 type Func struct {
 	Name   string `json:"function"`
 	Func   int    `json:"-"` // the function's index in Plan.Funcs
-	Serial uint64 `json:"-"` // tells rows apart, be it those of two tables
+	Serial uint64 `json:"-"` // identifies the row, also in later tables
 	Host   string `json:"host"`
-	// Value is what the calls have in common, where values have rows of their own, and Kind tells
-	// whether it is one. Among the others' calls are at most so many of the value as Missed, or calls
-	// that weigh so much, by what rows are kept for.
+	// Value is the value that all calls of the row have, or an explanation; see Kind. Missed is the largest weight (see
+	// [Parts]) that calls with this value may have among the calls of the row with Kind Others.
 	Value  string  `json:"-"`
 	Kind   RowKind `json:"-"`
 	Missed uint64  `json:"-"`
 
-	Seconds     float64 `json:"-"`            // how long calls were counted for, 0 if that is not known
-	Calls       uint64  `json:"calls"`        // begun while traced, by the kernel's own count
-	Completed   uint64  `json:"completed"`    // have returned, their latencies are in Latency
-	Unwound     uint64  `json:"unwound"`      // were left by panic, Goexit or the end of their goroutine
-	Open        uint64  `json:"open"`         // had not ended when tracing did
-	Lost        uint64  `json:"lost"`         // are calls whose end, or which altogether, the stream lost
-	CountedOnly uint64  `json:"counted_only"` // were counted and not timed
-	// Unsure is how many of the calls may be none: lost hits at a stack check, which may have
-	// failed. It is 0 unless calls are seen to begin there.
+	Seconds     float64 `json:"-"`            // how long calls were counted, 0 if unknown
+	Calls       uint64  `json:"calls"`        // began while traced, by the kernel's count
+	Completed   uint64  `json:"completed"`    // returned; their latencies are in Latency
+	Unwound     uint64  `json:"unwound"`      // ended by a panic, by Goexit or with their goroutine
+	Open        uint64  `json:"open"`         // had not ended when tracing ended
+	Lost        uint64  `json:"lost"`         // the ring buffer lost their end, or all of their hits
+	CountedOnly uint64  `json:"counted_only"` // counted but not timed
+	// Unsure is the number of Calls that may not be calls: their hits at a stack check were lost, and if the check
+	// failed, the function began again after its stack had grown. It is 0 unless entry probes are at stack checks.
 	Unsure uint64 `json:"unsure"`
-	// Whole estimates all calls where a budget kept the function from being watched all the time; nil if it was, and then
-	// Calls are exact. CutShort of the calls were timed, and nobody watched any more when they ended.
+	// Whole estimates the number of all calls if a budget removed the probes for some of the time; if nil, Calls is
+	// exact.
 	Whole    *Whole `json:"-"`
-	CutShort uint64 `json:"cut_short"`
-	// Errors is how many of the completed calls returned an error; ReturnsErrors tells
-	// that it was looked at: the last result is an error.
+	CutShort uint64 `json:"cut_short"` // calls whose begin was timed, but whose probes were removed before their end
+	// Errors is the number of completed calls that returned an error. It is valid if ReturnsErrors is true: the last
+	// result is an error, and was fetched.
 	Errors        uint64 `json:"-"`
 	ReturnsErrors bool   `json:"-"`
-	// Latency holds the completed calls' durations in nanoseconds, net of what probes cost if that
-	// is known; nil when latency was not measured (count mode). Bounds say how far they may be
-	// off; nil where it is not known what probes cost. [Func.Shown] is what to show of them.
+	// Latency holds the durations of completed calls in nanoseconds, nil in count mode. If the cost of probes is known,
+	// it is subtracted, and Bounds holds how far the latencies may be off; else Bounds is nil. [Func.Shown] returns the
+	// latencies to show.
 	Latency *Histogram `json:"-"`
 	Bounds  *Bounds    `json:"-"`
-	Self    int64      `json:"-"` // the sum of Latency without that of timed calls nested in these, as far as it is known what probes cost
-	Split   Split      `json:"-"` // what Latency is divided into, zero if nobody asked for it; see [Func.Spent]
-	Waits   Waits      `json:"-"` // what Split.Waiting is of, as far as that is known
-	Amounts *Amounts   `json:"-"` // nil if nobody asked for any
-	// Events counts the kernel events of --with that happened in its calls and in nothing
-	// traced within them, by their names.
+	Self    int64      `json:"-"` // sum of Latency without the timed calls nested in these; valid if the cost of probes is known
+	Split   Split      `json:"-"` // Latency by state of the goroutine, zero unless requested; see [Func.Spent]
+	Waits   Waits      `json:"-"` // Split.Waiting by reason, where known
+	Amounts *Amounts   `json:"-"` // nil unless requested
+	// Events counts, by name, the kernel events of --with that happened during a call but not during a traced call
+	// nested in it.
 	Events map[string]uint64 `json:"events"`
-	Note   string            `json:"-"` // what the row can't promise ("entry only: no return site")
+	Note   string            `json:"-"` // limits of the row ("has no return: only its calls are counted")
 }
 
-// Over returns f as what has happened within so many seconds.
+// Over returns f with its Seconds set.
 func (f Func) Over(seconds float64) Func {
 	f.Seconds = seconds
 	return f
 }
 
-// Rate is how many calls there are in a second, 0 if it is not known how long they were counted for. Calls that
-// nobody saw are among them.
+// Rate returns the calls per second, including the estimated ones, or 0 if Seconds is unknown.
 func (f *Func) Rate() float64 {
 	if f.Seconds <= 0 {
 		return 0
@@ -76,13 +72,13 @@ func (f *Func) Rate() float64 {
 	return f.Number() / f.Seconds
 }
 
-// Raw tells whether latencies are to be shown as they were seen, with what probes cost: all that was seen of a
-// typical call may be that.
+// Raw reports whether latencies are to be shown with the cost of probes, because this cost may be all of the measured
+// latency of a typical call.
 func (f *Func) Raw() bool {
 	return f.Bounds != nil && f.Latency.Count() > 0 && f.Bounds.typicalShare() == 0
 }
 
-// Shown are the latencies to show, nil if none were measured.
+// Shown returns the latencies to show, nil in count mode.
 func (f *Func) Shown() *Histogram {
 	if f.Raw() {
 		return &f.Bounds.Raw
@@ -90,7 +86,7 @@ func (f *Func) Shown() *Histogram {
 	return f.Latency
 }
 
-// Spent is what Shown is divided into.
+// Spent returns the split of the latencies that Shown returns.
 func (f *Func) Spent() Split {
 	if f.Split.Sum() > 0 && f.Raw() {
 		return f.Split.Of(f.Bounds.Raw.Sum())
@@ -98,15 +94,14 @@ func (f *Func) Spent() Split {
 	return f.Split
 }
 
-// Counts are what is counted once and for all.
+// Counts returns the counters, which only grow during a run, except that Lost may shrink.
 func (f *Func) Counts() [8]*uint64 {
 	return [...]*uint64{&f.Calls, &f.CutShort, &f.Completed, &f.Unwound, &f.Lost, &f.Unsure, &f.CountedOnly, &f.Errors}
 }
 
-// Since returns what happened to f after earlier, a copy of it, was made: all of it where that is the
-// zero Func, which is how copies are made that no longer change with f.Latency. Open stays the
-// number of calls open now, so that the parts add up to Calls only over a whole run: a call may begin
-// in one interval and complete in the next.
+// Since returns f without the calls of earlier, an older copy of the same row. With the zero Func it returns a copy of
+// f that shares no histogram with f. Open stays the number of calls that are open now. A call may begin in one interval
+// and complete in the next, so the sum in the comment of [Func] holds only for the whole run.
 func (f Func) Since(earlier Func) Func {
 	f.Whole = f.Whole.since(f.Calls, earlier.Whole, earlier.Calls)
 	before := earlier.Counts()
@@ -124,8 +119,8 @@ func (f Func) Since(earlier Func) Func {
 	return f
 }
 
-// Add adds the calls of another row, whatever time these were counted for. Latencies stay net if those of both are,
-// and else are as they were seen.
+// Add adds the calls of another row; Seconds stays. The sum of latencies is net of the cost of probes only if both rows
+// are, else it includes this cost.
 func (f *Func) Add(g *Func) {
 	f.Whole = f.Whole.Plus(f.Calls, g.Whole, g.Calls)
 	f.Open += g.Open
@@ -171,7 +166,7 @@ func (f *Func) addLatencies(g *Func) {
 	}
 }
 
-// Seen are latencies with what probes cost, nil if none were measured.
+// Seen returns the latencies with the cost of probes, nil in count mode.
 func (f *Func) Seen() *Histogram {
 	if f.Bounds != nil {
 		return &f.Bounds.Raw
@@ -179,7 +174,7 @@ func (f *Func) Seen() *Histogram {
 	return f.Latency
 }
 
-// AddEvent counts kernel events of a name.
+// AddEvent adds n kernel events with a name.
 func (f *Func) AddEvent(name string, n uint64) {
 	if f.Events == nil {
 		f.Events = make(map[string]uint64)
@@ -187,17 +182,17 @@ func (f *Func) AddEvent(name string, n uint64) {
 	f.Events[name] += n
 }
 
-// RowKind tells whether a row is of a value.
+// RowKind says which calls a row of [Parts] contains.
 type RowKind uint8
 
 const (
-	Valued  RowKind = iota
-	NoValue         // of calls whose value is not known: Func.Value is why
-	Others          // of the calls of all values that have no row
+	Valued  RowKind = iota // calls with the value Func.Value
+	NoValue                // calls with an unknown value: Func.Value is the reason
+	Others                 // calls with any of the values that have no row
 )
 
-// Amounts add up a number that each call has, like a size, as [Histogram] does latencies. Left are
-// calls without: it could not be read, or is negative.
+// Amounts is a histogram of a number that each call has, like a size. Left counts the calls without it: it could not be
+// read, or is negative.
 type Amounts struct {
 	Histogram
 	Left uint64
@@ -211,7 +206,7 @@ func (a *Amounts) since(earlier *Amounts) *Amounts {
 	return &Amounts{*a.Histogram.Since(&earlier.Histogram), grown(a.Left, earlier.Left)}
 }
 
-// grown never goes below zero: Lost shrinks when a late line arrives after all.
+// grown returns now-before, or 0 if now is less: Lost shrinks when the return of a call arrives late.
 func grown(now, before uint64) uint64 {
 	if now < before {
 		return 0
@@ -219,17 +214,17 @@ func grown(now, before uint64) uint64 {
 	return now - before
 }
 
-// Split divides durations, in nanoseconds.
+// Split is a duration by the state of the goroutine, in nanoseconds.
 type Split struct {
-	// Running had a CPU, Runnable could have gone on with one, or with a thread; Waiting
-	// waited for something else.
-	Running, Runnable, Waiting int64
+	Running  int64 // on a CPU
+	Runnable int64 // waiting only for a CPU or a thread
+	Waiting  int64 // waiting for something else
 }
 
-// Sum is what was divided, at most math.MaxInt64.
+// Sum returns the whole duration, at most math.MaxInt64.
 func (s Split) Sum() int64 { return AddUp(AddUp(s.Running, s.Runnable), s.Waiting) }
 
-// Add adds the parts of another one, each up to math.MaxInt64: what waits in many goroutines gets there in days.
+// Add adds the parts of t, each up to math.MaxInt64, which the waits of many goroutines reach within days.
 func (s *Split) Add(t Split) {
 	s.Running = AddUp(s.Running, t.Running)
 	s.Runnable = AddUp(s.Runnable, t.Runnable)
@@ -240,7 +235,7 @@ func (s Split) since(earlier Split) Split {
 	return Split{s.Running - earlier.Running, s.Runnable - earlier.Runnable, s.Waiting - earlier.Waiting}
 }
 
-// Waits are times that were waited, in nanoseconds, by reason.
+// Waits is the time waited in nanoseconds, by reason.
 type Waits map[string]int64
 
 func (w Waits) since(earlier Waits) Waits {
@@ -251,7 +246,7 @@ func (w Waits) since(earlier Waits) Waits {
 	return w
 }
 
-// Reasons are those that anything was waited for, the longest first.
+// Reasons returns the reasons with a positive time, the longest first.
 func (w Waits) Reasons() []string {
 	reasons := slices.SortedFunc(maps.Keys(w), func(a, b string) int {
 		return cmp.Or(cmp.Compare(w[b], w[a]), strings.Compare(a, b))
@@ -259,8 +254,8 @@ func (w Waits) Reasons() []string {
 	return slices.DeleteFunc(reasons, func(reason string) bool { return w[reason] <= 0 })
 }
 
-// Of makes the parts add up to ns, which is what is left when the cost of probes has been
-// taken off: the program was running when it paid that.
+// Of returns s with the sum ns, a duration after the cost of probes was subtracted. It subtracts the difference from
+// Running, because goroutines run while they execute probes, and only the rest from Runnable and then from Waiting.
 func (s Split) Of(ns int64) Split {
 	s.Running += ns - s.Sum()
 	s.Runnable += min(s.Running, 0)
@@ -270,25 +265,25 @@ func (s Split) Of(ns int64) Split {
 	return s
 }
 
-// Timing is how long a call took, in nanoseconds: Raw as it was seen, with what probes took
-// of it; Net without that, from Low to High, if it is Known what they cost; Self is Net without timed calls nested in it.
+// Timing is the duration of a call, in nanoseconds.
 type Timing struct {
-	Raw, Net, Low, High, Self int64
-	Known                     bool
+	Raw       int64 // measured, including the cost of probes
+	Net       int64 // Raw without the estimated cost of probes; Raw if the cost is unknown
+	Low, High int64 // bounds of the true duration
+	Self      int64 // Net without timed calls nested in the call
+	Known     bool  // the cost of probes is known
 }
 
-// Bounds say how far net latencies may be off. They hold a value of each call, between which
-// the call's real latency is; so the same share of the real latencies is between the same
-// quantiles of Low and High.
+// Bounds holds the bounds of net latencies: for each call, a value in Low and one in High, between which its true
+// latency is. So each quantile of the true latencies is between the same quantiles of Low and High.
 type Bounds struct {
 	Raw, Low, High Histogram
-	// Waiting is the share of time that the program waited for a CPU in, which may be the
-	// tracer's doing: the bounds of a Statistic have it.
+	// Waiting is the share of time that the program waited for a CPU, possibly because the tracer used it. It lowers
+	// the lower bound of each statistic.
 	Waiting float64
 }
 
-// Time records a call that returned in Latency. Where it is not known what probes cost, Raw is all
-// there is.
+// Time records the latency of a call that returned: net if the cost of probes is known, else raw.
 func (f *Func) Time(t Timing) {
 	f.Self = AddUp(f.Self, t.Self)
 	if !t.Known {
@@ -304,7 +299,7 @@ func (f *Func) Time(t Timing) {
 	f.Bounds.High.Record(t.High)
 }
 
-// since is as [Histogram.Since].
+// since is like [Histogram.Since].
 func (b *Bounds) since(earlier *Bounds) *Bounds {
 	if b == nil {
 		return nil
@@ -313,8 +308,8 @@ func (b *Bounds) since(earlier *Bounds) *Bounds {
 	return &Bounds{*b.Raw.Since(&earlier.Raw), *b.Low.Since(&earlier.Low), *b.High.Since(&earlier.High), b.Waiting}
 }
 
-// typicalShare is how much of what was seen of a typical call is at least its own: of a median
-// one, or of a fast one, which had to wait for nothing.
+// typicalShare returns the least share of the measured latency that is not the cost of probes: in the median call, or
+// in the one at the 10th percentile, which probably did not wait, whichever share is less.
 func (b *Bounds) typicalShare() float64 {
 	share := 1.0
 	for _, q := range [...]float64{0.1, 0.5} {
@@ -325,9 +320,9 @@ func (b *Bounds) typicalShare() float64 {
 	return share
 }
 
-// Of are the bounds of a statistic. Where calls wait for a CPU, or for others that probes
-// keep, those take longer by more than they cost themselves: then probes have the same
-// share of it as of a typical call.
+// Of returns the bounds of a statistic. Probes may delay a call by more than their own cost, if it waits for a CPU or
+// for goroutines that execute probes. So the lower bound assumes that the cost of probes is the same share of the
+// statistic as of a typical call's latency.
 func (b *Bounds) Of(s Statistic) (low, high int64) {
 	low, high = s.Of(&b.Low), s.Of(&b.High)
 	low = min(low, int64(float64(s.Of(&b.Raw))*b.typicalShare()))

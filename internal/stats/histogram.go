@@ -6,29 +6,26 @@ import (
 	"slices"
 )
 
-// A power of two is divided into 1<<subBits buckets. With 64 of them a bucket is
-// at most 1/64 of its values wide, so its middle is within 1/128 (0.8 %) of each.
-// Values below 1<<(subBits+1) have buckets of their own.
+// subBits: each range from a power of two to the next is divided into 1<<subBits buckets. With 64 of them the width of
+// a bucket is at most 1/64 of its values, so its middle is within 1/128 (0.8 %) of each value. Each value below
+// 1<<(subBits+1) has its own bucket.
 const subBits = 6
 
-// Histogram holds latencies in nanoseconds. Count, Sum, Mean and the extremes are
-// exact, quantiles are within 1 %. The zero value is empty and ready to use.
+// Histogram holds latencies in nanoseconds. Count, Sum, Mean and the extremes are exact, quantiles are within 1 %. The
+// zero value is empty and ready to use. It is not safe for concurrent use.
 //
-// Only buckets between the extremes take memory: a function whose latencies spread
-// over a factor of 1000 takes about 5 kB. Not safe for concurrent use.
+// Only the buckets between the extremes take memory: about 5 kB if the largest latency is 1000 times the least.
 type Histogram struct {
 	count    uint64
 	min, max int64
-	// The sum has 128 bits: ten thousand blocked goroutines add up to the 292
-	// years of an int64 within eleven days.
+	// The sum has 128 bits: the waits of ten thousand goroutines add up to the 292 years of an int64 within eleven
+	// days.
 	sumHi, sumLo uint64
-	// counts are those of the buckets from first on; neither the first nor the last is 0.
-	first  int
-	counts []uint64
+	first        int      // the number of the bucket of counts[0]
+	counts       []uint64 // neither the first nor the last is 0
 }
 
-// Record adds one latency in ns. A negative one can only come from a clock that
-// went back; it is recorded as 0.
+// Record adds one latency in ns. It records a negative one, which results from a clock that went back, as 0.
 func (h *Histogram) Record(ns int64) {
 	ns = max(ns, 0)
 	if h.count == 0 || ns < h.min {
@@ -42,7 +39,7 @@ func (h *Histogram) Record(ns int64) {
 	h.add(bucket(ns), 1)
 }
 
-// add counts n latencies of a bucket.
+// add adds n latencies to a bucket.
 func (h *Histogram) add(b int, n uint64) {
 	if len(h.counts) == 0 {
 		h.first = b
@@ -62,15 +59,16 @@ func bucket(ns int64) int {
 	return shift<<subBits + int(ns>>shift)
 }
 
-// least returns the least value of a bucket, middle the one that stands for it.
+// least returns the least value of a bucket.
 func least(b int) int64 {
 	shift := max(b>>subBits-1, 0)
 	return int64(b-shift<<subBits) << shift
 }
 
+// middle returns the value in the middle of a bucket, which represents all of its values.
 func middle(b int) int64 { return least(b) + int64(1)<<max(b>>subBits-1, 0)/2 }
 
-// All yields every bucket that is not empty, by the value that stands for it, in ascending order.
+// All yields the middle and the count of each bucket that is not empty, in ascending order.
 func (h *Histogram) All(yield func(value int64, count uint64) bool) {
 	for i, n := range h.counts {
 		if n != 0 && !yield(middle(h.first+i), n) {
@@ -82,7 +80,7 @@ func (h *Histogram) All(yield func(value int64, count uint64) bool) {
 // Count returns the number of latencies recorded.
 func (h *Histogram) Count() uint64 { return h.count }
 
-// Sum returns all latencies added up in ns, at most math.MaxInt64.
+// Sum returns the sum of all latencies in ns, at most math.MaxInt64.
 func (h *Histogram) Sum() int64 {
 	if h.sumHi != 0 {
 		return math.MaxInt64
@@ -90,13 +88,13 @@ func (h *Histogram) Sum() int64 {
 	return nanoseconds(h.sumLo)
 }
 
-// Seconds are all latencies added up in s, however many those are.
+// Seconds returns the sum of all latencies in seconds, which has no upper limit.
 func (h *Histogram) Seconds() float64 { return (float64(h.sumHi)*(1<<64) + float64(h.sumLo)) / 1e9 }
 
-// nanoseconds is n as far as int64 goes.
+// nanoseconds converts n to int64, at most math.MaxInt64.
 func nanoseconds(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
-// Mean returns the average latency in ns, rounded down, 0 if there is none.
+// Mean returns the average latency in ns, rounded down, or 0 if h is empty.
 func (h *Histogram) Mean() int64 {
 	if h.count == 0 {
 		return 0
@@ -105,7 +103,7 @@ func (h *Histogram) Mean() int64 {
 	return nanoseconds(mean)
 }
 
-// Spread returns how far the mean of so many latencies may be off by chance: its standard error, divided by the mean.
+// Spread returns the standard error of the mean, divided by the mean; 1 for fewer than two latencies.
 func (h *Histogram) Spread() float64 {
 	mean := h.Seconds() * 1e9 / float64(max(h.count, 1))
 	if h.count < 2 || mean == 0 {
@@ -120,17 +118,16 @@ func (h *Histogram) Spread() float64 {
 	return math.Sqrt(squares/(n-1)/n) / mean
 }
 
-// Quantile returns the latency in ns that the fraction q of all latencies does
-// not exceed (nearest rank), 0 if there is none. It lies within the least and the largest, is
-// within 1 % of the recorded latency of that rank, and is that latency where the
-// rank is the first or the last. A q outside [0, 1] is taken as the nearer end.
+// Quantile returns the latency in ns that the fraction q of all latencies does not exceed (nearest rank), or 0 if h is
+// empty. The result is within 1 % of the recorded latency with that rank; it is exact for the first and last rank.
+// Quantile limits q to [0, 1].
 func (h *Histogram) Quantile(q float64) int64 {
-	// 0.07*100 is a little over 7 in binary; the factor keeps that at rank 7.
+	// 0.07*100 is a little over 7 in binary; the factor makes its rank 7, not 8.
 	exact := math.Ceil(q * float64(h.count) * (1 - 0x1p-50))
 	switch {
 	case q >= 1 || exact >= float64(h.count):
 		return h.max
-	case !(exact > 1): // a NaN too
+	case !(exact > 1): // also NaN
 		return h.min
 	}
 	rank, seen := uint64(exact), uint64(0)
@@ -142,7 +139,7 @@ func (h *Histogram) Quantile(q float64) int64 {
 	return h.max
 }
 
-// AtMost returns the number of latencies that do not exceed ns, give or take those within 1 % of it.
+// AtMost returns the number of latencies that do not exceed ns. Latencies within 1 % of ns may be counted wrongly.
 func (h *Histogram) AtMost(ns int64) (n uint64) {
 	if ns >= h.max {
 		return h.count
@@ -156,7 +153,7 @@ func (h *Histogram) AtMost(ns int64) (n uint64) {
 	return n
 }
 
-// Add takes in what another has recorded.
+// Add adds all latencies of another histogram.
 func (h *Histogram) Add(other *Histogram) {
 	if other.count == 0 {
 		return
@@ -170,15 +167,14 @@ func (h *Histogram) Add(other *Histogram) {
 	h.sumLo, carry = bits.Add64(h.sumLo, other.sumLo, 0)
 	h.sumHi += other.sumHi + carry
 	h.add(other.first, 0)
-	h.add(other.first+len(other.counts)-1, 0) // there is room for all between
+	h.add(other.first+len(other.counts)-1, 0) // grows counts to include all buckets of other
 	for i, n := range other.counts {
 		h.counts[other.first-h.first+i] += n
 	}
 }
 
-// Since returns what h recorded after earlier, a copy of it, was made: all of it where that is nil,
-// which is how copies are made. Count, Sum and Mean stay exact. Extremes are exact where they are
-// extremes of h that earlier did not have, and within 1 % otherwise.
+// Since returns the latencies that h has recorded after earlier, an older copy of it. With nil it returns a copy of h.
+// Count, Sum and Mean are exact. An extreme of the result is exact if it is a new extreme of h, else within 1 %.
 func (h *Histogram) Since(earlier *Histogram) *Histogram {
 	switch {
 	case h == nil:
@@ -219,11 +215,10 @@ type Bucket struct {
 	Count    uint64
 }
 
-// Buckets returns the latencies counted in ranges that double in width: below
-// 2 units, 2 to 4, 4 to 8 and so on, from the first range that holds any to the
-// last, the empty ones between included. unit is in ns; with 1 the counts are
-// exact, with others a latency within 1 % of an edge may be counted on its other
-// side. To is math.MaxInt64 where the range ends beyond it.
+// Buckets counts latencies in ranges that double in width: below 2 units, 2 to 4, 4 to 8 and so on, from the first
+// range that is not empty to the last, including empty ones between them. unit is in ns. With unit 1 the counts are
+// exact; with another unit, a latency within 1 % of an edge may be counted on the wrong side of it. To is at most
+// math.MaxInt64.
 func (h *Histogram) Buckets(unit int64) (buckets []Bucket) {
 	var counts [64]uint64
 	for value, count := range h.All {
@@ -254,14 +249,14 @@ func edge(exponent int, unit int64) int64 {
 	return unit << exponent
 }
 
-// Statistic is a number that sums up latencies.
+// Statistic is a statistic of latencies.
 type Statistic struct {
 	Name  string
 	Of    func(*Histogram) int64
-	rough bool // it is within 1 %, by which bounds are wider
+	rough bool // accurate to 1 % only, which widens its bounds
 }
 
-// Statistics are those that are written of a function.
+// Statistics lists the statistics in the output for a function.
 var Statistics = [...]Statistic{
 	{"min", quantile(0), false},
 	{"mean", (*Histogram).Mean, false},

@@ -8,16 +8,16 @@ import (
 	"math/bits"
 )
 
-// histogramJSON is what JSON has of a Histogram: its least latency, its largest and its sum, at most math.MaxInt64, and how
-// many latencies each bucket has that is not empty, by the least latency that it takes, in ascending order.
+// histogramJSON is the JSON form of a Histogram.
 type histogramJSON struct {
-	Min    int64       `json:"min"`
-	Max    int64       `json:"max"`
-	Sum    int64       `json:"sum"`
+	Min int64 `json:"min"`
+	Max int64 `json:"max"`
+	Sum int64 `json:"sum"` // at most math.MaxInt64
+	// Counts has the least value and the count of each bucket that is not empty, in ascending order.
 	Counts [][2]uint64 `json:"counts"`
 }
 
-// MarshalJSON writes all there is to know of the latencies.
+// MarshalJSON encodes h without loss, unless the sum exceeds math.MaxInt64.
 func (h *Histogram) MarshalJSON() ([]byte, error) {
 	j := histogramJSON{h.min, h.max, h.Sum(), [][2]uint64{}}
 	for i, n := range h.counts {
@@ -28,7 +28,8 @@ func (h *Histogram) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads what MarshalJSON has written. It is an error if there is no such Histogram.
+// UnmarshalJSON decodes the output of MarshalJSON. It returns an error if the numbers contradict each other, so that no
+// input results in an invalid Histogram.
 func (h *Histogram) UnmarshalJSON(text []byte) error {
 	var j histogramJSON
 	if err := json.Unmarshal(text, &j); err != nil {
@@ -40,12 +41,13 @@ func (h *Histogram) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// take checks j and sets h from it.
 func (h *Histogram) take(j *histogramJSON) error {
 	if len(j.Counts) == 0 {
 		return errors.New("no bucket")
 	}
 	*h = Histogram{min: j.Min, max: j.Max}
-	// The sum is at least that of the buckets' least latencies.
+	// (hi, lo) is the lower bound of the sum: each latency is at least the least value of its bucket.
 	var hi, lo, carry uint64
 	before := int64(-1)
 	for _, b := range j.Counts {
@@ -74,7 +76,7 @@ func (h *Histogram) take(j *histogramJSON) error {
 	case j.Sum < 0 || (hi > 0 || lo > sum) && j.Sum != math.MaxInt64:
 		return fmt.Errorf("sum %d: less than that of the buckets", j.Sum)
 	case j.Sum == math.MaxInt64 && (hi > 0 || lo > sum):
-		h.sumHi, h.sumLo = hi, lo // of more than there is a number for, this much is known
+		h.sumHi, h.sumLo = hi, lo // the true sum exceeds int64; this is its lower bound
 	default:
 		h.sumLo = sum
 	}

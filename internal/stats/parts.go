@@ -7,29 +7,30 @@ import (
 	"slices"
 )
 
-// MaxParts is how many values have rows of their own: those of a thousand have some 16
-// MB of histograms.
+// MaxParts is the maximum number of values with rows. The histograms of 1000 rows take some 16 MB.
 const MaxParts = 1000
 
-// Parts are rows of parts of functions' calls: of those with a value.
+// Parts holds a row for each value of a function's calls, for up to MaxParts values, and a row for all other calls of a
+// function.
 //
-// There is room for MaxParts of them. The values that weigh most have it, by the Space-Saving algorithm (Metwally, Agrawal and El
-// Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data Streams", 2005). A value that
-// finds no room takes that of the one that weighs least, whose calls join the others'. What a value
-// may have among these is never more than what that one weighed, others included: that is its
-// Missed. So of calls that weigh W together, each value that weighs more than W/MaxParts has a row,
-// no row misses more, and a row that has never lost its room is exact.
+// Each call adds a weight to its row: 1, its latency or its amount. The values with the largest weights have rows, by
+// the Space-Saving algorithm (Metwally, Agrawal and El Abbadi, "Efficient Computation of Frequent and Top-k Elements in
+// Data Streams", 2005). If there are MaxParts rows, a new value replaces the value with the least weight, whose calls
+// are added to the row with Kind Others. Calls with the new value may be in that row already, from an earlier
+// replacement; their weight is at most the weight of the replaced row plus its Missed. This upper bound is the new
+// row's Missed. So if the weight of all calls is W, each value with a weight of more than W/MaxParts has a row, no row
+// misses more than W/MaxParts, and a row is exact if Missed is 0.
 type Parts struct {
-	blank   []Func // as in plan.Funcs, before any call
-	of      map[PartKey]*Part
+	empty   []Func // as in plan.Funcs, without calls
+	rows    map[PartKey]*Part
 	all     []*Part
-	least   leastFirst
+	heap    lightestFirst // the rows of values
 	serial  uint64
 	uses    uint64
-	evicted uint64 // values that have lost their room
+	evicted uint64 // how often a value has lost its row
 }
 
-// PartKey is what the calls of a row have in common.
+// PartKey identifies a row.
 type PartKey struct {
 	Func  int
 	Value string
@@ -41,80 +42,79 @@ type Part struct {
 	Func
 	key    PartKey
 	weight uint64
-	used   uint64 // when it was last; of those that weigh the least, the one goes that was not for longest
-	at     int    // its place in Parts.least; -1 if it stays
+	used   uint64 // Parts.uses at its last use: of rows with equal weights, the least recently used is replaced
+	index  int    // in Parts.heap; -1 for a row that is never replaced
 }
 
-// NewParts has no rows yet. The functions are as they are before any call.
+// NewParts returns a Parts without rows. funcs are the functions before any call.
 func NewParts(funcs []Func) *Parts {
-	return &Parts{blank: slices.Clone(funcs), of: make(map[PartKey]*Part)}
+	return &Parts{empty: slices.Clone(funcs), rows: make(map[PartKey]*Part)}
 }
 
-// Row is that of a key; it is valid until the next one is asked for.
+// Row returns the row with a key, which it adds if needed. The row is valid until the next call of Row.
 func (p *Parts) Row(key PartKey) *Part {
 	p.uses++
-	r := p.of[key]
+	r := p.rows[key]
 	if r != nil {
 		r.used = p.uses
 		return r
 	}
 	var missed uint64
-	switch kept := key.Kind == Valued; {
-	case kept && len(p.least) == MaxParts:
-		r = p.least[0]
+	if valued := key.Kind == Valued; valued && len(p.heap) == MaxParts {
+		r = p.heap[0]
 		missed = r.atMost()
-		p.giveUp(r)
-		*r = Part{at: r.at}
-	default:
-		r = &Part{at: -1}
+		p.evict(r)
+		*r = Part{index: r.index}
+	} else {
+		r = &Part{index: -1}
 		p.all = append(p.all, r)
-		if kept {
-			heap.Push(&p.least, r)
+		if valued {
+			heap.Push(&p.heap, r)
 		}
 	}
-	r.key, r.used, r.Func = key, p.uses, p.blank[key.Func]
+	r.key, r.used, r.Func = key, p.uses, p.empty[key.Func]
 	r.Value, r.Kind, r.Missed, r.Serial = key.Value, key.Kind, missed, p.serial
 	if r.Latency != nil {
 		r.Latency = &Histogram{}
 	}
 	p.serial++
-	p.of[key] = r
+	p.rows[key] = r
 	p.Weigh(r, 0)
 	return r
 }
 
-// giveUp adds a row to that of the others.
-func (p *Parts) giveUp(r *Part) {
+// evict adds the calls of a row to the row with Kind Others.
+func (p *Parts) evict(r *Part) {
 	p.evicted++
-	delete(p.of, r.key)
+	delete(p.rows, r.key)
 	p.Row(PartKey{Func: r.key.Func, Kind: Others}).Add(&r.Func)
 }
 
-// Weigh adds to what a row weighs.
+// Weigh adds to the weight of a row.
 func (p *Parts) Weigh(r *Part, weight uint64) {
-	if r.weight = added(r.weight, weight); r.at >= 0 {
-		heap.Fix(&p.least, r.at)
+	if r.weight = addLimited(r.weight, weight); r.index >= 0 {
+		heap.Fix(&p.heap, r.index)
 	}
 }
 
-// Evicted is how many values have lost their room, and what any of them may weigh at most.
+// Evicted returns how often a value has lost its row, and the largest weight that a value without a row may have.
 func (p *Parts) Evicted() (n, atMost uint64) {
 	if p.evicted > 0 {
-		atMost = p.least[0].atMost()
+		atMost = p.heap[0].atMost()
 	}
 	return p.evicted, atMost
 }
 
-// atMost is what all calls of its value may weigh.
-func (r *Part) atMost() uint64 { return added(r.weight, r.Missed) }
+// atMost returns the largest weight that all calls with the row's value may have.
+func (r *Part) atMost() uint64 { return addLimited(r.weight, r.Missed) }
 
-// added is a+b, or as much as there can be.
-func added(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
+// addLimited returns a+b, at most math.MaxUint64.
+func addLimited(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 
-// Reconcile squares the rows with what all calls of each function have. Whose calls the stream
-// has lost can't be told, they are nobody's; and where returns were lost, no row can tell
-// calls that were unwound from calls whose return is missing. Calls count when they have
-// ended: what is missing is only lost when all is told.
+// Reconcile returns the rows, adjusted so that they add up to all calls of each function. The value of a lost call is
+// unknown; lost calls get a row of Kind NoValue. Where the function has fewer unwound calls than its rows, returns were
+// lost, and the rows count their unwound calls as lost too. Rows count a call when it ends, so a missing call may still
+// run; Reconcile counts it as lost only in the last table.
 func (p *Parts) Reconcile(all []Func, last bool) []Func {
 	calls := make([]uint64, len(all))
 	unwound := make([]uint64, len(all))
@@ -130,7 +130,7 @@ func (p *Parts) Reconcile(all []Func, last bool) []Func {
 		if timed := all[fn].timed(); timed > calls[fn] && last {
 			p.Row(key)
 			missing[key] = timed - calls[fn]
-		} else if last && rows[fn] == 0 { // that nobody called it is to be told, too
+		} else if last && rows[fn] == 0 { // a row of zeros for a function without calls
 			p.Row(PartKey{Func: fn, Kind: Others})
 		}
 	}
@@ -150,19 +150,19 @@ func (p *Parts) Reconcile(all []Func, last bool) []Func {
 	return out
 }
 
-// leastFirst is a heap.
-type leastFirst []*Part
+// lightestFirst is a heap of rows; the first has the least weight, including Missed.
+type lightestFirst []*Part
 
-func (l leastFirst) Len() int { return len(l) }
-func (l leastFirst) Less(i, j int) bool {
+func (l lightestFirst) Len() int { return len(l) }
+func (l lightestFirst) Less(i, j int) bool {
 	return cmp.Or(cmp.Compare(l[i].atMost(), l[j].atMost()), cmp.Compare(l[i].used, l[j].used)) < 0
 }
-func (l leastFirst) Swap(i, j int) {
+func (l lightestFirst) Swap(i, j int) {
 	l[i], l[j] = l[j], l[i]
-	l[i].at, l[j].at = i, j
+	l[i].index, l[j].index = i, j
 }
-func (l *leastFirst) Push(r any) {
-	r.(*Part).at = len(*l)
+func (l *lightestFirst) Push(r any) {
+	r.(*Part).index = len(*l)
 	*l = append(*l, r.(*Part))
 }
-func (l *leastFirst) Pop() any { panic("the least is replaced in its place") }
+func (l *lightestFirst) Pop() any { panic("rows are replaced in place") }

@@ -68,7 +68,7 @@ func TestHugeWeights(t *testing.T) {
 		add(fmt.Sprint(i), 1000)
 	}
 	add("heavy", 1)
-	if heavy := p.of[PartKey{Value: "heavy"}]; heavy.Calls != 5 || heavy.Missed != 0 {
+	if heavy := p.rows[PartKey{Value: "heavy"}]; heavy.Calls != 5 || heavy.Missed != 0 {
 		t.Errorf("%+v", heavy.Func)
 	}
 }

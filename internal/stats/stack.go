@@ -10,53 +10,50 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Location is a place in a stack: an address in the file, and the functions whose code is
-// there, the innermost inlined one first. Address 0, without functions, stands for callers
-// that are not known.
+// Location is an element of a stack: an address in the file, and the functions at this address, the innermost inlined
+// one first. Address 0, without functions, stands for unknown callers.
 type Location struct {
 	Addr   uint64
 	Frames []offsets.Frame
 }
 
-// Calls stands between the functions of a stack that is a value, the innermost first.
+// Calls separates the functions of a stack in Func.Value, the innermost first.
 const Calls = " < "
 
-// StackRow is what is known of the calls of one function from one stack.
+// StackRow has the counts and latencies of a function's calls with one call stack.
 type StackRow struct {
-	// Func is the function's index in Plan.Funcs, PCs are the return addresses, the
-	// innermost first.
-	Func int
-	PCs  []uint64
-	// Function is its name, At where its calls begin, and Callers are at the return addresses: for who shows them.
+	Func int      // index in Plan.Funcs
+	PCs  []uint64 // return addresses, the innermost first
+	// Function, At and Callers describe Func and PCs for output.
 	Function string
-	At       Location
+	At       Location // where the function begins
 	Callers  []Location
-	// Calls = Completed + Unwound + Open: those that were seen.
+	// Calls = Completed + Unwound + Open: without lost calls.
 	Calls, Completed, Unwound, Open uint64
-	// Min, Max and Sum are latencies of the completed calls in nanoseconds, Self is Sum
-	// without what traced calls nested in them took; Sum is net, from Low to High, and Raw as
-	// seen. Sums are at most math.MaxInt64.
+	// Latencies of completed calls in nanoseconds. Min, Max and Sum are net of the cost of probes. Self is Sum without
+	// traced calls nested in these. Low and High are the bounds of Sum, Raw is Sum with the cost of probes. Sums are at
+	// most math.MaxInt64.
 	Min, Max, Sum, Self, Low, High, Raw int64
-	Runnable                            int64 // the part of Self in which the goroutine could have gone on with a CPU, if that is known
-	Amount                              int64 // the sum of what [Amounts] has, likewise
+	Runnable                            int64 // the part of Self in which the goroutine was runnable; 0 if unknown
+	Amount                              int64 // sum of the calls' amounts (see [Amounts]); 0 unless requested
 }
 
-// MaxStacks is how many stacks are told apart. The callers of calls that come from others later are not
-// known: one row of each function has these calls, so that no number is short of any.
+// MaxStacks is the maximum number of stacks with rows. Calls with other stacks are added to one row per function, with
+// unknown callers, so that all calls are counted.
 const MaxStacks = 100_000
 
-// unknown are callers that are not known.
+// unknown stands for the return addresses of unknown callers.
 var unknown = []uint64{0}
 
 // Stacks adds up calls by function and stack. The zero value is empty and ready to use.
 type Stacks struct {
-	Beyond uint64 // calls whose callers are not known, because too many others were
+	Beyond uint64 // calls without a row for their stack, because of MaxStacks
 	rows   map[string]*StackRow
 	key    []byte
 }
 
-// Add takes a call that has ended, from where pcs tells. If it has returned, it took so long,
-// and was runnable for a part of timing.Self.
+// Add adds a call that has ended. pcs are its return addresses. timing and runnable, a part of timing.Self, are used
+// only if it has returned.
 func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, runnable, amount int64) {
 	s.key = binary.AppendUvarint(s.key[:0], uint64(c.Func))
 	for _, pc := range pcs {
@@ -91,7 +88,7 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, runnable, amo
 	}
 }
 
-// Of makes a row of the calls of a function that were timed one of all its calls, if that is an estimate.
+// Of returns the row extrapolated to all calls of its function f, if their number is an estimate.
 func (r StackRow) Of(f *Func) StackRow {
 	timed := f.timed()
 	if f.Whole == nil || timed == 0 {
@@ -107,7 +104,7 @@ func (r StackRow) Of(f *Func) StackRow {
 	return r
 }
 
-// AddUp adds two numbers, up to math.MaxInt64.
+// AddUp returns a+b, at most math.MaxInt64.
 func AddUp(a, b int64) int64 {
 	if a > 0 && b > math.MaxInt64-a {
 		return math.MaxInt64
@@ -115,7 +112,7 @@ func AddUp(a, b int64) int64 {
 	return a + b
 }
 
-// Rows are all stacks, by function, those with most calls first.
+// Rows returns the rows of all stacks, by function, and by the number of calls in descending order.
 func (s *Stacks) Rows() []StackRow {
 	rows := make([]StackRow, 0, len(s.rows))
 	for _, r := range s.rows {
@@ -131,17 +128,17 @@ func (s *Stacks) Rows() []StackRow {
 	return rows
 }
 
-// NestedSums are latencies of calls, added up by the ID of the call that they were nested in until that ends.
+// NestedSums maps the ID of each open call to the sum of the durations of the calls nested directly in it.
 type NestedSums map[uint64]int64
 
-// Add notes a call.
+// Add adds the duration of a call to the sum of its parent.
 func (n NestedSums) Add(c *pairing.Call, ns int64) {
 	if c.Depth > 0 {
 		n[c.Parent] += ns
 	}
 }
 
-// Take returns the sum of the calls that were nested in one that has ended, and forgets them.
+// Take returns the sum for a call that has ended, and deletes it.
 func (n NestedSums) Take(c *pairing.Call) int64 {
 	sum := n[c.ID]
 	delete(n, c.ID)

@@ -58,8 +58,8 @@ func TestStackOf(t *testing.T) {
 	}
 }
 
-// TestManyStacks: so many stacks are told apart, and the calls that come from others are all there, from callers that are
-// not known.
+// TestManyStacks: so many stacks are told apart, and the calls that come from others are all there, from callers that
+// are not known.
 func TestManyStacks(t *testing.T) {
 	const calls = 101_000
 	var s Stacks

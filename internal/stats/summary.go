@@ -7,42 +7,42 @@ import (
 	"time"
 )
 
-// Summary is what holds for a whole run: the footer of tables, the last JSON line.
+// Summary holds the numbers of a whole run: the footer of tables, the last line of -o json.
 //
-// The tags are the keys of -o json that have a field as it is.
+// The tags are the keys of -o json, from which package compare decodes it; the key of a field without a
+// tag is its name in lower case.
 type Summary struct {
-	// Hits is the kernel's count of probe hits (uprobe_profile). Filtered are those that the kernel's
-	// filter has dropped: Delivered + Lost + Filtered = Hits. Counted only counted calls: they
-	// have no other purpose, and are delivered by the kernel's counter.
+	// Hits is the kernel's count of probe hits (uprobe_profile). Filtered counts hits that the kernel's filter has
+	// dropped: Delivered + Lost + Filtered = Hits. Counted is the part of Delivered at probes that only count calls:
+	// ftgo reads the kernel's counter, not an event per hit.
 	Hits, Delivered, Lost, Filtered, Counted uint64
-	// Before and After are hits outside of the window that everything else is of: while the
-	// probes were being put into place and removed. Before + Hits + After is uprobe_profile.
+	// Before and After are the hits outside of the window of the run, while ftgo placed and removed the probes.
+	// Before + Hits + After is uprobe_profile.
 	Before, After uint64
-	// Elsewhere are calls in processes that were not wanted. Unseen says why there may be no others.
-	Elsewhere uint64 `json:"-"`
-	Unseen    string `json:"-"`
-	Unparsed  uint64 // trace lines that were not understood
-	// Pass is how long reading all of the kernel's counters took: those of two functions may
-	// be of moments so far apart.
+	Elsewhere     uint64 `json:"-"` // calls in processes that were not selected
+	Unseen        string `json:"-"` // why no call may have been seen
+	Unparsed      uint64 // invalid trace lines
+	// Pass is how long it took to read all of the kernel's counters. The counts of two functions may be from times this
+	// far apart.
 	Pass              time.Duration `json:"pass_ns"`
-	Host              string        // the machine, as it names itself
-	Began             time.Time     // the window: all probes were armed
-	Seconds           float64       `json:"-"` // the length of the window
-	Vanished          []int         // processes that have lost probes: not all of their calls were counted
+	Host              string        // host name
+	Began             time.Time     // begin of the window: all probes were armed
+	Seconds           float64       `json:"-"` // length of the window
+	Vanished          []int         // processes that have lost probes: some of their calls were not counted
 	Probes, Functions int           // sites armed, and functions selected
 	Skipped           []Skipped     // functions that were selected but not (fully) probed
-	Probing           *Probing      // what the probes cost the program; nil if that is not known
-	Own               time.Duration `json:"own_cpu_ns"` // the CPU time that ftgo has used meanwhile; 0 of a recording
-	Clock             string        `json:"-"`          // the name of the trace clock used ("x86-tsc")
-	Kernel            *KernelEvents `json:"events"`     // nil if none were asked for
-	AsSeen            bool          `json:"-"`          // latencies have in them what probes cost, all of them
-	LatencyMeasured   bool          `json:"-"`          // tells probe (true) from count (false)
-	Streamed          bool          `json:"-"`          // hits were recorded, and so may be lost; else they were only counted
-	Values            *TopValues    `json:"-"`          // what became of the rows of values; nil if there are none
-	Budget            float64       `json:"-"`          // the share of the program's CPU time that probes may take, 0 if there is no limit
+	Probing           *Probing      // cost of the probes for the program; nil if unknown
+	Own               time.Duration `json:"own_cpu_ns"` // the CPU time that ftgo used in the window; 0 for a recording
+	Clock             string        `json:"-"`          // name of the trace clock ("x86-tsc")
+	Kernel            *KernelEvents `json:"events"`     // nil unless requested
+	AsSeen            bool          `json:"-"`          // latencies include the cost of probes
+	LatencyMeasured   bool          `json:"-"`          // ftgo probe, not ftgo count
+	Streamed          bool          `json:"-"`          // hits were recorded, and may be lost; else they were only counted
+	Values            *TopValues    `json:"-"`          // nil unless values have rows
+	Budget            float64       `json:"-"`          // the share of the program's CPU time that probes may take, 0 for no limit
 }
 
-// Add adds another run, of another time or machine, but for what tells when and where it was.
+// Add adds the numbers of another run. Fields that describe one run, like Host, Began and Seconds, stay.
 func (s *Summary) Add(t *Summary) {
 	s.Hits += t.Hits
 	s.Delivered += t.Delivered
@@ -68,7 +68,7 @@ func (s *Summary) Add(t *Summary) {
 	}
 }
 
-// OwnShare is Own as a share of one CPU.
+// OwnShare returns Own as a share of one CPU.
 func (s *Summary) OwnShare() float64 {
 	if s.Seconds <= 0 {
 		return 0
@@ -76,54 +76,54 @@ func (s *Summary) OwnShare() float64 {
 	return s.Own.Seconds() / s.Seconds
 }
 
-// TopValues tells which values have rows: those with most of By, as far as Most goes.
+// TopValues describes the rows of values: at most Most values have one, the ones with the largest By.
 type TopValues struct {
-	By   string // calls, time or sum
-	Most int
-	// Evicted is how often a value has lost its row to another; one without weighs at most AtMost.
-	Evicted, AtMost uint64
+	By      string // calls, time or sum
+	Most    int
+	Evicted uint64 // how often a value has lost its row to another
+	AtMost  uint64 // upper bound of By for a value without a row
 }
 
-// Skipped is a function that was selected but could not be probed, and why.
+// Skipped is a function that was selected but could not be probed.
 type Skipped struct {
 	Function string `json:"function"`
 	Reason   string `json:"reason"`
 }
 
-// KernelEvents says what became of the kernel events of a run. They have a ring buffer of
-// their own and take no part in the books of hits.
+// KernelEvents counts the kernel events of a run. They have their own ring buffer, and are not included in the counts
+// of hits.
 type KernelEvents struct {
-	Names []string `json:"-"` // GROUP:EVENT each
-	// Delivered happened in the traced processes; Lost is what the buffer had no room for,
-	// of these and of those they started; Unparsed could not be read.
-	Delivered, Lost, Unparsed uint64
+	Names     []string `json:"-"` // GROUP:EVENT
+	Delivered uint64   // in the traced processes
+	Lost      uint64   // the ring buffer was full; includes events of child processes
+	Unparsed  uint64   // invalid
 }
 
-// Probing is what probes cost the program, in nanoseconds of its time.
+// Probing is the cost of the probes, in nanoseconds of the program's CPU time.
 type Probing struct {
-	Emulated float64 `json:"emulated_hit_ns"` // what a hit costs, by what the kernel does with the instruction
-	Stepped  float64 `json:"stepped_hit_ns"`
-	Fault    float64 `json:"-"` // what it costs more for each of Faults
-	Faults   uint64  `json:"-"` // words that hits were to fetch, with no memory where a pointer led
-	Change   float64 `json:"-"` // what each of Changes takes
-	Changes  uint64  `json:"-"` // how often probes were placed and removed meanwhile, on each CPU that the program uses
-	NS       float64 // what all that takes, at least Low and at most High
-	Low      float64 `json:"ns_low"`
+	Emulated float64 `json:"emulated_hit_ns"` // cost of a hit whose instruction the kernel emulates
+	Stepped  float64 `json:"stepped_hit_ns"`  // cost of a hit whose instruction the kernel single-steps
+	Fault    float64 `json:"-"`               // additional cost of each of Faults
+	Faults   uint64  `json:"-"`               // words that hits could not fetch, because a pointer led to unmapped memory
+	Change   float64 `json:"-"`               // cost of each of Changes
+	Changes  uint64  `json:"-"`               // how often probes were placed and removed during the run, times the CPUs that the program uses
+	NS       float64 // total cost
+	Low      float64 `json:"ns_low"` // bounds of NS
 	High     float64 `json:"ns_high"`
-	Others   float64 `json:"others_ns"` // what hits of other processes cost these: the file is probed for all
-	CPU      float64 `json:"cpu_ns"`    // the time that the program used meanwhile, 0 if that is not known
-	// Functions are those whose probes took a large part of it, the largest first.
+	Others   float64 `json:"others_ns"` // cost for other processes: all processes that run the file hit its probes
+	CPU      float64 `json:"cpu_ns"`    // CPU time of the program during the run, 0 if unknown
+	// Functions lists the functions whose probes took a large share of CPU, the largest first.
 	Functions []FunctionShare `json:"-"`
 }
 
-// plus is what the probes of two runs cost, of which p may be nil, as far as an int64 goes.
+// plus returns the cost of the probes of two runs, each number limited to 1<<62. p may be nil.
 func (p *Probing) plus(q *Probing) *Probing {
 	sum := func(a, b float64) float64 { return max(min(a+b, 1<<62), -1<<62) }
 	all := &Probing{}
 	if p == nil {
 		all.CPU = sum(0, q.CPU)
 		p = &Probing{}
-	} else if min(p.CPU, q.CPU) > 0 { // else that of one is not known, nor of all
+	} else if min(p.CPU, q.CPU) > 0 { // both are known, and so is the sum
 		all.CPU = sum(p.CPU, q.CPU)
 	}
 	all.NS, all.Low, all.High, all.Others = sum(p.NS, q.NS), sum(p.Low, q.Low), sum(p.High, q.High), sum(p.Others, q.Others)
@@ -131,14 +131,13 @@ func (p *Probing) plus(q *Probing) *Probing {
 	return all
 }
 
-// FunctionShare is the share of a program's time that the probes of a function took.
+// FunctionShare is the share of a program's CPU time that the probes of a function took.
 type FunctionShare struct {
 	Function string  `json:"function"`
 	Share    float64 `json:"share"`
 }
 
-// Fit takes what probes cost to be no more than the program's CPU time, and returns the factor that its parts
-// shrink by.
+// Fit limits the cost of probes to the program's CPU time, and returns the factor by which it scaled the cost.
 func (p *Probing) Fit() float64 {
 	if p.CPU == 0 || p.NS <= p.CPU {
 		p.High = max(p.NS, min(p.High, cmp.Or(p.CPU, p.High)))
@@ -150,10 +149,10 @@ func (p *Probing) Fit() float64 {
 	return factor
 }
 
-// largeShare is what part of the program's time has a function named.
+// largeShare is the least share of the program's CPU time for an entry in Probing.Functions.
 const largeShare = 0.1
 
-// Share is the part of the program's CPU time that is ns.
+// Share returns ns as a share of the program's CPU time, 0 if that is unknown.
 func (p *Probing) Share(ns float64) float64 {
 	if p.CPU == 0 {
 		return 0
@@ -161,16 +160,17 @@ func (p *Probing) Share(ns float64) float64 {
 	return min(ns/p.CPU, 1)
 }
 
-// idle is the part of a CPU that any program is taken to use, as package rate does: one that uses less has the
-// time to spare.
+// idle is the least CPU time, as a share of one CPU, that Beyond assumes a program to use: a program that uses less can
+// spare the time that probes take.
 const idle = 0.1
 
-// Beyond tells whether it is more than a budget, a share of 1, allows in so many seconds, by a tenth or more: it is not known better.
+// Beyond reports whether the cost exceeds a budget, a share of the program's CPU time, by more than 10 %, the accuracy
+// of the cost. seconds is the length of the run.
 func (p *Probing) Beyond(budget, seconds float64) bool {
 	return budget > 0 && p.NS > 1.1*budget*max(p.CPU, idle*seconds*1e9)
 }
 
-// Add names a function whose probes cost so much, if that is a large part.
+// Add adds a function whose probes cost ns to Functions, if this is a large share.
 func (p *Probing) Add(function string, ns float64) {
 	if share := p.Share(ns); share > largeShare {
 		p.Functions = append(p.Functions, FunctionShare{function, share})

@@ -2,15 +2,14 @@ package stats
 
 import "math"
 
-// Whole estimates the calls of a stretch of time in which a function was watched for some of the time only,
-// because of a budget: those that were seen, and those that were not. In 19 of 20 runs the numbers of all functions are between Low and
-// High, which is +Inf where nothing bounds it.
+// Whole estimates the number of all calls of a function whose probes a budget removed for some of the time. In 19 of 20
+// runs the true numbers of all functions are between their Low and High. High is +Inf if there is no upper bound.
 type Whole struct{ Calls, Low, High float64 }
 
-// Bounded tells whether the number of calls is known within bounds. A nil Whole is: all calls were seen.
+// Bounded reports whether the number of calls has an upper bound. A nil Whole stands for an exact count and has one.
 func (w *Whole) Bounded() bool { return w == nil || !math.IsInf(w.High, 1) }
 
-// Least is the estimate, or, if nothing bounds that, how many calls there were at least. It must not be asked of nil.
+// Least returns the estimate or, if that has no upper bound, the lower bound. w must not be nil.
 func (w *Whole) Least() float64 {
 	if w.Bounded() {
 		return w.Calls
@@ -18,10 +17,10 @@ func (w *Whole) Least() float64 {
 	return w.Low
 }
 
-// sure is how many standard errors an estimate may be off, as in package budget.
+// sure is the number of standard errors that an estimate may be off, as in package budget.
 const sure = 3.2
 
-// Plus returns the estimate of two stretches together. A nil one is of calls that were all seen.
+// Plus returns the sum of two estimates. calls and others are the exact counts that replace a nil estimate.
 func (w *Whole) Plus(calls uint64, v *Whole, others uint64) *Whole {
 	if w == nil && v == nil {
 		return nil
@@ -30,6 +29,7 @@ func (w *Whole) Plus(calls uint64, v *Whole, others uint64) *Whole {
 	return &Whole{a.Calls + b.Calls, a.Low + b.Low, a.High + b.High}
 }
 
+// or returns w or, if it is nil, an exact number of calls as an estimate.
 func (w *Whole) or(calls uint64) Whole {
 	if w == nil {
 		n := float64(calls)
@@ -38,8 +38,9 @@ func (w *Whole) or(calls uint64) Whole {
 	return *w
 }
 
-// since is the estimate of what has happened after an earlier one, with the bounds of all of it: how far these are from what is the
-// earlier one's share of the error nobody knows.
+// since returns the estimate of the calls after an earlier estimate. The errors of the two may add up, so the bounds
+// are as far apart as those of both together. calls and before are the traced calls, which the result is never less
+// than.
 func (w *Whole) since(calls uint64, earlier *Whole, before uint64) *Whole {
 	if w == nil {
 		return nil
@@ -50,20 +51,22 @@ func (w *Whole) since(calls uint64, earlier *Whole, before uint64) *Whole {
 	return &Whole{n, max(min(n, w.Low-e.High), seen), max(n, w.High-e.Low)}
 }
 
-// Part is the estimate of those calls that a row has, which are so many of all that were seen.
+// Part returns the estimate for a row with calls of the of traced calls of a function.
 func (w *Whole) Part(calls, of uint64) *Whole {
 	if w == nil || of == 0 {
 		return w
 	}
 	n, k := float64(of), float64(calls)
 	share := k / n
-	// Wilson's interval for a share, of calls that come in stretches: their number counts for half.
+	// Wilson's score interval of the share. z² is doubled because calls come in bursts and are not independent: n of
+	// them count as n/2.
 	const z2 = 2 * sure * sure
 	middle, half := (share+z2/(2*n))/(1+z2/n), math.Sqrt(z2*(share*(1-share)/n+z2/(4*n*n)))/(1+z2/n)
 	return &Whole{max(w.Calls*share, k), max(w.Low*max(middle-half, 0), k), max(w.High*min(middle+half, 1), k)}
 }
 
-// timed are the calls that rows of values, and of processes, have: where a budget has some only counted nobody knows whose they are.
+// timed returns the number of calls that can be in rows of values or processes. Calls that were only counted because of
+// a budget have no known value or process.
 func (f *Func) timed() uint64 {
 	if f.Whole == nil {
 		return f.Calls
@@ -71,10 +74,10 @@ func (f *Func) timed() uint64 {
 	return f.Calls - min(f.CountedOnly, f.Calls)
 }
 
-// Ended are the calls that have ended, which latencies are of.
+// Ended returns the number of calls that have ended.
 func (f *Func) Ended() uint64 { return f.Completed + f.Unwound }
 
-// Number is the number of calls, those that were not seen included.
+// Number returns the number of calls, which is an estimate if a budget removed the probes for some of the time.
 func (f *Func) Number() float64 {
 	if f.Whole == nil {
 		return float64(f.Calls)
@@ -82,11 +85,11 @@ func (f *Func) Number() float64 {
 	return f.Whole.Calls
 }
 
-// Count is Number as a whole number.
+// Count returns Number, rounded.
 func (f *Func) Count() uint64 { return uint64(math.Round(f.Number())) }
 
-// AmountTotal is the sum of amounts for all calls, 0 if there are none, with bounds: those of the number of calls, and how far a
-// mean of so many amounts may be off.
+// AmountTotal returns the sum of Amounts over all calls, extrapolated if the number of calls is an estimate, and its
+// bounds. The bounds combine the bounds of the number of calls and the standard error of the mean amount.
 func (f *Func) AmountTotal() (n, low, high int64) {
 	a, w := f.Amounts, f.Whole
 	if a == nil || a.Count() == 0 {
@@ -99,11 +102,11 @@ func (f *Func) AmountTotal() (n, low, high int64) {
 	return whole(sum * w.Calls / of), max(whole(sum*w.Low/of*(1-chance)), n), whole(sum * w.High / of * (1 + chance))
 }
 
-// whole is a float as far as an int64 goes.
+// whole rounds x and limits it to 1<<62.
 func whole(x float64) int64 { return int64(min(math.Round(x), 1<<62)) }
 
-// Scale is what sums over timed calls are to be multiplied by to be of all calls; it is NaN where too few were timed to end, or
-// the longest of them did not end while they were watched.
+// Scale returns the factor that extrapolates a sum over ended calls to all calls. It returns NaN if no call has ended,
+// or if more than 5 % were cut short: these are likely to be the longest calls, so the sum would be too small.
 func (f *Func) Scale() float64 {
 	switch {
 	case f.Whole == nil:
@@ -114,8 +117,9 @@ func (f *Func) Scale() float64 {
 	return f.Whole.Calls / float64(f.Ended())
 }
 
-// Total is the sum of net latencies for all calls, with bounds: those of each call's own, those of the number of calls, and how far a
-// mean of so many calls may be off. ok is false where nothing can be said of calls that were not timed.
+// Total returns the sum of net latencies over all calls and its bounds, which combine the bounds of the latencies, the
+// bounds of the number of calls, and the standard error of the mean latency. ok is false if no latency was measured, or
+// if the sum can't be extrapolated to calls that were not timed.
 func (f *Func) Total() (n, low, high int64, ok bool) {
 	if f.Latency == nil || f.Latency.Count() == 0 || !f.Whole.Bounded() {
 		return 0, 0, 0, false
@@ -136,7 +140,7 @@ func (f *Func) Total() (n, low, high int64, ok bool) {
 	return whole(float64(n) * scale), whole(least), whole(float64(high) * f.Whole.High / ended * (1 + chance)), true
 }
 
-// SelfTotal is the time of all calls without that of timed calls nested in them, if that is known.
+// SelfTotal returns Self, extrapolated to all calls. ok is false if it is unknown.
 func (f *Func) SelfTotal() (ns int64, ok bool) {
 	scale := f.Scale()
 	if f.Bounds == nil || f.Latency.Count() == 0 || f.Raw() || !f.Whole.Bounded() || math.IsNaN(scale) {
