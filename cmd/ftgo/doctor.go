@@ -18,10 +18,10 @@ import (
 )
 
 func doctorCommand(e *cli.Env) *cli.Command {
-	out := &cli.Output{Formats: cli.Rows}
+	out := &cli.Output{Formats: cli.RowFormats}
 	return &cli.Command{
 		Name: "doctor", Summary: "check whether probing works here, and what it costs", Changes: true,
-		Groups: []cli.Group{cli.Some("", out.Define, "output")},
+		Groups: []cli.Group{cli.Subset("", out.Define, "output")},
 		Run: func(ctx context.Context) error {
 			checks, cost, works := examine(ctx, e)
 			err := writeChecks(e.Stdout, out.Format, checks, cost)
@@ -33,8 +33,8 @@ func doctorCommand(e *cli.Env) *cli.Command {
 	}
 }
 
-// writeChecks writes a line for each finding, in the order given; a table has the fix on a line
-// of its own. cost, if not nil, is what JSON has of the check "cost".
+// writeChecks writes a line for each finding. A table has the fix on the next line. cost, if not nil, is the field
+// ns of the check "cost" in JSON.
 func writeChecks(w io.Writer, f render.Format, checks []doctor.Finding, cost any) error {
 	if f != render.Table {
 		return render.WriteRows(w, f, true, func(c doctor.Finding) render.Row {
@@ -61,11 +61,10 @@ func writeChecks(w io.Writer, f render.Format, checks []doctor.Finding, cost any
 	return nil
 }
 
-// errDoctor: the checks have said why.
+// errDoctor is the error of failed checks. The checks have printed the reason.
 var errDoctor = errors.New("probing does not work here")
 
-// remedy ends the line that says what the kernel has refused: with the reason and what
-// to type, where that is known.
+// remedy returns the end of an error message about the kernel: the reason and the fix, if they are known.
 func remedy(findings []doctor.Finding) string {
 	found, ok := doctor.FirstMissing(findings)
 	if !ok {
@@ -81,8 +80,8 @@ func remedy(findings []doctor.Finding) string {
 	return text
 }
 
-// examine makes all checks, a trial of probes the last. ns is what hits cost in nanoseconds, nil if
-// that is not known.
+// examine makes all checks, with a trial of probes last. ns has the costs of hits in nanoseconds, nil if the trial
+// failed.
 func examine(ctx context.Context, e *cli.Env) (findings []doctor.Finding, ns any, works bool) {
 	findings = doctor.Diagnose(e.BufferKB)
 	_, isMissing := doctor.FirstMissing(findings)
@@ -90,7 +89,7 @@ func examine(ctx context.Context, e *cli.Env) (findings []doctor.Finding, ns any
 	works = err == nil
 	for i := range findings {
 		if f := &findings[i]; works && f.Check == "tracefs" && f.State == doctor.Missing {
-			// The trial has mounted it, and so does every other command.
+			// The trial has mounted tracefs, as every other command would.
 			f.State = doctor.Warning
 			f.Text += ": ftgo does it when it needs it"
 		}
@@ -117,7 +116,7 @@ func examine(ctx context.Context, e *cli.Env) (findings []doctor.Finding, ns any
 	return findings, ns, works
 }
 
-// allowance says what budgets allow where hits cost so much.
+// allowance says how many calls each budget allows.
 func allowance(cost pairing.HitCost) string {
 	calls := func(percent, cost float64) string {
 		return printable.Compact(math.Floor(percent / 100 * 1e9 / max(cost, 1)))
@@ -129,8 +128,7 @@ func allowance(cost pairing.HitCost) string {
 	return "of one CPU so many calls a second are counted, or timed, " + strings.Join(texts, "; ")
 }
 
-// tryWhereItCan tries probes on the tracefs that is mounted, or on one that it mounts
-// for the time.
+// tryWhereItCan tries probes. It mounts tracefs for that time if it is not mounted.
 func tryWhereItCan(ctx context.Context, e *cli.Env) (result pairing.HitCost, err error) {
 	f, unmount, err := tracefs.Mount()
 	if unmount != nil {
@@ -140,5 +138,5 @@ func tryWhereItCan(ctx context.Context, e *cli.Env) (result pairing.HitCost, err
 		return result, err
 	}
 	e.FS = f
-	return doctor.Try(ctx, f, ownFunctions, e.Adjust(f.Features()))
+	return doctor.Try(ctx, f, costFunctions, e.Adjust(f.Features()))
 }

@@ -13,13 +13,13 @@ func exportCommand(e *cli.Env) *cli.Command {
 	return &cli.Command{
 		Name: "export", Summary: "hand counts and latencies to Prometheus or OpenTelemetry, for weeks", Changes: true,
 		Groups: []cli.Group{
-			x.Define, o.DefineScope, o.Target.Define, o.DefineQuiet, cli.Some("", o.DefineRun, "duration", "ready-fd"), o.DefineInterval("read the numbers every `SECONDS` (default 0.25)"), cli.Some("", o.DefineExtras, "sched"),
-			cli.Some("", o.DefineRecorder, "budget", "buffer", "force"),
+			x.Define, o.DefineScope, o.Target.Define, o.DefineQuiet, cli.Subset("", o.DefineRun, "duration", "ready-fd"), o.DefineInterval("read the numbers every `SECONDS` (default 0.25)"), cli.Subset("", o.DefineExtras, "sched"),
+			cli.Subset("", o.DefineRecorder, "budget", "buffer", "force"),
 			func(fs *cli.Flags) {
 				fs.Lookup("duration").Usage = "stop after `SECONDS`, and not just when told to end"
 			},
 		},
-		Words: func(_ string, words, _ []string) error { return x.Words(o, words) },
-		Run:   func(ctx context.Context) error { return o.Export(ctx, &x) },
+		ReadArgs: func(_ string, words, _ []string) error { return x.ReadArgs(o, words) },
+		Run:      func(ctx context.Context) error { return o.Export(ctx, &x) },
 	}
 }

@@ -66,7 +66,7 @@ func TestHeadings(t *testing.T) {
 			if lines != 1 {
 				t.Errorf("--%s is %d times in the help of %s:\n%s", f.Name, lines, c.Name, text)
 			}
-			value, about := cli.ValueName(f), cli.About(f)
+			value, about := cli.ValueName(f), cli.HelpText(f)
 			if len(about) > 110 || strings.Contains(about, ". ") || strings.HasSuffix(strings.TrimSuffix(about, value), ".") {
 				t.Errorf("--%s of %s is explained by no short sentence: %q", f.Name, c.Name, about)
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// listVariables lists what watch can show, of the program's own module.
+// listVariables lists the variables that watch can show of the program's own module.
 func listVariables(e *cli.Env, o *session.Options) error {
 	switch {
 	case len(o.Program) > 0:
@@ -43,13 +43,13 @@ func listCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "list", Summary: "list the functions that can be probed, and where",
-		Groups: []cli.Group{o.DefineProcesses(o.Env), binaryOf, o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineFull(", their parameters and results")},
-		Words:  o.Words,
-		Run:    func(context.Context) error { return list(e, o) },
+		Groups:   []cli.Group{o.DefineProcesses(o.Env), binaryOf, o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineFull(", their parameters and results")},
+		ReadArgs: o.ReadArgs,
+		Run:      func(context.Context) error { return list(e, o) },
 	}
 }
 
-// binaryOf says what processes are for where nothing is traced.
+// binaryOf changes the help of the process flags for commands that trace nothing.
 func binaryOf(fs *cli.Flags) {
 	fs.Lookup("pid").Usage = "take BINARY from process `PID`, or the one named so"
 	fs.Lookup("all").Usage = "take it from any of several processes"

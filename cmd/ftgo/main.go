@@ -1,6 +1,5 @@
-// Command ftgo shows how often the functions of a running Go program are called
-// and how long they take, with the kernel's uprobe_events and nothing else: no BPF,
-// no ptrace, no rebuilding, no restarting.
+// Command ftgo counts and times the function calls of a running Go program. It only uses the kernel's
+// uprobe_events: no BPF, no ptrace, no rebuilding, no restarting.
 package main
 
 import (
@@ -29,13 +28,13 @@ import (
 )
 
 func main() {
-	// Go's runtime opens what it waits with when it first has to, and ends where it can't: now
-	// there is nothing in the kernel that would be left (netpollGenericInit in runtime/netpoll.go).
+	// Sleep makes Go's runtime open its network poller. If that fails, the runtime ends the process, which must
+	// happen before probes are in the kernel (netpollGenericInit in runtime/netpoll.go).
 	time.Sleep(time.Nanosecond)
-	stdout, stderr := cli.Together(os.Stdout, cli.Legible(os.Stderr))
-	ctx, stop := cli.Interrupted(stderr)
+	stdout, stderr := cli.ShareTerminal(os.Stdout, cli.ASCIIFallback(os.Stderr))
+	ctx, stop := cli.SignalContext(stderr)
 	e := newEnv(stdout, stderr)
-	e.Lower = doctor.Drop
+	e.DropPrivileges = doctor.Drop
 	code := runCommand(ctx, e, os.Args[1:])
 	if by := stop(); by != 0 {
 		cli.Die(by)
@@ -43,8 +42,8 @@ func main() {
 	os.Exit(code)
 }
 
-// runCommand does what arguments say, and returns the exit status. It ends early when ctx is done, with the
-// probes removed.
+// runCommand runs a command line, and returns the exit status. If ctx is done, it removes the probes and returns
+// early.
 func runCommand(ctx context.Context, e *cli.Env, args []string) int {
 	err := dispatch(ctx, e, args)
 	e.RemoveHeld()
@@ -58,13 +57,13 @@ func runCommand(ctx context.Context, e *cli.Env, args []string) int {
 	return code
 }
 
-// readerVar is raw where tests have all events read as pages of the ring buffer.
+// readerVar is the variable that tests set to "raw" to read all events as pages of the ring buffer.
 const readerVar = "FTGO_READER"
 
-// newEnv is what commands have to work with: stdout gets data only, stderr everything else.
+// newEnv returns the environment of commands: data goes to stdout, and all messages to stderr.
 func newEnv(stdout, stderr io.Writer) *cli.Env {
 	same := func(f tracefs.Features) tracefs.Features { return f }
-	return &cli.Env{Stdout: stdout, Stderr: stderr, ReadRaw: os.Getenv(readerVar) == "raw", Adjust: same, Own: ownFunctions, Release: releaseName()}
+	return &cli.Env{Stdout: stdout, Stderr: stderr, ReadRaw: os.Getenv(readerVar) == "raw", Adjust: same, CostFuncs: costFunctions, Release: releaseName()}
 }
 
 func dispatch(ctx context.Context, e *cli.Env, args []string) error {
@@ -79,7 +78,7 @@ func dispatch(ctx context.Context, e *cli.Env, args []string) error {
 		args[0] = "recipe"
 	case "--version":
 		args = []string{"version"}
-	case cli.CompleteArg: // no command for people
+	case cli.CompleteArg: // for completion scripts, not listed in the help
 		return cli.Complete(e, commands(e), args[1:])
 	case "demo":
 		if len(args) == 2 && args[1] == workloadArg {
@@ -90,7 +89,7 @@ func dispatch(ctx context.Context, e *cli.Env, args []string) error {
 	all := commands(e)
 	if c := cli.Find(all, args[0]); c != nil {
 		if !c.Changes {
-			cli.LetEnd() // there is nothing to remove
+			cli.RestoreSignals() // the command leaves nothing to remove in the kernel
 		}
 		return c.Main(ctx, e, all, args[1:])
 	}
@@ -105,21 +104,21 @@ func unknownCommand(e *cli.Env, name string) error {
 	return cli.Usage("unknown command %q%s (see ftgo help)", name, printable.DidYouMean(name, slices.Values(names)))
 }
 
-// helpTexts has what stands above the flags in the help of each command, and ftgo.txt for all of them.
+// helpTexts has the text above the flags in each command's help, and ftgo.txt, the list of commands.
 //
 //go:embed help
 var helpTexts embed.FS
 
-// commands in the order of the help text.
+// commands returns all commands in the order of the help text.
 func commands(e *cli.Env) []*cli.Command {
 	all := []*cli.Command{
 		topCommand(e), probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), listCommand(e),
 		exportCommand(e), scriptCommand(e), reportCommand(e), diffCommand(e), recipeCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(e),
-		{Name: "version", Summary: "print the version", Plain: func(_ context.Context, args []string) error { return version(e, args) }},
-		{Name: "help", Summary: "show this text, or that of a command", Plain: func(_ context.Context, args []string) error { return helpCommand(e, args) }},
+		{Name: "version", Summary: "print the version", RunArgs: func(_ context.Context, args []string) error { return version(e, args) }},
+		{Name: "help", Summary: "show this text, or that of a command", RunArgs: func(_ context.Context, args []string) error { return helpCommand(e, args) }},
 	}
 	for _, c := range all {
-		about, _ := helpTexts.ReadFile("help/" + c.Name + ".txt") // help has none
+		about, _ := helpTexts.ReadFile("help/" + c.Name + ".txt") // help has no text
 		c.About = string(about)
 	}
 	return all
@@ -146,15 +145,15 @@ func helpCommand(e *cli.Env, args []string) error {
 	return unknownCommand(e, args[0])
 }
 
-// tables says what intervals are for where there are tables.
+// tables is the help of -i for commands that print tables.
 const tables = "print a table every `SECONDS`"
 
 func probeCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e, render.Folded, render.Pprof)
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.DefineExtras, o.TableFlags.Define, o.DefineStack("group calls by stack"), o.DefineFull(""), cli.Some("", o.DefineFetch, "strlen")),
-		Words:  o.Words,
+		Groups:   o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.DefineExtras, o.TableFlags.Define, o.DefineStack("group calls by stack"), o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
+		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
 			if o.Format == render.Folded || o.Format == render.Pprof {
 				o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
@@ -168,8 +167,8 @@ func countCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "count", Summary: "only count calls, the cheapest way", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.TableFlags.DefineCount, o.DefineFull(""), cli.Some("", o.DefineFetch, "strlen")),
-		Words:  o.Words,
+		Groups:   o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.TableFlags.DefineCount, o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
+		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
 			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
 				return err
@@ -191,9 +190,9 @@ func traceCommand(e *cli.Env) *cli.Command {
 	o.Signatures = true
 	return &cli.Command{
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, cli.Some("", o.DefineExtras, "with", "sched"), o.DefineStack("show who called"), o.DefineLines, o.DefineFetch, o.DefineFull(", and values of any width"),
+		Groups: o.Groups(o.Target.Define, o.DefineAt, cli.Subset("", o.DefineExtras, "with", "sched"), o.DefineStack("show who called"), o.DefineLines, o.DefineFetch, o.DefineFull(", and values of any width"),
 			func(fs *cli.Flags) { fs.Lookup("calls").Usage = "stop after `N` calls, or trees, and show no others" }),
-		Words: o.Words,
+		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
 			o.Lines.Live = true
 			v, err := view.NewLines(o.View())
@@ -205,8 +204,8 @@ func traceCommand(e *cli.Env) *cli.Command {
 	}
 }
 
-// defaultAt are functions of the runtime that every program calls again and again as long
-// as it does anything: the monitor's sleep, and the scheduler.
+// defaultAt are functions of the runtime that every active program calls all the time: the sleep of its monitor
+// thread, and the scheduler.
 var defaultAt = []string{"runtime.usleep", "runtime.schedule"}
 
 func watchCommand(e *cli.Env) *cli.Command {
@@ -217,9 +216,9 @@ func watchCommand(e *cli.Env) *cli.Command {
 		Groups: o.Groups(func(fs *cli.Flags) {
 			fs.StringArrayVar(&at, "at", nil, "read the variables when `FUNC` is called (default runtime.usleep)")
 		}, o.DefineInterval("read the variables every `SECONDS` (default 1 without --at)"), o.DefineFetch),
-		Words: func(command string, words, program []string) error {
+		ReadArgs: func(command string, words, program []string) error {
 			o.Program = program
-			return o.Target.Words(command, words, false)
+			return o.Target.ReadArgs(command, words, false)
 		},
 		Run: func(ctx context.Context) error {
 			wanted := o.Funcs
@@ -241,10 +240,10 @@ func scriptCommand(e *cli.Env) *cli.Command {
 	return &cli.Command{
 		Name: "script", Summary: "write a shell script that records calls where there is no ftgo",
 		Groups: []cli.Group{
-			o.DefineScript, o.DefineProcesses(o.Env), binaryOf, o.Target.Define, o.DefineSymbols, cli.Some("", o.DefineRecorder, "buffer"), o.DefineStack("record who called"), o.DefineFetch,
+			o.DefineScript, o.DefineProcesses(o.Env), binaryOf, o.Target.Define, o.DefineSymbols, cli.Subset("", o.DefineRecorder, "buffer"), o.DefineStack("record who called"), o.DefineFetch,
 		},
-		Words: o.Words,
-		Run:   func(context.Context) error { return o.Script() },
+		ReadArgs: o.ReadArgs,
+		Run:      func(context.Context) error { return o.Script() },
 	}
 }
 
@@ -255,14 +254,14 @@ func reportCommand(e *cli.Env) *cli.Command {
 	return &cli.Command{
 		Name: "report", Summary: "show recordings and JSON, or what several add up to",
 		Groups: []cli.Group{
-			o.DefineReport, o.DefineSymbols, o.Output.Define, o.DefineFull(", and values of any width"), o.DefineQuiet, cli.Some("", o.DefineRecorder, "max-lost"),
-			cli.Some("probe, count: ", table, "top", "sort", "by", "sum"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
-			cli.Some("trace: ", o.DefineRun, "calls"),
-			cli.Some("trace: ", lines, "where", "errors", "min", "slow", "tree", "depth", "timestamp", "format"),
+			o.DefineReport, o.DefineSymbols, o.Output.Define, o.DefineFull(", and values of any width"), o.DefineQuiet, cli.Subset("", o.DefineRecorder, "max-lost"),
+			cli.Subset("probe, count: ", table, "top", "sort", "by", "sum"), cli.Subset("probe: ", table, "hist"), cli.Subset("", table, "fail-if"),
+			cli.Subset("trace: ", o.DefineRun, "calls"),
+			cli.Subset("trace: ", lines, "where", "errors", "min", "slow", "tree", "depth", "timestamp", "format"),
 		},
-		Words: o.Files,
-		Given: func(given func(term string) bool) { o.Given = given },
-		Run:   o.Report,
+		ReadArgs:   o.ReadFiles,
+		DeferRules: func(hasTerm func(term string) bool) { o.HasTerm = hasTerm },
+		Run:        o.Report,
 	}
 }
 
@@ -270,25 +269,25 @@ func diffCommand(e *cli.Env) *cli.Command {
 	d := session.NewDiff(e)
 	return &cli.Command{
 		Name: "diff", Summary: "compare runs: which functions changed",
-		Groups: []cli.Group{d.Define, d.Output.Define, d.DefineFull(""), d.DefineQuiet},
-		Words:  d.Files,
-		Run:    d.Run,
+		Groups:   []cli.Group{d.Define, d.Output.Define, d.DefineFull(""), d.DefineQuiet},
+		ReadArgs: d.ReadArgs,
+		Run:      d.Run,
 	}
 }
 
-// workloadArg makes ftgo be the demo's program.
+// workloadArg is the argument that makes ftgo run the workload of the demo.
 const workloadArg = "run-the-workload-of-the-demo"
 
 func demoCommand(e *cli.Env) *cli.Command {
 	c := probeCommand(e)
 	self, err := os.Executable()
-	words := c.Words
+	words := c.ReadArgs
 	c.Name, c.Summary = "demo", "probe a workload built into ftgo itself"
 	c.Prepare = func(args []string) []string {
 		args = append(append([]string{"--hist"}, args...), self)
 		return append(append(args, workloadFuncs...), "--", self, "demo", workloadArg)
 	}
-	c.Words = func(command string, args, program []string) error {
+	c.ReadArgs = func(command string, args, program []string) error {
 		if err := cmp.Or(err, words(command, args, program)); err != nil {
 			return err
 		}
@@ -310,11 +309,11 @@ func cleanCommand(e *cli.Env) *cli.Command {
 func clean(e *cli.Env) error {
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) {
-		return nil // nothing can be left where nothing could be made
+		return nil // without tracefs there are no leftovers
 	} else if err != nil {
 		return cli.WithStatus(cli.ExitKernel, err)
 	}
-	e.Use(f)
+	e.SetTracefs(f)
 	stop := e.Progress("removing what is left")
 	gone, err := f.Sweep()
 	stop()
@@ -326,7 +325,7 @@ func clean(e *cli.Env) error {
 	return err
 }
 
-// release is the version of what scripts/release has built.
+// release is the version that scripts/release sets at build time.
 var release string
 
 func version(e *cli.Env, args []string) error {

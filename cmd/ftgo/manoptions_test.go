@@ -103,6 +103,6 @@ func manualText(command string, f *cli.Flag, texts map[string]string, used map[s
 			return text
 		}
 	}
-	text := cli.About(f)
+	text := cli.HelpText(f)
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }

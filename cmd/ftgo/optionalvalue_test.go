@@ -21,7 +21,7 @@ func TestJoinValues(t *testing.T) {
 		{"-x -s 3", "-x -s 3"}, {"--exclude --stack 3", "--exclude --stack 3"}, {"-xs 3", "-xs 3"},
 		{"x -- -s 3", "x -- -s 3"}, {"--nope 3 -Z 3 - 3", "--nope 3 -Z 3 - 3"}, {"--hist 3 -q 3", "--hist 3 -q 3"},
 	} {
-		if got := flags.Join(strings.Fields(c.args)); !slices.Equal(got, strings.Fields(c.want)) {
+		if got := flags.JoinValues(strings.Fields(c.args)); !slices.Equal(got, strings.Fields(c.want)) {
 			t.Errorf("%q is read as %q, not %q", c.args, got, c.want)
 		}
 	}
@@ -36,7 +36,7 @@ func TestJoinFormat(t *testing.T) {
 		{"--format %d -- ./server", "--format %d -- ./server"}, {"-q --format %q|%d key,n -T x", "-q --format %q|%d|key,n -T x"},
 		{"-x --format %d n", "-x --format %d n"}, {"x -- --format %d n", "x -- --format %d n"},
 	} {
-		got := strings.ReplaceAll(strings.Join(flags.Join(strings.Fields(c.args)), " "), "\x00", "|")
+		got := strings.ReplaceAll(strings.Join(flags.JoinValues(strings.Fields(c.args)), " "), "\x00", "|")
 		if got != c.want {
 			t.Errorf("%q is read as %q, not %q", c.args, got, c.want)
 		}
@@ -51,7 +51,7 @@ func TestOptionalValues(t *testing.T) {
 	} {
 		args := append(strings.Fields(c.args), target, "main.framed")
 		flags := flagsOf("probe")
-		err := flags.Parse(flags.Join(args))
+		err := flags.Parse(flags.JoinValues(args))
 		stack := flags.Lookup("stack").Value.String()
 		if err != nil || stack != c.stack || !slices.Equal(flags.Args(), args[len(args)-2:]) {
 			t.Errorf("%s: stack %q, words %q, %v", c.args, stack, flags.Args(), err)

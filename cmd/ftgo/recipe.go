@@ -20,8 +20,8 @@ import (
 func recipeCommand(e *cli.Env) *cli.Command {
 	return &cli.Command{
 		Name: "recipe", Summary: "answer what is asked most, or list these questions", Changes: true,
-		Firsts: func() []string { return recipes(scripts.Index) },
-		Plain: func(ctx context.Context, args []string) error {
+		FirstArgs: func() []string { return recipes(scripts.Index) },
+		RunArgs: func(ctx context.Context, args []string) error {
 			if len(args) == 0 {
 				_, err := io.WriteString(e.Stdout, scripts.Index)
 				return err
@@ -29,12 +29,12 @@ func recipeCommand(e *cli.Env) *cli.Command {
 			if all := recipes(scripts.Index); !slices.Contains(all, args[0]) {
 				return cli.Usage("unknown recipe %q%s (see ftgo recipe)", args[0], printable.DidYouMean(args[0], slices.Values(all)))
 			}
-			return cook(ctx, e, args[0], args[1:])
+			return runRecipe(ctx, e, args[0], args[1:])
 		},
 	}
 }
 
-// recipes are the names of all.
+// recipes returns the names of the recipes in a list.
 func recipes(list string) (names []string) {
 	for line := range strings.Lines(list) {
 		name, _, _ := strings.Cut(line, " ")
@@ -43,8 +43,8 @@ func recipes(list string) (names []string) {
 	return names
 }
 
-// cook runs a recipe with the user's arguments, and ends with its status.
-func cook(ctx context.Context, e *cli.Env, name string, args []string) (err error) {
+// runRecipe runs a recipe with the user's arguments, and returns its exit status as an error.
+func runRecipe(ctx context.Context, e *cli.Env, name string, args []string) (err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -61,8 +61,8 @@ func cook(ctx context.Context, e *cli.Env, name string, args []string) (err erro
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, e.Stdout, e.Stderr
 	cmd.Env = append(os.Environ(), "FTGO="+self)
 	cmd.Cancel = func() error {
-		if by := (*cli.EndedBy)(nil); errors.As(context.Cause(ctx), &by) && by.Signal == os.Interrupt {
-			return nil // of Ctrl-C the recipe knows
+		if by := (*cli.SignalError)(nil); errors.As(context.Cause(ctx), &by) && by.Signal == os.Interrupt {
+			return nil // the terminal sends Ctrl-C to the recipe, too
 		}
 		return cmd.Process.Signal(syscall.SIGTERM)
 	}

@@ -13,7 +13,7 @@ import (
 func TestRules(t *testing.T) {
 	flagsBy := make(map[string]*cli.Flags)
 	for _, c := range allCommands() {
-		if c.Plain == nil {
+		if c.RunArgs == nil {
 			flagsBy[c.Name] = c.Flags()
 		}
 	}

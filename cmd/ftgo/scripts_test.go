@@ -284,7 +284,7 @@ func run(ts *testscript.TestScript, want int, args []string) (stdout, stderr str
 	defer cancel()
 	e := newEnv(&out, &err)
 	if ts.Getenv("patient") != "" {
-		e.Patience = patience // of trees with goroutines
+		e.TreeWait = patience // of trees with goroutines
 	}
 	code := runCommand(ctx, e, args)
 	stdout, stderr = out.String(), err.String()

@@ -109,7 +109,7 @@ func TestKernelTopPanicked(t *testing.T) {
 	switch pid := os.Getenv(again); pid {
 	case "":
 	case "painting":
-		_ = top.Show(context.Background(), func(func(*top.Model) top.Wish) bool { panic("broken") }, nil)
+		_ = top.Show(context.Background(), func(func(*top.Model) top.Action) bool { panic("broken") }, nil)
 	default:
 		e := newEnv(os.Stdout, os.Stderr)
 		e.Adjust = func(tracefs.Features) tracefs.Features { panic("broken") }
@@ -144,7 +144,7 @@ func TestKernelTopSoon(t *testing.T) {
 	const again = "FTGO_TEST_FIRST"
 	if pid := os.Getenv(again); pid != "" {
 		e := newEnv(os.Stdout, os.Stderr)
-		e.First = 1
+		e.FirstSites = 1
 		os.Exit(runCommand(context.Background(), e, []string{"top", "-i", "0.2", "--budget", "0", "-p", pid, "main.c0?"}))
 	}
 	target := startOnDemand(t, fixture.Build(t, "paced"), "-threads", "0")

@@ -23,7 +23,7 @@ func waitLong(t *testing.T, args ...string) result {
 	t.Helper()
 	var out, err written
 	e := newEnv(&out, &err)
-	e.Patience = patience
+	e.TreeWait = patience
 	code := runCommand(t.Context(), e, args)
 	r := result{code, out.String(), err.String()}
 	if code != 0 {

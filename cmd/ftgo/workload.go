@@ -14,7 +14,7 @@ import (
 // workloadFuncs are the functions that the demo probes.
 var workloadFuncs = []string{"main.fib", "main.parseList", "main.sleep", "main.recovers", "main.passes", "main.panics"}
 
-// runWorkload does the work, in a second or two, and says what it has done.
+// runWorkload runs for a second or two, and returns a line with the numbers of calls.
 func runWorkload() string {
 	var wg sync.WaitGroup
 	for range 4 {
@@ -83,9 +83,9 @@ func passes() { panics() }
 //go:noinline
 func panics() { panic(errTrouble) }
 
-// ownFunctions are those that ftgo probes in itself. Its tests do not find them, where package main
-// has another name.
-var ownFunctions = doctor.Functions{
+// costFunctions are functions of ftgo that it probes to measure the cost of hits. In tests they have other names,
+// and are not found.
+var costFunctions = doctor.Functions{
 	Framed:    doctor.Function{Name: "main.framed", Call: framed},
 	Frameless: doctor.Function{Name: "main.frameless", Call: func(int) int { return frameless(&factor) }},
 	Fetched:   doctor.Function{Name: "main.fetched", Call: fetched},
@@ -102,7 +102,8 @@ func called(n int) int { return n * 5 }
 
 var factor = 5
 
-// frameless begins with an instruction that no kernel emulates, and nothing in its place: it may raise a signal.
+// frameless begins with an instruction that the kernel single-steps, because it may fault. There is no emulated
+// instruction nearby to probe instead.
 //
 //go:noinline
 func frameless(p *int) int { return *p * 3 }

@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// Group defines flags that belong together, and checks that their values make sense by themselves.
-// What excludes what is for [Rules].
+// Group defines flags that belong together, and checks each of their values. [Rules] say which flags exclude each
+// other.
 type Group func(fs *Flags)
 
-// Some is flags of a group, by name, with a prefix to what the help says of them.
-func Some(prefix string, g Group, names ...string) Group {
+// Subset returns a group of some flags of another group. It puts prefix before their help texts.
+func Subset(prefix string, g Group, names ...string) Group {
 	return func(fs *Flags) {
 		all := newFlags("")
 		g(all)
@@ -30,29 +30,30 @@ func Some(prefix string, g Group, names ...string) Group {
 	}
 }
 
-// Command is one command, with its flags.
+// Command is a command with its flags.
 type Command struct {
 	Name, Summary string
-	// Changes: it changes the kernel, and so must not just be ended.
+	// Changes: the command changes the kernel, and must clean up when a signal ends it.
 	Changes bool
 	// About is the text above the flags in the command's help.
 	About  string
 	Groups []Group
-	// Prepare, if set, changes the arguments before they are read.
+	// Prepare, if set, changes the arguments before they are parsed.
 	Prepare func(args []string) []string
-	// Words, if set, reads what is no flag, and what stands behind --. A command without it takes
-	// nothing but flags.
-	Words func(command string, words, program []string) error
-	// Given, if set, gets what rules are checked by, and Run checks them.
-	Given func(given func(term string) bool)
-	Run   func(ctx context.Context) error
-	// Plain, if set, is the whole command, which has no flags but -h, and that only if it has About.
-	Plain func(ctx context.Context, args []string) error
-	// Firsts, if set, are what the first argument of a plain one may be. Behind it stands what probe takes.
-	Firsts func() []string
+	// ReadArgs, if set, reads the arguments that are no flags, and those after --. A command without it takes only
+	// flags.
+	ReadArgs func(command string, words, program []string) error
+	// DeferRules, if set, gets the func to call [CheckRules] with, and Run calls it. Otherwise Main does.
+	DeferRules func(hasTerm func(term string) bool)
+	Run        func(ctx context.Context) error
+	// RunArgs, if set, is the whole command. It has no flags but -h, and -h only if it has About.
+	RunArgs func(ctx context.Context, args []string) error
+	// FirstArgs, if set, returns the possible first arguments of a command with RunArgs, for completion. The
+	// arguments after it are those of probe.
+	FirstArgs func() []string
 }
 
-// Find finds a command by its name; nil is none.
+// Find returns the command with a name, nil if there is none.
 func Find(commands []*Command, name string) *Command {
 	if i := slices.IndexFunc(commands, func(c *Command) bool { return c.Name == name }); i >= 0 {
 		return commands[i]
@@ -60,9 +61,9 @@ func Find(commands []*Command, name string) *Command {
 	return nil
 }
 
-// Flags are the command's flags, none of which has been read; nil if it has none.
+// Flags returns the command's flags before parsing, nil for a command with RunArgs.
 func (c *Command) Flags() *Flags {
-	if c.Plain != nil {
+	if c.RunArgs != nil {
 		return nil
 	}
 	fs := newFlags(c.Name)
@@ -73,22 +74,22 @@ func (c *Command) Flags() *Flags {
 	return fs
 }
 
-// Main reads arguments and does what they say. It returns ErrHelp if that was the command's help.
-// all are the commands, one of which may have a flag that this one lacks.
+// Main parses arguments and runs the command. It returns ErrHelp after printing the command's help. all are all
+// commands: an error about an unknown flag names the commands that have it.
 func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []string) error {
 	switch {
-	case c.Plain != nil && c.About != "" && len(args) > 0 && (args[0] == "-h" || args[0] == "--help"):
+	case c.RunArgs != nil && c.About != "" && len(args) > 0 && (args[0] == "-h" || args[0] == "--help"):
 		_, err := io.WriteString(e.Stdout, c.About)
 		return err
-	case c.Plain != nil:
-		return c.Plain(ctx, args)
+	case c.RunArgs != nil:
+		return c.RunArgs(ctx, args)
 	}
 	if c.Prepare != nil {
 		args = c.Prepare(args)
 	}
 	fs := c.Flags()
-	if err := fs.ParseAll(fs.Join(args), fs.set); err != nil {
-		return Usage("%s: %w%s (see ftgo %s -h)", c.Name, plainly(err), fs.meant(err, all), c.Name)
+	if err := fs.ParseAll(fs.JoinValues(args), fs.set); err != nil {
+		return Usage("%s: %w%s (see ftgo %s -h)", c.Name, plainError(err), fs.suggestion(err, all), c.Name)
 	}
 	if help, _ := fs.GetBool("help"); help {
 		if _, err := io.WriteString(e.Stdout, c.About+fs.Help(cmp.Or(Width(e.Stdout), PlainWidth))); err != nil {
@@ -101,19 +102,19 @@ func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []strin
 			return err
 		}
 	}
-	if err := c.read(fs); err != nil {
+	if err := c.readArgs(fs); err != nil {
 		return err
 	}
-	if c.Given != nil {
-		c.Given(fs.Given)
-	} else if err := CheckRules(c.Name, fs.Given); err != nil {
+	if c.DeferRules != nil {
+		c.DeferRules(fs.HasTerm)
+	} else if err := CheckRules(c.Name, fs.HasTerm); err != nil {
 		return err
 	}
 	return c.Run(ctx)
 }
 
-// plainly is what the flags say of a command line, without the names of functions that read numbers.
-func plainly(err error) error {
+// plainError returns err without the names of strconv's functions.
+func plainError(err error) error {
 	number, ok := errors.AsType[*strconv.NumError](err)
 	if !ok {
 		return err
@@ -130,7 +131,7 @@ func plainly(err error) error {
 	return errors.New(strings.Replace(err.Error(), number.Error(), why, 1))
 }
 
-func (c *Command) read(fs *Flags) error {
+func (c *Command) readArgs(fs *Flags) error {
 	words, program := fs.Args(), []string(nil)
 	if n := fs.ArgsLenAtDash(); n >= 0 {
 		words, program = words[:n], words[n:]
@@ -139,35 +140,35 @@ func (c *Command) read(fs *Flags) error {
 		}
 	}
 	switch {
-	case c.Words != nil:
-		return c.Words(c.Name, words, program)
+	case c.ReadArgs != nil:
+		return c.ReadArgs(c.Name, words, program)
 	case fs.NArg() > 0:
 		return Usage("%s takes no arguments but flags", c.Name)
 	}
 	return nil
 }
 
-// Rule says what flags of a command go together. A term is a flag's name, which means that it is
-// given; "flag=value"; or "program", what stands behind --. "flag|another" and "flag=one,another" are
-// either of two.
+// Rule says which flags of a command go together. A term is the name of a flag, which is true if the flag is given;
+// "flag=value"; or "program", which is true if there are arguments after --. "flag|another" and "flag=one,another"
+// are true if either of the two is.
 type Rule struct {
-	On []string // the commands; all that have the flags if there are none
-	// If is the term that the rule is about. Without one it is about Not.
+	On []string // the commands; empty for all that have the flags
+	// If is the term that must be true for the rule to apply. A rule without it forbids Not.
 	If string
-	// Not are terms that If excludes. Needs are terms of which it takes one.
+	// Not are terms that If excludes. Needs are terms of which If needs one.
 	Not, Needs []string
-	// Because is the reason.
+	// Because is the reason for the error message.
 	Because string
 }
 
 //go:embed rules.txt
 var rulesText string
 
-// Rules are those of all commands. Errors are made of them.
+// Rules are the rules of all commands.
 var Rules = parseRules(rulesText)
 
-// ruleLine is like "probe,demo: stack excludes output=csv,tsv: REASON", where the commands may be
-// missing, and "needs" or just "no" may stand for what excludes.
+// ruleLine matches "probe,demo: stack excludes output=csv,tsv: REASON". The commands may be missing. "needs" may
+// replace "excludes", and "no" may replace "stack excludes".
 var ruleLine = regexp.MustCompile(`(?m)^(?:(\S+): )?(?:(\S+) (excludes|needs)|no) (.+?): (.+)$`)
 
 func parseRules(text string) (rules []Rule) {
@@ -186,13 +187,13 @@ func parseRules(text string) (rules []Rule) {
 	return rules
 }
 
-// CheckRules is an error if a command line breaks a rule. given tells which terms are true of it.
-func CheckRules(command string, given func(term string) bool) error {
-	// first is the first alternative of the terms that is given.
+// CheckRules returns an error if a command line breaks a rule. hasTerm reports whether a term is true of it.
+func CheckRules(command string, hasTerm func(term string) bool) error {
+	// first returns the first true alternative of the terms, "" if there is none.
 	first := func(terms ...string) string {
 		for _, term := range terms {
 			for _, one := range alternatives(term) {
-				if given(one) {
+				if hasTerm(one) {
 					return one
 				}
 			}
@@ -221,7 +222,7 @@ func CheckRules(command string, given func(term string) bool) error {
 	return nil
 }
 
-// alternatives are the terms that a term stands for: hist|output=csv,tsv for three.
+// alternatives returns the simple terms of a term: hist|output=csv,tsv has three.
 func alternatives(term string) (all []string) {
 	for one := range strings.SplitSeq(term, "|") {
 		name, _, _ := strings.Cut(one, "=")
@@ -230,13 +231,13 @@ func alternatives(term string) (all []string) {
 	return all
 }
 
-// orList lists words: a, b or c.
+// orList formats a list: a, b or c.
 func orList(words []string) string {
 	last := len(words) - 1
 	return strings.TrimPrefix(strings.Join(words[:last], ", ")+" or "+words[last], " or ")
 }
 
-// spell is a term as people type it.
+// spell returns a term as the user types it.
 func spell(term string) string {
 	name, value, _ := strings.Cut(term, "=")
 	special := map[string]string{"program": "-- PROGRAM", "several": "several FILEs, or JSON", "pid": "-p", "output": "-o"}

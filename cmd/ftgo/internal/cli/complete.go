@@ -19,16 +19,15 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// CompleteArg is the command that the shells' scripts run: ftgo complete-words -- WORDS,
-// the last of which is being typed. Its output is a line that says what may stand there
-// (words, parts of a word that go on, or files), and then one for each, with a tab before
-// what explains it.
+// CompleteArg is the command that the completion scripts of shells run: ftgo complete-words -- WORDS. The last word
+// is incomplete. The first line of output says what may replace it: words, parts of a word that the user continues,
+// or files. Then each line has a candidate and, after a tab, its description.
 const CompleteArg = "complete-words"
 
-// What may stand at a place is a list, which begins with what its lines are: words, parts or files.
+// A list of candidates begins with its kind: words, parts or files.
 var files, nothing = []string{"files"}, []string{"words"}
 
-// Complete writes what may stand as the last of the words that were typed.
+// Complete writes the candidates for the last argument.
 func Complete(e *Env, commands []*Command, args []string) error {
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
@@ -49,7 +48,7 @@ func Complete(e *Env, commands []*Command, args []string) error {
 	return err
 }
 
-// joinEquals puts together what bash has split: --output = json.
+// joinEquals joins what bash has split: --output = json.
 func joinEquals(args []string) (out []string) {
 	joined := false // the word before is an = that was joined
 	for _, arg := range args {
@@ -64,7 +63,7 @@ func joinEquals(args []string) (out []string) {
 	return out
 }
 
-// candidates are what may stand behind the words of a command line.
+// candidates returns the candidates for the word after before.
 func candidates(commands []*Command, before []string, last string) []string {
 	switch {
 	case len(before) == 0 || before[0] == "help":
@@ -75,19 +74,19 @@ func candidates(commands []*Command, before []string, last string) []string {
 		return list
 	}
 	command := Find(commands, before[0])
-	if command != nil && command.Firsts != nil {
+	if command != nil && command.FirstArgs != nil {
 		if len(before) == 1 {
-			return append(nothing, command.Firsts()...)
+			return append(nothing, command.FirstArgs()...)
 		}
 		command, before = Find(commands, "probe"), before[1:]
 	}
-	if command == nil || command.Plain != nil {
+	if command == nil || command.RunArgs != nil {
 		return nothing
 	}
-	t := typed{command: command.Name, flags: command.Flags()}
+	t := commandLine{command: command.Name, flags: command.Flags()}
 	t.flags.ParseErrorsAllowlist.UnknownFlags = true
 	scope, name := target.Scope{All: true}, ""
-	err := t.flags.ParseAll(t.flags.Join(before[1:]), func(f *Flag, value string) error {
+	err := t.flags.ParseAll(t.flags.JoinValues(before[1:]), func(f *Flag, value string) error {
 		switch f.Name {
 		case "pid":
 			name = value
@@ -98,18 +97,18 @@ func candidates(commands []*Command, before []string, last string) []string {
 		}
 		return nil
 	})
-	t.pid = meant(&scope, name)
+	t.pid = anyProcess(&scope, name)
 	if lacking, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return t.values(lacking.GetFlag(), last)
 	}
-	return t.next(last)
+	return t.nextWord(last)
 }
 
-// meant is a process that -p and its scope mean, 0 if there is none.
-func meant(scope *target.Scope, name string) int {
+// anyProcess returns the last process that -p, --container and --cgroup select, 0 if there is none.
+func anyProcess(scope *target.Scope, name string) int {
 	quiet := func(string, ...any) {}
 	q := target.Query{}
-	if scope.Find(quiet) != nil { // who completes words learns nothing of that
+	if scope.Find(quiet) != nil { // the shell can't show an error
 		return 0
 	} else if name != "" {
 		q.PIDs, _ = scope.Named(quiet, name)
@@ -119,15 +118,15 @@ func meant(scope *target.Scope, name string) int {
 	return slices.Max(append(q.PIDs, 0))
 }
 
-// typed is a command line as far as it is there.
-type typed struct {
+// commandLine is the parsed part of the command line.
+type commandLine struct {
 	command string
 	flags   *Flags
-	pid     int // of -p
+	pid     int // a process that -p selects, or 0
 }
 
-// next is what may stand behind what is there, where that is no flag's value.
-func (t *typed) next(last string) []string {
+// nextWord returns the candidates for a word that is not the value of the flag before it.
+func (t *commandLine) nextWord(last string) []string {
 	name, value, whole := strings.Cut(last, "=")
 	f := t.flags.Lookup(strings.TrimPrefix(name, "--"))
 	switch {
@@ -153,12 +152,12 @@ func (t *typed) next(last string) []string {
 	case t.pid == 0 && t.flags.NArg() == 0:
 		return files
 	case t.command == "watch":
-		return nothing // variables, whose names take a pass over all symbols
+		return nothing // finding variables takes a pass over all symbols
 	}
 	return t.functions(last)
 }
 
-func (t *typed) values(f *Flag, last string) []string {
+func (t *commandLine) values(f *Flag, last string) []string {
 	switch f.Name {
 	case "pid":
 		return processes()
@@ -174,13 +173,13 @@ func (t *typed) values(f *Flag, last string) []string {
 	return append(nothing, Choices(f)...)
 }
 
-// processes are those of Go programs: their numbers, with the file, and then the files' names.
+// processes returns the processes of Go programs with their executables, and then the names of the executables.
 func processes() []string {
 	list, names := nothing, []string(nil)
 	for pid, exe := range target.GoProcesses {
 		if printable.Text(exe) == exe {
 			list = append(list, fmt.Sprintf("%d\t%s", pid, exe))
-			if name := filepath.Base(exe); !strings.ContainsFunc(name, shellMinds) {
+			if name := filepath.Base(exe); !strings.ContainsFunc(name, shellSpecial) {
 				names = append(names, name+"\t"+exe)
 			}
 		}
@@ -189,12 +188,12 @@ func processes() []string {
 	return append(list, slices.Compact(names)...)
 }
 
-// manyNames are more than people read: names that go on alike are then shown as one, as
-// directories are of paths.
-const manyNames = 100
+// maxNames is the number of names to offer in full. Of more names only the next part is offered, as shells offer
+// directories of paths.
+const maxNames = 100
 
-// functions are those of the binary typed before, in the spelling that needs no quotes.
-func (t *typed) functions(last string) []string {
+// functions returns the functions of BINARY whose names need no quotes.
+func (t *commandLine) functions(last string) []string {
 	path := t.flags.Arg(0)
 	if t.pid > 0 && !IsFile(path) {
 		path = procfs.Exe(t.pid)
@@ -205,7 +204,7 @@ func (t *typed) functions(last string) []string {
 	}
 	defer b.Close()
 	names := shellSafeNames(b, last)
-	if len(names) > manyNames {
+	if len(names) > maxNames {
 		parts := slices.Clone(names)
 		for i, name := range names {
 			parts[i] = nextPart(name, len(last))
@@ -217,13 +216,13 @@ func (t *typed) functions(last string) []string {
 	return append(nothing, names...)
 }
 
-// shellSafeNames are the functions whose names begin with a prefix and need no quotes, in order. If
-// there are none, they are ends of names that do: Store.Get.
+// shellSafeNames returns the sorted names that begin with prefix and need no quotes. If there are none, it returns
+// the ends of names, like Store.Get, that begin with it.
 func shellSafeNames(b *offsets.Binary, prefix string) []string {
 	var names, ends []string
 	for _, f := range b.Funcs() {
 		name := symname.Plain(f.Name)
-		if strings.ContainsFunc(name, shellMinds) {
+		if strings.ContainsFunc(name, shellSpecial) {
 			continue
 		}
 		end, from := name, 0
@@ -231,7 +230,7 @@ func shellSafeNames(b *offsets.Binary, prefix string) []string {
 			from = strings.IndexAny(end, "/.")
 			end = end[from+1:]
 		}
-		// Closures are offered when the function around them is there.
+		// Offer closures only after the whole name of the function around them.
 		made := symname.Split(f.Name).Suffix
 		switch {
 		case from < 0 || made != "" && len(prefix) <= len(strings.TrimSuffix(end, made)):
@@ -248,13 +247,13 @@ func shellSafeNames(b *offsets.Binary, prefix string) []string {
 	return slices.Compact(names)
 }
 
-// shellMinds tells the characters that some shell takes for its own.
-func shellMinds(r rune) bool {
+// shellSpecial reports whether a character is special to some shell.
+func shellSpecial(r rune) bool {
 	return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || strings.ContainsRune("!\"#$&'()*;<=>?[\\]^`{|}~:", r)
 }
 
-// nextPart cuts a name behind the first separator from an index on: that of a package's
-// path, or, from its last element on, of what follows.
+// nextPart cuts a name after the first separator from an index on: after the next element of the package's path or,
+// within the last element, after the next dot.
 func nextPart(name string, from int) string {
 	for _, separator := range "/." {
 		if at := strings.IndexRune(name[from:], separator); at >= 0 {
@@ -267,12 +266,12 @@ func nextPart(name string, from int) string {
 //go:embed completion
 var completionScripts embed.FS
 
-// shells that have a completion/ftgo.SHELL.
+// shells have a file completion/ftgo.SHELL.
 var shells = []string{"bash", "zsh", "fish"}
 
-// Completion is the command that prints the shells' scripts.
+// Completion returns the command that prints completion scripts.
 func Completion(e *Env) *Command {
-	return &Command{Name: "completion", Summary: "print a script for bash, zsh or fish to complete words", Firsts: func() []string { return shells }, Plain: func(_ context.Context, args []string) error {
+	return &Command{Name: "completion", Summary: "print a script for bash, zsh or fish to complete words", FirstArgs: func() []string { return shells }, RunArgs: func(_ context.Context, args []string) error {
 		if len(args) != 1 {
 			return Usage("completion: not one of bash, zsh, fish (see ftgo completion -h)")
 		}

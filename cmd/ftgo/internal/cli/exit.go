@@ -1,4 +1,4 @@
-// Package cli is what all commands have in common: what they say, how they end, and their flags.
+// Package cli has what all commands share: messages, exit statuses, flags, completion and terminals.
 package cli
 
 import (
@@ -27,48 +27,47 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// Env is what a command has to work with. It writes data to Stdout, everything else to Stderr.
+// Env is the environment of a command. Data goes to Stdout, and all messages to Stderr.
 type Env struct {
 	Stdout, Stderr io.Writer
 	Quiet          bool
-	// BufferKB is the ring buffer's size per CPU, 0 for what suits the machine. Adjust changes the features of the
-	// kernel. Tests make both small.
-	BufferKB int
-	Adjust   func(tracefs.Features) tracefs.Features
-	ReadRaw  bool             // events are read as pages of the ring buffer, and not only where that pays: tests compare
-	First    int              // sites that are probed first where the others follow or, if 0, as many as is usual
-	FS       *tracefs.FS      // that is used, nil if nothing is to be done
-	Own      doctor.Functions // of ftgo's, for what probes cost
-	Release  string           // names this ftgo
-	Lower    func() error     // drops privileges that no run needs, if it is set
-	Patience time.Duration    // trees wait so long for goroutines that outlive them or, if 0, as long as is usual
-	doing    atomic.Pointer[string]
+	// BufferKB is the size of the ring buffer of each CPU, 0 for the default. Adjust changes the features of the
+	// kernel. Tests set both.
+	BufferKB       int
+	Adjust         func(tracefs.Features) tracefs.Features
+	ReadRaw        bool             // always read pages of the ring buffer, for tests; otherwise only where that is faster
+	FirstSites     int              // the number of sites to probe first when the others follow; 0 is the default
+	FS             *tracefs.FS      // nil until SetTracefs
+	CostFuncs      doctor.Functions // the functions of ftgo that are probed to measure the cost of hits
+	Release        string           // the version of ftgo
+	DropPrivileges func() error     // drops privileges that runs do not need; may be nil
+	TreeWait       time.Duration    // how long trees wait for goroutines that outlive them; 0 is the default
+	doing          atomic.Pointer[string]
 }
 
-// Beside returns an Env of a run beside others, which writes to stderr alone.
-func (e *Env) Beside(stderr io.Writer) *Env {
+// ForBackground returns an Env for a run in the background, which has no data and writes messages to stderr.
+func (e *Env) ForBackground(stderr io.Writer) *Env {
 	return &Env{
 		Stdout: io.Discard, Stderr: stderr, Quiet: e.Quiet,
-		BufferKB: e.BufferKB, Adjust: e.Adjust, First: e.First, Own: e.Own, Release: e.Release, Lower: e.Lower, Patience: e.Patience,
+		BufferKB: e.BufferKB, Adjust: e.Adjust, FirstSites: e.FirstSites, CostFuncs: e.CostFuncs, Release: e.Release, DropPrivileges: e.DropPrivileges, TreeWait: e.TreeWait,
 	}
 }
 
-// Say writes a line to stderr, but not under --quiet.
+// Say writes a line to stderr, unless --quiet is set.
 func (e *Env) Say(format string, args ...any) {
 	if !e.Quiet {
 		e.Warn(fmt.Sprintf(format, args...))
 	}
 }
 
-// Warn writes a line to stderr, even under --quiet. It escapes the text, because names in it may
-// come from a binary or a file system that wants to control the terminal, or to say something
-// itself, and keeps it brief, because what is quoted may be of any length.
+// Warn writes a line to stderr, even with --quiet. It escapes the text, because a name in it may come from a
+// hostile binary or file and contain control sequences or newlines. It shortens the text, because a name may be of
+// any length.
 func (e *Env) Warn(text string) {
 	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.Brief(printable.Text(strings.ReplaceAll(text, "\n", "; "))))
 }
 
-// Progress shows on a terminal what is being done, and what Doing tells of it, until stop is called,
-// because who waits for long wants to know for what.
+// Progress shows what, and then what Doing sets, on a terminal until stop is called.
 func (e *Env) Progress(what string) (stop func()) {
 	if e.Quiet {
 		return func() {}
@@ -77,7 +76,7 @@ func (e *Env) Progress(what string) (stop func()) {
 	return Progress(e.Stderr, func() string { return "ftgo: " + *e.doing.Load() })
 }
 
-// Doing notes how far long work is, for Progress. of is 0 where it is not known how much there is.
+// Doing sets the text of Progress. of is 0 if the total is unknown.
 func (e *Env) Doing(what string, done, of int) {
 	switch {
 	case of > 0:
@@ -88,13 +87,13 @@ func (e *Env) Doing(what string, done, of int) {
 	e.doing.Store(&what)
 }
 
-// Use notes which tracefs is used, and lets grace periods be expedited there.
-func (e *Env) Use(f *tracefs.FS) {
+// SetTracefs sets the tracefs to use, and allows expedited grace periods there.
+func (e *Env) SetTracefs(f *tracefs.FS) {
 	e.FS, f.Progress, f.Expedite = f, e.Doing, true
 }
 
-// RemoveHeld removes instances that others held when they were to go, and tells of those that
-// they still hold, which is no failure: nothing is on in them.
+// RemoveHeld removes instances that could not be removed before because other processes held files in them. It
+// prints a message for those that are still held. That is no error, because they have no enabled events.
 func (e *Env) RemoveHeld() {
 	if e.FS == nil {
 		return
@@ -104,18 +103,18 @@ func (e *Env) RemoveHeld() {
 	}
 }
 
-// Exit statuses, as documented in the README.
+// Exit statuses. The README documents them.
 const (
 	ExitOK      = 0
 	ExitFailed  = 1
 	ExitUsage   = 2
-	ExitNothing = 3 // nothing matched
+	ExitNothing = 3 // no function or process matches
 	ExitKernel  = 4 // the kernel, the permissions or the machine do not allow it
-	ExitLost    = 5 // more lost than --max-lost
-	ExitFailIf  = 6 // the condition of --fail-if was true, or diff --fail found a change
+	ExitLost    = 5 // more events lost than --max-lost
+	ExitFailIf  = 6 // the condition of --fail-if is true, or diff --fail found a change
 )
 
-// statusError is an error with an exit status of its own.
+// statusError is an error with an exit status.
 type statusError struct {
 	error
 	code int
@@ -123,28 +122,28 @@ type statusError struct {
 
 func (e *statusError) Unwrap() error { return e.error }
 
-// WithStatus has ftgo end with a status, because of err.
+// WithStatus returns err with an exit status.
 func WithStatus(code int, err error) error { return &statusError{err, code} }
 
-// Usage is an error of who typed the command.
+// Usage returns an error of the command line.
 func Usage(format string, args ...any) error {
 	return WithStatus(ExitUsage, fmt.Errorf(format, args...))
 }
 
-// Nothing is an error for what was looked for and is not there.
+// Nothing returns the error of a search without a match.
 func Nothing(format string, args ...any) error {
 	return WithStatus(ExitNothing, fmt.Errorf(format, args...))
 }
 
-// ErrHelp ends a command that has written its help.
+// ErrHelp is the result of a command that has printed its help.
 var ErrHelp = pflag.ErrHelp
 
-// ProgramStatus is the status that PROGRAM ended with, other than 0.
+// ProgramStatus is the exit status of PROGRAM if it is not 0.
 type ProgramStatus int
 
 func (s ProgramStatus) Error() string { return fmt.Sprintf("program exited with status %d", int(s)) }
 
-// ExitStatus turns an error into an exit status and at most one line of text.
+// ExitStatus returns the exit status for an error, and at most one line of text.
 func ExitStatus(err error) (code int, text string) {
 	var status *statusError
 	var program ProgramStatus
@@ -152,12 +151,12 @@ func ExitStatus(err error) (code int, text string) {
 	case err == nil, errors.Is(err, ErrHelp):
 		return ExitOK, ""
 	case errors.Is(err, tracefs.ErrRemains):
-		// Nothing else excuses that, be it that nobody reads the output any more.
+		// Probes that remain in the kernel are an error even if the output's reader is gone.
 		return ExitFailed, oneLine(err) + "; ftgo clean removes what remains"
 	case errors.As(err, &program):
 		return int(program), ""
-	case unread(err):
-		// The reader has what it wanted: ftgo ... | head.
+	case readerGone(err):
+		// The reader has ended: ftgo ... | head.
 		return ExitOK, ""
 	case errors.As(err, &status):
 		code = status.code
@@ -173,19 +172,19 @@ func ExitStatus(err error) (code int, text string) {
 	return code, oneLine(err)
 }
 
-// unread tells whether all that is wrong is that nobody reads the output any more.
-func unread(err error) bool {
+// readerGone reports whether err only consists of EPIPE errors.
+func readerGone(err error) bool {
 	if all, several := err.(interface{ Unwrap() []error }); several {
-		return !slices.ContainsFunc(all.Unwrap(), func(err error) bool { return !unread(err) })
+		return !slices.ContainsFunc(all.Unwrap(), func(err error) bool { return !readerGone(err) })
 	}
 	if within := errors.Unwrap(err); within != nil {
-		return unread(within)
+		return readerGone(within)
 	}
 	return err == syscall.EPIPE
 }
 
-// oneLine joins the lines of an error, without those that another ends with: what can't be
-// written can't be written again when the file is closed.
+// oneLine joins the lines of an error. It drops a line that another line ends with, because a failed write fails
+// again when the file is closed.
 func oneLine(err error) string {
 	var kept []string
 	lines := strings.Split(err.Error(), "\n")
@@ -198,41 +197,39 @@ func oneLine(err error) string {
 	return strings.Join(kept, "; ")
 }
 
-// KernelRefused tells whether the kernel is the reason: a file of tracefs was not ours to use,
-// a definition was refused, or there is no memory for what was asked of it.
+// KernelRefused reports whether the error comes from the kernel: permission denied in tracefs, a refused
+// definition, or no memory for a request.
 func KernelRefused(err error) bool {
 	path, ok := errors.AsType[*fs.PathError](err)
 	denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOMEM) ||
-		ok && path.Op == "mkdir" // a kernel that is locked down says EINVAL
+		ok && path.Op == "mkdir" // a kernel in lockdown returns EINVAL
 	return errors.Is(err, tracefs.ErrRefused) || denied && ok && strings.HasPrefix(path.Path, "/sys/kernel/")
 }
 
-// The signals that ask the process to end come here, once they are caught. Who gives them back stops
-// these channels: signal.Reset would also take them from others in the process, as tests are.
+// endings and hangups get the signals that SignalContext catches. They are released by signal.Stop on these
+// channels, because signal.Reset would also take them from other code in the process, such as tests.
 var endings, hangups = make(chan os.Signal, 8), make(chan os.Signal, 8)
 
-// LetEnd gives the signals back that [Interrupted] has caught: they end the process, or are ignored, as
-// before.
-func LetEnd() {
+// RestoreSignals undoes [SignalContext]: signals end the process, or are ignored, as before.
+func RestoreSignals() {
 	signal.Stop(endings)
-	LetHangUp()
+	RestoreHangup()
 }
 
-// LetHangUp does that with SIGHUP alone.
-func LetHangUp() { signal.Stop(hangups) }
+// RestoreHangup does the same for SIGHUP only.
+func RestoreHangup() { signal.Stop(hangups) }
 
-// Interrupted returns a context that is done once the process is told to end.
+// SignalContext returns a context that a signal cancels.
 //
-// The signals stay caught until stop is called: a second Ctrl-C must not kill the
-// process while it removes its probes. SIGPIPE is caught so that a write to a closed
-// pipe is an error like any other, and not the end. stop returns the signal that the
-// process is to die of now, 0 if there is none.
-func Interrupted(stderr io.Writer) (ctx context.Context, stop func() syscall.Signal) {
+// The signals stay caught until stop is called: a second Ctrl-C must not kill the process while it removes its
+// probes. SIGPIPE is caught so that a write to a closed pipe returns an error. stop returns the signal to call Die
+// with, 0 if there is none.
+func SignalContext(stderr io.Writer) (ctx context.Context, stop func() syscall.Signal) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	// A shell that is no terminal's ignores SIGINT for what it starts in the background, but
+	// SIGINT is caught even if it is ignored: a shell without job control ignores it for background processes, but
 	// scripts send it to end a run.
 	signal.Notify(endings, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGABRT)
-	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+	if !signal.Ignored(syscall.SIGHUP) { // it is ignored under nohup
 		signal.Notify(hangups, syscall.SIGHUP)
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -253,13 +250,12 @@ func Interrupted(stderr io.Writer) (ctx context.Context, stop func() syscall.Sig
 			var stacks bytes.Buffer
 			if deadly == 0 && (s == syscall.SIGQUIT || s == syscall.SIGABRT) {
 				deadly = s.(syscall.Signal)
-				// Go programs tell what they do when these signals come, since it may be
-				// that something hangs.
+				// Like other Go programs, print the goroutines' stacks, because something may hang.
 				fmt.Fprintf(&stacks, "ftgo: %v: what ftgo does at this moment\n\n", s)
 				_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
 			}
-			cancel(&EndedBy{s})
-			_, _ = stacks.WriteTo(stderr) // which may take its time
+			cancel(&SignalError{s})
+			_, _ = stacks.WriteTo(stderr) // may block for some time
 		}
 	}()
 	return ctx, func() syscall.Signal {
@@ -268,28 +264,27 @@ func Interrupted(stderr io.Writer) (ctx context.Context, stop func() syscall.Sig
 	}
 }
 
-// Die ends the process by a signal as the kernel does: whoever waits for it sees the signal,
-// and there is a core file where the limits allow one. Left to Go's runtime the process would
-// exit with status 2, which is that of wrong usage.
+// Die ends the process by a signal with its default action, so that the parent sees the signal, and the kernel
+// writes a core file if the limits allow it. Go's runtime would exit with status 2, which means wrong usage here.
 func Die(by syscall.Signal) {
 	var byDefault struct{ handler, flags, restorer, mask uintptr } // struct sigaction of rt_sigaction(2); SIG_DFL is 0
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(by), uintptr(unsafe.Pointer(&byDefault)), 0, unsafe.Sizeof(byDefault.mask), 0, 0)
-	// The signal of another thread would come after the return.
+	// A signal to another thread might arrive after the return.
 	runtime.LockOSThread()
 	_, _, _ = syscall.RawSyscall(syscall.SYS_TGKILL, uintptr(os.Getpid()), uintptr(syscall.Gettid()), uintptr(by))
 }
 
-// EndedBy is why a context of Interrupted is done.
-type EndedBy struct{ Signal os.Signal }
+// SignalError is the cause of a context that a signal has canceled.
+type SignalError struct{ Signal os.Signal }
 
-func (e *EndedBy) Error() string { return "told to end by signal: " + e.Signal.String() }
+func (e *SignalError) Error() string { return "told to end by signal: " + e.Signal.String() }
 
-// BeforeItBegan is the error of a run that was told to end while its probes were being placed.
-// The same signal ends a run well later on; but here nothing was traced.
-func BeforeItBegan(ctx context.Context) error {
-	by, ok := errors.AsType[*EndedBy](context.Cause(ctx))
+// EndedBeforeStart returns the error of a run that a signal has ended while its probes were being placed. Later the
+// same signal ends a run without an error, but here nothing was traced.
+func EndedBeforeStart(ctx context.Context) error {
+	by, ok := errors.AsType[*SignalError](context.Cause(ctx))
 	if !ok {
-		by = &EndedBy{syscall.SIGINT}
+		by = &SignalError{syscall.SIGINT}
 	}
 	return WithStatus(128+int(by.Signal.(syscall.Signal)), fmt.Errorf("place probes: %w; nothing was traced", context.Cause(ctx)))
 }

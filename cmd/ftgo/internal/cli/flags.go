@@ -26,7 +26,7 @@ func newFlags(command string) *Flags {
 	return fs
 }
 
-// set sets a flag, but to no empty text, which is what a variable stands for that is not set, and to no number below 0.
+// set sets a flag. It refuses an empty value, which often comes from an unset variable, and a negative number.
 func (fs *Flags) set(f *Flag, text string) error {
 	if text == "" {
 		return fmt.Errorf("--%s is empty", f.Name)
@@ -38,9 +38,9 @@ func (fs *Flags) set(f *Flag, text string) error {
 	return err
 }
 
-// meant says which commands have a flag, or else asks for the one that may have been meant, if err is
-// that there is none of the name.
-func (fs *Flags) meant(err error, all []*Command) string {
+// suggestion returns the end of the error message for an unknown flag: the commands that have it, or else a flag
+// with a similar name. It returns "" for other errors.
+func (fs *Flags) suggestion(err error, all []*Command) string {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || unknown.GetSpecifiedShortnames() != "" {
 		return ""
@@ -61,39 +61,41 @@ func (fs *Flags) meant(err error, all []*Command) string {
 	})
 }
 
-// Check has values checked once all flags were read.
+// Check adds a check of values, to run after all flags are parsed.
 func (fs *Flags) Check(check func(command string) error) { fs.checks = append(fs.checks, check) }
 
-// Flag is one of them.
+// Flag is a flag.
 type Flag = pflag.Flag
 
-// Form is how the values of a flag are written.
+// Form is the syntax of a flag's values.
 type Form[T any] struct {
-	Name string // what a value is called, like SECONDS
+	Name string // the name of a value in the help, like SECONDS
 	Read func(text string) (T, error)
-	// Write writes a value for the help to show as the default. Nil shows none.
+	// Write formats a default for the help. Nil shows no default.
 	Write func(T) string
-	// Choices are all values, if they are few words.
+	// Choices are all possible values, if there are few.
 	Choices []string
-	// Bare is what the flag means without a value, "" if it takes one. A number behind the flag is then meant for it.
+	// Bare is the value of the flag without one, "" if the flag needs a value. A number after the flag is taken as
+	// its value.
 	Bare string
-	// More, if set, tells whether a value goes on with the word behind it, and a zero byte between.
-	More func(value string) bool
+	// Continues, if set, reports whether the next argument belongs to the value, too. Read then gets both, with a
+	// zero byte between.
+	Continues func(value string) bool
 }
 
-// Define defines a flag whose values have a form of their own.
+// Define defines a flag with values in a form.
 func Define[T any](fs *Flags, to *T, name, short, about string, form Form[T]) {
 	f := fs.VarPF(&value[T]{to, form}, name, short, about)
 	f.NoOptDefVal, f.Annotations = form.Bare, map[string][]string{choices: form.Choices}
 }
 
-// choices is the annotation of a flag that has all its values.
+// choices is the annotation with the possible values of a flag.
 const choices = "choices"
 
-// Choices are the values of a flag, nil if there are too many.
+// Choices returns the possible values of a flag, nil if there are too many.
 func Choices(f *Flag) []string { return f.Annotations[choices] }
 
-// value is the pflag.Value of all such flags.
+// value implements pflag.Value for flags with a Form.
 type value[T any] struct {
 	to   *T
 	form Form[T]
@@ -116,17 +118,19 @@ func (v *value[T]) Set(text string) (err error) {
 	return err
 }
 
-func (v *value[T]) more(text string) bool { return v.form.More != nil && v.form.More(text) }
+func (v *value[T]) continues(text string) bool {
+	return v.form.Continues != nil && v.form.Continues(text)
+}
 
-// takes tells whether a word behind a flag is meant for it that may go without.
-func takes(f *Flag, word string) bool {
+// takesNumber reports whether a word after a flag with an optional value is that value.
+func takesNumber(f *Flag, word string) bool {
 	_, err := strconv.Atoi(word)
 	return err == nil && f.NoOptDefVal != "" && f.Value.Type() != "bool"
 }
 
-// Given tells whether a term of a [Rule] is true of the command line. A flag with its default,
-// or 0, is as if it was not there.
-func (fs *Flags) Given(term string) bool {
+// HasTerm reports whether a term of a [Rule] is true of the command line. It ignores a flag that is set to its
+// default or to 0.
+func (fs *Flags) HasTerm(term string) bool {
 	name, want, valued := strings.Cut(term, "=")
 	f := fs.Lookup(name)
 	switch {
@@ -141,10 +145,9 @@ func (fs *Flags) Given(term string) bool {
 	return f.Changed && text != f.DefValue && text != "0"
 }
 
-// Join puts an = before values that may be left out, because pflag looks for them
-// nowhere else: of -s 3 it would leave 3 to be a FUNC, and of -s3 a flag. It also makes
-// one word of values that are two.
-func (fs *Flags) Join(args []string) []string {
+// JoinValues joins flags and optional values by =, because pflag takes optional values only there: it would read 3
+// as a FUNC in -s 3, and as a flag in -s3. It also joins values that have two words.
+func (fs *Flags) JoinValues(args []string) []string {
 	var out []string
 	for len(args) > 0 && args[0] != "--" {
 		word, last := fs.joinShorthand(args[0])
@@ -155,13 +158,13 @@ func (fs *Flags) Join(args []string) []string {
 		}
 		switch {
 		case last == nil || whole || len(args) == 0:
-		case last.NoOptDefVal == "": // it takes any word
+		case last.NoOptDefVal == "": // the next word is its value
 			out = append(out, word)
 			word, value, whole, args = args[0], args[0], true, args[1:]
-		case takes(last, args[0]):
+		case takesNumber(last, args[0]):
 			word, args = word+"="+args[0], args[1:]
 		}
-		if last != nil && whole && more(last, value, args) {
+		if last != nil && whole && continues(last, value, args) {
 			word, args = word+"\x00"+args[0], args[1:]
 		}
 		out = append(out, word)
@@ -169,8 +172,8 @@ func (fs *Flags) Join(args []string) []string {
 	return append(out, args...)
 }
 
-// joinShorthand does so for a value that is in one word with its flag. last is the flag
-// whose value may be the next word, nil if there is none.
+// joinShorthand does the same for a value in one word with its flag. last is the flag whose value may be the next
+// word, nil if there is none.
 func (fs *Flags) joinShorthand(word string) (joined string, last *Flag) {
 	if len(word) < 2 || word[0] != '-' || word[1] == '-' {
 		return word, nil
@@ -182,17 +185,17 @@ func (fs *Flags) joinShorthand(word string) (joined string, last *Flag) {
 			return word, f
 		case f == nil || f.NoOptDefVal == "" || rest[0] == '=':
 			return word, nil
-		case takes(f, rest):
+		case takesNumber(f, rest):
 			return word[:i+1] + "=" + rest, nil
 		}
 	}
 	return word, nil
 }
 
-// more tells whether a flag's value goes on with the first of the words behind it.
-func more(f *Flag, value string, behind []string) bool {
-	v, ok := f.Value.(interface{ more(string) bool })
-	return ok && len(behind) > 0 && behind[0] != "--" && v.more(value)
+// continues reports whether a flag's value continues in the first of the words after it.
+func continues(f *Flag, value string, behind []string) bool {
+	v, ok := f.Value.(interface{ continues(string) bool })
+	return ok && len(behind) > 0 && behind[0] != "--" && v.continues(value)
 }
 
 // Seconds is the form of times like 5, 0.5 or 100ms.
@@ -202,7 +205,7 @@ func readSeconds(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil {
 		f, ferr := strconv.ParseFloat(text, 64)
-		if ferr != nil || !(f < 1e9) { // 1e9 s is 30 years; NaN fails, too
+		if ferr != nil || !(f < 1e9) { // 1e9 s is 30 years; NaN is an error, too
 			return 0, fmt.Errorf("parse time %q: neither seconds nor a duration like 100ms", text)
 		}
 		d = time.Duration(f * float64(time.Second))
@@ -213,10 +216,10 @@ func readSeconds(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// Size is the form of sizes like 512K, in KB.
+// Size is the form of sizes like 512K. The value is in KB.
 var Size = Form[int]{Name: "SIZE", Read: readSize, Write: func(kb int) string { return fmt.Sprintf("%dK", kb) }}
 
-// maxSizeKB is 1 TB: what the kernel can't give, it refuses.
+// maxSizeKB is 1 TB. The kernel refuses less if it lacks the memory.
 const maxSizeKB = 1 << 30
 
 func readSize(text string) (int, error) {
@@ -232,7 +235,8 @@ func readSize(text string) (int, error) {
 	return n * unit, nil
 }
 
-// OneOf is the form of one of a few words, which are of a kind. wrong ends the error of others.
+// OneOf returns the form of a value that must be one of words. An error for other values begins with kind and ends
+// with wrong.
 func OneOf(name, kind, wrong string, words ...string) Form[string] {
 	return Form[string]{
 		Name: name, Choices: words, Write: func(word string) string { return word },
@@ -245,13 +249,13 @@ func OneOf(name, kind, wrong string, words ...string) Form[string] {
 	}
 }
 
-// Headings are what flags are about, in the order of the help text, and the flags of each.
+// Headings has a line for each heading of the help texts, in their order: the heading and its flags.
 //
 //go:embed headings.txt
 var Headings string
 
-// VisitHeadings calls f with each heading under which there are flags, and with these flags. Each flag
-// stands under one heading, in every command that has it.
+// VisitHeadings calls f with each heading that has flags of the command, and with these flags. A flag has the same
+// heading in all commands.
 func (fs *Flags) VisitHeadings(f func(title string, flags []*Flag)) {
 	for line := range strings.Lines(Headings) {
 		title, names, _ := strings.Cut(line, ":")
@@ -268,15 +272,15 @@ func (fs *Flags) VisitHeadings(f func(title string, flags []*Flag)) {
 }
 
 const (
-	// HelpColumn is where the texts of flags begin.
+	// HelpColumn is the column of the flags' texts.
 	HelpColumn = 26
 	// PlainWidth is the width of help that is not written to a terminal.
 	PlainWidth = 80
-	// leastText is how many columns a flag's text has on the narrowest terminal.
+	// leastText is the width of a flag's text on the narrowest terminal.
 	leastText = 20
 )
 
-// Help is the part of a help text that lists flags, for a terminal of some width.
+// Help returns the help for the flags, wrapped at width columns.
 func (fs *Flags) Help(width int) string {
 	var b strings.Builder
 	fs.VisitHeadings(func(title string, flags []*Flag) {
@@ -291,7 +295,7 @@ func (fs *Flags) Help(width int) string {
 				b.WriteString(left + "\n")
 				left = ""
 			}
-			for _, line := range printable.Wrap(About(f), max(width-HelpColumn, leastText)) {
+			for _, line := range printable.Wrap(HelpText(f), max(width-HelpColumn, leastText)) {
 				fmt.Fprintf(&b, "%-*s%s\n", HelpColumn, left, line)
 				left = ""
 			}
@@ -300,7 +304,7 @@ func (fs *Flags) Help(width int) string {
 	return b.String()
 }
 
-// ValueName is what a flag's value is called, in brackets where it may be left out.
+// ValueName returns the name of a flag's value, in brackets if the value is optional.
 func ValueName(f *Flag) string {
 	name, _ := pflag.UnquoteUsage(f)
 	if name != "" && f.NoOptDefVal != "" {
@@ -309,8 +313,8 @@ func ValueName(f *Flag) string {
 	return name
 }
 
-// About is a flag's sentence, and its default.
-func About(f *Flag) string {
+// HelpText returns a flag's help text with its default.
+func HelpText(f *Flag) string {
 	_, text := pflag.UnquoteUsage(f)
 	if !slices.Contains([]string{"", "0", "0s", "0K", "false", "[]"}, f.DefValue) {
 		text += " (default " + f.DefValue + ")"

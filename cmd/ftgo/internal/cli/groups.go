@@ -13,14 +13,14 @@ import (
 	"github.com/ftgo/ftgo/internal/target"
 )
 
-// Target is the flags that say what is traced, and BINARY FUNC...
+// Target has the flags that select what to trace, and BINARY and FUNC.
 type Target struct {
 	target.Query
 	Scope target.Scope
 	say   target.Say
 }
 
-// Define defines the flags that say what patterns mean.
+// Define defines the flags for patterns.
 func (q *Target) Define(fs *Flags) {
 	fs.BoolVarP(&q.Regexp, "regexp", "r", false, "take patterns as regular expressions (RE2, unanchored)")
 	fs.StringArrayVarP(&q.Exclude, "exclude", "x", nil, "leave out functions that match `PATTERN`")
@@ -32,7 +32,7 @@ func (q *Target) DefineSymbols(fs *Flags) {
 	fs.StringVar(&q.Symbols, "symbols", "", "take names, types and lines from `FILE`, BINARY before it was stripped")
 }
 
-// DefineProcesses defines -p and --all, and what -p chooses from.
+// DefineProcesses defines the flags that select processes: -p, --all, --container and --cgroup.
 func (q *Target) DefineProcesses(e *Env) Group {
 	var words []string
 	return func(fs *Flags) {
@@ -56,15 +56,15 @@ func (q *Target) DefineProcesses(e *Env) Group {
 	}
 }
 
-// DefineScope defines --container and --cgroup, beside -p.
+// DefineScope defines --container and --cgroup.
 func (q *Target) DefineScope(fs *Flags) {
 	fs.StringVar(&q.Scope.Container, "container", "", "trace what runs in container `ID`, or in the one named so")
 	fs.StringVar(&q.Scope.Cgroup, "cgroup", "", "trace what runs in the control group `PATH`")
 }
 
-// Words reads BINARY FUNC..., of which there must be some FUNC unless they are not needed.
-func (q *Target) Words(command string, words []string, needed bool) error {
-	// With -p the binary is known, but people name it all the same.
+// ReadArgs reads BINARY FUNC.... needFunc makes it an error if there is no FUNC.
+func (q *Target) ReadArgs(command string, words []string, needFunc bool) error {
+	// With -p, BINARY is optional.
 	if q.Scope.Limited() {
 		binary := ""
 		if len(words) > 0 && path.IsAbs(words[0]) {
@@ -82,13 +82,13 @@ func (q *Target) Words(command string, words []string, needed bool) error {
 	switch {
 	case q.Binary == "":
 		return Usage("%s: no BINARY (see ftgo %s -h)", command, command)
-	case len(q.Funcs) == 0 && needed:
+	case len(q.Funcs) == 0 && needFunc:
 		return Usage("%s: no FUNC (see ftgo %s -h; '*' is all)", command, command)
 	}
 	return nil
 }
 
-// IsFile tells whether a word is the path of a file, and no pattern.
+// IsFile reports whether a word is the path of an existing file, and not a pattern.
 func IsFile(word string) bool {
 	info, err := os.Stat(word)
 	return strings.Contains(word, "/") && err == nil && info.Mode().IsRegular()
@@ -99,16 +99,16 @@ func (e *Env) DefineQuiet(fs *Flags) {
 	fs.BoolVarP(&e.Quiet, "quiet", "q", false, "write only errors and losses to standard error")
 }
 
-// Rows are the formats that all commands have.
-var Rows = []render.Format{render.Table, render.JSON, render.CSV, render.TSV}
+// RowFormats are the output formats that all commands have.
+var RowFormats = []render.Format{render.Table, render.JSON, render.CSV, render.TSV}
 
-// Output is the flags that say how data is written, and where.
+// Output has the flags for the format and the file of data.
 type Output struct {
 	Format render.Format
 	File   string // "" is standard output
-	// Full: tables and lines have the whole paths of packages, and of values all that was fetched.
+	// Full: show whole package paths in tables and lines, and values in full length.
 	Full bool
-	// Formats are those that the command has.
+	// Formats are the formats of the command.
 	Formats []render.Format
 }
 
@@ -124,14 +124,14 @@ func (o *Output) Define(fs *Flags) {
 	fs.Check(o.check)
 }
 
-// DefineFull returns what defines --full, whose help ends with what else it is about.
+// DefineFull returns the group of --full. more ends its help text.
 func (o *Output) DefineFull(more string) Group {
 	return func(fs *Flags) {
 		fs.BoolVar(&o.Full, "full", false, "show functions with the whole paths of their packages"+more)
 	}
 }
 
-// check refuses formats of other commands.
+// check refuses formats that only other commands have.
 func (o *Output) check(command string) error {
 	switch {
 	case slices.Contains(o.Formats, o.Format):
@@ -142,19 +142,19 @@ func (o *Output) check(command string) error {
 	return Usage("%s: -o %s is for probe", command, o.Format)
 }
 
-// Write calls write with where data goes, which is none of the files that are in use: read or run, whatever links
-// lead there. Only its owner may read a file that is made, because arguments of the program's calls
-// may be in it.
+// Write calls write with the writer for data: stdout, or the file of -w. It refuses a file that is one of inUse by
+// whatever link, because ftgo reads or runs these. It creates files that only their owner can read, because data
+// may have arguments of the program's calls.
 func (o *Output) Write(e *Env, inUse []string, write func(io.Writer) error) error {
 	if o.File == "" {
 		w := e.Stdout
 		if o.Format == render.Table {
-			w = Legible(w)
+			w = ASCIIFallback(w)
 		}
 		return write(w)
 	}
-	// Opening it for writing would empty it, and wait for the lease on a binary (see
-	// offsets.Binary.Hold) to be broken.
+	// Check before opening: that would truncate the file, and wait until the lease on a binary breaks (see
+	// offsets.Binary.Hold).
 	there, err := os.Stat(o.File)
 	for _, name := range inUse {
 		used, uerr := os.Stat(name)

@@ -8,41 +8,40 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// talk is a terminal with a line of progress below its other output. The line is removed before
-// anything else is written, and drawn again below that.
-type talk struct {
+// progressWriter writes to a terminal whose last line shows progress. It erases that line before it writes.
+type progressWriter struct {
 	w io.Writer
-	*below
+	*progressLine
 }
 
-// below is the line of progress, which standard output and standard error share.
-type below struct {
+// progressLine is the line of progress, which standard output and standard error share.
+type progressLine struct {
 	mu    sync.Mutex
 	w     io.Writer
 	width func() int
-	line  string // the visible line, "" for none
+	line  string // the visible line, "" if there is none
 }
 
-// Together returns writers for both streams that keep their output apart from the line that [Progress] draws
-// on stderr. A stream that is no terminal is returned unchanged.
-func Together(stdout, stderr io.Writer) (out, err io.Writer) {
+// ShareTerminal returns writers for both streams that erase the line of [Progress] on stderr before they write. It
+// returns a stream that is no terminal unchanged.
+func ShareTerminal(stdout, stderr io.Writer) (out, err io.Writer) {
 	if !IsTerminal(stderr) {
 		return stdout, stderr
 	}
-	line := &below{w: stderr, width: func() int { return Width(stderr) }}
+	line := &progressLine{w: stderr, width: func() int { return Width(stderr) }}
 	if IsTerminal(stdout) {
-		stdout = talk{stdout, line}
+		stdout = progressWriter{stdout, line}
 	}
-	return stdout, talk{stderr, line}
+	return stdout, progressWriter{stderr, line}
 }
 
-func (t talk) Show(line string) {
+func (t progressWriter) Show(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.show(line)
 }
 
-func (t talk) Write(b []byte) (int, error) {
+func (t progressWriter) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.show("")
@@ -50,7 +49,7 @@ func (t talk) Write(b []byte) (int, error) {
 }
 
 // show replaces the line. It leaves the last column free, because a terminal may wrap after it.
-func (l *below) show(line string) {
+func (l *progressLine) show(line string) {
 	if line == l.line {
 		return
 	}
@@ -63,13 +62,13 @@ const (
 	redrawn  = 100 * time.Millisecond
 )
 
-// Shower shows a line of progress; "" removes it.
-type Shower interface{ Show(line string) }
+// LineShower shows a line of progress; "" removes it.
+type LineShower interface{ Show(line string) }
 
-// Progress shows a line on a [Shower], like those of [Together], and updates it until stop is called. On any other
-// writer it shows nothing.
+// Progress shows a line on a [LineShower], like those of [ShareTerminal], and updates it until stop is called. On
+// any other writer it shows nothing.
 func Progress(w io.Writer, line func() string) (stop func()) {
-	t, ok := w.(Shower)
+	t, ok := w.(LineShower)
 	if !ok {
 		return func() {}
 	}

@@ -62,8 +62,8 @@ func TestProgress(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var m lineTerminal
-				line := &below{w: &m, width: func() int { return 20 }}
-				test.do(talk{&m, line}, talk{&m, line})
+				line := &progressLine{w: &m, width: func() int { return 20 }}
+				test.do(progressWriter{&m, line}, progressWriter{&m, line})
 				if got := m.above + m.line; got != test.want {
 					t.Errorf("at the end the screen shows %q, want %q", got, test.want)
 				}
@@ -108,7 +108,7 @@ func (m *lineTerminal) Write(b []byte) (int, error) {
 func TestProgressElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out, talk strings.Builder
-		o, e := Together(&out, &talk)
+		o, e := ShareTerminal(&out, &talk)
 		stop := Progress(e, func() string { return "reading" })
 		time.Sleep(time.Minute)
 		stop()

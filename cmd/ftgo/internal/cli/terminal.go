@@ -23,8 +23,8 @@ func Width(w io.Writer) int {
 	return width
 }
 
-// Legible returns w, or a writer that writes ASCII to w if that is a terminal without UTF-8.
-func Legible(w io.Writer) io.Writer {
+// ASCIIFallback returns w, or a writer that writes ASCII to w if that is a terminal without UTF-8.
+func ASCIIFallback(w io.Writer) io.Writer {
 	if !IsTerminal(w) || hasUTF8() {
 		return w
 	}
@@ -45,12 +45,12 @@ func hasUTF8() bool {
 	return strings.Contains(strings.ToUpper(strings.ReplaceAll(locale, "-", "")), "UTF8")
 }
 
-// File returns the writer below those of this package, to be passed to a child process.
+// File returns the writer that a writer of this package wraps, to pass it to a child process.
 func File(w io.Writer) io.Writer {
 	switch under := w.(type) {
 	case asciiWriter:
 		return File(under.w)
-	case talk:
+	case progressWriter:
 		return File(under.w)
 	}
 	return w
@@ -69,13 +69,13 @@ func TerminalSize(w io.Writer) (width, height int) {
 	return int(size.Col), int(size.Row)
 }
 
-// ascii replaces the signs of tables by ASCII signs of the same width.
+// ascii replaces the characters of tables by ASCII characters of the same width.
 var ascii = strings.NewReplacer("µ", "u", "…", "~", "≤", "<", "≥", ">", "≈", "~", "↓", "v",
 	"░", ".", "▒", ":", "▓", "+",
 	"▁", ".", "▂", ".", "▃", ":", "▄", ":", "▅", "+", "▆", "+", "▇", "#", "█", "#",
 	"▏", " ", "▎", " ", "▍", "-", "▌", "-", "▋", "-", "▊", "#", "▉", "#")
 
-// asciiWriter replaces the signs that ftgo uses by ASCII. A sign must not be split between two writes.
+// asciiWriter replaces the non-ASCII characters of ftgo's output. A character must not be split between two writes.
 type asciiWriter struct{ w io.Writer }
 
 func (a asciiWriter) Write(b []byte) (int, error) {
@@ -85,9 +85,9 @@ func (a asciiWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Screen redraws a block of lines in place on a terminal: each Draw takes the
-// place of the one before. Nothing else may write to the terminal in between. The
-// terminal understands the control sequences of ECMA-48 (all in use since the VT100).
+// Screen redraws a block of lines in place on a terminal: each Draw replaces the block of the one before. Nothing
+// else may write to the terminal in between. The terminal must know the control sequences of ECMA-48 that Draw
+// uses, which all terminals since the VT100 do.
 type Screen struct {
 	Terminal      io.Writer
 	Plain         bool // without colours: https://no-color.org
@@ -95,14 +95,13 @@ type Screen struct {
 	width, height int // of the terminal at the last Draw
 }
 
-// Draw shows text, which may hold no control characters but newlines, its first line in
-// bold. Lines are cut to width columns, and the block to height-1 lines, because lines that have wrapped
-// or scrolled off cannot be redrawn; the cursor takes the last line. After the terminal's size has changed,
-// the block is at the top of the terminal.
+// Draw shows text, its first line in bold. Text may contain no control characters but newlines. Draw cuts lines to
+// width columns, and the block to height-1 lines, because wrapped or scrolled lines cannot be redrawn; the cursor
+// takes the last line. After a change of the terminal's size, the block begins at the top.
 func (s *Screen) Draw(text string, width, height int) error {
 	lines := slices.Collect(strings.Lines(text))
 	lines = lines[:min(len(lines), max(height-1, 0))]
-	// One write, and each line erased right before it is drawn: no flicker.
+	// One write, and each line is erased right before it is drawn, to avoid flicker.
 	var b bytes.Buffer
 	switch {
 	case s.lines > 0 && (width != s.width || height != s.height):

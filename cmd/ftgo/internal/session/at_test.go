@@ -18,11 +18,11 @@ func TestMoment(t *testing.T) {
 		"2026-11-23T16:05:00+02:00": "2026-11-23T16:05:00+02:00",
 		"2027-01-01T00:00:00.5Z":    "2027-01-01T00:00:00.5Z",
 	} {
-		if got, err := moment(text, now); err != nil || got.Format(time.RFC3339Nano) != want {
+		if got, err := parseStart(text, now); err != nil || got.Format(time.RFC3339Nano) != want {
 			t.Errorf("%s: %v, %v, want %s", text, got.Format(time.RFC3339Nano), err, want)
 		}
 	}
-	if got, err := moment("00:00:10", time.Date(2026, 12, 31, 23, 59, 50, 0, time.UTC)); err != nil || got.Format(time.RFC3339) != "2027-01-01T00:00:10Z" {
+	if got, err := parseStart("00:00:10", time.Date(2026, 12, 31, 23, 59, 50, 0, time.UTC)); err != nil || got.Format(time.RFC3339) != "2027-01-01T00:00:10Z" {
 		t.Errorf("at midnight: %v, %v", got, err)
 	}
 	for text, want := range map[string]string{
@@ -36,7 +36,7 @@ func TestMoment(t *testing.T) {
 		"+-1s":                 "not positive",
 		"+0":                   "not positive",
 	} {
-		if got, err := moment(text, now); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := parseStart(text, now); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v, want %s", text, got, err, want)
 		}
 	}

@@ -23,7 +23,7 @@ func TestShare(t *testing.T) {
 				t.Errorf("%s: %v", test.name, err)
 			}
 		}
-		if got := test.o.share(); got != test.want {
+		if got := test.o.budgetShare(); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}

@@ -17,23 +17,23 @@ import (
 // Diff is the command diff.
 type Diff struct {
 	*Options
-	sides [2][]string // files
+	sides [2][]string // the files of OLD and of NEW
 	by    []compare.Aspect
 	fail  bool
 	top   int
 }
 
-// alpha is the share of unchanged functions that may be called changed.
+// alpha is the limit for the share of unchanged functions that are reported as changed.
 const alpha = 0.01
 
-// NewDiff is without any flag.
+// NewDiff returns the command with the defaults of its flags.
 func NewDiff(e *cli.Env) *Diff {
 	d := &Diff{Options: NewOptions(e)}
 	d.Signatures = true
 	return d
 }
 
-// Define defines the flags of diff alone.
+// Define defines the flags that only diff has.
 func (d *Diff) Define(fs *cli.Flags) {
 	d.by = []compare.Aspect{compare.Calls, compare.Errors, compare.Latency, compare.Tail}
 	cli.Define(fs, &d.by, "compare", "", "compare only `ASPECTS`: calls, errors, latency, tail", cli.Form[[]compare.Aspect]{Read: readAspects})
@@ -41,8 +41,8 @@ func (d *Diff) Define(fs *cli.Flags) {
 	fs.BoolVar(&d.fail, "fail", false, "exit with status 6 if any function has changed")
 }
 
-// Files are the arguments: OLD... -- NEW..., or just two.
-func (d *Diff) Files(_ string, words, behind []string) error {
+// ReadArgs reads OLD... -- NEW..., or OLD NEW.
+func (d *Diff) ReadArgs(_ string, words, behind []string) error {
 	if behind == nil && len(words) == 2 {
 		words, behind = words[:1], words[1:]
 	}
@@ -50,14 +50,14 @@ func (d *Diff) Files(_ string, words, behind []string) error {
 		return cli.Usage("diff: takes OLD... -- NEW..., or OLD NEW (see ftgo diff -h)")
 	}
 	d.sides = [2][]string{words, behind}
-	return onceStdin(slices.Concat(words, behind))
+	return checkStdin(slices.Concat(words, behind))
 }
 
-// Run is diff, once its arguments are read.
+// Run compares the files.
 func (d *Diff) Run(ctx context.Context) (err error) {
 	whole := compare.Compared{Alpha: alpha}
 	for i, names := range d.sides {
-		if whole.Sides[i], err = d.runs(ctx, names); err != nil {
+		if whole.Sides[i], err = d.readRuns(ctx, names); err != nil {
 			return err
 		}
 		sum, err := compare.Merge(whole.Sides[i], false)
@@ -66,7 +66,7 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 		}
 		whole.AsSeen = whole.AsSeen || sum.AsSeen
 	}
-	rows := compare.Compare(functions(whole.Sides, whole.AsSeen), d.by, alpha)
+	rows := compare.Compare(alignFunctions(whole.Sides, whole.AsSeen), d.by, alpha)
 	whole.Functions = rows
 	if whole.TooFew() {
 		compare.Doubt(rows)
@@ -74,7 +74,7 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 	if err := d.Write(d.Env, slices.Concat(d.sides[:]...), func(out io.Writer) error { return d.write(out, &whole) }); err != nil {
 		return err
 	}
-	if whole.TooFew() && (d.fail || !d.Env.Quiet) { // a script that asks for the status never gets any but 0
+	if whole.TooFew() && (d.fail || !d.Env.Quiet) { // with --fail also under --quiet, because the status is then always 0
 		d.Env.Warn("one run a side is too few to call anything changed, because runs differ by themselves: give three or more, ftgo diff OLD... -- NEW...")
 	}
 	if _, changed := whole.Numbers(); d.fail && changed > 0 {
@@ -83,7 +83,7 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// write writes a comparison: the first rows, and how far it can be trusted.
+// write writes the first rows of a comparison, and then how far it can be trusted.
 func (d *Diff) write(out io.Writer, whole *compare.Compared) error {
 	shown := whole.Functions
 	if d.top > 0 {
@@ -101,9 +101,9 @@ func (d *Diff) write(out io.Writer, whole *compare.Compared) error {
 	return whole.Footer(d.Stderr)
 }
 
-// functions are those of both sides. A run has no row of one that it has seen no call of; of one that
-// it did not probe it tells nothing.
-func functions(runs [2][]*compare.Run, asSeen bool) (all []compare.Function) {
+// alignFunctions returns the functions of both sides with their numbers in each run. A run without a row for a
+// function has seen no call of it, unless it did not probe the function: then the run is left out for it.
+func alignFunctions(runs [2][]*compare.Run, asSeen bool) (all []compare.Function) {
 	known := make(map[string]bool)
 	for _, r := range slices.Concat(runs[0], runs[1]) {
 		for i := range r.Funcs {
@@ -128,7 +128,7 @@ func functions(runs [2][]*compare.Run, asSeen bool) (all []compare.Function) {
 				if seen[f.Name] == nil {
 					seen[f.Name] = &stats.Func{}
 				}
-				seen[f.Name].Add(observed(f, asSeen)) // there may be several, of each process
+				seen[f.Name].Add(comparedCounts(f, asSeen)) // a run may have a row per process
 			}
 			for i := range all {
 				p := &all[i]
@@ -141,8 +141,9 @@ func functions(runs [2][]*compare.Run, asSeen bool) (all []compare.Function) {
 	return all
 }
 
-// observed is what is compared of a function, with latencies as they were seen if those of any are.
-func observed(f *stats.Func, asSeen bool) *stats.Func {
+// comparedCounts returns the numbers of a function that diff compares. With asSeen, the latencies are those that
+// were measured, without a correction for the cost of probes.
+func comparedCounts(f *stats.Func, asSeen bool) *stats.Func {
 	o := &stats.Func{
 		Calls: uint64(f.Number()), Completed: f.Completed, Errors: f.Errors, ReturnsErrors: f.ReturnsErrors, Latency: f.Latency, Bounds: f.Bounds,
 	}
@@ -152,7 +153,7 @@ func observed(f *stats.Func, asSeen bool) *stats.Func {
 	return o
 }
 
-// readAspects reads a list of names.
+// readAspects parses the value of --compare.
 func readAspects(text string) (by []compare.Aspect, err error) {
 	for name := range strings.SplitSeq(text, ",") {
 		i := slices.Index(compare.Names[:], name)

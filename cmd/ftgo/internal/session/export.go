@@ -21,15 +21,15 @@ import (
 	"github.com/ftgo/ftgo/internal/target"
 )
 
-// ExportFlags are what export is told beside what runs are.
+// ExportFlags are the flags that only export has.
 type ExportFlags struct {
 	Listen string
-	OTLP   string // a collector's URL
-	Spans  bool   // calls are sent to it, too
-	Name   string // of processes, whose files are meant
+	OTLP   string // the URL of a collector
+	Spans  bool   // also send calls
+	Name   string // trace the files that processes of this name run
 }
 
-// Define defines the flags.
+// Define defines the flags that only export has.
 func (x *ExportFlags) Define(fs *cli.Flags) {
 	fs.StringVarP(&x.Name, "pid", "p", "", "trace the programs that processes named `NAME` run, instead of BINARY")
 	fs.StringVar(&x.Listen, "listen", "", "serve metrics for Prometheus at `ADDR`, like :8780")
@@ -37,8 +37,9 @@ func (x *ExportFlags) Define(fs *cli.Flags) {
 	fs.BoolVar(&x.Spans, "spans", false, "send each call, too, as a span below the one that it is part of")
 }
 
-// Words reads BINARY FUNC..., or with -p just FUNC. Where BINARY is one of a container, it is looked up there when there is one.
-func (x *ExportFlags) Words(o *Options, words []string) error {
+// ReadArgs reads BINARY FUNC..., or only FUNC with -p. With --container or --cgroup, BINARY is a path in the root
+// of those processes, and is looked up when there are some.
+func (x *ExportFlags) ReadArgs(o *Options, words []string) error {
 	switch {
 	case x.Spans && !x.sends():
 		return cli.Usage("export: --spans needs --otlp URL: spans are sent to a collector")
@@ -47,7 +48,7 @@ func (x *ExportFlags) Words(o *Options, words []string) error {
 	}
 	scope := &o.Target.Scope
 	if x.Name == "" && !scope.Limited() {
-		return o.Target.Words("export", words, true)
+		return o.Target.ReadArgs("export", words, true)
 	}
 	if x.Name == "" {
 		if len(words) == 0 || !path.IsAbs(words[0]) {
@@ -64,10 +65,10 @@ func (x *ExportFlags) Words(o *Options, words []string) error {
 	return nil
 }
 
-// Export is the command export: it goes on until it is told to end, whatever becomes of the program.
+// Export is the command export. It runs until a signal or -d ends it, whether or not the program runs.
 func (o *Options) Export(ctx context.Context, x *ExportFlags) (err error) {
-	o.Errors, o.Succeeded = true, true
-	o.Interval = cmp.Or(o.Interval, usualReading)
+	o.Errors, o.Successors = true, true
+	o.Interval = cmp.Or(o.Interval, defaultInterval)
 	words := slices.Clone(o.Funcs)
 	if err := o.Check(); err != nil {
 		return err
@@ -83,16 +84,16 @@ func (o *Options) Export(ctx context.Context, x *ExportFlags) (err error) {
 	if server != nil {
 		defer func() { err = errors.Join(err, server.Close()) }()
 	}
-	o.Env.Stderr = &inTurn{to: o.Env.Stderr}
+	o.Env.Stderr = &lockedWriter{to: o.Env.Stderr}
 	if err := o.openTracefs(); err != nil {
 		return err
 	}
 	e := &exporter{
-		o: o, ExportFlags: x, scope: o.living(), words: words, counts: metrics.NewAggregator(o.about(x), time.Now()),
-		files: make(map[procfs.Inode]*exported), failed: make(failures), over: make(chan *exported),
+		o: o, ExportFlags: x, scope: o.liveScope(), words: words, counts: metrics.NewAggregator(o.about(x), time.Now()),
+		files: make(map[procfs.Inode]*exportedFile), failed: make(failures), ended: make(chan *exportedFile),
 	}
 	if collector != nil {
-		e.sender, e.every = metrics.Start(collector, o.about(x)), collector.Every
+		e.sender, e.sendInterval = metrics.Start(collector, o.about(x)), collector.Every
 	}
 	defer e.finish()
 	if server != nil {
@@ -103,12 +104,12 @@ func (o *Options) Export(ctx context.Context, x *ExportFlags) (err error) {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, o.Duration)
 		defer cancel()
-		o.Duration = 0 // runs end when all does
+		o.Duration = 0 // only the context ends the runs
 	}
-	return e.follow(ctx)
+	return e.loop(ctx)
 }
 
-// listen takes the place where numbers are served; nil for none.
+// listen opens the server of --listen; nil without that flag.
 func (x *ExportFlags) listen() (*metrics.Server, error) {
 	if x.Listen == "" {
 		return nil, nil
@@ -120,32 +121,32 @@ func (x *ExportFlags) listen() (*metrics.Server, error) {
 	return server, err
 }
 
-// living is the scope of --container or --cgroup; nil is everything.
-func (o *Options) living() *target.LiveScope {
+// liveScope returns the scope of --container or --cgroup; nil means all processes.
+func (o *Options) liveScope() *target.LiveScope {
 	if !o.Target.Scope.Limited() {
 		return nil
 	}
 	return target.NewLiveScope(&o.Target.Scope)
 }
 
-// usualReading is how often numbers are read. As scrapes get the last ones, a rate over a minute is off by half a
-// percent at most.
-const usualReading = 250 * time.Millisecond
+// defaultInterval is the time between readings of the counters. A scrape returns the last reading, so that a rate
+// over a minute is off by half a percent at most.
+const defaultInterval = 250 * time.Millisecond
 
 func (o *Options) about(x *ExportFlags) metrics.About {
-	host, _ := os.Hostname() // "" if it has none
+	host, _ := os.Hostname() // "" on an error
 	return metrics.About{
 		Release: o.Release, Host: host, Kernel: machine.This().Release, Service: cmp.Or(x.Name, filepath.Base(o.Binary)),
 	}
 }
 
-// inTurn lets several runs write lines, one after the other.
-type inTurn struct {
+// lockedWriter serializes the writes of several runs.
+type lockedWriter struct {
 	mu sync.Mutex
 	to io.Writer
 }
 
-func (w *inTurn) Write(b []byte) (int, error) {
+func (w *lockedWriter) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.to.Write(b)

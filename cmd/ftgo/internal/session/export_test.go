@@ -27,13 +27,13 @@ func TestAwaitedFileFails(t *testing.T) {
 		close(over)
 		e := &exporter{
 			o: &Options{Options: view.Options{Env: &cli.Env{Stderr: &told}}}, counts: metrics.NewAggregator(metrics.About{}, time.Now()),
-			files: make(map[procfs.Inode]*exported), failed: make(failures), waiting: waiting,
+			files: make(map[procfs.Inode]*exportedFile), failed: make(failures), waiting: waiting,
 		}
-		f := &exported{
+		f := &exportedFile{
 			opened: opened, view: &view.Export{}, source: e.counts.Open(),
-			run: &beside{cancel: func() {}, canceled: func() bool { return false }, ended: over, err: torn},
+			run: &backgroundRun{cancel: func() {}, canceled: func() bool { return false }, done: over, err: torn},
 		}
-		if err := e.ended(f); (err == nil) != waiting {
+		if err := e.finishRun(f); (err == nil) != waiting {
 			t.Errorf("waited for %v: %v", waiting, err)
 		}
 		if strings.Contains(told.String(), "torn") != waiting {

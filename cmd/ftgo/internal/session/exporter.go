@@ -22,32 +22,33 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// exporter has a run for each file that the program is of: that which it is started from now, and that which
-// still runs.
+// exporter has a run for each file of the program: for the file that new processes execute, and for replaced files
+// that older processes still execute.
 type exporter struct {
 	o *Options
 	*ExportFlags
-	scope   *target.LiveScope // of --container or --cgroup, nil is everything
-	wrong   string            // what was said of it
-	missed  bool              // some processes are not known to be in it
-	words   []string          // FUNC as it was typed
-	counts  *metrics.Aggregator
-	files   map[procfs.Inode]*exported
-	failed  failures
-	over    chan *exported
-	armed   bool // something was
-	waiting bool // it was said that there is nothing
-	ending  bool // all runs are to end
-	walked  time.Time
-	sender  *metrics.Exporter // sends by OTLP; nil for nothing
-	every   time.Duration     // it sends numbers so often
-	sent    time.Time         // when it last has
+	scope        *target.LiveScope // of --container or --cgroup; nil means all processes
+	scopeErr     string            // the last warning about the scope, so that it is printed once
+	saidMissed   bool              // the warning about processes that ended too early was printed
+	words        []string          // the FUNC arguments, before lists were read
+	counts       *metrics.Aggregator
+	files        map[procfs.Inode]*exportedFile
+	failed       failures
+	ended        chan *exportedFile
+	armed        bool // some run has armed its probes
+	waiting      bool // the user was told that no file exists yet
+	ending       bool // all runs are being ended
+	lastWalk     time.Time
+	sender       *metrics.Exporter // sends by OTLP; nil without that
+	sendInterval time.Duration     // the time between two sent snapshots
+	lastSent     time.Time         // the time of the last sent snapshot
 }
 
-// begun tells whether there is anything to send: what was asked for may yet turn out to be wrong.
-func (e *exporter) begun() bool { return e.armed || e.waiting }
+// started reports whether export goes on after an error. Before, an error may come from wrong arguments, and ends
+// the command.
+func (e *exporter) started() bool { return e.armed || e.waiting }
 
-// snapshot is of all that is known now.
+// snapshot returns the current numbers.
 func (e *exporter) snapshot() *metrics.Snapshot {
 	e.counts.SetOwnCPU(trace.OwnCPU())
 	s := e.counts.Snapshot()
@@ -57,79 +58,79 @@ func (e *exporter) snapshot() *metrics.Snapshot {
 	return s
 }
 
-// exported is a file that is probed.
-type exported struct {
+// exportedFile is a file that is probed.
+type exportedFile struct {
 	target.File
 	opened *os.File
 	view   *view.Export
 	source *metrics.Source
-	run    *beside
+	run    *backgroundRun
 }
 
-// link leads to the file, whatever its path means.
-func (f *exported) link() string { return fmt.Sprintf("/proc/self/fd/%d", f.opened.Fd()) }
+// link returns a path that opens the same file, even if its name refers to another one by now.
+func (f *exportedFile) link() string { return fmt.Sprintf("/proc/self/fd/%d", f.opened.Fd()) }
 
 const (
-	lookEvery = 100 * time.Millisecond // at the path of BINARY
-	walkEvery = 500 * time.Millisecond // at all processes
+	pollInterval = 100 * time.Millisecond // between checks of the path of BINARY
+	walkInterval = 500 * time.Millisecond // between walks over all processes
 )
 
-// follow looks after files until there is a reason to end, and then removes all probes.
-func (e *exporter) follow(ctx context.Context) (err error) {
-	// A reload is no end. Until now nothing was armed.
+// loop starts and ends runs until ctx is done or a run fails, and then removes all probes.
+func (e *exporter) loop(ctx context.Context) (err error) {
+	// From here on SIGHUP reloads the lists of functions. Before, no probe was armed, and it ended ftgo.
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
-	cli.LetHangUp()
+	cli.RestoreHangup()
 	defer signal.Stop(reload)
 	runs, cancel := context.WithCancel(ctx)
 	defer func() {
 		e.ending = true
 		cancel()
 		for len(e.files) > 0 {
-			err = errors.Join(err, e.ended(<-e.over))
+			err = errors.Join(err, e.finishRun(<-e.ended))
 		}
 	}()
-	for look := time.Tick(lookEvery); ; {
-		if err := e.look(runs); err != nil {
+	for poll := time.Tick(pollInterval); ; {
+		if err := e.update(runs); err != nil {
 			return err
 		}
-		if e.begun() {
-			e.passOn()
+		if e.started() {
+			e.sendMetrics()
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-reload:
 			e.reload()
-		case f := <-e.over:
-			if err := e.ended(f); err != nil {
+		case f := <-e.ended:
+			if err := e.finishRun(f); err != nil {
 				return err
 			}
-		case <-look:
+		case <-poll:
 		}
 	}
 }
 
-// look starts runs of the files that the program is of now, and ends those of others.
-func (e *exporter) look(ctx context.Context) error {
-	walk := time.Since(e.walked) >= walkEvery
-	var all procfs.Programs // looked at once for all that is asked of them
+// update starts runs of the current files of the program, and ends runs of files that no process executes any more.
+func (e *exporter) update(ctx context.Context) error {
+	walk := time.Since(e.lastWalk) >= walkInterval
+	var all procfs.Programs // one walk for all questions about processes
 	if walk {
-		e.walked, all = time.Now(), procfs.Look()
+		e.lastWalk, all = time.Now(), procfs.Look()
 	} else if e.Name != "" || e.scope != nil {
 		return nil
 	}
-	wanted, err := e.wanted(all)
+	current, err := e.currentFiles(all)
 	if err != nil {
 		return err
 	}
-	e.knowAgain()
-	if len(wanted) == 0 && len(e.files) == 0 && !e.waiting {
+	e.updateInodes()
+	if len(current) == 0 && len(e.files) == 0 && !e.waiting {
 		e.waiting = true
-		e.o.Say("waiting for %s", e.what())
+		e.o.Say("waiting for %s", e.describe())
 	}
-	ready := len(wanted) > 0
-	for _, f := range wanted {
+	ready := len(current) > 0
+	for _, f := range current {
 		if e.files[f.Inode] == nil && e.failed.due(f, time.Now()) {
 			e.start(ctx, f)
 		}
@@ -145,24 +146,25 @@ func (e *exporter) look(ctx context.Context) error {
 			running = slices.DeleteFunc(running, func(pid int) bool { return !e.scope.Has(pid) })
 		}
 		f.source.SetPIDs(running)
-		// One that nobody starts any more goes when the last process has, and the next is there.
-		if ready && len(running) == 0 && !slices.ContainsFunc(wanted, func(w target.File) bool { return w.Inode == inode }) {
+		// A replaced file is probed until its last process has ended and the probes of the new file are armed.
+		if ready && len(running) == 0 && !slices.ContainsFunc(current, func(w target.File) bool { return w.Inode == inode }) {
 			f.run.cancel()
 		}
 	}
 	if walk && ready {
-		e.tellGone()
+		e.reportGone()
 	}
-	if e.scope != nil && e.scope.Missed() && !e.missed {
-		e.missed = true
+	if e.scope != nil && e.scope.Missed() && !e.saidMissed {
+		e.saidMissed = true
 		e.o.Warn("a process has ended before it was seen whether it was in " + e.scope.String() + ": calls of such processes are not counted")
 	}
 	return nil
 }
 
-// knowAgain knows files by what tells them from others now: one of overlayfs that got another name or mode would be taken for a second
-// one, and its calls count twice. It comes after wanted: what changes later is not started (see [target.File.Open]), and known at the next look.
-func (e *exporter) knowAgain() {
+// updateInodes corrects the keys of e.files. A file of overlayfs gets another inode when its name or mode changes;
+// it would be taken for a second file, and its calls would count twice. Call it after currentFiles:
+// [target.File.Open] refuses a file whose inode changes later, and the next update finds it.
+func (e *exporter) updateInodes() {
 	for inode, f := range maps.Clone(e.files) {
 		if now, err := procfs.OpenInode(f.opened); err == nil && now != inode {
 			delete(e.files, inode)
@@ -172,40 +174,40 @@ func (e *exporter) knowAgain() {
 	}
 }
 
-// mostNamed is how many functions are told that are there no longer.
-const mostNamed = 10
+// maxListed is the number of functions that a message lists.
+const maxListed = 10
 
-// tellGone tells of functions that the program has no longer, unless some file is about to be probed no more.
-func (e *exporter) tellGone() {
+// reportGone says which functions the program no longer has, unless a run is about to end.
+func (e *exporter) reportGone() {
 	for _, f := range e.files {
 		if f.run.canceled() {
 			return
 		}
 	}
-	// What is named in full was told when it was looked for.
+	// A function named without wildcards was reported when it was not found.
 	gone := slices.DeleteFunc(e.counts.TakeRemoved(), func(name string) bool { return slices.Contains(e.o.Funcs, name) })
 	if len(gone) == 0 {
 		return
 	}
 	more := ""
-	if n := len(gone) - mostNamed; n > 0 {
+	if n := len(gone) - maxListed; n > 0 {
 		more = fmt.Sprintf(", and %d more", n)
 	}
-	e.o.Say("%s has no longer %s%s", e.what(), strings.Join(gone[:min(len(gone), mostNamed)], ", "), more)
+	e.o.Say("%s has no longer %s%s", e.describe(), strings.Join(gone[:min(len(gone), maxListed)], ", "), more)
 }
 
-// what is what people are told is exported.
-func (e *exporter) what() string {
-	what := cmp.Or(e.Name, e.o.Binary)
+// describe returns the program's name for messages.
+func (e *exporter) describe() string {
+	name := cmp.Or(e.Name, e.o.Binary)
 	if e.scope != nil {
-		what += " in " + e.scope.String()
+		name += " in " + e.scope.String()
 	}
-	return what
+	return name
 }
 
-// wanted are the files that the program is of now. What --container means may turn out to be several ones: that is told, and no
-// reason to end once something has begun.
-func (e *exporter) wanted(all procfs.Programs) ([]target.File, error) {
+// currentFiles returns the files that new processes of the program execute. It is an error if --container means
+// several containers; once export has started, that is only a warning.
+func (e *exporter) currentFiles(all procfs.Programs) ([]target.File, error) {
 	if e.scope == nil {
 		if e.Name != "" {
 			return target.FilesOf(all.Named(e.Name, func(int) bool { return true })), nil
@@ -218,11 +220,11 @@ func (e *exporter) wanted(all procfs.Programs) ([]target.File, error) {
 	pids, err := e.scope.Look(e.o.Say)
 	switch text := fmt.Sprint(err); {
 	case err == nil:
-		e.wrong = ""
-	case !e.begun():
+		e.scopeErr = ""
+	case !e.started():
 		return nil, err
-	case text != e.wrong:
-		e.wrong = text
+	case text != e.scopeErr:
+		e.scopeErr = text
 		e.o.Warn(text)
 	}
 	if e.Name != "" {
@@ -235,7 +237,7 @@ func (e *exporter) wanted(all procfs.Programs) ([]target.File, error) {
 func (e *exporter) start(ctx context.Context, file target.File) {
 	opened, err := file.Open()
 	if err != nil {
-		return // it has gone, and there may be another one
+		return // the file was removed; the next update may find another one
 	}
 	o := *e.o
 	o.Binary, o.Funcs = file.Path, slices.Clone(e.o.Funcs)
@@ -243,7 +245,7 @@ func (e *exporter) start(ctx context.Context, file target.File) {
 	if e.scope != nil {
 		o.Among = e.scope.Has
 	}
-	f := &exported{File: file, opened: opened}
+	f := &exportedFile{File: file, opened: opened}
 	if o.Opened, err = file.Open(); err != nil {
 		opened.Close()
 		return
@@ -254,17 +256,17 @@ func (e *exporter) start(ctx context.Context, file target.File) {
 		f.view.Spans = e.sender.Spans
 	}
 	e.files[file.Inode] = f
-	f.run = o.start(ctx, f.view, e.o.Stderr, func(*beside) {
-		// Nobody waits for whoever takes it.
-		go func() { e.over <- f }()
+	f.run = o.startInBackground(ctx, f.view, e.o.Stderr, func(*backgroundRun) {
+		// The receiver may be busy for long, and nothing may wait for it here.
+		go func() { e.ended <- f }()
 	})
 	e.o.Ready = 0
 }
 
-// ended takes a run that has ended. The first one that has failed is the end of all, unless something was armed, or
-// waited for: that may not have been all there yet.
-func (e *exporter) ended(f *exported) error {
-	<-f.run.ended
+// finishRun releases a run that has ended. Its error ends the command, unless probes were armed before or the user
+// was told to wait: then the file may have been incomplete, and is tried again.
+func (e *exporter) finishRun(f *exportedFile) error {
+	<-f.run.done
 	f.run.panicked.Raise()
 	canceled := f.run.canceled()
 	f.run.cancel()
@@ -275,9 +277,9 @@ func (e *exporter) ended(f *exported) error {
 	e.armed = e.armed || f.view.Armed()
 	err := f.run.err
 	switch {
-	case err == nil, canceled && hadNotBegun(err):
+	case err == nil, canceled && endedEarly(err):
 		return nil
-	case !e.begun(), canceled && e.ending:
+	case !e.started(), canceled && e.ending:
 		return err
 	case canceled:
 		_, text := cli.ExitStatus(err)
@@ -291,13 +293,13 @@ func (e *exporter) ended(f *exported) error {
 	return nil
 }
 
-// hadNotBegun tells whether that is all that is wrong with a run that was told to end.
-func hadNotBegun(err error) bool {
-	_, told := errors.AsType[*cli.EndedBy](err)
+// endedEarly reports whether err only says that the run was canceled before its probes were armed.
+func endedEarly(err error) bool {
+	_, told := errors.AsType[*cli.SignalError](err)
 	return (told || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) && !errors.Is(err, tracefs.ErrRemains)
 }
 
-// reload reads lists of functions anew. If one is wrong, the old ones stay.
+// reload reads the lists of functions again. If one is wrong, export keeps the old ones.
 func (e *exporter) reload() {
 	q := e.o.Query
 	q.Funcs = slices.Clone(e.words)
@@ -311,7 +313,7 @@ func (e *exporter) reload() {
 		e.counts.ForgetNames()
 		clear(e.failed)
 		for _, f := range e.files {
-			f.run.cancel() // the next look begins anew
+			f.run.cancel() // the next update starts it again
 		}
 	}
 }

@@ -10,26 +10,26 @@ import (
 	"github.com/ftgo/ftgo/internal/target"
 )
 
-// failures are files that could not be probed, or no longer.
+// failures are the files whose runs have failed.
 type failures map[procfs.Inode]*failure
 
-// failure is why a file could not be.
+// failure is the state of a file whose run has failed.
 type failure struct {
 	version      target.File
-	first, again time.Time // when it has failed for the first time, and when it is tried again; zero for never
-	asked        time.Time // when somebody last wanted to try it
+	first, retry time.Time // the time of the first error, and of the next try; a zero retry is never
+	lastDue      time.Time // when a caller last asked due for the file
 	pause        time.Duration
-	told         string
+	reported     string
 }
 
 const (
-	firstPause = 100 * time.Millisecond // before what has failed is tried again; then twice as long each time
-	lastPause  = 30 * time.Second
-	tellAfter  = time.Second // what fails for so long is told
-	forget     = time.Hour   // what nobody has asked for is forgotten
+	firstPause  = 100 * time.Millisecond // before the second try; each pause is twice as long as the one before
+	lastPause   = 30 * time.Second
+	reportAfter = time.Second // a writer or a linker may take moments; an error that lasts longer is reported
+	forgetAfter = time.Hour   // a file that due was not asked for
 )
 
-// due tells whether to try a file now. One that has changed is another one.
+// due reports whether to try a file now. If the file has changed, it forgets the earlier failures.
 func (all failures) due(f target.File, now time.Time) bool {
 	failed := all[f.Inode]
 	if failed != nil && failed.version != f {
@@ -37,30 +37,31 @@ func (all failures) due(f target.File, now time.Time) bool {
 		failed = nil
 	}
 	if failed != nil {
-		failed.asked = now
+		failed.lastDue = now
 	}
-	return failed == nil || !failed.again.IsZero() && !now.Before(failed.again)
+	return failed == nil || !failed.retry.IsZero() && !now.Before(failed.retry)
 }
 
-// fail notes that a file has failed, which was armed before or not: what was so for long has failed for the first
-// time again. It returns what is to be told of it: a writer,
-// or a linker, may take some moments, and what was told need not be told again.
+// fail notes that a run of a file has failed, and returns the text to report, "" for none. An error is reported once,
+// when it has lasted for reportAfter. If nothing but another file can help, it is reported at once, and the file is not
+// tried again until it changes. armed says that the run had armed its probes: if the run lasted longer than lastPause,
+// earlier failures do not count. fail also removes files that due was not asked for lately.
 func (all failures) fail(f target.File, armed bool, err error, now time.Time) (text string) {
-	maps.DeleteFunc(all, func(_ procfs.Inode, other *failure) bool { return now.Sub(other.asked) > forget })
+	maps.DeleteFunc(all, func(_ procfs.Inode, other *failure) bool { return now.Sub(other.lastDue) > forgetAfter })
 	failed := all[f.Inode]
-	if failed == nil || armed && now.Sub(failed.asked) > lastPause {
-		failed = &failure{first: now, asked: now, pause: firstPause}
+	if failed == nil || armed && now.Sub(failed.lastDue) > lastPause {
+		failed = &failure{first: now, lastDue: now, pause: firstPause}
 		all[f.Inode] = failed
 	}
-	failed.version, failed.again = f, now.Add(failed.pause)
+	failed.version, failed.retry = f, now.Add(failed.pause)
 	failed.pause = min(2*failed.pause, lastPause)
 	never := errors.Is(err, target.ErrNothing) || errors.Is(err, target.ErrUsage)
 	if never {
-		failed.again = time.Time{}
+		failed.retry = time.Time{}
 	}
-	if _, text = cli.ExitStatus(err); text == failed.told || !never && now.Sub(failed.first) < tellAfter {
+	if _, text = cli.ExitStatus(err); text == failed.reported || !never && now.Sub(failed.first) < reportAfter {
 		return ""
 	}
-	failed.told = text
+	failed.reported = text
 	return text
 }

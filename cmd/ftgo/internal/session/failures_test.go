@@ -71,7 +71,7 @@ func TestFailuresOfSeveral(t *testing.T) {
 		if tries > 60 || told != 2 {
 			t.Errorf("armed %v: two files were tried %d times, and told %d times", armed, tries, told)
 		}
-		all.fail(target.File{Inode: procfs.Inode{Number: 3}}, false, errors.New("torn"), now.Add(2*forget))
+		all.fail(target.File{Inode: procfs.Inode{Number: 3}}, false, errors.New("torn"), now.Add(2*forgetAfter))
 		if len(all) != 1 {
 			t.Errorf("%d failures are kept, of which nobody asks for all but one", len(all))
 		}

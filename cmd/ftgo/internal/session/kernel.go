@@ -17,8 +17,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// openTracefs finds tracefs, mounts it where it is not, and removes what killed runs
-// of ftgo have left.
+// openTracefs finds or mounts tracefs, drops privileges, and removes what killed runs of ftgo have left.
 func (o *Options) openTracefs() error {
 	f, unmount, err := tracefs.Mount()
 	if err != nil {
@@ -27,36 +26,38 @@ func (o *Options) openTracefs() error {
 	if unmount != nil {
 		o.Say("mounted tracefs at %s", f.Dir())
 	}
-	o.Use(f)
-	if o.Lower != nil && len(o.Program) == 0 { // which is started with what ftgo was started with
-		// A run with more privileges does the same. A build with cgo can't drop any, which its maker knows.
-		if err := o.Lower(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	o.SetTracefs(f)
+	if o.DropPrivileges != nil && len(o.Program) == 0 { // PROGRAM inherits all privileges
+		// On an error the run goes on with more privileges. ErrUnsupported comes from builds with cgo, whose
+		// builder knows it.
+		if err := o.DropPrivileges(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			o.Say("keeps privileges that no run needs: %v", err)
 		}
 	}
-	// Leftovers of dead runs. That they can't be removed is no reason not to trace.
+	// Leftovers that can't be removed do not prevent a run.
 	gone, err := f.Sweep()
 	for _, l := range gone {
 		o.Say("removed what process %d had left: %d probe events", l.PID, l.Events)
 	}
-	if err != nil && !errors.Is(err, fs.ErrPermission) { // who may not do that may do nothing
+	if err != nil && !errors.Is(err, fs.ErrPermission) { // without permission, the run itself fails with a better message
 		o.Say("%v", err)
 	}
 	return nil
 }
 
-// checkProcesses refuses processes that are not there, or whose numbers are not the kernel's.
+// checkProcesses refuses processes that do not exist. It refuses all flags that need the kernel's process numbers
+// if ftgo runs in a pid namespace, where numbers differ.
 func (o *Options) checkProcesses() error {
-	if flag := o.numbered(); flag != "" && procfs.ForeignNumbers() {
+	if flag := o.flagNeedingPIDs(); flag != "" && procfs.ForeignNumbers() {
 		found := doctor.ProcessNumbers()
 		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%s: pid namespace: %s (%s)", flag, found.Text, found.Fix))
 	}
 	return o.CheckProcesses()
 }
 
-// numbered is a flag that takes processes, or threads, to have the kernel's numbers, if there
-// is one.
-func (o *Options) numbered() string {
+// flagNeedingPIDs returns a given flag that needs the kernel's numbers of processes or threads, "" if none is
+// given.
+func (o *Options) flagNeedingPIDs() string {
 	if len(o.PIDs) > 0 {
 		return fmt.Sprint("-p ", o.PIDs[0])
 	}
@@ -71,11 +72,11 @@ func (o *Options) numbered() string {
 	return ""
 }
 
-// kernelAllows refuses what the kernel can't do at all, and then, at once, all that takes
-// consent. before40: it is older than 4.0.
-func (r *run) kernelAllows(before40 bool) error {
+// checkKernel refuses what the kernel can't do at all. Then it returns one error for all that needs --force.
+// before40 says that the kernel is older than 4.0.
+func (r *run) checkKernel(before40 bool) error {
 	mode := r.request.Probes.Mode
-	byGoroutine := func(f *offsets.Func) bool { return f.ABI != offsets.SystemV } // else calls are told apart by thread
+	byGoroutine := func(f *offsets.Func) bool { return f.ABI != offsets.SystemV } // their calls are paired by goroutine, and not by thread
 	if !r.request.Probes.Features.Memory && (r.needs.Memory || r.Stack != 0 || mode == uprobe.Latency && slices.ContainsFunc(r.request.Target.Funcs, byGoroutine)) {
 		return cli.WithStatus(cli.ExitKernel, errors.New(
 			"this kernel fetches registers alone, no memory (Linux before 3.14): calls can be counted (ftgo count), and shown as they begin (ftgo trace --entries)"))
@@ -99,7 +100,7 @@ func (r *run) kernelAllows(before40 bool) error {
 	return nil
 }
 
-// kernelEvents looks up what --with names.
+// kernelEvents returns the names of the events that match --with.
 func (r *run) kernelEvents() ([]string, error) {
 	if len(r.With) == 0 {
 		return nil, nil
@@ -112,33 +113,33 @@ func (r *run) kernelEvents() ([]string, error) {
 }
 
 const (
-	// longRemoval is how long probes may take to go that are placed without being asked: 250 of
-	// them, or 2500 where that is expedited.
-	longRemoval = 8 * time.Second
-	// disarming is how long a probe takes that is an event of its own, for a grace period of the
-	// kernel, and expedited where that is cut short: what is left is the definition and all the rest.
-	disarming = 32 * time.Millisecond
-	expedited = 3200 * time.Microsecond
+	// maxRemoval is the limit for the time that removing the probes may take without --force. It allows 250 probes,
+	// or 2500 with expedited grace periods.
+	maxRemoval = 8 * time.Second
+	// slowRemoval is the time to remove a probe that is an event of its own: the kernel waits for a grace period.
+	// With expedited grace periods it is fastRemoval: most of that is for deleting the definition.
+	slowRemoval = 32 * time.Millisecond
+	fastRemoval = 3200 * time.Microsecond
 )
 
-// pace is how long a probe takes to go, 0 where places of one kind share an event.
-func pace(features tracefs.Features, fsys *tracefs.FS) time.Duration {
+// removalTime returns the time to remove one probe, 0 if the probes of many functions share an event.
+func removalTime(features tracefs.Features, fsys *tracefs.FS) time.Duration {
 	switch {
 	case features.Append:
 		return 0
 	case fsys != nil && fsys.CanExpedite():
-		return expedited
+		return fastRemoval
 	}
-	return disarming
+	return slowRemoval
 }
 
-// checkProbes refuses probes that would take too long to go, unless --force goes on; each takes so long. A long
-// time is told before it begins.
+// checkProbes refuses probes that would take too long to remove, unless --force is set. each is the time for one
+// probe. It prints a removal time of more than a second before the probes are placed.
 func (o *Options) checkProbes(probes int, each time.Duration) error {
 	takes := time.Duration(probes) * each
 	switch {
 	case o.DryRun:
-	case takes > longRemoval && !o.Force:
+	case takes > maxRemoval && !o.Force:
 		return cli.WithStatus(cli.ExitUsage, fmt.Errorf("%d probes, each an event of its own on this kernel (Linux before 5.4), which take %v to remove: name fewer functions; --force goes on", probes, takes.Round(time.Second)))
 	case takes > time.Second:
 		o.Say("%d probes, each an event of its own on this kernel (Linux before 5.4), will take some %v to remove", probes, takes.Round(time.Second))
@@ -146,11 +147,11 @@ func (o *Options) checkProbes(probes int, each time.Duration) error {
 	return nil
 }
 
-// manyFuncs is how many functions wildcards may select before their probes have a budget by themselves: among so many there are
-// some that are called all the time, whatever the program. It is manyBudget percent.
+// More than manyFuncs functions that wildcards match get a budget of manyBudget percent, even where the default is
+// no limit: in any program, some of so many functions are hot.
 const manyFuncs, manyBudget = 500, 50
 
-// limitMany sets a budget for many functions of a program that has none.
+// limitMany sets that budget.
 func (r *run) limitMany(mode uprobe.Mode) {
 	wild := 0
 	for _, fn := range r.request.Target.Funcs {
@@ -158,14 +159,14 @@ func (r *run) limitMany(mode uprobe.Mode) {
 			wild++
 		}
 	}
-	if r.Budget == nil && r.share() == 0 && mode != uprobe.Count && wild > manyFuncs && r.request.Probes.Features.Append {
+	if r.Budget == nil && r.budgetShare() == 0 && mode != uprobe.Count && wild > manyFuncs && r.request.Probes.Features.Append {
 		r.Budget = new(float64(manyBudget))
 		r.Say("probes of %s may take %d%% of the program's CPU time (--budget 0 sets no limit)", printable.Plural(wild, "function"), manyBudget)
 	}
 }
 
-// firstSites is how many sites are probed before the first numbers are shown to somebody who waits for
-// them: it takes a tenth of a second or less to define as many probes, and seconds for 15,000, since each is
-// compared with all others. Where a budget is set the others follow as it allows, because all that is hot
-// would take its time at once.
+// firstSites is the number of sites to probe before the first interval, so that a waiting user sees numbers soon.
+// Defining 1000 probes takes a tenth of a second or less, and 15,000 take seconds, because the kernel compares each
+// with all others. With a budget, the other sites follow as the budget allows, because all hot functions at once
+// would exceed it.
 const firstSites = 1000

@@ -21,19 +21,20 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Observe is probe, count, trace and watch: everything from the arguments to the last line.
+// Observe runs probe, count, trace, watch, or top without a screen, from the checked flags to the last line of
+// output.
 func (o *Options) Observe(ctx context.Context, v view.View) (err error) {
 	if err := o.checkProcesses(); err != nil {
 		return err
 	}
 	if o.Wait && !o.Await(ctx, o.Say) {
-		return nil // told to end before it had begun
+		return nil // a signal ended the wait
 	}
 	ready := sync.OnceFunc(o.Progress("reading " + o.Binary))
 	defer ready()
-	o.Sole = o.Sole && o.alone()
-	r := o.run(v)
-	if r.program, err = o.findProgram(); err != nil {
+	o.OnlyUser = o.OnlyUser && o.isOnlyUser()
+	r := o.newRun(v)
+	if r.program, err = o.newProgram(); err != nil {
 		return err
 	}
 	o.Live = !o.DryRun
@@ -45,7 +46,7 @@ func (o *Options) Observe(ctx context.Context, v view.View) (err error) {
 	}
 	defer r.request.Target.Binary.Close()
 	if !o.DryRun {
-		if len(o.PIDs)+len(o.Program) == 0 && !o.Succeeded {
+		if len(o.PIDs)+len(o.Program) == 0 && !o.Successors {
 			if text := o.Replaced(); text != "" {
 				o.Say("%s", text)
 			}
@@ -54,22 +55,23 @@ func (o *Options) Observe(ctx context.Context, v view.View) (err error) {
 			return err
 		}
 	}
-	r.unseen = func() string {
+	r.explainUnseen = func() string {
 		program := ""
 		if r.program != nil {
 			program = r.program.Path
 		}
 		return o.WhyUnseen(program, o.Fork)
 	}
-	if err := r.live(); err != nil {
+	if err := r.planLive(); err != nil {
 		return err
 	}
 	ready()
-	return r.do(ctx, o.Binary)
+	return r.execute(ctx, o.Binary)
 }
 
-// do traces what there is a source of, unless only what it defines is wanted. Files are in use.
-func (r *run) do(ctx context.Context, inUse ...string) error {
+// execute runs the trace, or with --dry-run prints the definitions of its probes. Output must not overwrite the
+// files in inUse.
+func (r *run) execute(ctx context.Context, inUse ...string) error {
 	if r.program != nil {
 		inUse = append(inUse, r.program.Path)
 	}
@@ -82,11 +84,11 @@ func (r *run) do(ctx context.Context, inUse ...string) error {
 	})
 }
 
-// definitions are what the kernel is told, a line each.
+// definitions returns the definitions of the probes as the kernel takes them, one a line.
 func (r *run) definitions() string {
 	var text strings.Builder
 	for _, event := range uprobe.TraceEvents(r.request.Plan.Events) {
-		lines, _ := event.Definitions("ftgo", printable.Text(r.Binary)) // what can't be defined is told when it is
+		lines, _ := event.Definitions("ftgo", printable.Text(r.Binary)) // an error shows when the probes are defined
 		for _, l := range lines {
 			text.WriteString(l + "\n")
 		}
@@ -94,34 +96,35 @@ func (r *run) definitions() string {
 	return text.String()
 }
 
-// run is what a view asks for, of the processes and for the time that flags say.
-func (o *Options) run(v view.View) *run {
+// newRun returns a run of a view with the processes and times that the flags select.
+func (o *Options) newRun(v view.View) *run {
 	r := &run{Options: o, view: v, needs: v.Needs()}
 	r.request = r.needs.Request
 	s := &r.request.Source
 	s.Filter, s.Talk, s.Sched, s.BufferKB, s.Shared, s.Alone = o.Filter(), o.Env, o.Sched || o.Waits, o.BufferKB, o.Force, !o.ManyProcesses()
-	s.Wait, s.At, s.Budget, s.Succeeded, s.Costs = o.Wait, o.At, o.share(), o.Succeeded, trace.NoCosts{}
+	s.Wait, s.At, s.Budget, s.Succeeded, s.Costs = o.Wait, o.At, o.budgetShare(), o.Successors, trace.NoCosts{}
 	return r
 }
 
-// place says what is placed, unless that is too much; each probe takes so long to go.
-func (r *run) place(each time.Duration) error {
+// checkPlacement sets the message about the placed probes, and refuses too many. each is the time to remove one
+// probe.
+func (r *run) checkPlacement(each time.Duration) error {
 	n, what := r.request.Plan.Probes()+r.request.Plan.Later(), printable.Plural(r.request.Plan.Asked(), "function")
 	if r.request.Plan.Asked() == 0 {
 		what = "all waits"
 	}
-	r.placed = fmt.Sprintf("probing %s in %s at %s", what, r.Binary, printable.Plural(n, "place"))
+	r.placement = fmt.Sprintf("probing %s in %s at %s", what, r.Binary, printable.Plural(n, "place"))
 	return r.checkProbes(n, each)
 }
 
-// live plans what hits are recorded, or counted, of.
-func (r *run) live() (err error) {
+// planLive plans the probes of a run on this machine, and makes its source.
+func (r *run) planLive() (err error) {
 	q := &r.request
 	q.Probes.Features, q.Probes.Progress, q.Source.Raw = machine.Machine{}.Features(), r.Doing, r.ReadRaw
 	q.Probes.Threads, q.Probes.Sched, q.Probes.Waits, q.Probes.Stack = len(r.With) > 0, r.Sched, r.Waits, r.Stack
 	if r.FS != nil {
 		q.Probes.Features = r.Adjust(r.FS.Features())
-		if err := r.kernelAllows(machine.This().Older(4, 0)); err != nil {
+		if err := r.checkKernel(machine.This().Older(4, 0)); err != nil {
 			return err
 		}
 		if r.scene.Events, err = r.kernelEvents(); err != nil {
@@ -133,37 +136,37 @@ func (r *run) live() (err error) {
 		q.RecordCounts()
 	}
 	r.limitMany(q.Probes.Mode)
-	q.Source.Budget = r.share()
-	if r.needs.Soon || r.Budget != nil && r.share() > 0 && len(r.Program) == 0 && !q.Source.Once {
-		q.Probes.First = cmp.Or(r.First, min(firstSites, cmp.Or(trace.BatchSites(r.share()), firstSites)))
+	q.Source.Budget = r.budgetShare()
+	if r.needs.Soon || r.Budget != nil && r.budgetShare() > 0 && len(r.Program) == 0 && !q.Source.Once {
+		q.Probes.First = cmp.Or(r.FirstSites, min(firstSites, cmp.Or(trace.BatchSites(r.budgetShare()), firstSites)))
 		q.Target.SortByInterest()
 	}
 	filter := r.Filter()
-	q.Probes.Recorded, q.Probes.Regroups = !filter.All() || r.share() > 0, r.together()
-	if err := withStatus(q.MakePlan()); err != nil {
+	q.Probes.Recorded, q.Probes.Regroups = !filter.All() || r.budgetShare() > 0, r.groupSize()
+	if err := withPlanStatus(q.MakePlan()); err != nil {
 		return err
 	}
-	if err := r.place(pace(q.Probes.Features, r.FS)); err != nil {
+	if err := r.checkPlacement(removalTime(q.Probes.Features, r.FS)); err != nil {
 		return err
 	}
 	if minor, version := r.request.Plan.Binary.GoVersion(); minor > 0 && r.request.Plan.Stack == 1 && r.Stack > 1 {
 		r.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
 	}
-	r.sayApart(q.Probes.Follow)
-	q.Source.With, q.Source.Costs = r.scene.Events, doctor.NewMeasuring(r.FS, r.Own, q.Probes.Mode, r.Stack)
+	r.sayUnfollowed(q.Probes.Follow)
+	q.Source.With, q.Source.Costs = r.scene.Events, doctor.NewMeasuring(r.FS, r.CostFuncs, q.Probes.Mode, r.Stack)
 	r.source = q.Live(r.FS)
 	return nil
 }
 
-// sayApart says that goroutines can't be followed, though that is wanted.
-func (r *run) sayApart(wanted bool) {
+// sayUnfollowed says that the goroutines of calls can't be followed, if that is wanted.
+func (r *run) sayUnfollowed(wanted bool) {
 	if minor, version := r.request.Plan.Binary.GoVersion(); minor > 0 && wanted && !r.request.Plan.Follows {
 		r.Say("what calls start with go is shown apart: where %s makes goroutines is not known", version)
 	}
 }
 
-// withStatus says how ftgo ends where nothing can be planned.
-func withStatus(err error) error {
+// withPlanStatus gives an error of the planner its exit status.
+func withPlanStatus(err error) error {
 	if errors.Is(err, uprobe.ErrNoSched) || errors.Is(err, engine.ErrUnprobed) {
 		err = cli.WithStatus(cli.ExitNothing, err)
 	}

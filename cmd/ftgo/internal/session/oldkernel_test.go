@@ -39,7 +39,7 @@ func TestRefusedAtOnce(t *testing.T) {
 			if force {
 				want = c.forced
 			}
-			err := tr.kernelAllows(c.before40)
+			err := tr.checkKernel(c.before40)
 			for _, w := range want {
 				if err == nil || !strings.Contains(err.Error(), w) {
 					t.Errorf("%s, force %v: %v, want %q", c.name, force, err, w)

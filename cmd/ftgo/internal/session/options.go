@@ -1,5 +1,5 @@
-// Package session makes runs of what a command line says: it finds what is to be traced, plans the
-// probes, opens the source, and has a view told.
+// Package session runs commands: it resolves the target, plans the probes, opens the source, and passes its calls
+// to a view.
 package session
 
 import (
@@ -20,44 +20,43 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Options are what a command is told that looks at a binary: those of its view, and which processes a run is of, when it
-// begins and ends, and how events are recorded.
+// Options are the flags of a command that reads a binary: those of its view, the processes to trace, when to begin
+// and end, and how to record events.
 type Options struct {
 	view.Options
 	Duration time.Duration
 	Wait     bool
-	At       time.Time // when the window begins, zero for at once
-	Ready    int       // the descriptor that gets "ready" once probes are armed, 0 for none
-	Sole     bool      // it is found out, as the run begins, whether nobody else runs what -p names
-	// Succeeded: other runs are of what replaces BINARY.
-	Succeeded bool
-	Among     func(pid int) bool // that of [trace.Filter]
-	MaxLost   *uint64            // how many events may be lost; nil is any number
-	Budget    *float64           // percent of the program's CPU time that probes may take; 0 is no limit, nil what suits
-	Force     bool               // goes on in spite of much
-	With      []string           // patterns of kernel events
-	Waits     bool               // what goroutines wait for is told beside calls
+	At       time.Time // when the window begins; zero is at once
+	Ready    int       // the descriptor that gets "ready" once probes are armed; 0 is none
+	OnlyUser bool      // set by top; Observe clears it if other processes run the file of -p, too
+	// Successors: other runs trace the files that replace BINARY.
+	Successors bool
+	Among      func(pid int) bool // [trace.Filter].Among
+	MaxLost    *uint64            // the limit of lost events; nil is no limit
+	Budget     *float64           // the percentage of the program's CPU time that probes may take; 0 is no limit, nil the default
+	Force      bool               // do what is otherwise refused: see --force
+	With       []string           // patterns of kernel events
+	Waits      bool               // add rows of what goroutines wait for
 
-	// Of script and report alone:
-	As         string // the command that something is recorded, or shown, for
-	forKernel  string // the kernel that a script is for, as uname -r prints it
-	tracedPath string // where report finds the binary, "" for where it was
-	follow     bool   // go statements are recorded
+	// Only for script and report:
+	As         string // the command to record for, or to show as
+	forKernel  string // the kernel release that a script is for, as uname -r prints it
+	tracedPath string // where report finds the binary; "" is its path when it was recorded
+	follow     bool   // record go statements
 	files      []string
-	replays    bool                   // it is report
-	filters    bool                   // the kernel has done nothing of --where
-	Given      func(term string) bool // tells what terms of rules are true of the command line of report
+	isReport   bool                   // the command is report
+	allCalls   bool                   // the recording was made without --where, so that it has all calls
+	HasTerm    func(term string) bool // reports whether a term of a rule holds for the flags of report
 }
 
-// NewOptions are without any flag, for a command that has more formats than others.
+// NewOptions returns the defaults of flags, for a command with the formats that all have and some more.
 func NewOptions(e *cli.Env, formats ...render.Format) *Options {
 	o := &Options{}
-	o.Env, o.Formats = e, slices.Concat(cli.Rows, formats)
+	o.Env, o.Formats = e, slices.Concat(cli.RowFormats, formats)
 	return o
 }
 
-// Groups are the flags of all commands that have a session, and some of its own; matching are those
-// that say what patterns mean.
+// Groups returns the flags of all commands that trace, the flags for patterns, and the flags in more.
 func (o *Options) Groups(matching cli.Group, more ...cli.Group) []cli.Group {
 	return append([]cli.Group{
 		o.DefineProcesses(o.Env), o.DefineRun, matching,
@@ -65,10 +64,10 @@ func (o *Options) Groups(matching cli.Group, more ...cli.Group) []cli.Group {
 	}, more...)
 }
 
-// DefineAt defines --at of what is measured.
+// DefineAt defines --at TIME.
 func (o *Options) DefineAt(fs *cli.Flags) {
 	cli.Define(fs, &o.At, "at", "", "begin to measure at `TIME`: 15:04:05, RFC 3339 or +10s", cli.Form[time.Time]{
-		Read: func(text string) (time.Time, error) { return moment(text, time.Now()) },
+		Read: func(text string) (time.Time, error) { return parseStart(text, time.Now()) },
 		Write: func(t time.Time) string {
 			if t.IsZero() {
 				return ""
@@ -78,8 +77,9 @@ func (o *Options) DefineAt(fs *cli.Flags) {
 	})
 }
 
-// moment reads when to begin: a time of day, here, a time by RFC 3339, or how long from now.
-func moment(text string, now time.Time) (at time.Time, err error) {
+// parseStart parses a start time: a local time of day, a time in RFC 3339, or a wait like +10s. A time of day that
+// has passed is tomorrow's if that is less than an hour away.
+func parseStart(text string, now time.Time) (at time.Time, err error) {
 	wait, relative := strings.CutPrefix(text, "+")
 	if relative {
 		d, err := cli.Seconds.Read(wait)
@@ -92,7 +92,7 @@ func moment(text string, now time.Time) (at time.Time, err error) {
 		if of, wrong := time.Parse(layout, text); wrong == nil {
 			at = time.Date(now.Year(), now.Month(), now.Day(), of.Hour(), of.Minute(), of.Second(), of.Nanosecond(), now.Location())
 			if tomorrow := at.AddDate(0, 0, 1); at.Before(now) && tomorrow.Sub(now) < time.Hour {
-				at = tomorrow // it is nearly midnight
+				at = tomorrow // shortly before midnight
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func moment(text string, now time.Time) (at time.Time, err error) {
 	return at, nil
 }
 
-// DefineRun defines the flags that say of which processes a run is, and when it begins and ends.
+// DefineRun defines the flags that select processes and the run's beginning and end.
 func (o *Options) DefineRun(fs *cli.Flags) {
 	fs.BoolVar(&o.Fork, "fork", false, "also trace child processes of -p or PROGRAM")
 	cli.Define(fs, &o.Duration, "duration", "d", "stop after `SECONDS`: 5, 100ms or 2m", cli.Seconds)
@@ -118,7 +118,7 @@ func (o *Options) DefineRun(fs *cli.Flags) {
 		if err != nil || n < 1 {
 			return 0, fmt.Errorf("parse file descriptor %q: not a number from 1 on", text)
 		}
-		// Later it may be a file of ftgo's own.
+		// Later the number may belong to a file that ftgo opens.
 		if _, err := os.Lstat(fmt.Sprintf("/proc/self/fd/%d", n)); err != nil {
 			return 0, fmt.Errorf("use file descriptor %q: not open", text)
 		}
@@ -126,12 +126,12 @@ func (o *Options) DefineRun(fs *cli.Flags) {
 	}})
 }
 
-// DefineInterval returns what defines -i, which is about something.
+// DefineInterval returns the group of -i, with a text for the help.
 func (o *Options) DefineInterval(about string) cli.Group {
 	return func(fs *cli.Flags) { cli.Define(fs, &o.Interval, "interval", "i", about, cli.Seconds) }
 }
 
-// DefineRecorder defines the flags that say how events are recorded.
+// DefineRecorder defines the flags that say how to record events.
 func (o *Options) DefineRecorder(fs *cli.Flags) {
 	fs.BoolVar(&o.DryRun, "dry-run", false, "print the probe definitions, say what of --where they do, and change nothing")
 	cli.Define(fs, &o.MaxLost, "max-lost", "", "exit with status 5 if more than `N` events are lost", cli.Form[*uint64]{Read: func(text string) (*uint64, error) {
@@ -143,7 +143,7 @@ func (o *Options) DefineRecorder(fs *cli.Flags) {
 	cli.Define(fs, &o.Budget, "budget", "", "let probes take `PERCENT` of the program's CPU time (default 25; no limit, 0, with PROGRAM)", percent)
 }
 
-// percent is the form of a share; nil is none that was given.
+// percent is the form of a percentage; nil means that the flag is not given.
 var percent = cli.Form[*float64]{
 	Read: func(text string) (*float64, error) {
 		n, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
@@ -160,36 +160,37 @@ var percent = cli.Form[*float64]{
 	},
 }
 
-// usualBudget is what probes may take of programs that were running before, and are to go on as they
-// did, in percent.
-const usualBudget = 25
+// defaultBudget is the budget in percent for programs that ftgo has not started, because they must keep working.
+const defaultBudget = 25
 
-// share is what probes may take of the program's CPU time; 0 is no limit.
-func (o *Options) share() float64 {
+// budgetShare returns the share of the program's CPU time that probes may take; 0 is no limit.
+func (o *Options) budgetShare() float64 {
 	switch {
 	case o.Budget != nil:
 		return *o.Budget / 100
 	case len(o.Program) > 0:
 		return 0
 	}
-	return usualBudget / 100.0
+	return defaultBudget / 100.0
 }
 
-// together is how many functions share probes that come and go; 0 if none do.
-func (o *Options) together() int {
-	if o.share() == 0 {
+// groupSize returns the number of functions whose probes the budget places and removes together; 0 without a
+// budget.
+func (o *Options) groupSize() int {
+	if o.budgetShare() == 0 {
 		return 0
 	}
-	if len(o.Funcs) <= mostAlone && !o.Regexp && !slices.ContainsFunc(o.Funcs, func(f string) bool { return strings.ContainsAny(f, "*?[@") }) {
+	if len(o.Funcs) <= maxUngrouped && !o.Regexp && !slices.ContainsFunc(o.Funcs, func(f string) bool { return strings.ContainsAny(f, "*?[@") }) {
 		return 1
 	}
 	return uprobe.MostTogether
 }
 
-// mostAlone is how many functions that are named have probes that come and go alone: each takes a moment to remove at the end.
-const mostAlone = 8
+// maxUngrouped is the number of named functions that are placed and removed one by one. Each then has its own
+// events, and each event takes time to remove at the end.
+const maxUngrouped = 8
 
-// DefineExtras defines the flags that say what is traced beside calls.
+// DefineExtras defines the flags that add data to calls.
 func (o *Options) DefineExtras(fs *cli.Flags) {
 	fs.StringSliceVar(&o.With, "with", nil, "also show the kernel events `GROUP:EVENT,...`")
 	fs.BoolVar(&o.Sched, "sched", false, "split latencies into running, runnable and waiting; each state change costs a hit")
@@ -197,14 +198,14 @@ func (o *Options) DefineExtras(fs *cli.Flags) {
 		if o.Sort != "wait" || o.Waits {
 			return nil
 		}
-		return fs.Set("sched", "true") // so that rules know of it
+		return fs.Set("sched", "true") // so that rules apply
 	})
 	fs.BoolVar(&o.Waits, "waits", false, "add rows of what calls wait for, or, without FUNC, of all that is waited for")
 }
 
-// tellReady says that the probes are armed, to a file descriptor that the caller has opened; 0 is none, since standard
-// input is none to write to. Of the descriptors that are ftgo's own, those of standard output and error stay open.
-func tellReady(fd int) error {
+// writeReady writes "ready" to the descriptor of --ready-fd, and closes it unless it is standard output or error.
+// fd 0 means that the flag is not given.
+func writeReady(fd int) error {
 	if fd == 0 {
 		return nil
 	}
@@ -214,16 +215,16 @@ func tellReady(fd int) error {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		// Not %w: that nobody reads it is no end like that of ftgo ... | head.
+		// Not %w: a closed pipe here is an error, unlike one of standard output in ftgo ... | head.
 		return fmt.Errorf("tell that the probes are armed (--ready-fd %d): %v", fd, err)
 	}
 	return nil
 }
 
-// Words reads BINARY FUNC... -- PROGRAM.
-func (o *Options) Words(command string, words, program []string) error {
+// ReadArgs reads BINARY FUNC... -- PROGRAM.
+func (o *Options) ReadArgs(command string, words, program []string) error {
 	o.Program = program
-	return o.Target.Words(command, words, !o.Waits)
+	return o.Target.ReadArgs(command, words, !o.Waits)
 }
 
 // resolve finds the target.
@@ -233,19 +234,20 @@ func (o *Options) resolve() (*target.Target, error) {
 	return o.Query.Resolve(o.Say)
 }
 
-// Filter says which processes are wanted. --fork adds none where all are that run BINARY.
+// Filter returns the processes to trace. --fork has no effect where every process that runs BINARY is traced
+// anyway.
 func (o *Options) Filter() trace.Filter {
 	fork := o.Fork && len(o.PIDs)+len(o.Program) > 0
-	return trace.Filter{PIDs: o.PIDs, Sole: o.Sole, Fork: fork, Among: o.Among}
+	return trace.Filter{PIDs: o.PIDs, Sole: o.OnlyUser, Fork: fork, Among: o.Among}
 }
 
-// View returns the options of a view, once all flags were read.
+// View returns the options of a view. Call it after all flags are read.
 func (o *Options) View() *view.Options {
 	if o.By.UsesStack() {
 		o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
 	}
-	if o.UserFilter = o.Lines.Trees(); o.replays {
-		o.UserFilter = o.filters
+	if o.UserFilter = o.Lines.Trees(); o.isReport {
+		o.UserFilter = o.allCalls
 	}
 	return &o.Options
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/ftgo/ftgo/internal/metrics"
 )
 
-// sends tells whether something is sent by OTLP. Without a URL, the environment may have one, unless numbers are served and
-// nobody speaks of OTLP.
+// sends reports whether export sends by OTLP. Without --otlp the environment may configure it, unless only --listen
+// is given.
 func (x *ExportFlags) sends() bool {
 	return x.OTLP != "" || (x.Listen == "" || x.Spans) && metrics.Configured(os.Getenv)
 }
 
-// configure tells where to send to; nil for nowhere. What is wrong with that is told before anything is done.
+// configure returns where to send to, nil if nothing is sent. It reports errors of the configuration before any
+// probe is placed.
 func (x *ExportFlags) configure(o *Options) (*metrics.Config, error) {
 	if !x.sends() {
 		return nil, nil
@@ -30,36 +31,36 @@ func (x *ExportFlags) configure(o *Options) (*metrics.Config, error) {
 	return c, nil
 }
 
-// passOn sends the numbers when it is time to, and tells what has become of others.
-func (e *exporter) passOn() {
+// sendMetrics sends a snapshot if it is time, and prints warnings about earlier ones.
+func (e *exporter) sendMetrics() {
 	if e.sender == nil {
 		return
 	}
-	if now := time.Now(); now.Sub(e.sent) >= e.every {
-		e.sent = now
+	if now := time.Now(); now.Sub(e.lastSent) >= e.sendInterval {
+		e.lastSent = now
 		e.sender.Metrics(e.snapshot())
 	}
-	e.tellNews()
+	e.warnNews()
 }
 
-func (e *exporter) tellNews() {
+func (e *exporter) warnNews() {
 	for _, text := range e.sender.Messages() {
 		e.o.Warn(text)
 	}
 }
 
-// endTime is how long the end waits for a collector that has not got all yet.
-const endTime = 5 * time.Second
+// closeTimeout limits the wait for the collector at the end.
+const closeTimeout = 5 * time.Second
 
-// finish sends the last numbers, and what is queued, if anything has begun.
+// finish sends the last snapshot and the queue, if export has started.
 func (e *exporter) finish() {
-	if e.sender == nil || !e.begun() {
+	if e.sender == nil || !e.started() {
 		return
 	}
 	defer e.o.Progress("sending what is queued")()
 	e.sender.Metrics(e.snapshot())
-	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	e.sender.Close(ctx)
-	e.tellNews()
+	e.warnNews()
 }

@@ -19,45 +19,44 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// errNotRecorded: what is wanted of a recording takes more than it has.
+// errNotRecorded means that the flags need data that the recording does not have.
 var errNotRecorded = errors.New("not in the recording")
 
-// Files are the arguments of report.
-func (o *Options) Files(_ string, words, program []string) error {
+// ReadFiles reads the FILE arguments of report.
+func (o *Options) ReadFiles(_ string, words, program []string) error {
 	if len(words) == 0 || program != nil {
 		return cli.Usage("report: takes FILE..., or - for standard input (see ftgo report -h)")
 	}
 	o.files = words
-	return onceStdin(words)
+	return checkStdin(words)
 }
 
-// Report is report, once its arguments are read: it shows a recording, or what several of them, and what
-// -o json has written, add up to.
+// Report shows a recording, or the sum of several recordings and JSON files.
 func (o *Options) Report(ctx context.Context) error {
 	names := o.files
 	if len(names) > 1 {
-		all, err := o.runs(ctx, names)
+		all, err := o.readRuns(ctx, names)
 		if err != nil {
 			return err
 		}
-		return o.addUp(all)
+		return o.showSum(all)
 	}
 	ready := sync.OnceFunc(o.Progress("reading " + names[0]))
 	defer ready()
-	input, err := o.open(names[0])
+	input, err := o.openInput(names[0])
 	if err != nil {
 		return err
 	}
 	defer input.Close()
-	if input.results {
-		all, err := input.read()
+	if input.isJSON {
+		all, err := input.readJSON()
 		ready()
 		if err != nil {
 			return err
 		}
-		return o.addUp(all)
+		return o.showSum(all)
 	}
-	r, err := o.replay(input)
+	r, err := o.openReplay(input)
 	ready()
 	if err != nil {
 		return err
@@ -67,21 +66,21 @@ func (o *Options) Report(ctx context.Context) error {
 	if name == "-" {
 		name = "/dev/stdin"
 	}
-	return r.do(ctx, name, o.Binary, o.tracedPath)
+	return r.execute(ctx, name, o.Binary, o.tracedPath)
 }
 
-// replay is the run of a recording, up to where it begins.
-func (o *Options) replay(input *given) (r *run, err error) {
+// openReplay returns the run of a recording.
+func (o *Options) openReplay(input *inputFile) (r *run, err error) {
 	const megabyte = 1e6
-	tell := func(at int64) { o.Doing("megabytes read", int(at/megabyte), int(input.size/megabyte)) }
-	rec, err := recording.Open(told{input, tell}, input.size)
+	report := func(at int64) { o.Doing("megabytes read", int(at/megabyte), int(input.size/megabyte)) }
+	rec, err := recording.Open(progressReader{input, report}, input.size)
 	switch {
 	case errors.Is(err, recording.ErrNone):
 		return nil, fmt.Errorf("%s: %w (a trace alone does not tell what its lines mean: record with the script of ftgo script)", input.name, err)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", input.name, err)
 	}
-	if r, err = o.replayed(rec); err != nil {
+	if r, err = o.planReplay(rec); err != nil {
 		return nil, err
 	}
 	ends := func(e uprobe.Event) bool {
@@ -98,40 +97,41 @@ func (o *Options) replay(input *given) (r *run, err error) {
 	r.source = source
 	r.scene.Recorded, _ = source.Began()
 	if !rec.Complete {
-		r.cutOff = errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
+		r.incomplete = errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
 		if rec.About.Options.Budget > 0 {
-			r.cutOff = fmt.Errorf("%w, nor what was disarmed for the budget", r.cutOff)
+			r.incomplete = fmt.Errorf("%w, nor what was disarmed for the budget", r.incomplete)
 		}
 	}
 	return r, nil
 }
 
-// closeBinary closes the binary, if there is one.
+// closeBinary closes the binary if it is open.
 func (r *run) closeBinary() {
 	if b := r.request.Target.Binary; b != nil {
 		b.Close()
 	}
 }
 
-// told is a recording that tells where it is read: what its end says is read first, and then its events.
-type told struct {
+// progressReader reports the offset of each read. A recording is read from its end first, and then from its
+// beginning.
+type progressReader struct {
 	io.ReaderAt
-	tell func(at int64)
+	report func(at int64)
 }
 
-func (t told) ReadAt(b []byte, at int64) (int, error) {
-	t.tell(at)
-	return t.ReaderAt.ReadAt(b, at)
+func (r progressReader) ReadAt(b []byte, at int64) (int, error) {
+	r.report(at)
+	return r.ReaderAt.ReadAt(b, at)
 }
 
-// openRecording opens a file, or takes standard input into one, since a recording is read
-// twice: what its first lines mean, its last may tell. It tells how much it has taken.
-func openRecording(name string, tell func(done, of int64)) (f *os.File, size int64, err error) {
+// openRecording opens a file. It copies standard input to a temporary file, because a recording is read twice: its
+// last lines may be needed to understand the first. It calls progress with the bytes copied.
+func openRecording(name string, progress func(done, of int64)) (f *os.File, size int64, err error) {
 	if name == "-" {
 		if f, err = os.CreateTemp("", "ftgo-report-"); err != nil {
 			return nil, 0, err
 		}
-		for err = os.Remove(f.Name()); err == nil; tell(size, 0) {
+		for err = os.Remove(f.Name()); err == nil; progress(size, 0) {
 			var n int64
 			n, err = io.CopyN(f, os.Stdin, 1<<20)
 			size += n
@@ -153,8 +153,8 @@ func openRecording(name string, tell func(done, of int64)) (f *os.File, size int
 	return f, size, err
 }
 
-// replayed is a tracing that has been: its plan, and a view of it.
-func (o *Options) replayed(rec *recording.Recording) (r *run, err error) {
+// planReplay returns a run with the plan of a recording.
+func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 	was := &rec.About.Options
 	if err := checkRecorded(was); err != nil {
 		return nil, err
@@ -165,10 +165,10 @@ func (o *Options) replayed(rec *recording.Recording) (r *run, err error) {
 	if o.Merges && o.As == "trace" {
 		o.As = "probe"
 	}
-	if err := o.take(was, rec.About.Command); err != nil {
+	if err := o.applyRecorded(was, rec.About.Command); err != nil {
 		return nil, err
 	}
-	if err := o.showable(rec); err != nil {
+	if err := o.checkShowable(rec); err != nil {
 		return nil, err
 	}
 	if err := o.FailIf.CheckKnown(rec.Plan.Mode == uprobe.Latency, o.Errors, "script --errors"); err != nil {
@@ -177,22 +177,22 @@ func (o *Options) replayed(rec *recording.Recording) (r *run, err error) {
 	if program := rec.Facts["program"]; program != "" {
 		o.Program = []string{program}
 	}
-	v, err := o.recordView()
+	v, err := o.planningView()
 	if err != nil {
 		return nil, err
 	}
-	r = o.run(v)
+	r = o.newRun(v)
 	made := engine.Recorded(rec)
 	r.request.Target, r.request.Plan, r.request.Probes = made.Target, made.Plan, made.Probes
 	if r.request.Target.Binary, err = o.tracedBinary(rec); err != nil {
 		return nil, err
 	}
-	needs := o.needsBinary(rec)
+	needs := o.binaryUser(rec)
 	o.Binary = rec.About.Binary.Path
 	lacking := ""
 	if r.request.Target.Binary == nil {
 		lacking = fmt.Sprintf("the binary, %s, which is not here as it was (--binary PATH)", o.Binary)
-	} else if s := rec.About.Symbols; s != nil && !o.takeSymbols(s) {
+	} else if s := rec.About.Symbols; s != nil && !o.useRecordedSymbols(s) {
 		lacking = fmt.Sprintf("what describes the binary, %s, which is not here as it was (--symbols PATH)", s.Path)
 	}
 	switch {
@@ -201,7 +201,7 @@ func (o *Options) replayed(rec *recording.Recording) (r *run, err error) {
 	case lacking != "" && needs != "":
 		return nil, fmt.Errorf("%s: needed is %s", needs, lacking)
 	case needs != "" && (o.As == rec.About.Command || needs == "--by" && o.FromTrace):
-		if err := r.planAgain(rec, needs); err != nil {
+		if err := r.replan(rec, needs); err != nil {
 			return nil, err
 		}
 	case needs == "--by":
@@ -209,17 +209,17 @@ func (o *Options) replayed(rec *recording.Recording) (r *run, err error) {
 	case needs != "" && o.Lines.Where != "":
 		return nil, fmt.Errorf("--where of what was recorded for %s: %w: script --as trace has values", rec.About.Command, errNotRecorded)
 	}
-	r.request.Plan.Skipped = nil // they are those that the script has said
+	r.request.Plan.Skipped = nil // take those of the recording instead
 	for _, s := range was.Skipped {
 		r.request.Plan.Skipped = append(r.request.Plan.Skipped, uprobe.Probe{Func: &offsets.Func{Name: s[0]}, Err: errors.New(s[1])})
 	}
 	return r, nil
 }
 
-// showable refuses what was not recorded.
-func (o *Options) showable(rec *recording.Recording) error {
+// checkShowable refuses to show what was not recorded.
+func (o *Options) checkShowable(rec *recording.Recording) error {
 	mode, as := rec.Plan.Mode, o.As
-	if err := cli.CheckRules("report", o.given); err != nil {
+	if err := cli.CheckRules("report", o.holds); err != nil {
 		return err
 	}
 	switch {
@@ -242,8 +242,8 @@ func (o *Options) showable(rec *recording.Recording) error {
 	return nil
 }
 
-// given tells whether a term of a rule is true of what is typed, or recorded.
-func (o *Options) given(term string) bool {
+// holds reports whether a term of a rule is true of the flags or of the recording.
+func (o *Options) holds(term string) bool {
 	switch name, value, _ := strings.Cut(term, "="); name {
 	case "as":
 		return value == o.As
@@ -254,11 +254,11 @@ func (o *Options) given(term string) bool {
 	case "inside":
 		return o.Inside != ""
 	}
-	return o.Given != nil && o.Given(term) // diff has no flag that is about recordings
+	return o.HasTerm != nil && o.HasTerm(term) // nil for diff, whose flags are in no rule about recordings
 }
 
-// needsBinary names what can't be shown without the binary, if anything.
-func (o *Options) needsBinary(rec *recording.Recording) string {
+// binaryUser names a flag or a value that can't be shown without the binary; "" if there is none.
+func (o *Options) binaryUser(rec *recording.Recording) string {
 	switch as := o.As; {
 	case o.UsesVariables():
 		return "--by"
@@ -284,7 +284,7 @@ func (o *Options) needsBinary(rec *recording.Recording) string {
 	return ""
 }
 
-// tracedBinary opens the binary if it is here and the same; nil is none.
+// tracedBinary opens the traced binary. Without --binary, it returns nil if the file is missing or has changed.
 func (o *Options) tracedBinary(rec *recording.Recording) (b *offsets.Binary, err error) {
 	path := cmp.Or(o.tracedPath, rec.About.Binary.Path)
 	info, err := os.Stat(path)
@@ -295,16 +295,16 @@ func (o *Options) tracedBinary(rec *recording.Recording) (b *offsets.Binary, err
 		b, err = rec.About.Binary.Open(path)
 	}
 	if o.tracedPath == "" {
-		err = nil // nobody asked for it
+		err = nil // --binary is not given
 	}
 	return b, err
 }
 
-// takeSymbols has the file describe the binary that did so when it was planned for, unless another one is
-// named; not ok if it is not here as it was.
-func (o *Options) takeSymbols(was *recording.File) bool {
+// useRecordedSymbols reports whether the symbol file is there: that of --symbols, or else the recorded one if it
+// has not changed.
+func (o *Options) useRecordedSymbols(was *recording.File) bool {
 	if o.Symbols != "" {
-		return true // it is compared with the binary
+		return true // resolving compares it with the binary
 	}
 	if !was.Here() {
 		return false
@@ -313,9 +313,8 @@ func (o *Options) takeSymbols(was *recording.File) bool {
 	return true
 }
 
-// planAgain makes the plan from the binary, with what values are decoded by, which a
-// recording does not have.
-func (r *run) planAgain(rec *recording.Recording, needs string) error {
+// replan makes the plan again from the binary, because a recording does not say how to decode values.
+func (r *run) replan(rec *recording.Recording, needs string) error {
 	o := *r.Options
 	o.Binary, o.PIDs = r.request.Target.Binary.File().Path(), nil
 	again, err := o.resolve()
@@ -323,7 +322,7 @@ func (r *run) planAgain(rec *recording.Recording, needs string) error {
 		return err
 	}
 	r.request.Probes.Stack, r.request.Probes.Progress = r.Stack, r.Doing
-	if err := withStatus(r.request.Replan(again)); err != nil {
+	if err := withPlanStatus(r.request.Replan(again)); err != nil {
 		return err
 	}
 	if err := rec.Adopt(r.request.Plan); err != nil {

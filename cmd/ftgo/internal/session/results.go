@@ -16,45 +16,45 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 )
 
-// given is a file that report and diff are given: a recording, or what -o json has written.
-type given struct {
+// inputFile is a file that report and diff read: a recording, or JSON written by -o json.
+type inputFile struct {
 	*os.File
-	name    string
-	size    int64
-	results bool
+	name   string
+	size   int64
+	isJSON bool
 }
 
-// open opens a file, or standard input.
-func (o *Options) open(name string) (*given, error) {
+// openInput opens a file, or standard input for "-".
+func (o *Options) openInput(name string) (*inputFile, error) {
 	const megabyte = 1e6
 	f, size, err := openRecording(name, func(done, of int64) { o.Doing("megabytes read", int(done/megabyte), int(of/megabyte)) })
 	if err != nil {
 		return nil, err
 	}
 	begin := make([]byte, 64)
-	n, _ := f.ReadAt(begin, 0) // what can't be read is told by who reads it
-	return &given{f, name, size, compare.IsJSON(begin[:n])}, nil
+	n, _ := f.ReadAt(begin, 0) // a later read reports the error
+	return &inputFile{f, name, size, compare.IsJSON(begin[:n])}, nil
 }
 
-// onceStdin refuses - where it stands for nothing any more.
-func onceStdin(names []string) error {
+// checkStdin refuses a second "-", because standard input can be read once.
+func checkStdin(names []string) error {
 	if first := slices.Index(names, "-"); first >= 0 && slices.Contains(names[first+1:], "-") {
 		return cli.Usage("- is given twice: there is one standard input")
 	}
 	return nil
 }
 
-// read reads what -o json has written.
-func (g *given) read() ([]*compare.Run, error) {
+// readJSON reads the runs of a JSON file.
+func (g *inputFile) readJSON() ([]*compare.Run, error) {
 	defer g.Close()
 	return compare.Read(io.NewSectionReader(g, 0, g.size), g.name)
 }
 
-// runs reads all runs of files: those that -o json has written several at a time, since 200 of them are
-// to be no matter of minutes, and recordings, which take all processors, one after the other.
-func (o *Options) runs(ctx context.Context, names []string) (all []*compare.Run, err error) {
+// readRuns reads the runs of all files. It reads JSON files in parallel, because 200 of them would take minutes. It
+// reads recordings one after the other, because each uses all processors.
+func (o *Options) readRuns(ctx context.Context, names []string) (all []*compare.Run, err error) {
 	defer o.Progress("reading results")()
-	read, recordings, errs := make([][]*compare.Run, len(names)), make([]*given, len(names)), make([]error, len(names))
+	read, recordings, errs := make([][]*compare.Run, len(names)), make([]*inputFile, len(names)), make([]error, len(names))
 	room := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var readers sync.WaitGroup
 	for i, name := range names {
@@ -64,12 +64,12 @@ func (o *Options) runs(ctx context.Context, names []string) (all []*compare.Run,
 			if errs[i] = ctx.Err(); errs[i] != nil {
 				return
 			}
-			g, err := o.open(name)
+			g, err := o.openInput(name)
 			switch {
 			case err != nil:
 				errs[i] = err
-			case g.results:
-				read[i], errs[i] = g.read()
+			case g.isJSON:
+				read[i], errs[i] = g.readJSON()
 			default:
 				recordings[i] = g
 			}
@@ -79,7 +79,7 @@ func (o *Options) runs(ctx context.Context, names []string) (all []*compare.Run,
 	err = cmp.Or(errs...)
 	for i, g := range recordings {
 		if g != nil && err == nil {
-			read[i], err = o.recorded(ctx, g)
+			read[i], err = o.readRecording(ctx, g)
 		}
 		if g != nil {
 			g.Close()
@@ -90,11 +90,11 @@ func (o *Options) runs(ctx context.Context, names []string) (all []*compare.Run,
 	return all, err
 }
 
-// recorded is the run of a recording.
-func (o *Options) recorded(ctx context.Context, g *given) ([]*compare.Run, error) {
+// readRecording returns a recording as one run.
+func (o *Options) readRecording(ctx context.Context, g *inputFile) ([]*compare.Run, error) {
 	one := *o
 	one.MaxLost, one.FailIf.Text, one.Merges = nil, "", true
-	r, err := one.replay(g)
+	r, err := one.openReplay(g)
 	if err != nil {
 		return nil, err
 	}
@@ -105,10 +105,10 @@ func (o *Options) recorded(ctx context.Context, g *given) ([]*compare.Run, error
 	return []*compare.Run{{File: g.name, Summary: r.table.Summary, Funcs: r.view.(*view.Table).Rows(r.table)}}, nil
 }
 
-// addUp is report of several runs.
-func (o *Options) addUp(all []*compare.Run) error {
+// showSum shows the sum of several runs.
+func (o *Options) showSum(all []*compare.Run) error {
 	o.Merges, o.As = true, cmp.Or(o.As, "probe")
-	if err := cli.CheckRules("report", o.given); err != nil {
+	if err := cli.CheckRules("report", o.holds); err != nil {
 		return err
 	}
 	sum, err := compare.Merge(all, o.PerHost)

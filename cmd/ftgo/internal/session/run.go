@@ -18,29 +18,28 @@ import (
 	"github.com/ftgo/ftgo/internal/trace"
 )
 
-// run is what a command is to do, and how far it is.
+// run is a command's plan, and the state of its execution.
 type run struct {
 	*Options
-	view    view.View
-	needs   view.Needs
-	request engine.Request
-	scene   view.Scene
-	source  trace.Source
-	program *trace.Command // nil if none is started
-	placed  string         // what was placed where; of a recording there is nothing to say
-	cutOff  error          // said of a result that is not all there is
-	unseen  func() string  // says why no probe may have been hit; nil if nobody knows
+	view          view.View
+	needs         view.Needs
+	request       engine.Request
+	scene         view.Scene
+	source        trace.Source
+	program       *trace.Command // nil if ftgo starts none
+	placement     string         // a message about the placed probes; "" for a recording
+	incomplete    error          // the error of an incomplete recording
+	explainUnseen func() string  // explains why no call was seen; nil if that is unknown
 
-	began   bool             // the window has
-	expired <-chan time.Time // comes when the time is up, counted from the window's beginning on
-	soon    <-chan time.Time // comes when the first interval is to end, if that is a short one
-	failed  error            // the view's first error
-	written bool             // somebody writes to the binary
-	table   *engine.Table    // the last
+	began   bool             // the window has begun
+	expired <-chan time.Time // fires at the end of -d, which counts from the beginning of the window
+	first   <-chan time.Time // fires at the end of a short first interval; nil without one
+	viewErr error            // the view's first error
+	written bool             // a process writes to the binary
+	table   *engine.Table    // the last table, nil before the end
 }
 
-// trace goes from the arming of the source to the last line, which out gets, and removes the probes whatever
-// happens.
+// trace arms the source, reads it to its end, and removes the probes in any case. Data goes to out.
 func (r *run) trace(ctx context.Context, out io.Writer) (err error) {
 	s, costs := &r.scene, r.request.Source.Costs
 	s.Env, s.Target, s.Plan, s.Out, s.Clock = r.Env, r.request.Target, r.request.Plan, out, r.source.Clock()
@@ -58,35 +57,35 @@ func (r *run) trace(ctx context.Context, out io.Writer) (err error) {
 	followed := r.follow(ctx)
 	switch {
 	case r.table == nil && ctx.Err() != nil && errors.Is(followed, ctx.Err()):
-		return cli.BeforeItBegan(ctx)
-	case r.failed != nil && !errors.Is(r.failed, view.ErrEnough):
-		return errors.Join(r.failed, followed) // the view can show nothing
+		return cli.EndedBeforeStart(ctx)
+	case r.viewErr != nil && !errors.Is(r.viewErr, view.ErrEnough):
+		return errors.Join(r.viewErr, followed) // the view could not write
 	case r.table == nil:
 		return followed
 	}
-	r.sayDoubts()
-	// The table can wait for the probes to be gone, since who reads it may be slow, but does
-	// not depend on it, nor on anything else that has failed after measuring.
-	r.sayUnseen()
+	r.warnDoubts()
+	// The probes are removed first, because a slow reader of the table would keep them in the kernel. The table is
+	// written even if that or something else after the measurement fails.
+	r.explainNoCalls()
 	closed := r.close()
 	if err := errors.Join(r.view.End(r.table), followed, closed); err != nil {
 		return err
 	}
-	return r.verdict()
+	return r.exitError()
 }
 
-// verdict is how a run ends in which nothing has failed: with the first of what else speaks
-// against it, at last with PROGRAM's own status.
-func (r *run) verdict() error {
+// exitError returns the error of a run in which nothing failed: the first of an incomplete recording, too many lost
+// events, a binary being written to, and PROGRAM's exit status.
+func (r *run) exitError() error {
 	switch lost := r.table.Lost; {
-	case r.cutOff != nil:
-		return r.cutOff
+	case r.incomplete != nil:
+		return r.incomplete
 	case r.MaxLost != nil && lost > *r.MaxLost:
 		return cli.WithStatus(cli.ExitLost, fmt.Errorf("%d events lost (--max-lost %d)", lost, *r.MaxLost))
 	case r.written:
 		return r.request.Target.WrittenTo()
 	case r.program != nil:
-		return status(r.program)
+		return programStatus(r.program)
 	}
 	return nil
 }
@@ -102,7 +101,7 @@ func (r *run) until() string {
 	return "Ctrl-C to end"
 }
 
-// follow runs from the arming of the source to its last reading.
+// follow arms the source, and reads it to its end.
 func (r *run) follow(ctx context.Context) error {
 	stop := r.Progress("placing the probes")
 	err := r.source.Arm(ctx)
@@ -110,10 +109,10 @@ func (r *run) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.placed != "" {
-		r.Say("%s, %s", r.placed, r.until())
+	if r.placement != "" {
+		r.Say("%s, %s", r.placement, r.until())
 	}
-	if err := tellReady(r.Ready); err != nil {
+	if err := writeReady(r.Ready); err != nil {
 		return err
 	}
 	if r.program != nil {
@@ -140,7 +139,7 @@ func (r *run) follow(ctx context.Context) error {
 	return errors.Join(err, unknown)
 }
 
-// watch goes on until there is a reason to end.
+// watch reads the source until a reason to end.
 func (r *run) watch(ctx context.Context) error {
 	for it, err := range trace.Watch(ctx, r.source, r.program, r.Interval) {
 		if err != nil {
@@ -153,25 +152,26 @@ func (r *run) watch(ctx context.Context) error {
 			continue
 		}
 		if at, ok := r.source.Began(); ok && !r.began {
-			r.begin(at)
+			r.windowBegan(at)
 		}
 		select {
 		case <-r.expired:
 			return nil
-		case <-r.soon:
+		case <-r.first:
 			if err := r.source.Mark(); err != nil {
 				return err
 			}
 		default:
 		}
-		if r.failed != nil {
+		if r.viewErr != nil {
 			return nil
 		}
 	}
 	return nil
 }
 
-// takeItem has the totals and the view take what has happened. The view's first error is noted; others are the source's.
+// takeItem passes an item to the totals and the view. It stores the view's first error in r.viewErr; the error that
+// it returns is the source's.
 func (r *run) takeItem(it *pairing.Item) error {
 	var at *trace.Reading
 	if it.What == pairing.Marked {
@@ -182,30 +182,30 @@ func (r *run) takeItem(it *pairing.Item) error {
 	}
 	r.scene.Totals.Take(it)
 	switch {
-	case r.failed != nil:
+	case r.viewErr != nil:
 	case at != nil:
-		r.failed = r.view.Interval(r.scene.Totals.At(at))
+		r.viewErr = r.view.Interval(r.scene.Totals.At(at))
 	default:
-		r.failed = r.view.Take(it)
+		r.viewErr = r.view.Take(it)
 	}
 	return nil
 }
 
-// begin takes note of when the window began.
-func (r *run) begin(at time.Time) {
+// windowBegan starts the timers that count from the beginning of the window.
+func (r *run) windowBegan(at time.Time) {
 	r.began = true
 	if r.Duration > 0 {
 		r.expired = time.After(r.Duration - time.Since(at))
 	}
 	if r.needs.Soon {
-		r.soon = time.After(firstInterval)
+		r.first = time.After(firstInterval)
 	}
 }
 
-// firstInterval is how long a short one is.
+// firstInterval is the length of a short first interval.
 const firstInterval = 200 * time.Millisecond
 
-// close removes the probes and ends the program.
+// close removes the probes and ends PROGRAM.
 func (r *run) close() error {
 	defer r.Progress("removing the probes")()
 	err := r.source.Close()
@@ -213,33 +213,33 @@ func (r *run) close() error {
 	return err
 }
 
-// sayUnseen has the summary say why there are no calls, if there are none.
-func (r *run) sayUnseen() {
+// explainNoCalls sets the summary's reason if no call was seen.
+func (r *run) explainNoCalls() {
 	calls := r.table.Lost + r.table.Filtered
 	for i := range r.table.Whole {
 		calls += r.table.Whole[i].Calls
 	}
 	switch {
-	case calls > 0 || r.unseen == nil:
-	case r.begun() > 0: // with -n, calls are those that have ended
-		r.table.Unseen = printable.Plural(r.begun(), "call") + " had not ended"
+	case calls > 0 || r.explainUnseen == nil:
+	case r.startedCalls() > 0: // with -n only ended calls count
+		r.table.Unseen = printable.Plural(r.startedCalls(), "call") + " had not ended"
 	case r.table.Elsewhere > 0:
 		r.table.Unseen = "other processes had " + printable.Plural(r.table.Elsewhere, "call")
 	default:
-		r.table.Unseen = r.unseen()
+		r.table.Unseen = r.explainUnseen()
 	}
 }
 
-// begun is the number of calls that have begun.
-func (r *run) begun() (n uint64) {
+// startedCalls returns the number of calls that began.
+func (r *run) startedCalls() (n uint64) {
 	for i := range r.table.Counts.Funcs {
 		n += r.table.Counts.Funcs[i].Calls
 	}
 	return n
 }
 
-// sayDoubts tells of calls whose latencies are none.
-func (r *run) sayDoubts() {
+// warnDoubts warns about calls that could not be followed, and about wrong latencies.
+func (r *run) warnDoubts() {
 	if n := r.table.Unfollowed; n > 0 {
 		r.Warn(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", printable.Plural(n, "call")))
 	}
@@ -248,9 +248,9 @@ func (r *run) sayDoubts() {
 	}
 }
 
-// findProgram makes sure that PROGRAM can be run, before any probe is set; it is nil without words. It writes to standard
-// error what data must not be mixed with, if the data goes to standard output.
-func (o *Options) findProgram() (*trace.Command, error) {
+// newProgram returns PROGRAM, nil if there is none. It is an error if PROGRAM can't be executed, so that no probe
+// is placed for nothing. PROGRAM's output goes to standard error, unless -w keeps the data apart from it.
+func (o *Options) newProgram() (*trace.Command, error) {
 	if len(o.Program) == 0 {
 		return nil, nil
 	}
@@ -267,9 +267,8 @@ func (o *Options) findProgram() (*trace.Command, error) {
 	return trace.NewCommand(cmd), nil
 }
 
-// status is the program's exit status as a shell would give it; nil for 0 and for a
-// program that was ended by us.
-func status(p *trace.Command) error {
+// programStatus returns PROGRAM's exit status as a shell gives it; nil for 0 and if ftgo ended PROGRAM.
+func programStatus(p *trace.Command) error {
 	var exit *exec.ExitError
 	switch {
 	case p.Err() == nil:

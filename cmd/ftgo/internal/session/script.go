@@ -23,12 +23,12 @@ import (
 // recordable are the commands that a recording can be for.
 var recordable = []string{"probe", "count", "trace"}
 
-var recordFor = cli.OneOf("COMMAND", "command", "not probe, count or trace", recordable...)
+var commandForm = cli.OneOf("COMMAND", "command", "not probe, count or trace", recordable...)
 
-// DefineScript defines the flags that decide what is recorded.
+// DefineScript defines the flags that say what to record.
 func (o *Options) DefineScript(fs *cli.Flags) {
 	o.As = "probe"
-	cli.Define(fs, &o.As, "as", "", "record what `COMMAND` needs: probe, count or trace", recordFor)
+	cli.Define(fs, &o.As, "as", "", "record what `COMMAND` needs: probe, count or trace", commandForm)
 	fs.StringVar(&o.forKernel, "kernel", "", "record on Linux `VERSION`, as uname -r prints it (default 5.4 and later)")
 	cli.Define(fs, &o.Duration, "duration", "d", "let the script stop after `SECONDS` by default", cli.Seconds)
 	fs.StringVarP(&o.File, "output-file", "w", "", "write the script to `FILE` instead of standard output")
@@ -40,12 +40,12 @@ func (o *Options) DefineScript(fs *cli.Flags) {
 	fs.BoolVar(&o.Lines.Entries, "entries", false, "trace: record only how calls begin")
 	cli.Define(fs, &o.Budget, "budget", "", "let the script disarm what takes more than `PERCENT` of a CPU", percent)
 	fs.BoolVar(&o.follow, "tree", false, "trace: record go statements, for trees")
-	cli.Some("probe, count: ", o.TableFlags.Define, "by", "sum")(fs)
+	cli.Subset("probe, count: ", o.TableFlags.Define, "by", "sum")(fs)
 }
 
-// DefineReport defines the flags that decide how it is shown.
+// DefineReport defines the flags that say how to show a recording.
 func (o *Options) DefineReport(fs *cli.Flags) {
-	cli.Define(fs, &o.As, "as", "", "show what `COMMAND` would: probe, count or trace (default what it was recorded for)", recordFor)
+	cli.Define(fs, &o.As, "as", "", "show what `COMMAND` would: probe, count or trace (default what it was recorded for)", commandForm)
 	fs.StringVarP(&o.tracedPath, "binary", "b", "", "read the traced binary at `PATH` (default where ftgo script read it)")
 	fs.IntSliceVarP(&o.PIDs, "pid", "p", nil, "show only process `PID`")
 	fs.BoolVar(&o.PerHost, "per-host", false, "show a row for each function of each machine")
@@ -59,13 +59,13 @@ func (o *Options) DefineReport(fs *cli.Flags) {
 	})
 }
 
-// take makes options what they were, for the command recorded; what a recording says chooses functions and values,
-// and nothing else.
-func (o *Options) take(a *recording.Options, recorded string) error {
+// applyRecorded sets the flags that a recording was made with for the command recorded. They select functions and
+// values, and nothing else.
+func (o *Options) applyRecorded(a *recording.Options, recorded string) error {
 	if o.Lines.Where != "" && a.Where != "" {
 		return cli.Usage("report: --where: it was recorded with one already: %s", a.Where)
 	}
-	o.replays, o.filters = true, a.Where == ""
+	o.isReport, o.allCalls = true, a.Where == ""
 	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Errors, o.Stack, o.Force = a.Patterns, a.Regexp, a.Exclude, !a.NoWrappers, a.Errors, a.Stack, true
 	o.Budget = &a.Budget
 	o.Fetch.StrLen, o.Fetch.Items, o.Inside, o.Lines.Entries = cmp.Or(a.StrLen, 1), cmp.Or(a.Items, 1), a.Inside, a.Entries
@@ -78,13 +78,14 @@ func (o *Options) take(a *recording.Options, recorded string) error {
 	switch {
 	case o.UsesValues():
 		return cli.Usage("report: it was recorded with --by or --sum already: %s", cmp.Or(a.By, a.Sum))
-	case o.As != recorded: // it is told as if nothing was
+	case o.As != recorded: // report --as another command ignores recorded values
 		return nil
 	}
 	return o.SetValues(a.By, a.Sum)
 }
 
-// checkRecorded refuses options that no script records. They are no wrong usage of report.
+// checkRecorded refuses options that script never writes. The errors have no usage status, because the file is
+// wrong and not the command line.
 func checkRecorded(a *recording.Options) error {
 	err := view.CheckFetch("what was asked for", target.FetchLimits{StrLen: cmp.Or(a.StrLen, 1), Items: cmp.Or(a.Items, 1)})
 	if err == nil && a.Where != "" {
@@ -102,8 +103,8 @@ func checkRecorded(a *recording.Options) error {
 	return nil
 }
 
-// recordView is a view as far as planning needs one.
-func (o *Options) recordView() (view.View, error) {
+// planningView returns a view that has the needs of the command to record for.
+func (o *Options) planningView() (view.View, error) {
 	mode := uprobe.Latency
 	switch as := o.As; {
 	case as == "trace":
@@ -116,19 +117,19 @@ func (o *Options) recordView() (view.View, error) {
 	return view.NewTable(o.View(), mode), nil
 }
 
-// mostGroups is how many groups of functions a script may disarm by themselves: each has some events, of which
-// each takes tens of milliseconds to remove.
-const mostGroups = 50
+// maxGroups limits the groups of functions that a script can disarm. Each group has its own events, and each event
+// takes tens of milliseconds to remove.
+const maxGroups = 50
 
-// Script writes the script that records what flags say.
+// Script writes a shell script that records.
 func (o *Options) Script() (err error) {
-	v, err := o.recordView()
+	v, err := o.planningView()
 	if err != nil {
 		return err
 	}
-	r := o.run(v)
-	// Of the kernel it will run on nothing is known: it may be one that counts hits of two
-	// CPUs as one, so that they are better recorded.
+	r := o.newRun(v)
+	// The script's kernel is unknown. It may miss hits of two CPUs in its counters, so calls are recorded instead
+	// of counted.
 	features := machine.Machine{}.Features()
 	features.ExactHits = false
 	if o.forKernel != "" {
@@ -153,17 +154,17 @@ func (o *Options) Script() (err error) {
 	if o.Budget == nil {
 		o.Budget = new(float64)
 	} else if *o.Budget > 0 {
-		together = (len(r.request.Target.Funcs) + len(r.request.Target.Sites) + mostGroups - 1) / mostGroups
+		together = (len(r.request.Target.Funcs) + len(r.request.Target.Sites) + maxGroups - 1) / maxGroups
 	}
 	r.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: o.Stack, Follow: o.follow, Regroups: together, Progress: o.Doing}
-	if err := withStatus(r.request.MakePlan()); err != nil {
+	if err := withPlanStatus(r.request.MakePlan()); err != nil {
 		return err
 	}
-	r.sayApart(o.follow)
-	if err := r.checkProbes(r.request.Plan.Probes(), pace(features, nil)); err != nil {
+	r.sayUnfollowed(o.follow)
+	if err := r.checkProbes(r.request.Plan.Probes(), removalTime(features, nil)); err != nil {
 		return err
 	}
-	text, err := r.script()
+	text, err := r.scriptText()
 	if err != nil {
 		return err
 	}
@@ -173,9 +174,9 @@ func (o *Options) Script() (err error) {
 	})
 }
 
-// Script is the text of the one that runs the plan.
-func (r *run) script() (string, error) {
-	var files []recording.File // the binary, and what describes it
+// scriptText returns the text of the script for the plan.
+func (r *run) scriptText() (string, error) {
+	var files []recording.File // the binary, and its symbol file
 	var crc uint32
 	for m := r.request.Target.Binary.File(); ; m = m.Described {
 		sums, err := m.Checksums()
@@ -188,7 +189,7 @@ func (r *run) script() (string, error) {
 		}
 		if files == nil {
 			crc = sums.CRC
-			if link, err := os.Readlink(path); err == nil && r.Query.BinaryFromPID { // where the process has it, which may have ended by then
+			if link, err := os.Readlink(path); err == nil && r.Query.BinaryFromPID { // PID may have ended when the script runs, so take the path behind /proc/PID/exe
 				path = strings.TrimSuffix(link, " (deleted)")
 			}
 		}
@@ -201,7 +202,7 @@ func (r *run) script() (string, error) {
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
 			printable.Plural(len(r.request.Plan.Funcs), "function"), printable.Plural(r.request.Plan.Probes(), "place"), r.Release),
 		About: recording.About{
-			Made: r.Release, Command: r.As, Options: r.recorded(),
+			Made: r.Release, Command: r.As, Options: r.recordedOptions(),
 			Binary: files[0],
 		},
 		Plan: r.request.Plan, CRC: crc, BufferKB: r.BufferKB,
@@ -218,8 +219,8 @@ func (r *run) script() (string, error) {
 	return s.Text()
 }
 
-// recorded are the options of the plan of a script.
-func (r *run) recorded() recording.Options {
+// recordedOptions returns the options that a recording has in its header.
+func (r *run) recordedOptions() recording.Options {
 	a := recording.Options{
 		Patterns: r.Funcs, Regexp: r.Regexp, Exclude: r.Exclude, NoWrappers: !r.Query.Wrappers, Errors: r.Errors, Stack: r.Stack,
 		StrLen: r.Fetch.StrLen, Items: r.Fetch.Items, Where: r.Lines.Where, Inside: r.Inside, Entries: r.Lines.Entries, Budget: *r.Budget, Features: r.request.Probes.Features,

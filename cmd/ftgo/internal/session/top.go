@@ -21,9 +21,9 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Top is the command top: a full screen, or a stream of what that would show.
+// Top is the command top: a full screen, or with -o a stream of its numbers.
 func (o *Options) Top(ctx context.Context) error {
-	o.OwnFuncs, o.Errors, o.Summaries, o.Sole = true, true, true, true
+	o.OwnFuncs, o.Errors, o.Summaries, o.OnlyUser = true, true, true, true
 	if o.Interval == 0 {
 		o.Interval = time.Second
 	}
@@ -36,8 +36,8 @@ func (o *Options) Top(ctx context.Context) error {
 		return cli.Usage("top: standard output is no terminal: -o json writes what the screen shows")
 	}
 	jobs, cancel := context.WithCancel(ctx)
-	s := &topScreen{o: o, ctx: jobs, wake: make(chan struct{}, 1), model: top.New(render.TopOrder), open: true}
-	s.shown, s.close = context.WithCancel(ctx)
+	s := &topScreen{o: o, runCtx: jobs, wake: make(chan struct{}, 1), model: top.New(render.TopOrder), visible: true}
+	s.screenCtx, s.close = context.WithCancel(ctx)
 	defer s.wait()
 	defer cancel()
 	s.update(func() {
@@ -45,21 +45,21 @@ func (o *Options) Top(ctx context.Context) error {
 			s.model = top.New(cpuColumn)
 			s.listProcesses()
 		} else {
-			s.overview()
+			s.showFunctions()
 		}
 	})
-	err := top.Show(s.shown, s.use, s.wake)
+	err := top.Show(s.screenCtx, s.handle, s.wake)
 	s.mu.Lock()
-	s.open = false
+	s.visible = false
 	s.mu.Unlock()
 	cancel()
 	s.wait()
 	return errors.Join(s.failed, err)
 }
 
-// alone tells whether the processes of -p are all that run their file: then the kernel's counters
-// are of them alone, and calls need not be recorded to be counted.
-func (o *Options) alone() bool {
+// isOnlyUser reports whether no process but those of -p runs their file. Then the kernel's counters have only their
+// calls, which need not be recorded to be counted.
+func (o *Options) isOnlyUser() bool {
 	if !o.Target.BinaryFromPID {
 		return false
 	}
@@ -68,26 +68,26 @@ func (o *Options) alone() bool {
 	return slices.Equal(running, slices.Sorted(slices.Values(o.PIDs)))
 }
 
-// topScreen is the screen of top, with what is going on behind it: a run of all functions, and one of the
-// function that is open. What runs tell comes at any time, so that all is locked.
+// topScreen is the screen of top and the runs behind it: one of all functions, and one of the open function. Runs
+// call it from their goroutines; mu protects all fields from model on.
 type topScreen struct {
-	o        *Options
-	ctx      context.Context // of the runs
-	shown    context.Context // of the screen
-	close    context.CancelFunc
-	wake     chan struct{}
-	mu       sync.Mutex
-	model    *top.Model
-	open     bool   // the screen has not ended
-	choosing bool   // of a process
-	title    string // of what is looked at
-	list     *beside
-	one      *beside
-	runs     []*beside
-	failed   error
+	o         *Options
+	runCtx    context.Context // of the runs
+	screenCtx context.Context // of the screen
+	close     context.CancelFunc
+	wake      chan struct{}
+	mu        sync.Mutex
+	model     *top.Model
+	visible   bool   // the screen is shown
+	choosing  bool   // the list of processes is shown
+	title     string // the first words of the first line
+	list      *backgroundRun
+	one       *backgroundRun
+	runs      []*backgroundRun
+	failed    error
 }
 
-// update changes what is on the screen.
+// update changes the model and redraws the screen.
 func (s *topScreen) update(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,16 +98,16 @@ func (s *topScreen) update(change func()) {
 	}
 }
 
-// start starts a run of a view; ended gets how it has ended.
-func (s *topScreen) start(o *Options, v view.View, ended func(error)) *beside {
-	r := o.start(s.ctx, v, &topTalk{s: s, stderr: o.Stderr}, func(r *beside) {
+// start runs a view in the background. It calls onEnd with the run's error, unless the run was canceled.
+func (s *topScreen) start(o *Options, v view.View, onEnd func(error)) *backgroundRun {
+	r := o.startInBackground(s.runCtx, v, &messageWriter{s: s, stderr: o.Stderr}, func(r *backgroundRun) {
 		s.update(func() {
 			switch {
 			case r.panicked.Happened():
-				s.close() // [topScreen.wait] goes on with that
+				s.close() // [topScreen.wait] panics again
 			case !r.canceled():
-				ended(r.err)
-			case !errors.Is(r.err, context.Canceled): // else it had not begun
+				onEnd(r.err)
+			case !errors.Is(r.err, context.Canceled): // other errors come from removing probes
 				s.failed = errors.Join(s.failed, r.err)
 			}
 		})
@@ -116,10 +116,10 @@ func (s *topScreen) start(o *Options, v view.View, ended func(error)) *beside {
 	return r
 }
 
-// wait waits until all runs have ended, whose probes are gone then.
+// wait waits until all runs have ended and removed their probes.
 func (s *topScreen) wait() {
 	for _, r := range s.runs {
-		<-r.ended
+		<-r.done
 	}
 	for _, r := range s.runs {
 		r.panicked.Raise()
@@ -127,53 +127,53 @@ func (s *topScreen) wait() {
 	s.runs = nil
 }
 
-// topTalk shows what is said, a line each.
-type topTalk struct {
+// messageWriter shows messages on the screen, or writes them to stderr without one. A message is a line.
+type messageWriter struct {
 	s      *topScreen
 	stderr io.Writer
 }
 
-func (t *topTalk) Write(b []byte) (int, error) {
-	if t.shown((*top.Model).Say, strings.TrimSpace(string(b))) {
+func (t *messageWriter) Write(b []byte) (int, error) {
+	if t.display((*top.Model).Say, strings.TrimSpace(string(b))) {
 		return len(b), nil
 	}
 	return t.stderr.Write(b)
 }
 
-// Show shows how far long work is.
-func (t *topTalk) Show(line string) {
-	if to, ok := t.stderr.(cli.Shower); !t.shown((*top.Model).Doing, line) && ok {
+// Show shows the progress of long work.
+func (t *messageWriter) Show(line string) {
+	if to, ok := t.stderr.(cli.LineShower); !t.display((*top.Model).Doing, line) && ok {
 		to.Show(line)
 	}
 }
 
-// shown shows something as long as there is a screen, and tells whether there is.
-func (t *topTalk) shown(how func(*top.Model, string), text string) (shown bool) {
+// display shows a text if the screen is shown, and reports whether it is.
+func (t *messageWriter) display(how func(*top.Model, string), text string) (shown bool) {
 	t.s.update(func() {
-		if shown = t.s.open; shown {
+		if shown = t.s.visible; shown {
 			how(t.s.model, strings.TrimPrefix(text, "ftgo: "))
 		}
 	})
 	return shown
 }
 
-// overview starts the run of all functions.
-func (s *topScreen) overview() {
+// showFunctions starts the run of all functions.
+func (s *topScreen) showFunctions() {
 	o := *s.o
-	o.Budget = o.part(listShare)
+	o.Budget = o.budgetPart(listShare)
 	s.title = "ftgo top  " + o.Binary
 	if len(o.PIDs) > 0 {
-		name, _ := procfs.Name(o.PIDs[0]) // that is only shown
+		name, _ := procfs.Name(o.PIDs[0]) // without it the title lacks the name
 		s.title = fmt.Sprintf("ftgo top  %s %d", name, o.PIDs[0])
 		if n := len(o.PIDs) - 1; n > 0 {
 			s.title += fmt.Sprintf(" and %d more", n)
 		}
 	}
 	s.model.Show(top.Page{Head: []string{s.title, "placing probes"}, Names: "FUNCTION", Columns: render.TopColumns(o.Sched)})
-	var list *beside
+	var list *backgroundRun
 	v := view.NewOverview(o.View(), func(p top.Page) {
 		s.update(func() {
-			if s.list == list { // else another has taken its place
+			if s.list == list { // otherwise a newer run has taken its place
 				p.Head[0] = s.title + "  " + p.Head[0]
 				s.model.Show(p)
 			}
@@ -192,21 +192,21 @@ func (s *topScreen) overview() {
 	s.list = list
 }
 
-// listShare is what part of the budget is for all functions; the rest is for the one that is open.
+// listShare is the part of the budget for the list of functions; the rest is for the open function.
 const listShare = 0.6
 
-// part is a part of the budget.
-func (o *Options) part(of float64) *float64 { return new(100 * o.share() * of) }
+// budgetPart returns a part of the budget in percent.
+func (o *Options) budgetPart(part float64) *float64 { return new(100 * o.budgetShare() * part) }
 
-// closeup starts the run of the function that is chosen.
-func (s *topScreen) closeup() {
+// openFunction starts the run of the chosen function.
+func (s *topScreen) openFunction() {
 	row, ok := s.model.Chosen()
 	if !ok {
 		return
 	}
 	o := *s.o
 	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Errors = []string{row.Full}, false, nil, true, false
-	o.Budget = o.part(1 - listShare)
+	o.Budget = o.budgetPart(1 - listShare)
 	o.Duration, o.Ready, o.Stack, o.Sched = 0, 0, uprobe.MaxStack, len(o.PIDs) > 0
 	o.Signatures, o.Lines.Live = true, true
 	one := &top.One{Name: row.Full}
@@ -224,8 +224,8 @@ func (s *topScreen) closeup() {
 	})
 }
 
-// waits begins anew, with what calls wait for or without.
-func (s *topScreen) waits() {
+// toggleWaits restarts the list, with or without the column of waiting times.
+func (s *topScreen) toggleWaits() {
 	switch {
 	case s.choosing:
 		return
@@ -235,39 +235,39 @@ func (s *topScreen) waits() {
 	}
 	s.o.Sched = !s.o.Sched
 	s.list.cancel()
-	s.overview()
+	s.showFunctions()
 	if s.o.Sched {
 		s.model.Say("from now on with what calls wait for; each time that a goroutine waits costs hits")
 	}
 }
 
-// use calls a function with the model, does what that wishes, and tells whether to go on.
-func (s *topScreen) use(of func(*top.Model) top.Wish) bool {
+// handle calls f with the model, and performs the action that f returns. It returns false if the screen is to end.
+func (s *topScreen) handle(f func(*top.Model) top.Action) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch of(s.model) {
+	switch f(s.model) {
 	case top.Quit:
 		return false
 	case top.Open:
 		if s.choosing {
-			s.choose()
+			s.chooseProcess()
 		} else {
-			s.closeup()
+			s.openFunction()
 		}
 	case top.Close:
 		s.one.cancel()
 	case top.Waits:
-		s.waits()
+		s.toggleWaits()
 	}
 	return true
 }
 
-// processColumns are those of the processes that one is chosen from, the CPU time first.
+// processColumns are the columns of the list of processes.
 var processColumns = []string{"CPU", "PID"}
 
 const cpuColumn = 0
 
-// listProcesses shows the processes of Go programs until one is chosen.
+// listProcesses shows the processes of Go programs until the user chooses one.
 func (s *topScreen) listProcesses() {
 	used := make(map[int]time.Duration)
 	list := func() (choosing bool) {
@@ -296,7 +296,7 @@ func (s *topScreen) listProcesses() {
 	go func() {
 		for every := time.Tick(time.Second); list(); {
 			select {
-			case <-s.shown.Done():
+			case <-s.screenCtx.Done():
 				return
 			case <-every:
 			}
@@ -304,8 +304,8 @@ func (s *topScreen) listProcesses() {
 	}()
 }
 
-// choose takes the process that is chosen.
-func (s *topScreen) choose() {
+// chooseProcess starts the list of functions of the chosen process.
+func (s *topScreen) chooseProcess() {
 	row, ok := s.model.Chosen()
 	if !ok {
 		return
@@ -314,5 +314,5 @@ func (s *topScreen) choose() {
 	s.model = top.New(render.TopOrder)
 	s.o.PIDs = []int{row.ID}
 	s.o.Binary, s.o.Target.BinaryFromPID = procfs.Exe(row.ID), true
-	s.overview()
+	s.showFunctions()
 }

@@ -25,12 +25,12 @@ var styles = [...]tcell.Style{
 	Chosen: tcell.StyleDefault.Reverse(true),
 }
 
-// user calls a function with the model of the screen, does what that wishes, and returns false to end.
-type user func(func(*Model) Wish) bool
+// handler calls a func with the model of the screen, performs the action that it returns, and returns false to end.
+type handler func(func(*Model) Action) bool
 
-// Show draws a model on the whole terminal, again after each input and each wake, until use
-// ends or ctx is done. It restores the terminal, even if use panics.
-func Show(ctx context.Context, use user, wake <-chan struct{}) error {
+// Show draws a model on the whole terminal, again after each input and each wake, until handle
+// ends or ctx is done. It restores the terminal, even if handle panics.
+func Show(ctx context.Context, handle handler, wake <-chan struct{}) error {
 	// Without negotiation, because the terminal's answers are slow over ssh and would reach the shell if ftgo is
 	// killed. Finer keys and colours, which it asks for, are not needed.
 	s, err := tcell.NewScreen(tcell.OptNegotiation(false), tcell.OptSanitizeContent(true))
@@ -43,7 +43,7 @@ func Show(ctx context.Context, use user, wake <-chan struct{}) error {
 	defer s.Fini()
 	s.EnableMouse(tcell.MouseButtonEvents)
 	held := false // the primary mouse button
-	for draw(s, use); ; draw(s, use) {
+	for draw(s, handle); ; draw(s, handle) {
 		on := true
 		select {
 		case <-ctx.Done():
@@ -56,11 +56,11 @@ func Show(ctx context.Context, use user, wake <-chan struct{}) error {
 			case *tcell.EventResize:
 				s.Sync()
 			case *tcell.EventKey:
-				on = press(use, ev)
+				on = press(handle, ev)
 			case *tcell.EventMouse:
 				before := held
 				held = ev.Buttons()&tcell.ButtonPrimary != 0
-				on = point(use, ev, held && !before)
+				on = point(handle, ev, held && !before)
 			}
 		}
 		if !on {
@@ -69,11 +69,11 @@ func Show(ctx context.Context, use user, wake <-chan struct{}) error {
 	}
 }
 
-func draw(s tcell.Screen, use user) {
+func draw(s tcell.Screen, handle handler) {
 	width, height := s.Size()
 	s.Clear()
 	var lines []Line
-	use(func(m *Model) Wish {
+	handle(func(m *Model) Action {
 		lines = m.Draw(width, height)
 		return Nothing
 	})
@@ -90,18 +90,20 @@ func draw(s tcell.Screen, use user) {
 	s.Show()
 }
 
-func (use user) press(key rune) bool { return use(func(m *Model) Wish { return m.Press(key) }) }
+func (handle handler) press(key rune) bool {
+	return handle(func(m *Model) Action { return m.Press(key) })
+}
 
-func press(use user, ev *tcell.EventKey) bool {
+func press(handle handler, ev *tcell.EventKey) bool {
 	// Esc right before another key looks like that key with Alt.
-	if ev.Modifiers()&tcell.ModAlt != 0 && !use.press(keyEscape) {
+	if ev.Modifiers()&tcell.ModAlt != 0 && !handle.press(keyEscape) {
 		return false
 	}
 	if key, ok := keys[ev.Key()]; ok {
-		return use.press(key)
+		return handle.press(key)
 	}
 	for _, key := range ev.Str() {
-		if ev.Key() == tcell.KeyRune && !use.press(key) {
+		if ev.Key() == tcell.KeyRune && !handle.press(key) {
 			return false
 		}
 	}
@@ -109,15 +111,15 @@ func press(use user, ev *tcell.EventKey) bool {
 }
 
 // point handles a mouse event; clicked means that the primary button was just pressed.
-func point(use user, ev *tcell.EventMouse, clicked bool) bool {
+func point(handle handler, ev *tcell.EventMouse, clicked bool) bool {
 	switch {
 	case ev.Buttons()&tcell.WheelUp != 0:
-		return use.press(keyUp)
+		return handle.press(keyUp)
 	case ev.Buttons()&tcell.WheelDown != 0:
-		return use.press(keyDown)
+		return handle.press(keyDown)
 	case clicked:
 		x, y := ev.Position()
-		return use(func(m *Model) Wish { return m.Click(x, y) })
+		return handle(func(m *Model) Action { return m.Click(x, y) })
 	}
 	return true
 }

@@ -43,14 +43,14 @@ type Page struct {
 	Keys    string // what Enter does: "Enter opens"
 }
 
-// Wish is an action that a key asks of the caller.
-type Wish uint8
+// Action is an action that a key asks of the caller.
+type Action uint8
 
 const (
-	Nothing Wish = iota
-	Open         // open the row that Chosen returns
-	Close        // close the open function
-	Waits        // switch the column of waits on or off
+	Nothing Action = iota
+	Open           // open the row that Chosen returns
+	Close          // close the open function
+	Waits          // switch the column of waits on or off
 	Quit
 )
 
@@ -159,7 +159,7 @@ func (m *Model) Chosen() (r Row, ok bool) {
 }
 
 // Press handles a key.
-func (m *Model) Press(key rune) Wish {
+func (m *Model) Press(key rune) Action {
 	m.said = ""
 	switch {
 	case key == keyInterrupt:
@@ -178,7 +178,7 @@ func (m *Model) Press(key rune) Wish {
 	return Nothing
 }
 
-func (m *Model) press(key rune) Wish {
+func (m *Model) press(key rune) Action {
 	all := len(m.page.Columns) + 1
 	switch key {
 	case 'q':
@@ -228,7 +228,7 @@ func (m *Model) pause() {
 }
 
 // pressOne handles a key while a function is open.
-func (m *Model) pressOne(key rune) Wish {
+func (m *Model) pressOne(key rune) Action {
 	switch key {
 	case 'q':
 		return Quit
@@ -249,7 +249,7 @@ func (m *Model) pressOne(key rune) Wish {
 
 // Click handles a click on a cell of the screen: it sorts by a column, or chooses a row, or opens the
 // chosen row.
-func (m *Model) Click(x, y int) Wish {
+func (m *Model) Click(x, y int) Action {
 	first := len(m.page.Head) + 1
 	switch {
 	case m.help != nil || m.one != nil:

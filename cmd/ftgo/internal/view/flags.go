@@ -77,9 +77,9 @@ type Template struct {
 }
 
 var templateForm = cli.Form[Template]{
-	Name:  "TEMPLATE NAMES",
-	More:  func(text string) bool { return strings.Contains(strings.ReplaceAll(text, "%%", ""), "%") },
-	Write: func(t Template) string { return t.Text },
+	Name:      "TEMPLATE NAMES",
+	Continues: func(text string) bool { return strings.Contains(strings.ReplaceAll(text, "%%", ""), "%") },
+	Write:     func(t Template) string { return t.Text },
 	Read: func(text string) (t Template, err error) {
 		text, names, _ := strings.Cut(text, "\x00")
 		if t.Text = text; names != "" {

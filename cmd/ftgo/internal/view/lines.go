@@ -93,7 +93,7 @@ func (v *Lines) Begin(s *Scene) error {
 	}
 	if v.opt.buildsTrees() {
 		v.trees = newForest(o.Depth, v.writeTree)
-		v.trees.maxWait = cmp.Or(v.opt.Patience, v.trees.maxWait)
+		v.trees.maxWait = cmp.Or(v.opt.TreeWait, v.trees.maxWait)
 		if o.Slow > 0 {
 			v.trees.slow, v.trees.total = o.Slow, maxSlow
 			if v.chrome != nil {
