@@ -55,7 +55,7 @@ func dropped(t *testing.T) {
 	}
 	close(hold)
 	ended.Wait()
-	want := fmt.Sprintf("CapEff:\t%016x\n", before&kept())
+	want := fmt.Sprintf("CapEff:\t%016x\n", before&needed())
 	threads, err := filepath.Glob("/proc/self/task/*/status")
 	if err != nil || len(threads) == 0 {
 		t.Fatal(threads, err)
@@ -66,14 +66,14 @@ func dropped(t *testing.T) {
 		}
 	}
 	text, err := exec.Command("cat", "/proc/self/status").CombinedOutput()
-	if err != nil || strings.Contains(string(text), fmt.Sprintf("CapEff:\t%016x\n", before)) && before&^kept() != 0 {
+	if err != nil || strings.Contains(string(text), fmt.Sprintf("CapEff:\t%016x\n", before)) && before&^needed() != 0 {
 		t.Errorf("what is executed has all: %v\n%s", err, text)
 	}
-	if now, err := effective(); err != nil || now != before&kept() {
-		t.Errorf("%#x, %v; want %#x", now, err, before&kept())
+	if now, err := effective(); err != nil || now != before&needed() {
+		t.Errorf("%#x, %v; want %#x", now, err, before&needed())
 	}
 	for _, u := range uses {
-		if before&u.bit != before&kept()&u.bit {
+		if before&u.bit != before&needed()&u.bit {
 			t.Errorf("%s is gone", u.name)
 		}
 	}

@@ -14,23 +14,25 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// code is a file with the functions' instructions, in place of ftgo's own file: the kernel keeps probes by
-// file, so every ftgo that runs would hit the probes of all others. It has the same bytes at the same
-// offsets, and nothing else. Nobody knows its name, so that it is gone when ftgo is, whatever of.
+// code is a private copy of the measured functions' instructions, in a file without a name. Probes go into
+// this file and not into ftgo's executable, because the kernel keeps probes by file: every running ftgo would
+// hit the probes of all others. The copy has the same bytes at the same offsets as the executable. The kernel
+// deletes it when ftgo ends, even after SIGKILL.
 type code struct {
 	file   *os.File
 	offset int64 // of the first page
 	pages  []byte
-	at     unsafe.Pointer // where this process has them
+	at     unsafe.Pointer // the address of the pages in this process
 }
 
-// mapped is the code that this process runs by now. Measurements take turns: several runs may go on in a process.
+// mapped holds the code that is mapped at the functions' addresses. The mutex serializes measurements, because
+// several runs may be active in one process.
 var mapped struct {
 	sync.Mutex
 	code *code
 }
 
-// newCode copies the pages of functions, of which call is the first one's.
+// newCode copies the pages of funcs into a file and maps it. The address of funcs[0] in this process is call.
 func newCode(b *offsets.Binary, funcs []*offsets.Func, call unsafe.Pointer) (*code, error) {
 	page := uint64(os.Getpagesize())
 	first, end := funcs[0].Addr, funcs[0].Addr
@@ -50,7 +52,8 @@ func newCode(b *offsets.Binary, funcs []*offsets.Func, call unsafe.Pointer) (*co
 	if _, err := b.File().Reader().ReadAt(c.pages, c.offset); err != nil && err != io.EOF {
 		return nil, err
 	}
-	// Executables may be forbidden in memory, or where temporary files are. Linux before 3.17 has no memfd.
+	// The system may forbid executable memory files, or mount the temporary directory noexec. Linux before 3.17
+	// has no memfd_create.
 	for _, create := range []func() (*os.File, error){inMemory, onDisk} {
 		file, failed := create()
 		if failed == nil {
@@ -84,7 +87,7 @@ func onDisk() (*os.File, error) {
 	return file, os.Remove(file.Name())
 }
 
-// write fills the file, and sees that it may be executed.
+// write fills the file and maps it, which fails if the file may not be executed.
 func (c *code) write() error {
 	if _, err := c.file.WriteAt(c.pages, c.offset); err != nil {
 		return err
@@ -94,12 +97,12 @@ func (c *code) write() error {
 	return c.use()
 }
 
-// target is what the kernel is to probe. Nobody else can change it.
+// target returns the file as the target of probes. No other process can write to it.
 func (c *code) target() tracefs.Target {
 	return tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", c.file.Fd())}
 }
 
-// run calls do, which calls functions, while no other measurement's probes are hit.
+// run calls do while this code is mapped. Functions that do calls hit the probes of no other measurement.
 func (c *code) run(do func()) error {
 	mapped.Lock()
 	defer mapped.Unlock()
@@ -110,8 +113,8 @@ func (c *code) run(do func()) error {
 	return err
 }
 
-// use puts the file's pages where the process has the functions. They have the same bytes: who executes
-// there meanwhile goes on.
+// use maps the file's pages over the functions. The bytes are the same, so a thread that executes them
+// meanwhile is not disturbed.
 func (c *code) use() error {
 	if mapped.code == c {
 		return nil

@@ -15,60 +15,57 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Calls are timed in batches of so many, which takes some 0.7 ms each time. At first there are as many
-// batches as tell a disturbed one from others.
 const (
-	batchCalls   = 12
+	// batchCalls is the number of calls in a batch. A batch takes about 0.7 ms.
+	batchCalls = 12
+	// firstBatches is the number of batches before the first result. Nine are enough to outvote a disturbed one.
 	firstBatches = 9
-)
-
-// So many words are fetched at once to know what one costs, and from where no memory is.
-const (
+	// fetchedWords is the number of words that a call of Fetched reads, faultyWords that of Faulty.
 	fetchedWords = 16
 	faultyWords  = 4
 )
 
-// ErrNotTried: it is not known whether probes work.
+// ErrNotTried means that the measurement could not start, so that it is unknown whether probes work.
 var ErrNotTried = errors.New("not tried")
 
-// errNotItself: as in ftgo's own tests, where package main has another name.
+// errNotItself is returned in ftgo's tests, whose package main has another path.
 var errNotItself = fmt.Errorf("%w: ftgo does not find its own functions", ErrNotTried)
 
-// Function is a function of ftgo's that it probes in itself.
+// Function is a function of ftgo that ftgo probes in itself.
 type Function struct {
 	Name string
 	Call func(int) int
 }
 
-// Functions are those that the costs are measured on: the kernel emulates the instruction that
-// calls of Framed, Fetched and Faulty begin with, and single-steps that of Frameless. Where
-// Fetched is called words are fetched as well, and where Faulty is what its argument would point to.
+// Functions are the functions that the costs are measured on. The kernel emulates the first instruction of
+// Framed, Fetched and Faulty, and single-steps that of Frameless. The entry probe of Fetched reads words of
+// the stack. The entry probe of Faulty reads words that its argument points to, which is a nil pointer.
 type Functions struct{ Framed, Frameless, Fetched, Faulty Function }
 
 func (f *Functions) all() []Function { return []Function{f.Framed, f.Frameless, f.Fetched, f.Faulty} }
 
-// costs are what hits are measured to cost: as the fields of pairing.HitCost, in order.
+// costs holds a number of nanoseconds for each field of pairing.HitCost, in the order of its fields.
 type costs [4]float64
 
 func (c costs) hit() pairing.HitCost {
 	return pairing.HitCost{Emulated: c[0], Stepped: c[1], Word: c[2], Fault: c[3]}
 }
 
-// timed is what each takes by a time of its calls.
-func (f *Functions) timed(call func(func(int) int) float64) (ns costs) {
-	for i, own := range f.all() {
-		ns[i] = call(own.Call)
+// timed returns what measure returns for each function, in nanoseconds.
+func (f *Functions) timed(measure func(func(int) int) float64) (ns costs) {
+	for i, function := range f.all() {
+		ns[i] = measure(function.Call)
 	}
 	return ns
 }
 
-// apart makes costs of words, and of those that can't be read, of those of hits that fetch them.
-func (c *costs) apart() {
+// splitWords turns the costs of hits that fetch words into costs of one word.
+func (c *costs) splitWords() {
 	word := max(0, c[2]-c[0]) / fetchedWords
 	c[2], c[3] = word, max(0, (c[3]-c[0])/faultyWords-word)
 }
 
-// timeCalls is the time of a call in nanoseconds, of a batch. The argument is a nil pointer.
+// timeCalls runs a batch of calls with a nil pointer as argument, and returns nanoseconds per call.
 func timeCalls(call func(int) int) float64 {
 	start := time.Now()
 	for range batchCalls {
@@ -77,16 +74,17 @@ func timeCalls(call func(int) int) float64 {
 	return float64(time.Since(start)) / batchCalls
 }
 
-// middle sorts numbers, of which there are some.
-func middle(of []float64) float64 {
-	slices.Sort(of)
-	return of[len(of)/2]
+// median sorts numbers, which must not be empty, and returns their median.
+func median(numbers []float64) float64 {
+	slices.Sort(numbers)
+	return numbers[len(numbers)/2]
 }
 
-// recordsValues tells whether there are values in a mode.
+// recordsValues reports whether events of a mode carry values.
 func recordsValues(mode uprobe.Mode) bool { return mode == uprobe.Latency || mode == uprobe.Entries }
 
-// probe probes all functions, which a plan has in their order, in a file that nobody else probes.
+// probe copies all functions into a private file and probes them there. The plan lists them in the order of all.
+// The caller closes the session, then the file.
 func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Options, arm tracefs.Options) (session *tracefs.Session, plan *uprobe.Plan, c *code, err error) {
 	b, err := offsets.Open("/proc/self/exe")
 	if err != nil {
@@ -94,8 +92,8 @@ func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Opti
 	}
 	defer b.Close()
 	var funcs []*offsets.Func
-	for _, own := range f.all() {
-		fn, ok := b.Lookup(own.Name)
+	for _, function := range f.all() {
+		fn, ok := b.Lookup(function.Name)
 		if !ok {
 			return nil, nil, nil, errNotItself
 		}
@@ -127,7 +125,7 @@ func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Opti
 	return session, plan, c, err
 }
 
-// wordsAt fetches so many words from an address.
+// wordsAt returns a capture of that many 8-byte words from an address.
 func wordsAt(address string, words int) *capture.Capture {
 	c := &capture.Capture{Words: words}
 	for w := range words {
@@ -136,7 +134,7 @@ func wordsAt(address string, words int) *capture.Capture {
 	return c
 }
 
-// firstArg is the fetcharg of a function's first argument, where calls begin.
+// firstArg returns the fetcharg of a function's first argument, valid at its entry.
 func firstArg(b *offsets.Binary) string {
 	minor, _ := b.GoVersion()
 	p := b.File().Processor
@@ -145,8 +143,8 @@ func firstArg(b *offsets.Binary) string {
 
 var errShared = fmt.Errorf("%w: this kernel records uprobes at the top level of tracefs alone, which everybody shares", ErrNotTried)
 
-// Try is a measurement of what hits cost, for who has nothing else to probe. It fails if hits are not
-// counted, or not delivered.
+// Try measures what a hit costs while nothing else is probed. It fails if the kernel does not count the hits
+// or does not deliver them.
 func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracefs.Features) (result pairing.HitCost, err error) {
 	if !features.Instances {
 		return result, errShared

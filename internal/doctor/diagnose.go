@@ -1,5 +1,5 @@
-// Package doctor finds what keeps probes from working, and how to fix it, and measures what they cost, on functions of ftgo
-// itself. It also drops root's privileges that ftgo does not use.
+// Package doctor finds what keeps probes from working and how to fix it. It measures what a probe hit costs, on
+// functions of ftgo itself. It also drops the privileges of root that ftgo does not use.
 package doctor
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// Diagnose examines everything that probing on this machine depends on, and changes nothing.
-// It assumes sessions with ring buffers of bufferKB per CPU, as in [tracefs.Options].
+// Diagnose checks everything that probing on this machine depends on, and changes nothing. It assumes ring
+// buffers of bufferKB per CPU, as in [tracefs.Options].
 //
 // Without privileges, some findings are [Unknown].
 func Diagnose(bufferKB int) []Finding { return thisHost().diagnose(bufferKB) }
@@ -63,15 +63,15 @@ func (h *host) kernel() Finding {
 	case h.Older(5, 4):
 		return Warning.of(text + ": before 5.4 every site is an event of its own, which takes long to remove, and another reader can steal lines of trace_pipe")
 	}
-	// Deleting an enabled event of several sites by hand: see mustBeOff of internal/tracefs.
+	// Deleting an enabled event of several sites can crash the kernel: see mustBeOff in internal/tracefs.
 	return OK.of(text + "; never remove enabled probes by hand, it can crash the kernel: ftgo clean does it right")
 }
 
-// options checks the option with which the kernel must have been built.
+// options checks that the kernel was built with CONFIG_UPROBE_EVENTS.
 func (h *host) options(f *tracefs.FS) Finding {
 	const option = "CONFIG_UPROBE_EVENTS"
 	config, from, known := h.config()
-	// Its name until Linux 4.11 was without the S.
+	// Until Linux 4.11 the name had no S.
 	built := configured(config, option) || configured(config, "CONFIG_UPROBE_EVENT")
 	switch {
 	case known && built:
@@ -127,10 +127,10 @@ func (h *host) mounted(f *tracefs.FS, err error) Finding {
 	return found
 }
 
-// privileged is how a container must be started.
+// privileged is the command that starts a container in which ftgo can work.
 const privileged = "docker run --privileged --pid=host ..."
 
-// lockdown=confidentiality closes tracefs to root (security/security.c,
+// lockdown checks the kernel's lockdown mode. Confidentiality closes tracefs to root (security/security.c,
 // LOCKDOWN_TRACEFS; since Linux 5.4), integrity does not.
 func (h *host) lockdown() Finding {
 	_, after, _ := strings.Cut(h.Read("/sys/kernel/security/lockdown"), "[")
@@ -145,7 +145,7 @@ func (h *host) lockdown() Finding {
 	return OK.of("none")
 }
 
-// permission checks whether this user can use tracefs; denied is the kernel's error of an attempt.
+// permission checks whether this user can use tracefs. denied is the error of usable.
 func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	path := machine.Tracing
 	if at, ok := errors.AsType[*fs.PathError](denied); ok {
@@ -171,7 +171,7 @@ func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	return Missing.of(refused + ": it takes root, or CAP_DAC_OVERRIDE" + h.group()).fixedBy(h.asRoot("ftgo doctor"))
 }
 
-// lacking lists what fails for lack of a capability; usable is whether this user can use tracefs.
+// lacking lists what fails because this process lacks a capability. usable says whether it can use tracefs.
 func (h *host) lacking(usable bool) Finding {
 	set, err := h.capabilities()
 	if err != nil {
@@ -189,7 +189,7 @@ func (h *host) lacking(usable bool) Finding {
 	return Warning.of(strings.Join(texts, "; "))
 }
 
-// asRoot returns a command as this user has to type it.
+// asRoot returns a command that needs root as this user types it: ordinary users prepend sudo.
 func (h *host) asRoot(command string) string {
 	if h.uid == 0 {
 		return command
@@ -197,9 +197,9 @@ func (h *host) asRoot(command string) string {
 	return "sudo " + command
 }
 
-// group explains that the mount option gid= is not enough: its group may read, but not write
-// (include/linux/tracefs.h, TRACE_MODE_WRITE 0640). New files belong to the owner of their directory,
-// so the user who owns instances can do everything (since Linux 5.10 at least), but a group can't.
+// group returns a hint if tracefs is mounted with gid=, which is not enough: the group may read but not write
+// (include/linux/tracefs.h, TRACE_MODE_WRITE 0640). New files belong to the owner of their directory, so the
+// user that owns instances can do everything (since Linux 5.10 at least), but a group can't.
 func (h *host) group() string {
 	for _, p := range h.mounts() {
 		for _, o := range p.Options {
@@ -211,7 +211,7 @@ func (h *host) group() string {
 	return ""
 }
 
-// leftBehind finds what killed runs have left.
+// leftBehind counts the instances and probes that killed runs left in the kernel.
 func (h *host) leftBehind(f *tracefs.FS) Finding {
 	left, err := f.Leftovers()
 	switch {
@@ -230,8 +230,8 @@ func (h *host) leftBehind(f *tracefs.FS) Finding {
 	return Warning.of(text).fixedBy(h.asRoot("ftgo clean"))
 }
 
-// ProcessNumbers checks whether process numbers here are those by
-// which the kernel traces processes: those of the first pid namespace, not a container's.
+// ProcessNumbers checks that this process is in the first pid namespace, not in a container's, because the
+// kernel traces processes by their numbers in the first one.
 func ProcessNumbers() Finding { return thisHost().pidNamespace() }
 
 func (h *host) pidNamespace() Finding {
@@ -244,7 +244,8 @@ func (h *host) pidNamespace() Finding {
 	return Warning.of("a container's: the kernel traces by the host's process ids, so that -p, --fork, --comm, --with and --sched can't be used").fixedBy(privileged)
 }
 
-// mountNamespace checks the mount namespace, in which the kernel looks up the paths of this process's definitions.
+// mountNamespace checks whether this process shares the mount namespace of process 1. The kernel looks up a
+// definition's path in the namespace of the process that writes it.
 func (h *host) mountNamespace() Finding {
 	own, first := h.namespace(procfs.Self, "mnt"), h.namespace(1, "mnt")
 	switch {
@@ -273,7 +274,7 @@ func (h *host) memory(bufferKB int) Finding {
 	return OK.of(text)
 }
 
-// threads compares the number of threads with the limit, because runs and programs start more.
+// threads compares the number of threads on this machine with the limit, because a run starts more of them.
 func (h *host) threads() Finding {
 	pidMax, err1 := strconv.Atoi(h.Read("/proc/sys/kernel/pid_max"))
 	most, err2 := strconv.Atoi(h.Read("/proc/sys/kernel/threads-max"))
@@ -325,7 +326,7 @@ func (h *host) features(f *tracefs.FS, add func(check string, found Finding)) {
 			add("clock", h.clock(f))
 		}
 		switch {
-		case c.check == "push" && runtime.GOARCH != "amd64": // no other processor's functions begin with one
+		case c.check == "push" && runtime.GOARCH != "amd64": // on other processors no function begins with a push
 		case c.has:
 			add(c.check, OK.of(c.good))
 		default:
@@ -334,7 +335,7 @@ func (h *host) features(f *tracefs.FS, add func(check string, found Finding)) {
 	}
 }
 
-// clock checks the clock of sessions.
+// clock checks the precision of the clock that sessions use.
 func (h *host) clock(f *tracefs.FS) Finding {
 	offered, err := os.ReadFile(file(f, "trace_clock"))
 	if err != nil {
@@ -353,33 +354,33 @@ func (h *host) clock(f *tracefs.FS) Finding {
 	return Warning.of(text)
 }
 
-// State is the effect of a [Finding] on probing.
+// State says how a [Finding] affects probing.
 type State string
 
 // States, from the best to the worst.
 const (
-	// OK: as it should be.
+	// OK means that the check passed.
 	OK State = "ok"
-	// Unknown: it could not be checked.
+	// Unknown means that the check could not be made, often for lack of a permission.
 	Unknown State = "unknown"
-	// Warning: probing works, but with less, or not in every way.
+	// Warning means that probing works, but some feature does not.
 	Warning State = "warning"
-	// Missing: probing does not work without it.
+	// Missing means that probing does not work until this is fixed.
 	Missing State = "missing"
 )
 
-// Finding is one thing that probing needs, or that gets in its way.
+// Finding is the result of one check.
 type Finding struct {
-	Check string // what was looked at, in one or two words that do not change
+	Check string // the name of the check, stable across versions
 	State State
-	Text  string // what was found, in a line
+	Text  string // one line
 	Fix   string // a command that fixes it, or ""
 }
 
-// of returns a finding; [Diagnose] sets its Check.
+// of returns a finding without a Check, which [Diagnose] sets.
 func (s State) of(text string) Finding { return Finding{State: s, Text: text} }
 
-// fixedBy adds the command that fixes a finding.
+// fixedBy returns the finding with the command that fixes it.
 func (f Finding) fixedBy(command string) Finding {
 	f.Fix = command
 	return f

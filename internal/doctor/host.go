@@ -17,7 +17,7 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// host is the machine that [Diagnose] examines: this one, or in tests a directory with files of another.
+// host is the machine that [Diagnose] examines. In tests it is a directory with files of another machine.
 type host struct {
 	machine.Machine
 	find func() (*tracefs.FS, error)
@@ -70,24 +70,24 @@ func (h *host) config() (text, from string, ok bool) {
 	return "", "", false
 }
 
-// configured reports whether an option is built in.
+// configured reports whether a kernel configuration sets an option to y.
 func configured(config, option string) bool {
 	return strings.Contains("\n"+config, "\n"+option+"=y\n")
 }
 
-// file returns the path of a file of tracefs.
+// file returns the path of a tracefs file.
 func file(f *tracefs.FS, elem ...string) string {
 	return filepath.Join(append([]string{f.Dir()}, elem...)...)
 }
 
-// has reports whether a tracefs has a file. It says yes to a file that may not be seen.
+// has reports whether a tracefs file exists. It returns true if this user may not look.
 func has(f *tracefs.FS, elem ...string) bool {
 	_, err := os.Stat(file(f, elem...))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// usable returns why definitions can't be written or instances can't be made, nil if both are
-// possible. It writes nothing: only opening with O_TRUNC would do harm.
+// usable returns an error if this user can't write definitions or can't make instances. It opens uprobe_events
+// without O_TRUNC, which would remove everybody's probes, and writes nothing.
 func (h *host) usable(f *tracefs.FS) error {
 	if err := h.open(file(f, "uprobe_events"), os.O_WRONLY|os.O_APPEND); err != nil {
 		return err

@@ -17,54 +17,55 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// The cost of a probe is measured again and again, as machines change their speed, and ever less often,
-// as it takes a millisecond of a CPU each time. The latest batches are kept.
+// The cost of a hit is measured repeatedly, because machines change their speed. The wait between two batches
+// doubles from firstWait to longestWait, because each batch takes a millisecond of a CPU. The newest
+// keptBatches count.
 const (
 	keptBatches = 64
 	firstWait   = 100 * time.Millisecond
 	longestWait = 400 * time.Millisecond
 )
 
-// What a hit costs the program is not what it costs ftgo, which does nothing but call
-// probed functions: caches are cold, other CPUs are in the way, and the machine changes its
-// speed. In programs that time themselves a hit took 0.98 to 1.37 times as long, and ftgo's
-// own measurements differ as much from one another (docs/how-it-works.md).
+// A hit in the traced program costs more than one in ftgo, which calls probed functions in a tight loop: the
+// program's caches are colder and other CPUs compete. In programs that time themselves a hit took 0.98 to 1.37
+// times as long, and ftgo's own measurements differ as much from one another (docs/how-it-works.md). These
+// factors turn the quartiles of the measurements into bounds and a typical cost.
 const (
 	leastInPlace   = 0.75
 	typicalInPlace = 1.15
 	mostInPlace    = 1.6
 )
 
-// Measuring is a measurement on functions of ftgo itself, for as long as others are probed.
-// It fails where ftgo is stripped, or nobody lets it try.
+// Measuring measures what a hit costs, on functions of ftgo itself, while a program is probed. It fails if ftgo
+// is stripped, or if the kernel refuses the probes.
 type Measuring struct {
 	fs       *tracefs.FS
 	funcs    Functions
 	mode     uprobe.Mode
-	stack    int // so many callers are fetched with each call
+	stack    int // the number of callers that each call fetches
 	costs    atomic.Pointer[pairing.HitCosts]
-	err      error          // why there are none, if measured is closed
+	err      error          // why costs is nil, once measured is closed
 	now      func()         // closes begin, once
-	begin    chan struct{}  // closed when it is time to measure
-	ready    atomic.Bool    // there are costs, or will be none
-	measured chan struct{}  // closed then
-	cancel   func()         // has the probes removed, once measured
-	working  sync.WaitGroup // until the probes are gone
+	begin    chan struct{}  // closed to start measuring
+	ready    atomic.Bool    // measured is closed
+	measured chan struct{}  // closed when costs or err is set
+	cancel   func()         // ends the measurement, which removes its probes
+	working  sync.WaitGroup // done when the probes are removed
 	panicked trace.Panicked
 }
 
-// NewMeasuring returns what measures hits as they are recorded in a mode, with so many callers.
+// NewMeasuring returns a measurement of hits that are recorded in a mode, with that many callers each.
 func NewMeasuring(fs *tracefs.FS, funcs Functions, mode uprobe.Mode, stack int) *Measuring {
 	m := &Measuring{fs: fs, funcs: funcs, mode: mode, stack: stack, begin: make(chan struct{}), measured: make(chan struct{}), cancel: func() {}}
 	m.now = sync.OnceFunc(func() { close(m.begin) })
 	return m
 }
 
-// Begin measures while others do something else, from Now on. It is for when the probes that were asked
-// for are armed, and what is too hot is disarmed: the kernel arms and disarms under locks (trace_types_lock,
-// event_mutex) which it keeps for whole grace periods, so that two who arm wait for each other.
+// Begin starts a goroutine that measures once Now is called. The caller calls Now after it has armed the
+// program's probes and disarmed those of hot functions, because the kernel arms and disarms under locks
+// (trace_types_lock, event_mutex) that it holds for whole grace periods: two that arm at once wait for each other.
 func (m *Measuring) Begin(ctx context.Context) {
-	wanted, stop := context.WithCancel(ctx)
+	running, stop := context.WithCancel(ctx)
 	m.cancel = stop
 	m.working.Go(func() {
 		defer m.panicked.Catch()
@@ -74,12 +75,13 @@ func (m *Measuring) Begin(ctx context.Context) {
 		})
 		defer measured()
 		<-m.begin
-		m.err = m.measure(ctx, wanted, measured)
+		m.err = m.measure(ctx, running, measured)
 	})
 }
 
-// measure measures until wanted is over, and tells when there are costs.
-func (m *Measuring) measure(ctx, wanted context.Context, measured func()) (err error) {
+// measure measures until running is done. It calls measured when the first costs are known. The first batches
+// do not end with running, because a short run needs a cost, too.
+func (m *Measuring) measure(ctx, running context.Context, measured func()) (err error) {
 	if err := checkDescriptors(descriptors); err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func (m *Measuring) measure(ctx, wanted context.Context, measured func()) (err e
 		return err
 	}
 	defer code.file.Close()
-	// It takes longer than all the rest, and nobody waits for it.
+	// Closing takes longer than the measurement itself, but no caller waits for it.
 	defer session.Close()
 	meter, err := newMeter(m.funcs, session, plan, code)
 	if err != nil {
@@ -106,13 +108,13 @@ func (m *Measuring) measure(ctx, wanted context.Context, measured func()) (err e
 	}
 	m.costs.Store(meter.costs())
 	measured()
-	// Each session makes the end of others take longer where an event has one site.
+	// On kernels without Append every session makes the removal of all others slower, so it ends at once there.
 	for wait := firstWait; features.Append; wait = min(2*wait, longestWait) {
 		select {
-		case <-wanted.Done():
+		case <-running.Done():
 			return nil
 		case <-time.After(wait):
-			if meter.batch(wanted) == nil {
+			if meter.batch(running) == nil {
 				m.costs.Store(meter.costs())
 			}
 		}
@@ -120,11 +122,11 @@ func (m *Measuring) measure(ctx, wanted context.Context, measured func()) (err e
 	return nil
 }
 
-// descriptors are more than a measurement and a run have open at a time.
+// descriptors is more than a run and its measurement open at a time.
 const descriptors = 24
 
-// checkDescriptors fails if so many files more can't be open: what a measurement takes, the run lacks, which
-// reads its counters at the end. It opens none to find out, because the run would lack that one, too.
+// checkDescriptors returns EMFILE if this process can't open that many more files. A measurement must not take
+// the descriptors that the run needs to read its counters at the end. It opens no file to find out.
 func checkDescriptors(files int) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -141,49 +143,48 @@ func checkDescriptors(files int) error {
 	return nil
 }
 
-// Now has the measuring begin.
+// Now starts the measurement.
 func (m *Measuring) Now() { m.now() }
 
-// Take waits for the costs, as they are by now; they are nil if they could not be measured. It
-// is called after Begin.
+// Take waits for the first costs and returns the newest, or nil if they could not be measured. Call it after Begin.
 func (m *Measuring) Take() *pairing.HitCosts {
-	if !m.ready.Load() { // else it is asked for each call, and a channel has a lock
+	if !m.ready.Load() { // Take runs for each call, and receiving from a channel takes a lock
 		m.now()
 		<-m.measured
 	}
 	return m.costs.Load()
 }
 
-// Ready tells whether Take would not wait.
+// Ready reports whether Take returns without waiting.
 func (m *Measuring) Ready() bool { return m.ready.Load() }
 
-// Stop has the probes removed.
+// Stop ends the measurement after its first batches. It does not wait.
 func (m *Measuring) Stop() {
-	m.now() // what was asked for is measured even so
+	m.now()
 	m.cancel()
 }
 
-// End waits until they are, if there are any.
+// End stops the measurement and waits until its probes are removed.
 func (m *Measuring) End() {
 	m.Stop()
 	m.working.Wait()
 }
 
-// Wait is End, and goes on with the panic that the measurement may have ended by.
+// Wait calls End, then panics again if the measurement panicked.
 func (m *Measuring) Wait() {
 	m.End()
 	m.panicked.Raise()
 }
 
-// meter measures what hits cost by calls of functions.
+// meter times calls of probed functions.
 type meter struct {
 	funcs   Functions
 	plan    *uprobe.Plan
 	code    *code
-	stream  *pairing.Stream // nil if nothing is recorded
+	stream  *pairing.Stream // nil unless the mode records latencies
 	base    machine.Timebase
-	stamped []float64               // from begin to end of the first function's calls
-	batches [len(costs{})][]float64 // what was measured
+	stamped []float64               // durations of the first function's calls by the kernel's time stamps, in ns
+	batches [len(costs{})][]float64 // the newest costs by field, in ns
 }
 
 func newMeter(funcs Functions, session *tracefs.Session, plan *uprobe.Plan, code *code) (m *meter, err error) {
@@ -198,7 +199,7 @@ func newMeter(funcs Functions, session *tracefs.Session, plan *uprobe.Plan, code
 	return m, err
 }
 
-// read takes what calls of the first function took, until there are none.
+// read appends the durations of the first function's calls to stamped, until the buffer is empty.
 func (m *meter) read(ctx context.Context) error {
 	for {
 		for it, err := range m.stream.Read(ctx) {
@@ -214,53 +215,53 @@ func (m *meter) read(ctx context.Context) error {
 	}
 }
 
-// batch measures once more.
+// batch measures a batch of each function and appends its costs to batches.
 func (m *meter) batch(ctx context.Context) error {
 	var cost costs
 	err := m.code.run(func() {
 		cost = m.funcs.timed(func(call func(int) int) float64 {
-			timeCalls(call) // code and data may be far away, as they are not in a program that is busy
+			timeCalls(call) // warm the caches, as they are in a busy program
 			return timeCalls(call)
 		})
 	})
 	if err != nil {
 		return err
 	}
-	if cost.apart(); !recordsValues(m.plan.Mode) {
+	if cost.splitWords(); !recordsValues(m.plan.Mode) {
 		cost[2], cost[3] = 0, 0
 	}
 	if m.plan.Mode == uprobe.Latency {
 		m.stamped = m.stamped[:0]
-		if err := m.read(ctx); err != nil { // it has all been there before
+		if err := m.read(ctx); err != nil { // all events are in the buffer by now
 			return err
 		}
 		if len(m.stamped) != 2*batchCalls {
 			return fmt.Errorf("probe ftgo itself: of %d calls the kernel has delivered %d", 2*batchCalls, len(m.stamped))
 		}
-		// From one hit's time stamp on, and up to the other's, is what one hit takes.
-		cost[0] = middle(m.stamped)
+		// The time between the stamps of an entry and its return holds one half of each hit, which makes one hit.
+		cost[0] = median(m.stamped)
 		if m.plan.Processor.Machine().SteppedReturn {
 			cost[1] /= 2
 		} else {
 			cost[1] = max(0, cost[1]-cost[0])
 		}
 	}
-	for i, kept := range m.batches {
-		kept = append(kept, cost[i])
-		m.batches[i] = kept[max(0, len(kept)-keptBatches):]
+	for i, batches := range m.batches {
+		batches = append(batches, cost[i])
+		m.batches[i] = batches[max(0, len(batches)-keptBatches):]
 	}
 	return nil
 }
 
-// costs are quartiles of what was measured.
+// costs returns the quartiles of the batches, each times its factor.
 func (m *meter) costs() *pairing.HitCosts {
 	at := func(quarter int, factor float64) pairing.HitCost {
-		var of costs
-		for i, kept := range m.batches {
-			sorted := slices.Sorted(slices.Values(kept))
-			of[i] = max(sorted[quarter*(len(sorted)-1)/4]*factor, 0)
+		var ns costs
+		for i, batches := range m.batches {
+			sorted := slices.Sorted(slices.Values(batches))
+			ns[i] = max(sorted[quarter*(len(sorted)-1)/4]*factor, 0)
 		}
-		return of.hit()
+		return ns.hit()
 	}
 	return &pairing.HitCosts{Least: at(1, leastInPlace), Typical: at(2, typicalInPlace), Most: at(3, mostInPlace)}
 }
