@@ -9,19 +9,19 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// class is a set of what a value may be to operators.
+// class is a set of kinds of values that operators distinguish.
 type class uint8
 
 const (
 	truthClass class = 1 << iota
-	wholeClass       // a number without fraction
+	wholeClass       // an integer
 	realClass
 	textClass
 	nilableClass // may be compared with nil
 	nilClass     // nil itself
 
 	numberClass = wholeClass | realClass
-	// anyClass is that of variables whose type is not known, and of interfaces.
+	// anyClass is the class of interfaces and of variables of unknown type.
 	anyClass = truthClass | numberClass | textClass | nilableClass
 )
 
@@ -55,7 +55,7 @@ func classOf(t *gotype.Type) class {
 	return classes[t.Kind]
 }
 
-// check returns what a node yields, or which operator in it does not suit its operands.
+// check returns the class of a node's value, or the first operator that does not suit its operands.
 func (n *node) check(types func(path string) (*gotype.Type, error)) (class, *problem) {
 	switch {
 	case n.variable():

@@ -9,14 +9,13 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 )
 
-// Call is what filters ask of a call.
+// Call provides the values of a call.
 type Call interface {
-	// Value is what a path leads to, nil if that is not known.
+	// Value returns the value at a path, or nil if it is unknown.
 	Value(path string) *capture.Value
 }
 
-// Truth is true, false or not known, in an order in which && is the lesser of both, || the
-// greater, and ! the other end.
+// Truth is false, unknown or true. In this order && is the minimum of its operands, || the maximum, and ! the negative.
 type Truth int8
 
 const (
@@ -34,18 +33,18 @@ func either[T any](first bool, a, b T) T {
 	return b
 }
 
-// operand is a value as operators see it.
+// operand is the value of an operand.
 type operand struct {
-	// class has one bit set of those that say which of the fields below holds the value;
-	// 0 is a value that is not known or that nothing compares with.
+	// class is one bit, which says which field below holds the value. It is 0 if the value is unknown, or of a
+	// type that filters can't compare.
 	class class
 	truth Truth
 	whole constant.Value
 	real  float64
 	text  text
-	// isNil tells whether the value is nil; Unknown too for one that can't be.
+	// isNil says whether the value is nil. It is Unknown if the type has no nil.
 	isNil Truth
-	// iface is a non-nil interface.
+	// iface is the value if it is a non-nil interface.
 	iface *capture.Value
 }
 
@@ -102,10 +101,10 @@ func (n *node) eval(c Call) operand {
 	return calculate(n.op, held(x), held(y))
 }
 
-// readRef is what of a value is asked for.
+// readRef returns the part of a value that r names.
 func readRef(v *capture.Value, r Ref) operand {
 	if v != nil && v.NoKey {
-		v = &capture.Value{Type: v.Type} // as in Go
+		v = &capture.Value{Type: v.Type} // a map without the key yields the zero value, as in Go
 	}
 	switch {
 	case r.First > 0:
@@ -121,7 +120,7 @@ func readRef(v *capture.Value, r Ref) operand {
 	return operand{}
 }
 
-// read makes an operand of a value.
+// read returns a value as an operand.
 func read(v *capture.Value) operand {
 	if v == nil || v.Type == nil {
 		return operand{}
@@ -129,9 +128,9 @@ func read(v *capture.Value) operand {
 	known := v.State == capture.Known
 	kind := v.Type.Kind
 	switch {
-	case kind == reflect.Interface && v.TypeWord != 0: // not nil, whether its type is known or not
+	case kind == reflect.Interface && v.TypeWord != 0: // not nil, even if its type is unknown
 		return operand{iface: v, isNil: False}
-	// Text that is unreadable is known by its length still.
+	// The length of an unreadable string is known.
 	case kind == reflect.String && (known || v.Len != 0):
 		return textOperand(text{v.Bytes, v.Len})
 	case capture.IsByteSlice(v.Type) && (known || v.Len != 0):
@@ -163,7 +162,7 @@ func read(v *capture.Value) operand {
 	return operand{}.withNil(v.Num == 0)
 }
 
-// held is the value in an interface; any other operand is itself.
+// held returns the value in an interface, or o itself if it is no interface.
 func held(o operand) operand {
 	if o.iface == nil {
 		return o
@@ -171,25 +170,26 @@ func held(o operand) operand {
 	return read(o.iface.Elem)
 }
 
-// spoken is the message of the error in an interface, or else the string in it.
+// spoken returns the message of an error in an interface, or else the value in it.
 func spoken(o operand) operand {
 	if o.iface == nil {
 		return o
 	}
 	if message, ok := o.iface.ErrorMessage(); ok {
 		if message.Len < 0 {
-			return operand{} // nor how it ends
+			return operand{} // neither its length nor its end is known
 		}
 		return read(&message)
 	}
 	if o.iface.Type.Methods {
-		return operand{} // what its Error method would make of the value is not known
+		return operand{} // the result of its Error method is unknown
 	}
 	return held(o)
 }
 
-// calculate is x op y; not known if a whole result has more than 64 bits and a sign, or there is none. Division
-// truncates, and the remainder has the sign of x, as in Go; & is as if negative numbers began with infinitely many ones.
+// calculate returns x op y. The result is unknown if it is an integer of more than 64 bits and a sign, or after
+// a division by 0. Division truncates and the remainder has the sign of x, as in Go. & treats a negative number
+// as if infinitely many one bits preceded it.
 func calculate(op string, x, y operand) operand {
 	switch {
 	case !x.number() || !y.number():
@@ -214,7 +214,7 @@ func calculate(op string, x, y operand) operand {
 	return operand{}
 }
 
-// float is a number as the nearest float.
+// float returns a number as the nearest float64.
 func (o operand) float() float64 {
 	if o.class == realClass {
 		return o.real
@@ -223,7 +223,7 @@ func (o operand) float() float64 {
 	return f
 }
 
-// exact is a number as package go/constant has it, which knows neither infinity nor NaN.
+// exact returns a number as a constant.Value, which can be neither infinite nor NaN.
 func (o operand) exact() constant.Value {
 	if o.class == realClass {
 		return constant.MakeFloat64(o.real)
@@ -261,12 +261,12 @@ func compare(op string, x, y operand) Truth {
 		switch a, b := x.float(), y.float(); {
 		case math.IsNaN(a) || math.IsNaN(b):
 			return truth(op == "!=") // as in Go
-		case a != b || math.IsInf(a, 0): // what differs as the nearest floats does so in the same order
+		case a != b || math.IsInf(a, 0): // numbers whose nearest floats differ have the order of these floats
 			return holds(op, cmp.Compare(a, b))
 		}
 		return truth(constant.Compare(x.exact(), operators[op].token, y.exact()))
 	case x.class != y.class && dynamic:
-		return same(op, false) // an int is no string
+		return same(op, false) // for example an int in an interface and a string
 	case x.class != y.class:
 	case x.class == textClass:
 		if order, known := x.text.compare(y.text, equality(op)); known {
@@ -278,7 +278,7 @@ func compare(op string, x, y operand) Truth {
 	return Unknown
 }
 
-// same is the comparison of what has no order.
+// same evaluates == or != for operands that are equal or not. Other comparisons are unknown.
 func same(op string, equal bool) Truth {
 	if !equality(op) {
 		return Unknown

@@ -1,31 +1,28 @@
-// Package where is the language of filters: which calls to show, by their arguments,
-// results and latency.
+// Package where implements the language of filters, which select calls by their arguments, results and latency.
 //
 //	n > 100 && key == "bob"
 //	req.URL.Path =~ "^/api/" || latency >= 5ms
 //	!(s.items[0].name == "" || len(buf) % 4096 != 0)
 //	flags & 0x10 && err != nil
 //
-// Operators are those of Go, and bind as in Go: || && == != < <= > >= + - * / % & and
-// unary ! -; =~ searches for a regular expression (RE2), and binds as == does. An & where
-// a condition is expected means that a bit is set.
+// The operators are || && == != < <= > >= + - * / % & and unary ! -, with the precedence of Go. =~ searches for
+// a regular expression (RE2), with the precedence of ==. Where a condition is expected, x & 4 is true if the
+// result is not 0.
 //
 // Operands are literals of Go (42, 0x2a, 1_000, 1.5, "text", `text`, true, false, nil),
-// durations (10ms, 1.5us: numbers of nanoseconds), variables and parts of them (n,
-// req.URL.Path, s.items[0].name, *p, m["key"], x.(*T).y), registers and what they lead to
-// (goarg2, +8(goarg2):string), constants by name, the first bytes of a string (key[:4], of which a
-// shorter one has all), len(x) and cap(x), and what the caller knows of a call beside these.
+// durations (10ms, 1.5us: numbers of nanoseconds), variables and parts of them (n, req.URL.Path,
+// s.items[0].name, *p, m["key"], x.(*T).y), registers and memory they point to (goarg2, +8(goarg2):string),
+// names of constants, the first bytes of a string (key[:4]; a shorter string is taken whole), len(x) and cap(x),
+// and variables that the caller adds, such as latency.
 //
-// Numbers are compared by their value, whatever their size and sign, and nothing wraps
-// around. An error is compared with a string by its message, any other interface by the
-// value it holds.
+// Numbers are compared by their value, whatever their size and sign, and never wrap around. An error is
+// compared with a string by its message, any other interface by the value it holds.
 //
-// What can't be known, since a value was not readable, not fetched or cut, makes a
-// condition unknown, unless the rest decides: "unknown || true" is true. A cut string is
-// known by its length and its first bytes.
+// A value that is unreadable, not fetched or cut makes a condition unknown, unless another operand decides:
+// "unknown || true" is true. Of a cut string the length and the first bytes are known.
 //
-// The package reads filters, evaluates them and finds the part that the kernel can
-// evaluate. Fetching values, and counting what is unknown, is left to its caller.
+// The package parses filters, evaluates them and finds the part that the kernel can evaluate. Its caller fetches
+// the values and counts the calls whose condition is unknown.
 package where
 
 import (
@@ -41,16 +38,16 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Ref is a variable, or a part of one, that a filter asks for.
+// Ref is a variable of a filter, or a part of one.
 type Ref struct {
 	// Path is as in Go, without blanks: "n", "req.URL.Path", "s.items[0].name", "*p".
 	Path string
 	Part capture.Part
-	// First is how many bytes of a string are meant, 0 for all.
+	// First is the number of bytes to take from the start of a string, 0 for all.
 	First int
 }
 
-// String writes it as filters do.
+// String returns the variable in the language of filters.
 func (r Ref) String() string {
 	switch {
 	case r.First > 0:
@@ -61,22 +58,22 @@ func (r Ref) String() string {
 	return r.Path
 }
 
-// Expr is a filter. The zero Expr lets everything through.
+// Expr is a filter or an expression for a value. The zero Expr is a filter that every call passes.
 type Expr struct {
 	text string
 	root *node
-	want class // what it must be
+	want class // the classes of values that it may have
 }
 
-// Parse reads a filter. Errors are of one line and count characters from 1:
+// Parse parses a filter. Its errors are one line and count characters from 1:
 //
 //	parse filter: "n >": operand expected at 4
 func Parse(text string) (Expr, error) { return parseAs(truthClass, text) }
 
-// ParseValue reads what need not be true or false: key[:4], len(buf) / 4096.
+// ParseValue parses an expression for a value of any type: key[:4], len(buf) / 4096.
 func ParseValue(text string) (Expr, error) { return parseAs(anyClass|nilClass, text) }
 
-// ParseNumber reads what can be added up: whole numbers, and true as 1.
+// ParseNumber parses an expression for a number to add up: an integer, or a bool, of which true is 1.
 func ParseNumber(text string) (Expr, error) { return parseAs(wholeClass|truthClass, text) }
 
 func parseAs(want class, text string) (Expr, error) {
@@ -86,7 +83,7 @@ func parseAs(want class, text string) (Expr, error) {
 	}
 	e := Expr{text, root, want}
 	if wrong == nil {
-		wrong = e.check(func(string) (*gotype.Type, error) { return &gotype.Type{}, nil }) // which may be anything
+		wrong = e.check(func(string) (*gotype.Type, error) { return &gotype.Type{}, nil }) // the zero Type is unknown
 	}
 	if wrong != nil {
 		return Expr{}, e.failed("parse", wrong)
@@ -94,20 +91,20 @@ func parseAs(want class, text string) (Expr, error) {
 	return e, nil
 }
 
-// problem is what is wrong with a filter, and at which byte of it.
+// problem is an error in a filter at a byte of its text.
 type problem struct {
 	what string
 	at   int
 }
 
-// failed returns a problem as an error of one line, in which characters are counted from 1.
+// failed returns a problem as an error of one line, which counts characters from 1.
 func (e Expr) failed(doing string, p *problem) error {
 	is := either(e.want == truthClass, "filter", "value")
 	return fmt.Errorf("%s %s: %q: %s at %d", doing, is, e.text, p.what, utf8.RuneCountInString(e.text[:p.at])+1)
 }
 
-// String writes the filter in one way only, whatever the blanks and parentheses it was
-// written with; "" is the zero Expr.
+// String returns the filter in a canonical form, with normal blanks and no needless parentheses. It returns "" for
+// the zero Expr.
 func (e Expr) String() string {
 	if e.root == nil {
 		return ""
@@ -115,15 +112,15 @@ func (e Expr) String() string {
 	return string(e.root.append(nil, 0))
 }
 
-// Longest is how much of strings decides: the length of the longest that something is compared with,
-// or of which the first bytes are meant.
+// Longest returns the number of bytes of a string that can decide the filter: the length of its longest string
+// constant, or the most first bytes that it takes of a variable.
 func (e Expr) Longest() int {
 	longest := 0
 	e.root.operands(func(n *node) { longest = max(longest, len(n.value.text.bytes), n.ref.First) })
 	return longest
 }
 
-// Refs are the variables that the filter asks for, each once, in order of appearance.
+// Refs returns the variables of the filter in order of appearance, each once.
 func (e Expr) Refs() []Ref {
 	var refs []Ref
 	e.root.operands(func(n *node) {
@@ -134,14 +131,14 @@ func (e Expr) Refs() []Ref {
 	return refs
 }
 
-// WithConstants is the filter with constants in the place of what value knows as names of such.
+// WithConstants returns the filter with names of constants replaced by their values, which value looks up.
 func (e Expr) WithConstants(value func(path string) (v capture.Value, ok bool)) Expr {
 	e.root = e.root.withConstants(value)
 	return e
 }
 
-// Check tells whether the operators suit the variables' types, so that a filter which
-// could never be decided is refused instead:
+// Check returns an error if an operator does not suit the types of its operands, because such a filter would
+// be unknown for every call:
 //
 //	check filter: "key > 3": a string can't be compared with a number at 5
 func (e Expr) Check(types func(path string) (*gotype.Type, error)) error {
@@ -162,7 +159,7 @@ func (e Expr) check(types func(path string) (*gotype.Type, error)) *problem {
 	return wrong
 }
 
-// Eval tells whether a call is let through.
+// Eval evaluates the filter for a call.
 func (e Expr) Eval(c Call) Truth {
 	if e.root == nil {
 		return True
@@ -170,8 +167,8 @@ func (e Expr) Eval(c Call) Truth {
 	return e.root.decide(c)
 }
 
-// Text is what the expression yields, as text: strings as they are, and cut ones with … behind. It is
-// not known if a value that it takes is not.
+// Text evaluates the expression for a call and returns its value as text. A cut string ends in …. known is false
+// if a value that the expression needs is unknown.
 func (e Expr) Text(c Call) (text string, known bool) {
 	o := e.root.eval(c)
 	if n := e.root; n.variable() && n.ref.Part == capture.Whole && n.ref.First == 0 && o.class != textClass && o.iface == nil {
@@ -186,7 +183,7 @@ func (e Expr) Text(c Call) (text string, known bool) {
 	return o.spell()
 }
 
-// spell writes the value, unless it is not known.
+// spell returns the value as text; ok is false if it is unknown.
 func (o operand) spell() (text string, ok bool) {
 	dynamic := o.iface
 	switch o = spoken(o); {
@@ -204,12 +201,12 @@ func (o operand) spell() (text string, ok bool) {
 	case o.class == wholeClass:
 		return o.whole.ExactString(), true
 	case dynamic != nil && dynamic.Dynamic != "":
-		return dynamic.Dynamic, true // the type, where the value is not for people
+		return dynamic.Dynamic, true // only the type of such a value has a short text
 	}
 	return "", false
 }
 
-// legible is text, with \xNN for what JSON has no other way to tell apart.
+// legible returns a string, with \xNN for bytes that are not UTF-8, because JSON would write U+FFFD for all of them.
 func legible(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)
@@ -217,7 +214,8 @@ func legible(b []byte) string {
 	return printable.Text(string(b))
 }
 
-// Number is what it yields if that is whole and fits into 64 bits; true is 1.
+// Number evaluates the expression for a call. ok is false unless the value is a bool, of which true is 1, or an
+// integer of 64 bits with a sign.
 func (e Expr) Number(c Call) (n int64, ok bool) {
 	switch o := held(e.root.eval(c)); o.class {
 	case truthClass:

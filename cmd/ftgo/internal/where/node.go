@@ -7,9 +7,9 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 )
 
-// operators are what is known of each: how tightly it binds between two operands, as in Go (spec, "Operator
-// precedence"), what its operands must be, where that is the same for both, of a comparison the one that
-// holds where it does not, and what package go/constant knows it as between whole numbers.
+// operators describes each operator: bind is its precedence between two operands, as in Go (spec, "Operator
+// precedence"); want is the class of both operands, if it is fixed; inverse is the opposite of a comparison;
+// token is the operator of package go/constant between integers.
 var operators = map[string]struct {
 	bind    int
 	want    class
@@ -28,48 +28,47 @@ var operators = map[string]struct {
 
 const bindAnd, bindUnary = 2, 6
 
-// comparison tells whether an operator compares; a match does not.
+// comparison reports whether an operator compares its operands. =~ does not.
 func comparison(op string) bool { return operators[op].inverse != "" }
 
-// equality tells whether an operator compares what has no order, too.
+// equality reports whether an operator needs no order of its operands.
 func equality(op string) bool { return op == "==" || op == "!=" }
 
-// flipped is the comparison with its operands exchanged.
+// flipped returns the comparison that is equal to op with its operands exchanged.
 func flipped(op string) string { return strings.NewReplacer("<", ">", ">", "<").Replace(op) }
 
-// holds tells whether a comparison holds for operands in that order: -1, 0 or 1.
+// holds evaluates a comparison of operands whose order is -1, 0 or 1.
 func holds(op string, order int) Truth {
 	return truth(strings.Contains(op, "<=>"[order+1:order+2]) != (op == "!="))
 }
 
-// node is an operator with its operands, one or two, or an operand: a variable, or else a constant.
+// node is an operator with one or two operands, or an operand, which is a variable or a constant.
 type node struct {
-	op      string
-	at      int // byte of the text
+	op      string // "" for an operand
+	at      int    // byte of the text
 	x, y    *node
-	text    string   // an operand as it is written
+	text    string   // an operand in the language of filters
 	value   operand  // of a constant
 	ref     Ref      // of a variable
 	pattern *pattern // of =~
 }
 
-// variable tells whether the node is a variable.
+// variable reports whether the node is a variable.
 func (n *node) variable() bool { return n.ref.Path != "" }
 
-// append writes the node so that it reads as the same, in parentheses only where it binds
-// less than that.
+// append appends the node's text to b, in parentheses if its precedence is less than bind.
 func (n *node) append(b []byte, bind int) []byte {
 	if n.x == nil {
 		return append(b, n.text...)
 	} else if n.y == nil {
 		return n.x.append(append(b, n.op...), bindUnary)
 	}
-	own := operators[n.op].bind
-	if own < bind {
+	precedence := operators[n.op].bind
+	if precedence < bind {
 		return append(n.append(append(b, '('), 0), ')')
 	}
-	b = append(append(append(n.x.append(b, own), ' '), n.op...), ' ')
-	return n.y.append(b, own+1)
+	b = append(append(append(n.x.append(b, precedence), ' '), n.op...), ' ')
+	return n.y.append(b, precedence+1)
 }
 
 // operands calls visit with each operand of the node, from left to right.
@@ -84,7 +83,7 @@ func (n *node) operands(visit func(*node)) {
 	n.y.operands(visit)
 }
 
-// withConstants is a copy of the node with constants where value knows them.
+// withConstants returns a copy of the node in which constants replace the variables that value finds.
 func (n *node) withConstants(value func(path string) (capture.Value, bool)) *node {
 	if n == nil {
 		return nil
@@ -99,14 +98,14 @@ func (n *node) withConstants(value func(path string) (capture.Value, bool)) *nod
 	return &c
 }
 
-// constant tells whether no variable takes part.
+// constant reports whether the node holds no variable.
 func (n *node) constant() bool {
 	constant := true
 	n.operands(func(n *node) { constant = constant && !n.variable() })
 	return constant
 }
 
-// first is the first byte of a node; an operator's own is in the middle of it.
+// first returns the byte at which the node begins. The field at of a binary operator is in its middle.
 func (n *node) first() int {
 	for n.y != nil {
 		n = n.x

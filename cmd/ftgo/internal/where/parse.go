@@ -14,9 +14,9 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 )
 
-// words is what a filter consists of: names, numbers, strings, operators, and any other character. What begins
-// like a number or a duration is read as one: 0x1F, 1e-9, 1m30s. It is made when first asked for, because most
-// commands have no filter.
+// words matches one word of a filter: a name, a number, a string, an operator or any other character. A word
+// that begins with a digit is a number or a duration: 0x1F, 1e-9, 1m30s. The expression is compiled at its first
+// use, because most commands have no filter.
 var words = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:[\p{L}_][\p{L}\p{Nd}_]*` +
 		`|0[xX][.\p{L}\p{Nd}_]*|[0-9](?:[eE][-+]|[.\p{L}\p{Nd}_])*` +
@@ -24,37 +24,37 @@ var words = sync.OnceValue(func() *regexp.Regexp {
 		`|\|\||&&|[=!<>]=|=~|(?s:.))`)
 })
 
-// word is one of them, as written; at is the byte it begins at.
+// word is a word of the filter's text, which begins at byte at.
 type word struct {
 	text string
 	at   int
 }
 
-// nextWord reads the word at or after a byte of text; at the end that is "".
+// nextWord returns the word at byte at of text, or the first one after it. At the end of text its text is "".
 func nextWord(text string, at int) word {
 	rest := strings.TrimLeft(text[at:], " \t\r\n")
 	return word{words().FindString(rest), len(text) - len(rest)}
 }
 
-// name tells whether the word is the name of something.
+// name reports whether the word is a name.
 func (t word) name() bool {
 	first, _ := utf8.DecodeRuneInString(t.text)
 	return first == '_' || unicode.IsLetter(first)
 }
 
-// number tells whether it begins like one.
+// number reports whether the word begins with a digit.
 func (t word) number() bool { return t.text != "" && '0' <= t.text[0] && t.text[0] <= '9' }
 
-// quoted tells whether it begins like a string.
+// quoted reports whether the word begins with a quote.
 func (t word) quoted() bool { return t.text != "" && (t.text[0] == '"' || t.text[0] == '`') }
 
 // maxNesting bounds parentheses and unary operators within each other.
 const maxNesting = 100
 
-// parser reads a filter by recursive descent. The first problem ends it.
+// parser reads a filter by recursive descent. It stops at the first problem.
 type parser struct {
 	text    string
-	word    word // the one that comes next
+	word    word // the next word
 	nesting int
 	err     *problem
 }
@@ -71,7 +71,7 @@ func parse(text string) (*node, *problem) {
 
 func (p *parser) next() { p.word = nextWord(p.text, p.word.at+len(p.word.text)) }
 
-// fail ends the text where something is wrong.
+// fail records the first problem and moves to the end of the text, which ends the parser's loops.
 func (p *parser) fail(what string, at int) {
 	if p.err == nil {
 		p.err = &problem{what, at}
@@ -94,7 +94,7 @@ func (p *parser) unexpected(want string) {
 	p.fail(want, t.at)
 }
 
-// accept goes past a word that is spelled so.
+// accept skips the next word if it is text, and reports whether it did.
 func (p *parser) accept(text string) bool {
 	if p.word.text != text {
 		return false
@@ -109,7 +109,7 @@ func (p *parser) expect(text string) {
 	}
 }
 
-// bitSet makes a condition of "x & 4".
+// bitSet turns "x & 4" into the condition "x & 4 != 0". It returns any other node unchanged.
 func bitSet(n *node) *node {
 	if n.op != "&" {
 		return n
@@ -117,30 +117,32 @@ func bitSet(n *node) *node {
 	return &node{op: "!=", at: n.at, x: n, y: &node{at: n.at, text: "0", value: wholeOperand(0)}}
 }
 
-// binary reads operands that operators of at least that binding join.
+// binary reads operands joined by operators whose precedence is at least bind.
 func (p *parser) binary(bind int) *node {
 	x, most := p.unary(), bindUnary
 	for {
 		n := &node{op: p.word.text, at: p.word.at, x: x}
-		own := operators[n.op].bind
-		if own < bind || own > most { // what binds tighter belongs to an operand, and a regular expression takes none
+		precedence := operators[n.op].bind
+		// After a regular expression no operator of higher precedence may follow: it has no operands.
+		if precedence < bind || precedence > most {
 			return x
 		}
-		most = own
+		most = precedence
 		p.next()
 		if n.op == "=~" {
 			n.y = p.regexp(n)
 		} else {
-			n.y = p.binary(own + 1)
+			n.y = p.binary(precedence + 1)
 		}
-		if own <= bindAnd {
+		if precedence <= bindAnd {
 			n.x, n.y = bitSet(n.x), bitSet(n.y)
 		}
 		x = n
 	}
 }
 
-// regexp reads what n searches for. It is no string that anything is compared with.
+// regexp reads the regular expression to the right of =~ into n.pattern. It returns an operand with the
+// expression's text but an empty string as value, so that Longest does not count its length.
 func (p *parser) regexp(n *node) *node {
 	at := p.word.at
 	if !p.word.quoted() {
@@ -178,7 +180,7 @@ func (p *parser) unary() *node {
 	return n
 }
 
-// registers tells whether what a register holds, or leads to, comes next: "-8(goarg1)".
+// registers reports whether the next words name a register or memory it points to: "-8(goarg1)".
 func (p *parser) registers() bool { return capture.RegisterLen(p.text[p.word.at:]) > 0 }
 
 func (p *parser) operand() *node {
@@ -231,7 +233,7 @@ func readNumber(s string) (operand, error) {
 	return realOperand(real), nil
 }
 
-// ref reads a variable or what is asked of one: len(x).
+// ref reads a variable, len or cap of one, or the first bytes of one: x, len(x), x[:4].
 func (p *parser) ref() (r Ref) {
 	name := p.word
 	if !name.name() || nextWord(p.text, name.at+len(name.text)).text != "(" {
@@ -251,10 +253,10 @@ func (p *parser) ref() (r Ref) {
 	return r
 }
 
-// maxFirst is how many bytes of a string can be fetched.
+// maxFirst is the largest number of bytes of a string that a probe fetches.
 const maxFirst = 512
 
-// first reads how many of the first bytes of a string are meant, behind a bracket: ":4]".
+// first reads the rest of "x[:4]" after its bracket and returns the number of bytes.
 func (p *parser) first() int {
 	p.expect(":")
 	n, err := strconv.Atoi(p.word.text)
@@ -266,7 +268,7 @@ func (p *parser) first() int {
 	return n
 }
 
-// path reads "s.items[0].name".
+// path reads a path such as "s.items[0].name".
 func (p *parser) path() string {
 	steps, n, err := capture.ScanPath(p.text[p.word.at:])
 	p.word = nextWord(p.text, p.word.at+n)

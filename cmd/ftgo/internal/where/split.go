@@ -9,18 +9,18 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// MaxFilter bounds the text of all conditions together. An event's filter must be shorter
-// than a page (event_filter_write in kernel/trace/trace_events.c), and the caller may have
-// conditions of its own.
+// MaxFilter is the most bytes of all conditions together. An event's filter must be shorter than a page
+// (event_filter_write in kernel/trace/trace_events.c), and the caller may add conditions.
 const MaxFilter = 3500
 
-// Split finds the part of the filter that the kernel can evaluate where a call begins: its text names an
-// event's fields, as the kernel's filters do (Documentation/trace/events.rst, "Event filtering"): "field op
-// number", "field & number", joined by && and ||, !( ). rest is the other part, and the filter is both.
+// Split finds the part of the filter that the kernel can evaluate at the entry of a call. A call passes the filter
+// if it passes both inKernel and rest. kernel is the text of inKernel in the language of the kernel's filters
+// (Documentation/trace/events.rst, "Event filtering"): "field op number" and "field & number", joined by && and
+// ||, and !( ).
 //
-// Of the conditions that && joins, these are comparisons of integers, bools and pointers with constants, and
-// "x & 4", joined by && || and !. field tells how the kernel knows a variable, or that it doesn't: results and
-// the latency, to begin with.
+// The kernel can compare integers, bools and pointers with constants, and test bits, "x & 4". inKernel holds the
+// operands of the outermost && that consist of such conditions, joined by && || and !. field returns the
+// event's field that holds a variable; ok is false if none does, as for results and the latency.
 func (e Expr) Split(field func(Ref) (name string, t *gotype.Type, ok bool)) (kernel string, inKernel, rest Expr) {
 	var texts []string
 	size := 0
@@ -49,10 +49,10 @@ func (e Expr) Split(field func(Ref) (name string, t *gotype.Type, ok bool)) (ker
 	return strings.Join(texts, " && "), inKernel, rest
 }
 
-// splitter tells which field holds a variable.
+// splitter returns the event's field that holds a variable.
 type splitter func(Ref) (name string, t *gotype.Type, ok bool)
 
-// condition is a condition, or its contrary, as the kernel's filters have it.
+// condition returns a condition, or with not its contrary, in the language of the kernel's filters.
 func (s splitter) condition(n *node, not bool) (text string, ok bool) {
 	switch op, x, y := n.op, n.x, n.y; {
 	case op == "!":
@@ -78,7 +78,7 @@ func (s splitter) condition(n *node, not bool) (text string, ok bool) {
 	return "", false
 }
 
-// comparison is that of a variable, or of some bits of one, with a constant.
+// comparison returns the comparison of a variable, or of some of its bits, with a constant.
 func (s splitter) comparison(op string, x *node, to operand) (text string, ok bool) {
 	if x.op == "&" {
 		return s.bits(op, x, to)
@@ -92,12 +92,12 @@ func (s splitter) comparison(op string, x *node, to operand) (text string, ok bo
 	number, class := constant.MakeInt64(0), classOf(t)
 	switch {
 	case equality(op) && class == truthClass && to.class == truthClass:
-		if to.truth == True { // which is anything but 0
+		if to.truth == True { // every value but 0 is true
 			op = operators[op].inverse
 		}
 	case equality(op) && to.class == nilClass && class&nilableClass != 0:
 	case class&wholeClass != 0 && to.number():
-		if number = constant.ToInt(to.exact()); !fits(t, number) { // 1e6 has no fraction, either
+		if number = constant.ToInt(to.exact()); !fits(t, number) { // 1e6 is an integer, too
 			return "", false
 		}
 	default:
@@ -106,7 +106,7 @@ func (s splitter) comparison(op string, x *node, to operand) (text string, ok bo
 	return name + " " + op + " " + number.ExactString(), true
 }
 
-// bits is "x & 4 != 0" or "x & 4 == 0".
+// bits returns the condition "x & 4 != 0" or "x & 4 == 0".
 func (s splitter) bits(op string, n *node, to operand) (text string, ok bool) {
 	x, mask := n.x, n.y
 	if x.constant() {
@@ -118,24 +118,24 @@ func (s splitter) bits(op string, n *node, to operand) (text string, ok bool) {
 	}
 	name, t, ok := s(x.ref)
 	m := mask.eval(nil)
-	// Kernels before 4.17 keep only 32 bits of what & leaves (filter_pred_u64 and the like
-	// in kernel/trace/trace_events_filter.c).
+	// Kernels before 4.17 keep only 32 bits of the result of & (filter_pred_u64 and its siblings in
+	// kernel/trace/trace_events_filter.c).
 	narrow := m.class == wholeClass && constant.Sign(m.whole) >= 0 && constant.BitLen(m.whole) <= 32
 	if !ok || !narrow || t.Kind != reflect.Int && t.Kind != reflect.Uint || !fits(t, m.whole) {
 		return "", false
 	}
-	// A ! there is since Linux 4.0.
+	// The kernel's filters have ! since Linux 4.0.
 	return either(op == "==", "!", "") + "(" + name + " & " + m.whole.ExactString() + ")", true
 }
 
-// fits tells whether a variable can be that number, if it is a whole one: the kernel cuts what is too large to the
-// size of the field.
+// fits reports whether i is an integer that a variable of type t can hold. The kernel would cut a larger one to
+// the size of the field.
 func fits(t *gotype.Type, i constant.Value) bool {
 	width := int(8 * t.Size)
 	if t.Kind == reflect.Int && i.Kind() == constant.Int {
 		width--
 		if constant.Sign(i) < 0 {
-			i = constant.UnaryOp(token.XOR, i, 0) // the least, -128, has as many bits as the most, 127
+			i = constant.UnaryOp(token.XOR, i, 0) // -128 needs as many bits as 127
 		}
 	}
 	return i.Kind() == constant.Int && constant.Sign(i) >= 0 && constant.BitLen(i) <= width && t.Size <= 8

@@ -13,18 +13,18 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 )
 
-// text is a string of which the first bytes are known, or all.
+// text is a string, of which perhaps only the first bytes are known.
 type text struct {
-	bytes  []byte
-	length int64
+	bytes  []byte // the known bytes
+	length int64  // of the whole string
 }
 
 func wholeText(s string) text { return text{[]byte(s), int64(len(s))} }
 
-// cut tells whether not all is known; of a length that makes no sense nothing is.
+// cut reports whether some bytes are unknown.
 func (t text) cut() bool { return int64(len(t.bytes)) != t.length }
 
-// first is the beginning, up to n bytes.
+// first returns the first n bytes, or the whole text if it is shorter.
 func (t text) first(n int64) text {
 	if t.length > n {
 		return text{t.bytes[:min(n, int64(len(t.bytes)))], n}
@@ -32,14 +32,14 @@ func (t text) first(n int64) text {
 	return t
 }
 
-// compare orders two strings, as far as the order is known, or with equality whether they
-// are the same.
+// compare returns the order of two strings: -1, 0 or 1. With equality, any order but 0 means that they differ.
+// known is false if unknown bytes decide.
 func (t text) compare(u text, equality bool) (order int, known bool) {
 	n := min(len(t.bytes), len(u.bytes))
 	if order = bytes.Compare(t.bytes[:n], u.bytes[:n]); order != 0 {
 		return order, true
 	}
-	// One begins with what is known of the other.
+	// The known bytes of one string are a prefix of the other's.
 	order = cmp.Compare(t.length, u.length)
 	known = n == len(t.bytes) && !t.cut() || n == len(u.bytes) && !u.cut()
 	return order, known || equality && order != 0
@@ -48,21 +48,21 @@ func (t text) compare(u text, equality bool) (order int, known bool) {
 // pattern is a regular expression.
 type pattern struct {
 	*regexp.Regexp
-	// open: text behind a match can't undo it.
+	// open is true if a match in the first bytes of a string remains one whatever follows.
 	open bool
-	// start is what all that match begins with; "" if there is nothing.
+	// start is a prefix of every string that matches.
 	start string
 }
 
 func newPattern(expr string) (*pattern, error) {
 	re, err := regexp.Compile(expr)
 	if bad, ok := errors.AsType[*syntax.Error](err); ok {
-		// Its own text quotes the expression raw, control characters and all.
+		// The error's own text holds the expression with its control characters.
 		return nil, fmt.Errorf("%s: %q", bad.Code, bad.Expr)
 	} else if err != nil {
 		return nil, err
 	}
-	parsed, _ := syntax.Parse(expr, syntax.Perl) // regexp.Compile has done both without an error
+	parsed, _ := syntax.Parse(expr, syntax.Perl) // regexp.Compile did both without an error
 	program, _ := syntax.Compile(parsed.Simplify())
 	p := &pattern{Regexp: re, open: !slices.ContainsFunc(program.Inst, looksAhead)}
 	if program.StartCond()&syntax.EmptyBeginText != 0 {
@@ -71,13 +71,13 @@ func newPattern(expr string) (*pattern, error) {
 	return p, nil
 }
 
-// looksAhead tells whether a match depends on what follows it.
+// looksAhead reports whether an instruction depends on the text after a match, as $ does.
 func looksAhead(i syntax.Inst) bool {
 	const behind = syntax.EmptyBeginLine | syntax.EmptyBeginText
 	return i.Op == syntax.InstEmptyWidth && syntax.EmptyOp(i.Arg)&^behind != 0
 }
 
-// search tells whether a string matches, as far as that is known.
+// search reports whether the pattern matches a string. The result is Unknown if unknown bytes decide.
 func (p *pattern) search(t text) Truth {
 	switch {
 	case !t.cut():
@@ -85,7 +85,7 @@ func (p *pattern) search(t text) Truth {
 	case t.length < 0:
 		return Unknown
 	}
-	if p.open && p.Match(capture.WholeRunes(t.bytes)) { // half a rune matches as something else
+	if p.open && p.Match(capture.WholeRunes(t.bytes)) { // a cut rune would match as U+FFFD
 		return True
 	}
 	n := min(len(p.start), len(t.bytes))
