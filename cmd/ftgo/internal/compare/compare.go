@@ -31,8 +31,8 @@ var Names = [Aspects]string{"calls", "errors", "latency", "tail"}
 
 // Change is how one aspect of a function differs.
 type Change struct {
-	Old, New float64 // calls a second, a share, the median and the 99th percentile in ns; NaN where there is none
-	Tested   bool    // there were enough calls to test
+	Old, New float64 // calls per second, a share, or a latency in ns: the median or the 99th percentile; NaN if unknown
+	Tested   bool    // both sides had enough calls for a test
 	P        float64 // the p-value of this aspect alone
 	Changed  bool
 	// z is the difference of the sides in standard deviations, if nothing but chance is at work.

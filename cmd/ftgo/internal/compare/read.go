@@ -52,7 +52,7 @@ func IsJSON(begin []byte) bool {
 // maxLine is the limit of a line in bytes. Only a summary with very many skipped functions is long.
 const maxLine = 64 << 20
 
-// Read reads the runs of a file, each of which ends with its summary. An error names the file and the line.
+// Read reads the runs of a file. Each run ends with its summary. An error names the file and the line.
 func Read(from io.Reader, file string) (runs []*Run, err error) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, maxLine)
@@ -131,13 +131,13 @@ func quote(text []byte) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// most is the largest number of calls, so that a thousand runs can be added up.
+// most is the largest number of calls that is accepted. The sum of a thousand runs does not overflow then.
 const most = 1 << 53
 
 // Limits of a run in seconds, so that rates are finite.
 const longest, shortest = 1e10, 1e-9
 
-// mostTime is the largest CPU time in ns, that of a thousand CPUs in ten years.
+// mostTime is the largest CPU time in ns that is accepted. A thousand CPUs use less in ten years.
 const mostTime = 1 << 58
 
 // possible reports whether x can be a number of calls.

@@ -11,8 +11,8 @@ import (
 // unknown is the Change of an aspect that was not tested.
 var unknown = Change{Old: math.NaN(), New: math.NaN(), P: 1}
 
-// p returns the p-value, where runs of one side differ spread times as much as by chance. With up to three
-// runs beyond the first ones spread is uncertain; then z has Student's distribution.
+// p returns the p-value if the variance among runs of one side is spread times that of chance. An estimate of
+// spread from at most three runs beyond the first ones is uncertain, so z has Student's distribution then.
 func (c *Change) p(spread float64) float64 {
 	t := math.Abs(c.z) / math.Sqrt(spread)
 	switch third := t / math.Sqrt(3); {
@@ -28,10 +28,10 @@ func (c *Change) p(spread float64) float64 {
 }
 
 // deviations returns by how many standard deviations a number differs from the expected one. The number is the
-// first of a table whose rows and columns have given sums: the next differs by as much the other way, and so on.
-// The result is the root of the likelihood ratio, whose distribution is nearly normal. The number is first moved
-// one nearer to the expected one, because then no p-value is below the exact one, however small the numbers
-// are (Zubkov and Serov 2012).
+// first cell of a table whose rows and columns have fixed sums, so the next cell differs by as much in the other
+// direction, and so on. The result is the root of the likelihood ratio, whose distribution is nearly normal. The
+// number is first moved by one toward the expected one. Then no p-value is below the exact one, however small
+// the numbers are (Zubkov and Serov 2012).
 func deviations(off float64, expected ...float64) float64 {
 	moved := math.Copysign(max(math.Abs(off)-1, 0), off)
 	var ratio float64
@@ -44,8 +44,8 @@ func deviations(off float64, expected ...float64) float64 {
 	return math.Copysign(math.Sqrt(2*max(ratio, 0)), off)
 }
 
-// rates tests whether both sides have as many calls a second: without a change, the calls of a side are a
-// binomial number, with its share of the time as the probability.
+// rates tests whether both sides have the same number of calls per second. Without a change, the number of calls
+// of a side has a binomial distribution, with the side's share of the time as probability.
 func rates(sides [2][]stats.Func) Change {
 	c := unknown
 	var calls [2]uint64
@@ -66,7 +66,7 @@ func rates(sides [2][]stats.Func) Change {
 	}
 	all, time := float64(calls[0])+float64(calls[1]), seconds[0]+seconds[1]
 	old, now := all*(seconds[0]/time), all*(seconds[1]/time)
-	if !(old > 0 && now > 0) { // there were no calls, or one took no time beside the other
+	if !(old > 0 && now > 0) { // no calls, or the run of one side was too short
 		c.within, c.df = 0, 0
 	} else {
 		c.Tested, c.z = true, deviations(float64(calls[0])-old, old, now)
@@ -75,13 +75,14 @@ func rates(sides [2][]stats.Func) Change {
 	return c
 }
 
-// shares tests whether the share of calls that of counts is the same on both sides.
-func shares(sides [2][]stats.Func, of func(stats.Func) (of, all uint64)) Change {
+// shares tests whether the share of calls with a property is the same on both sides. count returns the number
+// of calls with the property and of all calls of a run.
+func shares(sides [2][]stats.Func, count func(stats.Func) (with, all uint64)) Change {
 	c := unknown
 	var have, all [2]float64
 	for i, runs := range sides {
 		for _, run := range runs {
-			n, number := of(run)
+			n, number := count(run)
 			have[i] += float64(n)
 			all[i] += float64(number)
 		}
@@ -89,7 +90,7 @@ func shares(sides [2][]stats.Func, of func(stats.Func) (of, all uint64)) Change 
 		if share > 0 && share < 1 {
 			c.df--
 			for _, run := range runs {
-				if n, number := of(run); number > 0 {
+				if n, number := count(run); number > 0 {
 					c.within += square(float64(n)-share*float64(number)) / (float64(number) * share * (1 - share))
 					c.df++
 				}
@@ -104,7 +105,7 @@ func shares(sides [2][]stats.Func, of func(stats.Func) (of, all uint64)) Change 
 	if some == 0 || some == number {
 		return c
 	}
-	expected := func(of, side float64) float64 { return of * side / number }
+	expected := func(row, side float64) float64 { return row * side / number }
 	old, rest := expected(some, all[0]), number-some
 	c.z = deviations(have[0]-old, old, expected(some, all[1]), expected(rest, all[1]), expected(rest, all[0]))
 	return c
@@ -112,12 +113,13 @@ func shares(sides [2][]stats.Func, of func(stats.Func) (of, all uint64)) Change 
 
 func square(x float64) float64 { return x * x }
 
-// fewest is the number of calls of each side outside of the largest bucket that makes ranks nearly normal.
-const fewest = 10
+// minRanked is the number of calls outside of the largest bucket that each side needs: then the sum of ranks is
+// nearly normal.
+const minRanked = 10
 
-// ranks tests whether calls of one side take longer than those of the other, by Mann and Whitney's test; calls
-// of one bucket are ties. Runs of one side are compared by Kruskal and Wallis's test. slower is the probability
-// that a call of the second side takes longer.
+// ranks tests whether calls of one side take longer than calls of the other, by the test of Mann and Whitney.
+// Calls of one bucket are ties. The test of Kruskal and Wallis compares the runs of one side. slower is the
+// probability that a call of the second side takes longer.
 func ranks(sides [2][]stats.Func) (c Change, slower float64) {
 	c = unknown
 	var all [2]stats.Histogram
@@ -137,7 +139,7 @@ func ranks(sides [2][]stats.Func) (c Change, slower float64) {
 	chi, numbers, sums, most := kruskal(&all[0], &all[1])
 	n, m := numbers[0], numbers[1]
 	slower = (sums[1] - m*(m+1)/2) / (n * m)
-	c.Tested = min(n, m)*(1-most/(n+m)) >= fewest
+	c.Tested = min(n, m)*(1-most/(n+m)) >= minRanked
 	c.z = math.Copysign(math.Sqrt(chi), slower-0.5)
 	return c, slower
 }
