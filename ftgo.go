@@ -1,12 +1,12 @@
-// Package ftgo traces calls of Go programs: of any that runs, or of one that it starts.
-// Nobody rebuilds or restarts the program, and nothing is written into it.
+// Package ftgo traces calls of Go programs: of running programs, or of one that it starts. The program needs no rebuild
+// and no restart, and nothing is written into it.
 //
-// A [Tracer] says of which program and of which functions. Each of its methods is a trace:
+// A [Tracer] selects a program and functions. Each of its methods is a trace:
 //
-//	Calls    yields each call: its arguments and results, how long it took, its goroutine
-//	Reports  yields totals: calls and latencies of each function, every so often
-//	Count    counts calls, and nothing else, as cheaply as can be
-//	List     tells what could be probed; it needs no privileges
+//	Calls    yields each call: its arguments and results, its duration, its goroutine
+//	Reports  yields totals: calls and latencies of each function, at an interval
+//	Count    only counts calls, at the lowest cost
+//	List     lists the functions that can be probed; it needs no privileges
 //
 // This prints the slow calls of all processes of a program, until Ctrl-C:
 //
@@ -15,15 +15,15 @@
 //	t := &ftgo.Tracer{Binary: "/usr/bin/server", Funcs: []string{"main.handle"}, Values: true}
 //	for call, err := range t.Calls(ctx) {
 //		if err != nil {
-//			log.Fatal(err) // the probes are gone by now
+//			log.Fatal(err) // the probes are removed by now
 //		}
 //		if call.Took > 10*time.Millisecond {
 //			fmt.Println(call)
 //		}
 //	}
 //
-// Tracing takes root and Linux 4.0 or later, better 5.4, on x86-64 or arm64. It places plain probes by
-// way of the kernel's uprobe_events; each costs the program about a microsecond a call.
+// Tracing needs root and Linux 4.0 or later, better 5.4, on x86-64 or arm64. It places probes by the kernel's
+// uprobe_events. Each probe costs the program about a microsecond per call.
 package ftgo
 
 import (
@@ -37,60 +37,54 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// A Tracer says what to trace: a Binary, PIDs, a Command or a Recording, and Funcs.
+// A Tracer selects what to trace: a Binary, PIDs, a Command or a Recording, and Funcs.
 //
-// Each method begins a trace of its own, and has removed its probes when it returns. That is so
-// if a loop over it breaks or panics, too. Only what ends the process within the loop, like
-// os.Exit and log.Fatal, leaves them; the next trace removes those. Methods don't change the
-// Tracer, and goroutines may share it.
+// Each method runs a separate trace, and has removed its probes when it returns, even if a loop over it breaks or panics.
+// If the loop ends the process, with os.Exit or log.Fatal, the probes stay until the next trace removes them. Methods don't
+// change the Tracer. Goroutines may share it.
 type Tracer struct {
-	// Binary is a path, the name of a program in $PATH, or that of a library, libc.so.6. All
-	// processes that run it are traced, those that start later, too. It goes without saying
-	// where PIDs or Command tell.
+	// Binary is a path, the name of a program in $PATH, or the name of a library, as libc.so.6. All processes that run it
+	// are traced, including later ones. With PIDs or Command it may be empty.
 	Binary string
-	// PIDs has only these processes traced, until they end.
+	// PIDs limits the trace to these processes, until they end.
 	PIDs []int
-	// Command is started when the probes are in place, and its end ends the trace. If the trace
-	// ends first, it gets SIGTERM, and three seconds later SIGKILL. A Command serves one trace.
+	// Command is started when the probes are in place. The trace ends with it. If the trace ends first, the process gets
+	// SIGTERM and, 3 s later, SIGKILL. A Command can be used for one trace.
 	Command *exec.Cmd
-	// Recording is a file that the script of ftgo script has made. Its calls are yielded as if
-	// they happened now; which functions they are of was said then. Binary, if it is the
-	// program that was traced, gives values and callers.
+	// Recording is a file written by the script of ftgo script. Its calls are yielded as if they happened now. The script
+	// selects the functions. If Binary is set to the traced program, calls have values and callers.
 	Recording string
 
-	// Funcs are names and globs, as on ftgo's command line: "net/http.*", "main.(*Store).Get". Globs leave
-	// out wrappers, which the compiler made to call functions.
-	// "main.get(key, req.URL.Path)" chooses values, as does a whole signature.
+	// Funcs are names and globs, as on ftgo's command line: "net/http.*", "main.(*Store).Get". Globs match no wrappers, which
+	// the compiler generates to call functions. "main.get(key, req.URL.Path)" selects values, and so does a whole
+	// signature.
 	Funcs []string
 	// Exclude are names and globs of functions to leave out.
 	Exclude []string
 
-	// Values has calls tell the arguments and results of all functions. Those that Funcs choose
-	// are told in any case.
+	// Values fetches the arguments and results of all functions. Values selected in Funcs are always fetched.
 	Values bool
-	// Stack is how many callers calls tell, at most 15.
+	// Stack is the number of callers to fetch with each call, at most 15.
 	Stack int
-	// Entries has Calls yield calls when they begin. Their ends are not probed.
+	// Entries makes Calls yield calls when they begin. Their ends are not probed.
 	Entries bool
 
-	bufferKB int // of the ring buffer of each CPU; 0 is what suits the machine
+	bufferKB int // of the ring buffer of each CPU; 0 for the default
 }
 
 var (
-	// ErrNoMatch: there is no function that Funcs name.
+	// ErrNoMatch: Funcs match no function.
 	ErrNoMatch = target.ErrNothing
-	// ErrUnsupported: the kernel, the binary or the recording does not allow it. Where only
-	// the privileges are lacking, the error is [io/fs.ErrPermission].
+	// ErrUnsupported: the kernel, the binary or the recording does not support the trace. If only privileges are missing,
+	// the error is [io/fs.ErrPermission].
 	ErrUnsupported = errors.New("not supported")
 )
 
-// Calls yields calls when they end, and those that are open at the end last. A *Call is the
-// caller's to keep.
+// Calls yields calls when they end. The calls that are open at the end of the trace come last. The caller may keep a *Call.
 //
-// It goes on until ctx is done, which is no error, or until the Command or the processes have
-// ended. An error is the last item; the probes are gone by then. If anything was lost, the last
-// item is a [*LossError]. The kernel keeps what comes while the loop's body works, up to some
-// megabytes for each CPU.
+// The trace ends without an error when ctx is done, or when the Command or the processes have ended. An error is the last
+// item, and the probes are removed by then. If anything was lost, the last item is a [*LossError]. While the loop's body
+// runs, the kernel buffers some megabytes of events per CPU.
 func (t *Tracer) Calls(ctx context.Context) iter.Seq2[*Call, error] {
 	mode := uprobe.Latency
 	if t.Entries {
@@ -110,9 +104,9 @@ func (t *Tracer) Calls(ctx context.Context) iter.Seq2[*Call, error] {
 	}
 }
 
-// Reports yields what was done since the beginning, every so often and at the end; every 0
-// yields it only at the end, as do Recordings. It ends as Calls does. An error is the last item,
-// and comes behind the last report if everything was measured.
+// Reports yields totals since the beginning, at an interval and at the end. If every is 0 or the source is a Recording, it
+// yields one report at the end. It ends as Calls does. An error is the last item. It follows the last report if the
+// numbers are complete.
 func (t *Tracer) Reports(ctx context.Context, every time.Duration) iter.Seq2[*Report, error] {
 	return func(yield func(*Report, error) bool) {
 		j, err := t.job(uprobe.Latency, false)
@@ -125,9 +119,9 @@ func (t *Tracer) Reports(ctx context.Context, every time.Duration) iter.Seq2[*Re
 	}
 }
 
-// Count counts calls until ctx is done, or the Command or the processes have ended. The kernel
-// counts: nothing is recorded, and nothing lost. With PIDs, and before Linux 6.12, calls are
-// recorded, and the Report tells what was lost.
+// Count counts calls until ctx is done, or until the Command or the processes have ended. The kernel counts: it records
+// nothing and loses nothing. With PIDs, and before Linux 6.12, calls are recorded, and the Report has the number of lost
+// ones.
 func (t *Tracer) Count(ctx context.Context) (*Report, error) {
 	j, err := t.job(uprobe.Count, false)
 	if err != nil {
@@ -141,7 +135,7 @@ func (t *Tracer) Count(ctx context.Context) (*Report, error) {
 	return &last, err
 }
 
-// List tells what Funcs select, in the order of the file, and why some of it can't be probed.
+// List yields the functions that Funcs select, in the order of the file, with the reason if one can't be probed.
 func (t *Tracer) List() iter.Seq2[Func, error] {
 	return func(yield func(Func, error) bool) {
 		q, err := t.query()

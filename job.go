@@ -14,28 +14,29 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// errBroken: the loop over a trace has ended before the trace.
+// errBroken is returned when the caller's loop ends before the trace.
 var errBroken = errors.New("the loop has ended")
 
-// job is one trace, from its first probe to its last.
+// job is one trace.
 type job struct {
 	totals   *engine.Totals
 	tracer   *Tracer
 	request  engine.Request
-	funcs    []*Func // as request.Plan.Funcs
+	funcs    []*Func // indexed as request.Plan.Funcs
 	source   trace.Source
-	program  *trace.Command     // nil if none is started
+	program  *trace.Command     // nil without Tracer.Command
 	fs       *tracefs.FS        // nil for a recording
-	file     io.Closer          // the recording, nil if there is none
-	cutOff   error              // the recording's end is missing
-	stacks   *engine.Stacks     // nil if they are not wanted
-	memories *engine.Memories   // nil if no values are wanted
-	fetch    target.FetchLimits // how much is fetched of what pointers lead to
-	each     bool               // single calls are wanted, and not their totals
+	file     io.Closer          // the recording, or nil
+	cutOff   error              // set if the end of the recording is missing
+	stacks   *engine.Stacks     // nil without Tracer.Stack
+	memories *engine.Memories   // nil if no values are fetched
+	fetch    target.FetchLimits // limits of the data behind pointers
+	each     bool               // yield calls instead of totals
 	last     *engine.Table
 }
 
-// run arms the source, and removes the probes whatever happens. give gets single calls, or totals; once it says no, the trace ends at once.
+// run runs the trace, and always removes the probes. It passes each call or report to give, and ends when give returns
+// false.
 func (j *job) run(ctx context.Context, every time.Duration, give func(*Call, *Report) bool) (err error) {
 	defer func() { err = errors.Join(err, j.close()) }()
 	j.totals = engine.NewTotals(j.request.Plan, engine.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
@@ -63,7 +64,7 @@ func (j *job) run(ctx context.Context, every time.Duration, give func(*Call, *Re
 	return errors.Join(err, j.reading(give))
 }
 
-// read takes what the source tells.
+// read handles the items of the source.
 func (j *job) read(items iter.Seq2[*pairing.Item, error], give func(*Call, *Report) bool) error {
 	for it, err := range items {
 		if err != nil {
@@ -90,7 +91,7 @@ func (j *job) read(items iter.Seq2[*pairing.Item, error], give func(*Call, *Repo
 	return nil
 }
 
-// reading gives the totals that there are now, unless single calls are wanted.
+// reading passes the present totals to give, unless calls are yielded.
 func (j *job) reading(give func(*Call, *Report) bool) error {
 	r, err := j.source.Reading()
 	if r == nil {
@@ -102,7 +103,7 @@ func (j *job) reading(give func(*Call, *Report) bool) error {
 	return err
 }
 
-// close removes what is left of the trace.
+// close removes the probes, ends the program and closes all files.
 func (j *job) close() error {
 	var err error
 	if j.source != nil {
@@ -116,12 +117,12 @@ func (j *job) close() error {
 		j.file.Close()
 	}
 	if j.fs != nil {
-		_ = j.fs.RemoveHeld() // instances without probes, which others hold
+		_ = j.fs.RemoveHeld() // instances without probes that other processes hold open
 	}
 	return err
 }
 
-// call is one that is the caller's to keep.
+// call copies a call of the source for the caller.
 func (j *job) call(c *pairing.Call, outcome Outcome) *Call {
 	clock, f := j.source.Clock(), &j.request.Plan.Funcs[c.Func]
 	call := &Call{
@@ -152,7 +153,7 @@ func (j *job) call(c *pairing.Call, outcome Outcome) *Call {
 	return call
 }
 
-// quiet is where a source says what the errors and reports tell, or nobody needs.
+// quiet drops the messages of a source. The errors and reports of a trace say the same.
 type quiet struct{}
 
 func (quiet) Say(string, ...any) {}

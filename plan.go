@@ -18,7 +18,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// job plans a trace: nothing is in the kernel yet. each asks for single calls.
+// job plans a trace. It does not touch the kernel. each requests calls instead of totals.
 func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
 	j := &job{tracer: t, each: each, fetch: target.DefaultFetchLimits}
 	j.request.Source = trace.Options{Filter: trace.Filter{PIDs: t.PIDs}, Talk: quiet{}, Costs: trace.NoCosts{}}
@@ -38,7 +38,7 @@ func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
 	return j, nil
 }
 
-// query is what the fields say of the target.
+// query returns the query for the target in the Tracer's fields.
 func (t *Tracer) query() (*target.Query, error) {
 	q := &target.Query{Binary: t.Binary, PIDs: t.PIDs, Funcs: t.Funcs, Exclude: t.Exclude, Signatures: true, Live: true}
 	switch {
@@ -60,7 +60,7 @@ func (t *Tracer) query() (*target.Query, error) {
 	return q, q.CheckProcesses()
 }
 
-// live plans the tracing of processes.
+// live plans a trace of running processes.
 func (j *job) live(mode uprobe.Mode) error {
 	t := j.tracer
 	q, err := t.query()
@@ -76,7 +76,7 @@ func (j *job) live(mode uprobe.Mode) error {
 	if j.fs, err = tracefs.Find(); err != nil {
 		return err
 	}
-	_, _ = j.fs.Sweep() // that it can't is no reason not to trace
+	_, _ = j.fs.Sweep() // leftovers that can't be removed don't prevent a trace
 	features := j.fs.Features()
 	if !features.Instances || machine.This().Older(4, 0) {
 		return fmt.Errorf("uprobes can hang programs on kernels before 4.0: %w", ErrUnsupported)
@@ -100,7 +100,7 @@ func (j *job) live(mode uprobe.Mode) error {
 	return nil
 }
 
-// values returns what to fetch of calls, nil if only their totals are wanted.
+// values returns the function that chooses the values to fetch, nil if only totals are requested.
 func (j *job) values(t *target.Target, _ tracefs.Features) (engine.Values, error) {
 	if !j.each {
 		return nil, nil
@@ -109,14 +109,14 @@ func (j *job) values(t *target.Target, _ tracefs.Features) (engine.Values, error
 	return j.fetched, nil
 }
 
-// fetched is what to fetch of a function's calls.
+// fetched returns the values to fetch with a function's calls.
 func (j *job) fetched(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
 	sig, told, err := j.request.Target.Signature(f)
 	switch {
 	case err != nil && told:
 		return out, err
 	case err != nil || !told && !j.wantsValues():
-		return out, nil // the note says why
+		return out, nil // function puts the reason into Func.note
 	}
 	args, results, err := j.request.Target.Shown(f, sig)
 	if err != nil {
@@ -131,10 +131,10 @@ func (j *job) fetched(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values,
 	return out, err
 }
 
-// wantsValues tells whether values of all functions are wanted.
+// wantsValues reports whether the values of all functions are fetched.
 func (j *job) wantsValues() bool { return j.tracer.Values || j.tracer.Recording != "" }
 
-// function describes a function of the plan.
+// function returns the description of a function of the plan.
 func (j *job) function(f *offsets.Func) *Func {
 	fn := &Func{Name: f.Name, Addr: f.Addr}
 	if j.request.Target.Binary == nil {
@@ -152,7 +152,7 @@ func (j *job) function(f *offsets.Func) *Func {
 	return fn
 }
 
-// recorded plans the reading of a recording.
+// recorded plans a trace of a recording.
 func (j *job) recorded(mode uprobe.Mode) error {
 	t := j.tracer
 	if len(t.Funcs)+len(t.Exclude) > 0 || t.Command != nil {
@@ -193,7 +193,7 @@ func (j *job) recorded(mode uprobe.Mode) error {
 	return err
 }
 
-// traced takes the binary of a recording, and plans it again with what values are decoded by.
+// traced opens the binary of a recording, and plans the probes again to get the types of values.
 func (j *job) traced(rec *recording.Recording) (err error) {
 	was := &rec.About.Options
 	if j.request.Target.Binary, err = rec.About.Binary.Open(j.tracer.Binary); err != nil {
@@ -217,7 +217,7 @@ func (j *job) traced(rec *recording.Recording) (err error) {
 	return rec.Adopt(j.request.Plan)
 }
 
-// unsupported has errors say that it is the kernel.
+// unsupported wraps ErrUnsupported around errors of the kernel and the binary.
 func unsupported(err error) error {
 	if errors.Is(err, tracefs.ErrNotSupported) || errors.Is(err, tracefs.ErrNotMounted) || errors.Is(err, tracefs.ErrRefused) || errors.Is(err, target.ErrForeign) ||
 		errors.Is(err, engine.ErrUnprobed) {

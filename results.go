@@ -20,39 +20,37 @@ import (
 // Func is a function of the program.
 type Func struct {
 	Name string
-	Addr uint64 // as it was linked, 0 if it has no code of its own
-	File string // where the source has it; "" if that is not known
-	Line int    // 0 if that is not known
-	// Signature is its name with parameters and results, "" if they are not known or were not
-	// asked for.
+	Addr uint64 // link-time address; 0 if it has no code of its own
+	File string // source file; "" if not known
+	Line int    // 0 if not known
+	// Signature is the name with parameters and results; "" if not known or not requested.
 	Signature string
 	Unprobed  error // why it can't be probed, nil if it can
 
-	note string // why values of it are not known
+	note string // why its values are not known
 }
 
 // Call is one call of a function.
 type Call struct {
 	Func *Func
-	// PID is the process, 0 where the kernel did not tell; TID is the thread that it began on.
+	// PID is the process; 0 if the kernel did not record it. TID is the thread on which the call began.
 	PID, TID  int
 	Goroutine uint64 // 0 on a thread's own stack, and outside of Go
-	Depth     int    // the number of traced calls that it is nested in
+	Depth     int    // the number of traced calls around this one
 	Began     time.Time
-	// Took is how long it took, with what probes of traced calls within it took; 0 unless it
-	// Returned.
+	// Took is the duration, including the cost of the probes of nested calls; 0 unless Outcome is Returned.
 	Took    time.Duration
 	Outcome Outcome
-	// Args are known when it began, Results if it Returned.
+	// Args are the arguments when the call began. Results are set if Outcome is Returned.
 	Args, Results []Value
 
 	stack []Frame
 }
 
-// Stack yields the callers, the innermost first; as many as [Tracer].Stack asks for.
+// Stack yields the callers, the innermost first. [Tracer].Stack limits their number.
 func (c *Call) Stack() iter.Seq[Frame] { return slices.Values(c.stack) }
 
-// Arg is the argument of that name, or the result. If there is none, its Any is an error.
+// Arg returns the argument or result of a name. If the name is unknown, Any of the Value returns an error.
 func (c *Call) Arg(name string) Value {
 	for _, values := range [][]Value{c.Args, c.Results} {
 		for _, v := range values {
@@ -64,7 +62,7 @@ func (c *Call) Arg(name string) Value {
 	return Value{capture.Value{Name: name, State: capture.Unfetched, Why: fmt.Sprintf("no value %q", name)}}
 }
 
-// String is the line that ftgo trace shows.
+// String returns the line that ftgo trace prints.
 func (c *Call) String() string {
 	latency, end := "-", c.Outcome.String()
 	if c.Outcome == Returned {
@@ -81,43 +79,42 @@ func (c *Call) String() string {
 	return string(capture.AppendResults(b, end, captured(c.Results), 0))
 }
 
-// Outcome is how a call ended.
+// Outcome says how a call ended.
 type Outcome uint8
 
 const (
-	// Returned calls have ended as calls do.
+	// Returned calls have returned.
 	Returned = Outcome(pairing.Returned)
-	// Unwound calls were left by a panic or by runtime.Goexit, or their goroutine is gone.
+	// Unwound calls were ended by a panic, by runtime.Goexit, or with their goroutine.
 	Unwound = Outcome(pairing.Unwound)
-	// Open calls had not ended when the trace did, or, with Entries, were just beginning.
+	// Open calls had not ended when the trace ended or, with Entries, have just begun.
 	Open = Outcome(pairing.Open)
 )
 
 func (o Outcome) String() string { return pairing.Outcome(o).String() }
 
-// Frame is a place in a stack. One without a Func stands for callers that are not known.
+// Frame is a place in a stack. A Frame without Func stands for unknown callers.
 type Frame struct {
 	Func, File string
 	Line       int
 }
 
-// Value is what an argument or a result was, or a part of one.
+// Value is the value of an argument or result, or a part of one.
 type Value struct{ of capture.Value }
 
-// Name is that of the variable or field, "" for elements.
+// Name returns the name of the variable or field, "" for elements.
 func (v Value) Name() string { return v.of.Name }
 
-// String is the value on one line, much as Go spells it. Nothing in it is not printable. What is
-// missing at the end of a long text or slice is told: "abc"…+4093.
+// String returns the value on one line, much like Go source. All characters are printable. The end of a long text or slice
+// is replaced by its length: "abc"…+4093.
 func (v Value) String() string { return v.of.Text() }
 
-// Any is the value as a bool, int64, uint64, float64, complex128, string or []byte; of structs,
-// arrays and slices a []Value; of what a pointer points to or an interface holds, if that was
-// fetched, and else its address; of maps and channels their length; of functions their name. The
-// interface of an error is its message. Of what is nil it is nil. If the value is not known, it is
-// an error.
+// Any returns a bool, int64, uint64, float64, complex128, string or []byte for a value of such a kind. It returns a []Value
+// for structs, arrays and slices; the length of maps and channels; the name of functions; the message of errors. For
+// pointers and interfaces it returns the value behind them if that was fetched, else the address. It returns nil for a nil
+// value, and an error if the value is not known.
 //
-// Of strings the first 64 bytes are fetched, and of slices the first 8 elements.
+// The first 64 bytes of strings and the first 8 elements of slices are fetched.
 func (v Value) Any() any {
 	of := &v.of
 	switch {
@@ -170,40 +167,37 @@ func captured(values []Value) []capture.Value {
 	return out
 }
 
-// Report is what was done from the beginning of a trace to a moment.
+// Report holds the totals from the beginning of a trace to a moment.
 type Report struct {
-	// From and Until are the ends of the window that all numbers are of.
+	// From and Until are the ends of the window that all numbers apply to.
 	From, Until time.Time
-	// Width is how long reading the kernel's counters took: the counts of two functions may be
-	// of moments so far apart.
+	// Width is the time that reading the kernel's counters took: the counts of two functions may be this far apart.
 	Width time.Duration
-	// Funcs are those with most calls first. Of functions that a glob selects, only those that
-	// were called are there.
+	// Funcs is sorted by the number of calls, the highest first. Functions that a glob selects are included only if they
+	// were called.
 	Funcs []Row
-	// Hits is how often probes were hit, by the kernel's own count; of these Lost were not told,
-	// since its buffer was full.
+	// Hits is the number of probe hits, by the kernel's counters. Lost of them were not delivered, because the buffer was
+	// full.
 	Hits, Lost uint64
-	// Unknown is why there may be more that was lost, nil if there is no more.
+	// Unknown is the reason why more hits may be missing, nil if none are.
 	Unknown error
 }
 
-// Row is about one function. Its Calls are Completed, Unwound, Open or Lost; where they are only
-// counted, it is not known which.
+// Row has the numbers of one function. Its Calls are Completed, Unwound, Open or Lost, unless calls are only counted.
 type Row struct {
 	Func *Func
-	// Completed calls have returned. Unwound ones were left by a panic or by runtime.Goexit. Open ones
-	// had not ended.
+	// Completed calls have returned. Unwound calls were ended by a panic or by runtime.Goexit. Open calls had not ended.
 	Calls, Completed, Unwound, Open uint64
 	Lost                            uint64        // calls that were not seen, or not to their end
-	Sum                             time.Duration // what the Completed calls took together, with what probes took
-	Latency                         *Histogram    // what each of them took
+	Sum                             time.Duration // total duration of the Completed calls, including the cost of probes
+	Latency                         *Histogram    // their durations
 }
 
-// Histogram is how long calls took. A nil one is empty.
+// Histogram is a histogram of durations. A nil Histogram is empty.
 type Histogram struct{ of *stats.Histogram }
 
-// Quantile is what the fraction q of the calls did not exceed, within 1 %: 0.5 is the median, 0
-// the least, 1 the most. It is 0 if there was no call.
+// Quantile returns the duration that the fraction q of the calls did not exceed, within 1 %: 0.5 is the median, 0 the
+// minimum, 1 the maximum. It returns 0 if the histogram is empty.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	if h == nil {
 		return 0
@@ -211,7 +205,7 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return time.Duration(h.of.Quantile(q))
 }
 
-// AtMost is how many calls took no longer than d, within 1 % of d.
+// AtMost returns the number of calls that took at most d, within 1 % of d.
 func (h *Histogram) AtMost(d time.Duration) uint64 {
 	if h == nil {
 		return 0
@@ -219,12 +213,12 @@ func (h *Histogram) AtMost(d time.Duration) uint64 {
 	return h.of.AtMost(d.Nanoseconds())
 }
 
-// LossError says that calls are missing from a trace.
+// LossError reports that calls are missing from a trace.
 type LossError struct {
-	// Hits, Lost and Unknown are those of [Report].
+	// Hits, Lost and Unknown: see [Report].
 	Hits, Lost uint64
 	Unknown    error
-	// Funcs are the functions that calls are missing of, and how many.
+	// Funcs is the number of missing calls of each function.
 	Funcs map[string]uint64
 }
 
@@ -236,7 +230,7 @@ func (e *LossError) Error() string {
 	return text
 }
 
-// report makes a Report of what the engine knows.
+// report returns the Report of a table.
 func (j *job) report(t *engine.Table) *Report {
 	r := &Report{From: t.From, Until: t.At, Width: t.Pass, Hits: t.Hits, Lost: t.Lost, Unknown: j.doubt(t)}
 	for _, f := range t.Whole {
@@ -255,7 +249,7 @@ func (j *job) report(t *engine.Table) *Report {
 	return r
 }
 
-// doubt is Report.Unknown.
+// doubt returns Report.Unknown.
 func (j *job) doubt(t *engine.Table) error {
 	switch {
 	case j.cutOff != nil:
@@ -268,10 +262,10 @@ func (j *job) doubt(t *engine.Table) error {
 	return nil
 }
 
-// loss is the last item of a trace of calls, nil if nothing was lost.
+// loss returns a [LossError], or nil if nothing was lost.
 func (j *job) loss() error {
 	if j.last == nil {
-		return nil // it was told to end before it had begun
+		return nil // ctx was done before the trace began
 	}
 	e := &LossError{Hits: j.last.Hits, Lost: j.last.Lost, Unknown: j.doubt(j.last), Funcs: make(map[string]uint64)}
 	for _, f := range j.last.Whole {

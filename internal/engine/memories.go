@@ -13,7 +13,7 @@ type Memories struct {
 	binary    *offsets.Binary
 	of        map[int]*memory
 	mapped    *procfs.Memory
-	elsewhere bool                    // the processes were of another time or machine, or have other numbers here
+	elsewhere bool                    // the processes are of another time or machine, or have other numbers here
 	types     map[uint64]*gotype.Type // by their address in the file
 }
 
@@ -46,7 +46,7 @@ func (m *Memories) Process(c *pairing.Call) capture.Process {
 		}
 		m.of[pid] = p
 	}
-	if c.Goid != 0 { // 0 is the stack of a thread
+	if c.Goid != 0 { // the call was not on a thread's own stack
 		p.arenas[c.SP>>arenaBits] = true
 	}
 	return p
@@ -100,9 +100,9 @@ func (m *memory) FuncName(pc uint64) string {
 // once (heapArenaBytes in runtime/malloc.go).
 const arenaBits = 26
 
-// Readable checks the process's mappings, as they are, or as they were last seen. For a process that
-// has ended, is ending, or has executed another file, it knows which memory must have been
-// mapped: the file's own segments, and the arenas of its goroutines' stacks.
+// Readable checks the mappings of the process. They are the last known ones if the process has ended, is ending, or
+// executes another file. Then it also knows two kinds of memory that must have been mapped: the segments of the file, and
+// the arenas with the stacks of its goroutines.
 func (m *memory) Readable(addr uint64) (readable, known bool) {
 	if !m.gone {
 		if readable, known := m.mapped.Readable(m.pid, addr, 1, m.executes); known {

@@ -38,7 +38,7 @@ func TestPendingCalls(t *testing.T) {
 			}
 			measured.HitCosts, measured.ready = costs, true
 		}
-		tl.release()
+		tl.flushPending()
 		return tl
 	}
 	want := timed(0)

@@ -1,5 +1,5 @@
-// Package engine plans the probes of a target, and makes the source of what happens there. The command and the toolkit
-// have it for what runs now and for recordings.
+// Package engine plans the probes of a target, and makes the source of its calls: running processes, or a recording. The
+// command and the toolkit use it.
 package engine
 
 import (
@@ -15,26 +15,26 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Request is what to trace of a target, and how.
+// Request describes a trace of a target.
 type Request struct {
 	Target *target.Target
-	// Probes says how to probe it. MakePlan sets its Points and Values.
+	// Probes configures the plan. MakePlan sets its Points and Values.
 	Probes uprobe.Options
-	// Values returns what to fetch of the calls of a target's functions. Nil fetches nothing.
+	// Values returns the function that chooses the values to fetch. If Values is nil, no values are fetched.
 	Values func(*target.Target, tracefs.Features) (Values, error)
-	// Source says how to read what happens. Live and Replay set its Features and Named, and its Inside if MarkInside is set.
+	// Source configures the source. Live and Replay set its Features and Named, and its Inside if MarkInside is set.
 	Source     trace.Options
 	MarkInside bool
-	Plan       *uprobe.Plan // MakePlan makes it
+	Plan       *uprobe.Plan // set by MakePlan
 }
 
-// Values is [uprobe.Options].Values.
+// Values returns the values to fetch with a function's calls, see [uprobe.Options].
 type Values func(*offsets.Func, *offsets.Sites) (uprobe.Values, error)
 
 // ErrUnprobed: none of the functions can be probed.
 var ErrUnprobed = errors.New("can't be probed")
 
-// Recorded is the request that a recording was made for, with the recording's plan.
+// Recorded returns the request of a recording, with the recording's plan.
 func Recorded(rec *recording.Recording) Request {
 	was := &rec.About.Options
 	r := Request{Target: target.Recorded(was, rec.Plan), Plan: rec.Plan}
@@ -45,15 +45,15 @@ func Recorded(rec *recording.Recording) Request {
 	return r
 }
 
-// RecordCounts has calls recorded that the kernel would count, where it does not count all of them, and for a budget, which asks
-// when calls were. What is lost of a recording is known.
+// RecordCounts records calls instead of counting them in the kernel, where the kernel may count too few, and for a budget,
+// which needs the time of each call. Recorded calls may get lost, but their number is known.
 func (r *Request) RecordCounts() {
 	if r.Probes.Mode == uprobe.Count && (!r.Probes.Features.ExactHits || r.Source.Budget > 0) {
 		r.Probes.Mode, r.Source.Raw = uprobe.CountRecorded, true
 	}
 }
 
-// MakePlan plans the probes. The kernel is untouched.
+// MakePlan plans the probes. It does not touch the kernel.
 func (r *Request) MakePlan() (err error) {
 	r.Probes.Points, r.Probes.Values = r.Target.Sites, nil
 	if r.Values != nil {
@@ -72,23 +72,23 @@ func (r *Request) MakePlan() (err error) {
 	return fmt.Errorf("%s: %w: %w%s", first.Name, ErrUnprobed, first.Err, more)
 }
 
-// Replan plans what was recorded again, on a target that was resolved from the recorded binary: a recording does not say how to
-// decode values. The recording has yet to adopt the plan.
+// Replan plans the probes of a recording again for t, which is resolved from the recorded binary: a recording lacks the
+// types of values. The recording must adopt the plan then.
 func (r *Request) Replan(t *target.Target) error {
 	r.Target.Binary.Close()
 	r.Target = t
 	return r.MakePlan()
 }
 
-// Live returns the source of what happens from now on. The kernel is untouched.
+// Live returns a source of running processes. It does not touch the kernel before Arm.
 func (r *Request) Live(fs *tracefs.FS) *trace.Live { return trace.NewLive(fs, r.Plan, r.source()) }
 
-// Replay returns the source of what was recorded.
+// Replay returns a source that reads a recording.
 func (r *Request) Replay(rec *recording.Recording) (*trace.Recording, error) {
 	return trace.NewRecording(rec, r.Plan, r.source())
 }
 
-// source completes the options of a source by what the plan and the target say.
+// source returns Source with the options that depend on the plan and the target.
 func (r *Request) source() trace.Options {
 	opt := r.Source
 	opt.Features, opt.Named = r.Probes.Features, make(map[int]bool)

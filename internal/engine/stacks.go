@@ -11,7 +11,7 @@ import (
 
 // Stacks finds the callers of calls.
 type Stacks struct {
-	stats.Stacks // of all calls that have ended
+	stats.Stacks // sums over all calls that have ended
 	binary       *offsets.Binary
 	callers      *uprobe.Callers
 	pcs          []uint64
@@ -29,7 +29,7 @@ type calleeKind uint8
 
 const (
 	ordinary calleeKind = iota
-	// panicking functions show wrappers that called them (elideWrapperCalling in
+	// panicking functions have callers that are wrappers but still shown (elideWrapperCalling in
 	// runtime/traceback.go).
 	panicking
 	// trapped functions were not called: a signal handler entered them when the instruction at the return
@@ -59,7 +59,7 @@ func (s *Stacks) AppendKey(key []byte, c *pairing.Call) []byte {
 	return key
 }
 
-// AddCall sums up a call that has ended.
+// AddCall adds a call that has ended to the sums.
 func (s *Stacks) AddCall(c *pairing.Call, timing stats.Timing, runnable, amount int64) {
 	if len(c.Stack) > 0 {
 		s.Add(c, s.of(c), timing, runnable, amount)

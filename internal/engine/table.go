@@ -9,21 +9,21 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Table is what has happened up to a reading.
+// Table holds the totals up to a reading.
 type Table struct {
 	*trace.Reading
-	// Whole are functions with all of it, Since those with what has happened since the table before. Histograms of
-	// Whole change with the next call.
+	// Whole holds the functions since the beginning, Since the functions since the previous table. The next call changes
+	// the histograms of Whole.
 	Whole, Since []stats.Func
 }
 
-// At are the totals up to a reading.
+// At returns the totals up to a reading.
 func (t *Totals) At(r *trace.Reading) *Table {
 	funcs := t.reconcile(r)
 	for i := range funcs {
 		f := &funcs[i]
 		if f.Seconds = r.Seconds; !r.Last {
-			// What is under way now is not lost, only not yet read.
+			// calls under way are neither lost nor open: their end is not read yet
 			f.Lost, f.Open = 0, 0
 		}
 	}
@@ -31,7 +31,7 @@ func (t *Totals) At(r *trace.Reading) *Table {
 	if t.opt.Intervals {
 		table.Since = t.since(funcs, r)
 	}
-	if t.plan.Waits > 0 { // what nobody waited for is no function that nobody called
+	if t.plan.Waits > 0 { // leave out wait reasons without waits
 		none := func(f stats.Func) bool { return f.Func >= t.plan.Asked() && f.Calls == 0 }
 		table.Whole, table.Since = slices.DeleteFunc(table.Whole, none), slices.DeleteFunc(table.Since, none)
 	}
@@ -41,7 +41,7 @@ func (t *Totals) At(r *trace.Reading) *Table {
 	return table
 }
 
-// since are functions with what has happened since the reading before.
+// since returns the functions since the previous reading.
 func (t *Totals) since(funcs []stats.Func, r *trace.Reading) []stats.Func {
 	if t.lastAt.IsZero() {
 		t.lastAt = r.From
@@ -57,7 +57,7 @@ func (t *Totals) since(funcs []stats.Func, r *trace.Reading) []stats.Func {
 			others[f.Func] = f.Serial
 		}
 	}
-	for _, f := range t.last { // what has joined the others since was told before
+	for _, f := range t.last { // rows merged since count as part of the others
 		if !there[f.Serial] {
 			joined := before[others[f.Func]]
 			joined.Add(&f)
@@ -75,10 +75,10 @@ func (t *Totals) since(funcs []stats.Func, r *trace.Reading) []stats.Func {
 	return rows
 }
 
-// reconcile completes the functions' numbers from the counts of the stream: calls taken for
-// unwound or open may only lack a return that was lost.
+// reconcile completes the counts of the functions from the stream's counts. A call that seems unwound or open may only
+// lack a lost return.
 func (t *Totals) reconcile(r *trace.Reading) []stats.Func {
-	t.release()
+	t.flushPending()
 	out := slices.Clone(t.funcs)
 	for i := range out {
 		f, c := &out[i], &r.Counts.Funcs[i]
@@ -106,7 +106,7 @@ func (t *Totals) reconcile(r *trace.Reading) []stats.Func {
 		if f.Bounds != nil {
 			f.Bounds.Waiting = r.Waited
 		}
-		if r.Last && t.opt.Ended && f.Latency != nil && !t.plan.Funcs[f.Func].Point { // else a call is all of its entry
+		if r.Last && t.opt.Ended && f.Latency != nil && !t.plan.Funcs[f.Func].Point { // a call of a Point has no end
 			f.Whole = f.Whole.Part(f.Ended(), f.Calls-f.CountedOnly)
 			f.Calls, f.Open, f.Lost, f.CountedOnly = f.Ended(), 0, 0, 0
 		}
@@ -114,8 +114,8 @@ func (t *Totals) reconcile(r *trace.Reading) []stats.Func {
 	return out
 }
 
-// probing is what probes have cost what is traced while the window was open, by the kernel's
-// count of hits; nil if nothing is known of it.
+// probing returns the cost of the probes in the traced processes, by the kernel's hit counters. It returns nil if the costs
+// are not known.
 func (t *Totals) probing(r *trace.Reading) *stats.Probing {
 	costs, counts := t.opt.Costs.Take(), r.Counts
 	if costs == nil {
@@ -129,7 +129,7 @@ func (t *Totals) probing(r *trace.Reading) *stats.Probing {
 	all := func(c pairing.HitCost) float64 { return c.Of(counts.Ours) + c.Change()*r.Changes }
 	p.NS, p.Low, p.High = all(costs.Typical), all(costs.Least), all(costs.Most)
 	fit := p.Fit()
-	if r.Whole == nil { // else hits of probes that were being disarmed are counted, and were not recorded
+	if r.Whole == nil { // else the counters include hits that were not recorded, while probes were being disarmed
 		p.Others = othersBeyond(costs.Typical.Of(counts.Others), p.NS, r.Pass.Seconds(), r.Seconds)
 	}
 	for i := range counts.Funcs {
@@ -138,9 +138,8 @@ func (t *Totals) probing(r *trace.Reading) *stats.Probing {
 	return p
 }
 
-// othersBeyond is what hits of other processes cost, beyond what may be the program's own: its
-// hits while the kernel's counters are read, which takes pass at either end of the window, are
-// counted but not delivered.
+// othersBeyond returns the cost of hits in other processes, minus an upper bound for the program's own hits among them:
+// hits while the counters are read, which takes pass at each end of the window, are counted but not delivered.
 func othersBeyond(others, own, pass, window float64) float64 {
 	if window <= 0 {
 		return 0

@@ -10,47 +10,48 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Totals adds up the calls of each function and reconciles them with the readings of the source.
+// Totals adds up the calls of each function, and compares them with the counts in a [trace.Reading].
 type Totals struct {
-	plan        *uprobe.Plan
-	opt         TotalsOptions
-	funcs       []stats.Func     // as in plan.Funcs
-	pending     []observedCall   // that have ended before it was known what probes cost
-	parts       *stats.Parts     // nil if each function has one row
-	within      stats.NestedSums // of calls, for those that they were nested in
-	runnable    stats.NestedSums // likewise, of their time of being runnable
-	steppedBack int              // the number of calls that have returned before they began, by the clock
-	last        []stats.Func     // at the end of the last interval
-	lastAt      time.Time
+	plan           *uprobe.Plan
+	opt            TotalsOptions
+	funcs          []stats.Func     // indexed as plan.Funcs
+	pending        []observedCall   // calls that have ended before the cost of probes was known
+	parts          *stats.Parts     // rows by value; nil if each function has one row
+	nestedTime     stats.NestedSums // time of nested calls, until the calls around them end
+	nestedRunnable stats.NestedSums // the same for the time in the runnable state
+	steppedBack    int              // number of calls that returned before they began, by the clock
+	last           []stats.Func     // state at the end of the last interval
+	lastAt         time.Time
 }
 
-// TotalsOptions are what else is to be added up.
+// TotalsOptions configure a Totals.
 type TotalsOptions struct {
 	Clock   *trace.Clock
-	Costs   trace.Costs // of probes are taken off latencies
-	Errors  bool        // what is fetched where calls return is whether that is an error
-	ByValue bool        // each value has rows of its own
-	Amounts bool        // are added up
-	// Observe tells the values and the amounts, and whether calls that have returned have failed, which
-	// else the first of what is fetched there tells. Rows are kept for what is KeptBy.
+	Costs   trace.Costs // of probes, subtracted from latencies
+	Errors  bool        // the first fetched result of a call says whether it has failed
+	ByValue bool        // count each value in a row of its own
+	Amounts bool        // add up the amounts of calls
+	// Observe returns the value and the amount of a call, and whether it has failed. If it is nil, the first fetched
+	// result says whether the call has failed. KeptBy is the weight of rows: if values have too many rows, the
+	// ones with the least weight are merged.
 	Observe   func(*pairing.Call) Observed
 	KeptBy    string
 	Stacks    *Stacks  // if not nil, adds up calls by their callers
-	Intervals bool     // what has happened since the table before is wanted, too
-	Ended     bool     // only calls that have ended are wanted
-	Events    []string // the names of the kernel events that are told
+	Intervals bool     // fill Table.Since, too
+	Ended     bool     // count only calls that have ended
+	Events    []string // names of the kernel events
 }
 
-// Observed is what a call has beside its function.
+// Observed holds the fetched data of a call.
 type Observed struct {
-	Value  string // as in [stats.Func]
+	Value  string // see [stats.Func]
 	Kind   stats.RowKind
 	Amount int64
 	Counts bool // Amount is known
 	Failed bool
 }
 
-// What rows of values are kept for.
+// Values of TotalsOptions.KeptBy.
 const (
 	ByCalls = "calls"
 	ByTime  = "time"
@@ -62,9 +63,9 @@ type observedCall struct {
 	Observed
 }
 
-// NewTotals returns those of a plan, of nothing.
+// NewTotals returns the totals of a plan without any call.
 func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
-	t := &Totals{plan: plan, opt: opt, within: make(stats.NestedSums), runnable: make(stats.NestedSums), funcs: make([]stats.Func, len(plan.Funcs))}
+	t := &Totals{plan: plan, opt: opt, nestedTime: make(stats.NestedSums), nestedRunnable: make(stats.NestedSums), funcs: make([]stats.Func, len(plan.Funcs))}
 	for i := range plan.Funcs {
 		f, planned := &t.funcs[i], &plan.Funcs[i]
 		f.Name, f.Func, f.Serial = planned.Name, i, uint64(i)
@@ -90,7 +91,7 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 	return t
 }
 
-// Take takes what has happened.
+// Take adds an item of the source.
 func (t *Totals) Take(it *pairing.Item) {
 	switch it.What {
 	case pairing.Began:
@@ -98,13 +99,13 @@ func (t *Totals) Take(it *pairing.Item) {
 	case pairing.Ended:
 		t.ended(it.Call)
 	case pairing.Kernel:
-		t.kernel(it.Event)
+		t.countEvent(it.Event)
 	case pairing.Gone:
-		t.release()
+		t.flushPending()
 	}
 }
 
-// began takes a call that has begun.
+// began adds a call that has begun.
 func (t *Totals) began(c *pairing.Call) {
 	if t.plan.Mode != uprobe.Entries || t.opt.Observe == nil {
 		return
@@ -118,13 +119,13 @@ func (t *Totals) began(c *pairing.Call) {
 	}
 }
 
-// keyOf is that of the row that a call counts for.
+// keyOf returns the key of a call's row.
 func keyOf(c *pairing.Call, o *Observed) stats.PartKey {
 	return stats.PartKey{Func: c.Func, Value: o.Value, Kind: o.Kind}
 }
 
-// count counts a call for the row of its value. Each weighs something: a row that has lost its room is
-// not exact, even if its calls took no time.
+// count adds a call to the row of its value. The weight is at least 1, because a row that was merged is inexact even if
+// its calls took no time.
 func (t *Totals) count(row *stats.Part, o *Observed, ns int64) {
 	row.Calls++
 	weight := int64(1)
@@ -137,7 +138,7 @@ func (t *Totals) count(row *stats.Part, o *Observed, ns int64) {
 	t.parts.Weigh(row, uint64(max(weight, 1)))
 }
 
-// addAmount adds that of a call.
+// addAmount adds the amount of a call.
 func (t *Totals) addAmount(f *stats.Func, o *Observed) {
 	switch {
 	case !t.opt.Amounts:
@@ -152,7 +153,7 @@ func (t *Totals) addAmount(f *stats.Func, o *Observed) {
 	}
 }
 
-// ended takes a call that has ended.
+// ended adds a call that has ended.
 func (t *Totals) ended(c *pairing.Call) {
 	var o Observed
 	if t.opt.Observe != nil {
@@ -161,8 +162,8 @@ func (t *Totals) ended(c *pairing.Call) {
 		o.Failed = len(c.Results) > 0 && c.Results[0] != 0
 	}
 	t.addOutcome(&t.funcs[c.Func], c, &o)
-	// It does not wait for the costs to be measured as long as it can do without: the ring buffer fills
-	// meanwhile. (Stacks are looked up at once, as long as the process is there.)
+	// Wait for the costs only if pending is full, because the ring buffer fills meanwhile. With Stacks, wait at once:
+	// callers are looked up while the process lives.
 	if t.opt.Stacks == nil && len(t.pending) < maxPending && !t.opt.Costs.Ready() {
 		kept := observedCall{*c, o}
 		kept.Waits = slices.Clone(c.Waits)
@@ -170,9 +171,9 @@ func (t *Totals) ended(c *pairing.Call) {
 		return
 	}
 	if len(t.pending) > 0 {
-		t.release()
+		t.flushPending()
 	}
-	t.time(c, &o)
+	t.record(c, &o)
 }
 
 func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, o *Observed) {
@@ -190,27 +191,26 @@ func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, o *Observed) {
 	}
 }
 
-// kernel takes a kernel event.
-func (t *Totals) kernel(ev *pairing.KernelEvent) {
+// countEvent adds a kernel event to the function of the call around it.
+func (t *Totals) countEvent(ev *pairing.KernelEvent) {
 	if ev.Call != nil {
 		t.funcs[ev.Call.Func].AddEvent(t.opt.Events[ev.Format], 1)
 	}
 }
 
-// maxPending bounds Totals.pending: some MB, and as many calls as most programs make while the
-// costs are measured.
+// maxPending limits the pending calls to a few MB. Most programs make fewer calls while the costs are measured.
 const maxPending = 1 << 15
 
-// release records the pending calls, and waits for the costs if there are any.
-func (t *Totals) release() {
+// flushPending records the pending calls. If it has any, it waits for the costs.
+func (t *Totals) flushPending() {
 	for i := range t.pending {
-		t.time(&t.pending[i].Call, &t.pending[i].Observed)
+		t.record(&t.pending[i].Call, &t.pending[i].Observed)
 	}
 	t.pending = nil
 }
 
-// time records how long a call took, and all of it for its part.
-func (t *Totals) time(c *pairing.Call, o *Observed) {
+// record records the duration of a call, and the whole call in its row.
+func (t *Totals) record(c *pairing.Call, o *Observed) {
 	var row *stats.Part
 	if t.parts != nil {
 		row = t.parts.Row(keyOf(c, o))
@@ -230,9 +230,9 @@ func (t *Totals) time(c *pairing.Call, o *Observed) {
 			row.Time(timing)
 			t.split(&row.Func, c, timing.Net)
 		}
-	case pairing.Unwound, pairing.Abandoned, pairing.Open: // a process that executes its file anew leaves calls open
-		t.within.Take(c)
-		t.runnable.Take(c)
+	case pairing.Unwound, pairing.Abandoned, pairing.Open: // a process that executes its file again leaves calls open
+		t.nestedTime.Take(c)
+		t.nestedRunnable.Take(c)
 	}
 	if t.opt.ByValue {
 		t.count(row, o, timing.Net)
@@ -242,17 +242,17 @@ func (t *Totals) time(c *pairing.Call, o *Observed) {
 	}
 }
 
-// ownRunnable is for how long a call that took ns could have gone on with a CPU, without calls nested in it.
+// ownRunnable returns how long a call of ns was runnable without a CPU, without the nested calls.
 func (t *Totals) ownRunnable(c *pairing.Call, ns int64) int64 {
 	if !t.plan.Sched || c.Outcome != pairing.Returned {
 		return 0
 	}
-	all, nested := t.opt.Clock.Split(c, ns).Runnable, t.runnable.Take(c)
-	t.runnable.Add(c, max(all, nested))
+	all, nested := t.opt.Clock.Split(c, ns).Runnable, t.nestedRunnable.Take(c)
+	t.nestedRunnable.Add(c, max(all, nested))
 	return max(all-nested, 0)
 }
 
-// split adds what a call that took ns spent its time with, if that is known.
+// split adds the states and waits of a call of ns, if the plan has them.
 func (t *Totals) split(f *stats.Func, c *pairing.Call, ns int64) {
 	if t.plan.Sched {
 		f.Split.Add(t.opt.Clock.Split(c, ns))
@@ -260,9 +260,9 @@ func (t *Totals) split(f *stats.Func, c *pairing.Call, ns int64) {
 	}
 }
 
-// latency is how long a call took that was seen to take ns: net of what probes cost, that of
-// its own begin and those of all that was nested in it. It is not less than what the nested
-// calls took. If nothing is known of costs, Self is 0 unless stacks need it.
+// latency returns the latency of a call with the measured duration ns: without the cost of the call's own probes and
+// of the nested calls' probes. It is at least the time of the nested calls. If the costs are not known, Self is 0, except
+// with Stacks.
 func (t *Totals) latency(c *pairing.Call, ns int64) stats.Timing {
 	costs := t.opt.Costs.Take()
 	timing := stats.Timing{Raw: ns, Net: ns, High: ns, Known: costs != nil}
@@ -272,16 +272,16 @@ func (t *Totals) latency(c *pairing.Call, ns int64) stats.Timing {
 	} else if t.opt.Stacks == nil {
 		return timing
 	}
-	nested := t.within.Take(c)
+	nested := t.nestedTime.Take(c)
 	timing.Net = max(timing.Net, nested)
 	timing.High = max(timing.High, timing.Net)
-	t.within.Add(c, timing.Net)
+	t.nestedTime.Add(c, timing.Net)
 	timing.Self = timing.Net - nested
 	return timing
 }
 
-// Bounds are what a call took without probes that was seen to take ns, 0 if nothing is known
-// by now of what these cost.
+// Bounds returns the bounds of a call's duration without probes. ns is the measured duration. They are 0 as long as the
+// costs are not known.
 func (t *Totals) Bounds(c *pairing.Call, ns int64) (low, high int64) {
 	if t.opt.Costs.Ready() {
 		if costs := t.opt.Costs.Take(); costs != nil {
@@ -293,10 +293,10 @@ func (t *Totals) Bounds(c *pairing.Call, ns int64) (low, high int64) {
 
 func (t *Totals) boundsBy(costs *pairing.HitCosts, c *pairing.Call, ns int64) (low, high int64) {
 	if low = costs.Most.Left(c, ns); t.plan.BySP {
-		low = 0 // it is not known what was nested in it
+		low = 0 // the nested calls are not known
 	}
 	return low, costs.Least.Left(c, ns)
 }
 
-// SteppedBack is the number of calls that have returned before they began, by the clock.
+// SteppedBack returns the number of calls that returned before they began, by the clock.
 func (t *Totals) SteppedBack() int { return t.steppedBack }
