@@ -23,7 +23,7 @@ func basic(name string) *gotype.Type {
 	return t
 }
 
-// inRegisters is a variable whose words are in registers.
+// inRegisters returns a variable whose words are in registers.
 func inRegisters(name string, t *gotype.Type, registers ...arch.Reg) offsets.Variable {
 	v := offsets.Variable{Name: name, Type: t}
 	for i, r := range registers {
@@ -32,7 +32,7 @@ func inRegisters(name string, t *gotype.Type, registers ...arch.Reg) offsets.Var
 	return v
 }
 
-// onStack is a variable in memory above the stack pointer.
+// onStack returns a variable in memory above the stack pointer.
 func onStack(name string, t *gotype.Type, disp int64) offsets.Variable {
 	return offsets.Variable{Name: name, Type: t, Pieces: []offsets.Piece{{Size: t.Size, Register: "sp", InMemory: true, Disp: disp}}}
 }
@@ -41,7 +41,7 @@ func structOf(name string, size int64, fields ...gotype.Field) *gotype.Type {
 	return &gotype.Type{Name: name, Kind: reflect.Struct, Size: size, Align: 8, Fields: fields}
 }
 
-// inner, a struct that others hold and point to.
+// inner is a struct that other types contain and point to.
 var inner = structOf("main.inner", 24, gotype.Field{Name: "n", Type: basic("int32")}, gotype.Field{Name: "name", Offset: 8, Type: basic("string")})
 
 var outer = structOf("main.outer", 40,
@@ -76,7 +76,7 @@ func TestFetch(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := NewBuilder([]offsets.Variable{c.v}, options)
-			b.fixedOrder = true // as it comes
+			b.fixedOrder = true // to compare the fetchargs in the order of planning
 			got, err := b.Capture(c.paths, nil)
 			fixture.NoError(t, err)
 			if text := fetched(got); text != c.want {
@@ -96,12 +96,12 @@ func fetched(c *Capture) string {
 	return strings.Join(out, " ")
 }
 
-// TestWithoutArrays fetches word by word, and the same.
+// TestWithoutArrays checks that each word has its own argument, of a type that kernels before 4.9 know.
 func TestWithoutArrays(t *testing.T) {
 	opt := options
 	opt.Arrays = false
 	b := NewBuilder([]offsets.Variable{inRegisters("s", basic("string"), "ax", "bx")}, opt)
-	b.fixedOrder = true // as it comes
+	b.fixedOrder = true
 	c, err := b.Capture(nil, nil)
 	fixture.NoError(t, err)
 	if got, want := fetched(c), "%ax:s64 %bx:s64 +0(%ax):u64 +8(%ax):u64"; got != want {
@@ -112,7 +112,7 @@ func TestWithoutArrays(t *testing.T) {
 	}
 }
 
-// TestRoom never asks the kernel for more than it takes.
+// TestRoom checks that the arguments stay within the kernel's limits.
 func TestRoom(t *testing.T) {
 	var vars []offsets.Variable
 	for i := range 200 {
@@ -136,12 +136,11 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestFields: of a large struct some fields are fetched, and nothing behind a pointer, unless it is
-// asked for.
+// TestFields checks that large structs are fetched in part, and not at all behind a pointer, unless a path selects them.
 func TestFields(t *testing.T) {
 	opt := options
 	opt.Fields = 1
-	inside := structOf("main.inside", 8, gotype.Field{Name: "to", Type: gotype.PointerTo(outer)}) // its own are few
+	inside := structOf("main.inside", 8, gotype.Field{Name: "to", Type: gotype.PointerTo(outer)}) // it has few fields itself
 	vars := []offsets.Variable{inRegisters("p", gotype.PointerTo(outer), "ax"), inRegisters("n", basic("int"), "bx"), inRegisters("i", inside, "cx")}
 	c, err := NewBuilder(vars, opt).Capture(nil, nil)
 	fixture.NoError(t, err)
@@ -185,7 +184,7 @@ func TestPathErrors(t *testing.T) {
 	}
 }
 
-// nowhere is a process of which nothing is known.
+// nowhere is a process without known types, functions or unreadable memory.
 type nowhere struct{}
 
 func (nowhere) DynamicType(uint64) *gotype.Type { return nil }
@@ -193,7 +192,7 @@ func (nowhere) ItabType(uint64) (uint64, bool)  { return 0, false }
 func (nowhere) FuncName(uint64) string          { return "" }
 func (nowhere) Readable(uint64) (bool, bool)    { return true, true }
 
-// TestDoubtful: words that may be another argument's are shown, but nothing is made of them.
+// TestDoubtful checks that words that may be another argument's are only shown: they have no type to compare or assert.
 func TestDoubtful(t *testing.T) {
 	word := &gotype.Type{Name: "word", Kind: reflect.UnsafePointer, Size: 8, Align: 8}
 	vars := []offsets.Variable{inRegisters("sure", word, "ax"), inRegisters("maybe", word.Named("word?"), "bx"),

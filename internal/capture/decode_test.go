@@ -17,8 +17,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// machine fetches as the kernel does: what can't be read is 0, and where a pointer on the
-// way can't be read, what is left of an earlier event stays.
+// machine fetches like the kernel: unreadable memory is 0, and if a pointer on the way to a word can't be read, the word
+// keeps its value from an earlier event.
 type machine struct {
 	registers map[string]uint64
 	memory    map[uint64]byte
@@ -53,7 +53,7 @@ func (m *machine) load(addr uint64, size int) (v uint64, ok bool) {
 	return v, true
 }
 
-// address is what is inside the parentheses of a fetcharg.
+// address returns the value of the text in the parentheses of a fetcharg.
 func (m *machine) address(t *testing.T, text string) (addr uint64, ok bool) {
 	if r, isRegister := strings.CutPrefix(text, "%"); isRegister {
 		return m.registers[r], true
@@ -65,7 +65,7 @@ func (m *machine) address(t *testing.T, text string) (addr uint64, ok bool) {
 	return m.load(at, 8)
 }
 
-// indirect is the address that "+8(...)" reads from.
+// indirect returns the address that "+8(...)" reads from.
 func (m *machine) indirect(t *testing.T, text string) (addr uint64, ok bool) {
 	disp, inner, found := strings.Cut(text, "(")
 	n, err := strconv.ParseInt(disp, 10, 64)
@@ -85,7 +85,7 @@ func (m *machine) fetch(t *testing.T, args []tracefs.Arg) (words []uint64) {
 			n, _ = strconv.Atoi(strings.TrimSuffix(count, "]"))
 		}
 		if r, isRegister := strings.CutPrefix(a.Fetch, "%"); isRegister {
-			v := m.registers[r] << (64 - size) // as printed: signed
+			v := m.registers[r] << (64 - size) // the kernel prints it as signed
 			words = append(words, uint64(int64(v)>>(64-size)))
 			continue
 		}
@@ -159,7 +159,7 @@ func (m *machine) typeNamed(name string) (*gotype.Type, error) {
 	return nil, errors.New("no such type")
 }
 
-// mapOf is a map type with what holds eight of its elements.
+// mapOf returns a map type with the given type of a group or bucket of eight elements.
 func mapOf(group *gotype.Type) *gotype.Type {
 	t := &gotype.Type{Name: "map", Kind: reflect.Map, Size: 8}
 	t.SetGroup(func() *gotype.Type { return group })

@@ -75,7 +75,7 @@ func FuzzScanPath(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What was read can be written, and read again.
+		// The path can be formatted, and parsed again.
 		again, err := ParsePath(JoinPath(p))
 		if err != nil || !slices.Equal(again, p) || RootOf(text) != p[0] {
 			t.Errorf("%q: %q, again %q, %v", text, p, again, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// TestKeyWithoutRoom: however few arguments there is room for, no key is said to be missing that is there.
+// TestKeyWithoutRoom checks that no key of the map is reported as missing, however few arguments the event has room for.
 func TestKeyWithoutRoom(t *testing.T) {
 	m := newMachine()
 	m.registers = map[string]uint64{"ax": 0x1a000, "bx": 0x1c000}
@@ -51,12 +51,12 @@ func TestKeyWithoutRoom(t *testing.T) {
 	}
 }
 
-// partly tells whether a value is there in part.
+// partly reports whether a part of a value was not fetched.
 func partly(v *Value) bool {
 	return v.Cut() || slices.ContainsFunc(v.Items, func(item Value) bool { return partly(&item) })
 }
 
-// TestAssertPointer: a pointer whose type is known is not taken for one of another type.
+// TestAssertPointer checks that a type assertion does not change the type of a pointer if that is known.
 func TestAssertPointer(t *testing.T) {
 	m := newMachine()
 	opt := options
@@ -77,7 +77,7 @@ func TestAssertPointer(t *testing.T) {
 	}
 }
 
-// TestUnknownMap: a map that has its elements in another way is not looked into.
+// TestUnknownMap checks that keys in a map with another layout are refused.
 func TestUnknownMap(t *testing.T) {
 	pair := structOf("pair", 16, gotype.Field{Name: "a", Type: basic("int")}, gotype.Field{Name: "b", Offset: 8, Type: basic("int")})
 	m := mapOf(structOf("group", 200, gotype.Field{Name: "ctrl", Type: basic("uint64")},
@@ -88,7 +88,7 @@ func TestUnknownMap(t *testing.T) {
 	}
 }
 
-// TestFarFromPointer: what is far from where a pointer leads may be unreadable, although that is not.
+// TestFarFromPointer checks that a value can be unreadable although the address in the pointer before it is readable.
 func TestFarFromPointer(t *testing.T) {
 	m := newMachine()
 	m.registers = map[string]uint64{"ax": 0x14000, "bx": 0x14000}

@@ -10,7 +10,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// TestShapes: a value of generic code has the type that the dictionary says, if that is one of its shape.
+// TestShapes checks that a value of generic code gets the type in the dictionary if that has the value's shape.
 func TestShapes(t *testing.T) {
 	m := newMachine()
 	m.types[0x6600] = &gotype.Type{Name: "time.Duration", Kind: reflect.Int, Size: 8, Align: 8}
@@ -51,7 +51,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestShapesAmong: the receiver of a generic method has the type that is the first of the dictionary's.
+// TestShapesAmong checks that the receiver of a generic method gets the first type among the words of the dictionary.
 func TestShapesAmong(t *testing.T) {
 	m := newMachine()
 	m.types[0x6600] = gotype.PointerTo(inner.Named("lib.inner[main.user]"))
@@ -80,7 +80,7 @@ func TestShapesAmong(t *testing.T) {
 	}
 }
 
-// TestShapesWithout: where there is no dictionary, as for results, nothing is made of what a pointer leads to.
+// TestShapesWithout checks that, without a dictionary, as for results, a pointer's target is not decoded.
 func TestShapesWithout(t *testing.T) {
 	m := newMachine()
 	m.registers = map[string]uint64{"ax": 0x11000}
@@ -89,7 +89,7 @@ func TestShapesWithout(t *testing.T) {
 	checkAs(t, m, v, "0x11000", "T")
 }
 
-// checkAs checks what a variable's value is, and the name of the type that it has.
+// checkAs checks the text of a variable's value, and the name of its type.
 func checkAs(t *testing.T, m *machine, v offsets.Variable, want, as string) {
 	t.Helper()
 	for _, paths := range [][]string{nil, {v.Name}} {

@@ -16,10 +16,10 @@ import (
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
-// secondsTo1970 are those from the first of January of year 1.
+// secondsTo1970 is the number of seconds from January 1 of year 1 to the Unix epoch.
 const secondsTo1970 = 62135596800
 
-// words returns the struct of a time of this program, as it lies in memory.
+// words returns the fields of a time.
 func words(t time.Time) capture.Value {
 	v := reflect.ValueOf(t)
 	return madeup.Time(v.FieldByName("wall").Uint(), v.FieldByName("ext").Int())
@@ -63,7 +63,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// Words that no time has are not made one.
+// TestNoTimes checks that fields that no time has are shown as a struct.
 func TestNoTimes(t *testing.T) {
 	outside := madeup.Time(0, 0)
 	outside.Type.Name = "other.Time"
@@ -104,14 +104,14 @@ func TestIPs(t *testing.T) {
 			t.Errorf("%%s of %q is %s, want %s", test.bytes, got, test.want)
 		}
 	}
-	v := madeup.ByteSlice(string(make([]byte, 4)), 16, 16) // the beginning of an address is none
+	v := madeup.ByteSlice(string(make([]byte, 4)), 16, 16) // a part of an address
 	v.Type.Name = "net.IP"
 	if got := v.Text(); !strings.HasPrefix(got, "net.IP(") {
 		t.Errorf("four bytes of sixteen are shown as %s", got)
 	}
 }
 
-// addr is an address as it lies in memory since Go 1.23, or, if it is old, before.
+// addr returns the fields of a netip.Addr, of Go 1.22 and before if old is set.
 func addr(text string, old bool) capture.Value {
 	a := netip.MustParseAddr(text)
 	b := a.As16()
@@ -159,7 +159,7 @@ func TestNetip(t *testing.T) {
 			t.Errorf("JSON %s, want %s", got, want)
 		}
 	}
-	// An IPv4 address with the words of another one is none.
+	// No IPv4 address has these words.
 	v := addr("2001:db8::1", false)
 	v.Items[1].Items[0].Elem.Items[0].Num = 0
 	if got := v.Text(); got[0] != '{' {

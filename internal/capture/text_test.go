@@ -11,7 +11,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
-// TestRoom: values are cut to the room there is, the long before the short.
+// TestRoom checks that values are cut to the width, and the long ones first.
 func TestRoom(t *testing.T) {
 	many := madeup.Struct("main.Many", madeup.Named("A", madeup.Num("int", 1)), madeup.Named("B", madeup.Num("int", 2)), madeup.Named("C", madeup.Num("int", 3)))
 	many.Items = many.Items[:2]
@@ -45,7 +45,7 @@ func braced(typ string, list ...capture.Value) capture.Value {
 	return madeup.Struct(typ, list...)
 }
 
-// guess is two words that may be the string of that length which begins so.
+// guess returns two words that may be a string of that length which begins with text.
 func guess(text string, length int64) capture.Value {
 	v := braced("{word, word}", word(0x4b2f1a, "word", 8), word(uint64(length), "word", 8))
 	v.Bytes, v.Len = []byte(text), length

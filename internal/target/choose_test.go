@@ -48,8 +48,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestWrappers: patterns leave out what the compiler made of go and defer statements and of instances of generic
-// functions, and no function that somebody wrote, even if it only calls another one, or if stacks leave it out.
+// TestWrappers checks that patterns leave out the wrappers of go and defer statements and of instances of generic
+// functions, but no function of the source, even if it only calls another one, or if stacks omit it.
 func TestWrappers(t *testing.T) {
 	written := []string{
 		"main.add", "main.cons[S].match", "main.cons[S].match", "main.cons[S].relay", "main.each", "main.main",
@@ -90,7 +90,7 @@ func TestWrappers(t *testing.T) {
 	}
 }
 
-// shapes are the type arguments of code, as they are called in each version's programs.
+// shapes matches the type arguments of compiled code in the names of all versions of Go.
 var shapes = regexp.MustCompile(`\[(go\.shape\.[a-z]+(_0)?|\.\.\.)\]`)
 
 func TestSpellOut(t *testing.T) {

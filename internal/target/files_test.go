@@ -12,7 +12,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestFilesBelow: what a root has in a file's place, and changes all the time, never leads to a file outside of it.
+// TestFilesBelow checks that a path that is replaced all the time never leads to a file outside of the root.
 func TestFilesBelow(t *testing.T) {
 	root, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")
 	text, err := os.ReadFile(fixture.Build(t, "family", "-tags", "osusergo,netgo"))

@@ -13,7 +13,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// fakeRoot is a file system with a process 7 and a cache of the loader.
+// fakeRoot returns the root of a file system with a process 7 and a cache of the loader.
 func fakeRoot(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -48,12 +48,12 @@ func fakeRoot(t *testing.T) string {
 	mapped.executes("7f60-7f61", "18", "/evil/libline.so.\n1")
 	mapped.line("7f50-7f51 r--p 00022000 fe:00 17 /b/libdata.so.2")
 	mapped.line("7ffe-7fff r-xp 00000000 00:00 0 [vdso]")
-	// What the kernel's spelling of the newline names.
+	// The path that the kernel's spelling of the newline names.
 	fixture.Write(t, filepath.Join(root, `proc/7/root/evil/libline.so.\0121`), "another file")
 	return root
 }
 
-// processes adds to what process 7 has mapped.
+// processes adds mappings to process 7.
 type processes struct {
 	t    *testing.T
 	root string
@@ -83,7 +83,7 @@ func (p processes) line(text string) {
 	}
 }
 
-// loaderCache is an /etc/ld.so.cache with these libraries, and one for 32 bits.
+// loaderCache returns an /etc/ld.so.cache with these libraries, and one for 32 bits.
 func loaderCache(paths ...string) []byte {
 	paths = append(paths, "/usr/lib32/libonly32.so.1")
 	le := binary.LittleEndian
@@ -153,7 +153,7 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
 			got, file, err := libraries{root: root, path: c.path, machine: *amd64.Processor.Machine()}.resolve(c.name, c.pid)
-			defer file.Close() // which may be none
+			defer file.Close() // may be nil
 			if mapped := c.pid > 0 && c.err == "" && !strings.Contains(c.name, "/"); mapped != (file != nil) {
 				t.Fatalf("file %v", file)
 			}
@@ -174,15 +174,15 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestMappedWithoutLink: where map_files can't be followed, the file is looked for below the
-// process's root, and must be the one that is mapped.
+// TestMappedWithoutLink checks that, without a link in map_files, the file is opened by its path below the process's root,
+// and only if it is the mapped file.
 func TestMappedWithoutLink(t *testing.T) {
 	root := t.TempDir()
 	p := processes{t, root}
 	inside := filepath.Join(root, "proc/7/root")
 	fixture.Write(t, filepath.Join(inside, "lib/libreal.so"), "the mapped one")
 	fixture.Write(t, filepath.Join(inside, "lib/libother.so"), "another one")
-	// A container's absolute link, which from here leads to nothing.
+	// An absolute link of a container, which leads nowhere on the outside.
 	fixture.NoError(t, os.Symlink("/lib", filepath.Join(inside, "usr")))
 	f, err := os.Open(filepath.Join(inside, "lib/libreal.so"))
 	fixture.NoError(t, err)
@@ -198,7 +198,7 @@ func TestMappedWithoutLink(t *testing.T) {
 		if err == nil && identity(file) != id {
 			t.Errorf("%s: another file was opened", path)
 		}
-		file.Close() // which may be none
+		file.Close() // may be nil
 	}
 }
 

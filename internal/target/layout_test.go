@@ -15,15 +15,14 @@ import (
 
 func noType(string) (*gotype.Type, bool) { return nil, false }
 
-// TestSignature: what debug information says of a function, said by the user, has
-// the values in the same places.
+// TestSignature checks that the types from debug information, given by the user, yield the same places.
 func TestSignature(t *testing.T) {
 	for _, version := range []string{"1.16.15", "1.18.10", "1.24.6", fixture.Current} {
 		t.Run("go "+version, func(t *testing.T) {
 			b := binaries.Open(t, fixture.BuildWith(t, version, "signatures"))
 			compared := 0
 			for _, f := range b.Funcs() {
-				if symname.Split(f.Name).Package != "main" || untold(b, f.Name) {
+				if symname.Split(f.Name).Package != "main" || incomparable(b, f.Name) {
 					continue
 				}
 				want, err := b.Signature(&f)
@@ -47,9 +46,9 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// untold: before Go 1.22 debug information has no parameters without names, and what it
-// calls the generic type of a receiver before 1.21 is not what a user would.
-func untold(b *offsets.Binary, function string) bool {
+// incomparable reports whether debug information differs from the source: before Go 1.22 it lacks parameters without names,
+// and before 1.21 it has another name for the generic type of a receiver.
+func incomparable(b *offsets.Binary, function string) bool {
 	name := symname.Split(function)
 	minor, _ := b.GoVersion()
 	return strings.EqualFold(name.Func, "blank") && minor < 22 || name.TypeArgs != "" && !name.Pointer && name.Receiver != "" && minor < 21
@@ -71,7 +70,7 @@ func compareVariables(t *testing.T, function string, got, want []offsets.Variabl
 	}
 }
 
-// places writes where variables are: "key=ax+bx n=8(sp)".
+// places formats the places of variables: "key=ax+bx n=8(sp)".
 func places(variables []offsets.Variable) string {
 	var out []string
 	for _, v := range variables {
@@ -126,7 +125,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// typesThereAre is how an error goes on that names the types that there are.
+// typesThereAre is the end of the error about an unknown type.
 const typesThereAre = "neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is"
 
 func TestSignatureErrors(t *testing.T) {
@@ -163,7 +162,7 @@ func TestSignatureErrors(t *testing.T) {
 	}
 }
 
-// TestReceiver: what can't be the receiver of a method is not taken for it.
+// TestReceiver checks that the first parameter of a method must be a type that a receiver can have.
 func TestReceiver(t *testing.T) {
 	b := binaries.Open(t, fixture.Build(t, "exact", "-ldflags=-w"))
 	for text, ok := range map[string]bool{

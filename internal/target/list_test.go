@@ -7,7 +7,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestListSameName: static functions of C and assembly may share a name.
+// TestListSameName checks the note of a name that several functions share, as static functions of C and assembly may.
 func TestListSameName(t *testing.T) {
 	b := binaries.Open(t, fixture.Build(t, "lines"))
 	once, ok := b.Lookup("main.once")

@@ -12,7 +12,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestReadLists: a list is as if its lines were typed, and what is wrong says where.
+// TestReadLists checks that the lines of a list replace its argument, and that errors name the line.
 func TestReadLists(t *testing.T) {
 	dir := t.TempDir()
 	list := func(name, text string) string {
@@ -59,8 +59,8 @@ func TestReadLists(t *testing.T) {
 	}
 }
 
-// TestUnmatchedList: what a long list's names may be the ends of, or near to, is not looked for in all names, each time
-// anew; ends of names are found all the same.
+// TestUnmatchedList checks that a long list of names without a match does not cause a search of all names for each, and that
+// ends of names are still found.
 func TestUnmatchedList(t *testing.T) {
 	bin := fixture.Build(t, "lines")
 	funcs := []string{"store.put"}

@@ -9,8 +9,9 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestLiving: a process is known to have been in a group when it has ended, if a look has seen it there. That one was not seen is told.
-func TestLiving(t *testing.T) {
+// TestLiveScope checks that a process that has ended counts as in the group if it was seen there, and that Missed reports
+// a process that was not seen.
+func TestLiveScope(t *testing.T) {
 	groups, err := procfs.Cgroups(procfs.Self)
 	if err != nil || len(groups) == 0 {
 		t.Skipf("no control groups: %v", err)
@@ -33,7 +34,7 @@ func TestLiving(t *testing.T) {
 	if l.Has(seen.Process.Pid) {
 		t.Error("it has a process before anybody has looked")
 	}
-	for range 2 { // it is remembered when it was not there at the last look
+	for range 2 { // the second time, only the Look before the last saw it
 		for _, of := range []*LiveScope{l, none} {
 			if _, err := of.Look(quiet); err != nil {
 				t.Fatal(err)
@@ -44,7 +45,7 @@ func TestLiving(t *testing.T) {
 		}
 	}
 	zombie := start()
-	for range 3 { // it has ended, and nobody has taken its status yet, at the second look and the third
+	for range 3 { // at the second and third Look it has ended, but its parent has not waited for it
 		for _, of := range []*LiveScope{l, none} {
 			if _, err := of.Look(quiet); err != nil {
 				t.Fatal(err)
@@ -68,7 +69,7 @@ func TestLiving(t *testing.T) {
 	if pid := end(start()); l.Has(pid) || !l.Missed() || none.Has(pid) || !none.Missed() {
 		t.Error("nothing was missed")
 	}
-	// Its first thread has ended, as when all of them begin to: a hierarchy of version 1 has it in no group but the root.
+	// Its first thread has ended, as at the start of a process's end: hierarchies of version 1 then have it in the root.
 	ending := exec.Command(fixture.Build(t, "family"), "leave", "stdin")
 	out, err := ending.StdoutPipe()
 	fixture.NoError(t, err)

@@ -9,8 +9,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestOwnFuncs: without FUNC the functions of the program's own module are meant, those of main included, and
-// what it meets others through; single names among them count as found by a wildcard.
+// TestOwnFuncs checks that, without FUNC, the functions of main, of the program's own module and boundaryFuncs are selected,
+// and that none counts as named.
 func TestOwnFuncs(t *testing.T) {
 	for _, test := range []struct {
 		name, program string
@@ -47,8 +47,8 @@ func TestOwnFuncs(t *testing.T) {
 	}
 }
 
-// TestMostWanted: what was named comes first, then the program's own functions, then the others.
-func TestMostWanted(t *testing.T) {
+// TestSortByInterest checks the order: named functions, the program's own functions, others.
+func TestSortByInterest(t *testing.T) {
 	q := &Query{Binary: fixture.Build(t, "lookup"), Funcs: []string{"*", "runtime.main"}}
 	found, err := q.Resolve(func(string, ...any) {})
 	fixture.NoError(t, err)

@@ -14,13 +14,14 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestProcesses: numbers are taken as they are, names if they are of one process, or of all.
+// TestProcesses checks that -p accepts any number, and the name of one process or, with --all, of several; and the messages
+// about processes without calls.
 func TestProcesses(t *testing.T) {
 	cat, err := exec.LookPath("cat")
 	fixture.NoError(t, err)
 	code, err := os.ReadFile(cat)
 	fixture.NoError(t, err)
-	name := fmt.Sprintf("ftgo-named-%d", os.Getpid()) // longer than what ps shows of it
+	name := fmt.Sprintf("ftgo-named-%d", os.Getpid()) // longer than the name that ps shows
 	path := filepath.Join(t.TempDir(), name)
 	fixture.NoError(t, os.WriteFile(path, code, 0o755))
 	start := func() int {
@@ -31,7 +32,7 @@ func TestProcesses(t *testing.T) {
 		fixture.NoError(t, err)
 		fixture.NoError(t, cmd.Start())
 		t.Cleanup(func() { in.Close(); cmd.Wait() })
-		io.WriteString(in, "x") // what it answers is itself, not this process before it
+		io.WriteString(in, "x") // after its answer it executes cat, and no longer this program
 		if _, err := out.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// TestSides: a register is of calls' begin or of their end, whatever its type is called.
+// TestSides checks that goarg registers are known at the entry and goret registers at the return, whatever their type's name.
 func TestSides(t *testing.T) {
 	sig := &offsets.Signature{}
 	for path, atEntry := range map[string]bool{

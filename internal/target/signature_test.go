@@ -11,7 +11,7 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// spell writes what was read, in one line.
+// spell formats a funcSpec on one line.
 func (g funcSpec) spell() string {
 	var b strings.Builder
 	b.WriteString(g.pattern)

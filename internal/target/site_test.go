@@ -87,7 +87,7 @@ func FuzzParseSite(f *testing.F) {
 		if err != nil || p.text != text || (p.function == "") == (p.file == "") || p.file != "" && p.line <= 0 {
 			t.Fatalf("%q: %+v, %v", text, p, err)
 		}
-		// What it means can be written again, and means the same.
+		// The site can be formatted, and parsed again.
 		again := fmt.Sprintf("%s:%d", p.file, p.line)
 		if p.function != "" {
 			again = fmt.Sprintf("%s+%#x", p.function, p.offset)
@@ -193,7 +193,7 @@ func TestResolveSite(t *testing.T) {
 	reset := marks["put reset"]
 	for _, test := range []struct {
 		name, text string
-		kind       error // nil is any other
+		kind       error // nil means neither of both
 		want       string
 	}{
 		{"within an instruction", "main.store.put+0x2", ErrNothing, "main.(*store).put+0x2: not where an instruction begins; nearest: +0x1, +0x4"},
