@@ -24,7 +24,7 @@ func (v *Value) field(name string) *Value {
 	return &v.Items[i]
 }
 
-// standard returns the text of a time.Time, in RFC 3339 and UTC, or of an Addr, AddrPort or Prefix of package net/netip,
+// standardText returns the text of a time.Time, in RFC 3339 and UTC, or of an Addr, AddrPort or Prefix of package net/netip,
 // as by its String method. ok is false for another type, and for fields that no value of the type has. guess is set if
 // the kind of an address was not fetched, as in Go before 1.23, or because it is behind too many pointers: then an IPv4
 // address may be an IPv4-mapped IPv6 address, and an IPv6 address may have a zone.

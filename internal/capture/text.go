@@ -155,7 +155,7 @@ func appendMissing(b []byte, n int64) []byte {
 	return b
 }
 
-// unbroken returns the bytes of a string or byte slice. If it is cut, they do not end in an incomplete rune, which
+// wholeText returns the bytes of a string or byte slice. If it is cut, they do not end in an incomplete rune, which
 // would make valid UTF-8 look invalid.
 func wholeText(v *Value) []byte {
 	if !v.Cut() {
@@ -164,7 +164,7 @@ func wholeText(v *Value) []byte {
 	return WholeRunes(v.Bytes)
 }
 
-// lacking returns the number of bytes of a string that follow a text, or -1 if it is not known.
+// missingBytes returns the number of bytes of a string that follow a text, or -1 if it is not known.
 func missingBytes(v *Value, text []byte) int64 {
 	if v.Len < 0 {
 		return -1

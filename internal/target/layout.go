@@ -51,15 +51,15 @@ func (g *funcSpec) layOut(b *offsets.Binary, f *offsets.Func) (s *offsets.Signat
 	if s.Results, err = typed(b, g.results); err != nil {
 		return nil, err
 	}
-	if len(s.Params) > 0 && symname.Split(f.Name).Pointer && parted[s.Params[0].Type.Kind] {
+	if len(s.Params) > 0 && symname.Split(f.Name).Pointer && nonPointerKinds[s.Params[0].Type.Kind] {
 		return nil, errors.New("the first parameter of a method is its receiver, here a pointer: (t ptr, …)")
 	}
 	b.Internals().LayOut(f, s)
 	return s, nil
 }
 
-// parted are kinds of values that can't be a pointer receiver, which takes one register.
-var parted = map[reflect.Kind]bool{
+// nonPointerKinds are the kinds of values that can't be a pointer receiver, which takes one integer register.
+var nonPointerKinds = map[reflect.Kind]bool{
 	reflect.String: true, reflect.Slice: true, reflect.Interface: true, reflect.Struct: true, reflect.Array: true, reflect.Float64: true,
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Row describes a function, or a single instruction. Its Note says if it can't be probed.
+// Row describes a function or a single instruction.
 type Row struct {
 	Name string
 	// Addr is the function's address as linked, and Offset is the offset of its code in the file.
@@ -28,7 +28,7 @@ type Row struct {
 	Line int
 	// ABI is the calling convention.
 	ABI string
-	// Entry says where the entry probe goes.
+	// Entry says which instruction the entry probe is on.
 	Entry string
 	// Returns is the number of return instructions, and TailJumps the number of jumps that
 	// leave the function instead.
@@ -39,9 +39,9 @@ type Row struct {
 	Source string
 	// Inlined lists the places where the function was inlined.
 	Inlined []offsets.Frame
-	// Unprobed is why it can't be probed, nil if it can.
+	// Unprobed is the reason why it can't be probed, nil if it can.
 	Unprobed error
-	// Note has other remarks.
+	// Note has other remarks, and the reason in Unprobed.
 	Note string
 }
 

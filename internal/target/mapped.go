@@ -48,8 +48,8 @@ func findMapped(name string, pid int, proc string) (path string, file *os.File, 
 	return shownPath(proc, chosen, file), file, nil
 }
 
-// mappedPaths returns where a mapped file may be: its path below the root of the process, and, in case its
-// root is a folder of ours (chroot(2)), the path itself.
+// mappedPaths returns the possible paths of a mapped file: its path below the root of the process, and the path itself,
+// which is right if the process's root is a folder below ours (chroot(2)).
 func mappedPaths(proc string, at procfs.Mapping) [2]string {
 	path, _ := procfs.CutDeleted(at.Path)
 	return [2]string{filepath.Join(proc, "root", path), path}
@@ -66,7 +66,7 @@ func shownPath(proc string, at procfs.Mapping, file *os.File) string {
 	return filepath.Join(proc, at.Link())
 }
 
-// linkedMapping finds a file that a symbolic link of that name beside it leads to: libc.so.6 to
+// linkedMapping finds a mapped file whose folder has a symbolic link of that name to it: libc.so.6 leads to
 // libc-2.31.so.
 func linkedMapping(proc string, all []procfs.Mapping, name string) (found procfs.Mapping, ok bool) {
 	for _, at := range all {

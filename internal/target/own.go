@@ -23,7 +23,7 @@ var boundaryFuncs = []string{
 const fewFuncs = 100
 
 // OwnFuncs returns patterns of the functions to look at first in an unknown program: the functions of its
-// own module, or, if these are few, all outside of the standard library; and boundaryFuncs.
+// own module, if these are few also all functions of other modules, and boundaryFuncs.
 func OwnFuncs(b *offsets.Binary) (patterns []string) {
 	funcs := b.Funcs()
 	var own, others int

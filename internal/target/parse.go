@@ -1,7 +1,6 @@
 package target
 
 import (
-	"cmp"
 	"maps"
 	"os"
 	"syscall"
@@ -26,40 +25,48 @@ func (q *Query) open(say Say) (*Target, error) {
 		mapped.Close() // may be nil
 		return nil, err
 	}
-	if t.Binary, err = openFound(q.Binary, mapped, nil); err == nil {
-		t.Binary.File().Progress = q.Loading
-		if q.Symbols == "" {
-			debugfile.Find(t.Binary, say, q.Loading)
-		} else {
-			err = q.describe(t.Binary)
+	if t.Binary, err = openFound(q.Binary, mapped, nil); err != nil {
+		return nil, err
+	}
+	if err := t.load(say, q); err != nil {
+		t.Binary.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// load reads symbols and debug information from other files, and, with OwnFuncs, sets the patterns if FUNC is not given.
+func (t *Target) load(say Say, q *Query) error {
+	t.Binary.File().Progress = q.Loading
+	if q.Symbols == "" {
+		debugfile.Find(t.Binary, say, q.Loading)
+	} else {
+		f, err := os.OpenFile(q.Symbols, os.O_RDONLY|syscall.O_NONBLOCK, 0) // returns at once for a named pipe
+		if err == nil {
+			err = t.Binary.Internals().Describe(f, q.Symbols)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	if err == nil && !t.Binary.Internals().KnownLayout() {
+	if !t.Binary.Internals().KnownLayout() {
 		_, version := t.Binary.GoVersion()
 		say("%s: ftgo does not know where %s keeps types and inlined calls: it does not show what interfaces hold, "+
 			"and, without debug information, neither other values nor functions that were inlined", q.Binary, version)
 	}
-	if err == nil && q.OwnFuncs && len(q.Funcs) == 0 {
-		for _, text := range OwnFuncs(t.Binary) {
-			err = cmp.Or(err, t.parse(text, false, false))
+	if !q.OwnFuncs || len(q.Funcs) > 0 {
+		return nil
+	}
+	t.ownFuncs = true
+	for _, text := range OwnFuncs(t.Binary) {
+		if err := t.parse(text, false, false); err != nil {
+			return err
 		}
-		if t.ownFuncs = true; len(t.include) == 0 {
-			err = nothingf("%s: no functions of its own are known; name some ('*' is all)", q.Binary)
-		}
 	}
-	return t, err
-}
-
-// describe reads symbols and debug information from the file of --symbols. It closes the binary on an error.
-func (q *Query) describe(b *offsets.Binary) error {
-	f, err := os.OpenFile(q.Symbols, os.O_RDONLY|syscall.O_NONBLOCK, 0) // no named pipe keeps us waiting
-	if err == nil {
-		err = b.Internals().Describe(f, q.Symbols)
+	if len(t.include) == 0 {
+		return nothingf("%s: no functions of its own are known; name some ('*' is all)", q.Binary)
 	}
-	if err != nil {
-		b.Close()
-	}
-	return err
+	return nil
 }
 
 // Check returns an error if FUNC or a pattern is wrong for any BINARY.

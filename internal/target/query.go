@@ -160,7 +160,7 @@ func (q *Query) findBinary() (mapped *os.File, err error) {
 	pid := 0
 	if len(q.PIDs) > 0 {
 		pid = procfs.Executing(q.PIDs[0])
-		// A path would have been BINARY: a FUNC with a slash names a package.
+		// A word with a slash is not a library: as BINARY it is a path, and as FUNC it names a package.
 		if q.BinaryFromPID && len(q.Funcs) > 1 && !strings.Contains(q.Funcs[0], "/") {
 			if path, mapped, err := Find(q.Funcs[0], pid); err == nil {
 				q.Binary, q.BinaryFromPID, q.Funcs = path, false, q.Funcs[1:]

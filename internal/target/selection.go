@@ -132,7 +132,7 @@ func fetchBase(fetch string) (base string, offsets []int64) {
 			slices.Reverse(offsets)
 			return base, offsets
 		}
-		offset, _ := strconv.ParseInt(strings.TrimSuffix(from, "("), 0, 64) // as it matched
+		offset, _ := strconv.ParseInt(strings.TrimSuffix(from, "("), 0, 64) // matches fetchFrom
 		offsets, base = append(offsets, offset), base[len(from):len(base)-1]
 	}
 }

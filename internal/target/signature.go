@@ -115,7 +115,7 @@ func (g *funcSpec) read(params, results string) (err error) {
 // mayBeType matches an item that is the path of a value, but may also be the name of a type.
 var mayBeType = regexp.MustCompile(`^(\*.*|[^.\[]+\.[^.\[]+)$`)
 
-// areNames reports whether items select values: each of them can, and one can't be a type.
+// areNames reports whether items select values: each is a selection, and at least one can't be a type.
 func areNames(items []string) (some bool) {
 	for _, item := range items {
 		if _, isType := gotype.Basic(item); isType || item == "ptr" {

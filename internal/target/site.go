@@ -59,7 +59,7 @@ func parseSite(text string) (s site, ok bool, err error) {
 }
 
 // resolve finds the instructions of a site: one for an offset, and for a source line one
-// in each function that has code of it and in each inlined copy. An instruction that
+// in each function that contains code of the line, and one in each inlined copy. An instruction that
 // can't be probed has an error. If none can be probed, resolve returns the first error.
 func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Probe, err error) {
 	if s.function != "" {
@@ -84,8 +84,7 @@ func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Probe, err err
 	return found, nil
 }
 
-// point returns the probe of an instruction. again: it comes before the stack check and is executed again when that
-// fails.
+// point returns the probe of an instruction. again: the instruction is executed again after a failed stack check.
 func point(name string, f *offsets.Func, at offsets.Site, again bool) uprobe.Probe {
 	fn := &offsets.Func{Name: name, Addr: at.Addr(), Size: 1, ABI: f.ABI}
 	return uprobe.Probe{Func: fn, Sites: &offsets.Sites{Entry: at, Restarts: again}, Point: true}
@@ -135,9 +134,8 @@ func (s site) in(b *offsets.Binary) (*offsets.Func, error) {
 	return nil, usagef("%s: %d functions of that name: %s", s.text, len(named), strings.Join(list, ", "))
 }
 
-// at returns the probe of the instruction at an address, or, if that comes earlier, of the instruction where
-// the function's calls are seen to begin: earlier instructions are executed again after a
-// failed stack check.
+// at returns the probe of the instruction at an address. If the function's entry probe is on a later instruction, it
+// returns the probe of that one, because earlier instructions are executed again after a failed stack check.
 func (s site) at(b *offsets.Binary, addr uint64) uprobe.Probe {
 	f, ok := b.FuncAt(addr)
 	if !ok {
