@@ -84,8 +84,8 @@ func (w *CallWriter) appendThread(b []byte, t *Thread) []byte {
 // minNameWidth is the smallest width in columns to which a line shortens the name of a function.
 const minNameWidth = 32
 
-// function returns the printable name of a function. It is short if Options.Short is set, and at most a quarter of
-// Options.Width wide, but at least minNameWidth.
+// function returns the printable name of a function. If Options.Short and Options.Width are set, the name is short, and
+// limited to a quarter of the width or to minNameWidth, whichever is more.
 func (w *CallWriter) function(name string) string {
 	if name = printable.Text(cmp.Or(w.o.Short[name], name)); w.o.Width > 0 && w.o.Short != nil {
 		return printable.Shorten(name, max(minNameWidth, w.o.Width/4))

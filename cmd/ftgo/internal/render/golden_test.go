@@ -60,7 +60,6 @@ func TestGolden(t *testing.T) {
 	for name, write := range map[string]writer{
 		"probe.table":                   functions(ordinary(), Options{Latency: true, Width: 80}),
 		"probe-lossy.table":             functions(eventful(), Options{Latency: true, Width: 80}),
-		"probe-extreme.table":           functions(extreme(), Options{Latency: true, Width: 80}),
 		"probe-extreme-unlimited.table": functions(extreme(), Options{Latency: true}),
 		"probe-empty.table":             functions(nil, Options{Latency: true, Width: 80}),
 		"probe.json":                    functions(eventful(), Options{Format: JSON, Latency: true}),
@@ -100,10 +99,8 @@ func TestGolden(t *testing.T) {
 		"histograms-of-sum":        func(b *bytes.Buffer) error { return Histograms(b, []stats.Func{sum}, Options{Hist: true, Amount: "n"}) },
 		"histograms-of-none":       func(b *bytes.Buffer) error { return Histograms(b, []stats.Func{sum}, Options{Amount: "n"}) },
 		"list.table":               list(listed(), Table, 0),
-		"list-100.table":           list(listed(), Table, 100),
 		"list-without-notes.table": list(listed()[:1], Table, 80),
 		"list-inlined.table":       list(inlinedRows(), Table, 0),
-		"list-inlined-160.table":   list(inlinedRows(), Table, 160),
 		"list-inlined.json":        list(inlinedRows(), JSON, 0),
 		"list-inlined.csv":         list(inlinedRows(), CSV, 0),
 		"list.json":                list(listed(), JSON, 0),

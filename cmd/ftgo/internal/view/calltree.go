@@ -26,9 +26,9 @@ const (
 	partEvery = 10 * time.Second
 )
 
-// forest builds trees of calls. A tree has an outermost call, the calls below it, and the calls of the goroutines that
-// were started in it. forest writes a tree, callers first, when its outermost call and its goroutines have ended. Trees
-// are written in the order in which their outermost calls end.
+// forest builds trees of calls. A tree consists of an outermost call, the calls below it, and the calls of goroutines that
+// were started in it. forest writes a tree, callers first, when its outermost call and its goroutines have ended. It writes
+// trees in the order in which their outermost calls end, and large or long trees in parts.
 type forest struct {
 	depth  int // the number of levels to write, 0 means all
 	write  func(*render.Tree) error
@@ -36,11 +36,10 @@ type forest struct {
 	// calls are the calls that may get more calls below them, by ID: calls that are open, or have started goroutines
 	// that still run.
 	calls   map[uint64]*node
-	open    int            // the number of open calls
-	lines   int            // the number of lines of all trees
-	ended   []*tree        // trees whose outermost call has ended, in the order of the ends
-	growing map[*tree]bool // trees whose outermost call is open
-	checked time.Time      // the last time that writeDue checked partEvery
+	open    int       // the number of open calls
+	lines   int       // the number of lines of all trees
+	ended   []*tree   // trees whose outermost call has ended, in the order of the ends
+	checked time.Time // the last time that writeDue checked partEvery
 	// limit is maxTree, total is maxTrees or maxSlow, and openLimit is maxOpen, except in tests.
 	limit, total, openLimit int
 	maxWait                 time.Duration // goroutineWait, except in tests
@@ -102,7 +101,7 @@ type node struct {
 func newForest(depth int, write func(*render.Tree) error) *forest {
 	return &forest{
 		depth: depth, write: write, limit: maxTree, total: maxTrees, openLimit: maxOpen, maxWait: goroutineWait,
-		tracks: make(map[render.Thread]*track), calls: make(map[uint64]*node), growing: make(map[*tree]bool),
+		tracks: make(map[render.Thread]*track), calls: make(map[uint64]*node),
 	}
 }
 
@@ -135,7 +134,6 @@ func (t *forest) begin(c *pairing.Call, function string, at time.Time) error {
 		tr.tree, n.level = n.parent.tree, n.parent.level+1
 	} else {
 		tr.tree = &tree{root: n, running: make(map[*track]bool), lastWrite: at, Tree: render.Tree{Origin: tr.origin}}
-		t.growing[tr.tree] = true
 	}
 	n.tree = tr.tree
 	tr.stack = append(tr.stack, n)
@@ -192,7 +190,6 @@ func (t *forest) end(c *pairing.Call, line *render.Line, at time.Time) error {
 	}
 	if tr == tree.root.track && len(tr.stack) == 0 {
 		tree.end = at
-		delete(t.growing, tree)
 		if t.slow > 0 && !t.isSlow(c, tree.took()) {
 			t.release(tree, false)
 		} else {
@@ -308,8 +305,8 @@ func (t *forest) writeDue(now time.Time) error {
 		return nil
 	}
 	t.checked = now
-	for tree := range t.growing {
-		if now.Sub(tree.lastWrite) >= partEvery {
+	for _, tr := range t.tracks {
+		if tree := tr.tree; tree != nil && tree.end.IsZero() && now.Sub(tree.lastWrite) >= partEvery {
 			if err := t.show(tree); err != nil {
 				return err
 			}

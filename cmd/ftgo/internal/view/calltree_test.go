@@ -114,8 +114,8 @@ func TestCallTrees(t *testing.T) {
 		trees.limit, trees.slow, trees.total = c.limit, time.Duration(c.slow)*time.Microsecond, c.total
 		fmt.Fprintf(&all, "=== %s: %s\n", c.name, c.play)
 		grow(t, trees, c.play)
-		if len(trees.tracks)+len(trees.growing)+len(trees.calls)+trees.open+trees.lines+len(trees.ended) != 0 {
-			t.Errorf("%s: %d goroutines, %d trees, %d calls, %d lines remain", c.name, len(trees.tracks), len(trees.growing), len(trees.calls), trees.lines)
+		if len(trees.tracks)+len(trees.calls)+trees.open+trees.lines+len(trees.ended) != 0 {
+			t.Errorf("%s: %d goroutines, %d calls, %d lines remain", c.name, len(trees.tracks), len(trees.calls), trees.lines)
 		}
 	}
 	fixture.Golden(t, "testdata/trees.txt", all.String())
@@ -205,8 +205,8 @@ func TestRandomCallTrees(t *testing.T) {
 		if trees.depth == 0 && trees.slow == 0 && len(shown) != begun {
 			t.Errorf("seed %d: %d of %d calls", seed, len(shown), begun)
 		}
-		if len(trees.tracks)+len(trees.growing)+len(trees.calls)+trees.open+trees.lines != 0 {
-			t.Errorf("seed %d: %d goroutines, %d trees, %d calls, %d open, %d lines remain", seed, len(trees.tracks), len(trees.growing), len(trees.calls), trees.open, trees.lines)
+		if len(trees.tracks)+len(trees.calls)+trees.open+trees.lines != 0 {
+			t.Errorf("seed %d: %d goroutines, %d calls, %d open, %d lines remain", seed, len(trees.tracks), len(trees.calls), trees.open, trees.lines)
 		}
 	}
 }

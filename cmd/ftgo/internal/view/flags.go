@@ -65,7 +65,7 @@ type LineFlags struct {
 // Trees reports whether a flag asks for trees of calls.
 func (l *LineFlags) Trees() bool { return l.Tree || l.Slow > 0 }
 
-// short reports whether lines are shortened for reading on a terminal.
+// short reports whether lines are text of limited width, with shortened names and values.
 func (o *Options) short() bool {
 	return o.Format == render.Table && !o.Full && o.Lines.Template.Text == ""
 }

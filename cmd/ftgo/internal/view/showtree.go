@@ -132,7 +132,6 @@ func (t *forest) splitOff(n *node, shown bool) {
 	}
 	split.count(split.nodes)
 	t.lines += split.lines
-	t.growing[split] = true
 }
 
 // adopt moves a call and all nodes below it to the tree.

@@ -102,8 +102,8 @@ const shownAsWords = "shown as words: no debug information"
 // shortFields is the largest number of fields of a struct that a short line shows.
 const shortFields = 6
 
-// suggestParts suggests an argument to ftgo for the parts of values that are too large for a short line. It suggests
-// --format if fromUser says that the user's FUNC has a signature, because such a FUNC can't select parts.
+// suggestParts suggests a FUNC that selects parts of the arguments that are too large for a short line. fromUser says that
+// the user's FUNC contains a signature. Because such a FUNC can't select parts, suggestParts then suggests --format.
 func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Signature, fromUser bool, large []capture.Large) {
 	if len(large) == 0 || !s.Roles[f].Named || v.suggestions >= maxSuggestions {
 		return
