@@ -33,7 +33,7 @@ func doctorCommand(e *cli.Env) *cli.Command {
 	}
 }
 
-// writeChecks writes a line for each finding. A table has the fix on the next line. cost, if not nil, is the field
+// writeChecks writes a line for each finding. In a table, the fix is on the next line. cost, if not nil, is the field
 // ns of the check "cost" in JSON.
 func writeChecks(w io.Writer, f render.Format, checks []doctor.Finding, cost any) error {
 	if f != render.Table {
@@ -80,7 +80,7 @@ func remedy(findings []doctor.Finding) string {
 	return text
 }
 
-// examine makes all checks, with a trial of probes last. ns has the costs of hits in nanoseconds, nil if the trial
+// examine makes all checks, with a trial of probes last. ns is the costs of hits in nanoseconds, nil if the trial
 // failed.
 func examine(ctx context.Context, e *cli.Env) (findings []doctor.Finding, ns any, works bool) {
 	findings = doctor.Diagnose(e.BufferKB)

@@ -104,7 +104,7 @@ func unknownCommand(e *cli.Env, name string) error {
 	return cli.Usage("unknown command %q%s (see ftgo help)", name, printable.DidYouMean(name, slices.Values(names)))
 }
 
-// helpTexts has the text above the flags in each command's help, and ftgo.txt, the list of commands.
+// helpTexts contains the text above the flags in each command's help, and ftgo.txt, the list of commands.
 //
 //go:embed help
 var helpTexts embed.FS
@@ -309,7 +309,7 @@ func cleanCommand(e *cli.Env) *cli.Command {
 func clean(e *cli.Env) error {
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) {
-		return nil // without tracefs there are no leftovers
+		return nil // no leftovers without tracefs
 	} else if err != nil {
 		return cli.WithStatus(cli.ExitKernel, err)
 	}

@@ -102,8 +102,8 @@ func called(n int) int { return n * 5 }
 
 var factor = 5
 
-// frameless begins with an instruction that the kernel single-steps, because it may fault. There is no emulated
-// instruction nearby to probe instead.
+// frameless begins with an instruction that the kernel single-steps, because it may fault. ftgo finds
+// no emulated instruction to probe instead.
 //
 //go:noinline
 func frameless(p *int) int { return *p * 3 }

@@ -40,7 +40,7 @@ type Command struct {
 	Groups []Group
 	// Prepare, if set, changes the arguments before they are parsed.
 	Prepare func(args []string) []string
-	// ReadArgs, if set, reads the arguments that are no flags, and those after --. A command without it takes only
+	// ReadArgs, if set, reads the arguments without the flags, and the arguments after --. A command without it takes only
 	// flags.
 	ReadArgs func(command string, words, program []string) error
 	// DeferRules, if set, gets the func to call [CheckRules] with, and Run calls it. Otherwise Main does.
@@ -49,11 +49,11 @@ type Command struct {
 	// RunArgs, if set, is the whole command. It has no flags but -h, and -h only if it has About.
 	RunArgs func(ctx context.Context, args []string) error
 	// FirstArgs, if set, returns the possible first arguments of a command with RunArgs, for completion. The
-	// arguments after it are those of probe.
+	// arguments after it are the arguments of probe.
 	FirstArgs func() []string
 }
 
-// Find returns the command with a name, nil if there is none.
+// Find returns the command with a name, nil if no command has it.
 func Find(commands []*Command, name string) *Command {
 	if i := slices.IndexFunc(commands, func(c *Command) bool { return c.Name == name }); i >= 0 {
 		return commands[i]
@@ -75,7 +75,7 @@ func (c *Command) Flags() *Flags {
 }
 
 // Main parses arguments and runs the command. It returns ErrHelp after printing the command's help. all are all
-// commands: an error about an unknown flag names the commands that have it.
+// commands: an error about an unknown flag names its commands.
 func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []string) error {
 	switch {
 	case c.RunArgs != nil && c.About != "" && len(args) > 0 && (args[0] == "-h" || args[0] == "--help"):
@@ -149,10 +149,10 @@ func (c *Command) readArgs(fs *Flags) error {
 }
 
 // Rule says which flags of a command go together. A term is the name of a flag, which is true if the flag is given;
-// "flag=value"; or "program", which is true if there are arguments after --. "flag|another" and "flag=one,another"
+// "flag=value"; or "program", which is true if arguments follow --. "flag|another" and "flag=one,another"
 // are true if either of the two is.
 type Rule struct {
-	On []string // the commands; empty for all that have the flags
+	On []string // the commands; empty for all with the flags
 	// If is the term that must be true for the rule to apply. A rule without it forbids Not.
 	If string
 	// Not are terms that If excludes. Needs are terms of which If needs one.
@@ -189,7 +189,7 @@ func parseRules(text string) (rules []Rule) {
 
 // CheckRules returns an error if a command line breaks a rule. hasTerm reports whether a term is true of it.
 func CheckRules(command string, hasTerm func(term string) bool) error {
-	// first returns the first true alternative of the terms, "" if there is none.
+	// first returns the first true alternative of the terms, or "".
 	first := func(terms ...string) string {
 		for _, term := range terms {
 			for _, one := range alternatives(term) {

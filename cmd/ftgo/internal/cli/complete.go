@@ -20,8 +20,8 @@ import (
 )
 
 // CompleteArg is the command that the completion scripts of shells run: ftgo complete-words -- WORDS. The last word
-// is incomplete. The first line of output says what may replace it: words, parts of a word that the user continues,
-// or files. Then each line has a candidate and, after a tab, its description.
+// is incomplete. The first line of output is the kind of candidates: words, parts of a word that the user continues,
+// or files. Each other line is a candidate and, after a tab, its description.
 const CompleteArg = "complete-words"
 
 // A list of candidates begins with its kind: words, parts or files.
@@ -48,7 +48,7 @@ func Complete(e *Env, commands []*Command, args []string) error {
 	return err
 }
 
-// joinEquals joins what bash has split: --output = json.
+// joinEquals joins arguments that bash splits: --output = json.
 func joinEquals(args []string) (out []string) {
 	joined := false // the word before is an = that was joined
 	for _, arg := range args {
@@ -104,7 +104,7 @@ func candidates(commands []*Command, before []string, last string) []string {
 	return t.nextWord(last)
 }
 
-// anyProcess returns the last process that -p, --container and --cgroup select, 0 if there is none.
+// anyProcess returns the last process that -p, --container and --cgroup select, or 0.
 func anyProcess(scope *target.Scope, name string) int {
 	quiet := func(string, ...any) {}
 	q := target.Query{}
@@ -216,7 +216,7 @@ func (t *commandLine) functions(last string) []string {
 	return append(nothing, names...)
 }
 
-// shellSafeNames returns the sorted names that begin with prefix and need no quotes. If there are none, it returns
+// shellSafeNames returns the sorted names that begin with prefix and need no quotes. Without such a name, it returns
 // the ends of names, like Store.Get, that begin with it.
 func shellSafeNames(b *offsets.Binary, prefix string) []string {
 	var names, ends []string
@@ -266,7 +266,7 @@ func nextPart(name string, from int) string {
 //go:embed completion
 var completionScripts embed.FS
 
-// shells have a file completion/ftgo.SHELL.
+// shells are the shells with a file completion/ftgo.SHELL.
 var shells = []string{"bash", "zsh", "fish"}
 
 // Completion returns the command that prints completion scripts.

@@ -1,4 +1,4 @@
-// Package cli has what all commands share: messages, exit statuses, flags, completion and terminals.
+// Package cli has the parts that all commands share: messages, exit statuses, flags, completion and terminals.
 package cli
 
 import (
@@ -67,7 +67,7 @@ func (e *Env) Warn(text string) {
 	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.Brief(printable.Text(strings.ReplaceAll(text, "\n", "; "))))
 }
 
-// Progress shows what, and then what Doing sets, on a terminal until stop is called.
+// Progress shows a text on a terminal until stop is called. Doing replaces the text.
 func (e *Env) Progress(what string) (stop func()) {
 	if e.Quiet {
 		return func() {}
@@ -93,7 +93,7 @@ func (e *Env) SetTracefs(f *tracefs.FS) {
 }
 
 // RemoveHeld removes instances that could not be removed before because other processes held files in them. It
-// prints a message for those that are still held. That is no error, because they have no enabled events.
+// prints a message for instances that are still held. That is not an error, because they have no enabled events.
 func (e *Env) RemoveHeld() {
 	if e.FS == nil {
 		return
@@ -151,7 +151,7 @@ func ExitStatus(err error) (code int, text string) {
 	case err == nil, errors.Is(err, ErrHelp):
 		return ExitOK, ""
 	case errors.Is(err, tracefs.ErrRemains):
-		// Probes that remain in the kernel are an error even if the output's reader is gone.
+		// Probes that remain in the kernel are an error even if the output's reader has ended.
 		return ExitFailed, oneLine(err) + "; ftgo clean removes what remains"
 	case errors.As(err, &program):
 		return int(program), ""
@@ -223,7 +223,7 @@ func RestoreHangup() { signal.Stop(hangups) }
 //
 // The signals stay caught until stop is called: a second Ctrl-C must not kill the process while it removes its
 // probes. SIGPIPE is caught so that a write to a closed pipe returns an error. stop returns the signal to call Die
-// with, 0 if there is none.
+// with, or 0.
 func SignalContext(stderr io.Writer) (ctx context.Context, stop func() syscall.Signal) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	// SIGINT is caught even if it is ignored: a shell without job control ignores it for background processes, but

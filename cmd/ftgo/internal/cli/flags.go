@@ -38,7 +38,7 @@ func (fs *Flags) set(f *Flag, text string) error {
 	return err
 }
 
-// suggestion returns the end of the error message for an unknown flag: the commands that have it, or else a flag
+// suggestion returns the end of the error message for an unknown flag: its commands, or else a flag
 // with a similar name. It returns "" for other errors.
 func (fs *Flags) suggestion(err error, all []*Command) string {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
@@ -73,7 +73,7 @@ type Form[T any] struct {
 	Read func(text string) (T, error)
 	// Write formats a default for the help. Nil shows no default.
 	Write func(T) string
-	// Choices are all possible values, if there are few.
+	// Choices are all possible values, for a short list.
 	Choices []string
 	// Bare is the value of the flag without one, "" if the flag needs a value. A number after the flag is taken as
 	// its value.
@@ -92,7 +92,7 @@ func Define[T any](fs *Flags, to *T, name, short, about string, form Form[T]) {
 // choices is the annotation with the possible values of a flag.
 const choices = "choices"
 
-// Choices returns the possible values of a flag, nil if there are too many.
+// Choices returns the possible values of a flag, nil if they were not listed.
 func Choices(f *Flag) []string { return f.Annotations[choices] }
 
 // value implements pflag.Value for flags with a Form.
@@ -173,7 +173,7 @@ func (fs *Flags) JoinValues(args []string) []string {
 }
 
 // joinShorthand does the same for a value in one word with its flag. last is the flag whose value may be the next
-// word, nil if there is none.
+// word, or nil.
 func (fs *Flags) joinShorthand(word string) (joined string, last *Flag) {
 	if len(word) < 2 || word[0] != '-' || word[1] == '-' {
 		return word, nil
@@ -249,7 +249,7 @@ func OneOf(name, kind, wrong string, words ...string) Form[string] {
 	}
 }
 
-// Headings has a line for each heading of the help texts, in their order: the heading and its flags.
+// Headings is a line for each heading of the help texts, in their order: the heading and its flags.
 //
 //go:embed headings.txt
 var Headings string

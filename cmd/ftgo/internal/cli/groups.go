@@ -13,7 +13,7 @@ import (
 	"github.com/ftgo/ftgo/internal/target"
 )
 
-// Target has the flags that select what to trace, and BINARY and FUNC.
+// Target holds the flags that select processes and functions, and BINARY and FUNC.
 type Target struct {
 	target.Query
 	Scope target.Scope
@@ -62,7 +62,7 @@ func (q *Target) DefineScope(fs *Flags) {
 	fs.StringVar(&q.Scope.Cgroup, "cgroup", "", "trace what runs in the control group `PATH`")
 }
 
-// ReadArgs reads BINARY FUNC.... needFunc makes it an error if there is no FUNC.
+// ReadArgs reads BINARY FUNC.... needFunc makes a missing FUNC an error.
 func (q *Target) ReadArgs(command string, words []string, needFunc bool) error {
 	// With -p, BINARY is optional.
 	if q.Scope.Limited() {
@@ -102,7 +102,7 @@ func (e *Env) DefineQuiet(fs *Flags) {
 // RowFormats are the output formats that all commands have.
 var RowFormats = []render.Format{render.Table, render.JSON, render.CSV, render.TSV}
 
-// Output has the flags for the format and the file of data.
+// Output holds the flags for the format and the file of data.
 type Output struct {
 	Format render.Format
 	File   string // "" is standard output

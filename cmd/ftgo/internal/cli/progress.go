@@ -19,11 +19,11 @@ type progressLine struct {
 	mu    sync.Mutex
 	w     io.Writer
 	width func() int
-	line  string // the visible line, "" if there is none
+	line  string // the visible line, or ""
 }
 
 // ShareTerminal returns writers for both streams that erase the line of [Progress] on stderr before they write. It
-// returns a stream that is no terminal unchanged.
+// returns any other stream unchanged.
 func ShareTerminal(stdout, stderr io.Writer) (out, err io.Writer) {
 	if !IsTerminal(stderr) {
 		return stdout, stderr
@@ -65,7 +65,7 @@ const (
 // LineShower shows a line of progress; "" removes it.
 type LineShower interface{ Show(line string) }
 
-// Progress shows a line on a [LineShower], like those of [ShareTerminal], and updates it until stop is called. On
+// Progress shows a line on a [LineShower], like the writers of [ShareTerminal], and updates it until stop is called. On
 // any other writer it shows nothing.
 func Progress(w io.Writer, line func() string) (stop func()) {
 	t, ok := w.(LineShower)

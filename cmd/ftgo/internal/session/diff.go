@@ -141,8 +141,8 @@ func alignFunctions(runs [2][]*compare.Run, asSeen bool) (all []compare.Function
 	return all
 }
 
-// comparedCounts returns the numbers of a function that diff compares. With asSeen, the latencies are those that
-// were measured, without a correction for the cost of probes.
+// comparedCounts returns the numbers of a function that diff compares. With asSeen, the latencies are
+// as measured, without a correction for the cost of probes.
 func comparedCounts(f *stats.Func, asSeen bool) *stats.Func {
 	o := &stats.Func{
 		Calls: uint64(f.Number()), Completed: f.Completed, Errors: f.Errors, ReturnsErrors: f.ReturnsErrors, Latency: f.Latency, Bounds: f.Bounds,

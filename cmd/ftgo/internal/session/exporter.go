@@ -22,7 +22,7 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// exporter has a run for each file of the program: for the file that new processes execute, and for replaced files
+// exporter keeps a run for each file of the program: for the file that new processes execute, and for replaced files
 // that older processes still execute.
 type exporter struct {
 	o *Options
@@ -36,7 +36,7 @@ type exporter struct {
 	failed       failures
 	ended        chan *exportedFile
 	armed        bool // some run has armed its probes
-	waiting      bool // the user was told that no file exists yet
+	waiting      bool // the message that no file exists yet was printed
 	ending       bool // all runs are being ended
 	lastWalk     time.Time
 	sender       *metrics.Exporter // sends by OTLP; nil without that
@@ -263,8 +263,8 @@ func (e *exporter) start(ctx context.Context, file target.File) {
 	e.o.Ready = 0
 }
 
-// finishRun releases a run that has ended. Its error ends the command, unless probes were armed before or the user
-// was told to wait: then the file may have been incomplete, and is tried again.
+// finishRun releases a run that has ended. Its error ends the command, unless probes were armed before or the
+// exporter waits for files: then the file may have been incomplete, and is tried again.
 func (e *exporter) finishRun(f *exportedFile) error {
 	<-f.run.done
 	f.run.panicked.Raise()

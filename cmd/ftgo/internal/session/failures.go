@@ -10,10 +10,10 @@ import (
 	"github.com/ftgo/ftgo/internal/target"
 )
 
-// failures are the files whose runs have failed.
+// failures are the failed files.
 type failures map[procfs.Inode]*failure
 
-// failure is the state of a file whose run has failed.
+// failure is the state of a failed file.
 type failure struct {
 	version      target.File
 	first, retry time.Time // the time of the first error, and of the next try; a zero retry is never
@@ -23,10 +23,10 @@ type failure struct {
 }
 
 const (
-	firstPause  = 100 * time.Millisecond // before the second try; each pause is twice as long as the one before
+	firstPause  = 100 * time.Millisecond // before the second try; each later pause doubles
 	lastPause   = 30 * time.Second
 	reportAfter = time.Second // a writer or a linker may take moments; an error that lasts longer is reported
-	forgetAfter = time.Hour   // a file that due was not asked for
+	forgetAfter = time.Hour   // for a file without a call of due
 )
 
 // due reports whether to try a file now. If the file has changed, it forgets the earlier failures.
@@ -45,7 +45,7 @@ func (all failures) due(f target.File, now time.Time) bool {
 // fail notes that a run of a file has failed, and returns the text to report, "" for none. An error is reported once,
 // when it has lasted for reportAfter. If nothing but another file can help, it is reported at once, and the file is not
 // tried again until it changes. armed says that the run had armed its probes: if the run lasted longer than lastPause,
-// earlier failures do not count. fail also removes files that due was not asked for lately.
+// earlier failures do not count. fail also removes files without a call of due for forgetAfter.
 func (all failures) fail(f target.File, armed bool, err error, now time.Time) (text string) {
 	maps.DeleteFunc(all, func(_ procfs.Inode, other *failure) bool { return now.Sub(other.lastDue) > forgetAfter })
 	failed := all[f.Inode]

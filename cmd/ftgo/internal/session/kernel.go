@@ -17,7 +17,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// openTracefs finds or mounts tracefs, drops privileges, and removes what killed runs of ftgo have left.
+// openTracefs finds or mounts tracefs, drops privileges, and removes leftovers of killed runs.
 func (o *Options) openTracefs() error {
 	f, unmount, err := tracefs.Mount()
 	if err != nil {
@@ -28,8 +28,8 @@ func (o *Options) openTracefs() error {
 	}
 	o.SetTracefs(f)
 	if o.DropPrivileges != nil && len(o.Program) == 0 { // PROGRAM inherits all privileges
-		// On an error the run goes on with more privileges. ErrUnsupported comes from builds with cgo, whose
-		// builder knows it.
+		// On an error the run goes on with more privileges. ErrUnsupported comes from builds with cgo, and
+		// needs no message.
 		if err := o.DropPrivileges(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			o.Say("keeps privileges that no run needs: %v", err)
 		}
@@ -72,7 +72,7 @@ func (o *Options) flagNeedingPIDs() string {
 	return ""
 }
 
-// checkKernel refuses what the kernel can't do at all. Then it returns one error for all that needs --force.
+// checkKernel refuses a run that the kernel can't do at all. Then it returns one error for everything that needs --force.
 // before40 says that the kernel is older than 4.0.
 func (r *run) checkKernel(before40 bool) error {
 	mode := r.request.Probes.Mode
@@ -148,7 +148,7 @@ func (o *Options) checkProbes(probes int, each time.Duration) error {
 }
 
 // More than manyFuncs functions that wildcards match get a budget of manyBudget percent, even where the default is
-// no limit: in any program, some of so many functions are hot.
+// no limit: in any program, a few of that many functions are hot.
 const manyFuncs, manyBudget = 500, 50
 
 // limitMany sets that budget.

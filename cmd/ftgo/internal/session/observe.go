@@ -158,7 +158,7 @@ func (r *run) planLive() (err error) {
 	return nil
 }
 
-// sayUnfollowed says that the goroutines of calls can't be followed, if that is wanted.
+// sayUnfollowed says that the goroutines of calls can't be followed, if follow is set.
 func (r *run) sayUnfollowed(wanted bool) {
 	if minor, version := r.request.Plan.Binary.GoVersion(); minor > 0 && wanted && !r.request.Plan.Follows {
 		r.Say("what calls start with go is shown apart: where %s makes goroutines is not known", version)

@@ -20,23 +20,23 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Options are the flags of a command that reads a binary: those of its view, the processes to trace, when to begin
+// Options are the flags of a command that reads a binary: the flags of its view, the processes to trace, when to begin
 // and end, and how to record events.
 type Options struct {
 	view.Options
 	Duration time.Duration
 	Wait     bool
 	At       time.Time // when the window begins; zero is at once
-	Ready    int       // the descriptor that gets "ready" once probes are armed; 0 is none
+	Ready    int       // the descriptor that gets "ready" once probes are armed; 0 without the flag
 	OnlyUser bool      // set by top; Observe clears it if other processes run the file of -p, too
 	// Successors: other runs trace the files that replace BINARY.
 	Successors bool
 	Among      func(pid int) bool // [trace.Filter].Among
-	MaxLost    *uint64            // the limit of lost events; nil is no limit
-	Budget     *float64           // the percentage of the program's CPU time that probes may take; 0 is no limit, nil the default
-	Force      bool               // do what is otherwise refused: see --force
+	MaxLost    *uint64            // the limit of lost events; nil without one
+	Budget     *float64           // the percentage of the program's CPU time that probes may take; 0 is unlimited, nil the default
+	Force      bool               // ignore the warnings that --force is for
 	With       []string           // patterns of kernel events
-	Waits      bool               // add rows of what goroutines wait for
+	Waits      bool               // add rows for the reasons that goroutines wait
 
 	// Only for script and report:
 	As         string // the command to record for, or to show as
@@ -45,7 +45,7 @@ type Options struct {
 	follow     bool   // record go statements
 	files      []string
 	isReport   bool                   // the command is report
-	allCalls   bool                   // the recording was made without --where, so that it has all calls
+	allCalls   bool                   // the recording was made without --where, and contains all calls
 	HasTerm    func(term string) bool // reports whether a term of a rule holds for the flags of report
 }
 
@@ -163,7 +163,7 @@ var percent = cli.Form[*float64]{
 // defaultBudget is the budget in percent for programs that ftgo has not started, because they must keep working.
 const defaultBudget = 25
 
-// budgetShare returns the share of the program's CPU time that probes may take; 0 is no limit.
+// budgetShare returns the share of the program's CPU time that probes may take; 0 is unlimited.
 func (o *Options) budgetShare() float64 {
 	switch {
 	case o.Budget != nil:

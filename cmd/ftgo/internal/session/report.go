@@ -209,14 +209,14 @@ func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 	case needs != "" && o.Lines.Where != "":
 		return nil, fmt.Errorf("--where of what was recorded for %s: %w: script --as trace has values", rec.About.Command, errNotRecorded)
 	}
-	r.request.Plan.Skipped = nil // take those of the recording instead
+	r.request.Plan.Skipped = nil // the skipped functions of the recording replace them
 	for _, s := range was.Skipped {
 		r.request.Plan.Skipped = append(r.request.Plan.Skipped, uprobe.Probe{Func: &offsets.Func{Name: s[0]}, Err: errors.New(s[1])})
 	}
 	return r, nil
 }
 
-// checkShowable refuses to show what was not recorded.
+// checkShowable refuses flags for data that was not recorded.
 func (o *Options) checkShowable(rec *recording.Recording) error {
 	mode, as := rec.Plan.Mode, o.As
 	if err := cli.CheckRules("report", o.holds); err != nil {
@@ -254,10 +254,10 @@ func (o *Options) holds(term string) bool {
 	case "inside":
 		return o.Inside != ""
 	}
-	return o.HasTerm != nil && o.HasTerm(term) // nil for diff, whose flags are in no rule about recordings
+	return o.HasTerm != nil && o.HasTerm(term) // nil for diff: no rule about recordings has its flags
 }
 
-// binaryUser names a flag or a value that can't be shown without the binary; "" if there is none.
+// binaryUser names a flag or a value that can't be shown without the binary, or returns "".
 func (o *Options) binaryUser(rec *recording.Recording) string {
 	switch as := o.As; {
 	case o.UsesVariables():
@@ -300,8 +300,8 @@ func (o *Options) tracedBinary(rec *recording.Recording) (b *offsets.Binary, err
 	return b, err
 }
 
-// useRecordedSymbols reports whether the symbol file is there: that of --symbols, or else the recorded one if it
-// has not changed.
+// useRecordedSymbols reports whether a symbol file exists: FILE of --symbols, or else the recorded file if it has
+// not changed.
 func (o *Options) useRecordedSymbols(was *recording.File) bool {
 	if o.Symbols != "" {
 		return true // resolving compares it with the binary

@@ -248,7 +248,7 @@ func (r *run) warnDoubts() {
 	}
 }
 
-// newProgram returns PROGRAM, nil if there is none. It is an error if PROGRAM can't be executed, so that no probe
+// newProgram returns PROGRAM, nil without one. It is an error if PROGRAM can't be executed, so that no probe
 // is placed for nothing. PROGRAM's output goes to standard error, unless -w keeps the data apart from it.
 func (o *Options) newProgram() (*trace.Command, error) {
 	if len(o.Program) == 0 {

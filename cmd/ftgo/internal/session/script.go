@@ -25,7 +25,7 @@ var recordable = []string{"probe", "count", "trace"}
 
 var commandForm = cli.OneOf("COMMAND", "command", "not probe, count or trace", recordable...)
 
-// DefineScript defines the flags that say what to record.
+// DefineScript defines the flags that select the data to record.
 func (o *Options) DefineScript(fs *cli.Flags) {
 	o.As = "probe"
 	cli.Define(fs, &o.As, "as", "", "record what `COMMAND` needs: probe, count or trace", commandForm)
@@ -103,7 +103,7 @@ func checkRecorded(a *recording.Options) error {
 	return nil
 }
 
-// planningView returns a view that has the needs of the command to record for.
+// planningView returns a view with the needs of the command to record for.
 func (o *Options) planningView() (view.View, error) {
 	mode := uprobe.Latency
 	switch as := o.As; {

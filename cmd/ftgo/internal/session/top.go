@@ -57,7 +57,7 @@ func (o *Options) Top(ctx context.Context) error {
 	return errors.Join(s.failed, err)
 }
 
-// isOnlyUser reports whether no process but those of -p runs their file. Then the kernel's counters have only their
+// isOnlyUser reports whether only the processes of -p run their file. Then the kernel's counters have only their
 // calls, which need not be recorded to be counted.
 func (o *Options) isOnlyUser() bool {
 	if !o.Target.BinaryFromPID {
@@ -241,7 +241,7 @@ func (s *topScreen) toggleWaits() {
 	}
 }
 
-// handle calls f with the model, and performs the action that f returns. It returns false if the screen is to end.
+// handle calls f with the model, and performs the action that f returns. It returns false to end the screen.
 func (s *topScreen) handle(f func(*top.Model) top.Action) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

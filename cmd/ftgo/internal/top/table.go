@@ -70,7 +70,7 @@ func (m *Model) title(column int, name string) string {
 	return name
 }
 
-// fit returns the widths of columns, 0 for those that do not fit, and the width left for names. The column
+// fit returns the widths of columns, 0 for columns that do not fit, and the width left for names. The column
 // that rows are sorted by always fits.
 func (m *Model) fit(rows []Row, width int) (widths []int, name int) {
 	widths = make([]int, len(m.page.Columns))

@@ -40,7 +40,7 @@ type Page struct {
 	Names   string   // the title of the column of names
 	Columns []string // the other titles, the most important first: the last are dropped first
 	Rows    []Row
-	Keys    string // what Enter does: "Enter opens"
+	Keys    string // the action of Enter: "Enter opens"
 }
 
 // Action is an action that a key asks of the caller.
@@ -103,7 +103,7 @@ func (m *Model) Say(text string) {
 	m.heard = m.heard[max(len(m.heard)-mostHeard, 0):]
 }
 
-// mostHeard is the number of messages kept.
+// mostHeard is the number of messages to keep.
 const mostHeard = 8
 
 // Paused reports whether the table is paused.
