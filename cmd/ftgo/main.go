@@ -221,15 +221,15 @@ func watchCommand(e *cli.Env) *cli.Command {
 			return o.Target.ReadArgs(command, words, false)
 		},
 		Run: func(ctx context.Context) error {
-			wanted := o.Funcs
-			if len(wanted) == 0 {
+			variables := o.Funcs
+			if len(variables) == 0 {
 				return listVariables(e, o)
 			}
 			if o.Funcs = at; len(at) == 0 {
 				o.Funcs, o.AllowUnmatched = defaultAt, true
 				o.Interval = cmp.Or(o.Interval, time.Second)
 			}
-			return o.Observe(ctx, view.NewVariables(o.View(), wanted, o.Funcs))
+			return o.Observe(ctx, view.NewVariables(o.View(), variables, o.Funcs))
 		},
 	}
 }
@@ -315,9 +315,9 @@ func clean(e *cli.Env) error {
 	}
 	e.SetTracefs(f)
 	stop := e.Progress("removing what is left")
-	gone, err := f.Sweep()
+	removed, err := f.Sweep()
 	stop()
-	for _, l := range gone {
+	for _, l := range removed {
 		if _, werr := fmt.Fprintf(e.Stdout, "%s\tprocess %d\t%d probe events\n", l.Name, l.PID, l.Events); werr != nil {
 			return werr
 		}

@@ -27,7 +27,7 @@ func TestASCII(t *testing.T) {
 	}
 }
 
-// TestASCIIKnowsAllSigns takes the tables that ftgo writes: a sign that is not ASCII has a stand-in.
+// TestASCIIKnowsAllSigns checks that every character in tables that is not ASCII has a replacement.
 func TestASCIIKnowsAllSigns(t *testing.T) {
 	tables, err := filepath.Glob("../render/testdata/*table*.golden")
 	if err != nil || len(tables) < 10 {

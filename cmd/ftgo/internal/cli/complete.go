@@ -104,7 +104,7 @@ func candidates(commands []*Command, before []string, last string) []string {
 	return t.nextWord(last)
 }
 
-// anyProcess returns the last process that -p, --container and --cgroup select, or 0.
+// anyProcess returns a process that -p, --container and --cgroup select, or 0.
 func anyProcess(scope *target.Scope, name string) int {
 	quiet := func(string, ...any) {}
 	q := target.Query{}
@@ -127,14 +127,14 @@ type commandLine struct {
 
 // nextWord returns the candidates for a word that is not the value of the flag before it.
 func (t *commandLine) nextWord(last string) []string {
-	name, value, whole := strings.Cut(last, "=")
+	name, value, hasValue := strings.Cut(last, "=")
 	f := t.flags.Lookup(strings.TrimPrefix(name, "--"))
 	switch {
 	case t.flags.ArgsLenAtDash() >= 0:
 		return files
-	case strings.HasPrefix(last, "--") && whole && f == nil:
+	case strings.HasPrefix(last, "--") && hasValue && f == nil:
 		return nothing
-	case strings.HasPrefix(last, "--") && whole:
+	case strings.HasPrefix(last, "--") && hasValue:
 		list := t.values(f, value)
 		for i := range list[1:] {
 			list[i+1] = name + "=" + list[i+1]
@@ -231,9 +231,9 @@ func shellSafeNames(b *offsets.Binary, prefix string) []string {
 			end = end[from+1:]
 		}
 		// Offer closures only after the whole name of the function around them.
-		made := symname.Split(f.Name).Suffix
+		suffix := symname.Split(f.Name).Suffix
 		switch {
-		case from < 0 || made != "" && len(prefix) <= len(strings.TrimSuffix(end, made)):
+		case from < 0 || suffix != "" && len(prefix) <= len(strings.TrimSuffix(end, suffix)):
 		case end == name:
 			names = append(names, name)
 		default:

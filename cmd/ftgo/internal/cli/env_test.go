@@ -8,8 +8,7 @@ import (
 	"unicode"
 )
 
-// TestWarnIsOneLine: what is said of hostile names is a line of text, and no command for the
-// terminal.
+// TestWarnIsOneLine checks that a message with a hostile name is one line without control sequences.
 func TestWarnIsOneLine(t *testing.T) {
 	for _, text := range []string{
 		"plain", "main.\x1b[31mf: can't be probed", "a\nftgo: removed everything", "a\rb", "\u202emoc", "\x9b2J", "\xff", "\x07",

@@ -68,23 +68,23 @@ func (e *Env) Warn(text string) {
 }
 
 // Progress shows a text on a terminal until stop is called. Doing replaces the text.
-func (e *Env) Progress(what string) (stop func()) {
+func (e *Env) Progress(text string) (stop func()) {
 	if e.Quiet {
 		return func() {}
 	}
-	e.Doing(what, 0, 0)
+	e.Doing(text, 0, 0)
 	return Progress(e.Stderr, func() string { return "ftgo: " + *e.doing.Load() })
 }
 
 // Doing sets the text of Progress. of is 0 if the total is unknown.
-func (e *Env) Doing(what string, done, of int) {
+func (e *Env) Doing(text string, done, of int) {
 	switch {
 	case of > 0:
-		what = fmt.Sprintf("%s: %d of %d", what, done, of)
+		text = fmt.Sprintf("%s: %d of %d", text, done, of)
 	case done > 0:
-		what = fmt.Sprintf("%s: %d", what, done)
+		text = fmt.Sprintf("%s: %d", text, done)
 	}
-	e.doing.Store(&what)
+	e.doing.Store(&text)
 }
 
 // SetTracefs sets the tracefs to use, and allows expedited grace periods there.
@@ -186,18 +186,18 @@ func readerGone(err error) bool {
 // oneLine joins the lines of an error. It drops a line that another line ends with, because a failed write fails
 // again when the file is closed.
 func oneLine(err error) string {
-	var kept []string
+	var unique []string
 	lines := strings.Split(err.Error(), "\n")
 	for i, line := range lines {
-		others := slices.Concat(kept, lines[i+1:])
+		others := slices.Concat(unique, lines[i+1:])
 		if !slices.ContainsFunc(others, func(other string) bool { return strings.HasSuffix(other, line) }) {
-			kept = append(kept, line)
+			unique = append(unique, line)
 		}
 	}
-	return strings.Join(kept, "; ")
+	return strings.Join(unique, "; ")
 }
 
-// KernelRefused reports whether the error comes from the kernel: permission denied in tracefs, a refused
+// KernelRefused reports whether the error comes from the kernel: no access to a file below /sys/kernel, a refused
 // definition, or no memory for a request.
 func KernelRefused(err error) bool {
 	path, ok := errors.AsType[*fs.PathError](err)

@@ -131,14 +131,14 @@ func takesNumber(f *Flag, word string) bool {
 // HasTerm reports whether a term of a [Rule] is true of the command line. It ignores a flag that is set to its
 // default or to 0.
 func (fs *Flags) HasTerm(term string) bool {
-	name, want, valued := strings.Cut(term, "=")
+	name, want, hasValue := strings.Cut(term, "=")
 	f := fs.Lookup(name)
 	switch {
 	case term == "program":
 		return fs.ArgsLenAtDash() >= 0
 	case f == nil:
 		return false
-	case valued:
+	case hasValue:
 		return f.Value.String() == want
 	}
 	text := f.Value.String()
@@ -152,19 +152,19 @@ func (fs *Flags) JoinValues(args []string) []string {
 	for len(args) > 0 && args[0] != "--" {
 		word, last := fs.joinShorthand(args[0])
 		args = args[1:]
-		name, value, whole := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		name, value, hasValue := strings.Cut(strings.TrimPrefix(word, "--"), "=")
 		if strings.HasPrefix(word, "--") {
 			last = fs.Lookup(name)
 		}
 		switch {
-		case last == nil || whole || len(args) == 0:
+		case last == nil || hasValue || len(args) == 0:
 		case last.NoOptDefVal == "": // the next word is its value
 			out = append(out, word)
-			word, value, whole, args = args[0], args[0], true, args[1:]
+			word, value, hasValue, args = args[0], args[0], true, args[1:]
 		case takesNumber(last, args[0]):
 			word, args = word+"="+args[0], args[1:]
 		}
-		if last != nil && whole && continues(last, value, args) {
+		if last != nil && hasValue && continues(last, value, args) {
 			word, args = word+"\x00"+args[0], args[1:]
 		}
 		out = append(out, word)

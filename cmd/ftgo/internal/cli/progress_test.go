@@ -9,13 +9,14 @@ import (
 	"time"
 )
 
-// TestProgress: what takes its time has a line at the end, which is never in the way of other lines.
+// TestProgress checks that long work shows a line of progress, below all other output, and that the line is erased
+// at the end.
 func TestProgress(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		do   func(out, talk io.Writer)
-		want string // on the screen at the end
-		most string // that it has had a line of, or "" if it has had none
+		want string // the screen at the end
+		most string // the last line of progress, or ""
 	}{
 		{"soon over", func(_, talk io.Writer) {
 			stop := Progress(talk, func() string { return "reading" })
@@ -75,10 +76,10 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// lineTerminal is a terminal that understands what Progress writes.
+// lineTerminal is a terminal that knows the control sequences of Progress.
 type lineTerminal struct {
 	above, line string
-	most        string // the last progress that the line has shown
+	most        string // the last line of progress that was shown
 }
 
 func (m *lineTerminal) Write(b []byte) (int, error) {
@@ -104,7 +105,7 @@ func (m *lineTerminal) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestProgressElsewhere: what is no terminal gets nothing.
+// TestProgressElsewhere checks that Progress writes only to terminals.
 func TestProgressElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out, talk strings.Builder

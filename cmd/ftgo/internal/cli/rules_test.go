@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestCheckRules: an error names what was given, the rule, and the reason.
+// TestCheckRules checks that an error names the flags and the reason of the rule.
 func TestCheckRules(t *testing.T) {
 	for _, c := range []struct {
 		command string
@@ -37,7 +37,7 @@ func TestCheckRules(t *testing.T) {
 	}
 }
 
-// TestParseRules: every line is a rule.
+// TestParseRules checks that every line is a rule.
 func TestParseRules(t *testing.T) {
 	if lines := strings.Fields(strings.ReplaceAll(rulesText, " ", "_")); len(Rules) != len(lines) {
 		t.Errorf("%d rules in %d lines", len(Rules), len(lines))

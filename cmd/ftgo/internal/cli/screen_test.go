@@ -10,8 +10,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// terminal is a screen that understands what Screen writes, with the pending wrap
-// of a real one: text in the last column wraps only when more text follows.
+// terminal is a terminal that knows the control sequences of Screen. It wraps as real ones do: text in the last
+// column wraps only when more text follows.
 type terminal struct {
 	width, height int
 	rows          [][]rune
@@ -77,7 +77,7 @@ func (m *terminal) row(y int, text []rune) {
 	m.rows[y] = text
 }
 
-// resize folds lines that are too long, as many terminals do.
+// resize wraps lines that are too long, as many terminals do.
 func (m *terminal) resize(width, height int) {
 	var rows [][]rune
 	for _, row := range m.rows {
@@ -90,7 +90,7 @@ func (m *terminal) resize(width, height int) {
 	m.top = max(m.y-height+1, 0)
 }
 
-// seen is what has not scrolled off.
+// seen returns the lines that have not scrolled off.
 func (m *terminal) seen() string {
 	return (&terminal{rows: m.rows[min(m.top, len(m.rows)):]}).String()
 }
@@ -140,7 +140,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// TestScreenResized: nothing is left of a frame for a terminal of another size.
+// TestScreenResized checks that nothing of an old block remains after the terminal's size has changed.
 func TestScreenResized(t *testing.T) {
 	m := &terminal{width: 20, height: 6}
 	fmt.Fprint(m, "1\n2\n")
@@ -151,7 +151,7 @@ func TestScreenResized(t *testing.T) {
 		for range 2 {
 			fixture.NoError(t, screen.Draw(wide+"\nb\nc\n", m.width, m.height))
 		}
-		got := strings.TrimPrefix(m.seen(), "1\n2\n") // before anything was resized
+		got := strings.TrimPrefix(m.seen(), "1\n2\n") // written before the block
 		want := wide + "\nb\nc"
 		if size[0] < 20 {
 			want = wide[:7] + "…\nb\nc"

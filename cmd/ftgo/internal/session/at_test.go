@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestMoment(t *testing.T) {
+func TestParseStart(t *testing.T) {
 	now := time.Date(2026, 11, 23, 15, 4, 5, 500, time.FixedZone("", 3600))
 	for text, want := range map[string]string{
 		"15:04:06":                  "2026-11-23T15:04:06+01:00",

@@ -2,8 +2,8 @@ package session
 
 import "testing"
 
-// TestShare: programs that were running before have a budget if nothing is said.
-func TestShare(t *testing.T) {
+// TestBudgetShare checks that programs which ftgo has not started have a budget by default.
+func TestBudgetShare(t *testing.T) {
 	var started Options
 	started.Program = []string{"sleep"}
 	for _, test := range []struct {

@@ -55,37 +55,37 @@ func (d *Diff) ReadArgs(_ string, words, behind []string) error {
 
 // Run compares the files.
 func (d *Diff) Run(ctx context.Context) (err error) {
-	whole := compare.Compared{Alpha: alpha}
+	result := compare.Compared{Alpha: alpha}
 	for i, names := range d.sides {
-		if whole.Sides[i], err = d.readRuns(ctx, names); err != nil {
+		if result.Sides[i], err = d.readRuns(ctx, names); err != nil {
 			return err
 		}
-		sum, err := compare.Merge(whole.Sides[i], false)
+		sum, err := compare.Merge(result.Sides[i], false)
 		if err != nil {
 			return err
 		}
-		whole.AsSeen = whole.AsSeen || sum.AsSeen
+		result.AsSeen = result.AsSeen || sum.AsSeen
 	}
-	rows := compare.Compare(alignFunctions(whole.Sides, whole.AsSeen), d.by, alpha)
-	whole.Functions = rows
-	if whole.TooFew() {
+	rows := compare.Compare(alignFunctions(result.Sides, result.AsSeen), d.by, alpha)
+	result.Functions = rows
+	if result.TooFew() {
 		compare.Doubt(rows)
 	}
-	if err := d.Write(d.Env, slices.Concat(d.sides[:]...), func(out io.Writer) error { return d.write(out, &whole) }); err != nil {
+	if err := d.Write(d.Env, slices.Concat(d.sides[:]...), func(out io.Writer) error { return d.write(out, &result) }); err != nil {
 		return err
 	}
-	if whole.TooFew() && (d.fail || !d.Env.Quiet) { // with --fail also under --quiet, because the status is then always 0
+	if result.TooFew() && (d.fail || !d.Env.Quiet) { // with --fail also under --quiet, because the status is then always 0
 		d.Env.Warn("one run a side is too few to call anything changed, because runs differ by themselves: give three or more, ftgo diff OLD... -- NEW...")
 	}
-	if _, changed := whole.Numbers(); d.fail && changed > 0 {
+	if _, changed := result.Numbers(); d.fail && changed > 0 {
 		return cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%d of %d functions changed (--fail), first %s", changed, len(rows), rows[0].Name))
 	}
 	return nil
 }
 
 // write writes the first rows of a comparison, and then how far it can be trusted.
-func (d *Diff) write(out io.Writer, whole *compare.Compared) error {
-	shown := whole.Functions
+func (d *Diff) write(out io.Writer, result *compare.Compared) error {
+	shown := result.Functions
 	if d.top > 0 {
 		shown = shown[:min(d.top, len(shown))]
 	}
@@ -94,11 +94,11 @@ func (d *Diff) write(out io.Writer, whole *compare.Compared) error {
 	}
 	switch {
 	case d.Format == render.JSON:
-		return whole.JSON(out)
+		return result.JSON(out)
 	case d.Env.Quiet:
 		return nil
 	}
-	return whole.Footer(d.Stderr)
+	return result.Footer(d.Stderr)
 }
 
 // alignFunctions returns the functions of both sides with their numbers in each run. A run without a row for a

@@ -16,8 +16,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestAwaitedFileFails: a file that was waited for may be half written when it is first read. That is no reason to
-// end, as it is where the file was there from the beginning; what no other try mends is told.
+// TestAwaitedFileFails checks that an error of a file ends export only if export did not wait for it: a new file
+// may be incomplete when it is first read. An error that no retry can fix is reported.
 func TestAwaitedFileFails(t *testing.T) {
 	for _, waiting := range []bool{false, true} {
 		var told bytes.Buffer

@@ -185,15 +185,15 @@ func (e *exporter) reportGone() {
 		}
 	}
 	// A function named without wildcards was reported when it was not found.
-	gone := slices.DeleteFunc(e.counts.TakeRemoved(), func(name string) bool { return slices.Contains(e.o.Funcs, name) })
-	if len(gone) == 0 {
+	removed := slices.DeleteFunc(e.counts.TakeRemoved(), func(name string) bool { return slices.Contains(e.o.Funcs, name) })
+	if len(removed) == 0 {
 		return
 	}
 	more := ""
-	if n := len(gone) - maxListed; n > 0 {
+	if n := len(removed) - maxListed; n > 0 {
 		more = fmt.Sprintf(", and %d more", n)
 	}
-	e.o.Say("%s has no longer %s%s", e.describe(), strings.Join(gone[:min(len(gone), maxListed)], ", "), more)
+	e.o.Say("%s has no longer %s%s", e.describe(), strings.Join(removed[:min(len(removed), maxListed)], ", "), more)
 }
 
 // describe returns the program's name for messages.
@@ -295,8 +295,8 @@ func (e *exporter) finishRun(f *exportedFile) error {
 
 // endedEarly reports whether err only says that the run was canceled before its probes were armed.
 func endedEarly(err error) bool {
-	_, told := errors.AsType[*cli.SignalError](err)
-	return (told || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) && !errors.Is(err, tracefs.ErrRemains)
+	_, signaled := errors.AsType[*cli.SignalError](err)
+	return (signaled || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) && !errors.Is(err, tracefs.ErrRemains)
 }
 
 // reload reads the lists of functions again. If one is wrong, export keeps the old ones.

@@ -10,8 +10,8 @@ import (
 	"github.com/ftgo/ftgo/internal/target"
 )
 
-// TestFailures: what has failed is tried again, less and less often, and told when it goes on to; what nothing
-// but another file mends is told at once, and left alone.
+// TestFailures checks that a failed file is tried again in growing intervals, and reported if it keeps failing. A
+// file without the functions is reported at once, and not tried again.
 func TestFailures(t *testing.T) {
 	all, now := make(failures), time.Unix(1_800_000_000, 0)
 	f := target.File{Path: "/bin/shop", Inode: procfs.Inode{Device: 1, Number: 2}, Size: 3}
@@ -51,8 +51,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestFailuresOfSeveral: files that fail side by side don't have each other forgotten, nor does one that fails
-// time and again shortly after it was armed begin anew each time: they are told, and tried less and less often.
+// TestFailuresOfSeveral checks that files that fail at the same time do not remove each other's failures, and that
+// a file that fails shortly after each arming is reported once and tried less and less often.
 func TestFailuresOfSeveral(t *testing.T) {
 	for _, armed := range []bool{false, true} {
 		all, now := make(failures), time.Unix(1_800_000_000, 0)

@@ -35,11 +35,11 @@ func (o *Options) openTracefs() error {
 		}
 	}
 	// Leftovers that can't be removed do not prevent a run.
-	gone, err := f.Sweep()
-	for _, l := range gone {
+	removed, err := f.Sweep()
+	for _, l := range removed {
 		o.Say("removed what process %d had left: %d probe events", l.PID, l.Events)
 	}
-	if err != nil && !errors.Is(err, fs.ErrPermission) { // without permission, the run itself fails with a better message
+	if err != nil && !errors.Is(err, fs.ErrPermission) { // the run then fails for the same reason
 		o.Say("%v", err)
 	}
 	return nil
@@ -117,12 +117,12 @@ const (
 	// or 2500 with expedited grace periods.
 	maxRemoval = 8 * time.Second
 	// slowRemoval is the time to remove a probe that is an event of its own: the kernel waits for a grace period.
-	// With expedited grace periods it is fastRemoval: most of that is for deleting the definition.
+	// With expedited grace periods it is fastRemoval, for the definition and other work.
 	slowRemoval = 32 * time.Millisecond
 	fastRemoval = 3200 * time.Microsecond
 )
 
-// removalTime returns the time to remove one probe, 0 if the probes of many functions share an event.
+// removalTime returns the time to remove one probe, 0 if several probes can share an event.
 func removalTime(features tracefs.Features, fsys *tracefs.FS) time.Duration {
 	switch {
 	case features.Append:

@@ -109,11 +109,11 @@ func (o *Options) newRun(v view.View) *run {
 // checkPlacement sets the message about the placed probes, and refuses too many. each is the time to remove one
 // probe.
 func (r *run) checkPlacement(each time.Duration) error {
-	n, what := r.request.Plan.Probes()+r.request.Plan.Later(), printable.Plural(r.request.Plan.Asked(), "function")
+	n, subject := r.request.Plan.Probes()+r.request.Plan.Later(), printable.Plural(r.request.Plan.Asked(), "function")
 	if r.request.Plan.Asked() == 0 {
-		what = "all waits"
+		subject = "all waits"
 	}
-	r.placement = fmt.Sprintf("probing %s in %s at %s", what, r.Binary, printable.Plural(n, "place"))
+	r.placement = fmt.Sprintf("probing %s in %s at %s", subject, r.Binary, printable.Plural(n, "place"))
 	return r.checkProbes(n, each)
 }
 
@@ -159,8 +159,8 @@ func (r *run) planLive() (err error) {
 }
 
 // sayUnfollowed says that the goroutines of calls can't be followed, if follow is set.
-func (r *run) sayUnfollowed(wanted bool) {
-	if minor, version := r.request.Plan.Binary.GoVersion(); minor > 0 && wanted && !r.request.Plan.Follows {
+func (r *run) sayUnfollowed(follow bool) {
+	if minor, version := r.request.Plan.Binary.GoVersion(); minor > 0 && follow && !r.request.Plan.Follows {
 		r.Say("what calls start with go is shown apart: where %s makes goroutines is not known", version)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// TestRefusedAtOnce: what a kernel can't do is refused before consent is asked for, and all that
-// takes consent is asked for at once.
+// TestRefusedAtOnce checks that an impossible run is refused before --force is suggested, and that one error names
+// all reasons for --force.
 func TestRefusedAtOnce(t *testing.T) {
 	sel := &target.Target{Funcs: []*offsets.Func{{Name: "main.f", ABI: offsets.ABIInternal}}}
 	memory, all := tracefs.Features{Memory: true}, tracefs.Features{Memory: true, Instances: true}
@@ -25,7 +25,7 @@ func TestRefusedAtOnce(t *testing.T) {
 		mode     uprobe.Mode
 		before40 bool
 		want     []string
-		forced   []string // what is said with --force
+		forced   []string // in the error with --force
 	}{
 		{"probe on 3.10", tracefs.Features{}, uprobe.Latency, true, []string{"ftgo count"}, []string{"ftgo count"}},
 		{"count on 3.10", tracefs.Features{}, uprobe.Count, true, []string{"hang", "top level", "--force"}, nil},

@@ -89,8 +89,8 @@ func parseStart(text string, now time.Time) (at time.Time, err error) {
 		return now.Add(d), nil
 	}
 	for _, layout := range []string{time.TimeOnly, "15:04"} {
-		if of, wrong := time.Parse(layout, text); wrong == nil {
-			at = time.Date(now.Year(), now.Month(), now.Day(), of.Hour(), of.Minute(), of.Second(), of.Nanosecond(), now.Location())
+		if day, err := time.Parse(layout, text); err == nil {
+			at = time.Date(now.Year(), now.Month(), now.Day(), day.Hour(), day.Minute(), day.Second(), day.Nanosecond(), now.Location())
 			if tomorrow := at.AddDate(0, 0, 1); at.Before(now) && tomorrow.Sub(now) < time.Hour {
 				at = tomorrow // shortly before midnight
 			}

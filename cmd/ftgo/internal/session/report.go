@@ -182,8 +182,8 @@ func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 		return nil, err
 	}
 	r = o.newRun(v)
-	made := engine.Recorded(rec)
-	r.request.Target, r.request.Plan, r.request.Probes = made.Target, made.Plan, made.Probes
+	recorded := engine.Recorded(rec)
+	r.request.Target, r.request.Plan, r.request.Probes = recorded.Target, recorded.Plan, recorded.Probes
 	if r.request.Target.Binary, err = o.tracedBinary(rec); err != nil {
 		return nil, err
 	}

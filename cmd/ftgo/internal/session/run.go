@@ -43,12 +43,12 @@ type run struct {
 func (r *run) trace(ctx context.Context, out io.Writer) (err error) {
 	s, costs := &r.scene, r.request.Source.Costs
 	s.Env, s.Target, s.Plan, s.Out, s.Clock = r.Env, r.request.Target, r.request.Plan, out, r.source.Clock()
-	want := r.needs
-	if want.Stacks {
+	needs := r.needs
+	if needs.Stacks {
 		s.Stacks = engine.NewStacks(s.Target.Binary)
 	}
-	want.Totals.Clock, want.Totals.Costs, want.Totals.Stacks, want.Totals.Events = s.Clock, costs, s.Stacks, s.Events
-	s.Totals = engine.NewTotals(s.Plan, want.Totals)
+	needs.Totals.Clock, needs.Totals.Costs, needs.Totals.Stacks, needs.Totals.Events = s.Clock, costs, s.Stacks, s.Events
+	s.Totals = engine.NewTotals(s.Plan, needs.Totals)
 	if err := r.view.Begin(s); err != nil {
 		return err
 	}
@@ -260,8 +260,8 @@ func (o *Options) newProgram() (*trace.Command, error) {
 	}
 	cmd := exec.Command(path, o.Program[1:]...)
 	cmd.Args[0] = o.Program[0]
-	talk := cli.File(o.Stderr)
-	if cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, talk, talk; o.File != "" {
+	stderr := cli.File(o.Stderr)
+	if cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, stderr, stderr; o.File != "" {
 		cmd.Stdout = o.Stdout
 	}
 	return trace.NewCommand(cmd), nil

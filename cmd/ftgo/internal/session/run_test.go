@@ -21,15 +21,15 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// fakeSource tells one call with each Read, until it fails or there are enough.
+// fakeSource yields a call for each Read, until calls is 0. It records its method calls in did.
 type fakeSource struct {
 	did     []string
-	fails   string // what fails
-	panics  string // what panics, once
-	calls   int    // how many it tells
+	fails   string // the method that fails
+	panics  string // the method that panics once
+	calls   int    // the number of calls to yield
 	stopped bool
 	marked  bool
-	last    *trace.Reading // once all was read
+	last    *trace.Reading // set when all was read
 }
 
 var errFake = errors.New("fake failure")
@@ -94,7 +94,7 @@ func (s *fakeSource) Stop() error {
 	return s.do("stop")
 }
 
-// fakeView notes what it gets.
+// fakeView records its method calls in the source.
 type fakeView struct {
 	view.Ignore
 	source *fakeSource
@@ -125,11 +125,11 @@ func (v *fakeView) End(t *engine.Table) error {
 	return v.note("end")
 }
 
-// TestResultsFirst: what fails after measuring does not cost the results, and all that was armed
-// is taken out whatever fails.
+// TestResultsFirst checks that an error after the measurement does not lose the results, and that the probes are
+// removed after any error.
 func TestResultsFirst(t *testing.T) {
 	for _, test := range []struct {
-		source, view string // what fails
+		source, view string // the method that fails
 		want         string
 	}{
 		{"", "", "begin arm return return read stop close end close"},
@@ -157,7 +157,7 @@ func TestResultsFirst(t *testing.T) {
 	}
 }
 
-// TestPanics: whatever panics, the source is closed.
+// TestPanics checks that the source is closed after any panic.
 func TestPanics(t *testing.T) {
 	for _, what := range []string{"arm", "read", "return", "stop", "close", "end"} {
 		s := &fakeSource{panics: what, calls: 2}
@@ -183,7 +183,7 @@ func fakeRun(s trace.Source, v view.View) *run {
 	}
 }
 
-// TestIntervals come between reads, and before what is told later.
+// TestIntervals checks that intervals come between reads, before later calls.
 func TestIntervals(t *testing.T) {
 	s := &fakeSource{calls: 1 << 30}
 	v := &enough{fakeView: fakeView{source: s}, of: "interval", n: 3}
@@ -197,7 +197,7 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// enough ends a run well.
+// enough is a view that ends the run without an error at its n-th interval.
 type enough struct {
 	fakeView
 	of string

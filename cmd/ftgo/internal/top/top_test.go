@@ -12,7 +12,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// page is one of n functions; numbers grow with each refresh.
+// page returns a page of n functions, with numbers that grow with each refresh.
 func page(n, refresh int) Page {
 	p := Page{
 		Head:  []string{fmt.Sprintf("ftgo top  shop 4711  %ds, 14860 functions, %d of them called, 3 timed", refresh, n), "probes take 3.12% of its CPU time (since the start 2.50%, budget 15%), ftgo 4.00%"},
@@ -39,7 +39,7 @@ func page(n, refresh int) Page {
 	return p
 }
 
-// one is a function that is open.
+// one returns an open function.
 func one(refresh int) One {
 	l := One{
 		Head:  []string{"2560 calls, 256/s  p50 1.25µs  p90 2.5µs  p99 12.3ms  max 1.2s", "probes take 3.12% of its CPU time (since the start 2.50%, budget 15%), ftgo 4.00%"},
@@ -60,7 +60,7 @@ func one(refresh int) One {
 	return l
 }
 
-// screen is what is drawn, with a letter for the style of each line.
+// screen returns the drawn lines, each with a letter for its style.
 func screen(t *testing.T, m *Model, width, height int) string {
 	t.Helper()
 	lines := m.Draw(width, height)
@@ -77,7 +77,7 @@ func screen(t *testing.T, m *Model, width, height int) string {
 	return b.String()
 }
 
-// TestModel follows a session: each step types keys, or changes the size, and the screen is as it was.
+// TestModel types keys and changes the size step by step, and compares the screen after each step.
 func TestModel(t *testing.T) {
 	m := New(2)
 	m.Show(page(30, 1))
@@ -118,8 +118,8 @@ func TestModel(t *testing.T) {
 		{what: "nothing to show it on", width: 0, height: 1},
 	} {
 		for _, key := range step.keys {
-			if wish := m.Press(key); wish != Nothing {
-				t.Errorf("%s: wish %d", step.what, wish)
+			if action := m.Press(key); action != Nothing {
+				t.Errorf("%s: action %d", step.what, action)
 			}
 		}
 		if step.do != nil {
@@ -133,13 +133,13 @@ func TestModel(t *testing.T) {
 	fixture.Golden(t, "testdata/table.txt", got.String())
 }
 
-// TestOne: the screen of a function that is open.
+// TestOne compares the screen of an open function.
 func TestOne(t *testing.T) {
 	m := New(0)
 	m.Show(page(3, 1))
 	var got strings.Builder
-	if wish := m.Press('\r'); wish != Open {
-		t.Fatalf("Enter: wish %d", wish)
+	if action := m.Press('\r'); action != Open {
+		t.Fatalf("Enter: action %d", action)
 	}
 	row, _ := m.Chosen()
 	o := &One{Name: row.Full}
@@ -160,14 +160,14 @@ func TestOne(t *testing.T) {
 	if screen(t, m, 80, 24) == paused {
 		t.Error("going on, and the same")
 	}
-	if wish := m.Press(keyEscape); wish != Close {
-		t.Errorf("Esc: wish %d", wish)
+	if action := m.Press(keyEscape); action != Close {
+		t.Errorf("Esc: action %d", action)
 	}
 	fmt.Fprintf(&got, "=== back\n%s", screen(t, m, 80, 5))
 	fixture.Golden(t, "testdata/one.txt", got.String())
 }
 
-// TestClick: clicks sort, choose and open.
+// TestClick checks that clicks sort, choose and open.
 func TestClick(t *testing.T) {
 	m := New(2)
 	m.Show(page(9, 1))
@@ -179,18 +179,18 @@ func TestClick(t *testing.T) {
 	if m.Click(3, 2); m.sort != 8 {
 		t.Errorf("sorted by %d, not by names", m.sort)
 	}
-	if wish := m.Click(3, 6); wish != Nothing || m.list.at != 3 {
-		t.Errorf("chosen: %d, wish %d", m.list.at, wish)
+	if action := m.Click(3, 6); action != Nothing || m.list.at != 3 {
+		t.Errorf("chosen: %d, action %d", m.list.at, action)
 	}
-	if wish := m.Click(3, 6); wish != Open {
-		t.Errorf("again: wish %d", wish)
+	if action := m.Click(3, 6); action != Open {
+		t.Errorf("again: action %d", action)
 	}
-	if wish := m.Click(3, 20); wish != Nothing || m.list.at != 3 {
-		t.Errorf("below the rows: %d, wish %d", m.list.at, wish)
+	if action := m.Click(3, 20); action != Nothing || m.list.at != 3 {
+		t.Errorf("below the rows: %d, action %d", m.list.at, action)
 	}
 }
 
-// TestQuit: q and Ctrl-C end wherever they can.
+// TestQuit checks that q and Ctrl-C end the screen.
 func TestQuit(t *testing.T) {
 	m := New(0)
 	m.Show(page(3, 1))
@@ -198,17 +198,17 @@ func TestQuit(t *testing.T) {
 		for _, key := range before {
 			m.Press(key)
 		}
-		if wish := m.Press(keyInterrupt); wish != Quit {
-			t.Errorf("%q, Ctrl-C: wish %d", before, wish)
+		if action := m.Press(keyInterrupt); action != Quit {
+			t.Errorf("%q, Ctrl-C: action %d", before, action)
 		}
 	}
 	m.Press(keyEscape)
-	if wish := m.Press('q'); wish != Quit {
-		t.Errorf("q: wish %d", wish)
+	if action := m.Press('q'); action != Quit {
+		t.Errorf("q: action %d", action)
 	}
 }
 
-// FuzzModel: no key and no size breaks the screen.
+// FuzzModel checks that no key and no size breaks the screen.
 func FuzzModel(f *testing.F) {
 	f.Add("sdmjMkG/abc\x1b", uint8(80), uint8(24))
 	f.Add("pd?\rSp", uint8(40), uint8(10))
@@ -228,7 +228,7 @@ func FuzzModel(f *testing.F) {
 	})
 }
 
-// TestExample: the page of examples has screens of these tests.
+// TestExample checks that the page of examples has the screens of these tests.
 func TestExample(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "..", "docs", "examples", "top.md")
 	b, err := os.ReadFile(path)
