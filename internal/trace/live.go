@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/pairing"
@@ -20,12 +22,15 @@ import (
 // Options configure a [Source]. A [Recording] ignores the options that only make sense for running processes.
 type Options struct {
 	Filter
-	Recorder
 	Talk
-	With    []string // names of the kernel events to show
-	Sched   bool     // divide latencies by the state of the scheduler
-	Entries bool     // yield calls when they begin, too
-	Steady  bool     // pin the clock, so that the two lines of a call agree
+	Features tracefs.Features
+	BufferKB int      // of the ring buffer of each CPU; 0 lets tracefs choose
+	Raw      bool     // see [tracefs.Options]
+	Shared   bool     // use the top level of tracefs on kernels that do not record in instances
+	With     []string // names of the kernel events to show
+	Sched    bool     // divide latencies by the state of the scheduler
+	Entries  bool     // yield calls when they begin, too
+	Steady   bool     // pin the clock, so that the two lines of a call agree
 	// Once takes only the first call of each process in an interval: the probes are out for the rest of it. Alone says
 	// that only one process is traced.
 	Once, Alone bool
@@ -38,21 +43,18 @@ type Options struct {
 	Budget float64
 	Named  map[int]bool
 	Costs  Costs
-	// Succeeded says that other sources trace the file that replaces the binary, so that this one does not warn of it.
-	Succeeded bool
-}
-
-// Recorder configures how hits are recorded.
-type Recorder struct {
-	Features tracefs.Features
-	BufferKB int  // of the ring buffer of each CPU; 0 lets tracefs choose
-	Raw      bool // see [tracefs.Options]
-	Shared   bool // use the top level of tracefs on kernels that do not record in instances
+	// Successors says that other sources trace the file that replaces the binary, so that this one does not warn of it.
+	Successors bool
 }
 
 // Live is a [Source] that traces running processes.
 type Live struct {
 	window
+	fs          *tracefs.FS
+	session     *tracefs.Session // nil before Arm
+	program     *Command         // nil if none was started
+	ownCPU      time.Duration    // CPU time of this process when the window began
+	vanished    probeCheck
 	armCtx      context.Context // the context of Arm
 	processes   processes
 	kernel      kernelEvents
@@ -68,7 +70,7 @@ type Live struct {
 
 // NewLive returns a source that traces the functions of a plan. It does not touch the kernel before Arm.
 func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
-	l := &Live{window: window{plan: plan, opt: opt, fs: fs, vanished: newProbeCheck(plan)}}
+	l := &Live{window: window{plan: plan, opt: opt}, fs: fs, vanished: newProbeCheck(plan)}
 	l.clock.pinned = opt.Steady
 	l.host, _ = os.Hostname() // empty on error: the summary then has no host
 	l.kernel = kernelEvents{processFilter: newProcessFilter(&opt), opt: &l.opt, followed: make(map[int]bool)}
@@ -116,6 +118,11 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 		l.begin()
 	}
 	return nil
+}
+
+// begin notes that the window has begun.
+func (l *Live) begin() {
+	l.began, l.ownCPU = true, OwnCPU()
 }
 
 // measuresCostFirst reports whether the cost of hits is measured before the probes are armed.
@@ -330,7 +337,11 @@ func (l *Live) Close() error {
 	defer l.setHurry(false)
 	// The measurement ends first: with a low limit of open files two removals at once would fail.
 	l.opt.Costs.End()
-	err := l.window.Close()
+	var err error
+	if l.session != nil {
+		err = l.session.Close()
+	}
+	l.plan.Binary.File().Release()
 	if events := l.kernel.session; events != nil {
 		err = errors.Join(err, events.Close())
 	}
@@ -339,6 +350,7 @@ func (l *Live) Close() error {
 
 // complete adds to a reading the values that only a live source has.
 func (l *Live) complete(r *Reading, err error) (*Reading, error) {
+	r.Vanished = slices.Sorted(maps.Keys(l.vanished.warned))
 	r.Used, r.Waited = l.monitor.used, l.monitor.waited
 	r.Own = cmp.Or(l.monitor.ownCPU, OwnCPU()) - l.ownCPU
 	r.Budget = l.opt.Budget
@@ -348,48 +360,4 @@ func (l *Live) complete(r *Reading, err error) (*Reading, error) {
 	var unknown error
 	r.Kernel, unknown = l.kernel.audit(r.Counts.KernelUnparsed)
 	return r, errors.Join(err, unknown)
-}
-
-// onceState is the state of Options.Once in the present interval.
-type onceState struct {
-	seen   map[int]bool // processes that have made a call
-	since  time.Time    // when the first of them came
-	began  time.Time    // when the interval began
-	paused bool
-}
-
-// add reports whether a call is the first one of its process in the interval, and notes the process. A call that began
-// before the interval was recorded while its probe was being removed, and does not count.
-func (r *onceState) add(c *pairing.Call, at time.Time) bool {
-	if r.seen[c.PID] || at.Before(r.began) {
-		return false
-	}
-	if len(r.seen) == 0 {
-		r.seen, r.since = make(map[int]bool), time.Now()
-	}
-	r.seen[c.PID] = true
-	return true
-}
-
-// settleTime is how long the other processes have to make their first call after the first process.
-const settleTime = 100 * time.Millisecond
-
-// pauseProbes removes the probes for the rest of the interval: right after the first call if only one process is traced,
-// else settleTime later.
-func (l *Live) pauseProbes() error {
-	r := &l.once
-	if r.paused || len(r.seen) == 0 || !l.opt.Alone && time.Since(r.since) <= settleTime {
-		return nil
-	}
-	r.paused = true
-	return l.session.Pause()
-}
-
-// resumeProbes begins another interval and puts the probes back.
-func (l *Live) resumeProbes() error {
-	paused := l.once.paused
-	if l.once = (onceState{began: time.Now()}); paused {
-		return l.session.Resume(context.Background())
-	}
-	return nil
 }

@@ -78,7 +78,7 @@ type monitor struct {
 	used         time.Duration    // CPU time of the traced processes in the window
 	waited       float64          // share of their runnable time that they waited for a CPU
 	saidForeign  bool             // said that processes of another PID namespace are forgotten
-	saidOthers   bool             // said that other processes run the file, with Filter.Sole
+	saidOthers   bool             // said that other processes run the file, with Filter.OnlyUser
 	ownCPU       time.Duration    // CPU time of this process when the window ended
 }
 
@@ -97,27 +97,27 @@ const (
 )
 
 // updateWaited reads the time that threads waited for a CPU. It must run while the processes live.
-func (k *monitor) updateWaited() {
-	if share := k.cpu.Waited(); share > 0 {
-		k.waited = share
+func (m *monitor) updateWaited() {
+	if share := m.cpu.Waited(); share > 0 {
+		m.waited = share
 	}
 }
 
 // updateUsed reads the CPU time that the processes have used. program is PROGRAM or nil.
-func (k *monitor) updateUsed(p *Command) {
+func (m *monitor) updateUsed(p *Command) {
 	if p != nil {
 		if cpu, ended := p.Used(); ended {
-			k.used = cpu // all of its time, since it started after its probes were in place
+			m.used = cpu // all of its time, since it started after its probes were in place
 			return
 		}
 	}
-	k.used += k.cpu.Since()
+	m.used += m.cpu.Since()
 }
 
 // stop reads the CPU times for the last time.
-func (k *monitor) stop(p *Command) {
-	k.updateWaited()
-	k.updateUsed(p)
+func (m *monitor) stop(p *Command) {
+	m.updateWaited()
+	m.updateUsed(p)
 }
 
 // checkProcesses checks which processes run, and returns the last items of the processes that have ended. The error is
@@ -213,30 +213,30 @@ func (l *Live) forgetEnded() pairing.Items {
 // reportReplaced prints a message, once each, when a process of -p executes another program and when another file has
 // the binary's path.
 func (l *Live) reportReplaced() {
-	k, pids, path := &l.monitor, l.opt.PIDs, l.plan.Binary.File().Path()
-	if k.saidReplaced == nil {
-		k.saidReplaced = make(map[int]bool)
+	m, pids, path := &l.monitor, l.opt.PIDs, l.plan.Binary.File().Path()
+	if m.saidReplaced == nil {
+		m.saidReplaced = make(map[int]bool)
 		for _, pid := range pids {
-			k.saidReplaced[pid] = l.isOtherFile(procfs.Exe(pid)) // the process does not execute the binary, which is a library
+			m.saidReplaced[pid] = l.isOtherFile(procfs.Exe(pid)) // the process does not execute the binary, which is a library
 		}
 	}
-	if len(pids) == 0 && !l.opt.Succeeded && !k.saidReplaced[0] && l.isOtherFile(path) {
-		k.saidReplaced[0] = true
+	if len(pids) == 0 && !l.opt.Successors && !m.saidReplaced[0] && l.isOtherFile(path) {
+		m.saidReplaced[0] = true
 		l.opt.Say("%s was replaced on disk: processes started from now on run another file, which is not probed", path)
 	}
 	for _, pid := range pids {
-		if !k.saidReplaced[pid] && l.isOtherFile(procfs.Exe(pid)) {
-			k.saidReplaced[pid] = true
+		if !m.saidReplaced[pid] && l.isOtherFile(procfs.Exe(pid)) {
+			m.saidReplaced[pid] = true
 			name, _ := os.Readlink(procfs.Exe(pid))
 			l.opt.Say("process %d runs another program now, %s, which is not probed", pid, printable.Text(name))
 		}
 	}
 }
 
-// reportOthers warns once if other processes run the file although Filter.Sole is set: the kernel counts their calls,
+// reportOthers warns once if other processes run the file although Filter.OnlyUser is set: the kernel counts their calls,
 // too.
 func (l *Live) reportOthers() {
-	if !l.opt.Sole || l.monitor.saidOthers {
+	if !l.opt.OnlyUser || l.monitor.saidOthers {
 		return
 	}
 	for _, pid := range procfs.Running(l.plan.Binary.File().Path()) {
@@ -291,16 +291,16 @@ func (v *probeCheck) exclude(events []tracefs.Event) {
 }
 
 // reportVanished warns once of each process that has lost probes. It checks the given number of sites in each process.
-func (w *window) reportVanished(sites int) {
-	v, pids := &w.vanished, w.opt.PIDs
+func (l *Live) reportVanished(sites int) {
+	v, pids := &l.vanished, l.opt.PIDs
 	if len(v.sites) == 0 || procfs.ForeignNumbers() {
 		return
 	}
-	if len(pids) == 0 && w.stream != nil {
-		pids = w.stream.Processes()
+	if len(pids) == 0 {
+		pids = l.stream.Processes()
 	}
-	if w.program != nil {
-		pids = append([]int{w.program.Process.Pid}, pids...)
+	if l.program != nil {
+		pids = append([]int{l.program.Process.Pid}, pids...)
 	}
 	some := make([]uint64, min(sites, len(v.sites)))
 	for i := range some {
@@ -309,12 +309,12 @@ func (w *window) reportVanished(sites int) {
 	v.next += len(some)
 	for _, pid := range pids[:min(len(pids), processesPerCheck)] {
 		missing := func() bool {
-			return procfs.Missing(pid, w.plan.Binary.File().Inode(), some, w.plan.Processor.Machine().Breakpoints) > 0
+			return procfs.Missing(pid, l.plan.Binary.File().Inode(), some, l.plan.Processor.Machine().Breakpoints) > 0
 		}
 		// twice, because a process may change its mappings between the look at them and the look at the code
 		if !v.warned[pid] && missing() && missing() {
 			v.warned[pid] = true
-			w.opt.Warn(fmt.Sprintf("probes have vanished from process %d, which has changed its code or dropped it: its calls are not all counted", pid))
+			l.opt.Warn(fmt.Sprintf("probes have vanished from process %d, which has changed its code or dropped it: its calls are not all counted", pid))
 		}
 	}
 }

@@ -17,11 +17,11 @@ func TestProcessFilterUnnamed(t *testing.T) {
 		opt  Options
 		want bool
 	}{
-		{Options{Recorder: Recorder{Features: old}}, true},
-		{Options{Recorder: Recorder{Features: old}, Filter: one}, true},
-		{Options{Recorder: Recorder{Features: old}, With: []string{"sched:sched_switch"}}, false},
-		{Options{Recorder: Recorder{Features: old}, Filter: one, Sched: true}, false},
-		{Options{Recorder: Recorder{Features: latest}, Filter: one}, false},
+		{Options{Features: old}, true},
+		{Options{Features: old, Filter: one}, true},
+		{Options{Features: old, With: []string{"sched:sched_switch"}}, false},
+		{Options{Features: old, Filter: one, Sched: true}, false},
+		{Options{Features: latest, Filter: one}, false},
 		{Options{}, false}, // nor before Linux 3.14
 	} {
 		if f := newProcessFilter(&c.opt); f.learns() != c.want {
@@ -34,7 +34,7 @@ func TestProcessFilterUnnamed(t *testing.T) {
 // started it, until its number goes to somebody else.
 func TestProcessFilterBorn(t *testing.T) {
 	there := map[int]int{10: 10, 11: 11, 12: 12, 13: 13} // whoever has the numbers
-	f := newProcessFilter(&Options{Filter: Filter{Fork: true}, Recorder: Recorder{Features: tracefs.Features{RecordTGID: true}}})
+	f := newProcessFilter(&Options{Filter: Filter{Fork: true}, Features: tracefs.Features{RecordTGID: true}})
 	f.process = func(tid int) int { return there[tid] }
 	f.started(10)
 	for _, step := range []struct {
@@ -72,7 +72,7 @@ func TestProcessFilterBorn(t *testing.T) {
 
 // TestProcessFilterAll: where all threads are known, a number is that of its latest thread's process.
 func TestProcessFilterAll(t *testing.T) {
-	f := newProcessFilter(&Options{Recorder: Recorder{Features: tracefs.Features{Instances: true}}})
+	f := newProcessFilter(&Options{Features: tracefs.Features{Instances: true}})
 	f.process = func(tid int) int { return 7 } // as the kernel does of numbers that are used again
 	f.tasks[10] = 10
 	for _, step := range []struct {

@@ -48,7 +48,7 @@ func (r *Recording) Arm(context.Context) error {
 	for _, d := range r.rec.Disarmed {
 		r.stream.Retire(d.Funcs, d.From, math.MaxUint64)
 	}
-	r.begin()
+	r.began = true
 	return nil
 }
 

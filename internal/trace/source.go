@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"maps"
-	"slices"
 	"syscall"
 	"time"
 
@@ -62,30 +60,29 @@ type Talk interface {
 
 // Filter selects processes. The zero Filter selects all that run the binary.
 type Filter struct {
-	PIDs []int
-	Sole bool // no other process runs the binary: the kernel's counters are of PIDs alone
-	Fork bool // select children of PIDs, too
+	PIDs     []int
+	OnlyUser bool // no other process runs the binary: the kernel's counters are of PIDs alone
+	Fork     bool // select children of PIDs, too
 	// Among reports whether a process is selected. It may return false for a process that has ended. Nil selects all.
 	Among func(pid int) bool
 }
 
 // All reports whether the kernel's counters, which are of all processes, are of the selected processes alone.
 func (f *Filter) All() bool {
-	return (f.Sole || len(f.PIDs) == 0) && !f.Fork && f.Among == nil
+	return (f.OnlyUser || len(f.PIDs) == 0) && !f.Fork && f.Among == nil
 }
 
 // Reading holds the counts from the beginning of the window to a moment.
 type Reading struct {
 	// Summary compares the kernel's counts with the delivered events.
 	stats.Summary
-	From, At   time.Time       // the beginning of the window, and the moment
-	Last       bool            // the window has ended
-	Counts     *pairing.Counts // calls and hits
-	Whole      []*stats.Whole  // estimates for functions that were not always watched; nil if all were
-	Unfollowed uint64          // calls that were not paired, because too many others were open
-	Used       time.Duration   // CPU time of the traced processes
-	Changes    float64         // number of probes placed and removed, times the number of CPUs that the program uses
-	Waited     float64         // share of their runnable time that threads waited for a CPU
+	From, At time.Time       // the beginning of the window, and the moment
+	Last     bool            // the window has ended
+	Counts   *pairing.Counts // calls and hits
+	Whole    []*stats.Whole  // estimates for functions that were not always watched; nil if all were
+	Used     time.Duration   // CPU time of the traced processes
+	Changes  float64         // number of probes placed and removed, times the number of CPUs that the program uses
+	Waited   float64         // share of their runnable time that threads waited for a CPU
 }
 
 // Watch yields the items of an armed source until ctx is done, program has ended, or the source ends. It yields an error
@@ -159,15 +156,9 @@ type window struct {
 	clock    Clock
 	stream   *pairing.Stream
 	counters counters
-	from     tracefs.Mark  // beginning of the window
-	until    tracefs.Mark  // end of the window
-	began    bool          // the window has begun
-	ownCPU   time.Duration // CPU time of this process at the beginning
-	// Only Live sets these.
-	vanished probeCheck
-	program  *Command // nil if none was started
-	fs       *tracefs.FS
-	session  *tracefs.Session // nil before Arm
+	from     tracefs.Mark // beginning of the window
+	until    tracefs.Mark // end of the window
+	began    bool         // the window has begun
 }
 
 // counters reads the kernel's counters, see [tracefs.Session].
@@ -188,11 +179,6 @@ func (w *window) newStream(src pairing.Source, of pairing.Processes, kernel *tra
 	return err
 }
 
-// begin notes that the window has begun.
-func (w *window) begin() {
-	w.began, w.ownCPU = true, OwnCPU()
-}
-
 // Began implements [Source].
 func (w *window) Began() (at time.Time, ok bool) { return w.from.At, w.began }
 
@@ -208,12 +194,11 @@ func (w *window) reading(at tracefs.Mark) (*Reading, error) {
 	overruns, err := w.counters.Overruns()
 	own, inexact := w.opt.All(), !w.opt.Features.ExactHits && len(w.opt.With) == 0
 	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: inexact})
-	r := &Reading{From: w.from.At, At: at.At, Counts: c, Unfollowed: c.Unfollowed}
+	r := &Reading{From: w.from.At, At: at.At, Counts: c}
 	// The window is timed by two clocks: a short one may seem to end before it begins, by microseconds.
 	r.Summary = stats.Summary{
 		Probes: w.plan.Probes(), Functions: w.plan.Asked(), Host: w.host, Began: w.from.At, Seconds: max(at.At.Sub(w.from.At).Seconds(), 0),
 		Pass: max(w.from.Width, at.Width), LatencyMeasured: w.plan.Mode == uprobe.Latency, Clock: w.clock.Clock,
-		Vanished: slices.Sorted(maps.Keys(w.vanished.warned)),
 	}
 	for _, s := range w.plan.Skipped {
 		r.Skipped = append(r.Skipped, stats.Skipped{Function: s.Name, Reason: s.Err.Error()})
@@ -238,16 +223,6 @@ func (w *window) last() (*Reading, error) {
 		r.After = all - min(all, r.Before+r.Hits)
 	}
 	return r, errors.Join(unread, err)
-}
-
-// Close ends the session of a live source, and unlocks the binary.
-func (w *window) Close() error {
-	var err error
-	if w.session != nil {
-		err = w.session.Close()
-	}
-	w.plan.Binary.File().Release()
-	return err
 }
 
 func sumCounts(profile [][]uint64) (n uint64) {

@@ -238,7 +238,7 @@ func (o *Options) resolve() (*target.Target, error) {
 // anyway.
 func (o *Options) Filter() trace.Filter {
 	fork := o.Fork && len(o.PIDs)+len(o.Program) > 0
-	return trace.Filter{PIDs: o.PIDs, Sole: o.OnlyUser, Fork: fork, Among: o.Among}
+	return trace.Filter{PIDs: o.PIDs, OnlyUser: o.OnlyUser, Fork: fork, Among: o.Among}
 }
 
 // View returns the options of a view. Call it after all flags are read.

@@ -240,7 +240,7 @@ func (r *run) startedCalls() (n uint64) {
 
 // warnDoubts warns about calls that could not be followed, and about wrong latencies.
 func (r *run) warnDoubts() {
-	if n := r.table.Unfollowed; n > 0 {
+	if n := r.table.Counts.Unfollowed; n > 0 {
 		r.Warn(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", printable.Plural(n, "call")))
 	}
 	if n := r.scene.Totals.SteppedBack(); n > 0 {
