@@ -29,7 +29,7 @@ type Lines struct {
 	idleLatest  uint64                     // the value of latest at idleSince
 	idleSince   time.Time                  // when advanceTrees first found that value
 	inTrees     bool                       // trees with calls were written, although written may be 0
-	leftOut     struct{ trees, lines int } // trees that were written incompletely, and their missing lines
+	incomplete  struct{ trees, lines int } // trees that were written incompletely, and their missing lines
 	stacks      *engine.Stacks             // nil without --stack
 	where       where.Expr
 	funcs       map[*offsets.Func]*funcValues

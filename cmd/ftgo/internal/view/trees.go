@@ -33,8 +33,8 @@ func (v *Lines) writeTree(t *render.Tree) error {
 		}
 	}
 	if t.LeftOut > 0 {
-		v.leftOut.trees++
-		v.leftOut.lines += t.LeftOut
+		v.incomplete.trees++
+		v.incomplete.lines += t.LeftOut
 	}
 	if err := write(t); err != nil {
 		return err
@@ -62,10 +62,10 @@ func (v *Lines) warnLeftOut(lost uint64) {
 		return
 	}
 	if n := v.trees.leftOut; n > 0 {
-		v.Env.Warn(printable.Plural(n, "call") + " left out of what is shown: too many others were open when they began")
+		v.Env.Warn(printable.Plural(n, "call") + " left out of the trees: too many others were open when they began")
 	}
-	if n := v.leftOut.trees; n > 0 {
-		v.Env.Warn(fmt.Sprintf("%s left out of %s: there is room for %d in a tree, and for %d in all", printable.Plural(v.leftOut.lines, "line"), printable.Plural(n, "tree"), maxTree, v.trees.total))
+	if n := v.incomplete.trees; n > 0 {
+		v.Env.Warn(fmt.Sprintf("%s left out of %s: there is room for %d in a tree, and for %d in all", printable.Plural(v.incomplete.lines, "line"), printable.Plural(n, "tree"), maxTree, v.trees.total))
 	}
 	if lost > 0 && v.Plan.Follows {
 		v.Env.Warn("events were lost: a goroutine may be shown apart, and a call that seems unwound may have returned long before")

@@ -21,7 +21,7 @@ func TestWarnLeftOut(t *testing.T) {
 	if v.warnLeftOut(0); said.Len() > 0 {
 		t.Errorf("%s", said.String())
 	}
-	v.leftOut.trees, v.leftOut.lines, v.trees.untimed = 2, 30, 4
+	v.incomplete.trees, v.incomplete.lines, v.trees.untimed = 2, 30, 4
 	v.warnLeftOut(5)
 	for _, want := range []string{"30 lines left out of 2 trees", "room for 10000 in a tree, and for 200000 in all", "events were lost", "of 4 trees nobody knows how long they took"} {
 		if !strings.Contains(said.String(), want) {
