@@ -58,9 +58,9 @@ func (v *Value) ErrorMessage() (message Value, ok bool) {
 }
 
 // addField appends a field of an error. It returns false if the field is not known.
-func (message *Value) addField(of *Value, field string) bool {
+func (message *Value) addField(parent *Value, field string) bool {
 	name, quoted := strings.CutPrefix(field, "q ")
-	f := of.field(name)
+	f := parent.field(name)
 	if name == "Err" && known(f) {
 		cause, ok := f.ErrorMessage()
 		if !ok && f.Dynamic == "" {

@@ -135,7 +135,7 @@ func (sel *selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.
 	if v.Type, err = sourceType(b, sel.Type); err != nil {
 		return v, err
 	}
-	of := v.Type
+	typ := v.Type
 	if v.Through = sel.through; v.Through != nil {
 		v.Type, _ = gotype.Basic("uintptr")
 	}
@@ -153,7 +153,7 @@ func (sel *selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.
 	s := offsets.Signature{Params: slices.Repeat([]offsets.Variable{{Type: word}}, sel.register-1)}
 	s.Params = append(s.Params, v)
 	b.Internals().LayOut(&offsets.Func{ABI: f.ABI}, &s) // without a name it has no dictionary
-	v.Name, v.Type, v.Pieces, err = sel.Name, of, s.Params[sel.register-1].Pieces, s.Params[sel.register-1].Err
+	v.Name, v.Type, v.Pieces, err = sel.Name, typ, s.Params[sel.register-1].Pieces, s.Params[sel.register-1].Err
 	if err != nil {
 		return v, err
 	}

@@ -241,8 +241,8 @@ func (q *Query) WhyUnseen(program string, children bool) string {
 // the first: ftgo would wait for their calls in vain.
 func (q *Query) CheckProcesses() error {
 	for _, pid := range q.PIDs {
-		if of := procfs.ThreadGroup(pid); of != 0 && of != pid {
-			return fmt.Errorf("process %d: a thread of process %d, which -p takes", pid, of)
+		if group := procfs.ThreadGroup(pid); group != 0 && group != pid {
+			return fmt.Errorf("process %d: a thread of process %d, which -p takes", pid, group)
 		}
 		if !procfs.Alive(pid) {
 			return fmt.Errorf("process %d: no such process", pid)

@@ -48,9 +48,9 @@ type Role struct {
 	Inside, Hidden bool
 }
 
-func (t *Target) mark(f *offsets.Func, as func(*Role)) {
+func (t *Target) mark(f *offsets.Func, set func(*Role)) {
 	role := t.Roles[f]
-	as(&role)
+	set(&role)
 	t.Roles[f] = role
 }
 
@@ -66,12 +66,12 @@ func (t *Target) AlsoInlined(name string) string {
 // checkProcessor returns an [ErrForeign] if the binary is for another processor than this machine's, so that no process
 // can run it here.
 func (t *Target) checkProcessor() error {
-	of, here := t.Binary.File().Processor.Machine(), processors.Here()
+	machine, here := t.Binary.File().Processor.Machine(), processors.Here()
 	switch {
 	case here == nil:
-		return &kindError{fmt.Errorf("%s is for %s, which this machine is not", t.Binary.File().Path(), of.Name), ErrForeign}
-	case here.Machine().Name != of.Name:
-		return &kindError{fmt.Errorf("%s is for %s, and this machine is %s: ftgo script makes what records it there, for ftgo report here", t.Binary.File().Path(), of.Name, here.Machine().Name), ErrForeign}
+		return &kindError{fmt.Errorf("%s is for %s, which this machine is not", t.Binary.File().Path(), machine.Name), ErrForeign}
+	case here.Machine().Name != machine.Name:
+		return &kindError{fmt.Errorf("%s is for %s, and this machine is %s: ftgo script makes what records it there, for ftgo report here", t.Binary.File().Path(), machine.Name, here.Machine().Name), ErrForeign}
 	}
 	return nil
 }
@@ -162,15 +162,15 @@ func NoVariable(f *offsets.Func, sig *offsets.Signature, path string, others ...
 	if others != nil {
 		lists = append(lists, "of each call "+strings.Join(others, ", "))
 	}
-	there, name := cmp.Or(strings.Join(lists, "; "), "none"), capture.RootOf(path)
+	known, name := cmp.Or(strings.Join(lists, "; "), "none"), capture.RootOf(path)
 	if sig.Untyped {
 		receiver := ""
 		if symname.Split(f.Name).Receiver != "" {
 			receiver = "t ptr, "
 		}
-		there += fmt.Sprintf("; without debug information no name is known: say goarg1:string, or all types, as in '%s(%skey string) (n int, err error)'", f.Name, receiver)
+		known += fmt.Sprintf("; without debug information no name is known: say goarg1:string, or all types, as in '%s(%skey string) (n int, err error)'", f.Name, receiver)
 	}
-	return usagef("%s has no variable %q: there are %s", f.Name, name, there)
+	return usagef("%s has no variable %q: there are %s", f.Name, name, known)
 }
 
 // LastError returns the last result if it is an error. The path err stands for it where no variable has that name.
@@ -265,19 +265,19 @@ func staticFetch(b *offsets.Binary, f *offsets.Func) func(va uint64) string {
 }
 
 // Recorded returns the target of a recording's plan: the plan's functions, without the binary.
-func Recorded(was *recording.Options, plan *uprobe.Plan) *Target {
+func Recorded(opt *recording.Options, plan *uprobe.Plan) *Target {
 	t := &Target{Roles: make(map[*offsets.Func]Role)}
-	mark := func(list []int, as func(*Role)) {
+	mark := func(list []int, set func(*Role)) {
 		for _, i := range list {
 			if i >= 0 && i < len(plan.Funcs) {
-				t.mark(plan.Funcs[i].Func, as)
+				t.mark(plan.Funcs[i].Func, set)
 			}
 		}
 	}
-	mark(was.Named, func(r *Role) { r.Named = true })
-	mark(was.Wrappers, func(r *Role) { r.Wrapper = true })
-	mark(was.InsideFuncs, func(r *Role) { r.Inside = true })
-	mark(was.OnlyInside, func(r *Role) { r.Hidden = true })
+	mark(opt.Named, func(r *Role) { r.Named = true })
+	mark(opt.Wrappers, func(r *Role) { r.Wrapper = true })
+	mark(opt.InsideFuncs, func(r *Role) { r.Inside = true })
+	mark(opt.OnlyInside, func(r *Role) { r.Hidden = true })
 	return t
 }
 
