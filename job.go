@@ -7,9 +7,9 @@ import (
 	"iter"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
@@ -24,14 +24,14 @@ type job struct {
 	request  engine.Request
 	funcs    []*Func // indexed as request.Plan.Funcs
 	source   trace.Source
-	program  *trace.Command     // nil without Tracer.Command
-	fs       *tracefs.FS        // nil for a recording
-	file     io.Closer          // the recording, or nil
-	cutOff   error              // set if the end of the recording is missing
-	stacks   *engine.Stacks     // nil without Tracer.Stack
-	memories *engine.Memories   // nil if no values are fetched
-	fetch    target.FetchLimits // limits of the data behind pointers
-	each     bool               // yield calls instead of totals
+	program  *trace.Command   // nil without Tracer.Command
+	fs       *tracefs.FS      // nil for a recording
+	file     io.Closer        // the recording, or nil
+	cutOff   error            // set if the end of the recording is missing
+	stacks   *engine.Stacks   // nil without Tracer.Stack
+	memories *engine.Memories // nil if no values are fetched
+	fetch    capture.Limits   // limits of the data behind pointers
+	each     bool             // yield calls instead of totals
 	last     *engine.Table
 }
 

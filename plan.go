@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -20,7 +21,7 @@ import (
 
 // job plans a trace. It does not touch the kernel. each requests calls instead of totals.
 func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
-	j := &job{tracer: t, each: each, fetch: target.DefaultFetchLimits}
+	j := &job{tracer: t, each: each, fetch: capture.DefaultLimits}
 	j.request.Source = trace.Options{Filter: trace.Filter{PIDs: t.PIDs}, Talk: quiet{}, Costs: trace.NoCosts{}}
 	plan := j.live
 	if t.Recording != "" {
@@ -123,7 +124,7 @@ func (j *job) fetched(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values,
 		return out, err
 	}
 	opt := &j.request.Probes
-	entry, ret := j.fetch.Builders(j.request.Target.Binary, f, sites, sig, opt.Stack, opt.Features)
+	entry, ret := target.Builders(j.fetch, j.request.Target.Binary, f, sites, sig, opt.Stack, opt.Features)
 	if out.Entry, err = entry.Capture(args, nil); err != nil || opt.Mode == uprobe.Entries {
 		return out, err
 	}
@@ -210,7 +211,7 @@ func (j *job) traced(rec *recording.Recording) (err error) {
 	if err != nil {
 		return err
 	}
-	j.fetch = target.FetchLimits{StrLen: cmp.Or(was.StrLen, 1), Items: cmp.Or(was.Items, 1)}
+	j.fetch = capture.Limits{StrLen: cmp.Or(was.StrLen, 1), Items: cmp.Or(was.Items, 1)}
 	if err := j.request.Replan(again); err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func TestSecondProcessor(t *testing.T) {
 		if err != nil || symname.Split(f.Name).Package != "main" {
 			return v, nil
 		}
-		options := capture.Options{StrLen: 8, Memory: true, Arrays: true, Machine: b.File().Processor.Machine()}
+		options := capture.Options{Limits: capture.Limits{StrLen: 8}, Features: tracefs.Features{Memory: true, Arrays: true}, Machine: b.File().Processor.Machine()}
 		if v.Entry, err = capture.NewBuilder(sig.Params, options).Capture(nil, nil); err == nil {
 			v.Return, err = capture.NewBuilder(sig.Results, options).Capture(nil, nil)
 		}

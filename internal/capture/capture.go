@@ -13,16 +13,25 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Options limit what is fetched for one event, and describe the kernel and the binary.
-type Options struct {
+// Limits bound the parts of values that are fetched.
+type Limits struct {
 	// StrLen is the number of bytes to fetch of a string or a byte slice. Items is the number of elements to fetch of
 	// an array or another slice.
 	StrLen, Items int
 	// Fields is the number of fields to fetch of a struct in a variable that no path selects. The target of a pointer
 	// is left out if it is a struct with more fields. 0 means no limit.
 	Fields int
-	Arrays bool // the kernel fetches arrays (since 4.20); otherwise each word is an argument
-	Memory bool // the kernel fetches from memory (since 3.14); otherwise only from registers
+}
+
+// DefaultLimits are the limits without flags.
+var DefaultLimits = Limits{StrLen: 64, Items: 8}
+
+// Options describe the kernel and the binary for a Builder, and limit what it fetches.
+type Options struct {
+	Limits
+	// Without Arrays (Linux before 4.20), each word of an array is an argument. Without Memory (before 3.14), only
+	// registers are fetched.
+	tracefs.Features
 	// Static returns the fetcharg for a virtual address in the file, without the load bias.
 	Static func(va uint64) string
 	// Variable finds the root of a path that is not the name of a variable: "goarg2", "+8(goarg2):string".

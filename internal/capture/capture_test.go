@@ -12,6 +12,7 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/arch/amd64"
 	"github.com/ftgo/ftgo/internal/gotype"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -86,7 +87,10 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-var options = Options{StrLen: 16, Items: 2, Arrays: true, Memory: true, Machine: amd64.Processor.Machine(), Static: func(va uint64) string { return fmt.Sprintf("@%#x", va) }}
+var options = Options{
+	Limits: Limits{StrLen: 16, Items: 2}, Features: tracefs.Features{Arrays: true, Memory: true}, Machine: amd64.Processor.Machine(),
+	Static: func(va uint64) string { return fmt.Sprintf("@%#x", va) },
+}
 
 func fetched(c *Capture) string {
 	var out []string

@@ -196,22 +196,15 @@ func hasRoot(path, register string, vars []offsets.Variable) bool {
 		slices.ContainsFunc(vars, func(v offsets.Variable) bool { return v.Name == name })
 }
 
-// FetchLimits limits the number of bytes of strings, items of slices, and fields of structs that are fetched. 0 Fields
-// means no limit.
-type FetchLimits struct{ StrLen, Items, Fields int }
-
-// DefaultFetchLimits are the limits without flags.
-var DefaultFetchLimits = FetchLimits{StrLen: 64, Items: 8}
-
 // errLate is the reason why parameters are not fetched if the first instructions of a function can't be probed.
 var errLate = errors.New("its register may be in use for something else where the probe is")
 
-// Options returns the options for fetching variables of a function.
-func (l FetchLimits) Options(b *offsets.Binary, f *offsets.Func, features tracefs.Features) capture.Options {
+// FetchOptions returns the options for fetching variables of a function.
+func FetchOptions(limits capture.Limits, b *offsets.Binary, f *offsets.Func, features tracefs.Features) capture.Options {
 	return capture.Options{
+		Limits: limits, Features: features, Machine: b.File().Processor.Machine(), Static: staticFetch(b, f),
 		Variable: func(root string) (offsets.Variable, error) { return registerVariable(b, f, root) },
 		Type:     func(name string) (*gotype.Type, error) { return typeNamed(b, f, name) },
-		StrLen:   l.StrLen, Items: l.Items, Fields: l.Fields, Arrays: features.Arrays, Memory: features.Memory, Machine: b.File().Processor.Machine(), Static: staticFetch(b, f),
 	}
 }
 
@@ -233,14 +226,14 @@ func typeNamed(b *offsets.Binary, f *offsets.Func, name string) (*gotype.Type, e
 
 // Builders returns the builders for the variables of a function at its entry, where the event also fetches the
 // addresses of stack callers, and at its returns.
-func (l FetchLimits) Builders(b *offsets.Binary, f *offsets.Func, sites *offsets.Sites, sig *offsets.Signature, stack int, features tracefs.Features) (entry, ret *capture.Builder) {
+func Builders(limits capture.Limits, b *offsets.Binary, f *offsets.Func, sites *offsets.Sites, sig *offsets.Signature, stack int, features tracefs.Features) (entry, ret *capture.Builder) {
 	atEntry := append(slices.Clone(sig.Params), sig.Captured...)
 	if sites.Late {
 		for i := range atEntry {
 			atEntry[i].Err = errLate
 		}
 	}
-	opt := l.Options(b, f, features)
+	opt := FetchOptions(limits, b, f, features)
 	ret = capture.NewBuilder(sig.Results, opt)
 	opt.OtherArgs = uprobe.StackArgs(b, stack, features.Arrays)
 	if sites.Late {

@@ -87,7 +87,7 @@ func (o *Options) applyRecorded(a *recording.Options, recorded string) error {
 // checkRecorded refuses options that script never writes. The errors have no usage status, because the file is
 // wrong and not the command line.
 func checkRecorded(a *recording.Options) error {
-	err := view.CheckFetch("what was asked for", target.FetchLimits{StrLen: cmp.Or(a.StrLen, 1), Items: cmp.Or(a.Items, 1)})
+	err := view.CheckFetch("what was asked for", cmp.Or(a.StrLen, 1), cmp.Or(a.Items, 1))
 	if err == nil && a.Where != "" {
 		_, err = where.Parse(a.Where)
 	}

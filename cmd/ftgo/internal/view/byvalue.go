@@ -72,7 +72,7 @@ func (v *rowValues) plan(s *target.Target, features tracefs.Features) (engine.Va
 		return nil, cli.Usage("--by and --sum take functions, not instructions like %s", s.Sites[0].Name)
 	}
 	v.funcs = make(map[*offsets.Func]*funcValues)
-	fetch := target.FetchLimits{StrLen: v.strLen(), Items: target.DefaultFetchLimits.Items}
+	fetch := capture.Limits{StrLen: v.strLen(), Items: capture.DefaultLimits.Items}
 	if v.opt.FromTrace {
 		fetch = v.opt.Fetch
 	}
@@ -83,7 +83,7 @@ func (v *rowValues) plan(s *target.Target, features tracefs.Features) (engine.Va
 		if o.sig = sig; unknown != nil {
 			o.sig = &offsets.Signature{}
 		}
-		o.entry, o.ret = fetch.Builders(s.Binary, f, sites, o.sig, v.opt.Stack, features)
+		o.entry, o.ret = target.Builders(fetch, s.Binary, f, sites, o.sig, v.opt.Stack, features)
 		for _, flag := range []struct {
 			Value
 			checked *where.Expr

@@ -18,7 +18,6 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -29,7 +28,7 @@ type Options struct {
 	cli.Output
 	TableFlags
 	Lines LineFlags
-	Fetch target.FetchLimits
+	Fetch capture.Limits
 
 	Program  []string
 	Fork     bool          // also trace child processes of -p or PROGRAM
@@ -117,19 +116,19 @@ const maxStrLen = 512
 
 // DefineFetch defines the flags that limit the fetched part of strings and slices.
 func (o *Options) DefineFetch(fs *cli.Flags) {
-	fs.IntVar(&o.Fetch.StrLen, "strlen", target.DefaultFetchLimits.StrLen, "show up to `BYTES` of a string, at most 512")
-	fs.IntVar(&o.Fetch.Items, "items", target.DefaultFetchLimits.Items, "show the first `N` elements of a slice, at most 64")
-	fs.Check(func(command string) error { return CheckFetch(command, o.Fetch) })
+	fs.IntVar(&o.Fetch.StrLen, "strlen", capture.DefaultLimits.StrLen, "show up to `BYTES` of a string, at most 512")
+	fs.IntVar(&o.Fetch.Items, "items", capture.DefaultLimits.Items, "show the first `N` elements of a slice, at most 64")
+	fs.Check(func(command string) error { return CheckFetch(command, o.Fetch.StrLen, o.Fetch.Items) })
 }
 
 // CheckFetch returns an error if a limit is less than 1, or more than an array argument of the kernel holds. command is
 // the prefix of the error.
-func CheckFetch(command string, f target.FetchLimits) error {
+func CheckFetch(command string, strLen, items int) error {
 	switch {
-	case f.StrLen < 1 || f.StrLen > maxStrLen:
-		return cli.Usage("%s: --strlen %d: not 1 to %d", command, f.StrLen, maxStrLen)
-	case f.Items < 1 || f.Items > 64:
-		return cli.Usage("%s: --items %d: not 1 to 64", command, f.Items)
+	case strLen < 1 || strLen > maxStrLen:
+		return cli.Usage("%s: --strlen %d: not 1 to %d", command, strLen, maxStrLen)
+	case items < 1 || items > 64:
+		return cli.Usage("%s: --items %d: not 1 to 64", command, items)
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func failing(s *target.Target, features tracefs.Features, sig *offsets.Signature
 		return out, nil
 	}
 	last.Type, _ = gotype.Basic("uintptr")
-	opt := capture.Options{Memory: features.Memory, Machine: s.Binary.File().Processor.Machine()}
+	opt := capture.Options{Features: features, Machine: s.Binary.File().Processor.Machine()}
 	out.Fails = true
 	out.Return, err = capture.NewBuilder([]offsets.Variable{last}, opt).Capture(nil, nil)
 	return out, err

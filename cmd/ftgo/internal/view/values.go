@@ -66,7 +66,7 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 		if v.opt.short() && v.opt.Lines.Live {
 			fetch.Fields = shortFields
 		}
-		o.entry, o.ret = fetch.Builders(s.Binary, f, sites, sig, v.opt.Stack, features)
+		o.entry, o.ret = target.Builders(fetch, s.Binary, f, sites, sig, v.opt.Stack, features)
 		if out.Filter, err = v.splitFilter(&o, v.opt.UserFilter || s.Roles[f].Inside); err != nil {
 			return out, skipUnlessNamed(s, f, err)
 		}

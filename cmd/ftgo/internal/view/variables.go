@@ -64,7 +64,7 @@ func (v *Variables) values(s *target.Target, features tracefs.Features) (engine.
 		vars, paths = append(vars, variable), append(paths, strings.TrimSuffix(text, path)+variable.Name+rest)
 	}
 	return func(f *offsets.Func, _ *offsets.Sites) (out uprobe.Values, err error) {
-		out.Entry, err = capture.NewBuilder(vars, v.opt.Fetch.Options(s.Binary, f, features)).Capture(paths, nil)
+		out.Entry, err = capture.NewBuilder(vars, target.FetchOptions(v.opt.Fetch, s.Binary, f, features)).Capture(paths, nil)
 		if err != nil {
 			text := err.Error()
 			for i, name := range slices.Backward(names) { // v10 before v1
