@@ -60,7 +60,7 @@ type Line struct {
 // splitParts are the parts of a latency with --sched.
 var splitParts = [...]struct {
 	name, short string
-	of          func(stats.Split) int64
+	ns          func(stats.Split) int64
 }{
 	{"running", "run", func(s stats.Split) int64 { return s.Running }},
 	{"runnable", "runnable", func(s stats.Split) int64 { return s.Runnable }},

@@ -120,7 +120,7 @@ func (w *CallWriter) appendSplit(b []byte, c *Line) []byte {
 	for _, part := range splitParts {
 		text := "-"
 		if c.returned() {
-			text = printable.Duration(part.of(c.Split))
+			text = printable.Duration(part.ns(c.Split))
 		}
 		b = append(append(appendRight(append(b, ' '), 7, text), ' '), part.short...)
 	}

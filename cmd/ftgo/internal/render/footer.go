@@ -270,16 +270,16 @@ func (f *Notes) briefCost(s *stats.Summary) {
 
 // probeCost adds lines on the cost of probes.
 func (f *Notes) probeCost(p *stats.Probing) {
-	each := fmt.Sprintf("each hit %s, or %s where the kernel single-steps", nanoseconds(p.Emulated), nanoseconds(p.Stepped))
+	perHit := fmt.Sprintf("each hit %s, or %s where the kernel single-steps", nanoseconds(p.Emulated), nanoseconds(p.Stepped))
 	switch {
 	case p.NS == 0:
-		f.Line(true, "probes cost the program, here, %s", each)
+		f.Line(true, "probes cost the program, here, %s", perHit)
 		return
 	case p.CPU == 0:
-		f.Line(true, "probes took about %s of the program's time (%s)", nanoseconds(p.NS), each)
+		f.Line(true, "probes took about %s of the program's time (%s)", nanoseconds(p.NS), perHit)
 	default:
 		f.Line(true, "probes took about %s of the program's CPU time, %s of %s (%s)",
-			printable.Share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU), each)
+			printable.Share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU), perHit)
 	}
 	var most []string
 	for _, f := range p.Functions[:min(len(p.Functions), maxNamed)] {

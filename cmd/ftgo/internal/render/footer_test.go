@@ -23,14 +23,14 @@ func TestFooterGolden(t *testing.T) {
 	noted.Skipped = []stats.Skipped{{Function: "main.exit", Reason: "no return site"}}
 	beside := probe
 	beside.Own = 320 * time.Millisecond
-	kept := beside
-	kept.Budget, kept.Before, kept.Pass = 0.05, 3, time.Second
+	withBudget := beside
+	withBudget.Budget, withBudget.Before, withBudget.Pass = 0.05, 3, time.Second
 	for _, test := range []struct {
 		name string
 		rows []stats.Func
 		s    stats.Summary
 	}{
-		{"budget", budgeted(), kept},
+		{"budget", budgeted(), withBudget},
 		{"ordinary", ordinary(), probe},
 		{"eventful", eventful(), lossy},
 		{"function both skipped and noted", eventful(), noted},

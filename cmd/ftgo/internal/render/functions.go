@@ -118,7 +118,7 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 		spent := r.Spent()
 		for i := 0; i < len(splitParts) && o.Sched; i++ {
 			p, sum := splitParts[i], spent.Sum()
-			share := printable.Percent(uint64(max(p.of(spent), 0)), uint64(sum))
+			share := printable.Percent(uint64(max(p.ns(spent), 0)), uint64(sum))
 			row = append(row, Row{{strings.ToUpper(p.short) + "%", Known(sum > 0, share)}}...)
 		}
 		if ends := r.ReturnsErrors && r.Completed > 0; all.ReturnsErrors {
@@ -247,7 +247,7 @@ func (o Options) record(r stats.Func) Row {
 		bounds = append(bounds, Row{{s.Name + "_low_ns", Shown(o.Latency, low)}, {s.Name + "_high_ns", Shown(o.Latency, high)}}...)
 	}
 	for _, p := range splitParts {
-		row = append(row, Row{{p.name + "_ns", Shown(o.Sched, Known(r.Completed > 0, p.of(r.Spent())))}}...)
+		row = append(row, Row{{p.name + "_ns", Shown(o.Sched, Known(r.Completed > 0, p.ns(r.Spent())))}}...)
 	}
 	row = append(row, Row{{"errors", Shown(o.Errors, Known(r.ReturnsErrors, r.Errors))}}...)
 	for _, name := range o.Events {

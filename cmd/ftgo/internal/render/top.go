@@ -78,20 +78,20 @@ func topRate(whole, recent stats.Func) Cell {
 // TopCost returns a line on the cost of probes since the last interval, which ended with the cost before, and since the
 // start. The line also has the budget and the number of lost events.
 func TopCost(s *stats.Summary, before *stats.Probing) string {
-	cost, apart := "what probes cost is not known yet", []string(nil)
+	cost, notes := "what probes cost is not known yet", []string(nil)
 	if p := s.Probing; p != nil && p.CPU > 0 {
 		now, ns := stats.Probing{CPU: p.CPU}, p.NS
 		if before != nil && p.CPU > before.CPU {
 			now.CPU, ns = p.CPU-before.CPU, max(p.NS-before.NS, 0) // the estimate of a hit's cost may have decreased
-			apart = append(apart, "since the start "+printable.Share(p.Share(p.NS)))
+			notes = append(notes, "since the start "+printable.Share(p.Share(p.NS)))
 		}
 		cost = fmt.Sprintf("probes take %s of its CPU time", printable.Share(now.Share(ns)))
 	}
 	if s.Budget > 0 {
-		apart = append(apart, fmt.Sprintf("budget %.4g%%", 100*s.Budget))
+		notes = append(notes, fmt.Sprintf("budget %.4g%%", 100*s.Budget))
 	}
-	if apart != nil {
-		cost += " (" + strings.Join(apart, ", ") + ")"
+	if notes != nil {
+		cost += " (" + strings.Join(notes, ", ") + ")"
 	}
 	if own := s.OwnShare(); own > 0 {
 		cost += ", ftgo " + printable.Share(own)
@@ -126,7 +126,7 @@ func TopNumbers(whole, recent stats.Func) (numbers, split string) {
 	}
 	var parts []string
 	for _, p := range splitParts {
-		parts = append(parts, p.name+" "+printable.Percent(uint64(max(p.of(spent), 0)), uint64(sum)))
+		parts = append(parts, p.name+" "+printable.Percent(uint64(max(p.ns(spent), 0)), uint64(sum)))
 	}
 	split = strings.Join(parts, ", ")
 	if waits := reasons(whole.Waits); waits != "" {

@@ -215,8 +215,8 @@ func parseFailIf(text string) (f Value, err error) {
 
 // rowNumber is a number of a row that --fail-if and --sort can use. Its type is countType or nsType.
 type rowNumber struct {
-	typ *gotype.Type
-	of  func(stats.Func) uint64
+	typ   *gotype.Type
+	value func(stats.Func) uint64
 }
 
 var (
@@ -262,7 +262,7 @@ func (c exprRow) Value(path string) *capture.Value {
 	if n.typ == nsType && (c.Latency == nil || c.Latency.Count() == 0) || path == "errors" && !c.ReturnsErrors {
 		return nil
 	}
-	return &capture.Value{Name: path, Type: n.typ, Num: n.of(c.Func)}
+	return &capture.Value{Name: path, Type: n.typ, Num: n.value(c.Func)}
 }
 
 // sortRows sorts rows by a key of --sort, the largest first, or by name. Rows with equal keys are sorted by the number

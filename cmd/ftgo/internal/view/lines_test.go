@@ -40,6 +40,6 @@ func TestLineMemory(t *testing.T) {
 	}
 	v.trees = newForest(0, nil)
 	if first, next := v.line(c, false), v.line(c, false); first == next {
-		t.Error("two lines that are kept are one")
+		t.Error("two lines of a tree share memory")
 	}
 }

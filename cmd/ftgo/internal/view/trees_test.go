@@ -15,17 +15,17 @@ import (
 
 // TestWarnLeftOut checks the warnings about incomplete trees.
 func TestWarnLeftOut(t *testing.T) {
-	var said bytes.Buffer
-	scene := &Scene{Env: &cli.Env{Stderr: &said}, Plan: &uprobe.Plan{Follows: true}}
+	var stderr bytes.Buffer
+	scene := &Scene{Env: &cli.Env{Stderr: &stderr}, Plan: &uprobe.Plan{Follows: true}}
 	v := &Lines{stream: stream{Scene: scene, opt: &Options{}}, trees: newForest(0, nil)}
-	if v.warnLeftOut(0); said.Len() > 0 {
-		t.Errorf("%s", said.String())
+	if v.warnLeftOut(0); stderr.Len() > 0 {
+		t.Errorf("%s", stderr.String())
 	}
 	v.incomplete.trees, v.incomplete.lines, v.trees.untimed = 2, 30, 4
 	v.warnLeftOut(5)
 	for _, want := range []string{"30 lines left out of 2 trees", "room for 10000 in a tree, and for 200000 in all", "events were lost", "of 4 trees nobody knows how long they took"} {
-		if !strings.Contains(said.String(), want) {
-			t.Errorf("nothing says %q:\n%s", want, said.String())
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("nothing says %q:\n%s", want, stderr.String())
 		}
 	}
 }
