@@ -17,13 +17,13 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// public are the packages that others import.
+// public lists the public packages.
 var public = []string{
 	".", "offsets", "parse", "tracefs",
 }
 
-// TestAPI: what the public packages export is what docs/api says, so that nothing of it
-// changes by accident. FTGO_UPDATE=1 writes it down.
+// TestAPI compares the exported declarations with docs/api, so that none changes by accident. FTGO_UPDATE=1 writes the
+// files.
 func TestAPI(t *testing.T) {
 	for _, name := range public {
 		t.Run(name, func(t *testing.T) {
@@ -46,8 +46,7 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// exported lists the exported declarations of the package in a folder, each on lines of its
-// own, in order.
+// exported returns the exported declarations of the package in a folder, sorted.
 func exported(t *testing.T, dir string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -80,7 +79,7 @@ func sortKey(line string) string {
 	return first
 }
 
-// declared are the exported parts of a declaration. It must have a comment.
+// declared returns the exported parts of a declaration. It reports an error if one has no comment.
 func declared(t *testing.T, fset *token.FileSet, d ast.Decl) (lines []string) {
 	print := func(node any, doc *ast.CommentGroup, name string) {
 		if doc == nil {
@@ -105,7 +104,7 @@ func declared(t *testing.T, fset *token.FileSet, d ast.Decl) (lines []string) {
 		}
 		print(d, doc, d.Name.Name)
 	case *ast.GenDecl:
-		// Of constants that go on from the one before.
+		// Constants without a value repeat the previous ones.
 		var typ ast.Expr
 		var values []ast.Expr
 		for i, spec := range d.Specs {
@@ -139,7 +138,7 @@ func declared(t *testing.T, fset *token.FileSet, d ast.Decl) (lines []string) {
 	return lines
 }
 
-// valued is a constant's value with the number that iota stands for.
+// valued returns the value of a constant with iota replaced by its number.
 func valued(t *testing.T, value ast.Expr, iota int) ast.Expr {
 	t.Helper()
 	var b bytes.Buffer
@@ -162,7 +161,7 @@ func receiver(e ast.Expr) string {
 	return ""
 }
 
-// publish leaves out of a type what is not exported, and comments.
+// publish removes comments and unexported parts from a type.
 func publish(e ast.Expr) {
 	var fields *ast.FieldList
 	switch e := e.(type) {
@@ -192,7 +191,7 @@ func publish(e ast.Expr) {
 	fields.List = list
 }
 
-// lineDiff are the lines that only one of the texts has.
+// lineDiff returns the lines that only one of the texts has.
 func lineDiff(before, after string) string {
 	var b strings.Builder
 	only := func(mark, in, not string) {

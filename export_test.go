@@ -1,4 +1,4 @@
 package ftgo
 
-// SetBuffer has the ring buffer of each CPU be so small that tests can fill it.
+// SetBuffer sets the size of each CPU's ring buffer, so that a test can fill it.
 func (t *Tracer) SetBuffer(kb int) { t.bufferKB = kb }

@@ -7,7 +7,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestStaticcheck: go vet and staticcheck have nothing to say.
+// TestStaticcheck runs go vet and staticcheck.
 func TestStaticcheck(t *testing.T) {
 	fixture.NeedLong(t)
 	out, err := exec.Command("go", "vet", "./...").CombinedOutput()
