@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"testing"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -34,7 +33,25 @@ func openPath(t testing.TB, path string) *Binary {
 	return b
 }
 
-// goTool is the largest Go binary that every machine with Go has.
+// lookup returns a function by its name.
+func lookup(t testing.TB, b *Binary, name string) *Func {
+	t.Helper()
+	f, ok := b.Lookup(name)
+	if !ok {
+		t.Fatalf("no function %s", name)
+	}
+	return f
+}
+
+// signatureOf returns the signature of a function.
+func signatureOf(t testing.TB, b *Binary, name string) *Signature {
+	t.Helper()
+	s, err := b.Signature(lookup(t, b, name))
+	fixture.NoError(t, err)
+	return s
+}
+
+// goTool opens the go command, which is the largest Go program that is always installed.
 func goTool(t testing.TB) *Binary {
 	t.Helper()
 	path, err := exec.LookPath("go")
@@ -42,39 +59,10 @@ func goTool(t testing.TB) *Binary {
 	return openPath(t, path)
 }
 
-// TestRefusals: of all functions of a large binary next to none is refused, and each
-// with a reason; sites are inside of their function.
-func TestRefusals(t *testing.T) {
-	b := goTool(t)
-	refused := 0
-	for i := range b.Funcs() {
-		f := &b.Funcs()[i]
-		s, err := b.Sites(f)
-		if err != nil {
-			refused++
-			t.Logf("%s: %v", f.Name, err)
-			continue
-		}
-		for _, site := range slices.Concat(begins(s), s.Returns, s.Tails) {
-			off, err := b.File().FileOffset(site.Addr())
-			if err != nil || site.Addr() < f.Addr || site.Addr() >= f.Addr+f.Size || off != site.Offset() {
-				t.Errorf("%s: site %+v", f.Name, site)
-			}
-		}
-	}
-	if refused*200 > len(b.Funcs()) {
-		t.Errorf("%d of %d functions refused: more than 0.5%%", refused, len(b.Funcs()))
-	}
-}
-
-// TestCallsOf: the call is found, and no other.
+// TestCallsOf checks that only the call of the given function is found.
 func TestCallsOf(t *testing.T) {
 	b := openFixture(t, "exact")
-	from, ok1 := b.Lookup("runtime.recovery")
-	to, ok2 := b.Lookup("runtime.gogo")
-	if !ok1 || !ok2 {
-		t.Fatal("no runtime.recovery or runtime.gogo")
-	}
+	from, to := lookup(t, b, "runtime.recovery"), lookup(t, b, "runtime.gogo")
 	calls, err := b.Internals().CallsOf(from, to)
 	if err != nil || len(calls) != 1 {
 		t.Fatalf("%d calls, %v; want 1", len(calls), err)
@@ -91,10 +79,7 @@ func TestCallsOf(t *testing.T) {
 
 func TestFuncAt(t *testing.T) {
 	b := openFixture(t, "exact")
-	f, ok := b.Lookup("main.leaf")
-	if !ok {
-		t.Fatal("no main.leaf")
-	}
+	f := lookup(t, b, "main.leaf")
 	for _, at := range []uint64{f.Addr, f.Addr + f.Size - 1} {
 		if got, ok := b.FuncAt(at); !ok || got != f {
 			t.Errorf("%#x is in %v, want main.leaf", at, got)

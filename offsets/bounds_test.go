@@ -16,7 +16,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/hostile"
 )
 
-// allocated is how many bytes of memory something takes, garbage counted.
+// allocated returns the number of bytes that what allocates, including garbage.
 func allocated(what func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -25,7 +25,7 @@ func allocated(what func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// named makes n functions f0, f1 ... of equal distance, all of which reach to the end.
+// named returns symbols for n functions f0, f1 … at equal distances, each of which claims to reach to the end of text.
 func named(n int, text []byte) []hostile.Section {
 	names := []byte{0}
 	var symbols []hostile.Symbol
@@ -37,8 +37,8 @@ func named(n int, text []byte) []hostile.Section {
 	return hostile.SymbolTable(names, symbols)
 }
 
-// TestSparseSections: sections of gigabytes that the file does not hold cost no memory, and
-// the functions of those that are sound are found.
+// TestSparseSections checks that sections which claim gigabytes do not cost memory, and that functions are found if the
+// symbol table is valid.
 func TestSparseSections(t *testing.T) {
 	const claim = 3 << 30
 	text := bytes.Repeat([]byte{0x90, 0xc3}, 8)
@@ -65,7 +65,7 @@ func TestSparseSections(t *testing.T) {
 			data := hostile.ELF(text, sections...)
 			whole := !symbols
 			switch name {
-			case "headers": // as many as the first says
+			case "headers": // the first section header has their number
 				clear(data[60:62])
 				first := data[elfShoff(data):]
 				copy(first[32:40], []byte{0, 0, 0, 4})
@@ -105,7 +105,8 @@ func TestSparseSections(t *testing.T) {
 	}
 }
 
-// TestManyFunctionsClaimed: a table that claims a billion functions, or more than there are numbers, costs no more than it is long.
+// TestManyFunctionsClaimed checks that a function table that claims a huge number of functions costs no more memory than
+// its size.
 func TestManyFunctionsClaimed(t *testing.T) {
 	for _, goarch := range []string{"amd64", "arm64"} {
 		for _, flags := range []string{"-ldflags=-s -w", "-ldflags=-w"} {
@@ -130,7 +131,7 @@ func TestManyFunctionsClaimed(t *testing.T) {
 					})
 				}
 				most := 2*cost(0, 0) + uint64(len(sound))
-				for at := 8; at < 72; at += 8 { // the numbers of functions and files, then where what is (runtime.pcHeader)
+				for at := 8; at < 72; at += 8 { // the numbers of functions and files, then offsets (runtime.pcHeader)
 					for _, claim := range []uint64{1e9, 1 << 40, 1<<64 - 1} {
 						if spent := cost(at, claim); spent > most {
 							t.Errorf("%s, %s: %d at %d of the table: %d MiB of memory", goarch, flags, claim, at, spent>>20)
@@ -144,7 +145,7 @@ func TestManyFunctionsClaimed(t *testing.T) {
 
 func elfShoff(data []byte) int { return int(data[40]) | int(data[41])<<8 | int(data[42])<<16 }
 
-// TestSparseCode: what is a hole is no code, even if a symbol says so; what is not is.
+// TestSparseCode checks that a function in a hole of the file is rejected.
 func TestSparseCode(t *testing.T) {
 	text := bytes.Repeat([]byte{0xc3}, 64)
 	names := []byte("\x00there\x00hole\x00")
@@ -159,18 +160,15 @@ func TestSparseCode(t *testing.T) {
 	fixture.NoError(t, (hostile.File{Data: data, Size: size}).Write(path))
 	b := openPath(t, path)
 	for name, want := range map[string]string{"there": "", "hole": "in a hole of the file"} {
-		f, ok := b.Lookup(name)
-		if !ok {
-			t.Fatalf("no function %q", name)
-		}
+		f := lookup(t, b, name)
 		if _, err := b.Sites(f); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", name, err, want)
 		}
 	}
 }
 
-// TestOverlappingSymbols: a function ends where the next begins, so that thousands that all
-// reach to the end of the code cost no more than it is long.
+// TestOverlappingSymbols checks that a function ends where the next one begins, so that thousands of functions that claim
+// to reach to the end of the code cost no more memory than its size.
 func TestOverlappingSymbols(t *testing.T) {
 	const n, each = 5000, 64
 	text := bytes.Repeat(append(bytes.Repeat([]byte{0x90}, each-1), 0xc3), n)
@@ -194,5 +192,25 @@ func TestOverlappingSymbols(t *testing.T) {
 	}
 	if spent > 64<<20 {
 		t.Errorf("%d MiB of memory for %d KiB of code", spent>>20, len(text)>>10)
+	}
+}
+
+// TestTruncatedWhileOpen checks that truncating an open file leads to errors and not to a crash.
+func TestTruncatedWhileOpen(t *testing.T) {
+	data, err := os.ReadFile(fixture.Build(t, "exact"))
+	fixture.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "cut")
+	fixture.NoError(t, os.WriteFile(path, data, 0o755))
+	b := openPath(t, path)
+	f := lookup(t, b, "main.leaf")
+	if _, err := b.Sites(f); err != nil {
+		t.Fatal(err)
+	}
+	fixture.NoError(t, os.Truncate(path, 4096))
+	if s, err := b.Sites(f); err == nil {
+		t.Errorf("sites of a function that is cut off: %+v", s)
+	}
+	if s, err := b.Signature(f); err == nil {
+		t.Errorf("signature of a function that is cut off: %+v", s)
 	}
 }

@@ -69,10 +69,7 @@ func TestLinkAt(t *testing.T) {
 		b, err := Open(fixture.Compile(t, "gcc", "c/flow.c", "-O1", c.flag))
 		fixture.NoError(t, err)
 		defer b.Close()
-		f, ok := b.Lookup("main")
-		if !ok {
-			t.Fatal("no main")
-		}
+		f := lookup(t, b, "main")
 		// Its last byte but the epilogue's is behind the prologue.
 		if _, sized, bare := b.Internals().LinkAt(f.Addr + f.Size/2); sized || bare != c.bare {
 			t.Errorf("%s: sized %v, bare %v, want %v", c.flag, sized, bare, c.bare)
@@ -81,10 +78,7 @@ func TestLinkAt(t *testing.T) {
 	b, err := Open(fixture.Build(t, "stacks", "-ldflags", "-s -w"))
 	fixture.NoError(t, err)
 	defer b.Close()
-	f, ok := b.Lookup("main.framed1")
-	if !ok {
-		t.Fatal("no main.framed1")
-	}
+	f := lookup(t, b, "main.framed1")
 	if size, sized, _ := b.Internals().LinkAt(f.Addr); size != 0 || !sized {
 		t.Errorf("where main.framed1 begins: %d bytes to the return address, known: %v", size, sized)
 	}

@@ -1,14 +1,16 @@
 package offsets
 
 import (
+	"slices"
+	"sort"
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// optimized are the ways in which testdata/c/flow.c is built for tests that know what
-// the compiler makes of it.
+// optimized has the flags with which testdata/c/flow.c is built for tests that know the compiler's output.
 var optimized = map[string][]string{
 	"plain":     {"-O2"},
 	"cet":       {"-O2", "-fcf-protection=full", "-fPIE", "-pie"},
@@ -44,10 +46,7 @@ func TestFlow(t *testing.T) {
 				{fn: "asm_falls", err: "runs on past its end"},
 			} {
 				t.Run(c.fn, func(t *testing.T) {
-					f, ok := b.Lookup(c.fn)
-					if !ok {
-						t.Fatal("no such function")
-					}
+					f := lookup(t, b, c.fn)
 					s, err := b.Sites(f)
 					if c.err != "" {
 						if err == nil || !strings.Contains(err.Error(), c.err) {
@@ -57,8 +56,8 @@ func TestFlow(t *testing.T) {
 					}
 					fixture.NoError(t, err)
 					if name == "stripped" && c.fn == "switch_leaf" {
-						// Without a symbol its cold part, which needs no frame and does
-						// not come back, can't be told from a function.
+						// Without a symbol, its cold part, which has no frame and does not jump back, looks like
+						// another function.
 						c.condTails = len(s.CondTails)
 					}
 					if len(s.Tails) != c.tails || len(s.CondTails) != c.condTails || (len(s.Returns) > 0) != c.returns {
@@ -74,16 +73,12 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// TestColdPart: what the compiler has moved away still ends calls, with and without a
-// symbol for it.
+// TestColdPart checks that a function includes its cold part, with and without a symbol for the part.
 func TestColdPart(t *testing.T) {
 	for _, name := range []string{"plain", "stripped"} {
 		t.Run(name, func(t *testing.T) {
 			b := openPath(t, fixture.Compile(t, "gcc", "c/flow.c", optimized[name]...))
-			f, ok := b.Lookup("with_cold_part")
-			if !ok {
-				t.Fatal("no with_cold_part")
-			}
+			f := lookup(t, b, "with_cold_part")
 			c, err := b.decode(f)
 			fixture.NoError(t, err)
 			parts := c.parts
@@ -107,7 +102,7 @@ func TestColdPart(t *testing.T) {
 	}
 }
 
-// TestConditionalTail: the condition of the jump is that of JNE.
+// TestConditionalTail checks the condition of a tail jump: JNE.
 func TestConditionalTail(t *testing.T) {
 	b := openPath(t, fixture.Compile(t, "gcc", "c/flow.c", optimized["plain"]...))
 	f, _ := b.Lookup("asm_conditional")
@@ -118,5 +113,86 @@ func TestConditionalTail(t *testing.T) {
 	const jne = 5
 	if c := s.CondTails[0]; c.Cost().Cond != jne || c.Addr() != f.Addr+2 {
 		t.Errorf("condition %d at +%#x, want %d at +0x2", c.Cost().Cond, c.Addr()-f.Addr, jne)
+	}
+}
+
+// TestArm64Epilogues checks that a jump through a register after an epilogue ends a call, and that a function with such a
+// jump without an epilogue is rejected.
+func TestArm64Epilogues(t *testing.T) {
+	for _, flags := range [][]string{{"-O2"}, {"-Os"}, {"-O2", "-mbranch-protection=standard"}, {"-O3", "-fno-asynchronous-unwind-tables"}} {
+		b := openPath(t, fixture.Compile(t, "aarch64-linux-gnu-gcc", "c/epilogue.c", flags...))
+		for _, name := range []string{"sum", "mangled", "leaf"} {
+			f := lookup(t, b, name)
+			s, err := b.Sites(f)
+			if name == "leaf" {
+				if err == nil {
+					t.Errorf("%v, %s: %+v, want an error", flags, name, s)
+				}
+			} else if err != nil || len(s.Tails) != 1 || len(s.Returns) > 0 {
+				t.Errorf("%v, %s: %+v, %v", flags, name, s, err)
+			}
+		}
+	}
+}
+
+// begins returns the sites that may count as the beginning of a call.
+func begins(s *Sites) []Site {
+	if s.Branch != nil {
+		return []Site{s.Entry, *s.Branch}
+	}
+	return []Site{s.Entry}
+}
+
+// TestBranchReached checks all direct branches of programs: none may lead to an instruction after a function's start, up
+// to its Branch site.
+func TestBranchReached(t *testing.T) {
+	files := map[string]*Binary{
+		"go":           goTool(t),
+		"Go 1.16":      openPath(t, fixture.BuildWith(t, "1.16.15", "exact")),
+		"C, endbr64":   openPath(t, fixture.Compile(t, "gcc", "c/flow.c", "-O2", "-fcf-protection=full")),
+		"C, unordered": openPath(t, fixture.Compile(t, "gcc", "c/flow.c", "-O1", "-fcf-protection=full")),
+	}
+	for name, b := range files {
+		t.Run(name, func(t *testing.T) {
+			type span struct{ start, branch uint64 }
+			var spans []span
+			for i := range b.Funcs() {
+				f := &b.Funcs()[i]
+				s, err := b.Sites(f)
+				if err != nil || s.Branch == nil {
+					continue
+				}
+				if s.Check != nil || s.Late || s.Entry.Addr() != f.Addr || s.Branch.Addr() <= f.Addr || s.Branch.Cost().Stepped() {
+					t.Errorf("%s: %+v", f.Name, s)
+				}
+				spans = append(spans, span{f.Addr, s.Branch.Addr()})
+			}
+			if len(spans) == 0 {
+				t.Fatal("no function has one")
+			}
+			slices.SortFunc(spans, func(a, b span) int { return int(int64(a.start - b.start)) })
+			for i := range b.Funcs() {
+				f := &b.Funcs()[i]
+				code, err := b.code(f)
+				if err != nil {
+					continue
+				}
+				for at := 0; at < len(code); {
+					in, err := b.image.Processor.Decode(code[at:])
+					if err != nil {
+						break
+					}
+					to := f.Addr + uint64(at) + uint64(in.To)
+					at += in.Len
+					if in.Kind != arch.Jump && in.Kind != arch.CondJump && in.Kind != arch.Call {
+						continue
+					}
+					k := sort.Search(len(spans), func(i int) bool { return spans[i].branch >= to })
+					if k < len(spans) && spans[k].start < to {
+						t.Errorf("%s%+#x leads to %#x, between %#x and %#x", f.Name, at-in.Len, to, spans[k].start, spans[k].branch)
+					}
+				}
+			}
+		})
 	}
 }

@@ -23,106 +23,88 @@ import (
 	"github.com/ftgo/ftgo/testdata/hostile"
 )
 
-// mutantsVar makes the test process one that reads damaged files: "KIND OF FIRST LAST".
+// mutantsVar, if set, makes the test binary read damaged files: "KIND PATH-OR-GOARCH FIRST LAST".
 const mutantsVar = "FTGO_TEST_MUTANTS"
 
-// The kinds of damaged files: those of a sound one, and what claims more than it holds, either made of a
-// sound one or for a processor, from nothing.
+// These are the kinds of damaged files: mutants of a valid file, valid files that claim more than they contain, and
+// files that are generated for a processor to claim more than they contain.
 const (
 	mutants = "mutants"
 	claims  = "claims"
 	bloated = "bloated"
 )
 
-// TestHostile: of thousands of damaged binaries, and of those that claim more than they hold,
-// none makes the reader panic, take more than two seconds of processor time or 256 MiB of
-// memory, or return a site outside of the executable segments. FTGO_TEST_LONG=1 tries 200 of each,
-// FTGO_TEST_LONG=all 2,000.
+// TestHostile checks that no damaged or malicious file makes the reader panic, use more than two seconds of CPU time or
+// 256 MiB of memory, or return a site outside the executable segments. FTGO_TEST_LONG=1 tries 150 files of each seed,
+// FTGO_TEST_LONG=all 1,500.
 func TestHostile(t *testing.T) {
-	total := 60
+	each := 7
 	if fixture.Long() {
-		total = 2000
+		each = 150
 	}
 	if fixture.All() {
-		total = 20000
+		each = 1500
 	}
-	tryMutants(t, total, runtime.GOARCH, []seed{
-		{"stripped", mutants, fixture.Current, []string{"-ldflags=-s -w"}},
-		{"stripped pie", mutants, fixture.Current, []string{"-buildmode=pie", "-ldflags=-s -w"}},
-		{"symbols", mutants, fixture.Current, []string{"-ldflags=-w"}},
-		{"debug information", mutants, fixture.Current, []string{"-ldflags=-B 0x00c0ffee"}},
-		{"plain debug information", mutants, fixture.Current, []string{"-ldflags=-compressdwarf=false -B 0x00c0ffee"}},
-		{"linked by C", mutants, fixture.Current, []string{"-ldflags=-linkmode=external -compressdwarf=false"}},
-		{"Go 1.12", mutants, "1.12.17", []string{"-ldflags=-s -w"}},
-		{"Go 1.16", mutants, "1.16.15", []string{"-ldflags=-s -w"}},
-		{"claims", claims, fixture.Current, []string{"-ldflags=-compressdwarf=false -B 0x00c0ffee"}},
-		{"bloated", bloated, "", nil},
-	})
-}
-
-// TestHostileArm64 does the same with programs for another processor. FTGO_TEST_LONG=all tries 1,000 of each.
-func TestHostileArm64(t *testing.T) {
-	total := 70
-	if fixture.Long() {
-		total = 700
+	const debugInfo = "-ldflags=-compressdwarf=false -B 0x00c0ffee"
+	seeds := []seed{
+		{runtime.GOARCH, "compressed debug information", mutants, fixture.Current, []string{"-ldflags=-B 0x00c0ffee"}},
+		{runtime.GOARCH, "linked by C", mutants, fixture.Current, []string{"-ldflags=-linkmode=external -compressdwarf=false"}},
+		{runtime.GOARCH, "Go 1.12", mutants, "1.12.17", []string{"-ldflags=-s -w"}},
+		{runtime.GOARCH, "Go 1.16", mutants, "1.16.15", []string{"-ldflags=-s -w"}},
+		{"arm64", "Go 1.17", mutants, "1.17.13", []string{"-ldflags=-w"}},
 	}
-	if fixture.All() {
-		total = 7000
+	for _, goarch := range slices.Compact([]string{runtime.GOARCH, "arm64"}) {
+		seeds = append(seeds,
+			seed{goarch, "stripped", mutants, fixture.Current, []string{"-ldflags=-s -w"}},
+			seed{goarch, "stripped pie", mutants, fixture.Current, []string{"-buildmode=pie", "-ldflags=-s -w"}},
+			seed{goarch, "symbols", mutants, fixture.Current, []string{"-ldflags=-w"}},
+			seed{goarch, "debug information", mutants, fixture.Current, []string{debugInfo}},
+			seed{goarch, "claims", claims, fixture.Current, []string{debugInfo}},
+			seed{goarch, "bloated", bloated, "", nil},
+		)
 	}
-	tryMutants(t, total, "arm64", []seed{
-		{"stripped", mutants, fixture.Current, []string{"-ldflags=-s -w"}},
-		{"stripped pie", mutants, fixture.Current, []string{"-buildmode=pie", "-ldflags=-s -w"}},
-		{"symbols", mutants, fixture.Current, []string{"-ldflags=-w"}},
-		{"debug information", mutants, fixture.Current, []string{"-ldflags=-compressdwarf=false -B 0x00c0ffee"}},
-		{"Go 1.17", mutants, "1.17.13", []string{"-ldflags=-w"}},
-		{"claims", claims, fixture.Current, []string{"-ldflags=-compressdwarf=false -B 0x00c0ffee"}},
-		{"bloated", bloated, "", nil},
-	})
-}
-
-// seed is a program that damaged files are made of.
-type seed struct {
-	name, kind, version string
-	flags               []string
-}
-
-// tryMutants reads mutants of seeds, total ones of all of them.
-func tryMutants(t *testing.T, total int, goarch string, seeds []seed) {
-	each := total / len(seeds)
 	for _, seed := range seeds {
-		t.Run(seed.name, func(t *testing.T) {
-			path := goarch
-			if seed.kind != bloated {
-				path = fixture.BuildFor(t, goarch, seed.version, "inlined", seed.flags...)
-			}
-			var peak int64 // KiB
-			for first := 0; first < each; {
-				last := min(first+250, each)
-				n, use, err := readInChild(seed.kind+" "+path, first, last)
-				peak = max(peak, use)
-				if err == nil {
-					first = last
-					continue
-				}
-				if errors.Is(err, errHangs) {
-					// A virtual machine that is stopped for a second looks the same.
-					t.Logf("mutant %d: %v, once more", n, err)
-					_, _, err = readInChild(seed.kind+" "+path, n, n+1)
-				}
-				if err != nil {
-					t.Errorf("mutant %d of %s: %v", n, path, err)
-				}
-				first = n + 1
-			}
-			t.Logf("%d mutants, %d MiB at most", each, peak>>10)
-		})
+		t.Run(seed.goarch+" "+seed.name, func(t *testing.T) { seed.try(t, each) })
 	}
+}
+
+// seed describes the program from which damaged files are made.
+type seed struct {
+	goarch, name, kind, version string
+	flags                       []string
+}
+
+// try reads n files that are made from the seed.
+func (s *seed) try(t *testing.T, n int) {
+	path := s.goarch
+	if s.kind != bloated {
+		path = fixture.BuildFor(t, s.goarch, s.version, "inlined", s.flags...)
+	}
+	var peak int64 // KiB
+	for first := 0; first < n; {
+		last := min(first+250, n)
+		mutant, use, err := readInChild(s.kind+" "+path, first, last)
+		peak = max(peak, use)
+		if err == nil {
+			first = last
+			continue
+		}
+		if errors.Is(err, errHangs) {
+			// Retry, because a virtual machine that is paused for a second looks the same.
+			t.Logf("mutant %d: %v, retrying", mutant, err)
+			_, _, err = readInChild(s.kind+" "+path, mutant, mutant+1)
+		}
+		if err != nil {
+			t.Errorf("mutant %d of %s: %v", mutant, path, err)
+		}
+		first = mutant + 1
+	}
+	t.Logf("%d mutants, %d MiB at most", n, peak>>10)
 }
 
 var errHangs = errors.New("over two seconds of processor time")
 
-// readInChild reads mutants in a process of its own. It returns the one that the error
-// is about, and the most memory that was used, in KiB.
+// readInChild reads mutants in a child process. It returns the mutant that the error is about, and the peak memory in KiB.
 func readInChild(of string, first, last int) (mutant int, peak int64, err error) {
 	child := exec.Command(os.Args[0], "-test.run=^$")
 	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d", mutantsVar, of, first, last), "GOTRACEBACK=all")
@@ -145,9 +127,9 @@ func readInChild(of string, first, last int) (mutant int, peak int64, err error)
 	return mutant, peak, fmt.Errorf("%w\n%s", err, out[:min(len(out), 1<<14)])
 }
 
-// readMutants is what TestHostile's child process does.
+// readMutants runs in the child process of TestHostile.
 func readMutants(job string) error {
-	// Private writable mappings, which is what a Go heap is made of (getrlimit(2)).
+	// The limit is for private writable mappings, which include the Go heap (getrlimit(2)).
 	limit := syscall.Rlimit{Cur: 256 << 20, Max: 256 << 20}
 	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &limit); err != nil {
 		return err
@@ -181,7 +163,7 @@ func readMutants(job string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	var deadline atomic.Int64 // of the process's CPU time, which other load does not use up
+	var deadline atomic.Int64 // in CPU time of the process, which does not depend on the load of the machine
 	deadline.Store(int64(time.Minute))
 	go func() {
 		for range time.Tick(50 * time.Millisecond) {
@@ -197,7 +179,7 @@ func readMutants(job string) error {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "\rmutant %d ", n)
-		runtime.GC() // what is left of the one before is not this one's
+		runtime.GC() // frees the memory of the previous mutant
 		deadline.Store(int64(cpuTime() + 2*time.Second))
 		if err := readHostile(path, f.Data); err != nil {
 			return err
@@ -221,7 +203,7 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// readHostile asks a file all that there is to ask, of 200 of its functions.
+// readHostile calls all methods of Binary, for about 200 functions of the file.
 func readHostile(path string, data []byte) error {
 	b, err := Open(path)
 	if err != nil {
@@ -268,8 +250,8 @@ func readHostile(path string, data []byte) error {
 	return nil
 }
 
-// describeHostile has a damaged file describe the one that it was made of, by its code or, without that, by the build
-// ID. If it is taken, no function begins inside of one of the sound file.
+// describeHostile calls Describe of a valid file with a mutant of it. With codeless, it removes the mutant's code, so that
+// only the build ID is compared. If Describe accepts the mutant, no function may begin inside a function of the valid file.
 func describeHostile(seed, path string, data []byte, codeless bool) error {
 	b, err := Open(seed)
 	if err != nil {
@@ -315,8 +297,8 @@ func describeHostile(seed, path string, data []byte, codeless bool) error {
 	return nil
 }
 
-// dropText makes a file one that has debug information alone, as objcopy --only-keep-debug does; not ok of files in
-// which no section is .text.
+// dropText changes .text to a section without contents, as objcopy --only-keep-debug does. It returns false if the file
+// has no such section.
 func dropText(data []byte) bool {
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
@@ -332,8 +314,7 @@ func dropText(data []byte) bool {
 	return true
 }
 
-// executable tells by the program headers whether a site is in an executable segment,
-// and in the file.
+// executable reports whether the program headers put a site into an executable segment that is in the file.
 func executable(data []byte, s Site) bool {
 	le := binary.LittleEndian
 	headers := data[le.Uint64(data[32:]):]

@@ -69,10 +69,7 @@ func siteAt(b *Binary, f *Func, offset uint64) (Site, error) { return b.Internal
 // TestSiteAtNeighbours: the error names the instructions around.
 func TestSiteAtNeighbours(t *testing.T) {
 	b := openLines(t, fixture.Current, nil)
-	f, ok := b.Lookup("main.double") // lea (%rax,%rax), %rax or shl $1, %rax; ret
-	if !ok {
-		t.Fatal("no main.double")
-	}
+	f := lookup(t, b, "main.double") // lea (%rax,%rax), %rax or shl $1, %rax; ret
 	var at []uint64
 	for o := range f.Size {
 		if _, err := siteAt(b, f, o); err == nil {
@@ -95,10 +92,7 @@ func TestSiteAtNeighbours(t *testing.T) {
 // TestSiteAtUndecodable: any doubt about the function makes all of it taboo.
 func TestSiteAtUndecodable(t *testing.T) {
 	b := openLines(t, fixture.Current, nil)
-	put, ok := b.Lookup("main.(*store).put")
-	if !ok {
-		t.Fatal("no main.(*store).put")
-	}
+	put := lookup(t, b, "main.(*store).put")
 	for name, f := range map[string]Func{
 		"cut within an instruction": {Name: "f", Addr: put.Addr, Size: 3},
 		"beyond the segment":        {Name: "f", Addr: put.Addr, Size: 1 << 40},

@@ -1,17 +1,18 @@
 package offsets
 
 import (
+	"debug/elf"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/offsets/internal/image"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// whereIs spells where a value is: registers, "x" for those of floating point, or
-// distances from the stack pointer.
+// whereIs describes the location of a value: registers, "x" for floating-point registers, or offsets from a register.
 func whereIs(v Variable) string {
 	if v.Err != nil {
 		return "?"
@@ -46,14 +47,13 @@ func spell(variables []Variable) string {
 	return strings.Join(words, " ")
 }
 
-// goSignatures are the functions of testdata/signatures: as registers are assigned,
-// and on the stack alone.
+// goSignatures has the functions of testdata/signatures with their locations for ABIInternal and for ABI0.
 var goSignatures = []struct {
 	name                string
 	params, results     string
-	params0, results0   string // of ABI0
+	params0, results0   string // for ABI0
 	captured            string
-	omitsBlank, unnamed bool // unnamed: the results
+	omitsBlank, unnamed bool // unnamed means that the results have no names
 }{
 	{name: "main.add", unnamed: true,
 		params: "a=ax/8 b=bx/8", results: "r0=ax/8",
@@ -139,9 +139,8 @@ var (
 	emptyValue = regexp.MustCompile(` ?\w+=none\b`)
 )
 
-// TestSignature: parameters and results are where the calling conventions put them;
-// what a version's debug information leaves out is missing, or without a place, and
-// never anywhere else.
+// TestSignature checks that parameters and results are where the calling conventions put them. If the debug information
+// of a version lacks a variable, it is missing or has no location, but never has a wrong one.
 func TestSignature(t *testing.T) {
 	for _, version := range signatureVersions() {
 		for _, flags := range []string{"", "-gcflags=-N -l"} {
@@ -156,10 +155,10 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// onArm64 are the registers that hold on arm64 what those of goSignatures do.
+// onArm64 replaces the registers of goSignatures by those of arm64.
 var onArm64 = strings.NewReplacer("ax/", "x0/", "bx/", "x1/", "cx/", "x2/", "di/", "x3/", "si/", "x4/", "r8/", "x5/", "r9/", "x6/", "r10/", "x7/", "r11/", "x8/", "(dx)", "(x26)")
 
-// moreOnArm64 are the parameters and results of goSignatures that the registers of arm64 suffice for.
+// moreOnArm64 has the functions of goSignatures whose variables fit into registers on arm64 only.
 var moreOnArm64 = map[string][2]string{
 	"main.many": {
 		"a=x0/8 b=x1/8 c=x2/8 d=x3/8 e=x4/8 f=x5/8 g=x6/8 h=x7/8 i=x8/8 j=x9/8 k=x10/8",
@@ -169,7 +168,7 @@ var moreOnArm64 = map[string][2]string{
 	"main.references": {"m=x0/8 c=x1/8 f=x2/8 e=x3/8,x4/8 n=x5/8,x6/8 a=x7/8,x8/8 p=x9/8", "r0=x0/8 r1=x1/8"},
 }
 
-// TestArm64Signature: so they are in programs for another processor, which has passed them in registers since Go 1.18.
+// TestArm64Signature does the same for arm64, which passes arguments in registers since Go 1.18.
 func TestArm64Signature(t *testing.T) {
 	for _, version := range []string{"1.16.15", "1.17.13", "1.18.10", "1.20.14", "1.22.12", "1.24.6", "1.26.8", "1.27.4", fixture.Current} {
 		for _, flags := range []string{"", "-gcflags=-N -l"} {
@@ -209,22 +208,18 @@ func checkSignatures(t *testing.T, b *Binary, unoptimized bool) {
 		if minor < 23 {
 			captured = ""
 		}
-		f, ok := b.Lookup(want.name)
-		if !ok {
-			t.Errorf("no function %s", want.name)
-			continue
-		}
+		f := lookup(t, b, want.name)
 		s, err := b.Signature(f)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		// One without a place is no error where debug information leaves out others.
+		// Variables may have no location if debug information omits others.
 		unknown := want.omitsBlank && minor < 18 || minor == 11
 		for _, c := range []struct{ what, got, want string }{
 			{"parameters", spell(s.Params), params}, {"results", spell(s.Results), results}, {"captured", spell(s.Captured), captured},
 		} {
-			if minor < firstRegisters { // where those of no size may come last
+			if minor < firstRegisters { // variables without a size may come last there
 				c.got, c.want = emptyValue.ReplaceAllString(c.got, ""), emptyValue.ReplaceAllString(c.want, "")
 			}
 			if !sameValues(c.got, c.want, unknown) {
@@ -237,7 +232,7 @@ func checkSignatures(t *testing.T, b *Binary, unoptimized bool) {
 	}
 }
 
-// sameValues compares what spell returns, by name.
+// sameValues compares two texts of spell by the names of variables. With unknown, got may lack locations.
 func sameValues(got, want string, unknown bool) bool {
 	got, want = strings.TrimSpace(got), strings.TrimSpace(want)
 	if got == want {
@@ -266,4 +261,63 @@ func flagList(flag string) []string {
 		return nil
 	}
 	return []string{flag}
+}
+
+// dictionaryTypes returns the types of parameters according to a dictionary in the file.
+func dictionaryTypes(b *Binary, s *Signature, dictionary string) string {
+	var at uint64
+	b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
+		if s.Name == dictionary {
+			at = s.Addr
+		}
+	})
+	var names []string
+	for _, v := range s.Params {
+		name := "-"
+		if v.Real != nil {
+			addr, _ := b.image.Pointer(at + uint64(v.Real.Through[0]))
+			if t, err := b.Internals().RuntimeType(addr); err == nil && whereIs(*v.Real) == "ax/8" {
+				name = t.Name
+			}
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " ")
+}
+
+// TestGenericSignature checks where generic functions of each version of Go take their dictionary.
+func TestGenericSignature(t *testing.T) {
+	for _, c := range []struct{ version, method, value, function string }{
+		{"1.18.10", "p=bx/8 x=cx/8,di/8 n=si/8", "p=bx/8,cx/8,di/8 n=si/8", "key=bx/8 value=cx/8,di/8 n=si/8"},
+		{"1.20.14", "p=ax/8 x=cx/8,di/8 n=si/8", "p=ax/8,bx/8,cx/8 n=si/8", "key=bx/8 value=cx/8,di/8 n=si/8"},
+		{"1.27.4", "p=ax/8 x=cx/8,di/8 n=si/8", "p=ax/8,bx/8,cx/8 n=si/8", "key=bx/8 value=cx/8,di/8 n=si/8"},
+		{fixture.Current, "p=ax/8 x=cx/8,di/8 n=si/8", "p=ax/8,bx/8,cx/8 n=si/8", "key=bx/8 value=cx/8,di/8 n=si/8"},
+	} {
+		t.Run(c.version, func(t *testing.T) {
+			b := openPath(t, fixture.BuildWith(t, c.version, "signatures"))
+			text, second := "go.shape.string", "go.shape.string"
+			number := "go.shape.int"
+			if c.version == "1.18.10" {
+				text, second, number = text+"_0", second+"_1", number+"_0"
+			}
+			for name, want := range map[string]string{
+				"main.(*pile[" + text + "]).push":          c.method,
+				"main.pile[" + text + "].first":            c.value,
+				"main.pick[" + number + "," + second + "]": c.function,
+			} {
+				f := lookup(t, b, name)
+				s, err := b.Signature(f)
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				if got := dictionaryTypes(b, s, "main..dict.pick[int,string]"); strings.HasPrefix(name, "main.pick") && got != "int string -" {
+					t.Errorf("the dictionary of %s has the types %s", name, got)
+				}
+				if got := spell(s.Params); got != want {
+					t.Errorf("%s: %s, want %s", name, got, want)
+				}
+			}
+		})
+	}
 }

@@ -2,12 +2,15 @@ package offsets
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/offsets/internal/debug"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestSystemVSignature: what C functions take and give is where the compiler put it.
+// TestSystemVSignature checks parameters and results of C, C++ and gccgo functions.
 func TestSystemVSignature(t *testing.T) {
 	c := openPath(t, fixture.Compile(t, "gcc", "signatures/c/values.c", "-g", "-O1"))
 	cxx := openPath(t, fixture.Compile(t, "g++", "signatures/c/objects.cc", "-g", "-O1", "-shared", "-fPIC"))
@@ -53,17 +56,14 @@ func TestSystemVSignature(t *testing.T) {
 
 func cSignatureOf(t *testing.T, b *Binary, name string) *Signature {
 	t.Helper()
-	f, ok := b.Lookup(name)
-	if !ok {
-		t.Fatalf("no function %s", name)
-	}
+	f := lookup(t, b, name)
 	s, err := b.Signature(f)
 	fixture.NoError(t, err)
 	return s
 }
 
-// TestAAPCS64Signature: so it is on arm64, and where the compiler's debug information tells a place at a
-// function's first instruction, that is the one.
+// TestAAPCS64Signature checks C functions on arm64. If debug information has the location of a parameter at the first
+// instruction, the locations must agree.
 func TestAAPCS64Signature(t *testing.T) {
 	values := openPath(t, fixture.Compile(t, "aarch64-linux-gnu-gcc", "signatures/c/values.c", "-g", "-O1"))
 	floats := openPath(t, fixture.Compile(t, "aarch64-linux-gnu-gcc", "signatures/c/homogeneous.c", "-g", "-O1"))
@@ -104,8 +104,8 @@ func TestAAPCS64Signature(t *testing.T) {
 	}
 }
 
-// compareLocations compares parameters with where debug information has them at the function's first
-// instruction, and returns how many there were.
+// compareLocations compares the locations of parameters with debug information's at the first instruction, and returns
+// the number of compared parameters.
 func compareLocations(t *testing.T, b *Binary, name string, params []Variable) (compared int) {
 	t.Helper()
 	f, _ := b.Lookup(name)
@@ -115,7 +115,7 @@ func compareLocations(t *testing.T, b *Binary, name string, params []Variable) (
 	fixture.NoError(t, err)
 	for i, v := range params {
 		at, ok := d.Location(fn, f.Addr, &fn.Params[i])
-		if !ok || v.Err != nil || at.Stack && at.Disp < at.Lowest { // its own frame
+		if !ok || v.Err != nil || at.Stack && at.Disp < at.Lowest { // in the function's own frame
 			continue
 		}
 		compared++
@@ -131,4 +131,83 @@ func compareLocations(t *testing.T, b *Binary, name string, params []Variable) (
 		}
 	}
 	return compared
+}
+
+// TestGccgoTypes checks that the structs with which gccgo describes strings, slices and interfaces are recognized.
+func TestGccgoTypes(t *testing.T) {
+	b := openPath(t, fixture.Compile(t, "gccgo", "signatures/main.go", "-g", "-O1", filepath.Join(fixture.Root(), "testdata/signatures/generics_none.go")))
+	want := map[string][]string{
+		"main.text":       {"string: string 16/8", "int: int 8/8"},
+		"main.slices":     {"[]uint8: slice 24/8 of uint8", "[]string: slice 24/8 of string"},
+		"main.references": {"map: map 8/8", "chan: chan 8/8", "main.callback: func 8/8", "error: interface 16/8 methods", "main.namer: interface 16/8 methods", "interface {}: interface 16/8", "Pointer: unsafe.Pointer 8/8"},
+		"main.variadic":   {"string: string 16/8", "[]interface {}: slice 24/8 of interface {}"},
+		"main.node.Name":  {"*main.node: ptr 8/8 of main.node"},
+	}
+	for name, types := range want {
+		f := lookup(t, b, name)
+		s, err := b.Signature(f)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var got []string
+		for _, v := range s.Params {
+			got = append(got, v.Type.Name+": "+fixture.SpellType(v.Type))
+		}
+		if strings.Join(got, "\n") != strings.Join(types, "\n") {
+			t.Errorf("%s:\n got %q\nwant %q", name, got, types)
+		}
+	}
+}
+
+// TestSignatureLocations checks a whole program: if debug information has the location of a parameter at entry, it is the
+// location that follows from the types.
+func TestSignatureLocations(t *testing.T) {
+	// The debug information of all versions is wrong here: the code reads max from DI.
+	const wrong = "runtime.(*pallocData).findScavengeCandidate max"
+	for _, of := range [][2]string{
+		{"amd64", "1.10.8"}, {"amd64", "1.12.17"}, {"amd64", "1.16.15"}, {"amd64", "1.18.10"}, {"amd64", "1.20.14"}, {"amd64", "1.24.6"},
+		{"arm64", "1.16.15"}, {"arm64", "1.17.13"}, {"arm64", "1.18.10"}, {"arm64", "1.20.14"}, {"arm64", "1.22.12"}, {"arm64", "1.24.6"},
+	} {
+		t.Run(of[0]+" "+of[1], func(t *testing.T) {
+			b := openPath(t, fixture.BuildFor(t, of[0], of[1], "server"))
+			d, err := b.debug()
+			fixture.NoError(t, err)
+			compared, unknown := 0, 0
+			for i := range b.Funcs() {
+				f := &b.Funcs()[i]
+				s, err := b.Signature(f)
+				if f.ABI == SystemV || err != nil || s.Source != fromDebug {
+					continue
+				}
+				fn, err := d.Function(f.Addr)
+				fixture.NoError(t, err)
+				byName := make(map[string]*debug.Formal)
+				for i := range fn.Params {
+					byName[fn.Params[i].Name] = &fn.Params[i]
+				}
+				for _, v := range s.Params {
+					if v.Err != nil {
+						unknown++
+					}
+					told := byName[v.Name]
+					if told == nil || v.Err != nil {
+						continue
+					}
+					at, ok := d.Location(fn, f.Addr, told)
+					pieces, fits := piecesAt(at, v.Type)
+					if !ok || !fits {
+						continue
+					}
+					if compared++; !slices.Equal(pieces, v.Pieces) && f.Name+" "+v.Name != wrong {
+						t.Errorf("%s %s %s: at %v, debug information has %v", f.Name, v.Name, v.Type.Name, v.Pieces, pieces)
+					}
+				}
+			}
+			t.Logf("%d parameters compared, %d without a place", compared, unknown)
+			if compared < 2000 || unknown > compared/400 {
+				t.Errorf("%d parameters compared, %d without a place", compared, unknown)
+			}
+		})
+	}
 }

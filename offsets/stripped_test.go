@@ -1,8 +1,11 @@
 package offsets
 
 import (
+	"bytes"
 	"debug/elf"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,27 +14,27 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// linkMode is a way to build.
+// linkMode is a way to link a program.
 type linkMode struct {
 	name  string
 	flags []string
 	link  string
 }
 
-// build builds the exactness target with a release of Go.
+// build builds testdata/exact with a release of Go.
 func (m *linkMode) build(t *testing.T, version, ldflags string) string {
 	t.Helper()
 	path, err := fixture.TryBuildWith(t, version, "exact", append(slices.Clone(m.flags), "-ldflags="+ldflags+m.link)...)
 	if v, _ := gotab.ParseVersion("go" + version); err != nil && m.flags != nil && v.Minor > 0 && v.Minor < 15 {
-		t.Skipf("linked by a C compiler that is too new for it: %v", err)
+		t.Skipf("the C compiler is too new for it: %v", err)
 	} else if err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-// TestStripped: a stripped binary has the functions and sites of the one that is not,
-// also without section headers.
+// TestStripped checks that a stripped binary, with or without section headers, has the same version, functions and sites
+// as the unstripped one. Releases before 1.13 have no build information.
 func TestStripped(t *testing.T) {
 	modes := []linkMode{
 		{"executable", nil, ""},
@@ -50,9 +53,31 @@ func TestStripped(t *testing.T) {
 				if len(want.Funcs()) < 1000 {
 					t.Fatalf("only %d functions", len(want.Funcs()))
 				}
+				if minor, v := want.GoVersion(); minor == 0 || v != fixture.Release(version) {
+					t.Errorf("version %d, %q", minor, v)
+				}
+				checkABI(t, want)
 				compareTwins(t, want, openPath(t, stripped))
 				compareTwins(t, want, openPath(t, fixture.Headless(t, stripped)))
 			})
+		}
+	}
+}
+
+// checkABI checks the ABIs of functions in Go, in assembly, and of wrappers.
+func checkABI(t *testing.T, b *Binary) {
+	t.Helper()
+	want := map[string]ABI{"main.leaf": ABIInternal, "runtime.gogo": ABI0, "runtime.memmove": ABI0, "runtime.newproc": ABIInternal}
+	registers := b.goVer.Minor >= b.File().Processor.Machine().FirstRegisters
+	if registers {
+		want["runtime.newproc.abi0"] = ABI0 // called by rt0_go
+	}
+	for name, abi := range want {
+		if !registers {
+			abi = ABI0
+		}
+		if f, ok := b.Lookup(name); !ok || f.ABI != abi {
+			t.Errorf("%s is %+v, want ABI %v", name, f, abi)
 		}
 	}
 }
@@ -103,11 +128,38 @@ func compareTwins(t *testing.T, full, stripped *Binary) {
 	}
 }
 
-// elided is a name as the function table of the binary's version of Go spells it.
+// elided returns a name as the function table of the binary's version of Go spells it.
 func elided(b *Binary, name string) string {
 	first, last := strings.IndexByte(name, '['), strings.LastIndexByte(name, ']')
 	if first < 0 || last < first || b.goVer.Minor < 18 || b.goVer.Minor > 20 {
 		return name
 	}
 	return name[:first] + "[...]" + name[last+1:]
+}
+
+// TestGoVersionAmongTexts checks that of two texts that look like a version, the value of runtime.buildVersion is used.
+func TestGoVersionAmongTexts(t *testing.T) {
+	data, err := os.ReadFile(fixture.BuildWith(t, "1.12.17", "exact", "-ldflags=-s -w"))
+	fixture.NoError(t, err)
+	said, other := []byte("index out of range"), []byte("go1.9.1 is too old")
+	if len(said) != len(other) || !bytes.Contains(data, said) {
+		t.Fatalf("no %q to replace", said)
+	}
+	path := filepath.Join(t.TempDir(), "old")
+	fixture.NoError(t, os.WriteFile(path, bytes.ReplaceAll(data, said, other), 0o755))
+	if minor, v := openPath(t, path).GoVersion(); minor != 12 || v != "go1.12.17" {
+		t.Errorf("%d, %q", minor, v)
+	}
+}
+
+// TestNotGo checks that a C program with the text "go1.12.17" is not mistaken for Go.
+func TestNotGo(t *testing.T) {
+	b := buildC(t, `char *runtime_buildVersion = "go1.12.17"; int main(void) { return runtime_buildVersion[0]; }`)
+	if minor, v := b.GoVersion(); minor > 0 {
+		t.Errorf("a C program was built with %+v", v)
+	}
+	f, ok := b.Lookup("main")
+	if !ok || f.ABI != SystemV {
+		t.Errorf("main of a C program: %+v", f)
+	}
 }

@@ -1,7 +1,6 @@
 package offsets
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -11,7 +10,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// library is C source of every kind of symbol for functions.
+// library has every kind of symbol for functions.
 const library = `
 static int hidden(void) { return 1; }
 int plain(void) { return hidden(); }
@@ -26,22 +25,25 @@ int chosen(void) __attribute__((ifunc("choose")));
 int data = 5;
 `
 
-// firstRegisters is the first minor version of Go that passes arguments in registers (amd64).
-const firstRegisters = 17
-
 func buildLibrary(t *testing.T, flags ...string) *Binary {
 	t.Helper()
+	return buildC(t, library, append(flags, "-O1", "-fno-inline", "-shared", "-fPIC")...)
+}
+
+// buildC compiles and opens a C program.
+func buildC(t *testing.T, text string, flags ...string) *Binary {
+	t.Helper()
 	dir := t.TempDir()
-	source, path := filepath.Join(dir, "lib.c"), filepath.Join(dir, "lib.so")
-	fixture.NoError(t, os.WriteFile(source, []byte(library), 0o644))
-	args := append([]string{"-O1", "-fno-inline", "-shared", "-fPIC", "-o", path, source}, flags...)
+	source, path := filepath.Join(dir, "file.c"), filepath.Join(dir, "file")
+	fixture.Write(t, source, text)
+	args := append([]string{"-o", path, source}, flags...)
 	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 		t.Skipf("no C compiler: %v\n%s", err, out)
 	}
 	return openPath(t, path)
 }
 
-// TestDynamicSymbols: a stripped library has the functions that it exports.
+// TestDynamicSymbols checks the functions of a library and of a stripped one, which has only its exported functions.
 func TestDynamicSymbols(t *testing.T) {
 	full, stripped := buildLibrary(t), buildLibrary(t, "-s")
 	for _, c := range []struct {
@@ -52,8 +54,8 @@ func TestDynamicSymbols(t *testing.T) {
 		{"weak", true, true},
 		{"get", true, true},
 		{"hidden", true, false},
-		{"choose", true, false},  // the resolver, by its own name
-		{"chosen", false, false}, // not by the name of what it chooses
+		{"choose", true, false},  // the resolver
+		{"chosen", false, false}, // the IFUNC symbol
 		{"data", false, false},
 	} {
 		f, ok := full.Lookup(c.name)
@@ -70,13 +72,10 @@ func TestDynamicSymbols(t *testing.T) {
 	}
 }
 
-// TestAliases: of the names of one function one is chosen; the others find it too.
+// TestAliases checks that Lookup finds a function by all its names.
 func TestAliases(t *testing.T) {
 	b := buildLibrary(t)
-	f, ok := b.Lookup("__libc_get")
-	if !ok {
-		t.Fatal("no __libc_get")
-	}
+	f := lookup(t, b, "__libc_get")
 	if f.Name != "get" || !slices.Equal(f.aliases, []string{"get_more", "__libc_get"}) {
 		t.Errorf("%s, aliases %q", f.Name, f.aliases)
 	}
@@ -87,8 +86,8 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// TestTidy: the order of names does not depend on that of the tables.
-func TestTidy(t *testing.T) {
+// TestMergeAliases checks that the chosen name does not depend on the order of the symbols.
+func TestMergeAliases(t *testing.T) {
 	name := func(text string, rank uint8) Func { return Func{Name: text, Addr: 16, Size: 1, rank: rank} }
 	const local = 1
 	for _, c := range []struct {
@@ -119,25 +118,50 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// TestABI: a stripped binary tells assembly from Go and from wrappers.
-func TestABI(t *testing.T) {
-	for _, version := range fixture.Releases() {
-		t.Run(version, func(t *testing.T) {
-			for _, flags := range [][]string{nil, {"-ldflags=-s -w"}} {
-				b := openPath(t, fixture.BuildWith(t, version, "exact", flags...))
-				want := map[string]ABI{"main.leaf": ABIInternal, "runtime.gogo": ABI0, "runtime.memmove": ABI0, "runtime.newproc": ABIInternal}
-				if b.goVer.Minor >= firstRegisters {
-					want["runtime.newproc.abi0"] = ABI0 // called by rt0_go
-				}
-				for name, abi := range want {
-					if b.goVer.Minor < firstRegisters {
-						abi = ABI0
-					}
-					if f, ok := b.Lookup(name); !ok || f.ABI != abi {
-						t.Errorf("%q: %s is %+v, want %v", flags, name, f, abi)
-					}
-				}
-			}
-		})
+// TestWithoutSize checks that an assembly function without a size ends at the end of its code, before data without a
+// symbol, and that labels inside functions are neither functions nor ends of functions.
+func TestWithoutSize(t *testing.T) {
+	b := openPath(t, fixture.Compile(t, "gcc", "c/nosize.c", "-O1"))
+	for name, want := range map[string]struct {
+		size    uint64
+		returns int
+	}{"nosize": {4, 1}, "typed": {17, 1}, "sized": {4, 1}} {
+		f := lookup(t, b, name)
+		sites, err := b.Sites(f)
+		if err != nil || f.Size != want.size || len(sites.Returns) != want.returns {
+			t.Errorf("%s: %d bytes, %v", name, f.Size, err)
+		}
+	}
+	for _, name := range []string{"within", "inner", "last", "table"} {
+		if f, ok := b.Lookup(name); ok {
+			t.Errorf("%s is at %#x", name, f.Addr)
+		}
+	}
+	for _, f := range openPath(t, fixture.Build(t, "lines")).Funcs() {
+		if f.Name == "runtime.etext" || f.Name == "runtime.text" {
+			t.Errorf("%s, a marker of Go's linker, is at %#x", f.Name, f.Addr)
+		}
+	}
+}
+
+// TestDemangle checks that the linker's symbol becomes an alias.
+func TestDemangle(t *testing.T) {
+	funcs := []Func{
+		{Name: "_Z3addii"},
+		{Name: "_Z3addff"},
+		{Name: "_Z3onei", aliases: []string{"_Z3twov", "also"}},
+		{Name: "main.T.M", aliases: []string{"main.T.N"}},
+	}
+	want := []Func{
+		{Name: "add(int, int)", aliases: []string{"_Z3addii"}},
+		{Name: "add(float, float)", aliases: []string{"_Z3addff"}},
+		{Name: "one", aliases: []string{"_Z3twov", "also", "two", "_Z3onei"}},
+		{Name: "main.T.M", aliases: []string{"main.T.N"}},
+	}
+	demangle(funcs)
+	for i, f := range funcs {
+		if f.Name != want[i].Name || !slices.Equal(f.aliases, want[i].aliases) {
+			t.Errorf("%q with aliases %q, want %q with %q", f.Name, f.aliases, want[i].Name, want[i].aliases)
+		}
 	}
 }

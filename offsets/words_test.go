@@ -12,8 +12,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestWords: the words that a stripped program tells are where its twin's debug information has
-// the parameters, those that are shown as sure without any exception.
+// TestWords compares the words of a stripped program with the parameters in its twin's debug information. Words without
+// "?" must be right without exception.
 func TestWords(t *testing.T) {
 	for _, version := range []string{"1.18.10", "1.20.14", "1.22.12", "1.24.6", "1.26.8", "1.27.4", fixture.Current} {
 		for _, program := range []string{"httpd", "signatures"} {
@@ -30,7 +30,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// compareWords compares functions that have parameters with those of the unstripped twin.
+// compareWords compares the parameters of a stripped program with those of its unstripped twin.
 func compareWords(t *testing.T, full, stripped *Binary) map[string]int {
 	n := make(map[string]int)
 	for i := range stripped.Funcs() {
@@ -54,7 +54,7 @@ func compareWords(t *testing.T, full, stripped *Binary) map[string]int {
 				}
 			}
 		case len(got.Params) > len(want.Params) && (full.goVer.Minor < firstWithBlanks || strings.Contains(f.Name, "].")):
-			n["incomplete debug information"]++ // blank ones, and dictionaries of closures
+			n["incomplete debug information"]++ // blank parameters, and dictionaries of closures
 		default:
 			if len(want.Params) == 0 && len(got.Params) == 0 {
 				continue
@@ -85,7 +85,7 @@ func typeNames(vars []Variable) string {
 	return strings.Join(names, ", ")
 }
 
-// wrongPlaces tells what is not where debug information has it, which may lack the results of wrappers.
+// wrongPlaces describes the first difference, or returns "". Debug information may lack the results of wrappers.
 func wrongPlaces(want, got *Signature, complete bool) string {
 	if len(got.Params) > len(want.Params) || len(got.Params) < len(want.Params) && got.Note == "" {
 		return fmt.Sprintf("%d parameters instead of %d", len(got.Params), len(want.Params))
@@ -110,10 +110,10 @@ func wrongPlaces(want, got *Signature, complete bool) string {
 	return ""
 }
 
-// lacksPlaces tells of words that are shown as not known where.
+// lacksPlaces reports whether the location of a word is unknown.
 func lacksPlaces(v Variable) bool { return v.Type.IsWord() && len(v.Pieces) < countWords(v.Type) }
 
-// TestWordsOfC: C that Go's linker put among Go's functions has parameters that nobody knows of.
+// TestWordsOfC checks that C functions in the middle of Go's have no signature.
 func TestWordsOfC(t *testing.T) {
 	b := openPath(t, fixture.BuildWith(t, fixture.Current, "httpd", "-ldflags=-s -w"))
 	found := 0
@@ -135,8 +135,8 @@ func TestWordsOfC(t *testing.T) {
 	}
 }
 
-// TestDictionaries: the first type in the dictionary of a generic type is that type, or a pointer to it, so that a method
-// finds its receiver's there, and nothing before it looks like a type.
+// TestDictionaries checks that the first word in the dictionary of a generic type that is the address of a type is that
+// of the type itself or of a pointer to it. So a method finds the type of its receiver there.
 func TestDictionaries(t *testing.T) {
 	for _, version := range []string{"1.20.14", "1.21.13", "1.22.12", "1.23.12", "1.24.6", "1.25.0", "1.26.8", "1.27.4", fixture.Current} {
 		for _, mode := range []string{"exe", "pie"} {
@@ -175,6 +175,90 @@ func TestDictionaries(t *testing.T) {
 					t.Errorf("only %d dictionaries", compared)
 				}
 			})
+		}
+	}
+}
+
+// TestMethodTypes checks the types of methods, and of the compiler's wrappers, in a stripped program.
+func TestMethodTypes(t *testing.T) {
+	for _, version := range []string{"1.12.17", "1.16.15", "1.17.13", "1.18.10", "1.20.14", "1.24.6", "1.26.8", "1.27.4", fixture.Current} {
+		t.Run(version, func(t *testing.T) {
+			b := openPath(t, fixture.BuildWith(t, version, "httpd", "-ldflags=-s -w"))
+			for _, want := range []struct{ name, params, results string }{
+				{"net/http.(*response).Write", "p0=ax/8 p1=bx/8,cx/8,di/8: *http.response, []uint8", "r0=ax/8 r1=bx/8,cx/8: int, error"},
+				{"net/http.HandlerFunc.ServeHTTP", "p0=ax/8 p1=bx/8,cx/8 p2=di/8: http.HandlerFunc, http.ResponseWriter, *http.Request", ": "},
+				{"net/http.(*HandlerFunc).ServeHTTP", "p0=ax/8 p1=bx/8,cx/8 p2=di/8: *http.HandlerFunc, http.ResponseWriter, *http.Request", ": "},
+				{"time.Duration.String", "p0=ax/8: time.Duration", "r0=ax/8,bx/8: string"},
+				{"net.(*IPAddr).String", "p0=ax/8: *net.IPAddr", "r0=ax/8,bx/8: string"},
+				{"net.(*conn).SetDeadline", "p0=ax/8 p1=bx/8,cx/8,di/8: *net.conn, time.Time", "r0=ax/8,bx/8: error"},
+			} {
+				f := lookup(t, b, want.name)
+				s, err := b.Signature(f)
+				if err != nil {
+					t.Errorf("%s: %v", want.name, err)
+					continue
+				}
+				params, results := spell(s.Params)+": "+typeNames(s.Params), spell(s.Results)+": "+typeNames(s.Results)
+				if minor, _ := b.GoVersion(); minor < b.File().Processor.Machine().FirstRegisters {
+					_, want.params, _ = strings.Cut(want.params, ": ")
+					_, want.results, _ = strings.Cut(want.results, ": ")
+					params, results = typeNames(s.Params), typeNames(s.Results)
+				}
+				if s.Source != fromTypes || params != want.params || results != want.results {
+					t.Errorf("%s by %s\n got %s | %s\nwant %s | %s", want.name, s.Source, params, results, want.params, want.results)
+				}
+			}
+		})
+	}
+}
+
+// TestRuntimeTypeNamed checks that types are found by their names in source files, in stripped programs as well, and
+// constants in debug information.
+func TestRuntimeTypeNamed(t *testing.T) {
+	b := openPath(t, fixture.Build(t, "httpd"))
+	for name, want := range map[string]string{"*http.response": "*http.response", "*net/http.response": "*http.response", "net/http.Header": "http.Header", "*http/net.response": ""} {
+		if got, err := b.Internals().RuntimeTypeNamed(name); (err == nil) != (want != "") || err == nil && got.Name != want {
+			t.Errorf("%s is %v, %v", name, got, err)
+		}
+	}
+	// This test itself has types of math/rand/v2, whose name is rand.
+	self := openPath(t, "/proc/self/exe")
+	for name, want := range map[string]string{"math/rand/v2.Source": "rand.Source", "*math/rand/v2.PCG": "*rand.PCG", "*math/rand.PCG": "", "*math/rand/v2.None": "", "[]math/rand/v2.PCG": ""} {
+		if got, err := self.Internals().RuntimeTypeNamed(name); (err == nil) != (want != "") || err == nil && got.Name != want {
+			t.Errorf("%s is %v, %v", name, got, err)
+		}
+	}
+	for _, version := range []string{fixture.Current, "1.7.6", "1.12.17", "1.16.15", "1.18.10", "1.20.14", "1.25.0", "1.26.8", "1.27.4"} {
+		for _, flags := range []string{"", "-s -w"} {
+			b := openPath(t, fixture.BuildWith(t, version, "asked", "-ldflags", flags))
+			minor, _ := b.GoVersion()
+			pathError := "os"
+			if minor >= 16 {
+				pathError = "fs"
+			}
+			for name, want := range map[string]string{
+				"*main.box": "*main.box", "main.box": "main.box", "main.tag": "main.tag", "*x/main.box": "",
+				"*" + pathError + ".PathError": "*" + pathError + ".PathError", "*vendor/" + pathError + ".PathError": "",
+				"string": "string", "[]byte": "[]uint8", "map[string][]string": "map[string][]string", "*main.nothing": "", "": "",
+			} {
+				got, err := b.Internals().RuntimeTypeNamed(name)
+				switch {
+				case want == "" && (err == nil || !strings.HasPrefix(err.Error(), "find type "+name+": ")):
+					t.Errorf("Go %s %s: %s is %v, %v", version, flags, name, got, err)
+				case want != "" && (err != nil || got.Name != want):
+					t.Errorf("Go %s %s: %s is %v, %v", version, flags, name, got, err)
+				case want == "map[string][]string" && (got.Group() == nil || got.Elem() == nil || got.Elem().Name != "[]string"):
+					t.Errorf("Go %s %s: %s has %v in %v", version, flags, name, got.Elem(), got.Group())
+				}
+			}
+			if minor < 12 { // debug information lacks constants, or the names of units
+				continue
+			}
+			_, ofMain, ok := b.Internals().Constant("main.done", "")
+			_, own, okOwn := b.Internals().Constant("highest", "main")
+			if told := flags == ""; ok != told || okOwn != told || told && (ofMain != 2 || own != 255) {
+				t.Errorf("Go %s %s: done is %d, %v, highest %d, %v", version, flags, ofMain, ok, own, okOwn)
+			}
 		}
 	}
 }
