@@ -1,8 +1,10 @@
 package offsets
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -10,23 +12,21 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestFramesAgainstRuntime asks the runtime for the innermost function, file and line of
-// each address in this test's own code, inlined functions and all.
+// TestFramesAgainstRuntime compares the innermost function, file and line of addresses in the test binary, including
+// inlined functions, with the runtime's.
 func TestFramesAgainstRuntime(t *testing.T) {
-	b, err := Open("/proc/self/exe")
-	fixture.NoError(t, err)
-	defer b.Close()
+	b := openPath(t, "/proc/self/exe")
 	asked, inlined := 0, 0
 	for i := range b.Funcs() {
 		f := &b.Funcs()[i]
 		if f.ABI != ABIInternal || b.File().Relocatable() {
 			continue
 		}
-		// Of the address behind the last byte the runtime tells what begins there.
+		// For the address after the last byte, the runtime returns the next function.
 		for at := f.Addr; at+1 < f.Addr+f.Size; at += 1 + f.Size/20 {
 			want, _ := runtime.CallersFrames([]uintptr{uintptr(at) + 1}).Next()
 			if want.Function == "" || want.Line == 0 {
-				continue // its name is the first of the table, which the runtime takes for none; or it is the linker's
+				continue // the first name of the table, which the runtime treats as no name, or a function of the linker
 			}
 			got := b.Internals().Frames(at)
 			if len(got) == 0 {
@@ -50,7 +50,7 @@ func TestFramesAgainstRuntime(t *testing.T) {
 	}
 }
 
-// plainArgs spells a name as both do: type arguments as "[...]", and without the ABI.
+// plainArgs returns a name with type arguments as "[...]" and without the ABI suffix.
 func plainArgs(name string) string {
 	open, end := strings.IndexByte(name, '['), strings.LastIndexByte(name, ']')
 	if open >= 0 && end > open {
@@ -59,25 +59,20 @@ func plainArgs(name string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(name, ".abi0"), "·", ".")
 }
 
-// TestLinkAt: Go's frames have the size that the table of stack depths says, C's are
-// linked or not as they were compiled.
+// TestLinkAt checks the sizes of Go's frames, and whether C's have a frame pointer.
 func TestLinkAt(t *testing.T) {
 	for _, c := range []struct {
 		flag string
 		bare bool
 	}{{"-fno-omit-frame-pointer", false}, {"-fomit-frame-pointer", true}} {
-		b, err := Open(fixture.Compile(t, "gcc", "c/flow.c", "-O1", c.flag))
-		fixture.NoError(t, err)
-		defer b.Close()
+		b := openPath(t, fixture.Compile(t, "gcc", "c/flow.c", "-O1", c.flag))
 		f := lookup(t, b, "main")
-		// Its last byte but the epilogue's is behind the prologue.
+		// The middle of the function is after the prologue.
 		if _, sized, bare := b.Internals().LinkAt(f.Addr + f.Size/2); sized || bare != c.bare {
 			t.Errorf("%s: sized %v, bare %v, want %v", c.flag, sized, bare, c.bare)
 		}
 	}
-	b, err := Open(fixture.Build(t, "stacks", "-ldflags", "-s -w"))
-	fixture.NoError(t, err)
-	defer b.Close()
+	b := openPath(t, fixture.Build(t, "stacks", "-ldflags", "-s -w"))
 	f := lookup(t, b, "main.framed1")
 	if size, sized, _ := b.Internals().LinkAt(f.Addr); size != 0 || !sized {
 		t.Errorf("where main.framed1 begins: %d bytes to the return address, known: %v", size, sized)
@@ -98,39 +93,22 @@ func TestBuildID(t *testing.T) {
 	want, err := exec.Command("go", "tool", "buildid", target).Output()
 	fixture.NoError(t, err)
 	gnu := fixture.Build(t, "flood", "-ldflags", "-B 0x0123456789abcdef")
-	none := append([]byte(nil), readFile(t, target)...)
-	if i := strings.Index(string(none), "\x04\x00\x00\x00Go\x00\x00"); i >= 0 {
-		none[i] = 9 // another type of note
-	}
-	broken := append([]byte(nil), readFile(t, target)...)
-	if i := strings.Index(string(broken), "\x04\x00\x00\x00Go\x00\x00"); i >= 4 {
-		copy(broken[i-4:], "\xff\xff\xff\xff") // longer than the file
+	data, err := os.ReadFile(target)
+	fixture.NoError(t, err)
+	note := bytes.Index(data, []byte("\x04\x00\x00\x00Go\x00\x00")) // its type and name, after the size of the descriptor
+	changed := func(at int, to string) string {
+		path := filepath.Join(t.TempDir(), "file")
+		fixture.Write(t, path, string(data[:at])+to+string(data[at+len(to):]))
+		return path
 	}
 	for _, c := range []struct{ name, path, want string }{
 		{"Go", target, strings.TrimSpace(string(want))},
 		{"GNU", gnu, "0123456789abcdef"},
-		{"none", writeFile(t, none), ""},
-		{"damaged", writeFile(t, broken), ""},
+		{"none", changed(note, "\x09"), ""},
+		{"damaged", changed(note-4, "\xff\xff\xff\xff"), ""},
 	} {
-		b, err := Open(c.path)
-		fixture.NoError(t, err)
-		defer b.Close()
-		if got := b.File().BuildID(); got != c.want {
+		if got := openPath(t, c.path).File().BuildID(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-}
-
-func readFile(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	fixture.NoError(t, err)
-	return data
-}
-
-func writeFile(t *testing.T, data []byte) string {
-	t.Helper()
-	path := t.TempDir() + "/file"
-	fixture.NoError(t, os.WriteFile(path, data, 0o755))
-	return path
 }

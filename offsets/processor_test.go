@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,47 +21,14 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-const arm64Program = `package main
-
-import "os"
-
-type pair struct{ a, b int }
-
-//go:noinline
-func add(x int, name string, p *pair) (int, error) {
-	if x == 0 {
-		return p.a + len(name), os.ErrInvalid
-	}
-	n, err := add(x-1, name, p)
-	return n + x, err
-}
-
-//go:noinline
-func leaf(x int) int { return 3 * x }
-
-func main() {
-	n, _ := add(len(os.Args), "name", &pair{1, 2})
-	os.Exit(leaf(n))
-}
-`
-
-// openArm64 opens a program for arm64.
+// openArm64 opens testdata/lookup for arm64.
 func openArm64(t *testing.T) *offsets.Binary {
 	t.Helper()
-	fixture.NeedLong(t) // the standard library is compiled for it first
-	dir := t.TempDir()
-	path := filepath.Join(dir, "program")
-	fixture.NoError(t, os.WriteFile(path+".go", []byte(arm64Program), 0o644))
-	build := exec.Command("go", "build", "-o", path, path+".go")
-	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build for arm64: %v\n%s", err, out)
-	}
-	return binaries.Open(t, path)
+	return binaries.Open(t, fixture.BuildFor(t, "arm64", fixture.Current, "lookup"))
 }
 
-// TestSecondProcessor: all that a plan and pairing need of a processor is behind the
-// interface. Nothing in the plan of a program for arm64 is of another one.
+// TestSecondProcessor checks that planning and pairing get everything about a processor from the interface: nothing in the
+// plan of an arm64 program is for another processor.
 func TestSecondProcessor(t *testing.T) {
 	b := openArm64(t)
 	var all []*offsets.Func
@@ -117,12 +81,12 @@ func TestSecondProcessor(t *testing.T) {
 			}
 		}
 	}
-	checkArm64Add(t, b, plan)
+	checkArm64Lookup(t, b, plan)
 }
 
-// checkArm64Add looks at one function's events: what they fetch, and what hits make of it.
-func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
-	fn := slices.IndexFunc(plan.Funcs, func(f uprobe.Probe) bool { return f.Name == "main.add" })
+// checkArm64Lookup checks the events of one function: the arguments that they fetch, and the calls of some hits.
+func checkArm64Lookup(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
+	fn := slices.IndexFunc(plan.Funcs, func(f uprobe.Probe) bool { return f.Name == "main.lookup" })
 	event := func(kind uprobe.Kind) (site int, e *uprobe.Event) {
 		for i := range plan.Events {
 			for k := range plan.Events[i].Sites {
@@ -131,7 +95,7 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 				}
 			}
 		}
-		t.Fatalf("main.add has no event of kind %d", kind)
+		t.Fatalf("main.lookup has no event of kind %d", kind)
 		return
 	}
 	jumpSite, entry := event(uprobe.EntryJump)
@@ -144,18 +108,18 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 		}
 	}
 	text := strings.Join(fetched, " ")
-	for _, want := range []string{"%sp %x28 +8(%x28) +152(%x28) %pstate", "%x30 %x29", " %x0 %x1 %x2 %x3", "+0(%x3)", "+0(%x1)"} {
+	for _, want := range []string{"%sp %x28 +8(%x28) +152(%x28) %pstate", "%x30 %x29", " %x0 %x1 %x2", "+0(%x0)"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("main.add fetches %s, without %s", text, want)
+			t.Errorf("main.lookup fetches %s, without %s", text, want)
 		}
 	}
 	retSite, back := event(uprobe.Return)
 	sig, err := b.Signature(plan.Funcs[fn].Func)
-	if err != nil || len(sig.Results) != 2 || sig.Results[1].Pieces[1].Register != "x2" {
-		t.Errorf("results of main.add: %+v, %v", sig, err)
+	if err != nil || len(sig.Results) != 3 || sig.Results[2].Pieces[1].Register != "x4" {
+		t.Errorf("results of main.lookup: %+v, %v", sig, err)
 	}
 	for fetch, fine := range map[string]bool{"+8(%x3)": true, "%ax": false} {
-		query := target.Query{Binary: b.File().Path(), Funcs: []string{"main.add(k=" + fetch + ":x64)"}, Signatures: true}
+		query := target.Query{Binary: b.File().Path(), Funcs: []string{"main.lookup(k=" + fetch + ":x64)"}, Signatures: true}
 		found, err := query.Resolve(t.Logf)
 		fixture.NoError(t, err)
 		if _, _, err := found.Signature(found.Funcs[0]); (err == nil) != fine {
@@ -167,7 +131,7 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	hit := func(site int, e *uprobe.Event, time, flags uint64) {
 		words := map[int]uint64{e.Fields.SP: 0x1000, e.Fields.G: 1, e.Fields.Hi: 0x2000, e.Fields.Flags: flags}
 		fmt.Fprintf(&trace, " prog-1 (1) [000] d.... %d: %s: (%#x)", time, e.Name, e.Sites[site].Addr)
-		at := 0 // of the argument's first word
+		at := 0 // index of the argument's first word
 		for i, arg := range e.Args {
 			if e.Counts == nil || e.Counts[i] == 0 {
 				fmt.Fprintf(&trace, " %s=%d", arg.Name, words[at])
@@ -180,8 +144,8 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 		fmt.Fprintln(&trace)
 	}
 	const carry, zero = 1 << 29, 1 << 30
-	hit(jumpSite, entry, 1, 0)          // below the guard: morestack
-	hit(jumpSite, entry, 2, carry|zero) // at it
+	hit(jumpSite, entry, 1, 0)          // the check fails: morestack
+	hit(jumpSite, entry, 2, carry|zero) // fails as well: SP equals the guard
 	hit(jumpSite, entry, 3, carry)
 	hit(retSite, back, 7, 0)
 	var calls []pairing.Call
@@ -201,13 +165,13 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	}
 }
 
-// TestCountsBySubtraction: calls of functions with a stack check are counted by two counters of the kernel, in one event
-// that fetches nothing and records nothing.
+// TestCountsBySubtraction checks that calls of functions with a stack check are counted by two counters of the kernel, in
+// one event that fetches and records nothing.
 func TestCountsBySubtraction(t *testing.T) {
 	b := openArm64(t)
-	f, ok := b.Lookup("main.add")
+	f, ok := b.Lookup("main.lookup")
 	if !ok {
-		t.Fatal("no main.add")
+		t.Fatal("no main.lookup")
 	}
 	plan, err := uprobe.New(b, []*offsets.Func{f}, uprobe.Options{Mode: uprobe.Count, Features: tracefs.Features{Append: true}})
 	fixture.NoError(t, err)

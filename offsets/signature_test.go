@@ -208,12 +208,7 @@ func checkSignatures(t *testing.T, b *Binary, unoptimized bool) {
 		if minor < 23 {
 			captured = ""
 		}
-		f := lookup(t, b, want.name)
-		s, err := b.Signature(f)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
+		s := signatureOf(t, b, want.name)
 		// Variables may have no location if debug information omits others.
 		unknown := want.omitsBlank && minor < 18 || minor == 11
 		for _, c := range []struct{ what, got, want string }{
@@ -305,12 +300,7 @@ func TestGenericSignature(t *testing.T) {
 				"main.pile[" + text + "].first":            c.value,
 				"main.pick[" + number + "," + second + "]": c.function,
 			} {
-				f := lookup(t, b, name)
-				s, err := b.Signature(f)
-				if err != nil {
-					t.Error(err)
-					continue
-				}
+				s := signatureOf(t, b, name)
 				if got := dictionaryTypes(b, s, "main..dict.pick[int,string]"); strings.HasPrefix(name, "main.pick") && got != "int string -" {
 					t.Errorf("the dictionary of %s has the types %s", name, got)
 				}

@@ -41,7 +41,7 @@ func TestSystemVSignature(t *testing.T) {
 		{gccgo, "main.references", "m=di/8 c=si/8 f=dx/8 e=cx/8,r8/8 n=8(sp)/16 a=24(sp)/16 p=r9/8", "r0=ax/8 r1=dx/8"},
 		{gccgo, "main.node.Name", "n=di/8", "r0=ax/8,dx/8"},
 	} {
-		s := cSignatureOf(t, want.b, want.name)
+		s := signatureOf(t, want.b, want.name)
 		if params, results := spell(s.Params), spell(s.Results); params != want.params || results != want.results {
 			t.Errorf("%s: %s -> %s\nwant %s -> %s", want.name, params, results, want.params, want.results)
 		}
@@ -52,14 +52,6 @@ func TestSystemVSignature(t *testing.T) {
 			t.Errorf("constants of %s: %q, %q, %q", color.Name, color.Constant(0), color.Constant(1), color.Constant(2))
 		}
 	}
-}
-
-func cSignatureOf(t *testing.T, b *Binary, name string) *Signature {
-	t.Helper()
-	f := lookup(t, b, name)
-	s, err := b.Signature(f)
-	fixture.NoError(t, err)
-	return s
 }
 
 // TestAAPCS64Signature checks C functions on arm64. If debug information has the location of a parameter at the first
@@ -93,7 +85,7 @@ func TestAAPCS64Signature(t *testing.T) {
 		{floats, "complexes", "z=x/8,x/8 n=x0/4 y=x/4,x/4", "r0=x/8"},
 		{floats, "vector", "v=? n=?", "r0=x/4"},
 	} {
-		s := cSignatureOf(t, want.b, want.name)
+		s := signatureOf(t, want.b, want.name)
 		if params, results := spell(s.Params), spell(s.Results); params != want.params || results != want.results {
 			t.Errorf("%s: %s -> %s\nwant %s -> %s", want.name, params, results, want.params, want.results)
 		}
@@ -144,12 +136,7 @@ func TestGccgoTypes(t *testing.T) {
 		"main.node.Name":  {"*main.node: ptr 8/8 of main.node"},
 	}
 	for name, types := range want {
-		f := lookup(t, b, name)
-		s, err := b.Signature(f)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
+		s := signatureOf(t, b, name)
 		var got []string
 		for _, v := range s.Params {
 			got = append(got, v.Type.Name+": "+fixture.SpellType(v.Type))

@@ -192,12 +192,7 @@ func TestMethodTypes(t *testing.T) {
 				{"net.(*IPAddr).String", "p0=ax/8: *net.IPAddr", "r0=ax/8,bx/8: string"},
 				{"net.(*conn).SetDeadline", "p0=ax/8 p1=bx/8,cx/8,di/8: *net.conn, time.Time", "r0=ax/8,bx/8: error"},
 			} {
-				f := lookup(t, b, want.name)
-				s, err := b.Signature(f)
-				if err != nil {
-					t.Errorf("%s: %v", want.name, err)
-					continue
-				}
+				s := signatureOf(t, b, want.name)
 				params, results := spell(s.Params)+": "+typeNames(s.Params), spell(s.Results)+": "+typeNames(s.Results)
 				if minor, _ := b.GoVersion(); minor < b.File().Processor.Machine().FirstRegisters {
 					_, want.params, _ = strings.Cut(want.params, ": ")
