@@ -211,6 +211,9 @@ func respell(sym string, parts keepFlags) string {
 	return string(b)
 }
 
+// respelled reports whether the spellings of a symbol may differ from this byte on.
+func respelled(c byte) bool { return c == '(' || c == '[' || c == '%' || c == middleDot[0] }
+
 // appendTypeArgs appends a bracketed list of types without the marks that the compiler adds: "go.shape." and, in Go
 // 1.18 to 1.20, "_" and the index in the list.
 func appendTypeArgs(b []byte, list string) []byte {

@@ -96,20 +96,3 @@ func FuzzNearest(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkNearest(b *testing.B) {
-	names := manyNames(b)
-	for name, text := range map[string]string{
-		"slip":    "main1.Stroe.Get",
-		"bare":    "Store.Gte",
-		"package": "encoding7/jsno.Unmarshal",
-		"foreign": "example.com/very/long/path/to/some/package.(*Receiver).MethodWithLongName",
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				Nearest(text, slices.Values(names), 3)
-			}
-		})
-	}
-}

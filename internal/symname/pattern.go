@@ -33,8 +33,7 @@ type Pattern struct {
 	unescaped   string // text without escapes
 	re          *regexp.Regexp
 	glob        glob
-	start       string // literal text at the start of the glob
-	hasTypeArgs bool   // the glob has type arguments
+	hasTypeArgs bool // the glob has type arguments
 }
 
 // Compile parses a pattern. In a glob, "*" matches any run of characters, including dots and slashes, "?" matches one
@@ -50,7 +49,6 @@ func Compile(text string, regular bool) (Pattern, error) {
 		spelled := strings.ReplaceAll(text, "[...]", "")
 		p.hasTypeArgs = strings.Contains(spelled, "[")
 		p.glob = compileGlob(respell(spelled, keepPointer|keepArgs))
-		p.start, _, _ = strings.Cut(p.glob[0], "?")
 		return p, nil
 	}
 	var err error
@@ -209,52 +207,23 @@ func Select(names iter.Seq[string], include, exclude []Pattern) (selected [][]in
 
 // selects is match, but a pattern in exact, which is the full name of a function, matches only that name.
 func (p *Pattern) selects(s *spellings, exact map[string]bool) bool {
-	if p.re == nil && !p.mayMatch(s.symbol) {
-		return false
-	}
 	if p.re == nil && exact[p.unescaped] {
 		return unescape(s.symbol) == p.unescaped || s.as(keepPointer) != s.as(0) && s.as(0) == p.unescaped
 	}
 	return p.match(s)
 }
 
-// mayMatch returns false if the first bytes of the symbol rule out a match of the glob with any spelling. All
-// spellings of a symbol are equal up to the first byte for which respelled returns true.
-func (p *Pattern) mayMatch(symbol string) bool {
-	if len(p.glob) == 0 {
-		return false
-	}
-	for i := 0; i < len(p.start); i++ {
-		switch {
-		case i == len(symbol):
-			return false
-		case respelled(symbol[i]):
-			return true
-		case symbol[i] != p.start[i]:
-			return false
-		}
-	}
-	return true
-}
-
 // exactNames returns the unescaped texts of all patterns, with true for each that is the full name of a function.
 func exactNames(names iter.Seq[string], lists ...[]Pattern) map[string]bool {
 	exact := make(map[string]bool)
-	var lengths uint64 // bit n: a pattern has length n modulo 64; skips the map lookup for most names
 	for _, p := range slices.Concat(lists...) {
 		exact[p.unescaped] = false
-		lengths |= 1 << (len(p.unescaped) % 64)
 	}
 	for name := range names {
-		if name = unescape(name); lengths>>(len(name)%64)&1 == 0 {
-			continue
-		}
+		name = unescape(name)
 		if _, ok := exact[name]; ok {
 			exact[name] = true
 		}
 	}
 	return exact
 }
-
-// respelled reports whether the spellings of a symbol may differ from this byte on.
-func respelled(c byte) bool { return c == '(' || c == '[' || c == '%' || c == middleDot[0] }

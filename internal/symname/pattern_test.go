@@ -1,7 +1,6 @@
 package symname
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -282,37 +281,6 @@ func FuzzGlob(f *testing.F) {
 			t.Errorf("%q matches %q: got %v, want %v", text, name, got, want)
 		}
 	})
-}
-
-// manyNames are those of a program of about 100,000 functions, as large as Kubernetes'.
-func manyNames(b *testing.B) []string {
-	seed := linkedNames(b)
-	var names []string
-	for i := 0; len(names) < 100_000; i++ {
-		for _, name := range seed {
-			names = append(names, strings.Replace(name, ".", fmt.Sprintf("%d.", i), 1))
-		}
-	}
-	return names
-}
-
-func BenchmarkSelect(b *testing.B) {
-	names := manyNames(b)
-	for name, include := range map[string][]Pattern{
-		"name":     compile(b, parseGlob, "main1.Store.Get"),
-		"package":  compile(b, parseGlob, "fmt3.*"),
-		"within":   compile(b, parseGlob, "*sync*"),
-		"instance": compile(b, parseGlob, "main2.Map[int]"),
-		"five":     compile(b, parseGlob, "main1.Store.Get", "fmt3.*", "*sync*", "*Handler", "main2.Map"),
-		"regexp":   compile(b, parseRegexp, `Store\.Get$`),
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				Select(slices.Values(names), include, nil)
-			}
-		})
-	}
 }
 
 func parseGlob(text string) (Pattern, error) { return Compile(text, false) }
