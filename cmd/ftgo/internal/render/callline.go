@@ -26,7 +26,7 @@ func ThreadOf(c *pairing.Call) Thread {
 // Line is a traced call or a kernel event.
 type Line struct {
 	// Time is the wall time of the call's begin, or of the event. Ended is the time at which the call returned, or at which
-	// its unwinding was noticed; zero if that is unknown.
+	// ftgo noticed that it had ended otherwise. It is zero if that is unknown.
 	Time, Ended time.Time
 	Function    string // for an event, the function of the innermost open call of its thread, or ""
 	Thread

@@ -104,7 +104,7 @@ func appendIndent(b []byte, depth int) []byte {
 	return b
 }
 
-// appendRight appends text after blanks that fill width columns.
+// appendRight appends text, aligned right in width columns. A wider text is appended whole.
 func appendRight(b []byte, width int, text string) []byte {
 	for range width - printable.Columns(text) {
 		b = append(b, ' ')

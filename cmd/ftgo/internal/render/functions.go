@@ -128,7 +128,7 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 		// Large numbers of calls without a latency are shortened, like 1.25M, to leave space for names. [Footer] and
 		// JSON have the exact numbers.
 		counted := all.CountedOnly
-		if all.Whole != nil { // the difference of CALLS and TIMED
+		if all.Whole != nil { // the column TIMED replaces COUNTED
 			counted = 0
 		}
 		for _, c := range [...]struct {

@@ -51,7 +51,7 @@ func (v *Export) Begin(s *Scene) error {
 	return nil
 }
 
-// Take sends completed calls to the spans.
+// Take sends ended calls to the spans.
 func (v *Export) Take(it *pairing.Item) error {
 	switch c := it.Call; {
 	case v.spans == nil:

@@ -37,7 +37,8 @@ type Options struct {
 	Calls    uint64        // the number of calls after which the run ends, 0 means no limit
 	Sched    bool          // split latencies into running, runnable and waiting
 	DryRun   bool          // print the parts of --where that the kernel and ftgo evaluate
-	// UserFilter: ftgo evaluates all of --where. A call that the kernel drops could not be the caller of others.
+	// UserFilter: ftgo evaluates all of --where. Trees need the calls that the kernel would drop, and a recording without
+	// --where contains them.
 	UserFilter bool
 	Merges     bool // report merges several runs, and a Table does not write its own
 }
@@ -47,7 +48,7 @@ func (o *Options) ManyProcesses() bool {
 	return o.Fork || len(o.PIDs) > 1 || len(o.PIDs) == 0 && len(o.Program) == 0
 }
 
-// LineFlags are the flags that select calls, and the parts of their lines.
+// LineFlags are the flags that select calls and the parts of their lines.
 type LineFlags struct {
 	Where    string
 	Errors   bool
@@ -88,7 +89,7 @@ var templateForm = cli.Form[Template]{
 	},
 }
 
-// DefineLines defines the flags that select calls, and the parts of their lines.
+// DefineLines defines the flags of LineFlags, and --inside.
 func (o *Options) DefineLines(fs *cli.Flags) {
 	l := &o.Lines
 	fs.StringVar(&o.Inside, "inside", "", "show only calls that `FUNC` makes, directly or not")
@@ -255,8 +256,8 @@ func rowNumberOf(path string) (n rowNumber, ok bool) {
 // exprRow is a row as a [where.Call], so that conditions can be evaluated for it.
 type exprRow struct{ stats.Func }
 
-// Value returns a number of the row, nil if it is unknown: a latency of a function that never returned, or errors of
-// one that returns none.
+// Value returns a number of the row, nil if it is unknown: a latency if no call returned, or the number of errors if the
+// function does not return an error.
 func (c exprRow) Value(path string) *capture.Value {
 	n, _ := rowNumberOf(path)
 	if n.typ == nsType && (c.Latency == nil || c.Latency.Count() == 0) || path == "errors" && !c.ReturnsErrors {

@@ -171,8 +171,8 @@ func (v *Table) role(row stats.Func) target.Role {
 // function that the user means, and the number of its calls depends on the compiler.
 func (v *Table) isWrapper(row stats.Func) bool { return v.role(row).Wrapper }
 
-// noteInlined adds a note to functions that the compiler has also inlined into some callers, because it does not count
-// the inlined calls. It reads all of the debug information, so it runs after the probes were removed.
+// noteInlined adds a note to functions that the compiler has also inlined into some callers, because probes do not see
+// inlined calls. It reads all of the debug information, so it runs after the probes were removed.
 func (v *Table) noteInlined(rows []stats.Func) {
 	for i := range rows {
 		if v.Target.Binary != nil && v.role(rows[i]).Named && rows[i].Note == "" {
