@@ -15,27 +15,26 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// TestKernelReadmeTracer builds the tracer that README shows, as it stands, and has it trace.
-func TestKernelReadmeTracer(t *testing.T) {
+// TestKernelShownTracer builds the tracer of docs/library.md and runs it.
+func TestKernelShownTracer(t *testing.T) {
 	fs := tracetest.Kernel(t)
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip(err)
 	}
-	readme, err := os.ReadFile("README.md")
+	page, err := os.ReadFile("docs/library.md")
 	fixture.NoError(t, err)
-	_, section, _ := strings.Cut(string(readme), "\n## As a library\n")
-	_, program, _ := strings.Cut(section, "\n```go\n")
+	_, program, _ := strings.Cut(string(page), "\n```go\n")
 	program, _, _ = strings.Cut(program, "\n```\n")
 	source, err := os.ReadFile("example_test.go")
 	fixture.NoError(t, err)
 	if _, body, _ := strings.Cut(program, "{\n"); len(strings.Split(program, "\n")) > 13 || !strings.Contains(string(source), "\nfunc Example() {\n"+body) {
-		t.Errorf("README does not have the body of Example, or that in more than 12 lines:\n%s", program)
+		t.Errorf("docs/library.md does not have the body of Example, or that in more than 12 lines:\n%s", program)
 	}
 	dir := t.TempDir()
 	imports := "package main\nimport (\"context\"; \"fmt\"; \"log\"; \"os\"; \"os/signal\"; \"time\"; \"github.com/ftgo/ftgo\")\n"
 	fixture.NoError(t, os.WriteFile(dir+"/main.go", []byte(imports+program), 0o644))
 	if b, err := exec.Command("go", "build", "-o", dir+"/tracer", dir+"/main.go").CombinedOutput(); err != nil {
-		t.Fatalf("README's program does not build: %v\n%s", err, b)
+		t.Fatalf("the program does not build: %v\n%s", err, b)
 	}
 	target := fixture.Build(t, "exact")
 	var out bytes.Buffer

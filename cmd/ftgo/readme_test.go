@@ -19,12 +19,12 @@ func readme(t *testing.T) string {
 	return readFile(t, filepath.Join(fixture.Root(), "README.md"))
 }
 
-// twoCommands are the indented lines of the section of that name.
-func twoCommands(t *testing.T) []string {
+// tryCommands returns the two indented lines of README's section "Try it".
+func tryCommands(t *testing.T) []string {
 	t.Helper()
-	_, section, ok := strings.Cut(readme(t), "\n## Two commands\n")
+	_, section, ok := strings.Cut(readme(t), "\n## Try it\n")
 	if !ok {
-		t.Fatal("README has no section \"Two commands\"")
+		t.Fatal("README has no section \"Try it\"")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	var cmds []string
@@ -44,7 +44,7 @@ func twoCommands(t *testing.T) []string {
 func TestKernelReadmeDemo(t *testing.T) {
 	tracetest.LongKernel(t) // it builds everything anew
 	if _, err := exec.LookPath("go"); err != nil {
-		t.Skipf("the command is %q: %v", twoCommands(t)[0], err)
+		t.Skipf("the command is %q: %v", tryCommands(t)[0], err)
 	}
 	dir := t.TempDir()
 	list := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard")
@@ -58,7 +58,7 @@ func TestKernelReadmeDemo(t *testing.T) {
 		noError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
 		copyFile(t, filepath.Join(fixture.Root(), name), filepath.Join(dir, name))
 	}
-	cmd := exec.Command("sh", "-c", twoCommands(t)[0])
+	cmd := exec.Command("sh", "-c", tryCommands(t)[0])
 	cmd.Dir = dir
 	b, err := cmd.CombinedOutput()
 	if err != nil || !regexp.MustCompile(`main\.fib +1395 `).Match(b) {
@@ -72,7 +72,7 @@ func TestCIRunsTheReadme(t *testing.T) {
 	b := readFile(t, filepath.Join(fixture.Root(), ".ci", "run"))
 	lines := strings.Split(strings.TrimSpace(b), "\n")
 	// It runs the long tests, too, which take longer than go test allows by itself.
-	if got, want := strings.ReplaceAll(lines[len(lines)-1], "-timeout 40m ", ""), twoCommands(t)[1]; got != want {
+	if got, want := strings.ReplaceAll(lines[len(lines)-1], "-timeout 40m ", ""), tryCommands(t)[1]; got != want {
 		t.Errorf(".ci/run ends with %q, the README says %q", got, want)
 	}
 	for _, want := range []string{"export FTGO_TEST_KERNEL=require", "export " + fixture.LongVar + "=1"} {
@@ -82,8 +82,16 @@ func TestCIRunsTheReadme(t *testing.T) {
 	}
 }
 
-// TestReadmeKnowsTheCommands: the README's table and the help text have the same
-// commands, and the exit statuses are those of the code.
+// TestReadmeIsShort limits README, which is an introduction. What needs more words belongs into docs.
+func TestReadmeIsShort(t *testing.T) {
+	text := readme(t)
+	if lines, words := strings.Count(text, "\n"), len(strings.Fields(text)); lines > 110 || words > 1000 {
+		t.Errorf("README has %d lines and %d words, more than 110 and 1000", lines, words)
+	}
+}
+
+// TestReadmeKnowsTheCommands compares README's table of commands with those of the program, and the guide's exit
+// statuses with those that the code has.
 func TestReadmeKnowsTheCommands(t *testing.T) {
 	text := readme(t)
 	for _, c := range allCommands() {
@@ -98,11 +106,12 @@ func TestReadmeKnowsTheCommands(t *testing.T) {
 			t.Errorf("README has a row for ftgo %s", name)
 		}
 	}
+	guide := readFile(t, filepath.Join(fixture.Root(), "docs", "guide.md"))
 	for _, row := range []string{
 		"| 0 | done", "| 1 | failed", "| 2 | wrong usage", "| 3 | nothing matched", "| 4 | the kernel", "| 5 | more events lost", "| 6 | the condition",
 	} {
-		if !strings.Contains(text, row) {
-			t.Errorf("README has no row %q", row)
+		if !strings.Contains(guide, row) {
+			t.Errorf("docs/guide.md has no row %q", row)
 		}
 	}
 }

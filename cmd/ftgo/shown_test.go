@@ -14,7 +14,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// shownCommands are the commands that the README, docs/*.md, the help text and the manual
+// shownCommands returns the commands that README, CONTRIBUTING, docs/*.md, the help text and the manual
 // pages show, by where. TestKernelExamples runs those that are shown with their output, TestManyMachines
 // scripts between fences.
 func shownCommands(t *testing.T) map[string][]string {
@@ -22,7 +22,7 @@ func shownCommands(t *testing.T) map[string][]string {
 	shown := make(map[string][]string)
 	pages, err := filepath.Glob(filepath.Join(fixture.Root(), "docs", "*.md"))
 	noError(t, err)
-	for _, page := range append(pages, filepath.Join(fixture.Root(), "README.md")) {
+	for _, page := range append(pages, filepath.Join(fixture.Root(), "README.md"), filepath.Join(fixture.Root(), "CONTRIBUTING.md")) {
 		_, commands := blocksIn(readFile(t, page))
 		shown[filepath.Base(page)] = commands
 	}
@@ -173,11 +173,11 @@ func TestShownFlags(t *testing.T) {
 	}
 }
 
-// proseOf is the text of the README and of all pages of docs, by their paths.
+// proseOf returns the texts of README, CONTRIBUTING and all pages of docs by path.
 func proseOf(t *testing.T) map[string]string {
 	t.Helper()
 	pages := make(map[string]string)
-	for _, glob := range []string{"README.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md"} {
+	for _, glob := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md"} {
 		files, err := filepath.Glob(filepath.Join(fixture.Root(), glob))
 		noError(t, err)
 		for _, file := range files {

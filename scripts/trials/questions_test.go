@@ -128,28 +128,30 @@ func TestKernelQuestions(t *testing.T) {
 	}
 }
 
-// TestQuestionsInREADME: the questions that README answers are asked here.
-func TestQuestionsInREADME(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(fixture.Root(), "README.md"))
-	check(t, err)
-	_, page, _ := strings.Cut(string(text), "## I want to know")
-	page, _, _ = strings.Cut(page, "\n## ")
+// TestQuestionsInGuide checks that the questions of README and of the guide are among those that a trial asks.
+func TestQuestionsInGuide(t *testing.T) {
 	asked := make(map[string]bool)
 	for _, q := range shopQuestions(&shopBooks{}) {
 		asked[q.command] = true
 	}
-	rows := 0
-	for line := range strings.Lines(page) {
-		_, command, ok := strings.Cut(line, "| `")
-		if command, _, _ = strings.Cut(command, "` |"); !ok {
-			continue
+	for file, want := range map[string]int{"README.md": 10, "docs/guide.md": 20} {
+		text, err := os.ReadFile(filepath.Join(fixture.Root(), file))
+		check(t, err)
+		_, page, _ := strings.Cut(string(text), "\n| I want to know |")
+		page, _, _ = strings.Cut(page, "\n\n")
+		rows := 0
+		for line := range strings.Lines(page) {
+			_, command, ok := strings.Cut(line, "| `")
+			if command, _, _ = strings.Cut(command, "` |"); !ok {
+				continue
+			}
+			if rows++; !asked[command] {
+				t.Errorf("%s has a command that no test runs: %s", file, command)
+			}
 		}
-		if rows++; !asked[command] {
-			t.Errorf("README has a command that no test runs: %s", command)
+		if rows != want {
+			t.Errorf("%s has %d rows, want %d", file, rows, want)
 		}
-	}
-	if rows != 20 {
-		t.Errorf("%d rows, want 20", rows)
 	}
 }
 
