@@ -22,13 +22,13 @@ func TestKernelPicture(t *testing.T) {
 	}
 	for _, file := range []string{file, filepath.Join(fixture.Root(), "docs", "img", "terminal.svg")} {
 		var picture struct {
-			Text []string `xml:"text"`
+			Text []string `xml:"g>text"`
 		}
 		data, err := os.ReadFile(file)
 		fixture.NoError(t, err)
 		fixture.NoError(t, xml.Unmarshal(data, &picture))
 		text := strings.Join(picture.Text, "\n")
-		for _, want := range []string{"# ftgo count ", "\nmain.lookup   1009", "\nhttp.(*Client).do ", "err=&errors.errorString"} {
+		for _, want := range []string{"# ftgo count ", "\nmain.lookup   1009", "\nhttp.(*Client).do ", "*errors.errorString(\"no such key\")"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s has no %q:\n%s", file, want, text)
 			}
