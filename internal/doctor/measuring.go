@@ -45,7 +45,7 @@ type Measuring struct {
 	stack    int // the number of callers that each call fetches
 	costs    atomic.Pointer[pairing.HitCosts]
 	err      error          // why costs is nil, once measured is closed
-	now      func()         // closes begin, once
+	start    func()         // closes begin, once
 	begin    chan struct{}  // closed to start measuring
 	ready    atomic.Bool    // measured is closed
 	measured chan struct{}  // closed when costs or err is set
@@ -57,14 +57,14 @@ type Measuring struct {
 // NewMeasuring returns a measurement of hits that are recorded in a mode, with that many callers each.
 func NewMeasuring(fs *tracefs.FS, funcs Functions, mode uprobe.Mode, stack int) *Measuring {
 	m := &Measuring{fs: fs, funcs: funcs, mode: mode, stack: stack, begin: make(chan struct{}), measured: make(chan struct{}), cancel: func() {}}
-	m.now = sync.OnceFunc(func() { close(m.begin) })
+	m.start = sync.OnceFunc(func() { close(m.begin) })
 	return m
 }
 
-// Begin starts a goroutine that measures once Now is called. The caller calls Now after it has armed the
+// Prepare starts a goroutine that measures once Start is called. The caller calls Start after it has armed the
 // program's probes and disarmed those of hot functions, because the kernel arms and disarms under locks
 // (trace_types_lock, event_mutex) that it holds for whole grace periods: two that arm at once wait for each other.
-func (m *Measuring) Begin(ctx context.Context) {
+func (m *Measuring) Prepare(ctx context.Context) {
 	running, stop := context.WithCancel(ctx)
 	m.cancel = stop
 	m.working.Go(func() {
@@ -143,13 +143,13 @@ func checkDescriptors(files int) error {
 	return nil
 }
 
-// Now starts the measurement.
-func (m *Measuring) Now() { m.now() }
+// Start starts the measurement.
+func (m *Measuring) Start() { m.start() }
 
-// Take waits for the first costs and returns the newest, or nil if they could not be measured. Call it after Begin.
+// Take waits for the first costs and returns the newest, or nil if they could not be measured. Call it after Prepare.
 func (m *Measuring) Take() *pairing.HitCosts {
 	if !m.ready.Load() { // Take runs for each call, and receiving from a channel takes a lock
-		m.now()
+		m.start()
 		<-m.measured
 	}
 	return m.costs.Load()
@@ -160,7 +160,7 @@ func (m *Measuring) Ready() bool { return m.ready.Load() }
 
 // Stop ends the measurement after its first batches. It does not wait.
 func (m *Measuring) Stop() {
-	m.now()
+	m.start()
 	m.cancel()
 }
 

@@ -53,10 +53,10 @@ func (c *Clock) AddWaits(waits stats.Waits, call *pairing.Call, reasons []string
 
 // Costs measures the cost of probe hits.
 type Costs interface {
-	// Begin prepares the measurement, and Now starts it. Call Now after the probes are armed, because arming for the
-	// measurement would delay them.
-	Begin(ctx context.Context)
-	Now()
+	// Start starts the measurement that Prepare has prepared. Call it after the probes are armed, because the measurement
+	// arms probes of its own, which would delay them.
+	Prepare(ctx context.Context)
+	Start()
 	// Ready reports whether Take returns at once.
 	Ready() bool
 	// Take waits for the first result and returns the latest one. It returns nil if the measurement has failed.
@@ -71,8 +71,8 @@ type Costs interface {
 // NoCosts is a Costs that measures nothing.
 type NoCosts struct{}
 
-func (NoCosts) Begin(context.Context)   {}
-func (NoCosts) Now()                    {}
+func (NoCosts) Prepare(context.Context) {}
+func (NoCosts) Start()                  {}
 func (NoCosts) Ready() bool             { return true }
 func (NoCosts) Take() *pairing.HitCosts { return nil }
 func (NoCosts) Stop()                   {}

@@ -85,7 +85,7 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 	}
 	l.armCtx = ctx
 	if l.measuresCostFirst() {
-		l.opt.Costs.Begin(ctx)
+		l.opt.Costs.Prepare(ctx)
 		// Setting up a session holds kernel locks for tens of milliseconds. It would delay the removal of hot probes.
 		l.opt.Costs.Take()
 		l.setHurry(true)
@@ -155,11 +155,11 @@ func (l *Live) calibrate() error {
 		}
 	}
 	if !l.measuresCostFirst() {
-		l.opt.Costs.Begin(l.armCtx)
+		l.opt.Costs.Prepare(l.armCtx)
 	}
 	l.monitor.at = time.Now()
 	if l.sampler, err = newSampler(l.armCtx, l); l.sampler == nil {
-		l.opt.Costs.Now()
+		l.opt.Costs.Start()
 	}
 	return err
 }
