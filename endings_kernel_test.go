@@ -16,8 +16,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// TestKernelLeavesNothing: however a loop ends, its probes are gone, and so is the program that it
-// has started. [tracetest.Kernel] looks for what is left.
+// TestKernelLeavesNothing checks that the probes and the started program are gone, however a loop ends. [tracetest.Kernel]
+// looks for leftovers.
 func TestKernelLeavesNothing(t *testing.T) {
 	fs := tracetest.Kernel(t)
 	clean := func(t *testing.T, c *exec.Cmd) {
@@ -102,7 +102,7 @@ func TestKernelLeavesNothing(t *testing.T) {
 	})
 }
 
-// TestKernelLoss: what the buffer had no room for is the last item, and in the reports.
+// TestKernelLoss checks that a trace with a full buffer ends with a LossError.
 func TestKernelLoss(t *testing.T) {
 	tracetest.Kernel(t)
 	flood := func() *ftgo.Tracer {
@@ -120,7 +120,7 @@ func TestKernelLoss(t *testing.T) {
 			t.Fatal(err)
 		case err == nil && c.Outcome == ftgo.Returned:
 			if seen++; seen == 1 {
-				time.Sleep(300 * time.Millisecond) // meanwhile the buffer is full
+				time.Sleep(300 * time.Millisecond) // fills the buffer
 			}
 		}
 	}
@@ -128,14 +128,14 @@ func TestKernelLoss(t *testing.T) {
 	if loss == nil || loss.Hits < 2*calls {
 		t.Fatalf("%d calls seen, loss %v", seen, loss)
 	}
-	// A check that has failed is a hit, and may be one that was lost.
+	// Failed stack checks are hits, too, and may be lost.
 	checks := loss.Hits - 2*calls
 	if lost := loss.Funcs["main.framed"]; loss.Lost == 0 || loss.Lost > loss.Hits || lost == 0 || seen+lost > calls+checks {
 		t.Errorf("%d calls seen, %d lost, loss %v", seen, lost, loss)
 	}
 }
 
-// TestKernelErrors: what can't be traced is told in kind.
+// TestKernelErrors checks the kinds of errors.
 func TestKernelErrors(t *testing.T) {
 	tracetest.Kernel(t)
 	greet := fixture.Build(t, "greet")

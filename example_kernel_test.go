@@ -92,7 +92,7 @@ func TestKernelExamplePrometheus(t *testing.T) {
 	}
 }
 
-// TestKernelExampleTimeByKey: an argument that Funcs choose is told without Values.
+// TestKernelExampleTimeByKey checks that an argument selected in Funcs is fetched without Values.
 func TestKernelExampleTimeByKey(t *testing.T) {
 	tracetest.Kernel(t)
 	byKey, err := timeByKey(t.Context(), &ftgo.Tracer{Command: lookup(t, 20), Funcs: []string{"main.lookup(key)"}})

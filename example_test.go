@@ -17,8 +17,7 @@ import (
 	"github.com/ftgo/ftgo"
 )
 
-// A tracer of one's own: the slow calls of a program's functions, with their arguments, until
-// Ctrl-C.
+// This tracer prints the slow calls of a program's functions, with their arguments, until Ctrl-C.
 func Example() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -33,7 +32,7 @@ func Example() {
 	}
 }
 
-// Who creates goroutines, for ten seconds of a process.
+// This example counts the creators of goroutines in a process for ten seconds.
 func ExampleTracer_Calls() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -57,7 +56,7 @@ func creators(ctx context.Context, t *ftgo.Tracer) (map[string]int, error) {
 	return created, nil
 }
 
-// The time that calls took by the value of an argument.
+// This example sums the durations of calls by the value of an argument.
 func ExampleTracer_Calls_arguments() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -78,7 +77,7 @@ func timeByKey(ctx context.Context, t *ftgo.Tracer) (map[string]time.Duration, e
 	return byKey, nil
 }
 
-// A recording, as if it happened now. What was lost there is the last item.
+// This example reads a recording as if it happened now. If calls were lost, the last item is a LossError.
 func ExampleTracer_Calls_recording() {
 	t := &ftgo.Tracer{Recording: "ftgo.rec", Binary: "./server"}
 	for call, err := range t.Calls(context.Background()) {
@@ -92,7 +91,7 @@ func ExampleTracer_Calls_recording() {
 	}
 }
 
-// Counts by glob, with the audit.
+// This example counts calls of functions that a glob matches, and prints how many hits were lost.
 func ExampleTracer_Count() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -106,7 +105,7 @@ func ExampleTracer_Count() {
 	fmt.Printf("%d hits, %d lost, %v ± %v\n", r.Hits, r.Lost, r.Until.Sub(r.From), r.Width)
 }
 
-// A program from its first call to its last.
+// This example traces a program from its first call to its last.
 func ExampleTracer_Reports() {
 	t := &ftgo.Tracer{Command: exec.Command("./tool", "in.txt"), Funcs: []string{"main.parse"}}
 	for r, err := range t.Reports(context.Background(), 0) {
@@ -117,7 +116,7 @@ func ExampleTracer_Reports() {
 	}
 }
 
-// An exporter for Prometheus: the trace stores reports, and a scrape writes the latest.
+// This example is an exporter for Prometheus: the trace stores reports, and a scrape writes the latest one.
 func ExampleTracer_Reports_prometheus() {
 	var latest atomic.Pointer[ftgo.Report]
 	http.HandleFunc("/metrics", func(w http.ResponseWriter, _ *http.Request) {
@@ -135,7 +134,7 @@ func ExampleTracer_Reports_prometheus() {
 	}
 }
 
-// prometheus writes latencies as histograms in Prometheus' text format.
+// prometheus writes latencies as histograms in the text format of Prometheus.
 func prometheus(w io.Writer, r *ftgo.Report) {
 	fmt.Fprintln(w, "# TYPE go_call_seconds histogram")
 	for _, f := range r.Funcs {
@@ -148,7 +147,7 @@ func prometheus(w io.Writer, r *ftgo.Report) {
 	}
 }
 
-// What of a program can be probed, and why the rest can't.
+// This example lists the functions of a program that can be probed, and the reasons why others can't.
 func ExampleTracer_List() {
 	for f, err := range (&ftgo.Tracer{Binary: "/usr/bin/server", Funcs: []string{"main.*"}}).List() {
 		if err != nil {

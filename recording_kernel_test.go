@@ -14,11 +14,11 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// TestKernelRecording: a recording's calls are those that were made.
+// TestKernelRecording checks the calls of a recording, with and without the binary, and of one that was cut off.
 func TestKernelRecording(t *testing.T) {
 	tracetest.Kernel(t)
 	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip(err) // ftgo makes the script
+		t.Skip(err) // needed to build ftgo, which writes the script
 	}
 	dir, path := t.TempDir(), fixture.Build(t, "lookup")
 	script, err := exec.Command("go", "run", "./cmd/ftgo", "script", "--as", "trace", "--stack", path, "main.lookup", "main.twice").Output()
@@ -70,7 +70,7 @@ func TestKernelRecording(t *testing.T) {
 	}
 }
 
-// TestList: what can't be probed is listed, and why.
+// TestList checks the list of functions, with one that can't be probed.
 func TestList(t *testing.T) {
 	var got []string
 	for f, err := range (&ftgo.Tracer{Binary: fixture.Build(t, "lines"), Funcs: []string{"main.once", "main.(*store).*"}}).List() {

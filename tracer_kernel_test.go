@@ -14,7 +14,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// TestKernelCalls: each call is told with its values, from the program's first to its last.
+// TestKernelCalls checks all calls of a program with their values.
 func TestKernelCalls(t *testing.T) {
 	tracetest.Kernel(t)
 	started := time.Now()
@@ -46,12 +46,12 @@ func TestKernelCalls(t *testing.T) {
 	}
 }
 
-// lookup looks up so many keys, and two more.
+// lookup returns a command that looks up n keys and two more.
 func lookup(t *testing.T, n int) *exec.Cmd {
 	return exec.Command(fixture.Build(t, "lookup"), "-n", fmt.Sprint(n))
 }
 
-// TestKernelCount: calls are counted, and all hits are accounted for.
+// TestKernelCount checks the counts of calls and hits.
 func TestKernelCount(t *testing.T) {
 	tracetest.Kernel(t)
 	tracer := &ftgo.Tracer{Command: lookup(t, 20), Funcs: []string{"main.lookup", "main.t*", "main.never"}}
@@ -65,7 +65,7 @@ func TestKernelCount(t *testing.T) {
 	}
 }
 
-// rows are the functions of a report with their calls.
+// rows returns the functions of a report with their numbers of calls.
 func rows(r *ftgo.Report) string {
 	var all []string
 	for _, f := range r.Funcs {
@@ -74,7 +74,7 @@ func rows(r *ftgo.Report) string {
 	return strings.Join(all, ", ")
 }
 
-// TestKernelReports: reports come as time goes on, each with all that was done since the beginning.
+// TestKernelReports checks that reports come at an interval, each with the totals since the beginning.
 func TestKernelReports(t *testing.T) {
 	tracetest.Kernel(t)
 	tracer := &ftgo.Tracer{Command: exec.Command(fixture.Build(t, "greet"), "-n", "20", "-every", "20ms"), Funcs: []string{"main.add"}}
@@ -94,7 +94,7 @@ func TestKernelReports(t *testing.T) {
 	}
 }
 
-// TestKernelEntries: calls tell who makes them when they begin.
+// TestKernelEntries checks that calls have their callers when they begin.
 func TestKernelEntries(t *testing.T) {
 	tracetest.Kernel(t)
 	created := make(map[string]int)
@@ -115,7 +115,7 @@ func TestKernelEntries(t *testing.T) {
 	}
 }
 
-// TestKernelOutcomes: panics, Goexit and the program's end leave no call untold.
+// TestKernelOutcomes checks calls that end by panics, by Goexit and with the program.
 func TestKernelOutcomes(t *testing.T) {
 	tracetest.Kernel(t)
 	tracer := &ftgo.Tracer{Command: exec.Command(fixture.Build(t, "nest")), Funcs: []string{"main.fact", "main.risky", "main.leave", "main.stay"}}
@@ -136,7 +136,7 @@ func TestKernelOutcomes(t *testing.T) {
 	}
 }
 
-// TestKernelPIDs: of two processes that run a program, one is traced, until it ends.
+// TestKernelPIDs checks that only one of two processes of a program is traced, until it ends.
 func TestKernelPIDs(t *testing.T) {
 	fs := tracetest.Kernel(t)
 	path := fixture.Build(t, "exact")

@@ -7,16 +7,15 @@ import (
 	"testing"
 )
 
-// program makes calls of functions, as many in each second of its own time as rates say, on one CPU; a call of each costs
-// its probes so much. They come at random.
+// program simulates a program on one CPU. It calls functions at random, at the given rates per second of its own time.
 type program struct {
 	rates []float64
-	cost  float64 // of a hit, in seconds
+	cost  float64 // cost of the probes of a call, in seconds
 	rand  *rand.Rand
-	calls []float64 // so far
+	calls []float64 // number of calls of each function so far
 }
 
-// run lets it run for some CPU time while some functions are watched, and tells what own time it had and which calls were made.
+// run simulates a CPU time in which some functions are watched. It returns the program's own time and the watched calls.
 func (p *program) run(cpu float64, watched ...int) (own float64, calls map[int]int) {
 	load := 0.0
 	for _, i := range watched {
@@ -33,27 +32,27 @@ func (p *program) run(cpu float64, watched ...int) (own float64, calls map[int]i
 	return own, calls
 }
 
-// about is a cost that is known to a quarter less, and a half more.
+// about returns a cost with bounds: 25% less, and 50% more.
 func about(cost float64) Range { return Range{cost * 0.75, cost, cost * 1.5} }
 
-// TestSpendLittle: a program that uses next to nothing counts as a tenth of a CPU.
+// TestSpendLittle checks that an idle program counts as a tenth of a CPU.
 func TestSpendLittle(t *testing.T) {
-	for cost, paid := range map[float64]bool{0.0009: true, 0.0011: false} {
+	for cost, inDebt := range map[float64]bool{0.0009: false, 0.0011: true} {
 		b := Budget{Share: 0.01}
-		if b.Spend(1, 0.001, cost); b.InDebt() == paid {
-			t.Errorf("probes that took %v s of a second are paid: %v", cost, !paid)
+		if b.Spend(1, 0.001, cost); b.InDebt() != inDebt {
+			t.Errorf("probes that took %v s of a second exceed the budget: %v", cost, !inDebt)
 		}
 	}
 }
 
-// TestEstimates: the bounds of all functions hold in 19 of 20 runs, though hits cost a fifth more than is known, and functions that
-// are called equally often have equal numbers.
+// TestEstimates checks that the bounds of all functions hold in 19 of 20 runs, although hits cost a fifth more than
+// measured, and that the bounds are close.
 func TestEstimates(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, test := range []struct {
 		name  string
 		rates []float64
-		width float64 // how far the bounds of the first function may be from its calls, at most; 0 is no limit
+		width float64 // limit for the relative error of the first function's bounds; 0 for none
 	}{
 		{"forty alike", slices.Repeat([]float64{170e3}, 40), 0.5},
 		{"one hot among others", append(slices.Repeat([]float64{20e3}, 9), 5e6), 0.95},
@@ -108,7 +107,8 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// TestEstimatesPeriods: a rate that changes is that of its own time; what was estimated before stays, and what is watched again is exact.
+// TestEstimatesPeriods checks that a change of a rate leaves earlier estimates as they are, and that a function that is
+// watched again is counted exactly.
 func TestEstimatesPeriods(t *testing.T) {
 	var e Estimates
 	e.Join(7)
@@ -134,8 +134,8 @@ func TestEstimatesPeriods(t *testing.T) {
 	}
 }
 
-// TestEstimatesPaces: a program that sleeps, with some calls, and works in between, with others, is estimated apart for either, though it
-// hardly ever is watched while it works.
+// TestEstimatesPaces checks the estimates for a program that sleeps and works in turn, with different calls in each, and
+// that is rarely watched while it works.
 func TestEstimatesPaces(t *testing.T) {
 	var e Estimates
 	e.Join(1)
@@ -154,20 +154,20 @@ func TestEstimatesPaces(t *testing.T) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
-	for range 3 { // short moments of work are no part of its sleep
+	for range 3 { // short bursts of work
 		e.AddUnwatched(Range{0.004, 0.004, 0.004}, 0.1, 0.004)
 		e.AddUnwatched(Range{0.01, 0.01, 0.01}, 0.011, 0.01)
 	}
 	if got := e.Unseen(1, 0); got.Typical > 23.1*80 {
 		t.Errorf("%v, want %v", got, 23*80)
 	}
-	e.AddUnwatched(Range{40, 40, 40}, 5, 40) // nobody knows what it does in these
+	e.AddUnwatched(Range{40, 40, 40}, 5, 40) // a new pace, without stretches
 	if got := e.Unseen(1, 0); !math.IsInf(got.High, 1) {
 		t.Errorf("%v of a pace without a stretch", got)
 	}
 }
 
-// TestEstimatesGap: a function that was not watched for a moment was called as often in it as else.
+// TestEstimatesGap checks that the rate of a function is also assumed for a gap without a stretch.
 func TestEstimatesGap(t *testing.T) {
 	var e Estimates
 	e.AddUnwatched(Range{8, 8, 8}, 1, 1)
@@ -183,8 +183,8 @@ func TestEstimatesGap(t *testing.T) {
 	}
 }
 
-// TestHot: what takes too much is sampled, what takes little is watched, named functions before others.
-func TestHot(t *testing.T) {
+// TestSampleHot checks which functions are sampled: the expensive ones, and named ones last.
+func TestSampleHot(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		costs []float64 // seconds in one second of 1 CPU, half of it the program's own
@@ -214,8 +214,8 @@ func TestHot(t *testing.T) {
 	}
 }
 
-// TestRest: a function that waits for its probes is not hot, whatever its last hits have cost.
-func TestRest(t *testing.T) {
+// TestUnwatch checks that a function without probes is not hot, whatever its last hits have cost.
+func TestUnwatch(t *testing.T) {
 	b := Budget{Share: 0.25, Funcs: make([]Func, 2)}
 	b.Watch(0)
 	b.Watch(1)
@@ -226,7 +226,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestIdle: what takes some milliseconds of a program that hardly uses a CPU is seldom called.
+// TestIdle checks that a short burst of calls in an idle program does not make a function hot.
 func TestIdle(t *testing.T) {
 	b := Budget{Share: 0.25, Funcs: make([]Func, 1)}
 	b.Watch(0)
@@ -241,8 +241,8 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// TestBudgetKept: over a minute probes take no more than the budget, whatever a stretch costs.
-func TestBudgetKept(t *testing.T) {
+// TestBudget checks that probes stay within the budget over a minute, whatever a stretch costs.
+func TestBudget(t *testing.T) {
 	for _, share := range []float64{0.01, 0.05, 0.25} {
 		for _, busy := range []float64{0.05, 1, 8} { // CPUs
 			b := Budget{Share: share, Funcs: make([]Func, 4), Counts: true, Times: true}
@@ -282,8 +282,8 @@ func TestBudgetKept(t *testing.T) {
 	}
 }
 
-// TestCalm: what is not hot any more is watched again after a while, later each time.
-func TestCalm(t *testing.T) {
+// TestQuiet checks that a function that is not hot any more is watched again after a time, which doubles.
+func TestQuiet(t *testing.T) {
 	b := Budget{Share: 0.25, Funcs: make([]Func, 1), Counts: true}
 	b.Funcs[0] = Func{Counted: 1e-6, Timed: 1e-6}
 	for _, wait := range []float64{2, 4} {
@@ -305,8 +305,8 @@ func TestCalm(t *testing.T) {
 	}
 }
 
-// TestEstimatesFirst: what was seen before the first stretch tells how often functions are called beside each other, and
-// no more: one that is watched again before there is any is called as often as while it was watched.
+// TestEstimatesFirst checks that the calls before the first stretch only give the ratios between functions. A function
+// that is watched again before the first stretch keeps its rate.
 func TestEstimatesFirst(t *testing.T) {
 	var e Estimates
 	e.AddUnwatched(Range{0, 0.001, 0.01}, 1, 1)

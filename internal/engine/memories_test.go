@@ -7,8 +7,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestGarbageForgotten: words that can't be addresses of types are not remembered, because there is no end of them.
-func TestGarbageForgotten(t *testing.T) {
+// TestDynamicTypeCache checks that words outside of the file are not cached, because their number has no limit.
+func TestDynamicTypeCache(t *testing.T) {
 	b, err := offsets.Open(fixture.Build(t, "flood"))
 	fixture.NoError(t, err)
 	defer b.Close()

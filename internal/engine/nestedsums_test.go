@@ -10,8 +10,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// TestNetLatency takes off what probes cost, but not what nested calls took, and says how far
-// it may be off.
+// TestNetLatency checks that the cost of probes is subtracted from latencies, but not the time of nested calls, and checks
+// the bounds.
 func TestNetLatency(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
 	costs := pairing.HitCosts{Least: hitCost(5, 100, 0), Typical: hitCost(10, 200, 0), Most: hitCost(20, 300, 0)}
@@ -27,14 +27,14 @@ func TestNetLatency(t *testing.T) {
 		{"raw", pairing.HitCosts{}, []*pairing.Call{call(1, 0, 500, 4, 0, pairing.Returned)}, []stats.Timing{{Raw: 500, Net: 500, High: 500}}},
 		{"own probes", costs, []*pairing.Call{call(1, 0, 500, 1, 0, pairing.Returned)}, []stats.Timing{{Raw: 500, Net: 490, Low: 480, High: 495}}},
 		{"nested probes", costs, []*pairing.Call{call(1, 0, 900, 3, 2, pairing.Returned)}, []stats.Timing{{Raw: 900, Net: 470, Low: 240, High: 685}}},
-		{"not below nothing", costs, []*pairing.Call{call(1, 0, 5, 1, 0, pairing.Returned)}, []stats.Timing{{Raw: 5}}},
-		{"not below what is nested", costs, []*pairing.Call{
+		{"not below 0", costs, []*pairing.Call{call(1, 0, 5, 1, 0, pairing.Returned)}, []stats.Timing{{Raw: 5}}},
+		{"not below the nested calls", costs, []*pairing.Call{
 			call(1, 1, 60, 1, 0, pairing.Returned), call(1, 1, 70, 1, 0, pairing.Returned), call(2, 1, 1000, 1, 0, pairing.Returned), call(1, 0, 350, 3, 2, pairing.Returned),
 		}, []stats.Timing{{Raw: 60, Net: 50, Low: 40, High: 55}, {Raw: 70, Net: 60, Low: 50, High: 65}, {Raw: 1000, Net: 990, Low: 980, High: 995}, {Raw: 350, Net: 110, High: 135}}},
-		{"what went before is no part of it", costs, []*pairing.Call{
+		{"an earlier call is not nested", costs, []*pairing.Call{
 			call(1, 1, 60, 1, 0, pairing.Returned), call(1, 0, 150, 2, 0, pairing.Returned), call(1, 0, 5, 2, 0, pairing.Returned),
 		}, []stats.Timing{{Raw: 60, Net: 50, Low: 40, High: 55}, {Raw: 150, Net: 130, Low: 110, High: 140}, {Raw: 5}}},
-		{"what was unwound is no part of what follows", costs, []*pairing.Call{
+		{"an unwound call is not nested in the next", costs, []*pairing.Call{
 			call(1, 2, 60, 1, 0, pairing.Returned), call(1, 1, 150, 2, 0, pairing.Unwound), call(1, 1, 20, 1, 0, pairing.Returned),
 		}, []stats.Timing{{Raw: 60, Net: 50, Low: 40, High: 55}, {}, {Raw: 20, Net: 10, High: 15}}},
 	} {

@@ -17,8 +17,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestManyValues: of a million calls with a hundred thousand values, rows tell what they promise, in
-// bounded memory, and intervals add up to the whole.
+// TestManyValues checks the rows of a million calls with 100,000 values: their bounds, the memory, and that the intervals
+// add up to the whole.
 func TestManyValues(t *testing.T) {
 	const calls, values = 1_000_000, 100_000
 	random := rand.New(rand.NewPCG(1, 2))
@@ -126,8 +126,8 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// TestWeightlessValues: a value that has lost its row and got it back is not exact, even if rows are kept
-// for time and no call took any.
+// TestWeightlessValues checks that a value that lost its row and got one again is not exact, even if its calls have no
+// weight.
 func TestWeightlessValues(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
 	observe := func(c *pairing.Call) Observed { return Observed{Value: fmt.Sprint(c.Args[0])} }
@@ -147,7 +147,7 @@ func TestWeightlessValues(t *testing.T) {
 	}
 }
 
-// inUse is how much of the heap is used.
+// inUse returns the size of the used heap in bytes.
 func inUse() uint64 {
 	var m runtime.MemStats
 	runtime.GC()

@@ -10,8 +10,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// TestPendingCalls: calls that end before the costs of probes are known are timed as those
-// that end later.
+// TestPendingCalls checks that calls that end before the costs are known get the same latencies as later calls.
 func TestPendingCalls(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
 	costs := pairing.HitCosts{Least: hitCost(50, 500, 0), Typical: hitCost(100, 900, 0), Most: hitCost(200, 1500, 0)}
@@ -28,9 +27,9 @@ func TestPendingCalls(t *testing.T) {
 			if i == measuredAt {
 				measured.HitCosts, measured.ready = costs, true
 			}
-			again := calls[i] // who hands on a call may use its memory again
-			tl.ended(&again)
-			again = pairing.Call{}
+			call := calls[i]
+			tl.ended(&call)
+			call = pairing.Call{} // the stream reuses its memory
 		}
 		if measuredAt == len(calls) {
 			if len(tl.pending) != len(calls) {
@@ -53,7 +52,7 @@ func TestPendingCalls(t *testing.T) {
 	}
 }
 
-// laterCosts are known at some time.
+// laterCosts implements trace.Costs with costs that become known when ready is set.
 type laterCosts struct {
 	trace.NoCosts
 	pairing.HitCosts
@@ -68,7 +67,7 @@ func (c *laterCosts) Take() *pairing.HitCosts {
 	return &c.HitCosts
 }
 
-// hitCost is what a hit costs, in nanoseconds.
+// hitCost returns a HitCost, in nanoseconds.
 func hitCost(emulated, stepped, word float64) pairing.HitCost {
 	return pairing.HitCost{Emulated: emulated, Stepped: stepped, Word: word}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestCommandEnds: a program has ended when it has, though what it has started keeps the pipe of its output.
+// TestCommandEnds checks that a program has ended although its children hold the pipe of its output.
 func TestCommandEnds(t *testing.T) {
 	for name, line := range map[string]string{"ended by us": "sleep 600 & echo >&3; exec sleep 600", "ended by itself": "sleep 600 & echo >&3"} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// planWith has functions, and events with sites at so many of them.
+// planWith returns a plan with functions f0, f1, and so on. Each event has sites at the given functions.
 func planWith(funcs int, events ...[]int) *uprobe.Plan {
 	p := &uprobe.Plan{Mode: uprobe.Latency, Processor: amd64.Processor}
 	for i := range funcs {
@@ -29,8 +29,8 @@ func planWith(funcs int, events ...[]int) *uprobe.Plan {
 	return p
 }
 
-// TestLoadTake: what hits cost is of the function whose they are, and that of the runtime is told apart.
-func TestLoadTake(t *testing.T) {
+// TestLoadUpdate checks that the cost of hits is charged to their functions, and the cost of runtime probes separately.
+func TestLoadUpdate(t *testing.T) {
 	plan := planWith(2, []int{0, 1}, []int{0}, []int{-1})
 	plan.Events[0].Words = 2
 	plan.Events[1].Sites[0].Kind, plan.Events[1].Sites[0].Stepped = uprobe.Return, true
@@ -45,15 +45,15 @@ func TestLoadTake(t *testing.T) {
 	}
 }
 
-// oneTrace is a trace as text, of one process, of which nothing but the number of calls is wanted.
+// oneTrace is a trace of one process as text.
 type oneTrace struct {
 	*strings.Reader
 }
 
 func (o oneTrace) Read(_ context.Context, b []byte) (int, error) { return o.Reader.Read(b) }
 
-// TestLoadFaults: faults that were seen stand for those of all hits, and of calls to come, and sound the
-// alarm until the next look.
+// TestLoadFaults checks that the faults of the delivered hits are assumed for all hits and for later calls, and that they
+// count in costOf until the next update.
 func TestLoadFaults(t *testing.T) {
 	plan := planWith(1, []int{0})
 	ev := &plan.Events[0]
@@ -69,8 +69,8 @@ func TestLoadFaults(t *testing.T) {
 	}
 	w := &load{plan: plan, runtimeIndex: 1, stream: stream, calls: make([]float64, 2), spent: make([]float64, 2)}
 	w.costs.Typical = pairing.HitCost{Fault: 1e9}
-	if alarm := w.costOf(2); alarm != 2 {
-		t.Errorf("events of %v s, %v", alarm, err)
+	if cost := w.costOf(2); cost != 2 {
+		t.Errorf("events of %v s, %v", cost, err)
 	}
 	m := &sampler{l: &Live{window: window{stream: stream}}, load: w, stretch: &stretch{open: true}}
 	for most, want := range map[float64]bool{1.9: true, 2.1: false} {
@@ -82,7 +82,7 @@ func TestLoadFaults(t *testing.T) {
 	if _, timed := w.callCosts(0); w.spent[0] != 10 || timed != 1 {
 		t.Errorf("hits of %v s, a call of %v", w.spent[0], timed)
 	}
-	if alarm := w.costOf(2); alarm != 0 {
-		t.Errorf("events of %v s since the last look", alarm)
+	if cost := w.costOf(2); cost != 0 {
+		t.Errorf("events of %v s since the last update", cost)
 	}
 }

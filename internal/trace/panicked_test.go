@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestPanicsOfWork: what works beside the reading panics where it is waited for.
-func TestPanicsOfWork(t *testing.T) {
+// TestBackgroundPanics checks that a panic in runBackground is raised in the goroutine that waits.
+func TestBackgroundPanics(t *testing.T) {
 	for name, wait := range map[string]func(*sampler){
 		"step": func(m *sampler) {
 			for {

@@ -8,9 +8,9 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// TestProcessFilterUnnamed: threads are learnt of where lines do not name the process, unless kernel
-// events are asked for, which take event-fork.
-func TestProcessFilterUnnamed(t *testing.T) {
+// TestProcessFilterLearns checks that the filter learns of threads if the kernel records no process with a hit, unless
+// kernel events are recorded, which need event-fork.
+func TestProcessFilterLearns(t *testing.T) {
 	old, latest := tracefs.Features{Instances: true}, tracefs.Features{Instances: true, RecordTGID: true}
 	one := Filter{PIDs: []int{1}}
 	for i, c := range []struct {
@@ -22,7 +22,7 @@ func TestProcessFilterUnnamed(t *testing.T) {
 		{Options{Features: old, With: []string{"sched:sched_switch"}}, false},
 		{Options{Features: old, Filter: one, Sched: true}, false},
 		{Options{Features: latest, Filter: one}, false},
-		{Options{}, false}, // nor before Linux 3.14
+		{Options{}, false}, // before Linux 3.14
 	} {
 		if f := newProcessFilter(&c.opt); f.learns() != c.want {
 			t.Errorf("%d: %v", i, f.names)
@@ -30,10 +30,10 @@ func TestProcessFilterUnnamed(t *testing.T) {
 	}
 }
 
-// TestProcessFilterBorn: a process is followed if its parent is, whichever of its threads
-// started it, until its number goes to somebody else.
-func TestProcessFilterBorn(t *testing.T) {
-	there := map[int]int{10: 10, 11: 11, 12: 12, 13: 13} // whoever has the numbers
+// TestProcessFilterChild checks that the children of all threads of a selected process are selected until another process
+// gets their number.
+func TestProcessFilterChild(t *testing.T) {
+	there := map[int]int{10: 10, 11: 11, 12: 12, 13: 13} // in /proc
 	f := newProcessFilter(&Options{Filter: Filter{Fork: true}, Features: tracefs.Features{RecordTGID: true}})
 	f.process = func(tid int) int { return there[tid] }
 	f.started(10)
@@ -43,24 +43,24 @@ func TestProcessFilterBorn(t *testing.T) {
 		thread       bool
 		want         string
 	}{
-		{"PROGRAM itself, started by somebody else", 1, 10, false, "map[10:true]"},
-		{"somebody else's", 1, 2, false, "map[10:true]"},
+		{"PROGRAM itself", 1, 10, false, "map[10:true]"},
+		{"another process", 1, 2, false, "map[10:true]"},
 		{"a thread", 10, 11, true, "map[10:true]"},
 		{"a child by that thread", 11, 12, false, "map[10:true 12:true]"},
-		{"its child", 12, 13, false, "map[10:true 12:true 13:true]"},
-		{"the number of the first child, once more, of somebody else", 1, 12, false, "map[10:true 13:true]"},
-		{"whose child is not", 12, 14, false, "map[10:true 13:true]"},
-		{"the thread's number, of somebody else's thread", 2, 11, true, "map[10:true 13:true]"},
-		{"whose child is not", 11, 15, false, "map[10:true 13:true]"},
-		{"the second child's number", 1, 13, false, "map[10:true]"},
-		{"PROGRAM's number", 1, 10, false, "map[]"},
+		{"a grandchild", 12, 13, false, "map[10:true 12:true 13:true]"},
+		{"another process with the child's number", 1, 12, false, "map[10:true 13:true]"},
+		{"a child of that", 12, 14, false, "map[10:true 13:true]"},
+		{"a thread of another process with the thread's number", 2, 11, true, "map[10:true 13:true]"},
+		{"a child of that", 11, 15, false, "map[10:true 13:true]"},
+		{"another process with the grandchild's number", 1, 13, false, "map[10:true]"},
+		{"another process with PROGRAM's number", 1, 10, false, "map[]"},
 	} {
 		f.addChild(kernelEvent(step.parent, 2), step.task, step.thread)
 		if got := fmt.Sprint(f.selected); got != step.want {
 			t.Errorf("%s: %s, want %s", step.what, got, step.want)
 		}
 	}
-	// In /proc when it was looked at, and started by a thread that was gone by then.
+	// begin has found thread 21 in /proc, and its parent has ended.
 	f.selected[20], f.tasks[20], f.tasks[21], there[21] = true, 20, 20, 20
 	f.readAt = 1
 	f.addChild(kernelEvent(19, 1), 21, true)
@@ -70,10 +70,10 @@ func TestProcessFilterBorn(t *testing.T) {
 	}
 }
 
-// TestProcessFilterAll: where all threads are known, a number is that of its latest thread's process.
+// TestProcessFilterAll checks that a number stands for its latest thread if all threads are known.
 func TestProcessFilterAll(t *testing.T) {
 	f := newProcessFilter(&Options{Features: tracefs.Features{Instances: true}})
-	f.process = func(tid int) int { return 7 } // as the kernel does of numbers that are used again
+	f.process = func(tid int) int { return 7 } // stale, as the kernel's answers are for reused numbers
 	f.tasks[10] = 10
 	for _, step := range []struct {
 		what         string
@@ -83,9 +83,9 @@ func TestProcessFilterAll(t *testing.T) {
 	}{
 		{"a thread", 10, 11, true, 10},
 		{"a child of that thread", 11, 12, false, 12},
-		{"a thread of the child's", 12, 13, true, 12},
-		{"its number, a process's", 1, 13, false, 13},
-		{"which is a thread's again", 12, 13, true, 12},
+		{"a thread of the child", 12, 13, true, 12},
+		{"a process with its number", 1, 13, false, 13},
+		{"a thread with its number", 12, 13, true, 12},
 	} {
 		f.addTask(step.parent, step.task, step.thread)
 		if got := f.processOf(step.task, 7); got != step.want || !f.selects(got) {
