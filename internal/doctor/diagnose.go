@@ -63,7 +63,7 @@ func (h *host) kernel() Finding {
 	case h.Older(5, 4):
 		return Warning.of(text + ": before 5.4 every site is an event of its own, which takes long to remove, and another reader can steal lines of trace_pipe")
 	}
-	// Deleting an enabled event of several sites can crash the kernel: see mustBeOff in internal/tracefs.
+	// Deleting an enabled event of several sites can crash the kernel: see checkDisabled in internal/tracefs.
 	return OK.of(text + "; never remove enabled probes by hand, it can crash the kernel: ftgo clean does it right")
 }
 

@@ -322,11 +322,11 @@ func (l *Live) finish(err error) (pairing.Items, error) {
 	return l.stream.Finish(), err
 }
 
-// setHurry makes the kernel remove probes quickly (see [tracefs.FS.Hurry]), or ends that.
+// setHurry makes the kernel remove probes quickly (see [tracefs.FS.ExpediteGracePeriods]), or ends that.
 func (l *Live) setHurry(on bool) {
 	switch {
 	case on && l.endHurry == nil:
-		l.endHurry = l.fs.Hurry()
+		l.endHurry = l.fs.ExpediteGracePeriods()
 	case !on && l.endHurry != nil:
 		l.endHurry()
 		l.endHurry = nil

@@ -9,11 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Extend defines more events in a running session, and leaves them off. It may be called beside
-// Read, and takes its time: the kernel compares each new site with all others. If it fails, some of
-// the events may be defined; Close removes them with the others.
+// Extend defines more events in a running session and leaves them disabled. It may run at the same time as Read.
+// It is slow, because the kernel compares each new site with all others. After an error, some of the events may be
+// defined; Close removes them.
 //
-// They are events of their own: a site that is appended to an enabled event never fires.
+// The sites belong to new events: the kernel accepts a site that is appended to an enabled event, but a hit of it
+// never fires (tried on 5.4 to 7.2). So all sites of an event are defined before it is enabled.
 func (s *Session) Extend(ctx context.Context, events []Event) error {
 	lines, err := s.definitions(events)
 	if err != nil {
@@ -22,27 +23,28 @@ func (s *Session) Extend(ctx context.Context, events []Event) error {
 	return s.define(ctx, lines)
 }
 
-// Join makes events that Extend has defined the session's, behind those that it has: Profile and
-// Formats tell of them from now on, and the end disarms them, before all that were there
-// earlier. It must not be called beside other methods of the session.
+// Join appends events that Extend has defined to the session's events: Profile and Formats include them from now on,
+// and Stop and Close disarm them before all earlier events. Join must not run at the same time as other methods of
+// the session.
 func (s *Session) Join(events []Event) {
-	s.joined = append(s.joined, len(s.events))
+	s.extensions = append(s.extensions, len(s.events))
 	s.events = append(s.events, events...)
 }
 
-// Arm puts the probes of some of the session's events into place, those of the last event first. It may be called beside Read.
+// Arm places the probes of some of the session's events, starting with the last event. It may run at the same time as
+// Read.
 func (s *Session) Arm(ctx context.Context, events []Event) error { return s.enableAll(ctx, events) }
 
-// Disarm takes them out again, those of the first event first, and returns when no hit is under
-// way any more, after some 45 ms an event. It may be called beside Read.
+// Disarm removes the probes of some of the session's events, starting with the first event. It takes about 45 ms an
+// event, and returns when no probe handler of these events runs any more. It may run at the same time as Read.
 func (s *Session) Disarm(events []Event) error {
-	if len(events) > 1 { // they take too much of a program's time: each event waits for the period of the one before
-		defer s.fs.Hurry()()
+	if len(events) > 1 { // each event waits for its own grace period, while the probes slow the program down
+		defer s.fs.ExpediteGracePeriods()()
 	}
 	return s.disableAll(events)
 }
 
-// Pause takes the probes of all events out, until Resume. Where the kernel's own events are recorded, that ceases.
+// Pause removes the probes of all events until Resume. For kernel events, it stops recording for good.
 func (s *Session) Pause() error {
 	if s.kernel {
 		return s.write("0", "tracing_on")
@@ -50,18 +52,18 @@ func (s *Session) Pause() error {
 	return s.disable()
 }
 
-// Resume puts the probes of all events into place.
+// Resume places the probes of all events again.
 func (s *Session) Resume(ctx context.Context) error { return s.enableAll(ctx, s.events) }
 
-// enableAll enables events, the last first.
+// enableAll enables events, starting with the last.
 func (s *Session) enableAll(ctx context.Context, events []Event) error {
-	tell, left, all := s.fs.telling("probes placed"), sites(events), sites(events)
+	report, left, all := s.fs.progress("probes placed"), sites(events), sites(events)
 	for i := len(events) - 1; i >= 0; i-- {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		ev := &events[i]
-		tell(all-left, all)
+		report(all-left, all)
 		left -= len(ev.Sites)
 		if ev.Filter != "" {
 			if err := s.fs.files.Write(s.eventFile(ev, "filter"), ev.Filter); err != nil {
@@ -74,16 +76,16 @@ func (s *Session) enableAll(ctx context.Context, events []Event) error {
 		case s.kernel:
 			return fmt.Errorf("enable kernel event %s:%s: %w", ev.group, ev.Name, err)
 		case errors.Is(err, unix.EINTR):
-			s.taken = fmt.Errorf("event %s is traced by perf_event_open, which has to end first: %w", ev.Name, err)
-			return s.taken
+			s.perfErr = fmt.Errorf("event %s is traced by perf_event_open, which has to end first: %w", ev.Name, err)
+			return s.perfErr
 		default:
-			return fmt.Errorf("enable event %s with %d sites in %s: %w", ev.Name, len(ev.Sites), s.target.Path, unreadable(err))
+			return fmt.Errorf("enable event %s with %d sites in %s: %w", ev.Name, len(ev.Sites), s.target.Path, explainEIO(err))
 		}
 	}
 	return nil
 }
 
-// sites is how many places events have.
+// sites returns the number of sites of events.
 func sites(events []Event) (n int) {
 	for i := range events {
 		n += len(events[i].Sites)
@@ -91,11 +93,11 @@ func sites(events []Event) (n int) {
 	return n
 }
 
-// Stop disarms the probes, in the background: Read must go on meanwhile, until it
-// returns io.EOF, or the ring buffer may overflow.
+// Stop disarms the probes in the background. The caller must go on with Read until it returns io.EOF, or the ring
+// buffer may overflow.
 //
-// Recording is not switched off before: a probe hit after that would be counted by
-// the kernel, and be missing from what is delivered.
+// Stop does not turn tracing_on off before: the kernel would still count hits in uprobe_profile, but no longer record
+// them, and the counts and the records would differ.
 func (s *Session) Stop() {
 	s.stopping = true
 	go func() {
@@ -105,28 +107,28 @@ func (s *Session) Stop() {
 	}()
 }
 
-// disable switches the events off in the session's instance: the last extension's
-// first, so that those which tell of the end of goroutines outlast the calls that they
-// end. It returns when no hit is under way any more.
+// disable disables the events in the session's instance, the last extension first. So the events that show the end
+// of goroutines, which the session had from the start, outlast the calls that they end. It returns when no probe
+// handler of these events runs any more.
 func (s *Session) disable() error {
-	if len(s.events) >= leastHurry {
-		defer s.fs.Hurry()()
+	if len(s.events) >= minExpedited {
+		defer s.fs.ExpediteGracePeriods()()
 	}
 	var errs []error
 	end := len(s.events)
-	for _, begin := range slices.Backward(append([]int{0}, s.joined...)) {
+	for _, begin := range slices.Backward(append([]int{0}, s.extensions...)) {
 		errs = append(errs, s.disableAll(s.events[begin:end]))
 		end = begin
 	}
 	return errors.Join(errs...)
 }
 
-// disableAll switches events off, the first first.
+// disableAll disables events, starting with the first.
 func (s *Session) disableAll(events []Event) error {
-	tell := s.fs.telling("events disarmed")
+	report := s.fs.progress("events disarmed")
 	var errs []error
 	for i := range events {
-		tell(i, len(events))
+		report(i, len(events))
 		err := s.fs.files.Write(s.eventFile(&events[i], "enable"), "0")
 		if err != nil && !isNotExist(err) {
 			errs = append(errs, fmt.Errorf("disable event %s: %w", events[i].Name, err))
@@ -135,17 +137,17 @@ func (s *Session) disableAll(events []Event) error {
 	return errors.Join(errs...)
 }
 
-// Close removes everything that the session made, in the one order that is safe: disarm, close the
-// pipe, remove the instance, see that nothing is enabled anywhere, delete the definitions.
-// It may be called at any time, and again. What can't be removed is told by an [ErrRemains], but for
-// an instance that somebody's pipe holds, which is left empty for [FS.RemoveHeld].
+// Close removes the session from the kernel, in the only safe order: disable the events, close the pipe, remove the
+// instance, check that no event is enabled anywhere, delete the definitions ([FS.checkDisabled] has the reason).
+// It may be called at any time, and more than once. It returns an [ErrRemains] if something can't be removed. An
+// instance that an open trace_pipe keeps busy is no error: it stays, disabled, for [FS.RemoveHeld].
 func (s *Session) Close() error {
 	if s.closed {
 		return nil
 	}
 	s.closed = true
 	var failed, errs []error
-	if s.stopping { // it uses what is removed here
+	if s.stopping { // Stop still uses the events
 		<-s.stopped
 	}
 	if s.defined && !s.stopping {
@@ -158,19 +160,20 @@ func (s *Session) Close() error {
 		errs = append(errs, unix.Close(s.pipe))
 		s.fs.pipes.Add(-1)
 	}
-	errs = append(errs, s.fs.returnTopLevel(s.borrowed))
+	errs = append(errs, s.fs.restoreTopLevel(s.savedSettings))
 	if s.created {
-		err := s.fs.removeInstance(s.Name, patienceWithOwn)
+		err := s.fs.removeInstance(s.Name, ownTimeout)
 		if isBusy(err) {
-			err = s.fs.empty(s.Name)
+			err = s.fs.disableInstance(s.Name)
 		}
 		failed = append(failed, err)
 	}
 	switch {
-	case s.taken != nil:
-		// An event is either tracefs's or perf's (kernel/trace/trace_uprobe.c, probe_event_enable).
-		// Deleting perf's crashes the kernel as in mustBeOff, which can't see it.
-		failed = append(failed, s.taken)
+	case s.perfErr != nil:
+		// An event belongs either to tracefs or to perf (kernel/trace/trace_uprobe.c, probe_event_enable). DANGER:
+		// deleting an event that perf has enabled crashes the kernel as described at checkDisabled, which does not
+		// see perf.
+		failed = append(failed, s.perfErr)
 	case s.defined:
 		failed = append(failed, s.fs.removeGroup(s.Name))
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/ftgo/ftgo/internal/machine"
 )
 
-// TestLongText: an event whose line may not fit into a page of text is known.
-func TestLongText(t *testing.T) {
+// TestTextMayOverflow: an event whose line may not fit into a page of text is known.
+func TestTextMayOverflow(t *testing.T) {
 	array := func(n int) Arg { return Arg{"v0", "+0(%ax)", fmt.Sprintf("x64[%d]", n)} }
 	word := Arg{"v0", "%ax", "s64"}
 	words := make([]Arg, 159)
@@ -34,13 +34,13 @@ func TestLongText(t *testing.T) {
 		{words[:100], false},
 		{words, true},
 	} {
-		if got := (Event{Args: c.args}).longText(); got != c.want {
+		if got := (Event{Args: c.args}).textMayOverflow(); got != c.want {
 			t.Errorf("%v of %d arguments %v", got, len(c.args), c.args)
 		}
 	}
 }
 
-func TestFromSite(t *testing.T) {
+func TestSiteRelative(t *testing.T) {
 	for _, c := range []struct {
 		fetch string
 		site  uint64
@@ -55,7 +55,7 @@ func TestFromSite(t *testing.T) {
 		{"@+word", 0x20, "@+word"},
 		{"@+", 0x20, "@+"},
 	} {
-		if got := fromSite(c.fetch, c.site, "%ip"); got != c.want {
+		if got := siteRelative(c.fetch, c.site, "%ip"); got != c.want {
 			t.Errorf("%s at %#x: %s, want %s", c.fetch, c.site, got, c.want)
 		}
 	}
@@ -95,12 +95,12 @@ func TestCheckFileSystem(t *testing.T) {
 	}
 }
 
-func TestUnreadable(t *testing.T) {
+func TestExplainEIO(t *testing.T) {
 	refused := &os.PathError{Op: "write", Path: "enable", Err: unix.EIO}
-	if err := unreadable(refused); !errors.Is(err, unix.EIO) || !strings.Contains(err.Error(), "overlayfs") {
+	if err := explainEIO(refused); !errors.Is(err, unix.EIO) || !strings.Contains(err.Error(), "overlayfs") {
 		t.Errorf("got %v", err)
 	}
-	if err := unreadable(unix.EINVAL); err != unix.EINVAL {
+	if err := explainEIO(unix.EINVAL); err != unix.EINVAL {
 		t.Errorf("got %v", err)
 	}
 }

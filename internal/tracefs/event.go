@@ -13,24 +13,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Event is one event of uprobe_events: a name, the values it fetches, and the
-// places where it fires. It has no kind, because there is only one: a plain probe.
+// Event is one event of uprobe_events: a name, the values that it fetches, and the sites where it fires. All events
+// are plain ("p:") probes.
 type Event struct {
 	Name string // a C identifier of at most 63 bytes, unique in its group
 	Args []Arg  // fetched at every site
-	// Fetch[i], if there is one and it is not nil, is what Sites[i] fetches instead of the
-	// Fetch of each of Args: names and types must be the same at all sites, but nothing else.
+	// Fetch[i], if it exists and is not nil, replaces the Fetch of each of Args at Sites[i]. Names and types of
+	// arguments are the same at all sites.
 	Fetch [][]string
-	// Sites are file offsets of instructions. More than one needs a kernel that
-	// appends probes to an event ([Features].Append).
+	// Sites are file offsets of instructions. Several sites need a kernel that appends probes to an event
+	// ([Features].Append).
 	Sites []uint64
-	// Filter is the kernel's for each hit; what fails it is counted but not recorded. Empty records all.
+	// Filter is an expression that the kernel evaluates for each hit. A hit that fails it is counted, but not
+	// recorded. An empty filter records all hits.
 	Filter string
-	// PC is the fetcharg of the address of the instruction that was hit, by which "@+OFFSET" in Fetch is
-	// reckoned; "" is that of x86.
+	// PC is the fetcharg of the program counter. "@+OFFSET" in Fetch is replaced by a distance from it. "" means
+	// "%ip", as on x86.
 	PC string
 
-	group string // that of an event of the kernel itself, which has a name and nothing else
+	group string // the group of a kernel event, which has only a name besides; "" for probes
 }
 
 // Arg is one fetched value, in the grammar of Documentation/trace/uprobetracer.rst:
@@ -38,8 +39,8 @@ type Event struct {
 //	NAME=FETCHARG:TYPE
 type Arg struct {
 	Name  string // a C identifier of at most 32 bytes
-	Fetch string // what is read: "%REGISTER", or memory, as in "+8(%REGISTER)", "+0(+8(%REGISTER))"
-	// Type is how it is printed: "s64" is decimal since Linux 3.10, u64 hexadecimal before 4.9.
+	Fetch string // the operand: "%REGISTER", or memory, as in "+8(%REGISTER)", "+0(+8(%REGISTER))"
+	// Type selects how the kernel prints the value: "s64" is decimal since Linux 3.10, "u64" is hexadecimal before 4.9.
 	Type string
 }
 
@@ -52,11 +53,12 @@ const (
 	maxArgs      = 128
 )
 
-// Definitions returns the event's lines for uprobe_events, one a site:
+// Definitions returns the event's lines for uprobe_events, one for each site:
 //
 //	p:GROUP/EVENT PATH:0xOFFSET NAME=FETCHARG:TYPE ...
 //
-// It refuses what the kernel would, and what it would accept to no good.
+// It returns an error for events that the kernel would refuse, and for arguments with white space, which would end
+// the definition early.
 func (e *Event) Definitions(group, path string) ([]string, error) {
 	if err := checkName(e.Name, maxEventName); err != nil {
 		return nil, fmt.Errorf("define event: %w", err)
@@ -84,7 +86,7 @@ func (e *Event) Definitions(group, path string) ([]string, error) {
 	return lines, nil
 }
 
-// argsAt is what a site fetches, as it is written to the kernel.
+// argsAt returns the arguments of a site, as they are written to uprobe_events.
 func (e *Event) argsAt(site int) (string, error) {
 	var fetch []string
 	if len(e.Fetch) > 0 {
@@ -98,7 +100,7 @@ func (e *Event) argsAt(site int) (string, error) {
 		if fetch != nil {
 			a.Fetch = fetch[i]
 		}
-		a.Fetch = fromSite(a.Fetch, e.Sites[site], cmp.Or(e.PC, "%ip"))
+		a.Fetch = siteRelative(a.Fetch, e.Sites[site], cmp.Or(e.PC, "%ip"))
 		text := a.Name + "=" + a.Fetch + ":" + a.Type
 		if err := checkName(a.Name, maxArgName); err != nil {
 			return "", fmt.Errorf("argument %w", err)
@@ -126,11 +128,11 @@ func checkName(name string, limit int) error {
 	return nil
 }
 
-// longText tells whether the kernel's text of a hit may be longer than it makes it: then the line
-// is cut off, and the next one follows in it. The text has a page, before Linux 6.8 (struct
-// trace_seq in include/linux/trace_seq.h). A word has at most 20 characters, with what is around
-// it, and what precedes the arguments no more than maxHead.
-func (e Event) longText() bool {
+// textMayOverflow reports whether the text of a hit may be longer than the kernel's buffer for it. Then the kernel
+// cuts the line off, and the next line follows without a newline. The buffer has one page before Linux 6.8 (struct
+// trace_seq in include/linux/trace_seq.h). A number takes at most 20 characters plus a separator, and the text before
+// the arguments at most maxHead.
+func (e Event) textMayOverflow() bool {
 	const page, word, maxHead = 4096, len(",-9223372036854775808"), 256
 	length := maxHead
 	for _, a := range e.Args {
@@ -141,14 +143,14 @@ func (e Event) longText() bool {
 	return length >= page
 }
 
-// fromSite says "@+OFFSET", so far into the mapped file, by its distance from the probe, whose address a
-// register has: "+N(%ip)".
+// siteRelative replaces "@+OFFSET", an offset in the mapped file, by "+N(%ip)", a distance from the probed instruction.
+// pc is the fetcharg of that instruction's address.
 //
-// From 4.20 to 2026 kernels add the offset twice, and fetch from somewhere else (commit
-// 533059281ee5, "tracing: probeevent: Introduce new argument fetching code", which leaves
-// it in the variable that it takes for the dereference); older and newer ones reckon from
-// the probe, too (kernel/trace/trace_uprobe.c, translate_user_vaddr).
-func fromSite(fetch string, site uint64, pc string) string {
+// Kernels from 4.20 to 2026 add the offset twice and fetch from a wrong address (commit 533059281ee5, "tracing:
+// probeevent: Introduce new argument fetching code", which leaves the offset in the variable that it uses for the
+// dereference). Older and newer kernels also compute the address from the probe's (kernel/trace/trace_uprobe.c,
+// translate_user_vaddr).
+func siteRelative(fetch string, site uint64, pc string) string {
 	before, after, ok := strings.Cut(fetch, "@+")
 	if !ok {
 		return fetch
@@ -156,21 +158,20 @@ func fromSite(fetch string, site uint64, pc string) string {
 	rest := strings.TrimLeft(after, "0123456789abcdefxABCDEFX")
 	offset, err := strconv.ParseInt(after[:len(after)-len(rest)], 0, 64)
 	if err != nil {
-		return fetch // for the kernel to refuse
+		return fetch // the kernel refuses it
 	}
 	return fmt.Sprintf("%s%+d(%s)%s", before, offset-int64(site), pc, rest)
 }
 
-// maxWrite is how much of uprobe_events the kernel reads at a time: it cuts a
-// write into pieces of WRITE_BUFSIZE = 4096 bytes, NUL included, and refuses a line
-// longer than one (kernel/trace/trace.c, trace_parse_run_command).
+// maxWrite is the number of bytes of a write that the kernel reads at a time: it splits a write to uprobe_events into
+// pieces of WRITE_BUFSIZE = 4096 bytes, NUL included, and refuses longer lines (kernel/trace/trace.c,
+// trace_parse_run_command).
 const maxWrite = 4095
 
-// definitions are the lines that define events of the session.
+// definitions returns the lines that define events in the session's group.
 func (s *Session) definitions(events []Event) ([]string, error) {
-	// The first site of each event comes before the second of any: to append a site
-	// the kernel looks for its event from the beginning of the list of all sites
-	// (kernel/trace/trace_uprobe.c, find_probe_event).
+	// The first sites of all events come before the second ones: to append a site, the kernel searches the list of
+	// all sites from its beginning for the event (kernel/trace/trace_uprobe.c, find_probe_event).
 	var first, rest []string
 	for i := range events {
 		lines, err := events[i].Definitions(s.Name, s.target.Path)
@@ -185,7 +186,7 @@ func (s *Session) definitions(events []Event) ([]string, error) {
 	return append(first, rest...), nil
 }
 
-// define writes definitions, and asks whether they still are of the file that was meant.
+// define writes definitions, and then checks that the file has not changed meanwhile.
 func (s *Session) define(ctx context.Context, lines []string) error {
 	s.defined = true
 	if err := s.fs.define(ctx, lines); err != nil {
@@ -197,15 +198,15 @@ func (s *Session) define(ctx context.Context, lines []string) error {
 	return nil
 }
 
-// define appends lines to uprobe_events, several to a write. A line that is
-// refused ends it: the lines before it stay defined, and the error, an [ErrRefused], shows the line.
+// define appends lines to uprobe_events, several at a write. If the kernel refuses a line, define returns an
+// [ErrRefused] that shows it; the lines before it stay defined.
 func (f *FS) define(ctx context.Context, lines []string) error {
-	tell, all := f.telling("probes defined"), len(lines)
+	report, all := f.progress("probes defined"), len(lines)
 	for len(lines) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		tell(all-len(lines), all)
+		report(all-len(lines), all)
 		n, size := 0, 0
 		for n < len(lines) && size+len(lines[n])+1 <= maxWrite {
 			size += len(lines[n]) + 1
@@ -226,8 +227,8 @@ func (f *FS) define(ctx context.Context, lines []string) error {
 // probeError is a definition that the kernel refused.
 type probeError struct {
 	line string
-	err  error // of the write
-	// msg is the kernel's explanation (error_log, since 5.4), at the part that it points at, or "".
+	err  error // of write(2)
+	// msg is the kernel's message in error_log (since 5.4), and at the word that it points to. Both may be "".
 	msg, at string
 }
 
@@ -249,7 +250,8 @@ func (e *probeError) Error() string {
 
 func (e *probeError) Unwrap() []error { return []error{e.err, ErrRefused} }
 
-// explain finds which line of a write was refused, and why, if the file is there and can be opened.
+// explain turns an error of a write to uprobe_events into a probeError with the refused line. Errors that do not
+// depend on a line (the file does not exist or can't be opened) stay as they are.
 func (f *FS) explain(lines []string, err error) error {
 	at, ok := errors.AsType[*fs.PathError](err)
 	switch {
@@ -264,14 +266,14 @@ func (f *FS) explain(lines []string, err error) error {
 			return pe
 		}
 	}
-	// Kernels before 5.4 say nothing: the culprit is the first line that is not
-	// defined now, and where that can't be told, the first one written.
+	// Kernels before 5.4 have no error_log. The refused line is the first one that is not defined now. If all
+	// seem to be defined, take the first one.
 	return &probeError{line: lines[f.definedCount(lines)%len(lines)], err: err}
 }
 
-// definedCount is how many of the lines, from the first, uprobe_events lists.
+// definedCount returns how many of the lines precede the first one that uprobe_events does not list.
 func (f *FS) definedCount(lines []string) int {
-	b, _ := f.files.Read(f.path("uprobe_events")) // without, it lists none
+	b, _ := f.files.Read(f.path("uprobe_events")) // an unreadable file counts as empty
 	have := make(map[string]int)
 	for l := range strings.Lines(string(b)) {
 		have[eventOf(l)]++
@@ -284,16 +286,15 @@ func (f *FS) definedCount(lines []string) int {
 	return len(lines)
 }
 
-// eventOf is the "GROUP/EVENT" of a definition as written or as shown, "" if the line is none:
-// "p:GROUP/EVENT PLACE ...", "r4:GROUP/EVENT ...", "s:synthetic/EVENT ...".
+// eventOf returns the "GROUP/EVENT" of a definition in uprobe_events, kprobe_events or dynamic_events:
+// "p:GROUP/EVENT PLACE ...", "r4:GROUP/EVENT ...", "s:synthetic/EVENT ...". It returns "" for other lines.
 func eventOf(line string) string {
 	_, rest, _ := strings.Cut(line, ":")
 	name, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	return name
 }
 
-// lastRefusal reads error_log, which others write to, too, backwards for the newest entry about one
-// of our lines. An entry is (kernel/trace/trace.c, tracing_log_err):
+// lastRefusal returns the newest entry of error_log about one of lines, or nil. Other processes write to error_log, too. An entry is (kernel/trace/trace.c, tracing_log_err):
 //
 //	[  447.809285] trace_uprobe: error: Invalid unsigned integer string
 //	  Command: p:g/e /bin/true:zz
@@ -307,9 +308,9 @@ func lastRefusal(log string, lines []string) *probeError {
 	entries := append(strings.Split(log, "\n"), "")
 	for i := len(entries) - 2; i > 0; i-- {
 		cmd, ok := strings.CutPrefix(entries[i], command)
-		_, msg, told := strings.Cut(entries[i-1], ": error: ")
+		_, msg, found := strings.Cut(entries[i-1], ": error: ")
 		line := strings.TrimRight(cmd, " ")
-		if !ok || !told || !ours[line] {
+		if !ok || !found || !ours[line] {
 			continue
 		}
 		pe := &probeError{line: line, msg: strings.TrimSpace(msg)}
@@ -321,9 +322,9 @@ func lastRefusal(log string, lines []string) *probeError {
 	return nil
 }
 
-// checkFileSystem refuses a file whose probes would never be hit: the kernel reads instructions from
-// tmpfs since Linux 3.16 (commit 40814f6805a5, "uprobes: Teach copy_insn() to support tmpfs");
-// before, whoever maps the file later goes without breakpoints, and nobody is told.
+// checkFileSystem returns an error for files whose probes would never be hit: the kernel reads instructions from
+// tmpfs since Linux 3.16 (commit 40814f6805a5, "uprobes: Teach copy_insn() to support tmpfs"). Older kernels place no
+// breakpoint when a process maps such a file, without an error.
 func checkFileSystem(path string, older func(major, minor int) bool) error {
 	var at unix.Statfs_t
 	if unix.Statfs(path, &at) != nil || at.Type != unix.TMPFS_MAGIC || !older(3, 16) {
@@ -332,9 +333,9 @@ func checkFileSystem(path string, older func(major, minor int) bool) error {
 	return fmt.Errorf("probe a file on tmpfs: %w (since Linux 3.16): copy it elsewhere", ErrNotSupported)
 }
 
-// unreadable explains what the kernel says to files that it can't read instructions from:
-// those of overlayfs, until it looked below it (kernel/events/uprobes.c, uprobe_register).
-func unreadable(err error) error {
+// explainEIO adds an explanation to EIO: the kernel can't read instructions from the file system. Before 4.18 this
+// happens for overlayfs (kernel/events/uprobes.c, uprobe_register).
+func explainEIO(err error) error {
 	if errors.Is(err, unix.EIO) {
 		return fmt.Errorf("%w (Linux before 4.18 can't probe files on overlayfs: name the one below it)", err)
 	}

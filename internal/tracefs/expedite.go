@@ -8,53 +8,54 @@ import (
 	"sync"
 )
 
-// To disarm an event the kernel waits until no CPU can be in its handler any more, a grace
-// period, some 16 to 50 ms, for each event alone. With /sys/kernel/rcu_expedited set it
-// interrupts all CPUs instead of waiting for them (Documentation/RCU), and is done in a tenth of
-// the time or less. That is one switch for the whole machine. So it is set only while many
-// events are disarmed, or while some that take too much of a program's time may have to be, and not where the machine's owner has decided
-// otherwise: by rcu_normal, which overrides it, or by setting it for good.
+// The kernel disarms an event by waiting for a grace period, until no CPU can run the event's handler: 16 to 50 ms
+// for each event. With /sys/kernel/rcu_expedited set, it interrupts all CPUs instead of waiting for them
+// (Documentation/RCU), which takes a tenth of the time or less.
 //
-// Who has set it is marked by an event that is never armed, in a group of a session's name: all
-// runs see it, it outlives a run that is killed, and it is swept as all is that such a run
-// leaves. While a mark of a living run is there the switch stays on; the last puts it back. What
-// several do at once is kept apart by a lock on the directory of tracefs.
+// The switch is global. So it is set only while many events are disarmed, or while probes may have to be removed
+// because they take too much of a program's time. It is not set if the machine's owner has set rcu_normal, which
+// overrides it, or has set rcu_expedited permanently.
+//
+// Each run that sets the switch defines a mark: an event that is never enabled, in a group with a session's name. All
+// runs see the marks, a mark outlives a killed run, and [FS.Sweep] removes it. The switch stays on while a living run
+// has a mark; the last run resets it. A lock on the tracefs directory serializes these steps.
 
 const (
-	hurryMark  = "rcu_expedited" // the name of the event
-	leastHurry = 8               // how many grace periods are worth it: a quarter of a second
+	expediteMark = "rcu_expedited" // the name of the mark's event
+	minExpedited = 8               // the number of grace periods from which setting the switch pays: they take 1/4 s
 )
 
-// hurrying is what this process does about it.
-type hurrying struct {
+// expediteState counts the users of the switch in this process.
+type expediteState struct {
 	sync.Mutex
 	users int
-	mark  string // the group of the mark, "" if the switch is not ours
+	mark  string // the group of this process's mark, "" if it has not set the switch
 }
 
-// CanExpedite tells whether events are disarmed in a tenth of the usual time.
+// CanExpedite reports whether events can be disarmed in a tenth of the usual time: the switch is on, or may be set.
 func (f *FS) CanExpedite() bool {
 	now, err := f.expedited()
-	// Nothing is written: it is opened, which a file system that is read-only does not allow.
-	return err == nil && (now != "0" || f.Expedite && f.files.Write(f.rcu(hurryMark), "") == nil)
+	// Write of no bytes only opens the file, which fails on a read-only file system.
+	return err == nil && (now != "0" || f.Expedite && f.files.Write(f.rcu(expediteMark), "") == nil)
 }
 
 func (f *FS) rcu(name string) string { return f.rcuDir + "/" + name }
 
-// expedited reads the switch.
+// expedited returns the value of the switch. It returns an error if rcu_normal overrides the switch.
 func (f *FS) expedited() (string, error) {
-	// rcu_normal came with Linux 4.4, and the other one with 3.6.
+	// rcu_normal exists since Linux 4.4, rcu_expedited since 3.6.
 	if b, err := f.files.Read(f.rcu("rcu_normal")); err == nil && strings.TrimSpace(string(b)) != "0" {
-		return "", errors.New("rcu_normal is set") // the machine's owner wants no expedited ones
+		return "", errors.New("rcu_normal is set") // the machine's owner forbids expedited grace periods
 	}
-	b, err := f.files.Read(f.rcu(hurryMark))
+	b, err := f.files.Read(f.rcu(expediteMark))
 	return strings.TrimSpace(string(b)), err
 }
 
-// Hurry makes grace periods short until end is called, if it is allowed. That it can't is no failure: all takes longer. To ask for
-// it takes some milliseconds: whoever knows that probes will have to go at once asks before.
-func (f *FS) Hurry() (end func()) {
-	h := &f.hurrying
+// ExpediteGracePeriods makes grace periods short until end is called, if f.Expedite allows it. Failures are ignored,
+// because everything works without, only slower. The call takes some milliseconds: a caller that may have to remove
+// probes quickly calls it in advance.
+func (f *FS) ExpediteGracePeriods() (end func()) {
+	h := &f.expedite
 	h.Lock()
 	defer h.Unlock()
 	if !f.Expedite {
@@ -69,14 +70,15 @@ func (f *FS) Hurry() (end func()) {
 		if h.users--; h.users > 0 || h.mark == "" {
 			return
 		}
-		_ = f.unsetExpedited(h.mark) // the next run, or a clean-up, tries again
+		_ = f.unsetExpedited(h.mark) // after an error, the next run or Sweep tries again
 		h.mark = ""
 	}
 }
 
-// setExpedited sets the switch and marks that, unless somebody else has set it.
+// setExpedited defines a mark and sets the switch. It does neither if the switch is on without any mark: then it was
+// not set by a session.
 func (f *FS) setExpedited() error {
-	who, err := newOwner()
+	o, err := newOwner()
 	if err != nil {
 		return err
 	}
@@ -89,30 +91,30 @@ func (f *FS) setExpedited() error {
 	if err != nil {
 		return err
 	}
-	marks, err := f.hurryMarks()
+	marks, err := f.expediteMarks()
 	if err != nil || now != "0" && len(marks) == 0 {
 		return err
 	}
-	// The mark comes first, and goes last: one alone does no harm.
-	mark := who.String()
-	if err := f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", mark, hurryMark)); err != nil {
-		return fmt.Errorf("mark that %s is set: %w", f.rcu(hurryMark), err)
+	// The mark is defined before the switch is set, and removed after it is reset: a mark alone is harmless.
+	mark := o.String()
+	if err := f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", mark, expediteMark)); err != nil {
+		return fmt.Errorf("mark that %s is set: %w", f.rcu(expediteMark), err)
 	}
-	if err := f.files.Write(f.rcu(hurryMark), "1"); err != nil {
+	if err := f.files.Write(f.rcu(expediteMark), "1"); err != nil {
 		return errors.Join(err, f.removeGroup(mark))
 	}
-	f.hurrying.mark = mark
+	f.expedite.mark = mark
 	return nil
 }
 
-// unsetExpedited puts the switch back, unless marks of others who live are there, and removes a mark.
+// unsetExpedited resets the switch, unless other living runs have marks, and then removes mark.
 func (f *FS) unsetExpedited(mark string) error {
 	unlock, err := lock(f.dir)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	marks, err := f.hurryMarks()
+	marks, err := f.expediteMarks()
 	if err != nil {
 		return err
 	}
@@ -121,21 +123,21 @@ func (f *FS) unsetExpedited(mark string) error {
 		return other != mark && ok && o.alive()
 	})
 	if !used {
-		if err := f.files.Write(f.rcu(hurryMark), "0"); err != nil {
+		if err := f.files.Write(f.rcu(expediteMark), "0"); err != nil {
 			return err
 		}
 	}
 	return f.removeGroup(mark)
 }
 
-// hurryMarks are the groups of all marks.
-func (f *FS) hurryMarks() ([]string, error) {
+// expediteMarks returns the groups of all marks.
+func (f *FS) expediteMarks() ([]string, error) {
 	groups, err := f.files.List(f.path("events"))
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(groups, func(group string) bool {
 		_, ours := parseOwner(group)
-		return !ours || !f.exists("events", group, hurryMark)
+		return !ours || !f.exists("events", group, expediteMark)
 	}), nil
 }

@@ -30,11 +30,11 @@ func alone(n int) []Event {
 	return events
 }
 
-// hurrySteps are what was done to the switch, its marks and the enabling of events.
-func (f *fakeFiles) hurrySteps() (steps []string) {
+// expediteSteps are what was done to the switch, its marks and the enabling of events.
+func (f *fakeFiles) expediteSteps() (steps []string) {
 	for _, l := range f.log {
 		switch {
-		case strings.HasPrefix(l, "append") && strings.Contains(l, hurryMark):
+		case strings.HasPrefix(l, "append") && strings.Contains(l, expediteMark):
 			steps = append(steps, map[bool]string{true: "mark", false: "unmark"}[strings.Contains(l, " p:")])
 		case strings.HasPrefix(l, "write rcu"):
 			steps = append(steps, strings.TrimPrefix(l, "write rcu_expedited "))
@@ -54,11 +54,11 @@ func TestExpedite(t *testing.T) {
 		set    func(*FS, *fakeFiles)
 		want   string
 	}{
-		{"many events", leastHurry, nil, "mark 1 disarm 0 unmark"},
-		{"few events", leastHurry - 1, nil, "disarm"},
-		{"not allowed", leastHurry, func(f *FS, _ *fakeFiles) { f.Expedite = false }, "disarm"},
-		{"rcu_normal", leastHurry, func(_ *FS, fake *fakeFiles) { fake.put("rcu_normal", "1\n") }, "disarm"},
-		{"set by somebody", leastHurry, func(_ *FS, fake *fakeFiles) { fake.put("rcu_expedited", "1\n") }, "disarm"},
+		{"many events", minExpedited, nil, "mark 1 disarm 0 unmark"},
+		{"few events", minExpedited - 1, nil, "disarm"},
+		{"not allowed", minExpedited, func(f *FS, _ *fakeFiles) { f.Expedite = false }, "disarm"},
+		{"rcu_normal", minExpedited, func(_ *FS, fake *fakeFiles) { fake.put("rcu_normal", "1\n") }, "disarm"},
+		{"set by somebody", minExpedited, func(_ *FS, fake *fakeFiles) { fake.put("rcu_expedited", "1\n") }, "disarm"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, fake := newExpediting(t)
@@ -71,7 +71,7 @@ func TestExpedite(t *testing.T) {
 			s.Stop()
 			fixture.Receive(t, s.stopped)
 			fixture.NoError(t, s.Close())
-			if got := strings.Join(fake.hurrySteps(), " "); got != c.want {
+			if got := strings.Join(fake.expediteSteps(), " "); got != c.want {
 				t.Errorf("did %q, want %q", got, c.want)
 			}
 			if now, _ := f.readTrimmed("rcu_expedited"); now != before {
@@ -89,8 +89,8 @@ func TestExpediteCounted(t *testing.T) {
 	f, fake := newExpediting(t)
 	other := &FS{dir: f.dir, files: f.files, rcuDir: f.rcuDir}
 	other.Expedite = true
-	first := f.Hurry()
-	nested, second := f.Hurry(), other.Hurry()
+	first := f.ExpediteGracePeriods()
+	nested, second := f.ExpediteGracePeriods(), other.ExpediteGracePeriods()
 	for i, end := range []func(){nested, first, second} {
 		if now, _ := f.readTrimmed("rcu_expedited"); now != "1" {
 			t.Errorf("the switch is %q before end %d", now, i)
@@ -108,10 +108,10 @@ func TestExpediteSwept(t *testing.T) {
 	f, fake := newExpediting(t)
 	kill := func() {
 		fake.put("rcu_expedited", "1\n")
-		fixture.NoError(t, f.files.Append(f.path("uprobe_events"), "p:"+dead(1)+"/"+hurryMark+" /proc/self/exe:0x0\n"))
+		fixture.NoError(t, f.files.Append(f.path("uprobe_events"), "p:"+dead(1)+"/"+expediteMark+" /proc/self/exe:0x0\n"))
 	}
 	kill()
-	end := f.Hurry()
+	end := f.ExpediteGracePeriods()
 	sweep := func(want string) {
 		t.Helper()
 		if gone, err := f.Sweep(); err != nil || len(gone) != 1 {
@@ -138,7 +138,7 @@ func TestExpediteFails(t *testing.T) {
 	if f.CanExpedite() {
 		t.Error("a switch that can't be written is taken for one")
 	}
-	f.Hurry()()
+	f.ExpediteGracePeriods()()
 	if len(fake.left()) > 0 {
 		t.Errorf("left %q", fake.left())
 	}
@@ -146,7 +146,7 @@ func TestExpediteFails(t *testing.T) {
 	if !f.CanExpedite() {
 		t.Error("a switch that can be written is taken for none")
 	}
-	end := f.Hurry()
+	end := f.ExpediteGracePeriods()
 	fake.hook = readOnly
 	end()
 	if len(fake.left()) != 1 {

@@ -36,10 +36,10 @@ func (l *locking) Append(path, text string) error { l.note(filepath.Base(path));
 func (l *locking) Mkdir(path string) error        { l.note("mkdir"); return nil }
 func (l *locking) Rmdir(path string) error        { l.note("rmdir"); return nil }
 
-// TestTurns: what can lock two who trace at once for good is done by one at a time.
-func TestTurns(t *testing.T) {
+// TestLockedFiles: what can lock two who trace at once for good is done by one at a time.
+func TestLockedFiles(t *testing.T) {
 	l := &locking{t: t, dir: t.TempDir()}
-	ops := turns{l, l.dir}
+	ops := lockedFiles{l, l.dir}
 	_, event := ops.Read("events/a/b/enable")
 	_, group := ops.Read("events/a/enable")
 	for _, err := range []error{

@@ -1,7 +1,7 @@
-// Package tracefs drives the kernel's uprobe_events interface through the files of tracefs: it finds and
-// mounts the file system, writes probe definitions, runs a session in an instance of its own, reads
-// trace_pipe or the pages of the ring buffer, the hit counters and the error log, and leaves nothing
-// behind. The public package of this name has that part of it which is for others.
+// Package tracefs drives the kernel's uprobe_events interface through the files of tracefs. It finds and mounts the
+// file system, writes probe definitions, runs a session in its own instance, reads trace_pipe or the pages of the
+// ring buffer, the hit counters and the error log, and removes everything at the end. The public package of this name
+// exports a part of it.
 package tracefs
 
 import (
@@ -18,11 +18,11 @@ import (
 	"github.com/ftgo/ftgo/internal/machine"
 )
 
-// Errors that callers tell apart.
+// Errors for errors.Is.
 var (
 	// ErrNotMounted: no directory has the files of tracefs.
 	ErrNotMounted = errors.New("tracefs is not mounted")
-	// ErrNotSupported: the kernel lacks what was asked for.
+	// ErrNotSupported: the kernel does not have a requested feature.
 	ErrNotSupported = errors.New("not supported by this kernel")
 	// ErrRefused: the kernel refused a definition.
 	ErrRefused = errors.New("definition refused")
@@ -30,58 +30,58 @@ var (
 	ErrRemains = errors.New("remains in the kernel")
 )
 
-// FS is a mounted tracefs: a directory, so that tests can pass any other.
+// FS is a mounted tracefs. Tests pass an ordinary directory.
 type FS struct {
 	// Expedite allows /sys/kernel/rcu_expedited to be set while many events are disarmed.
 	Expedite bool
-	// Progress, if set, is told how far what takes its time is, be it by several goroutines.
+	// Progress, if not nil, is called during long steps. Several goroutines may call it at the same time.
 	Progress func(what string, done, of int)
 
-	dir   string // where it is mounted
+	dir   string // the mount point
 	files files
-	pipes atomic.Int32 // how many sessions of this process have their pipes open
-	// memory is whether events fetch from it, once that is known.
+	pipes atomic.Int32 // the number of sessions of this process that have their pipes open
+	// memory.fetched says whether events can fetch from memory, if memory.known.
 	memory struct {
 		sync.Once
 		known, fetched bool
 	}
-	// rcuDir has the kernel's switches for grace periods.
+	// rcuDir is the directory of the kernel's switches for grace periods.
 	rcuDir   string
-	hurrying hurrying
+	expedite expediteState
 }
 
-// At returns the tracefs mounted at dir; nothing is checked.
+// At returns the tracefs mounted at dir, without any check.
 func At(dir string) *FS {
-	return &FS{dir: dir, files: inTurns(dir), rcuDir: "/sys/kernel"}
+	return &FS{dir: dir, files: newFiles(dir), rcuDir: "/sys/kernel"}
 }
 
-// few is how many sites, or events, take no time worth telling.
-const few = 8
+// maxUnreported is the number of sites or events up to which Progress is not called.
+const maxUnreported = 8
 
-// telling returns what tells Progress how many were done of many.
-func (f *FS) telling(what string) func(done, of int) {
+// progress returns a func that calls f.Progress for a step, unless the step is short.
+func (f *FS) progress(what string) func(done, of int) {
 	return func(done, of int) {
-		if f.Progress != nil && of > few {
+		if f.Progress != nil && of > maxUnreported {
 			f.Progress(what, done, of)
 		}
 	}
 }
 
-// Dir is where the file system is mounted.
+// Dir returns the mount point.
 func (f *FS) Dir() string { return f.dir }
 
-// path is that of a file.
+// path returns the path of a file of this tracefs.
 func (f *FS) path(elem ...string) string {
 	return filepath.Join(append([]string{f.dir}, elem...)...)
 }
 
-// exists tells whether a file of this tracefs is there.
+// exists reports whether this tracefs has a file.
 func (f *FS) exists(elem ...string) bool {
 	_, err := os.Stat(f.path(elem...))
 	return !isNotExist(err)
 }
 
-// readTrimmed returns a small file without the white space around it.
+// readTrimmed returns the text of a file without leading and trailing white space.
 func (f *FS) readTrimmed(elem ...string) (string, error) {
 	b, err := f.files.Read(f.path(elem...))
 	return strings.TrimSpace(string(b)), err
@@ -93,7 +93,7 @@ func Find() (*FS, error) { return find(machine.MountPoints) }
 func find(dirs []string) (*FS, error) {
 	var denied error
 	for _, dir := range dirs {
-		// The directory is there, empty, where tracefs could be mounted: only a file in it tells.
+		// An empty directory is there where tracefs could be mounted, so look for a file in it.
 		_, err := os.Stat(dir + "/trace_clock")
 		if err == nil {
 			return At(dir), nil
@@ -108,8 +108,8 @@ func find(dirs []string) (*FS, error) {
 	return nil, fmt.Errorf("find tracefs in %s and %s: %w", dirs[0], dirs[len(dirs)-1], ErrNotMounted)
 }
 
-// Mount is Find, but where tracefs is not mounted, root mounts it at its usual place, or debugfs on
-// kernels that have tracefs only below it. unmount undoes that; it is nil if nothing was mounted.
+// Mount is Find, but root also mounts tracefs at its usual place if it is not mounted, or debugfs on kernels that
+// have tracefs only in debugfs. unmount reverts this; it is nil if nothing was mounted.
 func Mount() (f *FS, unmount func() error, err error) {
 	if f, err = Find(); !errors.Is(err, ErrNotMounted) || os.Geteuid() != 0 {
 		return f, nil, err
@@ -131,11 +131,10 @@ func Mount() (f *FS, unmount func() error, err error) {
 	}, err
 }
 
-// Features is what this kernel's uprobe_events can do, as far as it matters here.
+// Features are the abilities of this kernel's uprobe_events that sessions depend on.
 type Features = machine.Features
 
-// Features asks the kernel. What can be tried without leaving a trace is tried; the rest is
-// told by the files that are there, and by the README that tracefs carries.
+// Features finds the kernel's abilities by its files, by the text of README, and, for fetching from memory, by a trial.
 func (f *FS) Features() Features {
 	readme, _ := f.files.Read(f.path("README"))
 	// kernel/trace/trace.c since 5.4: "Create/append/remove/show"; before:
@@ -143,13 +142,12 @@ func (f *FS) Features() Features {
 	_, after, _ := strings.Cut(string(readme), "uprobe_events")
 	line, _, _ := strings.Cut(after, "\n")
 	appends := strings.Contains(line, "append")
-	// Event triggers came with 3.14, as did recording in instances, of which nothing else
-	// tells but a hit (kernel/trace/trace_uprobe.c; later kernels may have no event
-	// sched_switch for us to see, but have set_event_pid).
+	// No file shows whether instances record hits. Recording in them came with 3.14 (kernel/trace/trace_uprobe.c),
+	// as did event triggers. Later kernels may hide the event sched_switch from us, but have set_event_pid.
 	since314 := f.exists("set_event_pid") || f.exists("events", "sched", "sched_switch", "trigger")
 	return Features{
 		Append: appends,
-		// Nothing tells of it, but it came with the same versions.
+		// No file shows this, but it came with the same version.
 		PushEmulated: appends,
 		Arrays:       strings.Contains(string(readme), "<array-size>"),
 		RecordTGID:   f.exists("options", "record-tgid"),
@@ -157,26 +155,26 @@ func (f *FS) Features() Features {
 		EventPID:     f.exists("set_event_pid"),
 		Memory:       appends || f.fetchesMemory(since314),
 		Instances:    since314,
-		ExactHits:    machine.This().Features().ExactHits, // nothing tells of it
+		ExactHits:    machine.This().Features().ExactHits, // no file shows this
 	}
 }
 
-// fetchesMemory tries it, once: RHEL 7's 3.10 fetches from memory, and has nothing else of 3.14.
-// Who may not define events is told what is likely.
+// fetchesMemory reports whether events can fetch from memory. It defines a trial event, once, because RHEL 7's 3.10 can
+// do this although it has no other ability of 3.14. It returns likely if this process may not define events.
 func (f *FS) fetchesMemory(likely bool) bool {
 	f.memory.Do(func() {
-		f.memory.fetched = f.takes("+0(%sp):u64")
-		f.memory.known = f.memory.fetched || f.takes("%sp:u64")
+		f.memory.fetched = f.acceptsFetch("+0(%sp):u64")
+		f.memory.known = f.memory.fetched || f.acceptsFetch("%sp:u64")
 	})
 	return f.memory.fetched || !f.memory.known && likely
 }
 
-// takes tells whether the kernel takes an event that fetches this, which is removed, and never enabled.
-func (f *FS) takes(fetch string) bool {
-	who, err := thisProcess()
+// acceptsFetch reports whether the kernel accepts an event with a fetcharg. The event is never enabled, and removed.
+func (f *FS) acceptsFetch(fetch string) bool {
+	o, err := thisProcess()
 	if err != nil {
 		return false
 	}
-	err = f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/trial /proc/self/exe:0x0 v=%s\n", who, fetch))
-	return err == nil && f.removeGroup(who.String()) == nil
+	err = f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/trial /proc/self/exe:0x0 v=%s\n", o, fetch))
+	return err == nil && f.removeGroup(o.String()) == nil
 }

@@ -16,13 +16,12 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// StartKernel begins to record events of the kernel itself, GROUP:EVENT as [FS.KernelEvents] has
-// found them, as they happen to all processes, or, listed, to those that Follow and Spawn add.
-// They are raw. bufferKB is the size of the ring buffer per CPU; 0 is what suits the machine.
+// StartKernel starts to record events of the kernel itself: names are GROUP:EVENT, from [FS.KernelEvents]. It records
+// them for all processes, or, with pidFilter, for the processes that Follow and Spawn add. The session is raw. bufferKB
+// is the size of the ring buffer per CPU; 0 selects a size that suits the machine.
 //
-// They have an instance of their own beside that of probes: they can take no room from hits,
-// nothing in them can be taken for a hit, and the kernel's filter by process,
-// which probes are not to have, applies to them alone. Its clock is the one that probes have.
+// Kernel events have their own instance. So they take no room from hits and can't be mistaken for hits, and
+// set_event_pid, which must not apply to probes, applies to them alone. The instance uses the same clock as the probes' instance.
 func StartKernel(f *FS, names []string, bufferKB int, listed bool) (*Session, error) {
 	s, _, err := newSession(f, Target{}, nil, nil)
 	if err != nil {
@@ -38,36 +37,37 @@ func StartKernel(f *FS, names []string, bufferKB int, listed bool) (*Session, er
 	}
 	steps := []func() error{func() error { return s.prepare(Options{Raw: true, BufferKB: bufferKB}) }}
 	if listed {
-		// No list would mean all processes. One whose only thread has ended is still a list.
-		steps = append(steps, s.beginFollowing, func() error { return s.Spawn(func() error { return nil }) })
+		// An empty set_event_pid would select all processes, but one whose only thread has ended selects none.
+		steps = append(steps, s.enablePIDFilter, func() error { return s.Spawn(func() error { return nil }) })
 	}
 	return s.begin(append(steps, func() error { return s.enableAll(context.Background(), s.events) })...)
 }
 
-// beginFollowing makes it possible to follow processes.
-func (s *Session) beginFollowing() error {
-	// With set_event_pid, but without event-fork, threads started later would be missed in silence.
+// enablePIDFilter prepares the session for Follow and Spawn.
+func (s *Session) enablePIDFilter() error {
+	// With set_event_pid but without event-fork, threads that start later would be missed without notice.
 	if !s.features.EventPID || !s.features.EventFork || !s.features.Instances {
 		return fmt.Errorf("record events of single processes: %w (it takes event-fork, since Linux 4.9)", ErrNotSupported)
 	}
-	s.listed = true
+	s.pidFilter = true
 	return s.write("1", "options", "event-fork")
 }
 
-// Follow records events of a process and of what it starts, unless those of all are recorded.
+// Follow records events of a process, its threads, and the processes that it starts. It does nothing if the session
+// records all processes.
 //
-// set_event_pid takes thread ids. event-fork adds the threads that they start from now on; the list
-// is read until it holds no new one, so that no thread slips through.
+// set_event_pid takes thread ids, and event-fork adds the threads that these threads start from now on. Follow reads
+// the list of threads until it has no new one, so that it misses none.
 //
-// It is not for probes: before Linux 5.8, what a process hits after another of its threads
-// than the first has executed a program is missing. That thread takes over the first one's
-// number, which the kernel strikes off the list when the first one is freed
-// (kernel/trace/trace_events.c, event_filter_pid_sched_process_exit; fs/exec.c, de_thread).
-// Since 5.8 the two change numbers, and what is struck off is the other one (commit
-// 6b03d1304a32, "proc: Ensure we see the exit of each process tid exactly once").
+// DANGER: set_event_pid must not be used for probes. Before Linux 5.8, it loses the hits of a process after a thread
+// other than the first has executed a program. That thread takes over the first thread's number, and the kernel
+// removes this number from the filter when it frees the first thread (kernel/trace/trace_events.c,
+// event_filter_pid_sched_process_exit; fs/exec.c, de_thread). Since 5.8 the two threads exchange their numbers, and
+// the kernel removes the other number (commit 6b03d1304a32, "proc: Ensure we see the exit of each process tid exactly
+// once").
 func (s *Session) Follow(pid int) error {
 	known := make(map[int]bool)
-	for s.listed {
+	for s.pidFilter {
 		tids, err := procfs.Threads(pid)
 		if err != nil {
 			return fmt.Errorf("list threads of process %d: %w", pid, err)
@@ -79,9 +79,9 @@ func (s *Session) Follow(pid int) error {
 		for _, tid := range tids {
 			known[tid] = true
 		}
-		// The kernel reads PAGE_SIZE at a time and may split a number there.
+		// The kernel reads PAGE_SIZE bytes at a time, and may split a number there.
 		for few := range slices.Chunk(tids, 200) {
-			if err := s.list(few...); err != nil {
+			if err := s.addToFilter(few...); err != nil {
 				return err
 			}
 		}
@@ -89,21 +89,23 @@ func (s *Session) Follow(pid int) error {
 	return nil
 }
 
-// list adds threads to those whose events are recorded.
-func (s *Session) list(tids ...int) error {
+// addToFilter adds threads to set_event_pid.
+func (s *Session) addToFilter(tids ...int) error {
 	return s.fs.files.Append(s.file("set_event_pid"), strings.Trim(fmt.Sprint(tids), "[]")+"\n")
 }
 
-// Spawn calls start on a thread whose events are recorded, as are its process's from the first on.
+// Spawn calls start on a thread whose events are recorded. So the events of a process that start creates are recorded
+// from its first one on.
 func (s *Session) Spawn(start func() error) error {
-	if !s.listed {
+	if !s.pidFilter {
 		return start()
 	}
 	done := make(chan error)
 	go func() {
-		// The thread, locked to this goroutine, ends with it, and so does its place on the list.
+		// The goroutine never unlocks the thread, so both end together, and the kernel removes the thread from
+		// the filter.
 		runtime.LockOSThread()
-		err := s.list(unix.Gettid())
+		err := s.addToFilter(unix.Gettid())
 		if err == nil {
 			err = start()
 		}
@@ -112,13 +114,14 @@ func (s *Session) Spawn(start func() error) error {
 	return <-done
 }
 
-// maxKernelEvents is more than any group has: syscalls has 720 on Linux 6.18.
+// maxKernelEvents is above the number of events of any group: syscalls has 720 on Linux 6.18.
 const maxKernelEvents = 1000
 
-// KernelEvents finds the events of this kernel that patterns match, GROUP:EVENT each, with
-// * ? and [...] as in a shell, in the order of the patterns and, of one, of their names.
-// Probes that anybody has defined are not among them: one that is enabled here
-// when its owner deletes it can take the kernel down (see [FS.Sweep]).
+// KernelEvents returns the kernel's own events that patterns match, as GROUP:EVENT. Patterns have the syntax of
+// [path.Match]. The order is that of the patterns, and by name within a pattern.
+//
+// It leaves out probe events. DANGER: if this process enabled a probe event, and the event's owner deleted it
+// meanwhile, the kernel could crash (see checkDisabled).
 func (f *FS) KernelEvents(patterns []string) ([]string, error) {
 	b, err := f.files.Read(f.path("available_events"))
 	if err != nil {
@@ -155,7 +158,7 @@ func (f *FS) KernelEvents(patterns []string) ([]string, error) {
 	return found, nil
 }
 
-// unknownEvent is the error of a pattern that matches no event; near are those most like it.
+// unknownEvent returns the error for a pattern that matches no event. near are the most similar events.
 func unknownEvent(pattern string, near []string) error {
 	text := fmt.Sprintf("find kernel event %q: this kernel has none of that name", pattern)
 	if len(near) > 0 {
@@ -164,11 +167,11 @@ func unknownEvent(pattern string, near []string) error {
 	return errors.New(text)
 }
 
-// dynamicEvents are the events that somebody has defined, "GROUP/EVENT" each.
+// dynamicEvents returns all defined probe events and synthetic events, as "GROUP/EVENT".
 func (f *FS) dynamicEvents() map[string]bool {
 	names := make(map[string]bool)
 	for _, file := range []string{"uprobe_events", "kprobe_events", "dynamic_events"} {
-		b, _ := f.files.Read(f.path(file)) // without, the kernel has no such events
+		b, _ := f.files.Read(f.path(file)) // a kernel without the file has no such events
 		for line := range strings.Lines(string(b)) {
 			names[eventOf(line)] = true
 		}
@@ -176,7 +179,7 @@ func (f *FS) dynamicEvents() map[string]bool {
 	return names
 }
 
-// nearestEvents are those of names that are most like text.
+// nearestEvents returns the names that are most similar to text, at most n.
 func nearestEvents(text string, names []string, n int) []string {
 	_, word, _ := strings.Cut(text, ":")
 	far := make(map[string]int)
@@ -184,7 +187,7 @@ func nearestEvents(text string, names []string, n int) []string {
 		_, event, _ := strings.Cut(name, ":")
 		far[name] = printable.Distance(text, name)
 		if strings.Contains(event, strings.Trim(word, "*")) && len(word) > 2 {
-			far[name] = min(far[name], 2) // the group is wrong, or half of the name is missing
+			far[name] = min(far[name], 2) // the group is wrong, or a part of the name is missing
 		}
 	}
 	near := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return far[name] > 2+len(text)/5 })

@@ -7,19 +7,19 @@ import (
 	"slices"
 )
 
-// Leftover is what a session of a process that is no more has left in the kernel.
+// Leftover describes the remains of a session whose process has ended.
 type Leftover struct {
-	Name     string // the session's group and instance
-	PID      int    // the process that made it
-	Events   int    // its probe events
-	instance bool   // its instance is there
+	Name     string // of the session's group and instance
+	PID      int    // of the process that started the session
+	Events   int    // the number of its probe events
+	instance bool   // the instance exists
 }
 
-// Leftovers finds what killed runs have left. Sessions of processes that live, and
-// everything that was not made by this package, are never among them.
+// Leftovers returns the remains of sessions whose processes have ended. It never includes sessions of living processes,
+// or anything that this package has not made.
 func (f *FS) Leftovers() ([]Leftover, error) {
-	// Each name is looked at once: an owner that dies in between would seem to have left its probes
-	// and no instance. It has nil if that lives.
+	// Check each owner once. An owner that ends between the two listings would seem to have left probes without
+	// an instance. The value is nil if the owner lives.
 	found := make(map[string]*Leftover)
 	for _, kind := range []string{"instances", "events"} {
 		names, err := f.files.List(f.path(kind))
@@ -53,9 +53,9 @@ func (f *FS) Leftovers() ([]Leftover, error) {
 	return all, nil
 }
 
-// Sweep removes leftovers and returns those that are gone. One in use, as where its owner lives in
-// another pid namespace and holds its pipe open, stays whole. Of one that a pipe of others holds the
-// probes go, and the instance is left empty for [FS.RemoveHeld].
+// Sweep removes leftovers, and returns the removed ones. A leftover that is in use stays unchanged; for example, its
+// owner may live in another pid namespace and have its trace_pipe open. If another trace_pipe keeps an instance busy,
+// Sweep removes the probes and leaves the disabled instance for [FS.RemoveHeld].
 func (f *FS) Sweep() (gone []Leftover, err error) {
 	all, err := f.Leftovers()
 	if err != nil {
@@ -74,18 +74,19 @@ func (f *FS) Sweep() (gone []Leftover, err error) {
 	return gone, errors.Join(errs...)
 }
 
-// sweep removes a leftover, or empties it, where a pipe of others holds it.
+// sweep removes a leftover. If a trace_pipe elsewhere keeps the instance busy, it only disables the instance, and held
+// is true.
 func (f *FS) sweep(l Leftover) (held bool, err error) {
-	if f.exists("events", l.Name, hurryMark) {
+	if f.exists("events", l.Name, expediteMark) {
 		return false, f.unsetExpedited(l.Name)
 	}
-	if l.Events >= leastHurry {
-		defer f.Hurry()()
+	if l.Events >= minExpedited {
+		defer f.ExpediteGracePeriods()()
 	}
 	if l.instance {
-		err := f.removeInstance(l.Name, patienceWithOthers)
+		err := f.removeInstance(l.Name, othersTimeout)
 		if held = errors.As(err, new(heldError)); held {
-			err = f.empty(l.Name)
+			err = f.disableInstance(l.Name)
 		}
 		if err != nil {
 			return held, err

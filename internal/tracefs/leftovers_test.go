@@ -51,7 +51,7 @@ func TestLeftovers(t *testing.T) {
 	f, fake := newFake(t)
 	living, err := newOwner()
 	fixture.NoError(t, err)
-	reused := owner{PID: living.PID, Started: living.Started + 1, Session: 3, Space: living.Space}.String()
+	reused := owner{PID: living.PID, Started: living.Started + 1, Session: 3, Namespace: living.Namespace}.String()
 	want := []Leftover{
 		{dead(1), 1 << 22, 1, true},
 		{dead(2), 1 << 22, 1, false},
@@ -192,7 +192,7 @@ func TestLeftoverDiesMeanwhile(t *testing.T) {
 	defer func() { sleeper.Process.Kill(); sleeper.Wait() }()
 	stat, err := procfs.ReadStat(sleeper.Process.Pid)
 	fixture.NoError(t, err)
-	name := owner{PID: sleeper.Process.Pid, Started: stat.Started, Session: 1, Space: procfs.OwnPIDs()}.String()
+	name := owner{PID: sleeper.Process.Pid, Started: stat.Started, Session: 1, Namespace: procfs.OwnPIDs()}.String()
 	remains(t, f, name, true, true)
 	fake.hook = func(op, name, _ string) error {
 		if op == "list" && name == "events" {

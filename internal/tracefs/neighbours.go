@@ -8,18 +8,18 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// Neighbours are the other processes whose sessions probe the same file: what runs there hits the probes of all.
-// Those of other pid namespaces are not among them.
+// Neighbours returns the other processes whose sessions probe the same file. Each hit in that file runs the probes of
+// all these sessions. Processes in other pid namespaces are left out.
 func (s *Session) Neighbours() (pids []int) {
-	b, _ := s.fs.files.Read(s.fs.path("uprobe_events")) // without, there are none
+	b, _ := s.fs.files.Read(s.fs.path("uprobe_events")) // an unreadable file counts as empty
 	looked := make(map[string]bool)
 	for line := range strings.Lines(string(b)) {
-		// p:GROUP/EVENT PATH:0xOFFSET VALUE... A session's path has no blank.
+		// The line is "p:GROUP/EVENT PATH:0xOFFSET VALUE...". The path of a session has no blank.
 		group, rest, _ := strings.Cut(strings.TrimPrefix(line, "p:"), "/")
 		_, rest, _ = strings.Cut(rest, " ")
 		path, _, _ := strings.Cut(rest, ":")
 		o, ok := parseOwner(group)
-		if !ok || looked[group+path] || o.PID == os.Getpid() || o.Space != procfs.OwnPIDs() {
+		if !ok || looked[group+path] || o.PID == os.Getpid() || o.Namespace != procfs.OwnPIDs() {
 			continue
 		}
 		looked[group+path] = true

@@ -13,17 +13,17 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// prefix begins the name of every group and instance of ours.
+// prefix begins the name of each group and instance of this package.
 const prefix = "ftgo_"
 
-// owner is who a group and an instance belong to: a process, told from later ones
-// with the same number by its start time, and the number of its session.
+// owner identifies the process and session that a group and an instance belong to. Names are unique, so that no other
+// tool's clean-up deletes the events. The start time distinguishes the process from later ones with the same number.
 type owner struct {
 	PID     int
-	Started uint64 // clock ticks after boot, field 22 of /proc/PID/stat, as the owner sees it
+	Started uint64 // clock ticks after boot, field 22 of /proc/PID/stat as the owner reads it
 	Session uint64
-	// Space is the pid namespace, a container's, that PID is a number in, 0 for the initial one.
-	Space uint64
+	// Namespace is the pid namespace in which PID is a number; 0 is the initial one, others belong to containers.
+	Namespace uint64
 }
 
 var sessions atomic.Uint64
@@ -35,92 +35,92 @@ func newOwner() (owner, error) {
 	return o, err
 }
 
-// thisProcess owns what this process defines for a moment, beside its sessions.
+// thisProcess returns the owner of events that this process defines outside its sessions.
 func thisProcess() (owner, error) {
 	pid := os.Getpid()
 	stat, err := procfs.ReadStat(pid)
-	return owner{PID: pid, Started: stat.Started, Space: procfs.OwnPIDs()}, err
+	return owner{PID: pid, Started: stat.Started, Namespace: procfs.OwnPIDs()}, err
 }
 
-// String is the name of the owner's group and instance:
-// ftgo_<pid>_<start time>_<session>, and _ns<namespace> in a container.
+// String returns the name of the owner's group and instance: ftgo_<pid>_<start time>_<session>, followed by
+// _ns<namespace> in a container.
 func (o owner) String() string {
 	name := fmt.Sprintf("%s%d_%d_%d", prefix, o.PID, o.Started, o.Session)
-	if o.Space != 0 {
-		name += fmt.Sprintf("_ns%d", o.Space)
+	if o.Namespace != 0 {
+		name += fmt.Sprintf("_ns%d", o.Namespace)
 	}
 	return name
 }
 
-// parseOwner reads the owner from a name; ok is false for names of others.
+// parseOwner parses the name of a group or instance. ok is false if it was not made by this package.
 func parseOwner(name string) (o owner, ok bool) {
 	if !strings.HasPrefix(name, prefix) {
 		return o, false
 	}
-	_, _ = fmt.Sscanf(name, prefix+"%d_%d_%d_ns%d", &o.PID, &o.Started, &o.Session, &o.Space)
-	// Only what String prints is ours: "+1" or "007" parse, but are not.
+	_, _ = fmt.Sscanf(name, prefix+"%d_%d_%d_ns%d", &o.PID, &o.Started, &o.Session, &o.Namespace)
+	// A name that String would not print, such as "ftgo_+1_5_1" or "ftgo_007_5_1", was not made by this package.
 	return o, o.PID > 0 && o.String() == name
 }
 
-// alive tells whether the owner still runs, or may do so.
+// alive reports whether the owner runs. It also returns true if this can't be found out.
 func (o owner) alive() bool { return o.aliveIn(procfs.OwnPIDs()) }
 
-// aliveIn is alive for a process in the given pid namespace.
-func (o owner) aliveIn(space uint64) bool {
+// aliveIn is alive, for a caller in a pid namespace.
+func (o owner) aliveIn(namespace uint64) bool {
 	switch {
-	case o.Space == space:
-		return o.runs()
-	case space == 0:
-		return o.runsInside()
+	case o.Namespace == namespace:
+		return o.runsHere()
+	case namespace == 0:
+		return o.runsBelow()
 	}
-	// From within a container neither the host's processes nor another's can be seen.
+	// A container sees neither the host's processes nor another container's.
 	return true
 }
 
-// runs tells it of an owner in our pid namespace.
-func (o owner) runs() bool {
+// runsHere is alive for an owner in this process's pid namespace.
+func (o owner) runsHere() bool {
 	stat, err := procfs.ReadStat(o.PID)
 	switch {
 	case err == nil:
-		return o.mayBe(o.PID, stat)
+		return o.matches(o.PID, stat)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ESRCH):
-		// /proc may hide processes of others (hidepid=); signals do not.
+		// /proc may hide other users' processes (hidepid=), but kill(2) does not.
 		return !errors.Is(unix.Kill(o.PID, 0), unix.ESRCH)
 	}
-	return true // it can't be told
+	return true // unknown
 }
 
-// runsInside tells it of an owner in a namespace below ours, where it has another number here.
-func (o owner) runsInside() bool {
+// runsBelow is alive for an owner in a descendant pid namespace, where the owner has another number than here.
+func (o owner) runsBelow() bool {
 	pids, err := procfs.All()
 	if _, first := procfs.ReadStat(1); err != nil || first != nil {
-		return true // /proc may hide processes of others (hidepid=)
+		return true // /proc may hide other users' processes (hidepid=)
 	}
 	for _, pid := range pids {
 		numbers, err := procfs.Numbers(pid)
 		if err != nil {
-			continue // it has just ended
+			continue // the process has just ended
 		}
 		if n := len(numbers); n < 2 || numbers[n-1] != o.PID {
 			continue
 		}
-		if space := procfs.Namespace(pid, "pid"); space != 0 && space != o.Space {
-			continue // it has the number in another container
+		if namespace := procfs.Namespace(pid, "pid"); namespace != 0 && namespace != o.Namespace {
+			continue // a process with the same number in another container
 		}
-		if stat, err := procfs.ReadStat(pid); err != nil || o.mayBe(pid, stat) {
+		if stat, err := procfs.ReadStat(pid); err != nil || o.matches(pid, stat) {
 			return true
 		}
 	}
 	return false
 }
 
-// mayBe tells whether the process with the owner's number, pid here, may be it and do something yet.
-func (o owner) mayBe(pid int, stat procfs.Stat) bool {
+// matches reports whether a process is alive and may be the owner. pid is its number here, and equals the owner's number
+// in the owner's namespace.
+func (o owner) matches(pid int, stat procfs.Stat) bool {
 	if !stat.Alive() {
-		return false // it has closed its files
+		return false // a process that has ended has closed its files
 	}
-	// A start time counts from the boot that the time namespace of its reader has
-	// (fs/proc/array.c, do_task_stat, since Linux 5.6). What a process of another time
-	// namespace has read of itself is not what is read of it here.
+	// The reader's time namespace shifts start times (fs/proc/array.c, do_task_stat, since Linux 5.6). So a
+	// process in another time namespace reads another start time of itself than this process reads here.
 	return stat.Started == o.Started || procfs.Namespace(pid, "time") != procfs.Namespace(procfs.Self, "time")
 }

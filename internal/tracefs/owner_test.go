@@ -16,21 +16,21 @@ func TestOwnerAlive(t *testing.T) {
 	fixture.NoError(t, err)
 	const container = 4026540000
 	for _, c := range []struct {
-		name  string
-		o     owner
-		space uint64 // we are in
-		want  bool
+		name      string
+		o         owner
+		namespace uint64 // we are in
+		want      bool
 	}{
-		{"this process", me, me.Space, true},
-		{"its number, started at another time", owner{PID: me.PID, Started: me.Started + 1, Space: me.Space}, me.Space, false},
-		{"no process", owner{PID: 1 << 22, Started: 1, Space: me.Space}, me.Space, false},
-		{"this number in a container that is gone", owner{PID: me.PID, Started: me.Started, Space: container}, 0, false},
+		{"this process", me, me.Namespace, true},
+		{"its number, started at another time", owner{PID: me.PID, Started: me.Started + 1, Namespace: me.Namespace}, me.Namespace, false},
+		{"no process", owner{PID: 1 << 22, Started: 1, Namespace: me.Namespace}, me.Namespace, false},
+		{"this number in a container that is gone", owner{PID: me.PID, Started: me.Started, Namespace: container}, 0, false},
 		{"the host's, seen from a container", owner{PID: 1 << 22, Started: 1}, container, true},
-		{"another container's, seen from one", owner{PID: 1 << 22, Started: 1, Space: container + 1}, container, true},
-		{"a container's own", owner{PID: me.PID, Started: me.Started, Space: container}, container, true},
-		{"a container's own, gone", owner{PID: 1 << 22, Started: 1, Space: container}, container, false},
+		{"another container's, seen from one", owner{PID: 1 << 22, Started: 1, Namespace: container + 1}, container, true},
+		{"a container's own", owner{PID: me.PID, Started: me.Started, Namespace: container}, container, true},
+		{"a container's own, gone", owner{PID: 1 << 22, Started: 1, Namespace: container}, container, false},
 	} {
-		if got := c.o.aliveIn(c.space); got != c.want {
+		if got := c.o.aliveIn(c.namespace); got != c.want {
 			t.Errorf("%s: alive is %v", c.name, got)
 		}
 	}
@@ -50,13 +50,13 @@ func FuzzOwner(f *testing.F) {
 // TestHiddenProcesses: where /proc hides the processes of others, an owner in a container may be one of them.
 func TestHiddenProcesses(t *testing.T) {
 	if os.Getenv("FTGO_TEST_HIDDEN") != "" {
-		o := owner{PID: 1 << 21, Started: 1, Session: 1, Space: 1}
-		if !o.runsInside() {
+		o := owner{PID: 1 << 21, Started: 1, Session: 1, Namespace: 1}
+		if !o.runsBelow() {
 			t.Error("an owner that can't be seen is taken for dead")
 		}
 		return
 	}
-	if (owner{PID: 1 << 21, Started: 1, Session: 1, Space: 1}).runsInside() {
+	if (owner{PID: 1 << 21, Started: 1, Session: 1, Namespace: 1}).runsBelow() {
 		t.Error("an owner that is not there is taken for alive")
 	}
 	if os.Geteuid() != 0 || machine.This().Older(5, 8) { // which has one procfs for all mounts

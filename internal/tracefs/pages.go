@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readNow is read(2) of a descriptor that does not block: 0 says that there is nothing. Go's
-// scheduler is not told of it: it would take the kernel's formatting of a buffer for waiting, and
-// put another thread in the reader's place each time.
+// readNow calls read(2) on a non-blocking descriptor. It returns 0 if there is nothing to read. It bypasses Go's
+// scheduler, which would take the time that the kernel formats a buffer for blocking, and start another thread in the
+// reader's place each time.
 func readNow(fd int, buf []byte) (int, error) {
 	for {
 		n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uintptr(len(buf)))
@@ -29,26 +29,26 @@ func readNow(fd int, buf []byte) (int, error) {
 	}
 }
 
-// pages are the open trace_pipe_raw of all CPUs.
+// pages reads the trace_pipe_raw files of all CPUs.
 type pages struct {
-	cpus []pagesOfCPU
-	buf  []byte
-	rest bool // a pass was made before, and the last one has left nothing on any CPU
+	cpus    []cpuPages
+	buf     []byte
+	drained bool // the last pass read every CPU until its buffer was empty
 }
 
-type pagesOfCPU struct{ cpu, fd int }
+type cpuPages struct{ cpu, fd int }
 
 const (
-	// bufferSize is no less than a page of the ring buffer: one of the kernel's, of 4 to 64 KB, unless somebody
-	// has changed buffer_subbuf_size_kb (since Linux 6.8). A read returns one page at most
-	// (kernel/trace/trace.c, tracing_buffers_read).
+	// bufferSize is at least the size of a ring buffer page: 4 to 64 KB, the kernel's page size, unless
+	// buffer_subbuf_size_kb was changed (since Linux 6.8). A read returns at most one page (kernel/trace/trace.c,
+	// tracing_buffers_read).
 	bufferSize = 64 << 10
-	// passPages is how many pages of a CPU a pass takes: one that is never empty must not delay others.
+	// passPages is the most pages that a pass reads of a CPU, so that a busy CPU does not delay the others.
 	passPages = 128
 )
 
-// openPages opens the pages of every CPU the kernel could have, as the directories below perCPU
-// tell: one that is switched on later records, too. What is open when it fails is to be closed.
+// openPages opens trace_pipe_raw of every possible CPU below perCPU. CPUs that are offline may go online and record
+// events, too. After an error, the caller closes the result if it is not nil.
 func openPages(files files, perCPU string) (*pages, error) {
 	dirs, err := files.List(perCPU)
 	if err != nil {
@@ -65,7 +65,7 @@ func openPages(files files, perCPU string) (*pages, error) {
 		if err != nil {
 			return r, err
 		}
-		r.cpus = append(r.cpus, pagesOfCPU{cpu, fd})
+		r.cpus = append(r.cpus, cpuPages{cpu, fd})
 	}
 	if len(r.cpus) == 0 {
 		return r, fmt.Errorf("list %s: no CPU", perCPU)
@@ -73,7 +73,7 @@ func openPages(files files, perCPU string) (*pages, error) {
 	return r, nil
 }
 
-// close closes them.
+// close closes all files.
 func (r *pages) close() error {
 	var errs []error
 	for _, c := range r.cpus {
@@ -83,10 +83,10 @@ func (r *pages) close() error {
 	return errors.Join(errs...)
 }
 
-// pass reads every CPU until it is empty, or has given its share. A page is whole, or, while it is
-// being written to, what is committed (kernel/trace/ring_buffer.c, ring_buffer_read_page).
+// pass reads each CPU's pages until its buffer is empty, or passPages pages. A page that the kernel is still writing to
+// ends with its last committed event (kernel/trace/ring_buffer.c, ring_buffer_read_page).
 func (r *pages) pass(page func(cpu int, page []byte)) (n int, err error) {
-	r.rest = true
+	r.drained = true
 	for _, c := range r.cpus {
 		left := passPages
 		for ; left > 0; left-- {
@@ -101,7 +101,7 @@ func (r *pages) pass(page func(cpu int, page []byte)) (n int, err error) {
 			page(c.cpu, r.buf[:size])
 			n++
 		}
-		r.rest = r.rest && left > 0
+		r.drained = r.drained && left > 0
 	}
 	return n, nil
 }

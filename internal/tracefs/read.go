@@ -14,15 +14,14 @@ import (
 
 // readInterval is how long the reader sleeps when there is nothing to read.
 //
-// It does not poll the pipe: trace_pipe of all CPUs wakes its reader at the first
-// event, whatever buffer_percent says (kernel/trace/ring_buffer.c,
-// ring_buffer_poll_wait), and the interrupt for that is paid by the one who hit the
-// probe. The ring buffer holds more than comes in meanwhile.
+// The reader does not poll trace_pipe: the kernel wakes a poller of the all-CPU pipe at the first event, whatever
+// buffer_percent is (kernel/trace/ring_buffer.c, ring_buffer_poll_wait), and the thread that has hit the probe pays
+// for the interrupt. The ring buffer has room for the events of one interval.
 const readInterval = 20 * time.Millisecond
 
-// Read fills buf, of 64 KB or more for speed, with lines of trace_pipe. 0, nil means that there was
-// nothing for a moment; io.EOF comes when the session has been stopped and everything recorded has
-// been read. It returns ctx.Err() as soon as ctx is done.
+// Read fills buf with lines of trace_pipe. A buffer of 64 KB or more is fastest. It returns 0, nil if there was nothing
+// to read for a moment, io.EOF after Stop when all recorded events have been read, and ctx.Err() as soon as ctx is
+// done.
 func (s *Session) Read(ctx context.Context, buf []byte) (n int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -32,7 +31,7 @@ func (s *Session) Read(ctx context.Context, buf []byte) (n int, err error) {
 		return 0, s.stopErr
 	}
 	n, err = readNow(s.pipe, buf)
-	if n == 0 && err == nil && !stopped { // not the end, only tracing being off
+	if n == 0 && err == nil && !stopped { // wait, and try once more
 		s.sleep(ctx)
 		n, err = readNow(s.pipe, buf)
 	}
@@ -47,8 +46,8 @@ func (s *Session) Read(ctx context.Context, buf []byte) (n int, err error) {
 	return n, nil
 }
 
-// sleep waits for readInterval, until it is woken or ctx is done. It leaves that to Go's
-// scheduler, which would put another thread in the place of one that blocks in a system call.
+// sleep waits for readInterval, for Wake or for ctx. It blocks in Go's scheduler, which would start another thread in
+// place of one that blocks in a system call.
 func (s *Session) sleep(ctx context.Context) {
 	s.timer.Reset(readInterval)
 	select {
@@ -58,7 +57,7 @@ func (s *Session) sleep(ctx context.Context) {
 	}
 }
 
-// Wake ends the rest of Read or ReadPages, or that of the next call if none rests now.
+// Wake ends the sleep of Read or ReadPages, or skips the next sleep if the reader does not sleep now.
 func (s *Session) Wake() {
 	select {
 	case s.wake <- struct{}{}:
@@ -66,13 +65,13 @@ func (s *Session) Wake() {
 	}
 }
 
-// ReadPages makes a pass over all CPUs of a session that is raw, after some rest
-// if the last one has left nothing. page gets each page, valid until it returns; once a
-// CPU's buffer is found empty it gets an empty one. n is the number of pages; 0, nil means
-// that there was nothing. io.EOF comes, with no pages, when the session has been stopped
-// and everything recorded has been read. ReadPages returns ctx.Err() as soon as ctx is
-// done, but never in the middle of a pass. Of the kernel's own events, which are read beside
-// probes, it neither rests nor comes to an end.
+// ReadPages reads the pages of all CPUs of a raw session once. If the previous call has emptied all buffers, it first
+// sleeps for readInterval. It calls page for each page, which is valid until page returns, and with an empty page when
+// a CPU's buffer is empty. n is the number of pages that are not empty.
+//
+// It returns 0, nil if there was nothing to read, and io.EOF after Stop when all recorded events have been read. It
+// returns ctx.Err() as soon as ctx is done, but never in the middle of a pass. For kernel events, which are read in turn with
+// probe events, it never sleeps.
 func (s *Session) ReadPages(ctx context.Context, page func(cpu int, page []byte)) (n int, err error) {
 	if s.raw == nil {
 		return 0, errors.New("read pages: the session is not Raw")
@@ -81,12 +80,12 @@ func (s *Session) ReadPages(ctx context.Context, page func(cpu int, page []byte)
 		return 0, err
 	}
 	stopped := s.hasStopped()
-	if s.raw.rest && !stopped && !s.kernel {
+	if s.raw.drained && !stopped && !s.kernel {
 		s.sleep(ctx)
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		// Only what was recorded before the pass is found by it.
+		// Read this before the pass, which finds only the events that were recorded before it.
 		stopped = s.hasStopped()
 	}
 	if stopped && s.stopErr != nil {
@@ -109,7 +108,7 @@ func (s *Session) hasStopped() bool {
 	}
 }
 
-// Names are the kernel's own events, GROUP:EVENT each.
+// Names returns the session's kernel events, as GROUP:EVENT.
 func (s *Session) Names() (names []string) {
 	for i := range s.events {
 		names = append(names, s.events[i].group+":"+s.events[i].Name)
@@ -117,8 +116,8 @@ func (s *Session) Names() (names []string) {
 	return names
 }
 
-// Formats are the kernel's descriptions of how the events lie in raw pages, in the order
-// in which they were given; none unless the session is raw.
+// Formats returns the kernel's descriptions of the session's events in raw pages (the format files), in the order of
+// the events. It returns nil if the session is not raw.
 func (s *Session) Formats() ([]string, error) {
 	if s.raw == nil {
 		return nil, nil
@@ -134,15 +133,14 @@ func (s *Session) Formats() ([]string, error) {
 	return texts, nil
 }
 
-// Profile returns how often each site of each event has been hit, by the kernel's
-// count: before any filter and any ring buffer, in every process that maps the
-// file. result[i][j] belongs to events[i].Sites[j].
+// Profile returns the kernel's hit counts: result[i][j] is the count of events[i].Sites[j]. It includes the hits of all
+// processes that map the file, and hits that a filter or a full ring buffer has dropped.
 func (s *Session) Profile() ([][]uint64, error) {
 	hits, _, err := s.profile()
 	return hits, err
 }
 
-// profile also tells when it had read what it returns.
+// profile is Profile, and also returns the time when uprobe_profile was read.
 func (s *Session) profile() (hits [][]uint64, read time.Time, err error) {
 	for try := 0; ; try++ {
 		text, err := s.fs.files.Read(s.fs.path("uprobe_profile"))
@@ -157,10 +155,9 @@ func (s *Session) profile() (hits [][]uint64, read time.Time, err error) {
 	}
 }
 
-// profileTries is how often a profile is read again that lacks sites. The kernel writes a
-// page of it at a time and goes on at the same index of its list: when somebody removes a
-// probe in between, the entries behind it move up, and one is left out (seq_list_start in
-// fs/seq_file.c; new probes go to the end of the list, so that none comes twice).
+// profileTries is how often an incomplete profile is read again. The kernel writes one page of it at a time and
+// continues at the same index of its list. If another process removes a probe in between, the following entries move
+// up and one is skipped (seq_list_start in fs/seq_file.c). No entry comes twice, because new probes are appended.
 const profileTries = 50
 
 var errIncomplete = errors.New("incomplete")
@@ -169,8 +166,8 @@ var errIncomplete = errors.New("incomplete")
 //
 //	"  %s %-44s %15lu\n"   PATH EVENT HITS
 //
-// There is one a site, in order of definition, and only the event's name tells
-// whose it is; names are unique per session, and PATH may hold blanks.
+// There is one line for each site, in order of definition. The event's name, which is unique for its session,
+// identifies the event. PATH may contain blanks.
 func parseProfile(text string, events []Event) ([][]uint64, error) {
 	index := make(map[string]int, len(events))
 	hits := make([][]uint64, len(events))
@@ -178,7 +175,7 @@ func parseProfile(text string, events []Event) ([][]uint64, error) {
 		index[events[i].Name] = i
 		hits[i] = make([]uint64, 0, len(events[i].Sites))
 	}
-	// Lines of an event follow one another.
+	// The lines of an event follow each other, so look the event up once.
 	event, i, ours := "", 0, false
 	for line := range strings.SplitSeq(text, "\n") {
 		rest, count := lastField(line)
@@ -203,15 +200,15 @@ func parseProfile(text string, events []Event) ([][]uint64, error) {
 	return hits, nil
 }
 
-// lastField is the last word of a line, and what is before it.
+// lastField splits a line before its last word.
 func lastField(line string) (rest, last string) {
 	line = strings.TrimRight(line, " ")
 	at := strings.LastIndexByte(line, ' ') + 1
 	return line[:at], line[at:]
 }
 
-// Overruns is how many events the session's ring buffer has lost: overwritten before
-// they were read, or not recorded because there was no room.
+// Overruns returns the number of events that the session's ring buffer has lost: they were overwritten before they were
+// read, or not recorded for lack of room.
 func (s *Session) Overruns() (sum uint64, err error) {
 	cpus, err := s.fs.files.List(s.file("per_cpu"))
 	if err != nil {
@@ -230,7 +227,7 @@ func (s *Session) Overruns() (sum uint64, err error) {
 	return sum, nil
 }
 
-// parseOverruns adds up the losses in per-CPU stats (kernel/trace/trace.c, tracing_stats_read).
+// parseOverruns sums the lost events in per-CPU stats (kernel/trace/trace.c, tracing_stats_read).
 func parseOverruns(stats string) (sum uint64, err error) {
 	for line := range strings.Lines(stats) {
 		switch name, text, _ := strings.Cut(line, ":"); name {
@@ -245,35 +242,34 @@ func parseOverruns(stats string) (sum uint64, err error) {
 	return sum, nil
 }
 
-// Timebase converts the time stamps of the session's events. It must not be asked for
-// before Start has returned, nor after Close. The first time it waits, if need be, until
-// the session is 20 ms old: nobody who only wants the probes armed waits for that. The
-// clocks are compared anew when the session is twice as old, and each minute: who shows
-// when something was asks again from time to time.
+// Timebase returns the conversion of the session's time stamps to wall-clock time. It is valid between Start and Close.
+// The first call waits until the session is 20 ms old, so that two readings of the clocks differ enough. The clocks are
+// compared again when the session is twice as old, and then every minute, so callers that convert times call it
+// regularly.
 func (s *Session) Timebase() (machine.Timebase, error) { return s.clocks.Timebase() }
 
-// Mark is a moment of a session: what the clocks showed, and what the kernel had counted.
+// Mark has the clocks and the hit counts of one moment of a session.
 type Mark struct {
-	// Ticks is the moment by the trace clock, in units of time stamps; At by the system's.
+	// Ticks is the trace clock, in units of time stamps, and At the system clock.
 	Ticks uint64
 	At    time.Time
-	// Hits[i][j] is how often site j of event i had been hit, as [Session.Profile] has it.
+	// Hits[i][j] is the hit count of site j of event i, as in [Session.Profile].
 	Hits [][]uint64
-	// Width is how long it took to read the counters from Ticks on: two may be so far apart.
+	// Width is the time from Ticks until all counters were read, so the difference between two counters' moments is
+	// at most Width.
 	Width time.Duration
 }
 
-// A pass that takes between narrow and wide is tried again, markTries times at most: whoever
-// reads may have lost its CPU between two pages of the counters. One that takes longer has
-// thousands of sites to read, since the kernel looks for its place in the list from the
-// beginning for each page (fs/seq_file.c, seq_list_start).
+// Mark repeats a reading that takes between narrow and wide, markTries times in all: the reader may have lost its CPU
+// between two pages of the counters. A longer reading is not repeated, because it has thousands of sites: for each
+// page, the kernel searches its list from the beginning (fs/seq_file.c, seq_list_start).
 const (
 	narrow    = time.Millisecond
 	wide      = 20 * time.Millisecond
 	markTries = 4
 )
 
-// Mark reads the clocks, and then, if hits are asked for, all counters: the shortest of a few passes.
+// Mark reads the clocks, and, with hits, then all counters. It returns the shortest of a few readings.
 func (s *Session) Mark(hits bool) (best Mark, err error) {
 	for try := range markTries {
 		now, _, err := s.clocks.Now()

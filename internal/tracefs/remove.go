@@ -12,17 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Instances are busy while somebody has a file of theirs open. Those of others may be in use by a
-// process that can't be seen; our own are for a moment, which is long where 100 processes want the CPU.
+// An instance is busy while a process has one of its files open. A dead run's instance may be in use by a process that
+// can't be seen. This process's own instance is busy only for a moment, which is long if 100 processes compete for CPUs.
 const (
-	patienceWithOwn    = 5 * time.Second
-	patienceWithOthers = time.Second
-	// looksLater is when to look who keeps one busy, which may be over in a moment.
-	looksLater = 16 * time.Millisecond
+	ownTimeout    = 5 * time.Second
+	othersTimeout = time.Second
+	// readersDelay is the wait from which removeInstance searches for the process that keeps an instance busy.
+	readersDelay = 16 * time.Millisecond
 )
 
-// removeInstance removes an instance, and with it whatever is still enabled in it. There is no
-// waiting for pipes elsewhere, which is a heldError.
+// removeInstance removes an instance, with all events that are enabled in it. While the instance is busy, it tries again
+// until the timeout. If a trace_pipe elsewhere keeps the instance busy, it returns a heldError soon.
 func (f *FS) removeInstance(name string, patience time.Duration) error {
 	until := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
@@ -32,23 +32,23 @@ func (f *FS) removeInstance(name string, patience time.Duration) error {
 			return nil
 		case !isBusy(err) || time.Now().After(until):
 			return fmt.Errorf("remove instance: %w", err)
-		case wait > looksLater && f.heldFromElsewhere(name):
+		case wait > readersDelay && f.heldByOtherPipe(name):
 			return heldError{fmt.Errorf("remove instance: %w", err)}
 		}
 		time.Sleep(wait)
 	}
 }
 
-// removeGroup deletes all events of a group, once it is proven that none is on.
+// removeGroup deletes all events of a group, after checkDisabled.
 func (f *FS) removeGroup(group string) error {
-	if err := f.mustBeOff(group); err != nil {
+	if err := f.checkDisabled(group); err != nil {
 		return err
 	}
-	tell := f.telling("events removed")
+	report := f.progress("events removed")
 	events, err := f.groupEvents(group)
 	for i, ev := range events {
-		tell(i, len(events))
-		// Two sweepers may meet over one leftover: the second is refused, and nothing is wrong.
+		report(i, len(events))
+		// Two sweepers may remove the same leftover. An error is ignored if the event is gone.
 		refused := f.files.Append(f.path("uprobe_events"), "-:"+ev+"\n")
 		if refused != nil && err == nil && f.exists("events", ev) {
 			err = fmt.Errorf("remove probe event %s: %w", ev, refused)
@@ -57,18 +57,20 @@ func (f *FS) removeGroup(group string) error {
 	return err
 }
 
-// mustBeOff fails unless the group is disabled at the top level and in every instance.
+// checkDisabled returns an error unless the group's events are disabled at the top level and in every instance.
 //
-// Deleting an event of several sites while it is enabled anywhere frees the sites
-// but leaves their breakpoints in place, and the next hit of one crashes the
-// kernel; the EBUSY that the write returns comes too late (seen on 5.4 to 7.2).
-// So nothing is deleted before this has been read back.
+// DANGER: deleting an event of several sites ("-:") while it is enabled anywhere crashes the kernel. The kernel frees
+// all sites but the last without removing their breakpoints, because unregister_trace_uprobe in
+// kernel/trace/trace_uprobe.c skips the check for a busy event while the event has other sites (since Linux 5.4). The
+// EBUSY that the write then returns comes too late: the next hit of a freed site is a use after free in
+// uprobe_dispatcher (seen on 5.4, 5.10, 6.1, 6.12 and 7.2). So no event is deleted before all its enable files have
+// been read. EBUSY must never be the guard.
 //
-// What others have may go while it is looked at, and then it is looked at again.
-func (f *FS) mustBeOff(group string) (err error) {
+// Instances and groups of other processes may disappear during the check. Then it is repeated.
+func (f *FS) checkDisabled(group string) (err error) {
 	for try := range 60 {
-		var passing bool
-		if passing, err = f.isOff(group); !passing {
+		var removing bool
+		if removing, err = f.readDisabled(group); !removing {
 			break
 		}
 		time.Sleep(time.Duration(try) * 100 * time.Microsecond)
@@ -76,8 +78,11 @@ func (f *FS) mustBeOff(group string) (err error) {
 	return err
 }
 
-// isOff is one look of mustBeOff; passing means that something was seen on its way out.
-func (f *FS) isOff(group string) (passing bool, err error) {
+// readDisabled is one try of checkDisabled. removing is true if another process was removing a group or instance.
+//
+// DANGER: it reads enable, and must not read trigger: that can crash the kernel while the instance is being removed
+// (seen on 6.1.192, a page fault in trigger_start of kernel/trace/trace_events_trigger.c).
+func (f *FS) readDisabled(group string) (removing bool, err error) {
 	names, err := f.files.List(f.path("instances"))
 	if err != nil && f.exists("instances") {
 		return false, fmt.Errorf("list instances: %w", err)
@@ -91,23 +96,23 @@ func (f *FS) isOff(group string) (passing bool, err error) {
 		now, err := f.readTrimmed(dir, "events", group, "enable")
 		switch {
 		case isNotExist(err):
-			// An instance may have gone since the listing, and groups without events have no directory.
+			// The instance was removed after the listing, or the group has no events.
 		case err != nil:
 			return isGone(err), fmt.Errorf("read %s: %w", file, err)
 		case now != "0":
-			// "?" is a group whose last event is just being removed.
+			// "?" means that the last event of the group is being removed.
 			return now == "?", fmt.Errorf("remove probes of %s: %s reads %q: enabled, not touched", group, file, now)
 		}
 	}
 	return false, nil
 }
 
-// groupEvents lists the events of a group, "GROUP/EVENT" each, by its directory: uprobe_events, which is
-// read page by page, leaves a part out when somebody removes a probe in between.
+// groupEvents returns the events of a group, as "GROUP/EVENT". It lists the group's directory, because uprobe_events is
+// read page by page and skips an event if another process removes a probe in between.
 func (f *FS) groupEvents(group string) (events []string, err error) {
 	names, err := f.files.List(f.path("events", group))
-	// A directory of events that is removed while it is read is an invalid argument, which one that
-	// stays must not be taken for (fs/tracefs/event_inode.c, eventfs_iterate, since Linux 6.6).
+	// Listing a directory of events while it is removed fails with EINVAL (fs/tracefs/event_inode.c,
+	// eventfs_iterate, since Linux 6.6). If the directory still exists, the error has another cause: try again.
 	for try := 0; errors.Is(err, unix.EINVAL) && f.exists("events", group) && try < 20; try++ {
 		time.Sleep(time.Millisecond)
 		names, err = f.files.List(f.path("events", group))
@@ -119,21 +124,21 @@ func (f *FS) groupEvents(group string) (events []string, err error) {
 		return nil, err
 	}
 	for _, n := range names {
-		if n != "enable" && n != "filter" { // files of the group; our events have longer names
+		if n != "enable" && n != "filter" { // files of the group; events of this package have longer names
 			events = append(events, group+"/"+n)
 		}
 	}
 	return events, nil
 }
 
-// Up to Linux 5.4.0 one open trace_pipe, be it of the top level or of an instance, keeps every
-// instance from being removed: the kernel counts it on the tracer, which instances share
-// (kernel/trace/trace.c: tracing_open_pipe adds to current_trace->ref, instance_rmdir asks for it).
-// So nothing may depend on that: an instance that is held is emptied, and removed later.
+// From Linux 4.4 to 5.4.0, one open trace_pipe, of any instance or of the top level, keeps every instance from being
+// removed: the kernel counts the pipe at the tracer, which all instances share (kernel/trace/trace.c: tracing_open_pipe
+// increments current_trace->ref, and instance_rmdir fails if it is not 0). Other versions count per instance. So
+// sessions close their own pipe before the rmdir, and an instance that stays busy is disabled, and removed later.
 
-// heldFromElsewhere tells whether an instance that is busy is so for a pipe that is not its own.
-func (f *FS) heldFromElsewhere(instance string) bool {
-	if f.pipes.Load() > 0 { // of another session of this process
+// heldByOtherPipe reports whether a busy instance is kept by a trace_pipe that is not its own.
+func (f *FS) heldByOtherPipe(instance string) bool {
+	if f.pipes.Load() > 0 { // another session of this process
 		return true
 	}
 	readers := f.files.PipeReaders()
@@ -142,41 +147,41 @@ func (f *FS) heldFromElsewhere(instance string) bool {
 	})
 }
 
-// heldError is an instance that can't be removed while others read their pipes.
+// heldError is the error for an instance that can't be removed while other processes have their pipes open.
 type heldError struct{ error }
 
 func (e heldError) Unwrap() error { return e.error }
 
-// empty takes out of an instance what it is made of, since it can't be removed: its events are
-// off, and its buffers small. RemoveHeld tries again.
-func (f *FS) empty(instance string) error {
+// disableInstance disables all events of an instance that can't be removed yet, shrinks its buffers, and leaves the rest
+// to RemoveHeld.
+func (f *FS) disableInstance(instance string) error {
 	for _, set := range [][2]string{{"events/enable", "0"}, {"buffer_size_kb", "1"}} {
 		if err := f.files.Write(f.path("instances", instance, set[0]), set[1]); err != nil && !isGone(err) {
 			return err
 		}
 	}
-	held.Lock()
-	defer held.Unlock()
-	held.instances[f.dir] = append(held.instances[f.dir], instance)
+	heldInstances.Lock()
+	defer heldInstances.Unlock()
+	heldInstances.instances[f.dir] = append(heldInstances.instances[f.dir], instance)
 	return nil
 }
 
-// held are instances, by the tracefs that they are in, that this process could not remove yet.
-var held = struct {
+// heldInstances are the instances that this process could not remove yet, by the directory of their tracefs.
+var heldInstances = struct {
 	sync.Mutex
 	instances map[string][]string
 }{instances: make(map[string][]string)}
 
-// RemoveHeld removes the instances that Close and Sweep had to leave for an open trace_pipe. Where it
-// is another session's of this process, call it again after that. It is an error that others keep
-// some, which are for [FS.Sweep] when this process has ended.
+// RemoveHeld removes the instances that Close and Sweep had to leave because of an open trace_pipe. If the pipe belongs
+// to another session of this process, call RemoveHeld again after that session's Close. It returns an error if other
+// processes keep instances busy; [FS.Sweep] removes these after this process has ended.
 func (f *FS) RemoveHeld() error {
-	held.Lock()
-	defer held.Unlock()
-	left := slices.DeleteFunc(held.instances[f.dir], func(instance string) bool {
-		return f.removeInstance(instance, patienceWithOthers) == nil
+	heldInstances.Lock()
+	defer heldInstances.Unlock()
+	left := slices.DeleteFunc(heldInstances.instances[f.dir], func(instance string) bool {
+		return f.removeInstance(instance, othersTimeout) == nil
 	})
-	held.instances[f.dir] = left
+	heldInstances.instances[f.dir] = left
 	readers := f.files.PipeReaders()
 	others := slices.DeleteFunc(slices.Clone(readers), func(r pipeReader) bool { return r.PID == os.Getpid() })
 	if len(left) == 0 || len(readers) > 0 && len(others) == 0 {

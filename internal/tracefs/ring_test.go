@@ -28,7 +28,7 @@ func TestPassShares(t *testing.T) {
 			emptied = emptied || cpu == 0 && len(page) == 0
 			others += cpu
 		})
-		if n != want.n || emptied != want.emptied || others != 1 || err != nil || r.rest != want.emptied {
+		if n != want.n || emptied != want.emptied || others != 1 || err != nil || r.drained != want.emptied {
 			t.Errorf("%d pages, %v; emptied %v, the other CPU read %d times; want %+v", n, err, emptied, others, want)
 		}
 	}
@@ -51,7 +51,7 @@ func TestOfLines(t *testing.T) {
 		{"gone and never noted", []line{{gone, 0, 0}, {gone, 0, 0}, {gone, 80, 80}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := threads{known: make(map[int]thread)}
+			o := threads{current: make(map[int]thread)}
 			for i, l := range c.lines {
 				if got := o.Process(l.tid, l.printed); got != l.want {
 					t.Errorf("line %d: thread %d, column %d: process %d, want %d", i, l.tid, l.printed, got, l.want)
@@ -66,7 +66,7 @@ func TestOfPages(t *testing.T) {
 	self := os.Getpid()
 	const gone = 1 << 30 // above any pid_max
 	notes, asked := map[int]int{self: 77, gone: 79}, 0
-	o := threads{known: make(map[int]thread), notes: func() map[int]int { asked++; return notes }}
+	o := threads{current: make(map[int]thread), readTGIDs: func() map[int]int { asked++; return notes }}
 	o.beginPass(time.Now())
 	for _, c := range []struct{ tid, want, asked int }{
 		{self, self, 0}, {gone, 79, 1}, {gone + 1, 0, 1}, {self, self, 1}, {gone, 79, 1},
@@ -81,13 +81,13 @@ func TestOfPages(t *testing.T) {
 	if got := o.Process(gone, 0); got != 79 {
 		t.Errorf("process %d: asked again too soon", got)
 	}
-	o.beginPass(o.now.Add(trusted))
+	o.beginPass(o.passTime.Add(trustTime))
 	if a, b := o.Process(gone, 0), o.Process(gone+1, 0); a != 80 || b != 81 {
 		t.Errorf("processes %d, %d; want 80, 81", a, b)
 	}
 	// What nobody remembers any more stays.
 	notes = nil
-	o.beginPass(o.now.Add(trusted))
+	o.beginPass(o.passTime.Add(trustTime))
 	if got := o.Process(gone, 0); got != 80 {
 		t.Errorf("process %d, want 80", got)
 	}
@@ -98,13 +98,13 @@ func TestOfPages(t *testing.T) {
 func TestManyThreads(t *testing.T) {
 	const first, often = 1 << 30, 1<<30 - 1
 	asked := 0
-	o := threads{known: make(map[int]thread), notes: func() map[int]int {
+	o := threads{current: make(map[int]thread), readTGIDs: func() map[int]int {
 		asked++
 		return map[int]int{often: 7}
 	}}
 	for i := range 20_000 {
-		o.noted = map[int]int{first + i: 1, often: 7}
-		o.asked = o.now
+		o.savedTGIDs = map[int]int{first + i: 1, often: 7}
+		o.savedAt = o.passTime
 		if got := o.Process(first+i, 0); got != 1 {
 			t.Fatalf("process %d", got)
 		}
@@ -112,16 +112,16 @@ func TestManyThreads(t *testing.T) {
 			t.Fatal("what is asked for often is of another process")
 		}
 	}
-	if n := len(o.known) + len(o.older); n > 2*maxThreads || asked > 0 {
+	if n := len(o.current) + len(o.older); n > 2*maxThreads || asked > 0 {
 		t.Errorf("%d threads are remembered", n)
 	}
-	if o.Forget(map[int]bool{1: true}); len(o.known)+len(o.older) > 2 {
-		t.Errorf("%d threads of a process that was forgotten", len(o.known)+len(o.older)-1)
+	if o.Forget(map[int]bool{1: true}); len(o.current)+len(o.older) > 2 {
+		t.Errorf("%d threads of a process that was forgotten", len(o.current)+len(o.older)-1)
 	}
 }
 
 func TestNotes(t *testing.T) {
-	if notes := parseNotes("12 12\n13 12\nnonsense\n14\n"); len(notes) != 2 || notes[12] != 12 || notes[13] != 12 {
+	if notes := parseTGIDs("12 12\n13 12\nnonsense\n14\n"); len(notes) != 2 || notes[12] != 12 || notes[13] != 12 {
 		t.Errorf("notes %v", notes)
 	}
 }

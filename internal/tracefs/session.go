@@ -14,75 +14,73 @@ import (
 	"github.com/ftgo/ftgo/internal/machine"
 )
 
-// Options say how a session is run. The zero value suits most.
+// Options are the options of a session. The zero value suits most sessions.
 type Options struct {
-	// BufferKB is the size of the ring buffer per CPU; 0 is 16 MB, or less where that would
-	// be more than a sixteenth of the available memory.
+	// BufferKB is the size of the ring buffer per CPU in KB. 0 selects 16 MB, or less if that is more than a
+	// sixteenth of the available memory.
 	BufferKB int
-	// Features replaces what the kernel is found to do, for doing without some.
+	// Features, if not nil, replaces the features that the kernel has, so that a session can do without some.
 	Features *Features
-	// Quiet arms the probes for counting only: nothing is recorded but events with a Filter.
+	// Quiet is for sessions that only count hits: the instance keeps its initial clock and its small ring buffer.
 	Quiet bool
-	// Raw reads the pages of the ring buffer as they are, CPU by CPU, with [Session.ReadPages],
-	// instead of trace_pipe, which the kernel formats as text, with [Session.Read]. It costs a
-	// fraction of the text, and time stamps of clocks that text cuts to microseconds come whole.
-	// Where the text of an event may be too long for its line, a session is raw in any case.
+	// Raw selects [Session.ReadPages], which reads the pages of the ring buffer CPU by CPU, instead of
+	// [Session.Read], which reads trace_pipe. Pages cost a fraction of the text, and have time stamps in full where
+	// text rounds to microseconds. A session is always raw if the text of an event may be too long for its line.
 	Raw bool
-	// TopLevel allows the session to use the top level of tracefs, which everybody shares,
-	// on kernels that do not record in instances ([Features].Instances).
+	// TopLevel allows the session to use the top level of tracefs, which all processes share, on kernels that do
+	// not record in instances ([Features].Instances).
 	TopLevel bool
 }
 
 // Target is the file whose instructions are probed.
 type Target struct {
-	// Path is how the kernel finds the file. "/proc/self/fd/N" names the very file
-	// this process has open, whatever happens to its name.
+	// Path is the path by which the kernel finds the file. "/proc/self/fd/N" is the file that this process has
+	// open, even if its name now belongs to another file.
 	Path string
-	// Unchanged, if set, is asked between the definition of the probes and their arming, and vetoes it:
-	// in a file that has changed a breakpoint lands in the middle of an instruction.
+	// Unchanged, if not nil, is called after the probes are defined and before they are armed. If it returns an
+	// error, no probe is armed. DANGER: in a file that has changed, a breakpoint may be placed in the middle of an
+	// instruction, which the kernel accepts and which corrupts the program.
 	Unchanged func() error
 }
 
-// Session is a set of events in an instance of their own, from definition to removal: probes
-// ([Start]), or events of the kernel itself ([StartKernel]). Close must always be called, methods
-// that don't read only once.
+// Session is a set of events in its own instance, from definition to removal: probes ([Start]), or kernel events
+// ([StartKernel]). The caller must call Close. Methods that do not read may be called only once.
 type Session struct {
 	// Name is the session's group in uprobe_events and its instance.
 	Name string
-	// Began is the trace clock's time before the first probe was armed.
+	// Began is the trace clock before the first probe was armed.
 	Began uint64
 
-	threads  // that have hit probes
-	fs       *FS
-	target   Target
-	events   []Event
-	joined   []int // where the events of each extension begin
-	features Features
-	pipe     int           // trace_pipe, -1 unless it is open
-	wake     chan struct{} // holds one thing if the reader is to be woken
-	timer    *time.Timer   // of the reader's sleep
-	raw      *pages        // nil unless Options.Raw
-	clocks   machine.Comparison
-	created  bool  // the instance directory
-	defined  bool  // some line was written to uprobe_events
-	taken    error // not nil if perf has one of the events
-	stopping bool  // Stop was called
-	stopped  chan struct{}
-	stopErr  error
-	closed   bool
-	borrowed []setting // of the top level, to be put back
-	kernel   bool      // its events are the kernel's own
-	listed   bool      // only events of the threads in set_event_pid are recorded
+	threads       // processes of the threads that have hit probes
+	fs            *FS
+	target        Target
+	events        []Event
+	extensions    []int // the index of the first event of each extension
+	features      Features
+	pipe          int           // descriptor of trace_pipe, -1 if it is not open
+	wake          chan struct{} // has one element if the reader's sleep must end
+	timer         *time.Timer   // for the reader's sleep
+	raw           *pages        // nil unless Options.Raw
+	clocks        machine.Comparison
+	created       bool  // the instance directory was created
+	defined       bool  // a line was written to uprobe_events
+	perfErr       error // not nil if perf has enabled one of the events
+	stopping      bool  // Stop was called
+	stopped       chan struct{}
+	stopErr       error
+	closed        bool
+	savedSettings []setting // of the top level, restored by Close
+	kernel        bool      // its events are kernel events
+	pidFilter     bool      // only events of the threads in set_event_pid are recorded
 }
 
-// Start defines the events, arms them, and begins recording. The order matters:
-// events are armed from the last to the first and disarmed from the first to the
-// last, so that a caller who puts the entries of functions first and their returns
-// last never sees an entry whose return was not yet, or no longer, armed.
+// Start defines the events, arms them, and starts recording. Events are armed from the last to the first, and disarmed
+// from the first to the last. So a caller that orders the entries of functions before their returns never sees an entry
+// while the return is not armed.
 //
-// On error nothing remains in the kernel. Cancelling ctx makes it give up between two steps.
+// After an error, nothing remains in the kernel. Start stops between two steps if ctx is done.
 func Start(ctx context.Context, f *FS, target Target, events []Event, opt Options) (*Session, error) {
-	opt.Raw = opt.Raw || slices.ContainsFunc(events, Event.longText)
+	opt.Raw = opt.Raw || slices.ContainsFunc(events, Event.textMayOverflow)
 	s, lines, err := newSession(f, target, events, opt.Features)
 	if err != nil {
 		return nil, err
@@ -96,14 +94,14 @@ func Start(ctx context.Context, f *FS, target Target, events []Event, opt Option
 	)
 }
 
-// newSession checks what can be checked without the kernel. lines define the events.
+// newSession creates a session without any change in the kernel, and checks the events. lines are their definitions.
 func newSession(f *FS, target Target, events []Event, features *Features) (s *Session, lines []string, err error) {
-	who, err := newOwner()
+	o, err := newOwner()
 	if err != nil {
 		return nil, nil, fmt.Errorf("name session: %w", err)
 	}
 	s = &Session{
-		Name: who.String(), fs: f, target: target, events: events, threads: threads{known: make(map[int]thread)},
+		Name: o.String(), fs: f, target: target, events: events, threads: threads{current: make(map[int]thread)},
 		pipe: -1, wake: make(chan struct{}, 1), timer: time.NewTimer(0), stopped: make(chan struct{}),
 	}
 	if features == nil {
@@ -122,7 +120,7 @@ func newSession(f *FS, target Target, events []Event, features *Features) (s *Se
 	return s, lines, nil
 }
 
-// begin makes everything; what was made when that fails, or panics, it removes.
+// begin runs the steps that start a session. If one fails or panics, it removes what they have made.
 func (s *Session) begin(steps ...func() error) (*Session, error) {
 	panicked := true
 	defer func() {
@@ -130,15 +128,15 @@ func (s *Session) begin(steps ...func() error) (*Session, error) {
 			_ = s.Close()
 		}
 	}()
-	err := inTurn(steps...)
+	err := runSteps(steps...)
 	if panicked = false; err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// inTurn takes steps until one fails.
-func inTurn(steps ...func() error) error {
+// runSteps calls steps until one fails.
+func runSteps(steps ...func() error) error {
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
@@ -147,17 +145,17 @@ func inTurn(steps ...func() error) error {
 	return nil
 }
 
-// prepare makes the instance and everything in it that is not an event.
+// prepare creates and configures the instance, without events.
 func (s *Session) prepare(opt Options) error {
-	// The options come before the pipe, for which some of them are settled when it is opened.
-	place := []func() error{s.makeInstance, s.setPlain}
+	// The options are set before the pipe is opened, because opening it reads some of them.
+	steps := []func() error{s.makeInstance, s.setOptions}
 	if !s.features.Instances {
-		place = []func() error{func() error { return s.borrowTopLevel(opt) }}
+		steps = []func() error{func() error { return s.useTopLevel(opt) }}
 	}
-	return inTurn(append(place,
-		// Before the pipe, too: how a pipe prints times is settled when it is opened
-		// (kernel/trace/trace.c, tracing_open_pipe), and it prints cycles as
-		// microseconds if the clock becomes a counter later.
+	return runSteps(append(steps,
+		// The clock is set before the pipe is opened, too: opening the pipe determines how it prints times
+		// (kernel/trace/trace.c, tracing_open_pipe). If the clock became a counter later, the pipe would
+		// print its cycles as microseconds.
 		func() error { return s.setClock(opt) },
 		s.openPipe,
 		func() error { return s.openPages(opt) },
@@ -178,7 +176,8 @@ func (s *Session) makeInstance() error {
 	return err
 }
 
-// openPipe comes before anything else: while the pipe is open nobody else can remove the instance.
+// openPipe opens trace_pipe. It comes before the events are defined, because no other process can remove the instance
+// while the pipe is open.
 func (s *Session) openPipe() (err error) {
 	if s.pipe, err = s.fs.files.Pipe(s.file("trace_pipe")); err == nil {
 		s.fs.pipes.Add(1)
@@ -189,24 +188,23 @@ func (s *Session) openPipe() (err error) {
 func (s *Session) openPages(opt Options) (err error) {
 	if opt.Raw {
 		s.raw, err = openPages(s.fs.files, s.file("per_cpu"))
-		s.notes = func() map[int]int {
+		s.readTGIDs = func() map[int]int {
 			text, _ := s.fs.files.Read(s.fs.path("saved_tgids")) // since Linux 4.13
-			return parseNotes(string(text))
+			return parseTGIDs(string(text))
 		}
 	}
 	return err
 }
 
-// setClock chooses the clock of the instance. Writing it empties the ring buffers, which
-// takes a grace period of some 15 ms (kernel/trace/trace.c, tracing_set_clock), so a
-// session that only counts stays with the one that the instance has come with.
+// setClock chooses the clock of the instance. A quiet session keeps the initial clock, because a write to trace_clock
+// empties the ring buffers, which takes a grace period of about 15 ms (kernel/trace/trace.c, tracing_set_clock).
 func (s *Session) setClock(opt Options) error {
 	offered, err := s.fs.files.Read(s.file("trace_clock"))
 	if err != nil {
 		return err
 	}
 	if opt.Quiet {
-		s.clocks.Choose(settingOf(string(offered)))
+		s.clocks.Choose(settingValue(string(offered)))
 		return nil
 	}
 	clock, _ := machine.This().ChooseClock(string(offered))
@@ -214,11 +212,10 @@ func (s *Session) setClock(opt Options) error {
 	return s.write(clock, "trace_clock")
 }
 
-// growTopLevel has the buffer of the top level grow as it does when anybody's first event is switched
-// on: nothing is, but the kernel does it all the same when told that nothing shall be. Before Linux
-// 6.7 it would stay a page for good, once any buffer was given a size (ring_buffer_expanded in
-// kernel/trace/trace.c), and who traces there next would lose almost everything.
-func (s *Session) growTopLevel() error {
+// expandTopLevel expands the top level's ring buffer to its normal size. The kernel does this on any write to an events
+// file enable, even of "0". Without it, kernels before 6.7 would keep one page for good after any buffer was given a
+// size (ring_buffer_expanded in kernel/trace/trace.c), and the next user of the top level would lose almost all events.
+func (s *Session) expandTopLevel() error {
 	if !s.features.Instances {
 		return nil
 	}
@@ -229,13 +226,13 @@ func (s *Session) growTopLevel() error {
 	return s.write("0", "events", "enable")
 }
 
-// resize gives the session's ring buffers their size. One that was chosen is had or not;
-// else the kernel may have less to give than it seemed. One that only counts needs none.
+// resize sets the size of the session's ring buffers. Without Options.BufferKB, it tries smaller sizes if the kernel has
+// too little memory. A quiet session needs no larger buffers.
 func (s *Session) resize(opt Options) error {
 	if opt.Quiet {
 		return nil
 	}
-	if err := s.growTopLevel(); err != nil {
+	if err := s.expandTopLevel(); err != nil {
 		return err
 	}
 	chosenKB := opt.BufferKB
@@ -255,7 +252,7 @@ func (s *Session) resize(opt Options) error {
 	}
 }
 
-// file is the path of a file of the session's instance, or of the top level in its place.
+// file returns the path of a file of the session's instance, or of the top level on kernels that record only there.
 func (s *Session) file(elem ...string) string {
 	if !s.features.Instances {
 		return s.fs.path(elem...)

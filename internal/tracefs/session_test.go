@@ -44,7 +44,7 @@ func TestTopLevelGrows(t *testing.T) {
 		fake.put("buffer_size_kb", size)
 		s := &Session{fs: f, Name: "ftgo_1_2_3", features: Features{Instances: true}}
 		fake.put("instances/ftgo_1_2_3/events/enable", "")
-		fixture.NoError(t, s.growTopLevel())
+		fixture.NoError(t, s.expandTopLevel())
 		if got, err := f.readTrimmed("instances", s.Name, "events", "enable"); err != nil || got != want {
 			t.Errorf("%q: the instance was told %q, %v, want %q", size, got, err, want)
 		}
@@ -82,9 +82,9 @@ func TestCloseAfterStop(t *testing.T) {
 	}
 }
 
-// TestProgress: what is made and removed of many events is told, of few it is not.
+// TestProgress: what is made and removed of many events is told, of maxUnreported it is not.
 func TestProgress(t *testing.T) {
-	for _, n := range []int{few, 3 * few} {
+	for _, n := range []int{maxUnreported, 3 * maxUnreported} {
 		f, _ := newFake(t)
 		var told []string
 		counts := make(map[string][]int)
@@ -107,7 +107,7 @@ func TestProgress(t *testing.T) {
 		}
 		fixture.NoError(t, err)
 		var want []string
-		if n > few {
+		if n > maxUnreported {
 			want = []string{"probes defined", "probes placed", "events disarmed", "events removed"}
 		}
 		if !slices.Equal(told, want) {

@@ -7,21 +7,20 @@ import (
 	"strings"
 )
 
-// setting is a file and what it is set to.
+// setting is a file and its value.
 type setting struct{ file, value string }
 
-// plainOptions are how events are recorded and printed as this package reads them. A new
-// instance has the options of the top level (kernel/trace/trace.c, trace_array_create), which
-// somebody may have set for a trace of their own.
+// plainOptions are the trace options that the parsers of text and pages need. A new instance copies the options of the
+// top level (kernel/trace/trace.c, trace_array_create), which another user may have changed.
 var plainOptions = []setting{
 	{"latency-format", "0"}, {"raw", "0"}, {"hex", "0"}, {"bin", "0"}, {"fields", "0"},
-	{"stacktrace", "0"}, {"userstacktrace", "0"}, // a record more for each event
+	{"stacktrace", "0"}, {"userstacktrace", "0"}, // these add a record to each event
 	{"context-info", "1"}, {"irq-info", "1"}, {"markers", "1"},
 }
 
-// setPlain gives the session's own instance these options. Before Linux 4.4 there is one set
-// for all instances, not in theirs, which is left alone.
-func (s *Session) setPlain() error {
+// setOptions sets plainOptions in the session's instance. Before Linux 4.4, instances share one set of options, which
+// has no files in the instance and stays unchanged.
+func (s *Session) setOptions() error {
 	for _, o := range plainOptions {
 		now, err := s.fs.files.Read(s.file("options", o.file))
 		if err == nil && strings.TrimSpace(string(now)) != o.value {
@@ -36,9 +35,9 @@ func (s *Session) setPlain() error {
 	return nil
 }
 
-// borrowTopLevel makes the top level the session's own for a while, if nobody uses it. What
-// the session will change there is noted first; what is in the buffer is lost.
-func (s *Session) borrowTopLevel(opt Options) error {
+// useTopLevel makes the session use the top level, if no other program does. It first defines a note with the settings
+// that the session will change. The top level's buffer loses its contents.
+func (s *Session) useTopLevel(opt Options) error {
 	if !opt.TopLevel {
 		return fmt.Errorf("record in an instance: %w (since Linux 3.14)", ErrNotSupported)
 	}
@@ -51,52 +50,52 @@ func (s *Session) borrowTopLevel(opt Options) error {
 			return fmt.Errorf("record at the top level of tracefs: somebody uses it: %s reads %q", s.file(idle.file), now)
 		}
 	}
-	var borrowed []setting
-	for _, file := range borrowedFiles {
+	var saved []setting
+	for _, file := range topLevelFiles {
 		now, err := s.fs.readTrimmed(file)
 		if err != nil {
 			return err
 		}
-		borrowed = append(borrowed, setting{file, settingOf(now)})
+		saved = append(saved, setting{file, settingValue(now)})
 	}
 	s.defined = true
-	note := fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", s.Name, noteOf(borrowed))
+	note := fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", s.Name, noteName(saved))
 	if err := s.fs.files.Append(s.fs.path("uprobe_events"), note); err != nil {
 		return fmt.Errorf("note the settings of the top level: %w", err)
 	}
-	s.borrowed = borrowed
+	s.savedSettings = saved
 	return nil
 }
 
-// borrowedFiles are the settings of the top level that a session changes.
-var borrowedFiles = []string{"trace_clock", "buffer_size_kb", "tracing_on"}
+// topLevelFiles are the files of the top level that a session changes.
+var topLevelFiles = []string{"trace_clock", "buffer_size_kb", "tracing_on"}
 
-// notePrefix begins the name of a note of them for sweepers: an event that is never enabled.
+// notePrefix begins the name of a note, an event that is never enabled. Its name has the former settings, for Sweep.
 const notePrefix = "before_"
 
-func noteOf(borrowed []setting) string {
+func noteName(saved []setting) string {
 	values := []string{notePrefix}
-	for _, b := range borrowed {
+	for _, b := range saved {
 		values = append(values, strings.ReplaceAll(b.value, "-", "_"))
 	}
 	return strings.Join(values, "_")
 }
 
-// noted is what a note says, given the clocks that there are.
-func noted(name, clocks string) ([]setting, bool) {
+// parseNote returns the settings in the name of a note. clocks is the text of trace_clock.
+func parseNote(name, clocks string) ([]setting, bool) {
 	text, isNote := strings.CutPrefix(name, notePrefix+"_")
 	for clock := range strings.FieldsSeq(strings.NewReplacer("[", "", "]", "").Replace(clocks)) {
 		rest, ok := strings.CutPrefix(text, strings.ReplaceAll(clock, "-", "_")+"_")
 		if size, on, cut := strings.Cut(rest, "_"); isNote && ok && cut && !strings.Contains(on, "_") {
-			return []setting{{borrowedFiles[0], clock}, {borrowedFiles[1], size}, {borrowedFiles[2], on}}, true
+			return []setting{{topLevelFiles[0], clock}, {topLevelFiles[1], size}, {topLevelFiles[2], on}}, true
 		}
 	}
 	return nil, false
 }
 
-// settingOf is the value of a file as it is written: of "local [global]" the one in
-// brackets, of "7 (expanded: 1408)" the size that the buffer gets when it is first used.
-func settingOf(shown string) string {
+// settingValue returns the value to write in order to restore a file that shows text: "global" for "local [global]", and
+// for "7 (expanded: 1408)" the size that the buffer gets at its first use, "1408".
+func settingValue(shown string) string {
 	if _, rest, ok := strings.Cut(shown, "["); ok {
 		shown, _, _ = strings.Cut(rest, "]")
 	} else if _, rest, ok := strings.Cut(shown, "(expanded: "); ok {
@@ -105,21 +104,21 @@ func settingOf(shown string) string {
 	return shown
 }
 
-// returnTopLevel puts back what was changed; the clock, which empties the buffer, last.
-func (f *FS) returnTopLevel(borrowed []setting) error {
+// restoreTopLevel restores settings in reverse order. So the clock, which empties the buffer, comes last.
+func (f *FS) restoreTopLevel(saved []setting) error {
 	var errs []error
-	for _, b := range slices.Backward(borrowed) {
-		if b.value != "X" { // sizes that differ from CPU to CPU
+	for _, b := range slices.Backward(saved) {
+		if b.value != "X" { // buffers of different sizes
 			errs = append(errs, f.files.Write(f.path(b.file), b.value))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// sweepTopLevel disables what a killed run has left enabled at the top level, for want of instances,
-// and puts the settings back that it has noted. Elsewhere nothing of ours is ever enabled there.
+// sweepTopLevel disables the events that a killed run has left enabled at the top level, and restores the settings of
+// its note. It is for kernels without instances; on others, a session enables nothing at the top level.
 func (f *FS) sweepTopLevel(group string) error {
-	// What can't be read now, RemoveGroup looks at again, and tells.
+	// If this read fails, checkDisabled reads the file again and returns the error.
 	if now, err := f.readTrimmed("events", group, "enable"); err == nil && now != "0" {
 		if err := f.files.Write(f.path("events", group, "enable"), "0"); err != nil {
 			return err
@@ -134,8 +133,8 @@ func (f *FS) sweepTopLevel(group string) error {
 		return err
 	}
 	for _, event := range events {
-		if borrowed, ok := noted(strings.TrimPrefix(event, group+"/"), clocks); ok {
-			return f.returnTopLevel(borrowed)
+		if saved, ok := parseNote(strings.TrimPrefix(event, group+"/"), clocks); ok {
+			return f.restoreTopLevel(saved)
 		}
 	}
 	return nil

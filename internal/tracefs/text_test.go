@@ -77,8 +77,8 @@ func TestLastRefusal(t *testing.T) {
 
 func TestPresentClock(t *testing.T) {
 	for offered, want := range map[string]string{"[local] global counter": "local", "local [global] counter": "global", "[local]": "local"} {
-		if got := settingOf(offered); got != want {
-			t.Errorf("settingOf(%q) = %q, want %q", offered, got, want)
+		if got := settingValue(offered); got != want {
+			t.Errorf("settingValue(%q) = %q, want %q", offered, got, want)
 		}
 	}
 }

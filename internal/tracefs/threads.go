@@ -9,113 +9,115 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// threads knows the processes of threads that hits name. /proc tells while a thread is there; for one
-// that has ended the kernel's notes do, which always have the last switch away from a thread.
+// threads finds the process of a thread that a hit names, in /proc while the thread exists, and in the kernel's
+// saved_tgids after it has ended.
 //
-// They are what the kernel noted when the thread was last switched to while something recorded
-// TGIDs (tracing_record_taskinfo_sched_switch in kernel/trace/trace_sched_switch.c, since 4.13).
-// Text has them in the TGID column, looked up when the line is printed. The notes are never
-// cleared: until a new thread is switched, they show the process of an earlier thread of the same
-// number. So /proc is asked first.
+// The kernel saves the TGID of a thread when it switches to or from it while any instance records TGIDs
+// (tracing_record_taskinfo_sched_switch in kernel/trace/trace_sched_switch.c, since 4.13), so it has the TGID of each
+// thread that has ended. trace_pipe looks the saved TGID up when it prints a line, and shows it in the TGID column.
+// The kernel never clears saved TGIDs: until it switches to a new thread, it shows the process of an earlier thread
+// with the same number. So /proc comes first.
 type threads struct {
-	// known are the threads looked up last, and older those before them: threads of processes that
-	// nobody has selected are forgotten by nobody, and neither are those in another PID namespace.
-	known, older map[int]thread
-	// recent are some of known, by the lowest bits of a thread's number; of pages, the present pass's.
+	// current has the threads of the last lookups, and older the threads of earlier ones. Their number is limited,
+	// because Forget is called neither for processes that are not selected nor for processes in other PID
+	// namespaces.
+	current, older map[int]thread
+	// recent has some of these threads, by the lowest bits of their numbers. Each pass over pages empties it.
 	recent [64]struct{ tid, printed, process int }
-	// Of pages alone: notes reads the kernel's notes, thread → process; now is the present pass
-	// over the CPUs, asked the one in which noted was read.
-	notes      func() map[int]int
-	noted      map[int]int
-	now, asked time.Time
+	// The other fields are for pages. readTGIDs reads saved_tgids as a map from thread to process; savedTGIDs is
+	// its result in the pass that began at savedAt. The present pass began at passTime.
+	readTGIDs  func() map[int]int
+	savedTGIDs map[int]int
+	savedAt    time.Time
+	passTime   time.Time
 }
 
 type thread struct {
-	printed int // the column, when it was last looked at; 0 of pages
+	printed int // the TGID column at the last lookup, 0 for pages
 	process int
-	asked   time.Time // the pass
+	checked time.Time // the time of the pass of the last lookup
 }
 
-// trusted is how long a thread of pages is believed to be the one of its number that was asked
-// for: after that the number may have gone to another. Of text the column tells.
-const trusted = time.Second
+// trustTime is how long the lookup of a thread of a page is valid. Later, the number may belong to another thread. For
+// text, a changed TGID column shows this.
+const trustTime = time.Second
 
-// maxThreads is how many threads known has room for.
+// maxThreads is the maximum size of current, and of older.
 const maxThreads = 8192
 
-// beginPass starts a pass.
+// beginPass starts a pass over the pages of all CPUs.
 func (t *threads) beginPass(now time.Time) {
-	t.now = now
+	t.passTime = now
 	clear(t.recent[:])
 }
 
-// Process returns the process of a thread, 0 if it is unknown or the idle one. printed is the TGID
-// column of the thread's newest line, 0 where it has none; pages have none.
+// Process returns the process of a thread, or 0 if it is unknown or the thread is idle. printed is the TGID column of the
+// thread's newest line, 0 if the line has none. Pages have no such column.
 func (t *threads) Process(tid, printed int) int {
-	if t.notes != nil {
+	if t.readTGIDs != nil {
 		printed = 0
 	}
 	recent := &t.recent[tid&63]
 	if recent.tid == tid && recent.printed == printed {
 		return recent.process
 	}
-	now, known := t.known[tid]
+	found, known := t.current[tid]
 	if !known {
-		now, known = t.older[tid]
+		found, known = t.older[tid]
 	}
 	switch {
-	case !known || t.now.Sub(now.asked) >= trusted:
-		now = thread{printed, t.find(tid, printed, now.process), t.now}
-	case printed != 0 && printed != now.printed:
-		now = thread{printed, printed, t.now} // noted anew
+	case !known || t.passTime.Sub(found.checked) >= trustTime:
+		found = thread{printed, t.find(tid, printed, found.process), t.passTime}
+	case printed != 0 && printed != found.printed:
+		found = thread{printed, printed, t.passTime} // the kernel has saved a new TGID
 	}
-	if now.process == 0 && t.notes == nil {
-		return 0 // it may be noted yet
+	if found.process == 0 && t.readTGIDs == nil {
+		return 0 // the kernel may save a TGID later
 	}
-	if len(t.known) >= maxThreads {
-		t.known, t.older = make(map[int]thread), t.known
+	if len(t.current) >= maxThreads {
+		t.current, t.older = make(map[int]thread), t.current
 	}
-	t.known[tid] = now
-	recent.tid, recent.printed, recent.process = tid, printed, now.process
-	return now.process
+	t.current[tid] = found
+	recent.tid, recent.printed, recent.process = tid, printed, found.process
+	return found.process
 }
 
-// find asks /proc, and then the notes; before is what nobody may remember any more.
-func (t *threads) find(tid, printed, before int) int {
+// find looks a thread up in /proc and in the saved TGIDs. It returns previous if neither has it.
+func (t *threads) find(tid, printed, previous int) int {
 	if process := procfs.ThreadGroup(tid); process != 0 {
 		return process
 	}
-	if t.notes == nil {
-		return printed // it has ended, and was noted when it was switched away from
+	if t.readTGIDs == nil {
+		return printed // the thread has ended, so the kernel has saved its TGID
 	}
-	if t.noted == nil || !t.asked.Equal(t.now) {
-		t.noted, t.asked = t.notes(), t.now
+	if t.savedTGIDs == nil || !t.savedAt.Equal(t.passTime) {
+		t.savedTGIDs, t.savedAt = t.readTGIDs(), t.passTime
 	}
-	if noted := t.noted[tid]; noted != 0 {
-		return noted
+	if saved := t.savedTGIDs[tid]; saved != 0 {
+		return saved
 	}
-	return before
+	return previous
 }
 
-// Forget drops what is known of processes that have ended, all of whose events have been
-// read: others may get their numbers, and those of their threads.
+// Forget removes the threads of processes that have ended. The caller has read all their events. Later processes may
+// get the same numbers for themselves and for their threads.
 func (t *threads) Forget(ended map[int]bool) {
-	gone := func(_ int, of thread) bool { return ended[of.process] }
-	maps.DeleteFunc(t.known, gone)
-	maps.DeleteFunc(t.older, gone)
+	hasEnded := func(_ int, t thread) bool { return ended[t.process] }
+	maps.DeleteFunc(t.current, hasEnded)
+	maps.DeleteFunc(t.older, hasEnded)
 	clear(t.recent[:])
 }
 
-// parseNotes reads saved_tgids: lines "TID TGID" (kernel/trace/trace.c, saved_tgids_show).
-func parseNotes(text string) map[int]int {
-	noted := make(map[int]int)
+// parseTGIDs parses saved_tgids: lines "TID TGID" (kernel/trace/trace.c, saved_tgids_show).
+func parseTGIDs(text string) map[int]int {
+	saved := make(map[int]int)
 	for line := range strings.Lines(text) {
 		thread, process, _ := strings.Cut(strings.TrimSpace(line), " ")
 		tid, terr := strconv.Atoi(thread)
 		pid, perr := strconv.Atoi(process)
 		if terr == nil && perr == nil {
-			noted[tid] = pid
+			saved[tid] = pid
 		}
 	}
-	return noted
+	return saved
 }

@@ -39,7 +39,7 @@ func (f *fakeFiles) settings() map[string]string {
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		all[name] = settingOf(strings.TrimSpace(string(b)))
+		all[name] = settingValue(strings.TrimSpace(string(b)))
 	}
 	return all
 }
@@ -148,7 +148,7 @@ func TestTopLevelLeftovers(t *testing.T) {
 	f, fake := linux310(t)
 	dead := owner{PID: 1 << 22, Started: 5, Session: 1}.String()
 	before := fake.settings()
-	note := noteOf([]setting{{"", before["trace_clock"]}, {"", before["buffer_size_kb"]}, {"", before["tracing_on"]}})
+	note := noteName([]setting{{"", before["trace_clock"]}, {"", before["buffer_size_kb"]}, {"", before["tracing_on"]}})
 	fixture.NoError(t, f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%[1]s/e /bin/true:0x1\np:%[1]s/%[2]s /proc/self/exe:0x0\n", dead, note)))
 	fake.put("events/"+dead+"/enable", "1\n")
 	fake.put("trace_clock", "local global [counter]\n")
@@ -171,17 +171,17 @@ func TestNoted(t *testing.T) {
 	for _, clock := range []string{"local", "mono", "mono_raw", "x86-tsc"} {
 		for _, size := range []string{"1408", "X"} {
 			want := []setting{{"trace_clock", clock}, {"buffer_size_kb", size}, {"tracing_on", "1"}}
-			note := noteOf(want)
+			note := noteName(want)
 			if err := checkName(note, maxEventName); err != nil {
 				t.Error(err)
 			}
-			if got, ok := noted(note, clocks); !ok || !slices.Equal(got, want) {
+			if got, ok := parseNote(note, clocks); !ok || !slices.Equal(got, want) {
 				t.Errorf("%s says %v, %v", note, got, ok)
 			}
 		}
 	}
 	for _, name := range []string{"e0_0123456789", "before_", "before__local", "before__local_1", "before__what_1_2"} {
-		if got, ok := noted(name, clocks); ok {
+		if got, ok := parseNote(name, clocks); ok {
 			t.Errorf("%s says %v", name, got)
 		}
 	}
