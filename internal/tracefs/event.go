@@ -294,7 +294,8 @@ func eventOf(line string) string {
 	return name
 }
 
-// lastRefusal returns the newest entry of error_log about one of lines, or nil. Other processes write to error_log, too. An entry is (kernel/trace/trace.c, tracing_log_err):
+// lastRefusal returns the newest entry of error_log about one of lines, or nil. Other processes write to error_log,
+// too. An entry is (kernel/trace/trace.c, tracing_log_err):
 //
 //	[  447.809285] trace_uprobe: error: Invalid unsigned integer string
 //	  Command: p:g/e /bin/true:zz

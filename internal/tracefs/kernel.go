@@ -21,7 +21,8 @@ import (
 // is the size of the ring buffer per CPU; 0 selects a size that suits the machine.
 //
 // Kernel events have their own instance. So they take no room from hits and can't be mistaken for hits, and
-// set_event_pid, which must not apply to probes, applies to them alone. The instance uses the same clock as the probes' instance.
+// set_event_pid, which must not apply to probes, applies to them alone. The instance uses the same clock as the probes'
+// instance.
 func StartKernel(f *FS, names []string, bufferKB int, listed bool) (*Session, error) {
 	s, _, err := newSession(f, Target{}, nil, nil)
 	if err != nil {

@@ -114,8 +114,8 @@ func (o owner) runsBelow() bool {
 	return false
 }
 
-// matches reports whether a process is alive and may be the owner. pid is its number here, and equals the owner's number
-// in the owner's namespace.
+// matches reports whether a process is alive and may be the owner. pid is its number here, and equals the owner's
+// number in the owner's namespace.
 func (o owner) matches(pid int, stat procfs.Stat) bool {
 	if !stat.Alive() {
 		return false // a process that has ended has closed its files

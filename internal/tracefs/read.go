@@ -70,8 +70,8 @@ func (s *Session) Wake() {
 // a CPU's buffer is empty. n is the number of pages that are not empty.
 //
 // It returns 0, nil if there was nothing to read, and io.EOF after Stop when all recorded events have been read. It
-// returns ctx.Err() as soon as ctx is done, but never in the middle of a pass. For kernel events, which are read in turn with
-// probe events, it never sleeps.
+// returns ctx.Err() as soon as ctx is done, but never in the middle of a pass. For kernel events, which are read in
+// turn with probe events, it never sleeps.
 func (s *Session) ReadPages(ctx context.Context, page func(cpu int, page []byte)) (n int, err error) {
 	if s.raw == nil {
 		return 0, errors.New("read pages: the session is not Raw")

@@ -13,7 +13,8 @@ import (
 )
 
 // An instance is busy while a process has one of its files open. A dead run's instance may be in use by a process that
-// can't be seen. This process's own instance is busy only for a moment, which is long if 100 processes compete for CPUs.
+// can't be seen. This process's own instance is busy only for a moment, which is long if 100 processes compete for
+// CPUs.
 const (
 	ownTimeout    = 5 * time.Second
 	othersTimeout = time.Second
@@ -21,8 +22,8 @@ const (
 	readersDelay = 16 * time.Millisecond
 )
 
-// removeInstance removes an instance, with all events that are enabled in it. While the instance is busy, it tries again
-// until the timeout. If a trace_pipe elsewhere keeps the instance busy, it returns a heldError soon.
+// removeInstance removes an instance, with all events that are enabled in it. While the instance is busy, it tries
+// again until the timeout. If a trace_pipe elsewhere keeps the instance busy, it returns a heldError soon.
 func (f *FS) removeInstance(name string, patience time.Duration) error {
 	until := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
@@ -152,8 +153,8 @@ type heldError struct{ error }
 
 func (e heldError) Unwrap() error { return e.error }
 
-// disableInstance disables all events of an instance that can't be removed yet, shrinks its buffers, and leaves the rest
-// to RemoveHeld.
+// disableInstance disables all events of an instance that can't be removed yet, shrinks its buffers, and leaves the
+// rest to RemoveHeld.
 func (f *FS) disableInstance(instance string) error {
 	for _, set := range [][2]string{{"events/enable", "0"}, {"buffer_size_kb", "1"}} {
 		if err := f.files.Write(f.path("instances", instance, set[0]), set[1]); err != nil && !isGone(err) {

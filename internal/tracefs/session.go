@@ -226,8 +226,8 @@ func (s *Session) expandTopLevel() error {
 	return s.write("0", "events", "enable")
 }
 
-// resize sets the size of the session's ring buffers. Without Options.BufferKB, it tries smaller sizes if the kernel has
-// too little memory. A quiet session needs no larger buffers.
+// resize sets the size of the session's ring buffers. Without Options.BufferKB, it tries smaller sizes if the kernel
+// has too little memory. A quiet session needs no larger buffers.
 func (s *Session) resize(opt Options) error {
 	if opt.Quiet {
 		return nil

@@ -93,8 +93,8 @@ func parseNote(name, clocks string) ([]setting, bool) {
 	return nil, false
 }
 
-// settingValue returns the value to write in order to restore a file that shows text: "global" for "local [global]", and
-// for "7 (expanded: 1408)" the size that the buffer gets at its first use, "1408".
+// settingValue returns the value to write in order to restore a file that shows text: "global" for "local [global]",
+// and for "7 (expanded: 1408)" the size that the buffer gets at its first use, "1408".
 func settingValue(shown string) string {
 	if _, rest, ok := strings.Cut(shown, "["); ok {
 		shown, _, _ = strings.Cut(rest, "]")

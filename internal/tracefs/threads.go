@@ -51,8 +51,8 @@ func (t *threads) beginPass(now time.Time) {
 	clear(t.recent[:])
 }
 
-// Process returns the process of a thread, or 0 if it is unknown or the thread is idle. printed is the TGID column of the
-// thread's newest line, 0 if the line has none. Pages have no such column.
+// Process returns the process of a thread, or 0 if it is unknown or the thread is idle. printed is the TGID column of
+// the thread's newest line, 0 if the line has none. Pages have no such column.
 func (t *threads) Process(tid, printed int) int {
 	if t.readTGIDs != nil {
 		printed = 0
