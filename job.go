@@ -73,15 +73,15 @@ func (j *job) read(items iter.Seq2[*pairing.Item, error], give func(*Call, *Repo
 		j.totals.Take(it)
 		goOn := true
 		switch {
-		case it.What == pairing.Began && j.each:
+		case it.Kind == pairing.Began && j.each:
 			goOn = give(j.call(it.Call, Open), nil)
-		case it.What == pairing.Ended && j.each:
+		case it.Kind == pairing.Ended && j.each:
 			goOn = give(j.call(it.Call, Outcome(it.Call.Outcome)), nil)
-		case it.What == pairing.Marked:
+		case it.Kind == pairing.Marked:
 			if err := j.reading(give); err != nil {
 				return err
 			}
-		case it.What == pairing.Gone && j.memories != nil:
+		case it.Kind == pairing.Forgotten && j.memories != nil:
 			j.memories.Forget(it.PID)
 		}
 		if !goOn {

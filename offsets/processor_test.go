@@ -152,7 +152,7 @@ func checkArm64Lookup(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	stream, err := pairing.NewStream(plan, textSource{strings.NewReader(trace.String())}, pairing.Processes{Of: pairing.Selected(func(_, printed int) int { return printed })}, pairing.Options{})
 	for err == nil {
 		for it, failed := range stream.Read(t.Context()) {
-			if err = failed; err == nil && it.What == pairing.Ended {
+			if err = failed; err == nil && it.Kind == pairing.Ended {
 				calls = append(calls, *it.Call)
 			}
 		}

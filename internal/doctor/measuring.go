@@ -206,9 +206,9 @@ func (m *meter) read(ctx context.Context) error {
 			switch {
 			case err != nil:
 				return err
-			case it.What == pairing.Ended && it.Call.Func == 0 && it.Call.Outcome == pairing.Returned:
+			case it.Kind == pairing.Ended && it.Call.Func == 0 && it.Call.Outcome == pairing.Returned:
 				m.stamped = append(m.stamped, float64(m.base.Duration(it.Call.Start, it.Call.End)))
-			case it.What == pairing.Read && it.N == 0:
+			case it.Kind == pairing.Read && it.N == 0:
 				return nil
 			}
 		}

@@ -93,14 +93,14 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 
 // Take adds an item of the source.
 func (t *Totals) Take(it *pairing.Item) {
-	switch it.What {
+	switch it.Kind {
 	case pairing.Began:
 		t.began(it.Call)
 	case pairing.Ended:
 		t.ended(it.Call)
 	case pairing.Kernel:
 		t.countEvent(it.Event)
-	case pairing.Gone:
+	case pairing.Forgotten:
 		t.flushPending()
 	}
 }
@@ -267,7 +267,7 @@ func (t *Totals) latency(c *pairing.Call, ns int64) stats.Timing {
 	costs := t.opt.Costs.Take()
 	timing := stats.Timing{Raw: ns, Net: ns, High: ns, Known: costs != nil}
 	if timing.Known {
-		timing.Net = costs.Typical.Left(c, ns)
+		timing.Net = costs.Typical.Net(c, ns)
 		timing.Low, timing.High = t.boundsBy(costs, c, ns)
 	} else if t.opt.Stacks == nil {
 		return timing
@@ -292,10 +292,10 @@ func (t *Totals) Bounds(c *pairing.Call, ns int64) (low, high int64) {
 }
 
 func (t *Totals) boundsBy(costs *pairing.HitCosts, c *pairing.Call, ns int64) (low, high int64) {
-	if low = costs.Most.Left(c, ns); t.plan.BySP {
+	if low = costs.Most.Net(c, ns); t.plan.BySP {
 		low = 0 // the nested calls are not known
 	}
-	return low, costs.Least.Left(c, ns)
+	return low, costs.Least.Net(c, ns)
 }
 
 // SteppedBack returns the number of calls that returned before they began, by the clock.

@@ -7,27 +7,26 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Biases finds, for each process, the distance between the addresses in it and
-// those in the file: 0 for programs linked to a fixed address, else what the kernel
-// chose when it mapped the file.
+// Biases finds the load bias of each process: the difference between an address in the process and in the file. It is 0
+// for programs linked to a fixed address; else the kernel chose it when it mapped the file.
 type Biases struct {
 	plan     *uprobe.Plan
 	mappings func(pid int) ([]procfs.Mapping, error)
-	// known is the bias of each process or, where its mappings can't be read any more, those that all addresses seen in it
-	// agree with.
+	// known has the bias of each process or, if its mappings can't be read, all biases that explain the addresses of
+	// its hits so far.
 	known  map[int][]uint64
 	sites  map[uint64]bool // all addresses of the plan
-	events int             // of the plan that sites has
-	// recent are answers that still hold, by the lowest bits of the address: the bias of a process, 0 for none, as told
-	// for an address.
+	events int             // number of plan.Events whose addresses are in sites
+	// recent caches results of Bias, by the lowest bits of address and PID. It is cleared when known changes. PID 0
+	// marks an unused entry.
 	recent [256]struct {
 		pid        int
 		addr, bias uint64
 	}
 }
 
-// NewBiases returns the biases of a plan. With recorded, the plan's processes were of another
-// time or machine: the processes that are here now are not asked.
+// NewBiases returns the biases for a plan. recorded means that the processes ran at another time or on another machine,
+// so that their mappings can't be read.
 func NewBiases(plan *uprobe.Plan, recorded bool) *Biases {
 	b := &Biases{plan: plan, mappings: procfs.Mappings, known: make(map[int][]uint64), sites: make(map[uint64]bool)}
 	if recorded {
@@ -36,14 +35,14 @@ func NewBiases(plan *uprobe.Plan, recorded bool) *Biases {
 	return b
 }
 
-// Bias is that of a process in which a probe was hit at an address. ok is false as
-// long as it can't be told: ask again with the next address.
+// Bias returns the bias of a process in which a probe was hit at an address. ok is false if more than one bias explains
+// all addresses so far; the next address may decide.
 func (b *Biases) Bias(pid int, addr uint64) (bias uint64, ok bool) {
 	recent := &b.recent[(addr^uint64(pid))&0xff]
 	if recent.addr == addr && recent.pid == pid && pid != 0 {
 		return recent.bias, true
 	}
-	for ; b.events < len(b.plan.Events); b.events++ { // which others may have joined
+	for ; b.events < len(b.plan.Events); b.events++ { // the plan may have grown
 		for _, s := range b.plan.Events[b.events].Sites {
 			b.sites[s.Addr] = true
 		}
@@ -53,42 +52,45 @@ func (b *Biases) Bias(pid int, addr uint64) (bias uint64, ok bool) {
 		recent.pid, recent.addr, recent.bias = pid, addr, known[0]
 		return known[0], true
 	}
-	// Not seen before, or it has executed the file anew.
+	// The process is new, or it has executed the file again, with another bias.
 	if bias, ok = b.fromMappings(pid, addr); ok {
 		known = []uint64{bias}
 	} else {
 		known = b.fromPageOffsets(known, addr)
 	}
-	b.know(pid, known)
+	b.set(pid, known)
 	if len(known) != 1 {
 		return 0, false
 	}
 	return known[0], true
 }
 
-func (b *Biases) know(pid int, known []uint64) {
-	b.known[pid] = known
-	clear(b.recent[:]) // of the file that the process had executed before
+// set replaces the possible biases of a process.
+func (b *Biases) set(pid int, biases []uint64) {
+	b.known[pid] = biases
+	clear(b.recent[:]) // it may have the old bias
 }
 
-// Learn reads the bias of a process that has just been started, before it has a chance
-// to end. Failing to is no harm.
+// Learn reads the bias of a process that has just started, because its mappings can't be read after it has ended.
+// Errors are ignored: the addresses of hits can tell the bias instead.
 func (b *Biases) Learn(pid int) {
 	if !b.plan.Relocatable {
 		return
 	}
-	maps, _ := b.mappings(pid) // none is as good as an error
+	maps, _ := b.mappings(pid)
 	for _, m := range maps {
 		va, err := b.plan.Binary.File().AddrOf(m.Offset)
 		if err == nil && m.Inode == b.plan.Binary.File().Inode() {
-			b.know(pid, []uint64{m.Start - va})
+			b.set(pid, []uint64{m.Start - va})
 			return
 		}
 	}
 }
 
+// fromMappings returns the bias according to the mapping that contains an address, if this makes it the address of a
+// site.
 func (b *Biases) fromMappings(pid int, addr uint64) (uint64, bool) {
-	maps, _ := b.mappings(pid) // none is as good as an error
+	maps, _ := b.mappings(pid)
 	for _, m := range maps {
 		if addr < m.Start || addr >= m.End {
 			continue
@@ -102,8 +104,9 @@ func (b *Biases) fromMappings(pid int, addr uint64) (uint64, bool) {
 	return 0, false
 }
 
-// fromPageOffsets is for processes that are gone: files are mapped in whole pages, so
-// that an address keeps its lowest 12 bits, and one bias must explain all addresses.
+// fromPageOffsets returns the biases that explain an address, for processes that have ended. They are the ones among
+// known that make it the address of a site. If known is empty, they are all differences to a site that are multiples of
+// a page (4 KiB), because files are mapped in whole pages.
 func (b *Biases) fromPageOffsets(known []uint64, addr uint64) []uint64 {
 	known = slices.DeleteFunc(known, func(bias uint64) bool { return !b.sites[addr-bias] })
 	if len(known) == 0 {
@@ -116,7 +119,7 @@ func (b *Biases) fromPageOffsets(known []uint64, addr uint64) []uint64 {
 	return known
 }
 
-// Forget drops what is known of a process that has ended: another may get its number.
+// Forget drops the bias of a process that has ended, because another may get its PID.
 func (b *Biases) Forget(pid int) {
 	if _, known := b.known[pid]; known {
 		delete(b.known, pid)

@@ -6,19 +6,18 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Outcome is how a call ended, as far as it was seen.
+// Outcome is how a call ended.
 type Outcome uint8
 
 const (
-	// Returned: by a RET, or by jumping into another function. Only then does the
-	// call have a duration.
+	// Returned: the call ended by a RET or by a jump into another function. Only such calls have a duration.
 	Returned Outcome = iota
-	// Unwound: it never returned, because a panic or Goexit went through it or its
-	// goroutine is gone; or its return was lost, which the kernel's counts tell.
+	// Unwound: the call never returned, because a panic or Goexit unwound it or its goroutine has ended. Or its return
+	// was lost: [Count].Missing is the number of such calls.
 	Unwound
-	// Open: nothing had ended it when tracing did.
+	// Open: the call had not ended when tracing ended.
 	Open
-	// Abandoned: the probes that would have told its end were taken out meanwhile.
+	// Abandoned: the end of the call is unknown, because its probes were removed while it was open.
 	Abandoned
 )
 
@@ -28,50 +27,47 @@ func (o Outcome) String() string {
 
 // Call is one call of a function.
 type Call struct {
-	// ID numbers calls in the order in which they were seen to begin, from 1 on.
+	// ID numbers calls from 1 in the order in which they began.
 	ID uint64
-	// Parent is the ID of the call that it is nested in or, of the outermost call of a goroutine, of the one
-	// that has started that: see [Goroutine]. It is 0 if there is none.
+	// Parent is the ID of the call that this call is nested in. The Parent of the outermost call of a goroutine is the
+	// call that started the goroutine (see [Goroutine]), or 0.
 	Parent uint64
-	// Root is the ID of the call that has no parent, among it and all that it is below.
+	// Root is the ID of the first call in the chain of parents. It is the call's ID if it has no Parent.
 	Root uint64
 	// Func is the function's index in Plan.Funcs.
 	Func int
-	// PID is the process, 0 where the kernel did not tell; TID and CPU are where
-	// the call began. It may have ended on others.
+	// PID is the process, 0 if the kernel did not report it. TID and CPU are the thread and CPU on which the call
+	// began; it may end on others.
 	PID, TID, CPU int
-	// Bias is the distance of addresses in the process, as it was when the call began, from
-	// those in the file.
+	// Bias is the difference between an address in the process, when the call began, and in the file.
 	Bias uint64
-	// Goid is the goroutine's id, 0 on a thread's system stack and outside Go.
+	// Goid is the goroutine's ID, 0 on a thread's system stack and outside Go.
 	Goid uint64
-	// Depth is the number of traced calls that the call is nested in, on its
-	// goroutine.
+	// Depth is the number of traced calls of the same goroutine that the call is nested in.
 	Depth int
-	// Start and End are time stamps of the trace clock. End is when the call
-	// returned, or was first seen to be gone.
+	// Start and End are in units of the trace clock. End of an unwound call is when the first event proved that it was
+	// gone.
 	Start, End uint64
 	Outcome    Outcome
-	// Split is what the time from Start to End was spent with, if the call has Returned and
-	// the plan follows the scheduler ([uprobe.Options].Sched): its parts add up to it.
+	// Split is the time from Start to End by activity, if the call has Returned and the plan follows the scheduler
+	// ([uprobe.Options].Sched).
 	Split Split
-	// Waits are what its goroutine has waited for meanwhile, if the plan follows the scheduler.
+	// Waits holds how long its goroutine waited during the call, by reason, if the plan follows the scheduler.
 	Waits Waits
 	// SP is the stack pointer when the call began.
 	SP uint64
-	// Hits are those of probes on its stack from Start on, its own where it began included,
-	// before the one at End. What they cost the program is part of the time between.
+	// Hits counts the hits of probes on its stack, from the one at Start, included, to the one at End, excluded. Their
+	// cost is part of the time between Start and End.
 	Hits Hits
-	// Inside: on its goroutine, or where that was started, a call of one of the functions given to
-	// Stream.Inside was open when it began.
+	// Inside: when the call began, a call of a function in [Options].Inside was open on its goroutine, or on the
+	// goroutine that started this one at the time of its go statement.
 	Inside bool
-	// StackHi is the end of the stack that SP is on, 0 if that is not known; Stack the words
-	// that tell the callers, for [uprobe.Callers].
+	// StackHi is the upper end of the stack that contains SP, 0 if unknown. Stack holds the words from which
+	// [uprobe.Callers] computes the callers.
 	StackHi uint64
 	Stack   []uint64
-	// Args are the words that were fetched where the call began, Results those where it
-	// ended, for the Decode of the function's captures; Results are nil if it did not end
-	// by a RET.
+	// Args holds the words that were fetched at the begin of the call, Results the words at its end, for the Decode
+	// methods of the function's captures. Results is nil if the call did not end by a RET.
 	Args, Results []uint64
 }
 
@@ -80,25 +76,23 @@ type stack struct {
 	key    stackKey
 	goid   uint64
 	frames []frame
-	hits   Hits // so far
-	// unnamed: no event has told the goroutine's id yet.
-	unnamed bool
-	ended   bool // the goroutine has gone through goexit1
+	hits   Hits // all hits on the stack so far
+	noGoid bool // goid is not known yet
+	ended  bool // the goroutine has called goexit1
 }
 
-// frame is a call that is open, at a depth of the stack in bytes. Its Split and Hits are sums of its stack
-// before it began, its Waits those of its own, and of calls nested in it that have ended; what only
-// [stack.complete] sets is not known yet.
+// frame is an open call. Its Split and Hits are the sums of its stack when it began. Its Waits include the waits of
+// nested calls that have ended. The fields that [stack.complete] sets are not valid yet.
 type frame struct {
 	Call
-	depth uint64
+	depth uint64 // distance in bytes between the end of the stack and SP when the call began
 }
 
-// maxOpen is how many calls may be open at once, of all stacks together: some 400 MB.
+// maxOpen is the maximum number of open calls, on all stacks together. They take some 400 MB.
 const maxOpen = 1 << 20
 
-// push puts a call on a stack, all of which is left to set. Frames are set where they lie, and told
-// from there, since copying them was the dearest part of pairing.
+// push adds a frame to a stack. The frame still has the fields of an earlier call, and the caller must set all of them.
+// Frames are modified in place and emitted without a copy, because copying was the most expensive part of pairing.
 func (p *Stream) push(s *stack) *frame {
 	p.open++
 	n := len(s.frames)
@@ -106,7 +100,7 @@ func (p *Stream) push(s *stack) *frame {
 	return &s.frames[n]
 }
 
-// pop takes the innermost call off a stack. The memory of what it has fetched is kept for another's.
+// pop removes the innermost call of a stack. It keeps the memory of the fetched words for another call.
 func (p *Stream) pop(s *stack) {
 	n := len(s.frames) - 1
 	if words := s.frames[n].Stack; words != nil {
@@ -116,7 +110,8 @@ func (p *Stream) pop(s *stack) {
 	p.open--
 }
 
-// complete sets what of the call at depth n only its stack tells, which may have got its goroutine's id since.
+// complete sets Goid, Depth, Root, Parent and Hits of frame n from its stack. They are set late because the goroutine's
+// ID may become known after the call began.
 func (s *stack) complete(n int) *Call {
 	c := &s.frames[n].Call
 	if c.Goid, c.Depth, c.Root = s.goid, n, s.frames[0].Root; n > 0 {
@@ -126,21 +121,19 @@ func (s *stack) complete(n int) *Call {
 	return c
 }
 
-// Hits count hits of probes by what they cost the program.
+// Hits counts hits of probes, in categories of equal cost.
 type Hits struct {
-	// Emulated: the kernel emulates the instruction under the probe. Stepped: it
-	// single-steps a copy, which takes several times as long.
-	Emulated, Stepped uint64
-	// Words of values were fetched with them, and so many times the kernel has met no memory where a
-	// pointer led.
-	Words, Faults uint64
+	Emulated uint64 // the kernel emulated the instruction under the probe
+	Stepped  uint64 // the kernel single-stepped a copy of the instruction, which takes several times as long
+	Words    uint64 // words of values that were fetched with these hits
+	Faults   uint64 // words that could not be fetched, because a pointer led to unmapped memory
 }
 
-// sharedWords is what a hit costs of a site that is where another is, which the trap is charged to: the
-// kernel records it in about the time that it takes to fetch so many words.
+// sharedWords is the cost of a hit at a Shared site, in words: the address has another probe, to which the cost of the
+// trap is charged. The kernel needs about as long to record the hit as to fetch this number of words.
 const sharedWords = 4
 
-// add counts n hits of a site, with so many faults in all.
+// add counts n hits of a site, with faults in total.
 func (h *Hits) add(n uint64, site *uprobe.Site, words int, faults uint64) {
 	h.Words += n * uint64(words)
 	h.Faults += faults
@@ -154,7 +147,7 @@ func (h *Hits) add(n uint64, site *uprobe.Site, words int, faults uint64) {
 	}
 }
 
-// since are the hits after earlier ones.
+// since returns the hits after earlier.
 func (h *Hits) since(earlier *Hits) Hits {
 	return Hits{h.Emulated - earlier.Emulated, h.Stepped - earlier.Stepped, h.Words - earlier.Words, h.Faults - earlier.Faults}
 }

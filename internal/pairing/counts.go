@@ -2,34 +2,31 @@ package pairing
 
 import "github.com/ftgo/ftgo/internal/uprobe"
 
-// accounting is what a stream has seen so far.
+// accounting counts delivered events.
 type accounting struct {
 	sites  [][]siteAccount // of each event
 	faults uint64
-	events uint64        // all that have come
+	events uint64        // events of selected processes
 	funcs  []funcAccount // as in Plan.Funcs
-	// unfollowed is the number of calls that were not paired, since as many calls as there may
-	// be were open when they began.
+	// unfollowed is the number of calls that were not paired, because maxOpen calls were open.
 	unfollowed uint64
-	// unknown is the number of events at addresses that are none of our sites.
+	// unknown is the number of events at addresses without a site.
 	unknown uint64
 }
 
-// funcAccount is what was seen of a function.
+// funcAccount counts the delivered hits of a function.
 type funcAccount struct {
-	// all are the hits that count its calls, timed those of them at entries that time them.
-	all, timed entries
-	// begins and ends are hits of sites that fetch at pointers.
-	begins, ends faulty
-	// abandoned is the number of calls whose Outcome is Abandoned.
-	abandoned uint64
+	all, timed entries // hits of all entries, and of the entries that time calls
+	// begins and ends count the hits at entries and at returns that fetch words through pointers.
+	begins, ends faultCount
+	abandoned    uint64 // calls with Outcome Abandoned
 }
 
-// entries are hits where a function begins. Of those that are no calls the stack check failed, or
-// the function jumped to its start.
+// entries counts hits at entries. A hit is not a call if the stack check failed, if the function jumped to its start,
+// or if the entry was being disarmed.
 type entries struct{ calls, noCalls uint64 }
 
-// extend takes account of events that have joined the plan.
+// extend adds the events that the plan has got since the last call.
 func (p *Stream) extend() {
 	for i := len(p.account.sites); i < len(p.plan.Events); i++ {
 		p.account.sites = append(p.account.sites, make([]siteAccount, len(p.plan.Events[i].Sites)))
@@ -39,80 +36,78 @@ func (p *Stream) extend() {
 	}
 }
 
-// call counts a call that is to be paired.
+// call counts a call that is going to be paired.
 func (a *accounting) call(fn int) {
 	a.funcs[fn].timed.calls++
 	a.funcs[fn].all.calls++
 }
 
-// noCall counts a hit where calls begin that was none.
+// noCall counts a hit at an entry that is not a call.
 func (a *accounting) noCall(fn int) {
 	a.funcs[fn].timed.noCalls++
 	a.funcs[fn].all.noCalls++
 }
 
-// Events is the number of events of wanted processes that have come.
+// Events returns the number of events of selected processes so far.
 func (p *Stream) Events() uint64 { return p.account.events }
 
-// Begun is the number of calls of a function that have begun by now, as far as they were delivered.
+// Begun returns the number of delivered calls of a function so far.
 func (p *Stream) Begun(fn int) uint64 { return p.account.funcs[fn].all.calls }
 
-// Counters are what the kernel has counted up to a moment.
+// Counters holds readings of the kernel's counters.
 type Counters struct {
-	// From are the hits of each site of each event when the window began, At those at the moment,
-	// as tracefs.Session.Profile has them. What is missing counts as 0.
+	// From and At are the hits of each site of each event at the begin of the window and now, from
+	// tracefs.Session.Profile. Events missing at the end have 0 hits.
 	From, At [][]uint64
 	// Overruns is the number of events that the ring buffer has lost.
 	Overruns uint64
-	// Own: no other processes than the wanted ones have hit the probes.
+	// Own: only selected processes have hit the probes.
 	Own bool
 	// Inexact: the kernel may have counted too few hits, see tracefs.Features.ExactHits.
 	Inexact bool
 }
 
-// Counts are the calls and the hits of the window up to a moment.
+// Counts holds the calls and hits in the window so far.
 type Counts struct {
 	Funcs []Count // as in Plan.Funcs
-	// Hits is the number of hits. They were Delivered, Filtered out by the kernel, or Lost;
-	// CountedOnly of them were not to be paired.
+	// Hits = Delivered + Filtered + Lost. The kernel's filter has dropped the Filtered ones. CountedOnly is the part of
+	// Delivered at probes that only count calls.
 	Hits, Delivered, Filtered, Lost, CountedOnly uint64
-	// Unparsed is the number of lines, or records, that were not understood, or are of addresses
-	// that are none of the plan's sites; KernelUnparsed that of records of kernel events.
+	// Unparsed is the number of lines or records that could not be parsed, or whose address has no site. KernelUnparsed
+	// is the number of such records of kernel events.
 	Unparsed, KernelUnparsed uint64
-	// Unfollowed is the number of calls that were not paired, since too many others were open
-	// when they began.
+	// Unfollowed is the number of calls that were not paired, because too many others were open.
 	Unfollowed uint64
-	// Ours are the hits of wanted processes by what they cost, Others those of others.
+	// Ours are the hits of selected processes, Others the hits of other processes.
 	Ours, Others Hits
-	// Elsewhere are the hits of others where calls begin.
+	// Elsewhere is the number of hits at entries in other processes.
 	Elsewhere uint64
 }
 
-// Count is what became of the calls of one function.
+// Count holds the calls of one function.
 type Count struct {
-	// Calls is the number of calls that began. Unsure of them may be none, as hits at their stack
-	// check were lost, which may have failed.
+	// Calls is the number of calls that began. Unsure is how many of them may not be calls: the hit at their stack
+	// check was lost, and the check may have failed.
 	Calls, Unsure uint64
-	// Timed is the number of those that were to be paired: not those that a Counter alone has seen.
+	// Timed is the number of calls that were to be paired. It excludes calls at Counter sites, and Abandoned ones.
 	Timed uint64
-	// Abandoned is the number of calls whose Outcome is Abandoned: they are of Calls, and not of Timed.
+	// Abandoned is the number of calls with Outcome Abandoned. Calls includes them.
 	Abandoned uint64
-	// Missing is the number of returns that were lost: so many calls that seem unwound or open
-	// may have returned.
+	// Missing is the number of lost returns. This many unwound or open calls may have returned.
 	Missing uint64
-	// Hits are those of its probes in wanted processes.
+	// Hits are the hits of its probes in selected processes.
 	Hits Hits
 }
 
-// siteHits are the kernel's count of hits of a function's sites. Of checks those that failed are recorded, and
-// no others: of what was lost, any may have been one.
+// siteHits holds the kernel's hits of a function's sites, by their meaning. checks are hits at stack checks of which
+// only the failed ones are recorded, so that any lost event may be a failed one.
 type siteHits struct{ calls, timed, failed, checks, lostChecks, lostReturns uint64 }
 
-// Counts squares what the kernel has counted with what was delivered. Calls are counted by the
-// kernel, if its counters are of nothing else, so that they are right whatever the stream has lost.
+// Counts combines the kernel's counters with the delivered events. If only selected processes hit the probes, the
+// number of calls is the kernel's, and is exact even if events were lost.
 //
-// Unless something was lost, what is recorded was all delivered, and the counters of what is
-// recorded are cut where the window ends: they are read a moment later.
+// The counters are read a little after the end of the window. So if no event was lost, Counts replaces the counters of
+// recorded hits by the number of delivered events, which end with the window.
 func (p *Stream) Counts(c Counters) *Counts {
 	plan, account := p.plan, &p.account
 	_, unparsedKernel := p.reader.Unparsed()
@@ -122,7 +117,7 @@ func (p *Stream) Counts(c Counters) *Counts {
 	}
 	sites := make([]siteHits, len(plan.Funcs))
 	cut := c.Overruns+out.Unparsed == 0
-	var gained uint64
+	var increase uint64
 	for i := range plan.Events {
 		ev := &plan.Events[i]
 		for k := range ev.Sites {
@@ -130,15 +125,15 @@ func (p *Stream) Counts(c Counters) *Counts {
 			fn, kind := site.Func, site.Kind
 			of := &account.sites[i][k]
 			seen := of.hits
-			count := max(c.gained(i, k), seen) // see tracefs.Features.ExactHits
-			gained += count
+			count := max(c.increase(i, k), seen) // see tracefs.Features.ExactHits
+			increase += count
 			ours := seen
 			if c.Own {
 				ours = count
 			}
-			faults := of.among(ours)
+			faults := of.estimate(ours)
 			out.Ours.add(ours, site, ev.Words, faults)
-			out.Others.add(count-ours, site, ev.Words, of.among(count-ours))
+			out.Others.add(count-ours, site, ev.Words, of.estimate(count-ours))
 			if fn >= 0 {
 				out.Funcs[fn].Hits.add(ours, site, ev.Words, faults)
 			}
@@ -147,7 +142,7 @@ func (p *Stream) Counts(c Counters) *Counts {
 			}
 			switch {
 			case plan.Mode == uprobe.Count || kind.Counts() && !plan.Recorded:
-				seen = count // the kernel's counter is all there is to deliver
+				seen = count // these hits are not recorded
 			case cut:
 				count = seen
 			}
@@ -179,77 +174,77 @@ func (p *Stream) Counts(c Counters) *Counts {
 	}
 	own := c.Own && !plan.Filtered()
 	for i := range out.Funcs {
-		out.Funcs[i].take(&sites[i], &account.funcs[i], own && i < plan.Asked(), c.Overruns+out.Unparsed)
+		out.Funcs[i].set(&sites[i], &account.funcs[i], own && i < plan.Asked(), c.Overruns+out.Unparsed)
 	}
 	switch {
 	case own && c.Inexact:
-		out.Hits = max(out.Hits, out.Delivered+c.Overruns) // so many there were at least
-	case own: // what is counted beyond was hit after the moment
+		out.Hits = max(out.Hits, out.Delivered+c.Overruns) // the counters may be too low
+	case own: // hits beyond this number happened after the end of the window
 		out.Hits = min(out.Hits, out.Delivered+c.Overruns+out.Unparsed)
-	case c.Own: // what the kernel's filter has dropped is counted with the hits
+	case c.Own: // the counters include hits that the kernel's filter has dropped
 		lost := c.Overruns + out.Unparsed
-		out.Hits = max(gained, out.Delivered+lost)
+		out.Hits = max(increase, out.Delivered+lost)
 		out.Filtered = out.Hits - out.Delivered - lost
-	default: // what was lost of ours is told by the ring buffer
+	default: // the counters include other processes, so only the ring buffer knows how many events were lost
 		out.Hits = out.Delivered + c.Overruns
 	}
 	out.Lost = out.Hits - out.Delivered - out.Filtered
 	return out
 }
 
-// check adds the hits of a stack check's jump.
-func (h *siteHits) check(count, seen uint64, failuresAlone bool) {
-	if failuresAlone {
+// check adds the hits at the jump of a stack check. onlyFailed means that only failed checks are recorded.
+func (h *siteHits) check(count, seen uint64, onlyFailed bool) {
+	if onlyFailed {
 		h.checks += count
 	} else {
 		h.lostChecks += count - seen
 	}
 }
 
-// take sets the numbers of calls. own says that the kernel's counts are of wanted calls alone, and lost is how
-// much of what was recorded of all functions was lost.
-func (c *Count) take(hits *siteHits, seen *funcAccount, own bool, lost uint64) {
+// set sets the numbers of calls. own means that the kernel's counts include only calls to count; lost is the number of
+// lost events of all functions.
+func (c *Count) set(hits *siteHits, seen *funcAccount, own bool, lost uint64) {
 	if !own {
 		c.Calls, c.Timed = seen.all.calls, seen.timed.calls
 	} else {
-		c.Calls, c.Timed = less(hits.calls, seen.all.noCalls+hits.failed), less(hits.timed, seen.timed.noCalls)
+		c.Calls, c.Timed = subtract(hits.calls, seen.all.noCalls+hits.failed), subtract(hits.timed, seen.timed.noCalls)
 		c.Unsure = min(hits.lostChecks+min(hits.checks, lost), c.Calls)
-		c.Missing = less(hits.lostReturns, seen.abandoned) // no more is known of those
+		c.Missing = subtract(hits.lostReturns, seen.abandoned) // returns of abandoned calls do not matter
 	}
-	c.Timed, c.Abandoned = min(less(c.Timed, seen.abandoned), c.Calls), seen.abandoned
+	c.Timed, c.Abandoned = min(subtract(c.Timed, seen.abandoned), c.Calls), seen.abandoned
 }
 
-// less is a-b, or 0.
-func less(a, b uint64) uint64 { return a - min(a, b) }
+// subtract returns a-b, at least 0.
+func subtract(a, b uint64) uint64 { return a - min(a, b) }
 
-// gained is what a counter has gained since the window began.
-func (c *Counters) gained(event, site int) uint64 {
+// increase returns the increase of a counter since the begin of the window.
+func (c *Counters) increase(event, site int) uint64 {
 	count := func(hits [][]uint64) uint64 {
 		if event < len(hits) {
 			return hits[event][site]
 		}
-		return 0 // it was not there yet
+		return 0 // the event joined the plan later
 	}
-	return less(count(c.At), count(c.From))
+	return subtract(count(c.At), count(c.From))
 }
 
-// siteIndex finds the sites of addresses.
+// siteIndex finds sites by address.
 type siteIndex struct {
 	sites map[eventAddr]int
-	// recent are answers: most hits are at a few addresses.
+	// recent caches results, because most hits are at a few addresses.
 	recent [256]struct {
 		addr         uint64
-		format, site int32 // site plus 1: 0 is none
+		format, site int32 // site is the index plus 1; 0 marks an unused entry
 	}
 }
 
-// eventAddr is an address of the file where an event is hit.
+// eventAddr is an address of an event in the file.
 type eventAddr struct {
 	format int
 	addr   uint64
 }
 
-// find is the site of an event at an address of the file, load bias taken off.
+// find returns the index of an event's site at an address in the file.
 func (c *siteIndex) find(format int, addr uint64) (site int, ok bool) {
 	known := &c.recent[(addr+uint64(format))*0x9e3779b97f4a7c15>>56]
 	if known.site != 0 && known.addr == addr && known.format == int32(format) {

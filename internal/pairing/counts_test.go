@@ -11,7 +11,7 @@ import (
 // hitSites are events of one site each, which were hit so often.
 func hitSites(hits ...uint64) (events [][]siteAccount) {
 	for _, n := range hits {
-		events = append(events, []siteAccount{{faulty: faulty{hits: n}}})
+		events = append(events, []siteAccount{{faultCount: faultCount{hits: n}}})
 	}
 	return events
 }

@@ -6,23 +6,27 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// siteAccount is what was seen of a site.
+// siteAccount counts the delivered hits of a site.
 type siteAccount struct {
-	faulty
-	reads uprobe.Reads // of a hit, once they are known
+	faultCount
+	reads uprobe.Reads // the words that a hit fetches, valid if known
 	known bool
 }
 
-// faulty are hits, and how often the kernel met no memory where it fetched their values: each time costs more than
-// all the rest of a hit may. The kernel counts hits alone, so those that were delivered stand for all.
-type faulty struct{ hits, faults uint64 }
+// faultCount counts delivered hits, and how often the kernel found no memory at a pointer when it fetched their values.
+// Such a fault may cost more than the rest of the hit. The kernel's counters do not count faults, so delivered hits are
+// taken as a sample of all hits.
+type faultCount struct{ hits, faults uint64 }
 
-func (f *faulty) mean() float64 { return float64(f.faults) / float64(max(f.hits, 1)) }
+// mean returns the faults per hit.
+func (f *faultCount) mean() float64 { return float64(f.faults) / float64(max(f.hits, 1)) }
 
-// among are those of so many hits.
-func (f *faulty) among(hits uint64) uint64 { return uint64(math.Round(f.mean() * float64(hits))) }
+// estimate returns the estimated faults of a number of hits.
+func (f *faultCount) estimate(hits uint64) uint64 {
+	return uint64(math.Round(f.mean() * float64(hits)))
+}
 
-// fault counts the faults of a hit of an event's site, with these words.
+// fault counts the faults of a hit of an event's site that fetched words. It returns their number.
 func (a *accounting) fault(ev *uprobe.Event, event, site int, words []uint64) uint64 {
 	at, of := &a.sites[event][site], &ev.Sites[site]
 	if !at.known {
@@ -41,7 +45,7 @@ func (a *accounting) fault(ev *uprobe.Event, event, site int, words []uint64) ui
 	return n
 }
 
-// Faults are those so far.
+// Faults returns the number of faults so far.
 func (p *Stream) Faults() uint64 {
 	if p == nil {
 		return 0
@@ -49,7 +53,7 @@ func (p *Stream) Faults() uint64 {
 	return p.account.faults
 }
 
-// FaultsPerHit are those of a hit of an event's site on average.
+// FaultsPerHit returns the mean number of faults in a hit of an event's site.
 func (p *Stream) FaultsPerHit(event, site int) float64 {
 	if p == nil || event >= len(p.account.sites) {
 		return 0
@@ -57,7 +61,7 @@ func (p *Stream) FaultsPerHit(event, site int) float64 {
 	return p.account.sites[event][site].mean()
 }
 
-// FaultsPerCall are those of a call of a function on average.
+// FaultsPerCall returns the mean number of faults in a call of a function.
 func (p *Stream) FaultsPerCall(fn int) float64 {
 	if p == nil {
 		return 0

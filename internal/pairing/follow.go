@@ -8,32 +8,32 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// Goroutine is one that a call has started, itself or by way of goroutines that made no call.
+// Goroutine is a goroutine that a traced call has started, itself or through goroutines without traced calls.
 type Goroutine struct {
 	PID  int
 	Goid uint64
-	// From is the ID of the call, the innermost that was open where the go statement was executed.
+	// From is the ID of the innermost traced call that was open when it executed the go statement.
 	From uint64
-	// At is when it was started or, if it has Ended, when it ended.
+	// At is the time of its start or, if it has Ended, of its end.
 	At    uint64
 	Ended bool
 }
 
-// origin is where the goroutine of a g comes from.
+// origin is the start of a goroutine by a traced call.
 type origin struct {
 	goid       uint64
 	from, root uint64 // Parent and Root of its outermost calls
 	inside     bool   // see Call.Inside
 }
 
-// created takes the creation of a goroutine. The calls of its g that were open are those of one that
-// is gone, which no event has told.
+// created handles a Creation event. If the new goroutine's g belonged to another one before, that goroutine has ended,
+// even if its end was not seen.
 func (p *Stream) created(ev *parse.Event, f *uprobe.Fields) {
 	g, by, byGoid := ev.Args[f.G], ev.Args[f.By], ev.Args[f.ByGoid]
 	p.goexit(ev.Time, g)
-	if f.Lo >= 0 { // nothing else may tell whose stack that is before its first calls
+	if f.Lo >= 0 { // the first calls of the goroutine may be identified only by their SP
 		p.proc.bounds.learn(g, ev.Args[f.Lo], ev.Args[f.Hi])
-		p.is(ev, p.proc.stackOf(stackKey{id: g}), ev.Args[f.Goid])
+		p.setGoroutine(ev, p.proc.stackOf(stackKey{id: g}), ev.Args[f.Goid])
 	}
 	if by == 0 || p.plan.InRuntime(ev.Args[f.Start]-p.bias) {
 		return
@@ -50,26 +50,26 @@ func (p *Stream) created(ev *parse.Event, f *uprobe.Fields) {
 	o.goid = ev.Args[f.Goid]
 	p.proc.origins[g] = o
 	p.item.Goroutine = &Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: ev.Time}
-	p.tell(Go)
+	p.emit(Go)
 }
 
-// goexits takes the end of all goroutines of the process.
+// goexits ends all goroutines of the process that have an origin.
 func (p *Stream) goexits(at uint64) {
 	for _, g := range slices.Sorted(maps.Keys(p.proc.origins)) {
 		p.goexit(at, g)
 	}
 }
 
-// goexit takes the end of the goroutine of a g.
+// goexit ends the goroutine of a g.
 func (p *Stream) goexit(at, g uint64) {
 	if o, ok := p.proc.origins[g]; ok {
 		delete(p.proc.origins, g)
 		p.item.Goroutine = &Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: at, Ended: true}
-		p.tell(Go)
+		p.emit(Go)
 	}
 }
 
-// originOf is that of a goroutine, zero if no call has started it.
+// originOf returns the origin of a goroutine, the zero origin if no traced call has started it.
 func (p *process) originOf(g, goid uint64) origin {
 	if o := p.origins[g]; o.goid == goid {
 		return o

@@ -16,7 +16,7 @@ type followed struct {
 }
 
 func (s *followed) take(it *Item) bool {
-	switch g, c := it.Goroutine, it.Call; it.What {
+	switch g, c := it.Goroutine, it.Call; it.Kind {
 	case Go:
 		what := map[bool]string{false: "go", true: "end"}[g.Ended]
 		s.told = append(s.told, fmt.Sprintf("%s%d<%d", what, g.Goid, g.From))

@@ -1,51 +1,51 @@
 package pairing
 
-// What says what an [Item] tells of.
-type What uint8
+// Kind is the kind of an [Item].
+type Kind uint8
 
 const (
-	// Began: Call, which is paired, has begun, if [Options].Entries asks for it; its End and Outcome mean nothing yet.
-	Began What = iota
-	// Ended: Call, which is paired, has ended, whatever its Outcome.
+	// Began: Call has begun. Its End and Outcome are not set yet. Only emitted if [Options].Entries is set.
+	Began Kind = iota
+	// Ended: Call has ended, with any Outcome.
 	Ended
-	// Go: a call has started Goroutine, or that has ended, if [uprobe.Plan].Follows. It comes before the
-	// goroutine's calls, and after them.
+	// Go: a call has started Goroutine, or Goroutine has ended, if [uprobe.Plan].Follows is set. A start comes before
+	// the calls of the goroutine, an end after them.
 	Go
-	// Kernel: Event is one of [Options].Kernel.
+	// Kernel: Event is an event of [Options].Kernel.
 	Kernel
-	// Marked: the moment of a [Stream.Mark] has come, and what is to be done then was done.
+	// Marked: the callback of a [Stream.Mark] has run.
 	Marked
-	// Gone: all of process PID was read, and its number may be used again.
-	Gone
-	// Read: all that a read has found was told; N is how much that was.
+	// Forgotten: the state of process PID was dropped. A new process may get its PID.
+	Forgotten
+	// Read: [Stream.Read] has emitted everything it read; N is the number of bytes or pages.
 	Read
 )
 
-// Item is one thing that a [Stream] tells, in order. It is valid until the next one, and so is what it points to; of its fields
-// those mean something that its What names.
+// Item is a result of a [Stream]. It is valid until the next one, and so are the values that it points to. Only the
+// fields named in the comment of its Kind are set.
 type Item struct {
-	What      What
+	Kind      Kind
 	PID, N    int
 	Call      *Call
 	Goroutine *Goroutine
 	Event     *KernelEvent
 }
 
-// Items are what a stream tells next. Once a loop over them has ended early, the rest of them is dropped.
+// Items iterates over results of a [Stream]. If a loop over it ends early, the rest of the results is lost.
 type Items = func(yield func(*Item) bool)
 
-// ignore takes items that nobody wants.
-func ignore(*Item) bool { return true }
+// discard is the yield function while nobody iterates.
+func discard(*Item) bool { return true }
 
-// tell yields an item, all of which is set but What.
-func (p *Stream) tell(what What) {
-	p.item.What = what
+// emit yields p.item, in which the caller has set all fields but Kind.
+func (p *Stream) emit(kind Kind) {
+	p.item.Kind = kind
 	if !p.yield(&p.item) {
-		p.yield = ignore
+		p.yield = discard
 	}
 }
 
-// items yields what do tells.
+// items returns an iterator over the items that do emits.
 func (p *Stream) items(do func()) Items {
 	return func(yield func(*Item) bool) {
 		defer func(before func(*Item) bool) { p.yield = before }(p.yield)

@@ -13,7 +13,7 @@ import (
 // returns takes calls that have ended.
 func returns(f func(*Call)) func(*Item) bool {
 	return func(it *Item) bool {
-		if it.What == Ended {
+		if it.Kind == Ended {
 			f(it.Call)
 		}
 		return true
@@ -57,7 +57,8 @@ func readAll(t *testing.T, s *Stream, yield func(*Item) bool) {
 // printed are Processes that are what is printed, all wanted.
 var printed = Processes{Of: func(_, printed int) (int, bool) { return printed, true }}
 
-// hit has a stream take a hit of a function in testPlan, on a goroutine, so deep on its stack, which fetches more words.
+// hit has a stream take a hit of a function in testPlan, on a goroutine, so deep on its stack, which fetches more
+// words.
 func hit(p *Stream, kind uprobe.Kind, fn int, goid, depth, time uint64, more ...uint64) {
 	const hi = 0x10000
 	i := slices.IndexFunc(p.plan.Events, func(e uprobe.Event) bool { return e.Sites[0].Kind == kind })

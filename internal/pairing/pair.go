@@ -6,8 +6,8 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// event takes the next event, in order of time within each goroutine. bias is the
-// distance between addresses in the process and in the file.
+// event handles the next event. Events come in order of time within each goroutine. bias is the load bias of the
+// process.
 func (p *Stream) event(ev *parse.Event, bias uint64) {
 	p.account.events++
 	first := false
@@ -24,7 +24,7 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 		p.account.unknown++
 		return
 	}
-	if !p.Within(ev.Time) || p.full() {
+	if !p.Within(ev.Time) || p.limitReached() {
 		return
 	}
 	p.account.sites[ev.Format][i].hits++
@@ -57,7 +57,7 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 		}
 	case uprobe.GoroutineEnd:
 		if fn == uprobe.ProgramStart {
-			if !first { // what is known is of what the process was before
+			if !first { // the process has executed the program again: its old goroutines are gone
 				p.goexits(ev.Time)
 				p.leaveOpen(func(of int) bool { return of == ev.PID })
 			}
@@ -73,19 +73,20 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 		p.created(ev, &pe.Fields)
 	case uprobe.Recovery:
 		if s := p.proc.stacks[keyOf(ev, &pe.Fields)]; s != nil {
-			// What the call that has recovered the panic has called is so deep at least.
+			// SP is the stack pointer of the call that recovered the panic. Its callees are deeper, at least by the
+			// return address.
 			p.unwind(ev, s, ev.Args[pe.Fields.Hi]-ev.Args[pe.Fields.SP]+p.plan.Processor.Frames(0).Pushed)
 		}
 	case uprobe.Resume:
 		if p.opt.Kernel != nil {
 			s := p.proc.stackOf(keyOf(ev, &pe.Fields))
 			t := p.sched.thread(ev.Time, ev.PID, ev.TID)
-			t.on, t.system = s, nil
-			p.is(ev, s, ev.Args[pe.Fields.Goid])
+			t.stack, t.system = s, nil
+			p.setGoroutine(ev, s, ev.Args[pe.Fields.Goid])
 		}
 	case uprobe.Yield:
 		t := p.sched.thread(ev.Time, ev.PID, ev.TID)
-		t.on, t.system = nil, nil
+		t.stack, t.system = nil, nil
 	case uprobe.Status, uprobe.Park, uprobe.Switch, uprobe.Waiter, uprobe.WaitOver:
 		p.goroutine(ev, &pe.Fields, site.Kind)
 	case uprobe.StackMove:
@@ -93,8 +94,7 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 	}
 }
 
-// taken is the one rule for hits of conditional jumps: a call begins, or ends, if the jump's
-// condition holds. Other instructions have none.
+// taken reports whether a hit begins or ends a call: if its instruction is a conditional jump, the condition must hold.
 func (p *Stream) taken(e *uprobe.Event, site *uprobe.Site, ev *parse.Event) bool {
 	switch site.Kind {
 	case uprobe.EntryJump, uprobe.CounterJump, uprobe.CondTail:
@@ -103,16 +103,17 @@ func (p *Stream) taken(e *uprobe.Event, site *uprobe.Site, ev *parse.Event) bool
 	return true
 }
 
-// count takes a call that is counted, not paired.
+// count handles a call that is counted but not paired.
 func (p *Stream) count(ev *parse.Event, site *uprobe.Site) {
 	if p.retired[site.Func].has(ev.Time) {
 		p.account.noCall(site.Func)
 		return
 	}
 	p.account.call(site.Func)
-	p.finished(ev.Time)
+	p.countDone(ev.Time)
 }
 
+// enter handles the begin of a call.
 func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	if f.SP < 0 {
 		p.count(ev, site)
@@ -122,7 +123,7 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	key, depth := p.locate(ev, f)
 	s := p.proc.stackOf(key)
 	if f.Goid >= 0 && !key.isThread {
-		p.is(ev, s, ev.Args[f.Goid])
+		p.setGoroutine(ev, s, ev.Args[f.Goid])
 	}
 	target := &p.plan.Funcs[fn]
 	if target.Sites.Restarts && len(s.frames) > 0 {
@@ -138,10 +139,10 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	}
 	p.account.call(site.Func)
 	p.unwind(ev, s, depth)
-	p.ran(ev, fn, s)
+	p.noteThread(ev, fn, s)
 	if p.open >= p.maxOpen {
 		p.account.unfollowed++
-		if len(s.frames) == 0 { // else each goroutine would leave one
+		if len(s.frames) == 0 { // do not keep an empty stack for each goroutine
 			p.proc.drop(key)
 		}
 		return
@@ -163,7 +164,7 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	if !key.isThread {
 		c.StackHi = c.SP + depth
 	}
-	first := f.Stack // of the words that the call takes along
+	first := f.Stack // index of the first fetched word
 	if first < 0 {
 		first = f.Values
 	}
@@ -181,12 +182,12 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	if p.opt.Entries {
 		c.Split, c.Hits = Split{}, before
 		p.item.Call = s.complete(len(s.frames) - 1)
-		p.tell(Began)
+		p.emit(Began)
 	}
-	c.Split, c.Hits = p.at, before
+	c.Split, c.Hits = p.sums, before
 	if p.plan.Mode == uprobe.Entries {
 		p.pop(s)
-		p.finished(ev.Time)
+		p.countDone(ev.Time)
 		return
 	}
 	if target.ABI == offsets.ABI0 && !key.isThread && !p.plan.ByStack {
@@ -194,6 +195,7 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	}
 }
 
+// leave handles the return of a call.
 func (p *Stream) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 	key, depth := p.locate(ev, f)
 	s := p.proc.stack(key)
@@ -205,10 +207,10 @@ func (p *Stream) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 		}
 	}
 	if s == nil {
-		return // it had begun before tracing did, or its entry was lost or not followed
+		return // the call began before the window, or its entry was lost, or maxOpen was reached
 	}
 	p.unwind(ev, s, depth+1)
-	p.ran(ev, fn, s)
+	p.noteThread(ev, fn, s)
 	if last := len(s.frames) - 1; last >= 0 && s.frames[last].depth == depth && s.frames[last].Func == fn {
 		if p.end(ev, s, Returned, f); last == 0 && s.key.isThread {
 			p.proc.drop(s.key)
@@ -217,41 +219,35 @@ func (p *Stream) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 	s.hits.add(1, p.site, p.words, p.faults)
 }
 
-// unwind ends all calls entered at depth or deeper, which are none as a rule.
+// unwind ends all calls entered at depth or deeper.
 func (p *Stream) unwind(ev *parse.Event, s *stack, depth uint64) {
-	if n := len(s.frames); n > 0 && s.frames[n-1].depth >= depth {
-		p.unwindAll(ev, s, depth)
-	}
-}
-
-func (p *Stream) unwindAll(ev *parse.Event, s *stack, depth uint64) {
 	for n := len(s.frames); n > 0 && s.frames[n-1].depth >= depth; n-- {
 		p.end(ev, s, Unwound, nil)
 	}
 }
 
-// ended tells of a call that has ended.
-func (p *Stream) ended(c *Call) {
+// emitEnded emits a call that has ended.
+func (p *Stream) emitEnded(c *Call) {
 	if c.Outcome == Abandoned {
 		p.account.funcs[c.Func].abandoned++
 	}
 	p.item.Call = c
-	p.tell(Ended)
+	p.emit(Ended)
 }
 
-// end takes the innermost call off a stack. fields are those of the event if it returned.
+// end ends the innermost call of a stack. fields describe the event if it is a return.
 func (p *Stream) end(ev *parse.Event, s *stack, how Outcome, fields *uprobe.Fields) {
-	if p.full() {
-		return // open: an event can end several
+	if p.limitReached() {
+		return // the event ends several calls, and a previous one reached the limit; this one stays open
 	}
 	n := len(s.frames) - 1
 	c := s.complete(n)
-	c.End, c.Outcome = ev.Time, p.trusted(c, how, ev.Time)
+	c.End, c.Outcome = ev.Time, p.outcome(c, how, ev.Time)
 	before := c.Split
 	c.Split = Split{}
 	if c.Outcome == Returned {
 		if p.plan.Sched && ev.Time >= c.Start {
-			c.Split.add(p.at, before)
+			c.Split.add(p.sums, before)
 			c.Split = c.Split.of(ev.Time - c.Start)
 		}
 		if fields.Values >= 0 {
@@ -263,7 +259,7 @@ func (p *Stream) end(ev *parse.Event, s *stack, how Outcome, fields *uprobe.Fiel
 			s.frames[n-1].Waits.add(w.Reason, w.Ticks)
 		}
 	}
-	p.ended(c)
+	p.emitEnded(c)
 	p.pop(s)
-	p.finished(ev.Time)
+	p.countDone(ev.Time)
 }

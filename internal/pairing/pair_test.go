@@ -306,7 +306,7 @@ func TestEntriesAlone(t *testing.T) {
 	fetchTimes(plan)
 	var calls []string
 	p := streamTo(plan, func(it *Item) bool {
-		if c := it.Call; it.What == Began {
+		if c := it.Call; it.Kind == Began {
 			calls = append(calls, fmt.Sprint(c.Start, c.Depth, c.Args))
 		} else {
 			t.Errorf("call %+v has ended", c)

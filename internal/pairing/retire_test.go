@@ -8,9 +8,9 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// TestRetired: f was disarmed from 3 to 6, and, once = is read, from 9 to 12. What was open the first time stays
-// untold in the second, and while the stream is behind the first time counts for what comes after it. eTIME is an entry of
-// f, rTIME its return, in capitals those of g, which takes its place on the stack.
+// TestRetired: f was disarmed from 3 to 6, and, once = is read, from 9 to 12. What was open the first time stays untold
+// in the second, and while the stream is behind the first time counts for what comes after it. eTIME is an entry of f,
+// rTIME its return, in capitals those of g, which takes its place on the stack.
 func TestRetired(t *testing.T) {
 	for _, test := range []struct{ name, play, want string }{
 		{"over before", "e1 r2", "return"},

@@ -2,30 +2,29 @@ package pairing
 
 import "github.com/ftgo/ftgo/parse"
 
-// Split divides a stretch of time by what a goroutine, or a thread without one, was doing.
-// It is in units of the trace clock.
+// Split is a time by the activity of a goroutine, or of a thread without one, in units of the trace clock.
 type Split [3]uint64
 
-// Activity is what something is doing: an index in a [Split].
+// Activity is the state of a goroutine or thread. It is an index of a [Split].
 type Activity uint8
 
 const (
-	// Running: it has a CPU.
+	// Running: on a CPU.
 	Running Activity = iota
-	// Runnable: it can go on. Either the goroutine has no thread, or its thread no CPU.
+	// Runnable: waiting only for a CPU, or for a thread to run the goroutine.
 	Runnable
-	// Waiting: it waits for something, in Go's runtime or in the kernel.
+	// Waiting: waiting for something else, in Go's runtime or in the kernel.
 	Waiting
 )
 
-// add adds what is in a but not in b.
+// add adds a-b.
 func (s *Split) add(a, b Split) {
 	for i := range s {
 		s[i] += a[i] - b[i]
 	}
 }
 
-// of makes the parts add up to total, should events have been lost.
+// of returns s with the sum total, from which the sum of s differs if events were lost.
 func (s Split) of(total uint64) Split {
 	s[Runnable] = min(s[Runnable], total)
 	s[Waiting] = min(s[Waiting], total-s[Runnable])
@@ -33,143 +32,144 @@ func (s Split) of(total uint64) Split {
 	return s
 }
 
-// clocked is something of which the time is split.
-type clocked struct {
-	sums  Split
-	since uint64 // up to when there are sums
-	does  Activity
-	began uint64 // when it began to do that, 0 if that was not seen
+// timeAccount sums up the time of a goroutine or thread by activity.
+type timeAccount struct {
+	sums     Split
+	since    uint64 // the time up to which sums are complete
+	activity Activity
+	began    uint64 // begin of the activity, 0 if it was not seen
 }
 
-// turn is what it does from now on.
-func (c *clocked) turn(now uint64, does Activity) {
-	if c.does != does {
-		c.does, c.began = does, now
+// turn changes the activity.
+func (c *timeAccount) turn(now uint64, activity Activity) {
+	if c.activity != activity {
+		c.activity, c.began = activity, now
 	}
 }
 
-// advance adds up to a time. What comes late, by less than it takes two CPUs to notice each
-// other, is taken for simultaneous.
-func (c *clocked) advance(now uint64) {
+// advance completes the sums up to a time. It ignores a time before since: events of two CPUs may come out of order by
+// a small difference.
+func (c *timeAccount) advance(now uint64) {
 	if now <= c.since {
 		return
 	}
-	c.sums[c.does] += now - c.since
+	c.sums[c.activity] += now - c.since
 	c.since = now
 }
 
-// thread is what is known of a thread. The kernel says whether it has a CPU.
+// thread is the state of a thread. Its activity is from kernel events.
 //
-// A thread goes on with another goroutine only in runtime.execute, and leaves one only for
-// runtime.schedule (or, for a coroutine, in coroswitch_m): where these have runtime probes in
-// the plan, what a thread runs is known at all times between, from the first hit on
-// it. Runtime code that runs on the thread's own stack meanwhile, as in a system call of
-// the goroutine, is the goroutine's.
+// A thread begins to run a goroutine only in runtime.execute, and leaves it only for runtime.schedule (or, for a
+// coroutine, in coroswitch_m). If the plan has runtime probes there, it is known which goroutine a thread runs at any
+// time after the first hit on it. Runtime code on the thread's system stack in between, for example in a system call,
+// belongs to that goroutine.
 type thread struct {
-	clocked
-	pid  int     // of its process
-	runs *schedG // nil for none
-	// on is the stack of the goroutine, or of the thread where there are none; nil if unknown.
-	on *stack
-	// system is the thread's own stack in a Go program, if a call on it was seen since the
-	// goroutine began to run: it lies on top of the goroutine's.
+	timeAccount
+	pid     int     // of its process
+	running *schedG // nil for none
+	// stack is the stack of the goroutine, or of the thread if the program has no goroutines; nil if unknown.
+	stack *stack
+	// system is the system stack of a thread of a Go program, if a call on it was seen since the goroutine began to
+	// run. Its calls are nested in the calls on stack.
 	system *stack
-	// assembly is the stack on which an assembly function was entered that the thread is inside of: such code may use
-	// the register of g for itself.
+	// assembly is the stack on which the last call of an assembly function began. Such a function may use the register
+	// of g for other values.
 	assembly *stack
 }
 
-// schedG is a goroutine. As long as it is on a thread, the thread's time is its own.
+// schedG is the state of a goroutine. While it is on a thread, it is charged for the time of the thread.
 type schedG struct {
-	clocked
-	of       *process
-	id, goid uint64  // id is the address of g, goid is 0 as long as it is not known
-	reason   int     // why it waits, if it does and is on no thread
-	on       *thread // nil if it is on none
-	// Of its stack, if it may be about to wait: see Call.
+	timeAccount
+	process  *process
+	id, goid uint64  // id is the address of g; goid is 0 if it is not known yet
+	reason   int     // index in Plan.Reasons, if it waits and is not on a thread
+	thread   *thread // nil for none
+	// The stack from the last Waiter event, if it may be about to wait: see Call.
 	sp, stackHi, bias uint64
 	stack             []uint64
-	// at are the thread's sums up to which they are in the goroutine's.
-	at Split
-	// before is what it was when it began to wait, on a thread: see scheduler.status.
+	// charged is the part of thread.sums that sums contains already, or that was before the goroutine was on the
+	// thread.
+	charged Split
+	// before is a copy from when it began to wait, if it was on a thread: see scheduler.status.
 	before *schedG
 }
 
 func (g *schedG) advance(now uint64) {
-	if g.on == nil {
-		g.clocked.advance(now)
+	if g.thread == nil {
+		g.timeAccount.advance(now)
 		return
 	}
-	g.on.advance(now)
-	g.sums.add(g.on.sums, g.at)
-	g.at, g.since = g.on.sums, max(g.since, now)
+	g.thread.advance(now)
+	g.sums.add(g.thread.sums, g.charged)
+	g.charged, g.since = g.thread.sums, max(g.since, now)
 }
 
-// leave ends its stay on a thread.
-func (g *schedG) leave(now uint64, does Activity) {
+// leave takes the goroutine off its thread, if it is on one, and changes its activity.
+func (g *schedG) leave(now uint64, activity Activity) {
 	g.advance(now)
-	if g.on != nil && g.on.runs == g {
-		g.on.runs = nil
+	if g.thread != nil && g.thread.running == g {
+		g.thread.running = nil
 	}
-	g.on = nil
-	g.turn(now, does)
+	g.thread = nil
+	g.turn(now, activity)
 }
 
-// mount puts it on a thread that has a CPU.
+// mount puts the goroutine on a running thread.
 func (g *schedG) mount(now uint64, t *thread) {
-	if g.on == t {
+	if g.thread == t {
 		return
 	}
-	if t.runs != nil {
-		t.runs.leave(now, Waiting) // unseen
+	if t.running != nil {
+		t.running.leave(now, Waiting) // the event at which it left the thread was not seen
 	}
 	g.leave(now, Running)
 	t.advance(now)
-	g.on, g.at, t.runs = t, t.sums, g
+	g.thread, g.charged, t.running = t, t.sums, g
 }
 
-// scheduler follows the threads that a probe was hit on, by number, and their goroutines, as events in
-// order of time tell of them.
+// scheduler holds the threads on which a probe was hit, by thread ID. The events that change them come in order of
+// time.
 //
-// What is missing, or was before the first event, is mended by the next hit of a probe: it
-// shows that its goroutine is on its thread, and that this has a CPU.
+// Missing events, and events before the first one, do no lasting harm: each hit of a probe shows that its thread is
+// running its goroutine, and corrects the state.
 type scheduler map[int]*thread
 
-// goroutine is one that is on a thread, or may have been, by the address of g.
+// goroutine returns the goroutine with a g at the address id, which it adds if needed.
 func (p *process) goroutine(now, id uint64) *schedG {
 	g := p.gs[id]
 	if g == nil {
-		g = &schedG{clocked: clocked{since: now, does: Waiting}, of: p, id: id}
+		g = &schedG{timeAccount: timeAccount{since: now, activity: Waiting}, process: p, id: id}
 		p.gs[id] = g
 	}
 	return g
 }
 
-// thread is one of a process. Of an earlier one that had its number nothing else holds than when it had a CPU.
+// thread returns a thread of a process, which it adds if needed. If the thread ID belonged to another process before,
+// only the time account stays.
 func (s scheduler) thread(now uint64, pid, tid int) *thread {
 	t := s[tid]
 	if t == nil {
-		t = &thread{clocked: clocked{since: now}}
+		t = &thread{timeAccount: timeAccount{since: now}}
 		s[tid] = t
 	}
 	if t.pid != pid {
-		t.pid, t.on, t.system, t.assembly = pid, nil, nil, nil
+		t.pid, t.stack, t.system, t.assembly = pid, nil, nil, nil
 	}
 	return t
 }
 
-// hit is a hit of any probe: the thread has a CPU.
+// hit notes that a thread has hit a probe, and so is running.
 func (s scheduler) hit(now uint64, pid, tid int) *thread {
 	t := s.thread(now, pid, tid)
-	if t.does != Running {
+	if t.activity != Running {
 		t.advance(now)
 		t.turn(now, Running)
 	}
 	return t
 }
 
-// call is where a call of a process begins or ends, on a goroutine or, if that is nil, on a thread.
-// It returns the sums up to then.
+// call notes that a call begins or ends, on a goroutine or, if g is nil, on a thread. It returns the sums of the
+// goroutine or thread up to now.
 func (s scheduler) call(now uint64, pid, tid int, g *schedG) Split {
 	t := s.hit(now, pid, tid)
 	if g == nil {
@@ -181,8 +181,7 @@ func (s scheduler) call(now uint64, pid, tid int, g *schedG) Split {
 	return g.sums
 }
 
-// Statuses of goroutines (runtime/runtime2.go, Go 1.17 to 1.27); some never show in
-// casgstatus.
+// Statuses of goroutines (runtime/runtime2.go, Go 1.17 to 1.27). Some are never set by casgstatus.
 const (
 	statusRunnable  = 1
 	statusRunning   = 2
@@ -196,24 +195,23 @@ const (
 	statusScan      = 0x1000
 )
 
-// status is a change of a goroutine's status, made on a thread that need not be its own. It
-// returns the wait that it ends, which was for the reason given.
+// status handles a change of a goroutine's status by a thread, which need not be the goroutine's. It returns the wait
+// that this ends; reason is the reason of that wait or, if the goroutine begins to wait, of the new one.
 func (s scheduler) status(now uint64, tid int, g *schedG, old, status uint64, reason int) (ended wait) {
-	t := s.hit(now, g.of.pid, tid)
+	t := s.hit(now, g.process.pid, tid)
 	old, status = uint64(uint32(old))&^statusScan, uint64(uint32(status))&^statusScan
 	before := g.before
 	g.before = nil
 	switch status {
 	case statusDead, statusDeadExtra:
 		g.leave(now, Waiting)
-		delete(g.of.gs, g.id)
+		delete(g.process.gs, g.id)
 	case statusRunning, statusSyscall, statusCopystack:
-		if old == statusWaiting && before != nil && before.on == t && (t.runs == nil || t.runs == g) {
-			// It had only called itself waiting, to have its stack scanned while it is busy
-			// on the thread's: no goroutine that has waited goes on without having been
-			// runnable.
+		if old == statusWaiting && before != nil && before.thread == t && (t.running == nil || t.running == g) {
+			// It did not really wait, because then it would have been runnable first. The runtime set statusWaiting so
+			// that the garbage collector could scan its stack while it ran on the system stack.
 			*g = *before
-			t.runs = g
+			t.running = g
 			return ended
 		}
 		ended = g.waited(now, reason)
@@ -223,30 +221,30 @@ func (s scheduler) status(now uint64, tid int, g *schedG, old, status uint64, re
 		g.leave(now, Runnable)
 	case statusWaiting, statusPreempted, statusLeaked:
 		g.reason = reason
-		if g.on == t {
-			was := *g
-			was.before = nil
-			before = &was
+		if g.thread == t {
+			cp := *g
+			cp.before = nil
+			before = &cp
 		}
 		g.leave(now, Waiting)
 		if g.before = before; old == statusRunning {
-			g.began = now // that it had gone on since it waited before may be lost
+			g.began = now // if the event that ended the previous wait was lost, began is still the begin of that wait
 		}
 	}
 	return ended
 }
 
-// park stops a goroutine for the garbage collector.
+// park notes that the garbage collector has stopped a goroutine.
 func (s scheduler) park(now uint64, tid int, g *schedG) {
-	s.hit(now, g.of.pid, tid)
+	s.hit(now, g.process.pid, tid)
 	g.leave(now, Waiting)
 }
 
-// swap makes a thread leave one coroutine for another. It returns the wait that this ends.
+// swap notes that a thread switches to the coroutine next. It returns the wait that this ends.
 func (s scheduler) swap(now uint64, tid int, next *schedG, reason int) (ended wait) {
-	t := s.hit(now, next.of.pid, tid)
-	if t.runs != nil && t.runs != next {
-		t.runs.leave(now, Waiting)
+	t := s.hit(now, next.process.pid, tid)
+	if t.running != nil && t.running != next {
+		t.running.leave(now, Waiting)
 	}
 	next.before = nil
 	ended = next.waited(now, reason)
@@ -254,30 +252,29 @@ func (s scheduler) swap(now uint64, tid int, next *schedG, reason int) (ended wa
 	return ended
 }
 
-// change is what a thread does from now on, as the kernel tells. It returns the wait of its
-// goroutine that this ends.
-func (s scheduler) change(now uint64, tid int, does Activity) (ended wait) {
+// change changes the activity of a thread after a kernel event. It returns the wait of its goroutine that this ends.
+func (s scheduler) change(now uint64, tid int, activity Activity) (ended wait) {
 	if t := s[tid]; t != nil {
-		if t.does == Waiting && does != Waiting && t.runs != nil {
-			ended = wait{g: t.runs, from: t.began, until: now}
+		if t.activity == Waiting && activity != Waiting && t.running != nil {
+			ended = wait{g: t.running, from: t.began, until: now}
 		}
 		t.advance(now)
-		t.turn(now, does)
+		t.turn(now, activity)
 	}
 	return ended
 }
 
-// SchedEvents are the kernel events that tell of threads what Plan.Sched tells of goroutines.
-// Where a source has them not, threads are taken to have a CPU all the time.
+// SchedEvents lists the kernel events that change the activity of threads, for Plan.Sched. If a source lacks them, all
+// threads count as running.
 var SchedEvents = []string{"sched:sched_switch", "sched:sched_waking"}
 
-// asleep are the states of a thread that needs to be woken, S to P (TASK_REPORT of
-// include/linux/sched.h). Runnable is 0, and a bit above them that says preempted
+// asleep is the mask of the thread states S to P, in which a thread must be woken (TASK_REPORT of
+// include/linux/sched.h). A runnable thread has state 0, or a higher bit if it was preempted
 // (__trace_sched_switch_state in include/trace/events/sched.h, TASK_STATE_MAX before 4.14).
 const asleep = 0x7f
 
-// kernel takes an event of a SchedEvents' name, and returns the wait that it ends. What the kernel
-// describes otherwise tells nothing.
+// kernel handles an event named in SchedEvents, and returns the wait that it ends. It ignores an event that lacks a
+// field.
 func (s scheduler) kernel(name string, ev *parse.Event) (ended wait) {
 	switch name {
 	case SchedEvents[0]:
@@ -285,11 +282,11 @@ func (s scheduler) kernel(name string, ev *parse.Event) (ended wait) {
 		state, hasState := ev.Number("prev_state")
 		next, hasNext := ev.Number("next_pid")
 		if hasPrev && hasState && hasNext {
-			does := Runnable
+			activity := Runnable
 			if state&asleep != 0 {
-				does = Waiting
+				activity = Waiting
 			}
-			s.change(ev.Time, int(prev), does)
+			s.change(ev.Time, int(prev), activity)
 			ended = s.change(ev.Time, int(next), Running)
 		}
 	case SchedEvents[1]:
@@ -300,9 +297,9 @@ func (s scheduler) kernel(name string, ev *parse.Event) (ended wait) {
 	return ended
 }
 
-// wake is a thread that is to get a CPU.
+// wake notes that a thread was woken and is runnable.
 func (s scheduler) wake(now uint64, tid int) (ended wait) {
-	if t := s[tid]; t != nil && t.does == Waiting {
+	if t := s[tid]; t != nil && t.activity == Waiting {
 		ended = s.change(now, tid, Runnable)
 	}
 	return ended

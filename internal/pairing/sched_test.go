@@ -120,8 +120,8 @@ func TestScheduler(t *testing.T) {
 func TestSchedulerForgets(t *testing.T) {
 	s, p := scheduler{}, newProcess(1)
 	schedScript(t, s, p, "c:1:1 x>d:1:1 c:2:1 p:2:1 y>d:2:2")
-	if len(p.gs) != 0 || s[1].runs != nil {
-		t.Errorf("%d goroutines, %v", len(p.gs), s[1].runs)
+	if len(p.gs) != 0 || s[1].running != nil {
+		t.Errorf("%d goroutines, %v", len(p.gs), s[1].running)
 	}
 }
 

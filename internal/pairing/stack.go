@@ -9,23 +9,22 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// process is what is known of a process that events have come from.
+// process is the state of a process that has sent events.
 type process struct {
 	pid    int
 	latest uint64 // the time of its last event
-	// stacks are those that have, or had, open calls; last is the one of lastKey, nil for none,
-	// as it is often looked up again.
-	stacks  map[stackKey]*stack
+	stacks map[stackKey]*stack
+	// last caches the result of the last stack lookup, for lastKey; nil is an unused cache.
 	lastKey stackKey
 	last    *stack
-	// bounds are the stacks that SP is looked up in where nothing else tells the goroutine.
+	// bounds finds the goroutine of a stack pointer, if an event has no other information about it.
 	bounds  stackBounds
 	gs      map[uint64]*schedG // by the address of g
-	origins map[uint64]origin  // of goroutines that calls have started, likewise
+	origins map[uint64]origin  // of goroutines that traced calls have started, by the address of g
 }
 
-// nowhere is where no event comes from.
-var nowhere = &process{pid: -1}
+// noProcess is the current process before the first event.
+var noProcess = &process{pid: -1}
 
 func newProcess(pid int) *process {
 	return &process{
@@ -33,16 +32,16 @@ func newProcess(pid int) *process {
 	}
 }
 
-// stackKey names a stack of a process: the one of g, or, outside of Go, a thread's.
+// stackKey identifies a stack of a process: of a g or, outside of Go, of a thread.
 type stackKey struct {
 	id       uint64 // address of g, or thread id
 	isThread bool
 }
 
-// keyOf names the stack of the g that an event fetches.
+// keyOf returns the key of the stack of the g in an event.
 func keyOf(ev *parse.Event, f *uprobe.Fields) stackKey { return stackKey{id: ev.Args[f.G]} }
 
-// stack is the one of a key, nil if none is known.
+// stack returns the stack with a key, nil if there is none.
 func (p *process) stack(key stackKey) *stack {
 	if p.last == nil || p.lastKey != key {
 		p.lastKey, p.last = key, p.stacks[key]
@@ -50,36 +49,36 @@ func (p *process) stack(key stackKey) *stack {
 	return p.last
 }
 
-// stackOf is the one of a key, made if none is known.
+// stackOf returns the stack with a key, which it adds if needed.
 func (p *process) stackOf(key stackKey) *stack {
 	if p.stack(key) == nil {
-		p.last = &stack{key: key, unnamed: true}
+		p.last = &stack{key: key, noGoid: true}
 		p.stacks[key] = p.last
 	}
 	return p.last
 }
 
-// drop forgets the stack of a key, which has no calls.
+// drop deletes a stack without open calls.
 func (p *process) drop(key stackKey) {
 	delete(p.stacks, key)
 	p.last = nil
 }
 
-// stackBounds are the stacks of a process's goroutines, as far as they are known, by lo: the
-// only way to tell whose call a return belongs to in Go before 1.17. They never
-// overlap: memory of one that is gone is used again for another.
+// stackBounds holds the known stacks of a process's goroutines, sorted by lo. They never overlap, because a new stack
+// in the memory of an old one replaces it. In Go before 1.17, a return can be assigned to a goroutine only by its stack
+// pointer.
 type stackBounds []bound
 
-// bound is the memory of one stack; SP is in (lo, hi].
+// bound is the memory of one stack; its SP is in (lo, hi].
 type bound struct{ lo, hi, g uint64 }
 
-// above is the index of the first stack that begins at an address or above.
+// above returns the index of the first stack that begins at addr or above.
 func (b stackBounds) above(addr uint64) int {
 	i, _ := slices.BinarySearchFunc(b, addr, func(x bound, addr uint64) int { return cmp.Compare(x.lo, addr) })
 	return i
 }
 
-// find returns the stack that SP is on.
+// find returns the stack that contains a stack pointer.
 func (b stackBounds) find(sp uint64) (x bound, ok bool) {
 	if i := b.above(sp); i > 0 {
 		x = b[i-1]
@@ -87,9 +86,8 @@ func (b stackBounds) find(sp uint64) (x bound, ok bool) {
 	return x, x.lo < sp && sp <= x.hi
 }
 
-// learn takes the bounds of g's stack; those they overlap are out of date. It tells
-// whether they were news.
-func (b *stackBounds) learn(g, lo, hi uint64) (news bool) {
+// learn sets the bounds of g's stack and deletes the stacks that overlap it. It reports whether that changed anything.
+func (b *stackBounds) learn(g, lo, hi uint64) (changed bool) {
 	x := bound{lo, hi, g}
 	if known, _ := b.find(hi); known == x {
 		return false
@@ -99,7 +97,7 @@ func (b *stackBounds) learn(g, lo, hi uint64) (news bool) {
 	return true
 }
 
-// move is learn for a g that is known: of the others no call is open.
+// move is like learn, but ignores an unknown g, which has no open calls.
 func (b *stackBounds) move(g, lo, hi uint64) {
 	if slices.ContainsFunc(*b, func(x bound) bool { return x.g == g }) {
 		b.learn(g, lo, hi)
@@ -111,26 +109,27 @@ func (b *stackBounds) forget(g uint64) {
 	*b = slices.DeleteFunc(*b, func(x bound) bool { return x.g == g })
 }
 
-// is says which goroutine a stack is of. The runtime gives the g of one that is gone to a new one.
-func (p *Stream) is(ev *parse.Event, s *stack, goid uint64) {
-	if !s.unnamed && s.goid == goid {
+// setGoroutine sets the goroutine of a stack. If the stack had another goroutine, that one has ended, because the
+// runtime reuses a g only then; setGoroutine ends its calls.
+func (p *Stream) setGoroutine(ev *parse.Event, s *stack, goid uint64) {
+	if !s.noGoid && s.goid == goid {
 		return
 	}
-	if !s.unnamed {
+	if !s.noGoid {
 		p.unwind(ev, s, 0)
 	}
-	s.goid, s.ended, s.unnamed = goid, false, false
+	s.goid, s.ended, s.noGoid = goid, false, false
 }
 
-// locate tells which stack an event is on, and how deep.
+// locate returns the stack of an event, and its depth there.
 func (p *Stream) locate(ev *parse.Event, f *uprobe.Fields) (key stackKey, depth uint64) {
 	sp := ev.Args[f.SP]
-	// The stack of a thread, or one that a signal handler runs on, stays where it
-	// is: SP itself, turned round to grow with depth, will do.
+	// The stack of a thread or of a signal handler never moves, so ^SP, which grows with the depth, can stand for the
+	// depth.
 	key, depth = stackKey{uint64(ev.TID), true}, ^sp
 	if p.plan.BySP {
-		// Each call has a stack of its own, as it were: stacks are disjoint, and never
-		// move, but execution changes between them at any time.
+		// The program may switch stacks at any time, but they are disjoint and never move. So each SP is the key of a
+		// pseudo-stack with one call.
 		return stackKey{sp, true}, 0
 	}
 	if f.G < 0 {
@@ -152,8 +151,8 @@ func (p *Stream) locate(ev *parse.Event, f *uprobe.Fields) (key stackKey, depth 
 	return g, hi - sp
 }
 
-// adopt gives a goroutine the calls that were taken for its thread's: they had been
-// entered before anything told where the goroutine's stack is.
+// adopt moves calls from the stack of a thread to the stack of a goroutine, after its bounds (lo, hi] became known:
+// calls with an SP in them began before, and were taken for calls of the thread.
 func (p *Stream) adopt(thread, g stackKey, lo, hi uint64) {
 	from, to := p.proc.stacks[thread], p.proc.stacks[g]
 	if from == nil || to != nil && len(to.frames) > 0 {
@@ -172,7 +171,7 @@ func (p *Stream) adopt(thread, g stackKey, lo, hi uint64) {
 		s := p.proc.stackOf(g)
 		for i := range moved {
 			within := from.hits.since(&moved[i].Hits)
-			moved[i].Hits = s.hits.since(&within) // it has as many within as before
+			moved[i].Hits = s.hits.since(&within) // so that the number of hits since its begin stays
 		}
 		s.frames = append(s.frames, moved...)
 	}
@@ -181,65 +180,62 @@ func (p *Stream) adopt(thread, g stackKey, lo, hi uint64) {
 // KernelField is a value of a kernel event.
 type KernelField = parse.Field
 
-// KernelEvent is an event of the kernel itself, with what the thread was doing.
+// KernelEvent is an event of the kernel itself, such as sched_switch, with the state of its thread.
 type KernelEvent struct {
 	parse.Event
-	// Known: it is known which stack the thread was on.
+	// Known: the stack of the thread is known.
 	Known bool
-	// Goid is the goroutine; 0 if that is not known, or if there was none.
+	// Goid is the goroutine, 0 if unknown or if the thread had none.
 	Goid uint64
-	// Call is the innermost traced call that was open there, nil if none was. It has no Outcome, nor what a call
-	// gets when it ends.
+	// Call is the innermost traced call that was open on the thread, nil for none. The fields that are set at the end
+	// of a call are not valid.
 	Call *Call
 }
 
-// ran notes that a hit of a function on a thread was on a stack, if anybody wants to know.
-func (p *Stream) ran(ev *parse.Event, fn int, s *stack) {
-	if p.plan.Sched || p.opt.Kernel != nil {
-		p.runs(ev, fn, s)
+// noteThread notes that a thread has hit a probe of a function while on a stack, for Plan.Sched and for kernel events.
+func (p *Stream) noteThread(ev *parse.Event, fn int, s *stack) {
+	if !p.plan.Sched && p.opt.Kernel == nil {
+		return
 	}
-}
-
-func (p *Stream) runs(ev *parse.Event, fn int, s *stack) {
-	system := s.key.isThread || s.goid == 0 && !s.unnamed
+	system := s.key.isThread || s.goid == 0 && !s.noGoid
 	if p.plan.Sched {
 		var g *schedG
 		if !system {
 			g = p.proc.goroutine(ev.Time, s.key.id)
 			g.goid = cmp.Or(s.goid, g.goid)
 		}
-		p.at = p.sched.call(ev.Time, ev.PID, ev.TID, g)
+		p.sums = p.sched.call(ev.Time, ev.PID, ev.TID, g)
 	}
 	switch t := p.sched.thread(ev.Time, ev.PID, ev.TID); {
 	case p.opt.Kernel == nil:
 	case !p.plan.Threads:
-		// Without goroutines the thread's stack is the only one it has.
+		// Without goroutines a thread has only one stack.
 		if s.key.isThread && !p.plan.BySP && p.plan.Funcs[fn].ABI == offsets.SystemV {
-			t.on = s
+			t.stack = s
 		}
 	case system:
 		t.system = s
 	default:
-		t.on, t.system = s, nil
+		t.stack, t.system = s, nil
 	}
 }
 
-// where notes what the thread of an event is doing.
-func (ev *KernelEvent) where(t *thread) {
+// setThread sets the fields that depend on the thread of the event.
+func (ev *KernelEvent) setThread(t *thread) {
 	if t == nil || t.pid != ev.PID {
 		return
 	}
-	if t.on != nil {
-		ev.Known, ev.Goid = true, t.on.goid
-		ev.take(t.on)
+	if t.stack != nil {
+		ev.Known, ev.Goid = true, t.stack.goid
+		ev.setCall(t.stack)
 	}
 	if t.system != nil && len(t.system.frames) > 0 {
 		ev.Known = true
-		ev.take(t.system)
+		ev.setCall(t.system)
 	}
 }
 
-func (ev *KernelEvent) take(s *stack) {
+func (ev *KernelEvent) setCall(s *stack) {
 	if n := len(s.frames); n > 0 {
 		ev.Call = &s.frames[n-1].Call
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestStackBounds compares with a list that is searched from end to end, while stacks come, move and go: memory of one is used
-// again for another, neighbours touch, and what moved or has gone need not be known.
+// TestStackBounds compares with a list that is searched from end to end, while stacks come, move and go: memory of one
+// is used again for another, neighbours touch, and what moved or has gone need not be known.
 func TestStackBounds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b stackBounds

@@ -1,6 +1,6 @@
-// Package pairing makes calls of events: it pairs those where calls begin with those where they
-// end, splits their time by what the scheduler did, and counts what became of every hit. Events
-// come from lines or raw pages of the kernel, which package parse reads in order of time.
+// Package pairing turns the events of probes into calls: it pairs each hit where a call begins with the hit where it
+// ends. It also splits the time of calls by the state of their goroutine, and accounts for lost and filtered hits.
+// Package parse reads the events in order of time.
 package pairing
 
 import (
@@ -14,58 +14,56 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// Stream is the way from a trace to calls.
+// Stream reads a trace and emits its calls as [Item] values.
 //
-// A call belongs to a goroutine of a process and to a depth of its stack: the
-// distance between the stack's end and SP at entry, which stays the same when the
-// runtime copies the stack elsewhere. Three rules close every frame:
+// A call is identified by its process, its goroutine and its depth: the distance between the end of the goroutine's
+// stack and SP at entry. It stays the same when the runtime moves the stack. Three rules end every call:
 //
 //   - a return at depth d ends the call of its function that was entered at d;
-//   - anything at depth d proves that all calls entered deeper are gone;
-//   - an entry at depth d proves that a call entered at d is gone, too.
+//   - any event at depth d proves that all calls entered deeper have ended;
+//   - an entry at depth d proves that a call entered at d has ended, too.
 //
-// Calls that go without a return were unwound.
+// The Outcome of calls that end without a return is Unwound.
 type Stream struct {
 	plan      *uprobe.Plan
 	opt       Options
 	processes Processes
 	reader    *parse.Reader
-	latest    uint64
-	// Events of from one time until another are paired, both included, and of before first: see Begin. What was
-	// recorded outside of this window counts for nothing.
+	latest    uint64 // time of the last event
+	// The window: events with from <= time <= until, and events before first (see Begin). Other events are ignored.
 	first, from, until uint64
 
 	marks []mark   // the earliest first
 	names []string // of kernel events
-	// yield takes what is told next, which is item again and again; false is that no more is wanted.
+	// yield receives the items; see emit. All are the same item with the same kernel event.
 	yield  func(*Item) bool
 	item   Item
-	kernel KernelEvent // of the item, likewise
-	// known are the processes that events have come from, by PID; proc is that of the last one. pending are
+	kernel KernelEvent
+	// known are the processes that have sent events, by PID; proc is the process of the current event. pending are the
 	// events of processes whose bias is not known yet.
 	known   map[int]*process
 	proc    *process
 	pending map[int][]parse.Event
-	// open is the number of calls that are open, at most maxOpen; begun and done are those that have begun and ended.
+	// open is the number of open calls, at most maxOpen; begun is the last ID of a call; done counts calls for
+	// Options.Limit.
 	open, maxOpen int
 	begun, done   uint64
 	account       accounting
 	sites         siteIndex
-	spare         [][]uint64 // memory of words that calls have fetched
-	// Of the event at hand: the process's bias, the site, the number of words of values and of faults of fetching
-	// them, and the sums of the stack that it is on.
+	spare         [][]uint64 // unused memory for the fetched words of calls
+	// The current event: the bias of its process, its site, the number of its words with values, the faults in fetching
+	// them, and the sums of its goroutine or thread.
 	bias   uint64
 	site   *uprobe.Site
 	words  int
 	faults uint64
-	at     Split
+	sums   Split
 	sched  scheduler
-	// retired are functions that were timed once, and are not any more, uncounted those whose Counters are disarmed,
-	// or were.
+	// By function: when the events that time its calls, and the Counter events, were disarmed.
 	retired, uncounted map[int]retirements
 }
 
-// NewStream returns a Stream that reads what a plan has recorded.
+// NewStream returns a Stream that reads the events of a plan from a source.
 func NewStream(plan *uprobe.Plan, src Source, processes Processes, opt Options) (p *Stream, err error) {
 	p = newStream(plan)
 	p.processes, p.opt = processes, opt
@@ -76,30 +74,31 @@ func NewStream(plan *uprobe.Plan, src Source, processes Processes, opt Options) 
 	return p, err
 }
 
-// newStream returns one that reads nothing.
+// newStream returns a Stream without a reader.
 func newStream(plan *uprobe.Plan) *Stream {
 	p := &Stream{
-		plan: plan, yield: ignore, maxOpen: maxOpen, until: ^uint64(0),
-		known: make(map[int]*process), proc: nowhere, pending: make(map[int][]parse.Event),
-		sites: siteIndex{sites: make(map[eventAddr]int)}, sched: make(scheduler), retired: make(map[int]retirements), uncounted: make(map[int]retirements),
+		plan: plan, yield: discard, maxOpen: maxOpen, until: ^uint64(0),
+		known: make(map[int]*process), proc: noProcess, pending: make(map[int][]parse.Event),
+		sites: siteIndex{sites: make(map[eventAddr]int)}, sched: make(scheduler),
+		retired: make(map[int]retirements), uncounted: make(map[int]retirements),
 	}
 	p.extend()
 	p.account.funcs = make([]funcAccount, len(plan.Funcs))
 	return p
 }
 
-// take takes the next event.
+// take handles the next event from the reader.
 func (p *Stream) take(ev *parse.Event) {
 	if ev.Kernel {
 		p.takeKernel(ev)
 		return
 	}
 	if len(p.marks) > 0 {
-		p.pass(ev.Time)
+		p.passMarks(ev.Time)
 	}
 	p.latest = ev.Time
-	var wanted bool
-	if ev.PID, wanted = p.processes.Of(ev.TID, ev.PID); !wanted {
+	var selected bool
+	if ev.PID, selected = p.processes.Of(ev.TID, ev.PID); !selected {
 		return
 	}
 	var bias uint64
@@ -109,7 +108,7 @@ func (p *Stream) take(ev *parse.Event) {
 			cp := *ev
 			cp.Args = slices.Clone(ev.Args)
 			if p.pending[ev.PID] = append(p.pending[ev.PID], cp); len(p.pending[ev.PID]) == maxPending {
-				p.release(ev.PID, 0) // nowhere, as in Finish: unparsed
+				p.release(ev.PID, 0)
 			}
 			return
 		}
@@ -120,23 +119,26 @@ func (p *Stream) take(ev *parse.Event) {
 	p.event(ev, bias)
 }
 
+// takeKernel handles a kernel event.
 func (p *Stream) takeKernel(ev *parse.Event) {
 	ev.PID = p.opt.Kernel.Process(ev.TID, 0)
 	if p.plan.Sched {
 		w := p.sched.kernel(p.names[ev.Format], ev)
 		w.reason = p.plan.InKernel()
-		p.waited(w)
+		p.endWait(w)
 	}
 	p.kernel = KernelEvent{Event: *ev}
-	p.kernel.where(p.sched[ev.TID])
+	p.kernel.setThread(p.sched[ev.TID])
 	p.item.Event = &p.kernel
-	p.tell(Kernel)
+	p.emit(Kernel)
 }
 
-// maxPending is how many events of a process wait for its bias, which one more address tells as a rule.
+// maxPending is the maximum number of events of a process that wait for its bias. Usually the second address decides
+// the bias.
 const maxPending = 1000
 
-// release pairs the events of a process that have waited for its bias.
+// release handles the pending events of a process. With bias 0, for a position-independent program whose bias is still
+// unknown, their addresses have no sites, so they count as unparsed.
 func (p *Stream) release(pid int, bias uint64) {
 	waiting := p.pending[pid]
 	delete(p.pending, pid)
@@ -145,47 +147,48 @@ func (p *Stream) release(pid int, bias uint64) {
 	}
 }
 
-// Read takes what the source has for the moment, and says at last how much that was. Errors are the source's, and come last.
+// Read reads the present content of the source. It emits the resulting items, then an item of Kind Read, and then the
+// error of the source, if any.
 func (p *Stream) Read(ctx context.Context) iter.Seq2[*Item, error] {
 	return func(yield func(*Item, error) bool) {
 		var err error
-		goesOn := true
-		told := p.items(func() {
+		more := true
+		items := p.items(func() {
 			p.item.N, err = p.reader.Read(ctx, p.take)
 			if p.item.N == 0 && err == nil && p.reader.Settled() {
-				p.pass(^uint64(0)) // nothing of before now is left to be read
+				p.passMarks(^uint64(0)) // all events before now were read
 			}
-			p.tell(Read)
+			p.emit(Read)
 		})
-		told(func(it *Item) bool {
-			goesOn = yield(it, nil)
-			return goesOn
+		items(func(it *Item) bool {
+			more = yield(it, nil)
+			return more
 		})
-		if err != nil && goesOn {
+		if err != nil && more {
 			yield(nil, err)
 		}
 	}
 }
 
-// Extend takes note of events that have joined the plan. It comes before they are armed.
+// Extend adds events that the plan has got. The caller does so before it arms them.
 func (p *Stream) Extend() error {
 	p.extend()
 	return p.reader.Extend(uprobe.Formats(p.plan.Events))
 }
 
-// Finish ends the calls that are open.
+// Finish handles the remaining events and ends the open calls.
 func (p *Stream) Finish() Items {
 	return p.items(func() {
 		p.reader.Finish(p.take)
-		p.pass(^uint64(0))
+		p.passMarks(^uint64(0))
 		for pid := range p.pending {
-			p.release(pid, 0) // nowhere: their addresses are unknown
+			p.release(pid, 0)
 		}
 		p.finish()
 	})
 }
 
-// Processes are those that wanted events have come from and that were not forgotten since.
+// Processes returns the PIDs of the selected processes that have sent events and were not forgotten.
 func (p *Stream) Processes() []int {
 	pids := slices.Collect(maps.Keys(p.known))
 	for pid := range p.pending {
@@ -196,8 +199,8 @@ func (p *Stream) Processes() []int {
 	return pids
 }
 
-// Stalest are all processes but for so many that events have come from last.
-func (p *Stream) Stalest(but int) []int {
+// Stalest returns Processes without the n whose last events are the latest.
+func (p *Stream) Stalest(n int) []int {
 	pids := p.Processes()
 	latest := func(pid int) uint64 {
 		if of := p.known[pid]; of != nil {
@@ -206,127 +209,124 @@ func (p *Stream) Stalest(but int) []int {
 		return p.pending[pid][0].Time
 	}
 	slices.SortFunc(pids, func(a, b int) int { return cmp.Compare(latest(a), latest(b)) })
-	return pids[:max(len(pids)-but, 0)]
+	return pids[:max(len(pids)-n, 0)]
 }
 
-// Forget drops what is known of processes that have ended, all of whose events have been
-// read: another may get the number. Their calls that are open end so.
+// Forget drops the state of processes that have ended, after all their events were read: other processes may get their
+// PIDs. Their open calls end with Outcome Open.
 func (p *Stream) Forget(ended map[int]bool) Items {
 	return p.items(func() {
 		for pid := range ended {
-			p.release(pid, 0) // nowhere, as in Finish
+			p.release(pid, 0)
 		}
 		p.forget(ended)
 		for pid := range ended {
 			p.item.PID = pid
-			p.tell(Gone)
+			p.emit(Forgotten)
 		}
 	})
 }
 
-// Latest is the time of the last event that has come, in the units of the trace clock; 0
-// before the first.
+// Latest returns the time of the last event by the trace clock, 0 before the first.
 func (p *Stream) Latest() uint64 { return p.latest }
 
-// unparsed is the number of lines, or records, that were not understood, or are of addresses that
-// are none of the plan's sites.
+// unparsed returns the number of lines or records that could not be parsed, or whose address has no site.
 func (p *Stream) unparsed() uint64 {
 	hits, _ := p.reader.Unparsed()
 	return hits + p.account.unknown
 }
 
-// Source is where a trace comes from: a tracefs.Session, or a recording.
+// Source is the source of a trace: a tracefs.Session or a recording.
 type Source = parse.Source
 
-// Processes is what a [Stream] asks about the processes that events come from.
+// Processes has the information about processes that a [Stream] needs.
 type Processes struct {
-	// Of finds the process of a thread, of which the line names what the kernel remembers, or 0 (see
-	// tracefs.Session.Process), and tells whether its events are wanted. It is asked in the order of time.
-	Of func(tid, printed int) (pid int, wanted bool)
-	// Bias finds the distance between addresses in a process and in the file, or says that it
-	// takes more addresses to tell. It is not asked for programs that are not position-independent.
+	// Of returns the process of a thread, and whether its events are selected. printed is the PID in the trace line, or
+	// 0 if the kernel does not know it (see tracefs.Session.Process). The Stream calls Of in the order of events.
+	Of func(tid, printed int) (pid int, selected bool)
+	// Bias returns the load bias of a process in which a probe was hit at addr. ok is false if it needs more addresses.
+	// The Stream calls Bias only for position-independent programs.
 	Bias func(pid int, addr uint64) (bias uint64, ok bool)
 }
 
-// Selected is a [Processes].Of that wants all processes, or, unless there are none, some, of those that find finds.
-func Selected(find func(tid, printed int) int, pids ...int) func(tid, printed int) (pid int, wanted bool) {
-	return func(tid, printed int) (pid int, wanted bool) {
+// Selected returns a [Processes].Of that finds processes with find and selects the ones in pids or, if pids is empty,
+// all.
+func Selected(find func(tid, printed int) int, pids ...int) func(tid, printed int) (pid int, selected bool) {
+	return func(tid, printed int) (pid int, selected bool) {
 		pid = find(tid, printed)
 		return pid, len(pids) == 0 || slices.Contains(pids, pid)
 	}
 }
 
-// Options are what else a [Stream] is to do.
+// Options are options of a [Stream].
 type Options struct {
-	// Entries: calls that begin are told whole.
+	// Entries emits calls when they begin, too.
 	Entries bool
-	// Inside names functions, by their index in Plan.Funcs: what is called while they are open
-	// is marked.
+	// Inside selects functions, by their index in Plan.Funcs: calls nested in a call of these get [Call].Inside.
 	Inside map[int]bool
-	// Limit ends the stream by itself with the event that ends the n-th call, or begins it if it
-	// is of a function whose calls are only counted. 0 is no limit.
+	// Limit ends the window with the event that ends the n-th call, or that begins it if the calls of its function are
+	// only counted. 0 is no limit.
 	Limit uint64
-	// Kernel adds the kernel's own events; nil is none.
+	// Kernel is the source of the kernel's own events; nil for none.
 	Kernel KernelSource
 }
 
-// KernelSource is where events of the kernel itself come from: a tracefs.Session.
+// KernelSource is a source of the kernel's own events: a tracefs.Session.
 type KernelSource interface {
-	parse.Pages // which never waits
-	// Names are the events.
+	parse.Pages // must not block
+	// Names returns the names of the events.
 	Names() []string
-	// Process returns the process of a thread: printed is 0.
+	// Process returns the process of a thread. printed is 0.
 	Process(tid, printed int) int
 }
 
-// mark is a moment among the events, and what is to be done when it has come.
+// mark is a callback for a time.
 type mark struct {
 	at      uint64
 	reached func()
 }
 
-// Begin leaves out the events of before a time of the trace clock. None is older than
-// first, unless the clock has begun anew, as it may when a machine wakes up: those are in.
+// Begin begins the window at from, a time of the trace clock. Events before first are in the window, too: no event is
+// that old, unless the clock was reset, which may happen when the machine wakes up.
 func (p *Stream) Begin(first, from uint64) {
 	p.first, p.from = first, from
 }
 
-// End leaves out the events of after a time of the trace clock. Calls that are open then
-// stay open. A stream that has ended by itself, see [Options].Limit, has ended earlier.
+// End ends the window at a time of the trace clock. Calls that are open then stay open. A window that has ended earlier
+// because of [Options].Limit stays as it is.
 func (p *Stream) End(until uint64) { p.until = min(p.until, until) }
 
-// Ended is the time of the event that ended the stream by itself.
+// Ended returns the time of the event that reached [Options].Limit.
 func (p *Stream) Ended() (at uint64, ok bool) {
-	return p.until, p.full()
+	return p.until, p.limitReached()
 }
 
-// Within tells whether a time is within the stream's window.
+// Within reports whether a time is in the window.
 func (p *Stream) Within(time uint64) bool {
 	return time <= p.until && (time >= p.from || time < p.first)
 }
 
-// Mark is told, with what is to be done then, when all events of until a time of the trace clock, which is
-// now, have been paired, and none of later.
+// Mark calls reached, and emits an item of Kind Marked, between the events up to a time and the events after it. The
+// time must be the present, by the trace clock.
 func (p *Stream) Mark(at uint64, reached func()) {
 	p.marks = append(p.marks, mark{at, reached})
 }
 
-// pass tells the marks of before a time.
-func (p *Stream) pass(time uint64) {
+// passMarks handles the marks before a time.
+func (p *Stream) passMarks(time uint64) {
 	for len(p.marks) > 0 && p.marks[0].at < time {
 		reached := p.marks[0].reached
 		p.marks = p.marks[1:]
 		reached()
-		p.tell(Marked)
+		p.emit(Marked)
 	}
 }
 
-// full tells whether as many calls have ended as are wanted.
-func (p *Stream) full() bool { return p.opt.Limit > 0 && p.done >= p.opt.Limit }
+func (p *Stream) limitReached() bool { return p.opt.Limit > 0 && p.done >= p.opt.Limit }
 
-// finished counts a call that has ended, or of which no more than its begin is seen.
-func (p *Stream) finished(at uint64) {
-	if p.done++; p.full() {
+// countDone counts a call for Options.Limit: when it ends or, if it is only counted, when it begins.
+func (p *Stream) countDone(at uint64) {
+	if p.done++; p.limitReached() {
 		p.until = min(p.until, at)
 	}
 }

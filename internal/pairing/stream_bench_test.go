@@ -142,7 +142,7 @@ func benchStream(b *testing.B, plan *uprobe.Plan, src parse.Source, reads int) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if it.What == Ended && it.Call.Outcome == Returned {
+				if it.Kind == Ended && it.Call.Outcome == Returned {
 					calls++
 				}
 			}

@@ -8,14 +8,13 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// Waits are times that were waited, in units of the trace clock, by the index of the reason in
-// Plan.Reasons. There are few that a goroutine ever has.
+// Waits holds the time waited for each reason. It is a short slice, because a goroutine waits for few reasons.
 type Waits []Waited
 
-// Waited is what was waited for one reason.
+// Waited is the time waited for one reason.
 type Waited struct {
-	Reason int
-	Ticks  uint64
+	Reason int    // index in Plan.Reasons
+	Ticks  uint64 // in units of the trace clock
 }
 
 func (w *Waits) add(reason int, ticks uint64) {
@@ -28,26 +27,27 @@ func (w *Waits) add(reason int, ticks uint64) {
 	*w = append(*w, Waited{reason, ticks})
 }
 
-// wait is a wait that has ended, unless g is nil.
+// wait is a wait of a goroutine. It is empty if g is nil.
 type wait struct {
 	g           *schedG
 	reason      int
 	from, until uint64
 }
 
-// waited is the wait that ends now, if g waits off its thread and was seen to begin.
+// waited returns the current wait of g, or an empty one if g does not wait, is on a thread, or if the begin of the wait
+// was not seen.
 func (g *schedG) waited(now uint64, reason int) (w wait) {
-	if g.on == nil && g.does == Waiting && g.began > 0 {
+	if g.thread == nil && g.activity == Waiting && g.began > 0 {
 		w = wait{g, reason, g.began, now}
 	}
 	return w
 }
 
-// goroutine takes a hit in the runtime that tells what becomes of a goroutine.
+// goroutine handles a hit of a runtime probe that shows a change of a goroutine's state.
 func (p *Stream) goroutine(ev *parse.Event, f *uprobe.Fields, kind uprobe.Kind) {
 	g := p.proc.goroutine(ev.Time, ev.Args[f.G])
 	if s := p.proc.stacks[stackKey{id: g.id}]; s != nil && len(s.frames) > 0 {
-		s.hits.add(1, p.site, 0, 0) // it takes its time, whoever makes it
+		s.hits.add(1, p.site, 0, 0) // delays the goroutine, even if another one causes the hit
 	}
 	reason := 0
 	if f.Why >= 0 {
@@ -59,11 +59,11 @@ func (p *Stream) goroutine(ev *parse.Event, f *uprobe.Fields, kind uprobe.Kind) 
 		if g.goid = ev.Args[f.Goid]; f.Lo >= 0 && uint32(status) == statusRunning {
 			p.proc.bounds.learn(g.id, ev.Args[f.Lo], ev.Args[f.Hi])
 		}
-		p.waited(p.sched.status(ev.Time, ev.TID, g, ev.Args[f.Old], status, reason))
+		p.endWait(p.sched.status(ev.Time, ev.TID, g, ev.Args[f.Old], status, reason))
 	case uprobe.Park:
 		p.sched.park(ev.Time, ev.TID, g)
 	case uprobe.Switch:
-		p.waited(p.sched.swap(ev.Time, ev.TID, g, reason))
+		p.endWait(p.sched.swap(ev.Time, ev.TID, g, reason))
 	case uprobe.Waiter:
 		g.sp, g.stackHi, g.bias = ev.Args[f.SP], ev.Args[f.Hi], p.bias
 		g.stack = append(g.stack[:0], ev.Args[f.Stack:]...)
@@ -72,60 +72,60 @@ func (p *Stream) goroutine(ev *parse.Event, f *uprobe.Fields, kind uprobe.Kind) 
 	}
 }
 
-// noStack is the stack of a wait that did not come by a Waiter: nobody knows the caller.
+// noStack is the stack of a wait without a Waiter event: the caller is unknown.
 var noStack = []uint64{0}
 
-// waited takes a wait that has ended: it is the innermost call's, and, if these are told, a
-// call of its reason.
-func (p *Stream) waited(w wait) {
-	if w.g == nil || !p.Within(w.until) || p.full() {
+// endWait handles the end of a wait. It adds the wait to the innermost open call of the goroutine, and emits it as a
+// call of its reason if Plan.Waits is set.
+func (p *Stream) endWait(w wait) {
+	if w.g == nil || !p.Within(w.until) || p.limitReached() {
 		return
 	}
-	if c, _ := w.g.within(); c != nil {
+	if c, _ := w.g.innermost(); c != nil {
 		c.Waits.add(w.reason, w.until-min(w.from, w.until))
 	}
-	p.tellWait(w, Returned)
+	p.emitWait(w, Returned)
 	if w.reason != p.plan.InKernel() {
 		w.g.stack = w.g.stack[:0]
 	}
 }
 
-// within is the innermost call of a goroutine that is open, nil if none is, and how many are.
-func (g *schedG) within() (c *Call, open int) {
-	if s := g.of.stacks[stackKey{id: g.id}]; s != nil && len(s.frames) > 0 {
+// innermost returns the innermost open call of a goroutine, or nil, and the number of its open calls.
+func (g *schedG) innermost() (c *Call, open int) {
+	if s := g.process.stacks[stackKey{id: g.id}]; s != nil && len(s.frames) > 0 {
 		open = len(s.frames)
 		c = &s.frames[open-1].Call
 	}
 	return c, open
 }
 
-// tellWait makes a call of a wait, if waits are told.
-func (p *Stream) tellWait(w wait, how Outcome) {
+// emitWait emits a wait as a call of the function that stands for its reason. Without Plan.Waits it does nothing. If
+// the plan has functions, waits outside of their calls are not emitted.
+func (p *Stream) emitWait(w wait, how Outcome) {
 	g := w.g
-	within, open := g.within()
+	parent, open := g.innermost()
 	if p.plan.Waits == 0 || open == 0 && p.plan.Asked() > 0 {
 		return
 	}
 	c := Call{
-		Func: p.plan.Asked() + w.reason, PID: g.of.pid, Goid: g.goid, Depth: open,
+		Func: p.plan.Asked() + w.reason, PID: g.process.pid, Goid: g.goid, Depth: open,
 		Start: w.from, End: w.until, Outcome: how, Split: Split{Waiting: w.until - min(w.from, w.until)},
 		SP: g.sp, StackHi: g.stackHi, Bias: g.bias, Stack: g.stack,
 	}
-	if within != nil {
-		c.Parent = within.ID
+	if parent != nil {
+		c.Parent = parent.ID
 	}
 	if len(c.Stack) == 0 {
 		c.Stack = noStack
 	}
 	p.account.call(c.Func)
-	p.ended(&c)
+	p.emitEnded(&c)
 	if p.plan.Asked() == 0 && how == Returned {
-		p.finished(w.until)
+		p.countDone(w.until)
 	}
 }
 
-// leaveWaiting tells of the waits of a process that have not ended, in the order in which they
-// began.
+// leaveWaiting emits the waits of a process that have not ended, in the order in which they began, with Outcome Open.
 func (p *Stream) leaveWaiting(proc *process) {
 	var left []wait
 	for _, g := range proc.gs {
@@ -135,6 +135,6 @@ func (p *Stream) leaveWaiting(proc *process) {
 	}
 	slices.SortFunc(left, func(a, b wait) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.g.id, b.g.id)) })
 	for _, w := range left {
-		p.tellWait(w, Open)
+		p.emitWait(w, Open)
 	}
 }

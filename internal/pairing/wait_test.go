@@ -25,7 +25,7 @@ func TestWaitInCall(t *testing.T) {
 	p.sched.change(13, 1, Waiting)
 	w := p.sched.wake(18, 1)
 	w.reason = plan.InKernel()
-	p.waited(w)
+	p.endWait(w)
 	hit(p, uprobe.Return, 0, 7, 16, 20)
 	if want := []string{"syscall of 7: 13 to 18, waits []", "f of 7: 10 to 20, waits [{1 5}]"}; !slices.Equal(calls, want) {
 		t.Errorf("%q, want %q", calls, want)

@@ -95,7 +95,7 @@ func TestMark(t *testing.T) {
 		t.Fatal(err)
 	}
 	take := func(it *Item) bool {
-		if it.What == Ended {
+		if it.Kind == Ended {
 			got = append(got, fmt.Sprint(it.Call.End))
 		}
 		return true

@@ -55,7 +55,7 @@ func play(text string) (*played, error) {
 	of := pairing.Processes{Of: pairing.Selected(r.Process), Bias: func(int, uint64) (uint64, bool) { return 0, true }}
 	s, err := pairing.NewStream(r.Plan, r, of, pairing.Options{})
 	take := func(it *pairing.Item) {
-		if it.What == pairing.Ended {
+		if it.Kind == pairing.Ended {
 			p.calls = append(p.calls, *it.Call)
 		}
 	}

@@ -173,13 +173,13 @@ func (l *Live) Read(ctx context.Context) iter.Seq2[*pairing.Item, error] {
 				return
 			}
 		}
-		read := pairing.Item{What: pairing.Read}
+		read := pairing.Item{Kind: pairing.Read}
 		var failed error
 		for it, err := range l.stream.Read(ctx) {
 			switch {
 			case err != nil:
 				failed = err
-			case it.What == pairing.Read:
+			case it.Kind == pairing.Read:
 				read.N = it.N
 			case l.handle(it) && !yield(it, nil):
 				return
@@ -230,7 +230,7 @@ func (l *Live) afterRead(n int, err error) (more pairing.Items, _ error) {
 
 // handle processes an item of the stream, and reports whether Read yields it.
 func (l *Live) handle(it *pairing.Item) bool {
-	switch it.What {
+	switch it.Kind {
 	case pairing.Began:
 		return !l.opt.Once || l.once.add(it.Call, l.clock.latest.Wall(it.Call.Start))
 	case pairing.Kernel:
@@ -238,7 +238,7 @@ func (l *Live) handle(it *pairing.Item) bool {
 	case pairing.Marked:
 		return l.intervalEnd != nil
 	}
-	return it.What != pairing.Read
+	return it.Kind != pairing.Read
 }
 
 // anyHit reports whether a probe was hit since the window began.

@@ -128,7 +128,7 @@ func (r *run) follow(ctx context.Context) error {
 	for it, failed := range trace.Drain(r.source) {
 		if failed != nil {
 			err = errors.Join(err, failed)
-		} else if it.What != pairing.Read { // the view writes at its end
+		} else if it.Kind != pairing.Read { // the view writes at its end
 			err = errors.Join(err, r.takeItem(it))
 		}
 	}
@@ -148,7 +148,7 @@ func (r *run) watch(ctx context.Context) error {
 		if err := r.takeItem(it); err != nil {
 			return err
 		}
-		if it.What != pairing.Read {
+		if it.Kind != pairing.Read {
 			continue
 		}
 		if at, ok := r.source.Began(); ok && !r.began {
@@ -174,7 +174,7 @@ func (r *run) watch(ctx context.Context) error {
 // it returns is the source's.
 func (r *run) takeItem(it *pairing.Item) error {
 	var at *trace.Reading
-	if it.What == pairing.Marked {
+	if it.Kind == pairing.Marked {
 		var err error
 		if at, err = r.source.Reading(); err != nil {
 			return err

@@ -63,13 +63,13 @@ func (s *fakeSource) Read(context.Context) iter.Seq2[*pairing.Item, error] {
 		case s.calls == 0:
 			yield(nil, cmp.Or(s.do("read"), trace.ErrLimit))
 		case s.marked:
-			if s.marked = false; !yield(&pairing.Item{What: pairing.Marked}, nil) {
+			if s.marked = false; !yield(&pairing.Item{Kind: pairing.Marked}, nil) {
 				return
 			}
 			fallthrough
 		default:
 			s.calls--
-			_ = yield(&pairing.Item{What: pairing.Ended, Call: &pairing.Call{}}, nil) && yield(&pairing.Item{What: pairing.Read}, nil)
+			_ = yield(&pairing.Item{Kind: pairing.Ended, Call: &pairing.Call{}}, nil) && yield(&pairing.Item{Kind: pairing.Read}, nil)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (v *fakeView) Begin(*view.Scene) error      { return v.note("begin") }
 func (v *fakeView) Interval(*engine.Table) error { return v.note("interval") }
 
 func (v *fakeView) Take(it *pairing.Item) error {
-	if it.What != pairing.Ended {
+	if it.Kind != pairing.Ended {
 		return nil
 	}
 	return v.note("return")

@@ -211,7 +211,7 @@ func (r *run) scriptText() (string, error) {
 		s.About.Symbols = &files[1]
 	}
 	for i := range r.request.Plan.Events {
-		s.HitNS = append(s.HitNS, pairing.UsualCost.Dearest(&r.request.Plan.Events[i]))
+		s.HitNS = append(s.HitNS, pairing.UsualCost.Max(&r.request.Plan.Events[i]))
 	}
 	if r.Duration > 0 {
 		s.Seconds = strconv.FormatFloat(r.Duration.Seconds(), 'f', -1, 64)

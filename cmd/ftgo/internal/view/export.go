@@ -55,9 +55,9 @@ func (v *Export) Begin(s *Scene) error {
 func (v *Export) Take(it *pairing.Item) error {
 	switch c := it.Call; {
 	case v.spans == nil:
-	case it.What == pairing.Ended:
+	case it.Kind == pairing.Ended:
 		v.spans.Add(c, v.Plan.Funcs[c.Func].Values.Fails && len(c.Results) > 0 && c.Results[0] != 0)
-	case it.What == pairing.Read:
+	case it.Kind == pairing.Read:
 		v.spans.Flush()
 	}
 	return nil

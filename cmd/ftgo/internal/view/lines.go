@@ -113,7 +113,7 @@ func (v *Lines) explainUnknown() {
 
 // Take writes the line of a call or an event, or adds it to a tree.
 func (v *Lines) Take(it *pairing.Item) error {
-	switch it.What {
+	switch it.Kind {
 	case pairing.Began:
 		return v.takeBegin(it.Call)
 	case pairing.Ended:
@@ -125,7 +125,7 @@ func (v *Lines) Take(it *pairing.Item) error {
 		}
 	case pairing.Kernel:
 		return v.takeKernelEvent(it.Event)
-	case pairing.Gone:
+	case pairing.Forgotten:
 		if v.memory.Forget(it.PID); v.trees != nil {
 			return v.trees.processEnded(it.PID)
 		}

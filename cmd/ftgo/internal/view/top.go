@@ -136,11 +136,11 @@ func (v *Closeup) Begin(s *Scene) error {
 
 // Take adds a call to the heat map and to the slowest calls.
 func (v *Closeup) Take(it *pairing.Item) error {
-	if it.What == pairing.Gone {
+	if it.Kind == pairing.Forgotten {
 		v.memory.Forget(it.PID)
 	}
 	c := it.Call
-	if it.What != pairing.Ended || c.Outcome != pairing.Returned || c.Func != 0 { // the functions after the first stand for wait reasons
+	if it.Kind != pairing.Ended || c.Outcome != pairing.Returned || c.Func != 0 { // the functions after the first stand for wait reasons
 		return nil
 	}
 	ns := v.Clock.Took(c).Nanoseconds()

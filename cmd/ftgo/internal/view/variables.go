@@ -179,12 +179,12 @@ func (v *Variables) Begin(s *Scene) error {
 // Take writes the values that a call fetched.
 func (v *Variables) Take(it *pairing.Item) error {
 	switch {
-	case it.What == pairing.Began:
+	case it.Kind == pairing.Began:
 		return v.takeCall(it.Call)
-	case it.What == pairing.Gone:
+	case it.Kind == pairing.Forgotten:
 		v.memory.Forget(it.PID)
 		delete(v.last, it.PID)
-	case it.What == pairing.Read:
+	case it.Kind == pairing.Read:
 		return v.flush()
 	}
 	return nil
