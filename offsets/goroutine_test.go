@@ -7,8 +7,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestLayout: the table by version says of a binary without debug information what
-// the debug information of its twin says.
+// TestLayout compares the offsets by version with debug information.
 func TestLayout(t *testing.T) {
 	for _, version := range fixture.Releases() {
 		t.Run(version, func(t *testing.T) {
@@ -31,12 +30,12 @@ func TestLayout(t *testing.T) {
 				}
 			}
 			if m, curg, known := without.Internals().Running(); known {
-				with.goVer.Devel, with.goVer.Text = true, "devel" // which the table does not hold for
+				with.goVer.Devel, with.goVer.Text = true, "devel" // so that the table is not used
 				if d, err := with.debug(); err != nil {
 					t.Error(err)
 				} else if g, err := d.Struct("runtime.g", "runtime"); err != nil {
 					t.Error(err)
-				} else if pc, ok := g.FieldOffset("sched", "pc"); !ok || pc != m+16 { // which events fetch
+				} else if pc, ok := g.FieldOffset("sched", "pc"); !ok || pc != m+16 { // events fetch it
 					t.Errorf("sched.pc at %d, m at %d", pc, m)
 				}
 				if m2, curg2, known := with.Internals().Running(); !known || m2 != m || curg2 != curg {
@@ -50,8 +49,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// TestLayoutOfOthers: what is not a plain release has the layout that debug information
-// tells, whatever the version's would be.
+// TestLayoutOfOthers checks that anything but an unmodified release has the layout of its debug information.
 func TestLayoutOfOthers(t *testing.T) {
 	for _, c := range []struct {
 		text  string

@@ -11,7 +11,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// linesBuilds are the ways in which testdata/lines tells of its source.
+// linesBuilds are the builds of testdata/lines.
 var linesBuilds = []struct {
 	name, version string
 	flags         []string
@@ -36,10 +36,7 @@ var linesBuilds = []struct {
 // openLines opens testdata/lines.
 func openLines(t *testing.T, version string, flags []string) *Binary {
 	t.Helper()
-	b, err := Open(fixture.BuildWith(t, version, "lines", flags...))
-	fixture.NoError(t, err)
-	t.Cleanup(func() { b.Close() })
-	return b
+	return openPath(t, fixture.BuildWith(t, version, "lines", flags...))
 }
 
 func TestInlined(t *testing.T) {
@@ -81,8 +78,8 @@ func TestInlined(t *testing.T) {
 	}
 }
 
-// TestInlinedSourcesAgree compares debug information with Go's function table, which the
-// linker writes from different lists of the compiler.
+// TestInlinedSourcesAgree compares debug information with Go's function table: the linker writes them from different
+// data of the compiler.
 func TestInlinedSourcesAgree(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-buildmode=pie"}, {"-ldflags=-linkmode=external"}} {
 		b := openFixture(t, "exact", flags...)
@@ -91,7 +88,7 @@ func TestInlinedSourcesAgree(t *testing.T) {
 		read := func(calls func(func(callee, caller, file string, line int))) []string {
 			var all []string
 			calls(func(callee, caller, file string, line int) {
-				if strings.Contains(callee, ".") { // the table knows nothing of C
+				if strings.Contains(callee, ".") { // the table has no C functions
 					all = append(all, callee+" in "+caller)
 				}
 			})
@@ -119,9 +116,7 @@ func TestInlinedSourcesAgree(t *testing.T) {
 func TestInlinedUnknown(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	fixture.NoError(t, os.WriteFile(path, seedELF(), 0o700))
-	b, err := Open(path)
-	fixture.NoError(t, err)
-	defer b.Close()
+	b := openPath(t, path)
 	if names, err := b.Inlined(); !errors.Is(err, ErrNoDebugInfo) {
 		t.Errorf("inlined: %v, %v", names, err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestSiteAtAgainstObjdump: of all offsets of a function those are taken that the Go
-// project's own disassembler lists, but for what the kernel refuses, and no other.
+// TestSiteAtAgainstObjdump checks that SiteAt accepts exactly the offsets that go tool objdump lists, except for
+// instructions that can't be probed.
 func TestSiteAtAgainstObjdump(t *testing.T) {
 	b := openLines(t, fixture.Current, nil)
 	out, err := exec.Command("go", "tool", "objdump", "-s", `^main\.`, b.File().Path()).Output()
@@ -66,7 +66,7 @@ func TestSiteAtAgainstObjdump(t *testing.T) {
 
 func siteAt(b *Binary, f *Func, offset uint64) (Site, error) { return b.Internals().SiteAt(f, offset) }
 
-// TestSiteAtNeighbours: the error names the instructions around.
+// TestSiteAtNeighbours checks that the error names the nearest instructions.
 func TestSiteAtNeighbours(t *testing.T) {
 	b := openLines(t, fixture.Current, nil)
 	f := lookup(t, b, "main.double") // lea (%rax,%rax), %rax or shl $1, %rax; ret
@@ -89,7 +89,7 @@ func TestSiteAtNeighbours(t *testing.T) {
 	}
 }
 
-// TestSiteAtUndecodable: any doubt about the function makes all of it taboo.
+// TestSiteAtUndecodable checks that a function that can't be decoded has no sites.
 func TestSiteAtUndecodable(t *testing.T) {
 	b := openLines(t, fixture.Current, nil)
 	put := lookup(t, b, "main.(*store).put")

@@ -12,7 +12,7 @@ import (
 	"github.com/ftgo/ftgo/internal/arch/arm64"
 )
 
-// swept decodes a function of Go.
+// swept decodes the code of a Go function.
 func swept(t *testing.T, text string) (*funcCode, error) {
 	t.Helper()
 	code, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
@@ -21,8 +21,7 @@ func swept(t *testing.T, text string) (*funcCode, error) {
 	return c, c.decodeGo(part{code: code})
 }
 
-// TestLateEntry: a probe goes behind instructions that take none, unless something
-// jumps there.
+// TestLateEntry checks that the entry is after instructions that can't be probed, unless something jumps there.
 func TestLateEntry(t *testing.T) {
 	for _, c := range []struct {
 		scenario, code string
@@ -53,8 +52,7 @@ func TestLateEntry(t *testing.T) {
 	}
 }
 
-// TestBranchSite: a branch stands for the function's start only if every call must come
-// by it, once.
+// TestBranchSite checks that a Branch site is found only if every call executes it exactly once.
 func TestBranchSite(t *testing.T) {
 	const none = -1
 	for _, c := range []struct {
@@ -130,7 +128,7 @@ func TestBranchSite(t *testing.T) {
 	}
 }
 
-// TestFirstBranch: what comes before it leaves registers alone.
+// TestFirstBranch checks that no instruction before the branch changes a register.
 func TestFirstBranch(t *testing.T) {
 	for _, c := range []struct {
 		name, code string
@@ -162,7 +160,7 @@ func TestFirstBranch(t *testing.T) {
 	}
 }
 
-// TestSweep: a function is decoded as a whole, or not at all.
+// TestSweep checks that a function is decoded completely or rejected.
 func TestSweep(t *testing.T) {
 	for _, c := range []struct {
 		name, code string
@@ -177,7 +175,7 @@ func TestSweep(t *testing.T) {
 		{"conditional jump out", "0f 84 00 10 00 00 c3", "conditional jump", nil, nil},
 		{"undecodable", "06", "undecodable at +0x0", nil, nil},
 		{"cut in an instruction", "c3 e9 00", "undecodable at +0x1", nil, nil},
-		// A jump over data that happens to hold a RET and decodes to nonsense.
+		// A jump over data that contains the byte of a RET.
 		{"data among the code", "eb 01 48 c3 c3", "middle of an instruction", nil, nil},
 		{"vector instructions", "c5 f8 77 62 f1 7c 48 28 c0 c3", "", []int{9}, nil},
 		{"endbr64", "f3 0f 1e fa c3", "", []int{4}, nil},
@@ -199,7 +197,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestUnaligned: no function begins where the processor has no instructions, in memory or in the file.
+// TestUnaligned checks that a function at an unaligned address or file offset is rejected.
 func TestUnaligned(t *testing.T) {
 	ret := []byte{0xc0, 0x03, 0x5f, 0xd6}
 	for _, c := range []struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// describe opens a file, and has another one describe it.
+// describe opens a file and calls Describe with another one.
 func describe(t *testing.T, path, by string) (*Binary, error) {
 	t.Helper()
 	b := openPath(t, path)
@@ -25,7 +25,7 @@ func describe(t *testing.T, path, by string) (*Binary, error) {
 	return b, b.Internals().Describe(f, by)
 }
 
-// known is all that is said of a function.
+// known returns everything that is known about a function.
 func known(b *Binary, f *Func) string {
 	s, err := b.Signature(f)
 	text := fmt.Sprintf("%s %v %x+%x %v", f.Name, f.ABI, f.Addr, f.Size, err)
@@ -39,7 +39,7 @@ func known(b *Binary, f *Func) string {
 	return text + fmt.Sprintf(" %s:%d %v", file, line, ok)
 }
 
-// TestTwin: what a stripped program takes from its twin is what the twin says of itself.
+// TestTwin checks that a stripped program gets the same names, types and lines from its twin as the twin itself has.
 func TestTwin(t *testing.T) {
 	modes := []linkMode{
 		{"executable", nil, ""},
@@ -75,7 +75,7 @@ func TestTwin(t *testing.T) {
 	}
 }
 
-// checkData compares where a file without debug information has data with where its symbols say that it is.
+// checkData compares the addresses of data that programAddr computes with those of the symbols.
 func checkData(t *testing.T, path, twin string) {
 	t.Helper()
 	b, err := describe(t, path, twin)
@@ -129,7 +129,7 @@ func main() {
 }
 `
 
-// buildText builds a program of one file.
+// buildText builds a program from one source file.
 func buildText(t *testing.T, text string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -143,7 +143,7 @@ func buildText(t *testing.T, text string, flags ...string) string {
 	return filepath.Join(dir, "program")
 }
 
-// TestNoTwin: a file of another build is refused by the first function that differs.
+// TestNoTwin checks that a file of another build is rejected, with the first function that differs.
 func TestNoTwin(t *testing.T) {
 	source := func(five string) string { return strings.ReplaceAll(twinSource, "FIVE", five) }
 	stripped := buildText(t, source("5"), "-ldflags=-s -w")
@@ -164,9 +164,9 @@ func TestNoTwin(t *testing.T) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 			if f, ok := b.Lookup("main.second"); !ok {
-				t.Error("the program has lost its functions")
+				t.Error("the functions are lost")
 			} else if s, err := b.Signature(f); err != nil || !s.Untyped {
-				t.Errorf("it has taken debug information: %+v, %v", s, err)
+				t.Errorf("the debug information was accepted: %+v, %v", s, err)
 			}
 		})
 	}
@@ -178,17 +178,14 @@ func TestNoTwin(t *testing.T) {
 	}
 }
 
-// TestTwinInside: what a twin's symbols say begins inside of a function is none, code or not: a probe there would be
-// amid an instruction.
+// TestTwinInside checks that a symbol of the twin that begins inside a function is ignored, with and without code in the
+// twin, because a probe there could be in the middle of an instruction.
 func TestTwinInside(t *testing.T) {
 	const id = "-B 0x00c0ffee"
 	stripped, full := buildText(t, strings.ReplaceAll(twinSource, "FIVE", "5"), "-ldflags=-s -w "+id), buildText(t, strings.ReplaceAll(twinSource, "FIVE", "5"), "-ldflags="+id)
 	data, err := os.ReadFile(full)
 	fixture.NoError(t, err)
-	f, ok := openPath(t, full).Lookup("main.first")
-	if !ok {
-		t.Fatal("main.first is not there")
-	}
+	f := lookup(t, openPath(t, full), "main.first")
 	symbol := binary.LittleEndian.AppendUint64(nil, f.Addr)
 	symbol = binary.LittleEndian.AppendUint64(symbol, f.Size) // as Elf64_Sym has them
 	at := bytes.LastIndex(data, symbol)
@@ -210,7 +207,7 @@ func TestTwinInside(t *testing.T) {
 	}
 }
 
-// TestDescription: of a file without code the build ID counts.
+// TestDescription checks that the build ID of a file without code is compared.
 func TestDescription(t *testing.T) {
 	objcopy, err := exec.LookPath("objcopy")
 	if err != nil {

@@ -15,18 +15,18 @@ import (
 
 const id = "00c0ffee"
 
-// build builds a program with a build ID, which is told from others by its text.
+// build builds a program with the build ID id.
 func build(t *testing.T, name, ldflags string) string {
 	return fixture.Build(t, name, "-ldflags="+ldflags+" -B 0x"+id)
 }
 
-// described searches for what describes a stripped program, and tells whether something does, and what was said.
+// described runs the search for a stripped program. It returns whether debug information was found, and the messages.
 func described(t *testing.T, path, root string) (found bool, said string) {
 	t.Helper()
 	return describedWithin(t, time.Minute, path, root)
 }
 
-// describedWithin gives debuginfod-find a limit.
+// describedWithin is described with a time limit for debuginfod-find.
 func describedWithin(t *testing.T, limit time.Duration, path, root string) (found bool, said string) {
 	t.Helper()
 	b, err := offsets.Open(path)
@@ -39,7 +39,7 @@ func describedWithin(t *testing.T, limit time.Duration, path, root string) (foun
 	return err == nil && len(sig.Params) == 2 && sig.Params[0].Name == "key", text.String()
 }
 
-// noServers has the environment name no servers and a cache of the test's own.
+// noServers removes the servers from the environment and sets an empty cache.
 func noServers(t *testing.T) (cache string) {
 	cache = t.TempDir()
 	t.Setenv("DEBUGINFOD_URLS", "")
@@ -47,7 +47,7 @@ func noServers(t *testing.T) (cache string) {
 	return cache
 }
 
-// TestBuildID: below /usr/lib/debug a file is found by its build ID, and told if it is of another build.
+// TestBuildID checks that a file in /usr/lib/debug is found by the build ID, and reported if it is of another build.
 func TestBuildID(t *testing.T) {
 	noServers(t)
 	stripped, root := build(t, "lookup", "-s -w"), t.TempDir()
@@ -72,7 +72,7 @@ func TestBuildID(t *testing.T) {
 	}
 }
 
-// TestDebugLink: a file's CRC32 must be what the link says.
+// TestDebugLink checks the places of a linked file, and that its CRC32 must match.
 func TestDebugLink(t *testing.T) {
 	noServers(t)
 	objcopy, err := exec.LookPath("objcopy")
@@ -111,7 +111,7 @@ func TestDebugLink(t *testing.T) {
 	}
 }
 
-// fakeFind puts a shell script into $PATH that is called debuginfod-find and notes its arguments in a file.
+// fakeFind puts a shell script called debuginfod-find into $PATH, which appends its arguments to the file notes.
 func fakeFind(t *testing.T, script string) (notes string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -122,7 +122,7 @@ func fakeFind(t *testing.T, script string) (notes string) {
 	return notes
 }
 
-// TestDebugFile: debuginfod-find runs if a server is named and its cache has nothing.
+// TestDebugFile checks that debuginfod-find runs only if the user named a server and the cache lacks the file.
 func TestDebugFile(t *testing.T) {
 	cache := noServers(t)
 	stripped, full := build(t, "lookup", "-s -w"), build(t, "lookup", "")
@@ -154,7 +154,7 @@ func TestDebugFile(t *testing.T) {
 	check("debuginfod-find is not installed", false, 2)
 }
 
-// TestFindFails: what debuginfod-find does wrong costs a line at most.
+// TestFindFails checks that a failure of debuginfod-find causes at most one message.
 func TestFindFails(t *testing.T) {
 	stripped, full, other := build(t, "lookup", "-s -w"), build(t, "lookup", ""), build(t, "greet", "")
 	text, err := os.ReadFile(full)
@@ -204,7 +204,7 @@ func TestFindFails(t *testing.T) {
 	})
 }
 
-// TestBuildIDText: what is not a build ID is no argument of a program, nor a part of a path.
+// TestBuildIDText checks that only valid build IDs become arguments and parts of paths.
 func TestBuildIDText(t *testing.T) {
 	for text, want := range map[string]bool{
 		id: true, strings.Repeat("0f", 64): true, strings.Repeat("0f", 65): false, "": false, "00": false, "-v00": false, "../../x": false, "00c0\n": false,
