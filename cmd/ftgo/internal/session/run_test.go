@@ -96,7 +96,6 @@ func (s *fakeSource) Stop() error {
 
 // fakeView records its method calls in the source.
 type fakeView struct {
-	view.Ignore
 	source *fakeSource
 	fails  string
 }

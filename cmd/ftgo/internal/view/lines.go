@@ -328,7 +328,6 @@ func (v *Lines) End(t *engine.Table) error {
 // stream is the common part of views that write lines. It buffers the lines, because a system call for each of a million
 // lines would take longer than tracing.
 type stream struct {
-	Ignore
 	*Scene
 	opt     *Options
 	out     *bufio.Writer
@@ -342,6 +341,9 @@ func (s *stream) begin(scene *Scene) {
 	s.memory = engine.NewMemories(scene.Target.Binary, !scene.Recorded.IsZero())
 	s.out = bufio.NewWriterSize(scene.Out, 64<<10)
 }
+
+// Interval does nothing, because lines are written when calls happen.
+func (s *stream) Interval(*engine.Table) error { return nil }
 
 // flushEvery is the least time between two flushes. Users do not notice such a delay.
 const flushEvery = 50 * time.Millisecond

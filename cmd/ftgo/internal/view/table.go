@@ -14,6 +14,7 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/gotype"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/tracefs"
@@ -23,7 +24,6 @@ import (
 
 // Table writes a table of the whole run, and one of each interval.
 type Table struct {
-	Ignore
 	*Scene
 	opt           *Options
 	mode          uprobe.Mode
@@ -126,6 +126,9 @@ func (v *Table) draw(rows []stats.Func) error {
 	}
 	return v.screen.Draw(table.String(), o.Width, height)
 }
+
+// Take does nothing: the totals sum the calls.
+func (v *Table) Take(*pairing.Item) error { return nil }
 
 func (v *Table) Interval(t *engine.Table) error {
 	if v.screen != nil {

@@ -52,11 +52,5 @@ type Scene struct {
 	Recorded time.Time      // the start of a recording's window, zero for a live run
 }
 
-// Ignore has the methods Take and Interval of a view that does nothing in them.
-type Ignore struct{}
-
-func (Ignore) Take(*pairing.Item) error     { return nil }
-func (Ignore) Interval(*engine.Table) error { return nil }
-
 // ErrEnough is returned by a view that needs no more calls.
 var ErrEnough = errors.New("enough")
