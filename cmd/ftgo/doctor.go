@@ -39,8 +39,8 @@ func writeChecks(w io.Writer, f render.Format, checks []doctor.Finding, cost any
 	if f != render.Table {
 		return render.WriteRows(w, f, true, func(c doctor.Finding) render.Row {
 			return render.Row{
-				{"type", render.Shown(f == render.JSON, "check")}, {"check", c.Check}, {"state", c.State}, {"text", c.Text},
-				{"fix", render.Nonzero(c.Fix)}, {"ns", render.Shown(f == render.JSON && c.Check == "cost", cost)},
+				{"type", render.ColumnIf(f == render.JSON, "check")}, {"check", c.Check}, {"state", c.State}, {"text", c.Text},
+				{"fix", render.Nonzero(c.Fix)}, {"ns", render.ColumnIf(f == render.JSON && c.Check == "cost", cost)},
 			}
 		}, checks...)
 	}

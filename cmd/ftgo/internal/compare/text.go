@@ -28,7 +28,7 @@ func Difference(w io.Writer, rows []Function, o render.Options) error {
 			c := &r.Changes[a]
 			switch {
 			case !known(a):
-				return render.Hidden
+				return render.NoColumn
 			case math.IsNaN(c.Old):
 				return nil
 			}
@@ -99,15 +99,15 @@ func differenceMembers(r Function, json bool) render.Row {
 		changed = strings.Join(list, " ")
 	}
 	o := render.Row{
-		{"type", render.Shown(json, "difference")}, {"function", &r.Name}, {"changed", changed}, {"p", render.Known(r.Tested, r.P)},
+		{"type", render.ColumnIf(json, "difference")}, {"function", &r.Name}, {"changed", changed}, {"p", render.ValueIf(r.Tested, r.P)},
 		{"old_calls", r.Seen[0].Calls}, {"new_calls", r.Seen[1].Calls},
 	}
 	for a := range Aspects {
 		c := &r.Changes[a]
-		old, now, p := number(a, c.Old), number(a, c.New), render.Known(c.Tested, c.P)
+		old, now, p := number(a, c.Old), number(a, c.New), render.ValueIf(c.Tested, c.P)
 		if json {
 			of := render.Row{{"old", old}, {"new", now}, {"p", p}, {"changed", c.Changed}}
-			o = append(o, render.Row{{numbers[a], render.Known(!math.IsNaN(c.Old), of)}}...)
+			o = append(o, render.Row{{numbers[a], render.ValueIf(!math.IsNaN(c.Old), of)}}...)
 		} else {
 			o = append(o, render.Row{{"old_" + numbers[a], old}, {"new_" + numbers[a], now}, {Names[a] + "_p", p}}...)
 		}

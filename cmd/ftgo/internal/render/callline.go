@@ -43,14 +43,14 @@ type Line struct {
 	Stack         []stats.Location // the callers, the innermost first; nil without --stack
 	ArgsNote      string           // the reason why arguments are missing, or ""
 
-	Event  string // GROUP:EVENT of a kernel event, "" for a call
-	Known  bool   // for an event, Goid is known
-	Fields []pairing.KernelField
+	Event     string // GROUP:EVENT of a kernel event, "" for a call
+	GoidKnown bool   // of an event
+	Fields    []pairing.KernelField
 
 	// The fields below are for lines of a [Tree].
 
 	Level    int           // the depth in the tree, 0 for the root
-	Shown    bool          // an earlier part of the tree had the line of this call
+	Repeated bool          // an earlier part of the tree had the line of this call
 	Branch   bool          // an outermost call of a goroutine that the call above started
 	GoesOn   bool          // not a call, but a goroutine that still ran when the tree was written
 	Started  time.Time     // the time of the go statement, for the first call of a goroutine
@@ -128,27 +128,27 @@ func (w *CallWriter) members(c *Line) Row {
 	json, sched, returned := w.o.Format == JSON, w.o.Sched, c.returned()
 	// Without known arguments, the cell in CSV and TSV is empty.
 	args := json || len(c.Args) > 0 || c.ArgsNote == ""
-	split := Hidden
+	split := NoColumn
 	if json && sched && returned {
 		split = splitMembers(c.Split, c.Waits)
 	}
 	w.row = append(w.row[:0], Row{
-		{"type", Shown(json, verbatim(`"call"`))}, {"time", &c.Time}, {"function", &c.Function},
+		{"type", ColumnIf(json, verbatim(`"call"`))}, {"time", &c.Time}, {"function", &c.Function},
 		{"goid", &c.Goid}, {"pid", &c.PID}, {"tid", &c.TID}, {"cpu", &c.CPU}, {"depth", &c.Depth},
-		{"tree", Shown(json, Known(w.inTree, &w.tree))}, {"level", Shown(json, Known(w.inTree, &c.Level))},
-		{"outlived_ns", Shown(json, Nonzero(c.Outlived.Nanoseconds()))},
-		{"ns", Known(returned, &c.NS)},
-		{"ns_low", Shown(json, Known(returned && c.High > 0, &c.Low))},
-		{"ns_high", Shown(json, Known(returned && c.High > 0, &c.High))},
+		{"tree", ColumnIf(json, ValueIf(w.inTree, &w.tree))}, {"level", ColumnIf(json, ValueIf(w.inTree, &c.Level))},
+		{"outlived_ns", ColumnIf(json, Nonzero(c.Outlived.Nanoseconds()))},
+		{"ns", ValueIf(returned, &c.NS)},
+		{"ns_low", ColumnIf(json, ValueIf(returned && c.High > 0, &c.Low))},
+		{"ns_high", ColumnIf(json, ValueIf(returned && c.High > 0, &c.High))},
 		{"sched", split},
-		{"end", Known(c.End != "", &c.End)},
-		{"args", Known(args, &c.Args)},
-		{"args_note", Shown(json && c.ArgsNote != "", &c.ArgsNote)},
-		{"results", Known(returned && (args || len(c.Results) > 0), &c.Results)},
-		{"running_ns", Shown(!json && sched, Known(returned, &c.Split.Running))},
-		{"runnable_ns", Shown(!json && sched, Known(returned, &c.Split.Runnable))},
-		{"waiting_ns", Shown(!json && sched, Known(returned, &c.Split.Waiting))},
-		{"stack", Shown(json || w.o.Stacks, Known(c.Stack != nil, &c.Stack))},
+		{"end", ValueIf(c.End != "", &c.End)},
+		{"args", ValueIf(args, &c.Args)},
+		{"args_note", ColumnIf(json && c.ArgsNote != "", &c.ArgsNote)},
+		{"results", ValueIf(returned && (args || len(c.Results) > 0), &c.Results)},
+		{"running_ns", ColumnIf(!json && sched, ValueIf(returned, &c.Split.Running))},
+		{"runnable_ns", ColumnIf(!json && sched, ValueIf(returned, &c.Split.Runnable))},
+		{"waiting_ns", ColumnIf(!json && sched, ValueIf(returned, &c.Split.Waiting))},
+		{"stack", ColumnIf(json || w.o.Stacks, ValueIf(c.Stack != nil, &c.Stack))},
 	}...)
 	return w.row
 }
@@ -168,8 +168,8 @@ func (w *CallWriter) event(e *Line) []byte {
 	if w.o.Format == JSON {
 		return Row{
 			{"type", verbatim(`"event"`)}, {"time", &e.Time}, {"name", &e.Event}, {"pid", &e.PID}, {"tid", &e.TID}, {"cpu", &e.CPU},
-			{"goid", Known(e.Known, &e.Goid)}, {"function", Known(e.Function != "", &e.Function)},
-			{"tree", Known(w.inTree, &w.tree)}, {"level", Known(w.inTree, &e.Level)}, {"fields", fieldObject(e.Fields)},
+			{"goid", ValueIf(e.GoidKnown, &e.Goid)}, {"function", ValueIf(e.Function != "", &e.Function)},
+			{"tree", ValueIf(w.inTree, &w.tree)}, {"level", ValueIf(w.inTree, &e.Level)}, {"fields", fieldObject(e.Fields)},
 		}.append(w.line[:0], JSON)
 	}
 	b := append(w.appendTime(w.line[:0], &e.Time), "   event  "...)
@@ -236,7 +236,7 @@ func (l *VariableLine) members(f Format) Row {
 		}
 	}
 	return Row{
-		{"type", Shown(f == JSON, verbatim(`"variable"`))}, {"time", &l.Time}, {"pid", &l.PID}, {"name", &l.Name},
+		{"type", ColumnIf(f == JSON, verbatim(`"variable"`))}, {"time", &l.Time}, {"pid", &l.PID}, {"name", &l.Name},
 		{"value", &l.Value}, {"per_second", perSecond},
 	}
 }

@@ -136,7 +136,7 @@ func splitMembers(s stats.Split, w stats.Waits) Row {
 	for _, reason := range w.Reasons() {
 		waits = append(waits, Row{{reason, w[reason]}}...)
 	}
-	return Row{{"running", s.Running}, {"runnable", s.Runnable}, {"waiting", s.Waiting}, {"waits", Known(waits != nil, waits)}}
+	return Row{{"running", s.Running}, {"runnable", s.Runnable}, {"waiting", s.Waiting}, {"waits", ValueIf(waits != nil, waits)}}
 }
 
 // reasons returns the names of the two longest waits, and an ellipsis for further ones.

@@ -84,7 +84,7 @@ func (w *CallWriter) treeJSON(t *Tree) error {
 	w.line = Row{
 		{"type", verbatim(`"tree"`)}, {"tree", w.tree}, {"time", &t.Root.Time}, {"function", &t.Root.Function}, {"goid", &t.Root.Goid}, {"pid", &t.Root.PID},
 		{"ns", t.Took.Nanoseconds()}, {"lines", len(t.Lines) - len(goesOn)}, {"left_out", t.LeftOut},
-		{"started_by", startedBy}, {"continued", Known(t.Continued, true)}, {"goes_on", Known(len(goesOn) > 0, goesOn)},
+		{"started_by", startedBy}, {"continued", ValueIf(t.Continued, true)}, {"goes_on", ValueIf(len(goesOn) > 0, goesOn)},
 	}.append(w.line[:0], JSON)
 	if err := write(w.w, "tree", w.line); err != nil {
 		return err

@@ -68,16 +68,16 @@ func (w *ChromeWriter) Tree(t *Tree) error {
 		case l.GoesOn:
 		case l.Event != "":
 			events = append(events, chromeEvent{l.Time, 0, w.instant(l)})
-		case l.End == "" && l.Shown: // the call has not ended
+		case l.End == "" && l.Repeated: // the call has not ended
 		case l.End == "":
 			add(`"B"`, l.Time, 0, nil)
-		case l.Shown:
+		case l.Repeated:
 			add(`"E"`, l.Ended, 1, chromeArgs(l))
 		default:
 			took := Row{{"dur", micros(w.since(l.Ended) - w.since(l.Time))}}
 			add(`"X"`, l.Time, 0, append(took, chromeArgs(l)...))
 		}
-		if !l.Started.IsZero() && l.Level > 0 && l.Level < len(above) && !l.Shown {
+		if !l.Started.IsZero() && l.Level > 0 && l.Level < len(above) && !l.Repeated {
 			events = w.arrow(events, above[l.Level-1], l)
 		}
 	}
@@ -183,8 +183,8 @@ func chromeArgs(c *Line) Row {
 	if c.End == "open" {
 		color = `"grey"`
 	}
-	return Row{{"cname", Known(!c.returned(), color)}, {"args", Row{
-		{"arguments", &c.Args}, {"results", Known(c.returned(), &c.Results)}, {"end", Known(!c.returned(), &c.End)},
-		{"stack", Known(c.Stack != nil, &c.Stack)}, {"thread", &c.TID}, {"cpu", &c.CPU},
+	return Row{{"cname", ValueIf(!c.returned(), color)}, {"args", Row{
+		{"arguments", &c.Args}, {"results", ValueIf(c.returned(), &c.Results)}, {"end", ValueIf(!c.returned(), &c.End)},
+		{"stack", ValueIf(c.Stack != nil, &c.Stack)}, {"thread", &c.TID}, {"cpu", &c.CPU},
 	}}}
 }

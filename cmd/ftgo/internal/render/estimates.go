@@ -20,7 +20,7 @@ func rate(r stats.Func) any {
 	if !r.Whole.Bounded() && r.Seconds > 0 {
 		return "≥" + printable.Rate(r.Whole.Low/r.Seconds)
 	}
-	return Known(rated(r), printable.Rate(r.Rate()))
+	return ValueIf(rated(r), printable.Rate(r.Rate()))
 }
 
 // rated reports whether the rate is known. It is unknown in a truncated recording, because the length of its window is
@@ -80,7 +80,7 @@ func statistic(r stats.Func, s stats.Statistic) (value, low, high any) {
 	}
 	if s.Name == "sum" && r.Whole != nil {
 		sum, least, most, ok := r.Total()
-		return Known(ok, sum), Known(ok, least), Known(ok, most)
+		return ValueIf(ok, sum), ValueIf(ok, least), ValueIf(ok, most)
 	}
 	if r.Bounds == nil {
 		return s.Of(r.Shown()), nil, nil
@@ -92,5 +92,5 @@ func statistic(r stats.Func, s stats.Statistic) (value, low, high any) {
 // self returns the total latency of all calls without their nested timed calls, nil if it is unknown.
 func self(r stats.Func) any {
 	n, ok := r.SelfTotal()
-	return Known(ok, n)
+	return ValueIf(ok, n)
 }

@@ -304,12 +304,12 @@ func SummaryJSON(w io.Writer, s stats.Summary, interval *Interval) error {
 	summary := Row{
 		{"type", "summary"}, {"hits", s.Hits}, {"delivered", s.Delivered}, {"lost", s.Lost},
 		{"filtered", Nonzero(s.Filtered)}, {"before", Nonzero(s.Before)}, {"after", Nonzero(s.After)},
-		{"pass_ns", Nonzero(s.Pass.Nanoseconds())}, {"vanished", Known(len(s.Vanished) > 0, s.Vanished)},
+		{"pass_ns", Nonzero(s.Pass.Nanoseconds())}, {"vanished", ValueIf(len(s.Vanished) > 0, s.Vanished)},
 		{"counted", Nonzero(s.Counted)},
-		{"budget", Known(s.Budget > 0, Row{{"percent", 100 * s.Budget}})},
+		{"budget", ValueIf(s.Budget > 0, Row{{"percent", 100 * s.Budget}})},
 		{"unparsed", s.Unparsed}, {"probes", s.Probes}, {"functions", s.Functions},
 		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // [] instead of null
-		{"host", Nonzero(s.Host)}, {"began", Known(!s.Began.IsZero(), &s.Began)}, {"seconds", Nonzero(s.Seconds)}, {"own_cpu_ns", Nonzero(s.Own.Nanoseconds())}, {"own_share", Nonzero(s.OwnShare())},
+		{"host", Nonzero(s.Host)}, {"began", ValueIf(!s.Began.IsZero(), &s.Began)}, {"seconds", Nonzero(s.Seconds)}, {"own_cpu_ns", Nonzero(s.Own.Nanoseconds())}, {"own_share", Nonzero(s.OwnShare())},
 	}
 	if k := s.Values; k != nil {
 		summary = append(summary, Row{{"values", Row{{"kept_by", k.By}, {"rows", k.Most}, {"fell_out", k.Evicted}, {"missed_at_most", k.AtMost}}}}...)
@@ -323,10 +323,10 @@ func SummaryJSON(w io.Writer, s stats.Summary, interval *Interval) error {
 		summary = append(summary, Row{{"probing", Row{
 			{"ns", round(p.NS)}, {"ns_low", round(p.Low)}, {"ns_high", round(p.High)},
 			{"cpu_ns", Nonzero(round(p.CPU))}, {"share", Nonzero(p.Share(p.NS))},
-			{"functions", Known(len(p.Functions) > 0, p.Functions)}, {"others_ns", Nonzero(round(p.Others))},
+			{"functions", ValueIf(len(p.Functions) > 0, p.Functions)}, {"others_ns", Nonzero(round(p.Others))},
 			{"emulated_hit_ns", round(p.Emulated)}, {"stepped_hit_ns", round(p.Stepped)},
-			{"faults", Nonzero(p.Faults)}, {"fault_ns", Known(p.Faults > 0, round(p.Fault))},
-			{"changes", Nonzero(p.Changes)}, {"change_ns", Known(p.Changes > 0, round(p.Change))},
+			{"faults", Nonzero(p.Faults)}, {"fault_ns", ValueIf(p.Faults > 0, round(p.Fault))},
+			{"changes", Nonzero(p.Changes)}, {"change_ns", ValueIf(p.Changes > 0, round(p.Change))},
 		}}}...)
 	}
 	return write(w, "json", append(summary, interval.members()...).append(nil, JSON))

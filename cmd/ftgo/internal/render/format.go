@@ -51,19 +51,19 @@ type Row []struct {
 	Value any
 }
 
-// Hidden is a value that leaves out the whole column, or the member.
-var Hidden any = new(byte)
+// NoColumn is a value that leaves out the whole column, or the member.
+var NoColumn any = new(byte)
 
-// Shown returns v if ok, else [Hidden].
-func Shown(ok bool, v any) any {
+// ColumnIf returns v if ok, else [NoColumn].
+func ColumnIf(ok bool, v any) any {
 	if ok {
 		return v
 	}
-	return Hidden
+	return NoColumn
 }
 
-// Known returns v if ok, else nil.
-func Known(ok bool, v any) any {
+// ValueIf returns v if ok, else nil.
+func ValueIf(ok bool, v any) any {
 	if ok {
 		return v
 	}
@@ -73,7 +73,7 @@ func Known(ok bool, v any) any {
 // Nonzero returns v, or nil for a zero value.
 func Nonzero[T comparable](v T) any {
 	var zero T
-	return Known(v != zero, v)
+	return ValueIf(v != zero, v)
 }
 
 // verbatim is a value that is already JSON: a number with chosen digits, or a quoted word.
@@ -93,7 +93,7 @@ func appendTime(b []byte, t *time.Time) []byte {
 // header replaces the values of a row by its keys.
 func (o Row) header() Row {
 	for i, m := range o {
-		o[i].Value = Shown(m.Value != Hidden, m.Key)
+		o[i].Value = ColumnIf(m.Value != NoColumn, m.Key)
 	}
 	return o
 }
@@ -130,7 +130,7 @@ func (o Row) append(b []byte, f Format) []byte {
 		separator = '\t'
 	}
 	for _, m := range o {
-		if m.Value != Hidden {
+		if m.Value != NoColumn {
 			b = append(appendCell(b, f, m.Value), separator)
 		}
 	}
@@ -175,7 +175,7 @@ func (o Row) appendJSON(b []byte) []byte {
 	b = append(b, '{')
 	first := len(b)
 	for _, m := range o {
-		if m.Value == Hidden || m.Value == nil {
+		if m.Value == NoColumn || m.Value == nil {
 			continue
 		}
 		if len(b) > first {

@@ -97,9 +97,9 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 			calls = fmt.Sprint(calls, "+")
 		}
 		row = append(row[:0], Row{
-			{"FUNCTION", Shown(!single, cmp.Or(short[r.Name], r.Name))}, {"VALUE", Shown(o.By, o.valueCell(r, single))}, {"HOST", Shown(o.Hosts, printable.Text(r.Host))},
+			{"FUNCTION", ColumnIf(!single, cmp.Or(short[r.Name], r.Name))}, {"VALUE", ColumnIf(o.By, o.valueCell(r, single))}, {"HOST", ColumnIf(o.Hosts, printable.Text(r.Host))},
 			{"CALLS", calls}, {"RATE/s", rate(r)},
-			{"SUM", Shown(o.Amount != "", amountSum(r))}, {"AVG", Shown(o.Amount != "", amountMean(r))},
+			{"SUM", ColumnIf(o.Amount != "", amountSum(r))}, {"AVG", ColumnIf(o.Amount != "", amountMean(r))},
 		}...)
 		for i, s := range stats.Statistics {
 			if o.Latency && s.Name != "min" && s.Name != "sum" && s.Name != "mean" { // a table is not wide enough for these
@@ -113,17 +113,17 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 				share = printable.Percent(uint64(known), uint64(r.Seconds*1e9))
 			}
 			row = append(row, Row{{"TOTAL", total}, {"SHARE", share}}...)
-			row = append(row, Row{{"TIMED", Shown(all.Whole != nil, printable.Compact(float64(r.Completed)))}}...)
+			row = append(row, Row{{"TIMED", ColumnIf(all.Whole != nil, printable.Compact(float64(r.Completed)))}}...)
 		}
 		spent := r.Spent()
 		for i := 0; i < len(splitParts) && o.Sched; i++ {
 			p, sum := splitParts[i], spent.Sum()
 			share := printable.Percent(uint64(max(p.ns(spent), 0)), uint64(sum))
-			row = append(row, Row{{strings.ToUpper(p.short) + "%", Known(sum > 0, share)}}...)
+			row = append(row, Row{{strings.ToUpper(p.short) + "%", ValueIf(sum > 0, share)}}...)
 		}
 		if ends := r.ReturnsErrors && r.Completed > 0; all.ReturnsErrors {
-			row = append(row, Row{{"ERRORS", Known(ends, printable.Compact(float64(r.Errors)))}}...)
-			row = append(row, Row{{"ERR%", Known(ends, printable.Percent(r.Errors, r.Completed))}}...)
+			row = append(row, Row{{"ERRORS", ValueIf(ends, printable.Compact(float64(r.Errors)))}}...)
+			row = append(row, Row{{"ERR%", ValueIf(ends, printable.Percent(r.Errors, r.Completed))}}...)
 		}
 		// Large numbers of calls without a latency are shortened, like 1.25M, to leave space for names. [Footer] and
 		// JSON have the exact numbers.
@@ -145,10 +145,10 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 		for _, event := range events {
 			_, name, _ := strings.Cut(event, ":")
 			perCall := printable.Rate(float64(r.Events[event]) / float64(r.Calls-min(r.CountedOnly, r.Calls)))
-			row = append(row, Row{{name + "/call", Known(r.Calls > r.CountedOnly, perCall)}}...)
+			row = append(row, Row{{name + "/call", ValueIf(r.Calls > r.CountedOnly, perCall)}}...)
 		}
-		row = append(row, Row{{"TREND", Shown(o.Trends != nil, spark(o.Trends[r.Name]))}}...)
-		row = append(row, Row{{"WAITS FOR", Shown(all.Waits != nil, Nonzero(reasons(r.Waits)))}}...)
+		row = append(row, Row{{"TREND", ColumnIf(o.Trends != nil, spark(o.Trends[r.Name]))}}...)
+		row = append(row, Row{{"WAITS FOR", ColumnIf(all.Waits != nil, Nonzero(reasons(r.Waits)))}}...)
 		return row
 	}
 }
@@ -218,9 +218,9 @@ var kindNames = [...]string{stats.NoValue: "unknown", stats.Others: "others"}
 // counts returns the first members of a row in JSON, CSV and TSV.
 func (o Options) counts(kind any, r stats.Func) Row {
 	return Row{
-		{"type", kind}, {"function", r.Name}, {"value", Shown(o.By, Known(r.Kind == stats.Valued, &r.Value))},
-		{"rest", Shown(o.By, Nonzero(kindNames[r.Kind]))}, {"missed_at_most", Shown(o.By, Nonzero(r.Missed))},
-		{"host", Shown(o.Hosts, &r.Host)},
+		{"type", kind}, {"function", r.Name}, {"value", ColumnIf(o.By, ValueIf(r.Kind == stats.Valued, &r.Value))},
+		{"rest", ColumnIf(o.By, Nonzero(kindNames[r.Kind]))}, {"missed_at_most", ColumnIf(o.By, Nonzero(r.Missed))},
+		{"host", ColumnIf(o.Hosts, &r.Host)},
 		{"calls", r.Count()}, {"completed", r.Completed},
 		{"unwound", r.Unwound}, {"open", r.Open}, {"lost", r.Lost},
 	}
@@ -237,26 +237,26 @@ func thousandths(rate float64) verbatim { return verbatim(strconv.FormatFloat(ra
 // record returns a row in CSV and TSV.
 func (o Options) record(r stats.Func) Row {
 	sum, _, _ := r.AmountTotal()
-	row := append(o.counts(Hidden, r), Row{
-		{"rate", Known(rated(r), thousandths(r.Rate()))}, {"sum_of", Shown(o.Amount != "", sum)}, {"left_out", Shown(o.Amount != "", cmp.Or(r.Amounts, noAmounts).Left)},
+	row := append(o.counts(NoColumn, r), Row{
+		{"rate", ValueIf(rated(r), thousandths(r.Rate()))}, {"sum_of", ColumnIf(o.Amount != "", sum)}, {"left_out", ColumnIf(o.Amount != "", cmp.Or(r.Amounts, noAmounts).Left)},
 	}...)
 	var bounds Row
 	for _, s := range stats.Statistics {
 		value, low, high := statistic(r, s)
-		row = append(row, Row{{s.Name + "_ns", Shown(o.Latency, value)}}...)
-		bounds = append(bounds, Row{{s.Name + "_low_ns", Shown(o.Latency, low)}, {s.Name + "_high_ns", Shown(o.Latency, high)}}...)
+		row = append(row, Row{{s.Name + "_ns", ColumnIf(o.Latency, value)}}...)
+		bounds = append(bounds, Row{{s.Name + "_low_ns", ColumnIf(o.Latency, low)}, {s.Name + "_high_ns", ColumnIf(o.Latency, high)}}...)
 	}
 	for _, p := range splitParts {
-		row = append(row, Row{{p.name + "_ns", Shown(o.Sched, Known(r.Completed > 0, p.ns(r.Spent())))}}...)
+		row = append(row, Row{{p.name + "_ns", ColumnIf(o.Sched, ValueIf(r.Completed > 0, p.ns(r.Spent())))}}...)
 	}
-	row = append(row, Row{{"errors", Shown(o.Errors, Known(r.ReturnsErrors, r.Errors))}}...)
+	row = append(row, Row{{"errors", ColumnIf(o.Errors, ValueIf(r.ReturnsErrors, r.Errors))}}...)
 	for _, name := range o.Events {
 		row = append(row, Row{{name, r.Events[name]}}...)
 	}
 	low, high := callBounds(r)
 	return append(append(append(row, bounds...), Row{
-		{"raw", Shown(o.Latency, Known(timed(r), r.Raw() || r.Bounds == nil))},
-		{"seen", Shown(o.Budgeted, r.Calls)}, {"calls_low", Shown(o.Budgeted, low)}, {"calls_high", Shown(o.Budgeted, high)},
+		{"raw", ColumnIf(o.Latency, ValueIf(timed(r), r.Raw() || r.Bounds == nil))},
+		{"seen", ColumnIf(o.Budgeted, r.Calls)}, {"calls_low", ColumnIf(o.Budgeted, low)}, {"calls_high", ColumnIf(o.Budgeted, high)},
 	}...), o.Interval.members()...)
 }
 
@@ -280,19 +280,19 @@ func (o Options) members(r stats.Func) Row {
 	amounts := cmp.Or(r.Amounts, noAmounts)
 	least, most := callBounds(r)
 	return append(append(o.counts("function", r), Row{
-		{"unsure", Nonzero(r.Unsure)}, {"errors", Known(r.ReturnsErrors, r.Errors)},
+		{"unsure", Nonzero(r.Unsure)}, {"errors", ValueIf(r.ReturnsErrors, r.Errors)},
 		{"counted_only", Nonzero(r.CountedOnly)}, {"cut_short", Nonzero(r.CutShort)},
-		{"seen", Known(estimated, r.Calls)}, {"calls_low", Known(estimated, least)}, {"calls_high", Known(estimated, most)},
-		{"why", Known(r.Kind == stats.NoValue, &r.Value)},
-		{"sum_of", Known(o.Amount != "", amountMembers(r, amounts))}, {"histogram_of", Known(o.Hist && amounts.Count() > 0, bucketsOf(&amounts.Histogram))},
-		{"rate", Known(rated(r), r.Rate())}, {"ns", Known(timed, exact)},
+		{"seen", ValueIf(estimated, r.Calls)}, {"calls_low", ValueIf(estimated, least)}, {"calls_high", ValueIf(estimated, most)},
+		{"why", ValueIf(r.Kind == stats.NoValue, &r.Value)},
+		{"sum_of", ValueIf(o.Amount != "", amountMembers(r, amounts))}, {"histogram_of", ValueIf(o.Hist && amounts.Count() > 0, bucketsOf(&amounts.Histogram))},
+		{"rate", ValueIf(rated(r), r.Rate())}, {"ns", ValueIf(timed, exact)},
 		// ns_low and ns_high bound the latencies without probes. ns_raw includes the cost of probes. If raw is true, ns
 		// includes it, too.
-		{"ns_low", Known(bounded, low)}, {"ns_high", Known(bounded, high)}, {"ns_raw", Known(bounded, raw)},
-		{"self_ns", self(r)}, {"raw", Known(bounded, Nonzero(r.Raw()))},
-		{"sched", Known(timed && o.Sched, splitMembers(r.Spent(), r.Waits))},
-		{"histogram", Known(timed && buckets != nil, buckets)}, {"buckets", Known(timed && (o.Interval == nil || o.Interval.Number == 0), bucketMembers(r))},
-		{"events", Known(len(o.Events) > 0, events)},
+		{"ns_low", ValueIf(bounded, low)}, {"ns_high", ValueIf(bounded, high)}, {"ns_raw", ValueIf(bounded, raw)},
+		{"self_ns", self(r)}, {"raw", ValueIf(bounded, Nonzero(r.Raw()))},
+		{"sched", ValueIf(timed && o.Sched, splitMembers(r.Spent(), r.Waits))},
+		{"histogram", ValueIf(timed && buckets != nil, buckets)}, {"buckets", ValueIf(timed && (o.Interval == nil || o.Interval.Number == 0), bucketMembers(r))},
+		{"events", ValueIf(len(o.Events) > 0, events)},
 	}...), o.Interval.members()...)
 }
 
@@ -310,8 +310,8 @@ func bucketMembers(r stats.Func) any {
 	}
 	b := cmp.Or(r.Bounds, noBounds)
 	return Row{
-		{"ns", r.Latency}, {"low", Known(r.Bounds != nil, &b.Low)}, {"high", Known(r.Bounds != nil, &b.High)},
-		{"raw", Known(r.Bounds != nil, &b.Raw)}, {"waited", Nonzero(b.Waiting)}, {"self", Known(r.Bounds != nil, r.Self)},
+		{"ns", r.Latency}, {"low", ValueIf(r.Bounds != nil, &b.Low)}, {"high", ValueIf(r.Bounds != nil, &b.High)},
+		{"raw", ValueIf(r.Bounds != nil, &b.Raw)}, {"waited", Nonzero(b.Waiting)}, {"self", ValueIf(r.Bounds != nil, r.Self)},
 	}
 }
 
@@ -324,10 +324,10 @@ func amountMembers(r stats.Func, amounts *stats.Amounts) Row {
 		if s.Name == "sum" {
 			n = sum
 		}
-		o = append(o, Row{{s.Name, Known(amounts.Count() > 0, n)}}...)
+		o = append(o, Row{{s.Name, ValueIf(amounts.Count() > 0, n)}}...)
 	}
 	estimated := r.Whole != nil && amounts.Count() > 0
-	return append(o, Row{{"sum_low", Known(estimated, low)}, {"sum_high", Known(estimated && r.Whole.Bounded(), high)}}...)
+	return append(o, Row{{"sum_low", ValueIf(estimated, low)}, {"sum_high", ValueIf(estimated && r.Whole.Bounded(), high)}}...)
 }
 
 // latency returns the cell of a latency statistic. The cell P50, the first of a row, includes the mark of the row.

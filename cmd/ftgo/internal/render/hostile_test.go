@@ -33,7 +33,7 @@ func hostileStack(s string) []stats.StackRow {
 
 // hostileEvent returns a kernel event of a process with a hostile name.
 func hostileEvent(s string) *Line {
-	return &Line{Time: callStart, Event: "sched:sched_switch", Known: true, Function: s, Thread: Thread{Goid: 7, PID: 3, TID: 4},
+	return &Line{Time: callStart, Event: "sched:sched_switch", GoidKnown: true, Function: s, Thread: Thread{Goid: 7, PID: 3, TID: 4},
 		Fields: []pairing.KernelField{{Name: "prev_comm", Text: []byte(s)}, {Name: "prev_pid", Num: 5}}}
 }
 

@@ -54,7 +54,7 @@ func List(w io.Writer, rows []target.Row, o Options) error {
 	if f := o.Format; f != Table {
 		return WriteRows(w, f, true, func(r target.Row) Row {
 			return Row{
-				{"type", Shown(f == JSON, "listing")}, {"function", r.Name},
+				{"type", ColumnIf(f == JSON, "listing")}, {"function", r.Name},
 				{"address", hex(r, r.Addr)}, {"offset", hex(r, r.Offset)}, {"size", r.Size}, {"abi", r.ABI},
 				{"entry", r.Entry}, {"returns", r.Returns}, {"position", position(r)}, {"signature", r.Signature}, {"source", r.Source}, {"inlined", inlinedAt(r.Inlined)}, {"note", listNote(r)},
 			}
@@ -67,10 +67,10 @@ func List(w io.Writer, rows []target.Row, o Options) error {
 	columns := func(r target.Row, _ bool) Row {
 		at := position(r)
 		return Row{
-			{"FUNCTION", cmp.Or(short[r.Name], r.Name)}, {"POSITION", Shown(positions, Nonzero(at[strings.LastIndexByte(at, '/')+1:]))},
+			{"FUNCTION", cmp.Or(short[r.Name], r.Name)}, {"POSITION", ColumnIf(positions, Nonzero(at[strings.LastIndexByte(at, '/')+1:]))},
 			{"ADDRESS", Nonzero(hex(r, r.Addr))}, {"OFFSET", Nonzero(hex(r, r.Offset))}, {"SIZE", Nonzero(r.Size)},
 			{"ABI", Nonzero(r.ABI)}, {"ENTRY", r.Entry},
-			{"RETURNS", Known(r.Size > 0, r.Returns)}, {"SOURCE", Shown(sources, Nonzero(r.Source))}, {"NOTE", Shown(notes, listNote(r))},
+			{"RETURNS", ValueIf(r.Size > 0, r.Returns)}, {"SOURCE", ColumnIf(sources, Nonzero(r.Source))}, {"NOTE", ColumnIf(notes, listNote(r))},
 		}
 	}
 	if positions && o.Width > 0 {

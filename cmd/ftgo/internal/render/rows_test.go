@@ -108,7 +108,7 @@ func chrome(b *bytes.Buffer) error {
 		return w.Tree(&Tree{Lines: append([]*Line{root}, below...)})
 	}
 	loop := call("main.loop", 30, 40, "open")
-	loop.Shown = true
+	loop.Repeated = true
 	return errors.Join(
 		tree(call("main.f", 10, 20, "return"), event, call("main.g", 13, 14, "unwound")),
 		tree(&Line{Function: "main.loop", Time: at(30), Thread: thread}, call("main.h", 31, 32, "return")),
@@ -121,7 +121,7 @@ func chrome(b *bytes.Buffer) error {
 // TestEventLine checks that an event is one printable line, even if its program has a hostile name.
 func TestEventLine(t *testing.T) {
 	e := &Line{
-		Time: time.Unix(1, 2).UTC(), Event: "sched:sched_switch", Known: true, Function: "main.f", Thread: Thread{Goid: 7, PID: 3, TID: 4, CPU: 1},
+		Time: time.Unix(1, 2).UTC(), Event: "sched:sched_switch", GoidKnown: true, Function: "main.f", Thread: Thread{Goid: 7, PID: 3, TID: 4, CPU: 1},
 		Fields: []pairing.KernelField{
 			{Name: "prev_comm", Text: []byte("a b=\"\n\x1b[2J\xff")}, {Name: "prev_state", Num: ^uint64(0), Signed: true},
 			{Name: "buf", Num: 0xc000, Hex: true}, {Name: "addr", Bytes: []byte{127, 1}}, {Name: "none", Text: []byte{}},

@@ -52,7 +52,7 @@ func frameObjects(stack []stats.Location) (o []Row) {
 	frames := framesOf(stack)
 	for i := range frames {
 		f, known := &frames[i], frames[i].File != ""
-		o = append(o, Row{{"function", &f.Function}, {"file", Shown(known, &f.File)}, {"line", Shown(known, &f.Line)}})
+		o = append(o, Row{{"function", &f.Function}, {"file", ColumnIf(known, &f.File)}, {"line", ColumnIf(known, &f.Line)}})
 	}
 	return o
 }
@@ -105,10 +105,10 @@ func StackJSON(w io.Writer, stacks []stats.StackRow, amount string) error {
 		return Row{
 			{"type", verbatim(`"stack"`)}, {"function", &s.Function},
 			{"calls", s.Calls}, {"completed", s.Completed}, {"unwound", s.Unwound}, {"open", s.Open},
-			{"sum_of", Known(amount != "", s.Amount)},
-			{"ns", Known(s.Completed > 0, Row{
+			{"sum_of", ValueIf(amount != "", s.Amount)},
+			{"ns", ValueIf(s.Completed > 0, Row{
 				{"min", s.Min}, {"mean", s.Sum / int64(max(s.Completed, 1))}, {"max", s.Max}, {"sum", s.Sum}, {"self", s.Self},
-				{"sum_low", Known(bounded, s.Low)}, {"sum_high", Known(bounded, s.High)}, {"sum_raw", Known(bounded, s.Raw)},
+				{"sum_low", ValueIf(bounded, s.Low)}, {"sum_high", ValueIf(bounded, s.High)}, {"sum_raw", ValueIf(bounded, s.Raw)},
 			})},
 			{"stack", &s.Callers},
 		}

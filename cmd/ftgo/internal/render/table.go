@@ -79,7 +79,7 @@ func newTable[R any](rows []R, l layout, columns func(row R, compact bool) Row) 
 		line := make([]string, 0, len(o))
 		for _, m := range o {
 			switch {
-			case m.Value == Hidden || slices.Contains(without, m.Key):
+			case m.Value == NoColumn || slices.Contains(without, m.Key):
 			case m.Value == nil: // an empty cell would look like a mistake
 				line = append(line, "-")
 			default:

@@ -176,7 +176,7 @@ func (t *forest) end(c *pairing.Call, line *render.Line, at time.Time) error {
 	}
 	t.open--
 	if n.ended, n.hidden = true, line == nil; line != nil {
-		line.Shown, line.Branch, line.Started = n.Shown, n.Branch, n.Started
+		line.Repeated, line.Branch, line.Started = n.Repeated, n.Branch, n.Started
 		n.Line = line
 	}
 	tree, tr := n.tree, n.track

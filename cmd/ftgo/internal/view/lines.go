@@ -186,7 +186,7 @@ func (v *Lines) takeKernelEvent(ev *pairing.KernelEvent) error {
 	}
 	line := &render.Line{
 		Time: v.Clock.Wall(ev.Time), Event: v.Events[ev.Format],
-		Known: ev.Known, Thread: render.Thread{Goid: ev.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU}, Fields: ev.Fields(),
+		GoidKnown: ev.Known, Thread: render.Thread{Goid: ev.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU}, Fields: ev.Fields(),
 	}
 	if ev.Call != nil {
 		line.Function = v.Plan.Funcs[ev.Call.Func].Name

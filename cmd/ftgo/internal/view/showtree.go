@@ -106,7 +106,7 @@ func (t *forest) keepOpen(nodes []*node, above *node, shown bool) (top []*node) 
 			} else {
 				top = append(top, n)
 			}
-			if n.Shown = n.Shown || shown && t.slow == 0; !shown {
+			if n.Repeated = n.Repeated || shown && t.slow == 0; !shown {
 				continue
 			}
 		}
