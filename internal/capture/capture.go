@@ -333,7 +333,7 @@ func (b *Builder) arrange(c *Capture) {
 }
 
 // padded rounds a number of words up to one of the numbers that events have. It does not round up above 64, so that
-// the result stays below maxArgs.
+// the result is at most maxArgs.
 func padded(n int) int {
 	for _, size := range []int{0, 2, 4, 8, 12, 16, 24, 32, 48, 64} {
 		if n <= size {
