@@ -292,7 +292,7 @@ func demoCommand(e *cli.Env) *cli.Command {
 			return err
 		}
 		if args[0] != self {
-			return cli.Usage("demo: %s: BINARY, FUNC and PROGRAM are its own (see ftgo demo -h)", args[0])
+			return cli.Usage("demo: %s: demo takes no BINARY, FUNC or PROGRAM (see ftgo demo -h)", args[0])
 		}
 		return nil
 	}
@@ -314,7 +314,7 @@ func clean(e *cli.Env) error {
 		return cli.WithStatus(cli.ExitKernel, err)
 	}
 	e.SetTracefs(f)
-	stop := e.Progress("removing what is left")
+	stop := e.Progress("removing leftovers")
 	removed, err := f.Sweep()
 	stop()
 	for _, l := range removed {

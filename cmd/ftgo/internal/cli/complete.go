@@ -277,7 +277,7 @@ func Completion(e *Env) *Command {
 		}
 		script, err := completionScripts.ReadFile("completion/ftgo." + args[0])
 		if err != nil {
-			return Usage("completion: no script for %q: there are bash, zsh, fish", args[0])
+			return Usage("completion: unknown shell %q: not bash, zsh or fish", args[0])
 		}
 		_, err = e.Stdout.Write(script)
 		return err

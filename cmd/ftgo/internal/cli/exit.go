@@ -251,7 +251,7 @@ func SignalContext(stderr io.Writer) (ctx context.Context, stop func() syscall.S
 			if deadly == 0 && (s == syscall.SIGQUIT || s == syscall.SIGABRT) {
 				deadly = s.(syscall.Signal)
 				// Like other Go programs, print the goroutines' stacks, because something may hang.
-				fmt.Fprintf(&stacks, "ftgo: %v: what ftgo does at this moment\n\n", s)
+				fmt.Fprintf(&stacks, "ftgo: %v: the stacks of ftgo itself\n\n", s)
 				_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
 			}
 			cancel(&SignalError{s})

@@ -29,7 +29,7 @@ func (q *Target) Define(fs *Flags) {
 
 // DefineSymbols defines --symbols.
 func (q *Target) DefineSymbols(fs *Flags) {
-	fs.StringVar(&q.Symbols, "symbols", "", "take names, types and lines from `FILE`, BINARY before it was stripped")
+	fs.StringVar(&q.Symbols, "symbols", "", "read names, types and lines from `FILE`, the unstripped BINARY")
 }
 
 // DefineProcesses defines the flags that select processes: -p, --all, --container and --cgroup.
@@ -37,7 +37,7 @@ func (q *Target) DefineProcesses(e *Env) Group {
 	var words []string
 	return func(fs *Flags) {
 		fs.StringSliceVarP(&words, "pid", "p", nil, "trace process `PID`, or the one named so; BINARY defaults to its executable")
-		fs.BoolVar(&q.Scope.All, "all", false, "trace all processes that -p, --container or --cgroup means")
+		fs.BoolVar(&q.Scope.All, "all", false, "trace every process that matches -p, --container or --cgroup")
 		q.DefineScope(fs)
 		fs.Check(func(string) error {
 			q.PIDs, q.say = nil, e.Say

@@ -44,7 +44,7 @@ func (x *ExportFlags) ReadArgs(o *Options, words []string) error {
 	case x.Spans && !x.sends():
 		return cli.Usage("export: --spans needs --otlp URL: spans are sent to a collector")
 	case x.Listen == "" && !x.sends():
-		return cli.Usage("export: neither --listen ADDR nor --otlp URL says where the numbers go (see ftgo export -h)")
+		return cli.Usage("export: neither --listen ADDR nor --otlp URL is given (see ftgo export -h)")
 	}
 	scope := &o.Target.Scope
 	if x.Name == "" && !scope.Limited() {
@@ -52,7 +52,7 @@ func (x *ExportFlags) ReadArgs(o *Options, words []string) error {
 	}
 	if x.Name == "" {
 		if len(words) == 0 || !path.IsAbs(words[0]) {
-			return cli.Usage("export: %v says where, and not what: name the program by -p NAME, or by its path there", scope)
+			return cli.Usage("export: %v selects no program: add -p NAME, or the path of BINARY there", scope)
 		}
 		o.Binary, words = words[0], words[1:]
 	}

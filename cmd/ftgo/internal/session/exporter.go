@@ -156,7 +156,7 @@ func (e *exporter) update(ctx context.Context) error {
 	}
 	if e.scope != nil && e.scope.Missed() && !e.saidMissed {
 		e.saidMissed = true
-		e.o.Warn("a process has ended before it was seen whether it was in " + e.scope.String() + ": calls of such processes are not counted")
+		e.o.Warn("a process ended before ftgo knew whether it was in " + e.scope.String() + ": calls of such processes are not counted")
 	}
 	return nil
 }

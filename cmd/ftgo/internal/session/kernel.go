@@ -31,7 +31,7 @@ func (o *Options) openTracefs() error {
 		// On an error the run goes on with more privileges. ErrUnsupported comes from builds with cgo, and
 		// needs no message.
 		if err := o.DropPrivileges(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-			o.Say("keeps privileges that no run needs: %v", err)
+			o.Say("drop privileges that no run needs: %v", err)
 		}
 	}
 	// Leftovers that can't be removed do not prevent a run.
@@ -79,23 +79,23 @@ func (r *run) checkKernel(before40 bool) error {
 	byGoroutine := func(f *offsets.Func) bool { return f.ABI != offsets.SystemV } // their calls are paired by goroutine, and not by thread
 	if !r.request.Probes.Features.Memory && (r.needs.Memory || r.Stack != 0 || mode == uprobe.Latency && slices.ContainsFunc(r.request.Target.Funcs, byGoroutine)) {
 		return cli.WithStatus(cli.ExitKernel, errors.New(
-			"this kernel fetches registers alone, no memory (Linux before 3.14): calls can be counted (ftgo count), and shown as they begin (ftgo trace --entries)"))
+			"this kernel fetches registers alone, no memory (Linux before 3.14): ftgo count counts calls, and ftgo trace --entries shows their beginnings"))
 	}
 	if !r.request.Probes.Features.Instances && len(r.With) > 0 {
-		return cli.WithStatus(cli.ExitKernel, errors.New("--with: kernel events are recorded in instances alone, which this kernel leaves empty (Linux before 3.14)"))
+		return cli.WithStatus(cli.ExitKernel, errors.New("--with: this kernel records no events in instances (Linux before 3.14)"))
 	}
 	var risks []string
 	if before40 {
 		risks = append(risks, "uprobes of kernels before 4.0 can hang the traced program")
 	}
 	if !r.request.Probes.Features.Instances {
-		risks = append(risks, "this kernel records uprobes at the top level of tracefs alone (Linux before 3.14), which everybody shares, and whose buffer is emptied and settings are changed for the time")
+		risks = append(risks, "this kernel records uprobes only at the top level of tracefs (Linux before 3.14), which all tools share: ftgo empties its buffer and changes its settings during the run")
 	}
 	if len(risks) > 0 && !r.Force {
 		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%s; --force goes on", strings.Join(risks, ", and ")))
 	}
 	if !r.request.Probes.Features.Memory && mode == uprobe.Entries {
-		r.Say("this kernel fetches registers alone, no memory: neither goroutines nor what pointers and strings lead to are shown")
+		r.Say("this kernel fetches registers alone, no memory: goroutines, and the values behind pointers and strings, are not shown")
 	}
 	return nil
 }

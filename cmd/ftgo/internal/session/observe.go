@@ -55,13 +55,6 @@ func (o *Options) Observe(ctx context.Context, v view.View) (err error) {
 			return err
 		}
 	}
-	r.explainUnseen = func() string {
-		program := ""
-		if r.program != nil {
-			program = r.program.Path
-		}
-		return o.WhyUnseen(program, o.Fork)
-	}
 	if err := r.planLive(); err != nil {
 		return err
 	}

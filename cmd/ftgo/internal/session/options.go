@@ -200,7 +200,7 @@ func (o *Options) DefineExtras(fs *cli.Flags) {
 		}
 		return fs.Set("sched", "true") // so that rules apply
 	})
-	fs.BoolVar(&o.Waits, "waits", false, "add rows of what calls wait for, or, without FUNC, of all that is waited for")
+	fs.BoolVar(&o.Waits, "waits", false, "add a row per wait reason of calls or, without FUNC, of all goroutines")
 }
 
 // writeReady writes "ready" to the descriptor of --ready-fd, and closes it unless it is standard output or error.

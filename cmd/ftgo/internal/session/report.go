@@ -199,7 +199,7 @@ func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 	case lacking != "" && needs == "values":
 		o.Say("values are not shown: they take %s", lacking)
 	case lacking != "" && needs != "":
-		return nil, fmt.Errorf("%s: needed is %s", needs, lacking)
+		return nil, fmt.Errorf("%s: needs %s", needs, lacking)
 	case needs != "" && (o.As == rec.About.Command || needs == "--by" && o.FromTrace):
 		if err := r.replan(rec, needs); err != nil {
 			return nil, err
@@ -232,7 +232,7 @@ func (o *Options) checkShowable(rec *recording.Recording) error {
 	case (o.Format == render.Folded || o.Format == render.Pprof) && rec.Plan.Stack == 0:
 		return cli.Usage("report: -o %s is for callers: record with script --stack", o.Format)
 	case mode == uprobe.Entries && as == "trace" && !o.Lines.Entries:
-		return errors.New("read recording: it has calls' begins alone, and says otherwise")
+		return errors.New("read recording: it lacks the ends of calls, but its options say otherwise")
 	}
 	o.Stack = min(o.Stack, rec.Plan.Stack)
 	if as == "count" {

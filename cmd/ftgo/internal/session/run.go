@@ -21,15 +21,14 @@ import (
 // run is a command's plan, and the state of its execution.
 type run struct {
 	*Options
-	view          view.View
-	needs         view.Needs
-	request       engine.Request
-	scene         view.Scene
-	source        trace.Source
-	program       *trace.Command // nil if ftgo starts none
-	placement     string         // a message about the placed probes; "" for a recording
-	incomplete    error          // the error of an incomplete recording
-	explainUnseen func() string  // explains why no call was seen; nil if that is unknown
+	view       view.View
+	needs      view.Needs
+	request    engine.Request
+	scene      view.Scene
+	source     trace.Source
+	program    *trace.Command // nil if ftgo starts none
+	placement  string         // a message about the placed probes; "" for a recording
+	incomplete error          // the error of an incomplete recording
 
 	began   bool             // the window has begun
 	expired <-chan time.Time // fires at the end of -d, which counts from the beginning of the window
@@ -220,13 +219,17 @@ func (r *run) explainNoCalls() {
 		calls += r.table.Whole[i].Calls
 	}
 	switch {
-	case calls > 0 || r.explainUnseen == nil:
+	case calls > 0 || r.isReport: // the processes of a recording may have ended
 	case r.startedCalls() > 0: // with -n only ended calls count
 		r.table.Unseen = printable.Plural(r.startedCalls(), "call") + " had not ended"
 	case r.table.Elsewhere > 0:
 		r.table.Unseen = "other processes had " + printable.Plural(r.table.Elsewhere, "call")
 	default:
-		r.table.Unseen = r.explainUnseen()
+		program := ""
+		if r.program != nil {
+			program = r.program.Path
+		}
+		r.table.Unseen = r.WhyUnseen(program, r.Fork)
 	}
 }
 

@@ -230,14 +230,14 @@ func (s *topScreen) toggleWaits() {
 	case s.choosing:
 		return
 	case len(s.o.PIDs) == 0:
-		s.model.Say("what calls wait for is known of processes that -p names: what threads did before can't be told")
+		s.model.Say("wait times need -p: what other threads did before is unknown")
 		return
 	}
 	s.o.Sched = !s.o.Sched
 	s.list.cancel()
 	s.showFunctions()
 	if s.o.Sched {
-		s.model.Say("from now on with what calls wait for; each time that a goroutine waits costs hits")
+		s.model.Say("wait times on; each wait of a goroutine now costs hits")
 	}
 }
 
