@@ -86,7 +86,7 @@ func (m *Measuring) measure(ctx, running context.Context, measured func()) (err 
 		return err
 	}
 	features := m.fs.Features()
-	opt := uprobe.Options{Mode: m.mode, Features: features, Stack: m.stack, Returning: true}
+	opt := uprobe.Options{Mode: m.mode, Features: features, Stack: m.stack, ReturnsOnly: true}
 	session, plan, code, err := m.funcs.probe(ctx, m.fs, opt, tracefs.Options{BufferKB: 1024, Quiet: m.mode == uprobe.Count})
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ var ErrUnprobed = errors.New("can't be probed")
 func Recorded(rec *recording.Recording) Request {
 	was := &rec.About.Options
 	r := Request{Target: target.Recorded(was, rec.Plan), Plan: rec.Plan}
-	r.Probes = uprobe.Options{Mode: rec.Plan.Mode, Features: was.Features, Stack: was.Stack, Follow: rec.Plan.Follows, Regroups: rec.Plan.Regroups}
+	r.Probes = uprobe.Options{Mode: rec.Plan.Mode, Features: was.Features, Stack: was.Stack, Follow: rec.Plan.Follows, GroupSize: rec.Plan.GroupSize}
 	if on, err := machine.FeaturesOf(rec.Facts["kernel"]); err == nil {
 		r.Probes.Features.ExactHits = on.ExactHits // the plan does not depend on it
 	}

@@ -32,7 +32,7 @@ func (t *Totals) At(r *trace.Reading) *Table {
 		table.Since = t.since(funcs, r)
 	}
 	if t.plan.Waits > 0 { // leave out wait reasons without waits
-		none := func(f stats.Func) bool { return f.Func >= t.plan.Asked() && f.Calls == 0 }
+		none := func(f stats.Func) bool { return f.Func >= t.plan.RequestedFuncs() && f.Calls == 0 }
 		table.Whole, table.Since = slices.DeleteFunc(table.Whole, none), slices.DeleteFunc(table.Since, none)
 	}
 	if r.Last || t.opt.Costs.Ready() {

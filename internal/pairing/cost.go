@@ -29,7 +29,7 @@ func (c HitCost) Max(ev *uprobe.Event) float64 {
 	var most float64
 	for i := range ev.Sites {
 		var hit Hits
-		hit.add(1, &ev.Sites[i], ev.Words, ev.Reads(&ev.Sites[i]).Most())
+		hit.add(1, &ev.Sites[i], ev.Words, ev.Reads(&ev.Sites[i]).MaxFaults())
 		most = max(most, c.Of(hit))
 	}
 	return most

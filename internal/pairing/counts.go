@@ -174,7 +174,7 @@ func (p *Stream) Counts(c Counters) *Counts {
 	}
 	own := c.Own && !plan.Filtered()
 	for i := range out.Funcs {
-		out.Funcs[i].set(&sites[i], &account.funcs[i], own && i < plan.Asked(), c.Overruns+out.Unparsed)
+		out.Funcs[i].set(&sites[i], &account.funcs[i], own && i < plan.RequestedFuncs(), c.Overruns+out.Unparsed)
 	}
 	switch {
 	case own && c.Inexact:

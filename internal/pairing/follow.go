@@ -29,7 +29,7 @@ type origin struct {
 // created handles a Creation event. If the new goroutine's g belonged to another one before, that goroutine has ended,
 // even if its end was not seen.
 func (p *Stream) created(ev *parse.Event, f *uprobe.Fields) {
-	g, by, byGoid := ev.Args[f.G], ev.Args[f.By], ev.Args[f.ByGoid]
+	g, by, byGoid := ev.Args[f.G], ev.Args[f.Creator], ev.Args[f.CreatorGoid]
 	p.goexit(ev.Time, g)
 	if f.Lo >= 0 { // the first calls of the goroutine may be identified only by their SP
 		p.proc.bounds.learn(g, ev.Args[f.Lo], ev.Args[f.Hi])

@@ -52,7 +52,7 @@ func TestFollow(t *testing.T) {
 			plan := testPlan()
 			plan.Follows = true
 			fields := noFields
-			fields.G, fields.Goid, fields.By, fields.ByGoid, fields.Start = 0, 1, 2, 3, 4
+			fields.G, fields.Goid, fields.Creator, fields.CreatorGoid, fields.Start = 0, 1, 2, 3, 4
 			plan.Runtime = [][2]uint64{{0x500, 0x600}, {0x700, 0x800}}
 			plan.Events[4].Sites = append(plan.Events[4].Sites, uprobe.Site{Kind: uprobe.GoroutineEnd, Addr: 0x5001, Func: uprobe.ProgramStart})
 			plan.Events = append(plan.Events, uprobe.Event{Fields: fields, Sites: []uprobe.Site{{Kind: uprobe.Creation, Addr: 0x9000, Func: -1}}})

@@ -44,7 +44,7 @@ func TestSharedInstruction(t *testing.T) {
 	const f, g = 0, 1
 	entry, ret := &plan.Events[0].Sites[g], &plan.Events[2].Sites[g]
 	ret.Addr, entry.Stepped = entry.Addr, true
-	uprobe.Share(plan.Events)
+	uprobe.MarkShared(plan.Events)
 	if entry.Shared || !ret.Shared {
 		t.Fatalf("entry %+v, return %+v", entry, ret)
 	}

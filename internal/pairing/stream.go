@@ -124,7 +124,7 @@ func (p *Stream) takeKernel(ev *parse.Event) {
 	ev.PID = p.opt.Kernel.Process(ev.TID, 0)
 	if p.plan.Sched {
 		w := p.sched.kernel(p.names[ev.Format], ev)
-		w.reason = p.plan.InKernel()
+		w.reason = p.plan.SyscallReason()
 		p.endWait(w)
 	}
 	p.kernel = KernelEvent{Event: *ev}

@@ -50,8 +50,8 @@ func (p *Stream) goroutine(ev *parse.Event, f *uprobe.Fields, kind uprobe.Kind) 
 		s.hits.add(1, p.site, 0, 0) // delays the goroutine, even if another one causes the hit
 	}
 	reason := 0
-	if f.Why >= 0 {
-		reason = p.plan.Reason(ev.Args[f.Why])
+	if f.WaitReason >= 0 {
+		reason = p.plan.Reason(ev.Args[f.WaitReason])
 	}
 	switch kind {
 	case uprobe.Status:
@@ -85,7 +85,7 @@ func (p *Stream) endWait(w wait) {
 		c.Waits.add(w.reason, w.until-min(w.from, w.until))
 	}
 	p.emitWait(w, Returned)
-	if w.reason != p.plan.InKernel() {
+	if w.reason != p.plan.SyscallReason() {
 		w.g.stack = w.g.stack[:0]
 	}
 }
@@ -104,11 +104,11 @@ func (g *schedG) innermost() (c *Call, open int) {
 func (p *Stream) emitWait(w wait, how Outcome) {
 	g := w.g
 	parent, open := g.innermost()
-	if p.plan.Waits == 0 || open == 0 && p.plan.Asked() > 0 {
+	if p.plan.Waits == 0 || open == 0 && p.plan.RequestedFuncs() > 0 {
 		return
 	}
 	c := Call{
-		Func: p.plan.Asked() + w.reason, PID: g.process.pid, Goid: g.goid, Depth: open,
+		Func: p.plan.RequestedFuncs() + w.reason, PID: g.process.pid, Goid: g.goid, Depth: open,
 		Start: w.from, End: w.until, Outcome: how, Split: Split{Waiting: w.until - min(w.from, w.until)},
 		SP: g.sp, StackHi: g.stackHi, Bias: g.bias, Stack: g.stack,
 	}
@@ -120,7 +120,7 @@ func (p *Stream) emitWait(w wait, how Outcome) {
 	}
 	p.account.call(c.Func)
 	p.emitEnded(&c)
-	if p.plan.Asked() == 0 && how == Returned {
+	if p.plan.RequestedFuncs() == 0 && how == Returned {
 		p.countDone(w.until)
 	}
 }

@@ -24,7 +24,7 @@ func TestWaitInCall(t *testing.T) {
 	hit(p, uprobe.Entry, 0, 7, 16, 10)
 	p.sched.change(13, 1, Waiting)
 	w := p.sched.wake(18, 1)
-	w.reason = plan.InKernel()
+	w.reason = plan.SyscallReason()
 	p.endWait(w)
 	hit(p, uprobe.Return, 0, 7, 16, 20)
 	if want := []string{"syscall of 7: 13 to 18, waits []", "f of 7: 10 to 20, waits [{1 5}]"}; !slices.Equal(calls, want) {

@@ -35,7 +35,7 @@ type portableEvent struct {
 	// Sites are kind, file offset, address, function and condition.
 	Sites [][5]int64 `json:"sites"`
 	Fetch [][]string `json:"fetch,omitempty"`
-	// Creation are the fields By, ByGoid and Start, of events that have them.
+	// Creation has the fields Creator, CreatorGoid and Start, of events that have them.
 	Creation *[3]int `json:"creation,omitempty"`
 }
 
@@ -51,7 +51,7 @@ func portable(p *uprobe.Plan) *portablePlan {
 		ev := &p.Events[i]
 		e := portableEvent{Event: *ev, Fetch: uprobe.Fetches(ev.Sites)}
 		if f := ev.Fields; len(ev.Sites) > 0 && ev.Sites[0].Kind == uprobe.Creation {
-			e.Creation = &[3]int{f.By, f.ByGoid, f.Start}
+			e.Creation = &[3]int{f.Creator, f.CreatorGoid, f.Start}
 		}
 		for k := range ev.Sites {
 			s := &ev.Sites[k]
@@ -80,7 +80,7 @@ func readPlan(text []byte) (*uprobe.Plan, error) {
 		return nil, fmt.Errorf("read plan: processor %q is not known", in.Processor)
 	}
 	p := &in.Plan
-	p.Processor, p.Regroups = processor, max(p.Regroups, 0)
+	p.Processor, p.GroupSize = processor, max(p.GroupSize, 0)
 	for _, f := range in.Funcs {
 		if f.ABI > offsets.SystemV {
 			return nil, fmt.Errorf("read plan: function %q: ABI %d is not known", f.Name, f.ABI)
@@ -96,15 +96,15 @@ func readPlan(text []byte) (*uprobe.Plan, error) {
 		}
 		p.Events = append(p.Events, ev)
 	}
-	uprobe.Share(p.Events)
+	uprobe.MarkShared(p.Events)
 	return p, nil
 }
 
 func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 	ev = in.Event
-	ev.Fields.Why = -1 // of kinds that do not travel
-	if ev.Fields.By, ev.Fields.ByGoid, ev.Fields.Start = -1, -1, -1; in.Creation != nil {
-		ev.Fields.By, ev.Fields.ByGoid, ev.Fields.Start = in.Creation[0], in.Creation[1], in.Creation[2]
+	ev.Fields.WaitReason = -1 // of kinds that do not travel
+	if ev.Fields.Creator, ev.Fields.CreatorGoid, ev.Fields.Start = -1, -1, -1; in.Creation != nil {
+		ev.Fields.Creator, ev.Fields.CreatorGoid, ev.Fields.Start = in.Creation[0], in.Creation[1], in.Creation[2]
 	}
 	if ev.Counts != nil && len(ev.Counts) != len(ev.Args) {
 		return ev, fmt.Errorf("%d lengths of %d arguments", len(ev.Counts), len(ev.Args))
@@ -158,7 +158,7 @@ func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 
 // checkFields sees that fields are among the words of a hit.
 func checkFields(p *uprobe.Plan, f *uprobe.Fields, words int) error {
-	for i, at := range []int{f.Stack, f.Values, f.SP, f.G, f.Goid, f.Hi, f.Lo, f.Flags, f.By, f.ByGoid, f.Start} {
+	for i, at := range []int{f.Stack, f.Values, f.SP, f.G, f.Goid, f.Hi, f.Lo, f.Flags, f.Creator, f.CreatorGoid, f.Start} {
 		// Values may be none, and then begin behind the last word.
 		if at < -1 || at > words || at == words && i > 1 {
 			return fmt.Errorf("field at word %d of %d", at, words)
@@ -177,7 +177,7 @@ func needs(f *uprobe.Fields) map[uprobe.Kind]int {
 		uprobe.Entry: 0, uprobe.EntryJump: f.Flags, uprobe.Point: 0, uprobe.CheckFailed: 0,
 		uprobe.Return: f.SP, uprobe.TailJump: f.SP, uprobe.CondTail: min(f.SP, f.Flags),
 		uprobe.GoroutineEnd: f.G, uprobe.Recovery: min(f.SP, f.G, f.Hi), uprobe.StackMove: min(f.G, f.Lo, f.Hi),
-		uprobe.Resume: min(f.G, f.Goid), uprobe.Yield: 0, uprobe.Creation: min(f.G, f.Goid, f.By, f.ByGoid, f.Start),
+		uprobe.Resume: min(f.G, f.Goid), uprobe.Yield: 0, uprobe.Creation: min(f.G, f.Goid, f.Creator, f.CreatorGoid, f.Start),
 	}
 }
 

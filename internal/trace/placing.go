@@ -199,7 +199,7 @@ func (m *sampler) groupOf(funcs []int, countOnly bool) (*group, error) {
 	if m.eventCount > maxEvents {
 		return nil, m.stopPlacing(fmt.Errorf("%d events are enough to remove at the end", m.eventCount))
 	}
-	events, err := l.plan.Again(l.opt.Features, funcs, countOnly)
+	events, err := l.plan.EventsFor(l.opt.Features, funcs, countOnly)
 	if err != nil {
 		return nil, err
 	}

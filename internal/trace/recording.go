@@ -100,7 +100,7 @@ func (r *Recording) estimateDisarmed(last *Reading) {
 	if last.Budget = r.opt.Budget; len(r.rec.Disarmed) == 0 {
 		return
 	}
-	last.Whole = make([]*stats.Whole, r.plan.Asked())
+	last.Whole = make([]*stats.Whole, r.plan.RequestedFuncs())
 	for _, d := range r.rec.Disarmed {
 		for _, fn := range d.Funcs {
 			held := r.clock.Duration(r.from.Ticks, d.From).Seconds()

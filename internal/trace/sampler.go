@@ -84,7 +84,7 @@ func BatchSites(budget float64) int { return int(min(max(4000*budget, 100), 1000
 // newSampler returns the sampler of a source. It returns nil, which is valid and does nothing, without a budget and
 // later functions in the plan.
 func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
-	if l.opt.Once || l.opt.Budget == 0 && l.plan.Later() == 0 {
+	if l.opt.Once || l.opt.Budget == 0 && l.plan.DeferredSites() == 0 {
 		return nil, nil
 	}
 	share := cmp.Or(l.opt.Budget, unlimited)
@@ -96,10 +96,10 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	if m.load, err = newLoad(l); err != nil {
 		return nil, err
 	}
-	m.batchSize = max(BatchSites(share)*plan.Asked()/max(plan.Probes()+plan.Later(), 1), 1)
+	m.batchSize = max(BatchSites(share)*plan.RequestedFuncs()/max(plan.Probes()+plan.DeferredSites(), 1), 1)
 	m.ctx, m.cancel = context.WithCancel(ctx)
-	m.budget.Counts = plan.Mode != uprobe.Latency || !plan.Filtered() && plan.Asked() > 0
-	for i := range plan.Asked() {
+	m.budget.Counts = plan.Mode != uprobe.Latency || !plan.Filtered() && plan.RequestedFuncs() > 0
+	for i := range plan.RequestedFuncs() {
 		m.budget.Funcs[i].Named = l.opt.Named[i]
 	}
 	m.budget.Funcs[n].Named, m.budget.Funcs[n].Runtime = true, true
@@ -116,8 +116,8 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 		m.groups[groupKey(false, w.funcs)] = w
 		m.watch(w)
 	}
-	for i := range plan.Asked() {
-		if plan.Funcs[i].Later {
+	for i := range plan.RequestedFuncs() {
+		if plan.Funcs[i].Deferred {
 			m.estimates.Join(i)
 			m.toPlace = append(m.toPlace, i)
 		}

@@ -197,7 +197,7 @@ func (w *window) reading(at tracefs.Mark) (*Reading, error) {
 	r := &Reading{From: w.from.At, At: at.At, Counts: c}
 	// The window is timed by two clocks: a short one may seem to end before it begins, by microseconds.
 	r.Summary = stats.Summary{
-		Probes: w.plan.Probes(), Functions: w.plan.Asked(), Host: w.host, Began: w.from.At, Seconds: max(at.At.Sub(w.from.At).Seconds(), 0),
+		Probes: w.plan.Probes(), Functions: w.plan.RequestedFuncs(), Host: w.host, Began: w.from.At, Seconds: max(at.At.Sub(w.from.At).Seconds(), 0),
 		Pass: max(w.from.Width, at.Width), LatencyMeasured: w.plan.Mode == uprobe.Latency, Clock: w.clock.Clock,
 	}
 	for _, s := range w.plan.Skipped {

@@ -190,7 +190,7 @@ func (m *sampler) whole(seen func(fn int) uint64) []*stats.Whole {
 	m.addToEstimates()
 	all := make([]*stats.Whole, len(m.l.plan.Funcs))
 	for i := range all {
-		if i >= m.l.plan.Asked() { // a wait reason, which only Time stretches record
+		if i >= m.l.plan.RequestedFuncs() { // a wait reason, which only Time stretches record
 			n := float64(seen(i))
 			all[i] = &stats.Whole{Calls: n, Low: n, High: math.Inf(1)}
 			continue

@@ -129,19 +129,19 @@ func (k Kind) Counts() bool { return k >= Counter }
 
 // Fields has the index of each value in the words of an event's arguments, -1 if it is not fetched.
 type Fields struct {
-	SP       int // stack pointer; at a Recovery the one that execution resumes with
-	G        int // address of runtime.g
-	Goid     int // goroutine id, 0 on a thread's system stack
-	Hi       int // end of g's stack
-	Lo       int // beginning of g's stack, where SP may lie on another
-	Flags    int // the flags that conditional jumps test
-	Old, New int // statuses of a goroutine, in the lower 32 bits
-	Why      int `json:"-"` // the number of the reason why it waits, in the lower 8 bits
-	By       int `json:"-"` // address of the g that has made the goroutine, 0 for none
-	ByGoid   int `json:"-"` // its goroutine id
-	Start    int `json:"-"` // address of the function that the goroutine begins with
-	Stack    int // the first of Plan.StackWords words for [Callers]
-	Values   int // the first word of Options.Values; the others follow
+	SP          int // stack pointer; at a Recovery the one that execution resumes with
+	G           int // address of runtime.g
+	Goid        int // goroutine id, 0 on a thread's system stack
+	Hi          int // end of g's stack
+	Lo          int // beginning of g's stack, where SP may lie on another
+	Flags       int // the flags that conditional jumps test
+	Old, New    int // statuses of a goroutine, in the lower 32 bits
+	WaitReason  int `json:"-"` // the number of the reason why it waits, in the lower 8 bits
+	Creator     int `json:"-"` // address of the g that has made the goroutine, 0 for none
+	CreatorGoid int `json:"-"` // its goroutine id
+	Start       int `json:"-"` // address of the function that the goroutine begins with
+	Stack       int // the first of Plan.StackWords words for [Callers]
+	Values      int // the first word of Options.Values; the others follow
 }
 
 // noFields is for an event that fetches nothing.
@@ -187,7 +187,7 @@ func arrayLen(typ string) int {
 // fieldsOf finds fields by the names of args.
 func fieldsOf(args []tracefs.Arg) Fields {
 	f := noFields
-	at := map[string]*int{"sp": &f.SP, "g": &f.G, "id": &f.Goid, "hi": &f.Hi, "lo": &f.Lo, "fl": &f.Flags, "old": &f.Old, "new": &f.New, "why": &f.Why, "by": &f.By, "byid": &f.ByGoid, "pc": &f.Start}
+	at := map[string]*int{"sp": &f.SP, "g": &f.G, "id": &f.Goid, "hi": &f.Hi, "lo": &f.Lo, "fl": &f.Flags, "old": &f.Old, "new": &f.New, "why": &f.WaitReason, "by": &f.Creator, "byid": &f.CreatorGoid, "pc": &f.Start}
 	for i, a := range args {
 		*at[a.Name] = i
 	}

@@ -32,13 +32,13 @@ const (
 type Probe struct {
 	*offsets.Func `json:"-"`
 
-	Sites   *offsets.Sites `json:"-"`                 // where its calls begin and end
-	Returns bool           `json:"returns,omitempty"` // its calls are seen to end
-	Point   bool           `json:"point,omitempty"`   // it is one instruction, Sites.Entry, rather than a function. Sites.Restarts: it may be executed twice in a call
-	Stepped bool           `json:"stepped,omitempty"` // the kernel single-steps the instruction where its calls are seen to begin ([Site].Stepped)
-	Later   bool           `json:"-"`                 // all its events are of [Plan.Again]
-	Values  Values         `json:"-"`                 // fetched with its calls
-	Err     error          `json:"-"`                 // why it can't be probed, in [Plan.Skipped]
+	Sites    *offsets.Sites `json:"-"`                 // where its calls begin and end
+	Returns  bool           `json:"returns,omitempty"` // its calls are seen to end
+	Point    bool           `json:"point,omitempty"`   // it is one instruction, Sites.Entry, rather than a function. Sites.Restarts: it may be executed twice in a call
+	Stepped  bool           `json:"stepped,omitempty"` // the kernel single-steps the instruction where its calls are seen to begin ([Site].Stepped)
+	Deferred bool           `json:"-"`                 // all its events are of [Plan.EventsFor]
+	Values   Values         `json:"-"`                 // fetched with its calls
+	Err      error          `json:"-"`                 // why it can't be probed, in [Plan.Skipped]
 }
 
 // Values says what to fetch of a function's calls.
@@ -69,11 +69,11 @@ type Plan struct {
 	Stack       int  `json:"stack,omitempty"`       // the number of callers that are fetched where calls begin
 	Relocatable bool `json:"relocatable,omitempty"` // addresses in a process differ from those in the file
 	// Threads, Sched, Follows and Recorded: Options requests them, and the binary supports them.
-	Threads  bool `json:"-"`
-	Sched    bool `json:"-"`
-	Follows  bool `json:"follows,omitempty"`
-	Recorded bool `json:"-"`
-	Regroups int  `json:"regroups,omitempty"` // see Options.Regroups
+	Threads   bool `json:"-"`
+	Sched     bool `json:"-"`
+	Follows   bool `json:"follows,omitempty"`
+	Recorded  bool `json:"-"`
+	GroupSize int  `json:"regroups,omitempty"` // see Options.GroupSize
 	// Runtime has the address ranges of package runtime if Follows is set: a goroutine that
 	// begins there serves the whole program, whichever call has started it.
 	Runtime [][2]uint64 `json:"runtime,omitempty"`
@@ -84,19 +84,19 @@ type Plan struct {
 	Waits int `json:"-"`
 }
 
-// Asked is the number of Funcs, at their beginning, that were requested.
-func (p *Plan) Asked() int { return len(p.Funcs) - p.Waits }
+// RequestedFuncs is the number of Funcs, at their beginning, that were requested.
+func (p *Plan) RequestedFuncs() int { return len(p.Funcs) - p.Waits }
 
 // Reason returns the index of a reason, by its number in the runtime.
 func (p *Plan) Reason(why uint64) int {
-	if why &= 0xff; why < uint64(p.InKernel()) {
+	if why &= 0xff; why < uint64(p.SyscallReason()) {
 		return int(why)
 	}
 	return 0
 }
 
 // InKernel returns the index of the last of Reasons.
-func (p *Plan) InKernel() int { return len(p.Reasons) - 1 }
+func (p *Plan) SyscallReason() int { return len(p.Reasons) - 1 }
 
 // StackWords returns the number of words that are fetched for the callers of a call.
 func (p *Plan) StackWords() int {
@@ -114,11 +114,11 @@ type Options struct {
 	// Stack is the number of callers to fetch where calls begin, at most MaxStack, and at most
 	// one in programs of Go before 1.7, which keeps no frame pointers. Not for counting.
 	Stack int
-	// Values returns what to fetch of a function's calls; nil fetches nothing. An error ends the planning, unless it is LeaveOut's.
+	// Values returns what to fetch of a function's calls; nil fetches nothing. An error ends the planning, unless it is SkipFunc's.
 	Values func(*offsets.Func, *offsets.Sites) (Values, error)
 	// Threads adds runtime probes that are hit each time a thread changes to another goroutine.
-	Threads   bool
-	Returning bool // calls end only by returning; other ends are not probed
+	Threads     bool
+	ReturnsOnly bool // calls end only by returning; other ends are not probed
 	// Sched adds runtime probes of the scheduler, hit each time a goroutine begins to wait, becomes
 	// runnable, or runs. It is for Latency. New fails if the scheduler is not known.
 	Sched bool
@@ -130,11 +130,11 @@ type Options struct {
 	Waits bool
 	// First is the number of sites that the plan has at once: functions beyond it are
 	// Later. 0 is no limit.
-	First    int
-	Recorded bool // calls are counted by recorded hits, for the same reason as in CountRecorded
-	// Regroups, unless it is 0, is the number of functions that share events: their probes are placed and removed together
+	FirstSites int
+	Recorded   bool // calls are counted by recorded hits, for the same reason as in CountRecorded
+	// GroupSize, unless it is 0, is the number of functions that share events: their probes are placed and removed together
 	// while the plan is in use.
-	Regroups int
+	GroupSize int
 	// Progress, if not nil, is called with the progress of New, by several goroutines: 100,000 functions take a second
 	// or more.
 	Progress func(what string, done, of int)
@@ -144,7 +144,7 @@ type Options struct {
 // safely are in Plan.Skipped. Events are in the order that [tracefs.Start] needs:
 // beginnings of calls, ends of calls, and the runtime probes of goroutines' ends.
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
-	p := &Plan{Binary: b, Processor: b.File().Processor, Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded, Regroups: opt.Regroups}
+	p := &Plan{Binary: b, Processor: b.File().Processor, Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded, GroupSize: opt.GroupSize}
 	_, p.BySP = b.Lookup("__morestack")
 	sites := 0
 	for _, point := range opt.Points {
@@ -158,7 +158,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 			continue
 		}
 		f.Returns = opt.Mode == Latency && len(f.Sites.Returns)+len(f.Sites.Tails)+len(f.Sites.CondTails) > 0
-		f.Later = opt.First > 0 && sites >= opt.First
+		f.Deferred = opt.FirstSites > 0 && sites >= opt.FirstSites
 		sites += f.places(opt.Mode == Latency)
 		p.Funcs = append(p.Funcs, f)
 		p.BySP = p.BySP || f.Sites.SplitStack
@@ -190,7 +190,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	c.addFuncs()
 	if opt.Mode == Latency {
 		// These probes fetch memory. Kernels that can't do that time only calls of C, which need no such probes.
-		if !opt.Returning && c.features.Memory {
+		if !opt.ReturnsOnly && c.features.Memory {
 			c.addEndProbes()
 		}
 		p.Threads = opt.Threads && c.addThreadProbes()
@@ -208,10 +208,10 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	return p, nil
 }
 
-// LeaveOut returns an error that leaves a function out of a plan because of err.
-func LeaveOut(err error) error { return leaveOut{err} }
+// SkipFunc returns an error that leaves a function out of a plan because of err.
+func SkipFunc(err error) error { return skipFunc{err} }
 
-type leaveOut struct{ error }
+type skipFunc struct{ error }
 
 func (p *Plan) addValues(opt *Options) error {
 	kept := p.Funcs[:0]
@@ -223,7 +223,7 @@ func (p *Plan) addValues(opt *Options) error {
 				opt.Progress("functions whose variables were found", i+1, len(p.Funcs))
 			}
 		}
-		switch out, ok := errors.AsType[leaveOut](err); {
+		switch out, ok := errors.AsType[skipFunc](err); {
 		case ok:
 			f.Err = out.error
 			p.Skipped = append(p.Skipped, f)
@@ -299,9 +299,9 @@ func (p *Plan) Probes() int {
 }
 
 // Later returns the number of sites of functions that have no events at first.
-func (p *Plan) Later() (n int) {
+func (p *Plan) DeferredSites() (n int) {
 	for i := range p.Funcs {
-		if f := &p.Funcs[i]; f.Later {
+		if f := &p.Funcs[i]; f.Deferred {
 			n += f.places(p.Mode == Latency)
 		}
 	}
@@ -311,7 +311,7 @@ func (p *Plan) Later() (n int) {
 // Again makes new events for functions of the plan, whether they had events before or are Later. counts: the events only count calls
 // in a plan that times them. They are for tracefs.Session.Extend. The caller appends them to the plan's Events before it calls
 // Again for others, because the number of events becomes part of their names. The features must be those of New.
-func (p *Plan) Again(on tracefs.Features, funcs []int, counts bool) ([]Event, error) {
+func (p *Plan) EventsFor(on tracefs.Features, funcs []int, counts bool) ([]Event, error) {
 	_, nonce, _ := strings.Cut(p.Events[0].Name, "_")
 	c, err := newPlanner(p, on, nonce)
 	if err != nil {

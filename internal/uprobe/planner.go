@@ -49,8 +49,8 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 		nonce: nonce, limit: 1, open: make(map[shape]int),
 	}
 	if on.Append {
-		if c.limit = SitesPerEvent(p.sites()); p.Regroups > 0 {
-			c.limit = min(c.limit, MostTogether)
+		if c.limit = SitesPerEvent(p.sites()); p.GroupSize > 0 {
+			c.limit = min(c.limit, MaxGroupSize)
 		}
 	}
 	var err error
@@ -80,7 +80,7 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 		}
 		sh.kind = Return
 	}
-	sh.runtime = c.plan.Regroups > 0 && fn < 0
+	sh.runtime = c.plan.GroupSize > 0 && fn < 0
 	i, ok := c.open[sh]
 	// The few runtime probes need no second event, if events can have many sites.
 	if !ok || len(c.events[i].Sites) >= c.limit && (fn >= 0 || !c.features.Append) {
@@ -109,7 +109,7 @@ func (c *planner) together(sh shape, addr uint64) bool {
 			return false
 		}
 	}
-	return p.Regroups > 0 && p.Recorded && p.Stack == 0 && !sh.runtime && (sh.kind == Return || sh.kind == TailJump || sh.kind == CondTail)
+	return p.GroupSize > 0 && p.Recorded && p.Stack == 0 && !sh.runtime && (sh.kind == Return || sh.kind == TailJump || sh.kind == CondTail)
 }
 
 // joins reports whether a site shares the event of returns that fetch no values: each event takes
@@ -161,28 +161,28 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 	return ev
 }
 
-// MostTogether is the most functions whose probes should be placed and removed together, and the most sites of an
-// event of a plan that Regroups. An event is disarmed as a whole, in some 45 ms whatever its number of sites. To define
+// MaxGroupSize is the most functions whose probes should be placed and removed together, and the most sites of an
+// event of a plan that GroupSize. An event is disarmed as a whole, in some 45 ms whatever its number of sites. To define
 // so many sites anew, for functions that stay, takes half a second among 15,000 sites.
-const MostTogether = 1000
+const MaxGroupSize = 1000
 
 // addFuncs adds the probes of all functions.
 func (c *planner) addFuncs() {
 	funcs := c.plan.Funcs
-	most := cmp.Or(c.plan.Regroups, max(len(funcs), 1))
+	most := cmp.Or(c.plan.GroupSize, max(len(funcs), 1))
 	for from := 0; from < len(funcs); from += most {
 		until := min(from+most, len(funcs))
 		for i := from; i < until; i++ {
-			if !funcs[i].Later {
+			if !funcs[i].Deferred {
 				c.addEntry(i, false)
 			}
 		}
 		for i := from; i < until && c.plan.Mode == Latency; i++ {
-			if !funcs[i].Later {
+			if !funcs[i].Deferred {
 				c.addEnds(i)
 			}
 		}
-		if c.plan.Regroups > 0 {
+		if c.plan.GroupSize > 0 {
 			clear(c.open) // the next functions share no event with these
 		}
 	}
@@ -214,7 +214,7 @@ func (c *planner) addEntry(i int, counts bool) {
 // with the square of their number: for many functions, failed checks are recorded instead. It also needs both sites in one
 // event: one of two events would be disarmed before the other.
 func (c *planner) subtracts(counts bool) bool {
-	return (c.plan.Mode == Count || counts && !c.plan.Recorded) && c.features.Append && len(c.plan.Funcs) <= MostTogether
+	return (c.plan.Mode == Count || counts && !c.plan.Recorded) && c.features.Append && len(c.plan.Funcs) <= MaxGroupSize
 }
 
 // entry returns the site where calls of a function are seen to begin.
@@ -289,17 +289,17 @@ func (c *planner) addEnds(i int) {
 // sorted returns the events in order of their sites' kinds. If calls begin and end in one event, see together, the ends come first: the
 // kernel places probes in this order, so that the end of every call that is seen to begin is probed.
 func (c *planner) sorted() []Event {
-	for i := 0; i < len(c.events) && c.plan.Regroups > 0 && c.plan.Recorded; i++ {
+	for i := 0; i < len(c.events) && c.plan.GroupSize > 0 && c.plan.Recorded; i++ {
 		slices.SortStableFunc(c.events[i].Sites, func(a, b Site) int { return int(b.Kind) - int(a.Kind) })
 	}
 	slices.SortStableFunc(c.events, func(a, b Event) int { return int(a.Sites[0].Kind) - int(b.Sites[0].Kind) })
-	Share(c.events)
+	MarkShared(c.events)
 	return c.events
 }
 
 // Share marks sites at an address where an earlier event has a site: a function that does nothing begins and
 // ends with one instruction.
-func Share(events []Event) {
+func MarkShared(events []Event) {
 	taken := make(map[uint64]bool)
 	for e := range events {
 		for i := range events[e].Sites {

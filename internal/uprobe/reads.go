@@ -106,10 +106,10 @@ func (r Reads) Faults(words []uint64) (n uint64) {
 }
 
 // Most returns an upper bound of Faults.
-func (r Reads) Most() (n uint64) {
+func (r Reads) MaxFaults() (n uint64) {
 	for i := 0; i < len(r); i += r[i].behind + 1 {
 		f, behind := &r[i], r[i+1:]
-		n += max(uint64(f.words+f.behind), behind[:f.behind].Most())
+		n += max(uint64(f.words+f.behind), behind[:f.behind].MaxFaults())
 	}
 	return n
 }

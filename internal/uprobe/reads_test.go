@@ -46,7 +46,7 @@ func TestFaults(t *testing.T) {
 		hit := append([]uint64{0x8000}, c.words...)
 		site := Site{}
 		reads := e.Reads(&site)
-		if got, most := reads.Faults(hit), reads.Most(); got != c.want || most != c.most {
+		if got, most := reads.Faults(hit), reads.MaxFaults(); got != c.want || most != c.most {
 			t.Errorf("%s: %d of at most %d, want %d of %d", c.name, got, most, c.want, c.most)
 		}
 		// A site that fetches otherwise.

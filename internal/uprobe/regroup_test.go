@@ -9,9 +9,9 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestRegroups: in a plan whose functions come and go, runtime probes share no event with any of them, and
+// TestGroupSize: in a plan whose functions come and go, runtime probes share no event with any of them, and
 // a function shares its events with no more than so many.
-func TestRegroups(t *testing.T) {
+func TestGroupSize(t *testing.T) {
 	b := binaries.Open(t, fixture.Build(t, "exact"))
 	all := b.Funcs()
 	var funcs []*offsets.Func
@@ -19,17 +19,17 @@ func TestRegroups(t *testing.T) {
 		funcs = append(funcs, &all[i])
 	}
 	for _, recorded := range []bool{false, true} {
-		opt := Options{Mode: Latency, Features: modern, Regroups: MostTogether, Recorded: recorded}
+		opt := Options{Mode: Latency, Features: modern, GroupSize: MaxGroupSize, Recorded: recorded}
 		p, err := New(b, funcs, opt)
 		fixture.NoError(t, err)
-		if len(p.Funcs) < MostTogether {
+		if len(p.Funcs) < MaxGroupSize {
 			t.Fatalf("%d functions are too few to tell", len(p.Funcs))
 		}
 		runtime := 0
 		for _, ev := range p.Events {
 			of := make(map[int]bool)
 			for _, s := range ev.Sites {
-				of[s.Func/MostTogether] = of[s.Func/MostTogether] || s.Func >= 0
+				of[s.Func/MaxGroupSize] = of[s.Func/MaxGroupSize] || s.Func >= 0
 				if s.Func < 0 {
 					runtime++
 				}
@@ -37,7 +37,7 @@ func TestRegroups(t *testing.T) {
 			if ev.Sites[0].Func < 0 != (ev.Sites[len(ev.Sites)-1].Func < 0) {
 				t.Errorf("%s is of functions and of the runtime", ev.Name)
 			}
-			if len(of) > 1 && ev.Sites[0].Func >= 0 || len(ev.Sites) > MostTogether {
+			if len(of) > 1 && ev.Sites[0].Func >= 0 || len(ev.Sites) > MaxGroupSize {
 				t.Errorf("%s has %d sites, of %d lots of functions", ev.Name, len(ev.Sites), len(of))
 			}
 		}
@@ -47,16 +47,16 @@ func TestRegroups(t *testing.T) {
 	}
 }
 
-// TestAgain: functions are counted instead of timed, and timed again.
-func TestAgain(t *testing.T) {
-	p := planOf(t, Options{Mode: Latency, Features: modern, Regroups: MostTogether, Recorded: true}, "main.leaf", "main.returns", "main.catch")
+// TestEventsFor: functions are counted instead of timed, and timed again.
+func TestEventsFor(t *testing.T) {
+	p := planOf(t, Options{Mode: Latency, Features: modern, GroupSize: MaxGroupSize, Recorded: true}, "main.leaf", "main.returns", "main.catch")
 	for _, test := range []struct {
 		name   string
 		funcs  []int
 		counts bool
 	}{{"counted", []int{1}, true}, {"timed", []int{0, 2}, false}} {
 		before := len(p.Events)
-		events, err := p.Again(modern, test.funcs, test.counts)
+		events, err := p.EventsFor(modern, test.funcs, test.counts)
 		fixture.NoError(t, err)
 		if len(p.Events) != before {
 			t.Error("events are in the plan before they have joined it")
@@ -143,10 +143,10 @@ func TestTogether(t *testing.T) {
 		opt  Options
 		want bool
 	}{
-		{"within a budget", Options{Regroups: MostTogether, Recorded: true}, true},
-		{"in a script", Options{Regroups: MostTogether}, false},
+		{"within a budget", Options{GroupSize: MaxGroupSize, Recorded: true}, true},
+		{"in a script", Options{GroupSize: MaxGroupSize}, false},
 		{"without a budget", Options{Recorded: true}, false},
-		{"with callers", Options{Regroups: MostTogether, Recorded: true, Stack: 3}, false},
+		{"with callers", Options{GroupSize: MaxGroupSize, Recorded: true, Stack: 3}, false},
 	} {
 		test.opt.Mode, test.opt.Features = Latency, modern
 		got := false
@@ -165,9 +165,9 @@ func TestTogether(t *testing.T) {
 
 // TestLater: functions that come later have no events in the plan.
 func TestLater(t *testing.T) {
-	p := planOf(t, Options{Mode: Latency, Features: modern, Regroups: MostTogether, Recorded: true, First: 1}, "main.leaf", "main.returns", "main.catch")
-	if p.Later() < 4 || len(p.Groups()) == 0 {
-		t.Fatalf("%d places come later, %d groups", p.Later(), len(p.Groups()))
+	p := planOf(t, Options{Mode: Latency, Features: modern, GroupSize: MaxGroupSize, Recorded: true, FirstSites: 1}, "main.leaf", "main.returns", "main.catch")
+	if p.DeferredSites() < 4 || len(p.Groups()) == 0 {
+		t.Fatalf("%d places come later, %d groups", p.DeferredSites(), len(p.Groups()))
 	}
 	placed := func(events []Event) (funcs map[int]int) {
 		funcs = make(map[int]int)
@@ -183,7 +183,7 @@ func TestLater(t *testing.T) {
 	if got := placed(p.Events); len(got) != 1 || got[0] != 1 {
 		t.Errorf("at first entries of %v", got)
 	}
-	events, err := p.Again(modern, []int{1, 2}, false)
+	events, err := p.EventsFor(modern, []int{1, 2}, false)
 	if got := placed(events); err != nil || len(got) != 2 || got[1]+got[2] != 2 {
 		t.Errorf("at last entries of %v, %v", got, err)
 	}
@@ -191,7 +191,7 @@ func TestLater(t *testing.T) {
 
 // TestTogetherOneInstruction: a function that begins and ends with one instruction is seen to do both.
 func TestTogetherOneInstruction(t *testing.T) {
-	p := planOf(t, Options{Mode: Latency, Features: modern, Regroups: MostTogether, Recorded: true}, "runtime.publicationBarrier")
+	p := planOf(t, Options{Mode: Latency, Features: modern, GroupSize: MaxGroupSize, Recorded: true}, "runtime.publicationBarrier")
 	kinds := make(map[Kind]int)
 	for _, ev := range p.Events {
 		for _, s := range ev.Sites {

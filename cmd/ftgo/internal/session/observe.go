@@ -102,8 +102,8 @@ func (o *Options) newRun(v view.View) *run {
 // checkPlacement sets the message about the placed probes, and refuses too many. each is the time to remove one
 // probe.
 func (r *run) checkPlacement(each time.Duration) error {
-	n, subject := r.request.Plan.Probes()+r.request.Plan.Later(), printable.Plural(r.request.Plan.Asked(), "function")
-	if r.request.Plan.Asked() == 0 {
+	n, subject := r.request.Plan.Probes()+r.request.Plan.DeferredSites(), printable.Plural(r.request.Plan.RequestedFuncs(), "function")
+	if r.request.Plan.RequestedFuncs() == 0 {
 		subject = "all waits"
 	}
 	r.placement = fmt.Sprintf("probing %s in %s at %s", subject, r.Binary, printable.Plural(n, "place"))
@@ -131,11 +131,11 @@ func (r *run) planLive() (err error) {
 	r.limitMany(q.Probes.Mode)
 	q.Source.Budget = r.budgetShare()
 	if r.needs.Soon || r.Budget != nil && r.budgetShare() > 0 && len(r.Program) == 0 && !q.Source.Once {
-		q.Probes.First = cmp.Or(r.FirstSites, min(firstSites, cmp.Or(trace.BatchSites(r.budgetShare()), firstSites)))
+		q.Probes.FirstSites = cmp.Or(r.FirstSites, min(firstSites, cmp.Or(trace.BatchSites(r.budgetShare()), firstSites)))
 		q.Target.SortByInterest()
 	}
 	filter := r.Filter()
-	q.Probes.Recorded, q.Probes.Regroups = !filter.All() || r.budgetShare() > 0, r.groupSize()
+	q.Probes.Recorded, q.Probes.GroupSize = !filter.All() || r.budgetShare() > 0, r.groupSize()
 	if err := withPlanStatus(q.MakePlan()); err != nil {
 		return err
 	}

@@ -183,7 +183,7 @@ func (o *Options) groupSize() int {
 	if len(o.Funcs) <= maxUngrouped && !o.Regexp && !slices.ContainsFunc(o.Funcs, func(f string) bool { return strings.ContainsAny(f, "*?[@") }) {
 		return 1
 	}
-	return uprobe.MostTogether
+	return uprobe.MaxGroupSize
 }
 
 // maxUngrouped is the number of named functions that are placed and removed one by one. Each then has its own

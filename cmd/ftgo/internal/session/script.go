@@ -156,7 +156,7 @@ func (o *Options) Script() (err error) {
 	} else if *o.Budget > 0 {
 		together = (len(r.request.Target.Funcs) + len(r.request.Target.Sites) + maxGroups - 1) / maxGroups
 	}
-	r.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: o.Stack, Follow: o.follow, Regroups: together, Progress: o.Doing}
+	r.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: o.Stack, Follow: o.follow, GroupSize: together, Progress: o.Doing}
 	if err := withPlanStatus(r.request.MakePlan()); err != nil {
 		return err
 	}

@@ -189,7 +189,7 @@ func (v *Table) options() render.Options {
 	return render.Options{
 		By: o.By.Text != "", ByStack: o.By.UsesStack(), Amount: o.Sum.Text, Hist: o.Hist,
 		Latency: v.mode == uprobe.Latency, Errors: o.Errors, Sched: o.Sched, Events: v.Events,
-		Budgeted: v.Plan.Regroups > 0, FullNames: o.Full, Width: cli.Width(v.Out),
+		Budgeted: v.Plan.GroupSize > 0, FullNames: o.Full, Width: cli.Width(v.Out),
 	}
 }
 

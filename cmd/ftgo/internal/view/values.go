@@ -135,7 +135,7 @@ func skipUnlessNamed(s *target.Target, f *offsets.Func, err error) error {
 	if s.Roles[f].Named {
 		return cli.WithStatus(cli.ExitUsage, err)
 	}
-	return uprobe.LeaveOut(err)
+	return uprobe.SkipFunc(err)
 }
 
 // templatePaths returns the paths of --format that lead into the arguments and the results of a function. The line of a
