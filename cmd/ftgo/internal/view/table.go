@@ -177,8 +177,11 @@ func (v *Table) isWrapper(row stats.Func) bool { return v.role(row).Wrapper }
 // noteInlined adds a note to functions that the compiler has also inlined into some callers, because probes do not see
 // inlined calls. It reads all of the debug information, so it runs after the probes were removed.
 func (v *Table) noteInlined(rows []stats.Func) {
+	if v.Target.Binary == nil {
+		return
+	}
 	for i := range rows {
-		if v.Target.Binary != nil && v.role(rows[i]).Named && rows[i].Note == "" {
+		if v.role(rows[i]).Named && rows[i].Note == "" {
 			rows[i].Note = v.Target.AlsoInlined(rows[i].Name)
 		}
 	}

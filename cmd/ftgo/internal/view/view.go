@@ -42,7 +42,7 @@ type Needs struct {
 // Scene has the parts of a run that a view reads. They are set before Begin.
 type Scene struct {
 	Env      *cli.Env
-	Target   *target.Target
+	Target   *target.Target // without Binary for a recording whose binary is missing
 	Plan     *uprobe.Plan
 	Out      io.Writer // for results; messages go to Env.Stderr
 	Clock    *trace.Clock
