@@ -133,7 +133,8 @@ type region struct {
 
 // NewBuilder returns a Builder for variables.
 func NewBuilder(vars []offsets.Variable, opt Options) *Builder {
-	b := &Builder{vars: vars, opt: opt, max: maxArgs - len(opt.OtherArgs), limit: maxArgs}
+	room := maxArgs - len(opt.OtherArgs)
+	b := &Builder{vars: vars, opt: opt, max: room, limit: room}
 	for _, a := range opt.OtherArgs {
 		b.line += len(a.Fetch) + argFrame
 		b.bytes += 16 // an argument has at most two words
@@ -158,7 +159,7 @@ func (b *Builder) Capture(paths, extra []string) (*Capture, error) {
 	}
 	if paths == nil {
 		for i := range b.vars {
-			b.limit = len(b.args) + maxShare
+			b.limit = min(len(b.args)+maxShare, b.max)
 			b.maxFields, b.large = b.opt.Fields, nil
 			t, s := b.root(&b.vars[i])
 			n := b.value(b.vars[i].Name, t, s, 1)
@@ -200,7 +201,7 @@ func (b *Builder) fetch(text, typ string, count, bytes int) (at int, why string)
 		return 0, "in memory: this kernel fetches registers alone (Linux before 3.14)"
 	case len(text) > maxText:
 		return 0, "too many pointers away"
-	case len(b.args) >= min(b.max, b.limit) || b.bytes+bytes > maxBytes || b.line+len(text)+argFrame > maxLine:
+	case len(b.args) >= b.limit || b.bytes+bytes > maxBytes || b.line+len(text)+argFrame > maxLine:
 		return 0, noRoom
 	}
 	at = b.words
@@ -273,7 +274,7 @@ func (b *Builder) array(s source, n int) (at int, why string) {
 		if at, why = b.fetch(text, fmt.Sprintf("x64[%d]", n), n, 8*n); why != "" {
 			return 0, why
 		}
-	case len(b.args)+n > min(b.max, b.limit) && !b.sealed:
+	case len(b.args)+n > b.limit && !b.sealed:
 		return 0, noRoom
 	}
 	for i := 0; i < n && !b.opt.Arrays; i++ {
