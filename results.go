@@ -59,7 +59,7 @@ func (c *Call) Arg(name string) Value {
 			}
 		}
 	}
-	return Value{capture.Value{Name: name, State: capture.Unfetched, Why: fmt.Sprintf("no value %q", name)}}
+	return Value{capture.Value{Name: name, State: capture.Unfetched, Reason: fmt.Sprintf("no value %q", name)}}
 }
 
 // String returns the line that ftgo trace prints.

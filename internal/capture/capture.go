@@ -185,12 +185,12 @@ func (c *Capture) Fetches(i int) bool {
 }
 
 func (n *node) fetched() bool {
-	return n.why == "" && n.typ.Size > 0 && (len(n.kids) == 0 || slices.ContainsFunc(n.kids, (*node).fetched))
+	return n.reason == "" && n.typ.Size > 0 && (len(n.kids) == 0 || slices.ContainsFunc(n.kids, (*node).fetched))
 }
 
 // fetch adds an argument, unless it exists already, and returns the number of its first word. If it can't add the
-// argument, why is the reason.
-func (b *Builder) fetch(text, typ string, count, bytes int) (at int, why string) {
+// argument, reason says why.
+func (b *Builder) fetch(text, typ string, count, bytes int) (at int, reason string) {
 	if i := slices.IndexFunc(b.args, func(a arg) bool { return a.fetch == text && a.typ == typ }); i >= 0 {
 		return b.args[i].at, ""
 	}
@@ -236,9 +236,9 @@ func (l leaf) read(words []uint64) uint64 {
 
 // scalar fetches the first size bytes of a value.
 func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
-	text, shift, why := s.word(b, size)
-	if why != "" {
-		return leaf{}, why
+	text, shift, reason := s.word(b, size)
+	if reason != "" {
+		return leaf{}, reason
 	}
 	for _, a := range b.arrays {
 		if in := s.off - a.off; a.base == s.base && in >= 0 && in+size <= 8*a.words && in%8+size <= 8 {
@@ -253,9 +253,9 @@ func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
 		return leaf{}, fmt.Sprintf("%d bytes", size)
 	}
 	// All kernels print signed numbers in decimal. leaf.read extends the sign only of signed types.
-	at, why := b.fetch(text, "s"+strconv.FormatInt(8*width, 10), 0, int(width))
-	if why != "" {
-		return leaf{}, why
+	at, reason := b.fetch(text, "s"+strconv.FormatInt(8*width, 10), 0, int(width))
+	if reason != "" {
+		return leaf{}, reason
 	}
 	return leaf{at, shift, size, signed}, ""
 }
@@ -264,28 +264,28 @@ func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
 func (b *Builder) textWords() int { return min((b.opt.StrLen+7)/8, maxArray) }
 
 // array fetches n words, at most maxArray.
-func (b *Builder) array(s source, n int) (at int, why string) {
+func (b *Builder) array(s source, n int) (at int, reason string) {
 	n = min(n, maxArray)
-	text, _, why := s.text(b, 8)
+	text, _, reason := s.text(b, 8)
 	switch {
-	case why != "":
-		return 0, why
+	case reason != "":
+		return 0, reason
 	case b.opt.Arrays:
-		if at, why = b.fetch(text, fmt.Sprintf("x64[%d]", n), n, 8*n); why != "" {
-			return 0, why
+		if at, reason = b.fetch(text, fmt.Sprintf("x64[%d]", n), n, 8*n); reason != "" {
+			return 0, reason
 		}
 	case len(b.args)+n > b.limit && !b.sealed:
 		return 0, noRoom
 	}
 	for i := 0; i < n && !b.opt.Arrays; i++ {
-		text, _, why := s.at(int64(8*i)).text(b, 8)
-		if why != "" {
-			return 0, why
+		text, _, reason := s.at(int64(8*i)).text(b, 8)
+		if reason != "" {
+			return 0, reason
 		}
 		// Kernels before 4.9 do not have the type x64.
-		w, why := b.fetch(text, "u64", 0, 8)
-		if why != "" {
-			return 0, why
+		w, reason := b.fetch(text, "u64", 0, 8)
+		if reason != "" {
+			return 0, reason
 		}
 		if i == 0 {
 			at = w

@@ -122,7 +122,7 @@ func TestRoom(t *testing.T) {
 		}
 	}
 	last := c.AppendValues(nil, make([]uint64, c.Words), nowhere{})[199]
-	if last.State != Unfetched || !strings.Contains(last.Why, "no room") {
+	if last.State != Unfetched || !strings.Contains(last.Reason, "no room") {
 		t.Errorf("the last variable: %+v", last)
 	}
 }
@@ -170,7 +170,7 @@ func TestPathErrors(t *testing.T) {
 	}
 	c, err := NewBuilder(vars, options).Capture([]string{"x", "p.n", "*p"}, nil)
 	fixture.NoError(t, err)
-	if got := c.AppendValues(nil, make([]uint64, c.Words), nowhere{}); got[0].Why != "lost" || got[1].Why != nilPointer {
+	if got := c.AppendValues(nil, make([]uint64, c.Words), nowhere{}); got[0].Reason != "lost" || got[1].Reason != nilPointer {
 		t.Errorf("%+v", got)
 	}
 }

@@ -51,12 +51,12 @@ const (
 	zeroOrUnreadable = "zero, or not readable: the process can't be asked"
 )
 
-// markUnreadable sets the state to Unreadable if why, the reason, is not "", and reports whether it did.
-func (v *Value) markUnreadable(why string) bool {
-	if why != "" {
-		v.State, v.Why = Unreadable, why
+// markUnreadable sets the state to Unreadable unless reason is "", and reports whether it did.
+func (v *Value) markUnreadable(reason string) bool {
+	if reason != "" {
+		v.State, v.Reason = Unreadable, reason
 	}
-	return why != ""
+	return reason != ""
 }
 
 // checkAddr returns the reason why an address is not valid, or "". The first page is not: user space begins above
@@ -82,13 +82,13 @@ func (d *decoder) checkGuards(guards []guard) string {
 		}
 		p := g.pointer.read(d.words)
 		if g.holds != nil {
-			if why := d.checkType(p, &g); why != "" {
-				return why
+			if reason := d.checkType(p, &g); reason != "" {
+				return reason
 			}
 			continue
 		}
-		if why := d.checkAddr(p); why != "" {
-			return why
+		if reason := d.checkAddr(p); reason != "" {
+			return reason
 		}
 		// If the kernel can't read the next pointer, the words behind that are left over from an earlier event.
 		if i+1 < len(guards) && !guards[i+1].length.fetched() {
@@ -126,8 +126,8 @@ func (d *decoder) value(n *node) Value {
 	if n.slots != nil {
 		return d.findKey(n)
 	}
-	if n.why != "" {
-		v.State, v.Why = Unfetched, n.why
+	if n.reason != "" {
+		v.State, v.Reason = Unfetched, n.reason
 		return v
 	}
 	if v.markUnreadable(d.checkGuards(n.guards)) {
@@ -178,12 +178,12 @@ func (v *Value) collapse() {
 		return
 	}
 	for i := range v.Items {
-		if v.Items[i].State != Unreadable || v.Items[i].Why != v.Items[0].Why {
+		if v.Items[i].State != Unreadable || v.Items[i].Reason != v.Items[0].Reason {
 			return
 		}
 	}
 	if len(v.Items) > 0 {
-		v.markUnreadable(v.Items[0].Why)
+		v.markUnreadable(v.Items[0].Reason)
 		v.Items = nil
 	}
 }
@@ -206,7 +206,7 @@ func (d *decoder) bytes(v *Value, n *node) {
 		v.markUnreadable("negative length")
 	case v.markUnreadable(d.checkWords(v.Num, at, words)):
 	case words < 0:
-		v.State, v.Why = Unfetched, n.bytesWhy
+		v.State, v.Reason = Unfetched, n.bytesReason
 	default:
 		b := d.rawBytes(at, words)
 		v.Bytes = b[:min(int64(len(b)), v.Len, int64(max(d.strLen, 1)))]
@@ -244,8 +244,8 @@ func (d *decoder) rawBytes(at, words int) []byte {
 // checkWords returns the reason why words may differ from the memory at an address, or "". The number of words may
 // be negative, as in a node.
 func (d *decoder) checkWords(addr uint64, at, words int) string {
-	if why := d.checkAddr(addr); why != "" || words < 0 {
-		return why
+	if reason := d.checkAddr(addr); reason != "" || words < 0 {
+		return reason
 	}
 	for _, w := range d.words[at : at+words] {
 		if w != 0 {

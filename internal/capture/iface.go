@@ -34,18 +34,18 @@ func (n *node) dynamic(b *Builder, s source) {
 	n.iface = p
 	if n.typ.Methods {
 		// An itab begins with the interface's type and the dynamic type (runtime/runtime2.go, internal/abi/iface.go).
-		var why string
-		if p.typ, why = b.scalar(types.at(8), 8, false); !b.sealed { // a sealed Builder relies on Process.ItabType
-			n.why = cmp.Or(n.why, why)
+		var reason string
+		if p.typ, reason = b.scalar(types.at(8), 8, false); !b.sealed { // a sealed Builder relies on Process.ItabType
+			n.reason = cmp.Or(n.reason, reason)
 		}
 	}
-	if n.why != "" {
+	if n.reason != "" {
 		return
 	}
 	data, l := b.follow(s.at(8), nil)
-	n.imag, n.why = l, data.why
+	n.imag, n.reason = l, data.reason
 	isError := IsError(n.typ)
-	if n.why == "" && (!n.typ.Methods || isError) {
+	if n.reason == "" && (!n.typ.Methods || isError) {
 		p.fill(b, data, isError)
 	}
 }
@@ -59,15 +59,15 @@ func (p *payload) fill(b *Builder, data source, more bool) {
 		planner.sealed, planner.maxFields, planner.vars, planner.args = true, 0, nil, slices.Clone(b.args)
 		p.planner = &planner
 	}()
-	var why string
-	if p.at, why = b.array(data, payloadWords); why != "" {
+	var reason string
+	if p.at, reason = b.array(data, payloadWords); reason != "" {
 		return
 	}
 	p.words = payloadWords
 	p.data.guards = nil // decoder.memory checks all words
 	// behind returns the memory at the address in a word of the array.
 	behind := func(word int64) (to source) {
-		to.base, _, to.why = data.at(8*word).text(b, 8)
+		to.base, _, to.reason = data.at(8*word).text(b, 8)
 		return to
 	}
 	for word := range int64(3) {
@@ -76,7 +76,7 @@ func (p *payload) fill(b *Builder, data source, more bool) {
 		if word > 0 && !more {
 			return
 		}
-		if _, why = b.array(behind(word), b.textWords()); why != "" {
+		if _, reason = b.array(behind(word), b.textWords()); reason != "" {
 			return
 		}
 	}
@@ -106,12 +106,12 @@ func (d *decoder) dynamic(n *node, v *Value) {
 		return
 	}
 	p := n.iface
-	t, why := d.interfaceType(v.TypeWord, n.typ.Methods, p.typ)
+	t, reason := d.interfaceType(v.TypeWord, n.typ.Methods, p.typ)
 	switch {
-	case !p.typ.fetched() && why == badPointer:
-		v.State, v.Why = Unfetched, notFetched(p.path)
+	case !p.typ.fetched() && reason == badPointer:
+		v.State, v.Reason = Unfetched, notFetched(p.path)
 		return
-	case v.markUnreadable(why):
+	case v.markUnreadable(reason):
 		return
 	}
 	v.Dynamic = t.Name
@@ -132,7 +132,7 @@ func (d *decoder) dynamic(n *node, v *Value) {
 		}
 	case t.Direct && (t.Kind == reflect.Func || t.Kind == reflect.UnsafePointer):
 	case t.Direct:
-		e.State, e.Why = Unfetched, notFetched(p.pathTo(t))
+		e.State, e.Reason = Unfetched, notFetched(p.pathTo(t))
 	default:
 		e = d.memory(t, t, p, v.Num)
 	}
@@ -140,7 +140,7 @@ func (d *decoder) dynamic(n *node, v *Value) {
 
 // interfaceType returns the dynamic type of an interface by its first word, which is an itab if the interface has
 // methods. at is the address of the type that was fetched from the itab, for itabs that are not in the file.
-func (d *decoder) interfaceType(word uint64, methods bool, at leaf) (t *gotype.Type, why string) {
+func (d *decoder) interfaceType(word uint64, methods bool, at leaf) (t *gotype.Type, reason string) {
 	addr := word
 	if methods {
 		var ok bool
@@ -151,9 +151,9 @@ func (d *decoder) interfaceType(word uint64, methods bool, at leaf) (t *gotype.T
 		}
 	}
 	if t = d.process.DynamicType(addr); t == nil {
-		why = noDynamicType
+		reason = noDynamicType
 	}
-	return t, why
+	return t, reason
 }
 
 // checkType returns the reason why an interface does not have the dynamic type in a guard, or "". word is its first
@@ -162,11 +162,11 @@ func (d *decoder) checkType(word uint64, g *guard) string {
 	if word == 0 {
 		return nilPointer
 	}
-	t, why := d.interfaceType(word, g.methods, g.itab)
-	if why == "" && t != g.holds {
-		why = "it is " + t.Name
+	t, reason := d.interfaceType(word, g.methods, g.itab)
+	if reason == "" && t != g.holds {
+		reason = "it is " + t.Name
 	}
-	return why
+	return reason
 }
 
 // memory decodes a value of type t in the memory at addr, which an interface's data word contains. t is the dynamic
@@ -181,7 +181,7 @@ func (d *decoder) memory(dynamic, t *gotype.Type, p *payload, addr uint64) Value
 			return v
 		}
 	case p.planner == nil:
-		v.State, v.Why = Unfetched, notFetched(p.pathTo(t))
+		v.State, v.Reason = Unfetched, notFetched(p.pathTo(t))
 		return v
 	}
 	n := p.nodes[dynamic]

@@ -38,8 +38,8 @@ import (
 //	type of package net/netip    "127.0.0.1:80", or {"guess":"127.0.0.1:80"} if it may be ::ffff:127.0.0.1 or have a zone
 //	func                         {"func":"main.main.func1"}, or its address if the name is not known
 //	nil of any type              null
-//	Unreadable                   {"unreadable":"why"}
-//	Unfetched                    {"unfetched":"why"}
+//	Unreadable                   {"unreadable":"reason"}
+//	Unfetched                    {"unfetched":"reason"}
 //
 // In all strings, it escapes unprintable runes by \u, so that the line can be printed on a terminal.
 func (v *Value) AppendJSON(b []byte) []byte {
@@ -107,14 +107,14 @@ func (v *Value) AppendJSON(b []byte) []byte {
 
 // appendUnknown appends the member with the reason why a value is not known.
 func appendUnknown(b []byte, v *Value) []byte {
-	key, why := `"unfetched":`, v.Why
+	key, reason := `"unfetched":`, v.Reason
 	switch v.State {
 	case Unreadable:
 		key = `"unreadable":`
 	case Known:
-		why = typeNotKnown
+		reason = typeNotKnown
 	}
-	return printable.AppendJSON(append(b, key...), why)
+	return printable.AppendJSON(append(b, key...), reason)
 }
 
 // appendNamed appends a name, or the address if the name is "".

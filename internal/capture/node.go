@@ -12,13 +12,13 @@ import (
 type node struct {
 	name   string
 	typ    *gotype.Type
-	why    string // the reason if it is not fetched
+	reason string // not "" if it is not fetched
 	guards []guard
 	off    int64 // from the address in the last pointer
 
 	num, imag, len, cap leaf   // as in Value. In an interface, num and imag are its first and second word
 	data, words         int    // a string's or byte slice's bytes are in words words from number data on
-	bytesWhy            string // the reason if words is -1: the bytes can't be fetched
+	bytesReason         string // set if words is -1, because the bytes can't be fetched
 	kids                []*node
 	elem                *node
 	elemOmitted         bool // a pointer's target is not fetched, because it is a large struct
@@ -31,13 +31,13 @@ type node struct {
 }
 
 func newNode(name string, t *gotype.Type, s source) *node {
-	return &node{name: name, typ: t, why: s.why, guards: s.guards, off: s.off}
+	return &node{name: name, typ: t, reason: s.reason, guards: s.guards, off: s.off}
 }
 
 // value plans how to fetch a value of a type. pointers is the number of nested pointers to follow.
 func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *node {
 	n := newNode(name, t, s)
-	if n.why != "" {
+	if n.reason != "" {
 		return n
 	}
 	switch t.Kind {
@@ -94,11 +94,11 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 		case 1, 2, 4, 8:
 			n.num = n.scalar(b, s, t.Size, false)
 		default:
-			n.why = fmt.Sprintf("type not known, %d bytes", t.Size)
+			n.reason = fmt.Sprintf("type not known, %d bytes", t.Size)
 		}
 	}
-	if b.sealed && len(n.kids) > 0 && !slices.ContainsFunc(n.kids, func(kid *node) bool { return kid.why == "" }) {
-		n.why, n.kids = notFetched(b.path), nil // one reason for all fields
+	if b.sealed && len(n.kids) > 0 && !slices.ContainsFunc(n.kids, func(kid *node) bool { return kid.reason == "" }) {
+		n.reason, n.kids = notFetched(b.path), nil // one reason for all fields
 	}
 	return n
 }
@@ -135,32 +135,32 @@ func (b *Builder) tooLarge(t *gotype.Type) bool {
 
 // scalar plans how to fetch a number of the node. It does nothing if an earlier part of the node can't be fetched.
 func (n *node) scalar(b *Builder, s source, size int64, signed bool) (l leaf) {
-	if n.why != "" {
+	if n.reason != "" {
 		return leaf{}
 	}
-	l, n.why = b.scalar(s, size, signed)
+	l, n.reason = b.scalar(s, size, signed)
 	return l
 }
 
 // follow plans how to fetch the pointer at the start of the node's value, and returns its target.
 func (n *node) follow(b *Builder, s source, elem *gotype.Type) source {
 	to, l := b.follow(s, elem)
-	n.num, n.why = l, to.why
+	n.num, n.reason = l, to.reason
 	return to
 }
 
 // bytes plans how to fetch the first bytes of a string or byte slice. If they can't be fetched, the value is only its
 // length, except in a sealed Builder: there a string gets the reason.
 func (n *node) bytes(b *Builder, s source) {
-	if n.why != "" {
+	if n.reason != "" {
 		return
 	}
-	var why string
-	switch n.data, why = b.array(s, b.textWords()); {
-	case why == "":
+	var reason string
+	switch n.data, reason = b.array(s, b.textWords()); {
+	case reason == "":
 		n.words = b.textWords()
 	case b.sealed && n.typ.Kind == reflect.String:
-		n.words, n.bytesWhy = -1, why
+		n.words, n.bytesReason = -1, reason
 	}
 }
 
@@ -170,7 +170,7 @@ func (n *node) pointer(b *Builder, s source, pointers int) {
 	if n.elemOmitted = elem != nil && b.tooLarge(elem); n.elemOmitted {
 		return
 	}
-	if n.why == "" && pointers > 0 && elem != nil && elem.Kind != reflect.Invalid {
+	if n.reason == "" && pointers > 0 && elem != nil && elem.Kind != reflect.Invalid {
 		n.elem = b.value("", elem, to, pointers-1)
 	}
 }
@@ -182,21 +182,21 @@ func (n *node) slice(b *Builder, s source) {
 	n.cap = n.scalar(b, s.at(16), 8, true)
 	items := int64(b.opt.Items)
 	switch {
-	case n.why != "" || elem == nil || elem.Size == 0:
+	case n.reason != "" || elem == nil || elem.Size == 0:
 		return
 	case IsByteSlice(n.typ):
 		n.bytes(b, to)
 		return
 	case isPacked(elem):
 		words := min((items*elem.Size+7)/8, maxArray)
-		if _, why := b.array(to, int(words)); why != "" {
+		if _, reason := b.array(to, int(words)); reason != "" {
 			return
 		}
 		items = min(items, words*8/elem.Size)
 	}
 	for i := range items {
 		kid := b.value("", elem, to.at(i*elem.Size).behind(guard{length: n.len, item: i}), 0)
-		if kid.why != "" {
+		if kid.reason != "" {
 			return
 		}
 		n.kids = append(n.kids, kid)
@@ -215,7 +215,7 @@ func isPacked(t *gotype.Type) bool {
 func (n *node) array(b *Builder, s source, pointers int) {
 	elem := n.typ.Elem()
 	if elem == nil {
-		n.why = "type of elements not known"
+		n.reason = "type of elements not known"
 		return
 	}
 	for i := range min(n.typ.Len, int64(b.opt.Items)) {

@@ -48,7 +48,7 @@ func (b *Builder) walk(path string) (t *gotype.Type, s source, err error) {
 	}
 	t, s = b.root(&v)
 	for _, step := range steps[1:] {
-		if s.why != "" && t.Kind == reflect.Invalid {
+		if s.reason != "" && t.Kind == reflect.Invalid {
 			break
 		}
 		if t, s, err = b.step(t, s, step); err != nil {
@@ -128,9 +128,9 @@ func (b *Builder) element(t *gotype.Type, s source, step string) (*gotype.Type, 
 	case t.Kind == reflect.Array:
 		return elem, s.at(i * elem.Size), nil
 	}
-	length, why := b.scalar(s.at(8), 8, true)
+	length, reason := b.scalar(s.at(8), 8, true)
 	to, _ := b.follow(s, elem)
-	to.why = cmp.Or(why, to.why)
+	to.reason = cmp.Or(reason, to.reason)
 	return elem, to.behind(guard{length: length, item: i}).at(i * elem.Size), nil
 }
 
@@ -164,9 +164,9 @@ func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, s
 	g := guard{at: s.off, holds: as, methods: t.Methods}
 	types, pointer := b.follow(s, nil)
 	if g.pointer = pointer; t.Methods {
-		g.itab, types.why = b.scalar(types.at(8), 8, false)
+		g.itab, types.reason = b.scalar(types.at(8), 8, false)
 	}
-	s.why = cmp.Or(s.why, types.why)
+	s.reason = cmp.Or(s.reason, types.reason)
 	data := s.at(8).behind(g)
 	if !as.Direct {
 		data, _ = b.follow(data, as)
@@ -227,7 +227,7 @@ func (b *Builder) Field(path string, part Part) (name string, t *gotype.Type, ok
 	t, s, err := b.walk(path)
 	// The number must be in a register or on the stack. Behind a pointer, the kernel would read 0 if the memory is not
 	// readable, and the filter would drop calls because of that.
-	if err != nil || s.why != "" || s.base != "" || len(s.guards) > 0 {
+	if err != nil || s.reason != "" || s.base != "" || len(s.guards) > 0 {
 		return "", nil, false
 	}
 	switch kind := t.Kind; {
@@ -250,12 +250,12 @@ func (b *Builder) Field(path string, part Part) (name string, t *gotype.Type, ok
 	default:
 		return "", nil, false
 	}
-	text, shift, why := s.text(b, t.Size)
-	if why != "" || shift != 0 {
+	text, shift, reason := s.text(b, t.Size)
+	if reason != "" || shift != 0 {
 		return "", nil, false
 	}
-	at, why := b.fetch(text, typ+strconv.FormatInt(8*t.Size, 10), 0, int(t.Size))
-	if why != "" {
+	at, reason := b.fetch(text, typ+strconv.FormatInt(8*t.Size, 10), 0, int(t.Size))
+	if reason != "" {
 		return "", nil, false
 	}
 	b.fixedOrder = true

@@ -115,12 +115,12 @@ func (b *Builder) lookup(t *gotype.Type, s source, key string) (*gotype.Type, so
 	header, at := b.follow(s, nil)
 	b.prefetch(header, 32)
 	m.header = at
-	m.count, header.why = b.scalar(header, 8, true)
+	m.count, header.reason = b.scalar(header, 8, true)
 	m.extra, _ = b.scalar(header.at(m.extraAt), m.extraSize, false)
 	slots, _ := b.follow(header.at(slotsAt), nil)
 	b.prefetch(slots, m.size)
 	m.slotGuards = slots.guards
-	m.control, slots.why = b.scalar(slots.at(int64(b.slot)), 1, false)
+	m.control, slots.reason = b.scalar(slots.at(int64(b.slot)), 1, false)
 	opt := b.opt
 	b.opt.StrLen = max(1, len(m.keyText))
 	m.keyNode = b.value("", m.key, slots.at(m.keyOffset+int64(b.slot)*m.keyStride), 0)
@@ -137,11 +137,11 @@ func (b *Builder) lookup(t *gotype.Type, s source, key string) (*gotype.Type, so
 // large.
 func (b *Builder) prefetch(s source, size int64) {
 	const most = 1024
-	if !b.opt.Arrays || size > most || s.why != "" {
+	if !b.opt.Arrays || size > most || s.reason != "" {
 		return
 	}
 	for words := int((size + 7) / 8); words > 0; words -= maxArray {
-		if _, why := b.array(s, words); why != "" {
+		if _, reason := b.array(s, words); reason != "" {
 			return
 		}
 		s = s.at(8 * maxArray)
@@ -178,7 +178,7 @@ func (d *decoder) findKey(n *node) Value {
 	more := s.extra.read(d.words) != 0
 	switch {
 	case !s.header.fetched() || !s.count.fetched() || !s.extra.fetched():
-		v.State, v.Why = Unfetched, n.why
+		v.State, v.Reason = Unfetched, n.reason
 		return v
 	case v.markUnreadable(d.checkGuards(s.mapGuards)):
 		return v
@@ -187,7 +187,7 @@ func (d *decoder) findKey(n *node) Value {
 	case v.State != Known:
 		return v
 	case more && s.opaque:
-		v.State, v.Why = Unfetched, fmt.Sprintf("not searched: a map made for more than %d elements", mapSlots)
+		v.State, v.Reason = Unfetched, fmt.Sprintf("not searched: a map made for more than %d elements", mapSlots)
 		return v
 	case v.markUnreadable(d.checkGuards(s.slotGuards)):
 		return v
@@ -200,10 +200,10 @@ func (d *decoder) findKey(n *node) Value {
 		isText := s.key.Kind == reflect.String
 		switch {
 		case key.State != Known:
-			v.State, v.Why = key.State, key.Why
+			v.State, v.Reason = key.State, key.Reason
 		case isText && key.Len != int64(len(s.keyText)), !isText && key.Num != s.keyNumber:
 		case isText && len(s.keyText) > 8*s.keyNode.words:
-			v.State, v.Why = Unfetched, noRoom
+			v.State, v.Reason = Unfetched, noRoom
 		case !isText || bytes.HasPrefix(d.rawBytes(s.keyNode.data, s.keyNode.words), s.keyText):
 			return d.value(s.elemNode)
 		}
@@ -212,7 +212,7 @@ func (d *decoder) findKey(n *node) Value {
 	case v.State != Known:
 		return v
 	case more:
-		v.State, v.Why = Unfetched, fmt.Sprintf("not among the first %d elements", mapSlots)
+		v.State, v.Reason = Unfetched, fmt.Sprintf("not among the first %d elements", mapSlots)
 		return v
 	}
 	return absent()

@@ -14,24 +14,24 @@ import (
 // planRealType plans how to fetch the type of a variable of generic code. If a pointer's target has no
 // known type, it also plans to fetch the target like the data of an interface.
 func (b *Builder) planRealType(n *node, v *offsets.Variable, s source) {
-	if v.Real == nil || n.why != "" {
+	if v.Real == nil || n.reason != "" {
 		return
 	}
 	words, at := b.root(v.Real)
-	real, why := leaf{size: 8}, ""
+	real, reason := leaf{size: 8}, ""
 	if words.Kind == reflect.Array {
 		n.candidates = words.Len
-		real.at, why = b.array(at, int(words.Len))
+		real.at, reason = b.array(at, int(words.Len))
 	} else {
-		real, why = b.scalar(at, 8, false)
+		real, reason = b.scalar(at, 8, false)
 	}
-	if why != "" {
+	if reason != "" {
 		return
 	}
 	n.typeAddr = real
 	if n.typ.Kind == reflect.Pointer && n.typ.Elem() == nil {
 		n.iface = &payload{}
-		if data, _ := b.follow(s, nil); data.why == "" {
+		if data, _ := b.follow(s, nil); data.reason == "" {
 			n.iface.fill(b, data, true)
 		}
 	}

@@ -16,7 +16,7 @@ type source struct {
 	off    int64  // the value's offset from that address, or in the variable
 	align  int64  // the alignment of that address, 0 if not known
 	guards []guard
-	why    string     // the reason if the value can't be fetched
+	reason string     // not "" if the value can't be fetched
 	search *mapSearch // set for a value in a map's element, which is in the slot Builder.slot
 }
 
@@ -40,11 +40,11 @@ func (b *Builder) root(v *offsets.Variable) (t *gotype.Type, s source) {
 	}
 	switch {
 	case v.Err != nil:
-		s.why = v.Err.Error()
+		s.reason = v.Err.Error()
 	case len(v.Pieces) == 1 && v.Pieces[0].Pointer:
 		s.base = v.Pieces[0].Register.At(v.Pieces[0].Disp)
 		pointer := leaf{size: 8}
-		pointer.at, s.why = b.fetch(s.base, "s64", 0, 8)
+		pointer.at, s.reason = b.fetch(s.base, "s64", 0, 8)
 		s = s.behind(guard{pointer: pointer})
 	default:
 		s.pieces = v.Pieces
@@ -78,10 +78,10 @@ func (s source) piece(size int64) (p offsets.Piece, ok bool) {
 }
 
 // text returns the fetcharg for the first size bytes of the value, which begin at bit shift of its result.
-func (s source) text(b *Builder, size int64) (text string, shift uint, why string) {
+func (s source) text(b *Builder, size int64) (text string, shift uint, reason string) {
 	switch {
-	case s.why != "":
-		return "", 0, s.why
+	case s.reason != "":
+		return "", 0, s.reason
 	case s.base != "" && strings.Count(s.base, "(") >= maxDeref:
 		return "", 0, "too many pointers away"
 	case s.base != "":
@@ -116,14 +116,14 @@ func (s source) aligned(b *Builder, size int64) bool {
 
 // word returns the fetcharg for the aligned word that contains a number, if it can be fetched, or else the text for the
 // number alone. The fewer types the arguments have, the fewer events the sites need, and the sooner these are removed.
-func (s source) word(b *Builder, size int64) (text string, shift uint, why string) {
+func (s source) word(b *Builder, size int64) (text string, shift uint, reason string) {
 	if size == 8 || !s.aligned(b, size) {
 		return s.text(b, size)
 	}
 	if s.base != "" {
 		in := s.off & 7
-		text, _, why = s.at(-in).text(b, 8)
-		return text, uint(8 * in), why
+		text, _, reason = s.at(-in).text(b, 8)
+		return text, uint(8 * in), reason
 	}
 	p, _ := s.piece(size)
 	at := p.Disp + s.off - p.Offset
@@ -133,7 +133,7 @@ func (s source) word(b *Builder, size int64) (text string, shift uint, why strin
 // follow fetches a pointer, and returns the source of its target, of type elem if that is not nil.
 func (b *Builder) follow(s source, elem *gotype.Type) (to source, pointer leaf) {
 	to.search = s.search
-	if pointer, to.why = b.scalar(s, 8, false); to.why != "" {
+	if pointer, to.reason = b.scalar(s, 8, false); to.reason != "" {
 		return to, leaf{}
 	}
 	to.base, _, _ = s.text(b, 8)

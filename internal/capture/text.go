@@ -34,14 +34,14 @@ func (v *Value) Text() string { return string(v.AppendText(nil)) }
 func (v *Value) AppendText(b []byte) []byte {
 	switch {
 	case v.State == Unreadable:
-		if v.Why == "" {
+		if v.Reason == "" {
 			return append(b, "<unreadable>"...)
 		}
-		return fmt.Appendf(b, "<unreadable: %s>", printable.Text(v.Why))
-	case v.State == Unfetched && v.Why == "":
+		return fmt.Appendf(b, "<unreadable: %s>", printable.Text(v.Reason))
+	case v.State == Unfetched && v.Reason == "":
 		return append(b, "<not fetched>"...)
 	case v.State == Unfetched:
-		return append(append(append(b, '<'), printable.Text(v.Why)...), '>')
+		return append(append(append(b, '<'), printable.Text(v.Reason)...), '>')
 	case v.Type == nil || v.Type.Kind == reflect.Invalid:
 		return append(b, "<"+typeNotKnown+">"...)
 	case v.Nil():

@@ -31,10 +31,10 @@ const (
 
 // Value is the value of a variable, or of a part of it.
 type Value struct {
-	Name  string // the name of the variable or field, or the path
-	Type  *gotype.Type
-	State State
-	Why   string // the reason if it is Unreadable or Unfetched
+	Name   string // the name of the variable or field, or the path
+	Type   *gotype.Type
+	State  State
+	Reason string // the reason if it is Unreadable or Unfetched
 	// NoKey: it is Unreadable because a map lacks the key. In Go, the expression would be the zero value.
 	NoKey bool
 
@@ -197,8 +197,8 @@ func Find(values []Value, part Part, path string) *Value {
 }
 
 // Unknown returns a value without a type that is not known.
-func Unknown(state State, why string) *Value {
-	return &Value{Type: &gotype.Type{}, State: state, Why: why}
+func Unknown(state State, reason string) *Value {
+	return &Value{Type: &gotype.Type{}, State: state, Reason: reason}
 }
 
 // WholeRunes removes an incomplete rune from the end of a text that was cut.

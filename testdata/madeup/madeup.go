@@ -80,12 +80,12 @@ func Named(name string, v capture.Value) capture.Value {
 
 // Unreadable returns a value that could not be read.
 func Unreadable(why string) capture.Value {
-	return capture.Value{Type: Basic("string"), State: capture.Unreadable, Why: why}
+	return capture.Value{Type: Basic("string"), State: capture.Unreadable, Reason: why}
 }
 
 // Unfetched returns a value that was not fetched.
 func Unfetched(why string) capture.Value {
-	return capture.Value{Type: Basic("float64"), State: capture.Unfetched, Why: why}
+	return capture.Value{Type: Basic("float64"), State: capture.Unfetched, Reason: why}
 }
 
 // Time returns a time.Time.

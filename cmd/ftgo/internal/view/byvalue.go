@@ -195,7 +195,7 @@ func missingReason(e where.Expr, call *exprCall) string {
 		case value == nil:
 			return "not fetched"
 		case value.State != capture.Known:
-			return cmp.Or(value.Why, "not readable")
+			return cmp.Or(value.Reason, "not readable")
 		}
 	}
 	return "has no value"
