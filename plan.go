@@ -215,7 +215,7 @@ func (j *job) traced(rec *recording.Recording) (err error) {
 	if err := j.request.Replan(again); err != nil {
 		return err
 	}
-	return rec.Adopt(j.request.Plan)
+	return rec.SetEventNames(j.request.Plan)
 }
 
 // unsupported wraps ErrUnsupported around errors of the kernel and the binary.

@@ -1,6 +1,6 @@
 
-# price takes from $groups, for each event, the number of the group that it is disarmed with,
-# what a hit takes at most, in nanoseconds, and the functions. Group 0 is the runtime's.
+# price parses $groups: for each event the number of the group that it is disarmed with, the
+# maximum cost of a hit in nanoseconds, and the functions. Group 0 has the runtime's events.
 # shellcheck disable=SC2034 # eval uses them
 price() {
 	armed=
@@ -16,8 +16,8 @@ END
 	looked=$ns
 }
 
-# look takes the probes out that take too much, by the kernel's count of their hits since
-# the last look: those that take most first, until the others have no more than they may.
+# look disarms groups until the cost of the others is within the budget, the most expensive
+# first. The cost is computed from the kernel's count of hits since the last look.
 # shellcheck disable=SC2154 # eval sets them
 look() {
 	now
@@ -45,8 +45,8 @@ END
 	done
 }
 
-# hottest finds the group that takes most. The runtime's goes last, since without it nothing can
-# be timed.
+# hottest sets hot to the most expensive group. The runtime's comes last, because without it no
+# call can be timed.
 # shellcheck disable=SC2154
 hottest() {
 	hot=0
@@ -57,8 +57,8 @@ hottest() {
 	done
 }
 
-# take_out disarms the group $hot for good. That is noted and said first: a signal may end the run
-# meanwhile.
+# take_out disarms the group $hot for good. It notes and reports that first, because a signal may
+# end the run meanwhile.
 # shellcheck disable=SC2154
 take_out() {
 	eval "rate=\$((gained_$hot * 1000000 / (elapsed + 1))) names=\$names_$hot"
@@ -80,7 +80,7 @@ take_out() {
 	done
 }
 
-# await waits for a child to end, with $status, and looks when watch_over says that it is time to.
+# await PID waits for a child to end and sets status. It calls look when watch_over signals that.
 await() {
 	while :; do
 		due=

@@ -13,8 +13,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// portablePlan is a plan as it travels: all that pairing needs, without the binary and
-// without the captures, which need its types.
+// portablePlan is the JSON form of a plan. It has everything that pairing needs, but not the binary, nor the captures,
+// which need the binary's types.
 type portablePlan struct {
 	Processor string `json:"processor"`
 	uprobe.Plan
@@ -22,6 +22,7 @@ type portablePlan struct {
 	Events []portableEvent `json:"events"`
 }
 
+// portableFunc is a function of a portablePlan.
 type portableFunc struct {
 	Name string      `json:"name"`
 	Addr uint64      `json:"addr"`
@@ -30,17 +31,15 @@ type portableFunc struct {
 	Restarts bool `json:"restarts,omitempty"`
 }
 
+// portableEvent is an event of a portablePlan.
 type portableEvent struct {
 	uprobe.Event
-	// Sites are kind, file offset, address, function and condition.
-	Sites [][5]int64 `json:"sites"`
-	Fetch [][]string `json:"fetch,omitempty"`
-	// Creation has the fields Creator, CreatorGoid and Start, of events that have them.
-	Creation *[3]int `json:"creation,omitempty"`
+	Sites    [][5]int64 `json:"sites"` // kind, file offset, address, function and condition
+	Fetch    [][]string `json:"fetch,omitempty"`
+	Creation *[3]int    `json:"creation,omitempty"` // the fields Creator, CreatorGoid and Start of a Creation event
 }
 
-// portable is a plan for readPlan: functions by name, events with their sites and fields. What
-// values to decode is left out.
+// portable converts a plan for readPlan.
 func portable(p *uprobe.Plan) *portablePlan {
 	out := &portablePlan{Processor: p.Processor.Machine().Name, Plan: *p}
 	for i := range p.Funcs {
@@ -62,8 +61,8 @@ func portable(p *uprobe.Plan) *portablePlan {
 	return out
 }
 
-// readPlan reads what portable has written, and believes none of it: a plan that it returns can
-// be paired by, whatever was in the text. It has no Binary, and its functions no Values.
+// readPlan decodes the JSON of a portablePlan. It returns an error for any text that package pairing could not handle.
+// The plan has no Binary, and its functions have no Values.
 func readPlan(text []byte) (*uprobe.Plan, error) {
 	var in portablePlan
 	if err := json.Unmarshal(text, &in); err != nil {
@@ -100,9 +99,10 @@ func readPlan(text []byte) (*uprobe.Plan, error) {
 	return p, nil
 }
 
+// readEvent checks and converts an event of a plan.
 func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 	ev = in.Event
-	ev.Fields.WaitReason = -1 // of kinds that do not travel
+	ev.Fields.WaitReason = -1 // recordings have no events with this field
 	if ev.Fields.Creator, ev.Fields.CreatorGoid, ev.Fields.Start = -1, -1, -1; in.Creation != nil {
 		ev.Fields.Creator, ev.Fields.CreatorGoid, ev.Fields.Start = in.Creation[0], in.Creation[1], in.Creation[2]
 	}
@@ -125,7 +125,7 @@ func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 	if len(in.Fetch) != 0 && len(in.Fetch) != len(in.Sites) {
 		return ev, fmt.Errorf("%d lists of what to fetch for %d sites", len(in.Fetch), len(in.Sites))
 	}
-	taken, needed := make(map[uint64]bool), needs(&ev.Fields)
+	seen, needed := make(map[uint64]bool), needs(&ev.Fields)
 	for i, s := range in.Sites {
 		if s[0] < 0 || s[0] > math.MaxUint8 {
 			return ev, fmt.Errorf("site %d is of kind %d", i, s[0])
@@ -147,19 +147,19 @@ func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 		if len(in.Fetch) > 0 {
 			site.Fetch = in.Fetch[i]
 		}
-		if taken[site.Addr] {
+		if seen[site.Addr] {
 			return ev, fmt.Errorf("site %d is there twice", i)
 		}
-		taken[site.Addr] = true
+		seen[site.Addr] = true
 		ev.Sites = append(ev.Sites, site)
 	}
 	return ev, nil
 }
 
-// checkFields sees that fields are among the words of a hit.
+// checkFields returns an error if a field is not among the words of a hit.
 func checkFields(p *uprobe.Plan, f *uprobe.Fields, words int) error {
 	for i, at := range []int{f.Stack, f.Values, f.SP, f.G, f.Goid, f.Hi, f.Lo, f.Flags, f.Creator, f.CreatorGoid, f.Start} {
-		// Values may be none, and then begin behind the last word.
+		// Stack and Values may be empty, and then begin behind the last word.
 		if at < -1 || at > words || at == words && i > 1 {
 			return fmt.Errorf("field at word %d of %d", at, words)
 		}
@@ -170,8 +170,8 @@ func checkFields(p *uprobe.Plan, f *uprobe.Fields, words int) error {
 	return nil
 }
 
-// needs are, for each kind of hit that travels, the least of the words that it is paired by: -1 if
-// one is not fetched. Kinds of CountFirst travel with nobody.
+// needs returns, for each kind of event in recordings, the least index of the words that pairing needs: -1 if one of
+// them is not fetched. Recordings have no Counter events.
 func needs(f *uprobe.Fields) map[uprobe.Kind]int {
 	return map[uprobe.Kind]int{
 		uprobe.Entry: 0, uprobe.EntryJump: f.Flags, uprobe.Point: 0, uprobe.CheckFailed: 0,
@@ -181,7 +181,7 @@ func needs(f *uprobe.Fields) map[uprobe.Kind]int {
 	}
 }
 
-// checkKind sees that what a hit of a kind is paired by is fetched.
+// checkKind returns an error if a kind is not known, or if an event of this kind lacks a word that pairing needs.
 func checkKind(p *uprobe.Plan, kind uprobe.Kind, f *uprobe.Fields, needs map[uprobe.Kind]int) error {
 	least, known := needs[kind]
 	switch {
@@ -195,10 +195,9 @@ func checkKind(p *uprobe.Plan, kind uprobe.Kind, f *uprobe.Fields, needs map[upr
 	return nil
 }
 
-// Adopt gives the events of a plan the names that those of the recording have, if the plan is the
-// same but for them: a binary that is planned for again gives the same plan, with other names. It
-// is an error if it is not the same.
-func (r *Recording) Adopt(p *uprobe.Plan) error {
+// SetEventNames sets the names of the events of p, a new plan for the recorded binary, to the names in the recording.
+// It returns an error if the plans differ in anything but these names.
+func (r *Recording) SetEventNames(p *uprobe.Plan) error {
 	read := r.Plan
 	if p.Mode != read.Mode || len(p.Events) != len(read.Events) || len(p.Funcs) != len(read.Funcs) || p.Stack != read.Stack {
 		return fmt.Errorf("adopt plan: %d functions and %d events, not %d and %d", len(p.Funcs), len(p.Events), len(read.Funcs), len(read.Events))
@@ -220,7 +219,7 @@ func (r *Recording) Adopt(p *uprobe.Plan) error {
 	return nil
 }
 
-// same tells whether two events differ in nothing but their names.
+// same reports whether two events differ only in their names.
 func same(e, other *uprobe.Event) bool {
 	return e.Filter == other.Filter && e.Fields == other.Fields && slices.Equal(e.Args, other.Args) && slices.Equal(e.Counts, other.Counts) &&
 		slices.EqualFunc(e.Sites, other.Sites, func(a, b uprobe.Site) bool {

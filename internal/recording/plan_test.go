@@ -41,10 +41,10 @@ func TestPortablePlan(t *testing.T) {
 	}
 	rec := &Recording{Plan: read}
 	again := planOf(t, 3)
-	if err := rec.Adopt(again); err != nil || again.Events[0].Name != p.Events[0].Name {
+	if err := rec.SetEventNames(again); err != nil || again.Events[0].Name != p.Events[0].Name {
 		t.Errorf("the same plan is not adopted: %v", err)
 	}
-	if err := rec.Adopt(planOf(t, 2)); err == nil {
+	if err := rec.SetEventNames(planOf(t, 2)); err == nil {
 		t.Error("another plan is adopted")
 	}
 }

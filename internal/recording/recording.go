@@ -1,8 +1,8 @@
-// Package recording has both ends of the format that docs/recording.md specifies: the shell script
-// of a [Script] writes a recording on a machine without ftgo, and [Open] reads it.
+// Package recording writes and reads the format that docs/recording.md specifies. The shell script of a [Script] writes
+// a recording on a machine without ftgo, and [Open] reads it.
 //
-// All events are named by a NONCE, which is longer than a thread's name: no traced program can
-// forge a line that has it.
+// The names of all events contain a NONCE, which is longer than the name of a thread. So a traced program, which can
+// choose the names of its threads, can't forge a line of an event.
 package recording
 
 import (
@@ -23,58 +23,51 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Options are what a recording's plan was made from, for the same plan to be made again.
+// Options holds the flags from which the plan of a recording was computed, so that ftgo report can compute it again.
 type Options struct {
-	Patterns []string `json:"patterns"`
-	Regexp   bool     `json:"regexp,omitempty"`
-	Exclude  []string `json:"exclude,omitempty"`
-	Errors   bool     `json:"errors,omitempty"`
-	Stack    int      `json:"stack,omitempty"`
-	StrLen   int      `json:"strlen,omitempty"`
-	Items    int      `json:"items,omitempty"`
-	Where    string   `json:"where,omitempty"`
-	Inside   string   `json:"inside,omitempty"`
-	Entries  bool     `json:"entries,omitempty"`
-	By       string   `json:"by,omitempty"`
-	Sum      string   `json:"sum,omitempty"`
-	// Budget is what probes may take of a CPU, in percent; 0 is no limit.
-	Budget   float64          `json:"budget,omitempty"`
+	Patterns []string         `json:"patterns"`
+	Regexp   bool             `json:"regexp,omitempty"`
+	Exclude  []string         `json:"exclude,omitempty"`
+	Errors   bool             `json:"errors,omitempty"`
+	Stack    int              `json:"stack,omitempty"`
+	StrLen   int              `json:"strlen,omitempty"`
+	Items    int              `json:"items,omitempty"`
+	Where    string           `json:"where,omitempty"`
+	Inside   string           `json:"inside,omitempty"`
+	Entries  bool             `json:"entries,omitempty"`
+	By       string           `json:"by,omitempty"`
+	Sum      string           `json:"sum,omitempty"`
+	Budget   float64          `json:"budget,omitempty"` // limit of the CPU time of probes, in percent of a CPU; 0 for no limit
 	Features tracefs.Features `json:"features"`
-	// NoWrappers: wildcards left out wrappers.
+	// NoWrappers: wildcards did not select wrappers.
 	NoWrappers bool `json:"no_wrappers,omitempty"`
-	// Named and InsideFuncs are indices of the plan's functions; OnlyInside are those of the
-	// latter that were not asked for otherwise.
+	// Indices of functions of the plan: the ones that were named in full, the ones that --inside has selected, and the
+	// part of these that nothing else has selected.
 	Named       []int `json:"named,omitempty"`
 	InsideFuncs []int `json:"inside_funcs,omitempty"`
 	OnlyInside  []int `json:"only_inside,omitempty"`
-	// Wrappers are those that --fail-if does not look at.
+	// Wrappers are the indices of the functions that --fail-if ignores.
 	Wrappers []int `json:"wrappers,omitempty"`
-	// Skipped are those left out of the plan, and why.
+	// Skipped lists the names of functions left out of the plan, and the reasons.
 	Skipped [][2]string `json:"skipped,omitempty"`
 }
 
 // version is the version of the format that scripts write and [Open] reads.
 const version = 4
 
-// ErrNone: the text does not begin like a recording.
+// ErrNone is the error for a file that does not begin like a recording.
 var ErrNone = errors.New("no recording of ftgo")
 
-// About is what a recording says before anything has been traced: one line of JSON that is
-// made where the binary is.
+// About is the second line of a recording, which ftgo script has put into the script.
 type About struct {
-	// Made is the version of ftgo, Command what it was recorded for: "probe", "count" or
-	// "trace".
-	Made    string `json:"made"`
-	Command string `json:"command"`
-	// Binary is the file that was planned for.
-	Binary File `json:"binary"`
-	// Symbols is the file that described it, nil if it did so itself.
-	Symbols *File `json:"symbols,omitempty"`
-	// Options are what the plan was made from.
+	Version string  `json:"made"`              // of ftgo
+	Command string  `json:"command"`           // the command that reads the recording: "probe", "count" or "trace"
+	Binary  File    `json:"binary"`            // the file to probe
+	Symbols *File   `json:"symbols,omitempty"` // the file with the symbols, nil for Binary
 	Options Options `json:"asked"`
 }
 
-// aboutLine is an About with the plan.
+// aboutLine is the JSON of the line.
 type aboutLine struct {
 	About
 	Plan json.RawMessage `json:"plan"`
@@ -88,12 +81,13 @@ type File struct {
 	SHA256  string `json:"sha256"`
 }
 
-// maxFile is more than any file has that describes a program: /proc/kcore claims to have 128 TB.
+// maxFile is the maximum size in bytes of a file that Unchanged reads. No binary is that large, but /proc/kcore claims
+// to have 128 TB.
 const maxFile = 1 << 35
 
-// Here tells whether the file is where it was, and the same.
-func (f *File) Here() bool {
-	info, err := os.Stat(f.Path) // no device is opened
+// Unchanged reports whether the path exists, with the same content.
+func (f *File) Unchanged() bool {
+	info, err := os.Stat(f.Path) // before opening it, because opening a device may have effects
 	if err != nil || !info.Mode().IsRegular() || info.Size() != f.Size || f.Size > maxFile {
 		return false
 	}
@@ -107,7 +101,7 @@ func (f *File) Here() bool {
 	return err == nil && hex.EncodeToString(sha.Sum(nil)) == f.SHA256
 }
 
-// Open opens the binary at a path. It is an error if it is not the file that was recorded.
+// Open opens the binary at a path. It returns an error if its content is not that of f.
 func (f *File) Open(path string) (*offsets.Binary, error) {
 	b, err := offsets.Open(path)
 	if err != nil {
@@ -124,40 +118,35 @@ func (f *File) Open(path string) (*offsets.Binary, error) {
 	return b, nil
 }
 
-// Recording is a trace in a file, with what it takes to read it. It is a source for
-// [github.com/ftgo/ftgo/internal/pairing.NewStream]; everything in it may be wrong, but for what About, Plan
-// and Profile have been checked for.
+// Recording is a recording in a file. It is a source for [github.com/ftgo/ftgo/internal/pairing.NewStream]. The file
+// may be forged. Open has checked that About, Plan and Profile are valid, but not that they are true.
 type Recording struct {
 	About About
 	Plan  *uprobe.Plan
-	// Facts are what the machine it was made on has said of itself: "kernel", "path",
-	// "program", "trace-clock", "buffer-kb", "wall", "host".
+	// Facts describe the machine and the run: "kernel", "path", "program", "trace-clock", "buffer-kb", "wall", "host".
 	Facts map[string]string
-	// Complete: it has the end that a recording should have.
+	// Complete: the recording was not cut off.
 	Complete bool
-	// Disarmed are functions that were not recorded to the end, because they took too much.
+	// Disarmed lists the functions whose probes were removed before the end, because of the budget.
 	Disarmed []Disarmed
 
-	// moments are by their labels: readings of the clocks, of several at a time the closest. "from"
-	// and "until" are the ends of the window that its numbers are of; their hits are nil
-	// in a recording that was cut off, or lacks counters.
+	// moments holds the closest reading of the clocks for each label. "from" and "until" are the begin and end of the
+	// window; their hits are nil if the recording was cut off or lacks counters.
 	moments map[string]*moment
 	nonce   string
 	events  *io.SectionReader
 	profile [][]uint64
 	lost    uint64
-	// newest is the latest reading of the trace clock.
-	newest uint64
-	// pids are the processes of threads, 0 where unknown; single is the only one there was,
-	// 0 if there was none or more.
+	newest  uint64 // the latest reading of the trace clock
+	// pids maps each thread to its process, 0 if unknown. single is the only process, 0 if several or unknown.
 	pids   map[int]int
 	single int
-	// noted are, "first" and when it "ended", the processes of threads that the kernel has noted anew
-	// meanwhile, see [Recording.correct].
+	// noted holds the processes of threads in the kernel's table, "first" and when the recording "ended", for threads
+	// where these differ. See [Recording.correct].
 	noted map[string]map[int]int
 }
 
-// Disarmed are functions whose probes were taken out together, at a time of the trace clock.
+// Disarmed is a group of functions whose probes were removed together, at a time of the trace clock.
 type Disarmed struct {
 	Funcs []int // by their index in the plan
 	From  uint64
@@ -165,7 +154,7 @@ type Disarmed struct {
 
 var facts = []string{"kernel", "path", "program", "trace-clock", "buffer-kb", "wall", "host"}
 
-// Open reads all of a recording but its events, which [Recording.Read] gives.
+// Open reads a recording except its events, which [Recording.Read] returns.
 func Open(from io.ReaderAt, size int64) (*Recording, error) {
 	r := &Recording{
 		Facts: make(map[string]string), pids: make(map[int]int), noted: map[string]map[int]int{"first": {}, "ended": {}},
@@ -181,17 +170,18 @@ func Open(from io.ReaderAt, size int64) (*Recording, error) {
 	return r, nil
 }
 
+// header reads the lines before the events.
 func (r *Recording) header(lines *lineReader) error {
 	line, err := lines.next()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	of := 0
-	if n, _ := fmt.Sscanf(line, "# ftgo-recording %d %s", &of, &r.nonce); n != 2 {
+	v := 0
+	if n, _ := fmt.Sscanf(line, "# ftgo-recording %d %s", &v, &r.nonce); n != 2 {
 		return fmt.Errorf("read recording: %w: it begins with %q", ErrNone, shorten(line))
 	}
-	if of != version {
-		return otherVersion(of, lines)
+	if v != version {
+		return otherVersion(v, lines)
 	}
 	err = lines.keys("header has", "began "+r.nonce, func(_, key, value string) error {
 		switch {
@@ -213,14 +203,15 @@ func (r *Recording) header(lines *lineReader) error {
 	return err
 }
 
-// otherVersion refuses a recording of another version, and names the ftgo that wrote and reads it.
-func otherVersion(of int, lines *lineReader) error {
-	line, _ := lines.next() // an error leaves the name out
+// otherVersion returns the error for a recording with format version v. It names the version of ftgo that can read it.
+func otherVersion(v int, lines *lineReader) error {
+	line, _ := lines.next() // after an error, the version of ftgo is ""
 	var about struct{ Made string }
 	json.Unmarshal([]byte(strings.TrimPrefix(line, aboutKey)), &about)
-	return fmt.Errorf("read recording: it has version %d of the format, not %d: read it with the ftgo that made it, version %q", of, version, shorten(about.Made))
+	return fmt.Errorf("read recording: it has version %d of the format, not %d: read it with the ftgo that made it, version %q", v, version, shorten(about.Made))
 }
 
+// about parses the line with About and the plan.
 func (r *Recording) about(text string) (err error) {
 	var line aboutLine
 	if err := json.Unmarshal([]byte(text), &line); err != nil {
@@ -231,7 +222,7 @@ func (r *Recording) about(text string) (err error) {
 	return err
 }
 
-// Read gives the lines of events.
+// Read reads the lines of events.
 func (r *Recording) Read(ctx context.Context, buf []byte) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -239,9 +230,9 @@ func (r *Recording) Read(ctx context.Context, buf []byte) (int, error) {
 	return r.events.Read(buf)
 }
 
-// Process finds the process of a thread: before the kernel has switched away from a thread once it
-// does not know its process, or names that of an earlier thread of the same number. What
-// the recording says of the thread last is right, with the kernel's notes at its end.
+// Process returns the process of a thread. printed is the PID in a line of the thread. Until the kernel has switched
+// away from a new thread once, it prints no PID, or the PID of an earlier thread with the same ID. So Process prefers
+// the PID in the last line of the thread, corrected by the kernel's table at the end of the recording.
 func (r *Recording) Process(tid, printed int) int {
 	if pid := r.pids[tid]; pid != 0 {
 		return pid
@@ -252,14 +243,13 @@ func (r *Recording) Process(tid, printed int) int {
 	return r.single
 }
 
-// Profile is the kernel's count of hits at each site of each event; nil if the recording is
-// not complete.
+// Profile returns the kernel's count of hits at each site of each event, nil if the recording is not complete.
 func (r *Recording) Profile() ([][]uint64, error) { return r.profile, nil }
 
-// Overruns is the number of events that the ring buffer has lost.
+// Overruns returns the number of events that the ring buffer has lost.
 func (r *Recording) Overruns() (uint64, error) { return r.lost, nil }
 
-// shorten is a text that came from anywhere, for an error.
+// shorten cuts a text from a recording to 60 bytes, for an error message.
 func shorten(text string) string {
 	const most = 60
 	if len(text) > most {

@@ -22,12 +22,12 @@ case $seconds in *[!0-9.]* | *.*.* | .) die 2 "-d $seconds: not a number of seco
 [ $# -eq 0 ] || command -v "$1" >/dev/null || die 2 "no program $1"
 if [ ! -f "$binary" ] || [ ! -r "$binary" ]; then die 2 "no file $shown (-b says where it is)"; fi
 
-# From here on the file is the one that is open, whatever becomes of its name.
+# From here on the script uses the open file, even if its name is changed.
 exec 7>&1 8<&0 9<"$binary"
 file=/proc/$$/fd/9
 check
 if [ -n "$output" ]; then
-	# shellcheck disable=SC3013 # dash and busybox know -ef; without it nothing is refused
+	# shellcheck disable=SC3013 # dash and busybox have -ef; without it this check does nothing
 	if [ "$output" -ef "$file" ] 2>/dev/null; then die 2 "-w $output: is the binary"; fi
 	if ! (umask 077 && : >>"$output") || ! exec >"$output"; then die 1 "$output can't be written"; fi
 fi

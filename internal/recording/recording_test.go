@@ -224,16 +224,16 @@ func TestHere(t *testing.T) {
 	}
 	sum := sha256.Sum256([]byte("text"))
 	f := File{Path: path, Size: 4, SHA256: hex.EncodeToString(sum[:])}
-	if !f.Here() {
+	if !f.Unchanged() {
 		t.Error("the file is not here")
 	}
 	if err := os.WriteFile(path, []byte("tact"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f.Here() {
+	if f.Unchanged() {
 		t.Error("another one of the same length is here")
 	}
-	if f.Size = 1 << 42; os.Truncate(path, f.Size) == nil && f.Here() {
+	if f.Size = 1 << 42; os.Truncate(path, f.Size) == nil && f.Unchanged() {
 		t.Error("a file of holes is here")
 	}
 }

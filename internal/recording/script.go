@@ -16,7 +16,7 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// recorder, budget and main are what scripts have in common: what is to be done, and when.
+// The parts that all scripts have in common: functions, the functions for a budget, and the main program.
 //
 //go:embed recorder.sh
 var recorder string
@@ -27,26 +27,20 @@ var budget string
 //go:embed recording.sh
 var main string
 
-// Script is a tracing session that a shell runs, on a machine that has nothing but that: it checks
-// that the binary there is the one that was planned for, defines the events, records their
-// text as tracefs.Session.Read would give it, and removes them.
+// Script is a shell script that records on a machine without ftgo. It checks that the binary is the one in About,
+// defines the events, records the same text that tracefs.Session.Read returns, and removes the events.
 type Script struct {
-	// Title is what is said of the script in its first lines.
-	Title string
+	Title string // comment at the top
 	About About
 	Plan  *uprobe.Plan
-	// CRC of cksum is known of About.Binary, too.
-	CRC uint32
-	// HitNS is what a hit of each event takes at most, in nanoseconds, where About.Options has a Budget.
-	HitNS []float64
-	// Seconds ends the recording if no other time is given to the script; "" is none.
-	Seconds string
-	// BufferKB is the size of the ring buffer per CPU, 0 for what suits the machine.
-	BufferKB int
+	CRC   uint32 // of About.Binary, as cksum computes it
+	// HitNS is the maximum cost of a hit of each event, in nanoseconds. It is needed if About.Options has a Budget.
+	HitNS    []float64
+	Seconds  string // default duration, "" for no limit
+	BufferKB int    // size of the ring buffer per CPU; 0: the script chooses one that suits the machine
 }
 
-// Text is the script, for any POSIX shell, or an error for events that the kernel would
-// not take.
+// Text returns the script, for any POSIX shell, or an error if the kernel would refuse the events.
 func (s *Script) Text() (string, error) {
 	events := uprobe.TraceEvents(s.Plan.Events)
 	if len(events) == 0 {
@@ -60,7 +54,7 @@ func (s *Script) Text() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, nonce, _ := strings.Cut(events[0].Name, "_") // all names have it
+	_, nonce, _ := strings.Cut(events[0].Name, "_") // every name ends with it
 	var names, probes strings.Builder
 	places, appends, arrays := 0, 0, 0
 	for i := range events {
@@ -93,7 +87,7 @@ func (s *Script) Text() (string, error) {
 	b.WriteString("# shellcheck disable=SC2016,SC2317,SC2329 # quotes are meant, traps call functions\n")
 	fmt.Fprintf(&b, "\n%sshown=%s\nsize=%d\nsha256=%s\ncrc=%d\n", shellAssign("binary", binary.Path), shellQuote(printable.Text(binary.Path)), binary.Size, binary.SHA256, s.CRC)
 	fmt.Fprintf(&b, "seconds=%s\nbuffer_kb=%d\nnonce=%s\nplaces=%d\nappend=%d\narrays=%d\n", shellQuote(s.Seconds), s.BufferKB, nonce, places, appends, arrays)
-	percent := s.About.Options.Budget // of a CPU; the share is in millionths
+	percent := s.About.Options.Budget // of a CPU; the script's share is in millionths
 	fmt.Fprintf(&b, "budget=%s\nshare=%d\ngroups=%s\n", strconv.FormatFloat(percent, 'f', -1, 64), int(math.Ceil(percent*1e4)), shellQuote(s.groups()))
 	fmt.Fprintf(&b, "events='%s'\n\nprobes() {\n%s}\n\n", names.String(), probes.String())
 	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n# ftgo-recording %d %s\n# about %s\nEND_%s\n}\n\n", nonce, version, nonce, printable.JSON(about), nonce)
@@ -101,8 +95,8 @@ func (s *Script) Text() (string, error) {
 	return b.String(), nil
 }
 
-// groups has a line for each event: the number of the group that is disarmed with it, 0 for that of the runtime,
-// what a hit takes, and the functions.
+// groups returns a line for each event: the number of the group of events that are disarmed together, 0 for the
+// runtime's, the cost of a hit in nanoseconds, and the functions.
 func (s *Script) groups() string {
 	if s.About.Options.Budget == 0 {
 		return ""
@@ -122,8 +116,7 @@ func (s *Script) groups() string {
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
-// define writes the commands that define an event: one for all sites, unless these differ
-// in what they fetch.
+// define writes the commands that define an event: one for each sequence of sites with the same arguments.
 func define(b *strings.Builder, ev *tracefs.Event) error {
 	const perLine = 8
 	last := ""
@@ -151,8 +144,8 @@ func define(b *strings.Builder, ev *tracefs.Event) error {
 	return err
 }
 
-// shellAssign sets a variable to any text. Where that would control the terminal of who looks at
-// the script, its bytes are spelled out; the "." keeps the shell from taking newlines off its end.
+// shellAssign returns a command that sets a variable to any text. It escapes text that is not printable, which could
+// control the terminal of a reader. The "." keeps the shell from removing newlines at the end of the text.
 func shellAssign(name, text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
 		return name + "=" + shellQuote(text) + "\n"
@@ -164,7 +157,7 @@ func shellAssign(name, text string) string {
 	return fmt.Sprintf("%s=$(printf '%s.')\n%[1]s=${%[1]s%%.}\n", name, b.String())
 }
 
-// shellQuote makes a word of any text.
+// shellQuote quotes any text as one word.
 func shellQuote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

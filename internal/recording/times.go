@@ -9,19 +9,18 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// moment is one simultaneous reading of CLOCK_MONOTONIC and of the trace clock, in the units of events' times. The
-// kernel's counters may have been read then: hits as [Recording.Profile] has them, in a pass from that moment on.
+// moment is a simultaneous reading of CLOCK_MONOTONIC and the trace clock, and of the kernel's counters after that.
 type moment struct {
 	known bool
-	ns    int64
-	ticks uint64
-	width time.Duration // of the reading: ns is good to half of it
-	back  bool          // ticks are fewer than before
-	hits  [][]uint64
-	pass  time.Duration
+	ns    int64         // CLOCK_MONOTONIC
+	ticks uint64        // trace clock, in the units of events' times
+	width time.Duration // ns is accurate to half of this
+	back  bool          // ticks is less than an earlier reading
+	hits  [][]uint64    // as in [Recording.Profile]; nil if the counters were not read
+	pass  time.Duration // time that reading the counters took
 }
 
-// clock reads "LABEL NS TICKS NS".
+// clock parses "LABEL NS TICKS NS", and keeps the closest reading for each label.
 func (r *Recording) clock(text string) error {
 	var label, ticks string
 	var before, after int64
@@ -34,8 +33,9 @@ func (r *Recording) clock(text string) error {
 	if err != nil {
 		return fmt.Errorf("read recording: clock %q: %w", shorten(text), err)
 	}
-	// Shells read digit by digit, while the clock goes on: between the digits of 1999 and of
-	// 2003 that gives 1003, never too much. If all of a time went back, the clock did.
+	// A shell reads the digits one by one while the clock advances. Between 1999 and 2003 it may read 1003, which is
+	// too small, but it never reads too large a number. If all readings of a label are less than newest, the clock
+	// itself went back.
 	r.newest = max(r.newest, t)
 	width, back := time.Duration(after-before), t < r.newest
 	if !m.known || m.back && !back || m.back == back && width < m.width {
@@ -44,21 +44,20 @@ func (r *Recording) clock(text string) error {
 	return nil
 }
 
-// Times are the moments of a recording.
+// Times holds the window of a recording and its clock.
 type Times struct {
 	Base machine.Timebase
-	// Jumped: the clock did, as when a machine sleeps.
+	// Jumped: the clocks diverged, for example because the machine slept.
 	Jumped bool
-	// First is the trace clock's time before anything was recorded.
+	// First is a time of the trace clock before the first event.
 	First uint64
-	// From and Until are the ends of what was recorded. Windowed: they are within it, and have
-	// the kernel's counters.
+	// From and Until are the begin and end of the window. If Windowed is false, the recording has no window, and they
+	// are times before arming and after disarming, without the kernel's counters.
 	From, Until tracefs.Mark
 	Windowed    bool
 }
 
-// Times relates the moments of the recording to the time of day. A recording without a
-// window has times from before arming to after disarming.
+// Times computes the window of the recording in the time of day.
 func (r *Recording) Times() (*Times, error) {
 	base, jumped, err := r.timebase()
 	if err != nil {
@@ -75,11 +74,11 @@ func (r *Recording) Times() (*Times, error) {
 	return t, nil
 }
 
-// timebase relates the recording's clock to the time of day.
+// timebase computes the relation between the trace clock and the time of day.
 //
-// What it is worth in nanoseconds is known best from its two ends, unless the machine slept
-// in between: then CLOCK_MONOTONIC stood still, and cycles went on, or began anew. The
-// reading in the middle tells; it is close to the first, and so less exact.
+// The rate of the trace clock is most accurate from the first and the last reading. But if the machine slept in
+// between, CLOCK_MONOTONIC stood still, while the trace clock continued or was reset. The "armed" reading shows that:
+// timebase then uses the rate from "first" to "armed", which is less accurate, because these are close together.
 func (r *Recording) timebase() (base machine.Timebase, jumped bool, err error) {
 	wall, _ := strconv.ParseInt(r.Facts["wall"], 10, 64)
 	reading := func(label string) machine.Reading {
@@ -94,11 +93,11 @@ func (r *Recording) timebase() (base machine.Timebase, jumped bool, err error) {
 	}
 	whole, wholeErr := machine.NewTimebase(clock, first, reading("ended"))
 	if err != nil {
-		return whole, false, wholeErr // armed at once: nothing to compare with
+		return whole, false, wholeErr // "first" and "armed" are too close together for a comparison
 	}
 	between := armed.At.Sub(first.At)
 	off := whole.Duration(first.Ticks, armed.Ticks) - between
-	// Clocks that are slewed differ by up to 500 parts in a million.
+	// The kernel may slew CLOCK_MONOTONIC by up to 500 parts in a million.
 	width := r.moments["first"].width + r.moments["armed"].width
 	if wholeErr != nil || off.Abs() > width+between/1000 {
 		return early, true, nil

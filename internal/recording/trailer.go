@@ -20,33 +20,33 @@ import (
 )
 
 const (
-	// aboutKey begins the line that has the plan.
+	// aboutKey begins the line with the plan.
 	aboutKey = "# about "
-	// maxAbout is more than the plan of all functions of the largest programs takes: 25 MB for
-	// 100,000 functions.
+	// maxAbout is the maximum length of this line in bytes. A plan of 100,000 functions has 25 MB.
 	maxAbout = 128 << 20
-	// minNonce makes the line behind the events longer than a thread's name.
+	// minNonce is the minimum length of the nonce. It makes the line behind the events longer than the name of a
+	// thread.
 	minNonce = 8
-	// maxLine is more than any line of an event has.
+	// maxLine is the buffer size for lines of events, more than any of them has.
 	maxLine = 64 << 10
-	// maxFact is more than a program's arguments take (6 MB, MAX_ARG_STRINGS and _STK_LIM of
-	// fs/exec.c), which are the longest of the other lines.
+	// maxFact is the maximum length of other lines. The longest contains the arguments of a program, at most 6 MB
+	// (MAX_ARG_STRINGS and _STK_LIM of fs/exec.c).
 	maxFact = 8 << 20
 )
 
-// lineReader reads lines and knows how far it has come. Those of events it reads as a [parse.Source], so that they are
-// read once.
+// lineReader reads a recording line by line. For the lines of events it is a [parse.Source], so that Open reads the
+// file only once.
 type lineReader struct {
 	r      *bufio.Reader
-	offset int64
+	offset int64 // of the next line
 
 	end       string // the line behind the events
-	eventsEnd int64  // where the last line of them that was read begins
-	ended     bool   // they have
-	part      bool   // the last line goes on
+	eventsEnd int64  // offset of the last line that Read has read
+	ended     bool   // Read has reached end
+	part      bool   // the last Read returned only a part of its line
 }
 
-// next is a line of the header or behind the events, without its end.
+// next returns the next line of the header or the trailer, without its line ending.
 func (l *lineReader) next() (string, error) {
 	var b []byte
 	for {
@@ -71,8 +71,7 @@ func (l *lineReader) next() (string, error) {
 	}
 }
 
-// keys reads lines "# KEY VALUE" up to the one that ends them. where says of a line that is none
-// where it is.
+// keys calls take for each line "# KEY VALUE" up to the line "# end". where begins the error for any other line.
 func (l *lineReader) keys(where, end string, take func(line, key, value string) error) error {
 	for {
 		line, err := l.next()
@@ -93,8 +92,7 @@ func (l *lineReader) keys(where, end string, take func(line, key, value string) 
 	}
 }
 
-// scan passes over the events: it finds where they end, and whose threads are whose, and
-// reads what comes behind them.
+// scan reads the events to find their end and the processes of their threads, and then reads the trailer.
 func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
 	first := lines.offset
 	lines.end = "# ended " + r.nonce
@@ -111,7 +109,7 @@ func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
 	}
 	reader.Finish(note)
 	r.events = io.NewSectionReader(from, first, lines.eventsEnd-first)
-	if err = nil; lines.ended { // else it is cut off
+	if err = nil; lines.ended { // else the recording was cut off
 		err = r.trailer(lines)
 	}
 	r.correct()
@@ -119,8 +117,8 @@ func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
 	return err
 }
 
-// Read gives the next line of events, for which buf has room, up to the one that ends them. What is longer than a line
-// comes in parts.
+// Read reads the next line of events, or a part of it if it is longer than maxLine. It returns io.EOF at the line that
+// ends the events. buf must have room for maxLine.
 func (l *lineReader) Read(_ context.Context, buf []byte) (int, error) {
 	l.eventsEnd = l.offset
 	line, err := l.r.ReadSlice('\n')
@@ -135,8 +133,8 @@ func (l *lineReader) Read(_ context.Context, buf []byte) (int, error) {
 	return copy(buf, line), err
 }
 
-// correct gives threads the processes that the kernel noted when it first switched away from
-// them, where the lines have those it had noted before they were there.
+// correct sets the processes of threads whose lines have an outdated PID: the PID of an earlier thread with the
+// same ID, which the kernel's table had when the recording began. The table at the end has the right one.
 func (r *Recording) correct() {
 	for tid, pid := range r.noted["ended"] {
 		if printed, seen := r.pids[tid]; seen && printed == r.noted["first"][tid] {
@@ -145,7 +143,7 @@ func (r *Recording) correct() {
 	}
 }
 
-// onlyValue is what all keys have that have any, 0 if they differ.
+// onlyValue returns the only non-zero value, 0 if there are several.
 func onlyValue(of map[int]int) (only int) {
 	for _, v := range of {
 		if only != 0 && v != 0 && only != v {
@@ -156,6 +154,7 @@ func onlyValue(of map[int]int) (only int) {
 	return only
 }
 
+// trailer reads the lines behind the events.
 func (r *Recording) trailer(lines *lineReader) error {
 	hits := map[string]map[string][]uint64{"profile": {}, "from": {}, "until": {}} // by label and event
 	for _, of := range hits {
@@ -191,7 +190,7 @@ func (r *Recording) trailer(lines *lineReader) error {
 		return nil
 	})
 	if errors.Is(err, io.EOF) {
-		return nil // cut off
+		return nil // the recording was cut off
 	}
 	if err != nil {
 		return err
@@ -208,7 +207,7 @@ func (r *Recording) trailer(lines *lineReader) error {
 	return nil
 }
 
-// counters are those of all sites, in the order of the plan; it is an error if they were not all read.
+// counters returns the hits of all sites in the order of the plan, or an error if the number of sites is wrong.
 func (r *Recording) counters(hits map[string][]uint64) ([][]uint64, error) {
 	all := make([][]uint64, len(r.Plan.Events))
 	for i := range all {
@@ -220,7 +219,7 @@ func (r *Recording) counters(hits map[string][]uint64) ([][]uint64, error) {
 	return all, nil
 }
 
-// pass reads "LABEL NS".
+// pass parses "LABEL NS".
 func (r *Recording) pass(text string) error {
 	label, took, _ := strings.Cut(text, " ")
 	ns, err := strconv.ParseUint(took, 10, 62)
@@ -231,7 +230,7 @@ func (r *Recording) pass(text string) error {
 	return err
 }
 
-// disarm reads "TICKS RATE EVENT...", what was hit too often, and how often in a second.
+// disarm parses "TICKS RATE EVENT...": the events that were disarmed, and the hits per second that were the reason.
 func (r *Recording) disarm(text string) (err error) {
 	words := strings.Fields(text)
 	if len(words) < 3 {
@@ -244,7 +243,7 @@ func (r *Recording) disarm(text string) (err error) {
 	if _, err = strconv.ParseUint(words[1], 10, 63); err != nil {
 		return err
 	}
-	of := make(map[int]bool)
+	funcs := make(map[int]bool)
 	for _, name := range words[2:] {
 		i := slices.IndexFunc(r.Plan.Events, func(ev uprobe.Event) bool { return ev.Name == name })
 		if i < 0 {
@@ -252,16 +251,16 @@ func (r *Recording) disarm(text string) (err error) {
 		}
 		for _, site := range r.Plan.Events[i].Sites {
 			if site.Func >= 0 {
-				of[site.Func] = true
+				funcs[site.Func] = true
 			}
 		}
 	}
-	d.Funcs = slices.Sorted(maps.Keys(of))
+	d.Funcs = slices.Sorted(maps.Keys(funcs))
 	r.Disarmed = append(r.Disarmed, d)
 	return nil
 }
 
-// note reads "LABEL TID PID".
+// note parses "LABEL TID PID".
 func (r *Recording) note(text string) error {
 	var label string
 	var tid, pid int

@@ -37,7 +37,7 @@ END_0123456789abcd
 }
 
 # What follows is the same in all scripts of ftgo. The order in which probes are removed
-# matters: one that goes while it is enabled somewhere can crash the kernel.
+# matters: to remove one that is enabled in any instance can crash the kernel.
 set -u
 
 usage() {
@@ -61,8 +61,8 @@ die() {
 	exit "$code"
 }
 
-# check refuses any file but the one that was planned for: a breakpoint in the middle of an
-# instruction corrupts the program.
+# check ends the script if the file is not the binary that the probes are for: a breakpoint in
+# the middle of an instruction corrupts the program.
 check() {
 	bytes=$(wc -c <"$file")
 	[ "$((bytes))" -eq "$size" ] || die 1 "$shown has $((bytes)) bytes, and the binary that this script is for has $size: it is another build"
@@ -75,6 +75,7 @@ check() {
 	fi
 }
 
+# find_tracefs sets T to the directory of tracefs, and mounts it if needed.
 find_tracefs() {
 	for T in /sys/kernel/tracing /sys/kernel/debug/tracing; do
 		[ ! -e "$T/trace_clock" ] || return 0
@@ -89,7 +90,7 @@ find_tracefs() {
 	[ -e "$T/trace_clock" ] || die 4 "tracefs is not mounted, and can't be: are you root?"
 }
 
-# allow refuses kernels that lack what was planned with.
+# allow ends the script if the kernel lacks a feature that the probes need.
 allow() {
 	release=$(uname -r)
 	[ -e "$T/uprobe_events" ] || die 4 "kernel $release has no uprobe_events (CONFIG_UPROBE_EVENTS)"
@@ -103,8 +104,8 @@ allow() {
 		die 4 "kernel $release fetches no arrays (before Linux 4.20): make the script with --kernel $release"
 }
 
-# own_name is ftgo_<pid>_<start time>_1, by which ftgo clean tells what is left of dead runs,
-# and in a container also that.
+# own_name sets name to ftgo_<pid>_<start time>_1, from which ftgo clean sees whether the run is
+# dead. In a container it adds the PID namespace.
 own_name() {
 	stat=$(cat "/proc/$$/stat")
 	# shellcheck disable=SC2086 # its words
@@ -116,7 +117,8 @@ own_name() {
 	case $space in '' | 4026531836) ;; *) name=${name}_ns$space ;; esac
 }
 
-# now sets ns, of CLOCK_MONOTONIC, without starting a process.
+# now sets ns to CLOCK_MONOTONIC in nanoseconds, without starting a process. If /proc/timer_list
+# is not readable, it takes the uptime, and fails.
 now() {
 	ns=
 	{ read -r _ && read -r _ && read -r _ _ ns _; } 2>/dev/null </proc/timer_list
@@ -126,9 +128,9 @@ now() {
 	return 1
 }
 
-# sample LABEL compares the clocks, several times, since anything may come in between. It must
-# be called while nobody reads or writes the buffers: a shell reads byte by byte, and the kernel
-# makes the text of the statistics anew each time.
+# sample LABEL writes readings of the two clocks, several because any one may be interrupted.
+# The ring buffers must not be in use meanwhile: a shell reads byte by byte, and the kernel
+# formats the statistics again for each byte.
 sample() {
 	for _ in 1 2 3 4 5 6 7 8 9; do
 		now
@@ -142,7 +144,7 @@ sample() {
 	done
 }
 
-# wall is what to add to CLOCK_MONOTONIC for the time of day.
+# wall writes the difference between the time of day and CLOCK_MONOTONIC.
 wall() {
 	offset=$(sed -n '/^ clock 1:/,/offset/s/.*offset: *\([0-9]*\) nsecs.*/\1/p;/^ clock 2:/q' /proc/timer_list 2>/dev/null)
 	now || offset=
@@ -150,13 +152,14 @@ wall() {
 	echo "# wall $offset"
 }
 
+# choose_clock sets the trace clock of the instance to the best one that the kernel has.
 choose_clock() {
 	offered=" $(tr -d '[]' <"$I/trace_clock") "
 	clock=local
 	for c in global mono; do
 		case $offered in *" $c "*) clock=$c ;; esac
 	done
-	# Cycles are printed in full, other clocks in microseconds.
+	# The kernel prints cycles in full, but the times of other clocks in microseconds.
 	case $offered in *' x86-tsc '*)
 		if now && grep -qw tsc /sys/devices/system/clocksource/clocksource0/available_clocksource; then clock=x86-tsc; fi
 		;;
@@ -164,8 +167,8 @@ choose_clock() {
 	echo "$clock" >"$I/trace_clock"
 }
 
-# plain has events recorded and printed as report reads them: an instance has the options of
-# the top level, which somebody may have set.
+# plain sets the options of the instance to the format that ftgo report reads. A new instance
+# has the options of the top level, which another user may have changed.
 plain() {
 	for option in latency-format raw hex bin fields stacktrace userstacktrace; do
 		[ ! -e "$I/options/$option" ] || echo 0 >"$I/options/$option"
@@ -175,6 +178,8 @@ plain() {
 	done
 }
 
+# size_buffers sets the size of the ring buffers: buffer_kb or, if that is 0, up to 16 MB for
+# each CPU, but at most a sixteenth of the available memory for all.
 size_buffers() {
 	least=$buffer_kb
 	if [ "$buffer_kb" = 0 ]; then
@@ -185,19 +190,19 @@ size_buffers() {
 		least=64
 		[ $buffer_kb -ge $least ] || buffer_kb=$least
 	fi
-	# Before 6.7 the kernel takes the first size that any buffer gets for one of the top level's,
-	# too, which then stays a page small for good. It grows, as it does when anybody's first event
-	# is switched on, when told that nothing shall be on.
+	# The kernel allocates the buffers of the top level when the first event is enabled. Before
+	# 6.7, setting the size of an instance's buffers prevents that, and they stay a page small
+	# for good. Disabling all events, even of an instance, allocates them, too.
 	case $(cat "$T/buffer_size_kb") in *expanded*) echo 0 >"$I/events/enable" ;; esac
-	# What was chosen is had or not; else the kernel may have less to give than it seemed.
+	# A size that the user has chosen is fixed. Otherwise try smaller buffers.
 	until { echo "$buffer_kb" >"$I/buffer_size_kb"; } 2>/dev/null; do
 		[ "$buffer_kb" -gt "$least" ] || die 4 "ring buffers of $buffer_kb KB for each CPU are not to be had"
 		buffer_kb=$((buffer_kb / 2))
 	done
 }
 
-# at EVENT ARGS OFFSET... defines the places of an event, less than 4 KB at a time, and only
-# ever appends: anything else would remove everybody's probes.
+# at EVENT ARGS OFFSET... defines an event at each OFFSET, with writes of less than 4 KB. It must
+# append: any other write would remove the probes of all users.
 at() {
 	event=$1
 	args=$2
@@ -212,6 +217,7 @@ at() {
 	write_definitions
 }
 
+# write_definitions writes $text to uprobe_events.
 write_definitions() {
 	[ -z "$text" ] || printf '%s' "$text" >>"$T/uprobe_events" || {
 		[ ! -r "$T/error_log" ] || tail -n 4 "$T/error_log" >&2
@@ -220,11 +226,12 @@ write_definitions() {
 	text=
 }
 
-# filter EVENT EXPR has the kernel record only some of an event's hits.
+# filter EVENT EXPR sets the filter of an event: the kernel records only hits for which EXPR holds.
 filter() {
 	printf '%s' "$2" >"$I/events/$name/$1/filter" || die 4 "the kernel refuses the filter of event $1"
 }
 
+# arm enables the events, the last of $events first.
 arm() {
 	backwards=
 	for event in $events; do backwards="$event $backwards"; done
@@ -233,6 +240,7 @@ arm() {
 	done
 }
 
+# disarm disables the events.
 disarm() {
 	[ -d "$I/events/$name" ] || return 0
 	for event in $events; do
@@ -240,23 +248,24 @@ disarm() {
 	done
 }
 
-# end_reading has the reader end, when it has read all that there is. It is told twice, since
-# busybox's sed reads a line ahead.
+# end_reading writes a marker behind the last event, at which the reader ends. It writes it twice,
+# because the sed of busybox reads a line ahead.
 end_reading() { { echo "ended_$nonce" && echo "ended_$nonce"; } >"$I/trace_marker"; }
 
-# read_by_program: the recording goes to a program, which may have gone when it has what it wants.
+# read_by_program succeeds if standard output is a pipe or a socket. The program that reads it
+# may have ended early.
 read_by_program() { [ -p "/proc/$$/fd/1" ] || [ -S "/proc/$$/fd/1" ]; }
 
-# whole: the recording was written to its end, as far as a file shows. $reading is the status
-# of its reader.
+# whole succeeds if the recording was written to its end. $reading is the status of the reader.
+# If the recording is a file, its last line shows it.
 whole() {
 	! read_by_program || return 0
 	[ "$reading" = 0 ] || return 1
 	[ ! -f "/proc/$$/fd/1" ] || [ "$(tail -n 1 "/proc/$$/fd/1")" = "# complete $nonce" ]
 }
 
-# profile LABEL is the kernel's count of hits. Where others remove probes meanwhile, places may
-# be missing.
+# profile LABEL writes the kernel's counts of hits. It tries again if places are missing, because
+# other users removed probes while it read.
 profile() {
 	tries=0
 	while [ "$tries" -lt 50 ]; do
@@ -267,12 +276,12 @@ profile() {
 	[ -z "$hits" ] || echo "$hits"
 }
 
-# ticks is the time by the trace clock. Somebody may be reading the buffers: sed reads the
-# statistics at once.
+# ticks writes the time by the trace clock. The ring buffers may be in use, because sed reads the
+# statistics in one piece.
 ticks() { sed -n 's/^now ts: *//p' "$I/per_cpu/cpu0/stats"; }
 
-# moment LABEL is one end of the time that all numbers are of: the clocks, and then all counters
-# in one pass.
+# moment LABEL writes the begin or end of the window: the clocks, and then all counters in one
+# pass.
 moment() {
 	now
 	before=$ns
@@ -285,6 +294,7 @@ moment() {
 	echo "# pass $1 $((ns - before))"
 }
 
+# lost writes how many events the ring buffers have lost.
 lost() {
 	lost=0
 	for stats in "$I"/per_cpu/cpu*/stats; do
@@ -298,12 +308,12 @@ lost() {
 	echo "# lost $lost"
 }
 
-# noted is of which process each thread is, as the kernel has noted where it switched between
-# them (since 4.13): until a new thread is first switched, the notes, and with them the lines of
-# trace_pipe, have the process of an earlier thread of the same number.
+# noted writes the kernel's table of threads and their processes (since 4.13). The kernel sets an
+# entry when it switches between threads. Until a new thread is first switched, the table, and
+# so the lines of trace_pipe, may have the process of an earlier thread with the same ID.
 noted() { cat "$T/saved_tgids" 2>/dev/null; }
 
-# corrections are the notes that have changed since $first: as they were, and as they are.
+# corrections writes the entries of the table that have changed since $first, before and after.
 corrections() {
 	last=$(noted)
 	differ=$({ echo "$first" && echo "$last"; } | sort | uniq -u)
@@ -311,9 +321,9 @@ corrections() {
 	{ echo "$differ" && echo "$last"; } | sort | uniq -d | sed -n 's/^[0-9]/# noted ended &/p'
 }
 
-# remove takes everything of this run out of the kernel: the instance, and only when nothing
-# is enabled anywhere the events. Up to Linux 5.4.0 an instance has to stay while anybody reads
-# a trace_pipe, be it another one: nothing is on in it then.
+# remove removes the instance of this run and, if no instance has them enabled, the events. Up to
+# Linux 5.4.0 an instance can't be removed while any trace_pipe is read, even another one. Then
+# it stays with all events disabled.
 remove() {
 	tries=0
 	while [ -d "$I" ] && ! rmdir "$I" 2>/dev/null; do
@@ -340,8 +350,8 @@ remove() {
 	[ ! -d "$T/events/$name" ]
 }
 
-# watch_over ends the run when nobody reads it any more, says when it is time to look at what
-# probes take, and cleans up behind a run that was killed.
+# watch_over LIMIT runs in the background. It ends the run after LIMIT seconds, or when the reader
+# has ended, signals each second that look is due, and cleans up after a run that was killed.
 watch_over() {
 	left=$1
 	while kill -0 $$ 2>/dev/null; do
@@ -357,6 +367,7 @@ watch_over() {
 	remove
 }
 
+# finish writes the end of the recording and removes the probes, when the script exits.
 finish() {
 	status=$?
 	trap '' HUP INT TERM PIPE USR1
@@ -400,8 +411,8 @@ $(moment until)"
 }
 
 
-# price takes from $groups, for each event, the number of the group that it is disarmed with,
-# what a hit takes at most, in nanoseconds, and the functions. Group 0 is the runtime's.
+# price parses $groups: for each event the number of the group that it is disarmed with, the
+# maximum cost of a hit in nanoseconds, and the functions. Group 0 has the runtime's events.
 # shellcheck disable=SC2034 # eval uses them
 price() {
 	armed=
@@ -417,8 +428,8 @@ END
 	looked=$ns
 }
 
-# look takes the probes out that take too much, by the kernel's count of their hits since
-# the last look: those that take most first, until the others have no more than they may.
+# look disarms groups until the cost of the others is within the budget, the most expensive
+# first. The cost is computed from the kernel's count of hits since the last look.
 # shellcheck disable=SC2154 # eval sets them
 look() {
 	now
@@ -446,8 +457,8 @@ END
 	done
 }
 
-# hottest finds the group that takes most. The runtime's goes last, since without it nothing can
-# be timed.
+# hottest sets hot to the most expensive group. The runtime's comes last, because without it no
+# call can be timed.
 # shellcheck disable=SC2154
 hottest() {
 	hot=0
@@ -458,8 +469,8 @@ hottest() {
 	done
 }
 
-# take_out disarms the group $hot for good. That is noted and said first: a signal may end the run
-# meanwhile.
+# take_out disarms the group $hot for good. It notes and reports that first, because a signal may
+# end the run meanwhile.
 # shellcheck disable=SC2154
 take_out() {
 	eval "rate=\$((gained_$hot * 1000000 / (elapsed + 1))) names=\$names_$hot"
@@ -481,7 +492,7 @@ take_out() {
 	done
 }
 
-# await waits for a child to end, with $status, and looks when watch_over says that it is time to.
+# await PID waits for a child to end and sets status. It calls look when watch_over signals that.
 await() {
 	while :; do
 		due=
@@ -515,12 +526,12 @@ case $seconds in *[!0-9.]* | *.*.* | .) die 2 "-d $seconds: not a number of seco
 [ $# -eq 0 ] || command -v "$1" >/dev/null || die 2 "no program $1"
 if [ ! -f "$binary" ] || [ ! -r "$binary" ]; then die 2 "no file $shown (-b says where it is)"; fi
 
-# From here on the file is the one that is open, whatever becomes of its name.
+# From here on the script uses the open file, even if its name is changed.
 exec 7>&1 8<&0 9<"$binary"
 file=/proc/$$/fd/9
 check
 if [ -n "$output" ]; then
-	# shellcheck disable=SC3013 # dash and busybox know -ef; without it nothing is refused
+	# shellcheck disable=SC3013 # dash and busybox have -ef; without it this check does nothing
 	if [ "$output" -ef "$file" ] 2>/dev/null; then die 2 "-w $output: is the binary"; fi
 	if ! (umask 077 && : >>"$output") || ! exec >"$output"; then die 1 "$output can't be written"; fi
 fi

@@ -306,7 +306,7 @@ func (o *Options) useRecordedSymbols(was *recording.File) bool {
 	if o.Symbols != "" {
 		return true // resolving compares it with the binary
 	}
-	if !was.Here() {
+	if !was.Unchanged() {
 		return false
 	}
 	o.Symbols = was.Path
@@ -325,9 +325,9 @@ func (r *run) replan(rec *recording.Recording, needs string) error {
 	if err := withPlanStatus(r.request.Replan(again)); err != nil {
 		return err
 	}
-	if err := rec.Adopt(r.request.Plan); err != nil {
+	if err := rec.SetEventNames(r.request.Plan); err != nil {
 		return fmt.Errorf("%s: %w: this ftgo, or what is asked for, needs other values than were fetched (made by ftgo %s): %w",
-			needs, errNotRecorded, rec.About.Made, err)
+			needs, errNotRecorded, rec.About.Version, err)
 	}
 	return nil
 }

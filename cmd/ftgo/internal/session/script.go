@@ -202,7 +202,7 @@ func (r *run) scriptText() (string, error) {
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
 			printable.Plural(len(r.request.Plan.Funcs), "function"), printable.Plural(r.request.Plan.Probes(), "place"), r.Release),
 		About: recording.About{
-			Made: r.Release, Command: r.As, Options: r.recordedOptions(),
+			Version: r.Release, Command: r.As, Options: r.recordedOptions(),
 			Binary: files[0],
 		},
 		Plan: r.request.Plan, CRC: crc, BufferKB: r.BufferKB,
