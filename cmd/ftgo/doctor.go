@@ -111,13 +111,13 @@ func examine(ctx context.Context, e *cli.Env) (findings []doctor.Finding, ns any
 	}
 	findings = append(findings, cost)
 	if works && ns != nil {
-		findings = append(findings, doctor.Finding{Check: "budget", State: doctor.OK, Text: allowance(result)})
+		findings = append(findings, doctor.Finding{Check: "budget", State: doctor.OK, Text: budgetText(result)})
 	}
 	return findings, ns, works
 }
 
-// allowance says how many calls each budget allows.
-func allowance(cost pairing.HitCost) string {
+// budgetText says how many calls each budget allows.
+func budgetText(cost pairing.HitCost) string {
 	calls := func(percent, cost float64) string {
 		return printable.Compact(math.Floor(percent / 100 * 1e9 / max(cost, 1)))
 	}

@@ -43,14 +43,14 @@ func listCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "list", Summary: "list the functions that can be probed, and where",
-		Groups:   []cli.Group{o.DefineProcesses(o.Env), binaryOf, o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineFull(", their parameters and results")},
+		Groups:   []cli.Group{o.DefineProcesses(o.Env), binaryHelp, o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineFull(", their parameters and results")},
 		ReadArgs: o.ReadArgs,
 		Run:      func(context.Context) error { return list(e, o) },
 	}
 }
 
-// binaryOf changes the help of the process flags for commands that trace nothing.
-func binaryOf(fs *cli.Flags) {
+// binaryHelp changes the help of the process flags for commands that trace nothing.
+func binaryHelp(fs *cli.Flags) {
 	fs.Lookup("pid").Usage = "take BINARY from process `PID`, or the one named so"
 	fs.Lookup("all").Usage = "take it from any of several processes"
 	fs.Lookup("container").Usage = "take it from container `ID`, or the one named so"

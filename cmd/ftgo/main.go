@@ -36,8 +36,8 @@ func main() {
 	e := newEnv(stdout, stderr)
 	e.DropPrivileges = doctor.Drop
 	code := runCommand(ctx, e, os.Args[1:])
-	if by := stop(); by != 0 {
-		cli.Die(by)
+	if sig := stop(); sig != 0 {
+		cli.Die(sig)
 	}
 	os.Exit(code)
 }
@@ -145,14 +145,14 @@ func helpCommand(e *cli.Env, args []string) error {
 	return unknownCommand(e, args[0])
 }
 
-// tables is the help of -i for commands that print tables.
-const tables = "print a table every `SECONDS`"
+// intervalHelp is the help of -i for commands that print tables.
+const intervalHelp = "print a table every `SECONDS`"
 
 func probeCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e, render.Folded, render.Pprof)
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
-		Groups:   o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.DefineExtras, o.TableFlags.Define, o.DefineStack("group calls by stack"), o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
+		Groups:   o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(intervalHelp), o.DefineExtras, o.TableFlags.Define, o.DefineStack("group calls by stack"), o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
 		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
 			if o.Format == render.Folded || o.Format == render.Pprof {
@@ -167,7 +167,7 @@ func countCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "count", Summary: "only count calls, the cheapest way", Changes: true,
-		Groups:   o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(tables), o.TableFlags.DefineCount, o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
+		Groups:   o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(intervalHelp), o.TableFlags.DefineCount, o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
 		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
 			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
@@ -240,7 +240,7 @@ func scriptCommand(e *cli.Env) *cli.Command {
 	return &cli.Command{
 		Name: "script", Summary: "write a shell script that records calls where there is no ftgo",
 		Groups: []cli.Group{
-			o.DefineScript, o.DefineProcesses(o.Env), binaryOf, o.Target.Define, o.DefineSymbols, cli.Subset("", o.DefineRecorder, "buffer"), o.DefineStack("record who called"), o.DefineFetch,
+			o.DefineScript, o.DefineProcesses(o.Env), binaryHelp, o.Target.Define, o.DefineSymbols, cli.Subset("", o.DefineRecorder, "buffer"), o.DefineStack("record who called"), o.DefineFetch,
 		},
 		ReadArgs: o.ReadArgs,
 		Run:      func(context.Context) error { return o.Script() },

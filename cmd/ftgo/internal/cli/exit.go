@@ -235,21 +235,21 @@ func SignalContext(stderr io.Writer) (ctx context.Context, stop func() syscall.S
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	last := make(chan syscall.Signal)
 	go func() {
-		var deadly syscall.Signal
+		var fatal syscall.Signal
 		for {
 			var s os.Signal
 			select {
 			case s = <-endings:
 			case s = <-hangups:
-			case last <- deadly:
+			case last <- fatal:
 				return
 			}
 			if ctx.Err() != nil {
 				fmt.Fprintln(stderr, "ftgo: removing the probes, one moment")
 			}
 			var stacks bytes.Buffer
-			if deadly == 0 && (s == syscall.SIGQUIT || s == syscall.SIGABRT) {
-				deadly = s.(syscall.Signal)
+			if fatal == 0 && (s == syscall.SIGQUIT || s == syscall.SIGABRT) {
+				fatal = s.(syscall.Signal)
 				// Like other Go programs, print the goroutines' stacks, because something may hang.
 				fmt.Fprintf(&stacks, "ftgo: %v: the stacks of ftgo itself\n\n", s)
 				_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
@@ -266,12 +266,12 @@ func SignalContext(stderr io.Writer) (ctx context.Context, stop func() syscall.S
 
 // Die ends the process by a signal with its default action, so that the parent sees the signal, and the kernel
 // writes a core file if the limits allow it. Go's runtime would exit with status 2, which means wrong usage here.
-func Die(by syscall.Signal) {
+func Die(sig syscall.Signal) {
 	var byDefault struct{ handler, flags, restorer, mask uintptr } // struct sigaction of rt_sigaction(2); SIG_DFL is 0
-	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(by), uintptr(unsafe.Pointer(&byDefault)), 0, unsafe.Sizeof(byDefault.mask), 0, 0)
+	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&byDefault)), 0, unsafe.Sizeof(byDefault.mask), 0, 0)
 	// A signal to another thread might arrive after the return.
 	runtime.LockOSThread()
-	_, _, _ = syscall.RawSyscall(syscall.SYS_TGKILL, uintptr(os.Getpid()), uintptr(syscall.Gettid()), uintptr(by))
+	_, _, _ = syscall.RawSyscall(syscall.SYS_TGKILL, uintptr(os.Getpid()), uintptr(syscall.Gettid()), uintptr(sig))
 }
 
 // SignalError is the cause of a context that a signal has canceled.

@@ -276,8 +276,8 @@ const (
 	HelpColumn = 26
 	// PlainWidth is the width of help that is not written to a terminal.
 	PlainWidth = 80
-	// leastText is the width of a flag's text on the narrowest terminal.
-	leastText = 20
+	// minText is the width of a flag's text on the narrowest terminal.
+	minText = 20
 )
 
 // Help returns the help for the flags, wrapped at width columns.
@@ -295,7 +295,7 @@ func (fs *Flags) Help(width int) string {
 				b.WriteString(left + "\n")
 				left = ""
 			}
-			for _, line := range printable.Wrap(HelpText(f), max(width-HelpColumn, leastText)) {
+			for _, line := range printable.Wrap(HelpText(f), max(width-HelpColumn, minText)) {
 				fmt.Fprintf(&b, "%-*s%s\n", HelpColumn, left, line)
 				left = ""
 			}

@@ -58,8 +58,8 @@ func (l *progressLine) show(line string) {
 }
 
 const (
-	patience = 500 * time.Millisecond // shorter work shows no progress
-	redrawn  = 100 * time.Millisecond
+	showAfter      = 500 * time.Millisecond // shorter work shows no progress
+	redrawInterval = 100 * time.Millisecond
 )
 
 // LineShower shows a line of progress; "" removes it.
@@ -74,7 +74,7 @@ func Progress(w io.Writer, line func() string) (stop func()) {
 	}
 	done := make(chan struct{})
 	go func() {
-		for wait := patience; ; wait = redrawn {
+		for wait := showAfter; ; wait = redrawInterval {
 			select {
 			case <-done:
 				return

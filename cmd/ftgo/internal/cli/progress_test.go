@@ -20,19 +20,19 @@ func TestProgress(t *testing.T) {
 	}{
 		{"soon over", func(_, talk io.Writer) {
 			stop := Progress(talk, func() string { return "reading" })
-			time.Sleep(patience - 1)
+			time.Sleep(showAfter - 1)
 			stop()
 		}, "", ""},
 		{"long", func(_, talk io.Writer) {
 			n := 0
 			stop := Progress(talk, func() string { n++; return fmt.Sprint(n, " of 3") })
-			time.Sleep(patience + 2*redrawn + 1)
+			time.Sleep(showAfter + 2*redrawInterval + 1)
 			stop()
 		}, "", "3 of 3"},
 		{"told meanwhile", func(out, talk io.Writer) {
 			stop := Progress(talk, func() string { return "reading a file" })
 			for i := range 3 {
-				time.Sleep(patience)
+				time.Sleep(showAfter)
 				fmt.Fprintln(talk, "said", i)
 				fmt.Fprintln(out, "data", i)
 			}
@@ -42,10 +42,10 @@ func TestProgress(t *testing.T) {
 		{"one in another", func(_, talk io.Writer) {
 			what := "outer"
 			stop := Progress(talk, func() string { return what })
-			time.Sleep(patience + 1)
+			time.Sleep(showAfter + 1)
 			inner := Progress(talk, func() string { return what })
 			what = "inner"
-			time.Sleep(patience + 1)
+			time.Sleep(showAfter + 1)
 			inner()
 			stop()
 		}, "", "inner"},

@@ -84,7 +84,7 @@ func (o *Options) Export(ctx context.Context, x *ExportFlags) (err error) {
 	if server != nil {
 		defer func() { err = errors.Join(err, server.Close()) }()
 	}
-	o.Env.Stderr = &lockedWriter{to: o.Env.Stderr}
+	o.Env.Stderr = &lockedWriter{w: o.Env.Stderr}
 	if err := o.openTracefs(); err != nil {
 		return err
 	}
@@ -143,11 +143,11 @@ func (o *Options) about(x *ExportFlags) metrics.About {
 // lockedWriter serializes the writes of several runs.
 type lockedWriter struct {
 	mu sync.Mutex
-	to io.Writer
+	w  io.Writer
 }
 
 func (w *lockedWriter) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.to.Write(b)
+	return w.w.Write(b)
 }

@@ -54,7 +54,7 @@ func (o *Options) Top(ctx context.Context) error {
 	s.mu.Unlock()
 	cancel()
 	s.wait()
-	return errors.Join(s.failed, err)
+	return errors.Join(s.err, err)
 }
 
 // isOnlyUser reports whether only the processes of -p run their file. Then the kernel's counters have only their
@@ -69,7 +69,7 @@ func (o *Options) isOnlyUser() bool {
 }
 
 // topScreen is the screen of top and the runs behind it: one of all functions, and one of the open function. Runs
-// call it from their goroutines; mu protects all fields from model on.
+// call it from their goroutines; mu protects the fields after it while runs are active.
 type topScreen struct {
 	o         *Options
 	runCtx    context.Context // of the runs
@@ -81,10 +81,10 @@ type topScreen struct {
 	visible   bool   // the screen is shown
 	choosing  bool   // the list of processes is shown
 	title     string // the first words of the first line
-	list      *backgroundRun
-	one       *backgroundRun
+	listRun   *backgroundRun
+	oneRun    *backgroundRun
 	runs      []*backgroundRun
-	failed    error
+	err       error
 }
 
 // update changes the model and redraws the screen.
@@ -108,7 +108,7 @@ func (s *topScreen) start(o *Options, v view.View, onEnd func(error)) *backgroun
 			case !r.canceled():
 				onEnd(r.err)
 			case !errors.Is(r.err, context.Canceled): // other errors come from removing probes
-				s.failed = errors.Join(s.failed, r.err)
+				s.err = errors.Join(s.err, r.err)
 			}
 		})
 	})
@@ -173,7 +173,7 @@ func (s *topScreen) showFunctions() {
 	var list *backgroundRun
 	v := view.NewOverview(o.View(), func(p top.Page) {
 		s.update(func() {
-			if s.list == list { // otherwise a newer run has taken its place
+			if s.listRun == list { // otherwise a newer run has taken its place
 				p.Head[0] = s.title + "  " + p.Head[0]
 				s.model.Show(p)
 			}
@@ -183,13 +183,13 @@ func (s *topScreen) showFunctions() {
 	list = s.start(&o, v, func(err error) {
 		switch over := s.o.Duration > 0 && time.Since(began) >= s.o.Duration; {
 		case err != nil || over:
-			s.failed = err
+			s.err = err
 			s.close()
 		default:
 			s.model.Retitle(s.title, s.title+" has ended")
 		}
 	})
-	s.list = list
+	s.listRun = list
 }
 
 // listShare is the part of the budget for the list of functions; the rest is for the open function.
@@ -217,7 +217,7 @@ func (s *topScreen) openFunction() {
 	}
 	s.model.ShowOne(one, top.One{Head: []string{"placing probes"}})
 	s.model.OpenOne(one)
-	s.one = s.start(&o, v, func(err error) {
+	s.oneRun = s.start(&o, v, func(err error) {
 		if err != nil {
 			s.model.ShowOne(one, top.One{Head: []string{err.Error()}})
 		}
@@ -234,7 +234,7 @@ func (s *topScreen) toggleWaits() {
 		return
 	}
 	s.o.Sched = !s.o.Sched
-	s.list.cancel()
+	s.listRun.cancel()
 	s.showFunctions()
 	if s.o.Sched {
 		s.model.Say("wait times on; each wait of a goroutine now costs hits")
@@ -255,7 +255,7 @@ func (s *topScreen) handle(f func(*top.Model) top.Action) bool {
 			s.openFunction()
 		}
 	case top.Close:
-		s.one.cancel()
+		s.oneRun.cancel()
 	case top.Waits:
 		s.toggleWaits()
 	}

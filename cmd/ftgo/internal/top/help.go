@@ -58,10 +58,10 @@ func (m *Model) keyLines(width int) (lines []Line) {
 		}
 	}
 	lines[0].Style = Bold
-	if m.heard != nil {
+	if m.messages != nil {
 		lines = append(lines, Line{}, Line{"SAID", Bold})
 	}
-	for _, text := range slices.Backward(m.heard) {
+	for _, text := range slices.Backward(m.messages) {
 		lines = append(lines, wrap(printable.Text(text), width)...)
 	}
 	return lines

@@ -64,20 +64,20 @@ const labelWidth = 8
 // two, the longest at the top. If the height is too small, a line covers several powers.
 func (o *One) heat(width, height int) []Line {
 	slices := o.Heat[max(len(o.Heat)-max(width-labelWidth-2, 1), 0):]
-	least, most := 64, -1
+	low, high := 64, -1
 	for i := range slices {
 		for k, n := range slices[i] {
 			if n > 0 {
-				least, most = min(least, k), max(most, k)
+				low, high = min(low, k), max(high, k)
 			}
 		}
 	}
-	if most < 0 {
+	if high < 0 {
 		return nil
 	}
-	step := (most - least + height) / height // rounded up
+	step := (high - low + height) / height // rounded up
 	lines := []Line{{fmt.Sprintf("LATENCY, a column for each %s", o.Every), Bold}}
-	for to := most; to >= least; to -= step {
+	for to := high; to >= low; to -= step {
 		from := to - step + 1
 		var b strings.Builder
 		b.WriteString(right(printable.Duration(int64(1)<<max(from-1, 0)), labelWidth) + " ")

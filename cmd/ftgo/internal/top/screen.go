@@ -44,7 +44,7 @@ func Show(ctx context.Context, handle handler, wake <-chan struct{}) error {
 	s.EnableMouse(tcell.MouseButtonEvents)
 	held := false // the primary mouse button
 	for draw(s, handle); ; draw(s, handle) {
-		on := true
+		goOn := true
 		select {
 		case <-ctx.Done():
 			return nil
@@ -56,14 +56,14 @@ func Show(ctx context.Context, handle handler, wake <-chan struct{}) error {
 			case *tcell.EventResize:
 				s.Sync()
 			case *tcell.EventKey:
-				on = press(handle, ev)
+				goOn = press(handle, ev)
 			case *tcell.EventMouse:
 				before := held
 				held = ev.Buttons()&tcell.ButtonPrimary != 0
-				on = point(handle, ev, held && !before)
+				goOn = point(handle, ev, held && !before)
 			}
 		}
-		if !on {
+		if !goOn {
 			return nil
 		}
 	}

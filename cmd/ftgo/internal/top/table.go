@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	leastName   = 14 // columns of the terminal
-	leastColumn = 6  // wide enough that columns rarely move
+	minName   = 14 // columns of the terminal
+	minColumn = 6  // wide enough that columns rarely move
 )
 
 // table returns the lines of the page.
@@ -76,13 +76,13 @@ func (m *Model) fit(rows []Row, width int) (widths []int, name int) {
 	widths = make([]int, len(m.page.Columns))
 	name = width
 	for i, title := range m.page.Columns {
-		widths[i] = max(leastColumn, printable.Columns(m.title(i, title)))
+		widths[i] = max(minColumn, printable.Columns(m.title(i, title)))
 		for _, r := range rows {
 			widths[i] = max(widths[i], printable.Columns(m.cells(r)[i].Text))
 		}
 		name -= widths[i] + 1
 	}
-	for i := len(widths) - 1; i >= 0 && name < max(leastName, width*3/8); i-- {
+	for i := len(widths) - 1; i >= 0 && name < max(minName, width*3/8); i-- {
 		if i != m.sort {
 			name += widths[i] + 1
 			widths[i] = 0
@@ -114,7 +114,7 @@ func (m *Model) status() string {
 	if l.filter != "" {
 		parts = append(parts, "with "+printable.Text(l.filter))
 	}
-	if m.only {
+	if m.onlyMarked {
 		parts = append(parts, "marked")
 	}
 	if l.all > l.page {

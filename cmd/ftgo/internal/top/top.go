@@ -56,20 +56,20 @@ const (
 
 // Model is the state of the screen.
 type Model struct {
-	page    Page
-	next    *Page // non-nil during a pause: the page to show when it ends
-	list    scroller
-	sort    int // a column, or len(page.Columns) for names
-	recent  bool
-	marked  map[int]bool
-	only    bool      // show only marked rows
-	help    *scroller // of the page of keys, nil if that is closed
-	one     *One      // the open function, nil for the table
-	held    *One      // the paused content of the open function, nil without a pause
-	said    string
-	saidFor int      // the number of refreshes before said disappears
-	heard   []string // the last messages
-	columns [][2]int // first and end position of each column in the last drawing, names last
+	page        Page
+	next        *Page // non-nil during a pause: the page to show when it ends
+	list        scroller
+	sort        int // a column, or len(page.Columns) for names
+	recent      bool
+	marked      map[int]bool
+	onlyMarked  bool      // show only marked rows
+	help        *scroller // of the page of keys, nil if that is closed
+	one         *One      // the open function, nil for the table
+	pausedOne   *One      // the paused content of the open function, nil without a pause
+	message     string
+	messageLeft int      // the number of refreshes before it disappears
+	messages    []string // the last messages
+	columns     [][2]int // first and end position of each column in the last drawing, names last
 }
 
 // New returns a model of a table sorted by a column.
@@ -79,7 +79,7 @@ func New(sort int) *Model {
 
 // Show replaces the page, or the page to come during a pause.
 func (m *Model) Show(p Page) {
-	m.hear()
+	m.expireMessage()
 	if m.Paused() {
 		m.next = &p
 		return
@@ -94,34 +94,34 @@ func (m *Model) Show(p Page) {
 }
 
 // Doing shows a line of progress until the next key, or for some refreshes.
-func (m *Model) Doing(text string) { m.said, m.saidFor = text, 4 }
+func (m *Model) Doing(text string) { m.message, m.messageLeft = text, 4 }
 
 // Say shows a message like Doing, and keeps it for the page of keys.
 func (m *Model) Say(text string) {
 	m.Doing(text)
-	m.heard = append(m.heard, text)
-	m.heard = m.heard[max(len(m.heard)-mostHeard, 0):]
+	m.messages = append(m.messages, text)
+	m.messages = m.messages[max(len(m.messages)-maxMessages, 0):]
 }
 
-// mostHeard is the number of messages to keep.
-const mostHeard = 8
+// maxMessages is the number of messages to keep.
+const maxMessages = 8
 
 // Paused reports whether the table is paused.
 func (m *Model) Paused() bool { return m.next != nil }
 
 // OpenOne shows the screen of a function, ShowOne updates its content.
-func (m *Model) OpenOne(o *One) { m.one, m.held = o, nil }
+func (m *Model) OpenOne(o *One) { m.one, m.pausedOne = o, nil }
 
 func (m *Model) ShowOne(o *One, now One) {
-	m.hear()
+	m.expireMessage()
 	now.Name = o.Name
 	*o = now
 }
 
-// hear removes a message that was shown for long enough.
-func (m *Model) hear() {
-	if m.saidFor--; m.saidFor <= 0 {
-		m.said = ""
+// expireMessage removes a message that was shown for long enough.
+func (m *Model) expireMessage() {
+	if m.messageLeft--; m.messageLeft <= 0 {
+		m.message = ""
 	}
 }
 
@@ -129,7 +129,7 @@ func (m *Model) hear() {
 func (m *Model) shown() []Row {
 	filter := strings.ToLower(m.list.filter)
 	rows := slices.DeleteFunc(slices.Clone(m.page.Rows), func(r Row) bool {
-		return m.only && !m.marked[r.ID] || !strings.Contains(strings.ToLower(r.Name+" "+r.Full), filter)
+		return m.onlyMarked && !m.marked[r.ID] || !strings.Contains(strings.ToLower(r.Name+" "+r.Full), filter)
 	})
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		names := cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
@@ -160,7 +160,7 @@ func (m *Model) Chosen() (r Row, ok bool) {
 
 // Press handles a key.
 func (m *Model) Press(key rune) Action {
-	m.said = ""
+	m.message = ""
 	switch {
 	case key == keyInterrupt:
 		return Quit
@@ -199,7 +199,7 @@ func (m *Model) press(key rune) Action {
 			m.list.press(keyDown)
 		}
 	case 'M':
-		m.only = !m.only
+		m.onlyMarked = !m.onlyMarked
 	case 'w':
 		return Waits
 	case keyEnter:
@@ -223,8 +223,8 @@ func (m *Model) pause() {
 		m.Show(*next)
 		return
 	}
-	held := m.page
-	m.next = &held
+	paused := m.page
+	m.next = &paused
 }
 
 // pressOne handles a key while a function is open.
@@ -235,13 +235,13 @@ func (m *Model) pressOne(key rune) Action {
 	case '?', 'h':
 		m.help = &scroller{}
 	case 'p':
-		if m.held == nil {
-			m.held = new(*m.one)
+		if m.pausedOne == nil {
+			m.pausedOne = new(*m.one)
 		} else {
-			m.held = nil
+			m.pausedOne = nil
 		}
 	case keyEscape, keyBackspace, keyErase:
-		m.one, m.held = nil, nil
+		m.one, m.pausedOne = nil, nil
 		return Close
 	}
 	return Nothing
@@ -277,8 +277,8 @@ func (m *Model) Draw(width, height int) []Line {
 	switch {
 	case m.help != nil:
 		lines, status = m.keys(width, height-1)
-	case m.held != nil:
-		lines, status = m.held.draw(width, height-1), "paused, p goes on; Esc goes back, ? helps, q quits"
+	case m.pausedOne != nil:
+		lines, status = m.pausedOne.draw(width, height-1), "paused, p goes on; Esc goes back, ? helps, q quits"
 	case m.one != nil:
 		lines, status = m.one.draw(width, height-1), "Esc goes back, p pauses, ? helps, q quits"
 	default:
@@ -287,8 +287,8 @@ func (m *Model) Draw(width, height int) []Line {
 	for len(lines) < height-1 {
 		lines = append(lines, Line{})
 	}
-	if m.said != "" && m.help == nil { // the page of keys has the messages, too
-		status = printable.Text(m.said)
+	if m.message != "" && m.help == nil { // the page of keys has the messages, too
+		status = printable.Text(m.message)
 	}
 	lines = append(lines[:max(height-1, 0)], Line{status, Dim})
 	for i := range lines {
