@@ -67,17 +67,17 @@ func (e *Env) Warn(text string) {
 	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.Brief(printable.Text(strings.ReplaceAll(text, "\n", "; "))))
 }
 
-// Progress shows a text on a terminal until stop is called. Doing replaces the text.
+// Progress shows a text on a terminal until stop is called. SetProgress replaces the text.
 func (e *Env) Progress(text string) (stop func()) {
 	if e.Quiet {
 		return func() {}
 	}
-	e.Doing(text, 0, 0)
+	e.SetProgress(text, 0, 0)
 	return Progress(e.Stderr, func() string { return "ftgo: " + *e.doing.Load() })
 }
 
-// Doing sets the text of Progress. of is 0 if the total is unknown.
-func (e *Env) Doing(text string, done, of int) {
+// SetProgress sets the text of Progress. of is 0 if the total is unknown.
+func (e *Env) SetProgress(text string, done, of int) {
 	switch {
 	case of > 0:
 		text = fmt.Sprintf("%s: %d of %d", text, done, of)
@@ -89,7 +89,7 @@ func (e *Env) Doing(text string, done, of int) {
 
 // SetTracefs sets the tracefs to use, and allows expedited grace periods there.
 func (e *Env) SetTracefs(f *tracefs.FS) {
-	e.FS, f.Progress, f.Expedite = f, e.Doing, true
+	e.FS, f.Progress, f.Expedite = f, e.SetProgress, true
 }
 
 // RemoveHeld removes instances that could not be removed before because other processes held files in them. It

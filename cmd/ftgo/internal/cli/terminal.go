@@ -31,8 +31,8 @@ func ASCIIFallback(w io.Writer) io.Writer {
 	return asciiWriter{w}
 }
 
-// Text returns a text in ASCII if terminals lack UTF-8.
-func Text(text string) string {
+// TerminalText returns a text in ASCII if terminals lack UTF-8.
+func TerminalText(text string) string {
 	if hasUTF8() {
 		return text
 	}
@@ -45,20 +45,20 @@ func hasUTF8() bool {
 	return strings.Contains(strings.ToUpper(strings.ReplaceAll(locale, "-", "")), "UTF8")
 }
 
-// File returns the writer that a writer of this package wraps, to pass it to a child process.
-func File(w io.Writer) io.Writer {
+// Unwrap returns the writer that a writer of this package wraps, to pass it to a child process.
+func Unwrap(w io.Writer) io.Writer {
 	switch under := w.(type) {
 	case asciiWriter:
-		return File(under.w)
+		return Unwrap(under.w)
 	case progressWriter:
-		return File(under.w)
+		return Unwrap(under.w)
 	}
 	return w
 }
 
 // TerminalSize returns the size of a terminal, 0, 0 for any other writer.
 func TerminalSize(w io.Writer) (width, height int) {
-	f, ok := File(w).(*os.File)
+	f, ok := Unwrap(w).(*os.File)
 	if !ok {
 		return 0, 0
 	}

@@ -113,7 +113,7 @@ func (r *run) checkPlacement(each time.Duration) error {
 // planLive plans the probes of a run on this machine, and makes its source.
 func (r *run) planLive() (err error) {
 	q := &r.request
-	q.Probes.Features, q.Probes.Progress, q.Source.Raw = machine.Machine{}.Features(), r.Doing, r.ReadRaw
+	q.Probes.Features, q.Probes.Progress, q.Source.Raw = machine.Machine{}.Features(), r.SetProgress, r.ReadRaw
 	q.Probes.Threads, q.Probes.Sched, q.Probes.Waits, q.Probes.Stack = len(r.With) > 0, r.Sched, r.Waits, r.Stack
 	if r.FS != nil {
 		q.Probes.Features = r.Adjust(r.FS.Features())

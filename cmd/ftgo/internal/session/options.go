@@ -230,7 +230,7 @@ func (o *Options) ReadArgs(command string, words, program []string) error {
 // resolve finds the target.
 func (o *Options) resolve() (*target.Target, error) {
 	o.Signatures = o.Signatures || o.UsesValues()
-	o.AllowUnmatched, o.Loading = o.AllowUnmatched || o.Force, o.Doing
+	o.AllowUnmatched, o.Loading = o.AllowUnmatched || o.Force, o.SetProgress
 	return o.Query.Resolve(o.Say)
 }
 

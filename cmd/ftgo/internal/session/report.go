@@ -72,7 +72,7 @@ func (o *Options) Report(ctx context.Context) error {
 // openReplay returns the run of a recording.
 func (o *Options) openReplay(input *inputFile) (r *run, err error) {
 	const megabyte = 1e6
-	report := func(at int64) { o.Doing("megabytes read", int(at/megabyte), int(input.size/megabyte)) }
+	report := func(at int64) { o.SetProgress("megabytes read", int(at/megabyte), int(input.size/megabyte)) }
 	rec, err := recording.Open(progressReader{input, report}, input.size)
 	switch {
 	case errors.Is(err, recording.ErrNone):
@@ -321,7 +321,7 @@ func (r *run) replan(rec *recording.Recording, needs string) error {
 	if err != nil {
 		return err
 	}
-	r.request.Probes.Stack, r.request.Probes.Progress = r.Stack, r.Doing
+	r.request.Probes.Stack, r.request.Probes.Progress = r.Stack, r.SetProgress
 	if err := withPlanStatus(r.request.Replan(again)); err != nil {
 		return err
 	}

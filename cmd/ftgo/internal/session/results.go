@@ -27,7 +27,7 @@ type inputFile struct {
 // openInput opens a file, or standard input for "-".
 func (o *Options) openInput(name string) (*inputFile, error) {
 	const megabyte = 1e6
-	f, size, err := openRecording(name, func(done, of int64) { o.Doing("megabytes read", int(done/megabyte), int(of/megabyte)) })
+	f, size, err := openRecording(name, func(done, of int64) { o.SetProgress("megabytes read", int(done/megabyte), int(of/megabyte)) })
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (o *Options) readRuns(ctx context.Context, names []string) (all []*compare.
 		if g != nil {
 			g.Close()
 		}
-		o.Doing("files read", i+1, len(names))
+		o.SetProgress("files read", i+1, len(names))
 		all = append(all, read[i]...)
 	}
 	return all, err

@@ -150,13 +150,13 @@ func (o *Options) Script() (err error) {
 		return err
 	}
 	defer r.request.Target.Binary.Close()
-	together := 0
+	groupSize := 0
 	if o.Budget == nil {
 		o.Budget = new(float64)
 	} else if *o.Budget > 0 {
-		together = (len(r.request.Target.Funcs) + len(r.request.Target.Sites) + maxGroups - 1) / maxGroups
+		groupSize = (len(r.request.Target.Funcs) + len(r.request.Target.Sites) + maxGroups - 1) / maxGroups
 	}
-	r.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: o.Stack, Follow: o.follow, GroupSize: together, Progress: o.Doing}
+	r.request.Probes = uprobe.Options{Mode: mode, Features: features, Stack: o.Stack, Follow: o.follow, GroupSize: groupSize, Progress: o.SetProgress}
 	if err := withPlanStatus(r.request.MakePlan()); err != nil {
 		return err
 	}

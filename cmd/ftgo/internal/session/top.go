@@ -142,7 +142,7 @@ func (t *messageWriter) Write(b []byte) (int, error) {
 
 // Show shows the progress of long work.
 func (t *messageWriter) Show(line string) {
-	if to, ok := t.stderr.(cli.LineShower); !t.display((*top.Model).Doing, line) && ok {
+	if to, ok := t.stderr.(cli.LineShower); !t.display((*top.Model).ShowProgress, line) && ok {
 		to.Show(line)
 	}
 }

@@ -78,7 +78,7 @@ func draw(s tcell.Screen, handle handler) {
 		return Nothing
 	})
 	for y, line := range lines {
-		text, style := cli.Text(line.Text), styles[line.Style]
+		text, style := cli.TerminalText(line.Text), styles[line.Style]
 		for x := 0; text != "" && x < width; {
 			rest, columns := s.Put(x, y, text, style)
 			if rest == text {

@@ -93,12 +93,12 @@ func (m *Model) Show(p Page) {
 	}
 }
 
-// Doing shows a line of progress until the next key, or for some refreshes.
-func (m *Model) Doing(text string) { m.message, m.messageLeft = text, 4 }
+// ShowProgress shows a line of progress until the next key, or for some refreshes.
+func (m *Model) ShowProgress(text string) { m.message, m.messageLeft = text, 4 }
 
-// Say shows a message like Doing, and keeps it for the page of keys.
+// Say shows a message like ShowProgress, and keeps it for the page of keys.
 func (m *Model) Say(text string) {
-	m.Doing(text)
+	m.ShowProgress(text)
 	m.messages = append(m.messages, text)
 	m.messages = m.messages[max(len(m.messages)-maxMessages, 0):]
 }
