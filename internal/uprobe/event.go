@@ -1,8 +1,8 @@
-// Package uprobe is where Go and the kernel meet: it turns the sites of functions
-// into events for package tracefs, and knows the meaning of an event at an address.
+// Package uprobe plans the probes of Go functions: it turns the sites of functions into events for package tracefs, and
+// says what a hit of each site means.
 //
-// It decides which values each event fetches, so that package parse can find the
-// goroutine and the depth of its stack in the line. It does no I/O of its own.
+// It decides which values each event fetches, so that package pairing can find the goroutine and the stack depth of a
+// hit. Apart from reading random bytes for event names, it does no I/O of its own.
 package uprobe
 
 import (
@@ -16,50 +16,50 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// Event is one event of a plan. Its text is part of recordings.
+// Event is one event of a plan. Recordings have its tagged fields.
 type Event struct {
 	Name string        `json:"name"`           // a C identifier, longer than a thread's name
-	Args []tracefs.Arg `json:"args,omitempty"` // fetched at each site without a Fetch of its own
-	// Counts has the length of each of Args that is an array, 0 for others; nil without arrays.
+	Args []tracefs.Arg `json:"args,omitempty"` // fetched at each site without its own Fetch
+	// Counts[i] is the length of Args[i] if that is an array, otherwise 0. It is nil if no argument is an array.
 	Counts []int  `json:"counts,omitempty"`
-	Filter string `json:"filter,omitempty"` // of hits, evaluated by the kernel: see [tracefs.Event]
-	PC     string `json:"-"`                // part of definitions: see [tracefs.Event]
-	// Fields has the meaning of each word. Words is the number of words of values.
+	Filter string `json:"filter,omitempty"` // see [tracefs.Event]
+	PC     string `json:"-"`                // see [tracefs.Event]
+	// Fields gives the index of each value in the words of a hit. Words is the number of words of Values.
 	Fields Fields `json:"fields"`
 	Words  int    `json:"-"`
-	// Faults: the kernel follows nil pointers as it does others. It did not before it fetched arrays (4.20;
-	// DEFINE_FETCH_deref in kernel/trace/trace_probe.c).
+	// Faults: the kernel follows nil pointers like other pointers, which causes page faults. It does since it can
+	// fetch arrays (4.20); before, it stopped at nil (DEFINE_FETCH_deref in kernel/trace/trace_probe.c).
 	Faults bool   `json:"-"`
-	Sites  []Site `json:"-"` // probed instructions, at different addresses
+	Sites  []Site `json:"-"` // the probed instructions, at different addresses
 }
 
-// Site is a probed instruction, and the meaning of its hits.
+// Site is a probed instruction and the meaning of its hits.
 type Site struct {
-	Kind         Kind   // the meaning of a hit. Either all sites of an event count, see Kind.Counts, or none
-	Addr, Offset uint64 // Addr is the virtual address in the file, Offset the place in the file
-	// Func is the index of its function in Plan.Funcs; -1 for a runtime probe, which
-	// belongs to none of these functions, or ProgramStart.
+	Kind         Kind   // the meaning of a hit. Kind.Counts is the same for all sites of an event
+	Addr, Offset uint64 // the virtual address in the file, and the file offset
+	// Func is the index of the function in Plan.Funcs. It is -1 for a runtime probe, which belongs to no function of
+	// the plan, and ProgramStart for the probe at the start of the program.
 	Func int
-	// Cond is the condition of a jump, for [Plan].Processor: a call begins or ends if the flags meet it.
+	// Cond is the condition of a jump, for [Plan].Processor. A call begins or ends if the flags meet it.
 	Cond arch.Cond
-	// Stepped: the kernel single-steps it, which costs the program many times what emulation does.
+	// Stepped: the kernel single-steps the instruction, which costs the program many times more than emulation.
 	Stepped bool
-	// Shared: an earlier event has a site at this address, too, and both take one trap.
+	// Shared: an earlier event has a site at the same address, so that one trap serves both.
 	Shared bool
-	Fetch  []string // fetched instead of the Fetch of each of the event's Args, if not nil
+	Fetch  []string // if not nil, replaces the Fetch of each of the event's Args
 }
 
-// fetches appends args to the site's own Fetch.
-func (s *Site) fetches(args []tracefs.Arg) {
+// appendFetch appends the fetchargs of args to Fetch.
+func (s *Site) appendFetch(args []tracefs.Arg) {
 	for _, a := range args {
 		s.Fetch = append(s.Fetch, a.Fetch)
 	}
 }
 
-// counts reports whether hits are counted, rather than paired.
+// counts reports whether hits are counted instead of paired.
 func (e *Event) counts() bool { return len(e.Sites) > 0 && e.Sites[0].Kind.Counts() }
 
-// Formats returns the formats of lines and records of events.
+// Formats returns the formats in which package parse reads hits of events.
 func Formats(of []Event) []parse.Format {
 	formats := make([]parse.Format, len(of))
 	for i := range of {
@@ -71,7 +71,7 @@ func Formats(of []Event) []parse.Format {
 	return formats
 }
 
-// TraceEvents converts events for package tracefs.
+// TraceEvents converts events to the type of package tracefs.
 func TraceEvents(of []Event) []tracefs.Event {
 	events := make([]tracefs.Event, len(of))
 	for i := range of {
@@ -84,7 +84,7 @@ func TraceEvents(of []Event) []tracefs.Event {
 	return events
 }
 
-// Fetches returns the Fetch of each site, nil if no site has one.
+// Fetches returns the Fetch of each site, or nil if no site has one.
 func Fetches(sites []Site) (all [][]string) {
 	for i := range sites {
 		if sites[i].Fetch != nil {
@@ -100,76 +100,76 @@ type Kind uint8
 
 const (
 	Entry        Kind = iota // a call begins
-	EntryJump                // a call begins if the stack check passed, as flags tell; else it begins anew
-	Point                    // an instruction that the user named: a call without an end
+	EntryJump                // a call begins if the flags show that the stack check passed; otherwise the function starts over
+	Point                    // the program reaches an instruction that the user named: a call without an end
 	Return                   // a call ends by a RET
-	TailJump                 // a call ends by a jump into another function, which returns for both
-	CondTail                 // the same by a conditional jump, if the flags say that it is taken
-	GoroutineEnd             // the goroutine will not return into any of its calls
-	Recovery                 // a panic was recovered: calls deeper than the one that recovered it are gone
-	StackMove                // the stack of a goroutine has got new bounds
-	Resume                   // the thread is about to go on with a goroutine
+	TailJump                 // a call ends by a jump into another function, whose return ends both
+	CondTail                 // a call ends by a conditional TailJump, if the flags meet the condition
+	GoroutineEnd             // the goroutine ends without returning from its calls
+	Recovery                 // a panic was recovered: calls deeper than the one that recovered it have ended
+	StackMove                // the stack of a goroutine has new bounds
+	Resume                   // the thread is about to run a goroutine
 	Yield                    // the thread has left its goroutine, or will leave it for an unknown one
-	Status                   // a goroutine gets another status
+	Status                   // the status of a goroutine changes
 	Park                     // a goroutine stops for the garbage collector
-	Switch                   // the thread goes on with another goroutine, in whose favour its own waits
-	Waiter                   // a goroutine may be about to wait: its stack says where
-	WaitOver                 // it did not wait, or no longer does
-	Creation                 // a goroutine has been made, which has not run yet
-	Counter                  // a call begins. It is counted, whether others time it or not
-	CounterJump              // a Counter at a stack check's jump, as EntryJump is
-	CheckFailed              // a stack check has failed: what the kernel counted as a call was none
+	Switch                   // the thread leaves its goroutine, which waits, and runs another one
+	Waiter                   // a goroutine may be about to wait. The hit has its stack
+	WaitOver                 // the goroutine of a Waiter did not wait, or has stopped waiting
+	Creation                 // a goroutine was created, and has not run yet
+	Counter                  // a call begins, and is counted whether or not other events time it
+	CounterJump              // like Counter, at a stack check's jump as in EntryJump
+	CheckFailed              // a stack check has failed, so the kernel has counted a call too many
 )
 
 // IsEntry reports whether a hit may begin a call.
 func (k Kind) IsEntry() bool { return k <= Point }
 
-// Counts reports whether hits are counted, rather than paired.
+// Counts reports whether hits are counted instead of paired.
 func (k Kind) Counts() bool { return k >= Counter }
 
-// Fields has the index of each value in the words of an event's arguments, -1 if it is not fetched.
+// Fields gives the index of each value in the words of an event's arguments. It is -1 for values that are not fetched.
 type Fields struct {
-	SP          int // stack pointer; at a Recovery the one that execution resumes with
+	SP          int // stack pointer; at a Recovery, the stack pointer with which execution resumes
 	G           int // address of runtime.g
 	Goid        int // goroutine id, 0 on a thread's system stack
 	Hi          int // end of g's stack
-	Lo          int // beginning of g's stack, where SP may lie on another
+	Lo          int // beginning of g's stack, for kinds where SP may be on another stack
 	Flags       int // the flags that conditional jumps test
 	Old, New    int // statuses of a goroutine, in the lower 32 bits
 	WaitReason  int `json:"-"` // the number of the reason why it waits, in the lower 8 bits
-	Creator     int `json:"-"` // address of the g that has made the goroutine, 0 for none
+	Creator     int `json:"-"` // address of the g that has created the goroutine, or 0
 	CreatorGoid int `json:"-"` // its goroutine id
 	Start       int `json:"-"` // address of the function that the goroutine begins with
 	Stack       int // the first of Plan.StackWords words for [Callers]
 	Values      int // the first word of Options.Values; the others follow
 }
 
-// noFields is for an event that fetches nothing.
+// noFields are the Fields of an event without arguments.
 var noFields = Fields{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
 
-// identity says how an event identifies the goroutine of a call.
+// identity is the way in which an event identifies the goroutine of a call.
 type identity uint8
 
 const (
-	byG        identity = iota // a register holds g, and SP is on its stack
-	byCheckedG                 // a register may hold g and SP be on its stack: the stack's bounds decide
-	// byCheckG: a register holds g because the stack check has just read it (where
-	// Go keeps g in thread-local storage, which can't be fetched).
+	byG        identity = iota // a register holds g, and SP is on g's stack
+	byCheckedG                 // a register probably holds g, and SP is on g's stack if it is in the stack's bounds
+	// byCheckG: a register holds g because the stack check has just loaded it. It is for versions of Go that
+	// keep g in thread-local storage, which can't be fetched.
 	byCheckG
-	byStack  // no register holds g: the stack that SP is on identifies it
-	byThread // there is no g
+	byStack  // no register holds g, but SP identifies the stack and so the goroutine
+	byThread // no goroutine is known, only the thread
 )
 
 // inRuntime reports whether a function belongs to package runtime.
 func inRuntime(f *offsets.Func) bool { return strings.HasPrefix(f.Name, "runtime.") }
 
-// arg returns the fetcharg of argument i at the beginning of a Go function.
+// arg returns the fetcharg of argument i at the entry of a Go function.
 func (c *planner) arg(i int) string { return c.conv.Arg(c.machine.SP, i) }
 
-// at returns the fetcharg of memory at an offset from an address.
+// at returns the fetcharg of the memory at an offset from an address.
 func at(offset int64, address string) string { return fmt.Sprintf("%+d(%s)", offset, address) }
 
-// words returns fetchargs of NAME FETCH pairs. All are s64, which every kernel prints in decimal.
+// words returns arguments for pairs of NAME and FETCH. All have type s64, which every kernel prints in decimal.
 func words(pairs ...string) (args []tracefs.Arg) {
 	for i := 0; i < len(pairs); i += 2 {
 		args = append(args, tracefs.Arg{Name: pairs[i], Fetch: pairs[i+1], Type: "s64"})
@@ -184,7 +184,7 @@ func arrayLen(typ string) int {
 	return n
 }
 
-// fieldsOf finds fields by the names of args.
+// fieldsOf returns the indexes of args by their names.
 func fieldsOf(args []tracefs.Arg) Fields {
 	f := noFields
 	at := map[string]*int{"sp": &f.SP, "g": &f.G, "id": &f.Goid, "hi": &f.Hi, "lo": &f.Lo, "fl": &f.Flags, "old": &f.Old, "new": &f.New, "why": &f.WaitReason, "by": &f.Creator, "byid": &f.CreatorGoid, "pc": &f.Start}
@@ -202,7 +202,7 @@ func (c *planner) fetch(kind Kind, id identity) []tracefs.Arg {
 		register = c.conv.CheckG
 	}
 	g := register.Fetch()
-	// At a call of gogo(buf *gobuf): gobuf is sp, pc, g (runtime/runtime2.go), and resumes at sp.
+	// At a call of gogo(buf *gobuf). A gobuf has sp, pc and g (runtime/runtime2.go), and execution resumes at its sp.
 	buf := sp.At(c.abi0.Outgoing)
 	switch kind {
 	case Point, Yield:
@@ -211,39 +211,39 @@ func (c *planner) fetch(kind Kind, id identity) []tracefs.Arg {
 		return words("sp", at(0, buf), "g", at(16, buf), "hi", at(c.stackHi, at(16, buf)))
 	case Switch:
 		return words("g", at(16, buf), "why", at(c.waitReason, at(16, buf)))
-	case Resume: // at the beginning of execute(gp *g, inheritTime bool)
+	case Resume: // at the entry of execute(gp *g, inheritTime bool)
 		return words("g", c.arg(0), "id", at(c.goid, c.arg(0)))
 	case Status: // at casgstatus(gp *g, oldval, newval uint32)
 		gp := c.arg(0)
 		args := words("g", gp, "old", c.arg(1), "new", c.arg(2), "why", at(c.waitReason, gp), "id", at(c.goid, gp))
-		if len(c.conv.Ints) == 0 { // two arguments share a word
+		if len(c.conv.Ints) == 0 { // oldval and newval share a word on the stack
 			args[2].Fetch = sp.At(c.conv.StackArgs + 12)
 		}
-		if id == byStack { // no other event has the bounds of the stack as early
+		if id == byStack { // this is the first event that can fetch the bounds of the stack
 			args = append(args, words("lo", at(c.stackLo, gp), "hi", at(c.stackHi, gp))...)
 		}
 		return args
 	case Park: // at preemptPark(gp *g)
 		return words("g", c.arg(0))
 	case StackMove:
-		// At a return of copystack(gp *g, ...), with the argument above the return
-		// address and the new bounds in place (runtime/stack.go).
+		// At a return of copystack(gp *g, ...): the argument is above the return address, and gp has the new
+		// bounds (runtime/stack.go).
 		gp := sp.At(c.conv.StackArgs)
 		return words("g", gp, "lo", at(c.stackLo, gp), "hi", at(c.stackHi, gp))
 	case Creation:
-		// At a return of newproc1, on the thread's own stack. The thread's m still has the goroutine that
-		// executes the go statement. Arguments on the stack are still there: the fourth is
-		// that goroutine, and the result follows the arguments (runtime/proc.go).
-		made, by := "", at(c.curg, at(c.m, c.conv.G.Fetch()))
+		// At a return of newproc1, on the thread's system stack. The thread's m still has the goroutine that
+		// executes the go statement. If arguments are on the stack, they are still there: the fourth is that
+		// goroutine, and the result follows the arguments (runtime/proc.go).
+		created, creator := "", at(c.curg, at(c.m, c.conv.G.Fetch()))
 		if len(c.conv.IntResults) > 0 {
-			made = c.conv.IntResults[0].Fetch()
+			created = c.conv.IntResults[0].Fetch()
 		} else {
-			made, by = c.arg(5), c.arg(3)
+			created, creator = c.arg(5), c.arg(3)
 		}
-		// g.sched.sp and pc follow m: the goroutine will begin at pc (gostartcallfn in runtime/stack.go).
-		args := words("g", made, "id", at(c.goid, made), "by", by, "byid", at(c.goid, by), "pc", at(c.m+16, made))
+		// g.sched, with sp and pc, follows g.m. The goroutine will begin at pc (gostartcallfn in runtime/stack.go).
+		args := words("g", created, "id", at(c.goid, created), "by", creator, "byid", at(c.goid, creator), "pc", at(c.m+16, created))
 		if id == byStack {
-			args = append(args, words("lo", at(c.stackLo, made), "hi", at(c.stackHi, made))...)
+			args = append(args, words("lo", at(c.stackLo, created), "hi", at(c.stackHi, created))...)
 		}
 		return args
 	case Waiter:
@@ -267,5 +267,5 @@ func (c *planner) fetch(kind Kind, id identity) []tracefs.Arg {
 	return args
 }
 
-// flags fetches the flags that conditional jumps test.
+// flags returns the argument for the flags that conditional jumps test.
 func (c *planner) flags() []tracefs.Arg { return words("fl", c.machine.Flags.Fetch()) }

@@ -15,79 +15,81 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Mode says how much of each call is observed.
+// Mode selects the events of a call that are observed.
 type Mode uint8
 
 const (
-	Latency Mode = iota // observes begin and end of each call
-	// Count only counts the beginnings: the kernel's hit counter is read, and
-	// nothing is recorded except hits that are not calls.
+	Latency Mode = iota // the beginning and the end of each call
+	// Count counts beginnings by the kernel's hit counters. Only hits that are not calls are recorded.
 	Count
-	Entries // observes beginnings only: the caller and the arguments
-	// CountRecorded counts recorded beginnings, because the kernel's counter does not distinguish processes.
+	Entries // the beginning of each call, with callers and arguments
+	// CountRecorded counts beginnings that are recorded, because the kernel's counters include all processes.
 	CountRecorded
 )
 
-// Probe is a function of a plan, or a single instruction. What recordings have of it is tagged.
+// Probe is a function of a plan, or a single instruction. Recordings have its tagged fields.
 type Probe struct {
 	*offsets.Func `json:"-"`
 
-	Sites    *offsets.Sites `json:"-"`                 // where its calls begin and end
-	Returns  bool           `json:"returns,omitempty"` // its calls are seen to end
-	Point    bool           `json:"point,omitempty"`   // it is one instruction, Sites.Entry, rather than a function. Sites.Restarts: it may be executed twice in a call
-	Stepped  bool           `json:"stepped,omitempty"` // the kernel single-steps the instruction where its calls are seen to begin ([Site].Stepped)
-	Deferred bool           `json:"-"`                 // all its events are of [Plan.EventsFor]
-	Values   Values         `json:"-"`                 // fetched with its calls
-	Err      error          `json:"-"`                 // why it can't be probed, in [Plan.Skipped]
+	Sites   *offsets.Sites `json:"-"`                 // where calls begin and end
+	Returns bool           `json:"returns,omitempty"` // the ends of calls are observed
+	// Point: the probe is the instruction Sites.Entry instead of a function. With Sites.Restarts, a call may execute
+	// it twice.
+	Point bool `json:"point,omitempty"`
+	// Stepped: the kernel single-steps the instruction at which beginnings are observed, see [Site].Stepped.
+	Stepped  bool   `json:"stepped,omitempty"`
+	Deferred bool   `json:"-"` // it has no events before [Plan.EventsFor]
+	Values   Values `json:"-"` // the values to fetch
+	Err      error  `json:"-"` // the reason why it is in [Plan.Skipped]
 }
 
-// Values says what to fetch of a function's calls.
+// Values are the values to fetch at calls of a function.
 type Values struct {
-	// Entry is fetched where calls begin, Return where they end by a RET; nil is nothing.
+	// Entry is fetched where calls begin, and Return where they end by a RET. nil fetches nothing.
 	Entry, Return *capture.Capture
-	// Filter is a condition on Entry.Args, by their names, which the kernel evaluates where calls begin;
-	// of calls that fail it only returns are recorded. Empty records all.
+	// Filter is a condition on Entry.Args, by their names, which the kernel evaluates where calls begin. Of a call
+	// that fails it, only the return is recorded. "" records all calls.
 	Filter string
-	// Fails: the value that Return fetches says whether a call has failed.
+	// Fails: the value in Return shows whether a call has failed.
 	Fails bool
 }
 
-// Plan lists what to probe, and the meaning of hits. Recordings have the fields with names in their tags.
+// Plan has all events to define, and the meaning of their hits. Recordings have its tagged fields.
 type Plan struct {
 	Binary    *offsets.Binary `json:"-"`
-	Processor arch.Processor  `json:"-"` // of the binary
+	Processor arch.Processor  `json:"-"` // of Binary
 	Mode      Mode            `json:"mode"`
 	Funcs     []Probe         `json:"-"`
-	Skipped   []Probe         `json:"-"` // requested, but left out
+	Skipped   []Probe         `json:"-"` // requested functions without probes
 	Events    []Event         `json:"-"`
-	// BySP: only the stack pointer identifies a call, because no value that can be fetched identifies
-	// a goroutine, nor does the thread (gccgo, whose stacks never move).
+	// BySP: only the stack pointer identifies a call, because neither a value that can be fetched nor the thread
+	// identifies the goroutine. This is so for gccgo, whose stacks never move.
 	BySP bool `json:"by_sp,omitempty"`
-	// ByStack: where calls end, and where some begin, only the stack that they are on identifies
-	// the goroutine (where no register holds it).
+	// ByStack: where calls end, and at some entries, only the stack identifies the goroutine, because no register
+	// holds g.
 	ByStack     bool `json:"by_stack,omitempty"`
-	Stack       int  `json:"stack,omitempty"`       // the number of callers that are fetched where calls begin
+	Stack       int  `json:"stack,omitempty"`       // the number of callers that entries fetch
 	Relocatable bool `json:"relocatable,omitempty"` // addresses in a process differ from those in the file
-	// Threads, Sched, Follows and Recorded: Options requests them, and the binary supports them.
+	// Threads, Sched, Follows and Recorded are set if Options requests them and the binary supports them.
 	Threads   bool `json:"-"`
 	Sched     bool `json:"-"`
 	Follows   bool `json:"follows,omitempty"`
 	Recorded  bool `json:"-"`
 	GroupSize int  `json:"regroups,omitempty"` // see Options.GroupSize
-	// Runtime has the address ranges of package runtime if Follows is set: a goroutine that
-	// begins there serves the whole program, whichever call has started it.
+	// Runtime has the address ranges of package runtime if Follows is set. A goroutine that begins there serves the
+	// whole program and does not belong to the call that has started it.
 	Runtime [][2]uint64 `json:"runtime,omitempty"`
-	// Reasons are the names of the reasons why goroutines wait, by number, if Sched is set. The
-	// last is not the runtime's: the goroutine's thread waits in the kernel.
+	// Reasons has the names of wait reasons, by their number in the runtime, if Sched is set. The last one,
+	// "syscall", is not from the runtime: the goroutine's thread waits in the kernel.
 	Reasons []string `json:"-"`
-	// Waits is the number of Funcs, at their end, that stand for the Reasons: a wait is a call of one.
+	// Waits is the number of Funcs that stand for Reasons. They are at the end of Funcs; a wait is a call of one.
 	Waits int `json:"-"`
 }
 
-// RequestedFuncs is the number of Funcs, at their beginning, that were requested.
+// RequestedFuncs returns the number of Funcs that were requested. They are at the beginning of Funcs.
 func (p *Plan) RequestedFuncs() int { return len(p.Funcs) - p.Waits }
 
-// Reason returns the index of a reason, by its number in the runtime.
+// Reason returns the index in Reasons of a number from the runtime, of which only the lowest 8 bits are valid.
 func (p *Plan) Reason(why uint64) int {
 	if why &= 0xff; why < uint64(p.SyscallReason()) {
 		return int(why)
@@ -95,10 +97,10 @@ func (p *Plan) Reason(why uint64) int {
 	return 0
 }
 
-// InKernel returns the index of the last of Reasons.
+// SyscallReason returns the index of "syscall", the last of Reasons.
 func (p *Plan) SyscallReason() int { return len(p.Reasons) - 1 }
 
-// StackWords returns the number of words that are fetched for the callers of a call.
+// StackWords returns the number of words that an entry fetches for callers.
 func (p *Plan) StackWords() int {
 	if p.Stack <= 1 {
 		return p.Stack
@@ -106,43 +108,44 @@ func (p *Plan) StackWords() int {
 	return 2 * p.Stack
 }
 
-// Options of a plan.
+// Options are the options of a plan.
 type Options struct {
 	Mode     Mode
-	Features tracefs.Features // what the kernel can do
+	Features tracefs.Features // of the kernel
 	Points   []Probe          // single instructions to probe
-	// Stack is the number of callers to fetch where calls begin, at most MaxStack, and at most
-	// one in programs of Go before 1.7, which keeps no frame pointers. Not for counting.
+	// Stack is the number of callers to fetch at entries. It is limited to MaxStack, and to one in programs of Go
+	// before 1.7, which has no frame pointers. Counting ignores it.
 	Stack int
-	// Values returns what to fetch of a function's calls; nil fetches nothing. An error ends the planning, unless it is SkipFunc's.
+	// Values returns the values to fetch for a function; if nil, none are fetched. New fails with its error, unless
+	// that is from SkipFunc.
 	Values func(*offsets.Func, *offsets.Sites) (Values, error)
-	// Threads adds runtime probes that are hit each time a thread changes to another goroutine.
+	// Threads adds runtime probes for each change of a thread to another goroutine.
 	Threads     bool
-	ReturnsOnly bool // calls end only by returning; other ends are not probed
-	// Sched adds runtime probes of the scheduler, hit each time a goroutine begins to wait, becomes
-	// runnable, or runs. It is for Latency. New fails if the scheduler is not known.
+	ReturnsOnly bool // observe only ends of calls by a return
+	// Sched adds runtime probes of the scheduler, for each goroutine that begins to wait, becomes runnable, or runs.
+	// It is for Latency. New fails if it does not know the binary's scheduler.
 	Sched bool
-	// Follow adds a runtime probe where goroutines are created, hit by each go statement: it identifies the
-	// call that has started a goroutine. Plan.Follows says whether the binary allows that.
+	// Follow adds a runtime probe at each go statement, which identifies the call that has started a goroutine.
+	// Plan.Follows reports whether the binary supports it.
 	Follow bool
-	// Waits, which implies Sched, reports waits of goroutines as if they were calls: waits in calls
-	// of the functions, or, without functions, all waits.
+	// Waits reports the waits of goroutines like calls: waits within calls of the functions, or all waits if there
+	// are no functions. It implies Sched.
 	Waits bool
-	// First is the number of sites that the plan has at once: functions beyond it are
-	// Later. 0 is no limit.
+	// FirstSites is the number of sites that the plan's Events may have. Functions beyond it are Deferred. 0 means no
+	// limit.
 	FirstSites int
-	Recorded   bool // calls are counted by recorded hits, for the same reason as in CountRecorded
-	// GroupSize, unless it is 0, is the number of functions that share events: their probes are placed and removed together
-	// while the plan is in use.
+	Recorded   bool // count calls by recorded hits, as CountRecorded does
+	// GroupSize, if not 0, is the number of functions that share events. The probes of such a group are placed and
+	// removed together in a running session.
 	GroupSize int
-	// Progress, if not nil, is called with the progress of New, by several goroutines: 100,000 functions take a second
-	// or more.
+	// Progress, if not nil, is called by several goroutines during New, because 100,000 functions take a second or
+	// more.
 	Progress func(what string, done, of int)
 }
 
-// New plans the probing of functions of a binary. Functions that can't be probed
-// safely are in Plan.Skipped. Events are in the order that [tracefs.Start] needs:
-// beginnings of calls, ends of calls, and the runtime probes of goroutines' ends.
+// New plans the probes of functions of a binary. Functions that can't be probed safely are in Plan.Skipped. Events are
+// in the order that [tracefs.Start] needs: beginnings of calls, ends of calls, and then the runtime probes for the ends
+// of goroutines.
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	p := &Plan{Binary: b, Processor: b.File().Processor, Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded, GroupSize: opt.GroupSize}
 	_, p.BySP = b.Lookup("__morestack")
@@ -159,7 +162,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 		}
 		f.Returns = opt.Mode == Latency && len(f.Sites.Returns)+len(f.Sites.Tails)+len(f.Sites.CondTails) > 0
 		f.Deferred = opt.FirstSites > 0 && sites >= opt.FirstSites
-		sites += f.places(opt.Mode == Latency)
+		sites += f.siteCount(opt.Mode == Latency)
 		p.Funcs = append(p.Funcs, f)
 		p.BySP = p.BySP || f.Sites.SplitStack
 	}
@@ -189,7 +192,8 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	p.ByStack = minor > 0 && p.identifies() && c.conv.G == ""
 	c.addFuncs()
 	if opt.Mode == Latency {
-		// These probes fetch memory. Kernels that can't do that time only calls of C, which need no such probes.
+		// These probes fetch memory. Kernels that can't do this time only calls of C functions, which end by
+		// returning.
 		if !opt.ReturnsOnly && c.features.Memory {
 			c.addEndProbes()
 		}
@@ -208,7 +212,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	return p, nil
 }
 
-// SkipFunc returns an error that leaves a function out of a plan because of err.
+// SkipFunc returns an error with which Options.Values removes a function from the plan because of err.
 func SkipFunc(err error) error { return skipFunc{err} }
 
 type skipFunc struct{ error }
@@ -237,16 +241,16 @@ func (p *Plan) addValues(opt *Options) error {
 	return nil
 }
 
-// sites returns the number of sites of the plan without runtime probes.
+// sites returns the number of sites, without runtime probes.
 func (p *Plan) sites() (n int) {
 	for i := range p.Funcs {
-		n += p.Funcs[i].places(p.Mode == Latency)
+		n += p.Funcs[i].siteCount(p.Mode == Latency)
 	}
 	return n
 }
 
-// places returns the number of sites of the function, depending on whether its calls are timed.
-func (f *Probe) places(timed bool) int {
+// siteCount returns the number of sites of a probe, whose calls are timed or only counted.
+func (f *Probe) siteCount(timed bool) int {
 	switch {
 	case timed:
 	case f.Sites.Again != nil:
@@ -260,17 +264,16 @@ func (f *Probe) places(timed bool) int {
 // identifies reports whether events identify the goroutine of a call.
 func (p *Plan) identifies() bool { return p.Mode == Latency || p.Mode == Entries }
 
-// Filtered reports whether the kernel drops hits: then its counters do not say how many hits must be delivered.
+// Filtered reports whether the kernel drops hits by a filter. Then its hit counters exceed the number of recorded hits.
 func (p *Plan) Filtered() bool {
 	return p.identifies() && slices.ContainsFunc(p.Events, func(e Event) bool { return e.Filter != "" && !e.counts() })
 }
 
-// newNonce makes event names unique to a session, and long: a thread's name, which
-// the target chooses and the kernel prints unescaped, has at most 15 bytes. So
-// it can't contain an event's name and forge a line.
+// newNonce returns a text that makes event names unique to a session and longer than any thread name. A thread name has
+// at most 15 bytes. The target chooses it and the kernel prints it unescaped, so a thread name that contained an event
+// name could forge a line of trace_pipe.
 //
-// It is read from a file, because getrandom(2) may block for minutes soon after
-// a machine was started (Linux before 5.6).
+// newNonce reads a file because getrandom(2) may block for minutes after the machine has booted (Linux before 5.6).
 func newNonce() (string, error) {
 	var b [7]byte
 	f, err := os.Open("/dev/urandom")
@@ -284,7 +287,7 @@ func newNonce() (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
-// Target returns the file to probe: the one that was decoded, whatever its name leads to by now.
+// Target returns the file to probe. It is the file that was decoded, even if the name now belongs to another file.
 func (p *Plan) Target() tracefs.Target {
 	return tracefs.Target{Path: p.Binary.File().Link(), Unchanged: p.Binary.File().Unchanged}
 }
@@ -298,26 +301,26 @@ func (p *Plan) Probes() int {
 	return n
 }
 
-// Later returns the number of sites of functions that have no events at first.
+// DeferredSites returns the number of sites of Deferred functions.
 func (p *Plan) DeferredSites() (n int) {
 	for i := range p.Funcs {
 		if f := &p.Funcs[i]; f.Deferred {
-			n += f.places(p.Mode == Latency)
+			n += f.siteCount(p.Mode == Latency)
 		}
 	}
 	return n
 }
 
-// Again makes new events for functions of the plan, whether they had events before or are Later. counts: the events only count calls
-// in a plan that times them. They are for tracefs.Session.Extend. The caller appends them to the plan's Events before it calls
-// Again for others, because the number of events becomes part of their names. The features must be those of New.
+// EventsFor returns new events for functions of the plan, with or without earlier events. With counts, the events only
+// count calls in a plan that times calls. They are for tracefs.Session.Extend. The caller appends them to Events before
+// the next call of EventsFor, because the number of events is a part of their names. Features must be those of New.
 func (p *Plan) EventsFor(on tracefs.Features, funcs []int, counts bool) ([]Event, error) {
 	_, nonce, _ := strings.Cut(p.Events[0].Name, "_")
 	c, err := newPlanner(p, on, nonce)
 	if err != nil {
 		return nil, err
 	}
-	c.made = len(p.Events)
+	c.earlier = len(p.Events)
 	for _, i := range funcs {
 		c.addEntry(i, counts)
 	}

@@ -14,31 +14,31 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// shape has the properties that all sites of an event share.
+// shape has the properties that are the same for all sites of an event.
 type shape struct {
 	kind          Kind
 	id            identity
 	types, filter string // the types of the values, and the condition on which the kernel records hits
-	runtime       bool   // runtime probes, in a plan whose functions' probes are placed and removed
+	runtime       bool   // runtime probes in a plan with a GroupSize, which share no event with functions
 }
 
-// planner gathers sites into the events of a plan.
+// planner collects sites into the events of a plan.
 type planner struct {
 	plan     *Plan
 	features tracefs.Features
-	// Where the binary keeps what events fetch: conv is how functions of Go pass values, abi0 how assembly does.
+	// conv is the calling convention of Go functions in the binary, and abi0 that of assembly functions.
 	machine    *arch.Machine
 	conv, abi0 *arch.CallConv
-	// goid, stackLo, stackHi and waitReason are where runtime.g has them, m where it has its thread, and curg where
-	// that has the goroutine that it runs.
+	// goid, stackLo, stackHi, waitReason and m are offsets of fields in runtime.g, and curg is the offset of the
+	// running goroutine in runtime.m.
 	goid, stackLo, stackHi, waitReason, m, curg int64
 
-	nonce  string
-	limit  int // the most sites of an event
-	events []Event
-	open   map[shape]int     // the event that gets the next site of a shape
-	made   int               // the number of earlier events, which these join in a running session
-	taken  []map[uint64]bool // the addresses of each event's sites
+	nonce   string
+	limit   int // the maximum number of sites of an event
+	events  []Event
+	open    map[shape]int     // the index of the event that gets the next site of a shape
+	earlier int               // the number of events that the plan already has
+	addrs   []map[uint64]bool // the addresses of the sites of each event
 }
 
 func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
@@ -60,10 +60,10 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 	return c, err
 }
 
-// add puts a site into the event of its shape. The event also fetches values, unless they are nil.
+// add adds a site to an event of its shape. If values is not nil, the event also fetches values.
 func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture) {
 	site := Site{Kind: sh.kind, Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cost().Cond, Stepped: !c.emulated(s)}
-	if sh.kind == CheckFailed { // shares the event of the counter from which it is subtracted
+	if sh.kind == CheckFailed { // it shares the event of its counter, from which it is subtracted
 		if sh.kind = Entry; c.plan.Mode != Count {
 			sh.kind = Counter
 		}
@@ -72,66 +72,68 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 		for _, a := range values.Args {
 			sh.types += a.Type + " "
 		}
-	} else if c.together(sh, site.Addr) {
+	} else if c.sharesEntryEvent(sh, site.Addr) {
 		sh.kind = map[Kind]Kind{Return: Entry, TailJump: Entry, CondTail: EntryJump}[sh.kind]
-	} else if c.joins(sh) {
+	} else if c.sharesReturnEvent(sh) {
 		if sh.kind == Recovery {
-			site.fetches(c.fetch(Recovery, sh.id))
+			site.appendFetch(c.fetch(Recovery, sh.id))
 		}
 		sh.kind = Return
 	}
 	sh.runtime = c.plan.GroupSize > 0 && fn < 0
 	i, ok := c.open[sh]
-	// The few runtime probes need no second event, if events can have many sites.
+	// All runtime probes of a shape share one event, because they are few, if events can have several sites.
 	if !ok || len(c.events[i].Sites) >= c.limit && (fn >= 0 || !c.features.Append) {
 		i = len(c.events)
 		c.open[sh] = i
 		c.events = append(c.events, c.event(sh, i, values))
-		c.taken = append(c.taken, make(map[uint64]bool))
+		c.addrs = append(c.addrs, make(map[uint64]bool))
 	}
 	if values != nil {
 		ev := &c.events[i]
-		site.fetches(ev.Args[:len(ev.Args)-len(values.Args)])
-		site.fetches(values.Args)
+		site.appendFetch(ev.Args[:len(ev.Args)-len(values.Args)])
+		site.appendFetch(values.Args)
 	}
-	if !c.taken[i][site.Addr] { // a second one is left out
-		c.taken[i][site.Addr] = true
+	if !c.addrs[i][site.Addr] { // an event has only one site at an address
+		c.addrs[i][site.Addr] = true
 		c.events[i].Sites = append(c.events[i].Sites, site)
 	}
 }
 
-// together reports whether a site where calls end shares the event of sites where they begin: an event is disarmed at once, and
-// the next one only after a grace period, during which it still costs the program time.
-func (c *planner) together(sh shape, addr uint64) bool {
+// sharesEntryEvent reports whether a site where calls end shares the event of a site where they begin. The kernel
+// disarms all sites of one event at once. With two events, the second one would cost the program time for a grace
+// period longer.
+func (c *planner) sharesEntryEvent(sh shape, addr uint64) bool {
 	p := c.plan
-	for _, taken := range c.taken { // an event has an address once: a call that begins and ends at one instruction needs two events
-		if taken[addr] {
+	for _, addrs := range c.addrs { // a call that begins and ends at one instruction needs two events
+		if addrs[addr] {
 			return false
 		}
 	}
 	return p.GroupSize > 0 && p.Recorded && p.Stack == 0 && !sh.runtime && (sh.kind == Return || sh.kind == TailJump || sh.kind == CondTail)
 }
 
-// joins reports whether a site shares the event of returns that fetch no values: each event takes
-// a grace period when it is disarmed. (No two of these sites are the same instruction.)
-func (c *planner) joins(sh shape) bool {
+// sharesReturnEvent reports whether a site shares the event of returns that fetch no values, because each event takes a
+// grace period when it is disarmed. No two of these sites have the same address.
+func (c *planner) sharesReturnEvent(sh shape) bool {
 	switch sh.kind {
 	case TailJump:
 		return true
 	case GoroutineEnd, Recovery:
-		// In older Go no register holds g where calls return.
+		// In older versions of Go, no register holds g where calls return.
 		return sh.id == byG && !c.plan.ByStack && c.features.Memory
 	}
 	return false
 }
 
-// letters are the first letters of events' names.
+// letters has the first letter of an event's name for each kind.
 var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Waiter: "b", WaitOver: "a", Creation: "k", Counter: "n", CounterJump: "f"}
 
 func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
-	ev := Event{Name: fmt.Sprintf("%s%d_%s", letters[sh.kind], c.made+i, c.nonce), PC: c.machine.PC.Fetch()}
+	ev := Event{Name: fmt.Sprintf("%s%d_%s", letters[sh.kind], c.earlier+i, c.nonce), PC: c.machine.PC.Fetch()}
 	if !c.plan.identifies() || sh.kind.Counts() {
-		// Only hits that are not calls are recorded. For most kinds that is no hit, because no thread has two ids.
+		// Only hits that are not calls are recorded. Most kinds have no such hits, and get a filter that is
+		// always false.
 		filter := "common_pid == 1 && common_pid == 2"
 		if sh.kind == EntryJump || sh.kind == CounterJump {
 			ev.Args = c.flags()
@@ -161,9 +163,9 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 	return ev
 }
 
-// MaxGroupSize is the most functions whose probes should be placed and removed together, and the most sites of an
-// event of a plan that GroupSize. An event is disarmed as a whole, in some 45 ms whatever its number of sites. To define
-// so many sites anew, for functions that stay, takes half a second among 15,000 sites.
+// MaxGroupSize is the recommended maximum of Options.GroupSize, and the maximum number of sites of an event in a plan
+// with a GroupSize. The kernel disarms an event as a whole, in about 45 ms whatever its number of sites. To define
+// 1,000 sites again, for the functions of a group that stay, takes half a second if 15,000 sites exist.
 const MaxGroupSize = 1000
 
 // addFuncs adds the probes of all functions.
@@ -183,12 +185,12 @@ func (c *planner) addFuncs() {
 			}
 		}
 		if c.plan.GroupSize > 0 {
-			clear(c.open) // the next functions share no event with these
+			clear(c.open) // the next group has its own events
 		}
 	}
 }
 
-// addEntry adds the site where calls of a function begin, to time the calls or only to count them.
+// addEntry adds the site where calls of a function begin, to time calls or, with counts, only to count them.
 func (c *planner) addEntry(i int, counts bool) {
 	f := &c.plan.Funcs[i]
 	if s := f.Sites; s.CheckOnly && s.Again != nil && c.subtracts(counts) {
@@ -209,15 +211,15 @@ func (c *planner) addEntry(i int, counts bool) {
 	c.add(shape{kind: kind, id: id, filter: f.Values.Filter}, i, site, f.Values.Entry)
 }
 
-// subtracts reports whether two counters of the kernel count calls, so that nothing is recorded: how often a
-// function's stack check runs, less how often it fails. That needs twice as many sites, and the time to define them grows
-// with the square of their number: for many functions, failed checks are recorded instead. It also needs both sites in one
-// event: one of two events would be disarmed before the other.
+// subtracts reports whether calls are counted by two of the kernel's counters, without any recorded hit: the number of
+// runs of the stack check minus the number of its failures. This needs two sites for each function, in the same event,
+// because one of two events would be disarmed first. The time to define sites grows with the square of their number. So
+// for many functions, failed checks are recorded instead.
 func (c *planner) subtracts(counts bool) bool {
 	return (c.plan.Mode == Count || counts && !c.plan.Recorded) && c.features.Append && len(c.plan.Funcs) <= MaxGroupSize
 }
 
-// entry returns the site where calls of a function are seen to begin.
+// entry returns the site where beginnings of calls are observed.
 func (c *planner) entry(f *Probe) (Kind, offsets.Site) {
 	kind, site := Entry, f.Sites.Entry
 	switch s := f.Sites; {
@@ -227,11 +229,11 @@ func (c *planner) entry(f *Probe) (Kind, offsets.Site) {
 		kind, site = EntryJump, *s.Check
 	case c.emulated(site):
 	case s.Check != nil && c.emulated(*s.Check):
-		// The instruction after the check would be single-stepped, which costs more than ten
-		// times as much as its jump, which every kernel emulates.
+		// The kernel would single-step the entry, which costs more than ten times as much as the
+		// jump of the stack check, which every kernel emulates.
 		kind, site = EntryJump, *s.Check
 	case s.Branch == nil || !c.emulated(*s.Branch) || f.Returns && endsAt(s, *s.Branch):
-		// (If a call begins and ends in one hit of two events, their order is not defined.)
+		// If a call began and ended at one site of two events, the order of their hits would be undefined.
 	case s.Intact || !f.Values.fetched():
 		site = *s.Branch
 	}
@@ -244,29 +246,28 @@ func endsAt(s *offsets.Sites, site offsets.Site) bool {
 	return slices.Contains(s.Returns, site) || slices.Contains(s.Tails, site) || slices.Contains(s.CondTails, site)
 }
 
-// fetched reports whether anything is fetched where calls begin.
+// fetched reports whether entries fetch values.
 func (v Values) fetched() bool { return v.Entry != nil && len(v.Entry.Args) > 0 }
 
 func (c *planner) emulated(s offsets.Site) bool {
 	return s.Cost().Emulated || s.Cost().Later != "" && c.features.PushEmulated
 }
 
-// identity says how calls of a function are identified, where they begin and where they end.
+// identity returns how events identify the goroutine of calls of a function, where they begin and where they end.
 //
-// In Go code a register holds g, and SP is on g's stack. The exceptions: assembly (ABI0) may
-// be called from C or use the register for something else; and in package runtime a signal handler
-// runs on a stack of its own before it switches g.
+// In Go code, a register holds g, and SP is on g's stack. There are two exceptions. Assembly (ABI0) may be called from
+// C or use the register otherwise. In package runtime, a signal handler runs on its own stack before it switches g.
 func (c *planner) identity(f *Probe) (begin, end identity) {
 	switch {
-	// Nothing is fetched, or only registers: then neither goroutines nor their stacks are known.
+	// Nothing, or only registers, can be fetched. So neither goroutines nor their stacks are known.
 	case !c.plan.identifies() || !c.features.Memory || f.Point || f.ABI == offsets.SystemV:
 		return byThread, byThread
 	case c.plan.ByStack && f.Sites.Check != nil:
 		return byCheckG, byStack
 	case c.plan.ByStack:
 		return byStack, byStack
-	// In a running session this halves the number of events: byCheckedG fetches all that byG fetches.
-	case c.made > 0 || f.ABI == offsets.ABI0 || inRuntime(f.Func):
+	// byCheckedG fetches everything that byG fetches. It halves the number of events that are added to a session.
+	case c.earlier > 0 || f.ABI == offsets.ABI0 || inRuntime(f.Func):
 		return byCheckedG, byCheckedG
 	}
 	return byG, byG
@@ -286,8 +287,9 @@ func (c *planner) addEnds(i int) {
 	}
 }
 
-// sorted returns the events in order of their sites' kinds. If calls begin and end in one event, see together, the ends come first: the
-// kernel places probes in this order, so that the end of every call that is seen to begin is probed.
+// sorted returns the events in the order of their sites' kinds. In an event where calls begin and end (see
+// sharesEntryEvent), the ends come first: the kernel places probes in this order, so no call begins before the probes
+// at its ends are placed.
 func (c *planner) sorted() []Event {
 	for i := 0; i < len(c.events) && c.plan.GroupSize > 0 && c.plan.Recorded; i++ {
 		slices.SortStableFunc(c.events[i].Sites, func(a, b Site) int { return int(b.Kind) - int(a.Kind) })
@@ -297,20 +299,20 @@ func (c *planner) sorted() []Event {
 	return c.events
 }
 
-// Share marks sites at an address where an earlier event has a site: a function that does nothing begins and
-// ends with one instruction.
+// MarkShared sets Shared of sites whose address an earlier event has, too. An example is a function that consists of
+// one instruction.
 func MarkShared(events []Event) {
-	taken := make(map[uint64]bool)
+	seen := make(map[uint64]bool)
 	for e := range events {
 		for i := range events[e].Sites {
 			s := &events[e].Sites[i]
-			s.Shared = taken[s.Addr]
-			taken[s.Addr] = true
+			s.Shared = seen[s.Addr]
+			seen[s.Addr] = true
 		}
 	}
 }
 
-// decodeAll decodes functions on all CPUs and returns them in order. It calls progress, if not nil.
+// decodeAll decodes functions on all CPUs and returns them in order. It calls progress if that is not nil.
 func decodeAll(b *offsets.Binary, funcs []*offsets.Func, progress func(what string, done, of int)) []Probe {
 	out := make([]Probe, len(funcs))
 	var next, done atomic.Int64
@@ -330,29 +332,29 @@ func decodeAll(b *offsets.Binary, funcs []*offsets.Func, progress func(what stri
 	return out
 }
 
-// The cost of sites and events, in nanoseconds: measured on Linux 6.18 in a virtual machine
-// with 2 MB of second-level cache, 1 to 15,000 sites (scripts/bench -only split repeats
-// it). Only the square root of their ratio matters.
+// Costs of sites and events in nanoseconds. They were measured on Linux 6.18 in a virtual machine with 2 MB of
+// second-level cache, with 1 to 15,000 sites (scripts/bench -only split repeats this). Only the square root of their
+// ratio matters.
 const (
-	// compareCost is the cost of comparing a definition with an earlier site of the same event: the kernel compares each
-	// with each of them (kernel/trace/trace_uprobe.c, trace_uprobe_has_same_uprobe).
+	// compareCost is the cost of comparing a new site with another site of the same event. The kernel compares each
+	// new site with all others (kernel/trace/trace_uprobe.c, trace_uprobe_has_same_uprobe).
 	compareCost = 6.5
-	// graceCost is the cost of the grace period that each event takes when it is disarmed,
-	// whatever its number of sites (trace_uprobe.c, __probe_event_disable). Grace periods follow one
-	// another, because the kernel holds event_mutex meanwhile: disabling the whole group,
-	// removing the instance, or several threads do not join them.
+	// graceCost is the cost of a grace period. Each event takes one when it is disarmed, whatever its number of
+	// sites (trace_uprobe.c, __probe_event_disable). Grace periods of several events never overlap, because the
+	// kernel holds event_mutex during each: not when the whole group is disabled, not when the instance is removed,
+	// and not with several threads.
 	graceCost = 55e6
 )
 
-// SitesPerEvent returns the most sites of an event for which n sites are armed and disarmed fastest.
+// SitesPerEvent returns the number of sites per event with which n sites are armed and disarmed fastest.
 //
-// k events of n/k sites cost n²/2k comparisons and k grace periods. The sum is least
-// when one more event saves less in comparisons than its grace period costs:
+// k events of n/k sites cost n²/2k comparisons and k grace periods. The sum is smallest when one more event would save
+// less in comparisons than its grace period costs:
 //
 //	n²/2k·compareCost − n²/2(k+1)·compareCost ≤ graceCost
 //
-// Other costs do not depend on k. From 15,000 sites on, the largest is that the kernel compares
-// each definition with all others (validate_ref_ctr_offset).
+// Other costs do not depend on k. From 15,000 sites on, the largest one is that the kernel compares each definition
+// with all others (validate_ref_ctr_offset).
 func SitesPerEvent(n int) int {
 	comparisons := float64(n) * float64(n) / 2
 	k := 1

@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// Reads are the fetches of a site from memory at pointers, as far as the hit has the pointers,
-// too. Reads that depend on a pointer follow the read of the pointer.
+// Reads are the reads from memory that a site makes at pointers, if the hit also fetches the pointer. Each read is
+// followed by the reads at pointers in its result.
 type Reads []read
 
 type read struct {
-	pointer int    // the word that has the pointer
-	off     uint64 // the offset from the pointer
-	words   int    // the number of words, which are read one by one
-	behind  int    // the number of following reads that depend on a pointer among these words
+	pointer    int    // the index of the word with the pointer
+	off        uint64 // the offset from the pointer
+	words      int    // the number of words, which the kernel reads one by one
+	dependents int    // the number of following reads at pointers among these words, directly or indirectly
 }
 
-// unmapped is the lowest address that a program may map, by vm.mmap_min_addr as distributions set it.
+// unmapped is the lowest address that a program may map: the value of vm.mmap_min_addr in distributions.
 const unmapped = 1 << 16
 
-// Reads returns the reads of a site for values, if they may be [Event].Faults.
+// Reads returns the reads of a site for values. It returns none if the kernel skips reads at nil ([Event].Faults).
 func (e *Event) Reads(s *Site) Reads {
 	if !e.Faults {
 		return nil
 	}
-	type source struct{ word, read int } // read is -1 if the word needs no pointer
+	type source struct{ word, read int } // read is -1 if the word is in a register
 	var (
-		reads   []read
-		sources = make(map[string]source) // of words, by their fetchargs
-		through []string                  // the fetcharg of each read's pointer
+		reads    []read
+		sources  = make(map[string]source) // for words, by their fetchargs
+		pointers []string                  // the fetcharg of each read's pointer
 	)
 	word := 0
 	for i, a := range e.Args {
@@ -45,10 +45,10 @@ func (e *Event) Reads(s *Site) Reads {
 			if ok {
 				from.read = len(reads)
 				reads = append(reads, read{off: uint64(off), words: count})
-				through = append(through, pointer)
+				pointers = append(pointers, pointer)
 			}
 			for k := range count {
-				if strings.Contains(a.Type, "64") { // others are not pointers
+				if strings.Contains(a.Type, "64") { // smaller words are not pointers
 					sources[a.Fetch] = source{word + k, from.read}
 				}
 				off += 8
@@ -57,59 +57,59 @@ func (e *Event) Reads(s *Site) Reads {
 		}
 		word += count
 	}
-	hanging := make(map[int][]int) // the reads that depend on a read
+	dependents := make(map[int][]int) // by a read, the reads at pointers in its result
 	for i := range reads {
-		from, ok := sources[through[i]]
+		from, ok := sources[pointers[i]]
 		if !ok {
-			continue // such as the stack
+			continue // the hit does not fetch the pointer, such as the stack pointer
 		}
 		if from.read >= 0 {
-			if _, told := sources[through[from.read]]; !told {
+			if _, known := sources[pointers[from.read]]; !known {
 				from.read = -1
 			}
 		}
 		reads[i].pointer = from.word
-		hanging[from.read] = append(hanging[from.read], i)
+		dependents[from.read] = append(dependents[from.read], i)
 	}
 	var ordered Reads
 	var add func(read int)
 	add = func(read int) {
-		for _, i := range hanging[read] {
+		for _, i := range dependents[read] {
 			n := len(ordered)
 			ordered = append(ordered, reads[i])
 			add(i)
-			ordered[n].behind = len(ordered) - n - 1
+			ordered[n].dependents = len(ordered) - n - 1
 		}
 	}
 	add(-1)
 	return ordered
 }
 
-// dereference parses a fetcharg that reads memory at a pointer.
+// dereference parses the fetcharg of memory at a pointer.
 func dereference(fetch string) (off int64, pointer string, ok bool) {
 	number, pointer, ok := strings.Cut(fetch, "(")
 	off, err := strconv.ParseInt(number, 10, 64)
 	return off, strings.TrimSuffix(pointer, ")"), ok && err == nil
 }
 
-// Faults returns the number of reads of a hit that found no memory, by its words: each is a page fault of the
-// kernel. The kernel reads the words of an array one by one. If it can't read a pointer, it reads nothing that
-// depends on it (process_fetch_insn_bottom in kernel/trace/trace_probe_tmpl.h).
+// Faults returns the number of reads of a hit that found no memory, from the words of the hit. Each is a page fault in
+// the kernel. The kernel reads the words of an array one by one. If it can't read a pointer, it skips the reads at that
+// pointer (process_fetch_insn_bottom in kernel/trace/trace_probe_tmpl.h).
 func (r Reads) Faults(words []uint64) (n uint64) {
 	for i := 0; i < len(r); i++ {
 		if f := &r[i]; words[f.pointer]+f.off < unmapped {
-			n += uint64(f.words + f.behind)
-			i += f.behind
+			n += uint64(f.words + f.dependents)
+			i += f.dependents
 		}
 	}
 	return n
 }
 
-// Most returns an upper bound of Faults.
+// MaxFaults returns an upper bound of Faults for any hit.
 func (r Reads) MaxFaults() (n uint64) {
-	for i := 0; i < len(r); i += r[i].behind + 1 {
-		f, behind := &r[i], r[i+1:]
-		n += max(uint64(f.words+f.behind), behind[:f.behind].MaxFaults())
+	for i := 0; i < len(r); i += r[i].dependents + 1 {
+		f, rest := &r[i], r[i+1:]
+		n += max(uint64(f.words+f.dependents), rest[:f.dependents].MaxFaults())
 	}
 	return n
 }

@@ -50,7 +50,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: %d of at most %d, want %d of %d", c.name, got, most, c.want, c.most)
 		}
 		// A site that fetches otherwise.
-		site.fetches(e.Args)
+		site.appendFetch(e.Args)
 		for i := range e.Args {
 			e.Args[i].Fetch = "%cx"
 		}

@@ -2,12 +2,12 @@ package uprobe
 
 import "slices"
 
-// Group has functions that share events, and these events, by their indexes in a plan.
+// Group is a set of functions that share events, as indexes in Plan.Funcs and Plan.Events.
 type Group struct{ Funcs, Events []int }
 
-// Groups returns the groups of all functions. The group of runtime probes may have no functions.
+// Groups returns the groups of all functions with probes. The group of runtime probes may have no functions.
 func (p *Plan) Groups() []*Group {
-	of := make([]*Group, len(p.Funcs)) // by function
+	of := make([]*Group, len(p.Funcs)) // the group of each function
 	var runtime *Group
 	var groups []*Group
 	for e := range p.Events {
@@ -33,7 +33,7 @@ func (p *Plan) Groups() []*Group {
 			case of[s.Func] == nil:
 				of[s.Func] = g
 				g.Funcs = append(g.Funcs, s.Func)
-			case of[s.Func] != g: // the event joins two groups
+			case of[s.Func] != g: // this event has functions of two groups: merge them
 				other := of[s.Func]
 				for _, i := range other.Funcs {
 					of[i] = g
@@ -45,7 +45,7 @@ func (p *Plan) Groups() []*Group {
 		}
 	}
 	for _, g := range groups {
-		slices.Sort(g.Events) // the order of disarming
+		slices.Sort(g.Events) // they are disarmed in this order
 		slices.Sort(g.Funcs)
 	}
 	return groups

@@ -8,19 +8,18 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// ProgramStart is the [Site.Func] of the place in Go's runtime that a process passes
-// once, when it begins to run the program (runtime.rt0_go in assembly, however
-// the program was linked). Calls that it made before, as another program or the same,
-// or calls of an earlier process of its number, have ended unseen.
+// ProgramStart is the [Site.Func] of the probe in Go's startup code, which a process passes once, when it begins to run
+// the program: runtime.rt0_go, in assembly, for every link mode. It ends all calls that were open under the process's
+// number: those of another program, or of an earlier process with the number.
 const ProgramStart = -2
 
-// firstSched is the minor version of the first Go whose scheduler addSchedProbes knows.
+// firstSched is the minor version of the first Go whose scheduler addSchedProbes supports.
 const firstSched = 11
 
-// firstPark is the minor version of the first Go that stops goroutines at any instruction.
+// firstPark is the minor version of the first Go that can stop goroutines at any instruction.
 const firstPark = 14
 
-// ErrNoSched: the scheduler of a binary is not known, or can't be probed.
+// ErrNoSched: the scheduler of a binary is not supported, or can't be probed.
 var ErrNoSched = errors.New("can't follow goroutines")
 
 // runtimeProbe is a probe in a function of Go's runtime.
@@ -31,7 +30,7 @@ type runtimeProbe struct {
 	at   func(*offsets.Binary, *offsets.Func) ([]offsets.Site, error)
 }
 
-// addRuntime adds all of the runtime probes, or none if one can't be placed.
+// addRuntime adds runtime probes. If one of them can't be placed, it adds none and returns an error.
 func (c *planner) addRuntime(fn int, probes ...runtimeProbe) error {
 	found := make([][]offsets.Site, len(probes))
 	for i, p := range probes {
@@ -58,7 +57,7 @@ func (c *planner) has(name string) bool {
 	return ok
 }
 
-// atSites returns a func that finds the sites that pick selects.
+// atSites returns a func that returns the sites of a function that pick selects. It fails if pick selects none.
 func atSites(pick func(*offsets.Sites) []offsets.Site) func(*offsets.Binary, *offsets.Func) ([]offsets.Site, error) {
 	return func(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, error) {
 		sites, err := b.Sites(f)
@@ -73,8 +72,9 @@ func atSites(pick func(*offsets.Sites) []offsets.Site) func(*offsets.Binary, *of
 }
 
 var (
-	// atEntry is the entry of a function. A goroutine may pass a stack check more than once, and
-	// an end that is seen twice counts once; threads' own stacks are large enough.
+	// atEntry selects the entry of a function, or the stack check if the function begins with it. A goroutine may
+	// pass the check more than once, but a GoroutineEnd that is hit twice counts once, and the threads' system
+	// stacks are large enough.
 	atEntry = atSites(func(s *offsets.Sites) []offsets.Site {
 		if s.CheckOnly {
 			return []offsets.Site{*s.Check}
@@ -90,13 +90,13 @@ var (
 	})
 )
 
-// gogo returns the function that resumes a goroutine, if it is the runtime's.
+// gogo returns runtime.gogo, which resumes a goroutine. ok is false for another function of that name.
 func (c *planner) gogo() (f *offsets.Func, ok bool) {
 	f, ok = c.plan.Binary.Lookup("runtime.gogo")
 	return f, ok && f.ABI == offsets.ABI0
 }
 
-// atGogo finds the calls of gogo.
+// atGogo returns the calls of gogo in a function.
 func (c *planner) atGogo(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, error) {
 	gogo, ok := c.gogo()
 	if !ok {
@@ -109,8 +109,8 @@ func (c *planner) atGogo(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, er
 	return calls, err
 }
 
-// atStatus finds the entry of casgstatus. Up to Go 1.20 it begins with a SUB, which is single-stepped:
-// then a jump that the kernel emulates replaces it, if the function has one.
+// atStatus returns the entry of casgstatus. Up to Go 1.20, it begins with a SUB, which the kernel single-steps. Then
+// atStatus returns a conditional jump instead, if the kernel emulates it.
 func (c *planner) atStatus(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, error) {
 	sites, err := atEntry(b, f)
 	if err == nil && !c.emulated(sites[0]) {
@@ -121,11 +121,13 @@ func (c *planner) atStatus(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, 
 	return sites, err
 }
 
-// addEndProbes probes the places of Go's runtime where calls end without a return:
-// the end of a goroutine, Goexit included, and the place where execution resumes after a recovered panic. In a
-// binary without these functions (not Go, or stripped of names), the next event on the goroutine
-// shows that such calls have ended. If stacks identify goroutines, a third
-// probe sees stacks move. The functions of these names in gccgo are left out, because no register holds g.
+// addEndProbes adds probes in Go's runtime where calls end without a return: the end of a goroutine, also by Goexit,
+// and the place where execution resumes after a recovered panic. If stacks identify goroutines, a third probe observes
+// moves of stacks.
+//
+// A binary may lack these functions, because it is not Go's or has no names. Then the next event on the goroutine shows
+// that such calls have ended. gccgo has other functions of these names, which are not probed because no register holds
+// g.
 func (c *planner) addEndProbes() {
 	if c.conv.G == "" && !c.plan.ByStack {
 		return
@@ -135,7 +137,7 @@ func (c *planner) addEndProbes() {
 		end.id, end.at = byCheckG, atCheck
 	}
 	if c.addRuntime(-1, end) == nil {
-		// The begin of the program ends all calls, too. A plan without this probe is still good.
+		// The start of the program ends all calls, too. This probe is optional.
 		_ = c.addRuntime(ProgramStart, runtimeProbe{GoroutineEnd, end.id, "runtime.rt0_go", atEntry})
 	}
 	_ = c.addRuntime(-1, runtimeProbe{Recovery, byG, "runtime.recovery", c.atGogo})
@@ -144,10 +146,9 @@ func (c *planner) addEndProbes() {
 	}
 }
 
-// addThreadProbes probes where Go's scheduler makes a thread run a goroutine, and
-// where it looks for the next one (runtime/proc.go): a goroutine always leaves its
-// thread through schedule, except coroutines, which change places in coroswitch_m (since
-// Go 1.23). It reports whether the binary has these functions.
+// addThreadProbes adds probes where Go's scheduler makes a thread run a goroutine, and where it searches for the next
+// one (runtime/proc.go). A goroutine always leaves its thread through schedule, except coroutines, which change places
+// in coroswitch_m (since Go 1.23). It returns false if the binary lacks these functions.
 func (c *planner) addThreadProbes() bool {
 	id := byG
 	if c.plan.ByStack {
@@ -160,12 +161,12 @@ func (c *planner) addThreadProbes() bool {
 	return c.addRuntime(-1, probes...) == nil
 }
 
-// FirstFollowed is the minor version of the first Go whose go statements can be followed, because its newproc1
-// returns the goroutine.
+// FirstFollowed is the minor version of the first Go whose go statements can be followed: its newproc1 returns the new
+// goroutine.
 const FirstFollowed = 15
 
-// addCreation probes where goroutines are created: go statements and coroutines all call newproc1
-// (runtime/proc.go and coro.go, Go 1.15 to 1.26). It reports whether the binary allows that.
+// addCreation adds a probe where goroutines are created: go statements and coroutines all call newproc1
+// (runtime/proc.go and coro.go, Go 1.15 to 1.26). It returns false if the binary or the kernel does not support it.
 func (c *planner) addCreation() bool {
 	minor, _ := c.plan.Binary.GoVersion()
 	m, curg, known := c.plan.Binary.Internals().Running()
@@ -180,7 +181,7 @@ func (c *planner) addCreation() bool {
 	return c.addRuntime(-1, runtimeProbe{Creation, id, "runtime.newproc1", atReturns}) == nil
 }
 
-// runtimeCode returns the address ranges of package runtime, without the function that coroutines begin with.
+// runtimeCode returns the address ranges of package runtime, without corostart, with which coroutines begin.
 func runtimeCode(funcs []offsets.Func) (code [][2]uint64) {
 	joins := false
 	for i := range funcs {
@@ -202,29 +203,28 @@ func (p *Plan) InRuntime(addr uint64) bool {
 	return slices.ContainsFunc(p.Runtime, func(code [2]uint64) bool { return code[0] <= addr && addr < code[1] })
 }
 
-// addSchedProbes probes where goroutines change their status (runtime/proc.go, Go 1.11
-// to 1.26). All code does that by casgstatus(gp, oldval, newval), with these exceptions:
+// addSchedProbes adds probes where goroutines change their status (runtime/proc.go, Go 1.11 to 1.26). All code calls
+// casgstatus(gp, oldval, newval) for this, with these exceptions:
 //
-//   - preemptPark (since 1.14) stops a goroutine for the garbage collector; it
-//     goes on through ready, and so through casgstatus;
-//   - coroswitch_m (since 1.23) makes a thread change between two goroutines, and
-//     resumes the next one by its call of gogo;
-//   - entersyscall and exitsyscall (since 1.26), which is no loss: a goroutine in a system
-//     call stays on its thread, which the kernel's scheduler events follow;
-//   - the bit _Gscan, and _Gcopystack, with which a goroutine stays where it is.
+//   - preemptPark (since 1.14) stops a goroutine for the garbage collector. The goroutine continues through ready, which
+//     calls casgstatus.
+//   - coroswitch_m (since 1.23) switches a thread between two goroutines, and resumes the second by a call of gogo.
+//   - entersyscall and exitsyscall (since 1.26) are not needed: a goroutine in a system call stays on its thread, which
+//     the kernel's scheduler events follow.
+//   - With the bit _Gscan and the status _Gcopystack, a goroutine stays where it is.
 func (c *planner) addSchedProbes() error {
 	minor, version := c.plan.Binary.GoVersion()
 	probes := []runtimeProbe{{Status, byG, "runtime.casgstatus", c.atStatus}}
 	if c.plan.ByStack {
 		probes[0].id = byStack
 	}
-	if len(c.conv.Ints) == 0 { // at a jump SP has moved, and arguments are found by SP
+	if len(c.conv.Ints) == 0 { // the arguments are found by SP, which has changed at a jump
 		probes[0].at = atEntry
 	}
 	if minor >= firstPark {
 		probes = append(probes, runtimeProbe{Park, byG, "runtime.preemptPark", atEntry})
 	}
-	if c.has("runtime.coroswitch_m") { // a program without it has no coroutines
+	if c.has("runtime.coroswitch_m") { // else the program has no coroutines
 		probes = append(probes, runtimeProbe{Switch, byG, "runtime.coroswitch_m", c.atGogo})
 	}
 	_, hasGogo := c.gogo()
@@ -250,10 +250,9 @@ func (c *planner) addSchedProbes() error {
 	return nil
 }
 
-// addWaits adds functions that stand for reasons to wait, named as in stack dumps. For stacks, it also probes the
-// functions that goroutines call before they wait (runtime/proc.go): gopark, and
-// entersyscall for all that blocks a thread. A wait without such a call, as of coroutines, has
-// no stack.
+// addWaits adds functions that stand for wait reasons, with the names of stack dumps. For stacks, it also adds probes
+// in the functions that goroutines call before they wait (runtime/proc.go): gopark, and entersyscall if the thread
+// blocks. A wait without such a call, as of coroutines, has no stack.
 func (c *planner) addWaits() {
 	for _, name := range c.plan.Reasons {
 		c.plan.Funcs = append(c.plan.Funcs, Probe{
@@ -265,7 +264,7 @@ func (c *planner) addWaits() {
 		return
 	}
 	id := byCheckG
-	if !c.plan.ByStack { // else g is only known at stack checks
+	if !c.plan.ByStack { // otherwise g is known only at stack checks, and these functions have none
 		id = byG
 		_ = c.addRuntime(-1, runtimeProbe{Waiter, id, "runtime.entersyscall", atEntry}, runtimeProbe{WaitOver, id, "runtime.exitsyscall", atEntry})
 	}

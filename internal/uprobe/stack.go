@@ -8,27 +8,27 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// MaxStack is the most callers that an event can fetch: the return address, and one for each of 14
-// nested dereferences, which is as many as the kernel accepts (FETCH_INSN_MAX in
-// kernel/trace/trace_probe.h, and MAX_ARGSTR_LEN, which a deeper one would exceed).
+// MaxStack is the maximum number of callers that an event can fetch: the return address, and one for each of 14 nested
+// dereferences. The kernel accepts no more (FETCH_INSN_MAX in kernel/trace/trace_probe.h, and MAX_ARGSTR_LEN, which a
+// deeper fetcharg would exceed).
 const MaxStack = 15
 
-// deepest returns how many callers fit: the fetcharg of the outermost is "+8(", a "+0(" for each frame below, the frame
-// pointer, brackets and a type, and has at most 63 bytes (MAX_ARGSTR_LEN).
+// deepest returns the maximum number of callers. The fetcharg of the outermost one is "+8(", a "+0(" for each inner
+// frame, the frame pointer, brackets and a type, and has at most 63 bytes (MAX_ARGSTR_LEN).
 func deepest(frames *arch.Frames) int {
 	return min(MaxStack, (63-len(":x64")-len(frames.Pointer.Fetch()))/len("+0()")+1)
 }
 
-// stackArgs fetches callers: the return address of the call that begins, the caller's frame pointer,
-// and then for each frame the frame pointer of the next one and the return address into it. All frame
-// pointers are fetched, because the kernel leaves the bytes of an earlier event in a field if it
-// can't follow the pointers to it: what depends on a bad pointer means nothing.
+// stackArgs returns the arguments for callers: the return address of the call that begins, the caller's frame pointer,
+// and then, for each frame, the frame pointer and the return address of the next frame. All frame pointers are fetched,
+// because the kernel leaves a field with bytes of an earlier event if it can't follow the pointers to it. So values
+// behind an invalid pointer must be ignored.
 //
-// Where calls are seen to begin, SP is as at the function's first instruction, and
-// the function has no frame yet: the frame pointer is still the caller's.
+// At sites where calls begin, SP is the same as at the function's first instruction, and the function has no frame yet:
+// the frame pointer is still the caller's.
 func stackArgs(frames *arch.Frames, depth int, arrays bool) []tracefs.Arg {
 	args := words("c", frames.Return, "b", frames.Pointer.Fetch())[:min(depth, 2)]
-	// A fetcharg has at most 63 bytes with its type.
+	// A fetcharg has at most 63 bytes with its type, and "x64[2]" is longer than "s64".
 	const arrayNesting = 13
 	for i := 1; i < depth; i++ {
 		bp := strings.Repeat("+0(", i-1) + frames.Pointer.Fetch() + strings.Repeat(")", i-1)
@@ -42,54 +42,54 @@ func stackArgs(frames *arch.Frames, depth int, arrays bool) []tracefs.Arg {
 	return args
 }
 
-// framesOf returns the layout of frames on the stack in a binary.
+// framesOf returns the layout of stack frames in a binary.
 func framesOf(b *offsets.Binary) *arch.Frames {
 	minor, _ := b.GoVersion()
 	return b.File().Processor.Frames(minor)
 }
 
-// StackArgs returns what an event fetches for a number of callers, to know how much
-// room that takes. The kernel fetches arrays since 4.20.
+// StackArgs returns the arguments that fetch a number of callers. arrays says that the kernel can fetch arrays (4.20).
 func StackArgs(b *offsets.Binary, depth int, arrays bool) []tracefs.Arg {
 	frames := framesOf(b)
 	return stackArgs(frames, min(depth, deepest(frames)), arrays)
 }
 
-// Callers turns the words of a call's stack into return addresses. It is for one goroutine.
+// Callers decodes the words that an entry fetches for callers. It is for one goroutine at a time.
 type Callers struct {
 	binary *offsets.Binary
 	frames *arch.Frames
 	calls  map[uint64]callSite
 }
 
-// callSite is what is known of the call that returns to an address.
+// callSite describes the call that returns to an address.
 type callSite struct {
 	ok, root, sized, bare bool
 	size                  uint64
 }
 
-// NewCallers returns the Callers for calls in a binary.
+// NewCallers returns Callers for a binary.
 func NewCallers(b *offsets.Binary) *Callers {
 	return &Callers{binary: b, frames: framesOf(b), calls: make(map[uint64]callSite)}
 }
 
-// Cut stands for unknown callers among return addresses.
+// Cut takes the place of unknown callers among return addresses.
 const Cut = 0
 
-// Append appends the return addresses of a call to pcs, the innermost first, as addresses in the
-// file: bias is subtracted. Cut stands where callers are missing: the caller of a function that keeps no frame
-// pointer is unknown; at the end, more callers exist than were fetched, or they are in another
-// file or on another stack. words are the fetched words, sp is the stack pointer where the
-// call began, and hi the end of the stack, 0 if that is not known.
+// Append appends the return addresses of a call to pcs, from the innermost to the outermost caller. They are addresses
+// in the file: bias is subtracted. words are the fetched words, sp is the stack pointer where the call began, and hi is
+// the end of the stack, or 0 if it is unknown.
 //
-// Go's function table has the size of each frame. A frame pointer is correct if
-// it points to the end of the frame that must have saved it. One that points further skips
-// functions, and is accepted while it stays on the stack.
+// A Cut stands for missing callers: the caller of a function without a frame pointer is unknown. A Cut at the end
+// stands for callers that were not fetched, or that are in another file or on another stack.
+//
+// Go's function table has the size of each frame. A frame pointer is correct if it points to the end of the frame that
+// must have saved it. A frame pointer that points further out skips functions. It is accepted if it is still on the
+// stack.
 func (c *Callers) Append(pcs, words []uint64, sp, hi, bias uint64) []uint64 {
 	if len(words) == 0 {
 		return append(pcs, Cut)
 	}
-	// at is SP when the call at pc has returned. The words are c b, b c, b c, …
+	// at is SP after the call at pc has returned. The words are c b, b c, b c, …
 	pc, at := words[0], sp+c.frames.Pushed
 	for i := 0; ; i += 2 {
 		site := c.site(pc - bias)
@@ -118,12 +118,12 @@ func (c *Callers) Append(pcs, words []uint64, sp, hi, bias uint64) []uint64 {
 }
 
 const (
-	leastFrame = 8 // a frame with the return address alone
+	leastFrame = 8 // a frame that has only a return address
 	// maxFrame is the largest distance of two frames: stacks grow to 1 GB (runtime.maxstacksize).
 	maxFrame = 1 << 30
 )
 
-// site returns what is known of the call that returns to pc.
+// site returns the callSite of a return address.
 func (c *Callers) site(pc uint64) callSite {
 	s, known := c.calls[pc]
 	if known {
@@ -132,12 +132,12 @@ func (c *Callers) site(pc uint64) callSite {
 	if f, ok := c.binary.FuncAt(pc - 1); ok {
 		s.ok, s.root = true, roots[f.Name]
 		s.size, s.sized, s.bare = c.binary.Internals().LinkAt(pc - 1)
-		c.calls[pc] = s // the file limits their number; other words are not remembered, as their number has no limit
+		c.calls[pc] = s // the size of the file limits the map; words outside of functions are not added
 	}
 	return s
 }
 
-// roots are functions without a caller, with which goroutines and threads begin.
+// roots are functions without a caller: the first functions of goroutines and threads.
 var roots = map[string]bool{
 	"runtime.goexit": true, "runtime.mstart": true, "runtime.rt0_go": true, "_start": true,
 }
