@@ -105,12 +105,12 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 // period longer.
 func (c *planner) sharesEntryEvent(sh shape, addr uint64) bool {
 	p := c.plan
-	for _, addrs := range c.addrs { // a call that begins and ends at one instruction needs two events
-		if addrs[addr] {
-			return false
-		}
+	ends := sh.kind == Return || sh.kind == TailJump || sh.kind == CondTail
+	if p.GroupSize == 0 || !p.Recorded || p.Stack > 0 || !ends {
+		return false
 	}
-	return p.GroupSize > 0 && p.Recorded && p.Stack == 0 && !sh.runtime && (sh.kind == Return || sh.kind == TailJump || sh.kind == CondTail)
+	// A call that begins and ends at one instruction needs two events.
+	return !slices.ContainsFunc(c.addrs, func(addrs map[uint64]bool) bool { return addrs[addr] })
 }
 
 // sharesReturnEvent reports whether a site shares the event of returns that fetch no values, because each event takes a
@@ -204,7 +204,11 @@ func (c *planner) addEntry(i int, counts bool) {
 	}
 	kind, site := c.entry(f)
 	if counts {
-		c.add(shape{kind: kind + Counter, id: byThread}, i, site, nil)
+		counter := Counter
+		if kind == EntryJump {
+			counter = CounterJump
+		}
+		c.add(shape{kind: counter, id: byThread}, i, site, nil)
 		return
 	}
 	id, _ := c.identity(f)

@@ -94,6 +94,22 @@ func TestEventsFor(t *testing.T) {
 	}
 }
 
+// TestCountPoint checks that an instruction that the user named can be counted instead of recorded: its hits are added, not
+// subtracted as those of a failed stack check.
+func TestCountPoint(t *testing.T) {
+	b := binaries.Open(t, fixture.Build(t, "exact"))
+	f := lookup(t, b, "main.leaf")[0]
+	sites, err := b.Sites(f)
+	fixture.NoError(t, err)
+	point := Probe{Func: f, Sites: sites, Point: true}
+	p := planIn(t, b, Options{Mode: Latency, Features: modern, GroupSize: MaxGroupSize, Recorded: true, Points: []Probe{point}})
+	events, err := p.EventsFor(modern, []int{0}, true)
+	fixture.NoError(t, err)
+	if len(events) != 1 || len(events[0].Sites) != 1 || events[0].Sites[0].Kind != Counter {
+		t.Errorf("events %+v, want one with a Counter", events)
+	}
+}
+
 // planWith has functions, and events with sites at so many of them.
 func planWith(funcs int, events ...[]int) *Plan {
 	p := &Plan{Mode: Latency}
