@@ -279,7 +279,8 @@ func noMatch(b *offsets.Binary, pattern string, regexp bool) error {
 func imported(b *offsets.Binary, name string) string {
 	header := b.File().ELF
 	dynamic, names := header.Section(".dynamic"), header.Section(".dynstr")
-	if dynamic == nil || names == nil || dynamic.Size > 1<<11 || names.Size > 1<<20 { // real sections are smaller; each entry costs a name
+	// Real sections are smaller, and debug/elf allocates a name for each entry.
+	if dynamic == nil || names == nil || dynamic.Size > 1<<11 || names.Size > 1<<20 {
 		return ""
 	}
 	libraries, _ := header.ImportedLibraries() // empty if the section is damaged

@@ -142,7 +142,8 @@ func functionRow(b *offsets.Binary, f *offsets.Func, signatures bool, namesakes 
 		if sites.Restarts {
 			notes = append(notes, "loops to its start: counts may be high")
 		}
-		if note := steps(sites); !b.File().Processor.Machine().SteppedReturn && note != "" { // elsewhere each return is single-stepped
+		// With SteppedReturn, the kernel single-steps every return anyway.
+		if note := steps(sites); !b.File().Processor.Machine().SteppedReturn && note != "" {
 			notes = append(notes, note)
 		}
 	}
