@@ -147,27 +147,27 @@ func namesOf(funcs []offsets.Func) iter.Seq[string] {
 	}
 }
 
-// matching returns the functions that a pattern selects, or that it selects after spellOut.
-func matching(b *offsets.Binary, pattern string) ([]*offsets.Func, error) {
+// findFuncs returns the functions that a pattern selects, or that it selects after spellOut.
+func findFuncs(b *offsets.Binary, pattern string) ([]*offsets.Func, error) {
 	p, err := compile(pattern, false)
 	if err != nil {
 		return nil, err
 	}
-	if found := matches(b, p); len(found) > 0 {
+	if found := matchingFuncs(b, p); len(found) > 0 {
 		return found, nil
 	}
 	if p, err = spellOut(b, p, false); err != nil {
 		return nil, err
 	}
-	found := matches(b, p)
+	found := matchingFuncs(b, p)
 	if len(found) == 0 {
 		err = noMatch(b, pattern, false)
 	}
 	return found, err
 }
 
-// matches returns the functions that a pattern selects without spellOut.
-func matches(b *offsets.Binary, p symname.Pattern) []*offsets.Func {
+// matchingFuncs returns the functions that a pattern selects without spellOut.
+func matchingFuncs(b *offsets.Binary, p symname.Pattern) []*offsets.Func {
 	selected, _ := selectFuncs(b.Funcs(), []symname.Pattern{p}, nil)
 	return selected[0]
 }
@@ -194,7 +194,7 @@ func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Patt
 		if err != nil {
 			return p, err
 		}
-		found := matches(b, longer)
+		found := matchingFuncs(b, longer)
 		ends = append(ends, found...)
 		switch {
 		case len(found) > 0 && all == "":

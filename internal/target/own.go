@@ -51,7 +51,7 @@ func OwnFuncs(b *offsets.Binary) (patterns []string) {
 	patterns = append(append([]string{"main.*"}, patterns...), boundaryFuncs...)
 	return slices.DeleteFunc(patterns, func(text string) bool {
 		p, err := compile(text, false)
-		return err != nil || len(matches(b, p)) == 0
+		return err != nil || len(matchingFuncs(b, p)) == 0
 	})
 }
 

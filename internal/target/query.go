@@ -117,7 +117,7 @@ func (t *Target) findInside(pattern string) error {
 	if pattern == "" {
 		return nil
 	}
-	funcs, err := matching(t.Binary, pattern)
+	funcs, err := findFuncs(t.Binary, pattern)
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Probe, err err
 		return nil, err
 	}
 	for _, addr := range addrs {
-		found = append(found, s.at(b, addr))
+		found = append(found, s.probeAt(b, addr))
 	}
 	if !slices.ContainsFunc(found, func(p uprobe.Probe) bool { return p.Err == nil }) {
 		return nil, fmt.Errorf("%s: %w", found[0].Name, found[0].Err)
@@ -84,36 +84,36 @@ func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Probe, err err
 	return found, nil
 }
 
-// point returns the probe of an instruction. again: the instruction is executed again after a failed stack check.
-func point(name string, f *offsets.Func, at offsets.Site, again bool) uprobe.Probe {
+// pointProbe returns the probe of an instruction. again: the instruction is executed again after a failed stack check.
+func pointProbe(name string, f *offsets.Func, at offsets.Site, again bool) uprobe.Probe {
 	fn := &offsets.Func{Name: name, Addr: at.Addr(), Size: 1, ABI: f.ABI}
 	return uprobe.Probe{Func: fn, Sites: &offsets.Sites{Entry: at, Restarts: again}, Point: true}
 }
 
 func (s site) byOffset(say Say, b *offsets.Binary) (p uprobe.Probe, err error) {
-	f, err := s.in(b)
+	f, err := s.lookupFunc(b)
 	if err != nil {
 		return p, err
 	}
-	name, meant := fmt.Sprintf("%s+%#x", f.Name, s.offset), ""
+	name, hint := fmt.Sprintf("%s+%#x", f.Name, s.offset), ""
 	if assembly, ok := b.Lookup(f.Name + ".abi0"); ok && isWrapper(b, f) {
-		meant = fmt.Sprintf("; %s is a wrapper of %s, which %s+%#x is in", f.Name, assembly.Name, assembly.Name, s.offset)
+		hint = fmt.Sprintf("; %s is a wrapper of %s, which %s+%#x is in", f.Name, assembly.Name, assembly.Name, s.offset)
 	}
 	at, err := b.Internals().SiteAt(f, s.offset)
 	if b.Internals().NoCode(err) {
-		return p, nothingf("%s: %w%s", name, err, meant)
+		return p, nothingf("%s: %w%s", name, err, hint)
 	} else if err != nil {
-		return p, fmt.Errorf("%s: %w%s", name, err, meant)
-	} else if meant != "" {
-		say("%s%s", name, meant)
+		return p, fmt.Errorf("%s: %w%s", name, err, hint)
+	} else if hint != "" {
+		say("%s%s", name, hint)
 	}
 	sites, err := b.Sites(f)
-	return point(name, f, at, err == nil && at.Addr() < sites.Entry.Addr()), nil
+	return pointProbe(name, f, at, err == nil && at.Addr() < sites.Entry.Addr()), nil
 }
 
-// in finds the function of the site. It returns an error if several functions have the name.
-func (s site) in(b *offsets.Binary) (*offsets.Func, error) {
-	named, err := matching(b, s.function)
+// lookupFunc finds the function of the site. It returns an error if several functions have the name.
+func (s site) lookupFunc(b *offsets.Binary) (*offsets.Func, error) {
+	named, err := findFuncs(b, s.function)
 	if err != nil {
 		return nil, err
 	}
@@ -134,9 +134,9 @@ func (s site) in(b *offsets.Binary) (*offsets.Func, error) {
 	return nil, usagef("%s: %d functions of that name: %s", s.text, len(named), strings.Join(list, ", "))
 }
 
-// at returns the probe of the instruction at an address. If the function's entry probe is on a later instruction, it
+// probeAt returns the probe of the instruction at an address. If the function's entry probe is on a later instruction, it
 // returns the probe of that one, because earlier instructions are executed again after a failed stack check.
-func (s site) at(b *offsets.Binary, addr uint64) uprobe.Probe {
+func (s site) probeAt(b *offsets.Binary, addr uint64) uprobe.Probe {
 	f, ok := b.FuncAt(addr)
 	if !ok {
 		return uprobe.Probe{Func: &offsets.Func{Name: s.short()}, Err: fmt.Errorf("address %#x: in no function", addr)}
@@ -145,7 +145,7 @@ func (s site) at(b *offsets.Binary, addr uint64) uprobe.Probe {
 		addr = max(addr, sites.Entry.Addr())
 	}
 	at, err := b.Internals().SiteAt(f, addr-f.Addr)
-	p := point(fmt.Sprintf("%s (%s+%#x)", s.short(), f.Name, addr-f.Addr), f, at, false)
+	p := pointProbe(fmt.Sprintf("%s (%s+%#x)", s.short(), f.Name, addr-f.Addr), f, at, false)
 	p.Err = err
 	return p
 }
