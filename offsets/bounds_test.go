@@ -105,8 +105,8 @@ func TestSparseSections(t *testing.T) {
 	}
 }
 
-// TestManyFunctionsClaimed checks that a function table that claims a huge number of functions costs no more memory than
-// its size.
+// TestManyFunctionsClaimed checks that a function table that claims a huge number of functions costs no more memory
+// than its size.
 func TestManyFunctionsClaimed(t *testing.T) {
 	for _, goarch := range []string{"amd64", "arm64"} {
 		for _, flags := range []string{"-ldflags=-s -w", "-ldflags=-w"} {
@@ -167,8 +167,8 @@ func TestSparseCode(t *testing.T) {
 	}
 }
 
-// TestOverlappingSymbols checks that a function ends where the next one begins, so that thousands of functions that claim
-// to reach to the end of the code cost no more memory than its size.
+// TestOverlappingSymbols checks that a function ends where the next one begins, so that thousands of functions that
+// claim to reach to the end of the code cost no more memory than its size.
 func TestOverlappingSymbols(t *testing.T) {
 	const n, each = 5000, 64
 	text := bytes.Repeat(append(bytes.Repeat([]byte{0x90}, each-1), 0xc3), n)

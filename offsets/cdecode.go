@@ -135,8 +135,8 @@ func (w *cDecoder) indirectStays(at uint64) (inside bool, err error) {
 	return inside, nil
 }
 
-// directStays reports whether a direct jump stays inside the function. It adds the part that contains the target, if it is
-// new.
+// directStays reports whether a direct jump stays inside the function. It adds the part that contains the target, if
+// it is new.
 func (w *cDecoder) directStays(from, to uint64) (inside bool, err error) {
 	if w.code.partAt(to) != nil {
 		w.crossJumps = append(w.crossJumps, [2]uint64{from, to})
@@ -189,8 +189,8 @@ func (w *cDecoder) spAtEntry(at uint64) (entered, known bool) {
 	return known && rule.Entered(w.code.processor.Machine()), known
 }
 
-// spMayBeAtEntry reports whether SP at an instruction may equal SP at the start of the function. Only then can a jump be
-// a tail call.
+// spMayBeAtEntry reports whether SP at an instruction may equal SP at the start of the function. Only then can a jump
+// be a tail call.
 func (w *cDecoder) spMayBeAtEntry(at uint64) bool {
 	entered, known := w.spAtEntry(at)
 	return entered || !known

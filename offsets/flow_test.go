@@ -116,8 +116,8 @@ func TestConditionalTail(t *testing.T) {
 	}
 }
 
-// TestArm64Epilogues checks that a jump through a register after an epilogue ends a call, and that a function with such a
-// jump without an epilogue is rejected.
+// TestArm64Epilogues checks that a jump through a register after an epilogue ends a call, and that a function with
+// such a jump without an epilogue is rejected.
 func TestArm64Epilogues(t *testing.T) {
 	for _, flags := range [][]string{{"-O2"}, {"-Os"}, {"-O2", "-mbranch-protection=standard"}, {"-O3", "-fno-asynchronous-unwind-tables"}} {
 		b := openPath(t, fixture.Compile(t, "aarch64-linux-gnu-gcc", "c/epilogue.c", flags...))
@@ -143,8 +143,8 @@ func begins(s *Sites) []Site {
 	return []Site{s.Entry}
 }
 
-// TestBranchReached checks all direct branches of programs: none may lead to an instruction after a function's start, up
-// to its Branch site.
+// TestBranchReached checks all direct branches of programs: none may lead to an instruction after a function's start,
+// up to its Branch site.
 func TestBranchReached(t *testing.T) {
 	files := map[string]*Binary{
 		"go":           goTool(t),

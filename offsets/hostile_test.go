@@ -104,7 +104,8 @@ func (s *seed) try(t *testing.T, n int) {
 
 var errHangs = errors.New("over two seconds of processor time")
 
-// readInChild reads mutants in a child process. It returns the mutant that the error is about, and the peak memory in KiB.
+// readInChild reads mutants in a child process. It returns the mutant that the error is about, and the peak memory in
+// KiB.
 func readInChild(of string, first, last int) (mutant int, peak int64, err error) {
 	child := exec.Command(os.Args[0], "-test.run=^$")
 	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d", mutantsVar, of, first, last), "GOTRACEBACK=all")
@@ -250,8 +251,9 @@ func readHostile(path string, data []byte) error {
 	return nil
 }
 
-// describeHostile calls Describe of a valid file with a mutant of it. With codeless, it removes the mutant's code, so that
-// only the build ID is compared. If Describe accepts the mutant, no function may begin inside a function of the valid file.
+// describeHostile calls Describe of a valid file with a mutant of it. With codeless, it removes the mutant's code, so
+// that only the build ID is compared. If Describe accepts the mutant, no function may begin inside a function of the
+// valid file.
 func describeHostile(seed, path string, data []byte, codeless bool) error {
 	b, err := Open(seed)
 	if err != nil {

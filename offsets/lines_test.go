@@ -114,7 +114,8 @@ func TestLineAddrsAgainstObjdump(t *testing.T) {
 	}
 }
 
-// TestLineAddrs checks that each function and each inlined copy has one address of the line, where an instruction begins.
+// TestLineAddrs checks that each function and each inlined copy has one address of the line, where an instruction
+// begins.
 func TestLineAddrs(t *testing.T) {
 	mark := fixture.Marks(t, "store.go")
 	for _, build := range linesBuilds {

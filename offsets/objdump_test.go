@@ -249,8 +249,8 @@ var (
 	passedOver     = regexp.MustCompile(`[\t ]x27\b|^(adrp|msr)\t`) // instructions that a preemption repeats, or that can't be probed
 )
 
-// checksAgainstObjdump compares where the calls of arm64 functions begin: a function that calls runtime.morestack begins
-// after the B.LS before that call, any other function at its first instruction.
+// checksAgainstObjdump compares where the calls of arm64 functions begin: a function that calls runtime.morestack
+// begins after the B.LS before that call, any other function at its first instruction.
 func checksAgainstObjdump(t *testing.T, path string) {
 	b := openPath(t, path)
 	type line struct {

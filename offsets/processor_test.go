@@ -27,8 +27,8 @@ func openArm64(t *testing.T) *offsets.Binary {
 	return binaries.Open(t, fixture.BuildFor(t, "arm64", fixture.Current, "lookup"))
 }
 
-// TestSecondProcessor checks that planning and pairing get everything about a processor from the interface: nothing in the
-// plan of an arm64 program is for another processor.
+// TestSecondProcessor checks that planning and pairing get everything about a processor from the interface: nothing
+// in the plan of an arm64 program is for another processor.
 func TestSecondProcessor(t *testing.T) {
 	b := openArm64(t)
 	var all []*offsets.Func
@@ -165,8 +165,8 @@ func checkArm64Lookup(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	}
 }
 
-// TestCountsBySubtraction checks that calls of functions with a stack check are counted by two counters of the kernel, in
-// one event that fetches and records nothing.
+// TestCountsBySubtraction checks that calls of functions with a stack check are counted by two counters of the
+// kernel, in one event that fetches and records nothing.
 func TestCountsBySubtraction(t *testing.T) {
 	b := openArm64(t)
 	f, ok := b.Lookup("main.lookup")

@@ -147,8 +147,8 @@ func TestGccgoTypes(t *testing.T) {
 	}
 }
 
-// TestSignatureLocations checks a whole program: if debug information has the location of a parameter at entry, it is the
-// location that follows from the types.
+// TestSignatureLocations checks a whole program: if debug information has the location of a parameter at entry, it is
+// the location that follows from the types.
 func TestSignatureLocations(t *testing.T) {
 	// The debug information of all versions is wrong here: the code reads max from DI.
 	const wrong = "runtime.(*pallocData).findScavengeCandidate max"

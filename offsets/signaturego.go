@@ -54,21 +54,20 @@ func (b *Binary) goSignature(f *Func, fn *debug.Function, d *debug.Info) *Signat
 	return l.sig
 }
 
-// These are the minor versions of Go at which debug information changed, compared with the actual parameters of
-// functions.
+// These are minor versions of Go in which the debug information of parameters and results changed.
 const (
-	// firstWithResults distinguishes results from parameters.
+	// firstWithResults is the first version that distinguishes results from parameters.
 	firstWithResults = 10
-	// lastSorted is the last of two versions that list parameters by name instead of in order. Go 1.10, the first of
-	// them, records the locations of all parameters.
+	// lastSorted is the second of two versions that list parameters by name instead of in source order. The first of
+	// them, Go 1.10, records the locations of all parameters.
 	lastSorted   = 11
 	firstInOrder = 12
-	// firstWithLocations records all results. The registers that it states for parameters are correct, but it does not
-	// state all of them.
+	// firstWithLocations is the first version that records all results. The registers that it states for parameters
+	// are correct, but it does not state all of them.
 	firstWithLocations = 18
-	// firstWithBlanks has parameters without names, and receivers.
+	// firstWithBlanks is the first version that records receivers and parameters without names.
 	firstWithBlanks = 22
-	// firstWithClosures records the offsets of captured variables.
+	// firstWithClosures is the first version that records the offsets of captured variables.
 	firstWithClosures = 23
 )
 
@@ -117,8 +116,8 @@ func (l *goLayout) layOutByTypes() (end int64) {
 // dictionary returns the index of the parameter before which a generic function takes its dictionary, a pointer that
 // source files don't have, or -1 if the function takes no dictionary. Go 1.18 and 1.19 pass it first, later versions
 // after the receiver (cmd/compile/internal/noder/reader.go, funcBody). Closures capture it instead. Since Go 1.27,
-// methods may have type parameters. The function tables of Go 1.18 to 1.20 do not have the type arguments, so it
-// assumes that every generic function there takes a dictionary unless it is a wrapper.
+// methods may have type parameters. The function tables of Go 1.18 to 1.20 omit type arguments, so it assumes that
+// every generic function there takes a dictionary unless it is a wrapper.
 func (b *Binary) dictionary(f *Func) int {
 	name := symname.Split(f.Name)
 	generic := strings.Contains(name.TypeArgs+name.Func, "[go.shape.") || name.TypeArgs == "[...]" && !b.isWrapper(f)
@@ -141,13 +140,13 @@ func (b *Binary) isWrapper(f *Func) (wrapper bool) {
 
 var errHidden = errors.New("there are parameters without names that debug information leaves out: its place is not known")
 
-// layOutByTypesOrRegisters is for versions that omit some parameters, but have the registers of the used ones.
+// layOutByTypesOrRegisters is for versions that omit some parameters, but state the registers of the used ones.
 func (l *goLayout) layOutByTypesOrRegisters() {
 	checked := l.layOutChecked()
 	if checked == agree {
 		return
 	}
-	// The parameters up to the last one that is where the types put it are complete.
+	// Up to the last parameter that is where its type puts it, none is omitted.
 	sound, shifted := 0, checked == differ
 	located := make([]bool, len(l.sig.Params))
 	for i := range l.sig.Params {
@@ -198,7 +197,8 @@ func (l *goLayout) hideStackResults() {
 }
 
 // capturedVars returns the variables that a closure captures. The context register points to them at entry
-// (cmd/compile/abi-internal.md, "Closures"). A variable that is captured by reference is named "&name".
+// (cmd/compile/abi-internal.md, "Closures"). Debug information names a variable that is captured by reference
+// "&name".
 func (b *Binary) capturedVars(fn *debug.Function) []Variable {
 	var found []Variable
 	context := b.image.Processor.Go(b.goVer.Minor, false).Context

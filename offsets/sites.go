@@ -31,8 +31,8 @@ type Sites struct {
 	// are as the caller left them. Entry is the first instruction after the stack check, if the function has one:
 	// when the check fails, the function starts over on a larger stack.
 	Entry Site
-	// Late means that instructions before Entry can't be probed and may have changed registers, including arguments.
-	// They do not change SP or the flow of control.
+	// Late means that instructions before Entry, which can't be probed or which are repeated after a preemption, may
+	// have changed registers, including arguments. They do not change SP or the flow of control.
 	Late bool
 	// Check is the conditional jump of the stack check, or nil. It is executed once more for each failed check; the
 	// flags say whether the check fails.
@@ -119,8 +119,8 @@ func (c *funcCode) sites() (s *Sites, err error) {
 	return s, nil
 }
 
-// entrySite returns the first instruction at or after offset at that can be probed. It skips only instructions that some
-// kernel can't probe and that continue with the next instruction, and returns an error if a jump leads to the
+// entrySite returns the first instruction at or after offset at that can be probed. It skips only instructions that
+// some kernel can't probe and that continue with the next instruction, and returns an error if a jump leads to the
 // instruction after a skipped one.
 func (c *funcCode) entrySite(at int) (s Site, late bool, err error) {
 	code, first := c.parts[0].code, at
@@ -167,11 +167,11 @@ func (c *funcCode) firstUnrepeated() (at int, late bool) {
 	return 0, false
 }
 
-// branchSite returns the first instruction after from that kernels emulate, if every call executes it exactly once. This
-// is the case if the code from the start of the function to it has no jumps and no jump targets, and no instruction
-// that could raise a signal, because a signal handler (as for a nil pointer) need not return. SP, the frame pointer
-// and g are the same as at the start. intact reports whether all general registers and memory are, too. (firstBranch
-// has other conditions: SP may have changed, and memory may be written.)
+// branchSite returns the first instruction after from that kernels emulate, if every call executes it exactly once.
+// This is the case if the code from the start of the function to it has no jumps and no jump targets, and no
+// instruction that could raise a signal, because a signal handler (as for a nil pointer) need not return. SP, the
+// frame pointer and g are the same as at the start. intact reports whether all general registers and memory are, too.
+// (firstBranch has other conditions: SP may have changed, and memory may be written.)
 func (c *funcCode) branchSite(from int) (branch *Site, intact bool) {
 	code, p := c.parts[0].code, c.processor
 	if c.hasSwitch {

@@ -33,8 +33,8 @@ func (m *linkMode) build(t *testing.T, version, ldflags string) string {
 	return path
 }
 
-// TestStripped checks that a stripped binary, with or without section headers, has the same version, functions and sites
-// as the unstripped one. Releases before 1.13 have no build information.
+// TestStripped checks that a stripped binary, with or without section headers, has the same version, functions and
+// sites as the unstripped one. Releases before 1.13 have no build information.
 func TestStripped(t *testing.T) {
 	modes := []linkMode{
 		{"executable", nil, ""},

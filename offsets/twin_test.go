@@ -178,8 +178,8 @@ func TestNoTwin(t *testing.T) {
 	}
 }
 
-// TestTwinInside checks that a symbol of the twin that begins inside a function is ignored, with and without code in the
-// twin, because a probe there could be in the middle of an instruction.
+// TestTwinInside checks that a symbol of the twin that begins inside a function is ignored, with and without code in
+// the twin, because a probe there could be in the middle of an instruction.
 func TestTwinInside(t *testing.T) {
 	const id = "-B 0x00c0ffee"
 	stripped, full := buildText(t, strings.ReplaceAll(twinSource, "FIVE", "5"), "-ldflags=-s -w "+id), buildText(t, strings.ReplaceAll(twinSource, "FIVE", "5"), "-ldflags="+id)

@@ -145,8 +145,8 @@ func (w *wordLayout) locateBySpills(spills []arch.Spill) bool {
 	return !strings.Contains(w.f.Name, "[") || w.restoreFirstParam(before)
 }
 
-// restoreFirstParam adds the first parameter of a generic function, which the table omits, and removes the dictionary, which
-// source files don't have.
+// restoreFirstParam adds the first parameter of a generic function, which the table omits, and removes the
+// dictionary, which source files don't have.
 func (w *wordLayout) restoreFirstParam(hidden []gotab.Arg) bool {
 	dictionary := w.binary.dictionary(w.f)
 	if len(hidden) > 1 && dictionary != 0 {
@@ -164,8 +164,8 @@ func (w *wordLayout) restoreFirstParam(hidden []gotab.Arg) bool {
 	return true
 }
 
-// locateByReads assigns registers to the words in order, as if none were floating-point. If the function reads the last of
-// these registers before it writes it, none is.
+// locateByReads assigns registers to the words in order, as if none were floating-point. If the function reads the
+// last of these registers before it writes it, none is.
 func (w *wordLayout) locateByReads(read []arch.Reg) bool {
 	ints := 0
 	for _, r := range read {
@@ -215,9 +215,9 @@ func (w *wordLayout) locateByReads(read []arch.Reg) bool {
 	return true
 }
 
-// lowestInRegister returns the lowest offset of a word that must be in a register. Words on the stack have the lowest offsets,
-// starting at 0; both they and the words in registers are in ascending order. A word that is not part of an aggregate
-// is on the stack only if no registers are left.
+// lowestInRegister returns the lowest offset of a word that must be in a register. Words on the stack have the lowest
+// offsets, starting at 0; both they and the words in registers are in ascending order. A word that is not part of an
+// aggregate is on the stack only if no registers are left.
 func (w *wordLayout) lowestInRegister(count int) int64 {
 	lowest, ok := w.binary.tables.InRegisters(w.f.Addr)
 	if !ok {

@@ -18,8 +18,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Find finds debug information for a file that lacks it. For each file that does not fit it calls say. If loading is not nil, it is
-// called with the command that runs.
+// Find finds debug information for a file that lacks it. For each file that does not fit it calls say. If loading is
+// not nil, it is called with the command that runs.
 func Find(b *offsets.Binary, say func(format string, args ...any), loading func(what string, done, of int)) {
 	(&search{say: say, loading: loading}).describe(b)
 }
@@ -73,8 +73,8 @@ func (s *search) take(b *offsets.Binary, path string, accept func(f *os.File) er
 	return true
 }
 
-// linked looks for the file that .gnu_debuglink names. The section has the file's name, zeros up to a word, and the file's
-// CRC32 (GDB's manual, "Debugging Information in Separate Files").
+// linked looks for the file that .gnu_debuglink names. The section consists of the file's name, zeros up to a
+// multiple of 4 bytes, and the file's CRC32 (GDB's manual, "Debugging Information in Separate Files").
 func (s *search) linked(b *offsets.Binary) bool {
 	const most = 4096 // the length of a name
 	section := b.File().RawSection(".gnu_debuglink")

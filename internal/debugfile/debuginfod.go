@@ -46,7 +46,8 @@ func (s *search) fetch(b *offsets.Binary, id string) {
 	}
 }
 
-// run runs debuginfod-find, which prints the path of the file in its cache. It returns "" if no server has the debug information.
+// run runs debuginfod-find, which prints the path of the file in its cache. It returns "" if no server has the debug
+// information.
 func (s *search) run(program, id string) (path string, err error) {
 	limit := cmp.Or(s.limit, maxTime)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)

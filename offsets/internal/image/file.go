@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readStatus reads the file's metadata and computes most and sparse. It returns an error for anything but a regular file.
+// readStatus reads the file's metadata and computes most and sparse. It returns an error for anything but a regular
+// file.
 func (m *Image) readStatus() error {
 	err := unix.Fstat(int(m.file.Fd()), &m.stat)
 	switch kind := m.stat.Mode & unix.S_IFMT; {

@@ -79,8 +79,8 @@ func TestHoldBeingWritten(t *testing.T) {
 	}
 }
 
-// TestUnchanged checks that Unchanged detects writes, even if the modification time was reset, and truncation, but accepts
-// another mode or link.
+// TestUnchanged checks that Unchanged detects writes, even if the modification time was reset, and truncation, but
+// accepts another mode or link.
 func TestUnchanged(t *testing.T) {
 	b, path := copied(t)
 	for name, do := range map[string]func() error{
