@@ -32,7 +32,7 @@ type Pattern struct {
 	text        string
 	unescaped   string // text without escapes
 	re          *regexp.Regexp
-	glob        glob
+	regular     bool // a regular expression, not a glob
 	hasTypeArgs bool // the glob has type arguments
 }
 
@@ -43,16 +43,18 @@ type Pattern struct {
 func Compile(text string, regular bool) (Pattern, error) {
 	if strings.TrimSpace(text) == "" {
 		return Pattern{}, fmt.Errorf("pattern %q: empty", text)
+	} else if !utf8.ValidString(text) {
+		return Pattern{}, fmt.Errorf("pattern %q: invalid UTF-8", text)
 	}
-	p := Pattern{text: text, unescaped: unescape(text)}
-	if !regular {
+	p := Pattern{text: text, unescaped: unescape(text), regular: regular}
+	var err error
+	if regular {
+		p.re, err = regexp.Compile(text)
+	} else {
 		spelled := strings.ReplaceAll(text, "[...]", "")
 		p.hasTypeArgs = strings.Contains(spelled, "[")
-		p.glob = compileGlob(respell(spelled, keepPointer|keepArgs))
-		return p, nil
+		p.re, err = compileGlob(respell(spelled, keepPointer|keepArgs))
 	}
-	var err error
-	p.re, err = regexp.Compile(text)
 	if bad := (*syntax.Error)(nil); errors.As(err, &bad) {
 		// The error's own text contains the expression unquoted, with its control characters.
 		return Pattern{}, fmt.Errorf("pattern %q: %s: %q", text, bad.Code, bad.Expr)
@@ -69,86 +71,25 @@ func (p Pattern) String() string { return p.text }
 // itself.
 func (p Pattern) match(s *spellings) bool {
 	switch {
-	case p.re != nil:
+	case p.re == nil:
+		return false
+	case p.regular:
 		return p.re.MatchString(s.symbol) ||
 			s.as(keepPointer) != s.symbol && p.re.MatchString(s.as(keepPointer)) ||
 			s.as(0) != s.as(keepPointer) && p.re.MatchString(s.as(0)) ||
 			strings.Contains(s.symbol, "%") && p.re.MatchString(unescape(s.symbol))
-	case len(p.glob) == 0:
-		return false
 	case p.hasTypeArgs:
-		return p.glob.match(s.as(keepPointer|keepArgs)) || p.glob.match(s.as(keepArgs)) || p.glob.match(s.symbol)
+		return p.re.MatchString(s.as(keepPointer|keepArgs)) || p.re.MatchString(s.as(keepArgs)) || p.re.MatchString(s.symbol)
 	}
-	return p.glob.match(s.as(0)) || s.as(keepPointer) != s.as(0) && p.glob.match(s.as(keepPointer))
+	return p.re.MatchString(s.as(0)) || s.as(keepPointer) != s.as(0) && p.re.MatchString(s.as(keepPointer))
 }
 
-// glob is a pattern split at its wildcard stars, into pieces of literal text and "?".
-type glob []string
-
-func compileGlob(text string) glob {
-	var g glob
-	start := 0
-	for i := 0; i < len(text); i++ {
-		if text[i] != '*' {
-			continue
-		}
-		if i > 0 && text[i-1] == '(' { // the literal star of a pointer receiver
-			if !strings.HasPrefix(text[i+1:], ")") {
-				continue
-			}
-			g = append(g, text[start:i+1])
-		} else {
-			g = append(g, text[start:i])
-		}
-		start = i + 1
-	}
-	return append(g, text[start:])
-}
-
-func (g glob) match(s string) bool {
-	s, ok := cutPiece(s, g[0])
-	for i := 1; ok && i < len(g); i++ {
-		s, ok = cutLeftmost(s, g[i], i+1 == len(g))
-	}
-	return ok && s == ""
-}
-
-// cutLeftmost returns the text after the leftmost match of piece in s, which leaves the most text for the following
-// pieces. The last piece must match at the end of s.
-func cutLeftmost(s, piece string, last bool) (rest string, ok bool) {
-	literal, _, wild := strings.Cut(piece, "?")
-	if last && !wild {
-		return "", strings.HasSuffix(s, piece)
-	}
-	for at := strings.Index(s, literal); at >= 0; at = strings.Index(s, literal) {
-		if rest, ok := cutPiece(s[at:], piece); ok && (!last || rest == "") {
-			return rest, true
-		}
-		if at == len(s) {
-			break
-		}
-		s = afterRune(s[at:])
-	}
-	return "", false
-}
-
-// cutPiece returns s without its prefix that matches piece.
-func cutPiece(s, piece string) (rest string, ok bool) {
-	for {
-		literal, more, wild := strings.Cut(piece, "?")
-		if s, ok = strings.CutPrefix(s, literal); !ok || !wild {
-			return s, ok
-		}
-		if s == "" {
-			return s, false
-		}
-		s, piece = afterRune(s), more
-	}
-}
-
-func afterRune(s string) string {
-	_, size := utf8.DecodeRuneInString(s)
-	return s[size:]
+// compileGlob translates a glob to a regular expression. The star of "(*" is literal, and "(*)" is any pointer receiver.
+func compileGlob(text string) (*regexp.Regexp, error) {
+	wildcards := strings.NewReplacer(`\(\*\)`, `\(\*.*\)`, `\(\*`, `\(\*`, `\*`, `.*`, `\?`, `.`)
+	expr := "^" + wildcards.Replace(regexp.QuoteMeta(text)) + "$"
+	expr = strings.TrimSuffix(strings.TrimPrefix(expr, "^.*"), ".*$") // several times as fast
+	return regexp.Compile("(?s)" + expr)
 }
 
 // spellings caches the different spellings of one symbol.
@@ -207,7 +148,7 @@ func Select(names iter.Seq[string], include, exclude []Pattern) (selected [][]in
 
 // selects is match, but a pattern in exact, which is the full name of a function, matches only that name.
 func (p *Pattern) selects(s *spellings, exact map[string]bool) bool {
-	if p.re == nil && exact[p.unescaped] {
+	if !p.regular && exact[p.unescaped] {
 		return unescape(s.symbol) == p.unescaped || s.as(keepPointer) != s.as(0) && s.as(0) == p.unescaped
 	}
 	return p.match(s)
