@@ -160,7 +160,7 @@ func (w *cDecoder) directStays(from, to uint64) (inside bool, err error) {
 	}
 	e, ok := w.binary.unwind().At(to)
 	if !ok {
-		return false, errors.New("leads to code of which nothing is known")
+		return false, errors.New("leads to code without a symbol or unwind information")
 	}
 	if to == e.Addr && w.spMayBeAtEntry(from) {
 		if entered, _ := w.spAtEntry(to); entered && !w.jumpsBack(e) {

@@ -11,7 +11,7 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
-var errObject = errors.New("how C++ passes objects depends on more than debug information tells")
+var errObject = errors.New("C++ may pass objects in ways that debug information does not describe")
 
 // cSignature returns the signature of a C or gccgo function.
 func (b *Binary) cSignature(f *Func, fn *debug.Function) *Signature {

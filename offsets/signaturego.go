@@ -42,14 +42,14 @@ func (b *Binary) goSignature(f *Func, fn *debug.Function, d *debug.Info) *Signat
 		// are recognized by their numbers.
 		l.layOutBySlots()
 		if v < firstWithResults && len(l.sig.Results) == 0 && len(l.sig.Params) > 0 {
-			l.note("results that have names are among the parameters: debug information of %s does not tell them apart", b.goVer)
+			l.note("debug information of %s lists named results among the parameters", b.goVer)
 		}
 	}
 	if size, ok := l.argsSize(); ok && f.ABI == ABI0 && size > 0 && len(fn.Params)+len(fn.Results) == 0 {
 		l.note("it has %d bytes of parameters and results that debug information does not describe", size)
 	}
 	if v := b.goVer; v.Minor < firstWithClosures && fn.Locals && strings.HasPrefix(symname.Split(f.Name).Suffix, ".func") {
-		l.note("what the closure refers to is not in debug information of %s", v)
+		l.note("debug information of %s lacks captured variables", v)
 	}
 	return l.sig
 }
@@ -138,7 +138,7 @@ func (b *Binary) isWrapper(f *Func) (wrapper bool) {
 	return wrapper
 }
 
-var errHidden = errors.New("there are parameters without names that debug information leaves out: its place is not known")
+var errHidden = errors.New("its location is unknown, because debug information omits unnamed parameters")
 
 // layOutByTypesOrRegisters is for versions that omit some parameters, but state the registers of the used ones.
 func (l *goLayout) layOutByTypesOrRegisters() {
@@ -285,7 +285,7 @@ func (l *goLayout) layOutBySlots() {
 			if disp, ok := l.entries.Slot(l.fn, &formals[i]); ok && v.Type.Size > 0 {
 				v.Pieces = arch.OnStack(l.binary.image.Processor.Machine().SP, v.Type.Size, disp)
 			} else if v.Type.Size != 0 {
-				v.Err = errors.New("debug information does not tell where on the stack it is")
+				v.Err = errors.New("debug information lacks its location on the stack")
 			}
 		}
 	}

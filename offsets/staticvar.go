@@ -29,7 +29,7 @@ func (b *Binary) staticVariable(name string) (v Variable, err error) {
 		own, ok := b.programAddr(addr, uint64(max(t.Size, 1)))
 		v := Variable{Name: name, Type: t}.inPiece(Piece{Static: true, Disp: int64(own)})
 		if !ok {
-			v.Pieces, v.Err = nil, fmt.Errorf("no instruction tells where %s has it", b.image.Path())
+			v.Pieces, v.Err = nil, fmt.Errorf("its address in %s is unknown: no instruction refers to it, or two disagree", b.image.Path())
 		}
 		return v
 	}

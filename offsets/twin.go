@@ -70,7 +70,7 @@ func (b *Binary) compareTables(m *image.Image) error {
 		return err
 	}
 	if v := tables.Version; v.Text != b.goVer.Text {
-		return b.buildMismatch(fmt.Sprintf("it is of %s, not %s", cmp.Or(v.Text, "no Go"), cmp.Or(b.goVer.Text, "no Go")))
+		return b.buildMismatch(fmt.Sprintf("it was built by %s, not %s", cmp.Or(v.Text, "another compiler"), cmp.Or(b.goVer.Text, "another compiler")))
 	}
 	if f, what := b.tables.Differs(tables); f != "" {
 		return b.buildMismatch(f + " differs: " + what)
@@ -98,7 +98,7 @@ func (b *Binary) compareCode(m *image.Image) error {
 		b.reportProgress("functions compared", i, len(b.funcs))
 	}
 	if !b.image.SameSegments(m) { // code without a symbol may differ
-		return b.buildMismatch("its code is of another length")
+		return b.buildMismatch("its code has another size")
 	}
 	return nil
 }

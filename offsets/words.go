@@ -34,7 +34,7 @@ func (b *Binary) signatureFromWords(f *Func) (s *Signature, ok bool) {
 		s.Params = append(s.Params, v)
 	}
 	if !complete {
-		s.Note = "not known: what follows ten words" // tracebacks print "..."
+		s.Note = "parameters after the first ten words are unknown" // tracebacks print "..."
 	}
 	w.setReceiver(s.Params)
 	return s, true
