@@ -53,15 +53,3 @@ func TestKernelDisguises(t *testing.T) {
 		}
 	}
 }
-
-// TestKernelBrokenName: of a thread's name with a newline the kernel makes two lines, both of
-// which are understood.
-func TestKernelBrokenName(t *testing.T) {
-	tracetest.Kernel(t)
-	target := copied(t, fixture.Build(t, "family"), "a\nb")
-	r := ftgo(t, "probe", "-o", "json", target, "main.work", "--", target, "work=7")
-	workCalls(t, r, 7)
-	if s := readObserved(t, r.stdout).summary; s.Unparsed != 0 || s.Lost != 0 {
-		t.Errorf("%+v", s)
-	}
-}

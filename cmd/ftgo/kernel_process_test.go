@@ -215,21 +215,6 @@ func waiting(t *testing.T) (p *child, in io.Closer) {
 	return p, in
 }
 
-// TestKernelAttachExact sees every call of a process from before its first.
-func TestKernelAttachExact(t *testing.T) {
-	tracetest.LongKernel(t)
-	target, in := waiting(t)
-	p := tracer(t, "probe", "-o", "json", "--wrappers", "--budget", "0", "-p", fmt.Sprint(target.Process.Pid), "main.*")
-	in.Close()
-	target.endsWell(t)
-	if code := p.end(t); code != 0 || !strings.Contains(p.err.String(), "has ended") {
-		t.Errorf("status %d\n%s", code, p.err.String())
-	}
-	b := readBooks(t, target.out.String())
-	delete(b.Functions, "main.main") // it was running already
-	same(t, readObserved(t, p.out.String()), b)
-}
-
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	noError(t, os.WriteFile(to, []byte(readFile(t, from)), 0o755))
@@ -241,20 +226,6 @@ func copied(t *testing.T, file, name string) (path string) {
 	path = filepath.Join(t.TempDir(), name)
 	copyFile(t, file, path)
 	return path
-}
-
-// TestKernelOddPaths: the kernel itself takes no blanks in paths.
-func TestKernelOddPaths(t *testing.T) {
-	tracetest.LongKernel(t)
-	for _, name := range []string{"with blank", "with:colon", "with\nnewline", "with:0x10 a=%ax", "-dash", "ünïcode"} {
-		t.Run(name, func(t *testing.T) {
-			path := copied(t, fixture.Build(t, "flood"), name)
-			r := ftgo(t, "probe", "-o", "json", path, "main.framed", "--", path, "-n", "13", "-g", "1")
-			if r.code != 0 || readObserved(t, r.stdout).functions["main.framed"].Calls != 13 {
-				t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
-			}
-		})
-	}
 }
 
 // TestKernelEndedBeforeItBegan: Ctrl-C while the probes are being defined is told, and is no

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -12,48 +11,6 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
-
-func TestKernelProbeIsExact(t *testing.T) {
-	tracetest.Kernel(t)
-	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "exact"), []string{"main.*"})
-	r.succeeded(t)
-	same(t, o, b)
-	if o.summary.Lost != 0 {
-		t.Errorf("%d events lost", o.summary.Lost)
-	}
-}
-
-func TestKernelCountIsExact(t *testing.T) {
-	tracetest.Kernel(t)
-	o, b, r := observeTarget(t, nil, "count", fixture.Build(t, "exact"), []string{"main.*"})
-	r.succeeded(t)
-	sameCalls(t, o, b)
-}
-
-// TestKernelEverythingArmed probes all that the target and Go's runtime have: the
-// target must not notice, and the books must still be right.
-func TestKernelEverythingArmed(t *testing.T) {
-	tracetest.LongKernel(t)
-	target := fixture.Build(t, "exact")
-	plain, err := exec.Command(target).Output()
-	noError(t, err)
-	// All that comes finds room, however seldom the reader gets a CPU.
-	o, b, r := observeTarget(t, nil, "probe", target, []string{"--budget", "0", "--buffer", "64M", "main.*", "runtime.*"})
-	r.succeeded(t)
-	same(t, o, b)
-	if o.summary.Functions < 1000 {
-		t.Errorf("only %d functions probed", o.summary.Functions)
-	}
-	want := readBooks(t, string(plain))
-	if b.Checksum != want.Checksum {
-		t.Errorf("checksum %s under probes, %s without", b.Checksum, want.Checksum)
-	}
-	for name, w := range want.Functions {
-		if b.Functions[name] != w {
-			t.Errorf("%s: %+v under probes, %+v without", name, b.Functions[name], w)
-		}
-	}
-}
 
 func TestKernelLatency(t *testing.T) {
 	tracetest.Kernel(t)

@@ -16,17 +16,17 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// Kernels that today's can be made to stand for.
-var (
-	linux44 = func(e *cli.Env) {
-		e.Adjust = func(tracefs.Features) tracefs.Features {
-			return tracefs.Features{Memory: true, Instances: true, EventPID: true}
-		}
-	}
-	linux310 = func(e *cli.Env) {
-		e.Adjust = func(tracefs.Features) tracefs.Features { return tracefs.Features{} }
-	}
-)
+// likeLinux44 returns the features that Linux 4.4 has.
+func likeLinux44(tracefs.Features) tracefs.Features {
+	return tracefs.Features{Memory: true, Instances: true, EventPID: true}
+}
+
+// linux44 and linux310 let ftgo do without what these kernels lack.
+func linux44(e *cli.Env) { e.Adjust = likeLinux44 }
+
+func linux310(e *cli.Env) {
+	e.Adjust = func(tracefs.Features) tracefs.Features { return tracefs.Features{} }
+}
 
 // ftgoOn is ftgo on another kernel.
 func ftgoOn(t *testing.T, kernel func(*cli.Env), args ...string) result {
@@ -38,113 +38,6 @@ func ftgoOn(t *testing.T, kernel func(*cli.Env), args ...string) result {
 	kernel(e)
 	code := runCommand(ctx, e, args)
 	return result{code, out.String(), err.String()}
-}
-
-// TestKernelFallbacks does without each thing that some kernel does not have, and without
-// all of them, with either reader.
-func TestKernelFallbacks(t *testing.T) {
-	tracetest.LongKernel(t)
-	without := func(clear func(*tracefs.Features)) func(*cli.Env) {
-		return func(e *cli.Env) {
-			e.Adjust = func(f tracefs.Features) tracefs.Features { clear(&f); return f }
-		}
-	}
-	for _, c := range []struct {
-		name   string
-		kernel func(*cli.Env)
-		// few: an event for each place takes some 40 ms to disarm; or little depends on it.
-		few bool
-	}{
-		{"append", without(func(f *tracefs.Features) { f.Append, f.PushEmulated = false, false }), true},
-		// The entry goes to the stack check's jump: failed checks must be told from calls.
-		{"emulated push", without(func(f *tracefs.Features) { f.PushEmulated = false }), false},
-		{"record-tgid", without(func(f *tracefs.Features) { f.RecordTGID = false }), false},
-		{"arrays", without(func(f *tracefs.Features) { f.Arrays = false }), false},
-		{"event-fork", without(func(f *tracefs.Features) { f.EventFork = false }), true},
-		{"set_event_pid", without(func(f *tracefs.Features) { f.EventPID = false }), true},
-		{"exact hits", without(func(f *tracefs.Features) { f.ExactHits = false }), false},
-		{"anything, as Linux 4.4", linux44, false},
-	} {
-		for _, reader := range readers() {
-			t.Run(c.name+" "+reader, func(t *testing.T) {
-				t.Setenv(readerVar, reader)
-				patterns := []string{"--force", "main.*"}
-				if c.few {
-					patterns = []string{"main.catch", "main.upper", "main.middle", "main.lower", "main.returns"}
-				}
-				o, b, r := observeTarget(t, c.kernel, "probe", fixture.Build(t, "exact"), patterns)
-				r.succeeded(t)
-				if c.few {
-					b = b.of(t, o, len(patterns))
-				}
-				same(t, o, b)
-				if o.summary.Lost != 0 {
-					t.Errorf("%d events lost", o.summary.Lost)
-				}
-				o, b, r = observeTarget(t, c.kernel, "count", fixture.Build(t, "exact"), patterns)
-				r.succeeded(t)
-				if c.few {
-					b = b.of(t, o, len(patterns))
-				}
-				sameCalls(t, o, b)
-			})
-		}
-	}
-}
-
-// TestKernelCountRecorded counts what is recorded of a flood, where the kernel's own count may be low.
-func TestKernelCountRecorded(t *testing.T) {
-	tracetest.LongKernel(t)
-	o, b, r := observeTarget(t, linux44, "count", fixture.Build(t, "flood"), []string{"main.framed"}, "-n", "20011")
-	r.succeeded(t)
-	sameCalls(t, o, b.of(t, o, 1))
-	if s := o.summary; s.Delivered+s.Lost != s.Hits || s.Lost != 0 {
-		t.Errorf("summary %+v", s)
-	}
-}
-
-// TestKernelWithoutArrays fetches word by word what else comes in arrays.
-func TestKernelWithoutArrays(t *testing.T) {
-	tracetest.LongKernel(t)
-	target := fixture.Build(t, "lookup")
-	args := []string{"trace", "-o", "json", target, "main.lookup", "main.twice", "--", target, "-n", "101"}
-	shown := func(r result) string {
-		var b strings.Builder
-		for _, c := range jsonLines(t, r.stdout, "call") {
-			fmt.Fprintln(&b, c["function"], c["args"], c["results"], c["end"])
-		}
-		return b.String()
-	}
-	arrays := func(e *cli.Env) {
-		e.Adjust = func(f tracefs.Features) tracefs.Features { f.Arrays = false; return f }
-	}
-	want := ftgo(t, args...)
-	if strings.Count(shown(want), "main.lookup") != 103 {
-		t.Fatalf("with arrays\n%s%s", shown(want), want.stderr)
-	}
-	for _, kernel := range []func(*cli.Env){arrays, linux44} {
-		if got := ftgoOn(t, kernel, args...); shown(got) != shown(want) {
-			t.Errorf("without arrays\n%s%s\nwith\n%s%s", shown(got), got.stderr, shown(want), want.stderr)
-		}
-	}
-}
-
-// TestKernelManyEvents: each probe that is an event of its own takes a moment to remove.
-func TestKernelManyEvents(t *testing.T) {
-	tracetest.Kernel(t)
-	target := fixture.Build(t, "exact")
-	for _, c := range []struct {
-		kernel func(*cli.Env)
-		args   []string
-		want   string
-	}{
-		{linux44, []string{target, "runtime.*"}, "each an event of its own"},
-	} {
-		r := ftgoOn(t, c.kernel, append([]string{"probe"}, c.args...)...)
-		if r.code != cli.ExitUsage || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("%q: status %d, %s", c.args, r.code, r.stderr)
-		}
-	}
 }
 
 // topLevel is what of the top level everybody sees.

@@ -6,8 +6,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// readers are the ways to read events: one of them, unless long tests are asked for, because
-// TestKernelRaw runs what matters with the other.
+// readers returns the ways to read events: one of them, unless long tests are asked for.
 func readers() []string {
 	if fixture.Long() {
 		return []string{"pipe", "raw"}
@@ -33,16 +32,7 @@ func TestKernelRaw(t *testing.T) {
 		name string
 		test func(*testing.T)
 	}{
-		{"ProbeIsExact", TestKernelProbeIsExact},
-		{"EverythingArmed", TestKernelEverythingArmed},
 		{"Flood", TestKernelFlood},
-		{"AttachExact", TestKernelAttachExact},
-		{"Malloc", TestKernelMalloc},
-		{"Gccgo", TestKernelGccgo},
-		{"Instructions", TestKernelInstructions},
-		{"ShortLivedPIE", TestKernelShortLivedPIE},
-		{"CgoCallback", TestKernelCgoCallback},
-		{"SharedLibrary", TestKernelSharedLibrary},
 		{"Values", TestKernelValues},
 		{"ShortScripts", func(t *testing.T) { runKernelScripts(t, "script/short/[tw]*.txt") }},
 	} {

@@ -23,7 +23,9 @@ var signals = map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": sys
 //	goon VAR [SIGNAL]             its input ends, and so does it, with status 0 or by a signal; the output is the rest of what
 //	                              it has written
 //	static VAR                    $VAR is ftgo as releases have it
-//	beside VAR PROGRAM ARG...     a program runs that is ftgo, or becomes it, and its probes are in place
+//	launch VAR PROGRAM ARG...     a program runs that is ftgo, or becomes it
+//	await VAR TEXT                it has written a line with a text to standard error
+//	beside VAR PROGRAM ARG...     is launch, and await of the line that says that the probes are in place
 //	hits VAR                      its probes are hit
 //	end [-N] VAR [SIGNAL]         that ends, by a signal or by itself, with status N, and has left nothing in the kernel
 //	recorder FILE ARG...          FILE is the script of ftgo script ARG..., for the running kernel
@@ -44,6 +46,14 @@ func processCommands(t *testing.T) map[string]func(*testscript.TestScript, bool,
 			return args[0], args[1:]
 		}
 		return "0", args
+	}
+	launch := func(ts *testscript.TestScript, args []string) *child {
+		cmd := exec.Command(args[1], args[2:]...)
+		cmd.Dir = ts.MkAbs(".")
+		p := start(t, cmd)
+		tracers[args[0]] = p
+		ts.Setenv(args[0], fmt.Sprint(p.Process.Pid))
+		return p
 	}
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"begin": func(ts *testscript.TestScript, _ bool, args []string) {
@@ -67,14 +77,9 @@ func processCommands(t *testing.T) map[string]func(*testscript.TestScript, bool,
 			}
 		},
 		"static": func(ts *testscript.TestScript, _ bool, args []string) { ts.Setenv(args[0], static(t)) },
-		"beside": func(ts *testscript.TestScript, _ bool, args []string) {
-			cmd := exec.Command(args[1], args[2:]...)
-			cmd.Dir = ts.MkAbs(".")
-			p := start(t, cmd)
-			p.says(t, ": probing ")
-			tracers[args[0]] = p
-			ts.Setenv(args[0], fmt.Sprint(tracers[args[0]].Process.Pid))
-		},
+		"launch": func(ts *testscript.TestScript, _ bool, args []string) { launch(ts, args) },
+		"await":  func(_ *testscript.TestScript, _ bool, args []string) { tracers[args[0]].says(t, args[1]) },
+		"beside": func(ts *testscript.TestScript, _ bool, args []string) { launch(ts, args).says(t, ": probing ") },
 		"hits": func(_ *testscript.TestScript, _ bool, args []string) {
 			awaitHits(t, tracefs.At(tracefsDir(t)), tracers[args[0]].Process.Pid)
 		},

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -20,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ftgo/ftgo/internal/machine"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/schema"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -46,8 +48,10 @@ import (
 //	                              are all of it.
 //	calls N FUNC...               it has N calls of each function, in rows or in lines, and nothing is lost
 //	sum VAR TYPE KEY [COND...]    $VAR is the sum of a key's values in such lines
-//	same [-completed|-calls] BOOKS... its JSON lines are what programs say of themselves in files, together (-calls: how often they
-//	                              called what)
+//	same [-calls] [-probed|-all] BOOKS... its JSON lines are what programs say of themselves in files, together (-calls: how often they
+//	                              called what, -probed: of the functions that have lines)
+//
+// The variable kernel names what ftgo is to do without, as kernelsWithout has it.
 func TestScripts(t *testing.T) { runScripts(t, nil, scriptsIn(t, "script/*.txt")...) }
 
 // TestKernelScripts runs those of testdata/script/kernel, which probe: one after the other, because probes are hit by
@@ -106,6 +110,10 @@ func scriptConditions(t *testing.T) map[string]func() bool {
 		"append":    func() bool { return tracetest.Kernel(t).Features().Append },
 		"exacthits": func() bool { return tracetest.Kernel(t).Features().ExactHits },
 		"hangup":    func() bool { return !ignored(t, syscall.SIGHUP) },
+		"cgo": func() bool { // there is a compiler, or what it makes
+			_, err := exec.LookPath("gcc")
+			return err == nil || os.Getenv(fixture.TargetsVar) != ""
+		},
 		"eventfork": func() bool { return tracetest.Kernel(t).Features().EventFork },
 		"syscalls": func() bool {
 			_, err := os.Stat(tracetest.Kernel(t).Dir() + "/events/syscalls")
@@ -219,11 +227,17 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 			ts.Setenv(args[0], fmt.Sprint(sum))
 		},
 		"same": func(ts *testscript.TestScript, _ bool, args []string) {
-			compare := map[string]func(*testing.T, observed, books){"-completed": same, "-calls": sameCalls}[args[0]]
-			if compare == nil {
-				compare = same
-			} else {
-				args = args[1:]
+			compare, probed := same, false
+			for ; strings.HasPrefix(args[0], "-"); args = args[1:] {
+				switch args[0] {
+				case "-calls":
+					compare = sameCalls
+				case "-probed":
+					probed = true
+				case "-all":
+				default:
+					ts.Fatalf("unknown flag %s", args[0])
+				}
 			}
 			all := books{Functions: make(map[string]bookedFunction)}
 			for _, file := range args {
@@ -232,7 +246,11 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 					all.Functions[name] = bookedFunction{sum.Calls + f.Calls, sum.Completed + f.Completed, sum.Unwound + f.Unwound, sum.Open + f.Open}
 				}
 			}
-			compare(t, readObserved(t, ts.ReadFile("stdout")), all)
+			o := readObserved(t, ts.ReadFile("stdout"))
+			if probed {
+				all = all.of(t, o, len(o.functions))
+			}
+			compare(t, o, all)
 		},
 	})
 	params := testscript.Params{
@@ -286,6 +304,9 @@ func run(ts *testscript.TestScript, want int, args []string) (stdout, stderr str
 	if ts.Getenv("patient") != "" {
 		e.TreeWait = patience // of trees with goroutines
 	}
+	if without := ts.Getenv("kernel"); without != "" {
+		e.Adjust = kernelsWithout[without]
+	}
 	code := runCommand(ctx, e, args)
 	stdout, stderr = out.String(), err.String()
 	ts.Stdout().Write([]byte(stdout))
@@ -297,6 +318,18 @@ func run(ts *testscript.TestScript, want int, args []string) (stdout, stderr str
 		ts.Check(schema.Check(stdout))
 	}
 	return stdout, stderr
+}
+
+// kernelsWithout returns the features of the running kernel without one of them, or those of an old kernel.
+var kernelsWithout = map[string]func(tracefs.Features) tracefs.Features{
+	"append":      func(f tracefs.Features) tracefs.Features { f.Append, f.PushEmulated = false, false; return f },
+	"push":        func(f tracefs.Features) tracefs.Features { f.PushEmulated = false; return f },
+	"record-tgid": func(f tracefs.Features) tracefs.Features { f.RecordTGID = false; return f },
+	"arrays":      func(f tracefs.Features) tracefs.Features { f.Arrays = false; return f },
+	"event-fork":  func(f tracefs.Features) tracefs.Features { f.EventFork = false; return f },
+	"event-pid":   func(f tracefs.Features) tracefs.Features { f.EventPID = false; return f },
+	"exact-hits":  func(f tracefs.Features) tracefs.Features { f.ExactHits = false; return f },
+	"linux-4.4":   likeLinux44,
 }
 
 var conditionRE = regexp.MustCompile(`^([^=<>!~]+)(=|!=|<=|>=|<|>|~)(.*)$`)

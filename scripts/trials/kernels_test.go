@@ -122,7 +122,7 @@ const older = `
 Debian's archive has none before 5.10 any more: rows of older ones are of images that somebody
 built, as each tells. What older ones lack, tests also take away from the one that runs them, and
 everything else must stay as exact: each thing alone and all that Linux 4.4 does without
-(TestKernelFallbacks, TestKernelWithoutArrays, TestKernelCountRecorded,
+(fallbacks.txt, linux44.txt and withoutarrays.txt of TestKernelScripts,
 TestKernelFollowingUnnamed), instances and memory, as Linux 3.10 (TestKernelTopLevel), and a
 tracefs of its own (TestKernelBelowDebugfs). Texts and files that they have otherwise are in
 tests without a kernel.
