@@ -2,14 +2,11 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -83,93 +80,6 @@ func TestKernelDoctor(t *testing.T) {
 	// In this process, ftgo's functions have other names: that can't be tried is said.
 	if r := ftgo(t, "doctor", "-o", "json"); r.code != 0 || readChecks(t, r.stdout)["cost"].State != "unknown" {
 		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
-}
-
-// TestKernelCostIsTold: what a hit costs is below every table.
-func TestKernelCostIsTold(t *testing.T) {
-	tracetest.LongKernel(t)
-	target := fixture.Build(t, "flood")
-	for _, command := range []string{"probe", "count"} {
-		r := outcome(exec.Command(built(t), command, target, "main.framed", "--", target, "-n", "3", "-g", "1"))
-		if r.code != 0 || !strings.Contains(r.stderr, "\nprobes took about ") || !strings.Contains(r.stderr, " where the kernel single-steps)\n") || !strings.Contains(r.stderr, "\nftgo itself took ") {
-			t.Errorf("%s: status %d\n%s", command, r.code, r.stderr)
-		}
-	}
-}
-
-// TestKernelDoctorUnwell takes things away, in a mount namespace of its own.
-func TestKernelDoctorUnwell(t *testing.T) {
-	tracetest.LongKernel(t)
-	target := fixture.Build(t, "flood")
-	for _, dir := range []string{filepath.Dir(target), filepath.Dir(built(t))} {
-		noError(t, os.Chmod(dir, 0o755))
-	}
-	for _, c := range []struct {
-		name, script       string
-		nobody             bool
-		code               int
-		check, state, text string
-		fix                string
-		// refusal is what count ends with; "" where it works.
-		refusal string
-	}{
-		{"not mounted", unmount, false, 0, "tracefs", "warning", "not mounted", "mount -t tracefs tracefs /sys/kernel/tracing", ""},
-		{"not mounted, nobody", unmount, true, cli.ExitKernel, "tracefs", "missing", "not mounted", "sudo mount -t tracefs tracefs /sys/kernel/tracing",
-			"; tracefs: not mounted: $ sudo mount -t tracefs tracefs /sys/kernel/tracing; see ftgo doctor\n"},
-		{"nobody", "", true, cli.ExitKernel, "permission", "missing", "it takes root, or CAP_DAC_OVERRIDE", "sudo ftgo doctor", ": it takes root, or CAP_DAC_OVERRIDE: $ sudo ftgo doctor\n"},
-		{"read-only", unmount + "; mount -t tracefs tracefs /sys/kernel/tracing; mount -o remount,bind,ro /sys/kernel/tracing", false, cli.ExitKernel,
-			"tracefs", "missing", "for reading only", "mount -o remount,rw /sys/kernel/tracing", "for reading only: $ mount -o remount,rw /sys/kernel/tracing; see ftgo doctor\n"},
-		{"mounted elsewhere", unmount + "; mount -t tracefs tracefs /mnt", true, cli.ExitKernel,
-			"tracefs", "missing", "mounted at /mnt, where it is not looked for", "sudo mount --bind /mnt /sys/kernel/tracing", "; see ftgo doctor\n"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			stdout, stderr, code := doctored(t, c.script, c.nobody, "doctor", "-o", "json")
-			got := readChecks(t, stdout)[c.check]
-			if code != c.code || got.State != c.state || !strings.Contains(got.Text, c.text) || got.Fix != c.fix {
-				t.Errorf("status %d, %+v\n%s", code, got, stderr)
-			}
-			_, stderr, code = doctored(t, c.script, c.nobody, "count", target, "main.framed", "--", target, "-n", "3")
-			if code != c.code || c.refusal != "" && (!strings.HasSuffix(stderr, c.refusal) || strings.Count(stderr, "\n") != 1) {
-				t.Errorf("count: status %d\n%s", code, stderr)
-			}
-		})
-	}
-}
-
-// TestKernelPIDNamespace: the kernel has other numbers for the processes of a container.
-func TestKernelPIDNamespace(t *testing.T) {
-	tracetest.LongKernel(t)
-	run := func(args ...string) result {
-		return outcome(exec.Command("unshare", append([]string{"--pid", "--fork", "--mount-proc", built(t)}, args...)...))
-	}
-	r := run("doctor", "-o", "json")
-	if c := readChecks(t, r.stdout)["pid namespace"]; r.code != 0 || c.State != "warning" || !strings.Contains(c.Fix, "--pid=host") {
-		t.Errorf("doctor: status %d, %+v", r.code, c)
-	}
-	target := fixture.Build(t, "rates")
-	for flag, args := range map[string][]string{
-		"-p 1":    {"count", "-p", "1", "main.framed"},
-		"--fork":  {"probe", "--fork", target, "main.slow", "--", target},
-		"--with":  {"trace", "--with", "sched:sched_switch", target, "main.slow", "--", target},
-		"--sched": {"probe", "--sched", target, "main.slow", "--", target},
-	} {
-		r := run(args...)
-		if r.code != cli.ExitKernel || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.HasPrefix(r.stderr, "ftgo: "+flag+": ") || !strings.Contains(r.stderr, "--pid=host") {
-			t.Errorf("%q: status %d\n%s%s", args, r.code, r.stdout, r.stderr)
-		}
-	}
-}
-
-// TestKernelPIDNamespaceLongCall: in a container no process is there by the kernel's number for
-// it, and none has ended for that.
-func TestKernelPIDNamespaceLongCall(t *testing.T) {
-	tracetest.LongKernel(t)
-	target := fixture.Build(t, "exact")
-	r := outcome(exec.Command("unshare", "--pid", "--fork", "--mount-proc", built(t), "probe", "-o", "json", target, "main.main", "--", target, "-wait", "3000"))
-	r.succeeded(t)
-	if f := readObserved(t, r.stdout).functions["main.main"]; f.Calls != 1 || f.Completed != 1 || f.NS.Max < 3e9 {
-		t.Errorf("%d calls, %d completed, of up to %d ns; want one of 3 s\n%s", f.Calls, f.Completed, f.NS.Max, r.stderr)
 	}
 }
 

@@ -32,31 +32,6 @@ func TestKernelExportOverlays(t *testing.T) {
 	e.finish(t)
 }
 
-// TestKernelExportTwo: two programs of one name have lost nothing that only one of them has had, until that is gone.
-func TestKernelExportTwo(t *testing.T) {
-	tracetest.LongKernel(t)
-	name := fmt.Sprintf("two%d", os.Getpid())
-	paths := [2]string{filepath.Join(t.TempDir(), name), filepath.Join(t.TempDir(), name)}
-	copyFile(t, fixture.Build(t, "server"), paths[0])
-	copyFile(t, fixture.Build(t, "family"), paths[1])
-	e := export(t, "-p", name, "main.*")
-	first := server(t, paths[0])
-	e.says(t, " in "+paths[0]+" at ")
-	second := family(t, paths[1], "stdin", "work=3")
-	e.says(t, " in "+paths[1]+" at ")
-	e.processes(t, 2)
-	second.goOn(t)
-	e.comesTo(t, callsOf("main.work"), 3)
-	first.books(t)
-	third := server(t, paths[0])
-	e.says(t, name+" has no longer main.") // the file without processes goes, as there is another
-	if text := e.err.String(); strings.Count(text, "has no longer") != 1 || !strings.Contains(text, "main.ask") || strings.Contains(text, "main.tick") {
-		t.Error(text)
-	}
-	third.books(t)
-	e.finish(t)
-}
-
 // settled waits until nothing runs what is probed, which is looked at less often than numbers are read, and tells what
 // calls there were then.
 func (e *exporting) settled(t *testing.T, function string, want float64) {
@@ -66,58 +41,6 @@ func (e *exporting) settled(t *testing.T, function string, want float64) {
 	if plans, calls := e.value(t, "ftgo_plans_total"), e.value(t, callsOf(function)); plans != 1 || calls != want {
 		t.Errorf("%v plans, %v calls of %s, not %v", plans, calls, function, want)
 	}
-}
-
-// TestKernelExportScope: --container and --cgroup count the calls of what runs there, whenever it has started, and of nobody else who runs the same
-// file.
-func TestKernelExportScope(t *testing.T) {
-	tracetest.LongKernel(t)
-	for _, kind := range []string{"cgroup2", "cgroup"} {
-		for _, flag := range []string{"--cgroup", "--container"} {
-			t.Run(kind+" "+flag, func(t *testing.T) {
-				id := fmt.Sprintf("%08x", os.Getpid()) + strings.Repeat("f1", 28)
-				group := cgroup(t, kind, "ftgo-test/docker-"+id+".scope")
-				name := fmt.Sprintf("scoped%d", os.Getpid())
-				path := copied(t, fixture.Build(t, "family"), name)
-				within := func(steps ...string) *member {
-					return family(t, append([]string{"sh", "-c", `echo $$ >"$0"/cgroup.procs; exec "$@"`, group, path}, steps...)...)
-				}
-				e := export(t, flag, map[string]string{"--cgroup": group, "--container": id[:12]}[flag], "-p", name, "main.work")
-				e.says(t, "waiting for "+name+" in "+flag)
-				outside := family(t, path, "stdin", "work=101")
-				first := within("stdin", "work=3", "stdin")
-				e.says(t, "probing 1 function")
-				second := within("stdin", "work=11", "stdin")
-				e.processes(t, 2)
-				for _, m := range []*member{outside, first, second} {
-					m.goOn(t)
-				}
-				e.settled(t, "main.work", 3+11)
-				family(t, path, "stdin", "work=102").goOn(t)
-				third := within("leave", "stdin", "work=17", "stdin") // its first thread has ended, which /proc/PID is of
-				e.processes(t, 1)
-				third.goOn(t)
-				e.settled(t, "main.work", 3+11+17)
-				e.finish(t)
-			})
-		}
-	}
-}
-
-// TestKernelExportInside: BINARY is a path in the container, whichever its root is; another container has another file there.
-func TestKernelExportInside(t *testing.T) {
-	tracetest.LongKernel(t)
-	id := fmt.Sprintf("%08x", os.Getpid()) + strings.Repeat("f2", 28)
-	group := cgroup(t, "cgroup2", "ftgo-test/docker-"+id+".scope")
-	e := export(t, "--container", id[:12], "/current", "main.work")
-	e.says(t, "waiting for /current in --container")
-	other, _ := contained(t, cgroup(t, "cgroup2", "ftgo-test/"+strings.Repeat("c", 64)), "work=101")
-	m, _ := contained(t, group, "work=3", "thread", "work=11")
-	e.says(t, "probing 1 function")
-	other.goOn(t)
-	m.goOn(t)
-	e.comesTo(t, callsOf("main.work"), 3+11)
-	e.finish(t)
 }
 
 // TestKernelExportChanged: a file of overlayfs that gets another name is the one that is probed already, whatever time it has then.

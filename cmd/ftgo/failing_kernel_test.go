@@ -16,6 +16,12 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
+// unmount takes tracefs and debugfs away, in a mount namespace of its own.
+const unmount = `
+	while umount /sys/kernel/debug/tracing 2>/dev/null; do :; done
+	while umount /sys/kernel/debug 2>/dev/null; do :; done
+	while umount /sys/kernel/tracing 2>/dev/null; do :; done`
+
 // whole are commands that work, with the least of talk. BINARY, FUNC and REC stand for what
 // they are given.
 var whole = map[string][]string{

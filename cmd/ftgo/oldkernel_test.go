@@ -16,6 +16,18 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
+// kernelsWithout returns the features of the running kernel without one of them, or those of an old kernel.
+var kernelsWithout = map[string]func(tracefs.Features) tracefs.Features{
+	"append":      func(f tracefs.Features) tracefs.Features { f.Append, f.PushEmulated = false, false; return f },
+	"push":        func(f tracefs.Features) tracefs.Features { f.PushEmulated = false; return f },
+	"record-tgid": func(f tracefs.Features) tracefs.Features { f.RecordTGID = false; return f },
+	"arrays":      func(f tracefs.Features) tracefs.Features { f.Arrays = false; return f },
+	"event-fork":  func(f tracefs.Features) tracefs.Features { f.EventFork = false; return f },
+	"event-pid":   func(f tracefs.Features) tracefs.Features { f.EventPID = false; return f },
+	"exact-hits":  func(f tracefs.Features) tracefs.Features { f.ExactHits = false; return f },
+	"linux-4.4":   likeLinux44,
+}
+
 // likeLinux44 returns the features that Linux 4.4 has.
 func likeLinux44(tracefs.Features) tracefs.Features {
 	return tracefs.Features{Memory: true, Instances: true, EventPID: true}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,10 +29,15 @@ var signals = map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": sys
 //	beside VAR PROGRAM ARG...     is launch, and await of the line that says that the probes are in place
 //	hits VAR                      its probes are hit
 //	end [-N] VAR [SIGNAL]         that ends, by a signal or by itself, with status N, and has left nothing in the kernel
+//	serving VAR                   ftgo export, which launch has started, serves metrics
+//	metric VAR NAME N             one of them comes to a value; a counter must not have more
+//	processes VAR N               so many processes run what it probes
+//	cgroup VAR KIND NAME          $VAR is a control group of a hierarchy of some kind, which cgroup or cgroup2 is
+//	contain VAR GROUP STEP...     testdata/family does steps in a container of a control group; $VAR is its process
 //	recorder FILE ARG...          FILE is the script of ftgo script ARG..., for the running kernel
 //	shell [-N] FILE ARG...        a shell, which is dash unless $sh is busybox, runs it with status N, and nothing is left
 func processCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, []string) {
-	members, tracers := make(map[string]*member), make(map[string]*child)
+	members, tracers, exporters := make(map[string]*member), make(map[string]*child), make(map[string]*exporting)
 	shown := func(ts *testscript.TestScript, want string, r result, pid int) {
 		ts.Stdout().Write([]byte(r.stdout))
 		ts.Stderr().Write([]byte(r.stderr))
@@ -94,6 +100,27 @@ func processCommands(t *testing.T) map[string]func(*testscript.TestScript, bool,
 				r.code = 128 + int(by.Signal())
 			}
 			shown(ts, want, r, p.Process.Pid)
+		},
+		"serving": func(_ *testscript.TestScript, _ bool, args []string) {
+			exporters[args[0]] = serving(t, tracers[args[0]])
+		},
+		"metric": func(ts *testscript.TestScript, _ bool, args []string) {
+			want, err := strconv.ParseFloat(args[2], 64)
+			ts.Check(err)
+			exporters[args[0]].comesTo(t, args[1], want)
+		},
+		"processes": func(ts *testscript.TestScript, _ bool, args []string) {
+			want, err := strconv.Atoi(args[1])
+			ts.Check(err)
+			exporters[args[0]].processes(t, want)
+		},
+		"cgroup": func(ts *testscript.TestScript, _ bool, args []string) {
+			ts.Setenv(args[0], cgroup(t, args[1], args[2]))
+		},
+		"contain": func(ts *testscript.TestScript, _ bool, args []string) {
+			m, inside := contained(t, args[1], args[2:]...)
+			members[args[0]] = m
+			ts.Setenv(args[0], fmt.Sprint(inside))
 		},
 		"recorder": func(ts *testscript.TestScript, _ bool, args []string) {
 			copyFile(t, scriptFor(t, args[1:]...), ts.MkAbs(args[0]))

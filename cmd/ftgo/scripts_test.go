@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net"
@@ -21,7 +20,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ftgo/ftgo/internal/machine"
-	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/schema"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -221,7 +219,8 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 			var sum uint64
 			for _, line := range jsonLines(t, ts.ReadFile("stdout"), args[1]) {
 				if allHold(ts, line, args[3:]) {
-					sum += number(line[args[2]])
+					n, _ := strconv.ParseFloat(valueAt(line, args[2]), 64)
+					sum += uint64(n)
 				}
 			}
 			ts.Setenv(args[0], fmt.Sprint(sum))
@@ -318,97 +317,4 @@ func run(ts *testscript.TestScript, want int, args []string) (stdout, stderr str
 		ts.Check(schema.Check(stdout))
 	}
 	return stdout, stderr
-}
-
-// kernelsWithout returns the features of the running kernel without one of them, or those of an old kernel.
-var kernelsWithout = map[string]func(tracefs.Features) tracefs.Features{
-	"append":      func(f tracefs.Features) tracefs.Features { f.Append, f.PushEmulated = false, false; return f },
-	"push":        func(f tracefs.Features) tracefs.Features { f.PushEmulated = false; return f },
-	"record-tgid": func(f tracefs.Features) tracefs.Features { f.RecordTGID = false; return f },
-	"arrays":      func(f tracefs.Features) tracefs.Features { f.Arrays = false; return f },
-	"event-fork":  func(f tracefs.Features) tracefs.Features { f.EventFork = false; return f },
-	"event-pid":   func(f tracefs.Features) tracefs.Features { f.EventPID = false; return f },
-	"exact-hits":  func(f tracefs.Features) tracefs.Features { f.ExactHits = false; return f },
-	"linux-4.4":   likeLinux44,
-}
-
-var conditionRE = regexp.MustCompile(`^([^=<>!~]+)(=|!=|<=|>=|<|>|~)(.*)$`)
-
-// allHold tells whether all conditions hold for a line.
-func allHold(ts *testscript.TestScript, line map[string]any, conditions []string) bool {
-	for _, c := range conditions {
-		m := conditionRE.FindStringSubmatch(c)
-		if m == nil {
-			ts.Fatalf("no condition: %q", c)
-		}
-		got, want := valueAt(line, m[1]), m[3]
-		if key, ok := strings.CutPrefix(want, "@"); ok {
-			want = valueAt(line, key)
-		}
-		g, gerr := strconv.ParseFloat(got, 64)
-		w, werr := strconv.ParseFloat(want, 64)
-		numbers := gerr == nil && werr == nil
-		holds := map[string]bool{
-			"=": got == want, "!=": got != want, "<": numbers && g < w, ">": numbers && g > w, "<=": numbers && g <= w, ">=": numbers && g >= w,
-		}[m[2]]
-		if m[2] == "~" {
-			holds = regexp.MustCompile(want).MatchString(got)
-		}
-		if !holds {
-			return false
-		}
-	}
-	return true
-}
-
-// balanced: what a line divides adds up.
-func balanced(ts *testscript.TestScript, line map[string]any) {
-	if hits, has := line["hits"]; has && float64(number(line["delivered"])+number(line["lost"])+number(line["filtered"])) != hits {
-		ts.Fatalf("unbalanced: %v", line)
-	}
-	parts, has := line["sched"].(map[string]any)
-	if running, runnable := number(parts["running"]), number(parts["runnable"]); has && line["type"] == "call" && running+runnable+number(parts["waiting"]) != number(line["ns"]) {
-		ts.Fatalf("unbalanced: %v", line)
-	}
-}
-
-// valueAt is the text of a value in an object, or in objects in it: "" if there is none.
-func valueAt(object map[string]any, path string) string {
-	var value any = object
-	for key := range strings.SplitSeq(path, ".") {
-		o, _ := value.(map[string]any)
-		value = o[key]
-	}
-	switch v := value.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	}
-	b, _ := json.Marshal(value) // which was read from JSON
-	return string(b)
-}
-
-// callsSeen are the calls in JSON output, whose books must balance with nothing lost.
-func callsSeen(t *testing.T, text string) map[string]uint64 {
-	t.Helper()
-	calls := make(map[string]uint64)
-	for _, call := range jsonLines(t, text, "call") {
-		if call["end"] == "return" {
-			calls[call["function"].(string)]++
-		}
-	}
-	for _, f := range jsonLines(t, text, "function") {
-		name := f["function"].(string)
-		if n := number(f["unwound"]) + number(f["open"]) + number(f["lost"]); n > 0 {
-			t.Errorf("%s: %d of %v calls not completed", name, n, f["calls"])
-		}
-		calls[name] = number(f["calls"])
-	}
-	for _, s := range jsonLines(t, text, "summary") {
-		if number(s["delivered"]) != number(s["hits"]) || s["lost"] != 0.0 || number(s["unparsed"]) != 0 {
-			t.Errorf("books %v", s)
-		}
-	}
-	return calls
 }

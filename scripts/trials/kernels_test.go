@@ -124,7 +124,7 @@ built, as each tells. What older ones lack, tests also take away from the one th
 everything else must stay as exact: each thing alone and all that Linux 4.4 does without
 (fallbacks.txt, linux44.txt and withoutarrays.txt of TestKernelScripts,
 TestKernelFollowingUnnamed), instances and memory, as Linux 3.10 (TestKernelTopLevel), and a
-tracefs of its own (TestKernelBelowDebugfs). Texts and files that they have otherwise are in
+tracefs of its own (unwell.txt). Texts and files that they have otherwise are in
 tests without a kernel.
 `
 
