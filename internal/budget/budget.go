@@ -120,14 +120,14 @@ func (b *Budget) Spend(seconds, cpu, cost float64) {
 // InDebt reports whether probes have exceeded the budget.
 func (b *Budget) InDebt() bool { return b.debt > 0 }
 
-// SampleHot finds the hot functions, samples them from now on, and returns them. cost returns the cost of a function's
-// probes in the last seconds, in which the program used cpu. It keeps functions that the user has named before others, and
-// cheap functions before expensive ones.
-func (b *Budget) SampleHot(seconds, cpu float64, calls func(fn int) float64, cost func(fn int) float64) (hot []int) {
+// SampleHot finds the hot functions, samples them from now on, and returns them. calls and cost have the number of calls
+// and the cost of the probes of each function in the last seconds, in which the program used cpu. It keeps functions that
+// the user has named before others, and cheap functions before expensive ones.
+func (b *Budget) SampleHot(seconds, cpu float64, calls, cost []float64) (hot []int) {
 	all, order := 0.0, make([]int, 0, len(b.Funcs))
 	for i := range b.Funcs {
 		if b.Funcs[i].watched {
-			all += cost(i)
+			all += cost[i]
 			order = append(order, i)
 		}
 	}
@@ -139,7 +139,7 @@ func (b *Budget) SampleHot(seconds, cpu float64, calls func(fn int) float64, cos
 		if x, y := b.Funcs[i].Named, b.Funcs[j].Named; x != y {
 			return map[bool]int{true: -1, false: 1}[x]
 		}
-		return cmp.Compare(cost(i), cost(j))
+		return cmp.Compare(cost[i], cost[j])
 	})
 	// Without the probes of hot functions the program gets faster, and calls the other functions more often.
 	own := max(cpu-hotMargin*all, cpu/50, 1e-6)
@@ -149,12 +149,12 @@ func (b *Budget) SampleHot(seconds, cpu float64, calls func(fn int) float64, cos
 	}
 	left := watchedShare * b.Share
 	for _, i := range order {
-		if load := cost(i) / own; load <= left {
+		if load := cost[i] / own; load <= left {
 			left -= load
 			continue
 		}
 		f := &b.Funcs[i]
-		f.watched, f.sampled, f.rate, f.sampledAt, f.quiet = false, true, calls(i)/fast, b.now, 0
+		f.watched, f.sampled, f.rate, f.sampledAt, f.quiet = false, true, calls[i]/fast, b.now, 0
 		f.timesHot++
 		hot = append(hot, i)
 	}

@@ -198,14 +198,15 @@ func TestSampleHot(t *testing.T) {
 		{"a named one", []float64{0.01, 0.01, 0.01, 0.5}, []int{2}, 0.1, []int{3, 1, 0}},
 	} {
 		b := Budget{Share: test.share, Funcs: make([]Func, len(test.costs))}
-		all := 0.0
+		all, calls := 0.0, make([]float64, len(test.costs))
 		for i, c := range test.costs {
+			calls[i] = 1e5 * c
 			b.Watch(i)
 			b.Funcs[i].Named = slices.Contains(test.named, i)
 			all += c
 		}
 		b.Spend(1, 1, all)
-		got := b.SampleHot(1, 1, func(i int) float64 { return 1e5 * test.costs[i] }, func(i int) float64 { return test.costs[i] })
+		got := b.SampleHot(1, 1, calls, test.costs)
 		slices.Sort(got)
 		slices.Sort(test.want)
 		if !slices.Equal(got, test.want) || !slices.Equal(b.Sampled(), test.want) {
@@ -221,7 +222,7 @@ func TestUnwatch(t *testing.T) {
 	b.Watch(1)
 	b.Unwatch(1)
 	b.Spend(1, 1, 0.9)
-	if hot := b.SampleHot(1, 1, func(int) float64 { return 1 }, func(int) float64 { return 0.45 }); !slices.Equal(hot, []int{0}) {
+	if hot := b.SampleHot(1, 1, []float64{1, 1}, []float64{0.45, 0.45}); !slices.Equal(hot, []int{0}) {
 		t.Errorf("%v", hot)
 	}
 }
@@ -230,7 +231,7 @@ func TestUnwatch(t *testing.T) {
 func TestIdle(t *testing.T) {
 	b := Budget{Share: 0.25, Funcs: make([]Func, 1)}
 	b.Watch(0)
-	cost := func(int) float64 { return 0.015 }
+	cost := []float64{0.015}
 	b.Spend(0.1, 0.001, 0.015)
 	if hot := b.SampleHot(0.1, 0.001, cost, cost); len(hot) != 0 {
 		t.Error("hot")
@@ -290,7 +291,7 @@ func TestQuiet(t *testing.T) {
 		b.AddStretch(0, 0, 0) // a program that does nothing
 		b.Watch(0)
 		b.Spend(1, 1, 0.9)
-		if hot := b.SampleHot(1, 1, func(int) float64 { return 9e5 }, func(int) float64 { return 0.9 }); len(hot) != 1 {
+		if hot := b.SampleHot(1, 1, []float64{9e5}, []float64{0.9}); len(hot) != 1 {
 			t.Fatal("not hot")
 		}
 		for range 20 {

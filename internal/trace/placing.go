@@ -44,7 +44,7 @@ func (m *sampler) disarmHot() error {
 	if m.exceeded = true; first {
 		m.l.opt.Say("%s", m.budgetMessage(hot))
 	}
-	if m.runtimeGroup != nil && slices.Contains(hot, m.runtimeGroup.funcs[0]) { // without the runtime probes calls can't be timed
+	if slices.Contains(hot, m.load.runtimeIndex) { // without the runtime probes calls can't be timed
 		for _, g := range m.watched {
 			hot = append(hot, g.funcs...)
 		}
@@ -244,19 +244,13 @@ func (m *sampler) place(list *[]int) error {
 	}
 	m.placedAt = time.Now()
 	next := (*list)[:min(len(*list), m.batchSize)]
-	if base := len(m.l.plan.Funcs); next[0] == base {
-		next = next[:1]
-	} else if i := slices.Index(next, base); i > 0 {
-		next = next[:i]
+	if i := slices.Index(next, m.load.runtimeIndex); i >= 0 { // the runtime probes have a group of their own
+		next = next[:max(i, 1)]
 	}
 	*list = (*list)[len(next):]
-	funcs := slices.Sorted(slices.Values(next))
-	g := m.runtimeGroup
-	if g == nil || funcs[0] != g.funcs[0] {
-		var err error
-		if g, err = m.groupOf(funcs, false); g == nil || err != nil {
-			return err
-		}
+	g, err := m.groupOf(slices.Sorted(slices.Values(next)), false)
+	if g == nil || err != nil {
+		return err
 	}
 	at, err := m.l.session.Mark(false) // the ends of calls that begin from now on are seen
 	if err != nil {

@@ -315,7 +315,7 @@ func (m *sampler) measure() {
 		return
 	}
 	m.estimates.AddUnwatched(m.ownTime(cpu, spent), seconds, cpu)
-	m.hot = append(m.hot, m.budget.SampleHot(seconds, cpu, func(i int) float64 { return m.load.calls[i] }, func(i int) float64 { return m.load.spent[i] })...)
+	m.hot = append(m.hot, m.budget.SampleHot(seconds, cpu, m.load.calls, m.load.spent)...)
 }
 
 // ownTime returns the program's own part of a CPU time, of which probes took about spent. All are in seconds.

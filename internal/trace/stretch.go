@@ -35,7 +35,7 @@ func (m *sampler) runStretch(p budget.Plan) error {
 	defer func() { m.changing = false }()
 	funcs := p.Funcs
 	var runtime []tracefs.Event // the runtime probes, if the stretch times calls
-	if base := len(m.l.plan.Funcs); slices.Contains(funcs, base) {
+	if base := m.load.runtimeIndex; slices.Contains(funcs, base) {
 		funcs = slices.DeleteFunc(slices.Clone(funcs), func(i int) bool { return i == base })
 		if p.Kind == budget.Time {
 			runtime = m.runtimeGroup.events
