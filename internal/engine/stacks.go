@@ -29,7 +29,7 @@ type calleeKind uint8
 
 const (
 	ordinary calleeKind = iota
-	// panicking functions have callers that are wrappers but still shown (elideWrapperCalling in
+	// panicking functions are shown with the wrappers that called them (elideWrapperCalling in
 	// runtime/traceback.go).
 	panicking
 	// trapped functions were not called: a signal handler entered them when the instruction at the return

@@ -23,7 +23,7 @@ func (t *Totals) At(r *trace.Reading) *Table {
 	for i := range funcs {
 		f := &funcs[i]
 		if f.Seconds = r.Seconds; !r.Last {
-			// calls under way are neither lost nor open: their end is not read yet
+			// Calls under way are neither lost nor open: their end is not read yet.
 			f.Lost, f.Open = 0, 0
 		}
 	}

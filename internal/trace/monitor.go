@@ -66,7 +66,7 @@ func (p *processes) Forget(pid int) {
 
 // monitor is the state of the periodic checks of the processes and of their CPU times.
 type monitor struct {
-	at   time.Time
+	at   time.Time // time of the last check
 	idle time.Time // time of the last read that returned nothing
 	// lives holds the processes that have hit probes. It drops a process once all of its events were read, so
 	// that a thousand short processes take no more memory than a few.
@@ -103,7 +103,7 @@ func (m *monitor) updateWaited() {
 	}
 }
 
-// updateUsed reads the CPU time that the processes have used. program is PROGRAM or nil.
+// updateUsed reads the CPU time that the processes have used. p is PROGRAM, or nil.
 func (m *monitor) updateUsed(p *Command) {
 	if p != nil {
 		if cpu, ended := p.Used(); ended {
@@ -125,7 +125,7 @@ func (m *monitor) stop(p *Command) {
 func (l *Live) checkProcesses() (pairing.Items, error) {
 	l.monitor.at = time.Now()
 	if l.waiting {
-		// a process may have run the binary between two checks
+		// A process may have run the binary between two checks.
 		if l.waiting = len(procfs.Running(l.plan.Binary.File().Path())) == 0 && !l.anyHit(); l.waiting {
 			l.from.At = l.monitor.at // the window begins with the first process
 			l.sampler.begin()
@@ -136,7 +136,7 @@ func (l *Live) checkProcesses() (pairing.Items, error) {
 	if base, err := l.session.Timebase(); err == nil { // otherwise the last comparison is good enough
 		l.clock.update(base)
 	}
-	// the stream does not report when processes end that are not selected, and their numbers may be used again
+	// The stream does not report the end of processes that are not selected. Their numbers may be used again.
 	maps.DeleteFunc(l.processes.selected, func(_ int, is bool) bool { return !is })
 	l.monitor.updateWaited()
 	l.reportReplaced()
@@ -217,7 +217,7 @@ func (l *Live) reportReplaced() {
 	if m.saidReplaced == nil {
 		m.saidReplaced = make(map[int]bool)
 		for _, pid := range pids {
-			m.saidReplaced[pid] = l.isOtherFile(procfs.Exe(pid)) // the process does not execute the binary, which is a library
+			m.saidReplaced[pid] = l.isOtherFile(procfs.Exe(pid)) // true if the binary is a library of the process
 		}
 	}
 	if len(pids) == 0 && !l.opt.Successors && !m.saidReplaced[0] && l.isOtherFile(path) {
@@ -311,7 +311,7 @@ func (l *Live) reportVanished(sites int) {
 		missing := func() bool {
 			return procfs.Missing(pid, l.plan.Binary.File().Inode(), some, l.plan.Processor.Machine().Breakpoints) > 0
 		}
-		// twice, because a process may change its mappings between the look at them and the look at the code
+		// Check twice: the process may change its mappings after they are read, and before its code is read.
 		if !v.warned[pid] && missing() && missing() {
 			v.warned[pid] = true
 			l.opt.Warn(fmt.Sprintf("probes have vanished from process %d, which has changed its code or dropped it: its calls are not all counted", pid))

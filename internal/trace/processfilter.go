@@ -34,7 +34,7 @@ type processFilter struct {
 func newProcessFilter(o *Options) processFilter {
 	f := processFilter{fork: o.Fork, selected: make(map[int]bool), tasks: make(map[int]int)}
 	f.noTGID = !o.Features.RecordTGID && o.Features.Instances
-	// with --with or --sched, the kernel events of each process are recorded separately
+	// With --with or --sched, kernel events are recorded only for the selected processes.
 	learns := f.noTGID && len(o.With) == 0 && !o.Sched
 	if o.Fork || learns {
 		f.names = []string{"task:task_newtask"}
@@ -158,7 +158,7 @@ func (f *processFilter) addChild(ev *pairing.KernelEvent, task int, thread bool)
 	case ours && f.fork:
 		f.tasks[task], f.selected[task] = task, true
 	case ev.Time <= f.readAt && f.tasks[task] != 0 && f.process(task) == f.tasks[task]:
-		// begin has found the thread in /proc before its event was read. Its parent has ended since.
+		// The thread was created before begin read /proc, and its parent had ended by then.
 	default: // a thread of another process got the number of a known one
 		delete(f.tasks, task)
 		delete(f.selected, task)

@@ -60,7 +60,7 @@ func TestProcessFilterChild(t *testing.T) {
 			t.Errorf("%s: %s, want %s", step.what, got, step.want)
 		}
 	}
-	// begin has found thread 21 in /proc, and its parent has ended.
+	// Thread 21 was created before begin read /proc, and its parent had ended by then.
 	f.selected[20], f.tasks[20], f.tasks[21], there[21] = true, 20, 20, 20
 	f.readAt = 1
 	f.addChild(kernelEvent(19, 1), 21, true)

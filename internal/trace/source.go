@@ -94,7 +94,7 @@ func Watch(ctx context.Context, s Source, program *Command, every time.Duration)
 		if every > 0 {
 			tick = time.Tick(every)
 		}
-		// a read need not wait for more when the program has ended
+		// When the program has ended, a read need not wait for more.
 		reading, cancel := context.WithCancel(ctx)
 		defer cancel()
 		if program != nil {
@@ -129,7 +129,7 @@ func Drain(s Source) iter.Seq2[*pairing.Item, error] {
 	return func(yield func(*pairing.Item, error) bool) {
 		stopped := s.Stop()
 		for {
-			// not ctx: the read ends by itself, and counts need all events
+			// This read can't be canceled: it ends by itself, and the counts need all events.
 			for it, err := range s.Read(context.Background()) {
 				switch {
 				case errors.Is(err, io.EOF) && stopped == nil:

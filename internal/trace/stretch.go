@@ -154,7 +154,7 @@ func (m *sampler) addToEstimates() {
 		own.Low = max(own.Low, inside-1.5*n*m.counted.cpu/m.counted.calls)
 	}
 	if slices.Contains(s.Funcs, m.load.runtimeIndex) && s.Kind == budget.Time {
-		// calls counts the hits between the two measurements around the stretch.
+		// The load's calls are the hits between the two measurements around the stretch.
 		m.budget.AddStretch(m.load.runtimeIndex, max(own.Typical, inside/50), m.load.calls[m.load.runtimeIndex]*inside/max(s.cpuAround, inside, 1e-9))
 	}
 	if s.Kind == budget.Time && m.budget.Counts { // Count and Light stretches count the calls, and their own time is known better
