@@ -45,7 +45,7 @@ type Source interface {
 var (
 	// ErrGone: all traced processes have ended.
 	ErrGone = errors.New("the processes have ended")
-	// ErrWritten: the binary is open for writing.
+	// ErrWritten: a process waits to write to the binary, or may have modified it.
 	ErrWritten = errors.New("somebody writes to the binary")
 	// ErrLimit: Options.Limit calls were seen.
 	ErrLimit = errors.New("enough calls")
