@@ -151,7 +151,7 @@ func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracef
 	}
 	m := NewMeasuring(fsys, funcs, uprobe.Latency, 0)
 	defer m.Wait()
-	m.Prepare(ctx)
+	m.Start(ctx)
 	if costs := m.Take(); costs != nil {
 		return costs.Typical, nil
 	}

@@ -45,8 +45,6 @@ type Measuring struct {
 	stack    int // the number of callers that each call fetches
 	costs    atomic.Pointer[pairing.HitCosts]
 	err      error          // why costs is nil, once measured is closed
-	start    func()         // closes begin, once
-	begin    chan struct{}  // closed to start measuring
 	ready    atomic.Bool    // measured is closed
 	measured chan struct{}  // closed when costs or err is set
 	cancel   func()         // ends the measurement, which removes its probes
@@ -56,15 +54,13 @@ type Measuring struct {
 
 // NewMeasuring returns a measurement of hits that are recorded in a mode, with that many callers each.
 func NewMeasuring(fs *tracefs.FS, funcs Functions, mode uprobe.Mode, stack int) *Measuring {
-	m := &Measuring{fs: fs, funcs: funcs, mode: mode, stack: stack, begin: make(chan struct{}), measured: make(chan struct{}), cancel: func() {}}
-	m.start = sync.OnceFunc(func() { close(m.begin) })
-	return m
+	return &Measuring{fs: fs, funcs: funcs, mode: mode, stack: stack, measured: make(chan struct{}), cancel: func() {}}
 }
 
-// Prepare starts a goroutine that measures once Start is called. The caller calls Start after it has armed the
-// program's probes and disarmed those of hot functions, because the kernel arms and disarms under locks
-// (trace_types_lock, event_mutex) that it holds for whole grace periods: two that arm at once wait for each other.
-func (m *Measuring) Prepare(ctx context.Context) {
+// Start starts a goroutine that measures. The caller waits with Take before it arms the program's probes, because the
+// kernel arms under locks (trace_types_lock, event_mutex) that it holds for whole grace periods: two that arm at once
+// wait for each other.
+func (m *Measuring) Start(ctx context.Context) {
 	running, stop := context.WithCancel(ctx)
 	m.cancel = stop
 	m.working.Go(func() {
@@ -74,7 +70,6 @@ func (m *Measuring) Prepare(ctx context.Context) {
 			close(m.measured)
 		})
 		defer measured()
-		<-m.begin
 		m.err = m.measure(ctx, running, measured)
 	})
 }
@@ -143,26 +138,16 @@ func checkDescriptors(files int) error {
 	return nil
 }
 
-// Start starts the measurement.
-func (m *Measuring) Start() { m.start() }
-
-// Take waits for the first costs and returns the newest, or nil if they could not be measured. Call it after Prepare.
+// Take waits for the first costs and returns the newest, or nil if they could not be measured. Call it after Start.
 func (m *Measuring) Take() *pairing.HitCosts {
 	if !m.ready.Load() { // Take runs for each call, and receiving from a channel takes a lock
-		m.start()
 		<-m.measured
 	}
 	return m.costs.Load()
 }
 
-// Ready reports whether Take returns without waiting.
-func (m *Measuring) Ready() bool { return m.ready.Load() }
-
 // Stop ends the measurement after its first batches. It does not wait.
-func (m *Measuring) Stop() {
-	m.start()
-	m.cancel()
-}
+func (m *Measuring) Stop() { m.cancel() }
 
 // End stops the measurement and waits until its probes are removed.
 func (m *Measuring) End() {

@@ -20,7 +20,7 @@ func TestPanicOfMeasuring(t *testing.T) {
 		}
 	}()
 	m := NewMeasuring(nil, Functions{}, uprobe.Latency, 0) // it asks the file system for features
-	m.Prepare(t.Context())
+	m.Start(t.Context())
 	m.Take()
 	m.Wait()
 }

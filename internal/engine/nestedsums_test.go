@@ -39,7 +39,7 @@ func TestNetLatency(t *testing.T) {
 		}, []stats.Timing{{Raw: 60, Net: 50, Low: 40, High: 55}, {}, {Raw: 20, Net: 10, High: 15}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tl := NewTotals(plan, TotalsOptions{Clock: &trace.Clock{}, Costs: &laterCosts{HitCosts: c.costs, ready: true}})
+			tl := NewTotals(plan, TotalsOptions{Clock: &trace.Clock{}, Costs: &fixedCosts{HitCosts: c.costs}})
 			for i, call := range c.calls {
 				call.ID, call.Parent = uint64(i+1), 100
 				for _, nested := range c.calls[:i] {
@@ -61,4 +61,22 @@ func TestNetLatency(t *testing.T) {
 			}
 		})
 	}
+}
+
+// fixedCosts implements trace.Costs with known costs, or with unknown ones if they are zero.
+type fixedCosts struct {
+	trace.NoCosts
+	pairing.HitCosts
+}
+
+func (c *fixedCosts) Take() *pairing.HitCosts {
+	if c.HitCosts == (pairing.HitCosts{}) {
+		return nil
+	}
+	return &c.HitCosts
+}
+
+// hitCost returns a HitCost, in nanoseconds.
+func hitCost(emulated, stepped, word float64) pairing.HitCost {
+	return pairing.HitCost{Emulated: emulated, Stepped: stepped, Word: word}
 }

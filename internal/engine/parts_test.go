@@ -43,7 +43,7 @@ func TestManyValues(t *testing.T) {
 			}
 			costs := pairing.HitCosts{Least: hitCost(50, 500, 0), Typical: hitCost(100, 900, 0), Most: hitCost(200, 1500, 0)}
 			totals := NewTotals(plan, TotalsOptions{
-				Clock: &trace.Clock{}, Costs: &laterCosts{HitCosts: costs, ready: true}, ByValue: true, Observe: observe, KeptBy: keptBy, Amounts: true, Intervals: true,
+				Clock: &trace.Clock{}, Costs: &fixedCosts{HitCosts: costs}, ByValue: true, Observe: observe, KeptBy: keptBy, Amounts: true, Intervals: true,
 			})
 			before := inUse()
 			weights := make([]uint64, values)
@@ -131,7 +131,7 @@ func TestManyValues(t *testing.T) {
 func TestWeightlessValues(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
 	observe := func(c *pairing.Call) Observed { return Observed{Value: fmt.Sprint(c.Args[0])} }
-	totals := NewTotals(plan, TotalsOptions{Clock: &trace.Clock{}, Costs: &laterCosts{ready: true}, ByValue: true, Observe: observe, KeptBy: ByTime})
+	totals := NewTotals(plan, TotalsOptions{Clock: &trace.Clock{}, Costs: trace.NoCosts{}, ByValue: true, Observe: observe, KeptBy: ByTime})
 	for i := range uint64(3 * stats.MaxParts) {
 		totals.ended(&pairing.Call{Args: []uint64{i % (stats.MaxParts + 1)}})
 	}

@@ -35,9 +35,7 @@ func (t *Totals) At(r *trace.Reading) *Table {
 		none := func(f stats.Func) bool { return f.Func >= t.plan.RequestedFuncs() && f.Calls == 0 }
 		table.Whole, table.Since = slices.DeleteFunc(table.Whole, none), slices.DeleteFunc(table.Since, none)
 	}
-	if r.Last || t.opt.Costs.Ready() {
-		r.Probing = t.probing(r)
-	}
+	r.Probing = t.probing(r)
 	return table
 }
 
@@ -78,7 +76,6 @@ func (t *Totals) since(funcs []stats.Func, r *trace.Reading) []stats.Func {
 // reconcile completes the counts of the functions from the stream's counts. A call that seems unwound or open may only
 // lack a lost return.
 func (t *Totals) reconcile(r *trace.Reading) []stats.Func {
-	t.flushPending()
 	out := slices.Clone(t.funcs)
 	for i := range out {
 		f, c := &out[i], &r.Counts.Funcs[i]

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/pairing"
@@ -15,7 +14,6 @@ type Totals struct {
 	plan           *uprobe.Plan
 	opt            TotalsOptions
 	funcs          []stats.Func     // indexed as plan.Funcs
-	pending        []observedCall   // calls that have ended before the cost of probes was known
 	parts          *stats.Parts     // rows by value; nil if each function has one row
 	nestedTime     stats.NestedSums // time of nested calls, until the calls around them end
 	nestedRunnable stats.NestedSums // the same for the time in the runnable state
@@ -58,11 +56,6 @@ const (
 	BySum   = "sum"
 )
 
-type observedCall struct {
-	pairing.Call
-	Observed
-}
-
 // NewTotals returns the totals of a plan without any call.
 func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 	t := &Totals{plan: plan, opt: opt, nestedTime: make(stats.NestedSums), nestedRunnable: make(stats.NestedSums), funcs: make([]stats.Func, len(plan.Funcs))}
@@ -100,8 +93,6 @@ func (t *Totals) Take(it *pairing.Item) {
 		t.ended(it.Call)
 	case pairing.Kernel:
 		t.countEvent(it.Event)
-	case pairing.Forgotten:
-		t.flushPending()
 	}
 }
 
@@ -162,18 +153,35 @@ func (t *Totals) ended(c *pairing.Call) {
 		o.Failed = len(c.Results) > 0 && c.Results[0] != 0
 	}
 	t.addOutcome(&t.funcs[c.Func], c, &o)
-	// Wait for the costs only if pending is full, because the ring buffer fills meanwhile. With Stacks, wait at once:
-	// callers are looked up while the process lives.
-	if t.opt.Stacks == nil && len(t.pending) < maxPending && !t.opt.Costs.Ready() {
-		kept := observedCall{*c, o}
-		kept.Waits = slices.Clone(c.Waits)
-		t.pending = append(t.pending, kept)
-		return
+	var row *stats.Part
+	if t.parts != nil {
+		row = t.parts.Row(keyOf(c, &o))
+		t.addOutcome(&row.Func, c, &o)
 	}
-	if len(t.pending) > 0 {
-		t.flushPending()
+	var timing stats.Timing
+	switch c.Outcome {
+	case pairing.Returned:
+		if c.End < c.Start {
+			t.steppedBack++
+		}
+		timing = t.latency(c, t.opt.Clock.Took(c).Nanoseconds())
+		f := &t.funcs[c.Func]
+		f.Time(timing)
+		t.split(f, c, timing.Net)
+		if row != nil {
+			row.Time(timing)
+			t.split(&row.Func, c, timing.Net)
+		}
+	case pairing.Unwound, pairing.Abandoned, pairing.Open: // a process that executes its file again leaves calls open
+		t.nestedTime.Take(c)
+		t.nestedRunnable.Take(c)
 	}
-	t.record(c, &o)
+	if t.opt.ByValue {
+		t.count(row, &o, timing.Net)
+	}
+	if t.opt.Stacks != nil {
+		t.opt.Stacks.AddCall(c, timing, min(t.ownRunnable(c, timing.Net), timing.Self), o.Amount)
+	}
 }
 
 func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, o *Observed) {
@@ -195,50 +203,6 @@ func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, o *Observed) {
 func (t *Totals) countEvent(ev *pairing.KernelEvent) {
 	if ev.Call != nil {
 		t.funcs[ev.Call.Func].AddEvent(t.opt.Events[ev.Format], 1)
-	}
-}
-
-// maxPending limits the pending calls to a few MB. Most programs make fewer calls while the costs are measured.
-const maxPending = 1 << 15
-
-// flushPending records the pending calls. If it has any, it waits for the costs.
-func (t *Totals) flushPending() {
-	for i := range t.pending {
-		t.record(&t.pending[i].Call, &t.pending[i].Observed)
-	}
-	t.pending = nil
-}
-
-// record records the duration of a call, and the whole call in its row.
-func (t *Totals) record(c *pairing.Call, o *Observed) {
-	var row *stats.Part
-	if t.parts != nil {
-		row = t.parts.Row(keyOf(c, o))
-		t.addOutcome(&row.Func, c, o)
-	}
-	var timing stats.Timing
-	switch c.Outcome {
-	case pairing.Returned:
-		if c.End < c.Start {
-			t.steppedBack++
-		}
-		timing = t.latency(c, t.opt.Clock.Took(c).Nanoseconds())
-		f := &t.funcs[c.Func]
-		f.Time(timing)
-		t.split(f, c, timing.Net)
-		if row != nil {
-			row.Time(timing)
-			t.split(&row.Func, c, timing.Net)
-		}
-	case pairing.Unwound, pairing.Abandoned, pairing.Open: // a process that executes its file again leaves calls open
-		t.nestedTime.Take(c)
-		t.nestedRunnable.Take(c)
-	}
-	if t.opt.ByValue {
-		t.count(row, o, timing.Net)
-	}
-	if t.opt.Stacks != nil {
-		t.opt.Stacks.AddCall(c, timing, min(t.ownRunnable(c, timing.Net), timing.Self), o.Amount)
 	}
 }
 
@@ -280,13 +244,11 @@ func (t *Totals) latency(c *pairing.Call, ns int64) stats.Timing {
 	return timing
 }
 
-// Bounds returns the bounds of a call's duration without probes. ns is the measured duration. They are 0 as long as the
+// Bounds returns the bounds of a call's duration without probes. ns is the measured duration. They are 0 if the
 // costs are not known.
 func (t *Totals) Bounds(c *pairing.Call, ns int64) (low, high int64) {
-	if t.opt.Costs.Ready() {
-		if costs := t.opt.Costs.Take(); costs != nil {
-			return t.boundsBy(costs, c, ns)
-		}
+	if costs := t.opt.Costs.Take(); costs != nil {
+		return t.boundsBy(costs, c, ns)
 	}
 	return 0, 0
 }

@@ -8,13 +8,10 @@ import (
 
 // Costs measures the cost of probe hits.
 type Costs interface {
-	// Start starts the measurement that Prepare has prepared. Call it after the probes are armed, because the measurement
-	// arms probes of its own, which would delay them.
-	Prepare(ctx context.Context)
-	Start()
-	// Ready reports whether Take returns at once.
-	Ready() bool
-	// Take waits for the first result and returns the latest one. It returns nil if the measurement has failed.
+	// Start starts the measurement. Take waits for the first result, and returns the latest one. It returns nil if the
+	// measurement has failed. Live calls both before it arms the probes, because each session that the measurement sets
+	// up would delay the removal of hot ones.
+	Start(ctx context.Context)
 	Take() *pairing.HitCosts
 	// Stop ends the measurement. End also waits until its probes are removed. Wait also repeats the panic of the
 	// measuring goroutine, if it has panicked.
@@ -26,9 +23,7 @@ type Costs interface {
 // NoCosts is a Costs that measures nothing.
 type NoCosts struct{}
 
-func (NoCosts) Prepare(context.Context) {}
-func (NoCosts) Start()                  {}
-func (NoCosts) Ready() bool             { return true }
+func (NoCosts) Start(context.Context)   {}
 func (NoCosts) Take() *pairing.HitCosts { return nil }
 func (NoCosts) Stop()                   {}
 func (NoCosts) End()                    {}

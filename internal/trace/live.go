@@ -84,10 +84,9 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 		return err
 	}
 	l.armCtx = ctx
-	if l.measuresCostFirst() {
-		l.opt.Costs.Prepare(ctx)
-		// Setting up a session holds kernel locks for tens of milliseconds. It would delay the removal of hot probes.
-		l.opt.Costs.Take()
+	l.opt.Costs.Start(ctx)
+	l.opt.Costs.Take()
+	if l.opt.Budget > 0 && !l.opt.Once {
 		l.setHurry(true)
 	}
 	l.monitor.cpu = procfs.NewCPUTimes(l.opt.PIDs, l.plan.Binary.File().Link())
@@ -125,9 +124,6 @@ func (l *Live) begin() {
 	l.began, l.ownCPU = true, OwnCPU()
 }
 
-// measuresCostFirst reports whether the cost of hits is measured before the probes are armed.
-func (l *Live) measuresCostFirst() bool { return l.opt.Budget > 0 && !l.opt.Once }
-
 // Spawn starts a program. Its probes are in place before its first instruction.
 func (l *Live) Spawn(p *Command) error {
 	if err := l.kernel.spawn(p); err != nil {
@@ -154,13 +150,8 @@ func (l *Live) calibrate() error {
 			l.opt.Warn(fmt.Sprintf("process %d, another ftgo, probes the same file: latencies have in them what its probes cost", pids[0]))
 		}
 	}
-	if !l.measuresCostFirst() {
-		l.opt.Costs.Prepare(l.armCtx)
-	}
 	l.monitor.at = time.Now()
-	if l.sampler, err = newSampler(l.armCtx, l); l.sampler == nil {
-		l.opt.Costs.Start()
-	}
+	l.sampler, err = newSampler(l.armCtx, l)
 	return err
 }
 

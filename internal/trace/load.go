@@ -43,11 +43,8 @@ func newLoad(l *Live) (w *load, err error) {
 	return w, err
 }
 
-// updateCosts takes the measured cost of hits, once it is known.
+// updateCosts takes the latest measured cost of hits, if it could be measured.
 func (w *load) updateCosts(costs Costs) {
-	if !costs.Ready() {
-		return
-	}
 	if known := costs.Take(); known != nil && known.Typical.Emulated > 0 {
 		w.costs = *known
 	}

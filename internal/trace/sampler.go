@@ -220,7 +220,6 @@ func (m *sampler) wait(until time.Time) error {
 		now := time.Now()
 		if m.stretch == nil && (!now.Before(m.measureNext) || m.exceedsBudget(now)) {
 			m.measure()
-			m.l.opt.Costs.Start() // not earlier, because placing the probes of the measurement delays the removal of hot ones
 		}
 		if len(m.hot) > 0 && !m.changing {
 			m.changing = true
