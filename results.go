@@ -105,8 +105,8 @@ type Value struct{ of capture.Value }
 // Name returns the name of the variable or field, "" for elements.
 func (v Value) Name() string { return v.of.Name }
 
-// String returns the value on one line, much like Go source. All characters are printable. The end of a long text or slice
-// is replaced by its length: "abc"…+4093.
+// String returns the value on one line, much like Go source. All characters are printable. The length of the missing end
+// of a long text or slice follows it: "abc"…+4093.
 func (v Value) String() string { return v.of.Text() }
 
 // Any returns a bool, int64, uint64, float64, complex128, string or []byte for a value of such a kind. It returns a []Value

@@ -1,4 +1,4 @@
-// Package processors lists the processors whose programs can be probed.
+// Package processors lists the supported processors.
 package processors
 
 import (

@@ -31,13 +31,12 @@ type Options struct {
 	Sched    bool     // divide latencies by the state of the scheduler
 	Entries  bool     // yield calls when they begin, too
 	Steady   bool     // pin the clock, so that the two lines of a call agree
-	// Once takes only the first call of each process in an interval: the probes are out for the rest of it. Alone says
-	// that only one process is traced.
-	Once, Alone bool
-	Inside      map[int]bool // functions, by their index in the plan, that mark the calls nested in them
-	Limit       uint64       // number of calls after which the window ends; 0 for no limit
-	Wait        bool         // begin the window when a process runs the binary
-	At          time.Time    // begin the window at this time, unless it is zero
+	// Once takes only the first call of each process in an interval: the probes are out for the rest of it.
+	Once   bool
+	Inside map[int]bool // functions, by their index in the plan, that mark the calls nested in them
+	Limit  uint64       // number of calls after which the window ends; 0 for no limit
+	Wait   bool         // begin the window when a process runs the binary
+	At     time.Time    // begin the window at this time, unless it is zero
 	// Budget is the share of the traced processes' CPU time that probes may take; 0 for no limit. Functions that take
 	// more are sampled. The functions in Named, by their index in the plan, are sampled last.
 	Budget float64
@@ -290,7 +289,8 @@ func (l *Live) Stop() error {
 	}
 	l.until = until
 	l.monitor.ownCPU = OwnCPU()
-	l.monitor.stop(l.program)
+	l.monitor.updateWaited()
+	l.monitor.updateUsed(l.program)
 	l.opt.Costs.Stop()
 	l.sampler.end()
 	if !l.once.paused {

@@ -114,12 +114,6 @@ func (m *monitor) updateUsed(p *Command) {
 	m.used += m.cpu.Since()
 }
 
-// stop reads the CPU times for the last time.
-func (m *monitor) stop(p *Command) {
-	m.updateWaited()
-	m.updateUsed(p)
-}
-
 // checkProcesses checks which processes run, and returns the last items of the processes that have ended. The error is
 // ErrGone if all traced processes have ended.
 func (l *Live) checkProcesses() (pairing.Items, error) {

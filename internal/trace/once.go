@@ -35,7 +35,8 @@ const settleTime = 100 * time.Millisecond
 // else settleTime later.
 func (l *Live) pauseProbes() error {
 	o := &l.once
-	if o.paused || len(o.seen) == 0 || !l.opt.Alone && time.Since(o.since) <= settleTime {
+	single := !l.opt.Fork && (len(l.opt.PIDs) == 1 || len(l.opt.PIDs) == 0 && l.program != nil)
+	if o.paused || len(o.seen) == 0 || !single && time.Since(o.since) <= settleTime {
 		return nil
 	}
 	o.paused = true

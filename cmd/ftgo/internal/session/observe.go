@@ -94,7 +94,7 @@ func (o *Options) newRun(v view.View) *run {
 	r := &run{Options: o, view: v, needs: v.Needs()}
 	r.request = r.needs.Request
 	s := &r.request.Source
-	s.Filter, s.Talk, s.Sched, s.BufferKB, s.Shared, s.Alone = o.Filter(), o.Env, o.Sched || o.Waits, o.BufferKB, o.Force, !o.ManyProcesses()
+	s.Filter, s.Talk, s.Sched, s.BufferKB, s.Shared = o.Filter(), o.Env, o.Sched || o.Waits, o.BufferKB, o.Force
 	s.Wait, s.At, s.Budget, s.Successors, s.Costs = o.Wait, o.At, o.budgetShare(), o.Successors, trace.NoCosts{}
 	return r
 }
