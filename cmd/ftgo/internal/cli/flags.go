@@ -73,7 +73,7 @@ type Form[T any] struct {
 	Read func(text string) (T, error)
 	// Write formats a default for the help. Nil shows no default.
 	Write func(T) string
-	// Choices are all possible values, for a short list.
+	// Choices are all possible values, if the list is short.
 	Choices []string
 	// Bare is the value of the flag without one, "" if the flag needs a value. A number after the flag is taken as
 	// its value.

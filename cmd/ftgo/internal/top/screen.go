@@ -29,7 +29,7 @@ var styles = [...]tcell.Style{
 type handler func(func(*Model) Action) bool
 
 // Show draws a model on the whole terminal, again after each input and each wake, until handle
-// ends or ctx is done. It restores the terminal, even if handle panics.
+// returns false or ctx is done. It restores the terminal, even if handle panics.
 func Show(ctx context.Context, handle handler, wake <-chan struct{}) error {
 	// Without negotiation, because the terminal's answers are slow over ssh and would reach the shell if ftgo is
 	// killed. Finer keys and colours, which it asks for, are not needed.
