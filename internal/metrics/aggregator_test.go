@@ -13,14 +13,14 @@ import (
 
 var began = time.Unix(1_800_000_000, 0)
 
-// reading is one after so many seconds, of functions.
+// reading returns the arguments of Update for a reading at a number of seconds after began.
 func reading(after int, summary stats.Summary, funcs ...stats.Func) (at time.Time, all []stats.Func, s *stats.Summary, used time.Duration) {
 	used = time.Duration(after) * time.Second
 	summary.Seconds = used.Seconds()
 	return began.Add(used), funcs, &summary, used
 }
 
-// timed is a function with calls that took so many ns each.
+// timed returns a function with calls that took these latencies in ns.
 func timed(name string, took ...int64) stats.Func {
 	f := stats.Func{Name: name, Calls: uint64(len(took)), Completed: uint64(len(took)), Latency: &stats.Histogram{}}
 	for _, ns := range took {
@@ -29,7 +29,7 @@ func timed(name string, took ...int64) stats.Func {
 	return f
 }
 
-// named is a function of a snapshot.
+// named returns a function of a snapshot.
 func named(t *testing.T, s *Snapshot, name string) Function {
 	t.Helper()
 	for _, f := range s.Functions {
@@ -41,8 +41,8 @@ func named(t *testing.T, s *Snapshot, name string) Function {
 	return Function{}
 }
 
-// TestAggregator: what was counted of a file stays when another takes its place, under the same name. What that
-// does not have is there, and not probed.
+// TestAggregator checks the sum of two files that are probed at the same time, and that the counts of a closed file
+// stay.
 func TestAggregator(t *testing.T) {
 	b := NewAggregator(About{Service: "shop"}, began)
 	old := b.Open()
@@ -77,8 +77,8 @@ func TestAggregator(t *testing.T) {
 	}
 }
 
-// TestSinceStays: a function is counted from when it was first probed on, whichever of two files ends first. What
-// begins later than it did before is taken for a counter that began anew.
+// TestSinceStays checks that Since stays the time when a function was first probed, whichever of two files is closed
+// first: a later time would look like a reset of the counter.
 func TestSinceStays(t *testing.T) {
 	b := NewAggregator(About{}, began)
 	old, failed := b.Open(), b.Open()
@@ -91,8 +91,8 @@ func TestSinceStays(t *testing.T) {
 	}
 }
 
-// TestYears: latencies of many goroutines add up to more than the 292 years of an int64 within days, and counters go
-// on, none of them backward.
+// TestYears checks that counters stay monotonic if latencies add up to more than the 292 years of an int64, which the
+// waits of many goroutines reach within days.
 func TestYears(t *testing.T) {
 	const years = math.MaxInt64 / 2
 	b := NewAggregator(About{}, began)
@@ -110,7 +110,7 @@ func TestYears(t *testing.T) {
 	}
 }
 
-// TestSameBuild: a build that was deployed anew is one file, of which several processes may run either.
+// TestSameBuild checks that a build that was deployed twice is one file with the processes of both.
 func TestSameBuild(t *testing.T) {
 	b := NewAggregator(About{}, began)
 	for pid := range 2 {
@@ -119,16 +119,16 @@ func TestSameBuild(t *testing.T) {
 		p.SetPIDs([]int{pid})
 		p.Update(reading(1, stats.Summary{}))
 	}
-	for range 2 { // the first has changed nothing
+	for range 2 { // a snapshot must not change the aggregator
 		if files := b.Snapshot().Run.Files; len(files) != 1 || !slices.Equal(files[0].PIDs, []int{0, 1}) {
 			t.Errorf("%+v", files)
 		}
 	}
 }
 
-// TestGone: a function that no file has any more is told once, unless nobody wants it any more. It is not gone for as
-// long as a former file is probed, or another program of the name has it.
-func TestGone(t *testing.T) {
+// TestTakeRemoved checks that a function that is in no open source any more is returned once, unless ForgetNames was
+// called.
+func TestTakeRemoved(t *testing.T) {
 	b := NewAggregator(About{}, began)
 	pages := make(map[string]*Source)
 	for _, c := range []struct {
@@ -162,7 +162,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestNeverLess: a reading that has less of something changes no count.
+// TestNeverLess checks that no counter decreases.
 func TestNeverLess(t *testing.T) {
 	b := NewAggregator(About{}, began)
 	p := b.Open()
@@ -180,20 +180,20 @@ func TestNeverLess(t *testing.T) {
 	}
 }
 
-// TestClockSet: numbers are of the time that the system's clock tells when they are asked for, however it was set.
-// Nothing they count has begun later than that, nor later than was told before.
+// TestClockSet checks the times of snapshots after the system clock was set: they are by the clock of the snapshot, and
+// no start time is after At or later than in an earlier snapshot.
 func TestClockSet(t *testing.T) {
 	began := time.Now()
 	b := NewAggregator(About{}, began)
 	p := b.Open()
 	var since, from time.Time
 	for i, c := range []struct {
-		ahead, begun time.Duration // what is told of the beginning is so much ahead
+		ahead, begun time.Duration // how far the clock, and From, are ahead
 	}{{0, 0}, {3 * time.Hour, 0}, {-2 * time.Hour, -2 * time.Hour}, {-2*time.Hour - time.Millisecond, -2 * time.Hour}, {-time.Minute, -2 * time.Hour}, {time.Hour, -2 * time.Hour}, {-3 * time.Hour, -3 * time.Hour}} {
 		read := began.Add(time.Duration(i+1) * time.Second)
 		now := setclock.By(read.Add(time.Second/4), c.ahead)
 		b.now = func() time.Time { return now }
-		// It was read before the clock was set.
+		// The reading is from before the clock was set.
 		p.Update(read, []stats.Func{timed("main.a", 1000)}, &stats.Summary{Seconds: float64(i) + 0.5}, 0)
 		s := b.Snapshot()
 		f := named(t, s, "main.a")
@@ -213,8 +213,8 @@ func TestClockSet(t *testing.T) {
 	}
 }
 
-// TestClockSetAhead: what was first probed when the system's clock was ahead has not begun after now when it is so no
-// more.
+// TestClockSetAhead checks that a function that was first probed while the clock was ahead does not begin in the future
+// after the clock was set back.
 func TestClockSetAhead(t *testing.T) {
 	began := time.Now()
 	b := NewAggregator(About{}, began)
@@ -238,7 +238,7 @@ func TestClockSetAhead(t *testing.T) {
 	}
 }
 
-// TestExponential: each latency is in the bucket whose bounds are around it, within 1 %.
+// TestExponential checks that each latency is within 1 % of the bounds of its bucket.
 func TestExponential(t *testing.T) {
 	for _, scale := range []int{0, 3, 6} {
 		for _, ns := range []int64{1, 3, 999, 1_000_000, 1 << 30, 12_345_678_901, math.MaxInt64} {
@@ -265,9 +265,9 @@ func TestExponential(t *testing.T) {
 	}
 }
 
-// TestLongGone: a function that no file has any more is told of for a while, so that whoever asks learns what was
-// counted last, and then no more; one that comes back within the while goes on, and later it begins anew.
-func TestLongGone(t *testing.T) {
+// TestExpired checks that snapshots include a function for an hour after its last file was closed, that it continues if
+// it comes back within this time, and that it begins at 0 if it comes back later.
+func TestExpired(t *testing.T) {
 	b := NewAggregator(About{}, began)
 	now := began
 	b.now = func() time.Time { return now }

@@ -18,10 +18,11 @@ import (
 	"unicode/utf8"
 )
 
-// quiet is for servers whose clients do what they log.
+// quiet is the log of servers whose clients cause the errors on purpose.
 var quiet = log.New(io.Discard, "", 0)
 
-// env looks up variables of KEY=value words, of which OTEL_EXPORTER_OTLP_ is left out where KEY begins with _.
+// env returns a function that looks up variables in KEY=value words. A KEY that begins with _ stands for
+// OTEL_EXPORTER_OTLP_KEY.
 func env(words ...string) func(string) string {
 	return func(name string) string {
 		for _, word := range words {
@@ -56,7 +57,7 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// TestConfigureDetails: what else variables say, each for all or for one kind of data, and what is passed over.
+// TestConfigureDetails checks the variables besides the endpoints, for all signals and for one, and the warnings.
 func TestConfigureDetails(t *testing.T) {
 	for _, c := range []struct {
 		vars string // by ;
@@ -109,7 +110,7 @@ func TestConfigureResource(t *testing.T) {
 	}
 }
 
-// TestConfigureErrors: what nothing can be sent with is an error, which tells no password.
+// TestConfigureErrors checks that invalid endpoints and certificates are errors, and that these quote no password.
 func TestConfigureErrors(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none.pem")
 	if err := os.WriteFile(none, []byte("nothing"), 0o600); err != nil {
@@ -141,8 +142,8 @@ func TestConfigureErrors(t *testing.T) {
 	}
 }
 
-// TestConfigureTrust: the collector's certificate is taken from a file, and so is the one that it asks for. A collector
-// that is not trusted is told of.
+// TestConfigureTrust checks the certificates of the collector and of the client, and the message for a collector with
+// an unknown certificate.
 func TestConfigureTrust(t *testing.T) {
 	var bodies []string
 	server := httptest.NewUnstartedServer(script(&bodies))
@@ -164,7 +165,7 @@ func TestConfigureTrust(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	s := newSender(&got.Traces, spanKind, "", 1000, systemClock)
-	s.putEncoded([]byte("spans"), 7, nil)
+	s.putEncoded([]byte("spans"), 7)
 	s.close(t.Context())
 	if summary(s.sendingCounts()) != "sent 7" {
 		t.Errorf("%s %s", summary(s.sendingCounts()), s.takeMessages())
@@ -172,7 +173,7 @@ func TestConfigureTrust(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	w := waits{then: cancel}
 	s = newSender(endpoint(t, server.URL), spanKind, "", 1000, w.clock())
-	s.putEncoded([]byte("spans"), 7, nil)
+	s.putEncoded([]byte("spans"), 7)
 	s.close(over)
 	if news := strings.Join(s.takeMessages(), "\n"); !strings.Contains(news, "certificate signed by unknown authority") || len(bodies) != 1 {
 		t.Error(news)

@@ -10,7 +10,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// dialed is a connection to a server.
+// dialed is a client's connection to a server.
 type dialed struct {
 	net.Conn
 	t *testing.T
@@ -33,14 +33,14 @@ func (c *dialed) ask() {
 	}
 }
 
-// answered tells whether what was asked is.
+// answered reports whether the next response is a success.
 func (c *dialed) answered() bool {
 	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
 	return err == nil && answer.StatusCode == http.StatusOK
 }
 
-// TestIdleConnections: however many connections ask for nothing, who asks is answered at once. Those that have asked
-// for nothing for the longest go, and none that is being answered.
+// TestIdleConnections checks that a request is answered at once however many idle connections are open, and that the
+// server closes the ones that have been idle for longest, but none with a running handler.
 func TestIdleConnections(t *testing.T) {
 	s, err := Listen("127.0.0.1:0")
 	if err != nil {
@@ -90,7 +90,7 @@ func TestIdleConnections(t *testing.T) {
 		}
 	}
 	for i, c := range idle[:3] {
-		if i < 2 { // without a word
+		if i < 2 { // idle since they were opened
 			if n, err := c.Read(make([]byte, 1)); n > 0 || err == nil {
 				t.Errorf("idle connection %d gets an answer", i)
 			}

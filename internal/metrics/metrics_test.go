@@ -16,7 +16,7 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// golden compares a message with a file of testdata.
+// golden compares a message with a file in testdata.
 func golden(t *testing.T, name string, m proto.Message) {
 	t.Helper()
 	b, err := protojson.Marshal(m)
@@ -40,10 +40,10 @@ func golden(t *testing.T, name string, m proto.Message) {
 	}
 }
 
-// about is what snapshots are of.
 var about = About{Release: "v1", Host: "web1", Service: "shop"}
 
-// snapshot is of a function with all there is, of one that is only counted, and of one that is gone.
+// snapshot returns a snapshot with a function that has all numbers, one that is only counted, and one that is no longer
+// probed.
 func snapshot() *Snapshot {
 	full := Function{
 		Func: stats.Func{
@@ -68,7 +68,7 @@ func snapshot() *Snapshot {
 	}
 }
 
-// TestMetrics: a snapshot as it is sent is testdata/metrics.json.
+// TestMetrics compares the message for a snapshot with testdata/metrics.json.
 func TestMetrics(t *testing.T) {
 	s := snapshot()
 	s.Sent = map[string]Sending{
@@ -90,8 +90,8 @@ func TestMetrics(t *testing.T) {
 	golden(t, "metrics.json", m)
 }
 
-// TestNothingProbed: as long as nothing is read, numbers are those of now, not of the last reading: that may be of
-// long ago, and two messages that differ would be of one time.
+// TestNothingProbed checks that data points have the time of the snapshot while no file is probed: the last reading may
+// be long ago, and two different messages must not have the same time.
 func TestNothingProbed(t *testing.T) {
 	s := snapshot()
 	for _, c := range []struct {
@@ -110,8 +110,8 @@ func TestNothingProbed(t *testing.T) {
 	}
 }
 
-// TestExponentialMetrics: however far apart latencies are, there are at most so many buckets; each has what belongs to
-// it, within what the latencies are known by.
+// TestExponentialMetrics checks that a histogram has at most maxBuckets buckets however far latencies are apart, and
+// that each bucket has the right count within the accuracy of stats.Histogram.
 func TestExponentialMetrics(t *testing.T) {
 	for _, spread := range []float64{0, 0.5, 2, 10, 20, 40} {
 		h, r := &stats.Histogram{}, rand.New(rand.NewPCG(1, 2))

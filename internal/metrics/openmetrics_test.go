@@ -20,7 +20,8 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// scraped is of a function with all there is, of one that is only counted, and of one that is gone.
+// scraped returns a snapshot with a function that has all numbers, one that is only counted, and one that is no longer
+// probed.
 func scraped() *Snapshot {
 	b := NewAggregator(About{Release: "v1", Host: "web1", Kernel: "6.18", Service: "shop"}, began)
 	old := b.Open()
@@ -47,7 +48,7 @@ func scraped() *Snapshot {
 	return s
 }
 
-// scrape is what a collector writes.
+// scrape returns the response for an Accept header.
 func scrape(t *testing.T, c prometheus.Collector, accept string) string {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
@@ -62,7 +63,7 @@ func scrape(t *testing.T, c prometheus.Collector, accept string) string {
 	return w.Body.String()
 }
 
-// TestAnyBytes: what a path and a name are made of keeps neither from being told, nor forges a line.
+// TestAnyBytes checks that paths and names with any bytes are exported, and can't forge a line.
 func TestAnyBytes(t *testing.T) {
 	text := scrape(t, snapshots{func() *Snapshot {
 		return &Snapshot{
@@ -77,7 +78,7 @@ func TestAnyBytes(t *testing.T) {
 	}
 }
 
-// TestText: what Prometheus scrapes is testdata/scrape.txt, but for Go's version, and its linter has no complaint.
+// TestText compares the response with testdata/scrape.txt, except Go's version, and checks it with Prometheus's linter.
 func TestText(t *testing.T) {
 	c := snapshots{scraped}
 	got := scrape(t, c, "application/openmetrics-text; version=1.0.0")
@@ -104,7 +105,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestNative: the native histogram has each latency where it belongs, and all of them.
+// TestNative checks the buckets of the native histogram.
 func TestNative(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(snapshots{scraped})
@@ -141,7 +142,7 @@ func TestNative(t *testing.T) {
 	}
 }
 
-// TestClassicNeverLess: a longer latency takes none out of the bucket of a shorter one, be that at its bound.
+// TestClassicNeverLess checks that no bucket of the classic histogram decreases.
 func TestClassicNeverLess(t *testing.T) {
 	var h stats.Histogram
 	before := make([]uint64, len(bounds))
@@ -159,8 +160,7 @@ func TestClassicNeverLess(t *testing.T) {
 	}
 }
 
-// TestServer: it answers at its port, with what it is and with numbers, ends with all its connections, and a
-// port in use is an error.
+// TestServer checks the responses, that Close closes all connections, and that a port in use is an error.
 func TestServer(t *testing.T) {
 	s, err := Listen("127.0.0.1:0")
 	if err != nil {
@@ -196,7 +196,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestFormats: docs/formats.md has a row for each metric that is written, as its help text has it, and for no other.
+// TestFormats checks that docs/formats.md has a row for each metric, with its help text, and no other rows.
 func TestFormats(t *testing.T) {
 	page, err := os.ReadFile("../../docs/formats.md")
 	if err != nil {

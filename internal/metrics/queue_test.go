@@ -14,8 +14,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestSenderQueue: there is room for so many bytes. What comes then has the oldest dropped, but for the one that
-// is being sent; each is counted once.
+// TestSenderQueue checks that a full queue drops its oldest messages, except the one that is being sent, and that each
+// message is counted once.
 func TestSenderQueue(t *testing.T) {
 	var got []string
 	asked, answer := make(chan bool), make(chan bool)
@@ -27,19 +27,19 @@ func TestSenderQueue(t *testing.T) {
 	defer server.Close()
 	var w waits
 	s := newSender(endpoint(t, server.URL), spanKind, "", 40, w.clock())
-	s.putEncoded([]byte("message 00"), 1, nil)
+	s.putEncoded([]byte("message 00"), 1)
 	fixture.Receive(t, asked)
 	for i := 1; i < 10; i++ {
-		s.putEncoded(fmt.Appendf(nil, "message %02d", i), 1, nil)
+		s.putEncoded(fmt.Appendf(nil, "message %02d", i), 1)
 	}
-	s.putEncoded(make([]byte, 41), 1, nil)
+	s.putEncoded(make([]byte, 41), 1)
 	if c := summary(s.sendingCounts()); c != "sent 0 queue_full 10 queued 1" {
 		t.Error(c)
 	}
 	for i := 11; i < 16; i++ {
-		s.putEncoded(fmt.Appendf(nil, "message %02d", i), 1, nil)
+		s.putEncoded(fmt.Appendf(nil, "message %02d", i), 1)
 	}
-	if c := s.sendingCounts(); summary(c) != "sent 0 queue_full 12 queued 4" || c.Bytes != 40 {
+	if c := s.sendingCounts(); summary(c) != "sent 0 queue_full 12 queued 4" || s.bytes != 40 {
 		t.Error(c)
 	}
 	close(answer)
@@ -50,14 +50,14 @@ func TestSenderQueue(t *testing.T) {
 	if news := strings.Join(s.takeMessages(), "\n"); strings.Count(news, "no room") != 1 || !strings.Contains(news, "12 were dropped meanwhile") {
 		t.Error(news)
 	}
-	s.putEncoded([]byte("late"), 1, nil)
+	s.putEncoded([]byte("late"), 1)
 	if c := summary(s.sendingCounts()); c != "sent 4 queue_full 12 shutdown 1" {
 		t.Error(c)
 	}
 }
 
-// TestSenderAway: a collector that is away for an hour is asked now and then, takes no more memory than there is room
-// for, and then gets the latest; all that there was is sent or counted as dropped.
+// TestSenderAway checks an outage of an hour: the sender retries at the longest interval, its queue stays within its
+// capacity, and after the outage it sends the latest messages. Each message is counted as sent or dropped.
 func TestSenderAway(t *testing.T) {
 	const room, size, perSecond = 1 << 18, 1 << 10, 10
 	now, back := noon, false
@@ -79,9 +79,9 @@ func TestSenderAway(t *testing.T) {
 	made, most := uint64(0), 0
 	put := func(n int) {
 		for range n {
-			s.putEncoded(make([]byte, size), 1, nil)
+			s.putEncoded(make([]byte, size), 1)
 			made++
-			most = max(most, s.sendingCounts().Bytes, cap(s.queue)*size/2)
+			most = max(most, s.bytes, cap(s.queue)*size/2)
 		}
 	}
 	clock := (&waits{}).clock()

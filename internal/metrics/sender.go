@@ -91,17 +91,19 @@ func newSender(to *Endpoint, kind, agent string, capacity int, clock clock) *sen
 // put encodes and queues a message. It never waits for the network.
 func (s *sender) put(m proto.Message, items uint64) {
 	body, err := proto.Marshal(m)
-	s.putEncoded(body, items, err)
-}
-
-func (s *sender) putEncoded(body []byte, items uint64, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case err != nil:
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.fail("_OTHER", items)
 		return
-	case s.closed:
+	}
+	s.putEncoded(body, items)
+}
+
+func (s *sender) putEncoded(body []byte, items uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
 		s.fail("shutdown", items)
 		return
 	}
@@ -147,7 +149,7 @@ func (s *sender) sendingCounts() Sending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.counts
-	c.Bytes, c.Failed = s.bytes, maps.Clone(c.Failed)
+	c.Failed = maps.Clone(c.Failed)
 	return c
 }
 

@@ -26,10 +26,10 @@ import (
 
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// waits are those of a sender, none of which takes any time.
+// waits is a clock on which waits take no time. It records them.
 type waits struct {
 	asked []time.Duration
-	then  func() // is called at each
+	then  func() // called at each wait, if not nil
 }
 
 func (w *waits) clock() clock {
@@ -48,7 +48,7 @@ func (w *waits) clock() clock {
 	}
 }
 
-// endpoint is that of a server.
+// endpoint returns the endpoint of a server.
 func endpoint(t *testing.T, address string) *Endpoint {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -58,7 +58,7 @@ func endpoint(t *testing.T, address string) *Endpoint {
 	return &Endpoint{URL: u, Headers: make(http.Header), Timeout: time.Minute}
 }
 
-// script answers one request after the other; all that come later are taken.
+// script returns a handler that answers each request with the next handler, and accepts all requests after these.
 func script(got *[]string, answers ...http.HandlerFunc) http.HandlerFunc {
 	var mu sync.Mutex
 	n := 0
@@ -75,7 +75,8 @@ func script(got *[]string, answers ...http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// status answers with one, and headers, each of two words; it tells its time if that is one of them.
+// status returns a handler that answers with a status and headers, given as names and values. It sends a Date only if
+// this is one of them.
 func status(code int, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Date"] = nil
@@ -95,19 +96,19 @@ func partly(rejected int64, message string) http.HandlerFunc {
 	}
 }
 
-// summary is what has become of items.
+// summary returns the counts as text.
 func summary(c Sending) string {
 	text := fmt.Sprintf("sent %d", c.Sent)
 	for _, reason := range slices.Sorted(maps.Keys(c.Failed)) {
 		text += fmt.Sprintf(" %s %d", reason, c.Failed[reason])
 	}
-	if c.Queued+uint64(c.Bytes) > 0 {
+	if c.Queued > 0 {
 		text += fmt.Sprintf(" queued %d", c.Queued)
 	}
 	return text
 }
 
-// TestSender: what a collector answers decides what becomes of a message, and when it is tried again.
+// TestSender checks the requests, waits, counts and messages for answers of a collector.
 func TestSender(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -152,8 +153,8 @@ func TestSender(t *testing.T) {
 			defer server.Close()
 			var w waits
 			s := newSender(endpoint(t, server.URL), spanKind, "ftgo/test", 1000, w.clock())
-			s.putEncoded([]byte("first"), 7, nil)
-			for s.sendingCounts().Queued > 0 { // the end would have it tried at once
+			s.putEncoded([]byte("first"), 7)
+			for s.sendingCounts().Queued > 0 { // close would end the wait
 				runtime.Gosched()
 			}
 			s.close(t.Context())
@@ -173,7 +174,7 @@ func TestSender(t *testing.T) {
 	}
 }
 
-// TestSenderRequest: what a collector sees of a request.
+// TestSenderRequest checks the method, URL, headers and body of a request.
 func TestSenderRequest(t *testing.T) {
 	for _, compressed := range []bool{false, true} {
 		var got *http.Request
@@ -187,7 +188,7 @@ func TestSenderRequest(t *testing.T) {
 		e.Headers.Set("Api-Key", "secret")
 		e.Headers.Set("User-Agent", "mine")
 		s := newSender(e, spanKind, "ftgo/test", 1000, systemClock)
-		s.putEncoded([]byte("spans"), 1, nil)
+		s.putEncoded([]byte("spans"), 1)
 		s.close(t.Context())
 		server.Close()
 		want := "POST /v1/traces?tenant=a application/x-protobuf secret mine "
@@ -206,7 +207,7 @@ func TestSenderRequest(t *testing.T) {
 	}
 }
 
-// TestSenderHang: a collector that never answers is given up after the timeout, and asked again.
+// TestSenderHang checks that a request without an answer fails after the timeout and is retried.
 func TestSenderHang(t *testing.T) {
 	var got []string
 	hung := func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
@@ -216,7 +217,7 @@ func TestSenderHang(t *testing.T) {
 	e.Timeout = time.Millisecond
 	w := waits{then: func() { e.Timeout = time.Minute }}
 	s := newSender(e, spanKind, "", 1000, w.clock())
-	s.putEncoded([]byte("spans"), 7, nil)
+	s.putEncoded([]byte("spans"), 7)
 	s.close(t.Context())
 	news := strings.Join(s.takeMessages(), "\n")
 	if summary(s.sendingCounts()) != "sent 7" || !strings.Contains(news, "no answer within 1ms") || !strings.Contains(news, "again, after 0s; 0 were dropped") {
@@ -224,7 +225,7 @@ func TestSenderHang(t *testing.T) {
 	}
 }
 
-// TestSenderRefused: nobody listens, which is told once, and tried again until the end.
+// TestSenderRefused checks that a refused connection is reported once and retried until close.
 func TestSenderRefused(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
@@ -236,7 +237,7 @@ func TestSenderRefused(t *testing.T) {
 		}
 	}
 	s := newSender(endpoint(t, server.URL), spanKind, "", 1000, w.clock())
-	s.putEncoded([]byte("spans"), 7, nil)
+	s.putEncoded([]byte("spans"), 7)
 	s.close(ctx)
 	news := s.takeMessages()
 	if len(news) != 2 || !strings.Contains(news[0], "connection refused") || !strings.Contains(news[1], "7 spans not sent") || summary(s.sendingCounts()) != "sent 0 shutdown 7" {
@@ -244,8 +245,8 @@ func TestSenderRefused(t *testing.T) {
 	}
 }
 
-// TestSenderEnds: the end waits for nobody for longer than it may, and has one try more at once where a wait is
-// not the collector's.
+// TestSenderEnds checks that close retries once without a wait, unless the collector has demanded the wait, and ends
+// when its context is done.
 func TestSenderEnds(t *testing.T) {
 	var got []string
 	first := make(chan bool)
@@ -254,7 +255,7 @@ func TestSenderEnds(t *testing.T) {
 	clock := systemClock
 	clock.after = func(time.Duration) <-chan time.Time { close(first); return nil } // never
 	s := newSender(endpoint(t, server.URL), spanKind, "", 1000, clock)
-	s.putEncoded([]byte("spans"), 7, nil)
+	s.putEncoded([]byte("spans"), 7)
 	fixture.Receive(t, first)
 	s.close(t.Context())
 	if len(got) != 2 || summary(s.sendingCounts()) != "sent 7" {
@@ -265,7 +266,7 @@ func TestSenderEnds(t *testing.T) {
 	asked := httptest.NewServer(script(&got, status(503, "Retry-After", "3600")))
 	defer asked.Close()
 	s = newSender(endpoint(t, asked.URL), spanKind, "", 1000, clock)
-	s.putEncoded([]byte("spans"), 7, nil)
+	s.putEncoded([]byte("spans"), 7)
 	fixture.Receive(t, first)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -276,13 +277,13 @@ func TestSenderEnds(t *testing.T) {
 
 	hung := make(chan bool)
 	hanging := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body) // so that the server sees the client go
+		io.Copy(io.Discard, r.Body) // so that the server notices when the client closes the connection
 		close(hung)
 		<-r.Context().Done()
 	}))
 	defer hanging.Close()
 	s = newSender(endpoint(t, hanging.URL), spanKind, "", 1000, clock)
-	s.putEncoded([]byte("spans"), 7, nil)
+	s.putEncoded([]byte("spans"), 7)
 	fixture.Receive(t, hung)
 	s.close(over)
 	if summary(s.sendingCounts()) != "sent 0 shutdown 7" {

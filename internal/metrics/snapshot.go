@@ -28,7 +28,6 @@ type Snapshot struct {
 // Sending counts items that were put into the queue of a sender: each is sent, queued or failed.
 type Sending struct {
 	Sent, Queued uint64
-	Bytes        int // of the queued items
 	// Failed counts items that will never arrive, by reason: "queue_full", "shutdown", "rejected" if the collector
 	// accepted only the rest of the message, or the HTTP status if it refused the whole message.
 	Failed map[string]uint64

@@ -15,7 +15,7 @@ import (
 	collector "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
 )
 
-// exporting is an exporter of which the spans go to a server, with a clock that goes when it is told to.
+// exporting returns an exporter that sends its spans to a test server, and its clock.
 func exporting(t *testing.T, answers ...http.HandlerFunc) (e *Exporter, now *time.Time, got *[]string) {
 	t.Helper()
 	got, now = new([]string), new(noon)
@@ -31,7 +31,7 @@ func exporting(t *testing.T, answers ...http.HandlerFunc) (e *Exporter, now *tim
 	return start(c, about, clock), now, got
 }
 
-// spansOf are those of a message.
+// spansOf returns the spans of a message.
 func spansOf(t *testing.T, body string) *collector.ExportTraceServiceRequest {
 	t.Helper()
 	var m collector.ExportTraceServiceRequest
@@ -44,7 +44,7 @@ func spansOf(t *testing.T, body string) *collector.ExportTraceServiceRequest {
 // µs are the ticks of the clock of tests.
 func µs(ticks uint64) time.Time { return noon.Add(time.Duration(ticks) * time.Microsecond) }
 
-// TestSpans: calls as they are sent are testdata/spans.json.
+// TestSpans compares the message for some calls with testdata/spans.json.
 func TestSpans(t *testing.T) {
 	e, _, got := exporting(t)
 	s := e.Spans([]string{"main.handle", "main.part", "main.deep\xff"}, µs)
@@ -69,7 +69,7 @@ func TestSpans(t *testing.T) {
 	golden(t, "spans.json", spansOf(t, (*got)[0]))
 }
 
-// TestSpansWait: spans are sent when there are many, or when they have waited.
+// TestSpansWait checks that spans are sent when there are maxSpans, or after batchTime.
 func TestSpansWait(t *testing.T) {
 	e, now, got := exporting(t)
 	s := e.Spans([]string{"f"}, µs)
@@ -102,7 +102,7 @@ func TestSpansWait(t *testing.T) {
 	}
 }
 
-// TestIDs: none is there twice, and none is 0, of whatever seeds.
+// TestIDs checks that IDs are unique and not 0, for any seeds.
 func TestIDs(t *testing.T) {
 	for _, s := range []ids{newIDs(), newIDs(), {1 << 63, 1 << 63, 1 << 63}, {^uint64(0), ^uint64(0), ^uint64(0)}} {
 		seen := make(map[string]bool)
@@ -123,8 +123,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestExporterMetrics: metrics are sent, and with the next ones what has become of them, and of spans that a collector
-// does not want.
+// TestExporterMetrics checks that metrics include the counts of sent metrics and spans, also of rejected spans.
 func TestExporterMetrics(t *testing.T) {
 	e, _, got := exporting(t, status(403), status(200))
 	s := e.Spans([]string{"f"}, µs)

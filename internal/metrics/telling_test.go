@@ -10,15 +10,15 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestSenderTellsLittle: a collector that answers now and then is not told of.
-func TestSenderTellsLittle(t *testing.T) {
+// TestSenderQuiet checks that single failures are not reported.
+func TestSenderQuiet(t *testing.T) {
 	var got []string
 	server := httptest.NewServer(script(&got, status(200), status(503), status(503), status(200), status(429)))
 	defer server.Close()
 	var w waits
 	s := newSender(endpoint(t, server.URL), spanKind, "", 1000, w.clock())
 	for range 3 {
-		s.putEncoded([]byte("spans"), 1, nil)
+		s.putEncoded([]byte("spans"), 1)
 	}
 	s.close(t.Context())
 	if news := s.takeMessages(); len(news) > 0 || summary(s.sendingCounts()) != "sent 3" {
@@ -26,7 +26,7 @@ func TestSenderTellsLittle(t *testing.T) {
 	}
 }
 
-// TestSenderSlow: a collector that takes all, but less than there is, is told of once, until it has caught up.
+// TestSenderSlow checks that a collector that is too slow is reported once, and again when it has caught up.
 func TestSenderSlow(t *testing.T) {
 	var got []string
 	asked, answer := make(chan bool), make(chan bool)
@@ -37,7 +37,7 @@ func TestSenderSlow(t *testing.T) {
 	s := newSender(endpoint(t, server.URL), spanKind, "", 40, w.clock())
 	for range 5 {
 		for range 9 {
-			s.putEncoded([]byte("message 00"), 1, nil)
+			s.putEncoded([]byte("message 00"), 1)
 		}
 		fixture.Receive(t, asked)
 		answer <- true

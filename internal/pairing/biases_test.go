@@ -48,14 +48,14 @@ func TestBiases(t *testing.T) {
 	if got, ok := newBiases(gone).Bias(7, addr+bias); !ok || got != bias {
 		t.Errorf("process gone: bias %#x, %v; want %#x", got, ok, uint64(bias))
 	}
-	// Learnt when it was started, asked for when it is gone.
+	// The mappings are read when the process starts, and not readable later.
 	biases = newBiases(mapped)
 	biases.Learn(7)
 	biases.mappings = gone
 	if got, ok := biases.Bias(7, addr+bias); !ok || got != bias {
 		t.Errorf("learnt: bias %#x, %v; want %#x", got, ok, uint64(bias))
 	}
-	// Two sites with the same page offset: it takes another address to tell.
+	// Two sites have the same page offset, so one address does not decide.
 	entry.Sites = append(entry.Sites, uprobe.Site{Addr: addr + 0x5000, Offset: off + 0x5000})
 	biases = newBiases(gone)
 	if got, ok := biases.Bias(7, addr+bias); ok {
@@ -64,7 +64,7 @@ func TestBiases(t *testing.T) {
 	if got, ok := biases.Bias(7, ret.Sites[0].Addr+bias); !ok || got != bias {
 		t.Errorf("bias %#x, %v of an address that tells; want %#x", got, ok, uint64(bias))
 	}
-	// It executes the file anew: an address is that of another site then.
+	// The process executes the file again. The old bias would make the address that of another site.
 	entry.Sites = append(entry.Sites, uprobe.Site{Addr: addr - 0x5000})
 	at := uint64(bias)
 	biases = newBiases(func(int) ([]procfs.Mapping, error) {
@@ -72,7 +72,7 @@ func TestBiases(t *testing.T) {
 	})
 	const moved = bias - 0x5000
 	biases.Bias(7, addr+moved)
-	before, _ := biases.Bias(7, addr+moved) // which is remembered
+	before, _ := biases.Bias(7, addr+moved) // now in the cache
 	at = moved
 	biases.Bias(7, ret.Sites[0].Addr+moved)
 	if after, ok := biases.Bias(7, addr+moved); before != bias || !ok || after != moved {

@@ -8,7 +8,7 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// hitSites are events of one site each, which were hit so often.
+// hitSites returns site accounts with these numbers of hits, one site per event.
 func hitSites(hits ...uint64) (events [][]siteAccount) {
 	for _, n := range hits {
 		events = append(events, []siteAccount{{faultCount: faultCount{hits: n}}})
@@ -16,7 +16,7 @@ func hitSites(hits ...uint64) (events [][]siteAccount) {
 	return events
 }
 
-// delivered are the hits of all sites.
+// delivered returns the hits of all sites.
 func (a *accounting) delivered() (hits uint64) {
 	for _, sites := range a.sites {
 		for i := range sites {
@@ -26,8 +26,8 @@ func (a *accounting) delivered() (hits uint64) {
 	return hits
 }
 
-// TestCounts: a function with an entry and a return, and what the kernel has counted of both
-// when the window began and at the moment.
+// TestCounts checks the counts of a function with an entry and a return, for readings of the kernel's counters at the
+// begin of the window and now.
 func TestCounts(t *testing.T) {
 	seven := accounting{sites: hitSites(7, 5), funcs: []funcAccount{{all: entries{7, 0}, timed: entries{7, 0}}}}
 	for _, c := range []struct {
@@ -79,8 +79,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestCountsChecks: the kernel counts 10 hits of a stack check's jump, and records those that failed, of which
-// 2 were seen; any that was lost may have been of this function.
+// TestCountsChecks checks the counts of a function whose calls begin at a stack check. The kernel counts 10 hits of its
+// jump, and records the failed ones, of which 2 were delivered. Each lost event may be another failed one.
 func TestCountsChecks(t *testing.T) {
 	for _, c := range []struct {
 		mode                  uprobe.Mode

@@ -9,7 +9,7 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// followed writes down what begins and ends: calls as FUNC#ID<PARENT/ROOT, goroutines as goID<FROM.
+// followed returns text for the emitted items: FUNC#ID<PARENT/ROOT for a call, goID<FROM for a goroutine.
 type followed struct {
 	plan *uprobe.Plan
 	told []string
@@ -27,9 +27,9 @@ func (s *followed) take(it *Item) bool {
 	return true
 }
 
-// TestFollow plays events: GOID+FUNC begins a call on a goroutine, GOID-FUNC returns, GOID>OTHER
-// starts a goroutine, GOID^OTHER one of the runtime's own, GOID. ends, ! executes the program. The g of a
-// goroutine is the last digit of its id.
+// TestFollow plays events. GOID+FUNC begins a call on a goroutine, GOID-FUNC returns, GOID>OTHER starts a goroutine,
+// GOID^OTHER starts one of the runtime, GOID. ends one, ! executes the program. The g of a goroutine is the last digit
+// of its ID.
 func TestFollow(t *testing.T) {
 	for _, c := range []struct{ name, play, want string }{
 		{"started in a call", "1+f 1>2 2+g 2-g 2. 1-f", "f#1<0/1 go2<1 g#2<1/1 end2<1"},

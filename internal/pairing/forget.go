@@ -80,11 +80,11 @@ func (p *Stream) Retire(funcs []int, from, until uint64) {
 	}
 }
 
-// Uncount notes that hits of Counter events of functions are not to be counted between two times of the trace clock,
-// because the events are disarmed. Until Count is called, until is ^0.
-func (p *Stream) Uncount(funcs []int, from, until uint64) {
+// Uncount notes that hits of Counter events of functions are not to be counted from a time of the trace clock on,
+// because the events are disarmed.
+func (p *Stream) Uncount(funcs []int, from uint64) {
 	for _, fn := range funcs {
-		p.uncounted[fn] = p.uncounted[fn].add(retirement{from, until}, p.latest)
+		p.uncounted[fn] = p.uncounted[fn].add(retirement{from, ^uint64(0)}, p.latest)
 	}
 }
 

@@ -9,9 +9,8 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// TestForget: what was open in a process that has ended, or that runs a program anew, stays
-// so, and is no part of what comes from its number later, at other addresses; other processes
-// go on.
+// TestForget checks that the open calls of a process that ends, or that executes a program again, end with Outcome
+// Open, that no later event with the same PID changes them, and that other processes are not affected.
 func TestForget(t *testing.T) {
 	const again = 0x100000
 	for name, end := range map[string]func(p *Stream){
@@ -32,15 +31,15 @@ func TestForget(t *testing.T) {
 			args := []uint64{sp, 0xc000, 0x10000, 0x8000, 1}
 			p.event(&parse.Event{Format: format, PID: pid, TID: pid, Time: time, Addr: biases[pid] + uint64(format+1)*0x1000, Args: args[:len(plan.Events[format].Args)]}, biases[pid])
 		}
-		// The first hit of all is no news of a process that nothing is known of.
+		// At the first event, ProgramStart ends no calls.
 		p.event(&parse.Event{Format: 4, PID: 1, TID: 1, Addr: 0x5fff, Args: []uint64{0}}, 0)
 		hit(1, 0, 1, 0xf000)
 		hit(1, 0, 2, 0xe000)
 		hit(2, 0, 3, 0xf000)
 		end(p)
 		biases[1] = again
-		hit(1, 2, 4, 0xe000) // would end the call that began at 2
-		hit(1, 0, 5, 0xf000) // would unwind the one that began at 1
+		hit(1, 2, 4, 0xe000) // would return from the call that began at 2
+		hit(1, 0, 5, 0xf000) // would unwind the call that began at 1
 		hit(2, 2, 6, 0xf000)
 		hit(1, 2, 7, 0xf000)
 		if want := []string{"1 1 open at 0x0", "1 2 open at 0x0", "2 3 return at 0x0", "1 5 return at 0x100000"}; !slices.Equal(calls, want) {
@@ -53,8 +52,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestManyOpenCalls: calls that begin while as many as there may be are open are counted, and
-// not followed; nothing is kept of them, and the others end as they should.
+// TestManyOpenCalls checks that calls that begin while maxOpen calls are open are counted but not paired, that they
+// leave no state, and that the other calls end normally.
 func TestManyOpenCalls(t *testing.T) {
 	plan := testPlan()
 	var calls []string
@@ -63,13 +62,13 @@ func TestManyOpenCalls(t *testing.T) {
 	for goid := range uint64(5) {
 		hit(p, uprobe.Entry, 0, goid+1, 16, 1)
 	}
-	hit(p, uprobe.Entry, 0, 3, 32, 1) // within the one on goroutine 3
+	hit(p, uprobe.Entry, 0, 3, 32, 1) // nested in the call of goroutine 3
 	if n := len(p.proc.stacks); n != 3 {
 		t.Errorf("%d stacks for 3 calls", n)
 	}
 	hit(p, uprobe.Return, 0, 3, 32, 1)
 	hit(p, uprobe.Return, 0, 5, 16, 1)
-	hit(p, uprobe.Return, 0, 3, 16, 1) // which makes room
+	hit(p, uprobe.Return, 0, 3, 16, 1) // now a call may begin
 	hit(p, uprobe.Entry, 0, 6, 16, 1)
 	p.finish()
 	a := p.account

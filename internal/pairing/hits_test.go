@@ -7,8 +7,8 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// TestHits: a call has the hits from its begin to its end, by what they cost: those of calls
-// that a panic ends too, and of no other goroutine.
+// TestHits checks that the Hits of a call include all hits on its goroutine from its begin to its end, also of calls
+// that a panic unwinds, but no hits on other goroutines.
 func TestHits(t *testing.T) {
 	plan := testPlan()
 	const f, g, h = 0, 1, 2
@@ -17,11 +17,11 @@ func TestHits(t *testing.T) {
 	hit(p, uprobe.Entry, f, 1, 16, 0)
 	for range 3 {
 		hit(p, uprobe.Entry, g, 1, 32, 0)
-		hit(p, uprobe.Entry, h, 2, 16, 0) // meanwhile
+		hit(p, uprobe.Entry, h, 2, 16, 0) // on another goroutine
 		hit(p, uprobe.Return, g, 1, 32, 0)
 		hit(p, uprobe.TailJump, h, 2, 16, 0)
 	}
-	hit(p, uprobe.Entry, g, 1, 32, 0) // f recovers its panic
+	hit(p, uprobe.Entry, g, 1, 32, 0) // panics, and f recovers
 	hit(p, uprobe.Return, f, 1, 16, 0)
 	for _, c := range []struct {
 		name string
@@ -38,7 +38,8 @@ func TestHits(t *testing.T) {
 	}
 }
 
-// TestSharedInstruction: where a function begins and ends with one instruction, two events are one trap.
+// TestSharedInstruction checks that two events at the same instruction, where a function begins and ends, cost one
+// trap.
 func TestSharedInstruction(t *testing.T) {
 	plan := testPlan()
 	const f, g = 0, 1
@@ -74,8 +75,8 @@ func TestSharedInstruction(t *testing.T) {
 	}
 }
 
-// TestFaultsOfHits: faults are of the call that is open, of the function whose hits they are, and, for hits
-// that were not delivered, as many as of the others.
+// TestFaultsOfHits checks that faults are counted for the open calls and for the function of the site, and that hits
+// that were not delivered are estimated to have as many faults as delivered ones.
 func TestFaultsOfHits(t *testing.T) {
 	plan := testPlan()
 	const f, g = 0, 1
@@ -100,7 +101,7 @@ func TestFaultsOfHits(t *testing.T) {
 	if s.Faults() != 4 || s.FaultsPerCall(f) != 0 || s.FaultsPerCall(g) != 1 {
 		t.Errorf("%d faults, of calls %v and %v", s.Faults(), s.FaultsPerCall(f), s.FaultsPerCall(g))
 	}
-	at := make([][]uint64, 3) // nothing else was hit
+	at := make([][]uint64, 3) // no hits at other events
 	for i := range at {
 		at[i] = make([]uint64, len(plan.Events[i].Sites))
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// returns takes calls that have ended.
+// returns returns a yield function that calls f for each ended call.
 func returns(f func(*Call)) func(*Item) bool {
 	return func(it *Item) bool {
 		if it.Kind == Ended {
@@ -20,14 +20,14 @@ func returns(f func(*Call)) func(*Item) bool {
 	}
 }
 
-// streamTo is a stream that tells yield.
+// streamTo returns a Stream without a source that emits to yield.
 func streamTo(plan *uprobe.Plan, yield func(*Item) bool) *Stream {
 	p := newStream(plan)
 	p.yield, p.reader = yield, &parse.Reader{}
 	return p
 }
 
-// readOnce reads what a stream has for the moment.
+// readOnce yields the items of one Read.
 func readOnce(t testing.TB, s *Stream, yield func(*Item) bool) error {
 	t.Helper()
 	for it, err := range s.Read(t.Context()) {
@@ -39,7 +39,7 @@ func readOnce(t testing.TB, s *Stream, yield func(*Item) bool) error {
 	return nil
 }
 
-// readAll reads a stream to its end.
+// readAll reads until the end of the source and finishes the stream.
 func readAll(t *testing.T, s *Stream, yield func(*Item) bool) {
 	t.Helper()
 	var err error
@@ -54,11 +54,11 @@ func readAll(t *testing.T, s *Stream, yield func(*Item) bool) {
 	}
 }
 
-// printed are Processes that are what is printed, all wanted.
+// printed selects all processes and takes the printed PIDs.
 var printed = Processes{Of: func(_, printed int) (int, bool) { return printed, true }}
 
-// hit has a stream take a hit of a function in testPlan, on a goroutine, so deep on its stack, which fetches more
-// words.
+// hit handles a hit of a function in testPlan, at a depth of a goroutine's stack. more are the fetched words behind the
+// common ones.
 func hit(p *Stream, kind uprobe.Kind, fn int, goid, depth, time uint64, more ...uint64) {
 	const hi = 0x10000
 	i := slices.IndexFunc(p.plan.Events, func(e uprobe.Event) bool { return e.Sites[0].Kind == kind })

@@ -27,9 +27,8 @@ var testFuncs = []struct {
 	{"nosplit", offsets.ABI0, false}, // before Go 1.17: no register holds g
 }
 
-// testPlan has, for function i, its entry at 0x1000+i, its stack check at 0x2000+i, a
-// return at 0x3000+i and a tail jump at 0x4000+i; the runtime probes are at 0x5000 and
-// 0x6000.
+// testPlan returns a plan in which function i has its entry at 0x1000+i, its stack check at 0x2000+i, a return at
+// 0x3000+i and a tail jump at 0x4000+i. The runtime probes are at 0x5000 and 0x6000.
 func testPlan() *uprobe.Plan {
 	p := &uprobe.Plan{Processor: amd64.Processor}
 	for _, f := range testFuncs {
@@ -65,11 +64,11 @@ func testPlan() *uprobe.Plan {
 	return p
 }
 
-// noFields are those of an event that fetches nothing.
+// noFields are the fields of an event that fetches nothing.
 var noFields = uprobe.Fields{SP: -1, G: -1, Goid: -1, Hi: -1, Lo: -1, Flags: -1, Old: -1, New: -1, Stack: -1, Values: -1}
 
-// oldPlan is testPlan as for Go before 1.17: returns fetch SP alone, and so does the
-// entry of function nosplit, in an event of its own.
+// oldPlan returns testPlan for Go before 1.17: returns fetch only SP, and so does the entry of function nosplit, in its
+// own event.
 func oldPlan() *uprobe.Plan {
 	p := testPlan()
 	p.ByStack = true
@@ -85,8 +84,7 @@ func oldPlan() *uprobe.Plan {
 	return p
 }
 
-// fetchTimes makes entries without a stack check to pass fetch one word more; tests put the
-// time there.
+// fetchTimes makes entries without a stack check fetch one more word, in which tests put the time.
 func fetchTimes(plan *uprobe.Plan) {
 	for i := range plan.Events {
 		if ev := &plan.Events[i]; ev.Sites[0].Kind == uprobe.Entry {
@@ -108,7 +106,7 @@ func fetchTimes(plan *uprobe.Plan) {
 // move=N, by which the stack is elsewhere.
 func script(plan *uprobe.Plan, text string) (calls []string, p *Stream) {
 	fetchTimes(plan)
-	fetched := make(map[uint64][]uint64) // by the time
+	fetched := make(map[uint64][]uint64) // by time
 	p = streamTo(plan, returns(func(c *Call) {
 		s := fmt.Sprintf("%s[%d-%d]%s", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome)
 		if c.Depth > 0 {
@@ -190,7 +188,7 @@ func script(plan *uprobe.Plan, text string) (calls []string, p *Stream) {
 	return calls, p
 }
 
-// played are events as script takes them, and the calls that they make.
+// played lists scripts and the resulting calls.
 type played struct{ name, events, calls string }
 
 func playAll(t *testing.T, plan func() *uprobe.Plan, all []played) {
@@ -241,7 +239,7 @@ func TestPairing(t *testing.T) {
 	})
 }
 
-// TestPairingByStack: no register tells the goroutine where a call ends.
+// TestPairingByStack checks pairing without a register that identifies the goroutine at a return.
 func TestPairingByStack(t *testing.T) {
 	playAll(t, oldPlan, []played{
 		{"one call", "e:f@100 r:f@100", "f[1-2]return"},
@@ -260,8 +258,8 @@ func TestPairingByStack(t *testing.T) {
 	})
 }
 
-// TestPairingBySP: gccgo's goroutines change threads, and their stacks are pieces in
-// any order.
+// TestPairingBySP checks pairing by SP alone, for gccgo: its goroutines change threads, and the pieces of their stacks
+// are in any order.
 func TestPairingBySP(t *testing.T) {
 	plan := func() *uprobe.Plan {
 		p := testPlan()
@@ -278,7 +276,7 @@ func TestPairingBySP(t *testing.T) {
 	})
 }
 
-// TestConditionalTailJump: je at function h leaves it if ZF is set.
+// TestConditionalTailJump checks that a je to another function ends a call only if ZF is set.
 func TestConditionalTailJump(t *testing.T) {
 	plan := testPlan()
 	ev := uprobe.Event{Fields: plan.Events[1].Fields}
@@ -298,8 +296,8 @@ func TestConditionalTailJump(t *testing.T) {
 	}
 }
 
-// TestEntriesAlone: calls are told when they begin, with what they have fetched, and are not
-// waited for.
+// TestEntriesAlone checks that in mode Entries calls are emitted when they begin, with the fetched words, and do not
+// stay open.
 func TestEntriesAlone(t *testing.T) {
 	plan := testPlan()
 	plan.Mode = uprobe.Entries
@@ -341,8 +339,8 @@ func TestAccounting(t *testing.T) {
 	}
 }
 
-// FuzzPairer: whatever comes in, every entry becomes exactly one call, calls of a
-// stack nest, and nothing panics.
+// FuzzPairer checks, for any events, that every entry becomes exactly one call, that the calls of a stack are nested,
+// and that nothing panics.
 func FuzzPairer(f *testing.F) {
 	f.Add([]byte{0, 1, 0, 2, 1, 0})
 	f.Add([]byte("\x00\x10\x00\x20\x04\x00\x02\x10\x05\x18"))

@@ -8,9 +8,9 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// TestRetired: f was disarmed from 3 to 6, and, once = is read, from 9 to 12. What was open the first time stays untold
-// in the second, and while the stream is behind the first time counts for what comes after it. eTIME is an entry of f,
-// rTIME its return, in capitals those of g, which takes its place on the stack.
+// TestRetired checks outcomes when f is disarmed from 3 to 6 and, from the word = on, also from 9 to 12. A call that
+// was open at 3 stays abandoned at 9, and the first period also counts for events that are read after the second one
+// was added. eTIME is an entry of f, rTIME its return; E and R are those of g, which is at the same depth.
 func TestRetired(t *testing.T) {
 	for _, test := range []struct{ name, play, want string }{
 		{"over before", "e1 r2", "return"},
@@ -64,7 +64,7 @@ func TestRetired(t *testing.T) {
 	}
 }
 
-// TestUncounted: what a Counter counts while it is placed, and while it is removed, is no call.
+// TestUncounted checks that hits of a Counter are not calls while it is placed or removed.
 func TestUncounted(t *testing.T) {
 	plan := testPlan()
 	plan.Events[0].Sites[0].Kind = uprobe.Counter
@@ -73,7 +73,7 @@ func TestUncounted(t *testing.T) {
 	for time := range uint64(12) {
 		switch time {
 		case 6:
-			s.Uncount([]int{0}, 6, ^uint64(0))
+			s.Uncount([]int{0}, 6)
 		case 9:
 			s.Count([]int{0}, 9)
 		}

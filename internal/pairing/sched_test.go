@@ -20,7 +20,7 @@ func schedScript(t *testing.T, s scheduler, p *process, text string) string {
 	statuses := map[byte]uint64{'r': statusRunnable, 'x': statusRunning, 'y': statusSyscall, 'w': statusWaiting, 'c': statusCopystack, 'd': statusDead}
 	status := func(letter byte) uint64 {
 		if n, ok := statuses[letter]; ok {
-			return n | 7<<32 // the upper half of a register is anything
+			return n | 7<<32 // the upper half of the register is not defined
 		}
 		return statuses[letter+'a'-'A'] | statusScan
 	}
@@ -142,14 +142,14 @@ func TestSplitOf(t *testing.T) {
 	}
 }
 
-// FuzzScheduler: whatever happens, in time order, a goroutine's and a thread's parts add up to
-// the time that has gone by since it was first seen, and waits to no more than what was waited.
+// FuzzScheduler checks, for any events in order of time, that the parts of the Split of a goroutine or thread add up to
+// the time since it was first seen, and that its ended waits are at most its waiting time.
 func FuzzScheduler(f *testing.F) {
 	f.Add([]byte("\x00\x11\x05\x21\x05\x11\x05\x00"))
 	f.Add([]byte("\x07\x0b\x05\x50\x05\x81\x05\xb0\x05\xc3"))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		s, p := scheduler{}, newProcess(1)
-		seen := make(map[any]uint64) // when
+		seen := make(map[any]uint64) // time of the first event
 		waited := make(map[uint64]uint64)
 		statuses := []uint64{statusRunnable, statusRunning, statusSyscall, statusWaiting, statusCopystack, statusPreempted, statusDead, 0}
 		now := uint64(1)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestStackBounds compares with a list that is searched from end to end, while stacks come, move and go: memory of one
-// is used again for another, neighbours touch, and what moved or has gone need not be known.
+// TestStackBounds compares stackBounds with a linear search while stacks are added, moved and deleted. New stacks reuse
+// the memory of old ones, stacks may be adjacent, and moved or deleted ones may be unknown.
 func TestStackBounds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b stackBounds

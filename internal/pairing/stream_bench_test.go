@@ -11,8 +11,8 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// benchPlan is testPlan with sites at the addresses of a real program, where calls are
-// paired or, like the first event alone, only counted.
+// benchPlan returns testPlan with sites at addresses as in a real program. Calls are paired or, with only the first
+// event, counted.
 func benchPlan(paired bool) *uprobe.Plan {
 	plan := testPlan()
 	if !paired {
@@ -28,17 +28,17 @@ func benchPlan(paired bool) *uprobe.Plan {
 
 func benchAddr(event int) uint64 { return 0x4a7100 + 0x10*uint64(event) }
 
-// benchWords are what benchPlan's events fetch.
+// benchWords are the words that the events fetch.
 var benchWords = []uint64{824635817728, 824635826176, 824635817848, 824635801600, 1}
 
-// benchEvent is the event of the i-th hit: calls begin and end in turn.
+// benchEvent returns the index of the event of the i-th hit, so that calls begin and end alternately.
 func benchEvent(plan *uprobe.Plan, i int) int { return 2 * (i % 2) % len(plan.Events) }
 
 const benchEvents = 300
 
-// benchSource gives a text, or pages, again and again.
+// benchSource returns the same text or pages at each read.
 type benchSource struct {
-	text    []byte // no longer than what is read at once
+	text    []byte // fits into one read
 	given   bool
 	formats []string
 	pages   [][]byte
@@ -48,7 +48,7 @@ func (s *benchSource) Read(_ context.Context, buf []byte) (int, error) {
 	if s.given = !s.given; !s.given {
 		return 0, nil
 	}
-	if buf[0] == 0 { // else it has the text from the last time
+	if buf[0] == 0 { // otherwise buf has the text from the previous read
 		copy(buf, s.text)
 	}
 	return len(s.text), nil
@@ -63,7 +63,7 @@ func (s *benchSource) ReadPages(_ context.Context, page func(int, []byte)) (n in
 	return len(s.pages), nil
 }
 
-// rawFormats describe raw records of a plan's events, all of whose arguments are words.
+// rawFormats returns the formats of raw records of a plan's events, all of whose arguments are words.
 func rawFormats(plan *uprobe.Plan) (formats []string) {
 	for i := range plan.Events {
 		var text strings.Builder
@@ -77,7 +77,7 @@ func rawFormats(plan *uprobe.Plan) (formats []string) {
 	return formats
 }
 
-// rawRecord is a record of an event on thread 9, the words being the address and the arguments.
+// rawRecord returns a record of an event on thread 9. The words are the address and the arguments.
 func rawRecord(event int, words ...uint64) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(2+2*len(words)))
 	b = append(b, byte(100+event), 0, 0, 0, 9, 0, 0, 0)
@@ -87,15 +87,14 @@ func rawRecord(event int, words ...uint64) []byte {
 	return b
 }
 
-// rawPage joins records to a page.
+// rawPage returns a page with records.
 func rawPage(stamp uint64, records []byte) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, stamp)
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(records)))
 	return append(b, records...)
 }
 
-// BenchmarkStream is all that happens to an event between the reader and the statistics:
-// text is parsed, raw pages are decoded and merged, and begins and ends are paired.
+// BenchmarkStream measures parsing or decoding of events, merging, and pairing.
 func BenchmarkStream(b *testing.B) {
 	for _, paired := range []bool{false, true} {
 		name := map[bool]string{false: "count", true: "pair"}[paired]

@@ -9,7 +9,7 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// line is a line of trace_pipe for an event of testPlan, on goroutine 1.
+// line returns a line of trace_pipe for an event of testPlan on goroutine 1.
 func line(event, pid int, time, addr, depth uint64) string {
 	args := fmt.Sprintf("sp=%d g=49152 hi=1048576 lo=1015808", 1048576-depth)
 	if event == 0 {
@@ -18,7 +18,7 @@ func line(event, pid int, time, addr, depth uint64) string {
 	return fmt.Sprintf("          prog-%d     (%7d) [000] d..ff %d: event%d_0123456789abcdef: (0x%x) %s\n", pid, pid, time, event, addr, args)
 }
 
-// named is a line for an event of a thread of that name.
+// named returns a line for an event of a thread with this name.
 func named(name string) string {
 	return fmt.Sprintf("%16s-7       (      7) [000] d..ff 5: event0_0123456789abcdef: (0x1001) sp=5 g=49152 hi=1048576 lo=1015808 id=1\n", name)
 }
@@ -76,8 +76,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestPendingForgotten: events whose bias nothing tells are known to be of a process, so that they are forgotten with
-// it and pair with nothing of the next process of its number; one that lives keeps no more than some.
+// TestPendingForgotten checks that events of a process whose bias is unknown are dropped with the process and are not
+// paired with events of the next process with the same PID, and that their number is limited.
 func TestPendingForgotten(t *testing.T) {
 	const bias = 0x550000000000
 	known := false
@@ -115,8 +115,7 @@ func TestPendingForgotten(t *testing.T) {
 	}
 }
 
-// TestStalest: where nothing tells which processes have ended, those are known that have been quiet for longest, be
-// it that their bias was never found.
+// TestStalest checks that Stalest returns the processes without recent events, also if their bias is unknown.
 func TestStalest(t *testing.T) {
 	plan := testPlan()
 	plan.Relocatable = true

@@ -9,8 +9,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// TestWaitInCall: a wait is of the goroutine that the call around it is of, though nothing in the
-// runtime has told that goroutine's id yet.
+// TestWaitInCall checks that a wait has the goroutine ID of the call around it, if no runtime probe has reported the ID
+// yet.
 func TestWaitInCall(t *testing.T) {
 	plan := testPlan()
 	plan.Sched, plan.Reasons, plan.Waits = true, []string{"waiting", "syscall"}, 2

@@ -8,12 +8,11 @@ import (
 	"testing"
 )
 
-// windowLines are a call from 10 to 30 that another, from 15 to 20, is nested in, and a third
-// one from 40 on.
+// windowLines has a call from 10 to 30, a call from 15 to 20 nested in it, and a call from 40 on.
 var windowLines = line(0, 7, 10, 0x1000, 100) + line(0, 7, 15, 0x1001, 200) + line(2, 7, 20, 0x3001, 200) +
 	line(2, 7, 30, 0x3000, 100) + line(0, 7, 40, 0x1001, 100)
 
-// piecewise is a source that gives a text in pieces, of which an empty one is a pause.
+// piecewise is a source that returns a text in pieces. An empty piece is an empty read.
 type piecewise []string
 
 func (p *piecewise) Read(_ context.Context, buf []byte) (int, error) {
@@ -25,7 +24,7 @@ func (p *piecewise) Read(_ context.Context, buf []byte) (int, error) {
 	return n, nil
 }
 
-// TestWindow: what is outside of a window is counted, and not paired.
+// TestWindow checks that events outside of the window are ignored.
 func TestWindow(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -63,7 +62,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestLimitWithinUnwinding: of calls that end at once no more end than are wanted.
+// TestLimitWithinUnwinding checks that an event that ends several calls ends no more than Limit allows.
 func TestLimitWithinUnwinding(t *testing.T) {
 	var ended int
 	var text strings.Builder
@@ -84,8 +83,8 @@ func TestLimitWithinUnwinding(t *testing.T) {
 	}
 }
 
-// TestMark: a mark comes behind the calls that ended before it, and ahead of those later,
-// whether an event tells that it has passed or that there is nothing more to read.
+// TestMark checks that a mark comes after the calls that ended before its time and before the calls that ended later,
+// whether a later event or an empty read shows that its time has passed.
 func TestMark(t *testing.T) {
 	var got []string
 	half := len(windowLines) / 2
@@ -109,7 +108,7 @@ func TestMark(t *testing.T) {
 	mark(12)
 	mark(18)
 	read()
-	read() // there is nothing more
+	read() // an empty read
 	mark(22)
 	read()
 	read()

@@ -13,8 +13,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestPortablePlan: a plan that was written and read pairs as the plan did, and can be told
-// from others.
+// TestPortablePlan checks that an encoded plan is decoded with everything that pairing needs, and that SetEventNames
+// refuses another plan.
 func TestPortablePlan(t *testing.T) {
 	p := planOf(t, 3)
 	text, err := json.Marshal(portable(p))
@@ -49,7 +49,7 @@ func TestPortablePlan(t *testing.T) {
 	}
 }
 
-// planOf plans the probing of some functions, with so many callers.
+// planOf returns a plan for some functions that fetches a number of callers.
 func planOf(t *testing.T, callers int) *uprobe.Plan {
 	t.Helper()
 	b := binaries.Open(t, fixture.Build(t, "exact"))
@@ -69,7 +69,7 @@ func planOf(t *testing.T, callers int) *uprobe.Plan {
 	return p
 }
 
-// TestReadPlanRefuses: what could not be paired by is no plan.
+// TestReadPlanRefuses checks that readPlan refuses plans that pairing could not handle.
 func TestReadPlanRefuses(t *testing.T) {
 	const fields = `"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1}`
 	const args = `"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}]`

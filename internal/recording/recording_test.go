@@ -15,7 +15,7 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 )
 
-// recorded is a recording of two calls of one function.
+// recorded is a recording with two calls of a function.
 const recorded = `# ftgo-recording 4 0123456789abcd
 # about {"made":"v1","command":"probe","binary":{"path":"/bin/f"},"asked":{},"plan":{"processor":"x86-64","mode":0,"funcs":[{"name":"main.f","returns":true}],"events":[` +
 	`{"name":"e0_0123456789abcd","args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}],"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[0,1,2,0,255]]},` +
@@ -39,7 +39,7 @@ const recorded = `# ftgo-recording 4 0123456789abcd
 # complete 0123456789abcd
 `
 
-// played is a recording that was read to its end.
+// played is a recording and its calls.
 type played struct {
 	*Recording
 	calls []pairing.Call
@@ -97,8 +97,8 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// TestRecordingHostile: what a file says is checked, and what a thread's name can hold
-// ends or forges nothing.
+// TestRecordingHostile checks that Open refuses invalid files, and that the name of a thread can't forge the end of the
+// events.
 func TestRecordingHostile(t *testing.T) {
 	for _, c := range []struct{ name, from, to, want string }{
 		{"a trace alone", recorded[:strings.Index(recorded, "# began")], "", "no recording"},
@@ -144,9 +144,8 @@ func TestRecordingHostile(t *testing.T) {
 	}
 }
 
-// TestRecordingNoted: where the lines of a thread have the process of an earlier thread of its
-// number, or none, the kernel's notes at the end tell; but not where the number has gone to
-// yet another thread since.
+// TestRecordingNoted checks that the kernel's table at the end corrects the process of a thread whose lines have no
+// process, or that of an earlier thread with the same ID, but not if a later thread has got the ID since.
 func TestRecordingNoted(t *testing.T) {
 	for _, c := range []struct {
 		name, column, notes string
@@ -167,8 +166,8 @@ func TestRecordingNoted(t *testing.T) {
 	}
 }
 
-// TestRecordingTornClock: a reading whose digits are of two moments is left out, however
-// close it seems, and whether it comes first or last; a clock that went back is not.
+// TestRecordingTornClock checks that a reading with digits from two times is ignored, however close it seems, whether
+// it comes first or last, but not readings of a clock that went back.
 func TestRecordingTornClock(t *testing.T) {
 	for _, c := range []struct {
 		readings string
@@ -190,8 +189,7 @@ func TestRecordingTornClock(t *testing.T) {
 	}
 }
 
-// FuzzRecording: whatever a file holds, every event of it is in the account once, and nothing
-// panics.
+// FuzzRecording checks, for any file, that every event is counted once and that nothing panics.
 func FuzzRecording(f *testing.F) {
 	f.Add(recorded)
 	f.Add(recorded[:len(recorded)/2])
@@ -216,8 +214,8 @@ func FuzzRecording(f *testing.F) {
 	})
 }
 
-// TestHere: a file that a recording names is compared, but not read if it has more than any that describes a program.
-func TestHere(t *testing.T) {
+// TestUnchanged checks that Unchanged compares the content of a file, but reads no file larger than maxFile.
+func TestUnchanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
 		t.Fatal(err)

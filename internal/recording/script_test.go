@@ -32,8 +32,7 @@ func exampleScript() *Script {
 	}
 }
 
-// TestScriptText compares a script with testdata/script.sh, and has shells and shellcheck
-// look at it.
+// TestScriptText compares a script with testdata/script.sh, and checks it with shellcheck and shells.
 func TestScriptText(t *testing.T) {
 	got, err := exampleScript().Text()
 	if err != nil {
@@ -66,8 +65,8 @@ func TestScriptText(t *testing.T) {
 	}
 }
 
-// TestScriptQuotes: what a shell makes of the variables and of the header is what was given, and
-// nothing in the text controls a terminal.
+// TestScriptQuotes checks that a shell sets the variables and prints the header exactly as given, and that the text has
+// no control characters.
 func TestScriptQuotes(t *testing.T) {
 	for _, binary := range []string{exampleScript().About.Binary.Path, "/opt/\u202ecod.\u2066\u009b2J\x9b\xff\x1b[2J%s\\n'\n\n"} {
 		s := exampleScript()

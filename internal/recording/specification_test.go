@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSpecification reads the example of docs/recording.md: what it has is what Open reads and
-// what scripts write, and the table below it tells of each line.
+// TestSpecification checks that Open reads the example in docs/recording.md, and that its table describes each line
+// that scripts write.
 func TestSpecification(t *testing.T) {
 	b, err := os.ReadFile("../../docs/recording.md")
 	if err != nil {

@@ -20,7 +20,7 @@ func TestFuncSince(t *testing.T) {
 		got := total.Since(before)
 		equal(t, got.Latency, recorded(50, 60, 70, 80, 90))
 		got.Latency = nil
-		// A lost call whose line came late after all is no reason for 2^64-1 lost.
+		// Lost has decreased, because a line came late; the difference must not become 2^64-1.
 		if want := (Func{Name: "main.f", Calls: 5, Completed: 5, Open: 2, Events: map[string]uint64{"a": 0, "b": 4}}); !reflect.DeepEqual(got, want) {
 			t.Errorf("Since = %+v, want %+v", got, want)
 		}
@@ -73,9 +73,8 @@ func TestSplitOf(t *testing.T) {
 	}
 }
 
-// TestBounds: whatever a call takes without probes, as long as it is between its bounds, each
-// statistic of all calls is between the statistic's, though calls have more and fewer
-// probes within.
+// TestBounds checks that each statistic of the true latencies is between its bounds if each true latency is between the
+// bounds of its call.
 func TestBounds(t *testing.T) {
 	random := rand.New(rand.NewSource(14))
 	for range 200 {
@@ -98,8 +97,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestBoundsOfWaiting: what is waited for a CPU may be the tracer's doing, and where probes are
-// most of a typical call, they may be most of a long one, too.
+// TestBoundsOfWaiting checks the lower bound of the maximum if probes are a large share of a typical call, and if the
+// program waited for a CPU.
 func TestBoundsOfWaiting(t *testing.T) {
 	f := Func{Latency: &Histogram{}}
 	for _, raw := range []int64{1000, 1000, 40_000} {
@@ -115,8 +114,7 @@ func TestBoundsOfWaiting(t *testing.T) {
 	}
 }
 
-// TestRaw: a function is shown as it was seen where probes may be all of it; its split adds up
-// all the same.
+// TestRaw checks that latencies are shown raw if probes may be all of them, and that the split has the same sum.
 func TestRaw(t *testing.T) {
 	for _, c := range []struct {
 		name string

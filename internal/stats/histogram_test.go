@@ -16,7 +16,7 @@ func recorded(values ...int64) *Histogram {
 	return h
 }
 
-// nearestRank is the definition of a quantile, on all values.
+// nearestRank returns a percentile by its definition.
 func nearestRank(sorted []int64, percent int) int64 {
 	rank := (percent*len(sorted) + 99) / 100
 	return sorted[max(rank, 1)-1]
@@ -98,7 +98,7 @@ func TestHistogramExtremes(t *testing.T) {
 
 func TestBucketsAreContiguous(t *testing.T) {
 	for b := range bucket(math.MaxInt64) + 1 {
-		low, high := least(b), least(b+1)-1 // which wraps to the largest
+		low, high := least(b), least(b+1)-1 // wraps to MaxInt64 for the last bucket
 		if b > 0 && bucket(low-1) != b-1 || bucket(low) != b || bucket(high) != b || bucket(middle(b)) != b || (high-low)/2 > low>>(subBits+1) {
 			t.Fatalf("bucket %d is from %d to %d", b, low, high)
 		}
@@ -109,7 +109,7 @@ func TestHistogramSince(t *testing.T) {
 	tests := []struct {
 		name            string
 		earlier, later  []int64
-		exactMin, exact bool // the later extremes are known exactly
+		exactMin, exact bool // the extremes of the difference are exact
 	}{
 		{"nothing happened", []int64{1, 2, 3}, nil, true, true},
 		{"from nothing", nil, []int64{7, 1e6, 3}, true, true},
@@ -154,7 +154,7 @@ func TestHistogramRecordDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestHistogramIsSmall: ten thousand functions must not cost gigabytes.
+// TestHistogramIsSmall checks the number of buckets, because a run may have ten thousand histograms.
 func TestHistogramIsSmall(t *testing.T) {
 	h := new(Histogram)
 	for v := int64(999_999); v >= 1000; v -= 100 {
@@ -172,7 +172,6 @@ func equal(t *testing.T, got, want *Histogram) {
 	}
 }
 
-// TestAtMost: latencies are counted that do not exceed a bound.
 func TestAtMost(t *testing.T) {
 	var h Histogram
 	for ns := int64(1); ns <= 1000; ns++ {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// reread is a histogram as JSON has it.
+// reread encodes and decodes a histogram.
 func reread(t *testing.T, h *Histogram) (got *Histogram, text string) {
 	t.Helper()
 	b, err := json.Marshal(h)
@@ -22,7 +22,7 @@ func reread(t *testing.T, h *Histogram) (got *Histogram, text string) {
 	return got, string(b)
 }
 
-// TestHistogramJSON: JSON has all there is to know of a histogram.
+// TestHistogramJSON checks that a histogram stays the same when it is encoded and decoded.
 func TestHistogramJSON(t *testing.T) {
 	if _, text := reread(t, recorded(3, 129, 3)); text != `{"min":3,"max":129,"sum":135,"counts":[[3,2],[128,1]]}` {
 		t.Error(text)
@@ -34,7 +34,7 @@ func TestHistogramJSON(t *testing.T) {
 			h.Record(random.Int64N(math.MaxInt64) >> (63 - random.IntN(spread)))
 		}
 		if h.Sum() == math.MaxInt64 {
-			h.sumHi, h.sumLo = 0, math.MaxInt64 // only this is known of it
+			h.sumHi, h.sumLo = 0, math.MaxInt64 // JSON limits the sum
 		}
 		got, text := reread(t, h)
 		if got.sumHi > 0 {
@@ -46,7 +46,7 @@ func TestHistogramJSON(t *testing.T) {
 	}
 }
 
-// TestHistogramParts: what parts recorded adds up to what one would have.
+// TestHistogramParts checks that the sum of decoded histograms equals the histogram of all latencies.
 func TestHistogramParts(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	all, added := &Histogram{}, &Histogram{}

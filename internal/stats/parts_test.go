@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// rowsText is "FUNCTION VALUE CALLS=COMPLETED+UNWOUND+OPEN+LOST" of each row.
+// rowsText returns FUNCTION VALUE CALLS=COMPLETED+UNWOUND+OPEN+LOST for each row.
 func rowsText(rows []Func) (out []string) {
 	for _, r := range rows {
 		out = append(out, fmt.Sprintf("%s %s %d=%d+%d+%d+%d", r.Name, r.Value, r.Calls, r.Completed, r.Unwound, r.Open, r.Lost))
@@ -13,7 +13,7 @@ func rowsText(rows []Func) (out []string) {
 	return out
 }
 
-// TestPartsReconciled: what rows lack of their function's calls is a row of its own.
+// TestPartsReconciled checks that Reconcile adds a row for calls that are missing in the rows of values.
 func TestPartsReconciled(t *testing.T) {
 	p := NewParts([]Func{{Name: "f", Latency: &Histogram{}}, {Name: "g", Func: 1, Latency: &Histogram{}}})
 	call := func(value string, fn int, how string) {
@@ -28,12 +28,12 @@ func TestPartsReconciled(t *testing.T) {
 	// The kernel has counted one more call of g, and knows all ends.
 	all := []Func{{Calls: 1, Completed: 1}, {Calls: 4, Completed: 1, Unwound: 1, Open: 1}}
 	want := "[g x 2=1+1+0+0 f x 1=1+0+0+0 g y 1=0+0+1+0 g lost 1=0+0+0+1]"
-	for range 2 { // rows stay where they are
+	for range 2 { // a second call must not change anything
 		if got := fmt.Sprint(rowsText(p.Reconcile(all, true))); got != want {
 			t.Errorf("rows\n%s\nwant\n%s", got, want)
 		}
 	}
-	// The return of what seemed unwound was lost.
+	// The return of the call that seems unwound was lost.
 	all[1].Unwound, all[1].Lost = 0, 2
 	want = "[g x 2=1+0+0+1 f x 1=1+0+0+0 g y 1=0+0+1+0 g lost 1=0+0+0+1]"
 	if got := fmt.Sprint(rowsText(p.Reconcile(all, true))); got != want {
@@ -41,7 +41,7 @@ func TestPartsReconciled(t *testing.T) {
 	}
 }
 
-// TestPartsOfNothing: a function that nobody called has a row in the end, so that --fail-if sees it.
+// TestPartsOfNothing checks that a function without calls has a row in the last table, for --fail-if.
 func TestPartsOfNothing(t *testing.T) {
 	p := NewParts([]Func{{Name: "f"}, {Name: "g", Func: 1}})
 	p.Row(PartKey{Func: 1, Value: "v"}).Calls++
@@ -53,7 +53,7 @@ func TestPartsOfNothing(t *testing.T) {
 	}
 }
 
-// TestHugeWeights: what weighs more than fits into 64 bits keeps its row.
+// TestHugeWeights checks that a value whose weight exceeds 64 bits keeps its row.
 func TestHugeWeights(t *testing.T) {
 	p := NewParts([]Func{{Name: "f"}})
 	add := func(value string, weight uint64) {

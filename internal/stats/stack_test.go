@@ -16,7 +16,7 @@ func TestStacks(t *testing.T) {
 	}
 	pcs := []uint64{1, 2}
 	s.Add(&pairing.Call{Func: 1}, pcs, Timing{Net: 10, Self: 4}, 2, 2)
-	pcs[0] = 99 // the caller's own, used again
+	pcs[0] = 99 // Add must not keep the slice
 	add(1, pairing.Returned, 30, 30, 1, 2)
 	add(1, pairing.Unwound, 0, 0, 1, 2)
 	add(1, pairing.Open, 0, 0, 1, 2)
@@ -45,7 +45,7 @@ func TestStacks(t *testing.T) {
 	}
 }
 
-// TestStackOf: where not all calls were seen, a stack has as large a part of the estimate as of those that were timed.
+// TestStackOf checks that a stack is extrapolated by the ratio of all calls to timed calls.
 func TestStackOf(t *testing.T) {
 	row := StackRow{Calls: 10, Completed: 8, Unwound: 2, Min: 5, Max: 70, Sum: 300, Self: 200, Amount: 9}
 	f := Func{Calls: 100, CountedOnly: 60, Whole: &Whole{Calls: 4000}}
@@ -58,8 +58,8 @@ func TestStackOf(t *testing.T) {
 	}
 }
 
-// TestManyStacks: so many stacks are told apart, and the calls that come from others are all there, from callers that
-// are not known.
+// TestManyStacks checks that at most MaxStacks stacks have rows, and that calls with other stacks are counted in the
+// row with unknown callers.
 func TestManyStacks(t *testing.T) {
 	const calls = 101_000
 	var s Stacks

@@ -2,7 +2,7 @@ package stats
 
 import "testing"
 
-// TestBeyond: a program that uses next to no CPU time has the time to spare.
+// TestBeyond checks the tolerance, and that a program with almost no CPU time is measured by the CPU time of idle.
 func TestBeyond(t *testing.T) {
 	for _, tt := range []struct {
 		ns, cpu, budget, seconds float64
@@ -21,7 +21,7 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// TestFit: no part of the program's time exceeds it.
+// TestFit checks that no cost exceeds the program's CPU time after Fit.
 func TestFit(t *testing.T) {
 	for _, p := range []Probing{
 		{NS: 5.74e9, Low: 3e9, High: 8e9, CPU: 2.18e9}, {NS: 1e9, Low: 5e8, High: 3e9, CPU: 2e9}, {NS: 1e9, Low: 5e8, High: 3e9}, {NS: 1, High: 2, CPU: 10},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWhole: estimates add up, an interval has what it adds and never less than was seen, and a row its part.
+// TestWhole checks the sum, the difference and the parts of estimates.
 func TestWhole(t *testing.T) {
 	w, v := &Whole{Calls: 100, Low: 80, High: 130}, &Whole{Calls: 260, Low: 200, High: 300}
 	for _, test := range []struct {
@@ -32,7 +32,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestBounded: without bounds what is shown is the least.
+// TestBounded checks that Least of an estimate without upper bound is its lower bound.
 func TestBounded(t *testing.T) {
 	for _, test := range []struct {
 		whole   *Whole
@@ -51,7 +51,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestTotal: a sum over timed calls is one of all calls, with bounds, or none.
+// TestTotal checks that a sum over timed calls is extrapolated to all calls with bounds, or not at all.
 func TestTotal(t *testing.T) {
 	f := Func{Calls: 150, Completed: 90, Unwound: 10, CountedOnly: 50, Latency: &Histogram{}, Whole: &Whole{Calls: 1000, Low: 500, High: 2000}}
 	for range f.Completed {

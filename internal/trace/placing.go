@@ -160,7 +160,7 @@ func (m *sampler) chargeChange(events []tracefs.Event) {
 // stopCounting ends the counting of a group's calls at a time of the trace clock.
 func (m *sampler) stopCounting(g *group, from uint64) {
 	if g.countOnly {
-		m.l.stream.Uncount(g.funcs, from, math.MaxUint64)
+		m.l.stream.Uncount(g.funcs, from)
 		return
 	}
 	for _, i := range g.funcs {
