@@ -143,7 +143,7 @@ func childOf(t *testing.T, parent int) int {
 	all, err := procfs.All()
 	noError(t, err)
 	for _, pid := range all {
-		if stat, alive := procfs.Living(pid); alive && stat.Parent == parent {
+		if stat, alive := procfs.LiveStat(pid); alive && stat.Parent == parent {
 			return pid
 		}
 	}

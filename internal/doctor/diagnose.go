@@ -236,7 +236,7 @@ func ProcessNumbers() Finding { return thisHost().pidNamespace() }
 
 func (h *host) pidNamespace() Finding {
 	switch h.namespace(procfs.Self, "pid") {
-	case procfs.InitialPIDs:
+	case procfs.InitialPIDNamespace:
 		return OK.of("the initial one")
 	case 0:
 		return Unknown.of("/proc does not tell")

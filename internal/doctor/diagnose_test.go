@@ -49,7 +49,7 @@ func newBox(t *testing.T) *box {
 	}
 	b.put("/proc/config.gz", zipped(t, uprobesBuiltIn))
 	b.put("/proc/self/mountinfo", "23 27 0:22 / /sys rw,relatime - sysfs sysfs rw\n42 23 0:13 / /sys/kernel/tracing rw,relatime shared:7 - tracefs tracefs rw\n")
-	b.spaces = map[string]uint64{"-1 pid": procfs.InitialPIDs, "-1 mnt": 4026531832, "1 mnt": 4026531832}
+	b.spaces = map[string]uint64{"-1 pid": procfs.InitialPIDNamespace, "-1 mnt": 4026531832, "1 mnt": 4026531832}
 	b.capabilities = func() (uint64, error) { return ^uint64(0), nil }
 	b.namespace = func(pid int, kind string) uint64 { return b.spaces[fmt.Sprint(pid, " ", kind)] }
 	b.put("/proc/meminfo", "MemTotal: 9000000 kB\nMemAvailable:    1048576 kB\n")

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxLinks is how many symbolic links one path may lead over, as for the kernel (MAXSYMLINKS).
+// maxLinks is the maximum number of symbolic links in a path, as in the kernel (MAXSYMLINKS).
 const maxLinks = 40
 
-// OpenBelow opens the file that a path refers to for a process whose root is the folder root: symbolic links and ".."
-// do not lead out of it. resolved is the path of the file without links. It opens each name in the folder that it has
-// opened before, because Linux before 5.6 has no openat2.
+// OpenBelow opens the file of a path as a process sees it whose root folder is root: symbolic links and ".." do not
+// lead out of root. resolved is the path of the file without links. OpenBelow opens the folders of the path one by one,
+// each relative to the folder before, because Linux before 5.6 has no openat2.
 func OpenBelow(root, path string) (file *os.File, resolved string, err error) {
 	defer func() {
 		if err != nil {
@@ -26,7 +26,7 @@ func OpenBelow(root, path string) (file *os.File, resolved string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	at, names := []int{top}, []string(nil) // the open folders from the root on, and their names
+	at, names := []int{top}, []string(nil) // the open folders of the path, and their names without root's
 	up := func() {
 		unix.Close(at[len(at)-1])
 		at, names = at[:len(at)-1], names[:len(names)-1]
@@ -87,7 +87,7 @@ func OpenBelow(root, path string) (file *os.File, resolved string, err error) {
 	return os.NewFile(uintptr(fd), resolved), resolved, nil
 }
 
-// linkText reads a symbolic link that is open itself.
+// linkText returns the target of a symbolic link. fd is a descriptor of the link itself.
 func linkText(fd int) (text string, isLink bool, err error) {
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil || stat.Mode&unix.S_IFMT != unix.S_IFLNK {
@@ -98,5 +98,5 @@ func linkText(fd int) (text string, isLink bool, err error) {
 	return string(buf[:max(n, 0)]), true, err
 }
 
-// Root returns the root folder of a process. [OpenBelow] opens paths there as the process sees them.
-func Root(pid int) string { return folder(Executing(pid)) + "/root" }
+// Root returns the root folder of a process. [OpenBelow] opens the process's paths in it.
+func Root(pid int) string { return folder(LiveThread(pid)) + "/root" }

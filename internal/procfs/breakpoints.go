@@ -5,17 +5,18 @@ import (
 	"slices"
 )
 
-// Missing returns how many of a file's probed instructions, given by their offsets
-// in the file, begin with none of the breakpoints in a process. A process can lose breakpoints, and the kernel does not
-// restore them: by madvise(MADV_DONTNEED), after which the page is read from the file
-// anew, by writing to its code, or by mapping other memory in its place (uprobe_mmap in
+// MissingBreakpoints returns the number of a file's probed instructions that begin with none of the breakpoints in a
+// process. sites are their offsets in the file.
+//
+// A process loses breakpoints by madvise(MADV_DONTNEED), after which the page is read from the file again, by a write
+// to its code, or when it maps other memory over it. The kernel does not restore them (uprobe_mmap in
 // kernel/events/uprobes.c handles only mappings of the file).
 //
-// It reads a few bytes of /proc/PID/mem for each. Bytes that can't be read do not count as missing: the
-// process has ended, executes another program by now, or may not be read.
-func Missing(pid int, inode uint64, sites []uint64, breakpoints [][]byte) (missing int) {
-	// Open the memory before reading the mappings: if the process executes another program in between, the
-	// memory of the first one can't be read any more.
+// MissingBreakpoints reads a few bytes of /proc/PID/mem for each site. Sites that can't be read do not count: the
+// process has ended, executes another program now, or may not be read.
+func MissingBreakpoints(pid int, inode uint64, sites []uint64, breakpoints [][]byte) (missing int) {
+	// The memory is opened before the mappings are read. If the process executes another program in between, reads
+	// of the old program's memory fail.
 	mem, err := OpenMemory(pid)
 	if err != nil {
 		return 0
@@ -35,8 +36,8 @@ func Missing(pid int, inode uint64, sites []uint64, breakpoints [][]byte) (missi
 	return missing
 }
 
-// mappedAt returns the address of a file's offset in a process, also if the process has mapped anonymous
-// memory for code there since: the distance to the file's other code is the same as in the file.
+// mappedAt returns the address of a file's offset in a process. It also finds offsets over which the process has mapped
+// anonymous memory, because the distance to the rest of the file's code is the same as in the file.
 func mappedAt(code []Mapping, inode, offset uint64) (addr uint64, ok bool) {
 	for _, m := range code {
 		if m.Inode != inode || m.Offset > offset {

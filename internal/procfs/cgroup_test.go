@@ -60,7 +60,7 @@ func TestCgroupNamed(t *testing.T) {
 		{"/..", Cgroup{v2, "/a"}, true},
 		{"/sys/fs/cgroup/none", Cgroup{v2, "/none"}, false},
 	} {
-		if got := cgroupNamed(c.name, mounts).holds(c.group); got != c.want {
+		if got := parseCgroupTree(c.name, mounts).contains(c.group); got != c.want {
 			t.Errorf("%q holds %+v: %t", c.name, c.group, got)
 		}
 	}
@@ -72,7 +72,7 @@ func inCgroup(name string) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Those(has)
+	return Matching(has)
 }
 
 // TestThose finds a child where this process is, whatever that is.
@@ -101,8 +101,8 @@ func FuzzCgroups(f *testing.F) {
 	f.Add("4:memory:/a\n0::/b:c (deleted)\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, g := range parseCgroups(text) {
-			wanted := cgroupWanted{path: g.Path}
-			if !wanted.holds(g) {
+			tree := cgroupTree{path: g.Path}
+			if !tree.contains(g) {
 				t.Errorf("%+v is not in itself", g)
 			}
 		}

@@ -12,12 +12,12 @@ import (
 	"syscall"
 )
 
-// Containers returns the processes of each container by its id. Some runtimes use names instead of ids.
+// Containers returns the processes of each container, by container id. Some runtimes use names instead of ids.
 func Containers() (pids map[string][]int, err error) {
 	all, err := All()
 	pids = make(map[string][]int)
 	for _, pid := range all {
-		if of := containersOf(pid); len(of) > 0 && Alive(pid) {
+		if of := containerIDsOf(pid); len(of) > 0 && Alive(pid) {
 			for _, id := range of {
 				pids[id] = append(pids[id], pid)
 			}
@@ -26,37 +26,38 @@ func Containers() (pids map[string][]int, err error) {
 	return pids, err
 }
 
-// containersOf returns the ids of the containers of a process.
-func containersOf(pid int) (ids []string) {
+// containerIDsOf returns the ids of the containers of a process.
+func containerIDsOf(pid int) (ids []string) {
 	groups, _ := Cgroups(pid) // empty for a process that has just ended
-	return idsOf(groups)
+	return containerIDs(groups)
 }
 
-// ContainerNamed returns a func that reports whether a process is in the container of that id.
-func ContainerNamed(id string) (has func(pid int) bool) {
-	return func(pid int) bool { return slices.Contains(containersOf(pid), id) }
+// ContainerNamed returns a func that reports whether a process is in the container with an id.
+func ContainerNamed(id string) (match func(pid int) bool) {
+	return func(pid int) bool { return slices.Contains(containerIDsOf(pid), id) }
 }
 
 var (
-	// hashed matches the folder of a container that runtimes name by 64 digits: "ID" of Docker and Kubernetes,
-	// "docker-ID.scope", "cri-containerd-ID.scope", "crio-ID", "libpod-ID.scope", and
+	// idFolder matches the control group of a container whose runtime names it by a hash of 64 digits: "ID" of
+	// Docker and Kubernetes, "docker-ID.scope", "cri-containerd-ID.scope", "crio-ID", "libpod-ID.scope", and
 	// "kubepods-podUID.slice:cri-containerd:ID".
-	hashed = regexp.MustCompile(`^(?:.*[-:])?([0-9a-f]{64})(?:\.scope)?$`)
-	// named matches a folder that has the container's name: LXC and systemd-nspawn.
-	named = regexp.MustCompile(`^(?:lxc\.payload\.(.+)|machine-(.+)\.scope)$`)
+	idFolder = regexp.MustCompile(`^(?:.*[-:])?([0-9a-f]{64})(?:\.scope)?$`)
+	// nameFolder matches the control group of a container, which ends with the container's name, in LXC and
+	// systemd-nspawn.
+	nameFolder = regexp.MustCompile(`^(?:lxc\.payload\.(.+)|machine-(.+)\.scope)$`)
 )
 
-// idsOf returns the ids of the containers of control groups, which may be nested. A runtime's monitor
-// of a container does not belong to the container.
-func idsOf(groups []Cgroup) (ids []string) {
+// containerIDs returns the ids of the containers that control groups belong to. Containers may be nested. The process
+// of a runtime that monitors a container is not in the container.
+func containerIDs(groups []Cgroup) (ids []string) {
 	for _, g := range groups {
 		parent := ""
 		for folder := range strings.SplitSeq(g.Path, "/") {
 			id := ""
-			if m := hashed.FindStringSubmatch(folder); m != nil && !strings.Contains(folder, "conmon-") {
+			if m := idFolder.FindStringSubmatch(folder); m != nil && !strings.Contains(folder, "conmon-") {
 				id = m[1]
-			} else if m := named.FindStringSubmatch(folder); m != nil {
-				id = m[1] + strings.ReplaceAll(m[2], `\x2d`, "-") // systemd writes "-" so (systemd.unit(5))
+			} else if m := nameFolder.FindStringSubmatch(folder); m != nil {
+				id = m[1] + strings.ReplaceAll(m[2], `\x2d`, "-") // systemd escapes "-" (systemd.unit(5))
 			} else if parent == "lxc" || parent == "lxc.payload" {
 				id = folder
 			}
@@ -69,23 +70,23 @@ func idsOf(groups []Cgroup) (ids []string) {
 	return ids
 }
 
-// Names returns the names of containers with their ids, from the files that runtimes have below a
-// root. It ignores files that it does not understand.
+// Names returns the ids of the containers with each name. It reads files of the runtimes below a root folder, and
+// ignores files that it can't parse.
 func Names(root string) map[string][]string {
 	names := make(map[string][]string)
 	add := func(name, id string) {
-		if name = strings.TrimPrefix(name, "/"); name != "" && hashed.MatchString(id) && !slices.Contains(names[name], id) {
+		if name = strings.TrimPrefix(name, "/"); name != "" && idFolder.MatchString(id) && !slices.Contains(names[name], id) {
 			names[name] = append(names[name], id)
 		}
 	}
-	// Docker: a folder for each container.
+	// Docker keeps a folder for each container.
 	for _, file := range glob(root, "var/lib/docker/containers/*/config.v2.json") {
 		var config struct{ ID, Name string }
 		if read(file, &config) {
 			add(config.Name, config.ID)
 		}
 	}
-	// Podman: a list of root, and one of each user.
+	// Podman keeps a list for root, and one for each user.
 	lists := append(glob(root, "var/lib/containers/storage/*-containers/containers.json"),
 		glob(root, "home/*/.local/share/containers/storage/*-containers/containers.json")...)
 	for _, file := range lists {
@@ -101,7 +102,7 @@ func Names(root string) map[string][]string {
 			}
 		}
 	}
-	// Kubernetes, with any runtime: POD_NAMESPACE_CONTAINER-ID.log. The container's names are POD,
+	// Kubernetes has POD_NAMESPACE_CONTAINER-ID.log, with any runtime. The names of the container are POD,
 	// POD/CONTAINER and NAMESPACE/POD.
 	for _, link := range glob(root, "var/log/containers/*.log") {
 		text := strings.TrimSuffix(path.Base(link), ".log")
@@ -117,15 +118,15 @@ func Names(root string) map[string][]string {
 }
 
 func glob(root, pattern string) []string {
-	found, _ := filepath.Glob(filepath.Join(root, pattern)) // the pattern is well-formed
+	found, _ := filepath.Glob(filepath.Join(root, pattern)) // all patterns are well-formed
 	return found
 }
 
-// maxFile is the largest file that is read: users can write to some.
+// maxFile is the maximum size of files that read parses, because users can write to some of them.
 const maxFile = 16 << 20
 
-// read reads a file, unless it is a link: a user's link may lead to a file like trace_pipe, which takes data from other
-// readers and never ends.
+// read parses a regular JSON file. It refuses symbolic links, because a user could link to a file like trace_pipe,
+// which takes data away from other readers and never ends.
 func read(file string, to any) bool {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -152,17 +153,17 @@ func Find(word string, running []string, roots ...string) (ids []string) {
 		ids = []string{word}
 	}
 	slices.Sort(ids)
-	var found, begun []string
+	var found, prefixed []string
 	for _, id := range running {
 		switch {
 		case slices.Contains(ids, id):
 			found = append(found, id)
 		case strings.HasPrefix(id, word):
-			begun = append(begun, id)
+			prefixed = append(prefixed, id)
 		}
 	}
 	if len(found) == 0 && !named {
-		return begun
+		return prefixed
 	}
 	return found
 }

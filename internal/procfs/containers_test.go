@@ -36,7 +36,7 @@ func TestIDs(t *testing.T) {
 		"/docker/" + strings.ToUpper(a):         nil,
 		"/":                                     nil,
 	} {
-		if got := idsOf([]Cgroup{{Path: path}, {Path: path}}); !slices.Equal(got, want) {
+		if got := containerIDs([]Cgroup{{Path: path}, {Path: path}}); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
@@ -112,7 +112,7 @@ func FuzzIDs(f *testing.F) {
 	f.Add("/docker/" + id("a1"))
 	f.Add("/lxc/a/lxc.payload.b/machine-c.scope")
 	f.Fuzz(func(t *testing.T, path string) {
-		for _, id := range idsOf([]Cgroup{{Path: path}}) {
+		for _, id := range containerIDs([]Cgroup{{Path: path}}) {
 			if id == "" || strings.Contains(id, "/") {
 				t.Errorf("%q: %q", path, id)
 			}

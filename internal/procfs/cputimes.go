@@ -10,22 +10,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPUTimes measure the CPU time of some processes, or of all that execute a file, and how long their threads wait for a CPU.
+// CPUTimes measures the CPU time of processes, and how long their threads wait for a CPU.
 type CPUTimes struct {
-	find  func() []int // nil for some processes
+	find  func() []int // finds the processes; nil if they are fixed
 	pids  []int
-	until time.Time // when find is called again
+	until time.Time // when to call find again
 
 	used  time.Duration
-	last  map[int]time.Duration // the times at the last call of Used
-	since map[int]time.Duration // the times at the last call of Since
-	first map[int]waited        // by the thread's number
+	last  map[int]time.Duration // by process, at the last call of Used
+	since map[int]time.Duration // by process, at the last call of Since
+	first map[int]schedTimes    // by thread, at the beginning
 }
 
-// waited is how long a thread has run, and how long it has waited for a CPU.
-type waited struct{ ran, waited uint64 }
+// schedTimes are the times that a thread has run and that it has waited for a CPU, in nanoseconds.
+type schedTimes struct{ ran, waited uint64 }
 
-// NewCPUTimes begins to measure some processes, or all that execute a file.
+// NewCPUTimes starts to measure processes, or, without pids, all processes that execute a file.
 func NewCPUTimes(pids []int, binary string) *CPUTimes {
 	c := &CPUTimes{pids: pids}
 	if len(pids) == 0 {
@@ -41,13 +41,13 @@ func (c *CPUTimes) begin() {
 	c.first = c.threads()
 }
 
-// Finding processes takes a hundredth of the time, or more if new ones would be found too late.
+// A search for processes takes at most findShare of the time, but comes at least every findAgain.
 const (
 	findShare = 0.01
 	findAgain = 500 * time.Millisecond
 )
 
-// recent returns the processes, and finds them again if that is due.
+// recent returns the processes. It searches for them first if the last search is too old.
 func (c *CPUTimes) recent() []int {
 	if before := time.Now(); c.find != nil && !before.Before(c.until) {
 		c.pids = c.find()
@@ -57,19 +57,20 @@ func (c *CPUTimes) recent() []int {
 	return c.pids
 }
 
-// times returns the CPU times of the processes. They lack what running processes have used since the kernel's last tick.
+// times returns the CPU time of each process. It excludes the time since the kernel's last tick of running threads.
 func (c *CPUTimes) times() map[int]time.Duration {
 	now := make(map[int]time.Duration)
 	for _, pid := range c.recent() {
-		if used, ok := cpuTime(pid); ok { // else it has just ended
+		if used, ok := cpuTime(pid); ok { // else the process has just ended
 			now[pid] = used
 		}
 	}
 	return now
 }
 
-// cpuTime returns the CPU time of a process. The number of its clock is computed as by clock_getcpuclockid(3), from MAKE_PROCESS_CPUCLOCK
-// and CPUCLOCK_SCHED of include/linux/posix-timers_types.h (Linux 6.12). Processes of another pid namespace have no such clock.
+// cpuTime returns the CPU time of a process. It computes the id of the process's clock like clock_getcpuclockid(3),
+// from MAKE_PROCESS_CPUCLOCK and CPUCLOCK_SCHED in include/linux/posix-timers_types.h (Linux 6.12). It reads /proc
+// instead in other pid namespaces than the initial one.
 func cpuTime(pid int) (time.Duration, bool) {
 	const sched = 2
 	var ts unix.Timespec
@@ -83,8 +84,8 @@ func cpuTime(pid int) (time.Duration, bool) {
 	return stat.CPU, err == nil
 }
 
-// Used returns the CPU time that the processes have used since the beginning. It misses the time that a process uses before
-// it is found, and between the last call of Used and its end.
+// Used returns the CPU time that the processes have used since NewCPUTimes. It excludes the time before a process was
+// found, and the time after the last call of Used.
 func (c *CPUTimes) Used() time.Duration {
 	now := c.times()
 	for pid, used := range now {
@@ -96,7 +97,8 @@ func (c *CPUTimes) Used() time.Duration {
 	return c.used
 }
 
-// Since returns the CPU time that the processes have used since its last call, also before they were found. It finds them again.
+// Since searches for the processes, and returns the CPU time that they have used since the last call of Since. It
+// includes the time of new processes before they were found.
 func (c *CPUTimes) Since() (used time.Duration) {
 	c.until = time.Time{}
 	now := c.times()
@@ -107,10 +109,10 @@ func (c *CPUTimes) Since() (used time.Duration) {
 	return used
 }
 
-// Waited returns the share of their runnable time that threads have waited for a CPU since the
-// beginning, 0 if that is not known.
+// Waited returns the share of runnable time since NewCPUTimes that threads have waited for a CPU. It returns 0 if the
+// kernel does not measure it.
 func (c *CPUTimes) Waited() float64 {
-	var sum waited
+	var sum schedTimes
 	for thread, now := range c.threads() {
 		sum.ran += now.ran - c.first[thread].ran
 		sum.waited += now.waited - c.first[thread].waited
@@ -118,10 +120,10 @@ func (c *CPUTimes) Waited() float64 {
 	return float64(sum.waited) / float64(max(sum.ran+sum.waited, 1))
 }
 
-// threads reads /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst), which
-// kernels without CONFIG_SCHED_INFO don't have.
-func (c *CPUTimes) threads() map[int]waited {
-	threads := make(map[int]waited)
+// threads reads /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst). Kernels without
+// CONFIG_SCHED_INFO do not have it.
+func (c *CPUTimes) threads() map[int]schedTimes {
+	threads := make(map[int]schedTimes)
 	for _, pid := range c.recent() {
 		tids, _ := Threads(pid) // empty for a process that has just ended
 		for _, tid := range tids {
@@ -130,14 +132,14 @@ func (c *CPUTimes) threads() map[int]waited {
 			lacked, _, _ := strings.Cut(rest, " ")
 			r, rerr := strconv.ParseUint(ran, 10, 64)
 			if w, werr := strconv.ParseUint(lacked, 10, 64); rerr == nil && werr == nil {
-				threads[tid] = waited{r, w}
+				threads[tid] = schedTimes{r, w}
 			}
 		}
 	}
 	return threads
 }
 
-// ThreadTime returns the CPU time of the calling thread, 0 if that is not known.
+// ThreadTime returns the CPU time of the calling thread, or 0 if the kernel does not measure it.
 func ThreadTime() time.Duration {
 	var ran int64
 	text, _ := os.ReadFile("/proc/thread-self/schedstat")

@@ -9,30 +9,30 @@ import (
 	"strings"
 )
 
-// Mapping is a range of a process's addresses, which may show a file.
+// Mapping is a range of a process's addresses.
 type Mapping struct {
 	Start, End uint64
-	// Offset is the offset in the file that Start shows; Inode is the file's number, 0 without a file.
+	// Offset is the file offset at Start, and Inode is the file's inode number. Both are 0 without a file.
 	Offset, Inode uint64
-	// Device is MAJOR:MINOR, in hexadecimal.
+	// Device is MAJOR:MINOR in hexadecimal.
 	Device string
-	// Path is the path as the process sees it. A newline in it is "\012", except in [MappedFiles]. If the
-	// file was deleted, " (deleted)" follows.
+	// Path is the file's path as the process sees it. It has "\012" for a newline, except in [MappedFiles]. It ends
+	// with " (deleted)" if the file was deleted.
 	Path string
 }
 
-// Link returns the link to the mapped file in the process's folder in /proc (fs/proc/base.c, proc_map_files_readdir).
+// Link returns the path of the link to the mapped file, relative to /proc/PID (fs/proc/base.c, proc_map_files_readdir).
 func (m Mapping) Link() string { return fmt.Sprintf("map_files/%x-%x", m.Start, m.End) }
 
 // Mappings returns the executable mappings of a process.
 func Mappings(pid int) ([]Mapping, error) { return readMappings(pid, "x") }
 
-// readMappings returns the mappings with a permission: "r" or "x". If the first thread has ended
-// while others live, it reads those of another thread.
+// readMappings returns the mappings with a permission: "r" or "x". If the first thread has ended and others have not,
+// it reads the mappings of another thread.
 func readMappings(pid int, permission string) ([]Mapping, error) {
 	b, err := os.ReadFile(folder(pid) + "/maps")
-	if len(b) == 0 { // an error since Linux 6.16
-		if tid := Executing(pid); tid != pid {
+	if len(b) == 0 { // since Linux 6.16, with an error
+		if tid := LiveThread(pid); tid != pid {
 			b, err = os.ReadFile(folder(tid) + "/maps")
 		}
 	}
@@ -42,8 +42,7 @@ func readMappings(pid int, permission string) ([]Mapping, error) {
 	return parseMappings(string(b), permission)
 }
 
-// MappedFiles returns the mappings of files that a process executes, from the process's folder
-// in /proc.
+// MappedFiles returns the executable mappings of files of a process. folder is the process's folder in /proc.
 func MappedFiles(folder string) ([]Mapping, error) {
 	b, err := os.ReadFile(filepath.Join(folder, "maps"))
 	if err != nil {
@@ -59,8 +58,8 @@ func MappedFiles(folder string) ([]Mapping, error) {
 	return all, err
 }
 
-// parseMappings reads lines "START-END PERM OFFSET DEV INODE PATH", numbers in
-// hexadecimal but for INODE (proc_pid_maps(5)).
+// parseMappings parses lines "START-END PERM OFFSET DEV INODE PATH". Numbers are hexadecimal, except INODE
+// (proc_pid_maps(5)).
 func parseMappings(text, permission string) (all []Mapping, err error) {
 	for line := range strings.SplitSeq(text, "\n") {
 		head, path := line, ""
@@ -71,7 +70,7 @@ func parseMappings(text, permission string) (all []Mapping, err error) {
 		if len(f) < 5 || !strings.Contains(f[1], permission) {
 			continue
 		}
-		if len(f) > 5 { // "[heap]", or the like with a slash in it
+		if len(f) > 5 { // "[heap]", or another such name, which may contain a slash
 			path = ""
 		}
 		start, end, _ := strings.Cut(f[0], "-")
@@ -90,44 +89,45 @@ func parseMappings(text, permission string) (all []Mapping, err error) {
 	return all, nil
 }
 
-// Memory remembers which addresses of processes can be read. It is for one goroutine.
+// Memory finds out which addresses of processes can be read. It caches the mappings of processes. It is for one
+// goroutine.
 type Memory struct {
-	of   map[int][]Mapping
-	read func(pid int, permission string) ([]Mapping, error)
+	mappings map[int][]Mapping
+	read     func(pid int, permission string) ([]Mapping, error)
 }
 
-// NewMemory returns a Memory that remembers nothing.
-func NewMemory() *Memory { return &Memory{of: make(map[int][]Mapping), read: readMappings} }
+// NewMemory returns a Memory with an empty cache.
+func NewMemory() *Memory { return &Memory{mappings: make(map[int][]Mapping), read: readMappings} }
 
-// maxRemembered is the largest number of processes that are remembered.
+// maxRemembered is the maximum number of processes in the cache.
 const maxRemembered = 1024
 
-// Readable reports whether a process has n bytes of readable memory at an address. The kernel
-// returns zeros for memory that it can't read, and this distinguishes them from real zeros.
-// It remembers the mappings of each process, and reads them again if they
-// do not contain the address. Then still must report whether they belong to the expected program,
-// and not to another one that the process executes now. For a process that has ended, is
-// ending, or runs another program, known is true only for remembered mappings.
-func (m *Memory) Readable(pid int, addr uint64, n int, still func() bool) (readable, known bool) {
-	if holds(m.of[pid], addr, n) {
+// Readable reports whether n bytes at an address of a process can be read. The kernel fetches zeros from memory that it
+// can't read, and Readable distinguishes them from real zeros.
+//
+// If the cached mappings do not contain the range, Readable reads them again. Then sameProgram must report whether they
+// belong to the expected program, because the process may execute another one now. known is false if the cache does not
+// contain the range and the process has ended, is ending, or executes another program.
+func (m *Memory) Readable(pid int, addr uint64, n int, sameProgram func() bool) (readable, known bool) {
+	if covers(m.mappings[pid], addr, n) {
 		return true, true
 	}
 	mapped, err := m.read(pid, "r")
-	if err != nil || len(mapped) == 0 || !still() { // an ending process has no mappings
+	if err != nil || len(mapped) == 0 || !sameProgram() { // an ending process has no mappings
 		return false, false
 	}
-	if len(m.of) >= maxRemembered {
-		clear(m.of)
+	if len(m.mappings) >= maxRemembered {
+		clear(m.mappings)
 	}
-	m.of[pid] = mapped
-	return holds(mapped, addr, n), true
+	m.mappings[pid] = mapped
+	return covers(mapped, addr, n), true
 }
 
-// Forget drops the mappings of a process that has ended, because another may get its number.
-func (m *Memory) Forget(pid int) { delete(m.of, pid) }
+// Forget removes a process that has ended from the cache, because another process may get its number.
+func (m *Memory) Forget(pid int) { delete(m.mappings, pid) }
 
-// holds reports whether the range lies in one mapping, or in several adjacent ones.
-func holds(maps []Mapping, addr uint64, n int) bool {
+// covers reports whether a range lies in one mapping, or in several adjacent ones.
+func covers(maps []Mapping, addr uint64, n int) bool {
 	end := addr + uint64(n)
 	if n <= 0 || end < addr {
 		return false
@@ -144,6 +144,6 @@ func holds(maps []Mapping, addr uint64, n int) bool {
 	return false
 }
 
-// OpenMemory opens the memory of a process, to be read at its addresses. The file stays that of the
-// program that the process executes now.
+// OpenMemory opens the memory of a process. Offsets in the file are addresses. If the process executes another program
+// later, the file still refers to the old program's memory.
 func OpenMemory(pid int) (*os.File, error) { return os.Open(folder(pid) + "/mem") }

@@ -93,7 +93,7 @@ func TestMemoryReadsOnce(t *testing.T) {
 	reads := 0
 	maps := []Mapping{{Start: 0x1000, End: 0x2000}}
 	const gone, ending, another = 1<<20 + 1, 1<<20 + 2, 1<<20 + 3
-	m := Memory{of: make(map[int][]Mapping), read: func(pid int, _ string) ([]Mapping, error) {
+	m := Memory{mappings: make(map[int][]Mapping), read: func(pid int, _ string) ([]Mapping, error) {
 		switch reads++; pid {
 		case gone:
 			return nil, errors.New("no such process")
@@ -123,7 +123,7 @@ func TestMemoryReadsOnce(t *testing.T) {
 	for pid := range 3 * maxRemembered {
 		m.Readable(pid, 0x1000, 8, always)
 	}
-	if len(m.of) > maxRemembered {
-		t.Errorf("remembers %d processes", len(m.of))
+	if len(m.mappings) > maxRemembered {
+		t.Errorf("remembers %d processes", len(m.mappings))
 	}
 }

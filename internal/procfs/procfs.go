@@ -1,6 +1,6 @@
-// Package procfs reads the state of processes from /proc: threads, memory, files
-// and namespaces, the kernel's breakpoints in a probed process, and its containers. It asks no daemon for containers:
-// ids are in the paths of control groups, and names in files of the runtimes. No other package reads /proc.
+// Package procfs reads the state of processes from /proc: threads, memory, files and namespaces, the breakpoints in a
+// probed process, and containers. For containers it needs no daemon: their ids are in the paths of control groups, and
+// their names in files of the runtimes. No other package reads /proc.
 package procfs
 
 import (
@@ -16,8 +16,8 @@ import (
 	"syscall"
 )
 
-// Self stands for this process, which has no number in /proc if that belongs to another pid
-// namespace. It differs from 0, an unknown process, which /proc does not have.
+// Self stands for this process, which may have no number in a /proc of another pid namespace. It differs from 0, which
+// stands for an unknown process.
 const Self = -1
 
 // folder returns the folder of a process in /proc.
@@ -34,8 +34,7 @@ func All() (pids []int, err error) { return numbers("/proc") }
 // Threads returns the numbers of a process's threads.
 func Threads(pid int) (tids []int, err error) { return numbers(folder(pid) + "/task") }
 
-// numbers returns the names in a folder that are numbers. With an error, it returns those that it read
-// before.
+// numbers returns the names in a folder that are numbers. After an error, it returns those that it has read before.
 func numbers(dir string) (found []int, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, entry := range entries {
@@ -46,46 +45,46 @@ func numbers(dir string) (found []int, err error) {
 	return found, err
 }
 
-// Name returns the name of a process, as ps -o comm shows it.
+// Name returns the name of a process, as shown by ps -o comm.
 func Name(pid int) (string, error) {
 	name, err := os.ReadFile(folder(pid) + "/comm")
 	return strings.TrimSuffix(string(name), "\n"), err
 }
 
-// Own returns the path of a process's /proc/self/NAME.
-func Own(pid int, name string) string { return folder(pid) + "/" + name }
+// SelfPath returns the path by which this process reads a file that another process reads as /proc/self/NAME.
+func SelfPath(pid int, name string) string { return folder(pid) + "/" + name }
 
-// Exe returns the link to the file that a process executes.
-func Exe(pid int) string { return folder(Executing(pid)) + "/exe" }
+// Exe returns the path of the link to the file that a process executes.
+func Exe(pid int) string { return folder(LiveThread(pid)) + "/exe" }
 
-// Programs are the processes that run a file, as found at one moment.
+// Programs are the processes that execute a file at one moment.
 type Programs []Program
 
-// Program is a process, and the file that it runs.
+// Program is a process and the file that it executes.
 type Program struct {
 	PID  int
 	Path string // of the file
-	link string // a path that leads to the file
+	link string // /proc/TID/exe
 	file os.FileInfo
 }
 
-// Look returns all processes with a file, reading each once. Threads of the kernel run no file, and only root sees the files
-// of other users' processes.
-func Look() (all Programs) {
-	pids, _ := All() // an incomplete list will do
+// RunningPrograms returns all processes that execute a file. Threads of the kernel execute none, and only root sees the
+// files of other users' processes.
+func RunningPrograms() (all Programs) {
+	pids, _ := All() // an incomplete list is good enough
 	for _, pid := range pids {
-		tid, path := executing(pid)
+		tid, path := liveThreadExe(pid)
 		link := folder(tid) + "/exe"
 		if path == "" {
 			continue
-		} else if file, err := os.Stat(link); err == nil { // else it has just ended
+		} else if file, err := os.Stat(link); err == nil { // else the process has just ended
 			all = append(all, Program{pid, path, link, file})
 		}
 	}
 	return all
 }
 
-// Running returns the processes that run the file at a path.
+// Running returns the processes that execute the file at a path.
 func (all Programs) Running(path string) (running []int) {
 	file, err := os.Stat(path)
 	if err != nil {
@@ -99,12 +98,12 @@ func (all Programs) Running(path string) (running []int) {
 	return running
 }
 
-// Running returns the processes that run the file at a path now.
-func Running(path string) []int { return Look().Running(path) }
+// Running returns the processes that now execute the file at a path.
+func Running(path string) []int { return RunningPrograms().Running(path) }
 
-// Replaced returns the processes that run a file which had this absolute path before it was removed or replaced.
+// Replaced returns the processes that execute a file that had an absolute path before it was removed or replaced.
 func Replaced(path string) (running []int) {
-	for _, p := range Look() {
+	for _, p := range RunningPrograms() {
 		if former, deleted := CutDeleted(p.Path); deleted && former == path {
 			running = append(running, p.PID)
 		}
@@ -118,8 +117,9 @@ func CutDeleted(path string) (former string, deleted bool) {
 	return strings.CutSuffix(path, " (deleted)")
 }
 
-// Named returns the processes among some, except this one, whose file has a name. If none has, it returns processes that have
-// the name themselves: they come last because a shell that runs a script gets the script's name.
+// Named returns the processes, except this one, for which among returns true and whose file has a name. Without such a
+// process, it compares the name of the process instead. The file comes first, because a shell that runs a script has
+// the script's name.
 func (all Programs) Named(name string, among func(pid int) bool) (found []int) {
 	var others []int
 	for _, p := range all {
@@ -140,21 +140,21 @@ func (all Programs) Named(name string, among func(pid int) bool) (found []int) {
 	})
 }
 
-// Executing returns a thread of a process that has its memory and its file: the first one, whose number is the
-// process's, or, if that has ended, another one. /proc/TID is like /proc/PID,
-// but not listed (proc(5)).
-func Executing(pid int) (tid int) {
-	tid, _ = executing(pid)
+// LiveThread returns a thread of a process that still has the process's memory and file. This is the first thread,
+// whose number is the process's, or another one if the first has ended. /proc/TID exists for each thread, although
+// /proc does not list it (proc(5)).
+func LiveThread(pid int) (tid int) {
+	tid, _ = liveThreadExe(pid)
 	return tid
 }
 
-// executing is Executing with the path of the file, "" if it has no file or may not be read.
-func executing(pid int) (tid int, path string) {
+// liveThreadExe is LiveThread, and also returns the path of the file. It is "" without a file or permission.
+func liveThreadExe(pid int) (tid int, path string) {
 	path, err := os.Readlink(folder(pid) + "/exe")
-	if !errors.Is(err, fs.ErrNotExist) || alone(pid) {
+	if !errors.Is(err, fs.ErrNotExist) || singleThreaded(pid) {
 		return pid, path
 	}
-	tids, _ := Threads(pid) // an incomplete list will do
+	tids, _ := Threads(pid) // an incomplete list is good enough
 	for _, tid := range tids {
 		if path, err := os.Readlink(folder(tid) + "/exe"); err == nil {
 			return tid, path
@@ -163,14 +163,14 @@ func executing(pid int) (tid int, path string) {
 	return pid, ""
 }
 
-// alone reports whether a process has only one thread, as threads of the kernel do: its folder of
-// threads has a link for each, and two more (proc_task_getattr in fs/proc/base.c, Linux 6.12).
-func alone(pid int) bool {
+// singleThreaded reports whether a process has only one thread. The number of links of its folder task is the number of
+// threads plus 2 (proc_task_getattr in fs/proc/base.c, Linux 6.12).
+func singleThreaded(pid int) bool {
 	var stat syscall.Stat_t
 	return syscall.Stat(folder(pid)+"/task", &stat) == nil && stat.Nlink <= 3
 }
 
-// Executes reports whether a process runs the file at a path, or has it mapped as a library.
+// Executes reports whether a process executes the file at a path, or has mapped it as a library.
 func Executes(pid int, path string) bool {
 	if SameFile(path, Exe(pid)) {
 		return true
@@ -184,10 +184,9 @@ func Executes(pid int, path string) bool {
 	return ok && slices.ContainsFunc(mapped, func(m Mapping) bool { return m.Inode == stat.Ino })
 }
 
-// OpenFiles visits the open files of processes, by their present paths. Only root sees
-// other users' files.
+// OpenFiles calls visit for each open file of each process, with its present path. Only root sees other users' files.
 func OpenFiles(visit func(pid int, path string)) {
-	pids, _ := All() // an incomplete list will do
+	pids, _ := All() // an incomplete list is good enough
 	for _, pid := range pids {
 		dir := folder(pid) + "/fd/"
 		fds, _ := numbers(dir) // empty for a process that has just ended
@@ -199,18 +198,17 @@ func OpenFiles(visit func(pid int, path string)) {
 	}
 }
 
-// InitialPIDs is the inode of the first pid namespace (include/linux/proc_ns.h,
-// PROC_PID_INIT_INO).
-const InitialPIDs = 0xeffffffc
+// InitialPIDNamespace is the inode of the initial pid namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO).
+const InitialPIDNamespace = 0xeffffffc
 
-// Namespace returns the inode of one of a process's namespaces, "pid" or "mnt", 0 if it is not
-// known: as for a zombie, or for a kind that an old kernel lacks.
+// Namespace returns the inode of a process's namespace of a kind, such as "pid" or "mnt". It returns 0 if it can't be
+// read, as for a zombie, or for a kind that the kernel does not have.
 func Namespace(pid int, kind string) (inode uint64) {
 	link, _ := os.Readlink(folder(pid) + "/ns/" + kind)
 	return parseNamespace(link, kind)
 }
 
-// parseNamespace reads "KIND:[INODE]" (namespaces(7)).
+// parseNamespace parses "KIND:[INODE]" (namespaces(7)).
 func parseNamespace(link, kind string) (inode uint64) {
 	if n, err := fmt.Sscanf(link, kind+":[%d]", &inode); n != 1 || err != nil {
 		return 0
@@ -218,15 +216,15 @@ func parseNamespace(link, kind string) (inode uint64) {
 	return inode
 }
 
-// OwnPIDs returns the inode of the pid namespace of this process: 0 for the initial one, and if
-// it is not known. It reads it once.
-var OwnPIDs = sync.OnceValue(func() uint64 {
-	if own := Namespace(Self, "pid"); own != InitialPIDs {
+// PIDNamespace returns the inode of this process's pid namespace. It returns 0 for the initial one, and if it can't be
+// read. It reads the inode only once.
+var PIDNamespace = sync.OnceValue(func() uint64 {
+	if own := Namespace(Self, "pid"); own != InitialPIDNamespace {
 		return own
 	}
 	return 0
 })
 
-// ForeignNumbers reports whether the process numbers in /proc here differ from those by
-// which the kernel traces processes: the kernel uses the first pid namespace, not a container's.
-func ForeignNumbers() bool { return OwnPIDs() != 0 }
+// ForeignNumbers reports whether /proc has other process numbers than trace events. Events have the numbers of the
+// initial pid namespace, and /proc may show a container's.
+func ForeignNumbers() bool { return PIDNamespace() != 0 }

@@ -21,7 +21,7 @@ func TestLiving(t *testing.T) {
 	defer os.WriteFile(comm, before, 0)
 	for _, name := range []string{"plain", ") Z 1 1 (", "a) (b", "x\ny"} {
 		fixture.NoError(t, os.WriteFile(comm, []byte(name), 0))
-		if stat, alive := Living(os.Getpid()); !alive || stat.Parent != os.Getppid() || stat.Started == 0 {
+		if stat, alive := LiveStat(os.Getpid()); !alive || stat.Parent != os.Getppid() || stat.Started == 0 {
 			t.Errorf("%q: %+v, alive %v", name, stat, alive)
 		}
 	}
@@ -34,7 +34,7 @@ func TestEnded(t *testing.T) {
 		t.Skip(err)
 	}
 	pid := cmd.Process.Pid
-	if stat, alive := Living(pid); !alive || stat.Parent != os.Getpid() {
+	if stat, alive := LiveStat(pid); !alive || stat.Parent != os.Getpid() {
 		t.Errorf("%+v, alive %v", stat, alive)
 	}
 	fixture.NoError(t, cmd.Process.Signal(syscall.SIGKILL))
@@ -65,7 +65,7 @@ func TestLook(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Skip(err)
 	}
-	all, pid := Look(), cmd.Process.Pid
+	all, pid := RunningPrograms(), cmd.Process.Pid
 	fixture.NoError(t, errors.Join(cmd.Process.Kill(), cmd.Process.Release()))
 	_, _ = syscall.Wait4(pid, nil, 0, nil)
 	path := ""
@@ -177,7 +177,7 @@ func TestWaiting(t *testing.T) {
 	}
 	b := NewCPUTimes([]int{os.Getpid()}, "")
 	b.first = nil
-	var sum waited
+	var sum schedTimes
 	for _, thread := range b.threads() {
 		sum.ran += thread.ran
 	}

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// SameFile reports whether two paths lead to one file for the kernel's probes. Each mount of overlayfs,
-// as containers have, shows a file of a shared layer as a different one.
+// SameFile reports whether two paths lead to the same file for the kernel's probes. Each mount of overlayfs, as
+// containers have, shows a file of a shared layer with another device number.
 func SameFile(path, other string) bool {
 	a, err := os.Stat(path)
 	b, berr := os.Stat(other)
@@ -24,19 +24,20 @@ func sameFile(path, other string, a, b os.FileInfo) bool {
 	return os.SameFile(a, b) || alike && (InodeOf(path, a) == InodeOf(other, b) || samePage(path, other))
 }
 
-// Inode identifies a file as probes do.
+// Inode identifies a file in the way of the kernel's probes.
 type Inode struct {
 	Device, Number uint64
-	// Changed is the time of the file's last change, if Device stands for all mounts of overlayfs.
+	// Changed is the time of the file's last change (ctime) in nanoseconds if Device is overlayfs, and 0 otherwise.
 	Changed int64
 }
 
-// overlayfs is the Device of all files in overlayfs, and its type in statfs(2) (include/uapi/linux/magic.h).
+// overlayfs is the Device of all files in overlayfs. It is the type in statfs(2) (include/uapi/linux/magic.h).
 const overlayfs = 0x794c7630
 
-// InodeOf returns the Inode of the file at a path, whose stat is info. A file of a layer has the layer's number and times
-// (ovl_getattr in fs/overlayfs/inode.c) in every mount. If a container changes it, it becomes a copy with another time. The contents of
-// a folder differ from mount to mount. The Inode changes when a file's mode or names change: then call [OpenInode] again.
+// InodeOf returns the Inode of the file at a path. info is the result of os.Stat. In every mount of overlayfs, a file
+// of a layer has the number and times of the layer's file (ovl_getattr in fs/overlayfs/inode.c). If a container changes
+// the file, it gets a copy with another time. Folders are identified by their mount, because their contents differ. The
+// Inode changes with the file's mode and names: then call [OpenInode] again.
 func InodeOf(path string, info os.FileInfo) (inode Inode) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -58,14 +59,14 @@ func OpenInode(file *os.File) (inode Inode, err error) {
 	return inode, err
 }
 
-// samePage reports whether the same page of memory holds the beginning of two files: overlayfs maps the
-// file of the layer (ovl_mmap in fs/overlayfs/file.c, since Linux 4.19), and uprobes use that file, too. It returns false
-// without CAP_SYS_ADMIN, which shows the numbers of pages.
+// samePage reports whether the first pages of two files are the same page of memory. overlayfs maps the layer's file
+// (ovl_mmap in fs/overlayfs/file.c, since Linux 4.19), and uprobes use that file, too. It returns false without
+// CAP_SYS_ADMIN, because the kernel then hides the numbers of pages.
 func samePage(path, other string) bool {
 	a, b := mapPage(path), mapPage(other)
 	defer syscall.Munmap(a)
 	defer syscall.Munmap(b)
-	for range 3 { // the kernel may move a page between two reads
+	for range 3 { // the kernel may move the page between two reads
 		before := frame(a)
 		if same := frame(b); before != 0 && same == before && frame(a) == before {
 			return true
@@ -74,7 +75,7 @@ func samePage(path, other string) bool {
 	return false
 }
 
-// mapPage maps the first page of a file. It returns nil on an error.
+// mapPage maps the first page of a file. It returns nil after an error.
 func mapPage(path string) []byte {
 	file, err := os.Open(path)
 	if err != nil {
@@ -85,7 +86,7 @@ func mapPage(path string) []byte {
 	return page
 }
 
-// frame returns the number of the page of memory that holds a page of this process, 0 if it is not known
+// frame returns the number of the physical page of a virtual page of this process, or 0 if it is unknown
 // (Documentation/admin-guide/mm/pagemap.rst).
 func frame(page []byte) uint64 {
 	pagemap, err := os.Open("/proc/self/pagemap")

@@ -37,7 +37,7 @@ func TestThreads(t *testing.T) {
 	if got, err := Threads(gone); err == nil {
 		t.Errorf("a process that is gone: threads %v", got)
 	}
-	if numbers, err := Numbers(self); err != nil || numbers != nil && numbers[0] != self {
+	if numbers, err := NamespacePIDs(self); err != nil || numbers != nil && numbers[0] != self {
 		t.Errorf("numbers %v, %v", numbers, err)
 	}
 }
@@ -45,7 +45,7 @@ func TestThreads(t *testing.T) {
 // TestUnknown: of a process that is not known /proc has nothing, and not what it has of this one.
 func TestUnknown(t *testing.T) {
 	mapped, err := Mappings(0)
-	if stat, alive := Living(0); len(mapped) > 0 || err == nil || alive || ThreadGroup(0) != 0 {
+	if stat, alive := LiveStat(0); len(mapped) > 0 || err == nil || alive || ThreadGroup(0) != 0 {
 		t.Errorf("%d mappings, %v, %+v, process %d of thread 0", len(mapped), err, stat, ThreadGroup(0))
 	}
 	if mapped, err := Mappings(Self); len(mapped) == 0 || err != nil {
@@ -54,7 +54,7 @@ func TestUnknown(t *testing.T) {
 }
 
 func TestNamespace(t *testing.T) {
-	for link, want := range map[string]uint64{"pid:[4026531836]": InitialPIDs, "pid:[]": 0, "mnt:[7]": 0, "": 0, "pid:[7]": 7} {
+	for link, want := range map[string]uint64{"pid:[4026531836]": InitialPIDNamespace, "pid:[]": 0, "mnt:[7]": 0, "": 0, "pid:[7]": 7} {
 		if got := parseNamespace(link, "pid"); got != want {
 			t.Errorf("%q: %d, want %d", link, got, want)
 		}

@@ -93,7 +93,7 @@ func (l *LiveScope) Look(say Say) (pids []int, err error) {
 func (l *LiveScope) look(say Say) (has func(pid int) bool, pids []int, err error) {
 	if l.Container == "" {
 		if has, err = procfs.CgroupNamed(l.Cgroup); err == nil {
-			pids, err = procfs.Those(has)
+			pids, err = procfs.Matching(has)
 		}
 		return has, pids, err
 	}

@@ -78,7 +78,7 @@ func (t *Target) SortByInterest() {
 
 // GoProcesses visits the processes of Go programs, this one aside, with the paths of their files.
 func GoProcesses(yield func(pid int, exe string) bool) {
-	for _, p := range procfs.Look() {
+	for _, p := range procfs.RunningPrograms() {
 		if p.PID != os.Getpid() && isGo(procfs.Exe(p.PID)) && !yield(p.PID, p.Path) {
 			return
 		}

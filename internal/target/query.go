@@ -159,7 +159,7 @@ func (q *Query) findBinary() (mapped *os.File, err error) {
 	}
 	pid := 0
 	if len(q.PIDs) > 0 {
-		pid = procfs.Executing(q.PIDs[0])
+		pid = procfs.LiveThread(q.PIDs[0])
 		// A word with a slash is not a library: as BINARY it is a path, and as FUNC it names a package.
 		if q.BinaryFromPID && len(q.Funcs) > 1 && !strings.Contains(q.Funcs[0], "/") {
 			if path, mapped, err := Find(q.Funcs[0], pid); err == nil {

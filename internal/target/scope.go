@@ -67,7 +67,7 @@ func (s *Scope) Named(say Say, word string) ([]int, error) {
 	case err == nil:
 		return []int{pid}, nil
 	}
-	pids := procfs.Look().Named(word, s.has)
+	pids := procfs.RunningPrograms().Named(word, s.has)
 	if len(pids) == 0 && s.Limited() {
 		return nil, fmt.Errorf("-p %q: %v has no such process", word, s)
 	}

@@ -179,7 +179,7 @@ func (l *Live) forgetEnded() pairing.Items {
 		if left--; left < 0 {
 			break
 		}
-		stat, alive := procfs.Living(pid)
+		stat, alive := procfs.LiveStat(pid)
 		if !alive || of.started != 0 && of.started != stat.Started {
 			of.ended = now
 		}
@@ -303,7 +303,7 @@ func (l *Live) reportVanished(sites int) {
 	v.next += len(some)
 	for _, pid := range pids[:min(len(pids), processesPerCheck)] {
 		missing := func() bool {
-			return procfs.Missing(pid, l.plan.Binary.File().Inode(), some, l.plan.Processor.Machine().Breakpoints) > 0
+			return procfs.MissingBreakpoints(pid, l.plan.Binary.File().Inode(), some, l.plan.Processor.Machine().Breakpoints) > 0
 		}
 		// Check twice: the process may change its mappings after they are read, and before its code is read.
 		if !v.warned[pid] && missing() && missing() {

@@ -87,7 +87,7 @@ func (f *processFilter) addWithChildren(pid int) error {
 		}
 		grown = false
 		for _, child := range all {
-			if stat, alive := procfs.Living(child); !alive || f.selected[child] || !f.selected[stat.Parent] {
+			if stat, alive := procfs.LiveStat(child); !alive || f.selected[child] || !f.selected[stat.Parent] {
 				continue
 			}
 			if f.add(child) == nil { // fails for a process that has just ended

@@ -16,7 +16,7 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// files has all operations on the files of tracefs, so that tests can make any of them fail. Errors name the file.
+// files are all operations on the files of tracefs, so that tests can make any of them fail. Errors name the file.
 type files interface {
 	// Read returns the whole file.
 	Read(path string) ([]byte, error)

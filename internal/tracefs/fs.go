@@ -20,7 +20,7 @@ import (
 
 // Errors for errors.Is.
 var (
-	// ErrNotMounted: no directory has the files of tracefs.
+	// ErrNotMounted: no directory contains the files of tracefs.
 	ErrNotMounted = errors.New("tracefs is not mounted")
 	// ErrNotSupported: the kernel does not have a requested feature.
 	ErrNotSupported = errors.New("not supported by this kernel")

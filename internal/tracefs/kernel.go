@@ -119,7 +119,7 @@ func (s *Session) Spawn(start func() error) error {
 const maxKernelEvents = 1000
 
 // KernelEvents returns the kernel's own events that patterns match, as GROUP:EVENT. Patterns have the syntax of
-// [path.Match]. The order is that of the patterns, and by name within a pattern.
+// [path.Match]. Events are in the order of the patterns, and in the order of their names for each pattern.
 //
 // It leaves out probe events. DANGER: if this process enabled a probe event, and the event's owner deleted it
 // meanwhile, the kernel could crash (see checkDisabled).

@@ -192,7 +192,7 @@ func TestLeftoverDiesMeanwhile(t *testing.T) {
 	defer func() { sleeper.Process.Kill(); sleeper.Wait() }()
 	stat, err := procfs.ReadStat(sleeper.Process.Pid)
 	fixture.NoError(t, err)
-	name := owner{PID: sleeper.Process.Pid, Started: stat.Started, Session: 1, Namespace: procfs.OwnPIDs()}.String()
+	name := owner{PID: sleeper.Process.Pid, Started: stat.Started, Session: 1, Namespace: procfs.PIDNamespace()}.String()
 	remains(t, f, name, true, true)
 	fake.hook = func(op, name, _ string) error {
 		if op == "list" && name == "events" {

@@ -19,12 +19,12 @@ func (s *Session) Neighbours() (pids []int) {
 		_, rest, _ = strings.Cut(rest, " ")
 		path, _, _ := strings.Cut(rest, ":")
 		o, ok := parseOwner(group)
-		if !ok || looked[group+path] || o.PID == os.Getpid() || o.Namespace != procfs.OwnPIDs() {
+		if !ok || looked[group+path] || o.PID == os.Getpid() || o.Namespace != procfs.PIDNamespace() {
 			continue
 		}
 		looked[group+path] = true
 		if file, own := strings.CutPrefix(path, "/proc/self/"); own {
-			path = procfs.Own(o.PID, file)
+			path = procfs.SelfPath(o.PID, file)
 		}
 		if !slices.Contains(pids, o.PID) && procfs.SameFile(path, s.target.Path) {
 			pids = append(pids, o.PID)

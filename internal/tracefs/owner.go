@@ -39,7 +39,7 @@ func newOwner() (owner, error) {
 func thisProcess() (owner, error) {
 	pid := os.Getpid()
 	stat, err := procfs.ReadStat(pid)
-	return owner{PID: pid, Started: stat.Started, Namespace: procfs.OwnPIDs()}, err
+	return owner{PID: pid, Started: stat.Started, Namespace: procfs.PIDNamespace()}, err
 }
 
 // String returns the name of the owner's group and instance: ftgo_<pid>_<start time>_<session>, followed by
@@ -63,7 +63,7 @@ func parseOwner(name string) (o owner, ok bool) {
 }
 
 // alive reports whether the owner runs. It also returns true if this can't be found out.
-func (o owner) alive() bool { return o.aliveIn(procfs.OwnPIDs()) }
+func (o owner) alive() bool { return o.aliveIn(procfs.PIDNamespace()) }
 
 // aliveIn is alive, for a caller in a pid namespace.
 func (o owner) aliveIn(namespace uint64) bool {
@@ -97,7 +97,7 @@ func (o owner) runsBelow() bool {
 		return true // /proc may hide other users' processes (hidepid=)
 	}
 	for _, pid := range pids {
-		numbers, err := procfs.Numbers(pid)
+		numbers, err := procfs.NamespacePIDs(pid)
 		if err != nil {
 			continue // the process has just ended
 		}

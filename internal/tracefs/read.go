@@ -248,7 +248,7 @@ func parseOverruns(stats string) (sum uint64, err error) {
 // regularly.
 func (s *Session) Timebase() (machine.Timebase, error) { return s.clocks.Timebase() }
 
-// Mark has the clocks and the hit counts of one moment of a session.
+// Mark holds the clocks and the hit counts at one moment of a session.
 type Mark struct {
 	// Ticks is the trace clock, in units of time stamps, and At the system clock.
 	Ticks uint64

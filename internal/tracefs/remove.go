@@ -49,7 +49,7 @@ func (f *FS) removeGroup(group string) error {
 	events, err := f.groupEvents(group)
 	for i, ev := range events {
 		report(i, len(events))
-		// Two sweepers may remove the same leftover. An error is ignored if the event is gone.
+		// Two sweepers may remove the same leftover. An error is ignored if the event no longer exists.
 		refused := f.files.Append(f.path("uprobe_events"), "-:"+ev+"\n")
 		if refused != nil && err == nil && f.exists("events", ev) {
 			err = fmt.Errorf("remove probe event %s: %w", ev, refused)
@@ -137,7 +137,7 @@ func (f *FS) groupEvents(group string) (events []string, err error) {
 // increments current_trace->ref, and instance_rmdir fails if it is not 0). Other versions count per instance. So
 // sessions close their own pipe before the rmdir, and an instance that stays busy is disabled, and removed later.
 
-// heldByOtherPipe reports whether a busy instance is kept by a trace_pipe that is not its own.
+// heldByOtherPipe reports whether a busy instance is busy because of a trace_pipe of another instance.
 func (f *FS) heldByOtherPipe(instance string) bool {
 	if f.pipes.Load() > 0 { // another session of this process
 		return true

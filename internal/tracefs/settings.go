@@ -70,7 +70,8 @@ func (s *Session) useTopLevel(opt Options) error {
 // topLevelFiles are the files of the top level that a session changes.
 var topLevelFiles = []string{"trace_clock", "buffer_size_kb", "tracing_on"}
 
-// notePrefix begins the name of a note, an event that is never enabled. Its name has the former settings, for Sweep.
+// notePrefix begins the name of a note, an event that is never enabled. Its name encodes the former settings, for
+// Sweep.
 const notePrefix = "before_"
 
 func noteName(saved []setting) string {

@@ -13,12 +13,12 @@ import (
 // saved_tgids after it has ended.
 //
 // The kernel saves the TGID of a thread when it switches to or from it while any instance records TGIDs
-// (tracing_record_taskinfo_sched_switch in kernel/trace/trace_sched_switch.c, since 4.13), so it has the TGID of each
+// (tracing_record_taskinfo_sched_switch in kernel/trace/trace_sched_switch.c, since 4.13), so it knows the TGID of each
 // thread that has ended. trace_pipe looks the saved TGID up when it prints a line, and shows it in the TGID column.
 // The kernel never clears saved TGIDs: until it switches to a new thread, it shows the process of an earlier thread
 // with the same number. So /proc comes first.
 type threads struct {
-	// current has the threads of the last lookups, and older the threads of earlier ones. Their number is limited,
+	// current holds the threads of the last lookups, and older the threads of earlier ones. Their number is limited,
 	// because Forget is called neither for processes that are not selected nor for processes in other PID
 	// namespaces.
 	current, older map[int]thread

@@ -1,5 +1,5 @@
 // Package uprobe plans the probes of Go functions: it turns the sites of functions into events for package tracefs, and
-// says what a hit of each site means.
+// defines the meaning of a hit at each site.
 //
 // It decides which values each event fetches, so that package pairing can find the goroutine and the stack depth of a
 // hit. Apart from reading random bytes for event names, it does no I/O of its own.

@@ -54,7 +54,7 @@ type Values struct {
 	Fails bool
 }
 
-// Plan has all events to define, and the meaning of their hits. Recordings have its tagged fields.
+// Plan lists the events to define, and the meaning of their hits. Recordings have its tagged fields.
 type Plan struct {
 	Binary    *offsets.Binary `json:"-"`
 	Processor arch.Processor  `json:"-"` // of Binary

@@ -26,7 +26,7 @@ type shape struct {
 type planner struct {
 	plan     *Plan
 	features tracefs.Features
-	// conv is the calling convention of Go functions in the binary, and abi0 that of assembly functions.
+	// conv is the calling convention of Go functions in the binary, and abi0 is for assembly functions.
 	machine    *arch.Machine
 	conv, abi0 *arch.CallConv
 	// goid, stackLo, stackHi, waitReason and m are offsets of fields in runtime.g, and curg is the offset of the
@@ -126,7 +126,7 @@ func (c *planner) sharesReturnEvent(sh shape) bool {
 	return false
 }
 
-// letters has the first letter of an event's name for each kind.
+// letters maps kinds to the first letter of their events' names.
 var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Waiter: "b", WaitOver: "a", Creation: "k", Counter: "n", CounterJump: "f"}
 
 func (c *planner) event(sh shape, i int, values *capture.Capture) Event {

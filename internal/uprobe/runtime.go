@@ -10,7 +10,7 @@ import (
 
 // ProgramStart is the [Site.Func] of the probe in Go's startup code, which a process passes once, when it begins to run
 // the program: runtime.rt0_go, in assembly, for every link mode. It ends all calls that were open under the process's
-// number: those of another program, or of an earlier process with the number.
+// number, by another program or by an earlier process with the number.
 const ProgramStart = -2
 
 // firstSched is the minor version of the first Go whose scheduler addSchedProbes supports.
@@ -51,7 +51,7 @@ func (c *planner) addRuntime(fn int, probes ...runtimeProbe) error {
 	return nil
 }
 
-// has reports whether the binary has a function.
+// has reports whether the binary contains a function.
 func (c *planner) has(name string) bool {
 	_, ok := c.plan.Binary.Lookup(name)
 	return ok

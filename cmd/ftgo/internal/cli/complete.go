@@ -198,7 +198,7 @@ func (t *commandLine) functions(last string) []string {
 	if t.pid > 0 && !IsFile(path) {
 		path = procfs.Exe(t.pid)
 	}
-	b, err := target.Open(path, procfs.Executing(t.pid))
+	b, err := target.Open(path, procfs.LiveThread(t.pid))
 	if err != nil {
 		return nothing
 	}

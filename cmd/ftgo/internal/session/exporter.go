@@ -116,7 +116,7 @@ func (e *exporter) update(ctx context.Context) error {
 	walk := time.Since(e.lastWalk) >= walkInterval
 	var all procfs.Programs // one walk for all questions about processes
 	if walk {
-		e.lastWalk, all = time.Now(), procfs.Look()
+		e.lastWalk, all = time.Now(), procfs.RunningPrograms()
 	} else if e.Name != "" || e.scope != nil {
 		return nil
 	}

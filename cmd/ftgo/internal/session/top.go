@@ -273,7 +273,7 @@ func (s *topScreen) listProcesses() {
 	list := func() (choosing bool) {
 		p := top.Page{Head: []string{"ftgo top  which process?", "CPU time, and that of the last second"}, Names: "PROGRAM", Columns: processColumns, Keys: "Enter chooses"}
 		for pid, exe := range target.GoProcesses {
-			stat, alive := procfs.Living(pid)
+			stat, alive := procfs.LiveStat(pid)
 			if !alive {
 				continue
 			}
