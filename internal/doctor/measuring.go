@@ -45,7 +45,6 @@ type Measuring struct {
 	stack    int // the number of callers that each call fetches
 	costs    atomic.Pointer[pairing.HitCosts]
 	err      error          // why costs is nil, once measured is closed
-	ready    atomic.Bool    // measured is closed
 	measured chan struct{}  // closed when costs or err is set
 	cancel   func()         // ends the measurement, which removes its probes
 	working  sync.WaitGroup // done when the probes are removed
@@ -65,10 +64,7 @@ func (m *Measuring) Start(ctx context.Context) {
 	m.cancel = stop
 	m.working.Go(func() {
 		defer m.panicked.Catch()
-		measured := sync.OnceFunc(func() {
-			m.ready.Store(true)
-			close(m.measured)
-		})
+		measured := sync.OnceFunc(func() { close(m.measured) })
 		defer measured()
 		m.err = m.measure(ctx, running, measured)
 	})
@@ -140,9 +136,10 @@ func checkDescriptors(files int) error {
 
 // Take waits for the first costs and returns the newest, or nil if they could not be measured. Call it after Start.
 func (m *Measuring) Take() *pairing.HitCosts {
-	if !m.ready.Load() { // Take runs for each call, and receiving from a channel takes a lock
-		<-m.measured
+	if costs := m.costs.Load(); costs != nil { // Take runs for each call, and receiving from a channel takes a lock
+		return costs
 	}
+	<-m.measured
 	return m.costs.Load()
 }
 

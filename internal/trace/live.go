@@ -55,7 +55,8 @@ type Live struct {
 	ownCPU      time.Duration    // CPU time of this process when the window began
 	vanished    probeCheck
 	armCtx      context.Context // the context of Arm
-	processes   processes
+	biases      *pairing.Biases
+	among       map[int]bool // results of Filter.Among
 	kernel      kernelEvents
 	sampler     *sampler // nil if nothing is sampled
 	once        onceState
@@ -69,11 +70,10 @@ type Live struct {
 
 // NewLive returns a source that traces the functions of a plan. It does not touch the kernel before Arm.
 func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
-	l := &Live{window: window{plan: plan, opt: opt}, fs: fs, vanished: newProbeCheck(plan)}
+	l := &Live{window: window{plan: plan, opt: opt}, fs: fs, biases: pairing.NewBiases(plan, false), among: make(map[int]bool), vanished: newProbeCheck(plan)}
 	l.clock.pinned = opt.Steady
 	l.host, _ = os.Hostname() // empty on error: the summary then has no host
 	l.kernel = kernelEvents{processFilter: newProcessFilter(&opt), opt: &l.opt, followed: make(map[int]bool)}
-	l.processes = processes{Biases: pairing.NewBiases(plan, false), live: l, selected: make(map[int]bool)}
 	l.monitor = monitor{lives: make(map[int]life)}
 	return l
 }
@@ -101,7 +101,7 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 		return err
 	}
 	l.counters = l.session
-	if err := l.newStream(l.session, pairing.Processes{Of: l.processes.find, Bias: l.processes.Bias}, l.kernel.session); err != nil {
+	if err := l.newStream(l.session, pairing.Processes{Of: l.findProcess, Bias: l.biases.Bias}, l.kernel.session); err != nil {
 		return err
 	}
 	if err := l.awaitStart(ctx); err != nil {
@@ -129,7 +129,7 @@ func (l *Live) Spawn(p *Command) error {
 		return err
 	}
 	l.program = p
-	l.processes.Learn(p.Process.Pid)
+	l.biases.Learn(p.Process.Pid)
 	return nil
 }
 

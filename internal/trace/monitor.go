@@ -14,28 +14,21 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// processes implements [pairing.Processes] for a [Live].
-type processes struct {
-	*pairing.Biases
-	live     *Live
-	selected map[int]bool // results of Filter.Among
-}
-
-// find returns the process of a thread, and whether the process is selected. It begins to record the kernel events of the
-// process. If the thread has ended and the kernel did not record its process, it returns the only PID of -p.
-func (p *processes) find(tid, printed int) (pid int, selected bool) {
-	opt, k := &p.live.opt, &p.live.kernel
-	pid = p.live.session.Process(tid, printed)
+// findProcess implements Of of [pairing.Processes]. It begins to record the kernel events of the process. If the thread has
+// ended and the kernel did not record its process, it returns the only PID of -p.
+func (l *Live) findProcess(tid, printed int) (pid int, selected bool) {
+	opt, k := &l.opt, &l.kernel
+	pid = l.session.Process(tid, printed)
 	if pid == 0 && len(opt.PIDs) == 1 && !opt.Fork {
 		pid = opt.PIDs[0]
 	}
-	among := p.isSelected(pid)
+	among := l.isAmong(pid)
 	if among {
 		k.follow(pid)
 	}
 	if k.learns() {
 		pid = k.processOf(tid, pid)
-		return pid, k.selects(pid) && p.isSelected(pid)
+		return pid, k.selects(pid) && l.isAmong(pid)
 	}
 	selected = (len(opt.PIDs) == 0 || slices.Contains(opt.PIDs, pid)) && among
 	if selected && k.session != nil {
@@ -44,24 +37,17 @@ func (p *processes) find(tid, printed int) (pid int, selected bool) {
 	return pid, selected
 }
 
-// isSelected calls Filter.Among once for each process, and caches the result.
-func (p *processes) isSelected(pid int) bool {
-	of := p.live.opt.Among
-	if of == nil {
+// isAmong calls Filter.Among once for each process, and caches the result.
+func (l *Live) isAmong(pid int) bool {
+	if l.opt.Among == nil {
 		return true
 	}
-	is, known := p.selected[pid]
+	is, known := l.among[pid]
 	if !known {
-		is = pid != 0 && of(pid)
-		p.selected[pid] = is
+		is = pid != 0 && l.opt.Among(pid)
+		l.among[pid] = is
 	}
 	return is
-}
-
-// Forget drops the state of a process that has ended.
-func (p *processes) Forget(pid int) {
-	delete(p.selected, pid)
-	p.Biases.Forget(pid)
 }
 
 // monitor is the state of the periodic checks of the processes and of their CPU times.
@@ -131,7 +117,7 @@ func (l *Live) checkProcesses() (pairing.Items, error) {
 		l.clock.update(base)
 	}
 	// The stream does not report the end of processes that are not selected. Their numbers may be used again.
-	maps.DeleteFunc(l.processes.selected, func(_ int, is bool) bool { return !is })
+	maps.DeleteFunc(l.among, func(_ int, is bool) bool { return !is })
 	l.monitor.updateWaited()
 	l.reportReplaced()
 	if !l.once.paused {
@@ -197,7 +183,8 @@ func (l *Live) forgetEnded() pairing.Items {
 	}
 	l.session.Forget(gone)
 	for pid := range gone {
-		l.processes.Forget(pid)
+		delete(l.among, pid)
+		l.biases.Forget(pid)
 		l.kernel.forget(pid)
 		delete(l.monitor.lives, pid)
 	}
