@@ -257,7 +257,7 @@ func (j *job) doubt(t *engine.Table) error {
 	case len(t.Vanished) > 0:
 		return fmt.Errorf("probes have vanished from process %d, which has changed its code or dropped it", t.Vanished[0])
 	case t.Unparsed > 0:
-		return fmt.Errorf("%s of the kernel's not understood", printable.Plural(t.Unparsed, "line"))
+		return fmt.Errorf("%s not understood", printable.Plural(t.Unparsed, "trace line"))
 	}
 	return nil
 }

@@ -143,11 +143,11 @@ func (k *kernelEvents) audit(unparsed uint64) (*stats.KernelEvents, error) {
 	}
 	if missed := lost + unparsed; k.learns() && missed > 0 && !k.saidLost {
 		k.saidLost = true
-		k.opt.Say("the beginnings of up to %s were lost: calls of theirs may be missing, or of others be counted", printable.Plural(int(missed), "thread"))
+		k.opt.Say("the kernel events of up to %s were lost: some of their calls may be missing, and calls of other processes may be counted", printable.Plural(int(missed), "new thread"))
 	}
 	if k.opt.Sched && lost > 0 && !k.saidSchedLost {
 		k.saidSchedLost = true
-		k.opt.Say("up to %s of threads were lost: some time without a CPU may be taken for running, or the reverse", printable.Plural(int(lost), "change"))
+		k.opt.Say("up to %s of threads were lost: the times with and without a CPU may be wrong", printable.Plural(int(lost), "state change"))
 	}
 	if len(k.opt.With) == 0 && !k.opt.Sched {
 		return nil, nil

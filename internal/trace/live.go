@@ -146,7 +146,7 @@ func (l *Live) calibrate() error {
 	}
 	if l.plan.Mode == uprobe.Latency {
 		if pids := l.session.Neighbours(); len(pids) > 0 {
-			l.opt.Warn(fmt.Sprintf("process %d, another ftgo, probes the same file: latencies have in them what its probes cost", pids[0]))
+			l.opt.Warn(fmt.Sprintf("process %d, another ftgo, probes the same file: latencies include the cost of its probes", pids[0]))
 		}
 	}
 	l.monitor.at = time.Now()

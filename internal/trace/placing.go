@@ -197,7 +197,7 @@ func (m *sampler) groupOf(funcs []int, countOnly bool) (*group, error) {
 		return g, nil
 	}
 	if m.eventCount > maxEvents {
-		return nil, m.stopPlacing(fmt.Errorf("%d events are enough to remove at the end", m.eventCount))
+		return nil, m.stopPlacing(fmt.Errorf("%d events are defined, and each takes 45 ms to remove", m.eventCount))
 	}
 	events, err := l.plan.EventsFor(l.opt.Features, funcs, countOnly)
 	if err != nil {
