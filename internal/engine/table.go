@@ -80,8 +80,8 @@ func (t *Totals) reconcile(r *trace.Reading) []stats.Func {
 	for i := range out {
 		f, c := &out[i], &r.Counts.Funcs[i]
 		f.Calls, f.Unsure, f.CountedOnly, f.CutShort = c.Calls, c.Unsure, c.Calls-c.Timed, c.Abandoned
-		if i < len(r.Whole) {
-			f.Whole = r.Whole[i]
+		if i < len(r.Estimates) {
+			f.Estimate = r.Estimates[i]
 		}
 		unwound := min(c.Missing, f.Unwound)
 		f.Unwound -= unwound
@@ -104,7 +104,7 @@ func (t *Totals) reconcile(r *trace.Reading) []stats.Func {
 			f.Bounds.Waiting = r.Waited
 		}
 		if r.Last && t.opt.Ended && f.Latency != nil && !t.plan.Funcs[f.Func].Point { // a call of a Point has no end
-			f.Whole = f.Whole.Part(f.Ended(), f.Calls-f.CountedOnly)
+			f.Estimate = f.Estimate.Part(f.Ended(), f.Calls-f.CountedOnly)
 			f.Calls, f.Open, f.Lost, f.CountedOnly = f.Ended(), 0, 0, 0
 		}
 	}
@@ -126,7 +126,7 @@ func (t *Totals) probing(r *trace.Reading) *stats.Probing {
 	all := func(c pairing.HitCost) float64 { return c.Of(counts.Ours) + c.Change()*r.Changes }
 	p.NS, p.Low, p.High = all(costs.Typical), all(costs.Least), all(costs.Most)
 	fit := p.Fit()
-	if r.Whole == nil { // else the counters include hits that were not recorded, while probes were being disarmed
+	if r.Estimates == nil { // else the counters include hits that were not recorded, while probes were being disarmed
 		p.Others = othersBeyond(costs.Typical.Of(counts.Others), p.NS, r.Pass.Seconds(), r.Seconds)
 	}
 	for i := range counts.Funcs {

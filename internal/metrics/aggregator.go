@@ -277,8 +277,8 @@ func addAccounts(a, b *account) *account {
 func newFunction(from *stats.Func) *Function {
 	f := &Function{Func: *from}
 	f.Name = strings.ToValidUTF8(from.Name, "\uFFFD")
-	f.Bounds, f.Whole, f.Waits, f.Amounts, f.Events = nil, nil, nil, nil, nil
-	if w, seen := from.Whole, float64(from.Calls); w != nil {
+	f.Bounds, f.Estimate, f.Waits, f.Amounts, f.Events = nil, nil, nil, nil, nil
+	if w, seen := from.Estimate, float64(from.Calls); w != nil {
 		f.Unseen, f.UnseenLow, f.UnseenHigh = max(w.Calls-seen, 0), max(w.Low-seen, 0), max(w.High-seen, 0)
 	}
 	if f.Latency = from.Latency; f.Latency != nil && f.Latency.Count() > 0 {

@@ -33,7 +33,7 @@ func scraped() *Snapshot {
 	p.SetPIDs([]int{12, 34})
 	full := stats.Func{
 		Name: "main.(*Store).Get", Calls: 9, Completed: 4, Unwound: 1, CountedOnly: 3, Errors: 2, ReturnsErrors: true,
-		Latency: &stats.Histogram{}, Split: stats.Split{Running: 5e6, Waiting: 15e6}, Whole: &stats.Whole{Calls: 20, Low: 15, High: math.Inf(1)},
+		Latency: &stats.Histogram{}, Split: stats.Split{Running: 5e6, Waiting: 15e6}, Estimate: &stats.Estimate{Calls: 20, Low: 15, High: math.Inf(1)},
 	}
 	for _, ms := range []int64{1, 3, 6, 10} {
 		full.Time(stats.Timing{Raw: ms*1e6 + 900, Net: ms * 1e6, Low: ms*1e6 - 500, High: ms*1e6 + 400, Known: true})

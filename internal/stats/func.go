@@ -10,7 +10,7 @@ import (
 )
 
 // Func is a row: counts and latencies of the calls of one function. It may be limited to one process, host or value,
-// and to an interval, or be the sum of several runs. Over a whole run, Calls = Completed + Unwound + Open + Lost +
+// and to an interval, or be the sum of several runs. Over a complete run, Calls = Completed + Unwound + Open + Lost +
 // CountedOnly.
 //
 // The tags are the keys of -o json, from which package compare decodes it.
@@ -35,10 +35,10 @@ type Func struct {
 	// Unsure is the number of Calls that may not be calls: their hits at a stack check were lost, and if the check
 	// failed, the function began again after its stack had grown. It is 0 unless entry probes are at stack checks.
 	Unsure uint64 `json:"unsure"`
-	// Whole estimates the number of all calls if a budget removed the probes for some of the time; if nil, Calls is
+	// Estimate is the estimated number of all calls if a budget removed the probes for some of the time; if nil, Calls is
 	// exact.
-	Whole    *Whole `json:"-"`
-	CutShort uint64 `json:"cut_short"` // calls whose begin was timed, but whose probes were removed before their end
+	Estimate *Estimate `json:"-"`
+	CutShort uint64    `json:"cut_short"` // calls whose begin was timed, but whose probes were removed before their end
 	// Errors is the number of completed calls that returned an error. It is valid if ReturnsErrors is true: the last
 	// result is an error, and was fetched.
 	Errors        uint64 `json:"-"`
@@ -103,7 +103,7 @@ func (f *Func) Counts() [8]*uint64 {
 // f that shares no histogram with f. Open stays the number of calls that are open now. A call may begin in one interval
 // and complete in the next, so the sum in the comment of [Func] holds only for the whole run.
 func (f Func) Since(earlier Func) Func {
-	f.Whole = f.Whole.since(f.Calls, earlier.Whole, earlier.Calls)
+	f.Estimate = f.Estimate.since(f.Calls, earlier.Estimate, earlier.Calls)
 	before := earlier.Counts()
 	for i, n := range f.Counts() {
 		*n = grown(*n, *before[i])
@@ -122,7 +122,7 @@ func (f Func) Since(earlier Func) Func {
 // Add adds the calls of another row; Seconds stays. The sum of latencies is net of the cost of probes only if both rows
 // are, else it includes this cost.
 func (f *Func) Add(g *Func) {
-	f.Whole = f.Whole.Plus(f.Calls, g.Whole, g.Calls)
+	f.Estimate = f.Estimate.Plus(f.Calls, g.Estimate, g.Calls)
 	f.Open += g.Open
 	more := g.Counts()
 	for i, n := range f.Counts() {

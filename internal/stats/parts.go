@@ -142,7 +142,7 @@ func (p *Parts) Reconcile(all []Func, last bool) []Func {
 			f.Unwound = 0
 		}
 		f.Calls += missing[r.key]
-		f.Whole = all[fn].Whole.Part(f.Calls, all[fn].timed())
+		f.Estimate = all[fn].Estimate.Part(f.Calls, all[fn].timed())
 		if f.Latency != nil && all[fn].Completed+all[fn].Unwound+all[fn].Open+all[fn].Lost > 0 {
 			f.Lost = f.Calls - min(f.Completed+f.Unwound+f.Open, f.Calls)
 		}

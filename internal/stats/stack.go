@@ -91,10 +91,10 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, runnable, amo
 // Of returns the row extrapolated to all calls of its function f, if their number is an estimate.
 func (r StackRow) Of(f *Func) StackRow {
 	timed := f.timed()
-	if f.Whole == nil || timed == 0 {
+	if f.Estimate == nil || timed == 0 {
 		return r
 	}
-	scale := f.Whole.Least() / float64(timed)
+	scale := f.Estimate.Least() / float64(timed)
 	for _, n := range []*uint64{&r.Calls, &r.Completed, &r.Unwound, &r.Open} {
 		*n = uint64(math.Round(float64(*n) * scale))
 	}

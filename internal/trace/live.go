@@ -346,7 +346,7 @@ func (l *Live) complete(r *Reading, err error) (*Reading, error) {
 	r.Own = cmp.Or(l.monitor.ownCPU, OwnCPU()) - l.ownCPU
 	r.Budget = l.opt.Budget
 	if m := l.sampler; m != nil {
-		r.Whole, r.Changes = m.whole(func(i int) uint64 { return r.Counts.Funcs[i].Calls }), m.changes
+		r.Estimates, r.Changes = m.whole(func(i int) uint64 { return r.Counts.Funcs[i].Calls }), m.changes
 	}
 	var unknown error
 	r.Kernel, unknown = l.kernel.audit(r.Counts.KernelUnparsed)

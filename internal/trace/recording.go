@@ -100,17 +100,17 @@ func (r *Recording) estimateDisarmed(last *Reading) {
 	if last.Budget = r.opt.Budget; len(r.rec.Disarmed) == 0 {
 		return
 	}
-	last.Whole = make([]*stats.Whole, r.plan.RequestedFuncs())
+	last.Estimates = make([]*stats.Estimate, r.plan.RequestedFuncs())
 	for _, d := range r.rec.Disarmed {
 		for _, fn := range d.Funcs {
 			held := r.clock.Duration(r.from.Ticks, d.From).Seconds()
-			if last.Whole[fn] != nil || held >= last.Seconds {
+			if last.Estimates[fn] != nil || held >= last.Seconds {
 				continue
 			}
 			calls := float64(last.Counts.Funcs[fn].Calls)
-			last.Whole[fn] = &stats.Whole{Calls: calls, Low: calls, High: math.Inf(1)}
+			last.Estimates[fn] = &stats.Estimate{Calls: calls, Low: calls, High: math.Inf(1)}
 			if held > 0 {
-				last.Whole[fn].Calls = calls / held * last.Seconds
+				last.Estimates[fn].Calls = calls / held * last.Seconds
 			}
 		}
 	}

@@ -76,13 +76,13 @@ func (f *Filter) All() bool {
 type Reading struct {
 	// Summary compares the kernel's counts with the delivered events.
 	stats.Summary
-	From, At time.Time       // the beginning of the window, and the moment
-	Last     bool            // the window has ended
-	Counts   *pairing.Counts // calls and hits
-	Whole    []*stats.Whole  // estimates for functions that were not always watched; nil if all were
-	Used     time.Duration   // CPU time of the traced processes
-	Changes  float64         // number of probes placed and removed, times the number of CPUs that the program uses
-	Waited   float64         // share of their runnable time that threads waited for a CPU
+	From, At  time.Time         // the beginning of the window, and the moment
+	Last      bool              // the window has ended
+	Counts    *pairing.Counts   // calls and hits
+	Estimates []*stats.Estimate // estimates for functions that were not always watched; nil if all were
+	Used      time.Duration     // CPU time of the traced processes
+	Changes   float64           // number of probes placed and removed, times the number of CPUs that the program uses
+	Waited    float64           // share of their runnable time that threads waited for a CPU
 }
 
 // Watch yields the items of an armed source until ctx is done, program has ended, or the source ends. It yields an error

@@ -183,16 +183,16 @@ const maxBoundRatio = 10
 
 // whole estimates the number of calls of each function. seen returns how many were counted. It returns nil if all
 // functions were always watched, and nil for each function that was.
-func (m *sampler) whole(seen func(fn int) uint64) []*stats.Whole {
+func (m *sampler) whole(seen func(fn int) uint64) []*stats.Estimate {
 	if m == nil || !m.exceeded {
 		return nil
 	}
 	m.addToEstimates()
-	all := make([]*stats.Whole, len(m.l.plan.Funcs))
+	all := make([]*stats.Estimate, len(m.l.plan.Funcs))
 	for i := range all {
 		if i >= m.l.plan.RequestedFuncs() { // a wait reason, which only Time stretches record
 			n := float64(seen(i))
-			all[i] = &stats.Whole{Calls: n, Low: n, High: math.Inf(1)}
+			all[i] = &stats.Estimate{Calls: n, Low: n, High: math.Inf(1)}
 			continue
 		}
 		if !m.estimates.WasSampled(i) {
@@ -200,7 +200,7 @@ func (m *sampler) whole(seen func(fn int) uint64) []*stats.Whole {
 		}
 		n := float64(seen(i))
 		unseen := m.estimates.Unseen(i, seen(i))
-		w := &stats.Whole{Calls: n + unseen.Typical, Low: n + unseen.Low, High: n + unseen.High}
+		w := &stats.Estimate{Calls: n + unseen.Typical, Low: n + unseen.Low, High: n + unseen.High}
 		if m.failed && m.estimates.IsSampled(i) || n > 0 && w.High > maxBoundRatio*w.Calls {
 			w.High = math.Inf(1)
 		}

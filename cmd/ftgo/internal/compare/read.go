@@ -189,7 +189,7 @@ func (r *Run) function(text []byte) error {
 		return fmt.Errorf("%d errors of %d calls", f.Errors, f.Completed)
 	}
 	if seen != nil {
-		f.Whole = &stats.Whole{Calls: float64(f.Calls), Low: float64(line.Low), High: *cmp.Or(high, new(math.Inf(1)))}
+		f.Estimate = &stats.Estimate{Calls: float64(f.Calls), Low: float64(line.Low), High: *cmp.Or(high, new(math.Inf(1)))}
 		f.Calls = *seen
 	}
 	if s := line.Sched; s != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // estimate returns an estimated number of calls as text, or its lower bound if it has no upper bound.
-func estimate(w *stats.Whole) string {
+func estimate(w *stats.Estimate) string {
 	if !w.Bounded() {
 		return "≥" + printable.Compact(math.Floor(w.Low))
 	}
@@ -17,8 +17,8 @@ func estimate(w *stats.Whole) string {
 
 // rate returns the cell RATE/s, nil if the rate is unknown.
 func rate(r stats.Func) any {
-	if !r.Whole.Bounded() && r.Seconds > 0 {
-		return "≥" + printable.Rate(r.Whole.Low/r.Seconds)
+	if !r.Estimate.Bounded() && r.Seconds > 0 {
+		return "≥" + printable.Rate(r.Estimate.Low/r.Seconds)
 	}
 	return ValueIf(rated(r), printable.Rate(r.Rate()))
 }
@@ -31,9 +31,9 @@ func rated(r stats.Func) bool { return r.Seconds > 0 }
 func sumCell(r stats.Func) (any, int64) {
 	n, _, _, ok := r.Total()
 	switch {
-	case !timed(r), r.Whole != nil && (!ok || r.Raw()): // to extrapolate a raw sum would multiply the cost of probes
+	case !timed(r), r.Estimate != nil && (!ok || r.Raw()): // to extrapolate a raw sum would multiply the cost of probes
 		return nil, -1
-	case r.Whole == nil:
+	case r.Estimate == nil:
 		n = r.Shown().Sum()
 	}
 	return printable.Duration(n), n
@@ -46,7 +46,7 @@ func amountSum(r stats.Func) any {
 	switch {
 	case r.Amounts == nil || r.Amounts.Count() == 0:
 		return nil
-	case !r.Whole.Bounded():
+	case !r.Estimate.Bounded():
 		return "≥" + amountText(r.Amounts.Sum())
 	}
 	return amountText(n)
@@ -63,13 +63,13 @@ func amountMean(r stats.Func) any {
 // callBounds returns the bounds of the number of calls. They are equal if all calls were traced. high is nil if there is
 // no upper bound.
 func callBounds(r stats.Func) (low, high any) {
-	if r.Whole == nil {
+	if r.Estimate == nil {
 		return r.Calls, r.Calls
 	}
-	if r.Whole.Bounded() {
-		high = uint64(math.Ceil(r.Whole.High))
+	if r.Estimate.Bounded() {
+		high = uint64(math.Ceil(r.Estimate.High))
 	}
-	return uint64(math.Floor(r.Whole.Low)), high
+	return uint64(math.Floor(r.Estimate.Low)), high
 }
 
 // statistic returns a statistic of latencies and its bounds, nil if they are unknown. The statistic sum is extrapolated to
@@ -78,7 +78,7 @@ func statistic(r stats.Func, s stats.Statistic) (value, low, high any) {
 	if !timed(r) {
 		return nil, nil, nil
 	}
-	if s.Name == "sum" && r.Whole != nil {
+	if s.Name == "sum" && r.Estimate != nil {
 		sum, least, most, ok := r.Total()
 		return ValueIf(ok, sum), ValueIf(ok, least), ValueIf(ok, most)
 	}

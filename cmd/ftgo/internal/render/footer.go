@@ -161,9 +161,9 @@ func hits(s stats.Summary) string {
 func (f *Notes) estimated(rows []stats.Func, s stats.Summary) {
 	n, unbounded := 0, false
 	for _, row := range rows {
-		if row.Whole != nil && row.Number() >= 0.5 {
+		if row.Estimate != nil && row.Number() >= 0.5 {
 			n++
-			unbounded = unbounded || !row.Whole.Bounded()
+			unbounded = unbounded || !row.Estimate.Bounded()
 		}
 	}
 	least := ""

@@ -79,9 +79,9 @@ var faulty = &stats.Probing{Emulated: 640, Stepped: 4900, Fault: 571.2, Faults: 
 func budgeted() []stats.Func {
 	rows := ordinary()[:1]
 	for _, f := range []stats.Func{
-		{Name: "main.warm", Calls: 9_007, CountedOnly: 8_000, Completed: 1000, Open: 7, Whole: &stats.Whole{Calls: 91_000.4, Low: 85_000.2, High: 97_000.7}},
-		{Name: "main.\x1b[31m", Calls: 31_000, CountedOnly: 11_000, Completed: 20_000, Whole: &stats.Whole{Calls: 2.9e6, Low: 41_000, High: math.Inf(1)}},
-		{Name: "main.long", Calls: 300, CountedOnly: 280, CutShort: 270, Completed: 20, Whole: &stats.Whole{Calls: 3000, Low: 2000, High: 4000}},
+		{Name: "main.warm", Calls: 9_007, CountedOnly: 8_000, Completed: 1000, Open: 7, Estimate: &stats.Estimate{Calls: 91_000.4, Low: 85_000.2, High: 97_000.7}},
+		{Name: "main.\x1b[31m", Calls: 31_000, CountedOnly: 11_000, Completed: 20_000, Estimate: &stats.Estimate{Calls: 2.9e6, Low: 41_000, High: math.Inf(1)}},
+		{Name: "main.long", Calls: 300, CountedOnly: 280, CutShort: 270, Completed: 20, Estimate: &stats.Estimate{Calls: 3000, Low: 2000, High: 4000}},
 	} {
 		f.Latency = &stats.Histogram{}
 		for i := range f.Completed {

@@ -74,7 +74,7 @@ func Functions(w io.Writer, rows []stats.Func, o Options) error {
 }
 
 // columns returns a function that converts a row to cells of a table. The columns of errors, and of calls without a latency,
-// only exist if a row has such calls. ≈ marks an estimated number of calls, see [stats.Whole]. The sums of such a row are
+// only exist if a row has such calls. ≈ marks an estimated number of calls, see [stats.Estimate]. The sums of such a row are
 // estimates, too, and TIMED is the number of its latencies. [latencyMark] returns the mark of the first latency.
 func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row {
 	all := sum(rows)
@@ -88,8 +88,8 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 	var row Row // reused for each row
 	return func(r stats.Func, compact bool) Row {
 		calls := any(r.Calls)
-		if r.Whole != nil {
-			calls = estimate(r.Whole)
+		if r.Estimate != nil {
+			calls = estimate(r.Estimate)
 		} else if compact {
 			calls = printable.Compact(float64(r.Calls))
 		}
@@ -113,7 +113,7 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 				share = printable.Percent(uint64(known), uint64(r.Seconds*1e9))
 			}
 			row = append(row, Row{{"TOTAL", total}, {"SHARE", share}}...)
-			row = append(row, Row{{"TIMED", ColumnIf(all.Whole != nil, printable.Compact(float64(r.Completed)))}}...)
+			row = append(row, Row{{"TIMED", ColumnIf(all.Estimate != nil, printable.Compact(float64(r.Completed)))}}...)
 		}
 		spent := r.Spent()
 		for i := 0; i < len(splitParts) && o.Sched; i++ {
@@ -128,7 +128,7 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 		// Large numbers of calls without a latency are shortened, like 1.25M, to leave space for names. [Footer] and
 		// JSON have the exact numbers.
 		counted := all.CountedOnly
-		if all.Whole != nil { // the column TIMED replaces COUNTED
+		if all.Estimate != nil { // the column TIMED replaces COUNTED
 			counted = 0
 		}
 		for _, c := range [...]struct {
@@ -262,7 +262,7 @@ func (o Options) record(r stats.Func) Row {
 
 // members returns the members of a row in JSON.
 func (o Options) members(r stats.Func) Row {
-	timed, estimated := o.Latency && timed(r), r.Whole != nil
+	timed, estimated := o.Latency && timed(r), r.Estimate != nil
 	bounded := timed && r.Bounds != nil
 	buckets := bucketsOf(cmp.Or(r.Shown(), noLatencies))
 	var exact, low, high, raw Row
@@ -326,8 +326,8 @@ func amountMembers(r stats.Func, amounts *stats.Amounts) Row {
 		}
 		o = append(o, Row{{s.Name, ValueIf(amounts.Count() > 0, n)}}...)
 	}
-	estimated := r.Whole != nil && amounts.Count() > 0
-	return append(o, Row{{"sum_low", ValueIf(estimated, low)}, {"sum_high", ValueIf(estimated && r.Whole.Bounded(), high)}}...)
+	estimated := r.Estimate != nil && amounts.Count() > 0
+	return append(o, Row{{"sum_low", ValueIf(estimated, low)}, {"sum_high", ValueIf(estimated && r.Estimate.Bounded(), high)}}...)
 }
 
 // latency returns the cell of a latency statistic. The cell P50, the first of a row, includes the mark of the row.

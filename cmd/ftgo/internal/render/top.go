@@ -50,8 +50,8 @@ func TopCells(r, recent stats.Func, sched bool) []Cell {
 		errors = Cell{Text: printable.Compact(float64(r.Errors)), Key: int64(r.Errors)}
 	}
 	text, timedCell := printable.Compact(float64(r.Calls)), Cell{}
-	if r.Whole != nil {
-		text, timedCell = estimate(r.Whole), Cell{Text: printable.Compact(float64(r.Completed)), Key: int64(r.Completed)}
+	if r.Estimate != nil {
+		text, timedCell = estimate(r.Estimate), Cell{Text: printable.Compact(float64(r.Completed)), Key: int64(r.Completed)}
 	}
 	cells := []Cell{
 		{Text: text, Key: int64(r.Count())}, topRate(r, recent),
@@ -69,7 +69,7 @@ func TopCells(r, recent stats.Func, sched bool) []Cell {
 // topRate returns the rate of the last interval. If the budget is the reason why that has no traced calls, topRate returns
 // the rate of the whole run.
 func topRate(whole, recent stats.Func) Cell {
-	if recent.Whole != nil && recent.Calls == 0 {
+	if recent.Estimate != nil && recent.Calls == 0 {
 		return Cell{Text: "≈" + printable.Rate(whole.Rate()), Key: int64(whole.Rate() * 1000)}
 	}
 	return Cell{Text: printable.Rate(recent.Rate()), Key: int64(recent.Rate() * 1000)}
@@ -113,7 +113,7 @@ func TopNumbers(whole, recent stats.Func) (numbers, split string) {
 			numbers += fmt.Sprintf("  %s %v", s.Name, latency(whole, s))
 		}
 	}
-	if whole.Whole != nil {
+	if whole.Estimate != nil {
 		numbers += fmt.Sprintf("  an estimate, %s timed", printable.Compact(float64(whole.Completed)))
 	}
 	if whole.Unwound > 0 {

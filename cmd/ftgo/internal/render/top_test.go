@@ -23,7 +23,7 @@ func topRow(calls uint64, change func(*stats.Func)) stats.Func {
 
 // sampled returns a change that estimates the number of all calls of a row.
 func sampled(calls float64) func(*stats.Func) {
-	return func(f *stats.Func) { f.Whole = &stats.Whole{Calls: calls, Low: calls / 2, High: 2 * calls} }
+	return func(f *stats.Func) { f.Estimate = &stats.Estimate{Calls: calls, Low: calls / 2, High: 2 * calls} }
 }
 
 // TestTopCells checks the marks of estimated and unknown numbers.

@@ -121,7 +121,7 @@ func alignFunctions(runs [2][]*compare.Run, asSeen bool) (all []compare.Function
 			}
 			for i := range r.Funcs {
 				f := &r.Funcs[i]
-				if f.Whole != nil && f.Calls == 0 {
+				if f.Estimate != nil && f.Calls == 0 {
 					skipped[f.Name] = true
 					continue
 				}

@@ -316,7 +316,7 @@ func (v *Lines) End(t *engine.Table) error {
 	}
 	if all, sampled := sumCalls(t.Whole); sampled && v.trees == nil {
 		about := "about"
-		if slices.ContainsFunc(t.Whole, func(r stats.Func) bool { return !r.Whole.Bounded() }) {
+		if slices.ContainsFunc(t.Whole, func(r stats.Func) bool { return !r.Estimate.Bounded() }) {
 			about = "at least"
 		}
 		v.Env.Warn(fmt.Sprintf("%d of %s %s calls were traced, to keep the budget of %.4g%% (--budget 0 sets no limit)", v.traced, about, printable.Compact(all), 100*t.Budget))

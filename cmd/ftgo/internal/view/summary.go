@@ -15,10 +15,10 @@ import (
 // the number is an estimate.
 func sumCalls(rows []stats.Func) (calls float64, sampled bool) {
 	for _, r := range rows {
-		if r.Whole == nil {
+		if r.Estimate == nil {
 			calls += r.Number()
 		} else {
-			calls, sampled = calls+r.Whole.Least(), true
+			calls, sampled = calls+r.Estimate.Least(), true
 		}
 	}
 	return calls, sampled

@@ -59,7 +59,7 @@ func (v *Overview) page(t *engine.Table) top.Page {
 	p := top.Page{Names: "FUNCTION", Columns: render.TopColumns(v.opt.Sched), Keys: "Enter opens"}
 	probed, called, timed := 0, 0, 0
 	for i, r := range t.Whole {
-		if r.Whole.Bounded() || r.Calls > 0 {
+		if r.Estimate.Bounded() || r.Calls > 0 {
 			probed++
 		}
 		switch {

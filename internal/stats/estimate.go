@@ -2,15 +2,15 @@ package stats
 
 import "math"
 
-// Whole estimates the number of all calls of a function whose probes a budget removed for some of the time. In 19 of 20
+// Estimate estimates the number of all calls of a function whose probes a budget removed for some of the time. In 19 of 20
 // runs the true numbers of all functions are between their Low and High. High is +Inf if there is no upper bound.
-type Whole struct{ Calls, Low, High float64 }
+type Estimate struct{ Calls, Low, High float64 }
 
-// Bounded reports whether the number of calls has an upper bound. A nil Whole stands for an exact count and has one.
-func (w *Whole) Bounded() bool { return w == nil || !math.IsInf(w.High, 1) }
+// Bounded reports whether the number of calls has an upper bound. A nil Estimate stands for an exact count and has one.
+func (w *Estimate) Bounded() bool { return w == nil || !math.IsInf(w.High, 1) }
 
 // Least returns the estimate or, if that has no upper bound, the lower bound. w must not be nil.
-func (w *Whole) Least() float64 {
+func (w *Estimate) Least() float64 {
 	if w.Bounded() {
 		return w.Calls
 	}
@@ -21,19 +21,19 @@ func (w *Whole) Least() float64 {
 const sure = 3.2
 
 // Plus returns the sum of two estimates. calls and others are the exact counts that replace a nil estimate.
-func (w *Whole) Plus(calls uint64, v *Whole, others uint64) *Whole {
+func (w *Estimate) Plus(calls uint64, v *Estimate, others uint64) *Estimate {
 	if w == nil && v == nil {
 		return nil
 	}
 	a, b := w.or(calls), v.or(others)
-	return &Whole{a.Calls + b.Calls, a.Low + b.Low, a.High + b.High}
+	return &Estimate{a.Calls + b.Calls, a.Low + b.Low, a.High + b.High}
 }
 
 // or returns w or, if it is nil, an exact number of calls as an estimate.
-func (w *Whole) or(calls uint64) Whole {
+func (w *Estimate) or(calls uint64) Estimate {
 	if w == nil {
 		n := float64(calls)
-		return Whole{n, n, n}
+		return Estimate{n, n, n}
 	}
 	return *w
 }
@@ -41,18 +41,18 @@ func (w *Whole) or(calls uint64) Whole {
 // since returns the estimate of the calls after an earlier estimate. The errors of the two may add up, so the bounds
 // are as far apart as those of both together. calls and before are the traced calls, which the result is never less
 // than.
-func (w *Whole) since(calls uint64, earlier *Whole, before uint64) *Whole {
+func (w *Estimate) since(calls uint64, earlier *Estimate, before uint64) *Estimate {
 	if w == nil {
 		return nil
 	}
 	e := earlier.or(before)
 	seen := float64(calls - min(before, calls))
 	n := max(w.Calls-e.Calls, seen)
-	return &Whole{n, max(min(n, w.Low-e.High), seen), max(n, w.High-e.Low)}
+	return &Estimate{n, max(min(n, w.Low-e.High), seen), max(n, w.High-e.Low)}
 }
 
 // Part returns the estimate for a row with calls of the of traced calls of a function.
-func (w *Whole) Part(calls, of uint64) *Whole {
+func (w *Estimate) Part(calls, of uint64) *Estimate {
 	if w == nil || of == 0 {
 		return w
 	}
@@ -62,13 +62,13 @@ func (w *Whole) Part(calls, of uint64) *Whole {
 	// them count as n/2.
 	const z2 = 2 * sure * sure
 	middle, half := (share+z2/(2*n))/(1+z2/n), math.Sqrt(z2*(share*(1-share)/n+z2/(4*n*n)))/(1+z2/n)
-	return &Whole{max(w.Calls*share, k), max(w.Low*max(middle-half, 0), k), max(w.High*min(middle+half, 1), k)}
+	return &Estimate{max(w.Calls*share, k), max(w.Low*max(middle-half, 0), k), max(w.High*min(middle+half, 1), k)}
 }
 
 // timed returns the number of calls that can be in rows of values or processes. Calls that were only counted because of
 // a budget have no known value or process.
 func (f *Func) timed() uint64 {
-	if f.Whole == nil {
+	if f.Estimate == nil {
 		return f.Calls
 	}
 	return f.Calls - min(f.CountedOnly, f.Calls)
@@ -79,10 +79,10 @@ func (f *Func) Ended() uint64 { return f.Completed + f.Unwound }
 
 // Number returns the number of calls, which is an estimate if a budget removed the probes for some of the time.
 func (f *Func) Number() float64 {
-	if f.Whole == nil {
+	if f.Estimate == nil {
 		return float64(f.Calls)
 	}
-	return f.Whole.Calls
+	return f.Estimate.Calls
 }
 
 // Count returns Number, rounded.
@@ -91,7 +91,7 @@ func (f *Func) Count() uint64 { return uint64(math.Round(f.Number())) }
 // AmountTotal returns the sum of Amounts over all calls, extrapolated if the number of calls is an estimate, and its
 // bounds. The bounds combine the bounds of the number of calls and the standard error of the mean amount.
 func (f *Func) AmountTotal() (n, low, high int64) {
-	a, w := f.Amounts, f.Whole
+	a, w := f.Amounts, f.Estimate
 	if a == nil || a.Count() == 0 {
 		return 0, 0, 0
 	}
@@ -99,36 +99,36 @@ func (f *Func) AmountTotal() (n, low, high int64) {
 		return n, n, n
 	}
 	sum, of, chance := float64(n), float64(a.Count()+a.Left), sure*a.Spread()
-	return whole(sum * w.Calls / of), max(whole(sum*w.Low/of*(1-chance)), n), whole(sum * w.High / of * (1 + chance))
+	return limit(sum * w.Calls / of), max(limit(sum*w.Low/of*(1-chance)), n), limit(sum * w.High / of * (1 + chance))
 }
 
-// whole rounds x and limits it to 1<<62.
-func whole(x float64) int64 { return int64(min(math.Round(x), 1<<62)) }
+// limit rounds x and limits it to 1<<62.
+func limit(x float64) int64 { return int64(min(math.Round(x), 1<<62)) }
 
 // Scale returns the factor that extrapolates a sum over ended calls to all calls. It returns NaN if no call has ended,
 // or if more than 5 % were cut short: these are likely to be the longest calls, so the sum would be too small.
 func (f *Func) Scale() float64 {
 	switch {
-	case f.Whole == nil:
+	case f.Estimate == nil:
 		return 1
 	case f.Ended() == 0 || f.CutShort*20 > f.Ended():
 		return math.NaN()
 	}
-	return f.Whole.Calls / float64(f.Ended())
+	return f.Estimate.Calls / float64(f.Ended())
 }
 
 // Total returns the sum of net latencies over all calls and its bounds, which combine the bounds of the latencies, the
 // bounds of the number of calls, and the standard error of the mean latency. ok is false if no latency was measured, or
 // if the sum can't be extrapolated to calls that were not timed.
 func (f *Func) Total() (n, low, high int64, ok bool) {
-	if f.Latency == nil || f.Latency.Count() == 0 || !f.Whole.Bounded() {
+	if f.Latency == nil || f.Latency.Count() == 0 || !f.Estimate.Bounded() {
 		return 0, 0, 0, false
 	}
 	n = f.Latency.Sum()
 	if low, high = n, n; f.Bounds != nil {
 		low, high = f.Bounds.Of(Statistics[len(Statistics)-1])
 	}
-	if f.Whole == nil {
+	if f.Estimate == nil {
 		return n, low, high, true
 	}
 	scale := f.Scale()
@@ -136,15 +136,15 @@ func (f *Func) Total() (n, low, high int64, ok bool) {
 		return 0, 0, 0, false
 	}
 	ended, chance := float64(f.Ended()), sure*f.Latency.Spread()
-	least := max(float64(low)*f.Whole.Low/ended*(1-chance), float64(low))
-	return whole(float64(n) * scale), whole(least), whole(float64(high) * f.Whole.High / ended * (1 + chance)), true
+	least := max(float64(low)*f.Estimate.Low/ended*(1-chance), float64(low))
+	return limit(float64(n) * scale), limit(least), limit(float64(high) * f.Estimate.High / ended * (1 + chance)), true
 }
 
 // SelfTotal returns Self, extrapolated to all calls. ok is false if it is unknown.
 func (f *Func) SelfTotal() (ns int64, ok bool) {
 	scale := f.Scale()
-	if f.Bounds == nil || f.Latency.Count() == 0 || f.Raw() || !f.Whole.Bounded() || math.IsNaN(scale) {
+	if f.Bounds == nil || f.Latency.Count() == 0 || f.Raw() || !f.Estimate.Bounded() || math.IsNaN(scale) {
 		return 0, false
 	}
-	return whole(float64(f.Self) * scale), true
+	return limit(float64(f.Self) * scale), true
 }
