@@ -91,7 +91,7 @@ func (w *cDecoder) coldPartOf(f *Func) (whole string, cold bool) {
 
 // classifyJumps classifies the jumps out of part i, either the direct or the indirect ones.
 func (w *cDecoder) classifyJumps(i int, indirect bool) error {
-	c, p := w.code, w.code.parts[i] // a copy, because direct appends to parts
+	c, p := w.code, w.code.parts[i] // a copy, because directStays appends to parts
 	for _, j := range p.jumps {
 		if j.inside || indirect != j.in.Kind.Indirect() {
 			continue

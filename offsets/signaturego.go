@@ -122,7 +122,7 @@ func (b *Binary) dictionary(f *Func) int {
 	name := symname.Split(f.Name)
 	generic := strings.Contains(name.TypeArgs+name.Func, "[go.shape.") || name.TypeArgs == "[...]" && !b.isWrapper(f)
 	switch {
-	case !generic, strings.HasPrefix(name.Func, "type:"), strings.HasPrefix(name.Func, "type.."):
+	case !generic, name.IsOfType():
 		return -1
 	case name.Suffix != "" && name.Suffix != abi0Suffix:
 		return -1

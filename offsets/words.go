@@ -172,7 +172,8 @@ func (w *wordLayout) locateByReads(read []arch.Reg) bool {
 		ints = max(ints, slices.Index(w.conv.Ints, r)+1)
 	}
 	name := symname.Split(w.f.Name)
-	next, pointer := 0, name.Pointer && (name.Suffix == "" || name.Suffix == abi0Suffix) || strings.HasPrefix(name.Func, "type:") || strings.HasPrefix(name.Func, "type..") // .eq, .hash
+	next := 0
+	pointer := name.Pointer && (name.Suffix == "" || name.Suffix == abi0Suffix) || name.IsOfType() // the first parameter is a pointer
 	if strings.Contains(w.f.Name, "[") {
 		dictionary := w.binary.dictionary(w.f)
 		switch {

@@ -17,7 +17,7 @@ func TestTypes(t *testing.T) {
 		text string
 		kind reflect.Kind
 		size int64
-		elem string // of what it leads to, "" if that is not known
+		elem string // name of the element type, "" if unknown
 	}{
 		{"int32", reflect.Int, 4, ""},
 		{"ptr", reflect.UnsafePointer, 8, ""},

@@ -52,7 +52,7 @@ func TestDemangle(t *testing.T) {
 	}
 }
 
-// TestDemangleIsBounded: each substitution doubles the type.
+// TestDemangleIsBounded checks the length of a name in which each substitution doubles the type.
 func TestDemangleIsBounded(t *testing.T) {
 	var name strings.Builder
 	name.WriteString("_Z1fSt4pairIiiE")

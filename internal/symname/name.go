@@ -42,8 +42,8 @@ type Name struct {
 
 // Split splits a symbol into its parts. It accepts any text; a text that it can't parse becomes Func.
 func Split(sym string) Name {
-	if strings.HasPrefix(sym, "type:") || strings.HasPrefix(sym, "type..") {
-		return Name{Func: sym}
+	if n := (Name{Func: sym}); n.IsOfType() {
+		return n
 	}
 	end := pathEnd(sym)
 	n := Name{Prefix: sym[:end]}
@@ -63,6 +63,11 @@ func Split(sym string) Name {
 	n.Func, n.TypeArgs = cutTypeArgs(first)
 	n.Suffix = tail
 	return n
+}
+
+// IsOfType reports whether the compiler generated the function for a type, to compare or hash its values: type:.eq.T.
+func (n Name) IsOfType() bool {
+	return strings.HasPrefix(n.Func, "type:") || strings.HasPrefix(n.Func, "type..")
 }
 
 // hasMethod reports whether first, a part after the package, is a receiver, and method is the name of a method on it.

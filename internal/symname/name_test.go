@@ -14,7 +14,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// A tiny module whose symbols have most of what Go's names are made of.
+// namesModule is a small module with most kinds of function names.
 var namesModule = map[string]string{
 	"go.mod": "module names.example/a.b/zoo\n\ngo 1.24\n",
 	"yaml.v3/yaml.go": `package yaml
@@ -102,7 +102,7 @@ func main() {
 `,
 }
 
-// linked builds namesModule and returns the names of the functions its symbol table lists.
+// linked builds namesModule and returns the names of the functions in its symbol table.
 var linked = sync.OnceValues(func() ([]string, error) {
 	dir, err := os.MkdirTemp("", "names")
 	if err != nil {
@@ -127,7 +127,7 @@ var linked = sync.OnceValues(func() ([]string, error) {
 	return functions(filepath.Join(dir, "zoo"))
 })
 
-// functions are the names of the functions that a program's symbol table lists.
+// functions returns the names of the functions in a program's symbol table.
 func functions(path string) (names []string, err error) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -150,7 +150,7 @@ func linkedNames(t testing.TB) []string {
 	return names
 }
 
-// joined puts a symbol together again.
+// joined joins the parts of a symbol.
 func joined(n Name) string {
 	if n.Receiver == "" {
 		return n.Prefix + n.Func + n.TypeArgs + n.Suffix
@@ -169,7 +169,7 @@ func TestSplit(t *testing.T) {
 	tests := []struct {
 		scenario, sym string
 		want          Name
-		// elsewhere marks what the local toolchain doesn't put in the zoo.
+		// elsewhere marks symbols that namesModule does not have.
 		elsewhere bool
 	}{
 		{scenario: "function", sym: "main.run",
@@ -269,7 +269,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Every name of a real binary survives, and debug/gosym reads the same package.
+// TestSplitLinked checks that the parts of each name of a program are the whole name, and compares the packages with
+// debug/gosym's.
 func TestSplitLinked(t *testing.T) {
 	names := linkedNames(t)
 	if len(names) < 1000 {
@@ -281,7 +282,7 @@ func TestSplitLinked(t *testing.T) {
 			t.Errorf("Split(%q) joined is %q", name, joined(n))
 		}
 		if strings.HasPrefix(name, "go:") || strings.HasPrefix(name, "type:") {
-			continue // no packages, debug/gosym thinks otherwise
+			continue // not packages, but debug/gosym says so
 		}
 		want := (&gosym.Sym{Name: name}).PackageName()
 		if got := strings.TrimSuffix(n.Prefix, "."); got != want {

@@ -21,8 +21,8 @@ func Nearest(text string, names iter.Seq[string], n int) []string {
 	var near []suggestion
 	for symbol := range names {
 		name := Split(symbol)
-		if strings.HasPrefix(name.Func, "type:") || strings.HasPrefix(name.Func, "type..") {
-			continue // compiler-generated equality and hash functions
+		if name.IsOfType() {
+			continue
 		}
 		if name.Prefix != path { // most functions follow another one of their package
 			path, readings = name.Prefix, q.readings(name.Package)

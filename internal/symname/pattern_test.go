@@ -160,7 +160,7 @@ func TestSelect(t *testing.T) {
 		"main.(*KVStore).Get",
 		"main.(*Store).Get",
 		"main.Store.Len",
-		"main.(*Store).Len", // the wrapper of the one before
+		"main.(*Store).Len", // the wrapper of main.Store.Len
 		"main.run",
 		"main.Map[int]",
 		"main.Map[go.shape.int]",
@@ -219,7 +219,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// Names as the local toolchain writes them.
+// TestSelectLinked selects names of the current toolchain.
 func TestSelectLinked(t *testing.T) {
 	tests := []struct {
 		scenario, text string
