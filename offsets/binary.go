@@ -33,7 +33,7 @@ type Binary struct {
 	debug   func() (*debug.Info, error)
 	inlined func() (map[string][]Frame, error) // by the name of the inlined function
 	byName  func() map[string]*Func
-	// dataRefs returns the data references of all instructions, sorted by the address in the described file.
+	// dataRefs returns the data references of all instructions, sorted by the address in the description.
 	dataRefs func() []dataRef
 }
 
@@ -87,7 +87,7 @@ func read(f *os.File, path string) (*Binary, error) {
 // discardCaches discards all cached symbols and debug information, so that they are read again when needed.
 func (b *Binary) discardCaches() {
 	b.layout = sync.OnceValues(b.readLayout)
-	b.debug = sync.OnceValues(func() (*debug.Info, error) { return debug.Open(b.image.Described) })
+	b.debug = sync.OnceValues(func() (*debug.Info, error) { return debug.Open(b.image.Description) })
 	b.inlined = sync.OnceValues(b.readInlined)
 	b.byName = sync.OnceValue(b.indexNames)
 	b.dataRefs = sync.OnceValue(b.readDataRefs)

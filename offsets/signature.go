@@ -78,7 +78,7 @@ func placeAll(a *arch.Assignment, vars []Variable) {
 func (b *Binary) Signature(f *Func) (*Signature, error) {
 	s, err := b.signatureFromDebug(f)
 	if err == nil {
-		if s.Source = fromDebug; b.image.Described != b.image && b.image.Described.HasCode() {
+		if s.Source = fromDebug; b.image.Description != b.image && b.image.Description.HasCode() {
 			s.Source = fromTwin
 		}
 		if f.ABI != ABI0 || len(s.Params)+len(s.Results) > 0 {

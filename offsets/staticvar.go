@@ -57,7 +57,7 @@ func (b *Binary) staticVariable(name string) (v Variable, err error) {
 
 // eachObject calls visit for each symbol that may be a variable.
 func (b *Binary) eachObject(visit func(image.Symbol)) error {
-	return b.image.Described.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
+	return b.image.Description.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
 		if s.Kind == elf.STT_OBJECT && s.Size > 0 && s.Size <= debug.MaxValueSize {
 			visit(s)
 		}

@@ -47,13 +47,13 @@ func (b *Binary) describe(by *os.File, path string) error {
 		return err
 	}
 	m.Progress = b.image.Progress
-	was, funcs := b.image.Described, b.funcs
-	b.image.Described = m
+	was, funcs := b.image.Description, b.funcs
+	b.image.Description = m
 	if b.funcs, err = b.readFuncs(); err == nil && m.HasCode() {
 		err = b.compareCode(m)
 	}
 	if err != nil {
-		b.image.Described, b.funcs = was, funcs
+		b.image.Description, b.funcs = was, funcs
 		return err
 	}
 	if was != b.image {
@@ -120,8 +120,8 @@ func (b *Binary) isData(m *image.Image, addr uint64) bool {
 	return m.Loaded(addr) && !m.IsCode(addr, addr+1)
 }
 
-// dataRef is the address of data that an instruction refers to, in the described file and in the program.
-type dataRef struct{ described, own uint64 }
+// dataRef is the address of data that an instruction refers to, in the description and in the program.
+type dataRef struct{ description, program uint64 }
 
 // readDataRefs returns the data references of all functions.
 func (b *Binary) readDataRefs() []dataRef {
@@ -132,13 +132,13 @@ func (b *Binary) readDataRefs() []dataRef {
 		if err != nil {
 			continue
 		}
-		other, err := b.image.Described.Code(f.Name, f.Addr, f.Size)
+		other, err := b.image.Description.Code(f.Name, f.Addr, f.Size)
 		if err != nil {
 			continue
 		}
 		b.File().Processor.Alike(own, other, f.Addr, func(x, y uint64, _ bool) bool {
 			if b.isData(b.image, x) {
-				found[dataRef{described: y, own: x}] = true
+				found[dataRef{description: y, program: x}] = true
 			}
 			return true
 		})
@@ -149,21 +149,21 @@ func (b *Binary) readDataRefs() []dataRef {
 		list = append(list, r)
 	}
 	slices.SortFunc(list, func(x, y dataRef) int {
-		return cmp.Or(cmp.Compare(x.described, y.described), cmp.Compare(x.own, y.own))
+		return cmp.Or(cmp.Compare(x.description, y.description), cmp.Compare(x.program, y.program))
 	})
 	return list
 }
 
-// programAddr converts the address of a variable in the described file to its address in the program, by the
+// programAddr converts the address of a variable in the description to its address in the program, by the
 // references of instructions. ok is false if no instruction refers to the variable, or if two references disagree.
 func (b *Binary) programAddr(addr, size uint64) (own uint64, ok bool) {
-	if b.image.Described == b.image || !b.image.Described.HasCode() {
+	if b.image.Description == b.image || !b.image.Description.HasCode() {
 		return addr, true
 	}
 	list := b.dataRefs()
-	i, _ := slices.BinarySearchFunc(list, addr, func(r dataRef, addr uint64) int { return cmp.Compare(r.described, addr) })
-	for ; i < len(list) && list[i].described-addr < size; i++ {
-		at := list[i].own - (list[i].described - addr)
+	i, _ := slices.BinarySearchFunc(list, addr, func(r dataRef, addr uint64) int { return cmp.Compare(r.description, addr) })
+	for ; i < len(list) && list[i].description-addr < size; i++ {
+		at := list[i].program - (list[i].description - addr)
 		if ok && at != own {
 			return 0, false
 		}

@@ -95,7 +95,7 @@ func checkData(t *testing.T, path, twin string) {
 		return found
 	}
 	own, right := at(b.image), 0
-	for name, s := range at(b.image.Described) {
+	for name, s := range at(b.image.Description) {
 		addr, ok := b.programAddr(s.Addr, s.Size)
 		switch want, there := own[name]; {
 		case !ok || !there || want.Size != s.Size:

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readStatus reads the file's metadata and computes most and sparse. It returns an error for anything but a regular
+// readStatus reads the file's metadata and computes maxSize and sparse. It returns an error for anything but a regular
 // file.
 func (m *Image) readStatus() error {
 	err := unix.Fstat(int(m.file.Fd()), &m.stat)
@@ -25,17 +25,17 @@ func (m *Image) readStatus() error {
 	size := m.stat.Size
 	held := dataSize(m.file, size)
 	m.sparse = held < size
-	m.most = uint64(held)
+	m.maxSize = uint64(held)
 	if held < size/2 {
-		m.most = min(m.most, maxSparse)
+		m.maxSize = min(m.maxSize, maxSparse)
 	}
 	return nil
 }
 
-// Close closes the file and releases the lease of Hold. It also closes Described.
+// Close closes the file and releases the lease of Hold. It also closes Description.
 func (m *Image) Close() error {
-	if m.Described != m {
-		m.Described.Close()
+	if m.Description != m {
+		m.Description.Close()
 	}
 	return m.file.Close()
 }
@@ -164,10 +164,10 @@ func (m *Image) hasHole(offset, size uint64) bool {
 }
 
 // MaxSize returns an upper bound for the size of anything in the file, in bytes.
-func (m *Image) MaxSize() uint64 { return m.most }
+func (m *Image) MaxSize() uint64 { return m.maxSize }
 
 // MaxDebug returns an upper bound for the size of all debug information after decompression, in bytes. Compilers'
 // debug information shrinks to a half or a quarter when compressed; that of small programs may shrink more.
 func (m *Image) MaxDebug() uint64 {
-	return min(8*m.most, max(4*m.most, maxSparse)) + 1<<20
+	return min(8*m.maxSize, max(4*m.maxSize, maxSparse)) + 1<<20
 }

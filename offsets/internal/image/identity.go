@@ -97,8 +97,8 @@ const maxHoles = 64 << 20
 
 // Checksums reads the whole file. It returns an error if most of a large file is holes.
 func (m *Image) Checksums() (Checksums, error) {
-	if size := uint64(m.stat.Size); m.sparse && size > 2*m.most+maxHoles {
-		return Checksums{}, fmt.Errorf("read %s: %d bytes long, and all but %d are holes", m.path, size, m.most)
+	if size := uint64(m.stat.Size); m.sparse && size > 2*m.maxSize+maxHoles {
+		return Checksums{}, fmt.Errorf("read %s: %d bytes long, and all but %d are holes", m.path, size, m.maxSize)
 	}
 	sha, crc := sha256.New(), posixCRC(0)
 	n, err := io.Copy(io.MultiWriter(sha, &crc), io.NewSectionReader(m.file, 0, math.MaxInt64))

@@ -28,15 +28,15 @@ type Image struct {
 	Processor arch.Processor
 	// Progress, if not nil, is called during long operations with the number of items done and the total.
 	Progress func(what string, done, of int)
-	// Described is the file with the symbols and debug information: this file, or a separate one.
-	Described *Image
+	// Description is the file with the symbols and debug information: this file, or a separate one.
+	Description *Image
 
 	path string
 	file *os.File
 	stat unix.Stat_t
 	held bool // Hold has the lease
-	// most is an upper bound for the size of anything in the file, in bytes. sparse means that the file has holes.
-	most        uint64
+	// maxSize is an upper bound for the size of anything in the file, in bytes. sparse means that the file has holes.
+	maxSize     uint64
 	sparse      bool
 	code        []segment
 	relocations func() []relocation
@@ -60,12 +60,12 @@ func Open(f *os.File, path string) (*Image, error) {
 // OpenDescription is Open, but also accepts a file without code, such as the output of objcopy --only-keep-debug.
 func OpenDescription(f *os.File, path string) (*Image, error) {
 	m := &Image{path: path, file: f}
-	m.Described = m
+	m.Description = m
 	err := m.readStatus()
 	if err != nil {
 		return nil, err
 	}
-	if m.ELF, err = parseELF(f, m.most); err != nil {
+	if m.ELF, err = parseELF(f, m.maxSize); err != nil {
 		return nil, err
 	}
 	m.Processor = processors.All[m.ELF.Machine]
@@ -103,7 +103,7 @@ func (m *Image) SameSegments(other *Image) bool {
 	return slices.EqualFunc(m.code, other.code, func(x, y segment) bool { return x.addr == y.addr && x.size == y.size })
 }
 
-func parseELF(r io.ReaderAt, most uint64) (*elf.File, error) {
+func parseELF(r io.ReaderAt, maxSize uint64) (*elf.File, error) {
 	var ident [20]byte
 	n, err := r.ReadAt(ident[:], 0)
 	if err != nil && err != io.EOF {
@@ -123,7 +123,7 @@ func parseELF(r io.ReaderAt, most uint64) (*elf.File, error) {
 		return nil, fmt.Errorf("ELF file for %s: only %s are supported", m, processors.Names)
 	}
 	var ef *elf.File
-	if err = checkHeaders(r, most); err == nil {
+	if err = checkHeaders(r, maxSize); err == nil {
 		ef, err = elf.NewFile(r)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -261,7 +261,7 @@ const (
 
 // checkHeaders returns an error for headers that would make [elf.NewFile] allocate gigabytes: it reads as many
 // headers as the file claims, and copies the name of each section up to its NUL.
-func checkHeaders(r io.ReaderAt, most uint64) error {
+func checkHeaders(r io.ReaderAt, maxSize uint64) error {
 	var h elf.Header64
 	if err := readAt(r, 0, &h); err != nil {
 		return err
@@ -294,7 +294,7 @@ func checkHeaders(r io.ReaderAt, most uint64) error {
 		return nil // elf.NewFile reads no names then
 	}
 	table := &headers[names]
-	if table.Size > most || elf.SectionFlag(table.Flags)&elf.SHF_COMPRESSED != 0 {
+	if table.Size > maxSize || elf.SectionFlag(table.Flags)&elf.SHF_COMPRESSED != 0 {
 		return fmt.Errorf("%d bytes of section names", table.Size)
 	}
 	text := make([]byte, table.Size)

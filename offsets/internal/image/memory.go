@@ -51,7 +51,7 @@ func (m *Image) readRelocations() []relocation {
 	}
 	dynamic := m.dynamic()
 	size := dynamic[elf.DT_RELASZ]
-	if size > m.most {
+	if size > m.maxSize {
 		return nil
 	}
 	data := make([]byte, size)
@@ -131,7 +131,7 @@ func (m *Image) scan(pattern []byte, flags elf.ProgFlag, found func(p *elf.Prog,
 	buf := make([]byte, chunk+len(pattern)-1)
 	// Valid segments overlap by at most a page. Without this budget, a file with thousands of segments that all cover
 	// the whole file would take very long.
-	budget := int64(2 * m.most)
+	budget := int64(2 * m.maxSize)
 	for _, p := range m.ELF.Progs {
 		if p.Type != elf.PT_LOAD || p.Flags&flags != flags {
 			continue

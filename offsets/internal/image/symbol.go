@@ -86,7 +86,7 @@ func (m *Image) Symbols(table elf.SectionType) int {
 // checkPlain returns an error if the section has no contents in the file, is compressed, or is larger than the data
 // of the file.
 func (m *Image) checkPlain(s *elf.Section) error {
-	if s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.Size > m.most {
+	if s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.Size > m.maxSize {
 		return fmt.Errorf("section %q: damaged header", s.Name)
 	}
 	return nil

@@ -178,7 +178,7 @@ func (o *Options) Script() (err error) {
 func (r *run) scriptText() (string, error) {
 	var files []recording.File // the binary, and its symbol file
 	var crc uint32
-	for m := r.request.Target.Binary.File(); ; m = m.Described {
+	for m := r.request.Target.Binary.File(); ; m = m.Description {
 		sums, err := m.Checksums()
 		if err != nil {
 			return "", err
@@ -194,7 +194,7 @@ func (r *run) scriptText() (string, error) {
 			}
 		}
 		files = append(files, recording.File{Path: path, Size: sums.Size, BuildID: m.BuildID(), SHA256: sums.SHA256})
-		if m == m.Described {
+		if m == m.Description {
 			break
 		}
 	}
