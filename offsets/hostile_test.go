@@ -221,6 +221,7 @@ func readHostile(path string, data []byte) error {
 	b.Internals().RuntimeTypeNamed("*time.Time")
 	b.Internals().Constant("time.Second", "")
 	b.Internals().StaticVariable("main.none")
+	b.File().BuildID()
 	funcs := b.Funcs()
 	for i := 0; i < len(funcs); i += 1 + len(funcs)/200 {
 		f := &funcs[i]
