@@ -81,7 +81,7 @@ func (k *keySchema) rows(t *testing.T, prefix string) (rows []string) {
 
 const (
 	keysBegin = "<!-- Written by FTGO_UPDATE=1 go test -run TestFormatsKeys ./cmd/ftgo, from docs/schema. -->\n"
-	keysEnd   = "<!-- End of what is written. -->\n"
+	keysEnd   = "<!-- End of the generated part. -->\n"
 )
 
 // TestFormatsKeys: docs/formats.md has all keys of docs/schema with their descriptions.

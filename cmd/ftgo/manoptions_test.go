@@ -14,7 +14,7 @@ import (
 
 const (
 	optionsBegin = ".\\\" Written by FTGO_UPDATE=1 go test -run TestManOptions ./cmd/ftgo, from flags and manual texts.\n"
-	optionsEnd   = ".\\\" End of what is written.\n"
+	optionsEnd   = ".\\\" End of the generated part.\n"
 )
 
 // manualTexts are what docs/man/options.txt says of flags.

@@ -15,17 +15,17 @@ func TestCheckRules(t *testing.T) {
 	}{
 		{"probe", nil, ""},
 		{"probe", []string{"sched", "pid"}, ""},
-		{"probe", []string{"pid", "program"}, "probe: -p and -- PROGRAM exclude each other: PROGRAM is the process that is traced"},
-		{"probe", []string{"stack", "output=tsv"}, "probe: --stack and -o tsv exclude each other: cells have no room for stacks"},
+		{"probe", []string{"pid", "program"}, "probe: -p and -- PROGRAM exclude each other: PROGRAM is the process to trace"},
+		{"probe", []string{"stack", "output=tsv"}, "probe: --stack and -o tsv exclude each other: cells can't hold stacks"},
 		{"trace", []string{"stack", "output=tsv"}, ""},
-		{"list", []string{"program"}, "list: no -- PROGRAM: it runs no program; start that by itself, and take its -p"},
+		{"list", []string{"program"}, "list: no -- PROGRAM: it starts no program; start it separately and use -p"},
 		{"probe", []string{"program"}, ""},
 		{"report", []string{"min"}, "report: --min needs --as trace: tables have no lines of calls"},
 		{"report", []string{"min", "as=trace"}, ""},
-		{"report", []string{"top", "as=trace"}, "report: --top needs --as probe or --as count: tables alone have rows of functions"},
-		{"report", []string{"errors", "as=trace", "entries"}, "report: --entries and --errors exclude each other: the ends of calls are not seen"},
-		{"report", []string{"output=folded", "as=trace"}, "report: -o folded needs --as probe: only that has latencies and callers of functions"},
-		{"probe", []string{"sched"}, "probe: --sched needs -p, --container, --cgroup, -- PROGRAM or --dry-run: what threads did before their process is known can't be told"},
+		{"report", []string{"top", "as=trace"}, "report: --top needs --as probe or --as count: only tables have rows of functions"},
+		{"report", []string{"errors", "as=trace", "entries"}, "report: --entries and --errors exclude each other: it does not record the ends of calls"},
+		{"report", []string{"output=folded", "as=trace"}, "report: -o folded needs --as probe: only probe has latencies and callers of functions"},
+		{"probe", []string{"sched"}, "probe: --sched needs -p, --container, --cgroup, -- PROGRAM or --dry-run: the states of threads are known only for a process that is selected at the start"},
 	} {
 		got := ""
 		if err := CheckRules(c.command, func(term string) bool { return slices.Contains(c.given, term) }); err != nil {
