@@ -16,7 +16,7 @@ func TestCheckRules(t *testing.T) {
 		{"probe", nil, ""},
 		{"probe", []string{"sched", "pid"}, ""},
 		{"probe", []string{"pid", "program"}, "probe: -p and -- PROGRAM exclude each other: PROGRAM is the process to trace"},
-		{"probe", []string{"stack", "output=tsv"}, "probe: --stack and -o tsv exclude each other: cells can't hold stacks"},
+		{"probe", []string{"stack", "output=tsv"}, "probe: --stack and -o tsv exclude each other: cells cannot hold stacks"},
 		{"trace", []string{"stack", "output=tsv"}, ""},
 		{"list", []string{"program"}, "list: no -- PROGRAM: it starts no program; start it separately and use -p"},
 		{"probe", []string{"program"}, ""},
