@@ -89,8 +89,11 @@ func (o *Options) Export(ctx context.Context, x *ExportFlags) (err error) {
 		return err
 	}
 	e := &exporter{
-		o: o, ExportFlags: x, scope: o.liveScope(), words: words, counts: metrics.NewAggregator(o.about(x), time.Now()),
+		o: o, ExportFlags: x, words: words, counts: metrics.NewAggregator(o.about(x), time.Now()),
 		files: make(map[procfs.Inode]*exportedFile), failed: make(failures), ended: make(chan *exportedFile),
+	}
+	if o.Target.Scope.Limited() {
+		e.scope = target.NewLiveScope(&o.Target.Scope)
 	}
 	if collector != nil {
 		e.sender, e.sendInterval = metrics.Start(collector, o.about(x)), collector.Every
@@ -119,14 +122,6 @@ func (x *ExportFlags) listen() (*metrics.Server, error) {
 		return nil, cli.Usage("export: --listen %q: %w", x.Listen, err)
 	}
 	return server, err
-}
-
-// liveScope returns the scope of --container or --cgroup; nil means all processes.
-func (o *Options) liveScope() *target.LiveScope {
-	if !o.Target.Scope.Limited() {
-		return nil
-	}
-	return target.NewLiveScope(&o.Target.Scope)
 }
 
 // defaultInterval is the time between readings of the counters. A scrape returns the last reading, so that a rate

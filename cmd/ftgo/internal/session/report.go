@@ -71,7 +71,6 @@ func (o *Options) Report(ctx context.Context) error {
 
 // openReplay returns the run of a recording.
 func (o *Options) openReplay(input *inputFile) (r *run, err error) {
-	const megabyte = 1e6
 	report := func(at int64) { o.SetProgress("megabytes read", int(at/megabyte), int(input.size/megabyte)) }
 	rec, err := recording.Open(progressReader{input, report}, input.size)
 	switch {
@@ -122,35 +121,6 @@ type progressReader struct {
 func (r progressReader) ReadAt(b []byte, at int64) (int, error) {
 	r.report(at)
 	return r.ReaderAt.ReadAt(b, at)
-}
-
-// openRecording opens a file. It copies standard input to a temporary file, because a recording is read twice: its
-// last lines may be needed to understand the first. It calls progress with the bytes copied.
-func openRecording(name string, progress func(done, of int64)) (f *os.File, size int64, err error) {
-	if name == "-" {
-		if f, err = os.CreateTemp("", "ftgo-report-"); err != nil {
-			return nil, 0, err
-		}
-		for err = os.Remove(f.Name()); err == nil; progress(size, 0) {
-			var n int64
-			n, err = io.CopyN(f, os.Stdin, 1<<20)
-			size += n
-		}
-		if err == io.EOF {
-			err = nil
-		}
-	} else if f, err = os.Open(name); err == nil {
-		var info os.FileInfo
-		if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
-			err = fmt.Errorf("read %s: not a regular file; - reads standard input", name)
-		} else if err == nil {
-			size = info.Size()
-		}
-	}
-	if err != nil && f != nil {
-		f.Close()
-	}
-	return f, size, err
 }
 
 // planReplay returns a run with the plan of a recording.

@@ -24,16 +24,51 @@ type inputFile struct {
 	isJSON bool
 }
 
-// openInput opens a file, or standard input for "-".
+const megabyte = 1e6
+
+// openInput opens a file, or a copy of standard input for "-".
 func (o *Options) openInput(name string) (*inputFile, error) {
-	const megabyte = 1e6
-	f, size, err := openRecording(name, func(done, of int64) { o.SetProgress("megabytes read", int(done/megabyte), int(of/megabyte)) })
+	var f *os.File
+	var err error
+	if name == "-" {
+		f, err = o.copyStdin()
+	} else {
+		f, err = os.Open(name)
+	}
 	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("read %s: not a regular file; - reads standard input", name)
+	}
+	if err != nil {
+		f.Close()
 		return nil, err
 	}
 	begin := make([]byte, 64)
 	n, _ := f.ReadAt(begin, 0) // a later read reports the error
-	return &inputFile{f, name, size, compare.IsJSON(begin[:n])}, nil
+	return &inputFile{f, name, info.Size(), compare.IsJSON(begin[:n])}, nil
+}
+
+// copyStdin copies standard input to a temporary file, because a recording is read twice: its last lines may be needed
+// to understand the first.
+func (o *Options) copyStdin() (*os.File, error) {
+	f, err := os.CreateTemp("", "ftgo-report-")
+	if err != nil {
+		return nil, err
+	}
+	err = os.Remove(f.Name())
+	for size := int64(0); err == nil; o.SetProgress("megabytes read", int(size/megabyte), 0) {
+		var n int64
+		n, err = io.CopyN(f, os.Stdin, 1<<20)
+		size += n
+	}
+	if err != io.EOF {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // checkStdin refuses a second "-", because standard input can be read once.
