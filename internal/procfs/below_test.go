@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOpenBelow: whatever links a hostile root has, nothing outside of it is found.
+// TestOpenBelow checks that no link of a hostile root folder leads out of it.
 func TestOpenBelow(t *testing.T) {
 	dir := t.TempDir()
 	root := dir + "/root"
@@ -73,7 +73,7 @@ func TestOpenBelow(t *testing.T) {
 	}
 }
 
-// TestOpenNoDevice: what is no regular file is not opened, which would do something to many a device.
+// TestOpenNoDevice checks that only regular files are opened, because opening a device may have effects.
 func TestOpenNoDevice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.debug")
 	fixture.NoError(t, unix.Mkfifo(path, 0o600))

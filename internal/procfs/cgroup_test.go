@@ -19,8 +19,8 @@ func TestParseCgroups(t *testing.T) {
 	}
 }
 
-// mountinfo is of a machine with both versions, and of a container whose hierarchy is mounted from its own
-// group on.
+// mountinfo is from a machine with both versions of control groups, and from a container that has mounted a hierarchy
+// from its own group on.
 const mountinfo = `31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
 32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid,relatime shared:9 - cgroup cgroup rw,cpu,cpuacct
 40 31 0:37 / /sys/fs/cgroup/systemd rw,relatime - cgroup cgroup rw,xattr,name=systemd
@@ -75,8 +75,8 @@ func inCgroup(name string) ([]int, error) {
 	return Matching(has)
 }
 
-// TestThose finds a child where this process is, whatever that is.
-func TestThose(t *testing.T) {
+// TestMatching finds a child process in the control groups of this process.
+func TestMatching(t *testing.T) {
 	child := exec.Command("sleep", "600")
 	fixture.NoError(t, child.Start())
 	defer child.Wait()
@@ -96,7 +96,7 @@ func TestThose(t *testing.T) {
 	}
 }
 
-// FuzzCgroups: what a line says is found again by its path.
+// FuzzCgroups checks that each parsed group is in the tree of its own path.
 func FuzzCgroups(f *testing.F) {
 	f.Add("4:memory:/a\n0::/b:c (deleted)\n")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -110,7 +110,7 @@ func FuzzCgroups(f *testing.F) {
 	})
 }
 
-// TestZombieCgroup: who has ended is in no group, even if nobody has waited for it yet.
+// TestZombieCgroup checks that a process that has ended is in no group, even before its parent has waited for it.
 func TestZombieCgroup(t *testing.T) {
 	groups, err := Cgroups(Self)
 	if err != nil || len(groups) == 0 {

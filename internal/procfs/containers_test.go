@@ -11,7 +11,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// id is one that begins with some digits.
+// id returns a container id that begins with some digits.
 func id(begin string) string { return begin + strings.Repeat("0", 64-len(begin)) }
 
 func TestIDs(t *testing.T) {
@@ -42,7 +42,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// runtimes writes what Docker, Podman and Kubernetes keep.
+// runtimes writes files like those of Docker, Podman and Kubernetes.
 func runtimes(t *testing.T) (root string) {
 	root = t.TempDir()
 	for name, text := range map[string]string{
@@ -75,7 +75,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNamesOfLinks: what a user has a link to is not read: it may be a file that root alone can read.
+// TestNamesOfLinks checks that symbolic links are not followed, because a user's link may lead to a file that only
+// root can read.
 func TestNamesOfLinks(t *testing.T) {
 	root := t.TempDir()
 	secret, dir := filepath.Join(root, "secret"), filepath.Join(root, "home/u/.local/share/containers/storage/x-containers")
@@ -107,7 +108,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// FuzzIDs: an id is one folder of a path, and has nothing in it that separates folders.
+// FuzzIDs checks that an id is one folder of a path, and contains no separator.
 func FuzzIDs(f *testing.F) {
 	f.Add("/docker/" + id("a1"))
 	f.Add("/lxc/a/lxc.payload.b/machine-c.scope")

@@ -62,7 +62,7 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// TestReadableOfEndedProcess: what was seen of a process outlives it.
+// TestReadableOfEndedProcess checks that cached mappings are used after the process has ended.
 func TestReadableOfEndedProcess(t *testing.T) {
 	m := NewMemory()
 	child := exec.Command("sleep", "60")
@@ -88,7 +88,7 @@ func TestReadableOfEndedProcess(t *testing.T) {
 	}
 }
 
-// TestMemoryReadsOnce: what is known is not read again, and what is not, once.
+// TestMemoryReadsOnce checks how often mappings are read: never for a cached range, and once for another one.
 func TestMemoryReadsOnce(t *testing.T) {
 	reads := 0
 	maps := []Mapping{{Start: 0x1000, End: 0x2000}}
@@ -101,7 +101,7 @@ func TestMemoryReadsOnce(t *testing.T) {
 			return nil, nil
 		}
 		if reads == 8 {
-			return []Mapping{{Start: 0x3000, End: 0x4000}}, nil // of what it executes now
+			return []Mapping{{Start: 0x3000, End: 0x4000}}, nil // of the program that it executes now
 		}
 		return maps, nil
 	}}

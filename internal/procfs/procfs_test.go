@@ -13,8 +13,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestLiving: a name may look like the fields behind it.
-func TestLiving(t *testing.T) {
+// TestLiveStat checks a process whose name looks like the following fields of stat.
+func TestLiveStat(t *testing.T) {
 	const comm = "/proc/self/comm"
 	before, err := os.ReadFile(comm)
 	fixture.NoError(t, err)
@@ -27,7 +27,7 @@ func TestLiving(t *testing.T) {
 	}
 }
 
-// TestEnded: one that nobody has waited for yet does not live, either.
+// TestEnded checks that a process that has ended does not live, even before its parent has waited for it.
 func TestEnded(t *testing.T) {
 	cmd := exec.Command("sleep", "1000")
 	if err := cmd.Start(); err != nil {
@@ -59,8 +59,8 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-// TestLook: one look answers all questions, of a process that is gone meanwhile, too.
-func TestLook(t *testing.T) {
+// TestRunningPrograms checks that a list of running programs can be searched after a process has ended.
+func TestRunningPrograms(t *testing.T) {
 	cmd := exec.Command("sleep", "1000")
 	if err := cmd.Start(); err != nil {
 		t.Skip(err)
@@ -83,12 +83,12 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestFindSeldom: whoever asks soon after another shares the search for processes.
+// TestFindSeldom checks that calls that follow each other soon share a search for processes.
 func TestFindSeldom(t *testing.T) {
 	searches := 0
 	began, c := time.Now(), &CPUTimes{find: func() []int {
 		searches++
-		time.Sleep(10 * time.Millisecond) // for which the next one is not due for half a second
+		time.Sleep(10 * time.Millisecond) // the next search is due in half a second
 		return []int{os.Getpid()}
 	}}
 	c.begin()
@@ -105,7 +105,7 @@ func TestFindSeldom(t *testing.T) {
 	}
 }
 
-// TestUsedForgets: nothing is kept of processes that are gone, whose numbers others get.
+// TestUsedForgets checks that CPU times of ended processes are dropped, because other processes get their numbers.
 func TestUsedForgets(t *testing.T) {
 	found := []int{os.Getpid()}
 	c := &CPUTimes{find: func() []int { return found }}
@@ -118,7 +118,7 @@ func TestUsedForgets(t *testing.T) {
 	}
 }
 
-// TestFoundLate: what a process has used before it is found counts for Since, and not for Used, which may be asked at any time.
+// TestFoundLate checks that Since includes the time of a process before it was found, and that Used excludes it.
 func TestFoundLate(t *testing.T) {
 	var found []int
 	c := &CPUTimes{find: func() []int { return found }}
@@ -147,7 +147,7 @@ func TestOpenFiles(t *testing.T) {
 	}
 }
 
-// ownTime is the CPU time of this process.
+// ownTime returns the CPU time of this process.
 func ownTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
@@ -167,8 +167,8 @@ func TestCPUTimes(t *testing.T) {
 	}
 }
 
-// TestWaiting: threads that always had a CPU, and those of nobody, have not waited; those that
-// wait have done so for a part of the time.
+// TestWaiting checks the share of time that threads wait for a CPU: none if they always have one, and a part if they
+// compete.
 func TestWaiting(t *testing.T) {
 	for name, b := range map[string]*CPUTimes{"by number": NewCPUTimes([]int{os.Getpid()}, ""), "of no file": NewCPUTimes(nil, "/none")} {
 		if share := b.Waited(); share < 0 || share >= 1 || name == "of no file" && share != 0 {

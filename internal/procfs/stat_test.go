@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// behind are the fields of stat from the fifth on.
-const behind = " 1 1 0 -1 4194560 10 0 0 0 250 50 0 0 20 0 3 0 8833 2433024 182\n"
+// laterFields are the fields of stat from the fifth on.
+const laterFields = " 1 1 0 -1 4194560 10 0 0 0 250 50 0 0 20 0 3 0 8833 2433024 182\n"
 
 func TestParseStat(t *testing.T) {
 	good := Stat{State: "S", Parent: 42, Threads: 3, CPU: 3 * time.Second, Started: 8833}
@@ -18,14 +18,14 @@ func TestParseStat(t *testing.T) {
 		want Stat
 		err  string
 	}{
-		"plain":                   {"7 (sleep) S 42" + behind, good, ""},
-		"blanks":                  {"7 (a b  c) S 42" + behind, good, ""},
-		"looks like what follows": {"7 () Z 1 1 () S 42" + behind, good, ""},
-		"new line":                {"7 (x\ny) S 42" + behind, good, ""},
-		"ending":                  {"7 (sleep) S 42" + strings.Replace(behind, "4194560", "4194564", 1), ending, ""},
+		"plain":                   {"7 (sleep) S 42" + laterFields, good, ""},
+		"blanks":                  {"7 (a b  c) S 42" + laterFields, good, ""},
+		"looks like what follows": {"7 () Z 1 1 () S 42" + laterFields, good, ""},
+		"new line":                {"7 (x\ny) S 42" + laterFields, good, ""},
+		"ending":                  {"7 (sleep) S 42" + strings.Replace(laterFields, "4194560", "4194564", 1), ending, ""},
 		"cut off":                 {"7 (sleep) S 42 1 1", Stat{}, "parse stat: 6 fields"},
 		"empty":                   {"", Stat{}, "parse stat: 2 fields"},
-		"no number":               {"7 (sleep) S 42" + strings.Replace(behind, "8833", "-8833", 1), Stat{}, `parse field 22 of stat: strconv.ParseUint: parsing "-8833"`},
+		"no number":               {"7 (sleep) S 42" + strings.Replace(laterFields, "8833", "-8833", 1), Stat{}, `parse field 22 of stat: strconv.ParseUint: parsing "-8833"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := parseStat(c.line)
@@ -53,8 +53,8 @@ func TestStatAlive(t *testing.T) {
 }
 
 func FuzzParseStat(f *testing.F) {
-	f.Add("7 (sleep) S 42" + behind)
-	f.Add("7 () Z 1 1 () S 42" + behind)
+	f.Add("7 (sleep) S 42" + laterFields)
+	f.Add("7 () Z 1 1 () S 42" + laterFields)
 	f.Fuzz(func(t *testing.T, line string) {
 		if stat, err := parseStat(line); err == nil && strings.ContainsAny(stat.State, " \n") {
 			t.Errorf("%q: state %q", line, stat.State)

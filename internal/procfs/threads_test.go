@@ -42,7 +42,7 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// TestUnknown: of a process that is not known /proc has nothing, and not what it has of this one.
+// TestUnknown checks that functions return nothing for process 0, and not the state of this process.
 func TestUnknown(t *testing.T) {
 	mapped, err := Mappings(0)
 	if stat, alive := LiveStat(0); len(mapped) > 0 || err == nil || alive || ThreadGroup(0) != 0 {

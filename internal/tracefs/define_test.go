@@ -16,7 +16,7 @@ import (
 	"github.com/ftgo/ftgo/internal/machine"
 )
 
-// TestTextMayOverflow: an event whose line may not fit into a page of text is known.
+// TestTextMayOverflow checks which events may have a line that does not fit into a page.
 func TestTextMayOverflow(t *testing.T) {
 	array := func(n int) Arg { return Arg{"v0", "+0(%ax)", fmt.Sprintf("x64[%d]", n)} }
 	word := Arg{"v0", "%ax", "s64"}

@@ -12,7 +12,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// newExpediting is a fake of which grace periods can be expedited.
+// newExpediting returns a fake with the kernel's switch for expedited grace periods.
 func newExpediting(t *testing.T) (*FS, *fakeFiles) {
 	f, fake := newFake(t)
 	fake.put("rcu_expedited", "0\n")
@@ -30,7 +30,7 @@ func alone(n int) []Event {
 	return events
 }
 
-// expediteSteps are what was done to the switch, its marks and the enabling of events.
+// expediteSteps returns the logged changes of the switch and its marks, and whether events were disabled.
 func (f *fakeFiles) expediteSteps() (steps []string) {
 	for _, l := range f.log {
 		switch {
@@ -45,8 +45,8 @@ func (f *fakeFiles) expediteSteps() (steps []string) {
 	return steps
 }
 
-// TestExpedite: grace periods are expedited while many events are disarmed, where nobody has
-// forbidden it, and not a moment longer.
+// TestExpedite checks that grace periods are expedited only while many events are disarmed, and only if this is
+// allowed.
 func TestExpedite(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -84,7 +84,7 @@ func TestExpedite(t *testing.T) {
 	}
 }
 
-// TestExpediteCounted: of several runs the last to need it puts the switch back.
+// TestExpediteCounted checks that of several users, the last one resets the switch.
 func TestExpediteCounted(t *testing.T) {
 	f, fake := newExpediting(t)
 	other := &FS{dir: f.dir, files: f.files, rcuDir: f.rcuDir}
@@ -102,8 +102,7 @@ func TestExpediteCounted(t *testing.T) {
 	}
 }
 
-// TestExpediteSwept: what a killed run has set is put back by the next sweep, unless a living
-// run uses it, too.
+// TestExpediteSwept checks that Sweep resets the switch that a killed run has set, unless a living run has a mark.
 func TestExpediteSwept(t *testing.T) {
 	f, fake := newExpediting(t)
 	kill := func() {
@@ -130,8 +129,8 @@ func TestExpediteSwept(t *testing.T) {
 	}
 }
 
-// TestExpediteFails: that the switch can't be set costs time and nothing else; that it can't be
-// put back is left for a sweep.
+// TestExpediteFails checks that a switch that can't be set is no error, and that a switch that can't be reset keeps
+// its mark for Sweep.
 func TestExpediteFails(t *testing.T) {
 	f, fake := newExpediting(t)
 	fake.hook = readOnly
@@ -154,7 +153,7 @@ func TestExpediteFails(t *testing.T) {
 	}
 }
 
-// readOnly is the hook of a fake whose switches can't be written.
+// readOnly is a hook of a fake. It makes writes to the switches fail.
 func readOnly(op, name, _ string) error {
 	if op == "write" && strings.HasPrefix(name, "rcu_") {
 		return unix.EROFS
@@ -162,7 +161,7 @@ func readOnly(op, name, _ string) error {
 	return nil
 }
 
-// TestLockWaitsNotForGood: who holds it may be stopped. Nothing is done without the lock.
+// TestLockWaitsNotForGood checks that lock fails after a while, because the process that has the lock may be stopped.
 func TestLockWaitsNotForGood(t *testing.T) {
 	t.Parallel()
 	f, _ := newFake(t)

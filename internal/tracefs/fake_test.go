@@ -14,25 +14,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fakeFiles is a tracefs in a directory, with the few reactions of the kernel that
-// the order of our writes depends on. It records what is done to it, and can be told
-// to fail at one step.
+// fakeFiles is a tracefs in an ordinary directory. It imitates the kernel where the order of writes depends on it,
+// logs all operations, and can make an operation fail.
 type fakeFiles struct {
 	osFiles
 	t    *testing.T
 	root string
 	log  []string // "OP NAME TEXT", reads included
-	// failAt is the step, from 1, that fails, with err; lasting: all that follow do, too.
+	// failAt is the number of the step, from 1, that fails with err. With lasting, all later steps fail, too.
 	failAt  int
 	lasting bool
 	err     error
-	// hook sees each step before it is made, and may make it fail.
+	// hook, if not nil, is called before each step and may return an error for it.
 	hook func(op, name, text string) error
-	// readers have pipes open, any of which keeps all instances, as up to Linux 5.4.0.
+	// readers have pipes open. Any of them keeps all instances busy, as on kernels up to 5.4.0.
 	readers []pipeReader
-	// noMemory: definitions fetch from registers alone.
+	// noMemory: definitions that fetch from memory are refused.
 	noMemory bool
-	// off are what is switched off with all events of an instance.
+	// off are the files that change with the file events/enable of an instance.
 	off []string
 }
 
@@ -61,7 +60,7 @@ func (f *fakeFiles) put(name, text string) {
 	}
 }
 
-// step logs an operation, and is the error of one that is to fail.
+// step logs an operation and returns its injected error.
 func (f *fakeFiles) step(op, path string, text ...string) error {
 	name, err := filepath.Rel(f.root, path)
 	if err != nil {
@@ -133,7 +132,7 @@ func (f *fakeFiles) Append(path, text string) error {
 	return os.WriteFile(path, b, 0o644)
 }
 
-// undefine is the kernel's "-:", which must never meet an enabled event.
+// undefine imitates "-:". It fails the test if the event is enabled anywhere, because the kernel would crash.
 func (f *fakeFiles) undefine(defined []byte, event string) []byte {
 	enables, err := filepath.Glob(filepath.Join(f.root, "instances/*/events", event, "enable"))
 	if err != nil {
@@ -145,7 +144,7 @@ func (f *fakeFiles) undefine(defined []byte, event string) []byte {
 		}
 	}
 	os.RemoveAll(filepath.Join(f.root, "events", event))
-	// The group goes with its last event.
+	// The directory of a group is removed with its last event.
 	if left, _ := filepath.Glob(filepath.Join(f.root, "events", filepath.Dir(event), "*", "enable")); len(left) == 0 {
 		os.RemoveAll(filepath.Join(f.root, "events", filepath.Dir(event)))
 	}
@@ -158,7 +157,7 @@ func (f *fakeFiles) undefine(defined []byte, event string) []byte {
 	return kept
 }
 
-// eventDirs makes the directories of an event, as a definition does.
+// eventDirs creates the directories of an event, as the kernel does after a definition.
 func (f *fakeFiles) eventDirs(event string) {
 	dirs, err := filepath.Glob(filepath.Join(f.root, "instances/*"))
 	if err != nil {
@@ -208,7 +207,7 @@ func (f *fakeFiles) Pipe(path string) (int, error) {
 	return f.osFiles.Pipe(path)
 }
 
-// left is what a test would not want to find at its end.
+// left returns the remaining definitions and instances.
 func (f *fakeFiles) left() []string {
 	var left []string
 	b, err := os.ReadFile(filepath.Join(f.root, "uprobe_events"))
@@ -250,14 +249,14 @@ func start(t *testing.T, f *FS, opt Options) *Session {
 	return s
 }
 
-// TestOrder pins the one safe order: what was added last is disarmed first, and nothing is removed
-// before the instance is.
+// TestOrder checks the only safe order: the last extension is disarmed first, and events are deleted after the
+// instance is removed.
 func TestOrder(t *testing.T) {
 	f, fake := newFake(t)
 	s := start(t, f, Options{})
 	fixture.NoError(t, s.Extend(t.Context(), moreEvents()))
 	s.Join(moreEvents())
-	none := errors.Join(s.Arm(t.Context(), nil), s.Disarm(nil)) // and not all of the session
+	none := errors.Join(s.Arm(t.Context(), nil), s.Disarm(nil)) // no events, instead of all
 	fixture.NoError(t, errors.Join(none, s.Arm(t.Context(), moreEvents()), s.Disarm(moreEvents()), s.Close()))
 	var order []string
 	for _, l := range fake.log {
@@ -293,8 +292,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestEnabledElsewhereIsNotRemoved: somebody has switched our event on at the top
-// level. Removing it would crash the kernel.
+// TestEnabledElsewhereIsNotRemoved checks that an event that another program has enabled at the top level is not
+// deleted, because that would crash the kernel.
 func TestEnabledElsewhereIsNotRemoved(t *testing.T) {
 	f, fake := newFake(t)
 	s := start(t, f, Options{})
@@ -333,7 +332,7 @@ func TestStartRefuses(t *testing.T) {
 	}
 }
 
-// TestStartPanics: where nobody gets a session, there is none in the kernel.
+// TestStartPanics checks that nothing remains in the kernel after a panic in Start.
 func TestStartPanics(t *testing.T) {
 	f, fake := newFake(t)
 	defer func() {
@@ -344,7 +343,7 @@ func TestStartPanics(t *testing.T) {
 	Start(t.Context(), f, Target{Path: "/bin/true", Unchanged: func() error { panic("broken") }}, testEvents(), Options{})
 }
 
-// TestUnchangedVetoes: a file that has changed is not armed, at the start or later.
+// TestUnchangedVetoes checks that probes in a file that has changed are not armed, neither by Start nor after Extend.
 func TestUnchangedVetoes(t *testing.T) {
 	f, fake := newFake(t)
 	changed := errors.New("changed")

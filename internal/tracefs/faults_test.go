@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lifetimes are the ways in which this package is used, from the start to the end. Each joins
-// all its errors, and says when it begins to remove what it has made.
+// lifetimes are the uses of this package from start to end. Each returns all its errors, and calls closing before it
+// begins to remove its files.
 var lifetimes = map[string]func(ctx context.Context, f *FS, closing func()) error{
 	"events":        lifetime(Options{}),
 	"counting":      lifetime(Options{Quiet: true}),
@@ -46,7 +46,7 @@ var lifetimes = map[string]func(ctx context.Context, f *FS, closing func()) erro
 	},
 }
 
-// lifetime is that of a session which is extended, paused, resumed, stopped and read to its end.
+// lifetime returns the lifetime of a session that is extended, paused, resumed, stopped and read to its end.
 func lifetime(opt Options) func(context.Context, *FS, func()) error {
 	return func(ctx context.Context, f *FS, closing func()) error {
 		s, err := Start(ctx, f, Target{Path: "/bin/true"}, testEvents(), opt)
@@ -78,14 +78,14 @@ func lifetime(opt Options) func(context.Context, *FS, func()) error {
 	}
 }
 
-// untold are the accesses that may fail without a word: something else takes their place.
-var untold = []string{
+// silent are the accesses that may fail without an error, because the package does without them.
+var silent = []string{
 	"read README", "read error_log", // features and explanations
 }
 
-// TestFaultsAtEachAccess makes each access fail in turn, once and from then on, with what the kernel
-// may answer: it is told, nothing is left, or what could not be removed, which is told, too, goes with
-// the next sweep. No file stays open.
+// TestFaultsAtEachAccess makes each access fail, once and permanently, with errors of the kernel. The package must
+// return the error, and leave nothing or say what it leaves. A later sweep must remove the rest. No file may stay
+// open.
 func TestFaultsAtEachAccess(t *testing.T) {
 	errnos := []error{unix.EBUSY, unix.ENOSPC, unix.EINVAL, unix.ENOMEM, unix.EIO, unix.EPERM}
 	open := openFiles(t)
@@ -99,11 +99,11 @@ func TestFaultsAtEachAccess(t *testing.T) {
 				}
 				for at, access := range whole.log {
 					if at > 0 && whole.log[at-1] == access {
-						continue // the clock is read many times over
+						continue // the clock, which is read many times
 					}
 					errno := errnos[at%len(errnos)]
 					faultAt(t, name, at+1, false, errno)
-					if errno != unix.EBUSY { // which is waited for
+					if errno != unix.EBUSY { // repeated for a while
 						faultAt(t, name, at+1, true, errno)
 					}
 				}
@@ -122,7 +122,7 @@ func openFiles(t *testing.T) int {
 	return len(entries)
 }
 
-// faultAt lives a lifetime in which an access fails.
+// faultAt runs a lifetime in which one access fails.
 func faultAt(t *testing.T, name string, at int, lasting bool, errno error) {
 	f, fake := newFake(t)
 	fake.failAt, fake.lasting, fake.err = at, lasting, errno
@@ -130,10 +130,10 @@ func faultAt(t *testing.T, name string, at int, lasting bool, errno error) {
 	err := lifetimes[name](t.Context(), f, func() { closing = len(fake.log) })
 	fake.failAt = 0
 	if len(fake.log) < at {
-		return // it took another way: a file of the fake's that is read once more or less
+		return // the number of accesses differs from run to run
 	}
 	failed := fake.log[at-1]
-	if err == nil && !slices.Contains(untold, failed) && !retried(failed, errno) {
+	if err == nil && !slices.Contains(silent, failed) && !retried(failed, errno) {
 		t.Errorf("%s: %v: nobody was told", failed, errno)
 	}
 	if err != nil && !errors.Is(err, errno) && !errors.Is(err, ErrNotSupported) {
@@ -163,7 +163,7 @@ func faultAt(t *testing.T, name string, at int, lasting bool, errno error) {
 	}
 }
 
-// retried: the access is one that is tried again.
+// retried reports whether the package repeats an access after an error.
 func retried(access string, errno error) bool {
 	return errno == unix.ENOMEM && strings.Contains(access, "/buffer_size_kb") ||
 		errno == unix.EBUSY && strings.HasPrefix(access, "rmdir") ||

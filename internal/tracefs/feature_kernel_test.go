@@ -12,8 +12,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// TestKernelFeatures: what kernels are said to have, this one is found to have if it is of
-// that version or a later one, and not if it is older.
+// TestKernelFeatures checks that this kernel has the features of its version and of earlier ones, and no others.
 func TestKernelFeatures(t *testing.T) {
 	f := tracetest.AnyKernel(t)
 	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
@@ -33,7 +32,7 @@ func TestKernelFeatures(t *testing.T) {
 		}
 		older := machine.This().Older(v[0], v[1])
 		if has && older && name == "Memory" {
-			continue // which was tried: RHEL 7's 3.10 has it
+			continue // RHEL 7's 3.10 has it
 		}
 		if has == older {
 			t.Errorf("feature %s: found %t, but it came with Linux %d.%d", name, has, v[0], v[1])

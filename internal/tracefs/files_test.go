@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// locking notes what is done while the lock is held.
+// locking records the operations that are made while the lock is held.
 type locking struct {
 	osFiles
 	t    *testing.T
@@ -36,7 +36,7 @@ func (l *locking) Append(path, text string) error { l.note(filepath.Base(path));
 func (l *locking) Mkdir(path string) error        { l.note("mkdir"); return nil }
 func (l *locking) Rmdir(path string) error        { l.note("rmdir"); return nil }
 
-// TestLockedFiles: what can lock two who trace at once for good is done by one at a time.
+// TestLockedFiles checks that operations that can deadlock the kernel are made under the lock.
 func TestLockedFiles(t *testing.T) {
 	l := &locking{t: t, dir: t.TempDir()}
 	ops := lockedFiles{l, l.dir}

@@ -9,9 +9,9 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestHeldByOthers: up to Linux 5.4.0 a trace_pipe that anybody has open keeps all instances.
-// A session then ends well all the same, with its events off and deleted, and its instance goes
-// when the pipe does: by the process that made it, or by another's sweep.
+// TestHeldByOthers checks sessions on kernels up to 5.4.0, on which any open trace_pipe keeps all instances busy.
+// Close succeeds and deletes the events. The instance is removed after the pipe is closed, by the same process or by
+// a sweep of another one.
 func TestHeldByOthers(t *testing.T) {
 	for _, sweeps := range []bool{false, true} {
 		f, fake := newFake(t)
@@ -45,8 +45,8 @@ func TestHeldByOthers(t *testing.T) {
 	}
 }
 
-// TestSweepHeldByOthers: what a killed run has left on is switched off and deleted, though its
-// instance has to stay. One whose own pipe somebody reads is in use, and stays whole.
+// TestSweepHeldByOthers checks that Sweep disables and deletes the events of a killed run even if the instance stays.
+// If another process reads the instance's own pipe, the instance is in use and nothing changes.
 func TestSweepHeldByOthers(t *testing.T) {
 	f, fake := newFake(t)
 	name := dead(1)
@@ -73,8 +73,8 @@ func TestSweepHeldByOthers(t *testing.T) {
 	}
 }
 
-// TestOwnPipesFirst: of two sessions, the first that ends can't remove its instance while the
-// other's pipe is open, and nobody waits for that.
+// TestOwnPipesFirst checks two sessions of one process: the first Close can't remove its instance while the other
+// pipe is open, and does not wait for it.
 func TestOwnPipesFirst(t *testing.T) {
 	f, fake := newFake(t)
 	var sessions []*Session

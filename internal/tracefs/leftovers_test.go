@@ -16,8 +16,7 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// remains puts what a run leaves into a fake: an instance, a group with an event of two
-// sites, or both.
+// remains creates the remains of a run in a fake: an instance, a group with an event of two sites, or both.
 func remains(t *testing.T, f *FS, name string, instance, group bool) {
 	t.Helper()
 	if instance {
@@ -29,12 +28,12 @@ func remains(t *testing.T, f *FS, name string, instance, group bool) {
 	}
 }
 
-// dead is the name of a session whose owner can't live: process numbers are smaller.
+// dead returns the name of a session whose owner can't live, because process numbers are smaller.
 func dead(session uint64) string {
 	return owner{PID: 1 << 22, Started: 5, Session: session}.String()
 }
 
-// names of others, whatever they look like, and of the living.
+// namesOfOthers returns names that are similar to those of dead sessions, and the name of a living one.
 func namesOfOthers(t *testing.T) []string {
 	t.Helper()
 	living, err := newOwner()
@@ -65,7 +64,7 @@ func TestLeftovers(t *testing.T) {
 	for _, name := range others {
 		remains(t, f, name, true, true)
 	}
-	// A name like ours for an event in the group of others.
+	// An event whose name looks like a session's, in another group.
 	fixture.NoError(t, f.files.Append(f.path("uprobe_events"), "p:others/"+dead(1)+" /bin/true:0x1\n"))
 	gone, err := f.Sweep()
 	fixture.NoError(t, err)
@@ -93,7 +92,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// TestSweepEnabledinstance: the dead owner's own instance is what has its events on.
+// TestSweepEnabledInstance checks a leftover whose events are enabled in its own instance.
 func TestSweepEnabledInstance(t *testing.T) {
 	f, fake := newFake(t)
 	name := dead(1)
@@ -105,8 +104,8 @@ func TestSweepEnabledInstance(t *testing.T) {
 	}
 }
 
-// TestSweepEnabledByOthers: somebody has switched the events on at the top level, or in
-// an instance of theirs: removing them would crash the kernel.
+// TestSweepEnabledByOthers checks that events are not deleted if another program has enabled them at the top level or
+// in its instance, because that would crash the kernel.
 func TestSweepEnabledByOthers(t *testing.T) {
 	for _, where := range []string{"", "instances/theirs/"} {
 		for _, text := range []string{"1\n", "X\n", "0*\n", "?\n"} {
@@ -132,13 +131,12 @@ func TestSweepEnabledByOthers(t *testing.T) {
 	}
 }
 
-// TestSweepBesideOthers: what another sweep is removing is looked at again, and is not
-// taken for enabled.
+// TestSweepBesideOthers checks that events that another sweep is removing are not taken for enabled ones.
 func TestSweepBesideOthers(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		hook func(fake *fakeFiles, op, name string) error
-		more bool // it goes on for good, as far as can be seen
+		more bool // the removal never ends
 	}{
 		{name: "events are removed", hook: func(fake *fakeFiles, op, name string) error {
 			if reads := strings.Count(strings.Join(fake.log, "\n"), "/enable"); op != "read" || !strings.HasSuffix(name, "/enable") || reads > 3 {
@@ -183,9 +181,9 @@ func TestSweepBesideOthers(t *testing.T) {
 	}
 }
 
-// TestLeftoverDiesMeanwhile: an owner that lives when instances are listed is alive for
-// this time, though it is dead when groups are.
-func TestLeftoverDiesMeanwhile(t *testing.T) {
+// TestOwnerEndsMeanwhile checks an owner that ends after the instances are listed and before the groups are: it
+// counts as alive.
+func TestOwnerEndsMeanwhile(t *testing.T) {
 	f, fake := newFake(t)
 	sleeper := exec.Command("sleep", "60")
 	fixture.NoError(t, sleeper.Start())

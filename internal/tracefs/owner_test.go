@@ -18,7 +18,7 @@ func TestOwnerAlive(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		o         owner
-		namespace uint64 // we are in
+		namespace uint64 // of the caller
 		want      bool
 	}{
 		{"this process", me, me.Namespace, true},
@@ -47,7 +47,7 @@ func FuzzOwner(f *testing.F) {
 	})
 }
 
-// TestHiddenProcesses: where /proc hides the processes of others, an owner in a container may be one of them.
+// TestHiddenProcesses checks that an owner in a container counts as alive if /proc hides other users' processes.
 func TestHiddenProcesses(t *testing.T) {
 	if os.Getenv("FTGO_TEST_HIDDEN") != "" {
 		o := owner{PID: 1 << 21, Started: 1, Session: 1, Namespace: 1}
@@ -59,7 +59,7 @@ func TestHiddenProcesses(t *testing.T) {
 	if (owner{PID: 1 << 21, Started: 1, Session: 1, Namespace: 1}).runsBelow() {
 		t.Error("an owner that is not there is taken for alive")
 	}
-	if os.Geteuid() != 0 || machine.This().Older(5, 8) { // which has one procfs for all mounts
+	if os.Geteuid() != 0 || machine.This().Older(5, 8) { // older kernels have one procfs for all mounts
 		t.Skip("needs root, and a procfs for each mount")
 	}
 	dir := t.TempDir()

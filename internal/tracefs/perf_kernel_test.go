@@ -18,8 +18,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// TestKernelTakenByPerf: an event that perf has got hold of before it is armed can't be, and
-// is not removed either. (It has one site, so that the kernel would refuse to, not crash.)
+// TestKernelTakenByPerf checks that an event that perf has enabled is neither armed nor deleted. It has one site, so
+// that the kernel would refuse its deletion instead of crashing.
 func TestKernelTakenByPerf(t *testing.T) {
 	f := tracetest.Kernel(t)
 	fd, group := -1, ""

@@ -13,8 +13,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestReadPages: each CPU's pages are followed by an empty one, a stopped session is read
-// to its end, and a context that is done is heeded.
+// TestReadPages checks that an empty page follows the pages of each CPU, that a stopped session is read to its end,
+// and that a read ends with its context.
 func TestReadPages(t *testing.T) {
 	f, _ := newFake(t)
 	s := start(t, f, Options{Raw: true})
@@ -49,7 +49,8 @@ func TestReadPages(t *testing.T) {
 	}
 }
 
-// TestFormats: they are those of the events, in their order, and none of a session that gives text.
+// TestFormats checks that a raw session returns the formats of its events in their order, and a session with text
+// returns none.
 func TestFormats(t *testing.T) {
 	f, fake := newFake(t)
 	s := start(t, f, Options{Raw: true})
@@ -75,7 +76,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestKernelEvents: no event is switched on before a list of threads restricts it.
+// TestKernelEvents checks that no kernel event is enabled before set_event_pid restricts it.
 func TestKernelEvents(t *testing.T) {
 	f, fake := newFake(t)
 	k, err := StartKernel(f, []string{"sched:sched_switch"}, 0, true)

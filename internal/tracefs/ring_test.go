@@ -9,7 +9,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestPassShares: a CPU that never comes to its end does not keep the others waiting.
+// TestPassShares checks that a CPU that is never empty does not delay the others.
 func TestPassShares(t *testing.T) {
 	dir := t.TempDir()
 	for name, size := range map[string]int{"cpu0": 2 * passPages * bufferSize, "cpu1": 0} {
@@ -34,7 +34,7 @@ func TestPassShares(t *testing.T) {
 	}
 }
 
-// TestOfLines: the kernel's note of a thread may be that of an earlier thread.
+// TestOfLines checks the process of threads in text, where the TGID column may be that of an earlier thread.
 func TestOfLines(t *testing.T) {
 	self := os.Getpid()
 	const gone = 1 << 30 // above any pid_max
@@ -61,7 +61,8 @@ func TestOfLines(t *testing.T) {
 	}
 }
 
-// TestOfPages: /proc before the kernel's notes, and either before what was believed.
+// TestOfPages checks the process of threads in pages: /proc comes before the saved TGIDs, and these before the last
+// result.
 func TestOfPages(t *testing.T) {
 	self := os.Getpid()
 	const gone = 1 << 30 // above any pid_max
@@ -75,7 +76,7 @@ func TestOfPages(t *testing.T) {
 			t.Errorf("thread %d: process %d, notes read %d times; want %d, %d", c.tid, got, asked, c.want, c.asked)
 		}
 	}
-	// The number goes to a thread of another process, which ends, too.
+	// A thread of another process gets the number, and has ended.
 	notes = map[int]int{gone: 80, gone + 1: 81}
 	o.beginPass(time.Now())
 	if got := o.Process(gone, 0); got != 79 {
@@ -85,7 +86,7 @@ func TestOfPages(t *testing.T) {
 	if a, b := o.Process(gone, 0), o.Process(gone+1, 0); a != 80 || b != 81 {
 		t.Errorf("processes %d, %d; want 80, 81", a, b)
 	}
-	// What nobody remembers any more stays.
+	// Without a saved TGID, the last result stays.
 	notes = nil
 	o.beginPass(o.passTime.Add(trustTime))
 	if got := o.Process(gone, 0); got != 80 {
@@ -93,8 +94,7 @@ func TestOfPages(t *testing.T) {
 	}
 }
 
-// TestManyThreads: threads that nobody forgets, since nobody has selected their processes, are so many at most, and
-// those that are asked for again and again stay.
+// TestManyThreads checks that the number of cached threads is limited, and that frequent ones stay.
 func TestManyThreads(t *testing.T) {
 	const first, often = 1 << 30, 1<<30 - 1
 	asked := 0
@@ -120,7 +120,7 @@ func TestManyThreads(t *testing.T) {
 	}
 }
 
-func TestNotes(t *testing.T) {
+func TestParseTGIDs(t *testing.T) {
 	if notes := parseTGIDs("12 12\n13 12\nnonsense\n14\n"); len(notes) != 2 || notes[12] != 12 || notes[13] != 12 {
 		t.Errorf("notes %v", notes)
 	}

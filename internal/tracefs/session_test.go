@@ -37,7 +37,7 @@ func TestResizeWithLessMemoryThanItSeemed(t *testing.T) {
 	}
 }
 
-// TestTopLevelGrows: the buffer that everybody shares is not left small for good.
+// TestTopLevelGrows checks that the top level's ring buffer is expanded.
 func TestTopLevelGrows(t *testing.T) {
 	for size, want := range map[string]string{"7 (expanded: 1408)\n": "0", "1408\n": ""} {
 		f, fake := newFake(t)
@@ -51,7 +51,7 @@ func TestTopLevelGrows(t *testing.T) {
 	}
 }
 
-// TestCloseAfterStop: what Stop has begun is over before anything is removed.
+// TestCloseAfterStop checks that Close waits for Stop before it removes anything.
 func TestCloseAfterStop(t *testing.T) {
 	f, fake := newFake(t)
 	s := start(t, f, Options{})
@@ -61,7 +61,7 @@ func TestCloseAfterStop(t *testing.T) {
 		if busy.Load() {
 			meanwhile.Add(1)
 		}
-		if strings.HasSuffix(name, "entry0_0123456789/enable") { // the first that is disarmed
+		if strings.HasSuffix(name, "entry0_0123456789/enable") { // the first event to be disarmed
 			busy.Store(true)
 			close(begun)
 			time.Sleep(100 * time.Millisecond)
@@ -82,7 +82,7 @@ func TestCloseAfterStop(t *testing.T) {
 	}
 }
 
-// TestProgress: what is made and removed of many events is told, of maxUnreported it is not.
+// TestProgress checks that Progress is called for many events, and not for few.
 func TestProgress(t *testing.T) {
 	for _, n := range []int{maxUnreported, 3 * maxUnreported} {
 		f, _ := newFake(t)
@@ -121,7 +121,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// ticking is a fake whose clock goes on by a step each so many readings.
+// ticking is a fake whose trace clock advances by step after every so many reads.
 type ticking struct {
 	*fakeFiles
 	step  time.Duration
@@ -135,7 +135,7 @@ func (c *ticking) Read(string) ([]byte, error) {
 	return fmt.Appendf(nil, "now ts: %5d.%06d\n", now/time.Second, now%time.Second/time.Microsecond), nil
 }
 
-// TestClockStep: a clock that goes by the timer's interrupts is told from one that is read seldom.
+// TestClockStep checks that a clock that advances only at timer interrupts is recognized.
 func TestClockStep(t *testing.T) {
 	for _, c := range []struct {
 		clock string

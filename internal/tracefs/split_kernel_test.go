@@ -16,8 +16,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// TestKernelSplitEvents: of sites that are split into several events, each counts, once.
-// They are NOPs which this process executes, one after the other, and a RET behind them.
+// TestKernelSplitEvents checks that each hit counts once if sites are split into several events. The sites are NOPs
+// that this process executes one after the other, followed by a RET.
 func TestKernelSplitEvents(t *testing.T) {
 	fs := tracetest.Kernel(t)
 	if !fs.Features().Append {
@@ -71,5 +71,5 @@ func TestKernelSplitEvents(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	run() // the breakpoints are gone, or this would be the end
+	run() // a remaining breakpoint would end this process
 }

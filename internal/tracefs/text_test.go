@@ -31,7 +31,8 @@ func TestParseProfile(t *testing.T) {
 	}
 }
 
-// TestProfileIsReadAgain: a site goes unseen while somebody removes probes.
+// TestProfileIsReadAgain checks that an incomplete profile is read again. It lacks a site while another process
+// removes probes.
 func TestProfileIsReadAgain(t *testing.T) {
 	fs, fake := newFake(t)
 	fake.put("uprobe_profile", "  /bin/x e0_abc 7\n")

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// linux310 has instances that stay empty, and no error_log.
+// linux310 returns a fake in which instances do not record, and error_log does not exist.
 func linux310(t *testing.T) (*FS, *fakeFiles) {
 	f, fake := newFake(t)
 	fake.noMemory = true
@@ -57,21 +57,21 @@ func TestOldFeatures(t *testing.T) {
 	}
 }
 
-// TestMemoryIsTried: RHEL 7's 3.10 fetches from memory, and has nothing else of 3.14.
+// TestMemoryIsTried checks a kernel like RHEL 7's 3.10, which can fetch from memory but has no other feature of 3.14.
 func TestMemoryIsTried(t *testing.T) {
 	f, fake := linux310(t)
 	fake.noMemory = false
 	if got := f.Features(); !got.Memory || got.Instances || got.EventPID {
 		t.Errorf("RHEL 7 has %+v", got)
 	}
-	// Who may not define events is told what is likely.
+	// If events can't be defined, the result is a guess by other features.
 	for _, likely := range []bool{false, true} {
 		f, fake = linux310(t)
 		if likely {
 			fake.put("set_event_pid", "")
 		}
 		fake.hook = func(op, _, _ string) error {
-			if op == "append" { // nobody may define events
+			if op == "append" { // events can't be defined
 				return fs.ErrPermission
 			}
 			return nil
@@ -85,11 +85,11 @@ func TestMemoryIsTried(t *testing.T) {
 	}
 }
 
-// TestTopLevelIsPutBack makes each step fail in turn.
-func TestTopLevelIsPutBack(t *testing.T) {
+// TestTopLevelRestored makes each step fail, and checks that the settings of the top level are restored.
+func TestTopLevelRestored(t *testing.T) {
 	for step := 1; ; step++ {
 		f, fake := linux310(t)
-		f.Features() // is tried before, and once
+		f.Features() // defines its trial event once
 		fake.log = nil
 		before := fake.settings()
 		fake.failAt = step
@@ -143,7 +143,7 @@ func TestTopLevelRefused(t *testing.T) {
 	}
 }
 
-// TestTopLevelLeftovers: what a killed run has left enabled there goes, too.
+// TestTopLevelLeftovers checks that Sweep removes the events that a killed run has left enabled at the top level.
 func TestTopLevelLeftovers(t *testing.T) {
 	f, fake := linux310(t)
 	dead := owner{PID: 1 << 22, Started: 5, Session: 1}.String()
@@ -165,8 +165,8 @@ func TestTopLevelLeftovers(t *testing.T) {
 	}
 }
 
-// TestNoted: what is noted of the top level is what was there, whatever the clock's name.
-func TestNoted(t *testing.T) {
+// TestParseNote checks that the name of a note gives the settings back, whatever the clock's name is.
+func TestParseNote(t *testing.T) {
 	const clocks = "local [global] counter uptime perf mono mono_raw boot x86-tsc"
 	for _, clock := range []string{"local", "mono", "mono_raw", "x86-tsc"} {
 		for _, size := range []string{"1408", "X"} {
@@ -187,7 +187,7 @@ func TestNoted(t *testing.T) {
 	}
 }
 
-// TestNotOpened: where too many files are open no line was refused.
+// TestNotOpened checks that no line is blamed if uprobe_events can't be opened.
 func TestNotOpened(t *testing.T) {
 	f, _ := linux310(t)
 	var pe *probeError
@@ -196,7 +196,7 @@ func TestNotOpened(t *testing.T) {
 	}
 }
 
-// TestRefusalWithoutErrorLog: the line that is not defined is the one that was refused.
+// TestRefusalWithoutErrorLog checks that the first line that is not defined is the refused one.
 func TestRefusalWithoutErrorLog(t *testing.T) {
 	f, fake := linux310(t)
 	refusal := errors.New("refused")

@@ -10,8 +10,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestBranchForEntry: calls are seen at a function's first branch if that is cheaper,
-// and not where it would change what is fetched.
+// TestBranchForEntry checks that beginnings of calls are observed at a function's first branch if that is cheaper,
+// but not where the branch would change the fetched values.
 func TestBranchForEntry(t *testing.T) {
 	values := Values{Entry: &capture.Capture{Args: []tracefs.Arg{{Name: "p0", Fetch: "%ax", Type: "x64"}}, Words: 1}}
 	old := modern
@@ -21,7 +21,7 @@ func TestBranchForEntry(t *testing.T) {
 	for _, tt := range []struct {
 		scenario, path, fn string
 		opt                Options
-		branch, intact     bool // branch: calls are seen there
+		branch, intact     bool // branch: calls are observed at the branch
 	}{
 		{"counted", target, "main.fill", Options{Mode: Count, Features: modern}, true, false},
 		{"timed", target, "main.fill", Options{Features: modern}, true, false},

@@ -7,7 +7,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestFollow: the place where goroutines are made is probed in every version that returns them there.
+// TestFollow checks that the creation of goroutines is probed in every version of Go whose newproc1 returns the
+// goroutine.
 func TestFollow(t *testing.T) {
 	for version, follows := range map[string]bool{"1.12.17": false, "1.16.15": true, "1.17.13": true, "1.20.14": true, "1.23.12": true, fixture.Current: true} {
 		t.Run(version, func(t *testing.T) {

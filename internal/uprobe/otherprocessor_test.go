@@ -8,9 +8,9 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestSchedArm64: on arm64 a register holds g in all versions, and arguments are in registers since Go 1.18, before
-// which a site must come ahead of what moves SP. Single-stepped is only what has no check and no jump
-// that comes as early.
+// TestSchedArm64 checks the arguments of runtime probes on arm64. There, a register holds g in all versions, and
+// arguments are in registers since Go 1.18. Before, a site must precede the first change of SP. An instruction is
+// single-stepped only if the function has no stack check and no jump early enough.
 func TestSchedArm64(t *testing.T) {
 	const (
 		byRegisters = "g=%x0 old=%x1 new=%x2 "

@@ -39,7 +39,7 @@ func planIn(t *testing.T, b *offsets.Binary, opt Options, names ...string) *Plan
 	return p
 }
 
-// outline is the plan's events, one a line, without what differs from build to build.
+// outline returns the events of a plan, one a line, without the names and addresses that differ from build to build.
 func outline(p *Plan) string {
 	var b strings.Builder
 	for i := range p.Events {
@@ -102,7 +102,7 @@ of kind 7: +0(+0(%sp)) +16(+0(%sp)) +8(+16(+0(%sp)))
 			p := planOf(t, c.opt, c.funcs...)
 			got, want := outline(p), c.want
 			if c.name == "runtime and assembly" {
-				// How often runtime.mallocgc returns is its own business; gogo ends by a jump.
+				// The number of returns of runtime.mallocgc varies, and gogo ends by a jump.
 				n := len(p.Funcs[slices.IndexFunc(p.Funcs, func(f Probe) bool { return f.Name == "runtime.mallocgc" })].Sites.Returns)
 				want = strings.Replace(want, "r 12 sites", fmt.Sprintf("r %d sites", n+1), 1)
 			}
@@ -113,7 +113,7 @@ of kind 7: +0(+0(%sp)) +16(+0(%sp)) +8(+16(+0(%sp)))
 	}
 }
 
-// TestEventNames: no thread's name can hold one, and they differ between plans.
+// TestEventNames checks that event names are longer than any thread name, and differ between plans.
 func TestEventNames(t *testing.T) {
 	a := planOf(t, Options{Features: modern}, "main.leaf")
 	b := planOf(t, Options{Features: modern}, "main.leaf")
@@ -154,7 +154,7 @@ func TestLargePlansAreSplit(t *testing.T) {
 	c, err := newPlanner(&Plan{Binary: b}, modern, "0123456789abcd")
 	fixture.NoError(t, err)
 	c.limit = 1000
-	distinct := make(map[uint64]bool) // a function that is one RET begins where it ends
+	distinct := make(map[uint64]bool) // a function of one RET begins and ends at one address
 	for i := range b.Funcs() {
 		s, err := b.Sites(&b.Funcs()[i])
 		if err != nil {
@@ -177,7 +177,7 @@ func TestLargePlansAreSplit(t *testing.T) {
 	}
 }
 
-// TestSkippedPoint: an instruction that can't be probed is left out, with its error.
+// TestSkippedPoint checks that a plan leaves out an instruction that can't be probed, and returns its error.
 func TestSkippedPoint(t *testing.T) {
 	bad := Probe{Func: &offsets.Func{Name: "store.go:1"}, Point: true, Err: errors.New("in no function")}
 	p := planOf(t, Options{Features: modern, Points: []Probe{bad}}, "main.leaf")

@@ -7,13 +7,13 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// TestFaults: each word of an array that a pointer leads nowhere for is a fault, and each fetch by a pointer
-// that could not be read itself is one.
+// TestFaults checks that each word of an array at an invalid pointer counts as a fault, and that each read at a
+// pointer that could not be read counts, too.
 func TestFaults(t *testing.T) {
 	const ok = 0xc000010000
 	for _, c := range []struct {
 		name  string
-		fetch string // NAME:TYPE of values, behind a stack pointer
+		fetch string // FETCH:TYPE of values, which follow a stack pointer
 		words []uint64
 		want  uint64
 		most  uint64
@@ -49,7 +49,7 @@ func TestFaults(t *testing.T) {
 		if got, most := reads.Faults(hit), reads.MaxFaults(); got != c.want || most != c.most {
 			t.Errorf("%s: %d of at most %d, want %d of %d", c.name, got, most, c.want, c.most)
 		}
-		// A site that fetches otherwise.
+		// A site with its own fetchargs.
 		site.appendFetch(e.Args)
 		for i := range e.Args {
 			e.Args[i].Fetch = "%cx"

@@ -9,8 +9,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestGroupSize: in a plan whose functions come and go, runtime probes share no event with any of them, and
-// a function shares its events with no more than so many.
+// TestGroupSize checks that in a plan with a GroupSize, runtime probes share no event with functions, and no event
+// has sites of two groups.
 func TestGroupSize(t *testing.T) {
 	b := binaries.Open(t, fixture.Build(t, "exact"))
 	all := b.Funcs()
@@ -47,7 +47,7 @@ func TestGroupSize(t *testing.T) {
 	}
 }
 
-// TestEventsFor: functions are counted instead of timed, and timed again.
+// TestEventsFor checks events that count functions instead of timing them, and events that time them again.
 func TestEventsFor(t *testing.T) {
 	p := planOf(t, Options{Mode: Latency, Features: modern, GroupSize: MaxGroupSize, Recorded: true}, "main.leaf", "main.returns", "main.catch")
 	for _, test := range []struct {
@@ -94,8 +94,8 @@ func TestEventsFor(t *testing.T) {
 	}
 }
 
-// TestCountPoint checks that an instruction that the user named can be counted instead of recorded: its hits are added, not
-// subtracted as those of a failed stack check.
+// TestCountPoint checks that the hits of an instruction that the user named are added when they are only counted, not
+// subtracted like the hits of a failed stack check.
 func TestCountPoint(t *testing.T) {
 	b := binaries.Open(t, fixture.Build(t, "exact"))
 	f := lookup(t, b, "main.leaf")[0]
@@ -110,7 +110,7 @@ func TestCountPoint(t *testing.T) {
 	}
 }
 
-// planWith has functions, and events with sites at so many of them.
+// planWith returns a plan with a number of functions, and events with one site in each of the given functions.
 func planWith(funcs int, events ...[]int) *Plan {
 	p := &Plan{Mode: Latency}
 	for i := range funcs {
@@ -130,7 +130,7 @@ func TestGroups(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		plan *Plan
-		want string // functions and events of each group
+		want string // the functions and events of each group
 	}{
 		{"one event", planWith(3, []int{0, 1, 2}), "[0 1 2] [0]"},
 		{"events of their own", planWith(2, []int{0}, []int{1}), "[0] [0], [1] [1]"},
@@ -152,8 +152,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestTogether: where functions come and go, places where calls begin and end share an event, as far as they fetch the same.
-func TestTogether(t *testing.T) {
+// TestSharedEntryEvent checks when sites where calls begin share an event with sites where they end.
+func TestSharedEntryEvent(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		opt  Options
@@ -179,8 +179,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestLater: functions that come later have no events in the plan.
-func TestLater(t *testing.T) {
+// TestDeferred checks that deferred functions have no events before EventsFor.
+func TestDeferred(t *testing.T) {
 	p := planOf(t, Options{Mode: Latency, Features: modern, GroupSize: MaxGroupSize, Recorded: true, FirstSites: 1}, "main.leaf", "main.returns", "main.catch")
 	if p.DeferredSites() < 4 || len(p.Groups()) == 0 {
 		t.Fatalf("%d places come later, %d groups", p.DeferredSites(), len(p.Groups()))
@@ -205,8 +205,9 @@ func TestLater(t *testing.T) {
 	}
 }
 
-// TestTogetherOneInstruction: a function that begins and ends with one instruction is seen to do both.
-func TestTogetherOneInstruction(t *testing.T) {
+// TestSharedEventOneInstruction checks that a function of one instruction has a site for the beginning and a site for
+// the end of its calls.
+func TestSharedEventOneInstruction(t *testing.T) {
 	p := planOf(t, Options{Mode: Latency, Features: modern, GroupSize: MaxGroupSize, Recorded: true}, "runtime.publicationBarrier")
 	kinds := make(map[Kind]int)
 	for _, ev := range p.Events {

@@ -10,8 +10,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestSched: the scheduler is probed where the kernel emulates the instruction, in every
-// version that keeps arguments in registers.
+// TestSched checks that the scheduler is probed at instructions that the kernel emulates, in every version of Go that
+// passes arguments in registers.
 func TestSched(t *testing.T) {
 	for version, coroutines := range map[string]int{"1.17.13": 0, "1.20.14": 0, "1.21.13": 0, "1.23.12": 1, fixture.Current: 1} {
 		t.Run(version, func(t *testing.T) {

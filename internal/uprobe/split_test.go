@@ -2,7 +2,7 @@ package uprobe
 
 import "testing"
 
-// TestSitesPerEvent: the split is the best of all by the model it follows.
+// TestSitesPerEvent checks that no other split of the sites has a lower cost in the model of SitesPerEvent.
 func TestSitesPerEvent(t *testing.T) {
 	cost := func(n, p int) float64 {
 		k := float64((n + p - 1) / p)

@@ -12,8 +12,8 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestCallersAppend walks stacks that are made up: functions at 0x1000, 0x2000, … with
-// frames of so many bytes, and a goroutine's root at 0xf000.
+// TestCallersAppend decodes invented stacks: functions at 0x1000, 0x2000, … with frames of given sizes, and the first
+// function of a goroutine at 0xf000.
 func TestCallersAppend(t *testing.T) {
 	const sp, hi = 0x8000, 0x9000
 	sites := map[uint64]callSite{
@@ -73,7 +73,7 @@ func TestCallersAppend(t *testing.T) {
 	}
 }
 
-// FuzzCallers: words that a program has made up lead nowhere bad.
+// FuzzCallers checks that arbitrary words, which a program may have written, give a bounded number of callers.
 func FuzzCallers(f *testing.F) {
 	f.Add([]byte("\x00\x10abcdefgh"), uint64(0x8000), uint64(0x9000))
 	f.Fuzz(func(t *testing.T, data []byte, sp, hi uint64) {
@@ -90,7 +90,7 @@ func FuzzCallers(f *testing.F) {
 	})
 }
 
-// TestStackArgs holds to the kernel's limits, whether it fetches arrays or not.
+// TestStackArgs checks that arguments for callers keep the kernel's limits, with and without arrays.
 func TestStackArgs(t *testing.T) {
 	for _, p := range processors.All {
 		frames := p.Frames(26)
@@ -126,7 +126,8 @@ func checkStackArgs(t *testing.T, frames *arch.Frames, depth int, arrays bool) {
 	}
 }
 
-// TestGarbageForgotten: words that are no return addresses are not remembered, because there is no end of them.
+// TestGarbageForgotten checks that words that are not return addresses are not cached, because their number is
+// unlimited.
 func TestGarbageForgotten(t *testing.T) {
 	b := binaries.Open(t, fixture.Build(t, "flood"))
 	f, _ := b.Lookup("main.framed")
