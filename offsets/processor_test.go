@@ -185,7 +185,7 @@ func TestCountsBySubtraction(t *testing.T) {
 	}
 	stream, err := pairing.NewStream(plan, textSource{strings.NewReader("")}, pairing.Processes{}, pairing.Options{})
 	fixture.NoError(t, err)
-	c := stream.Counts(pairing.Counters{From: [][]uint64{{5, 1}}, At: [][]uint64{{277, 25}}, Own: true})
+	c := stream.Counts(pairing.Counters{From: [][]uint64{{5, 1}}, At: [][]uint64{{277, 25}}, Exclusive: true})
 	if got := c.Funcs[0]; got.Calls != 248 || got.Unsure != 0 || c.Lost != 0 {
 		t.Errorf("%+v of %+v", got, c)
 	}

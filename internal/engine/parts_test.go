@@ -81,8 +81,8 @@ func TestManyValues(t *testing.T) {
 			if sinceCalls != calls || sinceCompleted != calls {
 				t.Errorf("intervals have %d calls and %d latencies", sinceCalls, sinceCompleted)
 			}
-			kept, promised := table.Values, weight/stats.MaxParts
-			if kept.AtMost > promised || kept.Most != stats.MaxParts || len(table.Whole) > stats.MaxParts+1 {
+			kept, promised := table.Values, weight/stats.MaxValues
+			if kept.AtMost > promised || kept.Most != stats.MaxValues || len(table.Whole) > stats.MaxValues+1 {
 				t.Errorf("%+v, %d rows of a weight of %d", kept, len(table.Whole), weight)
 			}
 			rows := make(map[int]stats.Func)
@@ -132,10 +132,10 @@ func TestWeightlessValues(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
 	observe := func(c *pairing.Call) Observed { return Observed{Value: fmt.Sprint(c.Args[0])} }
 	totals := NewTotals(plan, TotalsOptions{Clock: &trace.Clock{}, Costs: trace.NoCosts{}, ByValue: true, Observe: observe, KeptBy: ByTime})
-	for i := range uint64(3 * stats.MaxParts) {
-		totals.ended(&pairing.Call{Args: []uint64{i % (stats.MaxParts + 1)}})
+	for i := range uint64(3 * stats.MaxValues) {
+		totals.ended(&pairing.Call{Args: []uint64{i % (stats.MaxValues + 1)}})
 	}
-	funcs := []pairing.Count{{Calls: 3 * stats.MaxParts, Timed: 3 * stats.MaxParts}}
+	funcs := []pairing.Count{{Calls: 3 * stats.MaxValues, Timed: 3 * stats.MaxValues}}
 	table := totals.At(&trace.Reading{Last: true, Counts: &pairing.Counts{Funcs: funcs}})
 	for _, r := range table.Whole {
 		if r.Kind == stats.Valued && r.Calls < 2 && r.Missed == 0 {

@@ -95,7 +95,7 @@ func (t *Totals) reconcile(r *trace.Reading) []stats.Func {
 		out = p.Reconcile(out, r.Last)
 		if t.opt.ByValue {
 			evicted, atMost := p.Evicted()
-			r.Summary.Values = &stats.TopValues{By: t.opt.KeptBy, Most: stats.MaxParts, Evicted: evicted, AtMost: atMost}
+			r.Summary.Values = &stats.TopValues{By: t.opt.KeptBy, Most: stats.MaxValues, Evicted: evicted, AtMost: atMost}
 		}
 	}
 	for i := range out {

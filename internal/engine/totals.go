@@ -14,7 +14,7 @@ type Totals struct {
 	plan           *uprobe.Plan
 	opt            TotalsOptions
 	funcs          []stats.Func     // indexed as plan.Funcs
-	parts          *stats.Parts     // rows by value; nil if each function has one row
+	parts          *stats.ValueRows // rows by value; nil if each function has one row
 	nestedTime     stats.NestedSums // time of nested calls, until the calls around them end
 	nestedRunnable stats.NestedSums // the same for the time in the runnable state
 	steppedBack    int              // number of calls that returned before they began, by the clock
@@ -79,7 +79,7 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 		}
 	}
 	if opt.ByValue {
-		t.parts = stats.NewParts(t.funcs)
+		t.parts = stats.NewValueRows(t.funcs)
 	}
 	return t
 }
@@ -111,13 +111,13 @@ func (t *Totals) began(c *pairing.Call) {
 }
 
 // keyOf returns the key of a call's row.
-func keyOf(c *pairing.Call, o *Observed) stats.PartKey {
-	return stats.PartKey{Func: c.Func, Value: o.Value, Kind: o.Kind}
+func keyOf(c *pairing.Call, o *Observed) stats.RowKey {
+	return stats.RowKey{Func: c.Func, Value: o.Value, Kind: o.Kind}
 }
 
 // count adds a call to the row of its value. The weight is at least 1, because a row that was merged is inexact even if
 // its calls took no time.
-func (t *Totals) count(row *stats.Part, o *Observed, ns int64) {
+func (t *Totals) count(row *stats.ValueRow, o *Observed, ns int64) {
 	row.Calls++
 	weight := int64(1)
 	switch t.opt.KeptBy {
@@ -126,7 +126,7 @@ func (t *Totals) count(row *stats.Part, o *Observed, ns int64) {
 	case BySum:
 		weight = o.Amount
 	}
-	t.parts.Weigh(row, uint64(max(weight, 1)))
+	t.parts.AddWeight(row, uint64(max(weight, 1)))
 }
 
 // addAmount adds the amount of a call.
@@ -140,7 +140,7 @@ func (t *Totals) addAmount(f *stats.Func, o *Observed) {
 	if o.Counts {
 		f.Amounts.Record(o.Amount)
 	} else {
-		f.Amounts.Left++
+		f.Amounts.Missing++
 	}
 }
 
@@ -153,7 +153,7 @@ func (t *Totals) ended(c *pairing.Call) {
 		o.Failed = len(c.Results) > 0 && c.Results[0] != 0
 	}
 	t.addOutcome(&t.funcs[c.Func], c, &o)
-	var row *stats.Part
+	var row *stats.ValueRow
 	if t.parts != nil {
 		row = t.parts.Row(keyOf(c, &o))
 		t.addOutcome(&row.Func, c, &o)

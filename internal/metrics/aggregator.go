@@ -20,7 +20,7 @@ type Aggregator struct {
 	from   time.Time
 	past   *account // sum of all closed sources; immutable, because snapshots read it without the lock
 	open   []*Source
-	global Run                  // counters that belong to no source: Plans, Failed and Own
+	global Run                  // counters that belong to no source: Plans, Failed and OwnCPU
 	starts map[string]time.Time // start times in the last snapshot: of functions, and of the run ("")
 	absent map[string]time.Time // since when a function has been in no probed file
 	names  map[string]bool      // functions of all sources that TakeRemoved has not returned
@@ -155,7 +155,7 @@ func (p *Source) Close() {
 func (b *Aggregator) SetOwnCPU(own time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.global.Own = max(b.global.Own, own)
+	b.global.OwnCPU = max(b.global.OwnCPU, own)
 }
 
 // startTime returns the start time t of a counter by the system clock as it is now. If the clock was set back, t itself
@@ -190,7 +190,7 @@ func (b *Aggregator) Snapshot() *Snapshot {
 		}
 	}
 	run := total.run
-	run.Files, run.Plans, run.Failed, run.Own = global.Files, global.Plans, global.Failed, global.Own
+	run.Files, run.Plans, run.Failed, run.OwnCPU = global.Files, global.Plans, global.Failed, global.OwnCPU
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := &Snapshot{From: b.startTime("", b.from, now), At: now.Add(total.at.Sub(now)), Created: now, About: b.about, Run: run}

@@ -31,7 +31,7 @@ var (
 		{"unparsed", "{record}", true, "Records of the kernel that were not understood.", run(func(s *Snapshot) float64 { return float64(s.Run.Unparsed) })},
 		{"probes_cpu", "s", true, "CPU time that probes took of the program, as far as it is known.", run(func(s *Snapshot) float64 { return s.Run.Cost.Seconds() })},
 		{"program_cpu", "s", true, "CPU time of the program while it was probed, probes included.", run(func(s *Snapshot) float64 { return s.Run.CPU.Seconds() })},
-		{"own_cpu", "s", true, "CPU time of ftgo.", run(func(s *Snapshot) float64 { return s.Run.Own.Seconds() })},
+		{"own_cpu", "s", true, "CPU time of ftgo.", run(func(s *Snapshot) float64 { return s.Run.OwnCPU.Seconds() })},
 		{"plans", "{plan}", true, "How often a file was planned to be probed.", run(func(s *Snapshot) float64 { return float64(s.Run.Plans) })},
 		{"plan_failures", "{plan}", true, "How often a file could not be probed.", run(func(s *Snapshot) float64 { return float64(s.Run.Failed) })},
 	}

@@ -61,7 +61,7 @@ func snapshot() *Snapshot {
 			full, {Func: stats.Func{Name: "main.count", Calls: 1 << 62}, Probed: true, Since: noon}, {Func: stats.Func{Name: "main.gone\xff"}, Since: noon.Add(-time.Hour)},
 		},
 		Run: Run{
-			Summary: stats.Summary{Hits: 30, Delivered: 28, Lost: 2, Probes: 7, Skipped: make([]stats.Skipped, 1), Budget: 0.25, Own: time.Second},
+			Summary: stats.Summary{Hits: 30, Delivered: 28, Lost: 2, Probes: 7, Skipped: make([]stats.Skipped, 1), Budget: 0.25, OwnCPU: time.Second},
 			Files:   []File{{Path: "/bin/shop", BuildID: "12ab", GoVersion: "go1.26.8", PIDs: []int{3, 4}}, {Path: "/bin/shop", BuildID: "a/b"}},
 			Plans:   2, Failed: 1, Cost: 200 * time.Millisecond, CPU: 2 * time.Second,
 		},

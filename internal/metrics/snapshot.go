@@ -64,7 +64,7 @@ type Function struct {
 // Run holds the numbers of the whole run. It includes the counters, but not the gauges, of files that are no longer
 // probed.
 type Run struct {
-	stats.Summary // whose Own is the CPU time that ftgo has used
+	stats.Summary // OwnCPU is the total since ftgo started
 	Files         []File
 	Plans, Failed uint64 // how often a file was opened to be probed, and how often probing it failed
 	// Cost is the CPU time that probes took of the program, where known. CPU is the program's CPU time, including Cost.

@@ -61,8 +61,8 @@ type Counters struct {
 	From, At [][]uint64
 	// Overruns is the number of events that the ring buffer has lost.
 	Overruns uint64
-	// Own: only selected processes have hit the probes.
-	Own bool
+	// Exclusive: only selected processes have hit the probes.
+	Exclusive bool
 	// Inexact: the kernel may have counted too few hits, see tracefs.Features.ExactHits.
 	Inexact bool
 }
@@ -128,7 +128,7 @@ func (p *Stream) Counts(c Counters) *Counts {
 			count := max(c.increase(i, k), seen) // see tracefs.Features.ExactHits
 			increase += count
 			ours := seen
-			if c.Own {
+			if c.Exclusive {
 				ours = count
 			}
 			faults := of.estimate(ours)
@@ -156,7 +156,7 @@ func (p *Stream) Counts(c Counters) *Counts {
 				if kind == uprobe.CounterJump {
 					sites[fn].check(count, seen, !plan.Recorded)
 				}
-				if c.Own {
+				if c.Exclusive {
 					seen = count
 				}
 				out.CountedOnly += seen
@@ -172,7 +172,7 @@ func (p *Stream) Counts(c Counters) *Counts {
 			}
 		}
 	}
-	own := c.Own && !plan.Filtered()
+	own := c.Exclusive && !plan.Filtered()
 	for i := range out.Funcs {
 		out.Funcs[i].set(&sites[i], &account.funcs[i], own && i < plan.RequestedFuncs(), c.Overruns+out.Unparsed)
 	}
@@ -181,7 +181,7 @@ func (p *Stream) Counts(c Counters) *Counts {
 		out.Hits = max(out.Hits, out.Delivered+c.Overruns) // the counters may be too low
 	case own: // hits beyond this number happened after the end of the window
 		out.Hits = min(out.Hits, out.Delivered+c.Overruns+out.Unparsed)
-	case c.Own: // the counters include hits that the kernel's filter has dropped
+	case c.Exclusive: // the counters include hits that the kernel's filter has dropped
 		lost := c.Overruns + out.Unparsed
 		out.Hits = max(increase, out.Delivered+lost)
 		out.Filtered = out.Hits - out.Delivered - lost

@@ -40,25 +40,25 @@ func TestCounts(t *testing.T) {
 		filter   string
 		want     string // CALLS-UNSURE/TIMED missing MISSING; HITS=DELIVERED+FILTERED+LOST, COUNTED
 	}{
-		{"all delivered", uprobe.Entry, seven, nil, [][]uint64{{7}, {5}}, Counters{Own: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
-		{"before the window", uprobe.Entry, seven, [][]uint64{{10}, {20}}, [][]uint64{{17}, {25}}, Counters{Own: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
-		{"counters are read a moment later", uprobe.Entry, seven, nil, [][]uint64{{8}, {6}}, Counters{Own: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
-		{"lost", uprobe.Entry, seven, nil, [][]uint64{{8}, {7}}, Counters{Own: true, Overruns: 3}, 0, "", "8-0/8 missing 2; 15=12+0+3"},
-		{"not understood", uprobe.Entry, seven, nil, [][]uint64{{8}, {7}}, Counters{Own: true}, 3, "", "8-0/8 missing 2; 15=12+0+3"},
-		{"lost, and hit after the moment", uprobe.Entry, seven, nil, [][]uint64{{8}, {9}}, Counters{Own: true, Overruns: 3}, 0, "", "8-0/8 missing 4; 15=12+0+3"},
-		{"too few counted", uprobe.Entry, seven, nil, [][]uint64{{6}, {4}}, Counters{Own: true, Overruns: 1}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
-		{"too few counted, and lost", uprobe.Entry, seven, nil, [][]uint64{{6}, {4}}, Counters{Own: true, Overruns: 1, Inexact: true}, 0, "", "7-0/7 missing 0; 13=12+0+1"},
-		{"nothing counted, as in a recording that was cut off", uprobe.Entry, seven, nil, nil, Counters{Own: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
+		{"all delivered", uprobe.Entry, seven, nil, [][]uint64{{7}, {5}}, Counters{Exclusive: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
+		{"before the window", uprobe.Entry, seven, [][]uint64{{10}, {20}}, [][]uint64{{17}, {25}}, Counters{Exclusive: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
+		{"counters are read a moment later", uprobe.Entry, seven, nil, [][]uint64{{8}, {6}}, Counters{Exclusive: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
+		{"lost", uprobe.Entry, seven, nil, [][]uint64{{8}, {7}}, Counters{Exclusive: true, Overruns: 3}, 0, "", "8-0/8 missing 2; 15=12+0+3"},
+		{"not understood", uprobe.Entry, seven, nil, [][]uint64{{8}, {7}}, Counters{Exclusive: true}, 3, "", "8-0/8 missing 2; 15=12+0+3"},
+		{"lost, and hit after the moment", uprobe.Entry, seven, nil, [][]uint64{{8}, {9}}, Counters{Exclusive: true, Overruns: 3}, 0, "", "8-0/8 missing 4; 15=12+0+3"},
+		{"too few counted", uprobe.Entry, seven, nil, [][]uint64{{6}, {4}}, Counters{Exclusive: true, Overruns: 1}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
+		{"too few counted, and lost", uprobe.Entry, seven, nil, [][]uint64{{6}, {4}}, Counters{Exclusive: true, Overruns: 1, Inexact: true}, 0, "", "7-0/7 missing 0; 13=12+0+1"},
+		{"nothing counted, as in a recording that was cut off", uprobe.Entry, seven, nil, nil, Counters{Exclusive: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
 		{"other processes", uprobe.Entry, seven, nil, [][]uint64{{70}, {50}}, Counters{Overruns: 2}, 0, "", "7-0/7 missing 0; 14=12+0+2"},
-		{"filtered", uprobe.Entry, seven, nil, [][]uint64{{70}, {50}}, Counters{Own: true, Overruns: 2}, 0, "v > 1", "7-0/7 missing 0; 120=12+106+2"},
+		{"filtered", uprobe.Entry, seven, nil, [][]uint64{{70}, {50}}, Counters{Exclusive: true, Overruns: 2}, 0, "v > 1", "7-0/7 missing 0; 120=12+106+2"},
 		{"hits at a stack check that were lost", uprobe.EntryJump, accounting{sites: hitSites(7, 5), funcs: []funcAccount{{all: entries{5, 2}, timed: entries{5, 2}}}},
-			nil, [][]uint64{{10}, {5}}, Counters{Own: true, Overruns: 3}, 0, "", "8-3/8 missing 0; 15=12+0+3"},
+			nil, [][]uint64{{10}, {5}}, Counters{Exclusive: true, Overruns: 3}, 0, "", "8-3/8 missing 0; 15=12+0+3"},
 		{"returns that nobody waits for", uprobe.Entry, accounting{sites: hitSites(7, 5), funcs: []funcAccount{{all: entries{7, 0}, timed: entries{7, 0}, abandoned: 1}}},
-			nil, [][]uint64{{7}, {7}}, Counters{Own: true, Overruns: 2}, 0, "", "7-0/6 missing 1; 14=12+0+2"},
+			nil, [][]uint64{{7}, {7}}, Counters{Exclusive: true, Overruns: 2}, 0, "", "7-0/6 missing 1; 14=12+0+2"},
 		{"a stack check that made a call begin anew, and an end that nobody saw", uprobe.Entry, accounting{sites: hitSites(4, 2), funcs: []funcAccount{{all: entries{3, 1}, timed: entries{3, 1}, abandoned: 1}}},
-			nil, [][]uint64{{4}, {2}}, Counters{Own: true}, 0, "", "3-0/2 missing 0; 6=6+0+0"},
+			nil, [][]uint64{{4}, {2}}, Counters{Exclusive: true}, 0, "", "3-0/2 missing 0; 6=6+0+0"},
 		{"a Counter that nobody else takes the place of", uprobe.Counter, accounting{sites: hitSites(0, 0), funcs: make([]funcAccount, 1)},
-			nil, [][]uint64{{10}, {0}}, Counters{Own: true}, 0, "", "10-0/0 missing 0; 10=10+0+0, 10 counted"},
+			nil, [][]uint64{{10}, {0}}, Counters{Exclusive: true}, 0, "", "10-0/0 missing 0; 10=10+0+0, 10 counted"},
 	} {
 		plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: make([]uprobe.Probe, 1), Events: make([]uprobe.Event, 2)}
 		plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: c.kind, Addr: 1})
@@ -100,7 +100,7 @@ func TestCountsChecks(t *testing.T) {
 		plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: c.kind, Addr: 1})
 		account := accounting{sites: hitSites(2), funcs: []funcAccount{{all: entries{0, 2}}}, unknown: c.unparsed}
 		s := &Stream{reader: new(parse.Reader), plan: plan, account: account}
-		if got := s.Counts(Counters{At: [][]uint64{{10}}, Own: true, Overruns: c.lost}).Funcs[0]; got.Calls != c.calls || got.Unsure != c.unsure {
+		if got := s.Counts(Counters{At: [][]uint64{{10}}, Exclusive: true, Overruns: c.lost}).Funcs[0]; got.Calls != c.calls || got.Unsure != c.unsure {
 			t.Errorf("%+v: %d calls, %d unsure", c, got.Calls, got.Unsure)
 		}
 	}

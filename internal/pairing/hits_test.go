@@ -69,7 +69,7 @@ func TestSharedInstruction(t *testing.T) {
 		at[i] = make([]uint64, len(plan.Events[i].Sites))
 	}
 	at[0][g], at[2][g] = 10, 10
-	counts := s.Counts(Counters{At: at, Own: true})
+	counts := s.Counts(Counters{At: at, Exclusive: true})
 	if want := (Hits{Stepped: 10, Words: 10 * sharedWords}); counts.Funcs[g].Hits != want {
 		t.Errorf("hits counted: %+v, want %+v", counts.Funcs[g].Hits, want)
 	}
@@ -106,7 +106,7 @@ func TestFaultsOfHits(t *testing.T) {
 		at[i] = make([]uint64, len(plan.Events[i].Sites))
 	}
 	at[0][f], at[0][g], at[2][f], at[2][g] = 10, 40, 1, 4
-	if c := s.Counts(Counters{At: at, Own: true}); c.Ours.Faults != 40 || c.Others.Faults != 0 || c.Funcs[g].Hits.Faults != 40 {
+	if c := s.Counts(Counters{At: at, Exclusive: true}); c.Ours.Faults != 40 || c.Others.Faults != 0 || c.Funcs[g].Hits.Faults != 40 {
 		t.Errorf("%d faults by the kernel's count, %d of others, %d of the function", c.Ours.Faults, c.Others.Faults, c.Funcs[g].Hits.Faults)
 	}
 	if c := s.Counts(Counters{At: at}); c.Ours.Faults != 4 || c.Others.Faults != 36 {

@@ -248,7 +248,7 @@ func (p *Stream) end(ev *parse.Event, s *stack, how Outcome, fields *uprobe.Fiel
 	if c.Outcome == Returned {
 		if p.plan.Sched && ev.Time >= c.Start {
 			c.Split.add(p.sums, before)
-			c.Split = c.Split.of(ev.Time - c.Start)
+			c.Split = c.Split.withSum(ev.Time - c.Start)
 		}
 		if fields.Values >= 0 {
 			c.Results = ev.Args[fields.Values:]

@@ -24,8 +24,8 @@ func (s *Split) add(a, b Split) {
 	}
 }
 
-// of returns s with the sum total, from which the sum of s differs if events were lost.
-func (s Split) of(total uint64) Split {
+// withSum returns s with the sum total, from which the sum of s differs if events were lost.
+func (s Split) withSum(total uint64) Split {
 	s[Runnable] = min(s[Runnable], total)
 	s[Waiting] = min(s[Waiting], total-s[Runnable])
 	s[Running] = total - s[Runnable] - s[Waiting]

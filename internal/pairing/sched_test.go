@@ -136,7 +136,7 @@ func TestSplitOf(t *testing.T) {
 		{Split{5, 3, 2}, 4, Split{0, 3, 1}},
 		{Split{5, 3, 2}, 0, Split{}},
 	} {
-		if got := c.in.of(c.total); got != c.want {
+		if got := c.in.withSum(c.total); got != c.want {
 			t.Errorf("%v of %d: %v, want %v", c.in, c.total, got, c.want)
 		}
 	}

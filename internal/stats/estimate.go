@@ -2,8 +2,8 @@ package stats
 
 import "math"
 
-// Estimate estimates the number of all calls of a function whose probes a budget removed for some of the time. In 19 of 20
-// runs the true numbers of all functions are between their Low and High. High is +Inf if there is no upper bound.
+// Estimate estimates the number of all calls of a function whose probes a budget removed for some of the time. In 19 of
+// 20 runs the true numbers of all functions are between their Low and High. High is +Inf if there is no upper bound.
 type Estimate struct{ Calls, Low, High float64 }
 
 // Bounded reports whether the number of calls has an upper bound. A nil Estimate stands for an exact count and has one.
@@ -98,7 +98,7 @@ func (f *Func) AmountTotal() (n, low, high int64) {
 	if n = a.Sum(); w == nil {
 		return n, n, n
 	}
-	sum, of, chance := float64(n), float64(a.Count()+a.Left), sure*a.Spread()
+	sum, of, chance := float64(n), float64(a.Count()+a.Missing), sure*a.Spread()
 	return limit(sum * w.Calls / of), max(limit(sum*w.Low/of*(1-chance)), n), limit(sum * w.High / of * (1 + chance))
 }
 

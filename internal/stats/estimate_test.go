@@ -45,7 +45,7 @@ func TestBounded(t *testing.T) {
 			t.Errorf("%v: bounded %v, at least %v", *test.whole, got, test.whole.Least())
 		}
 	}
-	r := StackRow{Calls: 3, Sum: 30}.Of(&Func{Calls: 5, Completed: 5, Estimate: &Estimate{1000, 10, math.Inf(1)}})
+	r := StackRow{Calls: 3, Sum: 30}.Extrapolate(&Func{Calls: 5, Completed: 5, Estimate: &Estimate{1000, 10, math.Inf(1)}})
 	if r.Calls != 6 || r.Sum != 60 {
 		t.Errorf("a stack of an unbounded estimate: %+v", r)
 	}

@@ -20,7 +20,7 @@ type Func struct {
 	Serial uint64 `json:"-"` // identifies the row, also in later tables
 	Host   string `json:"host"`
 	// Value is the value that all calls of the row have, or an explanation; see Kind. Missed is the largest weight (see
-	// [Parts]) that calls with this value may have among the calls of the row with Kind Others.
+	// [ValueRows]) that calls with this value may have among the calls of the row with Kind Others.
 	Value  string  `json:"-"`
 	Kind   RowKind `json:"-"`
 	Missed uint64  `json:"-"`
@@ -35,8 +35,8 @@ type Func struct {
 	// Unsure is the number of Calls that may not be calls: their hits at a stack check were lost, and if the check
 	// failed, the function began again after its stack had grown. It is 0 unless entry probes are at stack checks.
 	Unsure uint64 `json:"unsure"`
-	// Estimate is the estimated number of all calls if a budget removed the probes for some of the time; if nil, Calls is
-	// exact.
+	// Estimate is the estimated number of all calls if a budget removed the probes for some of the time; if nil, Calls
+	// is exact.
 	Estimate *Estimate `json:"-"`
 	CutShort uint64    `json:"cut_short"` // calls whose begin was timed, but whose probes were removed before their end
 	// Errors is the number of completed calls that returned an error. It is valid if ReturnsErrors is true: the last
@@ -44,12 +44,12 @@ type Func struct {
 	Errors        uint64 `json:"-"`
 	ReturnsErrors bool   `json:"-"`
 	// Latency holds the durations of completed calls in nanoseconds, nil in count mode. If the cost of probes is known,
-	// it is subtracted, and Bounds holds how far the latencies may be off; else Bounds is nil. [Func.Shown] returns the
-	// latencies to show.
+	// it is subtracted, and Bounds holds how far the latencies may be off; else Bounds is nil. [Func.ShownLatency]
+	// returns the latencies to show.
 	Latency *Histogram `json:"-"`
 	Bounds  *Bounds    `json:"-"`
 	Self    int64      `json:"-"` // sum of Latency without the timed calls nested in these; valid if the cost of probes is known
-	Split   Split      `json:"-"` // Latency by state of the goroutine, zero unless requested; see [Func.Spent]
+	Split   Split      `json:"-"` // Latency by state of the goroutine, zero unless requested; see [Func.ShownSplit]
 	Waits   Waits      `json:"-"` // Split.Waiting by reason, where known
 	Amounts *Amounts   `json:"-"` // nil unless requested
 	// Events counts, by name, the kernel events of --with that happened during a call but not during a traced call
@@ -78,18 +78,18 @@ func (f *Func) Raw() bool {
 	return f.Bounds != nil && f.Latency.Count() > 0 && f.Bounds.typicalShare() == 0
 }
 
-// Shown returns the latencies to show, nil in count mode.
-func (f *Func) Shown() *Histogram {
+// ShownLatency returns the latencies to show, nil in count mode.
+func (f *Func) ShownLatency() *Histogram {
 	if f.Raw() {
 		return &f.Bounds.Raw
 	}
 	return f.Latency
 }
 
-// Spent returns the split of the latencies that Shown returns.
-func (f *Func) Spent() Split {
+// ShownSplit returns the split of the latencies that ShownLatency returns.
+func (f *Func) ShownSplit() Split {
 	if f.Split.Sum() > 0 && f.Raw() {
-		return f.Split.Of(f.Bounds.Raw.Sum())
+		return f.Split.WithSum(f.Bounds.Raw.Sum())
 	}
 	return f.Split
 }
@@ -146,7 +146,7 @@ func (f *Func) Add(g *Func) {
 	if g.Amounts != nil {
 		f.Amounts = cmp.Or(f.Amounts, &Amounts{})
 		f.Amounts.Add(&g.Amounts.Histogram)
-		f.Amounts.Left += g.Amounts.Left
+		f.Amounts.Missing += g.Amounts.Missing
 	}
 }
 
@@ -161,13 +161,13 @@ func (f *Func) addLatencies(g *Func) {
 		f.Bounds.High.Add(&g.Bounds.High)
 		f.Bounds.Waiting = max(f.Bounds.Waiting, g.Bounds.Waiting)
 	default:
-		f.Latency, f.Bounds = f.Seen(), nil
-		f.Latency.Add(g.Seen())
+		f.Latency, f.Bounds = f.RawLatency(), nil
+		f.Latency.Add(g.RawLatency())
 	}
 }
 
-// Seen returns the latencies with the cost of probes, nil in count mode.
-func (f *Func) Seen() *Histogram {
+// RawLatency returns the latencies with the cost of probes, nil in count mode.
+func (f *Func) RawLatency() *Histogram {
 	if f.Bounds != nil {
 		return &f.Bounds.Raw
 	}
@@ -182,7 +182,7 @@ func (f *Func) AddEvent(name string, n uint64) {
 	f.Events[name] += n
 }
 
-// RowKind says which calls a row of [Parts] contains.
+// RowKind says which calls a row of [ValueRows] contains.
 type RowKind uint8
 
 const (
@@ -191,11 +191,11 @@ const (
 	Others                 // calls with any of the values that have no row
 )
 
-// Amounts is a histogram of a number that each call has, like a size. Left counts the calls without it: it could not be
-// read, or is negative.
+// Amounts is a histogram of a number that each call has, like a size. Missing counts the calls without it: it could not
+// be read, or is negative.
 type Amounts struct {
 	Histogram
-	Left uint64
+	Missing uint64
 }
 
 func (a *Amounts) since(earlier *Amounts) *Amounts {
@@ -203,7 +203,7 @@ func (a *Amounts) since(earlier *Amounts) *Amounts {
 		return nil
 	}
 	earlier = cmp.Or(earlier, &Amounts{})
-	return &Amounts{*a.Histogram.Since(&earlier.Histogram), grown(a.Left, earlier.Left)}
+	return &Amounts{*a.Histogram.Since(&earlier.Histogram), grown(a.Missing, earlier.Missing)}
 }
 
 // grown returns now-before, or 0 if now is less: Lost shrinks when the return of a call arrives late.
@@ -254,9 +254,10 @@ func (w Waits) Reasons() []string {
 	return slices.DeleteFunc(reasons, func(reason string) bool { return w[reason] <= 0 })
 }
 
-// Of returns s with the sum ns, a duration after the cost of probes was subtracted. It subtracts the difference from
-// Running, because goroutines run while they execute probes, and only the rest from Runnable and then from Waiting.
-func (s Split) Of(ns int64) Split {
+// WithSum returns s with the sum ns, a duration after the cost of probes was subtracted. It subtracts the difference
+// from Running, because goroutines run while they execute probes, and only the rest from Runnable and then from
+// Waiting.
+func (s Split) WithSum(ns int64) Split {
 	s.Running += ns - s.Sum()
 	s.Runnable += min(s.Running, 0)
 	s.Running = max(s.Running, 0)

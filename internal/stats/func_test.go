@@ -67,7 +67,7 @@ func TestSplitOf(t *testing.T) {
 		{Split{20, 30, 50}, 7, Split{0, 0, 7}},
 		{Split{20, 30, 50}, 0, Split{}},
 	} {
-		if got := c.in.Of(c.ns); got != c.want || got.Sum() != c.ns {
+		if got := c.in.WithSum(c.ns); got != c.want || got.Sum() != c.ns {
 			t.Errorf("%v of %d: %v, want %v", c.in, c.ns, got, c.want)
 		}
 	}
@@ -127,8 +127,8 @@ func TestRaw(t *testing.T) {
 	} {
 		f := Func{Latency: &Histogram{}, Split: Split{Running: 200, Waiting: 400}}
 		f.Time(Timing{Raw: 1000, Net: 600, Low: c.low, High: 700, Known: true})
-		if f.Raw() != c.raw || f.Shown().Sum() != c.want || f.Spent().Sum() != c.want {
-			t.Errorf("%s: raw %v, %d, split %d", c.name, f.Raw(), f.Shown().Sum(), f.Spent().Sum())
+		if f.Raw() != c.raw || f.ShownLatency().Sum() != c.want || f.ShownSplit().Sum() != c.want {
+			t.Errorf("%s: raw %v, %d, split %d", c.name, f.Raw(), f.ShownLatency().Sum(), f.ShownSplit().Sum())
 		}
 	}
 }

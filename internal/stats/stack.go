@@ -17,8 +17,8 @@ type Location struct {
 	Frames []offsets.Frame
 }
 
-// Calls separates the functions of a stack in Func.Value, the innermost first.
-const Calls = " < "
+// StackSeparator separates the functions of a stack in Func.Value, the innermost first.
+const StackSeparator = " < "
 
 // StackRow has the counts and latencies of a function's calls with one call stack.
 type StackRow struct {
@@ -88,8 +88,8 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, runnable, amo
 	}
 }
 
-// Of returns the row extrapolated to all calls of its function f, if their number is an estimate.
-func (r StackRow) Of(f *Func) StackRow {
+// Extrapolate returns the row extrapolated to all calls of its function f, if their number is an estimate.
+func (r StackRow) Extrapolate(f *Func) StackRow {
 	timed := f.timed()
 	if f.Estimate == nil || timed == 0 {
 		return r

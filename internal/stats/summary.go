@@ -20,7 +20,7 @@ type Summary struct {
 	// Before + Hits + After is uprobe_profile.
 	Before, After uint64
 	Elsewhere     uint64 `json:"-"` // calls in processes that were not selected
-	Unseen        string `json:"-"` // why no call may have been seen
+	NoCallsReason string `json:"-"` // why no call may have been seen
 	Unparsed      uint64 // invalid trace lines
 	// Pass is how long it took to read all of the kernel's counters. The counts of two functions may be from times this
 	// far apart.
@@ -32,10 +32,10 @@ type Summary struct {
 	Probes, Functions int           // sites armed, and functions selected
 	Skipped           []Skipped     // functions that were selected but not (fully) probed
 	Probing           *Probing      // cost of the probes for the program; nil if unknown
-	Own               time.Duration `json:"own_cpu_ns"` // the CPU time that ftgo used in the window; 0 for a recording
+	OwnCPU            time.Duration `json:"own_cpu_ns"` // the CPU time that ftgo used in the window; 0 for a recording
 	Clock             string        `json:"-"`          // name of the trace clock ("x86-tsc")
 	Kernel            *KernelEvents `json:"events"`     // nil unless requested
-	AsSeen            bool          `json:"-"`          // latencies include the cost of probes
+	RawLatencies      bool          `json:"-"`          // latencies include the cost of probes
 	LatencyMeasured   bool          `json:"-"`          // ftgo probe, not ftgo count
 	Streamed          bool          `json:"-"`          // hits were recorded, and may be lost; else they were only counted
 	Values            *TopValues    `json:"-"`          // nil unless values have rows
@@ -54,7 +54,7 @@ func (s *Summary) Add(t *Summary) {
 	s.Unparsed += t.Unparsed
 	s.Probes += t.Probes
 	s.Functions += t.Functions
-	s.Own = time.Duration(AddUp(int64(s.Own), int64(t.Own)))
+	s.OwnCPU = time.Duration(AddUp(int64(s.OwnCPU), int64(t.OwnCPU)))
 	s.Pass = max(s.Pass, t.Pass)
 	s.Budget = max(s.Budget, t.Budget)
 	s.LatencyMeasured, s.Streamed = s.LatencyMeasured || t.LatencyMeasured, s.Streamed || t.Streamed
@@ -68,12 +68,12 @@ func (s *Summary) Add(t *Summary) {
 	}
 }
 
-// OwnShare returns Own as a share of one CPU.
+// OwnShare returns OwnCPU as a share of one CPU.
 func (s *Summary) OwnShare() float64 {
 	if s.Seconds <= 0 {
 		return 0
 	}
-	return s.Own.Seconds() / s.Seconds
+	return s.OwnCPU.Seconds() / s.Seconds
 }
 
 // TopValues describes the rows of values: at most Most values have one, the ones with the largest By.

@@ -35,7 +35,7 @@ func (c *Clock) Split(call *pairing.Call, ns int64) stats.Split {
 	in := func(of pairing.Activity) int64 {
 		return c.Duration(call.Start, call.Start+call.Split[of]).Nanoseconds()
 	}
-	return stats.Split{Running: in(pairing.Running), Runnable: in(pairing.Runnable), Waiting: in(pairing.Waiting)}.Of(ns)
+	return stats.Split{Running: in(pairing.Running), Runnable: in(pairing.Runnable), Waiting: in(pairing.Waiting)}.WithSum(ns)
 }
 
 // AddWaits adds the waits of a call to waits, by the names of their reasons, and returns the map. It makes one if waits

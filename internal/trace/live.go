@@ -343,7 +343,7 @@ func (l *Live) Close() error {
 func (l *Live) complete(r *Reading, err error) (*Reading, error) {
 	r.Vanished = slices.Sorted(maps.Keys(l.vanished.warned))
 	r.Used, r.Waited = l.monitor.used, l.monitor.waited
-	r.Own = cmp.Or(l.monitor.ownCPU, OwnCPU()) - l.ownCPU
+	r.OwnCPU = cmp.Or(l.monitor.ownCPU, OwnCPU()) - l.ownCPU
 	r.Budget = l.opt.Budget
 	if m := l.sampler; m != nil {
 		r.Estimates, r.Changes = m.whole(func(i int) uint64 { return r.Counts.Funcs[i].Calls }), m.changes

@@ -89,7 +89,7 @@ func (r *Recording) Reading() (*Reading, error) {
 		return nil, nil
 	}
 	last, err := r.last()
-	last.AsSeen = last.LatencyMeasured
+	last.RawLatencies = last.LatencyMeasured
 	r.estimateDisarmed(last)
 	return last, err
 }

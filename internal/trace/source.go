@@ -193,7 +193,7 @@ func OwnCPU() time.Duration {
 func (w *window) reading(at tracefs.Mark) (*Reading, error) {
 	overruns, err := w.counters.Overruns()
 	own, inexact := w.opt.All(), !w.opt.Features.ExactHits && len(w.opt.With) == 0
-	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: inexact})
+	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Exclusive: own, Inexact: inexact})
 	r := &Reading{From: w.from.At, At: at.At, Counts: c}
 	// The window is timed by two clocks: a short one may seem to end before it begins, by microseconds.
 	r.Summary = stats.Summary{

@@ -41,7 +41,7 @@ func Merge(runs []*Run, perHost bool) (*Run, error) {
 			windows[f.Host] = seconds(runs, func(r *Run) bool { return !perHost || f.Host == cmp.Or(r.Host, r.File) })
 		}
 		f.Seconds = cmp.Or(windows[f.Host], s.Seconds)
-		s.AsSeen = s.AsSeen || f.Latency != nil && f.Bounds == nil
+		s.RawLatencies = s.RawLatencies || f.Latency != nil && f.Bounds == nil
 	}
 	return s, nil
 }

@@ -250,7 +250,7 @@ func (r *Run) summary(text []byte) (last bool, err error) {
 		return false, fmt.Errorf("a run of %v seconds", *line.Seconds)
 	case max(s.Hits, s.Delivered, s.Lost, s.Filtered, s.Counted, s.Before, s.After, s.Unparsed) > most:
 		return false, errors.New("more hits than there can be")
-	case min(s.Own, s.Pass) < 0 || s.Own > mostTime || s.Probing != nil && !possibleCost(s.Probing):
+	case min(s.OwnCPU, s.Pass) < 0 || s.OwnCPU > mostTime || s.Probing != nil && !possibleCost(s.Probing):
 		return false, errors.New("other CPU time than there can be")
 	case !possible(line.Budget.Percent):
 		return false, fmt.Errorf("a budget of %v%%", line.Budget.Percent)

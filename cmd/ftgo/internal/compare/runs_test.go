@@ -231,7 +231,7 @@ func TestReadRefuses(t *testing.T) {
 	all := read(t, change(`"seconds":10`, `"own_cpu_ns":288230376151711744,"probing":{"ns":288230376151711744},"seconds":10`), "out")
 	for range 6 {
 		sum, err := compare.Merge(all, false)
-		if err != nil || sum.Own < 1<<58 || sum.Probing.NS < 1<<58 || sum.Probing.NS > 1<<62 {
+		if err != nil || sum.OwnCPU < 1<<58 || sum.Probing.NS < 1<<58 || sum.Probing.NS > 1<<62 {
 			t.Errorf("%d runs: %v, %+v", len(all), err, sum)
 		}
 		for _, r := range all {

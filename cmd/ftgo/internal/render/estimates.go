@@ -34,7 +34,7 @@ func sumCell(r stats.Func) (any, int64) {
 	case !timed(r), r.Estimate != nil && (!ok || r.Raw()): // to extrapolate a raw sum would multiply the cost of probes
 		return nil, -1
 	case r.Estimate == nil:
-		n = r.Shown().Sum()
+		n = r.ShownLatency().Sum()
 	}
 	return printable.Duration(n), n
 }
@@ -83,10 +83,10 @@ func statistic(r stats.Func, s stats.Statistic) (value, low, high any) {
 		return ValueIf(ok, sum), ValueIf(ok, least), ValueIf(ok, most)
 	}
 	if r.Bounds == nil {
-		return s.Of(r.Shown()), nil, nil
+		return s.Of(r.ShownLatency()), nil, nil
 	}
 	least, most := r.Bounds.Of(s)
-	return s.Of(r.Shown()), least, most
+	return s.Of(r.ShownLatency()), least, most
 }
 
 // self returns the total latency of all calls without their nested timed calls, nil if it is unknown.

@@ -40,7 +40,7 @@ func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	} else {
 		f.Line(true, "%s", hits(s))
 	}
-	f.Line(s.Hits > 0 && s.Unseen != "", "no call is shown: %s", printable.Text(s.Unseen))
+	f.Line(s.Hits > 0 && s.NoCallsReason != "", "no call is shown: %s", printable.Text(s.NoCallsReason))
 	f.Line(!brief && s.Before+s.After > 0, "not counted: %s while probes were put into place, %d while they were removed",
 		printable.Plural(s.Before, "hit"), s.After)
 	f.Line(!brief && s.Pass > longPass, "the kernel's counters were read within %s: calls of two functions may be of moments so far apart",
@@ -50,7 +50,7 @@ func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	f.valueNotes(rows, s.Values)
 	f.estimated(rows, s)
 	f.limits(rows, s.Skipped)
-	if s.AsSeen {
+	if s.RawLatencies {
 		f.Line(true, "latencies are as they were seen: what the probes of nested calls cost is part of them")
 	} else {
 		f.netNotes(rows)
@@ -60,7 +60,7 @@ func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	} else if s.Probing != nil {
 		f.probeCost(s.Probing)
 	}
-	f.Line(s.Own > 0 && s.Hits > 0 && !(brief && s.Probing != nil), "ftgo itself took %s of CPU time, %s of one CPU", printable.Duration(s.Own.Nanoseconds()), printable.Share(s.OwnShare()))
+	f.Line(s.OwnCPU > 0 && s.Hits > 0 && !(brief && s.Probing != nil), "ftgo itself took %s of CPU time, %s of one CPU", printable.Duration(s.OwnCPU.Nanoseconds()), printable.Share(s.OwnShare()))
 	f.Line(s.Unparsed > 0, "%s not understood", printable.Plural(s.Unparsed, "trace line"))
 	if k := s.Kernel; k != nil && len(k.Names) > 0 {
 		f.Line(true, "%s%s%s", printable.Plural(k.Delivered, "kernel event"),
@@ -112,7 +112,7 @@ func (f *Notes) valueNotes(rows []stats.Func, values *stats.TopValues) {
 	var left uint64
 	for _, row := range rows {
 		if row.Amounts != nil {
-			left += row.Amounts.Left
+			left += row.Amounts.Missing
 		}
 	}
 	f.Line(left > 0, "not added up: the value of %s, which could not be read or is negative", printable.Plural(left, "call"))
@@ -139,8 +139,8 @@ func hits(s stats.Summary) string {
 	if s.Seconds > 0 { // 0 for a truncated recording
 		text += " in " + printable.Duration(int64(s.Seconds*1e9))
 	}
-	if s.Hits == 0 && s.Unseen != "" {
-		text += ": " + printable.Text(s.Unseen)
+	if s.Hits == 0 && s.NoCallsReason != "" {
+		text += ": " + printable.Text(s.NoCallsReason)
 	}
 	if !s.LatencyMeasured && !s.Streamed || s.Hits == 0 {
 		return text
@@ -262,7 +262,7 @@ func (f *Notes) briefCost(s *stats.Summary) {
 	if p.Beyond(s.Budget, s.Seconds) {
 		text += fmt.Sprintf(", more than the budget of %s: a longer run makes up for that", printable.Share(s.Budget))
 	}
-	if s.Own > 0 {
+	if s.OwnCPU > 0 {
 		text += fmt.Sprintf("; ftgo itself took %s of one CPU", printable.Share(s.OwnShare()))
 	}
 	f.Line(true, "%s", text)
@@ -309,7 +309,7 @@ func SummaryJSON(w io.Writer, s stats.Summary, interval *Interval) error {
 		{"budget", ValueIf(s.Budget > 0, Row{{"percent", 100 * s.Budget}})},
 		{"unparsed", s.Unparsed}, {"probes", s.Probes}, {"functions", s.Functions},
 		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // [] instead of null
-		{"host", Nonzero(s.Host)}, {"began", ValueIf(!s.Began.IsZero(), &s.Began)}, {"seconds", Nonzero(s.Seconds)}, {"own_cpu_ns", Nonzero(s.Own.Nanoseconds())}, {"own_share", Nonzero(s.OwnShare())},
+		{"host", Nonzero(s.Host)}, {"began", ValueIf(!s.Began.IsZero(), &s.Began)}, {"seconds", Nonzero(s.Seconds)}, {"own_cpu_ns", Nonzero(s.OwnCPU.Nanoseconds())}, {"own_share", Nonzero(s.OwnShare())},
 	}
 	if k := s.Values; k != nil {
 		summary = append(summary, Row{{"values", Row{{"kept_by", k.By}, {"rows", k.Most}, {"fell_out", k.Evicted}, {"missed_at_most", k.AtMost}}}}...)

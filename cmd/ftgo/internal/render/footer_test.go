@@ -22,7 +22,7 @@ func TestFooterGolden(t *testing.T) {
 	noted := probe
 	noted.Skipped = []stats.Skipped{{Function: "main.exit", Reason: "no return site"}}
 	beside := probe
-	beside.Own = 320 * time.Millisecond
+	beside.OwnCPU = 320 * time.Millisecond
 	withBudget := beside
 	withBudget.Budget, withBudget.Before, withBudget.Pass = 0.05, 3, time.Second
 	for _, test := range []struct {
@@ -42,15 +42,15 @@ func TestFooterGolden(t *testing.T) {
 		{"probes cost all", nil, stats.Summary{Hits: 1000, Delivered: 1000, Seconds: 2, LatencyMeasured: true, Probing: probing(1e9)}},
 		{"not hit", nil, stats.Summary{Seconds: 2, LatencyMeasured: true, Probing: &stats.Probing{Emulated: 640, Stepped: 4900, CPU: 1e9}}},
 		{"corrected", corrected(), stats.Summary{Hits: 14, Delivered: 14, Seconds: 2, LatencyMeasured: true}},
-		{"as seen", corrected(), stats.Summary{Hits: 14, Delivered: 14, Seconds: 2, LatencyMeasured: true, AsSeen: true}},
-		{"not hit since", nil, stats.Summary{Seconds: 2, LatencyMeasured: true, Unseen: "no process runs /bin/\x1bserver"}},
-		{"no call", nil, stats.Summary{Seconds: 2, Hits: 3, Delivered: 3, LatencyMeasured: true, Unseen: "process 7 called none of these functions"}},
+		{"as seen", corrected(), stats.Summary{Hits: 14, Delivered: 14, Seconds: 2, LatencyMeasured: true, RawLatencies: true}},
+		{"not hit since", nil, stats.Summary{Seconds: 2, LatencyMeasured: true, NoCallsReason: "no process runs /bin/\x1bserver"}},
+		{"no call", nil, stats.Summary{Seconds: 2, Hits: 3, Delivered: 3, LatencyMeasured: true, NoCallsReason: "process 7 called none of these functions"}},
 		{"never hit", nil, stats.Summary{Seconds: 0.5, LatencyMeasured: true, Clock: "x86-tsc"}},
 		{"count", ordinary(), stats.Summary{Hits: 900000007, Seconds: 10, Probing: &stats.Probing{Emulated: 612, Stepped: 8120, NS: 5.5e8}}},
 		{"changes", nil, stats.Summary{Hits: 9, Delivered: 9, Seconds: 2, Probing: changing}},
 		{"behind nil pointers", nil, stats.Summary{Hits: 9, Delivered: 9, Seconds: 2, Probing: faulty}},
 		{"beside own time", ordinary(), beside},
-		{"busy reader", nil, stats.Summary{Hits: 9e6, Delivered: 9e6, Seconds: 2, Streamed: true, Own: 2500 * time.Millisecond}},
+		{"busy reader", nil, stats.Summary{Hits: 9e6, Delivered: 9e6, Seconds: 2, Streamed: true, OwnCPU: 2500 * time.Millisecond}},
 		{"one hit", ordinary()[3:4], stats.Summary{Hits: 1, Delivered: 1, Seconds: 3, LatencyMeasured: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -115,7 +115,7 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 			row = append(row, Row{{"TOTAL", total}, {"SHARE", share}}...)
 			row = append(row, Row{{"TIMED", ColumnIf(all.Estimate != nil, printable.Compact(float64(r.Completed)))}}...)
 		}
-		spent := r.Spent()
+		spent := r.ShownSplit()
 		for i := 0; i < len(splitParts) && o.Sched; i++ {
 			p, sum := splitParts[i], spent.Sum()
 			share := printable.Percent(uint64(max(p.ns(spent), 0)), uint64(sum))
@@ -168,11 +168,11 @@ const valueAlone, valueBesideFunction = 100, 32
 // valueCell returns the cell VALUE of a row. alone says that the table has no column of functions.
 func (o Options) valueCell(r stats.Func, alone bool) string {
 	text := printable.Text(r.Value)
-	if names := strings.Split(text, stats.Calls); o.ByStack {
+	if names := strings.Split(text, stats.StackSeparator); o.ByStack {
 		for i, name := range names {
 			names[i] = printable.Short(name)
 		}
-		text = strings.Join(names, stats.Calls)
+		text = strings.Join(names, stats.StackSeparator)
 	}
 	switch r.Kind {
 	case stats.NoValue:
@@ -238,7 +238,7 @@ func thousandths(rate float64) verbatim { return verbatim(strconv.FormatFloat(ra
 func (o Options) record(r stats.Func) Row {
 	sum, _, _ := r.AmountTotal()
 	row := append(o.counts(NoColumn, r), Row{
-		{"rate", ValueIf(rated(r), thousandths(r.Rate()))}, {"sum_of", ColumnIf(o.Amount != "", sum)}, {"left_out", ColumnIf(o.Amount != "", cmp.Or(r.Amounts, noAmounts).Left)},
+		{"rate", ValueIf(rated(r), thousandths(r.Rate()))}, {"sum_of", ColumnIf(o.Amount != "", sum)}, {"left_out", ColumnIf(o.Amount != "", cmp.Or(r.Amounts, noAmounts).Missing)},
 	}...)
 	var bounds Row
 	for _, s := range stats.Statistics {
@@ -247,7 +247,7 @@ func (o Options) record(r stats.Func) Row {
 		bounds = append(bounds, Row{{s.Name + "_low_ns", ColumnIf(o.Latency, low)}, {s.Name + "_high_ns", ColumnIf(o.Latency, high)}}...)
 	}
 	for _, p := range splitParts {
-		row = append(row, Row{{p.name + "_ns", ColumnIf(o.Sched, ValueIf(r.Completed > 0, p.ns(r.Spent())))}}...)
+		row = append(row, Row{{p.name + "_ns", ColumnIf(o.Sched, ValueIf(r.Completed > 0, p.ns(r.ShownSplit())))}}...)
 	}
 	row = append(row, Row{{"errors", ColumnIf(o.Errors, ValueIf(r.ReturnsErrors, r.Errors))}}...)
 	for _, name := range o.Events {
@@ -264,7 +264,7 @@ func (o Options) record(r stats.Func) Row {
 func (o Options) members(r stats.Func) Row {
 	timed, estimated := o.Latency && timed(r), r.Estimate != nil
 	bounded := timed && r.Bounds != nil
-	buckets := bucketsOf(cmp.Or(r.Shown(), noLatencies))
+	buckets := bucketsOf(cmp.Or(r.ShownLatency(), noLatencies))
 	var exact, low, high, raw Row
 	for _, s := range stats.Statistics {
 		value, least, most := statistic(r, s)
@@ -290,7 +290,7 @@ func (o Options) members(r stats.Func) Row {
 		// includes it, too.
 		{"ns_low", ValueIf(bounded, low)}, {"ns_high", ValueIf(bounded, high)}, {"ns_raw", ValueIf(bounded, raw)},
 		{"self_ns", self(r)}, {"raw", ValueIf(bounded, Nonzero(r.Raw()))},
-		{"sched", ValueIf(timed && o.Sched, splitMembers(r.Spent(), r.Waits))},
+		{"sched", ValueIf(timed && o.Sched, splitMembers(r.ShownSplit(), r.Waits))},
 		{"histogram", ValueIf(timed && buckets != nil, buckets)}, {"buckets", ValueIf(timed && (o.Interval == nil || o.Interval.Number == 0), bucketMembers(r))},
 		{"events", ValueIf(len(o.Events) > 0, events)},
 	}...), o.Interval.members()...)
@@ -318,7 +318,7 @@ func bucketMembers(r stats.Func) any {
 // amountMembers returns the members of an object with the numbers of --sum.
 func amountMembers(r stats.Func, amounts *stats.Amounts) Row {
 	sum, low, high := r.AmountTotal()
-	o := Row{{"calls", amounts.Count()}, {"left_out", amounts.Left}}
+	o := Row{{"calls", amounts.Count()}, {"left_out", amounts.Missing}}
 	for _, s := range stats.Statistics {
 		n := s.Of(&amounts.Histogram)
 		if s.Name == "sum" {
@@ -339,5 +339,5 @@ func latency(row stats.Func, s stats.Statistic) any {
 	if s.Name == "p50" {
 		mark = latencyMark(row)
 	}
-	return mark + printable.Duration(s.Of(row.Shown()))
+	return mark + printable.Duration(s.Of(row.ShownLatency()))
 }

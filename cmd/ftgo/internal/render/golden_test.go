@@ -44,7 +44,7 @@ func TestGolden(t *testing.T) {
 		return func(b *bytes.Buffer) error { return SummaryJSON(b, s, nil) }
 	}
 	probed := func(p *stats.Probing) stats.Summary {
-		return stats.Summary{Hits: 1, Delivered: 1, Probing: p, Seconds: 4, Own: 500 * time.Millisecond}
+		return stats.Summary{Hits: 1, Delivered: 1, Probing: p, Seconds: 4, OwnCPU: 500 * time.Millisecond}
 	}
 	lossy := stats.Summary{
 		Hits: 900000, Delivered: 504440, Lost: 395560, Unparsed: 2, Probes: 12, Functions: 4, Seconds: 10.25,
@@ -188,7 +188,7 @@ func valued(several bool) []stats.Func {
 	rows := []stats.Func{
 		{Value: "/api/users/1234/orders/5678/lines?page=12&size=100", Calls: 120, Completed: 120, Latency: spread(120, 800), Amounts: amounts(1_500_000, 2_500_000)},
 		{Value: "\x1b[31m\n=1+1", Calls: 7, Completed: 7, Latency: spread(7, 3e9), Missed: 3, Amounts: amounts(4, 5, 6)},
-		{Value: "nil pointer", Kind: stats.NoValue, Calls: 2, Completed: 2, Latency: spread(2, 50), Amounts: &stats.Amounts{Left: 2}},
+		{Value: "nil pointer", Kind: stats.NoValue, Calls: 2, Completed: 2, Latency: spread(2, 50), Amounts: &stats.Amounts{Missing: 2}},
 		{Kind: stats.Others, Calls: 1000, Completed: 999, Unwound: 1, Latency: spread(100, 95), Amounts: amounts(1, 2, 3)},
 	}
 	for i := range rows {

@@ -203,7 +203,7 @@ func Histograms(w io.Writer, rows []stats.Func, o Options) error {
 		switch {
 		case !o.Hist:
 		case o.Amount == "" && timed(row):
-			writeHistogram(&text, row, row.Shown(), o)
+			writeHistogram(&text, row, row.ShownLatency(), o)
 		case o.Amount != "" && row.Amounts != nil && row.Amounts.Count() > 0:
 			writeHistogram(&text, row, &row.Amounts.Histogram, o)
 		}

@@ -39,7 +39,7 @@ func TopCells(r, recent stats.Func, sched bool) []Cell {
 			return Cell{Text: cell, Key: key}
 		}
 		s := stats.Statistics[slices.IndexFunc(stats.Statistics[:], func(s stats.Statistic) bool { return s.Name == name })]
-		return Cell{Text: latency(r, s).(string), Key: s.Of(r.Shown())}
+		return Cell{Text: latency(r, s).(string), Key: s.Of(r.ShownLatency())}
 	}
 	selfCell := Cell{Key: -1}
 	if n, ok := self(r).(int64); ok {
@@ -58,7 +58,7 @@ func TopCells(r, recent stats.Func, sched bool) []Cell {
 		time("sum"), selfCell, time("p50"), time("p99"),
 	}
 	if sched && timed(r) {
-		waiting := r.Spent().Waiting
+		waiting := r.ShownSplit().Waiting
 		cells = append(cells, Cell{Text: printable.Duration(waiting), Key: waiting})
 	} else if sched {
 		cells = append(cells, Cell{Key: -1})
@@ -119,7 +119,7 @@ func TopNumbers(whole, recent stats.Func) (numbers, split string) {
 	if whole.Unwound > 0 {
 		numbers += fmt.Sprintf("  %d unwound", whole.Unwound)
 	}
-	spent := whole.Spent()
+	spent := whole.ShownSplit()
 	sum := spent.Sum()
 	if sum <= 0 {
 		return numbers, ""

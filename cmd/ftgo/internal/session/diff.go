@@ -64,7 +64,7 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		result.AsSeen = result.AsSeen || sum.AsSeen
+		result.AsSeen = result.AsSeen || sum.RawLatencies
 	}
 	rows := compare.Compare(alignFunctions(result.Sides, result.AsSeen), d.by, alpha)
 	result.Functions = rows
@@ -148,7 +148,7 @@ func comparedCounts(f *stats.Func, asSeen bool) *stats.Func {
 		Calls: uint64(f.Number()), Completed: f.Completed, Errors: f.Errors, ReturnsErrors: f.ReturnsErrors, Latency: f.Latency, Bounds: f.Bounds,
 	}
 	if asSeen {
-		o.Latency, o.Bounds = f.Seen(), nil
+		o.Latency, o.Bounds = f.RawLatency(), nil
 	}
 	return o
 }

@@ -221,15 +221,15 @@ func (r *run) explainNoCalls() {
 	switch {
 	case calls > 0 || r.isReport: // the processes of a recording may have ended
 	case r.startedCalls() > 0: // with -n only ended calls count
-		r.table.Unseen = printable.Plural(r.startedCalls(), "call") + " had not ended"
+		r.table.NoCallsReason = printable.Plural(r.startedCalls(), "call") + " had not ended"
 	case r.table.Elsewhere > 0:
-		r.table.Unseen = "other processes had " + printable.Plural(r.table.Elsewhere, "call")
+		r.table.NoCallsReason = "other processes had " + printable.Plural(r.table.Elsewhere, "call")
 	default:
 		program := ""
 		if r.program != nil {
 			program = r.program.Path
 		}
-		r.table.Unseen = r.WhyUnseen(program, r.Fork)
+		r.table.NoCallsReason = r.WhyUnseen(program, r.Fork)
 	}
 }
 

@@ -219,7 +219,7 @@ func (v *rowValues) stackText(c *pairing.Call, callee string) string {
 			names = append(names, f.Function)
 		}
 	}
-	text := cmp.Or(strings.Join(names, stats.Calls), "…")
+	text := cmp.Or(strings.Join(names, stats.StackSeparator), "…")
 	if v.stackTexts == nil || len(v.stackTexts) == maxTexts {
 		v.stackTexts = make(map[string]string)
 	}
@@ -227,7 +227,7 @@ func (v *rowValues) stackText(c *pairing.Call, callee string) string {
 	return text
 }
 
-// rankBy returns the number by which the table ranks values, because only the first [stats.MaxParts] values have rows.
+// rankBy returns the number by which the table ranks values, because only the first [stats.MaxValues] values have rows.
 // It is the sum of --sum if rows are sorted by that, the total latency if they are sorted by a latency, and else the
 // number of calls.
 func (t *TableFlags) rankBy() string {

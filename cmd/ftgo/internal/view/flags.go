@@ -238,9 +238,9 @@ var rowNumbers = map[string]rowNumber{
 
 func init() {
 	for _, s := range stats.Statistics {
-		rowNumbers[s.Name] = rowNumber{nsType, func(r stats.Func) uint64 { return uint64(s.Of(r.Shown())) }}
+		rowNumbers[s.Name] = rowNumber{nsType, func(r stats.Func) uint64 { return uint64(s.Of(r.ShownLatency())) }}
 	}
-	rowNumbers["sum"] = rowNumber{nsType, func(r stats.Func) uint64 { return uint64(scaled(r, r.Shown().Sum())) }}
+	rowNumbers["sum"] = rowNumber{nsType, func(r stats.Func) uint64 { return uint64(scaled(r, r.ShownLatency().Sum())) }}
 }
 
 // rowNumberOf returns the number with a name of rowNumbers, or a percentile with two to six digits, like p95 and p999.
@@ -250,7 +250,7 @@ func rowNumberOf(path string) (n rowNumber, ok bool) {
 		return n, ok
 	}
 	q, err := strconv.ParseFloat("0."+digits, 64)
-	return rowNumber{nsType, func(r stats.Func) uint64 { return uint64(r.Shown().Quantile(q)) }}, err == nil
+	return rowNumber{nsType, func(r stats.Func) uint64 { return uint64(r.ShownLatency().Quantile(q)) }}, err == nil
 }
 
 // exprRow is a row as a [where.Call], so that conditions can be evaluated for it.
@@ -280,7 +280,7 @@ func sortRows(rows []stats.Func, order string) {
 	key := func(r stats.Func) int64 {
 		switch {
 		case order == "wait":
-			return scaled(r, r.Spent().Waiting)
+			return scaled(r, r.ShownSplit().Waiting)
 		case order == "sum":
 			n, _, _ := r.AmountTotal()
 			return n

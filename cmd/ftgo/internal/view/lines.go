@@ -321,7 +321,7 @@ func (v *Lines) End(t *engine.Table) error {
 		}
 		v.Env.Warn(fmt.Sprintf("%d of %s %s calls were traced, to keep the budget of %.4g%% (--budget 0 sets no limit)", v.traced, about, printable.Compact(all), 100*t.Budget))
 	}
-	t.AsSeen = !v.opt.Lines.Entries
+	t.RawLatencies = !v.opt.Lines.Entries
 	return writeSummary(v.Env, v.opt.Format, v.Out, t.Whole, t.Summary)
 }
 

@@ -267,7 +267,7 @@ func (v *Table) writeStacks(t *engine.Table) error {
 	for i := range rows {
 		row := &rows[i]
 		if total := funcs[row.Func]; total != nil {
-			*row = row.Of(total)
+			*row = row.Extrapolate(total)
 		}
 		f := &v.Plan.Funcs[row.Func]
 		at := offsets.Frame{Function: f.Name}

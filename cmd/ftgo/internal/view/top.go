@@ -203,7 +203,7 @@ func (v *Closeup) callers() (list []string) {
 				names = append(names, printable.Short(f.Function))
 			}
 		}
-		list = append(list, fmt.Sprintf("%8s  %s", printable.Percent(uint64(r.Sum), uint64(max(all, 1))), strings.Join(names, stats.Calls)))
+		list = append(list, fmt.Sprintf("%8s  %s", printable.Percent(uint64(r.Sum), uint64(max(all, 1))), strings.Join(names, stats.StackSeparator)))
 	}
 	return list
 }

@@ -15,9 +15,9 @@ func rowsText(rows []Func) (out []string) {
 
 // TestPartsReconciled checks that Reconcile adds a row for calls that are missing in the rows of values.
 func TestPartsReconciled(t *testing.T) {
-	p := NewParts([]Func{{Name: "f", Latency: &Histogram{}}, {Name: "g", Func: 1, Latency: &Histogram{}}})
+	p := NewValueRows([]Func{{Name: "f", Latency: &Histogram{}}, {Name: "g", Func: 1, Latency: &Histogram{}}})
 	call := func(value string, fn int, how string) {
-		row := p.Row(PartKey{Value: value, Func: fn})
+		row := p.Row(RowKey{Value: value, Func: fn})
 		row.Calls++
 		*map[string]*uint64{"returned": &row.Completed, "unwound": &row.Unwound, "open": &row.Open}[how]++
 	}
@@ -43,8 +43,8 @@ func TestPartsReconciled(t *testing.T) {
 
 // TestPartsOfNothing checks that a function without calls has a row in the last table, for --fail-if.
 func TestPartsOfNothing(t *testing.T) {
-	p := NewParts([]Func{{Name: "f"}, {Name: "g", Func: 1}})
-	p.Row(PartKey{Func: 1, Value: "v"}).Calls++
+	p := NewValueRows([]Func{{Name: "f"}, {Name: "g", Func: 1}})
+	p.Row(RowKey{Func: 1, Value: "v"}).Calls++
 	want := "[g v 1=0+0+0+0 f  0=0+0+0+0]"
 	for range 2 {
 		if got := fmt.Sprint(rowsText(p.Reconcile([]Func{{}, {Calls: 1}}, true))); got != want {
@@ -55,20 +55,20 @@ func TestPartsOfNothing(t *testing.T) {
 
 // TestHugeWeights checks that a value whose weight exceeds 64 bits keeps its row.
 func TestHugeWeights(t *testing.T) {
-	p := NewParts([]Func{{Name: "f"}})
+	p := NewValueRows([]Func{{Name: "f"}})
 	add := func(value string, weight uint64) {
-		row := p.Row(PartKey{Value: value})
+		row := p.Row(RowKey{Value: value})
 		row.Calls++
-		p.Weigh(row, weight)
+		p.AddWeight(row, weight)
 	}
 	for range 4 {
 		add("heavy", 1<<62)
 	}
-	for i := range 2 * MaxParts {
+	for i := range 2 * MaxValues {
 		add(fmt.Sprint(i), 1000)
 	}
 	add("heavy", 1)
-	if heavy := p.rows[PartKey{Value: "heavy"}]; heavy.Calls != 5 || heavy.Missed != 0 {
+	if heavy := p.rows[RowKey{Value: "heavy"}]; heavy.Calls != 5 || heavy.Missed != 0 {
 		t.Errorf("%+v", heavy.Func)
 	}
 }

@@ -7,52 +7,52 @@ import (
 	"slices"
 )
 
-// MaxParts is the maximum number of values with rows. The histograms of 1000 rows take some 16 MB.
-const MaxParts = 1000
+// MaxValues is the maximum number of values with rows. The histograms of 1000 rows take some 16 MB.
+const MaxValues = 1000
 
-// Parts holds a row for each value of a function's calls, for up to MaxParts values, and a row for all other calls of a
-// function.
+// ValueRows holds a row for each value of a function's calls, for up to MaxValues values, and a row for all other calls
+// of a function.
 //
 // Each call adds a weight to its row: 1, its latency or its amount. The values with the largest weights have rows, by
 // the Space-Saving algorithm (Metwally, Agrawal and El Abbadi, "Efficient Computation of Frequent and Top-k Elements in
-// Data Streams", 2005). If there are MaxParts rows, a new value replaces the value with the least weight, whose calls
+// Data Streams", 2005). If there are MaxValues rows, a new value replaces the value with the least weight, whose calls
 // are added to the row with Kind Others. Calls with the new value may be in that row already, from an earlier
 // replacement; their weight is at most the weight of the replaced row plus its Missed. This upper bound is the new
-// row's Missed. So if the weight of all calls is W, each value with a weight of more than W/MaxParts has a row, no row
-// misses more than W/MaxParts, and a row is exact if Missed is 0.
-type Parts struct {
+// row's Missed. So if the weight of all calls is W, each value with a weight of more than W/MaxValues has a row, no row
+// misses more than W/MaxValues, and a row is exact if Missed is 0.
+type ValueRows struct {
 	empty   []Func // as in plan.Funcs, without calls
-	rows    map[PartKey]*Part
-	all     []*Part
+	rows    map[RowKey]*ValueRow
+	all     []*ValueRow
 	heap    lightestFirst // the rows of values
 	serial  uint64
 	uses    uint64
 	evicted uint64 // how often a value has lost its row
 }
 
-// PartKey identifies a row.
-type PartKey struct {
+// RowKey identifies a row.
+type RowKey struct {
 	Func  int
 	Value string
 	Kind  RowKind
 }
 
-// Part is a row.
-type Part struct {
+// ValueRow is a row of ValueRows.
+type ValueRow struct {
 	Func
-	key    PartKey
+	key    RowKey
 	weight uint64
-	used   uint64 // Parts.uses at its last use: of rows with equal weights, the least recently used is replaced
-	index  int    // in Parts.heap; -1 for a row that is never replaced
+	used   uint64 // ValueRows.uses at its last use: of rows with equal weights, the least recently used is replaced
+	index  int    // in ValueRows.heap; -1 for a row that is never replaced
 }
 
-// NewParts returns a Parts without rows. funcs are the functions before any call.
-func NewParts(funcs []Func) *Parts {
-	return &Parts{empty: slices.Clone(funcs), rows: make(map[PartKey]*Part)}
+// NewValueRows returns a ValueRows without rows. funcs are the functions before any call.
+func NewValueRows(funcs []Func) *ValueRows {
+	return &ValueRows{empty: slices.Clone(funcs), rows: make(map[RowKey]*ValueRow)}
 }
 
 // Row returns the row with a key, which it adds if needed. The row is valid until the next call of Row.
-func (p *Parts) Row(key PartKey) *Part {
+func (p *ValueRows) Row(key RowKey) *ValueRow {
 	p.uses++
 	r := p.rows[key]
 	if r != nil {
@@ -60,13 +60,13 @@ func (p *Parts) Row(key PartKey) *Part {
 		return r
 	}
 	var missed uint64
-	if valued := key.Kind == Valued; valued && len(p.heap) == MaxParts {
+	if valued := key.Kind == Valued; valued && len(p.heap) == MaxValues {
 		r = p.heap[0]
 		missed = r.atMost()
 		p.evict(r)
-		*r = Part{index: r.index}
+		*r = ValueRow{index: r.index}
 	} else {
-		r = &Part{index: -1}
+		r = &ValueRow{index: -1}
 		p.all = append(p.all, r)
 		if valued {
 			heap.Push(&p.heap, r)
@@ -79,26 +79,26 @@ func (p *Parts) Row(key PartKey) *Part {
 	}
 	p.serial++
 	p.rows[key] = r
-	p.Weigh(r, 0)
+	p.AddWeight(r, 0)
 	return r
 }
 
 // evict adds the calls of a row to the row with Kind Others.
-func (p *Parts) evict(r *Part) {
+func (p *ValueRows) evict(r *ValueRow) {
 	p.evicted++
 	delete(p.rows, r.key)
-	p.Row(PartKey{Func: r.key.Func, Kind: Others}).Add(&r.Func)
+	p.Row(RowKey{Func: r.key.Func, Kind: Others}).Add(&r.Func)
 }
 
-// Weigh adds to the weight of a row.
-func (p *Parts) Weigh(r *Part, weight uint64) {
+// AddWeight adds to the weight of a row.
+func (p *ValueRows) AddWeight(r *ValueRow, weight uint64) {
 	if r.weight = addLimited(r.weight, weight); r.index >= 0 {
 		heap.Fix(&p.heap, r.index)
 	}
 }
 
 // Evicted returns how often a value has lost its row, and the largest weight that a value without a row may have.
-func (p *Parts) Evicted() (n, atMost uint64) {
+func (p *ValueRows) Evicted() (n, atMost uint64) {
 	if p.evicted > 0 {
 		atMost = p.heap[0].atMost()
 	}
@@ -106,7 +106,7 @@ func (p *Parts) Evicted() (n, atMost uint64) {
 }
 
 // atMost returns the largest weight that all calls with the row's value may have.
-func (r *Part) atMost() uint64 { return addLimited(r.weight, r.Missed) }
+func (r *ValueRow) atMost() uint64 { return addLimited(r.weight, r.Missed) }
 
 // addLimited returns a+b, at most math.MaxUint64.
 func addLimited(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
@@ -115,7 +115,7 @@ func addLimited(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 // unknown; lost calls get a row of Kind NoValue. Where the function has fewer unwound calls than its rows, returns were
 // lost, and the rows count their unwound calls as lost too. Rows count a call when it ends, so a missing call may still
 // run; Reconcile counts it as lost only in the last table.
-func (p *Parts) Reconcile(all []Func, last bool) []Func {
+func (p *ValueRows) Reconcile(all []Func, last bool) []Func {
 	calls := make([]uint64, len(all))
 	unwound := make([]uint64, len(all))
 	rows := make([]int, len(all))
@@ -124,14 +124,14 @@ func (p *Parts) Reconcile(all []Func, last bool) []Func {
 		calls[r.key.Func] += r.Calls
 		unwound[r.key.Func] += r.Unwound
 	}
-	missing := make(map[PartKey]uint64)
+	missing := make(map[RowKey]uint64)
 	for fn := range all {
-		key := PartKey{Func: fn, Value: "lost", Kind: NoValue}
+		key := RowKey{Func: fn, Value: "lost", Kind: NoValue}
 		if timed := all[fn].timed(); timed > calls[fn] && last {
 			p.Row(key)
 			missing[key] = timed - calls[fn]
 		} else if last && rows[fn] == 0 { // a row of zeros for a function without calls
-			p.Row(PartKey{Func: fn, Kind: Others})
+			p.Row(RowKey{Func: fn, Kind: Others})
 		}
 	}
 	out := make([]Func, len(p.all))
@@ -151,7 +151,7 @@ func (p *Parts) Reconcile(all []Func, last bool) []Func {
 }
 
 // lightestFirst is a heap of rows; the first has the least weight, including Missed.
-type lightestFirst []*Part
+type lightestFirst []*ValueRow
 
 func (l lightestFirst) Len() int { return len(l) }
 func (l lightestFirst) Less(i, j int) bool {
@@ -162,7 +162,7 @@ func (l lightestFirst) Swap(i, j int) {
 	l[i].index, l[j].index = i, j
 }
 func (l *lightestFirst) Push(r any) {
-	r.(*Part).index = len(*l)
-	*l = append(*l, r.(*Part))
+	r.(*ValueRow).index = len(*l)
+	*l = append(*l, r.(*ValueRow))
 }
 func (l *lightestFirst) Pop() any { panic("rows are replaced in place") }
