@@ -84,22 +84,3 @@ func calledAround(t *testing.T, command []string, target string, wait time.Durat
 	}
 	return true
 }
-
-// TestKernelAtEnded: told to end while it waits, it leaves nothing behind.
-func TestKernelAtEnded(t *testing.T) {
-	f := tracetest.LongKernel(t)
-	target := server(t, fixture.Build(t, "server"))
-	for _, wait := range []string{"+1h", "+2s"} {
-		p := launch(t, "probe", "--at", wait, target.Path, "main.tick")
-		if wait == "+2s" {
-			p.says(t, "the probes are in place")
-		} else {
-			p.says(t, "waits until ")
-		}
-		p.Process.Signal(os.Interrupt)
-		if code := p.end(t); code != 130 || !strings.Contains(p.err.String(), "nothing was traced") {
-			t.Errorf("%s: status %d\n%s", wait, code, p.err.String())
-		}
-		nothingOf(t, f, p.Process.Pid)
-	}
-}

@@ -93,24 +93,3 @@ func waitFor(t *testing.T, what string, is func() bool) {
 		}
 	}
 }
-
-// TestKernelSameFile: who measures latencies where another ftgo has probes says so, and who runs beside one of another
-// file does not.
-func TestKernelSameFile(t *testing.T) {
-	tracetest.LongKernel(t)
-	target := fixture.Build(t, "flood")
-	other := copied(t, target, "other")
-	p := tracer(t, "probe", target, "main.framed")
-	defer p.end(t)
-	defer p.Process.Signal(syscall.SIGINT)
-	for path, want := range map[string]bool{target: true, other: false} {
-		r := outcome(exec.Command(built(t), "probe", "-d", "100ms", path, "main.leaf"))
-		if r.code != cli.ExitOK && r.code != cli.ExitNothing {
-			t.Errorf("status %d\n%s", r.code, r.stderr)
-		}
-		said := fmt.Sprintf("process %d, another ftgo, probes the same file", p.Process.Pid)
-		if strings.Contains(r.stderr, said) != want {
-			t.Errorf("%s: want %t of %q\n%s", path, want, said, r.stderr)
-		}
-	}
-}

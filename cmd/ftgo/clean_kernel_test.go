@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -112,36 +111,6 @@ func TestKernelKilledAnytime(t *testing.T) {
 		t.Errorf("mounts were\n%sand are\n%s", mounts, now)
 	}
 	target.unharmed(t)
-}
-
-// TestKernelCleansAtOnce: several that clean the same leftovers do not mind each other.
-func TestKernelCleansAtOnce(t *testing.T) {
-	f := tracetest.LongKernel(t)
-	target := fixture.Build(t, "flood")
-	var killed []*child
-	for range 4 {
-		killed = append(killed, launch(t, "probe", target, "main.*"))
-	}
-	for _, p := range killed {
-		p.await(t)
-	}
-	for _, p := range killed {
-		p.Process.Kill()
-		p.Wait()
-	}
-	bin := built(t)
-	var wg sync.WaitGroup
-	for range 5 {
-		wg.Go(func() {
-			if out, err := exec.Command(bin, "clean").CombinedOutput(); err != nil {
-				t.Errorf("clean: %v\n%s", err, out)
-			}
-		})
-	}
-	wg.Wait()
-	for _, p := range killed {
-		nothingOf(t, f, p.Process.Pid)
-	}
 }
 
 // TestKernelCleanNamespaces: process numbers of a container mean nothing outside, and

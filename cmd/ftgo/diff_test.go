@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -50,62 +49,16 @@ func ranWith(t *testing.T, seed uint64, host string, functions ...behaviour) str
 	return b.String()
 }
 
-func TestDiff(t *testing.T) {
+// TestDiffPage runs diff as docs/examples/diff.md shows it.
+func TestDiffPage(t *testing.T) {
 	put := behaviour{"main.put", 200, 12e3, 0}
 	names := files(t,
-		ranWith(t, 1, "web", behaviour{"main.get", 1000, 76e3, 2}, put),
-		ranWith(t, 2, "web", behaviour{"main.get", 1010, 90e3, 2}, put),
-		ranWith(t, 3, "web", behaviour{"main.get", 1000, 76e3, 2}, put),
-		ranWith(t, 4, "web", behaviour{"main.get", 1000, 76e3, 40}, behaviour{"main.post", 500, 1e6, 0}, put),
-		"{", madeUp,
-		ranWith(t, 5, "web", behaviour{"main.get", 1010, 90e3, 2}, put),
-		ranWith(t, 6, "web", behaviour{"main.get", 1000, 76e3, 40}, behaviour{"main.post", 500, 1e6, 0}, put),
-		ranWith(t, 7, "web", behaviour{"main.get", 1000, 76e3, 2}, put))
-	old, slower, same, other, cut, recording, slow2, other2, third := names[0], names[1], names[2], names[3], names[4], names[5], names[6], names[7], names[8]
-	const tooFew = "ftgo: one run a side is too few to call anything changed, because runs differ by themselves: give three or more, ftgo diff OLD... -- NEW...\n"
-	for _, c := range []struct {
-		scenario string
-		args     []string
-		want     string // of what is written
-		code     int
-	}{
-		{"slower", []string{old, same, third, "--", slower, slow2}, "CHANGED\nmain.get  ", 0},
-		{"slower, to a script", []string{"--fail", "-o", "json", old, same, third, "--", slower, slow2}, "1 of 2 functions changed (--fail), first main.get", cli.ExitFailIf},
-		{"only errors compared", []string{"--fail", "--compare", "errors,calls", old, same, "--", slower}, "0 of 2 functions changed", 0},
-		{"no change", []string{"--fail", old, "--", same, third}, "0 of 2 functions changed: of those that did not, at most 1% are called so\nold: 1 run on 1 host, 20.0s together\n", 0},
-		{"much", []string{"-o", "csv", old, same, "--", other, other2}, "main.post,calls,", 0},
-		{"more errors", []string{"-o", "json", "-q", old, same, third, "--", other, other2}, `{"type":"difference","function":"main.get","changed":["errors"],`, 0},
-		{"new", []string{old, same, third, "--", other, other2}, "calls new", 0},
-		{"gone", []string{other, other2, "--", old, same, third}, "calls gone", 0},
-		{"first one", []string{"-t", "1", "-q", old, same, third, "--", other, other2}, "main.post", 0},
-		{"runs of a side", []string{old, same, "--", slower, other}, "old: 2 runs on 1 host, 40.0s together", 0},
-		{"one run a side", []string{old, slower}, tooFew, 0},
-		{"one run a side, to a script", []string{"-q", "--fail", "-o", "json", old, other}, tooFew, 0},
-		{"one run a side, quietly", []string{"-q", old, slower}, "  ~\nmain.put", 0},
-		{"a recording", []string{recording, recording}, "latencies are as they were seen", 0},
-		{"too few calls", []string{recording, recording}, "main.f    500ms→500ms  500ms→500ms  1.00→1.00  ~", 0},
-		{"one side", []string{old}, "diff: takes OLD... -- NEW..., or OLD NEW", cli.ExitUsage},
-		{"no side", nil, "diff: takes OLD... -- NEW..., or OLD NEW", cli.ExitUsage},
-		{"three without a border", []string{old, same, slower}, "diff: takes OLD... -- NEW..., or OLD NEW", cli.ExitUsage},
-		{"cut", []string{old, cut}, cut + ":1: the line is cut, or no JSON", cli.ExitFailed},
-		{"a run twice", []string{old, old, "--", same}, "add up " + old + ": the run on web", cli.ExitFailed},
-		{"an output that is read", []string{"-w", same, old, same}, "which is in use", cli.ExitUsage},
-		{"no aspect", []string{"--compare", "speed", old, same}, `parse aspect "speed": not calls, errors, latency, tail`, cli.ExitUsage},
-		{"stacks", []string{"-o", "pprof", old, same}, "diff: -o pprof is for probe", cli.ExitUsage},
-	} {
-		r := ftgo(t, append([]string{"diff"}, c.args...)...)
-		if r.code != c.code || !strings.Contains(r.stdout+r.stderr, c.want) {
-			t.Errorf("%s: status %d, want %d with %q\n%s%s", c.scenario, r.code, c.code, c.want, r.stdout, r.stderr)
-		}
-	}
-	evil := files(t, ranWith(t, 1, "\x1b[2J", behaviour{"main.\x1b[2Jget", 500, 76e3, 2}))[0]
-	for _, format := range []string{"table", "json", "csv", "tsv"} {
-		if r := ftgo(t, "diff", "-o", format, "--fail", old, same, third, "--", evil); strings.Contains(r.stdout+r.stderr, "\x1b") || r.code != cli.ExitFailIf {
-			t.Errorf("-o %s: status %d\n%q\n%q", format, r.code, r.stdout, r.stderr)
-		}
-	}
+		ranWith(t, 1, "web", behaviour{"main.get", 1000, 76e3, 2}, put), ranWith(t, 3, "web", behaviour{"main.get", 1000, 76e3, 2}, put),
+		ranWith(t, 7, "web", behaviour{"main.get", 1000, 76e3, 2}, put), ranWith(t, 2, "web", behaviour{"main.get", 1010, 90e3, 2}, put),
+		ranWith(t, 5, "web", behaviour{"main.get", 1010, 90e3, 2}, put))
 	page := readFile(t, filepath.Join(fixture.Root(), "docs", "examples", "diff.md"))
-	if r := ftgo(t, "diff", "--compare", "calls,latency,tail", old, same, third, "--", slower, slow2); !strings.Contains(page, "\n```\n"+r.stdout+"```\n") {
+	r := ran(t, append(append([]string{"diff", "--compare", "calls,latency,tail"}, names[:3]...), "--", names[3], names[4])...)
+	if !strings.Contains(page, "\n```\n"+r.stdout+"```\n") {
 		t.Errorf("docs/examples/diff.md does not show\n%s", r.stdout)
 	}
 }

@@ -156,54 +156,6 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestKernelSignals: signals end a run with its results. Ctrl-\ and SIGABRT then end the process as they do any other,
-// with its goroutines told.
-func TestKernelSignals(t *testing.T) {
-	f := tracetest.Kernel(t)
-	target := server(t, fixture.Build(t, "server"))
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT} {
-		t.Run(sig.String(), func(t *testing.T) {
-			p := start(t, coreless(t, "", "probe", "-o", "json", target.Path, "main.tick"))
-			p.await(t)
-			awaitHits(t, f, p.Process.Pid)
-			// A second one must not stop the removal.
-			p.Process.Signal(sig)
-			p.Process.Signal(sig)
-			if sig == syscall.SIGQUIT || sig == syscall.SIGABRT {
-				if by := p.endBy(t); by != sig || !strings.Contains(p.err.String(), "main.main()") {
-					t.Errorf("ended by %v\n%s", by, p.err.String())
-				}
-			} else {
-				p.endsWell(t)
-			}
-			nothingOf(t, f, p.Process.Pid)
-			if n := readObserved(t, p.out.String()).functions["main.tick"].Calls; n == 0 {
-				t.Error("no calls seen")
-			}
-		})
-	}
-}
-
-// TestKernelBrokenPipe: whoever read the output has gone.
-func TestKernelBrokenPipe(t *testing.T) {
-	f := tracetest.Kernel(t)
-	target := server(t, fixture.Build(t, "server"))
-	p := &child{Cmd: exec.Command(built(t), "count", "-i", "0.05", target.Path, "main.tick")}
-	stdout, err := p.StdoutPipe()
-	noError(t, err)
-	p.Stderr = &p.err
-	noError(t, p.Start())
-	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
-	stdout.Close()
-	p.Wait()
-	if code := p.ProcessState.ExitCode(); code != 0 || strings.Contains(p.err.String(), "broken pipe") {
-		t.Errorf("status %d\n%s", code, p.err.String())
-	}
-	nothingOf(t, f, p.Process.Pid)
-}
-
 // waiting starts a testdata/exact that calls nothing until its input is closed.
 func waiting(t *testing.T) (p *child, in io.Closer) {
 	t.Helper()

@@ -2,12 +2,9 @@ package main
 
 import (
 	"fmt"
-	"net/http/httptest"
-	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/collector"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -84,21 +81,4 @@ func TestKernelSpansErrors(t *testing.T) {
 	if got := fmt.Sprint(shapes); got != "map[lookup:1007 twice(lookup lookup):1]" || err != nil || failed != 7 || c.Values["ftgo.function.errors"]["main.lookup"] != 7 {
 		t.Errorf("%s, %v, %d errors, %v", got, err, failed, c.Values["ftgo.function.errors"])
 	}
-}
-
-// TestKernelOTLPRefused: a collector that is not there is told of once for each kind of data, and is no reason to end.
-func TestKernelOTLPRefused(t *testing.T) {
-	tracetest.LongKernel(t)
-	target := fixture.Build(t, "spawn")
-	gone := httptest.NewServer(nil)
-	gone.Close()
-	p := launch(t, "export", "--otlp", gone.URL, "--spans", target, "main.handle")
-	p.await(t)
-	executed(t, target, "-n", "3")
-	p.Process.Signal(syscall.SIGTERM)
-	code, text := p.end(t), p.err.String()
-	if code != cli.ExitOK || strings.Count(text, "connection refused") != 2 || !strings.Contains(text, "3 spans not sent to "+gone.URL+"/v1/traces") {
-		t.Errorf("status %d\n%s", code, text)
-	}
-	nothingOf(t, tracetest.Kernel(t), p.Process.Pid)
 }

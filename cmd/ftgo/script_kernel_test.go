@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -119,17 +118,6 @@ func ignored(t *testing.T, sig syscall.Signal) bool {
 	mask, err := strconv.ParseUint(m[1], 16, 64)
 	noError(t, err)
 	return mask>>(sig-1)&1 != 0
-}
-
-// TestScriptIsPrintable: names in a script do not control the terminal of who looks at it.
-func TestScriptIsPrintable(t *testing.T) {
-	target := copied(t, fixture.Build(t, "lookup"), "\u202ecod.\u2066\u009b2J\x9b\x1b[2J\U000e0041")
-	r := ran(t, "script", "-x", "\u202e\u009b*", target, "main.lookup")
-	for i, c := range r.stdout {
-		if c != '\n' && c != '\t' && !unicode.IsPrint(c) {
-			t.Errorf("%q at byte %d", c, i)
-		}
-	}
 }
 
 // TestKernelScriptGuest: a script that was made here, run on Linux 5.10 with nothing but

@@ -31,6 +31,9 @@ import (
 //
 //	build VAR TARGET[@VERSION] [FLAG...]   $VAR is a program of testdata
 //	foreign VAR TARGET            $VAR is one for another processor
+//	measured FILE SEED HOST NAME:CALLS:MEDIAN:FAILS...   FILE is what a run of ftgo probe would have written, by chance
+//	mark VAR FILE NAME            $VAR is the line of a mark in a source file of testdata/lines
+//	toolchain VAR VERSION         $VAR is the GOROOT of a version of Go
 //	compile VAR COMPILER SOURCE [FLAG...]   $VAR is a program that another compiler makes
 //	moved VAR TARGET              $VAR is a stripped one of a Go that does not exist yet
 //	program FILE SCRIPT           FILE is a shell script
@@ -50,7 +53,9 @@ import (
 //	                              called what, -probed: of the functions that have lines)
 //
 // The variable kernel names what ftgo is to do without, as kernelsWithout has it.
-func TestScripts(t *testing.T) { runScripts(t, nil, scriptsIn(t, "script/*.txt")...) }
+func TestScripts(t *testing.T) {
+	runScripts(t, []string{"ftgo=" + built(t)}, scriptsIn(t, "script/*.txt")...)
+}
 
 // TestKernelScripts runs those of testdata/script/kernel, which probe: one after the other, because probes are hit by
 // all who run a file.
@@ -100,14 +105,19 @@ func scriptsIn(t *testing.T, pattern string) []string {
 	return files
 }
 
-// scriptConditions are what the running kernel has, beside linux:RELEASE, which is that or a later one, and hangup, if
-// SIGHUP is not ignored.
+// scriptConditions returns the conditions of scripts: what the running kernel has, hangup, if SIGHUP is not ignored, cgo, if
+// programs in C can be built, and long, if long tests are wanted. linux:RELEASE is that kernel or a later one.
 func scriptConditions(t *testing.T) map[string]func() bool {
 	return map[string]func() bool{
 		"arrays":    func() bool { return tracetest.Kernel(t).Features().Arrays },
 		"append":    func() bool { return tracetest.Kernel(t).Features().Append },
 		"exacthits": func() bool { return tracetest.Kernel(t).Features().ExactHits },
-		"hangup":    func() bool { return !ignored(t, syscall.SIGHUP) },
+		"long":      fixture.Long,
+		"faults": func() bool {
+			_, err := os.Stat(tracetest.Kernel(t).Dir() + "/events/exceptions/page_fault_kernel")
+			return err == nil
+		},
+		"hangup": func() bool { return !ignored(t, syscall.SIGHUP) },
 		"cgo": func() bool { // there is a compiler, or what it makes
 			_, err := exec.LookPath("gcc")
 			return err == nil || os.Getenv(fixture.TargetsVar) != ""
@@ -149,6 +159,26 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 		"foreign": func(ts *testscript.TestScript, _ bool, args []string) {
 			goarch := map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]
 			ts.Setenv(args[0], fixture.BuildFor(scriptT(ts), goarch, fixture.Current, args[1]))
+		},
+		"measured": func(ts *testscript.TestScript, _ bool, args []string) {
+			seed, err := strconv.ParseUint(args[1], 10, 64)
+			ts.Check(err)
+			var functions []behaviour
+			for _, arg := range args[3:] {
+				var b behaviour
+				name, numbers, _ := strings.Cut(unescaped(arg), ":")
+				_, err := fmt.Sscanf(numbers, "%d:%g:%d", &b.calls, &b.median, &b.failsOf100)
+				ts.Check(err)
+				b.name = name
+				functions = append(functions, b)
+			}
+			fixture.Write(t, ts.MkAbs(args[0]), ranWith(t, seed, unescaped(args[2]), functions...))
+		},
+		"mark": func(ts *testscript.TestScript, _ bool, args []string) {
+			ts.Setenv(args[0], fmt.Sprint(fixture.Marks(scriptT(ts), args[1])[args[2]]))
+		},
+		"toolchain": func(ts *testscript.TestScript, _ bool, args []string) {
+			ts.Setenv(args[0], fixture.Toolchain(scriptT(ts), args[1]))
 		},
 		"compile": func(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Setenv(args[0], fixture.Compile(scriptT(ts), args[1], args[2], args[3:]...))
@@ -261,6 +291,7 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 			noError(t, err)
 			env.Defer(func() { listener.Close() })
 			env.Setenv("enter", enter)
+			env.Setenv("HOME", os.Getenv("HOME")) // where the go command has its cache
 			env.Setenv("TAKEN", listener.Addr().String())
 			env.Vars = append(env.Vars, variables...)
 			env.Values["t"] = env.T()

@@ -12,20 +12,6 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestListedAddresses: what ftgo says of addresses is what the linker has written.
-func TestListedAddresses(t *testing.T) {
-	target := fixture.Build(t, "flood")
-	r := ran(t, "list", "-o", "json", target, "main.framed", "main.leaf")
-	out, err := exec.Command("go", "tool", "nm", target).Output()
-	noError(t, err)
-	for line := range strings.Lines(string(out)) {
-		f := strings.Fields(line)
-		if len(f) == 3 && f[2] == "main.framed" && !strings.Contains(r.stdout, `"address":"0x`+f[0]+`"`) {
-			t.Errorf("main.framed is at %s:\n%s", f[0], r.stdout)
-		}
-	}
-}
-
 // TestUnprivileged runs the command as nobody.
 func TestUnprivileged(t *testing.T) {
 	if os.Geteuid() != 0 {
