@@ -20,7 +20,7 @@ import (
 type Event struct {
 	Name string        `json:"name"`           // a C identifier, longer than a thread's name
 	Args []tracefs.Arg `json:"args,omitempty"` // fetched at each site without its own Fetch
-	// Counts[i] is the length of Args[i] if that is an array, otherwise 0. It is nil if no argument is an array.
+	// Counts[i] is the length of Args[i] if that is an array, otherwise 0. If Counts is nil, no argument is an array.
 	Counts []int  `json:"counts,omitempty"`
 	Filter string `json:"filter,omitempty"` // see [tracefs.Event]
 	PC     string `json:"-"`                // see [tracefs.Event]
