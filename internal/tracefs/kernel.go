@@ -60,7 +60,7 @@ func (s *Session) enablePIDFilter() error {
 // set_event_pid takes thread ids, and event-fork adds the threads that these threads start from now on. Follow reads
 // the list of threads until it has no new one, so that it misses none.
 //
-// DANGER: set_event_pid must not be used for probes. Before Linux 5.8, it loses the hits of a process after a thread
+// set_event_pid must not be used for probes. Before Linux 5.8, it loses the hits of a process after a thread
 // other than the first has executed a program. That thread takes over the first thread's number, and the kernel
 // removes this number from the filter when it frees the first thread (kernel/trace/trace_events.c,
 // event_filter_pid_sched_process_exit; fs/exec.c, de_thread). Since 5.8 the two threads exchange their numbers, and

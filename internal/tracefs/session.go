@@ -25,7 +25,7 @@ type Options struct {
 	Quiet bool
 	// Raw selects [Session.ReadPages], which reads the pages of the ring buffer CPU by CPU, instead of
 	// [Session.Read], which reads trace_pipe. Pages cost a fraction of the text, and have time stamps in full where
-	// text rounds to microseconds. A session is always raw if the text of an event may be too long for its line.
+	// text has only microseconds. A session is always raw if the text of an event may be too long for its line.
 	Raw bool
 	// TopLevel allows the session to use the top level of tracefs, which all processes share, on kernels that do
 	// not record in instances ([Features].Instances).
@@ -44,7 +44,7 @@ type Target struct {
 }
 
 // Session is a set of events in its own instance, from definition to removal: probes ([Start]), or kernel events
-// ([StartKernel]). The caller must call Close. Methods that do not read may be called only once.
+// ([StartKernel]). The caller must call Close. Stop may be called only once.
 type Session struct {
 	// Name is the session's group in uprobe_events and its instance.
 	Name string
