@@ -8,43 +8,43 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Memories interprets words that were read in processes.
+// Memories interprets words that were fetched in processes of a binary, by the binary's types and the memory maps of the
+// processes.
 type Memories struct {
 	binary    *offsets.Binary
-	of        map[int]*memory
+	byPID     map[int]*memory
 	mapped    *procfs.Memory
-	elsewhere bool                    // the processes are of another time or machine, or have other numbers here
-	types     map[uint64]*gotype.Type // by their address in the file
+	elsewhere bool                    // the processes ran earlier or on another machine, or have other numbers here
+	types     map[uint64]*gotype.Type // cache by address in the file; nil for types that can't be read
 }
 
-// memory is one process, as a [capture.Process].
+// memory implements [capture.Process].
 type memory struct {
 	*Memories
 	pid    int
 	bias   uint64
-	gone   bool            // it had ended before it was looked at, executes another file, or is elsewhere
-	arenas map[uint64]bool // the parts of the address space that stacks were seen in
+	gone   bool            // its memory maps can't be read: it had ended, executed another file, or is elsewhere
+	arenas map[uint64]bool // arenas with a stack of a goroutine, see arenaBits
 }
 
-// NewMemories returns the memories of processes that run a binary. elsewhere: the processes ran at another time or
-// on another machine.
+// NewMemories returns the Memories of a binary. elsewhere says that the processes ran earlier or on another machine.
 func NewMemories(b *offsets.Binary, elsewhere bool) *Memories {
 	return &Memories{
-		binary: b, of: make(map[int]*memory), mapped: procfs.NewMemory(), elsewhere: elsewhere || procfs.ForeignNumbers(), types: make(map[uint64]*gotype.Type),
+		binary: b, byPID: make(map[int]*memory), mapped: procfs.NewMemory(), elsewhere: elsewhere || procfs.ForeignNumbers(), types: make(map[uint64]*gotype.Type),
 	}
 }
 
 // Process returns the process of a call.
 func (m *Memories) Process(c *pairing.Call) capture.Process {
 	pid := c.PID
-	p := m.of[pid]
+	p := m.byPID[pid]
 	if p == nil || p.bias != c.Bias {
 		p = &memory{Memories: m, pid: pid, bias: c.Bias, gone: m.elsewhere, arenas: make(map[uint64]bool)}
 		if !p.gone {
-			_, known := m.mapped.Readable(pid, 0, 1, p.executes) // makes it remember the mappings
+			_, known := m.mapped.Readable(pid, 0, 1, p.executes) // caches the mappings while the process lives
 			p.gone = !known
 		}
-		m.of[pid] = p
+		m.byPID[pid] = p
 	}
 	if c.Goid != 0 { // the call was not on a thread's own stack
 		p.arenas[c.SP>>arenaBits] = true
@@ -54,13 +54,12 @@ func (m *Memories) Process(c *pairing.Call) capture.Process {
 
 // Forget drops the state of a process that has ended.
 func (m *Memories) Forget(pid int) {
-	delete(m.of, pid)
+	delete(m.byPID, pid)
 	m.mapped.Forget(pid)
 }
 
-// executes reports whether the process still has the file mapped at the same address: if not, it has ended or
-// is ending, or has executed another file since. Mappings in overlayfs may have another file's
-// number.
+// executes reports whether the process still maps the file at the same address. If it does not, it has ended, is ending, or
+// executes another file. Mappings in overlayfs may have another inode number, so that it compares the files, too.
 func (m *memory) executes() bool {
 	mapped, _ := procfs.Mappings(m.pid) // empty after an error
 	for _, of := range mapped {
@@ -77,7 +76,7 @@ func (m *memory) DynamicType(addr uint64) *gotype.Type {
 	t, known := m.types[addr]
 	if !known {
 		t, _ = m.binary.Internals().RuntimeType(addr)
-		if m.binary.File().Loaded(addr) { // types that can't be read are remembered, too, but not words outside of the file
+		if m.binary.File().Loaded(addr) { // not for words outside of the file: they would fill the cache
 			m.types[addr] = t
 		}
 	}
@@ -96,8 +95,8 @@ func (m *memory) FuncName(pc uint64) string {
 	return ""
 }
 
-// arenaBits is the number of address bits of an arena of Go's heap, 64 MB that are reserved at
-// once (heapArenaBytes in runtime/malloc.go).
+// arenaBits is the number of address bits of an arena of Go's heap: 64 MB that the runtime reserves at once (heapArenaBytes in
+// runtime/malloc.go).
 const arenaBits = 26
 
 // Readable checks the mappings of the process. They are the last known ones if the process has ended, is ending, or

@@ -251,7 +251,7 @@ func (m *sampler) setWake(until time.Time) {
 	m.wake.Reset(max(rest, minRest))
 }
 
-// exceedsBudget reports whether the events read since the last measurement cost much more than the budget allows.
+// exceedsBudget reports whether the events read since the last measurement cost more than the budget of 50 ms.
 func (m *sampler) exceedsBudget(now time.Time) bool {
 	return now.Sub(m.measuredAt) > minPause && m.load.costOf(m.l.stream.Events()-m.eventsRead) > m.budget.Allowed()/20
 }
