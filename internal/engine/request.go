@@ -22,10 +22,9 @@ type Request struct {
 	Probes uprobe.Options
 	// Values returns the function that chooses the values to fetch. If Values is nil, no values are fetched.
 	Values func(*target.Target, tracefs.Features) (Values, error)
-	// Source configures the source. Live and Replay set its Features and Named, and its Inside if MarkInside is set.
-	Source     trace.Options
-	MarkInside bool
-	Plan       *uprobe.Plan // set by MakePlan
+	// Source configures the source. Live and Replay set its Features, Named and Inside.
+	Source trace.Options
+	Plan   *uprobe.Plan // set by MakePlan
 }
 
 // Values returns the values to fetch with a function's calls, see [uprobe.Options].
@@ -92,14 +91,14 @@ func (r *Request) Replay(rec *recording.Recording) (*trace.Recording, error) {
 func (r *Request) source() trace.Options {
 	opt := r.Source
 	opt.Features, opt.Named = r.Probes.Features, make(map[int]bool)
-	if r.MarkInside {
-		opt.Inside = make(map[int]bool)
-	}
 	for i := range r.Plan.Funcs {
 		f := &r.Plan.Funcs[i]
 		role := r.Target.Roles[f.Func]
 		opt.Named[i] = f.Point || role.Named
-		if r.MarkInside && role.Inside {
+		if role.Inside {
+			if opt.Inside == nil {
+				opt.Inside = make(map[int]bool)
+			}
 			opt.Inside[i] = true
 		}
 	}

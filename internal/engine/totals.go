@@ -26,7 +26,6 @@ type Totals struct {
 type TotalsOptions struct {
 	Clock   *trace.Clock
 	Costs   trace.Costs // of probes, subtracted from latencies
-	Errors  bool        // the first fetched result of a call says whether it has failed
 	ByValue bool        // count each value in a row of its own
 	Amounts bool        // add up the amounts of calls
 	// Observe returns the value and the amount of a call, and whether it has failed. If it is nil, the first fetched
@@ -66,7 +65,7 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 			continue
 		}
 		f.Latency = &stats.Histogram{}
-		f.ReturnsErrors = opt.Errors && planned.Values.Fails
+		f.ReturnsErrors = planned.Values.Fails
 		switch {
 		case planned.Point && planned.Sites.Restarts:
 			f.Note = "is one instruction, before the stack check: it is executed again when the stack grows"

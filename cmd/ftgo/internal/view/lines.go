@@ -59,7 +59,7 @@ func (v *Lines) Needs() Needs {
 	if needs.Probes.Mode = uprobe.Latency; o.Entries {
 		needs.Probes.Mode = uprobe.Entries
 	}
-	needs.Probes.Follow, needs.Values, needs.MarkInside = v.opt.buildsTrees(), v.values, v.opt.Inside != ""
+	needs.Probes.Follow, needs.Values = v.opt.buildsTrees(), v.values
 	needs.Source.Entries, needs.Source.Steady = entries, entries
 	return needs
 }
