@@ -59,6 +59,7 @@ func (m *sampler) runStretch(p budget.Plan) error {
 	at, err := m.arm(events)
 	if err != nil || m.failed {
 		m.stretch = nil
+		// If the window has ended, end has measured the time since the measurement above.
 		m.estimates.AddUnwatched(m.ownTime(s.cpuAround, s.spentAround), s.secondsAround, s.cpuAround)
 		return err
 	}
