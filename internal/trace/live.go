@@ -64,7 +64,7 @@ type Live struct {
 	endHurry    func()        // ends the short grace periods of setHurry; nil outside of them
 	waiting     bool          // no process has run the binary yet
 	stopped     bool          // Stop was called
-	finished    bool          // and all events of the window were read
+	finished    bool          // all events of the window were read
 	intervalEnd *tracefs.Mark // end of the interval that Reading returns next; nil if Reading was called since
 }
 
