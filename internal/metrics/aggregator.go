@@ -12,13 +12,13 @@ import (
 )
 
 // Aggregator adds up the counts of the files of a program, which may be probed one after the other or at the same time.
-// Each probed file is a [Source]. Its methods may be called concurrently; they hold the lock only to copy pointers.
+// Each probed file is a [Source]. The methods of both may be called concurrently.
 type Aggregator struct {
 	now    func() time.Time
 	mu     sync.Mutex
 	about  About
 	from   time.Time
-	past   *account // sum of all closed sources; immutable, because snapshots read it without the lock
+	past   *account // sum of all closed sources
 	open   []*Source
 	global Run                  // counters that belong to no source: Plans, Failed and OwnCPU
 	starts map[string]time.Time // start times in the last snapshot: of functions, and of the run ("")
@@ -174,30 +174,27 @@ func (b *Aggregator) startTime(name string, t, now time.Time) time.Time {
 func (b *Aggregator) Snapshot() *Snapshot {
 	now := b.now()
 	b.mu.Lock()
-	total, global, accounts := b.past, b.global, make([]*account, 0, len(b.open))
+	defer b.mu.Unlock()
+	total, probed := b.past, make(map[string]bool)
+	var files []File
 	for _, p := range b.open {
-		if p.last.funcs != nil { // else its probes are not armed yet
-			accounts = append(accounts, p.last)
-			global.Files = withFile(global.Files, p.file)
+		if p.last.funcs == nil {
+			continue // its probes are not armed yet
 		}
-	}
-	b.mu.Unlock()
-	probed := make(map[string]bool)
-	for _, a := range accounts {
-		total = addAccounts(total, a)
-		for name := range a.funcs {
+		total = addAccounts(total, p.last)
+		files = withFile(files, p.file)
+		for name := range p.last.funcs {
 			probed[name] = true
 		}
 	}
 	run := total.run
-	run.Files, run.Plans, run.Failed, run.OwnCPU = global.Files, global.Plans, global.Failed, global.OwnCPU
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	run.Files, run.Plans, run.Failed, run.OwnCPU = files, b.global.Plans, b.global.Failed, b.global.OwnCPU
 	s := &Snapshot{From: b.startTime("", b.from, now), At: now.Add(total.at.Sub(now)), Created: now, About: b.about, Run: run}
-	var old []string
 	for _, f := range total.funcs {
 		if b.expired(f.Name, probed[f.Name], now) {
-			old = append(old, f.Name)
+			delete(b.past.funcs, f.Name)
+			delete(b.absent, f.Name)
+			delete(b.starts, f.Name)
 			continue
 		}
 		whole := *f
@@ -205,7 +202,6 @@ func (b *Aggregator) Snapshot() *Snapshot {
 		whole.Probed = probed[f.Name]
 		s.Functions = append(s.Functions, whole)
 	}
-	b.drop(old)
 	slices.SortFunc(s.Functions, func(f, g Function) int { return strings.Compare(f.Name, g.Name) })
 	return s
 }
@@ -224,21 +220,6 @@ func (b *Aggregator) expired(name string, probed bool, now time.Time) bool {
 		b.absent[name] = now
 	}
 	return !probed && absent && now.Sub(since) > expiry
-}
-
-// drop deletes the counts of functions.
-func (b *Aggregator) drop(names []string) {
-	if len(names) == 0 {
-		return
-	}
-	past := *b.past // a copy, because accounts are immutable
-	past.funcs = maps.Clone(past.funcs)
-	for _, name := range names {
-		delete(past.funcs, name)
-		delete(b.absent, name)
-		delete(b.starts, name)
-	}
-	b.past = &past
 }
 
 // withFile appends a file. If the same build is there already, because it was deployed again to the same path, withFile

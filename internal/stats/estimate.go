@@ -38,9 +38,8 @@ func (w *Estimate) or(calls uint64) Estimate {
 	return *w
 }
 
-// since returns the estimate of the calls after an earlier estimate. The errors of the two may add up, so the bounds
-// are as far apart as those of both together. calls and before are the traced calls, which the result is never less
-// than.
+// since returns the estimate of the calls after an earlier estimate. Its bounds allow for the errors of both. calls and
+// before are the traced calls at the two times; the result is at least their difference.
 func (w *Estimate) since(calls uint64, earlier *Estimate, before uint64) *Estimate {
 	if w == nil {
 		return nil
@@ -51,12 +50,12 @@ func (w *Estimate) since(calls uint64, earlier *Estimate, before uint64) *Estima
 	return &Estimate{n, max(min(n, w.Low-e.High), seen), max(n, w.High-e.Low)}
 }
 
-// Part returns the estimate for a row with calls of the of traced calls of a function.
-func (w *Estimate) Part(calls, of uint64) *Estimate {
-	if w == nil || of == 0 {
+// Part returns the part of an estimate that belongs to a row, by the traced calls of the row and of the function.
+func (w *Estimate) Part(rowCalls, allCalls uint64) *Estimate {
+	if w == nil || allCalls == 0 {
 		return w
 	}
-	n, k := float64(of), float64(calls)
+	n, k := float64(allCalls), float64(rowCalls)
 	share := k / n
 	// Wilson's score interval of the share. z² is doubled because calls come in bursts and are not independent: n of
 	// them count as n/2.
