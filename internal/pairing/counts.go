@@ -123,17 +123,17 @@ func (p *Stream) Counts(c Counters) *Counts {
 		for k := range ev.Sites {
 			site := &ev.Sites[k]
 			fn, kind := site.Func, site.Kind
-			of := &account.sites[i][k]
-			seen := of.hits
-			count := max(c.increase(i, k), seen) // see tracefs.Features.ExactHits
+			sample := &account.sites[i][k]
+			delivered := sample.hits
+			count := max(c.increase(i, k), delivered) // see tracefs.Features.ExactHits
 			increase += count
-			ours := seen
+			ours := delivered
 			if c.Exclusive {
 				ours = count
 			}
-			faults := of.estimate(ours)
+			faults := sample.estimate(ours)
 			out.Ours.add(ours, site, ev.Words, faults)
-			out.Others.add(count-ours, site, ev.Words, of.estimate(count-ours))
+			out.Others.add(count-ours, site, ev.Words, sample.estimate(count-ours))
 			if fn >= 0 {
 				out.Funcs[fn].Hits.add(ours, site, ev.Words, faults)
 			}
@@ -142,33 +142,33 @@ func (p *Stream) Counts(c Counters) *Counts {
 			}
 			switch {
 			case plan.Mode == uprobe.Count || kind.Counts() && !plan.Recorded:
-				seen = count // these hits are not recorded
+				delivered = count // these hits are not recorded
 			case cut:
-				count = seen
+				count = delivered
 			}
 			out.Hits += count
-			out.Delivered += seen
+			out.Delivered += delivered
 			switch {
 			case kind == uprobe.CheckFailed:
 				sites[fn].failed += count
 			case kind.Counts():
 				sites[fn].calls += count
 				if kind == uprobe.CounterJump {
-					sites[fn].check(count, seen, !plan.Recorded)
+					sites[fn].check(count, delivered, !plan.Recorded)
 				}
 				if c.Exclusive {
-					seen = count
+					delivered = count
 				}
-				out.CountedOnly += seen
+				out.CountedOnly += delivered
 			case fn < 0:
 			case kind.IsEntry():
 				sites[fn].timed += count
 				sites[fn].calls += count
 				if kind == uprobe.EntryJump {
-					sites[fn].check(count, seen, plan.Mode == uprobe.Count)
+					sites[fn].check(count, delivered, plan.Mode == uprobe.Count)
 				}
 			default:
-				sites[fn].lostReturns += count - seen
+				sites[fn].lostReturns += count - delivered
 			}
 		}
 	}
@@ -193,25 +193,25 @@ func (p *Stream) Counts(c Counters) *Counts {
 }
 
 // check adds the hits at the jump of a stack check. onlyFailed means that only failed checks are recorded.
-func (h *siteHits) check(count, seen uint64, onlyFailed bool) {
+func (h *siteHits) check(count, delivered uint64, onlyFailed bool) {
 	if onlyFailed {
 		h.checks += count
 	} else {
-		h.lostChecks += count - seen
+		h.lostChecks += count - delivered
 	}
 }
 
 // set sets the numbers of calls. own means that the kernel's counts include only calls to count; lost is the number of
 // lost events of all functions.
-func (c *Count) set(hits *siteHits, seen *funcAccount, own bool, lost uint64) {
+func (c *Count) set(hits *siteHits, account *funcAccount, own bool, lost uint64) {
 	if !own {
-		c.Calls, c.Timed = seen.all.calls, seen.timed.calls
+		c.Calls, c.Timed = account.all.calls, account.timed.calls
 	} else {
-		c.Calls, c.Timed = subtract(hits.calls, seen.all.noCalls+hits.failed), subtract(hits.timed, seen.timed.noCalls)
+		c.Calls, c.Timed = subtract(hits.calls, account.all.noCalls+hits.failed), subtract(hits.timed, account.timed.noCalls)
 		c.Unsure = min(hits.lostChecks+min(hits.checks, lost), c.Calls)
-		c.Missing = subtract(hits.lostReturns, seen.abandoned) // returns of abandoned calls do not matter
+		c.Missing = subtract(hits.lostReturns, account.abandoned) // returns of abandoned calls do not matter
 	}
-	c.Timed, c.Abandoned = min(subtract(c.Timed, seen.abandoned), c.Calls), seen.abandoned
+	c.Timed, c.Abandoned = min(subtract(c.Timed, account.abandoned), c.Calls), account.abandoned
 }
 
 // subtract returns a-b, at least 0.

@@ -28,16 +28,16 @@ func (f *faultCount) estimate(hits uint64) uint64 {
 
 // fault counts the faults of a hit of an event's site that fetched words. It returns their number.
 func (a *accounting) fault(ev *uprobe.Event, event, site int, words []uint64) uint64 {
-	at, of := &a.sites[event][site], &ev.Sites[site]
-	if !at.known {
-		at.reads, at.known = ev.Reads(of), true
+	account, s := &a.sites[event][site], &ev.Sites[site]
+	if !account.known {
+		account.reads, account.known = ev.Reads(s), true
 	}
-	n := at.reads.Faults(words)
-	at.faults += n
-	if a.faults += n; of.Func >= 0 {
-		end := &a.funcs[of.Func].ends
-		if of.Kind.IsEntry() {
-			end = &a.funcs[of.Func].begins
+	n := account.reads.Faults(words)
+	account.faults += n
+	if a.faults += n; s.Func >= 0 {
+		end := &a.funcs[s.Func].ends
+		if s.Kind.IsEntry() {
+			end = &a.funcs[s.Func].begins
 		}
 		end.hits++
 		end.faults += n
