@@ -92,8 +92,8 @@ func (c snapshots) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// must returns m or, if creating it failed, a metric that makes the library report err in its answer. This can't happen
-// as long as the labels match the descriptions above.
+// must returns m or, if creating it failed, a metric that the library leaves out of its answer
+// (promhttp.ContinueOnError). Creating it can't fail if the labels match the descriptions above and are valid UTF-8.
 func must(m prometheus.Metric, err error) prometheus.Metric {
 	if err != nil {
 		return prometheus.NewInvalidMetric(duration, err)

@@ -45,8 +45,8 @@ type Call struct {
 	Goid uint64
 	// Depth is the number of traced calls of the same goroutine that the call is nested in.
 	Depth int
-	// Start and End are in units of the trace clock. End of an unwound call is when the first event proved that it was
-	// gone.
+	// Start and End are in units of the trace clock. End of an unwound call is the time of the first event that proved
+	// its end. End of an open call is 0.
 	Start, End uint64
 	Outcome    Outcome
 	// Split is the time from Start to End by activity, if the call has Returned and the plan follows the scheduler

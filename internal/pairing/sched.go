@@ -57,7 +57,7 @@ func (c *timeAccount) advance(now uint64) {
 	c.since = now
 }
 
-// thread is the state of a thread. Its activity is from kernel events.
+// thread is the state of a thread. Kernel events change its activity, and a hit of a probe shows that it is running.
 //
 // A thread begins to run a goroutine only in runtime.execute, and leaves it only for runtime.schedule (or, for a
 // coroutine, in coroswitch_m). If the plan has runtime probes there, it is known which goroutine a thread runs at any

@@ -133,8 +133,8 @@ func (l *lineReader) Read(_ context.Context, buf []byte) (int, error) {
 	return copy(buf, line), err
 }
 
-// correct sets the processes of threads whose lines have an outdated PID: the PID of an earlier thread with the
-// same ID, which the kernel's table had when the recording began. The table at the end has the right one.
+// correct sets the processes of threads whose lines have no PID, or the PID of an earlier thread with the same ID, which
+// the kernel's table had when the recording began. The table at the end has the right one.
 func (r *Recording) correct() {
 	for tid, pid := range r.noted["ended"] {
 		if printed, seen := r.pids[tid]; seen && printed == r.noted["first"][tid] {
