@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
@@ -29,19 +28,6 @@ func readChecks(t *testing.T, text string) map[string]checkLine {
 		checks[c.Check] = c
 	}
 	return checks
-}
-
-// doctored runs doctor as a process, in a mount namespace that a script has changed
-// before, and perhaps as nobody.
-func doctored(t *testing.T, script string, nobody bool, args ...string) (stdout, stderr string, code int) {
-	t.Helper()
-	cmd := exec.Command("sh", append([]string{"-c", "set -e\n" + script + "\nexec \"$0\" \"$@\"", built(t)}, args...)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
-	if nobody {
-		cmd.Args[2] = "set -e\n" + script + "\nexec setpriv --reuid=65534 --regid=65534 --clear-groups \"$0\" \"$@\""
-	}
-	r := outcome(cmd)
-	return r.stdout, r.stderr, r.code
 }
 
 // TestKernelDoctor: where the kernel tests run, probing works, and can be tried with an

@@ -25,20 +25,11 @@ func readBy(t *testing.T, args []string) []string {
 	return args
 }
 
-// TestKernelRaw runs the tests of exactness a second time, with the other reader.
+// TestKernelRaw runs tests of exactness a second time, with the other reader.
 func TestKernelRaw(t *testing.T) {
 	fixture.NeedLong(t)
-	for _, c := range []struct {
-		name string
-		test func(*testing.T)
-	}{
-		{"Flood", TestKernelFlood},
-		{"Values", TestKernelValues},
-		{"ShortScripts", func(t *testing.T) { runKernelScripts(t, "script/short/[tw]*.txt") }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Setenv(readerVar, "raw")
-			c.test(t)
-		})
-	}
+	t.Setenv(readerVar, "raw")
+	t.Run("Flood", TestKernelFlood)
+	t.Run("Values", TestKernelValues)
+	t.Run("ShortScripts", func(t *testing.T) { runKernelScripts(t, "script/short/[tw]*.txt") })
 }

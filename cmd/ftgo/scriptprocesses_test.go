@@ -15,27 +15,32 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-var signals = map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGKILL": syscall.SIGKILL, "SIGHUP": syscall.SIGHUP}
+var signals = map[string]syscall.Signal{
+	"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGKILL": syscall.SIGKILL, "SIGHUP": syscall.SIGHUP,
+	"SIGQUIT": syscall.SIGQUIT, "SIGABRT": syscall.SIGABRT,
+}
 
-// processCommands are the commands of scripts for what runs beside others:
+// processCommands returns the commands of scripts for processes that run in the background:
 //
-//	begin VAR PROGRAM [ARG...]    a program runs, and has written its first line; $VAR is its process
-//	tell VAR [WORD...]            it gets a line, and its answer is the output
-//	goon VAR [SIGNAL]             its input ends, and so does it, with status 0 or by a signal; the output is the rest of what
-//	                              it has written
-//	static VAR                    $VAR is ftgo as releases have it
-//	launch VAR PROGRAM ARG...     a program runs that is ftgo, or becomes it
-//	await VAR TEXT                it has written a line with a text to standard error
-//	beside VAR PROGRAM ARG...     is launch, and await of the line that says that the probes are in place
-//	hits VAR                      its probes are hit
-//	end [-N] VAR [SIGNAL]         that ends, by a signal or by itself, with status N, and has left nothing in the kernel
-//	serving VAR                   ftgo export, which launch has started, serves metrics
-//	metric VAR NAME N             one of them comes to a value; a counter must not have more
-//	processes VAR N               so many processes run what it probes
-//	cgroup VAR KIND NAME          $VAR is a control group of a hierarchy of some kind, which cgroup or cgroup2 is
-//	contain VAR GROUP STEP...     testdata/family does steps in a container of a control group; $VAR is its process
-//	recorder FILE ARG...          FILE is the script of ftgo script ARG..., for the running kernel
-//	shell [-N] FILE ARG...        a shell, which is dash unless $sh is busybox, runs it with status N, and nothing is left
+//	begin VAR PROGRAM [ARG...]    starts a program, waits for its first line, and sets VAR to its process
+//	tell VAR [WORD...]            writes a line to its input; the output is its answer
+//	goon VAR [SIGNAL]             closes its input and waits until it ends, with status 0 or by a signal; the output is the rest
+//	                              of what it has written
+//	static VAR                    builds ftgo as for a release
+//	launch VAR PROGRAM ARG...     starts a program that is ftgo, or executes it
+//	await VAR TEXT                waits until it has written a line with a text to standard error
+//	beside VAR PROGRAM ARG...     is launch, and waits until the probes are in place
+//	hits VAR                      waits until its probes are hit
+//	end [-N] VAR [SIGNAL]         waits until it ends, by itself or by a signal, with status 0 or N, and fails if it has left
+//	                              anything in the kernel
+//	serving VAR                   waits until an ftgo export that launch has started serves metrics
+//	metric VAR NAME N             waits until a metric has a value, and fails if a counter gets a larger one
+//	processes VAR N               waits until N processes run what it probes
+//	cgroup VAR KIND NAME          makes a control group, in a hierarchy of kind cgroup or cgroup2, and sets VAR to its path
+//	contain VAR GROUP STEP...     starts testdata/family in a container of a control group, and sets VAR to its process
+//	recorder FILE ARG...          writes the script of ftgo script ARG... for the running kernel
+//	shell [-N] FILE ARG...        runs it in dash, or in busybox if $sh is that, and fails unless its status is 0, or N, or if it
+//	                              has left anything
 func processCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, []string) {
 	members, tracers, exporters := make(map[string]*member), make(map[string]*child), make(map[string]*exporting)
 	shown := func(ts *testscript.TestScript, want string, r result, pid int) {
@@ -46,7 +51,7 @@ func processCommands(t *testing.T) map[string]func(*testscript.TestScript, bool,
 		}
 		nothingOf(t, tracefs.At(tracefsDir(t)), pid)
 	}
-	// status takes the status that is wanted from arguments.
+	// status returns the wanted exit status and the other arguments.
 	status := func(args []string) (want string, others []string) {
 		if strings.HasPrefix(args[0], "-") {
 			return args[0], args[1:]

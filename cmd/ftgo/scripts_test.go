@@ -25,53 +25,54 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// TestScripts runs the command lines of testdata/script. None of them gets as far as the kernel. They have a recording
-// of one call, $WORK/rec, an address that somebody listens at, $TAKEN, and beside what testscript has itself, and
-// processCommands:
+// TestScripts runs the scripts of testdata/script, which leave the kernel alone. In a script, $WORK/rec is a recording of one
+// call, $TAKEN an address that a server listens at, $ftgo the built ftgo, and $root the module's folder. Scripts have the commands
+// of testscript, of processCommands and of screenCommands, and these:
 //
-//	build VAR TARGET[@VERSION] [FLAG...]   $VAR is a program of testdata
-//	foreign VAR TARGET            $VAR is one for another processor
-//	measured FILE SEED HOST NAME:CALLS:MEDIAN:FAILS...   FILE is what a run of ftgo probe would have written, by chance
-//	mark VAR FILE NAME            $VAR is the line of a mark in a source file of testdata/lines
-//	toolchain VAR VERSION         $VAR is the GOROOT of a version of Go
-//	compile VAR COMPILER SOURCE [FLAG...]   $VAR is a program that another compiler makes
-//	moved VAR TARGET              $VAR is a stripped one of a Go that does not exist yet
-//	program FILE SCRIPT           FILE is a shell script
-//	repeat VAR N TEXT             $VAR is a text, so many times
-//	setenv NAME=VALUE             ftgo has that in its environment from now on
-//	ftgo [-N] ARG...              ftgo ends with status 0, or N
-//	refused N TEXT ARG...         it ends with status N, has told that in one line that is not long, and shows nothing
-//	shows TEXT..., says TEXT...   its output, or standard error, has that (with "!": has not)
-//	edit REGEXP BY...             what expressions match in its output becomes something else
-//	lines N[+] TYPE [COND...]     its output has N JSON lines of a type (or more) that conditions hold for: KEY=VALUE,
-//	                              != < > <= >=, and ~REGEXP; KEY.KEY is within an object, @KEY as value is another of the
-//	                              line. Hits of a summary are those delivered, lost or filtered, and the parts of a call's time
-//	                              are all of it.
-//	calls N FUNC...               it has N calls of each function, in rows or in lines, and nothing is lost
-//	sum VAR TYPE KEY [COND...]    $VAR is the sum of a key's values in such lines
-//	same [-calls] [-probed|-all] BOOKS... its JSON lines are what programs say of themselves in files, together (-calls: how often they
-//	                              called what, -probed: of the functions that have lines)
+//	build VAR TARGET[@VERSION] [FLAG...]   builds a program of testdata, and sets VAR to its path
+//	foreign VAR TARGET            builds one for another processor
+//	compile VAR COMPILER SOURCE [FLAG...]   compiles a program with another compiler
+//	moved VAR TARGET              makes a stripped program of a Go release that does not exist yet
+//	toolchain VAR VERSION         sets VAR to the GOROOT of a version of Go
+//	mark VAR FILE NAME            sets VAR to the line of a mark in a source file of testdata/lines
+//	measured FILE SEED HOST NAME:CALLS:MEDIAN:FAILS...   writes what a run of ftgo probe could have written
+//	program FILE TEXT             writes a shell script
+//	repeat VAR N TEXT             sets VAR to N times a text
+//	setenv NAME=VALUE             sets an environment variable for ftgo
+//	ftgo [-N] ARG...              runs ftgo in this process, and fails unless its exit status is 0, or N
+//	refused N TEXT ARG...         fails unless ftgo's exit status is N, its error one short line with a text, its output empty
+//	shows TEXT..., says TEXT...   fails unless the output, or standard error, contains each text (with "!": if it does)
+//	edit REGEXP BY...             replaces what each expression matches in the output
+//	chrome                        checks trace events in the output, and replaces it by the number of events of each kind
+//	lines N[+] TYPE [COND...]     fails unless the output has N JSON lines (or more) of a type that meet all conditions: KEY=VALUE,
+//	                              != < > <= >=, or ~REGEXP. KEY.KEY is a key of an object in the line; @KEY as value is the value
+//	                              of another key. It checks that hits are those delivered, lost and filtered, and that the parts
+//	                              of a call's time add up.
+//	calls N FUNC...               fails unless the output has N calls of each function, and none is lost
+//	sum VAR TYPE KEY [COND...]    sets VAR to the sum of a key's values in such lines
+//	same [-calls] [-probed|-all] BOOKS...   compares the JSON output with the numbers that programs have written of themselves in
+//	                              files, added up (-calls: only the numbers of calls, -probed: only of functions in the output)
 //
-// The variable kernel names what ftgo is to do without, as kernelsWithout has it.
+// If the variable kernel is set, ftgo does without what kernelsWithout names so.
 func TestScripts(t *testing.T) {
 	runScripts(t, []string{"ftgo=" + built(t)}, scriptsIn(t, "script/*.txt")...)
 }
 
-// TestKernelScripts runs those of testdata/script/kernel, which probe: one after the other, because probes are hit by
-// all who run a file.
+// TestKernelScripts runs the scripts of testdata/script/kernel, one after the other, because every process that runs a probed
+// file hits the probes.
 func TestKernelScripts(t *testing.T) {
 	tracetest.LongKernel(t)
 	runKernelScripts(t, "script/kernel/*.txt")
 }
 
-// TestKernelShortScripts runs those of testdata/script/short, which take no long time.
+// TestKernelShortScripts runs the scripts of testdata/script/short, each of which takes a few seconds at most.
 func TestKernelShortScripts(t *testing.T) {
 	tracetest.Kernel(t)
 	runKernelScripts(t, "script/short/*.txt")
 }
 
-// runKernelScripts runs each script once, or once for each line of its file "each", which gives variables their values.
-// $ftgo is ftgo as a program of its own, $tracefs where tracefs is.
+// runKernelScripts runs each script once, or once for each line of its file "each", which sets variables. $tracefs is where
+// tracefs is mounted.
 func runKernelScripts(t *testing.T, pattern string) {
 	for _, file := range scriptsIn(t, pattern) {
 		script, err := txtar.ParseFile(file)
@@ -194,6 +195,9 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 			}
 			ts.Stdout().Write([]byte(text))
 		},
+		"chrome": func(ts *testscript.TestScript, _ bool, _ []string) {
+			ts.Stdout().Write([]byte(chromeCounts(t, ts.ReadFile("stdout"))))
+		},
 		"repeat": func(ts *testscript.TestScript, _ bool, args []string) {
 			n, err := strconv.Atoi(args[1])
 			ts.Check(err)
@@ -291,6 +295,7 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 			noError(t, err)
 			env.Defer(func() { listener.Close() })
 			env.Setenv("enter", enter)
+			env.Setenv("root", fixture.Root())
 			env.Setenv("HOME", os.Getenv("HOME")) // where the go command has its cache
 			env.Setenv("TAKEN", listener.Addr().String())
 			env.Vars = append(env.Vars, variables...)

@@ -131,17 +131,17 @@ func ended(t *testing.T, pid int) {
 	waitFor(t, "its end", func() bool { return syscall.Kill(pid, 0) != nil })
 }
 
-// screenCommands are the commands of scripts for a terminal of 80 columns and 24 lines:
+// screenCommands returns the commands of scripts for a terminal of 80 columns and 24 lines:
 //
 //	terminal            makes it, with a shell
-//	type LINE VAR       the shell runs a command on a terminal that is clear; $VAR is its process
-//	keys KEY...         keys are pressed, by the names that tmux has for some
-//	screen TEXT...      waits until all texts are on it, of which @FILE is what a file has, and ~REGEXP is matched (with
-//	                    "!": until none is); the output is the screen
-//	click TEXT          clicks where the screen of before has that
-//	tmux ARG...         is a command of tmux
-//	gone VAR            waits until a process has ended, which has left nothing
-//	back VAR            waits until the shell prompts again, the terminal as it was, and a process has left nothing
+//	type LINE VAR       has the shell run a command on the cleared terminal, and sets VAR to its process
+//	keys KEY...         presses keys, which have tmux's names
+//	screen TEXT...      waits until all texts are on the screen (with "!": until none is); @FILE is the contents of a file,
+//	                    ~REGEXP an expression that matches; the output is the screen
+//	click TEXT          clicks on a text of the last screen
+//	tmux ARG...         runs a command of tmux
+//	gone VAR            waits until a process has ended, and fails if it has left anything
+//	back VAR            waits until the shell prompts again, and fails if the terminal is not as it was, or anything is left
 func screenCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, []string) {
 	var m *tmux
 	before, last := "", ""
