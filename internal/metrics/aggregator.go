@@ -50,35 +50,35 @@ type account struct {
 }
 
 // Open returns a Source for a file before it is probed, and counts a plan.
-func (b *Aggregator) Open() *Source {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	p := &Source{all: b, last: &account{}}
-	b.open = append(b.open, p)
-	b.global.Plans++
-	return p
+func (a *Aggregator) Open() *Source {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	source := &Source{all: a, last: &account{}}
+	a.open = append(a.open, source)
+	a.global.Plans++
+	return source
 }
 
 // Failed counts a file that could not be probed.
-func (b *Aggregator) Failed() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.global.Failed++
+func (a *Aggregator) Failed() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.global.Failed++
 }
 
 // Update replaces the counts of a source by the counts from Open to the time at; programCPU is the CPU time that the
 // program has used in that time. No counter decreases: a count that is less than the previous one keeps its previous
 // value. That happens, for example, if the return of a call arrives after the call was counted as unwound.
-func (p *Source) Update(at time.Time, funcs []stats.Func, s *stats.Summary, programCPU time.Duration) {
-	next := &account{at: at, funcs: make(map[string]*Function, len(funcs)), run: Run{Summary: *s, CPU: programCPU}}
-	if s.Probing != nil {
-		next.run.Cost = time.Duration(s.Probing.NS)
+func (s *Source) Update(at time.Time, funcs []stats.Func, summary *stats.Summary, programCPU time.Duration) {
+	next := &account{at: at, funcs: make(map[string]*Function, len(funcs)), run: Run{Summary: *summary, CPU: programCPU}}
+	if summary.Probing != nil {
+		next.run.Cost = time.Duration(summary.Probing.NS)
 	}
-	before := p.last
+	before := s.last
 	next.run.raise(&before.run)
 	for i := range funcs {
 		f := newFunction(&funcs[i])
-		f.Since = at.Add(-time.Duration(s.Seconds * float64(time.Second)))
+		f.Since = at.Add(-time.Duration(summary.Seconds * float64(time.Second)))
 		if other := next.funcs[f.Name]; other != nil { // some symbols share a name
 			f = other.plus(f)
 		}
@@ -89,37 +89,37 @@ func (p *Source) Update(at time.Time, funcs []stats.Func, s *stats.Summary, prog
 			f.raise(had)
 		}
 	}
-	p.all.mu.Lock()
-	defer p.all.mu.Unlock()
-	p.last = next
+	s.all.mu.Lock()
+	defer s.all.mu.Unlock()
+	s.last = next
 }
 
 // Describe sets the file of a source, except its PIDs, and the functions that are going to be probed.
-func (p *Source) Describe(f File, functions []string) {
-	b := p.all
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	f.PIDs = p.file.PIDs
-	p.file, p.functions = f, functions
+func (s *Source) Describe(f File, functions []string) {
+	a := s.all
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	f.PIDs = s.file.PIDs
+	s.file, s.functions = f, functions
 	for _, name := range functions {
-		b.names[name] = true
+		a.names[name] = true
 	}
 }
 
 // TakeRemoved returns the functions that were in a source, are in no open one, and were not returned before, sorted.
-func (b *Aggregator) TakeRemoved() (removed []string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (a *Aggregator) TakeRemoved() (removed []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	has := make(map[string]bool)
-	for _, p := range b.open {
-		for _, name := range p.functions {
+	for _, source := range a.open {
+		for _, name := range source.functions {
 			has[name] = true
 		}
 	}
-	for name := range b.names {
+	for name := range a.names {
 		if !has[name] {
 			removed = append(removed, name)
-			delete(b.names, name)
+			delete(a.names, name)
 		}
 	}
 	slices.Sort(removed)
@@ -128,77 +128,77 @@ func (b *Aggregator) TakeRemoved() (removed []string) {
 
 // ForgetNames keeps TakeRemoved from returning the functions of the sources so far, because a new selection replaces
 // them.
-func (b *Aggregator) ForgetNames() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	clear(b.names)
+func (a *Aggregator) ForgetNames() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.names)
 }
 
 // SetPIDs sets the processes that run the file.
-func (p *Source) SetPIDs(pids []int) {
-	p.all.mu.Lock()
-	defer p.all.mu.Unlock()
-	p.file.PIDs = pids
+func (s *Source) SetPIDs(pids []int) {
+	s.all.mu.Lock()
+	defer s.all.mu.Unlock()
+	s.file.PIDs = pids
 }
 
 // Close removes a source whose file is no longer probed. Its counts stay in later snapshots.
-func (p *Source) Close() {
-	b := p.all
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.open = slices.DeleteFunc(b.open, func(other *Source) bool { return other == p })
-	b.past = addAccounts(b.past, p.last)
-	b.past.run.Probes, b.past.run.Skipped, b.past.run.Budget = 0, nil, 0
+func (s *Source) Close() {
+	a := s.all
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.open = slices.DeleteFunc(a.open, func(other *Source) bool { return other == s })
+	a.past = addAccounts(a.past, s.last)
+	a.past.run.Probes, a.past.run.Skipped, a.past.run.Budget = 0, nil, 0
 }
 
 // SetOwnCPU sets the CPU time that ftgo has used since it started.
-func (b *Aggregator) SetOwnCPU(own time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.global.OwnCPU = max(b.global.OwnCPU, own)
+func (a *Aggregator) SetOwnCPU(own time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.global.OwnCPU = max(a.global.OwnCPU, own)
 }
 
 // startTime returns the start time t of a counter by the system clock as it is now. If the clock was set back, t itself
 // might be after now. If the clock was set ahead, startTime returns the same time as before, because a counter whose
 // start time increases seems to have been reset.
-func (b *Aggregator) startTime(name string, t, now time.Time) time.Time {
+func (a *Aggregator) startTime(name string, t, now time.Time) time.Time {
 	t = now.Round(0).Add(t.Sub(now))
-	if before, ok := b.starts[name]; ok && t.Sub(before) > -machine.LeastSet {
+	if before, ok := a.starts[name]; ok && t.Sub(before) > -machine.LeastSet {
 		return before
 	}
-	b.starts[name] = t
+	a.starts[name] = t
 	return t
 }
 
 // Snapshot returns the sum of all counts. Its times are by the system clock as it is now.
-func (b *Aggregator) Snapshot() *Snapshot {
-	now := b.now()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	total, probed := b.past, make(map[string]bool)
+func (a *Aggregator) Snapshot() *Snapshot {
+	now := a.now()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	total, probed := a.past, make(map[string]bool)
 	var files []File
-	for _, p := range b.open {
-		if p.last.funcs == nil {
+	for _, source := range a.open {
+		if source.last.funcs == nil {
 			continue // its probes are not armed yet
 		}
-		total = addAccounts(total, p.last)
-		files = withFile(files, p.file)
-		for name := range p.last.funcs {
+		total = addAccounts(total, source.last)
+		files = withFile(files, source.file)
+		for name := range source.last.funcs {
 			probed[name] = true
 		}
 	}
 	run := total.run
-	run.Files, run.Plans, run.Failed, run.OwnCPU = files, b.global.Plans, b.global.Failed, b.global.OwnCPU
-	s := &Snapshot{From: b.startTime("", b.from, now), At: now.Add(total.at.Sub(now)), Created: now, About: b.about, Run: run}
+	run.Files, run.Plans, run.Failed, run.OwnCPU = files, a.global.Plans, a.global.Failed, a.global.OwnCPU
+	s := &Snapshot{From: a.startTime("", a.from, now), At: now.Add(total.at.Sub(now)), Created: now, About: a.about, Run: run}
 	for _, f := range total.funcs {
-		if b.expired(f.Name, probed[f.Name], now) {
-			delete(b.past.funcs, f.Name)
-			delete(b.absent, f.Name)
-			delete(b.starts, f.Name)
+		if a.expired(f.Name, probed[f.Name], now) {
+			delete(a.past.funcs, f.Name)
+			delete(a.absent, f.Name)
+			delete(a.starts, f.Name)
 			continue
 		}
 		whole := *f
-		whole.Since = b.startTime(f.Name, f.Since, now)
+		whole.Since = a.startTime(f.Name, f.Since, now)
 		whole.Probed = probed[f.Name]
 		s.Functions = append(s.Functions, whole)
 	}
@@ -211,13 +211,13 @@ func (b *Aggregator) Snapshot() *Snapshot {
 const expiry = time.Hour
 
 // expired reports whether a function has been in no probed file for longer than expiry.
-func (b *Aggregator) expired(name string, probed bool, now time.Time) bool {
-	since, absent := b.absent[name]
+func (a *Aggregator) expired(name string, probed bool, now time.Time) bool {
+	since, absent := a.absent[name]
 	switch {
 	case probed:
-		delete(b.absent, name)
+		delete(a.absent, name)
 	case !absent:
-		b.absent[name] = now
+		a.absent[name] = now
 	}
 	return !probed && absent && now.Sub(since) > expiry
 }

@@ -66,9 +66,9 @@ type outage struct {
 	dropped  uint64 // items
 }
 
-func (s *outage) begin(now time.Time) {
-	if s.began.IsZero() {
-		s.began = now
+func (o *outage) begin(now time.Time) {
+	if o.began.IsZero() {
+		o.began = now
 	}
 }
 

@@ -7,53 +7,53 @@ import "math"
 type Estimate struct{ Calls, Low, High float64 }
 
 // Bounded reports whether the number of calls has an upper bound. A nil Estimate stands for an exact count and has one.
-func (w *Estimate) Bounded() bool { return w == nil || !math.IsInf(w.High, 1) }
+func (e *Estimate) Bounded() bool { return e == nil || !math.IsInf(e.High, 1) }
 
 // Least returns the estimate or, if that has no upper bound, the lower bound. w must not be nil.
-func (w *Estimate) Least() float64 {
-	if w.Bounded() {
-		return w.Calls
+func (e *Estimate) Least() float64 {
+	if e.Bounded() {
+		return e.Calls
 	}
-	return w.Low
+	return e.Low
 }
 
 // sure is the number of standard errors that an estimate may be off, as in package budget.
 const sure = 3.2
 
 // Plus returns the sum of two estimates. calls and others are the exact counts that replace a nil estimate.
-func (w *Estimate) Plus(calls uint64, v *Estimate, others uint64) *Estimate {
-	if w == nil && v == nil {
+func (e *Estimate) Plus(calls uint64, v *Estimate, others uint64) *Estimate {
+	if e == nil && v == nil {
 		return nil
 	}
-	a, b := w.or(calls), v.or(others)
+	a, b := e.or(calls), v.or(others)
 	return &Estimate{a.Calls + b.Calls, a.Low + b.Low, a.High + b.High}
 }
 
 // or returns w or, if it is nil, an exact number of calls as an estimate.
-func (w *Estimate) or(calls uint64) Estimate {
-	if w == nil {
+func (e *Estimate) or(calls uint64) Estimate {
+	if e == nil {
 		n := float64(calls)
 		return Estimate{n, n, n}
 	}
-	return *w
+	return *e
 }
 
 // since returns the estimate of the calls after an earlier estimate. Its bounds allow for the errors of both. calls and
 // before are the traced calls at the two times; the result is at least their difference.
-func (w *Estimate) since(calls uint64, earlier *Estimate, before uint64) *Estimate {
-	if w == nil {
+func (e *Estimate) since(calls uint64, earlier *Estimate, before uint64) *Estimate {
+	if e == nil {
 		return nil
 	}
-	e := earlier.or(before)
+	old := earlier.or(before)
 	seen := float64(calls - min(before, calls))
-	n := max(w.Calls-e.Calls, seen)
-	return &Estimate{n, max(min(n, w.Low-e.High), seen), max(n, w.High-e.Low)}
+	n := max(e.Calls-old.Calls, seen)
+	return &Estimate{n, max(min(n, e.Low-old.High), seen), max(n, e.High-old.Low)}
 }
 
 // Part returns the part of an estimate that belongs to a row, by the traced calls of the row and of the function.
-func (w *Estimate) Part(rowCalls, allCalls uint64) *Estimate {
-	if w == nil || allCalls == 0 {
-		return w
+func (e *Estimate) Part(rowCalls, allCalls uint64) *Estimate {
+	if e == nil || allCalls == 0 {
+		return e
 	}
 	n, k := float64(allCalls), float64(rowCalls)
 	share := k / n
@@ -61,7 +61,7 @@ func (w *Estimate) Part(rowCalls, allCalls uint64) *Estimate {
 	// them count as n/2.
 	const z2 = 2 * sure * sure
 	middle, half := (share+z2/(2*n))/(1+z2/n), math.Sqrt(z2*(share*(1-share)/n+z2/(4*n*n)))/(1+z2/n)
-	return &Estimate{max(w.Calls*share, k), max(w.Low*max(middle-half, 0), k), max(w.High*min(middle+half, 1), k)}
+	return &Estimate{max(e.Calls*share, k), max(e.Low*max(middle-half, 0), k), max(e.High*min(middle+half, 1), k)}
 }
 
 // timed returns the number of calls that can be in rows of values or processes. Calls that were only counted because of

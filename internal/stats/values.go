@@ -52,57 +52,57 @@ func NewValueRows(funcs []Func) *ValueRows {
 }
 
 // Row returns the row with a key, which it adds if needed. The row is valid until the next call of Row.
-func (p *ValueRows) Row(key RowKey) *ValueRow {
-	p.uses++
-	r := p.rows[key]
+func (v *ValueRows) Row(key RowKey) *ValueRow {
+	v.uses++
+	r := v.rows[key]
 	if r != nil {
-		r.used = p.uses
+		r.used = v.uses
 		return r
 	}
 	var missed uint64
-	if valued := key.Kind == Valued; valued && len(p.heap) == MaxValues {
-		r = p.heap[0]
+	if valued := key.Kind == Valued; valued && len(v.heap) == MaxValues {
+		r = v.heap[0]
 		missed = r.atMost()
-		p.evict(r)
+		v.evict(r)
 		*r = ValueRow{index: r.index}
 	} else {
 		r = &ValueRow{index: -1}
-		p.all = append(p.all, r)
+		v.all = append(v.all, r)
 		if valued {
-			heap.Push(&p.heap, r)
+			heap.Push(&v.heap, r)
 		}
 	}
-	r.key, r.used, r.Func = key, p.uses, p.empty[key.Func]
-	r.Value, r.Kind, r.Missed, r.Serial = key.Value, key.Kind, missed, p.serial
+	r.key, r.used, r.Func = key, v.uses, v.empty[key.Func]
+	r.Value, r.Kind, r.Missed, r.Serial = key.Value, key.Kind, missed, v.serial
 	if r.Latency != nil {
 		r.Latency = &Histogram{}
 	}
-	p.serial++
-	p.rows[key] = r
-	p.AddWeight(r, 0)
+	v.serial++
+	v.rows[key] = r
+	v.AddWeight(r, 0)
 	return r
 }
 
 // evict adds the calls of a row to the row with Kind Others.
-func (p *ValueRows) evict(r *ValueRow) {
-	p.evicted++
-	delete(p.rows, r.key)
-	p.Row(RowKey{Func: r.key.Func, Kind: Others}).Add(&r.Func)
+func (v *ValueRows) evict(r *ValueRow) {
+	v.evicted++
+	delete(v.rows, r.key)
+	v.Row(RowKey{Func: r.key.Func, Kind: Others}).Add(&r.Func)
 }
 
 // AddWeight adds to the weight of a row.
-func (p *ValueRows) AddWeight(r *ValueRow, weight uint64) {
+func (v *ValueRows) AddWeight(r *ValueRow, weight uint64) {
 	if r.weight = addLimited(r.weight, weight); r.index >= 0 {
-		heap.Fix(&p.heap, r.index)
+		heap.Fix(&v.heap, r.index)
 	}
 }
 
 // Evicted returns how often a value has lost its row, and the largest weight that a value without a row may have.
-func (p *ValueRows) Evicted() (n, atMost uint64) {
-	if p.evicted > 0 {
-		atMost = p.heap[0].atMost()
+func (v *ValueRows) Evicted() (n, atMost uint64) {
+	if v.evicted > 0 {
+		atMost = v.heap[0].atMost()
 	}
-	return p.evicted, atMost
+	return v.evicted, atMost
 }
 
 // atMost returns the largest weight that all calls with the row's value may have.
@@ -115,11 +115,11 @@ func addLimited(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 // unknown; lost calls get a row of Kind NoValue. Where the function has fewer unwound calls than its rows, returns were
 // lost, and the rows count their unwound calls as lost too. Rows count a call when it ends, so a missing call may still
 // run; Reconcile counts it as lost only in the last table.
-func (p *ValueRows) Reconcile(all []Func, last bool) []Func {
+func (v *ValueRows) Reconcile(all []Func, last bool) []Func {
 	calls := make([]uint64, len(all))
 	unwound := make([]uint64, len(all))
 	rows := make([]int, len(all))
-	for _, r := range p.all {
+	for _, r := range v.all {
 		rows[r.key.Func]++
 		calls[r.key.Func] += r.Calls
 		unwound[r.key.Func] += r.Unwound
@@ -128,14 +128,14 @@ func (p *ValueRows) Reconcile(all []Func, last bool) []Func {
 	for fn := range all {
 		key := RowKey{Func: fn, Value: "lost", Kind: NoValue}
 		if timed := all[fn].timed(); timed > calls[fn] && last {
-			p.Row(key)
+			v.Row(key)
 			missing[key] = timed - calls[fn]
 		} else if last && rows[fn] == 0 { // a row of zeros for a function without calls
-			p.Row(RowKey{Func: fn, Kind: Others})
+			v.Row(RowKey{Func: fn, Kind: Others})
 		}
 	}
-	out := make([]Func, len(p.all))
-	for i, r := range p.all {
+	out := make([]Func, len(v.all))
+	for i, r := range v.all {
 		out[i] = r.Func
 		f, fn := &out[i], r.key.Func
 		if unwound[fn] > all[fn].Unwound {
