@@ -69,7 +69,7 @@ func (e *Event) Definitions(group, path string) ([]string, error) {
 	case len(e.Args) > maxArgs:
 		return nil, fmt.Errorf("define event %s: %d arguments (at most %d)", e.Name, len(e.Args), maxArgs)
 	case len(e.Fetch) > 0 && len(e.Fetch) != len(e.Sites):
-		return nil, fmt.Errorf("define event %s: %d lists of what to fetch for %d sites", e.Name, len(e.Fetch), len(e.Sites))
+		return nil, fmt.Errorf("define event %s: %d lists of fetchargs for %d sites", e.Name, len(e.Fetch), len(e.Sites))
 	}
 	differs := len(e.Fetch) > 0 || slices.ContainsFunc(e.Args, func(a Arg) bool { return strings.Contains(a.Fetch, "@+") })
 	lines := make([]string, len(e.Sites))

@@ -240,7 +240,7 @@ func (c *planner) addSchedProbes() error {
 	}
 	offset, names, known := c.plan.Binary.Internals().WaitReason()
 	if !known {
-		return fmt.Errorf("%w of %s: where it has the reasons why goroutines wait is not known", ErrNoSched, version)
+		return fmt.Errorf("%w of %s: the field with the reason why a goroutine waits is unknown", ErrNoSched, version)
 	}
 	c.waitReason = offset
 	c.plan.Reasons = slices.Concat([]string{"waiting"}, names[min(1, len(names)):], []string{"syscall"})
