@@ -11,9 +11,6 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// errNoVariable means that the file has no variable of the given name.
-var errNoVariable = errors.New("no such variable")
-
 // StaticVariable finds a package variable of Go, "main.counter", or a global or static variable of C. Its only piece
 // is Static. Without debug information only the size is known.
 func (b internals) StaticVariable(name string) (Variable, error) {
@@ -50,7 +47,7 @@ func (b *Binary) staticVariable(name string) (v Variable, err error) {
 		}
 	})
 	if err == nil && v.Type == nil {
-		err = errNoVariable
+		err = errors.New("no such variable")
 	}
 	return v, err
 }

@@ -34,15 +34,21 @@ func (m *linkMode) build(t *testing.T, version, ldflags string) string {
 }
 
 // TestStripped checks that a stripped binary, with or without section headers, has the same version, functions and
-// sites as the unstripped one. Releases before 1.13 have no build information.
+// sites as the unstripped one, and with the unstripped one as description the same names, types and lines. Releases
+// before 1.13 have no build information.
 func TestStripped(t *testing.T) {
 	modes := []linkMode{
 		{"executable", nil, ""},
 		{"pie", []string{"-buildmode=pie"}, ""},
 		{"external pie", []string{"-buildmode=pie"}, "-linkmode=external"},
+		{"cgo", []string{"-tags=exactcgo"}, "-linkmode=external"},
 		{"shared library", []string{"-buildmode=c-shared"}, ""},
 	}
-	for _, version := range fixture.Releases() {
+	versions := fixture.Releases()
+	if !fixture.All() {
+		versions = slices.Concat(versions, []string{"1.18.10", "1.22.12", "1.24.6"})
+	}
+	for _, version := range versions {
 		for _, mode := range modes {
 			t.Run(version+" "+mode.name, func(t *testing.T) {
 				if mode.name != "executable" && mode.name != "pie" {
@@ -59,6 +65,8 @@ func TestStripped(t *testing.T) {
 				checkABI(t, want)
 				compareTwins(t, want, openPath(t, stripped))
 				compareTwins(t, want, openPath(t, fixture.Headless(t, stripped)))
+				checkDescribed(t, stripped, want)
+				checkData(t, mode.build(t, version, "-w "), full)
 			})
 		}
 	}

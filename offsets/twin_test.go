@@ -39,38 +39,17 @@ func known(b *Binary, f *Func) string {
 	return text + fmt.Sprintf(" %s:%d %v", file, line, ok)
 }
 
-// TestTwin checks that a stripped program gets the same names, types and lines from its twin as the twin itself has.
-func TestTwin(t *testing.T) {
-	modes := []linkMode{
-		{"executable", nil, ""},
-		{"pie", []string{"-buildmode=pie"}, ""},
-		{"cgo", []string{"-tags=exactcgo"}, "-linkmode=external"},
-		{"shared library", []string{"-buildmode=c-shared"}, ""},
+// checkDescribed checks that a stripped program gets the same names, types and lines from its twin as the twin has.
+func checkDescribed(t *testing.T, stripped string, twin *Binary) {
+	t.Helper()
+	got, err := describe(t, stripped, twin.image.Path())
+	fixture.NoError(t, err)
+	if len(got.Funcs()) != len(twin.Funcs()) {
+		t.Fatalf("%d functions, the twin has %d", len(got.Funcs()), len(twin.Funcs()))
 	}
-	versions := fixture.Releases()
-	if !fixture.All() {
-		versions = slices.Concat(versions, []string{"1.18.10", "1.22.12", "1.24.6"})
-	}
-	for _, version := range versions {
-		for _, mode := range modes {
-			t.Run(version+" "+mode.name, func(t *testing.T) {
-				if mode.name != "executable" {
-					fixture.NeedLong(t)
-				}
-				full := mode.build(t, version, "")
-				want := openPath(t, full)
-				got, err := describe(t, mode.build(t, version, "-s -w "), full)
-				fixture.NoError(t, err)
-				if len(got.Funcs()) != len(want.Funcs()) {
-					t.Fatalf("%d functions, the twin has %d", len(got.Funcs()), len(want.Funcs()))
-				}
-				for i := range want.Funcs() {
-					if g, w := known(got, &got.Funcs()[i]), known(want, &want.Funcs()[i]); g != w {
-						t.Fatalf("got  %s\nwant %s", g, w)
-					}
-				}
-				checkData(t, mode.build(t, version, "-w "), full)
-			})
+	for i := range twin.Funcs() {
+		if g, w := known(got, &got.Funcs()[i]), known(twin, &twin.Funcs()[i]); g != w {
+			t.Fatalf("got  %s\nwant %s", g, w)
 		}
 	}
 }
