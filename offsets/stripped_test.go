@@ -72,6 +72,28 @@ func TestStripped(t *testing.T) {
 	}
 }
 
+const cgoSource = `package main
+
+// #include <stdlib.h>
+// #include <stdio.h>
+// static int one(int x) { return x + 1; }
+import "C"
+import "unsafe"
+
+func main() {
+	s, b := C.CString("s"), C.CBytes([]byte("b"))
+	defer C.free(unsafe.Pointer(s))
+	n, err := C.one(3)
+	println(n, err != nil, C.one(2), C.malloc(9) != nil, C.GoString(s), len(C.GoStringN(s, 1)), len(C.GoBytes(b, 1)), C.stderr != nil)
+}
+`
+
+// TestStrippedCgo checks the ABIs of the functions that cgo generates.
+func TestStrippedCgo(t *testing.T) {
+	fixture.NeedCompiler(t, "gcc")
+	compareTwins(t, openPath(t, buildText(t, cgoSource)), openPath(t, buildText(t, cgoSource, "-ldflags=-s -w")))
+}
+
 // checkABI checks the ABIs of functions in Go, in assembly, and of wrappers.
 func checkABI(t *testing.T, b *Binary) {
 	t.Helper()

@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -51,11 +52,19 @@ func (b *Binary) tableFunc(f gotab.Func) Func {
 	} else {
 		n.Size = b.sizeUnpadded(&n)
 	}
-	if f.Assembly() || b.goVer.Minor < b.image.Processor.Machine().FirstRegisters {
+	if f.Assembly() || cgoCall.MatchString(n.Name) && !cgoBuiltin.MatchString(n.Name) || b.goVer.Minor < b.image.Processor.Machine().FirstRegisters {
 		n.ABI = ABI0
 	}
 	return n
 }
+
+// cgoCall matches the names of functions that cgo generates to call C. They use ABI0, because they pass the address of
+// their arguments to C (CgoUnsafeArgs in cmd/compile/internal/ssagen/abi.go). cgoBuiltin matches those that convert
+// values, which are ordinary functions of Go (builtinDefs in cmd/cgo/out.go).
+var (
+	cgoCall    = regexp.MustCompile(`\.(_C2?func_|_Cmacro_|_cgo_cmalloc$)`)
+	cgoBuiltin = regexp.MustCompile(`\._Cfunc_(GoString|GoStringN|GoBytes|CString|CBytes|_CMalloc)$`)
+)
 
 // nameABI0 adds the suffix to the ABI0 version among functions of one name. One version is a wrapper that calls the
 // other one (cmd/compile/internal/ssagen/abi.go). If the called version is assembly, it is the ABI0 version, else the
