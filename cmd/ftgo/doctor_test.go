@@ -2,20 +2,15 @@ package main
 
 import (
 	"bytes"
-	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/doctor"
-	"github.com/ftgo/ftgo/testdata/fixture"
-	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // checkLine is a line of doctor -o json.
 type checkLine struct {
 	Type, Check, State, Text, Fix string
-	NS                            struct{ Entry, Return, Word, Fault float64 }
 }
 
 func readChecks(t *testing.T, text string) map[string]checkLine {
@@ -28,45 +23,6 @@ func readChecks(t *testing.T, text string) map[string]checkLine {
 		checks[c.Check] = c
 	}
 	return checks
-}
-
-// TestKernelDoctor: where the kernel tests run, probing works, and can be tried with an
-// executable that is stripped, too.
-func TestKernelDoctor(t *testing.T) {
-	f := tracetest.Kernel(t)
-	good := map[string]bool{"ok": true, "warning": !f.Features().Append} // of the kernel's age
-	stripped := fixture.Command(t, "cmd/ftgo", "-ldflags=-s -w")
-	for _, bin := range []string{built(t), stripped} {
-		out, err := exec.Command(bin, "doctor", "-o", "json").Output()
-		if err != nil {
-			t.Errorf("doctor: %v", err)
-		}
-		checks := readChecks(t, string(out))
-		for name, c := range checks {
-			if c.State == "missing" {
-				t.Errorf("%s: missing: %s", name, c.Text)
-			}
-		}
-		for _, name := range []string{"uprobe_events", "tracefs", "permission", "instances", "cost"} {
-			if checks[name].State != "ok" {
-				t.Errorf("%s: %+v", name, checks[name])
-			}
-		}
-		if !good[checks["kernel"].State] {
-			t.Errorf("kernel: %+v", checks["kernel"])
-		}
-		if ns := checks["cost"].NS; ns.Entry <= 0 || ns.Return <= 0 || ns.Word < 0 || ns.Fault < 0 { // the last is a difference, which noise may cover
-			t.Errorf("cost: %+v", checks["cost"])
-		}
-	}
-	// Where the top level of tracefs is all there is, nothing is tried unasked.
-	if r := ftgoOn(t, linux310, "doctor", "-o", "json"); r.code != 0 || !strings.Contains(readChecks(t, r.stdout)["cost"].Text, "top level") {
-		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
-	// In this process, ftgo's functions have other names: that can't be tried is said.
-	if r := ftgo(t, "doctor", "-o", "json"); r.code != 0 || readChecks(t, r.stdout)["cost"].State != "unknown" {
-		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
 }
 
 func TestRemedy(t *testing.T) {

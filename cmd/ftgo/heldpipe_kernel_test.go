@@ -2,10 +2,7 @@ package main
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/machine"
@@ -16,49 +13,6 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
-
-// TestKernelBesideTracePipe: up to Linux 5.4.0 a trace_pipe that is open anywhere keeps every
-// instance from being removed, which costs neither the result nor the status. When it is closed
-// nothing is left after a clean-up.
-func TestKernelBesideTracePipe(t *testing.T) {
-	f := tracetest.LongKernel(t)
-	pipe, err := syscall.Open(f.Dir()+"/trace_pipe", syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		t.Skipf("open the top level's pipe: %v", err)
-	}
-	target := fixture.Build(t, "exact")
-	one := []string{"main.catch", "main.upper", "main.middle"}
-	var pids []int
-	for _, c := range []struct {
-		name, command string
-		args          []string
-	}{
-		{"count", "count", []string{target}},
-		{"probe", "probe", []string{target}},
-		{"probe --fork", "probe", []string{"--fork", target}},
-		{"probe --with", "probe", []string{"--with", "sched:sched_process_exit", target}},
-		{"probe --sched", "probe", []string{"--sched", target}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			eventsOf(t, f, c.args...)
-			data := filepath.Join(t.TempDir(), "data")
-			args := append([]string{c.command, "-o", "json", "-w", data}, c.args...)
-			cmd := exec.Command(built(t), append(append(args, one...), "--", target)...)
-			r := outcome(cmd)
-			pids = append(pids, cmd.Process.Pid)
-			r.succeeded(t)
-			o, want := readObserved(t, readFile(t, data)), readBooks(t, r.stdout)
-			for _, name := range one {
-				if got := o.functions[name].Calls; got != want.Functions[name].Calls || got == 0 {
-					t.Errorf("%s: %d calls, want %d", name, got, want.Functions[name].Calls)
-				}
-			}
-			checkHeld(t, f, cmd.Process.Pid, r.stderr)
-		})
-	}
-	noError(t, syscall.Close(pipe))
-	checkCleaned(t, f, pids...)
-}
 
 // checkHeld fails if a process that has ended left an instance and did not tell so in one line,
 // or where other people's pipes hold none.

@@ -26,6 +26,7 @@ var kernelsWithout = map[string]func(tracefs.Features) tracefs.Features{
 	"event-pid":   func(f tracefs.Features) tracefs.Features { f.EventPID = false; return f },
 	"exact-hits":  func(f tracefs.Features) tracefs.Features { f.ExactHits = false; return f },
 	"linux-4.4":   likeLinux44,
+	"linux-3.10":  likeLinux310,
 }
 
 // likeLinux44 returns the features that Linux 4.4 has.
@@ -33,12 +34,13 @@ func likeLinux44(tracefs.Features) tracefs.Features {
 	return tracefs.Features{Memory: true, Instances: true, EventPID: true}
 }
 
+// likeLinux310 returns the features that Linux 3.10 has.
+func likeLinux310(tracefs.Features) tracefs.Features { return tracefs.Features{} }
+
 // linux44 and linux310 let ftgo do without what these kernels lack.
 func linux44(e *cli.Env) { e.Adjust = likeLinux44 }
 
-func linux310(e *cli.Env) {
-	e.Adjust = func(tracefs.Features) tracefs.Features { return tracefs.Features{} }
-}
+func linux310(e *cli.Env) { e.Adjust = likeLinux310 }
 
 // ftgoOn is ftgo on another kernel.
 func ftgoOn(t *testing.T, kernel func(*cli.Env), args ...string) result {

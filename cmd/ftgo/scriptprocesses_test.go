@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ftgo/ftgo/internal/tracefs"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 var signals = map[string]syscall.Signal{
@@ -26,7 +27,7 @@ var signals = map[string]syscall.Signal{
 //	tell VAR [WORD...]            writes a line to its input; the output is its answer
 //	goon VAR [SIGNAL]             closes its input and waits until it ends, with status 0 or by a signal; the output is the rest
 //	                              of what it has written
-//	static VAR                    builds ftgo as for a release
+//	static VAR [FLAG...]          builds ftgo as for a release, or with other flags of go build
 //	launch VAR PROGRAM ARG...     starts a program that is ftgo, or executes it
 //	await VAR TEXT                waits until it has written a line with a text to standard error
 //	beside VAR PROGRAM ARG...     is launch, and waits until the probes are in place
@@ -87,7 +88,13 @@ func processCommands(t *testing.T) map[string]func(*testscript.TestScript, bool,
 				ts.Check(err)
 			}
 		},
-		"static": func(ts *testscript.TestScript, _ bool, args []string) { ts.Setenv(args[0], static(t)) },
+		"static": func(ts *testscript.TestScript, _ bool, args []string) {
+			if len(args) > 1 {
+				ts.Setenv(args[0], fixture.Command(scriptT(ts), "cmd/ftgo", args[1:]...))
+			} else {
+				ts.Setenv(args[0], static(t))
+			}
+		},
 		"launch": func(ts *testscript.TestScript, _ bool, args []string) { launch(ts, args) },
 		"await":  func(_ *testscript.TestScript, _ bool, args []string) { tracers[args[0]].says(t, args[1]) },
 		"beside": func(ts *testscript.TestScript, _ bool, args []string) { launch(ts, args).says(t, ": probing ") },
