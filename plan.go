@@ -179,7 +179,7 @@ func (j *job) recorded(mode uprobe.Mode) error {
 	options := j.request.Source
 	j.request = engine.Recorded(rec)
 	if j.request.Source, j.request.Values = options, j.values; !rec.Complete {
-		j.cutOff = errors.New("the recording was cut off: what was lost is not known")
+		j.cutOff = errors.New("the recording was cut off: the number of lost events is unknown")
 	}
 	if timed := rec.Plan.Mode == uprobe.Latency; j.each && !timed && rec.Plan.Mode != uprobe.Entries || !j.each && mode == uprobe.Latency && !timed {
 		return fmt.Errorf("%s: made for %s: %w", t.Recording, rec.About.Command, ErrUnsupported)

@@ -68,7 +68,7 @@ func newLineParser(events []Format) (*lineParser, error) {
 func newLineFormat(ev *Format) (f lineFormat, err error) {
 	switch {
 	case !isIdentifier(ev.Event):
-		return f, errors.New("name is no C identifier")
+		return f, errors.New("name is not a C identifier")
 	case len(ev.Event) < minEvent:
 		return f, fmt.Errorf("name is shorter than %d bytes: a thread's name could hold it", minEvent)
 	case ev.Len != nil && len(ev.Len) != len(ev.Args):
@@ -77,7 +77,7 @@ func newLineFormat(ev *Format) (f lineFormat, err error) {
 	f.marked = ev.Event + addrMark
 	for i, a := range ev.Args {
 		if !isIdentifier(a) {
-			return f, fmt.Errorf("argument name %q is no C identifier", a)
+			return f, fmt.Errorf("argument name %q is not a C identifier", a)
 		}
 		arg := lineArg{label: " " + a + "="}
 		if ev.Len != nil {

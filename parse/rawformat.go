@@ -86,7 +86,7 @@ func (r *rawFormats) read(i int, text string) ([]formatField, error) {
 		r.byID = append(r.byID, 0)
 	}
 	if other := r.byID[id]; other != 0 {
-		return nil, fmt.Errorf("ID %d is that of event %d, too", id, other-1)
+		return nil, fmt.Errorf("ID %d is also the ID of event %d", id, other-1)
 	}
 	r.byID[id] = int32(i + 1)
 	// Every record begins with its type (struct trace_entry in include/linux/trace_events.h), which decode reads
@@ -149,7 +149,7 @@ func (e *rawEvent) take(fields []formatField, name string, count int) (rawField,
 	}
 	field := fields[i].rawField
 	if strings.HasPrefix(fields[i].kind, "__data_loc") {
-		return field, fmt.Errorf("field %q: a string is no number", name)
+		return field, fmt.Errorf("field %q: a string is not a number", name)
 	}
 	field.count = max(1, count)
 	field.size /= field.count
@@ -223,7 +223,7 @@ func parseRawField(line string) (f formatField, err error) {
 		}
 	}
 	if !isIdentifier(f.name) {
-		return f, fmt.Errorf("name %q is no C identifier", f.name)
+		return f, fmt.Errorf("name %q is not a C identifier", f.name)
 	}
 	return f, nil
 }

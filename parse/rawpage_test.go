@@ -197,7 +197,7 @@ func TestRawFormatErrors(t *testing.T) {
 		{"type elsewhere", tinyArgs, "offset:0", "offset:2", "common_type"},
 		{"strange size", tinyArgs, "offset:16;\tsize:8", "offset:16;\tsize:3", `field "x"`},
 		{"array of another length", []Format{{Event: "tiny", Args: []string{"x"}, Len: []int{3}}}, "", "", `field "x"`},
-		{"string", tinyArgs, "u64 x", "__data_loc char[] x", "no number"},
+		{"string", tinyArgs, "u64 x", "__data_loc char[] x", "not a number"},
 		{"offset beyond any page", tinyArgs, "offset:16", "offset:1000000", "beyond any page"},
 		{"negative offset", tinyArgs, "offset:16", "offset:-1", "-1"},
 		{"no name", tinyArgs, "u64 x", "u64 7x", "identifier"},

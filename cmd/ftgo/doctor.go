@@ -20,7 +20,7 @@ import (
 func doctorCommand(e *cli.Env) *cli.Command {
 	out := &cli.Output{Formats: cli.RowFormats}
 	return &cli.Command{
-		Name: "doctor", Summary: "check whether probing works here, and what it costs", Changes: true,
+		Name: "doctor", Summary: "check whether probing works here, and measure its cost", Changes: true,
 		Groups: []cli.Group{cli.Subset("", out.Define, "output")},
 		Run: func(ctx context.Context) error {
 			checks, cost, works := examine(ctx, e)
@@ -105,7 +105,7 @@ func examine(ctx context.Context, e *cli.Env) (findings []doctor.Finding, ns any
 		works = true
 		cost.State, cost.Text = doctor.Unknown, err.Error()
 	case isMissing:
-		cost.State, cost.Text = doctor.Unknown, "not tried: see what is missing"
+		cost.State, cost.Text = doctor.Unknown, "not tried, because a check failed"
 	default:
 		cost.State, cost.Text = doctor.Missing, err.Error()
 	}
@@ -125,7 +125,7 @@ func budgetText(cost pairing.HitCost) string {
 	for _, percent := range []float64{1, 5, 25} {
 		texts = append(texts, fmt.Sprintf("--budget %v: %s or %s", percent, calls(percent, cost.Emulated), calls(percent, cost.Emulated+cost.Stepped)))
 	}
-	return "of one CPU so many calls a second are counted, or timed, " + strings.Join(texts, "; ")
+	return "of one CPU allows this many counted, or timed, calls a second: " + strings.Join(texts, "; ")
 }
 
 // tryWhereItCan tries probes. It mounts tracefs for that time if it is not mounted.

@@ -16,7 +16,7 @@ func exportCommand(e *cli.Env) *cli.Command {
 			x.Define, o.DefineScope, o.Target.Define, o.DefineQuiet, cli.Subset("", o.DefineRun, "duration", "ready-fd"), o.DefineInterval("read the numbers every `SECONDS` (default 0.25)"), cli.Subset("", o.DefineExtras, "sched"),
 			cli.Subset("", o.DefineRecorder, "budget", "buffer", "force"),
 			func(fs *cli.Flags) {
-				fs.Lookup("duration").Usage = "stop after `SECONDS`, and not just when told to end"
+				fs.Lookup("duration").Usage = "stop after `SECONDS` (default: at a signal)"
 			},
 		},
 		ReadArgs: func(_ string, words, _ []string) error { return x.ReadArgs(o, words) },

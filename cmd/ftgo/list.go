@@ -29,7 +29,7 @@ func listVariables(e *cli.Env, o *session.Options) error {
 	}
 	more := fmt.Sprintf("%s of other packages: a glob selects them, like 'net/http.*'", printable.Plural(others, "variable"))
 	if len(variables) == 0 {
-		return cli.Nothing("%s: no variables of its own are known; there are %s", o.Binary, more)
+		return cli.Nothing("%s: its own variables are unknown; other variables are %s", o.Binary, more)
 	}
 	return o.Write(e, []string{o.Binary}, func(out io.Writer) error {
 		if others > 0 {

@@ -115,7 +115,7 @@ func commands(e *cli.Env) []*cli.Command {
 		topCommand(e), probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), listCommand(e),
 		exportCommand(e), scriptCommand(e), reportCommand(e), diffCommand(e), recipeCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(e),
 		{Name: "version", Summary: "print the version", RunArgs: func(_ context.Context, args []string) error { return version(e, args) }},
-		{Name: "help", Summary: "show this text, or that of a command", RunArgs: func(_ context.Context, args []string) error { return helpCommand(e, args) }},
+		{Name: "help", Summary: "show this text, or the help of a command", RunArgs: func(_ context.Context, args []string) error { return helpCommand(e, args) }},
 	}
 	for _, c := range all {
 		about, _ := helpTexts.ReadFile("help/" + c.Name + ".txt") // help has no text
@@ -238,7 +238,7 @@ func scriptCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	o.Signatures = true
 	return &cli.Command{
-		Name: "script", Summary: "write a shell script that records calls where there is no ftgo",
+		Name: "script", Summary: "write a shell script that records calls without ftgo",
 		Groups: []cli.Group{
 			o.DefineScript, o.DefineProcesses(o.Env), binaryHelp, o.Target.Define, o.DefineSymbols, cli.Subset("", o.DefineRecorder, "buffer"), o.DefineStack("record who called"), o.DefineFetch,
 		},
@@ -252,7 +252,7 @@ func reportCommand(e *cli.Env) *cli.Command {
 	o.Signatures = true
 	table, lines := o.TableFlags.Define, o.DefineLines
 	return &cli.Command{
-		Name: "report", Summary: "show recordings and JSON, or what several add up to",
+		Name: "report", Summary: "show recordings and JSON, or the sum of several",
 		Groups: []cli.Group{
 			o.DefineReport, o.DefineSymbols, o.Output.Define, o.DefineFull(", and values of any width"), o.DefineQuiet, cli.Subset("", o.DefineRecorder, "max-lost"),
 			cli.Subset("probe, count: ", table, "top", "sort", "by", "sum"), cli.Subset("probe: ", table, "hist"), cli.Subset("", table, "fail-if"),
@@ -301,7 +301,7 @@ func demoCommand(e *cli.Env) *cli.Command {
 
 func cleanCommand(e *cli.Env) *cli.Command {
 	return &cli.Command{
-		Name: "clean", Summary: "remove what killed runs left in the kernel", Changes: true,
+		Name: "clean", Summary: "remove probes that killed runs left in the kernel", Changes: true,
 		Run: func(context.Context) error { return clean(e) },
 	}
 }

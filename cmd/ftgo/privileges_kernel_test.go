@@ -169,7 +169,7 @@ func TestKernelUser(t *testing.T) {
 	if text := refused(t, nil, "count", target, "main.work"); !strings.Contains(text, "it takes root") {
 		t.Errorf("closed again: %s", text)
 	}
-	if c := checks["permission"]; c.State != "ok" || c.Text != fmt.Sprintf("user %d, with what it takes", nobody) {
+	if c := checks["permission"]; c.State != "ok" || c.Text != fmt.Sprintf("user %d, with all permissions", nobody) {
 		t.Errorf("doctor: %+v", c)
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 func recipeCommand(e *cli.Env) *cli.Command {
 	return &cli.Command{
-		Name: "recipe", Summary: "answer what is asked most, or list these questions", Changes: true,
+		Name: "recipe", Summary: "answer common questions, or list them", Changes: true,
 		FirstArgs: func() []string { return recipes(scripts.Index) },
 		RunArgs: func(ctx context.Context, args []string) error {
 			if len(args) == 0 {

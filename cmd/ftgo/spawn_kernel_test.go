@@ -139,7 +139,7 @@ func TestKernelScriptFollow(t *testing.T) {
 	const requests = 101
 	target := fixture.Build(t, "spawn")
 	shell := scriptShells(t)[0]
-	apart := "what calls start with go is shown apart: record it with script --tree"
+	apart := "goroutines are shown apart from the calls that start them: record with script --tree"
 	for _, follow := range []bool{true, false} {
 		args := append([]string{"--as", "trace", target}, spawnFuncs...)
 		if follow {

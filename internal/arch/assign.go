@@ -210,7 +210,7 @@ func (a *Assignment) ReturnC(t *gotype.Type) ([]Piece, error) {
 	parts, _, err := a.processor.PassC(t)
 	switch {
 	case err != nil:
-		a.lost = errors.New("what the function returns is of a type that is not known")
+		a.lost = errors.New("the function's result type is unknown")
 		return nil, err
 	case t.Size == 0:
 		return nil, nil
@@ -223,7 +223,7 @@ func (a *Assignment) ReturnC(t *gotype.Type) ([]Piece, error) {
 		a.ints++
 	}
 	if a.Conv.Returned == "" {
-		return nil, errors.New("nothing tells where the function has put it")
+		return nil, errors.New("the place of the result is unknown")
 	}
 	return []Piece{{Size: t.Size, Register: a.Conv.Returned, InMemory: true}}, nil
 }

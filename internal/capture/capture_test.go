@@ -156,12 +156,12 @@ func TestFields(t *testing.T) {
 func TestPathErrors(t *testing.T) {
 	vars := []offsets.Variable{inRegisters("p", gotype.PointerTo(outer), "ax"), inRegisters("n", basic("int"), "bx"), {Name: "x", Type: basic("int"), Err: errors.New("lost")}}
 	for path, want := range map[string]string{
-		"q":           `no variable "q"; there are p, n, x`,
+		"q":           `no variable "q" (want p, n, x)`,
 		"n.a":         `int has no fields ("a")`,
 		"p.none":      `main.outer has no field "none"`,
 		"p.itms":      `main.outer has no field "itms": did you mean items?`,
 		"n[0]":        "int has no elements",
-		"*n":          "int is no pointer",
+		"*n":          "int is not a pointer",
 		"p.items[0]x": `[ or . expected`,
 	} {
 		if _, err := NewBuilder(vars, options).Capture([]string{path}, nil); err == nil || !strings.Contains(err.Error(), want) {

@@ -72,7 +72,7 @@ func (b *Builder) variable(name string) (offsets.Variable, error) {
 	case len(names) == 0:
 		return offsets.Variable{}, fmt.Errorf("no variable %q; none is known", name)
 	}
-	return offsets.Variable{}, fmt.Errorf("no variable %q; there are %s", name, strings.Join(names, ", "))
+	return offsets.Variable{}, fmt.Errorf("no variable %q (want %s)", name, strings.Join(names, ", "))
 }
 
 // step returns the type and source of a field, an element, an interface's dynamic value, or a pointer's target ("*").
@@ -83,7 +83,7 @@ func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, sou
 	if t.Kind == reflect.Pointer {
 		elem := t.Elem()
 		if elem == nil {
-			return t, s, fmt.Errorf("what %s points to is not known", t.Name)
+			return t, s, fmt.Errorf("the type that %s points to is unknown", t.Name)
 		}
 		to, _ := b.follow(s, elem)
 		if step == "*" {
@@ -93,13 +93,13 @@ func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, sou
 	}
 	switch {
 	case step == "*":
-		return t, s, fmt.Errorf("%s is no pointer", t.Name)
+		return t, s, fmt.Errorf("%s is not a pointer", t.Name)
 	case step[0] == '[' && t.Kind == reflect.Map:
 		return b.lookup(t, s, step[1:len(step)-1])
 	case step[0] == '[':
 		return b.element(t, s, step)
 	case t.Kind == reflect.Interface:
-		return t, s, fmt.Errorf("%s has no fields (%q): say what it holds, as in x.(*T).%[2]s", t.Name, step)
+		return t, s, fmt.Errorf("%s has no fields (%q): name its type, as in x.(*T).%[2]s", t.Name, step)
 	case t.Kind != reflect.Struct:
 		return t, s, fmt.Errorf("%s has no fields (%q)", t.Name, step)
 	}
@@ -153,13 +153,13 @@ func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, s
 	case err != nil:
 		return t, s, err
 	case as.Kind == reflect.Interface:
-		return t, s, fmt.Errorf("%s is an interface: .(TYPE) takes the type of what one holds", name)
+		return t, s, fmt.Errorf("%s is an interface: TYPE in .(TYPE) must be a concrete type", name)
 	case doubtful(t):
 		return t, s, errDoubtful
 	case isWord(t) && as.Kind == reflect.Pointer:
 		return as, s, nil
 	case t.Kind != reflect.Interface:
-		return t, s, fmt.Errorf("%s is no interface: .(%s)", t.Name, name)
+		return t, s, fmt.Errorf("%s is not an interface: .(%s)", t.Name, name)
 	}
 	g := guard{at: s.off, holds: as, methods: t.Methods}
 	types, pointer := b.follow(s, nil)

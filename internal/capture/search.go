@@ -110,7 +110,7 @@ func (b *Builder) lookup(t *gotype.Type, s source, key string) (*gotype.Type, so
 		return t, s, fmt.Errorf("keys of %s can't be compared: neither strings nor integers", t.Name)
 	}
 	if err != nil || len(m.keyText) > 8*maxArray {
-		return t, s, fmt.Errorf("%s is no key of %s", key, t.Name)
+		return t, s, fmt.Errorf("%s is not a key of %s", key, t.Name)
 	}
 	header, at := b.follow(s, nil)
 	b.prefetch(header, 32)

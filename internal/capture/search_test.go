@@ -65,8 +65,8 @@ func TestAssertPointer(t *testing.T) {
 		typ  *gotype.Type
 		want string
 	}{
-		{gotype.PointerTo(outer), "*main.outer is no interface"},
-		{swissMap, "map is no interface"},
+		{gotype.PointerTo(outer), "*main.outer is not an interface"},
+		{swissMap, "map is not an interface"},
 		{gotype.PointerTo(&gotype.Type{Name: "?"}), ""},
 		{basic("unsafe.Pointer"), ""},
 	} {

@@ -81,7 +81,7 @@ func (h *host) options(f *tracefs.FS) Finding {
 	case known:
 		return Missing.of(option + " is not set (" + from + "): it takes another kernel")
 	case f != nil:
-		return Missing.of("there is no such file: the kernel needs " + option + "=y")
+		return Missing.of("the file is missing: the kernel needs " + option + "=y")
 	}
 	return Unknown.of("the kernel keeps no copy of its configuration; it needs " + option + "=y")
 }
@@ -156,9 +156,9 @@ func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	case f == nil && denied == nil && h.uid != 0:
 		return Missing.of("it takes root to mount tracefs and to use it").fixedBy(h.asRoot("ftgo doctor"))
 	case f == nil && denied == nil, errors.Is(denied, fs.ErrNotExist):
-		return Unknown.of("there is nothing to try it on")
+		return Unknown.of("tracefs is not there to try")
 	case denied == nil && h.uid != 0:
-		return OK.of(fmt.Sprintf("user %d, with what it takes", h.uid))
+		return OK.of(fmt.Sprintf("user %d, with all permissions", h.uid))
 	case denied == nil:
 		return OK.of("root")
 	case errors.Is(denied, syscall.EPERM):
@@ -204,7 +204,7 @@ func (h *host) group() string {
 	for _, p := range h.mounts() {
 		for _, o := range p.Options {
 			if gid, ok := strings.CutPrefix(o, "gid="); ok && p.Kind == "tracefs" {
-				return "; gid=" + gid + " of the mount lets a group read, not write: docs/privileges.md has what else a user needs"
+				return "; gid=" + gid + " of the mount lets a group read, not write: see docs/privileges.md"
 			}
 		}
 	}
@@ -239,7 +239,7 @@ func (h *host) pidNamespace() Finding {
 	case procfs.InitialPIDNamespace:
 		return OK.of("the initial one")
 	case 0:
-		return Unknown.of("/proc does not tell")
+		return Unknown.of("/proc does not contain it")
 	}
 	return Warning.of("a container's: the kernel traces by the host's process ids, so that -p, --fork, --comm, --with and --sched can't be used").fixedBy(privileged)
 }
@@ -250,18 +250,18 @@ func (h *host) mountNamespace() Finding {
 	own, first := h.namespace(procfs.Self, "mnt"), h.namespace(1, "mnt")
 	switch {
 	case own == 0 || first == 0:
-		return Unknown.of("that of process 1 may not be looked at")
+		return Unknown.of("no permission to see the one of process 1")
 	case own != first:
-		return OK.of("not that of process 1: BINARY is a file of this one; -p finds a process's file wherever it is")
+		return OK.of("differs from process 1: BINARY is a path in this namespace; -p finds files in others")
 	}
-	return OK.of("that of process 1")
+	return OK.of("same as process 1")
 }
 
 // memory compares the size of a session's ring buffers with the available memory.
 func (h *host) memory(bufferKB int) Finding {
 	available, cpus, ok := h.AvailableMemory()
 	if !ok {
-		return Unknown.of("/proc and /sys do not tell")
+		return Unknown.of("/proc and /sys do not contain it")
 	}
 	if bufferKB == 0 {
 		bufferKB = h.BufferKB()
@@ -283,7 +283,7 @@ func (h *host) threads() Finding {
 	all, _, _ := strings.Cut(after, " ")
 	n, err3 := strconv.Atoi(all)
 	if err1 != nil || err2 != nil || err3 != nil {
-		return Unknown.of("/proc does not tell")
+		return Unknown.of("/proc does not contain it")
 	}
 	most = min(most, pidMax)
 	text := fmt.Sprintf("%d of at most %d", n, most)
@@ -308,7 +308,7 @@ func (h *host) features(f *tracefs.FS, add func(check string, found Finding)) {
 		less   string
 		serves State // the state without it
 	}{
-		{"instances", has(f, "instances"), "each run has its own", "since Linux 3.10: runs can't be kept apart", Missing},
+		{"instances", has(f, "instances"), "each run has its own", "since Linux 3.10: without them runs disturb each other", Missing},
 		{"recording", have.Instances, "uprobes are recorded in instances", "since Linux 3.14: runs take the top level, and --force to say so", Warning},
 		{"fetching", have.Memory, "values are fetched from memory", "since Linux 3.14: registers only, which is enough for count and trace --entries", Warning},
 		{"append", have.Append, "one event has many sites", "since Linux 5.4: an event a site, each of which takes long to remove", Warning},
@@ -316,7 +316,7 @@ func (h *host) features(f *tracefs.FS, add func(check string, found Finding)) {
 		{"arrays", have.Arrays, "memory is fetched many words at once", "since Linux 4.20: values of trace are fetched word by word", Warning},
 		{"set_event_pid", have.EventPID, "sessions can record single processes", "since Linux 4.4: sessions record all processes of the file", Warning},
 		{"event-fork", have.EventFork, "and follow the threads they start", "since Linux 4.9: sessions of single processes miss threads they start", Warning},
-		{"record-tgid", have.RecordTGID, "lines name the process", "since Linux 4.14: kernel events tell whose threads are", Warning},
+		{"record-tgid", have.RecordTGID, "lines name the process", "since Linux 4.14: kernel events find the process of a thread", Warning},
 		{"hits", have.ExactHits, "the kernel counts every hit", "since Linux 6.12: hits of several CPUs at once may count as one, so count records them all", Warning},
 		{"error_log", has(f, "error_log"), "refusals are explained", "since Linux 5.4: refusals are not explained", Warning},
 		{"buffer_percent", has(f, "buffer_percent"), "there, though readers do not depend on it", "since Linux 5.4; readers do not depend on it", OK},

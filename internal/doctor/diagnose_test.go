@@ -177,7 +177,7 @@ func TestDiagnose(t *testing.T) {
 
 		{"not mounted", (*box).unmount, Finding{"tracefs", Missing, "not mounted", "mount -t tracefs tracefs /sys/kernel/tracing"}},
 		{"not mounted, a user", func(b *box) { b.unmount(); b.uid = 1000 }, Finding{"tracefs", Missing, "not mounted", "sudo mount -t tracefs tracefs /sys/kernel/tracing"}},
-		{"not mounted, no root to try", (*box).unmount, Finding{"permission", Unknown, "nothing to try it on", ""}},
+		{"not mounted, no root to try", (*box).unmount, Finding{"permission", Unknown, "not there to try", ""}},
 		{"not mounted and not root", func(b *box) { b.unmount(); b.uid = 1000 }, Finding{"permission", Missing, "takes root", "sudo ftgo doctor"}},
 		{"not mounted, in a container", func(b *box) {
 			b.unmount()
@@ -222,9 +222,9 @@ func TestDiagnose(t *testing.T) {
 		{"read-only for all", func(b *box) { b.refuse(0, syscall.EROFS) }, Finding{"permission", Missing, "reading only", ""}},
 
 		{"container's pids", func(b *box) { b.spaces["-1 pid"] = 4026532111 }, Finding{"pid namespace", Warning, "-p, --fork, --comm, --with and --sched can't be used", "docker run --privileged --pid=host ..."}},
-		{"no /proc/self/ns", func(b *box) { clear(b.spaces) }, Finding{"pid namespace", Unknown, "does not tell", ""}},
-		{"mounts of its own", func(b *box) { b.spaces["-1 mnt"] = 4026532112 }, Finding{"mount namespace", OK, "not that of process 1", ""}},
-		{"mounts of process 1 not to be seen", func(b *box) { delete(b.spaces, "1 mnt") }, Finding{"mount namespace", Unknown, "may not", ""}},
+		{"no /proc/self/ns", func(b *box) { clear(b.spaces) }, Finding{"pid namespace", Unknown, "does not contain", ""}},
+		{"mounts of its own", func(b *box) { b.spaces["-1 mnt"] = 4026532112 }, Finding{"mount namespace", OK, "differs from process 1", ""}},
+		{"mounts of process 1 not to be seen", func(b *box) { delete(b.spaces, "1 mnt") }, Finding{"mount namespace", Unknown, "no permission", ""}},
 
 		{"no instances", func(b *box) { b.remove(tracing + "instances") }, Finding{"instances", Missing, "3.10", ""}},
 		{"no append", func(b *box) { b.put(tracing+"README", "uprobe_events - Add/remove/show\n") }, Finding{"append", Warning, "5.4", ""}},
@@ -250,9 +250,9 @@ func TestDiagnose(t *testing.T) {
 		}, Finding{"leftovers", Warning, "1 of killed runs, with 2 probe events", "ftgo clean"}},
 
 		{"little memory", func(b *box) { b.put("/proc/meminfo", "MemAvailable: 90000 kB\n") }, Finding{"memory", Warning, "48 MB on 3 CPUs, 87 MB are available", ""}},
-		{"no meminfo", func(b *box) { b.remove("/proc/meminfo") }, Finding{"memory", Unknown, "do not tell", ""}},
+		{"no meminfo", func(b *box) { b.remove("/proc/meminfo") }, Finding{"memory", Unknown, "do not contain", ""}},
 		{"many threads", func(b *box) { b.put("/proc/loadavg", "1 1 1 3/32000 7\n") }, Finding{"threads", Warning, "32000 of at most 32768", "sysctl -w kernel.pid_max=131072 kernel.threads-max=131072"}},
-		{"loadavg that is none", func(b *box) { b.put("/proc/loadavg", "x/y\n") }, Finding{"threads", Unknown, "does not tell", ""}},
+		{"loadavg that is none", func(b *box) { b.put("/proc/loadavg", "x/y\n") }, Finding{"threads", Unknown, "does not contain", ""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBox(t)

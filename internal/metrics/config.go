@@ -114,7 +114,7 @@ func (c *Config) endpoint(to *Endpoint, base, signal string) (err error) {
 	case "gzip":
 		to.Gzip = true
 	default:
-		c.warn("%s passed over: %q is not gzip", name, value)
+		c.warn("%s ignored: %q is not gzip", name, value)
 	}
 	to.TLS, err = c.tls(signal)
 	return err
@@ -129,7 +129,7 @@ func (c *Config) milliseconds(name, value string, byDefault time.Duration) time.
 	if ms, err := strconv.ParseInt(value, 10, 32); err == nil && ms > 0 {
 		return time.Duration(ms) * time.Millisecond
 	}
-	c.warn("%s passed over: %q is no number of milliseconds", name, value)
+	c.warn("%s ignored: %q is not a number of milliseconds", name, value)
 	return byDefault
 }
 
@@ -144,9 +144,9 @@ func parseURL(address string) (*url.URL, error) {
 		}
 		return nil, fmt.Errorf("parse the collector's URL: %w", err)
 	case u.Opaque != "" && strings.Contains(address, "@"): // user:password@host, whose password Redacted would not hide
-		return nil, errors.New("it is no URL like http://localhost:4318")
+		return nil, errors.New("it is not a URL like http://localhost:4318")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return nil, fmt.Errorf("%q is no URL like http://localhost:4318", u.Redacted())
+		return nil, fmt.Errorf("%q is not a URL like http://localhost:4318", u.Redacted())
 	}
 	if port := u.Port(); port != "" {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
@@ -169,7 +169,7 @@ func (c *Config) headers(signal string) http.Header {
 			h.Set(key, value)
 		}
 		if invalid > 0 { // not quoted, because they may contain secrets
-			c.warn("%d of the pairs of %s passed over: they are no header like key=value", invalid, name)
+			c.warn("%d pairs of %s ignored: they are not headers like key=value", invalid, name)
 		}
 	}
 	return h
@@ -207,7 +207,7 @@ func parsePairs(text string) (pairs map[string]string, invalid int) {
 func (c *Config) resource() {
 	pairs, invalid := parsePairs(c.getenv("OTEL_RESOURCE_ATTRIBUTES"))
 	if invalid > 0 {
-		c.warn("OTEL_RESOURCE_ATTRIBUTES passed over: %d of its pairs are not like key=value", invalid)
+		c.warn("OTEL_RESOURCE_ATTRIBUTES ignored: %d of its pairs are not like key=value", invalid)
 	} else {
 		c.Resource = pairs
 	}
@@ -226,12 +226,12 @@ func (c *Config) resource() {
 func (c *Config) unsupported() {
 	for _, signal := range [...]string{"TRACES", "METRICS"} {
 		if name, value := c.variable(signal, "PROTOCOL"); value != "" && value != "http/protobuf" {
-			c.warn("%s passed over: %q is not http/protobuf", name, value)
+			c.warn("%s ignored: %q is not http/protobuf", name, value)
 		}
 	}
 	const temporality = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
 	if value := c.getenv(temporality); value != "" && !strings.EqualFold(value, "cumulative") {
-		c.warn("%s passed over: %q is not cumulative", temporality, value)
+		c.warn("%s ignored: %q is not cumulative", temporality, value)
 	}
 }
 
@@ -245,7 +245,7 @@ func (c *Config) tls(signal string) (*tls.Config, error) {
 			return nil, fmt.Errorf("%s: read the collector's certificate: %w", name, err)
 		}
 		if config.RootCAs = x509.NewCertPool(); !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s: there is no certificate in %q", name, trusted)
+			return nil, fmt.Errorf("%s: no certificate in %q", name, trusted)
 		}
 	}
 	name, client := c.variable(signal, "CLIENT_CERTIFICATE")

@@ -26,10 +26,10 @@ var (
 		{"budget", "1", false, "Share of the program's CPU time that probes may take, 0 without a limit.", run(func(s *Snapshot) float64 { return s.Run.Budget })},
 		{"hits", "{hit}", true, "Hits of probes, as the kernel counts them.", run(func(s *Snapshot) float64 { return float64(s.Run.Hits) })},
 		{"hits_delivered", "{hit}", true, "Hits that ftgo has read, or that only count calls.", run(func(s *Snapshot) float64 { return float64(s.Run.Delivered) })},
-		{"hits_filtered", "{hit}", true, "Hits that the kernel's filter has dropped, as was asked for.", run(func(s *Snapshot) float64 { return float64(s.Run.Filtered) })},
+		{"hits_filtered", "{hit}", true, "Hits that the filter in the kernel dropped.", run(func(s *Snapshot) float64 { return float64(s.Run.Filtered) })},
 		{"hits_lost", "{hit}", true, "Hits that were lost, mostly because the ring buffer was full.", run(func(s *Snapshot) float64 { return float64(s.Run.Lost) })},
 		{"unparsed", "{record}", true, "Records of the kernel that were not understood.", run(func(s *Snapshot) float64 { return float64(s.Run.Unparsed) })},
-		{"probes_cpu", "s", true, "CPU time that probes took of the program, as far as it is known.", run(func(s *Snapshot) float64 { return s.Run.Cost.Seconds() })},
+		{"probes_cpu", "s", true, "CPU time of the program that probes took, estimated.", run(func(s *Snapshot) float64 { return s.Run.Cost.Seconds() })},
 		{"program_cpu", "s", true, "CPU time of the program while it was probed, probes included.", run(func(s *Snapshot) float64 { return s.Run.CPU.Seconds() })},
 		{"own_cpu", "s", true, "CPU time of ftgo.", run(func(s *Snapshot) float64 { return s.Run.OwnCPU.Seconds() })},
 		{"plans", "{plan}", true, "How often a file was planned to be probed.", run(func(s *Snapshot) float64 { return float64(s.Run.Plans) })},
@@ -40,17 +40,17 @@ var (
 		{"completions", "{call}", true, "Calls that were timed and have returned.", count(func(f *Function) uint64 { return f.Completed })},
 		{"unwound", "{call}", true, "Calls that were left by a panic, by Goexit or with their goroutine.", count(func(f *Function) uint64 { return f.Unwound })},
 		{"untimed", "{call}", true, "Calls that were counted and not timed, for the budget.", count(func(f *Function) uint64 { return f.CountedOnly })},
-		{"unseen", "{call}", true, "Calls that nobody saw, for the budget: an estimate.", func(f *Function) (float64, bool) { return f.Unseen, true }},
-		{"unseen_low", "{call}", true, "The least that the calls may be which nobody saw.", func(f *Function) (float64, bool) { return f.UnseenLow, true }},
+		{"unseen", "{call}", true, "Calls not observed because of the budget, estimated.", func(f *Function) (float64, bool) { return f.Unseen, true }},
+		{"unseen_low", "{call}", true, "Calls not observed because of the budget, lower bound.", func(f *Function) (float64, bool) { return f.UnseenLow, true }},
 		{"unseen_high", "{call}", true, "The most that they may be, in 19 of 20 runs; missing where nothing bounds it.", func(f *Function) (float64, bool) { return f.UnseenHigh, !math.IsInf(f.UnseenHigh, 1) }},
-		{"lost", "{call}", true, "Calls whose end was lost, of files that are probed no more.", count(func(f *Function) uint64 { return f.Lost })},
+		{"lost", "{call}", true, "Calls whose end was lost, in files no longer probed.", count(func(f *Function) uint64 { return f.Lost })},
 		{"errors", "{call}", true, "Completed calls whose last result was an error.", func(f *Function) (float64, bool) { return float64(f.Errors), f.ReturnsErrors }},
 		{"duration_low", "s", true, "The least that completed calls may have taken, with the dearest probes taken off.", ifTimed(func(f *Function) float64 { return f.Low })},
 		{"duration_high", "s", true, "The most that completed calls may have taken, with the cheapest probes taken off.", ifTimed(func(f *Function) float64 { return f.High })},
 		{"running", "s", true, "Time of completed calls in which they had a CPU.", ifSplit(func(s stats.Split) int64 { return s.Running })},
-		{"runnable", "s", true, "Time of completed calls in which they could have gone on with a CPU.", ifSplit(func(s stats.Split) int64 { return s.Runnable })},
+		{"runnable", "s", true, "Time of completed calls in which they waited for a CPU.", ifSplit(func(s stats.Split) int64 { return s.Runnable })},
 		{"waiting", "s", true, "Time of completed calls in which they waited for something else.", ifSplit(func(s stats.Split) int64 { return s.Waiting })},
-		{"probed", "", false, "1 if a file that has the function is probed now, else 0.", func(f *Function) (float64, bool) {
+		{"probed", "", false, "1 if a file with the function is probed now, else 0.", func(f *Function) (float64, bool) {
 			if f.Probed {
 				return 1, true
 			}

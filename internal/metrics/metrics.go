@@ -164,7 +164,7 @@ func (b *builder) durations() {
 	}
 	if len(all.DataPoints) > 0 {
 		b.metrics = append(b.metrics, &pb.Metric{
-			Name: "ftgo.function.duration", Unit: "s", Description: "How long completed calls took, net of what probes cost.",
+			Name: "ftgo.function.duration", Unit: "s", Description: "Durations of completed calls, net of the cost of probes.",
 			Data: &pb.Metric_ExponentialHistogram{ExponentialHistogram: all},
 		})
 	}

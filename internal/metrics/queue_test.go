@@ -47,7 +47,7 @@ func TestSenderQueue(t *testing.T) {
 	if want := "[message 00 message 00 message 13 message 14 message 15]"; fmt.Sprint(got) != want || summary(s.sendingCounts()) != "sent 4 queue_full 12" {
 		t.Errorf("got %v, want %v; %s", got, want, summary(s.sendingCounts()))
 	}
-	if news := strings.Join(s.takeMessages(), "\n"); strings.Count(news, "no room") != 1 || !strings.Contains(news, "12 were dropped meanwhile") {
+	if news := strings.Join(s.takeMessages(), "\n"); strings.Count(news, "is full") != 1 || !strings.Contains(news, "12 were dropped meanwhile") {
 		t.Error(news)
 	}
 	s.putEncoded([]byte("late"), 1)

@@ -139,7 +139,7 @@ func (s *sender) drop(reason string, items uint64) {
 	s.fail(reason, items)
 	if s.outage.dropped == 0 {
 		s.outage.begin(s.clock.now())
-		s.report("no room for what can't be sent to %s: the oldest are dropped", s.to.URL.Redacted())
+		s.report("the queue for %s is full: the oldest items are dropped", s.to.URL.Redacted())
 	}
 	s.outage.dropped += items
 }

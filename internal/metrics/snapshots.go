@@ -24,13 +24,13 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	buildInfo = describe("build_info", "1, with what ftgo is.", "version", "goversion")
-	service   = describe("service_info", "1, with what is exported, and where.", "service", "host", "kernel")
+	buildInfo = describe("build_info", "1, with the version of ftgo as labels.", "version", "goversion")
+	service   = describe("service_info", "1, with the exported program and the host as labels.", "service", "host", "kernel")
 	sent      = describe("otlp_sent_total", "Items that the collector of OpenTelemetry has taken.", "item")
 	failed    = describe("otlp_failed_total", "Items that will never arrive at the collector of OpenTelemetry.", "item", "reason")
 	queued    = describe("otlp_queued", "Items that wait to be sent to the collector of OpenTelemetry.", "item")
 	processes = describe("file_processes", "Processes that run a file which is probed now.", "path", "build_id", "go_version")
-	duration  = describe("function_duration_seconds", "How long completed calls took, net of what probes cost.", "function")
+	duration  = describe("function_duration_seconds", "Durations of completed calls, net of the cost of probes.", "function")
 )
 
 // snapshots is a prometheus.Collector that collects the metrics of the latest snapshot.

@@ -123,7 +123,7 @@ func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 		ev.Words = words - ev.Fields.Values
 	}
 	if len(in.Fetch) != 0 && len(in.Fetch) != len(in.Sites) {
-		return ev, fmt.Errorf("%d lists of what to fetch for %d sites", len(in.Fetch), len(in.Sites))
+		return ev, fmt.Errorf("%d lists of fetchargs for %d sites", len(in.Fetch), len(in.Sites))
 	}
 	seen, needed := make(map[uint64]bool), needs(&ev.Fields)
 	for i, s := range in.Sites {
@@ -148,7 +148,7 @@ func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 			site.Fetch = in.Fetch[i]
 		}
 		if seen[site.Addr] {
-			return ev, fmt.Errorf("site %d is there twice", i)
+			return ev, fmt.Errorf("duplicate site %d", i)
 		}
 		seen[site.Addr] = true
 		ev.Sites = append(ev.Sites, site)
@@ -188,7 +188,7 @@ func checkKind(p *uprobe.Plan, kind uprobe.Kind, f *uprobe.Fields, needs map[upr
 	case !known:
 		return fmt.Errorf("kind %d is not known", kind)
 	case kind == uprobe.StackMove && !p.ByStack:
-		return errors.New("stacks are not what goroutines are known by")
+		return errors.New("goroutines are not identified by their stacks")
 	case kind == uprobe.Creation && f.Lo >= 0 && f.Hi < 0, least < 0, f.SP >= 0 && f.G >= 0 && kind <= uprobe.CondTail && f.Hi < 0:
 		return fmt.Errorf("kind %d lacks a field", kind)
 	}

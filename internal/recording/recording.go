@@ -215,7 +215,7 @@ func otherVersion(v int, lines *lineReader) error {
 func (r *Recording) about(text string) (err error) {
 	var line aboutLine
 	if err := json.Unmarshal([]byte(text), &line); err != nil {
-		return fmt.Errorf("read recording: what it is about: %w", err)
+		return fmt.Errorf("read recording: description: %w", err)
 	}
 	r.About = line.About
 	r.Plan, err = readPlan(line.Plan)

@@ -98,7 +98,7 @@ func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
 	lines.end = "# ended " + r.nonce
 	reader, err := parse.NewReader(uprobe.Formats(r.Plan.Events), lines, nil)
 	if err == nil && len(r.nonce) < minNonce {
-		err = fmt.Errorf("%q is too short to tell its end by", r.nonce)
+		err = fmt.Errorf("%q is too short to mark its end", r.nonce)
 	}
 	note := func(ev *parse.Event) { r.pids[ev.TID] = cmp.Or(ev.PID, r.pids[ev.TID]) }
 	for err == nil {
@@ -213,7 +213,7 @@ func (r *Recording) counters(hits map[string][]uint64) ([][]uint64, error) {
 	for i := range all {
 		ev := &r.Plan.Events[i]
 		if all[i] = hits[ev.Name]; len(all[i]) != len(ev.Sites) {
-			return nil, fmt.Errorf("read recording: it has the hits of %d sites of event %s, not of %d", len(all[i]), ev.Name, len(ev.Sites))
+			return nil, fmt.Errorf("read recording: hits of %d sites of event %s, want %d", len(all[i]), ev.Name, len(ev.Sites))
 		}
 	}
 	return all, nil
@@ -234,7 +234,7 @@ func (r *Recording) pass(text string) error {
 func (r *Recording) disarm(text string) (err error) {
 	words := strings.Fields(text)
 	if len(words) < 3 {
-		return errors.New("it does not tell what was disarmed")
+		return errors.New("the list of disarmed functions is missing")
 	}
 	var d Disarmed
 	if d.From, err = machine.Ticks(words[0]); err != nil {
@@ -267,7 +267,7 @@ func (r *Recording) note(text string) error {
 	n, _ := fmt.Sscanf(text, "%s %d %d", &label, &tid, &pid)
 	noted := r.noted[label]
 	if n != 3 || noted == nil || tid <= 0 || pid <= 0 {
-		return errors.New("it does not tell a thread's process")
+		return errors.New("the process of a thread is missing")
 	}
 	noted[tid] = pid
 	return nil

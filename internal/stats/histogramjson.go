@@ -53,7 +53,7 @@ func (h *Histogram) take(j *histogramJSON) error {
 	for _, b := range j.Counts {
 		from, count := int64(b[0]), b[1]
 		if from <= before {
-			return fmt.Errorf("bucket of %d behind that of %d", b[0], before)
+			return fmt.Errorf("bucket of %d after %d", b[0], before)
 		}
 		before = from
 		if least(bucket(from)) != from {
@@ -74,7 +74,7 @@ func (h *Histogram) take(j *histogramJSON) error {
 	case bucket(j.Max) != bucket(last):
 		return fmt.Errorf("max %d: not in the bucket of %d", j.Max, last)
 	case j.Sum < 0 || (hi > 0 || lo > sum) && j.Sum != math.MaxInt64:
-		return fmt.Errorf("sum %d: less than that of the buckets", j.Sum)
+		return fmt.Errorf("sum %d: less than the sum of the buckets", j.Sum)
 	case j.Sum == math.MaxInt64 && (hi > 0 || lo > sum):
 		h.sumHi, h.sumLo = hi, lo // the true sum exceeds int64; this is its lower bound
 	default:

@@ -68,10 +68,10 @@ func TestHistogramParts(t *testing.T) {
 func TestHistogramJSONRefuses(t *testing.T) {
 	for _, test := range []struct{ scenario, text, want string }{
 		{"none", `{}`, "no bucket"},
-		{"twice the same", `{"min":3,"max":3,"sum":6,"counts":[[3,1],[3,1]]}`, "bucket of 3 behind that of 3"},
-		{"backwards", `{"min":3,"max":128,"sum":131,"counts":[[128,1],[3,1]]}`, "bucket of 3 behind that of 128"},
+		{"twice the same", `{"min":3,"max":3,"sum":6,"counts":[[3,1],[3,1]]}`, "bucket of 3 after 3"},
+		{"backwards", `{"min":3,"max":128,"sum":131,"counts":[[128,1],[3,1]]}`, "bucket of 3 after 128"},
 		{"negative", `{"min":-1,"max":-1,"sum":-1,"counts":[[-1,1]]}`, "cannot unmarshal number -1"},
-		{"beyond all", `{"min":3,"max":3,"sum":3,"counts":[[18446744073709551615,1]]}`, "bucket of 18446744073709551615 behind"},
+		{"beyond all", `{"min":3,"max":3,"sum":3,"counts":[[18446744073709551615,1]]}`, "bucket of 18446744073709551615 after"},
 		{"none begins there", `{"min":129,"max":129,"sum":129,"counts":[[129,1]]}`, "none begins there"},
 		{"of nothing", `{"min":3,"max":3,"counts":[[3,0]]}`, "0 latencies"},
 		{"without a count", `{"min":3,"max":3,"counts":[[3]]}`, "0 latencies"},

@@ -100,7 +100,7 @@ func (sel *selection) add(b *offsets.Binary, f *offsets.Func, s *offsets.Signatu
 	switch {
 	case sel.Fetch != "":
 		if base, _ := fetchBase(sel.Fetch); strings.HasPrefix(base, "%") && !b.File().Processor.Fetches(arch.Reg(base[1:])) {
-			return fmt.Errorf("%s is no register of %s", base, b.File().Processor.Machine().Name)
+			return fmt.Errorf("%s is not a register of %s", base, b.File().Processor.Machine().Name)
 		}
 		s.Params = append(s.Params, sel.fetched())
 	case sel.register > 0:

@@ -94,7 +94,7 @@ func openMapped(proc string, at procfs.Mapping) (*os.File, error) {
 			}
 		}
 		file.Close()
-		return nil, fmt.Errorf("%q was mapped, and is no more", path)
+		return nil, fmt.Errorf("%q is no longer mapped", path)
 	}
 	if !deleted {
 		file, _, err = procfs.OpenBelow(filepath.Join(proc, "root"), path)

@@ -51,7 +51,7 @@ func (t *Target) load(say Say, q *Query) error {
 	}
 	if !t.Binary.Internals().KnownLayout() {
 		_, version := t.Binary.GoVersion()
-		say("%s: ftgo does not know where %s keeps types and inlined calls: it does not show what interfaces hold, "+
+		say("%s: ftgo does not know the layout of types and inlined calls in %s: it does not show values in interfaces, "+
 			"and, without debug information, neither other values nor functions that were inlined", q.Binary, version)
 	}
 	if !q.OwnFuncs || len(q.Funcs) > 0 {

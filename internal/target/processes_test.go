@@ -76,7 +76,7 @@ func TestProcesses(t *testing.T) {
 	unseen(fmt.Sprintf("process %d called none of these functions", both[0]))
 	q.Binary = "/bin/sh"
 	unseen(fmt.Sprintf("process %d runs %sx, not /bin/sh", both[0], path))
-	if got := q.WhyUnseen(path+"x", false); got != path+"x, another file than /bin/sh, called none of these functions (--fork takes what it starts, too)" {
+	if got := q.WhyUnseen(path+"x", false); got != path+"x, another file than /bin/sh, called none of these functions (--fork adds child processes)" {
 		t.Errorf("of a program: %q", got)
 	}
 	if got := q.WhyUnseen("", true); got != fmt.Sprintf("process %d and all children called none of these functions", both[0]) {

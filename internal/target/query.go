@@ -219,7 +219,7 @@ func (q *Query) WhyUnseen(program string, children bool) string {
 	case program != "" && procfs.SameFile(program, q.Binary):
 		return program + " " + uncalled
 	case program != "": // BINARY may be a library
-		return fmt.Sprintf("%s, another file than %s, %s (--fork takes what it starts, too)", program, q.Binary, uncalled)
+		return fmt.Sprintf("%s, another file than %s, %s (--fork adds child processes)", program, q.Binary, uncalled)
 	}
 	for _, pid := range q.PIDs {
 		if path, err := os.Readlink(procfs.Exe(pid)); err == nil && !procfs.Executes(pid, q.Binary) {

@@ -70,7 +70,7 @@ func parseSelection(item string) (s selection, err error) {
 		source = item
 		name, _, _ = strings.Cut(item, ":")
 	} else if !token.IsIdentifier(name) && !token.IsKeyword(name) {
-		return s, fmt.Errorf("%q is no name", name)
+		return s, fmt.Errorf("%q is not a name", name)
 	}
 	from, typ, typed := strings.Cut(source, ":")
 	if typed && typ == "" {
@@ -102,9 +102,9 @@ func parseSelection(item string) (s selection, err error) {
 		return s, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, processors.Example)
 	}
 	if _, err := capture.ParsePath(item); err != nil {
-		return s, fmt.Errorf("%q is no variable or part of one: %w", item, err)
+		return s, fmt.Errorf("%q is not a variable or a part of one: %w", item, err)
 	}
-	return s, fmt.Errorf("%q is no variable or part of one", item)
+	return s, fmt.Errorf("%q is not a variable or a part of one", item)
 }
 
 const (
@@ -145,11 +145,11 @@ func checkFetch(fetch, typ string) error {
 	some := processors.Find(func(p arch.Processor) bool { return p.Fetches(arch.Reg(register)) })
 	switch {
 	case !fetchAddr.MatchString(base) && (!isRegister || some == nil):
-		return fmt.Errorf("%q is no fetcharg: %q is neither a register such as %s nor an address", fetch, base, processors.Example)
+		return fmt.Errorf("%q is not a fetcharg: %q is neither a register such as %s nor an address", fetch, base, processors.Example)
 	case len(through) > maxFetches:
 		return fmt.Errorf("fetcharg %q reads through more than %d pointers", fetch, maxFetches)
 	case !fetchType.MatchString(typ):
-		return fmt.Errorf("type %q of fetcharg %q is none of u8, s16, x64 …", typ, fetch)
+		return fmt.Errorf("unknown type %q of fetcharg %q (want u8, s16, x64 …)", typ, fetch)
 	case len(fetch)+len(":")+len(typ) > maxFetch:
 		return fmt.Errorf("fetcharg %q is too long for the kernel", fetch)
 	}

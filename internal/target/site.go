@@ -40,7 +40,7 @@ func parseSite(text string) (s site, ok bool, err error) {
 		}
 		offset, err := strconv.ParseUint(m[2]+m[3], base, 64)
 		if err != nil {
-			return s, false, fmt.Errorf("parse %q: %q is no offset like 0x1a or 26", text, text[len(m[1])+1:])
+			return s, false, fmt.Errorf("parse %q: %q is not an offset like 0x1a or 26", text, text[len(m[1])+1:])
 		}
 		return site{text: text, function: m[1], offset: offset}, true, nil
 	}
@@ -49,7 +49,7 @@ func parseSite(text string) (s site, ok bool, err error) {
 		line, err := strconv.ParseUint(number, 10, 31)
 		switch {
 		case err != nil || line == 0:
-			return s, false, fmt.Errorf("parse %q: %q is no line number", text, number)
+			return s, false, fmt.Errorf("parse %q: %q is not a line number", text, number)
 		case strings.ContainsAny(file, "*?"):
 			return s, false, fmt.Errorf("parse %q: no wildcards in a file's name", text)
 		}

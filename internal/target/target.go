@@ -71,7 +71,7 @@ func (t *Target) checkProcessor() error {
 	case here == nil:
 		return &kindError{fmt.Errorf("%s is for %s, which this machine is not", t.Binary.File().Path(), machine.Name), ErrForeign}
 	case here.Machine().Name != machine.Name:
-		return &kindError{fmt.Errorf("%s is for %s, and this machine is %s: ftgo script makes what records it there, for ftgo report here", t.Binary.File().Path(), machine.Name, here.Machine().Name), ErrForeign}
+		return &kindError{fmt.Errorf("%s is for %s, and this machine is %s: ftgo script writes a script that records there, for ftgo report here", t.Binary.File().Path(), machine.Name, here.Machine().Name), ErrForeign}
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (t *Target) Hold(force bool) error {
 
 // WrittenTo returns the error of a run that ends because a process writes to the binary.
 func (t *Target) WrittenTo() error {
-	return fmt.Errorf("%s: somebody writes to it: the probes were removed, which would be in wrong places", t.Binary.File().Path())
+	return fmt.Errorf("%s: a process writes to it: removed the probes, because they would be in wrong places", t.Binary.File().Path())
 }
 
 // Signature returns a function's signature, from the user or else from the
@@ -170,7 +170,7 @@ func NoVariable(f *offsets.Func, sig *offsets.Signature, path string, others ...
 		}
 		known += fmt.Sprintf("; without debug information no name is known: say goarg1:string, or all types, as in '%s(%skey string) (n int, err error)'", f.Name, receiver)
 	}
-	return usagef("%s has no variable %q: there are %s", f.Name, name, known)
+	return usagef("%s has no variable %q (want %s)", f.Name, name, known)
 }
 
 // LastError returns the last result if it is an error. The path err stands for it where no variable has that name.

@@ -142,7 +142,7 @@ func (l *Live) calibrate() error {
 	}
 	l.clock.update(base)
 	if l.plan.Mode == uprobe.Latency && base.Step > 0 {
-		l.opt.Warn(fmt.Sprintf("the trace clock %s goes in steps of %v: latencies are no more exact than that", printable.Text(base.Clock), base.Step.Round(time.Millisecond)))
+		l.opt.Warn(fmt.Sprintf("the trace clock %s has a resolution of %v, and so have latencies", printable.Text(base.Clock), base.Step.Round(time.Millisecond)))
 	}
 	if l.plan.Mode == uprobe.Latency {
 		if pids := l.session.Neighbours(); len(pids) > 0 {

@@ -29,7 +29,7 @@ func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Re
 		return nil, err
 	}
 	if times.Jumped {
-		opt.Warn("the clock jumped while it was recorded, as when a machine sleeps: latencies may be off by some percent, times by as long as it slept")
+		opt.Warn("the clock jumped during the recording, perhaps because the machine slept: latencies may be off by some percent, times by the length of the sleep")
 	}
 	r := &Recording{window: window{plan: plan, opt: opt, host: rec.Facts["host"], counters: rec, from: times.From, until: times.Until}, rec: rec, times: times}
 	r.clock.update(times.Base)

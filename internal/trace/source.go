@@ -46,7 +46,7 @@ var (
 	// ErrGone: all traced processes have ended.
 	ErrGone = errors.New("the processes have ended")
 	// ErrWritten: a process waits to write to the binary, or may have modified it.
-	ErrWritten = errors.New("somebody writes to the binary")
+	ErrWritten = errors.New("a process writes to the binary")
 	// ErrLimit: Options.Limit calls were seen.
 	ErrLimit = errors.New("enough calls")
 )

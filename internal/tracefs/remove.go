@@ -194,7 +194,7 @@ func (f *FS) RemoveHeld() error {
 	}
 	switch n := len(others); n {
 	case 0:
-		return errors.New(text + "nobody has a file of tracefs open")
+		return errors.New(text + "no process has a file of tracefs open")
 	case 1:
 		return errors.New(text + others[0].String())
 	default:

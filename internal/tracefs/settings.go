@@ -47,7 +47,7 @@ func (s *Session) useTopLevel(opt Options) error {
 			return err
 		}
 		if now != idle.value {
-			return fmt.Errorf("record at the top level of tracefs: somebody uses it: %s reads %q", s.file(idle.file), now)
+			return fmt.Errorf("record at the top level of tracefs: it is in use: %s reads %q", s.file(idle.file), now)
 		}
 	}
 	var saved []setting

@@ -127,8 +127,8 @@ func TestTopLevelRefused(t *testing.T) {
 		opt        Options
 		want       string
 	}{
-		{"set_event", "sched:sched_switch\n", Options{TopLevel: true}, "somebody uses it"},
-		{"current_tracer", "function\n", Options{TopLevel: true}, "somebody uses it"},
+		{"set_event", "sched:sched_switch\n", Options{TopLevel: true}, "it is in use"},
+		{"current_tracer", "function\n", Options{TopLevel: true}, "it is in use"},
 		{"set_event", "", Options{}, "not supported"},
 	} {
 		f, fake := linux310(t)

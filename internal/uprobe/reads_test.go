@@ -23,7 +23,7 @@ func TestFaults(t *testing.T) {
 		{"nil text", "%ax:s64 +0(%ax):x64[3]", []uint64{0, 0, 0, 0}, 3, 3},
 		{"words far behind nil", "%ax:s64 +65528(%ax):s64 +65536(%ax):s64", []uint64{0, 7, 7}, 1, 2},
 		{"before a pointer", "%ax:s64 -8(%ax):x64[2]", []uint64{ok, 0, 0}, 0, 2},
-		{"a number that is no pointer", "%ax:s64 +0(%ax):s64", []uint64{0xfff, 7}, 1, 1},
+		{"a number that is not a pointer", "%ax:s64 +0(%ax):s64", []uint64{0xfff, 7}, 1, 1},
 		{"on the stack", "+8(%sp):s64 +16(%sp):s64", []uint64{0, 0}, 0, 0},
 		{"behind the stack", "+8(%sp):s64 +0(+8(%sp)):x64[3]", []uint64{0, 0, 0, 0}, 3, 3},
 		{"a pointer that nothing tells", "+0(+8(%ax)):s64", []uint64{0}, 0, 0},

@@ -42,7 +42,7 @@ func badNop(code []byte, in inst) string {
 	switch op := code[in.Prefix:]; {
 	case in.Kind != arch.Nop:
 	case in.Len == 5 && (op[0] == 0x90 || len(op) > 2 && op[1] == 0x1f && op[2]>>3&7 == 0):
-		return "nop of 5 bytes, which Linux 6.18 makes a call: a child of a fork dies there, and C functions lose what is below their stack pointer (red zone)"
+		return "nop of 5 bytes, which Linux 6.18 turns into a call: a child of a fork dies there, and C functions lose data below their stack pointer (red zone)"
 	case bytes.ContainsAny(code[:in.Prefix], "\x26\x2e\x36\x3e"):
 		reason := fmt.Sprintf("nop of %d bytes, padding with a segment prefix, which kernels refuse", in.Len)
 		if in.Len == 10 {

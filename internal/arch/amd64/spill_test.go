@@ -67,7 +67,7 @@ func TestRead(t *testing.T) {
 		{"4819c0 4889c3 c3", ""},                     // sbb %rax,%rax
 		{"c5f877 4889c3 c3", ""},                     // VEX
 		{"f20f10c1 4889c3 c3", "ax"},                 // movsd
-		{"4885d2 4889f3 c3", "si"},                   // dx is no register of arguments
+		{"4885d2 4889f3 c3", "si"},                   // dx is not a register of arguments
 	} {
 		var got []string
 		for _, r := range Processor.Read(unhex(t, test.code)) {

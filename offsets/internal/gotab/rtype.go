@@ -177,7 +177,7 @@ func (r *rtypeReader) read(addr uint64) (*gotype.Type, error) {
 		return known, nil
 	}
 	if addr%8 != 0 || addr < r.start || addr >= r.end {
-		return nil, errors.New("no type is there")
+		return nil, errors.New("not a type")
 	}
 	var head [48]byte // holds all fields that are used, in every form
 	if !r.image.Read(addr, head[:]) {
@@ -186,7 +186,7 @@ func (r *rtypeReader) read(addr uint64) (*gotype.Type, error) {
 	size, align, number := binary.LittleEndian.Uint64(head[:]), head[r.form.kind-2], head[r.form.kind]
 	n := number & kindMask
 	if n == 0 || int(n) >= len(kindSizes) {
-		return nil, fmt.Errorf("kind %d is none", n)
+		return nil, fmt.Errorf("unknown kind %d", n)
 	}
 	if size >= maxTypeSize || kindSizes[n] != 0 && size != kindSizes[n] || align == 0 || align > 64 || align&(align-1) != 0 {
 		return nil, fmt.Errorf("%d bytes, aligned to %d, of kind %d", size, align, n)

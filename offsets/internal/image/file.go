@@ -88,7 +88,7 @@ func (m *Image) Hold() (busy bool, err error) {
 		case err != unix.EAGAIN:
 			return false, m.Unchanged()
 		case time.Now().After(until):
-			return true, fmt.Errorf("%s: somebody has it open for writing", m.path)
+			return true, fmt.Errorf("%s: a process has it open for writing", m.path)
 		}
 	}
 }

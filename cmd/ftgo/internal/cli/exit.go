@@ -99,7 +99,7 @@ func (e *Env) RemoveHeld() {
 		return
 	}
 	if err := e.FS.RemoveHeld(); err != nil {
-		e.Say("%v; the next run, or ftgo clean, removes what stays", err)
+		e.Say("%v; the next run, or ftgo clean, removes the rest", err)
 	}
 }
 
@@ -152,7 +152,7 @@ func ExitStatus(err error) (code int, text string) {
 		return ExitOK, ""
 	case errors.Is(err, tracefs.ErrRemains):
 		// Probes that remain in the kernel are an error even if the output's reader has ended.
-		return ExitFailed, oneLine(err) + "; ftgo clean removes what remains"
+		return ExitFailed, oneLine(err) + "; ftgo clean removes the rest"
 	case errors.As(err, &program):
 		return int(program), ""
 	case readerGone(err):

@@ -40,9 +40,9 @@ func TestExitStatus(t *testing.T) {
 		{"several lines", errors.Join(errors.New("a"), errors.New("b")), ExitFailed, "a; b"},
 		{"the same twice", errors.Join(syscall.ENOSPC, fmt.Errorf("write call: %w", syscall.ENOSPC), syscall.ENOSPC), ExitFailed, "write call: no space left on device"},
 		{"not removed", fmt.Errorf("session ftgo_1_2_3 %w: %w", tracefs.ErrRemains, syscall.EBUSY), ExitFailed,
-			"session ftgo_1_2_3 remains in the kernel: device or resource busy; ftgo clean removes what remains"},
+			"session ftgo_1_2_3 remains in the kernel: device or resource busy; ftgo clean removes the rest"},
 		{"not removed, and the reader gone", errors.Join(syscall.EPIPE, fmt.Errorf("session ftgo_1_2_3 %w: %w", tracefs.ErrRemains, syscall.EPERM)), ExitFailed,
-			"broken pipe; session ftgo_1_2_3 remains in the kernel: operation not permitted; ftgo clean removes what remains"},
+			"broken pipe; session ftgo_1_2_3 remains in the kernel: operation not permitted; ftgo clean removes the rest"},
 	} {
 		if code, text := ExitStatus(c.err); code != c.code || text != c.text {
 			t.Errorf("%s: %d, %q; want %d, %q", c.name, code, text, c.code, c.text)

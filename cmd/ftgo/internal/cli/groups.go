@@ -58,8 +58,8 @@ func (q *Target) DefineProcesses(e *Env) Group {
 
 // DefineScope defines --container and --cgroup.
 func (q *Target) DefineScope(fs *Flags) {
-	fs.StringVar(&q.Scope.Container, "container", "", "trace what runs in container `ID`, or in the one named so")
-	fs.StringVar(&q.Scope.Cgroup, "cgroup", "", "trace what runs in the control group `PATH`")
+	fs.StringVar(&q.Scope.Container, "container", "", "trace processes of the container with this `ID` or name")
+	fs.StringVar(&q.Scope.Cgroup, "cgroup", "", "trace processes of the control group `PATH`")
 }
 
 // ReadArgs reads BINARY FUNC.... needFunc makes a missing FUNC an error.

@@ -106,7 +106,7 @@ func (r *Run) take(text []byte) (last bool, err error) {
 	case "":
 		return false, fmt.Errorf("no line of ftgo: %s", quote(text))
 	}
-	return false, fmt.Errorf("of type %.20q: only what probe and count write can be added up", kind.Type)
+	return false, fmt.Errorf("a line of type %.20q: only output of probe and count can be added up", kind.Type)
 }
 
 func decode(text []byte, to any) error {
@@ -245,7 +245,7 @@ func (r *Run) summary(text []byte) (last bool, err error) {
 	s := &line.Summary
 	switch {
 	case line.Seconds == nil || s.Began.IsZero():
-		return false, errors.New("a summary that does not tell when the run was: it is of a recording that was cut off, or of an older ftgo, or changed")
+		return false, errors.New("a summary without the time of its run: the recording was cut off, or ftgo was older, or the file was changed")
 	case !(*line.Seconds >= shortest && *line.Seconds <= longest):
 		return false, fmt.Errorf("a run of %v seconds", *line.Seconds)
 	case max(s.Hits, s.Delivered, s.Lost, s.Filtered, s.Counted, s.Before, s.After, s.Unparsed) > most:

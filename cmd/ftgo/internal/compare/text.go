@@ -169,13 +169,13 @@ func (c *Compared) JSON(w io.Writer) error {
 func (c *Compared) Footer(w io.Writer) error {
 	var f render.Notes
 	tested, changed := c.Numbers()
-	f.Line(!c.TooFew(), "%d of %s changed: of those that did not, at most %.4g%% are called so", changed, printable.Plural(len(c.Functions), "function"), 100*c.Alpha)
+	f.Line(!c.TooFew(), "%d of %s changed: at most %.4g%% of the unchanged ones are among them", changed, printable.Plural(len(c.Functions), "function"), 100*c.Alpha)
 	for i, name := range [...]string{"old", "new"} {
 		hosts, seconds, lost := sideOf(c.Sides[i])
 		f.Line(true, "%s: %s on %s, %s together", name, printable.Plural(len(c.Sides[i]), "run"), printable.Plural(hosts, "host"), printable.Duration(int64(seconds*1e9)))
 		f.Line(lost > 0, "%s lost %s: latencies speak for the other calls only", name, printable.Plural(lost, "event"))
 	}
-	f.Line(tested < len(c.Functions), "too few calls to tell: %s", printable.Plural(len(c.Functions)-tested, "function"))
-	f.Line(c.AsSeen, "latencies are as they were seen, with what probes cost")
+	f.Line(tested < len(c.Functions), "too few calls for a test: %s", printable.Plural(len(c.Functions)-tested, "function"))
+	f.Line(c.AsSeen, "latencies include the cost of probes")
 	return f.Write(w)
 }

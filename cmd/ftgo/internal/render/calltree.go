@@ -63,7 +63,7 @@ func (w *CallWriter) Tree(t *Tree) error {
 	}
 	if t.LeftOut > 0 {
 		b = append(append(w.appendTime(b, nil), "       …      -  "...), printable.Plural(t.LeftOut, "line")...)
-		b = append(b, " left out, as there was no room for more\n"...)
+		b = append(b, " left out, because the limit was reached\n"...)
 	}
 	w.line = b
 	return write(w.w, "tree", b)

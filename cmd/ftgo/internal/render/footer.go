@@ -51,7 +51,7 @@ func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	f.estimated(rows, s)
 	f.limits(rows, s.Skipped)
 	if s.RawLatencies {
-		f.Line(true, "latencies are as they were seen: what the probes of nested calls cost is part of them")
+		f.Line(true, "latencies include the cost of probes in nested calls")
 	} else {
 		f.netNotes(rows)
 	}
@@ -239,12 +239,12 @@ func (f *Notes) netNotes(rows []stats.Func) {
 	}
 	text := ""
 	if net {
-		text = "latencies are net of what probes cost, as far as that is known (-o json has bounds)"
+		text = "latencies are net of the cost of probes (-o json has bounds)"
 	}
 	for _, m := range []struct {
 		found         bool
 		mark, meaning string
-	}{{approx, approxMark, "more was taken off than is left"}, {raw, rawMark, "as seen, with what probes cost, which may be nearly all of it"}} {
+	}{{approx, approxMark, "more was taken off than is left"}, {raw, rawMark, "as measured; the cost of probes may be most of it"}} {
 		if m.found && text != "" {
 			text += "; "
 		}

@@ -78,7 +78,7 @@ func topRate(whole, recent stats.Func) Cell {
 // TopCost returns a line on the cost of probes since the last interval, which ended with the cost before, and since the
 // start. The line also has the budget and the number of lost events.
 func TopCost(s *stats.Summary, before *stats.Probing) string {
-	cost, notes := "what probes cost is not known yet", []string(nil)
+	cost, notes := "the cost of probes is not known yet", []string(nil)
 	if p := s.Probing; p != nil && p.CPU > 0 {
 		now, ns := stats.Probing{CPU: p.CPU}, p.NS
 		if before != nil && p.CPU > before.CPU {

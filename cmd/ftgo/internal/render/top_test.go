@@ -68,8 +68,8 @@ func TestTopCost(t *testing.T) {
 		before *stats.Probing
 		want   string
 	}{
-		{stats.Summary{}, nil, "what probes cost is not known yet"},
-		{stats.Summary{Budget: 0.15, Seconds: 2, OwnCPU: time.Second}, nil, "what probes cost is not known yet (budget 15%), ftgo 50%"},
+		{stats.Summary{}, nil, "the cost of probes is not known yet"},
+		{stats.Summary{Budget: 0.15, Seconds: 2, OwnCPU: time.Second}, nil, "the cost of probes is not known yet (budget 15%), ftgo 50%"},
 		{stats.Summary{Probing: probing(1e8, 1e9)}, nil, "probes take 10% of its CPU time"},
 		{stats.Summary{Probing: probing(3e8, 2e9), Budget: 0.25}, probing(1e8, 1e9), "probes take 20% of its CPU time (since the start 15%, budget 25%)"},
 		{stats.Summary{Probing: probing(3e8, 2e9)}, probing(4e8, 1e9), "probes take 0% of its CPU time (since the start 15%)"},

@@ -57,7 +57,7 @@ func (x *ExportFlags) ReadArgs(o *Options, words []string) error {
 		o.Binary, words = words[0], words[1:]
 	}
 	if x.Name != "" && strings.Trim(x.Name, "0123456789") == "" {
-		return cli.Usage("export: -p %s: a process's number is gone with it; say what it is called, or which BINARY it runs", x.Name)
+		return cli.Usage("export: -p %s: a process number is valid only until the process ends; give its name, or BINARY", x.Name)
 	}
 	if o.Funcs = words; len(words) == 0 {
 		return cli.Usage("export: no FUNC (see ftgo export -h; '*' is all)")

@@ -37,7 +37,7 @@ func (o *Options) openTracefs() error {
 	// Leftovers that can't be removed do not prevent a run.
 	removed, err := f.Sweep()
 	for _, l := range removed {
-		o.Say("removed what process %d had left: %d probe events", l.PID, l.Events)
+		o.Say("removed leftovers of process %d: %d probe events", l.PID, l.Events)
 	}
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // the run then fails for the same reason
 		o.Say("%v", err)

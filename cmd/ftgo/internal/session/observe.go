@@ -154,7 +154,7 @@ func (r *run) planLive() (err error) {
 // sayUnfollowed says that the goroutines of calls can't be followed, if follow is set.
 func (r *run) sayUnfollowed(follow bool) {
 	if minor, version := r.request.Plan.Binary.GoVersion(); minor > 0 && follow && !r.request.Plan.Follows {
-		r.Say("what calls start with go is shown apart: where %s makes goroutines is not known", version)
+		r.Say("goroutines are shown apart from the calls that start them, because ftgo does not know where %s creates goroutines", version)
 	}
 }
 

@@ -133,7 +133,7 @@ func (o *Options) DefineInterval(about string) cli.Group {
 
 // DefineRecorder defines the flags that say how to record events.
 func (o *Options) DefineRecorder(fs *cli.Flags) {
-	fs.BoolVar(&o.DryRun, "dry-run", false, "print the probe definitions, say what of --where they do, and change nothing")
+	fs.BoolVar(&o.DryRun, "dry-run", false, "print the probe definitions and the part of --where that the kernel evaluates")
 	cli.Define(fs, &o.MaxLost, "max-lost", "", "exit with status 5 if more than `N` events are lost", cli.Form[*uint64]{Read: func(text string) (*uint64, error) {
 		n, err := strconv.ParseUint(text, 0, 64)
 		return &n, err
@@ -216,7 +216,7 @@ func writeReady(fd int) error {
 	}
 	if err != nil {
 		// Not %w: a closed pipe here is an error, unlike one of standard output in ftgo ... | head.
-		return fmt.Errorf("tell that the probes are armed (--ready-fd %d): %v", fd, err)
+		return fmt.Errorf("write \"ready\" (--ready-fd %d): %v", fd, err)
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (e *exporter) finish() {
 	if e.sender == nil || !e.started() {
 		return
 	}
-	defer e.o.Progress("sending what is queued")()
+	defer e.o.Progress("sending queued items")()
 	e.sender.Metrics(e.snapshot())
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()

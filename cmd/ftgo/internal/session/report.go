@@ -75,7 +75,7 @@ func (o *Options) openReplay(input *inputFile) (r *run, err error) {
 	rec, err := recording.Open(progressReader{input, report}, input.size)
 	switch {
 	case errors.Is(err, recording.ErrNone):
-		return nil, fmt.Errorf("%s: %w (a trace alone does not tell what its lines mean: record with the script of ftgo script)", input.name, err)
+		return nil, fmt.Errorf("%s: %w (a trace needs the plan of its probes: record with the script of ftgo script)", input.name, err)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", input.name, err)
 	}
@@ -86,7 +86,7 @@ func (o *Options) openReplay(input *inputFile) (r *run, err error) {
 		return slices.ContainsFunc(e.Sites, func(s uprobe.Site) bool { return s.Kind == uprobe.GoroutineEnd })
 	}
 	if r.needs.Probes.Follow && !r.request.Plan.Follows && slices.ContainsFunc(r.request.Plan.Events, ends) {
-		o.Say("what calls start with go is shown apart: record it with script --tree")
+		o.Say("goroutines are shown apart from the calls that start them: record with script --tree")
 	}
 	source, err := r.request.Replay(rec)
 	if err != nil {
@@ -96,9 +96,9 @@ func (o *Options) openReplay(input *inputFile) (r *run, err error) {
 	r.source = source
 	r.scene.Recorded, _ = source.Began()
 	if !rec.Complete {
-		r.incomplete = errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
+		r.incomplete = errors.New("the recording was cut off: counts are for the recorded events, and the number of lost ones is unknown")
 		if rec.About.Options.Budget > 0 {
-			r.incomplete = fmt.Errorf("%w, nor what was disarmed for the budget", r.incomplete)
+			r.incomplete = fmt.Errorf("%w, like the functions disarmed for the budget", r.incomplete)
 		}
 	}
 	return r, nil
@@ -161,9 +161,9 @@ func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 	o.Binary = rec.About.Binary.Path
 	lacking := ""
 	if r.request.Target.Binary == nil {
-		lacking = fmt.Sprintf("the binary, %s, which is not here as it was (--binary PATH)", o.Binary)
+		lacking = fmt.Sprintf("the binary, %s, which is missing or has changed (--binary PATH)", o.Binary)
 	} else if s := rec.About.Symbols; s != nil && !o.useRecordedSymbols(s) {
-		lacking = fmt.Sprintf("what describes the binary, %s, which is not here as it was (--symbols PATH)", s.Path)
+		lacking = fmt.Sprintf("the symbols of the binary, %s, which is missing or has changed (--symbols PATH)", s.Path)
 	}
 	switch {
 	case lacking != "" && needs == "values":
@@ -175,9 +175,9 @@ func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 			return nil, err
 		}
 	case needs == "--by":
-		return nil, fmt.Errorf("--by, --sum of what was recorded for %s: %w: script --by and script --as trace have values", rec.About.Command, errNotRecorded)
+		return nil, fmt.Errorf("--by, --sum of a recording for %s: %w: script --by and script --as trace record values", rec.About.Command, errNotRecorded)
 	case needs != "" && o.Lines.Where != "":
-		return nil, fmt.Errorf("--where of what was recorded for %s: %w: script --as trace has values", rec.About.Command, errNotRecorded)
+		return nil, fmt.Errorf("--where of a recording for %s: %w: script --as trace records values", rec.About.Command, errNotRecorded)
 	}
 	r.request.Plan.Skipped = nil // the skipped functions of the recording replace them
 	for _, s := range was.Skipped {
@@ -296,7 +296,7 @@ func (r *run) replan(rec *recording.Recording, needs string) error {
 		return err
 	}
 	if err := rec.SetEventNames(r.request.Plan); err != nil {
-		return fmt.Errorf("%s: %w: this ftgo, or what is asked for, needs other values than were fetched (made by ftgo %s): %w",
+		return fmt.Errorf("%s: %w: this ftgo, or this command, needs values that were not fetched (recorded by ftgo %s): %w",
 			needs, errNotRecorded, rec.About.Version, err)
 	}
 	return nil

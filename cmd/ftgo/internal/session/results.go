@@ -74,7 +74,7 @@ func (o *Options) copyStdin() (*os.File, error) {
 // checkStdin refuses a second "-", because standard input can be read once.
 func checkStdin(names []string) error {
 	if first := slices.Index(names, "-"); first >= 0 && slices.Contains(names[first+1:], "-") {
-		return cli.Usage("- is given twice: there is one standard input")
+		return cli.Usage("- is given twice: standard input can be read only once")
 	}
 	return nil
 }

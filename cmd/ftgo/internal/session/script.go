@@ -28,7 +28,7 @@ var commandForm = cli.OneOf("COMMAND", "command", "not probe, count or trace", r
 // DefineScript defines the flags that select the data to record.
 func (o *Options) DefineScript(fs *cli.Flags) {
 	o.As = "probe"
-	cli.Define(fs, &o.As, "as", "", "record what `COMMAND` needs: probe, count or trace", commandForm)
+	cli.Define(fs, &o.As, "as", "", "record for `COMMAND`: probe, count or trace", commandForm)
 	fs.StringVar(&o.forKernel, "kernel", "", "record on Linux `VERSION`, as uname -r prints it (default 5.4 and later)")
 	cli.Define(fs, &o.Duration, "duration", "d", "let the script stop after `SECONDS` by default", cli.Seconds)
 	fs.StringVarP(&o.File, "output-file", "w", "", "write the script to `FILE` instead of standard output")
@@ -38,14 +38,14 @@ func (o *Options) DefineScript(fs *cli.Flags) {
 	fs.StringVar(&o.Lines.Where, "where", "", "trace: record only calls for which `EXPR` is true")
 	fs.StringVar(&o.Inside, "inside", "", "trace: record only calls that `FUNC` makes, directly or not")
 	fs.BoolVar(&o.Lines.Entries, "entries", false, "trace: record only how calls begin")
-	cli.Define(fs, &o.Budget, "budget", "", "let the script disarm what takes more than `PERCENT` of a CPU", percent)
+	cli.Define(fs, &o.Budget, "budget", "", "let the script disarm functions beyond `PERCENT` of a CPU", percent)
 	fs.BoolVar(&o.follow, "tree", false, "trace: record go statements, for trees")
 	cli.Subset("probe, count: ", o.TableFlags.Define, "by", "sum")(fs)
 }
 
 // DefineReport defines the flags that say how to show a recording.
 func (o *Options) DefineReport(fs *cli.Flags) {
-	cli.Define(fs, &o.As, "as", "", "show what `COMMAND` would: probe, count or trace (default what it was recorded for)", commandForm)
+	cli.Define(fs, &o.As, "as", "", "show the output of `COMMAND`: probe, count or trace (default: as recorded)", commandForm)
 	fs.StringVarP(&o.tracedPath, "binary", "b", "", "read the traced binary at `PATH` (default where ftgo script read it)")
 	fs.IntSliceVarP(&o.PIDs, "pid", "p", nil, "show only process `PID`")
 	fs.BoolVar(&o.PerHost, "per-host", false, "show a row for each function of each machine")
@@ -199,7 +199,7 @@ func (r *run) scriptText() (string, error) {
 		}
 	}
 	s := recording.Script{
-		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
+		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h shows its usage.",
 			printable.Plural(len(r.request.Plan.Funcs), "function"), printable.Plural(r.request.Plan.Probes(), "place"), r.Release),
 		About: recording.About{
 			Version: r.Release, Command: r.As, Options: r.recordedOptions(),

@@ -33,7 +33,7 @@ func (o *Options) Top(ctx context.Context) error {
 	case o.Format != render.Table || o.DryRun:
 		return o.Observe(ctx, view.NewTable(o.View(), uprobe.Latency))
 	case !cli.IsTerminal(o.Stdout):
-		return cli.Usage("top: standard output is no terminal: -o json writes what the screen shows")
+		return cli.Usage("top: standard output is not a terminal: use -o json")
 	}
 	jobs, cancel := context.WithCancel(ctx)
 	s := &topScreen{o: o, runCtx: jobs, wake: make(chan struct{}, 1), model: top.New(render.TopOrder), visible: true}
@@ -271,7 +271,7 @@ const cpuColumn = 0
 func (s *topScreen) listProcesses() {
 	used := make(map[int]time.Duration)
 	list := func() (choosing bool) {
-		p := top.Page{Head: []string{"ftgo top  which process?", "CPU time, and that of the last second"}, Names: "PROGRAM", Columns: processColumns, Keys: "Enter chooses"}
+		p := top.Page{Head: []string{"ftgo top  which process?", "CPU time, total and in the last second"}, Names: "PROGRAM", Columns: processColumns, Keys: "Enter chooses"}
 		for pid, exe := range target.GoProcesses {
 			stat, alive := procfs.LiveStat(pid)
 			if !alive {

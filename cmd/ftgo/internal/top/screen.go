@@ -11,7 +11,7 @@ import (
 )
 
 // ErrGone means that the terminal was closed.
-var ErrGone = errors.New("the terminal is gone")
+var ErrGone = errors.New("the terminal was closed")
 
 // keys maps keys without a letter to the runes that Press takes.
 var keys = map[tcell.Key]rune{

@@ -208,7 +208,7 @@ func parseFailIf(text string) (f Value, err error) {
 	return f, f.expr.Check(func(path string) (*gotype.Type, error) {
 		number, ok := rowNumberOf(path)
 		if !ok {
-			return nil, fmt.Errorf("unknown number %q: there are %s, and percentiles like p95", path, strings.Join(slices.Sorted(maps.Keys(rowNumbers)), ", "))
+			return nil, fmt.Errorf("unknown number %q (want %s, or a percentile like p95)", path, strings.Join(slices.Sorted(maps.Keys(rowNumbers)), ", "))
 		}
 		return number.typ, nil
 	})

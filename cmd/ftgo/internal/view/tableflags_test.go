@@ -80,7 +80,7 @@ func TestTopRows(t *testing.T) {
 
 // TestStacksBeyond checks the warning about calls whose callers are unknown because there are too many stacks.
 func TestStacksBeyond(t *testing.T) {
-	for beyond, want := range map[uint64]string{0: "", 7: "ftgo: callers of 7 calls are not known: 100000 stacks are told apart, and others came later\n"} {
+	for beyond, want := range map[uint64]string{0: "", 7: "ftgo: callers of 7 calls are unknown, because there were more than 100000 different stacks\n"} {
 		var out, stderr strings.Builder
 		stacks := &engine.Stacks{}
 		stacks.Beyond = beyond

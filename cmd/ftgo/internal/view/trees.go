@@ -65,12 +65,12 @@ func (v *Lines) warnLeftOut(lost uint64) {
 		v.Env.Warn(printable.Plural(n, "call") + " left out of the trees: too many others were open when they began")
 	}
 	if n := v.incomplete.trees; n > 0 {
-		v.Env.Warn(fmt.Sprintf("%s left out of %s: there is room for %d in a tree, and for %d in all", printable.Plural(v.incomplete.lines, "line"), printable.Plural(n, "tree"), maxTree, v.trees.total))
+		v.Env.Warn(fmt.Sprintf("%s left out of %s: the limits are %d in a tree and %d in total", printable.Plural(v.incomplete.lines, "line"), printable.Plural(n, "tree"), maxTree, v.trees.total))
 	}
 	if lost > 0 && v.Plan.Follows {
 		v.Env.Warn("events were lost: a goroutine may be shown apart, and a call that seems unwound may have returned long before")
 	}
 	if n := v.trees.untimed; n > 0 {
-		v.Env.Warn("of " + printable.Plural(n, "tree") + " nobody knows how long they took: the budget took their probes out meanwhile")
+		v.Env.Warn(printable.Plural(n, "tree") + " without a duration: --budget removed the probes meanwhile")
 	}
 }

@@ -23,7 +23,7 @@ func TestWarnLeftOut(t *testing.T) {
 	}
 	v.incomplete.trees, v.incomplete.lines, v.trees.untimed = 2, 30, 4
 	v.warnLeftOut(5)
-	for _, want := range []string{"30 lines left out of 2 trees", "room for 10000 in a tree, and for 200000 in all", "events were lost", "of 4 trees nobody knows how long they took"} {
+	for _, want := range []string{"30 lines left out of 2 trees", "the limits are 10000 in a tree and 200000 in total", "events were lost", "4 trees without a duration"} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("nothing says %q:\n%s", want, stderr.String())
 		}
