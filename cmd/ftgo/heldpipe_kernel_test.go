@@ -18,7 +18,7 @@ import (
 // or where other people's pipes hold none.
 func checkHeld(t *testing.T, f *tracefs.FS, pid int, talk string) {
 	t.Helper()
-	told := strings.Count(talk, "; the next run, or ftgo clean, removes what stays\n")
+	told := strings.Count(talk, "; the next run, or ftgo clean, removes the rest\n")
 	left, _ := remainsOf(t, f, pid)
 	if told > 1 || left > 0 != (told == 1) || left > 0 && !machine.This().Older(5, 5) {
 		t.Errorf("%d instances are left\n%s", left, talk)
