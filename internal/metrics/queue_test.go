@@ -150,7 +150,7 @@ func TestSenderSlow(t *testing.T) {
 	s.close(t.Context())
 	news := strings.ReplaceAll(strings.Join(s.takeMessages(), "\n"), server.URL, "URL")
 	dropped := s.sendingCounts().Failed["queue_full"]
-	want := fmt.Sprintf("no room for what can't be sent to URL: the oldest are dropped\nspans are sent to URL again, after 0s; %d were dropped meanwhile", dropped)
+	want := fmt.Sprintf("the queue for URL is full: the oldest items are dropped\nspans are sent to URL again, after 0s; %d were dropped meanwhile", dropped)
 	if news != want {
 		t.Errorf("told\n%s\nnot\n%s", news, want)
 	}
