@@ -81,7 +81,7 @@ func (b *bench) arming() {
 		}
 	}
 	b.turns(g, tasks)
-	fmt.Fprintf(&b.body, "Functions of the `go` tool, of which a process is running.\n\n")
+	fmt.Fprintf(&b.body, "The tracers probe functions of the `go` tool, while a process runs it.\n\n")
 	g.write(&b.body)
 	for _, command := range []string{"ftgo count", "ftgo probe"} {
 		row := goRow(command, 0)

@@ -79,11 +79,11 @@ func (b *bench) costs() {
 		under(full, "delve", b.dlv, func() (stamp, error) { return b.underDelve(`^main\.`+f+"$", target...) })
 	}
 	b.turns(g, tasks)
-	fmt.Fprint(&b.body, "Of a small function that is called without a pause. `framed` has a stack check and saves the frame pointer, `frameless`\n"+
-		"does neither. Count: ftgo count, bpftrace count(), perf stat. Latency: ftgo probe, bpftrace hist() by thread, perf\n"+
-		"record of two places; every RET is single-stepped. perf, and bpftrace for latency, probe the very instructions that ftgo\n"+
-		"has chosen; for the rest bpftrace probes the function's first, as perf does by name. Arguments: ftgo trace (--entries),\n"+
-		"bpftrace printf(), perf record, dlv trace.\n\n")
+	fmt.Fprint(&b.body, "The program calls a small function without a pause. `framed` has a stack check and saves the frame pointer, `frameless` does\n"+
+		"neither. Count: ftgo count, bpftrace count(), perf stat. Latency: ftgo probe, bpftrace hist() by thread, perf record of two\n"+
+		"places; the kernel single-steps every RET. perf, and bpftrace for latency, probe the same instructions as ftgo. In the other\n"+
+		"rows bpftrace probes the function's first instruction, and so does perf by name. Arguments: ftgo trace (--entries), bpftrace\n"+
+		"printf(), perf record, dlv trace.\n\n")
 	g.write(&b.body)
 	over := func(row, col string) float64 { return g.median(row, col) - g.median(row, alone) }
 	for _, c := range []struct {
@@ -147,7 +147,7 @@ func (b *bench) parsing() {
 			}
 		}
 	}
-	fmt.Fprint(&b.body, "An operation of `go test -bench . ./internal/pairing ./parse` is a line, unless its name says otherwise.\n\n")
+	fmt.Fprint(&b.body, "An operation of `go test -bench . ./internal/pairing ./parse` parses one line, unless its name says otherwise.\n\n")
 	g.write(&b.body)
 	for _, name := range g.rows {
 		b.atMost("allocations, Benchmark"+name, g.median(name, "allocs/op"), 0, whole)
@@ -197,7 +197,7 @@ func (b *bench) planning() {
 		}
 	}
 	b.turns(took, tasks)
-	fmt.Fprintf(&b.body, "From the launch of the command to its end, with --dry-run. %s; the huge one has %d functions of its own.\n\n",
+	fmt.Fprintf(&b.body, "The time is from the launch of the command to its end, with --dry-run. Programs: %s. The huge program has %d functions of its own.\n\n",
 		sizes[2:], size.packages*size.functions)
 	took.write(&b.body)
 	fmt.Fprintln(&b.body)

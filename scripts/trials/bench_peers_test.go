@@ -69,12 +69,12 @@ func findDelve(tb testing.TB) (string, error) {
 	return filepath.Join(fixture.Dir(tb), "dlv"), err
 }
 
-// preface says where it was measured, and what is to be better.
+// preface returns the beginning of the page: the machine, the tools, and the goals with their results.
 func (r *report) preface() string {
 	var w strings.Builder
-	fmt.Fprintf(&w, "# Benchmarks\n\nMade by `scripts/bench`: medians of %d rounds, in each of which the tools had their turn one after the\n"+
-		"other on the same programs; what takes minutes was done once. In parentheses: how many times ftgo's. Costs of a hit depend on the machine, a\n"+
-		"virtual one above all: compare, don't quote. Times in seconds say as much of the machine as of ftgo.\n\n", r.rounds)
+	fmt.Fprintf(&w, "# Benchmarks\n\n`scripts/bench` wrote this page. The figures are medians of %d rounds. In each round the tools ran one after the other on the\n"+
+		"same programs. Jobs of minutes ran once. The numbers in parentheses are multiples of ftgo's figure. The cost of a hit depends on the\n"+
+		"machine, especially if it is virtual: compare the figures, but don't quote them. Times in seconds depend on the machine as much as on ftgo.\n\n", r.rounds)
 	release, _ := os.ReadFile("/proc/sys/kernel/osrelease")
 	cpus, _ := os.ReadFile("/proc/cpuinfo")
 	model := "unknown"

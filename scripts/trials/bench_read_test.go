@@ -95,9 +95,9 @@ func (b *bench) reading() {
 		reader(floods[2].row("bpftrace printf()"), false, b.floodBpftrace)
 	}
 	b.turns(g, tasks)
-	fmt.Fprint(&b.body, "Of a program that hits a probe without a pause on one CPU. What is lost says that the reader was always busy: it\n"+
-		"reads so many without loss. cat reads the trace_pipe of an instance that ftgo's own packages have set up, to /dev/null.\n"+
-		"perf and bpftrace: of their whole runs, with the CPU time that starting them takes.\n\n")
+	fmt.Fprint(&b.body, "The program hits a probe without a pause on one CPU. Lost events show that the reader was always busy, and that it can't read\n"+
+		"more per second. cat copies the trace_pipe of an instance to /dev/null; ftgo's own packages set up the instance. The figures of\n"+
+		"perf and bpftrace are for their whole runs, including the CPU time of their start.\n\n")
 	g.write(&b.body)
 	for _, raw := range []bool{false, true} {
 		for i, f := range floods[:2] {

@@ -48,11 +48,11 @@ func (b *bench) splits() {
 	}
 	b.turns(g, tasks)
 	w := &b.body
-	fmt.Fprint(w, "How long the kernel takes, by the number of sites and by how they are put into events. One process maps the file that\n"+
-		"they are in. Each definition is compared with all others, and once more with those of its event; each event takes a\n"+
-		"grace period when it is disarmed; an instance takes another when it is removed.\n")
+	fmt.Fprint(w, "The kernel's time depends on the number of sites, and on their distribution over events. One process maps the file with the\n"+
+		"sites. The kernel compares each definition with all others, and again with the definitions of the same event. It waits for a\n"+
+		"grace period when it disarms an event, and for another when it removes an instance.\n")
 	if others > 0 {
-		fmt.Fprintf(w, "Somebody else had up to %d probes meanwhile, which each definition is compared with, too.\n", others)
+		fmt.Fprintf(w, "Other tracers had up to %d probes meanwhile. The kernel compares each definition with them, too.\n", others)
 	}
 	fmt.Fprintln(w)
 	g.write(w)

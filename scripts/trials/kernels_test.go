@@ -80,11 +80,11 @@ func (r *kernelRun) read(name string) error {
 	return lines.Err()
 }
 
-// kernelEnded is what a test's end prints: "--- PASS: TestKernelFlood (12.02s)".
+// kernelEnded matches the line at the end of a test: "--- PASS: TestKernelFlood (12.02s)".
 var kernelEnded = regexp.MustCompile(`^ *--- (PASS|FAIL|SKIP): (\S+) \(`)
 
-// add notes what a line tells. Actions do not tell how tests have ended: where all ends with
-// a guest, test2json has the test pass that just ran.
+// add adds a line of output. It ignores the actions at the ends of tests: if a guest ends early, test2json reports a pass
+// for the running test.
 func (r *kernelRun) add(e event) {
 	switch {
 	case e.Test == "":
@@ -101,7 +101,7 @@ func (r *kernelRun) add(e event) {
 	}
 }
 
-// said notes what a test logs.
+// said reads the kernel, its features and reasons from the log of a test.
 func (r *kernelRun) said(e event) {
 	m := said.FindStringSubmatch(e.Output)
 	if m == nil {
@@ -115,34 +115,32 @@ func (r *kernelRun) said(e event) {
 	r.reasons[e.Test] = m[1]
 }
 
-// older is what is known of kernels that can't be fetched.
+// older is the section about kernels that Debian's archive does not have.
 const older = `
 ## Older kernels
 
-Debian's archive has none before 5.10 any more: rows of older ones are of images that somebody
-built, as each tells. What older ones lack, tests also take away from the one that runs them, and
-everything else must stay as exact: each thing alone and all that Linux 4.4 does without
-(fallbacks.txt, linux44.txt and withoutarrays.txt of TestKernelScripts,
-TestKernelFollowingUnnamed), instances and memory, as Linux 3.10 (TestKernelTopLevel), and a
-tracefs of its own (unwell.txt). Texts and files that they have otherwise are in
-tests without a kernel.
+Debian's archive no longer has kernels before 5.10. The rows of older kernels are for images that were built by hand, as each row says.
+Tests also disable features that older kernels lack, on the kernel that runs the tests. Everything else must stay exact. They disable
+each feature alone, and all features that Linux 4.4 lacks (fallbacks.txt, linux44.txt and withoutarrays.txt of TestKernelScripts,
+TestKernelFollowingUnnamed). They disable instances and memory, as on Linux 3.10 (TestKernelTopLevel), and use a separate tracefs
+(unwell.txt). Tests without a kernel cover the other texts and files of older kernels.
 `
 
-// kernelHeads are how the page of a processor begins.
+// kernelHeads are the beginnings of the pages by processor.
 var kernelHeads = map[string]string{
 	"amd64": `# Kernels
 
-The tests that need a kernel (TestKernel...), each on real ones: Debian's under QEMU, others there as their rows
-tell, and the one of the machine that ran them. They compare counts, latencies and values with what the traced programs say of
-themselves. Made by ` + "`scripts/kernel-matrix` on %s; `scripts/vm KERNEL -- COMMAND`" + `
-boots one by hand. [kernels-arm64.md](kernels-arm64.md) has those for arm64.
+This page shows the results of the tests that need a kernel (TestKernel...). They ran on real kernels: under QEMU on Debian's kernels and
+on kernels that the rows describe, and on the kernel of the test machine, the last row. The tests compare counts, latencies and values
+with the traced programs' own records. ` + "`scripts/kernel-matrix` wrote this page on %s. `scripts/vm KERNEL -- COMMAND`" + ` boots a
+kernel by hand. [kernels-arm64.md](kernels-arm64.md) is the page for arm64.
 `,
 	"arm64": `# Kernels for arm64
 
-The tests that need a kernel (TestKernel...), on Debian's kernels for arm64, and **only under QEMU**, on an x86-64
-machine: two emulated CPUs, which take turns. Nothing was tried on arm64 hardware. The tests compare counts, latencies and
-values with what the traced programs say of themselves. Made by ` + "`scripts/kernel-matrix` on %s;\n`scripts/vm KERNEL-arm64 -- COMMAND`" + `
-boots one by hand. [kernels.md](kernels.md) has those for x86-64.
+This page shows the results of the tests that need a kernel (TestKernel...), on Debian's kernels for arm64. They ran **only under QEMU**,
+on an x86-64 machine: two emulated CPUs, which take turns. Nothing was tried on arm64 hardware. The tests compare counts, latencies and
+values with the traced programs' own records. ` + "`scripts/kernel-matrix` wrote this page on %s. `scripts/vm KERNEL-arm64 -- COMMAND`" + `
+boots a kernel by hand. [kernels.md](kernels.md) is the page for x86-64.
 `,
 }
 
@@ -150,7 +148,7 @@ boots one by hand. [kernels.md](kernels.md) has those for x86-64.
 func kernelPage(goarch string, runs []*kernelRun) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, kernelHeads[goarch]+`
-| kernel | passed | failed | skipped | found of what ftgo makes use of |
+| kernel | passed | failed | skipped | features found that ftgo uses |
 |---|---|---|---|---|
 `, time.Now().UTC().Format(time.DateOnly))
 	for _, r := range runs {
@@ -165,13 +163,13 @@ func kernelPage(goarch string, runs []*kernelRun) string {
 		fmt.Fprintf(&b, "| %s | %d | %s | %d | %s |\n", name, len(r.with("PASS")), failed, len(r.with("SKIP")), r.features)
 	}
 	if only := os.Getenv("FTGO_MATRIX_RUN"); only != "" {
-		fmt.Fprintf(&b, "\nOnly these ran this time: `%s`.\n", only)
+		fmt.Fprintf(&b, "\nThis run was limited to `%s`.\n", only)
 	}
 	if not := os.Getenv("FTGO_MATRIX_SKIP"); not != "" {
-		fmt.Fprintf(&b, "\nLeft out this time: `%s`.\n", not)
+		fmt.Fprintf(&b, "\nThis run skipped `%s`.\n", not)
 	}
 	if not := os.Getenv("FTGO_MATRIX_ELSEWHERE"); not != "" && not != "^$" {
-		fmt.Fprintf(&b, "\nLeft out under QEMU, since little of it depends on the kernel, or it takes an emulated CPU too long: `%s`.\nHow calls' times are divided (--sched) is compared there, but not required: the host takes an emulated CPU away at any moment.\n", not)
+		fmt.Fprintf(&b, "\nNot run under QEMU, because these tests depend little on the kernel, or take too long on an emulated CPU: `%s`.\nUnder QEMU the tests compare the parts of calls' times (--sched), but do not require that they match, because the host takes an emulated\nCPU away at any moment.\n", not)
 	}
 	if goarch == "amd64" {
 		b.WriteString(older)
@@ -206,8 +204,7 @@ func skips(runs []*kernelRun) string {
 	return strings.Join(rows, "")
 }
 
-// passes is the tests that passed wherever they were not skipped, and those that ran only on
-// some kernels.
+// passes returns the tests that passed on all kernels that did not skip them, and the tests that passed on some kernels.
 func passes(runs []*kernelRun) string {
 	on, skipped := make(map[string][]string), make(map[string]int)
 	for _, r := range runs {
@@ -228,10 +225,10 @@ func passes(runs []*kernelRun) string {
 	}
 	slices.Sort(all)
 	slices.Sort(some)
-	return "On all that don't skip it: " + strings.Join(all, ", ") + ".\n\n" + strings.Join(some, "")
+	return "Passed on every kernel that does not skip it: " + strings.Join(all, ", ") + ".\n\n" + strings.Join(some, "")
 }
 
-// short is a release without what Debian adds.
+// short returns a release without Debian's suffix.
 func short(kernel string) string {
 	release, _, _ := strings.Cut(kernel, "-")
 	if parts := strings.SplitN(release, ".", 3); len(parts) > 2 {

@@ -183,10 +183,10 @@ func (g *guests) page(kernels []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Toolchains for arm64
 
-What `+"`ftgo probe`"+` counts on arm64 of the program that keeps its own books, built by versions of Go in
-each way ([toolchains.md](toolchains.md) says what "exact" means), cross-compiled and run on Debian's kernels **under
-QEMU only**, on an x86-64 machine: two emulated CPUs, which take turns. Nothing was tried on arm64 hardware. A cell has the runs
-that were exact. Made by `+"`scripts/toolchain-matrix %s`"+` on %s.
+This page compares the counts of `+"`ftgo probe`"+` on arm64 with the counts of a program that counts its own calls (`+"`testdata/exact`"+`), built by
+several versions of Go in several ways. A cell counts the exact runs; [toolchains.md](toolchains.md) explains "exact". The programs
+were cross-compiled, and ran on Debian's kernels **under QEMU only**, on an x86-64 machine: two emulated CPUs, which take turns. Nothing
+was tried on arm64 hardware. `+"`scripts/toolchain-matrix %s`"+` wrote this page on %s.
 
 | Go | built | a run has |`, strings.Join(kernels, " "), time.Now().UTC().Format(time.DateOnly))
 	for _, kernel := range kernels {
@@ -199,8 +199,8 @@ that were exact. Made by `+"`scripts/toolchain-matrix %s`"+` on %s.
 		}
 	}
 	b.WriteString(`
-A stripped program of Go 1.18 to 1.20 names all instances of a generic function alike (` + "`main.f[...]`" + `); they are
-left out of that row's comparison.
+In a stripped program of Go 1.18 to 1.20, all instances of a generic function have the same name (` + "`main.f[...]`" + `). The comparison of
+that row leaves them out.
 `)
 	return b.String()
 }
