@@ -28,8 +28,24 @@ func TestHelpWidth(t *testing.T) {
 		check("ftgo help "+c.Name, ftgo(t, "help", c.Name).stdout, cli.PlainWidth)
 		if flags := c.Flags(); flags != nil {
 			for _, width := range []int{52, 60, 100, 200} {
-				check("ftgo help "+c.Name, flags.Help(width), width)
+				check("ftgo help "+c.Name, flags.Help(width, true), width)
 			}
+		}
+	}
+}
+
+// TestHelpIsShort limits what -h prints to a screen, and checks that it leads to the other flags.
+func TestHelpIsShort(t *testing.T) {
+	for _, c := range allCommands() {
+		if c.Flags() == nil {
+			continue
+		}
+		text := ftgo(t, c.Name, "-h").stdout
+		if lines := strings.Count(text, "\n"); lines > 50 {
+			t.Errorf("ftgo %s -h has %d lines:\n%s", c.Name, lines, text)
+		}
+		if full := ftgo(t, "help", c.Name).stdout; full != text && !strings.HasSuffix(text, "\nftgo help "+c.Name+" lists all flags.\n") {
+			t.Errorf("ftgo %s -h does not lead to all flags:\n%s", c.Name, text)
 		}
 	}
 }
@@ -40,7 +56,7 @@ func TestHeadings(t *testing.T) {
 	under := make(map[string]int)
 	for line := range strings.Lines(cli.Headings) {
 		_, names, _ := strings.Cut(line, ":")
-		for name := range strings.FieldsSeq(names) {
+		for name := range strings.FieldsSeq(strings.ReplaceAll(names, ";", " ")) {
 			under[name]++
 		}
 	}
@@ -50,7 +66,7 @@ func TestHeadings(t *testing.T) {
 		if flags == nil {
 			continue
 		}
-		text := flags.Help(cli.PlainWidth)
+		text := flags.Help(cli.PlainWidth, true)
 		flags.VisitAll(func(f *cli.Flag) {
 			seen[f.Name] = true
 			if under[f.Name] != 1 {

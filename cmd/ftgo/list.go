@@ -51,9 +51,9 @@ func listCommand(e *cli.Env) *cli.Command {
 
 // binaryHelp changes the help of the process flags for commands that trace nothing.
 func binaryHelp(fs *cli.Flags) {
-	fs.Lookup("pid").Usage = "take BINARY from process `PID`, or the one named so"
+	fs.Lookup("pid").Usage = "take BINARY from process `PID`, or the one with this name"
 	fs.Lookup("all").Usage = "take it from any of several processes"
-	fs.Lookup("container").Usage = "take it from container `ID`, or the one named so"
+	fs.Lookup("container").Usage = "take it from container `ID`, or the one with this name"
 	fs.Lookup("cgroup").Usage = "take it from the control group `PATH`"
 }
 

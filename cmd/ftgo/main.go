@@ -140,7 +140,7 @@ func helpCommand(e *cli.Env, args []string) error {
 		return help(e.Stdout, all)
 	}
 	if c := cli.Find(all, args[0]); c != nil && c.Name != "help" {
-		return c.Main(context.Background(), e, all, []string{"-h"})
+		return c.WriteHelp(e, true)
 	}
 	return unknownCommand(e, args[0])
 }
@@ -190,7 +190,7 @@ func traceCommand(e *cli.Env) *cli.Command {
 	o.Signatures = true
 	return &cli.Command{
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, cli.Subset("", o.DefineExtras, "with", "sched"), o.DefineStack("show who called"), o.DefineLines, o.DefineFetch, o.DefineFull(", and values of any width"),
+		Groups: o.Groups(o.Target.Define, o.DefineAt, cli.Subset("", o.DefineExtras, "with", "sched"), o.DefineStack("show the callers"), o.DefineLines, o.DefineFetch, o.DefineFull(", and values of any width"),
 			func(fs *cli.Flags) { fs.Lookup("calls").Usage = "stop after `N` calls, or trees, and show no others" }),
 		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
@@ -240,7 +240,7 @@ func scriptCommand(e *cli.Env) *cli.Command {
 	return &cli.Command{
 		Name: "script", Summary: "write a shell script that records calls without ftgo",
 		Groups: []cli.Group{
-			o.DefineScript, o.DefineProcesses(o.Env), binaryHelp, o.Target.Define, o.DefineSymbols, cli.Subset("", o.DefineRecorder, "buffer"), o.DefineStack("record who called"), o.DefineFetch,
+			o.DefineScript, o.DefineProcesses(o.Env), binaryHelp, o.Target.Define, o.DefineSymbols, cli.Subset("", o.DefineRecorder, "buffer"), o.DefineStack("record the callers"), o.DefineFetch,
 		},
 		ReadArgs: o.ReadArgs,
 		Run:      func(context.Context) error { return o.Script() },

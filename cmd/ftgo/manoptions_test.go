@@ -71,7 +71,7 @@ func TestManOptions(t *testing.T) {
 // manOptions writes a command's flags in mdoc(7), and marks the manual texts that it used.
 func manOptions(command string, flags *cli.Flags, texts map[string]string, used map[string]bool) string {
 	var b strings.Builder
-	flags.VisitHeadings(func(title string, flags []*cli.Flag) {
+	flags.VisitHeadings(true, func(title string, flags []*cli.Flag) {
 		fmt.Fprintf(&b, ".Ss %s\n.Bl -tag -width Ds\n", title)
 		for _, f := range flags {
 			b.WriteString(".It ")

@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -79,8 +80,7 @@ func (c *Command) Flags() *Flags {
 func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []string) error {
 	switch {
 	case c.RunArgs != nil && c.About != "" && len(args) > 0 && (args[0] == "-h" || args[0] == "--help"):
-		_, err := io.WriteString(e.Stdout, c.About)
-		return err
+		return c.WriteHelp(e, false)
 	case c.RunArgs != nil:
 		return c.RunArgs(ctx, args)
 	}
@@ -92,10 +92,7 @@ func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []strin
 		return Usage("%s: %w%s (see ftgo %s -h)", c.Name, plainError(err), fs.suggestion(err, all), c.Name)
 	}
 	if help, _ := fs.GetBool("help"); help {
-		if _, err := io.WriteString(e.Stdout, c.About+fs.Help(cmp.Or(Width(e.Stdout), PlainWidth))); err != nil {
-			return err
-		}
-		return ErrHelp
+		return cmp.Or(c.WriteHelp(e, false), ErrHelp)
 	}
 	for _, check := range fs.checks {
 		if err := check(c.Name); err != nil {
@@ -111,6 +108,22 @@ func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []strin
 		return err
 	}
 	return c.Run(ctx)
+}
+
+// WriteHelp writes the command's help to standard output, with all flags or only with the frequent ones.
+func (c *Command) WriteHelp(e *Env, all bool) error {
+	text := c.About
+	if fs := c.Flags(); fs != nil {
+		width := cmp.Or(Width(e.Stdout), PlainWidth)
+		full, short := fs.Help(width, true), fs.Help(width, false)
+		if text += short; full != short && !all {
+			text += fmt.Sprintf("\nftgo help %s lists all flags.\n", c.Name)
+		} else if all {
+			text = c.About + full
+		}
+	}
+	_, err := io.WriteString(e.Stdout, text)
+	return err
 }
 
 // plainError returns err without the names of strconv's functions.

@@ -249,16 +249,22 @@ func OneOf(name, kind, wrong string, words ...string) Form[string] {
 	}
 }
 
-// Headings is a line for each heading of the help texts, in their order: the heading and its flags.
+// Headings is a line for each heading of the help texts, in their order: the heading, its flags, and after a semicolon
+// the flags that only the full help lists.
 //
 //go:embed headings.txt
 var Headings string
 
-// VisitHeadings calls f with each heading that has flags of the command, and with these flags. A flag has the same
-// heading in all commands.
-func (fs *Flags) VisitHeadings(f func(title string, flags []*Flag)) {
+// VisitHeadings calls f with each heading that has flags of the command, and with these flags, with all also with those
+// of the full help. A flag has the same heading in all commands.
+func (fs *Flags) VisitHeadings(all bool, f func(title string, flags []*Flag)) {
 	for line := range strings.Lines(Headings) {
 		title, names, _ := strings.Cut(line, ":")
+		if frequent, rare, _ := strings.Cut(names, ";"); all {
+			names = frequent + rare
+		} else {
+			names = frequent
+		}
 		var flags []*Flag
 		for name := range strings.FieldsSeq(names) {
 			if found := fs.Lookup(name); found != nil {
@@ -280,10 +286,10 @@ const (
 	minText = 20
 )
 
-// Help returns the help for the flags, wrapped at width columns.
-func (fs *Flags) Help(width int) string {
+// Help returns the help for the flags, wrapped at width columns: for all flags, or for the frequent ones.
+func (fs *Flags) Help(width int, all bool) string {
 	var b strings.Builder
-	fs.VisitHeadings(func(title string, flags []*Flag) {
+	fs.VisitHeadings(all, func(title string, flags []*Flag) {
 		fmt.Fprintf(&b, "\n%s:\n", title)
 		for _, f := range flags {
 			short := ""

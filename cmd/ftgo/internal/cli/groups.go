@@ -36,7 +36,7 @@ func (q *Target) DefineSymbols(fs *Flags) {
 func (q *Target) DefineProcesses(e *Env) Group {
 	var words []string
 	return func(fs *Flags) {
-		fs.StringSliceVarP(&words, "pid", "p", nil, "trace process `PID`, or the one named so; BINARY defaults to its executable")
+		fs.StringSliceVarP(&words, "pid", "p", nil, "trace process `PID`, or the one with this name; BINARY defaults to its executable")
 		fs.BoolVar(&q.Scope.All, "all", false, "trace every process that matches -p, --container or --cgroup")
 		q.DefineScope(fs)
 		fs.Check(func(string) error {
