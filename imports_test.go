@@ -242,9 +242,9 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-// TestArchitecture checks that docs/architecture.md has a row for each package with an arrow, and no other rows.
+// TestArchitecture checks that docs/dev/architecture.md has a row for each package with an arrow, and no other rows.
 func TestArchitecture(t *testing.T) {
-	page, err := os.ReadFile("docs/architecture.md")
+	page, err := os.ReadFile("docs/dev/architecture.md")
 	fixture.NoError(t, err)
 	rooms := make(map[string]bool)
 	for line := range strings.Lines(string(page)) {
@@ -263,12 +263,12 @@ func TestArchitecture(t *testing.T) {
 			name = "ftgo"
 		}
 		if !rooms[name] {
-			t.Errorf("docs/architecture.md has no row for %s", name)
+			t.Errorf("docs/dev/architecture.md has no row for %s", name)
 		}
 	}
 	for name := range rooms {
 		if _, err := os.Stat(name); err != nil && name != "ftgo" {
-			t.Errorf("docs/architecture.md has a row for %s: %v", name, err)
+			t.Errorf("docs/dev/architecture.md has a row for %s: %v", name, err)
 		}
 	}
 }

@@ -22,6 +22,9 @@ func shownCommands(t *testing.T) map[string][]string {
 	shown := make(map[string][]string)
 	pages, err := filepath.Glob(filepath.Join(fixture.Root(), "docs", "*.md"))
 	noError(t, err)
+	dev, err := filepath.Glob(filepath.Join(fixture.Root(), "docs", "dev", "*.md"))
+	noError(t, err)
+	pages = append(pages, dev...)
 	for _, page := range append(pages, filepath.Join(fixture.Root(), "README.md"), filepath.Join(fixture.Root(), "CONTRIBUTING.md")) {
 		_, commands := blocksIn(readFile(t, page))
 		shown[filepath.Base(page)] = commands

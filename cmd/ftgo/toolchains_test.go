@@ -27,7 +27,7 @@ var (
 
 // TestKernelToolchains counts the exactness target built by many toolchains in many
 // ways. With FTGO_TEST_LONG=all it takes all of them, and with FTGO_MATRIX=FILE it
-// writes the table of docs/toolchains.md.
+// writes the table of docs/dev/toolchains.md.
 func TestKernelToolchains(t *testing.T) {
 	tracetest.LongKernel(t)
 	versions := someVersions
@@ -49,7 +49,7 @@ func TestKernelToolchains(t *testing.T) {
 		}
 	}
 	if file := os.Getenv(matrixVar); file != "" && !t.Failed() {
-		page := readFile(t, filepath.Join(fixture.Root(), "docs/toolchains.md"))
+		page := readFile(t, filepath.Join(fixture.Root(), "docs/dev/toolchains.md"))
 		fixture.Write(t, file, matrixIn.ReplaceAllLiteralString(page, matrix(versions, cells)))
 	}
 }
@@ -117,10 +117,10 @@ func oldCC(t *testing.T, version string) string {
 	return path
 }
 
-// matrixIn is where docs/toolchains.md has the table.
+// matrixIn is where docs/dev/toolchains.md has the table.
 var matrixIn = regexp.MustCompile(`(?m)^(\|.*\n)+`)
 
-// matrix is the table of docs/toolchains.md.
+// matrix is the table of docs/dev/toolchains.md.
 func matrix(versions []string, cells map[string]string) string {
 	var b strings.Builder
 	b.WriteString("| Go |")

@@ -28,7 +28,7 @@ const (
 
 // A hit in the traced program costs more than one in ftgo, which calls probed functions in a tight loop: the
 // program's caches are colder and other CPUs compete. In programs that time themselves a hit took 0.98 to 1.37
-// times as long, and ftgo's own measurements differ as much from one another (docs/how-it-works.md). These
+// times as long, and ftgo's own measurements differ as much from one another (docs/dev/how-it-works.md). These
 // factors turn the quartiles of the measurements into bounds and a typical cost.
 const (
 	leastInPlace   = 0.75

@@ -83,7 +83,7 @@ func (r *report) preface() string {
 	}
 	fmt.Fprintf(&w, "Linux %s, %d CPUs (%s), %s.\n", strings.TrimSpace(string(release)), runtime.NumCPU(), model, runtime.Version())
 	fmt.Fprintf(&w, "Peers: %s.\n", strings.Join(r.versions, "; "))
-	others, _ := filepath.Glob(filepath.Join(fixture.Root(), "docs", "benchmarks-*.md"))
+	others, _ := filepath.Glob(filepath.Join(fixture.Root(), "docs", "dev", "benchmarks-*.md"))
 	for _, other := range others {
 		name := filepath.Base(other)
 		fmt.Fprintf(&w, "Another run: [%s](%s).\n", name, name)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// TestTrialKernels writes docs/kernels.md, or docs/kernels-arm64.md, from what the kernel tests have
+// TestTrialKernels writes docs/dev/kernels.md, or docs/dev/kernels-arm64.md, from what the kernel tests have
 // said. Its arguments are the processor, by its GOARCH, and of each kernel
 // ABOUT=FILE, where FILE has lines of "go tool test2json", and ABOUT may be empty.
 func TestTrialKernels(t *testing.T) {

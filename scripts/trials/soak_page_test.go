@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// measuredWith is where the words of docs/soak.md end, and what is measured begins.
+// measuredWith is where the words of docs/dev/soak.md end, and what is measured begins.
 var measuredWith = regexp.MustCompile(`(?m)^go\S+, Linux `)
 
 // writePage writes all results there are, and tells how many are bad.
@@ -38,7 +38,7 @@ func (s *soak) writePage(name string) (bad int) {
 	})
 	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	check(s, err)
-	before, err := os.ReadFile(rooted("docs/soak.md"))
+	before, err := os.ReadFile(rooted("docs/dev/soak.md"))
 	check(s, err)
 	about := before[:measuredWith.FindIndex(before)[0]]
 	var b strings.Builder

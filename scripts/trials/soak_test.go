@@ -46,7 +46,7 @@ func TestTrialSoak(t *testing.T) {
 	build.Env = append(build.Environ(), "CGO_ENABLED=0") // as scripts/release does
 	_, err = build.run()
 	check(t, err)
-	file := cmp.Or(*page, "docs/soak.md")
+	file := cmp.Or(*page, "docs/dev/soak.md")
 	t.Cleanup(func() {
 		if bad := s.writePage(rooted(file)); bad > 0 {
 			t.Errorf("%d results differ: see %s", bad, file)

@@ -31,7 +31,7 @@ var guestVersions = []string{"1.17.13", "1.18.10", "1.20.14", "1.22.12", "1.24.6
 // guestVariants are the ways to build that need no compiler of C for arm64.
 var guestVariants = slices.DeleteFunc(slices.Clone(fixture.Variants), func(v fixture.Variant) bool { return strings.HasPrefix(v.Name, "cgo") })
 
-// TestTrialToolchains writes docs/toolchains-arm64.md: on each kernel that an argument names, in a
+// TestTrialToolchains writes docs/dev/toolchains-arm64.md: on each kernel that an argument names, in a
 // guest, TestKernelToolchains with programs that were built here for arm64.
 func TestTrialToolchains(t *testing.T) {
 	logs := os.Getenv("FTGO_MATRIX_LOGS")
@@ -178,7 +178,7 @@ func (g *guests) read(kernel string, log io.Reader) error {
 	return lines.Err()
 }
 
-// page is docs/toolchains-arm64.md.
+// page is docs/dev/toolchains-arm64.md.
 func (g *guests) page(kernels []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Toolchains for arm64
