@@ -65,7 +65,7 @@ func TestProbe(t *testing.T) {
 		{"xchg %ax,%ax", "66 90", "refused", "operand size"},
 		{"xchg %r8,%rax", "49 90", "refused", "emulates as nop"},
 		{"xchg %r8d,%eax", "41 90", "refused", "emulates as nop"},
-		{"nop of 5 bytes", "0f 1f 44 00 00", "refused", "nop of 5 bytes, which Linux 6.18 makes a call: a child of a fork dies there"},
+		{"nop of 5 bytes", "0f 1f 44 00 00", "refused", "nop of 5 bytes, which Linux 6.18 turns into a call: a child of a fork dies there"},
 		{"nopw of 5 bytes", "66 0f 1f 40 00", "refused", "red zone"},
 		{"vzeroupper", "c5 f8 77", "refused", "VEX"},
 		{"vmovdqu of 3 bytes VEX", "c4 e1 7a 6f 06", "refused", "VEX"},
