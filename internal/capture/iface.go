@@ -8,15 +8,16 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// payload says what is fetched of an interface's dynamic value. Its type is not known when the probe is planned.
-// Therefore the kernel fetches some words, and text at the addresses in the first of them, which is enough for common
-// types.
+// payload says what is fetched of an interface's dynamic value. The dynamic type is not known when the probe is planned.
+// Therefore the kernel fetches the first words of the value, whatever they are, and the text to which the first word
+// points. For an error, it also fetches the text to which the second and third word point. This is enough for common types.
 type payload struct {
 	typ leaf // the address of the dynamic type, if the first word of the interface is an itab
-	// at is the number of the first word that is fetched from the address in the data word, words their number.
+	// at is the index, in decoder.words, of the first word fetched from the address in the data word. words is the number
+	// of these words.
 	at, words int
 	data      source                 // the memory at the address in the data word
-	planner   *Builder               // a sealed Builder that plans the value once its type is known; nil without data
+	planner   *Builder               // plans the value once its type is known, and is sealed; nil without data
 	nodes     map[*gotype.Type]*node // the planned values by dynamic type
 	path      string                 // the path from the outermost interface to this one
 }
@@ -35,7 +36,7 @@ func (n *node) dynamic(b *Builder, s source) {
 	if n.typ.Methods {
 		// An itab begins with the interface's type and the dynamic type (runtime/runtime2.go, internal/abi/iface.go).
 		var reason string
-		if p.typ, reason = b.scalar(types.at(8), 8, false); !b.sealed { // a sealed Builder relies on Process.ItabType
+		if p.typ, reason = b.scalar(types.at(8), 8, false); !b.sealed { // a sealed Builder can't fetch the type, but Process.ItabType may know it
 			n.reason = cmp.Or(n.reason, reason)
 		}
 	}
@@ -50,8 +51,8 @@ func (n *node) dynamic(b *Builder, s source) {
 	}
 }
 
-// fill plans how to fetch payloadWords words, and text at the address in the first of them, or, with more, in each of
-// the first three.
+// fill plans how to fetch payloadWords words from data, and the text to which the first of them points. If more is true,
+// for an error, it also plans the text to which the second and third word point, and the words at errnoWords.
 func (p *payload) fill(b *Builder, data source, more bool) {
 	p.data = data
 	defer func() {

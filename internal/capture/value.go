@@ -12,8 +12,8 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// NotKnown is the prefix of a note that says why the variables of a function are not known, if the reason holds for many
-// functions.
+// NotKnown begins the note of a function whose variables are not known for a reason that many functions share. Lines of
+// calls do not show such notes.
 const NotKnown = "not known: "
 
 // State says whether a value is known.
@@ -31,7 +31,7 @@ const (
 
 // Value is the value of a variable, or of a part of it.
 type Value struct {
-	Name   string // the name of the variable or field, or the path
+	Name   string // the name of a variable or field, or the path that the user gave
 	Type   *gotype.Type
 	State  State
 	Reason string // the reason if it is Unreadable or Unfetched
@@ -40,19 +40,19 @@ type Value struct {
 
 	// Num is a bool (0, 1), an integer (sign-extended if the type is signed), the bits of
 	// a float (float32: the low 32), or the address in a pointer, slice, map, chan, func;
-	// an interface's data word. Imag is the second part of a complex number.
+	// an interface's data word. Imag are the bits of the imaginary part of a complex number.
 	Num, Imag uint64
-	// Bytes are the first bytes of a string or byte slice. Of a struct of two untyped words, Bytes and Len are the
-	// string that the words may be; Bytes is nil if they are not one.
+	// Bytes are the first bytes of a string or byte slice. A struct can stand for two words of unknown type. If these
+	// words look like the address and length of a string, Bytes and Len are that string. Otherwise, Bytes is nil.
 	Bytes []byte
 	// Len is the length of a string, slice, array or map, or the number of elements in a channel; -1 if the length of
 	// a string is not known. Cap is the capacity of a slice or channel.
 	Len, Cap int64
 	Items    []Value // the first elements of a slice or array, or the fields of a struct
 	Elem     *Value  // a pointer's target or an interface's dynamic value, nil if not fetched
-	// Dynamic is the name of an interface's dynamic type, or of the function in a func value. Of a pointer, it is the
-	// name of the type, set if the target was left out for its size, or if the type is from the dictionary of generic
-	// code.
+	// Dynamic is the name of an interface's dynamic type, or of the function in a func value. It is the name of a
+	// pointer's type if the target is not shown, because it is too large, or because generic code takes the type from its
+	// dictionary.
 	Dynamic  string
 	TypeWord uint64 // the address of an interface's type or itab, 0 in a nil interface
 }
@@ -70,7 +70,7 @@ func (v *Value) Nil() bool {
 	return false
 }
 
-// Cut reports whether only a part of a string or slice was fetched.
+// Cut reports whether only a part was fetched of a string, of a slice, or of two words that may be a string (see Bytes).
 func (v *Value) Cut() bool {
 	switch v.Type.Kind {
 	case reflect.String, reflect.Struct:
@@ -141,7 +141,7 @@ var (
 	stringType, _ = gotype.Basic("string")
 )
 
-// AppliesTo reports whether values of a kind have a length or a capacity, as p says.
+// AppliesTo reports whether values of kind k have part p: a length if p is Len, a capacity if p is Cap.
 func (p Part) AppliesTo(k reflect.Kind) bool {
 	switch k {
 	case reflect.Slice, reflect.Array, reflect.Chan:
@@ -159,7 +159,7 @@ func (v *Value) LenOrCap(p Part) (n int64, ok bool) {
 		return 0, false
 	case v.Type.Kind == reflect.Array:
 		return v.Type.Len, true
-	// The length of an unreadable string or slice may be known.
+	// An unreadable string or slice has a length only if its header was readable: then Len is not 0.
 	case v.State != Known && (v.Len == 0 || v.Type.Kind == reflect.Map || v.Type.Kind == reflect.Chan):
 		return 0, false
 	case p == Cap:
@@ -196,7 +196,7 @@ func Find(values []Value, part Part, path string) *Value {
 	return nil
 }
 
-// Unknown returns a value without a type that is not known.
+// Unknown returns a value with this state and reason. Its type is the zero Type.
 func Unknown(state State, reason string) *Value {
 	return &Value{Type: &gotype.Type{}, State: state, Reason: reason}
 }

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// maxTime is how long debuginfod-find may run before it is killed. Unless the environment says otherwise, it
-	// gives up by itself after ownTime seconds, and then cleans up.
+	// maxTime is how long debuginfod-find may run before it is killed. ownTime, in seconds, is the default of
+	// $DEBUGINFOD_MAXTIME. It is shorter, so that debuginfod-find ends by itself and removes its unfinished download.
 	maxTime = 2 * time.Minute
 	ownTime = 110
-	// maxSize is the largest size of a file, in bytes.
+	// maxSize is the largest size of a download in bytes, the default of $DEBUGINFOD_MAXSIZE.
 	maxSize = 2 << 30
 )
 
@@ -30,7 +30,7 @@ func (s *search) fetch(b *offsets.Binary, id string) {
 	if strings.TrimSpace(os.Getenv("DEBUGINFOD_URLS")) == "" {
 		return
 	}
-	kept, _ := filepath.Abs(filepath.Join(cacheDir(), id, "debuginfo")) // "" is not there
+	kept, _ := filepath.Abs(filepath.Join(cacheDir(), id, "debuginfo")) // after an error, kept is "", and Stat fails
 	if info, err := os.Stat(kept); err == nil && info.Size() > 0 {      // an empty file notes that no server had it
 		s.take(b, kept, nil)
 		return

@@ -14,8 +14,8 @@ type Memories struct {
 	binary    *offsets.Binary
 	byPID     map[int]*memory
 	mapped    *procfs.Memory
-	elsewhere bool                    // the processes ran earlier or on another machine, or have other numbers here
-	types     map[uint64]*gotype.Type // cache by address in the file; nil for types that can't be read
+	elsewhere bool                    // /proc lacks the processes: see NewMemories and procfs.ForeignNumbers
+	types     map[uint64]*gotype.Type // cache by address in the file, without the bias; nil for types that can't be read
 }
 
 // memory implements [capture.Process].
@@ -34,19 +34,19 @@ func NewMemories(b *offsets.Binary, elsewhere bool) *Memories {
 	}
 }
 
-// Process returns the process of a call.
+// Process returns the process of a call. It also records the arena of the call's stack.
 func (m *Memories) Process(c *pairing.Call) capture.Process {
 	pid := c.PID
 	p := m.byPID[pid]
 	if p == nil || p.bias != c.Bias {
 		p = &memory{Memories: m, pid: pid, bias: c.Bias, gone: m.elsewhere, arenas: make(map[uint64]bool)}
 		if !p.gone {
-			_, known := m.mapped.Readable(pid, 0, 1, p.executes) // caches the mappings while the process lives
+			_, known := m.mapped.Readable(pid, 0, 1, p.executes) // caches the mappings now, because the process may have ended when they are needed
 			p.gone = !known
 		}
 		m.byPID[pid] = p
 	}
-	if c.Goid != 0 { // the call was not on a thread's own stack
+	if c.Goid != 0 { // the call ran on a goroutine's stack, which lies in an arena
 		p.arenas[c.SP>>arenaBits] = true
 	}
 	return p
@@ -58,8 +58,9 @@ func (m *Memories) Forget(pid int) {
 	m.mapped.Forget(pid)
 }
 
-// executes reports whether the process still maps the file at the same address. If it does not, it has ended, is ending, or
-// executes another file. Mappings in overlayfs may have another inode number, so that it compares the files, too.
+// executes reports whether the process still executes the binary: whether it maps the file's inode at the expected address.
+// If no mapping has this inode number, as may happen in overlayfs, executes compares /proc/PID/exe with the file instead.
+// False means that the process has ended, is ending, or executes another file.
 func (m *memory) executes() bool {
 	mapped, _ := procfs.Mappings(m.pid) // empty after an error
 	for _, of := range mapped {

@@ -32,8 +32,8 @@ const (
 	// panicking functions are shown with the wrappers that called them (elideWrapperCalling in
 	// runtime/traceback.go).
 	panicking
-	// trapped functions were not called: a signal handler entered them when the instruction at the return
-	// address, rather than before it, failed.
+	// trapped functions were not called, but entered by a signal handler. Their return address is the address of the
+	// instruction that failed. The return address of a call is the address after the call instruction.
 	trapped
 )
 
@@ -44,7 +44,7 @@ func NewStacks(b *offsets.Binary) *Stacks {
 	return &Stacks{binary: b, callers: uprobe.NewCallers(b), known: make(map[stackPlace]stats.Location)}
 }
 
-// of returns the return addresses of a call. They are valid until its next call.
+// of returns the return addresses of c. The slice is s.pcs, and the next use of s overwrites it.
 func (s *Stacks) of(c *pairing.Call) []uint64 {
 	s.pcs = s.callers.Append(s.pcs[:0], c.Stack, c.SP, c.StackHi, c.Bias)
 	return s.pcs
@@ -59,15 +59,15 @@ func (s *Stacks) AppendKey(key []byte, c *pairing.Call) []byte {
 	return key
 }
 
-// AddCall adds a call that has ended to the sums.
+// AddCall adds a call that has ended to the sums, if its stack was recorded.
 func (s *Stacks) AddCall(c *pairing.Call, timing stats.Timing, runnable, amount int64) {
 	if len(c.Stack) > 0 {
 		s.Add(c, s.of(c), timing, runnable, amount)
 	}
 }
 
-// Locations returns the functions at return addresses, as the program's own runtime.Callers
-// would return them. callee is the called function.
+// Locations returns the functions at return addresses, the innermost first, as runtime.CallersFrames would show them in the
+// program. callee is the name of the function that returns to pcs[0].
 func (s *Stacks) Locations(pcs []uint64, callee string) []stats.Location {
 	out := make([]stats.Location, 0, len(pcs))
 	kind := calleeKinds[callee]
@@ -103,7 +103,7 @@ func (s *Stacks) location(at stackPlace) stats.Location {
 	return l
 }
 
-// Callers returns the callers of a call of a function.
+// Callers returns the callers of c, a call of the function callee.
 func (s *Stacks) Callers(c *pairing.Call, callee string) []stats.Location {
 	return s.Locations(s.of(c), callee)
 }

@@ -134,7 +134,7 @@ func (s *sender) fail(reason string, items uint64) {
 	s.counts.Failed[reason] += items
 }
 
-// drop counts items that did not fit into the queue, and reports the first of an outage.
+// drop counts items that were removed from the full queue. It tells the user only about the first of them in an outage.
 func (s *sender) drop(reason string, items uint64) {
 	s.fail(reason, items)
 	if s.outage.dropped == 0 {

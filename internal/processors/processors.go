@@ -26,10 +26,10 @@ func Here() arch.Processor {
 	return Find(func(p arch.Processor) bool { return p.Machine().GOARCH == runtime.GOARCH })
 }
 
-// Find returns the first processor that satisfies is, or nil.
-func Find(is func(arch.Processor) bool) arch.Processor {
+// Find returns the first processor for which match returns true, or nil.
+func Find(match func(arch.Processor) bool) arch.Processor {
 	for _, p := range known {
-		if is(p) {
+		if match(p) {
 			return p
 		}
 	}

@@ -31,7 +31,7 @@ func Mappings(pid int) ([]Mapping, error) { return readMappings(pid, "x") }
 // it reads the mappings of another thread.
 func readMappings(pid int, permission string) ([]Mapping, error) {
 	b, err := os.ReadFile(folder(pid) + "/maps")
-	if len(b) == 0 { // since Linux 6.16, with an error
+	if len(b) == 0 { // the first thread has ended; since Linux 6.16, reading also fails
 		if tid := LiveThread(pid); tid != pid {
 			b, err = os.ReadFile(folder(tid) + "/maps")
 		}

@@ -31,8 +31,8 @@ type StackRow struct {
 	// Calls = Completed + Unwound + Open: without lost calls.
 	Calls, Completed, Unwound, Open uint64
 	// Latencies of completed calls in nanoseconds. Min, Max and Sum are net of the cost of probes. Self is Sum without
-	// traced calls nested in these. Low and High are the bounds of Sum, Raw is Sum with the cost of probes. Sums are at
-	// most math.MaxInt64.
+	// traced calls nested in these. Low and High bound Sum, because the cost of probes is an estimate. Raw is Sum with
+	// this cost. A sum that would overflow is math.MaxInt64.
 	Min, Max, Sum, Self, Low, High, Raw int64
 	Runnable                            int64 // the part of Self in which the goroutine was runnable; 0 if unknown
 	Amount                              int64 // sum of the calls' amounts (see [Amounts]); 0 unless requested

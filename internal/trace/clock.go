@@ -11,13 +11,14 @@ import (
 // Clock converts times of the trace clock to the time of day and to nanoseconds.
 type Clock struct {
 	machine.Timebase
-	// latest is the latest comparison of the clocks. Timebase is a copy of it. If pinned is set, Timebase stays the
-	// first one, because the two lines of a call must agree, and calls in a tree must lie within their parents.
+	// latest is the newest Timebase: a reading of the trace clock together with the time of day. The embedded Timebase,
+	// which converts times, is a copy of latest. If pinned is set, it is the first Timebase of the run instead. Output is
+	// pinned if it has a line for the begin and for the end of each call, or a tree: there the times must fit together.
 	latest machine.Timebase
 	pinned bool
 }
 
-// update sets the latest comparison of the clocks.
+// update sets latest. It also sets Timebase, unless Timebase is pinned and already set.
 func (c *Clock) update(base machine.Timebase) {
 	if c.latest = base; !c.pinned || c.Clock == "" {
 		c.Timebase = base
@@ -30,7 +31,8 @@ func (c *Clock) Took(call *pairing.Call) time.Duration {
 	return max(c.Duration(call.Start, call.End), 0)
 }
 
-// Split divides the duration ns of a call by the state of its goroutine.
+// Split splits the duration of a call, ns, into the times in which its goroutine was running, runnable and waiting. Their
+// sum is ns.
 func (c *Clock) Split(call *pairing.Call, ns int64) stats.Split {
 	in := func(of pairing.Activity) int64 {
 		return c.Duration(call.Start, call.Start+call.Split[of]).Nanoseconds()
@@ -38,8 +40,8 @@ func (c *Clock) Split(call *pairing.Call, ns int64) stats.Split {
 	return stats.Split{Running: in(pairing.Running), Runnable: in(pairing.Runnable), Waiting: in(pairing.Waiting)}.WithSum(ns)
 }
 
-// AddWaits adds the waits of a call to waits, by the names of their reasons, and returns the map. It makes one if waits
-// is nil.
+// AddWaits adds the waits of a call to waits, by the names of their reasons, and returns the map. If waits is
+// nil and the call has waits, it makes a map.
 func (c *Clock) AddWaits(waits stats.Waits, call *pairing.Call, reasons []string) stats.Waits {
 	for _, w := range call.Waits {
 		if waits == nil {

@@ -44,13 +44,14 @@ type Command struct {
 	// ReadArgs, if set, reads the arguments without the flags, and the arguments after --. A command without it takes only
 	// flags.
 	ReadArgs func(command string, words, program []string) error
-	// DeferRules, if set, gets the func to call [CheckRules] with, and Run calls it. Otherwise Main does.
+	// DeferRules, if set, receives the argument hasTerm of [CheckRules], and Run must call CheckRules. Otherwise Main
+	// calls CheckRules before Run.
 	DeferRules func(hasTerm func(term string) bool)
 	Run        func(ctx context.Context) error
 	// RunArgs, if set, is the whole command. It has no flags but -h, and -h only if it has About.
 	RunArgs func(ctx context.Context, args []string) error
 	// FirstArgs, if set, returns the possible first arguments of a command with RunArgs, for completion. The
-	// arguments after it are the arguments of probe.
+	// arguments after the first are completed like those of the command probe.
 	FirstArgs func() []string
 }
 
@@ -75,8 +76,8 @@ func (c *Command) Flags() *Flags {
 	return fs
 }
 
-// Main parses arguments and runs the command. It returns ErrHelp after printing the command's help. all are all
-// commands: an error about an unknown flag names its commands.
+// Main parses args and runs the command. After it printed the help of a command with flags, it returns ErrHelp. If the
+// command does not have a flag, the error names the commands in all that have the flag.
 func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []string) error {
 	switch {
 	case c.RunArgs != nil && c.About != "" && len(args) > 0 && (args[0] == "-h" || args[0] == "--help"):

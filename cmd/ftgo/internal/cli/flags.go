@@ -38,8 +38,8 @@ func (fs *Flags) set(f *Flag, text string) error {
 	return err
 }
 
-// suggestion returns the end of the error message for an unknown flag: its commands, or else a flag
-// with a similar name. It returns "" for other errors.
+// suggestion returns the end of the error message for a flag that this command does not have: the commands that have it,
+// or else a flag with a similar name. It returns "" for shorthands and for other errors.
 func (fs *Flags) suggestion(err error, all []*Command) string {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || unknown.GetSpecifiedShortnames() != "" {
@@ -128,8 +128,8 @@ func takesNumber(f *Flag, word string) bool {
 	return err == nil && f.NoOptDefVal != "" && f.Value.Type() != "bool"
 }
 
-// HasTerm reports whether a term of a [Rule] is true of the command line. It ignores a flag that is set to its
-// default or to 0.
+// HasTerm reports whether a term of a [Rule] is true of the command line. A term that is only
+// a name is false if the flag has its default or 0. A term name=value is true if the flag has that value, even by default.
 func (fs *Flags) HasTerm(term string) bool {
 	name, want, hasValue := strings.Cut(term, "=")
 	f := fs.Lookup(name)
@@ -219,7 +219,7 @@ func readSeconds(text string) (time.Duration, error) {
 // Size is the form of sizes like 512K. The value is in KB.
 var Size = Form[int]{Name: "SIZE", Read: readSize, Write: func(kb int) string { return fmt.Sprintf("%dK", kb) }}
 
-// maxSizeKB is 1 TB. The kernel refuses less if it lacks the memory.
+// maxSizeKB is 1 TB. The kernel also refuses smaller sizes if it lacks the memory.
 const maxSizeKB = 1 << 30
 
 func readSize(text string) (int, error) {
@@ -235,8 +235,9 @@ func readSize(text string) (int, error) {
 	return n * unit, nil
 }
 
-// OneOf returns the form of a value that must be one of words. An error for other values begins with kind and ends
-// with wrong.
+// OneOf returns the form of a value that must be one of words. The error for another value is:
+//
+//	parse KIND "VALUE": WRONG
 func OneOf(name, kind, wrong string, words ...string) Form[string] {
 	return Form[string]{
 		Name: name, Choices: words, Write: func(word string) string { return word },
@@ -255,8 +256,8 @@ func OneOf(name, kind, wrong string, words ...string) Form[string] {
 //go:embed headings.txt
 var Headings string
 
-// VisitHeadings calls f with each heading that has flags of the command, and with these flags, with all also with those
-// of the full help. A flag has the same heading in all commands.
+// VisitHeadings calls f for each heading that has flags of the command. If all is false, it leaves out the flags that only
+// the full help lists. A flag has the same heading in all commands.
 func (fs *Flags) VisitHeadings(all bool, f func(title string, flags []*Flag)) {
 	for line := range strings.Lines(Headings) {
 		title, names, _ := strings.Cut(line, ":")

@@ -25,8 +25,8 @@ func ThreadOf(c *pairing.Call) Thread {
 
 // Line is a traced call or a kernel event.
 type Line struct {
-	// Time is the wall time of the call's begin, or of the event. Ended is the time at which the call returned, or at which
-	// ftgo noticed that it had ended otherwise. It is zero if that is unknown.
+	// Time is the wall time at which the call began, or the wall time of the event. Ended is the time at which the call
+	// returned, or at which ftgo noticed that it had ended otherwise. Ended is zero for an open call and for an event.
 	Time, Ended time.Time
 	Function    string // for an event, the function of the innermost open call of its thread, or ""
 	Thread
@@ -44,7 +44,7 @@ type Line struct {
 	ArgsNote      string           // the reason why arguments are missing, or ""
 
 	Event     string // GROUP:EVENT of a kernel event, "" for a call
-	GoidKnown bool   // of an event
+	GoidKnown bool   // whether Goid of an event is known; a known 0 is a system stack. Calls do not use it.
 	Fields    []pairing.KernelField
 
 	// The fields below are for lines of a [Tree].
@@ -86,10 +86,11 @@ type CallWriter struct {
 	line    []byte
 	results []byte // a buffer for the results, which are written first to measure them
 	tree    int    // the number of the last tree
-	inTree  bool   // a line belongs to that tree
+	inTree  bool   // Tree is writing the lines of tree number tree
 }
 
-// stackWidth returns the width limit of callers in columns, 0 for no limit.
+// stackWidth returns the largest width of a caller's line, in columns. Lines with full names (Short is nil) have no
+// limit, which is 0.
 func (w *CallWriter) stackWidth() int {
 	if w.o.Short == nil {
 		return 0
@@ -195,8 +196,8 @@ func appendEventText(b []byte, e *Line) []byte {
 	return b
 }
 
-// fieldObject returns the fields of an event as members of a JSON object. In strings, it replaces invalid UTF-8. It writes
-// addresses and other bytes in hexadecimal.
+// fieldObject returns the fields of an event as members of a JSON object. Text becomes a string. Addresses, and bytes that
+// are not text, become strings of hexadecimal digits. All other fields become numbers.
 func fieldObject(fields []pairing.KernelField) Row {
 	o := make(Row, len(fields))
 	for i := range fields {
@@ -246,7 +247,7 @@ func VariableHeader(w io.Writer, f Format) error {
 	return writeHeader(w, f, new(VariableLine).members(f))
 }
 
-// Variable writes the line of a package variable. In text, processes adds the process to the line:
+// Variable writes the line of a package variable. If processes is true, a line of text also has the PID. Without it:
 //
 //	12:00:01.000123  main.counter = 1234  +1000/s
 func Variable(w io.Writer, f Format, processes bool, l *VariableLine) error {

@@ -9,8 +9,8 @@ import (
 
 // Tree is a tree of calls, or a part of one.
 type Tree struct {
-	First     *Line // for the header, which shows its thread, time and callers
-	Root      *Line // the outermost call; Lines may not contain it
+	First     *Line // the line whose thread, time and callers the header shows
+	Root      *Line // the outermost call; it is not in Lines if an earlier part had its line
 	Lines     []*Line
 	Continued bool          // an earlier part of the tree was written
 	Origin    *Line         // the call that started the goroutine of a tree that was split off, else nil
@@ -27,8 +27,8 @@ type Tree struct {
 //	   700µs   56%    goroutine 9  main.fetch(i=1) = nil
 //
 // The outermost calls of a goroutine are below the call that started the goroutine. Callers of the root follow the
-// header. The percentage is the share of the root's latency. A call that has not returned has a dash instead of its
-// latency and share. JSON contains an object for the tree, and then an object for each of its calls and events.
+// header. The percentage is the share of the root's latency. A call that ended without returning has dashes instead
+// of its latency and share. A call that has not ended has … instead of its latency. JSON contains an object for the tree, and then an object for each of its calls and events.
 func (w *CallWriter) Tree(t *Tree) error {
 	w.tree++
 	if w.o.Format == JSON {
@@ -69,7 +69,8 @@ func (w *CallWriter) Tree(t *Tree) error {
 	return write(w.w, "tree", b)
 }
 
-// treeJSON writes a tree as JSON. Only slow trees are written as JSON. They are whole, so each call has an End.
+// treeJSON writes a tree as JSON. Only trees of --slow are written as JSON. They are written after their root has ended,
+// so each call in them has an End. Goroutines that go on have no line, but are members of goes_on.
 func (w *CallWriter) treeJSON(t *Tree) error {
 	goesOn := []uint64{}
 	for _, l := range t.Lines {
@@ -108,7 +109,7 @@ func (w *CallWriter) appendTreeLine(b []byte, t *Tree, l *Line, root int64) []by
 	switch {
 	case l.Event != "":
 		latency, share = "event", ""
-	case l.End == "": // the call has not ended
+	case l.End == "": // the call has not ended, or its goroutine goes on
 		latency, at = "…", nil
 	case l.returned() && root > 0:
 		share = printable.Percent(uint64(max(l.NS, 0)), uint64(root))

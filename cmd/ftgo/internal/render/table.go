@@ -33,7 +33,8 @@ var expendable = []string{"TREND ABI", "P90 OFFSET", "MAX SIZE", "SHARE"}
 // minColumns is the number of columns of the narrowest table.
 const minColumns = 2
 
-// minNote is the smallest width in columns to which a last column of text is shortened.
+// minNote is the smallest width, in columns of the terminal, to which the table's last column is shortened, if it is one
+// of textColumns.
 const minNote = 16
 
 // textColumns are aligned left, like the first column. The others contain numbers and are aligned right.
@@ -109,7 +110,8 @@ func (t *table) widths() []int {
 	return widths
 }
 
-// fit shortens the names, and the texts in a last column of text. It reports whether the table then fits into width.
+// fit shortens the names, and the cells of the last column if it is one of textColumns. It reports whether the table then
+// fits into width.
 func (t *table) fit(width int, l layout) bool {
 	widths := t.widths()
 	last := len(widths) - 1

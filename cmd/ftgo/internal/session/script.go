@@ -59,8 +59,8 @@ func (o *Options) DefineReport(fs *cli.Flags) {
 	})
 }
 
-// applyRecorded sets the flags that a recording was made with for the command recorded. They select functions and
-// values, and nothing else.
+// applyRecorded sets the options to those of the script that made the recording. recorded is the command that the script
+// was written for.
 func (o *Options) applyRecorded(a *recording.Options, recorded string) error {
 	if o.Lines.Where != "" && a.Where != "" {
 		return cli.Usage("report: --where: it was recorded with one already: %s", a.Where)
@@ -128,8 +128,8 @@ func (o *Options) Script() (err error) {
 		return err
 	}
 	r := o.newRun(v)
-	// The script's kernel is unknown. It may miss hits of two CPUs in its counters, so calls are recorded instead
-	// of counted.
+	// Without --kernel, the script may run on a kernel whose counters miss hits that happen on two CPUs at once. So the
+	// script records the calls and does not read the counters.
 	features := machine.Machine{}.Features()
 	features.ExactHits = false
 	if o.forKernel != "" {

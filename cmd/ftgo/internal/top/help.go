@@ -30,7 +30,7 @@ budget         3/5 of --budget for the list, 2/5 for what is open
 ftgo           what ftgo itself takes, of one CPU
 `
 
-// pressHelp handles a key while the page of keys is open.
+// pressHelp handles a key while the help page is open.
 func (m *Model) pressHelp(key rune) {
 	h := m.help
 	if h.all <= h.page || key == '/' || key == keyEscape || !h.press(key) {
@@ -38,7 +38,7 @@ func (m *Model) pressHelp(key rune) {
 	}
 }
 
-// keys returns the visible part of the page of keys, and its status line.
+// keys returns the visible part of the help page, and its status line.
 func (m *Model) keys(width, height int) (lines []Line, status string) {
 	lines, h := m.keyLines(width), m.help
 	if h.fit(len(lines), height); h.all <= h.page {

@@ -40,7 +40,7 @@ type Page struct {
 	Names   string   // the title of the column of names
 	Columns []string // the other titles, the most important first: the last are dropped first
 	Rows    []Row
-	Keys    string // the action of Enter: "Enter opens"
+	Keys    string // the hint in the last line about Enter, like "Enter opens"
 }
 
 // Action is an action that a key asks of the caller.
@@ -63,7 +63,7 @@ type Model struct {
 	recent      bool
 	marked      map[int]bool
 	onlyMarked  bool      // show only marked rows
-	help        *scroller // of the page of keys, nil if that is closed
+	help        *scroller // the scroller of the help page, nil if the help page is closed
 	one         *One      // the open function, nil for the table
 	pausedOne   *One      // the paused content of the open function, nil without a pause
 	message     string
@@ -77,7 +77,7 @@ func New(sort int) *Model {
 	return &Model{sort: sort, marked: make(map[int]bool), list: scroller{cursor: true}}
 }
 
-// Show replaces the page, or the page to come during a pause.
+// Show replaces the page. During a pause, it replaces the page that is shown when the pause ends.
 func (m *Model) Show(p Page) {
 	m.expireMessage()
 	if m.Paused() {
@@ -96,7 +96,7 @@ func (m *Model) Show(p Page) {
 // ShowProgress shows a line of progress until the next key, or for some refreshes.
 func (m *Model) ShowProgress(text string) { m.message, m.messageLeft = text, 4 }
 
-// Say shows a message like ShowProgress, and keeps it for the page of keys.
+// Say shows a message like ShowProgress, and keeps it for the help page.
 func (m *Model) Say(text string) {
 	m.ShowProgress(text)
 	m.messages = append(m.messages, text)
@@ -247,8 +247,8 @@ func (m *Model) pressOne(key rune) Action {
 	return Nothing
 }
 
-// Click handles a click on a cell of the screen: it sorts by a column, or chooses a row, or opens the
-// chosen row.
+// Click handles a click at column x of line y. It closes the help page or the open function. In the table, a click on
+// a title sorts by that column, a click on a row chooses it, and a click on the chosen row opens it.
 func (m *Model) Click(x, y int) Action {
 	first := len(m.page.Head) + 1
 	switch {
@@ -287,7 +287,7 @@ func (m *Model) Draw(width, height int) []Line {
 	for len(lines) < height-1 {
 		lines = append(lines, Line{})
 	}
-	if m.message != "" && m.help == nil { // the page of keys has the messages, too
+	if m.message != "" && m.help == nil { // the help page has the messages, too
 		status = printable.Text(m.message)
 	}
 	lines = append(lines[:max(height-1, 0)], Line{status, Dim})
@@ -299,7 +299,8 @@ func (m *Model) Draw(width, height int) []Line {
 	return lines
 }
 
-// Retitle replaces a part of the first line, after the last page.
+// Retitle replaces title by now in the first line of the page, and of the page that is shown after a pause. Callers use
+// it when they have no more pages to show.
 func (m *Model) Retitle(title, now string) {
 	for _, p := range []*Page{&m.page, m.next} {
 		if p != nil && len(p.Head) > 0 {

@@ -13,7 +13,8 @@ import (
 // Export updates the numbers of a metrics source at each interval, and writes nothing.
 type Export struct {
 	*Table
-	// Spans returns the receiver of calls of functions with these names. Nil exports no calls.
+	// Spans, if set, makes the exporter of calls as spans. names are the functions by index, and wall converts the time
+	// stamp of an event to the time of day. If Spans is nil, calls are not exported.
 	Spans  func(names []string, wall func(ticks uint64) time.Time) *metrics.Spans
 	source *metrics.Source
 	armed  atomic.Bool

@@ -28,7 +28,7 @@ type Lines struct {
 	latest      uint64                     // the latest time stamp of a call or goroutine
 	idleLatest  uint64                     // the value of latest at idleSince
 	idleSince   time.Time                  // when advanceTrees first found that value
-	inTrees     bool                       // trees with calls were written, although written may be 0
+	inTrees     bool                       // a tree with calls was written; Chrome output counts only some of them in written
 	incomplete  struct{ trees, lines int } // trees that were written incompletely, and their missing lines
 	stacks      *engine.Stacks             // nil without --stack
 	where       where.Expr
@@ -292,7 +292,7 @@ func (v *Lines) withStack(line *render.Line, c *pairing.Call) *render.Line {
 	return line
 }
 
-// End writes the remaining trees, and notes about missing calls.
+// End writes the remaining trees and the end of Chrome output, prints notes about missing calls, and writes the summary.
 func (v *Lines) End(t *engine.Table) error {
 	if !v.enough() && v.trees != nil {
 		if err := v.trees.writeEnded(); err != nil && !errors.Is(err, ErrEnough) {
