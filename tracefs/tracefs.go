@@ -18,18 +18,19 @@ import (
 
 // Errors that callers tell apart.
 var (
-	// ErrNotMounted means that no directory has the files of tracefs.
+	// ErrNotMounted means that no directory contains the files of tracefs.
 	ErrNotMounted = tracefs.ErrNotMounted
 	// ErrNotSupported means that the kernel lacks a feature that the call needs.
 	ErrNotSupported = tracefs.ErrNotSupported
 	// ErrRefused means that the kernel refused a definition.
 	ErrRefused = tracefs.ErrRefused
-	// ErrRemains means that a part of a session could not be removed. [FS.Sweep] removes it once the process
-	// has ended.
+	// ErrRemains means that a part of a session could not be removed from the kernel. After the process that
+	// started the session has ended, another process can remove the part with [FS.Sweep].
 	ErrRemains = tracefs.ErrRemains
 )
 
-// Event is a named set of probes: the file offsets of its instructions, and the values that each hit fetches.
+// Event is a named set of probes. It contains the file offsets of the probed instructions, and the values that each
+// hit fetches.
 type Event = tracefs.Event
 
 // Arg is a value that a hit fetches.
@@ -47,8 +48,8 @@ func Find() (*FS, error) {
 	return &FS{fs}, nil
 }
 
-// Sweep removes the sessions of processes that have ended without removing them. It returns the names of the
-// removed sessions.
+// Sweep removes sessions that remain in the kernel although the processes that started them have ended. It returns
+// the names of the removed sessions.
 func (f *FS) Sweep() (gone []string, err error) {
 	leftovers, err := f.fs.Sweep()
 	for _, l := range leftovers {
@@ -61,8 +62,11 @@ func (f *FS) Sweep() (gone []string, err error) {
 type Session struct{ s *tracefs.Session }
 
 // Start defines events in the file at path, arms them and starts recording. It arms events from the last to the
-// first, and Stop disarms them from the first to the last. If the entries of functions come first and their
-// returns last, then the return of every recorded entry is armed. After an error nothing remains in the kernel.
+// first, and Stop disarms them from the first to the last. So if the entries of functions come first and their
+// returns last, then the return of a function is armed whenever its entry is armed.
+//
+// If Start fails, it removes everything that it made in the kernel. If the removal fails too, the error is an
+// [ErrRemains].
 func Start(ctx context.Context, f *FS, path string, events []Event) (*Session, error) {
 	s, err := tracefs.Start(ctx, f.fs, tracefs.Target{Path: path}, events, tracefs.Options{})
 	if err != nil {
@@ -71,28 +75,31 @@ func Start(ctx context.Context, f *FS, path string, events []Event) (*Session, e
 	return &Session{s}, nil
 }
 
-// Read fills buf with lines of trace_pipe. It returns 0, nil if nothing was recorded for a moment, and io.EOF when
-// the session is stopped and everything recorded was read.
+// Read fills buf with lines of trace_pipe. It returns 0, nil if nothing was recorded for a moment. It returns io.EOF
+// when the session is stopped and the caller has read everything that was recorded.
 func (s *Session) Read(ctx context.Context, buf []byte) (int, error) { return s.s.Read(ctx, buf) }
 
-// ReadPages makes a pass over the ring buffers of all CPUs. It calls page with each page, which is valid until page
-// returns, and with an empty page once a CPU's buffer is empty. n is the number of pages. It returns io.EOF
-// like Read. It works only in sessions with an event whose text may be too long for a line of trace_pipe.
-// Other sessions have no Formats.
+// ReadPages reads the ring buffers of all CPUs once. It calls page with each page, and with an empty page when a CPU's
+// buffer is empty. The bytes of a page are valid until page returns. n is the number of pages that are not empty.
+// Like Read, it returns io.EOF when the session is stopped and the caller has read everything.
+//
+// A session delivers pages instead of text if the text of one of its events may be too long for a line of trace_pipe.
+// In such a session, call ReadPages and not Read. In other sessions, ReadPages fails. A session delivers pages if
+// Formats is not empty.
 func (s *Session) ReadPages(ctx context.Context, page func(cpu int, page []byte)) (n int, err error) {
 	return s.s.ReadPages(ctx, page)
 }
 
-// Formats returns the kernel's descriptions of the events' records in pages, in the order of the events. It is
-// empty if the session delivers text.
+// Formats returns the kernel's descriptions of the records that pages contain: one description for each event, in the
+// order of the events. It returns nothing if the session delivers text, which Read reads.
 func (s *Session) Formats() ([]string, error) { return s.s.Formats() }
 
-// Profile returns the kernel's number of hits of each site in all processes that map the file: result[i][j] is that
-// of events[i].Sites[j].
+// Profile returns how often each site was hit, as the kernel counts: result[i][j] is the number of hits of
+// events[i].Sites[j]. It includes the hits of all processes that map the file.
 func (s *Session) Profile() ([][]uint64, error) { return s.s.Profile() }
 
-// Stop disarms the probes in the background. The caller goes on with Read until it returns io.EOF, because the
-// ring buffer may overflow otherwise.
+// Stop disarms the probes in the background. The caller must go on with Read or ReadPages until it returns io.EOF.
+// Otherwise the ring buffer may overflow.
 func (s *Session) Stop() { s.s.Stop() }
 
 // Close removes everything that the session made in the kernel. It may be called at any time and more than once.
