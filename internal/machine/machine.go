@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Tracing is the mount point of tracefs since Linux 4.1. Older kernels have it below Debugfs only.
+// Tracing is the mount point of tracefs since Linux 4.1. In older kernels, tracefs exists only as a directory of debugfs,
+// which is mounted at Debugfs.
 const (
 	Tracing = "/sys/kernel/tracing"
 	Debugfs = "/sys/kernel/debug"
@@ -59,9 +60,11 @@ func (m Machine) Read(path string) string {
 // counter unstable or unsynchronized (arch/x86/kernel/tsc.c, mark_tsc_unstable).
 const clockSources = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
 
-// ChooseClock returns the best trace clock of a list like "[local] global ...". If the kernel trusts the cycle
-// counter to run at one rate on all CPUs, that is the counter, else the monotonic clock, which is ordered
-// between CPUs.
+// ChooseClock returns the trace clock to use. offered lists the clocks that tracefs offers, like "[local] global ...".
+// ChooseClock tries the clocks in this order: [Counter], [Monotonic], "global", "local". It returns the first clock
+// that is offered. It skips Counter if the kernel does not trust the cycle counter to run at one rate on all CPUs.
+//
+// counterTrusted reports whether the kernel trusts the cycle counter. It does not depend on offered.
 func (m Machine) ChooseClock(offered string) (clock string, counterTrusted bool) {
 	counterTrusted = slices.Contains(strings.Fields(m.Read(clockSources)), "tsc")
 	have := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(offered))
@@ -77,12 +80,12 @@ func (m Machine) ChooseClock(offered string) (clock string, counterTrusted bool)
 // recording during a change (kernel/trace/trace.c, __tracing_resize_ring_buffer), so hits would be lost. The
 // kernel allocates the memory at once and frees it when the session's instance is removed.
 const (
-	// usualBufferKB holds 0.4 s of the highest rate measured: 1.7 million records of 24 bytes a second. ftgo
-	// reads every 20 ms. The rest is for a machine so busy that ftgo reads late.
+	// usualBufferKB holds the records of 0.4 s at the highest rate measured: 1.7 million records of 24 bytes a
+	// second. ftgo reads every 20 ms. The buffer holds more than 20 ms, because ftgo reads late on a busy machine.
 	usualBufferKB = 16 << 10
 	// The buffers of all CPUs together take at most 1/bufferShare of the available memory.
 	bufferShare = 16
-	// LeastBufferKB is the size if memory is short.
+	// LeastBufferKB is the smallest default size. It applies if memory is short.
 	LeastBufferKB = 64
 )
 
@@ -120,35 +123,39 @@ func countList(list string) (n int) {
 	return n
 }
 
-// Features are the features of a kernel's uprobe_events that sessions use. A session does not use a feature whose
-// field is cleared.
+// Features are the optional features of tracefs, which old kernels lack. A field is true if a session may use the
+// feature.
 type Features struct {
-	// Append means that a second definition of an event adds a site. Before 5.4 it silently replaces the first.
+	// Append means that a second definition of an event adds a site. Before 5.4, the second definition silently
+	// replaces the first.
 	Append bool
 	// PushEmulated means that the kernel emulates a probed push of a register instead of single-stepping it
-	// (x86; tried from 5.4 on; arch/x86/kernel/uprobes.c, push_setup_xol_ops).
+	// (x86: arch/x86/kernel/uprobes.c, push_setup_xol_ops). Sessions rely on the emulation from 5.4 on. It was
+	// not tested on older kernels.
 	PushEmulated bool
 	// Arrays means that events fetch memory as TYPE[N] (since 4.20).
 	Arrays bool
-	// RecordTGID means that lines contain the process (since 4.14).
+	// RecordTGID means that the option record-tgid of tracefs exists (since 4.14). With the option, each line of
+	// trace_pipe contains the process of the thread that hit the probe.
 	RecordTGID bool
-	// EventFork means that set_event_pid follows new threads (since 4.9).
+	// EventFork means that the option event-fork of tracefs exists (since 4.9). With the option, the kernel adds to
+	// set_event_pid the threads and processes that the threads in it start.
 	EventFork bool
-	// EventPID means that set_event_pid exists (since 4.4).
+	// EventPID means that the file set_event_pid of tracefs exists (since 4.4).
 	EventPID bool
-	// Memory means that events fetch memory. Before 3.14 they fetch registers only.
+	// Memory means that events fetch memory. Before 3.14, events fetch registers only.
 	Memory bool
 	// Instances means that instances record uprobe events. Before 3.14 an event can be enabled in an instance,
 	// but only the top level's buffer is filled.
 	Instances bool
 	// ExactHits means that uprobe_profile counts every hit. Before 6.12 a probe has one counter for all CPUs,
 	// and simultaneous hits of two CPUs may count as one (commit 10cdb82aa77f, "uprobes: turn trace_uprobe's
-	// nhit counter to be per-CPU one"). Its count is then a lower bound.
+	// nhit counter to be per-CPU one"). The count of such a probe is a lower bound.
 	ExactHits bool
 }
 
-// Features returns the features that a kernel of this release has, for planning on another machine. It returns all
-// of them if the release can't be parsed.
+// Features returns the features that a kernel of m.Release has. It decides by the release alone, without asking the
+// kernel, so that a plan for another machine can be made here. It returns all features if the release can't be parsed.
 func (m Machine) Features() Features {
 	from := func(major, minor int) bool { return !m.Older(major, minor) }
 	return Features{
