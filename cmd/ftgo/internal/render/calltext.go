@@ -30,12 +30,13 @@ func (w *CallWriter) appendText(b []byte, c *Line) []byte {
 }
 
 // appendCall appends the function, the arguments, the results and a suffix to the line that begins at b[start]. It
-// shortens values so that the line fits into Options.Width. A value cannot become arbitrarily short, so if the line is
-// still too wide, appendCall cuts it before the suffix.
+// shortens values so that the line fits into Options.Width. If the line is still too wide with shortened values,
+// appendCall cuts the end of the line, and then appends the suffix.
 func (w *CallWriter) appendCall(b []byte, start int, c *Line, suffix string) []byte {
 	b = append(b, w.function(c.Function)...)
 	width := w.o.Width - printable.Columns(suffix)
-	// room returns the columns for values: some thirds of the remaining line without the punctuation. 0 means no limit.
+	// room returns how many columns the next values may take. It subtracts the punctuation from the columns that are still
+	// free, and returns thirds/3 of the rest, but at least 1. It returns 0 if the width has no limit.
 	room := func(punctuation string, thirds int) int {
 		if w.o.Width == 0 {
 			return 0
@@ -43,7 +44,8 @@ func (w *CallWriter) appendCall(b []byte, start int, c *Line, suffix string) []b
 		return max((width-printable.Columns(string(b[start:]))-len(punctuation))*thirds/3, 1)
 	}
 	forArgs := room("()", 3)
-	if c.End != "" && forArgs > 0 { // results take up to a third
+	// Keep up to a third of the room free for the results: less if the results are shorter than a third.
+	if c.End != "" && forArgs > 0 {
 		w.results = capture.AppendResults(w.results[:0], c.End, c.Results, room("() = ()", 1))
 		forArgs = max(forArgs-printable.Columns(string(w.results)), 1)
 	}
@@ -56,7 +58,7 @@ func (w *CallWriter) appendCall(b []byte, start int, c *Line, suffix string) []b
 	return append(b, suffix...)
 }
 
-// appendTime appends a time if Options.Times is set. For nil it appends blanks.
+// appendTime appends a time if Options.Times is set. If at is nil, it appends blanks of the same width.
 func (w *CallWriter) appendTime(b []byte, at *time.Time) []byte {
 	const layout = "15:04:05.000000"
 	switch {
@@ -70,7 +72,8 @@ func (w *CallWriter) appendTime(b []byte, at *time.Time) []byte {
 	return append(b, ' ')
 }
 
-// appendThread appends the goroutine, or the thread if Goid is 0.
+// appendThread appends the goroutine of a call, or its thread if Goid is 0. With Options.Processes, the process comes
+// first.
 func (w *CallWriter) appendThread(b []byte, t *Thread) []byte {
 	if w.o.Processes {
 		b = append(strconv.AppendInt(append(b, "pid "...), int64(t.PID), 10), ' ')
@@ -81,11 +84,12 @@ func (w *CallWriter) appendThread(b []byte, t *Thread) []byte {
 	return strconv.AppendUint(append(b, "goroutine "...), t.Goid, 10)
 }
 
-// minNameWidth is the smallest width in columns to which a line shortens the name of a function.
+// minNameWidth is the smallest limit in columns for the name of a function.
 const minNameWidth = 32
 
-// function returns the printable name of a function. If Options.Short and Options.Width are set, the name is short, and
-// limited to a quarter of the width or to minNameWidth, whichever is more.
+// function returns the printable name of a function. If Options.Short contains a short name of the function, it returns
+// the short name. If Options.Short is not nil and Options.Width is not 0, it also limits the name to a quarter of the width,
+// or to minNameWidth if a quarter is less.
 func (w *CallWriter) function(name string) string {
 	if name = printable.Text(cmp.Or(w.o.Short[name], name)); w.o.Width > 0 && w.o.Short != nil {
 		return printable.Shorten(name, max(minNameWidth, w.o.Width/4))
@@ -93,8 +97,10 @@ func (w *CallWriter) function(name string) string {
 	return name
 }
 
-// maxIndent is the largest indentation in levels. A recursion may be a million calls deep.
+// maxIndent is the largest indentation in levels. It exists because a recursion may be a million calls deep.
 const maxIndent = 40
+
+// appendIndent appends the indentation of a call. Beyond maxIndent, it appends the number of further levels, like "+5 ".
 
 func appendIndent(b []byte, depth int) []byte {
 	b = appendRight(b, 2*min(depth, maxIndent), "")
@@ -104,7 +110,7 @@ func appendIndent(b []byte, depth int) []byte {
 	return b
 }
 
-// appendRight appends text, aligned right in width columns. A wider text is appended whole.
+// appendRight appends text, aligned right in width columns. It appends the whole text even if the text is wider.
 func appendRight(b []byte, width int, text string) []byte {
 	for range width - printable.Columns(text) {
 		b = append(b, ' ')
@@ -112,7 +118,8 @@ func appendRight(b []byte, width int, text string) []byte {
 	return append(b, text...)
 }
 
-// appendSplit appends the parts of a latency if Options.Sched is set, "-" for each part of a call that has not returned.
+// appendSplit appends the parts of a latency if Options.Sched is set: the times running, runnable and waiting. If the call
+// has not returned, it appends "-" for each part. The reasons of the longest waits follow in parentheses.
 func (w *CallWriter) appendSplit(b []byte, c *Line) []byte {
 	if !w.o.Sched {
 		return b
@@ -139,7 +146,7 @@ func splitMembers(s stats.Split, w stats.Waits) Row {
 	return Row{{"running", s.Running}, {"runnable", s.Runnable}, {"waiting", s.Waiting}, {"waits", ValueIf(waits != nil, waits)}}
 }
 
-// reasons returns the names of the two longest waits, and an ellipsis for further ones.
+// reasons returns the reasons of the two longest waits. If there are more reasons, it adds an ellipsis.
 func reasons(w stats.Waits) string {
 	names := w.Reasons()
 	if len(names) > 2 {
@@ -148,10 +155,11 @@ func reasons(w stats.Waits) string {
 	return printable.Text(strings.Join(names, ", "))
 }
 
-// CallFormat is a template for calls like that of printf.
+// CallFormat is a template for the text of a call, with a list of names. Like the format of printf, the template contains
+// verbs. Each verb writes the value that the name at the verb's place in the list selects.
 //
-// A verb is %[-][0][width][.digits]verb: - aligns to the left, 0 pads numbers with zeros, width is in columns of
-// a terminal, digits are the decimals of %f. The verbs are the same as in package fmt:
+// A verb is %[-][0][width][.digits]letter: - aligns to the left, 0 pads numbers with zeros, width is a number of columns on
+// a terminal, digits is the number of decimals of %f. The letters have nearly the same meaning as in package fmt:
 //
 //	%d  integers, in decimal; a time.Duration in ns
 //	%x  integers, addresses and the bytes of strings, in hexadecimal
@@ -162,10 +170,13 @@ func reasons(w stats.Waits) string {
 //	%v  any value as [capture.Value.Text]
 //	%%  a percent sign
 //
-// A value that does not suit its verb is written like %v, and an interface like its dynamic value. A name is an
-// argument, a result, or a path into one: p.f, p[3], *p, len(p), cap(p). A name without such a value is a property of the
-// call: func, goid, pid, tid, ns (a number), latency (ns with a unit) or time. Any other name is written as <no NAME>, or
-// as <unwound>, <open> or <lost> if the call did not return.
+// If a value does not suit its verb, the verb writes the value as %v does. A verb writes an interface as it writes the
+// interface's dynamic value.
+//
+// A name is the name of an argument or a result, or a path that begins with this name: p.f, p[3], *p, len(p), cap(p). If
+// the call has no such value, the name selects a property of the call: func, goid, pid, tid, ns (the latency as a number),
+// latency (with a unit) or time. If the call has no such property either, the verb writes <no NAME>. A call that did not
+// return has neither results nor a latency: the verb then writes <unwound>, <open> or <lost> instead of <no NAME>.
 type CallFormat struct {
 	pieces []formatPiece
 	end    string // the text after the last verb
@@ -175,18 +186,19 @@ type CallFormat struct {
 type formatPiece struct {
 	text string
 	verb capture.Verb
-	name string // as given, like len(p)
+	name string // the whole name, like len(p)
 	part capture.Part
-	path string // without the part, like p
+	path string // the path without the part, like p
 }
 
-// maxFormatWidth is the limit of a width and of decimals in a template. Terminals are narrower.
+// maxFormatWidth limits the width and the number of decimals of a verb. It is wider than any terminal.
 const maxFormatWidth = 1000
 
-// formatVerb matches a percent sign, flags, a width, decimals and a verb. The verb may be missing at the end.
+// formatVerb matches a percent sign, flags, a width, decimals and a letter. If the template ends before the letter, the
+// letter is empty, and parseVerb returns an error.
 var formatVerb = regexp.MustCompile(`(?s)%([-0]*)([0-9]*)(\.[0-9]*)?(.?)`)
 
-// ParseCallFormat parses a template and the names of its verbs.
+// ParseCallFormat parses a template. names contains a name for each verb except %%, in the order of the verbs.
 func ParseCallFormat(template string, names []string) (f *CallFormat, err error) {
 	defer func() {
 		if err != nil {
@@ -268,7 +280,8 @@ func (f *CallFormat) append(b []byte, c *Line) []byte {
 
 var uint64Type, _ = gotype.Basic("uint64")
 
-// builtIn returns a property of the call as a value, or as text if v is nil.
+// builtIn returns the property of a call that name selects. If the property is a number, it returns the number in v. If it
+// is a text, v is nil. If it is not known, v is an unknown value with the reason.
 func builtIn(c *Line, name string) (v *capture.Value, text string) {
 	v = &capture.Value{Type: uint64Type}
 	switch {

@@ -44,14 +44,18 @@ func ParseFormat(name string) (Format, error) {
 	return Table, fmt.Errorf("parse output format %q: known are %s", name, strings.Join(formatNames[:], ", "))
 }
 
-// Row is a row of a table, a record of CSV or TSV, or a JSON object: keys and values in order. A nil value means an empty
-// cell or no member. Values of calls are pointers, because the conversion of a pointer to an interface does not allocate.
+// Row is a row of a table, a record of CSV or TSV, or a JSON object. It has keys and values in order. A nil value means no
+// member in JSON, an empty cell in CSV and TSV, and the cell "-" in a table.
+//
+// The row of a call contains pointers to the call's fields, for example a *int64. A pointer is converted to type any
+// without an allocation of memory, and most other values are not.
 type Row []struct {
 	Key   string
 	Value any
 }
 
-// NoColumn is a value that leaves out the whole column, or the member.
+// NoColumn is a value that leaves out its cell or its JSON member. To leave out a column, all rows of a table or a CSV
+// and their header must contain NoColumn under the same key.
 var NoColumn any = new(byte)
 
 // ColumnIf returns v if ok, else [NoColumn].
@@ -76,7 +80,8 @@ func Nonzero[T comparable](v T) any {
 	return ValueIf(v != zero, v)
 }
 
-// verbatim is a value that is already JSON: a number with chosen digits, or a quoted word.
+// verbatim is a value whose text goes into the output unchanged. It must be valid JSON, for example a number that was
+// formatted with three decimals, or a word in quotes.
 type verbatim string
 
 // appendTime appends a time in the format of RFC 3339 with nine decimals, as in 2006-01-02T15:04:05.000000000Z, so that
@@ -90,7 +95,7 @@ func appendTime(b []byte, t *time.Time) []byte {
 	return append(b, 'Z')
 }
 
-// header replaces the values of a row by its keys.
+// header replaces each value of a row by its key, except for NoColumn.
 func (o Row) header() Row {
 	for i, m := range o {
 		o[i].Value = ColumnIf(m.Value != NoColumn, m.Key)
@@ -106,8 +111,8 @@ func writeHeader(w io.Writer, f Format, columns Row) error {
 	return write(w, f.String(), columns.header().append(nil, f))
 }
 
-// WriteRows writes rows as JSON, CSV or TSV. header adds the column names to CSV and TSV. convert is called with a zero R
-// for the header.
+// WriteRows writes rows as JSON, CSV or TSV. If header is true, CSV and TSV begin with the column names. To find the
+// column names, WriteRows calls convert with a zero R.
 func WriteRows[R any](w io.Writer, f Format, header bool, convert func(R) Row, rows ...R) error {
 	var text []byte
 	if header && f != JSON {
@@ -138,9 +143,12 @@ func (o Row) append(b []byte, f Format) []byte {
 	return b
 }
 
-// appendCell appends a cell of CSV or TSV. It escapes text, so no cell contains a newline. It puts ' before a leading = + -
-// or @, because spreadsheets evaluate such a cell as a formula. (They also skip a leading tab or carriage return, but these
-// are escaped.) It quotes the same cells as package encoding/csv, whose Writer would allocate 4 KB for each call.
+// appendCell appends a cell of CSV or TSV. It escapes text, so no cell contains a newline. If text begins with = + - or @,
+// appendCell puts ' before the text, because spreadsheets evaluate such a cell as a formula. (Spreadsheets also skip a
+// leading tab or carriage return, but appendCell escapes these characters.) For a list of rows, it appends their number.
+//
+// It quotes the same cells of CSV as package encoding/csv. It does not use the Writer of that package, because each new
+// Writer allocates 4 KB.
 func appendCell(b []byte, f Format, v any) []byte {
 	var text string
 	switch v := v.(type) {
@@ -229,7 +237,7 @@ func appendJSON(b []byte, v any) []byte {
 	return append(b, printable.JSON(bytes.TrimSuffix(text.Bytes(), []byte("\n")))...)
 }
 
-// write writes text with one call of Write. kind describes the text in an error.
+// write calls w.Write once, with text. If Write fails, the error names the text by kind.
 func write(w io.Writer, kind string, text []byte) error {
 	if _, err := w.Write(text); err != nil {
 		return fmt.Errorf("write %s: %w", kind, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// position returns the file and line of a function, "" if they are unknown.
+// position returns the file and line of a function, or "" if they are unknown.
 func position(r target.Row) string {
 	if r.File == "" {
 		return ""
@@ -23,7 +23,7 @@ func position(r target.Row) string {
 	return r.File + ":" + strconv.Itoa(r.Line)
 }
 
-// hex returns n in hexadecimal, "" for a function without code of its own.
+// hex returns n in hexadecimal, or "" if the function has no code of its own, for example because all its calls are inlined.
 func hex(r target.Row, n uint64) string {
 	if r.Addr == 0 {
 		return ""
@@ -31,7 +31,8 @@ func hex(r target.Row, n uint64) string {
 	return fmt.Sprintf("0x%x", n)
 }
 
-// listNote adds the number of tail jumps to a note, because they are exits that RETURNS does not count.
+// listNote returns the note of a function, with the number of its tail jumps. A tail jump also ends a call, but the column
+// RETURNS does not count it.
 func listNote(r target.Row) string {
 	if r.TailJumps == 0 {
 		return r.Note
@@ -39,7 +40,8 @@ func listNote(r target.Row) string {
 	return strings.TrimSuffix(printable.Plural(r.TailJumps, "tail jump")+"; "+r.Note, "; ")
 }
 
-// inlinedAt returns an object for each inlined call. It never returns nil, so that JSON contains [] and not null.
+// inlinedAt returns a JSON object for each inlined call of a function. It never returns nil, so that JSON contains [] and
+// not null.
 func inlinedAt(sites []offsets.Frame) []Row {
 	calls := make([]Row, len(sites))
 	for i, s := range sites {
@@ -48,8 +50,10 @@ func inlinedAt(sites []offsets.Frame) []Row {
 	return calls
 }
 
-// List writes a row for each function. It uses the fields Format, Width and FullNames of o. A table has the columns NOTE
-// and SOURCE only if a row has a note or source, and the column POSITION, without directories, only if it fits.
+// List writes a row for each function. It uses the fields Format, Width and FullNames of o. A table contains the column
+// NOTE only if some row has notes, and SOURCE only if the source of some signature is known. It contains POSITION only if
+// the source file of some row is known, and if the table with POSITION fits into o.Width. POSITION shows files without
+// directories.
 func List(w io.Writer, rows []target.Row, o Options) error {
 	if f := o.Format; f != Table {
 		return WriteRows(w, f, true, func(r target.Row) Row {

@@ -17,21 +17,22 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// framesOf returns the functions of a stack, the innermost first.
+// framesOf returns the functions of a stack, the innermost first. A location has several functions if the compiler has
+// inlined calls there.
 func framesOf(stack []stats.Location) (frames []offsets.Frame) {
 	for _, l := range stack {
 		if l.Addr == 0 && len(l.Frames) == 0 {
-			frames = append(frames, offsets.Frame{Function: "…"}) // for unknown callers
+			frames = append(frames, offsets.Frame{Function: "…"}) // stands for callers that are not known
 		}
 		frames = append(frames, l.Frames...)
 	}
 	return frames
 }
 
-// minFrameWidth is the smallest width in columns to which a stack shortens the name of a caller.
+// minFrameWidth is the smallest limit in columns for the name of a caller in a stack.
 const minFrameWidth = 16
 
-// appendStack appends the functions of a stack, each after a newline. It shortens names so that lines fit into width
+// appendStack appends a newline and a line for each function of a stack. It shortens names so that lines fit into width
 // columns. A width of 0 means no limit.
 func appendStack(b []byte, indent string, stack []stats.Location, width int) []byte {
 	for _, f := range framesOf(stack) {
@@ -47,7 +48,7 @@ func appendStack(b []byte, indent string, stack []stats.Location, width int) []b
 	return b
 }
 
-// frameObjects returns the functions of a stack as objects.
+// frameObjects returns the functions of a stack as JSON objects.
 func frameObjects(stack []stats.Location) (o []Row) {
 	frames := framesOf(stack)
 	for i := range frames {
@@ -57,14 +58,16 @@ func frameObjects(stack []stats.Location) (o []Row) {
 	return o
 }
 
-// StackText writes the stacks of each function below its name. Stacks of a function must be adjacent:
+// StackText writes the name of each function, and below the name the stacks of the function's calls:
 //
-//	main.get: 3 stacks
-//	      600 calls  total 1.2ms  mean 2.0µs  max 10µs
+//	main.get: 3 stacks, the first 1
+//	     600 calls  total 1.2ms  mean 2.0µs  max 10µs
 //	        main.handle server.go:42
 //	        main.main main.go:7
 //
-// It writes the first top stacks of each function, and shortens callers to width columns. A limit of 0 means no limit.
+// In stacks, all stacks of a function must follow one another. StackText writes the first top stacks of each function, or
+// all of them if top is 0. It shortens the names of callers so that their lines fit into width columns, unless width is 0.
+// If amount, the expression of --sum, is not "", StackText also writes the sum for each stack.
 func StackText(w io.Writer, stacks []stats.StackRow, amount string, width, top int) error {
 	var b []byte
 	first := 0
@@ -98,7 +101,7 @@ func StackText(w io.Writer, stacks []stats.StackRow, amount string, width, top i
 	return write(w, "stacks", b)
 }
 
-// StackJSON writes an object for each stack.
+// StackJSON writes a JSON object for each stack. The objects contain sum_of unless amount is "".
 func StackJSON(w io.Writer, stacks []stats.StackRow, amount string) error {
 	return WriteRows(w, JSON, false, func(s stats.StackRow) Row {
 		bounded := s.Raw > s.Low
@@ -115,9 +118,9 @@ func StackJSON(w io.Writer, stacks []stats.StackRow, amount string) error {
 	}, stacks...)
 }
 
-// FoldedStacks writes a line for each stack in the format of flamegraph.pl: the functions from the outermost caller to the
-// called function, separated by semicolons, and the number of calls, or the sum of an amount. It merges stacks that only
-// differ in source lines.
+// FoldedStacks writes a line for each stack in the format of flamegraph.pl. A line contains the functions from the outermost
+// caller to the called function, separated by semicolons. The number of calls follows, or the sum of the amount if amount
+// is not "". If stacks differ only in source lines, FoldedStacks writes one line for all of them.
 func FoldedStacks(w io.Writer, stacks []stats.StackRow, amount string) error {
 	weights := make(map[string]uint64)
 	for _, s := range stacks {
@@ -141,22 +144,23 @@ func FoldedStacks(w io.Writer, stacks []stats.StackRow, amount string) error {
 	return write(w, "stacks", b)
 }
 
-// foldedName replaces semicolons in a name by commas. Type arguments may contain them: "struct { A int; B int }".
+// foldedName replaces semicolons in a name by commas. Type arguments may contain semicolons: "struct { A int; B int }".
 func foldedName(name string) string { return strings.ReplaceAll(printable.Text(name), ";", ",") }
 
 // Profiled describes the program and the run of a profile.
 type Profiled struct {
 	Amount               string // the expression of --sum, or ""
 	Path, BuildID        string // of the binary
-	Start, Limit, Offset uint64 // the addresses of the code, and its offset in the binary
+	Start, Limit, Offset uint64 // the first address and the end of the code, and the offset of the code in the binary
 	Began                time.Time
 	Duration             time.Duration
 }
 
 // PprofStacks writes stacks as a gzip-compressed profile.proto (github.com/google/pprof). Each stack is a sample with the
-// number of calls and their wall time in nanoseconds. The time excludes nested traced calls, because they have separate
-// samples, which pprof adds to their callers. Addresses are as in the binary, not as in a process. The time in which a call
-// was runnable but had no CPU is a separate sample, with [runnable] as the innermost function.
+// number of calls and their wall time in nanoseconds. The time excludes nested traced calls, because these calls have
+// samples of their own, and pprof adds the samples of a call to its callers. A call may wait for a CPU although it is
+// runnable. This time is a separate sample, with the innermost function "[runnable]". Addresses are addresses in the
+// binary, not in a process.
 func PprofStacks(w io.Writer, stacks []stats.StackRow, run Profiled) error {
 	m := &profile.Mapping{
 		ID: 1, Start: run.Start, Limit: run.Limit, Offset: run.Offset, File: run.Path, BuildID: run.BuildID,
