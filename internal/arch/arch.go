@@ -10,7 +10,7 @@ import (
 )
 
 // Processor is one kind of processor. It has no state, so that any number of goroutines may use it at the same time.
-// Arguments named code or function are bytes of a program's text.
+// Parameters named code and function are machine code.
 type Processor interface {
 	// Machine returns the processor's names and numbers.
 	Machine() *Machine
@@ -21,30 +21,31 @@ type Processor interface {
 	Cost(function []byte, at int) Cost
 	// Effects returns what the instruction at the start of code certainly does not change.
 	Effects(code []byte) Effects
-	// Leads reports whether an indirect jump at an address of a C function stays inside the function. ok is false
-	// if the code does not show it.
+	// Leads reports whether the indirect jump at an address stays inside its C function. ok is false if the code does
+	// not show where the jump leads.
 	Leads(at uint64, w Way) (inside, ok bool)
-	// Alike compares the code of two functions that begin at the same address. Their instructions may refer to data
-	// at different places: same reports whether two places agree. With absolute, x and y are different numbers
-	// in the code, which may be no addresses. If ok is false, at is the offset of the first instruction that differs.
+	// Alike reports whether two functions that begin at the same address have the same code. Their instructions may
+	// refer to data at different addresses x and y. Alike calls same to compare x and y. If absolute is true, x and y are
+	// numbers in the code that may or may not be addresses. If ok is false, at is the offset of the first instruction
+	// that differs.
 	Alike(x, y []byte, addr uint64, same func(x, y uint64, absolute bool) bool) (at int, ok bool)
 	// Trim returns the length in bytes of a function without the padding that Go's linker appends to it.
 	Trim(function []byte) int
 	// StackCheck finds the check of the stack's size in the code of a Go function. It needs no symbols.
 	StackCheck(function []byte) (Check, bool)
-	// Spilled returns the registers that a function saves when its stack check fails, which are those that may
-	// hold arguments. ok is false if the code has another form.
+	// Spilled returns the registers that a function saves when its stack check fails. These registers may hold
+	// arguments. ok is false if the code has another form.
 	Spilled(function []byte, c Check) (spills []Spill, ok bool)
-	// Read returns integer registers that a function certainly reads before it writes them. They are arguments.
+	// Read returns the integer registers that a function certainly reads before it writes them: they hold arguments.
 	Read(function []byte) []Reg
 	// SplitsStack reports whether a function begins with GCC's check of a split stack (-fsplit-stack).
 	SplitsStack(function []byte) bool
-	// Go returns the calling convention of a minor version of Go. That of assembly functions is ABI0.
+	// Go returns the calling convention of a minor version of Go. For assembly functions, it returns ABI0.
 	Go(minor int, assembly bool) *CallConv
 	// C returns the calling convention of C.
 	C() *CallConv
-	// PassC returns the parts in which C passes a value of a type in registers, or none if it passes the value in
-	// memory. With byRef it passes the value's address.
+	// PassC returns the parts in which C passes a value of a type in registers. It returns no parts if C passes the
+	// value in memory. If byRef is true, C passes the address of the value instead.
 	PassC(t *gotype.Type) (parts []Part, byRef bool, err error)
 	// Fetches reports whether the kernel knows a register by this name in fetchargs.
 	Fetches(r Reg) bool
@@ -80,7 +81,7 @@ const (
 	SwitchJump
 )
 
-// Cond is the condition of a conditional jump, in its processor's numbering. Recordings contain it.
+// Cond is the number of a condition of a conditional jump. Each processor numbers its conditions. Recordings contain Cond.
 type Cond uint8
 
 // NoCond is the Cond of an instruction whose flow does not depend on the flags. A conditional jump with NoCond
@@ -104,7 +105,7 @@ type Inst struct {
 	To int64
 }
 
-// Cost is the cost of a probe on an instruction. If it is neither Emulated nor Later nor Refused, the kernel
+// Cost is the cost of a probe on an instruction. If neither Emulated nor Later nor Refused is set, the kernel
 // single-steps a copy of the instruction, which costs a second trap.
 type Cost struct {
 	// Later names the kind of an instruction that only newer kernels emulate. Refused is the reason why some
@@ -115,8 +116,8 @@ type Cost struct {
 	// Passable means that the instruction is Refused, but changes neither the stack pointer nor the flow of
 	// control, so that the probe may be placed on the next instruction.
 	Passable bool
-	// Cond is the condition of a conditional jump, which decides the meaning of a hit. Package offsets sets it.
-	// That of a stack check is the condition that holds if the check passes.
+	// Cond is the condition of a conditional jump. It decides what a hit means. For a stack check, it is the condition
+	// that holds if the check passes. Package offsets sets Cond.
 	Cond Cond
 }
 
@@ -126,8 +127,8 @@ func (c Cost) Stepped() bool { return !c.Emulated && c.Later == "" && c.Refused 
 // Check is the check of the stack's size in the prologue of a Go function. If the check fails, the function calls
 // runtime.morestack and starts over, so its first instruction runs more often than the function is called.
 type Check struct {
-	// Jump is the offset of the conditional jump that decides. It runs once for each check, passed or failed. Up
-	// to it the stack pointer, the arguments and the closure context are as at the call.
+	// Jump is the offset of the conditional jump that decides. It runs once for each check, passed or failed. Until
+	// Jump has run, the stack pointer, the arguments and the closure context are as at the call.
 	Jump int
 	// Post is the offset of the first instruction after a passed check.
 	Post int
@@ -149,15 +150,15 @@ type Spill struct {
 
 // Effects says what an instruction certainly does not change.
 type Effects struct {
-	// KeepsFrame means that it raises no signal and writes neither the stack pointer nor the frame pointer, nor
+	// KeepsFrame means that the instruction raises no signal and writes neither the stack pointer nor the frame pointer, nor
 	// the register that holds g, nor the return address.
 	KeepsFrame bool
-	// KeepsRegisters means that it writes no register that may hold an argument and that a probe can fetch.
+	// KeepsRegisters means that the instruction writes none of the registers that hold arguments and that probes can fetch.
 	KeepsRegisters bool
-	// KeepsMemory means that it writes no memory.
+	// KeepsMemory means that the instruction writes no memory.
 	KeepsMemory bool
-	// Repeats means that it may be the first of several instructions into which Go's assembler expands one. It
-	// runs again if the goroutine is preempted before the last of them.
+	// Repeats means that Go's assembler may have made several instructions from one, and that this one is the first of
+	// them. It runs again if the goroutine is preempted before the last of them.
 	Repeats bool
 }
 
@@ -168,9 +169,9 @@ type Way interface {
 	Start() uint64
 	// Code returns the code from an address on.
 	Code(at uint64) []byte
-	// Above returns the address of the instruction that precedes another in memory.
+	// Above returns the address of the instruction that ends at an address.
 	Above(at uint64) (above uint64, ok bool)
-	// Before returns the addresses of the instructions that may run right before another.
+	// Before returns the addresses of the instructions after which the instruction at an address may run next.
 	Before(at uint64) []uint64
 	// Inside reports whether the code at an address belongs to the function and not to another one. ok is false
 	// if it is unknown.
@@ -222,14 +223,14 @@ type Machine struct {
 
 // CallConv is a calling convention: the places of arguments and results.
 type CallConv struct {
-	// Ints are the registers of integer and pointer arguments in order, IntResults those of results.
+	// Ints are the registers of integer and pointer arguments in order. IntResults are the registers of results.
 	Ints, IntResults []Reg
 	// Floats is the number of floating-point registers, which probes can't fetch.
 	Floats int
 	// InOrder means that once a value does not fit into the remaining registers of its kind, these stay unused.
 	InOrder bool
-	// StackArgs is the distance in bytes of the first stack argument from SP at the callee's entry, Outgoing at
-	// the call instruction.
+	// StackArgs is the distance in bytes of the first stack argument from SP at the callee's entry. Outgoing is the
+	// distance from SP at the call instruction.
 	StackArgs, Outgoing int64
 	// Context points to the captured variables of a Go closure at its entry.
 	Context Reg
@@ -250,8 +251,8 @@ func (c *CallConv) Arg(sp Reg, i int) string {
 
 // Frames is the layout of stack frames.
 type Frames struct {
-	// Return is the fetcharg of the return address at a function's entry. Pointer is the frame pointer, which at
-	// the entry is still the caller's.
+	// Return is the fetcharg of the return address at a function's entry. Pointer is the register of the frame pointer.
+	// At the entry, it still holds the caller's frame pointer.
 	Return  string
 	Pointer Reg
 	// Pushed is the number of bytes that a call pushes on the stack.
@@ -263,8 +264,8 @@ type Frames struct {
 	Kept bool
 }
 
-// Expect returns the frame pointer that a function has if it maintains one. at is SP in its body, and size the
-// distance from there to the end of its frame, return address included.
+// Expect returns the frame pointer of a function that maintains one. at is SP in the function's body. size is the distance
+// from at to the end of the function's frame, including the return address.
 func (f *Frames) Expect(at, size uint64) uint64 {
 	if f.AtTop {
 		return at + size - 8
@@ -272,8 +273,8 @@ func (f *Frames) Expect(at, size uint64) uint64 {
 	return at - 8
 }
 
-// Next returns SP in the body of the caller of a function. pointer is the function's frame pointer and saved the
-// caller's, which the function saved.
+// Next returns SP in the body of a function's caller. pointer is the function's frame pointer. saved is the caller's frame
+// pointer, which the function saved.
 func (f *Frames) Next(pointer, saved uint64) uint64 {
 	if f.AtTop {
 		return pointer + 16

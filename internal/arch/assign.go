@@ -10,17 +10,17 @@ import (
 
 // Piece is the place of a part of a value.
 type Piece struct {
-	// Offset is the part's offset in the value, Size its number of bytes.
+	// Offset is the part's offset in the value in bytes. Size is its size in bytes.
 	Offset, Size int64
-	// Register holds the part. With InMemory the part is in memory, at Register plus Disp. The register "" is a
+	// Register holds the part. If InMemory is true, the part is in memory, at Register plus Disp. The register "" is a
 	// floating-point register, which probes can't fetch.
 	Register Reg
 	InMemory bool
 	Disp     int64
-	// Pointer means that the memory at that address holds the address of the part (a variable captured by
-	// reference).
+	// Pointer means that the memory at Register plus Disp holds the address of the part. So it is for a variable that
+	// a closure captured by reference.
 	Pointer bool
-	// Fetch is a fetcharg that the user gave for the part. Only Offset and Size may be set besides it.
+	// Fetch is a fetcharg that the user gave for the part. If it is set, no other fields than Offset and Size may be set.
 	Fetch string
 	// Static means that the part is at the virtual address Disp of the file, without load bias (a package
 	// variable). Register and InMemory are not set then.
@@ -82,8 +82,8 @@ func (a *Assignment) Place(t *gotype.Type) ([]Piece, error) {
 	return OnStack(a.processor.Machine().SP, t.Size, at), nil
 }
 
-// parts returns the parts of a value that may be in registers, none if the value is on the stack. With byRef its
-// address is passed instead.
+// parts returns the parts of a value that may be in registers. It returns no parts if the value is on the stack. If byRef
+// is true, the function passes the address of the value instead.
 func (a *Assignment) parts(t *gotype.Type) (parts []Part, byRef bool, err error) {
 	switch {
 	case a.c:
@@ -114,7 +114,7 @@ func (a *Assignment) referred(t *gotype.Type) ([]Piece, error) {
 // PointerWord is the type of a word that holds an address.
 var PointerWord = &gotype.Type{Name: "uintptr", Kind: reflect.Uint, Size: 8, Align: 8}
 
-// inRegisters assigns registers to all parts, or to none. Integer parts take them from registers.
+// inRegisters assigns registers to all parts, or to none. Parts that are no floating-point numbers get one of registers.
 func (a *Assignment) inRegisters(parts []Part, registers []Reg) (pieces []Piece, ok bool) {
 	ints, floats := a.ints, a.floats
 	for _, p := range parts {
@@ -142,7 +142,7 @@ func (a *Assignment) inRegisters(parts []Part, registers []Reg) (pieces []Piece,
 	return pieces, len(parts) > 0
 }
 
-// OnStack returns the place of a value of size bytes on the stack, no piece for an empty value.
+// OnStack returns the place of a value of size bytes on the stack. An empty value has no pieces.
 func OnStack(sp Reg, size, disp int64) []Piece {
 	if size == 0 {
 		return nil
@@ -158,11 +158,11 @@ func AlignUp(n, align int64) int64 {
 	return (n + align - 1) / align * align
 }
 
-// maxPieces is more than any processor has registers. A value of more pieces is on the stack.
+// maxPieces is larger than the number of registers of every processor. A value of more pieces is on the stack.
 const maxPieces = 48
 
-// Flatten returns the parts of a value that could each be in a register, at most maxPieces. single is false if one of
-// them is an array of several elements, which can't be.
+// Flatten returns the parts of a value that could each be in a register, at most maxPieces. single is false if a part is an
+// array of several elements, because such an array can't be in registers.
 func Flatten(t *gotype.Type) (parts []Part, single bool, err error) {
 	single = true
 	var add func(t *gotype.Type, at int64) error
@@ -204,8 +204,8 @@ func Flatten(t *gotype.Type) (parts []Part, single bool, err error) {
 	return parts, single, err
 }
 
-// ReturnC returns the place of a C function's result. For a large result the caller passes an address, as first
-// parameter on most processors, and the function stores the result there.
+// ReturnC returns the place of a C function's result. For a large result, the caller passes an address, and the function
+// stores the result there. On some processors, the address takes the place of the first parameter.
 func (a *Assignment) ReturnC(t *gotype.Type) ([]Piece, error) {
 	parts, _, err := a.processor.PassC(t)
 	switch {

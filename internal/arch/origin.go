@@ -13,7 +13,7 @@ type Registers[R any] interface {
 type Value[R any] struct {
 	Kind ValueKind
 	Addr uint64 // the Address, or the address of an Element's array
-	Of   []R    // for a Copy: the registers of which one is the source
+	Of   []R    // for a Copy: the registers that may be the source
 }
 
 // ValueKind is the kind of a Value.
@@ -21,16 +21,16 @@ type ValueKind uint8
 
 const (
 	Unknown   ValueKind = iota
-	Elsewhere           // a target that no switch has: a word of memory outside of arrays, or the result of a call
-	Inside              // a target that only a switch has: a distance from a table plus an address
+	Elsewhere           // a target outside of the function: a word of memory outside of arrays, or the result of a call
+	Inside              // a target of a switch, inside the function: a distance from a table plus an address
 	Address             // a constant address
 	Element             // an element of an array of addresses
 	Copy                // the value of another register
 )
 
 const (
-	maxCopies   = 4  // copies from register to register that a search follows
-	maxSearches = 64 // searches for the instruction that set a register, for each jump
+	maxCopies   = 4  // the number of copies from register to register that a search follows
+	maxSearches = 64 // the number of searches for the instructions that set a register, for each jump
 	// maxSearch is the number of instructions of one search. Compilers keep the parts of a switch close together.
 	maxSearch = 500
 )
@@ -46,7 +46,7 @@ type Search[R any] struct {
 // NewSearch returns a search in a function.
 func NewSearch[R any](w Way, r Registers[R]) *Search[R] { return &Search[R]{w, r, maxSearches} }
 
-// Leads reports whether the value of a register before an instruction is an address inside the function. ok is false
+// Leads reports whether a register holds an address inside the function before the instruction at at. ok is false
 // if the paths that lead there disagree or the value is unknown.
 func (s *Search[R]) Leads(r R, at uint64) (inside, ok bool) { return s.leads(r, at, maxCopies) }
 
@@ -103,19 +103,20 @@ func (s *Search[R]) follow(v Value[R], at uint64, copies int) (inside, ok bool) 
 	return false, false
 }
 
-// All reports whether is holds for every instruction that may have set a register before another instruction. It
-// returns false if these instructions are unknown.
-func (s *Search[R]) All(r R, at uint64, is func(at uint64) bool) bool {
+// All reports whether match returns true for every instruction that may have set a register before the instruction at
+// at. It returns false if these instructions are unknown.
+func (s *Search[R]) All(r R, at uint64, match func(at uint64) bool) bool {
 	from, ok := s.origins(r, at)
 	for _, o := range from {
-		if o.argument || !is(o.at) {
+		if o.argument || !match(o.at) {
 			return false
 		}
 	}
 	return ok
 }
 
-// One returns the only instruction that may have set a register before another instruction.
+// One returns the only instruction that may have set a register before the instruction at at. ok is false if several
+// instructions may have set the register.
 func (s *Search[R]) One(r R, at uint64) (set uint64, ok bool) {
 	from, ok := s.origins(r, at)
 	if !ok || len(from) != 1 || from[0].argument {
@@ -130,8 +131,8 @@ type origin struct {
 	at       uint64
 }
 
-// origins follows all paths that lead to an instruction back to where a register was last set. ok is false if a path
-// has an instruction of unknown effect, or one that no other instruction leads to.
+// origins follows all paths that lead to an instruction back to the instructions that last set a register. ok is false if
+// an instruction on a path has an unknown effect, or if nothing leads to it.
 func (s *Search[R]) origins(r R, at uint64) (from []origin, ok bool) {
 	if s.searches--; s.searches < 0 {
 		return nil, false

@@ -46,8 +46,8 @@ func alike(x, y []byte, prefix int, end uint64, same func(x, y uint64, absolute 
 	return bytes.Equal(x, y)
 }
 
-// fields returns the offsets of an instruction's displacement and immediate, each 0 unless it has 32 bits. relative
-// means that the displacement is relative to the instruction's end. The immediate of a branch is left out.
+// fields returns the offsets of an instruction's displacement and immediate. An offset is 0 if the field does not have 32
+// bits. relative means that the displacement is relative to the instruction's end. For a branch, immediate is 0.
 func fields(code []byte, prefix int) (displacement, immediate int, relative bool) {
 	var set, rex uint8
 	for _, b := range code[:prefix] {

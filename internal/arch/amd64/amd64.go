@@ -30,7 +30,7 @@ func (processor) Decode(code []byte) (arch.Inst, error) {
 }
 
 // agrees reports whether x86asm finds the same length of an instruction. It returns true for instructions that x86asm
-// can't decode: ENDBR64, and those with VEX or EVEX, which it takes for instructions of 32-bit mode.
+// can't decode: ENDBR64, and instructions with VEX or EVEX, which x86asm takes for instructions of 32-bit mode.
 func agrees(code []byte, in *inst) bool {
 	if in.Len <= in.Prefix || !x86asmKnows(code[in.Prefix:in.Len]) {
 		return true

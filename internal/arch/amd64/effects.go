@@ -28,7 +28,7 @@ func isVector(r x86asm.Reg) bool { return x86asm.X0 <= r && r <= x86asm.X15 }
 // trait describes all instructions with one mnemonic.
 type trait struct {
 	facts  fact
-	writes []x86asm.Reg // registers that it writes besides its operands
+	writes []x86asm.Reg // registers that the instruction writes besides its operands
 }
 
 type fact uint8
@@ -41,7 +41,7 @@ const (
 	// that enable them.)
 	neverFaults
 	shuffles // it works on vectors and raises an exception only for memory that is not aligned
-	reads    // it reads all its operands and writes none
+	reads    // it reads all its operands and writes none of them
 	updates  // it reads its first operand, and may also write it
 )
 
@@ -154,7 +154,7 @@ func passes(prefixes []byte, x x86asm.Inst) (harmless, writes bool) {
 			if x.Op == x86asm.LEA || x.Op == x86asm.NOP {
 				continue // these only compute the address
 			}
-			if !mapped(a) || x.Op == x86asm.BT || // BT reads beyond its operand, as far as the other one says
+			if !mapped(a) || x.Op == x86asm.BT || // BT may read memory far from its operand
 				stores && a.Base == x86asm.RSP && a.Disp < 8 && a.Disp+int64(x.MemBytes) > 0 {
 				return false, false
 			}
@@ -174,8 +174,8 @@ func mapped(m x86asm.Mem) bool {
 	return m.Base == x86asm.RIP || m.Base == x86asm.RSP && m.Disp >= -redZone && m.Disp < arguments
 }
 
-// keepsRegisters reports whether an instruction writes only memory, flags, SP and BP, like those that set up a frame,
-// and those that store or compare arguments.
+// keepsRegisters reports whether an instruction writes only memory, flags, SP and BP. Examples are instructions that set
+// up a frame, and instructions that store or compare arguments.
 func keepsRegisters(in x86asm.Inst) bool {
 	switch in.Op {
 	case x86asm.BT, x86asm.CMP, x86asm.TEST, x86asm.NOP, x86asm.PUSH:

@@ -27,7 +27,7 @@ func (registers) Sets(w arch.Way, at uint64, r x86asm.Reg) (writes, known bool) 
 // instruction decodes the instruction at an address with x86asm.
 func instruction(w arch.Way, at uint64) (x86asm.Inst, error) { return x86asm.Decode(w.Code(at), 64) }
 
-// search finds the target of a jump, and value is the result.
+// search finds the value of a register by x86asm's names of registers.
 type (
 	search = arch.Search[x86asm.Reg]
 	value  = arch.Value[x86asm.Reg]
@@ -60,7 +60,7 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 	return false, false
 }
 
-// Value returns the value that the instruction's operands give.
+// Value returns the value that the instruction at at writes to its first operand.
 func (registers) Value(s *search, at uint64, _ x86asm.Reg) (v value) {
 	in, err := instruction(s, at)
 	if err != nil {
@@ -96,7 +96,7 @@ func (registers) Value(s *search, at uint64, _ x86asm.Reg) (v value) {
 	return v
 }
 
-// fromTable reports whether a register holds an entry of a table of 32-bit distances before an instruction.
+// fromTable reports whether, before the instruction at at, a register holds an entry of a table of 32-bit distances.
 func fromTable(s *search, arg x86asm.Arg, at uint64) bool {
 	r, ok := arg.(x86asm.Reg)
 	return ok && s.All(wide(r), at, func(at uint64) bool {
@@ -136,7 +136,7 @@ func address(in x86asm.Inst, at uint64) (addr uint64, ok bool) {
 	return at + uint64(in.Len) + uint64(int32(m.Disp)), ok && in.Op == x86asm.LEA && m.Base == x86asm.RIP
 }
 
-// popsBefore reports whether the instruction above pops the stack, like the end of an epilogue.
+// popsBefore reports whether the instruction before the one at at, in memory, pops the stack, like the end of an epilogue.
 func popsBefore(w arch.Way, at uint64) bool {
 	b, ok := w.Above(at)
 	if !ok {

@@ -109,7 +109,7 @@ func decode(code []byte) (in inst, err error) {
 }
 
 // operands returns the form of the instruction whose opcode is at w[p], and the offset after opcode, ModRM, SIB and
-// displacement. The form is isCut if w ends before.
+// displacement. The form is isCut if w ends before this offset.
 func operands(w []byte, p int, set, rex uint8) (form, int) {
 	op := w[p:]
 	f, p := opcode(w, p, set, rex)

@@ -36,7 +36,7 @@ func kindForm(k arch.Kind) form { return form(k) << kindShift }
 
 func (f form) kind() arch.Kind { return arch.Kind(f >> kindShift & 15) }
 
-// behind returns the form if the opcode is defined with a mandatory prefix, else 0. pp is the number of the prefix in the
+// behind returns f if the opcode is defined with a mandatory prefix, else 0. pp is the prefix's number in the
 // field pp of VEX and EVEX (SDM vol. 2, 2.3): no prefix, 66, f3, f2.
 func (f form) behind(pp uint8) form {
 	if f>>(ppShift+pp)&1 == 0 {
@@ -45,7 +45,7 @@ func (f form) behind(pp uint8) form {
 	return f
 }
 
-// immLen returns the length of the immediate with these prefixes.
+// immLen returns the length of the immediate in bytes, after these prefixes.
 func (f form) immLen(set, rex uint8) int {
 	switch {
 	case f&(immZ|immV|isMoffs) == 0:

@@ -1,10 +1,10 @@
 package arm64
 
-// class is the kind of an instruction word, as far as probes are concerned.
+// class is a kind of instruction words on which probes have the same effect.
 type class uint8
 
 const (
-	step      class = iota // continues with the next; kernels single-step a copy
+	step      class = iota // continues with the next instruction; kernels single-step a copy
 	nop                    // kernels simulate it since Linux 6.13
 	address                // ADR, ADRP: simulated
 	jump                   // B: simulated, like all branches except those with pointer authentication
@@ -18,7 +18,7 @@ const (
 	authJump               // BRAA ...: refused
 	newCond                // BC.cond, CB<cc>: kernels single-step the copy, which branches relative to itself
 	system                 // SVC: refused
-	refused                // continues with the next, but some kernels refuse a probe there
+	refused                // continues with the next instruction, but some kernels refuse a probe there
 	literal                // LDR (literal)
 	loadEx                 // LDXR ...: refused
 	storeEx                // STXR ...: refused

@@ -12,7 +12,7 @@ const (
 // one returns the set of one register, where 31 is the stack pointer.
 func one(r uint32) set { return 1 << (r & 31) }
 
-// general returns the set of one register, where 31 is the zero register, which is left out.
+// general returns the set of one register. It returns the empty set for 31, which is the zero register.
 func general(r uint32) set { return 1 << (r & 31) &^ (1 << stack) }
 
 // operands are the registers and the memory that an instruction reads and writes.
@@ -21,12 +21,12 @@ type operands struct {
 	access        access
 	vector        bool // the access loads or stores vector registers
 	traps         bool // it may raise a signal, even if it accesses no memory
-	// The access is at base+disp and bytes long. With indexed it may be anywhere.
+	// The access is at base+disp and bytes long. If indexed is true, the access may be anywhere.
 	base    uint32
 	disp    int64
 	bytes   int64
 	indexed bool
-	// first and second are the registers that it loads or stores. second is noRegister for an access of one.
+	// first and second are the registers that the instruction loads or stores. second is noRegister if it accesses one.
 	first, second uint32
 }
 

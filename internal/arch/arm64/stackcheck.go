@@ -3,8 +3,8 @@ package arm64
 import "github.com/ftgo/ftgo/internal/arch"
 
 const (
-	// maxPrologue is the maximum number of instructions up to the deciding jump, maxTail that of the part that calls
-	// morestack.
+	// maxPrologue is the maximum number of instructions up to the deciding jump. maxTail is the maximum number of
+	// instructions of the part that calls morestack.
 	maxPrologue = 14
 	maxTail     = 64
 
@@ -82,7 +82,7 @@ func callsMorestack(code []byte, at int) (again int, ok bool) {
 }
 
 // reaches reports whether a direct branch leads to an instruction of the check other than its first. Compilers emit no such
-// branch. (One to the instruction after the check is possible if a function without a frame begins with a loop.)
+// branch. (A branch to the instruction after the check is possible if a function without a frame begins with a loop.)
 func reaches(code []byte, post int) bool {
 	for at := 0; at+size <= len(code); at += size {
 		w := word(code[at:])
