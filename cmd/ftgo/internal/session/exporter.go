@@ -27,25 +27,25 @@ import (
 type exporter struct {
 	o *Options
 	*ExportFlags
-	scope        *target.LiveScope // of --container or --cgroup; nil means all processes
+	scope        *target.LiveScope // the processes of --container or --cgroup; nil means all processes
 	scopeErr     string            // the last warning about the scope, so that it is printed once
 	saidMissed   bool              // the warning about processes that ended too early was printed
-	words        []string          // the FUNC arguments, before lists were read
+	words        []string          // the FUNC arguments as the user gave them: @FILE still stands for a list
 	counts       *metrics.Aggregator
 	files        map[procfs.Inode]*exportedFile
 	failed       failures
 	ended        chan *exportedFile
 	armed        bool // some run has armed its probes
-	waiting      bool // the message that no file exists yet was printed
+	waiting      bool // ftgo has said that it waits, because the program had no file
 	ending       bool // all runs are being ended
 	lastWalk     time.Time
-	sender       *metrics.Exporter // sends by OTLP; nil without that
+	sender       *metrics.Exporter // sends by OTLP; nil if export sends nothing
 	sendInterval time.Duration     // the time between two sent snapshots
 	lastSent     time.Time         // the time of the last sent snapshot
 }
 
-// started reports whether export goes on after an error. Before, an error may come from wrong arguments, and ends
-// the command.
+// started reports whether a run has armed its probes, or ftgo has said that it waits for the program. From then on, an
+// error of a run does not end the command. Before, an error may come from wrong arguments, and ends the command.
 func (e *exporter) started() bool { return e.armed || e.waiting }
 
 // snapshot returns the current numbers.
@@ -67,7 +67,7 @@ type exportedFile struct {
 	run    *backgroundRun
 }
 
-// link returns a path that opens the same file, even if its name refers to another one by now.
+// link returns a path that opens this file, even if its name refers to another file by now.
 func (f *exportedFile) link() string { return fmt.Sprintf("/proc/self/fd/%d", f.opened.Fd()) }
 
 const (
@@ -75,9 +75,10 @@ const (
 	walkInterval = 500 * time.Millisecond // between walks over all processes
 )
 
-// loop starts and ends runs until ctx is done or a run fails, and then removes all probes.
+// loop starts and ends runs until ctx is done, or until an error ends the command. Then it removes all probes.
 func (e *exporter) loop(ctx context.Context) (err error) {
-	// From here on SIGHUP reloads the lists of functions. Before, no probe was armed, and it ended ftgo.
+	// From now on, ftgo reads the lists of functions again at each SIGHUP. Until now, SIGHUP ended ftgo, because no probe
+	// was armed.
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
 	cli.RestoreHangup()
@@ -111,10 +112,12 @@ func (e *exporter) loop(ctx context.Context) (err error) {
 	}
 }
 
-// update starts runs of the current files of the program, and ends runs of files that no process executes any more.
+// update starts runs of the current files of the program. It ends runs of replaced files that no process executes any
+// more. It looks at all processes every walkInterval. In between, it only checks whether the path of BINARY
+// refers to a new file. With -p, --container or --cgroup, it does nothing in between.
 func (e *exporter) update(ctx context.Context) error {
 	walk := time.Since(e.lastWalk) >= walkInterval
-	var all procfs.Programs // one walk for all questions about processes
+	var all procfs.Programs // the result of one walk, which serves all questions about processes
 	if walk {
 		e.lastWalk, all = time.Now(), procfs.RunningPrograms()
 	} else if e.Name != "" || e.scope != nil {
@@ -161,9 +164,13 @@ func (e *exporter) update(ctx context.Context) error {
 	return nil
 }
 
-// updateInodes corrects the keys of e.files. A file of overlayfs gets another inode when its name or mode changes;
-// it would be taken for a second file, and its calls would count twice. Call it after currentFiles:
-// [target.File.Open] refuses a file whose inode changes later, and the next update finds it.
+// updateInodes compares the present inode of each probed file with the file's key in e.files, and corrects the key.
+// A file of overlayfs gets another inode when its name or mode changes. Under the old key, update would take the file
+// for a second one, and its calls would count twice.
+//
+// Call updateInodes after currentFiles. If the inode changes between the two calls, update looks for the old inode,
+// finds no run, and tries to start a second one. But [target.File.Open] refuses a file whose inode has changed, and the
+// next update finds the run under the new inode.
 func (e *exporter) updateInodes() {
 	for inode, f := range maps.Clone(e.files) {
 		if now, err := procfs.OpenInode(f.opened); err == nil && now != inode {
@@ -177,14 +184,14 @@ func (e *exporter) updateInodes() {
 // maxListed is the number of functions that a message lists.
 const maxListed = 10
 
-// reportGone says which functions the program no longer has, unless a run is about to end.
+// reportGone prints the functions that the program no longer has. It does nothing while a canceled run has not ended.
 func (e *exporter) reportGone() {
 	for _, f := range e.files {
 		if f.run.canceled() {
 			return
 		}
 	}
-	// A function named without wildcards was reported when it was not found.
+	// If FUNC names a function without wildcards, the run that did not find the function has reported it.
 	removed := slices.DeleteFunc(e.counts.TakeRemoved(), func(name string) bool { return slices.Contains(e.o.Funcs, name) })
 	if len(removed) == 0 {
 		return
@@ -205,8 +212,9 @@ func (e *exporter) describe() string {
 	return name
 }
 
-// currentFiles returns the files that new processes of the program execute. It is an error if --container means
-// several containers; once export has started, that is only a warning.
+// currentFiles returns the files that new processes of the program execute. It may fail to find the processes of
+// --container or --cgroup, for example because the name fits several containers. Before export has started, it then
+// returns the error. Later, it prints the error as a warning.
 func (e *exporter) currentFiles(all procfs.Programs) ([]target.File, error) {
 	if e.scope == nil {
 		if e.Name != "" {
@@ -237,7 +245,7 @@ func (e *exporter) currentFiles(all procfs.Programs) ([]target.File, error) {
 func (e *exporter) start(ctx context.Context, file target.File) {
 	opened, err := file.Open()
 	if err != nil {
-		return // the file was removed; the next update may find another one
+		return // the file was removed or replaced; the next update looks again
 	}
 	o := *e.o
 	o.Binary, o.Funcs = file.Path, slices.Clone(e.o.Funcs)
@@ -257,14 +265,17 @@ func (e *exporter) start(ctx context.Context, file target.File) {
 	}
 	e.files[file.Inode] = f
 	f.run = o.startInBackground(ctx, f.view, e.o.Stderr, func(*backgroundRun) {
-		// The receiver may be busy for long, and nothing may wait for it here.
+		// loop receives f, but may be busy for long. The run does not wait for loop.
 		go func() { e.ended <- f }()
 	})
-	e.o.Ready = 0
+	e.o.Ready = 0 // only the first run writes "ready"
 }
 
-// finishRun releases a run that has ended. Its error ends the command, unless probes were armed before or the
-// exporter waits for files: then the file may have been incomplete, and is tried again.
+// finishRun releases a run that has ended, and handles the run's error:
+//   - If the run was canceled before its probes were armed, finishRun ignores the error of the cancellation.
+//   - If export has not started, finishRun returns the error, which ends the command.
+//   - If the run was canceled, finishRun returns the error while loop ends all runs. Otherwise it prints a warning.
+//   - If the run was not canceled, the file may have been incomplete. A later update tries it again.
 func (e *exporter) finishRun(f *exportedFile) error {
 	<-f.run.done
 	f.run.panicked.Raise()
@@ -299,7 +310,8 @@ func endedEarly(err error) bool {
 	return (signaled || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) && !errors.Is(err, tracefs.ErrRemains)
 }
 
-// reload reads the lists of functions again. If one is wrong, export keeps the old ones.
+// reload reads the lists of functions again. If a list is wrong, export keeps the old functions. If the functions
+// differ, reload restarts all runs.
 func (e *exporter) reload() {
 	q := e.o.Query
 	q.Funcs = slices.Clone(e.words)
@@ -313,7 +325,7 @@ func (e *exporter) reload() {
 		e.counts.ForgetNames()
 		clear(e.failed)
 		for _, f := range e.files {
-			f.run.cancel() // the next update starts it again
+			f.run.cancel() // a later update starts a run with the new functions
 		}
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/ftgo/ftgo/internal/metrics"
 )
 
-// sends reports whether export sends by OTLP. Without --otlp the environment may configure it, unless only --listen
-// is given.
+// sends reports whether export sends by OTLP. It does with --otlp. Without --otlp, it does if the environment sets an
+// endpoint. But if --listen is given without --spans, the environment has no effect.
 func (x *ExportFlags) sends() bool {
 	return x.OTLP != "" || (x.Listen == "" || x.Spans) && metrics.Configured(os.Getenv)
 }
 
-// configure returns where to send to, nil if nothing is sent. It reports errors of the configuration before any
-// probe is placed.
+// configure returns the configuration of the sender, nil if export sends nothing. Export calls it before any probe is
+// placed, so that a wrong configuration ends the command early.
 func (x *ExportFlags) configure(o *Options) (*metrics.Config, error) {
 	if !x.sends() {
 		return nil, nil
@@ -31,7 +31,8 @@ func (x *ExportFlags) configure(o *Options) (*metrics.Config, error) {
 	return c, nil
 }
 
-// sendMetrics sends a snapshot if it is time, and prints warnings about earlier ones.
+// sendMetrics sends a snapshot if sendInterval has passed since the last one. It also prints warnings about earlier
+// snapshots.
 func (e *exporter) sendMetrics() {
 	if e.sender == nil {
 		return
@@ -43,6 +44,7 @@ func (e *exporter) sendMetrics() {
 	e.warnNews()
 }
 
+// warnNews prints the new messages of the sender.
 func (e *exporter) warnNews() {
 	for _, text := range e.sender.Messages() {
 		e.o.Warn(text)
@@ -52,7 +54,7 @@ func (e *exporter) warnNews() {
 // closeTimeout limits the wait for the collector at the end.
 const closeTimeout = 5 * time.Second
 
-// finish sends the last snapshot and the queue, if export has started.
+// finish sends a last snapshot and all queued items, if export has started.
 func (e *exporter) finish() {
 	if e.sender == nil || !e.started() {
 		return
