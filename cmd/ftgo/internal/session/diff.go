@@ -74,7 +74,9 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 	if err := d.Write(d.Env, slices.Concat(d.sides[:]...), func(out io.Writer) error { return d.write(out, &result) }); err != nil {
 		return err
 	}
-	if result.TooFew() && (d.fail || !d.Env.Quiet) { // with --fail also under --quiet, because the status is then always 0
+	// With one run on each side, no function counts as changed, and --fail has no effect. So warn even with --quiet if --fail
+	// is given.
+	if result.TooFew() && (d.fail || !d.Env.Quiet) {
 		d.Env.Warn("one run a side is too few to call anything changed, because runs differ by themselves: give three or more, ftgo diff OLD... -- NEW...")
 	}
 	if _, changed := result.Numbers(); d.fail && changed > 0 {
@@ -83,7 +85,8 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// write writes the first rows of a comparison, and then how far it can be trusted.
+// write writes the rows of a comparison to out, with --top only the first. Then it writes the summary: in JSON as the
+// last object to out, otherwise as text to stderr. With --quiet, it writes no text to stderr.
 func (d *Diff) write(out io.Writer, result *compare.Compared) error {
 	shown := result.Functions
 	if d.top > 0 {
@@ -101,8 +104,10 @@ func (d *Diff) write(out io.Writer, result *compare.Compared) error {
 	return result.Footer(d.Stderr)
 }
 
-// alignFunctions returns the functions of both sides with their numbers in each run. A run without a row for a
-// function has seen no call of it, unless it did not probe the function: then the run is left out for it.
+// alignFunctions returns the functions of both sides, with the numbers of each run. If a run probed a function but
+// contains no row for it, the program did not call the function in this run, and the numbers are 0. If a run did not probe
+// a function, the function gets no numbers of this run. The same applies to a run that only estimates the function's
+// calls, because it counted 0 of them.
 func alignFunctions(runs [2][]*compare.Run, asSeen bool) (all []compare.Function) {
 	known := make(map[string]bool)
 	for _, r := range slices.Concat(runs[0], runs[1]) {
@@ -128,7 +133,7 @@ func alignFunctions(runs [2][]*compare.Run, asSeen bool) (all []compare.Function
 				if seen[f.Name] == nil {
 					seen[f.Name] = &stats.Func{}
 				}
-				seen[f.Name].Add(comparedCounts(f, asSeen)) // a run may have a row per process
+				seen[f.Name].Add(comparedCounts(f, asSeen)) // a run may have a row for each process
 			}
 			for i := range all {
 				p := &all[i]
@@ -141,8 +146,8 @@ func alignFunctions(runs [2][]*compare.Run, asSeen bool) (all []compare.Function
 	return all
 }
 
-// comparedCounts returns the numbers of a function that diff compares. With asSeen, the latencies are
-// as measured, without a correction for the cost of probes.
+// comparedCounts returns the numbers of a function that diff compares. If asSeen is true, the latencies include the
+// cost of probes.
 func comparedCounts(f *stats.Func, asSeen bool) *stats.Func {
 	o := &stats.Func{
 		Calls: uint64(f.Number()), Completed: f.Completed, Errors: f.Errors, ReturnsErrors: f.ReturnsErrors, Latency: f.Latency, Bounds: f.Bounds,

@@ -39,14 +39,14 @@ func (o *Options) openTracefs() error {
 	for _, l := range removed {
 		o.Say("removed leftovers of process %d: %d probe events", l.PID, l.Events)
 	}
-	if err != nil && !errors.Is(err, fs.ErrPermission) { // the run then fails for the same reason
+	if err != nil && !errors.Is(err, fs.ErrPermission) { // without permission, the run itself fails and says why
 		o.Say("%v", err)
 	}
 	return nil
 }
 
-// checkProcesses refuses processes that do not exist. It refuses all flags that need the kernel's process numbers
-// if ftgo runs in a pid namespace, where numbers differ.
+// checkProcesses refuses processes that do not exist. In a pid namespace, processes have other numbers than in the
+// kernel's events. There, checkProcesses refuses every flag that needs the kernel's numbers.
 func (o *Options) checkProcesses() error {
 	if flag := o.flagNeedingPIDs(); flag != "" && procfs.ForeignNumbers() {
 		found := doctor.ProcessNumbers()
@@ -55,8 +55,8 @@ func (o *Options) checkProcesses() error {
 	return o.CheckProcesses()
 }
 
-// flagNeedingPIDs returns a given flag that needs the kernel's numbers of processes or threads, "" if none is
-// given.
+// flagNeedingPIDs returns the first given flag that needs the kernel's numbers of processes or threads, or "" without such
+// a flag. With --dry-run, only -p needs the numbers, because ftgo does not trace.
 func (o *Options) flagNeedingPIDs() string {
 	if len(o.PIDs) > 0 {
 		return fmt.Sprint("-p ", o.PIDs[0])
@@ -72,11 +72,13 @@ func (o *Options) flagNeedingPIDs() string {
 	return ""
 }
 
-// checkKernel refuses a run that the kernel can't do at all. Then it returns one error for everything that needs --force.
-// before40 says that the kernel is older than 4.0.
+// checkKernel returns an error if the kernel can't do the run at all. If the kernel can do the run, but only with risks,
+// and --force is not given, checkKernel returns an error that names all the risks. before40 says that the kernel is older
+// than 4.0.
 func (r *run) checkKernel(before40 bool) error {
 	mode := r.request.Probes.Mode
-	byGoroutine := func(f *offsets.Func) bool { return f.ABI != offsets.SystemV } // their calls are paired by goroutine, and not by thread
+	// ftgo pairs calls of Go functions by goroutine, which it finds in memory, and calls of C functions by thread.
+	byGoroutine := func(f *offsets.Func) bool { return f.ABI != offsets.SystemV }
 	if !r.request.Probes.Features.Memory && (r.needs.Memory || r.Stack != 0 || mode == uprobe.Latency && slices.ContainsFunc(r.request.Target.Funcs, byGoroutine)) {
 		return cli.WithStatus(cli.ExitKernel, errors.New(
 			"this kernel fetches registers alone, no memory (Linux before 3.14): ftgo count counts calls, and ftgo trace --entries shows their beginnings"))
@@ -116,13 +118,14 @@ const (
 	// maxRemoval is the limit for the time that removing the probes may take without --force. It allows 250 probes,
 	// or 2500 with expedited grace periods.
 	maxRemoval = 8 * time.Second
-	// slowRemoval is the time to remove a probe that is an event of its own: the kernel waits for a grace period.
-	// With expedited grace periods it is fastRemoval, for the definition and other work.
+	// slowRemoval is the time to remove a probe that is an event of its own. The kernel waits for a grace period.
+	// fastRemoval is this time with expedited grace periods. It includes other work of the kernel.
 	slowRemoval = 32 * time.Millisecond
 	fastRemoval = 3200 * time.Microsecond
 )
 
-// removalTime returns the time to remove one probe, 0 if several probes can share an event.
+// removalTime returns the time to remove one probe. If several probes can share an event, it returns 0, because few events
+// mean few waits.
 func removalTime(features tracefs.Features, fsys *tracefs.FS) time.Duration {
 	switch {
 	case features.Append:
@@ -133,8 +136,8 @@ func removalTime(features tracefs.Features, fsys *tracefs.FS) time.Duration {
 	return slowRemoval
 }
 
-// checkProbes refuses probes that would take too long to remove, unless --force is set. each is the time for one
-// probe. It prints a removal time of more than a second before the probes are placed.
+// checkProbes refuses probes that would take longer than maxRemoval to remove, unless --force is given. each is the time
+// to remove one probe. If the removal takes more than a second, checkProbes prints the time.
 func (o *Options) checkProbes(probes int, each time.Duration) error {
 	takes := time.Duration(probes) * each
 	switch {
@@ -147,11 +150,11 @@ func (o *Options) checkProbes(probes int, each time.Duration) error {
 	return nil
 }
 
-// More than manyFuncs functions that wildcards match get a budget of manyBudget percent, even where the default is
-// no limit: in any program, a few of that many functions are hot.
+// If wildcards match more than manyFuncs functions, and the default is no limit, the budget is manyBudget percent. In any
+// program, a few of 500 functions are hot.
 const manyFuncs, manyBudget = 500, 50
 
-// limitMany sets that budget.
+// limitMany sets the budget of manyBudget percent if the run needs it.
 func (r *run) limitMany(mode uprobe.Mode) {
 	wild := 0
 	for _, fn := range r.request.Target.Funcs {
@@ -166,7 +169,7 @@ func (r *run) limitMany(mode uprobe.Mode) {
 }
 
 // firstSites is the number of sites to probe before the first interval, so that a waiting user sees numbers soon.
-// Defining 1000 probes takes a tenth of a second or less, and 15,000 take seconds, because the kernel compares each
-// with all others. With a budget, the other sites follow as the budget allows, because all hot functions at once
-// would exceed it.
+// Defining 1000 probes takes a tenth of a second or less. Defining 15,000 takes seconds, because the kernel compares each
+// probe with all others. With a budget, ftgo adds the other sites later, as the budget allows, because probes of all hot
+// functions at once would exceed the budget.
 const firstSites = 1000

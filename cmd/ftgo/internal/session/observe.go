@@ -21,8 +21,8 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Observe runs probe, count, trace, watch, or top without a screen, from the checked flags to the last line of
-// output.
+// Observe runs a view, from the checked flags to the last line of output. It is the whole of probe, count, trace, watch,
+// and top without a screen. The screen of top and export call it for each of their runs.
 func (o *Options) Observe(ctx context.Context, v view.View) (err error) {
 	if err := o.checkProcesses(); err != nil {
 		return err
@@ -77,11 +77,12 @@ func (r *run) execute(ctx context.Context, inUse ...string) error {
 	})
 }
 
-// definitions returns the definitions of the probes as the kernel takes them, one a line.
+// definitions returns the definitions of the probes in the kernel's syntax, each on a line.
 func (r *run) definitions() string {
 	var text strings.Builder
 	for _, event := range uprobe.TraceEvents(r.request.Plan.Events) {
-		lines, _ := event.Definitions("ftgo", printable.Text(r.Binary)) // an error shows when the probes are defined
+		// On an error, the event is left out here. A run without --dry-run returns the error.
+		lines, _ := event.Definitions("ftgo", printable.Text(r.Binary))
 		for _, l := range lines {
 			text.WriteString(l + "\n")
 		}
@@ -89,7 +90,8 @@ func (r *run) definitions() string {
 	return text.String()
 }
 
-// newRun returns a run of a view with the processes and times that the flags select.
+// newRun returns a run of a view. It sets the options of the run's source from the flags: the processes to trace, the
+// time to begin, the size of buffers, the budget and others.
 func (o *Options) newRun(v view.View) *run {
 	r := &run{Options: o, view: v, needs: v.Needs()}
 	r.request = r.needs.Request
@@ -99,8 +101,8 @@ func (o *Options) newRun(v view.View) *run {
 	return r
 }
 
-// checkPlacement sets the message about the placed probes, and refuses too many. each is the time to remove one
-// probe.
+// checkPlacement sets the message about the placed probes. It refuses probes that would take too long to remove. each is
+// the time to remove one probe.
 func (r *run) checkPlacement(each time.Duration) error {
 	n, subject := r.request.Plan.Probes()+r.request.Plan.DeferredSites(), printable.Plural(r.request.Plan.RequestedFuncs(), "function")
 	if r.request.Plan.RequestedFuncs() == 0 {
@@ -110,7 +112,7 @@ func (r *run) checkPlacement(each time.Duration) error {
 	return r.checkProbes(n, each)
 }
 
-// planLive plans the probes of a run on this machine, and makes its source.
+// planLive plans the probes of a run on this machine, and sets the run's source.
 func (r *run) planLive() (err error) {
 	q := &r.request
 	q.Probes.Features, q.Probes.Progress, q.Source.Raw = machine.Machine{}.Features(), r.SetProgress, r.ReadRaw
@@ -151,7 +153,8 @@ func (r *run) planLive() (err error) {
 	return nil
 }
 
-// sayUnfollowed says that the goroutines of calls can't be followed, if follow is set.
+// sayUnfollowed prints a message if the view needs the call that started each goroutine, but ftgo can't find the go
+// statements in the binary. follow says that the view needs these calls.
 func (r *run) sayUnfollowed(follow bool) {
 	if minor, version := r.request.Plan.Binary.GoVersion(); minor > 0 && follow && !r.request.Plan.Follows {
 		r.Say("goroutines are shown apart from the calls that start them, because ftgo does not know where %s creates goroutines", version)

@@ -51,8 +51,8 @@ func (o *Options) openInput(name string) (*inputFile, error) {
 	return &inputFile{f, name, info.Size(), compare.IsJSON(begin[:n])}, nil
 }
 
-// copyStdin copies standard input to a temporary file, because a recording is read twice: its last lines may be needed
-// to understand the first.
+// copyStdin copies standard input to a temporary file, because ftgo reads a recording twice. The last lines of a recording
+// may be necessary to understand its first lines.
 func (o *Options) copyStdin() (*os.File, error) {
 	f, err := os.CreateTemp("", "ftgo-report-")
 	if err != nil {
@@ -85,8 +85,8 @@ func (g *inputFile) readJSON() ([]*compare.Run, error) {
 	return compare.Read(io.NewSectionReader(g, 0, g.size), g.name)
 }
 
-// readRuns reads the runs of all files. It reads JSON files in parallel, because 200 of them would take minutes. It
-// reads recordings one after the other, because each uses all processors.
+// readRuns reads the runs of all files. It reads JSON files in parallel: one after the other, 200 files would take
+// minutes. It reads recordings one after the other, because reading a recording uses all processors.
 func (o *Options) readRuns(ctx context.Context, names []string) (all []*compare.Run, err error) {
 	defer o.Progress("reading results")()
 	read, recordings, errs := make([][]*compare.Run, len(names)), make([]*inputFile, len(names)), make([]error, len(names))
@@ -125,7 +125,7 @@ func (o *Options) readRuns(ctx context.Context, names []string) (all []*compare.
 	return all, err
 }
 
-// readRecording returns a recording as one run.
+// readRecording reads a recording, and returns it as a single run.
 func (o *Options) readRecording(ctx context.Context, g *inputFile) ([]*compare.Run, error) {
 	one := *o
 	one.MaxLost, one.FailIf.Text, one.Merges = nil, "", true
@@ -140,7 +140,7 @@ func (o *Options) readRecording(ctx context.Context, g *inputFile) ([]*compare.R
 	return []*compare.Run{{File: g.name, Summary: r.table.Summary, Funcs: r.view.(*view.Table).Rows(r.table)}}, nil
 }
 
-// showSum shows the sum of several runs.
+// showSum merges several runs, and writes the table of their sum.
 func (o *Options) showSum(all []*compare.Run) error {
 	o.Merges, o.As = true, cmp.Or(o.As, "probe")
 	if err := cli.CheckRules("report", o.holds); err != nil {

@@ -57,8 +57,8 @@ func (o *Options) Top(ctx context.Context) error {
 	return errors.Join(s.err, err)
 }
 
-// isOnlyUser reports whether only the processes of -p run their file. Then the kernel's counters have only their
-// calls, which need not be recorded to be counted.
+// isOnlyUser reports whether no process runs the file of -p except the processes of -p. Then the kernel's counters contain
+// no calls of other processes, and ftgo can count calls without recording each of them.
 func (o *Options) isOnlyUser() bool {
 	if !o.Target.BinaryFromPID {
 		return false
@@ -68,23 +68,24 @@ func (o *Options) isOnlyUser() bool {
 	return slices.Equal(running, slices.Sorted(slices.Values(o.PIDs)))
 }
 
-// topScreen is the screen of top and the runs behind it: one of all functions, and one of the open function. Runs
-// call it from their goroutines; mu protects the fields after it while runs are active.
+// topScreen is the screen of top, with its runs. One run traces all functions, for the list. Another run traces the open
+// function. The runs call methods of topScreen from their own goroutines. While runs are active, mu protects the fields
+// below it.
 type topScreen struct {
 	o         *Options
-	runCtx    context.Context // of the runs
-	screenCtx context.Context // of the screen
-	close     context.CancelFunc
-	wake      chan struct{}
+	runCtx    context.Context    // the parent context of all runs
+	screenCtx context.Context    // the context of the screen
+	close     context.CancelFunc // closes the screen
+	wake      chan struct{}      // makes the screen draw the model again
 	mu        sync.Mutex
 	model     *top.Model
-	visible   bool   // the screen is shown
-	choosing  bool   // the list of processes is shown
-	title     string // the first words of the first line
-	listRun   *backgroundRun
-	oneRun    *backgroundRun
-	runs      []*backgroundRun
-	err       error
+	visible   bool             // the screen is shown
+	choosing  bool             // the list of processes is shown
+	title     string           // the first words of the first line
+	listRun   *backgroundRun   // the run of all functions
+	oneRun    *backgroundRun   // the run of the open function
+	runs      []*backgroundRun // all runs, also ended ones
+	err       error            // the error to return when the screen is closed
 }
 
 // update changes the model and redraws the screen.
@@ -98,13 +99,14 @@ func (s *topScreen) update(change func()) {
 	}
 }
 
-// start runs a view in the background. It calls onEnd with the run's error, unless the run was canceled.
+// start runs a view in the background. When the run has ended, start calls onEnd with the run's error, unless the run
+// was canceled or has panicked.
 func (s *topScreen) start(o *Options, v view.View, onEnd func(error)) *backgroundRun {
 	r := o.startInBackground(s.runCtx, v, &messageWriter{s: s, stderr: o.Stderr}, func(r *backgroundRun) {
 		s.update(func() {
 			switch {
 			case r.panicked.Happened():
-				s.close() // [topScreen.wait] panics again
+				s.close() // [topScreen.wait] raises the panic again
 			case !r.canceled():
 				onEnd(r.err)
 			case !errors.Is(r.err, context.Canceled): // other errors come from removing probes
@@ -116,7 +118,7 @@ func (s *topScreen) start(o *Options, v view.View, onEnd func(error)) *backgroun
 	return r
 }
 
-// wait waits until all runs have ended and removed their probes.
+// wait waits until all runs have ended and removed their probes. If a run has panicked, wait panics, too.
 func (s *topScreen) wait() {
 	for _, r := range s.runs {
 		<-r.done
@@ -127,7 +129,8 @@ func (s *topScreen) wait() {
 	s.runs = nil
 }
 
-// messageWriter shows messages on the screen, or writes them to stderr without one. A message is a line.
+// messageWriter shows the messages of a run on the screen. If the screen is not shown, it writes them to stderr. Each
+// Write gets one message, which is a line.
 type messageWriter struct {
 	s      *topScreen
 	stderr io.Writer
@@ -140,14 +143,14 @@ func (t *messageWriter) Write(b []byte) (int, error) {
 	return t.stderr.Write(b)
 }
 
-// Show shows the progress of long work.
+// Show shows a line about the progress of long work, on the screen or on stderr.
 func (t *messageWriter) Show(line string) {
 	if to, ok := t.stderr.(cli.LineShower); !t.display((*top.Model).ShowProgress, line) && ok {
 		to.Show(line)
 	}
 }
 
-// display shows a text if the screen is shown, and reports whether it is.
+// display calls how to show a text if the screen is shown. It reports whether the screen is shown.
 func (t *messageWriter) display(how func(*top.Model, string), text string) (shown bool) {
 	t.s.update(func() {
 		if shown = t.s.visible; shown {
@@ -163,7 +166,7 @@ func (s *topScreen) showFunctions() {
 	o.Budget = o.budgetPart(listShare)
 	s.title = "ftgo top  " + o.Binary
 	if len(o.PIDs) > 0 {
-		name, _ := procfs.Name(o.PIDs[0]) // without it the title lacks the name
+		name, _ := procfs.Name(o.PIDs[0]) // on an error, the title lacks the name
 		s.title = fmt.Sprintf("ftgo top  %s %d", name, o.PIDs[0])
 		if n := len(o.PIDs) - 1; n > 0 {
 			s.title += fmt.Sprintf(" and %d more", n)
@@ -173,7 +176,7 @@ func (s *topScreen) showFunctions() {
 	var list *backgroundRun
 	v := view.NewOverview(o.View(), func(p top.Page) {
 		s.update(func() {
-			if s.listRun == list { // otherwise a newer run has taken its place
+			if s.listRun == list { // otherwise a newer run has replaced this run
 				p.Head[0] = s.title + "  " + p.Head[0]
 				s.model.Show(p)
 			}
