@@ -11,24 +11,26 @@ import (
 const (
 	// maxTree is the number of lines at which a tree is written in parts.
 	maxTree = 10_000
-	// maxTrees is the number of lines of all trees at which every tree with minPart lines is written in parts, and
-	// trees no longer wait for goroutines.
+	// maxTrees is a number of lines of all trees together. When it is reached, every tree with minPart lines is written in
+	// parts, and trees no longer wait for goroutines.
 	maxTrees = 200_000
 	minPart  = 100
-	// maxSlow is the number of lines of all trees if only slow trees are written. Calls with three strings then need
-	// about 150 MB.
+	// maxSlow is the limit of lines of all trees together with --slow. Lines of calls with three strings then take about
+	// 150 MB.
 	maxSlow = 100_000
-	// maxOpen is the number of open calls of all trees, about 100 MB. Calls that begin beyond it are left out.
+	// maxOpen is the limit of open calls of all trees together, which take about 100 MB. At the limit, new calls are left
+	// out.
 	maxOpen = 1 << 18
-	// goroutineWait is the time for which a tree waits for its goroutines after its outermost call has ended.
+	// goroutineWait is the longest time for which a tree waits for its goroutines after its outermost call has ended.
 	goroutineWait = time.Second
 	// partEvery is the interval at which parts of an unfinished tree are written.
 	partEvery = 10 * time.Second
 )
 
 // forest builds trees of calls. A tree consists of an outermost call, the calls below it, and the calls of goroutines that
-// were started in it. forest writes a tree, callers first, when its outermost call and its goroutines have ended. It writes
-// trees in the order in which their outermost calls end, and large or long trees in parts.
+// these calls started. forest writes a tree, callers first, when its outermost call and its goroutines have ended. It
+// writes trees in the order in which their outermost calls end. It writes a tree in parts if the tree has many lines or
+// takes long.
 type forest struct {
 	depth  int // the number of levels to write, 0 means all
 	write  func(*render.Tree) error
@@ -39,15 +41,16 @@ type forest struct {
 	open    int       // the number of open calls
 	lines   int       // the number of lines of all trees
 	ended   []*tree   // trees whose outermost call has ended, in the order of the ends
-	checked time.Time // the last time that writeDue checked partEvery
+	checked time.Time // the last time that writeDue looked for unfinished trees to write in parts
 	// limit is maxTree, total is maxTrees or maxSlow, and openLimit is maxOpen, except in tests.
 	limit, total, openLimit int
 	maxWait                 time.Duration // goroutineWait, except in tests
-	// slow is the duration above which a tree is written, 0 for all trees. Otherwise a tree is never written in parts: it
-	// has at most limit lines, and all trees together have at most total lines. Other lines are dropped and counted.
+	// slow is the value of --slow. forest writes a tree only if it takes longer. 0 means that all trees are written. If slow
+	// is not 0, no tree is written in parts: a tree has at most limit lines, and all trees together have at most total lines.
+	// Further lines are dropped and counted.
 	slow    time.Duration
-	leftOut int // calls dropped because too many others were open
-	untimed int // trees dropped because their probes were removed while they ran, so that their duration is unknown
+	leftOut int // the number of calls dropped because too many others were open
+	untimed int // the number of trees dropped because the removal of probes made their duration unknown
 }
 
 // trackKey returns a thread without the fields that change while a goroutine runs.
@@ -60,29 +63,36 @@ func trackKey(t render.Thread) render.Thread {
 
 // track is the stack of open calls of a goroutine, or of a thread outside of goroutines.
 type track struct {
-	thread render.Thread // of the first call
-	tree   *tree         // of the calls, nil without open calls
-	// stack contains the open calls, the innermost last. It may also contain ended calls, because the end of tracing ends
-	// calls in the order of their begins.
-	stack   []*node
-	from    *node        // the call that started the goroutine, nil if that is unknown or the goroutine has ended
-	started time.Time    // the time of the go statement, zero once the first call of the goroutine has it
-	origin  *render.Line // the call that started the goroutine, if it was written before the goroutine's calls
+	// thread is the goroutine, and the thread on which its first call began. The thread is unknown if the go statement made
+	// the track.
+	thread render.Thread
+	tree   *tree // the tree of the open calls, nil if no call is open
+	// stack contains the open calls, the innermost last. It may also contain ended calls: at the end of tracing, a call ends
+	// before the calls below it.
+	stack []*node
+	// from is the call that started the goroutine. After this call has ended and was written or dropped, from is its nearest
+	// open caller. It is nil if neither is known, and after the goroutine has ended.
+	from *node
+	// started is the time of the go statement. The line of the goroutine's first call takes it over, and started is then zero.
+	started time.Time
+	// origin is the call that started the goroutine, if the call and all its callers have ended and were written or dropped.
+	// Otherwise it is nil.
+	origin *render.Line
 }
 
 // tree is an outermost call with all calls and events below it.
 type tree struct {
 	render.Tree                 // show sets the fields First, Root, Lines and Took in a copy
 	root        *node           // the outermost call
-	nodes       []*node         // the top nodes of the unwritten part
+	nodes       []*node         // the nodes of the unwritten part that have no caller in it
 	lines       int             // the number of unwritten lines
 	open        int             // the number of open calls
-	running     map[*track]bool // goroutines started in it that still run
-	end         time.Time       // of the root, zero if it is open
+	running     map[*track]bool // the running goroutines that calls of the tree started
+	end         time.Time       // the time at which the outermost call ended, zero while it is open
 	lastWrite   time.Time       // the time of the last part, or the begin of the tree
 }
 
-// node is a call or an event. When a call ends, its line is replaced.
+// node is a call or a kernel event. When a call ends, forest replaces its line.
 type node struct {
 	*render.Line
 	tree       *tree
@@ -90,10 +100,10 @@ type node struct {
 	parent     *node
 	children   []*node // in the order in which they began
 	level      int
-	goroutines int // started by the call and still running
+	goroutines int // the number of tracks with this node as from
 	id         uint64
 	ended      bool
-	listed     bool // the node is in the tree: it is not too deep, and the tree had room
+	listed     bool // add has put the node into its tree: the node is not too deep, and the tree had room
 	hidden     bool // the call does not pass the filters, but calls below it may
 }
 
@@ -146,8 +156,8 @@ func (t *forest) begin(c *pairing.Call, function string, at time.Time) error {
 	return t.add(n)
 }
 
-// add adds a node to its tree. If the tree is then too large, add writes a part of it. With --slow, add drops the node
-// instead if the tree is full.
+// add adds a node to its tree. If the tree is then too large, add writes a part of it. With --slow, it writes no part, but
+// drops the node if the tree has no room.
 func (t *forest) add(n *node) error {
 	tree := n.tree
 	if t.slow > 0 && !t.room(n) {
@@ -206,14 +216,16 @@ func (t *forest) forgetEnded(n *node) {
 	}
 }
 
-// forgetIdle forgets a track without open calls, unless its origin is known.
+// forgetIdle forgets a track without open calls. If the call that started the goroutine is known, forgetIdle keeps the
+// track, because a later call of the goroutine needs it.
 func (t *forest) forgetIdle(tr *track) {
 	if tr.tree = nil; tr.from == nil && tr.origin == nil {
 		delete(t.tracks, trackKey(tr.thread))
 	}
 }
 
-// goroutine starts a goroutine in a call, or ends it.
+// goroutine handles the start or the end of a goroutine. At the start, it records that the call From started the
+// goroutine. At the end, it removes this record. If no call of the goroutine is open, it then forgets the track.
 func (t *forest) goroutine(g *pairing.Goroutine, at time.Time) error {
 	thread := render.Thread{Goid: g.Goid, PID: g.PID}
 	if g.Ended {
@@ -235,7 +247,7 @@ func (t *forest) goroutine(g *pairing.Goroutine, at time.Time) error {
 	return nil
 }
 
-// detach separates a goroutine from the call that started it.
+// detach forgets which call started a goroutine. The call's tree no longer waits for the goroutine.
 func (t *forest) detach(tr *track) {
 	if node := tr.from; node != nil {
 		tr.from = nil
@@ -245,8 +257,8 @@ func (t *forest) detach(tr *track) {
 	}
 }
 
-// processEnded writes the trees of a process that wait for goroutines, and forgets the goroutines of the process that have
-// no open calls.
+// processEnded handles the end of a process. It writes the process's trees that wait for goroutines. It forgets the
+// process's goroutines that have no open calls.
 func (t *forest) processEnded(pid int) error {
 	waiting := t.ended
 	t.ended = nil
@@ -267,8 +279,11 @@ func (t *forest) processEnded(pid int) error {
 	return nil
 }
 
-// kernelEvent adds a kernel event to the innermost open call of its thread. inCall says that the event happened in a
-// known call. taken is false if the event is not part of a tree.
+// kernelEvent adds a kernel event to the innermost open call of its goroutine or thread. If this call is not in the tree,
+// it adds the event to the nearest caller in the tree. If no caller is in the tree, it counts the event as left out.
+//
+// inCall says that the event happened in a known call. If the event did not, or the goroutine has no open call, kernelEvent
+// does nothing and returns false as taken.
 func (t *forest) kernelEvent(line *render.Line, inCall bool) (taken bool, err error) {
 	tr := t.tracks[trackKey(line.Thread)]
 	if tr == nil || len(tr.stack) == 0 || !inCall {
@@ -278,7 +293,7 @@ func (t *forest) kernelEvent(line *render.Line, inCall bool) (taken bool, err er
 	for inner != nil && !inner.listed {
 		inner = inner.parent
 	}
-	if inner == nil { // no open call of the thread is in the tree
+	if inner == nil { // neither the call nor a caller is in the tree
 		tr.stack[0].tree.LeftOut++
 		return true, nil
 	}
@@ -288,8 +303,9 @@ func (t *forest) kernelEvent(line *render.Line, inCall bool) (taken bool, err er
 // full reports whether all trees together have reached their limit.
 func (t *forest) full() bool { return t.lines >= t.total }
 
-// writeDue writes the ended trees that are complete or have waited for maxWait, and parts of unfinished trees every
-// partEvery.
+// writeDue writes ended trees in order, up to the first that still waits for open calls or goroutines. A tree waits for
+// maxWait at most. No tree waits if the forest is full. Without --slow, writeDue also writes a part of each unfinished tree
+// every partEvery.
 func (t *forest) writeDue(now time.Time) error {
 	for len(t.ended) > 0 {
 		first := t.ended[0]
@@ -327,7 +343,8 @@ func (t *forest) writeEnded() error {
 	return nil
 }
 
-// showPart writes a part of a tree that is too large, after all ended trees.
+// showPart writes all ended trees, and then a part of tree, which is too large. If the outermost call of tree has ended,
+// tree is itself among the ended trees, and no part remains.
 func (t *forest) showPart(tree *tree) error {
 	if err := t.writeEnded(); err != nil || !tree.end.IsZero() {
 		return err
@@ -338,8 +355,9 @@ func (t *forest) showPart(tree *tree) error {
 // took returns how long the outermost call took, once it has ended.
 func (t *tree) took() time.Duration { return t.end.Sub(t.root.Time) }
 
-// isSlow reports whether a tree is slow enough to be written. c is its outermost call. If c was abandoned, the duration is
-// unknown.
+// isSlow reports whether a tree took longer than t.slow. c is normally the outermost call. At the
+// end of tracing, it is the last call to end on the goroutine of the outermost call. If the outcome of c is Abandoned, the
+// duration is unknown. Then isSlow counts the tree as untimed and returns false.
 func (t *forest) isSlow(c *pairing.Call, took time.Duration) bool {
 	if c.Outcome == pairing.Abandoned {
 		t.untimed++
@@ -348,7 +366,8 @@ func (t *forest) isSlow(c *pairing.Call, took time.Duration) bool {
 	return took > t.slow
 }
 
-// room reports whether a slow tree has room for a node.
+// room reports whether add may add a node with --slow: the tree and the forest are below their limits, and the node's
+// caller is in the tree.
 func (t *forest) room(n *node) bool {
 	return n.tree.lines < t.limit && !t.full() && (n.parent == nil || n.parent.listed)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// sumCalls returns the number of calls of all rows, with the lower bound of rows without an upper one. sampled says that
-// the number is an estimate.
+// sumCalls returns the number of calls of all rows. For a row with an estimate, it adds the estimated number or, if the
+// estimate has no upper bound, its lower bound. sampled says that the sum contains estimates.
 func sumCalls(rows []stats.Func) (calls float64, sampled bool) {
 	for _, r := range rows {
 		if r.Estimate == nil {
