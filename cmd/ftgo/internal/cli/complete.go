@@ -48,9 +48,9 @@ func Complete(e *Env, commands []*Command, args []string) error {
 	return err
 }
 
-// joinEquals joins arguments that bash splits: --output = json.
+// joinEquals joins words that bash has split at =. It makes --output=json of the words --output, = and json.
 func joinEquals(args []string) (out []string) {
-	joined := false // the word before is an = that was joined
+	joined := false // the word before is an =, and was joined
 	for _, arg := range args {
 		at := len(out) - 1
 		if joined || arg == "=" && at >= 0 && strings.HasPrefix(out[at], "--") {
@@ -63,7 +63,8 @@ func joinEquals(args []string) (out []string) {
 	return out
 }
 
-// candidates returns the candidates for the word after before.
+// candidates returns the candidates for last, the incomplete word after the words in before. The first word is the name of
+// a command. For it, and for all words after help, the candidates are the names of the commands.
 func candidates(commands []*Command, before []string, last string) []string {
 	switch {
 	case len(before) == 0 || before[0] == "help":
@@ -104,7 +105,8 @@ func candidates(commands []*Command, before []string, last string) []string {
 	return t.nextWord(last)
 }
 
-// anyProcess returns a process that -p, --container and --cgroup select, or 0.
+// anyProcess returns one of the processes that -p, --container or --cgroup select. It returns 0 if they select none. name
+// is the value of -p.
 func anyProcess(scope *target.Scope, name string) int {
 	quiet := func(string, ...any) {}
 	q := target.Query{}
@@ -118,14 +120,14 @@ func anyProcess(scope *target.Scope, name string) int {
 	return slices.Max(append(q.PIDs, 0))
 }
 
-// commandLine is the parsed part of the command line.
+// commandLine is the command line before the incomplete word, parsed.
 type commandLine struct {
 	command string
 	flags   *Flags
-	pid     int // a process that -p selects, or 0
+	pid     int // one of the processes that -p, --container or --cgroup select, or 0
 }
 
-// nextWord returns the candidates for a word that is not the value of the flag before it.
+// nextWord returns the candidates for last, if last is not the value of the flag before it.
 func (t *commandLine) nextWord(last string) []string {
 	name, value, hasValue := strings.Cut(last, "=")
 	f := t.flags.Lookup(strings.TrimPrefix(name, "--"))
@@ -152,11 +154,12 @@ func (t *commandLine) nextWord(last string) []string {
 	case t.pid == 0 && t.flags.NArg() == 0:
 		return files
 	case t.command == "watch":
-		return nothing // finding variables takes a pass over all symbols
+		return nothing // to find variables, ftgo would have to read all symbols
 	}
 	return t.functions(last)
 }
 
+// values returns the candidates for last, the value of a flag.
 func (t *commandLine) values(f *Flag, last string) []string {
 	switch f.Name {
 	case "pid":
@@ -173,7 +176,8 @@ func (t *commandLine) values(f *Flag, last string) []string {
 	return append(nothing, Choices(f)...)
 }
 
-// processes returns the processes of Go programs with their executables, and then the names of the executables.
+// processes returns the candidates for -p: the numbers of the processes of Go programs, and then the names of their
+// executables.
 func processes() []string {
 	list, names := nothing, []string(nil)
 	for pid, exe := range target.GoProcesses {
@@ -188,8 +192,8 @@ func processes() []string {
 	return append(list, slices.Compact(names)...)
 }
 
-// maxNames is the number of names to offer in full. Of more names only the next part is offered, as shells offer
-// directories of paths.
+// maxNames is the number of whole names to offer. If more names match, ftgo offers only the next part of each name, as
+// shells offer the next directory of a path.
 const maxNames = 100
 
 // functions returns the functions of BINARY whose names need no quotes.
@@ -216,8 +220,9 @@ func (t *commandLine) functions(last string) []string {
 	return append(nothing, names...)
 }
 
-// shellSafeNames returns the sorted names that begin with prefix and need no quotes. Without such a name, it returns
-// the ends of names, like Store.Get, that begin with it.
+// shellSafeNames returns the names of functions that begin with prefix and need no quotes in a shell, sorted. If no name
+// begins with prefix, it returns the ends of names that begin with prefix. For the prefix Store, Store.Get is such an end
+// of main.Store.Get.
 func shellSafeNames(b *offsets.Binary, prefix string) []string {
 	var names, ends []string
 	for _, f := range b.Funcs() {
@@ -252,8 +257,8 @@ func shellSpecial(r rune) bool {
 	return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || strings.ContainsRune("!\"#$&'()*;<=>?[\\]^`{|}~:", r)
 }
 
-// nextPart cuts a name after the first separator from an index on: after the next element of the package's path or,
-// within the last element, after the next dot.
+// nextPart cuts a name after the first slash at or behind index from. If no slash follows, it cuts the name after the next
+// dot. So it ends after an element of the package's path, after the package, or after the type.
 func nextPart(name string, from int) string {
 	for _, separator := range "/." {
 		if at := strings.IndexRune(name[from:], separator); at >= 0 {

@@ -30,7 +30,7 @@ budget         3/5 of --budget for the list, 2/5 for what is open
 ftgo           what ftgo itself takes, of one CPU
 `
 
-// pressHelp handles a key while the help page is open.
+// pressHelp handles a key while the help page is open. It closes the page unless the key scrolls it.
 func (m *Model) pressHelp(key rune) {
 	h := m.help
 	if h.all <= h.page || key == '/' || key == keyEscape || !h.press(key) {
@@ -38,7 +38,7 @@ func (m *Model) pressHelp(key rune) {
 	}
 }
 
-// keys returns the visible part of the help page, and its status line.
+// keys returns the visible lines of the help page, and the status line below them.
 func (m *Model) keys(width, height int) (lines []Line, status string) {
 	lines, h := m.keyLines(width), m.help
 	if h.fit(len(lines), height); h.all <= h.page {
@@ -48,7 +48,7 @@ func (m *Model) keys(width, height int) (lines []Line, status string) {
 	return lines[h.from : h.from+h.page], status
 }
 
-// keyLines returns the whole page: the keys, then the messages, the newest first.
+// keyLines returns all lines of the help page: keysText, and below it the last messages, the newest first.
 func (m *Model) keyLines(width int) (lines []Line) {
 	for text := range strings.Lines(keysText) {
 		if text = strings.TrimSuffix(text, "\n"); printable.Columns(text) > width {
@@ -67,7 +67,7 @@ func (m *Model) keyLines(width int) (lines []Line) {
 	return lines
 }
 
-// wrap breaks a text into lines between words.
+// wrap breaks a text into lines between words. It indents all lines but the first.
 func wrap(text string, width int) (lines []Line) {
 	for i, line := range printable.Wrap(text, width-2) {
 		if i > 0 {

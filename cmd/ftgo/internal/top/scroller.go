@@ -2,7 +2,9 @@ package top
 
 import "unicode/utf8"
 
-// Keys without a letter, as control characters that no other key sends.
+// Characters for keys that have no character, like the arrows. screen.go translates the keys to control characters, most
+// of which move the cursor in Emacs: Home is Ctrl-A, and Down is Ctrl-N. If the user presses Ctrl-A itself, screen.go
+// ignores it. So each character means one key.
 const (
 	keyHome, keyEnd        = 0x01, 0x05
 	keyPageUp, keyPageDown = 0x02, 0x06
@@ -13,18 +15,19 @@ const (
 	keyEscape              = 0x1b
 )
 
-// scroller is a window on a list of rows, moved by keys.
+// scroller is the visible window of a list of rows. Keys move the window.
 type scroller struct {
-	from, all int // the first visible row, and the number of rows
-	page      int // the number of rows that fit on the screen
-	// With a cursor, keys move the chosen row, at, instead of the window.
-	cursor bool
-	at     int
-	filter string // only rows that contain it are shown
-	typing bool   // the filter is being typed
+	from   int    // the first visible row
+	all    int    // the number of rows
+	page   int    // the number of rows that fit on the screen
+	cursor bool   // keys move a cursor to another row, and the window follows the cursor
+	at     int    // the row with the cursor
+	filter string // the list has only rows that contain this text
+	typing bool   // the user is typing the filter
 }
 
-// fit keeps the window and the cursor within the rows.
+// fit sets the number of rows, and the number of rows that fit on the screen. It moves the window and the cursor so that
+// they are within the rows.
 func (l *scroller) fit(all, page int) {
 	l.all, l.page = all, max(page, 1)
 	if l.cursor {
@@ -34,7 +37,7 @@ func (l *scroller) fit(all, page int) {
 	l.from = max(min(l.from, l.all-l.page), 0)
 }
 
-// press handles a key, and returns false if the list does not use it.
+// press handles a key. It returns false if the key has no meaning for the list.
 func (l *scroller) press(key rune) (known bool) {
 	if l.typing {
 		l.edit(key)
@@ -65,9 +68,10 @@ func (l *scroller) press(key rune) (known bool) {
 	return true
 }
 
-// first goes to the first row.
+// first moves the window and the cursor to the first row.
 func (l *scroller) first() { l.from, l.at = 0, 0 }
 
+// move moves the cursor down by a number of rows or, without a cursor, the window. A negative number moves up.
 func (l *scroller) move(rows int) {
 	if l.cursor {
 		l.at += rows
@@ -77,7 +81,7 @@ func (l *scroller) move(rows int) {
 	l.fit(l.all, l.page)
 }
 
-// edit applies a key to the filter.
+// edit handles a key while the user types the filter.
 func (l *scroller) edit(key rune) {
 	switch {
 	case key == keyEnter:
