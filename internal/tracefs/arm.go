@@ -13,8 +13,8 @@ import (
 // It is slow, because the kernel compares each new site with all others. After an error, some of the events may be
 // defined; Close removes them.
 //
-// The sites belong to new events: the kernel accepts a site that is appended to an enabled event, but a hit of it
-// never fires (tried on 5.4 to 7.2). So all sites of an event are defined before it is enabled.
+// Extend never appends a site to an enabled event: the kernel accepts such a site, but does not record its hits (tried
+// on 5.4 to 7.2). So all sites of an event are defined before the event is enabled.
 func (s *Session) Extend(ctx context.Context, events []Event) error {
 	lines, err := s.definitions(events)
 	if err != nil {
@@ -23,8 +23,8 @@ func (s *Session) Extend(ctx context.Context, events []Event) error {
 	return s.define(ctx, lines)
 }
 
-// Join appends events that Extend has defined to the session's events: Profile and Formats include them from now on,
-// and Stop and Close disarm them before all earlier events. Join must not run at the same time as other methods of
+// Join appends events that Extend has defined to the session's events: Profile and Formats include these events from
+// now on, and Stop and Close disarm them before all earlier events. Join must not run at the same time as other methods of
 // the session.
 func (s *Session) Join(events []Event) {
 	s.extensions = append(s.extensions, len(s.events))
@@ -96,8 +96,8 @@ func sites(events []Event) (n int) {
 // Stop disarms the probes in the background. The caller must go on with Read until it returns io.EOF, or the ring
 // buffer may overflow.
 //
-// Stop does not turn tracing_on off before: the kernel would still count hits in uprobe_profile, but no longer record
-// them, and the counts and the records would differ.
+// Stop does not turn tracing_on off before it disarms the probes: the kernel would still count hits in uprobe_profile,
+// but no longer record them, and the counts and the records would differ.
 func (s *Session) Stop() {
 	s.stopping = true
 	go func() {
@@ -107,9 +107,9 @@ func (s *Session) Stop() {
 	}()
 }
 
-// disable disables the events in the session's instance, the last extension first. So the events that show the end
-// of goroutines, which the session had from the start, outlast the calls that they end. It returns when no probe
-// handler of these events runs any more.
+// disable disables the events in the session's instance, the last extension first. The first events of the session
+// include those that show the end of goroutines. They stay enabled longer than the extensions, so that they also end
+// the open calls of the extensions' functions. disable returns when no probe handler of the session runs any more.
 func (s *Session) disable() error {
 	if len(s.events) >= minExpedited {
 		defer s.fs.ExpediteGracePeriods()()
@@ -139,8 +139,9 @@ func (s *Session) disableAll(events []Event) error {
 
 // Close removes the session from the kernel, in the only safe order: disable the events, close the pipe, remove the
 // instance, check that no event is enabled anywhere, delete the definitions ([FS.checkDisabled] has the reason).
-// It may be called at any time, and more than once. It returns an [ErrRemains] if something can't be removed. An
-// instance that an open trace_pipe keeps busy is no error: it stays, disabled, for [FS.RemoveHeld].
+// It may be called at any time, and more than once. It returns an [ErrRemains] if something can't be removed. If
+// an open trace_pipe keeps the instance busy, Close disables the instance and leaves it to [FS.RemoveHeld], without an
+// error.
 func (s *Session) Close() error {
 	if s.closed {
 		return nil

@@ -24,14 +24,14 @@ type Event struct {
 	// Sites are file offsets of instructions. Several sites need a kernel that appends probes to an event
 	// ([Features].Append).
 	Sites []uint64
-	// Filter is an expression that the kernel evaluates for each hit. A hit that fails it is counted, but not
-	// recorded. An empty filter records all hits.
+	// Filter is an expression that the kernel evaluates for each hit. If it is false, the hit is counted, but
+	// not recorded. An empty filter records all hits.
 	Filter string
-	// PC is the fetcharg of the program counter. "@+OFFSET" in Fetch is replaced by a distance from it. "" means
-	// "%ip", as on x86.
+	// PC is the fetcharg of the program counter. "@+OFFSET" in Fetch is replaced by a distance from the
+	// program counter. "" means "%ip", as on x86.
 	PC string
 
-	group string // the group of a kernel event, which has only a name besides; "" for probes
+	group string // the group of a kernel event, which has no other field than Name; "" for probes
 }
 
 // Arg is one fetched value, in the grammar of Documentation/trace/uprobetracer.rst:
@@ -227,8 +227,9 @@ func (f *FS) define(ctx context.Context, lines []string) error {
 // probeError is a definition that the kernel refused.
 type probeError struct {
 	line string
-	err  error // of write(2)
-	// msg is the kernel's message in error_log (since 5.4), and at the word that it points to. Both may be "".
+	err  error // the error of write(2)
+	// msg is the kernel's message in error_log (since 5.4), and at the word of the line that error_log marks. Both may
+	// be "".
 	msg, at string
 }
 
@@ -250,8 +251,8 @@ func (e *probeError) Error() string {
 
 func (e *probeError) Unwrap() []error { return []error{e.err, ErrRefused} }
 
-// explain turns an error of a write to uprobe_events into a probeError with the refused line. Errors that do not
-// depend on a line (the file does not exist or can't be opened) stay as they are.
+// explain turns an error of a write to uprobe_events into a probeError with the refused line. It adds no line to
+// errors that do not depend on one: the file does not exist, can't be opened, or permission is denied.
 func (f *FS) explain(lines []string, err error) error {
 	at, ok := errors.AsType[*fs.PathError](err)
 	switch {
@@ -323,9 +324,9 @@ func lastRefusal(log string, lines []string) *probeError {
 	return nil
 }
 
-// checkFileSystem returns an error for files whose probes would never be hit: the kernel reads instructions from
-// tmpfs since Linux 3.16 (commit 40814f6805a5, "uprobes: Teach copy_insn() to support tmpfs"). Older kernels place no
-// breakpoint when a process maps such a file, without an error.
+// checkFileSystem returns an error if the file is on tmpfs and the kernel is older than Linux 3.16. Such a kernel can't
+// read instructions from tmpfs (commit 40814f6805a5, "uprobes: Teach copy_insn() to support tmpfs"). When a process maps
+// the file, the kernel places no breakpoints and reports no error, so the probes would never be hit.
 func checkFileSystem(path string, older func(major, minor int) bool) error {
 	var at unix.Statfs_t
 	if unix.Statfs(path, &at) != nil || at.Type != unix.TMPFS_MAGIC || !older(3, 16) {
@@ -334,8 +335,8 @@ func checkFileSystem(path string, older func(major, minor int) bool) error {
 	return fmt.Errorf("probe a file on tmpfs: %w (since Linux 3.16): copy it elsewhere", ErrNotSupported)
 }
 
-// explainEIO adds an explanation to EIO: the kernel can't read instructions from the file system. Before 4.18 this
-// happens for overlayfs (kernel/events/uprobes.c, uprobe_register).
+// explainEIO adds an explanation to EIO, which means that the kernel can't read instructions from the file system.
+// Before 4.18 this happens for overlayfs (kernel/events/uprobes.c, uprobe_register). It returns other errors unchanged.
 func explainEIO(err error) error {
 	if errors.Is(err, unix.EIO) {
 		return fmt.Errorf("%w (Linux before 4.18 can't probe files on overlayfs: name the one below it)", err)

@@ -12,9 +12,9 @@ import (
 // for each event. With /sys/kernel/rcu_expedited set, it interrupts all CPUs instead of waiting for them
 // (Documentation/RCU), which takes a tenth of the time or less.
 //
-// The switch is global. So it is set only while many events are disarmed, or while probes may have to be removed
-// because they take too much of a program's time. It is not set if the machine's owner has set rcu_normal, which
-// overrides it, or has set rcu_expedited permanently.
+// The switch rcu_expedited is global. So it is set only while many events are disarmed, or while probes may have to be
+// removed because they take too much of a program's time. It is not set if the machine's owner has set rcu_normal,
+// which overrides it, or has set rcu_expedited permanently.
 //
 // Each run that sets the switch defines a mark: an event that is never enabled, in a group with a session's name. All
 // runs see the marks, a mark outlives a killed run, and [FS.Sweep] removes it. The switch stays on while a living run
@@ -22,7 +22,7 @@ import (
 
 const (
 	expediteMark = "rcu_expedited" // the name of the mark's event
-	minExpedited = 8               // the number of grace periods from which setting the switch pays: they take 1/4 s
+	minExpedited = 8               // the least number of grace periods for which the switch is set: they take 1/4 s without it
 )
 
 // expediteState counts the users of the switch in this process.
@@ -51,9 +51,9 @@ func (f *FS) expedited() (string, error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-// ExpediteGracePeriods makes grace periods short until end is called, if f.Expedite allows it. Failures are ignored,
-// because everything works without, only slower. The call takes some milliseconds: a caller that may have to remove
-// probes quickly calls it in advance.
+// ExpediteGracePeriods makes grace periods short until end is called, if f.Expedite allows it. It ignores
+// failures, because probes are also removed in long grace periods, only more slowly. ExpediteGracePeriods takes some
+// milliseconds: a caller that may have to remove probes quickly calls it in advance.
 func (f *FS) ExpediteGracePeriods() (end func()) {
 	h := &f.expedite
 	h.Lock()
@@ -75,8 +75,8 @@ func (f *FS) ExpediteGracePeriods() (end func()) {
 	}
 }
 
-// setExpedited defines a mark and sets the switch. It does neither if the switch is on without any mark: then it was
-// not set by a session.
+// setExpedited defines a mark and sets the switch. If the switch is on and no mark exists, it does neither, because
+// another program has set the switch.
 func (f *FS) setExpedited() error {
 	o, err := newOwner()
 	if err != nil {

@@ -26,7 +26,7 @@ var (
 	ErrNotSupported = errors.New("not supported by this kernel")
 	// ErrRefused: the kernel refused a definition.
 	ErrRefused = errors.New("definition refused")
-	// ErrRemains: a session was not removed whole. [FS.Sweep] tries again when the process has ended.
+	// ErrRemains: a part of a session could not be removed. [FS.Sweep] tries again when the process has ended.
 	ErrRemains = errors.New("remains in the kernel")
 )
 
@@ -34,13 +34,15 @@ var (
 type FS struct {
 	// Expedite allows /sys/kernel/rcu_expedited to be set while many events are disarmed.
 	Expedite bool
-	// Progress, if not nil, is called during long steps. Several goroutines may call it at the same time.
+	// Progress, if not nil, is called during long steps. what names the step; done and of are the number of its finished
+	// sites or events, and of all. Several goroutines may call Progress at the same time.
 	Progress func(what string, done, of int)
 
 	dir   string // the mount point
 	files files
 	pipes atomic.Int32 // the number of sessions of this process that have their pipes open
-	// memory.fetched says whether events can fetch from memory, if memory.known.
+	// memory is the result of the trial of fetchesMemory: events can fetch from memory if fetched is true. If known is
+	// false, this process may not define events, and the trial has no result.
 	memory struct {
 		sync.Once
 		known, fetched bool
@@ -93,7 +95,7 @@ func Find() (*FS, error) { return find(machine.MountPoints) }
 func find(dirs []string) (*FS, error) {
 	var denied error
 	for _, dir := range dirs {
-		// An empty directory is there where tracefs could be mounted, so look for a file in it.
+		// The mount point exists even if tracefs is not mounted, so look for a file in it.
 		_, err := os.Stat(dir + "/trace_clock")
 		if err == nil {
 			return At(dir), nil
@@ -108,8 +110,9 @@ func find(dirs []string) (*FS, error) {
 	return nil, fmt.Errorf("find tracefs in %s and %s: %w", dirs[0], dirs[len(dirs)-1], ErrNotMounted)
 }
 
-// Mount is Find, but root also mounts tracefs at its usual place if it is not mounted, or debugfs on kernels that
-// have tracefs only in debugfs. unmount reverts this; it is nil if nothing was mounted.
+// Mount is Find, but if tracefs is not mounted and this process is root, it also mounts tracefs at its usual place. If
+// that fails, it mounts debugfs, because some kernels have tracefs only there. unmount reverts this; it is nil if nothing
+// was mounted.
 func Mount() (f *FS, unmount func() error, err error) {
 	if f, err = Find(); !errors.Is(err, ErrNotMounted) || os.Geteuid() != 0 {
 		return f, nil, err
@@ -160,7 +163,7 @@ func (f *FS) Features() Features {
 }
 
 // fetchesMemory reports whether events can fetch from memory. It defines a trial event, once, because RHEL 7's 3.10 can
-// do this although it has no other ability of 3.14. It returns likely if this process may not define events.
+// do this although it has no other ability of 3.14. If this process may not define events, it returns likely.
 func (f *FS) fetchesMemory(likely bool) bool {
 	f.memory.Do(func() {
 		f.memory.fetched = f.acceptsFetch("+0(%sp):u64")

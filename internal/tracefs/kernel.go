@@ -16,13 +16,13 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// StartKernel starts to record events of the kernel itself: names are GROUP:EVENT, from [FS.KernelEvents]. It records
-// them for all processes, or, with pidFilter, for the processes that Follow and Spawn add. The session is raw. bufferKB
-// is the size of the ring buffer per CPU; 0 selects a size that suits the machine.
+// StartKernel starts to record events of the kernel itself: names are GROUP:EVENT, from [FS.KernelEvents]. If
+// listed is true, it records them only for the processes that Follow and Spawn add, else for all processes. The session
+// is raw. bufferKB is the size of the ring buffer per CPU in KB; 0 selects a size that suits the machine.
 //
-// Kernel events have their own instance. So they take no room from hits and can't be mistaken for hits, and
-// set_event_pid, which must not apply to probes, applies to them alone. The instance uses the same clock as the probes'
-// instance.
+// Kernel events have their own instance. So they take no room from hits and can't be mistaken for hits. Besides,
+// set_event_pid must not apply to probes, and applies only to the events of its instance. The instance uses the same
+// clock as the probes' instance.
 func StartKernel(f *FS, names []string, bufferKB int, listed bool) (*Session, error) {
 	s, _, err := newSession(f, Target{}, nil, nil)
 	if err != nil {
@@ -38,7 +38,7 @@ func StartKernel(f *FS, names []string, bufferKB int, listed bool) (*Session, er
 	}
 	steps := []func() error{func() error { return s.prepare(Options{Raw: true, BufferKB: bufferKB}) }}
 	if listed {
-		// An empty set_event_pid would select all processes, but one whose only thread has ended selects none.
+		// An empty set_event_pid would select all processes. With a thread that has ended, it selects none.
 		steps = append(steps, s.enablePIDFilter, func() error { return s.Spawn(func() error { return nil }) })
 	}
 	return s.begin(append(steps, func() error { return s.enableAll(context.Background(), s.events) })...)
@@ -58,7 +58,7 @@ func (s *Session) enablePIDFilter() error {
 // records all processes.
 //
 // set_event_pid takes thread ids, and event-fork adds the threads that these threads start from now on. Follow reads
-// the list of threads until it has no new one, so that it misses none.
+// the list of threads again until the list has no new thread, so that it misses none.
 //
 // set_event_pid must not be used for probes. Before Linux 5.8, it loses the hits of a process after a thread
 // other than the first has executed a program. That thread takes over the first thread's number, and the kernel
@@ -96,7 +96,7 @@ func (s *Session) addToFilter(tids ...int) error {
 }
 
 // Spawn calls start on a thread whose events are recorded. So the events of a process that start creates are recorded
-// from its first one on.
+// from the first event on.
 func (s *Session) Spawn(start func() error) error {
 	if !s.pidFilter {
 		return start()
@@ -115,7 +115,8 @@ func (s *Session) Spawn(start func() error) error {
 	return <-done
 }
 
-// maxKernelEvents is above the number of events of any group: syscalls has 720 on Linux 6.18.
+// maxKernelEvents limits the number of events that KernelEvents returns. It is above the number of events of any group:
+// syscalls has 720 on Linux 6.18.
 const maxKernelEvents = 1000
 
 // KernelEvents returns the kernel's own events that patterns match, as GROUP:EVENT. Patterns have the syntax of

@@ -9,17 +9,17 @@ import (
 
 // Leftover describes the remains of a session whose process has ended.
 type Leftover struct {
-	Name     string // of the session's group and instance
-	PID      int    // of the process that started the session
-	Events   int    // the number of its probe events
-	instance bool   // the instance exists
+	Name     string // the name of the session's group and instance
+	PID      int    // the process that started the session
+	Events   int    // the number of the session's probe events
+	instance bool   // the session's instance exists
 }
 
 // Leftovers returns the remains of sessions whose processes have ended. It never includes sessions of living processes,
 // or anything that this package has not made.
 func (f *FS) Leftovers() ([]Leftover, error) {
 	// Check each owner once. An owner that ends between the two listings would seem to have left probes without
-	// an instance. The value is nil if the owner lives.
+	// an instance. The value is nil if the owner lives, or if the name is not a session's.
 	found := make(map[string]*Leftover)
 	for _, kind := range []string{"instances", "events"} {
 		names, err := f.files.List(f.path(kind))

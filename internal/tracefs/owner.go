@@ -21,7 +21,7 @@ const prefix = "ftgo_"
 type owner struct {
 	PID     int
 	Started uint64 // clock ticks after boot, field 22 of /proc/PID/stat as the owner reads it
-	Session uint64
+	Session uint64 // the session's number in the process, from 1; 0 for events outside of sessions
 	// Namespace is the pid namespace in which PID is a number; 0 is the initial one, others belong to containers.
 	Namespace uint64
 }
@@ -62,10 +62,10 @@ func parseOwner(name string) (o owner, ok bool) {
 	return o, o.PID > 0 && o.String() == name
 }
 
-// alive reports whether the owner runs. It also returns true if this can't be found out.
+// alive reports whether the owner runs. It also returns true if it can't find this out.
 func (o owner) alive() bool { return o.aliveIn(procfs.PIDNamespace()) }
 
-// aliveIn is alive, for a caller in a pid namespace.
+// aliveIn is alive for a caller in the pid namespace with this number.
 func (o owner) aliveIn(namespace uint64) bool {
 	switch {
 	case o.Namespace == namespace:

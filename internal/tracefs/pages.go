@@ -12,8 +12,8 @@ import (
 )
 
 // readNow calls read(2) on a non-blocking descriptor. It returns 0 if there is nothing to read. It bypasses Go's
-// scheduler, which would take the time that the kernel formats a buffer for blocking, and start another thread in the
-// reader's place each time.
+// scheduler. While the kernel formats a buffer, the scheduler would regard the thread as blocked, and start another thread
+// in its place each time.
 func readNow(fd int, buf []byte) (int, error) {
 	for {
 		n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uintptr(len(buf)))

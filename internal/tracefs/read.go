@@ -70,8 +70,8 @@ func (s *Session) Wake() {
 // a CPU's buffer is empty. n is the number of pages that are not empty.
 //
 // It returns 0, nil if there was nothing to read, and io.EOF after Stop when all recorded events have been read. It
-// returns ctx.Err() as soon as ctx is done, but never in the middle of a pass. For kernel events, which are read in
-// turn with probe events, it never sleeps.
+// returns ctx.Err() as soon as ctx is done, but never in the middle of a pass. In a session of kernel events
+// it never sleeps, because its caller also reads a session of probes.
 func (s *Session) ReadPages(ctx context.Context, page func(cpu int, page []byte)) (n int, err error) {
 	if s.raw == nil {
 		return 0, errors.New("read pages: the session is not Raw")
@@ -85,7 +85,7 @@ func (s *Session) ReadPages(ctx context.Context, page func(cpu int, page []byte)
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		// Read this before the pass, which finds only the events that were recorded before it.
+		// Set stopped before the pass: a pass finds only the events that were recorded before the pass.
 		stopped = s.hasStopped()
 	}
 	if stopped && s.stopErr != nil {
@@ -260,16 +260,16 @@ type Mark struct {
 	Width time.Duration
 }
 
-// Mark repeats a reading that takes between narrow and wide, markTries times in all: the reader may have lost its CPU
-// between two pages of the counters. A longer reading is not repeated, because it has thousands of sites: for each
-// page, the kernel searches its list from the beginning (fs/seq_file.c, seq_list_start).
+// Mark repeats a reading that takes between narrow and wide, because the reader may have lost its CPU between two pages
+// of the counters. It makes at most markTries readings. It does not repeat a longer reading, because that has thousands
+// of sites: for each page, the kernel searches its list from the beginning (fs/seq_file.c, seq_list_start).
 const (
 	narrow    = time.Millisecond
 	wide      = 20 * time.Millisecond
 	markTries = 4
 )
 
-// Mark reads the clocks, and, with hits, then all counters. It returns the shortest of a few readings.
+// Mark reads the clocks and then, if hits is true, all counters. It returns the shortest of a few readings.
 func (s *Session) Mark(hits bool) (best Mark, err error) {
 	for try := range markTries {
 		now, _, err := s.clocks.Now()

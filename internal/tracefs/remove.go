@@ -23,7 +23,7 @@ const (
 )
 
 // removeInstance removes an instance, with all events that are enabled in it. While the instance is busy, it tries
-// again until the timeout. If a trace_pipe elsewhere keeps the instance busy, it returns a heldError soon.
+// again until patience has passed. If a trace_pipe elsewhere keeps the instance busy, it returns a heldError sooner.
 func (f *FS) removeInstance(name string, patience time.Duration) error {
 	until := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {

@@ -69,7 +69,7 @@ type Session struct {
 	stopped       chan struct{}
 	stopErr       error
 	closed        bool
-	savedSettings []setting // of the top level, restored by Close
+	savedSettings []setting // settings of the top level that Close restores
 	kernel        bool      // its events are kernel events
 	pidFilter     bool      // only events of the threads in set_event_pid are recorded
 }
@@ -120,7 +120,7 @@ func newSession(f *FS, target Target, events []Event, features *Features) (s *Se
 	return s, lines, nil
 }
 
-// begin runs the steps that start a session. If one fails or panics, it removes what they have made.
+// begin runs the steps that start a session. If a step fails or panics, begin closes the session.
 func (s *Session) begin(steps ...func() error) (*Session, error) {
 	panicked := true
 	defer func() {
@@ -176,8 +176,8 @@ func (s *Session) makeInstance() error {
 	return err
 }
 
-// openPipe opens trace_pipe. It comes before the events are defined, because no other process can remove the instance
-// while the pipe is open.
+// openPipe opens trace_pipe. The session opens it before the events are defined, because no other process can remove
+// the instance while the pipe is open.
 func (s *Session) openPipe() (err error) {
 	if s.pipe, err = s.fs.files.Pipe(s.file("trace_pipe")); err == nil {
 		s.fs.pipes.Add(1)
@@ -212,9 +212,10 @@ func (s *Session) setClock(opt Options) error {
 	return s.write(clock, "trace_clock")
 }
 
-// expandTopLevel expands the top level's ring buffer to its normal size. The kernel does this on any write to an events
-// file enable, even of "0". Without it, kernels before 6.7 would keep one page for good after any buffer was given a
-// size (ring_buffer_expanded in kernel/trace/trace.c), and the next user of the top level would lose almost all events.
+// expandTopLevel expands the top level's ring buffer to its normal size. The kernel does this on any write to an enable
+// file below events, even of "0". Without this write, kernels before 6.7 would keep one page for good after any buffer
+// was given a size (ring_buffer_expanded in kernel/trace/trace.c). Then the next user of the top level would lose almost
+// all events.
 func (s *Session) expandTopLevel() error {
 	if !s.features.Instances {
 		return nil
@@ -226,8 +227,8 @@ func (s *Session) expandTopLevel() error {
 	return s.write("0", "events", "enable")
 }
 
-// resize sets the size of the session's ring buffers. Without Options.BufferKB, it tries smaller sizes if the kernel
-// has too little memory. A quiet session needs no larger buffers.
+// resize sets the size of the session's ring buffers. If Options.BufferKB is 0 and the kernel has too little memory,
+// it tries smaller sizes. It does nothing in a quiet session, which needs no larger buffers.
 func (s *Session) resize(opt Options) error {
 	if opt.Quiet {
 		return nil

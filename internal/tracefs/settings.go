@@ -35,8 +35,8 @@ func (s *Session) setOptions() error {
 	return nil
 }
 
-// useTopLevel makes the session use the top level, if no other program does. It first defines a note with the settings
-// that the session will change. The top level's buffer loses its contents.
+// useTopLevel makes the session use the top level, if no other program does. It first defines a note (see notePrefix)
+// with the settings that the session will change. The top level's buffer loses its contents.
 func (s *Session) useTopLevel(opt Options) error {
 	if !opt.TopLevel {
 		return fmt.Errorf("record in an instance: %w (since Linux 3.14)", ErrNotSupported)
@@ -109,7 +109,7 @@ func settingValue(shown string) string {
 func (f *FS) restoreTopLevel(saved []setting) error {
 	var errs []error
 	for _, b := range slices.Backward(saved) {
-		if b.value != "X" { // buffers of different sizes
+		if b.value != "X" { // "X" means that the CPUs have buffers of different sizes
 			errs = append(errs, f.files.Write(f.path(b.file), b.value))
 		}
 	}

@@ -12,11 +12,11 @@ import (
 // threads finds the process of a thread that a hit names, in /proc while the thread exists, and in the kernel's
 // saved_tgids after it has ended.
 //
-// The kernel saves the TGID of a thread when it switches to or from it while any instance records TGIDs
-// (tracing_record_taskinfo_sched_switch in kernel/trace/trace_sched_switch.c, since 4.13), so it knows the TGID of each
-// thread that has ended. trace_pipe looks the saved TGID up when it prints a line, and shows it in the TGID column.
-// The kernel never clears saved TGIDs: until it switches to a new thread, it shows the process of an earlier thread
-// with the same number. So /proc comes first.
+// The kernel saves the TGID of a thread when it switches to or from the thread while any instance records TGIDs
+// (tracing_record_taskinfo_sched_switch in kernel/trace/trace_sched_switch.c, since 4.13). So it has saved the TGID of
+// each thread that has ended. trace_pipe looks the saved TGID up when it prints a line, and shows it in the TGID
+// column. The kernel never clears saved TGIDs: until it switches to a new thread, it shows the process of an earlier
+// thread with the same number. So /proc comes first.
 type threads struct {
 	// current holds the threads of the last lookups, and older the threads of earlier ones. Their number is limited,
 	// because Forget is called neither for processes that are not selected nor for processes in other PID
@@ -35,7 +35,7 @@ type threads struct {
 type thread struct {
 	printed int // the TGID column at the last lookup, 0 for pages
 	process int
-	checked time.Time // the time of the pass of the last lookup
+	checked time.Time // when the pass began in which the thread was last looked up
 }
 
 // trustTime is how long the lookup of a thread of a page is valid. Later, the number may belong to another thread. For
@@ -51,8 +51,8 @@ func (t *threads) beginPass(now time.Time) {
 	clear(t.recent[:])
 }
 
-// Process returns the process of a thread, or 0 if it is unknown or the thread is idle. printed is the TGID column of
-// the thread's newest line, 0 if the line has none. Pages have no such column.
+// Process returns the process of a thread, or 0 if it is unknown or the thread is a CPU's idle thread. printed is the
+// TGID column of the thread's newest line, 0 if the line has none. Pages have no such column.
 func (t *threads) Process(tid, printed int) int {
 	if t.readTGIDs != nil {
 		printed = 0
