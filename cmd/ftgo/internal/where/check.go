@@ -9,7 +9,7 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// class is a set of kinds of values that operators distinguish.
+// class is a bit set of kinds of values. Each operator accepts operands of certain classes.
 type class uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	wholeClass       // an integer
 	realClass
 	textClass
-	nilableClass // may be compared with nil
+	nilableClass // the value may be compared with nil
 	nilClass     // nil itself
 
 	numberClass = wholeClass | realClass
@@ -55,7 +55,8 @@ func classOf(t *gotype.Type) class {
 	return classes[t.Kind]
 }
 
-// check returns the class of a node's value, or the first operator that does not suit its operands.
+// check returns the class of the node's value. It returns a problem if types fails for a variable, or if an operator does
+// not suit its operands.
 func (n *node) check(types func(path string) (*gotype.Type, error)) (class, *problem) {
 	switch {
 	case n.variable():
@@ -87,6 +88,7 @@ func (n *node) check(types func(path string) (*gotype.Type, error)) (class, *pro
 	return (x | y) & want, nil
 }
 
+// suits returns a problem if operands of the classes x and y can't be compared by the operator of n, else nil.
 func suits(n *node, x, y class) *problem {
 	common := x & y & (truthClass | textClass)
 	if x&numberClass != 0 && y&numberClass != 0 {

@@ -35,14 +35,14 @@ func either[T any](first bool, a, b T) T {
 
 // operand is the value of an operand.
 type operand struct {
-	// class is one bit, which says which field below holds the value. It is 0 if the value is unknown, or of a
-	// type that filters can't compare.
+	// class is one bit, which says which of the next four fields holds the value. It is nilClass for the constant nil
+	// and a nil interface. It is 0 if the value is unknown, is an interface (see iface), or may only be compared with nil.
 	class class
 	truth Truth
 	whole constant.Value
 	real  float64
 	text  text
-	// isNil says whether the value is nil. It is Unknown if the type has no nil.
+	// isNil says whether the value is nil. It is Unknown if the value is unknown or its type has no nil.
 	isNil Truth
 	// iface is the value if it is a non-nil interface.
 	iface *capture.Value
@@ -101,7 +101,7 @@ func (n *node) eval(c Call) operand {
 	return calculate(n.op, held(x), held(y))
 }
 
-// readRef returns the part of a value that r names.
+// readRef returns the part of the value v that r names: all of it, its first bytes, its length or its capacity.
 func readRef(v *capture.Value, r Ref) operand {
 	if v != nil && v.NoKey {
 		v = &capture.Value{Type: v.Type} // a map without the key yields the zero value, as in Go
@@ -130,7 +130,7 @@ func read(v *capture.Value) operand {
 	switch {
 	case kind == reflect.Interface && v.TypeWord != 0: // not nil, even if its type is unknown
 		return operand{iface: v, isNil: False}
-	// The length of an unreadable string is known.
+	// The length of a string may be known even if its bytes are unreadable.
 	case kind == reflect.String && (known || v.Len != 0):
 		return textOperand(text{v.Bytes, v.Len})
 	case capture.IsByteSlice(v.Type) && (known || v.Len != 0):
@@ -162,7 +162,7 @@ func read(v *capture.Value) operand {
 	return operand{}.withNil(v.Num == 0)
 }
 
-// held returns the value in an interface, or o itself if it is no interface.
+// held returns the value in o if o is an interface, else o.
 func held(o operand) operand {
 	if o.iface == nil {
 		return o
@@ -170,7 +170,8 @@ func held(o operand) operand {
 	return read(o.iface.Elem)
 }
 
-// spoken returns the message of an error in an interface, or else the value in it.
+// spoken returns the operand to compare with a string: for an interface that holds an error, the message of the error,
+// for another interface the value in it, else o.
 func spoken(o operand) operand {
 	if o.iface == nil {
 		return o
@@ -187,9 +188,10 @@ func spoken(o operand) operand {
 	return held(o)
 }
 
-// calculate returns x op y. The result is unknown if it is an integer of more than 64 bits and a sign, or after
-// a division by 0. Division truncates and the remainder has the sign of x, as in Go. & treats a negative number
-// as if infinitely many one bits preceded it.
+// calculate returns x op y. The result is unknown if an operand is not a number, if op is % or & and an operand is a
+// float, if an integer is divided by the integer 0, or if an integer result has more than 64 bits and a sign. Division
+// truncates and the remainder has the sign of x, as in Go. & treats a negative number as if infinitely many one bits
+// preceded it.
 func calculate(op string, x, y operand) operand {
 	switch {
 	case !x.number() || !y.number():
@@ -223,7 +225,7 @@ func (o operand) float() float64 {
 	return f
 }
 
-// exact returns a number as a constant.Value, which can be neither infinite nor NaN.
+// exact returns a finite number as a constant.Value, a type that has neither infinity nor NaN.
 func (o operand) exact() constant.Value {
 	if o.class == realClass {
 		return constant.MakeFloat64(o.real)
@@ -236,7 +238,7 @@ func match(x operand, p *pattern) Truth {
 	case textClass:
 		return p.search(x.text)
 	case nilClass:
-		return False // no error, no message
+		return False // a nil error has no message
 	}
 	return Unknown
 }
@@ -266,7 +268,7 @@ func compare(op string, x, y operand) Truth {
 		}
 		return truth(constant.Compare(x.exact(), operators[op].token, y.exact()))
 	case x.class != y.class && dynamic:
-		return same(op, false) // for example an int in an interface and a string
+		return same(op, false) // values of different types differ: an int in an interface and a string
 	case x.class != y.class:
 	case x.class == textClass:
 		if order, known := x.text.compare(y.text, equality(op)); known {
@@ -278,7 +280,7 @@ func compare(op string, x, y operand) Truth {
 	return Unknown
 }
 
-// same evaluates == or != for operands that are equal or not. Other comparisons are unknown.
+// same evaluates == or != for two operands; equal says whether they are equal. For other comparisons it returns Unknown.
 func same(op string, equal bool) Truth {
 	if !equality(op) {
 		return Unknown

@@ -15,11 +15,12 @@
 // names of constants, the first bytes of a string (key[:4]; a shorter string is taken whole), len(x) and cap(x),
 // and variables that the caller adds, such as latency.
 //
-// Numbers are compared by their value, whatever their size and sign, and never wrap around. An error is
-// compared with a string by its message, any other interface by the value it holds.
+// Numbers are compared by their value, whatever their size and sign, and never wrap around. If an
+// error is compared with a string, its message is compared. Any other interface is compared by the value in it.
 //
 // A value that is unreadable, not fetched or cut makes a condition unknown, unless another operand decides:
-// "unknown || true" is true. Of a cut string the length and the first bytes are known.
+// "unknown || true" is true. A string is cut if only its
+// first bytes were fetched. Its length and these bytes are known.
 //
 // The package parses filters, evaluates them and finds the part that the kernel can evaluate. Its caller fetches
 // the values and counts the calls whose condition is unknown.
@@ -38,9 +39,9 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Ref is a variable of a filter, or a part of one.
+// Ref is a variable of a filter, or a part of a variable.
 type Ref struct {
-	// Path is as in Go, without blanks: "n", "req.URL.Path", "s.items[0].name", "*p".
+	// Path is the variable in the syntax of Go, without blanks: "n", "req.URL.Path", "s.items[0].name", "*p".
 	Path string
 	Part capture.Part
 	// First is the number of bytes to take from the start of a string, 0 for all.
@@ -62,7 +63,7 @@ func (r Ref) String() string {
 type Expr struct {
 	text string
 	root *node
-	want class // the classes of values that it may have
+	want class // the classes that the value of root may have
 }
 
 // Parse parses a filter. Its errors are one line and count characters from 1:
@@ -73,7 +74,7 @@ func Parse(text string) (Expr, error) { return parseAs(truthClass, text) }
 // ParseValue parses an expression for a value of any type: key[:4], len(buf) / 4096.
 func ParseValue(text string) (Expr, error) { return parseAs(anyClass|nilClass, text) }
 
-// ParseNumber parses an expression for a number to add up: an integer, or a bool, of which true is 1.
+// ParseNumber parses an expression for a number to add up: an integer, or a bool. true counts as 1, and false as 0.
 func ParseNumber(text string) (Expr, error) { return parseAs(wholeClass|truthClass, text) }
 
 func parseAs(want class, text string) (Expr, error) {
@@ -83,7 +84,7 @@ func parseAs(want class, text string) (Expr, error) {
 	}
 	e := Expr{text, root, want}
 	if wrong == nil {
-		wrong = e.check(func(string) (*gotype.Type, error) { return &gotype.Type{}, nil }) // the zero Type is unknown
+		wrong = e.check(func(string) (*gotype.Type, error) { return &gotype.Type{}, nil }) // the zero Type is an unknown type
 	}
 	if wrong != nil {
 		return Expr{}, e.failed("parse", wrong)
@@ -91,13 +92,13 @@ func parseAs(want class, text string) (Expr, error) {
 	return e, nil
 }
 
-// problem is an error in a filter at a byte of its text.
+// problem is an error in the text of a filter. at is the index of the byte where the error was found.
 type problem struct {
 	what string
 	at   int
 }
 
-// failed returns a problem as an error of one line, which counts characters from 1.
+// failed returns a problem as an error of one line, which counts characters from 1. doing is parse or check.
 func (e Expr) failed(doing string, p *problem) error {
 	is := either(e.want == truthClass, "filter", "value")
 	return fmt.Errorf("%s %s: %q: %s at %d", doing, is, e.text, p.what, utf8.RuneCountInString(e.text[:p.at])+1)
@@ -112,8 +113,8 @@ func (e Expr) String() string {
 	return string(e.root.append(nil, 0))
 }
 
-// Longest returns the number of bytes of a string that can decide the filter: the length of its longest string
-// constant, or the most first bytes that it takes of a variable.
+// Longest returns how many of the first bytes of a string the filter needs, without regular expressions: the length of
+// its longest string constant, or the largest n of x[:n].
 func (e Expr) Longest() int {
 	longest := 0
 	e.root.operands(func(n *node) { longest = max(longest, len(n.value.text.bytes), n.ref.First) })
@@ -131,14 +132,14 @@ func (e Expr) Refs() []Ref {
 	return refs
 }
 
-// WithConstants returns the filter with names of constants replaced by their values, which value looks up.
+// WithConstants returns a copy of the filter in which constants replace their names. value looks up a name.
 func (e Expr) WithConstants(value func(path string) (v capture.Value, ok bool)) Expr {
 	e.root = e.root.withConstants(value)
 	return e
 }
 
 // Check returns an error if an operator does not suit the types of its operands, because such a filter would
-// be unknown for every call:
+// be unknown for every call. types returns the type of a variable. If it fails, Check returns its error, too.
 //
 //	check filter: "key > 3": a string can't be compared with a number at 5
 func (e Expr) Check(types func(path string) (*gotype.Type, error)) error {
@@ -183,7 +184,7 @@ func (e Expr) Text(c Call) (text string, known bool) {
 	return o.spell()
 }
 
-// spell returns the value as text; ok is false if it is unknown.
+// spell returns the value as text. ok is false if the value is unknown or has no short text.
 func (o operand) spell() (text string, ok bool) {
 	dynamic := o.iface
 	switch o = spoken(o); {
@@ -206,7 +207,8 @@ func (o operand) spell() (text string, ok bool) {
 	return "", false
 }
 
-// legible returns a string, with \xNN for bytes that are not UTF-8, because JSON would write U+FFFD for all of them.
+// legible returns b as a string. If b is not UTF-8, it writes invalid bytes as \xNN, because JSON would write U+FFFD for
+// each of them.
 func legible(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)
@@ -214,8 +216,8 @@ func legible(b []byte) string {
 	return printable.Text(string(b))
 }
 
-// Number evaluates the expression for a call. ok is false unless the value is a bool, of which true is 1, or an
-// integer of 64 bits with a sign.
+// Number evaluates the expression for a call. For a bool it returns 1 or 0. ok is false if the value is unknown, or is
+// neither a bool nor an integer that fits into an int64.
 func (e Expr) Number(c Call) (n int64, ok bool) {
 	switch o := held(e.root.eval(c)); o.class {
 	case truthClass:

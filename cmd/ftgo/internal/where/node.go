@@ -8,8 +8,8 @@ import (
 )
 
 // operators describes each operator: bind is its precedence between two operands, as in Go (spec, "Operator
-// precedence"); want is the class of both operands, if it is fixed; inverse is the opposite of a comparison;
-// token is the operator of package go/constant between integers.
+// precedence"); want is the class that both operands must have, 0 for comparisons; inverse is the opposite of a
+// comparison; token is the operator for integers in package go/constant.
 var operators = map[string]struct {
 	bind    int
 	want    class
@@ -31,10 +31,10 @@ const bindAnd, bindUnary = 2, 6
 // comparison reports whether an operator compares its operands. =~ does not.
 func comparison(op string) bool { return operators[op].inverse != "" }
 
-// equality reports whether an operator needs no order of its operands.
+// equality reports whether an operator is == or !=. These need no order of their operands.
 func equality(op string) bool { return op == "==" || op == "!=" }
 
-// flipped returns the comparison that is equal to op with its operands exchanged.
+// flipped returns the comparison that has the result of op after its operands were exchanged: > for <.
 func flipped(op string) string { return strings.NewReplacer("<", ">", ">", "<").Replace(op) }
 
 // holds evaluates a comparison of operands whose order is -1, 0 or 1.
@@ -45,12 +45,12 @@ func holds(op string, order int) Truth {
 // node is an operator with one or two operands, or an operand, which is a variable or a constant.
 type node struct {
 	op      string // "" for an operand
-	at      int    // byte of the text
+	at      int    // the index of the operator or operand in the text, in bytes
 	x, y    *node
-	text    string   // an operand in the language of filters
-	value   operand  // of a constant
-	ref     Ref      // of a variable
-	pattern *pattern // of =~
+	text    string   // the text of an operand in the language of filters
+	value   operand  // the value of a constant
+	ref     Ref      // the variable, if the node is one
+	pattern *pattern // the regular expression of =~
 }
 
 // variable reports whether the node is a variable.
@@ -105,7 +105,8 @@ func (n *node) constant() bool {
 	return constant
 }
 
-// first returns the byte at which the node begins. The field at of a binary operator is in its middle.
+// first returns the index of the node's first byte. For a binary operator, that is not the field at, because the first
+// operand precedes the operator.
 func (n *node) first() int {
 	for n.y != nil {
 		n = n.x

@@ -24,13 +24,13 @@ var words = sync.OnceValue(func() *regexp.Regexp {
 		`|\|\||&&|[=!<>]=|=~|(?s:.))`)
 })
 
-// word is a word of the filter's text, which begins at byte at.
+// word is a word of the filter's text. at is the index of its first byte.
 type word struct {
 	text string
 	at   int
 }
 
-// nextWord returns the word at byte at of text, or the first one after it. At the end of text its text is "".
+// nextWord returns the first word in text[at:]. If no word follows, the text of the result is "".
 func nextWord(text string, at int) word {
 	rest := strings.TrimLeft(text[at:], " \t\r\n")
 	return word{words().FindString(rest), len(text) - len(rest)}
@@ -48,7 +48,7 @@ func (t word) number() bool { return t.text != "" && '0' <= t.text[0] && t.text[
 // quoted reports whether the word begins with a quote.
 func (t word) quoted() bool { return t.text != "" && (t.text[0] == '"' || t.text[0] == '`') }
 
-// maxNesting bounds parentheses and unary operators within each other.
+// maxNesting is the largest depth of nested parentheses and unary operators.
 const maxNesting = 100
 
 // parser reads a filter by recursive descent. It stops at the first problem.
@@ -94,7 +94,7 @@ func (p *parser) unexpected(want string) {
 	p.fail(want, t.at)
 }
 
-// accept skips the next word if it is text, and reports whether it did.
+// accept skips the next word if it is equal to the parameter text. It reports whether it skipped the word.
 func (p *parser) accept(text string) bool {
 	if p.word.text != text {
 		return false
@@ -123,7 +123,7 @@ func (p *parser) binary(bind int) *node {
 	for {
 		n := &node{op: p.word.text, at: p.word.at, x: x}
 		precedence := operators[n.op].bind
-		// After a regular expression no operator of higher precedence may follow: it has no operands.
+		// A regular expression can't be the operand of an operator with a higher precedence than =~.
 		if precedence < bind || precedence > most {
 			return x
 		}
@@ -233,7 +233,7 @@ func readNumber(s string) (operand, error) {
 	return realOperand(real), nil
 }
 
-// ref reads a variable, len or cap of one, or the first bytes of one: x, len(x), x[:4].
+// ref reads a variable, its length, its capacity or its first bytes: x, len(x), x[:4].
 func (p *parser) ref() (r Ref) {
 	name := p.word
 	if !name.name() || nextWord(p.text, name.at+len(name.text)).text != "(" {
@@ -256,7 +256,7 @@ func (p *parser) ref() (r Ref) {
 // maxFirst is the largest number of bytes of a string that a probe fetches.
 const maxFirst = 512
 
-// first reads the rest of "x[:4]" after its bracket and returns the number of bytes.
+// first reads the rest of "x[:4]" after the opening bracket and returns the number of bytes.
 func (p *parser) first() int {
 	p.expect(":")
 	n, err := strconv.Atoi(p.word.text)

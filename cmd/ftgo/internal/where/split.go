@@ -9,8 +9,8 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// MaxFilter is the most bytes of all conditions together. An event's filter must be shorter than a page
-// (event_filter_write in kernel/trace/trace_events.c), and the caller may add conditions.
+// MaxFilter is the largest size, in bytes, of the kernel's filter that Split returns. An event's filter must be shorter
+// than a page (event_filter_write in kernel/trace/trace_events.c), and the caller may add conditions.
 const MaxFilter = 3500
 
 // Split finds the part of the filter that the kernel can evaluate at the entry of a call. A call passes the filter
@@ -19,8 +19,9 @@ const MaxFilter = 3500
 // ||, and !( ).
 //
 // The kernel can compare integers, bools and pointers with constants, and test bits, "x & 4". inKernel holds the
-// operands of the outermost && that consist of such conditions, joined by && || and !. field returns the
-// event's field that holds a variable; ok is false if none does, as for results and the latency.
+// operands of the outermost && that consist of such conditions, joined by && || and !, and fit into MaxFilter bytes.
+// field returns the event's field that holds a variable. If no field holds it, ok is false: results and the latency have
+// no field.
 func (e Expr) Split(field func(Ref) (name string, t *gotype.Type, ok bool)) (kernel string, inKernel, rest Expr) {
 	var texts []string
 	size := 0
@@ -49,10 +50,11 @@ func (e Expr) Split(field func(Ref) (name string, t *gotype.Type, ok bool)) (ker
 	return strings.Join(texts, " && "), inKernel, rest
 }
 
-// splitter returns the event's field that holds a variable.
+// splitter returns the event's field that holds a variable. If no field holds it, ok is false.
 type splitter func(Ref) (name string, t *gotype.Type, ok bool)
 
-// condition returns a condition, or with not its contrary, in the language of the kernel's filters.
+// condition returns the condition n in the language of the kernel's filters. If not is true, it returns the opposite of n.
+// ok is false if the kernel can't evaluate the condition.
 func (s splitter) condition(n *node, not bool) (text string, ok bool) {
 	switch op, x, y := n.op, n.x, n.y; {
 	case op == "!":
@@ -128,7 +130,7 @@ func (s splitter) bits(op string, n *node, to operand) (text string, ok bool) {
 	return either(op == "==", "!", "") + "(" + name + " & " + m.whole.ExactString() + ")", true
 }
 
-// fits reports whether i is an integer that a variable of type t can hold. The kernel would cut a larger one to
+// fits reports whether i is an integer that a variable of type t can hold. The kernel would cut a larger integer to
 // the size of the field.
 func fits(t *gotype.Type, i constant.Value) bool {
 	width := int(8 * t.Size)

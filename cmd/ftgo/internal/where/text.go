@@ -16,7 +16,7 @@ import (
 // text is a string, of which perhaps only the first bytes are known.
 type text struct {
 	bytes  []byte // the known bytes
-	length int64  // of the whole string
+	length int64  // the length of the whole string, negative if unknown
 }
 
 func wholeText(s string) text { return text{[]byte(s), int64(len(s))} }
@@ -32,14 +32,14 @@ func (t text) first(n int64) text {
 	return t
 }
 
-// compare returns the order of two strings: -1, 0 or 1. With equality, any order but 0 means that they differ.
+// compare returns the order of two strings: -1, 0 or 1. If equality is true, -1 and 1 only mean that the strings differ.
 // known is false if unknown bytes decide.
 func (t text) compare(u text, equality bool) (order int, known bool) {
 	n := min(len(t.bytes), len(u.bytes))
 	if order = bytes.Compare(t.bytes[:n], u.bytes[:n]); order != 0 {
 		return order, true
 	}
-	// The known bytes of one string are a prefix of the other's.
+	// The known bytes of one string are a prefix of the other string's known bytes.
 	order = cmp.Compare(t.length, u.length)
 	known = n == len(t.bytes) && !t.cut() || n == len(u.bytes) && !u.cut()
 	return order, known || equality && order != 0
@@ -48,9 +48,9 @@ func (t text) compare(u text, equality bool) (order int, known bool) {
 // pattern is a regular expression.
 type pattern struct {
 	*regexp.Regexp
-	// open is true if a match in the first bytes of a string remains one whatever follows.
+	// open is true if a match in the first bytes of a string stays a match, whatever bytes follow.
 	open bool
-	// start is a prefix of every string that matches.
+	// start is a prefix of every string that matches, "" if no such prefix is known.
 	start string
 }
 
