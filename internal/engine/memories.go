@@ -23,8 +23,8 @@ type memory struct {
 	*Memories
 	pid    int
 	bias   uint64
-	gone   bool            // its memory maps can't be read: it had ended, executed another file, or is elsewhere
-	arenas map[uint64]bool // arenas with a stack of a goroutine, see arenaBits
+	gone   bool            // its memory maps can't be read: it has ended or executed another file, or elsewhere is true
+	arenas map[uint64]bool // the arenas that contain the stack of a goroutine, by address >> arenaBits
 }
 
 // NewMemories returns the Memories of a binary. elsewhere says that the processes ran earlier or on another machine.
@@ -77,7 +77,7 @@ func (m *memory) DynamicType(addr uint64) *gotype.Type {
 	t, known := m.types[addr]
 	if !known {
 		t, _ = m.binary.Internals().RuntimeType(addr)
-		if m.binary.File().Loaded(addr) { // not for words outside of the file: they would fill the cache
+		if m.binary.File().Loaded(addr) { // a cache of addresses outside of the file would have no limit
 			m.types[addr] = t
 		}
 	}
@@ -96,13 +96,14 @@ func (m *memory) FuncName(pc uint64) string {
 	return ""
 }
 
-// arenaBits is the number of address bits of an arena of Go's heap: 64 MB that the runtime reserves at once (heapArenaBytes in
-// runtime/malloc.go).
+// arenaBits is the number of address bits within an arena of Go's heap. An arena is 64 MB of memory that the runtime
+// reserves at once (heapArenaBytes in runtime/malloc.go).
 const arenaBits = 26
 
-// Readable checks the mappings of the process. They are the last known ones if the process has ended, is ending, or
-// executes another file. Then it also knows two kinds of memory that must have been mapped: the segments of the file, and
-// the arenas with the stacks of its goroutines.
+// Readable reports whether the process has mapped an address, and whether this is known. It checks the mappings of the
+// process. If the process has ended, is ending, or executes another file, it checks the mappings that were read last. If
+// the mappings do not show it, an address was certainly mapped if it is in a segment of the file, or in an arena that
+// contains the stack of a goroutine.
 func (m *memory) Readable(addr uint64) (readable, known bool) {
 	if !m.gone {
 		if readable, known := m.mapped.Readable(m.pid, addr, 1, m.executes); known {

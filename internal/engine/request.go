@@ -39,13 +39,14 @@ func Recorded(rec *recording.Recording) Request {
 	r := Request{Target: target.Recorded(was, rec.Plan), Plan: rec.Plan}
 	r.Probes = uprobe.Options{Mode: rec.Plan.Mode, Features: was.Features, Stack: was.Stack, Follow: rec.Plan.Follows, GroupSize: rec.Plan.GroupSize}
 	if on, err := machine.FeaturesOf(rec.Facts["kernel"]); err == nil {
-		r.Probes.Features.ExactHits = on.ExactHits // the plan does not depend on it
+		r.Probes.Features.ExactHits = on.ExactHits // may differ from the recorded feature: the plan does not depend on it
 	}
 	return r
 }
 
-// RecordCounts records calls instead of counting them in the kernel, where the kernel may count too few, and for a budget,
-// which needs the time of each call. Recorded calls may get lost, but their number is known.
+// RecordCounts changes a request that counts calls by the kernel's counters: it records the calls instead, if the counters
+// may miss calls, or if Source sets a budget, because a budget needs the time of each call. Recorded calls may get lost,
+// but the number of lost calls is known.
 func (r *Request) RecordCounts() {
 	if r.Probes.Mode == uprobe.Count && (!r.Probes.Features.ExactHits || r.Source.Budget > 0) {
 		r.Probes.Mode, r.Source.Raw = uprobe.CountRecorded, true
@@ -71,8 +72,8 @@ func (r *Request) MakePlan() (err error) {
 	return fmt.Errorf("%s: %w: %w%s", first.Name, ErrUnprobed, first.Err, more)
 }
 
-// Replan plans the probes of a recording again for t, which is resolved from the recorded binary: a recording lacks the
-// types of values. The recording must adopt the plan then.
+// Replan plans the probes of a recording again, because a recording lacks the types of values. t is the target that was
+// resolved from the recorded binary. After Replan, the recording must adopt the plan.
 func (r *Request) Replan(t *target.Target) error {
 	r.Target.Binary.Close()
 	r.Target = t

@@ -12,8 +12,8 @@ import (
 // Table holds the totals up to a reading.
 type Table struct {
 	*trace.Reading
-	// Whole holds the functions since the beginning, Since the functions since the previous table. The next call changes
-	// the histograms of Whole.
+	// Whole contains the totals of functions since the beginning, and Since the totals since the previous table. When the
+	// program's next calls are added, the histograms in Whole change.
 	Whole, Since []stats.Func
 }
 
@@ -23,7 +23,7 @@ func (t *Totals) At(r *trace.Reading) *Table {
 	for i := range funcs {
 		f := &funcs[i]
 		if f.Seconds = r.Seconds; !r.Last {
-			// Calls under way are neither lost nor open: their end is not read yet.
+			// A call that has not ended may still be running. Only the last table can show it as lost or open.
 			f.Lost, f.Open = 0, 0
 		}
 	}
@@ -31,7 +31,7 @@ func (t *Totals) At(r *trace.Reading) *Table {
 	if t.opt.Intervals {
 		table.Since = t.since(funcs, r)
 	}
-	if t.plan.Waits > 0 { // leave out wait reasons without waits
+	if t.plan.Waits > 0 { // leave out the functions that stand for wait reasons if no goroutine waited for the reason
 		none := func(f stats.Func) bool { return f.Func >= t.plan.RequestedFuncs() && f.Calls == 0 }
 		table.Whole, table.Since = slices.DeleteFunc(table.Whole, none), slices.DeleteFunc(table.Since, none)
 	}
@@ -39,7 +39,7 @@ func (t *Totals) At(r *trace.Reading) *Table {
 	return table
 }
 
-// since returns the functions since the previous reading.
+// since returns the totals of functions since the previous reading.
 func (t *Totals) since(funcs []stats.Func, r *trace.Reading) []stats.Func {
 	if t.lastAt.IsZero() {
 		t.lastAt = r.From
@@ -55,7 +55,7 @@ func (t *Totals) since(funcs []stats.Func, r *trace.Reading) []stats.Func {
 			others[f.Func] = f.Serial
 		}
 	}
-	for _, f := range t.last { // rows merged since count as part of the others
+	for _, f := range t.last { // a row that was merged since then is now a part of the row with the other values
 		if !there[f.Serial] {
 			joined := before[others[f.Func]]
 			joined.Add(&f)
@@ -73,8 +73,8 @@ func (t *Totals) since(funcs []stats.Func, r *trace.Reading) []stats.Func {
 	return rows
 }
 
-// reconcile completes the counts of the functions from the stream's counts. A call that seems unwound or open may only
-// lack a lost return.
+// reconcile completes the counts of the functions with the counts of the reading. If the return of a call was lost, the call
+// seems unwound or open. reconcile subtracts the number of missing returns from the unwound and the open calls.
 func (t *Totals) reconcile(r *trace.Reading) []stats.Func {
 	out := slices.Clone(t.funcs)
 	for i := range out {
@@ -111,8 +111,8 @@ func (t *Totals) reconcile(r *trace.Reading) []stats.Func {
 	return out
 }
 
-// probing returns the cost of the probes in the traced processes, by the kernel's hit counters. It returns nil if the costs
-// are not known.
+// probing returns the cost of the probes in the traced processes. It computes the cost from the kernel's hit counters. It
+// returns nil if the cost of a hit is not known.
 func (t *Totals) probing(r *trace.Reading) *stats.Probing {
 	costs, counts := t.opt.Costs.Take(), r.Counts
 	if costs == nil {
@@ -126,7 +126,8 @@ func (t *Totals) probing(r *trace.Reading) *stats.Probing {
 	all := func(c pairing.HitCost) float64 { return c.Of(counts.Ours) + c.Change()*r.Changes }
 	p.NS, p.Low, p.High = all(costs.Typical), all(costs.Least), all(costs.Most)
 	fit := p.Fit()
-	if r.Estimates == nil { // else the counters include hits that were not recorded, while probes were being disarmed
+	// With estimates, the counters also include hits that were not recorded, because probes were being disarmed.
+	if r.Estimates == nil {
 		p.Others = othersBeyond(costs.Typical.Of(counts.Others), p.NS, r.Pass.Seconds(), r.Seconds)
 	}
 	for i := range counts.Funcs {
@@ -135,8 +136,9 @@ func (t *Totals) probing(r *trace.Reading) *stats.Probing {
 	return p
 }
 
-// othersBeyond returns the cost of hits in other processes, minus an upper bound for the program's own hits among them:
-// hits while the counters are read, which takes pass at each end of the window, are counted but not delivered.
+// othersBeyond returns the cost of hits in other processes. others is the cost of all hits that were counted but not
+// delivered. Some of these hits are the program's own: hits while the counters are read, which takes pass at each end of the
+// window. othersBeyond subtracts an upper bound for the cost of these hits.
 func othersBeyond(others, own, pass, window float64) float64 {
 	if window <= 0 {
 		return 0

@@ -15,27 +15,28 @@ type Totals struct {
 	opt            TotalsOptions
 	funcs          []stats.Func     // indexed as plan.Funcs
 	parts          *stats.ValueRows // rows by value; nil if each function has one row
-	nestedTime     stats.NestedSums // time of nested calls, until the calls around them end
-	nestedRunnable stats.NestedSums // the same for the time in the runnable state
-	steppedBack    int              // number of calls that returned before they began, by the clock
-	last           []stats.Func     // state at the end of the last interval
+	nestedTime     stats.NestedSums // for each open call, the time of the calls nested in it
+	nestedRunnable stats.NestedSums // for each open call, the time that the calls nested in it were runnable
+	steppedBack    int              // see SteppedBack
+	last           []stats.Func     // funcs at the end of the last interval
 	lastAt         time.Time
 }
 
 // TotalsOptions configure a Totals.
 type TotalsOptions struct {
 	Clock   *trace.Clock
-	Costs   trace.Costs // of probes, subtracted from latencies
-	ByValue bool        // count each value in a row of its own
+	Costs   trace.Costs // the costs of probes, which are subtracted from latencies
+	ByValue bool        // add a row for each value of a function's calls
 	Amounts bool        // add up the amounts of calls
-	// Observe returns the value and the amount of a call, and whether it has failed. If it is nil, the first fetched
-	// result says whether the call has failed. KeptBy is the weight of rows: if values have too many rows, the
-	// ones with the least weight are merged.
-	Observe   func(*pairing.Call) Observed
+	// Observe returns the value and the amount of a call, and whether the call has failed. If Observe is nil, a call has
+	// failed if its first fetched result is not 0.
+	Observe func(*pairing.Call) Observed
+	// KeptBy selects the weight of a row: ByCalls, ByTime or BySum. If there are too many rows, the rows with the least
+	// weight are merged.
 	KeptBy    string
-	Stacks    *Stacks  // if not nil, adds up calls by their callers
+	Stacks    *Stacks  // if not nil, Stacks also adds up the calls by their callers
 	Intervals bool     // fill Table.Since, too
-	Ended     bool     // count only calls that have ended
+	Ended     bool     // count only calls that have ended, in the last table
 	Events    []string // names of the kernel events
 }
 
@@ -45,7 +46,7 @@ type Observed struct {
 	Kind   stats.RowKind
 	Amount int64
 	Counts bool // Amount is known
-	Failed bool
+	Failed bool // the call has failed
 }
 
 // Values of TotalsOptions.KeptBy.
@@ -95,7 +96,7 @@ func (t *Totals) Take(it *pairing.Item) {
 	}
 }
 
-// began adds a call that has begun.
+// began adds the value and the amount of a call that has begun, in a plan that does not observe the ends of calls.
 func (t *Totals) began(c *pairing.Call) {
 	if t.plan.Mode != uprobe.Entries || t.opt.Observe == nil {
 		return
@@ -114,8 +115,8 @@ func keyOf(c *pairing.Call, o *Observed) stats.RowKey {
 	return stats.RowKey{Func: c.Func, Value: o.Value, Kind: o.Kind}
 }
 
-// count adds a call to the row of its value. The weight is at least 1, because a row that was merged is inexact even if
-// its calls took no time.
+// count adds a call to the row of its value. It adds at least 1 to the weight of the row, even if the call took no time: if
+// another value replaces the row, its weight becomes the Missed of a new row, and only an exact row may have a Missed of 0.
 func (t *Totals) count(row *stats.ValueRow, o *Observed, ns int64) {
 	row.Calls++
 	weight := int64(1)
@@ -171,7 +172,8 @@ func (t *Totals) ended(c *pairing.Call) {
 			row.Time(timing)
 			t.split(&row.Func, c, timing.Net)
 		}
-	case pairing.Unwound, pairing.Abandoned, pairing.Open: // a process that executes its file again leaves calls open
+	case pairing.Unwound, pairing.Abandoned, pairing.Open:
+		// A call may be Open before tracing ends, if its process has executed the file again.
 		t.nestedTime.Take(c)
 		t.nestedRunnable.Take(c)
 	}
@@ -205,7 +207,8 @@ func (t *Totals) countEvent(ev *pairing.KernelEvent) {
 	}
 }
 
-// ownRunnable returns how long a call of ns was runnable without a CPU, without the nested calls.
+// ownRunnable returns how long the goroutine of a call was runnable without a CPU. It excludes the time in nested calls. ns
+// is the duration of the call.
 func (t *Totals) ownRunnable(c *pairing.Call, ns int64) int64 {
 	if !t.plan.Sched || c.Outcome != pairing.Returned {
 		return 0
@@ -215,7 +218,7 @@ func (t *Totals) ownRunnable(c *pairing.Call, ns int64) int64 {
 	return max(all-nested, 0)
 }
 
-// split adds the states and waits of a call of ns, if the plan has them.
+// split adds the states and waits of a call that took ns, if the plan observes the scheduler.
 func (t *Totals) split(f *stats.Func, c *pairing.Call, ns int64) {
 	if t.plan.Sched {
 		f.Split.Add(t.opt.Clock.Split(c, ns))
@@ -223,9 +226,9 @@ func (t *Totals) split(f *stats.Func, c *pairing.Call, ns int64) {
 	}
 }
 
-// latency returns the latency of a call with the measured duration ns: without the cost of the call's own probes and
-// of the nested calls' probes. It is at least the time of the nested calls. If the costs are not known, Self is 0, except
-// with Stacks.
+// latency returns the latency of a call. ns is the measured duration. latency subtracts the cost of the call's own probes
+// and of the nested calls' probes, but the result is at least the time of the nested calls. If the costs are not known and
+// opt.Stacks is nil, Self is 0.
 func (t *Totals) latency(c *pairing.Call, ns int64) stats.Timing {
 	costs := t.opt.Costs.Take()
 	timing := stats.Timing{Raw: ns, Net: ns, High: ns, Known: costs != nil}
@@ -243,8 +246,8 @@ func (t *Totals) latency(c *pairing.Call, ns int64) stats.Timing {
 	return timing
 }
 
-// Bounds returns the bounds of a call's duration without probes. ns is the measured duration. They are 0 if the
-// costs are not known.
+// Bounds returns the bounds of the duration that a call would have without probes. ns is the measured duration. Both
+// bounds are 0 if the costs of probes are not known.
 func (t *Totals) Bounds(c *pairing.Call, ns int64) (low, high int64) {
 	if costs := t.opt.Costs.Take(); costs != nil {
 		return t.boundsBy(costs, c, ns)
@@ -254,10 +257,10 @@ func (t *Totals) Bounds(c *pairing.Call, ns int64) (low, high int64) {
 
 func (t *Totals) boundsBy(costs *pairing.HitCosts, c *pairing.Call, ns int64) (low, high int64) {
 	if low = costs.Most.Net(c, ns); t.plan.BySP {
-		low = 0 // the nested calls are not known
+		low = 0 // it is not known which calls were nested, so the cost of their probes has no upper bound
 	}
 	return low, costs.Least.Net(c, ns)
 }
 
-// SteppedBack returns the number of calls that returned before they began, by the clock.
+// SteppedBack returns the number of calls that ended before they began according to the trace clock.
 func (t *Totals) SteppedBack() int { return t.steppedBack }
