@@ -13,9 +13,9 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// choose finds the functions that the patterns select, and returns the patterns without a match. If a pattern without a
-// match is the end of a name, choose replaces it by that name. It selects wrappers only by their full name, or if a
-// pattern selects nothing else.
+// choose finds the functions that the patterns select, and returns the patterns without a match. If a pattern matches
+// nothing but is the end of a function's name, choose replaces the pattern by the whole name. A pattern selects wrappers
+// only if it is the full name of a wrapper, if it matches only wrappers, or if q.Wrappers is set.
 func (t *Target) choose(say Say, q *Query) (unmatched []symname.Pattern, err error) {
 	funcs := t.Binary.Funcs()
 	selected, unmatched := selectFuncs(funcs, t.include, t.exclude)
@@ -52,7 +52,7 @@ func (t *Target) choose(say Say, q *Query) (unmatched []symname.Pattern, err err
 		t.mark(f, func(r *Role) { r.Wrapper = wrapper[f] })
 	}
 	for i, p := range t.include {
-		// The star in a full name is not a wildcard.
+		// The star of a pointer receiver in a full name is not a wildcard.
 		_, exact := t.Binary.Lookup(p.String())
 		named := !t.ownFuncs && !q.Regexp && (exact || !strings.ContainsAny(p.String(), "*?"))
 		// If a pattern selects only wrappers, the user meant them.
@@ -67,7 +67,7 @@ func (t *Target) choose(say Say, q *Query) (unmatched []symname.Pattern, err err
 	return unmatched, nil
 }
 
-// completeNames replaces each unmatched pattern that is the end of a name by that name.
+// completeNames replaces each unmatched pattern by a function's whole name, if the pattern is the end of this name.
 func (t *Target) completeNames(say Say, q *Query, unmatched []symname.Pattern) error {
 	isUnmatched, last := make(map[string]bool), lastWords(t.Binary.Funcs())
 	for _, p := range unmatched {
@@ -90,8 +90,8 @@ func (t *Target) completeNames(say Say, q *Query, unmatched []symname.Pattern) e
 	return nil
 }
 
-// isWrapper reports whether the compiler generated a function to call another one: for a method, an instance of a
-// generic function, or a go or defer statement.
+// isWrapper reports whether the compiler generated a function only to call another function. The other function is a
+// method, an instance of a generic function, or the function of a go or defer statement.
 func isWrapper(b *offsets.Binary, f *offsets.Func) bool {
 	frames := b.Internals().Frames(f.Addr)
 	if len(frames) == 0 {
@@ -107,7 +107,7 @@ func isWrapper(b *offsets.Binary, f *offsets.Func) bool {
 	return !strings.HasSuffix(outermost.File, ".s") && name.TypeArgs+name.Suffix != ""
 }
 
-// dropWrappers returns the functions that are not wrappers, or all of them if every one is a wrapper.
+// dropWrappers returns the functions that are not wrappers. If all functions are wrappers, it returns all.
 func dropWrappers(funcs []*offsets.Func, isWrapper func(*offsets.Func) bool) []*offsets.Func {
 	if rest := slices.DeleteFunc(slices.Clone(funcs), isWrapper); len(rest) > 0 {
 		return rest
@@ -115,8 +115,9 @@ func dropWrappers(funcs []*offsets.Func, isWrapper func(*offsets.Func) bool) []*
 	return funcs
 }
 
-// selectFuncs returns the functions that [symname.Select] selects by name: for each include pattern, by ascending address,
-// each address once. It also returns the include patterns that match nothing, excluded or not.
+// selectFuncs returns the functions that [symname.Select] selects by name. selected[i] contains the functions of include[i]
+// by ascending address, and only one function for each address. unmatched contains the include patterns that match no
+// function, not even an excluded one.
 func selectFuncs(funcs []offsets.Func, include, exclude []symname.Pattern) (selected [][]*offsets.Func, unmatched []symname.Pattern) {
 	indexes, unmatched := symname.Select(namesOf(funcs), include, exclude)
 	for _, matched := range indexes {
@@ -147,7 +148,7 @@ func namesOf(funcs []offsets.Func) iter.Seq[string] {
 	}
 }
 
-// findFuncs returns the functions that a pattern selects, or that it selects after spellOut.
+// findFuncs returns the functions that a pattern selects. If the pattern selects none, findFuncs completes it by spellOut.
 func findFuncs(b *offsets.Binary, pattern string) ([]*offsets.Func, error) {
 	p, err := compile(pattern, false)
 	if err != nil {
@@ -175,17 +176,18 @@ func matchingFuncs(b *offsets.Binary, p symname.Pattern) []*offsets.Func {
 // maxMeanings is the number of candidate names that an error lists.
 const maxMeanings = 5
 
-// spellOut completes a pattern that matches nothing but is the end of a name: Store.Get stands for main.Store.Get, and
-// server.(*client).* for functions of package example.com/server. If it is the end of several names, or of several
-// packages', not counting wrappers, the error lists them. A pattern that is the end of no name comes back unchanged.
+// spellOut completes a pattern that matches nothing but is the end of a name: Store.Get becomes main.Store.Get, and
+// server.(*client).* becomes example.com/server.(*client).*. If several names end in the pattern, or names of several
+// packages, the error lists these names. It ignores wrappers unless wrappers is true or only wrappers match. If no name ends
+// in the pattern, spellOut returns the pattern unchanged.
 func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Pattern, error) {
 	text := p.String()
 	path := strings.LastIndexByte(text, '/') + 1
 	element, _, _ := strings.Cut(text[path:], ".")
-	end := "/" + text[:path] + element // of a package's path
+	end := "/" + text[:path] + element // the end of the package's path, if the pattern contains wildcards
 	wild := isWild(text)
 	var ends []*offsets.Func
-	all := "" // a pattern that matches all of them
+	all := "" // a pattern that matches all functions in ends
 	for _, start := range []string{"*/", "*."} {
 		if wild && start == "*." {
 			break // with a wildcard, the text must begin with an element of a package's path
@@ -236,8 +238,8 @@ func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Patt
 		strings.Join(meanings[:min(len(meanings), maxMeanings)], ", "), more, all, number)
 }
 
-// lastWords returns the last words of all functions' names. A pattern that ends in another word is the end of no name:
-// with many patterns that match nothing, this saves a search for each.
+// lastWords returns the last words of all functions' names. A pattern with another last word can't be the end of a name, so
+// no search is needed for it. This saves much time if many patterns match nothing.
 func lastWords(funcs []offsets.Func) map[string]bool {
 	words := make(map[string]bool)
 	for i := range funcs {
@@ -249,13 +251,13 @@ func lastWords(funcs []offsets.Func) map[string]bool {
 // lastWord returns the part of a name after its last dot or slash.
 func lastWord(name string) string { return name[strings.LastIndexAny(name, "./")+1:] }
 
-// isWild reports whether a pattern has wildcards. The star in a pointer receiver is not one.
+// isWild reports whether a pattern contains wildcards. The star of a pointer receiver is not a wildcard.
 func isWild(pattern string) bool {
 	return strings.ContainsAny(strings.ReplaceAll(pattern, "(*", ""), "*?")
 }
 
-// noMatch explains why a pattern selects nothing: the name is unknown, belongs to a library, or to a function that
-// the compiler has inlined everywhere.
+// noMatch returns an error that explains why a pattern selects nothing. The function is unknown, is in a library that the
+// file loads, or was inlined into all its callers.
 func noMatch(b *offsets.Binary, pattern string, regexp bool) error {
 	err := nothingf("%s: no function matches %q", b.File().Path(), pattern)
 	if regexp {
@@ -298,7 +300,8 @@ func imported(b *offsets.Binary, name string) string {
 	return ""
 }
 
-// inlined returns the first inlined function with the name, or with a name that ends in it; "" without one.
+// inlined returns the name of an inlined function. The name is text, or ends in text. inlined returns "" if it finds
+// no such function.
 func inlined(b *offsets.Binary, text string) string {
 	if isWild(text) {
 		return ""

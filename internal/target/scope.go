@@ -13,7 +13,8 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// Scope is the set of processes that -p and BINARY choose from: all, or the processes of a container or a control group.
+// Scope is the set of processes that -p and BINARY choose from: all processes, or the processes of a container or a control
+// group.
 type Scope struct {
 	Container, Cgroup string
 	// All: a name that matches several processes selects all of them.
@@ -74,7 +75,8 @@ func (s *Scope) Named(say Say, word string) ([]int, error) {
 	return s.choose(say, fmt.Sprintf("-p %q", word), word, "choose one, or --all", pids)
 }
 
-// choose returns the only process, or all of several with --all.
+// choose returns the processes in pids. It returns an error if pids is empty, or contains several processes and --all is not
+// set.
 func (s *Scope) choose(say Say, flag, name, advice string, pids []int) ([]int, error) {
 	switch {
 	case len(pids) == 0:

@@ -26,11 +26,11 @@ type Target struct {
 	Sites  []uprobe.Probe // the single instructions
 	// Roles has the roles of Funcs.
 	Roles map[*offsets.Func]Role
-	// specOf has the FUNC argument of each function that was selected by one with parameters.
+	// specOf maps functions to the FUNC argument that selected them, if the argument lists parameters.
 	specOf map[*offsets.Func]*funcSpec
 
-	// The parsed arguments, before functions are looked up. specs has the parameters of each pattern in include, or nil.
-	// ownFuncs: FUNC was not given, and OwnFuncs selects the functions.
+	// The following fields are the parsed arguments. specs[i] lists the parameters of the pattern include[i]. It is nil if
+	// the FUNC argument lists none. ownFuncs: FUNC was not given, and OwnFuncs selects the functions.
 	sites            []site
 	include, exclude []symname.Pattern
 	specs            []*funcSpec
@@ -39,12 +39,13 @@ type Target struct {
 
 // Role says why a function was selected.
 type Role struct {
-	// Named: a FUNC without wildcards selects it. It is shown even if it is never called.
+	// Named: a FUNC without wildcards selects the function. Such a function is shown even if it is never called.
 	Named bool
-	// Wrapper: the compiler generated it to call another function, and no pattern selects only
-	// wrappers.
+	// Wrapper: the compiler generated the function to call another function, and each pattern that selects it also
+	// selects functions that are not wrappers.
 	Wrapper bool
-	// Inside: only calls that are made from it are shown. Hidden: its own calls are not shown.
+	// Inside: --inside selects the function, and only calls that are made from such a function are shown. Hidden: calls of
+	// the function itself are not shown.
 	Inside, Hidden bool
 }
 
@@ -94,8 +95,8 @@ func (t *Target) WrittenTo() error {
 	return fmt.Errorf("%s: a process writes to it: removed the probes, because they would be in wrong places", t.Binary.File().Path())
 }
 
-// Signature returns a function's signature, from the user or else from the
-// file. fromUser reports whether it is from the user.
+// Signature returns a function's signature. If the user gave one, it returns the user's, and fromUser is true. Otherwise it
+// returns the signature in the file.
 func (t *Target) Signature(f *offsets.Func) (sig *offsets.Signature, fromUser bool, err error) {
 	g, fromUser := t.specOf[f]
 	if fromUser {
@@ -114,7 +115,8 @@ func Note(err error) string {
 	return err.Error()
 }
 
-// Shown returns the paths to show of a function's arguments and results; nil stands for all.
+// Shown returns the paths of the arguments and of the results to show for a function. If args is nil, all arguments are
+// shown, and if results is nil, all results are shown.
 func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results []string, err error) {
 	g, ok := t.specOf[f]
 	if !ok || g.hasSignature {
@@ -144,7 +146,7 @@ func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results [
 	return args, results, nil
 }
 
-// NoVariable returns the error of a path that does not begin with a variable of the function, or with one of others.
+// NoVariable returns the error for a path that begins neither with a variable of the function nor with a name in others.
 func NoVariable(f *offsets.Func, sig *offsets.Signature, path string, others ...string) error {
 	var lists []string
 	for _, list := range []struct {
@@ -173,7 +175,8 @@ func NoVariable(f *offsets.Func, sig *offsets.Signature, path string, others ...
 	return usagef("%s has no variable %q (want %s)", f.Name, name, known)
 }
 
-// LastError returns the last result if it is an error. The path err stands for it where no variable has that name.
+// LastError returns the last result of a signature, and ok is true if the result is an error. If no variable is named err,
+// the path "err" means this result.
 func LastError(sig *offsets.Signature) (v offsets.Variable, ok bool) {
 	if n := len(sig.Results); n > 0 {
 		v = sig.Results[n-1]
@@ -224,8 +227,8 @@ func typeNamed(b *offsets.Binary, f *offsets.Func, name string) (*gotype.Type, e
 	return t, err
 }
 
-// Builders returns the builders for the variables of a function at its entry, where the event also fetches the
-// addresses of stack callers, and at its returns.
+// Builders returns two builders for the variables of a function: for the event at its entry, and for the event at its
+// returns. The event at the entry also fetches the addresses of callers. stack is their number.
 func Builders(limits capture.Limits, b *offsets.Binary, f *offsets.Func, sites *offsets.Sites, sig *offsets.Signature, stack int, features tracefs.Features) (entry, ret *capture.Builder) {
 	atEntry := append(slices.Clone(sig.Params), sig.Captured...)
 	if sites.Late {
