@@ -136,9 +136,9 @@ func (t *Totals) probing(r *trace.Reading) *stats.Probing {
 	return p
 }
 
-// othersBeyond returns the cost of hits in other processes. others is the cost of all hits that were counted but not
-// delivered. Some of these hits are the program's own: hits while the counters are read, which takes pass at each end of the
-// window. othersBeyond subtracts an upper bound for the cost of these hits.
+// othersBeyond returns the cost of hits in other processes. others is the cost of the hits that were counted but not
+// recorded for the program. Some of these hits may be the program's own: hits are counted but not recorded while the
+// counters are read, which takes pass at each end of the window. othersBeyond subtracts an upper bound for their cost.
 func othersBeyond(others, own, pass, window float64) float64 {
 	if window <= 0 {
 		return 0
