@@ -20,31 +20,31 @@ import (
 type Event struct {
 	Name string        `json:"name"`           // a C identifier, longer than a thread's name
 	Args []tracefs.Arg `json:"args,omitempty"` // fetched at each site without its own Fetch
-	// Counts[i] is the length of Args[i] if that is an array, otherwise 0. If Counts is nil, no argument is an array.
+	// Counts[i] is the length of Args[i] if the argument is an array, otherwise 0. If Counts is nil, no argument is an array.
 	Counts []int  `json:"counts,omitempty"`
 	Filter string `json:"filter,omitempty"` // see [tracefs.Event]
 	PC     string `json:"-"`                // see [tracefs.Event]
 	// Fields gives the index of each value in the words of a hit. Words is the number of words of Values.
 	Fields Fields `json:"fields"`
 	Words  int    `json:"-"`
-	// Faults: the kernel follows nil pointers like other pointers, which causes page faults. It does since it can
-	// fetch arrays (4.20); before, it stopped at nil (DEFINE_FETCH_deref in kernel/trace/trace_probe.c).
+	// Faults: the kernel follows nil pointers like other pointers, which causes page faults. All kernels that can fetch
+	// arrays do this (4.20). Older kernels stop at nil (DEFINE_FETCH_deref in kernel/trace/trace_probe.c).
 	Faults bool   `json:"-"`
 	Sites  []Site `json:"-"` // the probed instructions, at different addresses
 }
 
 // Site is a probed instruction and the meaning of its hits.
 type Site struct {
-	Kind         Kind   // the meaning of a hit. Kind.Counts is the same for all sites of an event
+	Kind         Kind   // the meaning of a hit; Kind.Counts is the same for all sites of an event
 	Addr, Offset uint64 // the virtual address in the file, and the file offset
 	// Func is the index of the function in Plan.Funcs. It is -1 for a runtime probe, which belongs to no function of
 	// the plan, and ProgramStart for the probe at the start of the program.
 	Func int
-	// Cond is the condition of a jump, for [Plan].Processor. A call begins or ends if the flags meet it.
+	// Cond is the condition of a jump, which [Plan].Processor evaluates. A call begins or ends if the flags meet Cond.
 	Cond arch.Cond
 	// Stepped: the kernel single-steps the instruction, which costs the program many times more than emulation.
 	Stepped bool
-	// Shared: an earlier event has a site at the same address, so that one trap serves both.
+	// Shared: an earlier event has a site at the same address, so one trap causes the hits of both sites.
 	Shared bool
 	Fetch  []string // if not nil, replaces the Fetch of each of the event's Args
 }
@@ -152,7 +152,7 @@ type identity uint8
 
 const (
 	byG        identity = iota // a register holds g, and SP is on g's stack
-	byCheckedG                 // a register probably holds g, and SP is on g's stack if it is in the stack's bounds
+	byCheckedG                 // a register probably holds g. SP is on g's stack if SP is within the bounds of this stack
 	// byCheckG: a register holds g because the stack check has just loaded it. It is for versions of Go that
 	// keep g in thread-local storage, which can't be fetched.
 	byCheckG
@@ -169,7 +169,8 @@ func (c *planner) arg(i int) string { return c.conv.Arg(c.machine.SP, i) }
 // at returns the fetcharg of the memory at an offset from an address.
 func at(offset int64, address string) string { return fmt.Sprintf("%+d(%s)", offset, address) }
 
-// words returns arguments for pairs of NAME and FETCH. All have type s64, which every kernel prints in decimal.
+// words returns an argument for each pair of a name and a fetcharg. All arguments are of type s64, because every kernel
+// prints this type in decimal.
 func words(pairs ...string) (args []tracefs.Arg) {
 	for i := 0; i < len(pairs); i += 2 {
 		args = append(args, tracefs.Arg{Name: pairs[i], Fetch: pairs[i+1], Type: "s64"})

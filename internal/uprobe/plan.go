@@ -20,10 +20,11 @@ type Mode uint8
 
 const (
 	Latency Mode = iota // the beginning and the end of each call
-	// Count counts beginnings by the kernel's hit counters. Only hits that are not calls are recorded.
+	// Count counts the beginnings of calls by the kernel's hit counters. The kernel records only hits that are not calls.
 	Count
 	Entries // the beginning of each call, with callers and arguments
-	// CountRecorded counts beginnings that are recorded, because the kernel's counters include all processes.
+	// CountRecorded records the beginnings of calls and counts the records. Unlike the kernel's counters, records can be
+	// counted for single processes.
 	CountRecorded
 )
 
@@ -33,22 +34,23 @@ type Probe struct {
 
 	Sites   *offsets.Sites `json:"-"`                 // where calls begin and end
 	Returns bool           `json:"returns,omitempty"` // the ends of calls are observed
-	// Point: the probe is the instruction Sites.Entry instead of a function. With Sites.Restarts, a call may execute
-	// it twice.
+	// Point: the probe is for the single instruction Sites.Entry instead of a function. With Sites.Restarts, a call of the
+	// function around the instruction may execute the instruction twice.
 	Point bool `json:"point,omitempty"`
 	// Stepped: the kernel single-steps the instruction at which beginnings are observed, see [Site].Stepped.
 	Stepped  bool   `json:"stepped,omitempty"`
-	Deferred bool   `json:"-"` // it has no events before [Plan.EventsFor]
+	Deferred bool   `json:"-"` // New makes no events for the probe, only [Plan.EventsFor] does
 	Values   Values `json:"-"` // the values to fetch
-	Err      error  `json:"-"` // the reason why it is in [Plan.Skipped]
+	Err      error  `json:"-"` // the reason why the probe is in [Plan.Skipped]
 }
 
 // Values are the values to fetch at calls of a function.
 type Values struct {
-	// Entry is fetched where calls begin, and Return where they end by a RET. nil fetches nothing.
+	// Entry is fetched where calls begin, and Return where calls end by a RET instruction. nil means that nothing is
+	// fetched.
 	Entry, Return *capture.Capture
-	// Filter is a condition on Entry.Args, by their names, which the kernel evaluates where calls begin. Of a call
-	// that fails it, only the return is recorded. "" records all calls.
+	// Filter is a condition on the names of Entry.Args. The kernel evaluates the condition where calls begin. If a call
+	// does not meet it, the kernel records only the call's return. "" is the condition that all calls meet.
 	Filter string
 	// Fails: the value in Return shows whether a call has failed.
 	Fails bool
@@ -63,10 +65,10 @@ type Plan struct {
 	Skipped   []Probe         `json:"-"` // requested functions without probes
 	Events    []Event         `json:"-"`
 	// BySP: only the stack pointer identifies a call, because neither a value that can be fetched nor the thread
-	// identifies the goroutine. This is so for gccgo, whose stacks never move.
+	// identifies the goroutine. BySP is set for gccgo. The stacks of gccgo never move.
 	BySP bool `json:"by_sp,omitempty"`
-	// ByStack: where calls end, and at some entries, only the stack identifies the goroutine, because no register
-	// holds g.
+	// ByStack: only the stack identifies the goroutine, because no register holds g. This is so where calls end, and at
+	// some entries.
 	ByStack     bool `json:"by_stack,omitempty"`
 	Stack       int  `json:"stack,omitempty"`       // the number of callers that entries fetch
 	Relocatable bool `json:"relocatable,omitempty"` // addresses in a process differ from those in the file
@@ -76,20 +78,22 @@ type Plan struct {
 	Follows   bool `json:"follows,omitempty"`
 	Recorded  bool `json:"-"`
 	GroupSize int  `json:"regroups,omitempty"` // see Options.GroupSize
-	// Runtime has the address ranges of package runtime if Follows is set. A goroutine that begins there serves the
-	// whole program and does not belong to the call that has started it.
+	// Runtime has the address ranges of package runtime if Follows is set. A goroutine that begins in package runtime
+	// serves the whole program. It does not belong to the call that has started it.
 	Runtime [][2]uint64 `json:"runtime,omitempty"`
 	// Reasons has the names of wait reasons, by their number in the runtime, if Sched is set. The last one,
 	// "syscall", is not from the runtime: the goroutine's thread waits in the kernel.
 	Reasons []string `json:"-"`
-	// Waits is the number of Funcs that stand for Reasons. They are at the end of Funcs; a wait is a call of one.
+	// Waits is the number of Funcs that stand for Reasons. These functions are at the end of Funcs. A wait of a goroutine
+	// is reported as a call of the function that stands for the wait's reason.
 	Waits int `json:"-"`
 }
 
 // RequestedFuncs returns the number of Funcs that were requested. They are at the beginning of Funcs.
 func (p *Plan) RequestedFuncs() int { return len(p.Funcs) - p.Waits }
 
-// Reason returns the index in Reasons of a number from the runtime, of which only the lowest 8 bits are valid.
+// Reason returns the index in Reasons of a wait reason. why is the reason's number in the runtime. Only the lowest 8 bits
+// of why are valid.
 func (p *Plan) Reason(why uint64) int {
 	if why &= 0xff; why < uint64(p.SyscallReason()) {
 		return int(why)
@@ -113,11 +117,11 @@ type Options struct {
 	Mode     Mode
 	Features tracefs.Features // of the kernel
 	Points   []Probe          // single instructions to probe
-	// Stack is the number of callers to fetch at entries. It is limited to MaxStack, and to one in programs of Go
-	// before 1.7, which has no frame pointers. Counting ignores it.
+	// Stack is the number of callers to fetch at entries. New limits it to MaxStack, and to one in programs of Go before
+	// 1.7, which has no frame pointers. Plans that only count ignore Stack.
 	Stack int
-	// Values returns the values to fetch for a function; if nil, none are fetched. New fails with its error, unless
-	// that is from SkipFunc.
+	// Values returns the values to fetch for a function. If Values is nil, no values are fetched. If Values returns an
+	// error from SkipFunc, New leaves out the function. If it returns another error, New fails with this error.
 	Values func(*offsets.Func, *offsets.Sites) (Values, error)
 	// Threads adds runtime probes for each change of a thread to another goroutine.
 	Threads     bool
@@ -131,12 +135,12 @@ type Options struct {
 	// Waits reports the waits of goroutines like calls: waits within calls of the functions, or all waits if there
 	// are no functions. It implies Sched.
 	Waits bool
-	// FirstSites is the number of sites that the plan's Events may have. Functions beyond it are Deferred. 0 means no
-	// limit.
+	// FirstSites limits the number of sites in the plan's Events. Once this number is reached, the remaining functions
+	// are Deferred. 0 means no limit.
 	FirstSites int
 	Recorded   bool // count calls by recorded hits, as CountRecorded does
-	// GroupSize, if not 0, is the number of functions that share events. The probes of such a group are placed and
-	// removed together in a running session.
+	// GroupSize, if not 0, is the largest number of functions in a group. The functions of a group share events. In a
+	// running session, the probes of a group are placed and removed together.
 	GroupSize int
 	// Progress, if not nil, is called by several goroutines during New, because 100,000 functions take a second or
 	// more.
@@ -311,9 +315,10 @@ func (p *Plan) DeferredSites() (n int) {
 	return n
 }
 
-// EventsFor returns new events for functions of the plan, with or without earlier events. With counts, the events only
-// count calls in a plan that times calls. They are for tracefs.Session.Extend. The caller appends them to Events before
-// the next call of EventsFor, because the number of events is a part of their names. Features must be those of New.
+// EventsFor returns new events for functions of the plan, which may already have events. If counts is true, the new
+// events only count calls in a plan that times calls. The new events are for tracefs.Session.Extend. The caller must append
+// them to Events before the next call of EventsFor, because the number of events is a part of their names. on must be the
+// features that New was called with.
 func (p *Plan) EventsFor(on tracefs.Features, funcs []int, counts bool) ([]Event, error) {
 	_, nonce, _ := strings.Cut(p.Events[0].Name, "_")
 	c, err := newPlanner(p, on, nonce)

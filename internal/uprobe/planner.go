@@ -18,17 +18,16 @@ import (
 type shape struct {
 	kind          Kind
 	id            identity
-	types, filter string // the types of the values, and the condition on which the kernel records hits
-	runtime       bool   // runtime probes in a plan with a GroupSize, which share no event with functions
+	types, filter string // the types of the fetched values, and the condition on which the kernel records a hit
+	runtime       bool   // true for runtime probes in a plan with a GroupSize: they share no event with functions
 }
 
 // planner collects sites into the events of a plan.
 type planner struct {
-	plan     *Plan
-	features tracefs.Features
-	// conv is the calling convention of Go functions in the binary, and abi0 is for assembly functions.
+	plan       *Plan
+	features   tracefs.Features
 	machine    *arch.Machine
-	conv, abi0 *arch.CallConv
+	conv, abi0 *arch.CallConv // the calling conventions of compiled Go functions and of assembly functions in the binary
 	// goid, stackLo, stackHi, waitReason and m are offsets of fields in runtime.g, and curg is the offset of the
 	// running goroutine in runtime.m.
 	goid, stackLo, stackHi, waitReason, m, curg int64
@@ -63,7 +62,8 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 // add adds a site to an event of its shape. If values is not nil, the event also fetches values.
 func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture) {
 	site := Site{Kind: sh.kind, Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cost().Cond, Stepped: !c.emulated(s)}
-	if sh.kind == CheckFailed { // it shares the event of its counter, from which it is subtracted
+	// The site of a failed check shares the event of the counter, because its hits are subtracted from the counter's hits.
+	if sh.kind == CheckFailed {
 		if sh.kind = Entry; c.plan.Mode != Count {
 			sh.kind = Counter
 		}
@@ -82,7 +82,7 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 	}
 	sh.runtime = c.plan.GroupSize > 0 && fn < 0
 	i, ok := c.open[sh]
-	// All runtime probes of a shape share one event, because they are few, if events can have several sites.
+	// All runtime probes of a shape share one event if events can have several sites, because these probes are few.
 	if !ok || len(c.events[i].Sites) >= c.limit && (fn >= 0 || !c.features.Append) {
 		i = len(c.events)
 		c.open[sh] = i
@@ -100,9 +100,9 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 	}
 }
 
-// sharesEntryEvent reports whether a site where calls end shares the event of a site where they begin. The kernel
-// disarms all sites of one event at once. With two events, the second one would cost the program time for a grace
-// period longer.
+// sharesEntryEvent reports whether a site where calls end shares the event of a site where calls begin. The kernel
+// disarms all sites of an event at once. With two events, the sites of the second event would stay armed for a grace
+// period longer, and cost the program time.
 func (c *planner) sharesEntryEvent(sh shape, addr uint64) bool {
 	p := c.plan
 	ends := sh.kind == Return || sh.kind == TailJump || sh.kind == CondTail
@@ -113,8 +113,8 @@ func (c *planner) sharesEntryEvent(sh shape, addr uint64) bool {
 	return !slices.ContainsFunc(c.addrs, func(addrs map[uint64]bool) bool { return addrs[addr] })
 }
 
-// sharesReturnEvent reports whether a site shares the event of returns that fetch no values, because each event takes a
-// grace period when it is disarmed. No two of these sites have the same address.
+// sharesReturnEvent reports whether a site shares the event of the returns that fetch no values. It does to save the
+// grace period that each further event takes when it is disarmed. All sites of this event have different addresses.
 func (c *planner) sharesReturnEvent(sh shape) bool {
 	switch sh.kind {
 	case TailJump:
@@ -132,8 +132,8 @@ var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r
 func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 	ev := Event{Name: fmt.Sprintf("%s%d_%s", letters[sh.kind], c.earlier+i, c.nonce), PC: c.machine.PC.Fetch()}
 	if !c.plan.identifies() || sh.kind.Counts() {
-		// Only hits that are not calls are recorded. Most kinds have no such hits, and get a filter that is
-		// always false.
+		// The kernel counts all hits, and records only hits that are not calls. Most kinds have no such hits:
+		// their filter is always false.
 		filter := "common_pid == 1 && common_pid == 2"
 		if sh.kind == EntryJump || sh.kind == CounterJump {
 			ev.Args = c.flags()
@@ -164,8 +164,9 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 }
 
 // MaxGroupSize is the recommended maximum of Options.GroupSize, and the maximum number of sites of an event in a plan
-// with a GroupSize. The kernel disarms an event as a whole, in about 45 ms whatever its number of sites. To define
-// 1,000 sites again, for the functions of a group that stay, takes half a second if 15,000 sites exist.
+// with a GroupSize. The kernel disarms all sites of an event at once, in about 45 ms whatever their number. To remove
+// some functions of a group, the sites of the other functions must be defined again. This takes half a second for 1,000
+// sites if 15,000 sites exist.
 const MaxGroupSize = 1000
 
 // addFuncs adds the probes of all functions.
@@ -190,7 +191,8 @@ func (c *planner) addFuncs() {
 	}
 }
 
-// addEntry adds the site where calls of a function begin, to time calls or, with counts, only to count them.
+// addEntry adds the site where calls of a function begin. If counts is true, the site only counts calls in a plan that
+// times calls.
 func (c *planner) addEntry(i int, counts bool) {
 	f := &c.plan.Funcs[i]
 	if s := f.Sites; s.CheckOnly && s.Again != nil && c.subtracts(counts) {
@@ -215,15 +217,15 @@ func (c *planner) addEntry(i int, counts bool) {
 	c.add(shape{kind: kind, id: id, filter: f.Values.Filter}, i, site, f.Values.Entry)
 }
 
-// subtracts reports whether calls are counted by two of the kernel's counters, without any recorded hit: the number of
-// runs of the stack check minus the number of its failures. This needs two sites for each function, in the same event,
-// because one of two events would be disarmed first. The time to define sites grows with the square of their number. So
-// for many functions, failed checks are recorded instead.
+// subtracts reports whether two of the kernel's counters count calls, without any recorded hit. The number of calls is
+// the number of runs of the stack check minus the number of its failures. Each function then needs two sites in the same
+// event, because of two events, one would be disarmed first. The time to define sites grows with the square of their
+// number. So for many functions, the failed checks are recorded instead.
 func (c *planner) subtracts(counts bool) bool {
 	return (c.plan.Mode == Count || counts && !c.plan.Recorded) && c.features.Append && len(c.plan.Funcs) <= MaxGroupSize
 }
 
-// entry returns the site where beginnings of calls are observed.
+// entry returns the site where beginnings of calls are observed, and the kind of the site. It also sets f.Stepped.
 func (c *planner) entry(f *Probe) (Kind, offsets.Site) {
 	kind, site := Entry, f.Sites.Entry
 	switch s := f.Sites; {
@@ -237,7 +239,8 @@ func (c *planner) entry(f *Probe) (Kind, offsets.Site) {
 		// jump of the stack check, which every kernel emulates.
 		kind, site = EntryJump, *s.Check
 	case s.Branch == nil || !c.emulated(*s.Branch) || f.Returns && endsAt(s, *s.Branch):
-		// If a call began and ended at one site of two events, the order of their hits would be undefined.
+		// Keep Sites.Entry. If calls began and ended at the branch, it would be a site of two events, and the
+		// order of their hits would be undefined.
 	case s.Intact || !f.Values.fetched():
 		site = *s.Branch
 	}
@@ -253,14 +256,17 @@ func endsAt(s *offsets.Sites, site offsets.Site) bool {
 // fetched reports whether entries fetch values.
 func (v Values) fetched() bool { return v.Entry != nil && len(v.Entry.Args) > 0 }
 
+// emulated reports whether the kernel emulates the instruction of a site instead of single-stepping it.
 func (c *planner) emulated(s offsets.Site) bool {
 	return s.Cost().Emulated || s.Cost().Later != "" && c.features.PushEmulated
 }
 
-// identity returns how events identify the goroutine of calls of a function, where they begin and where they end.
+// identity returns how events identify the goroutine of a call of a function: begin is for the events where calls begin,
+// end for the events where calls end.
 //
 // In Go code, a register holds g, and SP is on g's stack. There are two exceptions. Assembly (ABI0) may be called from
-// C or use the register otherwise. In package runtime, a signal handler runs on its own stack before it switches g.
+// C, or use the register for other values. In package runtime, a signal handler runs on its own stack before it changes
+// g.
 func (c *planner) identity(f *Probe) (begin, end identity) {
 	switch {
 	// Nothing, or only registers, can be fetched. So neither goroutines nor their stacks are known.
@@ -270,13 +276,15 @@ func (c *planner) identity(f *Probe) (begin, end identity) {
 		return byCheckG, byStack
 	case c.plan.ByStack:
 		return byStack, byStack
-	// byCheckedG fetches everything that byG fetches. It halves the number of events that are added to a session.
+	// byCheckedG fetches everything that byG fetches. If events are added to a session (c.earlier > 0), all functions
+	// use byCheckedG, so that they share events: this halves the number of added events.
 	case c.earlier > 0 || f.ABI == offsets.ABI0 || inRuntime(f.Func):
 		return byCheckedG, byCheckedG
 	}
 	return byG, byG
 }
 
+// addEnds adds the sites where calls of a function end.
 func (c *planner) addEnds(i int) {
 	f := &c.plan.Funcs[i]
 	_, id := c.identity(f)
@@ -303,8 +311,8 @@ func (c *planner) sorted() []Event {
 	return c.events
 }
 
-// MarkShared sets Shared of sites whose address an earlier event has, too. An example is a function that consists of
-// one instruction.
+// MarkShared sets Shared of a site to whether an earlier event has a site at the same address. Calls of a function that
+// consists of one instruction begin and end at the same address, for example.
 func MarkShared(events []Event) {
 	seen := make(map[uint64]bool)
 	for e := range events {

@@ -57,7 +57,8 @@ func (c *planner) has(name string) bool {
 	return ok
 }
 
-// atSites returns a func that returns the sites of a function that pick selects. It fails if pick selects none.
+// atSites returns a func for runtimeProbe.at. The func returns the sites that pick selects, or an error if pick selects
+// none.
 func atSites(pick func(*offsets.Sites) []offsets.Site) func(*offsets.Binary, *offsets.Func) ([]offsets.Site, error) {
 	return func(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, error) {
 		sites, err := b.Sites(f)
@@ -72,9 +73,9 @@ func atSites(pick func(*offsets.Sites) []offsets.Site) func(*offsets.Binary, *of
 }
 
 var (
-	// atEntry selects the entry of a function, or the stack check if the function begins with it. A goroutine may
-	// pass the check more than once, but a GoroutineEnd that is hit twice counts once, and the threads' system
-	// stacks are large enough.
+	// atEntry selects the entry of a function, or the stack check if the function begins with it. A call may run the stack
+	// check more than once, if the check fails. This does no harm: a GoroutineEnd that is hit twice counts once. The
+	// other functions do not check the stack, or run on the threads' system stacks, which are large enough.
 	atEntry = atSites(func(s *offsets.Sites) []offsets.Site {
 		if s.CheckOnly {
 			return []offsets.Site{*s.Check}
@@ -90,7 +91,8 @@ var (
 	})
 )
 
-// gogo returns runtime.gogo, which resumes a goroutine. ok is false for another function of that name.
+// gogo returns runtime.gogo, which resumes a goroutine. ok is false if the function does not exist or is not in assembly,
+// because then it is another function with this name.
 func (c *planner) gogo() (f *offsets.Func, ok bool) {
 	f, ok = c.plan.Binary.Lookup("runtime.gogo")
 	return f, ok && f.ABI == offsets.ABI0
@@ -125,9 +127,9 @@ func (c *planner) atStatus(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, 
 // and the place where execution resumes after a recovered panic. If stacks identify goroutines, a third probe observes
 // moves of stacks.
 //
-// A binary may lack these functions, because it is not Go's or has no names. Then the next event on the goroutine shows
-// that such calls have ended. gccgo has other functions of these names, which are not probed because no register holds
-// g.
+// A binary may lack these functions, because it is not a Go program or lacks names. Then the next event on the goroutine
+// shows that such calls have ended. In gccgo's programs, the functions with these names are different ones. They are not
+// probed, because no register holds g.
 func (c *planner) addEndProbes() {
 	if c.conv.G == "" && !c.plan.ByStack {
 		return
@@ -146,9 +148,9 @@ func (c *planner) addEndProbes() {
 	}
 }
 
-// addThreadProbes adds probes where Go's scheduler makes a thread run a goroutine, and where it searches for the next
-// one (runtime/proc.go). A goroutine always leaves its thread through schedule, except coroutines, which change places
-// in coroswitch_m (since Go 1.23). It returns false if the binary lacks these functions.
+// addThreadProbes adds probes where Go's scheduler makes a thread run a goroutine, and where the scheduler searches for
+// the next goroutine (runtime/proc.go). A goroutine always leaves its thread through schedule. Only coroutines also change
+// places in coroswitch_m (since Go 1.23). addThreadProbes returns false if the binary lacks these functions.
 func (c *planner) addThreadProbes() bool {
 	id := byG
 	if c.plan.ByStack {
@@ -250,9 +252,9 @@ func (c *planner) addSchedProbes() error {
 	return nil
 }
 
-// addWaits adds functions that stand for wait reasons, with the names of stack dumps. For stacks, it also adds probes
-// in the functions that goroutines call before they wait (runtime/proc.go): gopark, and entersyscall if the thread
-// blocks. A wait without such a call, as of coroutines, has no stack.
+// addWaits adds a function for each wait reason, with the name that stack dumps show for the reason. If the plan fetches
+// callers, addWaits also adds probes in the functions that goroutines call before they wait (runtime/proc.go): gopark, and
+// entersyscall if the thread blocks. A goroutine may wait without such a call, like a coroutine. Then its wait has no stack.
 func (c *planner) addWaits() {
 	for _, name := range c.plan.Reasons {
 		c.plan.Funcs = append(c.plan.Funcs, Probe{
@@ -264,7 +266,7 @@ func (c *planner) addWaits() {
 		return
 	}
 	id := byCheckG
-	if !c.plan.ByStack { // otherwise g is known only at stack checks, and these functions have none
+	if !c.plan.ByStack { // with ByStack, g is known only at stack checks, and entersyscall and exitsyscall have none
 		id = byG
 		_ = c.addRuntime(-1, runtimeProbe{Waiter, id, "runtime.entersyscall", atEntry}, runtimeProbe{WaitOver, id, "runtime.exitsyscall", atEntry})
 	}
