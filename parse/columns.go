@@ -45,11 +45,12 @@ func beforeTime(line []byte, at int, ev *Event) (ok bool) {
 	}
 	j = digitsBefore(line, i)
 	ev.TID, ok = smallDecimal(line, j)
-	// A '-' further right is in the text of another event, which imitates one of ours.
+	// A '-' further right is in the text of another event, which imitates an event of ftgo.
 	return ok && j > 0 && line[j-1] == '-' && j-1 <= maxComm
 }
 
-// timeBefore returns the start of the time that ends at line[end]: seconds and microseconds, or a count.
+// timeBefore returns the start of the time that ends at line[end]: SECONDS.MICROSECONDS, or one number if the clock is a
+// counter.
 func timeBefore(line []byte, end int) (start int) {
 	start = digitsBefore(line, end)
 	if start > 0 && line[start-1] == '.' {
@@ -115,9 +116,9 @@ func decimal(line []byte, i int) (v uint64, next int, ok bool) {
 	return v, i, i > start
 }
 
-// shortDecimal parses a number of up to 15 decimal digits; n is how many. It returns n = 0 for anything else,
-// which decimal or value parses. It loads 16 bytes at once, past the end of the line if the line's buffer is
-// larger.
+// shortDecimal parses a number of up to 15 decimal digits; n is the number of digits. For any other text, or if the line's
+// buffer has fewer than 16 bytes from i on, it returns n = 0, and the caller calls decimal or value. It loads 16 bytes at
+// once, even past the end of the line.
 func shortDecimal(line []byte, i int) (v uint64, n int) {
 	if cap(line)-i < 16 {
 		return 0, 0
@@ -157,7 +158,7 @@ func digits(b uint64) (v uint64, n int) {
 	return v, n
 }
 
-// hex parses hexadecimal digits like decimal. The kernel prints them in lower case.
+// hex is decimal for hexadecimal digits. The kernel prints them in lower case.
 func hex(line []byte, i int) (v uint64, next int, ok bool) {
 	start := i
 	for i < len(line) {
@@ -183,7 +184,7 @@ func smallDecimal(line []byte, i int) (v int, ok bool) {
 }
 
 // fault is the text that the kernel prints for a string that it couldn't read (kernel/trace/trace_probe.c,
-// print_type_string). It prints 0 for a number that it couldn't read, so the value of fault is 0, too.
+// print_type_string). It prints 0 for a number that it couldn't read, so value returns 0 for fault as well.
 const fault = "(fault)"
 
 // value parses a fetched value: hexadecimal after 0x, decimal with or without a sign, or fault.
@@ -204,8 +205,9 @@ func value(line []byte, i int) (v uint64, next int, ok bool) {
 	}
 }
 
-// isOther reports whether a line is of a kind that the kernel prints between events: of a header or a stack trace,
-// or about lost events. It checks every byte of a line about lost events, because these are counted.
+// isOther reports whether the kernel prints a line between events: an empty line, a line of a header or a stack trace, or a
+// line about lost events. It checks every byte of a line about lost events, because a thread's name can imitate the
+// beginning of such a line.
 func isOther(line []byte) bool {
 	return len(line) == 0 || line[0] == '#' || isStack(line) || isLost(line)
 }

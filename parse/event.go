@@ -16,8 +16,8 @@
 // change its look, but can't forge an event, because
 //
 //   - the parser recognizes an event by its name, which has at least 16 bytes and doesn't fit into COMM;
-//   - it parses the columns from that name to the left, so that of two thread ids or CPUs it takes the one next
-//     to the name, which the kernel wrote;
+//   - it parses the columns from the event's name to the left. If a line has two thread ids or CPUs, it takes the one next
+//     to the event's name, which the kernel wrote;
 //   - the thread id must start where the kernel starts it, at most 16 columns in, so that a longer string (a
 //     file name of another event in the same buffer) can't hold a whole imitation;
 //   - a line about lost events, "CPU:1 [LOST 9 EVENTS]", is longer than COMM, and the parser takes it only if it
@@ -31,8 +31,8 @@ package parse
 type Event struct {
 	// Kernel means that this is a kernel event, which has Fields instead of Addr and Args.
 	Kernel bool
-	// Format is the index of the event in the list that the Reader was made with. That of a kernel event is the
-	// index in their descriptions.
+	// Format is the index of a hit's event in the list passed to NewReader or Extend. For a kernel event it is the index of
+	// its description in the result of Formats.
 	Format int
 	// Time is in the units of the trace clock: nanoseconds for clocks that print seconds and microseconds, else
 	// a count (x86-tsc: cycles).
@@ -40,7 +40,7 @@ type Event struct {
 	// CPU is the number of the CPU that recorded the event.
 	CPU int
 	// TID is the thread that was running, and 0 for the idle thread. For an event about another thread, such as
-	// sched:sched_waking, it is the thread that woke the other. PID is the process of the thread. It is 0 if the
+	// sched:sched_waking, TID is the waking thread, not the woken thread. PID is the process of the thread. PID is 0 if the
 	// line has no TGID column or the kernel has forgotten the process ("-----"), and in raw pages.
 	TID, PID int
 	// Addr is the probed address in the process, load bias included.
@@ -48,7 +48,7 @@ type Event struct {
 	// Args are the fetched values in the order of the event's arguments. Signed values are in two's complement.
 	// The elements of an array follow each other.
 	Args []uint64
-	// data is the record of a kernel event, named its fields.
+	// data is the record of a kernel event in the ring buffer. named describes the record's fields.
 	data  []byte
 	named []formatField
 }

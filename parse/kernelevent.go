@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Number returns a field of a kernel event by name. ok is false if there is no such field or it is no number.
+// Number returns the number in a field of a kernel event. ok is false if the event has no field of this name, or if the
+// field is not a number.
 func (e *Event) Number(name string) (n uint64, ok bool) {
 	for i := range e.named {
 		if f := &e.named[i]; f.name == name {
@@ -19,8 +20,8 @@ func (e *Event) Number(name string) (n uint64, ok bool) {
 	return 0, false
 }
 
-// Fields returns the fields of a kernel event in the order of the kernel's description. They are valid as long as
-// the event.
+// Fields returns the fields of a kernel event in the order of the kernel's description. They are valid as long as the event
+// is.
 func (e *Event) Fields() []Field {
 	fields := make([]Field, len(e.named))
 	for i := range e.named {

@@ -19,13 +19,14 @@ const maxArray = 64
 // lineParser parses lines of a fixed set of events. It caches the columns left of the time (thread, process, CPU and
 // flags), because most lines of a thread begin with the same text.
 //
-// A line that begins with a cached text and continues with a time and a known event needs no further check. The
-// cached text can't hold another event, because the parser would have found it in the first line. No event's
-// name can begin in the cached text and end in the time, because names contain no blank and begin with no digit.
+// A line that begins with a cached text and continues with a time and a known event needs no further check. The cached text
+// can't hold another event, because the parser would have found that event in the line from which it cached the text. No
+// event's name can begin in the cached text and end in the time, because names contain no blank and begin with no digit.
 type lineParser struct {
 	formats []lineFormat
 	byEvent map[string]int
-	// guesses holds an index of formats plus 1 for each value of guessOf, and 0 for no event.
+	// guesses maps each value of guessOf to an event whose name has this value: its index in formats plus 1, or 0 for no
+	// event.
 	guesses [4096]uint32
 	// known caches the beginnings of lines by a hash of the bytes where the kernel prints the thread id.
 	known [64]struct {
@@ -35,7 +36,7 @@ type lineParser struct {
 	}
 }
 
-// lineFormat is the text of an event's lines.
+// lineFormat holds the fixed texts in the lines of an event.
 type lineFormat struct {
 	marked string // the event's name and addrMark
 	args   []lineArg
@@ -46,7 +47,8 @@ type lineArg struct {
 	len   int
 }
 
-// newLineParser returns a parser for lines of events. It returns an error if two of them have the same name.
+// newLineParser returns a parser for lines of events. It returns an error if a Format is invalid or two events have the same
+// name.
 func newLineParser(events []Format) (*lineParser, error) {
 	p := &lineParser{byEvent: make(map[string]int, len(events))}
 	for i := range events {
@@ -96,7 +98,7 @@ type lineKind uint8
 
 const (
 	unreadable lineKind = iota
-	// eventLine is a line of a hit.
+	// eventLine is the line of a hit.
 	eventLine
 	// otherLine is a line of a header or a stack trace, or about events that were overwritten before they were read.
 	otherLine
@@ -105,8 +107,8 @@ const (
 // whole parses a line without the cache. The time of an event's line begins at byte time.
 func (p *lineParser) whole(line []byte, ev *Event) (kind lineKind, time int) {
 	*ev = Event{Args: ev.Args[:0]}
-	// Look for events first, because a newline in a thread's name lets their lines begin like a comment or a
-	// stack frame.
+	// Look for events first, because a newline in a thread's name can make an event's line begin like a line of a header or
+	// a stack trace.
 	if colon, format := p.anchor(line); format >= 0 {
 		time = timeBefore(line, colon)
 		t, _, ok := clock(line, time)
@@ -122,8 +124,8 @@ func (p *lineParser) whole(line []byte, ev *Event) (kind lineKind, time int) {
 // addrMark follows an event's name in every line of a uprobe event.
 const addrMark = ": (0x"
 
-// anchor finds ": EVENT: (0x" with a known event. It returns the index of the first colon and of the event, or -1
-// for format if it finds none.
+// anchor finds ": EVENT: (0x" with a known event. It returns the place of the first colon in the line and the index of the
+// event, or -1 for format if it finds no known event.
 func (p *lineParser) anchor(line []byte) (colon, format int) {
 	for {
 		i := bytes.IndexByte(line[colon:], ':')
@@ -169,7 +171,7 @@ func guessOf(name []byte) uint64 {
 // values parses "ADDR) NAME=VALUE ..." from line[i:] to the end of the line.
 func (f *lineFormat) values(line []byte, i int, ev *Event) (ok bool) {
 	ev.Addr, i, ok = hex(line, i)
-	// The line of a uretprobe has "(0xADDR <- 0xADDR)". ftgo never sets one.
+	// The line of a uretprobe has "(0xADDR <- 0xADDR)". ftgo never sets a uretprobe.
 	if !ok || i == len(line) || line[i] != ')' {
 		return false
 	}

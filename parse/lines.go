@@ -14,7 +14,7 @@ const maxLine = 64 << 10
 type splitter struct {
 	buf     []byte
 	held    int  // bytes of an incomplete line at the start of buf
-	skip    bool // the present line is too long; skip up to its end
+	skip    bool // the present line is too long and is skipped up to its end
 	dropped int  // the number of lines longer than maxLine
 }
 
@@ -60,18 +60,17 @@ func (s *splitter) rest() []byte { return s.buf[:s.held] }
 
 // order sorts the events of each goroutine by time.
 //
-// To print a line, trace_pipe searches one CPU after the other for the oldest event. A goroutine may cause an event on
-// a CPU that the search has passed, move to another CPU, and cause its next event before the search reaches that
-// one. Then the later event is printed first. But the earlier event was recorded before the next search began,
-// and that search picks the oldest. So no older event can follow once a later search has printed a younger event,
-// or found none.
+// To print a line, trace_pipe searches one CPU after the other for the oldest event. A goroutine may cause an event on a CPU
+// that the search has passed, move to another CPU, and cause its next event before the search reaches the other CPU. Then
+// the later event is printed first. But the earlier event was recorded before the next search began, and that search picks
+// the oldest. So no older event can follow once a later search has printed a younger event, or has found no event.
 type order struct {
 	pending []*Event // the youngest first, usually one or two
 	spare   []*Event
 }
 
-// add adds an event, calls emit with the events that no older one can follow, and returns an Event for the caller to
-// fill next.
+// add adds an event, calls emit with the events that no older event can follow, and returns an Event for the caller to fill
+// next.
 func (o *order) add(ev *Event, emit func(*Event)) *Event {
 	if len(o.pending) == 1 && o.pending[0].Time <= ev.Time { // the usual case
 		earlier := o.pending[0]
@@ -119,9 +118,9 @@ func (b *brokenName) piece(line []byte, understood bool) {
 	}
 }
 
-// end adds the line of an event of a thread. If the lines before it and its beginning together are a thread's name
-// that fills the column, it returns how many of those lines could not be parsed. All other lines of the
-// kernel are longer than the column.
+// end adds the line of an event of a thread. If the lines since the last event and the beginning of this line together are a
+// thread's name that fills the column, it returns the number of these lines that could not be parsed, else 0. All other
+// lines of the kernel are longer than the column.
 func (b *brokenName) end(line []byte, tid int) (pieces uint64) {
 	if b.len <= maxComm {
 		var id [24]byte

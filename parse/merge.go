@@ -22,7 +22,7 @@ type merge struct {
 	queues []*queue
 	ready  []*queue // used by release: the queues in the order of their next events
 	free   [][]byte
-	// latest is the time of the newest event found, bound its value when the present pass began.
+	// latest is the time of the newest event found. bound is the value of latest when the present pass began.
 	latest, bound uint64
 }
 
@@ -42,7 +42,7 @@ type queue struct {
 	list  []Event  // events of text, from head on
 	head  int
 	page  rawPage
-	// newest is the page that was read last, until look has taken its time.
+	// newest is the page that was added last. look clears it.
 	newest rawPage
 	ev     Event  // the next event, if has is true
 	has    bool   // false if the queue is empty
@@ -95,8 +95,8 @@ func (s *side) add(cpu int, page []byte) {
 	}
 }
 
-// look takes the time of the last record of the newest page into account. It has to read the whole page for it, so
-// add does not call it: the time at which the next page begins is close enough.
+// look calls found with the time of the newest page's last record. To find this time, it reads the whole page. So add calls
+// look only after a reset of the clock: otherwise the time at which the next page begins is close enough.
 func (q *queue) look() {
 	q.found(q.newest.last())
 	q.newest = rawPage{}
@@ -121,12 +121,12 @@ func (q *queue) push(ev *Event) {
 	}
 }
 
-// found takes the time of an event into account.
+// found raises until and latest to the time of an event that was read.
 func (q *queue) found(time uint64) {
 	q.until, q.merge.latest = max(q.until, time), max(q.merge.latest, time)
 }
 
-// empty notes that the buffer was found empty.
+// empty raises until to bound, because the pass has emptied the CPU's buffer.
 func (q *queue) empty() { q.until = max(q.until, q.merge.bound) }
 
 // certain returns the time up to which events can be released.
@@ -144,7 +144,7 @@ func (m *merge) settled() bool {
 	return !slices.ContainsFunc(m.queues, func(q *queue) bool { return q.has && !q.ev.Kernel })
 }
 
-// release calls take with the events up to a time, in order, and removes them.
+// release calls take with the events up to the time until, in order, and removes them.
 func (m *merge) release(until uint64, take func(*Event)) {
 	m.ready = m.ready[:0]
 	for _, q := range m.queues {

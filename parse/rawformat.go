@@ -19,10 +19,10 @@ type rawFormats struct {
 // rawEvent is the layout of one event's records.
 type rawEvent struct {
 	size   int        // the minimum size of a record in bytes
-	fields []rawField // the arguments; adjacent ones of 8 bytes are merged
+	fields []rawField // the arguments; adjacent arguments of 8 bytes are merged
 	ip     int        // the offset of the address, which has 8 bytes
 	pid    int        // the offset of the thread id, which has 4 bytes
-	// kernel means that this is a kernel event. Decoding keeps its record unchanged; named are its fields.
+	// kernel means that this is a kernel event. decode keeps its record as it is, and named describes the record's fields.
 	kernel bool
 	named  []formatField
 }
@@ -30,7 +30,7 @@ type rawEvent struct {
 // rawField is a number in a record, or an array of them.
 type rawField struct {
 	at     int
-	size   int // of a number: 1, 2, 4 or 8
+	size   int // the size of one number in bytes: 1, 2, 4 or 8
 	count  int
 	signed bool
 }
@@ -99,7 +99,7 @@ func (r *rawFormats) read(i int, text string) ([]formatField, error) {
 	return fields, err
 }
 
-// takeOf returns the offset of a number field. It returns an error if its size is not size bytes.
+// takeOf is take for a field that is one number of size bytes. It returns the field's offset.
 func (e *rawEvent) takeOf(size int, fields []formatField, name string) (at int, err error) {
 	f, err := e.take(fields, name, 0)
 	if err == nil && f.size != size {
@@ -108,7 +108,8 @@ func (e *rawEvent) takeOf(size int, fields []formatField, name string) (at int, 
 	return f.at, err
 }
 
-// formatField is a field of a format file. kind is its C type, with "[LEN]" if it is an array.
+// formatField is a field of a format file. kind is its C type, with "[LEN]" if it is an array. size is the size of the whole
+// field, and count is not set.
 type formatField struct {
 	name, kind string
 	rawField
@@ -141,7 +142,8 @@ func parseFormat(text string) (id int, fields []formatField, err error) {
 	return id, fields, nil
 }
 
-// take returns a field of count numbers, or of one if count is 0, and makes records without it invalid.
+// take returns a field of count numbers, or of one number if count is 0. It raises e.size, so that decode rejects a record
+// that is too short for the field.
 func (e *rawEvent) take(fields []formatField, name string, count int) (rawField, error) {
 	i := slices.IndexFunc(fields, func(f formatField) bool { return f.name == name })
 	if i < 0 {
@@ -163,7 +165,7 @@ func (e *rawEvent) take(fields []formatField, name string, count int) (rawField,
 // isWord reports whether a number can have this many bytes.
 func isWord(size int) bool { return size == 1 || size == 2 || size == 4 || size == 8 }
 
-// lay adds the address and the arguments of a probe's event.
+// lay stores the places of the address and the arguments in the records of a probe's event.
 func (e *rawEvent) lay(ev *Format, fields []formatField) (err error) {
 	if e.ip, err = e.takeOf(8, fields, "__probe_ip"); err != nil {
 		return err
@@ -228,7 +230,8 @@ func parseRawField(line string) (f formatField, err error) {
 	return f, nil
 }
 
-// decode decodes one record. It returns false if the record is of an unknown event or too short.
+// decode decodes one record. It returns false if the record is of an unknown event or too short, or if its thread id is
+// negative.
 func (r *rawFormats) decode(data []byte, ev *Event) bool {
 	if len(data) < 2 {
 		return false

@@ -8,7 +8,7 @@ const (
 	rawPageHeader = 16
 	// rawMissed is the flag that events before the page's first one were overwritten or dropped.
 	rawMissed = 1 << 31
-	// rawMissedStored is the flag that their number is stored after the last record.
+	// rawMissedStored is the flag that the number of these events is stored after the last record.
 	rawMissedStored = 1 << 30
 )
 
@@ -31,11 +31,11 @@ type rawPage struct {
 	cpu     int
 	data    []byte // the records
 	at      int    // the offset of the next record
-	time    uint64 // the time of the last record read; before the first, that of the page
+	time    uint64 // the time of the last record read; before the first record, the time of the page
 	bad     bool   // the page is damaged, which next has not reported yet
 }
 
-// page returns a reader of a page of trace_pipe_raw, which must not change meanwhile.
+// page returns a reader of a page of trace_pipe_raw. The bytes of the page must not change while they are read.
 func (r *rawFormats) page(cpu int, page []byte) rawPage {
 	p := rawPage{formats: r, cpu: cpu}
 	if len(page) < rawPageHeader {
@@ -114,8 +114,8 @@ func (p *rawPage) step() (data []byte, ok bool) {
 				return nil, false
 			}
 			p.at += int(end)
-			// When a filter drops an event that already has its place, the kernel turns the record into padding.
-			// The next record's time is still relative to it.
+			// When a filter drops an event after the kernel has reserved its record, the kernel turns the record into
+			// padding. The next record's time is still relative to the time of this padding.
 			p.time += delta
 			if kind == rawLongData {
 				return rest[8:end], true

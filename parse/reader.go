@@ -6,16 +6,17 @@ import (
 
 // Source provides the text of a trace. A tracefs.Session is one, and the file of a recording another.
 type Source interface {
-	// Read fills buf. It returns 0, nil if there is no more text for a moment, and io.EOF at the end of the trace.
+	// Read fills buf. It returns 0, nil if the trace has no new text at the moment, and io.EOF at the end of the trace.
 	Read(ctx context.Context, buf []byte) (int, error)
 }
 
 // Pages provides raw pages. A tracefs.Session implements it, too.
 type Pages interface {
-	// Formats returns the kernel's descriptions of the events in their order, or none if there is only text.
+	// Formats returns the kernel's descriptions of the events, in the order of the events, or nil if the source has only
+	// text.
 	Formats() ([]string, error)
-	// ReadPages makes a pass over all CPUs. It calls page with their pages, and with an empty page after the last
-	// one of a CPU whose buffer is empty. n is the number of pages.
+	// ReadPages makes a pass over all CPUs. It calls page with each page. If it has emptied the buffer of a CPU, it also
+	// calls page with an empty page after the CPU's last page. n is the number of pages.
 	ReadPages(ctx context.Context, page func(cpu int, page []byte)) (n int, err error)
 }
 
@@ -25,8 +26,8 @@ type Format struct {
 	Event string
 	// Args are the names of the arguments, also C identifiers.
 	Args []string
-	// Len is the number of words of each argument, 0 for an argument that is no array. It is nil if no argument
-	// is one.
+	// Len is the number of words of each argument, 0 for an argument that is not an array. It is nil if no argument is an
+	// array.
 	Len []int
 }
 
@@ -35,8 +36,8 @@ type Reader struct {
 	src   Source
 	lines *lineParser
 	merge merge
-	// hits and events are the inputs of merge. text is the queue of hits from lines, nil without kernel events,
-	// because then there is nothing to merge.
+	// hits and events are the inputs of merge. text is the queue of hits from lines. It is nil if the Reader reads pages, or
+	// if it reads no kernel events, because then it has nothing to merge.
 	hits, events side
 	text         *queue
 	hit          func(*Event) // called with the hits from lines, in order
@@ -48,8 +49,8 @@ type Reader struct {
 }
 
 // NewReader returns a Reader of hits of events. It reads raw pages if src implements [Pages] and Formats returns
-// descriptions, else text. If kernel is not nil, it merges its kernel events with the hits. kernel.ReadPages
-// must not wait.
+// descriptions, else text. If kernel is not nil, the Reader merges the kernel events of these Pages with the hits.
+// kernel.ReadPages must not wait.
 func NewReader(events []Format, src Source, kernel Pages) (*Reader, error) {
 	r := &Reader{src: src, ev: new(Event)}
 	r.hits.merge, r.events.merge = &r.merge, &r.merge
@@ -70,7 +71,7 @@ func NewReader(events []Format, src Source, kernel Pages) (*Reader, error) {
 	return r, err
 }
 
-// Extend replaces the list of events by a longer one. The caller does so before it arms the new events.
+// Extend replaces the list of events by a longer list. The caller calls it before it arms the new events.
 func (r *Reader) Extend(events []Format) (err error) {
 	lines, err := newLineParser(events)
 	if err != nil {
@@ -90,9 +91,9 @@ func (r *Reader) Extend(events []Format) (err error) {
 	return err
 }
 
-// Read reads the present content of the source. n is the number of bytes or pages. It calls take with the events,
-// which are in the order of their times within each goroutine. Each event is valid until take returns. It returns
-// the source's error.
+// Read reads the present content of the source. n is the number of bytes or pages. It calls take with the events, which are
+// in the order of their times within each goroutine. Each event is valid until take returns. Read returns the error of the
+// source of hits or of kernel events.
 func (r *Reader) Read(ctx context.Context, take func(*Event)) (n int, err error) {
 	if r.hits.source != nil {
 		n, err = r.hits.pass(ctx)
