@@ -9,7 +9,7 @@ type Estimate struct{ Calls, Low, High float64 }
 // Bounded reports whether the number of calls has an upper bound. A nil Estimate stands for an exact count and has one.
 func (e *Estimate) Bounded() bool { return e == nil || !math.IsInf(e.High, 1) }
 
-// Least returns the estimate or, if that has no upper bound, the lower bound. w must not be nil.
+// Least returns the estimated number of calls or, if e has no upper bound, the lower bound. e must not be nil.
 func (e *Estimate) Least() float64 {
 	if e.Bounded() {
 		return e.Calls
@@ -29,7 +29,7 @@ func (e *Estimate) Plus(calls uint64, v *Estimate, others uint64) *Estimate {
 	return &Estimate{a.Calls + b.Calls, a.Low + b.Low, a.High + b.High}
 }
 
-// or returns w or, if it is nil, an exact number of calls as an estimate.
+// or returns e. If e is nil, it returns an exact number of calls as an estimate.
 func (e *Estimate) or(calls uint64) Estimate {
 	if e == nil {
 		n := float64(calls)
