@@ -85,8 +85,8 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// write writes the rows of a comparison to out, with --top only the first. Then it writes the summary: in JSON as the
-// last object to out, otherwise as text to stderr. With --quiet, it writes no text to stderr.
+// write writes the rows of a comparison to out. --top limits the number of rows. Then write writes the summary: with -o
+// json as the last object to out, otherwise as text to stderr. With --quiet, it writes no text to stderr.
 func (d *Diff) write(out io.Writer, result *compare.Compared) error {
 	shown := result.Functions
 	if d.top > 0 {

@@ -28,16 +28,16 @@ type exporter struct {
 	o *Options
 	*ExportFlags
 	scope        *target.LiveScope // the processes of --container or --cgroup; nil means all processes
-	scopeErr     string            // the last warning about the scope, so that it is printed once
+	scopeErr     string            // the last warning about the scope; the same warning is not printed again
 	saidMissed   bool              // the warning about processes that ended too early was printed
 	words        []string          // the FUNC arguments as the user gave them: @FILE still stands for a list
 	counts       *metrics.Aggregator
 	files        map[procfs.Inode]*exportedFile
 	failed       failures
 	ended        chan *exportedFile
-	armed        bool // some run has armed its probes
+	armed        bool // a run has armed its probes
 	waiting      bool // ftgo has said that it waits, because the program had no file
-	ending       bool // all runs are being ended
+	ending       bool // loop ends all runs
 	lastWalk     time.Time
 	sender       *metrics.Exporter // sends by OTLP; nil if export sends nothing
 	sendInterval time.Duration     // the time between two sent snapshots
@@ -58,7 +58,7 @@ func (e *exporter) snapshot() *metrics.Snapshot {
 	return s
 }
 
-// exportedFile is a file that is probed.
+// exportedFile is a probed file, with its run.
 type exportedFile struct {
 	target.File
 	opened *os.File
@@ -113,8 +113,8 @@ func (e *exporter) loop(ctx context.Context) (err error) {
 }
 
 // update starts runs of the current files of the program. It ends runs of replaced files that no process executes any
-// more. It looks at all processes every walkInterval. In between, it only checks whether the path of BINARY
-// refers to a new file. With -p, --container or --cgroup, it does nothing in between.
+// more. It looks at all processes every walkInterval. In between, it only checks whether the path of BINARY refers to a
+// new file. With -p, --container or --cgroup, it does nothing in between.
 func (e *exporter) update(ctx context.Context) error {
 	walk := time.Since(e.lastWalk) >= walkInterval
 	var all procfs.Programs // the result of one walk, which serves all questions about processes
@@ -265,7 +265,7 @@ func (e *exporter) start(ctx context.Context, file target.File) {
 	}
 	e.files[file.Inode] = f
 	f.run = o.startInBackground(ctx, f.view, e.o.Stderr, func(*backgroundRun) {
-		// loop receives f, but may be busy for long. The run does not wait for loop.
+		// loop receives f, but may be busy for long. The send has its own goroutine, so that the run need not wait for loop.
 		go func() { e.ended <- f }()
 	})
 	e.o.Ready = 0 // only the first run writes "ready"
@@ -274,8 +274,9 @@ func (e *exporter) start(ctx context.Context, file target.File) {
 // finishRun releases a run that has ended, and handles the run's error:
 //   - If the run was canceled before its probes were armed, finishRun ignores the error of the cancellation.
 //   - If export has not started, finishRun returns the error, which ends the command.
-//   - If the run was canceled, finishRun returns the error while loop ends all runs. Otherwise it prints a warning.
-//   - If the run was not canceled, the file may have been incomplete. A later update tries it again.
+//   - If the run was canceled because loop ends all runs, finishRun returns the error.
+//   - If the run was canceled because a file or the functions were replaced, finishRun prints a warning.
+//   - If the run failed without being canceled, the file may have been incomplete. A later update tries it again.
 func (e *exporter) finishRun(f *exportedFile) error {
 	<-f.run.done
 	f.run.panicked.Raise()

@@ -28,8 +28,8 @@ func (o *Options) openTracefs() error {
 	}
 	o.SetTracefs(f)
 	if o.DropPrivileges != nil && len(o.Program) == 0 { // PROGRAM inherits all privileges
-		// On an error the run goes on with more privileges. ErrUnsupported comes from builds with cgo, and
-		// needs no message.
+		// On an error, the run goes on with all privileges. DropPrivileges returns ErrUnsupported in builds with cgo,
+		// which needs no message.
 		if err := o.DropPrivileges(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			o.Say("drop privileges that no run needs: %v", err)
 		}
@@ -115,11 +115,11 @@ func (r *run) kernelEvents() ([]string, error) {
 }
 
 const (
-	// maxRemoval is the limit for the time that removing the probes may take without --force. It allows 250 probes,
-	// or 2500 with expedited grace periods.
+	// maxRemoval is the longest time that the removal of all probes may take without --force. It is the time for 250
+	// probes, or for 2500 with expedited grace periods.
 	maxRemoval = 8 * time.Second
-	// slowRemoval is the time to remove a probe that is an event of its own. The kernel waits for a grace period.
-	// fastRemoval is this time with expedited grace periods. It includes other work of the kernel.
+	// slowRemoval is the time to remove a probe that is an event of its own. Meanwhile the kernel waits for a grace
+	// period. fastRemoval is the same time with expedited grace periods. Both include other work of the kernel.
 	slowRemoval = 32 * time.Millisecond
 	fastRemoval = 3200 * time.Microsecond
 )
@@ -150,8 +150,8 @@ func (o *Options) checkProbes(probes int, each time.Duration) error {
 	return nil
 }
 
-// If wildcards match more than manyFuncs functions, and the default is no limit, the budget is manyBudget percent. In any
-// program, a few of 500 functions are hot.
+// If wildcards match more than manyFuncs functions, and the run has no budget by default, it gets a budget of manyBudget
+// percent. In any program, a few of 500 functions are hot.
 const manyFuncs, manyBudget = 500, 50
 
 // limitMany sets the budget of manyBudget percent if the run needs it.
@@ -170,6 +170,6 @@ func (r *run) limitMany(mode uprobe.Mode) {
 
 // firstSites is the number of sites to probe before the first interval, so that a waiting user sees numbers soon.
 // Defining 1000 probes takes a tenth of a second or less. Defining 15,000 takes seconds, because the kernel compares each
-// probe with all others. With a budget, ftgo adds the other sites later, as the budget allows, because probes of all hot
-// functions at once would exceed the budget.
+// probe with all others. With a budget, ftgo probes further sites later, when the budget has room for them. Probes of
+// all hot functions at once would exceed the budget.
 const firstSites = 1000

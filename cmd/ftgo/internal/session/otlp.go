@@ -9,8 +9,8 @@ import (
 	"github.com/ftgo/ftgo/internal/metrics"
 )
 
-// sends reports whether export sends by OTLP. It does with --otlp. Without --otlp, it does if the environment sets an
-// endpoint. But if --listen is given without --spans, the environment has no effect.
+// sends reports whether export sends by OTLP. With --otlp, it sends. Without --otlp, it sends if an environment variable
+// sets an endpoint. But if --listen is given without --otlp and --spans, the environment has no effect.
 func (x *ExportFlags) sends() bool {
 	return x.OTLP != "" || (x.Listen == "" || x.Spans) && metrics.Configured(os.Getenv)
 }

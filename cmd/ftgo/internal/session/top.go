@@ -58,7 +58,8 @@ func (o *Options) Top(ctx context.Context) error {
 }
 
 // isOnlyUser reports whether no process runs the file of -p except the processes of -p. Then the kernel's counters contain
-// no calls of other processes, and ftgo can count calls without recording each of them.
+// no calls of other processes, and ftgo can count calls without recording each of them. If BINARY is given, isOnlyUser
+// returns false, because BINARY may be a library.
 func (o *Options) isOnlyUser() bool {
 	if !o.Target.BinaryFromPID {
 		return false
@@ -81,7 +82,7 @@ type topScreen struct {
 	model     *top.Model
 	visible   bool             // the screen is shown
 	choosing  bool             // the list of processes is shown
-	title     string           // the first words of the first line
+	title     string           // the beginning of the first line
 	listRun   *backgroundRun   // the run of all functions
 	oneRun    *backgroundRun   // the run of the open function
 	runs      []*backgroundRun // all runs, also ended ones
@@ -109,7 +110,7 @@ func (s *topScreen) start(o *Options, v view.View, onEnd func(error)) *backgroun
 				s.close() // [topScreen.wait] raises the panic again
 			case !r.canceled():
 				onEnd(r.err)
-			case !errors.Is(r.err, context.Canceled): // other errors come from removing probes
+			case !errors.Is(r.err, context.Canceled): // the removal of probes failed
 				s.err = errors.Join(s.err, r.err)
 			}
 		})
@@ -160,7 +161,7 @@ func (t *messageWriter) display(how func(*top.Model, string), text string) (show
 	return shown
 }
 
-// showFunctions starts the run of all functions.
+// showFunctions starts the run of all functions, and shows their list.
 func (s *topScreen) showFunctions() {
 	o := *s.o
 	o.Budget = o.budgetPart(listShare)
@@ -195,13 +196,13 @@ func (s *topScreen) showFunctions() {
 	s.listRun = list
 }
 
-// listShare is the part of the budget for the list of functions; the rest is for the open function.
+// listShare is the part of the budget for the run of all functions. The rest is for the run of the open function.
 const listShare = 0.6
 
 // budgetPart returns a part of the budget in percent.
 func (o *Options) budgetPart(part float64) *float64 { return new(100 * o.budgetShare() * part) }
 
-// openFunction starts the run of the chosen function.
+// openFunction starts the run of the chosen function, and shows the function's screen.
 func (s *topScreen) openFunction() {
 	row, ok := s.model.Chosen()
 	if !ok {
@@ -227,7 +228,7 @@ func (s *topScreen) openFunction() {
 	})
 }
 
-// toggleWaits restarts the list, with or without the column of waiting times.
+// toggleWaits adds the column of waiting times to the list, or removes it. For this it restarts the run of all functions.
 func (s *topScreen) toggleWaits() {
 	switch {
 	case s.choosing:
