@@ -20,8 +20,9 @@ import (
 )
 
 // CompleteArg is the command that the completion scripts of shells run: ftgo complete-words -- WORDS. The last word
-// is incomplete. The first line of output is the kind of candidates: words, parts of a word that the user continues,
-// or files. Each other line is a candidate and, after a tab, its description.
+// is incomplete. The first line of output is the kind of the candidates: words, parts or files. Parts are beginnings of
+// words, which the user continues. For files, the shell finds the candidates. Each other line is a candidate and, after a
+// tab, its description.
 const CompleteArg = "complete-words"
 
 // A list of candidates begins with its kind: words, parts or files.
@@ -235,7 +236,7 @@ func shellSafeNames(b *offsets.Binary, prefix string) []string {
 			from = strings.IndexAny(end, "/.")
 			end = end[from+1:]
 		}
-		// Offer closures only after the whole name of the function around them.
+		// Offer a closure only if prefix is longer than the name of the function around it.
 		suffix := symname.Split(f.Name).Suffix
 		switch {
 		case from < 0 || suffix != "" && len(prefix) <= len(strings.TrimSuffix(end, suffix)):

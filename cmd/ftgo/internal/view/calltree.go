@@ -40,7 +40,7 @@ type forest struct {
 	calls   map[uint64]*node
 	open    int       // the number of open calls
 	lines   int       // the number of lines of all trees
-	ended   []*tree   // trees whose outermost call has ended, in the order of the ends
+	ended   []*tree   // trees whose outermost call has ended, in the order in which these calls ended
 	checked time.Time // the last time that writeDue looked for unfinished trees to write in parts
 	// limit is maxTree, total is maxTrees or maxSlow, and openLimit is maxOpen, except in tests.
 	limit, total, openLimit int
@@ -53,7 +53,7 @@ type forest struct {
 	untimed int // the number of trees dropped because the removal of probes made their duration unknown
 }
 
-// trackKey returns a thread without the fields that change while a goroutine runs.
+// trackKey returns the key of a thread in tracks: the thread without the fields that change while a goroutine runs.
 func trackKey(t render.Thread) render.Thread {
 	if t.CPU = 0; t.Goid != 0 {
 		t.TID = 0
@@ -125,7 +125,7 @@ func (t *forest) trackFor(thread render.Thread) *track {
 	return tr
 }
 
-// begin adds a call when it begins.
+// begin adds a call when the call begins. If too many calls are open, it leaves the call out.
 func (t *forest) begin(c *pairing.Call, function string, at time.Time) error {
 	if t.open >= t.openLimit {
 		t.leftOut++
@@ -178,7 +178,7 @@ func (t *forest) add(n *node) error {
 	return t.showPart(tree)
 }
 
-// end ends a call. line is nil if the call does not pass the filters.
+// end notes that a call has ended, and writes the trees that are due. line is nil if the call does not pass the filters.
 func (t *forest) end(c *pairing.Call, line *render.Line, at time.Time) error {
 	n, ok := t.calls[c.ID]
 	if !ok {
@@ -300,7 +300,7 @@ func (t *forest) kernelEvent(line *render.Line, inCall bool) (taken bool, err er
 	return true, t.add(&node{Line: line, ended: true, parent: inner, tree: inner.tree, track: tr})
 }
 
-// full reports whether all trees together have reached their limit.
+// full reports whether all trees together have reached the limit of lines.
 func (t *forest) full() bool { return t.lines >= t.total }
 
 // writeDue writes ended trees in order, up to the first that still waits for open calls or goroutines. A tree waits for
@@ -352,12 +352,12 @@ func (t *forest) showPart(tree *tree) error {
 	return t.show(tree)
 }
 
-// took returns how long the outermost call took, once it has ended.
+// took returns the duration of the outermost call. Call it only after the outermost call has ended.
 func (t *tree) took() time.Duration { return t.end.Sub(t.root.Time) }
 
-// isSlow reports whether a tree took longer than t.slow. c is normally the outermost call. At the
-// end of tracing, it is the last call to end on the goroutine of the outermost call. If the outcome of c is Abandoned, the
-// duration is unknown. Then isSlow counts the tree as untimed and returns false.
+// isSlow reports whether a tree took longer than t.slow. c is normally the tree's outermost call. At the end of tracing, c
+// is the last call to end on the goroutine of the outermost call. If the outcome of c is Abandoned, the duration is unknown.
+// Then isSlow counts the tree as untimed and returns false.
 func (t *forest) isSlow(c *pairing.Call, took time.Duration) bool {
 	if c.Outcome == pairing.Abandoned {
 		t.untimed++
