@@ -7,8 +7,9 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// Biases finds the load bias of each process: the difference between an address in the process and in the file. It is 0
-// for programs linked to a fixed address; else the kernel chose it when it mapped the file.
+// Biases finds the load bias of each process: the difference between the address of an instruction in the process and
+// its address in the file. It is 0 for programs linked to a fixed address; else the kernel chose it when it mapped the
+// file.
 type Biases struct {
 	plan     *uprobe.Plan
 	mappings func(pid int) ([]procfs.Mapping, error)
@@ -25,8 +26,8 @@ type Biases struct {
 	}
 }
 
-// NewBiases returns the biases for a plan. recorded means that the processes ran at another time or on another machine,
-// so that their mappings can't be read.
+// NewBiases returns the biases for a plan. If recorded is true, the processes ran at another time or on another
+// machine, so that their mappings can't be read.
 func NewBiases(plan *uprobe.Plan, recorded bool) *Biases {
 	b := &Biases{plan: plan, mappings: procfs.Mappings, known: make(map[int][]uint64), sites: make(map[uint64]bool)}
 	if recorded {
@@ -35,8 +36,8 @@ func NewBiases(plan *uprobe.Plan, recorded bool) *Biases {
 	return b
 }
 
-// Bias returns the bias of a process in which a probe was hit at an address. ok is false if more than one bias explains
-// all addresses so far; the next address may decide.
+// Bias returns the bias of a process in which a probe was hit at an address. ok is false unless exactly one bias
+// explains all addresses so far; the next address may decide.
 func (b *Biases) Bias(pid int, addr uint64) (bias uint64, ok bool) {
 	recent := &b.recent[(addr^uint64(pid))&0xff]
 	if recent.addr == addr && recent.pid == pid && pid != 0 {
@@ -68,11 +69,11 @@ func (b *Biases) Bias(pid int, addr uint64) (bias uint64, ok bool) {
 // set replaces the possible biases of a process.
 func (b *Biases) set(pid int, biases []uint64) {
 	b.known[pid] = biases
-	clear(b.recent[:]) // it may have the old bias
+	clear(b.recent[:]) // an entry may have the old bias
 }
 
-// Learn reads the bias of a process that has just started, because its mappings can't be read after it has ended.
-// Errors are ignored: the addresses of hits can tell the bias instead.
+// Learn reads the bias of a process that has just started, because its mappings can't be read after it has ended. It
+// ignores errors, because Bias can find the bias by the addresses of hits instead.
 func (b *Biases) Learn(pid int) {
 	if !b.plan.Relocatable {
 		return
@@ -87,8 +88,8 @@ func (b *Biases) Learn(pid int) {
 	}
 }
 
-// fromMappings returns the bias according to the mapping that contains an address, if this makes it the address of a
-// site.
+// fromMappings returns the bias according to the mapping that contains an address. It returns false if no site has this
+// address with this bias.
 func (b *Biases) fromMappings(pid int, addr uint64) (uint64, bool) {
 	maps, _ := b.mappings(pid)
 	for _, m := range maps {
@@ -104,9 +105,9 @@ func (b *Biases) fromMappings(pid int, addr uint64) (uint64, bool) {
 	return 0, false
 }
 
-// fromPageOffsets returns the biases that explain an address, for processes that have ended. They are the ones among
-// known that make it the address of a site. If known is empty, they are all differences to a site that are multiples of
-// a page (4 KiB), because files are mapped in whole pages.
+// fromPageOffsets returns the biases that explain an address, for processes that have ended: the biases in known with
+// which a site has this address. If known has no such bias, it returns all differences between the address and a site
+// that are multiples of a page (4 KiB), because files are mapped in whole pages.
 func (b *Biases) fromPageOffsets(known []uint64, addr uint64) []uint64 {
 	known = slices.DeleteFunc(known, func(bias uint64) bool { return !b.sites[addr-bias] })
 	if len(known) == 0 {

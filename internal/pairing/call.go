@@ -13,9 +13,9 @@ const (
 	// Returned: the call ended by a RET or by a jump into another function. Only such calls have a duration.
 	Returned Outcome = iota
 	// Unwound: the call never returned, because a panic or Goexit unwound it or its goroutine has ended. Or its return
-	// was lost: [Count].Missing is the number of such calls.
+	// was lost: [Count].Missing is the number of lost returns.
 	Unwound
-	// Open: the call had not ended when tracing ended.
+	// Open: the call had not ended when tracing or its process ended.
 	Open
 	// Abandoned: the end of the call is unknown, because its probes were removed while it was open.
 	Abandoned
@@ -25,7 +25,8 @@ func (o Outcome) String() string {
 	return [...]string{"return", "unwound", "open", "abandoned"}[o]
 }
 
-// Call is one call of a function.
+// Call is one call of a function. If [uprobe.Plan].Waits is set, a wait of a goroutine is also emitted as a Call: its
+// Func stands for the reason, and its ID is 0.
 type Call struct {
 	// ID numbers calls from 1 in the order in which they began.
 	ID uint64
@@ -46,32 +47,32 @@ type Call struct {
 	// Depth is the number of traced calls of the same goroutine that the call is nested in.
 	Depth int
 	// Start and End are in units of the trace clock. End of an unwound call is the time of the first event that proved
-	// its end. End of an open call is 0.
+	// its end. End is 0 if no event proved the end: in open calls, and in some unwound or abandoned calls.
 	Start, End uint64
 	Outcome    Outcome
 	// Split is the time from Start to End by activity, if the call has Returned and the plan follows the scheduler
 	// ([uprobe.Options].Sched).
 	Split Split
-	// Waits holds how long its goroutine waited during the call, by reason, if the plan follows the scheduler.
+	// Waits holds how long the call's goroutine waited during the call, by reason, if the plan follows the scheduler.
 	Waits Waits
 	// SP is the stack pointer when the call began.
 	SP uint64
-	// Hits counts the hits of probes on its stack, from the one at Start, included, to the one at End, excluded. Their
-	// cost is part of the time between Start and End.
+	// Hits counts the hits of probes on the call's stack, including the hit at Start, but not the hit at End. The cost
+	// of these hits is part of the time between Start and End.
 	Hits Hits
-	// Inside: when the call began, a call of a function in [Options].Inside was open on its goroutine, or on the
-	// goroutine that started this one at the time of its go statement.
+	// Inside: when the call began, a call of a function in [Options].Inside was open on its goroutine. Or the goroutine
+	// was started inside such a call, directly or through other goroutines.
 	Inside bool
 	// StackHi is the upper end of the stack that contains SP, 0 if unknown. Stack holds the words from which
 	// [uprobe.Callers] computes the callers.
 	StackHi uint64
 	Stack   []uint64
-	// Args holds the words that were fetched at the begin of the call, Results the words at its end, for the Decode
-	// methods of the function's captures. Results is nil if the call did not end by a RET.
+	// Args holds the words that were fetched at the begin of the call, Results the words at its end. The function's
+	// captures decode them. Results is nil if the call did not end by a RET.
 	Args, Results []uint64
 }
 
-// stack is a stack with its open calls, the innermost last.
+// stack is the stack of a goroutine or thread. Its frames are the open calls, the innermost last.
 type stack struct {
 	key    stackKey
 	goid   uint64
@@ -81,8 +82,9 @@ type stack struct {
 	ended  bool // the goroutine has called goexit1
 }
 
-// frame is an open call. Its Split and Hits are the sums of its stack when it began. Its Waits include the waits of
-// nested calls that have ended. The fields that [stack.complete] sets are not valid yet.
+// frame is an open call. Until the call ends, Split is the time of its goroutine or thread, and Hits the hits of its
+// stack, before the call began. Waits includes the waits of nested calls that have ended. The fields that
+// [stack.complete] sets are not valid before.
 type frame struct {
 	Call
 	depth uint64 // distance in bytes between the end of the stack and SP when the call began
@@ -110,8 +112,8 @@ func (p *Stream) pop(s *stack) {
 	p.open--
 }
 
-// complete sets Goid, Depth, Root, Parent and Hits of frame n from its stack. They are set late because the goroutine's
-// ID may become known after the call began.
+// complete sets Goid, Depth, Root and Parent of frame n from its stack, and Hits to the hits since the call began. It
+// does so late, because the goroutine's ID may become known after the call began.
 func (s *stack) complete(n int) *Call {
 	c := &s.frames[n].Call
 	if c.Goid, c.Depth, c.Root = s.goid, n, s.frames[0].Root; n > 0 {
@@ -125,7 +127,7 @@ func (s *stack) complete(n int) *Call {
 type Hits struct {
 	Emulated uint64 // the kernel emulated the instruction under the probe
 	Stepped  uint64 // the kernel single-stepped a copy of the instruction, which takes several times as long
-	Words    uint64 // words of values that were fetched with these hits
+	Words    uint64 // words of values that these hits fetched, and sharedWords for each hit at a Shared site
 	Faults   uint64 // words that could not be fetched, because a pointer led to unmapped memory
 }
 
@@ -133,7 +135,8 @@ type Hits struct {
 // trap is charged. The kernel needs about as long to record the hit as to fetch this number of words.
 const sharedWords = 4
 
-// add counts n hits of a site, with faults in total.
+// add counts n hits of a site. words is the number of words that each hit fetches, and faults is the sum of the faults
+// of all n hits.
 func (h *Hits) add(n uint64, site *uprobe.Site, words int, faults uint64) {
 	h.Words += n * uint64(words)
 	h.Faults += faults
@@ -147,7 +150,7 @@ func (h *Hits) add(n uint64, site *uprobe.Site, words int, faults uint64) {
 	}
 }
 
-// since returns the hits after earlier.
+// since returns h without the hits in earlier, an older copy of h.
 func (h *Hits) since(earlier *Hits) Hits {
 	return Hits{h.Emulated - earlier.Emulated, h.Stepped - earlier.Stepped, h.Words - earlier.Words, h.Faults - earlier.Faults}
 }

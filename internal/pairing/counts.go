@@ -4,7 +4,7 @@ import "github.com/ftgo/ftgo/internal/uprobe"
 
 // accounting counts delivered events.
 type accounting struct {
-	sites  [][]siteAccount // of each event
+	sites  [][]siteAccount // by event and site, as in Plan.Events
 	faults uint64
 	events uint64        // events of selected processes
 	funcs  []funcAccount // as in Plan.Funcs
@@ -26,7 +26,7 @@ type funcAccount struct {
 // or if the entry was being disarmed.
 type entries struct{ calls, noCalls uint64 }
 
-// extend adds the events that the plan has got since the last call.
+// extend adds the events that the plan has got since extend last ran.
 func (p *Stream) extend() {
 	for i := len(p.account.sites); i < len(p.plan.Events); i++ {
 		p.account.sites = append(p.account.sites, make([]siteAccount, len(p.plan.Events[i].Sites)))
@@ -36,7 +36,7 @@ func (p *Stream) extend() {
 	}
 }
 
-// call counts a call that is going to be paired.
+// call counts a call whose hit is delivered as an event and is not of a Counter event.
 func (a *accounting) call(fn int) {
 	a.funcs[fn].timed.calls++
 	a.funcs[fn].all.calls++
@@ -57,7 +57,7 @@ func (p *Stream) Begun(fn int) uint64 { return p.account.funcs[fn].all.calls }
 // Counters holds readings of the kernel's counters.
 type Counters struct {
 	// From and At are the hits of each site of each event at the begin of the window and now, from
-	// tracefs.Session.Profile. Events missing at the end have 0 hits.
+	// tracefs.Session.Profile. If a list is shorter than the plan's list of events, the missing events have 0 hits.
 	From, At [][]uint64
 	// Overruns is the number of events that the ring buffer has lost.
 	Overruns uint64
@@ -70,11 +70,12 @@ type Counters struct {
 // Counts holds the calls and hits in the window so far.
 type Counts struct {
 	Funcs []Count // as in Plan.Funcs
-	// Hits = Delivered + Filtered + Lost. The kernel's filter has dropped the Filtered ones. CountedOnly is the part of
-	// Delivered at probes that only count calls.
+	// Hits = Delivered + Filtered + Lost. Filtered counts the hits that the kernel's filter has dropped, and Lost the
+	// hits whose events were lost or could not be parsed. CountedOnly is the part of Delivered at probes that only
+	// count calls.
 	Hits, Delivered, Filtered, Lost, CountedOnly uint64
 	// Unparsed is the number of lines or records that could not be parsed, or whose address has no site. KernelUnparsed
-	// is the number of such records of kernel events.
+	// is the number of records of kernel events that could not be parsed.
 	Unparsed, KernelUnparsed uint64
 	// Unfollowed is the number of calls that were not paired, because too many others were open.
 	Unfollowed uint64
@@ -89,18 +90,18 @@ type Count struct {
 	// Calls is the number of calls that began. Unsure is how many of them may not be calls: the hit at their stack
 	// check was lost, and the check may have failed.
 	Calls, Unsure uint64
-	// Timed is the number of calls that were to be paired. It excludes calls at Counter sites, and Abandoned ones.
+	// Timed is the number of Calls at probes that time calls. It excludes calls at Counter sites, and Abandoned calls.
 	Timed uint64
 	// Abandoned is the number of calls with Outcome Abandoned. Calls includes them.
 	Abandoned uint64
 	// Missing is the number of lost returns. This many unwound or open calls may have returned.
 	Missing uint64
-	// Hits are the hits of its probes in selected processes.
+	// Hits are the hits of the function's probes in selected processes.
 	Hits Hits
 }
 
-// siteHits holds the kernel's hits of a function's sites, by their meaning. checks are hits at stack checks of which
-// only the failed ones are recorded, so that any lost event may be a failed one.
+// siteHits holds the kernel's hits of a function's sites, by their meaning. checks counts hits at stack checks where
+// only failed checks are recorded, so that any lost event may be a failed check.
 type siteHits struct{ calls, timed, failed, checks, lostChecks, lostReturns uint64 }
 
 // Counts combines the kernel's counters with the delivered events. If only selected processes hit the probes, the
@@ -192,7 +193,7 @@ func (p *Stream) Counts(c Counters) *Counts {
 	return out
 }
 
-// check adds the hits at the jump of a stack check. onlyFailed means that only failed checks are recorded.
+// check adds the hits at the jump of a stack check. If onlyFailed is true, only failed checks are recorded.
 func (h *siteHits) check(count, delivered uint64, onlyFailed bool) {
 	if onlyFailed {
 		h.checks += count
@@ -201,8 +202,8 @@ func (h *siteHits) check(count, delivered uint64, onlyFailed bool) {
 	}
 }
 
-// set sets the numbers of calls. own means that the kernel's counts include only calls to count; lost is the number of
-// lost events of all functions.
+// set sets the numbers of calls. If own is true, the kernel's counters include only calls of the traced processes, and
+// set uses them. Otherwise it uses the delivered events. lost is the number of lost events of all functions.
 func (c *Count) set(hits *siteHits, account *funcAccount, own bool, lost uint64) {
 	if !own {
 		c.Calls, c.Timed = account.all.calls, account.timed.calls
@@ -238,7 +239,7 @@ type siteIndex struct {
 	}
 }
 
-// eventAddr is an address of an event in the file.
+// eventAddr is the address of a site in the file, with the index of the site's event in Plan.Events.
 type eventAddr struct {
 	format int
 	addr   uint64

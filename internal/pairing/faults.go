@@ -9,7 +9,7 @@ import (
 // siteAccount counts the delivered hits of a site.
 type siteAccount struct {
 	faultCount
-	reads uprobe.Reads // the words that a hit fetches, valid if known
+	reads uprobe.Reads // the words that a hit fetches, valid if known is true
 	known bool
 }
 
@@ -26,7 +26,8 @@ func (f *faultCount) estimate(hits uint64) uint64 {
 	return uint64(math.Round(f.mean() * float64(hits)))
 }
 
-// fault counts the faults of a hit of an event's site that fetched words. It returns their number.
+// fault counts the faults of a hit that fetched words, and returns their number. event and site are the indexes of the
+// hit's site.
 func (a *accounting) fault(ev *uprobe.Event, event, site int, words []uint64) uint64 {
 	account, s := &a.sites[event][site], &ev.Sites[site]
 	if !account.known {

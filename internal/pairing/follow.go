@@ -12,22 +12,23 @@ import (
 type Goroutine struct {
 	PID  int
 	Goid uint64
-	// From is the ID of the innermost traced call that was open when it executed the go statement.
+	// From is the ID of the innermost traced call that was open at the go statement. Without an open call, it is the
+	// From of the goroutine that executed the go statement.
 	From uint64
 	// At is the time of its start or, if it has Ended, of its end.
 	At    uint64
 	Ended bool
 }
 
-// origin is the start of a goroutine by a traced call.
+// origin says which traced call started a goroutine.
 type origin struct {
 	goid       uint64
-	from, root uint64 // Parent and Root of its outermost calls
+	from, root uint64 // Parent and Root of the goroutine's outermost calls
 	inside     bool   // see Call.Inside
 }
 
-// created handles a Creation event. If the new goroutine's g belonged to another one before, that goroutine has ended,
-// even if its end was not seen.
+// created handles a Creation event. If the g of the new goroutine belonged to another goroutine before, that goroutine
+// has ended, even if its end was not seen. A goroutine of Go's runtime gets no origin.
 func (p *Stream) created(ev *parse.Event, f *uprobe.Fields) {
 	g, by, byGoid := ev.Args[f.G], ev.Args[f.Creator], ev.Args[f.CreatorGoid]
 	p.goexit(ev.Time, g)
@@ -60,7 +61,7 @@ func (p *Stream) goexits(at uint64) {
 	}
 }
 
-// goexit ends the goroutine of a g.
+// goexit ends the goroutine of a g, if it has an origin.
 func (p *Stream) goexit(at, g uint64) {
 	if o, ok := p.proc.origins[g]; ok {
 		delete(p.proc.origins, g)

@@ -6,7 +6,7 @@ type Kind uint8
 const (
 	// Began: Call has begun. Its End and Outcome are not set yet. Only emitted if [Options].Entries is set.
 	Began Kind = iota
-	// Ended: Call has ended, with any Outcome.
+	// Ended: Call has ended, or it is Open, because tracing or its process has ended.
 	Ended
 	// Go: a call has started Goroutine, or Goroutine has ended, if [uprobe.Plan].Follows is set. A start comes before
 	// the calls of the goroutine, an end after them.
@@ -22,7 +22,7 @@ const (
 )
 
 // Item is a result of a [Stream]. It is valid until the next one, and so are the values that it points to. Only the
-// fields named in the comment of its Kind are set.
+// fields that the comment of its Kind names are valid.
 type Item struct {
 	Kind      Kind
 	PID, N    int
@@ -37,7 +37,8 @@ type Items = func(yield func(*Item) bool)
 // discard is the yield function while nobody iterates.
 func discard(*Item) bool { return true }
 
-// emit yields p.item, in which the caller has set all fields but Kind.
+// emit yields p.item as an item of a kind, after the caller has set the other fields. If the loop ends, emit discards
+// the rest of the items.
 func (p *Stream) emit(kind Kind) {
 	p.item.Kind = kind
 	if !p.yield(&p.item) {
@@ -45,7 +46,7 @@ func (p *Stream) emit(kind Kind) {
 	}
 }
 
-// items returns an iterator over the items that do emits.
+// items returns an iterator over the items that the function do emits.
 func (p *Stream) items(do func()) Items {
 	return func(yield func(*Item) bool) {
 		defer func(before func(*Item) bool) { p.yield = before }(p.yield)

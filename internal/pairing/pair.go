@@ -57,7 +57,7 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 		}
 	case uprobe.GoroutineEnd:
 		if fn == uprobe.ProgramStart {
-			if !first { // the process has executed the program again: its old goroutines are gone
+			if !first { // the process has executed the program again, which ended its goroutines
 				p.goexits(ev.Time)
 				p.leaveOpen(func(of int) bool { return of == ev.PID })
 			}
@@ -73,8 +73,8 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 		p.created(ev, &pe.Fields)
 	case uprobe.Recovery:
 		if s := p.proc.stacks[keyOf(ev, &pe.Fields)]; s != nil {
-			// SP is the stack pointer of the call that recovered the panic. Its callees are deeper, at least by the
-			// return address.
+			// SP is the stack pointer of the call that recovered the panic. Callees of that call are deeper, at least
+			// by the return address.
 			p.unwind(ev, s, ev.Args[pe.Fields.Hi]-ev.Args[pe.Fields.SP]+p.plan.Processor.Frames(0).Pushed)
 		}
 	case uprobe.Resume:
@@ -94,7 +94,8 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 	}
 }
 
-// taken reports whether a hit begins or ends a call: if its instruction is a conditional jump, the condition must hold.
+// taken reports whether a hit begins or ends a call. If the hit's instruction is a conditional jump, the condition must
+// hold.
 func (p *Stream) taken(e *uprobe.Event, site *uprobe.Site, ev *parse.Event) bool {
 	switch site.Kind {
 	case uprobe.EntryJump, uprobe.CounterJump, uprobe.CondTail:
@@ -103,7 +104,8 @@ func (p *Stream) taken(e *uprobe.Event, site *uprobe.Site, ev *parse.Event) bool
 	return true
 }
 
-// count handles a call that is counted but not paired.
+// count handles a hit at the begin of a call that is only counted, and not paired with its end. While the function's
+// probes are disarmed, the hit is no call.
 func (p *Stream) count(ev *parse.Event, site *uprobe.Site) {
 	if p.retired[site.Func].has(ev.Time) {
 		p.account.noCall(site.Func)
@@ -113,7 +115,8 @@ func (p *Stream) count(ev *parse.Event, site *uprobe.Site) {
 	p.countDone(ev.Time)
 }
 
-// enter handles the begin of a call.
+// enter handles a hit at an entry. If the event has no SP, the call is only counted. If the function has jumped to its
+// own start, or if its probes are disarmed, the hit is no call.
 func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	if f.SP < 0 {
 		p.count(ev, site)
@@ -219,14 +222,14 @@ func (p *Stream) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 	s.hits.add(1, p.site, p.words, p.faults)
 }
 
-// unwind ends all calls entered at depth or deeper.
+// unwind ends the calls of a stack that were entered at depth or deeper, with Outcome Unwound.
 func (p *Stream) unwind(ev *parse.Event, s *stack, depth uint64) {
 	for n := len(s.frames); n > 0 && s.frames[n-1].depth >= depth; n-- {
 		p.end(ev, s, Unwound, nil)
 	}
 }
 
-// emitEnded emits a call that has ended.
+// emitEnded emits a call that has ended, and counts it if it is Abandoned.
 func (p *Stream) emitEnded(c *Call) {
 	if c.Outcome == Abandoned {
 		p.account.funcs[c.Func].abandoned++
@@ -235,10 +238,10 @@ func (p *Stream) emitEnded(c *Call) {
 	p.emit(Ended)
 }
 
-// end ends the innermost call of a stack. fields describe the event if it is a return.
+// end ends the innermost call of a stack. fields describes the event of a return, and is nil if the call was unwound.
 func (p *Stream) end(ev *parse.Event, s *stack, how Outcome, fields *uprobe.Fields) {
 	if p.limitReached() {
-		return // the event ends several calls, and a previous one reached the limit; this one stays open
+		return // the event ends several calls, and a call that it has ended reached the limit: this call stays open
 	}
 	n := len(s.frames) - 1
 	c := s.complete(n)

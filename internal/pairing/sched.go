@@ -2,7 +2,8 @@ package pairing
 
 import "github.com/ftgo/ftgo/parse"
 
-// Split is a time by the activity of a goroutine, or of a thread without one, in units of the trace clock.
+// Split is a duration, divided by the activity of a goroutine, or of a thread without a goroutine, in units of the
+// trace clock.
 type Split [3]uint64
 
 // Activity is the state of a goroutine or thread. It is an index of a [Split].
@@ -17,14 +18,14 @@ const (
 	Waiting
 )
 
-// add adds a-b.
+// add adds the difference a-b to s.
 func (s *Split) add(a, b Split) {
 	for i := range s {
 		s[i] += a[i] - b[i]
 	}
 }
 
-// withSum returns s with the sum total, from which the sum of s differs if events were lost.
+// withSum returns s, changed so that its sum is total. The sum of s differs from total if events were lost.
 func (s Split) withSum(total uint64) Split {
 	s[Runnable] = min(s[Runnable], total)
 	s[Waiting] = min(s[Waiting], total-s[Runnable])
@@ -66,7 +67,7 @@ func (c *timeAccount) advance(now uint64) {
 type thread struct {
 	timeAccount
 	pid     int     // of its process
-	running *schedG // nil for none
+	running *schedG // the goroutine that it runs, nil if it runs none or if that is unknown
 	// stack is the stack of the goroutine, or of the thread if the program has no goroutines; nil if unknown.
 	stack *stack
 	// system is the system stack of a thread of a Go program, if a call on it was seen since the goroutine began to
@@ -83,14 +84,16 @@ type schedG struct {
 	process  *process
 	id, goid uint64  // id is the address of g; goid is 0 if it is not known yet
 	reason   int     // index in Plan.Reasons, if it waits and is not on a thread
-	thread   *thread // nil for none
-	// The stack from the last Waiter event, if it may be about to wait: see Call.
+	thread   *thread // the thread that runs it, nil for none
+	// The stack of the last Waiter event, at which the goroutine was about to wait, with fields as in Call. stack is
+	// empty after the wait.
 	sp, stackHi, bias uint64
 	stack             []uint64
-	// charged is the part of thread.sums that sums contains already, or that was before the goroutine was on the
-	// thread.
+	// charged is the value of thread.sums when the goroutine got on the thread, or when advance last added the thread's
+	// time to sums.
 	charged Split
-	// before is a copy from when it began to wait, if it was on a thread: see scheduler.status.
+	// before is a copy from the time when the goroutine's own thread made it wait, and nil otherwise: see
+	// scheduler.status.
 	before *schedG
 }
 
@@ -134,7 +137,7 @@ func (g *schedG) mount(now uint64, t *thread) {
 // running its goroutine, and corrects the state.
 type scheduler map[int]*thread
 
-// goroutine returns the goroutine with a g at the address id, which it adds if needed.
+// goroutine returns the goroutine whose g is at the address id. It adds the goroutine if it is new.
 func (p *process) goroutine(now, id uint64) *schedG {
 	g := p.gs[id]
 	if g == nil {
@@ -195,8 +198,9 @@ const (
 	statusScan      = 0x1000
 )
 
-// status handles a change of a goroutine's status by a thread, which need not be the goroutine's. It returns the wait
-// that this ends; reason is the reason of that wait or, if the goroutine begins to wait, of the new one.
+// status handles a change of a goroutine's status from old to status. tid is the thread that makes the change, which
+// need not run the goroutine. If the change ends a wait, status returns the wait, and reason is its reason. If the
+// goroutine begins to wait, reason is the reason of the new wait.
 func (s scheduler) status(now uint64, tid int, g *schedG, old, status uint64, reason int) (ended wait) {
 	t := s.hit(now, g.process.pid, tid)
 	old, status = uint64(uint32(old))&^statusScan, uint64(uint32(status))&^statusScan
@@ -240,7 +244,7 @@ func (s scheduler) park(now uint64, tid int, g *schedG) {
 	g.leave(now, Waiting)
 }
 
-// swap notes that a thread switches to the coroutine next. It returns the wait that this ends.
+// swap notes that a thread switches to the coroutine next. It returns the wait of next that the switch ends.
 func (s scheduler) swap(now uint64, tid int, next *schedG, reason int) (ended wait) {
 	t := s.hit(now, next.process.pid, tid)
 	if t.running != nil && t.running != next {
@@ -252,7 +256,8 @@ func (s scheduler) swap(now uint64, tid int, next *schedG, reason int) (ended wa
 	return ended
 }
 
-// change changes the activity of a thread after a kernel event. It returns the wait of its goroutine that this ends.
+// change changes the activity of a thread after a kernel event. If the thread waited and now does not, change returns
+// this as a wait of the goroutine that the thread runs.
 func (s scheduler) change(now uint64, tid int, activity Activity) (ended wait) {
 	if t := s[tid]; t != nil {
 		if t.activity == Waiting && activity != Waiting && t.running != nil {
@@ -274,7 +279,7 @@ var SchedEvents = []string{"sched:sched_switch", "sched:sched_waking"}
 const asleep = 0x7f
 
 // kernel handles an event named in SchedEvents, and returns the wait that it ends. It ignores an event that lacks a
-// field.
+// field that it needs.
 func (s scheduler) kernel(name string, ev *parse.Event) (ended wait) {
 	switch name {
 	case SchedEvents[0]:

@@ -9,12 +9,12 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// process is the state of a process that has sent events.
+// process is the state of a process that has hit probes.
 type process struct {
 	pid    int
 	latest uint64 // the time of its last event
 	stacks map[stackKey]*stack
-	// last caches the result of the last stack lookup, for lastKey; nil is an unused cache.
+	// last is the stack that was looked up last, by lastKey. nil means that it must be looked up again.
 	lastKey stackKey
 	last    *stack
 	// bounds finds the goroutine of a stack pointer, if an event has no other information about it.
@@ -34,7 +34,7 @@ func newProcess(pid int) *process {
 
 // stackKey identifies a stack of a process: of a g or, outside of Go, of a thread.
 type stackKey struct {
-	id       uint64 // address of g, or thread id
+	id       uint64 // address of g, or thread ID, or SP of a pseudo-stack (see locate)
 	isThread bool
 }
 
@@ -109,8 +109,8 @@ func (b *stackBounds) forget(g uint64) {
 	*b = slices.DeleteFunc(*b, func(x bound) bool { return x.g == g })
 }
 
-// setGoroutine sets the goroutine of a stack. If the stack had another goroutine, that one has ended, because the
-// runtime reuses a g only then; setGoroutine ends its calls.
+// setGoroutine sets the goroutine of a stack. If the stack belonged to another goroutine, that goroutine has ended,
+// because the runtime reuses a g only then. In this case, setGoroutine ends the calls on the stack.
 func (p *Stream) setGoroutine(ev *parse.Event, s *stack, goid uint64) {
 	if !s.noGoid && s.goid == goid {
 		return
@@ -121,7 +121,7 @@ func (p *Stream) setGoroutine(ev *parse.Event, s *stack, goid uint64) {
 	s.goid, s.ended, s.noGoid = goid, false, false
 }
 
-// locate returns the stack of an event, and its depth there.
+// locate returns the key of the stack on which an event happened, and the depth of the event's SP in this stack.
 func (p *Stream) locate(ev *parse.Event, f *uprobe.Fields) (key stackKey, depth uint64) {
 	sp := ev.Args[f.SP]
 	// The stack of a thread or of a signal handler never moves, so ^SP, which grows with the depth, can stand for the
@@ -152,7 +152,8 @@ func (p *Stream) locate(ev *parse.Event, f *uprobe.Fields) (key stackKey, depth 
 }
 
 // adopt moves calls from the stack of a thread to the stack of a goroutine, after its bounds (lo, hi] became known:
-// calls with an SP in them began before, and were taken for calls of the thread.
+// calls with an SP in these bounds began before, and were taken for calls of the thread. If the goroutine already has
+// open calls, adopt does nothing.
 func (p *Stream) adopt(thread, g stackKey, lo, hi uint64) {
 	from, to := p.proc.stacks[thread], p.proc.stacks[g]
 	if from == nil || to != nil && len(to.frames) > 0 {
@@ -171,7 +172,7 @@ func (p *Stream) adopt(thread, g stackKey, lo, hi uint64) {
 		s := p.proc.stackOf(g)
 		for i := range moved {
 			within := from.hits.since(&moved[i].Hits)
-			moved[i].Hits = s.hits.since(&within) // so that the number of hits since its begin stays
+			moved[i].Hits = s.hits.since(&within) // so that the number of hits since the call began stays the same
 		}
 		s.frames = append(s.frames, moved...)
 	}
@@ -193,6 +194,7 @@ type KernelEvent struct {
 }
 
 // noteThread notes that a thread has hit a probe of a function while on a stack, for Plan.Sched and for kernel events.
+// If Plan.Sched is set, it sets p.sums.
 func (p *Stream) noteThread(ev *parse.Event, fn int, s *stack) {
 	if !p.plan.Sched && p.opt.Kernel == nil {
 		return

@@ -17,13 +17,13 @@ import (
 // Stream reads a trace and emits its calls as [Item] values.
 //
 // A call is identified by its process, its goroutine and its depth: the distance between the end of the goroutine's
-// stack and SP at entry. It stays the same when the runtime moves the stack. Three rules end every call:
+// stack and SP at entry. The depth stays the same when the runtime moves the stack. Three rules end calls:
 //
 //   - a return at depth d ends the call of its function that was entered at d;
 //   - any event at depth d proves that all calls entered deeper have ended;
 //   - an entry at depth d proves that a call entered at d has ended, too.
 //
-// The Outcome of calls that end without a return is Unwound.
+// The Outcome of calls that end by the second or third rule is Unwound.
 type Stream struct {
 	plan      *uprobe.Plan
 	opt       Options
@@ -35,7 +35,7 @@ type Stream struct {
 
 	marks []mark   // the earliest first
 	names []string // of kernel events
-	// yield receives the items; see emit. All are the same item with the same kernel event.
+	// yield receives the items; see emit. Each time this is item, whose Event, if any, is kernel.
 	yield  func(*Item) bool
 	item   Item
 	kernel KernelEvent
@@ -59,7 +59,8 @@ type Stream struct {
 	faults uint64
 	sums   Split
 	sched  scheduler
-	// By function: when the events that time its calls, and the Counter events, were disarmed.
+	// By function: retired says when the events that time its calls were disarmed, and uncounted when its Counter
+	// events were.
 	retired, uncounted map[int]retirements
 }
 
@@ -137,8 +138,8 @@ func (p *Stream) takeKernel(ev *parse.Event) {
 // the bias.
 const maxPending = 1000
 
-// release handles the pending events of a process. With bias 0, for a position-independent program whose bias is still
-// unknown, their addresses have no sites, so they count as unparsed.
+// release handles the pending events of a process. If the bias of a position-independent program is still unknown, the
+// caller passes bias 0. Then the addresses have no sites, and the events count as unparsed.
 func (p *Stream) release(pid int, bias uint64) {
 	waiting := p.pending[pid]
 	delete(p.pending, pid)
@@ -170,7 +171,8 @@ func (p *Stream) Read(ctx context.Context) iter.Seq2[*Item, error] {
 	}
 }
 
-// Extend adds events that the plan has got. The caller does so before it arms them.
+// Extend adds the events that the plan has got since Extend last ran. The caller must call Extend before it arms these
+// events.
 func (p *Stream) Extend() error {
 	p.extend()
 	return p.reader.Extend(uprobe.Formats(p.plan.Events))
@@ -212,8 +214,8 @@ func (p *Stream) Stalest(n int) []int {
 	return pids[:max(len(pids)-n, 0)]
 }
 
-// Forget drops the state of processes that have ended, after all their events were read: other processes may get their
-// PIDs. Their open calls end with Outcome Open.
+// Forget drops the state of processes that have ended, after all their events were read, because other processes may
+// get their PIDs. It emits open calls with Outcome Open, or Unwound if their goroutine has ended.
 func (p *Stream) Forget(ended map[int]bool) Items {
 	return p.items(func() {
 		for pid := range ended {
@@ -260,12 +262,13 @@ func Selected(find func(tid, printed int) int, pids ...int) func(tid, printed in
 
 // Options are options of a [Stream].
 type Options struct {
-	// Entries emits calls when they begin, too.
+	// Entries: calls are also emitted when they begin.
 	Entries bool
-	// Inside selects functions, by their index in Plan.Funcs: calls nested in a call of these get [Call].Inside.
+	// Inside selects functions, by their index in Plan.Funcs: calls nested in a call of one of these functions get
+	// [Call].Inside.
 	Inside map[int]bool
-	// Limit ends the window with the event that ends the n-th call, or that begins it if the calls of its function are
-	// only counted. 0 is no limit.
+	// Limit is the number of calls after which the window ends: with the event that ends the last of them or, if the
+	// calls of its function are only counted, with the event that begins it. 0 is no limit.
 	Limit uint64
 	// Kernel is the source of the kernel's own events; nil for none.
 	Kernel KernelSource
@@ -296,7 +299,7 @@ func (p *Stream) Begin(first, from uint64) {
 // because of [Options].Limit stays as it is.
 func (p *Stream) End(until uint64) { p.until = min(p.until, until) }
 
-// Ended returns the time of the event that reached [Options].Limit.
+// Ended returns the time of the event that reached [Options].Limit. ok is false if the limit was not reached.
 func (p *Stream) Ended() (at uint64, ok bool) {
 	return p.until, p.limitReached()
 }

@@ -47,7 +47,7 @@ func (g *schedG) waited(now uint64, reason int) (w wait) {
 func (p *Stream) goroutine(ev *parse.Event, f *uprobe.Fields, kind uprobe.Kind) {
 	g := p.proc.goroutine(ev.Time, ev.Args[f.G])
 	if s := p.proc.stacks[stackKey{id: g.id}]; s != nil && len(s.frames) > 0 {
-		s.hits.add(1, p.site, 0, 0) // delays the goroutine, even if another one causes the hit
+		s.hits.add(1, p.site, 0, 0) // the hit delays the goroutine, even if another goroutine causes the hit
 	}
 	reason := 0
 	if f.WaitReason >= 0 {
@@ -100,7 +100,7 @@ func (g *schedG) innermost() (c *Call, open int) {
 }
 
 // emitWait emits a wait as a call of the function that stands for its reason. Without Plan.Waits it does nothing. If
-// the plan has functions, waits outside of their calls are not emitted.
+// the plan has functions, it does not emit waits outside of calls of these functions.
 func (p *Stream) emitWait(w wait, how Outcome) {
 	g := w.g
 	parent, open := g.innermost()
