@@ -12,7 +12,8 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Thread identifies the goroutine and the thread of a call or an event. Goid is 0 for code on a thread's system stack.
+// Thread is the goroutine, process, thread and CPU of a call or an event. Goid is 0 for code on a thread's system stack,
+// and for an event whose goroutine is unknown.
 type Thread struct {
 	Goid          uint64
 	PID, TID, CPU int
@@ -26,13 +27,14 @@ func ThreadOf(c *pairing.Call) Thread {
 // Line is a traced call or a kernel event.
 type Line struct {
 	// Time is the wall time at which the call began, or the wall time of the event. Ended is the time at which the call
-	// returned, or at which ftgo noticed that it had ended otherwise. Ended is zero for an open call and for an event.
+	// returned, or at which ftgo noticed that the call had ended otherwise. Ended is zero for an open call and for an event.
 	Time, Ended time.Time
 	Function    string // for an event, the function of the innermost open call of its thread, or ""
 	Thread
 	Depth int // the number of traced calls around this one
-	// NS is the latency of a call that returned, in nanoseconds. Low and High bound the latency without probes. High is 0
-	// if they are unknown. With --sched, Split has the parts of NS, and Waits the parts of Split.Waiting.
+	// NS is the latency of a call that returned, in nanoseconds. Low and High are bounds of the latency that the call
+	// would have without probes. If they are unknown, High is 0. With --sched, Split has the parts of NS, and Waits the
+	// parts of Split.Waiting.
 	NS, Low, High int64
 	Split         stats.Split
 	Waits         stats.Waits
@@ -50,11 +52,11 @@ type Line struct {
 	// The fields below are for lines of a [Tree].
 
 	Level    int           // the depth in the tree, 0 for the root
-	Repeated bool          // an earlier part of the tree had the line of this call
+	Repeated bool          // an earlier part of the tree contained this call, too
 	Branch   bool          // an outermost call of a goroutine that the call above started
 	GoesOn   bool          // not a call, but a goroutine that still ran when the tree was written
 	Started  time.Time     // the time of the go statement, for the first call of a goroutine
-	Outlived time.Duration // the time from the end of the root to the end of a Branch
+	Outlived time.Duration // the time from the end of the root to the end of this call; 0 unless Branch is true
 }
 
 // splitParts are the parts of a latency with --sched.
@@ -89,8 +91,8 @@ type CallWriter struct {
 	inTree  bool   // Tree is writing the lines of tree number tree
 }
 
-// stackWidth returns the largest width of a caller's line, in columns. Lines with full names (Short is nil) have no
-// limit, which is 0.
+// stackWidth returns the largest width of a caller's line, in columns. If names are not shortened (Options.Short is nil),
+// it returns 0, which means no limit.
 func (w *CallWriter) stackWidth() int {
 	if w.o.Short == nil {
 		return 0
@@ -222,7 +224,7 @@ type VariableLine struct {
 	Name  string
 	Value capture.Value
 	// PerSecond is the change per second of a number or a length since the last line of the variable in the process, nil
-	// if that is unknown.
+	// if the change is unknown.
 	PerSecond *float64
 }
 

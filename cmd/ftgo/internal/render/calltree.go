@@ -7,10 +7,10 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Tree is a tree of calls, or a part of one.
+// Tree is a tree of calls, or a part of such a tree. An open tree is written in parts.
 type Tree struct {
 	First     *Line // the line whose thread, time and callers the header shows
-	Root      *Line // the outermost call; it is not in Lines if an earlier part had its line
+	Root      *Line // the outermost call; it is not in Lines if an earlier part contained it
 	Lines     []*Line
 	Continued bool          // an earlier part of the tree was written
 	Origin    *Line         // the call that started the goroutine of a tree that was split off, else nil
@@ -28,7 +28,8 @@ type Tree struct {
 //
 // The outermost calls of a goroutine are below the call that started the goroutine. Callers of the root follow the
 // header. The percentage is the share of the root's latency. A call that ended without returning has dashes instead
-// of its latency and share. A call that has not ended has … instead of its latency. JSON contains an object for the tree, and then an object for each of its calls and events.
+// of its latency and share. A call that has not ended has … instead of its latency, and a dash instead of its share. JSON
+// contains an object for the tree, and then an object for each of its calls and events.
 func (w *CallWriter) Tree(t *Tree) error {
 	w.tree++
 	if w.o.Format == JSON {
@@ -70,7 +71,7 @@ func (w *CallWriter) Tree(t *Tree) error {
 }
 
 // treeJSON writes a tree as JSON. Only trees of --slow are written as JSON. They are written after their root has ended,
-// so each call in them has an End. Goroutines that go on have no line, but are members of goes_on.
+// so each call in them has an End. Goroutines that go on have no object. The array goes_on has their IDs.
 func (w *CallWriter) treeJSON(t *Tree) error {
 	goesOn := []uint64{}
 	for _, l := range t.Lines {

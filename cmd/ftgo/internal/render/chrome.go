@@ -51,8 +51,8 @@ type chromeEvent struct {
 	Row
 }
 
-// Tree writes the calls of a tree, or of a part of one. An arrow (s, f) connects the go statement, in the call above, with
-// the first call of the goroutine.
+// Tree writes the calls and events of a tree or of a part of a tree. An arrow (s, f) connects the go statement, in the call
+// above, with the first call of the goroutine.
 func (w *ChromeWriter) Tree(t *Tree) error {
 	var events []chromeEvent
 	var above []*Line // by level
@@ -99,8 +99,8 @@ func (w *ChromeWriter) Tree(t *Tree) error {
 }
 
 // arrow adds the arrow of a go statement. The viewer only draws an arrow that starts within a call, so an arrow whose go
-// statement came later starts at the end of the call above. That happens if a goroutine without traced calls executed
-// the go statement.
+// statement came after the end of the call above starts at that end. That happens if a goroutine without traced calls
+// executed the go statement.
 func (w *ChromeWriter) arrow(events []chromeEvent, from, to *Line) []chromeEvent {
 	w.ids++
 	at, began, name := to.Started, to.Time, "go"

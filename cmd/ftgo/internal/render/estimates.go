@@ -7,7 +7,7 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// estimate returns an estimated number of calls as text, or its lower bound if it has no upper bound.
+// estimate returns an estimated number of calls as text. If the number has no upper bound, it returns the lower bound.
 func estimate(w *stats.Estimate) string {
 	if !w.Bounded() {
 		return "≥" + printable.Compact(math.Floor(w.Low))
@@ -15,7 +15,7 @@ func estimate(w *stats.Estimate) string {
 	return "≈" + printable.Compact(math.Round(w.Calls))
 }
 
-// rate returns the cell RATE/s, nil if the rate is unknown.
+// rate returns the cell RATE/s: a lower bound if the number of calls has no upper bound, nil if the rate is unknown.
 func rate(r stats.Func) any {
 	if !r.Estimate.Bounded() && r.Seconds > 0 {
 		return "≥" + printable.Rate(r.Estimate.Low/r.Seconds)
@@ -27,7 +27,7 @@ func rate(r stats.Func) any {
 // unknown.
 func rated(r stats.Func) bool { return r.Seconds > 0 }
 
-// sumCell returns the cell TOTAL and the total latency in nanoseconds, nil and -1 if it is unknown.
+// sumCell returns the cell TOTAL and the total latency in nanoseconds. If the total is unknown, it returns nil and -1.
 func sumCell(r stats.Func) (any, int64) {
 	n, _, _, ok := r.Total()
 	switch {
@@ -40,7 +40,7 @@ func sumCell(r stats.Func) (any, int64) {
 }
 
 // amountSum returns the cell SUM: the sum of --sum over all calls, or over the traced calls as a lower bound if the number
-// of all calls is unknown.
+// of all calls is unknown. It returns nil if no amount was added up.
 func amountSum(r stats.Func) any {
 	n, _, _ := r.AmountTotal()
 	switch {
@@ -52,7 +52,7 @@ func amountSum(r stats.Func) any {
 	return amountText(n)
 }
 
-// amountMean returns the cell AVG, the mean of --sum.
+// amountMean returns the cell AVG, the mean of --sum, nil if no amount was added up.
 func amountMean(r stats.Func) any {
 	if r.Amounts == nil || r.Amounts.Count() == 0 {
 		return nil
@@ -72,8 +72,8 @@ func callBounds(r stats.Func) (low, high any) {
 	return uint64(math.Floor(r.Estimate.Low)), high
 }
 
-// statistic returns a statistic of latencies and its bounds, nil if they are unknown. The statistic sum is extrapolated to
-// all calls.
+// statistic returns a statistic of latencies and its bounds; each is nil if it is unknown. If not all calls were traced,
+// the statistic sum is extrapolated to all calls.
 func statistic(r stats.Func, s stats.Statistic) (value, low, high any) {
 	if !timed(r) {
 		return nil, nil, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// longPass is the shortest pass over the kernel's counters that the footer mentions.
+// longPass is a limit: the footer mentions a pass over the kernel's counters that took longer.
 const longPass = time.Millisecond
 
 // Notes are the conditional lines of a footer.
@@ -129,8 +129,8 @@ func (f *Notes) valueNotes(rows []stats.Func, values *stats.TopValues) {
 	f.Line(true, "(others): only the %d values with most %s have rows; any other has at most %s, and rows with + may lack as much", values.Most, values.By, most)
 }
 
-// hits returns the numbers of hits, delivered hits and lost hits as text. If calls were only counted, there are no events
-// that could be lost, so it returns only the number of hits.
+// hits returns the numbers of hits, delivered hits and lost hits as text. If calls were only counted, no event could be
+// lost, so it returns only the number of hits.
 func hits(s stats.Summary) string {
 	text := "no probe was hit"
 	if s.Hits > 0 {
@@ -218,7 +218,8 @@ func latencyMark(row stats.Func) string {
 	return ""
 }
 
-// approximate reports whether the cost of probes was more than half of any statistic in the table.
+// approximate reports whether the cost of probes is larger than a corrected statistic, other than the minimum. If latencies
+// are not corrected, it returns false.
 func approximate(row stats.Func) bool {
 	return row.Bounds != nil && !row.Raw() && slices.ContainsFunc(stats.Statistics[:], func(s stats.Statistic) bool {
 		net := s.Of(row.Latency)

@@ -19,8 +19,8 @@ type Options struct {
 	Format  Format
 	Width   int  // the width limit of tables and calls in columns, 0 means no limit
 	Latency bool // write latencies (probe), not only counts (count)
-	// Errors adds the number of errors to CSV and TSV. The other formats contain it for each row whose function returns
-	// errors.
+	// Errors adds the number of errors to CSV and TSV. The other formats contain this number for each row whose
+	// function returns errors.
 	Errors bool
 	// Budgeted adds the number of traced calls, and bounds of the number of all calls, to CSV and TSV, because a run with a
 	// budget may not trace all calls. The other formats contain them for each row with an estimate.
@@ -28,9 +28,9 @@ type Options struct {
 	Sched       bool     // add the parts of latencies
 	Processes   bool     // add the process to the text of calls
 	Hosts       bool     // add the host
-	By, ByStack bool     // add the value of --by; with ByStack, that is the callers
+	By, ByStack bool     // By adds the value of --by; if ByStack is true, the value is a stack of callers
 	Amount      string   // the expression of --sum, or ""
-	Hist        bool     // add histograms of Amount, or of latencies without one
+	Hist        bool     // add histograms of Amount, or of latencies if Amount is ""
 	NoHeader    bool     // omit the header of CSV and TSV
 	FullNames   bool     // do not shorten names in tables
 	Events      []string // the kernel events in Func.Events, each as GROUP:EVENT
@@ -42,7 +42,7 @@ type Options struct {
 	Times  bool              // begin the text of a call with its time
 	Stacks bool              // add callers to CSV and TSV of calls; the other formats contain the callers of each Line.Stack
 	Short  map[string]string // short names of functions for the text of calls; nil means whole names
-	Line   *CallFormat       // the format of calls in text, nil for the usual one
+	Line   *CallFormat       // the format of calls in text, nil for the usual format
 }
 
 // Interval identifies an interval of a run.
@@ -73,9 +73,10 @@ func Functions(w io.Writer, rows []stats.Func, o Options) error {
 	return WriteTable(w, o.Width, rows, o.columns(rows))
 }
 
-// columns returns a function that converts a row to cells of a table. The columns of errors, and of calls without a latency,
-// only exist if a row has such calls. ≈ marks an estimated number of calls, see [stats.Estimate]. The sums of such a row are
-// estimates, too, and TIMED is the number of its latencies. [latencyMark] returns the mark of the first latency.
+// columns returns a function that converts a row to cells of a table. The columns of errors only exist if
+// a function returns errors, and the columns of calls without a latency only if a row has such calls. ≈ marks an estimated
+// number of calls, see [stats.Estimate]. The sums of a row with an estimate are estimates, too, and TIMED is the number of
+// the row's latencies. [latencyMark] returns the mark of the first latency.
 func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row {
 	all := sum(rows)
 	single := o.By && len(rows) > 0 && !slices.ContainsFunc(rows, func(r stats.Func) bool { return r.Func != rows[0].Func })
@@ -102,12 +103,12 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 			{"SUM", ColumnIf(o.Amount != "", amountSum(r))}, {"AVG", ColumnIf(o.Amount != "", amountMean(r))},
 		}...)
 		for i, s := range stats.Statistics {
-			if o.Latency && s.Name != "min" && s.Name != "sum" && s.Name != "mean" { // a table is not wide enough for these
+			if o.Latency && s.Name != "min" && s.Name != "sum" && s.Name != "mean" { // a table is not wide enough for min, sum and mean
 				row = append(row, Row{{names[i], latency(r, s)}}...)
 			}
 		}
 		if o.Latency {
-			share := any(nil) // of the wall time; it exceeds 100% if several goroutines call the function at once
+			share := any(nil) // the share of the wall time, over 100% if several goroutines call the function at once
 			total, known := sumCell(r)
 			if known >= 0 && r.Seconds > 0 {
 				share = printable.Percent(uint64(known), uint64(r.Seconds*1e9))
@@ -165,7 +166,7 @@ func sum(rows []stats.Func) (all stats.Func) {
 // Width limits of a value in columns: without a column of functions, and with one.
 const valueAlone, valueBesideFunction = 100, 32
 
-// valueCell returns the cell VALUE of a row. alone says that the table has no column of functions.
+// valueCell returns the cell VALUE of a row. If alone is true, the table has no column of functions.
 func (o Options) valueCell(r stats.Func, alone bool) string {
 	text := printable.Text(r.Value)
 	if names := strings.Split(text, stats.StackSeparator); o.ByStack {
@@ -212,7 +213,7 @@ func eventsShown(rows []stats.Func, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(most, name) })
 }
 
-// kindNames are the names of rows without a value.
+// kindNames are the names of the kinds of rows without a value.
 var kindNames = [...]string{stats.NoValue: "unknown", stats.Others: "others"}
 
 // counts returns the first members of a row in JSON, CSV and TSV.
@@ -271,7 +272,7 @@ func (o Options) members(r stats.Func) Row {
 		exact, low, high = append(exact, Row{{s.Name, value}}...), append(low, Row{{s.Name, least}}...), append(high, Row{{s.Name, most}}...)
 		raw = append(raw, Row{{s.Name, s.Of(&cmp.Or(r.Bounds, noBounds).Raw)}}...)
 	}
-	events := make(map[string]uint64) // that happened
+	events := make(map[string]uint64) // the events that happened at least once
 	for name, n := range r.Events {
 		if n > 0 {
 			events[name] = n
@@ -287,7 +288,7 @@ func (o Options) members(r stats.Func) Row {
 		{"sum_of", ValueIf(o.Amount != "", amountMembers(r, amounts))}, {"histogram_of", ValueIf(o.Hist && amounts.Count() > 0, bucketsOf(&amounts.Histogram))},
 		{"rate", ValueIf(rated(r), r.Rate())}, {"ns", ValueIf(timed, exact)},
 		// ns_low and ns_high bound the latencies without probes. ns_raw includes the cost of probes. If raw is true, ns
-		// includes it, too.
+		// includes that cost, too.
 		{"ns_low", ValueIf(bounded, low)}, {"ns_high", ValueIf(bounded, high)}, {"ns_raw", ValueIf(bounded, raw)},
 		{"self_ns", self(r)}, {"raw", ValueIf(bounded, Nonzero(r.Raw()))},
 		{"sched", ValueIf(timed && o.Sched, splitMembers(r.ShownSplit(), r.Waits))},

@@ -27,7 +27,7 @@ type layout struct {
 	cut     int  // the number of columns to leave out on the right
 }
 
-// expendable are the columns that narrow tables leave out, the first element first.
+// expendable are the columns that narrow tables leave out, the first element first. An element may name several columns.
 var expendable = []string{"TREND ABI", "P90 OFFSET", "MAX SIZE", "SHARE"}
 
 // minColumns is the number of columns of the narrowest table.
@@ -37,12 +37,12 @@ const minColumns = 2
 // of textColumns.
 const minNote = 16
 
-// textColumns are aligned left, like the first column. The others contain numbers and are aligned right.
+// textColumns are aligned left, like the first column. All other columns contain numbers and are aligned right.
 var textColumns = []string{"VALUE", "POSITION", "ABI", "ENTRY", "TYPE", "NOTE", "TREND", "WAITS FOR", "CHANGED"}
 
 // WriteTable writes a table that fits into width columns. A width of 0 means no limit. If even the narrowest layout is too
 // wide, WriteTable leaves out columns on the right. It never cuts numbers or wraps cells. columns converts a row to cells,
-// and is called with a zero row for the header. compact shortens large numbers of calls.
+// and is called with a zero row for the header. If compact is true, it shortens large numbers of calls.
 func WriteTable[R any](w io.Writer, width int, rows []R, columns func(row R, compact bool) Row) error {
 	var t table
 	var chosen layout
@@ -56,7 +56,7 @@ func WriteTable[R any](w io.Writer, width int, rows []R, columns func(row R, com
 	return write(w, "table", t.text(chosen.gap))
 }
 
-// ShortNames returns the short names of rows by their names, nil if full is true.
+// ShortNames returns a map from the names of rows to short names, nil if full is true.
 func ShortNames[R any](full bool, rows []R, name func(R) string) map[string]string {
 	if full {
 		return nil
@@ -131,7 +131,7 @@ func (t *table) fit(width int, l layout) bool {
 		shorten = printable.Cut // the beginning of a value matters most
 	}
 	note = max(note, width-numbers-name)
-	whole := make(map[string]string) // whole names by short name, "" if a short name has several
+	whole := make(map[string]string) // whole names by short name, "" if several names have the same short name
 	for _, line := range t.lines {
 		short := shorten(line[0], name)
 		if other, ok := whole[short]; ok && other != line[0] {
@@ -183,22 +183,22 @@ var histogramUnits = [...]struct {
 	ns    int64
 }{{"nsecs", 1}, {"usecs", 1e3}, {"msecs", 1e6}, {"secs", 1e9}}
 
-// amountUnits are the labels of the units for amounts.
+// amountUnits are the labels of the units of amounts, by the size of a unit. The unit 1 has no label.
 var amountUnits = map[int64]string{1e3: "/1k", 1e6: "/1M", 1e9: "/1G"}
 
 // Widths of a line of a histogram in columns.
 const (
-	lineWidth   = 39 // without the bar
-	countWidth  = 8  // of the count, if that is not wider
+	lineWidth   = 39 // a line without the bar
+	countWidth  = 8  // the least width of the count
 	barWidth    = 40
 	minBarWidth = 8
 	maxEdge     = 1 << 33 // the largest power of two that fits into the ten columns of an edge
 )
 
-// Histograms writes a histogram for each function that completed a call: of Options.Amount, or else of latencies. The format
-// is that of bcc's funclatency -F (print_log2_hist in src/python/bcc/table.py) without leading empty ranges. Ranges are
-// powers of two of a unit. The unit of latencies is the largest that is not longer than the fastest call, or a larger one
-// if the slowest call would need more than ten digits.
+// Histograms writes a histogram for each function that completed a call: of Options.Amount, or of latencies if Amount is
+// "". The format is that of bcc's funclatency -F (print_log2_hist in src/python/bcc/table.py) without leading empty
+// ranges. The bounds of ranges are powers of two of a unit. The unit of latencies is the largest that is not longer than
+// the fastest call, or a larger unit if the slowest call would need more than ten digits.
 func Histograms(w io.Writer, rows []stats.Func, o Options) error {
 	var text bytes.Buffer
 	for _, row := range rows {

@@ -15,7 +15,8 @@ type Cell struct {
 	Key  int64
 }
 
-// TopColumns returns the columns of functions on a full screen, the most important first. sched adds the column WAIT.
+// TopColumns returns the columns of functions on a full screen, the most important first. If sched is true, WAIT is
+// among them.
 func TopColumns(sched bool) []string {
 	columns := []string{"CALLS", "RATE/s", "TOTAL", "SELF", "P50", "P99"}
 	if sched {
@@ -27,7 +28,8 @@ func TopColumns(sched bool) []string {
 // TopOrder is the index of TOTAL, the column by which rows are sorted at first.
 const TopOrder = 2
 
-// TopCells returns the cells of a row. The rate is always the rate of the last interval, whose row is recent.
+// TopCells returns the cells of the row r. Only the rate comes from recent, the function's row in the last interval. See
+// [topRate] for the exception.
 func TopCells(r, recent stats.Func, sched bool) []Cell {
 	time := func(name string) Cell {
 		switch {
@@ -66,8 +68,8 @@ func TopCells(r, recent stats.Func, sched bool) []Cell {
 	return append(cells, errors, timedCell)
 }
 
-// topRate returns the rate of the last interval. If the budget is the reason why that has no traced calls, topRate returns
-// the rate of the whole run.
+// topRate returns the rate of recent, the row of the last interval. If the budget is the reason why the last interval has
+// no traced calls, topRate returns the estimated rate of whole.
 func topRate(whole, recent stats.Func) Cell {
 	if recent.Estimate != nil && recent.Calls == 0 {
 		return Cell{Text: "≈" + printable.Rate(whole.Rate()), Key: int64(whole.Rate() * 1000)}
@@ -75,8 +77,8 @@ func topRate(whole, recent stats.Func) Cell {
 	return Cell{Text: printable.Rate(recent.Rate()), Key: int64(recent.Rate() * 1000)}
 }
 
-// TopCost returns a line on the cost of probes since the last interval, which ended with the cost before, and since the
-// start. The line also has the budget and the number of lost events.
+// TopCost returns a line on the cost of probes in the last interval and since the start. before is the cost at the start of
+// the last interval. The line also has the budget, the CPU time of ftgo and the number of lost events.
 func TopCost(s *stats.Summary, before *stats.Probing) string {
 	cost, notes := "the cost of probes is not known yet", []string(nil)
 	if p := s.Probing; p != nil && p.CPU > 0 {
@@ -105,7 +107,7 @@ func TopCost(s *stats.Summary, before *stats.Probing) string {
 	return cost
 }
 
-// TopNumbers returns a line on the calls of a function, and a line on the parts of their latencies.
+// TopNumbers returns a line on the calls of a function, and a line on the parts of their latencies, "" if these are unknown.
 func TopNumbers(whole, recent stats.Func) (numbers, split string) {
 	numbers = fmt.Sprintf("%s, %s/s", printable.Plural(whole.Count(), "call"), topRate(whole, recent).Text)
 	for _, s := range stats.Statistics {
