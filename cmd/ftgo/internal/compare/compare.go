@@ -1,6 +1,6 @@
 // Package compare reads runs that -o json has written, adds them up, over machines or over time, and finds
-// the functions that differ between two sets of runs: in how often they are called, how often they fail, and
-// how long they take.
+// the functions that differ between two sides, the old and the new set of runs: in how often they are called, how
+// often they fail, or how long they take.
 //
 // Package golang.org/x/perf/benchmath compares samples. This package compares histograms of thousands of calls,
 // whose ranks are known to 1 %, of hundreds of functions at once.
@@ -21,28 +21,28 @@ type Aspect uint8
 const (
 	Calls   Aspect = iota // calls a second
 	Errors                // the share of calls that fail
-	Latency               // whether a call of one side takes longer than one of the other
+	Latency               // whether calls of one side take longer than calls of the other side
 	Tail                  // the share of calls that take longer than 99% of the calls of both sides
-	Aspects
+	Aspects               // the number of aspects
 )
 
 // Names are the names of aspects.
 var Names = [Aspects]string{"calls", "errors", "latency", "tail"}
 
-// Change is how one aspect of a function differs.
+// Change is the difference between the two sides in one aspect of a function.
 type Change struct {
 	Old, New float64 // calls per second, a share, or a latency in ns: the median or the 99th percentile; NaN if unknown
 	Tested   bool    // both sides had enough calls for a test
 	P        float64 // the p-value of this aspect alone
 	Changed  bool
-	// z is the difference of the sides in standard deviations, if nothing but chance is at work.
+	// z is the difference between the sides, in standard deviations of a difference by chance alone.
 	z float64
-	// within is how much the runs of each side differ from each other. By chance alone its mean is df, the
-	// number of runs beyond the first of each side.
+	// within is how much the runs of each side differ from each other, as a chi-squared statistic. If they differ by
+	// chance alone, its mean is df, the number of runs without the first run of each side.
 	within, df float64
 }
 
-// Factor returns New as a multiple of Old, +Inf if Old is 0.
+// Factor returns New as a multiple of Old: 1 if both are equal, else +Inf if Old is 0.
 func (c *Change) Factor() float64 {
 	if c.Old == c.New {
 		return 1
@@ -56,17 +56,18 @@ type Function struct {
 	Side    [2][]stats.Func // old and new
 	Changes [Aspects]Change
 	Seen    [2]stats.Func // all runs of a side together
-	// Slower is the probability that a call of the new side takes longer than one of the old: 0.5 without a
+	// Slower is the probability that a call of the new side takes longer than a call of the old side: 0.5 without a
 	// change, NaN if a side has no latencies.
 	Slower  float64
-	Tested  bool
-	P       float64 // of all aspects together
-	Changed bool
+	Tested  bool    // an aspect was tested
+	P       float64 // the p-value of all aspects together
+	Changed bool    // an aspect has changed
 }
 
-// Compare compares functions by some aspects. At most a share of alpha of the unchanged functions is expected
-// to be called changed, and at most a share of alpha of the functions that are called changed is expected not to
-// be (Benjamini and Hochberg 1995). Changed functions come first, the largest factor at the top.
+// Compare returns the functions with the results of a comparison of the aspects in by. At most a share of alpha of
+// the unchanged functions is expected to be marked as changed. At most a share of alpha of the functions that are
+// marked as changed is expected to be unchanged (Benjamini and Hochberg 1995). Changed functions come first, the
+// largest factor, up or down, at the top.
 func Compare(functions []Function, by []Aspect, alpha float64) []Function {
 	functions = slices.Clone(functions)
 	for i := range functions {
@@ -85,7 +86,7 @@ func Compare(functions []Function, by []Aspect, alpha float64) []Function {
 				number++
 			}
 		}
-		// Any one of several aspects may differ by chance (Bonferroni).
+		// The more aspects are tested, the more likely one differs by chance (Bonferroni).
 		if f.P = 1; number > 0 {
 			f.Tested, f.P = true, min(least*number, 1)
 			tested = append(tested, f)
@@ -116,7 +117,8 @@ func Doubt(functions []Function) {
 	}
 }
 
-// conclude marks the aspects with a p-value up to limit as changed.
+// conclude marks an aspect as changed if its p-value, times the number of tested aspects, is at most limit. It marks
+// the function as changed if an aspect has changed.
 func (f *Function) conclude(limit float64) {
 	number := 0.0
 	for _, c := range f.Changes {
@@ -131,7 +133,7 @@ func (f *Function) conclude(limit float64) {
 	}
 }
 
-// most returns the logarithm of the largest factor of a changed aspect, -1 without one.
+// most returns the largest absolute logarithm of the factors of the changed aspects, -1 if no aspect has changed.
 func (f *Function) most() float64 {
 	most := -1.0
 	for i := range f.Changes {
@@ -180,14 +182,15 @@ func (f *Function) measure(by []Aspect) {
 	}
 }
 
-// meet reports whether the bounds of a quantile overlap. Then the difference may come from the cost of probes.
+// meet reports whether the bounds of a quantile of a and b overlap. If they do, the difference may come from the cost
+// of probes. Without such bounds, meet returns false.
 func meet(a, b *stats.Func, q float64) bool {
 	lowA, highA := between(a, q)
 	lowB, highB := between(b, q)
 	return lowA <= highB && lowB <= highA && (lowA < highA || lowB < highB)
 }
 
-// between bounds a quantile of latencies.
+// between returns the bounds of a quantile of latencies. They are equal if the run has no bounds.
 func between(f *stats.Func, q float64) (low, high int64) {
 	at := f.Latency.Quantile(q)
 	if f.Bounds == nil {
@@ -196,7 +199,7 @@ func between(f *stats.Func, q float64) (low, high int64) {
 	return min(f.Bounds.Low.Quantile(q), at), max(f.Bounds.High.Quantile(q), at)
 }
 
-// failed returns the number of failed calls and of all calls, 0 if the run did not look at results.
+// failed returns the number of failed calls and of all completed calls. Both are 0 if the run did not look at results.
 func failed(f stats.Func) (of, all uint64) {
 	if !f.ReturnsErrors {
 		return 0, 0
@@ -204,6 +207,7 @@ func failed(f stats.Func) (of, all uint64) {
 	return f.Errors, f.Completed
 }
 
+// counts returns the number of latencies.
 func counts(f *stats.Func) uint64 {
 	if f.Latency == nil {
 		return 0
@@ -221,7 +225,8 @@ func together(runs []stats.Func) (all stats.Func) {
 }
 
 // judge computes the p-values of an aspect. Runs of one side differ by more than chance, because hosts and days
-// differ. How much more is estimated from the runs of each side, of the function and of all functions.
+// differ. judge estimates how much more, from the runs of the function and from the runs of all functions, and uses
+// the larger estimate.
 func judge(functions []Function, a Aspect) {
 	var within, df float64
 	for i := range functions {

@@ -11,8 +11,9 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Merge adds up runs by function, and with perHost by host. Time that several runs share counts once, so that
-// rates of runs at the same time add up, too. The same run twice is an error.
+// Merge adds up runs by function. If perHost is true, it adds up the runs of each host separately. Time that several
+// runs share counts once, so that rates of runs at the same time add up, too. If runs has the same run twice, Merge
+// returns an error.
 func Merge(runs []*Run, perHost bool) (*Run, error) {
 	if err := cmp.Or(twice(runs), tooMuch(runs)); err != nil {
 		return nil, err
@@ -62,12 +63,12 @@ func (r *Run) Errors() bool {
 	return slices.ContainsFunc(r.Funcs, func(f stats.Func) bool { return f.ReturnsErrors })
 }
 
-// Sched reports whether latencies are split.
+// Sched reports whether latencies are split into running, runnable and waiting time.
 func (r *Run) Sched() bool {
 	return slices.ContainsFunc(r.Funcs, func(f stats.Func) bool { return f.Split.Sum() > 0 })
 }
 
-// tooMuch returns an error if sums would overflow.
+// tooMuch returns an error if sums of counts might overflow.
 func tooMuch(runs []*Run) error {
 	var all float64 // at least as large as any sum
 	for _, r := range runs {
@@ -112,7 +113,7 @@ func twice(runs []*Run) error {
 	return nil
 }
 
-// seconds returns the length of the wanted runs; time that they share counts once.
+// seconds returns the length of the runs for which wanted returns true. Time that several of them share counts once.
 func seconds(runs []*Run, wanted func(*Run) bool) float64 {
 	var of []*Run
 	for _, r := range runs {

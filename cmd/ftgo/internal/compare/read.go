@@ -14,14 +14,14 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// Run is a run of probe or count, or the sum of several.
+// Run is a run of probe or count, or the sum of several such runs.
 type Run struct {
-	File string // the file that it was read from
+	File string // the file that the run was read from, "" for a sum
 	stats.Summary
 	Funcs []stats.Func
 }
 
-// funcLine is the JSON line of a function. Raw values only matter by their presence.
+// funcLine is the JSON line of a function. Of a json.RawMessage, only the presence matters.
 type funcLine struct {
 	stats.Func
 	Value, Rest json.RawMessage
@@ -43,7 +43,7 @@ type funcLine struct {
 	}
 }
 
-// IsJSON reports whether a file with this beginning may be one for Read.
+// IsJSON reports whether Read may accept a file that starts with begin.
 func IsJSON(begin []byte) bool {
 	begin = bytes.TrimLeft(begin, " \t\r\n")
 	return len(begin) > 0 && begin[0] == '{'
@@ -86,7 +86,7 @@ func Read(from io.Reader, file string) (runs []*Run, err error) {
 	return runs, nil
 }
 
-// take reads a line, and reports whether it was the run's last.
+// take reads a line into the run. last is true if it was the run's last line.
 func (r *Run) take(text []byte) (last bool, err error) {
 	var kind struct{ Type string }
 	if !bytes.HasPrefix(text, []byte(`{"type":"function",`)) {
@@ -153,7 +153,7 @@ func possibleCost(p *stats.Probing) bool {
 	return true
 }
 
-// function reads a row; it ignores rows of intervals.
+// function reads the line of a function. It ignores lines of intervals.
 func (r *Run) function(text []byte) error {
 	var line funcLine
 	if err := decode(text, &line); err != nil {

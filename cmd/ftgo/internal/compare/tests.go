@@ -11,8 +11,9 @@ import (
 // unknown is the Change of an aspect that was not tested.
 var unknown = Change{Old: math.NaN(), New: math.NaN(), P: 1}
 
-// p returns the p-value if the variance among runs of one side is spread times that of chance. An estimate of
-// spread from at most three runs beyond the first ones is uncertain, so z has Student's distribution then.
+// p returns the p-value if the variance among runs of one side is spread times the variance by chance. If spread was
+// estimated from few runs (df is at most 3), the estimate is uncertain. z then has Student's distribution, else the
+// normal distribution.
 func (c *Change) p(spread float64) float64 {
 	t := math.Abs(c.z) / math.Sqrt(spread)
 	switch third := t / math.Sqrt(3); {
@@ -27,11 +28,11 @@ func (c *Change) p(spread float64) float64 {
 	}
 }
 
-// deviations returns by how many standard deviations a number differs from the expected one. The number is the
-// first cell of a table whose rows and columns have fixed sums, so the next cell differs by as much in the other
-// direction, and so on. The result is the root of the likelihood ratio, whose distribution is nearly normal. The
-// number is first moved by one toward the expected one. Then no p-value is below the exact one, however small
-// the numbers are (Zubkov and Serov 2012).
+// deviations returns by how many standard deviations a number differs from its expected value; off is their
+// difference. The number is the first cell of a table whose rows and columns have fixed sums, so the next cell differs
+// by as much in the other direction, and so on. expected are the expected values of all cells. The result is the root
+// of the likelihood ratio, whose distribution is nearly normal. The number is first moved by one toward its expected
+// value. Then no p-value is below the exact p-value, however small the numbers are (Zubkov and Serov 2012).
 func deviations(off float64, expected ...float64) float64 {
 	moved := math.Copysign(max(math.Abs(off)-1, 0), off)
 	var ratio float64
@@ -76,8 +77,8 @@ func rates(sides [2][]stats.Func) Change {
 }
 
 // shares tests whether the share of calls with a property is the same on both sides. count returns the number
-// of calls with the property and of all calls of a run.
-func shares(sides [2][]stats.Func, count func(stats.Func) (with, all uint64)) Change {
+// of a run's calls with the property, and the number of all its calls.
+func shares(sides [2][]stats.Func, count func(stats.Func) (having, all uint64)) Change {
 	c := unknown
 	var have, all [2]float64
 	for i, runs := range sides {
@@ -113,12 +114,12 @@ func shares(sides [2][]stats.Func, count func(stats.Func) (with, all uint64)) Ch
 
 func square(x float64) float64 { return x * x }
 
-// minRanked is the number of calls outside of the largest bucket that each side needs: then the sum of ranks is
+// minRanked is the number of calls outside of the largest bucket that each side needs, so that the sum of ranks is
 // nearly normal.
 const minRanked = 10
 
 // ranks tests whether calls of one side take longer than calls of the other, by the test of Mann and Whitney.
-// Calls of one bucket are ties. The test of Kruskal and Wallis compares the runs of one side. slower is the
+// Calls in the same bucket are ties. The test of Kruskal and Wallis compares the runs of one side. slower is the
 // probability that a call of the second side takes longer.
 func ranks(sides [2][]stats.Func) (c Change, slower float64) {
 	c = unknown

@@ -12,8 +12,8 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Difference writes a row for each function, in the order given; tables use Width and FullNames of o. A table
-// shows the numbers of both sides and the changes; the other formats have p-values, too.
+// Difference writes a row for each function, in the order of rows. It uses Format of o, and for tables Width and
+// FullNames. A table shows the numbers of both sides and the changes; the other formats have p-values, too.
 func Difference(w io.Writer, rows []Function, o render.Options) error {
 	if f := o.Format; f != render.Table {
 		return render.WriteRows(w, f, true, func(r Function) render.Row { return differenceMembers(r, f == render.JSON) }, rows...)
@@ -75,7 +75,7 @@ func factor(c *Change) string {
 // numbers are the keys of aspects in JSON and CSV.
 var numbers = [Aspects]string{Calls: "rate", Errors: "error_share", Latency: "p50_ns", Tail: "p99_ns"}
 
-// number returns the value of such a key: an integer for times, nil for NaN.
+// number returns x as the value of a key of numbers: an integer for times, nil for NaN.
 func number(a Aspect, x float64) any {
 	switch {
 	case math.IsNaN(x):
@@ -115,7 +115,7 @@ func differenceMembers(r Function, json bool) render.Row {
 	return append(o, render.Row{{"slower", number(Calls, r.Slower)}}...)
 }
 
-// Compared is a whole comparison.
+// Compared has the runs and the results of a comparison.
 type Compared struct {
 	Sides     [2][]*Run
 	Functions []Function
