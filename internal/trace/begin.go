@@ -62,7 +62,7 @@ func (l *Live) awaitStart(ctx context.Context) error {
 			if err != nil || ctx.Err() != nil {
 				return cmp.Or(ctx.Err(), err)
 			}
-			l.handle(it) // events before the window count for nothing, but the process filter learns from them
+			l.handle(it) // events before the window do not count, but the process filter learns from them
 		}
 	}
 	return sleep(ctx, l.opt.At)

@@ -12,8 +12,9 @@ import (
 type Clock struct {
 	machine.Timebase
 	// latest is the newest Timebase: a reading of the trace clock together with the time of day. The embedded Timebase,
-	// which converts times, is a copy of latest. If pinned is set, it is the first Timebase of the run instead. Output is
-	// pinned if it has a line for the begin and for the end of each call, or a tree: there the times must fit together.
+	// which converts times, is a copy of latest. If pinned is set, it is the first Timebase of the run instead. A Clock is
+	// pinned if the output has a line for the begin and for the end of each call, or a tree: there the times must fit
+	// together.
 	latest machine.Timebase
 	pinned bool
 }

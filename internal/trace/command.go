@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Command is a child process that is ended with the run. A nil Command is valid and never ends.
+// Command is a child process that is ended with the run. End does nothing for a nil Command.
 type Command struct {
 	*exec.Cmd
 	ended      context.Context // is canceled when the process has ended
 	end        context.CancelFunc
 	err        error
-	terminated bool // End has sent it a signal
+	terminated bool // End has sent a signal to the process
 }
 
 // outputDelay limits how long Wait reads the output of a process that has ended, because its children may hold the pipe

@@ -10,7 +10,7 @@ import (
 type Costs interface {
 	// Start starts the measurement. Take waits for the first result, and returns the latest one. It returns nil if the
 	// measurement has failed. Live calls both before it arms the probes, because each session that the measurement sets
-	// up would delay the removal of hot ones.
+	// up would delay the removal of the probes of hot functions.
 	Start(ctx context.Context)
 	Take() *pairing.HitCosts
 	// Stop ends the measurement. End also waits until its probes are removed. Wait also repeats the panic of the

@@ -12,14 +12,15 @@ import (
 )
 
 // kernelEvents records events of the kernel: the ones of --with, scheduler events, and the ones that the process filter
-// needs. It records them for the processes of -p and PROGRAM, else for each process from its first hit on.
+// needs. If the process filter needs any, it records the events of all processes. Otherwise it records the events of
+// the processes of -p and PROGRAM, or without both, of each process from its first hit on.
 type kernelEvents struct {
-	processFilter // events are shown of the selected processes
+	processFilter // selects the processes with events to show
 	opt           *Options
 	session       *tracefs.Session // nil without kernel events
 	all           []string         // names of all recorded events, in the session's order; the --with ones come first
-	// saidLost, saidSchedLost and saidMissing are set when a message was printed: events for the process filter were
-	// lost, scheduler events were lost, or the events of a process cannot be recorded.
+	// saidLost, saidSchedLost and saidMissing are true once a message was printed: that events for the process filter
+	// were lost, that scheduler events were lost, and that the events of a process cannot be recorded.
 	saidLost, saidSchedLost, saidMissing bool
 	followed                             map[int]bool // processes with recorded events
 	delivered                            uint64       // number of events of selected processes in the window
@@ -71,7 +72,7 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 }
 
 // followRunning records the events of processes that run the file already, because the state of their threads must be
-// known at their first call. It does so only for scheduler events without -p.
+// known at their first call. It does nothing without scheduler events, and with -p.
 func (k *kernelEvents) followRunning(link string) {
 	if !k.opt.Sched || len(k.opt.PIDs) > 0 {
 		return
@@ -119,7 +120,7 @@ func (k *kernelEvents) forget(pid int) {
 	}
 }
 
-// spawn starts the program so that its kernel events are recorded from the first on.
+// spawn starts the program so that its kernel events are recorded from the first event on.
 func (k *kernelEvents) spawn(p *Command) error {
 	if k.session == nil {
 		return p.Start()
@@ -132,7 +133,8 @@ func (k *kernelEvents) spawn(p *Command) error {
 	return nil
 }
 
-// audit returns how many kernel events were delivered and lost. It says once if losses make the results doubtful.
+// audit returns how many kernel events were delivered and lost, or nil without --with and --sched. It prints a message
+// once if losses make the results doubtful.
 func (k *kernelEvents) audit(unparsed uint64) (*stats.KernelEvents, error) {
 	if k.session == nil {
 		return nil, nil

@@ -24,25 +24,27 @@ type Options struct {
 	Filter
 	Talk
 	Features tracefs.Features
-	BufferKB int      // of the ring buffer of each CPU; 0 lets tracefs choose
+	BufferKB int      // size of the ring buffer of each CPU; 0 lets tracefs choose
 	Raw      bool     // see [tracefs.Options]
 	Shared   bool     // use the top level of tracefs on kernels that do not record in instances
 	With     []string // names of the kernel events to show
-	Sched    bool     // divide latencies by the state of the scheduler
-	Entries  bool     // yield calls when they begin, too
-	Steady   bool     // pin the clock, so that the two lines of a call agree
-	// Once takes only the first call of each process in an interval: the probes are out for the rest of it.
+	Sched    bool     // split latencies into running, runnable and waiting time
+	Entries  bool     // yield calls also when they begin
+	Steady   bool     // pin the clock, so that the times of a call's entry and exit agree (see Clock)
+	// Once yields only the first call of each process in an interval, and removes the probes for the rest of the
+	// interval.
 	Once   bool
 	Inside map[int]bool // functions, by their index in the plan, that mark the calls nested in them
 	Limit  uint64       // number of calls after which the window ends; 0 for no limit
 	Wait   bool         // begin the window when a process runs the binary
 	At     time.Time    // begin the window at this time, unless it is zero
-	// Budget is the share of the traced processes' CPU time that probes may take; 0 for no limit. Functions that take
-	// more are sampled. The functions in Named, by their index in the plan, are sampled last.
+	// Budget is the share of the traced processes' CPU time that probes may take; 0 for no limit. Functions with
+	// probes that take more are sampled. The functions in Named, by their index in the plan, are sampled last.
 	Budget float64
 	Named  map[int]bool
 	Costs  Costs
-	// Successors says that other sources trace the file that replaces the binary, so that this one does not warn of it.
+	// Successors says that other sources trace the file that replaces the binary, so that this source does not
+	// report the replacement.
 	Successors bool
 }
 
@@ -56,7 +58,7 @@ type Live struct {
 	vanished    probeCheck
 	armCtx      context.Context // the context of Arm
 	biases      *pairing.Biases
-	among       map[int]bool // results of Filter.Among
+	among       map[int]bool // results of Filter.Among, by process
 	kernel      kernelEvents
 	sampler     *sampler // nil if nothing is sampled
 	once        onceState
@@ -241,8 +243,8 @@ func (l *Live) anyHit() bool {
 // with the square, to seconds for 50,000 sites.
 const manySites = 5000
 
-// mark reads the clocks and the counters. It skips the counters of many sites when a filter is set, because the kernel
-// counts the hits of all processes together.
+// mark reads the clocks and the counters. If a filter is set and the plan has many sites, it skips the counters, because
+// they include the hits of processes that the filter drops.
 func (l *Live) mark() (tracefs.Mark, error) {
 	return l.session.Mark(l.opt.All() || l.plan.Probes() <= manySites)
 }
@@ -313,7 +315,8 @@ func (l *Live) finish(err error) (pairing.Items, error) {
 	return l.stream.Finish(), err
 }
 
-// setHurry makes the kernel remove probes quickly (see [tracefs.FS.ExpediteGracePeriods]), or ends that.
+// setHurry makes the kernel remove probes quickly if on is true (see [tracefs.FS.ExpediteGracePeriods]), and slowly again
+// if on is false.
 func (l *Live) setHurry(on bool) {
 	switch {
 	case on && l.endHurry == nil:

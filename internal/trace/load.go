@@ -21,8 +21,8 @@ type load struct {
 	last         [][]uint64      // counters of the last update
 	stream       *pairing.Stream // counts the page faults of hits
 	faultsBefore uint64          // number of faults at the last update
-	// calls has, for each function, the number of hits where calls begin between the last two updates, and spent the
-	// cost of its probes in seconds. events has the cost of each event by its name.
+	// calls[i] is the number of hits between the last two updates where calls of function i begin. spent[i] is the cost
+	// of all its hits in that time, in seconds. events is the same cost by the names of events.
 	calls  []float64
 	spent  []float64
 	events map[string]float64

@@ -14,8 +14,9 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// findProcess implements Of of [pairing.Processes]. It begins to record the kernel events of the process. If the thread has
-// ended and the kernel did not record its process, it returns the only PID of -p.
+// findProcess implements Of of [pairing.Processes]. It begins to record the kernel events of the process. If the
+// process of the thread is unknown, because the thread has ended, and -p has only one PID without --fork, it returns
+// that PID.
 func (l *Live) findProcess(tid, printed int) (pid int, selected bool) {
 	opt, k := &l.opt, &l.kernel
 	pid = l.session.Process(tid, printed)
@@ -57,12 +58,12 @@ type monitor struct {
 	// lives holds the processes that have hit probes. It drops a process once all of its events were read, so
 	// that a thousand short processes take no more memory than a few.
 	lives map[int]life
-	// saidReplaced holds the processes that execute another file now, and were reported. Key 0 stands for the path of
-	// the binary.
+	// saidReplaced holds the processes for which no more message is printed when they execute another file: it was
+	// printed, or they executed another file from the beginning. Key 0 stands for the path of the binary.
 	saidReplaced map[int]bool
 	cpu          *procfs.CPUTimes // of the traced processes
 	used         time.Duration    // CPU time of the traced processes in the window
-	waited       float64          // share of their runnable time that they waited for a CPU
+	waited       float64          // share of runnable time that threads waited for a CPU
 	saidForeign  bool             // said that processes of another PID namespace are forgotten
 	saidOthers   bool             // said that other processes run the file, with Filter.OnlyUser
 	ownCPU       time.Duration    // CPU time of this process when the window ended
@@ -78,7 +79,7 @@ type life struct {
 const (
 	checkInterval = 200 * time.Millisecond // interval of the checks
 	maxChecked    = 500                    // number of processes checked at once for whether they live
-	maxForeign    = 1000                   // number of remembered processes that can't be checked for it
+	maxForeign    = 1000                   // number of remembered processes if it can't be found out whether they live
 	drainTime     = time.Second            // time after which the stream has sorted all recorded events
 )
 
@@ -130,7 +131,7 @@ func (l *Live) checkProcesses() (pairing.Items, error) {
 	return ended, nil
 }
 
-// allEnded reports whether all processes of -p have ended, and prints a message.
+// allEnded reports whether all processes of -p have ended. If so, it prints a message. It returns false without -p.
 func allEnded(o *Options) bool {
 	if len(o.PIDs) == 0 || slices.ContainsFunc(o.PIDs, procfs.Alive) {
 		return false
@@ -191,8 +192,8 @@ func (l *Live) forgetEnded() pairing.Items {
 	return l.stream.Forget(gone)
 }
 
-// reportReplaced prints a message, once each, when a process of -p executes another program and when another file has
-// the binary's path.
+// reportReplaced prints a message, once each, when a process of -p executes another program, and, without -p and
+// Options.Successors, when another file has the binary's path.
 func (l *Live) reportReplaced() {
 	m, pids, path := &l.monitor, l.opt.PIDs, l.plan.Binary.File().Path()
 	if m.saidReplaced == nil {
@@ -259,7 +260,7 @@ func newProbeCheck(plan *uprobe.Plan) probeCheck {
 	return v
 }
 
-// exclude stops checking the sites of events, because they are disarmed.
+// exclude removes the sites of disarmed events from the check.
 func (v *probeCheck) exclude(events []tracefs.Event) {
 	gone := make(map[uint64]bool)
 	for i := range events {

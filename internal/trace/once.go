@@ -10,7 +10,7 @@ import (
 // onceState is the state of Options.Once in the present interval.
 type onceState struct {
 	seen   map[int]bool // processes that have made a call
-	since  time.Time    // when the first of them came
+	since  time.Time    // when the first process was added to seen
 	began  time.Time    // when the interval began
 	paused bool
 }

@@ -20,7 +20,7 @@ import (
 type group struct {
 	funcs     []int
 	events    []tracefs.Event
-	countOnly bool // the events count calls in a run that times calls otherwise
+	countOnly bool // the events only count calls, although the plan times calls
 }
 
 // groupKey returns the key of a group in sampler.groups.
@@ -108,7 +108,7 @@ func (m *sampler) budgetMessage(hot []int) string {
 		100*m.l.opt.Budget, strings.Join(names, ", "))
 }
 
-// setHurry makes the kernel remove probes quickly, or ends that.
+// setHurry is [Live.setHurry], and lets the stream be read meanwhile. It does nothing without a budget.
 func (m *sampler) setHurry(on bool) error {
 	if m.l.opt.Budget == 0 || on == (m.l.endHurry != nil) {
 		return nil
@@ -119,7 +119,7 @@ func (m *sampler) setHurry(on bool) error {
 	})
 }
 
-// disarm removes probes, the ones first that cost most since the last measurement.
+// disarm removes the probes of events. The events that cost most before the last measurement come first.
 func (m *sampler) disarm(events []tracefs.Event) error {
 	m.l.vanished.exclude(events)
 	events = slices.Clone(events)
@@ -135,8 +135,8 @@ func (m *sampler) disarm(events []tracefs.Event) error {
 	return err
 }
 
-// disarmNice is the nice value of the thread that removes probes (nice(2)), because the very calls that they slow down may
-// keep all CPUs busy.
+// disarmNice is the nice value of the thread that removes probes (nice(2)). It is low, because the calls that these probes
+// slow down may keep all CPUs busy.
 const disarmNice = -15
 
 // raisePriority locks the goroutine to its thread and sets disarmNice. The thread ends with the goroutine. Without
@@ -225,7 +225,8 @@ func (m *sampler) stopPlacing(err error) error {
 	return nil
 }
 
-// arm arms events, the last one first. It returns a time at which all of them are armed.
+// arm arms events, the last one first. It returns a time at which all of them are armed. If that fails, it prints a
+// message, sets failed and disarms the events.
 func (m *sampler) arm(events []tracefs.Event) (at tracefs.Mark, err error) {
 	m.chargeChange(events)
 	if err := m.runBackground(func() error { return m.l.session.Arm(m.ctx, events) }); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// processFilter knows the selected processes where they change while ftgo runs, with --fork. On kernels that record no
+// processFilter knows the selected processes, which change while ftgo runs if --fork is set. On kernels that record no
 // process with a hit (before Linux 4.14) it also knows the process of each thread: /proc lists no threads that have
 // ended.
 //
@@ -18,7 +18,7 @@ import (
 // process loses a process in which a thread other than the first one executes a program (see tracefs.StartKernel).
 type processFilter struct {
 	fork     bool
-	selected map[int]bool // processes; not used if all is set
+	selected map[int]bool // the selected processes; not used if all is set
 	noTGID   bool         // the kernel records no process with a hit
 	// tasks maps threads to their processes: all threads if all is set, else the threads of selected processes. A
 	// thread that has ended stays until its number is used again.
@@ -67,7 +67,8 @@ func (f *processFilter) begin(pids []int, processOf func(tid int) int) error {
 // selects reports whether a process is selected.
 func (f *processFilter) selects(pid int) bool { return f.all || f.selected[pid] }
 
-// processOf returns the process of a thread. found is the process in the event or in /proc.
+// processOf returns the process of a thread. found is the process in the event or in /proc. If the kernel records no
+// process with a hit, it ignores found and returns the process that the filter knows.
 func (f *processFilter) processOf(tid, found int) int {
 	if !f.noTGID {
 		return found
@@ -165,7 +166,7 @@ func (f *processFilter) addChild(ev *pairing.KernelEvent, task int, thread bool)
 	}
 }
 
-// anyAlive reports whether any selected process lives.
+// anyAlive reports whether any selected process lives. It returns false for a filter that does not learn of new threads.
 func (f *processFilter) anyAlive() bool {
 	return f.learns() && slices.ContainsFunc(slices.Collect(maps.Keys(f.selected)), procfs.Alive)
 }

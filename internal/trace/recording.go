@@ -94,8 +94,8 @@ func (r *Recording) Reading() (*Reading, error) {
 	return last, err
 }
 
-// estimateDisarmed estimates the calls of functions that the script has stopped probing for its budget. It assumes the
-// same rate as before. It sets no upper bound, because nothing counted the calls since.
+// estimateDisarmed estimates the calls of functions that the recording script stopped probing to keep its budget. It
+// assumes the same rate as before. It sets no upper bound, because nothing counted the calls since.
 func (r *Recording) estimateDisarmed(last *Reading) {
 	if last.Budget = r.opt.Budget; len(r.rec.Disarmed) == 0 {
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// sampler keeps the CPU time of probes within a budget. It removes the probes of hot functions and watches these
-// functions together, in short stretches of time. Package budget decides when.
+// sampler keeps the CPU time of probes within a budget. It removes the probes of hot functions, which cost too much,
+// and watches these functions together, in short stretches of time. Package budget decides when.
 //
 // It is a coroutine of [Live.Read]: it runs between two reads of the stream. Only the work in the kernel runs in another
 // goroutine.
@@ -31,17 +31,17 @@ type sampler struct {
 	toRestore    []int                        // functions that get their probes back
 	hot          []int                        // functions that the last measurement found to be hot
 	removedAt    map[int]uint64               // when the probes of a function were removed, by the trace clock
-	stretch      *stretch                     // the present one, until its calls are counted
+	stretch      *stretch                     // the present stretch, until its calls are counted
 	eventCount   int                          // number of events defined so far
 	changes      float64                      // number of probes placed and removed, times the number of CPUs that the program uses
 	batchSize    int                          // number of functions that get their probes at once
-	counted      struct{ calls, cpu float64 } // of all stretches of kind Count: calls, and CPU time in seconds
+	counted      struct{ calls, cpu float64 } // calls, and CPU time in seconds, in all stretches of kind Count
 	exceeded     bool                         // the budget was exceeded, so that some calls are estimated
 	failed       bool                         // no more probes can be placed
 
 	placedAt     time.Time     // when probes were last placed
 	measuredAt   time.Time     // when the cost of probes was last measured
-	measureNext  time.Time     // when it is measured next
+	measureNext  time.Time     // when the cost is measured next
 	measurePause time.Duration // between two measurements
 	cpu          time.Duration // the program's CPU time at the last measurement
 	eventsRead   uint64        // number of events read at the last measurement
@@ -74,15 +74,15 @@ const (
 	maxEvents = 300
 )
 
-// unlimited stands for no budget: it is never exceeded. The sampler then only places the probes of later functions.
+// unlimited stands for no budget: it is never exceeded. The sampler then only places the probes of deferred functions.
 const unlimited = 1000
 
 // BatchSites returns the number of sites that are placed at once under a budget. Defining 1,000 sites besides 15,000
 // others takes 0.1 s, and all hot ones among them cost time until they are found.
 func BatchSites(budget float64) int { return int(min(max(4000*budget, 100), 1000)) }
 
-// newSampler returns the sampler of a source. It returns nil, which is valid and does nothing, without a budget and
-// later functions in the plan.
+// newSampler returns the sampler of a source. It returns nil, a valid sampler that does nothing, if Options.Once is
+// set, or if the budget is 0 and the plan has no deferred function.
 func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	if l.opt.Once || l.opt.Budget == 0 && l.plan.DeferredSites() == 0 {
 		return nil, nil
@@ -209,8 +209,8 @@ func (m *sampler) runNext() error {
 	return nil
 }
 
-// wait lets the stream be read, at least once and until a time. It measures the costs of probes meanwhile, and removes
-// hot ones.
+// wait lets the stream be read, at least once, until a time or until the present stretch costs more than planned.
+// Meanwhile it measures the costs of probes, and removes the probes of hot functions.
 func (m *sampler) wait(until time.Time) error {
 	for {
 		m.setWake(until)
@@ -262,7 +262,7 @@ func (m *sampler) overspent() bool {
 	return s != nil && s.open && m.load.costOf(m.l.stream.Events()-s.events) > s.Most
 }
 
-// runBackground runs work in another goroutine while the stream is read. It returns when both work and the read have
+// runBackground calls do in another goroutine while the stream is read. It returns when do has returned and the read has
 // ended.
 func (m *sampler) runBackground(do func() error) (err error) {
 	done := make(chan struct{})
@@ -288,7 +288,7 @@ func (m *sampler) runBackground(do func() error) (err error) {
 	}
 }
 
-// measure updates the costs since the last measurement, and finds hot functions.
+// measure updates the costs since the last measurement. Outside of stretches, it also finds hot functions.
 func (m *sampler) measure() {
 	profile, took, err := m.load.readCounters(m.l.session)
 	now, used := time.Now(), m.load.cpuTimes.Used()

@@ -20,20 +20,20 @@ import (
 type Source interface {
 	// Clock returns the clock of the calls' times.
 	Clock() *Clock
-	// Arm begins. After an error only Close may be called.
+	// Arm makes the source ready for Read: Live places its probes. After an error only Close may be called.
 	Arm(ctx context.Context) error
-	// Began returns when the window began. ok is false before that: Options.Wait waits for a process.
+	// Began returns when the window began. ok is false before, as while Options.Wait waits for a process.
 	Began() (at time.Time, ok bool)
 	// Spawn starts a program. All its hits are seen.
 	Spawn(p *Command) error
-	// Read yields the items of about 20 ms, then [pairing.Read]. It returns an error when no more items come: io.EOF if
+	// Read yields the items of about 20 ms, then [pairing.Read]. It yields an error when no more items come: io.EOF if
 	// all were read.
 	Read(ctx context.Context) iter.Seq2[*pairing.Item, error]
 	// Mark ends an interval now. Read yields [pairing.Marked] behind the items of the interval.
 	Mark() error
 	// Reading returns the counts up to a [pairing.Marked] that Read has just yielded, or of the whole window after
-	// io.EOF. Otherwise it returns nil. If it returns an error, too, some counters could not be read, and the
-	// others are valid.
+	// io.EOF. Otherwise it returns nil. If it returns a Reading and an error, some counters could not be read,
+	// and the others are valid.
 	Reading() (*Reading, error)
 	// Stop ends the window, and then removes the probes.
 	Stop() error
@@ -61,13 +61,14 @@ type Talk interface {
 // Filter selects processes. The zero Filter selects all that run the binary.
 type Filter struct {
 	PIDs     []int
-	OnlyUser bool // no other process runs the binary: the kernel's counters are of PIDs alone
+	OnlyUser bool // no other process runs the binary, so that the kernel's counters have only hits of PIDs
 	Fork     bool // select children of PIDs, too
 	// Among reports whether a process is selected. It may return false for a process that has ended. Nil selects all.
 	Among func(pid int) bool
 }
 
-// All reports whether the kernel's counters, which are of all processes, are of the selected processes alone.
+// All reports whether all processes that run the binary are selected. Then all hits in the kernel's counters, which do
+// not distinguish processes, are hits of selected processes.
 func (f *Filter) All() bool {
 	return (f.OnlyUser || len(f.PIDs) == 0) && !f.Fork && f.Among == nil
 }
@@ -85,9 +86,9 @@ type Reading struct {
 	Waited    float64           // share of their runnable time that threads waited for a CPU
 }
 
-// Watch yields the items of an armed source until ctx is done, program has ended, or the source ends. It yields an error
-// only if the source has failed. program may be nil. It ends an interval each time that every has passed, unless every is
-// 0. If the caller's loop ends before [pairing.Read], the other items of that read are lost.
+// Watch yields the items of an armed source until ctx is done, program has ended, or the source ends. It yields an
+// error only if the source has failed. program may be nil. If every is not 0, it ends an interval each time that every
+// has passed. If the caller's loop ends before [pairing.Read], the other items of that read are lost.
 func Watch(ctx context.Context, s Source, program *Command, every time.Duration) iter.Seq2[*pairing.Item, error] {
 	return func(yield func(*pairing.Item, error) bool) {
 		var tick <-chan time.Time

@@ -18,14 +18,14 @@ type stretch struct {
 	open     bool // its probes are in place
 	ended    bool // all its calls are counted
 	began    time.Time
-	took     time.Duration  // its duration
+	took     time.Duration  // duration of the stretch
 	cpu      time.Duration  // the program's CPU time at the beginning; once closed, the CPU time of the stretch
 	before   map[int]uint64 // number of calls of each function at the beginning
 	calls    map[int]int    // number of calls of each function in the stretch, once ended
 	measured bool           // the cost of its probes is measured
 	events   uint64         // number of events read at the beginning
-	// The CPU time of the program, the cost of all probes, and the time, between the measurement before the stretch and
-	// the one after it, in seconds.
+	// These are the program's CPU time, the cost of all probes, and the elapsed time, from the measurement before the
+	// stretch to the measurement after the stretch, in seconds.
 	cpuAround, spentAround, secondsAround float64
 }
 
@@ -158,7 +158,7 @@ func (m *sampler) addToEstimates() {
 		// The load's calls are the hits between the two measurements around the stretch.
 		m.budget.AddStretch(m.load.runtimeIndex, max(own.Typical, inside/50), m.load.calls[m.load.runtimeIndex]*inside/max(s.cpuAround, inside, 1e-9))
 	}
-	if s.Kind == budget.Time && m.budget.Counts { // Count and Light stretches count the calls, and their own time is known better
+	if s.Kind == budget.Time && m.budget.Counts { // other stretches show the program's own time better
 		m.estimates.AddTimed(own)
 		return
 	}
@@ -182,8 +182,8 @@ func (m *sampler) update() {
 // maxBoundRatio is the highest ratio of an upper bound to its estimate. Higher bounds are useless: they become infinite.
 const maxBoundRatio = 10
 
-// whole estimates the number of calls of each function. seen returns how many were counted. It returns nil if all
-// functions were always watched, and nil for each function that was.
+// whole estimates the number of calls of each function. seen returns the number of counted calls of a function.
+// whole returns nil if all functions were always watched, and a nil element for each function that was always watched.
 func (m *sampler) whole(seen func(fn int) uint64) []*stats.Estimate {
 	if m == nil || !m.exceeded {
 		return nil
