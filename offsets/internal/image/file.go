@@ -60,7 +60,8 @@ func (m *Image) Unchanged() error {
 	}
 	was := &m.stat
 	// The change time differs, but neither the link count nor mode or owner: the file may have been written and its
-	// modification time reset, as rsync does.
+	// modification time reset, as rsync does. With the lease of Hold this sign is not needed, because a writer must break
+	// the lease first.
 	rewritten := was.Ctim != now.Ctim && was.Nlink == now.Nlink && was.Mode == now.Mode && was.Uid == now.Uid && was.Gid == now.Gid
 	if now.Size != was.Size || now.Mtim != was.Mtim || !m.held && rewritten {
 		return fmt.Errorf("%s: changed while it was read", m.path)
@@ -72,17 +73,17 @@ func (m *Image) Unchanged() error {
 // files of its parent open.
 const holdFor = 300 * time.Millisecond
 
-// Hold takes a read lease on the file (fcntl(2), F_SETLEASE). Until Release or Close, a process that opens the file
-// for writing or truncates it blocks for up to /proc/sys/fs/lease-break-time, 45 seconds by default. This prevents
-// breakpoints in a file that is overwritten in place, as by cp: they would be in the middle of other instructions and
-// crash the next process of the file. The lease does not prevent replacing the file under its name. Some file systems
-// do not support leases; then only Unchanged detects writers. Hold returns an error if the file has changed or, with
-// busy true, if another process has it open for writing.
+// Hold takes a read lease on the file (fcntl(2), F_SETLEASE). Until Release or Close, a process that opens the file for
+// writing or truncates it blocks for up to /proc/sys/fs/lease-break-time, 45 seconds by default. This prevents breakpoints
+// in a file that is overwritten in place, as by cp: they would be in the middle of other instructions and crash the next
+// process that runs the file. The lease does not prevent replacing the file under its name. Some file systems do not support
+// leases; then only Unchanged detects writers. Hold returns an error if the file has changed. If another process has the
+// file open for writing, it returns an error and busy true.
 func (m *Image) Hold() (busy bool, err error) {
 	for until := time.Now().Add(holdFor); ; time.Sleep(10 * time.Millisecond) {
 		switch err := m.lease(unix.F_RDLCK); {
 		case err == nil:
-			err := m.Unchanged() // before the lease
+			err := m.Unchanged() // until the lease
 			m.held = true
 			return false, err
 		case err != unix.EAGAIN:
@@ -116,7 +117,7 @@ func (m *Image) lease(kind int) error {
 	return err
 }
 
-// A file of a few kilobytes may claim to have gigabytes, because holes read as zeros. So reads at once are bounded by
+// A file of a few kilobytes may claim to have gigabytes, because holes read as zeros. So the size of one read is limited to
 // the number of bytes that are not in holes.
 
 // maxExtents is the maximum number of data extents that dataSize adds up; it ignores the rest of the file.
@@ -166,8 +167,8 @@ func (m *Image) hasHole(offset, size uint64) bool {
 // MaxSize returns an upper bound for the size of anything in the file, in bytes.
 func (m *Image) MaxSize() uint64 { return m.maxSize }
 
-// MaxDebug returns an upper bound for the size of all debug information after decompression, in bytes. Compilers'
-// debug information shrinks to a half or a quarter when compressed; that of small programs may shrink more.
+// MaxDebug returns an upper bound for the size of all debug information after decompression, in bytes. Compilers' debug
+// information shrinks to a half or a quarter when compressed. The debug information of small programs may shrink more.
 func (m *Image) MaxDebug() uint64 {
 	return min(8*m.maxSize, max(4*m.maxSize, maxSparse)) + 1<<20
 }

@@ -15,14 +15,15 @@ import (
 	"slices"
 )
 
-// maxNotes and maxAllNotes are above the size in bytes of the notes in any valid section or segment, and in all of
-// them.
+// maxNotes is above the size in bytes of the notes in one section or segment of a valid file, maxAllNotes above the size of
+// the notes in all its sections and segments.
 const (
 	maxNotes    = 1 << 16
 	maxAllNotes = 1 << 20
 )
 
-// BuildID returns the GNU build ID in hexadecimal, else Go's build ID as text (cmd/link/internal/ld/elf.go), else "".
+// BuildID returns the GNU build ID in hexadecimal. Without a GNU build ID it returns Go's build ID as text
+// (cmd/link/internal/ld/elf.go), or "" if the file has neither.
 func (m *Image) BuildID() string {
 	ids := m.buildIDs()
 	return cmp.Or(ids.gnu, ids.golang)
@@ -92,7 +93,8 @@ type Checksums struct {
 	CRC    uint32
 }
 
-// maxHoles is the number of bytes in holes that Checksums reads in addition to twice the bytes of data.
+// maxHoles is a limit in bytes: Checksums reads a file with holes only up to a size of maxHoles plus twice the bytes of
+// data.
 const maxHoles = 64 << 20
 
 // Checksums reads the whole file. It returns an error if most of a large file is holes.

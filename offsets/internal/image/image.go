@@ -270,7 +270,7 @@ func checkHeaders(r io.ReaderAt, maxSize uint64) error {
 		return fmt.Errorf("%d program headers of %d bytes", h.Phnum, h.Phentsize)
 	}
 	count, names := uint64(h.Shnum), uint64(h.Shstrndx)
-	if count == 0 && h.Shoff > 0 { // the first section header has the numbers that are too large for h
+	if count == 0 && h.Shoff > 0 { // if numbers are too large for h, the first section header has them
 		var first elf.Section64
 		if err := readAt(r, h.Shoff, &first); err != nil {
 			return err
@@ -291,7 +291,7 @@ func checkHeaders(r io.ReaderAt, maxSize uint64) error {
 		return err
 	}
 	if names == 0 || names >= count {
-		return nil // elf.NewFile reads no names then
+		return nil // then elf.NewFile reads no names
 	}
 	table := &headers[names]
 	if table.Size > maxSize || elf.SectionFlag(table.Flags)&elf.SHF_COMPRESSED != 0 {

@@ -15,8 +15,8 @@ type relocation struct {
 	symbol bool
 }
 
-// Pointer returns the address that is stored at an address after relocation, both without load bias. Go's linker and
-// GNU ld write the value of a relocation into the file as well, but LLVM's lld writes 0.
+// Pointer returns the address that the word at addr holds after relocation. Both addresses are without load bias. Go's
+// linker and GNU ld write the value of a relocation into the file as well, but LLVM's lld writes 0.
 func (m *Image) Pointer(addr uint64) (uint64, bool) {
 	if r, ok := m.relocationAt(addr); ok {
 		return r.value, true
@@ -43,8 +43,8 @@ func (m *Image) relocationAt(addr uint64) (r relocation, ok bool) {
 }
 
 // readRelocations returns the relocations with a value that depends only on this file, sorted by address: relative
-// ones, and (in plugins) absolute ones of symbols that the file defines. It finds them by the program headers,
-// because a file may have no section headers.
+// relocations, and (in plugins) absolute relocations of symbols that the file defines. It finds the relocations by the
+// program headers, because a file may have no section headers.
 func (m *Image) readRelocations() []relocation {
 	if !m.Relocatable() {
 		return nil
@@ -108,7 +108,7 @@ func (m *Image) Scan(pattern []byte, found func(p *elf.Prog, addr uint64) bool) 
 	m.scan(pattern, 0, found)
 }
 
-// ScanPointers calls found with the address of each aligned word in writable segments that holds value in the file or
+// ScanPointers calls found with the address of each aligned word that holds value in the file (in writable segments) or
 // after relocation, until found returns false.
 func (m *Image) ScanPointers(value uint64, found func(addr uint64) bool) {
 	more := true
