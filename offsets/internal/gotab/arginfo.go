@@ -11,7 +11,8 @@ type Arg struct {
 	// Offset is the offset of a word from the start of the stack arguments. A word in a register has a stack slot,
 	// too. Offset is -1 if it is unknown. Size is the word's number of bytes, 0 if Offset is unknown.
 	Offset, Size int64
-	// Aggregate means a string, a struct or the like. Parts are its parts. Cut means that it has more parts.
+	// Aggregate means that the Arg is a string, a struct or the like, and Parts are its parts. Cut means that Parts lacks
+	// some of them.
 	Aggregate, Cut bool
 	Parts          []Arg
 }
@@ -40,7 +41,7 @@ func Abridged(args []Arg) bool {
 	return slices.ContainsFunc(args, func(a Arg) bool { return a.Cut || Abridged(a.Parts) })
 }
 
-// First returns the offset of the argument's first word.
+// First returns the offset of the argument's first word, or [math.MaxInt64] if the argument has no word.
 func (a Arg) First() int64 {
 	for l := range Leaves([]Arg{a}) {
 		return l.Offset
@@ -68,9 +69,10 @@ const (
 )
 
 // Args returns the parameters of the function at an address from FUNCDATA_ArgInfo (EmitArgInfo in
-// cmd/compile/internal/ssagen), which Go 1.17 and later write. complete is false after ten words, where the compiler
-// stops. For a function whose name has a bracket the compiler leaves out the first parameter. args is nil if the
-// function has no parameters: a function compiled from Go source, without such data.
+// cmd/compile/internal/ssagen), which Go 1.17 and later write. The compiler stops after ten words; complete is false then.
+// If the function's name has a bracket, the compiler leaves out the first parameter. A function that was compiled from Go
+// source and has no such data has no parameters: then args is nil, and complete and ok are true. In other cases without such
+// data ok is false.
 func (g *Tables) Args(addr uint64) (args []Arg, complete, ok bool) {
 	f, ok := g.only(addr)
 	if !ok || g.Version.Minor < 17 {
@@ -132,8 +134,9 @@ func readArgs(code []byte) (args []Arg, complete, ok bool) {
 	return nil, false, false
 }
 
-// InRegisters returns the offset, as in Args, from which on arguments are in registers. Optimized functions of Go 1.18
-// and later have a table of the spilled ones among them (cmd/compile/internal/liveness/arg.go), which begins with it.
+// InRegisters returns the Offset, as in Arg, from which on words are in registers. It is the first byte of a table of
+// spilled register arguments (cmd/compile/internal/liveness/arg.go), which only optimized functions of Go 1.18 and later
+// have.
 func (g *Tables) InRegisters(addr uint64) (from int64, ok bool) {
 	f, ok := g.only(addr)
 	if !ok || f.t.form.oldest < 18 {

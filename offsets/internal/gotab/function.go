@@ -9,8 +9,8 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// Func is a function of the table, described by a _func (runtime/runtime2.go). The _func begins with the entry, and
-// offsets of tables of values by address and of other data follow.
+// Func is a function of the table, described by a _func (runtime/runtime2.go). The _func begins with the function's start.
+// Offsets follow: of tables that map addresses to values, and of other data.
 type Func struct {
 	t *table
 	// Addr is the function's start, End the start of the next one, so that the padding between them is included.
@@ -29,7 +29,7 @@ const (
 	wordSP     = 3 // the table of distances of SP from the return address
 	wordFile   = 4
 	wordLine   = 5
-	wordPCData = 6 // the number of further tables
+	wordPCData = 6 // the number of PCDATA tables
 	wordUnit   = 7 // the number of the first file of the compilation unit, since Go 1.16
 )
 
@@ -93,8 +93,8 @@ func (t *table) valuesAt(offset uint64) uint64 {
 }
 
 // step reads the pair at an offset of a table of values by address: the difference from the previous value (zigzag; the
-// first is from -1) and the number of bytes of code with the new value (runtime/symtab.go, step). size is 0 at the
-// end of the table, next if the table is damaged.
+// first is from -1) and the number of bytes of code with the new value (runtime/symtab.go, step). size is 0 at the end of
+// the table. If the table is damaged, size and next are 0.
 func (t *table) step(at uint64, first bool) (difference int32, size, next uint64) {
 	if at == 0 {
 		return 0, 0, 0
@@ -164,7 +164,8 @@ func (f Func) file(number int32) []byte {
 	return t.text0(t.files + at)
 }
 
-// Funcs returns the functions of the table by address. It returns none if the table is missing or damaged.
+// Funcs returns the functions of the table, sorted by address. It returns none if the table is missing or damaged, or if a
+// function is outside of the program's code.
 func (g *Tables) Funcs() []Func {
 	list := g.functions().list()
 	if slices.ContainsFunc(list, func(f Func) bool { return !g.image.IsCode(f.Addr, f.End) }) {
@@ -188,8 +189,8 @@ func (t *table) list() []Func {
 	return list
 }
 
-// Name returns the name in the spelling of .symtab, "" if it can't be read. Its work is bounded: in a sound table names
-// don't overlap, so together they are no longer than the table, although functions of the same name may share it.
+// Name returns the name in the spelling of .symtab, or "" if it can't be read. It also returns "" if all names that were
+// read are together more than twice as long as the table, because then names overlap and the table is damaged.
 func (f Func) Name() string {
 	name := f.t.symbol(f.word(wordName))
 	if f.t.left -= len(name); f.t.left < 0 {
@@ -198,8 +199,9 @@ func (f Func) Name() string {
 	return name
 }
 
-// CodeSize returns the number of bytes of code that the table of stack depths covers. The linker appends padding to it
-// (cmd/internal/obj/pcln.go, funcpctab). It returns 0 without such a table, or for more than [image.MaxCode].
+// CodeSize returns the number of bytes of code that the table of stack depths covers. The linker appends padding to this
+// code (cmd/internal/obj/pcln.go, funcpctab). CodeSize returns 0 if the function has no such table, or if the table covers
+// more than [image.MaxCode].
 func (f Func) CodeSize() (all uint64) {
 	at := f.table(wordSP)
 	for first := true; f.t.left > 0; first = false {

@@ -40,8 +40,8 @@ func (g *Tables) Position(addr uint64) (file string, line int, ok bool) {
 	return file, line, line > 0 && file != ""
 }
 
-// CodeLines calls found for each range of instructions of one source line in a file that matches. addr is the start of
-// the range. stmt is always false, because the table does not mark the starts of statements.
+// CodeLines calls found for each range of instructions of one source line, in the files for which match returns true. addr
+// is the start of the range. stmt is always false, because the table does not mark the starts of statements.
 func (g *Tables) CodeLines(match func(file string) bool, found func(addr uint64, file string, line int, stmt bool)) error {
 	type unitFile struct {
 		unit   uint64
@@ -102,7 +102,8 @@ func (g *Tables) Depth(addr uint64) (n uint64, known, ok bool) {
 }
 
 // wrapperID is the value of runtime.funcID_wrapper by minor version of Go, since 1.21 abi.FuncIDWrapper
-// (internal/abi/symtab.go). It is the last of these constants, so it changes when Go adds one.
+// (internal/abi/symtab.go). It is the last of these constants, so it changes when Go adds a constant. The comments name the
+// added functions.
 var wrapperID = map[int]uint8{
 	12: 20, 13: 20,
 	14: 22, 15: 22, // runtime.mcall, runtime.asyncPreempt
@@ -122,7 +123,8 @@ const (
 )
 
 // inlineNumbers returns the numbers of a function's two tables of inlined calls (internal/abi/symtab.go, before Go 1.21
-// runtime/symtab.go). Before Go 1.12 these lack the caller's instruction, so it returns numbers that no table has.
+// runtime/symtab.go). Before Go 1.12 these tables lack the caller's instruction, so inlineNumbers returns numbers that no
+// table has.
 func (g *Tables) inlineNumbers() (pcdata, funcdata uint64) {
 	const unused = 1 << 32
 	switch minor := g.Version.Minor; {
@@ -191,9 +193,9 @@ func (g *Tables) inlined(f Func) (runs []run, calls []inlined) {
 	return runs, calls
 }
 
-// Frames calls found with the functions that an instruction belongs to, the innermost inlined one first. file and line
-// are the position of the instruction, and in outer functions that of the inlined call. wrapper means that the
-// compiler generated the function.
+// Frames calls found with the functions that an instruction belongs to, the innermost inlined one first. file and line are
+// the position of the instruction in the innermost function, and the position of the inlined call in the outer functions.
+// wrapper means that the compiler generated the function.
 func (g *Tables) Frames(addr uint64, found func(function, file string, line int, wrapper bool)) {
 	f, ok := g.at(addr)
 	if !ok {
@@ -257,8 +259,8 @@ func (g *Tables) Calls(found func(callee, caller, file string, line int)) {
 	})
 }
 
-// ArgsSize returns the number of bytes on the stack of the parameters and results of the function at an address. With
-// it the caller notices parameters that debug information leaves out, as it does with blank ones up to Go 1.21.
+// ArgsSize returns the number of bytes on the stack of the parameters and results of the function at an address. Callers
+// compare it with the parameters in debug information, which omits blank parameters up to Go 1.21.
 func (g *Tables) ArgsSize(addr uint64) (n int64, ok bool) {
 	f, ok := g.only(addr)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// Method is a method of a runtime type, which interfaces and package reflect call through it.
+// Method is a method in the data of a runtime type. Interfaces and package reflect call methods through these data.
 type Method struct {
 	Receiver        *gotype.Type
 	Params, Results []*gotype.Type
@@ -18,21 +18,21 @@ type Method struct {
 const (
 	// A method has four fields of four bytes: name, type, the code that interfaces call, and the code for other calls.
 	methodSize, methodType, methodCode = 16, 4, 12
-	// An uncommontype has the package, the numbers of all and of exported methods, the offset of the methods, and an
-	// unused field (internal/abi/type.go).
+	// An uncommontype has the package, the number of all methods, the number of exported methods, the offset of the methods,
+	// and an unused field (internal/abi/type.go).
 	uncommonSize, uncommonCount, uncommonMethods = 16, 4, 8
-	// nearOwner is the distance in bytes of most methods from their types, maxOwner the maximum. Fields may be in
-	// between.
+	// nearOwner is the distance in bytes of most methods from their types, maxOwner the maximum. The fields of a struct may
+	// be in between.
 	nearOwner, maxOwner = 1 << 12, 1 << 18
-	// maxScans is the number of functions to search for one by one. Each search reads all types. Beyond it one scan
-	// indexes the methods of all functions.
+	// maxScans is the number of functions to search for one by one. Each search reads all types. For further functions, one
+	// scan indexes the methods of all functions.
 	maxScans = 16
 	// chunk is the number of bytes of types to read at once.
 	chunk = 1 << 18
 )
 
 // Method finds the method whose code is at an address. It searches all types of the program, because the program has no
-// index of methods. accept decides by the name of the receiver's type.
+// index of methods. Method ignores types whose name accept rejects.
 func (g *Tables) Method(addr uint64, accept func(receiver string) bool) (m Method, ok bool) {
 	t, err := g.types()
 	module := g.module()
@@ -83,7 +83,7 @@ func (g *Tables) mentions(t *types, code uint32) (found []uint64) {
 	return found
 }
 
-// allMentions returns the mentions of all functions by code.
+// allMentions returns the result of mentions for all functions, by the offset of their code.
 func (g *Tables) allMentions(t *types) map[uint32][]uint64 {
 	all, table, text := make(map[uint32][]uint64), g.functions(), g.module().text
 	for i := range table.count {

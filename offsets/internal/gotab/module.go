@@ -139,8 +139,8 @@ func (g *Tables) fits(form *moduleForm, field func(n uint64) uint64) bool {
 	return gofunc >= g.table.funcs && gofunc <= end && end <= g.table.size
 }
 
-// Known reports whether the layout of the program's runtime data is known. Otherwise neither types nor inlined calls can
-// be read.
+// Known reports whether the layout of the program's runtime data is known. If it is unknown, neither types nor inlined calls
+// can be read.
 func (g *Tables) Known() bool { return g.Version.Minor < 26 || g.module().form != nil }
 
 // types locates a program's types and caches those that were read.
@@ -152,8 +152,8 @@ type types struct {
 
 	mu    sync.Mutex
 	known map[uint64]*gotype.Type
-	// named holds the addresses of types by name, or unnamed the error of reading them. Both are nil before the first
-	// search by name.
+	// named holds the addresses of types by name. If reading the names failed, named is nil and unnamed is the error. Both
+	// are nil before the first search by name.
 	named   map[string][]uint64
 	unnamed error
 	// mentioned holds the result of allMentions, nil before it is needed.
@@ -166,7 +166,7 @@ func (t *types) kind(head []byte) reflect.Kind {
 	return plainKind(reflect.Kind(head[t.form.kind] & kindMask))
 }
 
-// findTypes finds the types by runtime.firstmoduledata.
+// findTypes finds the types by runtime.firstmoduledata. For Go 1.4 to 1.6 it takes every address as a possible type.
 func (g *Tables) findTypes() (*types, error) {
 	v := g.Version
 	if v.Minor == 0 {

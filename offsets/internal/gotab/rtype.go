@@ -21,10 +21,11 @@ type rtypeForm struct {
 	// interned means that the names of types and fields are in runtime.types, each as a byte of flags, the length and
 	// the text. Otherwise they are addresses of strings.
 	interned bool
-	// varint means that this length is a varint. Otherwise it has 2 bytes, big-endian.
+	// varint means that the length of a name is a varint. Otherwise it has 2 bytes, big-endian.
 	varint bool
 	// shifted means that the lowest bit of a field's offset marks an embedded field, and the other bits are the offset.
-	// flagged means that a flag of its name marks it. Otherwise an embedded field has no name.
+	// flagged means that a flag of the field's name marks an embedded field. If both are false, an embedded field has no
+	// name.
 	shifted, flagged bool
 	// directFlag means that a flag in tflag, not in kind, marks types whose value is the data word of an interface.
 	directFlag bool
@@ -137,9 +138,10 @@ func stringVariable(m *image.Image, addr uint64) (string, bool) {
 }
 
 // RuntimeType decodes the runtime._type at a virtual address of the file, without load bias. Such an address is the first
-// word of an interface without methods, or the result of ItabType. It needs neither symbols nor debug information.
-// Types that the program makes at run time, with package reflect, are not in the file. The name of the type is that
-// of %T. A type that is not in the file, or damaged, has kind Invalid. Elem reads the file at its first call.
+// word of an interface without methods, or the result of ItabType. RuntimeType needs neither symbols nor debug information.
+// It returns an error if the type is damaged or not in the file: package reflect makes types at run time. The name of the
+// type is the name that %T prints. If only the part of the data that depends on the kind is damaged, the kind is Invalid.
+// Elem reads the file at its first call.
 func (g *Tables) RuntimeType(addr uint64) (*gotype.Type, error) {
 	t, err := g.types()
 	if err != nil {

@@ -121,7 +121,7 @@ func magic(quantum byte) []byte { return []byte{0xff, 0xff, 0xff, 0, 0, quantum,
 
 var errTable = errors.New("damaged function table")
 
-// openTable reads a table. It returns an error if it does not begin with a header, or is damaged.
+// openTable reads a table. It returns an error if the data do not begin with a header, or if the table is damaged.
 func openTable(r io.ReaderAt, size, addr uint64) (*table, error) {
 	head := make([]byte, min(size, 72))
 	n, _ := r.ReadAt(head, 0)
@@ -203,8 +203,8 @@ func (t *table) at(addr uint64) (Func, bool) {
 
 // findTable finds Go's function table and returns nil if the file has none.
 //
-// In most files the table is a section. Up to Go 1.25 position-independent files from C's linker have it in the middle
-// of .data.rel.ro, and section headers may have been removed. In these files findTable searches for its first bytes.
+// In most files the table is a section. Up to Go 1.25 position-independent files from C's linker have it in the middle of
+// .data.rel.ro, and section headers may have been removed. In these files findTable searches for the table's first bytes.
 func findTable(m *image.Image) *table {
 	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
 		s := m.RawSection(name)

@@ -40,7 +40,7 @@ func (g *Tables) RuntimeTypeNamed(name string) (*gotype.Type, error) {
 			}
 		}
 	}
-	if find(named[short], false); len(found) == 0 && pkg != "" { // math/rand/v2 is rand
+	if find(named[short], false); len(found) == 0 && pkg != "" { // the package of math/rand/v2 is named rand
 		for other, addrs := range named {
 			if sameButPackage(other, short) {
 				find(addrs, true)
@@ -95,8 +95,8 @@ var aliases = map[string]string{"byte": "uint8", "rune": "int32", "any": "interf
 
 var words = regexp.MustCompile(`[\pL\pN_./-]+`)
 
-// asTheRuntime replaces aliases in a type's name. It replaces whole words only, because a package may contain one in its
-// name.
+// asTheRuntime replaces aliases in a type's name. It replaces whole words only, because the name of a package may contain an
+// alias.
 func asTheRuntime(name string) string {
 	return words.ReplaceAllStringFunc(name, func(word string) string { return cmp.Or(aliases[word], word) })
 }
@@ -129,8 +129,8 @@ func sameButPackage(a, b string) bool {
 	return starsA == starsB && declaredA == declaredB && pkgA != "" && pkgB != ""
 }
 
-// linkedTypes returns the addresses of types by name. The linker lists only undeclared types. Pointers are among them, so
-// linkedTypes adds the types that these point to.
+// linkedTypes returns the addresses of types by name. The linker lists only undeclared types. Pointer types are among the
+// undeclared types, so linkedTypes adds the types that the listed pointer types point to.
 func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
 	list, err := g.listed(t)
 	if err != nil {
@@ -246,7 +246,7 @@ var detailSizes = map[reflect.Kind]uint64{
 }
 
 // packagePath returns the import path of a declared type, or of the type that a pointer leads to, or "" if it is unknown.
-// The uncommontype begins with it (internal/abi/type.go; runtime/type.go).
+// The uncommontype begins with the offset of this path (internal/abi/type.go; runtime/type.go).
 func (g *Tables) packagePath(t *types, addr uint64) string {
 	var head [48]byte
 	for range maxNesting {

@@ -31,7 +31,7 @@ func (v Version) String() string { return v.Text }
 var goidOffset = map[int]int64{
 	4: 128,
 	5: 184,                 // stktopsp and waiting lists for the new collector were added
-	6: 192, 7: 192, 8: 192, // those of 6 and 8 are from their runtime2.go
+	6: 192, 7: 192, 8: 192, // the offsets for 6 and 8 are from runtime/runtime2.go, not DWARF
 	9: 152, 10: 152, 11: 152, 12: 152, // stack barriers were removed
 	13: 152, 14: 152, 15: 152, 16: 152,
 	17: 152, 18: 152, 19: 152, 20: 152, 21: 152, 22: 152,
@@ -91,9 +91,9 @@ func ParseVersion(text string) (Version, error) {
 	return v, nil
 }
 
-// readVersion reads the build information that Go 1.13 and later add to every binary. In older ones it searches for
-// runtime.buildVersion. For a file without a version it returns no error, because it may not be from Go, or from
-// gccgo, whose functions are like those of C.
+// readVersion reads the build information that Go 1.13 and later add to every binary. In older binaries it searches for
+// runtime.buildVersion. If a file has no version, or is from gccgo, whose functions are like C functions, it returns no
+// Version and no error.
 func readVersion(m *image.Image, t *table) (Version, error) {
 	if info, err := buildinfo.Read(m.Reader()); err == nil {
 		if strings.Contains(info.GoVersion, "gccgo") {
@@ -109,9 +109,9 @@ func readVersion(m *image.Image, t *table) (Version, error) {
 	return buildVersion(m, t.form), nil
 }
 
-// buildVersion finds the version in a program of Go before 1.13. It is in the string variable runtime.buildVersion. A
-// stripped file has no symbol of it, so buildVersion searches for texts that look like a version. It accepts only
-// versions that write this form of function table, and returns no version if it finds two different ones.
+// buildVersion finds the version in a program of Go before 1.13. The version is in the string variable runtime.buildVersion.
+// A stripped file has no symbol of this variable, so buildVersion searches for texts that look like a version. It accepts
+// only versions that write this form of function table, and returns no version if it finds two different ones.
 func buildVersion(m *image.Image, form *form) Version {
 	parse := func(text string) []Version {
 		v, err := ParseVersion(text)
@@ -130,7 +130,7 @@ func buildVersion(m *image.Image, form *form) Version {
 	if symbols != nil {
 		return symbols[0]
 	}
-	// Prefer texts that are the value of a string variable. Others may be parts of messages.
+	// Prefer texts that are the value of a string variable. Other texts may be parts of messages.
 	var variables, texts []Version
 	tries := 64
 	m.Scan([]byte("go1."), func(p *elf.Prog, addr uint64) bool {

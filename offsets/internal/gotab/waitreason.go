@@ -22,9 +22,9 @@ var reasonsBegin = strings.Split("\nGC assist marking\nIO wait", "\n")
 // maxReasons is the number of values of a byte.
 const maxReasons = 256
 
-// WaitReasons returns the names of wait reasons by number, in the words of stack dumps, or nil if it does not find them.
-// It searches for the first ones, so that it needs no symbols. It may return strings that follow the list; no
-// goroutine has their numbers.
+// WaitReasons returns the names of wait reasons by number, in the words of stack dumps, or nil if it does not find them. It
+// searches for the first two names, so that it needs no symbols. It may also return strings that follow the list in memory,
+// but no goroutine has their numbers.
 func (g *Tables) WaitReasons() (names []string) {
 	tries := 8 // the text occurs once in a program
 	g.image.Scan([]byte(reasonsBegin[1]), func(_ *elf.Prog, text uint64) bool {
