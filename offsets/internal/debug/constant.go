@@ -18,8 +18,8 @@ type constant struct {
 // lastElement returns the last element of an import path.
 func lastElement(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// constantsOf calls found with the constants of a package, given by its import path or the path's last element. Those of
-// one unit are in the order of the source. The caller holds d.mu.
+// constantsOf calls found with the constants of a package, given by its import path or the path's last element, until found
+// returns false. The constants of one unit are in the order of the source. The caller holds d.mu.
 func (d *Info) constantsOf(pkg string, found func(path string, c constant) (more bool)) {
 	for _, u := range d.units {
 		path := val[string](u.entry, dwarf.AttrName)
@@ -62,7 +62,8 @@ func (d *Info) Constant(pkg, name string) (t *gotype.Type, value uint64, ok bool
 	return t, value, ok && agreed
 }
 
-// withConstants adds the names of values to an integer type: the constants of this type in its package.
+// withConstants adds the names of values to a declared integer type: the constants of this type in its package. It returns
+// other types unchanged.
 func (d *Info) withConstants(t *gotype.Type, at dwarf.Offset) *gotype.Type {
 	path, _, declared := strings.Cut(lastElement(t.Name), ".")
 	if path = t.Name[:len(t.Name)-len(lastElement(t.Name))] + path; !declared || t.Kind != reflect.Int && t.Kind != reflect.Uint {
@@ -104,9 +105,9 @@ func (d *Info) enumeration(t *gotype.Type, e *dwarf.Entry) *gotype.Type {
 	return t
 }
 
-// mapGroup returns a func that finds the type of a map's groups, which hold eight keys and elements. The linker describes
-// a map's header in debug information (cmd/link/internal/ld/dwarf.go, synthesizemaptypes): hash<K,V> has buckets,
-// map<K,V> since Go 1.24 has tables of groups.
+// mapGroup returns a func that finds the type of a map's groups (before Go 1.24: buckets), each of which holds eight keys
+// and elements. The linker describes a map's header in debug information (cmd/link/internal/ld/dwarf.go,
+// synthesizemaptypes): the struct hash<K,V> with buckets, since Go 1.24 the struct map<K,V> with tables of groups.
 func (d *Info) mapGroup(header dwarf.Offset) func() *gotype.Type {
 	return func() *gotype.Type {
 		d.mu.Lock()

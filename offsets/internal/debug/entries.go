@@ -17,14 +17,14 @@ import (
 
 var errTooLong = errors.New("read debug information: it leads in circles, or says too much")
 
-// entryReader reads entries of debug information until its fuel is used up. Entries may refer to each other in circles and
-// share long names, so reading a small hostile file could take forever.
+// entryReader reads entries of debug information until its fuel, a budget, is used up. Entries may refer to each other in
+// circles and share long names, so reading a small hostile file could take forever.
 type entryReader struct {
 	data *dwarf.Data
 	fuel int
 }
 
-// newEntryReader returns a reader with fuel for reading a sound file twice.
+// newEntryReader returns a reader whose fuel is enough to read a sound file twice.
 func newEntryReader(data *dwarf.Data, info []byte) entryReader {
 	return entryReader{data, 2*len(info) + 1<<16}
 }
@@ -63,16 +63,17 @@ func (r *entryReader) next(place *dwarf.Reader) (*dwarf.Entry, error) {
 	return e, r.use(used)
 }
 
-// val returns an attribute of an entry, or the zero value if the entry has none of that type.
+// val returns an attribute of an entry, or the zero value if the entry has no such attribute with a value of type T.
 func val[T any](e *dwarf.Entry, a dwarf.Attr) T {
 	v, _ := e.Val(a).(T)
 	return v
 }
 
-// ref returns an attribute that refers to another entry. It returns 0, where no entry can be, without the attribute.
+// ref returns an attribute that refers to another entry. Without the attribute it returns 0, which is the offset of no
+// entry.
 func ref(e *dwarf.Entry, a dwarf.Attr) dwarf.Offset { return val[dwarf.Offset](e, a) }
 
-// use consumes fuel. It returns errTooLong if there is not enough.
+// use consumes fuel. It returns errTooLong if the fuel is used up.
 func (r *entryReader) use(n int) error {
 	if r.fuel -= n; r.fuel < 0 {
 		return errTooLong
@@ -143,9 +144,9 @@ func (r *entryReader) below(e *dwarf.Entry) iter.Seq2[*dwarf.Entry, error] {
 
 // unitHeader is the header of a unit (DWARF 5, 7.5.1).
 type unitHeader struct {
-	first, end int    // the offsets of its first entry and of its end
-	abbrevs    uint64 // the offset of its abbreviations in .debug_abbrev
-	other      bool   // it is no compilation unit but one of types or the like
+	first, end int    // the offset of the unit's first entry, and the offset of the unit's end
+	abbrevs    uint64 // the offset of the unit's abbreviations in .debug_abbrev
+	other      bool   // the unit is not a compilation unit, but a unit of types or the like
 }
 
 // eachUnit calls found with the header of each unit.
@@ -182,8 +183,8 @@ func eachUnit(info []byte, found func(unitHeader) error) error {
 	return nil
 }
 
-// checkAbbrevs returns an error if the abbreviations of units overlap. For each offset [dwarf.New] stores all
-// abbreviations from there to their end, which would take memory without bound.
+// checkAbbrevs returns an error if the abbreviations of units overlap. For each unit, [dwarf.New] stores all abbreviations
+// from the unit's offset to the end of the table. If the tables overlapped, this would take memory without bound.
 func checkAbbrevs(info, abbrev []byte) error {
 	seen := make(map[uint64]bool)
 	left := 2*len(abbrev) + 1<<16
@@ -199,10 +200,10 @@ func checkAbbrevs(info, abbrev []byte) error {
 	})
 }
 
-// abbrevsLen returns the length of a table of abbreviations. Each has a code, a tag, a byte for children, and pairs of
-// attribute and form, which two zeros end. The code 0 ends the table.
+// abbrevsLen returns the length in bytes of a table of abbreviations. An abbreviation has a code, a tag, a byte for
+// children, and pairs of attribute and form. Two zeros end the pairs. The code 0 ends the table.
 func abbrevsLen(table []byte) int {
-	const implicitConst = 0x21 // a form that a value follows
+	const implicitConst = 0x21 // DW_FORM_implicit_const, which a value follows
 	r := reader{data: table}
 	for r.uleb() != 0 && !r.bad {
 		r.uleb()
@@ -228,8 +229,8 @@ type sections struct {
 	spent  uint64 // the total size of the loaded sections in bytes
 }
 
-// read returns .debug_NAME, or .zdebug_NAME, and nil if the file has neither. It returns an error if the section is too
-// large for the file's size, because a few bytes of a hostile file may decompress to gigabytes.
+// read returns the section .debug_NAME or .zdebug_NAME, or nil if the file has neither. It returns an error if the section
+// is too large for the file's size, because a few bytes of a hostile file may decompress to gigabytes.
 func (d *sections) read(name string) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -265,7 +266,8 @@ func (d *sections) load(name string) ([]byte, error) {
 	return data, nil
 }
 
-// dwarf reads the sections that entries refer to, and the sections named in more. It leaves out frames and location lists.
+// dwarf reads the sections that entries refer to, and the sections with the names more. It does not read frames and location
+// lists.
 func (d *sections) dwarf(more ...string) (*dwarf.Data, error) {
 	all := make(map[string][]byte)
 	added := []string{"addr", "line_str", "str_offsets", "rnglists"}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Distinct removes the second description of a parameter, which Go 1.18 writes for some.
+// Distinct removes the second description of a parameter. Go 1.18 describes some parameters twice.
 func Distinct(formals []Formal) []Formal {
 	var kept []Formal
 	for _, v := range formals {
@@ -19,8 +19,8 @@ func Distinct(formals []Formal) []Formal {
 	return kept
 }
 
-// InStackOrder sorts parameters by their places on the stack, and those of unknown place last. It sorts results without
-// names by the compiler's numbers.
+// InStackOrder sorts parameters by their places on the stack. Parameters of unknown place come last. It sorts results
+// without names by the compiler's numbers (~r0, ~r1).
 func (d *Info) InStackOrder(fn *Function, formals []Formal) {
 	slices.SortStableFunc(formals, func(x, y Formal) int {
 		n, err1 := strconv.Atoi(strings.TrimPrefix(x.Name, "~r"))

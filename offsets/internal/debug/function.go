@@ -40,7 +40,8 @@ type Formal struct {
 	Offset   int64 // the offset in the closure of a captured variable
 }
 
-// Function returns the description of the function at an address. It returns [ErrNone] if there is none.
+// Function returns the description of the function that begins at an address. It returns [ErrNone] if debug information has
+// no such function.
 func (d *Info) Function(addr uint64) (*Function, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -57,7 +58,7 @@ func (d *Info) Function(addr uint64) (*Function, error) {
 	return fn, nil
 }
 
-// readFunction finds the entry of the function at an address and reads it.
+// readFunction finds the entry of the function that begins at an address and reads the entry into fn.
 func (d *Info) readFunction(fn *Function, addr uint64) error {
 	if fn.unit.funcs == nil {
 		if err := d.listFuncs(fn.unit); err != nil {
@@ -99,7 +100,8 @@ func (d *Info) listFuncs(u *unit) error {
 	})
 }
 
-// attr returns an attribute of an entry, or of the entry that it is a copy of.
+// attr returns an attribute of an entry. If the entry does not have it, attr looks in the entry of which this entry is a
+// copy.
 func (d *Info) attr(e *dwarf.Entry, a dwarf.Attr) any {
 	for range 4 {
 		if v := e.Val(a); v != nil {
@@ -122,7 +124,7 @@ func original(e *dwarf.Entry) dwarf.Offset {
 	return cmp.Or(ref(e, dwarf.AttrAbstractOrigin), ref(e, dwarf.AttrSpecification))
 }
 
-// addChild adds a parameter, a result or a captured variable to a function.
+// addChild adds a parameter, a result or a captured variable to a function. For any other variable it sets fn.Locals.
 func (d *Info) addChild(fn *Function, e *dwarf.Entry) {
 	v := Formal{location: e.Val(dwarf.AttrLocation), Type: Unknown("?", -1)}
 	v.Name, _ = d.attr(e, dwarf.AttrName).(string)
@@ -156,13 +158,13 @@ type Location struct {
 	Disp      int64 // the distance from the stack pointer, SP
 	SP        arch.Reg
 	Lowest    int64 // the smallest Disp in the caller's frame
-	Size      int64 // the number of bytes there; 0 is the whole value
+	Size      int64 // the number of bytes on the stack; 0 means the whole value
 
-	low, high uint64 // the range of instructions for which it is valid
+	low, high uint64 // the range of instructions for which the location is valid
 }
 
 // Location evaluates DW_AT_location at the start of a function. ok is false if the value, or a part of it, has no location
-// there.
+// at the start.
 func (d *Info) Location(fn *Function, addr uint64, v *Formal) (at Location, ok bool) {
 	whole := arch.IsWhole(v.Type) // it may look up types, which takes d.mu
 	d.mu.Lock()
@@ -175,8 +177,8 @@ func (d *Info) Location(fn *Function, addr uint64, v *Formal) (at Location, ok b
 	return at, false
 }
 
-// Slot finds the stack slot of a parameter of ABI0. A location above the return address is the parameter's slot, at
-// whatever instruction it is valid.
+// Slot finds the stack slot of a parameter of ABI0. A location above the return address is the parameter's slot, no matter
+// for which instructions the location is valid.
 func (d *Info) Slot(fn *Function, v *Formal) (disp int64, ok bool) {
 	whole := arch.IsWhole(v.Type) // it may look up types, which takes d.mu
 	d.mu.Lock()
@@ -189,11 +191,12 @@ func (d *Info) Slot(fn *Function, v *Formal) (disp int64, ok bool) {
 	return 0, false
 }
 
-// locations returns the locations of a value: one for the whole function, or those of a list in .debug_loc (DWARF 4,
-// 2.6.2).
+// locations returns the locations of a value: one location for the whole function, or the locations in a list of .debug_loc
+// (DWARF 4, 2.6.2).
 //
-// A list of Go 1.16 to 1.21 may give the place of one part on the stack, such as the length of a slice, as the place of
-// the whole value. So a place on the stack is trusted only if the compiler does not split such a value.
+// A list of Go 1.16 to 1.21 may give the place of one part on the stack, such as the length of a slice, as the place of the
+// whole value. So locations returns a place on the stack from a list only if whole is true (the compiler does not split
+// values of this type), or if the place has the size of the value.
 func (d *Info) locations(u *unit, v *Formal, whole bool) iter.Seq[Location] {
 	return func(yield func(Location) bool) {
 		if expression, ok := v.location.([]byte); ok {
@@ -232,8 +235,8 @@ func (d *Info) locations(u *unit, v *Formal, whole bool) iter.Seq[Location] {
 }
 
 // readExpression evaluates a location expression of the forms that Go's compilers write: registers, and places relative to
-// the frame's address, which is CFA above the stack pointer at entry. A value in pieces (DW_OP_piece) is either in
-// registers or on the stack. It ignores the sizes of pieces in registers, because the compilers leave out padding, and Go
+// the frame's address, which is CFA above the stack pointer at entry. A value in pieces (DW_OP_piece) is either in registers
+// or on the stack. readExpression ignores the sizes of pieces in registers, because the compilers leave out padding, and Go
 // 1.18 to 1.21 repeat registers.
 func readExpression(p arch.Processor, expression []byte) (at Location, ok bool) {
 	r := reader{data: expression}

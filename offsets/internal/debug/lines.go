@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// lineRow is the source line of the instructions from an address up to that of the next row.
+// lineRow is the source line of the instructions from addr up to the address of the next row.
 type lineRow struct {
 	addr uint64
 	line int32
@@ -19,7 +19,7 @@ type lineRow struct {
 	stmt bool  // a statement begins here
 }
 
-// readLines reads the section of line tables and sets the fuel for reading each table twice.
+// readLines reads the section of line tables. It sets lineFuel, so that every table can be read more than once.
 func (d *Info) readLines() (*dwarf.Data, error) {
 	line, err := d.sections.read("line")
 	if err != nil {
@@ -29,7 +29,7 @@ func (d *Info) readLines() (*dwarf.Data, error) {
 	return d.sections.dwarf("line")
 }
 
-// lineReader returns a reader of a unit's line table, nil if it has none.
+// lineReader returns a reader of a unit's line table, or nil if the unit has none.
 func (d *Info) lineReader(u *unit) (*dwarf.LineReader, error) {
 	data, err := d.withLines()
 	if err != nil {
@@ -106,8 +106,9 @@ func (d *Info) readRows(u *unit) (rows []lineRow, err error) {
 	}
 }
 
-// sortRows sorts rows by address. Of several rows with one address it keeps the last, because the others have no
-// instructions. If one sequence ends where another begins, it keeps the begin.
+// sortRows sorts rows by address. Of several rows with one address it keeps the last, because the other rows have no
+// instructions. If a sequence of rows ends where another sequence begins, sortRows keeps the first row of the other
+// sequence.
 func sortRows(rows []lineRow) []lineRow {
 	slices.SortStableFunc(rows, func(x, y lineRow) int {
 		if x.addr == y.addr && (x.file < 0) != (y.file < 0) {
@@ -138,8 +139,8 @@ func (d *Info) Position(addr uint64) (file string, line int, ok bool) {
 	return u.files()[rows[i].file], int(rows[i].line), true
 }
 
-// CodeLines calls found for each range of instructions of one source line in a file that matches. addr is the start of the
-// range, and stmt says whether a statement begins there.
+// CodeLines calls found for each range of instructions of one source line, in the files for which match returns true. addr
+// is the start of the range, and stmt says whether a statement begins there.
 func (d *Info) CodeLines(match func(file string) bool, found func(addr uint64, file string, line int, stmt bool)) error {
 	for u := range d.each {
 		files := u.files()
@@ -163,8 +164,9 @@ func (d *Info) CodeLines(match func(file string) bool, found func(addr uint64, f
 	return nil
 }
 
-// Copies returns for each of addrs the offset of the entry of the innermost inlined copy of a function that contains it, or
-// 0. It reads only the functions that contain addrs. Inner copies come after outer ones.
+// Copies returns a number for each address in addrs: the offset of the entry of the innermost inlined copy that contains the
+// address, or 0 outside of inlined copies. It reads only the functions that contain addrs. The entries of inner copies come
+// after the entries of outer copies.
 func (d *Info) Copies(addrs []uint64) ([]uint64, error) {
 	numbers, seen := make([]uint64, len(addrs)), map[*unit]bool{nil: true}
 	for _, addr := range addrs {
@@ -200,15 +202,15 @@ func (d *Info) Copies(addrs []uint64) ([]uint64, error) {
 	return numbers, nil
 }
 
-// inlineScan collects inlined calls. Entries refer to each other by offset, also forward, so the names are looked up at the
-// end.
+// inlineScan collects inlined calls. Entries refer to each other by offset, also to later entries, so Calls looks up the
+// names at the end.
 type inlineScan struct {
 	caller dwarf.Offset
 	// budget is the number of bytes left for names. In a hostile file many short entries have the same long name.
 	budget int64
 
 	named   map[dwarf.Offset]string       // functions
-	origins map[dwarf.Offset]dwarf.Offset // for functions without a name: the entry that has it
+	origins map[dwarf.Offset]dwarf.Offset // for functions without a name: the entry that has the name
 	found   []scannedCall
 }
 
@@ -274,8 +276,8 @@ func (s *inlineScan) scan(r *entryReader, u *unit) error {
 	})
 }
 
-// function notes the entry of a function. abstract means that it has no code, because it is the common description of
-// inlined copies.
+// function stores the name of a function's entry, or the entry that has the name. abstract means that the function has no
+// code, because the entry is the common description of inlined copies.
 func (s *inlineScan) function(e *dwarf.Entry) (abstract bool, err error) {
 	// The symbols of C++ are linkage names.
 	name := cmp.Or(val[string](e, dwarf.AttrLinkageName), val[string](e, dwarf.AttrName))

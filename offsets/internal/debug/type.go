@@ -18,8 +18,8 @@ const maxTypeDepth = 40
 // MaxValueSize is larger than any value, in bytes.
 const MaxValueSize = 1 << 40
 
-// typeAt returns the type that an entry describes. It returns a type of kind Invalid if it can't read the entry, with size
-// -1 if it can't read the size.
+// typeAt returns the type that the entry at an offset describes. If it can't read the entry, the type has kind Invalid. If
+// it can't read the size either, the type has size -1.
 func (d *Info) typeAt(at dwarf.Offset, depth int) *gotype.Type {
 	if t, ok := d.types[at]; ok {
 		return t
@@ -33,7 +33,7 @@ func (d *Info) typeAt(at dwarf.Offset, depth int) *gotype.Type {
 	return t
 }
 
-// Unknown returns a type of unknown kind. Its size is -1 if it is unknown, too.
+// Unknown returns a type of unknown kind. size is -1 if the size is unknown, too.
 func Unknown(name string, size int64) *gotype.Type {
 	return &gotype.Type{Name: name, Size: size, Align: 1}
 }
@@ -79,19 +79,20 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 	return Unknown(cmp.Or(name, "?"), size)
 }
 
-// anyPointer is the type of every pointer in the shape of a generic function. Only the dictionary has the type that it
-// points to.
+// anyPointer is the type of every pointer in the shape of a generic function. Only the dictionary has the type that such a
+// pointer points to.
 const anyPointer = "go.shape.*uint8"
 
-// shapeless removes "go.shape." from names. It keeps it in anyPointer, because *uint8 would name another type.
+// shapeless removes "go.shape." from names. It keeps the name anyPointer, because *uint8 would be another type.
 var shapeless = strings.NewReplacer(anyPointer, anyPointer, "go.shape.", "")
 
-// typeName returns the name of a type in the spelling of source files, without the prefixes of compilers: those of gc for
-// shapes of generic functions and for types without hash functions, and that of gccgo for types of the package itself.
+// typeName returns the name of a type in the spelling of source files, without the prefixes of compilers: gc's prefixes for
+// shapes of generic functions (it keeps anyPointer) and for types without hash functions, and gccgo's prefix for types of
+// the package itself.
 func typeName(name string) string {
 	if shape, ok := strings.CutPrefix(name, "go.shape."); ok {
 		if base := strings.TrimRight(shape, "0123456789"); strings.HasSuffix(base, "_") && base != shape {
-			shape = base[:len(base)-1] // Go 1.18 and 1.19 number the parameters
+			shape = base[:len(base)-1] // Go 1.18 and 1.19 append the number of the type parameter
 		}
 		name = "go.shape." + shape
 	}
@@ -134,8 +135,8 @@ func methods(name string) *gotype.Type {
 	return t
 }
 
-// leading sets the element type of t to the type at an offset, unless that is 0. The element type is read at the first call
-// of Elem.
+// leading sets the element type of t to the type at the offset to, unless the offset is 0. The element type is read at the
+// first call of Elem.
 func (d *Info) leading(t *gotype.Type, to dwarf.Offset) *gotype.Type {
 	if to != 0 {
 		t.SetElem(func() *gotype.Type {
@@ -288,7 +289,8 @@ type structMember struct {
 	typ dwarf.Offset
 }
 
-// readMembers reads the fields of a struct in order. ok is false if it has a base class or a bit field.
+// readMembers reads the fields of a struct in order. ok is false if the struct has a base class or a bit field, or if a
+// field can't be read.
 func (d *Info) readMembers(of *dwarf.Entry) (found []structMember, ok bool) {
 	for e, err := range d.below(of) {
 		if err != nil || e.Tag == dwarf.TagInheritance {
@@ -361,8 +363,8 @@ func gccgoName(field string) string {
 	return map[string]string{"__data": "string", "__methods": "interface", "__type_descriptor": "interface {}"}[field]
 }
 
-// typedef returns the type of a typedef, which is a map, a channel, an interface or, without a kind, a type with another
-// name.
+// typedef returns the type of a typedef. In Go a typedef with attribute attrGoKind is a map or a channel. Any other typedef
+// gives another type a name.
 func (d *Info) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
 	if kind := goKind(e); kind == reflect.Map || kind == reflect.Chan {
 		t := d.leading(words(name, kind, 1), ref(e, attrGoElem))

@@ -49,12 +49,12 @@ type Info struct {
 // unit is a compilation unit.
 type unit struct {
 	entry    *dwarf.Entry
-	end      dwarf.Offset            // the end of its entries
-	addrBase int64                   // the offset of its part of .debug_addr
+	end      dwarf.Offset            // the end of the unit's entries
+	addrBase int64                   // the offset of the unit's part of .debug_addr
 	funcs    map[uint64]dwarf.Offset // entries of subprograms by address; nil before they are needed
-	// constants are the constants of its package; nil before they are needed.
+	// constants are the constants of the unit's package; nil before they are needed.
 	constants []constant
-	// files returns the names of its files by number, "" for an unused number. rows returns its lines.
+	// files returns the names of the unit's source files by number, "" for an unused number. rows returns the unit's lines.
 	files func() []string
 	rows  func() ([]lineRow, error)
 }
@@ -69,7 +69,7 @@ type unitRange struct {
 	unit      *unit
 }
 
-// Open lists the compilation units. It returns [ErrNone] without debug information.
+// Open lists the compilation units. It returns [ErrNone] if the file has no debug information.
 func Open(m *image.Image) (*Info, error) {
 	d := &Info{image: m, sections: sections{image: m, loaded: make(map[string][]byte)}, types: make(map[dwarf.Offset]*gotype.Type)}
 	var err error
@@ -92,7 +92,7 @@ func Open(m *image.Image) (*Info, error) {
 	return d, nil
 }
 
-// addUnit adds a unit. It skips a unit that can't be read, because the others may be sound.
+// addUnit adds a unit. It skips a unit that can't be read, because the other units may be sound.
 func (d *Info) addUnit(first, end dwarf.Offset) error {
 	e, err := d.at(first)
 	if errors.Is(err, errTooLong) {
@@ -120,7 +120,7 @@ func (d *Info) addUnit(first, end dwarf.Offset) error {
 	return nil
 }
 
-// each calls visit with each unit until it returns false, and reports progress.
+// each calls visit with each unit until visit returns false, and reports progress.
 func (d *Info) each(visit func(*unit) bool) {
 	for i, u := range d.units {
 		if d.image.Progress != nil {
@@ -266,8 +266,8 @@ func (d *Info) addName(named map[string]dwarf.Offset, vars map[string]staticEntr
 		if name == "" || val[bool](e, dwarf.AttrDeclaration) {
 			return
 		}
-		// In Go a typedef and the type that it refers to have the same name. Prefer the typedef, because for an
-		// interface the other one is only a struct.
+		// In Go a typedef and the type that it refers to have the same name. Prefer the typedef, because for an interface
+		// the other type is only a struct.
 		if _, twice := named[name]; !twice || e.Tag == dwarf.TagTypedef {
 			named[name] = e.Offset
 		}

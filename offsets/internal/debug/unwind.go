@@ -11,9 +11,9 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// Unwind holds the entries of .eh_frame, sorted by address. They name no functions, but stripping does not remove them, and
-// they contain two things that symbols lack: the start and end of each piece of code, and the distance of SP from the
-// return address at each of its instructions.
+// Unwind holds the entries of .eh_frame, sorted by address. The entries name no functions, but stripping does not remove
+// them, and they contain two kinds of data that symbols lack: the start and end of each piece of code, and the distance of
+// SP from the return address at each of its instructions.
 //
 // The format: Linux Standard Base Core 5.0, chapter 10.6, and DWARF 5, section 6.4.
 type Unwind []UnwindEntry
@@ -25,7 +25,7 @@ type UnwindEntry struct {
 	program    []byte
 }
 
-// common is a common information entry, which several entries share.
+// common is a common information entry, which several frame description entries share.
 type common struct {
 	codeAlign, dataAlign int64
 	pointers             byte // the encoding of addresses in entries
@@ -84,7 +84,8 @@ func (t Unwind) At(addr uint64) (*UnwindEntry, bool) {
 	return &t[i], true
 }
 
-// common reads a common information entry after its id. It returns nil for one with an unknown version or augmentation.
+// common reads a common information entry after its id. It returns nil if the entry is damaged or has an unknown version or
+// augmentation.
 func (r *reader) common() *common {
 	version := r.u8()
 	n := bytes.IndexByte(r.data[min(r.at, len(r.data)):], 0)
@@ -162,7 +163,7 @@ func (f FrameRule) Entered(m *arch.Machine) bool {
 	return f.Register == m.DwarfSP && f.offset == m.CFA && !f.Computed
 }
 
-// FrameAt returns the rule that is valid before the instruction at addr runs. ok is false if it is unknown.
+// FrameAt returns the rule that is valid before the instruction at addr runs. ok is false if the rule is unknown.
 func (t Unwind) FrameAt(addr uint64) (f FrameRule, ok bool) {
 	e, ok := t.At(addr)
 	if !ok {
@@ -282,7 +283,7 @@ func (r *reader) number(n int) uint64 {
 
 func (r *reader) u8() byte { return r.take(1)[0] }
 
-// leb reads a LEB128 number. bits is the number of bits that it has, last its last byte.
+// leb reads a LEB128 number. bits is the number of bits in the number, last the last byte of the number.
 func (r *reader) leb() (v uint64, bits int, last byte) {
 	for {
 		last = r.u8()
@@ -309,8 +310,8 @@ func (r *reader) sleb() int64 {
 // skip skips a block that begins with its length.
 func (r *reader) skip() { r.take(int(min(r.uleb(), uint64(len(r.data))+1))) }
 
-// pointer reads an address in an encoding DW_EH_PE_…. here is the address that it is read from. It sets bad for encodings
-// that no linker writes.
+// pointer reads an address in an encoding DW_EH_PE_…. here is the address of the encoded bytes. pointer sets bad for
+// encodings that no linker writes.
 func (r *reader) pointer(encoding byte, here uint64) uint64 {
 	size := 8
 	switch encoding & 0x0f {
