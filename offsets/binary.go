@@ -33,7 +33,7 @@ type Binary struct {
 	debug   func() (*debug.Info, error)
 	inlined func() (map[string][]Frame, error) // by the name of the inlined function
 	byName  func() map[string]*Func
-	// dataRefs returns the data references of all instructions, sorted by the address in the description.
+	// dataRefs returns the data references of all instructions, sorted by the address in the file image.Description.
 	dataRefs func() []dataRef
 }
 
@@ -100,7 +100,7 @@ func (b *Binary) Close() error { return b.image.Close() }
 // number, 26. The minor number is 0 if Go did not build the file, or if the version is unknown.
 func (b *Binary) GoVersion() (minor int, version string) { return b.goVer.Minor, b.goVer.Text }
 
-// File returns the ELF file of the binary. The methods of its type are for packages of this module and may change.
+// File returns the ELF file of the binary. The methods of [image.Image] are for packages of this module and may change.
 func (b *Binary) File() *image.Image { return b.image }
 
 // Funcs returns the functions with code in the file, sorted by address. The caller must not modify the slice.

@@ -14,7 +14,7 @@ type Frame struct {
 	// of that function; "" and 0 if unknown.
 	File string
 	Line int
-	// Wrapper is true if the compiler generated the function to call another one with the same arguments. Go's stack
+	// Wrapper is true if the compiler generated the function to call another function with the same arguments. Go's stack
 	// traces omit such functions (elideWrapperCalling in runtime/traceback.go).
 	Wrapper bool
 }
@@ -54,11 +54,11 @@ func (b internals) LinkAt(addr uint64) (size uint64, sized, bare bool) {
 	return 0, false, ok && (rule.Register != b.image.Processor.Machine().DwarfFP || rule.Computed)
 }
 
-// Inlined returns, by the name of the inlined function, one Frame for each inlined copy: the function that contains
-// the copy, directly or through other inlined functions, and the source position of the call. The copies are sorted.
-// A probe on the inlined function does not see these calls, even if the function also exists on its own. The data is
-// from debug information (Go 1.10 and later), or else from Go's function table (Go 1.12 and later). Copies without
-// any instruction left after optimization are in neither.
+// Inlined returns, by the name of the inlined function, one Frame for each inlined copy: the function that contains the
+// copy, directly or through other inlined functions, and the source position of the call. The copies are sorted. A probe on
+// the inlined function does not see these calls, even if the function also exists on its own. The data is from debug
+// information (Go 1.10 and later), or else from Go's function table (Go 1.12 and later). Neither source has a copy without
+// any instruction left after optimization.
 func (b *Binary) Inlined() (map[string][]Frame, error) { return b.inlined() }
 
 func (b *Binary) readInlined() (map[string][]Frame, error) {
@@ -67,7 +67,7 @@ func (b *Binary) readInlined() (map[string][]Frame, error) {
 	add := func(callee, caller, file string, line int) {
 		at[callee] = append(at[callee], Frame{Function: caller, File: file, Line: line})
 	}
-	// -ldflags=-w removes the debug information of Go, but not that of C.
+	// -ldflags=-w removes the debug information of Go, but not the debug information of C.
 	err = cmp.Or(err, ErrNoDebugInfo)
 	if d != nil && (d.HasGo() || b.goVer.Minor == 0) {
 		err = d.Calls(add)

@@ -31,7 +31,7 @@ func (w *cDecoder) decode() error {
 	if err := w.addPart(f.Addr, f.Size); err != nil {
 		return err
 	}
-	// Direct jumps first, because they add parts, and any part may have the code that leads to an indirect jump.
+	// Classify direct jumps first, because they add parts, and any part may have the code that leads to an indirect jump.
 	for _, indirect := range []bool{false, true} {
 		for i := 0; i < len(w.code.parts); i++ {
 			if err := w.classifyJumps(i, indirect); err != nil {
@@ -89,7 +89,7 @@ func (w *cDecoder) coldPartOf(f *Func) (whole string, cold bool) {
 	return whole, !w.spMayBeAtEntry(f.Addr)
 }
 
-// classifyJumps classifies the jumps out of part i, either the direct or the indirect ones.
+// classifyJumps classifies the direct jumps out of part i, or its indirect jumps if indirect is true.
 func (w *cDecoder) classifyJumps(i int, indirect bool) error {
 	c, p := w.code, w.code.parts[i] // a copy, because directStays appends to parts
 	for _, j := range p.jumps {
@@ -135,8 +135,8 @@ func (w *cDecoder) indirectStays(at uint64) (inside bool, err error) {
 	return inside, nil
 }
 
-// directStays reports whether a direct jump stays inside the function. It adds the part that contains the target, if
-// it is new.
+// directStays reports whether a direct jump stays inside the function. If the target is in a part that the function does not
+// have yet, it adds this part.
 func (w *cDecoder) directStays(from, to uint64) (inside bool, err error) {
 	if w.code.partAt(to) != nil {
 		w.crossJumps = append(w.crossJumps, [2]uint64{from, to})
@@ -242,8 +242,8 @@ func (w *cDecoder) Above(at uint64) (uint64, bool) {
 	return 0, false
 }
 
-// Before returns the instructions that may be executed immediately before an instruction. If no other instruction
-// leads to it, it must be a target of an indirect jump.
+// Before returns the instructions that may be executed immediately before an instruction. If neither the instruction above
+// nor a direct jump leads to it, Before returns all indirect jumps, unless it is the first instruction of the function.
 func (w *cDecoder) Before(at uint64) (before []uint64) {
 	if above, ok := w.Above(at); ok && w.fallsThrough(above) && !w.isPadding(above) {
 		before = append(before, above)
@@ -260,12 +260,12 @@ func (w *cDecoder) jumpsTo(at uint64) []uint64 {
 	return w.jumpsWhere(func(p *part, j jump) bool { return !j.in.Kind.Indirect() && p.addr+uint64(j.to) == at })
 }
 
-// jumpsWhere returns the addresses of the jumps for which is returns true.
-func (w *cDecoder) jumpsWhere(is func(p *part, j jump) bool) (from []uint64) {
+// jumpsWhere returns the addresses of the jumps for which match returns true.
+func (w *cDecoder) jumpsWhere(match func(p *part, j jump) bool) (from []uint64) {
 	for i := range w.code.parts {
 		p := &w.code.parts[i]
 		for _, j := range p.jumps {
-			if is(p, j) {
+			if match(p, j) {
 				from = append(from, p.addr+uint64(j.at))
 			}
 		}
@@ -273,7 +273,7 @@ func (w *cDecoder) jumpsWhere(is func(p *part, j jump) bool) (from []uint64) {
 	return from
 }
 
-// instruction decodes an instruction of the function. It ignores errors, because all of them were decoded before.
+// instruction decodes an instruction of the function. It ignores errors, because decode has decoded all instructions before.
 func (w *cDecoder) instruction(at uint64) arch.Inst {
 	in, _ := w.code.processor.Decode(w.Code(at))
 	return in
@@ -285,7 +285,7 @@ func (w *cDecoder) fallsThrough(at uint64) bool {
 	return kind != arch.Jump && !kind.Indirect() && kind != arch.Return && kind != arch.Trap
 }
 
-// isPadding reports whether an instruction is an unreachable nop. Compilers put them after jumps to align the next
+// isPadding reports whether an instruction is an unreachable nop. Compilers put such nops after jumps to align the next
 // instruction.
 func (w *cDecoder) isPadding(at uint64) bool {
 	for w.instruction(at).Kind == arch.Nop && len(w.jumpsTo(at)) == 0 {

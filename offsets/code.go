@@ -14,8 +14,8 @@ type funcCode struct {
 	processor arch.Processor
 	fn        *Func
 	parts     []part // the first is the function itself; only C functions have more
-	// tails are the offsets of jumps that leave the function and do not return to it; condTails are the conditional
-	// ones.
+	// tails are the offsets of unconditional jumps that leave the function and do not return to it. condTails are the
+	// offsets of conditional jumps of this kind.
 	tails, condTails []int
 	jumpTargets      []int // the targets of direct jumps inside the function
 	hasSwitch        bool  // the function has indirect jumps that may stay inside it
@@ -26,7 +26,7 @@ type part struct {
 	addr, offset uint64 // address without load bias, and file offset
 	code         []byte
 	boundary     []bool // boundary[i] is true if an instruction begins at offset i of the part
-	returns      []int  // offsets from the start of the part
+	returns      []int  // offsets of the RETs from the start of the part
 	jumps        []jump
 	last         arch.Inst // the last instruction that is not padding
 }

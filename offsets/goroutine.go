@@ -9,10 +9,11 @@ import (
 // stack.
 type layout struct{ goid, lo, hi int64 }
 
-// Layout returns the byte offsets in runtime.g of the goroutine ID (uint64, unique in a process), of the lowest
-// address of the stack, and of the end of the stack (uintptr). For an unmodified release of Go they are from a table
-// by version, otherwise from DWARF. For a modified release without DWARF, Layout returns the offsets of that release.
-// (Reading 100 MB of DWARF takes half a second and 200 MB of memory.)
+// Layout returns the byte offsets in runtime.g of the goroutine ID (uint64, unique in a process), of the lowest address of
+// the stack, and of the end of the stack (uintptr). For an unmodified release of Go they are from a table by version,
+// otherwise from DWARF. For a modified release without DWARF, Layout returns the offsets of the unmodified release. For a
+// development version or an unknown release without DWARF, it returns an error. (Reading 100 MB of DWARF takes half a second
+// and 200 MB of memory.)
 func (b internals) Layout() (goid, stackLo, stackHi int64, err error) {
 	l, err := b.layout()
 	return l.goid, l.lo, l.hi, err
@@ -30,8 +31,8 @@ func (b internals) WaitReason() (offset int64, names []string, known bool) {
 	return l.goid + behind, b.tables.WaitReasons(), true
 }
 
-// Running returns the byte offset in runtime.g of the pointer to its runtime.m, and the byte offset in runtime.m of
-// curg, the pointer to the goroutine that it runs. It uses the same sources as [internals.Layout].
+// Running returns the byte offset in runtime.g of the pointer to its runtime.m (its thread), and the byte offset in
+// runtime.m of curg, the pointer to the goroutine that the thread runs. It uses the same sources as [internals.Layout].
 func (b internals) Running() (m, curg int64, known bool) {
 	v := b.goVer
 	m, curg, known = v.Running()

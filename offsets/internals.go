@@ -69,8 +69,8 @@ func (e noInstruction) Error() string { return "not where an instruction begins"
 
 func (noInstruction) Is(target error) bool { return target == errNoCode }
 
-// SiteAt returns the site of the instruction at an offset from the first byte of a function. It returns an error if
-// no instruction begins at the offset (then NoCode is true, and the error has the offsets of its neighbours), or if
+// SiteAt returns the site of the instruction at an offset from the first byte of a function. It returns an error if no
+// instruction begins at the offset (then NoCode is true, and the error has the offsets of the nearest instructions), or if
 // the kernel can't probe the instruction.
 func (b internals) SiteAt(f *Func, offset uint64) (Site, error) {
 	c, err := b.decode(f)

@@ -42,13 +42,13 @@ func (b *Binary) Position(addr uint64) (file string, line int, ok bool) {
 	return "", 0, false
 }
 
-// LineAddrs returns the addresses at which the code of a source line begins, in ascending order: one for each
-// function and one for each inlined copy that has code of the line. It prefers the lowest address that debug
-// information marks as the start of a statement (DWARF 5, section 6.2.2, is_stmt), otherwise it takes the lowest
-// address.
+// LineAddrs returns the addresses at which the code of a source line begins, in ascending order: one address for each
+// function and one for each inlined copy that has code of the line. Each address is the lowest address that debug
+// information marks as the start of a statement (DWARF 5, section 6.2.2, is_stmt), or without such a mark the lowest address
+// of the line.
 //
-// file is a path or the last elements of one: "store.go", "pkg/store.go". If no code has such a file or line, NoCode
-// is true for the error, which names the nearest lines with code. If several files match, the error lists them.
+// file is a path or the last elements of a path: "store.go", "pkg/store.go". If no code has such a file or line, NoCode is
+// true for the error, which names the nearest lines with code. If several files match, the error lists them.
 func (b internals) LineAddrs(file string, line int) ([]uint64, error) {
 	addrs, err := b.lineAddrs(path.Clean(file), line)
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 )
 
 // signatureFromMethod returns the signature of a method from the type data that the runtime uses for interfaces and
-// reflection: it lists the methods of each type, including wrappers, with their types, unless the linker removed
-// them. The signature must agree with the function table: with the words that tracebacks print, or before Go 1.17
-// with the size of the arguments on the stack. Otherwise ok is false.
+// reflection. This data lists the methods of each type, including wrappers, with the types of the methods, unless the linker
+// removed them. The signature must agree with the function table: with the words that tracebacks print, or before Go 1.17
+// with the size of the arguments on the stack. Otherwise ok is false. If words is nil and the arguments are in registers,
+// only a generic function has ok true, unchecked.
 func (b *Binary) signatureFromMethod(f *Func, words *Signature) (s *Signature, ok bool) {
 	name := symname.Split(f.Name)
 	if name.Receiver == "" || name.Suffix != "" && name.Suffix != abi0Suffix {

@@ -16,7 +16,7 @@ type Signature struct {
 	// Params starts with the receiver of a method. Captured are the variables that a closure captures; their
 	// locations are valid at entry only.
 	Params, Results, Captured []Variable
-	// Note is a text for users that says which information is missing, "" if none is.
+	// Note is a text for users that says which information is missing, "" if none is missing.
 	Note string
 	// Source says where the signature is from, for users: "debug information", "twin" (the debug information of
 	// another file with the same code), "run-time type", or "words".
@@ -41,12 +41,12 @@ type Variable struct {
 	// Pieces are the locations of the bytes of the value: each piece is in a register or in memory. A value of size 0
 	// has no pieces.
 	Pieces []Piece
-	// Through, if not empty, means that Pieces is a pointer. Each element is the offset from the current pointer to
-	// the next one, the last element the offset to the value.
+	// Through, if not empty, means that Pieces is a pointer. Each element is the offset from the current pointer to the next
+	// pointer. The last element is the offset to the value.
 	Through []int64
-	// Real, if not nil, is the location of the address of the actual type of the value, because Type is only its
-	// shape (generic code). If Real is an array, the first of its words that is the address of a type is the address
-	// of Type's actual type: of T or *T, where Type is *T.
+	// Real, if not nil, is the location of the address of the actual type of the value, because Type is only its shape
+	// (generic code). If Real is an array of words, Type is the shape of a pointer type *T, and the first word that is the
+	// address of a type is the address of *T or of T.
 	Real *Variable
 	// Err, if not nil, says why the whole value can't be read.
 	Err error

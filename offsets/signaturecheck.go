@@ -19,9 +19,9 @@ const (
 	differ
 )
 
-// layOutChecked lays out the variables by their types and compares the parameters with the function table. If they
-// differ only because the receiver is missing, as it is if it is blank or in wrappers, layOutChecked adds the
-// receiver.
+// layOutChecked lays out the variables by their types and compares the parameters with the function table. Debug information
+// may omit a blank receiver and the receiver of a wrapper. If the parameters agree with the table after adding the receiver,
+// layOutChecked adds it.
 func (l *goLayout) layOutChecked() check {
 	if result := l.check(); result != differ {
 		return result

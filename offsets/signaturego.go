@@ -13,8 +13,8 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
-// goSignature returns the signature of a Go function by its debug information. Which of its data is reliable depends
-// on the version of Go.
+// goSignature returns the signature of a Go function by its debug information. The version of Go determines which of this
+// information is reliable.
 func (b *Binary) goSignature(f *Func, fn *debug.Function, d *debug.Info) *Signature {
 	fn.Params, fn.Results = debug.Distinct(fn.Params), debug.Distinct(fn.Results)
 	if b.goVer.Minor <= lastSorted {
@@ -35,7 +35,8 @@ func (b *Binary) goSignature(f *Func, fn *debug.Function, d *debug.Info) *Signat
 	case v >= firstInOrder:
 		l.layOutByTypesOrSlots(true)
 	case v == lastSorted:
-		// Go 1.11 sorts parameters by name and has few locations. A single one needs neither order nor location.
+		// Go 1.11 sorts parameters by name and has few locations. A single parameter or result needs neither order nor
+		// location.
 		l.layOutByTypesOrSlots(len(l.sig.Params) <= 1 && len(l.sig.Results) <= 1)
 	default:
 		// Older versions record the locations of all variables. Up to Go 1.9 they do not mark results; unnamed results
@@ -113,11 +114,11 @@ func (l *goLayout) layOutByTypes() (end int64) {
 	return a.End()
 }
 
-// dictionary returns the index of the parameter before which a generic function takes its dictionary, a pointer that
-// source files don't have, or -1 if the function takes no dictionary. Go 1.18 and 1.19 pass it first, later versions
-// after the receiver (cmd/compile/internal/noder/reader.go, funcBody). Closures capture it instead. Since Go 1.27,
-// methods may have type parameters. The function tables of Go 1.18 to 1.20 omit type arguments, so it assumes that
-// every generic function there takes a dictionary unless it is a wrapper.
+// dictionary returns the index of the parameter before which a generic function takes its dictionary, a pointer that source
+// files don't have, or -1 if the function takes no dictionary. Go 1.18 and 1.19 pass it first, later versions after the
+// receiver (cmd/compile/internal/noder/reader.go, funcBody). Closures capture the dictionary instead. Since Go 1.27, methods
+// may have type parameters. The function tables of Go 1.18 to 1.20 omit type arguments, so with such a table, dictionary
+// assumes that every generic function takes a dictionary unless it is a wrapper.
 func (b *Binary) dictionary(f *Func) int {
 	name := symname.Split(f.Name)
 	generic := strings.Contains(name.TypeArgs+name.Func, "[go.shape.") || name.TypeArgs == "[...]" && !b.isWrapper(f)
@@ -132,7 +133,7 @@ func (b *Binary) dictionary(f *Func) int {
 	return 0
 }
 
-// isWrapper reports whether the compiler generated the function to call another one.
+// isWrapper reports whether the compiler generated the function to call another function.
 func (b *Binary) isWrapper(f *Func) (wrapper bool) {
 	b.tables.Frames(f.Addr, func(_, _ string, _ int, is bool) { wrapper = is })
 	return wrapper
@@ -140,13 +141,14 @@ func (b *Binary) isWrapper(f *Func) (wrapper bool) {
 
 var errHidden = errors.New("its location is unknown, because debug information omits unnamed parameters")
 
-// layOutByTypesOrRegisters is for versions that omit some parameters, but state the registers of the used ones.
+// layOutByTypesOrRegisters is for versions that omit some parameters, but state the registers of the parameters that the
+// function uses.
 func (l *goLayout) layOutByTypesOrRegisters() {
 	checked := l.layOutChecked()
 	if checked == agree {
 		return
 	}
-	// Up to the last parameter that is where its type puts it, none is omitted.
+	// Debug information omits no parameter before the last parameter that is where its type puts it.
 	sound, shifted := 0, checked == differ
 	located := make([]bool, len(l.sig.Params))
 	for i := range l.sig.Params {

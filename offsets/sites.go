@@ -9,7 +9,7 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// Site is an instruction at which a probe is safe. Only decoding a whole function without any ambiguity creates one,
+// Site is an instruction at which a probe is safe. Only decoding a whole function without any ambiguity creates a Site,
 // because a breakpoint in the middle of an instruction or in data corrupts the program.
 type Site struct {
 	addr, offset uint64
@@ -43,8 +43,8 @@ type Sites struct {
 	// a jump of the stack check, minus the hits of Again, which is executed after each failed check.
 	First, Again *Site
 	// Branch is an alternative to Entry, a branch or a push, if the kernel emulates it but not Entry, else nil. It is
-	// executed exactly once per call (unless Restarts is true), with SP, the frame pointer and g as they are at
-	// Entry. Only functions without a stack check have one. Branch may also be in Tails or CondTails.
+	// executed exactly once per call (unless Restarts is true), with SP, the frame pointer and g as they are at Entry. Only
+	// functions without a stack check have a Branch. Branch may also be in Tails or CondTails.
 	Branch *Site
 	// Intact means that no instruction before Branch writes general registers or memory, so that arguments are the
 	// same as at Entry.
@@ -101,7 +101,7 @@ func (c *funcCode) sites() (s *Sites, err error) {
 		s.Branch, s.Intact = c.branchSite(entry)
 	}
 	add := func(to *[]Site, from int, ends []int) {
-		*to = slices.Grow(*to, len(ends)) // malicious files may have very many
+		*to = slices.Grow(*to, len(ends)) // malicious files may have very many ends
 		for _, at := range ends {
 			site, cause := c.site(from + at)
 			err = cmp.Or(err, cause)
@@ -167,12 +167,12 @@ func (c *funcCode) firstUnrepeated() (at int, late bool) {
 	return 0, false
 }
 
-// branchSite returns the first instruction after from that kernels emulate, if every call executes it exactly once.
-// This is the case if the code from the start of the function to it has no jumps and no jump targets, and no
-// instruction that could raise a signal, because a signal handler (as for a nil pointer) need not return. SP, the
-// frame pointer and g are the same as at the start. intact reports whether all general registers and memory are, too.
-// (firstBranch has other conditions: SP may have changed, and memory may be written.)
-func (c *funcCode) branchSite(from int) (branch *Site, intact bool) {
+// branchSite returns the first instruction after offset entry that kernels emulate, if every call executes this instruction
+// exactly once. This is the case if the code from the start of the function to this instruction has no jumps and no jump
+// targets, and no instruction that could raise a signal, because a signal handler (as for a nil pointer) need not return.
+// SP, the frame pointer and g are the same as at the start. intact reports whether all general registers and memory are also
+// the same. (firstBranch has other conditions: SP may have changed, and memory may be written.)
+func (c *funcCode) branchSite(entry int) (branch *Site, intact bool) {
 	code, p := c.parts[0].code, c.processor
 	if c.hasSwitch {
 		return nil, false // unknown jump targets
@@ -183,7 +183,7 @@ func (c *funcCode) branchSite(from int) (branch *Site, intact bool) {
 			break
 		}
 		e := p.Effects(code[at:])
-		if !in.Kind.GoesOn() || at > from && !e.Repeats && emulated(in.Kind, p.Cost(code, at)) {
+		if !in.Kind.GoesOn() || at > entry && !e.Repeats && emulated(in.Kind, p.Cost(code, at)) {
 			s, err := c.site(at)
 			if err != nil || in.Kind == arch.Call || in.Kind == arch.IndirectCall || s.cost.Stepped() {
 				break

@@ -55,16 +55,16 @@ func (b *Binary) readFuncs() ([]Func, error) {
 	return funcs, nil
 }
 
-// insideFunc reports whether an address is inside a function and not at its start, by .eh_frame and Go's function table
-// of the program itself. The code does not prove that symbols of another file are right, and a probe at a wrong one
-// may be in the middle of an instruction.
+// insideFunc reports whether an address is inside a function and not at its start, by .eh_frame and Go's function table of
+// the program itself. Even if another file has the same code, its symbols may be wrong, and a probe at a wrong symbol may be
+// in the middle of an instruction.
 func (b *Binary) insideFunc(addr uint64, table []gotab.Func) bool {
 	e, ok := b.unwind().At(addr)
 	n, begins := inTable(table, addr)
 	return ok && e.Addr != addr || !begins && n > 0 && addr < table[n-1].End
 }
 
-// inTable returns the index of the function in Go's table that begins at an address, or else of the next one.
+// inTable returns the index of the function in Go's table that begins at an address, or else of the next function.
 func inTable(table []gotab.Func, addr uint64) (n int, begins bool) {
 	return slices.BinarySearchFunc(table, addr, func(f gotab.Func, addr uint64) int { return cmp.Compare(f.Addr, addr) })
 }
@@ -138,10 +138,10 @@ func (b *Binary) sizeUnpadded(f *Func) uint64 {
 	return uint64(b.image.Processor.Trim(code))
 }
 
-// mergeAliases sorts functions by address and merges those of one address into one with aliases, because two
-// functions would put two probes on one instruction. As name it takes the one that users are likely to use, short and
-// global: malloc instead of __libc_malloc. It also ends each function where the next one begins, whatever its symbol
-// says, because compilers do not generate overlapping functions.
+// mergeAliases sorts functions by address and merges all functions of one address into one function with aliases, because
+// two functions would put two probes on one instruction. It takes the name that users are likely to use, short and global:
+// malloc instead of __libc_malloc. It also ends each function where the next function begins, even if its symbol has a
+// larger size, because compilers do not generate overlapping functions.
 func mergeAliases(named []Func) []Func {
 	slices.SortStableFunc(named, compareFuncs) // fast, as the linker writes two sorted runs
 	named = removeLabels(named)

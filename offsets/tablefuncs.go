@@ -58,17 +58,17 @@ func (b *Binary) tableFunc(f gotab.Func) Func {
 	return n
 }
 
-// cgoCall matches the names of functions that cgo generates to call C. They use ABI0, because they pass the address of
-// their arguments to C (CgoUnsafeArgs in cmd/compile/internal/ssagen/abi.go). cgoBuiltin matches those that convert
-// values, which are ordinary functions of Go (builtinDefs in cmd/cgo/out.go).
+// cgoCall matches the names of functions that cgo generates to call C. They use ABI0, because they pass the address of their
+// arguments to C (CgoUnsafeArgs in cmd/compile/internal/ssagen/abi.go). cgoBuiltin matches the functions among them that
+// convert values; these are ordinary functions of Go (builtinDefs in cmd/cgo/out.go).
 var (
 	cgoCall    = regexp.MustCompile(`\.(_C2?func_|_Cmacro_|_cgo_cmalloc$)`)
 	cgoBuiltin = regexp.MustCompile(`\._Cfunc_(GoString|GoStringN|GoBytes|CString|CBytes|_CMalloc)$`)
 )
 
-// nameABI0 adds the suffix to the ABI0 version among functions of one name. One version is a wrapper that calls the
-// other one (cmd/compile/internal/ssagen/abi.go). If the called version is assembly, it is the ABI0 version, else the
-// wrapper is, through which assembly calls the Go function.
+// nameABI0 adds the suffix to the ABI0 version among functions of one name. One version is a wrapper that calls the other
+// version (cmd/compile/internal/ssagen/abi.go). If the called version is assembly, it is the ABI0 version. Otherwise the
+// wrapper is the ABI0 version: assembly calls the Go function through it.
 func (b *Binary) nameABI0(funcs []Func, same []int) {
 	for _, i := range same {
 		for _, j := range same {

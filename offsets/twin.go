@@ -11,13 +11,13 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// Describe reads names, types and source lines from another file, which was not stripped. It takes ownership of by.
-// It verifies that the file describes this code:
+// Describe reads names, types and source lines from another file, which was not stripped. Describe closes the file with the
+// Binary, or at once if it returns an error. It verifies that the file describes the code of the Binary:
 //
 //   - A file with code must have the same code. Describe compares the function tables of both files and the code of
 //     each function, except for the addresses of data: Go's linker writes the flags of a build into the program, so
-//     data of a stripped program is at other addresses. The error names the first function that differs. Build IDs
-//     are not compared, because Go's differ as well.
+//     data of a stripped program is at other addresses. The error names the first function that differs. Describe does
+//     not compare build IDs, because Go's build IDs differ as well.
 //   - A file without code, as objcopy --only-keep-debug writes it, must have the same GNU build ID.
 //
 // The error is ErrNoDebugInfo if the file has no debug information. Errors have the form "PATH: cause" and leave the
@@ -109,7 +109,8 @@ func (b *Binary) reportProgress(what string, done, of int) {
 	}
 }
 
-// sameCode compares the code of a function in two files, but allows different addresses of data.
+// sameCode compares the code of a function in two files, but allows different addresses of data. at is the offset of the
+// first instruction that differs.
 func (b *Binary) sameCode(f *Func, m *image.Image, own, other []byte) (at int, ok bool) {
 	return b.File().Processor.Alike(own, other, f.Addr, func(x, y uint64, absolute bool) bool {
 		return x == y || !(absolute && b.image.Relocatable()) && b.isData(b.image, x) && b.isData(m, y)

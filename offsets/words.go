@@ -44,9 +44,9 @@ func (b *Binary) signatureFromWords(f *Func) (s *Signature, ok bool) {
 const dictionaryWords = 24
 
 // setReceiver sets the type of a generic method's pointer receiver, and where the address of the actual type is. The
-// dictionary of the type, which is the parameter after the receiver, starts with code addresses and other
-// dictionaries, followed by types in the order in which the methods have variables of them. So its first type is that
-// of the first method's receiver, T or *T (cmd/compile/internal/noder: declareParams in writer.go, dictNameOf in
+// dictionary of the type, which is the parameter after the receiver, starts with code addresses and other dictionaries,
+// followed by types in the order in which the methods have variables of them. So the first type in the dictionary is the
+// type of the first method's receiver, T or *T (cmd/compile/internal/noder: declareParams in writer.go, dictNameOf in
 // reader.go). For functions, the table does not say to which parameters the types belong.
 func (w *wordLayout) setReceiver(params []Variable) {
 	name := symname.Split(w.f.Name)
@@ -164,8 +164,8 @@ func (w *wordLayout) restoreFirstParam(hidden []gotab.Arg) bool {
 	return true
 }
 
-// locateByReads assigns registers to the words in order, as if none were floating-point. If the function reads the
-// last of these registers before it writes it, none is.
+// locateByReads assigns registers to the words in order, as if no word were floating-point. If the function reads the last
+// of these registers before it writes to it, no word is floating-point.
 func (w *wordLayout) locateByReads(read []arch.Reg) bool {
 	ints := 0
 	for _, r := range read {
@@ -218,7 +218,8 @@ func (w *wordLayout) locateByReads(read []arch.Reg) bool {
 
 // lowestInRegister returns the lowest offset of a word that must be in a register. Words on the stack have the lowest
 // offsets, starting at 0; both they and the words in registers are in ascending order. A word that is not part of an
-// aggregate is on the stack only if no registers are left.
+// aggregate is on the stack only if no registers are left. count is the number of registers that are in use before the first
+// word.
 func (w *wordLayout) lowestInRegister(count int) int64 {
 	lowest, ok := w.binary.tables.InRegisters(w.f.Addr)
 	if !ok {
