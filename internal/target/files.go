@@ -88,7 +88,7 @@ func withFile(files []File, f File, ok bool) []File {
 	return append(files, f)
 }
 
-// Open opens the file, and no other one that has its name by now.
+// Open opens the file. If another file has taken its path, Open returns an error.
 func (f *File) Open() (*os.File, error) {
 	opened, err := os.OpenFile(f.link, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

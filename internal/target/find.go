@@ -16,17 +16,16 @@ import (
 	"github.com/ftgo/ftgo/internal/processors"
 )
 
-// Find finds the file that BINARY refers to. A path, or the name of a file in the current folder,
-// is that file. With a process, any other name is a library that the
-// process has mapped, by its full name or without its version ("libgo").
-// Without a process, it is the library that the dynamic loader would load, or a program
-// in $PATH.
+// Find finds the file that BINARY refers to. A name with a slash, or the name of a file in the current folder, is the
+// path of the file. If pid is not 0, any other name is a library that the process has mapped. The name is the library's
+// full name, or the name without the version ("libgo"). If pid is 0, any other name is the library that the dynamic
+// loader would load, or a program in $PATH.
 //
-// A mapped library is returned open, because its path, which is for messages, may name
-// another file. Otherwise the file is nil.
+// Find returns a mapped library open, because the path of a mapped library may lead to another file by now. Such a path is
+// only for messages. For other files, Find returns a nil file.
 func Find(name string, pid int) (path string, file *os.File, err error) {
 	l := libraries{root: "/", path: os.Getenv("LD_LIBRARY_PATH")}
-	// For other processors the loader's folders are not known.
+	// On other processors, it is not known in which folders the loader searches.
 	if host := processors.Here(); host != nil {
 		l.machine = *host.Machine()
 	}
@@ -62,9 +61,8 @@ func (l libraries) resolve(name string, pid int) (path string, file *os.File, er
 	return path, nil, nil
 }
 
-// installed finds a library in the loader's order (ld.so(8)): LD_LIBRARY_PATH, the
-// cache, the system's folders. It does not know the DT_RUNPATH of a program.
-// It returns "" if the library is not found.
+// installed finds a library. It searches in the order of the loader (ld.so(8)): LD_LIBRARY_PATH, the cache, the system's
+// folders. It does not know the DT_RUNPATH of a program. It returns "" if it does not find the library.
 func (l libraries) installed(name string) (path string, err error) {
 	var places [][]string
 	for _, dir := range filepath.SplitList(l.path) {
@@ -110,7 +108,7 @@ func isELF(path string) bool {
 	return err == nil && string(magic[:]) == "\x7fELF"
 }
 
-// match reports whether a file's name is name, or name followed by a version, and returns the version.
+// match reports whether the last element of path is name, or name followed by a version. It returns the version.
 func match(name, path string) (version string, ok bool) {
 	rest, ok := strings.CutPrefix(filepath.Base(path), name)
 	versioned := strings.HasPrefix(rest, ".so") || strings.Contains(name, ".so") && strings.HasPrefix(rest, ".") ||
@@ -118,9 +116,9 @@ func match(name, path string) (version string, ok bool) {
 	return rest, ok && (rest == "" || versioned)
 }
 
-// chooseLibrary picks the file with that name, or else the file with that name and a version. It
-// returns "" if no file matches, and an error if several do. identity returns the same for all paths of
-// one file.
+// chooseLibrary returns the path of the file with the name. Without such a file, it returns the path of the file with the
+// name and a version. It returns "" if no file matches, and an error if several files match. identity returns the
+// same text for all paths that lead to the same file.
 func chooseLibrary(name string, paths []string, identity func(path string) string) (string, error) {
 	var found [2][]string // by name, by name and version
 	seen := make(map[string]bool)
@@ -161,10 +159,9 @@ func (l libraries) cached() []string {
 	return paths
 }
 
-// parseLoaderCache reads /etc/ld.so.cache: the paths of its libraries with these flags, in
-// its order. The format, of glibc 2.2 and later, is struct cache_file_new in
-// sysdeps/generic/dl-cache.h: a header of 48 bytes, 24 bytes for each library, strings.
-// Up to glibc 2.31 ldconfig wrote it behind the older format by default.
+// parseLoaderCache parses /etc/ld.so.cache. It returns the paths of the libraries with the flags, in the order of the
+// file. The format is the format of glibc 2.2 and later (struct cache_file_new in sysdeps/generic/dl-cache.h): a header of
+// 48 bytes, 24 bytes for each library, strings. Up to glibc 2.31, ldconfig wrote data in an older format before the header.
 func parseLoaderCache(data []byte, flags uint32) (paths []string) {
 	const headerLen, countAt = 48, 20
 	start := bytes.Index(data, []byte("glibc-ld.so.cache1.1"))

@@ -15,9 +15,9 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// signature returns the signature of one of the functions. If the FUNC argument has types, it lays them out as if they
-// were from debug information. Otherwise it takes the signature from the file, and adds the selected registers and
-// fetchargs.
+// signature returns the signature of a function that the pattern selects. If the FUNC argument lists types, signature
+// lays out parameters of these types as if the types were from debug information. Otherwise it takes the signature from
+// the file, and adds the selected registers and fetchargs.
 func (g *funcSpec) signature(b *offsets.Binary, f *offsets.Func) (*offsets.Signature, error) {
 	if g.hasSignature {
 		s, err := g.layOut(b, f)
@@ -58,7 +58,7 @@ func (g *funcSpec) layOut(b *offsets.Binary, f *offsets.Func) (s *offsets.Signat
 	return s, nil
 }
 
-// nonPointerKinds are the kinds of values that can't be a pointer receiver, which takes one integer register.
+// nonPointerKinds are the kinds of values that can't be a pointer receiver. A pointer receiver takes one integer register.
 var nonPointerKinds = map[reflect.Kind]bool{
 	reflect.String: true, reflect.Slice: true, reflect.Interface: true, reflect.Struct: true, reflect.Array: true, reflect.Float64: true,
 }
@@ -95,7 +95,8 @@ func typed(b *offsets.Binary, variables []selection) (out []offsets.Variable, er
 	return out, nil
 }
 
-// add adds the value to a signature, unless it is a part of a variable that the signature has.
+// add adds the value to a signature if the value is a fetcharg or in a register. Other values are parts of variables that
+// are already in the signature.
 func (sel *selection) add(b *offsets.Binary, f *offsets.Func, s *offsets.Signature) error {
 	switch {
 	case sel.Fetch != "":
@@ -129,8 +130,9 @@ func (sel *selection) fetched() offsets.Variable {
 	return offsets.Variable{Name: sel.Name, Type: t, Pieces: []offsets.Piece{{Size: t.Size, Fetch: sel.Fetch}}}
 }
 
-// inRegister returns the value that begins in the Nth integer register, or, for functions that take
-// everything on the stack, in the Nth word of parameters. The layout puts it there, behind N-1 words.
+// inRegister returns the value that begins in integer register sel.register. If a function takes all parameters on the
+// stack, the value begins in the parameter word with this number. To find the place, inRegister lays out a function with
+// sel.register-1 words as its first parameters, followed by the value.
 func (sel *selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.Variable, err error) {
 	if v.Type, err = sourceType(b, sel.Type); err != nil {
 		return v, err
@@ -152,7 +154,7 @@ func (sel *selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.
 	word, _ := gotype.Basic("uintptr")
 	s := offsets.Signature{Params: slices.Repeat([]offsets.Variable{{Type: word}}, sel.register-1)}
 	s.Params = append(s.Params, v)
-	b.Internals().LayOut(&offsets.Func{ABI: f.ABI}, &s) // without a name it has no dictionary
+	b.Internals().LayOut(&offsets.Func{ABI: f.ABI}, &s) // a function without a name takes no dictionary parameter
 	v.Name, v.Type, v.Pieces, err = sel.Name, typ, s.Params[sel.register-1].Pieces, s.Params[sel.register-1].Err
 	if err != nil {
 		return v, err

@@ -18,12 +18,12 @@ import (
 // Row describes a function or a single instruction.
 type Row struct {
 	Name string
-	// Addr is the function's address as linked, and Offset is the offset of its code in the file.
-	// Both are 0 if it has no code.
+	// Addr is the function's address in the file, and Offset is the offset of the function's code in the file. Both are
+	// 0 if the function has no code.
 	Addr, Offset uint64
-	// Size of the code in bytes, 0 for an instruction.
+	// Size is the size of the code in bytes. It is 0 for an instruction.
 	Size uint64
-	// File and Line are its position in the source; "" and 0 if it is not known.
+	// File and Line are the position in the source. They are "" and 0 if it is not known.
 	File string
 	Line int
 	// ABI is the calling convention.
@@ -39,15 +39,15 @@ type Row struct {
 	Source string
 	// Inlined lists the places where the function was inlined.
 	Inlined []offsets.Frame
-	// Unprobed is the reason why it can't be probed, nil if it can.
+	// Unprobed is the reason why the function can't be probed. It is nil if the function can be probed.
 	Unprobed error
-	// Note has other remarks, and the reason in Unprobed.
+	// Note contains other remarks, and the reason in Unprobed.
 	Note string
 }
 
-// List describes the functions and instructions that the arguments select: functions by address, then functions without
-// code, which were always inlined, by name, and then instructions in the order of the arguments. It looks up
-// signatures only if that is requested, because it takes long in stripped programs.
+// List describes the functions and instructions that the arguments select. The functions come first, by address.
+// Functions without code follow, by name: all calls of such a function were inlined. Instructions come last, in the order
+// of the arguments. List looks up signatures only if signatures is true, because this takes long in stripped programs.
 func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 	t, err := q.open(say)
 	if err != nil {
@@ -75,7 +75,7 @@ func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 		}
 		rows = append(rows, row)
 	}
-	// Functions without code: inlined wherever they are called.
+	// bodiless are the functions without code: the compiler has inlined all their calls.
 	bodiless := slices.DeleteFunc(slices.Sorted(maps.Keys(inlined)), func(name string) bool {
 		_, ok := b.Lookup(name)
 		return ok
@@ -115,8 +115,8 @@ func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 
 var conventions = [...]string{offsets.ABIInternal: "ABIInternal", offsets.ABI0: "ABI0", offsets.SystemV: "System V"}
 
-// functionRow describes a function. namesakes is the number of functions of its name, and inlined where it was inlined,
-// too.
+// functionRow describes a function. namesakes is the number of functions with the same name. inlined lists the places
+// where calls of the function were inlined.
 func functionRow(b *offsets.Binary, f *offsets.Func, signatures bool, namesakes int, inlined []offsets.Frame) (row Row, err error) {
 	row = Row{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: conventions[f.ABI], Inlined: inlined}
 	if row.Offset, err = b.File().FileOffset(f.Addr); err != nil {
@@ -160,8 +160,9 @@ func functionRow(b *offsets.Binary, f *offsets.Func, signatures bool, namesakes 
 	return row, nil
 }
 
-// steps says that kernels single-step the instruction where calls begin, "" if they don't. The first branch can't
-// replace it where calls end there, too, because the order of both hits is unknown.
+// steps returns a note if kernels single-step the instruction where calls begin, else "". The first branch can be probed
+// instead of this instruction. But if calls also end at this branch, it can't be probed to time calls, because the order of
+// the two hits is unknown.
 func steps(s *offsets.Sites) string {
 	switch {
 	case !s.Entry.Cost().Stepped() || s.CheckOnly:
@@ -173,7 +174,7 @@ func steps(s *offsets.Sites) string {
 	return ""
 }
 
-// strategy names the instruction that is probed for calls.
+// strategy returns a text that says which instruction the entry probe is on.
 func strategy(s *offsets.Sites) string {
 	switch {
 	case s.CheckOnly:
@@ -218,7 +219,7 @@ func inlinedNote(calls []offsets.Frame) string {
 	return fmt.Sprintf("inlined at %s: %s", printable.Plural(len(calls), "place"), strings.Join(list, ", "))
 }
 
-// SignatureText formats a function as trace accepts it for FUNC:
+// SignatureText formats the name and the signature of a function in the syntax that ftgo trace accepts as FUNC, like
 // main.get(key string, n int) (string, error).
 func SignatureText(name string, s *offsets.Signature) string {
 	call, results := name+"("+variablesText(s.Params)+")", variablesText(s.Results)
@@ -231,7 +232,8 @@ func SignatureText(name string, s *offsets.Signature) string {
 	return call + " (" + results + ")"
 }
 
-// variablesText omits names that the source lacks: r0, r1 ….
+// variablesText formats a list of parameters or results. If the names are r0, r1 …, it omits them, because results with
+// these names have no names in the source.
 func variablesText(vars []offsets.Variable) string {
 	unnamed := true
 	for i, v := range vars {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// maxList is the largest size of a list of functions, in bytes: 60 for each function of the largest programs.
+// maxList is the largest size of a list of functions, in bytes. It is 60 bytes for each function of the largest programs.
 const maxList = 16 << 20
 
-// ReadLists replaces each @FILE among the FUNC arguments by the lines of the file. A # at the beginning of a line, or
-// behind a space, begins a comment.
+// ReadLists replaces each @FILE among the FUNC arguments by the lines of the file. A # at the beginning of a line or after
+// white space begins a comment.
 func (q *Query) ReadLists() error {
 	if !slices.ContainsFunc(q.Funcs, isList) {
 		return nil
@@ -36,7 +36,7 @@ func (q *Query) ReadLists() error {
 
 func isList(text string) bool { return strings.HasPrefix(text, "@") }
 
-// readList reads a list, and notes the line of each FUNC.
+// readList reads a list, and stores the line of each FUNC in q.lists.
 func (q *Query) readList(name string) (funcs []string, err error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -72,7 +72,7 @@ func (q *Query) readList(name string) (funcs []string, err error) {
 	return funcs, nil
 }
 
-// located adds the line to an error about a FUNC that is from a list.
+// located returns an error about a FUNC. If the FUNC is from a list, the error also contains the file and line.
 func (q *Query) located(text string, err error) error {
 	if at := q.lists[text]; at != "" && err != nil {
 		return fmt.Errorf("%s: %w", at, err)

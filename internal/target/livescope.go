@@ -18,10 +18,10 @@ type LiveScope struct {
 
 	mu  sync.Mutex
 	has func(pid int) bool
-	// seen says for each process whether it was in the scope when it was last seen alive. seen[0] is from the last Look
-	// and later calls of Has, seen[1] from the Look before.
+	// seen maps each process to whether it was in the scope when Look or Has last saw it alive. seen[0] contains the
+	// processes that the last Look and later calls of Has saw. seen[1] is the former seen[0], from the previous Look.
 	seen   [2]map[int]bool
-	missed bool
+	missed bool // see Missed
 }
 
 // NewLiveScope returns a scope without processes, until Look finds some.
@@ -51,16 +51,16 @@ func (l *LiveScope) Has(pid int) bool {
 	return was
 }
 
-// Missed reports whether Has was called for processes that had ended and were not seen before.
+// Missed reports whether Has was called for a process that had ended before Look or Has ever saw it alive.
 func (l *LiveScope) Missed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.missed
 }
 
-// Look returns the processes in the scope, possibly none. It looks up a container's name again if other containers run
-// than before, and as long as no container has the name: runtimes like the kubelet may write the name of a container
-// that runs already.
+// Look returns the processes in the scope, possibly none. If the set of running containers has changed, Look also looks up
+// the container's name again. It also does so while no container has the name, because runtimes like the kubelet may
+// write the name of a container after the container has started.
 func (l *LiveScope) Look(say Say) (pids []int, err error) {
 	all, err := procfs.All()
 	if err != nil {
@@ -81,7 +81,7 @@ func (l *LiveScope) Look(say Say) (pids []int, err error) {
 			continue
 		} else if !procfs.Ending(pid) {
 			seen[pid] = false
-		} else if known { // it may have ended before Look read it, and stays in /proc until its parent waits for it
+		} else if known { // it may have ended before l.look read it, and stays in /proc until its parent waits for it
 			seen[pid] = was
 		}
 	}
@@ -113,7 +113,8 @@ func (l *LiveScope) container(say Say, running []string) (has func(pid int) bool
 	if slices.Contains(running, l.id) && slices.Equal(running, l.running) {
 		return l.has, nil
 	}
-	// Where this is a container with the host's processes, its runtime's files are below process 1.
+	// ftgo itself may run in a container that shows the host's processes. Then the files of the container runtime are
+	// below the root of process 1.
 	ids := procfs.Find(l.Container, running, "/", procfs.Root(1))
 	if len(ids) > 1 {
 		for i, id := range ids {

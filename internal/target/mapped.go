@@ -13,12 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mappedIdentity returns a mapped file's device and inode as in /proc/PID/maps.
+// mappedIdentity returns the device and the inode of a mapped file as one text, in the format of /proc/PID/maps.
 func mappedIdentity(m procfs.Mapping) string { return fmt.Sprintf("%s %d", m.Device, m.Inode) }
 
-// findMapped opens the file of that name that a process has mapped. proc is the process's folder in /proc. The file is
-// the mapped one, whatever its path names now: /proc/PID/maps spells a newline "\012", which may be in another file's
-// name, files are replaced, and symbolic links of a container lead elsewhere on the outside.
+// findMapped opens the file with the name that a process has mapped. proc is the process's folder in /proc. It opens the
+// mapped file itself, because the path in /proc/PID/maps may lead to another file: the mapped file may have been replaced,
+// a symbolic link leads elsewhere outside of a container, and the maps spell a newline "\012", which may also be a part of
+// another file's name.
 func findMapped(name string, pid int, proc string) (path string, file *os.File, err error) {
 	found := make(map[string]procfs.Mapping) // by path without " (deleted)"
 	all, err := procfs.MappedFiles(proc)
@@ -48,14 +49,15 @@ func findMapped(name string, pid int, proc string) (path string, file *os.File, 
 	return shownPath(proc, chosen, file), file, nil
 }
 
-// mappedPaths returns the possible paths of a mapped file: its path below the root of the process, and the path itself,
-// which is right if the process's root is a folder below ours (chroot(2)).
+// mappedPaths returns the possible paths of a mapped file. The first is its path below the root of the process. The second
+// is the path in /proc/PID/maps. It is right if the process's root is a folder below ftgo's root (chroot(2)).
 func mappedPaths(proc string, at procfs.Mapping) [2]string {
 	path, _ := procfs.CutDeleted(at.Path)
 	return [2]string{filepath.Join(proc, "root", path), path}
 }
 
-// shownPath returns a path of the file, or, if its paths lead to another file or to none, the link to the mapping.
+// shownPath returns a path that leads to the file. If no path of the mapped file does, it returns the link of the mapping in
+// /proc.
 func shownPath(proc string, at procfs.Mapping, file *os.File) string {
 	mapped, err := file.Stat()
 	for _, path := range mappedPaths(proc, at) {
@@ -66,8 +68,8 @@ func shownPath(proc string, at procfs.Mapping, file *os.File) string {
 	return filepath.Join(proc, at.Link())
 }
 
-// linkedMapping finds a mapped file whose folder has a symbolic link of that name to it: libc.so.6 leads to
-// libc-2.31.so.
+// linkedMapping finds a mapped file by a symbolic link with the name. The link is in the folder of the file and leads to the
+// file: libc.so.6 leads to libc-2.31.so.
 func linkedMapping(proc string, all []procfs.Mapping, name string) (found procfs.Mapping, ok bool) {
 	for _, at := range all {
 		for _, path := range mappedPaths(proc, at) {
@@ -80,9 +82,9 @@ func linkedMapping(proc string, all []procfs.Mapping, name string) (found procfs
 	return found, false
 }
 
-// openMapped opens a mapped file. If it may not follow the link, which takes CAP_SYS_ADMIN, or
-// the link is missing (Linux before 4.3, without CONFIG_CHECKPOINT_RESTORE), it opens the file
-// under its path, as the process would.
+// openMapped opens a mapped file by its link in /proc/PID/map_files. To follow the link takes CAP_SYS_ADMIN, and the link is
+// missing on Linux before 4.3 without CONFIG_CHECKPOINT_RESTORE. If the link can't be followed, openMapped opens the file by
+// its path below the process's root, and checks that it is the mapped file.
 func openMapped(proc string, at procfs.Mapping) (*os.File, error) {
 	path, deleted := procfs.CutDeleted(at.Path)
 	file, err := os.OpenFile(filepath.Join(proc, at.Link()), os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -109,7 +111,7 @@ func openMapped(proc string, at procfs.Mapping) (*os.File, error) {
 	return file, nil
 }
 
-// identity returns a file's device and inode as in /proc/PID/maps, "" if they are not known.
+// identity returns the device and the inode of a file in the format of mappedIdentity, or "" if they are not known.
 func identity(f *os.File) string {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {

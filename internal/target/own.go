@@ -11,19 +11,19 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// boundaryFuncs are functions of the standard library through which a program reaches other programs: network, SQL,
-// files.
+// boundaryFuncs are functions of the standard library through which a program reaches the network, databases, files and
+// other programs.
 var boundaryFuncs = []string{
 	"net/http.serverHandler.ServeHTTP", "net/http.(*Client).do", "net/http.(*Transport).roundTrip", "net/rpc.(*Client).Call",
 	"database/sql.(*DB).query", "database/sql.(*DB).exec", "net.(*Dialer).DialContext", "net.(*Resolver).lookupIPAddr",
 	"os.OpenFile", "os/exec.(*Cmd).Start", "crypto/tls.(*Conn).HandshakeContext",
 }
 
-// fewFuncs: a module with fewer functions only glues other modules together.
+// fewFuncs is the number of functions below which a program's own module probably only calls other modules.
 const fewFuncs = 100
 
-// OwnFuncs returns patterns of the functions to look at first in an unknown program: the functions of its
-// own module, if these are few also all functions of other modules, and boundaryFuncs.
+// OwnFuncs returns patterns of the functions to look at first in an unknown program: the functions of its own module, and
+// boundaryFuncs. If its own module contains fewer than fewFuncs functions, OwnFuncs adds the functions of other modules.
 func OwnFuncs(b *offsets.Binary) (patterns []string) {
 	funcs := b.Funcs()
 	var own, others int
@@ -76,7 +76,8 @@ func (t *Target) SortByInterest() {
 	slices.SortStableFunc(t.Funcs, func(a, b *offsets.Func) int { return rank(a) - rank(b) })
 }
 
-// GoProcesses visits the processes of Go programs, this one aside, with the paths of their files.
+// GoProcesses calls yield with each process of a Go program and the path of the program's file. It leaves out this
+// process.
 func GoProcesses(yield func(pid int, exe string) bool) {
 	for _, p := range procfs.RunningPrograms() {
 		if p.PID != os.Getpid() && isGo(procfs.Exe(p.PID)) && !yield(p.PID, p.Path) {
@@ -85,7 +86,7 @@ func GoProcesses(yield func(pid int, exe string) bool) {
 	}
 }
 
-// isGo reports, by section names, whether Go's linker made a file.
+// isGo reports whether Go's linker made a file. It looks at the names of the file's sections.
 func isGo(path string) bool {
 	f, err := elf.Open(path)
 	if err != nil {

@@ -35,7 +35,8 @@ func (q *Query) open(say Say) (*Target, error) {
 	return t, nil
 }
 
-// load reads symbols and debug information from other files, and, with OwnFuncs, sets the patterns if FUNC is not given.
+// load reads symbols and debug information from other files. If OwnFuncs is set and no FUNC is given, it also sets the
+// patterns.
 func (t *Target) load(say Say, q *Query) error {
 	t.Binary.File().Progress = q.Loading
 	if q.Symbols == "" {
@@ -69,7 +70,7 @@ func (t *Target) load(say Say, q *Query) error {
 	return nil
 }
 
-// Check returns an error if FUNC or a pattern is wrong for any BINARY.
+// Check returns an error if a FUNC or a pattern is wrong whatever BINARY is. It does not open BINARY.
 func (q *Query) Check() error {
 	if err := q.ReadLists(); err != nil {
 		return err
@@ -101,7 +102,7 @@ func (q *Query) parse() (*Target, error) {
 	return t, nil
 }
 
-// parse parses one FUNC, which may list parameters only if signatures is set.
+// parse parses a FUNC. If signatures is false, it returns an error if the FUNC lists parameters.
 func (t *Target) parse(text string, regexp, signatures bool) error {
 	var spec *funcSpec
 	if !regexp {

@@ -24,15 +24,16 @@ type Say func(format string, args ...any)
 type Query struct {
 	// Binary is BINARY. Resolve replaces it by the path of the file.
 	Binary string
-	// Opened is that file if it is open already. Resolve closes it.
+	// Opened is the file that Binary names, if the caller has opened it. Otherwise it is nil. Resolve closes it.
 	Opened *os.File
 	// BinaryFromPID: BINARY is the file that the first process of PIDs executes.
 	BinaryFromPID bool
 	PIDs          []int
-	// Root is the root of the process that BINARY was looked up in; BINARY begins with it. "" is ftgo's own root.
+	// Root is the path of the root folder of a process. If it is not "", BINARY begins with Root, and the rest is looked up
+	// in this folder. "" is ftgo's own root.
 	Root string
-	// Funcs are the FUNC arguments, Exclude patterns of functions to leave out. OwnFuncs: without a
-	// FUNC, [OwnFuncs] selects the functions.
+	// Funcs are the FUNC arguments, and Exclude are the patterns of functions to leave out. OwnFuncs: if no FUNC is
+	// given, the func [OwnFuncs] selects the functions.
 	Funcs, Exclude []string
 	OwnFuncs       bool
 	Regexp         bool
@@ -51,12 +52,12 @@ type Query struct {
 	// Loading, if not nil, is called with the progress of long reads.
 	Loading func(what string, done, of int)
 
-	lists map[string]string // FILE:LINE of each FUNC, or its pattern, that is from a list
+	lists map[string]string // FILE:LINE of each FUNC that is from a list, by the FUNC and by its pattern
 }
 
-// Resolve opens the binary and finds the functions that the arguments select. A
-// pattern without a match is an error, because it is usually a typing
-// error. With AllowUnmatched it is an error only if all patterns together match nothing.
+// Resolve opens the binary and finds the functions that the arguments select. It returns an error if a pattern matches
+// nothing, because this is usually a typing error. With AllowUnmatched, it returns the error only if no pattern matches
+// anything.
 func (q *Query) Resolve(say Say) (*Target, error) {
 	t, err := q.open(say)
 	if err != nil {
@@ -108,11 +109,11 @@ func (t *Target) find(say Say, q *Query) error {
 	return nil
 }
 
-// maxExplained is the number of patterns without a match that are explained, because the search for near names takes
-// time.
+// maxExplained limits the number of patterns without a match that messages explain. An explanation takes time, because it
+// searches for similar names.
 const maxExplained = 10
 
-// findInside adds the functions of --inside, from which calls must be made.
+// findInside adds the functions that the pattern of --inside selects. Only calls that these functions make are shown.
 func (t *Target) findInside(pattern string) error {
 	if pattern == "" {
 		return nil
@@ -131,7 +132,7 @@ func (t *Target) findInside(pattern string) error {
 	return nil
 }
 
-// Open opens the file that a name refers to: in a process, or without one if pid is 0.
+// Open opens the file that a name refers to, see [Find].
 func Open(name string, pid int) (*offsets.Binary, error) {
 	return openFound(Find(name, pid))
 }
@@ -147,9 +148,9 @@ func openFound(path string, mapped *os.File, err error) (*offsets.Binary, error)
 	return offsets.Open(path)
 }
 
-// findBinary finds the file that BINARY names. With -p, the first FUNC may name the binary,
-// if it is a library that the process has mapped: ftgo count -p PID libgo 'fmt.*'. A mapped
-// file is returned open.
+// findBinary finds the file that BINARY names. With -p and without BINARY, the first FUNC may name a library that the
+// process has mapped: ftgo count -p PID libgo 'fmt.*'. Then this library is the binary. findBinary returns the file of a
+// mapped library open, and nil for other files.
 func (q *Query) findBinary() (mapped *os.File, err error) {
 	if q.Opened != nil {
 		return q.Opened, nil
@@ -187,8 +188,8 @@ func listed(pids []int) string {
 	return fmt.Sprintf("%d processes (%s)", len(pids), list)
 }
 
-// Replaced says which processes run an older file that BINARY has replaced, or that was removed: their calls
-// can't be seen. It returns "" if no process does.
+// Replaced returns a message that lists the processes that run an older file with BINARY's path. The file was replaced or
+// removed, so calls of these processes are not seen. Replaced returns "" if it finds no such process.
 func (q *Query) Replaced() string {
 	path, err := filepath.Abs(q.Binary)
 	if err != nil {
@@ -209,8 +210,8 @@ func (q *Query) Replaced() string {
 
 func run(pids []int) string { return map[bool]string{true: "runs", false: "run"}[len(pids) == 1] }
 
-// WhyUnseen explains why no call was seen of the traced processes: PIDs, or the program that ftgo
-// started, unless that is "", or else all processes. children: their children were traced, too.
+// WhyUnseen explains why no call was seen. The traced processes are the program that ftgo started, PIDs if program is "",
+// or all processes if PIDs is empty, too. children: children of the traced processes were also traced.
 func (q *Query) WhyUnseen(program string, children bool) string {
 	const uncalled = "called none of these functions"
 	switch {
@@ -229,7 +230,7 @@ func (q *Query) WhyUnseen(program string, children bool) string {
 	if len(q.PIDs) > 0 {
 		return listed(q.PIDs) + " " + uncalled
 	}
-	pids, _ := procfs.All() // an incomplete list will do
+	pids, _ := procfs.All() // an incomplete list is sufficient
 	pids = slices.DeleteFunc(pids, func(pid int) bool { return !procfs.Executes(pid, q.Binary) })
 	if len(pids) == 0 {
 		return cmp.Or(q.Replaced(), "no process runs "+q.Binary)
@@ -237,8 +238,9 @@ func (q *Query) WhyUnseen(program string, children bool) string {
 	return fmt.Sprintf("%s %s it, and %s", listed(pids), run(pids), uncalled)
 }
 
-// CheckProcesses refuses processes that do not exist, or that run another file than
-// the first: ftgo would wait for their calls in vain.
+// CheckProcesses returns an error if a process in PIDs does not exist, or is only a thread of a process. If BINARY is the
+// file that the first process executes, it also returns an error if another process executes another file. ftgo would wait
+// for the calls of such processes in vain.
 func (q *Query) CheckProcesses() error {
 	for _, pid := range q.PIDs {
 		if group := procfs.ThreadGroup(pid); group != 0 && group != pid {
@@ -263,8 +265,8 @@ func (q *Query) CheckProcesses() error {
 	return nil
 }
 
-// Await waits until the file that BINARY names exists and no longer grows, because
-// a linker takes its time. It returns false if ctx was done before.
+// Await waits until the file that BINARY names exists. If the file did not exist at first, Await then waits until it no
+// longer grows, because a linker writes a file for some time. It returns false if ctx is done earlier.
 func (q *Query) Await(ctx context.Context, say Say) bool {
 	var last, now os.FileInfo
 	for waited := false; ; last, waited = now, true {

@@ -13,23 +13,22 @@ import (
 	"github.com/ftgo/ftgo/internal/processors"
 )
 
-// selection is a value to show: a part of a variable, a register, or anything else that
-// the kernel can fetch.
+// selection is a value to show: a variable or a part of it, the value in a register, or the value of a fetcharg.
 type selection struct {
 	// Name is the text before "=", or else the path.
 	Name string
 	// Path leads to a variable or a part of it: "n", "req.URL.Path", "s.items[0].name",
 	// "*p".
 	Path string
-	// register is N of goargN, the integer register that holds the value when a call begins, or
-	// the first of several registers. With Result it is N of goretN, when a call ends. It counts from 1.
+	// register is N of goargN or goretN, counted from 1. The Nth integer register holds the value or its first word. It
+	// holds a goargN when a call begins, and a goretN when a call ends. Result is true for a goretN.
 	register int
 	Result   bool
-	// through is the way in memory from the register to the value, as in [offsets.Variable].
+	// through is the list of offsets from the register through pointers to the value, see Through of [offsets.Variable].
 	through []int64
 	// Fetch is a fetcharg of the kernel: "+0(%ax)".
 	Fetch string
-	// Type is the type of a register's value, as in a source file, or of Fetch: "x64".
+	// Type is the type of a register's value in Go's syntax, or the kernel's type of Fetch: "x64".
 	Type string
 }
 
@@ -54,7 +53,7 @@ func (g *funcSpec) readSelection(items []string) error {
 
 var goRegister = regexp.MustCompile(`^go(arg|ret)([0-9]+)$`)
 
-// isPath reports whether an item is a path from a variable, or a register, to a part of it.
+// isPath reports whether an item is a variable, or a path from a variable or a register to a part of its value.
 func isPath(item string) bool {
 	steps, err := capture.ParsePath(item)
 	return err == nil && (len(steps) > 1 || capture.RegisterLen(item) == 0)
@@ -108,12 +107,11 @@ func parseSelection(item string) (s selection, err error) {
 }
 
 const (
-	// maxFetches is how many nested memory accesses the kernel accepts
-	// (FETCH_INSN_MAX in kernel/trace/trace_probe.h is 16; one is for the register, one
-	// for the end).
+	// maxFetches is the number of nested memory accesses that the kernel accepts. FETCH_INSN_MAX in
+	// kernel/trace/trace_probe.h is 16, of which the register and the end take one each.
 	maxFetches = 14
-	// maxFetch bounds a fetcharg with its type: "NAME=FETCHARG:TYPE" has at most 63 bytes
-	// (MAX_ARGSTR_LEN in kernel/trace/trace_probe.h), and the name is short.
+	// maxFetch is the maximum length of "FETCHARG:TYPE". The kernel accepts 63 bytes for "NAME=FETCHARG:TYPE"
+	// (MAX_ARGSTR_LEN in kernel/trace/trace_probe.h), and the name that ftgo gives it is short.
 	maxFetch = 56
 )
 
@@ -123,8 +121,8 @@ var (
 	fetchFrom = regexp.MustCompile(`^[+-](0[xX][0-9a-fA-F]{1,8}|[0-9]{1,9})\(`)
 )
 
-// fetchBase returns the innermost operand of a fetcharg, a register or an address, and the offsets that are added to it
-// and then to each pointer that is read.
+// fetchBase returns the innermost operand of a fetcharg, which is a register or an address. It also returns the offsets:
+// the kernel adds the first offset to the operand, and each further offset to the pointer that it has read.
 func fetchBase(fetch string) (base string, offsets []int64) {
 	for base = fetch; ; {
 		from := fetchFrom.FindString(base)
@@ -137,8 +135,8 @@ func fetchBase(fetch string) (base string, offsets []int64) {
 	}
 }
 
-// checkFetch checks a fetcharg, which becomes part of a definition
-// (Documentation/trace/uprobetracer.rst): "%REG", "@ADDR", "@+OFFSET", "+|-N(FETCHARG)".
+// checkFetch returns an error if the kernel would refuse a fetcharg or its type. A fetcharg is "%REG", "@ADDR", "@+OFFSET"
+// or "+|-N(FETCHARG)" (Documentation/trace/uprobetracer.rst).
 func checkFetch(fetch, typ string) error {
 	base, through := fetchBase(fetch)
 	register, isRegister := strings.CutPrefix(base, "%")

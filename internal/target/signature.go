@@ -13,34 +13,35 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// funcSpec is a FUNC argument with parameters and results: a pattern of functions, and their signature or the values to
-// show.
+// funcSpec is a FUNC argument with parentheses. It consists of a pattern of functions, and either the signature of these
+// functions or the values to show.
 type funcSpec struct {
 	pattern string
-	// hasSignature: params and results are complete, the receiver first.
+	// hasSignature: params and results are the whole signature. The first parameter of a method is its receiver.
 	hasSignature    bool
 	params, results []selection
-	// selections lists the values to show, possibly none, if hasSignature is not set.
+	// selections lists the values to show, possibly none. It is used only if hasSignature is false.
 	selections []selection
 	// noResults: results are not shown.
 	noResults bool
 }
 
-// parseSpec parses a pattern of functions with parameters and results. It returns false for a plain pattern, which has
-// no parentheses behind a complete name.
+// parseSpec parses a pattern of functions that parameters and results follow in parentheses. For a pattern without such
+// parentheses, ok is false.
 //
 //	main.get                              not ok
 //	main.(*T).Get(key, req.URL.Path)      these parameters, or parts of them
 //	main.get(goarg1, key=goarg2:string)   these registers, of type int if none is given
 //	main.get(key) (n, err)                this parameter and these results
-//	main.get(key) (_, err)                of the results only the error
-//	main.get(key) -                       no results
-//	main.get(v=goret1:int)                when the call ends
+//	main.get(key) (_, err)                this parameter, and of the results only the error
+//	main.get(key) -                       this parameter and no results
+//	main.get(v=goret1:int)                this register when the call ends
 //	main.get(k=+0(%ax):x64)               the value of a fetcharg
 //	main.(*T).Get(t ptr, n int) (v string, err error)
 //
-// Names of types make it a signature. The last example is a signature as in a source file, except that the receiver is
-// the first parameter. Unnamed results are r0, r1 …, unnamed parameters p0, p1 ….
+// If a type follows the name of a parameter, the FUNC argument is a signature. The last example is a signature as in a
+// source file, except that the receiver is the first parameter. Parameters without a name are named p0, p1 …, and results
+// r0, r1 ….
 func parseSpec(text string) (g funcSpec, ok bool, err error) {
 	at, end, err := argumentList(text)
 	if err == nil && at < 0 {
@@ -56,8 +57,8 @@ func parseSpec(text string) (g funcSpec, ok bool, err error) {
 	return g, true, nil
 }
 
-// argumentList finds the parentheses behind the name of a function; at is -1 without
-// parentheses. The parentheses of a receiver follow a dot.
+// argumentList finds the parentheses after the name of a function: text[at:end]. Without such parentheses, at is -1.
+// Parentheses after a dot belong to a receiver.
 func argumentList(text string) (at, end int, err error) {
 	for i := 0; i < len(text); i++ {
 		if strings.IndexByte("([{", text[i]) < 0 {
@@ -78,7 +79,7 @@ func argumentList(text string) (at, end int, err error) {
 	return -1, -1, nil
 }
 
-// read parses the lists of parameters, without parentheses, and of results, possibly with parentheses.
+// read parses a list of parameters, without parentheses, and a list of results, with or without parentheses.
 func (g *funcSpec) read(params, results string) (err error) {
 	items, err := list(params)
 	if err != nil {
@@ -115,7 +116,8 @@ func (g *funcSpec) read(params, results string) (err error) {
 // mayBeType matches an item that is the path of a value, but may also be the name of a type.
 var mayBeType = regexp.MustCompile(`^(\*.*|[^.\[]+\.[^.\[]+)$`)
 
-// areNames reports whether items select values: each is a selection, and at least one can't be a type.
+// areNames reports whether items select values. It returns true if each item is a selection, and at least one item can't
+// be a type.
 func areNames(items []string) (some bool) {
 	for _, item := range items {
 		if _, isType := gotype.Basic(item); isType || item == "ptr" {
@@ -128,7 +130,7 @@ func areNames(items []string) (some bool) {
 	return some
 }
 
-// list splits at commas.
+// list splits text at the commas that are outside of brackets.
 func list(text string) (items []string, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -142,8 +144,8 @@ func list(text string) (items []string, err error) {
 	return items, nil
 }
 
-// cutType cuts "name type". An item without a name is a type, which may have blanks, too:
-// "chan int".
+// cutType splits "name type" at the first blank. A type without a name may also contain blanks, like "chan int". named is
+// true if the text before the blank is an identifier.
 func cutType(item string) (name, typ string, named bool) {
 	name, typ = item, ""
 	if i := strings.IndexAny(item, " \t"); i >= 0 {
@@ -152,8 +154,7 @@ func cutType(item string) (name, typ string, named bool) {
 	return name, typ, typ != "" && token.IsIdentifier(name)
 }
 
-// variables reads parameters or results: all have names, or none, and "a, b int" is short
-// for "a int, b int".
+// variables parses parameters or results. Either all items have names, or none. "a, b int" is short for "a int, b int".
 func variables(items []string, unnamed string) ([]selection, error) {
 	named := false
 	for _, item := range items {

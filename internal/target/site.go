@@ -12,8 +12,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// site is a FUNC that selects single instructions: main.f+0x1a or main.f+26, an
-// offset in bytes from the start of a function; store.go:42, the start of a source line.
+// site is a FUNC that selects single instructions. main.f+0x1a or main.f+26 is an offset in bytes from the start of a
+// function. store.go:42 is the start of a source line.
 type site struct {
 	text string
 
@@ -24,14 +24,14 @@ type site struct {
 	line int
 }
 
-// An import path may contain a plus sign, but a name does not end in a plus sign and digits. No symbol contains
-// ".go:".
+// These patterns match no name of a function: an import path may contain a plus sign, but no name ends in a plus sign and
+// digits. No name contains ".go:".
 var (
 	offsetSite = regexp.MustCompile(`(?s)^(.+)\+(?:0x([^+./]*)|([0-9]+))$`)
 	lineSite   = regexp.MustCompile(`(?s)^(?:(.+\.go)|(.+\.s)):(.*)$`)
 )
 
-// parseSite parses a site; ok is false for a pattern.
+// parseSite parses a site. If text is a pattern of functions instead, ok is false.
 func parseSite(text string) (s site, ok bool, err error) {
 	if m := offsetSite.FindStringSubmatch(text); m != nil {
 		base := 16
@@ -58,9 +58,9 @@ func parseSite(text string) (s site, ok bool, err error) {
 	return s, false, nil
 }
 
-// resolve finds the instructions of a site: one for an offset, and for a source line one
-// in each function that contains code of the line, and one in each inlined copy. An instruction that
-// can't be probed has an error. If none can be probed, resolve returns the first error.
+// resolve finds the instructions of a site. An offset selects one instruction. A source line selects one instruction in each
+// function that contains code of the line, and one in each inlined copy. The field Err of an instruction is the reason why
+// the instruction can't be probed. If no instruction of a line can be probed, resolve returns the first Err.
 func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Probe, err error) {
 	if s.function != "" {
 		p, err := s.byOffset(say, b)
@@ -84,7 +84,8 @@ func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Probe, err err
 	return found, nil
 }
 
-// pointProbe returns the probe of an instruction. again: the instruction is executed again after a failed stack check.
+// pointProbe returns the probe of an instruction. again is true if the instruction is executed again after a failed stack
+// check.
 func pointProbe(name string, f *offsets.Func, at offsets.Site, again bool) uprobe.Probe {
 	fn := &offsets.Func{Name: name, Addr: at.Addr(), Size: 1, ABI: f.ABI}
 	return uprobe.Probe{Func: fn, Sites: &offsets.Sites{Entry: at, Restarts: again}, Point: true}
@@ -134,8 +135,9 @@ func (s site) lookupFunc(b *offsets.Binary) (*offsets.Func, error) {
 	return nil, usagef("%s: %d functions of that name: %s", s.text, len(named), strings.Join(list, ", "))
 }
 
-// probeAt returns the probe of the instruction at an address. If the function's entry probe is on a later instruction, it
-// returns the probe of that one, because earlier instructions are executed again after a failed stack check.
+// probeAt returns the probe of the instruction at an address. If the function's entry probe is on a later instruction,
+// probeAt returns the probe of the later instruction, because earlier instructions are executed again after a failed stack
+// check.
 func (s site) probeAt(b *offsets.Binary, addr uint64) uprobe.Probe {
 	f, ok := b.FuncAt(addr)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Variables returns the names of package variables. The first own ones belong to the program's own module.
-// In a program that is not written in Go, all do.
+// Variables returns the names of package variables. The variables of the program's own module come first, and own is their
+// number. If a program is not written in Go, all variables belong to its own module.
 func Variables(b *offsets.Binary) (names []string, own int, err error) {
 	names, err = b.Internals().StaticVariables()
 	minor, _ := b.GoVersion()
