@@ -150,7 +150,7 @@ func (f *FS) Features() Features {
 	since314 := f.exists("set_event_pid") || f.exists("events", "sched", "sched_switch", "trigger")
 	return Features{
 		Append: appends,
-		// No file shows this, but it came with the same version.
+		// No file shows whether the kernel emulates pushes. All tested kernels that append also emulate them.
 		PushEmulated: appends,
 		Arrays:       strings.Contains(string(readme), "<array-size>"),
 		RecordTGID:   f.exists("options", "record-tgid"),
@@ -172,7 +172,7 @@ func (f *FS) fetchesMemory(likely bool) bool {
 	return f.memory.fetched || !f.memory.known && likely
 }
 
-// acceptsFetch reports whether the kernel accepts an event with a fetcharg. The event is never enabled, and removed.
+// acceptsFetch reports whether the kernel accepts an event with a fetcharg. It never enables the event, and removes it.
 func (f *FS) acceptsFetch(fetch string) bool {
 	o, err := thisProcess()
 	if err != nil {
