@@ -16,15 +16,16 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// Event is one event of a plan. Recordings have its tagged fields.
+// Event is an event of tracefs, in a [Plan]. Recordings contain the fields that have JSON names.
 type Event struct {
 	Name string        `json:"name"`           // a C identifier, longer than a thread's name
-	Args []tracefs.Arg `json:"args,omitempty"` // fetched at each site without its own Fetch
+	Args []tracefs.Arg `json:"args,omitempty"` // the values to fetch at each site; Site.Fetch may replace their fetchargs
 	// Counts[i] is the length of Args[i] if the argument is an array, otherwise 0. If Counts is nil, no argument is an array.
 	Counts []int  `json:"counts,omitempty"`
 	Filter string `json:"filter,omitempty"` // see [tracefs.Event]
 	PC     string `json:"-"`                // see [tracefs.Event]
-	// Fields gives the index of each value in the words of a hit. Words is the number of words of Values.
+	// Fields gives the index of each fetched value in the words of a hit. Words is the number of words from
+	// Fields.Values on.
 	Fields Fields `json:"fields"`
 	Words  int    `json:"-"`
 	// Faults: the kernel follows nil pointers like other pointers, which causes page faults. All kernels that can fetch
@@ -35,7 +36,7 @@ type Event struct {
 
 // Site is a probed instruction and the meaning of its hits.
 type Site struct {
-	Kind         Kind   // the meaning of a hit; Kind.Counts is the same for all sites of an event
+	Kind         Kind   // the meaning of a hit; except in mode Count, Kind.Counts is the same for all sites of an event
 	Addr, Offset uint64 // the virtual address in the file, and the file offset
 	// Func is the index of the function in Plan.Funcs. It is -1 for a runtime probe, which belongs to no function of
 	// the plan, and ProgramStart for the probe at the start of the program.
@@ -46,7 +47,7 @@ type Site struct {
 	Stepped bool
 	// Shared: an earlier event has a site at the same address, so one trap causes the hits of both sites.
 	Shared bool
-	Fetch  []string // if not nil, replaces the Fetch of each of the event's Args
+	Fetch  []string // Fetch[i] replaces Fetch of the event's Args[i]; nil replaces none
 }
 
 // appendFetch appends the fetchargs of args to Fetch.
@@ -56,7 +57,7 @@ func (s *Site) appendFetch(args []tracefs.Arg) {
 	}
 }
 
-// counts reports whether hits are counted instead of paired.
+// counts reports whether hits are only counted, not paired as the begin and end of calls.
 func (e *Event) counts() bool { return len(e.Sites) > 0 && e.Sites[0].Kind.Counts() }
 
 // Formats returns the formats in which package parse reads hits of events.
@@ -103,45 +104,46 @@ const (
 	EntryJump                // a call begins if the flags show that the stack check passed; otherwise the function starts over
 	Point                    // the program reaches an instruction that the user named: a call without an end
 	Return                   // a call ends by a RET
-	TailJump                 // a call ends by a jump into another function, whose return ends both
+	TailJump                 // a call ends by a jump into another function, which returns to the caller
 	CondTail                 // a call ends by a conditional TailJump, if the flags meet the condition
 	GoroutineEnd             // the goroutine ends without returning from its calls
 	Recovery                 // a panic was recovered: calls deeper than the one that recovered it have ended
 	StackMove                // the stack of a goroutine has new bounds
 	Resume                   // the thread is about to run a goroutine
-	Yield                    // the thread has left its goroutine, or will leave it for an unknown one
+	Yield                    // the thread has left its goroutine, or will leave it for an unknown goroutine
 	Status                   // the status of a goroutine changes
 	Park                     // a goroutine stops for the garbage collector
 	Switch                   // the thread leaves its goroutine, which waits, and runs another one
-	Waiter                   // a goroutine may be about to wait. The hit has its stack
-	WaitOver                 // the goroutine of a Waiter did not wait, or has stopped waiting
+	Waiter                   // a goroutine may be about to wait. The hit fetches the goroutine's callers
+	WaitOver                 // a goroutine that has hit a Waiter did not wait, or has stopped waiting
 	Creation                 // a goroutine was created, and has not run yet
 	Counter                  // a call begins, and is counted whether or not other events time it
-	CounterJump              // like Counter, at a stack check's jump as in EntryJump
+	CounterJump              // a call begins as at an EntryJump, and is counted as at a Counter
 	CheckFailed              // a stack check has failed, so the kernel has counted a call too many
 )
 
 // IsEntry reports whether a hit may begin a call.
 func (k Kind) IsEntry() bool { return k <= Point }
 
-// Counts reports whether hits are counted instead of paired.
+// Counts reports whether hits are only counted, not paired as the begin and end of calls.
 func (k Kind) Counts() bool { return k >= Counter }
 
-// Fields gives the index of each value in the words of an event's arguments. It is -1 for values that are not fetched.
+// Fields gives the index of each value in the words of an event's arguments. The index of a value that is not fetched
+// is -1.
 type Fields struct {
 	SP          int // stack pointer; at a Recovery, the stack pointer with which execution resumes
-	G           int // address of runtime.g
+	G           int // address of the goroutine's runtime.g
 	Goid        int // goroutine id, 0 on a thread's system stack
 	Hi          int // end of g's stack
 	Lo          int // beginning of g's stack, for kinds where SP may be on another stack
 	Flags       int // the flags that conditional jumps test
-	Old, New    int // statuses of a goroutine, in the lower 32 bits
-	WaitReason  int `json:"-"` // the number of the reason why it waits, in the lower 8 bits
+	Old, New    int // statuses of a goroutine before and after a change, in the lower 32 bits
+	WaitReason  int `json:"-"` // why the goroutine waits: the runtime's number of the reason, in the lower 8 bits
 	Creator     int `json:"-"` // address of the g that has created the goroutine, or 0
-	CreatorGoid int `json:"-"` // its goroutine id
+	CreatorGoid int `json:"-"` // the creator's goroutine id
 	Start       int `json:"-"` // address of the function that the goroutine begins with
 	Stack       int // the first of Plan.StackWords words for [Callers]
-	Values      int // the first word of Options.Values; the others follow
+	Values      int // the first word of the function's values; their other words follow
 }
 
 // noFields are the Fields of an event without arguments.
@@ -153,8 +155,8 @@ type identity uint8
 const (
 	byG        identity = iota // a register holds g, and SP is on g's stack
 	byCheckedG                 // a register probably holds g. SP is on g's stack if SP is within the bounds of this stack
-	// byCheckG: a register holds g because the stack check has just loaded it. It is for versions of Go that
-	// keep g in thread-local storage, which can't be fetched.
+	// byCheckG: a register holds g because the stack check has just loaded it. byCheckG is for versions of Go that keep
+	// g in thread-local storage, which can't be fetched.
 	byCheckG
 	byStack  // no register holds g, but SP identifies the stack and so the goroutine
 	byThread // no goroutine is known, only the thread
@@ -185,7 +187,7 @@ func arrayLen(typ string) int {
 	return n
 }
 
-// fieldsOf returns the indexes of args by their names.
+// fieldsOf returns the Fields of an event with these args, which it finds by their names.
 func fieldsOf(args []tracefs.Arg) Fields {
 	f := noFields
 	at := map[string]*int{"sp": &f.SP, "g": &f.G, "id": &f.Goid, "hi": &f.Hi, "lo": &f.Lo, "fl": &f.Flags, "old": &f.Old, "new": &f.New, "why": &f.WaitReason, "by": &f.Creator, "byid": &f.CreatorGoid, "pc": &f.Start}
@@ -195,7 +197,7 @@ func fieldsOf(args []tracefs.Arg) Fields {
 	return f
 }
 
-// fetch returns the args of an event of a kind.
+// fetch returns the arguments of an event of a kind that identifies goroutines by id.
 func (c *planner) fetch(kind Kind, id identity) []tracefs.Arg {
 	sp := c.machine.SP
 	register := c.conv.G
@@ -203,7 +205,8 @@ func (c *planner) fetch(kind Kind, id identity) []tracefs.Arg {
 		register = c.conv.CheckG
 	}
 	g := register.Fetch()
-	// At a call of gogo(buf *gobuf). A gobuf has sp, pc and g (runtime/runtime2.go), and execution resumes at its sp.
+	// buf is the argument at a call of gogo(buf *gobuf). A gobuf has sp, pc and g (runtime/runtime2.go), and execution
+	// resumes with its sp.
 	buf := sp.At(c.abi0.Outgoing)
 	switch kind {
 	case Point, Yield:

@@ -15,7 +15,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Mode selects the events of a call that are observed.
+// Mode selects the parts of a call that are observed, and how.
 type Mode uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	CountRecorded
 )
 
-// Probe is a function of a plan, or a single instruction. Recordings have its tagged fields.
+// Probe is a function of a plan, or a single instruction. Recordings contain the fields that have JSON names.
 type Probe struct {
 	*offsets.Func `json:"-"`
 
@@ -56,7 +56,7 @@ type Values struct {
 	Fails bool
 }
 
-// Plan lists the events to define, and the meaning of their hits. Recordings have its tagged fields.
+// Plan lists the events to define, and the meaning of their hits. Recordings contain the fields that have JSON names.
 type Plan struct {
 	Binary    *offsets.Binary `json:"-"`
 	Processor arch.Processor  `json:"-"` // of Binary
@@ -72,14 +72,15 @@ type Plan struct {
 	ByStack     bool `json:"by_stack,omitempty"`
 	Stack       int  `json:"stack,omitempty"`       // the number of callers that entries fetch
 	Relocatable bool `json:"relocatable,omitempty"` // addresses in a process differ from those in the file
-	// Threads, Sched, Follows and Recorded are set if Options requests them and the binary supports them.
+	// Threads and Follows are set if Options requests them and the binary supports them. Sched is set if Options has
+	// Sched or Waits. Recorded is Options.Recorded.
 	Threads   bool `json:"-"`
 	Sched     bool `json:"-"`
 	Follows   bool `json:"follows,omitempty"`
 	Recorded  bool `json:"-"`
 	GroupSize int  `json:"regroups,omitempty"` // see Options.GroupSize
-	// Runtime has the address ranges of package runtime if Follows is set. A goroutine that begins in package runtime
-	// serves the whole program. It does not belong to the call that has started it.
+	// Runtime has the address ranges of package runtime, without corostart, if Follows is set. A goroutine that begins
+	// in package runtime serves the whole program. It does not belong to the call that has started it.
 	Runtime [][2]uint64 `json:"runtime,omitempty"`
 	// Reasons has the names of wait reasons, by their number in the runtime, if Sched is set. The last one,
 	// "syscall", is not from the runtime: the goroutine's thread waits in the kernel.
@@ -92,8 +93,8 @@ type Plan struct {
 // RequestedFuncs returns the number of Funcs that were requested. They are at the beginning of Funcs.
 func (p *Plan) RequestedFuncs() int { return len(p.Funcs) - p.Waits }
 
-// Reason returns the index in Reasons of a wait reason. why is the reason's number in the runtime. Only the lowest 8 bits
-// of why are valid.
+// Reason returns the index in Reasons of a wait reason, or 0 if the reason is unknown. why is the reason's number in
+// the runtime. Only the lowest 8 bits of why are valid.
 func (p *Plan) Reason(why uint64) int {
 	if why &= 0xff; why < uint64(p.SyscallReason()) {
 		return int(why)
@@ -123,14 +124,14 @@ type Options struct {
 	// Values returns the values to fetch for a function. If Values is nil, no values are fetched. If Values returns an
 	// error from SkipFunc, New leaves out the function. If it returns another error, New fails with this error.
 	Values func(*offsets.Func, *offsets.Sites) (Values, error)
-	// Threads adds runtime probes for each change of a thread to another goroutine.
+	// Threads adds runtime probes where a thread changes to another goroutine. It needs the mode Latency.
 	Threads     bool
 	ReturnsOnly bool // observe only ends of calls by a return
-	// Sched adds runtime probes of the scheduler, for each goroutine that begins to wait, becomes runnable, or runs.
-	// It is for Latency. New fails if it does not know the binary's scheduler.
+	// Sched adds runtime probes of the scheduler, for each goroutine that begins to wait, becomes runnable, or runs. It
+	// needs the mode Latency. New fails if it does not know the binary's scheduler.
 	Sched bool
-	// Follow adds a runtime probe at each go statement, which identifies the call that has started a goroutine.
-	// Plan.Follows reports whether the binary supports it.
+	// Follow adds a runtime probe where goroutines are created, so that hits identify the call that has started a
+	// goroutine. Plan.Follows reports whether the binary and the kernel support this.
 	Follow bool
 	// Waits reports the waits of goroutines like calls: waits within calls of the functions, or all waits if there
 	// are no functions. It implies Sched.
@@ -142,8 +143,8 @@ type Options struct {
 	// GroupSize, if not 0, is the largest number of functions in a group. The functions of a group share events. In a
 	// running session, the probes of a group are placed and removed together.
 	GroupSize int
-	// Progress, if not nil, is called by several goroutines during New, because 100,000 functions take a second or
-	// more.
+	// If Progress is not nil, New calls it after each function, from several goroutines: 100,000 functions take a
+	// second or more.
 	Progress func(what string, done, of int)
 }
 
@@ -216,7 +217,8 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	return p, nil
 }
 
-// SkipFunc returns an error with which Options.Values removes a function from the plan because of err.
+// SkipFunc wraps an error. If Options.Values returns the result, New skips the function and continues, with err as
+// Probe.Err.
 func SkipFunc(err error) error { return skipFunc{err} }
 
 type skipFunc struct{ error }
@@ -253,7 +255,7 @@ func (p *Plan) sites() (n int) {
 	return n
 }
 
-// siteCount returns the number of sites of a probe, whose calls are timed or only counted.
+// siteCount returns the number of sites of a probe. If timed is true, it includes the sites where calls end.
 func (f *Probe) siteCount(timed bool) int {
 	switch {
 	case timed:
@@ -268,7 +270,8 @@ func (f *Probe) siteCount(timed bool) int {
 // identifies reports whether events identify the goroutine of a call.
 func (p *Plan) identifies() bool { return p.Mode == Latency || p.Mode == Entries }
 
-// Filtered reports whether the kernel drops hits by a filter. Then its hit counters exceed the number of recorded hits.
+// Filtered reports whether the kernel drops hits by a filter. Then the kernel's hit counters exceed the number of
+// recorded hits.
 func (p *Plan) Filtered() bool {
 	return p.identifies() && slices.ContainsFunc(p.Events, func(e Event) bool { return e.Filter != "" && !e.counts() })
 }

@@ -324,7 +324,8 @@ func MarkShared(events []Event) {
 	}
 }
 
-// decodeAll decodes functions on all CPUs and returns them in order. It calls progress if that is not nil.
+// decodeAll finds the sites of functions, on all CPUs, and returns a Probe for each function in order. If progress is
+// not nil, decodeAll calls it after each function.
 func decodeAll(b *offsets.Binary, funcs []*offsets.Func, progress func(what string, done, of int)) []Probe {
 	out := make([]Probe, len(funcs))
 	var next, done atomic.Int64
@@ -351,10 +352,10 @@ const (
 	// compareCost is the cost of comparing a new site with another site of the same event. The kernel compares each
 	// new site with all others (kernel/trace/trace_uprobe.c, trace_uprobe_has_same_uprobe).
 	compareCost = 6.5
-	// graceCost is the cost of a grace period. Each event takes one when it is disarmed, whatever its number of
-	// sites (trace_uprobe.c, __probe_event_disable). Grace periods of several events never overlap, because the
-	// kernel holds event_mutex during each: not when the whole group is disabled, not when the instance is removed,
-	// and not with several threads.
+	// graceCost is the cost of a grace period. Each event takes one when it is disarmed, whatever its number of sites
+	// (trace_uprobe.c, __probe_event_disable). Grace periods of several events never overlap, because the kernel holds
+	// event_mutex during each. This is so even if the whole group is disabled, if the instance is removed, or if
+	// several threads disable events.
 	graceCost = 55e6
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Reads are the reads from memory that a site makes at pointers, if the hit also fetches the pointer. Each read is
-// followed by the reads at pointers in its result.
+// Reads are the kernel's reads from memory at pointers, if the hit also fetches the pointer. After each read come the
+// reads at pointers that it has read.
 type Reads []read
 
 type read struct {
@@ -19,12 +19,13 @@ type read struct {
 // unmapped is the lowest address that a program may map: the value of vm.mmap_min_addr in distributions.
 const unmapped = 1 << 16
 
-// Reads returns the reads of a site for values. It returns none if the kernel skips reads at nil ([Event].Faults).
+// Reads returns the reads that a site makes for the function's values. It returns none if the kernel skips reads at nil
+// ([Event].Faults).
 func (e *Event) Reads(s *Site) Reads {
 	if !e.Faults {
 		return nil
 	}
-	type source struct{ word, read int } // read is -1 if the word is in a register
+	type source struct{ word, read int } // read is -1 if no read fetches the word
 	var (
 		reads    []read
 		sources  = make(map[string]source) // for words, by their fetchargs
@@ -92,9 +93,9 @@ func dereference(fetch string) (off int64, pointer string, ok bool) {
 	return off, strings.TrimSuffix(pointer, ")"), ok && err == nil
 }
 
-// Faults returns the number of reads of a hit that found no memory, from the words of the hit. Each is a page fault in
-// the kernel. The kernel reads the words of an array one by one. If it can't read a pointer, it skips the reads at that
-// pointer (process_fetch_insn_bottom in kernel/trace/trace_probe_tmpl.h).
+// Faults returns the number of page faults that a hit causes in the kernel, from the words of the hit. The kernel reads
+// the words of an array one by one, and each read causes a fault. A dependent read first reads its pointer again. That
+// causes one fault, and the kernel skips the rest (process_fetch_insn_bottom in kernel/trace/trace_probe_tmpl.h).
 func (r Reads) Faults(words []uint64) (n uint64) {
 	for i := 0; i < len(r); i++ {
 		if f := &r[i]; words[f.pointer]+f.off < unmapped {

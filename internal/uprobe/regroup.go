@@ -2,7 +2,7 @@ package uprobe
 
 import "slices"
 
-// Group is a set of functions that share events, as indexes in Plan.Funcs and Plan.Events.
+// Group is a set of functions and the events that they share, as indexes in Plan.Funcs and Plan.Events.
 type Group struct{ Funcs, Events []int }
 
 // Groups returns the groups of all functions with probes, in the order of their first events. All runtime probes belong to

@@ -9,8 +9,8 @@ import (
 )
 
 // ProgramStart is the [Site.Func] of the probe in Go's startup code, which a process passes once, when it begins to run
-// the program: runtime.rt0_go, in assembly, for every link mode. It ends all calls that were open under the process's
-// number, by another program or by an earlier process with the number.
+// the program: runtime.rt0_go, in assembly, for every link mode. A hit ends all calls that are open under the process
+// number, made by another program or by an earlier process of this number.
 const ProgramStart = -2
 
 // firstSched is the minor version of the first Go whose scheduler addSchedProbes supports.
@@ -30,7 +30,7 @@ type runtimeProbe struct {
 	at   func(*offsets.Binary, *offsets.Func) ([]offsets.Site, error)
 }
 
-// addRuntime adds runtime probes. If one of them can't be placed, it adds none and returns an error.
+// addRuntime adds runtime probes, with fn as Site.Func. If a probe can't be placed, it adds none and returns an error.
 func (c *planner) addRuntime(fn int, probes ...runtimeProbe) error {
 	found := make([][]offsets.Site, len(probes))
 	for i, p := range probes {
@@ -168,7 +168,8 @@ func (c *planner) addThreadProbes() bool {
 const FirstFollowed = 15
 
 // addCreation adds a probe where goroutines are created: go statements and coroutines all call newproc1
-// (runtime/proc.go and coro.go, Go 1.15 to 1.26). It returns false if the binary or the kernel does not support it.
+// (runtime/proc.go and coro.go, Go 1.15 to 1.26). addCreation returns false if the binary or the kernel does not
+// support the probe.
 func (c *planner) addCreation() bool {
 	minor, _ := c.plan.Binary.GoVersion()
 	m, curg, known := c.plan.Binary.Internals().Running()

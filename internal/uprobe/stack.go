@@ -20,9 +20,9 @@ func deepest(frames *arch.Frames) int {
 }
 
 // stackArgs returns the arguments for callers: the return address of the call that begins, the caller's frame pointer,
-// and then, for each frame, the frame pointer and the return address of the next frame. All frame pointers are fetched,
-// because the kernel leaves a field with bytes of an earlier event if it can't follow the pointers to it. So values
-// behind an invalid pointer must be ignored.
+// and then, for each frame, the frame pointer and the return address of the next frame. If the kernel can't follow the
+// pointers to a field, it leaves bytes of an earlier event in the field. So all frame pointers are fetched, to
+// recognize an invalid pointer and to ignore the values behind it.
 //
 // At sites where calls begin, SP is the same as at the function's first instruction, and the function has no frame yet:
 // the frame pointer is still the caller's.
@@ -54,14 +54,15 @@ func StackArgs(b *offsets.Binary, depth int, arrays bool) []tracefs.Arg {
 	return stackArgs(frames, min(depth, deepest(frames)), arrays)
 }
 
-// Callers decodes the words that an entry fetches for callers. It is for one goroutine at a time.
+// Callers decodes the words that an entry fetches for callers. Only one goroutine may use it at a time.
 type Callers struct {
 	binary *offsets.Binary
 	frames *arch.Frames
 	calls  map[uint64]callSite
 }
 
-// callSite describes the call that returns to an address.
+// callSite describes the call that returns to an address: ok if a function contains it, root if the function has no
+// caller, and the results of LinkAt for it.
 type callSite struct {
 	ok, root, sized, bare bool
 	size                  uint64
