@@ -1,4 +1,5 @@
-// Package budget keeps the CPU time of probes within a share of the program's CPU time.
+// Package budget keeps the CPU time of probes within a share of the program's CPU time. The rest of the program's CPU
+// time is its own time. A function is watched while its probes are in place.
 //
 // Functions that are seldom called are always watched: their counts are exact. Functions whose probes would exceed the
 // budget are sampled: all of them are watched together, in short stretches of time, as often as the budget allows.
@@ -14,7 +15,7 @@ import (
 // Func is a probed function.
 type Func struct {
 	Named bool // the user has named it; it was not found by a wildcard
-	// Runtime marks the entry for all runtime probes, which are in place only where calls are timed. It has no calls.
+	// Runtime marks the element for all runtime probes, which are in place only while calls are timed. It has no calls.
 	Runtime bool
 	// Counted and Timed are the cost of a call's probes in seconds, if calls are counted and if they are timed.
 	Counted, Timed float64
@@ -24,7 +25,7 @@ type Func struct {
 	rate      float64 // calls per second of the program's own CPU time
 	sampledAt float64 // when sampling began, or when it was last found to be hot
 	timesHot  int     // number of times that it was found to be hot
-	quiet     int     // number of stretches in a row in which it cost little
+	quiet     int     // number of stretches in a row in which its probes cost little
 }
 
 // Kind is the kind of a stretch.
@@ -47,17 +48,17 @@ type Budget struct {
 	cpus       float64 // CPUs that the program keeps busy: a moving average
 	debt       float64 // CPU time of probes beyond the budget; if negative, saved CPU time
 	stretches  int     // number of stretches so far
-	lightFuncs []int   // result of the last lightest, chosen from lightOf functions
+	lightFuncs []int   // last result of lightest, which chose from lightOf functions
 	lightOf    int
-	cost       [Time + 1]float64 // CPU time of probes per second of a stretch of each kind; 0 before the first one
+	cost       [Time + 1]float64 // CPU time of probes per second of a stretch of each kind; 0 before the kind's first stretch
 }
 
 const (
 	// minCPUs is the least number of CPUs that the budget is computed with: a program that uses less leaves CPU time
 	// unused.
 	minCPUs = 0.1
-	// Functions become hot when probes have exceeded the budget by what it allows for a whole CPU in burst seconds.
-	// Functions that cost less are seldom called.
+	// Functions become hot only if probes have exceeded the budget by the CPU time that it allows in burst seconds,
+	// with at least one busy CPU. Functions that cost less are seldom called.
 	burst = 0.1
 	// watchedShare is the part of the budget that always watched functions may take when others are sampled.
 	watchedShare = 0.5
@@ -67,11 +68,12 @@ const (
 	maxDebt = 10
 	// hotMargin is the factor by which the costs of probes are increased when hot functions are chosen.
 	hotMargin = 1.3
-	// lightShare is the share of the program's CPU time that probes may take in a Light stretch. The program's own time
-	// is then well known.
+	// lightShare is the share of the program's CPU time that probes may take in a Light stretch. With so few hits, the
+	// program's own time is well known.
 	lightShare = 0.3
-	// A function is watched again after quietStretches in which it cost less than quietShare of the budget, but not
-	// before minSampled seconds, doubled each time that it was found to be hot again.
+	// A sampled function is watched again after quietStretches in a row in which its probes cost less than quietShare
+	// of the budget, but not before minSampled seconds. This time doubles each time that the function is found to be
+	// hot again.
 	quietStretches, quietShare, minSampled = 8, 0.1, 2.0
 )
 
@@ -81,7 +83,7 @@ func (b *Budget) Watch(fn int) { b.Funcs[fn].watched, b.Funcs[fn].sampled = true
 // Unwatch notes that a function has no probes now, although it is not hot.
 func (b *Budget) Unwatch(fn int) { b.Funcs[fn].watched = false }
 
-// Sample notes that a function is sampled from now on. It does not count as hot.
+// Sample notes that a function is sampled from now on. The function does not count as hot.
 func (b *Budget) Sample(fn int) {
 	if f := &b.Funcs[fn]; !f.sampled {
 		f.watched, f.sampled, f.sampledAt = false, true, b.now
@@ -104,7 +106,7 @@ func (b *Budget) Sampled() (all []int) {
 // Allowed returns the CPU time that probes may take per second.
 func (b *Budget) Allowed() float64 { return b.Share * max(b.cpus, minCPUs) }
 
-// Spend charges the cost of probes in a time in which the program used some CPU time.
+// Spend charges the cost of probes in a time of this many seconds. cpu is the program's CPU time in it.
 func (b *Budget) Spend(seconds, cpu, cost float64) {
 	b.now += seconds
 	weight := min(seconds/0.5, 1)
@@ -120,9 +122,9 @@ func (b *Budget) Spend(seconds, cpu, cost float64) {
 // InDebt reports whether probes have exceeded the budget.
 func (b *Budget) InDebt() bool { return b.debt > 0 }
 
-// SampleHot finds the hot functions, samples them from now on, and returns them. calls and cost have the number of calls
-// and the cost of the probes of each function in the last seconds, in which the program used cpu. It keeps functions that
-// the user has named before others, and cheap functions before expensive ones.
+// SampleHot finds the hot functions, whose probes exceed the budget, samples them from now on, and returns them.
+// calls[i] is the number of calls of function i, and cost[i] the cost of its probes, in the last seconds, in which the
+// program used cpu. SampleHot prefers to keep watching functions that the user has named, and then cheap functions.
 func (b *Budget) SampleHot(seconds, cpu float64, calls, cost []float64) (hot []int) {
 	all, order := 0.0, make([]int, 0, len(b.Funcs))
 	for i := range b.Funcs {
@@ -143,7 +145,7 @@ func (b *Budget) SampleHot(seconds, cpu float64, calls, cost []float64) (hot []i
 	})
 	// Without the probes of hot functions the program gets faster, and calls the other functions more often.
 	own := max(cpu-hotMargin*all, cpu/50, 1e-6)
-	fast := own // if probes take much of the CPU time, own is inexact: the calls may be this frequent
+	fast := own // own time for rates: if probes take much of the CPU time, own is inexact and may be this short
 	if all > cpu/4 {
 		fast = cpu / 50
 	}
@@ -161,7 +163,8 @@ func (b *Budget) SampleHot(seconds, cpu float64, calls, cost []float64) (hot []i
 	return hot
 }
 
-// AddStretch updates the rate of a function with a stretch: the program's own time and the number of calls in it.
+// AddStretch updates the rate of a function after a stretch. own is the program's own time in the stretch, calls the
+// number of the function's calls.
 func (b *Budget) AddStretch(fn int, own, calls float64) {
 	f := &b.Funcs[fn]
 	if own > 0 {
@@ -201,7 +204,7 @@ type Plan struct {
 	Most    float64 // limit for the cost of probes, in seconds: the stretch ends when they have cost more
 }
 
-// Next returns the next stretch. ok is false if the budget does not allow one yet.
+// Next returns the next stretch. ok is false if no function is sampled, or if the budget does not allow a stretch yet.
 func (b *Budget) Next() (p Plan, ok bool) {
 	kinds := b.kinds()
 	if len(kinds) == 0 {
@@ -225,7 +228,8 @@ func (b *Budget) Next() (p Plan, ok bool) {
 	return p, true
 }
 
-// SetCost sets the cost of stretches of a kind, from the cost of a stretch with placing and removing its probes.
+// SetCost updates the cost of stretches of the kind of p. cost is the CPU time of the probes in stretch p, including
+// their placement and removal.
 func (b *Budget) SetCost(p Plan, cost float64) {
 	each := max(cost/p.Seconds, 1e-6)
 	if b.cost[p.Kind] > 0 { // it may be low by chance

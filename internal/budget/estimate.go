@@ -30,13 +30,13 @@ func (s *Stretch) watched(fn int) bool { return s.Light == nil || slices.Contain
 
 // Estimates estimates the calls of sampled functions outside of stretches.
 //
-// It assumes that a function makes as many calls per second of the program's own CPU time outside of stretches as in them.
-// That holds as long as the program does the same work. It does not hold for a program that sleeps and works in turn, so
-// that each [pace] is estimated by its own stretches. The zero Estimates is ready for use.
+// It assumes that a function makes as many calls per second of the program's own CPU time outside of stretches as in
+// them. That holds as long as the program does the same work. It does not hold for a program that alternates between
+// sleep and work. So each [pace] is estimated by its own stretches. The zero Estimates is ready for use.
 type Estimates struct {
 	paces   []*pace
 	pace    *pace        // the present pace
-	last    interval     // the last one without a stretch in it
+	last    interval     // the last interval that shows its pace and has no stretch in it
 	sampled map[int]bool // the functions that are sampled now
 }
 
@@ -58,16 +58,18 @@ const (
 	minPace             = 0.001 // CPUs
 	// negligible is the share of the program's time below which a pace needs no stretches of its own.
 	negligible = 0.05
-	// trustedStretches is the number of stretches from which on the rates of witnesses are trusted.
+	// trustedStretches is the number of stretches of a pace from which on the rates of its witnesses are trusted.
 	trustedStretches = 12
-	// maxStretches is the number of stretches in a period.
+	// maxStretches is the number of stretches in a period of a pace.
 	maxStretches = 48
 )
 
 // showsPace reports whether an interval is long enough to show the pace of the program.
 func showsPace(seconds, cpu float64) bool { return seconds >= paceTime || cpu >= paceTime/2 }
 
-// paceOf returns the pace of an interval, and makes it the present one. seconds is its duration, cpu the CPU time used.
+// paceOf returns the pace of an interval, and makes it the present pace. seconds is the interval's duration, cpu the
+// program's CPU time in it. If an interval is too short to show its pace, paceOf returns the present pace, unless this
+// is the first interval.
 func (e *Estimates) paceOf(seconds, cpu float64) *pace {
 	cpus, nearest := 0.0, float64(otherPace)
 	if showsPace(seconds, cpu) {
@@ -118,8 +120,8 @@ func (e *Estimates) Leave(fn int) {
 	delete(e.sampled, fn)
 }
 
-// close adds the open period of a pace to the earlier ones: as an estimate if any stretch counted the function, else as
-// uncounted time.
+// close adds the open period of a pace to its earlier periods: as an estimate if a stretch of the period counted the
+// function, else as uncounted time.
 func (e *Estimates) close(p *pace, fn int) {
 	if p.counted(fn) {
 		p.closed[fn] = p.estimate(fn)
@@ -143,7 +145,7 @@ func (e *Estimates) AddUnwatched(own Range, seconds, cpu float64) {
 	e.last = now
 }
 
-// mayBeOf widens the bounds of two paces: a part of the interval may be of the other pace.
+// mayBeOf widens the bounds of two paces, because a part of the interval may belong to the other pace.
 func (i *interval) mayBeOf(other *pace) {
 	part := min(i.own.High, i.seconds*other.cpus)
 	other.unwatched.High += part
@@ -199,8 +201,8 @@ func (e *Estimates) AddStretch(s Stretch, seconds, cpu float64) {
 	p.stretches, p.unwatched = nil, Range{}
 }
 
-// Unseen estimates the uncounted calls of a function. seen is the number of counted ones. The bounds hold for 40 functions
-// together in 19 of 20 runs.
+// Unseen estimates the uncounted calls of a function. seen is the number of counted calls. The bounds hold for 40
+// functions together in 19 of 20 runs.
 func (e *Estimates) Unseen(fn int, seen uint64) Range {
 	var s sum
 	total := e.total()

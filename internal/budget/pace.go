@@ -5,20 +5,21 @@ import (
 	"slices"
 )
 
-// pace holds the time in which the program kept about the same number of CPUs busy.
+// pace holds the stretches and the own time in which the program kept about the same number of CPUs busy.
 //
-// A Count stretch gives the ratios between the calls of functions. It does not give the program's own time well, because
-// probes may take most of the CPU time. So functions whose probes slow the program down little are also counted alone, in
-// Light stretches. They are the witnesses: their rate of calls converts their calls in Count stretches to own time.
+// A Count stretch gives the ratios between the calls of functions. It does not give the program's own time well,
+// because probes may take most of the CPU time. So functions whose probes slow the program down little are also counted
+// alone, in Light stretches. These functions are the witnesses: their rate of calls converts their calls in Count
+// stretches to own time.
 //
 // The time is divided into periods. Each period is estimated by its own stretches, because rates change.
 type pace struct {
-	cpus      float64 // busy CPUs in the first interval; 0 if that was too short
+	cpus      float64 // busy CPUs in the first interval; 0 if the interval was too short
 	stretches []Stretch
 	total     Range // own time so far
-	unwatched Range // own time of the open period without stretches of all sampled functions
+	unwatched Range // own time of the open period outside of stretches that watch all sampled functions
 	joined    map[int]joinPoint
-	lightTime map[int]Range // own time of the Light stretches with a function
+	lightTime map[int]Range // own time of the open period's Light stretches, by function
 	closed    map[int]sum   // estimates of the earlier periods
 	uncounted map[int]Range // own time of earlier periods in which no stretch counted a function
 }
@@ -106,7 +107,8 @@ func (p *pace) witnesses() []int {
 	return nil
 }
 
-// direct returns the common rate of functions in the stretches that watched them: Light stretches, or all others.
+// direct returns the number of calls of all fns together per second of own time, in the stretches that watched them: if
+// light is true, in Light stretches, else in the others.
 func (p *pace) direct(fns []int, light bool) (rate Range, chance float64, ok bool) {
 	var own Range
 	var calls, owns []float64
@@ -171,8 +173,7 @@ func total(of []float64) (sum float64) {
 }
 
 // spread returns the relative error by chance of the ratio of two sums. It is computed from the differences between the
-// stretches, and is at least the error of random counts. counted says that both sums are counts. Few stretches show
-// little of their differences.
+// stretches, and is at least the error of random counts. If counted is true, both sums are counts.
 func spread(calls, of []float64, counted bool) float64 {
 	n, m, k := total(calls), total(of), float64(len(calls))
 	least := 1 / n
@@ -196,8 +197,8 @@ func spread(calls, of []float64, counted bool) float64 {
 	return max(student(len(calls)-1)*math.Sqrt(seen), stdErrors*math.Sqrt(least), minSpread/math.Sqrt(k))
 }
 
-// maxRateChange is the highest factor by which the rate of a function may differ between watched and unwatched time, where
-// no stretch shows it.
+// maxRateChange is the highest factor by which the rate of a function may differ between watched and unwatched time if
+// no stretch shows the difference.
 const maxRateChange = 10
 
 // minSpread is the least relative difference between stretches: a few similar ones may all have missed a rare event.
