@@ -34,12 +34,12 @@ type portableFunc struct {
 // portableEvent is an event of a portablePlan.
 type portableEvent struct {
 	uprobe.Event
-	Sites    [][5]int64 `json:"sites"` // kind, file offset, address, function and condition
+	Sites    [][5]int64 `json:"sites"` // of each site: kind, file offset, address, function and condition
 	Fetch    [][]string `json:"fetch,omitempty"`
 	Creation *[3]int    `json:"creation,omitempty"` // the fields Creator, CreatorGoid and Start of a Creation event
 }
 
-// portable converts a plan for readPlan.
+// portable converts a plan to the form that readPlan reads.
 func portable(p *uprobe.Plan) *portablePlan {
 	out := &portablePlan{Processor: p.Processor.Machine().Name, Plan: *p}
 	for i := range p.Funcs {
@@ -61,7 +61,7 @@ func portable(p *uprobe.Plan) *portablePlan {
 	return out
 }
 
-// readPlan decodes the JSON of a portablePlan. It returns an error for any text that package pairing could not handle.
+// readPlan decodes the JSON of a portablePlan. It returns an error for any plan that package pairing could not handle.
 // The plan has no Binary, and its functions have no Values.
 func readPlan(text []byte) (*uprobe.Plan, error) {
 	var in portablePlan
@@ -170,8 +170,8 @@ func checkFields(p *uprobe.Plan, f *uprobe.Fields, words int) error {
 	return nil
 }
 
-// needs returns, for each kind of event in recordings, the least index of the words that pairing needs: -1 if one of
-// them is not fetched. Recordings have no Counter events.
+// needs maps each kind of site in recordings to the least index of a word that pairing needs. The index is -1 if such a
+// word is not fetched. Recordings have no Counter events.
 func needs(f *uprobe.Fields) map[uprobe.Kind]int {
 	return map[uprobe.Kind]int{
 		uprobe.Entry: 0, uprobe.EntryJump: f.Flags, uprobe.Point: 0, uprobe.CheckFailed: 0,

@@ -1,8 +1,8 @@
 // Package recording writes and reads the format that docs/recording.md specifies. The shell script of a [Script] writes
 // a recording on a machine without ftgo, and [Open] reads it.
 //
-// The names of all events contain a NONCE, which is longer than the name of a thread. So a traced program, which can
-// choose the names of its threads, can't forge a line of an event.
+// The names of all events contain a NONCE, a random text, and are longer than the name of a thread. So a traced
+// program, which can choose the names of its threads, can't forge a line of an event.
 package recording
 
 import (
@@ -39,10 +39,10 @@ type Options struct {
 	Sum      string           `json:"sum,omitempty"`
 	Budget   float64          `json:"budget,omitempty"` // limit of the CPU time of probes, in percent of a CPU; 0 for no limit
 	Features tracefs.Features `json:"features"`
-	// NoWrappers: wildcards did not select wrappers.
+	// NoWrappers: wildcards do not select wrappers.
 	NoWrappers bool `json:"no_wrappers,omitempty"`
-	// Indices of functions of the plan: the ones that were named in full, the ones that --inside has selected, and the
-	// part of these that nothing else has selected.
+	// Indices of functions of the plan: Named were named in full, InsideFuncs were selected by --inside, and OnlyInside
+	// only by --inside.
 	Named       []int `json:"named,omitempty"`
 	InsideFuncs []int `json:"inside_funcs,omitempty"`
 	OnlyInside  []int `json:"only_inside,omitempty"`
@@ -58,16 +58,16 @@ const version = 4
 // ErrNone is the error for a file that does not begin like a recording.
 var ErrNone = errors.New("no recording of ftgo")
 
-// About is the second line of a recording, which ftgo script has put into the script.
+// About is the second line of a recording, without the plan. It comes from the command ftgo script.
 type About struct {
 	Version string  `json:"made"`              // of ftgo
-	Command string  `json:"command"`           // the command that reads the recording: "probe", "count" or "trace"
+	Command string  `json:"command"`           // the command that the recording is for: "probe", "count" or "trace"
 	Binary  File    `json:"binary"`            // the file to probe
 	Symbols *File   `json:"symbols,omitempty"` // the file with the symbols, nil for Binary
 	Options Options `json:"asked"`
 }
 
-// aboutLine is the JSON of the line.
+// aboutLine is the JSON of the second line.
 type aboutLine struct {
 	About
 	Plan json.RawMessage `json:"plan"`
@@ -85,7 +85,7 @@ type File struct {
 // to have 128 TB.
 const maxFile = 1 << 35
 
-// Unchanged reports whether the path exists, with the same content.
+// Unchanged reports whether the file at Path still has the same content.
 func (f *File) Unchanged() bool {
 	info, err := os.Stat(f.Path) // before opening it, because opening a device may have effects
 	if err != nil || !info.Mode().IsRegular() || info.Size() != f.Size || f.Size > maxFile {
@@ -101,7 +101,7 @@ func (f *File) Unchanged() bool {
 	return err == nil && hex.EncodeToString(sha.Sum(nil)) == f.SHA256
 }
 
-// Open opens the binary at a path. It returns an error if its content is not that of f.
+// Open opens the binary at a path. It returns an error if the binary's content differs from f.
 func (f *File) Open(path string) (*offsets.Binary, error) {
 	b, err := offsets.Open(path)
 	if err != nil {
@@ -130,23 +130,24 @@ type Recording struct {
 	// Disarmed lists the functions whose probes were removed before the end, because of the budget.
 	Disarmed []Disarmed
 
-	// moments holds the closest reading of the clocks for each label. "from" and "until" are the begin and end of the
-	// window; their hits are nil if the recording was cut off or lacks counters.
+	// moments holds the most accurate reading of the clocks for each label. "from" and "until" are the begin and end of
+	// the window; the hits of both are nil if the recording was cut off or lacks counters.
 	moments map[string]*moment
 	nonce   string
 	events  *io.SectionReader
 	profile [][]uint64
 	lost    uint64
 	newest  uint64 // the latest reading of the trace clock
-	// pids maps each thread to its process, 0 if unknown. single is the only process, 0 if several or unknown.
+	// pids maps each thread to its process, 0 if unknown. single is the only process, 0 if several processes or no
+	// process is known.
 	pids   map[int]int
 	single int
-	// noted holds the processes of threads in the kernel's table, "first" and when the recording "ended", for threads
-	// where these differ. See [Recording.correct].
+	// noted["first"] and noted["ended"] map threads to processes, by the kernel's table when the recording began and
+	// ended. Threads with the same process in both are left out. See [Recording.correct].
 	noted map[string]map[int]int
 }
 
-// Disarmed is a group of functions whose probes were removed together, at a time of the trace clock.
+// Disarmed is a group of functions whose probes were removed together. From is the time, by the trace clock.
 type Disarmed struct {
 	Funcs []int // by their index in the plan
 	From  uint64
@@ -154,7 +155,7 @@ type Disarmed struct {
 
 var facts = []string{"kernel", "path", "program", "trace-clock", "buffer-kb", "wall", "host"}
 
-// Open reads a recording except its events, which [Recording.Read] returns.
+// Open reads a recording of size bytes. It keeps no events: [Recording.Read] returns them.
 func Open(from io.ReaderAt, size int64) (*Recording, error) {
 	r := &Recording{
 		Facts: make(map[string]string), pids: make(map[int]int), noted: map[string]map[int]int{"first": {}, "ended": {}},

@@ -16,7 +16,8 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// The parts that all scripts have in common: functions, the functions for a budget, and the main program.
+// All scripts contain these parts: recorder with functions, budget with the functions for a budget, and main, the main
+// program.
 //
 //go:embed recorder.sh
 var recorder string
@@ -36,7 +37,7 @@ type Script struct {
 	CRC   uint32 // of About.Binary, as cksum computes it
 	// HitNS is the maximum cost of a hit of each event, in nanoseconds. It is needed if About.Options has a Budget.
 	HitNS    []float64
-	Seconds  string // default duration, "" for no limit
+	Seconds  string // default duration in seconds, "" for no limit
 	BufferKB int    // size of the ring buffer per CPU; 0: the script chooses one that suits the machine
 }
 
@@ -54,7 +55,7 @@ func (s *Script) Text() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, nonce, _ := strings.Cut(events[0].Name, "_") // every name ends with it
+	_, nonce, _ := strings.Cut(events[0].Name, "_") // the names of all events end with it
 	var names, probes strings.Builder
 	places, appends, arrays := 0, 0, 0
 	for i := range events {
@@ -87,7 +88,7 @@ func (s *Script) Text() (string, error) {
 	b.WriteString("# shellcheck disable=SC2016,SC2317,SC2329 # quotes are meant, traps call functions\n")
 	fmt.Fprintf(&b, "\n%sshown=%s\nsize=%d\nsha256=%s\ncrc=%d\n", shellAssign("binary", binary.Path), shellQuote(printable.Text(binary.Path)), binary.Size, binary.SHA256, s.CRC)
 	fmt.Fprintf(&b, "seconds=%s\nbuffer_kb=%d\nnonce=%s\nplaces=%d\nappend=%d\narrays=%d\n", shellQuote(s.Seconds), s.BufferKB, nonce, places, appends, arrays)
-	percent := s.About.Options.Budget // of a CPU; the script's share is in millionths
+	percent := s.About.Options.Budget // of a CPU; the script's variable share is in millionths
 	fmt.Fprintf(&b, "budget=%s\nshare=%d\ngroups=%s\n", strconv.FormatFloat(percent, 'f', -1, 64), int(math.Ceil(percent*1e4)), shellQuote(s.groups()))
 	fmt.Fprintf(&b, "events='%s'\n\nprobes() {\n%s}\n\n", names.String(), probes.String())
 	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n# ftgo-recording %d %s\n# about %s\nEND_%s\n}\n\n", nonce, version, nonce, printable.JSON(about), nonce)
@@ -95,8 +96,9 @@ func (s *Script) Text() (string, error) {
 	return b.String(), nil
 }
 
-// groups returns a line for each event: the number of the group of events that are disarmed together, 0 for the
-// runtime's, the cost of a hit in nanoseconds, and the functions.
+// groups returns a line for each event: its name, the number of its group, the maximum cost of a hit in nanoseconds,
+// and the group's functions. The events of a group are disarmed together. The number of a group without functions, of
+// runtime probes, is 0. Without a budget, groups returns "".
 func (s *Script) groups() string {
 	if s.About.Options.Budget == 0 {
 		return ""

@@ -14,13 +14,14 @@ type moment struct {
 	known bool
 	ns    int64         // CLOCK_MONOTONIC
 	ticks uint64        // trace clock, in the units of events' times
-	width time.Duration // ns is accurate to half of this
+	width time.Duration // time that the reading took: ns is accurate to half of it
 	back  bool          // ticks is less than an earlier reading
 	hits  [][]uint64    // as in [Recording.Profile]; nil if the counters were not read
 	pass  time.Duration // time that reading the counters took
 }
 
-// clock parses "LABEL NS TICKS NS", and keeps the closest reading for each label.
+// clock parses "LABEL NS TICKS NS": CLOCK_MONOTONIC before and after a reading of the trace clock. For each label it
+// keeps the reading that took the shortest time.
 func (r *Recording) clock(text string) error {
 	var label, ticks string
 	var before, after int64
@@ -52,7 +53,7 @@ type Times struct {
 	// First is a time of the trace clock before the first event.
 	First uint64
 	// From and Until are the begin and end of the window. If Windowed is false, the recording has no window, and they
-	// are times before arming and after disarming, without the kernel's counters.
+	// are the moments "armed" and "ended", without the kernel's counters.
 	From, Until tracefs.Mark
 	Windowed    bool
 }
@@ -77,8 +78,9 @@ func (r *Recording) Times() (*Times, error) {
 // timebase computes the relation between the trace clock and the time of day.
 //
 // The rate of the trace clock is most accurate from the first and the last reading. But if the machine slept in
-// between, CLOCK_MONOTONIC stood still, while the trace clock continued or was reset. The "armed" reading shows that:
-// timebase then uses the rate from "first" to "armed", which is less accurate, because these are close together.
+// between, CLOCK_MONOTONIC stood still, while the trace clock continued or was reset. The "armed" reading shows whether
+// the machine slept. If it did, timebase uses the rate from "first" to "armed", which is less accurate, because these
+// readings are close together.
 func (r *Recording) timebase() (base machine.Timebase, jumped bool, err error) {
 	wall, _ := strconv.ParseInt(r.Facts["wall"], 10, 64)
 	reading := func(label string) machine.Reading {

@@ -22,7 +22,7 @@ import (
 const (
 	// aboutKey begins the line with the plan.
 	aboutKey = "# about "
-	// maxAbout is the maximum length of this line in bytes. A plan of 100,000 functions has 25 MB.
+	// maxAbout is the maximum length of the line with the plan, in bytes. A plan of 100,000 functions has 25 MB.
 	maxAbout = 128 << 20
 	// minNonce is the minimum length of the nonce. It makes the line behind the events longer than the name of a
 	// thread.
@@ -71,7 +71,8 @@ func (l *lineReader) next() (string, error) {
 	}
 }
 
-// keys calls take for each line "# KEY VALUE" up to the line "# end". where begins the error for any other line.
+// keys passes each line "# KEY VALUE" to take, up to the line that consists of "# " and end. The error for any other
+// line contains where, which names its place.
 func (l *lineReader) keys(where, end string, take func(line, key, value string) error) error {
 	for {
 		line, err := l.next()
@@ -133,8 +134,8 @@ func (l *lineReader) Read(_ context.Context, buf []byte) (int, error) {
 	return copy(buf, line), err
 }
 
-// correct sets the processes of threads whose lines have no PID, or the PID of an earlier thread with the same ID, which
-// the kernel's table had when the recording began. The table at the end has the right one.
+// correct sets the processes of threads whose lines have no PID, or the PID of an earlier thread with the same ID,
+// which the kernel's table had when the recording began. The table at the end has the right PID.
 func (r *Recording) correct() {
 	for tid, pid := range r.noted["ended"] {
 		if printed, seen := r.pids[tid]; seen && printed == r.noted["first"][tid] {
@@ -219,7 +220,7 @@ func (r *Recording) counters(hits map[string][]uint64) ([][]uint64, error) {
 	return all, nil
 }
 
-// pass parses "LABEL NS".
+// pass parses "LABEL NS": the time that reading the counters took, at the moment "from" or "until".
 func (r *Recording) pass(text string) error {
 	label, took, _ := strings.Cut(text, " ")
 	ns, err := strconv.ParseUint(took, 10, 62)
@@ -260,7 +261,7 @@ func (r *Recording) disarm(text string) (err error) {
 	return nil
 }
 
-// note parses "LABEL TID PID".
+// note parses "LABEL TID PID", an entry of noted.
 func (r *Recording) note(text string) error {
 	var label string
 	var tid, pid int
