@@ -20,7 +20,7 @@ import (
 // deletes it when ftgo ends, even after SIGKILL.
 type code struct {
 	file   *os.File
-	offset int64 // of the first page
+	offset int64 // file offset of the first page
 	pages  []byte
 	at     unsafe.Pointer // the address of the pages in this process
 }
@@ -32,7 +32,7 @@ var mapped struct {
 	code *code
 }
 
-// newCode copies the pages of funcs into a file and maps it. The address of funcs[0] in this process is call.
+// newCode copies the pages of funcs into a file and maps it. call is the address of funcs[0] in this process.
 func newCode(b *offsets.Binary, funcs []*offsets.Func, call unsafe.Pointer) (*code, error) {
 	page := uint64(os.Getpagesize())
 	first, end := funcs[0].Addr, funcs[0].Addr
@@ -102,7 +102,7 @@ func (c *code) target() tracefs.Target {
 	return tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", c.file.Fd())}
 }
 
-// run calls do while this code is mapped. Functions that do calls hit the probes of no other measurement.
+// run maps this code and calls do. Meanwhile, calls of the functions hit only the probes of this measurement.
 func (c *code) run(do func()) error {
 	mapped.Lock()
 	defer mapped.Unlock()

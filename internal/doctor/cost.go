@@ -20,7 +20,7 @@ const (
 	batchCalls = 12
 	// firstBatches is the number of batches before the first result. Nine are enough to outvote a disturbed one.
 	firstBatches = 9
-	// fetchedWords is the number of words that a call of Fetched reads, faultyWords that of Faulty.
+	// fetchedWords and faultyWords are the numbers of words that the entry probes of Fetched and Faulty read.
 	fetchedWords = 16
 	faultyWords  = 4
 )
@@ -37,8 +37,8 @@ type Function struct {
 	Call func(int) int
 }
 
-// Functions are the functions that the costs are measured on. The kernel emulates the first instruction of
-// Framed, Fetched and Faulty, and single-steps that of Frameless. The entry probe of Fetched reads words of
+// Functions are the functions that the costs are measured on. The kernel emulates the first instruction of Framed,
+// Fetched and Faulty, and single-steps the first instruction of Frameless. The entry probe of Fetched reads words of
 // the stack. The entry probe of Faulty reads words that its argument points to, which is a nil pointer.
 type Functions struct{ Framed, Frameless, Fetched, Faulty Function }
 
@@ -51,7 +51,7 @@ func (c costs) hit() pairing.HitCost {
 	return pairing.HitCost{Emulated: c[0], Stepped: c[1], Word: c[2], Fault: c[3]}
 }
 
-// timed returns what measure returns for each function, in nanoseconds.
+// timed returns the result of measure for each function, in nanoseconds per call.
 func (f *Functions) timed(measure func(func(int) int) float64) (ns costs) {
 	for i, function := range f.all() {
 		ns[i] = measure(function.Call)
@@ -59,7 +59,7 @@ func (f *Functions) timed(measure func(func(int) int) float64) (ns costs) {
 	return ns
 }
 
-// splitWords turns the costs of hits that fetch words into costs of one word.
+// splitWords replaces the costs of a hit of Fetched and of Faulty by the costs of one word and of one page fault.
 func (c *costs) splitWords() {
 	word := max(0, c[2]-c[0]) / fetchedWords
 	c[2], c[3] = word, max(0, (c[3]-c[0])/faultyWords-word)
@@ -83,8 +83,8 @@ func median(numbers []float64) float64 {
 // recordsValues reports whether events of a mode carry values.
 func recordsValues(mode uprobe.Mode) bool { return mode == uprobe.Latency || mode == uprobe.Entries }
 
-// probe copies all functions into a private file and probes them there. The plan lists them in the order of all.
-// The caller closes the session, then the file.
+// probe copies all functions into a private file and probes them there. The plan lists the functions in the order of
+// the method all. The caller closes the session, then the file.
 func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Options, arm tracefs.Options) (session *tracefs.Session, plan *uprobe.Plan, c *code, err error) {
 	b, err := offsets.Open("/proc/self/exe")
 	if err != nil {
@@ -125,7 +125,7 @@ func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Opti
 	return session, plan, c, err
 }
 
-// wordsAt returns a capture of that many 8-byte words from an address.
+// wordsAt returns a capture of 8-byte words at an address; words is their number.
 func wordsAt(address string, words int) *capture.Capture {
 	c := &capture.Capture{Words: words}
 	for w := range words {
@@ -143,8 +143,8 @@ func firstArg(b *offsets.Binary) string {
 
 var errShared = fmt.Errorf("%w: this kernel records uprobes at the top level of tracefs alone, which everybody shares", ErrNotTried)
 
-// Try measures what a hit costs while nothing else is probed. It fails if the kernel does not count the hits
-// or does not deliver them.
+// Try measures the cost of a hit while nothing else is probed. It fails if the kernel does not count the hits or does
+// not deliver them.
 func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracefs.Features) (result pairing.HitCost, err error) {
 	if !features.Instances {
 		return result, errShared

@@ -1,4 +1,4 @@
-// Package doctor finds what keeps probes from working and how to fix it. It measures what a probe hit costs, on
+// Package doctor finds what keeps probes from working and how to fix it. It measures the cost of a probe hit, on
 // functions of ftgo itself. It also drops the privileges of root that ftgo does not use.
 package doctor
 
@@ -145,7 +145,7 @@ func (h *host) lockdown() Finding {
 	return OK.of("none")
 }
 
-// permission checks whether this user can use tracefs. denied is the error of usable.
+// permission checks whether this user can use tracefs. denied is the error of a user who may not, or nil.
 func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	path := machine.Tracing
 	if at, ok := errors.AsType[*fs.PathError](denied); ok {
@@ -171,7 +171,8 @@ func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	return Missing.of(refused + ": it takes root, or CAP_DAC_OVERRIDE" + h.group()).fixedBy(h.asRoot("ftgo doctor"))
 }
 
-// lacking lists what fails because this process lacks a capability. usable says whether it can use tracefs.
+// lacking lists what fails because this process lacks a capability. If usable is true, the process can use tracefs, and
+// needs no CAP_DAC_OVERRIDE.
 func (h *host) lacking(usable bool) Finding {
 	set, err := h.capabilities()
 	if err != nil {
@@ -306,7 +307,7 @@ func (h *host) features(f *tracefs.FS, add func(check string, found Finding)) {
 		has    bool
 		good   string
 		less   string
-		serves State // the state without it
+		serves State // the state of the finding if the kernel lacks the feature
 	}{
 		{"instances", has(f, "instances"), "each run has its own", "since Linux 3.10: without them runs disturb each other", Missing},
 		{"recording", have.Instances, "uprobes are recorded in instances", "since Linux 3.14: runs take the top level, and --force to say so", Warning},

@@ -17,9 +17,9 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// The cost of a hit is measured repeatedly, because machines change their speed. The wait between two batches
-// doubles from firstWait to longestWait, because each batch takes a millisecond of a CPU. The newest
-// keptBatches count.
+// The cost of a hit is measured repeatedly, because machines change their speed. The wait between two batches doubles
+// from firstWait to longestWait, because each batch takes a millisecond of a CPU. The cost is computed from the newest
+// keptBatches batches.
 const (
 	keptBatches = 64
 	firstWait   = 100 * time.Millisecond
@@ -36,8 +36,8 @@ const (
 	mostInPlace    = 1.6
 )
 
-// Measuring measures what a hit costs, on functions of ftgo itself, while a program is probed. It fails if ftgo
-// is stripped, or if the kernel refuses the probes.
+// Measuring measures the cost of a hit, on functions of ftgo itself, while a program is probed. It fails if ftgo is
+// stripped, or if the kernel refuses the probes.
 type Measuring struct {
 	fs       *tracefs.FS
 	funcs    Functions
@@ -51,7 +51,8 @@ type Measuring struct {
 	panicked trace.Panicked
 }
 
-// NewMeasuring returns a measurement of hits that are recorded in a mode, with that many callers each.
+// NewMeasuring returns a measurement of hits that are recorded in a mode. stack is the number of callers that each hit
+// fetches.
 func NewMeasuring(fs *tracefs.FS, funcs Functions, mode uprobe.Mode, stack int) *Measuring {
 	return &Measuring{fs: fs, funcs: funcs, mode: mode, stack: stack, measured: make(chan struct{}), cancel: func() {}}
 }
@@ -99,7 +100,8 @@ func (m *Measuring) measure(ctx, running context.Context, measured func()) (err 
 	}
 	m.costs.Store(meter.costs())
 	measured()
-	// On kernels without Append every session makes the removal of all others slower, so it ends at once there.
+	// On kernels without Append every session makes the removal of all others slower, so the measurement ends at once
+	// there.
 	for wait := firstWait; features.Append; wait = min(2*wait, longestWait) {
 		select {
 		case <-running.Done():
@@ -116,7 +118,7 @@ func (m *Measuring) measure(ctx, running context.Context, measured func()) (err 
 // descriptors is more than a run and its measurement open at a time.
 const descriptors = 24
 
-// checkDescriptors returns EMFILE if this process can't open that many more files. A measurement must not take
+// checkDescriptors returns EMFILE if this process can't open files more files, a number. A measurement must not take
 // the descriptors that the run needs to read its counters at the end. It opens no file to find out.
 func checkDescriptors(files int) error {
 	var limit syscall.Rlimit
@@ -220,7 +222,8 @@ func (m *meter) batch(ctx context.Context) error {
 		if len(m.stamped) != 2*batchCalls {
 			return fmt.Errorf("probe ftgo itself: of %d calls the kernel has delivered %d", 2*batchCalls, len(m.stamped))
 		}
-		// The time between the stamps of an entry and its return holds one half of each hit, which makes one hit.
+		// The time between the stamps of an entry and its return contains half of the entry's hit and half of the
+		// return's hit, together one hit.
 		cost[0] = median(m.stamped)
 		if m.plan.Processor.Machine().SteppedReturn {
 			cost[1] /= 2
