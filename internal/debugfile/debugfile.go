@@ -1,5 +1,5 @@
-// Package debugfile finds the debug information of stripped files: in the system's folders, beside them, and by
-// debuginfod-find(1), if the user has named servers.
+// Package debugfile finds the debug information of stripped files: in the system's folders, beside the stripped file,
+// and by debuginfod-find(1), if the user has named servers.
 package debugfile
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Find finds debug information for a file that lacks it. For each file that does not fit it calls say. If loading is
-// not nil, it is called with the command that runs.
+// Find finds debug information for a file that lacks it. It calls say for each file with debug information that does
+// not fit. If loading is not nil, Find calls it with the command line of debuginfod-find before it runs that.
 func Find(b *offsets.Binary, say func(format string, args ...any), loading func(what string, done, of int)) {
 	(&search{say: say, loading: loading}).describe(b)
 }
@@ -28,7 +28,7 @@ func Find(b *offsets.Binary, say func(format string, args ...any), loading func(
 type search struct {
 	say     func(format string, args ...any)
 	loading func(what string, done, of int) // may be nil
-	// root is the folder of /usr. limit is how long debuginfod-find may run, maxTime if it is 0.
+	// root is the folder that contains usr, "" for /. limit is how long debuginfod-find may run, maxTime if it is 0.
 	root  string
 	limit time.Duration
 }
@@ -52,7 +52,8 @@ func (s *search) describe(b *offsets.Binary) {
 	}
 }
 
-// take reads a file's debug information if the file exists and fits. If it does not fit, take prints a line.
+// take reads a file's debug information if the file exists and fits. If accept is not nil, it checks the file. If the
+// file does not fit, take calls say.
 func (s *search) take(b *offsets.Binary, path string, accept func(f *os.File) error) bool {
 	f, _, err := procfs.OpenBelow("/", path) // a regular file: a link beside an untrusted program may lead to a device
 	if err != nil {

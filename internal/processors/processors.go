@@ -15,7 +15,7 @@ var known = []arch.Processor{amd64.Processor, arm64.Processor}
 // All maps the machine number in the ELF header to the processor.
 var All = map[elf.Machine]arch.Processor{elf.EM_X86_64: amd64.Processor, elf.EM_AARCH64: arm64.Processor}
 
-// Names and Example are used in messages: the names of all processors, and the fetcharg of a register.
+// Names contains the names of all processors. Example is the fetcharg of a register. Messages contain them.
 var (
 	Names   = amd64.Processor.Machine().Name + " and " + arm64.Processor.Machine().Name
 	Example = amd64.Processor.Machine().Filler.Fetch()
