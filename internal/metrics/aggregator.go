@@ -12,7 +12,8 @@ import (
 )
 
 // Aggregator adds up the counts of the files of a program, which may be probed one after the other or at the same time.
-// Each probed file is a [Source]. The methods of both may be called concurrently.
+// Each probed file is a [Source]. Several goroutines may call methods of an Aggregator and of different Sources at the
+// same time.
 type Aggregator struct {
 	now    func() time.Time
 	mu     sync.Mutex
@@ -49,7 +50,7 @@ type account struct {
 	funcs map[string]*Function
 }
 
-// Open returns a Source for a file before it is probed, and counts a plan.
+// Open returns a Source for a file that is going to be probed, and counts a plan.
 func (a *Aggregator) Open() *Source {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -106,7 +107,7 @@ func (s *Source) Describe(f File, functions []string) {
 	}
 }
 
-// TakeRemoved returns the functions that were in a source, are in no open one, and were not returned before, sorted.
+// TakeRemoved returns the functions that were in a source, are in no open source, and were not returned before, sorted.
 func (a *Aggregator) TakeRemoved() (removed []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -275,7 +276,7 @@ func newFunction(from *stats.Func) *Function {
 	return f
 }
 
-// raise sets each counter to at least its value in before.
+// raise sets each counter to at least its value in before, and Since to its value in before.
 func (f *Function) raise(before *Function) {
 	f.Since = before.Since
 	counts := before.Func.Counts()

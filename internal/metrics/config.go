@@ -202,8 +202,8 @@ func parsePairs(text string) (pairs map[string]string, invalid int) {
 	return pairs, invalid
 }
 
-// resource sets Resource from OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME. If one pair of the former is invalid, it
-// ignores all of them, as the specification demands.
+// resource sets Resource from OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME. If a pair of OTEL_RESOURCE_ATTRIBUTES is
+// invalid, resource ignores the whole variable, as the specification demands.
 func (c *Config) resource() {
 	pairs, invalid := parsePairs(c.getenv("OTEL_RESOURCE_ATTRIBUTES"))
 	if invalid > 0 {
@@ -214,7 +214,7 @@ func (c *Config) resource() {
 	if name := c.getenv("OTEL_SERVICE_NAME"); name != "" {
 		c.Resource["service.name"] = name
 	}
-	for key, value := range c.Resource { // protobuf refuses invalid UTF-8
+	for key, value := range c.Resource { // protobuf refuses invalid UTF-8: replace it in values, and drop keys with it
 		c.Resource[key] = strings.ToValidUTF8(value, "\uFFFD")
 		if valid := strings.ToValidUTF8(key, "\uFFFD"); valid != key {
 			delete(c.Resource, key)

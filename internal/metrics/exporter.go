@@ -36,7 +36,7 @@ func (e *Exporter) Metrics(s *Snapshot) {
 	e.metrics.put(metricsOf(s, e.config.Resource))
 }
 
-// Counts returns how many items were sent, per kind of item, for [Snapshot.Sent].
+// Counts returns the counts of sent, queued and failed items, per kind of item, for [Snapshot.Sent].
 func (e *Exporter) Counts() map[string]Sending {
 	return map[string]Sending{metricKind: e.metrics.sendingCounts(), spanKind: e.traces.sendingCounts()}
 }

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// connections limits the open connections of a server to maxConnections. For a new one it closes the connection that
-// has been idle for longest, so that a client with many idle connections can't lock out others. If none is idle, it
-// closes the new one.
+// connections limits the open connections of a server to maxConnections. If a new connection exceeds the limit, it
+// closes the connection that has been idle for longest, so that a client with many idle connections can't lock out
+// others. If no connection is idle, it closes the new one.
 type connections struct {
 	mu   sync.Mutex
 	open []net.Conn      // in the order of their last request, the oldest first

@@ -10,7 +10,7 @@ import (
 type metric[Of any] struct {
 	name    string
 	unit    string // "s" for seconds, "1" for a ratio, "{call}" for a number of calls, "" for a 0 or 1
-	counter bool   // else a gauge
+	counter bool   // a counter if true, else a gauge
 	help    string
 	value   func(*Of) (value float64, ok bool) // ok is false if Of does not have this metric
 }

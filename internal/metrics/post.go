@@ -20,13 +20,13 @@ import (
 // outcome is the result of a request.
 type outcome struct {
 	rejected uint64        // items that the collector did not accept
-	reason   string        // of the rejection: an error.type of OpenTelemetry
-	message  string        // from the collector, or of the error
+	reason   string        // why the items were rejected: an error.type of OpenTelemetry
+	message  string        // the collector's message, or the text of an error
 	retry    bool          // send the request again
 	after    time.Duration // do not retry earlier; 0 if the collector set no time
 }
 
-// maxResponse is the number of bytes read of a response.
+// maxResponse is the maximum number of bytes that are read of a response.
 const maxResponse = 1 << 20
 
 // newClient returns the HTTP client for an endpoint. It does not follow a redirection that changes the method or the
@@ -109,8 +109,9 @@ func (s *sender) noAnswer(err error) outcome {
 // maxRetryAfter limits the wait that a collector demands, because its clock may be wrong.
 const maxRetryAfter = time.Hour
 
-// retryAfter returns the wait that the header Retry-After demands in seconds or as a date, 0 if it has neither. It
-// compares a date with the header Date, not with now, if there is one: the clocks of the two machines may differ.
+// retryAfter returns the wait that the header Retry-After demands in seconds or as a date, 0 if it has neither. If the
+// response has a header Date, retryAfter compares a date with it instead of now: the clocks of the two machines may
+// differ.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	text := strings.TrimSpace(header.Get("Retry-After"))
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {

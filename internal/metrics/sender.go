@@ -26,8 +26,8 @@ type clock struct {
 
 var systemClock = clock{time.Now, time.After, rand.Float64}
 
-// sender sends messages in the background, one at a time, in the order of put. It retries a message while the
-// error may be temporary. When the queue is full, it drops the oldest messages.
+// sender sends messages in the background, one at a time, in the order of the calls of put. It retries a message while
+// the error may be temporary. When the queue is full, it drops the oldest messages.
 type sender struct {
 	to      *Endpoint
 	kind    string
@@ -46,7 +46,7 @@ type sender struct {
 	changed  *sync.Cond
 	closed   bool // put accepts no more messages
 	counts   Sending
-	messages []string // to the user, for takeMessages
+	messages []string // texts for the user, until takeMessages
 	last     string   // the last reported message of the collector
 	answered bool     // the collector has answered once
 	outage   outage
@@ -134,7 +134,7 @@ func (s *sender) fail(reason string, items uint64) {
 	s.counts.Failed[reason] += items
 }
 
-// drop counts items that were removed from the full queue. It tells the user only about the first of them in an outage.
+// drop counts items that were removed from the full queue. In an outage, it reports only the first drop to the user.
 func (s *sender) drop(reason string, items uint64) {
 	s.fail(reason, items)
 	if s.outage.dropped == 0 {
@@ -161,7 +161,7 @@ func (s *sender) takeMessages() (messages []string) {
 	return messages
 }
 
-// report adds a message to the user. It discards the message if 10 were not taken yet.
+// report adds a message to the user. It discards the message if 10 messages wait for takeMessages.
 func (s *sender) report(format string, args ...any) {
 	if len(s.messages) < 10 {
 		s.messages = append(s.messages, fmt.Sprintf(format, args...))

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Limits of the server, so that its clients take no CPU time and memory from the program.
+// Limits of the server, so that its clients take little CPU time and memory from the program.
 const (
 	maxRequests    = 4
 	maxConnections = 64

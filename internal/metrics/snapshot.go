@@ -29,7 +29,8 @@ type Snapshot struct {
 type Sending struct {
 	Sent, Queued uint64
 	// Failed counts items that will never arrive, by reason: "queue_full", "shutdown", "rejected" if the collector
-	// accepted only the rest of the message, or the HTTP status if it refused the whole message.
+	// accepted only the rest of the message, the HTTP status if it refused the whole message, or "_OTHER" if the
+	// message could not be encoded.
 	Failed map[string]uint64
 }
 

@@ -43,7 +43,6 @@ type snapshots struct {
 func (snapshots) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
-
 func (c snapshots) Collect(out chan<- prometheus.Metric) {
 	s := c.latest()
 	info := func(desc *prometheus.Desc, value float64, labels ...string) {

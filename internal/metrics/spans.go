@@ -15,7 +15,7 @@ import (
 	pb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 )
 
-// Limits of a message: spans, and how long the first waits for others.
+// Limits of a message: the number of spans, and the time that the first span waits for others.
 const (
 	maxSpans  = 4096
 	batchTime = 5 * time.Second
