@@ -37,8 +37,8 @@ func (x *ExportFlags) Define(fs *cli.Flags) {
 	fs.BoolVar(&x.Spans, "spans", false, "send each call, too, as a span below the one that it is part of")
 }
 
-// ReadArgs reads BINARY FUNC..., or only FUNC with -p. With --container or --cgroup, BINARY is a path in
-// the root directory of the container's processes. ReadArgs only stores it, and the run looks it up when such a process
+// ReadArgs reads BINARY FUNC..., or only FUNC with -p. With --container or --cgroup, BINARY is a path in the root
+// directory of the container's processes. ReadArgs only stores the path, and the run looks it up when such a process
 // runs.
 func (x *ExportFlags) ReadArgs(o *Options, words []string) error {
 	switch {

@@ -28,13 +28,13 @@ type Options struct {
 	Wait     bool
 	At       time.Time // when the window begins; zero is at once
 	Ready    int       // the descriptor that gets "ready" once probes are armed; 0 without the flag
-	OnlyUser bool      // set by top; Observe clears it if other processes run the file of -p, too
+	OnlyUser bool      // [trace.Filter].OnlyUser; top sets it, and Observe clears it if other processes also run the file of -p
 	// Successors: other runs trace the files that replace BINARY.
 	Successors bool
 	Among      func(pid int) bool // [trace.Filter].Among
 	MaxLost    *uint64            // the limit of lost events; nil without one
 	Budget     *float64           // the percentage of the program's CPU time that probes may take; 0 is unlimited, nil the default
-	Force      bool               // ignore the warnings that --force is for
+	Force      bool               // continue despite the problems that the help of --force names
 	With       []string           // patterns of kernel events
 	Waits      bool               // add rows for the reasons that goroutines wait
 
@@ -49,14 +49,15 @@ type Options struct {
 	HasTerm    func(term string) bool // reports whether a term of a rule holds for the flags of report
 }
 
-// NewOptions returns the defaults of flags, for a command with the formats that all have and some more.
+// NewOptions returns the defaults of flags, for a command with the output formats that all commands have and more
+// formats.
 func NewOptions(e *cli.Env, formats ...render.Format) *Options {
 	o := &Options{}
 	o.Env, o.Formats = e, slices.Concat(cli.RowFormats, formats)
 	return o
 }
 
-// Groups returns the flags of all commands that trace, the flags for patterns, and the flags in more.
+// Groups returns the flags that all commands which trace have, the flags for patterns in matching, and more flags.
 func (o *Options) Groups(matching cli.Group, more ...cli.Group) []cli.Group {
 	return append([]cli.Group{
 		o.DefineProcesses(o.Env), o.DefineRun, matching,
@@ -186,8 +187,8 @@ func (o *Options) groupSize() int {
 	return uprobe.MaxGroupSize
 }
 
-// maxUngrouped is the number of named functions that are placed and removed one by one. Each then has its own
-// events, and each event takes time to remove at the end.
+// maxUngrouped is the maximum number of FUNC arguments without wildcards with which the probes of each function are
+// placed and removed separately. Each function then has its own events, and each event takes time to remove at the end.
 const maxUngrouped = 8
 
 // DefineExtras defines the flags that add data to calls.

@@ -111,8 +111,7 @@ func (r *run) closeBinary() {
 	}
 }
 
-// progressReader reports the offset of each read. A recording is read from its end first, and then from its
-// beginning.
+// progressReader reports the offset of each read.
 type progressReader struct {
 	io.ReaderAt
 	report func(at int64)
@@ -270,8 +269,8 @@ func (o *Options) tracedBinary(rec *recording.Recording) (b *offsets.Binary, err
 	return b, err
 }
 
-// useRecordedSymbols reports whether a symbol file exists: FILE of --symbols, or else the recorded file if it has
-// not changed.
+// useRecordedSymbols reports whether a symbol file exists: FILE of --symbols, or else the recorded file if it has not
+// changed. It sets o.Symbols to the file.
 func (o *Options) useRecordedSymbols(was *recording.File) bool {
 	if o.Symbols != "" {
 		return true // resolving compares it with the binary
