@@ -1,7 +1,7 @@
 // Package ftgo traces calls of Go programs: of running programs, or of one that it starts. The program needs no rebuild
 // and no restart, and nothing is written into it.
 //
-// A [Tracer] selects a program and functions. Each of its methods is a trace:
+// A [Tracer] selects a program and functions. Its methods trace them or list them:
 //
 //	Calls    yields each call: its arguments and results, its duration, its goroutine
 //	Reports  yields totals: calls and latencies of each function, at an interval
@@ -22,7 +22,7 @@
 //		}
 //	}
 //
-// Tracing needs root and Linux 4.0 or later, better 5.4, on x86-64 or arm64. It places probes by the kernel's
+// Tracing needs root and Linux 4.0 or later, better 5.4, on x86-64 or arm64. It places probes through the kernel's file
 // uprobe_events. Each probe costs the program about a microsecond per call.
 package ftgo
 
@@ -43,16 +43,17 @@ import (
 // If the loop ends the process, with os.Exit or log.Fatal, the probes stay until the next trace removes them. Methods don't
 // change the Tracer. Goroutines may share it.
 type Tracer struct {
-	// Binary is a path, the name of a program in $PATH, or the name of a library, as libc.so.6. All processes that run it
-	// are traced, including later ones. With PIDs or Command it may be empty.
+	// Binary is a path, the name of a program in $PATH, or the name of a library, as libc.so.6. All processes that run
+	// it are traced, including later ones. If PIDs, Command or Recording is set, Binary may be empty.
 	Binary string
 	// PIDs limits the trace to these processes, until they end.
 	PIDs []int
-	// Command is started when the probes are in place. The trace ends with it. If the trace ends first, the process gets
-	// SIGTERM and, 3 s later, SIGKILL. A Command can be used for one trace.
+	// Command is started when the probes are in place. The trace ends with it. If the trace ends first, the process
+	// gets SIGTERM and, 3 s later, SIGKILL. A Command can be used for only one trace.
 	Command *exec.Cmd
-	// Recording is a file written by the script of ftgo script. Its calls are yielded as if they happened now. The script
-	// selects the functions. If Binary is set to the traced program, calls have values and callers.
+	// Recording is a file written by the script of ftgo script. Its calls are yielded as if they happened now. The
+	// script has selected the functions: Funcs, Exclude and Command must be empty. If Binary is set to the traced
+	// program, calls have values and callers.
 	Recording string
 
 	// Funcs are names and globs, as on ftgo's command line: "net/http.*", "main.(*Store).Get". Globs match no wrappers, which
@@ -62,9 +63,9 @@ type Tracer struct {
 	// Exclude are names and globs of functions to leave out.
 	Exclude []string
 
-	// Values fetches the arguments and results of all functions. Values selected in Funcs are always fetched.
+	// Values makes Calls fetch the arguments and results of all functions. Values selected in Funcs are always fetched.
 	Values bool
-	// Stack is the number of callers to fetch with each call, at most 15.
+	// Stack is the number of callers that Calls fetches with each call, at most 15.
 	Stack int
 	// Entries makes Calls yield calls when they begin. Their ends are not probed.
 	Entries bool
@@ -80,7 +81,8 @@ var (
 	ErrUnsupported = errors.New("not supported")
 )
 
-// Calls yields calls when they end. The calls that are open at the end of the trace come last. The caller may keep a *Call.
+// Calls yields calls when they end or, with Entries, when they begin. The calls that are open at the end of the trace
+// come last. The caller may keep a *Call.
 //
 // The trace ends without an error when ctx is done, or when the Command or the processes have ended. An error is the last
 // item, and the probes are removed by then. If anything was lost, the last item is a [*LossError]. While the loop's body
@@ -104,9 +106,9 @@ func (t *Tracer) Calls(ctx context.Context) iter.Seq2[*Call, error] {
 	}
 }
 
-// Reports yields totals since the beginning, at an interval and at the end. If every is 0 or the source is a Recording, it
-// yields one report at the end. It ends as Calls does. An error is the last item. It follows the last report if the
-// numbers are complete.
+// Reports yields totals since the beginning, at an interval and at the end. If every is 0 or the source is a Recording,
+// it yields one report at the end. It ends as Calls does. An error is the last item. If the numbers are complete, the
+// last report comes before the error.
 func (t *Tracer) Reports(ctx context.Context, every time.Duration) iter.Seq2[*Report, error] {
 	return func(yield func(*Report, error) bool) {
 		j, err := t.job(uprobe.Latency, false)
@@ -120,8 +122,8 @@ func (t *Tracer) Reports(ctx context.Context, every time.Duration) iter.Seq2[*Re
 }
 
 // Count counts calls until ctx is done, or until the Command or the processes have ended. The kernel counts: it records
-// nothing and loses nothing. With PIDs, and before Linux 6.12, calls are recorded, and the Report has the number of lost
-// ones.
+// nothing and loses nothing. If PIDs is set, and before Linux 6.12, calls are recorded, and the Report has the number
+// of lost hits.
 func (t *Tracer) Count(ctx context.Context) (*Report, error) {
 	j, err := t.job(uprobe.Count, false)
 	if err != nil {
@@ -135,7 +137,8 @@ func (t *Tracer) Count(ctx context.Context) (*Report, error) {
 	return &last, err
 }
 
-// List yields the functions that Funcs select, in the order of the file, with the reason if one can't be probed.
+// List yields the functions that Funcs select, in the order of the file. If a function can't be probed, Func.Unprobed
+// is the reason. An error is the last item.
 func (t *Tracer) List() iter.Seq2[Func, error] {
 	return func(yield func(Func, error) bool) {
 		q, err := t.query()

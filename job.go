@@ -91,7 +91,7 @@ func (j *job) read(items iter.Seq2[*pairing.Item, error], give func(*Call, *Repo
 	return nil
 }
 
-// reading passes the present totals to give, unless calls are yielded.
+// reading sets j.last to the present totals. If totals are yielded, it passes them to give.
 func (j *job) reading(give func(*Call, *Report) bool) error {
 	r, err := j.source.Reading()
 	if r == nil {

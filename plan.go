@@ -19,7 +19,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// job plans a trace. It does not touch the kernel. each requests calls instead of totals.
+// job plans a trace. It places no probes, but removes the probes that killed traces have left. If each is true, the
+// trace yields calls instead of totals.
 func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
 	j := &job{tracer: t, each: each, fetch: capture.DefaultLimits}
 	j.request.Source = trace.Options{Filter: trace.Filter{PIDs: t.PIDs}, Talk: quiet{}, Costs: trace.NoCosts{}}
@@ -218,7 +219,7 @@ func (j *job) traced(rec *recording.Recording) (err error) {
 	return rec.SetEventNames(j.request.Plan)
 }
 
-// unsupported wraps ErrUnsupported around errors of the kernel and the binary.
+// unsupported adds ErrUnsupported to an error that says that the kernel or the binary does not support the trace.
 func unsupported(err error) error {
 	if errors.Is(err, tracefs.ErrNotSupported) || errors.Is(err, tracefs.ErrNotMounted) || errors.Is(err, tracefs.ErrRefused) || errors.Is(err, target.ErrForeign) ||
 		errors.Is(err, engine.ErrUnprobed) {

@@ -50,7 +50,7 @@ type Call struct {
 // Stack yields the callers, the innermost first. [Tracer].Stack limits their number.
 func (c *Call) Stack() iter.Seq[Frame] { return slices.Values(c.stack) }
 
-// Arg returns the argument or result of a name. If the name is unknown, Any of the Value returns an error.
+// Arg returns the argument or result with a name. If the name is unknown, Any of the Value returns an error.
 func (c *Call) Arg(name string) Value {
 	for _, values := range [][]Value{c.Args, c.Results} {
 		for _, v := range values {
@@ -99,7 +99,7 @@ type Frame struct {
 	Line       int
 }
 
-// Value is the value of an argument or result, or a part of one.
+// Value is the value of an argument or result, or a part of such a value.
 type Value struct{ of capture.Value }
 
 // Name returns the name of the variable or field, "" for elements.
@@ -109,10 +109,10 @@ func (v Value) Name() string { return v.of.Name }
 // of a long text or slice follows it: "abc"…+4093.
 func (v Value) String() string { return v.of.Text() }
 
-// Any returns a bool, int64, uint64, float64, complex128, string or []byte for a value of such a kind. It returns a []Value
-// for structs, arrays and slices; the length of maps and channels; the name of functions; the message of errors. For
-// pointers and interfaces it returns the value behind them if that was fetched, else the address. It returns nil for a nil
-// value, and an error if the value is not known.
+// Any returns a bool, int64, uint64, float64, complex128, string or []byte for a value of such a kind. It returns a
+// []Value for structs, arrays and other slices; the length of maps and channels; the name of functions; the message of
+// errors. For pointers and interfaces it returns the value behind them if that was fetched, else the address. It
+// returns nil for a nil value, and an error if the value is not known.
 //
 // The first 64 bytes of strings and the first 8 elements of slices are fetched.
 func (v Value) Any() any {
@@ -176,8 +176,8 @@ type Report struct {
 	// Funcs is sorted by the number of calls, the highest first. Functions that a glob selects are included only if they
 	// were called.
 	Funcs []Row
-	// Hits is the number of probe hits, by the kernel's counters. Lost of them were not delivered, because the buffer was
-	// full.
+	// Hits is the number of probe hits, by the kernel's counters. Lost is the number of hits that were not delivered,
+	// because the buffer was full.
 	Hits, Lost uint64
 	// Unknown is the reason why more hits may be missing, nil if none are.
 	Unknown error
@@ -190,7 +190,7 @@ type Row struct {
 	Calls, Completed, Unwound, Open uint64
 	Lost                            uint64        // calls that were not seen, or not to their end
 	Sum                             time.Duration // total duration of the Completed calls, including the cost of probes
-	Latency                         *Histogram    // their durations
+	Latency                         *Histogram    // durations of the Completed calls
 }
 
 // Histogram is a histogram of durations. A nil Histogram is empty.
@@ -213,9 +213,9 @@ func (h *Histogram) AtMost(d time.Duration) uint64 {
 	return h.of.AtMost(d.Nanoseconds())
 }
 
-// LossError reports that calls are missing from a trace.
+// LossError reports that calls are missing from a trace, or may be missing.
 type LossError struct {
-	// Hits, Lost and Unknown: see [Report].
+	// Hits, Lost and Unknown are as in [Report].
 	Hits, Lost uint64
 	Unknown    error
 	// Funcs is the number of missing calls of each function.
