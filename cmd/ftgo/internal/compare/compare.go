@@ -207,7 +207,7 @@ func failed(f stats.Func) (of, all uint64) {
 	return f.Errors, f.Completed
 }
 
-// counts returns the number of latencies.
+// counts returns the number of latencies of f.
 func counts(f *stats.Func) uint64 {
 	if f.Latency == nil {
 		return 0

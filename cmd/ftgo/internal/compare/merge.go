@@ -12,8 +12,8 @@ import (
 )
 
 // Merge adds up runs by function. If perHost is true, it adds up the runs of each host separately. Time that several
-// runs share counts once, so that rates of runs at the same time add up, too. If runs has the same run twice, Merge
-// returns an error.
+// runs share counts once, so that rates of runs at the same time add up, too. If a run occurs twice, Merge returns
+// an error.
 func Merge(runs []*Run, perHost bool) (*Run, error) {
 	if err := cmp.Or(twice(runs), tooMuch(runs)); err != nil {
 		return nil, err

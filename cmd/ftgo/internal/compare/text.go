@@ -115,7 +115,7 @@ func differenceMembers(r Function, json bool) render.Row {
 	return append(o, render.Row{{"slower", number(Calls, r.Slower)}}...)
 }
 
-// Compared has the runs and the results of a comparison.
+// Compared contains the runs and the results of a comparison.
 type Compared struct {
 	Sides     [2][]*Run
 	Functions []Function
