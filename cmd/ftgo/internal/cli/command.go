@@ -34,21 +34,22 @@ func Subset(prefix string, g Group, names ...string) Group {
 // Command is a command with its flags.
 type Command struct {
 	Name, Summary string
-	// Changes: the command changes the kernel, and must clean up when a signal ends it.
+	// Changes says that the command changes the kernel, and must clean up when a signal ends it.
 	Changes bool
 	// About is the text above the flags in the command's help.
 	About  string
 	Groups []Group
 	// Prepare, if set, changes the arguments before they are parsed.
 	Prepare func(args []string) []string
-	// ReadArgs, if set, reads the arguments without the flags, and the arguments after --. A command without it takes only
-	// flags.
+	// ReadArgs, if set, reads the arguments without the flags, and the arguments after --. A command without ReadArgs
+	// takes only flags.
 	ReadArgs func(command string, words, program []string) error
 	// DeferRules, if set, receives the argument hasTerm of [CheckRules], and Run must call CheckRules. Otherwise Main
 	// calls CheckRules before Run.
 	DeferRules func(hasTerm func(term string) bool)
 	Run        func(ctx context.Context) error
-	// RunArgs, if set, is the whole command. It has no flags but -h, and -h only if it has About.
+	// RunArgs, if set, runs the command with its unparsed arguments. Such a command has no Groups. Its only flag is -h,
+	// and only if it has About.
 	RunArgs func(ctx context.Context, args []string) error
 	// FirstArgs, if set, returns the possible first arguments of a command with RunArgs, for completion. The
 	// arguments after the first are completed like those of the command probe.
@@ -77,7 +78,7 @@ func (c *Command) Flags() *Flags {
 }
 
 // Main parses args and runs the command. After it printed the help of a command with flags, it returns ErrHelp. If the
-// command does not have a flag, the error names the commands in all that have the flag.
+// command does not have a flag, the error names the commands in all with that flag.
 func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []string) error {
 	switch {
 	case c.RunArgs != nil && c.About != "" && len(args) > 0 && (args[0] == "-h" || args[0] == "--help"):
@@ -111,7 +112,7 @@ func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []strin
 	return c.Run(ctx)
 }
 
-// WriteHelp writes the command's help to standard output, with all flags or only with the frequent ones.
+// WriteHelp writes the command's help to standard output. If all is false, it leaves out rare flags.
 func (c *Command) WriteHelp(e *Env, all bool) error {
 	text := c.About
 	if fs := c.Flags(); fs != nil {
@@ -162,14 +163,14 @@ func (c *Command) readArgs(fs *Flags) error {
 	return nil
 }
 
-// Rule says which flags of a command go together. A term is the name of a flag, which is true if the flag is given;
-// "flag=value"; or "program", which is true if arguments follow --. "flag|another" and "flag=one,another"
-// are true if either of the two is.
+// Rule says which flags of a command go together. A term is the name of a flag, "flag=value", or "program"; see
+// [Flags.HasTerm]. "flag|another" is true if one of its two terms is true, and "flag=one,another" if the flag has one of
+// the two values.
 type Rule struct {
-	On []string // the commands; empty for all with the flags
-	// If is the term that must be true for the rule to apply. A rule without it forbids Not.
+	On []string // the commands to which the rule applies; empty for all commands with the flags
+	// If is the term that must be true for the rule to apply. If it is "", the rule forbids Not.
 	If string
-	// Not are terms that If excludes. Needs are terms of which If needs one.
+	// Not are terms that If excludes. If Needs is not empty, If requires one of its terms.
 	Not, Needs []string
 	// Because is the reason for the error message.
 	Because string
@@ -201,7 +202,8 @@ func parseRules(text string) (rules []Rule) {
 	return rules
 }
 
-// CheckRules returns an error if a command line breaks a rule. hasTerm reports whether a term is true of it.
+// CheckRules returns an error if a command line breaks a rule. hasTerm reports whether a term is
+// true for the command line.
 func CheckRules(command string, hasTerm func(term string) bool) error {
 	// first returns the first true alternative of the terms, or "".
 	first := func(terms ...string) string {

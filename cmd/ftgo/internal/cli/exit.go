@@ -31,12 +31,12 @@ import (
 type Env struct {
 	Stdout, Stderr io.Writer
 	Quiet          bool
-	// BufferKB is the size of the ring buffer of each CPU, 0 for the default. Adjust changes the features of the
+	// BufferKB is the size of the ring buffer of each CPU in KB, 0 for the default. Adjust changes the features of the
 	// kernel. Tests set both.
 	BufferKB       int
 	Adjust         func(tracefs.Features) tracefs.Features
 	ReadRaw        bool             // always read pages of the ring buffer, for tests; otherwise only where that is faster
-	FirstSites     int              // the number of sites to probe first when the others follow; 0 is the default
+	FirstSites     int              // the number of sites to probe before all others; 0 is the default
 	FS             *tracefs.FS      // nil until SetTracefs
 	CostFuncs      doctor.Functions // the functions of ftgo that are probed to measure the cost of hits
 	Release        string           // the version of ftgo
@@ -76,7 +76,8 @@ func (e *Env) Progress(text string) (stop func()) {
 	return Progress(e.Stderr, func() string { return "ftgo: " + *e.doing.Load() })
 }
 
-// SetProgress sets the text of Progress. of is 0 if the total is unknown.
+// SetProgress sets the text of Progress, with the number of finished steps and, after "of", of all steps. A number that is
+// 0 is left out.
 func (e *Env) SetProgress(text string, done, of int) {
 	switch {
 	case of > 0:
@@ -93,7 +94,7 @@ func (e *Env) SetTracefs(f *tracefs.FS) {
 }
 
 // RemoveHeld removes instances that could not be removed before because other processes held files in them. It
-// prints a message for instances that are still held. That is not an error, because they have no enabled events.
+// prints a message for instances that are still held. They are not an error, because they have no enabled events.
 func (e *Env) RemoveHeld() {
 	if e.FS == nil {
 		return
@@ -109,8 +110,8 @@ const (
 	ExitFailed  = 1
 	ExitUsage   = 2
 	ExitNothing = 3 // no function or process matches
-	ExitKernel  = 4 // the kernel, the permissions or the machine do not allow it
-	ExitLost    = 5 // more events lost than --max-lost
+	ExitKernel  = 4 // the kernel, the permissions or the machine do not allow the run
+	ExitLost    = 5 // more events were lost than --max-lost allows
 	ExitFailIf  = 6 // the condition of --fail-if is true, or diff --fail found a change
 )
 
@@ -125,12 +126,12 @@ func (e *statusError) Unwrap() error { return e.error }
 // WithStatus returns err with an exit status.
 func WithStatus(code int, err error) error { return &statusError{err, code} }
 
-// Usage returns an error of the command line.
+// Usage returns an error in the command line, with status ExitUsage.
 func Usage(format string, args ...any) error {
 	return WithStatus(ExitUsage, fmt.Errorf(format, args...))
 }
 
-// Nothing returns the error of a search without a match.
+// Nothing returns the error of a search without a match, with status ExitNothing.
 func Nothing(format string, args ...any) error {
 	return WithStatus(ExitNothing, fmt.Errorf(format, args...))
 }
@@ -206,7 +207,7 @@ func KernelRefused(err error) bool {
 	return errors.Is(err, tracefs.ErrRefused) || denied && ok && strings.HasPrefix(path.Path, "/sys/kernel/")
 }
 
-// endings and hangups get the signals that SignalContext catches. They are released by signal.Stop on these
+// endings and hangups get the signals that SignalContext catches. [RestoreSignals] calls signal.Stop on these
 // channels, because signal.Reset would also take them from other code in the process, such as tests.
 var endings, hangups = make(chan os.Signal, 8), make(chan os.Signal, 8)
 
@@ -216,7 +217,7 @@ func RestoreSignals() {
 	RestoreHangup()
 }
 
-// RestoreHangup does the same for SIGHUP only.
+// RestoreHangup undoes [SignalContext] for SIGHUP only.
 func RestoreHangup() { signal.Stop(hangups) }
 
 // SignalContext returns a context that a signal cancels.
@@ -279,8 +280,8 @@ type SignalError struct{ Signal os.Signal }
 
 func (e *SignalError) Error() string { return "told to end by signal: " + e.Signal.String() }
 
-// EndedBeforeStart returns the error of a run that a signal has ended while its probes were being placed. Later the
-// same signal ends a run without an error, but here nothing was traced.
+// EndedBeforeStart returns the error of a run that a signal has ended while its probes were being placed. Later in
+// a run, the same signal ends it without an error, but here nothing was traced.
 func EndedBeforeStart(ctx context.Context) error {
 	by, ok := errors.AsType[*SignalError](context.Cause(ctx))
 	if !ok {

@@ -38,7 +38,7 @@ func (fs *Flags) set(f *Flag, text string) error {
 	return err
 }
 
-// suggestion returns the end of the error message for a flag that this command does not have: the commands that have it,
+// suggestion returns the end of the error message for a flag that this command does not have: the commands with the flag,
 // or else a flag with a similar name. It returns "" for shorthands and for other errors.
 func (fs *Flags) suggestion(err error, all []*Command) string {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
@@ -71,15 +71,15 @@ type Flag = pflag.Flag
 type Form[T any] struct {
 	Name string // the name of a value in the help, like SECONDS
 	Read func(text string) (T, error)
-	// Write formats a default for the help. Nil shows no default.
+	// Write formats a default for the help. If it is nil, the help shows no default.
 	Write func(T) string
 	// Choices are all possible values, if the list is short.
 	Choices []string
-	// Bare is the value of the flag without one, "" if the flag needs a value. A number after the flag is taken as
-	// its value.
+	// Bare is the value of a flag that is given without a value. If Bare is "", the flag needs a value. A number after
+	// the flag is taken as its value.
 	Bare string
-	// Continues, if set, reports whether the next argument belongs to the value, too. Read then gets both, with a
-	// zero byte between.
+	// Continues, if set, reports whether the next argument belongs to the value, too. Read then gets both
+	// arguments, with a zero byte between them.
 	Continues func(value string) bool
 }
 
@@ -122,14 +122,16 @@ func (v *value[T]) continues(text string) bool {
 	return v.form.Continues != nil && v.form.Continues(text)
 }
 
-// takesNumber reports whether a word after a flag with an optional value is that value.
+// takesNumber reports whether the word after flag f is its value. It is, if it is a number and the value of f is
+// optional and not a bool.
 func takesNumber(f *Flag, word string) bool {
 	_, err := strconv.Atoi(word)
 	return err == nil && f.NoOptDefVal != "" && f.Value.Type() != "bool"
 }
 
-// HasTerm reports whether a term of a [Rule] is true of the command line. A term that is only
-// a name is false if the flag has its default or 0. A term name=value is true if the flag has that value, even by default.
+// HasTerm reports whether a term of a [Rule] is true for the command line. A term that is only a name is true if the flag
+// is given, with a value that is neither its default nor 0. A term name=value is true if the flag has that value, even by
+// default. The term program is true if -- is given.
 func (fs *Flags) HasTerm(term string) bool {
 	name, want, hasValue := strings.Cut(term, "=")
 	f := fs.Lookup(name)
@@ -172,8 +174,8 @@ func (fs *Flags) JoinValues(args []string) []string {
 	return append(out, args...)
 }
 
-// joinShorthand does the same for a value in one word with its flag. last is the flag whose value may be the next
-// word, or nil.
+// joinShorthand joins a shorthand and the number after it in the same word: -s3 becomes -s=3. last is the flag whose value
+// may be the next word, or nil.
 func (fs *Flags) joinShorthand(word string) (joined string, last *Flag) {
 	if len(word) < 2 || word[0] != '-' || word[1] == '-' {
 		return word, nil
@@ -287,7 +289,7 @@ const (
 	minText = 20
 )
 
-// Help returns the help for the flags, wrapped at width columns: for all flags, or for the frequent ones.
+// Help returns the help for the flags, wrapped at width columns. If all is false, it leaves out rare flags.
 func (fs *Flags) Help(width int, all bool) string {
 	var b strings.Builder
 	fs.VisitHeadings(all, func(title string, flags []*Flag) {

@@ -62,7 +62,7 @@ func (q *Target) DefineScope(fs *Flags) {
 	fs.StringVar(&q.Scope.Cgroup, "cgroup", "", "trace processes of the control group `PATH`")
 }
 
-// ReadArgs reads BINARY FUNC.... needFunc makes a missing FUNC an error.
+// ReadArgs reads BINARY FUNC.... If needFunc is true, a missing FUNC is an error.
 func (q *Target) ReadArgs(command string, words []string, needFunc bool) error {
 	// With -p, BINARY is optional.
 	if q.Scope.Limited() {
@@ -106,7 +106,7 @@ var RowFormats = []render.Format{render.Table, render.JSON, render.CSV, render.T
 type Output struct {
 	Format render.Format
 	File   string // "" is standard output
-	// Full: show whole package paths in tables and lines, and values in full length.
+	// Full says to show whole package paths in tables and lines, and values in full length.
 	Full bool
 	// Formats are the formats of the command.
 	Formats []render.Format
@@ -124,7 +124,7 @@ func (o *Output) Define(fs *Flags) {
 	fs.Check(o.check)
 }
 
-// DefineFull returns the group of --full. more ends its help text.
+// DefineFull returns the group of --full. more is the end of its help text.
 func (o *Output) DefineFull(more string) Group {
 	return func(fs *Flags) {
 		fs.BoolVar(&o.Full, "full", false, "show functions with the whole paths of their packages"+more)
@@ -142,8 +142,8 @@ func (o *Output) check(command string) error {
 	return Usage("%s: -o %s is for probe", command, o.Format)
 }
 
-// Write calls write with the writer for data: stdout, or the file of -w. It refuses a file that is one of inUse by
-// whatever link, because ftgo reads or runs these. It creates files that only their owner can read, because data
+// Write calls write with the writer for data: stdout, or the file of -w. It refuses a file in inUse, even under
+// another name, because ftgo reads or runs the files in inUse. It creates files that only their owner can read, because data
 // may have arguments of the program's calls.
 func (o *Output) Write(e *Env, inUse []string, write func(io.Writer) error) error {
 	if o.File == "" {
@@ -153,7 +153,7 @@ func (o *Output) Write(e *Env, inUse []string, write func(io.Writer) error) erro
 		}
 		return write(w)
 	}
-	// Check before opening: that would truncate the file, and wait until the lease on a binary breaks (see
+	// Check before opening the file, because opening truncates it, and waits until the lease on a binary breaks (see
 	// offsets.Binary.Hold).
 	there, err := os.Stat(o.File)
 	for _, name := range inUse {

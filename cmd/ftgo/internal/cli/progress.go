@@ -17,13 +17,13 @@ type progressWriter struct {
 // progressLine is the line of progress, which standard output and standard error share.
 type progressLine struct {
 	mu    sync.Mutex
-	w     io.Writer
+	w     io.Writer // standard error
 	width func() int
 	line  string // the visible line, or ""
 }
 
 // ShareTerminal returns writers for both streams that erase the line of [Progress] on stderr before they write. It
-// returns any other stream unchanged.
+// returns a stream unchanged if it is not a terminal, and both if stderr is not a terminal.
 func ShareTerminal(stdout, stderr io.Writer) (out, err io.Writer) {
 	if !IsTerminal(stderr) {
 		return stdout, stderr
@@ -48,7 +48,7 @@ func (t progressWriter) Write(b []byte) (int, error) {
 	return t.w.Write(b)
 }
 
-// show replaces the line. It leaves the last column free, because a terminal may wrap after it.
+// show replaces the line. It leaves the last column free, because a terminal may wrap a line that fills it.
 func (l *progressLine) show(line string) {
 	if line == l.line {
 		return

@@ -23,7 +23,7 @@ func Width(w io.Writer) int {
 	return width
 }
 
-// ASCIIFallback returns w, or a writer that writes ASCII to w if that is a terminal without UTF-8.
+// ASCIIFallback returns w, or a writer that writes ASCII to w if w is a terminal without UTF-8.
 func ASCIIFallback(w io.Writer) io.Writer {
 	if !IsTerminal(w) || hasUTF8() {
 		return w
@@ -85,14 +85,14 @@ func (a asciiWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Screen redraws a block of lines in place on a terminal: each Draw replaces the block of the one before. Nothing
+// Screen redraws a block of lines in place on a terminal: each Draw replaces the block of the last Draw. Nothing
 // else may write to the terminal in between. The terminal must know the control sequences of ECMA-48 that Draw
 // uses, which all terminals since the VT100 do.
 type Screen struct {
 	Terminal      io.Writer
-	Plain         bool // without colours: https://no-color.org
-	lines         int
-	width, height int // of the terminal at the last Draw
+	Plain         bool // write no bold text, as https://no-color.org asks
+	lines         int  // the number of lines of the block
+	width, height int  // the size of the terminal at the last Draw
 }
 
 // Draw shows text, its first line in bold. Text may contain no control characters but newlines. Draw cuts lines to
