@@ -16,11 +16,11 @@ type One struct {
 	Every   string   // the length of an interval of Heat
 	Callers []string // sorted by time, the largest first
 	Slowest []string // the slowest calls
-	// Heat counts the latencies of each interval, the oldest first, by the number of their bits in nanoseconds.
+	// Heat[i][b] is the number of calls in interval i, 0 for the oldest, whose latency [Bucket] maps to b.
 	Heat [][64]uint32
 }
 
-// Bucket returns the index of a latency in an interval of Heat.
+// Bucket returns the index of a latency in an element of Heat: the number of bits of the latency in nanoseconds.
 func Bucket(ns int64) int { return min(bits.Len64(uint64(max(ns, 0))), 63) }
 
 // draw divides the height among latencies, callers and slowest calls.
@@ -57,7 +57,7 @@ func items(list []string, width int) (lines []Line) {
 // shades mark growing shares of the calls of an interval.
 var shades = []rune(" ░▒▓█")
 
-// labelWidth is the width of the latencies left of the heat map.
+// labelWidth is the width of the latencies at the left of the heat map, in columns.
 const labelWidth = 8
 
 // heat draws latencies over time: a column per interval, the newest on the right, and a line per power of

@@ -13,7 +13,7 @@ import (
 // ErrGone means that the terminal was closed.
 var ErrGone = errors.New("the terminal was closed")
 
-// keys maps keys without a letter to the runes that Press takes.
+// keys maps keys without a character, like Home, to the runes that Press takes for them.
 var keys = map[tcell.Key]rune{
 	tcell.KeyUp: keyUp, tcell.KeyDown: keyDown, tcell.KeyPgUp: keyPageUp, tcell.KeyPgDn: keyPageDown,
 	tcell.KeyHome: keyHome, tcell.KeyEnd: keyEnd, tcell.KeyEnter: keyEnter, tcell.KeyEscape: keyEscape,
@@ -25,11 +25,12 @@ var styles = [...]tcell.Style{
 	Chosen: tcell.StyleDefault.Reverse(true),
 }
 
-// handler calls a func with the model of the screen, performs the action that it returns, and returns false to end.
+// handler calls a func with the model of the screen, and performs the action that the func returns. It returns false if the
+// screen must be closed.
 type handler func(func(*Model) Action) bool
 
-// Show draws a model on the whole terminal, again after each input and each wake, until handle
-// returns false or ctx is done. It restores the terminal, even if handle panics.
+// Show draws a model on the whole terminal, and draws it again after each input and after each value from wake, until
+// handle returns false or ctx is done. It restores the terminal, even if handle panics.
 func Show(ctx context.Context, handle handler, wake <-chan struct{}) error {
 	// Without negotiation, because the terminal's answers are slow over ssh and would reach the shell if ftgo is
 	// killed. Finer keys and colours, which it asks for, are not needed.
@@ -110,7 +111,7 @@ func press(handle handler, ev *tcell.EventKey) bool {
 	return true
 }
 
-// point handles a mouse event; clicked means that the primary button was just pressed.
+// point handles a mouse event. If clicked is true, the primary button was just pressed.
 func point(handle handler, ev *tcell.EventMouse, clicked bool) bool {
 	switch {
 	case ev.Buttons()&tcell.WheelUp != 0:

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	minName   = 14 // columns of the terminal
-	minColumn = 6  // wide enough that columns rarely move
+	minName   = 14 // the least width of names, in columns of the terminal
+	minColumn = 6  // the least width of other columns, so that they rarely move
 )
 
 // table returns the lines of the page.
@@ -70,8 +70,8 @@ func (m *Model) title(column int, name string) string {
 	return name
 }
 
-// fit returns the widths of columns, 0 for columns that do not fit, and the width left for names. The column
-// that rows are sorted by always fits.
+// fit returns the widths of columns, 0 for columns that do not fit, and the width left for names. It always
+// keeps the column that rows are sorted by.
 func (m *Model) fit(rows []Row, width int) (widths []int, name int) {
 	widths = make([]int, len(m.page.Columns))
 	name = width

@@ -30,7 +30,7 @@ type Row struct {
 	ID   int    // unique on a page
 	Name string // the name to show
 	Full string // the whole name, which filters match, too
-	// Recent and Whole have a cell per column: of the last interval, and of the whole run.
+	// Recent contains a cell per column for the last interval, and Whole for the whole run.
 	Recent, Whole []render.Cell
 }
 
@@ -38,12 +38,12 @@ type Row struct {
 type Page struct {
 	Head    []string // lines above the table
 	Names   string   // the title of the column of names
-	Columns []string // the other titles, the most important first: the last are dropped first
+	Columns []string // the other titles, the most important first; narrow screens leave out the last
 	Rows    []Row
 	Keys    string // the hint in the last line about Enter, like "Enter opens"
 }
 
-// Action is an action that a key asks of the caller.
+// Action is an action that the caller of Press or Click must perform.
 type Action uint8
 
 const (
@@ -59,20 +59,20 @@ type Model struct {
 	page        Page
 	next        *Page // non-nil during a pause: the page to show when it ends
 	list        scroller
-	sort        int // a column, or len(page.Columns) for names
-	recent      bool
-	marked      map[int]bool
-	onlyMarked  bool      // show only marked rows
-	help        *scroller // the scroller of the help page, nil if the help page is closed
-	one         *One      // the open function, nil for the table
-	pausedOne   *One      // the paused content of the open function, nil without a pause
+	sort        int          // the index of the column to sort by, or len(page.Columns) for names
+	recent      bool         // show the cells of the last interval, not of the whole run
+	marked      map[int]bool // the marked rows, by ID
+	onlyMarked  bool         // show only marked rows
+	help        *scroller    // the scroller of the help page, nil if the help page is closed
+	one         *One         // the open function, nil for the table
+	pausedOne   *One         // the paused content of the open function, nil without a pause
 	message     string
-	messageLeft int      // the number of refreshes before it disappears
+	messageLeft int      // the number of refreshes before message disappears
 	messages    []string // the last messages
 	columns     [][2]int // first and end position of each column in the last drawing, names last
 }
 
-// New returns a model of a table sorted by a column.
+// New returns a model of a table. sort is the index of the column to sort by.
 func New(sort int) *Model {
 	return &Model{sort: sort, marked: make(map[int]bool), list: scroller{cursor: true}}
 }
@@ -93,7 +93,7 @@ func (m *Model) Show(p Page) {
 	}
 }
 
-// ShowProgress shows a line of progress until the next key, or for some refreshes.
+// ShowProgress shows a line of progress until the next key or the fourth refresh.
 func (m *Model) ShowProgress(text string) { m.message, m.messageLeft = text, 4 }
 
 // Say shows a message like ShowProgress, and keeps it for the help page.
@@ -109,9 +109,10 @@ const maxMessages = 8
 // Paused reports whether the table is paused.
 func (m *Model) Paused() bool { return m.next != nil }
 
-// OpenOne shows the screen of a function, ShowOne updates its content.
+// OpenOne shows the screen of a function.
 func (m *Model) OpenOne(o *One) { m.one, m.pausedOne = o, nil }
 
+// ShowOne updates the content of a function's screen, except its name.
 func (m *Model) ShowOne(o *One, now One) {
 	m.expireMessage()
 	now.Name = o.Name
