@@ -33,8 +33,8 @@ func doctorCommand(e *cli.Env) *cli.Command {
 	}
 }
 
-// writeChecks writes a line for each finding. In a table, the fix is on the next line. cost, if not nil, is the field
-// ns of the check "cost" in JSON.
+// writeChecks writes a line for each finding. In a table, the fix is on the next line. If cost is not nil, it becomes
+// the field ns of the check "cost" in JSON.
 func writeChecks(w io.Writer, f render.Format, checks []doctor.Finding, cost any) error {
 	if f != render.Table {
 		return render.WriteRows(w, f, true, func(c doctor.Finding) render.Row {
@@ -80,7 +80,7 @@ func remedy(findings []doctor.Finding) string {
 	return text
 }
 
-// examine makes all checks, with a trial of probes last. ns is the costs of hits in nanoseconds, nil if the trial
+// examine makes all checks, and then tries probes. ns contains the costs of hits in nanoseconds. It is nil if that trial
 // failed.
 func examine(ctx context.Context, e *cli.Env) (findings []doctor.Finding, ns any, works bool) {
 	findings = doctor.Diagnose(e.BufferKB)
@@ -116,7 +116,7 @@ func examine(ctx context.Context, e *cli.Env) (findings []doctor.Finding, ns any
 	return findings, ns, works
 }
 
-// budgetText says how many calls each budget allows.
+// budgetText returns how many calls per second several budgets allow.
 func budgetText(cost pairing.HitCost) string {
 	calls := func(percent, cost float64) string {
 		return printable.Compact(math.Floor(percent / 100 * 1e9 / max(cost, 1)))
@@ -128,7 +128,7 @@ func budgetText(cost pairing.HitCost) string {
 	return "of one CPU allows this many counted, or timed, calls a second: " + strings.Join(texts, "; ")
 }
 
-// tryWhereItCan tries probes. It mounts tracefs for that time if it is not mounted.
+// tryWhereItCan tries probes. If tracefs is not mounted, it mounts tracefs until the end of the trial.
 func tryWhereItCan(ctx context.Context, e *cli.Env) (result pairing.HitCost, err error) {
 	f, unmount, err := tracefs.Mount()
 	if unmount != nil {

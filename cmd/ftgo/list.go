@@ -12,7 +12,7 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// listVariables lists the variables that watch can show of the program's own module.
+// listVariables lists the variables of the program's own module that watch can show.
 func listVariables(e *cli.Env, o *session.Options) error {
 	switch {
 	case len(o.Program) > 0:

@@ -57,7 +57,7 @@ func runCommand(ctx context.Context, e *cli.Env, args []string) int {
 	return code
 }
 
-// readerVar is the variable that tests set to "raw" to read all events as pages of the ring buffer.
+// readerVar is the environment variable that tests set to "raw" to read all events as pages of the ring buffer.
 const readerVar = "FTGO_READER"
 
 // newEnv returns the environment of commands: data goes to stdout, and all messages to stderr.
@@ -118,7 +118,7 @@ func commands(e *cli.Env) []*cli.Command {
 		{Name: "help", Summary: "show this text, or the help of a command", RunArgs: func(_ context.Context, args []string) error { return helpCommand(e, args) }},
 	}
 	for _, c := range all {
-		about, _ := helpTexts.ReadFile("help/" + c.Name + ".txt") // help has no text
+		about, _ := helpTexts.ReadFile("help/" + c.Name + ".txt") // the command help has no file
 		c.About = string(about)
 	}
 	return all

@@ -83,7 +83,7 @@ func passes() { panics() }
 //go:noinline
 func panics() { panic(errTrouble) }
 
-// costFunctions are functions of ftgo that it probes to measure the cost of hits. In tests they have other names,
+// costFunctions are functions of ftgo that ftgo probes to measure the cost of hits. In tests they have other names,
 // and are not found.
 var costFunctions = doctor.Functions{
 	Framed:    doctor.Function{Name: "main.framed", Call: framed},
