@@ -12,8 +12,8 @@ import (
 // maxLinks is the maximum number of symbolic links in a path, as in the kernel (MAXSYMLINKS).
 const maxLinks = 40
 
-// OpenBelow opens the file of a path as a process sees it whose root folder is root: symbolic links and ".." do not
-// lead out of root. resolved is the path of the file without links. OpenBelow opens the folders of the path one by one,
+// OpenBelow opens a regular file at a path as a process with this root folder does: symbolic links and ".." do not lead
+// out of root. resolved is the file's path in root, without links. OpenBelow opens the folders of the path one by one,
 // each relative to the folder before, because Linux before 5.6 has no openat2.
 func OpenBelow(root, path string) (file *os.File, resolved string, err error) {
 	defer func() {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// MissingBreakpoints returns the number of a file's probed instructions that begin with none of the breakpoints in a
-// process. sites are their offsets in the file.
+// MissingBreakpoints returns the number of sites that have lost their breakpoints in the memory of a process. sites are
+// the file offsets of probed instructions. breakpoints are the instructions that the kernel puts in their place.
 //
 // A process loses breakpoints by madvise(MADV_DONTNEED), after which the page is read from the file again, by a write
 // to its code, or when it maps other memory over it. The kernel does not restore them (uprobe_mmap in

@@ -18,14 +18,15 @@ type Cgroup struct {
 }
 
 // Cgroups returns the control groups of a process. A thread that is ending seems to be in the root of each hierarchy of
-// version 1 (proc_cgroup_show in kernel/cgroup/cgroup.c, Linux 6.12). Cgroups is wrong in the same way if all threads
-// of the process that can be read are ending, see [Ending].
+// version 1 (proc_cgroup_show in kernel/cgroup/cgroup.c, Linux 6.12). So if all threads of the process that can be read
+// are ending (see [Ending]), Cgroups returns these roots.
 func Cgroups(pid int) ([]Cgroup, error) {
 	text, err := os.ReadFile(folder(LiveThread(pid)) + "/cgroup")
 	return parseCgroups(string(text)), err
 }
 
 // parseCgroups parses lines "ID:CONTROLLERS:PATH" (cgroups(7)). PATH may contain colons, but no newline.
+// parseCgroups removes the mark of a deleted group from its path.
 func parseCgroups(text string) (all []Cgroup) {
 	for line := range strings.Lines(text) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
@@ -94,7 +95,7 @@ func CgroupNamed(name string) (match func(pid int) bool, err error) {
 	}, err
 }
 
-// Matching returns the processes for which match returns true, except this one.
+// Matching returns the living processes for which match returns true, except this process.
 func Matching(match func(pid int) bool) (pids []int, err error) {
 	all, err := All()
 	return slices.DeleteFunc(all, func(pid int) bool { return pid == os.Getpid() || !match(pid) || !Alive(pid) }), err

@@ -125,8 +125,8 @@ func glob(root, pattern string) []string {
 // maxFile is the maximum size of files that read parses, because users can write to some of them.
 const maxFile = 16 << 20
 
-// read parses a regular JSON file. It refuses symbolic links, because a user could link to a file like trace_pipe,
-// which takes data away from other readers and never ends.
+// read parses a regular JSON file, and reports whether it could. It refuses symbolic links, because a user could link
+// to a file like trace_pipe, which takes data away from other readers and never ends.
 func read(file string, to any) bool {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -141,9 +141,9 @@ func read(file string, to any) bool {
 	return err == nil && json.Unmarshal(text, to) == nil
 }
 
-// Find returns the ids of the running containers that a word selects: a name below one of the roots, or an id, or
-// the beginning of an id, in this order. A name never counts as the beginning of an id: another container
-// may have such an id while the named one does not run.
+// Find returns the ids of the running containers that a word selects. The word is a name that [Names] finds below one of
+// the roots, or an id, or the beginning of an id, in this order. A name never counts as the beginning of an id, because
+// another container may have such an id while the named container does not run.
 func Find(word string, running []string, roots ...string) (ids []string) {
 	for _, root := range roots {
 		ids = append(ids, Names(root)[word]...)

@@ -16,16 +16,16 @@ type CPUTimes struct {
 	pids  []int
 	until time.Time // when to call find again
 
-	used  time.Duration
-	last  map[int]time.Duration // by process, at the last call of Used
-	since map[int]time.Duration // by process, at the last call of Since
-	first map[int]schedTimes    // by thread, at the beginning
+	used  time.Duration         // the result of the last call of Used
+	last  map[int]time.Duration // the CPU time of each process at the last call of Used
+	since map[int]time.Duration // the CPU time of each process at the last call of Since
+	first map[int]schedTimes    // the times of each thread at the beginning
 }
 
 // schedTimes are the times that a thread has run and that it has waited for a CPU, in nanoseconds.
 type schedTimes struct{ ran, waited uint64 }
 
-// NewCPUTimes starts to measure processes, or, without pids, all processes that execute a file.
+// NewCPUTimes starts to measure processes. If pids is empty, it measures all processes that execute a file.
 func NewCPUTimes(pids []int, binary string) *CPUTimes {
 	c := &CPUTimes{pids: pids}
 	if len(pids) == 0 {
@@ -41,7 +41,7 @@ func (c *CPUTimes) begin() {
 	c.first = c.threads()
 }
 
-// A search for processes takes at most findShare of the time, but comes at least every findAgain.
+// Searches for processes take at most findShare of the time, but one is due at least every findAgain.
 const (
 	findShare = 0.01
 	findAgain = 500 * time.Millisecond
@@ -57,7 +57,7 @@ func (c *CPUTimes) recent() []int {
 	return c.pids
 }
 
-// times returns the CPU time of each process. It excludes the time since the kernel's last tick of running threads.
+// times returns the CPU time of each process. It excludes the time of running threads since the kernel's last tick.
 func (c *CPUTimes) times() map[int]time.Duration {
 	now := make(map[int]time.Duration)
 	for _, pid := range c.recent() {
@@ -84,8 +84,8 @@ func cpuTime(pid int) (time.Duration, bool) {
 	return stat.CPU, err == nil
 }
 
-// Used returns the CPU time that the processes have used since NewCPUTimes. It excludes the time before a process was
-// found, and the time after the last call of Used.
+// Used returns the CPU time that the processes have used since NewCPUTimes. It excludes a process's time before the
+// process was found, and its time after the last call of Used before it ended.
 func (c *CPUTimes) Used() time.Duration {
 	now := c.times()
 	for pid, used := range now {

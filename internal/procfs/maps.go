@@ -89,8 +89,8 @@ func parseMappings(text, permission string) (all []Mapping, err error) {
 	return all, nil
 }
 
-// Memory finds out which addresses of processes can be read. It caches the mappings of processes. It is for one
-// goroutine.
+// Memory finds out which addresses of processes can be read. It caches the mappings of processes. Only one
+// goroutine may use it.
 type Memory struct {
 	mappings map[int][]Mapping
 	read     func(pid int, permission string) ([]Mapping, error)
@@ -105,8 +105,8 @@ const maxRemembered = 1024
 // Readable reports whether n bytes at an address of a process can be read. The kernel fetches zeros from memory that it
 // can't read, and Readable distinguishes them from real zeros.
 //
-// If the cached mappings do not contain the range, Readable reads them again. Then sameProgram must report whether they
-// belong to the expected program, because the process may execute another one now. known is false if the cache does not
+// If the cached mappings do not contain the range, Readable reads the mappings again. Then sameProgram must report whether
+// the process still executes the expected program. known is false if the cache does not
 // contain the range and the process has ended, is ending, or executes another program.
 func (m *Memory) Readable(pid int, addr uint64, n int, sameProgram func() bool) (readable, known bool) {
 	if covers(m.mappings[pid], addr, n) {

@@ -63,12 +63,12 @@ type Programs []Program
 // Program is a process and the file that it executes.
 type Program struct {
 	PID  int
-	Path string // of the file
+	Path string // the path of the file
 	link string // /proc/TID/exe
 	file os.FileInfo
 }
 
-// RunningPrograms returns all processes that execute a file. Threads of the kernel execute none, and only root sees the
+// RunningPrograms returns all processes that execute a file. Threads of the kernel execute no file, and only root sees the
 // files of other users' processes.
 func RunningPrograms() (all Programs) {
 	pids, _ := All() // an incomplete list is good enough
@@ -101,7 +101,7 @@ func (all Programs) Running(path string) (running []int) {
 // Running returns the processes that now execute the file at a path.
 func Running(path string) []int { return RunningPrograms().Running(path) }
 
-// Replaced returns the processes that execute a file that had an absolute path before it was removed or replaced.
+// Replaced returns the processes that execute a file that was removed or replaced, and had the absolute path before.
 func Replaced(path string) (running []int) {
 	for _, p := range RunningPrograms() {
 		if former, deleted := CutDeleted(p.Path); deleted && former == path {
@@ -117,9 +117,9 @@ func CutDeleted(path string) (former string, deleted bool) {
 	return strings.CutSuffix(path, " (deleted)")
 }
 
-// Named returns the processes, except this one, for which among returns true and whose file has a name. Without such a
-// process, it compares the name of the process instead. The file comes first, because a shell that runs a script has
-// the script's name.
+// Named returns the processes, except this process, that execute a file of this name and for which among returns true.
+// If it finds no such process, it compares the names of processes instead of files. Files come first, because a shell
+// that runs a script has the script's name.
 func (all Programs) Named(name string, among func(pid int) bool) (found []int) {
 	var others []int
 	for _, p := range all {
@@ -148,7 +148,7 @@ func LiveThread(pid int) (tid int) {
 	return tid
 }
 
-// liveThreadExe is LiveThread, and also returns the path of the file. It is "" without a file or permission.
+// liveThreadExe is LiveThread, and also returns the path of the file. path is "" without a file or permission.
 func liveThreadExe(pid int) (tid int, path string) {
 	path, err := os.Readlink(folder(pid) + "/exe")
 	if !errors.Is(err, fs.ErrNotExist) || singleThreaded(pid) {

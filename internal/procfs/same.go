@@ -24,7 +24,7 @@ func sameFile(path, other string, a, b os.FileInfo) bool {
 	return os.SameFile(a, b) || alike && (InodeOf(path, a) == InodeOf(other, b) || samePage(path, other))
 }
 
-// Inode identifies a file in the way of the kernel's probes.
+// Inode identifies a file as the kernel's probes do.
 type Inode struct {
 	Device, Number uint64
 	// Changed is the time of the file's last change (ctime) in nanoseconds if Device is overlayfs, and 0 otherwise.
@@ -36,8 +36,8 @@ const overlayfs = 0x794c7630
 
 // InodeOf returns the Inode of the file at a path. info is the result of os.Stat. In every mount of overlayfs, a file
 // of a layer has the number and times of the layer's file (ovl_getattr in fs/overlayfs/inode.c). If a container changes
-// the file, it gets a copy with another time. Folders are identified by their mount, because their contents differ. The
-// Inode changes with the file's mode and names: then call [OpenInode] again.
+// the file, the container gets a copy with another time. Folders are identified by their mount, because their contents
+// differ. The Inode changes when the file's mode or names change: then call [OpenInode] again.
 func InodeOf(path string, info os.FileInfo) (inode Inode) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
