@@ -86,14 +86,14 @@ const (
 	noMatch    = 1 << 10
 )
 
-// reading is one reading of the typed text for a given package: word is the part to compare with the names of its
-// functions, cost the cost of the assumptions about the package.
+// reading is one interpretation of the typed text for functions of one package: word is the part to compare with their
+// names without the package, and cost is the cost of the assumptions about the package.
 type reading struct {
 	word string
 	cost int
 }
 
-// readings returns the readings of the typed text for functions of one package.
+// readings returns the possible interpretations of the typed text for functions of one package.
 func (q query) readings(pkg string) []reading {
 	pkg = strings.ToLower(pkg)
 	// The last element of a path may have dots: yaml.v3.Unmarshal.
@@ -116,7 +116,8 @@ func (q query) readings(pkg string) []reading {
 	return all
 }
 
-// costOf returns the cost of reading word as name. generated says that the compiler generated the function.
+// costOf returns the cost of the assumption that word means name. generated says that the compiler generated the
+// function. Then neither a prefix of name nor a typo in the last part of name counts.
 func costOf(word, name string, generated bool) int {
 	if word == "" {
 		return noMatch

@@ -107,8 +107,8 @@ func (s *spellings) as(parts keepFlags) string {
 }
 
 // Select returns, for each include pattern, the indexes of the names that the pattern matches and no exclude pattern
-// matches. unmatched are the include patterns that matched no name, excluded names included. Select iterates over the
-// names twice.
+// matches. unmatched are the include patterns that matched no name, not even an excluded name. Select iterates over
+// the names twice.
 //
 // A glob that equals the name of a function exactly matches only the functions with that name. If the function is a
 // value method, main.Store.Get, the glob also matches the pointer method that the compiler generates from it, because
@@ -146,7 +146,8 @@ func Select(names iter.Seq[string], include, exclude []Pattern) (selected [][]in
 	return selected, unmatched
 }
 
-// selects is match, but a pattern in exact, which is the full name of a function, matches only that name.
+// selects is match with the rule of [Select] for a glob that equals the name of a function exactly. exact is the result
+// of exactNames.
 func (p *Pattern) selects(s *spellings, exact map[string]bool) bool {
 	if !p.regular && exact[p.unescaped] {
 		return unescape(s.symbol) == p.unescaped || s.as(keepPointer) != s.as(0) && s.as(0) == p.unescaped
