@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Closing returns the index after the bracket that closes the one at s[i], or -1 if no bracket closes it.
+// Closing returns the index after the bracket that closes the bracket at s[i], or -1 if no bracket closes it.
 // It skips quoted strings, because a type argument may be a struct with a tag, as in
 // struct { A int "json:\"a]b\"" }. The tag is quoted as strconv.Quote does.
 func Closing(s string, i int) int {

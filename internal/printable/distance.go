@@ -6,8 +6,8 @@ import (
 )
 
 // DidYouMean returns a suggestion to append to the error about an unknown word: ": did you mean WORD?". The
-// suggested word begins with text, or differs from it in at most a third of its letters. DidYouMean returns ""
-// if no word is that similar.
+// suggested word begins with text, if text has more than one byte, or its [Distance] from text is at most a third of
+// the length of text without leading hyphens. DidYouMean returns "" if no word is so similar.
 func DidYouMean(text string, words iter.Seq[string]) string {
 	nearest, least := "", len(strings.TrimLeft(text, "-"))/3+1
 	for word := range words {

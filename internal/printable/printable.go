@@ -98,15 +98,15 @@ func Columns(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{
 
 // Limits of Brief, in columns.
 const (
-	maxQuoted = 80   // of a quotation
-	maxLine   = 2000 // of a message
+	maxQuoted = 80   // width of a quotation
+	maxLine   = 2000 // width of a message
 )
 
 // quotation matches a quoted text, in which a backslash escapes the next character. The closing quotation mark may be
 // missing.
 var quotation = regexp.MustCompile(`(?s)"((?:[^"\\]|\\.?)*)("?)`)
 
-// Brief shortens a message. It cuts the middle out of quotations longer than maxQuoted, and out of the message if that
+// Brief shortens a message. It cuts the middle out of quotations longer than maxQuoted, and out of the message if it
 // is still longer than maxLine.
 func Brief(message string) string {
 	message = quotation.ReplaceAllStringFunc(message, func(quoted string) string {
@@ -172,8 +172,8 @@ func CutMiddle(s string, width int) string {
 // github.com/a/b/pkg.(*T).Method, and pkg/v2.F for github.com/a/pkg/v2.F.
 func Short(name string) string { return ending(name, 1) }
 
-// ending returns a name with only the last elements of its package's path. A major version like v2 does not count as
-// an element.
+// ending returns a name with only the end of its package's path: elements is the number of path elements to
+// keep. A major version like v2 does not count as an element.
 func ending(name string, elements int) string {
 	path := name
 	if i := strings.IndexAny(name, "[({\" "); i >= 0 {
