@@ -13,8 +13,8 @@ type Costs interface {
 	// up would delay the removal of the probes of hot functions.
 	Start(ctx context.Context)
 	Take() *pairing.HitCosts
-	// Stop ends the measurement. End also waits until its probes are removed. Wait also repeats the panic of the
-	// measuring goroutine, if it has panicked.
+	// Stop ends the measurement. End also waits until its probes are removed. Wait is End, and panics again
+	// if the measuring goroutine has panicked.
 	Stop()
 	End()
 	Wait()
