@@ -71,10 +71,10 @@ func placeAll(a *arch.Assignment, vars []Variable) {
 	}
 }
 
-// Signature returns the parameters and results of a function. It reads debug information of Go, gccgo and C, or else
-// the data that a Go program has for its runtime. If the location of a variable is unknown, its Err is set; Note
-// describes other missing information. Words that may be in another register have a type that ends with "?". The
-// error wraps ErrNoDebugInfo only if there is no information about the function at all.
+// Signature returns the parameters and results of a function. It reads debug information of Go, gccgo and C, or else the
+// data that a Go program has for its runtime. If the location of a variable is unknown, its Err is set; Note describes other
+// missing information. Words that may be in another register have a type that ends with "?". The error wraps ErrNoDebugInfo
+// only if the file has no information about the function at all.
 func (b *Binary) Signature(f *Func) (*Signature, error) {
 	s, err := b.signatureFromDebug(f)
 	if err == nil {

@@ -61,8 +61,8 @@ func (b *Binary) eachObject(visit func(image.Symbol)) error {
 	})
 }
 
-// StaticVariables returns the sorted names of the variables in debug information or else in the symbol table. It
-// returns an error if there are none.
+// StaticVariables returns the sorted names of the variables in debug information or else in the symbol table. It returns an
+// error if it finds no variable.
 func (b internals) StaticVariables() (names []string, err error) {
 	d, err := b.debug()
 	switch {

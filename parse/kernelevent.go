@@ -58,6 +58,7 @@ func (f *Field) String() string {
 	return strconv.FormatUint(f.Num, 10)
 }
 
+// locates reports whether the field is a word that locates other bytes of the record. by is the prefix of the C type of such a field.
 func (f *formatField) locates(by string) bool { return f.size == 4 && strings.HasPrefix(f.kind, by) }
 
 // value returns the value of the field in a record, which must not be shorter than the event's fixed part. The

@@ -44,7 +44,7 @@ type lineFormat struct {
 
 type lineArg struct {
 	label string // " name="
-	len   int
+	len   int    // the number of elements of an array, 0 if the argument is not an array
 }
 
 // newLineParser returns a parser for lines of events. It returns an error if a Format is invalid or two events have the same

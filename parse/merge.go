@@ -21,7 +21,7 @@ import (
 type merge struct {
 	queues []*queue
 	ready  []*queue // used by release: the queues in the order of their next events
-	free   [][]byte
+	free   [][]byte // memory of released pages, which add uses again
 	// latest is the time of the newest event found. bound is the value of latest when the present pass began.
 	latest, bound uint64
 }

@@ -110,7 +110,7 @@ func (t *table) step(at uint64, first bool) (difference int32, size, next uint64
 	return int32(v>>1) ^ -int32(v&1), size * t.quantum, at
 }
 
-// varint reads a number and returns the offset after it, or 0 if there is no number at the offset.
+// varint reads a number and returns the number and the offset after it. next is 0 if no number is at the offset.
 func (t *table) varint(at uint64) (v, next uint64) {
 	if at < uint64(len(t.data)) {
 		if v, n := binary.Uvarint(t.data[at:]); n > 0 {

@@ -57,7 +57,7 @@ func (g *Tables) Method(addr uint64, accept func(receiver string) bool) (m Metho
 	return m, false
 }
 
-// mentions returns the addresses of words among the types whose value is code, the offset of a function's code.
+// mentions returns the addresses of the words in the type data that equal code, the offset of a function's code.
 func (g *Tables) mentions(t *types, code uint32) (found []uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,8 +113,8 @@ func (g *Tables) eachChunk(t *types, found func(addr uint64, data []byte)) {
 	}
 }
 
-// owner returns the address of the type that a method at an address belongs to. It is the nearest type before the method
-// whose list of methods contains it and whose name accept accepts.
+// owner returns the address of the type that a method at an address belongs to: the nearest type before the method that
+// lists the method and has a name that accept accepts.
 func (g *Tables) owner(t *types, method uint64, accept func(name string) bool) (addr uint64, ok bool) {
 	for size := uint64(nearOwner); size <= maxOwner && !ok; size *= 8 {
 		addr, ok = g.ownerWithin(t, method, size, accept)
@@ -156,7 +156,8 @@ func (g *Tables) ownerWithin(t *types, method, size uint64, accept func(name str
 // maxDetail is more than the number of bytes that follow the _type of any kind, including maps.
 const maxDetail = 96
 
-// describes reports whether head is a _type whose uncommontype follows after detail bytes.
+// describes reports whether head is a _type with an uncommontype that follows after detail bytes. For a map it accepts any
+// number of bytes but 0.
 func (g *Tables) describes(t *types, head []byte, detail uint64) bool {
 	kind := t.kind(head)
 	return head[tflagAt]&tflagUncommon != 0 && kind != reflect.Invalid && (detailSizes[kind] == detail) != (kind == reflect.Map)

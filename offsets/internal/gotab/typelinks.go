@@ -206,8 +206,8 @@ func (g *Tables) listed(t *types) (offsets []uint32, err error) {
 	return offsets, nil
 }
 
-// descriptorSize returns the size in bytes of a _type with all data that follow it (DescriptorSize in
-// internal/abi/type.go, since Go 1.27), or 0 if there is no type at the address.
+// descriptorSize returns the size in bytes of a _type with all data that follow it (DescriptorSize in internal/abi/type.go,
+// since Go 1.27), or 0 if it finds no type at the address.
 func (g *Tables) descriptorSize(t *types, addr uint64) uint64 {
 	var head [72]byte // includes the numbers of parts of funcs, structs and interfaces
 	if !g.image.Read(addr, head[:]) {

@@ -155,8 +155,8 @@ func buildVersion(m *image.Image, form *form) Version {
 	return Version{}
 }
 
-// variableOf finds a string variable whose text begins at addr and has at most limit bytes. It returns the length of the
-// text, 0 if there is no such variable.
+// variableOf finds a string variable with a text that begins at addr and has at most limit bytes. It returns the length of
+// the text, or 0 if it finds no such variable.
 func variableOf(m *image.Image, addr uint64, limit int) (size int) {
 	m.ScanPointers(addr, func(at uint64) bool {
 		if got, ok := m.Pointer(at + 8); ok && got <= uint64(limit) {
