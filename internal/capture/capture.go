@@ -42,8 +42,8 @@ type Options struct {
 	// Machine describes the binary's processor. If it is nil, sites share fewer events: small numbers on the stack are
 	// not fetched as whole words, and arrange adds no words.
 	Machine *arch.Machine
-	// OtherArgs are arguments of the event that take room although the Builder does not add them, as for stacks. The
-	// limits below already allow for the arguments that identify the call.
+	// OtherArgs are arguments that the caller adds to the event, for example to fetch the stack. The Builder leaves
+	// room for them. maxArgs and maxBytes already allow for the arguments that identify the call.
 	OtherArgs []tracefs.Arg
 }
 
@@ -77,8 +77,8 @@ type Capture struct {
 	roots  []*node
 	strLen int
 	end    uint64 // the end of user space, 0 if not known
-	// positions maps the number of a word in nodes to its position among the fetched words. nil means that both are
-	// equal.
+	// positions maps the index of a word, as in the leaves of nodes, to its index among the fetched words. If it is
+	// nil, both are equal.
 	positions []int
 }
 
@@ -97,8 +97,8 @@ const noRoom = "no room: name the parts that matter"
 // arg is one fetcharg under construction.
 type arg struct {
 	fetch, typ string
-	count      int // the number of words in an array, 0 for a single number
-	at         int // the number of its first word
+	count      int // the number of words in an array, 0 if it is a single number
+	at         int // the index of its first word
 }
 
 // Builder collects the arguments that fetch variables at one site.
@@ -119,7 +119,8 @@ type Builder struct {
 	slot       int // the slot of a map that walk takes an element from
 	// arrays are the fetched arrays. A number inside of one needs no argument.
 	arrays []region
-	// sealed: no argument can be added. path is then the path of the current value in an interface, for messages.
+	// sealed: no argument can be added, because the probe is already placed. path then leads from an interface to the
+	// current value in it, for messages.
 	sealed bool
 	path   string
 }
@@ -128,7 +129,7 @@ type Builder struct {
 type region struct {
 	base       string
 	off, words int64
-	at         int // the number of its first word
+	at         int // the index of its first word
 }
 
 // NewBuilder returns a Builder for variables.
@@ -144,7 +145,7 @@ func NewBuilder(vars []offsets.Variable, opt Options) *Builder {
 
 // Capture plans how to fetch the values of paths, like "req.URL.Path", "s.items[0].name" and "*p", or of all variables
 // if paths is nil. [Capture.AppendValues] returns the values of paths and then of extra. If the event has no room for
-// all of them, the values of extra come first, and values without room are Unfetched.
+// all of them, values of paths lack room rather than values of extra. Values without room are Unfetched.
 func (b *Builder) Capture(paths, extra []string) (*Capture, error) {
 	last, err := b.paths(extra, false)
 	if err != nil {
@@ -179,7 +180,8 @@ func (b *Builder) Capture(paths, extra []string) (*Capture, error) {
 	return c, nil
 }
 
-// Fetches reports whether at least a part of path i of [Builder.Capture] is fetched, and its type is known.
+// Fetches reports whether at least a part of value i of [Capture.AppendValues] is fetched, and the type of this value
+// is known.
 func (c *Capture) Fetches(i int) bool {
 	return c.roots[i].typ.Kind != reflect.Invalid && c.roots[i].fetched()
 }
@@ -188,8 +190,8 @@ func (n *node) fetched() bool {
 	return n.reason == "" && n.typ.Size > 0 && (len(n.kids) == 0 || slices.ContainsFunc(n.kids, (*node).fetched))
 }
 
-// fetch adds an argument, unless it exists already, and returns the number of its first word. If it can't add the
-// argument, reason says why.
+// fetch adds an argument, unless an equal one exists already, and returns the index of its first word. If it can't add
+// the argument, reason says why.
 func (b *Builder) fetch(text, typ string, count, bytes int) (at int, reason string) {
 	if i := slices.IndexFunc(b.args, func(a arg) bool { return a.fetch == text && a.typ == typ }); i >= 0 {
 		return b.args[i].at, ""
@@ -234,7 +236,7 @@ func (l leaf) read(words []uint64) uint64 {
 	return v << unused >> unused
 }
 
-// scalar fetches the first size bytes of a value.
+// scalar plans how to fetch the first size bytes of a value as a number, or returns the reason why it can't.
 func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
 	text, shift, reason := s.word(b, size)
 	if reason != "" {
@@ -263,7 +265,7 @@ func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
 // textWords returns the number of words that are fetched of a string.
 func (b *Builder) textWords() int { return min((b.opt.StrLen+7)/8, maxArray) }
 
-// array fetches n words, at most maxArray.
+// array plans how to fetch n words, at most maxArray. It returns the index of the first word.
 func (b *Builder) array(s source, n int) (at int, reason string) {
 	n = min(n, maxArray)
 	text, _, reason := s.text(b, 8)
@@ -302,7 +304,8 @@ func (b *Builder) array(s source, n int) (at int, reason string) {
 
 // arrange writes the arguments into a Capture. Sites whose arguments have the same types can share an event, and each
 // additional event makes the removal of the probes take longer. Therefore arrange sorts the arguments by type, numbers
-// before arrays, and adds words from a register, which are cheap, up to one of a few numbers of words.
+// before arrays, and adds words from a register, which are cheap, so that the number of words is one of a few numbers
+// (see padded).
 func (b *Builder) arrange(c *Capture) {
 	args := slices.Clone(b.args)
 	if !b.fixedOrder {

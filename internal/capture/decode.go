@@ -90,7 +90,7 @@ func (d *decoder) checkGuards(guards []guard) string {
 		if reason := d.checkAddr(p); reason != "" {
 			return reason
 		}
-		// If the kernel can't read the next pointer, the words behind that are left over from an earlier event.
+		// If the kernel can't read the next pointer, the words behind that pointer are left over from an earlier event.
 		if i+1 < len(guards) && !guards[i+1].length.fetched() {
 			if readable, known := d.process.Readable(p + uint64(guards[i+1].at)); known && !readable {
 				return badPointer
@@ -241,8 +241,8 @@ func (d *decoder) rawBytes(at, words int) []byte {
 	return b
 }
 
-// checkWords returns the reason why words may differ from the memory at an address, or "". The number of words may
-// be negative, as in a node.
+// checkWords returns the reason why words may differ from the memory at an address, or "". A negative number of words,
+// as in a node, means that they were not fetched. Then checkWords checks only the address.
 func (d *decoder) checkWords(addr uint64, at, words int) string {
 	if reason := d.checkAddr(addr); reason != "" || words < 0 {
 		return reason

@@ -120,7 +120,8 @@ func (s *scanner) key() (key string, ok bool) {
 	return strconv.FormatUint(n, 10), err == nil
 }
 
-// parenthesesLen returns the length of the parentheses at the start of a text, and 0 without.
+// parenthesesLen returns the length of the parentheses at the start of a text, with the text in them. It returns 0 if
+// the text begins with something else.
 func parenthesesLen(text string) int {
 	if !strings.HasPrefix(text, "(") {
 		return 0

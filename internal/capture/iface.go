@@ -17,7 +17,7 @@ type payload struct {
 	// of these words.
 	at, words int
 	data      source                 // the memory at the address in the data word
-	planner   *Builder               // plans the value once its type is known, and is sealed; nil without data
+	planner   *Builder               // a sealed Builder, which plans the value once its type is known; nil without data
 	nodes     map[*gotype.Type]*node // the planned values by dynamic type
 	path      string                 // the path from the outermost interface to this one
 }
@@ -25,7 +25,7 @@ type payload struct {
 // payloadWords is the size of fs.PathError in words: Op and Path are strings and Err is an error.
 const payloadWords = 6
 
-// errnoWords are the numbers of the words that point to a syscall.Errno in the Err of os.SyscallError and fs.PathError.
+// errnoWords are the indexes of the words that point to a syscall.Errno in the Err of os.SyscallError and fs.PathError.
 var errnoWords = [2]int64{3, 5}
 
 // dynamic plans how to fetch an interface: the type, and the value if the interface is error or has no methods.
@@ -51,8 +51,9 @@ func (n *node) dynamic(b *Builder, s source) {
 	}
 }
 
-// fill plans how to fetch payloadWords words from data, and the text to which the first of them points. If more is true,
-// for an error, it also plans the text to which the second and third word point, and the words at errnoWords.
+// fill plans how to fetch payloadWords words from data, and the text to which the first of them points. If more is
+// true, as for an error, it also plans the text to which the second and third word point, and the numbers to which the
+// words in errnoWords point.
 func (p *payload) fill(b *Builder, data source, more bool) {
 	p.data = data
 	defer func() {
@@ -157,8 +158,8 @@ func (d *decoder) interfaceType(word uint64, methods bool, at leaf) (t *gotype.T
 	return t, reason
 }
 
-// checkType returns the reason why an interface does not have the dynamic type in a guard, or "". word is its first
-// word.
+// checkType returns the reason why an interface does not have the dynamic type in a guard, or "". word is the first
+// word of the interface.
 func (d *decoder) checkType(word uint64, g *guard) string {
 	if word == 0 {
 		return nilPointer

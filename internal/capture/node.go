@@ -12,18 +12,18 @@ import (
 type node struct {
 	name   string
 	typ    *gotype.Type
-	reason string // not "" if it is not fetched
+	reason string // the reason why the value is not fetched, or ""
 	guards []guard
-	off    int64 // from the address in the last pointer
+	off    int64 // the value's offset from the address in the last pointer
 
 	num, imag, len, cap leaf   // as in Value. In an interface, num and imag are its first and second word
-	data, words         int    // a string's or byte slice's bytes are in words words from number data on
+	data, words         int    // the bytes of a string or byte slice are in the words from data to data+words
 	bytesReason         string // set if words is -1, because the bytes can't be fetched
 	kids                []*node
 	elem                *node
 	elemOmitted         bool // a pointer's target is not fetched, because it is a large struct
 	iface               *payload
-	slots               []*mapSearch // the slots of the map in which the value is
+	slots               []*mapSearch // set if the path has the key of a map: the slots in which the element may be
 	// In generic code, typ is a shape. typeAddr is the address of the value's type, or, if candidates is not 0, the
 	// first of that many words, one of which is the address.
 	typeAddr   leaf
@@ -63,7 +63,7 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 		}
 		opt := b.opt
 		if isNetipAddr(t) {
-			// Its pointer leads to its kind and its zone, which is short.
+			// The field z points to the kind of the address and to its zone, which is short.
 			pointers, b.opt.StrLen = max(pointers, 1), 8
 		}
 		path := b.path
@@ -109,8 +109,8 @@ func mayBeString(t *gotype.Type) bool {
 		t.Fields[0].Type.Kind == reflect.UnsafePointer && t.Fields[1].Type.Kind == reflect.UnsafePointer
 }
 
-// isNetipAddr reports whether a type is netip.Addr of Go 1.23 or later. Before, its pointer led to an *intern.Value,
-// which does not contain the kind.
+// isNetipAddr reports whether a type is netip.Addr of Go 1.23 or later. Before, the field z pointed to an
+// *intern.Value, which does not contain the kind of the address.
 func isNetipAddr(t *gotype.Type) bool {
 	if t.Name != "net/netip.Addr" && t.Name != "netip.Addr" {
 		return false
@@ -118,8 +118,8 @@ func isNetipAddr(t *gotype.Type) bool {
 	return slices.ContainsFunc(t.Fields, func(f gotype.Field) bool { return f.Name == "z" && f.Type.Kind == reflect.Struct })
 }
 
-// tooLarge reports whether a type is a struct with more than maxFields fields. It sets large to the first one of a
-// variable.
+// tooLarge reports whether a type is a struct with more than maxFields fields. It sets large to the first such struct
+// of a variable.
 func (b *Builder) tooLarge(t *gotype.Type) bool {
 	if t.Kind != reflect.Struct || b.maxFields == 0 || len(t.Fields) <= b.maxFields || t.IsWord() {
 		return false
@@ -150,7 +150,7 @@ func (n *node) follow(b *Builder, s source, elem *gotype.Type) source {
 }
 
 // bytes plans how to fetch the first bytes of a string or byte slice. If they can't be fetched, the value is only its
-// length, except in a sealed Builder: there a string gets the reason.
+// length. But if the Builder is sealed, a string gets the reason.
 func (n *node) bytes(b *Builder, s source) {
 	if n.reason != "" {
 		return

@@ -15,7 +15,8 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// paths plans how to fetch the values of paths, and, with realTypes, the types of variables of generic code.
+// paths plans how to fetch the values of paths, and, if realTypes is true, the actual types of variables of generic
+// code.
 func (b *Builder) paths(paths []string, realTypes bool) ([]*node, error) {
 	var nodes []*node
 	for _, path := range paths {
@@ -221,8 +222,8 @@ var errDoubtful = errors.New("it may be another argument: parameters have no typ
 func doubtful(t *gotype.Type) bool { return t.IsWord() && strings.Contains(t.Name, "?") }
 
 // Field adds an argument that the kernel can filter by: the number that a path leads to, or a length or capacity. It
-// returns the name of the event's field, and its type, whose size and sign the field has: the path's type, or int for a
-// length or a capacity.
+// returns the name of the event's field, and the type that has the size and sign of this field: the path's type, or int
+// for a length or a capacity. ok is false if the kernel can't filter by the number.
 func (b *Builder) Field(path string, part Part) (name string, t *gotype.Type, ok bool) {
 	t, s, err := b.walk(path)
 	// The number must be in a register or on the stack. Behind a pointer, the kernel would read 0 if the memory is not

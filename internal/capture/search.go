@@ -21,7 +21,8 @@ type mapSearch struct {
 	keyOffset, keyStride, elemOffset, elemStride, size int64
 	indirect                                           bool // the slot contains a pointer to the element
 	// The number at extraAt in the map's header, of extraSize bytes, is 0 if all elements of the map are in the group.
-	// Otherwise, the header of an opaque map does not point to a group, and that of another map points to the first one.
+	// Otherwise, if opaque is true, the header does not point to a group. If opaque is false, it points to the first of
+	// several groups.
 	extraAt, extraSize int64
 	opaque             bool
 	used               func(control uint64) bool // reports whether a slot has an element, by its control byte
@@ -30,9 +31,9 @@ type mapSearch struct {
 	keyText   []byte
 	keyNumber uint64
 
-	mapGuards            []guard // of the map
-	header, count, extra leaf    // the address of the map's header, and two numbers in it
-	slotGuards           []guard // of the slots
+	mapGuards            []guard // the guards of the map
+	header, count, extra leaf    // the address of the map's header, its number of elements, and the number at extraAt
+	slotGuards           []guard // the guards of the slots
 	control              leaf
 	keyNode, elemNode    *node // the key in the slot, and the value of the path
 	elemGuards           int   // the number of guards of the element
@@ -133,8 +134,8 @@ func (b *Builder) lookup(t *gotype.Type, s source, key string) (*gotype.Type, so
 	return m.elem, elem, nil
 }
 
-// prefetch fetches memory in a few arrays, so that numbers in it need no arguments. It does nothing if they are too
-// large.
+// prefetch fetches memory in a few arrays, so that numbers in it need no arguments of their own. It does nothing if the
+// memory is too large.
 func (b *Builder) prefetch(s source, size int64) {
 	const most = 1024
 	if !b.opt.Arrays || size > most || s.reason != "" {
@@ -170,7 +171,7 @@ func (d *decoder) findKey(n *node) Value {
 	v, s := Value{Name: n.name, Type: n.typ}, n.slots[0]
 	absent := func() Value {
 		v.markUnreadable("no such key")
-		// The zero value of the element has no value behind its pointers.
+		// Go then yields the zero value of the element. But a path through a pointer in the element has no value.
 		v.NoKey = len(n.slots[0].elemNode.guards) == s.elemGuards
 		return v
 	}

@@ -11,7 +11,7 @@ import (
 // The compiler compiles generic code once for all types of one shape, and all pointers have the same shape. The type
 // arguments are in the dictionary that each call is passed.
 
-// planRealType plans how to fetch the type of a variable of generic code. If a pointer's target has no
+// planRealType plans how to fetch the actual type of a variable whose type is a shape. If a pointer's target has no
 // known type, it also plans to fetch the target like the data of an interface.
 func (b *Builder) planRealType(n *node, v *offsets.Variable, s source) {
 	if v.Real == nil || n.reason != "" {
@@ -37,8 +37,8 @@ func (b *Builder) planRealType(n *node, v *offsets.Variable, s source) {
 	}
 }
 
-// setRealType replaces the shape of a value by its type, if the type is known and retype accepts it. It then also
-// decodes the target of a pointer that planRealType fetched.
+// setRealType replaces the shape of a value by its actual type, if this type is known and retype accepts it. It then
+// also decodes the target of a pointer that planRealType fetched.
 func (d *decoder) setRealType(v *Value, n *node) {
 	t := d.realType(n)
 	if t == nil || !retype(v, t) {
@@ -50,8 +50,9 @@ func (d *decoder) setRealType(v *Value, n *node) {
 	}
 }
 
-// realType returns the type of a value of generic code, nil if it is not known. With several candidates it is the first
-// one that is a type, if its generic name is that of the shape.
+// realType returns the actual type of a value of generic code, or nil if it is not known. Of several candidates it
+// takes the first that is the address of a type. If this type and the shape have different generic names, it returns
+// nil.
 func (d *decoder) realType(n *node) *gotype.Type {
 	if n.candidates == 0 {
 		return d.process.DynamicType(n.typeAddr.read(d.words))

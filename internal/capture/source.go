@@ -26,8 +26,8 @@ type guard struct {
 	at      int64 // the offset of pointer from the address in the pointer before it
 	length  leaf  // if fetched, it must be greater than item, and the other fields are not used
 	item    int64
-	// If holds is set, pointer is the first word of an interface that must have this dynamic type. With methods, the
-	// word is the address of an itab, and itab is the type in it.
+	// If holds is set, pointer is the first word of an interface that must have this dynamic type. If methods is set,
+	// this word is the address of an itab, and itab is the address of the type, read from there.
 	holds   *gotype.Type
 	methods bool
 	itab    leaf
@@ -77,7 +77,7 @@ func (s source) piece(size int64) (p offsets.Piece, ok bool) {
 	return s.pieces[i], true
 }
 
-// text returns the fetcharg for the first size bytes of the value, which begin at bit shift of its result.
+// text returns the fetcharg for the first size bytes of the value. They begin at bit shift of the fetched word.
 func (s source) text(b *Builder, size int64) (text string, shift uint, reason string) {
 	switch {
 	case s.reason != "":

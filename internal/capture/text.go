@@ -187,7 +187,7 @@ func appendBytesText(b []byte, v *Value) []byte {
 	return append(appendQuoted(append(b, '('), v), ')')
 }
 
-// appendItems appends elements. length is the number that the slice or array has.
+// appendItems appends elements. length is the number of elements that the slice or array has.
 func appendItems(b []byte, items []Value, length int64) []byte {
 	b = appendAll(append(b, '['), items, " ", "", 0)
 	missing := length - int64(len(items))
@@ -240,8 +240,8 @@ func AppendArgs(b []byte, args []Value, note string, width int) []byte {
 	return append(b, ')')
 }
 
-// AppendResults appends the results of a call, several of them in parentheses, or the end of the call if that is not
-// "return". If width is not 0, it cuts values to fit into that many columns.
+// AppendResults appends the results of a call, several of them in parentheses, or end, the Outcome of the call, if end
+// is not "return". If width is not 0, it cuts values to fit into that many columns.
 func AppendResults(b []byte, end string, results []Value, width int) []byte {
 	switch {
 	case end != "return":
@@ -254,8 +254,8 @@ func AppendResults(b []byte, end string, results []Value, width int) []byte {
 	return append(appendAll(append(b, " = ("...), results, ", ", "", width), ')')
 }
 
-// appendAll appends values, separated by between. name is the text between the name of a value and the value; without
-// it, names are left out. width is as in AppendArgs.
+// appendAll appends values, separated by between. name is the text between the name of a value and the value. If it is
+// "", names are left out. width is as in AppendArgs.
 func appendAll(b []byte, values []Value, between, name string, width int) []byte {
 	start, texts := len(b), 0
 	for i := range values {
@@ -292,7 +292,7 @@ func appendCut(b []byte, values []Value, between, name string, width int) []byte
 	return b
 }
 
-// appendLabel appends the text before value number i.
+// appendLabel appends the text before value i: the separator and the name.
 func appendLabel(b []byte, v *Value, i int, between, name string) []byte {
 	if i > 0 {
 		b = append(b, between...)

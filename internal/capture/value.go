@@ -38,9 +38,9 @@ type Value struct {
 	// NoKey: it is Unreadable because a map lacks the key. In Go, the expression would be the zero value.
 	NoKey bool
 
-	// Num is a bool (0, 1), an integer (sign-extended if the type is signed), the bits of
-	// a float (float32: the low 32), or the address in a pointer, slice, map, chan, func;
-	// an interface's data word. Imag are the bits of the imaginary part of a complex number.
+	// Num is a bool (0, 1), an integer (sign-extended if the type is signed), the bits of a float (float32: the low
+	// 32), the address in a pointer, string, slice, map, channel or func, or an interface's data word. Imag are the
+	// bits of the imaginary part of a complex number.
 	Num, Imag uint64
 	// Bytes are the first bytes of a string or byte slice. A struct can stand for two words of unknown type. If these
 	// words look like the address and length of a string, Bytes and Len are that string. Otherwise, Bytes is nil.

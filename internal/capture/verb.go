@@ -9,8 +9,8 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Verb is a verb of package fmt with its flags: "%-6d". It formats a value of another kind like %v, and an
-// interface like its dynamic value.
+// Verb is a verb of package fmt with its flags: "%-6d". It formats a value of a kind that the verb does not apply to
+// like %v, and an interface like its dynamic value.
 type Verb struct {
 	Spec   string // the verb as package fmt accepts it
 	Letter byte   // one of "dxfqstv"
