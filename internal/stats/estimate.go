@@ -20,7 +20,8 @@ func (e *Estimate) Least() float64 {
 // sure is the number of standard errors that an estimate may be off, as in package budget.
 const sure = 3.2
 
-// Plus returns the sum of two estimates. calls and others are the exact counts that replace a nil estimate.
+// Plus returns the sum of two estimates, or nil if both are nil. calls is the exact count that replaces a nil e, and
+// others the exact count that replaces a nil v.
 func (e *Estimate) Plus(calls uint64, v *Estimate, others uint64) *Estimate {
 	if e == nil && v == nil {
 		return nil
@@ -38,8 +39,9 @@ func (e *Estimate) or(calls uint64) Estimate {
 	return *e
 }
 
-// since returns the estimate of the calls after an earlier estimate. Its bounds allow for the errors of both. calls and
-// before are the traced calls at the two times; the result is at least their difference.
+// since returns the estimate of the calls after an earlier estimate. The bounds of the result allow for the errors of
+// both estimates. calls is the number of traced calls now, and before the number at the time of earlier. The result is
+// at least the difference of these numbers.
 func (e *Estimate) since(calls uint64, earlier *Estimate, before uint64) *Estimate {
 	if e == nil {
 		return nil
@@ -64,8 +66,8 @@ func (e *Estimate) Part(rowCalls, allCalls uint64) *Estimate {
 	return &Estimate{max(e.Calls*share, k), max(e.Low*max(middle-half, 0), k), max(e.High*min(middle+half, 1), k)}
 }
 
-// timed returns the number of calls that can be in rows of values or processes. Calls that were only counted because of
-// a budget have no known value or process.
+// timed returns the number of calls that can be in rows of values or processes. If a budget removed probes for some of
+// the time, this excludes calls that were only counted, because their value and process are unknown.
 func (f *Func) timed() uint64 {
 	if f.Estimate == nil {
 		return f.Calls
@@ -105,7 +107,8 @@ func (f *Func) AmountTotal() (n, low, high int64) {
 func limit(x float64) int64 { return int64(min(math.Round(x), 1<<62)) }
 
 // Scale returns the factor that extrapolates a sum over ended calls to all calls. It returns NaN if no call has ended,
-// or if more than 5 % were cut short: these are likely to be the longest calls, so the sum would be too small.
+// or if more than 5 % of them were cut short: the calls that are cut short are likely to be the longest, so the sum
+// would be too small.
 func (f *Func) Scale() float64 {
 	switch {
 	case f.Estimate == nil:

@@ -58,7 +58,7 @@ type Func struct {
 	Note   string            `json:"-"` // limits of the row ("has no return: only its calls are counted")
 }
 
-// Over returns f with its Seconds set.
+// Over returns a copy of f with Seconds set to seconds.
 func (f Func) Over(seconds float64) Func {
 	f.Seconds = seconds
 	return f
@@ -72,7 +72,7 @@ func (f *Func) Rate() float64 {
 	return f.Number() / f.Seconds
 }
 
-// Raw reports whether latencies are to be shown with the cost of probes, because this cost may be all of the measured
+// Raw reports whether ftgo shows latencies including the cost of probes, because this cost may be all of the measured
 // latency of a typical call.
 func (f *Func) Raw() bool {
 	return f.Bounds != nil && f.Latency.Count() > 0 && f.Bounds.typicalShare() == 0
@@ -99,9 +99,9 @@ func (f *Func) Counts() [8]*uint64 {
 	return [...]*uint64{&f.Calls, &f.CutShort, &f.Completed, &f.Unwound, &f.Lost, &f.Unsure, &f.CountedOnly, &f.Errors}
 }
 
-// Since returns f without the calls of earlier, an older copy of the same row. With the zero Func it returns a copy of
-// f that shares no histogram with f. Open stays the number of calls that are open now. A call may begin in one interval
-// and complete in the next, so the sum in the comment of [Func] holds only for the whole run.
+// Since returns f without the calls of earlier, an older copy of the same row. If earlier is the zero Func, Since
+// returns a copy of f that shares no histogram with f. Open stays the number of calls that are open now. A call may
+// begin in one interval and complete in the next, so the sum in the comment of [Func] holds only for the whole run.
 func (f Func) Since(earlier Func) Func {
 	f.Estimate = f.Estimate.since(f.Calls, earlier.Estimate, earlier.Calls)
 	before := earlier.Counts()
@@ -119,8 +119,8 @@ func (f Func) Since(earlier Func) Func {
 	return f
 }
 
-// Add adds the calls of another row; Seconds stays. The sum of latencies is net of the cost of probes only if both rows
-// are, else it includes this cost.
+// Add adds the calls of another row; Seconds stays. If the latencies of only one row are net of the cost of probes, the
+// sum includes this cost.
 func (f *Func) Add(g *Func) {
 	f.Estimate = f.Estimate.Plus(f.Calls, g.Estimate, g.Calls)
 	f.Open += g.Open
@@ -206,7 +206,7 @@ func (a *Amounts) since(earlier *Amounts) *Amounts {
 	return &Amounts{*a.Histogram.Since(&earlier.Histogram), grown(a.Missing, earlier.Missing)}
 }
 
-// grown returns now-before, or 0 if now is less: Lost shrinks when the return of a call arrives late.
+// grown returns now-before, or 0 if now is less than before: Lost shrinks when the return of a call arrives late.
 func grown(now, before uint64) uint64 {
 	if now < before {
 		return 0
@@ -309,8 +309,8 @@ func (b *Bounds) since(earlier *Bounds) *Bounds {
 	return &Bounds{*b.Raw.Since(&earlier.Raw), *b.Low.Since(&earlier.Low), *b.High.Since(&earlier.High), b.Waiting}
 }
 
-// typicalShare returns the least share of the measured latency that is not the cost of probes: in the median call, or
-// in the one at the 10th percentile, which probably did not wait, whichever share is less.
+// typicalShare returns the least share of the measured latency that is not the cost of probes: either in the median
+// call or in the call at the 10th percentile, which probably did not wait.
 func (b *Bounds) typicalShare() float64 {
 	share := 1.0
 	for _, q := range [...]float64{0.1, 0.5} {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// subBits: each range from a power of two to the next is divided into 1<<subBits buckets. With 64 of them the width of
-// a bucket is at most 1/64 of its values, so its middle is within 1/128 (0.8 %) of each value. Each value below
-// 1<<(subBits+1) has its own bucket.
+// subBits: each range from a power of two to the next is divided into 1<<subBits buckets. With 64 buckets in such a
+// range, the width of a bucket is at most 1/64 of its values, so its middle is within 1/128 (0.8 %) of each value. Each
+// value below 1<<(subBits+1) has its own bucket.
 const subBits = 6
 
 // Histogram holds latencies in nanoseconds. Count, Sum, Mean and the extremes are exact, quantiles are within 1 %. The
@@ -25,7 +25,7 @@ type Histogram struct {
 	counts       []uint64 // neither the first nor the last is 0
 }
 
-// Record adds one latency in ns. It records a negative one, which results from a clock that went back, as 0.
+// Record adds one latency, in ns. It records a negative latency, which results from a clock that went back, as 0.
 func (h *Histogram) Record(ns int64) {
 	ns = max(ns, 0)
 	if h.count == 0 || ns < h.min {
@@ -173,8 +173,9 @@ func (h *Histogram) Add(other *Histogram) {
 	}
 }
 
-// Since returns the latencies that h has recorded after earlier, an older copy of it. With nil it returns a copy of h.
-// Count, Sum and Mean are exact. An extreme of the result is exact if it is a new extreme of h, else within 1 %.
+// Since returns the latencies that h has recorded after earlier, an older copy of it. If earlier is nil, it returns a
+// copy of h. Count, Sum and Mean are exact. An extreme of the result is exact if it is a new extreme of h, else within
+// 1 %.
 func (h *Histogram) Since(earlier *Histogram) *Histogram {
 	switch {
 	case h == nil:
@@ -253,7 +254,7 @@ func edge(exponent int, unit int64) int64 {
 type Statistic struct {
 	Name  string
 	Of    func(*Histogram) int64
-	rough bool // accurate to 1 % only, which widens its bounds
+	rough bool // accurate to 1 % only, so that its bounds are wider
 }
 
 // Statistics lists the statistics in the output for a function.

@@ -31,8 +31,8 @@ type StackRow struct {
 	// Calls = Completed + Unwound + Open: without lost calls.
 	Calls, Completed, Unwound, Open uint64
 	// Latencies of completed calls in nanoseconds. Min, Max and Sum are net of the cost of probes. Self is Sum without
-	// traced calls nested in these. Low and High bound Sum, because the cost of probes is an estimate. Raw is Sum with
-	// this cost. A sum that would overflow is math.MaxInt64.
+	// the time in nested traced calls. Low and High are the bounds of Sum, because the cost of probes is an estimate.
+	// Raw is Sum including this cost. A sum that would overflow is math.MaxInt64.
 	Min, Max, Sum, Self, Low, High, Raw int64
 	Runnable                            int64 // the part of Self in which the goroutine was runnable; 0 if unknown
 	Amount                              int64 // sum of the calls' amounts (see [Amounts]); 0 unless requested
@@ -52,8 +52,8 @@ type Stacks struct {
 	key    []byte
 }
 
-// Add adds a call that has ended. pcs are its return addresses. timing and runnable, a part of timing.Self, are used
-// only if it has returned.
+// Add adds a call that has ended. pcs are its return addresses. amount is the call's amount. timing and runnable, a
+// part of timing.Self, are used only if the call has returned.
 func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, runnable, amount int64) {
 	s.key = binary.AppendUvarint(s.key[:0], uint64(c.Func))
 	for _, pc := range pcs {
@@ -138,7 +138,7 @@ func (n NestedSums) Add(c *pairing.Call, ns int64) {
 	}
 }
 
-// Take returns the sum for a call that has ended, and deletes it.
+// Take returns the sum of a call that has ended, and deletes the sum.
 func (n NestedSums) Take(c *pairing.Call) int64 {
 	sum := n[c.ID]
 	delete(n, c.ID)

@@ -14,7 +14,7 @@ import (
 type Summary struct {
 	// Hits is the kernel's count of probe hits (uprobe_profile). Filtered counts hits that the kernel's filter has
 	// dropped: Delivered + Lost + Filtered = Hits. Counted is the part of Delivered at probes that only count calls:
-	// ftgo reads the kernel's counter, not an event per hit.
+	// for these hits, ftgo reads the kernel's counter, not an event per hit.
 	Hits, Delivered, Lost, Filtered, Counted uint64
 	// Before and After are the hits outside of the window of the run, while ftgo placed and removed the probes.
 	// Before + Hits + After is uprobe_profile.
@@ -37,7 +37,7 @@ type Summary struct {
 	Kernel            *KernelEvents `json:"events"`     // nil unless requested
 	RawLatencies      bool          `json:"-"`          // latencies include the cost of probes
 	LatencyMeasured   bool          `json:"-"`          // ftgo probe, not ftgo count
-	Streamed          bool          `json:"-"`          // hits were recorded, and may be lost; else they were only counted
+	Streamed          bool          `json:"-"`          // hits were recorded as events, which may be lost; else they were only counted
 	Values            *TopValues    `json:"-"`          // nil unless values have rows
 	Budget            float64       `json:"-"`          // the share of the program's CPU time that probes may take, 0 for no limit
 }
@@ -76,15 +76,15 @@ func (s *Summary) OwnShare() float64 {
 	return s.OwnCPU.Seconds() / s.Seconds
 }
 
-// TopValues describes the rows of values: at most Most values have one, the ones with the largest By.
+// TopValues describes the rows of values: at most Most values have a row, the values with the largest By.
 type TopValues struct {
 	By      string // calls, time or sum
 	Most    int
 	Evicted uint64 // how often a value has lost its row to another
-	AtMost  uint64 // upper bound of By for a value without a row
+	AtMost  uint64 // the upper bound of By for a value without a row
 }
 
-// Skipped is a function that was selected but could not be probed.
+// Skipped is a function that was selected but could not be probed, or only in part.
 type Skipped struct {
 	Function string `json:"function"`
 	Reason   string `json:"reason"`
@@ -170,7 +170,7 @@ func (p *Probing) Beyond(budget, seconds float64) bool {
 	return budget > 0 && p.NS > 1.1*budget*max(p.CPU, idle*seconds*1e9)
 }
 
-// Add adds a function whose probes cost ns to Functions, if this is a large share.
+// Add adds a function whose probes cost ns to Functions, if this is a larger share than largeShare.
 func (p *Probing) Add(function string, ns float64) {
 	if share := p.Share(ns); share > largeShare {
 		p.Functions = append(p.Functions, FunctionShare{function, share})

@@ -42,7 +42,7 @@ type ValueRow struct {
 	Func
 	key    RowKey
 	weight uint64
-	used   uint64 // ValueRows.uses at its last use: of rows with equal weights, the least recently used is replaced
+	used   uint64 // ValueRows.uses at its last use: of rows with equal weights, Row replaces the least recently used row
 	index  int    // in ValueRows.heap; -1 for a row that is never replaced
 }
 
@@ -90,7 +90,7 @@ func (v *ValueRows) evict(r *ValueRow) {
 	v.Row(RowKey{Func: r.key.Func, Kind: Others}).Add(&r.Func)
 }
 
-// AddWeight adds to the weight of a row.
+// AddWeight adds weight to the weight of a row, at most up to math.MaxUint64.
 func (v *ValueRows) AddWeight(r *ValueRow, weight uint64) {
 	if r.weight = addLimited(r.weight, weight); r.index >= 0 {
 		heap.Fix(&v.heap, r.index)
@@ -112,9 +112,9 @@ func (r *ValueRow) atMost() uint64 { return addLimited(r.weight, r.Missed) }
 func addLimited(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 
 // Reconcile returns the rows, adjusted so that they add up to all calls of each function. The value of a lost call is
-// unknown; lost calls get a row of Kind NoValue. Where the function has fewer unwound calls than its rows, returns were
-// lost, and the rows count their unwound calls as lost too. Rows count a call when it ends, so a missing call may still
-// run; Reconcile counts it as lost only in the last table.
+// unknown; lost calls get a row of Kind NoValue. If a function has fewer unwound calls than its rows together, returns
+// were lost, and its rows count unwound calls as lost. Rows count a call when it ends, so a call that is in no row may
+// still run: Reconcile counts such calls as lost only if last is true, for the last table.
 func (v *ValueRows) Reconcile(all []Func, last bool) []Func {
 	calls := make([]uint64, len(all))
 	unwound := make([]uint64, len(all))
