@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// wordTypes are types of one 8-byte word, whatever their elements are: the keyword alone, or the keyword followed by
-// one of the bytes in next.
+// wordTypes are types of one 8-byte word, whatever their elements are. Their text is the keyword alone, or begins with
+// the keyword and one of the bytes in next.
 var wordTypes = []struct {
 	keyword, next string
 	kind          reflect.Kind
@@ -19,8 +19,9 @@ var wordTypes = []struct {
 	{"map", "[", reflect.Map}, {"chan", " <", reflect.Chan}, {"<-chan", " <", reflect.Chan}, {"func", "(", reflect.Func},
 }
 
-// Parse returns the type that text spells as Go source files do; "ptr" is short for unsafe.Pointer. The element type
-// of a pointer or slice may be unknown: Elem then returns nil. find looks up a type of the program by its name.
+// Parse returns the type that text spells as Go source files do; "ptr" is short for unsafe.Pointer. The element type of
+// a pointer or slice may be unknown: Elem of the pointer or slice then returns nil. find looks up a type of the program
+// by its name.
 func Parse(text string, find func(name string) (*Type, bool)) (*Type, error) {
 	text = strings.TrimSpace(text)
 	if text == "ptr" {

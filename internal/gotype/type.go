@@ -13,12 +13,12 @@ import (
 type Type struct {
 	// Name is the type as Go spells it: "int", "*main.T", "time.Duration".
 	Name string
-	// Kind is Int for all signed integers, Uint for all unsigned integers and uintptr, Float64 and Complex128 for
-	// both sizes, and Invalid for a type of which at most the size is known.
+	// Kind is Int for all signed integers, Uint for all unsigned integers and uintptr, Float64 for both sizes of
+	// floats, Complex128 for both sizes of complex numbers, and Invalid for a type of which at most the size is known.
 	Kind reflect.Kind
 	// Size and Align are in bytes. Size is negative if it is unknown.
 	Size, Align int64
-	// Len is the length of an array.
+	// Len is the length of an array, and otherwise 0.
 	Len int64
 	// Fields are the fields of a struct, in order of offset.
 	Fields []Field
@@ -59,8 +59,8 @@ func (t *Type) Group() *Type { return found(t.group) }
 // SetGroup sets the function that computes Group. It runs once, on the first call of Group.
 func (t *Type) SetGroup(find func() *Type) { t.group = sync.OnceValue(find) }
 
-// Constant returns the name of a constant of this type with the given value, as source files spell it, or "" if it
-// finds no such constant.
+// Constant returns the name of a constant of this type with the given value, as source files spell it, or "" if no such
+// constant is known.
 func (t *Type) Constant(value uint64) string { return found(t.constants)[value] }
 
 // SetConstants sets the function that returns the names of constants by value. It runs once, on the first call of
