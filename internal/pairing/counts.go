@@ -87,8 +87,8 @@ type Counts struct {
 
 // Count holds the calls of one function.
 type Count struct {
-	// Calls is the number of calls that began. Unsure is how many of them may not be calls: the hit at their stack
-	// check was lost, and the check may have failed.
+	// Calls is the number of calls that began. Unsure is the number of these that may not be calls: the hit at their
+	// stack check was lost, and the check may have failed.
 	Calls, Unsure uint64
 	// Timed is the number of Calls at probes that time calls. It excludes calls at Counter sites, and Abandoned calls.
 	Timed uint64

@@ -186,7 +186,7 @@ type KernelEvent struct {
 	parse.Event
 	// Known: the stack of the thread is known.
 	Known bool
-	// Goid is the goroutine, 0 if unknown or if the thread had none.
+	// Goid is the ID of the thread's goroutine, 0 if it is unknown or the thread had none.
 	Goid uint64
 	// Call is the innermost traced call that was open on the thread, nil for none. The fields that are set at the end
 	// of a call are not valid.

@@ -201,7 +201,7 @@ func (p *Stream) Processes() []int {
 	return pids
 }
 
-// Stalest returns Processes without the n whose last events are the latest.
+// Stalest returns Processes without the n processes with the latest events.
 func (p *Stream) Stalest(n int) []int {
 	pids := p.Processes()
 	latest := func(pid int) uint64 {
@@ -283,7 +283,7 @@ type KernelSource interface {
 	Process(tid, printed int) int
 }
 
-// mark is a callback for a time.
+// mark holds the arguments of a call of [Stream.Mark].
 type mark struct {
 	at      uint64
 	reached func()
