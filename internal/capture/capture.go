@@ -71,7 +71,7 @@ type Capture struct {
 	Args  []tracefs.Arg // in the order of the event
 	Words int           // the number of words that Args yield
 
-	// Large lists the variables of which Options.Fields left out fields.
+	// Large lists the variables in which fields are left out because of Options.Fields.
 	Large []Large
 
 	roots  []*node
@@ -110,7 +110,7 @@ type Builder struct {
 	bytes int // the size of args in an event
 	line  int // the length of the text of args in a definition
 	max   int // the largest number of args
-	limit int // the largest number of args up to and including the current variable
+	limit int // the largest number of args when the current variable is planned
 	// maxFields is Options.Fields while a variable is planned that no path selects, and otherwise 0.
 	maxFields int
 	large     *Large // the first struct of the current variable with more than maxFields fields

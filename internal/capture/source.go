@@ -23,7 +23,7 @@ type source struct {
 // guard is a condition without which words behind it are meaningless. It checks a pointer, a length or a type.
 type guard struct {
 	pointer leaf  // must be a valid address
-	at      int64 // the offset of pointer from the address in the pointer before it
+	at      int64 // the offset of pointer from the address in the pointer of the guard before it
 	length  leaf  // if fetched, it must be greater than item, and the other fields are not used
 	item    int64
 	// If holds is set, pointer is the first word of an interface that must have this dynamic type. If methods is set,
