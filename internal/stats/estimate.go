@@ -6,7 +6,8 @@ import "math"
 // 20 runs the true numbers of all functions are between their Low and High. High is +Inf if there is no upper bound.
 type Estimate struct{ Calls, Low, High float64 }
 
-// Bounded reports whether the number of calls has an upper bound. A nil Estimate stands for an exact count and has one.
+// Bounded reports whether the number of calls has an upper bound. A nil Estimate stands for an exact count, which is
+// its own upper bound.
 func (e *Estimate) Bounded() bool { return e == nil || !math.IsInf(e.High, 1) }
 
 // Least returns the estimated number of calls or, if e has no upper bound, the lower bound. e must not be nil.

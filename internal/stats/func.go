@@ -26,12 +26,12 @@ type Func struct {
 	Missed uint64  `json:"-"`
 
 	Seconds     float64 `json:"-"`            // how long calls were counted, 0 if unknown
-	Calls       uint64  `json:"calls"`        // began while traced, by the kernel's count
-	Completed   uint64  `json:"completed"`    // returned; their latencies are in Latency
-	Unwound     uint64  `json:"unwound"`      // ended by a panic, by Goexit or with their goroutine
-	Open        uint64  `json:"open"`         // had not ended when tracing ended
-	Lost        uint64  `json:"lost"`         // the ring buffer lost their end, or all of their hits
-	CountedOnly uint64  `json:"counted_only"` // counted but not timed
+	Calls       uint64  `json:"calls"`        // calls that began while traced, by the kernel's count
+	Completed   uint64  `json:"completed"`    // calls that returned; their latencies are in Latency
+	Unwound     uint64  `json:"unwound"`      // calls that ended by a panic, by Goexit or with their goroutine
+	Open        uint64  `json:"open"`         // calls that had not ended when tracing ended
+	Lost        uint64  `json:"lost"`         // calls of which the ring buffer lost the end, or all hits
+	CountedOnly uint64  `json:"counted_only"` // calls that were counted but not timed
 	// Unsure is the number of Calls that may not be calls: their hits at a stack check were lost, and if the check
 	// failed, the function began again after its stack had grown. It is 0 unless entry probes are at stack checks.
 	Unsure uint64 `json:"unsure"`
@@ -48,7 +48,7 @@ type Func struct {
 	// returns the latencies to show.
 	Latency *Histogram `json:"-"`
 	Bounds  *Bounds    `json:"-"`
-	Self    int64      `json:"-"` // sum of Latency without the timed calls nested in these; valid if the cost of probes is known
+	Self    int64      `json:"-"` // sum of Latency without the time in nested timed calls; valid if the cost of probes is known
 	Split   Split      `json:"-"` // Latency by state of the goroutine, zero unless requested; see [Func.ShownSplit]
 	Waits   Waits      `json:"-"` // Split.Waiting by reason, where known
 	Amounts *Amounts   `json:"-"` // nil unless requested
@@ -119,8 +119,8 @@ func (f Func) Since(earlier Func) Func {
 	return f
 }
 
-// Add adds the calls of another row; Seconds stays. If the latencies of only one row are net of the cost of probes, the
-// sum includes this cost.
+// Add adds the calls of another row; Seconds stays. Unless the latencies of both rows are net of the cost of probes,
+// the sum includes this cost.
 func (f *Func) Add(g *Func) {
 	f.Estimate = f.Estimate.Plus(f.Calls, g.Estimate, g.Calls)
 	f.Open += g.Open

@@ -94,8 +94,8 @@ type Skipped struct {
 // of hits.
 type KernelEvents struct {
 	Names     []string `json:"-"` // GROUP:EVENT
-	Delivered uint64   // in the traced processes
-	Lost      uint64   // the ring buffer was full; includes events of child processes
+	Delivered uint64   // events in the traced processes
+	Lost      uint64   // events lost because the ring buffer was full, including events of child processes
 	Unparsed  uint64   // invalid
 }
 
