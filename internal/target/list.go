@@ -28,7 +28,8 @@ type Row struct {
 	Line int
 	// ABI is the calling convention.
 	ABI string
-	// Entry says which instruction the entry probe is on.
+	// Entry says which instruction the entry probe is on. It is "none" for a function that can't be probed, and
+	// "instruction" for an instruction.
 	Entry string
 	// Returns is the number of return instructions, and TailJumps the number of jumps that
 	// leave the function instead.

@@ -123,7 +123,7 @@ func (l *LiveScope) container(say Say, running []string) (has func(pid int) bool
 		return nil, usagef("%v means %d containers: %s", l.Scope, len(ids), strings.Join(ids, ", "))
 	}
 	l.running = running
-	if len(ids) == 0 { // it may start again
+	if len(ids) == 0 { // the container may start again
 		return l.has, nil
 	}
 	if ids[0] != l.id {

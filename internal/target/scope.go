@@ -88,8 +88,8 @@ func (s *Scope) choose(say Say, flag, name, advice string, pids []int) ([]int, e
 	return pids, nil
 }
 
-// Within restricts a query to the scope. It looks up BINARY in the scope's root. If BINARY is "", it takes the only
-// Go program of the scope.
+// Within restricts a query to the scope. It looks up BINARY in the roots of the scope's processes. If BINARY is "", it
+// takes the only Go program of the scope.
 func (q *Query) Within(s *Scope, say Say, binary string) (err error) {
 	among := q.PIDs
 	if len(among) == 0 {
@@ -157,7 +157,7 @@ func Containers() (words []string) {
 	return slices.Compact(words)
 }
 
-// Cgroups returns paths for --cgroup: of the groups that Go programs run in.
+// Cgroups returns words for --cgroup: the paths of the control groups, except the root, in which Go programs run.
 func Cgroups() (paths []string) {
 	for pid := range GoProcesses {
 		groups, _ := procfs.Cgroups(pid) // empty for a process that has just ended

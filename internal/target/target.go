@@ -211,7 +211,7 @@ func FetchOptions(limits capture.Limits, b *offsets.Binary, f *offsets.Func, fea
 	}
 }
 
-// typeNamed finds a type by its name in the function's package.
+// typeNamed finds a type by its name. A name without a package that is not predeclared is of the function's package.
 func typeNamed(b *offsets.Binary, f *offsets.Func, name string) (*gotype.Type, error) {
 	if base := strings.TrimLeft(name, "*"); token.IsIdentifier(base) {
 		if _, ok := gotype.Basic(base); !ok {
