@@ -12,8 +12,8 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// load measures the CPU time that probes take, by the kernel's hit counters. It includes all processes that run the
-// file, because the kernel probes all of them.
+// load measures the CPU time that probes take. It computes this time from the kernel's hit counters. The time includes all
+// processes that run the file, because the kernel probes all of them.
 type load struct {
 	plan         *uprobe.Plan
 	runtimeIndex int // index of the runtime probes in calls and spent, behind all functions
@@ -55,8 +55,8 @@ func (w *load) maxCostRatio() float64 {
 	return w.costs.Most.Emulated / max(w.costs.Typical.Emulated, 1)
 }
 
-// contention is the factor by which a hit costs more where several threads hit the same probe at once, because they wait
-// for each other's cache lines (measured: 2 for two threads, Linux 6.18).
+// contention is the factor by which a hit costs more if several threads hit the same probe at the same time. The threads
+// then wait for each other's cache lines. For two threads, 2 was measured on Linux 6.18.
 const contention = 2
 
 // bounds returns the bounds of a cost in seconds that was computed with the typical cost of hits. cpus is the number of
@@ -70,7 +70,8 @@ func (w *load) bounds(cost float64, cpus float64) budget.Range {
 	return r
 }
 
-// callCosts returns the cost of a call's probes in seconds, if calls are counted, and if they are timed.
+// callCosts returns the cost of the probes of one call in seconds: counted if the call is only counted, timed if it is
+// timed.
 func (w *load) callCosts(fn int) (counted, timed float64) {
 	f, cost := &w.plan.Funcs[fn], &w.costs.Typical
 	var entry pairing.Hits

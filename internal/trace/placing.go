@@ -108,7 +108,7 @@ func (m *sampler) budgetMessage(hot []int) string {
 		100*m.l.opt.Budget, strings.Join(names, ", "))
 }
 
-// setHurry is [Live.setHurry], and lets the stream be read meanwhile. It does nothing without a budget.
+// setHurry calls [Live.setHurry] while the stream is read. It does nothing without a budget.
 func (m *sampler) setHurry(on bool) error {
 	if m.l.opt.Budget == 0 || on == (m.l.endHurry != nil) {
 		return nil
@@ -189,8 +189,8 @@ func (m *sampler) planFuncs(g *group) []int {
 	return g.funcs
 }
 
-// groupOf returns the group of some functions. It defines the group's events, disarmed, when it is first called for them.
-// It returns nil if no more events can be defined.
+// groupOf returns the group of functions. In the first call with these functions, it defines the group's events, and leaves
+// them disarmed. It returns nil if no more events can be defined.
 func (m *sampler) groupOf(funcs []int, countOnly bool) (*group, error) {
 	l := m.l
 	if g := m.groups[groupKey(countOnly, funcs)]; g != nil {
@@ -225,8 +225,8 @@ func (m *sampler) stopPlacing(err error) error {
 	return nil
 }
 
-// arm arms events, the last one first. It returns a time at which all of them are armed. If that fails, it prints a
-// message, sets failed and disarms the events.
+// arm arms events, beginning with the last event. It returns a time at which all events are armed. If the kernel refuses to
+// arm one, it prints a message, sets failed and disarms the events.
 func (m *sampler) arm(events []tracefs.Event) (at tracefs.Mark, err error) {
 	m.chargeChange(events)
 	if err := m.runBackground(func() error { return m.l.session.Arm(m.ctx, events) }); err != nil {

@@ -57,8 +57,8 @@ const (
 	// The cost of probes is measured every minPause at first. The pause doubles up to maxPause.
 	minPause = 3 * time.Millisecond
 	maxPause = 100 * time.Millisecond
-	// A read that finds no events returns after minRest at least, and after maxWatchRest at most while a watched
-	// function may become hot.
+	// A read that finds no events waits at least minRest. While a watched function may become hot, it waits at most
+	// maxWatchRest.
 	minRest      = 2 * time.Millisecond
 	maxWatchRest = 10 * time.Millisecond
 	// measureShare is the share of one CPU that measurements may take: reading 15,000 counters takes 20 ms.
@@ -68,17 +68,18 @@ const (
 	// placePause is the time between placing two batches of functions. Placing holds a kernel lock that removing
 	// hot probes needs.
 	placePause = 30 * time.Millisecond
-	// hurryTime is how long after placing probes some of them are likely to be hot and to be removed.
+	// hurryTime is the time after placing probes in which some of them probably prove hot and are removed.
 	hurryTime = 3 * time.Second
 	// maxEvents limits the number of events, because each takes 45 ms to remove at the end.
 	maxEvents = 300
 )
 
-// unlimited stands for no budget: it is never exceeded. The sampler then only places the probes of deferred functions.
+// unlimited is the budget that the sampler uses if Options.Budget is 0. It is never exceeded, so the sampler only places the
+// probes of deferred functions.
 const unlimited = 1000
 
-// BatchSites returns the number of sites that are placed at once under a budget. Defining 1,000 sites besides 15,000
-// others takes 0.1 s, and all hot ones among them cost time until they are found.
+// BatchSites returns the number of sites that are placed at once under a budget. If 15,000 sites exist, defining 1,000 more
+// takes 0.1 s. The hot sites among the new ones slow the program down until the sampler finds and removes them.
 func BatchSites(budget float64) int { return int(min(max(4000*budget, 100), 1000)) }
 
 // newSampler returns the sampler of a source. It returns nil, a valid sampler that does nothing, if Options.Once is
@@ -129,7 +130,7 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	return m, nil
 }
 
-// begin starts the measurement of costs anew, with the window.
+// begin starts the measurement of costs again when the window begins.
 func (m *sampler) begin() {
 	if m == nil {
 		return
@@ -251,7 +252,8 @@ func (m *sampler) setWake(until time.Time) {
 	m.wake.Reset(max(rest, minRest))
 }
 
-// exceedsBudget reports whether the events read since the last measurement cost more than the budget of 50 ms.
+// exceedsBudget reports whether the events that were read since the last measurement cost more CPU time than the budget
+// allows in 50 ms.
 func (m *sampler) exceedsBudget(now time.Time) bool {
 	return now.Sub(m.measuredAt) > minPause && m.load.costOf(m.l.stream.Events()-m.eventsRead) > m.budget.Allowed()/20
 }
@@ -317,7 +319,8 @@ func (m *sampler) measure() {
 	m.hot = append(m.hot, m.budget.SampleHot(seconds, cpu, m.load.calls, m.load.spent)...)
 }
 
-// ownTime returns the program's own part of a CPU time, of which probes took about spent. All are in seconds.
+// ownTime returns the part of a CPU time that the program itself used. cpu is the whole CPU time, and spent is the estimated
+// part that probes took. All times are in seconds.
 func (m *sampler) ownTime(cpu, spent float64) budget.Range {
 	cost := m.load.bounds(spent, m.budget.CPUs())
 	if cost.High > cpu/2 { // hits under load may cost more than single measured hits
