@@ -39,7 +39,7 @@ func NewAggregator(about About, from time.Time) *Aggregator {
 type Source struct {
 	all       *Aggregator
 	file      File
-	functions []string // selected in this file
+	functions []string // functions that are selected in this file
 	last      *account // the last reading; immutable
 }
 

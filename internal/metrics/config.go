@@ -28,7 +28,7 @@ type Config struct {
 type Endpoint struct {
 	URL     *url.URL
 	Headers http.Header
-	Timeout time.Duration // of one request
+	Timeout time.Duration // time limit of one request
 	Gzip    bool
 	TLS     *tls.Config // nil for the default: the system's certificates
 }

@@ -13,7 +13,7 @@ import (
 type connections struct {
 	mu   sync.Mutex
 	open []net.Conn      // in the order of their last request, the oldest first
-	busy map[string]bool // by remote address: a handler runs
+	busy map[string]bool // by remote address: true while a handler runs for the connection
 }
 
 // changed is the ConnState callback of an [http.Server].

@@ -29,8 +29,8 @@ func number(key string, value int64) *common.KeyValue {
 	return &common.KeyValue{Key: key, Value: &common.AnyValue{Value: &common.AnyValue_IntValue{IntValue: value}}}
 }
 
-// resourceOf returns the resource of the program and its host and, if pid is not 0, of a process. The attributes in env
-// replace the ones of about, but not process.pid.
+// resourceOf returns the resource of the program and its host and, if pid is not 0, of a process. Attributes in env
+// replace the attributes of about. If pid is not 0, it replaces process.pid of env.
 func resourceOf(about *About, env map[string]string, pid int) *resource.Resource {
 	all := map[string]string{"service.name": about.Service, "host.name": about.Host}
 	maps.Copy(all, env)
@@ -131,7 +131,7 @@ func nano(t time.Time) uint64 {
 }
 
 const (
-	maxBuckets = 160 // of a histogram
+	maxBuckets = 160 // maximum number of buckets of a histogram
 	maxScale   = 6   // 2^6 buckets per power of two; the buckets of stats.Histogram are not finer
 )
 

@@ -39,9 +39,9 @@ type sender struct {
 	stop    context.CancelFunc
 
 	mu       sync.Mutex
-	capacity int       // of the queue, in bytes
+	capacity int       // maximum size of the queue, in bytes
 	queue    []message // oldest first
-	bytes    int       // of the queue
+	bytes    int       // size of the queue
 	sending  bool      // post runs for queue[0]
 	changed  *sync.Cond
 	closed   bool // put accepts no more messages
@@ -60,10 +60,10 @@ type message struct {
 
 // outage is a period without answers, or one in which the collector is too slow and the queue overflows.
 type outage struct {
-	failures int // in a row
+	failures int // failed requests in a row
 	reported bool
 	began    time.Time
-	dropped  uint64 // items
+	dropped  uint64 // number of dropped items
 }
 
 func (o *outage) begin(now time.Time) {

@@ -36,7 +36,7 @@ type Sending struct {
 
 // About describes the run and never changes.
 type About struct {
-	Release string // of ftgo
+	Release string // version of ftgo
 	Host    string // host name
 	Kernel  string // kernel release
 	Service string // name of the program: the base name of BINARY, or the argument of -p
@@ -68,6 +68,6 @@ type Run struct {
 	stats.Summary // OwnCPU is the total since ftgo started
 	Files         []File
 	Plans, Failed uint64 // how often a file was opened to be probed, and how often probing it failed
-	// Cost is the CPU time that probes took of the program, where known. CPU is the program's CPU time, including Cost.
+	// Cost is the CPU time that probes took of the program, if known. CPU is the program's CPU time, including Cost.
 	Cost, CPU time.Duration
 }

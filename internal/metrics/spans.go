@@ -24,13 +24,13 @@ const (
 // Spans converts the calls of one stream to spans, and queues them in batches.
 type Spans struct {
 	exporter   *Exporter
-	names      []string // of functions
+	names      []string // names of the functions
 	wall       func(ticks uint64) time.Time
 	ids        ids
 	byPID      map[int][]*pb.Span
 	count      int                // of all spans in byPID
 	oldest     time.Time          // when the first of them was added
-	attributes []*common.KeyValue // the name of each function
+	attributes []*common.KeyValue // one attribute per function: its name
 	latest     uint64             // the latest end of a call, in ticks
 }
 
@@ -82,7 +82,8 @@ func (e *Exporter) Spans(names []string, wall func(ticks uint64) time.Time) *Spa
 // flags: the span was sampled, and its parent is not remote.
 const flags = uint32(pb.SpanFlags_SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK) | 1
 
-// Add adds a call that has ended, or that was still open when tracing ended. failed means that it returned an error.
+// Add adds a call that has ended, or that was still open when tracing ended. If failed is true, the call returned an
+// error.
 func (s *Spans) Add(c *pairing.Call, failed bool) {
 	s.latest = max(s.latest, c.End)
 	span := &pb.Span{
