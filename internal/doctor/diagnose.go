@@ -145,7 +145,7 @@ func (h *host) lockdown() Finding {
 	return OK.of("none")
 }
 
-// permission checks whether this user can use tracefs. denied is the error of a user who may not, or nil.
+// permission checks whether this user can use tracefs. denied is the error if the user can't, or nil.
 func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	path := machine.Tracing
 	if at, ok := errors.AsType[*fs.PathError](denied); ok {

@@ -118,19 +118,19 @@ func (m *Measuring) measure(ctx, running context.Context, measured func()) (err 
 // descriptors is more than a run and its measurement open at a time.
 const descriptors = 24
 
-// checkDescriptors returns EMFILE if this process can't open files more files, a number. A measurement must not take
+// checkDescriptors returns EMFILE if fewer than need descriptors of this process are free. A measurement must not take
 // the descriptors that the run needs to read its counters at the end. It opens no file to find out.
-func checkDescriptors(files int) error {
+func checkDescriptors(need int) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return err
 	}
-	for fd := 0; files > 0 && uint64(fd) < limit.Cur; fd++ {
+	for fd := 0; need > 0 && uint64(fd) < limit.Cur; fd++ {
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_GETFD, 0); errno == syscall.EBADF {
-			files--
+			need--
 		}
 	}
-	if files > 0 {
+	if need > 0 {
 		return syscall.EMFILE
 	}
 	return nil
