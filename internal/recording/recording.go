@@ -63,7 +63,7 @@ type About struct {
 	Version string  `json:"made"`              // of ftgo
 	Command string  `json:"command"`           // the command that the recording is for: "probe", "count" or "trace"
 	Binary  File    `json:"binary"`            // the file to probe
-	Symbols *File   `json:"symbols,omitempty"` // the file with the symbols, nil for Binary
+	Symbols *File   `json:"symbols,omitempty"` // the file with the symbols, nil if Binary has them
 	Options Options `json:"asked"`
 }
 
