@@ -19,7 +19,7 @@ import (
 )
 
 // Find finds debug information for a file that lacks it. It calls say for each file with debug information that does
-// not fit. If loading is not nil, Find calls it with the command line of debuginfod-find before it runs that.
+// not fit. If loading is not nil, Find calls it with the command line of debuginfod-find before running it.
 func Find(b *offsets.Binary, say func(format string, args ...any), loading func(what string, done, of int)) {
 	(&search{say: say, loading: loading}).describe(b)
 }
