@@ -39,7 +39,7 @@ type Options struct {
 	Waits      bool               // add rows for the reasons that goroutines wait
 
 	// Only for script and report:
-	As         string // the command to record for, or to show as
+	As         string // the command to record for, or the command whose output report shows
 	forKernel  string // the kernel release that a script is for, as uname -r prints it
 	tracedPath string // where report finds the binary; "" is its path when it was recorded
 	follow     bool   // record go statements
@@ -127,7 +127,7 @@ func (o *Options) DefineRun(fs *cli.Flags) {
 	}})
 }
 
-// DefineInterval returns the group of -i, with a text for the help.
+// DefineInterval returns a group with the flag -i. about is the text for its help.
 func (o *Options) DefineInterval(about string) cli.Group {
 	return func(fs *cli.Flags) { cli.Define(fs, &o.Interval, "interval", "i", about, cli.Seconds) }
 }
