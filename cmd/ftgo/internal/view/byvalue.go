@@ -152,7 +152,7 @@ func (v *rowValues) begin(s *Scene) {
 	}
 }
 
-// observe evaluates the expressions for a call, and whether the call failed.
+// observe evaluates the expressions for a call, and determines whether the call failed.
 func (v *rowValues) observe(c *pairing.Call) (o engine.Observed) {
 	f := &v.Plan.Funcs[c.Func]
 	line := render.Line{Function: f.Name, Thread: render.ThreadOf(c), Depth: c.Depth, End: c.Outcome.String(), NS: v.Clock.Took(c).Nanoseconds()}
@@ -228,8 +228,8 @@ func (v *rowValues) stackText(c *pairing.Call, callee string) string {
 }
 
 // rankBy returns the number by which the table ranks values, because only the first [stats.MaxValues] values have rows.
-// It is the sum of --sum if rows are sorted by that, the total latency if they are sorted by a latency, and else the
-// number of calls.
+// It is the total of --sum if rows are sorted by sum, the total latency if rows are sorted by a latency, else the number of
+// calls.
 func (t *TableFlags) rankBy() string {
 	switch order := t.order(); {
 	case order == "sum":

@@ -13,7 +13,7 @@ import (
 // Export updates the numbers of a metrics source at each interval, and writes nothing.
 type Export struct {
 	*Table
-	// Spans, if set, makes the exporter of calls as spans. names are the functions by index, and wall converts the time
+	// Spans, if set, returns the exporter of calls as spans. names are the functions by index, and wall converts the time
 	// stamp of an event to the time of day. If Spans is nil, calls are not exported.
 	Spans  func(names []string, wall func(ticks uint64) time.Time) *metrics.Spans
 	source *metrics.Source
@@ -72,7 +72,7 @@ func (v *Export) Interval(t *engine.Table) error {
 
 func (v *Export) End(t *engine.Table) error { return v.Interval(t) }
 
-// Close closes the spans. It must be called after the run, even if that failed.
+// Close closes the spans. It must be called after the run, even if the run failed.
 func (v *Export) Close() {
 	if v.spans != nil {
 		v.spans.Close()

@@ -37,10 +37,10 @@ type Options struct {
 	Calls    uint64        // the number of calls after which the run ends, 0 means no limit
 	Sched    bool          // split latencies into running, runnable and waiting
 	DryRun   bool          // print the parts of --where that the kernel and ftgo evaluate
-	// UserFilter: ftgo evaluates all of --where. Trees need the calls that the kernel would drop, and a recording without
-	// --where contains them.
+	// UserFilter says that ftgo evaluates all of --where, and the kernel none of it. Trees need the calls that the kernel
+	// would drop, and in a recording the kernel may not have dropped them.
 	UserFilter bool
-	Merges     bool // report merges several runs, and a Table does not write its own
+	Merges     bool // the command report merges several runs, so a Table does not write the rows of a single run
 }
 
 // ManyProcesses reports whether calls may come from several processes, so that lines must name the process.
@@ -48,12 +48,12 @@ func (o *Options) ManyProcesses() bool {
 	return o.Fork || len(o.PIDs) > 1 || len(o.PIDs) == 0 && len(o.Program) == 0
 }
 
-// LineFlags are the flags that select calls and the parts of their lines.
+// LineFlags are the flags of lines: they select calls and the contents of a line.
 type LineFlags struct {
 	Where    string
 	Errors   bool
 	Min      time.Duration
-	Slow     time.Duration // show only trees that took longer; 0 means no limit
+	Slow     time.Duration // show only trees with a root that took longer; 0 means no limit
 	Tree     bool
 	Depth    int
 	Entries  bool // show only the begins of calls, without probing returns
@@ -153,7 +153,7 @@ func (o *Options) DefineStack(purpose string) cli.Group {
 // TableFlags are the flags of tables.
 type TableFlags struct {
 	Top       int
-	Sort      string // one of orders, or "" for the sum with --sum, else for calls
+	Sort      string // one of orders; "" means sum if --sum is set, else calls
 	By, Sum   Value
 	FromTrace bool // the run is a recording of trace, which has the values that trace shows
 	PerHost   bool // write separate rows for each machine
@@ -268,7 +268,7 @@ func (c exprRow) Value(path string) *capture.Value {
 
 // sortRows sorts rows by a key of --sort, the largest first, or by name. Rows with equal keys are sorted by the number
 // of calls, and then by name, host and value. Rows with an unknown latency or number of errors come last. In every
-// order, rows without a value of --by come after those with one.
+// order, rows without a value of --by come after rows with a value.
 func sortRows(rows []stats.Func, order string) {
 	less := func(a, b stats.Func) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Host, b.Host), strings.Compare(a.Value, b.Value))
@@ -303,14 +303,14 @@ func scaled(r stats.Func, sum int64) int64 {
 	return 0
 }
 
-// uses reports whether a condition uses a number.
+// uses reports whether a condition uses the number of a row with this name.
 func (v *Value) uses(number string) bool {
 	return slices.Contains(v.expr.Refs(), where.Ref{Path: number})
 }
 
 // CheckKnown returns an error if a condition uses a number that the run does not measure, because the condition could
-// never be true. latency says that the run measures latencies, errors that it counts errors. errorFlag is the command
-// and flag that would count errors.
+// never be true. If latency is true, the run measures latencies. If errors is true, it counts errors. errorFlag is the
+// command and flag that would count errors.
 func (v *Value) CheckKnown(latency, errors bool, errorFlag string) error {
 	for _, ref := range v.expr.Refs() {
 		switch {

@@ -26,17 +26,17 @@ type Lines struct {
 	trees       *forest                    // nil without trees
 	chrome      *render.ChromeWriter       // nil unless the format is chrome
 	latest      uint64                     // the latest time stamp of a call or goroutine
-	idleLatest  uint64                     // the value of latest at idleSince
-	idleSince   time.Time                  // when advanceTrees first found that value
-	inTrees     bool                       // a tree with calls was written; Chrome output counts only some of them in written
+	idleLatest  uint64                     // the value of latest at the time idleSince
+	idleSince   time.Time                  // when advanceTrees first found the value idleLatest
+	inTrees     bool                       // a tree with calls was written; written does not count all trees
 	incomplete  struct{ trees, lines int } // trees that were written incompletely, and their missing lines
 	stacks      *engine.Stacks             // nil without --stack
 	where       where.Expr
 	funcs       map[*offsets.Func]*funcValues
 	unknown     map[string]int // the number of functions with unknown arguments, by the reason
-	undecided   uint64         // calls left out because --where needs an unknown value
-	suggestions int            // printed by suggestParts
-	traced      uint64         // calls of the selected functions, including calls that flags leave out
+	undecided   uint64         // the number of calls left out because --where needs an unknown value
+	suggestions int            // the number of suggestions that suggestParts printed
+	traced      uint64         // the number of calls of the selected functions, including calls that flags leave out
 }
 
 // longestLine is the largest width of a line in columns, on wide terminals as well as in files and pipes.
@@ -284,7 +284,7 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 	return v.withStack(line, c)
 }
 
-// withStack adds the callers with --stack.
+// withStack adds the callers to the line if --stack is set.
 func (v *Lines) withStack(line *render.Line, c *pairing.Call) *render.Line {
 	if v.stacks != nil {
 		line.Stack = v.stacks.Callers(c, line.Function)
@@ -333,7 +333,7 @@ type stream struct {
 	out     *bufio.Writer
 	flushed time.Time
 	memory  *engine.Memories
-	written uint64 // calls, which -n limits
+	written uint64 // the number of calls or trees that -n limits
 }
 
 func (s *stream) begin(scene *Scene) {
@@ -360,7 +360,7 @@ func (s *stream) flush() error {
 // enough reports whether the limit of -n is reached.
 func (s *stream) enough() bool { return s.opt.Calls > 0 && s.written >= s.opt.Calls }
 
-// addWritten counts written calls. It returns ErrEnough at the limit of -n.
+// addWritten adds a number to written. At the limit of -n, it returns ErrEnough.
 func (s *stream) addWritten(calls uint64) error {
 	if s.written += calls; s.enough() {
 		return errors.Join(s.out.Flush(), ErrEnough)

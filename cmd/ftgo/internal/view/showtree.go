@@ -20,7 +20,7 @@ func (t *forest) show(tree *tree) error {
 			outliving[tr.from] = append(outliving[tr.from], tr)
 		}
 	}
-	newLines := false // there is a line besides those of open calls
+	newLines := false // a line that is not of an open call was listed
 	var list func(nodes []*node, level int)
 	list = func(nodes []*node, level int) {
 		for _, n := range nodes {
@@ -59,7 +59,8 @@ func (t *forest) show(tree *tree) error {
 	return err
 }
 
-// release drops the ended calls of a tree that was written, or that is not slow enough. shown says that it was written.
+// release drops the ended calls of a tree that was written, or that is not slow enough. shown says that the tree was
+// written.
 func (t *forest) release(tree *tree, shown bool) {
 	for tr := range tree.running {
 		t.reattach(tr)
@@ -96,7 +97,8 @@ func (t *forest) reattach(tr *track) {
 }
 
 // keepOpen drops ended calls. It returns the open calls without an open caller, with the other open calls below their
-// nearest open callers. If shown is false, it keeps all nodes below open calls.
+// nearest open callers. above is the nearest open caller of nodes, or nil. If shown is false, it keeps all nodes below
+// open calls.
 func (t *forest) keepOpen(nodes []*node, above *node, shown bool) (top []*node) {
 	for _, n := range nodes {
 		children, next := n.children, above
@@ -139,7 +141,7 @@ func (tree *tree) adopt(n *node) {
 	if tr := n.track; tr.tree == n.tree {
 		tr.tree = tree
 		for _, open := range tr.stack {
-			if !open.listed && !open.ended { // not among the children of its caller
+			if !open.listed && !open.ended { // this call is not among the children that adopt visits
 				open.tree = tree
 				tree.open++
 			}

@@ -22,7 +22,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Table writes a table of the whole run, and one of each interval.
+// Table writes a table of the whole run, and a table of each interval.
 type Table struct {
 	*Scene
 	opt           *Options
@@ -77,7 +77,7 @@ func (v *Table) values(s *target.Target, features tracefs.Features) (engine.Valu
 	}, nil
 }
 
-// failing plans to fetch the first word of the last result, if that is an error. The word is 0 if the error is nil.
+// failing plans to fetch the first word of the last result, if its type is error. The word is 0 if the error is nil.
 func failing(s *target.Target, features tracefs.Features, sig *offsets.Signature) (out uprobe.Values, err error) {
 	last, ok := target.LastError(sig)
 	if !ok || last.Err != nil {
@@ -170,7 +170,7 @@ func (v *Table) role(row stats.Func) target.Role {
 	return v.Target.Roles[f.Func]
 }
 
-// isWrapper reports whether a row is of a wrapper, which --fail-if ignores. FUNC selects the wrapper together with the
+// isWrapper reports whether a row is of a wrapper. --fail-if ignores wrappers. FUNC selects the wrapper together with the
 // function that the user means, and the number of its calls depends on the compiler.
 func (v *Table) isWrapper(row stats.Func) bool { return v.role(row).Wrapper }
 

@@ -22,7 +22,7 @@ type Overview struct {
 	*Table
 	show     func(top.Page)
 	short    map[string]string // short names of functions
-	lastCost *stats.Probing    // at the end of the last interval
+	lastCost *stats.Probing    // the cost of probes at the end of the last interval
 }
 
 // NewOverview returns a view that passes its pages to show.
@@ -94,7 +94,7 @@ type Closeup struct {
 	show     func(top.One)
 	heat     [][64]uint32   // for each interval, the number of calls by [top.Bucket]
 	slowest  []slowCall     // the slowest first
-	lastCost *stats.Probing // at the end of the last interval
+	lastCost *stats.Probing // the cost of probes at the end of the last interval
 	line     bytes.Buffer
 	short    string // the short name of the function
 }
@@ -103,7 +103,7 @@ type Closeup struct {
 type slowCall struct {
 	ns    int64
 	text  string
-	shown bool // on an earlier page
+	shown bool // an earlier page had this call
 }
 
 // Limits of a page.

@@ -13,8 +13,8 @@ func (o *Options) buildsTrees() bool {
 	return o.Lines.Trees() || o.Format == render.Chrome
 }
 
-// writeTree writes a tree, or a part of one. -n counts trees whose outermost call has ended, without the trees of
-// goroutines that outlived their tree. With -o chrome it counts calls.
+// writeTree writes a tree, or a part of a tree. -n counts trees whose outermost call has ended, without the trees of
+// goroutines that outlived their tree. With -o chrome, -n counts calls.
 func (v *Lines) writeTree(t *render.Tree) error {
 	write := v.calls.Tree
 	if v.chrome != nil {

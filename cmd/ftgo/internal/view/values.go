@@ -130,7 +130,7 @@ func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Sig
 const maxSuggestions = 3
 
 // skipUnlessNamed returns the error for a function to which an expression does not apply: a usage error if FUNC is the
-// function's name, else one that leaves out the function and keeps the others.
+// function's name, else an error that leaves out this function and keeps the others.
 func skipUnlessNamed(s *target.Target, f *offsets.Func, err error) error {
 	if s.Roles[f].Named {
 		return cli.WithStatus(cli.ExitUsage, err)
@@ -143,7 +143,7 @@ func skipUnlessNamed(s *target.Target, f *offsets.Func, err error) error {
 func templatePaths(names []string, sig *offsets.Signature) (args, results []string) {
 	args, results = []string{}, []string{}
 	for _, path := range names {
-		_, path = capture.CutPart(path) // a value has its length and capacity
+		_, path = capture.CutPart(path) // len(x) and cap(x) are read from the value of x
 		switch {
 		case target.AtEntry(sig, path):
 			args = append(args, path)
@@ -154,7 +154,7 @@ func templatePaths(names []string, sig *offsets.Signature) (args, results []stri
 	return args, results
 }
 
-// filters returns the given flags that leave out calls.
+// filters returns the flags on the command line that leave out calls.
 func (v *Lines) filters() string {
 	var names []string
 	o := &v.opt.Lines
@@ -172,13 +172,13 @@ func (v *Lines) filters() string {
 // funcValues are the values that ftgo fetches for expressions from the calls of a function.
 type funcValues struct {
 	atEntry, atReturn []string // the paths that expressions use, fetched at the entry and at the return
-	err               string   // the name of the last result if that is an error, else ""
+	err               string   // the name of the last result if its type is error, else ""
 
 	by, amount  where.Expr // --by and --sum
 	filter      where.Expr // the part of --where that ftgo evaluates
 	note        string     // the reason why some or all arguments are unknown
 	errorHidden bool       // the last result is fetched for --errors, but not shown
-	reused      exprCall   // for lines that are written at once
+	reused      exprCall   // the call of the last line, reused because only trees keep lines
 }
 
 // operands checks the expressions for a function, and plans the values that they use.
@@ -261,8 +261,8 @@ func (o *operands) fetch(e where.Expr) {
 	}
 }
 
-// splitFilter splits --where for a function, and returns the part that the kernel evaluates. o gets the other part. If
-// userOnly is set, that is all of --where.
+// splitFilter splits --where for a function, and returns the part that the kernel evaluates. o.filter gets the other
+// part. If userOnly is true, the other part is all of --where.
 func (v *Lines) splitFilter(o *operands, userOnly bool) (kernel string, err error) {
 	entryOnly := ""
 	if v.opt.Lines.Entries {
@@ -291,7 +291,7 @@ func (v *Lines) splitFilter(o *operands, userOnly bool) (kernel string, err erro
 	return kernel, nil
 }
 
-// explain prints a message about --where with --dry-run.
+// explain prints a message about --where if --dry-run is set.
 func (v *Lines) explain(format string, args ...any) {
 	if v.opt.DryRun {
 		v.opt.Say(format, args...)
@@ -302,7 +302,7 @@ func (v *Lines) explain(format string, args ...any) {
 type exprCall struct {
 	*funcValues
 	line       render.Line
-	entry, ret []capture.Value // the values of atEntry and atReturn, nil if ftgo has not got them
+	entry, ret []capture.Value // the values of atEntry and atReturn, nil if they were not fetched
 	stack      string          // the callers, the innermost first, or ""
 }
 

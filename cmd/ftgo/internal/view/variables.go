@@ -25,11 +25,11 @@ import (
 // Variables writes the values of package variables at calls of functions.
 type Variables struct {
 	stream
-	paths    []string                                // of the variables or parts of them; expand replaces globs
-	at       []string                                // the functions
+	paths    []string                                // the paths of variables or of parts of variables; expand replaces globs
+	at       []string                                // the functions; at their calls, values are read
 	last     map[int]map[string]*render.VariableLine // the last line by process and path
 	globbed  map[string]bool                         // the paths that a glob selected
-	warnOnce sync.Once                               // for variables that are left out
+	warnOnce sync.Once                               // for the warning about variables that are left out
 }
 
 // NewVariables returns a view of variables. paths select variables or parts of them, and may be globs. at are the
@@ -38,7 +38,8 @@ func NewVariables(o *Options, paths, at []string) *Variables {
 	return &Variables{stream: stream{opt: o}, paths: paths, at: at, last: make(map[int]map[string]*render.VariableLine), globbed: make(map[string]bool)}
 }
 
-// Needs requests one call of each process in an interval, so that the probe can be removed for the rest of it.
+// Needs requests the entries of functions. If there are intervals, it requests only one call of each process in an
+// interval, so that the probe can be removed for the rest of the interval.
 func (v *Variables) Needs() Needs {
 	needs := Needs{Memory: true}
 	needs.Probes.Mode, needs.Values = uprobe.Entries, v.values
@@ -67,7 +68,7 @@ func (v *Variables) values(s *target.Target, features tracefs.Features) (engine.
 		out.Entry, err = capture.NewBuilder(vars, target.FetchOptions(v.opt.Fetch, s.Binary, f, features)).Capture(paths, nil)
 		if err != nil {
 			text := err.Error()
-			for i, name := range slices.Backward(names) { // v10 before v1
+			for i, name := range slices.Backward(names) { // replace v10 before v1
 				text = strings.ReplaceAll(text, vars[i].Name, name)
 			}
 			return out, cli.Usage("%s", text)
@@ -89,7 +90,7 @@ func (v *Variables) values(s *target.Target, features tracefs.Features) (engine.
 	}, nil
 }
 
-// maxGlobbed is the largest number of variables that globs select. A probe can't fetch as many.
+// maxGlobbed is the largest number of variables that globs select. It is more than a probe can fetch.
 const maxGlobbed = 128
 
 // expand replaces globs by the package variables that they select. Variables of the program's main module come first. A
@@ -206,8 +207,8 @@ func (v *Variables) takeCall(c *pairing.Call) error {
 	return v.addWritten(1)
 }
 
-// perSecond returns the change per second since the last line of the variable, nil if that is unknown. It stores l as the
-// last line.
+// perSecond returns the change per second since the last line of the variable, and stores l as the last line. Without
+// intervals, or if the value is not a number, it returns nil and stores nothing. It returns nil for the first line, too.
 func (v *Variables) perSecond(l *render.VariableLine) *float64 {
 	number, ok := numberOf(&l.Value)
 	if !ok || v.opt.Interval == 0 {
