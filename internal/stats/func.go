@@ -271,12 +271,12 @@ type Timing struct {
 	Raw       int64 // measured, including the cost of probes
 	Net       int64 // Raw without the estimated cost of probes; Raw if the cost is unknown
 	Low, High int64 // bounds of the true duration
-	Self      int64 // Net without timed calls nested in the call
+	Self      int64 // Net without the time in nested timed calls
 	Known     bool  // the cost of probes is known
 }
 
-// Bounds holds the bounds of net latencies: for each call, a value in Low and one in High, between which its true
-// latency is. So each quantile of the true latencies is between the same quantiles of Low and High.
+// Bounds holds the bounds of net latencies. For each call, Low contains a lower bound and High an upper bound of the
+// true latency. So each quantile of the true latencies is between the same quantiles of Low and High.
 type Bounds struct {
 	Raw, Low, High Histogram
 	// Waiting is the share of time that the program waited for a CPU, possibly because the tracer used it. It lowers
