@@ -84,7 +84,7 @@ type stack struct {
 
 // frame is an open call. Until the call ends, Split is the time of its goroutine or thread, and Hits the hits of its
 // stack, before the call began. Waits includes the waits of nested calls that have ended. The fields that
-// [stack.complete] sets are not valid before.
+// [stack.complete] sets are not valid until it runs.
 type frame struct {
 	Call
 	depth uint64 // distance in bytes between the end of the stack and SP when the call began

@@ -36,7 +36,7 @@ func (p *Stream) extend() {
 	}
 }
 
-// call counts a call whose hit is delivered as an event and is not of a Counter event.
+// call counts a call that is delivered as an event, except a Counter event, or as a wait.
 func (a *accounting) call(fn int) {
 	a.funcs[fn].timed.calls++
 	a.funcs[fn].all.calls++

@@ -257,7 +257,7 @@ func (s scheduler) swap(now uint64, tid int, next *schedG, reason int) (ended wa
 }
 
 // change changes the activity of a thread after a kernel event. If the thread waited and now does not, change returns
-// this as a wait of the goroutine that the thread runs.
+// the wait, as a wait of the goroutine that the thread runs.
 func (s scheduler) change(now uint64, tid int, activity Activity) (ended wait) {
 	if t := s[tid]; t != nil {
 		if t.activity == Waiting && activity != Waiting && t.running != nil {

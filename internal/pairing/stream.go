@@ -35,7 +35,7 @@ type Stream struct {
 
 	marks []mark   // the earliest first
 	names []string // of kernel events
-	// yield receives the items; see emit. Each time this is item, whose Event, if any, is kernel.
+	// yield receives the items; see emit. Each item is p.item, and the Event of a kernel event's item is p.kernel.
 	yield  func(*Item) bool
 	item   Item
 	kernel KernelEvent
