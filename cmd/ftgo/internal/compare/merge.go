@@ -19,7 +19,7 @@ func Merge(runs []*Run, perHost bool) (*Run, error) {
 		return nil, err
 	}
 	s := &Run{Summary: summed(runs)}
-	found := make(map[[2]string]int) // by name and host
+	found := make(map[[2]string]int) // the index of a function in s.Funcs, by its name and host
 	for _, r := range runs {
 		for i := range r.Funcs {
 			f, host := &r.Funcs[i], ""
@@ -70,7 +70,7 @@ func (r *Run) Sched() bool {
 
 // tooMuch returns an error if sums of counts might overflow.
 func tooMuch(runs []*Run) error {
-	var all float64 // at least as large as any sum
+	var all float64 // an upper bound of all sums
 	for _, r := range runs {
 		all += float64(r.Hits) + float64(r.Delivered) + float64(r.Lost) + float64(r.Filtered) + float64(r.Counted) + float64(r.Before) + float64(r.After) + float64(r.Unparsed)
 		all += float64(r.Probes) + float64(r.Functions)

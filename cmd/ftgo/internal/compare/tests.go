@@ -149,7 +149,7 @@ func ranks(sides [2][]stats.Func) (c Change, slower float64) {
 // their mean ranks from the mean of all. For two groups its root is Mann and Whitney's statistic. It also returns
 // the number of calls of each group, the sum of their ranks, and the calls of the largest bucket.
 func kruskal(groups ...*stats.Histogram) (h float64, numbers, sums []float64, most float64) {
-	calls := make(map[int64][]float64) // of each group, by latency
+	calls := make(map[int64][]float64) // the number of calls of each group, by latency
 	for g, group := range groups {
 		for at, count := range group.All {
 			if calls[at] == nil {

@@ -55,7 +55,7 @@ type chromeEvent struct {
 // above, with the first call of the goroutine.
 func (w *ChromeWriter) Tree(t *Tree) error {
 	var events []chromeEvent
-	var above []*Line // by level
+	var above []*Line // the last line and the lines above it in the tree, by level
 	for _, l := range t.Lines {
 		add := func(phase verbatim, at time.Time, ends int, more Row) {
 			o := append(w.begin(phase, `"call"`, &l.Function, at, &l.Thread), more...)

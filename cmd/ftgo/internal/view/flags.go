@@ -160,7 +160,7 @@ type TableFlags struct {
 	Hist      bool
 	Errors    bool
 	FailIf    Value
-	Summaries bool // with JSON, write a summary after each interval
+	Summaries bool // in JSON, write a summary after each interval
 }
 
 // Define defines the flags of probe.

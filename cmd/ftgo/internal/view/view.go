@@ -44,7 +44,7 @@ type Scene struct {
 	Env      *cli.Env
 	Target   *target.Target // without Binary for a recording whose binary is missing
 	Plan     *uprobe.Plan
-	Out      io.Writer // for results; messages go to Env.Stderr
+	Out      io.Writer // the writer for results; messages go to Env.Stderr
 	Clock    *trace.Clock
 	Totals   *engine.Totals
 	Stacks   *engine.Stacks // nil unless Needs.Stacks is set

@@ -12,15 +12,14 @@
 // Operands are literals of Go (42, 0x2a, 1_000, 1.5, "text", `text`, true, false, nil),
 // durations (10ms, 1.5us: numbers of nanoseconds), variables and parts of them (n, req.URL.Path,
 // s.items[0].name, *p, m["key"], x.(*T).y), registers and memory they point to (goarg2, +8(goarg2):string),
-// names of constants, the first bytes of a string (key[:4]; a shorter string is taken whole), len(x) and cap(x),
+// names of constants, the first bytes of a string (key[:4], which is all of a shorter string), len(x) and cap(x),
 // and variables that the caller adds, such as latency.
 //
-// Numbers are compared by their value, whatever their size and sign, and never wrap around. If an
-// error is compared with a string, its message is compared. Any other interface is compared by the value in it.
+// Numbers are compared by their value, whatever their size and sign, and never wrap around. If an error is
+// compared with a string, its message is compared. Any other interface is compared by the value in it.
 //
 // A value that is unreadable, not fetched or cut makes a condition unknown, unless another operand decides:
-// "unknown || true" is true. A string is cut if only its
-// first bytes were fetched. Its length and these bytes are known.
+// "unknown || true" is true. A string is cut if only its first bytes were fetched. Its length and these bytes are known.
 //
 // The package parses filters, evaluates them and finds the part that the kernel can evaluate. Its caller fetches
 // the values and counts the calls whose condition is unknown.
