@@ -34,7 +34,7 @@ func All() (pids []int, err error) { return numbers("/proc") }
 // Threads returns the numbers of a process's threads.
 func Threads(pid int) (tids []int, err error) { return numbers(folder(pid) + "/task") }
 
-// numbers returns the names in a folder that are numbers. After an error, it returns those that it has read before.
+// numbers returns the names in a folder that are numbers. After an error, it returns the numbers that it has read until then.
 func numbers(dir string) (found []int, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, entry := range entries {

@@ -131,10 +131,10 @@ func isBusy(err error) bool { return errors.Is(err, unix.EBUSY) }
 // lockedFiles lets only one process at a time make accesses that can deadlock old kernels. In the deadlock, two
 // processes wait for each other for ever, and no process can use tracing until the machine reboots.
 //
-// From Linux 4.15 to 4.19.93 and 5.4.8, and in kernels made of these (such as RHEL 8's 4.18), a write to
+// From Linux 4.15 to 4.19.93 and 5.4.8, and in kernels derived from these (such as RHEL 8's 4.18), a write to
 // options/record-tgid takes trace_types_lock and then event_mutex. Adding and removing instances and probe events,
 // and opening a file of a group of events, take event_mutex and then trace_types_lock. From 4.14.163 to 4.14.179 the
-// orders are exchanged. (kernel/trace/trace.c, trace_options_core_write; trace_events.c,
+// two orders are exchanged. (kernel/trace/trace.c, trace_options_core_write; trace_events.c,
 // trace_event_enable_tgid_record, trace_add_event_call and subsystem_open. It began with commit 12ecef0cb121,
 // "tracing: Reverse the order of trace_types_lock and event_mutex", and ended with 3a53acf1d9be, "tracing: Fix lock
 // inversion in trace_event_enable_tgid_record()", in Linux 5.5.) On RHEL 8's 4.18, four runs that start at once are
