@@ -43,7 +43,7 @@ func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	f.Line(s.Hits > 0 && s.NoCallsReason != "", "no call is shown: %s", printable.Text(s.NoCallsReason))
 	f.Line(!brief && s.Before+s.After > 0, "not counted: %s while probes were put into place, %d while they were removed",
 		printable.Plural(s.Before, "hit"), s.After)
-	f.Line(!brief && s.Pass > longPass, "the kernel's counters were read within %s: calls of two functions may be of moments so far apart",
+	f.Line(!brief && s.Pass > longPass, "reading the kernel's counters took %s: the counts of two functions may be from moments this far apart",
 		printable.Duration(s.Pass.Nanoseconds()))
 	f.countNotes(rows, s)
 	f.Line(!brief && ends != "", "calls without a latency: %s", ends)
