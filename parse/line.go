@@ -124,8 +124,8 @@ func (p *lineParser) whole(line []byte, ev *Event) (kind lineKind, time int) {
 // addrMark follows an event's name in every line of a uprobe event.
 const addrMark = ": (0x"
 
-// anchor finds ": EVENT: (0x" with a known event. It returns the place of the first colon in the line and the index of the
-// event, or -1 for format if it finds no known event.
+// anchor finds ": EVENT: (0x" with a known event. It returns the index in the line of the colon
+// before EVENT, and the index of the event. format is -1 if the line has no known event.
 func (p *lineParser) anchor(line []byte) (colon, format int) {
 	for {
 		i := bytes.IndexByte(line[colon:], ':')

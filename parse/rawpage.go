@@ -43,7 +43,8 @@ func (r *rawFormats) page(cpu int, page []byte) rawPage {
 		return p
 	}
 	p.time = binary.LittleEndian.Uint64(page)
-	// The kernel adds the flags as an int to a long, whose upper half is the sign then.
+	// Read only the lower half of the long. The kernel adds flags to it, and flag 1<<31 is a negative int, which changes the
+	// upper half.
 	commit := binary.LittleEndian.Uint32(page[8:])
 	size := int(commit &^ (rawMissed | rawMissedStored))
 	page = page[rawPageHeader:]

@@ -84,7 +84,7 @@ func (m *Measuring) measure(ctx, running context.Context, measured func()) (err 
 		return err
 	}
 	defer code.file.Close()
-	// Closing takes longer than the measurement itself, but no caller waits for it.
+	// Closing takes longer than the first measurement. Take does not wait for it. End and Wait do.
 	defer session.Close()
 	meter, err := newMeter(m.funcs, session, plan, code)
 	if err != nil {
@@ -115,7 +115,7 @@ func (m *Measuring) measure(ctx, running context.Context, measured func()) (err 
 	return nil
 }
 
-// descriptors is more than a run and its measurement open at a time.
+// descriptors is larger than the number of descriptors that a run and its measurement have open at the same time.
 const descriptors = 24
 
 // checkDescriptors returns EMFILE if fewer than need descriptors of this process are free. A measurement must not take

@@ -39,7 +39,8 @@ func Recorded(rec *recording.Recording) Request {
 	r := Request{Target: target.Recorded(was, rec.Plan), Plan: rec.Plan}
 	r.Probes = uprobe.Options{Mode: rec.Plan.Mode, Features: was.Features, Stack: was.Stack, Follow: rec.Plan.Follows, GroupSize: rec.Plan.GroupSize}
 	if on, err := machine.FeaturesOf(rec.Facts["kernel"]); err == nil {
-		r.Probes.Features.ExactHits = on.ExactHits // may differ from the recorded feature: the plan does not depend on it
+		// This ftgo knows best which kernels count exactly. The recorded plan does not depend on it.
+		r.Probes.Features.ExactHits = on.ExactHits
 	}
 	return r
 }

@@ -53,7 +53,7 @@ func (b *Biases) Bias(pid int, addr uint64) (bias uint64, ok bool) {
 		recent.pid, recent.addr, recent.bias = pid, addr, known[0]
 		return known[0], true
 	}
-	// The process is new, or it has executed the file again, with another bias.
+	// The process is new, or several biases are possible, or the process has executed the file again, with another bias.
 	if bias, ok = b.fromMappings(pid, addr); ok {
 		known = []uint64{bias}
 	} else {

@@ -37,7 +37,8 @@ const overlayfs = 0x794c7630
 // InodeOf returns the Inode of the file at a path. info is the result of os.Stat. In every mount of overlayfs, a file
 // of a layer has the number and times of the layer's file (ovl_getattr in fs/overlayfs/inode.c). If a container changes
 // the file, the container gets a copy with another time. Folders are identified by their mount, because their contents
-// differ. The Inode changes when the file's mode or names change: then call [OpenInode] again.
+// differ. In overlayfs, the Inode also changes when the file's mode or names change, because these set its ctime.
+// Then call [OpenInode] again.
 func InodeOf(path string, info os.FileInfo) (inode Inode) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

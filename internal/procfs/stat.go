@@ -87,8 +87,8 @@ func Alive(pid int) bool {
 	return alive
 }
 
-// Ending reports whether a process has ended, or its first thread is ending. Then /proc/PID may not show the process's
-// state.
+// Ending reports whether a process has ended, or its first thread is ending. Then files like /proc/PID/maps may
+// be empty, although other threads still run.
 func Ending(pid int) bool {
 	stat, err := ReadStat(pid)
 	return err != nil || stat.Ending || !stat.Alive()

@@ -96,7 +96,8 @@ type reading struct {
 // readings returns the possible interpretations of the typed text for functions of one package.
 func (q query) readings(pkg string) []reading {
 	pkg = strings.ToLower(pkg)
-	// The last element of a path may have dots: yaml.v3.Unmarshal.
+	// This compares with pkg and not with q.pkg, which may end too early: the last element of a path may have dots, as in
+	// gopkg.in/yaml.v3.Unmarshal.
 	if rest, ok := strings.CutPrefix(q.whole, pkg+"."); ok && pkg != "" {
 		return []reading{{rest, 0}}
 	}

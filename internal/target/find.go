@@ -108,7 +108,8 @@ func isELF(path string) bool {
 	return err == nil && string(magic[:]) == "\x7fELF"
 }
 
-// match reports whether the last element of path is name, or name followed by a version. It returns the version.
+// match reports whether the last element of path is name, or name and an ending like .so, .so.6 or -2.31.so. A name with .so
+// may also have an ending like .6. It returns the ending as version.
 func match(name, path string) (version string, ok bool) {
 	rest, ok := strings.CutPrefix(filepath.Base(path), name)
 	versioned := strings.HasPrefix(rest, ".so") || strings.Contains(name, ".so") && strings.HasPrefix(rest, ".") ||

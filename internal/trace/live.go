@@ -30,7 +30,7 @@ type Options struct {
 	With     []string // names of the kernel events to show
 	Sched    bool     // split latencies into running, runnable and waiting time
 	Entries  bool     // yield calls also when they begin
-	Steady   bool     // pin the clock, so that the times of a call's entry and exit agree (see Clock)
+	Steady   bool     // pin the clock, so that a call has the same start when it begins and when it ends (see Clock)
 	// Once yields only the first call of each process in an interval, and removes the probes for the rest of the
 	// interval.
 	Once   bool

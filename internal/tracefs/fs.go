@@ -34,8 +34,8 @@ var (
 type FS struct {
 	// Expedite allows /sys/kernel/rcu_expedited to be set while many events are disarmed.
 	Expedite bool
-	// Progress, if not nil, is called during long steps. what names the step; done and of are the number of its finished
-	// sites or events, and of all. Several goroutines may call Progress at the same time.
+	// Progress, if not nil, is called during long steps. what names the step. done is the number of its sites
+	// or events that are finished, and of is the number of all of them. Several goroutines may call Progress at the same time.
 	Progress func(what string, done, of int)
 
 	dir   string // the mount point
@@ -89,7 +89,8 @@ func (f *FS) readTrimmed(elem ...string) (string, error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-// Find returns the mounted tracefs, or an error that is [ErrNotMounted].
+// Find returns the mounted tracefs. The error is [ErrNotMounted] if tracefs is not mounted, and os.ErrPermission if this
+// process may not look into a mount point.
 func Find() (*FS, error) { return find(machine.MountPoints) }
 
 func find(dirs []string) (*FS, error) {

@@ -53,9 +53,10 @@ func (f *FS) Leftovers() ([]Leftover, error) {
 	return all, nil
 }
 
-// Sweep removes leftovers, and returns the removed ones. A leftover that is in use stays unchanged; for example, its
-// owner may live in another pid namespace and have its trace_pipe open. If another trace_pipe keeps an instance busy,
-// Sweep removes the probes and leaves the disabled instance for [FS.RemoveHeld].
+// Sweep removes leftovers, and returns the removed ones. A leftover that is in use stays unchanged: its owner may live in
+// another pid namespace and have the instance's trace_pipe open. On some kernels, an open trace_pipe of any other instance
+// also prevents the removal of an instance. Then Sweep removes the probes and leaves the disabled instance for
+// [FS.RemoveHeld].
 func (f *FS) Sweep() (gone []Leftover, err error) {
 	all, err := f.Leftovers()
 	if err != nil {
@@ -74,8 +75,8 @@ func (f *FS) Sweep() (gone []Leftover, err error) {
 	return gone, errors.Join(errs...)
 }
 
-// sweep removes a leftover. If a trace_pipe elsewhere keeps the instance busy, it only disables the instance, and held
-// is true.
+// sweep removes a leftover. If the open trace_pipe of another instance prevents the removal of the leftover's instance, sweep
+// disables the instance, removes the probes, and returns held = true.
 func (f *FS) sweep(l Leftover) (held bool, err error) {
 	if f.exists("events", l.Name, expediteMark) {
 		return false, f.unsetExpedited(l.Name)

@@ -65,7 +65,7 @@ func parseOwner(name string) (o owner, ok bool) {
 // alive reports whether the owner runs. It also returns true if it can't find this out.
 func (o owner) alive() bool { return o.aliveIn(procfs.PIDNamespace()) }
 
-// aliveIn is alive for a caller in the pid namespace with this number.
+// aliveIn returns what alive returns to a caller in the pid namespace with this number.
 func (o owner) aliveIn(namespace uint64) bool {
 	switch {
 	case o.Namespace == namespace:
@@ -77,7 +77,7 @@ func (o owner) aliveIn(namespace uint64) bool {
 	return true
 }
 
-// runsHere is alive for an owner in this process's pid namespace.
+// runsHere implements alive for an owner in this process's pid namespace.
 func (o owner) runsHere() bool {
 	stat, err := procfs.ReadStat(o.PID)
 	switch {
@@ -90,7 +90,7 @@ func (o owner) runsHere() bool {
 	return true // unknown
 }
 
-// runsBelow is alive for an owner in a descendant pid namespace, where the owner has another number than here.
+// runsBelow implements alive for an owner in a descendant pid namespace, where the owner has another number than here.
 func (o owner) runsBelow() bool {
 	pids, err := procfs.All()
 	if _, first := procfs.ReadStat(1); err != nil || first != nil {
@@ -114,8 +114,8 @@ func (o owner) runsBelow() bool {
 	return false
 }
 
-// matches reports whether a process is alive and may be the owner. pid is its number here, and equals the owner's
-// number in the owner's namespace.
+// matches reports whether a process is alive and may be the owner. pid is the process's number here. The caller has
+// checked that the process's number in its own pid namespace is o.PID.
 func (o owner) matches(pid int, stat procfs.Stat) bool {
 	if !stat.Alive() {
 		return false // a process that has ended has closed its files

@@ -35,8 +35,8 @@ func (s *Session) setOptions() error {
 	return nil
 }
 
-// useTopLevel makes the session use the top level, if no other program does. It first defines a note (see notePrefix)
-// with the settings that the session will change. The top level's buffer loses its contents.
+// useTopLevel checks that no other program uses the top level, and saves the settings that the session will change. It also
+// saves them in a note (see notePrefix). When the session changes these settings, the top level's buffer loses its contents.
 func (s *Session) useTopLevel(opt Options) error {
 	if !opt.TopLevel {
 		return fmt.Errorf("record in an instance: %w (since Linux 3.14)", ErrNotSupported)

@@ -20,7 +20,8 @@ type Mode uint8
 
 const (
 	Latency Mode = iota // the beginning and the end of each call
-	// Count counts the beginnings of calls by the kernel's hit counters. The kernel records only hits that are not calls.
+	// Count counts the beginnings of calls by the kernel's hit counters. The kernel records only hits
+	// to subtract from the counters: hits at which a function starts again within a call (see [offsets.Sites]).
 	Count
 	Entries // the beginning of each call, with callers and arguments
 	// CountRecorded records the beginnings of calls and counts the records. Unlike the kernel's counters, records can be
@@ -67,8 +68,8 @@ type Plan struct {
 	// BySP: only the stack pointer identifies a call, because neither a value that can be fetched nor the thread
 	// identifies the goroutine. BySP is set for gccgo. The stacks of gccgo never move.
 	BySP bool `json:"by_sp,omitempty"`
-	// ByStack: only the stack identifies the goroutine, because no register holds g. This is so where calls end, and at
-	// some entries.
+	// ByStack: no register holds g by the calling convention. Some entries can fetch g nevertheless. At the other entries,
+	// and where calls end, only the stack identifies the goroutine.
 	ByStack     bool `json:"by_stack,omitempty"`
 	Stack       int  `json:"stack,omitempty"`       // the number of callers that entries fetch
 	Relocatable bool `json:"relocatable,omitempty"` // addresses in a process differ from those in the file
@@ -197,8 +198,8 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	p.ByStack = minor > 0 && p.identifies() && c.conv.G == ""
 	c.addFuncs()
 	if opt.Mode == Latency {
-		// These probes fetch memory. Kernels that can't do this time only calls of C functions, which end by
-		// returning.
+		// These probes fetch memory. On kernels that can't fetch memory, only calls of C functions are timed. These
+		// calls end by returning.
 		if !opt.ReturnsOnly && c.features.Memory {
 			c.addEndProbes()
 		}

@@ -14,8 +14,8 @@ var numbered = map[x86asm.Reg]arch.Reg{
 	x86asm.R8: "r8", x86asm.R9: "r9", x86asm.R10: "r10", x86asm.R11: "r11",
 }
 
-// Spilled reads the code before the call of morestack, which stores registers in their stack slots with MOVB to MOVQ,
-// MOVSS and MOVSD. Go 1.17 and later spill all registers that arguments are passed in, even unused ones (RegArgs in
+// Spilled returns the registers that the code before the call of morestack stores in their stack slots. It knows the stores
+// MOVB to MOVQ, MOVSS, MOVSD and MOVUPS. ok is false if that code has other instructions, except nops. Go 1.17 and later spill all registers that arguments are passed in, even unused ones (RegArgs in
 // cmd/compile/internal/ssagen/ssa.go, SpillRegisterArgs in cmd/internal/obj).
 func (processor) Spilled(code []byte, c arch.Check) (spills []arch.Spill, ok bool) {
 	jump, err := decode(code[c.Jump:])
@@ -68,7 +68,8 @@ func spill(code []byte) (s arch.Spill, ok bool) {
 // maxRead is the maximum number of instructions that Read decodes.
 const maxRead = 64
 
-// Read decodes the function up to the first instruction whose operands it does not know.
+// Read returns the argument registers that the function reads before it writes them. It stops after maxRead instructions, at a
+// call, return or jump without a condition, and at the first instruction whose operands it does not know.
 func (processor) Read(code []byte) (read []arch.Reg) {
 	written := make(map[x86asm.Reg]bool)
 	reads := func(r x86asm.Reg) {

@@ -14,7 +14,7 @@ import (
 
 var machine = arch.Machine{
 	Name: "arm64", GOARCH: "arm64", Quantum: size, SP: "sp", PC: "pc", Flags: "pstate", Filler: "x0",
-	// DWARF for the Arm 64-bit Architecture, 4.1. A call pushes nothing.
+	// DWARF for the Arm 64-bit Architecture, 4.1. CFA is 0 because a call pushes nothing.
 	DwarfSP: 31, DwarfFP: 29,
 	// Programs can ask for 52 bits on kernels that support them (Documentation/arch/arm64/memory.rst). Go does not.
 	AddressBits: 48,
@@ -87,9 +87,9 @@ func (processor) C() *arch.CallConv { return &aapcs }
 // (go.dev/doc/go1.12).
 const firstFramePointers = 12
 
-// Frames returns frames with the return address at their bottom and the caller's frame pointer just below
-// (cmd/internal/obj/arm64/obj7.go, preprocess). C, which has the frames of minor version 0, has both at the bottom
-// or somewhat above.
+// Frames says that, at a function's entry, X30 holds the return address and X29 the caller's frame pointer. A Go function
+// saves X30 at the bottom of its frame and X29 just below (cmd/internal/obj/arm64/obj7.go, preprocess). minor is 0 for C: a
+// C function saves both at the bottom of its frame or somewhat above.
 func (processor) Frames(minor int) *arch.Frames {
 	return &arch.Frames{Return: x[30].Fetch(), Pointer: x[29], Kept: minor == 0 || minor >= firstFramePointers}
 }

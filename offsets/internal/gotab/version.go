@@ -61,8 +61,8 @@ func (v Version) Running() (m, curg int64, known bool) {
 }
 
 var (
-	// plainRelease matches unmodified releases. Versions with experiments, or of distributions, "go1.24.0 X:...", may
-	// have other fields.
+	// plainRelease matches unmodified releases. With experiments ("go1.24.0 X:..."), or in a distribution's version, the
+	// runtime's structs may have other fields.
 	plainRelease = regexp.MustCompile(`^go1\.[0-9]+(\.[0-9]+)?$`)
 	// release matches a version at the start of a text. In a binary other texts follow without a separator, which may
 	// begin with digits.
@@ -121,7 +121,8 @@ func buildVersion(m *image.Image, form *form) Version {
 		return []Version{v}
 	}
 	var symbols []Version
-	m.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) { // an error means that the symbols are unusable
+	// Without symbols, or with damaged ones, buildVersion searches for texts below, so it ignores the error.
+	m.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
 		if s.Name == "runtime.buildVersion" && s.Kind == elf.STT_OBJECT && symbols == nil {
 			text, _ := stringVariable(m, s.Addr)
 			symbols = parse(text)

@@ -76,8 +76,8 @@ func (e *Env) Progress(text string) (stop func()) {
 	return Progress(e.Stderr, func() string { return "ftgo: " + *e.doing.Load() })
 }
 
-// SetProgress sets the text of Progress, with the number of finished steps and, after "of", of all steps. A number that is
-// 0 is left out.
+// SetProgress sets the text of Progress. done is the number of finished steps, and of is the number of all steps. If of is
+// 0, the text has only done, and if both are 0, it has neither.
 func (e *Env) SetProgress(text string, done, of int) {
 	switch {
 	case of > 0:

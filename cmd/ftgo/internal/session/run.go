@@ -127,7 +127,7 @@ func (r *run) follow(ctx context.Context) error {
 	for it, failed := range trace.Drain(r.source) {
 		if failed != nil {
 			err = errors.Join(err, failed)
-		} else if it.Kind != pairing.Read { // the view writes at its end
+		} else if it.Kind != pairing.Read { // Read makes the view refresh, and now the end of the view writes everything
 			err = errors.Join(err, r.takeItem(it))
 		}
 	}
@@ -219,7 +219,7 @@ func (r *run) explainNoCalls() {
 		calls += r.table.Whole[i].Calls
 	}
 	switch {
-	case calls > 0 || r.isReport: // the processes of a recording may have ended
+	case calls > 0 || r.isReport: // the reasons below come from running processes, and those of a recording may have ended
 	case r.startedCalls() > 0: // with -n only ended calls count
 		r.table.NoCallsReason = printable.Plural(r.startedCalls(), "call") + " had not ended"
 	case r.table.Elsewhere > 0:

@@ -34,7 +34,7 @@ func (t *forest) show(tree *tree) error {
 					n.Outlived = max(n.Ended.Sub(tree.end), 0)
 				}
 				line := n.Line
-				if t.slow > 0 && !n.ended { // the later tree of the call may not be slow
+				if t.slow > 0 && !n.ended { // the call's end may never be shown: its own tree may not be slow
 					line = new(*line)
 					line.End, line.ArgsNote = "open", capture.NotKnown+"it goes on"
 				}

@@ -123,7 +123,8 @@ func (p *parser) binary(bind int) *node {
 	for {
 		n := &node{op: p.word.text, at: p.word.at, x: x}
 		precedence := operators[n.op].bind
-		// A regular expression can't be the operand of an operator with a higher precedence than =~.
+		// The precedence can only be above most after =~, because what follows its regular expression is not read:
+		// in x =~ "a" & 4, the & is an error.
 		if precedence < bind || precedence > most {
 			return x
 		}
