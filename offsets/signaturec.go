@@ -11,7 +11,7 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
-var errObject = errors.New("C++ may pass objects in ways that debug information does not describe")
+var errObject = errors.New("debug information does not describe how C++ passes objects")
 
 // cSignature returns the signature of a C or gccgo function.
 func (b *Binary) cSignature(f *Func, fn *debug.Function) *Signature {

@@ -101,13 +101,6 @@ func executed(t *testing.T, path string, args ...string) {
 	}
 }
 
-// replace puts another file in the place of one.
-func replace(t *testing.T, path, by string) {
-	t.Helper()
-	copyFile(t, by, path+".new")
-	noError(t, os.Rename(path+".new", path))
-}
-
 // TestKernelExportSched: with --sched the time of calls is divided, in processes that come later, too, for which nothing
 // is probed anew.
 func TestKernelExportSched(t *testing.T) {

@@ -96,15 +96,6 @@ func workCalls(t *testing.T, r result, want uint64) {
 	}
 }
 
-// attached runs a command on a process that waits, and returns what it has seen when the
-// process has ended.
-func attached(t *testing.T, m *member, args ...string) result {
-	t.Helper()
-	p := tracer(t, args...)
-	m.goOn(t)
-	return p.result(t)
-}
-
 func (p *child) result(t *testing.T) result {
 	t.Helper()
 	code := p.end(t)

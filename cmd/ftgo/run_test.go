@@ -281,13 +281,6 @@ func built(t *testing.T) string {
 	return fixture.Command(t, "cmd/ftgo")
 }
 
-// cancelled is a context that is done.
-func cancelled() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}
-
 // execute is the whole command, but for what changes the process: it does what args say and returns the exit status.
 // stdout gets data only, stderr everything else. It ends early when ctx is done, with
 // the probes removed.
