@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -177,8 +178,10 @@ func newMeter(funcs Functions, session *tracefs.Session, plan *uprobe.Plan, code
 		return m, nil
 	}
 	if m.base, err = session.Timebase(); err == nil {
-		all := pairing.Processes{Of: pairing.Selected(session.Process), Bias: pairing.NewBiases(plan, false).Bias}
-		m.stream, err = pairing.NewStream(plan, session, all, pairing.Options{})
+		// Only this process maps the probed code. The kernel may learn the process of a thread after its first hits.
+		own := func(tid, printed int) (pid int, selected bool) { return os.Getpid(), true }
+		processes := pairing.Processes{Of: own, Bias: pairing.NewBiases(plan, false).Bias}
+		m.stream, err = pairing.NewStream(plan, session, processes, pairing.Options{})
 	}
 	return m, err
 }
