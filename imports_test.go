@@ -30,7 +30,7 @@ type arrow struct {
 // statistics → text. A package that no arrow names is a mistake: draw its arrow.
 var arrows = []arrow{
 	{from: ".", to: []string{
-		module + "/internal/engine", module + "/internal/machine", module + "/internal/printable", module + "/internal/procfs", module + "/internal/stats", module + "/internal/target",
+		module + "/internal/engine", module + "/internal/printable", module + "/internal/procfs", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/offsets", module + "/internal/gotype", module + "/internal/pairing", module + "/internal/recording",
 		module + "/internal/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "internal/procfs", to: []string{"golang.org/x/sys/unix"}},
@@ -42,7 +42,7 @@ var arrows = []arrow{
 	{from: "internal/printable", to: []string{"github.com/olekukonko/tablewriter/..."}},
 	{from: "internal/processors", to: []string{module + "/internal/arch", module + "/internal/arch/amd64", module + "/internal/arch/arm64"}},
 	{from: "internal/doctor", to: []string{
-		"golang.org/x/sys/unix", module + "/internal/procfs", module + "/internal/tracefs", module + "/internal/machine", module + "/internal/pairing", module + "/internal/trace", module + "/offsets",
+		"golang.org/x/sys/unix", module + "/internal/procfs", module + "/internal/tracefs", module + "/internal/pairing", module + "/internal/trace", module + "/offsets",
 		module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "internal/arch/arm64", to: []string{module + "/internal/arch", module + "/internal/gotype"}},
 	{from: "internal/arch/amd64", to: []string{module + "/internal/arch", module + "/internal/gotype", "golang.org/x/arch/x86/x86asm"}},
@@ -53,27 +53,26 @@ var arrows = []arrow{
 	{from: "offsets/internal/gotab", to: []string{module + "/internal/gotype", module + "/offsets/internal/image"}},
 	{from: "internal/gotype", to: nil},
 	{from: "offsets", to: []string{module + "/internal/arch", module + "/internal/gotype", module + "/internal/symname", module + "/offsets/internal/debug", module + "/offsets/internal/gotab", module + "/offsets/internal/image"}},
-	{from: "internal/machine", to: []string{"golang.org/x/sys/unix"}},
-	{from: "internal/tracefs", to: []string{module + "/internal/printable", module + "/internal/machine", module + "/internal/procfs", "golang.org/x/sys/unix"}},
+	{from: "internal/tracefs", to: []string{module + "/internal/printable", module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "tracefs", to: []string{module + "/internal/tracefs"}},
 	{from: "internal/capture", to: []string{module + "/internal/arch", module + "/internal/printable", module + "/offsets", module + "/internal/gotype", module + "/internal/tracefs"}},
 	{from: "internal/uprobe", to: []string{module + "/parse", module + "/offsets", module + "/internal/arch", module + "/internal/tracefs", module + "/internal/capture"}},
 	{from: "internal/pairing", to: []string{module + "/internal/procfs", module + "/internal/uprobe", module + "/offsets", module + "/parse"}},
 	{from: "parse", to: nil},
 	{from: "internal/recording", to: []string{
-		module + "/internal/machine", module + "/internal/printable", module + "/internal/processors", module + "/offsets", module + "/internal/arch", module + "/parse", module + "/internal/tracefs",
+		module + "/internal/printable", module + "/internal/processors", module + "/offsets", module + "/internal/arch", module + "/parse", module + "/internal/tracefs",
 		module + "/internal/uprobe"}},
 	{from: "internal/stats", to: []string{module + "/internal/pairing", module + "/offsets"}},
 	{from: "internal/metrics", to: []string{
-		module + "/internal/machine", module + "/internal/stats", "github.com/prometheus/client_golang/prometheus/...", "github.com/prometheus/client_model/go", module + "/internal/pairing",
+		module + "/internal/stats", "github.com/prometheus/client_golang/prometheus/...", "github.com/prometheus/client_model/go", module + "/internal/pairing",
 		module + "/internal/printable", "go.opentelemetry.io/proto/slim/otlp/...", "google.golang.org/protobuf/..."}},
 	{from: "internal/budget", to: nil},
 	{from: "internal/trace", to: []string{
 		module + "/offsets",
-		module + "/internal/procfs", module + "/internal/machine", module + "/internal/pairing", module + "/internal/printable", module + "/internal/budget",
+		module + "/internal/procfs", module + "/internal/pairing", module + "/internal/printable", module + "/internal/budget",
 		module + "/internal/stats", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/uprobe"}},
 	{from: "internal/engine", to: []string{
-		module + "/internal/capture", module + "/internal/gotype", module + "/internal/machine", module + "/internal/pairing", module + "/internal/procfs",
+		module + "/internal/capture", module + "/internal/gotype", module + "/internal/pairing", module + "/internal/procfs",
 		module + "/internal/recording", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/tracefs",
 		module + "/internal/uprobe", module + "/offsets"}},
 	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/internal/printable", "github.com/gdamore/tcell/v3"}},
@@ -96,7 +95,7 @@ var arrows = []arrow{
 		module + "/internal/engine",
 		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/cli",
 		module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where",
-		module + "/internal/printable", module + "/internal/procfs", module + "/internal/machine", module + "/internal/metrics", module + "/internal/stats", module + "/internal/target",
+		module + "/internal/printable", module + "/internal/procfs", module + "/internal/metrics", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/offsets", module + "/internal/pairing", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/doctor",
 		module + "/internal/uprobe"}},
 	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/rogpeppe/go-internal/testscript", "github.com/rogpeppe/go-internal/txtar"}},

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -28,7 +27,7 @@ func TestKernelLatency(t *testing.T) {
 			wrong = append(wrong, fmt.Sprintf("busy: minimum %d ns is below what the target measured inside, %d", busy.NS.Min, b.Durations["main.busy"].Min))
 		}
 		// Were time stamps cut to microseconds, as text has those of other clocks, all three would be whole.
-		if strings.Contains(r.stderr, "(clock "+machine.Counter+")") && busy.NS.Min%1000 == 0 && busy.NS.Max%1000 == 0 && sleep.NS.Max%1000 == 0 {
+		if strings.Contains(r.stderr, "(clock "+tracefs.Counter+")") && busy.NS.Min%1000 == 0 && busy.NS.Max%1000 == 0 && sleep.NS.Max%1000 == 0 {
 			t.Errorf("latencies %d, %d, %d are quantised", busy.NS.Min, busy.NS.Max, sleep.NS.Max)
 		}
 		return wrong

@@ -19,7 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/ftgo/ftgo/internal/machine"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/schema"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -306,7 +306,7 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 			if release, ok := strings.CutPrefix(name, "linux:"); ok {
 				var major, minor int
 				_, err := fmt.Sscanf(release, "%d.%d", &major, &minor)
-				return !machine.This().Older(major, minor), err
+				return !tracefs.This().Older(major, minor), err
 			}
 			is, known := conditions[name]
 			if !known {

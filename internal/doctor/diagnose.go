@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
@@ -96,7 +95,7 @@ func (h *host) mounted(f *tracefs.FS, err error) Finding {
 		if at >= 0 && slices.Contains(points[at].Options, "ro") {
 			return Missing.of(text + " for reading only").fixedBy(h.asRoot("mount -o remount,rw " + dir))
 		}
-		if dir != machine.Tracing {
+		if dir != tracefs.Tracing {
 			text += ", below debugfs only"
 		}
 		return OK.of(text)
@@ -106,17 +105,17 @@ func (h *host) mounted(f *tracefs.FS, err error) Finding {
 	case !errors.Is(err, tracefs.ErrNotMounted) && len(points) > 0:
 		return OK.of("mounted at " + points[0].Point)
 	case !errors.Is(err, tracefs.ErrNotMounted):
-		return Unknown.of(strings.Join(machine.MountPoints, " and ") + " may not be looked at")
+		return Unknown.of(strings.Join(tracefs.MountPoints, " and ") + " may not be looked at")
 	case len(points) > 0:
 		found = Missing.of("mounted at " + points[0].Point + ", where it is not looked for")
-		found.Fix = h.asRoot("mount --bind " + points[0].Point + " " + machine.Tracing)
-	case h.exists(machine.Tracing):
-		found = Missing.of("not mounted").fixedBy(h.asRoot("mount -t tracefs tracefs " + machine.Tracing))
-	case h.exists(machine.Debugfs) && h.Older(4, 1):
+		found.Fix = h.asRoot("mount --bind " + points[0].Point + " " + tracefs.Tracing)
+	case h.exists(tracefs.Tracing):
+		found = Missing.of("not mounted").fixedBy(h.asRoot("mount -t tracefs tracefs " + tracefs.Tracing))
+	case h.exists(tracefs.Debugfs) && h.Older(4, 1):
 		found = Missing.of("not mounted: before 4.1 it is a part of debugfs")
-		found.Fix = h.asRoot("mount -t debugfs debugfs " + machine.Debugfs)
+		found.Fix = h.asRoot("mount -t debugfs debugfs " + tracefs.Debugfs)
 	default:
-		found = Missing.of("not mounted, and " + machine.Tracing + " is not there: a kernel without tracing, or a container without the host's /sys")
+		found = Missing.of("not mounted, and " + tracefs.Tracing + " is not there: a kernel without tracing, or a container without the host's /sys")
 	}
 	readOnlySys := slices.ContainsFunc(h.mounts(), func(p procfs.Mount) bool {
 		return p.Point == "/sys" && p.Kind == "sysfs" && slices.Contains(p.Options, "ro")
@@ -147,7 +146,7 @@ func (h *host) lockdown() Finding {
 
 // permission checks whether this user can use tracefs. denied is the error if the user can't, or nil.
 func (h *host) permission(f *tracefs.FS, denied error) Finding {
-	path := machine.Tracing
+	path := tracefs.Tracing
 	if at, ok := errors.AsType[*fs.PathError](denied); ok {
 		path = strings.TrimPrefix(at.Path, h.Root)
 	}
@@ -345,11 +344,11 @@ func (h *host) clock(f *tracefs.FS) Finding {
 	clock, trusted := h.ChooseClock(string(offered))
 	text := clock + ": latencies to the microsecond"
 	switch {
-	case clock == machine.Counter:
+	case clock == tracefs.Counter:
 		return OK.of(clock + ": cycles, which the kernel trusts")
 	case clock == "local":
 		return Warning.of("local: CPUs do not agree on the time")
-	case !trusted && strings.Contains(string(offered), machine.Counter):
+	case !trusted && strings.Contains(string(offered), tracefs.Counter):
 		text += ", since the kernel does not trust the cycle counter"
 	}
 	return Warning.of(text)

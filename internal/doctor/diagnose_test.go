@@ -16,7 +16,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
@@ -33,14 +32,14 @@ const uprobesBuiltIn = "CONFIG_A=y\nCONFIG_UPROBE_EVENTS=y\n# CONFIG_B is not se
 
 // newBox is a machine on which all is well: Linux 6.12, root.
 func newBox(t *testing.T) *box {
-	b := &box{t: t, host: &host{Machine: machine.Machine{Root: t.TempDir(), Release: "6.12.1"}}}
+	b := &box{t: t, host: &host{Machine: tracefs.Machine{Root: t.TempDir(), Release: "6.12.1"}}}
 	b.access = func(string, uint32) error { return nil }
 	b.open = func(path string, _ int) error {
 		_, err := os.Stat(path)
 		return err
 	}
 	b.find = func() (*tracefs.FS, error) {
-		for _, dir := range machine.MountPoints {
+		for _, dir := range tracefs.MountPoints {
 			if b.exists(dir + "/trace_clock") {
 				return tracefs.At(b.Root + dir), nil
 			}

@@ -12,14 +12,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
 // host is the machine that [Diagnose] examines. In tests it is a directory with files of another machine.
 type host struct {
-	machine.Machine
+	tracefs.Machine
 	find func() (*tracefs.FS, error)
 	uid  int
 	// access is access(2) with the effective ids.
@@ -32,7 +31,7 @@ type host struct {
 }
 
 func thisHost() *host {
-	h := &host{Machine: machine.This(), find: tracefs.Find, uid: os.Geteuid(), namespace: procfs.Namespace, capabilities: effective}
+	h := &host{Machine: tracefs.This(), find: tracefs.Find, uid: os.Geteuid(), namespace: procfs.Namespace, capabilities: effective}
 	h.access = func(path string, mode uint32) error {
 		return unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS)
 	}

@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
@@ -167,7 +166,7 @@ type meter struct {
 	plan    *uprobe.Plan
 	code    *code
 	stream  *pairing.Stream // nil unless the mode records latencies
-	base    machine.Timebase
+	base    tracefs.Timebase
 	stamped []float64               // durations of the first function's calls by the kernel's time stamps, in ns
 	batches [len(costs{})][]float64 // the newest costs by field, in ns
 }

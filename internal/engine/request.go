@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -38,7 +37,7 @@ func Recorded(rec *recording.Recording) Request {
 	was := &rec.About.Options
 	r := Request{Target: target.Recorded(was, rec.Plan), Plan: rec.Plan}
 	r.Probes = uprobe.Options{Mode: rec.Plan.Mode, Features: was.Features, Stack: was.Stack, Follow: rec.Plan.Follows, GroupSize: rec.Plan.GroupSize}
-	if on, err := machine.FeaturesOf(rec.Facts["kernel"]); err == nil {
+	if on, err := tracefs.FeaturesOf(rec.Facts["kernel"]); err == nil {
 		// This ftgo knows best which kernels count exactly. The recorded plan does not depend on it.
 		r.Probes.Features.ExactHits = on.ExactHits
 	}

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -159,12 +158,16 @@ func (a *Aggregator) SetOwnCPU(own time.Duration) {
 	a.global.OwnCPU = max(a.global.OwnCPU, own)
 }
 
+// leastSet is the smallest change of the system clock that [Aggregator.startTime] heeds. [time.Now] reads the wall clock and the
+// monotonic clock one after the other, so small differences mean nothing.
+const leastSet = 10 * time.Millisecond
+
 // startTime returns the start time t of a counter by the system clock as it is now. If the clock was set back, t itself
 // might be after now. If the clock was set ahead, startTime returns the same time as before, because a counter whose
 // start time increases seems to have been reset.
 func (a *Aggregator) startTime(name string, t, now time.Time) time.Time {
 	t = now.Round(0).Add(t.Sub(now))
-	if before, ok := a.starts[name]; ok && t.Sub(before) > -machine.LeastSet {
+	if before, ok := a.starts[name]; ok && t.Sub(before) > -leastSet {
 		return before
 	}
 	a.starts[name] = t

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
@@ -30,7 +29,7 @@ func (r *Recording) clock(text string) error {
 	if n != 4 || after < before || m == nil {
 		return fmt.Errorf("read recording: clock %q", shorten(text))
 	}
-	t, err := machine.Ticks(ticks)
+	t, err := tracefs.Ticks(ticks)
 	if err != nil {
 		return fmt.Errorf("read recording: clock %q: %w", shorten(text), err)
 	}
@@ -47,7 +46,7 @@ func (r *Recording) clock(text string) error {
 
 // Times holds the window of a recording and its clock.
 type Times struct {
-	Base machine.Timebase
+	Base tracefs.Timebase
 	// Jumped: the clocks diverged, for example because the machine slept.
 	Jumped bool
 	// First is a time of the trace clock before the first event.
@@ -81,19 +80,19 @@ func (r *Recording) Times() (*Times, error) {
 // between, CLOCK_MONOTONIC stood still, while the trace clock continued or was reset. The "armed" reading shows whether
 // the machine slept. If it did, timebase uses the rate from "first" to "armed", which is less accurate, because these
 // readings are close together.
-func (r *Recording) timebase() (base machine.Timebase, jumped bool, err error) {
+func (r *Recording) timebase() (base tracefs.Timebase, jumped bool, err error) {
 	wall, _ := strconv.ParseInt(r.Facts["wall"], 10, 64)
-	reading := func(label string) machine.Reading {
+	reading := func(label string) tracefs.Reading {
 		m := r.moments[label]
-		return machine.Reading{Ticks: m.ticks, At: time.Unix(0, m.ns+wall)}
+		return tracefs.Reading{Ticks: m.ticks, At: time.Unix(0, m.ns+wall)}
 	}
 	clock := r.Facts["trace-clock"]
 	first, armed := reading("first"), reading("armed")
-	early, err := machine.NewTimebase(clock, first, armed)
+	early, err := tracefs.NewTimebase(clock, first, armed)
 	if !r.moments["ended"].known {
 		return early, false, err
 	}
-	whole, wholeErr := machine.NewTimebase(clock, first, reading("ended"))
+	whole, wholeErr := tracefs.NewTimebase(clock, first, reading("ended"))
 	if err != nil {
 		return whole, false, wholeErr // "first" and "armed" are too close together for a comparison
 	}

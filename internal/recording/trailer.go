@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/machine"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
 )
@@ -238,7 +238,7 @@ func (r *Recording) disarm(text string) (err error) {
 		return errors.New("the list of disarmed functions is missing")
 	}
 	var d Disarmed
-	if d.From, err = machine.Ticks(words[0]); err != nil {
+	if d.From, err = tracefs.Ticks(words[0]); err != nil {
 		return err
 	}
 	if _, err = strconv.ParseUint(words[1], 10, 63); err != nil {

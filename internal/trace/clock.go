@@ -3,24 +3,24 @@ package trace
 import (
 	"time"
 
-	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
 // Clock converts times of the trace clock to the time of day and to nanoseconds.
 type Clock struct {
-	machine.Timebase
+	tracefs.Timebase
 	// latest is the newest Timebase: a reading of the trace clock together with the time of day. The embedded Timebase,
 	// which converts times, is a copy of latest. If pinned is set, it is the first Timebase of the run instead. A Clock is
 	// pinned if the output has a line for the begin and for the end of each call, or a tree: there the times must fit
 	// together.
-	latest machine.Timebase
+	latest tracefs.Timebase
 	pinned bool
 }
 
 // update sets latest. It also sets Timebase, unless Timebase is pinned and already set.
-func (c *Clock) update(base machine.Timebase) {
+func (c *Clock) update(base tracefs.Timebase) {
 	if c.latest = base; !c.pinned || c.Clock == "" {
 		c.Timebase = base
 	}

@@ -12,8 +12,6 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/ftgo/ftgo/internal/machine"
 )
 
 // TestTextMayOverflow checks which events may have a line that does not fit into a page.
@@ -89,7 +87,7 @@ func TestCheckFileSystem(t *testing.T) {
 		if c.path == "/proc/self/exe" && unix.Statfs(c.path, &at) == nil && at.Type == unix.TMPFS_MAGIC {
 			continue
 		}
-		if err := checkFileSystem(c.path, machine.Machine{Release: c.release}.Older); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrNotSupported) {
+		if err := checkFileSystem(c.path, Machine{Release: c.release}.Older); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrNotSupported) {
 			t.Errorf("%s on Linux %s: %v", c.path, c.release, err)
 		}
 	}

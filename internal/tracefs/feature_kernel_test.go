@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 
-	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
@@ -30,7 +30,7 @@ func TestKernelFeatures(t *testing.T) {
 		if !known {
 			t.Errorf("feature %s: nothing is known of the version it came with", name)
 		}
-		older := machine.This().Older(v[0], v[1])
+		older := tracefs.This().Older(v[0], v[1])
 		if has && older && name == "Memory" {
 			continue // RHEL 7's 3.10 has it
 		}

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
@@ -146,7 +145,7 @@ type lockedFiles struct {
 
 // newFiles returns the files of the tracefs at dir, with a lock if the running kernel needs it.
 func newFiles(dir string) files {
-	if machine.This().Older(5, 5) {
+	if This().Older(5, 5) {
 		return lockedFiles{osFiles{}, filepath.Join(dir, "instances")}
 	}
 	return osFiles{}

@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/ftgo/ftgo/internal/machine"
 )
 
 // Errors for errors.Is.
@@ -91,7 +89,7 @@ func (f *FS) readTrimmed(elem ...string) (string, error) {
 
 // Find returns the mounted tracefs. The error is [ErrNotMounted] if tracefs is not mounted, and os.ErrPermission if this
 // process may not look into a mount point.
-func Find() (*FS, error) { return find(machine.MountPoints) }
+func Find() (*FS, error) { return find(MountPoints) }
 
 func find(dirs []string) (*FS, error) {
 	var denied error
@@ -118,12 +116,12 @@ func Mount() (f *FS, unmount func() error, err error) {
 	if f, err = Find(); !errors.Is(err, ErrNotMounted) || os.Geteuid() != 0 {
 		return f, nil, err
 	}
-	point := machine.Tracing
+	point := Tracing
 	errTrace := unix.Mount("tracefs", point, "tracefs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 	if errTrace != nil {
-		point = machine.Debugfs
+		point = Debugfs
 		if err := unix.Mount("debugfs", point, "debugfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
-			return nil, nil, fmt.Errorf("mount tracefs at %s: %w (debugfs: %v)", machine.Tracing, errTrace, err)
+			return nil, nil, fmt.Errorf("mount tracefs at %s: %w (debugfs: %v)", Tracing, errTrace, err)
 		}
 	}
 	f, err = Find()
@@ -134,9 +132,6 @@ func Mount() (f *FS, unmount func() error, err error) {
 		return nil
 	}, err
 }
-
-// Features are the abilities of this kernel's uprobe_events that sessions depend on.
-type Features = machine.Features
 
 // Features finds the kernel's abilities by its files, by the text of README, and, for fetching from memory, by a trial.
 func (f *FS) Features() Features {
@@ -159,7 +154,7 @@ func (f *FS) Features() Features {
 		EventPID:     f.exists("set_event_pid"),
 		Memory:       appends || f.fetchesMemory(since314),
 		Instances:    since314,
-		ExactHits:    machine.This().Features().ExactHits, // no file shows this
+		ExactHits:    This().Features().ExactHits, // no file shows this
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/ftgo/ftgo/internal/machine"
 )
 
 // readInterval is how long the reader sleeps when there is nothing to read.
@@ -246,7 +244,7 @@ func parseOverruns(stats string) (sum uint64, err error) {
 // The first call waits until the session is 20 ms old, so that two readings of the clocks differ enough. The clocks are
 // compared again when the session is twice as old, and then every minute, so callers that convert times call it
 // regularly.
-func (s *Session) Timebase() (machine.Timebase, error) { return s.clocks.Timebase() }
+func (s *Session) Timebase() (Timebase, error) { return s.clocks.Timebase() }
 
 // Mark holds the clocks and the hit counts at one moment of a session.
 type Mark struct {

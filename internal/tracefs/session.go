@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/ftgo/ftgo/internal/machine"
 )
 
 // Options are the options of a session. The zero value suits most sessions.
@@ -61,7 +59,7 @@ type Session struct {
 	wake          chan struct{} // has one element if the reader's sleep must end
 	timer         *time.Timer   // for the reader's sleep
 	raw           *pages        // nil unless Options.Raw
-	clocks        machine.Comparison
+	clocks        Comparison
 	created       bool  // the instance directory was created
 	defined       bool  // a line was written to uprobe_events
 	perfErr       error // not nil if perf has enabled one of the events
@@ -88,7 +86,7 @@ func Start(ctx context.Context, f *FS, target Target, events []Event, opt Option
 	return s.begin(
 		func() error { return s.prepare(opt) },
 		func() (err error) { s.Began, err = s.clocks.Begin(); return err },
-		func() error { return checkFileSystem(s.target.Path, machine.This().Older) },
+		func() error { return checkFileSystem(s.target.Path, This().Older) },
 		func() error { return s.define(ctx, lines) },
 		func() error { return s.enableAll(ctx, s.events) },
 	)
@@ -207,7 +205,7 @@ func (s *Session) setClock(opt Options) error {
 		s.clocks.Choose(settingValue(string(offered)))
 		return nil
 	}
-	clock, _ := machine.This().ChooseClock(string(offered))
+	clock, _ := This().ChooseClock(string(offered))
 	s.clocks.Choose(clock)
 	return s.write(clock, "trace_clock")
 }
@@ -237,16 +235,16 @@ func (s *Session) resize(opt Options) error {
 		return err
 	}
 	chosenKB := opt.BufferKB
-	for kb := cmp.Or(chosenKB, machine.This().BufferKB()); ; kb /= 2 {
+	for kb := cmp.Or(chosenKB, This().BufferKB()); ; kb /= 2 {
 		err := s.write(fmt.Sprint(kb), "buffer_size_kb")
 		if err == nil {
 			return nil
 		}
-		if chosenKB == 0 && errors.Is(err, unix.ENOMEM) && kb > machine.LeastBufferKB {
+		if chosenKB == 0 && errors.Is(err, unix.ENOMEM) && kb > leastBufferKB {
 			continue
 		}
 		err = fmt.Errorf("make ring buffers of %d KB per CPU: %w", kb, err)
-		if available, cpus, ok := machine.This().AvailableMemory(); ok && errors.Is(err, unix.ENOMEM) {
+		if available, cpus, ok := This().AvailableMemory(); ok && errors.Is(err, unix.ENOMEM) {
 			err = fmt.Errorf("%w (%d KB are available for %d CPUs)", err, available, cpus)
 		}
 		return err

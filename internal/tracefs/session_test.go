@@ -12,8 +12,6 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/ftgo/ftgo/internal/machine"
 )
 
 func TestResizeWithLessMemoryThanItSeemed(t *testing.T) {
@@ -148,14 +146,14 @@ func TestClockStep(t *testing.T) {
 		{"global", time.Microsecond, 1, 0},
 		{"mono", 900 * time.Microsecond, 1, 0},
 		{"global", 0, 1, 0}, // it stands still
-		{machine.Counter, 4 * time.Millisecond, 7, 0},
+		{Counter, 4 * time.Millisecond, 7, 0},
 	} {
 		f, fake := newFake(t)
 		f.files = &ticking{fakeFiles: fake, step: c.step, every: c.every}
 		s, _, err := newSession(f, Target{}, nil, nil)
 		fixture.NoError(t, err)
 		s.clocks.Choose(c.clock)
-		if base, err := s.Timebase(); err != nil && c.clock != machine.Counter || base.Step != c.want {
+		if base, err := s.Timebase(); err != nil && c.clock != Counter || base.Step != c.want {
 			t.Errorf("%+v: found %v, %v", c, base.Step, err)
 		}
 	}

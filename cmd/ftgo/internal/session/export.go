@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/metrics"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
 // ExportFlags are the flags that only export has.
@@ -132,7 +132,7 @@ const defaultInterval = 250 * time.Millisecond
 func (o *Options) about(x *ExportFlags) metrics.About {
 	host, _ := os.Hostname() // "" on an error
 	return metrics.About{
-		Release: o.Release, Host: host, Kernel: machine.This().Release, Service: cmp.Or(x.Name, filepath.Base(o.Binary)),
+		Release: o.Release, Host: host, Kernel: tracefs.This().Release, Service: cmp.Or(x.Name, filepath.Base(o.Binary)),
 	}
 }
 

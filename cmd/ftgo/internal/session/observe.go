@@ -15,9 +15,9 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/engine"
-	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -115,11 +115,11 @@ func (r *run) checkPlacement(each time.Duration) error {
 // planLive plans the probes of a run on this machine, and sets the run's source.
 func (r *run) planLive() (err error) {
 	q := &r.request
-	q.Probes.Features, q.Probes.Progress, q.Source.Raw = machine.Machine{}.Features(), r.SetProgress, r.ReadRaw
+	q.Probes.Features, q.Probes.Progress, q.Source.Raw = tracefs.Machine{}.Features(), r.SetProgress, r.ReadRaw
 	q.Probes.Threads, q.Probes.Sched, q.Probes.Waits, q.Probes.Stack = len(r.With) > 0, r.Sched, r.Waits, r.Stack
 	if r.FS != nil {
 		q.Probes.Features = r.Adjust(r.FS.Features())
-		if err := r.checkKernel(machine.This().Older(4, 0)); err != nil {
+		if err := r.checkKernel(tracefs.This().Older(4, 0)); err != nil {
 			return err
 		}
 		if r.scene.Events, err = r.kernelEvents(); err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
-	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -130,10 +130,10 @@ func (o *Options) Script() (err error) {
 	r := o.newRun(v)
 	// Without --kernel, the script may run on a kernel whose counters miss hits that happen on two CPUs at once. So the
 	// script records the calls and does not read the counters.
-	features := machine.Machine{}.Features()
+	features := tracefs.Machine{}.Features()
 	features.ExactHits = false
 	if o.forKernel != "" {
-		if features, err = machine.FeaturesOf(o.forKernel); err != nil {
+		if features, err = tracefs.FeaturesOf(o.forKernel); err != nil {
 			return cli.WithStatus(cli.ExitUsage, err)
 		}
 		if !features.Instances {

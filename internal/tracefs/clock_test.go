@@ -1,4 +1,4 @@
-package machine
+package tracefs
 
 import (
 	"testing"
@@ -107,7 +107,7 @@ func TestClockSet(t *testing.T) {
 	}
 	c.first = compare(0, 0)
 	compare(hour, 0)
-	for i, ahead := range []time.Duration{0, 3 * hour, -5 * hour, -5*hour + LeastSet, 0} {
+	for i, ahead := range []time.Duration{0, 3 * hour, -5 * hour, -5*hour + leastSet, 0} {
 		after := hour + time.Duration(i+1)*second
 		now := setclock.By(began.Add(after), ahead)
 		if due := c.due(now); due != (i > 0) {

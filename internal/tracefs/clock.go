@@ -1,4 +1,4 @@
-package machine
+package tracefs
 
 import (
 	"errors"
@@ -70,18 +70,18 @@ func (c *Comparison) Timebase() (Timebase, error) {
 // has slept, because [Timebase.Wall] would be wrong by as much.
 func (c *Comparison) due(now time.Time) bool {
 	last := c.base.read.At
-	return last.IsZero() || now.Sub(last) >= min(max(last.Sub(c.first.At), calibrateFor), driftFor) || Set(last, now) != 0
+	return last.IsZero() || now.Sub(last) >= min(max(last.Sub(c.first.At), calibrateFor), driftFor) || clockSet(last, now) != 0
 }
 
-// LeastSet is the smallest change of the system's clock that [Set] returns. [time.Now] reads the wall clock and
+// leastSet is the smallest change of the system's clock that clockSet returns. [time.Now] reads the wall clock and
 // the monotonic clock one after the other, so small differences mean nothing.
-const LeastSet = 10 * time.Millisecond
+const leastSet = 10 * time.Millisecond
 
-// Set returns how far the system's clock was set ahead between two results of [time.Now], negative if it was set back,
+// clockSet returns how far the system's clock was set ahead between two results of [time.Now], negative if it was set back,
 // 0 if it was not set. A sleep of the machine also sets it ahead, because the monotonic clock stands still.
-func Set(from, to time.Time) time.Duration {
+func clockSet(from, to time.Time) time.Duration {
 	ahead := to.Round(0).Sub(from.Round(0)) - to.Sub(from)
-	if ahead.Abs() < LeastSet {
+	if ahead.Abs() < leastSet {
 		return 0
 	}
 	return ahead

@@ -1,6 +1,4 @@
-// Package machine reads the properties of a machine that tracing depends on: its kernel's release and features,
-// its memory, its clocks and the mount points of tracefs.
-package machine
+package tracefs
 
 import (
 	"fmt"
@@ -85,8 +83,8 @@ const (
 	usualBufferKB = 16 << 10
 	// The buffers of all CPUs together take at most 1/bufferShare of the available memory.
 	bufferShare = 16
-	// LeastBufferKB is the smallest default size. It applies if memory is short.
-	LeastBufferKB = 64
+	// leastBufferKB is the smallest default size. It applies if memory is short.
+	leastBufferKB = 64
 )
 
 // BufferKB returns the default size of ring buffers in KB per CPU.
@@ -95,7 +93,7 @@ func (m Machine) BufferKB() int {
 	if !ok {
 		return usualBufferKB
 	}
-	return max(min(usualBufferKB, available/bufferShare/cpus), LeastBufferKB)
+	return max(min(usualBufferKB, available/bufferShare/cpus), leastBufferKB)
 }
 
 // AvailableMemory returns the available memory in KB and the number of CPUs that are online.
