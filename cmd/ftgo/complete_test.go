@@ -34,7 +34,7 @@ done`
 				}
 				t.Skip(err)
 			}
-			lines := []string{"ftgo prob", "ftgo probe " + target + " main.frame", "ftgo trace --output=ch", "ftgo probe " + target + " unicode/ut"}
+			lines := []string{"ftgo prob", "ftgo probe " + target + " main.frame", "ftgo trace --output=js", "ftgo probe " + target + " unicode/ut"}
 			args := []string{"-c", script}
 			if shell != "fish" {
 				args = append(args, "-")
@@ -46,7 +46,7 @@ done`
 				t.Fatalf("%v\n%s", err, out)
 			}
 			got := strings.Split(string(out), ".\n")
-			for i, want := range []string{"probe", "main.framed", "chrome", "unicode/utf8."} {
+			for i, want := range []string{"probe", "main.framed", "json", "unicode/utf8."} {
 				if i >= len(got) || !strings.Contains(got[i], want) {
 					t.Errorf("%q: no %s in %q", lines[i], want, out)
 				}

@@ -186,7 +186,7 @@ func countCommand(e *cli.Env) *cli.Command {
 }
 
 func traceCommand(e *cli.Env) *cli.Command {
-	o := session.NewOptions(e, render.Chrome)
+	o := session.NewOptions(e)
 	o.Signatures = true
 	return &cli.Command{
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
@@ -248,7 +248,7 @@ func scriptCommand(e *cli.Env) *cli.Command {
 }
 
 func reportCommand(e *cli.Env) *cli.Command {
-	o := session.NewOptions(e, render.Folded, render.Pprof, render.Chrome)
+	o := session.NewOptions(e, render.Folded, render.Pprof)
 	o.Signatures = true
 	table, lines := o.TableFlags.Define, o.DefineLines
 	return &cli.Command{

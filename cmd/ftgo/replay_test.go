@@ -46,10 +46,7 @@ func forged(t *testing.T, ts *testscript.TestScript, kind, want, from, to string
 		refused = want
 	}
 	for _, as := range []string{"probe", "count", "trace"} {
-		for _, format := range []string{"table", "json", "csv", "tsv", "chrome"} {
-			if format == "chrome" && as != "trace" {
-				continue
-			}
+		for _, format := range []string{"table", "json", "csv", "tsv"} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			r := reported(t, text, append(shownAs(as), "-o", format)...)

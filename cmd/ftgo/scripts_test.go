@@ -43,7 +43,6 @@ import (
 //	refused N TEXT ARG...         fails unless ftgo's exit status is N, its error one short line with a text, its output empty
 //	shows TEXT..., says TEXT...   fails unless the output, or standard error, contains each text (with "!": if it does)
 //	edit REGEXP BY...             replaces what each expression matches in the output
-//	chrome                        checks trace events in the output, and replaces it by the number of events of each kind
 //	lines N[+] TYPE [COND...]     fails unless the output has N JSON lines (or more) of a type that meet all conditions: KEY=VALUE,
 //	                              != < > <= >=, or ~REGEXP. KEY.KEY is a key of an object in the line; @KEY as value is the value
 //	                              of another key. It checks that hits are those delivered, lost and filtered, and that the parts
@@ -194,9 +193,6 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 				text = regexp.MustCompile(change[0]).ReplaceAllString(text, change[1])
 			}
 			ts.Stdout().Write([]byte(text))
-		},
-		"chrome": func(ts *testscript.TestScript, _ bool, _ []string) {
-			ts.Stdout().Write([]byte(chromeCounts(t, ts.ReadFile("stdout"))))
 		},
 		"repeat": func(ts *testscript.TestScript, _ bool, args []string) {
 			n, err := strconv.Atoi(args[1])

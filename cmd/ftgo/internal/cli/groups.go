@@ -133,11 +133,8 @@ func (o *Output) DefineFull(more string) Group {
 
 // check refuses formats that only other commands have.
 func (o *Output) check(command string) error {
-	switch {
-	case slices.Contains(o.Formats, o.Format):
+	if slices.Contains(o.Formats, o.Format) {
 		return nil
-	case o.Format == render.Chrome:
-		return Usage("%s: -o chrome is for trace", command)
 	}
 	return Usage("%s: -o %s is for probe", command, o.Format)
 }

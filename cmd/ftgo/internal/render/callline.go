@@ -52,10 +52,8 @@ type Line struct {
 	// The fields below are for lines of a [Tree].
 
 	Level    int           // the depth in the tree, 0 for the root
-	Repeated bool          // an earlier part of the tree contained this call, too
 	Branch   bool          // an outermost call of a goroutine that the call above started
 	GoesOn   bool          // not a call, but a goroutine that still ran when the tree was written
-	Started  time.Time     // the time of the go statement, for the first call of a goroutine
 	Outlived time.Duration // the time from the end of the root to the end of this call; 0 unless Branch is true
 }
 

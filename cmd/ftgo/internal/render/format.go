@@ -29,10 +29,9 @@ const (
 	TSV                  // like CSV with tabs, and without quoting because no cell contains a tab or newline
 	Folded               // see FoldedStacks
 	Pprof                // see PprofStacks
-	Chrome               // see ChromeWriter
 )
 
-var formatNames = [...]string{Table: "table", JSON: "json", CSV: "csv", TSV: "tsv", Folded: "folded", Pprof: "pprof", Chrome: "chrome"}
+var formatNames = [...]string{Table: "table", JSON: "json", CSV: "csv", TSV: "tsv", Folded: "folded", Pprof: "pprof"}
 
 func (f Format) String() string { return formatNames[f] }
 

@@ -129,8 +129,6 @@ func TestGolden(t *testing.T) {
 			return NewCallWriter(b, Options{Sched: true}).Tree(&Tree{First: &line, Lines: []*Line{&line, {Function: "main.g", Level: 1}}})
 		},
 		"trees.json":    treesJSON,
-		"chrome":        chrome,
-		"chrome-empty":  func(b *bytes.Buffer) error { return NewChromeWriter(b, time.Unix(0, 0)).Close(stats.Summary{}) },
 		"stacks":        func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0, 0) },
 		"stacks-top":    func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0, 1) },
 		"stacks.json":   func(b *bytes.Buffer) error { return StackJSON(b, stacks(), "") },

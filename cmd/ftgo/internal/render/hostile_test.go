@@ -152,14 +152,6 @@ func TestHostileEvents(t *testing.T) {
 		for line := range strings.Lines(written(t, 3, func(w io.Writer) error { return NewCallWriter(w, Options{Format: JSON}).Tree(&ended) })) {
 			validJSON(t, line)
 		}
-		// A head, the names of three processes and their tracks, a call, an event, an open call, the end.
-		validJSON(t, written(t, 11, func(w io.Writer) error {
-			c := NewChromeWriter(w, callStart)
-			if err := c.Tree(tree); err != nil {
-				return err
-			}
-			return c.Close(stats.Summary{})
-		}))
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
@@ -91,33 +89,6 @@ func treesJSON(b *bytes.Buffer) error {
 	return errors.Join(w.Tree(trees[0]), w.Tree(trees[1]), w.Line(call))
 }
 
-// chrome writes trees with all kinds of lines.
-func chrome(b *bytes.Buffer) error {
-	at := func(us int) time.Time { return time.UnixMicro(1_700_000_000_000_000 + int64(us)).Add(7).UTC() }
-	word, _ := gotype.Basic("int")
-	call := func(name string, from, to int, end string) *Line {
-		return &Line{Function: name, Thread: Thread{Goid: 7, PID: 3, TID: 4, CPU: 1}, Time: at(from), Ended: at(to), End: end, Args: []capture.Value{{Name: "n", Type: word, Num: 5}}}
-	}
-	thread := Thread{Goid: 7, PID: 3, TID: 4, CPU: 1}
-	event := &Line{Time: at(12), Event: "sched:sched_switch", Thread: thread, Level: 1, Fields: []pairing.KernelField{{Name: "next_comm", Text: []byte("\"\n")}}}
-	w := NewChromeWriter(b, at(0).Add(-7))
-	tree := func(root *Line, below ...*Line) error {
-		for i := range below {
-			below[i].Level = 1
-		}
-		return w.Tree(&Tree{Lines: append([]*Line{root}, below...)})
-	}
-	loop := call("main.loop", 30, 40, "open")
-	loop.Repeated = true
-	return errors.Join(
-		tree(call("main.f", 10, 20, "return"), event, call("main.g", 13, 14, "unwound")),
-		tree(&Line{Function: "main.loop", Time: at(30), Thread: thread}, call("main.h", 31, 32, "return")),
-		tree(loop, call("main.h", 33, 34, "return")),
-		w.Event(&Line{Time: at(50), Event: "a:b", Thread: Thread{PID: 3, TID: 4}}),
-		w.Close(stats.Summary{Hits: 9, Delivered: 8, Lost: 1}),
-	)
-}
-
 // TestEventLine checks that an event is one printable line, even if its program has a hostile name.
 func TestEventLine(t *testing.T) {
 	e := &Line{
@@ -144,12 +115,10 @@ func TestEventLine(t *testing.T) {
 	}
 }
 
-// TestWriteErrors checks that writers of calls, trace events and profiles return the error of the underlying writer.
+// TestWriteErrors checks that writers of calls and profiles return the error of the underlying writer.
 func TestWriteErrors(t *testing.T) {
-	w := NewChromeWriter(brokenWriter{}, time.Unix(0, 0))
 	errs := map[string]error{
 		"header": NewCallWriter(brokenWriter{}, Options{Format: CSV}).Header(), "profile": PprofStacks(brokenWriter{}, stacks(), Profiled{}),
-		"trace event": w.Event(&Line{}), "trace events of a tree": w.Tree(&Tree{}), "end of trace events": w.Close(stats.Summary{}),
 	}
 	for _, f := range []Format{Table, JSON, CSV, TSV} {
 		c := get()

@@ -73,8 +73,6 @@ type track struct {
 	// from is the call that started the goroutine. After this call has ended and was written or dropped, from is its nearest
 	// open caller. It is nil if neither is known, and after the goroutine has ended.
 	from *node
-	// started is the time of the go statement. The line of the goroutine's first call takes it over, and started is then zero.
-	started time.Time
 	// origin is the call that started the goroutine, if the call and all its callers have ended and were written or dropped.
 	// Otherwise it is nil.
 	origin *render.Line
@@ -138,7 +136,6 @@ func (t *forest) begin(c *pairing.Call, function string, at time.Time) error {
 		n.parent = tr.stack[depth-1]
 	case tr.from != nil:
 		n.parent, n.Branch = tr.from, true
-		n.Started, tr.started = tr.started, time.Time{}
 	}
 	if n.parent != nil {
 		tr.tree, n.level = n.parent.tree, n.parent.level+1
@@ -186,7 +183,7 @@ func (t *forest) end(c *pairing.Call, line *render.Line, at time.Time) error {
 	}
 	t.open--
 	if n.ended, n.hidden = true, line == nil; line != nil {
-		line.Repeated, line.Branch, line.Started = n.Repeated, n.Branch, n.Started
+		line.Branch = n.Branch
 		n.Line = line
 	}
 	tree, tr := n.tree, n.track
@@ -240,7 +237,7 @@ func (t *forest) goroutine(g *pairing.Goroutine, at time.Time) error {
 	}
 	if node := t.calls[g.From]; node != nil {
 		tr := t.trackFor(thread)
-		tr.from, tr.started = node, at
+		tr.from = node
 		node.goroutines++
 		node.tree.running[tr] = true
 	}

@@ -24,7 +24,6 @@ type Lines struct {
 	stream
 	calls       *render.CallWriter
 	trees       *forest                    // nil without trees
-	chrome      *render.ChromeWriter       // nil unless the format is chrome
 	latest      uint64                     // the latest time stamp of a call or goroutine
 	idleLatest  uint64                     // the value of latest at the time idleSince
 	idleSince   time.Time                  // when advanceTrees first found the value idleLatest
@@ -55,11 +54,11 @@ func NewLines(o *Options) (v *Lines, err error) {
 
 func (v *Lines) Needs() Needs {
 	o := &v.opt.Lines
-	entries, needs := o.Entries || v.opt.buildsTrees(), Needs{}
+	entries, needs := o.Entries || o.Trees(), Needs{}
 	if needs.Probes.Mode = uprobe.Latency; o.Entries {
 		needs.Probes.Mode = uprobe.Entries
 	}
-	needs.Probes.Follow, needs.Values = v.opt.buildsTrees(), v.values
+	needs.Probes.Follow, needs.Values = o.Trees(), v.values
 	needs.Source.Entries, needs.Source.Steady = entries, entries
 	return needs
 }
@@ -88,17 +87,11 @@ func (v *Lines) Begin(s *Scene) error {
 	if v.opt.Stack > 0 {
 		v.stacks = engine.NewStacks(s.Target.Binary)
 	}
-	if v.opt.Format == render.Chrome {
-		v.chrome = render.NewChromeWriter(v.out, cmp.Or(s.Recorded, time.Now()))
-	}
-	if v.opt.buildsTrees() {
+	if o.Trees() {
 		v.trees = newForest(o.Depth, v.writeTree)
 		v.trees.maxWait = cmp.Or(v.opt.TreeWait, v.trees.maxWait)
 		if o.Slow > 0 {
 			v.trees.slow, v.trees.total = o.Slow, maxSlow
-			if v.chrome != nil {
-				v.chrome.Marks = true
-			}
 		}
 	}
 	return nil
@@ -196,9 +189,6 @@ func (v *Lines) takeKernelEvent(ev *pairing.KernelEvent) error {
 			return err
 		}
 	}
-	if v.chrome != nil {
-		return v.chrome.Event(line)
-	}
 	return v.calls.Line(line)
 }
 
@@ -292,15 +282,10 @@ func (v *Lines) withStack(line *render.Line, c *pairing.Call) *render.Line {
 	return line
 }
 
-// End writes the remaining trees and the end of Chrome output, prints notes about missing calls, and writes the summary.
+// End writes the remaining trees, prints notes about missing calls, and writes the summary.
 func (v *Lines) End(t *engine.Table) error {
 	if !v.enough() && v.trees != nil {
 		if err := v.trees.writeEnded(); err != nil && !errors.Is(err, ErrEnough) {
-			return err
-		}
-	}
-	if v.chrome != nil {
-		if err := v.chrome.Close(t.Summary); err != nil {
 			return err
 		}
 	}

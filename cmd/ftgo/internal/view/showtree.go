@@ -108,7 +108,7 @@ func (t *forest) keepOpen(nodes []*node, above *node, shown bool) (top []*node) 
 			} else {
 				top = append(top, n)
 			}
-			if n.Repeated = n.Repeated || shown && t.slow == 0; !shown {
+			if !shown {
 				continue
 			}
 		}

@@ -8,25 +8,16 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// buildsTrees reports whether the view builds trees of calls.
-func (o *Options) buildsTrees() bool {
-	return o.Lines.Trees() || o.Format == render.Chrome
-}
-
 // writeTree writes a tree, or a part of a tree. -n counts trees whose outermost call has ended, without the trees of
-// goroutines that outlived their tree. With -o chrome, -n counts calls.
+// goroutines that outlived their tree.
 func (v *Lines) writeTree(t *render.Tree) error {
-	write := v.calls.Tree
-	if v.chrome != nil {
-		write = v.chrome.Tree
-	}
-	calls, trees := uint64(0), uint64(0)
+	trees := uint64(0)
 	if t.Took > 0 && t.Origin == nil {
 		trees = 1
 	}
 	for _, l := range t.Lines {
 		if l.End != "" {
-			calls++
+			v.inTrees = true
 			if l.Ended.IsZero() {
 				l.Ended = v.Clock.Wall(v.latest) // the call was open at the last event
 			}
@@ -36,13 +27,10 @@ func (v *Lines) writeTree(t *render.Tree) error {
 		v.incomplete.trees++
 		v.incomplete.lines += t.LeftOut
 	}
-	if err := write(t); err != nil {
+	if err := v.calls.Tree(t); err != nil {
 		return err
 	}
-	if v.inTrees = v.inTrees || calls > 0; v.chrome == nil {
-		return v.addWritten(trees)
-	}
-	return v.addWritten(calls)
+	return v.addWritten(trees)
 }
 
 // advanceTrees writes the trees that are due. Without new events, trace time goes on with the time of day.

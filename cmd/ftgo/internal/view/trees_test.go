@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestWarnLeftOut checks the warnings about incomplete trees.
@@ -46,20 +43,5 @@ goroutine 1  00:00:00.000001  thread 10
 `
 	if got := out.String(); got != want[1:] || trees.leftOut != 2 || trees.open+len(trees.tracks) != 0 {
 		t.Errorf("%d left out, %d open, %d trees\n%s\nwant%s", trees.leftOut, trees.open, len(trees.tracks), got, want)
-	}
-}
-
-// TestChromeInParts checks that each call has one end event, even if its tree is written in parts.
-func TestChromeInParts(t *testing.T) {
-	for _, limit := range []int{2, 4, 7, 100} {
-		var out bytes.Buffer
-		w := render.NewChromeWriter(&out, time.Unix(0, 0))
-		trees := newForest(0, w.Tree)
-		trees.limit = limit
-		grow(t, trees, "a b . 2:x 2:y 2:. c . d >3 e f 3:n . . g 3:o 3:. . . 3:. 3:~ h . 2:. k l . . . m .")
-		fixture.NoError(t, w.Close(stats.Summary{Hits: 1}))
-		if ended := strings.Count(out.String(), `"ph":"X"`) + strings.Count(out.String(), `"ph":"E"`); ended != 15 {
-			t.Errorf("parts of %d: %d calls\n%s", limit, ended, out.String())
-		}
 	}
 }
