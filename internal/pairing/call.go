@@ -70,24 +70,20 @@ type Call struct {
 	// Args holds the words that were fetched at the begin of the call, Results the words at its end. The function's
 	// captures decode them. Results is nil if the call did not end by a RET.
 	Args, Results []uint64
+
+	fromTop uint64 // distance in bytes between the end of the stack and SP when the call began
 }
 
-// stack is the stack of a goroutine or thread. Its frames are the open calls, the innermost last.
+// stack is the stack of a goroutine or thread. Its frames are the open calls, the innermost last. Until a call ends, its
+// Split is the time of its goroutine or thread, and its Hits the hits of its stack, before the call began. Its Waits
+// include the waits of nested calls that have ended. The fields that [stack.complete] sets are not valid until it runs.
 type stack struct {
 	key    stackKey
 	goid   uint64
-	frames []frame
+	frames []Call
 	hits   Hits // all hits on the stack so far
 	noGoid bool // goid is not known yet
 	ended  bool // the goroutine has called goexit1
-}
-
-// frame is an open call. Until the call ends, Split is the time of its goroutine or thread, and Hits the hits of its
-// stack, before the call began. Waits includes the waits of nested calls that have ended. The fields that
-// [stack.complete] sets are not valid until it runs.
-type frame struct {
-	Call
-	depth uint64 // distance in bytes between the end of the stack and SP when the call began
 }
 
 // maxOpen is the maximum number of open calls, on all stacks together. They take some 400 MB.
@@ -95,7 +91,7 @@ const maxOpen = 1 << 20
 
 // push adds a frame to a stack. The frame still has the fields of an earlier call, and the caller must set all of them.
 // Frames are modified in place and emitted without a copy, because copying was the most expensive part of pairing.
-func (p *Stream) push(s *stack) *frame {
+func (p *Stream) push(s *stack) *Call {
 	p.open++
 	n := len(s.frames)
 	s.frames = slices.Grow(s.frames, 1)[:n+1]
@@ -115,7 +111,7 @@ func (p *Stream) pop(s *stack) {
 // complete sets Goid, Depth, Root and Parent of frame n from its stack, and Hits to the hits since the call began. It
 // does so late, because the goroutine's ID may become known after the call began.
 func (s *stack) complete(n int) *Call {
-	c := &s.frames[n].Call
+	c := &s.frames[n]
 	if c.Goid, c.Depth, c.Root = s.goid, n, s.frames[0].Root; n > 0 {
 		c.Parent = s.frames[n-1].ID
 	}

@@ -4,7 +4,7 @@ import "github.com/ftgo/ftgo/internal/uprobe"
 
 // accounting counts delivered events.
 type accounting struct {
-	sites  [][]siteAccount // by event and site, as in Plan.Events
+	sites  [][]siteAccount // as in Plan.Events
 	faults uint64
 	events uint64        // events of selected processes
 	funcs  []funcAccount // as in Plan.Funcs
@@ -14,45 +14,44 @@ type accounting struct {
 	unknown uint64
 }
 
-// funcAccount counts the delivered hits of a function.
+// funcAccount counts the delivered hits of a function. A hit at an entry is not a call if the stack check failed, if the
+// function jumped to its start, or if the entry was being disarmed.
 type funcAccount struct {
-	all, timed entries // hits of all entries, and of the entries that time calls
-	// begins and ends count the hits at entries and at returns that fetch words through pointers.
-	begins, ends faultCount
-	abandoned    uint64 // calls with Outcome Abandoned
+	calls, noCalls      uint64 // hits of all entries
+	timed, timedNoCalls uint64 // hits of the entries that time calls
+	faults              uint64 // faults of all hits
+	abandoned           uint64 // calls with Outcome Abandoned
 }
-
-// entries counts hits at entries. A hit is not a call if the stack check failed, if the function jumped to its start,
-// or if the entry was being disarmed.
-type entries struct{ calls, noCalls uint64 }
 
 // extend adds the events that the plan has got since extend last ran.
 func (p *Stream) extend() {
-	for i := len(p.account.sites); i < len(p.plan.Events); i++ {
-		p.account.sites = append(p.account.sites, make([]siteAccount, len(p.plan.Events[i].Sites)))
-		for k := range p.plan.Events[i].Sites {
-			p.sites.sites[eventAddr{i, p.plan.Events[i].Sites[k].Addr}] = k
+	for _, ev := range p.plan.Events[len(p.sites):] {
+		sites := make(map[uint64]int, len(ev.Sites))
+		for k := range ev.Sites {
+			sites[ev.Sites[k].Addr] = k
 		}
+		p.sites = append(p.sites, sites)
+		p.account.sites = append(p.account.sites, make([]siteAccount, len(ev.Sites)))
 	}
 }
 
 // call counts a call that is delivered as an event, except a Counter event, or as a wait.
 func (a *accounting) call(fn int) {
-	a.funcs[fn].timed.calls++
-	a.funcs[fn].all.calls++
+	a.funcs[fn].timed++
+	a.funcs[fn].calls++
 }
 
 // noCall counts a hit at an entry that is not a call.
 func (a *accounting) noCall(fn int) {
-	a.funcs[fn].timed.noCalls++
-	a.funcs[fn].all.noCalls++
+	a.funcs[fn].timedNoCalls++
+	a.funcs[fn].noCalls++
 }
 
 // Events returns the number of events of selected processes so far.
 func (p *Stream) Events() uint64 { return p.account.events }
 
 // Begun returns the number of delivered calls of a function so far.
-func (p *Stream) Begun(fn int) uint64 { return p.account.funcs[fn].all.calls }
+func (p *Stream) Begun(fn int) uint64 { return p.account.funcs[fn].calls }
 
 // Counters holds readings of the kernel's counters.
 type Counters struct {
@@ -206,9 +205,9 @@ func (h *siteHits) check(count, delivered uint64, onlyFailed bool) {
 // set uses them. Otherwise it uses the delivered events. lost is the number of lost events of all functions.
 func (c *Count) set(hits *siteHits, account *funcAccount, own bool, lost uint64) {
 	if !own {
-		c.Calls, c.Timed = account.all.calls, account.timed.calls
+		c.Calls, c.Timed = account.calls, account.timed
 	} else {
-		c.Calls, c.Timed = subtract(hits.calls, account.all.noCalls+hits.failed), subtract(hits.timed, account.timed.noCalls)
+		c.Calls, c.Timed = subtract(hits.calls, account.noCalls+hits.failed), subtract(hits.timed, account.timedNoCalls)
 		c.Unsure = min(hits.lostChecks+min(hits.checks, lost), c.Calls)
 		c.Missing = subtract(hits.lostReturns, account.abandoned) // returns of abandoned calls do not matter
 	}
@@ -227,32 +226,4 @@ func (c *Counters) increase(event, site int) uint64 {
 		return 0 // the event joined the plan later
 	}
 	return subtract(count(c.At), count(c.From))
-}
-
-// siteIndex finds sites by address.
-type siteIndex struct {
-	sites map[eventAddr]int
-	// recent caches results, because most hits are at a few addresses.
-	recent [256]struct {
-		addr         uint64
-		format, site int32 // site is the index plus 1; 0 marks an unused entry
-	}
-}
-
-// eventAddr is the address of a site in the file, with the index of the site's event in Plan.Events.
-type eventAddr struct {
-	format int
-	addr   uint64
-}
-
-// find returns the index of an event's site at an address in the file.
-func (c *siteIndex) find(format int, addr uint64) (site int, ok bool) {
-	known := &c.recent[(addr+uint64(format))*0x9e3779b97f4a7c15>>56]
-	if known.site != 0 && known.addr == addr && known.format == int32(format) {
-		return int(known.site) - 1, true
-	}
-	if site, ok = c.sites[eventAddr{format, addr}]; ok {
-		known.addr, known.format, known.site = addr, int32(format), int32(site)+1
-	}
-	return site, ok
 }

@@ -6,24 +6,21 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// siteAccount counts the delivered hits of a site.
+// siteAccount counts the delivered hits of a site, and how often the kernel found no memory at a pointer when it fetched
+// their values. Such a fault may cost more than the rest of the hit. The kernel's counters do not count faults, so
+// delivered hits are taken as a sample of all hits.
 type siteAccount struct {
-	faultCount
-	reads uprobe.Reads // the words that a hit fetches, valid if known is true
-	known bool
+	hits, faults uint64
+	reads        uprobe.Reads // the words that a hit fetches, valid if known is true
+	known        bool
 }
 
-// faultCount counts delivered hits, and how often the kernel found no memory at a pointer when it fetched their values.
-// Such a fault may cost more than the rest of the hit. The kernel's counters do not count faults, so delivered hits are
-// taken as a sample of all hits.
-type faultCount struct{ hits, faults uint64 }
-
-// mean returns the faults per hit.
-func (f *faultCount) mean() float64 { return float64(f.faults) / float64(max(f.hits, 1)) }
+// perHit returns the faults per hit.
+func (s *siteAccount) perHit() float64 { return float64(s.faults) / float64(max(s.hits, 1)) }
 
 // estimate returns the estimated faults of a number of hits.
-func (f *faultCount) estimate(hits uint64) uint64 {
-	return uint64(math.Round(f.mean() * float64(hits)))
+func (s *siteAccount) estimate(hits uint64) uint64 {
+	return uint64(math.Round(s.perHit() * float64(hits)))
 }
 
 // fault counts the faults of a hit that fetched words, and returns their number. event and site are the indexes of the
@@ -36,12 +33,7 @@ func (a *accounting) fault(ev *uprobe.Event, event, site int, words []uint64) ui
 	n := account.reads.Faults(words)
 	account.faults += n
 	if a.faults += n; s.Func >= 0 {
-		end := &a.funcs[s.Func].ends
-		if s.Kind.IsEntry() {
-			end = &a.funcs[s.Func].begins
-		}
-		end.hits++
-		end.faults += n
+		a.funcs[s.Func].faults += n
 	}
 	return n
 }
@@ -59,7 +51,7 @@ func (p *Stream) FaultsPerHit(event, site int) float64 {
 	if p == nil || event >= len(p.account.sites) {
 		return 0
 	}
-	return p.account.sites[event][site].mean()
+	return p.account.sites[event][site].perHit()
 }
 
 // FaultsPerCall returns the mean number of faults in a call of a function.
@@ -68,5 +60,5 @@ func (p *Stream) FaultsPerCall(fn int) float64 {
 		return 0
 	}
 	f := &p.account.funcs[fn]
-	return f.begins.mean() + f.ends.mean()
+	return float64(f.faults) / float64(max(f.timed, 1))
 }

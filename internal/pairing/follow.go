@@ -18,17 +18,14 @@ type Goroutine struct {
 	// At is the time of its start or, if it has Ended, of its end.
 	At    uint64
 	Ended bool
-}
 
-// origin says which traced call started a goroutine.
-type origin struct {
-	goid       uint64
-	from, root uint64 // Parent and Root of the goroutine's outermost calls
-	inside     bool   // see Call.Inside
+	// The Parent of the goroutine's outermost calls is From. root and inside are their Root and Inside.
+	root   uint64
+	inside bool
 }
 
 // created handles a Creation event. If the g of the new goroutine belonged to another goroutine before, that goroutine
-// has ended, even if its end was not seen. A goroutine of Go's runtime gets no origin.
+// has ended, even if its end was not seen. A goroutine of Go's runtime has no From.
 func (p *Stream) created(ev *parse.Event, f *uprobe.Fields) {
 	g, by, byGoid := ev.Args[f.G], ev.Args[f.Creator], ev.Args[f.CreatorGoid]
 	p.goexit(ev.Time, g)
@@ -43,37 +40,38 @@ func (p *Stream) created(ev *parse.Event, f *uprobe.Fields) {
 	if s := p.proc.stacks[stackKey{id: by}]; s != nil && len(s.frames) > 0 && s.goid == byGoid {
 		s.hits.add(1, p.site, 0, 0)
 		top := &s.frames[len(s.frames)-1]
-		o.from, o.root, o.inside = top.ID, s.frames[0].Root, top.Inside || p.opt.Inside[top.Func]
+		o.From, o.root, o.inside = top.ID, s.frames[0].Root, top.Inside || p.opt.Inside[top.Func]
 	}
-	if o.from == 0 {
+	if o.From == 0 {
 		return
 	}
-	o.goid = ev.Args[f.Goid]
-	p.proc.origins[g] = o
-	p.item.Goroutine = &Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: ev.Time}
+	o.PID, o.Goid, o.At = p.proc.pid, ev.Args[f.Goid], ev.Time
+	p.proc.started[g] = o
+	p.item.Goroutine = &o
 	p.emit(Go)
 }
 
-// goexits ends all goroutines of the process that have an origin.
+// goexits ends all goroutines of the process that traced calls have started.
 func (p *Stream) goexits(at uint64) {
-	for _, g := range slices.Sorted(maps.Keys(p.proc.origins)) {
+	for _, g := range slices.Sorted(maps.Keys(p.proc.started)) {
 		p.goexit(at, g)
 	}
 }
 
-// goexit ends the goroutine of a g, if it has an origin.
+// goexit ends the goroutine of a g, if a traced call has started it.
 func (p *Stream) goexit(at, g uint64) {
-	if o, ok := p.proc.origins[g]; ok {
-		delete(p.proc.origins, g)
-		p.item.Goroutine = &Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: at, Ended: true}
+	if o, ok := p.proc.started[g]; ok {
+		delete(p.proc.started, g)
+		o.At, o.Ended = at, true
+		p.item.Goroutine = &o
 		p.emit(Go)
 	}
 }
 
-// originOf returns the origin of a goroutine, the zero origin if no traced call has started it.
-func (p *process) originOf(g, goid uint64) origin {
-	if o := p.origins[g]; o.goid == goid {
+// originOf returns what started a goroutine, the zero Goroutine if no traced call did.
+func (p *process) originOf(g, goid uint64) Goroutine {
+	if o := p.started[g]; o.Goid == goid {
 		return o
 	}
-	return origin{}
+	return Goroutine{}
 }

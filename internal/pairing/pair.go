@@ -19,7 +19,7 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 	}
 	p.proc.latest, p.bias = ev.Time, bias
 	pe := &p.plan.Events[ev.Format]
-	i, ok := p.sites.find(ev.Format, ev.Addr-bias)
+	i, ok := p.sites[ev.Format][ev.Addr-bias]
 	if !ok {
 		p.account.unknown++
 		return
@@ -45,9 +45,9 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 		p.count(ev, site)
 	case uprobe.Counter, uprobe.CounterJump:
 		if p.taken(pe, site, ev) && !p.uncounted[fn].has(ev.Time) {
-			p.account.funcs[fn].all.calls++
+			p.account.funcs[fn].calls++
 		} else {
-			p.account.funcs[fn].all.noCalls++
+			p.account.funcs[fn].noCalls++
 		}
 	case uprobe.Return, uprobe.TailJump, uprobe.CondTail:
 		if p.taken(pe, site, ev) {
@@ -130,7 +130,7 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	}
 	target := &p.plan.Funcs[fn]
 	if target.Sites.Restarts && len(s.frames) > 0 {
-		if top := &s.frames[len(s.frames)-1]; top.Func == fn && top.depth == depth {
+		if top := &s.frames[len(s.frames)-1]; top.Func == fn && top.fromTop == depth {
 			p.account.noCall(site.Func)
 			return
 		}
@@ -152,7 +152,7 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	}
 	p.begun++
 	c := p.push(s)
-	c.ID, c.Parent, c.Root, c.Func, c.depth, c.SP = p.begun, 0, p.begun, fn, depth, ev.Args[f.SP]
+	c.ID, c.Parent, c.Root, c.Func, c.fromTop, c.SP = p.begun, 0, p.begun, fn, depth, ev.Args[f.SP]
 	c.PID, c.TID, c.CPU, c.Bias, c.Start, c.End, c.Outcome = ev.PID, ev.TID, ev.CPU, p.bias, ev.Time, 0, Returned
 	c.Inside, c.StackHi = false, 0
 	c.Waits = c.Waits[:0]
@@ -160,8 +160,8 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	if n := len(s.frames) - 1; n > 0 && p.opt.Inside != nil {
 		c.Inside = s.frames[n-1].Inside || p.opt.Inside[s.frames[n-1].Func]
 	} else if n == 0 && p.plan.Follows && !key.isThread {
-		if o := p.proc.originOf(key.id, s.goid); o.from != 0 {
-			c.Parent, c.Root, c.Inside = o.from, o.root, o.inside
+		if o := p.proc.originOf(key.id, s.goid); o.From != 0 {
+			c.Parent, c.Root, c.Inside = o.From, o.root, o.inside
 		}
 	}
 	if !key.isThread {
@@ -205,7 +205,7 @@ func (p *Stream) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 	if key.isThread && p.plan.Funcs[fn].ABI == offsets.ABI0 {
 		if real := p.sched.thread(ev.Time, ev.PID, ev.TID).assembly; real != nil && len(real.frames) > 0 {
 			if top := &real.frames[len(real.frames)-1]; top.Func == fn && top.SP == ev.Args[f.SP] {
-				s, depth = real, top.depth
+				s, depth = real, top.fromTop
 			}
 		}
 	}
@@ -214,7 +214,7 @@ func (p *Stream) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 	}
 	p.unwind(ev, s, depth+1)
 	p.noteThread(ev, fn, s)
-	if last := len(s.frames) - 1; last >= 0 && s.frames[last].depth == depth && s.frames[last].Func == fn {
+	if last := len(s.frames) - 1; last >= 0 && s.frames[last].fromTop == depth && s.frames[last].Func == fn {
 		if p.end(ev, s, Returned, f); last == 0 && s.key.isThread {
 			p.proc.drop(s.key)
 		}
@@ -224,7 +224,7 @@ func (p *Stream) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 
 // unwind ends the calls of a stack that were entered at depth or deeper, with Outcome Unwound.
 func (p *Stream) unwind(ev *parse.Event, s *stack, depth uint64) {
-	for n := len(s.frames); n > 0 && s.frames[n-1].depth >= depth; n-- {
+	for n := len(s.frames); n > 0 && s.frames[n-1].fromTop >= depth; n-- {
 		p.end(ev, s, Unwound, nil)
 	}
 }

@@ -19,8 +19,8 @@ type process struct {
 	last    *stack
 	// bounds finds the goroutine of a stack pointer, if an event has no other information about it.
 	bounds  stackBounds
-	gs      map[uint64]*schedG // by the address of g
-	origins map[uint64]origin  // of goroutines that traced calls have started, by the address of g
+	gs      map[uint64]*schedG   // by the address of g
+	started map[uint64]Goroutine // by traced calls, by the address of g
 }
 
 // noProcess is the current process before the first event.
@@ -28,7 +28,7 @@ var noProcess = &process{pid: -1}
 
 func newProcess(pid int) *process {
 	return &process{
-		pid: pid, stacks: make(map[stackKey]*stack), gs: make(map[uint64]*schedG), origins: make(map[uint64]origin),
+		pid: pid, stacks: make(map[stackKey]*stack), gs: make(map[uint64]*schedG), started: make(map[uint64]Goroutine),
 	}
 }
 
@@ -159,11 +159,11 @@ func (p *Stream) adopt(thread, g stackKey, lo, hi uint64) {
 	if from == nil || to != nil && len(to.frames) > 0 {
 		return
 	}
-	var moved []frame
-	from.frames = slices.DeleteFunc(from.frames, func(f frame) bool {
+	var moved []Call
+	from.frames = slices.DeleteFunc(from.frames, func(f Call) bool {
 		ours := lo < f.SP && f.SP <= hi
 		if ours {
-			f.depth = hi - f.SP
+			f.fromTop = hi - f.SP
 			moved = append(moved, f)
 		}
 		return ours
@@ -239,6 +239,6 @@ func (ev *KernelEvent) setThread(t *thread) {
 
 func (ev *KernelEvent) setCall(s *stack) {
 	if n := len(s.frames); n > 0 {
-		ev.Call = &s.frames[n-1].Call
+		ev.Call = &s.frames[n-1]
 	}
 }

@@ -49,8 +49,8 @@ type Stream struct {
 	open, maxOpen int
 	begun, done   uint64
 	account       accounting
-	sites         siteIndex
-	spare         [][]uint64 // unused memory for the fetched words of calls
+	sites         []map[uint64]int // the index of each site of an event, by address in the file
+	spare         [][]uint64       // unused memory for the fetched words of calls
 	// The current event: the bias of its process, its site, the number of its words with values, the faults in fetching
 	// them, and the sums of its goroutine or thread.
 	bias   uint64
@@ -80,7 +80,7 @@ func newStream(plan *uprobe.Plan) *Stream {
 	p := &Stream{
 		plan: plan, yield: discard, maxOpen: maxOpen, until: ^uint64(0),
 		known: make(map[int]*process), proc: noProcess, pending: make(map[int][]parse.Event),
-		sites: siteIndex{sites: make(map[eventAddr]int)}, sched: make(scheduler),
+		sched:   make(scheduler),
 		retired: make(map[int]retirements), uncounted: make(map[int]retirements),
 	}
 	p.extend()

@@ -94,7 +94,7 @@ func (p *Stream) endWait(w wait) {
 func (g *schedG) innermost() (c *Call, open int) {
 	if s := g.process.stacks[stackKey{id: g.id}]; s != nil && len(s.frames) > 0 {
 		open = len(s.frames)
-		c = &s.frames[open-1].Call
+		c = &s.frames[open-1]
 	}
 	return c, open
 }
