@@ -18,12 +18,6 @@ type Biases struct {
 	known  map[int][]uint64
 	sites  map[uint64]bool // all addresses of the plan
 	events int             // number of plan.Events whose addresses are in sites
-	// recent caches results of Bias, by the lowest bits of address and PID. It is cleared when known changes. PID 0
-	// marks an unused entry.
-	recent [256]struct {
-		pid        int
-		addr, bias uint64
-	}
 }
 
 // NewBiases returns the biases for a plan. If recorded is true, the processes ran at another time or on another
@@ -39,10 +33,6 @@ func NewBiases(plan *uprobe.Plan, recorded bool) *Biases {
 // Bias returns the bias of a process in which a probe was hit at an address. ok is false unless exactly one bias
 // explains all addresses so far; the next address may decide.
 func (b *Biases) Bias(pid int, addr uint64) (bias uint64, ok bool) {
-	recent := &b.recent[(addr^uint64(pid))&0xff]
-	if recent.addr == addr && recent.pid == pid && pid != 0 {
-		return recent.bias, true
-	}
 	for ; b.events < len(b.plan.Events); b.events++ { // the plan may have grown
 		for _, s := range b.plan.Events[b.events].Sites {
 			b.sites[s.Addr] = true
@@ -50,7 +40,6 @@ func (b *Biases) Bias(pid int, addr uint64) (bias uint64, ok bool) {
 	}
 	known := b.known[pid]
 	if len(known) == 1 && b.sites[addr-known[0]] {
-		recent.pid, recent.addr, recent.bias = pid, addr, known[0]
 		return known[0], true
 	}
 	// The process is new, or several biases are possible, or the process has executed the file again, with another bias.
@@ -59,17 +48,11 @@ func (b *Biases) Bias(pid int, addr uint64) (bias uint64, ok bool) {
 	} else {
 		known = b.fromPageOffsets(known, addr)
 	}
-	b.set(pid, known)
+	b.known[pid] = known
 	if len(known) != 1 {
 		return 0, false
 	}
 	return known[0], true
-}
-
-// set replaces the possible biases of a process.
-func (b *Biases) set(pid int, biases []uint64) {
-	b.known[pid] = biases
-	clear(b.recent[:]) // an entry may have the old bias
 }
 
 // Learn reads the bias of a process that has just started, because its mappings can't be read after it has ended. It
@@ -82,7 +65,7 @@ func (b *Biases) Learn(pid int) {
 	for _, m := range maps {
 		va, err := b.plan.Binary.File().AddrOf(m.Offset)
 		if err == nil && m.Inode == b.plan.Binary.File().Inode() {
-			b.set(pid, []uint64{m.Start - va})
+			b.known[pid] = []uint64{m.Start - va}
 			return
 		}
 	}
@@ -121,9 +104,4 @@ func (b *Biases) fromPageOffsets(known []uint64, addr uint64) []uint64 {
 }
 
 // Forget drops the bias of a process that has ended, because another may get its PID.
-func (b *Biases) Forget(pid int) {
-	if _, known := b.known[pid]; known {
-		delete(b.known, pid)
-		clear(b.recent[:])
-	}
-}
+func (b *Biases) Forget(pid int) { delete(b.known, pid) }

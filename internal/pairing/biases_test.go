@@ -72,7 +72,7 @@ func TestBiases(t *testing.T) {
 	})
 	const moved = bias - 0x5000
 	biases.Bias(7, addr+moved)
-	before, _ := biases.Bias(7, addr+moved) // now in the cache
+	before, _ := biases.Bias(7, addr+moved)
 	at = moved
 	biases.Bias(7, ret.Sites[0].Addr+moved)
 	if after, ok := biases.Bias(7, addr+moved); before != bias || !ok || after != moved {

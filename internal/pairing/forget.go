@@ -18,7 +18,7 @@ func (p *Stream) finish() { p.leaveOpen(func(int) bool { return true }) }
 
 // leaveOpen ends the open calls of the processes for which of returns true, in the order in which the calls began, and
 // drops the other state of these processes. The Outcome of a call is Unwound if its goroutine has ended, and otherwise
-// Open. If a retirement makes this uncertain, it is Abandoned.
+// Open. If a gap makes this uncertain, it is Abandoned.
 func (p *Stream) leaveOpen(of func(pid int) bool) {
 	var left []*Call
 	for pid, proc := range p.known {
@@ -48,70 +48,58 @@ func (p *Stream) leaveOpen(of func(pid int) bool) {
 	}
 }
 
-// retirement is a period of the trace clock in which the events that time a function were disarmed. until is ^0 if it
-// has not ended.
-type retirement struct{ from, until uint64 }
+// gap is a period of the trace clock in which some events of a function were disarmed. until is ^0 if it has not ended.
+type gap struct{ from, until uint64 }
 
-// retirements holds the retirements of a function, in order. If several of them ended before the last event, it holds
-// only the latest of these: a call that began before an earlier retirement also began before the latest one.
-type retirements []retirement
-
-// has reports whether a time is in a retirement.
-func (r retirements) has(time uint64) bool {
-	return slices.ContainsFunc(r, func(r retirement) bool { return r.from <= time && time < r.until })
+// has reports whether a time is in one of the gaps.
+func has(gaps []gap, time uint64) bool {
+	return slices.ContainsFunc(gaps, func(g gap) bool { return g.from <= time && time < g.until })
 }
 
-// add adds a retirement. If r has a retirement with the same from, add replaces it. latest is the time of the last
-// event, which may be long before the present: events that were not read yet need older retirements.
-func (r retirements) add(next retirement, latest uint64) retirements {
-	r = slices.DeleteFunc(r, func(known retirement) bool { return known.from == next.from })
-	for len(r) > 1 && r[1].until < latest {
-		r = slices.Delete(r, 0, 1)
+// gaps returns the gaps of the Counter events of functions if counters is true, else of the events that time calls.
+func (p *Stream) gaps(counters bool) map[int][]gap {
+	if counters {
+		return p.uncounted
 	}
-	return append(r, next)
+	return p.retired
 }
 
-// Retire notes that the events that time functions were disarmed from one time of the trace clock to another. While
-// they are disarmed, until is ^0; when they are armed again, the caller calls Retire again, with the same from and with
-// the end as until. A call that was open at from is Abandoned, unless its return is seen before until. Hits between
-// from and until, of probes that are being removed or placed, do not begin calls.
-func (p *Stream) Retire(funcs []int, from, until uint64) {
+// Disarm notes that events of functions are disarmed from a time of the trace clock on: if counters is true, their
+// Counter events, else the events that time calls. Later hits, of probes that are being removed or placed, are not
+// calls. A timed call that is open is Abandoned, unless its return is seen before [Stream.Arm].
+//
+// If several gaps of a function ended before the last event, only the latest of these matters: a call that began before
+// an earlier gap also began before the latest one. The last event may be long before the present.
+func (p *Stream) Disarm(funcs []int, counters bool, from uint64) {
 	for _, fn := range funcs {
-		p.retired[fn] = p.retired[fn].add(retirement{from, until}, p.latest)
-	}
-}
-
-// Uncount notes that the Counter events of functions are disarmed from a time of the trace clock on. Later hits of
-// these events are not counted.
-func (p *Stream) Uncount(funcs []int, from uint64) {
-	for _, fn := range funcs {
-		p.uncounted[fn] = p.uncounted[fn].add(retirement{from, ^uint64(0)}, p.latest)
-	}
-}
-
-// Count notes that the Counter events of functions are armed again from a time of the trace clock on. Later hits of
-// these events are counted.
-func (p *Stream) Count(funcs []int, at uint64) {
-	for _, fn := range funcs {
-		from := uint64(0)
-		if known := p.uncounted[fn]; len(known) > 0 {
-			from = known[len(known)-1].from
+		known := p.gaps(counters)[fn]
+		for len(known) > 1 && known[1].until < p.latest {
+			known = slices.Delete(known, 0, 1)
 		}
-		p.uncounted[fn] = p.uncounted[fn].add(retirement{from, at}, p.latest)
+		p.gaps(counters)[fn] = append(known, gap{from, ^uint64(0)})
 	}
 }
 
-// outcome returns the Outcome of a call that ends at a time. This is how, the apparent Outcome, or Abandoned if a
-// retirement of the function makes how uncertain: if the call began before the retirement, a return after the
-// retirement may be the return of another call, and a call that seems to be unwound may have returned during the
-// retirement.
-func (p *Stream) outcome(c *Call, how Outcome, at uint64) Outcome {
-	if len(p.retired) == 0 {
-		return how
+// Arm notes that events of functions are armed from a time of the trace clock on. If they were not armed before, earlier
+// hits are not calls.
+func (p *Stream) Arm(funcs []int, counters bool, at uint64) {
+	for _, fn := range funcs {
+		known := p.gaps(counters)[fn]
+		if len(known) == 0 {
+			known = []gap{{}}
+			p.gaps(counters)[fn] = known
+		}
+		known[len(known)-1].until = at
 	}
-	for _, r := range p.retired[c.Func] {
+}
+
+// outcome returns the Outcome of a call that ends at a time. This is how, the apparent Outcome, or Abandoned if a gap of
+// the function makes how uncertain: if the call began before the gap, a return after it may be the return of another
+// call, and a call that seems to be unwound may have returned during the gap.
+func (p *Stream) outcome(c *Call, how Outcome, at uint64) Outcome {
+	for _, g := range p.retired[c.Func] {
 		switch {
-		case c.Start > r.until, how == Returned && at <= r.until, how == Unwound && at <= r.from:
+		case c.Start > g.until, how == Returned && at <= g.until, how == Unwound && at <= g.from:
 		default:
 			return Abandoned
 		}

@@ -44,7 +44,7 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 	case uprobe.Point:
 		p.count(ev, site)
 	case uprobe.Counter, uprobe.CounterJump:
-		if p.taken(pe, site, ev) && !p.uncounted[fn].has(ev.Time) {
+		if p.taken(pe, site, ev) && !has(p.uncounted[fn], ev.Time) {
 			p.account.funcs[fn].calls++
 		} else {
 			p.account.funcs[fn].noCalls++
@@ -107,7 +107,7 @@ func (p *Stream) taken(e *uprobe.Event, site *uprobe.Site, ev *parse.Event) bool
 // count handles a hit at the begin of a call that is only counted, and not paired with its end. While the function's
 // probes are disarmed, the hit is no call.
 func (p *Stream) count(ev *parse.Event, site *uprobe.Site) {
-	if p.retired[site.Func].has(ev.Time) {
+	if has(p.retired[site.Func], ev.Time) {
 		p.account.noCall(site.Func)
 		return
 	}
@@ -135,7 +135,7 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 			return
 		}
 	}
-	if p.retired[fn].has(ev.Time) {
+	if has(p.retired[fn], ev.Time) {
 		p.account.noCall(site.Func)
 		p.unwind(ev, s, depth)
 		return

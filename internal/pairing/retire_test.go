@@ -36,8 +36,8 @@ func TestRetired(t *testing.T) {
 			var got []string
 			p := streamTo(testPlan(), returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
 			retire := func(from, until uint64) {
-				p.Retire([]int{0}, from, ^uint64(0))
-				p.Retire([]int{0}, from, until)
+				p.Disarm([]int{0}, false, from)
+				p.Arm([]int{0}, false, until)
 			}
 			retire(3, 6)
 			for word := range strings.FieldsSeq(test.play) {
@@ -57,7 +57,8 @@ func TestRetired(t *testing.T) {
 	}
 	s := newStream(testPlan())
 	for s.latest = range uint64(1000) {
-		s.Retire([]int{0}, s.latest, s.latest+1)
+		s.Disarm([]int{0}, false, s.latest)
+		s.Arm([]int{0}, false, s.latest+1)
 	}
 	if n := len(s.retired[0]); n > 5 {
 		t.Errorf("%d times are remembered", n)
@@ -69,13 +70,13 @@ func TestUncounted(t *testing.T) {
 	plan := testPlan()
 	plan.Events[0].Sites[0].Kind = uprobe.Counter
 	s := streamTo(plan, returns(func(*Call) { t.Error("a call") }))
-	s.Count([]int{0}, 3)
+	s.Arm([]int{0}, true, 3)
 	for time := range uint64(12) {
 		switch time {
 		case 6:
-			s.Uncount([]int{0}, 6)
+			s.Disarm([]int{0}, true, 6)
 		case 9:
-			s.Count([]int{0}, 9)
+			s.Arm([]int{0}, true, 9)
 		}
 		hit(s, uprobe.Counter, 0, 1, 8, time)
 	}

@@ -60,8 +60,8 @@ type Stream struct {
 	sums   Split
 	sched  scheduler
 	// By function: retired says when the events that time its calls were disarmed, and uncounted when its Counter
-	// events were.
-	retired, uncounted map[int]retirements
+	// events were. The gaps are in order.
+	retired, uncounted map[int][]gap
 }
 
 // NewStream returns a Stream that reads the events of a plan from a source.
@@ -81,7 +81,7 @@ func newStream(plan *uprobe.Plan) *Stream {
 		plan: plan, yield: discard, maxOpen: maxOpen, until: ^uint64(0),
 		known: make(map[int]*process), proc: noProcess, pending: make(map[int][]parse.Event),
 		sched:   make(scheduler),
-		retired: make(map[int]retirements), uncounted: make(map[int]retirements),
+		retired: make(map[int][]gap), uncounted: make(map[int][]gap),
 	}
 	p.extend()
 	p.account.funcs = make([]funcAccount, len(plan.Funcs))

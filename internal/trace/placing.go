@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -62,7 +61,7 @@ func (m *sampler) disarmHot() error {
 			return false
 		}
 		events = append(events, g.events...)
-		m.stopCounting(g, from.Ticks)
+		m.l.stream.Disarm(m.planFuncs(g), g.countOnly, from.Ticks)
 		for _, i := range g.funcs {
 			m.estimates.Join(i)
 			if isHot(i) {
@@ -157,30 +156,6 @@ func (m *sampler) chargeChange(events []tracefs.Event) {
 	m.budget.Spend(0, 0, times*m.load.costs.Typical.Change()/1e9)
 }
 
-// stopCounting ends the counting of a group's calls at a time of the trace clock.
-func (m *sampler) stopCounting(g *group, from uint64) {
-	if g.countOnly {
-		m.l.stream.Uncount(g.funcs, from)
-		return
-	}
-	for _, i := range g.funcs {
-		m.removedAt[i] = from
-	}
-	m.l.stream.Retire(m.planFuncs(g), from, math.MaxUint64)
-}
-
-// startCounting begins the counting of a group's calls at a time of the trace clock.
-func (m *sampler) startCounting(g *group, at uint64) {
-	for _, i := range m.planFuncs(g) {
-		if g.countOnly {
-			m.l.stream.Count([]int{i}, at)
-		} else if from, ok := m.removedAt[i]; ok {
-			m.l.stream.Retire([]int{i}, from, at)
-			delete(m.removedAt, i)
-		}
-	}
-}
-
 // planFuncs returns the functions of a group that are in the plan. The group of the runtime probes has none.
 func (m *sampler) planFuncs(g *group) []int {
 	if g == m.runtimeGroup {
@@ -257,12 +232,7 @@ func (m *sampler) place(list *[]int) error {
 	if err != nil {
 		return err
 	}
-	for _, i := range m.planFuncs(g) {
-		if _, ok := m.removedAt[i]; !ok { // first probes of this function
-			m.removedAt[i] = 0
-		}
-	}
-	m.startCounting(g, at.Ticks)
+	m.l.stream.Arm(m.planFuncs(g), false, at.Ticks)
 	if _, err := m.arm(g.events); err != nil || m.failed {
 		return err
 	}

@@ -46,7 +46,7 @@ func (r *Recording) Arm(context.Context) error {
 		r.stream.End(r.until.Ticks)
 	}
 	for _, d := range r.rec.Disarmed {
-		r.stream.Retire(d.Funcs, d.From, math.MaxUint64)
+		r.stream.Disarm(d.Funcs, false, d.From)
 	}
 	r.began = true
 	return nil

@@ -30,7 +30,6 @@ type sampler struct {
 	toPlace      []int                        // functions that have had no probes yet, in the order of the plan
 	toRestore    []int                        // functions that get their probes back
 	hot          []int                        // functions that the last measurement found to be hot
-	removedAt    map[int]uint64               // when the probes of a function were removed, by the trace clock
 	stretch      *stretch                     // the present stretch, until its calls are counted
 	eventCount   int                          // number of events defined so far
 	changes      float64                      // number of probes placed and removed, times the number of CPUs that the program uses
@@ -91,7 +90,7 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	share := cmp.Or(l.opt.Budget, unlimited)
 	plan, n := l.plan, len(l.plan.Funcs)
 	m = &sampler{
-		l: l, wake: time.AfterFunc(maxPause, l.session.Wake), groups: make(map[string]*group), removedAt: make(map[int]uint64), measurePause: minPause, eventCount: len(plan.Events),
+		l: l, wake: time.AfterFunc(maxPause, l.session.Wake), groups: make(map[string]*group), measurePause: minPause, eventCount: len(plan.Events),
 		budget: budget.Budget{Share: share, Funcs: make([]budget.Func, n+1), Times: plan.Mode == uprobe.Latency},
 	}
 	if m.load, err = newLoad(l); err != nil {

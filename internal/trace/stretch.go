@@ -63,7 +63,7 @@ func (m *sampler) runStretch(p budget.Plan) error {
 		m.estimates.AddUnwatched(m.ownTime(s.cpuAround, s.spentAround), s.secondsAround, s.cpuAround)
 		return err
 	}
-	m.startCounting(g, at.Ticks)
+	m.l.stream.Arm(g.funcs, g.countOnly, at.Ticks)
 	s.began, s.cpu, s.open, s.events = time.Now(), m.load.cpuTimes.Used(), true, m.l.stream.Events()
 	m.l.stream.Mark(at.Ticks, func() { s.before = m.begun(g) })
 	if err := m.wait(time.Now().Add(time.Duration(p.Seconds * float64(time.Second)))); err != nil {
@@ -93,7 +93,7 @@ func (m *sampler) close(s *stretch) error {
 		return err
 	}
 	s.took, s.cpu, s.open = time.Since(s.began), m.load.cpuTimes.Used()-s.cpu, false
-	m.stopCounting(s.group, until.Ticks)
+	m.l.stream.Disarm(s.group.funcs, s.group.countOnly, until.Ticks)
 	m.l.stream.Mark(until.Ticks, func() {
 		for i, n := range m.begun(s.group) {
 			if n > s.before[i] {
