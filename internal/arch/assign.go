@@ -165,43 +165,66 @@ const maxPieces = 48
 // array of several elements, because such an array can't be in registers.
 func Flatten(t *gotype.Type) (parts []Part, single bool, err error) {
 	single = true
-	var add func(t *gotype.Type, at int64) error
-	add = func(t *gotype.Type, at int64) error {
-		if t.Size == 0 || len(parts) >= maxPieces {
-			return nil
-		}
-		count, size, float := int64(1), t.Size, false
-		switch t.Kind {
-		case reflect.Float64:
-			float = true
-		case reflect.Complex128:
-			count, size, float = 2, t.Size/2, true
-		case reflect.String, reflect.Interface:
-			count, size = 2, 8
-		case reflect.Slice:
-			count, size = 3, 8
-		case reflect.Struct:
-			for _, f := range t.Fields {
-				if err := add(f.Type, at+f.Offset); err != nil {
-					return err
-				}
-			}
-			return nil
-		case reflect.Array:
-			if t.Len == 1 && t.Elem() != nil {
-				return add(t.Elem(), at)
-			}
-			single = false
-		case reflect.Invalid:
-			return UnknownType(t)
-		}
-		for i := range count {
-			parts = append(parts, Part{Offset: at + size*i, Size: size, Float: float})
-		}
-		return nil
-	}
-	err = add(t, 0)
+	parts, err = appendParts(nil, t, 0, func(array *gotype.Type) bool {
+		split := array.Len == 1 && array.Elem() != nil
+		single = single && split
+		return split
+	})
 	return parts, single, err
+}
+
+// Scalars returns the numbers and pointers that a value of C consists of, at most maxPieces. If it returns an error, parts
+// are those before a part of unknown type.
+func Scalars(t *gotype.Type) (parts []Part, err error) {
+	if t.Size >= 0 {
+		parts, err = appendParts(nil, t, 0, func(*gotype.Type) bool { return true })
+	}
+	if t.Size < 0 || t.Kind == reflect.Invalid || err != nil {
+		return parts, errors.New("how C passes values of its type is not known")
+	}
+	return parts, nil
+}
+
+// appendParts appends the parts of a value at an offset. split reports whether to append the elements of an array instead of
+// the whole array.
+func appendParts(parts []Part, t *gotype.Type, at int64, split func(array *gotype.Type) bool) (_ []Part, err error) {
+	if t.Size == 0 || len(parts) >= maxPieces {
+		return parts, nil
+	}
+	count, size, float := int64(1), t.Size, false
+	switch t.Kind {
+	case reflect.Float64:
+		float = true
+	case reflect.Complex128:
+		count, size, float = 2, t.Size/2, true
+	case reflect.String, reflect.Interface:
+		count, size = 2, 8
+	case reflect.Slice:
+		count, size = 3, 8
+	case reflect.Struct:
+		for i := 0; i < len(t.Fields) && err == nil; i++ {
+			parts, err = appendParts(parts, t.Fields[i].Type, at+t.Fields[i].Offset, split)
+		}
+		return parts, err
+	case reflect.Array:
+		if !split(t) {
+			break
+		}
+		elem := t.Elem()
+		if elem == nil {
+			return parts, UnknownType(t)
+		}
+		for i := int64(0); i < t.Len && len(parts) < maxPieces && err == nil; i++ {
+			parts, err = appendParts(parts, elem, at+i*elem.Size, split)
+		}
+		return parts, err
+	case reflect.Invalid:
+		return parts, UnknownType(t)
+	}
+	for i := range count {
+		parts = append(parts, Part{Offset: at + size*i, Size: size, Float: float})
+	}
+	return parts, nil
 }
 
 // ReturnC returns the place of a C function's result. For a large result, the caller passes an address, and the function

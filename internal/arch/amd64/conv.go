@@ -2,9 +2,7 @@ package amd64
 
 import (
 	"debug/elf"
-	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/arch"
@@ -91,57 +89,21 @@ func (processor) DwarfReg(n uint64) (arch.Reg, bool) {
 	return "", 17 <= n && n <= 32
 }
 
-var errUnknownType = errors.New("how C passes values of its type is not known")
-
 // PassC classifies each eight bytes of a value as floating point (SSE) or not (INTEGER). It returns no parts if the
 // value is passed in memory.
 func (processor) PassC(t *gotype.Type) (parts []arch.Part, byRef bool, err error) {
-	if t.Size < 0 || t.Kind == reflect.Invalid {
-		return nil, false, errUnknownType
-	}
 	if t.Size > 16 {
 		return nil, false, nil
 	}
-	words := make([]bool, (t.Size+7)/8)
-	for i := range words {
-		words[i] = true
+	scalars, err := arch.Scalars(t)
+	if err != nil {
+		return nil, false, err
 	}
-	if !classifyParts(t, 0, words) {
-		return nil, false, errUnknownType
-	}
-	for i, float := range words {
-		at := 8 * int64(i)
-		parts = append(parts, arch.Part{Offset: at, Size: min(8, t.Size-at), Float: float})
+	for at := int64(0); at < t.Size; at += 8 {
+		integer := slices.ContainsFunc(scalars, func(p arch.Part) bool { return !p.Float && p.Offset < at+8 && at < p.Offset+p.Size })
+		parts = append(parts, arch.Part{Offset: at, Size: min(8, t.Size-at), Float: !integer})
 	}
 	return parts, false, nil
-}
-
-// classifyParts clears the words of a value that hold anything but floating point. It returns false if a type is
-// unknown.
-func classifyParts(t *gotype.Type, at int64, words []bool) bool {
-	if t.Size == 0 {
-		return true
-	}
-	switch t.Kind {
-	case reflect.Invalid:
-		return false
-	case reflect.Float64, reflect.Complex128:
-		return true
-	case reflect.Struct:
-		return !slices.ContainsFunc(t.Fields, func(f gotype.Field) bool { return !classifyParts(f.Type, at+f.Offset, words) })
-	case reflect.Array:
-		elem := t.Elem()
-		for i := range t.Len {
-			if elem == nil || !classifyParts(elem, at+i*elem.Size, words) {
-				return false
-			}
-		}
-		return true
-	}
-	for i := at / 8; i < (at+t.Size+7)/8; i++ {
-		words[i] = false
-	}
-	return true
 }
 
 // Bits of RFLAGS that decide conditional jumps (Intel SDM vol. 1, 3.4.3.1).

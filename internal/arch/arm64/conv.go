@@ -2,10 +2,8 @@ package arm64
 
 import (
 	"debug/elf"
-	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/arch"
@@ -94,85 +92,29 @@ func (processor) Frames(minor int) *arch.Frames {
 	return &arch.Frames{Return: x[30].Fetch(), Pointer: x[29], Kept: minor == 0 || minor >= firstFramePointers}
 }
 
-var errUnknownType = errors.New("how C passes values of its type is not known")
+// mostFloats is the maximum number of floating-point numbers of a value in registers.
+const mostFloats = 4
 
 // PassC returns a register for each floating-point number if the value consists of up to four of them, all of the same
 // size. Otherwise it returns words for up to 16 bytes, and the address of a larger value (Procedure Call Standard
 // for the Arm 64-bit Architecture, 5.9.5 and 6.8.2).
 func (processor) PassC(t *gotype.Type) (parts []arch.Part, byRef bool, err error) {
-	if t.Size < 0 || t.Kind == reflect.Invalid {
-		return nil, false, errUnknownType
-	}
 	if t.Size > 8*mostFloats { // gotype has no floating-point type of 16 bytes
 		return nil, true, nil
 	}
-	floats, err := floatsOf(t)
-	if err != nil {
+	scalars, err := arch.Scalars(t)
+	other := func(p arch.Part) bool { return !p.Float || p.Size != scalars[0].Size }
+	floats := len(scalars) <= mostFloats && !slices.ContainsFunc(scalars, other)
+	switch {
+	case err != nil && floats: // the unknown part decides
 		return nil, false, err
-	}
-	part := arch.Part{Size: 8}
-	if floats.homogeneous() && floats.n*floats.size == t.Size {
-		part = arch.Part{Size: floats.size, Float: true}
-	} else if t.Size > 16 {
+	case floats && len(scalars) > 0 && int64(len(scalars))*scalars[0].Size == t.Size:
+		return scalars, false, nil
+	case t.Size > 16:
 		return nil, true, nil
 	}
-	for at := int64(0); at < t.Size; at += part.Size {
-		parts = append(parts, arch.Part{Offset: at, Size: min(part.Size, t.Size-at), Float: part.Float})
+	for at := int64(0); at < t.Size; at += 8 {
+		parts = append(parts, arch.Part{Offset: at, Size: min(8, t.Size-at)})
 	}
 	return parts, false, nil
-}
-
-// mostFloats is the maximum number of floating-point numbers of a value in registers.
-const mostFloats = 4
-
-// floats describes a value that consists of n floating-point numbers of one size.
-type floats struct{ n, size int64 }
-
-// mixed describes a value with other parts or with numbers of different sizes.
-var mixed = floats{n: mostFloats + 1}
-
-func (f floats) homogeneous() bool { return 0 < f.n && f.n <= mostFloats }
-
-// with returns the floats of a value that has two parts.
-func (f floats) with(g floats) floats {
-	switch {
-	case g.n == 0:
-		return f
-	case f.n > 0 && f.size != g.size || f.n+g.n > mostFloats:
-		return mixed
-	}
-	return floats{f.n + g.n, g.size}
-}
-
-func floatsOf(t *gotype.Type) (all floats, err error) {
-	if t.Size == 0 {
-		return all, nil
-	}
-	switch t.Kind {
-	case reflect.Invalid:
-		return mixed, errUnknownType
-	case reflect.Float64:
-		return floats{1, t.Size}, nil
-	case reflect.Complex128:
-		return floats{2, t.Size / 2}, nil
-	case reflect.Struct:
-		for i := range t.Fields {
-			part, err := floatsOf(t.Fields[i].Type)
-			if all = all.with(part); err != nil || all == mixed {
-				return all, err
-			}
-		}
-		return all, nil
-	case reflect.Array:
-		elem := t.Elem()
-		if elem == nil {
-			return mixed, errUnknownType
-		}
-		part, err := floatsOf(elem)
-		for range min(t.Len, mostFloats+1) {
-			all = all.with(part)
-		}
-		return all, err
-	}
-	return mixed, nil
 }
