@@ -10,10 +10,6 @@ import (
 // large frame, position-independent) has 9.
 const maxPrologue = 12
 
-// maxTail is the maximum number of instructions of the part that calls morestack. Since 1.17 it stores and reloads up
-// to 9 integer and 15 floating-point argument registers.
-const maxTail = 64
-
 // StackCheck accepts a check if
 //
 //   - only moves, lea, sub and cmp precede the jump. They write only the registers that the prologue may change (AX,
@@ -66,15 +62,16 @@ func findCheck(code []byte) (arch.Check, bool) {
 			guard = guard || reads
 		case arch.CondJump:
 			target := p + int(in.To)
+			_, fails := arch.CallsMorestack(Processor, code, target)
 			switch {
 			case !guard && in.Cond != condB: // jb: the large frame of 1.17, before the guard is read
 				return arch.Check{}, false
 			case guard && in.Cond == condBE:
-				return arch.Check{Jump: p, Post: next}, target > next && callsMorestack(code, target)
+				return arch.Check{Jump: p, Post: next}, target > next && fails
 			case guard && in.Cond == condA:
-				return arch.Check{Jump: p, Post: target},
-					target > next && target < len(code) && callsMorestack(code, next)
-			case in.Cond != condB && in.Cond != condE, !callsMorestack(code, target):
+				_, fails = arch.CallsMorestack(Processor, code, next)
+				return arch.Check{Jump: p, Post: target}, target > next && target < len(code) && fails
+			case in.Cond != condB && in.Cond != condE, !fails:
 				return arch.Check{}, false
 			}
 		default:
@@ -116,32 +113,6 @@ func checkPart(b []byte, in inst) (ok, reads bool) {
 		return register && spoiled>>rm&1 != 0 && (reg&7 == 5 || reg&7 == 7), false
 	}
 	return false, false
-}
-
-// callsMorestack reports whether the code at p calls once and then jumps to offset 0, with only straight-line
-// instructions before and between.
-func callsMorestack(code []byte, p int) bool {
-	called := false
-	for n := 0; n < maxTail && 0 < p && p < len(code); n++ {
-		in, err := decode(code[p:])
-		if err != nil {
-			return false
-		}
-		switch in.Kind {
-		case arch.Other, arch.Nop:
-		case arch.Call:
-			if called {
-				return false
-			}
-			called = true
-		case arch.Jump:
-			return called && p+int(in.To) == 0
-		default:
-			return false
-		}
-		p += in.Len
-	}
-	return false
 }
 
 // SplitsStack reports whether code begins with GCC's check of a split stack:

@@ -26,19 +26,21 @@ const (
 	undefined              // unallocated
 )
 
-// mask assigns a class to the words that have a value in some bits.
-type mask struct {
+// pattern matches the words that have a value in some bits, and says what they are.
+type pattern[T any] struct {
 	bits, value uint32
-	class       class
+	is          T
 }
 
-// hints matches the instructions that older processors execute as NOP.
-var hints = mask{bits: 0xfffff01f, value: 0xd503201f}
+// hintBits and hintValue are the pattern of the instructions that older processors execute as NOP.
+const hintBits, hintValue = 0xfffff01f, 0xd503201f
 
-// masks lists the classes of words, from the Arm Architecture Reference Manual (DDI 0487), C4.1. The first mask that
-// matches counts. Words that match none have class step. The kernel's treatment is in aarch64_insn_is_steppable
+func isHint(w uint32) bool { return w&hintBits == hintValue }
+
+// classes lists the classes of words, from the Arm Architecture Reference Manual (DDI 0487), C4.1. Words that match no
+// pattern have class step. The kernel's treatment is in aarch64_insn_is_steppable
 // and arm_probe_decode_insn in arch/arm64/kernel/probes/decode-insn.c of Linux 5.10 to 6.18.
-var masks = []mask{
+var classes = byTop([]pattern[class]{
 	{0xfc000000, 0x14000000, jump},
 	{0xfc000000, 0x94000000, call},
 	{0xff000010, 0x54000000, condJump}, // B.cond
@@ -62,41 +64,44 @@ var masks = []mask{
 	{0xff00001f, 0xd4000001, system},  // SVC
 	{0xff000000, 0xd4000000, trap},
 	{0xffffffff, 0xd503201f, nop},
-	{0xffffff3f, 0xd503241f, step},     // BTI
-	{0xffffffbf, 0xd503233f, step},     // PACIASP, PACIBSP
-	{0xffffffbf, 0xd503231f, step},     // PACIAZ, PACIBZ
-	{0xffffffff, 0xd50320ff, step},     // XPACLRI
-	{0xffffffbf, 0xd503211f, step},     // PACIA1716, PACIB1716
-	{hints.bits, hints.value, refused}, // the other hints: YIELD, WFE, CSDB, AUTIASP ...
-	{0xfff8f01f, 0xd500401f, refused},  // MSR (immediate)
-	{0xfff00000, 0xd5100000, refused},  // MSR (register)
-	{0xffff0000, 0x00000000, trap},     // UDF
-	{0xffffffff, 0xbea71700, trap},     // UNDEF of Go's assembler up to 1.25 (asmout in cmd/internal/obj/arm64/asm7.go)
+	{0xffffff3f, 0xd503241f, step},    // BTI
+	{0xffffffbf, 0xd503233f, step},    // PACIASP, PACIBSP
+	{0xffffffbf, 0xd503231f, step},    // PACIAZ, PACIBZ
+	{0xffffffff, 0xd50320ff, step},    // XPACLRI
+	{0xffffffbf, 0xd503211f, step},    // PACIA1716, PACIB1716
+	{hintBits, hintValue, refused},    // the other hints: YIELD, WFE, CSDB, AUTIASP ...
+	{0xfff8f01f, 0xd500401f, refused}, // MSR (immediate)
+	{0xfff00000, 0xd5100000, refused}, // MSR (register)
+	{0xffff0000, 0x00000000, trap},    // UDF
+	{0xffffffff, 0xbea71700, trap},    // UNDEF of Go's assembler up to 1.25 (asmout in cmd/internal/obj/arm64/asm7.go)
 	{0x9e000000, 0x00000000, undefined},
 	{0x1e000000, 0x02000000, undefined},
 	{0x1e000000, 0x06000000, undefined},
-}
+})
 
-// byTop holds the masks that a word can match, by its upper eight bits.
-var byTop = func() (lists [256][]mask) {
+// byTop returns, by the upper eight bits of a word, the patterns that the word can match.
+func byTop[T any](patterns []pattern[T]) (lists [256][]pattern[T]) {
 	for top := range lists {
-		for _, m := range masks {
-			if common := m.bits >> 24; uint32(top)&common == m.value>>24 {
-				lists[top] = append(lists[top], m)
+		for _, p := range patterns {
+			if common := p.bits >> 24; uint32(top)&common == p.value>>24 {
+				lists[top] = append(lists[top], p)
 			}
 		}
 	}
 	return lists
-}()
+}
 
-func classify(w uint32) class {
-	for _, m := range byTop[w>>24] {
-		if w&m.bits == m.value {
-			return m.class
+// match returns what the first pattern that matches a word says, or otherwise.
+func match[T any](lists *[256][]pattern[T], w uint32, otherwise T) T {
+	for _, p := range lists[w>>24] {
+		if w&p.bits == p.value {
+			return p.is
 		}
 	}
-	return step
+	return otherwise
 }
+
+func classify(w uint32) class { return match(&classes, w, step) }
 
 // signed returns a field of a word as a signed number.
 func signed(w uint32, at, bits uint) int64 { return int64(w) << (64 - bits - at) >> (64 - bits) }

@@ -130,7 +130,7 @@ const maxEpilogue = 32
 // increases SP.
 func popsBefore(w arch.Way, at uint64) bool {
 	b, ok := w.Above(at)
-	for ok && wordAt(w, b)&hints.bits == hints.value {
+	for ok && isHint(wordAt(w, b)) {
 		b, ok = w.Above(b)
 	}
 	if !ok {
@@ -160,7 +160,7 @@ func restores(w arch.Way, at uint64) bool {
 		o, known := decode(word)
 		c := classify(word)
 		switch {
-		case word&hints.bits == hints.value: // a hint, which may authenticate the return address
+		case isHint(word): // a hint, which may authenticate the return address
 		case !known || c != step && c != address || o.writes&(1<<stack) != 0 && !raises(word, o):
 			return false
 		default:

@@ -46,12 +46,8 @@ const (
 	clobbered set = 1<<19 - 1 | 1<<link
 )
 
-// groups lists the groups of instructions with the functions that return their operands (DDI 0487, C4.1). The first
-// group that matches counts.
-var groups = []struct {
-	bits, value uint32
-	operands    func(w uint32) (operands, bool)
-}{
+// groups lists the groups of instructions with the functions that return their operands (DDI 0487, C4.1).
+var groups = byTop([]pattern[func(w uint32) (operands, bool)]{
 	// Immediates.
 	{0x1f000000, 0x10000000, writesD},     // ADR, ADRP
 	{0x1f800000, 0x11000000, immediateSP}, // ADD, SUB
@@ -94,7 +90,7 @@ var groups = []struct {
 	// System.
 	{0xffffffff, 0xd503201f, nothing},
 	{0xffffff3f, 0xd503241f, nothing}, // BTI
-	{hints.bits, hints.value, signs},
+	{hintBits, hintValue, signs},
 	{0xfffff01f, 0xd503301f, nothing}, // CLREX, DMB ...
 	{0xffffffe0, 0xd53bd040, writesD}, // MRS of TPIDR_EL0
 	{0xfff00000, 0xd5300000, traps},   // MRS of other registers
@@ -108,30 +104,14 @@ var groups = []struct {
 	{0xfc000000, 0x94000000, calls},
 	{0xfffffc1f, 0xd63f0000, calls},
 	{0xfefff800, 0xd63f0800, calls}, // BLRAA ...
-}
-
-// byTopOperands holds the indices of the groups that a word can match, by its upper eight bits.
-var byTopOperands = func() (lists [256][]int) {
-	for top := range lists {
-		for i, g := range groups {
-			if common := g.bits >> 24; uint32(top)&common == g.value>>24 {
-				lists[top] = append(lists[top], i)
-			}
-		}
-	}
-	return lists
-}()
+})
 
 // decode returns the operands of an instruction. known is false if it matches no group.
 func decode(w uint32) (o operands, known bool) {
-	if classify(w) != undefined {
-		for _, i := range byTopOperands[w>>24] {
-			if g := &groups[i]; w&g.bits == g.value {
-				return g.operands(w)
-			}
-		}
+	if classify(w) == undefined {
+		return o, false
 	}
-	return o, false
+	return match(&groups, w, unlisted)(w)
 }
 
 // The registers of a word, named as in the manual.
@@ -141,9 +121,10 @@ func rn(w uint32) uint32 { return w >> 5 & 31 }
 func ra(w uint32) uint32 { return w >> 10 & 31 }
 func rm(w uint32) uint32 { return w >> 16 & 31 }
 
-func nothing(uint32) (o operands, known bool) { return o, true }
-func writesD(w uint32) (operands, bool)       { return operands{writes: general(rd(w))}, true }
-func traps(w uint32) (operands, bool)         { return operands{writes: general(rd(w)), traps: true}, true }
+func unlisted(uint32) (o operands, known bool) { return o, false }
+func nothing(uint32) (o operands, known bool)  { return o, true }
+func writesD(w uint32) (operands, bool)        { return operands{writes: general(rd(w))}, true }
+func traps(w uint32) (operands, bool)          { return operands{writes: general(rd(w)), traps: true}, true }
 func updatesD(w uint32) (operands, bool) {
 	return operands{reads: general(rd(w)), writes: general(rd(w))}, true
 }

@@ -3,10 +3,8 @@ package arm64
 import "github.com/ftgo/ftgo/internal/arch"
 
 const (
-	// maxPrologue is the maximum number of instructions up to the deciding jump. maxTail is the maximum number of
-	// instructions of the part that calls morestack.
+	// maxPrologue is the maximum number of instructions up to the deciding jump.
 	maxPrologue = 14
-	maxTail     = 64
 
 	// spoiled are the registers that the check may write (REGRT1, REGRT2, REGTMP; x1 to x3 up to 1.17, when
 	// arguments were on the stack).
@@ -42,7 +40,7 @@ func (processor) StackCheck(code []byte) (arch.Check, bool) {
 		case known && classify(w) == step && o.access == none && o.writes&^spoiled == 0:
 		case w&0xff000010 == 0x54000000:
 			cond := w & 15
-			again, ok := callsMorestack(code, at+int(target(w)))
+			again, ok := arch.CallsMorestack(Processor, code, at+int(target(w)))
 			if !ok || !guard || cond != condLS && cond != condLO && cond != condEQ {
 				return arch.Check{}, false
 			}
@@ -57,28 +55,6 @@ func (processor) StackCheck(code []byte) (arch.Check, bool) {
 		}
 	}
 	return arch.Check{}, false
-}
-
-// callsMorestack reports whether straight-line code calls once and then jumps to the start of the function. again is the
-// offset of the call.
-func callsMorestack(code []byte, at int) (again int, ok bool) {
-	for n := 0; n < maxTail && 0 < at && at+size <= len(code); n++ {
-		w := word(code[at:])
-		switch classify(w) {
-		case call:
-			if again != 0 {
-				return 0, false
-			}
-			again = at
-		case jump:
-			return again, again != 0 && at+int(target(w)) == 0
-		case step, nop, address:
-		default:
-			return 0, false
-		}
-		at += size
-	}
-	return 0, false
 }
 
 // reaches reports whether a direct branch leads to an instruction of the check other than its first. Compilers emit no such
