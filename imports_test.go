@@ -35,12 +35,11 @@ var arrows = []arrow{
 		module + "/internal/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "internal/procfs", to: []string{"golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
-		module + "/internal/debugfile", module + "/offsets", "golang.org/x/sys/unix", module + "/internal/processors", module + "/internal/arch", module + "/internal/procfs",
+		module + "/internal/debugfile", module + "/offsets", "golang.org/x/sys/unix", module + "/internal/arch", module + "/internal/procfs",
 		module + "/internal/printable", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/capture", module + "/internal/gotype", module + "/internal/symname",
 		module + "/internal/uprobe"}},
 	{from: "internal/debugfile", to: []string{module + "/internal/procfs", module + "/offsets"}},
 	{from: "internal/printable", to: []string{"github.com/olekukonko/tablewriter/..."}},
-	{from: "internal/processors", to: []string{module + "/internal/arch", module + "/internal/arch/amd64", module + "/internal/arch/arm64"}},
 	{from: "internal/doctor", to: []string{
 		"golang.org/x/sys/unix", module + "/internal/procfs", module + "/internal/tracefs", module + "/internal/pairing", module + "/internal/trace", module + "/offsets",
 		module + "/internal/uprobe", module + "/internal/capture"}},
@@ -48,7 +47,7 @@ var arrows = []arrow{
 	{from: "internal/arch/amd64", to: []string{module + "/internal/arch", module + "/internal/gotype", "golang.org/x/arch/x86/x86asm"}},
 	{from: "internal/arch", to: []string{module + "/internal/gotype"}},
 	{from: "internal/symname", to: []string{module + "/internal/printable", "github.com/ianlancetaylor/demangle"}},
-	{from: "offsets/internal/image", to: []string{module + "/internal/processors", module + "/internal/arch", "golang.org/x/sys/unix"}},
+	{from: "offsets/internal/image", to: []string{module + "/internal/arch", module + "/internal/arch/amd64", module + "/internal/arch/arm64", "golang.org/x/sys/unix"}},
 	{from: "offsets/internal/debug", to: []string{module + "/internal/arch", module + "/internal/gotype", module + "/offsets/internal/image"}},
 	{from: "offsets/internal/gotab", to: []string{module + "/internal/gotype", module + "/offsets/internal/image"}},
 	{from: "internal/gotype", to: nil},
@@ -60,7 +59,7 @@ var arrows = []arrow{
 	{from: "internal/pairing", to: []string{module + "/internal/procfs", module + "/internal/uprobe", module + "/offsets", module + "/parse"}},
 	{from: "parse", to: nil},
 	{from: "internal/recording", to: []string{
-		module + "/internal/printable", module + "/internal/processors", module + "/offsets", module + "/internal/arch", module + "/parse", module + "/internal/tracefs",
+		module + "/internal/printable", module + "/offsets", module + "/internal/arch", module + "/parse", module + "/internal/tracefs",
 		module + "/internal/uprobe"}},
 	{from: "internal/stats", to: []string{module + "/internal/pairing", module + "/offsets"}},
 	{from: "internal/metrics", to: []string{

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/processors"
+	"github.com/ftgo/ftgo/internal/arch"
+	_ "github.com/ftgo/ftgo/offsets" // adds the processors
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 	"github.com/ftgo/ftgo/tracefs"
@@ -38,7 +39,7 @@ func symbolOffset(t *testing.T, path, name string) uint64 {
 }
 
 // register is one that the kernel knows.
-var register = processors.Here().Machine().Filler.Fetch()
+var register = arch.Here().Machine().Filler.Fetch()
 
 // target is the flood program and an event on its main.leaf, which has no frame: its
 // first instruction is executed once per call.

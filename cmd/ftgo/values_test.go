@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/processors"
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -37,7 +37,7 @@ const (
 )
 
 // firstRegisters is the first minor version of Go that passes arguments in registers here.
-var firstRegisters = processors.Here().Machine().FirstRegisters
+var firstRegisters = arch.Here().Machine().FirstRegisters
 
 // valueGaps are all there may be. One that is no longer needed fails the test.
 var valueGaps = []gap{

@@ -4,7 +4,9 @@
 package arch
 
 import (
+	"debug/elf"
 	"fmt"
+	"runtime"
 
 	"github.com/ftgo/ftgo/internal/gotype"
 )
@@ -61,6 +63,25 @@ type Processor interface {
 	// Failed returns a filter for the kernel that selects hits at [Check].Jump at which the check fails. The flags
 	// are in the event's field.
 	Failed(field string) string
+}
+
+// Processors lists the supported processors. The packages below this one add theirs, and package image of offsets imports
+// these packages.
+var Processors []Processor
+
+// Find returns the first processor for which match returns true, or nil.
+func Find(match func(Processor) bool) Processor {
+	for _, p := range Processors {
+		if match(p) {
+			return p
+		}
+	}
+	return nil
+}
+
+// Here returns the processor of this machine, or nil if it is not supported.
+func Here() Processor {
+	return Find(func(p Processor) bool { return p.Machine().GOARCH == runtime.GOARCH })
 }
 
 // Kind is the effect of an instruction on the flow of control.
@@ -193,6 +214,8 @@ func (r Reg) At(disp int64) string { return fmt.Sprintf("%+d(%s)", disp, r.Fetch
 type Machine struct {
 	// Name is the common name, GOARCH Go's name. Recordings contain Name.
 	Name, GOARCH string
+	// ELF is the machine number in the ELF header.
+	ELF elf.Machine
 	// Quantum divides the sizes of all instructions.
 	Quantum byte
 	// SP is the stack pointer, PC holds the address of the probed instruction, Flags decide conditional jumps, and

@@ -1,5 +1,7 @@
 package arch
 
+import "slices"
+
 // Registers describes the effect of a processor's instructions on its registers, of type R. Addresses identify
 // instructions, as in [Way].
 type Registers[R any] interface {
@@ -51,16 +53,13 @@ func NewSearch[R any](w Way, r Registers[R]) *Search[R] { return &Search[R]{w, r
 func (s *Search[R]) Leads(r R, at uint64) (inside, ok bool) { return s.leads(r, at, maxCopies) }
 
 func (s *Search[R]) leads(r R, at uint64, copies int) (inside, ok bool) {
-	from, ok := s.origins(r, at)
+	from, argument, ok := s.origins(r, at)
 	if !ok {
 		return false, false
 	}
-	for i, o := range from {
-		leads := false // an argument is the address of another function
-		if !o.argument {
-			leads, ok = s.follow(s.registers.Value(s, o.at, r), o.at, copies)
-		}
-		if !ok || i > 0 && leads != inside {
+	for i, o := range from { // an argument is the address of another function
+		leads, ok := s.follow(s.registers.Value(s, o, r), o, copies)
+		if !ok || (i > 0 || argument) && leads != inside {
 			return false, false
 		}
 		inside = leads
@@ -106,36 +105,26 @@ func (s *Search[R]) follow(v Value[R], at uint64, copies int) (inside, ok bool) 
 // All reports whether match returns true for every instruction that may have set a register before the instruction at
 // at. It returns false if these instructions are unknown.
 func (s *Search[R]) All(r R, at uint64, match func(at uint64) bool) bool {
-	from, ok := s.origins(r, at)
-	for _, o := range from {
-		if o.argument || !match(o.at) {
-			return false
-		}
-	}
-	return ok
+	from, argument, ok := s.origins(r, at)
+	return ok && !argument && !slices.ContainsFunc(from, func(at uint64) bool { return !match(at) })
 }
 
 // One returns the only instruction that may have set a register before the instruction at at. ok is false if several
 // instructions may have set the register.
 func (s *Search[R]) One(r R, at uint64) (set uint64, ok bool) {
-	from, ok := s.origins(r, at)
-	if !ok || len(from) != 1 || from[0].argument {
+	from, argument, ok := s.origins(r, at)
+	if !ok || argument || len(from) != 1 {
 		return 0, false
 	}
-	return from[0].at, true
+	return from[0], true
 }
 
-// origin is the source of a register's value: an instruction, or the caller, which passed it as an argument.
-type origin struct {
-	argument bool
-	at       uint64
-}
-
-// origins follows all paths that lead to an instruction back to the instructions that last set a register. ok is false if
-// an instruction on a path has an unknown effect, or if nothing leads to it.
-func (s *Search[R]) origins(r R, at uint64) (from []origin, ok bool) {
+// origins follows all paths that lead to an instruction back to the instructions that last set a register. argument means
+// that the register may also hold an argument, which the caller has set. ok is false if an instruction on a path has an
+// unknown effect, or if nothing leads to it.
+func (s *Search[R]) origins(r R, at uint64) (from []uint64, argument, ok bool) {
 	if s.searches--; s.searches < 0 {
-		return nil, false
+		return nil, false, false
 	}
 	seen := map[uint64]bool{at: true}
 	for todo := []uint64{at}; len(todo) > 0; {
@@ -143,26 +132,26 @@ func (s *Search[R]) origins(r R, at uint64) (from []origin, ok bool) {
 		todo = todo[:len(todo)-1]
 		before := s.Before(p)
 		if p == s.Start() {
-			from = append(from, origin{argument: true})
+			argument = true
 		} else if len(before) == 0 {
-			return nil, false
+			return nil, false, false
 		}
 		for _, b := range before {
 			if seen[b] {
 				continue
 			}
 			if seen[b] = true; len(seen) > maxSearch {
-				return nil, false
+				return nil, false, false
 			}
 			switch sets, known := s.registers.Sets(s.Way, b, r); {
 			case !known:
-				return nil, false
+				return nil, false, false
 			case sets:
-				from = append(from, origin{at: b})
+				from = append(from, b)
 			default:
 				todo = append(todo, b)
 			}
 		}
 	}
-	return from, len(from) > 0
+	return from, argument, argument || len(from) > 0
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/arch"
-	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -74,7 +73,7 @@ func readPlan(text []byte) (*uprobe.Plan, error) {
 	if in.Stack < 0 || in.Stack > uprobe.MaxStack {
 		return nil, fmt.Errorf("read plan: %d callers (at most %d)", in.Stack, uprobe.MaxStack)
 	}
-	processor := processors.Find(func(p arch.Processor) bool { return p.Machine().Name == in.Processor })
+	processor := arch.Find(func(p arch.Processor) bool { return p.Machine().Name == in.Processor })
 	if processor == nil {
 		return nil, fmt.Errorf("read plan: processor %q is not known", in.Processor)
 	}

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/arch"
-	"github.com/ftgo/ftgo/internal/processors"
 )
 
 // Find finds the file that BINARY refers to. A name with a slash, or the name of a file in the current folder, is the
@@ -26,7 +25,7 @@ import (
 func Find(name string, pid int) (path string, file *os.File, err error) {
 	l := libraries{root: "/", path: os.Getenv("LD_LIBRARY_PATH")}
 	// On other processors, it is not known in which folders the loader searches.
-	if host := processors.Here(); host != nil {
+	if host := arch.Here(); host != nil {
 		l.machine = *host.Machine()
 	}
 	return l.resolve(name, pid)

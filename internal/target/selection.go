@@ -10,7 +10,6 @@ import (
 
 	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/processors"
 )
 
 // selection is a value to show: a variable or a part of it, the value in a register, or the value of a fetcharg.
@@ -91,14 +90,14 @@ func parseSelection(item string) (s selection, err error) {
 	fetch := from != "" && strings.IndexByte("%@+-", from[0]) >= 0
 	switch {
 	case fetch && !renamed:
-		return s, fmt.Errorf("%q has no name, as in k=+0(%s)", item, processors.Example)
+		return s, fmt.Errorf("%q has no name, as in k=+0(%s)", item, exampleRegister)
 	case fetch:
 		if s.Fetch = from; !typed {
 			s.Type = "x64"
 		}
 		return s, checkFetch(s.Fetch, s.Type)
 	case renamed:
-		return s, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, processors.Example)
+		return s, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, exampleRegister)
 	}
 	if _, err := capture.ParsePath(item); err != nil {
 		return s, fmt.Errorf("%q is not a variable or a part of one: %w", item, err)
@@ -121,6 +120,9 @@ var (
 	fetchFrom = regexp.MustCompile(`^[+-](0[xX][0-9a-fA-F]{1,8}|[0-9]{1,9})\(`)
 )
 
+// exampleRegister is the fetcharg of a register, for messages.
+var exampleRegister = arch.Processors[0].Machine().Filler.Fetch()
+
 // fetchBase returns the innermost operand of a fetcharg, which is a register or an address. It also returns the offsets:
 // the kernel adds the first offset to the operand, and each further offset to the pointer that it has read.
 func fetchBase(fetch string) (base string, offsets []int64) {
@@ -140,10 +142,10 @@ func fetchBase(fetch string) (base string, offsets []int64) {
 func checkFetch(fetch, typ string) error {
 	base, through := fetchBase(fetch)
 	register, isRegister := strings.CutPrefix(base, "%")
-	some := processors.Find(func(p arch.Processor) bool { return p.Fetches(arch.Reg(register)) })
+	some := arch.Find(func(p arch.Processor) bool { return p.Fetches(arch.Reg(register)) })
 	switch {
 	case !fetchAddr.MatchString(base) && (!isRegister || some == nil):
-		return fmt.Errorf("%q is not a fetcharg: %q is neither a register such as %s nor an address", fetch, base, processors.Example)
+		return fmt.Errorf("%q is not a fetcharg: %q is neither a register such as %s nor an address", fetch, base, exampleRegister)
 	case len(through) > maxFetches:
 		return fmt.Errorf("fetcharg %q reads through more than %d pointers", fetch, maxFetches)
 	case !fetchType.MatchString(typ):

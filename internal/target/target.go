@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/internal/tracefs"
@@ -67,7 +67,7 @@ func (t *Target) AlsoInlined(name string) string {
 // checkProcessor returns an [ErrForeign] if the binary is for another processor than this machine's, so that no process
 // can run it here.
 func (t *Target) checkProcessor() error {
-	machine, here := t.Binary.File().Processor.Machine(), processors.Here()
+	machine, here := t.Binary.File().Processor.Machine(), arch.Here()
 	switch {
 	case here == nil:
 		return &kindError{fmt.Errorf("%s is for %s, which this machine is not", t.Binary.File().Path(), machine.Name), ErrForeign}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/arch/amd64"
-	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
@@ -92,7 +91,7 @@ func FuzzCallers(f *testing.F) {
 
 // TestStackArgs checks that arguments for callers keep the kernel's limits, with and without arrays.
 func TestStackArgs(t *testing.T) {
-	for _, p := range processors.All {
+	for _, p := range arch.Processors {
 		frames := p.Frames(26)
 		for _, arrays := range []bool{false, true} {
 			for depth := range deepest(frames) + 1 {

@@ -9,11 +9,8 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// registers describes the effect of instructions on general registers.
-type registers struct{}
-
 // Sets also knows ENDBR64, which x86asm can't decode.
-func (registers) Sets(w arch.Way, at uint64, r x86asm.Reg) (writes, known bool) {
+func (processor) Sets(w arch.Way, at uint64, r x86asm.Reg) (writes, known bool) {
 	if bytes.HasPrefix(w.Code(at), endbr64) {
 		return false, true
 	}
@@ -47,7 +44,7 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 	if err != nil || in.Op != x86asm.JMP {
 		return false, false
 	}
-	s := arch.NewSearch(around, registers{})
+	s := arch.NewSearch(around, processor{})
 	switch arg := in.Args[0].(type) {
 	case x86asm.Mem:
 		return s.Follow(through(s, arg, at), at)
@@ -61,7 +58,7 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 }
 
 // Value returns the value that the instruction at at writes to its first operand.
-func (registers) Value(s *search, at uint64, _ x86asm.Reg) (v value) {
+func (processor) Value(s *search, at uint64, _ x86asm.Reg) (v value) {
 	in, err := instruction(s, at)
 	if err != nil {
 		return v

@@ -11,7 +11,7 @@ import (
 )
 
 var machine = arch.Machine{
-	Name: "arm64", GOARCH: "arm64", Quantum: size, SP: "sp", PC: "pc", Flags: "pstate", Filler: "x0",
+	Name: "arm64", GOARCH: "arm64", ELF: elf.EM_AARCH64, Quantum: size, SP: "sp", PC: "pc", Flags: "pstate", Filler: "x0",
 	// DWARF for the Arm 64-bit Architecture, 4.1. CFA is 0 because a call pushes nothing.
 	DwarfSP: 31, DwarfFP: 29,
 	// Programs can ask for 52 bits on kernels that support them (Documentation/arch/arm64/memory.rst). Go does not.

@@ -4,11 +4,8 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// registers describes the effect of instructions on general registers, which are identified by number.
-type registers struct{}
-
 // Sets decides by the instruction's operands.
-func (registers) Sets(w arch.Way, at uint64, r uint32) (sets, known bool) {
+func (processor) Sets(w arch.Way, at uint64, r uint32) (sets, known bool) {
 	o, known := decode(wordAt(w, at))
 	return o.writes&one(r) != 0, known
 }
@@ -45,14 +42,14 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 	if popsBefore(around, at) {
 		return false, true // compilers emit no switch after an epilogue
 	}
-	if inside, ok = arch.NewSearch(around, registers{}).Leads(rn(jump), at); ok {
+	if inside, ok = arch.NewSearch(around, processor{}).Leads(rn(jump), at); ok {
 		return inside, true
 	}
 	return false, restores(around, at)
 }
 
 // Value returns the value that the instruction's operands give.
-func (registers) Value(s *search, at uint64, r uint32) (v value) {
+func (processor) Value(s *search, at uint64, r uint32) (v value) {
 	w := wordAt(s, at)
 	switch classify(w) {
 	case call, callReg, authCall:

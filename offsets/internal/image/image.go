@@ -17,7 +17,8 @@ import (
 	"sync"
 
 	"github.com/ftgo/ftgo/internal/arch"
-	"github.com/ftgo/ftgo/internal/processors"
+	_ "github.com/ftgo/ftgo/internal/arch/amd64"
+	_ "github.com/ftgo/ftgo/internal/arch/arm64"
 	"golang.org/x/sys/unix"
 )
 
@@ -68,7 +69,7 @@ func OpenDescription(f *os.File, path string) (*Image, error) {
 	if m.ELF, err = parseELF(f, m.maxSize); err != nil {
 		return nil, err
 	}
-	m.Processor = processors.All[m.ELF.Machine]
+	m.Processor = processorOf(m.ELF.Machine)
 	m.relocations = sync.OnceValue(m.readRelocations)
 	// A file without code may still have the program headers of the file that it describes.
 	described := func(s *elf.Section) bool { return s.Flags&elf.SHF_EXECINSTR != 0 && s.Type == elf.SHT_NOBITS }
@@ -82,6 +83,19 @@ func OpenDescription(f *os.File, path string) (*Image, error) {
 		}
 	}
 	return m, nil
+}
+
+func processorOf(m elf.Machine) arch.Processor {
+	return arch.Find(func(p arch.Processor) bool { return p.Machine().ELF == m })
+}
+
+// processorNames returns the names of all processors, for messages.
+func processorNames() string {
+	var names []string
+	for _, p := range arch.Processors {
+		names = append(names, p.Machine().Name)
+	}
+	return strings.Join(names, " and ")
 }
 
 // HasCode reports whether the file contains instructions.
@@ -117,10 +131,10 @@ func parseELF(r io.ReaderAt, maxSize uint64) (*elf.File, error) {
 		return nil, errors.New("truncated ELF file")
 	}
 	if elf.Class(ident[elf.EI_CLASS]) == elf.ELFCLASS32 {
-		return nil, errors.New("32-bit ELF file: only " + processors.Names + " are supported")
+		return nil, errors.New("32-bit ELF file: only " + processorNames() + " are supported")
 	}
-	if m := elf.Machine(binary.LittleEndian.Uint16(ident[18:])); processors.All[m] == nil {
-		return nil, fmt.Errorf("ELF file for %s: only %s are supported", m, processors.Names)
+	if m := elf.Machine(binary.LittleEndian.Uint16(ident[18:])); processorOf(m) == nil {
+		return nil, fmt.Errorf("ELF file for %s: only %s are supported", m, processorNames())
 	}
 	var ef *elf.File
 	if err = checkHeaders(r, maxSize); err == nil {
