@@ -251,26 +251,6 @@ func (a *Assignment) ReturnC(t *gotype.Type) ([]Piece, error) {
 	return []Piece{{Size: t.Size, Register: a.Conv.Returned, InMemory: true}}, nil
 }
 
-// Cut returns the places of a part of a value that is in pieces. It returns an error if the part begins within a
-// register.
-func Cut(pieces []Piece, offset, size int64) (part []Piece, err error) {
-	for _, p := range pieces {
-		from, to := max(p.Offset, offset), min(p.Offset+p.Size, offset+size)
-		if from >= to {
-			continue
-		}
-		skipped := from - p.Offset
-		p.Offset, p.Size = from-offset, to-from
-		if p.InMemory {
-			p.Disp += skipped
-		} else if skipped > 0 {
-			return nil, errors.New("it is in the upper part of a register")
-		}
-		part = append(part, p)
-	}
-	return part, nil
-}
-
 // IsWhole reports whether a value has a single part or holds an array of several elements.
 func IsWhole(t *gotype.Type) bool {
 	parts, single, err := Flatten(t)

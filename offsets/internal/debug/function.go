@@ -24,12 +24,9 @@ type Function struct {
 // Producer returns the name of the compiler and its flags.
 func (fn *Function) Producer() string { return fn.unit.producer() }
 
-// IsGo reports whether the source is Go (DW_LANG_…: DWARF 5, 7.12).
-func (fn *Function) IsGo() bool { return fn.unit.language() == 0x16 }
-
-// IsCPlusPlus reports whether the source is C++: unspecified, 2003, 2011 or 2014.
-func (fn *Function) IsCPlusPlus() bool {
-	return slices.Contains([]int64{0x04, 0x19, 0x1a, 0x21}, fn.unit.language())
+// IsC reports whether the source is C of 1989, unspecified, of 1999, 2011 or 2017 (DW_LANG_…: DWARF 5, 7.12).
+func (fn *Function) IsC() bool {
+	return slices.Contains([]int64{0x01, 0x02, 0x0c, 0x1d, 0x2c}, val[int64](fn.unit.entry, dwarf.AttrLanguage))
 }
 
 // Formal is a parameter, a result, or a variable that a closure refers to.

@@ -58,8 +58,6 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 			return words(name, reflect.Pointer, 1)
 		}
 		return d.pointerType(name, e)
-	case dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
-		return words(cmp.Or(name, "&"), reflect.Pointer, 1)
 	case dwarf.TagSubroutineType:
 		// Only Go has values of this type; C has values of pointers to it.
 		return words(cmp.Or(name, "func()"), reflect.Func, 1)
@@ -86,9 +84,8 @@ const anyPointer = "go.shape.*uint8"
 // shapeless removes "go.shape." from names. It keeps the name anyPointer, because *uint8 would be another type.
 var shapeless = strings.NewReplacer(anyPointer, anyPointer, "go.shape.", "")
 
-// typeName returns the name of a type in the spelling of source files, without the prefixes of compilers: gc's prefixes for
-// shapes of generic functions (it keeps anyPointer) and for types without hash functions, and gccgo's prefix for types of
-// the package itself.
+// typeName returns the name of a type in the spelling of source files, without the compiler's prefixes for shapes of generic
+// functions (it keeps anyPointer) and for types without hash functions.
 func typeName(name string) string {
 	if shape, ok := strings.CutPrefix(name, "go.shape."); ok {
 		if base := strings.TrimRight(shape, "0123456789"); strings.HasSuffix(base, "_") && base != shape {
@@ -96,9 +93,7 @@ func typeName(name string) string {
 		}
 		name = "go.shape." + shape
 	}
-	name = shapeless.Replace(name)
-	name = strings.TrimPrefix(name, "noalg.")
-	return strings.TrimPrefix(name, ".")
+	return strings.TrimPrefix(shapeless.Replace(name), "noalg.")
 }
 
 func numberAlign(size int64) int64 { return max(1, min(size, 8)) }
@@ -159,14 +154,6 @@ func (d *Info) pointerType(name string, e *dwarf.Entry) *gotype.Type {
 	}
 	if name == "" {
 		name = "*" + d.nameOf(to)
-		switch name { // names of gccgo
-		case "*__go_descriptor":
-			return words("func()", reflect.Func, 1)
-		case "*__go_channel":
-			return words("chan", reflect.Chan, 1)
-		case "*runtime.hmap":
-			return words("map", reflect.Map, 1)
-		}
 	}
 	return d.leading(words(name, reflect.Pointer, 1), to)
 }
@@ -192,11 +179,6 @@ func (d *Info) nameOf(at dwarf.Offset) string {
 		case dwarf.TagSubroutineType:
 			return prefix + "func()"
 		case dwarf.TagStructType:
-			for first, err := range d.below(e) {
-				if err == nil {
-					return prefix + cmp.Or(gccgoName(val[string](first, dwarf.AttrName)), "struct")
-				}
-			}
 			return prefix + "struct"
 		case dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType:
 			if to == 0 {
@@ -258,60 +240,33 @@ func (d *Info) structType(name string, size int64, e *dwarf.Entry, depth int) *g
 	if size < 0 { // declared but not defined
 		return Unknown(t.Name, -1)
 	}
-	found, ok := d.readMembers(e)
-	if !ok {
-		return Unknown(t.Name, size)
-	}
-	if special := d.gccgoType(name, found); special != nil {
-		return special
-	}
 	end := int64(0)
-	for _, m := range found {
-		m.Type = d.typeAt(m.typ, depth+1)
+	for m, err := range d.below(e) {
+		if err != nil || m.Tag == dwarf.TagInheritance {
+			return Unknown(t.Name, size)
+		}
+		if m.Tag != dwarf.TagMember {
+			continue
+		}
+		to := ref(m, dwarf.AttrType)
+		offset, ok := memberOffset(m.Val(dwarf.AttrDataMemberLoc))
+		if to == 0 || !ok || m.Val(dwarf.AttrBitSize) != nil {
+			return Unknown(t.Name, size)
+		}
+		f := gotype.Field{Name: val[string](m, dwarf.AttrName), Embedded: val[bool](m, attrGoEmbedded), Offset: offset, Type: d.typeAt(to, depth+1)}
 		// Only unions and bit fields have members that overlap.
-		if m.Type.Size < 0 || m.Offset < end || m.Offset > size || m.Type.Size > size-m.Offset {
+		if f.Type.Size < 0 || f.Offset < end || f.Offset > size || f.Type.Size > size-f.Offset {
 			return &gotype.Type{Name: t.Name, Size: size, Align: 8}
 		}
-		end = m.Offset + m.Type.Size
-		t.Align = max(t.Align, m.Type.Align)
-		t.Fields = append(t.Fields, m.Field)
+		end = f.Offset + f.Type.Size
+		t.Align = max(t.Align, f.Type.Align)
+		t.Fields = append(t.Fields, f)
 	}
 	if size == 0 {
 		// Empty structs may contain each other thousands of times.
 		t.Fields = nil
 	}
 	return t
-}
-
-// structMember is a field with the offset of its type's entry.
-type structMember struct {
-	gotype.Field
-	typ dwarf.Offset
-}
-
-// readMembers reads the fields of a struct in order. ok is false if the struct has a base class or a bit field, or if a
-// field can't be read.
-func (d *Info) readMembers(of *dwarf.Entry) (found []structMember, ok bool) {
-	for e, err := range d.below(of) {
-		if err != nil || e.Tag == dwarf.TagInheritance {
-			return nil, false
-		}
-		if e.Tag != dwarf.TagMember {
-			continue
-		}
-		m := structMember{typ: ref(e, dwarf.AttrType)}
-		m.Name, m.Embedded = strings.TrimPrefix(val[string](e, dwarf.AttrName), "."), val[bool](e, attrGoEmbedded)
-		at := e.Val(dwarf.AttrDataMemberLoc)
-		m.Offset, ok = memberOffset(at)
-		static := at == nil && val[bool](e, dwarf.AttrDeclaration) // in C++
-		if m.typ == 0 || e.Val(dwarf.AttrBitSize) != nil || !ok && !static {
-			return nil, false
-		}
-		if ok {
-			found = append(found, m)
-		}
-	}
-	return found, true
 }
 
 // memberOffset decodes DW_AT_data_member_location: a number, or the expression DW_OP_plus_uconst N (DWARF 4, 2.5.1.4),
@@ -331,38 +286,6 @@ func memberOffset(val any) (int64, bool) {
 	return 0, false
 }
 
-// gccgoType recognizes the structs that gccgo emits for strings, slices and interfaces (gcc/go/gofrontend/types.cc). They
-// have no name, or the name of a typedef.
-func (d *Info) gccgoType(name string, found []structMember) *gotype.Type {
-	if len(found) < 2 || len(found) > 3 {
-		return nil
-	}
-	name = cmp.Or(name, gccgoName(found[0].Name))
-	switch found[0].Name + " " + found[1].Name {
-	case "__data __length":
-		return words(name, reflect.String, 2)
-	case "__methods __object":
-		return methods(name)
-	case "__type_descriptor __object":
-		return words(name, reflect.Interface, 2)
-	case "__values __count":
-		t := words(name, reflect.Slice, 3)
-		if array, err := d.at(found[0].typ); err == nil && array.Tag == dwarf.TagPointerType {
-			if to := ref(array, dwarf.AttrType); to != 0 {
-				t.Name = cmp.Or(name, "[]"+d.nameOf(to))
-				d.leading(t, to)
-			}
-		}
-		return t
-	}
-	return nil
-}
-
-// gccgoName returns the name of a type that gccgo emits as a struct, by the name of the struct's first field.
-func gccgoName(field string) string {
-	return map[string]string{"__data": "string", "__methods": "interface", "__type_descriptor": "interface {}"}[field]
-}
-
 // typedef returns the type of a typedef. In Go a typedef with attribute attrGoKind is a map or a channel. Any other typedef
 // gives another type a name.
 func (d *Info) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
@@ -379,7 +302,7 @@ func (d *Info) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
 	}
 	t := d.typeAt(to, depth+1)
 	// The typedefs of a generic function's type parameters are named .param0, .param1 and so on.
-	if index, ok := e.Val(attrGoDictIndex).(int64); ok && strings.HasPrefix(name, "param") && 0 <= index && index < 1<<16 {
+	if index, ok := e.Val(attrGoDictIndex).(int64); ok && strings.HasPrefix(name, ".param") && 0 <= index && index < 1<<16 {
 		shape := *t
 		shape.Dictionary = int(index) + 1
 		return &shape

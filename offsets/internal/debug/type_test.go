@@ -16,7 +16,6 @@ func TestTypeName(t *testing.T) {
 		"[]go.shape.int":                "[]int",
 		"main.pile[go.shape.int]":       "main.pile[int]",
 		"noalg.struct { F uintptr }":    "struct { F uintptr }",
-		".main.point":                   "main.point",
 		"":                              "",
 		"*main.pair[go.shape.int,bool]": "*main.pair[int,bool]",
 	} {

@@ -59,8 +59,6 @@ type unit struct {
 	rows  func() ([]lineRow, error)
 }
 
-func (u *unit) language() int64 { return val[int64](u.entry, dwarf.AttrLanguage) }
-
 func (u *unit) producer() string { return val[string](u.entry, dwarf.AttrProducer) }
 
 // unitRange is a range of addresses that a compilation unit describes.
@@ -262,7 +260,7 @@ func (d *Info) addName(named map[string]dwarf.Offset, vars map[string]staticEntr
 		}
 	case dwarf.TagBaseType, dwarf.TagPointerType, dwarf.TagStructType, dwarf.TagTypedef, dwarf.TagArrayType,
 		dwarf.TagSubroutineType, dwarf.TagEnumerationType, dwarf.TagClassType:
-		name := strings.TrimPrefix(val[string](e, dwarf.AttrName), ".") // gccgo's prefix for types of the package itself
+		name := val[string](e, dwarf.AttrName)
 		if name == "" || val[bool](e, dwarf.AttrDeclaration) {
 			return
 		}
