@@ -67,7 +67,7 @@ var arrows = []arrow{
 		module + "/internal/printable", "go.opentelemetry.io/proto/slim/otlp/...", "google.golang.org/protobuf/..."}},
 	{from: "internal/budget", to: nil},
 	{from: "internal/trace", to: []string{
-		module + "/offsets",
+		module + "/offsets", module + "/parse",
 		module + "/internal/procfs", module + "/internal/pairing", module + "/internal/printable", module + "/internal/budget",
 		module + "/internal/stats", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/uprobe"}},
 	{from: "internal/engine", to: []string{
@@ -76,7 +76,7 @@ var arrows = []arrow{
 		module + "/internal/uprobe", module + "/offsets"}},
 	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/internal/printable", "github.com/gdamore/tcell/v3"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
-		module + "/internal/target", module + "/offsets", module + "/internal/pairing",
+		module + "/internal/target", module + "/offsets", module + "/internal/pairing", module + "/parse",
 		module + "/internal/stats", "github.com/google/pprof/profile", module + "/internal/gotype", module + "/internal/capture", module + "/internal/printable"}},
 	{from: "cmd/ftgo/internal/cli", to: []string{
 		module + "/cmd/ftgo/internal/render", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target", "golang.org/x/sys/unix",

@@ -149,7 +149,7 @@ func checkArm64Lookup(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	hit(jumpSite, entry, 3, carry)
 	hit(retSite, back, 7, 0)
 	var calls []pairing.Call
-	stream, err := pairing.NewStream(plan, textSource{strings.NewReader(trace.String())}, pairing.Processes{Of: pairing.Selected(func(_, printed int) int { return printed })}, pairing.Options{})
+	stream, err := pairing.NewStream(plan, textSource{strings.NewReader(trace.String())}, pairing.Options{})
 	for err == nil {
 		for it, failed := range stream.Read(t.Context()) {
 			if err = failed; err == nil && it.Kind == pairing.Ended {
@@ -183,7 +183,7 @@ func TestCountsBySubtraction(t *testing.T) {
 	if e.Sites[0].Addr != s.First.Addr() || e.Sites[1].Addr != s.Again.Addr() || e.Sites[1].Kind != uprobe.CheckFailed {
 		t.Errorf("%+v, of %+v", e.Sites, s)
 	}
-	stream, err := pairing.NewStream(plan, textSource{strings.NewReader("")}, pairing.Processes{}, pairing.Options{})
+	stream, err := pairing.NewStream(plan, textSource{strings.NewReader("")}, pairing.Options{})
 	fixture.NoError(t, err)
 	c := stream.Counts(pairing.Counters{From: [][]uint64{{5, 1}}, At: [][]uint64{{277, 25}}, Exclusive: true})
 	if got := c.Funcs[0]; got.Calls != 248 || got.Unsure != 0 || c.Lost != 0 {

@@ -179,8 +179,7 @@ func newMeter(funcs Functions, session *tracefs.Session, plan *uprobe.Plan, code
 	if m.base, err = session.Timebase(); err == nil {
 		// Only this process maps the probed code. The kernel may learn the process of a thread after its first hits.
 		own := func(tid, printed int) (pid int, selected bool) { return os.Getpid(), true }
-		processes := pairing.Processes{Of: own, Bias: pairing.NewBiases(plan, false).Bias}
-		m.stream, err = pairing.NewStream(plan, session, processes, pairing.Options{})
+		m.stream, err = pairing.NewStream(plan, session, pairing.Options{Of: own, Bias: pairing.NewBiases(plan, false).Bias})
 	}
 	return m, err
 }

@@ -1,5 +1,7 @@
 package pairing
 
+import "iter"
+
 // Kind is the kind of an [Item].
 type Kind uint8
 
@@ -31,9 +33,6 @@ type Item struct {
 	Event     *KernelEvent
 }
 
-// Items iterates over results of a [Stream]. If a loop over it ends early, the rest of the results is lost.
-type Items = func(yield func(*Item) bool)
-
 // discard is the yield function while nobody iterates.
 func discard(*Item) bool { return true }
 
@@ -46,8 +45,9 @@ func (p *Stream) emit(kind Kind) {
 	}
 }
 
-// items returns an iterator over the items that the function do emits.
-func (p *Stream) items(do func()) Items {
+// items returns an iterator over the items that the function do emits. If a loop over it ends early, the rest of the
+// items is lost.
+func (p *Stream) items(do func()) iter.Seq[*Item] {
 	return func(yield func(*Item) bool) {
 		defer func(before func(*Item) bool) { p.yield = before }(p.yield)
 		p.yield = yield

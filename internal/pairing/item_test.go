@@ -54,9 +54,6 @@ func readAll(t *testing.T, s *Stream, yield func(*Item) bool) {
 	}
 }
 
-// printed selects all processes and takes the printed PIDs.
-var printed = Processes{Of: func(_, printed int) (int, bool) { return printed, true }}
-
 // hit handles a hit of a function in testPlan, at a depth of a goroutine's stack. more are the fetched words behind the
 // common ones.
 func hit(p *Stream, kind uprobe.Kind, fn int, goid, depth, time uint64, more ...uint64) {

@@ -178,9 +178,6 @@ func (p *Stream) adopt(thread, g stackKey, lo, hi uint64) {
 	}
 }
 
-// KernelField is a value of a kernel event.
-type KernelField = parse.Field
-
 // KernelEvent is an event of the kernel itself, such as sched_switch, with the state of its thread.
 type KernelEvent struct {
 	parse.Event

@@ -25,11 +25,10 @@ import (
 //
 // The Outcome of calls that end by the second or third rule is Unwound.
 type Stream struct {
-	plan      *uprobe.Plan
-	opt       Options
-	processes Processes
-	reader    *parse.Reader
-	latest    uint64 // time of the last event
+	plan   *uprobe.Plan
+	opt    Options
+	reader *parse.Reader
+	latest uint64 // time of the last event
 	// The window: events with from <= time <= until, and events before first (see Begin). Other events are ignored.
 	first, from, until uint64
 
@@ -65,9 +64,9 @@ type Stream struct {
 }
 
 // NewStream returns a Stream that reads the events of a plan from a source.
-func NewStream(plan *uprobe.Plan, src Source, processes Processes, opt Options) (p *Stream, err error) {
+func NewStream(plan *uprobe.Plan, src parse.Source, opt Options) (p *Stream, err error) {
 	p = newStream(plan)
-	p.processes, p.opt = processes, opt
+	p.opt = opt
 	if opt.Kernel != nil {
 		p.names = opt.Kernel.Names()
 	}
@@ -98,14 +97,16 @@ func (p *Stream) take(ev *parse.Event) {
 		p.passMarks(ev.Time)
 	}
 	p.latest = ev.Time
-	var selected bool
-	if ev.PID, selected = p.processes.Of(ev.TID, ev.PID); !selected {
-		return
+	if p.opt.Of != nil {
+		var selected bool
+		if ev.PID, selected = p.opt.Of(ev.TID, ev.PID); !selected {
+			return
+		}
 	}
 	var bias uint64
 	if p.plan.Relocatable {
 		var ok bool
-		if bias, ok = p.processes.Bias(ev.PID, ev.Addr); !ok {
+		if bias, ok = p.opt.Bias(ev.PID, ev.Addr); !ok {
 			cp := *ev
 			cp.Args = slices.Clone(ev.Args)
 			if p.pending[ev.PID] = append(p.pending[ev.PID], cp); len(p.pending[ev.PID]) == maxPending {
@@ -179,7 +180,7 @@ func (p *Stream) Extend() error {
 }
 
 // Finish handles the remaining events and ends the open calls.
-func (p *Stream) Finish() Items {
+func (p *Stream) Finish() iter.Seq[*Item] {
 	return p.items(func() {
 		p.reader.Finish(p.take)
 		p.passMarks(^uint64(0))
@@ -216,7 +217,7 @@ func (p *Stream) Stalest(n int) []int {
 
 // Forget drops the state of processes that have ended, after all their events were read, because other processes may
 // get their PIDs. It emits open calls with Outcome Open, or Unwound if their goroutine has ended.
-func (p *Stream) Forget(ended map[int]bool) Items {
+func (p *Stream) Forget(ended map[int]bool) iter.Seq[*Item] {
 	return p.items(func() {
 		for pid := range ended {
 			p.release(pid, 0)
@@ -238,30 +239,15 @@ func (p *Stream) unparsed() uint64 {
 	return hits + p.account.unknown
 }
 
-// Source is the source of a trace: a tracefs.Session or a recording.
-type Source = parse.Source
-
-// Processes has the information about processes that a [Stream] needs.
-type Processes struct {
+// Options are options of a [Stream].
+type Options struct {
 	// Of returns the process of a thread, and whether its events are selected. printed is the PID in the trace line, or
-	// 0 if the kernel does not know it (see tracefs.Session.Process). The Stream calls Of in the order of events.
+	// 0 if the kernel does not know it (see tracefs.Session.Process). The Stream calls Of in the order of events. If Of
+	// is nil, printed is the process, and all processes are selected.
 	Of func(tid, printed int) (pid int, selected bool)
 	// Bias returns the load bias of a process in which a probe was hit at addr. ok is false if it needs more addresses.
 	// The Stream calls Bias only for position-independent programs.
 	Bias func(pid int, addr uint64) (bias uint64, ok bool)
-}
-
-// Selected returns a [Processes].Of that finds processes with find and selects the ones in pids or, if pids is empty,
-// all.
-func Selected(find func(tid, printed int) int, pids ...int) func(tid, printed int) (pid int, selected bool) {
-	return func(tid, printed int) (pid int, selected bool) {
-		pid = find(tid, printed)
-		return pid, len(pids) == 0 || slices.Contains(pids, pid)
-	}
-}
-
-// Options are options of a [Stream].
-type Options struct {
 	// Entries: calls are also emitted when they begin.
 	Entries bool
 	// Inside selects functions, by their index in Plan.Funcs: calls nested in a call of one of these functions get

@@ -130,7 +130,7 @@ func BenchmarkStream(b *testing.B) {
 
 func benchStream(b *testing.B, plan *uprobe.Plan, src parse.Source, reads int) {
 	calls := 0
-	s, err := NewStream(plan, src, Processes{Of: func(int, int) (int, bool) { return 14713, true }}, Options{})
+	s, err := NewStream(plan, src, Options{Of: func(int, int) (int, bool) { return 14713, true }})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -28,27 +28,27 @@ func TestStream(t *testing.T) {
 	both := line(0, 7, 10, 0x1000, 100) + line(2, 7, 30, 0x3000, 100)
 	for _, c := range []struct {
 		name  string
-		of    Processes
+		of    Options
 		text  string
 		calls string
 		check func(*Stream) bool
 	}{
-		{"one call", printed, both, "f 10-30", nil},
-		{"late line in its place", printed, line(0, 7, 10, 0x1000, 100) + line(2, 7, 30, 0x3000, 100) + line(0, 7, 20, 0x1001, 200) + line(2, 7, 40, 0x3001, 200), "g 20-30 f 10-30", nil},
-		{"what is no line of ours", printed, "nonsense\\n" + both, "f 10-30", func(s *Stream) bool { return s.unparsed() == 1 }},
-		{"newlines in a thread's name", printed, named("a\nb") + both + named("\n") + named("\n# x\n") + named("\r\n-7"), "g 5-5 g 5-5 g 5-5 f 10-30 g 5-0", func(s *Stream) bool { return s.unparsed() == 0 }},
-		{"short lines that are no pieces of a name", printed, "a\n" + named("a\nb") + " b\n" + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.unparsed() == 3 }},
-		{"pieces that do not fill the column", printed, named("a\nb")[1:] + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.unparsed() == 1 }},
-		{"lost events", printed, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.unparsed() == 0 }},
-		{"a last line without its end", printed, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.unparsed() == 1 }},
-		{"processes that are not wanted", Processes{Of: func(_, pid int) (int, bool) { return pid, pid == 8 }}, both, "", func(s *Stream) bool { return s.account.delivered() == 0 }},
-		{"bias", Processes{printed.Of, func(int, uint64) (uint64, bool) { return bias, true }},
+		{"one call", Options{}, both, "f 10-30", nil},
+		{"late line in its place", Options{}, line(0, 7, 10, 0x1000, 100) + line(2, 7, 30, 0x3000, 100) + line(0, 7, 20, 0x1001, 200) + line(2, 7, 40, 0x3001, 200), "g 20-30 f 10-30", nil},
+		{"what is no line of ours", Options{}, "nonsense\\n" + both, "f 10-30", func(s *Stream) bool { return s.unparsed() == 1 }},
+		{"newlines in a thread's name", Options{}, named("a\nb") + both + named("\n") + named("\n# x\n") + named("\r\n-7"), "g 5-5 g 5-5 g 5-5 f 10-30 g 5-0", func(s *Stream) bool { return s.unparsed() == 0 }},
+		{"short lines that are no pieces of a name", Options{}, "a\n" + named("a\nb") + " b\n" + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.unparsed() == 3 }},
+		{"pieces that do not fill the column", Options{}, named("a\nb")[1:] + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.unparsed() == 1 }},
+		{"lost events", Options{}, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.unparsed() == 0 }},
+		{"a last line without its end", Options{}, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.unparsed() == 1 }},
+		{"processes that are not wanted", Options{Of: func(_, pid int) (int, bool) { return pid, pid == 8 }}, both, "", func(s *Stream) bool { return s.account.delivered() == 0 }},
+		{"bias", Options{Bias: func(int, uint64) (uint64, bool) { return bias, true }},
 			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", nil},
-		{"bias that only the second address tells", Processes{printed.Of, func(_ int, addr uint64) (uint64, bool) { return bias, addr == 0x3000+bias }},
+		{"bias that only the second address tells", Options{Bias: func(_ int, addr uint64) (uint64, bool) { return bias, addr == 0x3000+bias }},
 			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", func(s *Stream) bool { return s.unparsed() == 0 }},
-		{"bias that nothing tells", Processes{printed.Of, func(int, uint64) (uint64, bool) { return 0, false }},
+		{"bias that nothing tells", Options{Bias: func(int, uint64) (uint64, bool) { return 0, false }},
 			line(0, 7, 10, 0x1000+bias, 100), "", func(s *Stream) bool { return s.unparsed() == 1 }},
-		{"process found by the thread", Processes{Of: func(tid, _ int) (int, bool) { return tid + 1, true }},
+		{"process found by the thread", Options{Of: func(tid, _ int) (int, bool) { return tid + 1, true }},
 			strings.ReplaceAll(both, "(      7)", "(-------)"), "f 10-30", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestStream(t *testing.T) {
 			for text := range slices.Chunk([]byte(strings.ReplaceAll(c.text, `\n`, "\n")), 50) {
 				src = append(src, string(text))
 			}
-			s, err := NewStream(plan, &src, c.of, Options{})
+			s, err := NewStream(plan, &src, c.of)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,12 +81,12 @@ func TestStream(t *testing.T) {
 func TestPendingForgotten(t *testing.T) {
 	const bias = 0x550000000000
 	known := false
-	of := Processes{printed.Of, func(int, uint64) (uint64, bool) { return bias, known }}
+	of := Options{Bias: func(int, uint64) (uint64, bool) { return bias, known }}
 	plan := testPlan()
 	plan.Relocatable = true
 	var src piecewise
 	var calls []string
-	s, err := NewStream(plan, &src, of, Options{})
+	s, err := NewStream(plan, &src, of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestStalest(t *testing.T) {
 	plan := testPlan()
 	plan.Relocatable = true
 	var src piecewise
-	s, err := NewStream(plan, &src, Processes{printed.Of, func(pid int, _ uint64) (uint64, bool) { return 0, pid != 2 }}, Options{})
+	s, err := NewStream(plan, &src, Options{Bias: func(pid int, _ uint64) (uint64, bool) { return 0, pid != 2 }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func TestWindow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			plan := testPlan()
 			var calls []string
-			s, err := NewStream(plan, &piecewise{windowLines}, printed, Options{Limit: c.limit})
+			s, err := NewStream(plan, &piecewise{windowLines}, Options{Limit: c.limit})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestLimitWithinUnwinding(t *testing.T) {
 	for i := range 5 {
 		text.WriteString(line(0, 7, uint64(10+i), 0x1000, uint64(100+i)))
 	}
-	s, err := NewStream(testPlan(), &piecewise{text.String() + line(0, 7, 20, 0x1000, 100)}, printed, Options{Limit: 2})
+	s, err := NewStream(testPlan(), &piecewise{text.String() + line(0, 7, 20, 0x1000, 100)}, Options{Limit: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestMark(t *testing.T) {
 	var got []string
 	half := len(windowLines) / 2
 	src := piecewise{windowLines[:half], "", windowLines[half:], ""}
-	s, err := NewStream(testPlan(), &src, printed, Options{})
+	s, err := NewStream(testPlan(), &src, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,8 +52,8 @@ func play(text string) (*played, error) {
 		return nil, err
 	}
 	p := &played{Recording: r}
-	of := pairing.Processes{Of: pairing.Selected(r.Process), Bias: func(int, uint64) (uint64, bool) { return 0, true }}
-	s, err := pairing.NewStream(r.Plan, r, of, pairing.Options{})
+	of := func(tid, printed int) (int, bool) { return r.Process(tid, printed), true }
+	s, err := pairing.NewStream(r.Plan, r, pairing.Options{Of: of, Bias: func(int, uint64) (uint64, bool) { return 0, true }})
 	take := func(it *pairing.Item) {
 		if it.Kind == pairing.Ended {
 			p.calls = append(p.calls, *it.Call)

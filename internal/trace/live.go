@@ -23,21 +23,19 @@ import (
 type Options struct {
 	Filter
 	Talk
-	Features tracefs.Features
-	BufferKB int      // size of the ring buffer of each CPU; 0 lets tracefs choose
-	Raw      bool     // see [tracefs.Options]
-	Shared   bool     // use the top level of tracefs on kernels that do not record in instances
-	With     []string // names of the kernel events to show
-	Sched    bool     // split latencies into running, runnable and waiting time
-	Entries  bool     // yield calls also when they begin
-	Steady   bool     // pin the clock, so that a call has the same start when it begins and when it ends (see Clock)
+	pairing.Options // the source sets Of, Bias and Kernel
+	Features        tracefs.Features
+	BufferKB        int      // size of the ring buffer of each CPU; 0 lets tracefs choose
+	Raw             bool     // see [tracefs.Options]
+	Shared          bool     // use the top level of tracefs on kernels that do not record in instances
+	With            []string // names of the kernel events to show
+	Sched           bool     // split latencies into running, runnable and waiting time
+	Steady          bool     // pin the clock, so that a call has the same start when it begins and when it ends (see Clock)
 	// Once yields only the first call of each process in an interval, and removes the probes for the rest of the
 	// interval.
-	Once   bool
-	Inside map[int]bool // functions, by their index in the plan, that mark the calls nested in them
-	Limit  uint64       // number of calls after which the window ends; 0 for no limit
-	Wait   bool         // begin the window when a process runs the binary
-	At     time.Time    // begin the window at this time, unless it is zero
+	Once bool
+	Wait bool      // begin the window when a process runs the binary
+	At   time.Time // begin the window at this time, unless it is zero
 	// Budget is the share of the traced processes' CPU time that probes may take; 0 for no limit. Functions with
 	// probes that take more are sampled. The functions in Named, by their index in the plan, are sampled last.
 	Budget float64
@@ -103,7 +101,10 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 		return err
 	}
 	l.counters = l.session
-	if err := l.newStream(l.session, pairing.Processes{Of: l.findProcess, Bias: l.biases.Bias}, l.kernel.session); err != nil {
+	if l.kernel.session != nil {
+		l.opt.Kernel = l.kernel.session
+	}
+	if err := l.newStream(l.session, l.findProcess, l.biases.Bias); err != nil {
 		return err
 	}
 	if err := l.awaitStart(ctx); err != nil {
@@ -193,7 +194,7 @@ func (l *Live) Read(ctx context.Context) iter.Seq2[*pairing.Item, error] {
 
 // afterRead does the work between two reads: it pauses probes, runs the sampler and checks the processes. n and err are
 // the result of the read. It returns the items of processes that have ended, or after Stop the last items.
-func (l *Live) afterRead(n int, err error) (more pairing.Items, _ error) {
+func (l *Live) afterRead(n int, err error) (more iter.Seq[*pairing.Item], _ error) {
 	if n == 0 {
 		l.monitor.idle = time.Now()
 	}
@@ -303,7 +304,7 @@ func (l *Live) Stop() error {
 }
 
 // finish ends the stream after the last read, which returned err.
-func (l *Live) finish(err error) (pairing.Items, error) {
+func (l *Live) finish(err error) (iter.Seq[*pairing.Item], error) {
 	if events := l.kernel.session; events != nil {
 		if paused := events.Pause(); paused != nil && errors.Is(err, io.EOF) {
 			err = paused

@@ -62,7 +62,7 @@ func TestLoadFaults(t *testing.T) {
 	ev.Counts = []int{0, 2}
 	hit := " prog-1 (1) [000] d.... 1.000001: e0_0123456789abcd: (0x1000) v0=%d v1={0x0,0x0}\n"
 	one := oneTrace{Reader: strings.NewReader(fmt.Sprintf(hit+hit, 0, 1<<20))}
-	stream, err := pairing.NewStream(plan, one, pairing.Processes{Of: pairing.Selected(func(_, printed int) int { return printed })}, pairing.Options{})
+	stream, err := pairing.NewStream(plan, one, pairing.Options{})
 	for err == nil {
 		for _, err = range stream.Read(t.Context()) {
 		}

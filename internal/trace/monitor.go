@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"slices"
@@ -14,7 +15,7 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// findProcess implements Of of [pairing.Processes]. It begins to record the kernel events of the process. If the
+// findProcess implements Of of [pairing.Options]. It begins to record the kernel events of the process. If the
 // process of the thread is unknown, because the thread has ended, and -p has only one PID without --fork, it returns
 // that PID.
 func (l *Live) findProcess(tid, printed int) (pid int, selected bool) {
@@ -103,7 +104,7 @@ func (m *monitor) updateUsed(p *Command) {
 
 // checkProcesses checks which processes run, and returns the last items of the processes that have ended. The error is
 // ErrGone if all traced processes have ended.
-func (l *Live) checkProcesses() (pairing.Items, error) {
+func (l *Live) checkProcesses() (iter.Seq[*pairing.Item], error) {
 	l.monitor.at = time.Now()
 	if l.waiting {
 		// A process may have run the binary between two checks.
@@ -146,7 +147,7 @@ func allEnded(o *Options) bool {
 
 // forgetEnded drops the state of processes that have ended, once all their events were read. It returns their last
 // items.
-func (l *Live) forgetEnded() pairing.Items {
+func (l *Live) forgetEnded() iter.Seq[*pairing.Item] {
 	gone, now, left := make(map[int]bool), time.Now(), maxChecked
 	if procfs.ForeignNumbers() { // /proc lists other numbers than the events have, so that no process can be checked
 		left = 0

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/recording"
@@ -37,8 +38,11 @@ func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Re
 }
 
 func (r *Recording) Arm(context.Context) error {
-	of := pairing.Processes{Of: pairing.Selected(r.rec.Process, r.opt.PIDs...), Bias: pairing.NewBiases(r.plan, true).Bias}
-	if err := r.newStream(r.rec, of, nil); err != nil {
+	of := func(tid, printed int) (pid int, selected bool) {
+		pid = r.rec.Process(tid, printed)
+		return pid, len(r.opt.PIDs) == 0 || slices.Contains(r.opt.PIDs, pid)
+	}
+	if err := r.newStream(r.rec, of, pairing.NewBiases(r.plan, true).Bias); err != nil {
 		return err
 	}
 	if r.times.Windowed {

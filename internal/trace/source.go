@@ -13,6 +13,7 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/parse"
 )
 
 // Source yields the calls of a plan's functions. One goroutine calls Arm, then Spawn at most once, Read and Mark, Stop,
@@ -170,13 +171,10 @@ type counters interface {
 
 func (w *window) Clock() *Clock { return &w.clock }
 
-// newStream sets the stream. kernel is nil without kernel events.
-func (w *window) newStream(src pairing.Source, of pairing.Processes, kernel *tracefs.Session) (err error) {
-	opt := pairing.Options{Entries: w.opt.Entries, Inside: w.opt.Inside, Limit: w.opt.Limit}
-	if kernel != nil {
-		opt.Kernel = kernel
-	}
-	w.stream, err = pairing.NewStream(w.plan, src, of, opt)
+// newStream sets the stream. of and bias are as in [pairing.Options].
+func (w *window) newStream(src parse.Source, of func(tid, printed int) (int, bool), bias func(pid int, addr uint64) (uint64, bool)) (err error) {
+	w.opt.Of, w.opt.Bias = of, bias
+	w.stream, err = pairing.NewStream(w.plan, src, w.opt.Options)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/parse"
 )
 
 // Thread is the goroutine, process, thread and CPU of a call or an event. Goid is 0 for code on a thread's system stack,
@@ -47,7 +48,7 @@ type Line struct {
 
 	Event     string // GROUP:EVENT of a kernel event, "" for a call
 	GoidKnown bool   // whether Goid of an event is known; a known 0 is a system stack. Calls do not use it.
-	Fields    []pairing.KernelField
+	Fields    []parse.Field
 
 	// The fields below are for lines of a [Tree].
 
@@ -198,7 +199,7 @@ func appendEventText(b []byte, e *Line) []byte {
 
 // fieldObject returns the fields of an event as members of a JSON object. Text becomes a string. Addresses, and bytes that
 // are not text, become strings of hexadecimal digits. All other fields become numbers.
-func fieldObject(fields []pairing.KernelField) Row {
+func fieldObject(fields []parse.Field) Row {
 	o := make(Row, len(fields))
 	for i := range fields {
 		f := &fields[i]

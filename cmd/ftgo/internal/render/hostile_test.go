@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
@@ -34,7 +34,7 @@ func hostileStack(s string) []stats.StackRow {
 // hostileEvent returns a kernel event of a process with a hostile name.
 func hostileEvent(s string) *Line {
 	return &Line{Time: callStart, Event: "sched:sched_switch", GoidKnown: true, Function: s, Thread: Thread{Goid: 7, PID: 3, TID: 4},
-		Fields: []pairing.KernelField{{Name: "prev_comm", Text: []byte(s)}, {Name: "prev_pid", Num: 5}}}
+		Fields: []parse.Field{{Name: "prev_comm", Text: []byte(s)}, {Name: "prev_pid", Num: 5}}}
 }
 
 // written returns the output of write. It checks the number of lines, and that they are printable.

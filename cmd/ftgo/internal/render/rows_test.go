@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -93,7 +93,7 @@ func treesJSON(b *bytes.Buffer) error {
 func TestEventLine(t *testing.T) {
 	e := &Line{
 		Time: time.Unix(1, 2).UTC(), Event: "sched:sched_switch", GoidKnown: true, Function: "main.f", Thread: Thread{Goid: 7, PID: 3, TID: 4, CPU: 1},
-		Fields: []pairing.KernelField{
+		Fields: []parse.Field{
 			{Name: "prev_comm", Text: []byte("a b=\"\n\x1b[2J\xff")}, {Name: "prev_state", Num: ^uint64(0), Signed: true},
 			{Name: "buf", Num: 0xc000, Hex: true}, {Name: "addr", Bytes: []byte{127, 1}}, {Name: "none", Text: []byte{}},
 		},
