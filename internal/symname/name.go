@@ -151,12 +151,10 @@ func unescape(s string) string {
 	return string(b)
 }
 
-// keepFlags selects the parts of a symbol that respell keeps.
-type keepFlags uint8
-
+// These are flags of the parts of a symbol that respell keeps.
 const (
-	keepPointer keepFlags = 1 << iota // (*T) instead of T
-	keepArgs                          // type arguments, as source files spell them
+	keepPointer = 1 << iota // (*T) instead of T
+	keepArgs                // type arguments, as source files spell them
 )
 
 // Plain returns a symbol in the spelling that is easiest to type: main.Store.Get for the method of the value and of
@@ -165,7 +163,7 @@ func Plain(symbol string) string { return respell(symbol, 0) }
 
 // respell returns a symbol without escapes and middle dots. It removes the "(*" and ")" of pointer receivers unless
 // parts has keepPointer, and type arguments unless parts has keepArgs.
-func respell(sym string, parts keepFlags) string {
+func respell(sym string, parts int) string {
 	first := 0
 	for first < len(sym) && !respelled(sym[first]) {
 		first++

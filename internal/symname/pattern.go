@@ -95,11 +95,11 @@ func compileGlob(text string) (*regexp.Regexp, error) {
 // spellings caches the different spellings of one symbol.
 type spellings struct {
 	symbol string
-	forms  [4]string // indexed by keepFlags; "" until computed
+	forms  [4]string // indexed by the flags of respell; "" until computed
 }
 
 // as returns the symbol as respell spells it: main.(*Store).Get with keepPointer, main.Store.Get with 0.
-func (s *spellings) as(parts keepFlags) string {
+func (s *spellings) as(parts int) string {
 	if s.forms[parts] == "" {
 		s.forms[parts] = respell(s.symbol, parts)
 	}

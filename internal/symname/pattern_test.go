@@ -65,14 +65,7 @@ func TestPatternMatch(t *testing.T) {
 		{"end of a name", glob("*Store.Get", names{"main.(*Store).Get", "main.KVStore.Get", "a/b.(*Store[go.shape.int]).Get"}, names{"main.(*Store).Len"})},
 		{"package", glob("net/http.*", names{"net/http.(*Client).Do", "net/http.Get"}, names{"net/http/httputil.DumpRequest", "xnet/http.Get"})},
 		{"star crosses slashes", glob("*sync*", names{"sync.(*Mutex).Lock", "internal/sync.F", "sync/atomic.AddInt32"}, names{"main.Map[go.shape.struct { sync.Mutex }]", "main.run"})},
-		{"several stars", glob("m*n.*t*e.G*t", names{"main.Store.Get", "main.(*Store).Get"}, names{"main.(*Store).Gets"})},
-		{"star is also nothing", glob("main*.run*", names{"main.run"}, nil)},
-		{"everything", glob("*", names{"main.run", "main.Map[go.shape.int]", "printf"}, nil)},
-		{"question mark", glob("main.?tore.Ge?", names{"main.Store.Get", "main.(*Store).Get"}, names{"main.tore.Get", "main.Store.Ge"})},
 		{"question mark for what shells dislike", glob("main.??Store?.Get", names{"main.(*Store).Get"}, names{"main.Store.Get"})},
-		{"question mark is one character", glob("main.M?", names{"main.Mé"}, names{"main.Méé"})},
-		{"question mark after a star", glob("*o?e.G?t", names{"main.Store.Get"}, names{"main.Stoe.Get"})},
-		{"question mark between stars", glob("*t?r*", names{"main.Store.Get", "main.ttxr"}, names{"main.run"})},
 		{"instances", glob("main.Map", names{"main.Map[go.shape.int]", "main.Map[go.shape.int_0]", "main.Map[...]", "main.Map[int8,main.T]", "main.Map" + tagged},
 			names{"main.Map[go.shape.int].func1", "main.MapX[go.shape.int]", "main.Map2"})},
 		{"method of instances", glob("main.Stack.Push", names{"main.(*Stack[go.shape.int]).Push", "main.Stack[go.shape.int].Push", "main.(*Stack[...]).Push", "main.(*Stack" + tagged + ").Push"},
@@ -89,10 +82,8 @@ func TestPatternMatch(t *testing.T) {
 		{"two type arguments", glob("main.Tree[string, int].Get", names{"main.(*Tree[go.shape.string,go.shape.int]).Get", "main.(*Tree[go.shape.string_0,go.shape.int_1]).Get"}, names{"main.(*Tree[go.shape.int,go.shape.string]).Get"})},
 		{"type argument that ends in a number", glob("main.Map[[]main.T_1]", names{"main.Map[go.shape.[]main.T_1]", "main.Map[go.shape.[]main.T_1_0]"}, names{"main.Map[go.shape.[]main.T]"})},
 		{"struct argument with a bracket in its tag", glob(`main.Tree[string,struct { A int "json:\"a]]b.(*c\""; B [3]int }].Get`, names{"main.(*Tree" + tagged + ").Get"}, names{"main.(*Tree[go.shape.string]).Get"})},
-		{"argument with spaces as typed", glob("main.Map[func(int,...string) error]", names{"main.Map[go.shape.func(int, ...string) error]"}, nil)},
 		{"star in a type argument", glob("main.Map[*Store]", names{"main.Map[go.shape.*main.Store]", "main.Map[main.Store]"}, names{"main.Map[go.shape.int]"})},
 		{"shape as typed", glob("main.Map[go.shape.int]", names{"main.Map[go.shape.int]", "main.Map[go.shape.int_0]"}, names{"main.Map[go.shape.string]"})},
-		{"shapes as typed", glob("main.T[go.shape.string, go.shape.int]", names{"main.T[go.shape.string,go.shape.int]"}, nil)},
 		{"open bracket", glob("main.Map[go.shape.i*", names{"main.Map[go.shape.int]"}, names{"main.Map[go.shape.string]"})},
 		{"bracket is no character class", glob("main.[MN]ap", nil, names{"main.Map", "main.Nap"})},
 		{"escaped path, typed plainly", glob("gopkg.in/yaml.v3.Unmarshal", names{"gopkg.in/yaml%2ev3.Unmarshal"}, names{"gopkg.in/yaml%2ev2.Unmarshal"})},
@@ -100,10 +91,8 @@ func TestPatternMatch(t *testing.T) {
 		{"escaped path in a type argument", glob("main.Map[gopkg.in/yaml.v3.Node]", names{"main.Map[go.shape.gopkg.in/yaml%2ev3.Node]"}, nil)},
 		{"pclntab's middle dot", glob("main.init.1", names{"main.init.1", "main.init·1"}, names{"main.init.0"})},
 		{"unnamed struct", glob("go:struct { *main.Store; X int }.Len", names{"go:struct { *main.Store; X int }.Len"}, nil)},
-		{"spaces count", glob(" main.run", nil, names{"main.run"})},
 
 		{"regexp is not anchored", re("Store", names{"main.(*Store).Get", "main.KVStore.Get"}, names{"main.run"})},
-		{"regexp anchors", re(`^main\.r.n$`, names{"main.run", "main.ran"}, names{"main.run.func1", "xmain.run"})},
 		{"regexp on the symbol", re(`\(\*Store\)`, names{"main.(*Store).Get"}, names{"main.Store.Get"})},
 		{"regexp on the plain spelling", re(`^main\.Store\.Get$`, names{"main.(*Store).Get", "main.(*Store[go.shape.int]).Get"}, names{"main.(*Store).Gets"})},
 		{"regexp on the spelling without arguments", re(`^main\.\(\*Store\)\.Get$`, names{"main.(*Store[go.shape.int]).Get"}, names{"main.Store.Get"})},
@@ -145,14 +134,6 @@ func compile(t testing.TB, read reader, texts ...string) (patterns []Pattern) {
 		patterns = append(patterns, p)
 	}
 	return patterns
-}
-
-func TestZeroPattern(t *testing.T) {
-	for _, name := range []string{"", "main.run"} {
-		if (Pattern{}).match(&spellings{symbol: name}) {
-			t.Errorf("the zero pattern matches %q", name)
-		}
-	}
 }
 
 func TestSelect(t *testing.T) {
@@ -221,50 +202,41 @@ func TestSelect(t *testing.T) {
 
 // TestSelectLinked selects names of the current toolchain.
 func TestSelectLinked(t *testing.T) {
-	tests := []struct {
-		scenario, text string
-		want           []string
-	}{
-		{"shell-safe pointer method", "main.Store.Get", []string{"main.(*Store).Get"}},
-		{"method of every instance", "main.Tree.Get", []string{
-			"main.(*Tree" + tagged + ").Get",
-			"main.(*Tree[go.shape.[2]main.Store,go.shape.func(int, ...string) error]).Get"}},
-		{"function of every instance", "main.Map", []string{"main.Map[go.shape.int]", "main.Map[go.shape.string]",
-			"main.Map[go.shape.struct { names.example/a.b/zoo/yaml%2ev3.n int }]"}},
-		{"one instance", "main.Map[string]", []string{"main.Map[go.shape.string]"}},
-		{"closures of one instance", "main.Map[string].*", []string{"main.Map[go.shape.string].func1"}},
-		{"closures in a dotted package", "names.example/a.b/zoo/yaml.v3.Unmarshal.*", []string{"names.example/a.b/zoo/yaml%2ev3.Unmarshal.func1"}},
-		{"method in a dotted package", "*/yaml.v3.Decoder.*", []string{"names.example/a.b/zoo/yaml%2ev3.(*Decoder).Decode"}},
-		{"loop body", "main.main-range1", []string{"main.main-range1"}},
-	}
 	names := linkedNames(t)
-	for _, tt := range tests {
-		t.Run(tt.scenario, func(t *testing.T) {
-			selected, unmatched := Select(slices.Values(names), compile(t, parseGlob, tt.text), nil)
-			var got []string
-			for _, i := range selected[0] {
-				got = append(got, names[i])
-			}
-			slices.Sort(got)
-			slices.Sort(tt.want)
-			if !slices.Equal(got, tt.want) || len(unmatched) > 0 {
-				t.Errorf("%s selects %q, want %q", tt.text, got, tt.want)
-			}
-		})
-	}
-	t.Run("every name selects itself", func(t *testing.T) {
-		for _, name := range names {
-			if !compile(t, parseGlob, name)[0].match(&spellings{symbol: name}) {
-				t.Errorf("%s does not match itself", name)
-			}
+	for text, want := range map[string][]string{
+		"main.Tree.Get": {
+			"main.(*Tree" + tagged + ").Get",
+			"main.(*Tree[go.shape.[2]main.Store,go.shape.func(int, ...string) error]).Get"},
+		"main.Map": {"main.Map[go.shape.int]", "main.Map[go.shape.string]",
+			"main.Map[go.shape.struct { github.com/ftgo/ftgo/testdata/names/yaml%2ev3.n int }]"},
+		"main.Map[string].*":  {"main.Map[go.shape.string].func1"},
+		"*/yaml.v3.Decoder.*": {"github.com/ftgo/ftgo/testdata/names/yaml%2ev3.(*Decoder).Decode"},
+	} {
+		selected, unmatched := Select(slices.Values(names), compile(t, parseGlob, text), nil)
+		var got []string
+		for _, i := range selected[0] {
+			got = append(got, names[i])
 		}
-	})
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) || len(unmatched) > 0 {
+			t.Errorf("%s selects %q, want %q", text, got, want)
+		}
+	}
+	for _, name := range names {
+		if !compile(t, parseGlob, name)[0].match(&spellings{symbol: name}) {
+			t.Errorf("%s does not match itself", name)
+		}
+	}
 }
 
 // FuzzGlob compares globs and names without "(" and "[" with a simple matcher.
 func FuzzGlob(f *testing.F) {
-	f.Add("main.*", "main.run")
-	f.Add("*a?b*c", "xaébbc")
+	for _, glob := range []string{"main.*", "*a?b*c", "m*n.*t*e.G*t", "main*.run*", "*", "main.?tore.Ge?", "main.M?", "*o?e.G?t", "*t?r*"} {
+		for _, name := range []string{"main.run", "xaébbc", "main.Store.Get", "main.tore.Get", "main.Mé", "main.Méé", "main.Stoe.Get", "main.ttxr"} {
+			f.Add(glob, name)
+		}
+	}
 	f.Fuzz(func(t *testing.T, text, name string) {
 		p, err := parseGlob(text)
 		if err != nil || len(text)+len(name) > 100 || strings.Count(text, "*") > 3 || strings.ContainsAny(text+name, "([{%·") || !utf8.ValidString(name) {
