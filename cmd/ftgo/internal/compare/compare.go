@@ -2,12 +2,13 @@
 // the functions that differ between two sides, the old and the new set of runs: in how often they are called, how
 // often they fail, or how long they take.
 //
-// Package golang.org/x/perf/benchmath compares samples. This package compares histograms of thousands of calls,
-// whose ranks are known to 1 %, of hundreds of functions at once.
+// Package golang.org/x/perf/benchmath compares samples. This package compares histograms of thousands of calls
+// of hundreds of functions at once.
 package compare
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ type Aspect uint8
 const (
 	Calls   Aspect = iota // calls a second
 	Errors                // the share of calls that fail
-	Latency               // whether calls of one side take longer than calls of the other side
+	Latency               // the share of calls that take longer than the median of the calls of both sides
 	Tail                  // the share of calls that take longer than 99% of the calls of both sides
 	Aspects               // the number of aspects
 )
@@ -29,10 +30,13 @@ const (
 // Names are the names of aspects.
 var Names = [Aspects]string{"calls", "errors", "latency", "tail"}
 
+// quantiles are the quantiles of latencies that the two aspects of latencies compare.
+var quantiles = [Aspects]float64{Latency: 0.5, Tail: 0.99}
+
 // Change is the difference between the two sides in one aspect of a function.
 type Change struct {
 	Old, New float64 // calls per second, a share, or a latency in ns: the median or the 99th percentile; NaN if unknown
-	Tested   bool    // both sides had enough calls for a test
+	Tested   bool    // both sides had calls to compare
 	P        float64 // the p-value of this aspect alone
 	Changed  bool
 	// z is the difference between the sides, in standard deviations of a difference by chance alone.
@@ -59,15 +63,15 @@ type Function struct {
 	// Slower is the probability that a call of the new side takes longer than a call of the old side: 0.5 without a
 	// change, NaN if a side has no latencies.
 	Slower  float64
-	Tested  bool    // an aspect was tested
+	Tested  int     // the number of tested aspects
 	P       float64 // the p-value of all aspects together
 	Changed bool    // an aspect has changed
 }
 
 // Compare returns the functions with the results of a comparison of the aspects in by. At most a share of alpha of
 // the unchanged functions is expected to be marked as changed. At most a share of alpha of the functions that are
-// marked as changed is expected to be unchanged (Benjamini and Hochberg 1995). Changed functions come first, the
-// largest factor, up or down, at the top.
+// marked as changed is expected to be unchanged (Benjamini and Hochberg 1995). A negative alpha marks none. Changed
+// functions come first, the largest factor, up or down, at the top.
 func Compare(functions []Function, by []Aspect, alpha float64) []Function {
 	functions = slices.Clone(functions)
 	for i := range functions {
@@ -76,61 +80,38 @@ func Compare(functions []Function, by []Aspect, alpha float64) []Function {
 	for _, a := range by {
 		judge(functions, a)
 	}
-	var tested []*Function
+	var tested []float64
 	for i := range functions {
 		f := &functions[i]
-		least, number := 1.0, 0.0
+		f.P = 1
 		for _, c := range f.Changes {
-			if c.Tested {
-				least = min(least, c.P)
-				number++
+			if c.Tested { // the more aspects are tested, the more likely one differs by chance (Bonferroni)
+				f.P = min(f.P, c.P*float64(f.Tested))
 			}
 		}
-		// The more aspects are tested, the more likely one differs by chance (Bonferroni).
-		if f.P = 1; number > 0 {
-			f.Tested, f.P = true, min(least*number, 1)
-			tested = append(tested, f)
+		if f.Tested > 0 {
+			tested = append(tested, f.P)
 		}
 	}
-	slices.SortFunc(tested, func(a, b *Function) int { return cmp.Compare(a.P, b.P) })
+	slices.Sort(tested)
 	limit := -1.0
-	for i, f := range tested {
-		if reached := alpha * float64(i+1) / float64(len(tested)); f.P <= reached {
+	for i, p := range tested {
+		if reached := alpha * float64(i+1) / float64(len(tested)); p <= reached {
 			limit = reached
 		}
 	}
-	for _, f := range tested {
-		f.conclude(limit)
+	for i := range functions {
+		f := &functions[i]
+		for a := range f.Changes {
+			c := &f.Changes[a]
+			c.Changed = c.Tested && c.P*float64(f.Tested) <= limit
+			f.Changed = f.Changed || c.Changed
+		}
 	}
 	slices.SortFunc(functions, func(f, g Function) int {
 		return cmp.Or(cmp.Compare(g.most(), f.most()), cmp.Compare(f.P, g.P), strings.Compare(f.Name, g.Name))
 	})
 	return functions
-}
-
-// Doubt marks all functions as unchanged, because one run a side does not show how much runs differ by themselves.
-func Doubt(functions []Function) {
-	for i := range functions {
-		f := &functions[i]
-		f.conclude(-1)
-		f.Changed = false
-	}
-}
-
-// conclude marks an aspect as changed if its p-value, times the number of tested aspects, is at most limit. It marks
-// the function as changed if an aspect has changed.
-func (f *Function) conclude(limit float64) {
-	number := 0.0
-	for _, c := range f.Changes {
-		if c.Tested {
-			number++
-		}
-	}
-	for i := range f.Changes {
-		c := &f.Changes[i]
-		c.Changed = c.Tested && min(c.P*number, 1) <= limit
-		f.Changed = f.Changed || c.Changed
-	}
 }
 
 // most returns the largest absolute logarithm of the factors of the changed aspects, -1 if no aspect has changed.
@@ -144,6 +125,10 @@ func (f *Function) most() float64 {
 	return most
 }
 
+// moments is the number of moments of a second in which a call may begin. There are so many that a call in one of them
+// is rare, whatever the rate. So the number of calls a second is a share, too. A power of two keeps all digits of a rate.
+const moments = 0x1p80
+
 // measure tests the aspects of a function, each by itself.
 func (f *Function) measure(by []Aspect) {
 	f.Seen, f.Slower = [2]stats.Func{together(f.Side[0]), together(f.Side[1])}, math.NaN()
@@ -153,31 +138,39 @@ func (f *Function) measure(by []Aspect) {
 	old, now := &f.Seen[0], &f.Seen[1]
 	for _, a := range by {
 		c := &f.Changes[a]
-		switch {
-		case a == Calls && old.Seconds > 0 && now.Seconds > 0:
-			*c = rates(f.Side)
-		case a == Errors:
+		switch a {
+		case Calls:
+			*c = shares(f.Side, func(run *stats.Func) (calls, all float64) { return float64(run.Calls), run.Seconds * moments })
+			c.Old, c.New, c.Tested = c.Old*moments, c.New*moments, c.Tested && max(old.Calls, now.Calls) > 0
+		case Errors:
 			*c = shares(f.Side, failed)
-		case (a == Latency || a == Tail) && counts(old) > 0 && counts(now) > 0:
-			q := map[Aspect]float64{Latency: 0.5, Tail: 0.99}[a]
-			if a == Latency {
-				*c, f.Slower = ranks(f.Side)
-			} else {
-				var all stats.Histogram
-				all.Add(old.Latency)
-				all.Add(now.Latency)
-				limit := all.Quantile(q)
-				*c = shares(f.Side, func(f stats.Func) (of, all uint64) {
-					if counts(&f) == 0 {
-						return 0, 0
-					}
-					return f.Latency.Count() - f.Latency.AtMost(limit), f.Latency.Count()
-				})
+		case Latency, Tail:
+			if old.Latency == nil || now.Latency == nil {
+				continue
 			}
-			c.Old, c.New = float64(old.Latency.Quantile(q)), float64(now.Latency.Quantile(q))
-			if meet(old, now, q) {
+			var all stats.Histogram
+			all.Add(old.Latency)
+			all.Add(now.Latency)
+			limit := all.Quantile(quantiles[a])
+			*c = shares(f.Side, func(run *stats.Func) (longer, all float64) {
+				if run.Latency == nil {
+					return 0, 0
+				}
+				return float64(run.Latency.Count() - run.Latency.AtMost(limit)), float64(run.Latency.Count())
+			})
+			c.Old, c.New = float64(old.Latency.Quantile(quantiles[a])), float64(now.Latency.Quantile(quantiles[a]))
+			if meet(old, now, quantiles[a]) {
 				c.z = 0
 			}
+			if a == Latency {
+				f.Slower = slower(old.Latency, now.Latency)
+			}
+		}
+	}
+	f.Tested = 0
+	for _, c := range f.Changes {
+		if c.Tested {
+			f.Tested++
 		}
 	}
 }
@@ -200,19 +193,30 @@ func between(f *stats.Func, q float64) (low, high int64) {
 }
 
 // failed returns the number of failed calls and of all completed calls. Both are 0 if the run did not look at results.
-func failed(f stats.Func) (of, all uint64) {
+func failed(f *stats.Func) (of, all float64) {
 	if !f.ReturnsErrors {
 		return 0, 0
 	}
-	return f.Errors, f.Completed
+	return float64(f.Errors), float64(f.Completed)
 }
 
-// counts returns the number of latencies of f.
-func counts(f *stats.Func) uint64 {
-	if f.Latency == nil {
-		return 0
+// slower returns the probability that a call of now takes longer than a call of old. Calls in the same bucket count half.
+func slower(old, now *stats.Histogram) float64 {
+	calls := make(map[int64][2]float64) // the calls of old and now, by latency
+	for side, h := range [...]*stats.Histogram{old, now} {
+		for at, n := range h.All {
+			both := calls[at]
+			both[side] = float64(n)
+			calls[at] = both
+		}
 	}
-	return f.Latency.Count()
+	var before, pairs float64 // the calls of old so far, and the pairs of calls of which the call of now is slower
+	for _, at := range slices.Sorted(maps.Keys(calls)) {
+		both := calls[at]
+		pairs += both[1] * (before + both[0]/2)
+		before += both[0]
+	}
+	return pairs / (float64(old.Count()) * float64(now.Count()))
 }
 
 // together adds up runs as if they were one after the other.

@@ -68,24 +68,38 @@ func (r *Run) Sched() bool {
 	return slices.ContainsFunc(r.Funcs, func(f stats.Func) bool { return f.Split.Sum() > 0 })
 }
 
+// counts returns the counts of a function's row.
+func counts(f *stats.Func) []uint64 {
+	all := slices.AppendSeq([]uint64{f.Open}, maps.Values(f.Events))
+	for _, n := range f.Counts() {
+		all = append(all, *n)
+	}
+	return all
+}
+
+// summaryCounts returns the counts of a summary.
+func summaryCounts(s *stats.Summary) []uint64 {
+	k := cmp.Or(s.Kernel, &stats.KernelEvents{})
+	return []uint64{
+		s.Hits, s.Delivered, s.Lost, s.Filtered, s.Counted, s.Before, s.After, s.Unparsed,
+		k.Delivered, k.Lost, k.Unparsed, uint64(s.Probes), uint64(s.Functions),
+	}
+}
+
 // tooMuch returns an error if sums of counts might overflow.
 func tooMuch(runs []*Run) error {
 	var all float64 // an upper bound of all sums
 	for _, r := range runs {
-		all += float64(r.Hits) + float64(r.Delivered) + float64(r.Lost) + float64(r.Filtered) + float64(r.Counted) + float64(r.Before) + float64(r.After) + float64(r.Unparsed)
-		all += float64(r.Probes) + float64(r.Functions)
-		if k := r.Kernel; k != nil {
-			all += float64(k.Delivered) + float64(k.Lost) + float64(k.Unparsed)
+		for _, n := range summaryCounts(&r.Summary) {
+			all += float64(n)
 		}
 		for i := range r.Funcs {
-			f := &r.Funcs[i]
-			all += float64(f.Calls) + float64(f.Completed) + float64(f.Unwound) + float64(f.Open) + float64(f.Lost) + float64(f.Unsure) + float64(f.CountedOnly)
-			for _, n := range f.Events {
+			for _, n := range counts(&r.Funcs[i]) {
 				all += float64(n)
 			}
 		}
 	}
-	if all > 1<<63 {
+	if all >= 1<<63 {
 		return errors.New("add up: the numbers are larger than there can be")
 	}
 	return nil
@@ -93,45 +107,32 @@ func tooMuch(runs []*Run) error {
 
 // twice returns an error if a run occurs twice.
 func twice(runs []*Run) error {
-	type run struct {
-		host  string
-		began time.Time
-		hits  uint64
-		calls uint64
-	}
-	files := make(map[run]string)
+	files := make(map[string]string) // by what identifies a run
 	for _, r := range runs {
-		of := run{host: r.Host, began: r.Began.UTC().Round(0), hits: r.Hits}
+		var calls uint64
 		for i := range r.Funcs {
-			of.calls += r.Funcs[i].Calls
+			calls += r.Funcs[i].Calls
 		}
-		if before, ok := files[of]; ok && r.Host != "" && r.Hits > 0 {
-			return fmt.Errorf("add up %s: the run on %s that began at %s is in %s, too", r.File, r.Host, r.Began.UTC().Format(time.RFC3339), before)
+		began := r.Began.UTC().Format(time.RFC3339Nano)
+		id := fmt.Sprintf("%q %s %d %d", r.Host, began, r.Hits, calls)
+		if before, ok := files[id]; ok && r.Host != "" && r.Hits > 0 {
+			return fmt.Errorf("add up %s: the run on %s that began at %s is in %s, too", r.File, r.Host, began, before)
 		}
-		files[of] = r.File
+		files[id] = r.File
 	}
 	return nil
 }
 
 // seconds returns the length of the runs for which wanted returns true. Time that several of them share counts once.
 func seconds(runs []*Run, wanted func(*Run) bool) float64 {
-	var of []*Run
-	for _, r := range runs {
-		if wanted(r) {
-			of = append(of, r)
-		}
-	}
-	slices.SortStableFunc(of, func(a, b *Run) int { return a.Began.Compare(b.Began) })
+	runs = slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return !wanted(r) })
+	slices.SortStableFunc(runs, func(a, b *Run) int { return a.Began.Compare(b.Began) })
 	var total float64
 	var end time.Time
-	for _, r := range of {
-		ends := r.Began.Add(time.Duration(min(r.Seconds*1e9, 1<<62)))
-		switch overlap := end.Sub(r.Began); {
-		case !r.Began.Before(end):
-			total += r.Seconds
-			end = ends
-		case ends.After(end):
-			total += max(r.Seconds-overlap.Seconds(), 0)
+	for _, r := range runs {
+		counted := max(end.Sub(r.Began), 0) // the part that earlier runs include
+		total += max(r.Seconds-counted.Seconds(), 0)
+		if ends := r.Began.Add(time.Duration(min(r.Seconds*1e9, 1<<62))); ends.After(end) {
 			end = ends
 		}
 	}

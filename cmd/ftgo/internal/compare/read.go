@@ -73,11 +73,10 @@ func Read(from io.Reader, file string) (runs []*Run, err error) {
 			run = &Run{File: file}
 		}
 	}
-	if n++; lines.Err() != nil {
-		return nil, fail(lines.Err())
-	}
-	n--
 	switch {
+	case lines.Err() != nil:
+		n++
+		return nil, fail(lines.Err())
 	case len(run.Funcs) > 0:
 		return nil, fail(errors.New("it ends here, without a summary: it was cut off, or its ftgo killed"))
 	case len(runs) == 0:
@@ -89,12 +88,8 @@ func Read(from io.Reader, file string) (runs []*Run, err error) {
 // take reads a line into the run. last is true if it was the run's last line.
 func (r *Run) take(text []byte) (last bool, err error) {
 	var kind struct{ Type string }
-	if !bytes.HasPrefix(text, []byte(`{"type":"function",`)) {
-		if err := decode(text, &kind); err != nil {
-			return false, err
-		}
-	} else {
-		kind.Type = "function"
+	if err := decode(text, &kind); err != nil {
+		return false, err
 	}
 	switch kind.Type {
 	case "function":
@@ -103,32 +98,15 @@ func (r *Run) take(text []byte) (last bool, err error) {
 		return r.summary(text)
 	case "stack": // the rows of functions include these calls
 		return false, nil
-	case "":
-		return false, fmt.Errorf("no line of ftgo: %s", quote(text))
 	}
-	return false, fmt.Errorf("a line of type %.20q: only output of probe and count can be added up", kind.Type)
+	return false, fmt.Errorf("a line of type %.20q: only output of probe and count -o json can be added up", kind.Type)
 }
 
 func decode(text []byte, to any) error {
-	err := json.Unmarshal(text, to)
-	if _, syntax := errors.AsType[*json.SyntaxError](err); syntax {
-		if IsJSON(text) {
-			return fmt.Errorf("the line is cut, or no JSON: it ends with %s", quote(text[max(len(text)-quoted, 0):]))
-		}
-		return fmt.Errorf("no line of ftgo: %s", quote(text))
-	} else if err != nil {
-		return fmt.Errorf("parse: %w", err)
+	if err := json.Unmarshal(text, to); err != nil {
+		return fmt.Errorf("parse as output of -o json: %w", err)
 	}
 	return nil
-}
-
-const quoted = 40
-
-func quote(text []byte) string {
-	if len(text) > quoted {
-		return fmt.Sprintf("%q…", text[:quoted])
-	}
-	return fmt.Sprintf("%q", text)
 }
 
 // most is the largest number of calls that is accepted. The sum of a thousand runs does not overflow then.
@@ -143,16 +121,6 @@ const mostTime = 1 << 58
 // possible reports whether x can be a number of calls.
 func possible(x float64) bool { return x >= 0 && x <= most }
 
-// possibleCost reports whether all CPU times are within the limit.
-func possibleCost(p *stats.Probing) bool {
-	for _, ns := range [...]float64{p.NS, p.Low, p.High, p.CPU, p.Others, p.Emulated, p.Stepped} {
-		if math.Abs(ns) > mostTime {
-			return false
-		}
-	}
-	return true
-}
-
 // function reads the line of a function. It ignores lines of intervals.
 func (r *Run) function(text []byte) error {
 	var line funcLine
@@ -160,7 +128,6 @@ func (r *Run) function(text []byte) error {
 		return err
 	}
 	f, seen, high := &line.Func, line.Seen, line.High
-	calls := max(f.Calls, f.Completed, f.Unwound, f.Open, f.Lost, f.Unsure, f.CountedOnly, f.CutShort, line.Low)
 	switch {
 	case line.Interval != nil:
 		return nil
@@ -172,15 +139,10 @@ func (r *Run) function(text []byte) error {
 		return errors.New("made with --sum: rows with sums can't be added up")
 	case line.NS != nil && line.Buckets == nil:
 		return errors.New("latencies without buckets: it was written by an older ftgo, or changed")
-	case calls > most:
-		return fmt.Errorf("%d calls are more than there can be", calls)
+	case max(slices.Max(counts(f)), line.Low) > most:
+		return fmt.Errorf("%d calls or events are more than there can be", max(slices.Max(counts(f)), line.Low))
 	case seen != nil && (*seen > most || high != nil && !possible(*high) || line.Low > f.Calls || high != nil && *high < float64(f.Calls)):
 		return fmt.Errorf("%d calls, %d at least", f.Calls, line.Low)
-	}
-	for name, n := range f.Events {
-		if n > most {
-			return fmt.Errorf("%d of %.60q are more than there can be", n, name)
-		}
 	}
 	if line.Errors != nil {
 		f.Errors, f.ReturnsErrors = *line.Errors, true
@@ -203,7 +165,7 @@ func (r *Run) function(text []byte) error {
 		f.Split, f.Waits = s.Split, s.Waits
 	}
 	if err := line.latencies(); err != nil {
-		return fmt.Errorf("%.60q: buckets%w", f.Name, err)
+		return fmt.Errorf("buckets of %.60q: %w", f.Name, err)
 	}
 	r.Funcs = append(r.Funcs, *f)
 	return nil
@@ -212,20 +174,23 @@ func (r *Run) function(text []byte) error {
 // latencies converts the buckets to histograms.
 func (line *funcLine) latencies() error {
 	f, b := &line.Func, line.Buckets
-	switch {
-	case b == nil:
+	if b == nil {
 		return nil
-	case b.NS == nil || (b.Raw == nil) != (b.Low == nil) || (b.Raw == nil) != (b.High == nil):
-		return errors.New(": some are missing")
-	case !(b.Waited >= 0 && b.Waited <= 1):
-		return fmt.Errorf(": %v of the time waited", b.Waited)
 	}
-	for i, h := range [...]*stats.Histogram{b.NS, b.Low, b.High, b.Raw} {
-		if h != nil && h.Count() > f.Completed {
-			return fmt.Errorf(", %s: of %d calls, where %d returned", [...]string{"ns", "low", "high", "raw"}[i], h.Count(), f.Completed)
+	all := []*stats.Histogram{b.NS, b.Low, b.High, b.Raw}
+	bounded := b.Low != nil || b.High != nil || b.Raw != nil
+	if !bounded {
+		all = all[:1]
+	}
+	for _, h := range all {
+		if h == nil || h.Count() > f.Completed {
+			return fmt.Errorf("missing, or of more than %d calls", f.Completed)
 		}
 	}
-	if f.Latency, f.Self = b.NS, b.Self; b.Raw != nil {
+	if !(b.Waited >= 0 && b.Waited <= 1) {
+		return fmt.Errorf("%v of the time waited", b.Waited)
+	}
+	if f.Latency, f.Self = b.NS, b.Self; bounded {
 		f.Bounds = &stats.Bounds{Raw: *b.Raw, Low: *b.Low, High: *b.High, Waiting: b.Waited}
 	}
 	return nil
@@ -243,19 +208,19 @@ func (r *Run) summary(text []byte) (last bool, err error) {
 		return false, err
 	}
 	s := &line.Summary
+	p := cmp.Or(s.Probing, &stats.Probing{})
+	costs := []float64{p.NS, p.Low, p.High, p.CPU, p.Others, p.Emulated, p.Stepped, float64(s.OwnCPU)}
 	switch {
 	case line.Seconds == nil || s.Began.IsZero():
 		return false, errors.New("a summary without the time of its run: the recording was cut off, or ftgo was older, or the file was changed")
 	case !(*line.Seconds >= shortest && *line.Seconds <= longest):
 		return false, fmt.Errorf("a run of %v seconds", *line.Seconds)
-	case max(s.Hits, s.Delivered, s.Lost, s.Filtered, s.Counted, s.Before, s.After, s.Unparsed) > most:
-		return false, errors.New("more hits than there can be")
-	case min(s.OwnCPU, s.Pass) < 0 || s.OwnCPU > mostTime || s.Probing != nil && !possibleCost(s.Probing):
+	case slices.Max(summaryCounts(s)) > most:
+		return false, errors.New("more hits or events than there can be")
+	case min(s.OwnCPU, s.Pass) < 0 || slices.Min(costs) < -mostTime || slices.Max(costs) > mostTime:
 		return false, errors.New("other CPU time than there can be")
 	case !possible(line.Budget.Percent):
 		return false, fmt.Errorf("a budget of %v%%", line.Budget.Percent)
-	case s.Probes < 0 || s.Functions < 0 || max(s.Probes, s.Functions) > 1e9:
-		return false, errors.New("more probes than there can be")
 	}
 	s.Seconds, s.Budget = *line.Seconds, line.Budget.Percent/100
 	s.LatencyMeasured = slices.ContainsFunc(r.Funcs, func(f stats.Func) bool { return f.Latency != nil })

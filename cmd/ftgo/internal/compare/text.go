@@ -43,7 +43,7 @@ func Difference(w io.Writer, rows []Function, o render.Options) error {
 
 // changes returns the cell of the changed aspects, with their factors.
 func changes(r Function) any {
-	if !r.Tested {
+	if r.Tested == 0 {
 		return nil
 	}
 	var texts []string
@@ -99,7 +99,7 @@ func differenceMembers(r Function, json bool) render.Row {
 		changed = strings.Join(list, " ")
 	}
 	o := render.Row{
-		{"type", render.ColumnIf(json, "difference")}, {"function", &r.Name}, {"changed", changed}, {"p", render.ValueIf(r.Tested, r.P)},
+		{"type", render.ColumnIf(json, "difference")}, {"function", &r.Name}, {"changed", changed}, {"p", render.ValueIf(r.Tested > 0, r.P)},
 		{"old_calls", r.Seen[0].Calls}, {"new_calls", r.Seen[1].Calls},
 	}
 	for a := range Aspects {
@@ -129,7 +129,7 @@ func (c *Compared) TooFew() bool { return len(c.Sides[0]) == 1 && len(c.Sides[1]
 // Numbers returns how many functions were tested, and how many have changed.
 func (c *Compared) Numbers() (tested, changed int) {
 	for i := range c.Functions {
-		if c.Functions[i].Tested {
+		if c.Functions[i].Tested > 0 {
 			tested++
 		}
 		if c.Functions[i].Changed {

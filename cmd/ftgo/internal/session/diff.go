@@ -66,11 +66,12 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 		}
 		result.AsSeen = result.AsSeen || sum.RawLatencies
 	}
-	rows := compare.Compare(alignFunctions(result.Sides, result.AsSeen), d.by, alpha)
-	result.Functions = rows
+	limit := result.Alpha
 	if result.TooFew() {
-		compare.Doubt(rows)
+		limit = -1 // one run a side does not show how much runs differ by themselves
 	}
+	rows := compare.Compare(alignFunctions(result.Sides, result.AsSeen), d.by, limit)
+	result.Functions = rows
 	if err := d.Write(d.Env, slices.Concat(d.sides[:]...), func(out io.Writer) error { return d.write(out, &result) }); err != nil {
 		return err
 	}
