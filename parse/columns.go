@@ -2,9 +2,7 @@ package parse
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
-	"math/bits"
 )
 
 // maxComm is the column of the '-' between a thread's name and its id. The kernel right-aligns the name, which is
@@ -12,9 +10,16 @@ import (
 // the left.
 const maxComm = 16
 
-// beforeTime parses the columns left of the time, which begins at byte at, from right to left: the flags, unless
-// option irq-info is off, the CPU, the TGID, if option record-tgid is on, and the thread id.
-func beforeTime(line []byte, at int, ev *Event) (ok bool) {
+// before parses the columns left of line[end], from right to left: the time, the flags, unless option irq-info is off,
+// the CPU, the TGID, if option record-tgid is on, and the thread id.
+func before(line []byte, end int, ev *Event) (ok bool) {
+	at := digitsBefore(line, end)
+	if at > 0 && line[at-1] == '.' {
+		at = digitsBefore(line, at-1)
+	}
+	if ev.Time, ok = clock(line[at:end]); !ok {
+		return false
+	}
 	i := blanksBefore(line, at)
 	if i == at {
 		return false
@@ -49,14 +54,15 @@ func beforeTime(line []byte, at int, ev *Event) (ok bool) {
 	return ok && j > 0 && line[j-1] == '-' && j-1 <= maxComm
 }
 
-// timeBefore returns the start of the time that ends at line[end]: SECONDS.MICROSECONDS, or one number if the clock is a
-// counter.
-func timeBefore(line []byte, end int) (start int) {
-	start = digitsBefore(line, end)
-	if start > 0 && line[start-1] == '.' {
-		start = digitsBefore(line, start-1)
+// clock parses a time: seconds and six digits of microseconds, which it returns as nanoseconds, or one number if the
+// clock is a counter.
+func clock(text []byte) (t uint64, ok bool) {
+	t, i, ok := decimal(text, 0)
+	if !ok || i == len(text) {
+		return t, ok
 	}
-	return start
+	us, end, ok := decimal(text, i+1)
+	return t*1e9 + us*1000, ok && end-i == len(".123456") && t <= (math.MaxUint64-us*1000)/1e9
 }
 
 // tgid parses the column "(  14713)" whose ')' is line[end]. It returns the process and the start of the column.
@@ -95,14 +101,11 @@ func blanksBefore(line []byte, i int) int {
 	return i
 }
 
-// decimal parses the digits at line[i:]; next is the byte after them. ok is false without a digit, or if the
-// number overflows.
+// decimal parses the digits at line[i:]; next is the byte after them. ok is false without a digit, or if the number
+// overflows.
 func decimal(line []byte, i int) (v uint64, next int, ok bool) {
-	if v, n := shortDecimal(line, i); n > 0 {
-		return v, i + n, true
-	}
 	start := i
-	for i < len(line) {
+	for ; i < len(line); i++ {
 		d := line[i] - '0'
 		if d > 9 {
 			break
@@ -111,57 +114,14 @@ func decimal(line []byte, i int) (v uint64, next int, ok bool) {
 			return 0, start, false
 		}
 		v = v*10 + uint64(d)
-		i++
 	}
 	return v, i, i > start
-}
-
-// shortDecimal parses a number of up to 15 decimal digits; n is the number of digits. For any other text, or if the line's
-// buffer has fewer than 16 bytes from i on, it returns n = 0, and the caller calls decimal or value. It loads 16 bytes at
-// once, even past the end of the line.
-func shortDecimal(line []byte, i int) (v uint64, n int) {
-	if cap(line)-i < 16 {
-		return 0, 0
-	}
-	end := len(line) - i
-	text := line[i : i+16]
-	if v, n = digits(binary.LittleEndian.Uint64(text)); n == 8 {
-		low, more := digits(binary.LittleEndian.Uint64(text[8:]))
-		if v, n = v*powers[more]+low, 8+more; more == 8 {
-			return 0, 0
-		}
-	}
-	if n > end || n == 1 && text[1] == 'x' {
-		return 0, 0
-	}
-	return v, n
-}
-
-var powers = [9]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
-
-// digits parses the decimal digits at the start of eight bytes, of which the first is in the lowest bits. n is the
-// number of digits. A line consists mostly of digits, and a loop over them took a third of the parser's time.
-func digits(b uint64) (v uint64, n int) {
-	const (
-		zeros = 0x3030303030303030
-		above = 0x7676767676767676 // carries a byte above 9 into its top bit
-		top   = 0x8080808080808080
-		pair  = 0x000000ff000000ff
-	)
-	b ^= zeros
-	n = bits.TrailingZeros64((b|(b+above))&top) / 8
-	// Move the digits to the upper end and put zeros before them. A shift by 64 leaves 0.
-	b <<= 64 - 8*n
-	// Combine neighbors to numbers of two digits, then of four, then of eight.
-	b = b*10 + b>>8
-	v = (b&pair*(100+1000000<<32) + b>>16&pair*(1+10000<<32)) >> 32
-	return v, n
 }
 
 // hex is decimal for hexadecimal digits. The kernel prints them in lower case.
 func hex(line []byte, i int) (v uint64, next int, ok bool) {
 	start := i
-	for i < len(line) {
+	for ; i < len(line); i++ {
 		d := line[i] - '0'
 		if d > 9 {
 			if d = line[i] - 'a' + 10; d < 10 || d > 15 {
@@ -172,7 +132,6 @@ func hex(line []byte, i int) (v uint64, next int, ok bool) {
 			return 0, start, false
 		}
 		v = v<<4 | uint64(d)
-		i++
 	}
 	return v, i, i > start
 }
@@ -187,22 +146,23 @@ func smallDecimal(line []byte, i int) (v int, ok bool) {
 // print_type_string). It prints 0 for a number that it couldn't read, so value returns 0 for fault as well.
 const fault = "(fault)"
 
-// value parses a fetched value: hexadecimal after 0x, decimal with or without a sign, or fault.
-func value(line []byte, i int) (v uint64, next int, ok bool) {
-	if i >= len(line) {
-		return 0, i, false
-	}
-	switch c := line[i]; {
-	case c == '0' && i+1 < len(line) && line[i+1] == 'x':
-		return hex(line, i+2)
-	case c == '(' && len(line)-i >= len(fault) && string(line[i:i+len(fault)]) == fault:
-		return 0, i + len(fault), true
-	case c == '-':
+// value parses a fetched value: hexadecimal after 0x, decimal with or without a sign, or fault. It appends the value to
+// ev.Args.
+func value(line []byte, i int, ev *Event) (next int, ok bool) {
+	var v uint64
+	switch rest := line[i:]; {
+	case begins(rest, "0x"):
+		v, next, ok = hex(line, i+2)
+	case begins(rest, fault):
+		next, ok = i+len(fault), true
+	case begins(rest, "-"):
 		v, next, ok = decimal(line, i+1)
-		return -v, next, ok && v <= -math.MinInt64
+		v, ok = -v, ok && v <= -math.MinInt64
 	default:
-		return decimal(line, i)
+		v, next, ok = decimal(line, i)
 	}
+	ev.Args = append(ev.Args, v)
+	return next, ok
 }
 
 // isOther reports whether the kernel prints a line between events: an empty line, a line of a header or a stack trace, or a

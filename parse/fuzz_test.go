@@ -14,12 +14,12 @@ func FuzzLine(f *testing.F) {
 	p := newTraceParser(f)
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var ev Event
-		kind, _ := p.whole(line, &ev)
+		kind := p.parse(line, &ev)
 
 		// A used event and bytes behind the line make no difference.
 		used := Event{Format: 9, Time: 9, CPU: 9, TID: 9, PID: 9, Addr: 9, Args: []uint64{9, 9, 9}}
 		followed := append(bytes.Clone(line), "0123 g=9}\n"...)[:len(line)]
-		if kind2, _ := p.whole(followed, &used); describe(kind, &ev) != describe(kind2, &used) {
+		if kind2 := p.parse(followed, &used); describe(kind, &ev) != describe(kind2, &used) {
 			t.Fatalf("%s, again %s", describe(kind, &ev), describe(kind2, &used))
 		}
 		if kind == eventLine {

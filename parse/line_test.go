@@ -1,7 +1,6 @@
 package parse
 
 import (
-	"bytes"
 	"fmt"
 	"reflect"
 	"slices"
@@ -192,124 +191,22 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// TestDecimal compares with strconv at every length, before every byte, with and
-// without room for reading eight bytes at once, and at the limit.
-func TestDecimal(t *testing.T) {
-	for _, source := range []string{
-		"98765432101234567890999", "18446744073709551615", "18446744073709551616", "18446744073709551620", strings.Repeat("9", 100),
-	} {
-		for length := range len(source) + 1 {
-			for end := range 256 {
-				if end >= '0' && end <= '9' {
-					continue
-				}
-				for _, behind := range []string{"", "12345678"} {
-					text := source[:length]
-					line := "x=" + text + string([]byte{byte(end)}) + behind
-					v, next, ok := decimal([]byte(line), 2)
-					want, err := strconv.ParseUint(text, 10, 64)
-					switch {
-					case err == nil && (v != want || next != 2+length || !ok):
-						t.Fatalf("%q: %d, next %d, %v, want %d", line, v, next, ok, want)
-					case err != nil && ok:
-						t.Fatalf("%q: %d, want a refusal", line, v)
-					}
-				}
-			}
-			if _, _, ok := decimal([]byte(source[:length]), 0); ok != (length > 0 && length < 20 || source[:length] == "18446744073709551615") {
-				t.Errorf("%q alone: %v", source[:length], ok)
+// FuzzNumbers compares with strconv.
+func FuzzNumbers(f *testing.F) {
+	for _, number := range []string{"", "7", "18446744073709551615", "18446744073709551616", "18446744073709551620", "ffffffffffffffff", "10000000000000000", "98765432101234567890999"} {
+		f.Add(number, "")
+		f.Add(number, "x")
+	}
+	f.Fuzz(func(t *testing.T, number, rest string) {
+		if strings.ContainsAny(number, "ABCDEF+-_") || rest != "" && strings.ContainsAny(rest[:1], "0123456789abcdef") {
+			return
+		}
+		for base, parse := range map[int]func([]byte, int) (uint64, int, bool){10: decimal, 16: hex} {
+			v, next, ok := parse([]byte(number+rest), 0)
+			want, err := strconv.ParseUint(number, base, 64)
+			if err == nil && (v != want || next != len(number) || !ok) || err != nil && ok && next == len(number) {
+				t.Errorf("%q in base %d: %d up to %d, %v; want %d, %v", number, base, v, next, ok, want, err)
 			}
 		}
-	}
-}
-
-// checkPrefixes reads lines one after the other, and expects what each is by itself.
-func checkPrefixes(t *testing.T, p *lineParser, lines ...[]byte) {
-	t.Helper()
-	clear(p.known[:])
-	var got, want Event
-	for i, line := range lines {
-		gotKind := p.parse(line, &got)
-		wantKind, _ := p.whole(line, &want)
-		if g, w := describe(gotKind, &got), describe(wantKind, &want); g != w {
-			t.Errorf("line %d %q\nafter others: %s\nby itself:    %s", i, line, g, w)
-		}
-	}
-}
-
-// TestPrefixIsUsed has the columns of a line taken from the one before, false as they are.
-func TestPrefixIsUsed(t *testing.T) {
-	p := newTraceParser(t)
-	var ev Event
-	line := []byte(typical)
-	for i, want := range []int{14713, 7} {
-		if kind := p.parse(line, &ev); kind != eventLine || ev.TID != want {
-			t.Errorf("time %d: thread %d, kind %d; want %d", i, ev.TID, kind, want)
-		}
-		for k := range p.known {
-			p.known[k].tid = 7
-		}
-	}
-}
-
-// FuzzPrefixes reads lines that begin with as much of the first as the second says.
-func FuzzPrefixes(f *testing.F) {
-	const (
-		prefix = "          target-14713   ( 14700) [001] d....  "
-		tail   = ": ftgo_entry_3_5f3a9c1d: (0x49ede0)"
-	)
-	for _, second := range []string{
-		prefix + "64725.374051" + tail,
-		prefix + "64725.374052: ftgo_return_1_5f3a9c1d: (0x49ede1) g=1 hi=2 sp=3",
-		prefix + "2297574718910" + tail,
-		prefix + "2297574718910" + tail + "\r",
-		prefix + "18446744073709551615" + tail,
-		prefix + "18446744073709551616" + tail,
-		prefix + "18446744073.709551" + tail,
-		prefix + "18446744073.709552" + tail,
-		prefix + "64725.37405" + tail,
-		prefix + "64725.3740511" + tail,
-		prefix + ".374051" + tail,
-		prefix + "64725." + tail,
-		prefix + tail,
-		prefix + " 1" + tail,
-		prefix + "1 " + tail,
-		prefix + "1: ftgo_entry_3_5f3a9c1e: (0x49ede0)",
-		prefix + "1: ftgo_entry_3_5f3a9c1d: (0x49ede0",
-		prefix + "1: ftgo_entry_3_5f3a9c1d: (0x49ede0) g=1",
-		prefix + "1: ftgo_entry_3_5f3a9c1d:",
-		prefix + "1:",
-		prefix + "1",
-		prefix,
-		prefix + "\r",
-		strings.Replace(prefix, "001", "002", 1) + "1" + tail,
-		strings.Replace(prefix, "14700", "14701", 1) + "1" + tail,
-		strings.Replace(prefix, "d", "D", 1) + "1" + tail,
-		strings.Replace(prefix, "target", "tarmac", 1) + "1" + tail,
-		prefix + "1: ftgo_entry_3_5f3a9c1d: (0x1: ftgo_entry_3_5f3a9c1d: (0x49ede0)",
-		"[LOST]" + prefix + "1" + tail,
-	} {
-		f.Add([]byte(prefix+"1"+tail), []byte(second), uint8(0))
-	}
-	var all [][]byte
-	for _, line := range traceLines(f) {
-		all = append(all, line)
-		f.Add(line, line, uint8(0))
-		f.Add(line, append([]byte("7"), event(line)...), uint8(bytes.LastIndexByte(line[:len(line)-len(event(line))], ' ')+1))
-	}
-	for i := 1; i < len(all); i++ {
-		f.Add(all[i-1], all[i], uint8(0))
-	}
-	p := newTraceParser(f)
-	f.Fuzz(func(t *testing.T, first, second []byte, shared uint8) {
-		n := min(int(shared), len(first))
-		joined := append(bytes.Clone(first[:n]), second...)
-		checkPrefixes(t, p, first, second, first, joined, first, second, joined)
 	})
-}
-
-// event is the line's end from ": " before the event's name on.
-func event(line []byte) []byte {
-	i := bytes.Index(line, []byte(": ftgo_"))
-	return line[max(i, 0):]
 }

@@ -31,6 +31,14 @@ type Format struct {
 	Len []int
 }
 
+// lenOf returns the number of words of an argument, 0 if it is not an array.
+func (f *Format) lenOf(arg int) int {
+	if f.Len == nil {
+		return 0
+	}
+	return f.Len[arg]
+}
+
 // Reader parses lines or raw pages into events.
 type Reader struct {
 	src   Source
