@@ -58,51 +58,6 @@ func (s *splitter) feed(n int, yield func(line []byte)) {
 // a number, so it must not be parsed.
 func (s *splitter) rest() []byte { return s.buf[:s.held] }
 
-// order sorts the events of each goroutine by time.
-//
-// To print a line, trace_pipe searches one CPU after the other for the oldest event. A goroutine may cause an event on a CPU
-// that the search has passed, move to another CPU, and cause its next event before the search reaches the other CPU. Then
-// the later event is printed first. But the earlier event was recorded before the next search began, and that search picks
-// the oldest. So no older event can follow once a later search has printed a younger event, or has found no event.
-type order struct {
-	pending []*Event // the youngest first, usually one or two
-	spare   []*Event
-}
-
-// add adds an event, calls emit with the events that no older event can follow, and returns an Event for the caller to fill
-// next.
-func (o *order) add(ev *Event, emit func(*Event)) *Event {
-	if len(o.pending) == 1 && o.pending[0].Time <= ev.Time { // the usual case
-		earlier := o.pending[0]
-		o.pending[0] = ev
-		emit(earlier)
-		return earlier
-	}
-	for n := len(o.pending); n > 0 && o.pending[n-1].Time <= ev.Time; n-- {
-		o.emitOldest(emit)
-	}
-	o.pending = append(o.pending, ev) // the remaining events are younger
-	if last := len(o.spare) - 1; last >= 0 {
-		ev, o.spare = o.spare[last], o.spare[:last]
-		return ev
-	}
-	return &Event{}
-}
-
-// flush emits all events. The caller has found the kernel's buffers empty.
-func (o *order) flush(emit func(*Event)) {
-	for len(o.pending) > 0 {
-		o.emitOldest(emit)
-	}
-}
-
-func (o *order) emitOldest(emit func(*Event)) {
-	last := len(o.pending) - 1
-	oldest := o.pending[last]
-	emit(oldest)
-	o.pending, o.spare = o.pending[:last], append(o.spare, oldest)
-}
-
 // brokenName recognizes lines that are pieces of a thread's name with newlines in it. The kernel prints names
 // unchanged, right-aligned in a column of maxComm bytes.
 type brokenName struct {

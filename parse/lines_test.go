@@ -88,23 +88,24 @@ func TestOrder(t *testing.T) {
 		{"the clock begins anew after a pause", "8 9 . 1 2 .", "8 9 1 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var o order
+			m := &merge{}
+			text := (&side{merge: m}).queue()
 			var got []string
-			emit := func(ev *Event) {
-				if ev.Args[0] != ev.Time*10 {
-					t.Errorf("event %d has the argument of another: %d", ev.Time, ev.Args[0])
-				}
-				got = append(got, fmt.Sprint(ev.Time))
-			}
-			next := &Event{}
 			for w := range strings.FieldsSeq(c.in) {
 				if w == "." {
-					o.flush(emit)
-					continue
+					text.empty()
+				} else {
+					ev := text.room()
+					fmt.Sscan(w, &ev.Time)
+					ev.Args = append(ev.Args[:0], ev.Time*10)
+					text.push(ev)
 				}
-				fmt.Sscan(w, &next.Time)
-				next.Args = append(next.Args[:0], next.Time*10)
-				next = o.add(next, emit)
+				m.release(m.certain(), func(ev *Event) {
+					if ev.Args[0] != ev.Time*10 {
+						t.Errorf("event %d has the argument of another: %d", ev.Time, ev.Args[0])
+					}
+					got = append(got, fmt.Sprint(ev.Time))
+				})
 			}
 			if s := strings.Join(got, " "); s != c.out {
 				t.Errorf("%s came out as %s, want %s", c.in, s, c.out)

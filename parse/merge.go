@@ -15,9 +15,8 @@ import (
 //   - the newest event that had been found on any CPU when the pass began, if the pass emptied the CPU's buffer;
 //   - the last event read from the CPU, if its buffer may hold more.
 //
-// Text counts as one more CPU. It is in order, so no later line is older than the last one. The minimum of these times
-// over all CPUs is the time up to which merge can release events. It holds back at most what the ring buffers
-// hold.
+// Text counts as one more CPU, see [queue.push]. The minimum of these times over all CPUs is the time up to which merge can
+// release events. It holds back at most what the ring buffers hold.
 type merge struct {
 	queues []*queue
 	ready  []*queue // used by release: the queues in the order of their next events
@@ -39,19 +38,22 @@ type side struct {
 type queue struct {
 	*side
 	pages [][]byte // page reads from pages[head]
-	list  []Event  // events of text, from head on
-	head  int
 	page  rawPage
+	// list are the events of text from head on, the oldest first. No more event will come before list[certain].
+	list    []*Event
+	certain int
+	spare   []*Event // memory for events of text
+	head    int
 	// newest is the page that was added last. look clears it.
 	newest rawPage
-	ev     Event  // the next event, if has is true
+	ev     *Event // the next event, if has is true
 	has    bool   // false if the queue is empty
 	until  uint64 // no event older than this will be added
 }
 
 // queue adds an empty queue.
 func (s *side) queue() *queue {
-	q := &queue{side: s}
+	q := &queue{side: s, ev: new(Event)}
 	s.merge.queues = append(s.merge.queues, q)
 	return q
 }
@@ -108,15 +110,36 @@ func (m *merge) look() {
 	}
 }
 
-// push adds a copy of an event of text.
-func (q *queue) push(ev *Event) {
-	q.found(ev.Time)
-	cp := *ev
-	cp.Args = slices.Clone(ev.Args)
-	if 2*q.head >= len(q.list) {
-		q.list, q.head = q.list[:copy(q.list, q.list[q.head:])], 0
+// room returns the event that the next line fills and push adds.
+func (q *queue) room() *Event {
+	if len(q.spare) == 0 {
+		q.spare = append(q.spare, new(Event))
 	}
-	if q.list = append(q.list, cp); !q.has {
+	return q.spare[len(q.spare)-1]
+}
+
+// push adds an event of text, which room has returned.
+//
+// To print a line, trace_pipe searches one CPU after the other for the oldest event. A goroutine may cause an event on a CPU
+// that the search has passed, move to another CPU, and cause its next event before the search reaches the other CPU. Then
+// the later event is printed first. But the earlier event was recorded before the next search began, and that search picks
+// the oldest. So no older event can follow once a later search has printed a younger event, or has found no event.
+func (q *queue) push(ev *Event) {
+	q.spare = q.spare[:len(q.spare)-1]
+	at := len(q.list)
+	for at > q.certain && q.list[at-1].Time > ev.Time {
+		at--
+	}
+	q.list = slices.Insert(q.list, at, ev)
+	q.settle(at)
+}
+
+// settle notes that no event will come before the first n of list.
+func (q *queue) settle(n int) {
+	if q.certain = n; n > 0 {
+		q.found(q.list[n-1].Time)
+	}
+	if !q.has {
 		q.next()
 	}
 }
@@ -126,8 +149,11 @@ func (q *queue) found(time uint64) {
 	q.until, q.merge.latest = max(q.until, time), max(q.merge.latest, time)
 }
 
-// empty raises until to bound, because the pass has emptied the CPU's buffer.
-func (q *queue) empty() { q.until = max(q.until, q.merge.bound) }
+// empty raises until to bound, because the pass has emptied the CPU's buffer, or found no more text.
+func (q *queue) empty() {
+	q.settle(len(q.list))
+	q.until = max(q.until, q.merge.bound)
+}
 
 // certain returns the time up to which events can be released.
 func (m *merge) certain() uint64 {
@@ -137,11 +163,6 @@ func (m *merge) certain() uint64 {
 		time = min(time, q.until)
 	}
 	return time
-}
-
-// settled reports whether no hit is held back.
-func (m *merge) settled() bool {
-	return !slices.ContainsFunc(m.queues, func(q *queue) bool { return q.has && !q.ev.Kernel })
 }
 
 // release calls take with the events up to the time until, in order, and removes them.
@@ -161,7 +182,7 @@ func (m *merge) release(until uint64, take func(*Event)) {
 	for ready := m.ready; len(ready) > 0; {
 		q, others := ready[0], ready[1:]
 		for q.has && q.ev.Time <= until && (len(others) == 0 || !others[0].before(q)) {
-			take(&q.ev)
+			take(q.ev)
 			q.next()
 		}
 		if !q.has || q.ev.Time > until {
@@ -182,14 +203,21 @@ func (q *queue) before(other *queue) bool {
 // next moves to the next event of the queue.
 func (q *queue) next() {
 	if q.formats == nil { // text
-		if q.has = q.head < len(q.list); q.has {
-			q.ev = q.list[q.head]
+		if q.has {
+			q.spare = append(q.spare, q.ev)
 			q.head++
+		}
+		if 2*q.head >= len(q.list) {
+			q.list = q.list[:copy(q.list, q.list[q.head:])]
+			q.certain, q.head = q.certain-q.head, 0
+		}
+		if q.has = q.head < q.certain; q.has {
+			q.ev = q.list[q.head]
 		}
 		return
 	}
 	for q.head < len(q.pages) {
-		for ok, more := q.page.next(&q.ev); more; ok, more = q.page.next(&q.ev) {
+		for ok, more := q.page.next(q.ev); more; ok, more = q.page.next(q.ev) {
 			if ok {
 				q.has = true
 				return

@@ -66,7 +66,10 @@ func TestMerge(t *testing.T) {
 					m.bound = m.latest // a pass of its own
 					events.add(0, nil)
 				case w[0] == 'h':
-					text.push(&Event{Time: at})
+					ev := text.room()
+					ev.Time = at
+					text.push(ev)
+					text.settle(len(text.list))
 				case w[0] == 'k':
 					events.add(0, page(at-1, 0, hit(7, 1, 9, at)))
 				case w[2] == '-':

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"context"
+	"slices"
 )
 
 // Source provides the text of a trace. A tracefs.Session is one, and the file of a recording another.
@@ -44,14 +45,10 @@ type Reader struct {
 	src   Source
 	lines *lineParser
 	merge merge
-	// hits and events are the inputs of merge. text is the queue of hits from lines. It is nil if the Reader reads pages, or
-	// if it reads no kernel events, because then it has nothing to merge.
+	// hits and events are the inputs of merge. text is the queue of hits from lines, nil if the Reader reads pages.
 	hits, events side
 	text         *queue
-	hit          func(*Event) // called with the hits from lines, in order
 	splitter     splitter
-	order        order
-	ev           *Event // the event that the next line fills
 	name         brokenName
 	unparsed     uint64
 }
@@ -60,15 +57,17 @@ type Reader struct {
 // descriptions, else text. If kernel is not nil, the Reader merges the kernel events of these Pages with the hits.
 // kernel.ReadPages must not wait.
 func NewReader(events []Format, src Source, kernel Pages) (*Reader, error) {
-	r := &Reader{src: src, ev: new(Event)}
+	r := &Reader{src: src}
 	r.hits.merge, r.events.merge = &r.merge, &r.merge
 	r.hits.source, _ = src.(Pages)
-	if err := r.Extend(events); err != nil || kernel == nil {
-		return r, err
+	if err := r.Extend(events); err != nil {
+		return nil, err
 	}
 	if r.hits.source == nil {
 		r.text = r.hits.queue()
-		r.hit = r.text.push
+	}
+	if kernel == nil {
+		return r, nil
 	}
 	texts, err := kernel.Formats()
 	if err != nil {
@@ -106,36 +105,23 @@ func (r *Reader) Read(ctx context.Context, take func(*Event)) (n int, err error)
 	if r.hits.source != nil {
 		n, err = r.hits.pass(ctx)
 	} else {
-		n, err = r.readText(ctx, take)
+		r.merge.bound = r.merge.latest
+		n, err = r.src.Read(ctx, r.splitter.room())
+		r.splitter.feed(n, r.line)
+		if n == 0 {
+			r.text.empty()
+		}
 	}
-	if err != nil {
-		return n, err
-	}
-	if r.events.source != nil {
+	if err == nil && r.events.source != nil {
 		_, err = r.events.pass(context.Background())
 	}
 	r.merge.release(r.merge.certain(), take)
 	return n, err
 }
 
-func (r *Reader) readText(ctx context.Context, take func(*Event)) (n int, err error) {
-	if r.text == nil {
-		r.hit = take
-	}
-	r.merge.bound = r.merge.latest
-	n, err = r.src.Read(ctx, r.splitter.room())
-	r.splitter.feed(n, r.line)
-	if n == 0 {
-		r.order.flush(r.hit) // the buffers were found empty
-		if r.text != nil {
-			r.text.empty()
-		}
-	}
-	return n, err
-}
-
 func (r *Reader) line(line []byte) {
-	kind := r.lines.parse(line, r.ev)
+	ev := r.text.room()
+	kind := r.lines.parse(line, ev)
 	if kind == unreadable {
 		r.unparsed++ // if the line was a hit, it counts as lost
 	}
@@ -144,20 +130,21 @@ func (r *Reader) line(line []byte) {
 		return
 	}
 	if r.name.len > 0 {
-		r.unparsed -= r.name.end(line, r.ev.TID)
+		r.unparsed -= r.name.end(line, ev.TID)
 	}
-	r.ev = r.order.add(r.ev, r.hit)
+	r.text.push(ev)
 }
 
 // Settled reports whether all hits that were read were passed on, so that none is held back for sorting.
-func (r *Reader) Settled() bool { return len(r.order.pending) == 0 && r.merge.settled() }
+func (r *Reader) Settled() bool {
+	return !slices.ContainsFunc(r.merge.queues, func(q *queue) bool { return q.head < len(q.list) || q.has && !q.ev.Kernel })
+}
 
 // Finish calls take with the events that are held back, at the end of the trace.
 func (r *Reader) Finish(take func(*Event)) {
-	if r.text == nil {
-		r.hit = take
+	if r.text != nil {
+		r.text.empty()
 	}
-	r.order.flush(r.hit)
 	// An error here costs only kernel events at the end of the trace.
 	for n, err := 1, error(nil); r.events.source != nil && n > 0 && err == nil; {
 		n, err = r.events.pass(context.Background())
