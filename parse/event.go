@@ -50,5 +50,5 @@ type Event struct {
 	Args []uint64
 	// data is the record of a kernel event in the ring buffer. named describes the record's fields.
 	data  []byte
-	named []formatField
+	named []field
 }

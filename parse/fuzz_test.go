@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,37 +65,56 @@ func checkEvent(t *testing.T, p *lineParser, line []byte, ev *Event) {
 	}
 }
 
-// FuzzSplitter cuts text into chunks of the sizes given.
+// FuzzSplitter cuts text into chunks of the sizes given. It comes out as the text without the lines that are too long.
 func FuzzSplitter(f *testing.F) {
 	f.Add([]byte("a\nbc\n\nd"), []byte{1, 2, 0, 3}, uint32(0))
-	f.Add([]byte(typical+"\n"+typical), []byte{200}, uint32(0))
+	f.Add([]byte(typical+"\r\n"+typical), []byte{200}, uint32(0))
 	f.Add([]byte("a\nb\n"), []byte{2}, uint32(maxLine))
 	f.Add([]byte("a\nb\n"), []byte{1, 1}, uint32(maxLine+1))
+	f.Add([]byte("\na\n"), []byte{181, 9}, uint32(maxLine))
+	f.Add([]byte("tail\nb\n"), []byte{181, 9, 1}, uint32(maxLine+1))
+	f.Add([]byte(""), []byte{181, 9}, uint32(maxLine+3))
 	f.Fuzz(func(t *testing.T, text, sizes []byte, pad uint32) {
-		// Padding in front makes lines as long as the limit without an input
-		// of that size.
+		// Padding in front makes lines as long as the limit without an input of that size.
 		text = append(bytes.Repeat([]byte("x"), int(pad%(maxLine+10))), text...)
-		var chunks [][]byte
-		rest := text
-		for _, size := range sizes {
-			n := min(int(size)*int(size)*2, len(rest))
-			chunks, rest = append(chunks, rest[:n]), rest[n:]
-		}
-		// What comes out is the text without the lines that are too long.
-		naive := pieces{}
+		var want, got []string
 		lines := bytes.Split(text, []byte("\n"))
 		for i, line := range lines {
-			switch last := i == len(lines)-1; {
-			case len(line) > maxLine:
-				naive.Dropped++
-			case last:
-				naive.Rest = string(line)
-			default:
-				naive.Lines = append(naive.Lines, string(line))
+			if len(line) > maxLine {
+				want = append(want, "dropped")
+			} else if i < len(lines)-1 {
+				want = append(want, string(line))
+			} else if len(line) > 0 {
+				want = append(want, "rest "+string(line))
 			}
 		}
-		if got := splitAll(append(chunks, rest)); !got.equal(naive) {
-			t.Errorf("%.300v, want %.300v", got, naive)
+		var s splitter
+		dropped := 0
+		noteDropped := func() {
+			for ; dropped < s.dropped; dropped++ {
+				got = append(got, "dropped")
+			}
+		}
+		for rest := text; len(rest) > 0; {
+			n := min(len(rest), maxLine)
+			if len(sizes) > 0 {
+				n, sizes = min(int(sizes[0])*int(sizes[0])*2, n), sizes[1:]
+			}
+			s.feed(copy(s.room(), rest[:n]), func(line []byte) {
+				noteDropped()
+				got = append(got, string(line))
+			})
+			noteDropped()
+			for i := range s.room() {
+				s.room()[i] = '!' // the next read spoils it
+			}
+			rest = rest[n:]
+		}
+		if rest := string(s.rest()); rest != "" {
+			got = append(got, "rest "+rest)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%.300q, want %.300q", got, want)
 		}
 	})
 }

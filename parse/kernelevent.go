@@ -59,11 +59,11 @@ func (f *Field) String() string {
 }
 
 // locates reports whether the field is a word that locates other bytes of the record. by is the prefix of the C type of such a field.
-func (f *formatField) locates(by string) bool { return f.size == 4 && strings.HasPrefix(f.kind, by) }
+func (f *field) locates(by string) bool { return f.size == 4 && strings.HasPrefix(f.kind, by) }
 
 // value returns the value of the field in a record, which must not be shorter than the event's fixed part. The
 // shapes of fields are in Documentation/trace/events.rst, "Event formats".
-func (f *formatField) value(record []byte) Field {
+func (f *field) value(record []byte) Field {
 	out := Field{Name: f.name}
 	switch {
 	case f.locates("__data_loc"): // TRACE_EVENT's __string and __dynamic_array
@@ -71,7 +71,7 @@ func (f *formatField) value(record []byte) Field {
 	case f.locates("__rel_loc"): // since 5.16
 		out.Bytes = located(record, f.at, f.at+4)
 	case isWord(f.size) && !strings.HasSuffix(f.kind, "]"): // pointers are shown in hexadecimal
-		out.Num, out.Signed, out.Hex = f.number(record, f.at), f.signed, strings.Contains(f.kind, "*")
+		out.Num, out.Signed, out.Hex = number(record[f.at:], f.size, f.signed), f.signed, strings.Contains(f.kind, "*")
 		return out
 	default:
 		out.Bytes = record[f.at : f.at+f.size]

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,21 +19,21 @@ type rawFormats struct {
 
 // rawEvent is the layout of one event's records.
 type rawEvent struct {
-	size   int        // the minimum size of a record in bytes
-	fields []rawField // the arguments; adjacent arguments of 8 bytes are merged
-	ip     int        // the offset of the address, which has 8 bytes
-	pid    int        // the offset of the thread id, which has 4 bytes
+	size int     // the minimum size of a record in bytes
+	args []field // the arguments of a probe
+	ip   int     // the offset of the address, which has 8 bytes
+	pid  int     // the offset of the thread id, which has 4 bytes
 	// kernel means that this is a kernel event. decode keeps its record as it is, and named describes the record's fields.
 	kernel bool
-	named  []formatField
+	named  []field
 }
 
-// rawField is a number in a record, or an array of them.
-type rawField struct {
-	at     int
-	size   int // the size of one number in bytes: 1, 2, 4 or 8
-	count  int
-	signed bool
+// field is a field of a record: a number, an array of numbers, or a string.
+type field struct {
+	name, kind string // kind is the C type, with "[LEN]" if it is an array
+	at, size   int    // the offset in the record, and the size of the whole field
+	signed     bool
+	word       int // the size of one number in bytes, set only by take
 }
 
 // newRawFormats returns the layouts of events. texts are the contents of their files events/GROUP/EVENT/format
@@ -77,7 +78,7 @@ func newKernelFormats(texts []string) (*rawFormats, error) {
 }
 
 // read parses the format file of event i, notes its ID and the place of its thread id, and returns its fields.
-func (r *rawFormats) read(i int, text string) ([]formatField, error) {
+func (r *rawFormats) read(i int, text string) ([]field, error) {
 	id, fields, err := parseFormat(text)
 	if err != nil {
 		return nil, err
@@ -92,31 +93,16 @@ func (r *rawFormats) read(i int, text string) ([]formatField, error) {
 	// Every record begins with its type (struct trace_entry in include/linux/trace_events.h), which decode reads
 	// before it knows the event.
 	e := &r.events[i]
-	if at, err := e.takeOf(2, fields, "common_type"); err != nil || at != 0 {
-		return nil, cmp.Or(err, fmt.Errorf("field \"common_type\" is at %d", at))
+	if f, err := e.take(fields, "common_type", 0, 2); err != nil || f.at != 0 {
+		return nil, cmp.Or(err, fmt.Errorf("field \"common_type\" is at %d", f.at))
 	}
-	e.pid, err = e.takeOf(4, fields, "common_pid")
+	pid, err := e.take(fields, "common_pid", 0, 4)
+	e.pid = pid.at
 	return fields, err
 }
 
-// takeOf is take for a field that is one number of size bytes. It returns the field's offset.
-func (e *rawEvent) takeOf(size int, fields []formatField, name string) (at int, err error) {
-	f, err := e.take(fields, name, 0)
-	if err == nil && f.size != size {
-		err = fmt.Errorf("field %q: of %d bytes, not %d", name, f.size, size)
-	}
-	return f.at, err
-}
-
-// formatField is a field of a format file. kind is its C type, with "[LEN]" if it is an array. size is the size of the whole
-// field, and count is not set.
-type formatField struct {
-	name, kind string
-	rawField
-}
-
 // parseFormat parses a format file and returns the event's ID and its fields in order.
-func parseFormat(text string) (id int, fields []formatField, err error) {
+func parseFormat(text string) (id int, fields []field, err error) {
 	id = -1
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
@@ -130,10 +116,13 @@ func parseFormat(text string) (id int, fields []formatField, err error) {
 		if !strings.HasPrefix(line, "field:") {
 			continue
 		}
-		f, err := parseRawField(line)
-		if err != nil {
-			return 0, nil, fmt.Errorf("line %q: %w", line, err)
+		parts := fieldLine.FindStringSubmatch(line)
+		if parts == nil {
+			return 0, nil, fmt.Errorf("line %q does not describe a field", line)
 		}
+		f := field{name: parts[2], kind: parts[1] + parts[3], signed: parts[6] != "0"}
+		f.at, _ = strconv.Atoi(parts[4]) // at most six digits
+		f.size, _ = strconv.Atoi(parts[5])
 		fields = append(fields, f)
 	}
 	if id < 0 {
@@ -142,92 +131,44 @@ func parseFormat(text string) (id int, fields []formatField, err error) {
 	return id, fields, nil
 }
 
-// take returns a field of count numbers, or of one number if count is 0. It raises e.size, so that decode rejects a record
-// that is too short for the field.
-func (e *rawEvent) take(fields []formatField, name string, count int) (rawField, error) {
-	i := slices.IndexFunc(fields, func(f formatField) bool { return f.name == name })
+// fieldLine matches "field:TYPE NAME[LEN]; offset:N; size:N; signed:N;". Offsets and sizes have at most six digits: a record
+// is no longer than a page of the ring buffer, which has at most 512 KB (ring_buffer_subbuf_order_set in
+// kernel/trace/ring_buffer.c).
+var fieldLine = regexp.MustCompile(`^field:(.*\S) ([A-Za-z_]\w*)(\[.*\])?;\s*offset:(\d{1,6});\s*size:(\d{1,6});\s*signed:(\d);`)
+
+// take returns a field of count numbers, or of one number if count is 0. word is the size of a number, 0 for any. take raises
+// e.size, so that decode rejects a record that is too short for the field.
+func (e *rawEvent) take(fields []field, name string, count, word int) (field, error) {
+	i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 	if i < 0 {
-		return rawField{}, fmt.Errorf("no field %q", name)
+		return field{}, fmt.Errorf("no field %q", name)
 	}
-	field := fields[i].rawField
-	if strings.HasPrefix(fields[i].kind, "__data_loc") {
-		return field, fmt.Errorf("field %q: a string is not a number", name)
+	f := fields[i]
+	count = max(1, count)
+	f.word = f.size / count
+	switch {
+	case strings.HasPrefix(f.kind, "__data_loc"):
+		return f, fmt.Errorf("field %q: a string is not a number", name)
+	case f.word*count != f.size || !isWord(f.word) || word != 0 && f.word != word:
+		return f, fmt.Errorf("field %q: %d bytes, not %d numbers", name, f.size, count)
 	}
-	field.count = max(1, count)
-	field.size /= field.count
-	if whole := fields[i].size; field.size*field.count != whole || !isWord(field.size) {
-		return field, fmt.Errorf("field %q: %d bytes are not %d numbers", name, whole, field.count)
-	}
-	e.size = max(e.size, field.at+field.size*field.count)
-	return field, nil
+	e.size = max(e.size, f.at+f.size)
+	return f, nil
 }
 
 // isWord reports whether a number can have this many bytes.
 func isWord(size int) bool { return size == 1 || size == 2 || size == 4 || size == 8 }
 
 // lay stores the places of the address and the arguments in the records of a probe's event.
-func (e *rawEvent) lay(ev *Format, fields []formatField) (err error) {
-	if e.ip, err = e.takeOf(8, fields, "__probe_ip"); err != nil {
-		return err
+func (e *rawEvent) lay(ev *Format, fields []field) error {
+	ip, err := e.take(fields, "__probe_ip", 0, 8)
+	e.ip = ip.at
+	for i := 0; i < len(ev.Args) && err == nil; i++ {
+		var arg field
+		arg, err = e.take(fields, ev.Args[i], ev.lenOf(i), 0)
+		e.args = append(e.args, arg)
 	}
-	for i, a := range ev.Args {
-		count := 0
-		if ev.Len != nil {
-			count = ev.Len[i]
-		}
-		field, err := e.take(fields, a, count)
-		if err != nil {
-			return err
-		}
-		if last := len(e.fields) - 1; last >= 0 && field.size == 8 && e.fields[last].size == 8 && e.fields[last].at+8*e.fields[last].count == field.at {
-			e.fields[last].count += field.count // most records are a single run of words
-			continue
-		}
-		e.fields = append(e.fields, field)
-	}
-	return nil
-}
-
-// maxRawField bounds offsets and sizes in bytes. A record is no longer than a page of the ring buffer, which has at
-// most 512 KB (ring_buffer_subbuf_order_set in kernel/trace/ring_buffer.c).
-const maxRawField = 1 << 19
-
-// parseRawField parses "field:TYPE NAME[LEN]; offset:N; size:N; signed:N;".
-func parseRawField(line string) (f formatField, err error) {
-	for part := range strings.SplitSeq(line, ";") {
-		key, value, ok := strings.Cut(strings.TrimSpace(part), ":")
-		if !ok {
-			continue
-		}
-		if key == "field" {
-			at := strings.LastIndexByte(value, ' ') + 1
-			var length string
-			f.name, length, _ = strings.Cut(value[at:], "[")
-			if f.kind = strings.TrimSpace(value[:at]); length != "" {
-				f.kind += "[" + length
-			}
-			continue
-		}
-		n, err := strconv.ParseUint(value, 10, 32)
-		if err != nil {
-			return f, err
-		}
-		if n > maxRawField {
-			return f, fmt.Errorf("%s %d is beyond any page", key, n)
-		}
-		switch key {
-		case "offset":
-			f.at = int(n)
-		case "size":
-			f.size = int(n)
-		case "signed":
-			f.signed = n != 0
-		}
-	}
-	if !isIdentifier(f.name) {
-		return f, fmt.Errorf("name %q is not a C identifier", f.name)
-	}
-	return f, nil
+	return err
 }
 
 // decode decodes one record. It returns false if the record is of an unknown event or too short, or if its thread id is
@@ -256,38 +197,30 @@ func (r *rawFormats) decode(data []byte, ev *Event) bool {
 	}
 	ev.Addr = binary.LittleEndian.Uint64(data[e.ip:])
 	args := ev.Args[:0]
-	for i := range e.fields {
-		f := &e.fields[i]
-		if f.size == 8 {
-			from := len(args)
-			args = slices.Grow(args, f.count)[:from+f.count]
-			for k, words := from, data[f.at:f.at+8*f.count]; len(words) >= 8; k, words = k+1, words[8:] {
-				args[k] = binary.LittleEndian.Uint64(words)
-			}
-			continue
-		}
-		for at := f.at; at < f.at+f.size*f.count; at += f.size {
-			args = append(args, f.number(data, at))
+	for i := range e.args {
+		f := &e.args[i]
+		for at := f.at; at < f.at+f.size; at += f.word {
+			args = append(args, number(data[at:], f.word, f.signed))
 		}
 	}
 	ev.Args = args
 	return true
 }
 
-// number returns the number at an offset of data, in two's complement if the field is signed.
-func (f *rawField) number(data []byte, at int) (v uint64) {
-	switch f.size {
+// number returns the number of a size in bytes at the beginning of data, in two's complement if it is signed.
+func number(data []byte, size int, signed bool) (v uint64) {
+	switch size {
 	case 8:
-		return binary.LittleEndian.Uint64(data[at:])
+		return binary.LittleEndian.Uint64(data)
 	case 4:
-		v = uint64(binary.LittleEndian.Uint32(data[at:]))
+		v = uint64(binary.LittleEndian.Uint32(data))
 	case 2:
-		v = uint64(binary.LittleEndian.Uint16(data[at:]))
+		v = uint64(binary.LittleEndian.Uint16(data))
 	default:
-		v = uint64(data[at])
+		v = uint64(data[0])
 	}
-	if f.signed {
-		above := 64 - 8*f.size
+	if signed {
+		above := 64 - 8*size
 		v = uint64(int64(v<<above) >> above)
 	}
 	return v

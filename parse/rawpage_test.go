@@ -198,9 +198,9 @@ func TestRawFormatErrors(t *testing.T) {
 		{"strange size", tinyArgs, "offset:16;\tsize:8", "offset:16;\tsize:3", `field "x"`},
 		{"array of another length", []Format{{Event: "tiny", Args: []string{"x"}, Len: []int{3}}}, "", "", `field "x"`},
 		{"string", tinyArgs, "u64 x", "__data_loc char[] x", "not a number"},
-		{"offset beyond any page", tinyArgs, "offset:16", "offset:1000000", "beyond any page"},
+		{"offset beyond any page", tinyArgs, "offset:16", "offset:1000000", "does not describe"},
 		{"negative offset", tinyArgs, "offset:16", "offset:-1", "-1"},
-		{"no name", tinyArgs, "u64 x", "u64 7x", "identifier"},
+		{"no name", tinyArgs, "u64 x", "u64 7x", "does not describe"},
 		{"more events than texts", append(tinyArgs, tinyArgs...), "", "", "1 texts for 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
