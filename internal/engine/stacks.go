@@ -15,33 +15,19 @@ type Stacks struct {
 	binary       *offsets.Binary
 	callers      *uprobe.Callers
 	pcs          []uint64
-	known        map[stackPlace]stats.Location
+	known        map[uint64]stats.Location // by return address, unless the callee is panicking
 }
 
-// stackPlace is a return address, and the kind of the function that returns there.
-type stackPlace struct {
-	pc     uint64
-	callee calleeKind
-}
+// panicking functions are shown with the wrappers that called them (elideWrapperCalling in runtime/traceback.go).
+var panicking = map[string]bool{"runtime.gopanic": true, "runtime.panicwrap": true, trapped: true}
 
-// calleeKind is the kind of a function in a stack, which decides how its caller is shown.
-type calleeKind uint8
-
-const (
-	ordinary calleeKind = iota
-	// panicking functions are shown with the wrappers that called them (elideWrapperCalling in
-	// runtime/traceback.go).
-	panicking
-	// trapped functions were not called, but entered by a signal handler. Their return address is the address of the
-	// instruction that failed. The return address of a call is the address after the call instruction.
-	trapped
-)
-
-var calleeKinds = map[string]calleeKind{"runtime.gopanic": panicking, "runtime.panicwrap": panicking, "runtime.sigpanic": trapped}
+// trapped is a function that was not called, but entered by a signal handler. Its return address is the address of the
+// instruction that failed. The return address of a call is the address after the call instruction.
+const trapped = "runtime.sigpanic"
 
 // NewStacks returns the stacks of calls in a binary.
 func NewStacks(b *offsets.Binary) *Stacks {
-	return &Stacks{binary: b, callers: uprobe.NewCallers(b), known: make(map[stackPlace]stats.Location)}
+	return &Stacks{binary: b, callers: uprobe.NewCallers(b), known: make(map[uint64]stats.Location)}
 }
 
 // of returns the return addresses of c. The slice is s.pcs, and the next use of s overwrites it.
@@ -70,11 +56,10 @@ func (s *Stacks) AddCall(c *pairing.Call, timing stats.Timing, runnable, amount 
 // program. callee is the name of the function that returns to pcs[0].
 func (s *Stacks) Locations(pcs []uint64, callee string) []stats.Location {
 	out := make([]stats.Location, 0, len(pcs))
-	kind := calleeKinds[callee]
 	for _, pc := range pcs {
-		l := s.location(stackPlace{pc, kind})
-		if kind = ordinary; len(l.Frames) > 0 {
-			kind = calleeKinds[l.Frames[len(l.Frames)-1].Function]
+		l := s.location(pc, callee)
+		if callee = ""; len(l.Frames) > 0 {
+			callee = l.Frames[len(l.Frames)-1].Function
 		}
 		if len(l.Frames) > 0 || pc == uprobe.Cut {
 			out = append(out, l)
@@ -83,23 +68,25 @@ func (s *Stacks) Locations(pcs []uint64, callee string) []stats.Location {
 	return out
 }
 
-func (s *Stacks) location(at stackPlace) stats.Location {
-	l, known := s.known[at]
-	if known || at.pc == uprobe.Cut {
+// location returns the functions at the return address of a callee.
+func (s *Stacks) location(pc uint64, callee string) stats.Location {
+	wrappers := panicking[callee]
+	if l, known := s.known[pc]; pc == uprobe.Cut || known && !wrappers {
 		return l
 	}
-	// The call instruction is before the return address.
-	if l.Addr = at.pc - 1; at.callee == trapped {
-		l.Addr = at.pc
+	l := stats.Location{Addr: pc - 1} // the call instruction is before the return address
+	if callee == trapped {
+		l.Addr = pc
 	}
-	callee := at.callee
 	for _, f := range s.binary.Internals().Frames(l.Addr) {
-		if !f.Wrapper || callee != ordinary {
+		if !f.Wrapper || wrappers {
 			l.Frames = append(l.Frames, f)
 		}
-		callee = calleeKinds[f.Function]
+		wrappers = panicking[f.Function]
 	}
-	s.known[at] = l
+	if !panicking[callee] {
+		s.known[pc] = l
+	}
 	return l
 }
 

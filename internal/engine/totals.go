@@ -11,16 +11,18 @@ import (
 
 // Totals adds up the calls of each function, and compares them with the counts in a [trace.Reading].
 type Totals struct {
-	plan           *uprobe.Plan
-	opt            TotalsOptions
-	funcs          []stats.Func     // indexed as plan.Funcs
-	parts          *stats.ValueRows // rows by value; nil if each function has one row
-	nestedTime     stats.NestedSums // for each open call, the time of the calls nested in it
-	nestedRunnable stats.NestedSums // for each open call, the time that the calls nested in it were runnable
-	steppedBack    int              // see SteppedBack
-	last           []stats.Func     // funcs at the end of the last interval
-	lastAt         time.Time
+	plan        *uprobe.Plan
+	opt         TotalsOptions
+	funcs       []stats.Func      // indexed as plan.Funcs
+	parts       *stats.ValueRows  // rows by value; nil if each function has one row
+	nested      map[uint64]nested // by the ID of an open call
+	steppedBack int               // see SteppedBack
+	last        []stats.Func      // funcs at the end of the last interval
+	lastAt      time.Time
 }
+
+// nested is the time of the calls nested directly in a call, and the time in which they were runnable without a CPU.
+type nested struct{ time, runnable int64 }
 
 // TotalsOptions configure a Totals.
 type TotalsOptions struct {
@@ -58,7 +60,7 @@ const (
 
 // NewTotals returns the totals of a plan without any call.
 func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
-	t := &Totals{plan: plan, opt: opt, nestedTime: make(stats.NestedSums), nestedRunnable: make(stats.NestedSums), funcs: make([]stats.Func, len(plan.Funcs))}
+	t := &Totals{plan: plan, opt: opt, nested: make(map[uint64]nested), funcs: make([]stats.Func, len(plan.Funcs))}
 	for i := range plan.Funcs {
 		f, planned := &t.funcs[i], &plan.Funcs[i]
 		f.Name, f.Func, f.Serial = planned.Name, i, uint64(i)
@@ -159,12 +161,12 @@ func (t *Totals) ended(c *pairing.Call) {
 		t.addOutcome(&row.Func, c, &o)
 	}
 	var timing stats.Timing
-	switch c.Outcome {
-	case pairing.Returned:
+	var runnable int64
+	if c.Outcome == pairing.Returned {
 		if c.End < c.Start {
 			t.steppedBack++
 		}
-		timing = t.latency(c, t.opt.Clock.Took(c).Nanoseconds())
+		timing, runnable = t.latency(c, t.opt.Clock.Took(c).Nanoseconds())
 		f := &t.funcs[c.Func]
 		f.Time(timing)
 		t.split(f, c, timing.Net)
@@ -172,16 +174,13 @@ func (t *Totals) ended(c *pairing.Call) {
 			row.Time(timing)
 			t.split(&row.Func, c, timing.Net)
 		}
-	case pairing.Unwound, pairing.Abandoned, pairing.Open:
-		// A call may be Open before tracing ends, if its process has executed the file again.
-		t.nestedTime.Take(c)
-		t.nestedRunnable.Take(c)
 	}
+	delete(t.nested, c.ID)
 	if t.opt.ByValue {
 		t.count(row, &o, timing.Net)
 	}
 	if t.opt.Stacks != nil {
-		t.opt.Stacks.AddCall(c, timing, min(t.ownRunnable(c, timing.Net), timing.Self), o.Amount)
+		t.opt.Stacks.AddCall(c, timing, runnable, o.Amount)
 	}
 }
 
@@ -207,17 +206,6 @@ func (t *Totals) countEvent(ev *pairing.KernelEvent) {
 	}
 }
 
-// ownRunnable returns how long the goroutine of a call was runnable without a CPU. It excludes the time in nested calls. ns
-// is the duration of the call.
-func (t *Totals) ownRunnable(c *pairing.Call, ns int64) int64 {
-	if !t.plan.Sched || c.Outcome != pairing.Returned {
-		return 0
-	}
-	all, nested := t.opt.Clock.Split(c, ns).Runnable, t.nestedRunnable.Take(c)
-	t.nestedRunnable.Add(c, max(all, nested))
-	return max(all-nested, 0)
-}
-
 // split adds the states and waits of a call that took ns, if the plan observes the scheduler.
 func (t *Totals) split(f *stats.Func, c *pairing.Call, ns int64) {
 	if t.plan.Sched {
@@ -226,24 +214,31 @@ func (t *Totals) split(f *stats.Func, c *pairing.Call, ns int64) {
 	}
 }
 
-// latency returns the latency of a call. ns is the measured duration. latency subtracts the cost of the call's own probes
-// and of the nested calls' probes, but the result is at least the time of the nested calls. If the costs are not known and
-// opt.Stacks is nil, Self is 0.
-func (t *Totals) latency(c *pairing.Call, ns int64) stats.Timing {
+// latency returns the latency of a call, and the part of Self in which its goroutine was runnable without a CPU. ns is the
+// measured duration. latency subtracts the cost of the call's own probes and of the nested calls' probes, but the result
+// is at least the time of the nested calls. Self is 0 if the costs are not known and opt.Stacks is nil. runnable is 0 if
+// opt.Stacks is nil.
+func (t *Totals) latency(c *pairing.Call, ns int64) (timing stats.Timing, runnable int64) {
 	costs := t.opt.Costs.Take()
-	timing := stats.Timing{Raw: ns, Net: ns, High: ns, Known: costs != nil}
+	timing = stats.Timing{Raw: ns, Net: ns, High: ns, Known: costs != nil}
 	if timing.Known {
 		timing.Net = costs.Typical.Net(c, ns)
 		timing.Low, timing.High = t.boundsBy(costs, c, ns)
 	} else if t.opt.Stacks == nil {
-		return timing
+		return timing, 0
 	}
-	nested := t.nestedTime.Take(c)
-	timing.Net = max(timing.Net, nested)
+	inner := t.nested[c.ID]
+	timing.Net = max(timing.Net, inner.time)
 	timing.High = max(timing.High, timing.Net)
-	t.nestedTime.Add(c, timing.Net)
-	timing.Self = timing.Net - nested
-	return timing
+	timing.Self = timing.Net - inner.time
+	if t.plan.Sched && t.opt.Stacks != nil {
+		runnable = max(t.opt.Clock.Split(c, timing.Net).Runnable, inner.runnable)
+	}
+	if c.Depth > 0 {
+		outer := t.nested[c.Parent]
+		t.nested[c.Parent] = nested{outer.time + timing.Net, outer.runnable + runnable}
+	}
+	return timing, min(runnable-min(inner.runnable, runnable), timing.Self)
 }
 
 // Bounds returns the bounds of the duration that a call would have without probes. ns is the measured duration. Both

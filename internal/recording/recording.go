@@ -58,19 +58,14 @@ const version = 4
 // ErrNone is the error for a file that does not begin like a recording.
 var ErrNone = errors.New("no recording of ftgo")
 
-// About is the second line of a recording, without the plan. It comes from the command ftgo script.
+// About is the second line of a recording. It comes from the command ftgo script.
 type About struct {
-	Version string  `json:"made"`              // of ftgo
-	Command string  `json:"command"`           // the command that the recording is for: "probe", "count" or "trace"
-	Binary  File    `json:"binary"`            // the file to probe
-	Symbols *File   `json:"symbols,omitempty"` // the file with the symbols, nil if Binary has them
-	Options Options `json:"asked"`
-}
-
-// aboutLine is the JSON of the second line.
-type aboutLine struct {
-	About
-	Plan json.RawMessage `json:"plan"`
+	Version string          `json:"made"`              // of ftgo
+	Command string          `json:"command"`           // the command that the recording is for: "probe", "count" or "trace"
+	Binary  File            `json:"binary"`            // the file to probe
+	Symbols *File           `json:"symbols,omitempty"` // the file with the symbols, nil if Binary has them
+	Options Options         `json:"asked"`
+	Plan    json.RawMessage `json:"plan"` // Script.Text sets it
 }
 
 // File identifies a file.
@@ -127,8 +122,9 @@ type Recording struct {
 	Facts map[string]string
 	// Complete: the recording was not cut off.
 	Complete bool
-	// Disarmed lists the functions whose probes were removed before the end, because of the budget.
-	Disarmed []Disarmed
+	// Disarmed has the functions whose probes were removed before the end, because of the budget, by their index in the
+	// plan, with the time by the trace clock.
+	Disarmed map[int]uint64
 
 	// moments holds the most accurate reading of the clocks for each label. "from" and "until" are the begin and end of
 	// the window; the hits of both are nil if the recording was cut off or lacks counters.
@@ -147,18 +143,12 @@ type Recording struct {
 	noted map[string]map[int]int
 }
 
-// Disarmed is a group of functions whose probes were removed together. From is the time, by the trace clock.
-type Disarmed struct {
-	Funcs []int // by their index in the plan
-	From  uint64
-}
-
 var facts = []string{"kernel", "path", "program", "trace-clock", "buffer-kb", "wall", "host"}
 
 // Open reads a recording of size bytes. It keeps no events: [Recording.Read] returns them.
 func Open(from io.ReaderAt, size int64) (*Recording, error) {
 	r := &Recording{
-		Facts: make(map[string]string), pids: make(map[int]int), noted: map[string]map[int]int{"first": {}, "ended": {}},
+		Facts: make(map[string]string), Disarmed: make(map[int]uint64), pids: make(map[int]int), noted: map[string]map[int]int{"first": {}, "ended": {}},
 		moments: map[string]*moment{"first": {}, "armed": {}, "ended": {}, "from": {}, "until": {}},
 	}
 	lines := &lineReader{r: bufio.NewReaderSize(io.NewSectionReader(from, 0, size), maxLine)}
@@ -214,12 +204,11 @@ func otherVersion(v int, lines *lineReader) error {
 
 // about parses the line with About and the plan.
 func (r *Recording) about(text string) (err error) {
-	var line aboutLine
-	if err := json.Unmarshal([]byte(text), &line); err != nil {
+	if err := json.Unmarshal([]byte(text), &r.About); err != nil {
 		return fmt.Errorf("read recording: description: %w", err)
 	}
-	r.About = line.About
-	r.Plan, err = readPlan(line.Plan)
+	r.Plan, err = readPlan(r.About.Plan)
+	r.About.Plan = nil // may be large
 	return err
 }
 

@@ -51,7 +51,9 @@ func (s *Script) Text() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	about, err := json.Marshal(aboutLine{s.About, plan})
+	info := s.About
+	info.Plan = plan
+	about, err := json.Marshal(info)
 	if err != nil {
 		return "", err
 	}

@@ -44,7 +44,7 @@ func TestSpecification(t *testing.T) {
 	if err != nil || !times.Windowed || !r.Complete || len(r.Facts) != len(facts) {
 		t.Errorf("%+v, %v; complete %v, facts %v", times, err, r.Complete, r.Facts)
 	}
-	if d := r.Disarmed; len(d) != 1 || len(d[0].Funcs) != 1 || d[0].From == 0 {
+	if d := r.Disarmed; len(d) != 1 || d[0] == 0 {
 		t.Errorf("disarmed: %+v", d)
 	}
 	for _, key := range regexp.MustCompile(`(?m)^# ([a-z-]+)`).FindAllStringSubmatch(example, -1) {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -232,32 +231,29 @@ func (r *Recording) pass(text string) error {
 }
 
 // disarm parses "TICKS RATE EVENT...": the events that were disarmed, and the hits per second that were the reason.
-func (r *Recording) disarm(text string) (err error) {
+func (r *Recording) disarm(text string) error {
 	words := strings.Fields(text)
 	if len(words) < 3 {
 		return errors.New("the list of disarmed functions is missing")
 	}
-	var d Disarmed
-	if d.From, err = tracefs.Ticks(words[0]); err != nil {
+	from, err := tracefs.Ticks(words[0])
+	if err != nil {
 		return err
 	}
 	if _, err = strconv.ParseUint(words[1], 10, 63); err != nil {
 		return err
 	}
-	funcs := make(map[int]bool)
 	for _, name := range words[2:] {
 		i := slices.IndexFunc(r.Plan.Events, func(ev uprobe.Event) bool { return ev.Name == name })
 		if i < 0 {
 			return fmt.Errorf("event %q is not defined", shorten(name))
 		}
 		for _, site := range r.Plan.Events[i].Sites {
-			if site.Func >= 0 {
-				funcs[site.Func] = true
+			if _, known := r.Disarmed[site.Func]; site.Func >= 0 && !known {
+				r.Disarmed[site.Func] = from
 			}
 		}
 	}
-	d.Funcs = slices.Sorted(maps.Keys(funcs))
-	r.Disarmed = append(r.Disarmed, d)
 	return nil
 }
 

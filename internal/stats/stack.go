@@ -127,20 +127,3 @@ func (s *Stacks) Rows() []StackRow {
 	})
 	return rows
 }
-
-// NestedSums maps the ID of each open call to the sum of the durations of the calls nested directly in it.
-type NestedSums map[uint64]int64
-
-// Add adds the duration of a call to the sum of its parent.
-func (n NestedSums) Add(c *pairing.Call, ns int64) {
-	if c.Depth > 0 {
-		n[c.Parent] += ns
-	}
-}
-
-// Take returns the sum of a call that has ended, and deletes the sum.
-func (n NestedSums) Take(c *pairing.Call) int64 {
-	sum := n[c.ID]
-	delete(n, c.ID)
-	return sum
-}

@@ -49,8 +49,8 @@ func (r *Recording) Arm(context.Context) error {
 		r.stream.Begin(r.times.First, r.from.Ticks)
 		r.stream.End(r.until.Ticks)
 	}
-	for _, d := range r.rec.Disarmed {
-		r.stream.Disarm(d.Funcs, false, d.From)
+	for fn, from := range r.rec.Disarmed {
+		r.stream.Disarm([]int{fn}, false, from)
 	}
 	r.began = true
 	return nil
@@ -105,17 +105,15 @@ func (r *Recording) estimateDisarmed(last *Reading) {
 		return
 	}
 	last.Estimates = make([]*stats.Estimate, r.plan.RequestedFuncs())
-	for _, d := range r.rec.Disarmed {
-		for _, fn := range d.Funcs {
-			held := r.clock.Duration(r.from.Ticks, d.From).Seconds()
-			if last.Estimates[fn] != nil || held >= last.Seconds {
-				continue
-			}
-			calls := float64(last.Counts.Funcs[fn].Calls)
-			last.Estimates[fn] = &stats.Estimate{Calls: calls, Low: calls, High: math.Inf(1)}
-			if held > 0 {
-				last.Estimates[fn].Calls = calls / held * last.Seconds
-			}
+	for fn, from := range r.rec.Disarmed {
+		held := r.clock.Duration(r.from.Ticks, from).Seconds()
+		if held >= last.Seconds {
+			continue
+		}
+		calls := float64(last.Counts.Funcs[fn].Calls)
+		last.Estimates[fn] = &stats.Estimate{Calls: calls, Low: calls, High: math.Inf(1)}
+		if held > 0 {
+			last.Estimates[fn].Calls = calls / held * last.Seconds
 		}
 	}
 }
