@@ -152,7 +152,7 @@ func probeCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e, render.Folded, render.Pprof)
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
-		Groups:   o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(intervalHelp), o.DefineExtras, o.TableFlags.Define, o.DefineStack("group calls by stack"), o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
+		Groups:   o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(intervalHelp), o.DefineExtras, o.DefineTable, o.DefineStack("group calls by stack"), o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
 		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
 			if o.Format == render.Folded || o.Format == render.Pprof {
@@ -167,7 +167,7 @@ func countCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "count", Summary: "only count calls, the cheapest way", Changes: true,
-		Groups:   o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(intervalHelp), o.TableFlags.DefineCount, o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
+		Groups:   o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(intervalHelp), o.DefineCount, o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
 		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
 			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
@@ -194,12 +194,8 @@ func traceCommand(e *cli.Env) *cli.Command {
 			func(fs *cli.Flags) { fs.Lookup("calls").Usage = "stop after `N` calls, or trees, and show no others" }),
 		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
-			o.Lines.Live = true
-			v, err := view.NewLines(o.View())
-			if err != nil {
-				return err
-			}
-			return o.Observe(ctx, v)
+			o.FewFields = true
+			return o.Observe(ctx, view.NewLines(o.View()))
 		},
 	}
 }
@@ -250,7 +246,7 @@ func scriptCommand(e *cli.Env) *cli.Command {
 func reportCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e, render.Folded, render.Pprof)
 	o.Signatures = true
-	table, lines := o.TableFlags.Define, o.DefineLines
+	table, lines := o.DefineTable, o.DefineLines
 	return &cli.Command{
 		Name: "report", Summary: "show recordings and JSON, or the sum of several",
 		Groups: []cli.Group{

@@ -247,7 +247,7 @@ func (o *Options) View() *view.Options {
 	if o.By.UsesStack() {
 		o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
 	}
-	if o.UserFilter = o.Lines.Trees(); o.isReport {
+	if o.UserFilter = o.Trees(); o.isReport {
 		o.UserFilter = o.allCalls
 	}
 	return &o.Options

@@ -125,9 +125,6 @@ func (r progressReader) ReadAt(b []byte, at int64) (int, error) {
 // planReplay returns a run with the plan of a recording.
 func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 	was := &rec.About.Options
-	if err := checkRecorded(was); err != nil {
-		return nil, err
-	}
 	if o.As == "" {
 		o.As = rec.About.Command
 	}
@@ -146,11 +143,7 @@ func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 	if program := rec.Facts["program"]; program != "" {
 		o.Program = []string{program}
 	}
-	v, err := o.planningView()
-	if err != nil {
-		return nil, err
-	}
-	r = o.newRun(v)
+	r = o.newRun(o.planningView())
 	recorded := engine.Recorded(rec)
 	r.request.Target, r.request.Plan, r.request.Probes = recorded.Target, recorded.Plan, recorded.Probes
 	if r.request.Target.Binary, err = o.tracedBinary(rec); err != nil {
@@ -175,7 +168,7 @@ func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 		}
 	case needs == "--by":
 		return nil, fmt.Errorf("--by, --sum of a recording for %s: %w: script --by and script --as trace record values", rec.About.Command, errNotRecorded)
-	case needs != "" && o.Lines.Where != "":
+	case needs != "" && o.Where.Text != "":
 		return nil, fmt.Errorf("--where of a recording for %s: %w: script --as trace records values", rec.About.Command, errNotRecorded)
 	}
 	r.request.Plan.Skipped = nil // the skipped functions of the recording replace them
@@ -200,7 +193,7 @@ func (o *Options) checkShowable(rec *recording.Recording) error {
 		return cli.Usage("report: -p: the kernel has counted the calls of all processes together")
 	case (o.Format == render.Folded || o.Format == render.Pprof) && rec.Plan.Stack == 0:
 		return cli.Usage("report: -o %s is for callers: record with script --stack", o.Format)
-	case mode == uprobe.Entries && as == "trace" && !o.Lines.Entries:
+	case mode == uprobe.Entries && as == "trace" && !o.Entries:
 		return errors.New("read recording: it lacks the ends of calls, but its options say otherwise")
 	}
 	o.Stack = min(o.Stack, rec.Plan.Stack)
@@ -219,7 +212,7 @@ func (o *Options) holds(term string) bool {
 	case "several":
 		return o.Merges
 	case "entries":
-		return o.Lines.Entries
+		return o.Entries
 	case "inside":
 		return o.Inside != ""
 	}
@@ -233,11 +226,11 @@ func (o *Options) binaryUser(rec *recording.Recording) string {
 		return "--by"
 	case as == "count":
 		return ""
-	case o.Lines.Where != "" && as == "trace":
+	case o.Where.Text != "" && as == "trace":
 		return "--where"
-	case o.Lines.Errors && as == "trace":
+	case o.OnlyErrors && as == "trace":
 		return "--errors"
-	case o.Lines.Template.Text != "":
+	case o.Template != nil:
 		return "--format"
 	case o.Stack > 0:
 		return "callers"

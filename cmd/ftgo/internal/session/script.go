@@ -11,7 +11,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/recording"
@@ -35,12 +34,12 @@ func (o *Options) DefineScript(fs *cli.Flags) {
 	fs.BoolVar(&o.Force, "force", false, "go on despite patterns that match nothing")
 	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "write only errors to standard error")
 	fs.BoolVar(&o.Errors, "errors", false, "probe: record whether a call's last result was an error")
-	fs.StringVar(&o.Lines.Where, "where", "", "trace: record only calls for which `EXPR` is true")
+	cli.Define(fs, &o.Where, "where", "", "trace: record only calls for which `EXPR` is true", view.ConditionForm)
 	fs.StringVar(&o.Inside, "inside", "", "trace: record only calls that `FUNC` makes, directly or not")
-	fs.BoolVar(&o.Lines.Entries, "entries", false, "trace: record only how calls begin")
+	fs.BoolVar(&o.Entries, "entries", false, "trace: record only how calls begin")
 	cli.Define(fs, &o.Budget, "budget", "", "let the script disarm functions beyond `PERCENT` of a CPU", percent)
 	fs.BoolVar(&o.follow, "tree", false, "trace: record go statements, for trees")
-	cli.Subset("probe, count: ", o.TableFlags.Define, "by", "sum")(fs)
+	cli.Subset("probe, count: ", o.DefineTable, "by", "sum")(fs)
 }
 
 // DefineReport defines the flags that say how to show a recording.
@@ -60,51 +59,38 @@ func (o *Options) DefineReport(fs *cli.Flags) {
 }
 
 // applyRecorded sets the options to those of the script that made the recording. recorded is the command that the script
-// was written for.
+// was written for. If the recording has options that script never writes, the error has no usage status, because the file
+// is wrong and not the command line.
 func (o *Options) applyRecorded(a *recording.Options, recorded string) error {
-	if o.Lines.Where != "" && a.Where != "" {
-		return cli.Usage("report: --where: it was recorded with one already: %s", a.Where)
-	}
-	o.isReport, o.allCalls = true, a.Where == ""
-	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Errors, o.Stack, o.Force = a.Patterns, a.Regexp, a.Exclude, !a.NoWrappers, a.Errors, a.Stack, true
-	o.Budget = &a.Budget
-	o.Fetch.StrLen, o.Fetch.Items, o.Inside, o.Lines.Entries = cmp.Or(a.StrLen, 1), cmp.Or(a.Items, 1), a.Inside, a.Entries
-	if a.Where != "" {
-		o.Lines.Where = a.Where
-	}
-	if o.FromTrace = a.By+a.Sum == "" && o.As != "trace" && recorded == "trace"; a.By+a.Sum == "" {
-		return nil
-	}
-	switch {
-	case o.UsesValues():
-		return cli.Usage("report: it was recorded with --by or --sum already: %s", cmp.Or(a.By, a.Sum))
-	case o.As != recorded: // report --as another command ignores recorded values
-		return nil
-	}
-	return o.SetValues(a.By, a.Sum)
-}
-
-// checkRecorded refuses options that script never writes. The errors have no usage status, because the file is
-// wrong and not the command line.
-func checkRecorded(a *recording.Options) error {
-	err := view.CheckFetch("what was asked for", cmp.Or(a.StrLen, 1), cmp.Or(a.Items, 1))
-	if err == nil && a.Where != "" {
-		_, err = where.Parse(a.Where)
-	}
-	if err == nil {
-		err = new(view.TableFlags).SetValues(a.By, a.Sum)
-	}
+	var was view.Options
+	was.Fetch.StrLen, was.Fetch.Items = cmp.Or(a.StrLen, 1), cmp.Or(a.Items, 1)
+	err := cmp.Or(view.CheckFetch("what was asked for", was.Fetch), was.SetExpressions(a.Where, a.By, a.Sum))
 	if err == nil && !(a.Budget >= 0 && a.Budget < 100) {
 		err = fmt.Errorf("a budget of %v percent", a.Budget)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("read recording: %v", err)
+	case o.Where.Text != "" && a.Where != "":
+		return cli.Usage("report: --where: it was recorded with one already: %s", a.Where)
+	case o.UsesValues() && was.UsesValues():
+		return cli.Usage("report: it was recorded with --by or --sum already: %s", cmp.Or(a.By, a.Sum))
 	}
+	o.isReport, o.allCalls = true, a.Where == ""
+	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Errors, o.Stack, o.Force = a.Patterns, a.Regexp, a.Exclude, !a.NoWrappers, a.Errors, a.Stack, true
+	o.Budget, o.Fetch, o.Inside, o.Entries = &a.Budget, was.Fetch, a.Inside, a.Entries
+	if a.Where != "" {
+		o.Where = was.Where
+	}
+	if was.UsesValues() && o.As == recorded { // report --as another command ignores recorded values
+		o.By, o.Sum = was.By, was.Sum
+	}
+	o.FromTrace = !was.UsesValues() && o.As != "trace" && recorded == "trace"
 	return nil
 }
 
 // planningView returns a view with the needs of the command to record for.
-func (o *Options) planningView() (view.View, error) {
+func (o *Options) planningView() view.View {
 	mode := uprobe.Latency
 	switch as := o.As; {
 	case as == "trace":
@@ -114,7 +100,7 @@ func (o *Options) planningView() (view.View, error) {
 	case as == "count":
 		mode = uprobe.CountRecorded
 	}
-	return view.NewTable(o.View(), mode), nil
+	return view.NewTable(o.View(), mode)
 }
 
 // maxGroups limits the groups of functions that a script can disarm. Each group has its own events, and each event
@@ -123,11 +109,7 @@ const maxGroups = 50
 
 // Script writes a shell script that records.
 func (o *Options) Script() (err error) {
-	v, err := o.planningView()
-	if err != nil {
-		return err
-	}
-	r := o.newRun(v)
+	r := o.newRun(o.planningView())
 	// Without --kernel, the script may run on a kernel whose counters miss hits that happen on two CPUs at once. So the
 	// script records the calls and does not read the counters.
 	features := tracefs.Machine{}.Features()
@@ -223,7 +205,7 @@ func (r *run) scriptText() (string, error) {
 func (r *run) recordedOptions() recording.Options {
 	a := recording.Options{
 		Patterns: r.Funcs, Regexp: r.Regexp, Exclude: r.Exclude, NoWrappers: !r.Query.Wrappers, Errors: r.Errors, Stack: r.Stack,
-		StrLen: r.Fetch.StrLen, Items: r.Fetch.Items, Where: r.Lines.Where, Inside: r.Inside, Entries: r.Lines.Entries, Budget: *r.Budget, Features: r.request.Probes.Features,
+		StrLen: r.Fetch.StrLen, Items: r.Fetch.Items, Where: r.Where.Text, Inside: r.Inside, Entries: r.Entries, Budget: *r.Budget, Features: r.request.Probes.Features,
 		By: r.By.Text, Sum: r.Sum.Text,
 	}
 	for i := range r.request.Plan.Funcs {

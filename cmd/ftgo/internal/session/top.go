@@ -212,13 +212,9 @@ func (s *topScreen) openFunction() {
 	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Errors = []string{row.Full}, false, nil, true, false
 	o.Budget = o.budgetPart(1 - listShare)
 	o.Duration, o.Ready, o.Stack, o.Sched = 0, 0, uprobe.MaxStack, len(o.PIDs) > 0
-	o.Signatures, o.Lines.Live = true, true
+	o.Signatures, o.FewFields = true, true
 	one := &top.One{Name: row.Full}
-	v, err := view.NewCloseup(o.View(), func(now top.One) { s.update(func() { s.model.ShowOne(one, now) }) })
-	if err != nil {
-		s.model.Say(err.Error())
-		return
-	}
+	v := view.NewCloseup(o.View(), func(now top.One) { s.update(func() { s.model.ShowOne(one, now) }) })
 	s.model.ShowOne(one, top.One{Head: []string{"placing probes"}})
 	s.model.OpenOne(one)
 	s.oneRun = s.start(&o, v, func(err error) {

@@ -35,23 +35,30 @@ func expressionForm(parse func(text string) (where.Expr, error)) cli.Form[Value]
 	}, Write: func(v Value) string { return v.Text }}
 }
 
-var rowForm, amountForm = expressionForm(where.ParseValue), expressionForm(where.ParseNumber)
+// The forms of the flags that take an expression. ConditionForm is the form of --where.
+var (
+	ConditionForm = expressionForm(where.Parse)
+	rowForm       = expressionForm(where.ParseValue)
+	amountForm    = expressionForm(where.ParseNumber)
+	failIfForm    = expressionForm(parseFailIf)
+)
 
 // UsesStack reports whether the expression uses the callers of a call.
 func (v *Value) UsesStack() bool {
 	return v.Text != "" && slices.Contains(v.expr.Refs(), where.Ref{Path: "stack"})
 }
 
-// SetValues sets --by and --sum to the texts of a recording.
-func (t *TableFlags) SetValues(by, sum string) (err error) {
-	if t.By, err = rowForm.Read(by); err == nil {
-		t.Sum, err = amountForm.Read(sum)
-	}
-	return err
+// SetExpressions sets --where, --by and --sum to the texts of a recording.
+func (o *Options) SetExpressions(where, by, sum string) (err error) {
+	var errs [3]error
+	o.Where, errs[0] = ConditionForm.Read(where)
+	o.By, errs[1] = rowForm.Read(by)
+	o.Sum, errs[2] = amountForm.Read(sum)
+	return cmp.Or(errs[:]...)
 }
 
 // UsesValues reports whether --by or --sum is set.
-func (t *TableFlags) UsesValues() bool { return t.By.Text != "" || t.Sum.Text != "" }
+func (o *Options) UsesValues() bool { return o.By.Text != "" || o.Sum.Text != "" }
 
 // rowValues evaluates --by and --sum for the calls of a table.
 type rowValues struct {
@@ -126,12 +133,12 @@ func (v *rowValues) plan(s *target.Target, features tracefs.Features) (engine.Va
 }
 
 // refs returns the variables of --by and --sum.
-func (t *TableFlags) refs() []where.Ref { return append(t.By.expr.Refs(), t.Sum.expr.Refs()...) }
+func (o *Options) refs() []where.Ref { return append(o.By.expr.Refs(), o.Sum.expr.Refs()...) }
 
 // UsesVariables reports whether --by or --sum uses an argument, a result or a constant, and not only properties of the
 // call itself, like its latency.
-func (t *TableFlags) UsesVariables() bool {
-	return slices.ContainsFunc(t.refs(), func(r where.Ref) bool { return builtins[r.Path] == nil && r.Path != "stack" || r.Path == "err" })
+func (o *Options) UsesVariables() bool {
+	return slices.ContainsFunc(o.refs(), func(r where.Ref) bool { return builtins[r.Path] == nil && r.Path != "stack" || r.Path == "err" })
 }
 
 // strLen returns the number of bytes to fetch from strings: the longest literal or prefix in an expression, and
@@ -230,8 +237,8 @@ func (v *rowValues) stackText(c *pairing.Call, callee string) string {
 // rankBy returns the number by which the table ranks values, because only the first [stats.MaxValues] values have rows.
 // It is the total of --sum if rows are sorted by sum, the total latency if rows are sorted by a latency, else the number of
 // calls.
-func (t *TableFlags) rankBy() string {
-	switch order := t.order(); {
+func (o *Options) rankBy() string {
+	switch order := o.order(); {
 	case order == "sum":
 		return engine.BySum
 	case !slices.Contains([]string{"calls", "rate", "errors", "name"}, order):
@@ -241,11 +248,11 @@ func (t *TableFlags) rankBy() string {
 }
 
 // order returns the key of --sort or its default.
-func (t *TableFlags) order() string {
-	if t.Sort == "" && t.Sum.Text != "" {
+func (o *Options) order() string {
+	if o.Sort == "" && o.Sum.Text != "" {
 		return "sum"
 	}
-	return cmp.Or(t.Sort, "calls")
+	return cmp.Or(o.Sort, "calls")
 }
 
 // topRows returns the first top rows, and all rows without a value of --by. If top is 0 it returns all rows. It changes

@@ -22,7 +22,7 @@ func TestFailIf(t *testing.T) {
 		{"calls == 0 && p50 < 1h", ""}, // an unknown number makes the condition unknown
 		{"calls == 0 || p50 < 1ns", "calls == 0 || p50 < 1ns: true of main.never (calls 0, p50 not known)"},
 	} {
-		f, err := parseFailIf(c.expr)
+		f, err := failIfForm.Read(c.expr)
 		if err != nil {
 			t.Errorf("%s: %v", c.expr, err)
 			continue
@@ -35,8 +35,8 @@ func TestFailIf(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.expr, got, c.want)
 		}
 	}
-	for _, expr := range []string{"", "p99", "p9 > 1ms", "p1234567 > 1ms", "pxy > 1", "p99 > ", `p99 > "x"`} {
-		if _, err := parseFailIf(expr); err == nil {
+	for _, expr := range []string{"p99", "p9 > 1ms", "p1234567 > 1ms", "pxy > 1", "p99 > ", `p99 > "x"`} {
+		if _, err := failIfForm.Read(expr); err == nil {
 			t.Errorf("%q is taken", expr)
 		}
 	}

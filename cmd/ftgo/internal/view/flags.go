@@ -26,9 +26,6 @@ type Options struct {
 	*cli.Env
 	cli.Target
 	cli.Output
-	TableFlags
-	Lines LineFlags
-	Fetch capture.Limits
 
 	Program  []string
 	Fork     bool          // also trace child processes of -p or PROGRAM
@@ -37,10 +34,34 @@ type Options struct {
 	Calls    uint64        // the number of calls after which the run ends, 0 means no limit
 	Sched    bool          // split latencies into running, runnable and waiting
 	DryRun   bool          // print the parts of --where that the kernel and ftgo evaluate
+	Fetch    capture.Limits
+
+	// The flags of tables.
+	Top       int
+	Sort      string // one of orders; "" means sum if --sum is set, else calls
+	By, Sum   Value
+	FromTrace bool // the run is a recording of trace, which has the values that trace shows
+	PerHost   bool // write separate rows for each machine
+	Hist      bool
+	Errors    bool
+	FailIf    Value
+	Summaries bool // in JSON, write a summary after each interval
+	Merges    bool // the command report merges several runs, so a Table does not write the rows of a single run
+
+	// The flags of lines, which select calls and the contents of a line.
+	Where      Value
+	OnlyErrors bool // --errors of trace
+	Min        time.Duration
+	Slow       time.Duration // show only trees with a root that took longer; 0 means no limit
+	Tree       bool
+	Depth      int
+	Entries    bool // show only the begins of calls, without probing returns
+	Times      bool
+	Template   []string // the value of --format: a text, and a name for each of its verbs
+	FewFields  bool     // fetch only the fields of structs that a short line shows
 	// UserFilter says that ftgo evaluates all of --where, and the kernel none of it. Trees need the calls that the kernel
 	// would drop, and in a recording the kernel may not have dropped them.
 	UserFilter bool
-	Merges     bool // the command report merges several runs, so a Table does not write the rows of a single run
 }
 
 // ManyProcesses reports whether calls may come from several processes, so that lines must name the process.
@@ -48,68 +69,45 @@ func (o *Options) ManyProcesses() bool {
 	return o.Fork || len(o.PIDs) > 1 || len(o.PIDs) == 0 && len(o.Program) == 0
 }
 
-// LineFlags are the flags of lines: they select calls and the contents of a line.
-type LineFlags struct {
-	Where    string
-	Errors   bool
-	Min      time.Duration
-	Slow     time.Duration // show only trees with a root that took longer; 0 means no limit
-	Tree     bool
-	Depth    int
-	Entries  bool // show only the begins of calls, without probing returns
-	Times    bool
-	Template Template
-	Live     bool // the run is live; a recording has a fixed set of values
-}
-
 // Trees reports whether a flag asks for trees of calls.
-func (l *LineFlags) Trees() bool { return l.Tree || l.Slow > 0 }
+func (o *Options) Trees() bool { return o.Tree || o.Slow > 0 }
 
 // short reports whether lines are text of limited width, with shortened names and values.
 func (o *Options) short() bool {
-	return o.Format == render.Table && !o.Full && o.Lines.Template.Text == ""
+	return o.Format == render.Table && !o.Full && o.Template == nil
 }
 
-// Template is the value of --format.
-type Template struct {
-	Text  string
-	Names []string // a name for each verb of Text
-}
-
-var templateForm = cli.Form[Template]{
+var templateForm = cli.Form[[]string]{
 	Name:      "TEMPLATE NAMES",
 	Continues: func(text string) bool { return strings.Contains(strings.ReplaceAll(text, "%%", ""), "%") },
-	Write:     func(t Template) string { return t.Text },
-	Read: func(text string) (t Template, err error) {
-		text, names, _ := strings.Cut(text, "\x00")
-		if t.Text = text; names != "" {
-			t.Names = printable.SplitOutside(names, ",")
+	Write:     func(t []string) string { return strings.Join(t[:min(len(t), 1)], "") },
+	Read: func(text string) ([]string, error) {
+		text, names, hasNames := strings.Cut(text, "\x00")
+		if !hasNames {
+			return []string{text}, nil
 		}
-		return t, nil
+		return append([]string{text}, printable.SplitOutside(names, ",")...), nil
 	},
 }
 
-// DefineLines defines the flags of LineFlags, and --inside.
+// DefineLines defines the flags of lines.
 func (o *Options) DefineLines(fs *cli.Flags) {
-	l := &o.Lines
 	fs.StringVar(&o.Inside, "inside", "", "show only calls that `FUNC` makes, directly or not")
-	fs.StringVar(&l.Where, "where", "", "show only calls for which `EXPR` is true: 'n > 100'")
-	fs.BoolVar(&l.Errors, "errors", false, "show only calls whose last result is an error")
-	cli.Define(fs, &l.Min, "min", "", "show only calls that took `SECONDS` or longer, like 5ms", cli.Seconds)
-	cli.Define(fs, &l.Slow, "slow", "", "show only trees whose first call took over `SECONDS`, like 50ms", cli.Seconds)
-	fs.BoolVar(&l.Tree, "tree", false, "show calls as trees, with the goroutines that they start")
-	fs.IntVarP(&l.Depth, "depth", "D", 0, "show calls nested less than `N` deep")
-	fs.BoolVar(&l.Entries, "entries", false, "show only how calls begin, which is much cheaper")
-	fs.BoolVarP(&l.Times, "timestamp", "T", false, "begin lines with the time")
-	cli.Define(fs, &l.Template, "format", "", "write lines by `TEMPLATE NAMES`: 'key=%q n=%d' key,n", templateForm)
-	fs.Check(l.check)
-}
-
-func (l *LineFlags) check(command string) error {
-	if names := strings.Join(l.Template.Names, ","); cli.IsFile(names) {
-		return cli.Usage("%s: --format %q takes the names of its values: %s is a file", command, l.Template.Text, names)
-	}
-	return nil
+	cli.Define(fs, &o.Where, "where", "", "show only calls for which `EXPR` is true: 'n > 100'", ConditionForm)
+	fs.BoolVar(&o.OnlyErrors, "errors", false, "show only calls whose last result is an error")
+	cli.Define(fs, &o.Min, "min", "", "show only calls that took `SECONDS` or longer, like 5ms", cli.Seconds)
+	cli.Define(fs, &o.Slow, "slow", "", "show only trees whose first call took over `SECONDS`, like 50ms", cli.Seconds)
+	fs.BoolVar(&o.Tree, "tree", false, "show calls as trees, with the goroutines that they start")
+	fs.IntVarP(&o.Depth, "depth", "D", 0, "show calls nested less than `N` deep")
+	fs.BoolVar(&o.Entries, "entries", false, "show only how calls begin, which is much cheaper")
+	fs.BoolVarP(&o.Times, "timestamp", "T", false, "begin lines with the time")
+	cli.Define(fs, &o.Template, "format", "", "write lines by `TEMPLATE NAMES`: 'key=%q n=%d' key,n", templateForm)
+	fs.Check(func(command string) error {
+		if o.Template != nil && cli.IsFile(strings.Join(o.Template[1:], ",")) {
+			return cli.Usage("%s: --format %q takes the names of its values: %s is a file", command, o.Template[0], strings.Join(o.Template[1:], ","))
+		}
+		return nil
+	})
 }
 
 // maxStrLen is the limit of --strlen in bytes: an array argument of the kernel has at most 64 words of 8 bytes.
@@ -119,17 +117,17 @@ const maxStrLen = 512
 func (o *Options) DefineFetch(fs *cli.Flags) {
 	fs.IntVar(&o.Fetch.StrLen, "strlen", capture.DefaultLimits.StrLen, "show up to `BYTES` of a string, at most 512")
 	fs.IntVar(&o.Fetch.Items, "items", capture.DefaultLimits.Items, "show the first `N` elements of a slice, at most 64")
-	fs.Check(func(command string) error { return CheckFetch(command, o.Fetch.StrLen, o.Fetch.Items) })
+	fs.Check(func(command string) error { return CheckFetch(command, o.Fetch) })
 }
 
 // CheckFetch returns an error if a limit is less than 1, or more than an array argument of the kernel holds. command is
 // the prefix of the error.
-func CheckFetch(command string, strLen, items int) error {
+func CheckFetch(command string, l capture.Limits) error {
 	switch {
-	case strLen < 1 || strLen > maxStrLen:
-		return cli.Usage("%s: --strlen %d: not 1 to %d", command, strLen, maxStrLen)
-	case items < 1 || items > 64:
-		return cli.Usage("%s: --items %d: not 1 to 64", command, items)
+	case l.StrLen < 1 || l.StrLen > maxStrLen:
+		return cli.Usage("%s: --strlen %d: not 1 to %d", command, l.StrLen, maxStrLen)
+	case l.Items < 1 || l.Items > 64:
+		return cli.Usage("%s: --items %d: not 1 to 64", command, l.Items)
 	}
 	return nil
 }
@@ -150,62 +148,49 @@ func (o *Options) DefineStack(purpose string) cli.Group {
 	}
 }
 
-// TableFlags are the flags of tables.
-type TableFlags struct {
-	Top       int
-	Sort      string // one of orders; "" means sum if --sum is set, else calls
-	By, Sum   Value
-	FromTrace bool // the run is a recording of trace, which has the values that trace shows
-	PerHost   bool // write separate rows for each machine
-	Hist      bool
-	Errors    bool
-	FailIf    Value
-	Summaries bool // in JSON, write a summary after each interval
-}
-
-// Define defines the flags of probe.
-func (t *TableFlags) Define(fs *cli.Flags) {
-	t.defineRows(fs, orders...)
-	fs.BoolVar(&t.Errors, "errors", false, "also count the calls whose last result was an error")
-	fs.BoolVar(&t.Hist, "hist", false, "add a histogram of each function: of --sum, or else of latencies")
-	t.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")
+// DefineTable defines the flags of the table of probe.
+func (o *Options) DefineTable(fs *cli.Flags) {
+	o.defineRows(fs, orders...)
+	fs.BoolVar(&o.Errors, "errors", false, "also count the calls whose last result was an error")
+	fs.BoolVar(&o.Hist, "hist", false, "add a histogram of each function: of --sum, or else of latencies")
+	o.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")
 	fs.Check(func(string) error {
-		t.Errors = t.Errors || t.Sort == "errors" || t.FailIf.uses("errors")
+		o.Errors = o.Errors || o.Sort == "errors" || o.FailIf.uses("errors")
 		return nil
 	})
 }
 
 // DefineCount defines the flags of count.
-func (t *TableFlags) DefineCount(fs *cli.Flags) {
-	t.defineRows(fs, "calls", "rate", "sum", "name")
-	t.defineFailIf(fs, "'calls == 0 || rate > 1000'")
+func (o *Options) DefineCount(fs *cli.Flags) {
+	o.defineRows(fs, "calls", "rate", "sum", "name")
+	o.defineFailIf(fs, "'calls == 0 || rate > 1000'")
 }
 
 // orders are the keys of --sort. Total is the total latency, wait the part of it in which calls waited, and sum the
 // total of --sum.
 var orders = []string{"calls", "rate", "total", "mean", "p50", "p90", "p95", "p99", "p999", "max", "errors", "wait", "sum", "name"}
 
-func (t *TableFlags) defineRows(fs *cli.Flags, orders ...string) {
-	fs.IntVarP(&t.Top, "top", "t", 0, "show only the first `N` functions")
-	cli.Define(fs, &t.Sort, "sort", "", "sort functions by `KEY`, like "+orders[min(2, len(orders)-1)],
+func (o *Options) defineRows(fs *cli.Flags, orders ...string) {
+	fs.IntVarP(&o.Top, "top", "t", 0, "show only the first `N` functions")
+	cli.Define(fs, &o.Sort, "sort", "", "sort functions by `KEY`, like "+orders[min(2, len(orders)-1)],
 		cli.OneOf("KEY", "order", "not "+strings.Join(orders, ", "), orders...))
-	cli.Define(fs, &t.By, "by", "", "show a row for each value of `EXPR`: req.URL.Path, 'key[:4]', goid, pid, stack", rowForm)
-	cli.Define(fs, &t.Sum, "sum", "", "add up `EXPR`, like a size, over calls", amountForm)
+	cli.Define(fs, &o.By, "by", "", "show a row for each value of `EXPR`: req.URL.Path, 'key[:4]', goid, pid, stack", rowForm)
+	cli.Define(fs, &o.Sum, "sum", "", "add up `EXPR`, like a size, over calls", amountForm)
 }
 
-func (t *TableFlags) defineFailIf(fs *cli.Flags, example string) {
-	cli.Define(fs, &t.FailIf, "fail-if", "", "exit with status 6 if `EXPR` is true of a function: "+example,
-		cli.Form[Value]{Read: parseFailIf, Write: func(f Value) string { return f.Text }})
+func (o *Options) defineFailIf(fs *cli.Flags, example string) {
+	cli.Define(fs, &o.FailIf, "fail-if", "", "exit with status 6 if `EXPR` is true of a function: "+example,
+		failIfForm)
 }
 
 // parseFailIf parses the value of --fail-if, a condition on the numbers of a function. It returns an error for an
 // unknown number. See [Value.CheckKnown] for numbers that only some commands measure.
-func parseFailIf(text string) (f Value, err error) {
-	f.Text = text
-	if f.expr, err = where.Parse(text); err != nil {
-		return f, err
+func parseFailIf(text string) (where.Expr, error) {
+	e, err := where.Parse(text)
+	if err != nil {
+		return e, err
 	}
-	return f, f.expr.Check(func(path string) (*gotype.Type, error) {
+	return e, e.Check(func(path string) (*gotype.Type, error) {
 		number, ok := rowNumberOf(path)
 		if !ok {
 			return nil, fmt.Errorf("unknown number %q (want %s, or a percentile like p95)", path, strings.Join(slices.Sorted(maps.Keys(rowNumbers)), ", "))

@@ -30,7 +30,6 @@ type Lines struct {
 	inTrees     bool                       // a tree with calls was written; written does not count all trees
 	incomplete  struct{ trees, lines int } // trees that were written incompletely, and their missing lines
 	stacks      *engine.Stacks             // nil without --stack
-	where       where.Expr
 	funcs       map[*offsets.Func]*funcValues
 	unknown     map[string]int // the number of functions with unknown arguments, by the reason
 	undecided   uint64         // the number of calls left out because --where needs an unknown value
@@ -41,19 +40,13 @@ type Lines struct {
 // longestLine is the largest width of a line in columns, on wide terminals as well as in files and pipes.
 const longestLine = 200
 
-// NewLines returns a view of lines. It returns an error if --where is invalid.
-func NewLines(o *Options) (v *Lines, err error) {
-	v = &Lines{stream: stream{opt: o}, funcs: make(map[*offsets.Func]*funcValues), unknown: make(map[string]int)}
-	if o.Lines.Where != "" {
-		if v.where, err = where.Parse(o.Lines.Where); err != nil {
-			return nil, cli.WithStatus(cli.ExitUsage, err)
-		}
-	}
-	return v, nil
+// NewLines returns a view of lines.
+func NewLines(o *Options) *Lines {
+	return &Lines{stream: stream{opt: o}, funcs: make(map[*offsets.Func]*funcValues), unknown: make(map[string]int)}
 }
 
 func (v *Lines) Needs() Needs {
-	o := &v.opt.Lines
+	o := v.opt
 	entries, needs := o.Entries || o.Trees(), Needs{}
 	if needs.Probes.Mode = uprobe.Latency; o.Entries {
 		needs.Probes.Mode = uprobe.Entries
@@ -65,11 +58,11 @@ func (v *Lines) Needs() Needs {
 
 func (v *Lines) Begin(s *Scene) error {
 	v.begin(s)
-	o := &v.opt.Lines
-	opt := render.Options{Format: v.opt.Format, Times: o.Times, Processes: v.opt.ManyProcesses(), Stacks: v.opt.Stack > 0, Sched: v.opt.Sched}
-	if o.Template.Text != "" {
+	o := v.opt
+	opt := render.Options{Format: o.Format, Times: o.Times, Processes: o.ManyProcesses(), Stacks: o.Stack > 0, Sched: o.Sched}
+	if o.Template != nil {
 		var err error
-		if opt.Line, err = render.ParseCallFormat(o.Template.Text, o.Template.Names); err != nil {
+		if opt.Line, err = render.ParseCallFormat(o.Template[0], o.Template[1:]); err != nil {
 			return cli.WithStatus(cli.ExitUsage, err)
 		}
 	}
@@ -133,7 +126,7 @@ func (v *Lines) Take(it *pairing.Item) error {
 
 func (v *Lines) takeBegin(c *pairing.Call) error {
 	v.latest = max(v.latest, c.Start)
-	if v.opt.Lines.Entries {
+	if v.opt.Entries {
 		v.countTraced(c)
 	}
 	switch {
@@ -185,7 +178,7 @@ func (v *Lines) takeKernelEvent(ev *pairing.KernelEvent) error {
 		line.Function = v.Plan.Funcs[ev.Call.Func].Name
 	}
 	if v.trees != nil {
-		if taken, err := v.trees.kernelEvent(line, ev.Call != nil); taken || v.opt.Lines.Slow > 0 {
+		if taken, err := v.trees.kernelEvent(line, ev.Call != nil); taken || v.opt.Slow > 0 {
 			return err
 		}
 	}
@@ -205,7 +198,7 @@ func (v *Lines) selects(c *pairing.Call) bool {
 // line returns the line of a call, nil if a flag leaves out the call. Without trees, the line is valid until the next
 // call of the same function.
 func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
-	o := &v.opt.Lines
+	o := v.opt
 	f := &v.Plan.Funcs[c.Func]
 	if !v.selects(c) || v.trees == nil && o.Depth > 0 && c.Depth >= o.Depth {
 		return nil
@@ -261,7 +254,7 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 	if fl.errorHidden {
 		last = call.ret
 	}
-	if o.Errors && ended && !isError(last) {
+	if o.OnlyErrors && ended && !isError(last) {
 		return nil
 	}
 	switch fl.filter.Eval(call) {
@@ -306,7 +299,7 @@ func (v *Lines) End(t *engine.Table) error {
 		}
 		v.Env.Warn(fmt.Sprintf("%d of %s %s calls were traced, to keep the budget of %.4g%% (--budget 0 sets no limit)", v.traced, about, printable.Compact(all), 100*t.Budget))
 	}
-	t.RawLatencies = !v.opt.Lines.Entries
+	t.RawLatencies = !v.opt.Entries
 	return writeSummary(v.Env, v.opt.Format, v.Out, t.Whole, t.Summary)
 }
 

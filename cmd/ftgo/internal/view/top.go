@@ -114,9 +114,8 @@ const (
 )
 
 // NewCloseup returns a view that passes its pages to show.
-func NewCloseup(o *Options, show func(top.One)) (*Closeup, error) {
-	lines, err := NewLines(o)
-	return &Closeup{Lines: lines, show: show, heat: make([][64]uint32, 1)}, err
+func NewCloseup(o *Options, show func(top.One)) *Closeup {
+	return &Closeup{Lines: NewLines(o), show: show, heat: make([][64]uint32, 1)}
 }
 
 func (v *Closeup) Needs() Needs {

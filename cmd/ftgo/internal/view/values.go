@@ -47,7 +47,7 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 			return out, cli.Usage("%w; %s", err, giveTypes)
 		case err != nil && fromUser:
 			return out, cli.WithStatus(cli.ExitUsage, err)
-		case err != nil && v.opt.Lines.Where != "":
+		case err != nil && v.opt.Where.Text != "":
 			return out, skipUnlessNamed(s, f, err)
 		case err != nil:
 			v.funcs[f] = &funcValues{note: target.Note(err)}
@@ -62,8 +62,8 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 		o := operands{funcValues: fl, sig: sig, f: f, binary: s.Binary}
 		fetch := v.opt.Fetch
 		// To compare a string with a literal, ftgo needs as many bytes of the string as the literal has.
-		fetch.StrLen = min(max(fetch.StrLen, v.where.Longest()), maxStrLen)
-		if v.opt.short() && v.opt.Lines.Live {
+		fetch.StrLen = min(max(fetch.StrLen, v.opt.Where.expr.Longest()), maxStrLen)
+		if v.opt.short() && v.opt.FewFields {
 			fetch.Fields = shortFields
 		}
 		o.entry, o.ret = target.Builders(fetch, s.Binary, f, sites, sig, v.opt.Stack, features)
@@ -74,17 +74,17 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 		if err != nil {
 			return out, err
 		}
-		if v.opt.Lines.Template.Text != "" {
-			shownArgs, shownResults = templatePaths(v.opt.Lines.Template.Names, sig)
+		if v.opt.Template != nil {
+			shownArgs, shownResults = templatePaths(v.opt.Template[1:], sig)
 		}
 		if out.Entry, err = o.entry.Capture(shownArgs, fl.atEntry); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
 		v.suggestParts(s, f, sig, fromUser, out.Entry.Large)
-		if v.opt.Lines.Entries {
+		if v.opt.Entries {
 			return out, nil
 		}
-		if last := len(sig.Results) - 1; v.opt.Lines.Errors && shownResults != nil && last >= 0 {
+		if last := len(sig.Results) - 1; v.opt.OnlyErrors && shownResults != nil && last >= 0 {
 			fl.atReturn = append(fl.atReturn, sig.Results[last].Name)
 			fl.errorHidden = true
 		}
@@ -157,11 +157,11 @@ func templatePaths(names []string, sig *offsets.Signature) (args, results []stri
 // filters returns the flags on the command line that leave out calls.
 func (v *Lines) filters() string {
 	var names []string
-	o := &v.opt.Lines
+	o := v.opt
 	for _, f := range []struct {
 		name  string
 		given bool
-	}{{"--where", o.Where != ""}, {"--errors", o.Errors}, {"--min " + o.Min.String(), o.Min > 0}, {"--slow " + o.Slow.String(), o.Slow > 0}, {"--depth", o.Depth > 0}, {"--inside", v.opt.Inside != ""}} {
+	}{{"--where", o.Where.Text != ""}, {"--errors", o.OnlyErrors}, {"--min " + o.Min.String(), o.Min > 0}, {"--slow " + o.Slow.String(), o.Slow > 0}, {"--depth", o.Depth > 0}, {"--inside", o.Inside != ""}} {
 		if f.given {
 			names = append(names, f.name)
 		}
@@ -265,15 +265,15 @@ func (o *operands) fetch(e where.Expr) {
 // part. If userOnly is true, the other part is all of --where.
 func (v *Lines) splitFilter(o *operands, userOnly bool) (kernel string, err error) {
 	entryOnly := ""
-	if v.opt.Lines.Entries {
+	if v.opt.Entries {
 		entryOnly = "--entries"
 	}
-	filter, err := o.check(v.where, entryOnly)
+	filter, err := o.check(v.opt.Where.expr, entryOnly)
 	if err != nil {
 		return "", err
 	}
 	// The depth of a call would not count the callers that the kernel drops.
-	userOnly = userOnly || slices.Contains(v.where.Refs(), where.Ref{Path: "depth"}) && o.builder("depth") == nil
+	userOnly = userOnly || slices.Contains(v.opt.Where.expr.Refs(), where.Ref{Path: "depth"}) && o.builder("depth") == nil
 	kernel, inKernel, rest := filter.Split(func(r where.Ref) (string, *gotype.Type, bool) {
 		if userOnly || o.builder(r.Path) != o.entry {
 			return "", nil, false
