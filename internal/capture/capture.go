@@ -71,22 +71,12 @@ type Capture struct {
 	Args  []tracefs.Arg // in the order of the event
 	Words int           // the number of words that Args yield
 
-	// Large lists the variables in which fields are left out because of Options.Fields.
-	Large []Large
-
 	roots  []*node
 	strLen int
 	end    uint64 // the end of user space, 0 if not known
 	// positions maps the index of a word, as in the leaves of nodes, to its index among the fetched words. If it is
 	// nil, both are equal.
 	positions []int
-}
-
-// Large is a variable that holds, or points to, a struct of many fields.
-type Large struct {
-	Name   string
-	Fields int
-	Part   string // the path of one field, c.cid
 }
 
 // argFrame is the length of the text around a fetcharg in a definition: " v100=" and ":x64[64]".
@@ -113,7 +103,6 @@ type Builder struct {
 	limit int // the largest number of args when the current variable is planned
 	// maxFields is Options.Fields while a variable is planned that no path selects, and otherwise 0.
 	maxFields int
-	large     *Large // the first struct of the current variable with more than maxFields fields
 	// fixedOrder: Field has returned the name of an argument, which depends on its position.
 	fixedOrder bool
 	slot       int // the slot of a map that walk takes an element from
@@ -161,19 +150,13 @@ func (b *Builder) Capture(paths, extra []string) (*Capture, error) {
 	if paths == nil {
 		for i := range b.vars {
 			b.limit = min(len(b.args)+maxShare, b.max)
-			b.maxFields, b.large = b.opt.Fields, nil
+			b.maxFields = b.opt.Fields
 			t, s := b.root(&b.vars[i])
 			n := b.value(b.vars[i].Name, t, s, 1)
 			b.planRealType(n, &b.vars[i], s)
 			c.roots = append(c.roots, n)
-			if b.maxFields = 0; b.large == nil {
-				continue
-			}
-			part := b.vars[i].Name + "." + b.large.Part
-			if _, err := b.Type(part); err == nil { // otherwise the large struct is deeper in the variable
-				c.Large = append(c.Large, Large{b.vars[i].Name, b.large.Fields, part})
-			}
 		}
+		b.maxFields = 0
 	}
 	c.roots = append(c.roots, last...)
 	b.arrange(c)

@@ -118,19 +118,9 @@ func isNetipAddr(t *gotype.Type) bool {
 	return slices.ContainsFunc(t.Fields, func(f gotype.Field) bool { return f.Name == "z" && f.Type.Kind == reflect.Struct })
 }
 
-// tooLarge reports whether a type is a struct with more than maxFields fields. It sets large to the first such struct
-// of a variable.
+// tooLarge reports whether a type is a struct with more than maxFields fields.
 func (b *Builder) tooLarge(t *gotype.Type) bool {
-	if t.Kind != reflect.Struct || b.maxFields == 0 || len(t.Fields) <= b.maxFields || t.IsWord() {
-		return false
-	}
-	if b.large == nil {
-		part := slices.IndexFunc(t.Fields, func(f gotype.Field) bool {
-			return slices.Contains([]reflect.Kind{reflect.Int, reflect.Uint, reflect.String, reflect.Bool}, f.Type.Kind)
-		})
-		b.large = &Large{Fields: len(t.Fields), Part: t.Fields[max(part, 0)].Name}
-	}
-	return true
+	return t.Kind == reflect.Struct && b.maxFields > 0 && len(t.Fields) > b.maxFields && !t.IsWord()
 }
 
 // scalar plans how to fetch a number of the node. It does nothing if an earlier part of the node can't be fetched.

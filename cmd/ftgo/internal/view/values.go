@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -80,7 +81,9 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 		if out.Entry, err = o.entry.Capture(shownArgs, fl.atEntry); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
-		v.suggestParts(s, f, sig, fromUser, out.Entry.Large)
+		if fetch.Fields > 0 && shownArgs == nil && s.Roles[f].Named {
+			v.suggestParts(f, sig, fromUser)
+		}
 		if v.opt.Entries {
 			return out, nil
 		}
@@ -104,20 +107,24 @@ const shortFields = 6
 
 // suggestParts suggests a FUNC that selects parts of the arguments that are too large for a short line. fromUser says that
 // the user's FUNC contains a signature. Because such a FUNC can't select parts, suggestParts then suggests --format.
-func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Signature, fromUser bool, large []capture.Large) {
-	if len(large) == 0 || !s.Roles[f].Named || v.suggestions >= maxSuggestions {
-		return
-	}
-	v.suggestions++
+func (v *Lines) suggestParts(f *offsets.Func, sig *offsets.Signature, fromUser bool) {
 	var parts, fields []string
 	for _, p := range sig.Params {
-		part := p.Name
-		if i := slices.IndexFunc(large, func(l capture.Large) bool { return l.Name == p.Name }); i >= 0 {
-			part = large[i].Part
-			fields = append(fields, fmt.Sprintf("%s has %d fields", p.Name, large[i].Fields))
+		part, t := p.Name, p.Type
+		if t != nil && t.Kind == reflect.Pointer {
+			t = t.Elem()
+		}
+		if t != nil && p.Err == nil && t.Kind == reflect.Struct && len(t.Fields) > shortFields && !t.IsWord() {
+			i := slices.IndexFunc(t.Fields, func(f gotype.Field) bool { return slices.Contains(shortKinds, f.Type.Kind) })
+			part += "." + t.Fields[max(i, 0)].Name
+			fields = append(fields, fmt.Sprintf("%s has %d fields", p.Name, len(t.Fields)))
 		}
 		parts = append(parts, part)
 	}
+	if len(fields) == 0 || v.suggestions >= maxSuggestions {
+		return
+	}
+	v.suggestions++
 	name := printable.Short(symname.Plain(f.Name)) // FUNC need not have the whole path
 	ask := fmt.Sprintf("'%s(%s)'", name, strings.Join(parts, ", "))
 	if fromUser {
@@ -125,6 +132,9 @@ func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Sig
 	}
 	v.opt.Say("%s: ask for parts, %s, or --full", strings.Join(fields, ", "), ask)
 }
+
+// shortKinds are the kinds of fields to suggest.
+var shortKinds = []reflect.Kind{reflect.Int, reflect.Uint, reflect.String, reflect.Bool}
 
 // maxSuggestions is the number of functions for which suggestParts prints a suggestion.
 const maxSuggestions = 3
