@@ -309,7 +309,7 @@ func checksAgainstObjdump(t *testing.T, path string) {
 		if s.Entry.Addr() != before[last].at+4 {
 			t.Errorf("%s: entry at %#x, the check at %#x", f.Name, s.Entry.Addr(), before[last].at)
 		}
-		if !s.Check.Cost().Emulated || s.Check.Cost().Cond != b.File().Processor.Passed() {
+		if !s.Check.Cost().Emulated || s.Check.Cost().Cond != b.File().Processor.Machine().Passed {
 			t.Errorf("%s: the check's cost is %+v, its condition %d", f.Name, s.Check.Cost(), s.Check.Cost().Cond)
 		}
 	}

@@ -89,7 +89,7 @@ func (c *funcCode) sites() (s *Sites, err error) {
 		}
 		entry = check.Post
 		if jump, err := c.site(check.Jump); err == nil {
-			jump.cost.Cond = p.Passed()
+			jump.cost.Cond = p.Machine().Passed
 			s.Check, s.CheckOnly = &jump, check.Repeats
 			s.First, s.Again = c.callCounters(check)
 		}

@@ -56,8 +56,6 @@ type Processor interface {
 	// DwarfReg returns the register with a number in DWARF, or "" for a floating-point register. ok is false if no
 	// register for values has that number.
 	DwarfReg(n uint64) (r Reg, ok bool)
-	// Passed returns the condition that holds at [Check].Jump if the check passes.
-	Passed() Cond
 	// Taken reports whether a conditional jump is taken with these flags.
 	Taken(c Cond, flags uint64) bool
 	// Failed returns a filter for the kernel that selects hits at [Check].Jump at which the check fails. The flags
@@ -223,6 +221,8 @@ type Machine struct {
 	SP, PC, Flags, Filler Reg
 	// DwarfSP and DwarfFP are DWARF's numbers of the stack and the frame pointer.
 	DwarfSP, DwarfFP uint64
+	// Passed is the condition that holds at [Check].Jump if the check passes.
+	Passed Cond
 	// CFA is the distance in bytes of DWARF's canonical frame address from SP at a function's entry.
 	CFA int64
 	// SteppedReturn means that kernels single-step return instructions.

@@ -42,23 +42,24 @@ const (
 type Search[R any] struct {
 	Way
 	registers Registers[R]
+	copies    int // the number of copies that may still be followed
 	searches  int // the number of searches left
 }
 
 // NewSearch returns a search in a function.
-func NewSearch[R any](w Way, r Registers[R]) *Search[R] { return &Search[R]{w, r, maxSearches} }
+func NewSearch[R any](w Way, r Registers[R]) *Search[R] {
+	return &Search[R]{w, r, maxCopies, maxSearches}
+}
 
 // Leads reports whether a register holds an address inside the function before the instruction at at. ok is false
 // if the paths that lead there disagree or the value is unknown.
-func (s *Search[R]) Leads(r R, at uint64) (inside, ok bool) { return s.leads(r, at, maxCopies) }
-
-func (s *Search[R]) leads(r R, at uint64, copies int) (inside, ok bool) {
+func (s *Search[R]) Leads(r R, at uint64) (inside, ok bool) {
 	from, argument, ok := s.origins(r, at)
 	if !ok {
 		return false, false
 	}
 	for i, o := range from { // an argument is the address of another function
-		leads, ok := s.follow(s.registers.Value(s, o, r), o, copies)
+		leads, ok := s.Follow(s.registers.Value(s, o, r), o)
 		if !ok || (i > 0 || argument) && leads != inside {
 			return false, false
 		}
@@ -69,10 +70,6 @@ func (s *Search[R]) leads(r R, at uint64, copies int) (inside, ok bool) {
 
 // Follow reports whether the value that an instruction sets is an address inside the function.
 func (s *Search[R]) Follow(v Value[R], at uint64) (inside, ok bool) {
-	return s.follow(v, at, maxCopies)
-}
-
-func (s *Search[R]) follow(v Value[R], at uint64, copies int) (inside, ok bool) {
 	switch v.Kind {
 	case Elsewhere:
 		return false, true
@@ -87,11 +84,13 @@ func (s *Search[R]) follow(v Value[R], at uint64, copies int) (inside, ok bool) 
 		}
 		return s.Inside(first)
 	case Copy:
-		if copies == 0 {
+		if s.copies == 0 {
 			return false, false
 		}
+		s.copies--
+		defer func() { s.copies++ }()
 		for i, r := range v.Of {
-			leads, ok := s.leads(r, at, copies-1)
+			leads, ok := s.Leads(r, at)
 			if !ok || i > 0 && leads != inside {
 				return false, false
 			}

@@ -56,7 +56,7 @@ func testPlan() *uprobe.Plan {
 			ev.Sites = append(ev.Sites, uprobe.Site{Kind: k, Addr: uint64(i+1) * 0x1000, Func: -1})
 		} else {
 			for fn := range testFuncs {
-				ev.Sites = append(ev.Sites, uprobe.Site{Kind: k, Addr: uint64(i+1)*0x1000 + uint64(fn), Func: fn, Cond: p.Processor.Passed(), Stepped: k == uprobe.Return})
+				ev.Sites = append(ev.Sites, uprobe.Site{Kind: k, Addr: uint64(i+1)*0x1000 + uint64(fn), Func: fn, Cond: p.Processor.Machine().Passed, Stepped: k == uprobe.Return})
 			}
 		}
 		p.Events = append(p.Events, ev)

@@ -11,6 +11,8 @@ import (
 
 var machine = arch.Machine{
 	Name: "x86-64", GOARCH: "amd64", ELF: elf.EM_X86_64, Quantum: 1, SP: "sp", PC: "ip", Flags: "flags", Filler: "ax",
+	// Go 1.4 uses JA to jump if the check passed. Later versions use its opposite, JBE, to jump if it failed.
+	Passed: condA,
 	// DWARF numbers: System V ABI for x86-64, figure 3.36. CFA is 8 because a call pushes the return address.
 	DwarfSP: 7, DwarfFP: 6, CFA: 8,
 	SteppedReturn: true,
@@ -128,10 +130,6 @@ const (
 var conditions = [8]uint64{
 	overflowFlag, carryFlag, zeroFlag, carryFlag | zeroFlag, signFlag, parityFlag, 0, zeroFlag,
 }
-
-// Passed returns the condition of JA. Go 1.4 uses JA to jump if the check passed. Later versions use its opposite,
-// JBE, to jump if it failed.
-func (processor) Passed() arch.Cond { return condA }
 
 // Failed selects hits with the flags of JBE, of which one is set if the stack check failed.
 func (processor) Failed(field string) string {

@@ -14,9 +14,6 @@ const (
 	negative = 1 << 31
 )
 
-// Passed returns HI, the opposite of the condition of the B.LS that is taken if the check fails.
-func (processor) Passed() arch.Cond { return condHI }
-
 // Failed selects hits at which B.LS is taken, because C is clear or Z is set.
 func (processor) Failed(field string) string {
 	return fmt.Sprintf("!(%[1]s & %[2]d) || %[1]s & %[3]d", field, carry, zero)

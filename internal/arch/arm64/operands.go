@@ -49,25 +49,25 @@ const (
 // groups lists the groups of instructions with the functions that return their operands (DDI 0487, C4.1).
 var groups = byTop([]pattern[func(w uint32) (operands, bool)]{
 	// Immediates.
-	{0x1f000000, 0x10000000, writesD},     // ADR, ADRP
-	{0x1f800000, 0x11000000, immediateSP}, // ADD, SUB
-	{0x1f800000, 0x12000000, immediateSP}, // AND, ORR, EOR
-	{0x7f800000, 0x72800000, updatesD},    // MOVK
-	{0x1f800000, 0x12800000, writesD},     // MOVN, MOVZ
-	{0x7f800000, 0x33000000, inserts},     // BFM
-	{0x1f800000, 0x13000000, readsN},      // SBFM, UBFM
-	{0x1f800000, 0x13800000, readsNM},     // EXTR
+	{0x1f000000, 0x10000000, uses(writesD)},                   // ADR, ADRP
+	{0x1f800000, 0x11000000, immediateSP},                     // ADD, SUB
+	{0x1f800000, 0x12000000, immediateSP},                     // AND, ORR, EOR
+	{0x7f800000, 0x72800000, uses(readsD | writesD)},          // MOVK
+	{0x1f800000, 0x12800000, uses(writesD)},                   // MOVN, MOVZ
+	{0x7f800000, 0x33000000, uses(readsD | readsN | writesD)}, // BFM
+	{0x1f800000, 0x13000000, uses(readsN | writesD)},          // SBFM, UBFM
+	{0x1f800000, 0x13800000, uses(readsN | readsM | writesD)}, // EXTR
 	// Registers.
-	{0x1f000000, 0x0a000000, readsNM},
-	{0x1f200000, 0x0b000000, readsNM},
+	{0x1f000000, 0x0a000000, uses(readsN | readsM | writesD)},
+	{0x1f200000, 0x0b000000, uses(readsN | readsM | writesD)},
 	{0x1f200000, 0x0b200000, extended},
-	{0x1fe0fc00, 0x1a000000, readsNM},    // ADC, SBC
-	{0x3fe00c10, 0x3a400000, comparesNM}, // CCMN, CCMP (register)
-	{0x3fe00c10, 0x3a400800, comparesN},  // CCMN, CCMP (immediate)
-	{0x1fe00000, 0x1a800000, readsNM},    // CSEL ...
-	{0x5fe00000, 0x1ac00000, readsNM},    // shifts, divisions, CRC32
-	{0x5fff0000, 0x5ac00000, readsN},     // RBIT, REV, CLZ ...
-	{0x1f000000, 0x1b000000, readsNMA},   // MADD ...
+	{0x1fe0fc00, 0x1a000000, uses(readsN | readsM | writesD)},          // ADC, SBC
+	{0x3fe00c10, 0x3a400000, uses(readsN | readsM)},                    // CCMN, CCMP (register)
+	{0x3fe00c10, 0x3a400800, uses(readsN)},                             // CCMN, CCMP (immediate)
+	{0x1fe00000, 0x1a800000, uses(readsN | readsM | writesD)},          // CSEL ...
+	{0x5fe00000, 0x1ac00000, uses(readsN | readsM | writesD)},          // shifts, divisions, CRC32
+	{0x5fff0000, 0x5ac00000, uses(readsN | writesD)},                   // RBIT, REV, CLZ ...
+	{0x1f000000, 0x1b000000, uses(readsN | readsM | readsA | writesD)}, // MADD ...
 	// Memory.
 	{0x3b000000, 0x18000000, loadsLiteral},
 	{0x3a000000, 0x28000000, pair},
@@ -82,25 +82,25 @@ var groups = byTop([]pattern[func(w uint32) (operands, bool)]{
 	{0xbe000000, 0x0c000000, structures}, // LD1, ST1 ...
 	{0x3fc00000, 0x08400000, exclusives}, // LDXR ...
 	{0x3fc00000, 0x08000000, exclusives}, // STXR ...
-	// Vectors.
-	{0x7f20fc00, 0x1e200000, converts}, // between integers and floating point
-	{0x7f200000, 0x1e000000, converts}, // with fixed point
-	{0x9fe08400, 0x0e000400, copies},   // DUP, INS, UMOV, SMOV
-	{0x0e000000, 0x0e000000, nothing},
+	// Vectors. In a conversion, one of the registers is a vector register, but is taken for a general one.
+	{0x7f20fc00, 0x1e200000, uses(readsN | writesD)}, // between integers and floating point
+	{0x7f200000, 0x1e000000, uses(readsN | writesD)}, // with fixed point
+	{0x9fe08400, 0x0e000400, copies},                 // DUP, INS, UMOV, SMOV
+	{0x0e000000, 0x0e000000, uses(0)},
 	// System.
-	{0xffffffff, 0xd503201f, nothing},
-	{0xffffff3f, 0xd503241f, nothing}, // BTI
+	{0xffffffff, 0xd503201f, uses(0)},
+	{0xffffff3f, 0xd503241f, uses(0)}, // BTI
 	{hintBits, hintValue, signs},
-	{0xfffff01f, 0xd503301f, nothing}, // CLREX, DMB ...
-	{0xffffffe0, 0xd53bd040, writesD}, // MRS of TPIDR_EL0
-	{0xfff00000, 0xd5300000, traps},   // MRS of other registers
+	{0xfffff01f, 0xd503301f, uses(0)},       // CLREX, DMB ...
+	{0xffffffe0, 0xd53bd040, uses(writesD)}, // MRS of TPIDR_EL0
+	{0xfff00000, 0xd5300000, traps},         // MRS of other registers
 	// Branches.
-	{0xff000000, 0x54000000, nothing},
-	{0x7e000000, 0x34000000, compares}, // CBZ, CBNZ
-	{0x7e000000, 0x36000000, compares}, // TBZ, TBNZ
-	{0xfc000000, 0x14000000, nothing},
-	{0xfffffc1f, 0xd61f0000, nothing}, // BR
-	{0xfefff800, 0xd61f0800, nothing}, // BRAA ...
+	{0xff000000, 0x54000000, uses(0)},
+	{0x7e000000, 0x34000000, uses(readsD)}, // CBZ, CBNZ
+	{0x7e000000, 0x36000000, uses(readsD)}, // TBZ, TBNZ
+	{0xfc000000, 0x14000000, uses(0)},
+	{0xfffffc1f, 0xd61f0000, uses(0)}, // BR
+	{0xfefff800, 0xd61f0800, uses(0)}, // BRAA ...
 	{0xfc000000, 0x94000000, calls},
 	{0xfffffc1f, 0xd63f0000, calls},
 	{0xfefff800, 0xd63f0800, calls}, // BLRAA ...
@@ -122,17 +122,32 @@ func ra(w uint32) uint32 { return w >> 10 & 31 }
 func rm(w uint32) uint32 { return w >> 16 & 31 }
 
 func unlisted(uint32) (o operands, known bool) { return o, false }
-func nothing(uint32) (o operands, known bool)  { return o, true }
-func writesD(w uint32) (operands, bool)        { return operands{writes: general(rd(w))}, true }
-func traps(w uint32) (operands, bool)          { return operands{writes: general(rd(w)), traps: true}, true }
-func updatesD(w uint32) (operands, bool) {
-	return operands{reads: general(rd(w)), writes: general(rd(w))}, true
+
+// Flags of uses: which of a word's registers the instruction reads and writes.
+const (
+	readsD = 1 << iota
+	readsN
+	readsM
+	readsA
+	writesD
+)
+
+// uses returns the operands of instructions that use these general registers and no memory.
+func uses(flags uint) func(w uint32) (operands, bool) {
+	return func(w uint32) (o operands, known bool) {
+		for i, r := range []uint32{rd(w), rn(w), rm(w), ra(w)} {
+			if flags>>i&1 != 0 {
+				o.reads |= general(r)
+			}
+		}
+		if flags&writesD != 0 {
+			o.writes = general(rd(w))
+		}
+		return o, true
+	}
 }
-func compares(w uint32) (operands, bool)  { return operands{reads: general(rd(w))}, true }
-func comparesN(w uint32) (operands, bool) { return operands{reads: general(rn(w))}, true }
-func comparesNM(w uint32) (operands, bool) {
-	return operands{reads: general(rn(w)) | general(rm(w))}, true
-}
+
+func traps(w uint32) (operands, bool) { return operands{writes: general(rd(w)), traps: true}, true }
 
 // immediateSP returns the operands of instructions that may write the stack pointer unless they set flags. ADD and SUB
 // may also read it.
@@ -156,22 +171,6 @@ func extended(w uint32) (o operands, known bool) {
 		o.writes = general(rd(w))
 	}
 	return o, true
-}
-
-func inserts(w uint32) (operands, bool) {
-	return operands{reads: general(rn(w)) | general(rd(w)), writes: general(rd(w))}, true
-}
-
-func readsN(w uint32) (operands, bool) {
-	return operands{reads: general(rn(w)), writes: general(rd(w))}, true
-}
-
-func readsNM(w uint32) (operands, bool) {
-	return operands{reads: general(rn(w)) | general(rm(w)), writes: general(rd(w))}, true
-}
-
-func readsNMA(w uint32) (operands, bool) {
-	return operands{reads: general(rn(w)) | general(rm(w)) | general(ra(w)), writes: general(rd(w))}, true
 }
 
 func calls(w uint32) (o operands, known bool) {
@@ -321,12 +320,6 @@ func loadsLiteral(w uint32) (o operands, known bool) {
 		o.writes = general(rd(w))
 	}
 	return o, true
-}
-
-// converts returns the operands of conversions. It takes both registers for general ones, although one is a vector
-// register.
-func converts(w uint32) (operands, bool) {
-	return operands{reads: general(rn(w)), writes: general(rd(w))}, true
 }
 
 func copies(w uint32) (o operands, known bool) {
