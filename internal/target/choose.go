@@ -17,68 +17,65 @@ import (
 // nothing but is the end of a function's name, choose replaces the pattern by the whole name. A pattern selects wrappers
 // only if it is the full name of a wrapper, if it matches only wrappers, or if q.Wrappers is set.
 func (t *Target) choose(say Say, q *Query) (unmatched []symname.Pattern, err error) {
-	funcs := t.Binary.Funcs()
-	selected, unmatched := selectFuncs(funcs, t.include, t.exclude)
-	isFullName := make([]bool, len(t.include))
-	for i, p := range t.include {
-		_, known := t.Binary.Lookup(p.String())
-		// Stripped programs of Go 1.18 to 1.20 have the name main.Cons[...].Match for a wrapper and for the function
-		// that it calls.
-		isFullName[i] = known && !strings.Contains(p.String(), "[...]")
-	}
+	selected, unmatched := selectFuncs(t.Binary, t.include, t.exclude)
 	if len(unmatched) > 0 && !q.Regexp {
 		if err := t.completeNames(say, q, unmatched); err != nil {
 			return nil, err
 		}
-		selected, unmatched = selectFuncs(funcs, t.include, t.exclude)
+		selected, unmatched = selectFuncs(t.Binary, t.include, t.exclude)
 	}
-	wrapper := make(map[*offsets.Func]bool)
 	leftOut := 0
-	for i := range t.include {
-		for _, f := range selected[i] {
-			wrapper[f] = isWrapper(t.Binary, f)
+	for i, p := range t.include {
+		_, exact := t.Binary.Lookup(p.String())
+		// The star of a pointer receiver in a full name is not a wildcard.
+		named := !t.ownFuncs && !q.Regexp && (exact || !strings.ContainsAny(p.String(), "*?"))
+		written := t.dropWrappers(selected[i])
+		// If a pattern selects only wrappers, the user meant them.
+		onlyWrappers := len(written) == 0
+		// Stripped programs of Go 1.18 to 1.20 have the name main.Cons[...].Match for a wrapper and for the function
+		// that it calls.
+		fullName := exact && !strings.Contains(p.String(), "[...]")
+		keepWrappers := onlyWrappers || fullName || q.Wrappers
+		if !keepWrappers {
+			leftOut += len(selected[i]) - len(written)
+			selected[i] = written
 		}
-		if !isFullName[i] && !q.Wrappers {
-			rest := dropWrappers(selected[i], func(f *offsets.Func) bool { return wrapper[f] })
-			leftOut += len(selected[i]) - len(rest)
-			selected[i] = rest
+		for _, f := range selected[i] {
+			role, known := t.Roles[f]
+			role.Named = role.Named || named
+			role.Wrapper = !onlyWrappers && (role.Wrapper || !known && keepWrappers && t.isWrapper(f))
+			t.Roles[f] = role
+			if t.specs[i] != nil {
+				t.specOf[f] = t.specs[i]
+			}
 		}
 	}
 	if leftOut > 0 {
 		say("%s left out, which --wrappers selects", printable.Plural(leftOut, "wrapper"))
 	}
 	t.Funcs = sortUnique(slices.Concat(selected...))
-	for _, f := range t.Funcs {
-		t.mark(f, func(r *Role) { r.Wrapper = wrapper[f] })
-	}
-	for i, p := range t.include {
-		// The star of a pointer receiver in a full name is not a wildcard.
-		_, exact := t.Binary.Lookup(p.String())
-		named := !t.ownFuncs && !q.Regexp && (exact || !strings.ContainsAny(p.String(), "*?"))
-		// If a pattern selects only wrappers, the user meant them.
-		onlyWrappers := !slices.ContainsFunc(selected[i], func(f *offsets.Func) bool { return !wrapper[f] })
-		for _, f := range selected[i] {
-			t.mark(f, func(r *Role) { r.Named, r.Wrapper = r.Named || named, r.Wrapper && !onlyWrappers })
-			if t.specs[i] != nil {
-				t.specOf[f] = t.specs[i]
-			}
-		}
-	}
 	return unmatched, nil
 }
 
 // completeNames replaces each unmatched pattern by a function's whole name, if the pattern is the end of this name.
 func (t *Target) completeNames(say Say, q *Query, unmatched []symname.Pattern) error {
-	isUnmatched, last := make(map[string]bool), lastWords(t.Binary.Funcs())
+	isUnmatched := make(map[string]bool)
 	for _, p := range unmatched {
 		isUnmatched[p.String()] = true
 	}
+	// A pattern whose last word is not the last word of any name can't be the end of a name. To know that saves much time if
+	// many patterns match nothing.
+	lastWord := func(name string) string { return name[strings.LastIndexAny(name, "./")+1:] }
+	isLast := make(map[string]bool)
+	for _, f := range t.Binary.Funcs() {
+		isLast[lastWord(symname.Plain(f.Name))] = true
+	}
 	for i, p := range t.include {
 		word := lastWord(symname.Plain(p.String()))
-		if !isUnmatched[p.String()] || !last[word] && !strings.ContainsAny(word, "*?[(") {
+		if !isUnmatched[p.String()] || !isLast[word] && !strings.ContainsAny(word, "*?[(") {
 			continue
 		}
-		full, err := spellOut(t.Binary, p, q.Wrappers)
+		full, err := t.spellOut(p, q.Wrappers)
 		if err != nil && !q.AllowUnmatched {
 			return q.located(p.String(), err)
 		}
@@ -92,8 +89,8 @@ func (t *Target) completeNames(say Say, q *Query, unmatched []symname.Pattern) e
 
 // isWrapper reports whether the compiler generated a function only to call another function. The other function is a
 // method, an instance of a generic function, or the function of a go or defer statement.
-func isWrapper(b *offsets.Binary, f *offsets.Func) bool {
-	frames := b.Internals().Frames(f.Addr)
+func (t *Target) isWrapper(f *offsets.Func) bool {
+	frames := t.Binary.Internals().Frames(f.Addr)
 	if len(frames) == 0 {
 		return false
 	}
@@ -107,19 +104,17 @@ func isWrapper(b *offsets.Binary, f *offsets.Func) bool {
 	return !strings.HasSuffix(outermost.File, ".s") && name.TypeArgs+name.Suffix != ""
 }
 
-// dropWrappers returns the functions that are not wrappers. If all functions are wrappers, it returns all.
-func dropWrappers(funcs []*offsets.Func, isWrapper func(*offsets.Func) bool) []*offsets.Func {
-	if rest := slices.DeleteFunc(slices.Clone(funcs), isWrapper); len(rest) > 0 {
-		return rest
-	}
-	return funcs
+// dropWrappers returns the functions that are not wrappers.
+func (t *Target) dropWrappers(funcs []*offsets.Func) []*offsets.Func {
+	return slices.DeleteFunc(slices.Clone(funcs), t.isWrapper)
 }
 
 // selectFuncs returns the functions that [symname.Select] selects by name. selected[i] contains the functions of include[i]
 // by ascending address, and only one function for each address. unmatched contains the include patterns that match no
 // function, not even an excluded one.
-func selectFuncs(funcs []offsets.Func, include, exclude []symname.Pattern) (selected [][]*offsets.Func, unmatched []symname.Pattern) {
-	indexes, unmatched := symname.Select(namesOf(funcs), include, exclude)
+func selectFuncs(b *offsets.Binary, include, exclude []symname.Pattern) (selected [][]*offsets.Func, unmatched []symname.Pattern) {
+	indexes, unmatched := symname.Select(namesOf(b), include, exclude)
+	funcs := b.Funcs()
 	for _, matched := range indexes {
 		var picked []*offsets.Func
 		for _, i := range matched {
@@ -138,10 +133,10 @@ func sortUnique(funcs []*offsets.Func) []*offsets.Func {
 	return slices.CompactFunc(funcs, func(a, b *offsets.Func) bool { return a.Addr == b.Addr })
 }
 
-func namesOf(funcs []offsets.Func) iter.Seq[string] {
+func namesOf(b *offsets.Binary) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i := range funcs {
-			if !yield(funcs[i].Name) {
+		for _, f := range b.Funcs() {
+			if !yield(f.Name) {
 				return
 			}
 		}
@@ -149,27 +144,27 @@ func namesOf(funcs []offsets.Func) iter.Seq[string] {
 }
 
 // findFuncs returns the functions that a pattern selects. If the pattern selects none, findFuncs completes it by spellOut.
-func findFuncs(b *offsets.Binary, pattern string) ([]*offsets.Func, error) {
+func (t *Target) findFuncs(pattern string) ([]*offsets.Func, error) {
 	p, err := compile(pattern, false)
 	if err != nil {
 		return nil, err
 	}
-	if found := matchingFuncs(b, p); len(found) > 0 {
-		return found, nil
-	}
-	if p, err = spellOut(b, p, false); err != nil {
-		return nil, err
-	}
-	found := matchingFuncs(b, p)
+	found := matchingFuncs(t.Binary, p)
 	if len(found) == 0 {
-		err = noMatch(b, pattern, false)
+		if p, err = t.spellOut(p, false); err != nil {
+			return nil, err
+		}
+		found = matchingFuncs(t.Binary, p)
 	}
-	return found, err
+	if len(found) == 0 {
+		return nil, noMatch(t.Binary, pattern, false)
+	}
+	return found, nil
 }
 
 // matchingFuncs returns the functions that a pattern selects without spellOut.
 func matchingFuncs(b *offsets.Binary, p symname.Pattern) []*offsets.Func {
-	selected, _ := selectFuncs(b.Funcs(), []symname.Pattern{p}, nil)
+	selected, _ := selectFuncs(b, []symname.Pattern{p}, nil)
 	return selected[0]
 }
 
@@ -180,33 +175,26 @@ const maxMeanings = 5
 // server.(*client).* becomes example.com/server.(*client).*. If several names end in the pattern, or names of several
 // packages, the error lists these names. It ignores wrappers unless wrappers is true or only wrappers match. If no name ends
 // in the pattern, spellOut returns the pattern unchanged.
-func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Pattern, error) {
+func (t *Target) spellOut(p symname.Pattern, wrappers bool) (symname.Pattern, error) {
 	text := p.String()
 	path := strings.LastIndexByte(text, '/') + 1
 	element, _, _ := strings.Cut(text[path:], ".")
 	end := "/" + text[:path] + element // the end of the package's path, if the pattern contains wildcards
+	starts := []string{"*/", "*."}
 	wild := isWild(text)
+	if wild {
+		starts = starts[:1] // with a wildcard, the text must begin with an element of a package's path
+	}
 	var ends []*offsets.Func
-	all := "" // a pattern that matches all functions in ends
-	for _, start := range []string{"*/", "*."} {
-		if wild && start == "*." {
-			break // with a wildcard, the text must begin with an element of a package's path
-		}
+	for _, start := range starts {
 		longer, err := compile(start+text, false)
 		if err != nil {
 			return p, err
 		}
-		found := matchingFuncs(b, longer)
-		ends = append(ends, found...)
-		switch {
-		case len(found) > 0 && all == "":
-			all = start + text
-		case len(found) > 0:
-			all = "*" + text
-		}
+		ends = append(ends, matchingFuncs(t.Binary, longer)...)
 	}
-	if !wrappers {
-		ends = dropWrappers(ends, func(f *offsets.Func) bool { return isWrapper(b, f) })
+	if written := t.dropWrappers(ends); !wrappers && len(written) > 0 {
+		ends = written
 	}
 	var meanings []string
 	for _, f := range ends {
@@ -221,100 +209,50 @@ func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Patt
 		meanings = append(meanings, meaning)
 	}
 	slices.Sort(meanings)
-	switch meanings = slices.Compact(meanings); {
-	case len(meanings) == 0:
+	switch meanings = slices.Compact(meanings); len(meanings) {
+	case 0:
 		return p, nil
-	case len(meanings) == 1:
+	case 1:
 		return compile(meanings[0], false)
 	}
-	more, number := "", "both"
-	if len(meanings) > 2 {
-		number = "all"
-	}
+	list := strings.Join(meanings[:min(len(meanings), maxMeanings)], ", ")
 	if n := len(meanings) - maxMeanings; n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
+		list += fmt.Sprintf(" and %d more", n)
 	}
-	return p, nothingf("%s: %q is the end of %s: %s%s; '%s' takes %s", b.File().Path(), text, printable.Plural(len(meanings), "name"),
-		strings.Join(meanings[:min(len(meanings), maxMeanings)], ", "), more, all, number)
+	return p, nothingf("%s: %q is the end of %s: %s; '*%s' takes all", t.Binary.File().Path(), text, printable.Plural(len(meanings), "name"), list, text)
 }
-
-// lastWords returns the last words of all functions' names. A pattern with another last word can't be the end of a name, so
-// no search is needed for it. This saves much time if many patterns match nothing.
-func lastWords(funcs []offsets.Func) map[string]bool {
-	words := make(map[string]bool)
-	for i := range funcs {
-		words[lastWord(symname.Plain(funcs[i].Name))] = true
-	}
-	return words
-}
-
-// lastWord returns the part of a name after its last dot or slash.
-func lastWord(name string) string { return name[strings.LastIndexAny(name, "./")+1:] }
 
 // isWild reports whether a pattern contains wildcards. The star of a pointer receiver is not a wildcard.
 func isWild(pattern string) bool {
 	return strings.ContainsAny(strings.ReplaceAll(pattern, "(*", ""), "*?")
 }
 
-// noMatch returns an error that explains why a pattern selects nothing. The function is unknown, is in a library that the
-// file loads, or was inlined into all its callers.
+// noMatch returns an error that explains why a pattern selects nothing. The function is unknown, or was inlined into all its
+// callers.
 func noMatch(b *offsets.Binary, pattern string, regexp bool) error {
 	err := nothingf("%s: no function matches %q", b.File().Path(), pattern)
 	if regexp {
 		return err
 	}
-	if name := inlined(b, pattern); name != "" {
-		at, _ := b.Inlined()
+	at, _ := b.Inlined() // empty if it is not known
+	if name := inlined(at, pattern); name != "" {
 		return nothingf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe",
 			b.File().Path(), name, printable.Plural(len(at[name]), "place"))
 	}
-	if library := imported(b, pattern); library != "" {
-		return nothingf("%s: %s is of %s, which it loads: name that instead, as in ftgo count %s %s", b.File().Path(), pattern, library, library, pattern)
-	}
-	if near := symname.Nearest(pattern, namesOf(b.Funcs()), 3); len(near) > 0 {
+	if near := symname.Nearest(pattern, namesOf(b), 3); len(near) > 0 {
 		err = nothingf("%w; nearest: %s", err, strings.Join(near, ", "))
 	}
 	return err
 }
 
-// imported returns the library that defines a function, among the libraries that the file loads, or "".
-func imported(b *offsets.Binary, name string) string {
-	header := b.File().ELF
-	dynamic, names := header.Section(".dynamic"), header.Section(".dynstr")
-	// Real sections are smaller, and debug/elf allocates a name for each entry.
-	if dynamic == nil || names == nil || dynamic.Size > 1<<11 || names.Size > 1<<20 {
-		return ""
-	}
-	libraries, _ := header.ImportedLibraries() // empty if the section is damaged
-	for _, library := range libraries {
-		l, err := Open(library, 0)
-		if err != nil {
-			continue
-		}
-		_, ok := l.Lookup(name)
-		l.Close()
-		if ok {
-			return library
-		}
-	}
-	return ""
-}
-
-// inlined returns the name of an inlined function. The name is text, or ends in text. inlined returns "" if it finds
-// no such function.
-func inlined(b *offsets.Binary, text string) string {
-	if isWild(text) {
-		return ""
-	}
-	at, _ := b.Inlined() // empty if it is not known
-	names := slices.Sorted(maps.Keys(at))
-	for _, start := range []string{"", "*/", "*."} {
-		p, err := compile(start+text, false)
-		if err != nil {
-			return ""
-		}
-		if found, _ := symname.Select(slices.Values(names), []symname.Pattern{p}, nil); len(found[0]) > 0 {
-			return names[found[0][0]]
+// inlined returns the name of an inlined function: text, or a name that ends in text. It returns "" if it finds none.
+func inlined(at map[string][]offsets.Frame, text string) string {
+	text = symname.Plain(text)
+	for _, before := range []string{"\n", "/", "."} {
+		for _, name := range slices.Sorted(maps.Keys(at)) {
+			if strings.HasSuffix("\n"+symname.Plain(name), before+text) {
+				return name
+			}
 		}
 	}
 	return ""

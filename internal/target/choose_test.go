@@ -13,41 +13,6 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-func TestChoose(t *testing.T) {
-	funcs := []offsets.Func{
-		{Name: "main.run", Addr: 0x50},
-		{Name: "main.(*Store).Len", Addr: 0x40},
-		{Name: "main.Store.Len", Addr: 0x30},
-		{Name: "runtime.memmove", Addr: 0xc0},
-		{Name: "runtime.memmove", Addr: 0xb0},
-		{Name: "alias_too", Addr: 0xd0},
-		{Name: "alias", Addr: 0xd0},
-	}
-	for _, c := range []struct {
-		scenario, include, exclude string
-		want                       []*offsets.Func
-	}{
-		{"address order", "main.*", "", []*offsets.Func{&funcs[2], &funcs[1], &funcs[0]}},
-		{"exclusion", "main.*", "main.run", []*offsets.Func{&funcs[2], &funcs[1]}},
-		{"all functions of one name", "runtime.memmove", "", []*offsets.Func{&funcs[4], &funcs[3]}},
-		{"one function an address", "alias*", "", []*offsets.Func{&funcs[6]}},
-		{"none", "main.nosuch", "", nil},
-	} {
-		t.Run(c.scenario, func(t *testing.T) {
-			include, err := symname.Compile(c.include, false)
-			fixture.NoError(t, err)
-			exclude, _ := symname.Compile(c.exclude, false) // the zero Pattern matches nothing
-			of, unmatched := selectFuncs(funcs, []symname.Pattern{include}, []symname.Pattern{exclude})
-			if !slices.Equal(of[0], c.want) {
-				t.Errorf("selected %v, want %v", of, c.want)
-			}
-			if (len(unmatched) > 0) != (c.want == nil) {
-				t.Errorf("unmatched %v", unmatched)
-			}
-		})
-	}
-}
-
 // TestWrappers checks that patterns leave out the wrappers of go and defer statements and of instances of generic
 // functions, but no function of the source, even if it only calls another one, or if stacks omit it.
 func TestWrappers(t *testing.T) {
@@ -102,18 +67,26 @@ func TestSpellOut(t *testing.T) {
 	} {
 		p, err := symname.Compile(text, false)
 		fixture.NoError(t, err)
-		full, err := spellOut(b, p, false)
+		full, err := (&Target{Binary: b}).spellOut(p, false)
 		if err != nil || full.String() != want {
 			t.Errorf("%s: %s, %v, want %s", text, full, err, want)
 		}
 	}
 	for text, want := range map[string][2]string{
-		"put":      {`"put" is the end of `, " more; '*.put' takes all"},
-		"atomic.*": {`"atomic.*" is the end of 2 names: `, "; '*/atomic.*' takes both"},
+		"put":      {`"put" is the end of `, " more; '*put' takes all"},
+		"atomic.*": {`"atomic.*" is the end of 2 names: `, "; '*atomic.*' takes all"},
 	} {
 		p, _ := symname.Compile(text, false)
-		if _, err := spellOut(b, p, false); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), want[0]) || !strings.HasSuffix(err.Error(), want[1]) {
+		if _, err := (&Target{Binary: b}).spellOut(p, false); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), want[0]) || !strings.HasSuffix(err.Error(), want[1]) {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// TestSortUnique checks the order of functions, and that one of several names of an address is chosen.
+func TestSortUnique(t *testing.T) {
+	funcs := []*offsets.Func{{Name: "late", Addr: 3}, {Name: "alias_too", Addr: 2}, {Name: "same", Addr: 1}, {Name: "alias", Addr: 2}}
+	if got, want := sortUnique(slices.Clone(funcs)), []*offsets.Func{funcs[2], funcs[3], funcs[0]}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

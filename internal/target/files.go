@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -21,30 +20,31 @@ type File struct {
 	link   string    // a path that leads to the file
 }
 
-// newFile returns the regular file that link leads to.
-func newFile(path, link string) (f File, ok bool) {
-	info, err := os.Stat(link)
+// withFile appends the regular file that now leads to, if the files do not contain it yet. path is for messages, and link
+// will lead to the file.
+func withFile(files []File, path, now, link string) []File {
+	info, err := os.Stat(now)
 	if err != nil || !info.Mode().IsRegular() {
-		return f, false
+		return files
 	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if ok {
-		f = File{path, procfs.InodeOf(link, info), stat.Size, time.Unix(stat.Ctim.Unix()), link}
+	inode, stat := procfs.InodeOf(now, info), info.Sys().(*syscall.Stat_t)
+	if slices.ContainsFunc(files, func(other File) bool { return other.Inode == inode }) {
+		return files
 	}
-	return f, ok
+	return append(files, File{path, inode, stat.Size, time.Unix(stat.Ctim.Unix()), link})
 }
 
-// FileOf returns the file that BINARY refers to now.
-func FileOf(binary string) (f File, ok bool) {
+// FilesNamed returns the file that BINARY refers to now, if it exists.
+func FilesNamed(binary string) []File {
 	path, mapped, err := Find(binary, 0)
 	if err != nil {
-		return f, false
+		return nil
 	}
 	mapped.Close() // nil without a process
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
-	return newFile(path, path)
+	return withFile(nil, path, path, path)
 }
 
 // FilesOf returns the files that processes run now.
@@ -52,8 +52,8 @@ func FilesOf(pids []int) (files []File) {
 	for _, pid := range pids {
 		exe := procfs.Exe(pid)
 		if path, err := os.Readlink(exe); err == nil {
-			f, ok := newFile(strings.TrimSuffix(path, " (deleted)"), exe)
-			files = withFile(files, f, ok)
+			path, _ = procfs.CutDeleted(path)
+			files = withFile(files, path, exe, exe)
 		}
 	}
 	return files
@@ -61,31 +61,15 @@ func FilesOf(pids []int) (files []File) {
 
 // FilesBelow returns the files that BINARY refers to now in the roots of processes.
 func FilesBelow(binary string, pids []int) (files []File) {
-	known := make(map[procfs.Inode]bool) // roots
 	for _, pid := range pids {
 		root := procfs.Root(pid)
-		info, err := os.Stat(root)
-		if err != nil || known[procfs.InodeOf(root, info)] {
-			continue
-		}
-		known[procfs.InodeOf(root, info)] = true
 		if file, inside, err := procfs.OpenBelow(root, binary); err == nil {
 			// By now, a link at that path may lead out of the root.
-			f, ok := newFile(binary, fmt.Sprintf("/proc/self/fd/%d", file.Fd()))
-			f.link = root + inside
-			files = withFile(files, f, ok)
+			files = withFile(files, binary, fmt.Sprintf("/proc/self/fd/%d", file.Fd()), root+inside)
 			file.Close()
 		}
 	}
 	return files
-}
-
-// withFile appends a file if ok is true and the files do not contain it yet.
-func withFile(files []File, f File, ok bool) []File {
-	if !ok || slices.ContainsFunc(files, func(other File) bool { return other.Inode == f.Inode }) {
-		return files
-	}
-	return append(files, f)
 }
 
 // Open opens the file. If another file has taken its path, Open returns an error.

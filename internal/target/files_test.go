@@ -31,8 +31,8 @@ func TestFilesBelow(t *testing.T) {
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
 	defer in.Close()
-	other, ok := newFile(outside, outside)
-	if files := FilesBelow("/app", []int{cmd.Process.Pid}); len(files) != 1 || !ok || files[0].Path != "/app" {
+	other := FilesNamed(outside)[0]
+	if files := FilesBelow("/app", []int{cmd.Process.Pid}); len(files) != 1 || files[0].Path != "/app" {
 		t.Fatalf("found %v", files)
 	}
 	stop, stopped := make(chan bool), make(chan error, 1)

@@ -78,7 +78,7 @@ func (q *Query) Resolve(say Say) (*Target, error) {
 
 func (t *Target) find(say Say, q *Query) error {
 	for _, s := range t.sites {
-		found, err := s.resolve(say, t.Binary)
+		found, err := s.resolve(say, t)
 		if err != nil {
 			return q.located(s.text, err)
 		}
@@ -118,7 +118,7 @@ func (t *Target) findInside(pattern string) error {
 	if pattern == "" {
 		return nil
 	}
-	funcs, err := findFuncs(t.Binary, pattern)
+	funcs, err := t.findFuncs(pattern)
 	if err != nil {
 		return err
 	}
@@ -195,11 +195,12 @@ func (q *Query) Replaced() string {
 	if err != nil {
 		return ""
 	}
-	became := "replaced"
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(dir, filepath.Base(path))
+	}
+	became := "removed"
 	if file, err := filepath.EvalSymlinks(path); err == nil {
-		path = file
-	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		path, became = filepath.Join(dir, filepath.Base(path)), "removed"
+		path, became = file, "replaced"
 	}
 	pids := procfs.Replaced(path)
 	if len(pids) == 0 {
@@ -213,14 +214,14 @@ func run(pids []int) string { return map[bool]string{true: "runs", false: "run"}
 // WhyUnseen explains why no call was seen. The traced processes are the program that ftgo started, PIDs if program is "",
 // or all processes if PIDs is empty, too. children: children of the traced processes were also traced.
 func (q *Query) WhyUnseen(program string, children bool) string {
-	const uncalled = "called none of these functions"
+	const uncalled = " called none of these functions"
 	switch {
 	case children:
-		return cmp.Or(program, listed(q.PIDs)) + " and all children " + uncalled
+		return cmp.Or(program, listed(q.PIDs)) + " and all children" + uncalled
 	case program != "" && procfs.SameFile(program, q.Binary):
-		return program + " " + uncalled
+		return program + uncalled
 	case program != "": // BINARY may be a library
-		return fmt.Sprintf("%s, another file than %s, %s (--fork adds child processes)", program, q.Binary, uncalled)
+		return fmt.Sprintf("%s, another file than %s,%s (--fork adds child processes)", program, q.Binary, uncalled)
 	}
 	for _, pid := range q.PIDs {
 		if path, err := os.Readlink(procfs.Exe(pid)); err == nil && !procfs.Executes(pid, q.Binary) {
@@ -228,14 +229,14 @@ func (q *Query) WhyUnseen(program string, children bool) string {
 		}
 	}
 	if len(q.PIDs) > 0 {
-		return listed(q.PIDs) + " " + uncalled
+		return listed(q.PIDs) + uncalled
 	}
-	pids, _ := procfs.All() // an incomplete list is sufficient
-	pids = slices.DeleteFunc(pids, func(pid int) bool { return !procfs.Executes(pid, q.Binary) })
+	all, _ := procfs.All() // an incomplete list is sufficient
+	pids := slices.DeleteFunc(all, func(pid int) bool { return !procfs.Executes(pid, q.Binary) })
 	if len(pids) == 0 {
 		return cmp.Or(q.Replaced(), "no process runs "+q.Binary)
 	}
-	return fmt.Sprintf("%s %s it, and %s", listed(pids), run(pids), uncalled)
+	return fmt.Sprintf("%s %s it, and%s", listed(pids), run(pids), uncalled)
 }
 
 // CheckProcesses returns an error if a process in PIDs does not exist, or is only a thread of a process. If BINARY is the

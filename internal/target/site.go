@@ -61,9 +61,10 @@ func parseSite(text string) (s site, ok bool, err error) {
 // resolve finds the instructions of a site. An offset selects one instruction. A source line selects one instruction in each
 // function that contains code of the line, and one in each inlined copy. The field Err of an instruction is the reason why
 // the instruction can't be probed. If no instruction of a line can be probed, resolve returns the first Err.
-func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Probe, err error) {
+func (s site) resolve(say Say, t *Target) (found []uprobe.Probe, err error) {
+	b := t.Binary
 	if s.function != "" {
-		p, err := s.byOffset(say, b)
+		p, err := s.byOffset(say, t)
 		return []uprobe.Probe{p}, err
 	}
 	addrs, err := b.Internals().LineAddrs(s.file, s.line)
@@ -91,13 +92,14 @@ func pointProbe(name string, f *offsets.Func, at offsets.Site, again bool) uprob
 	return uprobe.Probe{Func: fn, Sites: &offsets.Sites{Entry: at, Restarts: again}, Point: true}
 }
 
-func (s site) byOffset(say Say, b *offsets.Binary) (p uprobe.Probe, err error) {
-	f, err := s.lookupFunc(b)
+func (s site) byOffset(say Say, t *Target) (p uprobe.Probe, err error) {
+	b := t.Binary
+	f, err := s.lookupFunc(t)
 	if err != nil {
 		return p, err
 	}
 	name, hint := fmt.Sprintf("%s+%#x", f.Name, s.offset), ""
-	if assembly, ok := b.Lookup(f.Name + ".abi0"); ok && isWrapper(b, f) {
+	if assembly, ok := b.Lookup(f.Name + ".abi0"); ok && t.isWrapper(f) {
 		hint = fmt.Sprintf("; %s is a wrapper of %s, which %s+%#x is in", f.Name, assembly.Name, assembly.Name, s.offset)
 	}
 	at, err := b.Internals().SiteAt(f, s.offset)
@@ -113,8 +115,8 @@ func (s site) byOffset(say Say, b *offsets.Binary) (p uprobe.Probe, err error) {
 }
 
 // lookupFunc finds the function of the site. It returns an error if several functions have the name.
-func (s site) lookupFunc(b *offsets.Binary) (*offsets.Func, error) {
-	named, err := findFuncs(b, s.function)
+func (s site) lookupFunc(t *Target) (*offsets.Func, error) {
+	named, err := t.findFuncs(s.function)
 	if err != nil {
 		return nil, err
 	}

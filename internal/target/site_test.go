@@ -111,7 +111,7 @@ func TestResolveSite(t *testing.T) {
 		if !ok || err != nil {
 			t.Fatalf("parse %q: %t, %v", text, ok, err)
 		}
-		found, err := p.resolve(say, b)
+		found, err := p.resolve(say, &Target{Binary: b})
 		for _, at := range found {
 			if at.Err != nil {
 				t.Errorf("%s: %s: %v", text, at.Name, at.Err)

@@ -67,12 +67,9 @@ func (t *Target) AlsoInlined(name string) string {
 // checkProcessor returns an [ErrForeign] if the binary is for another processor than this machine's, so that no process
 // can run it here.
 func (t *Target) checkProcessor() error {
-	machine, here := t.Binary.File().Processor.Machine(), arch.Here()
-	switch {
-	case here == nil:
-		return &kindError{fmt.Errorf("%s is for %s, which this machine is not", t.Binary.File().Path(), machine.Name), ErrForeign}
-	case here.Machine().Name != machine.Name:
-		return &kindError{fmt.Errorf("%s is for %s, and this machine is %s: ftgo script writes a script that records there, for ftgo report here", t.Binary.File().Path(), machine.Name, here.Machine().Name), ErrForeign}
+	name, here := t.Binary.File().Processor.Machine().Name, arch.Here()
+	if here == nil || here.Machine().Name != name {
+		return &kindError{fmt.Errorf("%s is for %s, and this machine is not: ftgo script writes a script that records there, for ftgo report here", t.Binary.File().Path(), name), ErrForeign}
 	}
 	return nil
 }
@@ -149,21 +146,14 @@ func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results [
 // NoVariable returns the error for a path that begins neither with a variable of the function nor with a name in others.
 func NoVariable(f *offsets.Func, sig *offsets.Signature, path string, others ...string) error {
 	var lists []string
-	for _, list := range []struct {
-		kind string
-		vars []offsets.Variable
-	}{{"", slices.Concat(sig.Params, sig.Captured)}, {"results ", sig.Results}} {
-		var names []string
-		for _, v := range list.vars {
-			names = append(names, v.Name)
-		}
-		if names != nil {
-			lists = append(lists, list.kind+strings.Join(names, ", "))
+	addList := func(kind string, names []string) {
+		if len(names) > 0 {
+			lists = append(lists, kind+strings.Join(names, ", "))
 		}
 	}
-	if others != nil {
-		lists = append(lists, "of each call "+strings.Join(others, ", "))
-	}
+	addList("", names(slices.Concat(sig.Params, sig.Captured)))
+	addList("results ", names(sig.Results))
+	addList("of each call ", others)
 	known, name := cmp.Or(strings.Join(lists, "; "), "none"), capture.RootOf(path)
 	if sig.Untyped {
 		receiver := ""
@@ -173,6 +163,13 @@ func NoVariable(f *offsets.Func, sig *offsets.Signature, path string, others ...
 		known += fmt.Sprintf("; without debug information no name is known: say goarg1:string, or all types, as in '%s(%skey string) (n int, err error)'", f.Name, receiver)
 	}
 	return usagef("%s has no variable %q (want %s)", f.Name, name, known)
+}
+
+func names(vars []offsets.Variable) (names []string) {
+	for _, v := range vars {
+		names = append(names, v.Name)
+	}
+	return names
 }
 
 // LastError returns the last result of a signature, and ok is true if the result is an error. If no variable is named err,

@@ -220,10 +220,7 @@ func (e *exporter) currentFiles(all procfs.Programs) ([]target.File, error) {
 		if e.Name != "" {
 			return target.FilesOf(all.Named(e.Name, func(int) bool { return true })), nil
 		}
-		if f, ok := target.FileOf(e.o.Binary); ok {
-			return []target.File{f}, nil
-		}
-		return nil, nil
+		return target.FilesNamed(e.o.Binary), nil
 	}
 	pids, err := e.scope.Look(e.o.Say)
 	switch text := fmt.Sprint(err); {
