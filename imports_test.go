@@ -35,10 +35,9 @@ var arrows = []arrow{
 		module + "/internal/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "internal/procfs", to: []string{"golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
-		module + "/internal/debugfile", module + "/offsets", "golang.org/x/sys/unix", module + "/internal/arch", module + "/internal/procfs",
+		module + "/offsets", "golang.org/x/sys/unix", module + "/internal/arch", module + "/internal/procfs",
 		module + "/internal/printable", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/capture", module + "/internal/gotype", module + "/internal/symname",
 		module + "/internal/uprobe"}},
-	{from: "internal/debugfile", to: []string{module + "/internal/procfs", module + "/offsets"}},
 	{from: "internal/printable", to: []string{"github.com/olekukonko/tablewriter/..."}},
 	{from: "internal/doctor", to: []string{
 		"golang.org/x/sys/unix", module + "/internal/procfs", module + "/internal/tracefs", module + "/internal/pairing", module + "/internal/trace", module + "/offsets",

@@ -5,7 +5,6 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/ftgo/ftgo/internal/debugfile"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -40,7 +39,7 @@ func (q *Query) open(say Say) (*Target, error) {
 func (t *Target) load(say Say, q *Query) error {
 	t.Binary.File().Progress = q.Loading
 	if q.Symbols == "" {
-		debugfile.Find(t.Binary, say, q.Loading)
+		findDebugInfo(t.Binary, say, q.Loading, "/", maxFindTime)
 	} else {
 		f, err := os.OpenFile(q.Symbols, os.O_RDONLY|syscall.O_NONBLOCK, 0) // returns at once for a named pipe
 		if err == nil {

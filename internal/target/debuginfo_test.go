@@ -1,4 +1,4 @@
-package debugfile
+package target
 
 import (
 	"fmt"
@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/binaries"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-const id = "00c0ffee"
+const testID = "00c0ffee"
 
-// build builds a program with the build ID id.
+// build builds a program with the build ID testID.
 func build(t *testing.T, name, ldflags string) string {
-	return fixture.Build(t, name, "-ldflags="+ldflags+" -B 0x"+id)
+	return fixture.Build(t, name, "-ldflags="+ldflags+" -B 0x"+testID)
 }
 
 // described runs the search for a stripped program. It returns whether debug information was found, and the messages.
@@ -29,11 +29,9 @@ func described(t *testing.T, path, root string) (found bool, said string) {
 // describedWithin is described with a time limit for debuginfod-find.
 func describedWithin(t *testing.T, limit time.Duration, path, root string) (found bool, said string) {
 	t.Helper()
-	b, err := offsets.Open(path)
-	fixture.NoError(t, err)
-	defer b.Close()
+	b := binaries.Open(t, path)
 	var text strings.Builder
-	(&search{root: root, limit: limit, say: func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }}).describe(b)
+	findDebugInfo(b, func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }, nil, root, limit)
 	f, _ := b.Lookup("main.lookup")
 	sig, err := b.Signature(f)
 	return err == nil && len(sig.Params) == 2 && sig.Params[0].Name == "key", text.String()
@@ -131,7 +129,7 @@ func TestDebugFile(t *testing.T) {
 		t.Helper()
 		found, said := described(t, stripped, t.TempDir())
 		text, _ := os.ReadFile(notes)
-		line := filepath.Join(filepath.Dir(notes), "debuginfod-find") + " debuginfo " + id + " 2147483648\n"
+		line := filepath.Join(filepath.Dir(notes), "debuginfod-find") + " debuginfo " + testID + " 2147483648\n"
 		if found != want || said != "" || string(text) != strings.Repeat(line, times) {
 			t.Errorf("%s: found %v\n%s%s", what, found, said, text)
 		}
@@ -141,7 +139,7 @@ func TestDebugFile(t *testing.T) {
 	check("blanks", false, 0)
 	t.Setenv("DEBUGINFOD_URLS", "http://localhost")
 	check("a server", true, 1)
-	kept := filepath.Join(cache, id, "debuginfo")
+	kept := filepath.Join(cache, testID, "debuginfo")
 	fixture.NoError(t, os.Mkdir(filepath.Dir(kept), 0o700))
 	fixture.NoError(t, os.WriteFile(kept, nil, 0o000))
 	check("a note that no server had it", true, 2)
@@ -207,12 +205,10 @@ func TestFindFails(t *testing.T) {
 // TestBuildIDText checks that only valid build IDs become arguments and parts of paths.
 func TestBuildIDText(t *testing.T) {
 	for text, want := range map[string]bool{
-		id: true, strings.Repeat("0f", 64): true, strings.Repeat("0f", 65): false, "": false, "00": false, "-v00": false, "../../x": false, "00c0\n": false,
+		testID: true, strings.Repeat("0f", 64): true, strings.Repeat("0f", 65): false, "": false, "00": false, "-v00": false, "../../x": false, "00c0\n": false,
 	} {
 		if buildID.MatchString(text) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
 	}
 }
-
-func TestMain(m *testing.M) { fixture.Main(m) }

@@ -1,0 +1,171 @@
+package target
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/offsets"
+)
+
+const (
+	// maxFindTime is how long debuginfod-find may run before it is killed. ownFindTime, in seconds, is the default of
+	// $DEBUGINFOD_MAXTIME. It is shorter, so that debuginfod-find ends by itself and removes its unfinished download.
+	maxFindTime = 2 * time.Minute
+	ownFindTime = 110
+	// maxDebugFile is the largest size of a download in bytes, the default of $DEBUGINFOD_MAXSIZE.
+	maxDebugFile = 2 << 30
+)
+
+// buildID matches build IDs: two digits name a folder, the others a file in it, and debuginfod accepts at most 64 bytes
+// (MAX_BUILD_ID_BYTES).
+var buildID = regexp.MustCompile(`^[0-9a-f]{4,128}$`)
+
+// findDebugInfo finds debug information for a file that lacks it: in the system's folders, beside the file, and, if the user
+// has named servers, by debuginfod-find(1). It calls say for each file with debug information that does not fit. root is the
+// folder that contains usr, and limit is how long debuginfod-find may run.
+func findDebugInfo(b *offsets.Binary, say Say, loading func(what string, done, of int), root string, limit time.Duration) {
+	if b.File().HasDebugInfo() {
+		return
+	}
+	take := func(path string, check func(f *os.File) error) bool {
+		f, _, err := procfs.OpenBelow("/", path) // a regular file: a link beside an untrusted program may lead to a device
+		if err != nil {
+			return false // a missing file is not reported
+		}
+		if err = check(f); err != nil {
+			f.Close()
+			err = fmt.Errorf("%s: %w", path, err)
+		} else {
+			err = b.Internals().Describe(f, path)
+		}
+		if err != nil {
+			say("debug information of %s: %v", b.File().Path(), err)
+		}
+		return err == nil
+	}
+	unchecked := func(*os.File) error { return nil } // Describe compares build IDs
+	id, _ := b.File().GNUBuildID()
+	known := buildID.MatchString(id)
+	if known && take(filepath.Join(root, "/usr/lib/debug/.build-id", id[:2], id[2:]+".debug"), unchecked) {
+		return
+	}
+	paths, crc := debugLink(b, root)
+	for _, path := range paths {
+		if take(path, func(f *os.File) error { return checkCRC(f, crc) }) {
+			return
+		}
+	}
+	if !known || strings.TrimSpace(os.Getenv("DEBUGINFOD_URLS")) == "" {
+		return
+	}
+	path, _ := filepath.Abs(filepath.Join(debuginfodCache(), id, "debuginfo")) // after an error, path is "", and Stat fails
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {            // an empty file notes that no server had it
+		if path, err = download(id, loading, limit); err != nil {
+			say("debug information of %s: %v", b.File().Path(), err)
+		}
+	}
+	if path != "" {
+		take(path, unchecked)
+	}
+}
+
+// debugLink returns the possible paths of the file that .gnu_debuglink names, and its CRC32. The section consists of the
+// file's name, zeros up to a multiple of 4 bytes, and the CRC32 (GDB's manual, "Debugging Information in Separate Files").
+func debugLink(b *offsets.Binary, root string) (paths []string, crc uint32) {
+	const most = 4096 // the length of a name
+	section := b.File().RawSection(".gnu_debuglink")
+	if section == nil || section.Size < 8 || section.Size > most {
+		return nil, 0
+	}
+	text := make([]byte, section.Size)
+	_, err := section.ReadAt(text, 0)
+	name, _, _ := strings.Cut(string(text[:len(text)-4]), "\x00")
+	bin, absErr := filepath.Abs(b.File().Path())
+	if err != nil || absErr != nil || name == "" || name != filepath.Base(name) {
+		return nil, 0
+	}
+	if file, err := filepath.EvalSymlinks(bin); err == nil {
+		bin = file
+	}
+	dir := filepath.Dir(bin)
+	for _, path := range []string{filepath.Join(dir, name), filepath.Join(dir, ".debug", name), filepath.Join(root, "/usr/lib/debug", dir, name)} {
+		if path != bin {
+			paths = append(paths, path)
+		}
+	}
+	return paths, binary.LittleEndian.Uint32(text[len(text)-4:])
+}
+
+func checkCRC(f *os.File, want uint32) error {
+	if info, err := f.Stat(); err != nil || info.Size() > maxDebugFile { // the whole file is read, including holes
+		return cmp.Or(err, fmt.Errorf("it has more than %d bytes", maxDebugFile))
+	}
+	crc := crc32.NewIEEE()
+	if _, err := io.Copy(crc, io.NewSectionReader(f, 0, 1<<62)); err != nil {
+		return err
+	}
+	if got := crc.Sum32(); got != want {
+		return fmt.Errorf("its CRC32 is %#x, not the %#x of .gnu_debuglink", got, want)
+	}
+	return nil
+}
+
+// download runs debuginfod-find, if it is installed. debuginfod-find prints the path of the file in its cache. download
+// returns "" if no server has the debug information.
+func download(id string, loading func(what string, done, of int), limit time.Duration) (path string, err error) {
+	program, err := exec.LookPath("debuginfod-find")
+	if err != nil {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if loading != nil {
+		loading("debuginfod-find debuginfo "+id, 0, 0)
+	}
+	find := exec.CommandContext(ctx, program, "debuginfo", id)
+	find.WaitDelay = time.Second // a child may keep its output open
+	find.Env = append([]string{fmt.Sprint("DEBUGINFOD_MAXTIME=", ownFindTime), fmt.Sprint("DEBUGINFOD_MAXSIZE=", maxDebugFile)}, os.Environ()...)
+	out, err := find.Output()
+	path = strings.TrimSuffix(string(out), "\n")
+	failed, exited := errors.AsType[*exec.ExitError](err)
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("killed after %v", limit)
+	case exited && bytes.Contains(failed.Stderr, []byte("No such file or directory")):
+		return "", nil
+	case exited:
+		err = fmt.Errorf("%w: %q", err, bytes.TrimSpace(failed.Stderr))
+	case err == nil && !filepath.IsAbs(path):
+		err = fmt.Errorf("it prints %q, not a path", path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("run debuginfod-find: %w", err)
+	}
+	return path, nil
+}
+
+// debuginfodCache returns the cache of debuginfod's client (debuginfod_find_debuginfo(3)).
+func debuginfodCache() string {
+	if dir := os.Getenv("DEBUGINFOD_CACHE_PATH"); dir != "" {
+		return dir
+	}
+	home, _ := os.UserHomeDir()
+	old := filepath.Join(home, ".debuginfod_client_cache")
+	if _, err := os.Stat(old); err == nil {
+		return old
+	}
+	return filepath.Join(cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join(home, ".cache")), "debuginfod_client")
+}
