@@ -7,7 +7,9 @@ import (
 	"go/parser"
 	"go/printer"
 	"go/token"
+	"go/types"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,8 +36,11 @@ func TestAPI(t *testing.T) {
 			}
 			b, err := os.ReadFile(path)
 			fixture.NoError(t, err)
-			if want := string(b); got != want {
-				t.Errorf("%s differs from %s (FTGO_UPDATE=1 makes it so):\n%s", name, path, lineDiff(want, got))
+			if got != string(b) {
+				diff := exec.Command("diff", path, "-")
+				diff.Stdin = strings.NewReader(got)
+				lines, _ := diff.Output() // exit status 1
+				t.Errorf("%s differs from %s (FTGO_UPDATE=1 makes it so):\n%s", name, path, lines)
 			}
 		})
 	}
@@ -91,7 +96,7 @@ func declared(t *testing.T, fset *token.FileSet, d ast.Decl) (lines []string) {
 	}
 	switch d := d.(type) {
 	case *ast.FuncDecl:
-		if !d.Name.IsExported() || d.Recv != nil && !ast.IsExported(receiver(d.Recv.List[0].Type)) {
+		if !d.Name.IsExported() || d.Recv != nil && !ast.IsExported(strings.TrimPrefix(types.ExprString(d.Recv.List[0].Type), "*")) {
 			return nil
 		}
 		doc := d.Doc
@@ -110,13 +115,24 @@ func declared(t *testing.T, fset *token.FileSet, d ast.Decl) (lines []string) {
 		for i, spec := range d.Specs {
 			switch spec := spec.(type) {
 			case *ast.TypeSpec:
-				if !spec.Name.IsExported() {
-					continue
-				}
 				doc := cmp.Or(spec.Doc, d.Doc)
 				spec.Doc, spec.Comment = nil, nil
-				publish(spec.Type)
-				print(&ast.GenDecl{Tok: d.Tok, TokPos: d.TokPos, Specs: []ast.Spec{spec}}, doc, spec.Name.Name)
+				one := &ast.GenDecl{Tok: d.Tok, TokPos: d.TokPos, Specs: []ast.Spec{spec}}
+				if !ast.FileExports(&ast.File{Decls: []ast.Decl{one}}) { // removes fields that are not exported
+					continue
+				}
+				ast.Inspect(one, func(n ast.Node) bool {
+					switch n := n.(type) {
+					case *ast.Field:
+						n.Doc, n.Comment = nil, nil
+					case *ast.StructType:
+						if n.Incomplete {
+							n.Incomplete, n.Fields.List = false, append(n.Fields.List, &ast.Field{Type: ast.NewIdent("/* and more */ _")})
+						}
+					}
+					return true
+				})
+				print(one, doc, spec.Name.Name)
 			case *ast.ValueSpec:
 				doc := cmp.Or(spec.Doc, spec.Comment, d.Doc)
 				if len(spec.Values) > 0 {
@@ -148,64 +164,3 @@ func valued(t *testing.T, value ast.Expr, iota int) ast.Expr {
 
 // usual methods need no comment.
 var usual = []string{"String", "Error", "Unwrap", "Is"}
-
-func receiver(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.StarExpr:
-		return receiver(e.X)
-	case *ast.IndexExpr:
-		return receiver(e.X)
-	case *ast.Ident:
-		return e.Name
-	}
-	return ""
-}
-
-// publish removes comments and unexported parts from a type.
-func publish(e ast.Expr) {
-	var fields *ast.FieldList
-	switch e := e.(type) {
-	case *ast.StructType:
-		fields = e.Fields
-	case *ast.InterfaceType:
-		fields = e.Methods
-	default:
-		return
-	}
-	hidden := false
-	var list []*ast.Field
-	for _, f := range fields.List {
-		f.Doc, f.Comment = nil, nil
-		names := slices.DeleteFunc(slices.Clone(f.Names), func(n *ast.Ident) bool { return !n.IsExported() })
-		if len(f.Names) > 0 && len(names) == 0 {
-			hidden = true
-			continue
-		}
-		hidden = hidden || len(names) < len(f.Names)
-		f.Names = names
-		list = append(list, f)
-	}
-	if hidden {
-		list = append(list, &ast.Field{Type: ast.NewIdent("/* and more */ _")})
-	}
-	fields.List = list
-}
-
-// lineDiff returns the lines that only one of the texts has.
-func lineDiff(before, after string) string {
-	var b strings.Builder
-	only := func(mark, in, not string) {
-		known := make(map[string]bool)
-		for l := range strings.Lines(not) {
-			known[l] = true
-		}
-		for l := range strings.Lines(in) {
-			if !known[l] {
-				b.WriteString(mark + l)
-			}
-		}
-	}
-	only("-", before, after)
-	only("+", after, before)
-	return b.String()
-}

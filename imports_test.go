@@ -3,7 +3,6 @@ package ftgo_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -137,35 +136,27 @@ func TestImports(t *testing.T) {
 	if !slices.ContainsFunc(packages, func(p listed) bool { return p.ImportPath == module+"/offsets" }) {
 		t.Fatalf("go list does not see %s/offsets among %d packages", module, len(packages))
 	}
-	for _, v := range violations(packages) {
-		t.Error(v)
-	}
-}
-
-// violations returns the imports that no arrow allows.
-func violations(packages []listed) (found []string) {
 	for _, p := range packages {
 		i := slices.IndexFunc(arrows, func(a arrow) bool {
 			return covers(strings.TrimSuffix(module+"/"+a.from, "/."), p.ImportPath)
 		})
 		if i < 0 {
-			found = append(found, p.ImportPath+" has no arrow")
+			t.Errorf("%s has no arrow", p.ImportPath)
 			continue
 		}
 		allowed := arrows[i].to
 		for _, path := range p.Imports {
 			if !mayImport(allowed, path) || slices.Contains(testOnly, path) || slices.Contains(network, path) && !slices.Contains(networked, p.ImportPath) {
-				found = append(found, fmt.Sprintf("%s imports %s", p.ImportPath, path))
+				t.Errorf("%s imports %s", p.ImportPath, path)
 			}
 		}
 		allowed = append([]string{module + "/..."}, allowed...)
 		for _, path := range append(slices.Clone(p.TestImports), p.XTestImports...) {
 			if !mayImport(allowed, path) {
-				found = append(found, fmt.Sprintf("%s imports %s in its tests", p.ImportPath, path))
+				t.Errorf("%s imports %s in its tests", p.ImportPath, path)
 			}
 		}
 	}
-	return found
 }
 
 // TestProcFiles checks that only internal/procfs reads /proc/PID, so that its formats are parsed in one place.
@@ -203,40 +194,6 @@ func covers(pattern, path string) bool {
 		return path == tree || strings.HasPrefix(path, tree+"/")
 	}
 	return path == pattern
-}
-
-func TestViolations(t *testing.T) {
-	pkg := func(path string, imports ...string) listed {
-		return listed{ImportPath: module + path, Imports: imports}
-	}
-	tests := []struct {
-		scenario string
-		pkg      listed
-		want     string // "" if it is fine
-	}{
-		{"std", pkg("/internal/pairing", "fmt", "encoding/json", "unsafe"), ""},
-		{"its own arrow", pkg("/internal/pairing", module+"/offsets", module+"/internal/uprobe"), ""},
-		{"flags in the command", pkg("/cmd/ftgo", "github.com/spf13/pflag"), "cmd/ftgo imports github.com/spf13/pflag"},
-		{"a network", pkg("/internal/tracefs", "net/http"), "internal/tracefs imports net/http"},
-		{"a network by who may", pkg("/internal/metrics", "net/http"), ""},
-		{"tests see the module", listed{ImportPath: module + "/offsets", XTestImports: []string{module + "/internal/pairing", "testing"}}, ""},
-		{"against the flow", pkg("/offsets", module+"/tracefs"), "offsets imports " + module + "/tracefs"},
-		{"a name that only begins the same", pkg("/cmd/ftgo", "github.com/spf13/pflagged"), "cmd/ftgo imports github.com/spf13/pflagged"},
-		{"cgo", pkg("/tracefs", "C"), "tracefs imports C"},
-		{"test support outside of tests", pkg("/cmd/ftgo", module+"/testdata/tracetest"), "cmd/ftgo imports " + module + "/testdata/tracetest"},
-		{"test support in tests", listed{ImportPath: module + "/tracefs", XTestImports: []string{module + "/testdata/tracetest"}}, ""},
-		{"new package", pkg("/helpers"), "helpers has no arrow"},
-		{"test with a new dependency", listed{ImportPath: module + "/internal/pairing", TestImports: []string{"github.com/stretchr/testify"}},
-			"internal/pairing imports github.com/stretchr/testify in its tests"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.scenario, func(t *testing.T) {
-			got := strings.Join(violations([]listed{tt.pkg}), "\n")
-			if got != tt.want && got != module+"/"+tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
-	}
 }
 
 // TestArchitecture checks that docs/dev/architecture.md has a row for each package with an arrow, and no other rows.
