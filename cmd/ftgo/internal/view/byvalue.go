@@ -60,25 +60,15 @@ func (o *Options) SetExpressions(where, by, sum string) (err error) {
 // UsesValues reports whether --by or --sum is set.
 func (o *Options) UsesValues() bool { return o.By.Text != "" || o.Sum.Text != "" }
 
-// rowValues evaluates --by and --sum for the calls of a table.
-type rowValues struct {
-	*Scene
-	opt        *Options
-	entryOnly  string // the command that does not probe returns, or ""
-	funcs      map[*offsets.Func]*funcValues
-	memory     *engine.Memories
-	stacks     *engine.Stacks    // nil unless --by uses the callers
-	stackTexts map[string]string // cached results of stackText by [engine.Stacks.AppendKey]
-	stackKey   []byte            // a buffer for a key
-	call       exprCall          // reused for each call
-}
-
-// plan returns the plan of the values to fetch from calls.
-func (v *rowValues) plan(s *target.Target, features tracefs.Features) (engine.Values, error) {
+// exprValues returns the plan of the values to fetch for --by and --sum.
+func (v *Table) exprValues(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	if len(s.Sites) > 0 {
 		return nil, cli.Usage("--by and --sum take functions, not instructions like %s", s.Sites[0].Name)
 	}
-	v.funcs = make(map[*offsets.Func]*funcValues)
+	entryOnly := "" // the command that does not probe returns
+	if v.mode == uprobe.Entries {
+		entryOnly = "count"
+	}
 	fetch := capture.Limits{StrLen: v.strLen(), Items: capture.DefaultLimits.Items}
 	if v.opt.FromTrace {
 		fetch = v.opt.Fetch
@@ -98,7 +88,7 @@ func (v *rowValues) plan(s *target.Target, features tracefs.Features) (engine.Va
 			if flag.Text == "" {
 				continue
 			}
-			if *flag.checked, err = o.check(flag.expr, v.entryOnly); err != nil && unknown != nil {
+			if *flag.checked, err = o.check(flag.expr, entryOnly); err != nil && unknown != nil {
 				err = fmt.Errorf("%w; %s", unknown, giveTypes)
 			}
 			if err != nil {
@@ -143,7 +133,7 @@ func (o *Options) UsesVariables() bool {
 
 // strLen returns the number of bytes to fetch from strings: the longest literal or prefix in an expression, and
 // --strlen if an expression uses a whole string.
-func (v *rowValues) strLen() int {
+func (v *Table) strLen() int {
 	n := max(1, v.opt.By.expr.Longest(), v.opt.Sum.expr.Longest())
 	if slices.ContainsFunc(v.opt.refs(), func(r where.Ref) bool { return r.Part == capture.Whole && r.First == 0 }) {
 		n = max(n, v.opt.Fetch.StrLen)
@@ -151,32 +141,24 @@ func (v *rowValues) strLen() int {
 	return min(n, maxStrLen)
 }
 
-func (v *rowValues) begin(s *Scene) {
-	v.Scene = s
-	v.memory = engine.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
-	if v.opt.By.UsesStack() {
-		v.stacks = engine.NewStacks(s.Target.Binary)
-	}
-}
-
 // observe evaluates the expressions for a call, and determines whether the call failed.
-func (v *rowValues) observe(c *pairing.Call) (o engine.Observed) {
+func (v *Table) observe(c *pairing.Call) (o engine.Observed) {
 	f := &v.Plan.Funcs[c.Func]
-	line := render.Line{Function: f.Name, Thread: render.ThreadOf(c), Depth: c.Depth, End: c.Outcome.String(), NS: v.Clock.Took(c).Nanoseconds()}
 	vf := v.funcs[f.Func]
 	if vf == nil { // f stands for a wait reason
 		vf = &funcValues{by: v.opt.By.expr, amount: v.opt.Sum.expr}
 	}
-	call := &v.call
-	*call = exprCall{funcValues: vf, line: line}
-	if f.Values.Entry != nil && c.Args != nil {
-		call.entry = f.Values.Entry.AppendValues(nil, c.Args, v.memory.Process(c))
+	call := &vf.reused
+	call.funcValues = vf
+	call.line = render.Line{
+		Function: f.Name, Thread: render.ThreadOf(c), Depth: c.Depth, End: c.Outcome.String(), NS: v.Clock.Took(c).Nanoseconds(),
+		Args: call.line.Args[:0], Results: call.line.Results[:0],
 	}
-	if f.Values.Return != nil && c.Results != nil {
-		call.ret = f.Values.Return.AppendValues(nil, c.Results, v.memory.Process(c))
+	call.read(c, f, v.memory)
+	if call.ret != nil {
 		o.Failed = isError(call.ret) || len(vf.atReturn) == 0 && c.Results[0] != 0 // the word that failing fetches
 	}
-	if v.stacks != nil {
+	if v.byStacks != nil {
 		call.stack = v.stackText(c, f.Name)
 	}
 	if v.opt.By.Text != "" {
@@ -212,13 +194,13 @@ func missingReason(e where.Expr, call *exprCall) string {
 const maxTexts = 10_000
 
 // stackText returns the callers of a call as text, the innermost first. An ellipsis stands for unknown callers.
-func (v *rowValues) stackText(c *pairing.Call, callee string) string {
-	v.stackKey = v.stacks.AppendKey(v.stackKey[:0], c)
+func (v *Table) stackText(c *pairing.Call, callee string) string {
+	v.stackKey = v.byStacks.AppendKey(v.stackKey[:0], c)
 	if text, known := v.stackTexts[string(v.stackKey)]; known {
 		return text
 	}
 	var names []string
-	for _, l := range v.stacks.Callers(c, callee) {
+	for _, l := range v.byStacks.Callers(c, callee) {
 		if l.Addr == 0 {
 			names = append(names, "…")
 		}
@@ -227,8 +209,8 @@ func (v *rowValues) stackText(c *pairing.Call, callee string) string {
 		}
 	}
 	text := cmp.Or(strings.Join(names, stats.StackSeparator), "…")
-	if v.stackTexts == nil || len(v.stackTexts) == maxTexts {
-		v.stackTexts = make(map[string]string)
+	if len(v.stackTexts) == maxTexts {
+		clear(v.stackTexts)
 	}
 	v.stackTexts[string(v.stackKey)] = text
 	return text

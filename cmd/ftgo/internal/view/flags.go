@@ -191,18 +191,19 @@ func parseFailIf(text string) (where.Expr, error) {
 		return e, err
 	}
 	return e, e.Check(func(path string) (*gotype.Type, error) {
-		number, ok := rowNumberOf(path)
-		if !ok {
-			return nil, fmt.Errorf("unknown number %q (want %s, or a percentile like p95)", path, strings.Join(slices.Sorted(maps.Keys(rowNumbers)), ", "))
+		switch {
+		case rowCounts[path] != nil:
+			return countType, nil
+		case rowLatency(path) != nil:
+			return nsType, nil
 		}
-		return number.typ, nil
+		names := slices.Collect(maps.Keys(rowCounts))
+		for _, s := range stats.Statistics {
+			names = append(names, s.Name)
+		}
+		slices.Sort(names)
+		return nil, fmt.Errorf("unknown number %q (want %s, or a percentile like p95)", path, strings.Join(names, ", "))
 	})
-}
-
-// rowNumber is a number of a row that --fail-if and --sort can use. Its type is countType or nsType.
-type rowNumber struct {
-	typ   *gotype.Type
-	value func(stats.Func) uint64
 }
 
 var (
@@ -210,32 +211,34 @@ var (
 	nsType, _    = gotype.Basic("int64")
 )
 
-// rowNumbers are the numbers of a row by their names in JSON. init adds the latency statistics.
-var rowNumbers = map[string]rowNumber{
-	"calls":     {countType, func(r stats.Func) uint64 { return uint64(r.Number()) }},
-	"completed": {countType, func(r stats.Func) uint64 { return r.Completed }},
-	"unwound":   {countType, func(r stats.Func) uint64 { return r.Unwound }},
-	"open":      {countType, func(r stats.Func) uint64 { return r.Open }},
-	"lost":      {countType, func(r stats.Func) uint64 { return r.Lost }},
-	"rate":      {countType, func(r stats.Func) uint64 { return uint64(r.Rate()) }},
-	"errors":    {countType, func(r stats.Func) uint64 { return r.Errors }},
+// rowCounts are the counts of a row that --fail-if and --sort can use, by their names in JSON.
+var rowCounts = map[string]func(stats.Func) uint64{
+	"calls":     func(r stats.Func) uint64 { return uint64(r.Number()) },
+	"completed": func(r stats.Func) uint64 { return r.Completed },
+	"unwound":   func(r stats.Func) uint64 { return r.Unwound },
+	"open":      func(r stats.Func) uint64 { return r.Open },
+	"lost":      func(r stats.Func) uint64 { return r.Lost },
+	"rate":      func(r stats.Func) uint64 { return uint64(r.Rate()) },
+	"errors":    func(r stats.Func) uint64 { return r.Errors },
 }
 
-func init() {
+// rowLatency returns the latency of a row with a name in JSON, or a percentile with two to six digits, like p95 and p999.
+// It returns nil for an unknown name.
+func rowLatency(name string) func(stats.Func) int64 {
+	if name == "sum" {
+		return func(r stats.Func) int64 { return scaled(r, r.ShownLatency().Sum()) }
+	}
 	for _, s := range stats.Statistics {
-		rowNumbers[s.Name] = rowNumber{nsType, func(r stats.Func) uint64 { return uint64(s.Of(r.ShownLatency())) }}
+		if s.Name == name {
+			return func(r stats.Func) int64 { return s.Of(r.ShownLatency()) }
+		}
 	}
-	rowNumbers["sum"] = rowNumber{nsType, func(r stats.Func) uint64 { return uint64(scaled(r, r.ShownLatency().Sum())) }}
-}
-
-// rowNumberOf returns the number with a name of rowNumbers, or a percentile with two to six digits, like p95 and p999.
-func rowNumberOf(path string) (n rowNumber, ok bool) {
-	digits, isPercentile := strings.CutPrefix(path, "p")
-	if n, ok = rowNumbers[path]; ok || !isPercentile || len(digits) < 2 || len(digits) > 6 || strings.Trim(digits, "0123456789") != "" {
-		return n, ok
-	}
+	digits, isPercentile := strings.CutPrefix(name, "p")
 	q, err := strconv.ParseFloat("0."+digits, 64)
-	return rowNumber{nsType, func(r stats.Func) uint64 { return uint64(r.ShownLatency().Quantile(q)) }}, err == nil
+	if !isPercentile || err != nil || len(digits) < 2 || len(digits) > 6 || strings.Trim(digits, "0123456789") != "" {
+		return nil
+	}
+	return func(r stats.Func) int64 { return r.ShownLatency().Quantile(q) }
 }
 
 // exprRow is a row as a [where.Call], so that conditions can be evaluated for it.
@@ -244,11 +247,13 @@ type exprRow struct{ stats.Func }
 // Value returns a number of the row, nil if it is unknown: a latency if no call returned, or the number of errors if the
 // function does not return an error.
 func (c exprRow) Value(path string) *capture.Value {
-	n, _ := rowNumberOf(path)
-	if n.typ == nsType && (c.Latency == nil || c.Latency.Count() == 0) || path == "errors" && !c.ReturnsErrors {
-		return nil
+	switch count := rowCounts[path]; {
+	case count != nil && (path != "errors" || c.ReturnsErrors):
+		return &capture.Value{Name: path, Type: countType, Num: count(c.Func)}
+	case count == nil && c.Latency != nil && c.Latency.Count() > 0:
+		return &capture.Value{Name: path, Type: nsType, Num: uint64(rowLatency(path)(c.Func))}
 	}
-	return &capture.Value{Name: path, Type: n.typ, Num: n.value(c.Func)}
+	return nil
 }
 
 // sortRows sorts rows by a key of --sort, the largest first, or by name. Rows with equal keys are sorted by the number

@@ -210,10 +210,10 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 	} else {
 		call = &fl.reused
 	}
-	line, args, results := &call.line, call.line.Args[:0], call.line.Results[:0]
+	line := &call.line
 	*line = render.Line{
-		Function: f.Name, Thread: render.ThreadOf(c),
-		Depth: c.Depth, Time: v.Clock.Wall(c.Start),
+		Function: f.Name, Thread: render.ThreadOf(c), Depth: c.Depth, Time: v.Clock.Wall(c.Start),
+		Args: line.Args[:0], Results: line.Results[:0],
 	}
 	if ended {
 		if line.End = c.Outcome.String(); c.Outcome == pairing.Abandoned {
@@ -238,18 +238,8 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 		return v.withStack(line, c) // a single instruction has no arguments
 	}
 	line.ArgsNote = fl.note
-	call.funcValues, call.entry, call.ret = fl, nil, nil
-	p := v.memory.Process(c)
-	if f.Values.Entry != nil && c.Args != nil {
-		args = f.Values.Entry.AppendValues(args, c.Args, p)
-		shown := len(args) - len(fl.atEntry)
-		line.Args, call.entry = args[:shown], args[shown:]
-	}
-	if f.Values.Return != nil && c.Results != nil {
-		results = f.Values.Return.AppendValues(results, c.Results, p)
-		shown := len(results) - len(fl.atReturn)
-		line.Results, call.ret = results[:shown], results[shown:]
-	}
+	call.funcValues = fl
+	call.read(c, f, v.memory)
 	last := line.Results
 	if fl.errorHidden {
 		last = call.ret

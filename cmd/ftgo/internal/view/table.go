@@ -29,21 +29,20 @@ type Table struct {
 	mode          uprobe.Mode
 	screen        *cli.Screen          // nil unless intervals redraw a terminal
 	trends        map[string][]float64 // see [render.Options]; nil without a screen
-	by            *rowValues           // nil without --by and --sum
 	headerWritten bool
 	intervals     int // the number of written intervals
+
+	// For --by and --sum:
+	funcs      map[*offsets.Func]*funcValues
+	memory     *engine.Memories
+	byStacks   *engine.Stacks    // nil unless --by uses the callers
+	stackTexts map[string]string // cached results of stackText by [engine.Stacks.AppendKey]
+	stackKey   []byte            // a buffer for a key
 }
 
 // NewTable returns a view of tables with the numbers that a mode measures.
 func NewTable(o *Options, mode uprobe.Mode) *Table {
-	t := &Table{opt: o, mode: mode}
-	if o.UsesValues() {
-		t.by = &rowValues{opt: o}
-		if mode == uprobe.Entries {
-			t.by.entryOnly = "count"
-		}
-	}
-	return t
+	return &Table{opt: o, mode: mode, funcs: make(map[*offsets.Func]*funcValues), stackTexts: make(map[string]string)}
 }
 
 func (v *Table) Needs() Needs {
@@ -53,10 +52,10 @@ func (v *Table) Needs() Needs {
 	}
 	needs.Probes.Mode, needs.Values = v.mode, v.values
 	needs.Source.Entries, needs.Source.Limit = v.mode == uprobe.Entries, v.opt.Calls
-	if v.by != nil {
+	if v.opt.UsesValues() {
 		t := &needs.Totals
 		needs.Stacks = needs.Stacks && !v.opt.By.UsesStack()
-		t.ByValue, t.Amounts, t.Observe, t.KeptBy = v.opt.By.Text != "", v.opt.Sum.Text != "", v.by.observe, v.opt.rankBy()
+		t.ByValue, t.Amounts, t.Observe, t.KeptBy = v.opt.By.Text != "", v.opt.Sum.Text != "", v.observe, v.opt.rankBy()
 	}
 	return needs
 }
@@ -64,8 +63,8 @@ func (v *Table) Needs() Needs {
 // values returns the plan of the values to fetch, for --by and --sum, or else for --errors.
 func (v *Table) values(s *target.Target, features tracefs.Features) (engine.Values, error) {
 	switch {
-	case v.by != nil:
-		return v.by.plan(s, features)
+	case v.opt.UsesValues():
+		return v.exprValues(s, features)
 	case !v.opt.Errors:
 		return nil, nil
 	}
@@ -92,8 +91,9 @@ func failing(s *target.Target, features tracefs.Features, sig *offsets.Signature
 
 func (v *Table) Begin(s *Scene) error {
 	v.Scene = s
-	if v.by != nil {
-		v.by.begin(s)
+	v.memory = engine.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
+	if v.opt.By.UsesStack() {
+		v.byStacks = engine.NewStacks(s.Target.Binary)
 	}
 	if v.opt.Format == render.Pprof && cli.IsTerminal(s.Out) {
 		return cli.Usage("-o pprof writes no text: -w FILE")

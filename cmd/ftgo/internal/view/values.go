@@ -16,6 +16,7 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/gotype"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/internal/target"
@@ -314,6 +315,22 @@ type exprCall struct {
 	line       render.Line
 	entry, ret []capture.Value // the values of atEntry and atReturn, nil if they were not fetched
 	stack      string          // the callers, the innermost first, or ""
+}
+
+// read appends the shown values of a call to the arguments and results of the line, and sets entry and ret.
+func (c *exprCall) read(of *pairing.Call, f *uprobe.Probe, memory *engine.Memories) {
+	c.entry, c.ret = nil, nil
+	p := memory.Process(of)
+	if f.Values.Entry != nil && of.Args != nil {
+		c.line.Args = f.Values.Entry.AppendValues(c.line.Args, of.Args, p)
+		shown := len(c.line.Args) - len(c.atEntry)
+		c.line.Args, c.entry = c.line.Args[:shown], c.line.Args[shown:]
+	}
+	if f.Values.Return != nil && of.Results != nil {
+		c.line.Results = f.Values.Return.AppendValues(c.line.Results, of.Results, p)
+		shown := len(c.line.Results) - len(c.atReturn)
+		c.line.Results, c.ret = c.line.Results[:shown], c.line.Results[shown:]
+	}
 }
 
 // Value returns the value that a path leads to, nil if it is unknown.
