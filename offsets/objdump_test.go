@@ -131,12 +131,13 @@ func TestArm64Static(t *testing.T) {
 
 var addressInReason = regexp.MustCompile(`[-+]?0x[0-9a-f]+|(middle of|to|around) \S+`)
 
-// againstObjdump compares the returns of each function with objdump's. It fails if more than mayRefuse of the functions
+// againstObjdump compares the instructions and the returns of each function with objdump's, and on x86-64 whether a function
+// of Go checks its stack: it does so if it calls runtime.morestack. It fails if more than mayRefuse of the functions
 // can't be decoded.
 func againstObjdump(t *testing.T, path string, mayRefuse float64) {
 	t.Helper()
 	b := openPath(t, path)
-	want := objdumpReturns(t, b)
+	want, starts, calls := objdumpInstructions(t, b)
 	reasons := make(map[string]int)
 	example := make(map[string]string)
 	total, refused, returns, elsewhere, tails, condTails := 0, 0, 0, 0, 0, 0
@@ -162,6 +163,10 @@ func againstObjdump(t *testing.T, path string, mayRefuse float64) {
 				t.Errorf("%s: site %+v", f.Name, site)
 			}
 		}
+		compareInstructions(t, b, f, starts)
+		if b.File().Processor.Machine().GOARCH == "amd64" && f.ABI != SystemV && (s.Check != nil) != (len(between(calls, f.Addr, f.Size)) > 0) {
+			t.Errorf("%s: stack check %+v, but objdump disagrees", f.Name, s.Check)
+		}
 		var got []uint64
 		for _, r := range s.Returns {
 			if _, isReturn := slices.BinarySearch(want, r.Addr()); !isReturn {
@@ -173,10 +178,8 @@ func againstObjdump(t *testing.T, path string, mayRefuse float64) {
 				elsewhere++
 			}
 		}
-		from, _ := slices.BinarySearch(want, f.Addr)
-		to, _ := slices.BinarySearch(want, f.Addr+f.Size)
-		if !slices.Equal(got, want[from:to]) {
-			t.Errorf("%s: returns at %#x, objdump has %#x", f.Name, got, want[from:to])
+		if expect := between(want, f.Addr, f.Size); !slices.Equal(got, expect) {
+			t.Errorf("%s: returns at %#x, objdump has %#x", f.Name, got, expect)
 		}
 		returns += len(s.Returns)
 		tails += len(s.Tails)
@@ -200,16 +203,50 @@ func againstObjdump(t *testing.T, path string, mayRefuse float64) {
 	}
 }
 
-// objdumpReturns returns the addresses of all returns in a file, sorted.
-func objdumpReturns(t *testing.T, b *Binary) (returns []uint64) {
+// between returns the addresses in a range. The list is sorted.
+func between(list []uint64, addr, size uint64) []uint64 {
+	from, _ := slices.BinarySearch(list, addr)
+	to, _ := slices.BinarySearch(list, addr+size)
+	return list[from:to]
+}
+
+// compareInstructions compares the addresses of a function's instructions with those that objdump found.
+func compareInstructions(t *testing.T, b *Binary, f *Func, starts []uint64) {
+	c, err := b.decode(f)
+	fixture.NoError(t, err)
+	for _, p := range c.parts {
+		want := between(starts, p.addr, uint64(len(p.code)))
+		for at, begins := range p.boundary {
+			addr := p.addr + uint64(at)
+			has := len(want) > 0 && want[0] == addr
+			if has {
+				want = want[1:]
+			}
+			// objdump takes fwait for a part of the next instruction, and leaves out zeros.
+			if begins != has && !(begins && (at > 0 && p.code[at-1] == 0x9b || p.code[at] == 0)) {
+				t.Errorf("%s+%#x: instruction %v, objdump %v: % x", f.Name, at, begins, has, p.code[at:min(at+15, len(p.code))])
+				return
+			}
+		}
+	}
+}
+
+// objdumpInstructions returns the sorted addresses of all returns, all instructions, and all calls of runtime.morestack.
+func objdumpInstructions(t *testing.T, b *Binary) (returns, all, morestack []uint64) {
 	t.Helper()
 	objdumpLines(t, b, func(at uint64, text string) {
+		all = append(all, at)
 		if returnText.MatchString(text) {
 			returns = append(returns, at)
 		}
+		if callsMorestack.MatchString(text) {
+			morestack = append(morestack, at)
+		}
 	})
 	slices.Sort(returns)
-	return returns
+	slices.Sort(all)
+	slices.Sort(morestack)
+	return returns, all, morestack
 }
 
 // objdumpLines calls line with the address and the text of each instruction of a file.
@@ -244,7 +281,7 @@ var returnText = regexp.MustCompile(`^((bnd|repz|rep|notrack|cs|ds|es|ss|fs|gs|d
 
 // These match the texts of instructions as objdump writes them.
 var (
-	callsMorestack = regexp.MustCompile(`^bl\t[0-9a-f]+ <runtime\.morestack(_noctxt|c)?(\.abi0)?>`)
+	callsMorestack = regexp.MustCompile(`^(bl|call)\s+[0-9a-f]+ <runtime\.morestack(_noctxt|c)?(\.abi0)?>`)
 	branches       = regexp.MustCompile(`^(b\.[a-z]+)\t`)
 	passedOver     = regexp.MustCompile(`[\t ]x27\b|^(adrp|msr)\t`) // instructions that a preemption repeats, or that can't be probed
 )

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -39,14 +40,18 @@ func TestOpcodeMaps(t *testing.T) {
 		text string
 	}
 	lines := make([]line, len(records))
-	err = objdumpLines(exec.Command(objdump, "-D", "-w", "-b", "binary", "-m", "i386:x86-64", path), func(at uint64, text string) {
-		if at%slot == 0 {
-			// "0f 05                	syscall"
+	cmd := exec.Command(objdump, "-D", "-w", "-b", "binary", "-m", "i386:x86-64", path)
+	cmd.Env = []string{"LC_ALL=C"}
+	out, err := cmd.Output()
+	fixture.NoError(t, err)
+	for text := range strings.Lines(string(out)) {
+		// "  20:	0f 05                	syscall"
+		addr, text, _ := strings.Cut(text, ":\t")
+		if at, err := strconv.ParseUint(strings.TrimSpace(addr), 16, 64); err == nil && at%slot == 0 {
 			raw, text, _ := strings.Cut(text, "\t")
 			lines[at/slot] = line{len(strings.Fields(raw)), text}
 		}
-	})
-	fixture.NoError(t, err)
+	}
 	known := map[encodingKey]bool{} // objdump accepts some operands
 	for i, r := range records {
 		if lines[i].len == 0 {
