@@ -124,18 +124,13 @@ func Brief(message string) string {
 
 const ellipsis = "…"
 
-// leastMethod is the smallest width in columns to which Shorten cuts a method's name before it also cuts the name of
-// the type.
-const leastMethod = 8
-
 // Shorten makes a function's name fit into width columns. It removes the directories of the package first, then the
-// package, then the middle of the method's name, and last the middle of the remaining text:
+// package, and last the middle of the remaining text:
 //
 //	github.com/a/b/pkg.(*Type).VeryLongMethod
 //	…/pkg.(*Type).VeryLongMethod
 //	….(*Type).VeryLongMethod
-//	….(*Type).Very…thod
-//	(*Ty…gMethod
+//	(*Type).V…gMethod
 func Shorten(name string, width int) string {
 	if Columns(name) <= width {
 		return name
@@ -153,10 +148,6 @@ func Shorten(name string, width int) string {
 			return ellipsis + "." + inside
 		case room == 1:
 			return ellipsis + inside
-		}
-		typ, method := CutOutside(inside, ".")
-		if room := width - Columns(typ) - 3; method != "" && room >= leastMethod {
-			return ellipsis + "." + typ + "." + CutMiddle(method[1:], room)
 		}
 	}
 	return CutMiddle(inside, width)

@@ -38,42 +38,39 @@ func parseCgroups(text string) (all []Cgroup) {
 	return all
 }
 
-// cgroupTree is a group with all its descendants.
-type cgroupTree struct {
-	at   *Mount // the mount of the hierarchy; nil means any hierarchy
-	path string
-}
-
-// parseCgroupTree returns the group with a name: a folder below the mount of a hierarchy, or otherwise a path as in
-// /proc/PID/cgroup.
-func parseCgroupTree(name string, mounts []Mount) cgroupTree {
-	tree := cgroupTree{path: "/" + strings.Trim(name, "/")} // not cleaned, because "/../x" is outside of this namespace
+// cgroupTree returns a func that reports whether a group is the group with a name or one of its descendants. The name is a
+// folder below the mount of a hierarchy, or otherwise a path as in /proc/PID/cgroup of any hierarchy.
+func cgroupTree(name string, mounts []Mount) (contains func(c Cgroup) bool) {
+	top := "/" + strings.Trim(name, "/") // not cleaned, because "/../x" is outside of this namespace
+	var at *Mount                        // the mount of the hierarchy; nil means any hierarchy
 	name = path.Clean(name)
 	for i, m := range mounts {
 		below, ok := strings.CutPrefix(name, m.Point)
 		inside := ok && (below == "" || below[0] == '/')
-		if inside && strings.HasPrefix(m.Kind, "cgroup") && (tree.at == nil || len(m.Point) > len(tree.at.Point)) {
+		if inside && strings.HasPrefix(m.Kind, "cgroup") && (at == nil || len(m.Point) > len(at.Point)) {
 			// The mounted group may be outside of this namespace, as in "/../..". path.Join would remove that.
-			tree = cgroupTree{&mounts[i], cmp.Or(strings.TrimSuffix(m.Root, "/")+below, "/")}
+			at, top = &mounts[i], cmp.Or(strings.TrimSuffix(m.Root, "/")+below, "/")
 		}
 	}
-	return tree
+	return func(c Cgroup) bool {
+		if at != nil && !at.hasControllers(c.Controllers) {
+			return false
+		}
+		if up, above := outside(top); above && top != "/" { // the tree contains this namespace's root
+			further, _ := outside(c.Path)
+			return further <= up
+		}
+		return top == "/" || c.Path == top || strings.HasPrefix(c.Path, top+"/")
+	}
 }
 
-// contains reports whether a group is in the tree. It finds the hierarchy by the options of its mount, which include
+// hasControllers reports whether a hierarchy with these controllers is mounted. In version 1, the options of a mount include
 // the names of its controllers.
-func (w cgroupTree) contains(c Cgroup) bool {
-	in := w.at == nil
-	if !in && w.at.Kind == "cgroup2" {
-		in = c.Controllers == ""
-	} else if !in && c.Controllers != "" {
-		in = !slices.ContainsFunc(strings.Split(c.Controllers, ","), func(name string) bool { return !slices.Contains(w.at.Options, name) })
+func (m *Mount) hasControllers(controllers string) bool {
+	if m.Kind == "cgroup2" || controllers == "" {
+		return m.Kind == "cgroup2" && controllers == ""
 	}
-	if up, above := outside(w.path); above && w.path != "/" { // the tree contains this namespace's root
-		further, _ := outside(c.Path)
-		return in && further <= up
-	}
-	return in && (w.path == "/" || c.Path == w.path || strings.HasPrefix(c.Path, w.path+"/"))
+	return !slices.ContainsFunc(strings.Split(controllers, ","), func(name string) bool { return !slices.Contains(m.Options, name) })
 }
 
 // outside returns the number of leading ".." in a path, and whether the path has nothing else.
@@ -85,13 +82,13 @@ func outside(path string) (up int, alone bool) {
 }
 
 // CgroupNamed returns a func that reports whether a process is in a control group or in a descendant of it. name has
-// the syntax of parseCgroupTree.
+// the syntax of cgroupTree.
 func CgroupNamed(name string) (match func(pid int) bool, err error) {
 	text, err := os.ReadFile(folder(Self) + "/mountinfo")
-	tree := parseCgroupTree(name, ParseMounts(string(text)))
+	contains := cgroupTree(name, ParseMounts(string(text)))
 	return func(pid int) bool {
 		groups, _ := Cgroups(pid) // empty for a process that has just ended
-		return slices.ContainsFunc(groups, tree.contains)
+		return slices.ContainsFunc(groups, contains)
 	}, err
 }
 

@@ -3,8 +3,6 @@ package procfs
 import (
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,11 +17,8 @@ type CPUTimes struct {
 	used  time.Duration         // the result of the last call of Used
 	last  map[int]time.Duration // the CPU time of each process at the last call of Used
 	since map[int]time.Duration // the CPU time of each process at the last call of Since
-	first map[int]schedTimes    // the times of each thread at the beginning
+	first map[int][2]uint64     // the result of threads at the beginning
 }
-
-// schedTimes are the times that a thread has run and that it has waited for a CPU, in nanoseconds.
-type schedTimes struct{ ran, waited uint64 }
 
 // NewCPUTimes starts to measure processes. If pids is empty, it measures all processes that execute a file.
 func NewCPUTimes(pids []int, binary string) *CPUTimes {
@@ -112,27 +107,25 @@ func (c *CPUTimes) Since() (used time.Duration) {
 // Waited returns the share of runnable time since NewCPUTimes that threads have waited for a CPU. It returns 0 if the
 // kernel does not measure it.
 func (c *CPUTimes) Waited() float64 {
-	var sum schedTimes
+	var ran, waited uint64
 	for thread, now := range c.threads() {
-		sum.ran += now.ran - c.first[thread].ran
-		sum.waited += now.waited - c.first[thread].waited
+		ran += now[0] - c.first[thread][0]
+		waited += now[1] - c.first[thread][1]
 	}
-	return float64(sum.waited) / float64(max(sum.ran+sum.waited, 1))
+	return float64(waited) / float64(max(ran+waited, 1))
 }
 
-// threads reads /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst). Kernels without
-// CONFIG_SCHED_INFO do not have it.
-func (c *CPUTimes) threads() map[int]schedTimes {
-	threads := make(map[int]schedTimes)
+// threads returns the times that each thread has run and that it has waited for a CPU, in nanoseconds. It reads
+// /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst). Kernels without CONFIG_SCHED_INFO do not have it.
+func (c *CPUTimes) threads() map[int][2]uint64 {
+	threads := make(map[int][2]uint64)
 	for _, pid := range c.recent() {
 		tids, _ := Threads(pid) // empty for a process that has just ended
 		for _, tid := range tids {
+			var times [2]uint64
 			text, _ := os.ReadFile(fmt.Sprintf("%s/task/%d/schedstat", folder(pid), tid))
-			ran, rest, _ := strings.Cut(string(text), " ")
-			lacked, _, _ := strings.Cut(rest, " ")
-			r, rerr := strconv.ParseUint(ran, 10, 64)
-			if w, werr := strconv.ParseUint(lacked, 10, 64); rerr == nil && werr == nil {
-				threads[tid] = schedTimes{r, w}
+			if n, _ := fmt.Sscan(string(text), &times[0], &times[1]); n == 2 {
+				threads[tid] = times
 			}
 		}
 	}

@@ -177,11 +177,11 @@ func TestWaiting(t *testing.T) {
 	}
 	b := NewCPUTimes([]int{os.Getpid()}, "")
 	b.first = nil
-	var sum schedTimes
-	for _, thread := range b.threads() {
-		sum.ran += thread.ran
+	ran := uint64(0)
+	for _, times := range b.threads() {
+		ran += times[0]
 	}
-	if sum.ran == 0 || len(b.threads()) == 0 || b.Waited() >= 1 {
+	if ran == 0 || len(b.threads()) == 0 || b.Waited() >= 1 {
 		t.Errorf("threads %v, of which a share of %v waited", b.threads(), b.Waited())
 	}
 }

@@ -96,7 +96,7 @@ func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 		}
 	}
 	for _, s := range t.sites {
-		found, err := s.resolve(say, t)
+		found, err := s.resolve(t)
 		if err != nil {
 			return nil, q.located(s.text, err)
 		}

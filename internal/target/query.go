@@ -78,7 +78,7 @@ func (q *Query) Resolve(say Say) (*Target, error) {
 
 func (t *Target) find(say Say, q *Query) error {
 	for _, s := range t.sites {
-		found, err := s.resolve(say, t)
+		found, err := s.resolve(t)
 		if err != nil {
 			return q.located(s.text, err)
 		}
@@ -252,9 +252,6 @@ func (q *Query) CheckProcesses() error {
 		}
 		if !q.BinaryFromPID {
 			continue // it may be a library
-		}
-		if _, err := os.Stat(q.Binary); err != nil {
-			return fmt.Errorf("process %d: %w", q.PIDs[0], err)
 		}
 		if _, err := os.Stat(procfs.Exe(pid)); err != nil {
 			return fmt.Errorf("process %d: %w", pid, err)

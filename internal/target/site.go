@@ -61,10 +61,10 @@ func parseSite(text string) (s site, ok bool, err error) {
 // resolve finds the instructions of a site. An offset selects one instruction. A source line selects one instruction in each
 // function that contains code of the line, and one in each inlined copy. The field Err of an instruction is the reason why
 // the instruction can't be probed. If no instruction of a line can be probed, resolve returns the first Err.
-func (s site) resolve(say Say, t *Target) (found []uprobe.Probe, err error) {
+func (s site) resolve(t *Target) (found []uprobe.Probe, err error) {
 	b := t.Binary
 	if s.function != "" {
-		p, err := s.byOffset(say, t)
+		p, err := s.byOffset(t)
 		return []uprobe.Probe{p}, err
 	}
 	addrs, err := b.Internals().LineAddrs(s.file, s.line)
@@ -92,25 +92,19 @@ func pointProbe(name string, f *offsets.Func, at offsets.Site, again bool) uprob
 	return uprobe.Probe{Func: fn, Sites: &offsets.Sites{Entry: at, Restarts: again}, Point: true}
 }
 
-func (s site) byOffset(say Say, t *Target) (p uprobe.Probe, err error) {
-	b := t.Binary
+func (s site) byOffset(t *Target) (p uprobe.Probe, err error) {
 	f, err := s.lookupFunc(t)
 	if err != nil {
 		return p, err
 	}
-	name, hint := fmt.Sprintf("%s+%#x", f.Name, s.offset), ""
-	if assembly, ok := b.Lookup(f.Name + ".abi0"); ok && t.isWrapper(f) {
-		hint = fmt.Sprintf("; %s is a wrapper of %s, which %s+%#x is in", f.Name, assembly.Name, assembly.Name, s.offset)
-	}
-	at, err := b.Internals().SiteAt(f, s.offset)
-	if b.Internals().NoCode(err) {
-		return p, nothingf("%s: %w%s", name, err, hint)
+	name, internals := fmt.Sprintf("%s+%#x", f.Name, s.offset), t.Binary.Internals()
+	at, err := internals.SiteAt(f, s.offset)
+	if internals.NoCode(err) {
+		return p, nothingf("%s: %w", name, err)
 	} else if err != nil {
-		return p, fmt.Errorf("%s: %w%s", name, err, hint)
-	} else if hint != "" {
-		say("%s%s", name, hint)
+		return p, fmt.Errorf("%s: %w", name, err)
 	}
-	sites, err := b.Sites(f)
+	sites, err := t.Binary.Sites(f)
 	return pointProbe(name, f, at, err == nil && at.Addr() < sites.Entry.Addr()), nil
 }
 
@@ -124,17 +118,10 @@ func (s site) lookupFunc(t *Target) (*offsets.Func, error) {
 	if exact := slices.DeleteFunc(slices.Clone(named), other); len(exact) > 0 {
 		named = exact
 	}
-	if len(named) == 1 {
-		return named[0], nil
+	if len(named) > 1 {
+		return nil, usagef("%s: %d functions of that name, such as %s at %#x", s.text, len(named), named[0].Name, named[0].Addr)
 	}
-	var list []string
-	for _, f := range named[:min(len(named), 3)] {
-		list = append(list, fmt.Sprintf("%s at %#x", f.Name, f.Addr))
-	}
-	if len(named) > len(list) {
-		list = append(list, "…")
-	}
-	return nil, usagef("%s: %d functions of that name: %s", s.text, len(named), strings.Join(list, ", "))
+	return named[0], nil
 }
 
 // probeAt returns the probe of the instruction at an address. If the function's entry probe is on a later instruction,

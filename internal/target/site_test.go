@@ -103,15 +103,13 @@ func FuzzParseSite(f *testing.F) {
 func TestResolveSite(t *testing.T) {
 	b := binaries.Open(t, fixture.Build(t, "lines"))
 	marks := fixture.Marks(t, "store.go")
-	said := ""
-	say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }
 	resolve := func(t *testing.T, text string) ([]uprobe.Probe, error) {
 		t.Helper()
 		p, ok, err := parseSite(text)
 		if !ok || err != nil {
 			t.Fatalf("parse %q: %t, %v", text, ok, err)
 		}
-		found, err := p.resolve(say, &Target{Binary: b})
+		found, err := p.resolve(&Target{Binary: b})
 		for _, at := range found {
 			if at.Err != nil {
 				t.Errorf("%s: %s: %v", text, at.Name, at.Err)
@@ -176,20 +174,6 @@ func TestResolveSite(t *testing.T) {
 		}
 	})
 
-	t.Run("the wrapper of assembly", func(t *testing.T) {
-		const meant = "runtime.asmcgocall is a wrapper of runtime.asmcgocall.abi0, which runtime.asmcgocall.abi0+0x"
-		if found, err := resolve(t, "runtime.asmcgocall+0"); len(found) != 1 || err != nil || said != "runtime.asmcgocall+0x0; "+meant+"0 is in" {
-			t.Errorf("%d found, %v, said %q", len(found), err, said)
-		}
-		if _, err := resolve(t, "runtime.asmcgocall+0x1111"); !errors.Is(err, ErrNothing) || !strings.HasSuffix(err.Error(), "; "+meant+"1111 is in") {
-			t.Errorf("%v", err)
-		}
-		said = ""
-		if found, err := resolve(t, "runtime.asmcgocall.abi0+0"); len(found) != 1 || err != nil || said != "" {
-			t.Errorf("%d found, %v, said %q", len(found), err, said)
-		}
-	})
-
 	reset := marks["put reset"]
 	for _, test := range []struct {
 		name, text string
@@ -200,7 +184,7 @@ func TestResolveSite(t *testing.T) {
 		{"beyond the function", "main.store.put+0x9999", ErrNothing, "beyond the function's"},
 		{"no function", "main.store.pit+0", ErrNothing, `no function matches "main.store.pit"; nearest: main.(*store).put`},
 		{"inlined function", "main.(*store).at+0", ErrNothing, "no code of its own"},
-		{"many functions", "main.store.*+0", ErrUsage, "main.store.*+0: 3 functions of that name: main.(*store).put at "},
+		{"many functions", "main.store.*+0", ErrUsage, "main.store.*+0: 3 functions of that name, such as main.(*store).put at "},
 		{"line without code", fmt.Sprintf("store.go:%d", reset-1), ErrNothing, fmt.Sprintf("store.go:%d: no code; nearest: %d, %d", reset-1, marks["put if"], reset)},
 		{"no file", "nosuch.go:1", ErrNothing, "nosuch.go:1: no code of such a file"},
 		{"several files", "type.go:1", nil, "files of that name: "},
