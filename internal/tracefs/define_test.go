@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -90,15 +89,5 @@ func TestCheckFileSystem(t *testing.T) {
 		if err := checkFileSystem(c.path, Machine{Release: c.release}.Older); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrNotSupported) {
 			t.Errorf("%s on Linux %s: %v", c.path, c.release, err)
 		}
-	}
-}
-
-func TestExplainEIO(t *testing.T) {
-	refused := &os.PathError{Op: "write", Path: "enable", Err: unix.EIO}
-	if err := explainEIO(refused); !errors.Is(err, unix.EIO) || !strings.Contains(err.Error(), "overlayfs") {
-		t.Errorf("got %v", err)
-	}
-	if err := explainEIO(unix.EINVAL); err != unix.EINVAL {
-		t.Errorf("got %v", err)
 	}
 }

@@ -213,7 +213,7 @@ func (f *FS) define(ctx context.Context, lines []string) error {
 			n++
 		}
 		if n == 0 {
-			return &probeError{line: lines[0], err: fmt.Errorf("%d bytes: longer than the kernel takes", len(lines[0]))}
+			return refused(lines[0], fmt.Sprintf(" with %d bytes", len(lines[0])), unix.E2BIG)
 		}
 		text := strings.Join(lines[:n], "\n") + "\n"
 		if err := f.files.Append(f.path("uprobe_events"), text); err != nil {
@@ -224,34 +224,17 @@ func (f *FS) define(ctx context.Context, lines []string) error {
 	return nil
 }
 
-// probeError is a definition that the kernel refused.
-type probeError struct {
-	line string
-	err  error // the error of write(2)
-	// msg is the kernel's message in error_log (since 5.4), and at the word of the line that error_log marks. Both may
-	// be "".
-	msg, at string
-}
-
-func (e *probeError) Error() string {
+// refused returns the error for a definition that the kernel refused. err is the error of write(2), and why is the
+// explanation of it, which may be "".
+func refused(line, why string, err error) error {
 	const enough = 300
-	line := e.line
 	if len(line) > enough {
 		line = line[:enough] + "…"
 	}
-	text := fmt.Sprintf("define probe %q: %v", line, e.err)
-	if e.msg != "" {
-		text += ": " + e.msg
-	}
-	if e.at != "" {
-		text += fmt.Sprintf(" at %q", e.at)
-	}
-	return text
+	return fmt.Errorf("define probe %q: %w: %w%s", line, ErrRefused, err, why)
 }
 
-func (e *probeError) Unwrap() []error { return []error{e.err, ErrRefused} }
-
-// explain turns an error of a write to uprobe_events into a probeError with the refused line. It adds no line to
+// explain adds the refused line to an error of a write to uprobe_events. It adds no line to
 // errors that do not depend on one: the file does not exist, can't be opened, or permission is denied.
 func (f *FS) explain(lines []string, err error) error {
 	at, ok := errors.AsType[*fs.PathError](err)
@@ -261,30 +244,14 @@ func (f *FS) explain(lines []string, err error) error {
 	case ok && at.Op == "open" || errors.Is(err, fs.ErrPermission):
 		return err
 	}
-	if log, logErr := f.files.Read(f.path("error_log")); logErr == nil {
-		if pe := lastRefusal(string(log), lines); pe != nil {
-			pe.err = err
-			return pe
-		}
+	log, _ := f.files.Read(f.path("error_log")) // since Linux 5.4
+	line, why := lastRefusal(string(log), lines)
+	if line == "" {
+		// The refused line is the first one that is not defined now. If all seem to be defined, take the first one.
+		defined := f.dynamicEvents()
+		line = lines[max(0, slices.IndexFunc(lines, func(l string) bool { return !defined[eventOf(l)] }))]
 	}
-	// Kernels before 5.4 have no error_log. The refused line is the first one that is not defined now. If all
-	// seem to be defined, take the first one.
-	return &probeError{line: lines[f.definedCount(lines)%len(lines)], err: err}
-}
-
-// definedCount returns how many of the lines precede the first one that uprobe_events does not list.
-func (f *FS) definedCount(lines []string) int {
-	b, _ := f.files.Read(f.path("uprobe_events")) // an unreadable file counts as empty
-	have := make(map[string]int)
-	for l := range strings.Lines(string(b)) {
-		have[eventOf(l)]++
-	}
-	for i, l := range lines {
-		if have[eventOf(l)]--; have[eventOf(l)] < 0 {
-			return i
-		}
-	}
-	return len(lines)
+	return refused(line, why, err)
 }
 
 // eventOf returns the "GROUP/EVENT" of a definition in uprobe_events, kprobe_events or dynamic_events:
@@ -295,33 +262,31 @@ func eventOf(line string) string {
 	return name
 }
 
-// lastRefusal returns the newest entry of error_log about one of lines, or nil. Other processes write to error_log,
-// too. An entry is (kernel/trace/trace.c, tracing_log_err):
+// lastRefusal returns the line that the newest entry of error_log about one of lines shows, and why the kernel has refused it.
+// line is "" if there is no such entry. Other processes write to error_log, too. An entry is (kernel/trace/trace.c,
+// tracing_log_err):
 //
 //	[  447.809285] trace_uprobe: error: Invalid unsigned integer string
 //	  Command: p:g/e /bin/true:zz
 //	                           ^
-func lastRefusal(log string, lines []string) *probeError {
+func lastRefusal(log string, lines []string) (line, why string) {
 	const command = "  Command: "
-	ours := make(map[string]bool, len(lines))
-	for _, l := range lines {
-		ours[l] = true
-	}
 	entries := append(strings.Split(log, "\n"), "")
 	for i := len(entries) - 2; i > 0; i-- {
 		cmd, ok := strings.CutPrefix(entries[i], command)
 		_, msg, found := strings.Cut(entries[i-1], ": error: ")
 		line := strings.TrimRight(cmd, " ")
-		if !ok || !found || !ours[line] {
+		if !ok || !found || !slices.Contains(lines, line) {
 			continue
 		}
-		pe := &probeError{line: line, msg: strings.TrimSpace(msg)}
-		if col := strings.IndexByte(entries[i+1], '^') - len(command); pe.msg != "" && 0 <= col && col < len(line) {
-			pe.at, _, _ = strings.Cut(line[col:], " ")
+		why = ": " + strings.TrimSpace(msg)
+		if col := strings.IndexByte(entries[i+1], '^') - len(command); 0 <= col && col < len(line) {
+			at, _, _ := strings.Cut(line[col:], " ")
+			why += fmt.Sprintf(" at %q", at)
 		}
-		return pe
+		return line, why
 	}
-	return nil
+	return "", ""
 }
 
 // checkFileSystem returns an error if the file is on tmpfs and the kernel is older than Linux 3.16. Such a kernel can't

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // The kernel disarms an event by waiting for a grace period, until no CPU can run the event's handler: 16 to 50 ms
@@ -21,22 +20,15 @@ import (
 // has a mark; the last run resets it. A lock on the tracefs directory serializes these steps.
 
 const (
-	expediteMark = "rcu_expedited" // the name of the mark's event
-	minExpedited = 8               // the least number of grace periods for which the switch is set: they take 1/4 s without it
+	switchLockark = "rcu_expedited" // the name of the mark's event
+	minExpedited  = 8               // the least number of grace periods for which the switch is set: they take 1/4 s without it
 )
-
-// expediteState counts the users of the switch in this process.
-type expediteState struct {
-	sync.Mutex
-	users int
-	mark  string // the group of this process's mark, "" if it has not set the switch
-}
 
 // CanExpedite reports whether events can be disarmed in a tenth of the usual time: the switch is on, or may be set.
 func (f *FS) CanExpedite() bool {
 	now, err := f.expedited()
 	// Write of no bytes only opens the file, which fails on a read-only file system.
-	return err == nil && (now != "0" || f.Expedite && f.files.Write(f.rcu(expediteMark), "") == nil)
+	return err == nil && (now != "0" || f.Expedite && f.files.Write(f.rcu(switchLockark), "") == nil)
 }
 
 func (f *FS) rcu(name string) string { return f.rcuDir + "/" + name }
@@ -47,7 +39,7 @@ func (f *FS) expedited() (string, error) {
 	if b, err := f.files.Read(f.rcu("rcu_normal")); err == nil && strings.TrimSpace(string(b)) != "0" {
 		return "", errors.New("rcu_normal is set") // the machine's owner forbids expedited grace periods
 	}
-	b, err := f.files.Read(f.rcu(expediteMark))
+	b, err := f.files.Read(f.rcu(switchLockark))
 	return strings.TrimSpace(string(b)), err
 }
 
@@ -55,23 +47,22 @@ func (f *FS) expedited() (string, error) {
 // failures, because probes are also removed in long grace periods, only more slowly. ExpediteGracePeriods takes some
 // milliseconds: a caller that may have to remove probes quickly calls it in advance.
 func (f *FS) ExpediteGracePeriods() (end func()) {
-	h := &f.expedite
-	h.Lock()
-	defer h.Unlock()
+	f.switchLock.Lock()
+	defer f.switchLock.Unlock()
 	if !f.Expedite {
 		return func() {}
 	}
-	if h.users++; h.users == 1 {
+	if f.switchUsers++; f.switchUsers == 1 {
 		_ = f.setExpedited()
 	}
 	return func() {
-		h.Lock()
-		defer h.Unlock()
-		if h.users--; h.users > 0 || h.mark == "" {
+		f.switchLock.Lock()
+		defer f.switchLock.Unlock()
+		if f.switchUsers--; f.switchUsers > 0 || f.mark == "" {
 			return
 		}
-		_ = f.unsetExpedited(h.mark) // after an error, the next run or Sweep tries again
-		h.mark = ""
+		_ = f.unsetExpedited(f.mark) // after an error, the next run or Sweep tries again
+		f.mark = ""
 	}
 }
 
@@ -91,19 +82,19 @@ func (f *FS) setExpedited() error {
 	if err != nil {
 		return err
 	}
-	marks, err := f.expediteMarks()
+	marks, err := f.switchLockarks()
 	if err != nil || now != "0" && len(marks) == 0 {
 		return err
 	}
 	// The mark is defined before the switch is set, and removed after it is reset: a mark alone is harmless.
 	mark := o.String()
-	if err := f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", mark, expediteMark)); err != nil {
-		return fmt.Errorf("mark that %s is set: %w", f.rcu(expediteMark), err)
+	if err := f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", mark, switchLockark)); err != nil {
+		return fmt.Errorf("mark that %s is set: %w", f.rcu(switchLockark), err)
 	}
-	if err := f.files.Write(f.rcu(expediteMark), "1"); err != nil {
+	if err := f.files.Write(f.rcu(switchLockark), "1"); err != nil {
 		return errors.Join(err, f.removeGroup(mark))
 	}
-	f.expedite.mark = mark
+	f.mark = mark
 	return nil
 }
 
@@ -114,7 +105,7 @@ func (f *FS) unsetExpedited(mark string) error {
 		return err
 	}
 	defer unlock()
-	marks, err := f.expediteMarks()
+	marks, err := f.switchLockarks()
 	if err != nil {
 		return err
 	}
@@ -123,21 +114,21 @@ func (f *FS) unsetExpedited(mark string) error {
 		return other != mark && ok && o.alive()
 	})
 	if !used {
-		if err := f.files.Write(f.rcu(expediteMark), "0"); err != nil {
+		if err := f.files.Write(f.rcu(switchLockark), "0"); err != nil {
 			return err
 		}
 	}
 	return f.removeGroup(mark)
 }
 
-// expediteMarks returns the groups of all marks.
-func (f *FS) expediteMarks() ([]string, error) {
+// switchLockarks returns the groups of all marks.
+func (f *FS) switchLockarks() ([]string, error) {
 	groups, err := f.files.List(f.path("events"))
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(groups, func(group string) bool {
 		_, ours := parseOwner(group)
-		return !ours || !f.exists("events", group, expediteMark)
+		return !ours || !f.exists("events", group, switchLockark)
 	}), nil
 }

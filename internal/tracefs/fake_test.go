@@ -292,18 +292,6 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestEnabledElsewhereIsNotRemoved checks that an event that another program has enabled at the top level is not
-// deleted, because that would crash the kernel.
-func TestEnabledElsewhereIsNotRemoved(t *testing.T) {
-	f, fake := newFake(t)
-	s := start(t, f, Options{})
-	fake.put("events/"+s.Name+"/enable", "1\n")
-	fake.put("events/"+s.Name+"/entry0_0123456789/enable", "1\n")
-	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "enabled") {
-		t.Errorf("close: %v, want a refusal", err)
-	}
-}
-
 func TestStartRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name   string

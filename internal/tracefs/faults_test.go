@@ -19,10 +19,9 @@ import (
 // lifetimes are the uses of this package from start to end. Each returns all its errors, and calls closing before it
 // begins to remove its files.
 var lifetimes = map[string]func(ctx context.Context, f *FS, closing func()) error{
-	"events":        lifetime(Options{}),
-	"counting":      lifetime(Options{Quiet: true}),
-	"chosen buffer": lifetime(Options{BufferKB: 64}),
-	"raw":           lifetime(Options{Raw: true}),
+	"events":   lifetime(Options{}),
+	"counting": lifetime(Options{Quiet: true}),
+	"raw":      lifetime(Options{Raw: true}),
 	"kernel events": func(_ context.Context, f *FS, closing func()) error {
 		k, err := StartKernel(f, []string{"sched:sched_switch"}, 0, true)
 		if err != nil {

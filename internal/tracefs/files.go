@@ -113,10 +113,6 @@ func (osFiles) PipeReaders() (all []pipeReader) {
 	return all
 }
 
-func (r pipeReader) String() string {
-	return fmt.Sprintf("process %d (%s) closes %s", r.PID, r.Name, r.Path)
-}
-
 // isNotExist reports whether an error says that a file does not exist.
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 

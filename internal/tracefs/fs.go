@@ -39,15 +39,16 @@ type FS struct {
 	dir   string // the mount point
 	files files
 	pipes atomic.Int32 // the number of sessions of this process that have their pipes open
-	// memory is the result of the trial of fetchesMemory: events can fetch from memory if fetched is true. If known is
-	// false, this process may not define events, and the trial has no result.
-	memory struct {
-		sync.Once
-		known, fetched bool
-	}
-	// rcuDir is the directory of the kernel's switches for grace periods.
-	rcuDir   string
-	expedite expediteState
+	// The result of the trial of fetchesMemory: events can fetch from memory if memory is true. If tried is false, this
+	// process may not define events, and the trial has no result.
+	trial         sync.Once
+	tried, memory bool
+	// rcuDir is the directory of the kernel's switches for grace periods. The other fields count the users of the switch in
+	// this process. mark is the group of this process's mark, "" if it has not set the switch.
+	rcuDir      string
+	switchLock  sync.Mutex
+	switchUsers int
+	mark        string
 }
 
 // At returns the tracefs mounted at dir, without any check.
@@ -161,11 +162,11 @@ func (f *FS) Features() Features {
 // fetchesMemory reports whether events can fetch from memory. It defines a trial event, once, because RHEL 7's 3.10 can
 // do this although it has no other ability of 3.14. If this process may not define events, it returns likely.
 func (f *FS) fetchesMemory(likely bool) bool {
-	f.memory.Do(func() {
-		f.memory.fetched = f.acceptsFetch("+0(%sp):u64")
-		f.memory.known = f.memory.fetched || f.acceptsFetch("%sp:u64")
+	f.trial.Do(func() {
+		f.memory = f.acceptsFetch("+0(%sp):u64")
+		f.tried = f.memory || f.acceptsFetch("%sp:u64")
 	})
-	return f.memory.fetched || !f.memory.known && likely
+	return f.memory || !f.tried && likely
 }
 
 // acceptsFetch reports whether the kernel accepts an event with a fetcharg. It never enables the event, and removes it.

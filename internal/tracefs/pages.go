@@ -31,12 +31,11 @@ func readNow(fd int, buf []byte) (int, error) {
 
 // pages reads the trace_pipe_raw files of all CPUs.
 type pages struct {
-	cpus    []cpuPages
+	cpus    []int // the numbers of the CPUs
+	fds     []int // by index in cpus
 	buf     []byte
 	drained bool // the last pass read every CPU until its buffer was empty
 }
-
-type cpuPages struct{ cpu, fd int }
 
 const (
 	// bufferSize is at least the size of a ring buffer page: 4 to 64 KB, the kernel's page size, unless
@@ -65,7 +64,7 @@ func openPages(files files, perCPU string) (*pages, error) {
 		if err != nil {
 			return r, err
 		}
-		r.cpus = append(r.cpus, cpuPages{cpu, fd})
+		r.cpus, r.fds = append(r.cpus, cpu), append(r.fds, fd)
 	}
 	if len(r.cpus) == 0 {
 		return r, fmt.Errorf("list %s: no CPU", perCPU)
@@ -76,10 +75,9 @@ func openPages(files files, perCPU string) (*pages, error) {
 // close closes all files.
 func (r *pages) close() error {
 	var errs []error
-	for _, c := range r.cpus {
-		errs = append(errs, unix.Close(c.fd))
+	for _, fd := range r.fds {
+		errs = append(errs, unix.Close(fd))
 	}
-	r.cpus = nil
 	return errors.Join(errs...)
 }
 
@@ -87,18 +85,18 @@ func (r *pages) close() error {
 // ends with its last committed event (kernel/trace/ring_buffer.c, ring_buffer_read_page).
 func (r *pages) pass(page func(cpu int, page []byte)) (n int, err error) {
 	r.drained = true
-	for _, c := range r.cpus {
+	for i, cpu := range r.cpus {
 		left := passPages
 		for ; left > 0; left-- {
-			size, err := readNow(c.fd, r.buf)
+			size, err := readNow(r.fds[i], r.buf)
 			if err != nil {
-				return n, fmt.Errorf("read trace_pipe_raw of CPU %d: %w", c.cpu, err)
+				return n, fmt.Errorf("read trace_pipe_raw of CPU %d: %w", cpu, err)
 			}
 			if size == 0 {
-				page(c.cpu, nil)
+				page(cpu, nil)
 				break
 			}
-			page(c.cpu, r.buf[:size])
+			page(cpu, r.buf[:size])
 			n++
 		}
 		r.drained = r.drained && left > 0

@@ -23,7 +23,7 @@ const (
 )
 
 // removeInstance removes an instance, with all events that are enabled in it. While the instance is busy, it tries
-// again until patience has passed. If a trace_pipe elsewhere keeps the instance busy, it returns a heldError sooner.
+// again until patience has passed. If a trace_pipe elsewhere keeps the instance busy, it returns errHeld sooner.
 func (f *FS) removeInstance(name string, patience time.Duration) error {
 	until := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
@@ -34,7 +34,7 @@ func (f *FS) removeInstance(name string, patience time.Duration) error {
 		case !isBusy(err) || time.Now().After(until):
 			return fmt.Errorf("remove instance: %w", err)
 		case wait > readersDelay && f.heldByOtherPipe(name):
-			return heldError{fmt.Errorf("remove instance: %w", err)}
+			return fmt.Errorf("remove instance: %w: %w", err, errHeld)
 		}
 		time.Sleep(wait)
 	}
@@ -148,10 +148,8 @@ func (f *FS) heldByOtherPipe(instance string) bool {
 	})
 }
 
-// heldError is the error for an instance that can't be removed while other processes have their pipes open.
-type heldError struct{ error }
-
-func (e heldError) Unwrap() error { return e.error }
+// errHeld is the error for an instance that can't be removed while other processes have their pipes open.
+var errHeld = errors.New("a trace_pipe is open")
 
 // disableInstance disables all events of an instance that can't be removed yet, shrinks its buffers, and leaves the
 // rest to RemoveHeld.
@@ -188,16 +186,9 @@ func (f *FS) RemoveHeld() error {
 	if len(left) == 0 || len(readers) > 0 && len(others) == 0 {
 		return nil
 	}
-	text := "instance " + left[0] + " stays, with nothing on in it, until "
-	if n := len(left); n > 1 {
-		text = fmt.Sprintf("%d instances, %s among them, stay, with nothing on in them, until ", n, left[0])
+	text := fmt.Sprintf("instances %s stay, with nothing on in them, until no process has a trace_pipe open", strings.Join(left, ", "))
+	for _, r := range others {
+		text += fmt.Sprintf("; process %d (%s) has %s open", r.PID, r.Name, r.Path)
 	}
-	switch n := len(others); n {
-	case 0:
-		return errors.New(text + "no process has a file of tracefs open")
-	case 1:
-		return errors.New(text + others[0].String())
-	default:
-		return fmt.Errorf("%s%v, and %d more close theirs", text, others[0], n-1)
-	}
+	return errors.New(text)
 }
