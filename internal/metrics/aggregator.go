@@ -18,9 +18,8 @@ type Aggregator struct {
 	mu     sync.Mutex
 	about  About
 	from   time.Time
-	past   *account // sum of all closed sources
+	past   *account // sum of all closed sources, and the counters that belong to no source: Plans, Failed and OwnCPU
 	open   []*Source
-	global Run                  // counters that belong to no source: Plans, Failed and OwnCPU
 	starts map[string]time.Time // start times in the last snapshot: of functions, and of the run ("")
 	absent map[string]time.Time // since when a function has been in no probed file
 	names  map[string]bool      // functions of all sources that TakeRemoved has not returned
@@ -45,7 +44,7 @@ type Source struct {
 // account holds the counts up to the time at.
 type account struct {
 	at    time.Time
-	run   Run // without the counters of Aggregator.global
+	run   Run
 	funcs map[string]*Function
 }
 
@@ -55,7 +54,7 @@ func (a *Aggregator) Open() *Source {
 	defer a.mu.Unlock()
 	source := &Source{all: a, last: &account{}}
 	a.open = append(a.open, source)
-	a.global.Plans++
+	a.past.run.Plans++
 	return source
 }
 
@@ -63,7 +62,7 @@ func (a *Aggregator) Open() *Source {
 func (a *Aggregator) Failed() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.global.Failed++
+	a.past.run.Failed++
 }
 
 // Update replaces the counts of a source by the counts from Open to the time at; programCPU is the CPU time that the
@@ -71,6 +70,7 @@ func (a *Aggregator) Failed() {
 // value. That happens, for example, if the return of a call arrives after the call was counted as unwound.
 func (s *Source) Update(at time.Time, funcs []stats.Func, summary *stats.Summary, programCPU time.Duration) {
 	next := &account{at: at, funcs: make(map[string]*Function, len(funcs)), run: Run{Summary: *summary, CPU: programCPU}}
+	next.run.OwnCPU = 0 // SetOwnCPU counts it, for all sources
 	if summary.Probing != nil {
 		next.run.Cost = time.Duration(summary.Probing.NS)
 	}
@@ -155,7 +155,7 @@ func (s *Source) Close() {
 func (a *Aggregator) SetOwnCPU(own time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.global.OwnCPU = max(a.global.OwnCPU, own)
+	a.past.run.OwnCPU = max(a.past.run.OwnCPU, own)
 }
 
 // leastSet is the smallest change of the system clock that [Aggregator.startTime] heeds. [time.Now] reads the wall clock and the
@@ -192,7 +192,7 @@ func (a *Aggregator) Snapshot() *Snapshot {
 		}
 	}
 	run := total.run
-	run.Files, run.Plans, run.Failed, run.OwnCPU = files, a.global.Plans, a.global.Failed, a.global.OwnCPU
+	run.Files = files
 	s := &Snapshot{From: a.startTime("", a.from, now), At: now.Add(total.at.Sub(now)), Created: now, About: a.about, Run: run}
 	for _, f := range total.funcs {
 		if a.expired(f.Name, probed[f.Name], now) {
@@ -264,7 +264,7 @@ func newFunction(from *stats.Func) *Function {
 	f.Name = strings.ToValidUTF8(from.Name, "\uFFFD")
 	f.Bounds, f.Estimate, f.Waits, f.Amounts, f.Events = nil, nil, nil, nil, nil
 	if w, seen := from.Estimate, float64(from.Calls); w != nil {
-		f.Unseen, f.UnseenLow, f.UnseenHigh = max(w.Calls-seen, 0), max(w.Low-seen, 0), max(w.High-seen, 0)
+		f.Unseen = stats.Estimate{Calls: max(w.Calls-seen, 0), Low: max(w.Low-seen, 0), High: max(w.High-seen, 0)}
 	}
 	if f.Latency = from.Latency; f.Latency != nil && f.Latency.Count() > 0 {
 		f.Latency = f.Latency.Since(nil)
@@ -287,10 +287,10 @@ func (f *Function) raise(before *Function) {
 		*n = max(*n, *counts[i])
 	}
 	f.Low, f.High = max(f.Low, before.Low), max(f.High, before.High)
-	f.Unseen, f.UnseenLow, f.UnseenHigh = max(f.Unseen, before.Unseen), max(f.UnseenLow, before.UnseenLow), max(f.UnseenHigh, before.UnseenHigh)
-	f.Split.Running = max(f.Split.Running, before.Split.Running)
-	f.Split.Runnable = max(f.Split.Runnable, before.Split.Runnable)
-	f.Split.Waiting = max(f.Split.Waiting, before.Split.Waiting)
+	u, v := &f.Unseen, &before.Unseen
+	*u = stats.Estimate{Calls: max(u.Calls, v.Calls), Low: max(u.Low, v.Low), High: max(u.High, v.High)}
+	p, q := &f.Split, &before.Split
+	*p = stats.Split{Running: max(p.Running, q.Running), Runnable: max(p.Runnable, q.Runnable), Waiting: max(p.Waiting, q.Waiting)}
 }
 
 // plus returns the sum of two functions, which it leaves unchanged.
@@ -301,11 +301,9 @@ func (f *Function) plus(g *Function) *Function {
 	}
 	s.Func = f.Func.Since(stats.Func{}) // a copy with its own histogram
 	s.Add(&g.Func)
-	s.Low += g.Low
-	s.High += g.High
-	s.Unseen += g.Unseen
-	s.UnseenLow += g.UnseenLow
-	s.UnseenHigh += g.UnseenHigh
+	s.Low, s.High = f.Low+g.Low, f.High+g.High
+	u, v := f.Unseen, g.Unseen
+	s.Unseen = stats.Estimate{Calls: u.Calls + v.Calls, Low: u.Low + v.Low, High: u.High + v.High}
 	return &s
 }
 

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -58,15 +59,13 @@ func metricsOf(s *Snapshot, env map[string]string) (m *collector.ExportMetricsSe
 	}
 	for i := range runMetrics {
 		m := &runMetrics[i]
-		if value, ok := m.value(s); ok {
-			b.add(m.name, m.unit, m.help, m.counter, s.From, value)
-		}
+		b.add(m.name, m.unit, m.help, m.counter, s.From, m.value(s))
 	}
 	for i := range functionMetrics {
 		m := &functionMetrics[i]
 		for k := range s.Functions {
 			f := &s.Functions[k]
-			if value, ok := m.value(f); ok {
+			if value := m.value(f); !math.IsNaN(value) {
 				b.add("function."+m.name, m.unit, m.help, m.counter, f.Since, value, text("code.function.name", f.Name))
 			}
 		}

@@ -50,7 +50,7 @@ func snapshot() *Snapshot {
 			Name: "main.(*Store).Get", Calls: 9, Completed: 4, Unwound: 1, CountedOnly: 3, Lost: 1, Errors: 2, ReturnsErrors: true,
 			Latency: &stats.Histogram{}, Split: stats.Split{Running: 5e6, Waiting: 15e6},
 		},
-		Since: noon.Add(-time.Minute), Probed: true, Low: 0.019, High: 0.021, Unseen: 11, UnseenLow: 6, UnseenHigh: 20,
+		Since: noon.Add(-time.Minute), Probed: true, Low: 0.019, High: 0.021, Unseen: stats.Estimate{Calls: 11, Low: 6, High: 20},
 	}
 	for _, ns := range []int64{0, 1e6, 1_048_576, 3e6} {
 		full.Latency.Record(ns)

@@ -65,12 +65,12 @@ func scrape(t *testing.T, c prometheus.Collector, accept string) string {
 
 // TestAnyBytes checks that paths and names with any bytes are exported, and can't forge a line.
 func TestAnyBytes(t *testing.T) {
-	text := scrape(t, snapshots{func() *Snapshot {
+	text := scrape(t, snapshots(func() *Snapshot {
 		return &Snapshot{
 			About: About{Service: "a\xffb"},
 			Run:   Run{Files: []File{{Path: "/tmp/\xff\"} 1\nforged 1\n"}}},
 		}
-	}}, "text/plain")
+	}), "text/plain")
 	for _, want := range []string{"service=\"a\uFFFDb\"", "path=\"/tmp/\uFFFD\\\"} 1\\nforged 1\\n\""} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
@@ -80,7 +80,7 @@ func TestAnyBytes(t *testing.T) {
 
 // TestText compares the response with testdata/scrape.txt, except Go's version, and checks it with Prometheus's linter.
 func TestText(t *testing.T) {
-	c := snapshots{scraped}
+	c := snapshots(scraped)
 	got := scrape(t, c, "application/openmetrics-text; version=1.0.0")
 	lines := strings.SplitAfter(got, "\n")
 	for i, line := range lines {
@@ -108,7 +108,7 @@ func TestText(t *testing.T) {
 // TestNative checks the buckets of the native histogram.
 func TestNative(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(snapshots{scraped})
+	registry.MustRegister(snapshots(scraped))
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(snapshots{scraped})
+	registry.MustRegister(snapshots(scraped))
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ const (
 // NewHandler returns a handler that serves the snapshot returned by latest, at /metrics.
 func NewHandler(latest func() *Snapshot) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(snapshots{latest}, collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(snapshots(latest), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		EnableOpenMetrics: true, MaxRequestsInFlight: maxRequests, ErrorHandling: promhttp.ContinueOnError,

@@ -57,9 +57,7 @@ type Function struct {
 	Probed bool      // a file that contains it is probed now
 	Low    float64
 	High   float64
-	// Unseen estimates the calls that happened while the budget had removed the probes: at least UnseenLow, at most
-	// UnseenHigh.
-	Unseen, UnseenLow, UnseenHigh float64
+	Unseen stats.Estimate // of the calls that happened while the budget had removed the probes
 }
 
 // Run holds the numbers of the whole run. It includes the counters, but not the gauges, of files that are no longer

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"runtime"
 	"strings"
 
@@ -33,18 +34,16 @@ var (
 	duration  = describe("function_duration_seconds", "Durations of completed calls, net of the cost of probes.", "function")
 )
 
-// snapshots is a prometheus.Collector that collects the metrics of the latest snapshot.
-type snapshots struct {
-	latest func() *Snapshot
-}
+// snapshots is a prometheus.Collector of the metrics of the snapshot that it returns.
+type snapshots func() *Snapshot
 
 // Describe implements prometheus.Collector. It sends nothing, which makes this an unchecked collector: the library
 // checks its metrics when it collects them.
 func (snapshots) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
-func (c snapshots) Collect(out chan<- prometheus.Metric) {
-	s := c.latest()
+func (latest snapshots) Collect(out chan<- prometheus.Metric) {
+	s := latest()
 	info := func(desc *prometheus.Desc, value float64, labels ...string) {
 		for i, text := range labels { // the library refuses invalid UTF-8, which paths and names may be
 			labels[i] = strings.ToValidUTF8(text, "\uFFFD")
@@ -66,17 +65,15 @@ func (c snapshots) Collect(out chan<- prometheus.Metric) {
 	}
 	for i := range runMetrics {
 		desc, kind := descOf("", &runMetrics[i])
-		if value, ok := runMetrics[i].value(s); ok {
-			out <- must(prometheus.NewConstMetric(desc, kind, value))
-		}
+		out <- must(prometheus.NewConstMetric(desc, kind, runMetrics[i].value(s)))
 	}
 	for i := range functionMetrics {
 		desc, kind := descOf("function_", &functionMetrics[i], "function")
 		for k := range s.Functions {
 			f := &s.Functions[k]
-			value, ok := functionMetrics[i].value(f)
+			value := functionMetrics[i].value(f)
 			switch {
-			case !ok:
+			case math.IsNaN(value):
 			case kind == prometheus.CounterValue:
 				out <- must(prometheus.NewConstMetricWithCreatedTimestamp(desc, kind, value, f.Since, f.Name))
 			default:
