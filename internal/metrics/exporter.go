@@ -15,19 +15,16 @@ const (
 type Exporter struct {
 	config          *Config
 	about           About
-	clock           clock
 	metrics, traces *sender
 }
 
 // Start returns an Exporter. It connects to the collector when the first message is queued.
-func Start(c *Config, about About) *Exporter { return start(c, about, systemClock) }
-
-func start(c *Config, about About, clock clock) *Exporter {
+func Start(c *Config, about About) *Exporter {
 	agent := "ftgo/" + about.Release
 	return &Exporter{
-		config: c, about: about, clock: clock,
-		metrics: newSender(&c.Metrics, metricKind, agent, metricQueueSize, clock),
-		traces:  newSender(&c.Traces, spanKind, agent, spanQueueSize, clock),
+		config: c, about: about,
+		metrics: newSender(&c.Metrics, metricKind, agent, metricQueueSize),
+		traces:  newSender(&c.Traces, spanKind, agent, spanQueueSize),
 	}
 }
 

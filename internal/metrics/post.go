@@ -42,21 +42,16 @@ func newClient(e *Endpoint) *http.Client {
 	}}
 }
 
-// compress compresses a message.
-func compress(message []byte) []byte {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	w.Write(message) // a bytes.Buffer returns no error
-	w.Close()
-	return b.Bytes()
-}
-
 // post sends a message once.
 func (s *sender) post(ctx context.Context, message []byte, items uint64) outcome {
 	ctx, cancel := context.WithTimeout(ctx, s.to.Timeout)
 	defer cancel()
 	if s.to.Gzip {
-		message = compress(message)
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		w.Write(message) // a bytes.Buffer returns no error
+		w.Close()
+		message = b.Bytes()
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.to.URL.String(), bytes.NewReader(message))
 	if err != nil {
@@ -88,7 +83,7 @@ func (s *sender) post(ctx context.Context, message []byte, items uint64) outcome
 	}
 	switch answer.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		o.retry, o.after = true, retryAfter(answer.Header, s.clock.now())
+		o.retry, o.after = true, retryAfter(answer.Header.Get("Retry-After"))
 	}
 	return o
 }
@@ -109,19 +104,13 @@ func (s *sender) noAnswer(err error) outcome {
 // maxRetryAfter limits the wait that a collector demands, because its clock may be wrong.
 const maxRetryAfter = time.Hour
 
-// retryAfter returns the wait that the header Retry-After demands in seconds or as a date, 0 if it has neither. If the
-// response has a header Date, retryAfter compares a date with it instead of now: the clocks of the two machines may
-// differ.
-func retryAfter(header http.Header, now time.Time) time.Duration {
-	text := strings.TrimSpace(header.Get("Retry-After"))
+// retryAfter returns the wait that a header Retry-After demands in seconds or as a date, 0 if it has neither.
+func retryAfter(text string) time.Duration {
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(n, uint64(maxRetryAfter/time.Second))) * time.Second
 	}
-	if there, err := http.ParseTime(header.Get("Date")); err == nil {
-		now = there
-	}
 	if at, err := http.ParseTime(text); err == nil {
-		return min(max(at.Sub(now), 0), maxRetryAfter)
+		return min(max(time.Until(at), 0), maxRetryAfter)
 	}
 	return 0
 }

@@ -17,15 +17,6 @@ import (
 // Kinds of items that a sender sends, for counts and messages.
 const spanKind, metricKind = "span", "data point"
 
-// clock is the source of time and random numbers, which tests replace.
-type clock struct {
-	now    func() time.Time
-	after  func(time.Duration) <-chan time.Time
-	random func() float64 // in [0, 1)
-}
-
-var systemClock = clock{time.Now, time.After, rand.Float64}
-
 // sender sends messages in the background, one at a time, in the order of the calls of put. It retries a message while
 // the error may be temporary. When the queue is full, it drops the oldest messages.
 type sender struct {
@@ -33,7 +24,6 @@ type sender struct {
 	kind    string
 	agent   string // User-Agent
 	client  *http.Client
-	clock   clock
 	closing chan struct{} // closed by close, to end the wait before a retry
 	done    chan struct{} // closed when run returns
 	stop    context.CancelFunc
@@ -49,7 +39,12 @@ type sender struct {
 	messages []string // texts for the user, until takeMessages
 	last     string   // the last reported message of the collector
 	answered bool     // the collector has answered once
-	outage   outage
+
+	// An outage is a period without answers, or one in which the collector is too slow and the queue overflows.
+	began    time.Time // the begin of the outage, or zero
+	failures int       // failed requests in a row
+	reported bool      // a message to the user says that requests fail
+	dropped  uint64    // number of items dropped in the outage
 }
 
 // message is an encoded request.
@@ -58,32 +53,17 @@ type message struct {
 	items uint64
 }
 
-// outage is a period without answers, or one in which the collector is too slow and the queue overflows.
-type outage struct {
-	failures int // failed requests in a row
-	reported bool
-	began    time.Time
-	dropped  uint64 // number of dropped items
-}
-
-func (o *outage) begin(now time.Time) {
-	if o.began.IsZero() {
-		o.began = now
-	}
-}
-
 // minFailures is the number of failures in a row after which the sender reports an outage: a restart of the collector
 // takes some seconds. The sender reports the first failure if the collector has never answered.
 const minFailures = 3
 
-func newSender(to *Endpoint, kind, agent string, capacity int, clock clock) *sender {
+func newSender(to *Endpoint, kind, agent string, capacity int) *sender {
+	ctx, stop := context.WithCancel(context.Background())
 	s := &sender{
-		to: to, kind: kind, agent: agent, client: newClient(to), clock: clock, capacity: capacity,
+		to: to, kind: kind, agent: agent, client: newClient(to), capacity: capacity, stop: stop,
 		closing: make(chan struct{}), done: make(chan struct{}), counts: Sending{Failed: make(map[string]uint64)},
 	}
 	s.changed = sync.NewCond(&s.mu)
-	ctx, stop := context.WithCancel(context.Background())
-	s.stop = stop
 	go s.run(ctx)
 	return s
 }
@@ -115,9 +95,14 @@ func (s *sender) putEncoded(body []byte, items uint64) {
 		first = 1
 	}
 	for s.bytes > s.capacity && len(s.queue) > first {
-		m := s.queue[first]
+		dropped := s.queue[first].items
 		s.remove(first)
-		s.drop("queue_full", m.items)
+		s.fail("queue_full", dropped)
+		if s.dropped == 0 { // report only the first drop of an outage
+			s.beginOutage()
+			s.report("the queue for %s is full: the oldest items are dropped", s.to.URL.Redacted())
+		}
+		s.dropped += dropped
 	}
 	s.changed.Signal()
 }
@@ -134,14 +119,10 @@ func (s *sender) fail(reason string, items uint64) {
 	s.counts.Failed[reason] += items
 }
 
-// drop counts items that were removed from the full queue. In an outage, it reports only the first drop to the user.
-func (s *sender) drop(reason string, items uint64) {
-	s.fail(reason, items)
-	if s.outage.dropped == 0 {
-		s.outage.begin(s.clock.now())
-		s.report("the queue for %s is full: the oldest items are dropped", s.to.URL.Redacted())
+func (s *sender) beginOutage() {
+	if s.began.IsZero() {
+		s.began = time.Now()
 	}
-	s.outage.dropped += items
 }
 
 // sendingCounts returns the current counts.
@@ -199,7 +180,7 @@ func (s *sender) close(ctx context.Context) {
 // run sends queued messages until close was called and the queue is empty, or ctx is done.
 func (s *sender) run(ctx context.Context) {
 	defer close(s.done)
-	closing, failures := s.closing, 0
+	closing := s.closing
 	for {
 		m, ok := s.next()
 		if !ok {
@@ -209,19 +190,18 @@ func (s *sender) run(ctx context.Context) {
 		if o.retry && ctx.Err() != nil {
 			return
 		}
-		if s.finish(&o, m); !o.retry {
-			failures = 0
+		failures := s.finish(&o, m)
+		if !o.retry {
 			continue
 		}
-		failures++
-		wait, interrupt := s.backoff(failures), closing
+		wait, interrupt := backoff(failures), closing
 		if o.after > 0 { // the collector allows no earlier request, not even when the sender closes
 			wait, interrupt = o.after, nil
 		}
 		select {
-		case <-s.clock.after(wait):
-		case <-interrupt: // close was called: retry at once, and then wait as after the first failure
-			closing, failures = nil, 0
+		case <-time.After(wait):
+		case <-interrupt: // close was called: retry at once, but only once
+			closing = nil
 		case <-ctx.Done():
 			return
 		}
@@ -233,9 +213,9 @@ const minBackoff, maxBackoff = time.Second, 30 * time.Second
 
 // backoff returns the wait after a number of failures in a row. It doubles with each failure. A random part of up to a
 // half is subtracted, so that the clients of a collector do not all retry at the same time.
-func (s *sender) backoff(failures int) time.Duration {
+func backoff(failures int) time.Duration {
 	wait := min(minBackoff<<min(failures-1, 10), maxBackoff)
-	return wait - time.Duration(s.clock.random()*float64(wait/2))
+	return wait - rand.N(wait/2)
 }
 
 // next waits for a message and returns it. ok is false if the sender was closed and the queue is empty.
@@ -252,41 +232,37 @@ func (s *sender) next() (m message, ok bool) {
 	return s.queue[0], true
 }
 
-// finish handles the outcome of sending m, the first message of the queue. It removes m unless m must be sent again.
-func (s *sender) finish(o *outcome, m message) {
+// finish handles the outcome of sending m, the first message of the queue. It removes m unless m must be sent again. It
+// returns the number of failures in a row.
+func (s *sender) finish(o *outcome, m message) (failures int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sending = false
 	url := s.to.URL.Redacted()
 	if o.retry {
-		s.outage.failures++
-		s.outage.begin(s.clock.now())
-		if !s.outage.reported && (s.outage.failures >= minFailures || !s.answered) {
-			s.outage.reported = true
+		s.beginOutage()
+		if s.failures++; !s.reported && (s.failures >= minFailures || !s.answered) {
+			s.reported = true
 			s.report("%ss can't be sent to %s, which is tried again and again: %s", s.kind, url, o.message)
 		}
-		return
+		return s.failures
 	}
 	s.remove(0)
+	s.answered, s.failures = true, 0
 	s.counts.Sent += m.items - o.rejected
 	if o.rejected > 0 {
 		s.fail(o.reason, o.rejected)
 	}
 	if o.message != "" && o.message != s.last { // report the same message once, not for each request
 		s.last = o.message
-		if o.rejected > 0 {
-			s.report("%s rejected by the collector at %s: %s", printable.Plural(o.rejected, s.kind), url, o.message)
-		} else {
-			s.report("the collector at %s says: %s", url, o.message)
-		}
+		s.report("the collector at %s rejected %s: %s", url, printable.Plural(o.rejected, s.kind), o.message)
 	}
-	s.answered = true
-	if s.outage.dropped > 0 && len(s.queue) > 0 {
-		s.outage.failures = 0 // the collector answers but has not caught up, so the outage goes on
-		return
+	if s.dropped > 0 && len(s.queue) > 0 { // the collector answers but has not caught up, so the outage goes on
+		return 0
 	}
-	if s.outage.reported || s.outage.dropped > 0 {
-		s.report("%ss are sent to %s again, after %v; %d were dropped meanwhile", s.kind, url, s.clock.now().Sub(s.outage.began).Round(time.Second), s.outage.dropped)
+	if s.reported || s.dropped > 0 {
+		s.report("%ss are sent to %s again, after %v; %d were dropped meanwhile", s.kind, url, time.Since(s.began).Round(time.Second), s.dropped)
 	}
-	s.outage = outage{}
+	s.began, s.reported, s.dropped = time.Time{}, false, 0
+	return 0
 }

@@ -1,20 +1,19 @@
 package metrics
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -24,62 +23,51 @@ import (
 	tracepb "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
 )
 
-var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
-
-// waits is a clock on which waits take no time. It records them.
-type waits struct {
-	asked []time.Duration
-	then  func() // called at each wait, if not nil
+// fakeCollector is an OpenTelemetry collector in memory, so that waits take no time in a bubble of synctest. It answers each
+// request with the next handler, and accepts all requests after these.
+type fakeCollector struct {
+	answers []http.HandlerFunc
+	got     []string    // bodies
+	at      []time.Time // when they came
 }
 
-func (w *waits) clock() clock {
-	return clock{
-		now:    func() time.Time { return noon },
-		random: func() float64 { return 0.5 },
-		after: func(d time.Duration) <-chan time.Time {
-			w.asked = append(w.asked, d)
-			if w.then != nil {
-				w.then()
-			}
-			ready := make(chan time.Time, 1)
-			ready <- noon
-			return ready
-		},
+func (c *fakeCollector) RoundTrip(r *http.Request) (answer *http.Response, err error) {
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(strings.NewReader(string(body)))
+	if err := r.Write(io.Discard); err != nil {
+		return nil, fmt.Errorf("write the request: %w", err)
 	}
-}
-
-// endpoint returns the endpoint of a server.
-func endpoint(t *testing.T, address string) *Endpoint {
-	t.Helper()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &Endpoint{URL: u, Headers: make(http.Header), Timeout: time.Minute}
-}
-
-// script returns a handler that answers each request with the next handler, and accepts all requests after these.
-func script(got *[]string, answers ...http.HandlerFunc) http.HandlerFunc {
-	var mu sync.Mutex
-	n := 0
-	return func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		mu.Lock()
-		*got = append(*got, string(body))
-		n++
-		this := n
-		mu.Unlock()
-		if this <= len(answers) {
-			answers[this-1](w, r)
+	c.got, c.at = append(c.got, string(body)), append(c.at, time.Now())
+	w := httptest.NewRecorder()
+	defer func() {
+		if recover() != nil {
+			err = errors.New("connection refused")
 		}
+		if r.Context().Err() != nil {
+			err = r.Context().Err()
+		}
+	}()
+	if n := len(c.got) - 1; n < len(c.answers) {
+		c.answers[n](w, r)
 	}
+	return w.Result(), nil
 }
 
-// status returns a handler that answers with a status and headers, given as names and values. It sends a Date only if
-// this is one of them.
+// to makes the senders of tests send to the collector.
+func (c *fakeCollector) to(s *sender) *sender {
+	s.client.Transport = c
+	return s
+}
+
+// sender returns a sender of spans to the collector.
+func (c *fakeCollector) sender(capacity int) *sender {
+	u := &url.URL{Scheme: "http", Host: "collector", Path: "/v1/traces"}
+	return c.to(newSender(&Endpoint{URL: u, Timeout: time.Minute}, spanKind, "ftgo/test", capacity))
+}
+
+// status returns a handler that answers with a status, and with a header given as name and value.
 func status(code int, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header()["Date"] = nil
 		for pair := range slices.Chunk(header, 2) {
 			w.Header().Set(pair[0], pair[1])
 		}
@@ -88,6 +76,17 @@ func status(code int, header ...string) http.HandlerFunc {
 }
 
 func disconnect(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+// hang returns when the client gives up.
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// slow returns a handler that answers with a status after a second.
+func slow(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(time.Second)
+		w.WriteHeader(code)
+	}
+}
 
 func partly(rejected int64, message string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -110,65 +109,59 @@ func summary(c Sending) string {
 
 // TestSender checks the requests, waits, counts and messages for answers of a collector.
 func TestSender(t *testing.T) {
+	const lost = "the collector at http://collector/v1/traces rejected "
 	for _, c := range []struct {
 		name    string
 		answers []http.HandlerFunc
-		tries   int
-		waits   string
+		waits   []time.Duration // without the random part
 		want    string
 		news    string
 	}{
-		{"taken", nil, 1, "[]", "sent 7", ""},
-		{"created", []http.HandlerFunc{status(201)}, 1, "[]", "sent 7", ""},
-		{"too many, wait so long", []http.HandlerFunc{status(429, "Retry-After", "17")}, 2, "[17s]", "sent 7", "429 Too Many Requests"},
-		{"too many, wait until", []http.HandlerFunc{status(503, "Retry-After", "Wed, 02 Jan 2030 12:01:30 GMT")}, 2, "[1m30s]", "sent 7", "503 Service Unavailable"},
-		{"wait until, by its clock, which is three hours ahead", []http.HandlerFunc{status(503, "Retry-After", "Wed, 02 Jan 2030 15:01:30 GMT", "Date", "Wed, 02 Jan 2030 15:00:00 GMT")}, 2, "[1m30s]", "sent 7", "503"},
-		{"wait until, by its clock, which is three hours behind", []http.HandlerFunc{status(503, "Retry-After", "Wed, 02 Jan 2030 09:01:30 GMT", "Date", "Wed, 02 Jan 2030 09:00:00 GMT")}, 2, "[1m30s]", "sent 7", "503"},
-		{"wait for a time that is over", []http.HandlerFunc{status(503, "Retry-After", "Wed, 02 Jan 2030 11:00:00 GMT")}, 2, "[750ms]", "sent 7", "503"},
-		{"wait for ages", []http.HandlerFunc{status(503, "Retry-After", "99999999999999999999999")}, 2, "[1h0m0s]", "sent 7", "503"},
-		{"wait for nobody knows", []http.HandlerFunc{status(503, "Retry-After", "soon")}, 2, "[750ms]", "sent 7", "503"},
-		{"away for long", []http.HandlerFunc{
-			status(502), status(503), status(504), disconnect, status(502), status(502), status(502),
-		}, 8, "[750ms 1.5s 3s 6s 12s 22.5s 22.5s]", "sent 7", "502 Bad Gateway"},
-		{"bad data", []http.HandlerFunc{status(400)}, 1, "[]", "sent 0 400 7", "7 spans rejected by the collector at URL: 400 Bad Request"},
-		{"too large", []http.HandlerFunc{status(413)}, 1, "[]", "sent 0 413 7", "413"},
-		{"not found", []http.HandlerFunc{status(404)}, 1, "[]", "sent 0 404 7", "404"},
-		{"no reason to try again", []http.HandlerFunc{status(500)}, 1, "[]", "sent 0 500 7", "500"},
+		{"created", []http.HandlerFunc{status(201)}, nil, "sent 7", ""},
+		{"wait so long", []http.HandlerFunc{status(429, "Retry-After", "17")}, []time.Duration{17 * time.Second}, "sent 7", "429 Too Many Requests"},
+		{"wait until", []http.HandlerFunc{status(503, "Retry-After", "Sat, 01 Jan 2000 00:01:30 GMT")}, []time.Duration{90 * time.Second}, "sent 7", "503 Service Unavailable"},
+		{"wait until a time that is over", []http.HandlerFunc{status(503, "Retry-After", "Fri, 31 Dec 1999 11:00:00 GMT")}, []time.Duration{time.Second}, "sent 7", "503"},
+		{"wait for ages", []http.HandlerFunc{status(503, "Retry-After", "99999999999999999999999")}, []time.Duration{time.Hour}, "sent 7", "503"},
+		{"wait for nobody knows", []http.HandlerFunc{status(503, "Retry-After", "soon")}, []time.Duration{time.Second}, "sent 7", "503"},
+		{"away for long", []http.HandlerFunc{status(502), status(503), status(504), disconnect, status(502), status(502), status(502)},
+			[]time.Duration{1e9, 2e9, 4e9, 8e9, 16e9, 30e9, 30e9}, "sent 7", "502 Bad Gateway"},
+		{"without answer", []http.HandlerFunc{hang}, []time.Duration{61 * time.Second}, "sent 7", "no answer within 1m0s"},
+		{"bad data", []http.HandlerFunc{status(400)}, nil, "sent 0 400 7", lost + "7 spans: 400 Bad Request"},
+		{"no reason to try again", []http.HandlerFunc{status(500)}, nil, "sent 0 500 7", "500"},
 		{"with a reason", []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(401)
 			io.WriteString(w, "\x08\x10\x12\x09who calls")
-		}}, 1, "[]", "sent 0 401 7", "401 Unauthorized: who calls"},
-		{"partly", []http.HandlerFunc{partly(3, "too old")}, 1, "[]", "sent 4 rejected 3", "3 spans rejected by the collector at URL: too old"},
-		{"more than there were", []http.HandlerFunc{partly(9, "")}, 1, "[]", "sent 0 rejected 7", ""},
-		{"less than none", []http.HandlerFunc{partly(-1, "")}, 1, "[]", "sent 7", ""},
-		{"with a remark", []http.HandlerFunc{partly(0, "no more of this")}, 1, "[]", "sent 7", "the collector at URL says: no more of this"},
-		{"with nonsense", []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<html>") }}, 1, "[]", "sent 7", ""},
-		{"elsewhere", []http.HandlerFunc{status(307, "Location", "/there")}, 2, "[]", "sent 7", ""},
-		{"to somebody else", []http.HandlerFunc{status(308, "Location", "http://localhost:1/")}, 1, "[]", "sent 0 308 7", "308 Permanent Redirect"},
-		{"elsewhere, but not posted", []http.HandlerFunc{status(302, "Location", "/there")}, 1, "[]", "sent 0 302 7", "302 Found"},
+		}}, nil, "sent 0 401 7", "401 Unauthorized: who calls"},
+		{"partly", []http.HandlerFunc{partly(3, "too old")}, nil, "sent 4 rejected 3", lost + "3 spans: too old"},
+		{"more than there were", []http.HandlerFunc{partly(9, "")}, nil, "sent 0 rejected 7", ""},
+		{"less than none", []http.HandlerFunc{partly(-1, "")}, nil, "sent 7", ""},
+		{"with a remark", []http.HandlerFunc{partly(0, "no more of this")}, nil, "sent 7", lost + "0 spans: no more of this"},
+		{"with nonsense", []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<html>") }}, nil, "sent 7", ""},
+		{"elsewhere", []http.HandlerFunc{status(307, "Location", "/there")}, []time.Duration{0}, "sent 7", ""},
+		{"to somebody else", []http.HandlerFunc{status(308, "Location", "http://localhost:1/")}, nil, "sent 0 308 7", "308 Permanent Redirect"},
+		{"elsewhere, but not posted", []http.HandlerFunc{status(302, "Location", "/there")}, nil, "sent 0 302 7", "302 Found"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			var got []string
-			server := httptest.NewServer(script(&got, c.answers...))
-			defer server.Close()
-			var w waits
-			s := newSender(endpoint(t, server.URL), spanKind, "ftgo/test", 1000, w.clock())
+		synctest.Test(t, func(t *testing.T) {
+			to := &fakeCollector{answers: c.answers}
+			s := to.sender(1000)
 			s.putEncoded([]byte("first"), 7)
-			for s.sendingCounts().Queued > 0 { // close would end the wait
-				runtime.Gosched()
-			}
+			time.Sleep(2 * time.Hour) // close would end a wait
 			s.close(t.Context())
-			for i, body := range got {
+			var waits []time.Duration
+			for i, body := range to.got {
 				if body != "first" {
-					t.Errorf("request %d has %q", i, body)
+					t.Errorf("%s: request %d has %q", c.name, i, body)
+				}
+				if i > 0 {
+					waits = append(waits, to.at[i].Sub(to.at[i-1]))
 				}
 			}
-			if waited := fmt.Sprint(w.asked); len(got) != c.tries || waited != c.waits || summary(s.sendingCounts()) != c.want {
-				t.Errorf("%d requests, waits %s, %s; want %d, %s, %s", len(got), waited, summary(s.sendingCounts()), c.tries, c.waits, c.want)
+			close := func(got, want time.Duration) bool { return got <= want && got >= want/2 }
+			if !slices.EqualFunc(waits, c.waits, close) || summary(s.sendingCounts()) != c.want {
+				t.Errorf("%s: waits %v, %s; want %v, %s", c.name, waits, summary(s.sendingCounts()), c.waits, c.want)
 			}
-			news := strings.ReplaceAll(strings.Join(s.takeMessages(), "\n"), server.URL, "URL")
-			if !strings.Contains(news, c.news) || c.news == "" && news != "" {
-				t.Errorf("told %q, not %q", news, c.news)
+			if news := strings.Join(s.takeMessages(), "\n"); !strings.Contains(news, c.news) || c.news == "" && news != "" {
+				t.Errorf("%s: told %q, not %q", c.name, news, c.news)
 			}
 		})
 	}
@@ -178,117 +171,165 @@ func TestSender(t *testing.T) {
 func TestSenderRequest(t *testing.T) {
 	for _, compressed := range []bool{false, true} {
 		var got *http.Request
-		var body []byte
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			got = r
-			body, _ = io.ReadAll(r.Body)
-		}))
-		e := endpoint(t, server.URL+"/v1/traces?tenant=a")
-		e.Gzip = compressed
-		e.Headers.Set("Api-Key", "secret")
-		e.Headers.Set("User-Agent", "mine")
-		s := newSender(e, spanKind, "ftgo/test", 1000, systemClock)
+		to := &fakeCollector{answers: []http.HandlerFunc{func(_ http.ResponseWriter, r *http.Request) { got = r }}}
+		s := to.sender(1000)
+		s.to.URL.RawQuery, s.to.Gzip = "tenant=a", compressed
+		s.to.Headers = http.Header{"Api-Key": {"secret"}, "User-Agent": {"mine"}}
 		s.putEncoded([]byte("spans"), 1)
 		s.close(t.Context())
-		server.Close()
-		want := "POST /v1/traces?tenant=a application/x-protobuf secret mine "
+		body, want := to.got[0], "POST http://collector/v1/traces?tenant=a application/x-protobuf secret mine "
 		if compressed {
 			want += "gzip"
-			r, err := gzip.NewReader(bytes.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			body, _ = io.ReadAll(r)
+			r, err := gzip.NewReader(strings.NewReader(body))
+			fixture.NoError(t, err)
+			b, _ := io.ReadAll(r)
+			body = string(b)
 		}
 		h := got.Header
-		if line := fmt.Sprint(got.Method, " ", got.URL, " ", h.Get("Content-Type"), " ", h.Get("Api-Key"), " ", h.Get("User-Agent"), " ", h.Get("Content-Encoding")); line != want || string(body) != "spans" {
+		if line := fmt.Sprint(got.Method, " ", got.URL, " ", h.Get("Content-Type"), " ", h.Get("Api-Key"), " ", h.Get("User-Agent"), " ", h.Get("Content-Encoding")); line != want || body != "spans" {
 			t.Errorf("%s with %q, want %s", line, body, want)
 		}
 	}
 }
 
-// TestSenderHang checks that a request without an answer fails after the timeout and is retried.
-func TestSenderHang(t *testing.T) {
-	var got []string
-	hung := func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	server := httptest.NewServer(script(&got, hung))
-	defer server.Close()
-	e := endpoint(t, server.URL)
-	e.Timeout = time.Millisecond
-	w := waits{then: func() { e.Timeout = time.Minute }}
-	s := newSender(e, spanKind, "", 1000, w.clock())
-	s.putEncoded([]byte("spans"), 7)
-	s.close(t.Context())
-	news := strings.Join(s.takeMessages(), "\n")
-	if summary(s.sendingCounts()) != "sent 7" || !strings.Contains(news, "no answer within 1ms") || !strings.Contains(news, "again, after 0s; 0 were dropped") {
-		t.Errorf("%s\n%s", summary(s.sendingCounts()), news)
-	}
-}
-
-// TestSenderRefused checks that a refused connection is reported once and retried until close.
-func TestSenderRefused(t *testing.T) {
-	server := httptest.NewServer(nil)
-	server.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	var w waits
-	w.then = func() {
-		if len(w.asked) == 9 {
-			cancel()
-		}
-	}
-	s := newSender(endpoint(t, server.URL), spanKind, "", 1000, w.clock())
-	s.putEncoded([]byte("spans"), 7)
-	s.close(ctx)
-	news := s.takeMessages()
-	if len(news) != 2 || !strings.Contains(news[0], "connection refused") || !strings.Contains(news[1], "7 spans not sent") || summary(s.sendingCounts()) != "sent 0 shutdown 7" {
-		t.Errorf("%q\n%s", news, summary(s.sendingCounts()))
-	}
-}
-
-// TestSenderEnds checks that close retries once without a wait, unless the collector has demanded the wait, and ends
-// when its context is done.
+// TestSenderEnds checks that close retries once without a wait, unless the collector has demanded the wait, and that it
+// stops waits and requests when its context is done.
 func TestSenderEnds(t *testing.T) {
-	var got []string
-	first := make(chan bool)
-	server := httptest.NewServer(script(&got, status(503)))
-	defer server.Close()
-	clock := systemClock
-	clock.after = func(time.Duration) <-chan time.Time { close(first); return nil } // never
-	s := newSender(endpoint(t, server.URL), spanKind, "", 1000, clock)
-	s.putEncoded([]byte("spans"), 7)
-	fixture.Receive(t, first)
-	s.close(t.Context())
-	if len(got) != 2 || summary(s.sendingCounts()) != "sent 7" {
-		t.Errorf("%d requests, %s", len(got), summary(s.sendingCounts()))
+	for _, c := range []struct {
+		answers []http.HandlerFunc
+		tries   int
+		want    string
+	}{
+		{[]http.HandlerFunc{status(503)}, 2, "sent 7"},
+		{[]http.HandlerFunc{status(503), status(503), status(503), status(503), status(503), status(503)}, 3, "sent 0 shutdown 7"},
+		{[]http.HandlerFunc{status(503, "Retry-After", "3600")}, 1, "sent 0 shutdown 7"},
+		{[]http.HandlerFunc{hang}, 1, "sent 0 shutdown 7"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			to := &fakeCollector{answers: c.answers}
+			s := to.sender(1000)
+			s.putEncoded([]byte("spans"), 7)
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second+time.Millisecond)
+			defer cancel()
+			s.close(ctx)
+			if len(to.got) != c.tries || summary(s.sendingCounts()) != c.want {
+				t.Errorf("%d requests, %s; want %d, %s", len(to.got), summary(s.sendingCounts()), c.tries, c.want)
+			}
+			if news := strings.Join(s.takeMessages(), "\n"); strings.Contains(news, "7 spans not sent to http://collector/v1/traces") != (c.want != "sent 7") {
+				t.Error(news)
+			}
+		})
 	}
+}
 
-	got, first = nil, make(chan bool)
-	asked := httptest.NewServer(script(&got, status(503, "Retry-After", "3600")))
-	defer asked.Close()
-	s = newSender(endpoint(t, asked.URL), spanKind, "", 1000, clock)
-	s.putEncoded([]byte("spans"), 7)
-	fixture.Receive(t, first)
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	s.close(over)
-	if len(got) != 1 || summary(s.sendingCounts()) != "sent 0 shutdown 7" {
-		t.Errorf("%d requests, %s", len(got), summary(s.sendingCounts()))
-	}
+// TestSenderQueue checks that a full queue drops its oldest messages, except the one that is being sent, and that each
+// message is counted once.
+func TestSenderQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to := &fakeCollector{answers: []http.HandlerFunc{slow(503)}}
+		s := to.sender(40)
+		s.putEncoded([]byte("message 00"), 1)
+		synctest.Wait()
+		for i := 1; i < 10; i++ {
+			s.putEncoded(fmt.Appendf(nil, "message %02d", i), 1)
+		}
+		s.putEncoded(make([]byte, 41), 1)
+		if c := summary(s.sendingCounts()); c != "sent 0 queue_full 10 queued 1" {
+			t.Error(c)
+		}
+		for i := 11; i < 16; i++ {
+			s.putEncoded(fmt.Appendf(nil, "message %02d", i), 1)
+		}
+		if c := s.sendingCounts(); summary(c) != "sent 0 queue_full 12 queued 4" || s.bytes != 40 {
+			t.Error(c)
+		}
+		s.close(t.Context())
+		if want := "[message 00 message 00 message 13 message 14 message 15]"; fmt.Sprint(to.got) != want || summary(s.sendingCounts()) != "sent 4 queue_full 12" {
+			t.Errorf("got %v, want %v; %s", to.got, want, summary(s.sendingCounts()))
+		}
+		if news := strings.Join(s.takeMessages(), "\n"); strings.Count(news, "is full") != 1 || !strings.Contains(news, "12 were dropped meanwhile") {
+			t.Error(news)
+		}
+		s.putEncoded([]byte("late"), 1)
+		if c := summary(s.sendingCounts()); c != "sent 4 queue_full 12 shutdown 1" {
+			t.Error(c)
+		}
+	})
+}
 
-	hung := make(chan bool)
-	hanging := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body) // so that the server notices when the client closes the connection
-		close(hung)
-		<-r.Context().Done()
-	}))
-	defer hanging.Close()
-	s = newSender(endpoint(t, hanging.URL), spanKind, "", 1000, clock)
-	s.putEncoded([]byte("spans"), 7)
-	fixture.Receive(t, hung)
-	s.close(over)
-	if summary(s.sendingCounts()) != "sent 0 shutdown 7" {
-		t.Error(summary(s.sendingCounts()))
-	}
+// TestSenderAway checks an outage of an hour: the sender retries at the longest interval, its queue stays within its
+// capacity, and after the outage it sends the latest messages. Each message is counted as sent or dropped.
+func TestSenderAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const room, size, perSecond = 1 << 18, 1 << 10, 10
+		began := time.Now()
+		to := &fakeCollector{answers: slices.Repeat([]http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
+			if time.Since(began) < time.Hour {
+				disconnect(w, r)
+			}
+		}}, 1000)}
+		s := to.sender(room)
+		made := uint64(0)
+		for time.Since(began) < time.Hour+time.Minute {
+			s.putEncoded(make([]byte, size), 1)
+			made++
+			time.Sleep(time.Second / perSecond)
+			s.mu.Lock()
+			most := max(s.bytes, cap(s.queue)*size/2)
+			s.mu.Unlock()
+			if most > room {
+				t.Fatalf("%d bytes are queued, of %d", most, room)
+			}
+		}
+		s.close(t.Context())
+		c, tries := s.sendingCounts(), 0
+		for _, at := range to.at {
+			if at.Sub(began) < time.Hour {
+				tries++
+			}
+		}
+		if c.Sent+c.Failed["queue_full"] != made || c.Sent < room/size || tries < 3600/30 || tries > 3600/15+10 {
+			t.Errorf("%d made, %d tries; %s", made, tries, summary(c))
+		}
+		if news := s.takeMessages(); len(news) != 3 || !strings.Contains(news[2], "again, after 1h0m") || !strings.Contains(news[2], fmt.Sprint(c.Failed["queue_full"], " were dropped")) {
+			t.Errorf("%q", news)
+		}
+	})
+}
+
+// TestSenderQuiet checks that single failures are not reported.
+func TestSenderQuiet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&fakeCollector{answers: []http.HandlerFunc{status(200), status(503), status(503), status(200), status(429)}}).sender(1000)
+		for range 3 {
+			s.putEncoded([]byte("spans"), 1)
+		}
+		time.Sleep(time.Minute)
+		s.close(t.Context())
+		if news := s.takeMessages(); len(news) > 0 || summary(s.sendingCounts()) != "sent 3" {
+			t.Errorf("%q, %s", news, summary(s.sendingCounts()))
+		}
+	})
+}
+
+// TestSenderSlow checks that a collector that is too slow is reported once, and again when it has caught up.
+func TestSenderSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&fakeCollector{answers: slices.Repeat([]http.HandlerFunc{slow(200)}, 5)}).sender(40)
+		for range 5 {
+			for range 9 {
+				s.putEncoded([]byte("message 00"), 1)
+			}
+			time.Sleep(time.Second)
+		}
+		s.close(t.Context())
+		news := s.takeMessages()
+		dropped := fmt.Sprintf("%d were dropped meanwhile", s.sendingCounts().Failed["queue_full"])
+		if len(news) != 2 || !strings.Contains(news[0], "is full: the oldest items are dropped") || !strings.Contains(news[1], dropped) {
+			t.Errorf("%q, not %s", news, dropped)
+		}
+	})
 }
 
 func FuzzStatusMessage(f *testing.F) {

@@ -7,6 +7,8 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -34,10 +36,27 @@ func NewHandler(latest func() *Snapshot) http.Handler {
 
 // Server serves metrics over HTTP.
 type Server struct {
-	listener    net.Listener
-	connections connections
-	http        http.Server
-	ended       chan struct{}
+	listener net.Listener
+	http     http.Server
+	ended    chan struct{}
+
+	mu   sync.Mutex
+	open []net.Conn // in the order of their last change of state, the oldest first
+}
+
+// limit is the ConnState callback of the HTTP server. If more than maxConnections are open, it closes the one whose state
+// has not changed for longest, so that a client with many connections can't lock out others.
+func (s *Server) limit(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = slices.DeleteFunc(s.open, func(other net.Conn) bool { return other == c })
+	if state != http.StateClosed {
+		s.open = append(s.open, c)
+	}
+	if len(s.open) > maxConnections {
+		s.open[0].Close()
+		s.open = slices.Delete(s.open, 0, 1)
+	}
 }
 
 // Listen listens at a TCP address. Connections wait until Serve is called.
@@ -49,7 +68,7 @@ func Listen(address string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", address, err)
 	}
-	return &Server{listener: l, connections: connections{busy: make(map[string]bool)}, ended: make(chan struct{})}, nil
+	return &Server{listener: l, ended: make(chan struct{})}, nil
 }
 
 // Address returns the address of the listener, with the actual port even if the port given to Listen was 0.
@@ -58,7 +77,7 @@ func (s *Server) Address() string { return s.listener.Addr().String() }
 // Serve begins to answer requests, in the background.
 func (s *Server) Serve(h http.Handler) {
 	s.http = http.Server{
-		Handler: s.connections.handler(h), ConnState: s.connections.changed, ErrorLog: log.New(io.Discard, "", 0), MaxHeaderBytes: 16 << 10,
+		Handler: h, ConnState: s.limit, ErrorLog: log.New(io.Discard, "", 0), MaxHeaderBytes: 16 << 10,
 		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 	}
 	go func() {

@@ -2,9 +2,9 @@ package metrics
 
 import (
 	"cmp"
-	"crypto/rand"
 	"encoding/binary"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -26,26 +26,12 @@ type Spans struct {
 	exporter   *Exporter
 	names      []string // names of the functions
 	wall       func(ticks uint64) time.Time
-	ids        ids
+	seeds      [3]uint64 // of trace and span IDs
 	byPID      map[int][]*pb.Span
 	count      int                // of all spans in byPID
 	oldest     time.Time          // when the first of them was added
 	attributes []*common.KeyValue // one attribute per function: its name
 	latest     uint64             // the latest end of a call, in ticks
-}
-
-// ids computes trace and span IDs from the IDs of calls. They are unique within a run, because mix is a bijection, and
-// unique among runs with high probability, because the seeds are random.
-type ids [3]uint64
-
-func newIDs() (s ids) {
-	var b [24]byte
-	rand.Read(b[:]) // never fails
-	for i := range s {
-		// The top bit, which no ID of a call has, keeps a trace or span ID from being 0, which OpenTelemetry forbids.
-		s[i] = binary.LittleEndian.Uint64(b[8*i:]) | 1<<63
-	}
-	return s
 }
 
 // mix is the finalizer of MurmurHash3. It is a bijection, maps only 0 to 0, and makes each bit depend on all bits of x.
@@ -57,21 +43,26 @@ func mix(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-func (s *ids) trace(root uint64) []byte {
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, mix(root^s[0])), mix(root^s[1]))
+// traceID returns the trace ID of a tree of calls. Trace and span IDs are unique within a run, because mix is a
+// bijection, and unique among runs with high probability, because the seeds are random.
+func (s *Spans) traceID(root uint64) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, mix(root^s.seeds[0])), mix(root^s.seeds[1]))
 }
 
-// span returns a span ID, nil for 0, the parent of a root call.
-func (s *ids) span(call uint64) []byte {
+// spanID returns a span ID, nil for 0, the parent of a root call.
+func (s *Spans) spanID(call uint64) []byte {
 	if call == 0 {
 		return nil
 	}
-	return binary.BigEndian.AppendUint64(nil, mix(call^s[2]))
+	return binary.BigEndian.AppendUint64(nil, mix(call^s.seeds[2]))
 }
 
 // Spans returns a Spans for calls of the functions with the given names; wall converts the ticks of calls to a time.
 func (e *Exporter) Spans(names []string, wall func(ticks uint64) time.Time) *Spans {
-	s := &Spans{exporter: e, names: make([]string, len(names)), wall: wall, ids: newIDs(), byPID: make(map[int][]*pb.Span)}
+	s := &Spans{exporter: e, names: make([]string, len(names)), wall: wall, byPID: make(map[int][]*pb.Span)}
+	for i := range s.seeds {
+		s.seeds[i] = rand.Uint64() | 1<<63 // no ID of a call has the top bit, so no ID is 0, which OpenTelemetry forbids
+	}
 	for i, name := range names {
 		s.names[i] = strings.ToValidUTF8(name, "\uFFFD")
 		s.attributes = append(s.attributes, text("code.function.name", name))
@@ -87,7 +78,7 @@ const flags = uint32(pb.SpanFlags_SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK) | 1
 func (s *Spans) Add(c *pairing.Call, failed bool) {
 	s.latest = max(s.latest, c.End)
 	span := &pb.Span{
-		TraceId: s.ids.trace(c.Root), SpanId: s.ids.span(c.ID), ParentSpanId: s.ids.span(c.Parent), Flags: flags,
+		TraceId: s.traceID(c.Root), SpanId: s.spanID(c.ID), ParentSpanId: s.spanID(c.Parent), Flags: flags,
 		Name: s.names[c.Func], Kind: pb.Span_SPAN_KIND_INTERNAL, Attributes: []*common.KeyValue{s.attributes[c.Func], number("thread.id", int64(c.TID))},
 		StartTimeUnixNano: nano(s.wall(c.Start)),
 	}
@@ -103,7 +94,7 @@ func (s *Spans) Add(c *pairing.Call, failed bool) {
 		span.Status = &pb.Status{Code: pb.Status_STATUS_CODE_ERROR}
 	}
 	if s.byPID[c.PID] = append(s.byPID[c.PID], span); s.count == 0 {
-		s.oldest = s.exporter.clock.now()
+		s.oldest = time.Now()
 	}
 	if s.count++; s.count >= maxSpans {
 		s.Close()
@@ -112,7 +103,7 @@ func (s *Spans) Add(c *pairing.Call, failed bool) {
 
 // Flush queues the spans if the oldest has waited for batchTime.
 func (s *Spans) Flush() {
-	if s.exporter.clock.now().Sub(s.oldest) >= batchTime {
+	if time.Since(s.oldest) >= batchTime {
 		s.Close()
 	}
 }
