@@ -1,7 +1,6 @@
 package gotab
 
 import (
-	"bytes"
 	"encoding/binary"
 	"reflect"
 	"slices"
@@ -21,12 +20,10 @@ const (
 	// An uncommontype has the package, the number of all methods, the number of exported methods, the offset of the methods,
 	// and an unused field (internal/abi/type.go).
 	uncommonSize, uncommonCount, uncommonMethods = 16, 4, 8
-	// nearOwner is the distance in bytes of most methods from their types, maxOwner the maximum. The fields of a struct may
-	// be in between.
-	nearOwner, maxOwner = 1 << 12, 1 << 18
-	// maxScans is the number of functions to search for one by one. Each search reads all types. For further functions, one
-	// scan indexes the methods of all functions.
-	maxScans = 16
+	// maxOwner is the maximum distance in bytes of a method from its type. The fields of a struct may be in between.
+	maxOwner = 1 << 18
+	// maxMentions is the maximum number of words that may be the method of a function.
+	maxMentions = 1000
 	// chunk is the number of bytes of types to read at once.
 	chunk = 1 << 18
 )
@@ -39,8 +36,8 @@ func (g *Tables) Method(addr uint64, accept func(receiver string) bool) (m Metho
 	if err != nil || !t.form.interned || addr-module.text >= 1<<32 {
 		return m, false
 	}
-	for _, at := range g.mentions(t, uint32(addr-module.text)) {
-		owner, found := g.owner(t, at-methodCode, accept)
+	for _, at := range t.mentioned()[uint32(addr-module.text)] {
+		owner, found := t.owner(at-methodCode, accept)
 		if !found {
 			continue
 		}
@@ -50,49 +47,23 @@ func (g *Tables) Method(addr uint64, accept func(receiver string) bool) (m Metho
 		if m.Receiver, err = g.RuntimeType(owner); err != nil {
 			continue
 		}
-		if m.Params, m.Results, ok = g.funcType(t, typ); ok {
+		if m.Params, m.Results, ok = t.funcType(typ); ok {
 			return m, true
 		}
 	}
 	return m, false
 }
 
-// mentions returns the addresses of the words in the type data that equal code, the offset of a function's code.
-func (g *Tables) mentions(t *types, code uint32) (found []uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.mentioned != nil {
-		return t.mentioned[code]
-	}
-	if t.scans++; t.scans > maxScans {
-		t.mentioned = g.allMentions(t)
-		return t.mentioned[code]
-	}
-	pattern := binary.LittleEndian.AppendUint32(nil, code)
-	g.eachChunk(t, func(addr uint64, data []byte) {
-		for at := 0; ; at++ {
-			next := bytes.Index(data[at:], pattern)
-			if next < 0 {
-				return
-			}
-			if at += next; at%4 == 0 && len(found) < maxAlike {
-				found = append(found, addr+uint64(at))
-			}
-		}
-	})
-	return found
-}
-
-// allMentions returns the result of mentions for all functions, by the offset of their code.
-func (g *Tables) allMentions(t *types) map[uint32][]uint64 {
-	all, table, text := make(map[uint32][]uint64), g.functions(), g.module().text
+// mentions returns the addresses of the words in the type data that equal the offset of a function's code, by that offset.
+func (r *types) mentions() map[uint32][]uint64 {
+	all, table, text := make(map[uint32][]uint64), r.functions(), r.module().text
 	for i := range table.count {
 		all[uint32(table.entry(i)-text)] = nil
 	}
-	g.eachChunk(t, func(addr uint64, data []byte) {
+	r.eachChunk(func(addr uint64, data []byte) {
 		for at := 0; at+4 <= len(data); at += 4 {
 			code := binary.LittleEndian.Uint32(data[at:])
-			if list, ok := all[code]; ok && len(list) < maxAlike {
+			if list, ok := all[code]; ok && len(list) < maxMentions {
 				all[code] = append(list, addr+uint64(at))
 			}
 		}
@@ -101,12 +72,12 @@ func (g *Tables) allMentions(t *types) map[uint32][]uint64 {
 }
 
 // eachChunk calls found with the bytes of all types, in chunks. The address of each chunk is a multiple of 4.
-func (g *Tables) eachChunk(t *types, found func(addr uint64, data []byte)) {
+func (r *types) eachChunk(found func(addr uint64, data []byte)) {
 	buf := make([]byte, chunk)
-	end := min(t.end, t.start+g.image.MaxSize())
-	for addr := t.start; addr < end; addr += chunk {
+	end := min(r.end, r.start+r.image.MaxSize())
+	for addr := r.start; addr < end; addr += chunk {
 		data := buf[:min(chunk, end-addr)]
-		if !g.image.Read(addr, data) {
+		if !r.image.Read(addr, data) {
 			return
 		}
 		found(addr, data)
@@ -115,22 +86,14 @@ func (g *Tables) eachChunk(t *types, found func(addr uint64, data []byte)) {
 
 // owner returns the address of the type that a method at an address belongs to: the nearest type before the method that
 // lists the method and has a name that accept accepts.
-func (g *Tables) owner(t *types, method uint64, accept func(name string) bool) (addr uint64, ok bool) {
-	for size := uint64(nearOwner); size <= maxOwner && !ok; size *= 8 {
-		addr, ok = g.ownerWithin(t, method, size, accept)
-	}
-	return addr, ok
-}
-
-// ownerWithin searches the size bytes before a method for its owner.
-func (g *Tables) ownerWithin(t *types, method, size uint64, accept func(name string) bool) (addr uint64, ok bool) {
-	start := max(t.start, method-min(method, size))
+func (r *types) owner(method uint64, accept func(name string) bool) (addr uint64, ok bool) {
+	start := max(r.start, method-min(method, maxOwner))
 	start += -start & 7
-	if method < start || method >= t.end {
+	if method < start || method >= r.end {
 		return 0, false
 	}
 	data := make([]byte, method-start)
-	if !g.image.Read(start, data) {
+	if !r.image.Read(start, data) {
 		return 0, false
 	}
 	for at := len(data)&^7 - uncommonSize; at >= 0; at -= 8 {
@@ -141,10 +104,10 @@ func (g *Tables) ownerWithin(t *types, method, size uint64, accept func(name str
 		if first < uint64(at)+uncommonSize || first > uint64(len(data)) || in%methodSize != 0 || in/methodSize >= count {
 			continue
 		}
-		for detail := 0; detail <= maxDetail && detail+int(t.form.size) <= at; detail += 8 {
-			if head := data[at-detail-int(t.form.size):]; g.describes(t, head, uint64(detail)) {
-				addr := start + uint64(at-detail-int(t.form.size))
-				if name, ok := g.typeName(t, addr); ok && accept(name) {
+		for detail := 0; detail <= maxDetail && detail+int(r.form.size) <= at; detail += 8 {
+			if head := data[at-detail-int(r.form.size):]; r.describes(head, uint64(detail)) {
+				addr := start + uint64(at-detail-int(r.form.size))
+				if name, ok := r.typeName(addr); ok && accept(name) {
 					return addr, true
 				}
 			}
@@ -158,19 +121,18 @@ const maxDetail = 96
 
 // describes reports whether head is a _type with an uncommontype that follows after detail bytes. For a map it accepts any
 // number of bytes but 0.
-func (g *Tables) describes(t *types, head []byte, detail uint64) bool {
-	kind := t.kind(head)
+func (r *types) describes(head []byte, detail uint64) bool {
+	kind := r.kind(head)
 	return head[tflagAt]&tflagUncommon != 0 && kind != reflect.Invalid && (detailSizes[kind] == detail) != (kind == reflect.Map)
 }
 
 // typeName returns the name of the type at an address.
-func (g *Tables) typeName(t *types, addr uint64) (string, bool) {
+func (r *types) typeName(addr uint64) (string, bool) {
 	var head [48]byte
-	if !g.image.Read(addr, head[:]) {
+	if !r.image.Read(addr, head[:]) {
 		return "", false
 	}
-	r := rtypeReader{Tables: g, types: t}
-	name, err := r.name(addr, head[:], t.kind(head[:]))
+	name, err := r.name(addr, head[:], r.kind(head[:]))
 	return name, err == nil
 }
 
@@ -178,14 +140,14 @@ func (g *Tables) typeName(t *types, addr uint64) (string, bool) {
 const variadic = 1 << 15
 
 // funcType reads a runtime.functype: the numbers of parameters and results and, after the uncommontype, their types.
-func (g *Tables) funcType(t *types, addr uint64) (params, results []*gotype.Type, ok bool) {
+func (r *types) funcType(addr uint64) (params, results []*gotype.Type, ok bool) {
 	var head [48 + 8]byte
-	if addr%8 != 0 || addr <= t.start || addr >= t.end || !g.image.Read(addr, head[:]) || t.kind(head[:]) != reflect.Func {
+	if addr%8 != 0 || addr <= r.start || addr >= r.end || !r.image.Read(addr, head[:]) || r.kind(head[:]) != reflect.Func {
 		return nil, nil, false
 	}
-	in := int(binary.LittleEndian.Uint16(head[t.form.size:]))
-	out := int(binary.LittleEndian.Uint16(head[t.form.size+2:])) &^ variadic
-	at := addr + t.form.size + 8
+	in := int(binary.LittleEndian.Uint16(head[r.form.size:]))
+	out := int(binary.LittleEndian.Uint16(head[r.form.size+2:])) &^ variadic
+	at := addr + r.form.size + 8
 	if head[tflagAt]&tflagUncommon != 0 {
 		at += uncommonSize
 	}
@@ -194,12 +156,12 @@ func (g *Tables) funcType(t *types, addr uint64) (params, results []*gotype.Type
 	}
 	all := make([]*gotype.Type, in+out)
 	for i := range all {
-		typ, ok := g.image.Pointer(at + 8*uint64(i))
+		typ, ok := r.image.Pointer(at + 8*uint64(i))
 		if !ok {
 			return nil, nil, false
 		}
 		var err error
-		if all[i], err = g.RuntimeType(typ); err != nil {
+		if all[i], err = r.RuntimeType(typ); err != nil {
 			return nil, nil, false
 		}
 	}

@@ -145,6 +145,7 @@ func (g *Tables) Known() bool { return g.Version.Minor < 26 || g.module().form !
 
 // types locates a program's types and caches those that were read.
 type types struct {
+	*Tables
 	form rtypeForm
 	// start is runtime.types, which offsets of names are relative to, and end runtime.etypes. Before Go 1.7 types are
 	// scattered over the data.
@@ -152,18 +153,18 @@ type types struct {
 
 	mu    sync.Mutex
 	known map[uint64]*gotype.Type
-	// named holds the addresses of types by name. If reading the names failed, named is nil and unnamed is the error. Both
-	// are nil before the first search by name.
-	named   map[string][]uint64
-	unnamed error
-	// mentioned holds the result of allMentions, nil before it is needed.
-	mentioned map[uint32][]uint64
-	scans     int
+	// While a type is read, open holds the structs and arrays that contain the present one (a type that contains itself is
+	// damaged), and budget is what is left of maxHeldBytes.
+	open   map[uint64]bool
+	budget int
+	// named returns linkedTypes, mentioned returns mentions.
+	named     func() (map[string][]uint64, error)
+	mentioned func() map[uint32][]uint64
 }
 
 // kind returns the kind of the type whose _type begins with head, without the size of numbers.
-func (t *types) kind(head []byte) reflect.Kind {
-	return plainKind(reflect.Kind(head[t.form.kind] & kindMask))
+func (r *types) kind(head []byte) reflect.Kind {
+	return plainKind(reflect.Kind(head[r.form.kind] & kindMask))
 }
 
 // findTypes finds the types by runtime.firstmoduledata. For Go 1.4 to 1.6 it takes every address as a possible type.
@@ -175,14 +176,20 @@ func (g *Tables) findTypes() (*types, error) {
 	if v.Minor < 4 {
 		return nil, fmt.Errorf("find runtime types of %s: version not known", v)
 	}
-	t := &types{form: rtypeFormOf(v.Minor), known: make(map[uint64]*gotype.Type)}
-	if !t.form.interned {
-		t.end = 1<<64 - 1
-		return t, nil
+	form := rtypeFormOf(v.Minor)
+	if !form.interned {
+		return g.newTypes(form, 0, 1<<64-1), nil
 	}
 	module := g.module()
-	if t.start, t.end = module.types, module.etypes; module.form == nil {
+	if module.form == nil {
 		return nil, fmt.Errorf("find runtime types of %s: no module data", v)
 	}
-	return t, nil
+	return g.newTypes(form, module.types, module.etypes), nil
+}
+
+func (g *Tables) newTypes(form rtypeForm, start, end uint64) *types {
+	t := &types{Tables: g, form: form, start: start, end: end, known: make(map[uint64]*gotype.Type)}
+	t.named = sync.OnceValues(t.linkedTypes)
+	t.mentioned = sync.OnceValue(t.mentions)
+	return t
 }

@@ -17,7 +17,7 @@ import (
 func told(t *testing.T, b *Tables) string {
 	var all []string
 	if types, err := b.types(); err == nil {
-		named, err := b.linkedTypes(types)
+		named, err := types.named()
 		if err != nil {
 			return err.Error()
 		}

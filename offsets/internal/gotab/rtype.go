@@ -95,7 +95,7 @@ var literals = map[reflect.Kind]string{
 }
 
 // nameAt reads the name at an address: flags, length and text in runtime.types, before Go 1.7 a string.
-func (r *rtypeReader) nameAt(addr uint64) (name string, flags byte, ok bool) {
+func (r *types) nameAt(addr uint64) (name string, flags byte, ok bool) {
 	if !r.form.interned {
 		name, ok = stringVariable(r.image, addr)
 		return name, 0, ok
@@ -149,8 +149,8 @@ func (g *Tables) RuntimeType(addr uint64) (*gotype.Type, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := rtypeReader{Tables: g, types: t, open: make(map[uint64]bool), budget: maxHeldBytes}
-	typ, err := r.read(addr)
+	t.open, t.budget = make(map[uint64]bool), maxHeldBytes
+	typ, err := t.read(addr)
 	if err != nil {
 		return nil, fmt.Errorf("read type at %#x: %w", addr, err)
 	}
@@ -166,15 +166,8 @@ const (
 	maxTypeSize = 1<<50 + 1
 )
 
-// rtypeReader reads a type with all types that it contains by value.
-type rtypeReader struct {
-	*Tables
-	*types
-	open   map[uint64]bool // structs and arrays being read; a type that contains itself is damaged
-	budget int             // bytes left of maxHeldBytes
-}
-
-func (r *rtypeReader) read(addr uint64) (*gotype.Type, error) {
+// read reads a type with all types that it contains by value.
+func (r *types) read(addr uint64) (*gotype.Type, error) {
 	if known, ok := r.known[addr]; ok {
 		return known, nil
 	}
@@ -211,7 +204,7 @@ func (r *rtypeReader) read(addr uint64) (*gotype.Type, error) {
 }
 
 // name returns the name of the type whose _type begins with head.
-func (r *rtypeReader) name(addr uint64, head []byte, kind reflect.Kind) (string, error) {
+func (r *types) name(addr uint64, head []byte, kind reflect.Kind) (string, error) {
 	if !r.form.interned {
 		at, ok := r.image.Pointer(addr + rtypeName)
 		name, _, known := r.nameAt(at)
@@ -236,7 +229,7 @@ func (r *rtypeReader) name(addr uint64, head []byte, kind reflect.Kind) (string,
 }
 
 // detail reads the words after the _type at an address, which depend on its kind.
-func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
+func (r *types) detail(t *gotype.Type, addr uint64) {
 	first := addr + r.form.size
 	var ok bool
 	switch t.Kind {
@@ -262,7 +255,7 @@ func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
 }
 
 // typeAt returns a func that reads the type whose address is stored at an address.
-func (r *rtypeReader) typeAt(at uint64) func() *gotype.Type {
+func (r *types) typeAt(at uint64) func() *gotype.Type {
 	tables, known := r.Tables, r.form.size != 0
 	return func() *gotype.Type {
 		addr, ok := tables.image.Pointer(at)
@@ -275,7 +268,7 @@ func (r *rtypeReader) typeAt(at uint64) func() *gotype.Type {
 }
 
 // array reads the rest of a runtime.arraytype: the element's type, a slice type, the length.
-func (r *rtypeReader) array(t *gotype.Type, at uint64) bool {
+func (r *types) array(t *gotype.Type, at uint64) bool {
 	elem, ok1 := r.heldAt(at)
 	length, ok2 := r.image.Pointer(at + 16)
 	if !ok1 || !ok2 || length >= maxTypeSize {
@@ -291,7 +284,7 @@ func (r *rtypeReader) array(t *gotype.Type, at uint64) bool {
 
 // methods reads the number of methods in a runtime.interfacetype. They are a slice, which follows the package since Go
 // 1.7.
-func (r *rtypeReader) methods(t *gotype.Type, at uint64) bool {
+func (r *types) methods(t *gotype.Type, at uint64) bool {
 	if r.form.interned {
 		at += 8
 	}
@@ -301,7 +294,7 @@ func (r *rtypeReader) methods(t *gotype.Type, at uint64) bool {
 }
 
 // heldAt reads the type whose address is stored at an address. Values of that type are parts of the type being read.
-func (r *rtypeReader) heldAt(at uint64) (*gotype.Type, bool) {
+func (r *types) heldAt(at uint64) (*gotype.Type, bool) {
 	addr, ok := r.image.Pointer(at)
 	if !ok || r.form.size == 0 || r.open[addr] || len(r.open) > maxNesting || r.budget < 0 {
 		return nil, false
@@ -312,7 +305,7 @@ func (r *rtypeReader) heldAt(at uint64) (*gotype.Type, bool) {
 
 // fields reads the rest of a runtime.structtype: a slice of fields, which follows the package since Go 1.7. A field has
 // the words name, type and offset, before Go 1.7 name, package, type, tag and offset (reflect.structField).
-func (r *rtypeReader) fields(t *gotype.Type, at uint64) bool {
+func (r *types) fields(t *gotype.Type, at uint64) bool {
 	size, typeAt, offsetAt := uint64(40), uint64(16), uint64(32)
 	if r.form.interned {
 		at += 8
@@ -352,7 +345,7 @@ func (r *rtypeReader) fields(t *gotype.Type, at uint64) bool {
 }
 
 // fieldName reads the name of a field. The name's address is stored at an address.
-func (r *rtypeReader) fieldName(f *gotype.Field, at uint64) bool {
+func (r *types) fieldName(f *gotype.Field, at uint64) bool {
 	addr, ok := r.image.Pointer(at)
 	if ok && addr != 0 {
 		var flags byte

@@ -164,7 +164,7 @@ func FuzzRuntimeType(f *testing.F) {
 			m.ELF.Progs = append(m.ELF.Progs, &elf.Prog{ProgHeader: p.ProgHeader, ReaderAt: patched{p.ReaderAt, offset, bytes}})
 		}
 		all, _ := whole.types()
-		own := &types{form: all.form, start: all.start, end: all.end, known: make(map[uint64]*gotype.Type)}
+		own := b.newTypes(all.form, all.start, all.end)
 		b.types = func() (*types, error) { return own, nil }
 		walkTypes(t, b, s.addrs[i:min(i+20, len(s.addrs))])
 	})

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/gotype"
@@ -21,31 +20,14 @@ func (g *Tables) RuntimeTypeNamed(name string) (*gotype.Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.mu.Lock()
-	if t.named == nil && t.unnamed == nil {
-		t.named, t.unnamed = g.linkedTypes(t)
-	}
-	named, err := t.named, t.unnamed
-	t.mu.Unlock()
+	named, err := t.named()
 	if err != nil {
 		return nil, fmt.Errorf("find type %s: %w", name, err)
 	}
-	short, pkg := shortName(asTheRuntime(name))
-	var found []uint64
-	var paths []string
-	find := func(addrs []uint64, known bool) {
-		for _, addr := range addrs[:min(len(addrs), maxAlike)] {
-			if path := g.packagePath(t, addr); pkg == path || !known && (pkg == "" || path == "") {
-				found, paths = append(found, addr), append(paths, path)
-			}
-		}
-	}
-	if find(named[short], false); len(found) == 0 && pkg != "" { // the package of math/rand/v2 is named rand
-		for other, addrs := range named {
-			if sameButPackage(other, short) {
-				find(addrs, true)
-			}
-		}
+	known := asTheRuntime(name)
+	found := named[known]
+	if len(found) == 0 {
+		found = named[anyPackage+shortName(known)]
 	}
 	switch len(found) {
 	case 0:
@@ -53,42 +35,19 @@ func (g *Tables) RuntimeTypeNamed(name string) (*gotype.Type, error) {
 	case 1:
 		return g.RuntimeType(found[0])
 	}
-	return nil, fmt.Errorf("find type %s: the program has several: %s", name, tellApart(short, paths))
+	var full []string
+	for _, addr := range found[:min(len(found), maxListed)] {
+		path, _ := t.packagePath(addr)
+		full = append(full, fullName(known, cmp.Or(path, "?")))
+	}
+	return nil, fmt.Errorf("find type %s: the program has %d: %s", name, len(found), strings.Join(full, ", "))
 }
 
-// tellApart returns a hint how to write the names of several types with one short name. paths are the import paths of
-// their packages, "" for an unknown one.
-func tellApart(short string, paths []string) string {
-	slices.Sort(paths)
-	paths = slices.Compact(paths)
-	unknown := paths[0] == ""
-	if unknown {
-		paths = paths[1:]
-	}
-	base := strings.TrimLeft(short, "*")
-	var names []string
-	for _, path := range paths[:min(len(paths), maxListed)] {
-		names = append(names, short[:len(short)-len(base)]+path+base[strings.IndexByte(base, '.'):])
-	}
-	text := strings.Join(names, " or ")
-	switch more := len(paths) - len(names); {
-	case names == nil:
-		return "their packages are not known"
-	case more > 0:
-		text += fmt.Sprintf(" or %d more", more)
-	}
-	if unknown {
-		text += "; the package of another is not known"
-	}
-	return "write " + text
-}
+// anyPackage begins the names under which linkedTypes lists types of unknown packages.
+const anyPackage = "?"
 
-const (
-	// maxAlike is the maximum number of types with one name that a search considers. Large programs have some hundreds.
-	maxAlike = 1000
-	// maxListed is the maximum number of packages in an error.
-	maxListed = 5
-)
+// maxListed is the maximum number of types in an error.
+const maxListed = 5
 
 // aliases maps the aliases of predeclared types to the names that %T prints.
 var aliases = map[string]string{"byte": "uint8", "rune": "int32", "any": "interface {}"}
@@ -101,68 +60,67 @@ func asTheRuntime(name string) string {
 	return words.ReplaceAllStringFunc(name, func(word string) string { return cmp.Or(aliases[word], word) })
 }
 
-// shortName splits the name of a declared type, or of a pointer to one, into the name that %T prints and the import path.
-// pkg is "" if the name has no path.
-func shortName(name string) (short, pkg string) {
+// shortName returns the name that %T prints for the name of a declared type, or of a pointer to one, with an import path.
+func shortName(name string) string {
 	base := strings.TrimLeft(name, "*")
 	path, _, _ := strings.Cut(base, "[")
-	slash := strings.LastIndexByte(path, '/')
-	if slash < 0 || strings.ContainsAny(path, "({ ") {
-		return name, ""
+	if strings.ContainsAny(path, "({ ") {
+		return name
 	}
-	if dot := strings.LastIndexByte(path, '.'); dot > slash {
-		pkg = path[:dot]
-	}
-	return name[:len(name)-len(base)] + base[slash+1:], pkg
+	return name[:len(name)-len(base)] + base[strings.LastIndexByte(path, '/')+1:]
 }
 
-// sameButPackage reports whether two names of declared types, or of pointers to them, differ only in their packages.
-func sameButPackage(a, b string) bool {
-	split := func(name string) (stars int, pkg, declared string) {
-		base := strings.TrimLeft(name, "*")
-		path, args, _ := strings.Cut(base, "[")
-		dot := strings.LastIndexByte(path, '.') + 1
-		return len(name) - len(base), path[:dot], path[dot:] + "[" + args
-	}
-	starsA, pkgA, declaredA := split(a)
-	starsB, pkgB, declaredB := split(b)
-	return starsA == starsB && declaredA == declaredB && pkgA != "" && pkgB != ""
+// fullName replaces the package in a name that %T prints by the import path.
+func fullName(name, path string) string {
+	base := strings.TrimLeft(name, "*")
+	_, declared, _ := strings.Cut(base, ".")
+	return name[:len(name)-len(base)] + path + "." + declared
 }
 
-// linkedTypes returns the addresses of types by name. The linker lists only undeclared types. Pointer types are among the
-// undeclared types, so linkedTypes adds the types that the listed pointer types point to.
-func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
-	list, err := g.listed(t)
+// linkedTypes returns the addresses of types by the name that %T prints, and by the name with the import path, or with
+// anyPackage if the path is unknown. The linker lists only undeclared types. Pointer types are among the undeclared types, so
+// linkedTypes adds the types that the listed pointer types point to.
+func (r *types) linkedTypes() (map[string][]uint64, error) {
+	list, err := r.listed()
 	if err != nil {
 		return nil, err
 	}
-	r := rtypeReader{Tables: g, types: t}
 	named := make(map[string][]uint64)
 	seen := make(map[uint64]bool)
-	budget := int64(g.image.MaxSize()) // bytes of names; only overlapping names exceed it
+	budget := int64(r.image.MaxSize()) // bytes of names; only overlapping names exceed it
 	add := func(addr uint64) (kind reflect.Kind) {
 		var head [48]byte
-		if seen[addr] || addr%8 != 0 || addr < t.start || addr >= t.end || !g.image.Read(addr, head[:]) {
+		if seen[addr] || addr%8 != 0 || addr < r.start || addr >= r.end || !r.image.Read(addr, head[:]) {
 			return reflect.Invalid
 		}
 		seen[addr] = true
-		kind = t.kind(head[:])
+		kind = r.kind(head[:])
 		name, err := r.name(addr, head[:], kind)
 		if err != nil {
 			budget -= image.MaxName // name may have read that much
 			return reflect.Invalid
 		}
-		budget -= int64(len(name))
+		path, ok := r.packagePath(addr)
+		if budget -= int64(len(name) + len(path)); !ok {
+			budget -= image.MaxName
+		}
 		named[name] = append(named[name], addr)
+		full := anyPackage + name
+		if path != "" {
+			full = fullName(name, path)
+		}
+		if full != name {
+			named[full] = append(named[full], addr)
+		}
 		return kind
 	}
 	for _, offset := range list {
-		addr := t.start + uint64(offset)
+		addr := r.start + uint64(offset)
 		if budget <= 0 {
 			break
 		}
 		if add(addr) == reflect.Pointer {
-			if elem, ok := g.image.Pointer(addr + t.form.size); ok {
+			if elem, ok := r.image.Pointer(addr + r.form.size); ok {
 				add(elem)
 			}
 		}
@@ -175,13 +133,13 @@ func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
 
 // listed returns the offsets of the types that the linker lists. Since Go 1.27 there is no list: these types follow each
 // other, a word after the start of all types (moduleTypelinks in runtime/type.go).
-func (g *Tables) listed(t *types) (offsets []uint32, err error) {
+func (r *types) listed() (offsets []uint32, err error) {
 	missing := errors.New("no list of types")
-	module := g.module()
+	module := r.module()
 	switch {
 	case module.typedesclen > 0:
 		for at := uint64(8); at != module.typedesclen; {
-			size := g.descriptorSize(t, t.start+at)
+			size := r.descriptorSize(r.start + at)
 			if size == 0 || at > module.typedesclen {
 				return nil, missing
 			}
@@ -189,15 +147,15 @@ func (g *Tables) listed(t *types) (offsets []uint32, err error) {
 		}
 		return offsets, nil
 	case module.typelinks == 0:
-		return nil, fmt.Errorf("not known of %s", g.Version)
+		return nil, fmt.Errorf("not known of %s", r.Version)
 	}
-	start, ok1 := g.image.Pointer(module.typelinks)
-	count, ok2 := g.image.Pointer(module.typelinks + 8)
-	if !ok1 || !ok2 || count > min(t.end-t.start, g.image.MaxSize())/4 {
+	start, ok1 := r.image.Pointer(module.typelinks)
+	count, ok2 := r.image.Pointer(module.typelinks + 8)
+	if !ok1 || !ok2 || count > min(r.end-r.start, r.image.MaxSize())/4 {
 		return nil, missing
 	}
 	list := make([]byte, 4*count)
-	if !g.image.Read(start, list) {
+	if !r.image.Read(start, list) {
 		return nil, missing
 	}
 	for ; len(list) > 0; list = list[4:] {
@@ -208,14 +166,14 @@ func (g *Tables) listed(t *types) (offsets []uint32, err error) {
 
 // descriptorSize returns the size in bytes of a _type with all data that follow it (DescriptorSize in internal/abi/type.go,
 // since Go 1.27), or 0 if it finds no type at the address.
-func (g *Tables) descriptorSize(t *types, addr uint64) uint64 {
+func (r *types) descriptorSize(addr uint64) uint64 {
 	var head [72]byte // includes the numbers of parts of funcs, structs and interfaces
-	if !g.image.Read(addr, head[:]) {
+	if !r.image.Read(addr, head[:]) {
 		return 0
 	}
-	number := func(at uint64) uint64 { return uint64(binary.LittleEndian.Uint16(head[t.form.size+at:])) }
-	kind := t.kind(head[:])
-	size := t.form.size + detailSizes[kind]
+	number := func(at uint64) uint64 { return uint64(binary.LittleEndian.Uint16(head[r.form.size+at:])) }
+	kind := r.kind(head[:])
+	size := r.form.size + detailSizes[kind]
 	parts := uint64(0)
 	switch kind {
 	case reflect.Invalid:
@@ -231,7 +189,7 @@ func (g *Tables) descriptorSize(t *types, addr uint64) uint64 {
 	}
 	if head[tflagAt]&tflagUncommon != 0 {
 		var uncommon [uncommonSize]byte
-		if !g.image.Read(addr+size, uncommon[:]) {
+		if !r.image.Read(addr+size, uncommon[:]) {
 			return 0
 		}
 		parts += uncommonSize + methodSize*uint64(binary.LittleEndian.Uint16(uncommon[uncommonCount:]))
@@ -245,33 +203,25 @@ var detailSizes = map[reflect.Kind]uint64{
 	reflect.Struct: 32, reflect.Interface: 32,
 }
 
-// packagePath returns the import path of a declared type, or of the type that a pointer leads to, or "" if it is unknown.
-// The uncommontype begins with the offset of this path (internal/abi/type.go; runtime/type.go).
-func (g *Tables) packagePath(t *types, addr uint64) string {
+// packagePath returns the import path of a declared type, or of the type that a pointer leads to. path is "" if the type has
+// none, ok is false if the path can't be read. The uncommontype begins with the offset of the path (internal/abi/type.go;
+// runtime/type.go).
+func (r *types) packagePath(addr uint64) (path string, ok bool) {
 	var head [48]byte
-	for range maxNesting {
-		if !g.image.Read(addr, head[:]) {
-			return ""
+	for range 4 { // pointers to pointers
+		if !r.image.Read(addr, head[:]) {
+			return "", true
 		}
-		kind := t.kind(head[:])
-		if kind == reflect.Pointer && head[tflagAt]&tflagNamed == 0 {
-			to, ok := g.image.Pointer(addr + t.form.size)
-			if !ok || to == addr {
-				return ""
+		kind := r.kind(head[:])
+		if kind != reflect.Pointer || head[tflagAt]&tflagNamed != 0 {
+			var offset [4]byte
+			if head[tflagAt]&tflagUncommon == 0 || kind == reflect.Map || !r.image.Read(addr+r.form.size+detailSizes[kind], offset[:]) {
+				return "", true // the size of a map type depends on the version
 			}
-			addr = to
-			continue
+			path, _, ok = r.nameAt(r.start + uint64(binary.LittleEndian.Uint32(offset[:])))
+			return path, ok
 		}
-		if head[tflagAt]&tflagUncommon == 0 || kind == reflect.Map { // the size of a map type depends on the version
-			return ""
-		}
-		var offset [4]byte
-		if !g.image.Read(addr+t.form.size+detailSizes[kind], offset[:]) {
-			return ""
-		}
-		r := rtypeReader{Tables: g, types: t}
-		path, _, _ := r.nameAt(t.start + uint64(binary.LittleEndian.Uint32(offset[:])))
-		return path
+		addr, _ = r.image.Pointer(addr + r.form.size)
 	}
-	return ""
+	return "", true
 }

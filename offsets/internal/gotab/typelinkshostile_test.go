@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -37,7 +36,7 @@ func inMemory(t *testing.T, data []byte) (b *Tables, read *int) {
 	b.module = func() module {
 		return module{types: base + 64, etypes: 1<<64 - 8, typelinks: base}
 	}
-	own := &types{form: rtypeFormOf(18), start: base + 64, end: 1<<64 - 8, known: make(map[uint64]*gotype.Type)}
+	own := b.newTypes(rtypeFormOf(18), base+64, 1<<64-8)
 	b.types = func() (*types, error) { return own, nil }
 	return b, read
 }
