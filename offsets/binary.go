@@ -28,7 +28,7 @@ type Binary struct {
 	funcs  []Func // by address
 	goVer  gotab.Version
 
-	layout  func() (layout, error)
+	layout  func() (gotab.Layout, error)
 	unwind  func() debug.Unwind
 	debug   func() (*debug.Info, error)
 	inlined func() (map[string][]Frame, error) // by the name of the inlined function

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"reflect"
 	"slices"
@@ -163,35 +162,6 @@ func (d *Info) TypeNamed(name string) (*gotype.Type, bool) {
 	}
 	t := d.typeAt(at, 0)
 	return t, t.Kind != reflect.Invalid
-}
-
-// Struct finds a struct type by name. It searches the unit named in first, then all units. A Go package is a unit.
-func (d *Info) Struct(name, first string) (*gotype.Type, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	units := d.units
-	likely := func(u *unit) bool { return val[string](u.entry, dwarf.AttrName) == first }
-	if i := slices.IndexFunc(units, likely); i > 0 {
-		units = slices.Concat(units[i:], units)
-	}
-	var failed error
-	for _, u := range units {
-		var at dwarf.Offset
-		err := d.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
-			if e.Tag == dwarf.TagStructType && e.Children && e.Val(dwarf.AttrName) == name {
-				at, err = e.Offset, io.EOF
-			}
-			return true, err
-		})
-		if at != 0 {
-			return d.typeAt(at, 0), nil
-		}
-		failed = cmp.Or(failed, err)
-	}
-	if failed != nil {
-		return nil, fmt.Errorf("read debug information: %w", failed)
-	}
-	return nil, fmt.Errorf("find type %s: not in debug information", name)
 }
 
 // EscapedPath returns a name whose import path is spelled as in symbols, with dots in its last element escaped

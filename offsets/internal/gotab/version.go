@@ -27,37 +27,32 @@ type Version struct {
 
 func (v Version) String() string { return v.Text }
 
-// goidOffset is the offset of runtime.g.goid by minor version of Go, from the DWARF of programs built with each version.
-var goidOffset = map[int]int64{
-	4: 128,
-	5: 184,                 // stktopsp and waiting lists for the new collector were added
-	6: 192, 7: 192, 8: 192, // the offsets for 6 and 8 are from runtime/runtime2.go, not DWARF
-	9: 152, 10: 152, 11: 152, 12: 152, // stack barriers were removed
-	13: 152, 14: 152, 15: 152, 16: 152,
-	17: 152, 18: 152, 19: 152, 20: 152, 21: 152, 22: 152,
-	23: 160, 24: 160, // syscallbp was added
-	25: 152, 26: 152, 27: 152, // gobuf.ret was removed
-}
+// Layout holds the byte offsets in runtime.g (runtime/runtime2.go) of the goroutine ID (uint64, unique in a process), of the
+// lowest address and of the end of the stack (uintptr), and of the pointer to the goroutine's runtime.m, its thread. Curg is
+// the offset in runtime.m of the pointer to the goroutine that the thread runs. M and Curg are 0 if they are unknown.
+type Layout struct{ Goid, StackLo, StackHi, M, Curg int64 }
 
-// Goid returns the offset of runtime.g.goid in releases of the version.
-func (v Version) Goid() (offset int64, known bool) {
-	offset, known = goidOffset[v.Minor]
-	return offset, known
-}
-
-// threadOf is the offset of runtime.g.m from Go 1.13 to 1.27.
-const threadOf = 48
-
-// Running returns the offsets of runtime.g.m and of runtime.m.curg, the goroutine that the thread runs, in releases of
-// the version.
-func (v Version) Running() (m, curg int64, known bool) {
+// Layout returns the layout in releases of the version, from the DWARF of programs built with each version. For Go 1.6 and
+// 1.8 it is from the source.
+func (v Version) Layout() (l Layout, known bool) {
+	l = Layout{Goid: 152, StackHi: 8}
 	switch {
-	case v.Minor < 13 || v.Minor > 27:
-		return 0, 0, false
-	case v.Minor < 25:
-		return threadOf, 192, true
+	case v.Minor < 5 || v.Minor > 27:
+		return l, false
+	case v.Minor == 5:
+		l.Goid = 184
+	case v.Minor < 9:
+		l.Goid = 192
+	case v.Minor == 23 || v.Minor == 24: // syscallbp was added, then gobuf.ret was removed
+		l.Goid = 160
 	}
-	return threadOf, 184, true // gobuf.ret was removed
+	if v.Minor >= 13 {
+		l.M, l.Curg = 48, 192
+	}
+	if v.Minor >= 25 {
+		l.Curg = 184
+	}
+	return l, true
 }
 
 var (
@@ -109,30 +104,11 @@ func readVersion(m *image.Image, t *table) (Version, error) {
 	return buildVersion(m, t.form), nil
 }
 
-// buildVersion finds the version in a program of Go before 1.13. The version is in the string variable runtime.buildVersion.
-// A stripped file has no symbol of this variable, so buildVersion searches for texts that look like a version. It accepts
-// only versions that write this form of function table, and returns no version if it finds two different ones.
+// buildVersion finds the version in a program of Go before 1.13: the text of a string variable, runtime.buildVersion, that looks
+// like a version. It accepts only versions that write this form of function table, and returns no version if it finds two
+// different ones.
 func buildVersion(m *image.Image, form *form) Version {
-	parse := func(text string) []Version {
-		v, err := ParseVersion(text)
-		if err != nil || v.Minor < form.oldest || v.Minor > form.newest {
-			return nil
-		}
-		return []Version{v}
-	}
-	var symbols []Version
-	// Without symbols, or with damaged ones, buildVersion searches for texts below, so it ignores the error.
-	m.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
-		if s.Name == "runtime.buildVersion" && s.Kind == elf.STT_OBJECT && symbols == nil {
-			text, _ := stringVariable(m, s.Addr)
-			symbols = parse(text)
-		}
-	})
-	if symbols != nil {
-		return symbols[0]
-	}
-	// Prefer texts that are the value of a string variable. Other texts may be parts of messages.
-	var variables, texts []Version
+	var found []Version
 	tries := 64
 	m.Scan([]byte("go1."), func(p *elf.Prog, addr uint64) bool {
 		tries--
@@ -142,18 +118,16 @@ func buildVersion(m *image.Image, form *form) Version {
 			return true
 		}
 		text := string(release.Find(buf[:n]))
-		if found := parse(text); found != nil {
-			texts = append(texts, found...)
-			variables = append(variables, parse(text[:variableOf(m, addr, len(text))])...)
+		v, err := ParseVersion(text[:variableOf(m, addr, len(text))])
+		if err == nil && form.oldest <= v.Minor && v.Minor <= form.newest {
+			found = append(found, v)
 		}
 		return tries > 0
 	})
-	for _, found := range [][]Version{variables, texts} {
-		if len(found) > 0 && !slices.ContainsFunc(found, func(v Version) bool { return v != found[0] }) {
-			return found[0]
-		}
+	if len(found) == 0 || slices.ContainsFunc(found, func(v Version) bool { return v != found[0] }) {
+		return Version{}
 	}
-	return Version{}
+	return found[0]
 }
 
 // variableOf finds a string variable with a text that begins at addr and has at most limit bytes. It returns the length of
