@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
+	"github.com/ftgo/ftgo/offsets/internal/image"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -118,9 +119,7 @@ func compareTwins(t *testing.T, full, stripped *Binary) {
 	if full.goVer.Text != stripped.goVer.Text {
 		t.Errorf("Go version %v, stripped %v", full.goVer, stripped.goVer)
 	}
-	if n := stripped.image.Symbols(elf.SHT_SYMTAB); n > 0 {
-		t.Fatalf("the stripped twin has %d symbols", n)
-	}
+	fixture.NoError(t, stripped.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) { t.Fatalf("the stripped twin has the symbol %s", s.Name) }))
 	describe := func(b *Binary, f *Func) string {
 		text := fmt.Sprintf("%s %d %#x+%d", elided(b, f.Name), f.ABI, f.Addr, f.Size)
 		s, err := b.Sites(f)

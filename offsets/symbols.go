@@ -73,9 +73,6 @@ func inTable(table []gotab.Func, addr uint64) (n int, begins bool) {
 // ignores symbols of type STT_GNU_IFUNC: they name a resolver that is called once to select the implementation.
 func (b *Binary) symbolFuncs(named []Func, m *image.Image, table elf.SectionType, from uint8) ([]Func, error) {
 	before := len(named)
-	if before == 0 {
-		named = slices.Grow(named, m.Symbols(table)) // most symbols of Go's linker are functions
-	}
 	err := m.EachSymbol(table, func(s image.Symbol) {
 		// Assembly functions may lack the type and the size. Local symbols without type are labels inside functions.
 		untyped := s.Kind == elf.STT_NOTYPE && s.Bind != elf.STB_LOCAL && s.Size == 0
@@ -220,10 +217,8 @@ func dropABISuffixes(funcs []Func) []Func {
 
 // compareFuncs orders functions by address, and names of one address by rank and likely use.
 func compareFuncs(x, y Func) int {
-	if x.Addr != y.Addr { // fast path for most functions: cmp.Or evaluates all comparisons
-		return cmp.Compare(x.Addr, y.Addr)
-	}
 	return cmp.Or(
+		cmp.Compare(x.Addr, y.Addr),
 		cmp.Compare(x.rank, y.rank),
 		cmp.Compare(underscores(x.Name), underscores(y.Name)),
 		cmp.Compare(len(x.Name), len(y.Name)),

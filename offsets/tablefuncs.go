@@ -2,7 +2,6 @@ package offsets
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/arch"
@@ -14,9 +13,7 @@ import (
 // omit type arguments, "main.Map[...]"; .symtab of plugins has "local." before some names; and the table lacks C
 // functions.
 func (b *Binary) addTableFuncs(named []Func, table []gotab.Func, known []bool) []Func {
-	named = slices.Grow(named, len(table))
-	first := make(map[string]int, len(table)) // index in named, by name
-	same := make(map[string][]int)            // all indexes of names that occur more than once
+	same := make(map[string][]int) // indexes in named, by name
 	for i := range table {
 		if known[i] {
 			continue
@@ -25,21 +22,13 @@ func (b *Binary) addTableFuncs(named []Func, table []gotab.Func, known []bool) [
 		if n.Name == "" {
 			continue
 		}
-		if b.goVer.Minor >= b.image.Processor.Machine().FirstRegisters && !strings.Contains(n.Name, "[...]") {
-			at, ok := first[n.Name]
-			switch {
-			case !ok:
-				first[n.Name] = len(named)
-			case same[n.Name] == nil:
-				same[n.Name] = []int{at, len(named)}
-			default:
-				same[n.Name] = append(same[n.Name], len(named))
-			}
-		}
+		same[n.Name] = append(same[n.Name], len(named))
 		named = append(named, n)
 	}
-	for _, places := range same {
-		b.nameABI0(named, places)
+	for name, places := range same {
+		if b.goVer.Minor >= b.image.Processor.Machine().FirstRegisters && !strings.Contains(name, "[...]") {
+			b.nameABI0(named, places)
+		}
 	}
 	return named
 }

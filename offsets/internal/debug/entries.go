@@ -9,10 +9,6 @@ import (
 	"io"
 	"iter"
 	"reflect"
-	"slices"
-	"sync"
-
-	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
 var errTooLong = errors.New("read debug information: it leads in circles, or says too much")
@@ -142,15 +138,9 @@ func (r *entryReader) below(e *dwarf.Entry) iter.Seq2[*dwarf.Entry, error] {
 	}
 }
 
-// unitHeader is the header of a unit (DWARF 5, 7.5.1).
-type unitHeader struct {
-	first, end int    // the offset of the unit's first entry, and the offset of the unit's end
-	abbrevs    uint64 // the offset of the unit's abbreviations in .debug_abbrev
-	other      bool   // the unit is not a compilation unit, but a unit of types or the like
-}
-
-// eachUnit calls found with the header of each unit.
-func eachUnit(info []byte, found func(unitHeader) error) error {
+// eachUnit calls found for each unit (DWARF 5, 7.5.1), with the offset of its first entry, the offset of its end, and the
+// offset of its abbreviations in .debug_abbrev. other is true for units of types and the like.
+func eachUnit(info []byte, found func(first, end int, abbrevs uint64, other bool) error) error {
 	le := binary.LittleEndian
 	for at := 0; len(info)-at >= 24; {
 		size, head, word := uint64(le.Uint32(info[at:])), 4, 4
@@ -160,25 +150,27 @@ func eachUnit(info []byte, found func(unitHeader) error) error {
 		if size > uint64(len(info)-at-head) {
 			return errors.New("a unit is longer than the section")
 		}
-		u := unitHeader{end: at + head + int(size)}
+		end, other := at+head+int(size), false
 		// The version follows, then the size of addresses and the offset of the abbreviations, in an order that
 		// depends on the version.
 		version, abbrevs := le.Uint16(info[at+head:]), at+head+2
-		if u.first = abbrevs + word + 1; version >= 5 {
+		first := abbrevs + word + 1
+		if version >= 5 {
 			const compile, partial = 1, 3
-			u.other = info[abbrevs] != compile && info[abbrevs] != partial
+			other = info[abbrevs] != compile && info[abbrevs] != partial
 			abbrevs += 2
-			u.first++
+			first++
 		}
-		if u.first <= len(info) {
-			if u.abbrevs = uint64(le.Uint32(info[abbrevs:])); word == 8 {
-				u.abbrevs = le.Uint64(info[abbrevs:])
+		var table uint64
+		if first <= len(info) {
+			if table = uint64(le.Uint32(info[abbrevs:])); word == 8 {
+				table = le.Uint64(info[abbrevs:])
 			}
 		}
-		if err := found(u); err != nil {
+		if err := found(first, end, table, other); err != nil {
 			return err
 		}
-		at = u.end
+		at = end
 	}
 	return nil
 }
@@ -188,12 +180,12 @@ func eachUnit(info []byte, found func(unitHeader) error) error {
 func checkAbbrevs(info, abbrev []byte) error {
 	seen := make(map[uint64]bool)
 	left := 2*len(abbrev) + 1<<16
-	return eachUnit(info, func(u unitHeader) error {
-		if u.abbrevs > uint64(len(abbrev)) || seen[u.abbrevs] {
+	return eachUnit(info, func(_, _ int, table uint64, _ bool) error {
+		if table > uint64(len(abbrev)) || seen[table] {
 			return nil
 		}
-		seen[u.abbrevs] = true
-		if left -= abbrevsLen(abbrev[u.abbrevs:]); left < 0 {
+		seen[table] = true
+		if left -= abbrevsLen(abbrev[table:]); left < 0 {
 			return errTooLong
 		}
 		return nil
@@ -221,79 +213,55 @@ func abbrevsLen(table []byte) int {
 	return max(r.at, 1)
 }
 
-// sections reads and caches sections of debug information, decompressed.
-type sections struct {
-	image  *image.Image
-	mu     sync.Mutex
-	loaded map[string][]byte
-	spent  uint64 // the total size of the loaded sections in bytes
-}
-
-// read returns the section .debug_NAME or .zdebug_NAME, or nil if the file has neither. It returns an error if the section
-// is too large for the file's size, because a few bytes of a hostile file may decompress to gigabytes.
-func (d *sections) read(name string) ([]byte, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	data, ok := d.loaded[name]
-	if !ok {
-		var err error
-		if data, err = d.load(name); err != nil {
-			return nil, fmt.Errorf("read debug information: section %s: %w", name, err)
-		}
-		d.loaded[name] = data
-	}
-	return data, nil
-}
-
-func (d *sections) load(name string) ([]byte, error) {
+// section returns the section .debug_NAME or .zdebug_NAME, decompressed, or nil if the file has neither. It returns an error
+// if the section is too large for the file's size, because a few bytes of a hostile file may decompress to gigabytes.
+func (d *Info) section(name string) ([]byte, error) {
 	s := d.image.DebugSection(name)
 	if s == nil {
 		return nil, nil
 	}
+	failed := func(err error) error { return fmt.Errorf("read debug information: section %s: %w", name, err) }
 	if s.Type == elf.SHT_NOBITS {
-		return nil, errors.New("not in the file")
+		return nil, failed(errors.New("not in the file"))
 	}
 	r := s.Open() // the size of .zdebug_ sections is known from here on
 	if budget := d.image.MaxDebug(); s.Size > budget-min(budget, d.spent) {
-		return nil, errors.New("more than a file of this size can have")
+		return nil, failed(errors.New("more than a file of this size can have"))
 	}
 	d.spent += s.Size
 	// Allocate the memory once. [elf.Section.Data] would let it grow.
 	data := make([]byte, s.Size)
 	if _, err := io.ReadFull(r, data); err != nil {
-		return nil, err
+		return nil, failed(err)
 	}
 	return data, nil
 }
 
-// dwarf reads the sections that entries refer to, and the sections with the names more. It does not read frames and location
-// lists.
-func (d *sections) dwarf(more ...string) (*dwarf.Data, error) {
+// readSections reads all sections but frames and location lists.
+func (d *Info) readSections() (err error) {
 	all := make(map[string][]byte)
-	added := []string{"addr", "line_str", "str_offsets", "rnglists"}
-	for _, name := range slices.Concat([]string{"abbrev", "info", "ranges", "str"}, added, more) {
-		data, err := d.read(name)
-		if err != nil {
-			return nil, err
+	for _, name := range []string{"abbrev", "info", "ranges", "str", "line", "addr", "line_str", "str_offsets", "rnglists"} {
+		if all[name], err = d.section(name); err != nil {
+			return err
 		}
-		all[name] = data
 	}
 	if len(all["info"]) == 0 {
-		return nil, ErrNone
+		return ErrNone
 	}
 	if err := checkAbbrevs(all["info"], all["abbrev"]); err != nil {
-		return nil, err
+		return err
 	}
-	made, err := dwarf.New(all["abbrev"], nil, nil, all["info"], all["line"], nil, all["ranges"], all["str"])
-	for _, name := range added {
+	d.info, d.lines, d.addrs = all["info"], all["line"], all["addr"]
+	d.data, err = dwarf.New(all["abbrev"], nil, nil, all["info"], all["line"], nil, all["ranges"], all["str"])
+	for _, name := range []string{"addr", "line_str", "str_offsets", "rnglists"} {
 		if err == nil && len(all[name]) > 0 {
-			err = made.AddSection(".debug_"+name, all[name])
+			err = d.data.AddSection(".debug_"+name, all[name])
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read debug information: %w", err)
+		return fmt.Errorf("read debug information: %w", err)
 	}
-	return made, nil
+	return nil
 }
 
 // Attributes that Go adds (cmd/internal/dwarf/dwarf.go), and DW_AT_GNU_vector.

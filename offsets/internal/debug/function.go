@@ -204,7 +204,7 @@ func (d *Info) locations(u *unit, v *Formal, whole bool) iter.Seq[Location] {
 			return
 		}
 		offset, ok := v.location.(int64)
-		loc, _ := d.sections.read("loc")
+		loc := d.debugLoc()
 		if !ok || offset < 0 || offset > int64(len(loc)) {
 			return
 		}

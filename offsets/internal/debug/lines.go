@@ -19,31 +19,16 @@ type lineRow struct {
 	stmt bool  // a statement begins here
 }
 
-// readLines reads the section of line tables. It sets lineFuel, so that every table can be read more than once.
-func (d *Info) readLines() (*dwarf.Data, error) {
-	line, err := d.sections.read("line")
-	if err != nil {
-		return nil, err
-	}
-	d.lineFuel.Store(4*int64(len(line)) + 1<<16)
-	return d.sections.dwarf("line")
-}
-
 // lineReader returns a reader of a unit's line table, or nil if the unit has none.
 func (d *Info) lineReader(u *unit) (*dwarf.LineReader, error) {
-	data, err := d.withLines()
-	if err != nil {
-		return nil, err
-	}
-	line, _ := d.sections.read("line") // withLines has read it without an error
-	if at := val[int64](u.entry, dwarf.AttrStmtList); at >= 0 && at < int64(len(line)) {
+	if at := val[int64](u.entry, dwarf.AttrStmtList); at >= 0 && at < int64(len(d.lines)) {
 		// The table begins with its length (DWARF 5, 6.2.4).
-		r := reader{data: line[at:]}
+		r := reader{data: d.lines[at:]}
 		if d.lineFuel.Add(-int64(min(r.number(4), uint64(len(r.data))))) < 0 {
 			return nil, errTooLong
 		}
 	}
-	return data.LineReader(u.entry)
+	return d.data.LineReader(u.entry)
 }
 
 // readFiles reads the names of a unit's files.
@@ -176,14 +161,7 @@ func (d *Info) Copies(addrs []uint64) ([]uint64, error) {
 		}
 		seen[u] = true
 		r := newEntryReader(d.data, d.info)
-		err := r.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
-			switch e.Tag {
-			case dwarf.TagCompileUnit, dwarf.TagLexDwarfBlock, dwarf.TagNamespace:
-				return true, nil
-			case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
-			default:
-				return false, nil
-			}
+		err := r.walkCode(u, func(e *dwarf.Entry) (inside bool, err error) {
 			ranges, err := d.data.Ranges(e)
 			for i, addr := range addrs {
 				if !slices.ContainsFunc(ranges, func(r [2]uint64) bool { return r[0] <= addr && addr < r[1] }) {
@@ -202,107 +180,86 @@ func (d *Info) Copies(addrs []uint64) ([]uint64, error) {
 	return numbers, nil
 }
 
-// inlineScan collects inlined calls. Entries refer to each other by offset, also to later entries, so Calls looks up the
-// names at the end.
-type inlineScan struct {
-	caller dwarf.Offset
-	// budget is the number of bytes left for names. In a hostile file many short entries have the same long name.
-	budget int64
-
-	named   map[dwarf.Offset]string       // functions
-	origins map[dwarf.Offset]dwarf.Offset // for functions without a name: the entry that has the name
-	found   []scannedCall
-}
-
-type scannedCall struct {
-	callee, caller dwarf.Offset
-	file           string
-	line           int
+// walkCode calls found with the entries of functions and of inlined calls of a unit. It skips types and variables, and what is
+// inside an entry for which found returns false.
+func (r *entryReader) walkCode(u *unit, found func(e *dwarf.Entry) (inside bool, err error)) error {
+	return r.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
+		switch e.Tag {
+		case dwarf.TagCompileUnit, dwarf.TagLexDwarfBlock, dwarf.TagNamespace:
+			return true, nil
+		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
+			return found(e)
+		}
+		return false, nil
+	})
 }
 
 // maxInlined is the maximum number of inlined calls of a file.
 const maxInlined = 1 << 22
 
 // Calls calls found with every inlined call: the called function, the function that contains its code, and the position of
-// the call in the source.
+// the call in the source. Entries refer to each other by offset, also to later entries, so Calls looks up the names at the
+// end.
 func (d *Info) Calls(found func(callee, caller, file string, line int)) error {
-	s := &inlineScan{
-		budget:  int64(d.image.MaxDebug()),
-		named:   make(map[dwarf.Offset]string),
-		origins: make(map[dwarf.Offset]dwarf.Offset),
+	type call struct {
+		callee, caller dwarf.Offset
+		file           string
+		line           int
 	}
+	var calls []call
+	named := make(map[dwarf.Offset]string)         // functions
+	origins := make(map[dwarf.Offset]dwarf.Offset) // for functions without a name: the entry that has the name
+	budget := int(d.image.MaxDebug())              // bytes of names
 	r := newEntryReader(d.data, d.info)
 	for u := range d.each {
-		if err := s.scan(&r, u); err != nil {
-			return fmt.Errorf("read debug information: %w", err)
-		}
-	}
-	for _, c := range s.found {
-		if name := s.name(c.callee); name != "" {
-			found(name, s.name(c.caller), c.file, c.line)
-		}
-	}
-	return nil
-}
-
-// scan reads the entries of a unit once. It skips types and variables, which hold no inlined calls.
-func (s *inlineScan) scan(r *entryReader, u *unit) error {
-	s.caller = 0
-	return r.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
-		switch e.Tag {
-		case dwarf.TagSubprogram:
-			abstract, err := s.function(e)
-			return !abstract, err
-		case dwarf.TagInlinedSubroutine:
-			c := scannedCall{callee: ref(e, dwarf.AttrAbstractOrigin), caller: s.caller}
-			if c.callee == 0 {
+		caller := dwarf.Offset(0)
+		err := r.walkCode(u, func(e *dwarf.Entry) (inside bool, err error) {
+			if e.Tag == dwarf.TagSubprogram {
+				// The symbols of C++ are linkage names.
+				if name := cmp.Or(val[string](e, dwarf.AttrLinkageName), val[string](e, dwarf.AttrName)); name != "" {
+					named[e.Offset] = strings.ReplaceAll(name, "·", ".") // the spelling of .symtab
+					if budget -= len(name); budget < 0 {                 // in a hostile file many entries have one long name
+						return false, errors.New("names longer than the file")
+					}
+				} else {
+					origins[e.Offset] = original(e)
+				}
+				if e.Val(dwarf.AttrLowpc) == nil && e.Val(dwarf.AttrRanges) == nil {
+					return false, nil // the common description of inlined copies
+				}
+				caller = e.Offset
 				return true, nil
 			}
-			if len(s.found) == maxInlined {
+			if len(calls) == maxInlined {
 				return false, errors.New("too many inlined calls")
 			}
+			c := call{callee: ref(e, dwarf.AttrAbstractOrigin), caller: caller}
 			if line := val[int64](e, dwarf.AttrCallLine); line > 0 && line < 1<<31 {
 				c.line = int(line)
 			}
 			if file, ok := e.Val(dwarf.AttrCallFile).(int64); ok {
 				c.file = u.file(file)
 			}
-			s.found = append(s.found, c)
+			calls = append(calls, c)
 			return true, nil
-		case dwarf.TagCompileUnit, dwarf.TagLexDwarfBlock, dwarf.TagNamespace:
-			return true, nil
+		})
+		if err != nil {
+			return fmt.Errorf("read debug information: %w", err)
 		}
-		return false, nil
-	})
-}
-
-// function stores the name of a function's entry, or the entry that has the name. abstract means that the function has no
-// code, because the entry is the common description of inlined copies.
-func (s *inlineScan) function(e *dwarf.Entry) (abstract bool, err error) {
-	// The symbols of C++ are linkage names.
-	name := cmp.Or(val[string](e, dwarf.AttrLinkageName), val[string](e, dwarf.AttrName))
-	if name != "" {
-		s.named[e.Offset] = strings.ReplaceAll(name, "·", ".") // the spelling of .symtab
-		if s.budget -= int64(len(name)); s.budget < 0 {
-			return false, errors.New("names longer than the file")
+	}
+	name := func(at dwarf.Offset) string {
+		for range 4 { // origin, then specification; only damaged files have cycles
+			if name, ok := named[at]; ok {
+				return name
+			}
+			at = origins[at]
 		}
-	} else if origin := original(e); origin != 0 {
-		s.origins[e.Offset] = origin
+		return ""
 	}
-	if e.Val(dwarf.AttrLowpc) == nil && e.Val(dwarf.AttrRanges) == nil {
-		return true, nil
-	}
-	s.caller = e.Offset
-	return false, nil
-}
-
-// name returns the name of the function at an offset.
-func (s *inlineScan) name(at dwarf.Offset) string {
-	for range 4 { // origin, then specification; only damaged files have cycles
-		if name, ok := s.named[at]; ok {
-			return name
+	for _, c := range calls {
+		if callee := name(c.callee); callee != "" {
+			found(callee, name(c.caller), c.file, c.line)
 		}
-		at = s.origins[at]
 	}
-	return ""
+	return nil
 }

@@ -26,20 +26,18 @@ var ErrNone = errors.New("no debug information")
 // Info is the debug information of a file. It reads entries when they are needed. Only names and inlined calls need a pass
 // over all entries.
 type Info struct {
-	image    *image.Image
-	sections sections
-	info     []byte
-	data     *dwarf.Data
-	units    []*unit     // by offset
-	ranges   []unitRange // by address
-	// withLines returns data with line tables. lineFuel is the number of bytes of line tables that may still be read.
-	// It is bounded, because units of a hostile file may share a table.
-	withLines func() (*dwarf.Data, error)
-	lineFuel  atomic.Int64
+	image              *image.Image
+	info, lines, addrs []byte      // sections
+	units              []*unit     // by offset
+	ranges             []unitRange // by address
+	// lineFuel is the number of bytes of line tables that may still be read, because units of a hostile file may share a table.
+	lineFuel atomic.Int64
 
 	mu sync.Mutex // protects all fields below
 	entryReader
-	types map[dwarf.Offset]*gotype.Type
+	spent    uint64        // the total size of the sections that were read, in bytes
+	debugLoc func() []byte // returns .debug_loc
+	types    map[dwarf.Offset]*gotype.Type
 	// Types and package variables by name; nil before they are needed.
 	named map[string]dwarf.Offset
 	vars  map[string]staticEntry
@@ -68,19 +66,21 @@ type unitRange struct {
 
 // Open lists the compilation units. It returns [ErrNone] if the file has no debug information.
 func Open(m *image.Image) (*Info, error) {
-	d := &Info{image: m, sections: sections{image: m, loaded: make(map[string][]byte)}, types: make(map[dwarf.Offset]*gotype.Type)}
-	var err error
-	if d.data, err = d.sections.dwarf(); err != nil {
+	d := &Info{image: m, types: make(map[dwarf.Offset]*gotype.Type)}
+	if err := d.readSections(); err != nil {
 		return nil, err
 	}
-	d.info, _ = d.sections.read("info") // dwarf has read it without an error
 	d.entryReader = newEntryReader(d.data, d.info)
-	d.withLines = sync.OnceValues(d.readLines)
-	err = eachUnit(d.info, func(u unitHeader) error {
-		if u.other {
+	d.lineFuel.Store(4*int64(len(d.lines)) + 1<<16) // every table can be read more than once
+	d.debugLoc = sync.OnceValue(func() []byte {
+		loc, _ := d.section("loc") // without it use the other locations
+		return loc
+	})
+	err := eachUnit(d.info, func(first, end int, _ uint64, other bool) error {
+		if other {
 			return nil
 		}
-		return d.addUnit(dwarf.Offset(u.first), dwarf.Offset(u.end))
+		return d.addUnit(dwarf.Offset(first), dwarf.Offset(end))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read debug information: %w", err)
@@ -250,13 +250,12 @@ func (d *Info) staticAddr(u *unit, location []byte) (uint64, bool) {
 	case len(location) == 9 && location[0] == opAddr:
 		return binary.LittleEndian.Uint64(location[1:]), true
 	case len(location) > 1 && location[0] == opAddrx:
-		addrs, _ := d.sections.read("addr") // Open has read it without an error
 		n, size := binary.Uvarint(location[1:])
 		at := uint64(u.addrBase) + 8*n
-		if size != len(location)-1 || n > uint64(len(addrs)) || u.addrBase < 0 || at+8 > uint64(len(addrs)) {
+		if size != len(location)-1 || n > uint64(len(d.addrs)) || u.addrBase < 0 || at+8 > uint64(len(d.addrs)) {
 			return 0, false
 		}
-		return binary.LittleEndian.Uint64(addrs[at:]), true
+		return binary.LittleEndian.Uint64(d.addrs[at:]), true
 	}
 	return 0, false
 }

@@ -75,14 +75,6 @@ func (m *Image) RawSection(name string) *elf.Section {
 	return nil
 }
 
-// Symbols returns the number of entries in the first symbol table of a type, including undefined and nameless ones.
-func (m *Image) Symbols(table elf.SectionType) int {
-	if s := m.ELF.SectionByType(table); s != nil && m.checkPlain(s) == nil {
-		return int(s.Size / elf.Sym64Size)
-	}
-	return 0
-}
-
 // checkPlain returns an error if the section has no contents in the file, is compressed, or is larger than the data
 // of the file.
 func (m *Image) checkPlain(s *elf.Section) error {
