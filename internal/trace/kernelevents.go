@@ -11,19 +11,48 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// kernelEvents records events of the kernel: the ones of --with, scheduler events, and the ones that the process filter
-// needs. If the process filter needs any, it records the events of all processes. Otherwise it records the events of
-// the processes of -p and PROGRAM, or without both, of each process from its first hit on.
+// kernelEvents records events of the kernel: the ones of --with, scheduler events, and the ones from which it learns of
+// new threads. If it learns of threads, it records the events of all processes. Otherwise it records the events of the
+// processes of -p and PROGRAM, or without both, of each process from its first hit on.
+//
+// It also knows the selected processes, which change while ftgo runs if --fork is set. On kernels that record no process
+// with a hit (before Linux 4.14) it knows the process of each thread, because /proc lists no threads that have ended: see
+// processfilter.go.
 type kernelEvents struct {
-	processFilter // selects the processes with events to show
-	opt           *Options
-	session       *tracefs.Session // nil without kernel events
-	all           []string         // names of all recorded events, in the session's order; the --with ones come first
-	// saidLost, saidSchedLost and saidMissing are true once a message was printed: that events for the process filter
-	// were lost, that scheduler events were lost, and that the events of a process cannot be recorded.
+	opt     *Options
+	session *tracefs.Session // nil without kernel events
+	all     []string         // names of all recorded events, in the session's order; the --with ones come first
+	// saidLost, saidSchedLost and saidMissing are true once a message was printed: that events for new threads were
+	// lost, that scheduler events were lost, and that the events of a process cannot be recorded.
 	saidLost, saidSchedLost, saidMissing bool
 	followed                             map[int]bool // processes with recorded events
 	delivered                            uint64       // number of events of selected processes in the window
+
+	names    []string     // events to learn from
+	selected map[int]bool // the selected processes; not used if allTasks is set
+	noTGID   bool         // the kernel records no process with a hit
+	// tasks maps threads to their processes: all threads if allTasks is set, else the threads of selected processes. A
+	// thread that has ended stays until its number is used again.
+	tasks    map[int]int
+	allTasks bool
+	program  int               // PROGRAM's process, until its own task_newtask comes
+	process  func(tid int) int // finds the process of a thread
+	readAt   uint64            // time of the trace clock at which begin had read /proc
+}
+
+// newKernelEvents returns the events for a source. It learns from events only if the processes of -p and the hits don't
+// suffice.
+func newKernelEvents(opt *Options) *kernelEvents {
+	k := &kernelEvents{opt: opt, followed: make(map[int]bool), selected: make(map[int]bool), tasks: make(map[int]int)}
+	k.process = func(tid int) int { return k.session.Process(tid, 0) }
+	k.noTGID = !opt.Features.RecordTGID && opt.Features.Instances
+	// With --with or --sched, kernel events are recorded only for the selected processes.
+	learns := k.noTGID && len(opt.With) == 0 && !opt.Sched
+	if opt.Fork || learns {
+		k.names = []string{"task:task_newtask"}
+		k.allTasks = !opt.Fork && len(opt.PIDs) == 0
+	}
+	return k
 }
 
 // start begins to record kernel events. It must run before the probes are armed, because a probe may be hit as soon as
@@ -49,7 +78,7 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 	case err != nil:
 		return err
 	case k.learns():
-		if err := k.begin(k.opt.PIDs, func(tid int) int { return k.session.Process(tid, 0) }); err != nil {
+		if err := k.begin(); err != nil {
 			return err
 		}
 		now, err := k.session.Mark(false)

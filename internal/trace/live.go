@@ -49,32 +49,44 @@ type Options struct {
 // Live is a [Source] that traces running processes.
 type Live struct {
 	window
-	fs          *tracefs.FS
-	session     *tracefs.Session // nil before Arm
-	program     *Command         // nil if none was started
-	ownCPU      time.Duration    // CPU time of this process when the window began
-	vanished    probeCheck
-	armCtx      context.Context // the context of Arm
-	biases      *pairing.Biases
-	among       map[int]bool // results of Filter.Among, by process
-	kernel      kernelEvents
-	sampler     *sampler // nil if nothing is sampled
-	once        onceState
-	monitor     monitor
-	endHurry    func()        // ends the short grace periods of setHurry; nil outside of them
-	waiting     bool          // no process has run the binary yet
-	stopped     bool          // Stop was called
-	finished    bool          // all events of the window were read
-	intervalEnd *tracefs.Mark // end of the interval that Reading returns next; nil if Reading was called since
+	fs      *tracefs.FS
+	session *tracefs.Session // nil before Arm
+	program *Command         // nil if none was started
+	// CPU time of this process when the window began and, 0 before, when it ended
+	ownCPU, ownCPUAtEnd time.Duration
+	vanished            probeCheck
+	armCtx              context.Context // the context of Arm
+	biases              *pairing.Biases
+	among               map[int]bool // results of Filter.Among, by process
+	kernel              *kernelEvents
+	sampler             *sampler // nil if nothing is sampled
+	once                onceState
+	// The following fields belong to the periodic checks of the processes: the times of the last check, and of the last
+	// read that returned nothing. lives holds the processes that have hit probes. It drops a process once all of its
+	// events were read, so that a thousand short processes take no more memory than a few.
+	checkedAt, idleAt time.Time
+	lives             map[int]life
+	// saidReplaced holds the processes for which no more message is printed when they execute another file: it was
+	// printed, or they executed another file from the beginning. Key 0 stands for the path of the binary.
+	saidReplaced map[int]bool
+	saidForeign  bool             // said that processes of another PID namespace are forgotten
+	saidOthers   bool             // said that other processes run the file, with Filter.OnlyUser
+	cpu          *procfs.CPUTimes // of the traced processes
+	used         time.Duration    // CPU time of the traced processes in the window
+	waited       float64          // share of runnable time that threads waited for a CPU
+	endHurry     func()           // ends the short grace periods of setHurry; nil outside of them
+	waiting      bool             // no process has run the binary yet
+	stopped      bool             // Stop was called
+	finished     bool             // all events of the window were read
+	intervalEnd  *tracefs.Mark    // end of the interval that Reading returns next; nil if Reading was called since
 }
 
 // NewLive returns a source that traces the functions of a plan. It does not touch the kernel before Arm.
 func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
-	l := &Live{window: window{plan: plan, opt: opt}, fs: fs, biases: pairing.NewBiases(plan, false), among: make(map[int]bool), vanished: newProbeCheck(plan)}
+	l := &Live{window: window{plan: plan, opt: opt}, fs: fs, biases: pairing.NewBiases(plan, false), among: make(map[int]bool), lives: make(map[int]life), vanished: newProbeCheck(plan)}
 	l.clock.pinned = opt.Steady
 	l.host, _ = os.Hostname() // empty on error: the summary then has no host
-	l.kernel = kernelEvents{processFilter: newProcessFilter(&opt), opt: &l.opt, followed: make(map[int]bool)}
-	l.monitor = monitor{lives: make(map[int]life)}
+	l.kernel = newKernelEvents(&l.opt)
 	return l
 }
 
@@ -88,7 +100,7 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 	if l.opt.Budget > 0 && !l.opt.Once {
 		l.setHurry(true)
 	}
-	l.monitor.cpu = procfs.NewCPUTimes(l.opt.PIDs, l.plan.Binary.File().Link())
+	l.cpu = procfs.NewCPUTimes(l.opt.PIDs, l.plan.Binary.File().Link())
 	// The kernel events come first, because a probe may be hit as soon as it is armed.
 	if err := l.kernel.start(l.fs); err != nil {
 		return err
@@ -152,7 +164,7 @@ func (l *Live) calibrate() error {
 			l.opt.Warn(fmt.Sprintf("process %d, another ftgo, probes the same file: latencies include the cost of its probes", pids[0]))
 		}
 	}
-	l.monitor.at = time.Now()
+	l.checkedAt = time.Now()
 	l.sampler, err = newSampler(l.armCtx, l)
 	return err
 }
@@ -160,7 +172,7 @@ func (l *Live) calibrate() error {
 // Read yields the recorded items. After each read it checks the probes and the processes.
 func (l *Live) Read(ctx context.Context) iter.Seq2[*pairing.Item, error] {
 	return func(yield func(*pairing.Item, error) bool) {
-		if l.monitor.at.IsZero() && !l.stopped {
+		if l.checkedAt.IsZero() && !l.stopped {
 			if err := l.calibrate(); err != nil {
 				yield(nil, err)
 				return
@@ -196,7 +208,7 @@ func (l *Live) Read(ctx context.Context) iter.Seq2[*pairing.Item, error] {
 // the result of the read. It returns the items of processes that have ended, or after Stop the last items.
 func (l *Live) afterRead(n int, err error) (more iter.Seq[*pairing.Item], _ error) {
 	if n == 0 {
-		l.monitor.idle = time.Now()
+		l.idleAt = time.Now()
 	}
 	switch {
 	case l.stopped && err != nil:
@@ -215,7 +227,7 @@ func (l *Live) afterRead(n int, err error) (more iter.Seq[*pairing.Item], _ erro
 	if _, full := l.stream.Ended(); full {
 		return nil, ErrLimit
 	}
-	if time.Since(l.monitor.at) < checkInterval {
+	if time.Since(l.checkedAt) < checkInterval {
 		return nil, nil
 	}
 	return l.checkProcesses()
@@ -270,7 +282,7 @@ func (l *Live) Reading() (*Reading, error) {
 	default:
 		return nil, nil
 	}
-	l.monitor.updateUsed(l.program)
+	l.updateUsed()
 	l.reportOthers()
 	r, err := l.complete(l.reading(*l.intervalEnd))
 	l.intervalEnd = nil
@@ -291,9 +303,9 @@ func (l *Live) Stop() error {
 		until.At = time.Now()
 	}
 	l.until = until
-	l.monitor.ownCPU = OwnCPU()
-	l.monitor.updateWaited()
-	l.monitor.updateUsed(l.program)
+	l.ownCPUAtEnd = OwnCPU()
+	l.updateWaited()
+	l.updateUsed()
 	l.opt.Costs.Stop()
 	l.sampler.end()
 	if !l.once.paused {
@@ -346,8 +358,8 @@ func (l *Live) Close() error {
 // complete adds to a reading the values that only a live source has.
 func (l *Live) complete(r *Reading, err error) (*Reading, error) {
 	r.Vanished = slices.Sorted(maps.Keys(l.vanished.warned))
-	r.Used, r.Waited = l.monitor.used, l.monitor.waited
-	r.OwnCPU = cmp.Or(l.monitor.ownCPU, OwnCPU()) - l.ownCPU
+	r.Used, r.Waited = l.used, l.waited
+	r.OwnCPU = cmp.Or(l.ownCPUAtEnd, OwnCPU()) - l.ownCPU
 	r.Budget = l.opt.Budget
 	if m := l.sampler; m != nil {
 		r.Estimates, r.Changes = m.whole(func(i int) uint64 { return r.Counts.Funcs[i].Calls }), m.changes

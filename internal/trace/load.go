@@ -32,7 +32,7 @@ type load struct {
 
 func newLoad(l *Live) (w *load, err error) {
 	n, link := len(l.plan.Funcs), l.plan.Binary.File().Link()
-	w = &load{plan: l.plan, runtimeIndex: n, cpuTimes: l.monitor.cpu, last: l.from.Hits, stream: l.stream, calls: make([]float64, n+1), spent: make([]float64, n+1)}
+	w = &load{plan: l.plan, runtimeIndex: n, cpuTimes: l.cpu, last: l.from.Hits, stream: l.stream, calls: make([]float64, n+1), spent: make([]float64, n+1)}
 	w.costs = pairing.HitCosts{Least: pairing.UsualCost.Times(0.5), Typical: pairing.UsualCost, Most: pairing.UsualCost.Times(2)}
 	if slices.ContainsFunc(l.opt.PIDs, func(pid int) bool { return procfs.SameFile(link, procfs.Exe(pid)) }) {
 		w.cpuTimes = procfs.NewCPUTimes(nil, link) // a process of -p executes the file, so it is not a library

@@ -19,7 +19,7 @@ import (
 // process of the thread is unknown, because the thread has ended, and -p has only one PID without --fork, it returns
 // that PID.
 func (l *Live) findProcess(tid, printed int) (pid int, selected bool) {
-	opt, k := &l.opt, &l.kernel
+	opt, k := &l.opt, l.kernel
 	pid = l.session.Process(tid, printed)
 	if pid == 0 && len(opt.PIDs) == 1 && !opt.Fork {
 		pid = opt.PIDs[0]
@@ -52,24 +52,6 @@ func (l *Live) isAmong(pid int) bool {
 	return is
 }
 
-// monitor is the state of the periodic checks of the processes and of their CPU times.
-type monitor struct {
-	at   time.Time // time of the last check
-	idle time.Time // time of the last read that returned nothing
-	// lives holds the processes that have hit probes. It drops a process once all of its events were read, so
-	// that a thousand short processes take no more memory than a few.
-	lives map[int]life
-	// saidReplaced holds the processes for which no more message is printed when they execute another file: it was
-	// printed, or they executed another file from the beginning. Key 0 stands for the path of the binary.
-	saidReplaced map[int]bool
-	cpu          *procfs.CPUTimes // of the traced processes
-	used         time.Duration    // CPU time of the traced processes in the window
-	waited       float64          // share of runnable time that threads waited for a CPU
-	saidForeign  bool             // said that processes of another PID namespace are forgotten
-	saidOthers   bool             // said that other processes run the file, with Filter.OnlyUser
-	ownCPU       time.Duration    // CPU time of this process when the window ended
-}
-
 // life is the lifetime of a process: its start time, and when a check found that it had ended or that another process
 // had its number.
 type life struct {
@@ -85,31 +67,31 @@ const (
 )
 
 // updateWaited reads the time that threads waited for a CPU. It must run while the processes live.
-func (m *monitor) updateWaited() {
-	if share := m.cpu.Waited(); share > 0 {
-		m.waited = share
+func (l *Live) updateWaited() {
+	if share := l.cpu.Waited(); share > 0 {
+		l.waited = share
 	}
 }
 
-// updateUsed reads the CPU time that the processes have used. p is PROGRAM, or nil.
-func (m *monitor) updateUsed(p *Command) {
-	if p != nil {
-		if cpu, ended := p.Used(); ended {
-			m.used = cpu // all of its time, since it started after its probes were in place
+// updateUsed reads the CPU time that the processes have used.
+func (l *Live) updateUsed() {
+	if l.program != nil {
+		if cpu, ended := l.program.Used(); ended {
+			l.used = cpu // all of its time, since it started after its probes were in place
 			return
 		}
 	}
-	m.used += m.cpu.Since()
+	l.used += l.cpu.Since()
 }
 
 // checkProcesses checks which processes run, and returns the last items of the processes that have ended. The error is
 // ErrGone if all traced processes have ended.
 func (l *Live) checkProcesses() (iter.Seq[*pairing.Item], error) {
-	l.monitor.at = time.Now()
+	l.checkedAt = time.Now()
 	if l.waiting {
 		// A process may have run the binary between two checks.
 		if l.waiting = len(procfs.Running(l.plan.Binary.File().Path())) == 0 && !l.anyHit(); l.waiting {
-			l.from.At = l.monitor.at // the window begins with the first process
+			l.from.At = l.checkedAt // the window begins with the first process
 			l.sampler.begin()
 		} else {
 			l.begin()
@@ -120,7 +102,7 @@ func (l *Live) checkProcesses() (iter.Seq[*pairing.Item], error) {
 	}
 	// The stream does not report the end of processes that are not selected. Their numbers may be used again.
 	maps.DeleteFunc(l.among, func(_ int, is bool) bool { return !is })
-	l.monitor.updateWaited()
+	l.updateWaited()
 	l.reportReplaced()
 	if !l.once.paused {
 		l.reportVanished(sitesPerCheck)
@@ -154,13 +136,13 @@ func (l *Live) forgetEnded() iter.Seq[*pairing.Item] {
 		for _, pid := range l.stream.Stalest(maxForeign) {
 			gone[pid] = true
 		}
-		if len(gone) > 0 && !l.monitor.saidForeign {
-			l.monitor.saidForeign = true
+		if len(gone) > 0 && !l.saidForeign {
+			l.saidForeign = true
 			l.opt.Say("more than %d processes of another PID namespace: those with the oldest calls are forgotten, and their open calls stay open", maxForeign)
 		}
 	}
 	for _, pid := range l.stream.Processes() {
-		of := l.monitor.lives[pid]
+		of := l.lives[pid]
 		if pid == 0 || !of.ended.IsZero() {
 			continue
 		}
@@ -172,11 +154,11 @@ func (l *Live) forgetEnded() iter.Seq[*pairing.Item] {
 			of.ended = now
 		}
 		of.started = stat.Started
-		l.monitor.lives[pid] = of
+		l.lives[pid] = of
 	}
 	read := l.clock.latest.Wall(l.stream.Latest())
-	for pid, of := range l.monitor.lives {
-		if !of.ended.IsZero() && (l.monitor.idle.Sub(of.ended) > drainTime || read.Sub(of.ended) > drainTime) {
+	for pid, of := range l.lives {
+		if !of.ended.IsZero() && (l.idleAt.Sub(of.ended) > drainTime || read.Sub(of.ended) > drainTime) {
 			gone[pid] = true
 		}
 	}
@@ -188,7 +170,7 @@ func (l *Live) forgetEnded() iter.Seq[*pairing.Item] {
 		delete(l.among, pid)
 		l.biases.Forget(pid)
 		l.kernel.forget(pid)
-		delete(l.monitor.lives, pid)
+		delete(l.lives, pid)
 	}
 	return l.stream.Forget(gone)
 }
@@ -196,20 +178,20 @@ func (l *Live) forgetEnded() iter.Seq[*pairing.Item] {
 // reportReplaced prints a message, once each, when a process of -p executes another program, and, without -p and
 // Options.Successors, when another file has the binary's path.
 func (l *Live) reportReplaced() {
-	m, pids, path := &l.monitor, l.opt.PIDs, l.plan.Binary.File().Path()
-	if m.saidReplaced == nil {
-		m.saidReplaced = make(map[int]bool)
+	pids, path := l.opt.PIDs, l.plan.Binary.File().Path()
+	if l.saidReplaced == nil {
+		l.saidReplaced = make(map[int]bool)
 		for _, pid := range pids {
-			m.saidReplaced[pid] = l.isOtherFile(procfs.Exe(pid)) // true if the binary is a library of the process
+			l.saidReplaced[pid] = l.isOtherFile(procfs.Exe(pid)) // true if the binary is a library of the process
 		}
 	}
-	if len(pids) == 0 && !l.opt.Successors && !m.saidReplaced[0] && l.isOtherFile(path) {
-		m.saidReplaced[0] = true
+	if len(pids) == 0 && !l.opt.Successors && !l.saidReplaced[0] && l.isOtherFile(path) {
+		l.saidReplaced[0] = true
 		l.opt.Say("%s was replaced on disk: processes started from now on run another file, which is not probed", path)
 	}
 	for _, pid := range pids {
-		if !m.saidReplaced[pid] && l.isOtherFile(procfs.Exe(pid)) {
-			m.saidReplaced[pid] = true
+		if !l.saidReplaced[pid] && l.isOtherFile(procfs.Exe(pid)) {
+			l.saidReplaced[pid] = true
 			name, _ := os.Readlink(procfs.Exe(pid))
 			l.opt.Say("process %d runs another program now, %s, which is not probed", pid, printable.Text(name))
 		}
@@ -219,12 +201,12 @@ func (l *Live) reportReplaced() {
 // reportOthers warns once if other processes run the file although Filter.OnlyUser is set: the kernel counts their calls,
 // too.
 func (l *Live) reportOthers() {
-	if !l.opt.OnlyUser || l.monitor.saidOthers {
+	if !l.opt.OnlyUser || l.saidOthers {
 		return
 	}
 	for _, pid := range procfs.Running(l.plan.Binary.File().Path()) {
 		if !slices.Contains(l.opt.PIDs, pid) {
-			l.monitor.saidOthers = true
+			l.saidOthers = true
 			l.opt.Warn(fmt.Sprintf("process %d runs the same file: its calls are counted, too", pid))
 			return
 		}

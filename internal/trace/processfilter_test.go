@@ -24,7 +24,7 @@ func TestProcessFilterLearns(t *testing.T) {
 		{Options{Features: latest, Filter: one}, false},
 		{Options{}, false}, // before Linux 3.14
 	} {
-		if f := newProcessFilter(&c.opt); f.learns() != c.want {
+		if f := newKernelEvents(&c.opt); f.learns() != c.want {
 			t.Errorf("%d: %v", i, f.names)
 		}
 	}
@@ -34,7 +34,7 @@ func TestProcessFilterLearns(t *testing.T) {
 // gets their number.
 func TestProcessFilterChild(t *testing.T) {
 	there := map[int]int{10: 10, 11: 11, 12: 12, 13: 13} // in /proc
-	f := newProcessFilter(&Options{Filter: Filter{Fork: true}, Features: tracefs.Features{RecordTGID: true}})
+	f := newKernelEvents(&Options{Filter: Filter{Fork: true}, Features: tracefs.Features{RecordTGID: true}})
 	f.process = func(tid int) int { return there[tid] }
 	f.started(10)
 	for _, step := range []struct {
@@ -72,7 +72,7 @@ func TestProcessFilterChild(t *testing.T) {
 
 // TestProcessFilterAll checks that a number stands for its latest thread if all threads are known.
 func TestProcessFilterAll(t *testing.T) {
-	f := newProcessFilter(&Options{Features: tracefs.Features{Instances: true}})
+	f := newKernelEvents(&Options{Features: tracefs.Features{Instances: true}})
 	f.process = func(tid int) int { return 7 } // stale, as the kernel's answers are for reused numbers
 	f.tasks[10] = 10
 	for _, step := range []struct {
