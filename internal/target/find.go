@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -120,28 +121,22 @@ func match(name, path string) (version string, ok bool) {
 // name and a version. It returns "" if no file matches, and an error if several files match. identity returns the
 // same text for all paths that lead to the same file.
 func chooseLibrary(name string, paths []string, identity func(path string) string) (string, error) {
-	var found [2][]string // by name, by name and version
-	seen := make(map[string]bool)
-	for _, path := range paths {
-		version, ok := match(name, path)
-		if !ok {
-			continue
+	for _, exact := range []bool{true, false} {
+		found := make(map[string]string) // the path of each identity
+		for _, path := range paths {
+			version, ok := match(name, path)
+			if _, known := found[identity(path)]; ok && exact == (version == "") && !known {
+				found[identity(path)] = path
+			}
 		}
-		kind := min(len(version), 1)
-		if key := fmt.Sprint(kind, identity(path)); !seen[key] {
-			seen[key] = true
-			found[kind] = append(found[kind], path)
-		}
-	}
-	for _, paths := range found {
-		switch len(paths) {
+		switch paths := slices.Sorted(maps.Values(found)); len(paths) {
 		case 0:
 			continue
 		case 1:
 			return paths[0], nil
+		default:
+			return "", fmt.Errorf("find %q: several libraries: %s", name, strings.Join(paths, ", "))
 		}
-		slices.Sort(paths)
-		return "", fmt.Errorf("find %q: several libraries: %s", name, strings.Join(paths, ", "))
 	}
 	return "", nil
 }

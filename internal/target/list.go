@@ -57,10 +57,6 @@ func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 	b := t.Binary
 	defer b.Close()
 
-	named := make(map[string]int) // the number of functions of each name
-	for _, f := range b.Funcs() {
-		named[f.Name]++
-	}
 	inlined, err := b.Inlined()
 	if err != nil {
 		say("%s: which calls are inlined is not known: %v", b.File().Path(), err)
@@ -70,7 +66,7 @@ func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 		return nil, err
 	}
 	for _, f := range t.Funcs {
-		row, err := functionRow(b, f, signatures, named[f.Name], inlined[f.Name])
+		row, err := functionRow(b, f, signatures, inlined[f.Name])
 		if err != nil {
 			return nil, err
 		}
@@ -116,9 +112,8 @@ func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 
 var conventions = [...]string{offsets.ABIInternal: "ABIInternal", offsets.ABI0: "ABI0", offsets.SystemV: "System V"}
 
-// functionRow describes a function. namesakes is the number of functions with the same name. inlined lists the places
-// where calls of the function were inlined.
-func functionRow(b *offsets.Binary, f *offsets.Func, signatures bool, namesakes int, inlined []offsets.Frame) (row Row, err error) {
+// functionRow describes a function. inlined lists the places where calls of the function were inlined.
+func functionRow(b *offsets.Binary, f *offsets.Func, signatures bool, inlined []offsets.Frame) (row Row, err error) {
 	row = Row{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: conventions[f.ABI], Inlined: inlined}
 	if row.Offset, err = b.File().FileOffset(f.Addr); err != nil {
 		return row, err
@@ -150,9 +145,6 @@ func functionRow(b *offsets.Binary, f *offsets.Func, signatures bool, namesakes 
 	}
 	if strings.HasSuffix(row.File, ".s") || strings.HasSuffix(row.File, ".S") {
 		notes = append(notes, "assembly")
-	}
-	if namesakes > 1 {
-		notes = append(notes, fmt.Sprintf("one of %d functions of this name", namesakes))
 	}
 	if len(inlined) > 0 {
 		notes = append(notes, "calls not seen: also "+inlinedNote(inlined))

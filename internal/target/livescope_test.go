@@ -28,47 +28,41 @@ func TestLiveScope(t *testing.T) {
 		cmd.Wait()
 		return cmd.Process.Pid
 	}
-	quiet := func(string, ...any) {}
 	l, none := NewLiveScope(&Scope{Cgroup: groups[0].Path}), NewLiveScope(&Scope{Cgroup: "/no/such/group"})
+	look := func() {
+		t.Helper()
+		for _, of := range []*LiveScope{l, none} {
+			_, err := of.Look(func(string, ...any) {})
+			fixture.NoError(t, err)
+		}
+	}
+	check := func(pid int, missed bool) {
+		t.Helper()
+		if l.Has(pid) == missed || none.Has(pid) || l.Missed() != missed || none.Missed() != missed {
+			t.Errorf("process %d: %v, missed %v", pid, l.Has(pid), l.Missed())
+		}
+	}
 	seen := start()
 	if l.Has(seen.Process.Pid) {
 		t.Error("it has a process before anybody has looked")
 	}
-	for range 2 { // the second time, only the Look before the last saw it
-		for _, of := range []*LiveScope{l, none} {
-			if _, err := of.Look(quiet); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if pid := end(seen); !l.Has(pid) || none.Has(pid) || l.Missed() || none.Missed() {
-			t.Error("what has ended is not known")
-		}
-	}
+	look()
+	check(end(seen), false)
+	look() // now only the Look before the last saw it
+	check(seen.Process.Pid, false)
 	zombie := start()
 	for range 3 { // at the second and third Look it has ended, but its parent has not waited for it
-		for _, of := range []*LiveScope{l, none} {
-			if _, err := of.Look(quiet); err != nil {
-				t.Fatal(err)
-			}
-		}
+		look()
 		zombie.Process.Kill()
 		for procfs.Alive(zombie.Process.Pid) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	if pid := end(zombie); !l.Has(pid) || none.Has(pid) || l.Missed() || none.Missed() {
-		t.Error("what looks have seen when it had ended is not known")
-	}
-	later := start()
-	if !l.Has(later.Process.Pid) || none.Has(later.Process.Pid) {
-		t.Error("what came after the look is not known")
-	}
-	if pid := end(later); !l.Has(pid) || none.Has(pid) || l.Missed() || none.Missed() {
-		t.Error("what was told of it is not known when it has ended")
-	}
-	if pid := end(start()); l.Has(pid) || !l.Missed() || none.Has(pid) || !none.Missed() {
-		t.Error("nothing was missed")
-	}
+	check(end(zombie), false)
+	later := start() // after the last Look
+	check(later.Process.Pid, false)
+	check(end(later), false)
+	check(end(start()), true)
 	// Its first thread has ended, as at the start of a process's end: hierarchies of version 1 then have it in the root.
 	ending := exec.Command(fixture.Build(t, "family"), "leave", "stdin")
 	out, err := ending.StdoutPipe()
@@ -78,12 +72,9 @@ func TestLiveScope(t *testing.T) {
 	fixture.NoError(t, ending.Start())
 	defer ending.Wait()
 	defer in.Close()
-	if _, err := out.Read(make([]byte, 100)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.Look(quiet); err != nil {
-		t.Fatal(err)
-	}
+	_, err = out.Read(make([]byte, 100))
+	fixture.NoError(t, err)
+	look()
 	l.has = none.has
 	if pid := ending.Process.Pid; !l.Has(pid) || none.Has(pid) {
 		t.Error("what has been seen is not known when it ends")

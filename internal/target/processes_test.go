@@ -76,15 +76,6 @@ func TestProcesses(t *testing.T) {
 	unseen(fmt.Sprintf("process %d called none of these functions", both[0]))
 	q.Binary = "/bin/sh"
 	unseen(fmt.Sprintf("process %d runs %sx, not /bin/sh", both[0], path))
-	if got := q.WhyUnseen(path+"x", false); got != path+"x, another file than /bin/sh, called none of these functions (--fork adds child processes)" {
-		t.Errorf("of a program: %q", got)
-	}
-	if got := q.WhyUnseen("", true); got != fmt.Sprintf("process %d and all children called none of these functions", both[0]) {
-		t.Errorf("with --fork: %q", got)
-	}
-	if got := q.WhyUnseen(path, true); got != path+" and all children called none of these functions" {
-		t.Errorf("of a program with --fork: %q", got)
-	}
 	q = Query{Binary: path + "x"}
 	fixture.NoError(t, os.Remove(path+"x"))
 	want := fmt.Sprintf("2 processes (%d, %d) run an older %sx, which was removed: -p %d shows that", both[0], both[1], path, both[0])
