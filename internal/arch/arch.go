@@ -26,6 +26,11 @@ type Processor interface {
 	// Leads reports whether the indirect jump at an address stays inside its C function. ok is false if the code does
 	// not show where the jump leads.
 	Leads(at uint64, w Way) (inside, ok bool)
+	// Sets reports whether the instruction at an address writes a general register. known is false if that is not certain.
+	// Registers are identified by numbers of the processor's own.
+	Sets(w Way, at uint64, r int) (sets, known bool)
+	// Value returns the value that an instruction writes to a register.
+	Value(s *Search, at uint64, r int) Value
 	// Alike reports whether two functions that begin at the same address have the same code. Their instructions may
 	// refer to data at different addresses x and y. Alike calls same to compare x and y. If absolute is true, x and y are
 	// numbers in the code that may or may not be addresses. If ok is false, at is the offset of the first instruction

@@ -2,20 +2,11 @@ package arch
 
 import "slices"
 
-// Registers describes the effect of a processor's instructions on its registers, of type R. Addresses identify
-// instructions, as in [Way].
-type Registers[R any] interface {
-	// Sets reports whether an instruction writes a register. known is false if that is not certain.
-	Sets(w Way, at uint64, r R) (sets, known bool)
-	// Value returns the value that an instruction writes to a register.
-	Value(s *Search[R], at uint64, r R) Value[R]
-}
-
 // Value is the value that an instruction writes to a register, or the target of a jump.
-type Value[R any] struct {
+type Value struct {
 	Kind ValueKind
 	Addr uint64 // the Address, or the address of an Element's array
-	Of   []R    // for a Copy: the registers that may be the source
+	Of   []int  // for a Copy: the registers that may be the source
 }
 
 // ValueKind is the kind of a Value.
@@ -39,27 +30,27 @@ const (
 
 // Search finds the target of a jump: it follows the value of a register back through the function to the instructions
 // that set it. The search is the same for all processors.
-type Search[R any] struct {
+type Search struct {
 	Way
-	registers Registers[R]
+	processor Processor
 	copies    int // the number of copies that may still be followed
 	searches  int // the number of searches left
 }
 
 // NewSearch returns a search in a function.
-func NewSearch[R any](w Way, r Registers[R]) *Search[R] {
-	return &Search[R]{w, r, maxCopies, maxSearches}
+func NewSearch(w Way, p Processor) *Search {
+	return &Search{w, p, maxCopies, maxSearches}
 }
 
 // Leads reports whether a register holds an address inside the function before the instruction at at. ok is false
 // if the paths that lead there disagree or the value is unknown.
-func (s *Search[R]) Leads(r R, at uint64) (inside, ok bool) {
+func (s *Search) Leads(r int, at uint64) (inside, ok bool) {
 	from, argument, ok := s.origins(r, at)
 	if !ok {
 		return false, false
 	}
 	for i, o := range from { // an argument is the address of another function
-		leads, ok := s.Follow(s.registers.Value(s, o, r), o)
+		leads, ok := s.Follow(s.processor.Value(s, o, r), o)
 		if !ok || (i > 0 || argument) && leads != inside {
 			return false, false
 		}
@@ -69,7 +60,7 @@ func (s *Search[R]) Leads(r R, at uint64) (inside, ok bool) {
 }
 
 // Follow reports whether the value that an instruction sets is an address inside the function.
-func (s *Search[R]) Follow(v Value[R], at uint64) (inside, ok bool) {
+func (s *Search) Follow(v Value, at uint64) (inside, ok bool) {
 	switch v.Kind {
 	case Elsewhere:
 		return false, true
@@ -103,14 +94,14 @@ func (s *Search[R]) Follow(v Value[R], at uint64) (inside, ok bool) {
 
 // All reports whether match returns true for every instruction that may have set a register before the instruction at
 // at. It returns false if these instructions are unknown.
-func (s *Search[R]) All(r R, at uint64, match func(at uint64) bool) bool {
+func (s *Search) All(r int, at uint64, match func(at uint64) bool) bool {
 	from, argument, ok := s.origins(r, at)
 	return ok && !argument && !slices.ContainsFunc(from, func(at uint64) bool { return !match(at) })
 }
 
 // One returns the only instruction that may have set a register before the instruction at at. ok is false if several
 // instructions may have set the register.
-func (s *Search[R]) One(r R, at uint64) (set uint64, ok bool) {
+func (s *Search) One(r int, at uint64) (set uint64, ok bool) {
 	from, argument, ok := s.origins(r, at)
 	if !ok || argument || len(from) != 1 {
 		return 0, false
@@ -121,7 +112,7 @@ func (s *Search[R]) One(r R, at uint64) (set uint64, ok bool) {
 // origins follows all paths that lead to an instruction back to the instructions that last set a register. argument means
 // that the register may also hold an argument, which the caller has set. ok is false if an instruction on a path has an
 // unknown effect, or if nothing leads to it.
-func (s *Search[R]) origins(r R, at uint64) (from []uint64, argument, ok bool) {
+func (s *Search) origins(r int, at uint64) (from []uint64, argument, ok bool) {
 	if s.searches--; s.searches < 0 {
 		return nil, false, false
 	}
@@ -142,7 +133,7 @@ func (s *Search[R]) origins(r R, at uint64) (from []uint64, argument, ok bool) {
 			if seen[b] = true; len(seen) > maxSearch {
 				return nil, false, false
 			}
-			switch sets, known := s.registers.Sets(s.Way, b, r); {
+			switch sets, known := s.processor.Sets(s.Way, b, r); {
 			case !known:
 				return nil, false, false
 			case sets:

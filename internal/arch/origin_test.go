@@ -4,15 +4,23 @@ import (
 	"testing"
 )
 
-// instruction writes a value to a register, "" for none, "?" if that is not known.
+// instruction writes a value to a register: a, b, c, nothing, or doubt if that is not known.
 type instruction struct {
-	writes string
-	value  Value[string]
+	writes int
+	value  Value
 	before []uint64 // instead of the one above
 }
 
 // toy is a function of instructions 0, 1 ...; addresses below 1000 are its own, those below 2000 another one's.
 type toy []instruction
+
+const nothing, a, b, c, doubt = 0, 1, 2, 3, 4
+
+// toyProcessor has the instructions of a toy.
+type toyProcessor struct {
+	Processor
+	toy
+}
 
 func (f toy) Start() uint64                        { return 0 }
 func (f toy) Code(uint64) []byte                   { return nil }
@@ -27,21 +35,21 @@ func (f toy) Before(at uint64) []uint64 {
 	return []uint64{at - 1}
 }
 
-func (f toy) Sets(_ Way, at uint64, r string) (sets, known bool) {
-	return f[at].writes == r, f[at].writes != "?"
+func (p toyProcessor) Sets(_ Way, at uint64, r int) (sets, known bool) {
+	return p.toy[at].writes == r, p.toy[at].writes != doubt
 }
 
-func (f toy) Value(_ *Search[string], at uint64, _ string) Value[string] { return f[at].value }
+func (p toyProcessor) Value(_ *Search, at uint64, _ int) Value { return p.toy[at].value }
 
 // TestLeads: a value is followed to where it is from, by all ways.
 func TestLeads(t *testing.T) {
 	is := func(k ValueKind, addr uint64) instruction {
-		return instruction{writes: "a", value: Value[string]{Kind: k, Addr: addr}}
+		return instruction{writes: a, value: Value{Kind: k, Addr: addr}}
 	}
-	copies := func(to string, of ...string) instruction {
-		return instruction{writes: to, value: Value[string]{Kind: Copy, Of: of}}
+	copies := func(to int, of ...int) instruction {
+		return instruction{writes: to, value: Value{Kind: Copy, Of: of}}
 	}
-	other, doubt := instruction{writes: "b"}, instruction{writes: "?"}
+	other, doubtful := instruction{writes: b}, instruction{writes: doubt}
 	from := func(i instruction, before ...uint64) instruction {
 		i.before = before
 		return i
@@ -49,7 +57,7 @@ func TestLeads(t *testing.T) {
 	chain := func(n int) (f toy) {
 		f = toy{is(Inside, 0)}
 		for range n {
-			f = append(f, copies("b", "a"), copies("a", "b"))
+			f = append(f, copies(b, a), copies(a, b))
 		}
 		return append(f, other)
 	}
@@ -57,7 +65,7 @@ func TestLeads(t *testing.T) {
 	for len(long) < maxSearch+2 {
 		long = append(long, other)
 	}
-	for _, c := range []struct {
+	for _, test := range []struct {
 		scenario   string
 		code       toy // of a jump through a, which is the last
 		inside, ok bool
@@ -72,33 +80,33 @@ func TestLeads(t *testing.T) {
 		{"array of others", toy{is(Element, 6001), other}, false, true},
 		{"array that is not there", toy{is(Element, 3), other}, false, false},
 		{"not known", toy{is(Unknown, 0), other}, false, false},
-		{"instruction that may write anything", toy{is(Inside, 0), doubt, other}, false, false},
+		{"instruction that may write anything", toy{is(Inside, 0), doubtful, other}, false, false},
 		{"copies", chain(2), true, true},
 		{"more copies", chain(3), false, false},
-		{"either of two that agree", toy{is(Inside, 0), copies("b", "a"), copies("a", "b", "a"), other}, true, true},
-		{"either of two that differ", toy{other, is(Inside, 0), copies("b", "c"), copies("a", "b", "a"), other}, false, false},
+		{"either of two that agree", toy{is(Inside, 0), copies(b, a), copies(a, b, a), other}, true, true},
+		{"either of two that differ", toy{other, is(Inside, 0), copies(b, c), copies(a, b, a), other}, false, false},
 		{"two ways that agree", toy{is(Inside, 0), from(is(Address, 7), 0), from(other, 0, 1)}, true, true},
 		{"two ways that differ", toy{is(Inside, 0), from(is(Elsewhere, 0), 0), from(other, 0, 1)}, false, false},
 		{"loop", toy{is(Inside, 0), from(other, 0, 2), other, from(other, 2)}, true, true},
 		{"nothing leads there", toy{is(Inside, 0), instruction{before: []uint64{}}, other}, false, false},
 		{"too far back", long, false, false},
 	} {
-		s := NewSearch[string](c.code, c.code)
-		if inside, ok := s.Leads("a", uint64(len(c.code)-1)); inside != c.inside || ok != c.ok {
-			t.Errorf("%s: %v, %v; want %v, %v", c.scenario, inside, ok, c.inside, c.ok)
+		s := NewSearch(test.code, toyProcessor{toy: test.code})
+		if inside, ok := s.Leads(a, uint64(len(test.code)-1)); inside != test.inside || ok != test.ok {
+			t.Errorf("%s: %v, %v; want %v, %v", test.scenario, inside, ok, test.inside, test.ok)
 		}
 	}
 }
 
 // TestSearches: a search ends, even if each value is one of many.
 func TestSearches(t *testing.T) {
-	f := toy{{writes: "a", value: Value[string]{Kind: Elsewhere}}}
+	f := toy{{writes: a, value: Value{Kind: Elsewhere}}}
 	for range 3 {
-		f = append(f, instruction{writes: "a", value: Value[string]{Kind: Copy, Of: []string{"a", "a", "a", "a", "a"}}})
+		f = append(f, instruction{writes: a, value: Value{Kind: Copy, Of: []int{a, a, a, a, a}}})
 	}
 	f = append(f, instruction{})
-	s := NewSearch[string](f, f)
-	if _, ok := s.Leads("a", uint64(len(f)-1)); ok || s.searches >= 0 {
+	s := NewSearch(f, toyProcessor{toy: f})
+	if _, ok := s.Leads(a, uint64(len(f)-1)); ok || s.searches >= 0 {
 		t.Errorf("found, after %d searches", maxSearches-s.searches)
 	}
 }

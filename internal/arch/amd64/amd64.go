@@ -12,7 +12,6 @@ import (
 // Processor implements [arch.Processor] for x86-64.
 var Processor arch.Processor = processor{}
 
-// processor also implements [arch.Registers], for x86asm's names of registers.
 type processor struct{}
 
 func init() { arch.Processors = append(arch.Processors, Processor) }

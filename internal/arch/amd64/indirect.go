@@ -9,8 +9,8 @@ import (
 	"github.com/ftgo/ftgo/internal/arch"
 )
 
-// Sets also knows ENDBR64, which x86asm can't decode.
-func (processor) Sets(w arch.Way, at uint64, r x86asm.Reg) (writes, known bool) {
+// Sets takes x86asm's number of a register. It also knows ENDBR64, which x86asm can't decode.
+func (processor) Sets(w arch.Way, at uint64, r int) (writes, known bool) {
 	if bytes.HasPrefix(w.Code(at), endbr64) {
 		return false, true
 	}
@@ -18,17 +18,11 @@ func (processor) Sets(w arch.Way, at uint64, r x86asm.Reg) (writes, known bool) 
 	if err != nil {
 		return false, false
 	}
-	return sets(in, wide(r))
+	return sets(in, wide(x86asm.Reg(r)))
 }
 
 // instruction decodes the instruction at an address with x86asm.
 func instruction(w arch.Way, at uint64) (x86asm.Inst, error) { return x86asm.Decode(w.Code(at), 64) }
-
-// search finds the value of a register by x86asm's names of registers.
-type (
-	search = arch.Search[x86asm.Reg]
-	value  = arch.Value[x86asm.Reg]
-)
 
 // Leads decides by the source of the jump's target:
 //
@@ -44,7 +38,7 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 	if err != nil || in.Op != x86asm.JMP {
 		return false, false
 	}
-	s := arch.NewSearch(around, processor{})
+	s := arch.NewSearch(around, Processor)
 	switch arg := in.Args[0].(type) {
 	case x86asm.Mem:
 		return s.Follow(through(s, arg, at), at)
@@ -52,13 +46,13 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 		if popsBefore(around, at) {
 			return false, true // compilers emit no switch after an epilogue
 		}
-		return s.Leads(arg, at)
+		return s.Leads(int(arg), at)
 	}
 	return false, false
 }
 
 // Value returns the value that the instruction at at writes to its first operand.
-func (processor) Value(s *search, at uint64, _ x86asm.Reg) (v value) {
+func (processor) Value(s *arch.Search, at uint64, _ int) (v arch.Value) {
 	in, err := instruction(s, at)
 	if err != nil {
 		return v
@@ -72,31 +66,31 @@ func (processor) Value(s *search, at uint64, _ x86asm.Reg) (v value) {
 		}
 	case x86asm.LEA:
 		if addr, ok := address(in, at); ok {
-			v = value{Kind: arch.Address, Addr: addr}
+			v = arch.Value{Kind: arch.Address, Addr: addr}
 		}
 	case x86asm.MOV:
 		switch src := in.Args[1].(type) {
 		case x86asm.Mem:
 			v = through(s, src, at)
 		case x86asm.Imm:
-			v = value{Kind: arch.Address, Addr: uint64(src)}
+			v = arch.Value{Kind: arch.Address, Addr: uint64(src)}
 		case x86asm.Reg:
 			if wide(src) == src {
-				v = value{Kind: arch.Copy, Of: []x86asm.Reg{src}}
+				v = arch.Value{Kind: arch.Copy, Of: []int{int(src)}}
 			}
 		}
 	default:
 		if src, ok := in.Args[1].(x86asm.Reg); ok && strings.HasPrefix(in.Op.String(), "CMOV") {
-			v = value{Kind: arch.Copy, Of: []x86asm.Reg{in.Args[0].(x86asm.Reg), src}}
+			v = arch.Value{Kind: arch.Copy, Of: []int{int(in.Args[0].(x86asm.Reg)), int(src)}}
 		}
 	}
 	return v
 }
 
 // fromTable reports whether, before the instruction at at, a register holds an entry of a table of 32-bit distances.
-func fromTable(s *search, arg x86asm.Arg, at uint64) bool {
+func fromTable(s *arch.Search, arg x86asm.Arg, at uint64) bool {
 	r, ok := arg.(x86asm.Reg)
-	return ok && s.All(wide(r), at, func(at uint64) bool {
+	return ok && s.All(int(wide(r)), at, func(at uint64) bool {
 		in, err := instruction(s, at)
 		m, isMem := in.Args[1].(x86asm.Mem)
 		return err == nil && in.Op == x86asm.MOVSXD && isMem && m.Index != 0 && m.Scale == 4
@@ -104,16 +98,16 @@ func fromTable(s *search, arg x86asm.Arg, at uint64) bool {
 }
 
 // through returns the value of a word of memory that an instruction reads.
-func through(s *search, m x86asm.Mem, at uint64) (v value) {
+func through(s *arch.Search, m x86asm.Mem, at uint64) (v arch.Value) {
 	if m.Index == 0 {
-		return value{Kind: arch.Elsewhere}
+		return arch.Value{Kind: arch.Elsewhere}
 	}
 	if m.Scale != 8 {
 		return v
 	}
 	table := uint64(int32(m.Disp))
 	if m.Base != 0 {
-		set, ok := s.One(m.Base, at)
+		set, ok := s.One(int(m.Base), at)
 		if !ok {
 			return v
 		}
@@ -124,7 +118,7 @@ func through(s *search, m x86asm.Mem, at uint64) (v value) {
 		}
 		table += base
 	}
-	return value{Kind: arch.Element, Addr: table}
+	return arch.Value{Kind: arch.Element, Addr: table}
 }
 
 // address returns the address that a LEA relative to RIP loads. x86asm does not extend the sign of the distance.

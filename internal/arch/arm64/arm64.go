@@ -15,7 +15,6 @@ import (
 // Processor implements [arch.Processor] for 64-bit Arm.
 var Processor arch.Processor = processor{}
 
-// processor also implements [arch.Registers], for numbers of registers.
 type processor struct{}
 
 func init() { arch.Processors = append(arch.Processors, Processor) }

@@ -5,9 +5,9 @@ import (
 )
 
 // Sets decides by the instruction's operands.
-func (processor) Sets(w arch.Way, at uint64, r uint32) (sets, known bool) {
+func (processor) Sets(w arch.Way, at uint64, r int) (sets, known bool) {
 	o, known := decode(wordAt(w, at))
-	return o.writes&one(r) != 0, known
+	return o.writes&one(uint32(r)) != 0, known
 }
 
 // wordAt returns the instruction at an address, or 0.
@@ -17,12 +17,6 @@ func wordAt(w arch.Way, at uint64) uint32 {
 	}
 	return 0
 }
-
-// search finds the target of a jump, and value is the result.
-type (
-	search = arch.Search[uint32]
-	value  = arch.Value[uint32]
-)
 
 // Leads decides by the source of the jump's target:
 //
@@ -42,14 +36,14 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 	if popsBefore(around, at) {
 		return false, true // compilers emit no switch after an epilogue
 	}
-	if inside, ok = arch.NewSearch(around, processor{}).Leads(rn(jump), at); ok {
+	if inside, ok = arch.NewSearch(around, Processor).Leads(int(rn(jump)), at); ok {
 		return inside, true
 	}
 	return false, restores(around, at)
 }
 
 // Value returns the value that the instruction's operands give.
-func (processor) Value(s *search, at uint64, r uint32) (v value) {
+func (processor) Value(s *arch.Search, at uint64, r int) (v arch.Value) {
 	w := wordAt(s, at)
 	switch classify(w) {
 	case call, callReg, authCall:
@@ -57,13 +51,13 @@ func (processor) Value(s *search, at uint64, r uint32) (v value) {
 	case address:
 		v = constant(s, w, at)
 	case step:
-		v = computed(s, w, at, r)
+		v = computed(s, w, at, uint32(r))
 	}
 	return v
 }
 
 // computed returns the value that an instruction of class step sets.
-func computed(s *search, w uint32, at uint64, r uint32) (v value) {
+func computed(s *arch.Search, w uint32, at uint64, r uint32) (v arch.Value) {
 	o, _ := decode(w)
 	switch {
 	case o.access == load && !o.indexed:
@@ -72,16 +66,16 @@ func computed(s *search, w uint32, at uint64, r uint32) (v value) {
 		}
 	case w&0xffe01c00 == 0xf8601800: // LDR Xt, [Xn, Xm, LSL #3]
 		if array := base(s, rn(w), at); array.Kind == arch.Address {
-			v = value{Kind: arch.Element, Addr: array.Addr}
+			v = arch.Value{Kind: arch.Element, Addr: array.Addr}
 		}
 	case w&0x7f000000 == 0x0b000000: // ADD of registers
 		if fromTable(s, rn(w), at) || fromTable(s, rm(w), at) {
 			v.Kind = arch.Inside
 		}
 	case w&0xffe0ffe0 == 0xaa0003e0: // MOV
-		v = value{Kind: arch.Copy, Of: []uint32{rm(w)}}
+		v = arch.Value{Kind: arch.Copy, Of: []int{int(rm(w))}}
 	case w&0xffe00c00 == 0x9a800000: // CSEL
-		v = value{Kind: arch.Copy, Of: []uint32{rn(w), rm(w)}}
+		v = arch.Value{Kind: arch.Copy, Of: []int{int(rn(w)), int(rm(w))}}
 	default:
 		v = constant(s, w, at)
 	}
@@ -89,12 +83,12 @@ func computed(s *search, w uint32, at uint64, r uint32) (v value) {
 }
 
 // constant returns the address that ADR, ADRP, or ADRP and ADD set.
-func constant(s *search, w uint32, at uint64) (v value) {
+func constant(s *arch.Search, w uint32, at uint64) (v arch.Value) {
 	switch {
 	case w&0x9f000000 == 0x10000000:
-		return value{Kind: arch.Address, Addr: at + distance(w)}
+		return arch.Value{Kind: arch.Address, Addr: at + distance(w)}
 	case w&0x9f000000 == 0x90000000:
-		return value{Kind: arch.Address, Addr: pageOf(w, at)}
+		return arch.Value{Kind: arch.Address, Addr: pageOf(w, at)}
 	case w&0xffc00000 == 0x91000000: // ADD of a number
 		if v = base(s, rn(w), at); v.Kind == arch.Address {
 			v.Addr += uint64(w >> 10 & 0xfff)
@@ -104,16 +98,16 @@ func constant(s *search, w uint32, at uint64) (v value) {
 }
 
 // base returns the constant that a register holds before an instruction.
-func base(s *search, r uint32, at uint64) (v value) {
-	if set, ok := s.One(r, at); ok && set < at {
+func base(s *arch.Search, r uint32, at uint64) (v arch.Value) {
+	if set, ok := s.One(int(r), at); ok && set < at {
 		return constant(s, wordAt(s, set), set)
 	}
 	return v
 }
 
 // fromTable reports whether a register holds an entry of a table of distances before an instruction.
-func fromTable(s *search, r uint32, at uint64) bool {
-	return s.All(r, at, func(at uint64) bool {
+func fromTable(s *arch.Search, r uint32, at uint64) bool {
+	return s.All(int(r), at, func(at uint64) bool {
 		w := wordAt(s, at)
 		o, known := decode(w)
 		return known && o.access == load && o.indexed && !o.vector && o.bytes <= 4 && classify(w) != literal
