@@ -106,25 +106,19 @@ type Builder struct {
 	// fixedOrder: Field has returned the name of an argument, which depends on its position.
 	fixedOrder bool
 	slot       int // the slot of a map that walk takes an element from
-	// arrays are the fetched arrays. A number inside of one needs no argument.
-	arrays []region
+	// arrays maps the fetchargs of words in fetched arrays to the indexes of these words. A number inside of an array needs
+	// no argument.
+	arrays map[string]int
 	// sealed: no argument can be added, because the probe is already placed. path then leads from an interface to the
 	// current value in it, for messages.
 	sealed bool
 	path   string
 }
 
-// region is an array of words in memory. base and off are as in source.
-type region struct {
-	base       string
-	off, words int64
-	at         int // the index of its first word
-}
-
 // NewBuilder returns a Builder for variables.
 func NewBuilder(vars []offsets.Variable, opt Options) *Builder {
 	room := maxArgs - len(opt.OtherArgs)
-	b := &Builder{vars: vars, opt: opt, max: room, limit: room}
+	b := &Builder{vars: vars, opt: opt, max: room, limit: room, arrays: make(map[string]int)}
 	for _, a := range opt.OtherArgs {
 		b.line += len(a.Fetch) + argFrame
 		b.bytes += 16 // an argument has at most two words
@@ -225,9 +219,10 @@ func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
 	if reason != "" {
 		return leaf{}, reason
 	}
-	for _, a := range b.arrays {
-		if in := s.off - a.off; a.base == s.base && in >= 0 && in+size <= 8*a.words && in%8+size <= 8 {
-			return leaf{a.at + int(in/8), uint(8 * (in % 8)), size, signed}, ""
+	if in := s.off & 7; s.base != "" && in+size <= 8 {
+		aligned, _, _ := s.at(-in).text(b, 8)
+		if at, ok := b.arrays[aligned]; ok {
+			return leaf{at, uint(8 * in), size, signed}, ""
 		}
 	}
 	width := size
@@ -279,8 +274,9 @@ func (b *Builder) array(s source, n int) (at int, reason string) {
 			return 0, noRoom
 		}
 	}
-	if s.base != "" && !b.sealed {
-		b.arrays = append(b.arrays, region{s.base, s.off, int64(n), at})
+	for i := 0; i < n && s.base != "" && !b.sealed; i++ {
+		text, _, _ := s.at(int64(8*i)).text(b, 8)
+		b.arrays[text] = at + i
 	}
 	return at, ""
 }

@@ -59,7 +59,7 @@ func Parse(text string, find func(name string) (*Type, bool)) (*Type, error) {
 	if !spelling().MatchString(text) {
 		return nil, fmt.Errorf("type %q: not a type", text)
 	}
-	return nil, unknownError(text)
+	return nil, fmt.Errorf("type %q: %w", text, errUnknown)
 }
 
 func begins(text, keyword, next string) bool {
@@ -67,12 +67,7 @@ func begins(text, keyword, next string) bool {
 	return ok && (rest == "" || strings.IndexByte(next, rest[0]) >= 0)
 }
 
-// unknownError is the name of a type that is neither predeclared nor found in the program.
-type unknownError string
-
-func (e unknownError) Error() string {
-	return fmt.Sprintf("type %q: neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is", string(e))
-}
+var errUnknown = errors.New("neither predeclared nor known of this program: say int, uint64, bool, string, []byte, error, any, ptr or a type that is")
 
 // spelling matches type names: "T", "net/http.Request", "main.G[int]".
 var spelling = sync.OnceValue(func() *regexp.Regexp {
@@ -83,7 +78,7 @@ var spelling = sync.OnceValue(func() *regexp.Regexp {
 // element type is unknown, the returned type has no Elem.
 func leadingTo(text string, find func(name string) (*Type, bool), leading func(elem *Type) *Type) (*Type, error) {
 	elem, err := Parse(text, find)
-	if _, unknown := errors.AsType[unknownError](err); unknown {
+	if errors.Is(err, errUnknown) {
 		t := leading(&Type{Name: text})
 		t.elem = nil
 		return t, nil
