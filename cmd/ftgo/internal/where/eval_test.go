@@ -11,6 +11,7 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
 func (t Truth) String() string { return [...]string{"false", "unknown", "true"}[t+1] }
@@ -25,56 +26,20 @@ func (c values) Value(path string) *capture.Value {
 	return nil
 }
 
-// nothing is a call of which nothing is known.
-type nothing struct{}
+// Short names of values.
+var basic, num, str, cutStr, iface = madeup.Basic, madeup.Num, madeup.Str, madeup.CutStr, madeup.Interface
 
-func (nothing) Value(string) *capture.Value { return nil }
-
-func basic(name string) *gotype.Type {
-	t, ok := gotype.Basic(name)
-	if !ok {
-		panic(name)
-	}
-	return t
-}
-
-func num(typ string, n int64) capture.Value { return capture.Value{Type: basic(typ), Num: uint64(n)} }
-
-func str(s string) capture.Value {
-	return capture.Value{Type: basic("string"), Num: 0xc000, Bytes: []byte(s), Len: int64(len(s))}
-}
-
-// cutStr is a string of which s was fetched.
-func cutStr(s string, length int64) capture.Value {
-	v := str(s)
-	v.Len = length
-	return v
-}
-
-func kind(k reflect.Kind, size int64) *gotype.Type {
-	return &gotype.Type{Name: "T", Kind: k, Size: size, Align: 8}
-}
+func kind(k reflect.Kind, size int64) *gotype.Type { return madeup.Typed("T", k, size) }
 
 func state(v capture.Value, s capture.State) capture.Value {
 	return capture.Value{Type: v.Type, State: s, Len: v.Len}
 }
 
-func iface(typ, dynamic string, elem capture.Value) capture.Value {
-	return capture.Value{Type: basic(typ), TypeWord: 0x4000, Num: 0xc000, Dynamic: dynamic, Elem: &elem}
-}
-
-var message = capture.Value{Type: kind(reflect.Struct, 16), Items: []capture.Value{named("s", str("not found"))}}
-
-func named(name string, v capture.Value) capture.Value {
-	v.Name = name
-	return v
-}
-
 var sample = values{
 	"n": num("int", 150), "neg": num("int64", -5), "i8": num("int8", -128), "u8": num("uint8", 200), "zero": num("int", 0),
 	"max": num("uint64", -1), "min": num("int64", math.MinInt64), "ok": num("bool", 1), "no": num("bool", 0),
-	"f": num("float64", int64(math.Float64bits(1.5))), "f32": num("float32", int64(math.Float32bits(-0.25))),
-	"nan": num("float64", int64(math.Float64bits(math.NaN()))), "big": num("float64", int64(math.Float64bits(1<<63))),
+	"f": madeup.Float64(1.5), "f32": num("float32", int64(math.Float32bits(-0.25))),
+	"nan": madeup.Float64(math.NaN()), "big": madeup.Float64(1 << 63),
 	"key": str("bob"), "empty": str(""), "long": cutStr("abcdefgh", 100), "rune": cutStr("ab\xc3", 9),
 	"gone":  state(num("int", 1), capture.Unreadable),
 	"lost":  state(str("bob"), capture.Unreadable),
@@ -91,13 +56,13 @@ var sample = values{
 	"um": {Type: kind(reflect.Map, 8), Num: 0xc000, Len: 2, State: capture.Unreadable},
 	"c":  {Type: kind(reflect.Chan, 8), Num: 0xc000, Len: 1, Cap: 2},
 	"fn": {Type: kind(reflect.Func, 8), Num: 0xc000, Dynamic: "main.f"}, "nfn": {Type: kind(reflect.Func, 8)},
-	"err":  iface("error", "*errors.errorString", capture.Value{Type: kind(reflect.Pointer, 8), Elem: &message}),
+	"err":  madeup.ErrorString(str("not found")),
 	"nerr": {Type: basic("error")},
 	"uerr": {Type: basic("error"), TypeWord: 0x4000, State: capture.Unreadable},
-	"serr": iface("error", "main.E", str("not found")),
+	"serr": iface("error", capture.Value{Type: madeup.Typed("main.E", reflect.String, 16), Bytes: []byte("not found"), Len: 9}),
 	"gerr": {Type: basic("error"), State: capture.Unfetched},
-	"ai":   iface("any", "int", num("int", 42)), "as": iface("any", "string", str("x")), "ab": iface("any", "bool", num("bool", 1)),
-	"ap": iface("any", "*main.T", capture.Value{Type: kind(reflect.Pointer, 8), Num: 0xc000}),
+	"ai":   iface("any", num("int", 42)), "as": iface("any", str("x")), "ab": iface("any", num("bool", 1)),
+	"ap": iface("any", capture.Value{Type: madeup.Typed("*main.T", reflect.Pointer, 8), Num: 0xc000}),
 	"ns": num("int64", 12_000_000),
 }
 
@@ -248,7 +213,7 @@ func TestParseValue(t *testing.T) {
 		{"len(buf) / 2", "2", "2"}, {"flags & 4", "", ""}, {"n & 3", "2", "2"}, {"n > 100", "true", "1"}, {"no", "false", "0"}, {"f", "1.5", ""},
 		{"p", "0xc000", "49152"}, {"np", "nil", "0"}, {"fn", "main.f", ""}, {"buf[:3]", "GET", ""},
 		{"ints", "[150 …+2]", ""}, {"m", "map[len 2]", ""}, {"arr", "", ""}, {"um", "", ""},
-		{"err", "not found", "0"}, {"nerr", "nil", ""}, {"uerr", "", ""}, {"serr", "main.E", ""}, {"ai", "42", "42"}, {"as", "x", ""}, {"ap", "49152", "49152"},
+		{"err", "not found", "824633795397"}, {"nerr", "nil", ""}, {"uerr", "", ""}, {"serr", "main.E", ""}, {"ai", "42", "42"}, {"as", "x", ""}, {"ap", "49152", "49152"},
 		{"gone", "", ""}, {"lost", "", ""}, {"missing", "", ""}, {"gone + 1", "", ""},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
@@ -269,34 +234,36 @@ func TestParseValue(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"key[:0]": `parse value: "key[:0]": number from 1 to 512 expected, not "0", at 6`, "key[:]": `parse value: "key[:]": number from 1 to 512 expected, not "]", at 6`,
-		"key[1:2]": `parse value: "key[1:2]": ] expected, not ":", at 6`, "key + 1": `parse value: "key + 1": a number expected for +, not a string, at 1`,
+		"key[1:2]": `parse value: "key[1:2]": ] expected, not ":", at 6`, "key + 1": `check value: "key + 1": a number expected for +, not a string, at 1`,
 	} {
-		e, err := ParseValue(text)
-		if err == nil {
-			err = e.Check(func(path string) (*gotype.Type, error) { v := sample[path]; return v.Type, nil })
-			want = strings.Replace(want, "parse", "check", 1)
-		}
-		if fmt.Sprint(err) != want {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
+		expectError(t, ParseValue, text, want)
+	}
+	for _, text := range []string{"n", "neg", "no", "len(key)", "p", "ai", "n > 100"} {
+		expectError(t, ParseNumber, text, "<nil>")
+	}
+	for text, want := range map[string]string{"key": "a string", "f": "a fraction", "buf": "a string"} {
+		expectError(t, ParseNumber, text, fmt.Sprintf("check value: %q: whole number expected, not %s, at 1", text, want))
 	}
 }
 
-// TestParseNumber: what can't be added up is refused, and what may be a number is not.
-func TestParseNumber(t *testing.T) {
-	for text, want := range map[string]string{
-		"n": "<nil>", "neg": "<nil>", "no": "<nil>", "len(key)": "<nil>", "p": "<nil>", "ai": "<nil>", "n > 100": "<nil>",
-		"key": `check value: "key": whole number expected, not a string, at 1`, "f": `check value: "f": whole number expected, not a fraction, at 1`,
-		"buf": `check value: "buf": whole number expected, not a string, at 1`,
-	} {
-		e, err := ParseNumber(text)
-		if err == nil {
-			err = e.Check(func(path string) (*gotype.Type, error) { v := sample[path]; return v.Type, nil })
-		}
-		if fmt.Sprint(err) != want {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
+// expectError checks the error of an expression for the sample, "<nil>" for none.
+func expectError(t *testing.T, parse func(string) (Expr, error), text, want string) {
+	t.Helper()
+	e, err := parse(text)
+	if err == nil {
+		err = e.Check(types)
 	}
+	if fmt.Sprint(err) != want {
+		t.Errorf("%s: %v, want %s", text, err, want)
+	}
+}
+
+// types returns the types of the sample.
+func types(path string) (*gotype.Type, error) {
+	if v, ok := sample[path]; ok && v.Type != nil {
+		return v.Type, nil
+	}
+	return nil, errors.New("no variable " + path)
 }
 
 func mustParse(t *testing.T, text string) Expr {
@@ -308,18 +275,12 @@ func mustParse(t *testing.T, text string) Expr {
 
 func TestEverything(t *testing.T) {
 	var e Expr
-	if e.Eval(nothing{}) != True || e.String() != "" || e.Refs() != nil || e.Check(nil) != nil {
-		t.Errorf("the zero filter is %v, %q, %v", e.Eval(nothing{}), e, e.Refs())
+	if e.Eval(values{}) != True || e.String() != "" || e.Refs() != nil || e.Check(nil) != nil {
+		t.Errorf("the zero filter is %v, %q, %v", e.Eval(values{}), e, e.Refs())
 	}
 }
 
 func TestCheck(t *testing.T) {
-	types := func(path string) (*gotype.Type, error) {
-		if v, ok := sample[path]; ok && v.Type != nil {
-			return v.Type, nil
-		}
-		return nil, errors.New("no variable " + path)
-	}
 	tests := []struct{ text, want string }{
 		{`n > 3 && key == "x" && ok && err != nil && err == "x" && p == nil && p == 0xc000 && buf == "x" && f > 1 && len(m) > 0`, ""},
 		{`ai == 3 && ai == "x" && ai && ints != nil && fn == "main.f" && cap(c) > 0 && n & 4`, ""},

@@ -24,29 +24,20 @@ var words = sync.OnceValue(func() *regexp.Regexp {
 		`|\|\||&&|[=!<>]=|=~|(?s:.))`)
 })
 
-// word is a word of the filter's text. at is the index of its first byte.
-type word struct {
-	text string
-	at   int
-}
-
-// nextWord returns the first word in text[at:]. If no word follows, the text of the result is "".
-func nextWord(text string, at int) word {
+// nextWord returns the first word in text[at:] and its index. If no word follows, the word is "".
+func nextWord(text string, at int) (word string, start int) {
 	rest := strings.TrimLeft(text[at:], " \t\r\n")
-	return word{words().FindString(rest), len(text) - len(rest)}
+	return words().FindString(rest), len(text) - len(rest)
 }
 
-// name reports whether the word is a name.
-func (t word) name() bool {
-	first, _ := utf8.DecodeRuneInString(t.text)
+// isName reports whether a word is a name.
+func isName(word string) bool {
+	first, _ := utf8.DecodeRuneInString(word)
 	return first == '_' || unicode.IsLetter(first)
 }
 
-// number reports whether the word begins with a digit.
-func (t word) number() bool { return t.text != "" && '0' <= t.text[0] && t.text[0] <= '9' }
-
-// quoted reports whether the word begins with a quote.
-func (t word) quoted() bool { return t.text != "" && (t.text[0] == '"' || t.text[0] == '`') }
+// isQuoted reports whether a word begins with a quote.
+func isQuoted(word string) bool { return word != "" && (word[0] == '"' || word[0] == '`') }
 
 // maxNesting is the largest depth of nested parentheses and unary operators.
 const maxNesting = 100
@@ -54,7 +45,8 @@ const maxNesting = 100
 // parser reads a filter by recursive descent. It stops at the first problem.
 type parser struct {
 	text    string
-	word    word // the next word
+	word    string // the next word
+	at      int    // the index of its first byte
 	nesting int
 	err     *problem
 }
@@ -63,40 +55,39 @@ func parse(text string) (*node, *problem) {
 	p := &parser{text: text}
 	p.next()
 	root := p.binary(1)
-	if p.word.text != "" {
+	if p.word != "" {
 		p.unexpected("operator expected")
 	}
 	return root, p.err
 }
 
-func (p *parser) next() { p.word = nextWord(p.text, p.word.at+len(p.word.text)) }
+func (p *parser) next() { p.word, p.at = nextWord(p.text, p.at+len(p.word)) }
 
 // fail records the first problem and moves to the end of the text, which ends the parser's loops.
 func (p *parser) fail(what string, at int) {
 	if p.err == nil {
 		p.err = &problem{what, at}
 	}
-	p.word = word{"", len(p.text)}
+	p.word, p.at = "", len(p.text)
 }
 
 func (p *parser) unexpected(want string) {
-	t := p.word
-	_, bad := strconv.Unquote(t.text)
+	_, bad := strconv.Unquote(p.word)
 	switch {
-	case t.text == "":
-	case t.quoted() && bad != nil:
+	case p.word == "":
+	case isQuoted(p.word) && bad != nil:
 		want = "string does not end or has a bad escape"
-	case t.text == "=" || t.text == "|":
-		want += fmt.Sprintf(", not %q (%[1]s%[1]s?),", t.text)
+	case p.word == "=" || p.word == "|":
+		want += fmt.Sprintf(", not %q (%[1]s%[1]s?),", p.word)
 	default:
-		want += fmt.Sprintf(", not %q,", t.text)
+		want += fmt.Sprintf(", not %q,", p.word)
 	}
-	p.fail(want, t.at)
+	p.fail(want, p.at)
 }
 
 // accept skips the next word if it is equal to the parameter text. It reports whether it skipped the word.
 func (p *parser) accept(text string) bool {
-	if p.word.text != text {
+	if p.word != text {
 		return false
 	}
 	p.next()
@@ -121,7 +112,7 @@ func bitSet(n *node) *node {
 func (p *parser) binary(bind int) *node {
 	x, most := p.unary(), bindUnary
 	for {
-		n := &node{op: p.word.text, at: p.word.at, x: x}
+		n := &node{op: p.word, at: p.at, x: x}
 		precedence := operators[n.op].bind
 		// The precedence can only be above most after =~, because what follows its regular expression is not read:
 		// in x =~ "a" & 4, the & is an error.
@@ -145,8 +136,8 @@ func (p *parser) binary(bind int) *node {
 // regexp reads the regular expression to the right of =~ into n.pattern. It returns an operand with the
 // expression's text but an empty string as value, so that Longest does not count its length.
 func (p *parser) regexp(n *node) *node {
-	at := p.word.at
-	if !p.word.quoted() {
+	at := p.at
+	if !isQuoted(p.word) {
 		p.unexpected("regular expression in quotes expected")
 	}
 	y := p.operand()
@@ -160,13 +151,13 @@ func (p *parser) regexp(n *node) *node {
 
 func (p *parser) unary() *node {
 	if p.nesting++; p.nesting > maxNesting {
-		p.fail("nested too deeply", p.word.at)
+		p.fail("nested too deeply", p.at)
 	}
 	defer func() { p.nesting-- }()
 	if p.registers() {
 		return p.operand()
 	}
-	n := &node{op: p.word.text, at: p.word.at}
+	n := &node{op: p.word, at: p.at}
 	switch {
 	case p.accept("-"):
 		n.x = p.unary()
@@ -182,28 +173,27 @@ func (p *parser) unary() *node {
 }
 
 // registers reports whether the next words name a register or memory it points to: "-8(goarg1)".
-func (p *parser) registers() bool { return capture.RegisterLen(p.text[p.word.at:]) > 0 }
+func (p *parser) registers() bool { return capture.RegisterLen(p.text[p.at:]) > 0 }
 
 func (p *parser) operand() *node {
-	t := p.word
-	n := &node{at: t.at, text: t.text}
+	n := &node{at: p.at, text: p.word}
 	switch {
-	case t.number():
+	case p.word != "" && '0' <= p.word[0] && p.word[0] <= '9':
 		var err error
-		if n.value, err = readNumber(t.text); err != nil {
-			p.fail(err.Error(), t.at)
+		if n.value, err = readNumber(p.word); err != nil {
+			p.fail(err.Error(), p.at)
 		}
-	case t.quoted():
-		s, err := strconv.Unquote(t.text)
+	case isQuoted(p.word):
+		s, err := strconv.Unquote(p.word)
 		if err != nil {
 			p.unexpected("")
 		}
 		n.value, n.text = textOperand(wholeText(s)), strconv.Quote(s)
-	case t.text == "true" || t.text == "false":
-		n.value = truthOperand(truth(t.text == "true"))
-	case t.text == "nil":
+	case p.word == "true" || p.word == "false":
+		n.value = truthOperand(truth(p.word == "true"))
+	case p.word == "nil":
 		n.value = nilOperand
-	case t.name() || t.text == "*" || p.registers():
+	case isName(p.word) || p.word == "*" || p.registers():
 		n.ref = p.ref()
 		n.text = n.ref.String()
 		return n
@@ -236,15 +226,15 @@ func readNumber(s string) (operand, error) {
 
 // ref reads a variable, its length, its capacity or its first bytes: x, len(x), x[:4].
 func (p *parser) ref() (r Ref) {
-	name := p.word
-	if !name.name() || nextWord(p.text, name.at+len(name.text)).text != "(" {
+	name, at := p.word, p.at
+	if following, _ := nextWord(p.text, at+len(name)); !isName(name) || following != "(" {
 		if r.Path = p.path(); p.accept("[") {
 			r.First = p.first()
 		}
 		return r
 	}
-	if r.Part = capture.Part(name.text); r.Part != capture.Len && r.Part != capture.Cap {
-		p.fail(fmt.Sprintf("no function %q but len and cap", name.text), name.at)
+	if r.Part = capture.Part(name); r.Part != capture.Len && r.Part != capture.Cap {
+		p.fail(fmt.Sprintf("no function %q but len and cap", name), at)
 		return r
 	}
 	p.next()
@@ -260,7 +250,7 @@ const maxFirst = 512
 // first reads the rest of "x[:4]" after the opening bracket and returns the number of bytes.
 func (p *parser) first() int {
 	p.expect(":")
-	n, err := strconv.Atoi(p.word.text)
+	n, err := strconv.Atoi(p.word)
 	if err != nil || n < 1 || n > maxFirst {
 		p.unexpected(fmt.Sprintf("number from 1 to %d expected", maxFirst))
 	}
@@ -271,8 +261,8 @@ func (p *parser) first() int {
 
 // path reads a path such as "s.items[0].name".
 func (p *parser) path() string {
-	steps, n, err := capture.ScanPath(p.text[p.word.at:])
-	p.word = nextWord(p.text, p.word.at+n)
+	steps, n, err := capture.ScanPath(p.text[p.at:])
+	p.word, p.at = nextWord(p.text, p.at+n)
 	if err != nil {
 		p.unexpected(err.Error())
 	}

@@ -158,7 +158,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("reference %q: %v", r, err)
 			}
 		}
-		if got, want := again.Eval(nothing{}), e.Eval(nothing{}); got != want {
+		if got, want := again.Eval(values{}), e.Eval(values{}); got != want {
 			t.Errorf("%q is %v, but %v as written", text, want, got)
 		}
 		e.Split(func(Ref) (string, *gotype.Type, bool) { return "", nil, false })
