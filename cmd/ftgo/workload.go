@@ -86,10 +86,10 @@ func panics() { panic(errTrouble) }
 // costFunctions are functions of ftgo that ftgo probes to measure the cost of hits. In tests they have other names,
 // and are not found.
 var costFunctions = doctor.Functions{
-	Framed:    doctor.Function{Name: "main.framed", Call: framed},
-	Frameless: doctor.Function{Name: "main.frameless", Call: func(int) int { return frameless(&factor) }},
-	Fetched:   doctor.Function{Name: "main.fetched", Call: fetched},
-	Faulty:    doctor.Function{Name: "main.faulty", Call: faulty},
+	doctor.Framed:    {Name: "main.framed", Call: framed},
+	doctor.Frameless: {Name: "main.frameless", Call: func(int) int { return frameless(&factor) }},
+	doctor.Fetched:   {Name: "main.fetched", Call: fetched},
+	doctor.Faulty:    {Name: "main.faulty", Call: faulty},
 }
 
 // framed has a frame and a stack check, as most functions do.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
@@ -37,33 +36,18 @@ type Function struct {
 	Call func(int) int
 }
 
-// Functions are the functions that the costs are measured on. The kernel emulates the first instruction of Framed,
-// Fetched and Faulty, and single-steps the first instruction of Frameless. The entry probe of Fetched reads words of
-// the stack. The entry probe of Faulty reads words that its argument points to, which is a nil pointer.
-type Functions struct{ Framed, Frameless, Fetched, Faulty Function }
+// Functions are the functions that the costs are measured on.
+type Functions [4]Function
 
-func (f *Functions) all() []Function { return []Function{f.Framed, f.Frameless, f.Fetched, f.Faulty} }
-
-// costs holds a number of nanoseconds for each field of pairing.HitCost, in the order of its fields.
-type costs [4]float64
-
-func (c costs) hit() pairing.HitCost {
-	return pairing.HitCost{Emulated: c[0], Stepped: c[1], Word: c[2], Fault: c[3]}
-}
-
-// timed returns the result of measure for each function, in nanoseconds per call.
-func (f *Functions) timed(measure func(func(int) int) float64) (ns costs) {
-	for i, function := range f.all() {
-		ns[i] = measure(function.Call)
-	}
-	return ns
-}
-
-// splitWords replaces the costs of a hit of Fetched and of Faulty by the costs of one word and of one page fault.
-func (c *costs) splitWords() {
-	word := max(0, c[2]-c[0]) / fetchedWords
-	c[2], c[3] = word, max(0, (c[3]-c[0])/faultyWords-word)
-}
+// The indexes of [Functions]. The kernel emulates the first instruction of Framed, Fetched and Faulty, and single-steps the
+// first instruction of Frameless. The entry probe of Fetched reads words of the stack. The entry probe of Faulty reads
+// words that its argument points to, which is a nil pointer.
+const (
+	Framed = iota
+	Frameless
+	Fetched
+	Faulty
+)
 
 // timeCalls runs a batch of calls with a nil pointer as argument, and returns nanoseconds per call.
 func timeCalls(call func(int) int) float64 {
@@ -74,17 +58,11 @@ func timeCalls(call func(int) int) float64 {
 	return float64(time.Since(start)) / batchCalls
 }
 
-// median sorts numbers, which must not be empty, and returns their median.
-func median(numbers []float64) float64 {
-	slices.Sort(numbers)
-	return numbers[len(numbers)/2]
-}
-
 // recordsValues reports whether events of a mode carry values.
 func recordsValues(mode uprobe.Mode) bool { return mode == uprobe.Latency || mode == uprobe.Entries }
 
-// probe copies all functions into a private file and probes them there. The plan lists the functions in the order of
-// the method all. The caller closes the session, then the file.
+// probe copies all functions into a private file and probes them there. The plan lists the functions in their
+// order. The caller closes the session, then the file.
 func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Options, arm tracefs.Options) (session *tracefs.Session, plan *uprobe.Plan, c *code, err error) {
 	b, err := offsets.Open("/proc/self/exe")
 	if err != nil {
@@ -92,7 +70,7 @@ func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Opti
 	}
 	defer b.Close()
 	var funcs []*offsets.Func
-	for _, function := range f.all() {
+	for _, function := range f {
 		fn, ok := b.Lookup(function.Name)
 		if !ok {
 			return nil, nil, nil, errNotItself
@@ -102,9 +80,9 @@ func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Opti
 	if recordsValues(opt.Mode) {
 		opt.Values = func(fn *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
 			switch fn.Name {
-			case f.Fetched.Name:
+			case f[Fetched].Name:
 				v.Entry = wordsAt(b.File().Processor.Machine().SP.Fetch(), fetchedWords)
-			case f.Faulty.Name:
+			case f[Faulty].Name:
 				v.Entry = wordsAt(firstArg(b), faultyWords)
 			}
 			return v, nil
@@ -116,7 +94,7 @@ func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Opti
 	if len(plan.Skipped) > 0 {
 		return nil, nil, nil, fmt.Errorf("probe %s: %w", plan.Skipped[0].Func.Name, plan.Skipped[0].Err)
 	}
-	if c, err = newCode(b, funcs, reflect.ValueOf(f.Framed.Call).UnsafePointer()); err != nil {
+	if c, err = newCode(b, funcs, reflect.ValueOf(f[Framed].Call).UnsafePointer()); err != nil {
 		return nil, nil, nil, err
 	}
 	if session, err = tracefs.Start(ctx, fsys, c.target(), uprobe.TraceEvents(plan.Events), arm); err != nil {

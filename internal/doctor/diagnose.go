@@ -23,11 +23,7 @@ import (
 // Without privileges, some findings are [Unknown].
 func Diagnose(bufferKB int) []Finding { return thisHost().diagnose(bufferKB) }
 
-func (h *host) diagnose(bufferKB int) (findings []Finding) {
-	add := func(check string, found Finding) {
-		found.Check = check
-		findings = append(findings, found)
-	}
+func (h *host) diagnose(bufferKB int) []Finding {
 	f, findErr := h.find()
 	var denied error
 	if f == nil && errors.Is(findErr, fs.ErrPermission) {
@@ -35,21 +31,15 @@ func (h *host) diagnose(bufferKB int) (findings []Finding) {
 	} else if f != nil {
 		denied = h.usable(f)
 	}
-	add("kernel", h.kernel())
-	add("uprobe_events", h.options(f))
-	add("tracefs", h.mounted(f, findErr))
-	add("lockdown", h.lockdown())
-	add("permission", h.permission(f, denied))
-	add("capabilities", h.lacking(f != nil && denied == nil))
-	add("pid namespace", h.pidNamespace())
-	add("mount namespace", h.mountNamespace())
-	if f != nil {
-		h.features(f, add)
-		add("leftovers", h.leftBehind(f))
+	findings := []Finding{
+		h.kernel().as("kernel"), h.options(f).as("uprobe_events"), h.mounted(f, findErr).as("tracefs"), h.lockdown().as("lockdown"),
+		h.permission(f, denied).as("permission"), h.lacking(f != nil && denied == nil).as("capabilities"),
+		h.pidNamespace().as("pid namespace"), h.mountNamespace().as("mount namespace"),
 	}
-	add("memory", h.memory(bufferKB))
-	add("threads", h.threads())
-	return findings
+	if f != nil {
+		findings = append(append(findings, h.features(f)...), h.leftBehind(f).as("leftovers"))
+	}
+	return append(findings, h.memory(bufferKB).as("memory"), h.threads().as("threads"))
 }
 
 func (h *host) kernel() Finding {
@@ -167,7 +157,7 @@ func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	case h.uid == 0:
 		return Missing.of(refused + ": this root has no CAP_DAC_OVERRIDE, as in a container").fixedBy(privileged)
 	}
-	return Missing.of(refused + ": it takes root, or CAP_DAC_OVERRIDE" + h.group()).fixedBy(h.asRoot("ftgo doctor"))
+	return Missing.of(refused + ": it takes root, or CAP_DAC_OVERRIDE; see docs/privileges.md").fixedBy(h.asRoot("ftgo doctor"))
 }
 
 // lacking lists what fails because this process lacks a capability. If usable is true, the process can use tracefs, and
@@ -195,20 +185,6 @@ func (h *host) asRoot(command string) string {
 		return command
 	}
 	return "sudo " + command
-}
-
-// group returns a hint if tracefs is mounted with gid=, which is not enough: the group may read but not write
-// (include/linux/tracefs.h, TRACE_MODE_WRITE 0640). New files belong to the owner of their directory, so the
-// user that owns instances can do everything (since Linux 5.10 at least), but a group can't.
-func (h *host) group() string {
-	for _, p := range h.mounts() {
-		for _, o := range p.Options {
-			if gid, ok := strings.CutPrefix(o, "gid="); ok && p.Kind == "tracefs" {
-				return "; gid=" + gid + " of the mount lets a group read, not write: see docs/privileges.md"
-			}
-		}
-	}
-	return ""
 }
 
 // leftBehind counts the instances and probes that killed runs left in the kernel.
@@ -294,45 +270,44 @@ func (h *host) threads() Finding {
 	return OK.of(text)
 }
 
-// features adds a finding for each feature of this kernel's tracefs.
-func (h *host) features(f *tracefs.FS, add func(check string, found Finding)) {
+// features returns a finding for each feature of this kernel's tracefs.
+func (h *host) features(f *tracefs.FS) []Finding {
 	if _, err := os.ReadFile(file(f, "README")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		add("features", Unknown.of("not to be seen without permission"))
-		return
+		return []Finding{Unknown.of("not to be seen without permission").as("features")}
 	}
+	instances := OK.of("each run has its own")
+	if !has(f, "instances") {
+		instances = Missing.of("since Linux 3.10: without them runs disturb each other")
+	}
+	findings := []Finding{instances.as("instances"), h.clock(f).as("clock")}
 	have := f.Features()
-	for i, c := range []struct {
-		check  string
-		has    bool
-		good   string
-		less   string
-		serves State // the state of the finding if the kernel lacks the feature
+	for _, c := range []struct {
+		check string
+		has   bool
+		good  string
+		less  string // the text of the warning if the kernel lacks the feature
 	}{
-		{"instances", has(f, "instances"), "each run has its own", "since Linux 3.10: without them runs disturb each other", Missing},
-		{"recording", have.Instances, "uprobes are recorded in instances", "since Linux 3.14: runs take the top level, and --force to say so", Warning},
-		{"fetching", have.Memory, "values are fetched from memory", "since Linux 3.14: registers only, which is enough for count and trace --entries", Warning},
-		{"append", have.Append, "one event has many sites", "since Linux 5.4: an event a site, each of which takes long to remove", Warning},
-		{"push", have.PushEmulated, "a probed push of a register is emulated", "since Linux 5.4: entries are probed at the jump of the stack check, which is emulated", Warning},
-		{"arrays", have.Arrays, "memory is fetched many words at once", "since Linux 4.20: values of trace are fetched word by word", Warning},
-		{"set_event_pid", have.EventPID, "sessions can record single processes", "since Linux 4.4: sessions record all processes of the file", Warning},
-		{"event-fork", have.EventFork, "and follow the threads they start", "since Linux 4.9: sessions of single processes miss threads they start", Warning},
-		{"record-tgid", have.RecordTGID, "lines name the process", "since Linux 4.14: kernel events find the process of a thread", Warning},
-		{"hits", have.ExactHits, "the kernel counts every hit", "since Linux 6.12: hits of several CPUs at once may count as one, so count records them all", Warning},
-		{"error_log", has(f, "error_log"), "refusals are explained", "since Linux 5.4: refusals are not explained", Warning},
-		{"buffer_percent", has(f, "buffer_percent"), "there, though readers do not depend on it", "since Linux 5.4; readers do not depend on it", OK},
-		{"raw pages", has(f, "per_cpu", "cpu0", "trace_pipe_raw") && has(f, "events", "header_page"), "for many calls, and for long values", "not there: neither many calls are counted nor long values shown", Warning},
+		{"recording", have.Instances, "uprobes are recorded in instances", "since Linux 3.14: runs take the top level, and --force to say so"},
+		{"fetching", have.Memory, "values are fetched from memory", "since Linux 3.14: registers only, which is enough for count and trace --entries"},
+		{"append", have.Append, "one event has many sites", "since Linux 5.4: an event a site, each of which takes long to remove"},
+		{"push", have.PushEmulated, "a probed push of a register is emulated", "since Linux 5.4: entries are probed at the jump of the stack check, which is emulated"},
+		{"arrays", have.Arrays, "memory is fetched many words at once", "since Linux 4.20: values of trace are fetched word by word"},
+		{"set_event_pid", have.EventPID, "sessions can record single processes", "since Linux 4.4: sessions record all processes of the file"},
+		{"event-fork", have.EventFork, "and follow the threads they start", "since Linux 4.9: sessions of single processes miss threads they start"},
+		{"record-tgid", have.RecordTGID, "lines name the process", "since Linux 4.14: kernel events find the process of a thread"},
+		{"hits", have.ExactHits, "the kernel counts every hit", "since Linux 6.12: hits of several CPUs at once may count as one, so count records them all"},
+		{"error_log", has(f, "error_log"), "refusals are explained", "since Linux 5.4: refusals are not explained"},
+		{"raw pages", has(f, "per_cpu", "cpu0", "trace_pipe_raw") && has(f, "events", "header_page"), "for many calls, and for long values", "not there: neither many calls are counted nor long values shown"},
 	} {
-		if i == 1 {
-			add("clock", h.clock(f))
+		found := Warning.of(c.less)
+		if c.has {
+			found = OK.of(c.good)
 		}
-		switch {
-		case c.check == "push" && runtime.GOARCH != "amd64": // on other processors no function begins with a push
-		case c.has:
-			add(c.check, OK.of(c.good))
-		default:
-			add(c.check, c.serves.of(c.less))
+		if c.check != "push" || runtime.GOARCH == "amd64" { // on other processors no function begins with a push
+			findings = append(findings, found.as(c.check))
 		}
 	}
+	return findings
 }
 
 // clock checks the precision of the clock that sessions use.
@@ -377,8 +352,14 @@ type Finding struct {
 	Fix   string // a command that fixes it, or ""
 }
 
-// of returns a finding without a Check, which [Diagnose] sets.
+// of returns a finding without a Check.
 func (s State) of(text string) Finding { return Finding{State: s, Text: text} }
+
+// as returns the finding as the result of a check.
+func (f Finding) as(check string) Finding {
+	f.Check = check
+	return f
+}
 
 // fixedBy returns the finding with the command that fixes it.
 func (f Finding) fixedBy(command string) Finding {

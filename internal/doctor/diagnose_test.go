@@ -62,7 +62,7 @@ func newBox(t *testing.T) *box {
 	b.put(tracing+"README", "  uprobe_events\t\t- Create/append/remove/show\n<type>\\[<array-size>\\]\n")
 	b.put(tracing+"trace_clock", "[local] global mono x86-tsc\n")
 	for _, name := range []string{
-		"uprobe_events", "error_log", "buffer_percent", "set_event_pid", "options/event-fork", "options/record-tgid",
+		"uprobe_events", "error_log", "set_event_pid", "options/event-fork", "options/record-tgid",
 		"per_cpu/cpu0/trace_pipe_raw", "events/header_page", "instances/ftgo_theirs/trace",
 	} {
 		b.put(tracing+name, "")
@@ -121,7 +121,7 @@ func TestDiagnoseWell(t *testing.T) {
 		}
 		seen[f.Check] = true
 	}
-	want := 25
+	want := 24
 	if runtime.GOARCH != "amd64" {
 		want-- // push
 	}
@@ -140,10 +140,6 @@ func TestDiagnose(t *testing.T) {
 		{"root in a container", func(b *box) {
 			b.capabilities = func() (uint64, error) { return 1 << unix.CAP_DAC_OVERRIDE, nil }
 		}, Finding{"capabilities", Warning, "without CAP_SYS_PTRACE -p takes this user's processes alone; without CAP_LEASE ", ""}},
-		{"a user who owns instances", func(b *box) {
-			b.uid = 1000
-			b.capabilities = func() (uint64, error) { return 0, nil }
-		}, Finding{"capabilities", Warning, "without CAP_SYS_PTRACE ", ""}},
 		{"a user who may nothing", func(b *box) {
 			b.refuse(1000, syscall.EACCES)
 			b.capabilities = func() (uint64, error) { return 0, nil }
@@ -162,21 +158,12 @@ func TestDiagnose(t *testing.T) {
 			b.remove("/proc/config.gz")
 			b.put("/boot/config-6.12.1", uprobesBuiltIn)
 		}, Finding{"uprobe_events", OK, "(/boot/config-6.12.1)", ""}},
-		{"configuration in /lib/modules, old name", func(b *box) {
-			b.remove("/proc/config.gz")
-			b.put("/lib/modules/6.12.1/config", "CONFIG_UPROBE_EVENT=y\n")
-		}, Finding{"uprobe_events", OK, "(/lib/modules/6.12.1/config)", ""}},
-		{"configuration of another kernel only", func(b *box) {
-			b.remove("/proc/config.gz")
-			b.put("/boot/config-5.10.0", "# CONFIG_UPROBE_EVENTS is not set\n")
-		}, Finding{"uprobe_events", OK, "the file is there", ""}},
 		{"no configuration, no file", func(b *box) { b.remove("/proc/config.gz", tracing+"uprobe_events") }, Finding{"uprobe_events", Missing, "needs CONFIG_UPROBE_EVENTS=y", ""}},
 		{"no configuration, nothing mounted", func(b *box) { b.remove("/proc/config.gz"); b.unmount() }, Finding{"uprobe_events", Unknown, "keeps no copy", ""}},
 		{"configuration that is no gzip", func(b *box) { b.put("/proc/config.gz", "CONFIG_UPROBE_EVENTS=y\n") }, Finding{"uprobe_events", OK, "the file is there", ""}},
 
 		{"not mounted", (*box).unmount, Finding{"tracefs", Missing, "not mounted", "mount -t tracefs tracefs /sys/kernel/tracing"}},
 		{"not mounted, a user", func(b *box) { b.unmount(); b.uid = 1000 }, Finding{"tracefs", Missing, "not mounted", "sudo mount -t tracefs tracefs /sys/kernel/tracing"}},
-		{"not mounted, no root to try", (*box).unmount, Finding{"permission", Unknown, "not there to try", ""}},
 		{"not mounted and not root", func(b *box) { b.unmount(); b.uid = 1000 }, Finding{"permission", Missing, "takes root", "sudo ftgo doctor"}},
 		{"not mounted, in a container", func(b *box) {
 			b.unmount()
@@ -200,17 +187,12 @@ func TestDiagnose(t *testing.T) {
 		{"mounted read-only", func(b *box) {
 			b.put("/proc/self/mountinfo", "42 23 0:13 / /sys/kernel/tracing ro,relatime - tracefs tracefs rw\n")
 		}, Finding{"tracefs", Missing, "for reading only", "mount -o remount,rw /sys/kernel/tracing"}},
-		{"mountinfo that is none", func(b *box) { b.put("/proc/self/mountinfo", "1 2 - -\n - \n\n- tracefs\n") }, Finding{"tracefs", OK, "mounted at", ""}},
 
 		{"confidentiality", func(b *box) { b.put("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n") }, Finding{"lockdown", Missing, "locked down", ""}},
 		{"integrity", func(b *box) { b.put("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n") }, Finding{"lockdown", OK, "integrity", ""}},
 		{"no lockdown", func(b *box) { b.remove("/sys/kernel/security") }, Finding{"lockdown", OK, "nothing to be seen", ""}},
 
 		{"ordinary user", func(b *box) { b.refuse(1000, syscall.EACCES) }, Finding{"permission", Missing, "user 1000 may not use /sys/kernel/tracing/uprobe_events: it takes root", "sudo ftgo doctor"}},
-		{"user of the mount's group", func(b *box) {
-			b.refuse(1000, syscall.EACCES)
-			b.put("/proc/self/mountinfo", "42 23 0:13 / /sys/kernel/tracing rw - tracefs tracefs rw,gid=44\n")
-		}, Finding{"permission", Missing, "gid=44 of the mount lets a group read, not write", "sudo ftgo doctor"}},
 		{"user who may", func(b *box) { b.uid = 1000 }, Finding{"permission", OK, "user 1000", ""}},
 		{"user who may define, but make no instance", func(b *box) {
 			b.uid = 1000
@@ -218,7 +200,6 @@ func TestDiagnose(t *testing.T) {
 		}, Finding{"permission", Missing, "/sys/kernel/tracing/instances: it takes root", "sudo ftgo doctor"}},
 		{"refused to root", func(b *box) { b.refuse(0, syscall.EPERM) }, Finding{"permission", Missing, "locked down, or a security module", ""}},
 		{"root of a container", func(b *box) { b.refuse(0, syscall.EACCES) }, Finding{"permission", Missing, "no CAP_DAC_OVERRIDE", "docker run --privileged --pid=host ..."}},
-		{"read-only for all", func(b *box) { b.refuse(0, syscall.EROFS) }, Finding{"permission", Missing, "reading only", ""}},
 
 		{"container's pids", func(b *box) { b.spaces["-1 pid"] = 4026532111 }, Finding{"pid namespace", Warning, "-p, --fork, --comm, --with and --sched can't be used", "docker run --privileged --pid=host ..."}},
 		{"no /proc/self/ns", func(b *box) { clear(b.spaces) }, Finding{"pid namespace", Unknown, "does not contain", ""}},
@@ -226,10 +207,7 @@ func TestDiagnose(t *testing.T) {
 		{"mounts of process 1 not to be seen", func(b *box) { delete(b.spaces, "1 mnt") }, Finding{"mount namespace", Unknown, "no permission", ""}},
 
 		{"no instances", func(b *box) { b.remove(tracing + "instances") }, Finding{"instances", Missing, "3.10", ""}},
-		{"no append", func(b *box) { b.put(tracing+"README", "uprobe_events - Add/remove/show\n") }, Finding{"append", Warning, "5.4", ""}},
 		{"no arrays", func(b *box) { b.put(tracing+"README", "uprobe_events - Add/remove/show\n") }, Finding{"arrays", Warning, "4.20", ""}},
-		{"no raw pages", func(b *box) { b.remove(tracing + "per_cpu") }, Finding{"raw pages", Warning, "not there", ""}},
-		{"no set_event_pid", func(b *box) { b.remove(tracing + "set_event_pid") }, Finding{"set_event_pid", Warning, "4.4", ""}},
 		{"README not for us", func(b *box) {
 			// A directory in its place can be read by nobody, root included.
 			b.remove(tracing + "README")
@@ -249,9 +227,7 @@ func TestDiagnose(t *testing.T) {
 		}, Finding{"leftovers", Warning, "1 of killed runs, with 2 probe events", "ftgo clean"}},
 
 		{"little memory", func(b *box) { b.put("/proc/meminfo", "MemAvailable: 90000 kB\n") }, Finding{"memory", Warning, "48 MB on 3 CPUs, 87 MB are available", ""}},
-		{"no meminfo", func(b *box) { b.remove("/proc/meminfo") }, Finding{"memory", Unknown, "do not contain", ""}},
 		{"many threads", func(b *box) { b.put("/proc/loadavg", "1 1 1 3/32000 7\n") }, Finding{"threads", Warning, "32000 of at most 32768", "sysctl -w kernel.pid_max=131072 kernel.threads-max=131072"}},
-		{"loadavg that is none", func(b *box) { b.put("/proc/loadavg", "x/y\n") }, Finding{"threads", Unknown, "does not contain", ""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBox(t)

@@ -49,6 +49,13 @@ type Measuring struct {
 	cancel   func()         // ends the measurement, which removes its probes
 	working  sync.WaitGroup // done when the probes are removed
 	panicked trace.Panicked
+
+	plan    *uprobe.Plan
+	code    *code
+	stream  *pairing.Stream // nil unless the mode records latencies
+	base    tracefs.Timebase
+	stamped []float64                   // durations of the first function's calls by the kernel's time stamps, in ns
+	batches [len(Functions{})][]float64 // the newest results of timeBatch, by function
 }
 
 // NewMeasuring returns a measurement of hits that are recorded in a mode. stack is the number of callers that each hit
@@ -86,19 +93,18 @@ func (m *Measuring) measure(ctx, running context.Context, measured func()) (err 
 	defer code.file.Close()
 	// Closing takes longer than the first measurement. Take does not wait for it. End and Wait do.
 	defer session.Close()
-	meter, err := newMeter(m.funcs, session, plan, code)
-	if err != nil {
+	if err := m.begin(session, plan, code); err != nil {
 		return err
 	}
 	for range firstBatches {
-		if err := meter.batch(ctx); err != nil {
+		if err := m.timeBatch(ctx); err != nil {
 			return err
 		}
 	}
-	if plan.Funcs[0].Stepped || !plan.Funcs[1].Stepped {
+	if plan.Funcs[Framed].Stepped || !plan.Funcs[Frameless].Stepped {
 		return errors.New("the kernel single-steps other instructions than was thought")
 	}
-	m.costs.Store(meter.costs())
+	m.costs.Store(m.quartiles())
 	measured()
 	// On kernels without Append every session makes the removal of all others slower, so the measurement ends at once
 	// there.
@@ -107,8 +113,8 @@ func (m *Measuring) measure(ctx, running context.Context, measured func()) (err 
 		case <-running.Done():
 			return nil
 		case <-time.After(wait):
-			if meter.batch(running) == nil {
-				m.costs.Store(meter.costs())
+			if m.timeBatch(running) == nil {
+				m.costs.Store(m.quartiles())
 			}
 		}
 	}
@@ -160,38 +166,28 @@ func (m *Measuring) Wait() {
 	m.panicked.Raise()
 }
 
-// meter times calls of probed functions.
-type meter struct {
-	funcs   Functions
-	plan    *uprobe.Plan
-	code    *code
-	stream  *pairing.Stream // nil unless the mode records latencies
-	base    tracefs.Timebase
-	stamped []float64               // durations of the first function's calls by the kernel's time stamps, in ns
-	batches [len(costs{})][]float64 // the newest costs by field, in ns
-}
-
-func newMeter(funcs Functions, session *tracefs.Session, plan *uprobe.Plan, code *code) (m *meter, err error) {
-	m = &meter{funcs: funcs, plan: plan, code: code}
+// begin prepares the reading of the calls of probed functions.
+func (m *Measuring) begin(session *tracefs.Session, plan *uprobe.Plan, code *code) (err error) {
+	m.plan, m.code = plan, code
 	if plan.Mode != uprobe.Latency {
-		return m, nil
+		return nil
 	}
 	if m.base, err = session.Timebase(); err == nil {
 		// Only this process maps the probed code. The kernel may learn the process of a thread after its first hits.
 		own := func(tid, printed int) (pid int, selected bool) { return os.Getpid(), true }
 		m.stream, err = pairing.NewStream(plan, session, pairing.Options{Of: own, Bias: pairing.NewBiases(plan, false).Bias})
 	}
-	return m, err
+	return err
 }
 
 // read appends the durations of the first function's calls to stamped, until the buffer is empty.
-func (m *meter) read(ctx context.Context) error {
+func (m *Measuring) read(ctx context.Context) error {
 	for {
 		for it, err := range m.stream.Read(ctx) {
 			switch {
 			case err != nil:
 				return err
-			case it.Kind == pairing.Ended && it.Call.Func == 0 && it.Call.Outcome == pairing.Returned:
+			case it.Kind == pairing.Ended && it.Call.Func == Framed && it.Call.Outcome == pairing.Returned:
 				m.stamped = append(m.stamped, float64(m.base.Duration(it.Call.Start, it.Call.End)))
 			case it.Kind == pairing.Read && it.N == 0:
 				return nil
@@ -200,20 +196,23 @@ func (m *meter) read(ctx context.Context) error {
 	}
 }
 
-// batch measures a batch of each function and appends its costs to batches.
-func (m *meter) batch(ctx context.Context) error {
-	var cost costs
+// timeBatch measures a batch of calls of each function. It appends to batches the costs of an emulated hit (Framed), of a
+// single-stepped one (Frameless), of a word (Fetched) and of a page fault (Faulty), in nanoseconds.
+func (m *Measuring) timeBatch(ctx context.Context) error {
+	var cost [len(Functions{})]float64
 	err := m.code.run(func() {
-		cost = m.funcs.timed(func(call func(int) int) float64 {
-			timeCalls(call) // warm the caches, as they are in a busy program
-			return timeCalls(call)
-		})
+		for i, function := range m.funcs {
+			timeCalls(function.Call) // warm the caches, as they are in a busy program
+			cost[i] = timeCalls(function.Call)
+		}
 	})
 	if err != nil {
 		return err
 	}
-	if cost.splitWords(); !recordsValues(m.plan.Mode) {
-		cost[2], cost[3] = 0, 0
+	cost[Fetched] = max(0, cost[Fetched]-cost[Framed]) / fetchedWords
+	cost[Faulty] = max(0, (cost[Faulty]-cost[Framed])/faultyWords-cost[Fetched])
+	if !recordsValues(m.plan.Mode) {
+		cost[Fetched], cost[Faulty] = 0, 0
 	}
 	if m.plan.Mode == uprobe.Latency {
 		m.stamped = m.stamped[:0]
@@ -225,11 +224,12 @@ func (m *meter) batch(ctx context.Context) error {
 		}
 		// The time between the stamps of an entry and its return contains half of the entry's hit and half of the
 		// return's hit, together one hit.
-		cost[0] = median(m.stamped)
+		slices.Sort(m.stamped)
+		cost[Framed] = m.stamped[len(m.stamped)/2]
 		if m.plan.Processor.Machine().SteppedReturn {
-			cost[1] /= 2
+			cost[Frameless] /= 2
 		} else {
-			cost[1] = max(0, cost[1]-cost[0])
+			cost[Frameless] = max(0, cost[Frameless]-cost[Framed])
 		}
 	}
 	for i, batches := range m.batches {
@@ -239,15 +239,15 @@ func (m *meter) batch(ctx context.Context) error {
 	return nil
 }
 
-// costs returns the quartiles of the batches, each times its factor.
-func (m *meter) costs() *pairing.HitCosts {
+// quartiles returns the quartiles of the batches, each times its factor.
+func (m *Measuring) quartiles() *pairing.HitCosts {
 	at := func(quarter int, factor float64) pairing.HitCost {
-		var ns costs
+		var ns [len(Functions{})]float64
 		for i, batches := range m.batches {
 			sorted := slices.Sorted(slices.Values(batches))
 			ns[i] = max(sorted[quarter*(len(sorted)-1)/4]*factor, 0)
 		}
-		return ns.hit()
+		return pairing.HitCost{Emulated: ns[Framed], Stepped: ns[Frameless], Word: ns[Fetched], Fault: ns[Faulty]}
 	}
 	return &pairing.HitCosts{Least: at(1, leastInPlace), Typical: at(2, typicalInPlace), Most: at(3, mostInPlace)}
 }
