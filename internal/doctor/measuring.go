@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -175,7 +176,7 @@ func (m *Measuring) begin(session *tracefs.Session, plan *uprobe.Plan, code *cod
 	if m.base, err = session.Timebase(); err == nil {
 		// Only this process maps the probed code. The kernel may learn the process of a thread after its first hits.
 		own := func(tid, printed int) (pid int, selected bool) { return os.Getpid(), true }
-		m.stream, err = pairing.NewStream(plan, session, pairing.Options{Of: own, Bias: pairing.NewBiases(plan, false).Bias})
+		m.stream, err = pairing.NewStream(plan, session, pairing.Options{Of: own, Mappings: procfs.Mappings})
 	}
 	return err
 }

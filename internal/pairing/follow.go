@@ -33,7 +33,7 @@ func (p *Stream) created(ev *parse.Event, f *uprobe.Fields) {
 		p.proc.bounds.learn(g, ev.Args[f.Lo], ev.Args[f.Hi])
 		p.setGoroutine(ev, p.proc.stackOf(stackKey{id: g}), ev.Args[f.Goid])
 	}
-	if by == 0 || p.plan.InRuntime(ev.Args[f.Start]-p.bias) {
+	if by == 0 || p.plan.InRuntime(ev.Args[f.Start]-p.loadBias) {
 		return
 	}
 	o := p.proc.originOf(by, byGoid)

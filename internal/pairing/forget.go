@@ -36,6 +36,7 @@ func (p *Stream) leaveOpen(of func(pid int) bool) {
 			}
 		}
 		p.known[pid] = newProcess(pid)
+		p.known[pid].biases = proc.biases
 	}
 	p.proc, p.open = noProcess, p.open-len(left)
 	maps.DeleteFunc(p.sched, func(_ int, t *thread) bool { return of(t.pid) })

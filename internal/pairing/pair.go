@@ -10,14 +10,10 @@ import (
 // process.
 func (p *Stream) event(ev *parse.Event, bias uint64) {
 	p.account.events++
-	first := false
 	if ev.PID != p.proc.pid {
-		if first = p.known[ev.PID] == nil; first {
-			p.known[ev.PID] = newProcess(ev.PID)
-		}
-		p.proc = p.known[ev.PID]
+		p.proc = p.process(ev.PID)
 	}
-	p.proc.latest, p.bias = ev.Time, bias
+	p.proc.latest, p.loadBias = ev.Time, bias
 	pe := &p.plan.Events[ev.Format]
 	i, ok := p.sites[ev.Format][ev.Addr-bias]
 	if !ok {
@@ -57,10 +53,9 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 		}
 	case uprobe.GoroutineEnd:
 		if fn == uprobe.ProgramStart {
-			if !first { // the process has executed the program again, which ended its goroutines
-				p.goexits(ev.Time)
-				p.leaveOpen(func(of int) bool { return of == ev.PID })
-			}
+			// The process may have executed the program again, which ended its goroutines.
+			p.goexits(ev.Time)
+			p.leaveOpen(func(of int) bool { return of == ev.PID })
 			return
 		}
 		if s := p.proc.stacks[keyOf(ev, &pe.Fields)]; s != nil {
@@ -153,7 +148,7 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	p.begun++
 	c := p.push(s)
 	c.ID, c.Parent, c.Root, c.Func, c.fromTop, c.SP = p.begun, 0, p.begun, fn, depth, ev.Args[f.SP]
-	c.PID, c.TID, c.CPU, c.Bias, c.Start, c.End, c.Outcome = ev.PID, ev.TID, ev.CPU, p.bias, ev.Time, 0, Returned
+	c.PID, c.TID, c.CPU, c.Bias, c.Start, c.End, c.Outcome = ev.PID, ev.TID, ev.CPU, p.loadBias, ev.Time, 0, Returned
 	c.Inside, c.StackHi = false, 0
 	c.Waits = c.Waits[:0]
 	c.Stack, c.Args, c.Results = nil, nil, nil

@@ -11,9 +11,11 @@ import (
 
 // process is the state of a process that has hit probes.
 type process struct {
-	pid    int
-	latest uint64 // the time of its last event
-	stacks map[stackKey]*stack
+	pid     int
+	latest  uint64        // the time of its last event
+	biases  []uint64      // the load biases that explain all addresses of its hits so far
+	pending []parse.Event // events that wait for its bias
+	stacks  map[stackKey]*stack
 	// last is the stack that was looked up last, by lastKey. nil means that it must be looked up again.
 	lastKey stackKey
 	last    *stack
@@ -25,6 +27,16 @@ type process struct {
 
 // noProcess is the current process before the first event.
 var noProcess = &process{pid: -1}
+
+// process returns the process with a PID, which it adds if needed.
+func (p *Stream) process(pid int) *process {
+	proc := p.known[pid]
+	if proc == nil {
+		proc = newProcess(pid)
+		p.known[pid] = proc
+	}
+	return proc
+}
 
 func newProcess(pid int) *process {
 	return &process{

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
 )
@@ -38,11 +39,8 @@ type Stream struct {
 	yield  func(*Item) bool
 	item   Item
 	kernel KernelEvent
-	// known are the processes that have sent events, by PID; proc is the process of the current event. pending are the
-	// events of processes whose bias is not known yet.
-	known   map[int]*process
-	proc    *process
-	pending map[int][]parse.Event
+	known  map[int]*process // the processes that have sent events, by PID
+	proc   *process         // the process of the current event
 	// open is the number of open calls, at most maxOpen; begun is the last ID of a call; done counts calls for
 	// Options.Limit.
 	open, maxOpen int
@@ -50,14 +48,14 @@ type Stream struct {
 	account       accounting
 	sites         []map[uint64]int // the index of each site of an event, by address in the file
 	spare         [][]uint64       // unused memory for the fetched words of calls
-	// The current event: the bias of its process, its site, the number of its words with values, the faults in fetching
+	// The current event: the load bias of its process, its site, the number of its words with values, the faults in fetching
 	// them, and the sums of its goroutine or thread.
-	bias   uint64
-	site   *uprobe.Site
-	words  int
-	faults uint64
-	sums   Split
-	sched  scheduler
+	loadBias uint64
+	site     *uprobe.Site
+	words    int
+	faults   uint64
+	sums     Split
+	sched    scheduler
 	// By function: retired says when the events that time its calls were disarmed, and uncounted when its Counter
 	// events were. The gaps are in order.
 	retired, uncounted map[int][]gap
@@ -78,7 +76,7 @@ func NewStream(plan *uprobe.Plan, src parse.Source, opt Options) (p *Stream, err
 func newStream(plan *uprobe.Plan) *Stream {
 	p := &Stream{
 		plan: plan, yield: discard, maxOpen: maxOpen, until: ^uint64(0),
-		known: make(map[int]*process), proc: noProcess, pending: make(map[int][]parse.Event),
+		known: make(map[int]*process), proc: noProcess,
 		sched:   make(scheduler),
 		retired: make(map[int][]gap), uncounted: make(map[int][]gap),
 	}
@@ -105,18 +103,18 @@ func (p *Stream) take(ev *parse.Event) {
 	}
 	var bias uint64
 	if p.plan.Relocatable {
+		proc := p.process(ev.PID)
 		var ok bool
-		if bias, ok = p.opt.Bias(ev.PID, ev.Addr); !ok {
+		if bias, ok = p.bias(proc, ev); !ok {
 			cp := *ev
 			cp.Args = slices.Clone(ev.Args)
-			if p.pending[ev.PID] = append(p.pending[ev.PID], cp); len(p.pending[ev.PID]) == maxPending {
-				p.release(ev.PID, 0)
+			proc.latest = ev.Time
+			if proc.pending = append(proc.pending, cp); len(proc.pending) == maxPending {
+				p.release(proc, 0)
 			}
 			return
 		}
-	}
-	if len(p.pending) > 0 {
-		p.release(ev.PID, bias)
+		p.release(proc, bias)
 	}
 	p.event(ev, bias)
 }
@@ -141,9 +139,9 @@ const maxPending = 1000
 
 // release handles the pending events of a process. If the bias of a position-independent program is still unknown, the
 // caller passes bias 0. Then the addresses have no sites, and the events count as unparsed.
-func (p *Stream) release(pid int, bias uint64) {
-	waiting := p.pending[pid]
-	delete(p.pending, pid)
+func (p *Stream) release(proc *process, bias uint64) {
+	waiting := proc.pending
+	proc.pending = nil
 	for i := range waiting {
 		p.event(&waiting[i], bias)
 	}
@@ -184,34 +182,20 @@ func (p *Stream) Finish() iter.Seq[*Item] {
 	return p.items(func() {
 		p.reader.Finish(p.take)
 		p.passMarks(^uint64(0))
-		for pid := range p.pending {
-			p.release(pid, 0)
+		for _, proc := range p.known {
+			p.release(proc, 0)
 		}
 		p.finish()
 	})
 }
 
 // Processes returns the PIDs of the selected processes that have sent events and were not forgotten.
-func (p *Stream) Processes() []int {
-	pids := slices.Collect(maps.Keys(p.known))
-	for pid := range p.pending {
-		if p.known[pid] == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
+func (p *Stream) Processes() []int { return slices.Collect(maps.Keys(p.known)) }
 
 // Stalest returns Processes without the n processes with the latest events.
 func (p *Stream) Stalest(n int) []int {
 	pids := p.Processes()
-	latest := func(pid int) uint64 {
-		if of := p.known[pid]; of != nil {
-			return of.latest
-		}
-		return p.pending[pid][0].Time
-	}
-	slices.SortFunc(pids, func(a, b int) int { return cmp.Compare(latest(a), latest(b)) })
+	slices.SortFunc(pids, func(a, b int) int { return cmp.Compare(p.known[a].latest, p.known[b].latest) })
 	return pids[:max(len(pids)-n, 0)]
 }
 
@@ -220,7 +204,7 @@ func (p *Stream) Stalest(n int) []int {
 func (p *Stream) Forget(ended map[int]bool) iter.Seq[*Item] {
 	return p.items(func() {
 		for pid := range ended {
-			p.release(pid, 0)
+			p.release(p.process(pid), 0)
 		}
 		p.forget(ended)
 		for pid := range ended {
@@ -245,9 +229,9 @@ type Options struct {
 	// 0 if the kernel does not know it (see tracefs.Session.Process). The Stream calls Of in the order of events. If Of
 	// is nil, printed is the process, and all processes are selected.
 	Of func(tid, printed int) (pid int, selected bool)
-	// Bias returns the load bias of a process in which a probe was hit at addr. ok is false if it needs more addresses.
-	// The Stream calls Bias only for position-independent programs.
-	Bias func(pid int, addr uint64) (bias uint64, ok bool)
+	// Mappings reads the mappings of a process, to find its load bias. Nil: the processes ran at another time or on
+	// another machine.
+	Mappings func(pid int) ([]procfs.Mapping, error)
 	// Entries: calls are also emitted when they begin.
 	Entries bool
 	// Inside selects functions, by their index in Plan.Funcs: calls nested in a call of one of these functions get

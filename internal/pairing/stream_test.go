@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
 )
 
@@ -21,6 +22,15 @@ func line(event, pid int, time, addr, depth uint64) string {
 // named returns a line for an event of a thread with this name.
 func named(name string) string {
 	return fmt.Sprintf("%16s-7       (      7) [000] d..ff 5: event0_0123456789abcdef: (0x1001) sp=5 g=49152 hi=1048576 lo=1015808 id=1\n", name)
+}
+
+// relocatablePlan returns testPlan for a program whose load bias an entry of f does not show: another entry has the same
+// offset in its page.
+func relocatablePlan() *uprobe.Plan {
+	plan := testPlan()
+	plan.Relocatable = true
+	plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Addr: 0x9000})
+	return plan
 }
 
 func TestStream(t *testing.T) {
@@ -42,18 +52,17 @@ func TestStream(t *testing.T) {
 		{"lost events", Options{}, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.unparsed() == 0 }},
 		{"a last line without its end", Options{}, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.unparsed() == 1 }},
 		{"processes that are not wanted", Options{Of: func(_, pid int) (int, bool) { return pid, pid == 8 }}, both, "", func(s *Stream) bool { return s.account.delivered() == 0 }},
-		{"bias", Options{Bias: func(int, uint64) (uint64, bool) { return bias, true }},
-			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", nil},
-		{"bias that only the second address tells", Options{Bias: func(_ int, addr uint64) (uint64, bool) { return bias, addr == 0x3000+bias }},
-			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", func(s *Stream) bool { return s.unparsed() == 0 }},
-		{"bias that nothing tells", Options{Bias: func(int, uint64) (uint64, bool) { return 0, false }},
-			line(0, 7, 10, 0x1000+bias, 100), "", func(s *Stream) bool { return s.unparsed() == 1 }},
+		{"bias", Options{}, line(0, 7, 10, 0x1001+bias, 100) + line(2, 7, 30, 0x3001+bias, 100), "g 10-30", nil},
+		{"bias that only the second address tells", Options{}, line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", func(s *Stream) bool { return s.unparsed() == 0 }},
+		{"bias that nothing tells", Options{}, line(0, 7, 10, 0x1000+bias, 100), "", func(s *Stream) bool { return s.unparsed() == 1 }},
 		{"process found by the thread", Options{Of: func(tid, _ int) (int, bool) { return tid + 1, true }},
 			strings.ReplaceAll(both, "(      7)", "(-------)"), "f 10-30", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plan := testPlan()
-			plan.Relocatable = c.of.Bias != nil
+			if strings.HasPrefix(c.name, "bias") {
+				plan = relocatablePlan()
+			}
 			var calls []string
 			var src piecewise
 			for text := range slices.Chunk([]byte(strings.ReplaceAll(c.text, `\n`, "\n")), 50) {
@@ -80,13 +89,10 @@ func TestStream(t *testing.T) {
 // paired with events of the next process with the same PID, and that their number is limited.
 func TestPendingForgotten(t *testing.T) {
 	const bias = 0x550000000000
-	known := false
-	of := Options{Bias: func(int, uint64) (uint64, bool) { return bias, known }}
-	plan := testPlan()
-	plan.Relocatable = true
+	plan := relocatablePlan()
 	var src piecewise
 	var calls []string
-	s, err := NewStream(plan, &src, of)
+	s, err := NewStream(plan, &src, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,31 +107,28 @@ func TestPendingForgotten(t *testing.T) {
 	for it := range s.Forget(map[int]bool{7: true}) {
 		take(it)
 	}
-	known = true
 	s.take(&parse.Event{Format: 2, PID: 7, TID: 7, Time: 30, Addr: 0x3000 + bias, Args: []uint64{900, 49152, 1000, 0}})
 	if got := s.Processes(); len(calls) > 0 || !slices.Equal(got, []int{7}) || s.unparsed() != 1 {
 		t.Errorf("calls %v, processes %v, %d unparsed; want none, 7 and 1", calls, got, s.unparsed())
 	}
-	known = false
 	for i := range 10 * maxPending {
 		s.take(&parse.Event{Format: 0, PID: 8, TID: 8, Time: uint64(40 + i), Addr: 0x1000 + bias, Args: []uint64{900, 49152, 1000, 0, 1}})
 	}
-	if n := len(s.pending[8]); n >= maxPending || s.unparsed() != 1+10*maxPending {
+	if n := len(s.known[8].pending); n >= maxPending || s.unparsed() != 1+10*maxPending {
 		t.Errorf("%d events are kept, %d were told to be of no known address", n, s.unparsed())
 	}
 }
 
 // TestStalest checks that Stalest returns the processes without recent events, also if their bias is unknown.
 func TestStalest(t *testing.T) {
-	plan := testPlan()
-	plan.Relocatable = true
 	var src piecewise
-	s, err := NewStream(plan, &src, Options{Bias: func(pid int, _ uint64) (uint64, bool) { return 0, pid != 2 }})
+	s, err := NewStream(relocatablePlan(), &src, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, pid := range []int{1, 2, 3, 4, 1} {
-		s.take(&parse.Event{Format: 0, PID: pid, TID: pid, Time: uint64(10 + i), Addr: 0x1000, Args: []uint64{900, 49152, 1000, 0, 1}})
+		addr := map[bool]uint64{true: 0x1000, false: 0x1001}[pid == 2]
+		s.take(&parse.Event{Format: 0, PID: pid, TID: pid, Time: uint64(10 + i), Addr: addr, Args: []uint64{900, 49152, 1000, 0, 1}})
 	}
 	if got := s.Stalest(2); !slices.Equal(got, []int{2, 3}) {
 		t.Errorf("%v, want 2 and 3", got)

@@ -65,7 +65,7 @@ func (p *Stream) goroutine(ev *parse.Event, f *uprobe.Fields, kind uprobe.Kind) 
 	case uprobe.Switch:
 		p.endWait(p.sched.swap(ev.Time, ev.TID, g, reason))
 	case uprobe.Waiter:
-		g.sp, g.stackHi, g.bias = ev.Args[f.SP], ev.Args[f.Hi], p.bias
+		g.sp, g.stackHi, g.bias = ev.Args[f.SP], ev.Args[f.Hi], p.loadBias
 		g.stack = append(g.stack[:0], ev.Args[f.Stack:]...)
 	case uprobe.WaitOver:
 		g.stack = g.stack[:0]

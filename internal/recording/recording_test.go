@@ -53,7 +53,7 @@ func play(text string) (*played, error) {
 	}
 	p := &played{Recording: r}
 	of := func(tid, printed int) (int, bool) { return r.Process(tid, printed), true }
-	s, err := pairing.NewStream(r.Plan, r, pairing.Options{Of: of, Bias: func(int, uint64) (uint64, bool) { return 0, true }})
+	s, err := pairing.NewStream(r.Plan, r, pairing.Options{Of: of})
 	take := func(it *pairing.Item) {
 		if it.Kind == pairing.Ended {
 			p.calls = append(p.calls, *it.Call)

@@ -23,7 +23,7 @@ import (
 type Options struct {
 	Filter
 	Talk
-	pairing.Options // the source sets Of, Bias and Kernel
+	pairing.Options // the source sets Of, Mappings and Kernel
 	Features        tracefs.Features
 	BufferKB        int      // size of the ring buffer of each CPU; 0 lets tracefs choose
 	Raw             bool     // see [tracefs.Options]
@@ -56,8 +56,7 @@ type Live struct {
 	ownCPU, ownCPUAtEnd time.Duration
 	vanished            probeCheck
 	armCtx              context.Context // the context of Arm
-	biases              *pairing.Biases
-	among               map[int]bool // results of Filter.Among, by process
+	among               map[int]bool    // results of Filter.Among, by process
 	kernel              *kernelEvents
 	sampler             *sampler // nil if nothing is sampled
 	once                onceState
@@ -83,7 +82,7 @@ type Live struct {
 
 // NewLive returns a source that traces the functions of a plan. It does not touch the kernel before Arm.
 func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
-	l := &Live{window: window{plan: plan, opt: opt}, fs: fs, biases: pairing.NewBiases(plan, false), among: make(map[int]bool), lives: make(map[int]life), vanished: newProbeCheck(plan)}
+	l := &Live{window: window{plan: plan, opt: opt}, fs: fs, among: make(map[int]bool), lives: make(map[int]life), vanished: newProbeCheck(plan)}
 	l.clock.pinned = opt.Steady
 	l.host, _ = os.Hostname() // empty on error: the summary then has no host
 	l.kernel = newKernelEvents(&l.opt)
@@ -116,7 +115,8 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 	if l.kernel.session != nil {
 		l.opt.Kernel = l.kernel.session
 	}
-	if err := l.newStream(l.session, l.findProcess, l.biases.Bias); err != nil {
+	l.opt.Mappings = procfs.Mappings
+	if err := l.newStream(l.session, l.findProcess); err != nil {
 		return err
 	}
 	if err := l.awaitStart(ctx); err != nil {
@@ -144,7 +144,7 @@ func (l *Live) Spawn(p *Command) error {
 		return err
 	}
 	l.program = p
-	l.biases.Learn(p.Process.Pid)
+	l.stream.Learn(p.Process.Pid)
 	return nil
 }
 

@@ -168,7 +168,6 @@ func (l *Live) forgetEnded() iter.Seq[*pairing.Item] {
 	l.session.Forget(gone)
 	for pid := range gone {
 		delete(l.among, pid)
-		l.biases.Forget(pid)
 		l.kernel.forget(pid)
 		delete(l.lives, pid)
 	}

@@ -42,7 +42,7 @@ func (r *Recording) Arm(context.Context) error {
 		pid = r.rec.Process(tid, printed)
 		return pid, len(r.opt.PIDs) == 0 || slices.Contains(r.opt.PIDs, pid)
 	}
-	if err := r.newStream(r.rec, of, pairing.NewBiases(r.plan, true).Bias); err != nil {
+	if err := r.newStream(r.rec, of); err != nil {
 		return err
 	}
 	if r.times.Windowed {

@@ -171,9 +171,9 @@ type counters interface {
 
 func (w *window) Clock() *Clock { return &w.clock }
 
-// newStream sets the stream. of and bias are as in [pairing.Options].
-func (w *window) newStream(src parse.Source, of func(tid, printed int) (int, bool), bias func(pid int, addr uint64) (uint64, bool)) (err error) {
-	w.opt.Of, w.opt.Bias = of, bias
+// newStream sets the stream. of is as in [pairing.Options].
+func (w *window) newStream(src parse.Source, of func(tid, printed int) (pid int, selected bool)) (err error) {
+	w.opt.Of = of
 	w.stream, err = pairing.NewStream(w.plan, src, w.opt.Options)
 	return err
 }
