@@ -14,28 +14,22 @@ func TestDistance(t *testing.T) {
 	}{
 		{"equal", "get", "get", 0},
 		{"empty", "", "", 0},
-		{"from nothing", "", "get", 3},
 		{"to nothing", "get", "", 3},
-		{"insertion", "gt", "get", 1},
 		{"deletion", "gett", "get", 1},
 		{"substitution", "got", "get", 1},
 		{"swap", "gte", "get", 1},
-		{"swap at the start", "egt", "get", 1},
 		{"no edit inside a swap", "ca", "abc", 3},
-		{"several", "kitten", "sitting", 3},
 		{"as long as can be", long, "y" + long[1:], 1},
 		{"nothing in common", long, strings.Repeat("y", maxCompared), maxCompared},
 		{"too long to compare", long + "x", long, maxCompared + 1},
 		{"too long to compare, but equal", long + "x", long + "x", 0},
 	} {
-		t.Run(tt.scenario, func(t *testing.T) {
-			if got := Distance(tt.a, tt.b); got != tt.want {
-				t.Errorf("Distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
-			}
-			if got := Distance(tt.b, tt.a); got != tt.want {
-				t.Errorf("Distance(%q, %q) = %d, want %d", tt.b, tt.a, got, tt.want)
-			}
-		})
+		if got := Distance(tt.a, tt.b); got != tt.want {
+			t.Errorf("Distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+		if got := Distance(tt.b, tt.a); got != tt.want {
+			t.Errorf("Distance(%q, %q) = %d, want %d", tt.b, tt.a, got, tt.want)
+		}
 	}
 }
 

@@ -39,22 +39,17 @@ func TestCgroupNamed(t *testing.T) {
 		want  bool
 	}{
 		{"system.slice/web.service", Cgroup{v2, "/system.slice/web.service"}, true},
-		{"/system.slice/web.service/", Cgroup{cpu, "/system.slice/web.service/worker"}, true},
 		{"/system.slice/web", Cgroup{v2, "/system.slice/web.service"}, false},
-		{"web.service", Cgroup{v2, "/system.slice/web.service"}, false},
 		{"/", Cgroup{v2, "/any"}, true},
 		{"/../web", Cgroup{v2, "/../web/a"}, true},
 		{"/sys/fs/cgroup/unified/web", Cgroup{v2, "/web/a"}, true},
 		{"/sys/fs/cgroup/unified/web", Cgroup{cpu, "/web/a"}, false},
 		{"/sys/fs/cgroup/cpu,cpuacct/web", Cgroup{cpu, "/web"}, true},
-		{"/sys/fs/cgroup/cpu,cpuacct/web", Cgroup{memory, "/web"}, false},
 		{"/sys/fs/cgroup/cpu,cpuacct/web", Cgroup{v2, "/web"}, false},
-		{"/sys/fs/cgroup/systemd/web", Cgroup{"name=systemd", "/web"}, true},
 		{"/sys/fs/cgroup/systemd", Cgroup{"name=systemd", "/web"}, true},
 		{"/inner/memory", Cgroup{memory, "/docker/0123/x"}, true},
 		{"/inner/memory/x", Cgroup{memory, "/docker/0123/y"}, false},
 		{`/host\x2d groups/web`, Cgroup{v2, "/../../web/a"}, true},
-		{`/host\x2d groups/web`, Cgroup{v2, "/web/a"}, false},
 		{`/host\x2d groups`, Cgroup{v2, "/../a"}, true},
 		{`/host\x2d groups`, Cgroup{v2, "/../.."}, true},
 		{"/..", Cgroup{v2, "/../../web"}, false},
@@ -76,7 +71,8 @@ func inCgroup(name string) ([]int, error) {
 	return Matching(has)
 }
 
-// TestMatching finds a child process in the control groups of this process.
+// TestMatching finds a child process in the control groups of this process, but not any more when it has ended, even before
+// its parent has waited for it.
 func TestMatching(t *testing.T) {
 	child := exec.Command("sleep", "600")
 	fixture.NoError(t, child.Start())
@@ -86,14 +82,23 @@ func TestMatching(t *testing.T) {
 	if err != nil || len(groups) == 0 {
 		t.Skipf("no control groups: %v", err)
 	}
-	for _, g := range groups {
-		pids, err := inCgroup(g.Path)
-		if err != nil || !slices.Contains(pids, child.Process.Pid) || slices.Contains(pids, os.Getpid()) {
-			t.Errorf("%+v: %v, %v; want %d among them", g, pids, err, child.Process.Pid)
+	check := func(group string, want bool) {
+		t.Helper()
+		pids, err := inCgroup(group)
+		if err != nil || slices.Contains(pids, child.Process.Pid) != want || slices.Contains(pids, os.Getpid()) {
+			t.Errorf("%s: %v, %v; %d among them: want %v", group, pids, err, child.Process.Pid, want)
 		}
 	}
-	if pids, err := inCgroup("/no/such/group"); err != nil || len(pids) > 0 {
-		t.Errorf("no group: %v, %v", pids, err)
+	for _, g := range groups {
+		check(g.Path, true)
+	}
+	check("/no/such/group", false)
+	child.Process.Kill()
+	for Alive(child.Process.Pid) {
+		runtime.Gosched()
+	}
+	for _, g := range groups {
+		check(g.Path, false)
 	}
 }
 
@@ -108,23 +113,4 @@ func FuzzCgroups(f *testing.F) {
 		}
 		ParseMounts(text)
 	})
-}
-
-// TestZombieCgroup checks that a process that has ended is in no group, even before its parent has waited for it.
-func TestZombieCgroup(t *testing.T) {
-	groups, err := Cgroups(Self)
-	if err != nil || len(groups) == 0 {
-		t.Skipf("no control groups: %v", err)
-	}
-	child := exec.Command("true")
-	fixture.NoError(t, child.Start())
-	defer child.Wait()
-	for Alive(child.Process.Pid) {
-		runtime.Gosched()
-	}
-	for _, g := range groups {
-		if pids, err := inCgroup(g.Path); err != nil || slices.Contains(pids, child.Process.Pid) {
-			t.Errorf("%+v has a zombie, %v", g, err)
-		}
-	}
 }

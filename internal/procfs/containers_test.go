@@ -17,15 +17,13 @@ func id(begin string) string { return begin + strings.Repeat("0", 64-len(begin))
 func TestIDs(t *testing.T) {
 	a, b := id("a1"), id("b2")
 	for path, want := range map[string][]string{
-		"/docker/" + a:                                                                       {a},
-		"/system.slice/docker-" + a + ".scope":                                               {a},
-		"/system.slice/docker-" + a + ".scope/init":                                          {a},
-		"/docker/" + a + "/kubelet/kubepods/burstable/pod0c/" + b:                            {a, b},
+		"/docker/" + a:                                            {a},
+		"/system.slice/docker-" + a + ".scope":                    {a},
+		"/docker/" + a + "/kubelet/kubepods/burstable/pod0c/" + b: {a, b},
 		"/kubepods.slice/kubepods-besteffort.slice/kubepods-pod1.slice/crio-" + a + ".scope": {a},
 		"/kubepods.slice/kubepods-pod1.slice/cri-containerd-" + a + ".scope":                 {a},
 		"/system.slice/containerd.service/kubepods-burstable-pod1.slice:cri-containerd:" + a: {a},
 		"/machine.slice/libpod-" + a + ".scope/container":                                    {a},
-		"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" + a + ".scope":    {a},
 		"/machine.slice/libpod-conmon-" + a + ".scope":                                       nil,
 		"/../" + a:                              {a},
 		"/lxc.payload.web":                      {"web"},
@@ -33,7 +31,6 @@ func TestIDs(t *testing.T) {
 		`/machine.slice/machine-web\x2d1.scope`: {"web-1"},
 		"/system.slice/nginx.service":           nil,
 		"/docker/" + a[1:]:                      nil,
-		"/docker/" + strings.ToUpper(a):         nil,
 		"/":                                     nil,
 	} {
 		if got := containerIDs([]Cgroup{{Path: path}, {Path: path}}); !slices.Equal(got, want) {
@@ -69,9 +66,6 @@ func TestNames(t *testing.T) {
 	}
 	if got := Names(runtimes(t)); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v\nwant %v", got, want)
-	}
-	if got := Names(t.TempDir()); len(got) > 0 {
-		t.Errorf("no runtime: %v", got)
 	}
 }
 

@@ -36,25 +36,17 @@ func TestReadable(t *testing.T) {
 		n        int
 		want     bool
 	}{
-		{"zeros", start, 8, true},
-		{"all of a mapping", start, page, true},
 		{"across two mappings", start + p - 4, 8, true},
-		{"all of two mappings", start, 2 * page, true},
 		{"into what can't be read", start + 2*p - 4, 8, false},
-		{"around what can't be read", start, 4 * page, false},
-		{"what can't be read", start + 2*p, 8, false},
 		{"a variable", uint64(uintptr(unsafe.Pointer(&sample))), 8, true},
 		{"nil", 0, 8, false},
-		{"a small number", 42, 8, false},
 		{"the end of all addresses", 1<<64 - 4, 8, false},
 		{"nothing", start, 0, false},
 		{"a negative length", start, -8, false},
 	} {
-		t.Run(c.scenario, func(t *testing.T) {
-			if got, known := m.Readable(os.Getpid(), c.addr, c.n, always); got != c.want || !known {
-				t.Errorf("%d bytes at %#x: %v, known %v; want %v", c.n, c.addr, got, known, c.want)
-			}
-		})
+		if got, known := m.Readable(os.Getpid(), c.addr, c.n, always); got != c.want || !known {
+			t.Errorf("%s: %d bytes at %#x: %v, known %v; want %v", c.scenario, c.n, c.addr, got, known, c.want)
+		}
 	}
 	protect(2, syscall.PROT_READ)
 	if readable, _ := m.Readable(os.Getpid(), start, 4*page, always); !readable {
