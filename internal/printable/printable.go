@@ -5,7 +5,6 @@ package printable
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -96,30 +95,15 @@ func appendRuneJSON(b []byte, r rune) []byte {
 // the locale.
 func Columns(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{}) }
 
-// Limits of Brief, in columns.
-const (
-	maxQuoted = 80   // width of a quotation
-	maxLine   = 2000 // width of a message
-)
+// maxMessage is the width of the longest message that Brief does not shorten, in columns.
+const maxMessage = 1000
 
-// quotation matches a quoted text, in which a backslash escapes the next character. The closing quotation mark may be
-// missing.
-var quotation = regexp.MustCompile(`(?s)"((?:[^"\\]|\\.?)*)("?)`)
-
-// Brief shortens a message. It cuts the middle out of quotations longer than maxQuoted, and out of the message if it
-// is still longer than maxLine.
+// Brief cuts the middle out of a message that is too long, such as an error that quotes a long argument.
 func Brief(message string) string {
-	message = quotation.ReplaceAllStringFunc(message, func(quoted string) string {
-		parts := quotation.FindStringSubmatch(quoted)
-		if Columns(parts[1]) <= maxQuoted {
-			return quoted
-		}
-		return `"` + CutMiddle(parts[1], maxQuoted) + parts[2]
-	})
-	if Columns(message) > maxLine {
-		message = CutMiddle(message, maxLine)
+	if Columns(message) <= maxMessage {
+		return message
 	}
-	return message
+	return CutMiddle(message, maxMessage)
 }
 
 const ellipsis = "…"

@@ -107,13 +107,13 @@ func (s *spellings) as(parts int) string {
 }
 
 // Select returns, for each include pattern, the indexes of the names that the pattern matches and no exclude pattern
-// matches. unmatched are the include patterns that matched no name, not even an excluded name. Select iterates over
-// the names twice.
+// matches. unmatched are the indexes of the include patterns that matched no name, not even an excluded name. Select
+// iterates over the names twice.
 //
 // A glob that equals the name of a function exactly matches only the functions with that name. If the function is a
 // value method, main.Store.Get, the glob also matches the pointer method that the compiler generates from it, because
 // calls through an interface that holds a pointer may run only that method.
-func Select(names iter.Seq[string], include, exclude []Pattern) (selected [][]int, unmatched []Pattern) {
+func Select(names iter.Seq[string], include, exclude []Pattern) (selected [][]int, unmatched []int) {
 	exact := exactNames(names, include, exclude)
 	selected = make([][]int, len(include))
 	matched := make([]bool, len(include))
@@ -138,9 +138,9 @@ func Select(names iter.Seq[string], include, exclude []Pattern) (selected [][]in
 			selected[j] = append(selected[j], i)
 		}
 	}
-	for j, p := range include {
-		if !matched[j] {
-			unmatched = append(unmatched, p)
+	for j, ok := range matched {
+		if !ok {
+			unmatched = append(unmatched, j)
 		}
 	}
 	return selected, unmatched

@@ -187,8 +187,8 @@ func TestSelect(t *testing.T) {
 			for _, i := range slices.Compact(indexes) {
 				names = append(names, all[i])
 			}
-			for _, p := range unmatched {
-				missing = append(missing, p.String())
+			for _, i := range unmatched {
+				missing = append(missing, tt.include[i])
 			}
 			if !slices.Equal(names, tt.names) {
 				t.Errorf("selected %q, want %q", names, tt.names)

@@ -13,10 +13,10 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// choose finds the functions that the patterns select, and returns the patterns without a match. If a pattern matches
+// choose finds the functions that the patterns select, and returns the indexes of the patterns without a match. If a pattern matches
 // nothing but is the end of a function's name, choose replaces the pattern by the whole name. A pattern selects wrappers
 // only if it is the full name of a wrapper, if it matches only wrappers, or if q.Wrappers is set.
-func (t *Target) choose(say Say, q *Query) (unmatched []symname.Pattern, err error) {
+func (t *Target) choose(say Say, q *Query) (unmatched []int, err error) {
 	selected, unmatched := selectFuncs(t.Binary, t.include, t.exclude)
 	if len(unmatched) > 0 && !q.Regexp {
 		if err := t.completeNames(say, q, unmatched); err != nil {
@@ -58,11 +58,7 @@ func (t *Target) choose(say Say, q *Query) (unmatched []symname.Pattern, err err
 }
 
 // completeNames replaces each unmatched pattern by a function's whole name, if the pattern is the end of this name.
-func (t *Target) completeNames(say Say, q *Query, unmatched []symname.Pattern) error {
-	isUnmatched := make(map[string]bool)
-	for _, p := range unmatched {
-		isUnmatched[p.String()] = true
-	}
+func (t *Target) completeNames(say Say, q *Query, unmatched []int) error {
 	// A pattern whose last word is not the last word of any name can't be the end of a name. To know that saves much time if
 	// many patterns match nothing.
 	lastWord := func(name string) string { return name[strings.LastIndexAny(name, "./")+1:] }
@@ -70,14 +66,15 @@ func (t *Target) completeNames(say Say, q *Query, unmatched []symname.Pattern) e
 	for _, f := range t.Binary.Funcs() {
 		isLast[lastWord(symname.Plain(f.Name))] = true
 	}
-	for i, p := range t.include {
+	for _, i := range unmatched {
+		p := t.include[i]
 		word := lastWord(symname.Plain(p.String()))
-		if !isUnmatched[p.String()] || !isLast[word] && !strings.ContainsAny(word, "*?[(") {
+		if !isLast[word] && !strings.ContainsAny(word, "*?[(") {
 			continue
 		}
 		full, err := t.spellOut(p, q.Wrappers)
 		if err != nil && !q.AllowUnmatched {
-			return q.located(p.String(), err)
+			return q.located(t.texts[i], err)
 		}
 		if full.String() != p.String() {
 			say("%s is %s", p, full)
@@ -110,9 +107,9 @@ func (t *Target) dropWrappers(funcs []*offsets.Func) []*offsets.Func {
 }
 
 // selectFuncs returns the functions that [symname.Select] selects by name. selected[i] contains the functions of include[i]
-// by ascending address, and only one function for each address. unmatched contains the include patterns that match no
-// function, not even an excluded one.
-func selectFuncs(b *offsets.Binary, include, exclude []symname.Pattern) (selected [][]*offsets.Func, unmatched []symname.Pattern) {
+// by ascending address, and only one function for each address. unmatched contains the indexes of the include
+// patterns that match no function, not even an excluded one.
+func selectFuncs(b *offsets.Binary, include, exclude []symname.Pattern) (selected [][]*offsets.Func, unmatched []int) {
 	indexes, unmatched := symname.Select(namesOf(b), include, exclude)
 	funcs := b.Funcs()
 	for _, matched := range indexes {

@@ -86,9 +86,9 @@ func (q *Query) List(say Say, signatures bool) (rows []Row, err error) {
 		row.Unprobed = errors.New(row.Note)
 		rows = append(rows, row)
 	}
-	for _, p := range unmatched {
-		if slices.ContainsFunc(elsewhere, func(other symname.Pattern) bool { return other.String() == p.String() }) {
-			return nil, q.located(p.String(), noMatch(b, p.String(), q.Regexp))
+	for _, i := range unmatched {
+		if slices.Contains(elsewhere, i) {
+			return nil, q.located(t.texts[i], noMatch(b, t.include[i].String(), q.Regexp))
 		}
 	}
 	for _, s := range t.sites {

@@ -1,7 +1,6 @@
 package target
 
 import (
-	"maps"
 	"os"
 	"syscall"
 
@@ -81,14 +80,9 @@ func (q *Query) Check() error {
 // parse parses FUNC... and the patterns of functions to leave out.
 func (q *Query) parse() (*Target, error) {
 	t := &Target{Roles: make(map[*offsets.Func]Role), specOf: make(map[*offsets.Func]*funcSpec)}
-	q.lists = maps.Clone(q.lists) // other queries may share it
 	for _, text := range q.Funcs {
-		before := len(t.include)
 		if err := q.located(text, t.parse(text, q.Regexp, q.Signatures)); err != nil {
 			return nil, err
-		}
-		if at := q.lists[text]; at != "" && len(t.include) > before {
-			q.lists[t.include[before].String()] = at // the pattern is FUNC without the parameters
 		}
 	}
 	for _, text := range q.Exclude {
@@ -104,6 +98,7 @@ func (q *Query) parse() (*Target, error) {
 // parse parses a FUNC. If signatures is false, it returns an error if the FUNC lists parameters.
 func (t *Target) parse(text string, regexp, signatures bool) error {
 	var spec *funcSpec
+	pattern := text
 	if !regexp {
 		s, isSite, err := parseSite(text)
 		if err != nil {
@@ -120,11 +115,11 @@ func (t *Target) parse(text string, regexp, signatures bool) error {
 		case ok && !signatures:
 			return usagef("%q: only trace shows values", text)
 		case ok:
-			spec, text = &g, g.pattern
+			spec, pattern = &g, g.pattern
 		}
 	}
-	p, err := compile(text, regexp)
-	t.include, t.specs = append(t.include, p), append(t.specs, spec)
+	p, err := compile(pattern, regexp)
+	t.include, t.texts, t.specs = append(t.include, p), append(t.texts, text), append(t.specs, spec)
 	return err
 }
 

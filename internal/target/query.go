@@ -52,7 +52,7 @@ type Query struct {
 	// Loading, if not nil, is called with the progress of long reads.
 	Loading func(what string, done, of int)
 
-	lists map[string]string // FILE:LINE of each FUNC that is from a list, by the FUNC and by its pattern
+	lists map[string]string // FILE:LINE of each FUNC that is from a list
 }
 
 // Resolve opens the binary and finds the functions that the arguments select. It returns an error if a pattern matches
@@ -92,16 +92,16 @@ func (t *Target) find(say Say, q *Query) error {
 		return err
 	}
 	empty := len(t.Funcs)+len(t.Sites) == 0
-	for i, p := range unmatched {
-		err := q.located(p.String(), noMatch(t.Binary, p.String(), q.Regexp))
-		if !q.AllowUnmatched || empty && i == min(len(unmatched), maxExplained)-1 {
+	explained := unmatched[:min(len(unmatched), maxExplained)]
+	for n, i := range explained {
+		err := q.located(t.texts[i], noMatch(t.Binary, t.include[i].String(), q.Regexp))
+		if !q.AllowUnmatched || empty && n == len(explained)-1 {
 			return err
 		}
 		say("%v", err)
-		if more := len(unmatched) - maxExplained; i+1 == maxExplained && more > 0 {
-			say("%s: no function matches %s", q.Binary, printable.Plural(more, "more pattern"))
-			break
-		}
+	}
+	if more := len(unmatched) - len(explained); more > 0 {
+		say("%s: no function matches %s", q.Binary, printable.Plural(more, "more pattern"))
 	}
 	if empty && len(q.Funcs) > 0 {
 		return nothingf("%s: all functions that match are excluded", q.Binary)

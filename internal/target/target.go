@@ -29,10 +29,11 @@ type Target struct {
 	// specOf maps functions to the FUNC argument that selected them, if the argument lists parameters.
 	specOf map[*offsets.Func]*funcSpec
 
-	// The following fields are the parsed arguments. specs[i] lists the parameters of the pattern include[i]. It is nil if
-	// the FUNC argument lists none. ownFuncs: FUNC was not given, and OwnFuncs selects the functions.
+	// The following fields are the parsed arguments. texts[i] is the FUNC argument of the pattern include[i]. specs[i] lists
+	// its parameters. It is nil if the argument lists none. ownFuncs: FUNC was not given, and OwnFuncs selects the functions.
 	sites            []site
 	include, exclude []symname.Pattern
+	texts            []string
 	specs            []*funcSpec
 	ownFuncs         bool
 }
