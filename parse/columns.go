@@ -1,8 +1,8 @@
 package parse
 
 import (
-	"bytes"
 	"math"
+	"regexp"
 )
 
 // maxComm is the column of the '-' between a thread's name and its id. The kernel right-aligns the name, which is
@@ -165,36 +165,9 @@ func value(line []byte, i int, ev *Event) (next int, ok bool) {
 	return next, ok
 }
 
-// isOther reports whether the kernel prints a line between events: an empty line, a line of a header or a stack trace, or a
-// line about lost events. It checks every byte of a line about lost events, because a thread's name can imitate the
-// beginning of such a line.
-func isOther(line []byte) bool {
-	return len(line) == 0 || line[0] == '#' || isStack(line) || isLost(line)
-}
-
-// isStack reports whether a line is one of trace_stack_print or trace_user_stack_print in
-// kernel/trace/trace_output.c: a heading, or " => " and a frame.
-func isStack(line []byte) bool {
-	return bytes.HasPrefix(line, []byte(" => ")) ||
-		bytes.HasSuffix(line, []byte(": <stack trace>")) ||
-		bytes.HasSuffix(line, []byte(": <user stack trace>"))
-}
-
-// isLost reports whether a line is "CPU:1 [LOST 123 EVENTS]", or "CPU:1 [LOST EVENTS]" if the kernel didn't count
-// them (print_trace_line in kernel/trace/trace.c). ftgo takes the number of lost events from the kernel's
-// statistics.
-func isLost(line []byte) bool {
-	rest, ok := bytes.CutPrefix(line, []byte("CPU:"))
-	if !ok {
-		return false
-	}
-	cpu, next, ok := decimal(rest, 0)
-	if !ok || cpu > math.MaxInt32 {
-		return false
-	}
-	if rest, ok = bytes.CutPrefix(rest[next:], []byte(" [LOST ")); !ok || string(rest) == "EVENTS]" {
-		return ok
-	}
-	_, next, ok = decimal(rest, 0)
-	return ok && string(rest[next:]) == " EVENTS]"
-}
+// isOther reports whether the kernel prints a line between events: an empty line, a line of a header, of a stack trace, or
+// about lost events. The lines of stack traces are headings, or " => " and a frame (trace_stack_print and
+// trace_user_stack_print in kernel/trace/trace_output.c). "CPU:1 [LOST 123 EVENTS]" lacks the number if the kernel didn't
+// count them (print_trace_line in kernel/trace/trace.c). It has to match as a whole, because a thread's name can imitate its
+// beginning. ftgo takes the number of lost events from the kernel's statistics.
+var isOther = regexp.MustCompile(`^($|#| => |.*: <(user )?stack trace>$|CPU:\d{1,9} \[LOST (\d{1,20} )?EVENTS\]$)`).Match

@@ -147,19 +147,18 @@ func TestParseColumns(t *testing.T) {
 
 func TestParseLost(t *testing.T) {
 	for line, want := range map[string]lineKind{
-		"CPU:1 [LOST 123 EVENTS]":                  otherLine,
-		"CPU:1 [LOST 123 EVENTS]\r":                otherLine,
-		"CPU:0 [LOST EVENTS]":                      otherLine,
-		"CPU:1 [LOST 18446744073709551615 EVENTS]": otherLine,
-		"CPU:1 [LOST 18446744073709551616 EVENTS]": unreadable,
-		"CPU:2147483648 [LOST 1 EVENTS]":           unreadable,
-		"CPU:1 [LOST  EVENTS]":                     unreadable,
-		"CPU:1 [LOST 123 EVENTS] ":                 unreadable,
-		"CPU:1 [LOST 123 EVENTS":                   unreadable,
-		"CPU:1 [LOST -1 EVENTS]":                   unreadable,
-		"CPU: [LOST 123 EVENTS]":                   unreadable,
-		" CPU:1 [LOST 123 EVENTS]":                 unreadable,
-		"CPU:1":                                    unreadable,
+		"CPU:1 [LOST 123 EVENTS]":                   otherLine,
+		"CPU:1 [LOST 123 EVENTS]\r":                 otherLine,
+		"CPU:0 [LOST EVENTS]":                       otherLine,
+		"CPU:1 [LOST 184467440737095516150 EVENTS]": unreadable,
+		"CPU:2147483648 [LOST 1 EVENTS]":            unreadable,
+		"CPU:1 [LOST  EVENTS]":                      unreadable,
+		"CPU:1 [LOST 123 EVENTS] ":                  unreadable,
+		"CPU:1 [LOST 123 EVENTS":                    unreadable,
+		"CPU:1 [LOST -1 EVENTS]":                    unreadable,
+		"CPU: [LOST 123 EVENTS]":                    unreadable,
+		" CPU:1 [LOST 123 EVENTS]":                  unreadable,
+		"CPU:1":                                     unreadable,
 	} {
 		if kind := newTraceParser(t).parse([]byte(line), new(Event)); kind != want {
 			t.Errorf("%q is of kind %d, want %d", line, kind, want)

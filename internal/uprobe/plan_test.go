@@ -113,67 +113,28 @@ of kind 7: +0(+0(%sp)) +16(+0(%sp)) +8(+16(+0(%sp)))
 	}
 }
 
-// TestEventNames checks that event names are longer than any thread name, and differ between plans.
-func TestEventNames(t *testing.T) {
-	a := planOf(t, Options{Features: modern}, "main.leaf")
-	b := planOf(t, Options{Features: modern}, "main.leaf")
-	seen := make(map[string]bool)
-	for _, ev := range slices.Concat(a.Events, b.Events) {
-		if len(ev.Name) < 16 {
-			t.Errorf("event name %q is short enough for a thread's", ev.Name)
-		}
-		if seen[ev.Name] {
-			t.Errorf("event name %q twice", ev.Name)
-		}
-		seen[ev.Name] = true
-	}
-}
-
-func TestSitesAreOfTheirFunctions(t *testing.T) {
-	p := planOf(t, Options{Mode: Latency, Features: modern}, "main.leaf", "main.returns")
-	for i := range p.Events {
-		ev := &p.Events[i]
-		seen := make(map[uint64]bool)
-		for _, s := range ev.Sites {
-			if seen[s.Addr] {
-				t.Errorf("%s: %#x is there twice", ev.Name, s.Addr)
+// TestEvents checks that event names are longer than any thread name and differ between plans, and that the sites of an event
+// have different addresses, which are in their functions.
+func TestEvents(t *testing.T) {
+	names := make(map[string]bool)
+	for range 2 {
+		p := planOf(t, Options{Mode: Latency, Features: modern}, "main.leaf", "main.returns")
+		for _, ev := range p.Events {
+			if len(ev.Name) < 16 || names[ev.Name] {
+				t.Errorf("event name %q is there twice, or short enough for a thread's", ev.Name)
 			}
-			seen[s.Addr] = true
-			if s.Func < 0 {
-				continue
-			}
-			if f := p.Funcs[s.Func]; s.Addr < f.Addr || s.Addr >= f.Addr+f.Size {
-				t.Errorf("%s: %#x is said to be in %s", ev.Name, s.Addr, f.Name)
+			names[ev.Name] = true
+			seen := make(map[uint64]bool)
+			for _, s := range ev.Sites {
+				if seen[s.Addr] {
+					t.Errorf("%s: %#x is there twice", ev.Name, s.Addr)
+				}
+				seen[s.Addr] = true
+				if f := p.Funcs[max(s.Func, 0)]; s.Func >= 0 && (s.Addr < f.Addr || s.Addr >= f.Addr+f.Size) {
+					t.Errorf("%s: %#x is said to be in %s", ev.Name, s.Addr, f.Name)
+				}
 			}
 		}
-	}
-}
-
-func TestLargePlansAreSplit(t *testing.T) {
-	b := binaries.Open(t, fixture.Build(t, "exact"))
-	c, err := newPlanner(&Plan{Binary: b}, modern, "0123456789abcd")
-	fixture.NoError(t, err)
-	c.limit = 1000
-	distinct := make(map[uint64]bool) // a function of one RET begins and ends at one address
-	for i := range b.Funcs() {
-		s, err := b.Sites(&b.Funcs()[i])
-		if err != nil {
-			continue
-		}
-		for _, r := range append(s.Returns, s.Entry) {
-			c.add(shape{kind: Entry, id: byG}, 0, r, nil)
-			distinct[r.Addr()] = true
-		}
-	}
-	sites, got := len(distinct), 0
-	for _, ev := range c.events {
-		if len(ev.Sites) > c.limit {
-			t.Errorf("event with %d sites", len(ev.Sites))
-		}
-		got += len(ev.Sites)
-	}
-	if want := (sites + c.limit - 1) / c.limit; got != sites || len(c.events) != want {
-		t.Errorf("%d sites in %d events, want %d in %d", got, len(c.events), sites, want)
 	}
 }
 
