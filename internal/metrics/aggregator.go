@@ -22,14 +22,13 @@ type Aggregator struct {
 	open   []*Source
 	starts map[string]time.Time // start times in the last snapshot: of functions, and of the run ("")
 	absent map[string]time.Time // since when a function has been in no probed file
-	names  map[string]bool      // functions of all sources that TakeRemoved has not returned
 }
 
 // NewAggregator returns an empty Aggregator for a run that began at from.
 func NewAggregator(about About, from time.Time) *Aggregator {
 	return &Aggregator{
 		now: time.Now, about: about, from: from, past: &account{at: from},
-		starts: make(map[string]time.Time), absent: make(map[string]time.Time), names: make(map[string]bool),
+		starts: make(map[string]time.Time), absent: make(map[string]time.Time),
 	}
 }
 
@@ -101,37 +100,6 @@ func (s *Source) Describe(f File, functions []string) {
 	defer a.mu.Unlock()
 	f.PIDs = s.file.PIDs
 	s.file, s.functions = f, functions
-	for _, name := range functions {
-		a.names[name] = true
-	}
-}
-
-// TakeRemoved returns the functions that were in a source, are in no open source, and were not returned before, sorted.
-func (a *Aggregator) TakeRemoved() (removed []string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	has := make(map[string]bool)
-	for _, source := range a.open {
-		for _, name := range source.functions {
-			has[name] = true
-		}
-	}
-	for name := range a.names {
-		if !has[name] {
-			removed = append(removed, name)
-			delete(a.names, name)
-		}
-	}
-	slices.Sort(removed)
-	return removed
-}
-
-// ForgetNames keeps TakeRemoved from returning the functions of the sources so far, because a new selection replaces
-// them.
-func (a *Aggregator) ForgetNames() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	clear(a.names)
 }
 
 // SetPIDs sets the processes that run the file.

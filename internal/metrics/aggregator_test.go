@@ -126,42 +126,6 @@ func TestSameBuild(t *testing.T) {
 	}
 }
 
-// TestTakeRemoved checks that a function that is in no open source any more is returned once, unless ForgetNames was
-// called.
-func TestTakeRemoved(t *testing.T) {
-	b := NewAggregator(About{}, began)
-	pages := make(map[string]*Source)
-	for _, c := range []struct {
-		closed, opened  string
-		functions, gone []string
-		anew            bool
-	}{
-		{"", "shop", []string{"a", "b", "c"}, nil, false},
-		{"", "other", []string{"x"}, nil, false},
-		{"", "new shop", []string{"a"}, nil, false},
-		{"shop", "", nil, []string{"b", "c"}, false},
-		{"other", "", nil, []string{"x"}, false},
-		{"", "third shop", []string{"a", "d"}, nil, false},
-		{"new shop", "", nil, nil, false},
-		{"third shop", "fourth shop", []string{"e"}, nil, true},
-		{"fourth shop", "last shop", nil, []string{"e"}, false},
-	} {
-		if c.anew {
-			b.ForgetNames()
-		}
-		if c.closed != "" {
-			pages[c.closed].Close()
-		}
-		if c.opened != "" {
-			pages[c.opened] = b.Open()
-			pages[c.opened].Describe(File{}, c.functions)
-		}
-		if gone := b.TakeRemoved(); !slices.Equal(gone, c.gone) {
-			t.Errorf("with %q, without %q there is no more %q, not %q", c.opened, c.closed, gone, c.gone)
-		}
-	}
-}
-
 // TestNeverLess checks that no counter decreases.
 func TestNeverLess(t *testing.T) {
 	b := NewAggregator(About{}, began)

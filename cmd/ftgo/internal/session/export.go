@@ -21,119 +21,144 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// ExportFlags are the flags that only export has.
-type ExportFlags struct {
-	Listen string
-	OTLP   string // the URL of a collector
-	Spans  bool   // also send calls
-	Name   string // trace the files that processes of this name run
-}
+// NewExport returns the command with the defaults of its flags.
+func NewExport(env *cli.Env) *Export { return &Export{Options: NewOptions(env)} }
 
 // Define defines the flags that only export has.
-func (x *ExportFlags) Define(fs *cli.Flags) {
-	fs.StringVarP(&x.Name, "pid", "p", "", "trace the programs that processes named `NAME` run, instead of BINARY")
-	fs.StringVar(&x.Listen, "listen", "", "serve metrics for Prometheus at `ADDR`, like :8780")
-	fs.StringVar(&x.OTLP, "otlp", "", "send metrics to the OpenTelemetry collector at `URL`, like http://localhost:4318")
-	fs.BoolVar(&x.Spans, "spans", false, "send each call, too, as a span below the one that it is part of")
+func (e *Export) Define(fs *cli.Flags) {
+	fs.StringVarP(&e.name, "pid", "p", "", "trace the programs that processes named `NAME` run, instead of BINARY")
+	fs.StringVar(&e.listen, "listen", "", "serve metrics for Prometheus at `ADDR`, like :8780")
+	fs.StringVar(&e.otlp, "otlp", "", "send metrics to the OpenTelemetry collector at `URL`, like http://localhost:4318")
+	fs.BoolVar(&e.spans, "spans", false, "send each call, too, as a span below the one that it is part of")
 }
 
 // ReadArgs reads BINARY FUNC..., or only FUNC with -p. With --container or --cgroup, BINARY is a path in the root
 // directory of the container's processes. ReadArgs only stores the path, and the run looks it up when such a process
 // runs.
-func (x *ExportFlags) ReadArgs(o *Options, words []string) error {
+func (e *Export) ReadArgs(_ string, words, _ []string) error {
+	scope := &e.Target.Scope
 	switch {
-	case x.Spans && !x.sends():
+	case e.spans && !e.sends():
 		return cli.Usage("export: --spans needs --otlp URL: spans are sent to a collector")
-	case x.Listen == "" && !x.sends():
+	case e.listen == "" && !e.sends():
 		return cli.Usage("export: neither --listen ADDR nor --otlp URL is given (see ftgo export -h)")
+	case e.name == "" && !scope.Limited():
+		return e.Target.ReadArgs("export", words, true)
+	case e.name == "" && (len(words) == 0 || !path.IsAbs(words[0])):
+		return cli.Usage("export: %v selects no program: add -p NAME, or the path of BINARY there", scope)
+	case e.name == "":
+		e.Binary, words = words[0], words[1:]
+	case strings.Trim(e.name, "0123456789") == "":
+		return cli.Usage("export: -p %s: a process number is valid only until the process ends; give its name, or BINARY", e.name)
 	}
-	scope := &o.Target.Scope
-	if x.Name == "" && !scope.Limited() {
-		return o.Target.ReadArgs("export", words, true)
-	}
-	if x.Name == "" {
-		if len(words) == 0 || !path.IsAbs(words[0]) {
-			return cli.Usage("export: %v selects no program: add -p NAME, or the path of BINARY there", scope)
-		}
-		o.Binary, words = words[0], words[1:]
-	}
-	if x.Name != "" && strings.Trim(x.Name, "0123456789") == "" {
-		return cli.Usage("export: -p %s: a process number is valid only until the process ends; give its name, or BINARY", x.Name)
-	}
-	if o.Funcs = words; len(words) == 0 {
+	if e.Funcs = words; len(words) == 0 {
 		return cli.Usage("export: no FUNC (see ftgo export -h; '*' is all)")
 	}
 	return nil
 }
 
-// Export is the command export. It runs until a signal or -d ends it, whether or not the program runs.
-func (o *Options) Export(ctx context.Context, x *ExportFlags) (err error) {
-	o.Errors, o.Successors = true, true
-	o.Interval = cmp.Or(o.Interval, defaultInterval)
-	words := slices.Clone(o.Funcs)
-	if err := o.Check(); err != nil {
+// Run exports until a signal or -d ends it, whether or not the program runs.
+func (e *Export) Run(ctx context.Context) (err error) {
+	e.Errors, e.Successors = true, true
+	e.Interval = cmp.Or(e.Interval, defaultInterval)
+	e.words = slices.Clone(e.Funcs)
+	if err := e.Check(); err != nil {
 		return err
 	}
-	collector, err := x.configure(o)
-	if err != nil {
-		return err
+	// A wrong configuration ends the command before any probe is placed.
+	var collector *metrics.Config
+	if e.sends() {
+		if collector, err = metrics.Configure(e.otlp, os.Getenv); err != nil {
+			return cli.Usage("export: %w", err)
+		}
+		for _, w := range collector.Warnings {
+			e.Warn(w)
+		}
 	}
-	server, err := x.listen()
-	if err != nil {
-		return err
-	}
-	if server != nil {
+	var server *metrics.Server
+	if e.listen != "" {
+		server, err = metrics.Listen(e.listen)
+		if _, wrong := errors.AsType[*net.AddrError](err); wrong {
+			return cli.Usage("export: --listen %q: %w", e.listen, err)
+		} else if err != nil {
+			return err
+		}
 		defer func() { err = errors.Join(err, server.Close()) }()
 	}
-	o.Env.Stderr = &lockedWriter{w: o.Env.Stderr}
-	if err := o.openTracefs(); err != nil {
+	e.Env.Stderr = &lockedWriter{w: e.Env.Stderr}
+	if err := e.openTracefs(); err != nil {
 		return err
 	}
-	e := &exporter{
-		o: o, ExportFlags: x, words: words, counts: metrics.NewAggregator(o.about(x), time.Now()),
-		files: make(map[procfs.Inode]*exportedFile), failed: make(failures), ended: make(chan *exportedFile),
+	host, _ := os.Hostname() // "" on an error
+	about := metrics.About{
+		Release: e.Release, Host: host, Kernel: tracefs.This().Release, Service: cmp.Or(e.name, filepath.Base(e.Binary)),
 	}
-	if o.Target.Scope.Limited() {
-		e.scope = target.NewLiveScope(&o.Target.Scope)
+	e.counts = metrics.NewAggregator(about, time.Now())
+	e.probed, e.failed, e.ended = make(map[procfs.Inode]*exportedFile), make(failures), make(chan *exportedFile)
+	if e.Target.Scope.Limited() {
+		e.scope = target.NewLiveScope(&e.Target.Scope)
 	}
 	if collector != nil {
-		e.sender, e.sendInterval = metrics.Start(collector, o.about(x)), collector.Every
+		e.sender, e.sendInterval = metrics.Start(collector, about), collector.Every
 	}
 	defer e.finish()
 	if server != nil {
 		server.Serve(metrics.NewHandler(e.snapshot))
-		o.Say("serving metrics at http://%s/metrics", server.Address())
+		e.Say("serving metrics at http://%s/metrics", server.Address())
 	}
-	if o.Duration > 0 {
+	if e.Duration > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.Duration)
+		ctx, cancel = context.WithTimeout(ctx, e.Duration)
 		defer cancel()
-		o.Duration = 0 // only the context ends the runs
+		e.Duration = 0 // only the context ends the runs
 	}
 	return e.loop(ctx)
 }
 
-// listen opens the server of --listen; nil without that flag.
-func (x *ExportFlags) listen() (*metrics.Server, error) {
-	if x.Listen == "" {
-		return nil, nil
-	}
-	server, err := metrics.Listen(x.Listen)
-	if _, wrong := errors.AsType[*net.AddrError](err); wrong {
-		return nil, cli.Usage("export: --listen %q: %w", x.Listen, err)
-	}
-	return server, err
+// sends reports whether export sends by OTLP. With --otlp, it sends. Without --otlp, it sends if an environment variable
+// sets an endpoint. But if --listen is given without --otlp and --spans, the environment has no effect.
+func (e *Export) sends() bool {
+	return e.otlp != "" || (e.listen == "" || e.spans) && metrics.Configured(os.Getenv)
 }
 
 // defaultInterval is the time between readings of the counters. A scrape returns the last reading, so that a rate
 // over a minute is off by half a percent at most.
 const defaultInterval = 250 * time.Millisecond
 
-func (o *Options) about(x *ExportFlags) metrics.About {
-	host, _ := os.Hostname() // "" on an error
-	return metrics.About{
-		Release: o.Release, Host: host, Kernel: tracefs.This().Release, Service: cmp.Or(x.Name, filepath.Base(o.Binary)),
+// sendMetrics sends a snapshot if sendInterval has passed since the last one. It also prints warnings about earlier
+// snapshots.
+func (e *Export) sendMetrics() {
+	if e.sender == nil {
+		return
 	}
+	if now := time.Now(); now.Sub(e.lastSent) >= e.sendInterval {
+		e.lastSent = now
+		e.sender.Metrics(e.snapshot())
+	}
+	e.warnNews()
+}
+
+// warnNews prints the new messages of the sender.
+func (e *Export) warnNews() {
+	for _, text := range e.sender.Messages() {
+		e.Warn(text)
+	}
+}
+
+// closeTimeout limits the wait for the collector at the end.
+const closeTimeout = 5 * time.Second
+
+// finish sends a last snapshot and all queued items, if export has started.
+func (e *Export) finish() {
+	if e.sender == nil || !e.started() {
+		return
+	}
+	defer e.Progress("sending queued items")()
+	e.sender.Metrics(e.snapshot())
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	e.sender.Close(ctx)
+	e.warnNews()
 }
 
 // lockedWriter serializes the writes of several runs.

@@ -25,9 +25,9 @@ func TestAwaitedFileFails(t *testing.T) {
 		fixture.NoError(t, err)
 		torn, over := errors.Join(errors.New("torn"), target.ErrNothing), make(chan struct{})
 		close(over)
-		e := &exporter{
-			o: &Options{Options: view.Options{Env: &cli.Env{Stderr: &told}}}, counts: metrics.NewAggregator(metrics.About{}, time.Now()),
-			files: make(map[procfs.Inode]*exportedFile), failed: make(failures), waiting: waiting,
+		e := &Export{
+			Options: &Options{Options: view.Options{Env: &cli.Env{Stderr: &told}}}, counts: metrics.NewAggregator(metrics.About{}, time.Now()),
+			probed: make(map[procfs.Inode]*exportedFile), failed: make(failures), waiting: waiting,
 		}
 		f := &exportedFile{
 			opened: opened, view: &view.Export{}, source: e.counts.Open(),

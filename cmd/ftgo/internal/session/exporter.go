@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -22,17 +21,21 @@ import (
 	"github.com/ftgo/ftgo/internal/tracefs"
 )
 
-// exporter keeps a run for each file of the program: for the file that new processes execute, and for replaced files
-// that older processes still execute.
-type exporter struct {
-	o *Options
-	*ExportFlags
+// Export is the command export. It keeps a run for each file of the program: for the file that new processes execute, and
+// for replaced files that older processes still execute.
+type Export struct {
+	*Options
+	listen string
+	otlp   string // the URL of a collector
+	spans  bool   // also send calls
+	name   string // trace the files that processes of this name run
+
 	scope        *target.LiveScope // the processes of --container or --cgroup; nil means all processes
 	scopeErr     string            // the last warning about the scope; the same warning is not printed again
 	saidMissed   bool              // the warning about processes that ended too early was printed
 	words        []string          // the FUNC arguments as the user gave them: @FILE still stands for a list
 	counts       *metrics.Aggregator
-	files        map[procfs.Inode]*exportedFile
+	probed       map[procfs.Inode]*exportedFile
 	failed       failures
 	ended        chan *exportedFile
 	armed        bool // a run has armed its probes
@@ -46,10 +49,10 @@ type exporter struct {
 
 // started reports whether a run has armed its probes, or ftgo has said that it waits for the program. From then on, an
 // error of a run does not end the command. Before, an error may come from wrong arguments, and ends the command.
-func (e *exporter) started() bool { return e.armed || e.waiting }
+func (e *Export) started() bool { return e.armed || e.waiting }
 
 // snapshot returns the current numbers.
-func (e *exporter) snapshot() *metrics.Snapshot {
+func (e *Export) snapshot() *metrics.Snapshot {
 	e.counts.SetOwnCPU(trace.OwnCPU())
 	s := e.counts.Snapshot()
 	if e.sender != nil {
@@ -76,7 +79,7 @@ const (
 )
 
 // loop starts and ends runs until ctx is done, or until an error ends the command. Then it removes all probes.
-func (e *exporter) loop(ctx context.Context) (err error) {
+func (e *Export) loop(ctx context.Context) (err error) {
 	// From now on, ftgo reads the lists of functions again at each SIGHUP. Until now, SIGHUP ended ftgo, because no probe
 	// was armed.
 	reload := make(chan os.Signal, 1)
@@ -87,7 +90,7 @@ func (e *exporter) loop(ctx context.Context) (err error) {
 	defer func() {
 		e.ending = true
 		cancel()
-		for len(e.files) > 0 {
+		for len(e.probed) > 0 {
 			err = errors.Join(err, e.finishRun(<-e.ended))
 		}
 	}()
@@ -115,12 +118,12 @@ func (e *exporter) loop(ctx context.Context) (err error) {
 // update starts runs of the current files of the program. It ends runs of replaced files that no process executes any
 // more. It looks at all processes every walkInterval. In between, it only checks whether the path of BINARY refers to a
 // new file. With -p, --container or --cgroup, it does nothing in between.
-func (e *exporter) update(ctx context.Context) error {
+func (e *Export) update(ctx context.Context) error {
 	walk := time.Since(e.lastWalk) >= walkInterval
 	var all procfs.Programs // the result of one walk, which serves all questions about processes
 	if walk {
 		e.lastWalk, all = time.Now(), procfs.RunningPrograms()
-	} else if e.Name != "" || e.scope != nil {
+	} else if e.name != "" || e.scope != nil {
 		return nil
 	}
 	current, err := e.currentFiles(all)
@@ -128,18 +131,18 @@ func (e *exporter) update(ctx context.Context) error {
 		return err
 	}
 	e.updateInodes()
-	if len(current) == 0 && len(e.files) == 0 && !e.waiting {
+	if len(current) == 0 && len(e.probed) == 0 && !e.waiting {
 		e.waiting = true
-		e.o.Say("waiting for %s", e.describe())
+		e.Say("waiting for %s", e.describe())
 	}
 	ready := len(current) > 0
 	for _, f := range current {
-		if e.files[f.Inode] == nil && e.failed.due(f, time.Now()) {
+		if e.probed[f.Inode] == nil && e.failed.due(f, time.Now()) {
 			e.start(ctx, f)
 		}
-		ready = ready && e.files[f.Inode] != nil && e.files[f.Inode].view.Armed()
+		ready = ready && e.probed[f.Inode] != nil && e.probed[f.Inode].view.Armed()
 	}
-	for inode, f := range e.files {
+	for inode, f := range e.probed {
 		e.armed = e.armed || f.view.Armed()
 		if !walk {
 			continue
@@ -154,58 +157,33 @@ func (e *exporter) update(ctx context.Context) error {
 			f.run.cancel()
 		}
 	}
-	if walk && ready {
-		e.reportGone()
-	}
 	if e.scope != nil && e.scope.Missed() && !e.saidMissed {
 		e.saidMissed = true
-		e.o.Warn("a process ended before ftgo knew whether it was in " + e.scope.String() + ": calls of such processes are not counted")
+		e.Warn("a process ended before ftgo knew whether it was in " + e.scope.String() + ": calls of such processes are not counted")
 	}
 	return nil
 }
 
-// updateInodes compares the present inode of each probed file with the file's key in e.files, and corrects the key.
+// updateInodes compares the present inode of each probed file with the file's key in e.probed, and corrects the key.
 // A file of overlayfs gets another inode when its name or mode changes. Under the old key, update would take the file
 // for a second one, and its calls would count twice.
 //
 // Call updateInodes after currentFiles. If the inode changes between the two calls, update looks for the old inode,
 // finds no run, and tries to start a second one. But [target.File.Open] refuses a file whose inode has changed, and the
 // next update finds the run under the new inode.
-func (e *exporter) updateInodes() {
-	for inode, f := range maps.Clone(e.files) {
+func (e *Export) updateInodes() {
+	for inode, f := range maps.Clone(e.probed) {
 		if now, err := procfs.OpenInode(f.opened); err == nil && now != inode {
-			delete(e.files, inode)
+			delete(e.probed, inode)
 			f.Inode = now
-			e.files[now] = f
+			e.probed[now] = f
 		}
 	}
-}
-
-// maxListed is the number of functions that a message lists.
-const maxListed = 10
-
-// reportGone prints the functions that the program no longer has. It does nothing while a canceled run has not ended.
-func (e *exporter) reportGone() {
-	for _, f := range e.files {
-		if f.run.canceled() {
-			return
-		}
-	}
-	// If FUNC names a function without wildcards, the run that did not find the function has reported it.
-	removed := slices.DeleteFunc(e.counts.TakeRemoved(), func(name string) bool { return slices.Contains(e.o.Funcs, name) })
-	if len(removed) == 0 {
-		return
-	}
-	more := ""
-	if n := len(removed) - maxListed; n > 0 {
-		more = fmt.Sprintf(", and %d more", n)
-	}
-	e.o.Say("%s has no longer %s%s", e.describe(), strings.Join(removed[:min(len(removed), maxListed)], ", "), more)
 }
 
 // describe returns the program's name for messages.
-func (e *exporter) describe() string {
-	name := cmp.Or(e.Name, e.o.Binary)
+func (e *Export) describe() string {
+	name := cmp.Or(e.name, e.Binary)
 	if e.scope != nil {
 		name += " in " + e.scope.String()
 	}
@@ -215,14 +193,14 @@ func (e *exporter) describe() string {
 // currentFiles returns the files that new processes of the program execute. It may fail to find the processes of
 // --container or --cgroup, for example because the name fits several containers. Before export has started, it then
 // returns the error. Later, it prints the error as a warning.
-func (e *exporter) currentFiles(all procfs.Programs) ([]target.File, error) {
+func (e *Export) currentFiles(all procfs.Programs) ([]target.File, error) {
 	if e.scope == nil {
-		if e.Name != "" {
-			return target.FilesOf(all.Named(e.Name, func(int) bool { return true })), nil
+		if e.name != "" {
+			return target.FilesOf(all.Named(e.name, func(int) bool { return true })), nil
 		}
-		return target.FilesNamed(e.o.Binary), nil
+		return target.FilesNamed(e.Binary), nil
 	}
-	pids, err := e.scope.Look(e.o.Say)
+	pids, err := e.scope.Look(e.Say)
 	switch text := fmt.Sprint(err); {
 	case err == nil:
 		e.scopeErr = ""
@@ -230,22 +208,22 @@ func (e *exporter) currentFiles(all procfs.Programs) ([]target.File, error) {
 		return nil, err
 	case text != e.scopeErr:
 		e.scopeErr = text
-		e.o.Warn(text)
+		e.Warn(text)
 	}
-	if e.Name != "" {
-		return target.FilesOf(all.Named(e.Name, func(pid int) bool { return slices.Contains(pids, pid) })), nil
+	if e.name != "" {
+		return target.FilesOf(all.Named(e.name, func(pid int) bool { return slices.Contains(pids, pid) })), nil
 	}
-	return target.FilesBelow(e.o.Binary, pids), nil
+	return target.FilesBelow(e.Binary, pids), nil
 }
 
 // start starts a run of a file.
-func (e *exporter) start(ctx context.Context, file target.File) {
+func (e *Export) start(ctx context.Context, file target.File) {
 	opened, err := file.Open()
 	if err != nil {
 		return // the file was removed or replaced; the next update looks again
 	}
-	o := *e.o
-	o.Binary, o.Funcs = file.Path, slices.Clone(e.o.Funcs)
+	o := *e.Options
+	o.Binary, o.Funcs = file.Path, slices.Clone(e.Funcs)
 	o.AllowUnmatched = e.armed
 	if e.scope != nil {
 		o.Among = e.scope.Has
@@ -257,15 +235,15 @@ func (e *exporter) start(ctx context.Context, file target.File) {
 	}
 	f.source = e.counts.Open()
 	f.view = view.NewExport(o.View(), f.source)
-	if e.Spans {
+	if e.spans {
 		f.view.Spans = e.sender.Spans
 	}
-	e.files[file.Inode] = f
-	f.run = o.startInBackground(ctx, f.view, e.o.Stderr, func(*backgroundRun) {
+	e.probed[file.Inode] = f
+	f.run = o.startInBackground(ctx, f.view, e.Stderr, func(*backgroundRun) {
 		// loop receives f, but may be busy for long. The send has its own goroutine, so that the run need not wait for loop.
 		go func() { e.ended <- f }()
 	})
-	e.o.Ready = 0 // only the first run writes "ready"
+	e.Ready = 0 // only the first run writes "ready"
 }
 
 // finishRun releases a run that has ended, and handles the run's error:
@@ -274,7 +252,7 @@ func (e *exporter) start(ctx context.Context, file target.File) {
 //   - If the run was canceled because loop ends all runs, finishRun returns the error.
 //   - If the run was canceled because a file or the functions were replaced, finishRun prints a warning.
 //   - If the run failed without being canceled, the file may have been incomplete. A later update tries it again.
-func (e *exporter) finishRun(f *exportedFile) error {
+func (e *Export) finishRun(f *exportedFile) error {
 	<-f.run.done
 	f.run.panicked.Raise()
 	canceled := f.run.canceled()
@@ -282,7 +260,7 @@ func (e *exporter) finishRun(f *exportedFile) error {
 	f.view.Close()
 	f.source.Close()
 	f.opened.Close()
-	delete(e.files, f.Inode)
+	delete(e.probed, f.Inode)
 	e.armed = e.armed || f.view.Armed()
 	err := f.run.err
 	switch {
@@ -292,12 +270,12 @@ func (e *exporter) finishRun(f *exportedFile) error {
 		return err
 	case canceled:
 		_, text := cli.ExitStatus(err)
-		e.o.Warn(text)
+		e.Warn(text)
 		return nil
 	}
 	e.counts.Failed()
 	if text := e.failed.fail(f.File, f.view.Armed(), err, time.Now()); text != "" {
-		e.o.Warn(text)
+		e.Warn(text)
 	}
 	return nil
 }
@@ -310,19 +288,18 @@ func endedEarly(err error) bool {
 
 // reload reads the lists of functions again. If a list is wrong, export keeps the old functions. If the functions
 // differ, reload restarts all runs.
-func (e *exporter) reload() {
-	q := e.o.Query
+func (e *Export) reload() {
+	q := e.Query
 	q.Funcs = slices.Clone(e.words)
 	switch err := q.Check(); {
 	case err != nil:
-		e.o.Warn("the functions stay as they were: " + err.Error())
-	case slices.Equal(q.Funcs, e.o.Funcs):
-		e.o.Say("the functions are the same as before")
+		e.Warn("the functions stay as they were: " + err.Error())
+	case slices.Equal(q.Funcs, e.Funcs):
+		e.Say("the functions are the same as before")
 	default:
-		e.o.Query = q
-		e.counts.ForgetNames()
+		e.Query = q
 		clear(e.failed)
-		for _, f := range e.files {
+		for _, f := range e.probed {
 			f.run.cancel() // a later update starts a run with the new functions
 		}
 	}

@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -16,18 +15,18 @@ type failures map[procfs.Inode]*failure
 // failure is the state of a file after its run has failed.
 type failure struct {
 	version  target.File   // the file as it was when its run failed
-	first    time.Time     // the time of the first error
-	retry    time.Time     // the time of the next try; zero means never
-	lastDue  time.Time     // the time of the last call of due for the file
+	retry    time.Time     // the time of the next try
 	pause    time.Duration // the pause after the next error
 	reported string        // the last error that fail returned for reporting
 }
 
 const (
-	firstPause  = 100 * time.Millisecond // before the second try; each later pause doubles
-	lastPause   = 30 * time.Second
-	reportAfter = time.Second // an error that ends sooner is not reported: a linker may still be writing the file
-	forgetAfter = time.Hour   // the time after the last call of due until a file is forgotten
+	firstPause = 100 * time.Millisecond // before the second try; each later pause doubles
+	lastPause  = 30 * time.Second
+	// An error is not reported before the pause has grown to reportPause: a linker may still be writing the file.
+	reportPause = time.Second
+	maxFailures = 100 // more are forgotten
+	never       = 1 << 62
 )
 
 // due reports whether to start a run of a file now. If the file has changed since it failed, due forgets the failure.
@@ -35,37 +34,32 @@ func (all failures) due(f target.File, now time.Time) bool {
 	failed := all[f.Inode]
 	if failed != nil && failed.version != f {
 		delete(all, f.Inode)
-		failed = nil
+		return true
 	}
-	if failed != nil {
-		failed.lastDue = now
-	}
-	return failed == nil || !failed.retry.IsZero() && !now.Before(failed.retry)
+	return failed == nil || !now.Before(failed.retry)
 }
 
 // fail notes that a run of a file has failed. It returns the text to report, or "".
 //
-// If errors have repeated for reportAfter, fail returns the text of the error, but not the same text twice in a row. An
-// error that only another file can fix is reported at once. The file is then not tried again until it changes.
-//
-// armed says that the run had armed its probes. If such a run lasted longer than lastPause, fail ignores earlier
-// failures of the file. The run began after the last call of due for the file.
-//
-// fail also forgets files for which due was not called for forgetAfter.
+// An error that only another file can fix is reported at once, and the file is not tried again until it changes. fail
+// returns other errors once they have repeated for some time, but not the same text twice in a row. armed says that the
+// run had armed its probes. If such a run lasted longer than lastPause, fail ignores earlier failures of the file.
 func (all failures) fail(f target.File, armed bool, err error, now time.Time) (text string) {
-	maps.DeleteFunc(all, func(_ procfs.Inode, other *failure) bool { return now.Sub(other.lastDue) > forgetAfter })
 	failed := all[f.Inode]
-	if failed == nil || armed && now.Sub(failed.lastDue) > lastPause {
-		failed = &failure{first: now, lastDue: now, pause: firstPause}
+	if failed == nil || armed && now.Sub(failed.retry) > lastPause {
+		if len(all) >= maxFailures {
+			clear(all)
+		}
+		failed = &failure{pause: firstPause}
 		all[f.Inode] = failed
 	}
 	failed.version, failed.retry = f, now.Add(failed.pause)
 	failed.pause = min(2*failed.pause, lastPause)
-	never := errors.Is(err, target.ErrNothing) || errors.Is(err, target.ErrUsage)
-	if never {
-		failed.retry = time.Time{}
+	hopeless := errors.Is(err, target.ErrNothing) || errors.Is(err, target.ErrUsage)
+	if hopeless {
+		failed.retry = now.Add(never)
 	}
-	if _, text = cli.ExitStatus(err); text == failed.reported || !never && now.Sub(failed.first) < reportAfter {
+	if _, text = cli.ExitStatus(err); text == failed.reported || !hopeless && failed.pause < reportPause {
 		return ""
 	}
 	failed.reported = text

@@ -32,7 +32,7 @@ func TestFailures(t *testing.T) {
 	if fmt.Sprint(tries) != "[0s 100ms 300ms 700ms 1.5s 3.1s 6.3s 12.7s 25.5s 51.1s 1m21.1s 1m51.1s]" {
 		t.Errorf("tried after %v", tries)
 	}
-	if fmt.Sprint(told) != "[torn after 1.5s]" {
+	if fmt.Sprint(told) != "[torn after 700ms]" {
 		t.Errorf("told %q", told)
 	}
 	f.Size++
@@ -45,14 +45,19 @@ func TestFailures(t *testing.T) {
 	if all.due(f, now.Add(time.Hour)) {
 		t.Error("what is not in a file is looked for again")
 	}
+	f.Size++
+	for range 9 {
+		all.due(f, now)
+		all.fail(f, true, torn, now)
+	}
 	now = now.Add(2 * time.Hour)
 	if all.fail(f, true, torn, now); !all.due(f, now.Add(firstPause)) {
 		t.Error("what was armed for long is not tried soon")
 	}
 }
 
-// TestFailuresOfSeveral checks that files that fail at the same time do not remove each other's failures, and that
-// a file that fails shortly after each arming is reported once and tried less and less often.
+// TestFailuresOfSeveral checks that files that fail at the same time do not remove each other's failures, that a file
+// that fails shortly after each arming is reported once and tried less and less often, and that few failures are kept.
 func TestFailuresOfSeveral(t *testing.T) {
 	for _, armed := range []bool{false, true} {
 		all, now := make(failures), time.Unix(1_800_000_000, 0)
@@ -71,9 +76,11 @@ func TestFailuresOfSeveral(t *testing.T) {
 		if tries > 60 || told != 2 {
 			t.Errorf("armed %v: two files were tried %d times, and told %d times", armed, tries, told)
 		}
-		all.fail(target.File{Inode: procfs.Inode{Number: 3}}, false, errors.New("torn"), now.Add(2*forgetAfter))
-		if len(all) != 1 {
-			t.Errorf("%d failures are kept, of which nobody asks for all but one", len(all))
+		for i := range uint64(1000) {
+			all.fail(target.File{Inode: procfs.Inode{Number: i}}, false, errors.New("torn"), now)
+		}
+		if len(all) > maxFailures {
+			t.Errorf("%d failures are kept", len(all))
 		}
 	}
 }
