@@ -251,15 +251,15 @@ func expectError(t *testing.T, parse func(string) (Expr, error), text, want stri
 	t.Helper()
 	e, err := parse(text)
 	if err == nil {
-		err = e.Check(types)
+		err = e.Check(typeOf)
 	}
 	if fmt.Sprint(err) != want {
 		t.Errorf("%s: %v, want %s", text, err, want)
 	}
 }
 
-// types returns the types of the sample.
-func types(path string) (*gotype.Type, error) {
+// typeOf returns the types of the sample.
+func typeOf(path string) (*gotype.Type, error) {
 	if v, ok := sample[path]; ok && v.Type != nil {
 		return v.Type, nil
 	}
@@ -302,7 +302,7 @@ func TestCheck(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
-			err := mustParse(t, tt.text).Check(types)
+			err := mustParse(t, tt.text).Check(typeOf)
 			if got := fmt.Sprint(err); err == nil && tt.want != "" || err != nil && (tt.want == "" || !strings.HasSuffix(got, tt.want)) {
 				t.Errorf("got  %v\nwant %s", got, tt.want)
 			}

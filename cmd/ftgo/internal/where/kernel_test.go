@@ -1,6 +1,12 @@
 package where
 
 import (
+	"cmp"
+	"go/ast"
+	"go/constant"
+	goparser "go/parser"
+	"go/token"
+	"go/types"
 	"math/rand/v2"
 	"reflect"
 	"strconv"
@@ -8,110 +14,53 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// kernelField is a field of a recorded event.
-type kernelField struct {
-	bits   uint64
-	size   int
-	signed bool
-}
-
-// kernelFilter evaluates a filter as parse_pred, process_preds and the predicates of
-// kernel/trace/trace_events_filter.c (Linux 6.12) do.
-type kernelFilter struct {
-	rest   string
-	record func(name string) (kernelField, bool)
-}
-
-func (k *kernelFilter) skip(word string) bool {
-	k.rest = strings.TrimLeft(k.rest, " ")
-	found := strings.HasPrefix(k.rest, word)
-	if found {
-		k.rest = k.rest[len(word):]
-	}
-	return found
-}
-
-func (k *kernelFilter) or() bool {
-	v := k.and()
-	for k.skip("||") {
-		v = k.and() || v
-	}
-	return v
-}
-
-func (k *kernelFilter) and() bool {
-	v := k.predicate()
-	for k.skip("&&") {
-		v = k.predicate() && v
-	}
-	return v
-}
-
-func (k *kernelFilter) predicate() bool {
-	if k.skip("!") {
-		return !k.predicate()
-	}
-	if k.skip("(") {
-		v := k.or()
-		if !k.skip(")") {
-			panic(") expected before " + k.rest)
+// kernelPasses evaluates a filter as parse_pred, process_preds and the predicates of
+// kernel/trace/trace_events_filter.c (Linux 6.12) do. It reads the filter as Go, which has the same syntax, and panics for
+// what the kernel does not know.
+func kernelPasses(filter ast.Expr, c values) bool {
+	switch e := filter.(type) {
+	case *ast.ParenExpr:
+		return kernelPasses(e.X, c)
+	case *ast.UnaryExpr:
+		if e.Op == token.NOT {
+			return !kernelPasses(e.X, c)
 		}
-		return v
-	}
-	end := strings.IndexByte(k.rest, ' ')
-	f, ok := k.record(k.rest[:end])
-	if !ok {
-		panic("no field " + k.rest[:end])
-	}
-	k.rest = k.rest[end:]
-	for _, o := range []string{"==", "!=", "<=", "<", ">=", ">", "&"} {
-		if k.skip(o) {
-			return k.compare(f, o)
+	case *ast.BinaryExpr:
+		switch e.Op {
+		case token.LAND:
+			return kernelPasses(e.X, c) && kernelPasses(e.Y, c)
+		case token.LOR:
+			return kernelPasses(e.X, c) || kernelPasses(e.Y, c)
 		}
+		bits, size, signed := c.field(e.X.(*ast.Ident).Name)
+		return kernelCompares(e.Op, bits, types.ExprString(e.Y), 64-8*size, signed)
 	}
-	panic("operator expected before " + k.rest)
+	panic(types.ExprString(filter))
 }
 
-func (k *kernelFilter) compare(f kernelField, o string) bool {
-	k.skip("")
-	end := len(k.rest) - len(strings.TrimLeft(k.rest, "-0123456789"))
-	digits := k.rest[:end]
-	k.rest = k.rest[end:]
-	var value uint64
-	var err error
-	if f.signed {
+// kernelCompares compares a field with a number. unused is the number of bits that the field lacks in a word.
+func kernelCompares(op token.Token, bits uint64, digits string, unused int64, signed bool) bool {
+	value, err := strconv.ParseUint(digits, 10, 64)
+	if signed {
 		var i int64
 		i, err = strconv.ParseInt(digits, 10, 64)
 		value = uint64(i)
-	} else {
-		value, err = strconv.ParseUint(digits, 10, 64)
 	}
 	if err != nil {
 		panic(err)
 	}
-	unused := 64 - 8*f.size
-	a, b := f.bits<<unused, value<<unused // cut to the field's size, order kept
-	less := a < b
-	if f.signed {
-		less = int64(a) < int64(b)
+	a, b := bits<<unused, value<<unused // cut to the field's size, order kept
+	order := cmp.Compare(a, b)
+	if signed {
+		order = cmp.Compare(int64(a), int64(b))
 	}
-	switch o {
-	case "==":
-		return a == b
-	case "!=":
-		return a != b
-	case "<":
-		return less
-	case "<=":
-		return less || a == b
-	case ">":
-		return !less && a != b
-	case ">=":
-		return !less
+	if op == token.AND {
+		return a&b != 0
 	}
-	return a&b != 0
+	return constant.Compare(constant.MakeInt64(int64(order)), op, constant.MakeInt64(0))
 }
 
 var texts = []string{"", "b", "bob", "bobby", "longer than what is fetched"}
@@ -138,13 +87,13 @@ func newCall(r *rand.Rand) values {
 	return c
 }
 
-// record is what the kernel fetched.
-func (c values) record(name string) (kernelField, bool) {
+// field returns a field of the event that the kernel recorded, and its size in bytes.
+func (c values) field(name string) (bits uint64, size int64, signed bool) {
 	if name == "key_len" {
-		return kernelField{uint64(c["key"].Len), 8, true}, true
+		return uint64(c["key"].Len), 8, true
 	}
-	v, ok := c[strings.TrimPrefix(name, "f_")]
-	return kernelField{v.Num, int(v.Type.Size), v.Type.Kind == reflect.Int}, ok
+	v := c[strings.TrimPrefix(name, "f_")]
+	return v.Num, v.Type.Size, v.Type.Kind == reflect.Int
 }
 
 // randomCondition writes a filter of some depth.
@@ -201,11 +150,9 @@ func TestSplitKeepsMeaning(t *testing.T) {
 			c := newCall(r)
 			want, pass := whole.Eval(c), true
 			if kernel != "" {
-				k := kernelFilter{kernel, c.record}
-				pass = k.or()
-				if k.rest != "" {
-					t.Fatalf("%s: the kernel does not understand %q", text.String(), k.rest)
-				}
+				filter, err := goparser.ParseExpr(kernel)
+				fixture.NoError(t, err)
+				pass = kernelPasses(filter, c)
 			}
 			if got := inKernel.Eval(c); got != truth(pass) {
 				t.Fatalf("%s is %v, but %s %v for %v", inKernel, got, kernel, pass, c)
