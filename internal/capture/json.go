@@ -12,36 +12,8 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// AppendJSON appends a value as JSON on one line, with the keys in this order:
-//
-//	bool, integers               true, -42; also uintptr; with all 64 bits; a time.Duration in ns
-//	float                        3.5; {"float":"NaN"}, "+Inf", "-Inf"
-//	complex                      {"re":1,"im":2}
-//	string                       "hi bob"
-//	  cut                        {"cut":"hi b","len":4096}: without an incomplete rune; no "len" if it is not known
-//	  that is not UTF-8          {"bytes":"/w=="} (base64 of RFC 4648), cut: {"bytes":"/w==","len":4096}
-//	[]byte                       {"len":3,"cap":8,"text":"abc"}, or "bytes" as above; cut if "len" is larger
-//	slice                        {"len":100,"cap":128,"items":[1,2,3]}; cut if "len" is larger
-//	array                        [1,2,3]; cut: {"len":100,"items":[1,2,3]}
-//	struct                       {"Name":"x","Age":3}; the second field of the same name, such as _, is "_#2"
-//	time.Time                    "2024-02-29T12:00:00.5Z": RFC 3339 in UTC
-//	pointer to struct            {"&":"0xc000012345","Name":"x","Age":3}, if its target was fetched
-//	other pointers, likewise     {"&":"0xc000012345","value":3}
-//	pointers, unsafe.Pointer     "0xc000012345"
-//	untyped word                 "0x2a", or "0x2a?" if it may be another argument's
-//	several untyped words        ["0x4b2f1a","0x3"], "…" is last if words are left out
-//	  that may be a string       {"guess":"bob","words":["0x4b2f1a","0x3"]}
-//	interface                    {"type":"*main.T","value":…}; "value" is the data word if the value was not fetched
-//	  that is a common error     {"type":"*errors.errorString","error":"not found","value":…}
-//	map                          {"len":1}
-//	chan                         {"len":1,"cap":8}
-//	type of package net/netip    "127.0.0.1:80", or {"guess":"127.0.0.1:80"} if it may be ::ffff:127.0.0.1 or have a zone
-//	func                         {"func":"main.main.func1"}, or its address if the name is not known
-//	nil of any type              null
-//	Unreadable                   {"unreadable":"reason"}
-//	Unfetched                    {"unfetched":"reason"}
-//
-// In all strings, it escapes unprintable runes by \u, so that the line can be printed on a terminal.
+// AppendJSON appends a value as JSON on one line. docs/formats.md lists the forms and the order of their keys. In all
+// strings, it escapes unprintable runes by \u, so that the line can be printed on a terminal.
 func (v *Value) AppendJSON(b []byte) []byte {
 	switch {
 	case v.State != Known || v.Type == nil || v.Type.Kind == reflect.Invalid:

@@ -2,6 +2,9 @@ package amd64
 
 import (
 	"bytes"
+	"slices"
+
+	"golang.org/x/arch/x86/x86asm"
 
 	"github.com/ftgo/ftgo/internal/arch"
 )
@@ -55,7 +58,7 @@ func findCheck(code []byte) (arch.Check, bool) {
 		next := p + in.Len
 		switch in.Kind {
 		case arch.Other:
-			ok, reads := checkPart(code[p:next], in)
+			ok, reads := checkPart(code[p:next])
 			if !ok {
 				return arch.Check{}, false
 			}
@@ -82,35 +85,26 @@ func findCheck(code []byte) (arch.Check, bool) {
 	return arch.Check{}, false
 }
 
-// checkPart reports whether an instruction may precede the deciding jump, and whether it reads a stack guard.
-func checkPart(b []byte, in inst) (ok, reads bool) {
-	const (
-		cx, r14 = 1, 14
-		spoiled = 1<<0 | 1<<cx | 1<<6 | 1<<12 | 1<<r14
+// spoiled are the registers that the prologue may change.
+var spoiled = []x86asm.Arg{x86asm.RAX, x86asm.RCX, x86asm.RSI, x86asm.R12, x86asm.R14}
 
-		guard0, guard1 = 16, 24 // offsets in runtime.g
-	)
-	op := b[in.Prefix]
-	if op == 0x3d { // cmp $imm, %rax
-		return true, false
+// checkPart reports whether an instruction may precede the deciding jump, and whether it reads a stack guard.
+func checkPart(code []byte) (ok, reads bool) {
+	const guard0, guard1 = 16, 24 // offsets in runtime.g
+	in, err := x86asm.Decode(code, 64)
+	if err != nil || in.Len != len(code) {
+		return false, false
 	}
-	if in.Prefix == 0 || !isREX(b[in.Prefix-1]) || len(b) < in.Prefix+2 {
-		return false, false // all other instructions of a check work on 64 bits
-	}
-	rex, modrm := b[in.Prefix-1], b[in.Prefix+1]
-	reg := modrm>>3&7 | rex<<1&8
-	rm := modrm&7 | rex<<3&8
-	register := modrm >= 0xc0
-	switch op {
-	case 0x3b, 0x8b: // cmp, mov
-		reads = modrm>>6 == 1 && (rm == cx || rm == r14) && (b[in.Prefix+2] == guard0 || b[in.Prefix+2] == guard1)
-		return op == 0x3b || spoiled>>reg&1 != 0, reads
-	case 0x8d: // lea
-		return spoiled>>reg&1 != 0, false
-	case 0x29, 0x89, 0xc7: // sub, mov, mov $imm
-		return register && spoiled>>rm&1 != 0, false
-	case 0x81, 0x83: // sub $imm, cmp $imm
-		return register && spoiled>>rm&1 != 0 && (reg&7 == 5 || reg&7 == 7), false
+	_, toRegister := in.Args[0].(x86asm.Reg)
+	from, ofMemory := in.Args[1].(x86asm.Mem)
+	reads = ofMemory && (from.Base == x86asm.RCX || from.Base == x86asm.R14) && from.Index == 0 && (from.Disp == guard0 || from.Disp == guard1)
+	switch in.Op {
+	case x86asm.CMP:
+		return toRegister, reads
+	case x86asm.MOV:
+		return slices.Contains(spoiled, in.Args[0]), reads
+	case x86asm.LEA, x86asm.SUB:
+		return slices.Contains(spoiled, in.Args[0]), false
 	}
 	return false, false
 }
