@@ -96,7 +96,7 @@ func appendRuneJSON(b []byte, r rune) []byte {
 func Columns(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{}) }
 
 // maxMessage is the width of the longest message that Brief does not shorten, in columns.
-const maxMessage = 1000
+const maxMessage = 2000
 
 // Brief cuts the middle out of a message that is too long, such as an error that quotes a long argument.
 func Brief(message string) string {

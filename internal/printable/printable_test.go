@@ -65,7 +65,7 @@ func TestBrief(t *testing.T) {
 	long := strings.Repeat("(", 100000)
 	for message, want := range map[string]string{
 		`parse "a b": "b" is no number`:  `parse "a b": "b" is no number`,
-		`parse "` + long + `": too deep`: `parse "` + long[:493] + "…" + long[:488] + `": too deep`,
+		`parse "` + long + `": too deep`: `parse "` + long[:993] + "…" + long[:988] + `": too deep`,
 	} {
 		if got := printable.Brief(message); got != want {
 			t.Errorf("%q, want %q", got, want)

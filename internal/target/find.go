@@ -24,23 +24,15 @@ import (
 // Find returns a mapped library open, because the path of a mapped library may lead to another file by now. Such a path is
 // only for messages. For other files, Find returns a nil file.
 func Find(name string, pid int) (path string, file *os.File, err error) {
-	l := libraries{root: "/", path: os.Getenv("LD_LIBRARY_PATH")}
-	// On other processors, it is not known in which folders the loader searches.
+	machine := new(arch.Machine) // on other processors, it is not known in which folders the loader searches
 	if host := arch.Here(); host != nil {
-		l.machine = *host.Machine()
+		machine = host.Machine()
 	}
-	return l.resolve(name, pid)
+	return findBelow("/", machine, name, pid)
 }
 
-// libraries says where the dynamic loader looks for libraries.
-type libraries struct {
-	root string // the root of the file system
-	path string // LD_LIBRARY_PATH
-	// machine lists the folders for libraries of this processor.
-	machine arch.Machine
-}
-
-func (l libraries) resolve(name string, pid int) (path string, file *os.File, err error) {
+// findBelow is Find with another root of the file system, and for another machine.
+func findBelow(root string, machine *arch.Machine, name string, pid int) (path string, file *os.File, err error) {
 	if strings.Contains(name, "/") {
 		return name, nil, nil
 	}
@@ -48,9 +40,9 @@ func (l libraries) resolve(name string, pid int) (path string, file *os.File, er
 		return name, nil, nil
 	}
 	if pid > 0 {
-		return findMapped(name, pid, filepath.Join(l.root, "proc", fmt.Sprint(pid)))
+		return findMapped(name, pid, filepath.Join(root, "proc", fmt.Sprint(pid)))
 	}
-	path, err = l.installed(name)
+	path, err = installed(root, machine, name)
 	if path != "" || err != nil {
 		return path, nil, err
 	}
@@ -63,14 +55,14 @@ func (l libraries) resolve(name string, pid int) (path string, file *os.File, er
 
 // installed finds a library. It searches in the order of the loader (ld.so(8)): LD_LIBRARY_PATH, the cache, the system's
 // folders. It does not know the DT_RUNPATH of a program. It returns "" if it does not find the library.
-func (l libraries) installed(name string) (path string, err error) {
+func installed(root string, machine *arch.Machine, name string) (path string, err error) {
 	var places [][]string
-	for _, dir := range filepath.SplitList(l.path) {
-		places = append(places, l.sharedIn(dir))
+	for _, dir := range filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")) {
+		places = append(places, sharedIn(root, dir))
 	}
-	places = append(places, l.cached())
-	for _, dir := range slices.Concat(l.machine.Libraries, []string{"lib", "usr/lib"}) {
-		places = append(places, l.sharedIn(dir))
+	places = append(places, cached(root, machine))
+	for _, dir := range slices.Concat(machine.Libraries, []string{"lib", "usr/lib"}) {
+		places = append(places, sharedIn(root, dir))
 	}
 	canonical := func(path string) string {
 		file, _ := filepath.EvalSymlinks(path)
@@ -85,10 +77,10 @@ func (l libraries) installed(name string) (path string, err error) {
 }
 
 // sharedIn lists the files in a folder that look like libraries.
-func (l libraries) sharedIn(dir string) (paths []string) {
-	entries, _ := os.ReadDir(filepath.Join(l.root, dir)) // a missing folder has no libraries
+func sharedIn(root, dir string) (paths []string) {
+	entries, _ := os.ReadDir(filepath.Join(root, dir)) // a missing folder has no libraries
 	for _, e := range entries {
-		path := filepath.Join(l.root, dir, e.Name())
+		path := filepath.Join(root, dir, e.Name())
 		// NAME.so may be a linker script.
 		if e.Type()&^fs.ModeSymlink == 0 && strings.Contains(e.Name(), ".so") && isELF(path) {
 			paths = append(paths, path)
@@ -125,8 +117,11 @@ func chooseLibrary(name string, paths []string, identity func(path string) strin
 		found := make(map[string]string) // the path of each identity
 		for _, path := range paths {
 			version, ok := match(name, path)
-			if _, known := found[identity(path)]; ok && exact == (version == "") && !known {
-				found[identity(path)] = path
+			if !ok || exact != (version == "") {
+				continue
+			}
+			if id := identity(path); found[id] == "" {
+				found[id] = path
 			}
 		}
 		switch paths := slices.Sorted(maps.Values(found)); len(paths) {
@@ -142,14 +137,14 @@ func chooseLibrary(name string, paths []string, identity func(path string) strin
 }
 
 // cached lists the libraries in the loader's cache.
-func (l libraries) cached() []string {
-	data, err := os.ReadFile(filepath.Join(l.root, "etc/ld.so.cache"))
+func cached(root string, machine *arch.Machine) []string {
+	data, err := os.ReadFile(filepath.Join(root, "etc/ld.so.cache"))
 	if err != nil {
 		return nil
 	}
-	paths := parseLoaderCache(data, l.machine.LibraryFlags)
+	paths := parseLoaderCache(data, machine.LibraryFlags)
 	for i := range paths {
-		paths[i] = filepath.Join(l.root, paths[i])
+		paths[i] = filepath.Join(root, paths[i])
 	}
 	return paths
 }

@@ -146,7 +146,8 @@ func TestFind(t *testing.T) {
 		{scenario: "no process", name: "libc", pid: 8, err: "process 8"},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
-			got, file, err := libraries{root: root, path: c.path, machine: *amd64.Processor.Machine()}.resolve(c.name, c.pid)
+			t.Setenv("LD_LIBRARY_PATH", c.path)
+			got, file, err := findBelow(root, amd64.Processor.Machine(), c.name, c.pid)
 			defer file.Close() // may be nil
 			if mapped := c.pid > 0 && c.err == "" && !strings.Contains(c.name, "/"); mapped != (file != nil) {
 				t.Fatalf("file %v", file)
@@ -185,7 +186,7 @@ func TestMappedWithoutLink(t *testing.T) {
 	for i, path := range []string{"/lib/libreal.so", "/usr/libreal.so", "/lib/libother.so", "/lib/libnone.so"} {
 		fixture.NoError(t, os.RemoveAll(filepath.Join(root, "proc/7/maps")))
 		p.line("7f00-7f01 r-xp 00000000 " + id + " " + path)
-		_, file, err := libraries{root: root, machine: *amd64.Processor.Machine()}.resolve(filepath.Base(path), 7)
+		_, file, err := findBelow(root, amd64.Processor.Machine(), filepath.Base(path), 7)
 		if right := i < 2; right != (err == nil) {
 			t.Errorf("%s: %v", path, err)
 		}
