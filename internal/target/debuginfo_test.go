@@ -20,21 +20,19 @@ func build(t *testing.T, name, ldflags string) string {
 	return fixture.Build(t, name, "-ldflags="+ldflags+" -B 0x"+testID)
 }
 
-// described runs the search for a stripped program. It returns whether debug information was found, and the messages.
-func described(t *testing.T, path, root string) (found bool, said string) {
-	t.Helper()
-	return describedWithin(t, time.Minute, path, root)
-}
-
-// describedWithin is described with a time limit for debuginfod-find.
-func describedWithin(t *testing.T, limit time.Duration, path, root string) (found bool, said string) {
+// described searches for debug information of a stripped program, and checks whether it was found. said is a part of the only
+// message, or "" if there must be none.
+func described(t *testing.T, what, path, root string, limit time.Duration, found bool, said string) {
 	t.Helper()
 	b := binaries.Open(t, path)
 	var text strings.Builder
 	findDebugInfo(b, func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }, nil, root, limit)
 	f, _ := b.Lookup("main.lookup")
 	sig, err := b.Signature(f)
-	return err == nil && len(sig.Params) == 2 && sig.Params[0].Name == "key", text.String()
+	isFound := err == nil && len(sig.Params) == 2 && sig.Params[0].Name == "key"
+	if isFound != found || strings.Count(text.String(), "\n") != min(len(said), 1) || !strings.Contains(text.String(), said) {
+		t.Errorf("%s: found %v\n%swant %v, %q", what, isFound, text.String(), found, said)
+	}
 }
 
 // noServers removes the servers from the environment and sets an empty cache.
@@ -49,9 +47,7 @@ func noServers(t *testing.T) (cache string) {
 func TestBuildID(t *testing.T) {
 	noServers(t)
 	stripped, root := build(t, "lookup", "-s -w"), t.TempDir()
-	if found, said := described(t, stripped, root); found || said != "" {
-		t.Errorf("nothing is there: found %v\n%s", found, said)
-	}
+	described(t, "nothing is there", stripped, root, time.Minute, false, "")
 	dir := filepath.Join(root, "usr/lib/debug/.build-id/00")
 	fixture.NoError(t, os.MkdirAll(dir, 0o755))
 	place := func(path string) {
@@ -61,13 +57,9 @@ func TestBuildID(t *testing.T) {
 		fixture.NoError(t, os.Symlink(path, at))
 	}
 	place(build(t, "lookup", ""))
-	if found, said := described(t, stripped, root); !found || said != "" {
-		t.Errorf("found %v\n%s", found, said)
-	}
+	described(t, "the right one", stripped, root, time.Minute, true, "")
 	place(build(t, "greet", ""))
-	if found, said := described(t, stripped, root); found || strings.Count(said, "\n") != 1 || !strings.Contains(said, " differs: ") {
-		t.Errorf("another program's: found %v\n%s", found, said)
-	}
+	described(t, "another program's", stripped, root, time.Minute, false, " differs: ")
 }
 
 // TestDebugLink checks the places of a linked file, and that its CRC32 must match.
@@ -92,21 +84,15 @@ func TestDebugLink(t *testing.T) {
 		fixture.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
 		fixture.NoError(t, os.Rename(debug, at))
 		debug = at
-		if found, said := described(t, bin, root); !found || said != "" {
-			t.Errorf("%s: found %v\n%s", at, found, said)
-		}
+		described(t, at, bin, root, time.Minute, true, "")
 	}
 	f, err := os.OpenFile(debug, os.O_WRONLY|os.O_APPEND, 0)
 	fixture.NoError(t, err)
 	f.WriteString("x")
 	f.Close()
-	if found, said := described(t, bin, root); found || strings.Count(said, "\n") != 1 || !strings.Contains(said, "of .gnu_debuglink") {
-		t.Errorf("a longer file: found %v\n%s", found, said)
-	}
+	described(t, "a longer file", bin, root, time.Minute, false, "of .gnu_debuglink")
 	fixture.NoError(t, os.Truncate(debug, 1<<42))
-	if found, said := described(t, bin, root); found || strings.Count(said, "\n") != 1 || !strings.Contains(said, "it has more than ") {
-		t.Errorf("a file of holes: found %v\n%s", found, said)
-	}
+	described(t, "a file of holes", bin, root, time.Minute, false, "it has more than ")
 }
 
 // fakeFind puts a shell script called debuginfod-find into $PATH, which appends its arguments to the file notes.
@@ -127,11 +113,11 @@ func TestDebugFile(t *testing.T) {
 	notes := fakeFind(t, "echo "+full)
 	check := func(what string, want bool, times int) {
 		t.Helper()
-		found, said := described(t, stripped, t.TempDir())
+		described(t, what, stripped, t.TempDir(), time.Minute, want, "")
 		text, _ := os.ReadFile(notes)
 		line := filepath.Join(filepath.Dir(notes), "debuginfod-find") + " debuginfo " + testID + " 2147483648\n"
-		if found != want || said != "" || string(text) != strings.Repeat(line, times) {
-			t.Errorf("%s: found %v\n%s%s", what, found, said, text)
+		if string(text) != strings.Repeat(line, times) {
+			t.Errorf("%s: %s", what, text)
 		}
 	}
 	check("no server", false, 0)
@@ -185,21 +171,13 @@ func TestFindFails(t *testing.T) {
 			if strings.Contains(test.name, "hangs") {
 				limit = 100 * time.Millisecond
 			}
-			found, said := describedWithin(t, limit, stripped, t.TempDir())
-			if found || strings.Count(said, "\n") != min(len(test.want), 1) || !strings.Contains(said, test.want) {
-				t.Errorf("found %v\n%swant %q", found, said, test.want)
-			}
+			described(t, test.name, stripped, t.TempDir(), limit, false, test.want)
 		})
 	}
-	t.Run("no program", func(t *testing.T) {
-		noServers(t)
-		t.Setenv("DEBUGINFOD_URLS", "http://localhost")
-		t.Setenv("PATH", filepath.Dir(file("debuginfod-find", nil)))
-		os.Chmod(filepath.Join(dir, "debuginfod-find"), 0o755)
-		if found, said := described(t, stripped, t.TempDir()); found || strings.Count(said, "\n") != 1 || !strings.Contains(said, "exec format error") {
-			t.Errorf("found %v\n%s", found, said)
-		}
-	})
+	t.Setenv("DEBUGINFOD_URLS", "http://localhost")
+	t.Setenv("PATH", filepath.Dir(file("debuginfod-find", nil)))
+	os.Chmod(filepath.Join(dir, "debuginfod-find"), 0o755)
+	described(t, "no program", stripped, t.TempDir(), time.Minute, false, "exec format error")
 }
 
 // TestBuildIDText checks that only valid build IDs become arguments and parts of paths.
