@@ -40,9 +40,10 @@ func TestSpecification(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	times, err := r.Times()
-	if err != nil || !times.Windowed || !r.Complete || len(r.Facts) != len(facts) {
-		t.Errorf("%+v, %v; complete %v, facts %v", times, err, r.Complete, r.Facts)
+	base, _, err := r.Timebase()
+	_, from, until := r.Window(base)
+	if err != nil || from.Hits == nil || until.Hits == nil || !r.Complete || len(r.Facts) != len(facts) {
+		t.Errorf("%+v to %+v, %v; complete %v, facts %v", from, until, err, r.Complete, r.Facts)
 	}
 	if d := r.Disarmed; len(d) != 1 || d[0] == 0 {
 		t.Errorf("disarmed: %+v", d)

@@ -44,43 +44,28 @@ func (r *Recording) clock(text string) error {
 	return nil
 }
 
-// Times holds the window of a recording and its clock.
-type Times struct {
-	Base tracefs.Timebase
-	// Jumped: the clocks diverged, for example because the machine slept.
-	Jumped bool
-	// First is a time of the trace clock before the first event.
-	First uint64
-	// From and Until are the begin and end of the window. If Windowed is false, the recording has no window, and they
-	// are the moments "armed" and "ended", without the kernel's counters.
-	From, Until tracefs.Mark
-	Windowed    bool
+// Window returns the begin and end of the window in the time of day, and a time of the trace clock before the first
+// event. If the recording has no window, from and until are the moments "armed" and "ended", without the kernel's
+// counters.
+func (r *Recording) Window(base tracefs.Timebase) (first uint64, from, until tracefs.Mark) {
+	begin, end := r.moments["from"], r.moments["until"]
+	if end.hits == nil {
+		begin, end = r.moments["armed"], r.moments["ended"]
+	}
+	from = tracefs.Mark{Ticks: begin.ticks, At: base.Wall(begin.ticks), Hits: begin.hits, Width: begin.pass}
+	length := time.Duration(max(end.ns-begin.ns, 0))
+	until = tracefs.Mark{Ticks: end.ticks, At: from.At.Add(length), Hits: end.hits, Width: end.pass}
+	return r.moments["first"].ticks, from, until
 }
 
-// Times computes the window of the recording in the time of day.
-func (r *Recording) Times() (*Times, error) {
-	base, jumped, err := r.timebase()
-	if err != nil {
-		return nil, err
-	}
-	from, until := r.moments["from"], r.moments["until"]
-	t := &Times{Base: base, Jumped: jumped, First: r.moments["first"].ticks, Windowed: until.hits != nil}
-	if !t.Windowed {
-		from, until = r.moments["armed"], r.moments["ended"]
-	}
-	t.From = tracefs.Mark{Ticks: from.ticks, At: base.Wall(from.ticks), Hits: from.hits, Width: from.pass}
-	length := time.Duration(max(until.ns-from.ns, 0))
-	t.Until = tracefs.Mark{Ticks: until.ticks, At: t.From.At.Add(length), Hits: until.hits, Width: until.pass}
-	return t, nil
-}
-
-// timebase computes the relation between the trace clock and the time of day.
+// Timebase computes the relation between the trace clock and the time of day. jumped is true if the clocks diverged, for
+// example because the machine slept.
 //
 // The rate of the trace clock is most accurate from the first and the last reading. But if the machine slept in
 // between, CLOCK_MONOTONIC stood still, while the trace clock continued or was reset. The "armed" reading shows whether
-// the machine slept. If it did, timebase uses the rate from "first" to "armed", which is less accurate, because these
+// the machine slept. If it did, Timebase uses the rate from "first" to "armed", which is less accurate, because these
 // readings are close together.
-func (r *Recording) timebase() (base tracefs.Timebase, jumped bool, err error) {
+func (r *Recording) Timebase() (base tracefs.Timebase, jumped bool, err error) {
 	wall, _ := strconv.ParseInt(r.Facts["wall"], 10, 64)
 	reading := func(label string) tracefs.Reading {
 		m := r.moments[label]

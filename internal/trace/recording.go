@@ -18,22 +18,23 @@ import (
 type Recording struct {
 	window
 	rec     *recording.Recording
-	times   *recording.Times
+	first   uint64 // a time of the trace clock before the first event
 	stopped bool
 	done    bool
 }
 
 // NewRecording returns a source that reads a recording. plan is the recording's plan or an equal one.
 func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Recording, error) {
-	times, err := rec.Times()
+	base, jumped, err := rec.Timebase()
 	if err != nil {
 		return nil, err
 	}
-	if times.Jumped {
+	if jumped {
 		opt.Warn("the clock jumped during the recording, perhaps because the machine slept: latencies may be off by some percent, times by the length of the sleep")
 	}
-	r := &Recording{window: window{plan: plan, opt: opt, host: rec.Facts["host"], counters: rec, from: times.From, until: times.Until}, rec: rec, times: times}
-	r.clock.update(times.Base)
+	r := &Recording{window: window{plan: plan, opt: opt, host: rec.Facts["host"], counters: rec}, rec: rec}
+	r.first, r.from, r.until = rec.Window(base)
+	r.clock.update(base)
 	return r, nil
 }
 
@@ -45,8 +46,8 @@ func (r *Recording) Arm(context.Context) error {
 	if err := r.newStream(r.rec, of); err != nil {
 		return err
 	}
-	if r.times.Windowed {
-		r.stream.Begin(r.times.First, r.from.Ticks)
+	if r.until.Hits != nil { // else the recording has no window
+		r.stream.Begin(r.first, r.from.Ticks)
 		r.stream.End(r.until.Ticks)
 	}
 	for fn, from := range r.rec.Disarmed {
