@@ -45,13 +45,6 @@ func (s *Stacks) AppendKey(key []byte, c *pairing.Call) []byte {
 	return key
 }
 
-// AddCall adds a call that has ended to the sums, if its stack was recorded.
-func (s *Stacks) AddCall(c *pairing.Call, timing stats.Timing, runnable, amount int64) {
-	if len(c.Stack) > 0 {
-		s.Add(c, s.of(c), timing, runnable, amount)
-	}
-}
-
 // Locations returns the functions at return addresses, the innermost first, as runtime.CallersFrames would show them in the
 // program. callee is the name of the function that returns to pcs[0].
 func (s *Stacks) Locations(pcs []uint64, callee string) []stats.Location {

@@ -94,7 +94,9 @@ func (t *Totals) Take(it *pairing.Item) {
 	case pairing.Ended:
 		t.ended(it.Call)
 	case pairing.Kernel:
-		t.countEvent(it.Event)
+		if call := it.Event.Call; call != nil { // the event belongs to the call around it
+			t.funcs[call.Func].AddEvent(t.opt.Events[it.Event.Format], 1)
+		}
 	}
 }
 
@@ -179,8 +181,8 @@ func (t *Totals) ended(c *pairing.Call) {
 	if t.opt.ByValue {
 		t.count(row, &o, timing.Net)
 	}
-	if t.opt.Stacks != nil {
-		t.opt.Stacks.AddCall(c, timing, runnable, o.Amount)
+	if s := t.opt.Stacks; s != nil && len(c.Stack) > 0 {
+		s.Add(c, s.of(c), timing, runnable, o.Amount)
 	}
 }
 
@@ -196,13 +198,6 @@ func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, o *Observed) {
 		f.Unwound++
 	case pairing.Open:
 		f.Open++
-	}
-}
-
-// countEvent adds a kernel event to the function of the call around it.
-func (t *Totals) countEvent(ev *pairing.KernelEvent) {
-	if ev.Call != nil {
-		t.funcs[ev.Call.Func].AddEvent(t.opt.Events[ev.Format], 1)
 	}
 }
 

@@ -39,26 +39,15 @@ func (a *accounting) fault(ev *uprobe.Event, event, site int, words []uint64) ui
 }
 
 // Faults returns the number of faults so far.
-func (p *Stream) Faults() uint64 {
-	if p == nil {
-		return 0
-	}
-	return p.account.faults
-}
+func (p *Stream) Faults() uint64 { return p.account.faults }
 
 // FaultsPerHit returns the mean number of faults in a hit of an event's site.
 func (p *Stream) FaultsPerHit(event, site int) float64 {
-	if p == nil || event >= len(p.account.sites) {
-		return 0
-	}
 	return p.account.sites[event][site].perHit()
 }
 
 // FaultsPerCall returns the mean number of faults in a call of a function.
 func (p *Stream) FaultsPerCall(fn int) float64 {
-	if p == nil {
-		return 0
-	}
 	f := &p.account.funcs[fn]
 	return float64(f.faults) / float64(max(f.timed, 1))
 }

@@ -1,9 +1,6 @@
 package pairing
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
 )
@@ -49,13 +46,6 @@ func (p *Stream) created(ev *parse.Event, f *uprobe.Fields) {
 	p.proc.started[g] = o
 	p.item.Goroutine = &o
 	p.emit(Go)
-}
-
-// goexits ends all goroutines of the process that traced calls have started.
-func (p *Stream) goexits(at uint64) {
-	for _, g := range slices.Sorted(maps.Keys(p.proc.started)) {
-		p.goexit(at, g)
-	}
 }
 
 // goexit ends the goroutine of a g, if a traced call has started it.

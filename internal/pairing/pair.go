@@ -1,6 +1,9 @@
 package pairing
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
@@ -54,7 +57,9 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 	case uprobe.GoroutineEnd:
 		if fn == uprobe.ProgramStart {
 			// The process may have executed the program again, which ended its goroutines.
-			p.goexits(ev.Time)
+			for _, g := range slices.Sorted(maps.Keys(p.proc.started)) {
+				p.goexit(ev.Time, g)
+			}
 			p.leaveOpen(func(of int) bool { return of == ev.PID })
 			return
 		}

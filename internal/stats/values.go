@@ -63,7 +63,9 @@ func (v *ValueRows) Row(key RowKey) *ValueRow {
 	if valued := key.Kind == Valued; valued && len(v.heap) == MaxValues {
 		r = v.heap[0]
 		missed = r.atMost()
-		v.evict(r)
+		v.evicted++
+		delete(v.rows, r.key)
+		v.Row(RowKey{Func: r.key.Func, Kind: Others}).Add(&r.Func)
 		*r = ValueRow{index: r.index}
 	} else {
 		r = &ValueRow{index: -1}
@@ -81,13 +83,6 @@ func (v *ValueRows) Row(key RowKey) *ValueRow {
 	v.rows[key] = r
 	v.AddWeight(r, 0)
 	return r
-}
-
-// evict adds the calls of a row to the row with Kind Others.
-func (v *ValueRows) evict(r *ValueRow) {
-	v.evicted++
-	delete(v.rows, r.key)
-	v.Row(RowKey{Func: r.key.Func, Kind: Others}).Add(&r.Func)
 }
 
 // AddWeight adds weight to the weight of a row, at most up to math.MaxUint64.

@@ -246,12 +246,6 @@ func (l *Live) handle(it *pairing.Item) bool {
 	return it.Kind != pairing.Read
 }
 
-// anyHit reports whether a probe was hit since the window began.
-func (l *Live) anyHit() bool {
-	profile, err := l.session.Profile()
-	return err == nil && sumCounts(profile) > sumCounts(l.from.Hits)
-}
-
 // manySites is the number of sites above which reading the counters takes more than a few milliseconds: the time grows
 // with the square, to seconds for 50,000 sites.
 const manySites = 5000

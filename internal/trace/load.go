@@ -43,13 +43,6 @@ func newLoad(l *Live) (w *load, err error) {
 	return w, err
 }
 
-// updateCosts takes the latest measured cost of hits, if it could be measured.
-func (w *load) updateCosts(costs Costs) {
-	if known := costs.Take(); known != nil && known.Typical.Emulated > 0 {
-		w.costs = *known
-	}
-}
-
 // maxCostRatio returns the highest cost of a hit relative to the typical cost.
 func (w *load) maxCostRatio() float64 {
 	return w.costs.Most.Emulated / max(w.costs.Typical.Emulated, 1)

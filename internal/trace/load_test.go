@@ -21,6 +21,7 @@ func planWith(funcs int, events ...[]int) *uprobe.Plan {
 	}
 	for _, of := range events {
 		var ev uprobe.Event
+		ev.Name = fmt.Sprintf("e%d_0123456789abcd", len(p.Events))
 		for _, fn := range of {
 			ev.Sites = append(ev.Sites, uprobe.Site{Func: fn})
 		}
@@ -35,7 +36,7 @@ func TestLoadUpdate(t *testing.T) {
 	plan.Events[0].Words = 2
 	plan.Events[1].Sites[0].Kind, plan.Events[1].Sites[0].Stepped = uprobe.Return, true
 	plan.Events[2].Sites[0].Kind = uprobe.GoroutineEnd
-	w := &load{plan: plan, runtimeIndex: 2, last: [][]uint64{{5, 5}}, calls: make([]float64, 3), spent: make([]float64, 3)}
+	w := &load{plan: plan, runtimeIndex: 2, stream: streamOf(t, plan, ""), last: [][]uint64{{5, 5}}, calls: make([]float64, 3), spent: make([]float64, 3)}
 	w.costs.Typical = pairing.HitCost{Emulated: 1e9, Stepped: 10e9, Word: 0.5e9}
 	if spent := w.update([][]uint64{{7, 5}, {1}, {4}}); fmt.Sprint(spent, w.calls, w.spent) != "18 [2 0 4] [14 0 4]" {
 		t.Error(spent, w.calls, w.spent)
@@ -43,6 +44,19 @@ func TestLoadUpdate(t *testing.T) {
 	if spent := w.update([][]uint64{{7, 6}, {1}, {4}}); fmt.Sprint(spent, w.calls, w.spent) != "2 [0 1 0] [0 2 0]" {
 		t.Error(spent, w.calls, w.spent)
 	}
+}
+
+// streamOf returns a stream that has read a trace.
+func streamOf(t *testing.T, plan *uprobe.Plan, text string) *pairing.Stream {
+	stream, err := pairing.NewStream(plan, oneTrace{strings.NewReader(text)}, pairing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		for _, err = range stream.Read(t.Context()) {
+		}
+	}
+	return stream
 }
 
 // oneTrace is a trace of one process as text.
@@ -61,16 +75,11 @@ func TestLoadFaults(t *testing.T) {
 	ev.Args = []tracefs.Arg{{Name: "v0", Fetch: "%ax", Type: "s64"}, {Name: "v1", Fetch: "+0(%ax)", Type: "x64[2]"}}
 	ev.Counts = []int{0, 2}
 	hit := " prog-1 (1) [000] d.... 1.000001: e0_0123456789abcd: (0x1000) v0=%d v1={0x0,0x0}\n"
-	one := oneTrace{Reader: strings.NewReader(fmt.Sprintf(hit+hit, 0, 1<<20))}
-	stream, err := pairing.NewStream(plan, one, pairing.Options{})
-	for err == nil {
-		for _, err = range stream.Read(t.Context()) {
-		}
-	}
+	stream := streamOf(t, plan, fmt.Sprintf(hit+hit, 0, 1<<20))
 	w := &load{plan: plan, runtimeIndex: 1, stream: stream, calls: make([]float64, 2), spent: make([]float64, 2)}
 	w.costs.Typical = pairing.HitCost{Fault: 1e9}
 	if cost := w.costOf(2); cost != 2 {
-		t.Errorf("events of %v s, %v", cost, err)
+		t.Errorf("events of %v s", cost)
 	}
 	m := &sampler{l: &Live{window: window{stream: stream}}, load: w, stretch: &stretch{open: true}}
 	for most, want := range map[float64]bool{1.9: true, 2.1: false} {

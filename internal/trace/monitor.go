@@ -89,8 +89,9 @@ func (l *Live) updateUsed() {
 func (l *Live) checkProcesses() (iter.Seq[*pairing.Item], error) {
 	l.checkedAt = time.Now()
 	if l.waiting {
-		// A process may have run the binary between two checks.
-		if l.waiting = len(procfs.Running(l.plan.Binary.File().Path())) == 0 && !l.anyHit(); l.waiting {
+		profile, err := l.session.Profile()
+		hit := err == nil && sumCounts(profile) > sumCounts(l.from.Hits) // by a process between two checks
+		if l.waiting = len(procfs.Running(l.plan.Binary.File().Path())) == 0 && !hit; l.waiting {
 			l.from.At = l.checkedAt // the window begins with the first process
 			l.sampler.begin()
 		} else {

@@ -297,7 +297,9 @@ func (m *sampler) measure() {
 	if err != nil { // if the counters stay unreadable, the last Reading returns the error
 		return
 	}
-	m.load.updateCosts(m.l.opt.Costs)
+	if known := m.l.opt.Costs.Take(); known != nil && known.Typical.Emulated > 0 {
+		m.load.costs = *known
+	}
 	for i := range m.l.plan.Funcs {
 		f := &m.budget.Funcs[i]
 		f.Counted, f.Timed = m.load.callCosts(i)
