@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -127,30 +128,30 @@ func (w *CallWriter) Line(l *Line) error {
 
 // members returns the members of a call in JSON, CSV and TSV.
 func (w *CallWriter) members(c *Line) Row {
-	json, sched, returned := w.o.Format == JSON, w.o.Sched, c.returned()
+	asJSON, sched, returned := w.o.Format == JSON, w.o.Sched, c.returned()
 	// Without known arguments, the cell in CSV and TSV is empty.
-	args := json || len(c.Args) > 0 || c.ArgsNote == ""
+	args := asJSON || len(c.Args) > 0 || c.ArgsNote == ""
 	split := NoColumn
-	if json && sched && returned {
+	if asJSON && sched && returned {
 		split = splitMembers(c.Split, c.Waits)
 	}
 	w.row = append(w.row[:0], Row{
-		{"type", ColumnIf(json, verbatim(`"call"`))}, {"time", &c.Time}, {"function", &c.Function},
+		{"type", ColumnIf(asJSON, "call")}, {"time", &c.Time}, {"function", &c.Function},
 		{"goid", &c.Goid}, {"pid", &c.PID}, {"tid", &c.TID}, {"cpu", &c.CPU}, {"depth", &c.Depth},
-		{"tree", ColumnIf(json, ValueIf(w.inTree, &w.tree))}, {"level", ColumnIf(json, ValueIf(w.inTree, &c.Level))},
-		{"outlived_ns", ColumnIf(json, Nonzero(c.Outlived.Nanoseconds()))},
+		{"tree", ColumnIf(asJSON, ValueIf(w.inTree, &w.tree))}, {"level", ColumnIf(asJSON, ValueIf(w.inTree, &c.Level))},
+		{"outlived_ns", ColumnIf(asJSON, Nonzero(c.Outlived.Nanoseconds()))},
 		{"ns", ValueIf(returned, &c.NS)},
-		{"ns_low", ColumnIf(json, ValueIf(returned && c.High > 0, &c.Low))},
-		{"ns_high", ColumnIf(json, ValueIf(returned && c.High > 0, &c.High))},
+		{"ns_low", ColumnIf(asJSON, ValueIf(returned && c.High > 0, &c.Low))},
+		{"ns_high", ColumnIf(asJSON, ValueIf(returned && c.High > 0, &c.High))},
 		{"sched", split},
 		{"end", ValueIf(c.End != "", &c.End)},
 		{"args", ValueIf(args, &c.Args)},
-		{"args_note", ColumnIf(json && c.ArgsNote != "", &c.ArgsNote)},
+		{"args_note", ColumnIf(asJSON && c.ArgsNote != "", &c.ArgsNote)},
 		{"results", ValueIf(returned && (args || len(c.Results) > 0), &c.Results)},
-		{"running_ns", ColumnIf(!json && sched, ValueIf(returned, &c.Split.Running))},
-		{"runnable_ns", ColumnIf(!json && sched, ValueIf(returned, &c.Split.Runnable))},
-		{"waiting_ns", ColumnIf(!json && sched, ValueIf(returned, &c.Split.Waiting))},
-		{"stack", ColumnIf(json || w.o.Stacks, ValueIf(c.Stack != nil, &c.Stack))},
+		{"running_ns", ColumnIf(!asJSON && sched, ValueIf(returned, &c.Split.Running))},
+		{"runnable_ns", ColumnIf(!asJSON && sched, ValueIf(returned, &c.Split.Runnable))},
+		{"waiting_ns", ColumnIf(!asJSON && sched, ValueIf(returned, &c.Split.Waiting))},
+		{"stack", ColumnIf(asJSON || w.o.Stacks, ValueIf(c.Stack != nil, &c.Stack))},
 	}...)
 	return w.row
 }
@@ -169,7 +170,7 @@ func (c *Line) latency() string {
 func (w *CallWriter) event(e *Line) []byte {
 	if w.o.Format == JSON {
 		return Row{
-			{"type", verbatim(`"event"`)}, {"time", &e.Time}, {"name", &e.Event}, {"pid", &e.PID}, {"tid", &e.TID}, {"cpu", &e.CPU},
+			{"type", "event"}, {"time", &e.Time}, {"name", &e.Event}, {"pid", &e.PID}, {"tid", &e.TID}, {"cpu", &e.CPU},
 			{"goid", ValueIf(e.GoidKnown, &e.Goid)}, {"function", ValueIf(e.Function != "", &e.Function)},
 			{"tree", ValueIf(w.inTree, &w.tree)}, {"level", ValueIf(w.inTree, &e.Level)}, {"fields", fieldObject(e.Fields)},
 		}.append(w.line[:0], JSON)
@@ -210,7 +211,7 @@ func fieldObject(fields []parse.Field) Row {
 		case f.Bytes != nil, f.Hex:
 			o[i].Value = new(f.String())
 		default:
-			o[i].Value = verbatim(f.String())
+			o[i].Value = json.Number(f.String())
 		}
 	}
 	return o
@@ -227,18 +228,14 @@ type VariableLine struct {
 	PerSecond *float64
 }
 
-// members returns the members in JSON, CSV and TSV. PerSecond has three decimals in JSON, and six significant digits in
-// CSV and TSV.
+// members returns the members in JSON, CSV and TSV. PerSecond has six significant digits.
 func (l *VariableLine) members(f Format) Row {
 	var perSecond any
 	if l.PerSecond != nil {
-		perSecond = verbatim(strconv.FormatFloat(*l.PerSecond, 'g', 6, 64))
-		if f == JSON {
-			perSecond = verbatim(strconv.FormatFloat(*l.PerSecond, 'f', 3, 64))
-		}
+		perSecond = json.Number(strconv.FormatFloat(*l.PerSecond, 'g', 6, 64))
 	}
 	return Row{
-		{"type", ColumnIf(f == JSON, verbatim(`"variable"`))}, {"time", &l.Time}, {"pid", &l.PID}, {"name", &l.Name},
+		{"type", ColumnIf(f == JSON, "variable")}, {"time", &l.Time}, {"pid", &l.PID}, {"name", &l.Name},
 		{"value", &l.Value}, {"per_second", perSecond},
 	}
 }

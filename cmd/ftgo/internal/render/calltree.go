@@ -84,7 +84,7 @@ func (w *CallWriter) treeJSON(t *Tree) error {
 		startedBy = Row{{"function", &t.Origin.Function}, {"goid", &t.Origin.Goid}}
 	}
 	w.line = Row{
-		{"type", verbatim(`"tree"`)}, {"tree", w.tree}, {"time", &t.Root.Time}, {"function", &t.Root.Function}, {"goid", &t.Root.Goid}, {"pid", &t.Root.PID},
+		{"type", "tree"}, {"tree", w.tree}, {"time", &t.Root.Time}, {"function", &t.Root.Function}, {"goid", &t.Root.Goid}, {"pid", &t.Root.PID},
 		{"ns", t.Took.Nanoseconds()}, {"lines", len(t.Lines) - len(goesOn)}, {"left_out", t.LeftOut},
 		{"started_by", startedBy}, {"continued", ValueIf(t.Continued, true)}, {"goes_on", ValueIf(len(goesOn) > 0, goesOn)},
 	}.append(w.line[:0], JSON)

@@ -7,14 +7,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 )
-
-// longPass is a limit: the footer mentions a pass over the kernel's counters that took longer.
-const longPass = time.Millisecond
 
 // Notes are the conditional lines of a footer.
 type Notes struct{ text bytes.Buffer }
@@ -33,78 +29,25 @@ func (f *Notes) Write(w io.Writer) error { return write(w, "footer", f.text.Byte
 // latency, functions that were not fully probed, and the cost of probes.
 func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	var f Notes
-	brief := s.Budget > 0 // runs with a budget are common, so their footer has fewer lines
-	ends := withoutLatency(rows, s)
-	if brief && ends != "" {
-		f.Line(true, "%s; %s", hits(s), ends)
-	} else {
-		f.Line(true, "%s", hits(s))
-	}
+	all := sum(rows)
+	f.Line(true, "%s", hits(s))
 	f.Line(s.Hits > 0 && s.NoCallsReason != "", "no call is shown: %s", printable.Text(s.NoCallsReason))
-	f.Line(!brief && s.Before+s.After > 0, "not counted: %s while probes were put into place, %d while they were removed",
-		printable.Plural(s.Before, "hit"), s.After)
-	f.Line(!brief && s.Pass > longPass, "reading the kernel's counters took %s: the counts of two functions may be from moments this far apart",
-		printable.Duration(s.Pass.Nanoseconds()))
-	f.countNotes(rows, s)
-	f.Line(!brief && ends != "", "calls without a latency: %s", ends)
+	calls := printable.Plural(all.Calls, "call")
+	f.Line(all.Unsure > 0, "~ up to %d of %s may be none, as hits at stack checks were lost", all.Unsure, calls)
+	f.Line(s.LatencyMeasured && all.Unsure+s.Lost > 0, "~ latencies come from %d of %s", all.Completed, calls)
+	f.Line(!s.LatencyMeasured && s.Streamed && s.Lost > 0 && all.Unsure == 0, "~ calls may be missing: up to %d", s.Lost)
+	f.Line(s.LatencyMeasured && all.Unwound+all.Open > 0, "calls without a latency: %d left by panic or Goexit, %d still open at the end", all.Unwound, all.Open)
 	f.valueNotes(rows, s.Values)
 	f.estimated(rows, s)
 	f.limits(rows, s.Skipped)
-	if s.RawLatencies {
-		f.Line(true, "latencies include the cost of probes in nested calls")
-	} else {
-		f.netNotes(rows)
-	}
-	if s.Probing != nil && brief && s.Probing.CPU > 0 {
-		f.briefCost(&s)
-	} else if s.Probing != nil {
-		f.probeCost(s.Probing)
-	}
-	f.Line(s.OwnCPU > 0 && s.Hits > 0 && !(brief && s.Probing != nil), "ftgo itself took %s of CPU time, %s of one CPU", printable.Duration(s.OwnCPU.Nanoseconds()), printable.Share(s.OwnShare()))
+	f.latencyNotes(rows, s.RawLatencies)
+	f.cost(&s)
 	f.Line(s.Unparsed > 0, "%s not understood", printable.Plural(s.Unparsed, "trace line"))
 	if k := s.Kernel; k != nil && len(k.Names) > 0 {
-		f.Line(true, "%s%s%s", printable.Plural(k.Delivered, "kernel event"),
-			some(k.Lost, ", at most %d lost: their counts are too low"), some(k.Unparsed, ", %d not understood"))
+		f.Line(true, "%s", printable.Plural(k.Delivered, "kernel event"))
+		f.Line(k.Lost+k.Unparsed > 0, "at most %d kernel events lost, so their counts are too low, and %d not understood", k.Lost, k.Unparsed)
 	}
 	return f.Write(w)
-}
-
-// some formats n, or returns "" for 0.
-func some(n uint64, format string) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(format, n)
-}
-
-// countNotes adds a line about calls that are missing or may not have happened.
-func (f *Notes) countNotes(rows []stats.Func, s stats.Summary) {
-	sum := sum(rows)
-	calls := printable.Plural(sum.Calls, "call")
-	switch measured := s.LatencyMeasured; {
-	case measured && sum.Unsure > 0:
-		f.Line(true, "~ up to %d of %s may be none, as hits at stack checks were lost; latencies come from %d",
-			sum.Unsure, calls, sum.Completed)
-	case measured && s.Lost > 0:
-		f.Line(true, "~ call counts are exact; latencies come from %d of %s", sum.Completed, calls)
-	case sum.Unsure > 0:
-		f.Line(true, "~ up to %d of %s may be none, as hits at stack checks were lost", sum.Unsure, calls)
-	case s.Streamed && s.Lost == 1 && !measured:
-		f.Line(true, "~ up to 1 call is missing")
-	case s.Streamed && s.Lost > 0 && !measured:
-		f.Line(true, "~ up to %d calls are missing", s.Lost)
-	}
-}
-
-// withoutLatency returns the numbers of calls without a latency as text, "" if there are none or latencies are not
-// measured.
-func withoutLatency(rows []stats.Func, s stats.Summary) string {
-	sum := sum(rows)
-	if !s.LatencyMeasured {
-		return ""
-	}
-	ends := []string{some(sum.Unwound, "%d left by panic or Goexit"), some(sum.Open, "%d still open at the end")}
-	return strings.Join(slices.DeleteFunc(ends, func(text string) bool { return text == "" }), ", ")
 }
 
 // valueNotes adds lines about calls without an amount, and about values without a row.
@@ -227,74 +170,34 @@ func approximate(row stats.Func) bool {
 	})
 }
 
-// netNotes adds a line about the correction of latencies.
-func (f *Notes) netNotes(rows []stats.Func) {
-	var net, approx, raw bool
-	for _, row := range rows {
-		if row.Bounds == nil {
-			continue
-		}
-		raw = raw || row.Raw()
-		net = net || !row.Raw()
-		approx = approx || approximate(row)
-	}
-	text := ""
-	if net {
-		text = "latencies are net of the cost of probes (-o json has bounds)"
-	}
-	for _, m := range []struct {
-		found         bool
-		mark, meaning string
-	}{{approx, approxMark, "more was taken off than is left"}, {raw, rawMark, "as measured; the cost of probes may be most of it"}} {
-		if m.found && text != "" {
-			text += "; "
-		}
-		if m.found {
-			text += m.mark + " before P50: " + m.meaning
-		}
-	}
-	f.Line(text != "", "%s", text)
+// latencyNotes adds lines about the correction of latencies. If asSeen is true, none is corrected.
+func (f *Notes) latencyNotes(rows []stats.Func, asSeen bool) {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row stats.Func) bool { return asSeen || row.Bounds == nil })
+	f.Line(asSeen, "latencies include the cost of probes in nested calls")
+	f.Line(slices.ContainsFunc(rows, func(row stats.Func) bool { return !row.Raw() }), "latencies are net of the cost of probes (-o json has bounds)")
+	f.Line(slices.ContainsFunc(rows, approximate), approxMark+" before P50: more was taken off than is left")
+	f.Line(slices.ContainsFunc(rows, func(row stats.Func) bool { return row.Raw() }), rawMark+" before P50: as measured; the cost of probes may be most of it")
 }
 
-// briefCost adds a single line on the cost of probes and of ftgo, for runs with a budget.
-func (f *Notes) briefCost(s *stats.Summary) {
-	p := s.Probing
-	text := fmt.Sprintf("probes took about %s of the program's CPU time, %s of %s", printable.Share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU))
-	if p.Beyond(s.Budget, s.Seconds) {
-		text += fmt.Sprintf(", more than the budget of %s: a longer run makes up for that", printable.Share(s.Budget))
+// cost adds lines on the cost of probes and of ftgo.
+func (f *Notes) cost(s *stats.Summary) {
+	if p := s.Probing; p != nil && p.NS > 0 {
+		text := fmt.Sprintf("probes took about %s of the program's time", nanoseconds(p.NS))
+		if p.CPU > 0 {
+			text = fmt.Sprintf("probes took about %s of the program's CPU time, %s of %s", printable.Share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU))
+		}
+		if s.Budget > 0 && p.Beyond(s.Budget, s.Seconds) {
+			text += fmt.Sprintf(", more than the budget of %s: a longer run makes up for that", printable.Share(s.Budget))
+		}
+		f.Line(true, "%s", text)
+		var most []string
+		for _, f := range p.Functions[:min(len(p.Functions), maxNamed)] {
+			most = append(most, printable.Text(f.Function)+" "+printable.Share(f.Share))
+		}
+		f.Line(most != nil, "  those of %s", strings.Join(most, ", "))
+		f.Line(p.Others > 0, "other processes of the file are probed, too: it took about %s of their time", nanoseconds(p.Others))
 	}
-	if s.OwnCPU > 0 {
-		text += fmt.Sprintf("; ftgo itself took %s of one CPU", printable.Share(s.OwnShare()))
-	}
-	f.Line(true, "%s", text)
-}
-
-// probeCost adds lines on the cost of probes.
-func (f *Notes) probeCost(p *stats.Probing) {
-	perHit := fmt.Sprintf("each hit %s, or %s where the kernel single-steps", nanoseconds(p.Emulated), nanoseconds(p.Stepped))
-	switch {
-	case p.NS == 0:
-		f.Line(true, "probes cost the program, here, %s", perHit)
-		return
-	case p.CPU == 0:
-		f.Line(true, "probes took about %s of the program's time (%s)", nanoseconds(p.NS), perHit)
-	default:
-		f.Line(true, "probes took about %s of the program's CPU time, %s of %s (%s)",
-			printable.Share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU), perHit)
-	}
-	var most []string
-	for _, f := range p.Functions[:min(len(p.Functions), maxNamed)] {
-		most = append(most, printable.Text(f.Function)+" "+printable.Share(f.Share))
-	}
-	if more := len(p.Functions) - maxNamed; more > 0 {
-		most = append(most, fmt.Sprintf("%d more", more))
-	}
-	f.Line(most != nil, "  those of %s", strings.Join(most, ", "))
-	faults := float64(p.Faults) * p.Fault
-	f.Line(faults > p.NS/10, "  %s of it for page faults, as %s words of values were behind nil pointers", nanoseconds(faults), printable.Compact(float64(p.Faults)))
-	changes := float64(p.Changes) * p.Change
-	f.Line(changes > p.NS/10, "  %s of it for placing and removing probes, %s times", nanoseconds(changes), printable.Compact(float64(p.Changes)))
-	f.Line(p.Others > 0, "other processes of the file are probed, too: it took about %s of their time", nanoseconds(p.Others))
+	f.Line(s.OwnCPU > 0 && s.Hits > 0, "ftgo itself took %s of CPU time, %s of one CPU", printable.Duration(s.OwnCPU.Nanoseconds()), printable.Share(s.OwnShare()))
 }
 
 func nanoseconds(ns float64) string { return printable.Duration(int64(math.Round(ns))) }

@@ -79,19 +79,9 @@ func Nonzero[T comparable](v T) any {
 	return ValueIf(v != zero, v)
 }
 
-// verbatim is a value whose text goes into the output unchanged. It must be valid JSON, for example a number that was
-// formatted with three decimals, or a word in quotes.
-type verbatim string
-
-// appendTime appends a time in the format of RFC 3339 with nine decimals, as in 2006-01-02T15:04:05.000000000Z, so that
-// times are aligned and sort as text. It adds the decimals itself, because package time has a fast path only for
-// [time.RFC3339] and [time.RFC3339Nano].
+// appendTime appends a time with nine decimals, so that times are aligned and sort as text.
 func appendTime(b []byte, t *time.Time) []byte {
-	b = t.UTC().AppendFormat(b, time.RFC3339)
-	point := len(b) - len("Z")
-	b = strconv.AppendInt(b[:point], 1e9+int64(t.Nanosecond()), 10)
-	b[point] = '.' // replaces the 1 of 1e9, which kept leading zeros
-	return append(b, 'Z')
+	return t.UTC().AppendFormat(b, "2006-01-02T15:04:05.000000000Z")
 }
 
 // header replaces each value of a row by its key, except for NoColumn.
@@ -203,7 +193,9 @@ func appendJSON(b []byte, v any) []byte {
 		return strconv.AppendInt(b, *v, 10)
 	case *uint64:
 		return strconv.AppendUint(b, *v, 10)
-	case verbatim:
+	case string:
+		return printable.AppendJSON(b, v)
+	case json.Number:
 		return append(b, v...)
 	case int, int64, uint64:
 		return fmt.Append(b, v)

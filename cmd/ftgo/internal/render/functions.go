@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -80,12 +81,7 @@ func Functions(w io.Writer, rows []stats.Func, o Options) error {
 func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row {
 	all := sum(rows)
 	single := o.By && len(rows) > 0 && !slices.ContainsFunc(rows, func(r stats.Func) bool { return r.Func != rows[0].Func })
-	events := eventsShown(rows, o.Events)
 	short := ShortNames(o.FullNames, rows, func(r stats.Func) string { return r.Name })
-	var names []string
-	for _, s := range stats.Statistics {
-		names = append(names, strings.ToUpper(s.Name))
-	}
 	var row Row // reused for each row
 	return func(r stats.Func, compact bool) Row {
 		calls := any(r.Calls)
@@ -102,9 +98,9 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 			{"CALLS", calls}, {"RATE/s", rate(r)},
 			{"SUM", ColumnIf(o.Amount != "", amountSum(r))}, {"AVG", ColumnIf(o.Amount != "", amountMean(r))},
 		}...)
-		for i, s := range stats.Statistics {
+		for _, s := range stats.Statistics {
 			if o.Latency && s.Name != "min" && s.Name != "sum" && s.Name != "mean" { // a table is not wide enough for min, sum and mean
-				row = append(row, Row{{names[i], latency(r, s)}}...)
+				row = append(row, Row{{strings.ToUpper(s.Name), latency(r, s)}}...)
 			}
 		}
 		if o.Latency {
@@ -143,7 +139,7 @@ func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row
 				row = append(row, Row{{c.name, printable.Compact(float64(c.n))}}...)
 			}
 		}
-		for _, event := range events {
+		for _, event := range o.Events {
 			_, name, _ := strings.Cut(event, ":")
 			perCall := printable.Rate(float64(r.Events[event]) / float64(r.Calls-min(r.CountedOnly, r.Calls)))
 			row = append(row, Row{{name + "/call", ValueIf(r.Calls > r.CountedOnly, perCall)}}...)
@@ -196,23 +192,6 @@ func amountText(n int64) string {
 	return text
 }
 
-// maxEvents is the largest number of columns of kernel events in a table. JSON and CSV contain all events.
-const maxEvents = 5
-
-// eventsShown returns the most frequent kernel events for a table, in the order of names.
-func eventsShown(rows []stats.Func, names []string) []string {
-	totals := make(map[string]uint64)
-	for _, row := range rows {
-		for name, n := range row.Events {
-			totals[name] += n
-		}
-	}
-	most := slices.Clone(names)
-	slices.SortStableFunc(most, func(a, b string) int { return cmp.Compare(totals[b], totals[a]) })
-	most = most[:min(len(most), maxEvents)]
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(most, name) })
-}
-
 // kindNames are the names of the kinds of rows without a value.
 var kindNames = [...]string{stats.NoValue: "unknown", stats.Others: "others"}
 
@@ -233,7 +212,7 @@ func timed(r stats.Func) bool { return r.Latency != nil && r.Latency.Count() > 0
 var noLatencies, noBounds, noAmounts = &stats.Histogram{}, &stats.Bounds{}, &stats.Amounts{}
 
 // thousandths returns a rate with three decimals.
-func thousandths(rate float64) verbatim { return verbatim(strconv.FormatFloat(rate, 'f', 3, 64)) }
+func thousandths(rate float64) json.Number { return json.Number(strconv.FormatFloat(rate, 'f', 3, 64)) }
 
 // record returns a row in CSV and TSV.
 func (o Options) record(r stats.Func) Row {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,9 +50,8 @@ func inlinedAt(sites []offsets.Frame) []Row {
 }
 
 // List writes a row for each function. It uses the fields Format, Width and FullNames of o. A table contains the column
-// NOTE only if some row has notes, and SOURCE only if the source of some signature is known. It contains POSITION only if
-// the source file of some row is known, and if the table with POSITION fits into o.Width. POSITION shows files without
-// directories.
+// NOTE only if some row has notes, SOURCE only if the source of some signature is known, and POSITION only if the source
+// file of some row is known. POSITION shows files without directories.
 func List(w io.Writer, rows []target.Row, o Options) error {
 	if f := o.Format; f != Table {
 		return WriteRows(w, f, true, func(r target.Row) Row {
@@ -68,7 +66,7 @@ func List(w io.Writer, rows []target.Row, o Options) error {
 	sources := slices.ContainsFunc(rows, func(r target.Row) bool { return r.Source != "" })
 	positions := slices.ContainsFunc(rows, func(r target.Row) bool { return r.File != "" })
 	short := ShortNames(o.FullNames, rows, func(r target.Row) string { return r.Name })
-	columns := func(r target.Row, _ bool) Row {
+	return WriteTable(w, o.Width, rows, func(r target.Row, _ bool) Row {
 		at := position(r)
 		return Row{
 			{"FUNCTION", cmp.Or(short[r.Name], r.Name)}, {"POSITION", ColumnIf(positions, Nonzero(at[strings.LastIndexByte(at, '/')+1:]))},
@@ -76,12 +74,7 @@ func List(w io.Writer, rows []target.Row, o Options) error {
 			{"ABI", Nonzero(r.ABI)}, {"ENTRY", r.Entry},
 			{"RETURNS", ValueIf(r.Size > 0, r.Returns)}, {"SOURCE", ColumnIf(sources, Nonzero(r.Source))}, {"NOTE", ColumnIf(notes, listNote(r))},
 		}
-	}
-	if positions && o.Width > 0 {
-		unlimited := newTable(rows, layout{}, columns)
-		positions = unlimited.fit(o.Width, layout{gap: 2, minName: math.MaxInt})
-	}
-	return WriteTable(w, o.Width, rows, columns)
+	})
 }
 
 // Variables writes a table of package variables.

@@ -106,7 +106,7 @@ func StackJSON(w io.Writer, stacks []stats.StackRow, amount string) error {
 	return WriteRows(w, JSON, false, func(s stats.StackRow) Row {
 		bounded := s.Raw > s.Low
 		return Row{
-			{"type", verbatim(`"stack"`)}, {"function", &s.Function},
+			{"type", "stack"}, {"function", &s.Function},
 			{"calls", s.Calls}, {"completed", s.Completed}, {"unwound", s.Unwound}, {"open", s.Open},
 			{"sum_of", ValueIf(amount != "", s.Amount)},
 			{"ns", ValueIf(s.Completed > 0, Row{

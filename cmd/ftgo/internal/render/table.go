@@ -15,8 +15,7 @@ import (
 // layouts are the layouts of a table, from wide to narrow. WriteTable uses the first that fits.
 var layouts = [...]layout{
 	{gap: 2, minName: 24}, {gap: 1, minName: 24}, {gap: 1, minName: 24, without: 1}, {gap: 1, minName: 24, without: 2},
-	{gap: 1, minName: 16, without: 2}, {gap: 1, minName: 16, compact: true, without: 3},
-	{gap: 1, minName: 12, compact: true, without: 3}, {gap: 1, minName: 12, compact: true, without: 4},
+	{gap: 1, minName: 24, without: 3}, {gap: 1, minName: 16, without: 4}, {gap: 1, minName: 12, compact: true, without: 5},
 }
 
 type layout struct {
@@ -28,7 +27,7 @@ type layout struct {
 }
 
 // expendable are the columns that narrow tables leave out, the first element first. An element may name several columns.
-var expendable = []string{"TREND ABI", "P90 OFFSET", "MAX SIZE", "SHARE"}
+var expendable = []string{"POSITION", "TREND ABI", "P90 OFFSET", "MAX SIZE", "SHARE"}
 
 // minColumns is the number of columns of the narrowest table.
 const minColumns = 2

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -67,13 +68,6 @@ func TestTableColumnsLineUp(t *testing.T) {
 	}
 }
 
-func TestTableKeepsBlanksOfNames(t *testing.T) {
-	rows := []stats.Func{{Name: "  main.f"}}
-	if line := tableLines(t, rows, Options{})[1]; !strings.HasPrefix(line, "  main.f ") {
-		t.Errorf("line %q does not begin with the name", line)
-	}
-}
-
 // TestTableOfLargeSums checks the mark of sums beyond an int64.
 func TestTableOfLargeSums(t *testing.T) {
 	row := stats.Func{Name: "f", Amounts: &stats.Amounts{}}
@@ -115,6 +109,8 @@ func TestWidths(t *testing.T) {
 			return Functions(w, rows, o)
 		}
 	}
+	many := &stats.Histogram{}
+	fixture.NoError(t, json.Unmarshal([]byte(`{"min":1,"max":4611686018427387904,"sum":9223372036854775807,"counts":[[1,35184372088832],[16777216,1],[4611686018427387904,1]]}`), many))
 	events := []string{"sched:sched_switch", "syscalls:sys_enter_write", "block:block_rq_issue"}
 	for name, write := range map[string]func(w *bytes.Buffer, width int) error{
 		"count":             functions(alike, Options{}),
@@ -134,7 +130,7 @@ func TestWidths(t *testing.T) {
 			return StackText(w, []stats.StackRow{{Calls: 1, Function: "main.f", Callers: callers}}, "", width, 0)
 		},
 		"histograms": func(w *bytes.Buffer, width int) error {
-			return Histograms(w, ordinary()[:1], Options{Hist: true, Width: width})
+			return Histograms(w, append(ordinary()[:1], stats.Func{Name: "main.many", Latency: many}), Options{Hist: true, Width: width})
 		},
 	} {
 		golden(t, "widths-"+name, func(all *bytes.Buffer) error {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,44 +29,36 @@ func TopColumns(sched bool) []string {
 // TopOrder is the index of TOTAL, the column by which rows are sorted at first.
 const TopOrder = 2
 
+// cellIf returns a cell with a text and a key if ok, else the cell of an unknown number.
+func cellIf(ok bool, text any, key int64) Cell {
+	if !ok {
+		return Cell{Key: -1}
+	}
+	return Cell{Text: fmt.Sprint(text), Key: key}
+}
+
 // TopCells returns the cells of the row r. Only the rate comes from recent, the function's row in the last interval. See
 // [topRate] for the exception.
 func TopCells(r, recent stats.Func, sched bool) []Cell {
-	time := func(name string) Cell {
-		switch {
-		case !timed(r):
-			return Cell{Key: -1}
-		case name == "sum":
-			text, key := sumCell(r)
-			cell, _ := text.(string)
-			return Cell{Text: cell, Key: key}
-		}
+	quantile := func(name string) Cell {
 		s := stats.Statistics[slices.IndexFunc(stats.Statistics[:], func(s stats.Statistic) bool { return s.Name == name })]
-		return Cell{Text: latency(r, s).(string), Key: s.Of(r.ShownLatency())}
+		return cellIf(timed(r), latency(r, s), s.Of(cmp.Or(r.ShownLatency(), noLatencies)))
 	}
-	selfCell := Cell{Key: -1}
-	if n, ok := self(r).(int64); ok {
-		selfCell = Cell{Text: printable.Duration(n), Key: n}
-	}
-	errors := Cell{Key: -1}
-	if r.ReturnsErrors && r.Completed > 0 {
-		errors = Cell{Text: printable.Compact(float64(r.Errors)), Key: int64(r.Errors)}
-	}
-	text, timedCell := printable.Compact(float64(r.Calls)), Cell{}
+	calls, timedCell := printable.Compact(float64(r.Calls)), Cell{}
 	if r.Estimate != nil {
-		text, timedCell = estimate(r.Estimate), Cell{Text: printable.Compact(float64(r.Completed)), Key: int64(r.Completed)}
+		calls, timedCell = estimate(r.Estimate), Cell{Text: printable.Compact(float64(r.Completed)), Key: int64(r.Completed)}
 	}
+	total, ns := sumCell(r)
+	own, known := r.SelfTotal()
 	cells := []Cell{
-		{Text: text, Key: int64(r.Count())}, topRate(r, recent),
-		time("sum"), selfCell, time("p50"), time("p99"),
+		{Text: calls, Key: int64(r.Count())}, topRate(r, recent),
+		cellIf(ns >= 0, total, ns), cellIf(known, printable.Duration(own), own), quantile("p50"), quantile("p99"),
 	}
-	if sched && timed(r) {
+	if sched {
 		waiting := r.ShownSplit().Waiting
-		cells = append(cells, Cell{Text: printable.Duration(waiting), Key: waiting})
-	} else if sched {
-		cells = append(cells, Cell{Key: -1})
+		cells = append(cells, cellIf(timed(r), printable.Duration(waiting), waiting))
 	}
-	return append(cells, errors, timedCell)
+	return append(cells, cellIf(r.ReturnsErrors && r.Completed > 0, printable.Compact(float64(r.Errors)), int64(r.Errors)), timedCell)
 }
 
 // topRate returns the rate of recent, the row of the last interval. If the budget is the reason why the last interval has
@@ -80,26 +73,24 @@ func topRate(whole, recent stats.Func) Cell {
 // TopCost returns a line on the cost of probes in the last interval and since the start. before is the cost at the start of
 // the last interval. The line also has the budget, the CPU time of ftgo and the number of lost events.
 func TopCost(s *stats.Summary, before *stats.Probing) string {
-	cost, notes := "the cost of probes is not known yet", []string(nil)
+	cost := "the cost of probes is not known yet"
 	if p := s.Probing; p != nil && p.CPU > 0 {
-		now, ns := stats.Probing{CPU: p.CPU}, p.NS
+		whole := printable.Share(p.Share(p.NS))
+		cost = fmt.Sprintf("probes take %s of its CPU time", whole)
 		if before != nil && p.CPU > before.CPU {
-			now.CPU, ns = p.CPU-before.CPU, max(p.NS-before.NS, 0) // the estimate of a hit's cost may have decreased
-			notes = append(notes, "since the start "+printable.Share(p.Share(p.NS)))
+			now := stats.Probing{CPU: p.CPU - before.CPU}
+			share := now.Share(max(p.NS-before.NS, 0)) // the estimate of a hit's cost may have decreased
+			cost = fmt.Sprintf("probes take %s of its CPU time, since the start %s", printable.Share(share), whole)
 		}
-		cost = fmt.Sprintf("probes take %s of its CPU time", printable.Share(now.Share(ns)))
+		if p.Others > 0 {
+			cost += ", and " + printable.Duration(int64(p.Others)) + " of other processes'"
+		}
 	}
 	if s.Budget > 0 {
-		notes = append(notes, fmt.Sprintf("budget %.4g%%", 100*s.Budget))
-	}
-	if notes != nil {
-		cost += " (" + strings.Join(notes, ", ") + ")"
+		cost += fmt.Sprintf(", budget %.4g%%", 100*s.Budget)
 	}
 	if own := s.OwnShare(); own > 0 {
 		cost += ", ftgo " + printable.Share(own)
-	}
-	if p := s.Probing; p != nil && p.Others > 0 {
-		cost += ", and " + printable.Duration(int64(p.Others)) + " of other processes'"
 	}
 	if s.Lost > 0 {
 		cost += fmt.Sprintf("; %s lost", printable.Plural(s.Lost, "event"))

@@ -69,10 +69,10 @@ func TestTopCost(t *testing.T) {
 		want   string
 	}{
 		{stats.Summary{}, nil, "the cost of probes is not known yet"},
-		{stats.Summary{Budget: 0.15, Seconds: 2, OwnCPU: time.Second}, nil, "the cost of probes is not known yet (budget 15%), ftgo 50%"},
+		{stats.Summary{Budget: 0.15, Seconds: 2, OwnCPU: time.Second}, nil, "the cost of probes is not known yet, budget 15%, ftgo 50%"},
 		{stats.Summary{Probing: probing(1e8, 1e9)}, nil, "probes take 10% of its CPU time"},
-		{stats.Summary{Probing: probing(3e8, 2e9), Budget: 0.25}, probing(1e8, 1e9), "probes take 20% of its CPU time (since the start 15%, budget 25%)"},
-		{stats.Summary{Probing: probing(3e8, 2e9)}, probing(4e8, 1e9), "probes take 0% of its CPU time (since the start 15%)"},
+		{stats.Summary{Probing: probing(3e8, 2e9), Budget: 0.25}, probing(1e8, 1e9), "probes take 20% of its CPU time, since the start 15%, budget 25%"},
+		{stats.Summary{Probing: probing(3e8, 2e9)}, probing(4e8, 1e9), "probes take 0% of its CPU time, since the start 15%"},
 		{stats.Summary{Probing: &stats.Probing{NS: 1e8, CPU: 1e9, Others: 5e6}, Lost: 3}, nil, "probes take 10% of its CPU time, and 5.00ms of other processes'; 3 events lost"},
 	} {
 		if got := TopCost(&test.of, test.before); got != test.want {
