@@ -29,8 +29,9 @@ type Processor interface {
 	// Sets reports whether the instruction at an address writes a general register. known is false if that is not certain.
 	// Registers are identified by numbers of the processor's own.
 	Sets(w Way, at uint64, r int) (sets, known bool)
-	// Value returns the value that an instruction writes to a register.
-	Value(s *Search, at uint64, r int) Value
+	// WrittenLeads reports whether the value that an instruction writes to a register is an address inside the function. ok
+	// is false if that is unknown.
+	WrittenLeads(s *Search, at uint64, r int) (inside, ok bool)
 	// Alike reports whether two functions that begin at the same address have the same code. Their instructions may
 	// refer to data at different addresses x and y. Alike calls same to compare x and y. If absolute is true, x and y are
 	// numbers in the code that may or may not be addresses. If ok is false, at is the offset of the first instruction

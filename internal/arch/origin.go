@@ -2,25 +2,6 @@ package arch
 
 import "slices"
 
-// Value is the value that an instruction writes to a register, or the target of a jump.
-type Value struct {
-	Kind ValueKind
-	Addr uint64 // the Address, or the address of an Element's array
-	Of   []int  // for a Copy: the registers that may be the source
-}
-
-// ValueKind is the kind of a Value.
-type ValueKind uint8
-
-const (
-	Unknown   ValueKind = iota
-	Elsewhere           // a target outside of the function: a word of memory outside of arrays, or the result of a call
-	Inside              // a target of a switch, inside the function: a distance from a table plus an address
-	Address             // a constant address
-	Element             // an element of an array of addresses
-	Copy                // the value of another register
-)
-
 const (
 	maxCopies   = 4  // the number of copies from register to register that a search follows
 	maxSearches = 64 // the number of searches for the instructions that set a register, for each jump
@@ -50,7 +31,7 @@ func (s *Search) Leads(r int, at uint64) (inside, ok bool) {
 		return false, false
 	}
 	for i, o := range from { // an argument is the address of another function
-		leads, ok := s.Follow(s.processor.Value(s, o, r), o)
+		leads, ok := s.processor.WrittenLeads(s, o, r)
 		if !ok || (i > 0 || argument) && leads != inside {
 			return false, false
 		}
@@ -59,37 +40,30 @@ func (s *Search) Leads(r int, at uint64) (inside, ok bool) {
 	return inside, true
 }
 
-// Follow reports whether the value that an instruction sets is an address inside the function.
-func (s *Search) Follow(v Value, at uint64) (inside, ok bool) {
-	switch v.Kind {
-	case Elsewhere:
-		return false, true
-	case Inside:
-		return true, true
-	case Address:
-		return s.Inside(v.Addr)
-	case Element:
-		first, ok := s.Pointer(v.Addr)
-		if !ok {
-			return false, false
-		}
-		return s.Inside(first)
-	case Copy:
-		if s.copies == 0 {
-			return false, false
-		}
-		s.copies--
-		defer func() { s.copies++ }()
-		for i, r := range v.Of {
-			leads, ok := s.Leads(r, at)
-			if !ok || i > 0 && leads != inside {
-				return false, false
-			}
-			inside = leads
-		}
-		return inside, len(v.Of) > 0
+// Element reports whether the first element of an array of addresses is an address inside the function.
+func (s *Search) Element(array uint64) (inside, ok bool) {
+	first, ok := s.Pointer(array)
+	if !ok {
+		return false, false
 	}
-	return false, false
+	return s.Inside(first)
+}
+
+// Copy reports whether a copy of one of the registers, which the instruction at at makes, is an address inside the function.
+func (s *Search) Copy(at uint64, registers ...int) (inside, ok bool) {
+	if s.copies == 0 {
+		return false, false
+	}
+	s.copies--
+	defer func() { s.copies++ }()
+	for i, r := range registers {
+		leads, ok := s.Leads(r, at)
+		if !ok || i > 0 && leads != inside {
+			return false, false
+		}
+		inside = leads
+	}
+	return inside, true
 }
 
 // All reports whether match returns true for every instruction that may have set a register before the instruction at

@@ -7,7 +7,7 @@ import (
 // instruction writes a value to a register: a, b, c, nothing, or doubt if that is not known.
 type instruction struct {
 	writes int
-	value  Value
+	leads  func(s *Search, at uint64) (inside, ok bool)
 	before []uint64 // instead of the one above
 }
 
@@ -39,29 +39,44 @@ func (p toyProcessor) Sets(_ Way, at uint64, r int) (sets, known bool) {
 	return p.toy[at].writes == r, p.toy[at].writes != doubt
 }
 
-func (p toyProcessor) Value(_ *Search, at uint64, _ int) Value { return p.toy[at].value }
+func (p toyProcessor) WrittenLeads(s *Search, at uint64, _ int) (inside, ok bool) {
+	return p.toy[at].leads(s, at)
+}
+
+// These are instructions that write to register a.
+
+func known(inside, ok bool) instruction {
+	return instruction{writes: a, leads: func(*Search, uint64) (bool, bool) { return inside, ok }}
+}
+
+func address(addr uint64) instruction {
+	return instruction{writes: a, leads: func(s *Search, _ uint64) (bool, bool) { return s.Inside(addr) }}
+}
+
+func element(array uint64) instruction {
+	return instruction{writes: a, leads: func(s *Search, _ uint64) (bool, bool) { return s.Element(array) }}
+}
+
+func copies(to int, of ...int) instruction {
+	return instruction{writes: to, leads: func(s *Search, at uint64) (bool, bool) { return s.Copy(at, of...) }}
+}
 
 // TestLeads: a value is followed to where it is from, by all ways.
 func TestLeads(t *testing.T) {
-	is := func(k ValueKind, addr uint64) instruction {
-		return instruction{writes: a, value: Value{Kind: k, Addr: addr}}
-	}
-	copies := func(to int, of ...int) instruction {
-		return instruction{writes: to, value: Value{Kind: Copy, Of: of}}
-	}
+	inside, elsewhere := known(true, true), known(false, true)
 	other, doubtful := instruction{writes: b}, instruction{writes: doubt}
 	from := func(i instruction, before ...uint64) instruction {
 		i.before = before
 		return i
 	}
 	chain := func(n int) (f toy) {
-		f = toy{is(Inside, 0)}
+		f = toy{inside}
 		for range n {
 			f = append(f, copies(b, a), copies(a, b))
 		}
 		return append(f, other)
 	}
-	long := toy{is(Inside, 0)}
+	long := toy{inside}
 	for len(long) < maxSearch+2 {
 		long = append(long, other)
 	}
@@ -71,38 +86,38 @@ func TestLeads(t *testing.T) {
 		inside, ok bool
 	}{
 		{"argument", toy{other, other}, false, true},
-		{"memory", toy{is(Elsewhere, 0), other}, false, true},
-		{"distance", toy{is(Inside, 0), other}, true, true},
-		{"own address", toy{is(Address, 7), other, other}, true, true},
-		{"another one's", toy{is(Address, 1007), other}, false, true},
-		{"address of nothing", toy{is(Address, 4000), other}, false, false},
-		{"array of own", toy{is(Element, 5001), other}, true, true},
-		{"array of others", toy{is(Element, 6001), other}, false, true},
-		{"array that is not there", toy{is(Element, 3), other}, false, false},
-		{"not known", toy{is(Unknown, 0), other}, false, false},
-		{"instruction that may write anything", toy{is(Inside, 0), doubtful, other}, false, false},
+		{"memory", toy{elsewhere, other}, false, true},
+		{"distance", toy{inside, other}, true, true},
+		{"own address", toy{address(7), other, other}, true, true},
+		{"another one's", toy{address(1007), other}, false, true},
+		{"address of nothing", toy{address(4000), other}, false, false},
+		{"array of own", toy{element(5001), other}, true, true},
+		{"array of others", toy{element(6001), other}, false, true},
+		{"array that is not there", toy{element(3), other}, false, false},
+		{"not known", toy{known(false, false), other}, false, false},
+		{"instruction that may write anything", toy{inside, doubtful, other}, false, false},
 		{"copies", chain(2), true, true},
 		{"more copies", chain(3), false, false},
-		{"either of two that agree", toy{is(Inside, 0), copies(b, a), copies(a, b, a), other}, true, true},
-		{"either of two that differ", toy{other, is(Inside, 0), copies(b, c), copies(a, b, a), other}, false, false},
-		{"two ways that agree", toy{is(Inside, 0), from(is(Address, 7), 0), from(other, 0, 1)}, true, true},
-		{"two ways that differ", toy{is(Inside, 0), from(is(Elsewhere, 0), 0), from(other, 0, 1)}, false, false},
-		{"loop", toy{is(Inside, 0), from(other, 0, 2), other, from(other, 2)}, true, true},
-		{"nothing leads there", toy{is(Inside, 0), instruction{before: []uint64{}}, other}, false, false},
+		{"either of two that agree", toy{inside, copies(b, a), copies(a, b, a), other}, true, true},
+		{"either of two that differ", toy{other, inside, copies(b, c), copies(a, b, a), other}, false, false},
+		{"two ways that agree", toy{inside, from(address(7), 0), from(other, 0, 1)}, true, true},
+		{"two ways that differ", toy{inside, from(elsewhere, 0), from(other, 0, 1)}, false, false},
+		{"loop", toy{inside, from(other, 0, 2), other, from(other, 2)}, true, true},
+		{"nothing leads there", toy{inside, instruction{before: []uint64{}}, other}, false, false},
 		{"too far back", long, false, false},
 	} {
 		s := NewSearch(test.code, toyProcessor{toy: test.code})
-		if inside, ok := s.Leads(a, uint64(len(test.code)-1)); inside != test.inside || ok != test.ok {
-			t.Errorf("%s: %v, %v; want %v, %v", test.scenario, inside, ok, test.inside, test.ok)
+		if leads, ok := s.Leads(a, uint64(len(test.code)-1)); leads != test.inside || ok != test.ok {
+			t.Errorf("%s: %v, %v; want %v, %v", test.scenario, leads, ok, test.inside, test.ok)
 		}
 	}
 }
 
 // TestSearches: a search ends, even if each value is one of many.
 func TestSearches(t *testing.T) {
-	f := toy{{writes: a, value: Value{Kind: Elsewhere}}}
+	f := toy{known(false, true)}
 	for range 3 {
-		f = append(f, instruction{writes: a, value: Value{Kind: Copy, Of: []int{a, a, a, a, a}}})
+		f = append(f, copies(a, a, a, a, a, a))
 	}
 	f = append(f, instruction{})
 	s := NewSearch(f, toyProcessor{toy: f})

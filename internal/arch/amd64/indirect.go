@@ -41,7 +41,7 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 	s := arch.NewSearch(around, Processor)
 	switch arg := in.Args[0].(type) {
 	case x86asm.Mem:
-		return s.Follow(through(s, arg, at), at)
+		return through(s, arg, at)
 	case x86asm.Reg:
 		if popsBefore(around, at) {
 			return false, true // compilers emit no switch after an epilogue
@@ -51,40 +51,39 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 	return false, false
 }
 
-// Value returns the value that the instruction at at writes to its first operand.
-func (processor) Value(s *arch.Search, at uint64, _ int) (v arch.Value) {
+// WrittenLeads looks at the instruction's first operand, which it writes.
+func (processor) WrittenLeads(s *arch.Search, at uint64, _ int) (inside, ok bool) {
 	in, err := instruction(s, at)
 	if err != nil {
-		return v
+		return false, false
 	}
 	switch in.Op {
 	case x86asm.CALL:
-		v.Kind = arch.Elsewhere
+		return false, true
 	case x86asm.ADD:
-		if fromTable(s, in.Args[0], at) || fromTable(s, in.Args[1], at) {
-			v.Kind = arch.Inside
-		}
+		sum := fromTable(s, in.Args[0], at) || fromTable(s, in.Args[1], at)
+		return sum, sum
 	case x86asm.LEA:
 		if addr, ok := address(in, at); ok {
-			v = arch.Value{Kind: arch.Address, Addr: addr}
+			return s.Inside(addr)
 		}
 	case x86asm.MOV:
 		switch src := in.Args[1].(type) {
 		case x86asm.Mem:
-			v = through(s, src, at)
+			return through(s, src, at)
 		case x86asm.Imm:
-			v = arch.Value{Kind: arch.Address, Addr: uint64(src)}
+			return s.Inside(uint64(src))
 		case x86asm.Reg:
 			if wide(src) == src {
-				v = arch.Value{Kind: arch.Copy, Of: []int{int(src)}}
+				return s.Copy(at, int(src))
 			}
 		}
 	default:
 		if src, ok := in.Args[1].(x86asm.Reg); ok && strings.HasPrefix(in.Op.String(), "CMOV") {
-			v = arch.Value{Kind: arch.Copy, Of: []int{int(in.Args[0].(x86asm.Reg)), int(src)}}
+			return s.Copy(at, int(in.Args[0].(x86asm.Reg)), int(src))
 		}
 	}
-	return v
+	return false, false
 }
 
 // fromTable reports whether, before the instruction at at, a register holds an entry of a table of 32-bit distances.
@@ -97,28 +96,26 @@ func fromTable(s *arch.Search, arg x86asm.Arg, at uint64) bool {
 	})
 }
 
-// through returns the value of a word of memory that an instruction reads.
-func through(s *arch.Search, m x86asm.Mem, at uint64) (v arch.Value) {
-	if m.Index == 0 {
-		return arch.Value{Kind: arch.Elsewhere}
-	}
-	if m.Scale != 8 {
-		return v
+// through reports whether a word of memory that an instruction reads is an address inside the function. A word outside of
+// arrays is an address elsewhere.
+func through(s *arch.Search, m x86asm.Mem, at uint64) (inside, ok bool) {
+	if m.Index == 0 || m.Scale != 8 {
+		return false, m.Index == 0
 	}
 	table := uint64(int32(m.Disp))
 	if m.Base != 0 {
 		set, ok := s.One(int(m.Base), at)
 		if !ok {
-			return v
+			return false, false
 		}
 		in, err := instruction(s, set)
 		base, ok := address(in, set)
 		if err != nil || !ok {
-			return v
+			return false, false
 		}
 		table += base
 	}
-	return arch.Value{Kind: arch.Element, Addr: table}
+	return s.Element(table)
 }
 
 // address returns the address that a LEA relative to RIP loads. x86asm does not extend the sign of the distance.

@@ -42,67 +42,59 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 	return false, restores(around, at)
 }
 
-// Value returns the value that the instruction's operands give.
-func (processor) Value(s *arch.Search, at uint64, r int) (v arch.Value) {
+// WrittenLeads decides by the instruction's operands.
+func (processor) WrittenLeads(s *arch.Search, at uint64, r int) (inside, ok bool) {
 	w := wordAt(s, at)
-	switch classify(w) {
+	switch c := classify(w); c {
 	case call, callReg, authCall:
-		v.Kind = arch.Elsewhere
-	case address:
-		v = constant(s, w, at)
-	case step:
-		v = computed(s, w, at, uint32(r))
+		return false, true
+	default:
+		return false, false
+	case step, address:
 	}
-	return v
-}
-
-// computed returns the value that an instruction of class step sets.
-func computed(s *arch.Search, w uint32, at uint64, r uint32) (v arch.Value) {
 	o, _ := decode(w)
 	switch {
 	case o.access == load && !o.indexed:
-		if !o.vector && (r == o.first || r == o.second) { // r may also be the base, which it advances
-			v.Kind = arch.Elsewhere
-		}
+		// The register may also be the base, which the instruction advances.
+		return false, !o.vector && (uint32(r) == o.first || uint32(r) == o.second)
 	case w&0xffe01c00 == 0xf8601800: // LDR Xt, [Xn, Xm, LSL #3]
-		if array := base(s, rn(w), at); array.Kind == arch.Address {
-			v = arch.Value{Kind: arch.Element, Addr: array.Addr}
+		if array, ok := base(s, rn(w), at); ok {
+			return s.Element(array)
 		}
 	case w&0x7f000000 == 0x0b000000: // ADD of registers
-		if fromTable(s, rn(w), at) || fromTable(s, rm(w), at) {
-			v.Kind = arch.Inside
-		}
+		sum := fromTable(s, rn(w), at) || fromTable(s, rm(w), at)
+		return sum, sum
 	case w&0xffe0ffe0 == 0xaa0003e0: // MOV
-		v = arch.Value{Kind: arch.Copy, Of: []int{int(rm(w))}}
+		return s.Copy(at, int(rm(w)))
 	case w&0xffe00c00 == 0x9a800000: // CSEL
-		v = arch.Value{Kind: arch.Copy, Of: []int{int(rn(w)), int(rm(w))}}
+		return s.Copy(at, int(rn(w)), int(rm(w)))
 	default:
-		v = constant(s, w, at)
+		if addr, ok := constant(s, w, at); ok {
+			return s.Inside(addr)
+		}
 	}
-	return v
+	return false, false
 }
 
 // constant returns the address that ADR, ADRP, or ADRP and ADD set.
-func constant(s *arch.Search, w uint32, at uint64) (v arch.Value) {
+func constant(s *arch.Search, w uint32, at uint64) (addr uint64, ok bool) {
 	switch {
 	case w&0x9f000000 == 0x10000000:
-		return arch.Value{Kind: arch.Address, Addr: at + distance(w)}
+		return at + distance(w), true
 	case w&0x9f000000 == 0x90000000:
-		return arch.Value{Kind: arch.Address, Addr: pageOf(w, at)}
+		return pageOf(w, at), true
 	case w&0xffc00000 == 0x91000000: // ADD of a number
-		if v = base(s, rn(w), at); v.Kind == arch.Address {
-			v.Addr += uint64(w >> 10 & 0xfff)
-		}
+		addr, ok = base(s, rn(w), at)
 	}
-	return v
+	return addr + uint64(w>>10&0xfff), ok
 }
 
 // base returns the constant that a register holds before an instruction.
-func base(s *arch.Search, r uint32, at uint64) (v arch.Value) {
+func base(s *arch.Search, r uint32, at uint64) (addr uint64, ok bool) {
 	if set, ok := s.One(int(r), at); ok && set < at {
 		return constant(s, wordAt(s, set), set)
 	}
-	return v
+	return 0, false
 }
 
 // fromTable reports whether a register holds an entry of a table of distances before an instruction.
