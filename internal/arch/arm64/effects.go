@@ -20,9 +20,9 @@ func (processor) Effects(code []byte) (e arch.Effects) {
 	if !known {
 		return e
 	}
-	e.KeepsFrame = o.writes&frameRegisters == 0 && !o.traps && (o.access == none || o.nearTop())
+	e.KeepsFrame = o.writes&frameRegisters == 0 && !o.traps && (!o.loads && !o.stores || o.nearTop())
 	e.KeepsRegisters = o.writes&^(scratch|1<<stack|1<<frame) == 0
-	e.KeepsMemory = o.access == none || o.access == load
+	e.KeepsMemory = !o.stores
 	e.Repeats = o.writes&(1<<temporary) != 0 || len(code) >= 2*size && loadsAddress(w, word(code[size:]))
 	return e
 }

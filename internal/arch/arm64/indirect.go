@@ -54,7 +54,7 @@ func (processor) WrittenLeads(s *arch.Search, at uint64, r int) (inside, ok bool
 	}
 	o, _ := decode(w)
 	switch {
-	case o.access == load && !o.indexed:
+	case o.loads && !o.stores && !o.indexed:
 		// The register may also be the base, which the instruction advances.
 		return false, !o.vector && (uint32(r) == o.first || uint32(r) == o.second)
 	case w&0xffe01c00 == 0xf8601800: // LDR Xt, [Xn, Xm, LSL #3]
@@ -102,7 +102,7 @@ func fromTable(s *arch.Search, r uint32, at uint64) bool {
 	return s.All(int(r), at, func(at uint64) bool {
 		w := wordAt(s, at)
 		o, known := decode(w)
-		return known && o.access == load && o.indexed && !o.vector && o.bytes <= 4 && classify(w) != literal
+		return known && o.loads && !o.stores && o.indexed && !o.vector && o.bytes <= 4 && classify(w) != literal
 	})
 }
 
@@ -126,7 +126,7 @@ func popsBefore(w arch.Way, at uint64) bool {
 
 // raises reports whether an instruction pops the stack: a load that then increases SP, or ADD of a number to SP.
 func raises(word uint32, o operands) bool {
-	return o.base == stack && o.access == load && o.writes&(1<<stack) != 0 || word&0xff8003ff == 0x910003ff
+	return o.base == stack && o.loads && !o.stores && o.writes&(1<<stack) != 0 || word&0xff8003ff == 0x910003ff
 }
 
 // restores reports whether straight-line code before a jump loads the return address from the stack and increases SP.
@@ -149,7 +149,7 @@ func restores(w arch.Way, at uint64) bool {
 		default:
 			up = up || o.writes&(1<<stack) != 0
 			if o.writes&(1<<link) != 0 {
-				return up && o.base == stack && o.access == load
+				return up && o.base == stack && o.loads && !o.stores
 			}
 		}
 		at = b

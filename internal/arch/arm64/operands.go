@@ -18,7 +18,7 @@ func general(r uint32) set { return 1 << (r & 31) &^ (1 << stack) }
 // operands are the registers and the memory that an instruction reads and writes.
 type operands struct {
 	reads, writes set
-	access        access
+	loads, stores bool // it accesses memory
 	vector        bool // the access loads or stores vector registers
 	traps         bool // it may raise a signal, even if it accesses no memory
 	// The access is at base+disp and bytes long. If indexed is true, the access may be anywhere.
@@ -29,16 +29,6 @@ type operands struct {
 	// first and second are the registers that the instruction loads or stores. second is noRegister if it accesses one.
 	first, second uint32
 }
-
-// access is the kind of an instruction's memory access.
-type access uint8
-
-const (
-	none access = iota
-	load
-	store
-	both
-)
 
 const (
 	noRegister = 32
@@ -185,7 +175,7 @@ func calls(w uint32) (o operands, known bool) {
 func transfer(w uint32, loads, writeback bool, o operands) (operands, bool) {
 	o.base, o.first = rn(w), rd(w)
 	o.reads |= one(o.base)
-	o.access = store
+	o.loads, o.stores = loads, !loads
 	var moved set
 	if !o.vector {
 		moved = general(o.first)
@@ -194,7 +184,6 @@ func transfer(w uint32, loads, writeback bool, o operands) (operands, bool) {
 		}
 	}
 	if loads {
-		o.access = load
 		o.writes |= moved
 	} else {
 		o.reads |= moved
@@ -269,7 +258,7 @@ func atomic(w uint32) (o operands, known bool) {
 		return o, false
 	}
 	o.reads, o.writes = one(rn(w))|general(rm(w)), general(rd(w))
-	o.access, o.base, o.first, o.second, o.bytes = both, rn(w), rd(w), noRegister, 1<<(w>>30)
+	o.loads, o.stores, o.base, o.first, o.second, o.bytes = true, true, rn(w), rd(w), noRegister, 1<<(w>>30)
 	return o, true
 }
 
@@ -279,7 +268,7 @@ func ordered(w uint32) (operands, bool) {
 
 func swaps(w uint32) (o operands, known bool) {
 	o.reads, o.writes = one(rn(w))|general(rm(w))|general(rd(w)), general(rm(w))
-	o.access, o.base, o.first, o.second, o.bytes = both, rn(w), rd(w), noRegister, 1<<(w>>30)
+	o.loads, o.stores, o.base, o.first, o.second, o.bytes = true, true, rn(w), rd(w), noRegister, 1<<(w>>30)
 	return o, true
 }
 
@@ -289,9 +278,9 @@ func exclusives(w uint32) (o operands, known bool) {
 	pair := general(rd(w)) | general(ra(w))
 	switch o.base = rn(w); classify(w) {
 	case loadEx:
-		o.access, o.reads, o.writes = load, one(o.base), pair
+		o.loads, o.reads, o.writes = true, one(o.base), pair
 	case storeEx:
-		o.access, o.reads, o.writes = store, one(o.base)|pair, general(rm(w))
+		o.stores, o.reads, o.writes = true, one(o.base)|pair, general(rm(w))
 	default: // CASP
 		return o, false
 	}
@@ -315,7 +304,7 @@ func signs(uint32) (o operands, known bool) {
 }
 
 func loadsLiteral(w uint32) (o operands, known bool) {
-	o.access, o.vector, o.indexed, o.second = load, isVector(w), true, noRegister
+	o.loads, o.vector, o.indexed, o.second = true, isVector(w), true, noRegister
 	if !o.vector && w>>30 != 3 {
 		o.writes = general(rd(w))
 	}

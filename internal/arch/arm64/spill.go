@@ -15,7 +15,7 @@ func (processor) Spilled(code []byte, c arch.Check) (spills []arch.Spill, ok boo
 		case classify(w) == call:
 			return spills, true
 		case w == 0xaa1e03e3: // MOV x30, x3
-		case !known || o.access != store || o.base != stack || o.indexed || o.writes != 0:
+		case !known || o.loads || !o.stores || o.base != stack || o.indexed || o.writes != 0:
 			return nil, false
 		default:
 			each := o.bytes

@@ -37,7 +37,7 @@ func (processor) StackCheck(code []byte) (arch.Check, bool) {
 		switch {
 		case w&0xfffffbe0 == 0xf9400800|g<<5 && o.writes&^spoiled == 0: // LDR Xt, [g, #16 or #24]
 			guard = true
-		case known && classify(w) == step && o.access == none && o.writes&^spoiled == 0:
+		case known && classify(w) == step && !o.loads && !o.stores && o.writes&^spoiled == 0:
 		case w&0xff000010 == 0x54000000:
 			cond := w & 15
 			again, ok := arch.CallsMorestack(Processor, code, at+int(target(w)))
