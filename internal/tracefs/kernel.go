@@ -1,9 +1,7 @@
 package tracefs
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"runtime"
@@ -146,7 +144,7 @@ func (f *FS) KernelEvents(patterns []string) ([]string, error) {
 			return !match
 		})
 		if len(matching) == 0 {
-			return nil, unknownEvent(p, nearestEvents(p, known, 3))
+			return nil, fmt.Errorf("find kernel event %q: this kernel has none of that name%s", p, printable.DidYouMean(p, slices.Values(known)))
 		}
 		for _, name := range matching {
 			if !slices.Contains(found, name) {
@@ -160,15 +158,6 @@ func (f *FS) KernelEvents(patterns []string) ([]string, error) {
 	return found, nil
 }
 
-// unknownEvent returns the error for a pattern that matches no event. near are the most similar events.
-func unknownEvent(pattern string, near []string) error {
-	text := fmt.Sprintf("find kernel event %q: this kernel has none of that name", pattern)
-	if len(near) > 0 {
-		text += "; nearest: " + strings.Join(near, ", ")
-	}
-	return errors.New(text)
-}
-
 // dynamicEvents returns all defined probe events and synthetic events, as "GROUP/EVENT".
 func (f *FS) dynamicEvents() map[string]bool {
 	names := make(map[string]bool)
@@ -179,20 +168,4 @@ func (f *FS) dynamicEvents() map[string]bool {
 		}
 	}
 	return names
-}
-
-// nearestEvents returns the names that are most similar to text, at most n.
-func nearestEvents(text string, names []string, n int) []string {
-	_, word, _ := strings.Cut(text, ":")
-	far := make(map[string]int)
-	for _, name := range names {
-		_, event, _ := strings.Cut(name, ":")
-		far[name] = printable.Distance(text, name)
-		if strings.Contains(event, strings.Trim(word, "*")) && len(word) > 2 {
-			far[name] = min(far[name], 2) // the group is wrong, or a part of the name is missing
-		}
-	}
-	near := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return far[name] > 2+len(text)/5 })
-	slices.SortStableFunc(near, func(a, b string) int { return cmp.Or(far[a]-far[b], len(a)-len(b)) })
-	return near[:min(n, len(near))]
 }

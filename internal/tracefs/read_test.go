@@ -49,30 +49,17 @@ func TestReadPages(t *testing.T) {
 	}
 }
 
-// TestFormats checks that a raw session returns the formats of its events in their order, and a session with text
-// returns none.
+// TestFormats checks that a raw session returns the formats of its events in their order.
 func TestFormats(t *testing.T) {
 	f, fake := newFake(t)
 	s := start(t, f, Options{Raw: true})
 	defer s.Close()
-	if _, err := s.Formats(); err == nil {
-		t.Error("formats that are not there")
-	}
 	for _, ev := range testEvents() {
 		fake.put(filepath.Join("instances", s.Name, "events", s.Name, ev.Name, "format"), "of "+ev.Name)
 	}
 	want := []string{"of entry0_0123456789", "of return0_0123456789"}
 	if got, err := s.Formats(); err != nil || !slices.Equal(got, want) {
 		t.Errorf("formats %q, %v; want %q", got, err, want)
-	}
-	f, _ = newFake(t)
-	text := start(t, f, Options{})
-	defer text.Close()
-	if _, err := text.ReadPages(t.Context(), nil); err == nil {
-		t.Error("pages of a session that gives text")
-	}
-	if formats, err := text.Formats(); formats != nil || err != nil {
-		t.Errorf("formats %q, %v of a session that gives text", formats, err)
 	}
 }
 

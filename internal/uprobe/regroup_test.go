@@ -155,23 +155,29 @@ func TestGroups(t *testing.T) {
 // TestSharedEntryEvent checks when sites where calls begin share an event with sites where they end.
 func TestSharedEntryEvent(t *testing.T) {
 	for _, test := range []struct {
-		name string
-		opt  Options
-		want bool
+		name, fn string
+		opt      Options
+		want     bool
 	}{
-		{"within a budget", Options{GroupSize: MaxGroupSize, Recorded: true}, true},
-		{"in a script", Options{GroupSize: MaxGroupSize}, false},
-		{"without a budget", Options{Recorded: true}, false},
-		{"with callers", Options{GroupSize: MaxGroupSize, Recorded: true, Stack: 3}, false},
+		{"within a budget", "main.returns", Options{GroupSize: MaxGroupSize, Recorded: true}, true},
+		{"in a script", "main.returns", Options{GroupSize: MaxGroupSize}, false},
+		{"without a budget", "main.returns", Options{Recorded: true}, false},
+		{"with callers", "main.returns", Options{GroupSize: MaxGroupSize, Recorded: true, Stack: 3}, false},
+		{"a function of one instruction", "runtime.publicationBarrier", Options{GroupSize: MaxGroupSize, Recorded: true}, false},
 	} {
 		test.opt.Mode, test.opt.Features = Latency, modern
-		got := false
-		for _, ev := range planOf(t, test.opt, "main.leaf", "main.returns").Events {
+		got, all := false, make(map[Kind]bool)
+		for _, ev := range planOf(t, test.opt, test.fn).Events {
 			kinds := make(map[Kind]bool)
 			for _, s := range ev.Sites {
-				kinds[s.Kind] = true
+				if s.Func == 0 {
+					kinds[s.Kind], all[s.Kind] = true, true
+				}
 			}
 			got = got || kinds[Entry] && kinds[Return]
+		}
+		if !all[Entry] || !all[Return] {
+			t.Errorf("%s: sites by kind: %v", test.name, all)
 		}
 		if got != test.want {
 			t.Errorf("%s: %v", test.name, got)
@@ -202,22 +208,5 @@ func TestDeferred(t *testing.T) {
 	events, err := p.EventsFor(modern, []int{1, 2}, false)
 	if got := placed(events); err != nil || len(got) != 2 || got[1]+got[2] != 2 {
 		t.Errorf("at last entries of %v, %v", got, err)
-	}
-}
-
-// TestSharedEventOneInstruction checks that a function of one instruction has a site for the beginning and a site for
-// the end of its calls.
-func TestSharedEventOneInstruction(t *testing.T) {
-	p := planOf(t, Options{Mode: Latency, Features: modern, GroupSize: MaxGroupSize, Recorded: true}, "runtime.publicationBarrier")
-	kinds := make(map[Kind]int)
-	for _, ev := range p.Events {
-		for _, s := range ev.Sites {
-			if s.Func == 0 {
-				kinds[s.Kind]++
-			}
-		}
-	}
-	if kinds[Entry] != 1 || kinds[Return] != 1 {
-		t.Errorf("sites by kind: %v", kinds)
 	}
 }
