@@ -34,13 +34,77 @@ type files interface {
 	PipeReaders() []pipeReader
 }
 
-// osFiles implements files on the running kernel.
-type osFiles struct{}
+// osFiles implements files on the running kernel. lockDir is the directory to lock, "" if the kernel needs no lock.
+//
+// The lock lets only one process at a time make accesses that can deadlock old kernels. In the deadlock, two processes wait
+// for each other for ever, and no process can use tracing until the machine reboots.
+//
+// From Linux 4.15 to 4.19.93 and 5.4.8, and in kernels derived from these (such as RHEL 8's 4.18), a write to
+// options/record-tgid takes trace_types_lock and then event_mutex. Adding and removing instances and probe events,
+// and opening a file of a group of events, take event_mutex and then trace_types_lock. From 4.14.163 to 4.14.179 the
+// two orders are exchanged. (kernel/trace/trace.c, trace_options_core_write; trace_events.c,
+// trace_event_enable_tgid_record, trace_add_event_call and subsystem_open. It began with commit 12ecef0cb121,
+// "tracing: Reverse the order of trace_types_lock and event_mutex", and ended with 3a53acf1d9be, "tracing: Fix lock
+// inversion in trace_event_enable_tgid_record()", in Linux 5.5.) On RHEL 8's 4.18, four runs that start at once are
+// enough to deadlock. Other programs do not take the lock, but each of these accesses is short.
+type osFiles struct{ lockDir string }
 
-func (osFiles) Read(path string) ([]byte, error) { return os.ReadFile(path) }
-func (osFiles) Mkdir(path string) error          { return os.Mkdir(path, 0o700) }
-func (osFiles) Write(path, text string) error    { return writeOnce(path, os.O_WRONLY, text) }
-func (osFiles) Append(path, text string) error   { return writeOnce(path, os.O_WRONLY|os.O_APPEND, text) }
+// newFiles returns the files of the tracefs at dir, with a lock if the running kernel needs it.
+func newFiles(dir string) files {
+	if This().Older(5, 5) {
+		return osFiles{filepath.Join(dir, "instances")}
+	}
+	return osFiles{}
+}
+
+func (o osFiles) Read(path string) (b []byte, err error) {
+	err = o.locked(inEventGroup(path), func() error {
+		b, err = os.ReadFile(path)
+		return err
+	})
+	return b, err
+}
+
+func (o osFiles) Write(path, text string) error {
+	conflicts := filepath.Base(path) == "record-tgid" || inEventGroup(path)
+	return o.locked(conflicts, func() error { return writeOnce(path, os.O_WRONLY, text) })
+}
+
+func (o osFiles) Append(path, text string) error {
+	return o.locked(true, func() error { return writeOnce(path, os.O_WRONLY|os.O_APPEND, text) })
+}
+
+func (o osFiles) Mkdir(path string) error {
+	return o.locked(true, func() error { return os.Mkdir(path, 0o700) })
+}
+
+// Rmdir calls rmdir(2). [os.Remove] tries unlink(2) first and would return its error on old kernels.
+func (o osFiles) Rmdir(path string) error {
+	return o.locked(true, func() error {
+		if err := unix.Rmdir(path); err != nil {
+			return &os.PathError{Op: "rmdir", Path: path, Err: err}
+		}
+		return nil
+	})
+}
+
+// inEventGroup reports whether a file is in the directory of a group of events, as in events/GROUP/enable. Files of
+// single events take only one kernel lock.
+func inEventGroup(path string) bool {
+	return filepath.Base(filepath.Dir(filepath.Dir(path))) == "events"
+}
+
+// locked makes an access, with the lock if the kernel needs it and the access conflicts with others.
+func (o osFiles) locked(conflicts bool, access func() error) error {
+	if conflicts && o.lockDir != "" {
+		unlock, err := lock(o.lockDir)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	return access()
+}
 
 // writeOnce opens a file with the flags and writes text. It calls write(2) once, except after EINTR or a short write.
 func writeOnce(path string, flag int, text string) error {
@@ -67,14 +131,6 @@ func writeOnce(path string, flag int, text string) error {
 		err = &fs.PathError{Op: "write", Path: path, Err: err}
 	}
 	return errors.Join(err, f.Close())
-}
-
-// Rmdir calls rmdir(2). [os.Remove] tries unlink(2) first and would return its error on old kernels.
-func (osFiles) Rmdir(path string) error {
-	if err := unix.Rmdir(path); err != nil {
-		return &os.PathError{Op: "rmdir", Path: path, Err: err}
-	}
-	return nil
 }
 
 func (osFiles) List(path string) (names []string, err error) {
@@ -122,73 +178,6 @@ func isGone(err error) bool { return isNotExist(err) || errors.Is(err, unix.ENOD
 
 // isBusy reports whether an error says that the file or directory to remove is in use.
 func isBusy(err error) bool { return errors.Is(err, unix.EBUSY) }
-
-// lockedFiles lets only one process at a time make accesses that can deadlock old kernels. In the deadlock, two
-// processes wait for each other for ever, and no process can use tracing until the machine reboots.
-//
-// From Linux 4.15 to 4.19.93 and 5.4.8, and in kernels derived from these (such as RHEL 8's 4.18), a write to
-// options/record-tgid takes trace_types_lock and then event_mutex. Adding and removing instances and probe events,
-// and opening a file of a group of events, take event_mutex and then trace_types_lock. From 4.14.163 to 4.14.179 the
-// two orders are exchanged. (kernel/trace/trace.c, trace_options_core_write; trace_events.c,
-// trace_event_enable_tgid_record, trace_add_event_call and subsystem_open. It began with commit 12ecef0cb121,
-// "tracing: Reverse the order of trace_types_lock and event_mutex", and ended with 3a53acf1d9be, "tracing: Fix lock
-// inversion in trace_event_enable_tgid_record()", in Linux 5.5.) On RHEL 8's 4.18, four runs that start at once are
-// enough to deadlock. Other programs do not take the lock, but each of these accesses is short.
-type lockedFiles struct {
-	files
-	dir string // the locked directory
-}
-
-// newFiles returns the files of the tracefs at dir, with a lock if the running kernel needs it.
-func newFiles(dir string) files {
-	if This().Older(5, 5) {
-		return lockedFiles{osFiles{}, filepath.Join(dir, "instances")}
-	}
-	return osFiles{}
-}
-
-// inEventGroup reports whether a file is in the directory of a group of events, as in events/GROUP/enable. Files of
-// single events take only one kernel lock.
-func inEventGroup(path string) bool {
-	return filepath.Base(filepath.Dir(filepath.Dir(path))) == "events"
-}
-
-func (t lockedFiles) Read(path string) (b []byte, err error) {
-	if !inEventGroup(path) {
-		return t.files.Read(path)
-	}
-	err = t.withLock(func() error { b, err = t.files.Read(path); return err })
-	return b, err
-}
-
-func (t lockedFiles) Write(path, text string) error {
-	if filepath.Base(path) == "record-tgid" || inEventGroup(path) {
-		return t.withLock(func() error { return t.files.Write(path, text) })
-	}
-	return t.files.Write(path, text)
-}
-
-func (t lockedFiles) Append(path, text string) error {
-	return t.withLock(func() error { return t.files.Append(path, text) })
-}
-
-func (t lockedFiles) Mkdir(path string) error {
-	return t.withLock(func() error { return t.files.Mkdir(path) })
-}
-
-func (t lockedFiles) Rmdir(path string) error {
-	return t.withLock(func() error { return t.files.Rmdir(path) })
-}
-
-// withLock calls do while it has the lock.
-func (t lockedFiles) withLock(do func() error) error {
-	unlock, err := lock(t.dir)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return do()
-}
 
 // lockTimeout is how long lock waits.
 const lockTimeout = 5 * time.Second
