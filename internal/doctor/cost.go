@@ -61,46 +61,48 @@ func timeCalls(call func(int) int) float64 {
 // recordsValues reports whether events of a mode carry values.
 func recordsValues(mode uprobe.Mode) bool { return mode == uprobe.Latency || mode == uprobe.Entries }
 
-// probe copies all functions into a private file and probes them there. The plan lists the functions in their
-// order. The caller closes the session, then the file.
-func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Options, arm tracefs.Options) (session *tracefs.Session, plan *uprobe.Plan, c *code, err error) {
+// probe copies all functions into a private file and probes them there. The plan lists the functions in their order. The
+// caller closes the session, then the file.
+func (m *Measuring) probe(ctx context.Context, features tracefs.Features) (*tracefs.Session, error) {
 	b, err := offsets.Open("/proc/self/exe")
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	defer b.Close()
 	var funcs []*offsets.Func
-	for _, function := range f {
+	for _, function := range m.funcs {
 		fn, ok := b.Lookup(function.Name)
 		if !ok {
-			return nil, nil, nil, errNotItself
+			return nil, errNotItself
 		}
 		funcs = append(funcs, fn)
 	}
-	if recordsValues(opt.Mode) {
+	opt := uprobe.Options{Mode: m.mode, Features: features, Stack: m.stack, ReturnsOnly: true}
+	if recordsValues(m.mode) {
 		opt.Values = func(fn *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
 			switch fn.Name {
-			case f[Fetched].Name:
+			case m.funcs[Fetched].Name:
 				v.Entry = wordsAt(b.File().Processor.Machine().SP.Fetch(), fetchedWords)
-			case f[Faulty].Name:
+			case m.funcs[Faulty].Name:
 				v.Entry = wordsAt(firstArg(b), faultyWords)
 			}
 			return v, nil
 		}
 	}
-	if plan, err = uprobe.New(b, funcs, opt); err != nil {
-		return nil, nil, nil, err
+	if m.plan, err = uprobe.New(b, funcs, opt); err != nil {
+		return nil, err
 	}
-	if len(plan.Skipped) > 0 {
-		return nil, nil, nil, fmt.Errorf("probe %s: %w", plan.Skipped[0].Func.Name, plan.Skipped[0].Err)
+	if len(m.plan.Skipped) > 0 {
+		return nil, fmt.Errorf("probe %s: %w", m.plan.Skipped[0].Func.Name, m.plan.Skipped[0].Err)
 	}
-	if c, err = newCode(b, funcs, reflect.ValueOf(f[Framed].Call).UnsafePointer()); err != nil {
-		return nil, nil, nil, err
+	if m.code, err = newCode(b, funcs, reflect.ValueOf(m.funcs[Framed].Call).UnsafePointer()); err != nil {
+		return nil, err
 	}
-	if session, err = tracefs.Start(ctx, fsys, c.target(), uprobe.TraceEvents(plan.Events), arm); err != nil {
-		c.file.Close()
+	session, err := tracefs.Start(ctx, m.fs, m.code.target(), uprobe.TraceEvents(m.plan.Events), tracefs.Options{BufferKB: 1024, Quiet: m.mode == uprobe.Count})
+	if err != nil {
+		m.code.file.Close()
 	}
-	return session, plan, c, err
+	return session, err
 }
 
 // wordsAt returns a capture of 8-byte words at an address; words is their number.

@@ -86,23 +86,30 @@ func (m *Measuring) measure(ctx, running context.Context, measured func()) (err 
 		return err
 	}
 	features := m.fs.Features()
-	opt := uprobe.Options{Mode: m.mode, Features: features, Stack: m.stack, ReturnsOnly: true}
-	session, plan, code, err := m.funcs.probe(ctx, m.fs, opt, tracefs.Options{BufferKB: 1024, Quiet: m.mode == uprobe.Count})
+	session, err := m.probe(ctx, features)
 	if err != nil {
 		return err
 	}
-	defer code.file.Close()
+	defer m.code.file.Close()
 	// Closing takes longer than the first measurement. Take does not wait for it. End and Wait do.
 	defer session.Close()
-	if err := m.begin(session, plan, code); err != nil {
-		return err
+	if m.mode == uprobe.Latency {
+		if m.base, err = session.Timebase(); err != nil {
+			return err
+		}
+		// Only this process maps the probed code. The kernel may learn the process of a thread after its first hits.
+		own := func(tid, printed int) (pid int, selected bool) { return os.Getpid(), true }
+		m.stream, err = pairing.NewStream(m.plan, session, pairing.Options{Of: own, Mappings: procfs.Mappings})
+		if err != nil {
+			return err
+		}
 	}
 	for range firstBatches {
 		if err := m.timeBatch(ctx); err != nil {
 			return err
 		}
 	}
-	if plan.Funcs[Framed].Stepped || !plan.Funcs[Frameless].Stepped {
+	if m.plan.Funcs[Framed].Stepped || !m.plan.Funcs[Frameless].Stepped {
 		return errors.New("the kernel single-steps other instructions than was thought")
 	}
 	m.costs.Store(m.quartiles())
@@ -167,20 +174,6 @@ func (m *Measuring) Wait() {
 	m.panicked.Raise()
 }
 
-// begin prepares the reading of the calls of probed functions.
-func (m *Measuring) begin(session *tracefs.Session, plan *uprobe.Plan, code *code) (err error) {
-	m.plan, m.code = plan, code
-	if plan.Mode != uprobe.Latency {
-		return nil
-	}
-	if m.base, err = session.Timebase(); err == nil {
-		// Only this process maps the probed code. The kernel may learn the process of a thread after its first hits.
-		own := func(tid, printed int) (pid int, selected bool) { return os.Getpid(), true }
-		m.stream, err = pairing.NewStream(plan, session, pairing.Options{Of: own, Mappings: procfs.Mappings})
-	}
-	return err
-}
-
 // read appends the durations of the first function's calls to stamped, until the buffer is empty.
 func (m *Measuring) read(ctx context.Context) error {
 	for {
@@ -212,10 +205,10 @@ func (m *Measuring) timeBatch(ctx context.Context) error {
 	}
 	cost[Fetched] = max(0, cost[Fetched]-cost[Framed]) / fetchedWords
 	cost[Faulty] = max(0, (cost[Faulty]-cost[Framed])/faultyWords-cost[Fetched])
-	if !recordsValues(m.plan.Mode) {
+	if !recordsValues(m.mode) {
 		cost[Fetched], cost[Faulty] = 0, 0
 	}
-	if m.plan.Mode == uprobe.Latency {
+	if m.mode == uprobe.Latency {
 		m.stamped = m.stamped[:0]
 		if err := m.read(ctx); err != nil { // all events are in the buffer by now
 			return err
