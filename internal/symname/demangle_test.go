@@ -10,45 +10,35 @@ import (
 func TestDemangle(t *testing.T) {
 	for _, c := range []struct{ scenario, name, want string }{
 		{"C", "malloc", "malloc"},
-		{"C with underscores", "__libc_start_main", "__libc_start_main"},
 		{"C, copy for constants", "read_line.constprop.0", "read_line.constprop.0"},
 		{"C, cold part", "my_func.cold", "my_func.cold"},
-		{"C, local", "helper.1234", "helper.1234"},
 		{"C++ function", "_Z3addii", "add"},
 		{"C++ method", "_ZN5Store3getERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", "Store::get"},
 		{"C++ template", "_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back"},
-		{"C++ operator", "_ZNSolsEi", "std::ostream::operator<<"},
 		{"C++ destructor", "_ZN5StoreD0Ev", "Store::~Store"},
 		{"C++, cold part", "_Z3addii.cold", "add.cold"},
-		{"C++, copy of a part", "_Z3addii.part.0.cold.12", "add.part.0.cold.12"},
 		{"not quite C++", "_Zap", "_Zap"},
 		{"Rust before 2018", "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad"},
 		{"Rust v0", "_RNvCs1234_7mycrate3foo", "mycrate::foo"},
-		{"gccgo function", "main.add", "main.add"},
 		{"gccgo underscore", "main.my__func", "main.my_func"},
 		{"gccgo package path", "net_1http.Client.Do", "net/http.Client.Do"},
-		{"gccgo host in the path", "golang_0org_1x_1net_1dns_1dnsmessage.Parser.Start", "golang.org/x/net/dns/dnsmessage.Parser.Start"},
 		{"gccgo closure", "main.main..func2", "main.main.func2"},
 		{"gccgo init", "main..init1", "main.init.1"},
 		{"gccgo init of a method's name", "main.T.x..init", "main.T.x..init"},
 		{"gccgo beyond ASCII", "main.f_u00e9", "main.fé"},
 		{"gccgo stub", "main.W.my__PM_0_0stub2", "main.W.my_PM..stub2"},
 		{"gccgo type", "main._6122_7uintptr..eq", "main.[122]uintptr..eq"},
-		{"gccgo, constant copy", "main.add.constprop.0", "main.add.constprop.0"},
 		{"gccgo, cold part", "net_1http.f.cold", "net/http.f.cold"},
 		{"bad escape", "main.a_q", "main.a_q"},
-		{"cut escape", "main.a_u00", "main.a_u00"},
 		{"surrogate", "main.a_ud800", "main.a_ud800"},
 		{"one underscore at the end", "main.a_", "main.a_"},
 		{"empty", "", ""},
 		{"only a suffix", ".cold", ".cold"},
 		{"very long", "_Z" + strings.Repeat("9", 5000), "_Z" + strings.Repeat("9", 5000)},
 	} {
-		t.Run(c.scenario, func(t *testing.T) {
-			if got := demangled(c.name); got != c.want {
-				t.Errorf("demangled(%q) = %q, want %q", c.name, got, c.want)
-			}
-		})
+		if got := demangled(c.name); got != c.want {
+			t.Errorf("%s: demangled(%q) = %q, want %q", c.scenario, c.name, got, c.want)
+		}
 	}
 }
 

@@ -33,13 +33,8 @@ func NewLiveScope(s *Scope) *LiveScope {
 // when Look or Has last saw it alive.
 func (l *LiveScope) Has(pid int) bool {
 	l.mu.Lock()
-	has := l.has
-	l.mu.Unlock()
-	is := has(pid)
-	sure := is || !procfs.Ending(pid)
-	l.mu.Lock()
 	defer l.mu.Unlock()
-	if sure {
+	if is := l.has(pid); is || !procfs.Ending(pid) {
 		l.seen[0][pid] = is
 		return is
 	}
