@@ -1,10 +1,10 @@
 package target
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 )
 
@@ -14,30 +14,28 @@ const maxList = 16 << 20
 // ReadLists replaces each @FILE among the FUNC arguments by the lines of the file. A # at the beginning of a line or after
 // white space begins a comment.
 func (q *Query) ReadLists() error {
-	if !slices.ContainsFunc(q.Funcs, isList) {
-		return nil
-	}
-	q.lists = make(map[string]string)
 	var all []string
+	lists := make(map[string]string)
 	for _, text := range q.Funcs {
-		if !isList(text) {
+		name, isList := strings.CutPrefix(text, "@")
+		if !isList {
 			all = append(all, text)
 			continue
 		}
-		funcs, err := q.readList(text[1:])
+		funcs, err := readList(name, lists)
 		if err != nil {
 			return err
 		}
 		all = append(all, funcs...)
 	}
-	q.Funcs = all
+	if len(lists) > 0 {
+		q.Funcs, q.lists = all, lists
+	}
 	return nil
 }
 
-func isList(text string) bool { return strings.HasPrefix(text, "@") }
-
-// readList reads a list, and stores the line of each FUNC in q.lists.
-func (q *Query) readList(name string) (funcs []string, err error) {
+// readList reads a list, and stores the line of each FUNC in lines.
+func readList(name string, lines map[string]string) (funcs []string, err error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, usagef("read list of functions: %w", err)
@@ -50,21 +48,17 @@ func (q *Query) readList(name string) (funcs []string, err error) {
 	case len(data) > maxList:
 		return nil, usagef("%s: over %d bytes are too many for a list of functions", name, maxList)
 	}
-	number := 0
-	for line := range strings.Lines(string(data)) {
-		number++
+	for i, line := range strings.Split(string(data), "\n") {
 		text, _, _ := strings.Cut(" "+strings.ReplaceAll(line, "\t", " "), " #")
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		at := fmt.Sprintf("%s:%d", name, number)
-		if isList(text) {
+		at := fmt.Sprintf("%s:%d", name, i+1)
+		if strings.HasPrefix(text, "@") {
 			return nil, usagef("%s: %q: a list names no other", at, text)
 		}
 		funcs = append(funcs, text)
-		if q.lists[text] == "" {
-			q.lists[text] = at
-		}
+		lines[text] = cmp.Or(lines[text], at)
 	}
 	if len(funcs) == 0 {
 		return nil, usagef("%s: no FUNC in it", name)
