@@ -1,14 +1,17 @@
 package trials
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
@@ -125,4 +128,74 @@ func (b *bench) hold(goTool string) {
 	if said := contents(c.stderr); said != "" {
 		b.Fatalf("the go tool does not wait: %s", said)
 	}
+}
+
+// splits measures how long arming and disarming take by the number of sites and by how
+// they are put into events. The sites are in a file of NOPs, which this process maps to
+// execute, and never does.
+func (b *bench) splits() {
+	counts := pick([]int{1, 10, 100, 1000, 2000, 4000, 8000, 15000, 30000, 44000, 100000}, []int{1, 100, 1000, 6000})
+	file := b.nops(counts[len(counts)-1])
+	g := newGrid("sites, in so many events of ftgo's", "", nil)
+	var tasks []task
+	for _, sites := range counts {
+		perEvent := uprobe.SitesPerEvent(sites)
+		row := fmt.Sprintf("%d, %d", sites, (sites+perEvent-1)/perEvent)
+		for _, way := range []struct {
+			name           string
+			perEvent, most int // sites: more take too many minutes
+		}{{"as ftgo splits", perEvent, 100000}, {"one event", sites, 30000}, {"1,000 an event", 1000, 44000}} {
+			if sites > way.most {
+				continue
+			}
+			armed := way.name + ": armed"
+			tasks = append(tasks, task{row: row, col: armed, ours: true, once: sites >= 30000, run: func() error {
+				arm, disarm, err := b.armNops(file, sites, way.perEvent)
+				g.add(row, armed, arm)
+				g.add(row, way.name+": disarmed", disarm)
+				return err
+			}})
+		}
+	}
+	b.turns(g, tasks)
+	fmt.Fprint(&b.body, "The kernel's time depends on the number of sites, and on their distribution over events. One process maps the file with the\n"+
+		"sites. The kernel compares each definition with all others, and again with the definitions of the same event. It waits for a\n"+
+		"grace period when it disarms an event, and for another when it removes an instance.\n\n")
+	g.write(&b.body)
+}
+
+// nops makes a file of instructions that may be probed, one a byte, and maps it.
+func (b *bench) nops(n int) *os.File {
+	name := b.path("nops")
+	check(b, os.WriteFile(name, bytes.Repeat([]byte{0x90}, n), 0o755))
+	file, err := os.Open(name)
+	check(b, err)
+	m, err := syscall.Mmap(int(file.Fd()), 0, n, syscall.PROT_READ|syscall.PROT_EXEC, syscall.MAP_PRIVATE)
+	check(b, err)
+	b.Cleanup(func() {
+		_ = syscall.Munmap(m)
+		_ = file.Close()
+	})
+	return file
+}
+
+// armNops probes the first n bytes of a file, for counting, and returns nanoseconds.
+func (b *bench) armNops(file *os.File, n, perEvent int) (arm, disarm float64, err error) {
+	var events []tracefs.Event
+	for i := range n {
+		if i%perEvent == 0 {
+			events = append(events, tracefs.Event{Name: fmt.Sprintf("nops%d", i/perEvent), Filter: "common_pid == 1 && common_pid == 2"})
+		}
+		e := &events[len(events)-1]
+		e.Sites = append(e.Sites, uint64(i))
+	}
+	target := tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", file.Fd())}
+	begun := time.Now()
+	session, err := tracefs.Start(interrupted, b.fs, target, events, tracefs.Options{Quiet: true})
+	if err != nil {
+		return 0, 0, err
+	}
+	armed := time.Now()
+	err = session.Close()
+	return float64(armed.Sub(begun)), float64(time.Since(armed)), err
 }

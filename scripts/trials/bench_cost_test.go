@@ -27,7 +27,7 @@ func (b *bench) perCall(g *grid, row, col string, run func() (stamp, error)) tas
 // costs measures what a call of one small function costs the program that makes it.
 func (b *bench) costs() {
 	g := newGrid("", "ftgo", nil)
-	g.cols = []string{alone, "ftgo", "bpftrace", "perf", byName, "trace-cmd", "delve"}
+	g.cols = []string{alone, "ftgo", "bpftrace", "perf", byName, "delve"}
 	var tasks []task
 	for _, f := range []string{"framed", "frameless"} {
 		fn := "main." + f
@@ -48,11 +48,6 @@ func (b *bench) costs() {
 		perf := func(row, col string, args []string, definitions ...string) {
 			under(row, col, b.perf, func() (stamp, error) { return b.underPerf(args, b.hot, definitions, target...) })
 		}
-		traceCmd := func(row string, definitions ...string) {
-			if b.perf != "" {
-				under(row, "trace-cmd", b.traceCmd, func() (stamp, error) { return b.underTraceCmd(b.hot, definitions, target...) })
-			}
-		}
 		counted, timed, shown, full := "count, "+f, "latency, "+f, "two arguments, "+f, "arguments and result, "+f
 		for _, row := range []string{counted, timed, shown, full} {
 			under(row, alone, b.hot, func() (stamp, error) { return b.traced(b.hot, target[1:]...) })
@@ -67,12 +62,10 @@ func (b *bench) costs() {
 		bpf(timed, fmt.Sprintf("%s+%d { @s[tid] = nsecs; } %s+%d /@s[tid]/ { @ = hist(nsecs - @s[tid]); delete(@s[tid]); }", site, entry, site, ret))
 		perf(timed, "perf", perfRecord, entryPlace, retPlace)
 		perf(timed, byName, perfRecord, fn, retPlace)
-		traceCmd(timed, entryPlace, retPlace)
 
 		ftgo(shown, "trace", "--entries")
 		bpf(shown, site+` { printf("%d %d\n", reg("ax"), reg("bx")); }`)
 		perf(shown, "perf", perfRecord, entryPlace+" a=%ax b=%bx")
-		traceCmd(shown, entryPlace+" a=%ax b=%bx")
 
 		ftgo(full, "trace")
 		perf(full, "perf", perfRecord, entryPlace+" a=%ax b=%bx", retPlace+" r=%ax")
@@ -94,7 +87,7 @@ func (b *bench) costs() {
 		{"latency, framed", byName, 0.60}, {"latency, framed", "perf", 0.60}, {"latency, framed", "bpftrace", 0.60}, {"latency, frameless", "perf", 0.60},
 	} {
 		if g.median(c.row, c.peer) > 0 {
-			b.ratioAtMost(c.row+": ftgo ÷ "+c.peer, over(c.row, "ftgo"), over(c.row, c.peer), c.limit)
+			b.atMost(c.row+": ftgo ÷ "+c.peer, over(c.row, "ftgo")/over(c.row, c.peer), c.limit, ratioText)
 		}
 	}
 }
@@ -123,7 +116,7 @@ func (b *bench) filters() {
 
 // parsing runs the benchmarks of what reads a trace.
 func (b *bench) parsing() {
-	g := newGrid("benchmark", "", func(_, unit string, v float64) string {
+	g := newGrid("benchmark", "", func(unit string, v float64) string {
 		if unit == "ns/op" {
 			return fmt.Sprintf("%.1f", v)
 		}
@@ -159,7 +152,7 @@ func (b *bench) planning() {
 	size := pick(huge{40, 3000}, huge{8, 500})
 	big, stripped := b.generate(size)
 	took := newGrid("time", "", nil)
-	memory := newGrid("memory, max RSS", "", func(_, _ string, v float64) string { return megabytes(v) })
+	memory := newGrid("memory, max RSS", "", func(_ string, v float64) string { return megabytes(v) })
 	programs := []struct{ name, path, one string }{
 		{"small", b.hot, "main.framed"},
 		{"go", fixture.GoCommand(b), "main.main"},

@@ -14,16 +14,16 @@ type grid struct {
 	cells      map[[2]string][]float64
 	refused    map[[2]string]string // why there is no measurement
 	base       string               // the column that the others are compared with, but alone; "" for none
-	format     func(row, col string, v float64) string
+	format     func(col string, v float64) string
 }
 
 // alone is the column of what runs without a tracer.
 const alone = "no tracer"
 
-// newGrid shows numbers by format; nil is for times.
-func newGrid(corner, base string, format func(row, col string, v float64) string) *grid {
+// newGrid makes a grid of times, or of numbers with another format.
+func newGrid(corner, base string, format func(col string, v float64) string) *grid {
 	if format == nil {
-		format = func(_, _ string, v float64) string { return nanoseconds(v) }
+		format = func(_ string, v float64) string { return nanoseconds(v) }
 	}
 	return &grid{corner: corner, base: base, format: format, cells: make(map[[2]string][]float64), refused: make(map[[2]string]string)}
 }
@@ -38,16 +38,16 @@ func (g *grid) at(row, col string) [2]string {
 	return [2]string{row, col}
 }
 
-// add takes a measurement.
+// add adds a measurement.
 func (g *grid) add(row, col string, v float64) {
 	at := g.at(row, col)
 	g.cells[at] = append(g.cells[at], v)
 }
 
-// refuse tells why there is none.
+// refuse notes why there is no measurement: of a tool's output, the last line is enough.
 func (g *grid) refuse(row, col string, why error) {
-	said := strings.Split(why.Error(), " | ") // of what the tool said, the last line will do
-	g.refused[g.at(row, col)] = strings.TrimSpace(said[len(said)-1])
+	lines := strings.Split(strings.ReplaceAll(why.Error(), "\n", " "), " | ")
+	g.refused[g.at(row, col)] = strings.TrimSpace(lines[len(lines)-1])
 }
 
 // median is 0 where nothing was measured.
@@ -70,22 +70,19 @@ func (g *grid) write(w *bytes.Buffer) {
 			base, v := g.median(row, g.base), g.median(row, col)
 			switch reason := g.refused[[2]string{row, col}]; {
 			case v > 0 && base > 0 && col != g.base && col != alone:
-				fmt.Fprintf(w, " %s (%s×) |", g.format(row, col, v), ratioText(v/base))
+				fmt.Fprintf(w, " %s (%s×) |", g.format(col, v), ratioText(v/base))
 			case len(g.cells[[2]string{row, col}]) > 0:
-				fmt.Fprintf(w, " %s |", g.format(row, col, v))
+				fmt.Fprintf(w, " %s |", g.format(col, v))
 			case reason == "":
 				fmt.Fprint(w, " |")
 			default:
-				line := fmt.Sprintf("\n– %s: %s\n", col, strings.ReplaceAll(reason, "\n", " "))
-				if !slices.Contains(why, line) {
-					why = append(why, line)
-				}
+				why = append(why, fmt.Sprintf("\n– %s: %s\n", col, reason))
 				fmt.Fprint(w, " – |")
 			}
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprint(w, strings.Join(why, ""))
+	fmt.Fprint(w, strings.Join(slices.Compact(why), ""))
 }
 
 func ratioText(r float64) string {
@@ -100,50 +97,13 @@ func ratioText(r float64) string {
 
 // nanoseconds shows a time with three digits.
 func nanoseconds(ns float64) string {
-	switch {
-	case ns < 10:
-		return fmt.Sprintf("%.1f ns", ns)
-	case ns < 1e3:
-		return fmt.Sprintf("%.0f ns", ns)
-	case ns < 1e6:
-		return fmt.Sprintf("%.3g µs", ns/1e3)
-	case ns < 1e9:
-		return fmt.Sprintf("%.3g ms", ns/1e6)
+	units := []string{"ns", "µs", "ms", "s"}
+	for ns >= 999.5 && len(units) > 1 {
+		ns, units = ns/1000, units[1:]
 	}
-	return fmt.Sprintf("%.3g s", ns/1e9)
+	return fmt.Sprintf("%.3g %s", ns, units[0])
 }
 
 func whole(v float64) string { return fmt.Sprintf("%.0f", v) }
 
 func megabytes(v float64) string { return whole(v/(1<<20)) + " MB" }
-
-// verdict compares a measurement with what it is to be at most, or at least.
-type verdict struct {
-	what       string
-	got, limit float64
-	atLeast    bool
-	format     func(float64) string
-}
-
-func (v verdict) String() string {
-	word, met := "at most", v.got <= v.limit
-	if v.atLeast {
-		word, met = "at least", v.got >= v.limit
-	}
-	how := "met"
-	if !met {
-		how = "**missed**"
-	}
-	return fmt.Sprintf("| %s | %s | %s %s | %s |\n", v.what, v.format(v.got), word, v.format(v.limit), how)
-}
-
-func (r *report) atMost(what string, got, limit float64, format func(float64) string) {
-	r.checks = append(r.checks, verdict{what: what, got: got, limit: limit, format: format})
-}
-
-// ratioAtMost checks nothing where one of both was not measured.
-func (r *report) ratioAtMost(what string, got, of, limit float64) {
-	if got > 0 && of > 0 {
-		r.atMost(what, got/of, limit, ratioText)
-	}
-}

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +44,9 @@ func Benchmark(b *testing.B) {
 	}
 	b.Setenv("BPFTRACE_MAX_PROBES", "100000")
 	r := &report{fs: tracetest.Kernel(b), ftgo: fixture.Command(b, "cmd/ftgo"), hot: fixture.Build(b, "hot")}
-	r.findPeers(b)
+	r.bpftrace = r.findPeer(b, "bpftrace", "--version", `\Abpftrace.*`)
+	r.perf = r.findPeer(b, "perf", "--version", `\Aperf.*`)
+	r.dlv = r.findPeer(b, "dlv", "version", `Version: \S+`)
 	for _, s := range sections {
 		ok := b.Run(s.name, func(b *testing.B) {
 			fmt.Fprintf(&r.body, "\n## %s\n\n", s.title)
@@ -58,12 +63,12 @@ func Benchmark(b *testing.B) {
 
 // report is what was measured so far, and what all sections need.
 type report struct {
-	fs        *tracefs.FS
-	ftgo, hot string
-	peers
-	rounds int
-	body   bytes.Buffer
-	checks []verdict
+	fs                  *tracefs.FS
+	ftgo, hot           string
+	bpftrace, perf, dlv string   // paths of the other tracers, "" for those that are missing
+	peers               []string // a version for each, or why it is left out
+	rounds              int
+	goals, body         bytes.Buffer
 }
 
 // bench is one section.
@@ -72,8 +77,38 @@ type bench struct {
 	*report
 }
 
-// childLimit is for a child that should take a second.
-const childLimit = 3 * time.Minute
+// findPeer returns the path of another tracer, and notes its version.
+func (r *report) findPeer(b *testing.B, name, version, line string) string {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		r.peers = append(r.peers, name+": not installed, left out")
+		return ""
+	}
+	o, err := command(b, 10*time.Second, path, version).run()
+	m := regexp.MustCompile(line).FindString(o.stdout)
+	if m == "" {
+		b.Fatalf("no version of %s: %v", name, err)
+	}
+	r.peers = append(r.peers, strings.Replace(m, "Version:", "delve", 1))
+	return path
+}
+
+// preface returns the beginning of the page: the machine, the tools, and the goals with their results.
+func (r *report) preface() string {
+	var w strings.Builder
+	fmt.Fprintf(&w, "# Benchmarks\n\n`scripts/bench` wrote this page. The figures are medians of %d rounds. In each round the tools ran one after the other on the\n"+
+		"same programs. Jobs of minutes ran once. The numbers in parentheses are multiples of ftgo's figure. The cost of a hit depends on the\n"+
+		"machine, especially if it is virtual: compare the figures, but don't quote them. Times in seconds depend on the machine as much as on ftgo.\n\n", r.rounds)
+	release, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+	cpus, _ := os.ReadFile("/proc/cpuinfo")
+	model := "unknown"
+	if m := regexp.MustCompile(`(?m)^model name\s*: (.*)$`).FindSubmatch(cpus); m != nil {
+		model = string(m[1])
+	}
+	fmt.Fprintf(&w, "Linux %s, %d CPUs (%s), %s.\nPeers: %s.\n", strings.TrimSpace(string(release)), runtime.NumCPU(), model, runtime.Version(), strings.Join(r.peers, "; "))
+	fmt.Fprint(&w, "Another run: [benchmarks-faster-machine.md](benchmarks-faster-machine.md).\n\n| goal | measured | | |\n|---|---|---|---|\n", r.goals.String())
+	return w.String()
+}
 
 // run runs a program to its end.
 func (b *bench) run(name string, args ...string) (outcome, error) {
@@ -116,4 +151,13 @@ func (b *bench) turns(g *grid, tasks []task) {
 			}
 		}
 	}
+}
+
+// atMost writes a row of the table of goals, unless nothing was measured.
+func (b *bench) atMost(what string, got, limit float64, format func(float64) string) {
+	met := "met"
+	if got > limit {
+		met = "**missed**"
+	}
+	fmt.Fprintf(&b.goals, "| %s | %s | at most %s | %s |\n", what, format(got), format(limit), met)
 }

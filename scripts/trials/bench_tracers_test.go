@@ -28,28 +28,20 @@ func (s stamp) perCall() float64 { return s.NS / s.Calls }
 func (s stamp) arming() float64    { return float64(s.Begin - s.launched.UnixNano()) }
 func (s stamp) disarming() float64 { return float64(s.ended.UnixNano() - s.End) }
 
-// stampIn finds the times that a target prints as a JSON object, whatever is before it in the line.
-func stampIn(text string) (s stamp, ok bool) {
-	for line := range strings.Lines(text) {
-		if at := strings.LastIndex(line, `{"`); at >= 0 && json.NewDecoder(strings.NewReader(line[at:])).Decode(&s) == nil && s.NS > 0 {
-			return s, true
-		}
-	}
-	return s, false
-}
-
-// traced runs a tracer that runs a target, or a target alone.
+// traced runs a tracer that runs a target, or a target alone. The target prints its times as a JSON object, and the tracer
+// may have written something before it in the line.
 func (b *bench) traced(name string, args ...string) (stamp, error) {
 	o, err := b.run(name, args...)
 	if err != nil {
 		return stamp{}, err
 	}
-	s, ok := stampIn(o.stdout)
-	if !ok {
-		return s, fmt.Errorf("run %s: the target has not told its times: %.200q%s", name, o.stdout, lastLines(o.stderr))
+	for line := range strings.Lines(o.stdout) {
+		s := stamp{launched: o.launched, ended: o.ended}
+		if at := strings.LastIndex(line, `{"`); at >= 0 && json.NewDecoder(strings.NewReader(line[at:])).Decode(&s) == nil && s.NS > 0 {
+			return s, nil
+		}
 	}
-	s.launched, s.ended = o.launched, o.ended
-	return s, nil
+	return stamp{}, fmt.Errorf("run %s: the target has not told its times: %.200q%s", name, o.stdout, lastLines(o.stderr))
 }
 
 // underFtgo runs a target with what ftgo writes going to a file of no interest.
@@ -67,31 +59,24 @@ func (b *bench) underDelve(pattern string, target ...string) (stamp, error) {
 	return b.traced(b.dlv, append(args, target[1:]...)...)
 }
 
-// plan plans the probing of a function as ftgo does.
-func (b *bench) plan(path, function string, mode uprobe.Mode) *uprobe.Plan {
+// ends is how far inside of a function its calls begin and end where ftgo probes it, in bytes.
+func (b *bench) ends(path, function string) (entry, ret uint64) {
 	binary, err := offsets.Open(path)
 	check(b, err)
-	b.Cleanup(func() { binary.Close() })
+	defer binary.Close()
 	fn, ok := binary.Lookup(function)
 	if !ok {
 		b.Fatalf("%s: no function %s", path, function)
 	}
-	plan, err := uprobe.New(binary, []*offsets.Func{fn}, uprobe.Options{Mode: mode, Features: b.fs.Features()})
+	plan, err := uprobe.New(binary, []*offsets.Func{fn}, uprobe.Options{Mode: uprobe.Latency, Features: b.fs.Features()})
 	check(b, err)
-	return plan
-}
-
-// ends is how far inside of a function its calls begin and end where ftgo probes it, in bytes.
-func (b *bench) ends(path, function string) (entry, ret uint64) {
-	plan := b.plan(path, function, uprobe.Latency)
 	for _, event := range plan.Events {
 		for _, site := range event.Sites {
-			if site.Func != 0 {
-				continue // tells of goroutines' ends, or of recovered panics
-			}
-			if inside := site.Addr - plan.Funcs[0].Addr; site.Kind.IsEntry() {
+			switch inside := site.Addr - plan.Funcs[0].Addr; {
+			case site.Func != 0: // goroutines' ends, or recovered panics
+			case site.Kind.IsEntry():
 				entry = inside
-			} else {
+			default:
 				ret = inside
 			}
 		}
@@ -139,20 +124,5 @@ func (b *bench) underPerf(args []string, binary string, definitions []string, ta
 	s, err = b.traced(b.perf, append(line, target...)...)
 	remove(&err)
 	s.launched, s.ended = began, time.Now()
-	return s, err
-}
-
-// underTraceCmd runs a target while trace-cmd records events that perf has defined, in an
-// instance of its own: it would change the tracing of everybody else.
-func (b *bench) underTraceCmd(binary string, definitions []string, target ...string) (s stamp, err error) {
-	pattern, remove, err := b.definePerf(binary, definitions...)
-	if err != nil {
-		return stamp{}, err
-	}
-	defer remove(&err)
-	line := []string{"record", "-q", "-d", "-B", perfEvents, "-b", "16384", "-e", pattern, "-o", b.path("trace.dat"), "--"}
-	s, err = b.traced(b.traceCmd, append(line, target...)...)
-	// It leaves its instance when it fails.
-	_ = os.Remove(filepath.Join(b.fs.Dir(), "instances", perfEvents))
 	return s, err
 }

@@ -2,7 +2,6 @@ package trials
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -111,31 +110,10 @@ func (c *child) run() (outcome, error) {
 	return c.wait()
 }
 
-// interrupt ends the child as Ctrl-C does, which is no error.
-func (c *child) interrupt() (outcome, error) {
-	_ = c.signal(syscall.SIGINT) // one that has ended by itself has said why
-	o, err := c.wait()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() != 1 {
-		err = nil
-	}
-	return o, err
-}
-
 // kill ends the child at once.
 func (c *child) kill() {
 	_ = c.signal(syscall.SIGKILL)
 	_, _ = c.wait()
-}
-
-// says waits until the child has written some words to standard error.
-func (c *child) says(words string, limit time.Duration) error {
-	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if strings.Contains(contents(c.stderr), words) {
-			return nil
-		}
-	}
-	return fmt.Errorf("run %s: %q not said within %v", c.Args[0], words, limit)
 }
 
 // shorten leaves out most of many arguments.
@@ -157,6 +135,9 @@ func lastLines(text string) string {
 	}
 	return ": " + strings.Join(lines[max(0, len(lines)-3):], " | ")
 }
+
+// childLimit is for a child that should take a second.
+const childLimit = 3 * time.Minute
 
 // goroot is where the toolchain is.
 func goroot(tb testing.TB) string {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestTrialKernels writes docs/dev/kernels.md, or docs/dev/kernels-arm64.md, from what the kernel tests have
-// said. Its arguments are the processor, by its GOARCH, and of each kernel
+// said. Its arguments are the name of the page, and of each kernel
 // ABOUT=FILE, where FILE has lines of "go tool test2json", and ABOUT may be empty.
 func TestTrialKernels(t *testing.T) {
 	var runs []*kernelRun
@@ -30,7 +30,7 @@ func TestTrialKernels(t *testing.T) {
 			fmt.Fprintf(os.Stderr, "kernel-matrix: %s: failed: %s\n", r.kernel, strings.Join(failed, ", "))
 		}
 	}
-	check(t, os.WriteFile(rooted(*page), []byte(kernelPage(flag.Arg(0), runs)), 0o644))
+	check(t, os.WriteFile(rooted(*page), []byte(kernelPage(proseOf(t, flag.Arg(0)), runs)), 0o644))
 }
 
 // event is a line of test2json (go doc test2json).
@@ -115,42 +115,11 @@ func (r *kernelRun) said(e event) {
 	r.reasons[e.Test] = m[1]
 }
 
-// older is the section about kernels that Debian's archive does not have.
-const older = `
-## Older kernels
-
-Debian's archive no longer has kernels before 5.10. The rows of older kernels are for images that were built by hand, as each row says.
-Tests also disable features that older kernels lack, on the kernel that runs the tests. Everything else must stay exact. They disable
-each feature alone, and all features that Linux 4.4 lacks (fallbacks.txt, linux44.txt and withoutarrays.txt of TestKernelScripts,
-TestKernelFollowingUnnamed). They disable instances and memory, as on Linux 3.10 (TestKernelTopLevel), and use a separate tracefs
-(unwell.txt). Tests without a kernel cover the other texts and files of older kernels.
-`
-
-// kernelHeads are the beginnings of the pages by processor.
-var kernelHeads = map[string]string{
-	"amd64": `# Kernels
-
-This page shows the results of the tests that need a kernel (TestKernel...). They ran on real kernels: under QEMU on Debian's kernels and
-on kernels that the rows describe, and on the kernel of the test machine, the last row. The tests compare counts, latencies and values
-with the traced programs' own records. ` + "`scripts/kernel-matrix` wrote this page on %s. `scripts/vm KERNEL -- COMMAND`" + ` boots a
-kernel by hand. [kernels-arm64.md](kernels-arm64.md) is the page for arm64.
-`,
-	"arm64": `# Kernels for arm64
-
-This page shows the results of the tests that need a kernel (TestKernel...), on Debian's kernels for arm64. They ran **only under QEMU**,
-on an x86-64 machine: two emulated CPUs, which take turns. Nothing was tried on arm64 hardware. The tests compare counts, latencies and
-values with the traced programs' own records. ` + "`scripts/kernel-matrix` wrote this page on %s. `scripts/vm KERNEL-arm64 -- COMMAND`" + `
-boots a kernel by hand. [kernels.md](kernels.md) is the page for x86-64.
-`,
-}
-
-// kernelPage is a page of the kernels for a processor.
-func kernelPage(goarch string, runs []*kernelRun) string {
+// kernelPage is a page of the kernels: the prose of the present one, with today's date, and new tables.
+func kernelPage(prose string, runs []*kernelRun) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, kernelHeads[goarch]+`
-| kernel | passed | failed | skipped | features found that ftgo uses |
-|---|---|---|---|---|
-`, time.Now().UTC().Format(time.DateOnly))
+	fmt.Fprintf(&b, "%s\n| kernel | passed | failed | skipped | features found that ftgo uses |\n|---|---|---|---|---|\n",
+		regexp.MustCompile(`\d{4}-\d\d-\d\d`).ReplaceAllString(prose, time.Now().UTC().Format(time.DateOnly)))
 	for _, r := range runs {
 		failed := "none"
 		if tests := r.with("FAIL"); len(tests) > 0 {
@@ -170,9 +139,6 @@ func kernelPage(goarch string, runs []*kernelRun) string {
 	}
 	if not := os.Getenv("FTGO_MATRIX_ELSEWHERE"); not != "" && not != "^$" {
 		fmt.Fprintf(&b, "\nNot run under QEMU, because these tests depend little on the kernel, or take too long on an emulated CPU: `%s`.\nUnder QEMU the tests compare the parts of calls' times (--sched), but do not require that they match, because the host takes an emulated\nCPU away at any moment.\n", not)
-	}
-	if goarch == "amd64" {
-		b.WriteString(older)
 	}
 	b.WriteString("\n## Skipped\n\n| tests | on | why |\n|---|---|---|\n")
 	b.WriteString(skips(runs))

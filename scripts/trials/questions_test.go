@@ -155,35 +155,24 @@ func TestQuestionsInGuide(t *testing.T) {
 	}
 }
 
-// askShop runs a command on a shop that opens when the probes are armed.
+// askShop runs a command on a shop that opens when the probes are armed. The command is short, and so are its lines
+// of calls.
 func askShop(t *testing.T, dir, line string) (answer string, b *shopBooks) {
 	t.Helper()
+	if len(line) > maxCommand {
+		t.Errorf("%d characters, want %d at most: %s", len(line), maxCommand, line)
+	}
 	shop := command(t, time.Minute, filepath.Join(dir, "shop"))
 	open, err := shop.StdinPipe()
 	check(t, err)
 	check(t, shop.start())
 	awaitText(t, shop, shop.stdout, "ready")
-	answer = ask(t, dir, line, func(*child) { check(t, open.Close()) })
-	told, err := shop.wait()
-	check(t, err)
-	_, books, _ := strings.Cut(told.stdout, "\n")
-	check(t, json.Unmarshal([]byte(books), &b))
-	return answer, b
-}
-
-// ask runs a command, and has something done once its probes are armed. The command is short, and so is
-// what it says of a call.
-func ask(t *testing.T, dir, line string, do func(asked *child)) string {
-	t.Helper()
-	if len(line) > maxCommand {
-		t.Errorf("%d characters, want %d at most: %s", len(line), maxCommand, line)
-	}
 	asked := command(t, time.Minute, "sh", "-c", "exec "+line)
 	asked.Dir = dir
 	asked.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
 	check(t, asked.start())
 	awaitText(t, asked, asked.stderr, "probing ")
-	do(asked)
+	check(t, open.Close())
 	o, err := asked.wait()
 	if err != nil {
 		t.Errorf("%s: %v\n%s", line, err, o.stderr)
@@ -193,7 +182,11 @@ func ask(t *testing.T, dir, line string, do func(asked *child)) string {
 			t.Errorf("%s: a line of %d characters, want %d at most: %s", line, n, maxLine, call)
 		}
 	}
-	return o.stdout
+	told, err := shop.wait()
+	check(t, err)
+	_, books, _ := strings.Cut(told.stdout, "\n")
+	check(t, json.Unmarshal([]byte(books), &b))
+	return o.stdout, b
 }
 
 // awaitText waits until a child has written a text.

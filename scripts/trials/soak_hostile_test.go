@@ -7,8 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -17,125 +17,85 @@ import (
 	"github.com/ftgo/ftgo/testdata/hostile"
 )
 
-// Of a hostile file, no command may take more.
+// A command may not take more for a hostile file.
 const (
 	hostileMemory = 1 << 20 // KiB of addresses, as of ulimit -v
 	hostileTime   = 2 * time.Second
 )
 
-// hostileCommands are asked of files by turns, each after list.
-var hostileCommands = [][]string{
-	{"count", "--dry-run"}, {"probe", "--dry-run"}, {"trace", "--dry-run"}, {"script"},
-}
-
-// hostileRun is what was found so far.
-type hostileRun struct {
-	*soak
-	seeds []*hostile.Mutator
-
-	mu      sync.Mutex // for all below
-	result  *result
-	memory  float64 // bytes, the most of a command
-	slowest time.Duration
-}
+// hostileCommands are run on files in turn, each after list.
+var hostileCommands = []string{"count --dry-run", "probe --dry-run", "trace --dry-run", "script"}
 
 // hostile has ftgo read files that are damaged or claim more than they hold, each command in a
-// process of its own.
+// process of its own. Half of the files are damaged programs, and half are made from nothing.
 func (s *soak) hostile(n int) {
 	s.each(result{Package: fmt.Sprint(n, " hostile files"), Mode: "list, --dry-run, script", Tests: n}, func(s *soak, r *result) {
-		h := hostileRun{soak: s, seeds: s.seeds(), result: r}
+		var seeds []*hostile.Mutator
+		for _, flags := range [][]string{{"-ldflags=-s -w"}, {"-ldflags=-w"}, {}, {"-buildmode=pie", "-ldflags=-compressdwarf=false"}} {
+			data, err := os.ReadFile(fixture.Build(s, "inlined", flags...))
+			check(s, err)
+			m, err := hostile.NewMutator(data)
+			check(s, err)
+			seeds = append(seeds, m)
+		}
 		begin := time.Now()
-		next := make(chan int)
+		var mu sync.Mutex // for r and most
+		var most outcome
 		var workers sync.WaitGroup
-		for range runtime.NumCPU() {
+		for first := range runtime.NumCPU() {
 			workers.Go(func() {
-				defer func() {
-					for range next { // where a worker has failed
+				for i := first; i < n && interrupted.Err() == nil; i += runtime.NumCPU() {
+					seed := seeds[i/4%len(seeds)]
+					var kind string
+					var f hostile.File
+					switch i % 4 {
+					case 0:
+						kind, f = "mutant", hostile.File{Data: seed.Mutant(i)}
+					case 1:
+						kind, f = "seed bloated", seed.Bloated(i)
+					default:
+						kind, f = hostile.Bloated(runtime.GOARCH, i/2)
 					}
-				}()
-				for i := range next {
-					h.file(i)
+					o, bad := s.readsHostile(i, f)
+					mu.Lock()
+					most.maxRSS, most.user = max(most.maxRSS, o.maxRSS), max(most.user, o.user)
+					if bad == "" {
+						r.Same++
+					} else {
+						r.Differ = append(r.Differ, difference{Test: fmt.Sprintf("file %d (%s)", i, kind), Without: "an answer", With: bad})
+					}
+					mu.Unlock()
 				}
 			})
 		}
-		for i := 0; i < n && interrupted.Err() == nil && !s.Failed(); i++ {
-			next <- i
-		}
-		close(next)
 		workers.Wait()
-		if s.Failed() {
-			s.FailNow()
-		}
 		r.Seconds = time.Since(begin).Seconds()
-		r.Memory = fmt.Sprintf("at most %.0f MiB and %d ms of processor time for a command: ulimit -v %d", h.memory/(1<<20), h.slowest.Milliseconds(), hostileMemory)
+		r.Memory = fmt.Sprintf("at most %.0f MiB and %d ms of processor time for a command: ulimit -v %d", most.maxRSS/(1<<20), most.user.Milliseconds(), hostileMemory)
 	})
 }
 
-// seeds are sound programs to begin with.
-func (s *soak) seeds() (seeds []*hostile.Mutator) {
-	for _, flags := range [][]string{{"-ldflags=-s -w"}, {"-ldflags=-w"}, {}, {"-buildmode=pie", "-ldflags=-compressdwarf=false"}} {
-		data, err := os.ReadFile(fixture.Build(s, "inlined", flags...))
-		check(s, err)
-		m, err := hostile.NewMutator(data)
-		check(s, err)
-		seeds = append(seeds, m)
-	}
-	return seeds
-}
-
-// hostileFile is file n, and what kind it is of: half of them are of programs.
-func (h *hostileRun) hostileFile(n int) (kind string, f hostile.File) {
-	seed := n / 4 % len(h.seeds)
-	switch n % 4 {
-	case 0:
-		return fmt.Sprint("mutant of seed ", seed), hostile.File{Data: h.seeds[seed].Mutant(n)}
-	case 1:
-		return fmt.Sprint("seed bloated ", seed), h.seeds[seed].Bloated(n)
-	}
-	return hostile.Bloated(runtime.GOARCH, n/2)
-}
-
-func (h *hostileRun) file(n int) {
-	kind, f := h.hostileFile(n)
-	path := filepath.Join(h.state, "hostile"+strconv.Itoa(n))
+// readsHostile returns the most that a command took for a file, user with sys, and what is wrong with its end.
+func (s *soak) readsHostile(n int, f hostile.File) (most outcome, bad string) {
+	path := filepath.Join(s.state, "hostile"+strconv.Itoa(n))
 	defer os.Remove(path)
 	if err := f.Write(path); err != nil {
-		h.Error(err)
-		return
+		return most, err.Error()
 	}
-	bad := h.command([]string{"list", path, "*"})
-	if bad == "" {
-		bad = h.command(slices.Concat(hostileCommands[n/4%len(hostileCommands)], []string{path, "*"}))
+	for _, line := range []string{"list", hostileCommands[n/4%len(hostileCommands)]} {
+		c := command(s, time.Minute, "sh", "-c", fmt.Sprintf(`ulimit -v %d; exec "$@"`, hostileMemory), "sh", s.ftgo)
+		c.Args = append(append(c.Args, strings.Fields(line)...), path, "*")
+		c.Stdout, c.Cancel = nil, func() error { return c.signal(syscall.SIGKILL) }
+		o, err := c.run()
+		most.maxRSS, most.user = max(most.maxRSS, o.maxRSS), max(most.user, o.user+o.sys)
+		var exit *exec.ExitError
+		switch {
+		case err != nil && !errors.As(err, &exit):
+			return most, err.Error()
+		case most.user > hostileTime:
+			return most, fmt.Sprintf("%s: %v of processor time", line, most.user)
+		case err != nil && (exit.ExitCode() < 0 || exit.ExitCode() == 2): // the runtime's own end, or wrong usage
+			return most, fmt.Sprintf("%s: %v: %.400s", line, err, o.stderr)
+		}
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if bad == "" {
-		h.result.Same++
-		return
-	}
-	fmt.Fprintf(os.Stderr, "file %d (%s): %s\n", n, kind, bad)
-	h.result.Differ = append(h.result.Differ, difference{Test: fmt.Sprintf("file %d (%s)", n, kind), Without: "an answer", With: bad})
-}
-
-// command tells what is wrong with how a command ends.
-func (h *hostileRun) command(args []string) (bad string) {
-	limited := append([]string{"-c", fmt.Sprintf(`ulimit -v %d; exec "$@"`, hostileMemory), "sh", h.ftgo}, args...)
-	c := command(h, time.Minute, "sh", limited...)
-	c.Stdout, c.Cancel = nil, func() error { return c.signal(syscall.SIGKILL) }
-	o, err := c.run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return err.Error()
-	}
-	took := o.user + o.sys
-	h.mu.Lock()
-	h.memory, h.slowest = max(h.memory, o.maxRSS), max(h.slowest, took)
-	h.mu.Unlock()
-	switch code := c.ProcessState.ExitCode(); {
-	case took > hostileTime:
-		return fmt.Sprintf("%s: %v of processor time", args[0], took)
-	case code < 0 || code == 2: // the runtime's own end, or wrong usage
-		return fmt.Sprintf("%s: %v: %.400s", args[0], err, o.stderr)
-	}
-	return ""
+	return most, ""
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -14,32 +16,24 @@ type result struct {
 	Run                   string // the tests that it is about, as of -test.run; "" for all
 	Functions, Probes     uint64
 	Hits, Delivered, Lost uint64
-	// Tests are those that ended without probes.
-	Tests int
-	// Same are those that ended under probes as they did without, subtests included.
-	Same int
-	// Slow are those that did not end within their share of the budget, Unreached those that were
-	// not run since it was spent; each with subtests, whose tests the names are.
-	Slow, Unreached           int
-	SlowNames, UnreachedNames []string
-	// Differ are those that ended otherwise.
-	Differ []difference
-	// Crash is the end of what the program said when it ended in no way that tests end.
-	Crash            string
-	Seconds, Without float64 // with probes, and without
-	Unbalanced       string  // why the books don't balance
-	Memory           string  // how much ftgo had, in a long run
+	Tests                 int      // with their subtests, that ended without probes
+	Same                  int      // of those, how many ended with probes as without
+	Uncompared            []string // tests that were too slow for the budget
+	Differ                []difference
+	Crash                 string  // the end of the output of a program that ended in a way in which tests do not end
+	Seconds, Without      float64 // with probes, and without
+	Unbalanced            string  // why the books don't balance
+	Memory                string  // ftgo's, in a long run
 }
 
 // difference is a test that did not end as it did without probes.
 type difference struct {
 	Test, Without, With string
-	// Again is how it ended in a second run under probes; Slowed without probes, stopped most of
-	// the time.
+	// Again is how it ended in a second run with probes; Slowed without probes, in a process that was stopped most of the time.
 	Again, Slowed string
 }
 
-// explained: it is the slowness, not the probes.
+// explained reports that the slowness makes the difference, not the probes.
 func (d *difference) explained() bool { return d.Again == d.Without || d.Slowed == d.With }
 
 func (d *difference) text() string {
@@ -53,45 +47,14 @@ func (d *difference) text() string {
 	return fmt.Sprintf("%s: %s instead of %s: %s", d.Test, d.With, d.Without, why)
 }
 
-// bad: the probes have done something to the program, or ftgo has miscounted.
+// bad reports that the probes changed what the program does, or that ftgo miscounted.
 func (r *result) bad() bool {
-	for i := range r.Differ {
-		if !r.Differ[i].explained() {
-			return true
-		}
-	}
-	return r.Crash != "" || r.Unbalanced != ""
+	return r.Crash != "" || r.Unbalanced != "" || slices.ContainsFunc(r.Differ, func(d difference) bool { return !d.explained() })
 }
 
-func (r *result) text() string {
-	text := fmt.Sprintf("%d of %d tests the same, %d differ, %d too slow, %d not reached; %d hits, %d lost, %d probes; %.1f s, %.1f s without",
-		r.Same, r.Tests, len(r.Differ), r.Slow, r.Unreached, r.Hits, r.Lost, r.Probes, r.Seconds, r.Without)
-	if r.Memory != "" {
-		text += "; memory: " + r.Memory
-	}
-	if r.Crash != "" {
-		text += "; CRASH:\n" + r.Crash
-	}
-	if r.Unbalanced != "" {
-		text += "; " + r.Unbalanced
-	}
-	return text
-}
-
+// file is where a result is kept.
 func (s *soak) file(r *result) string {
 	return filepath.Join(s.state, strings.ReplaceAll(r.Package, "/", "-")+"."+r.Mode+".json")
-}
-
-// done tells whether there is a result, and reads it.
-func (s *soak) done(r *result) bool {
-	b, err := os.ReadFile(s.file(r))
-	return err == nil && json.Unmarshal(b, r) == nil
-}
-
-func (s *soak) save(r *result) {
-	b, err := json.MarshalIndent(r, "", "\t")
-	check(s, err)
-	check(s, os.WriteFile(s.file(r), append(b, '\n'), 0o644))
 }
 
 // add adds what ftgo has counted in a run, whose books must balance.
@@ -100,5 +63,80 @@ func (r *result) add(sum row) {
 	r.Hits, r.Delivered, r.Lost = sum.Hits, sum.Delivered, sum.Lost
 	if sum.Hits != sum.Delivered+sum.Lost || sum.Unparsed > 0 {
 		r.Unbalanced = fmt.Sprintf("%d hits, but %d delivered and %d lost, %d unparsed", sum.Hits, sum.Delivered, sum.Lost, sum.Unparsed)
+	}
+}
+
+// balance notes what is wrong with the books, unless something is already.
+func (r *result) balance(right bool, format string, args ...any) {
+	if r.Unbalanced == "" && !right {
+		r.Unbalanced = fmt.Sprintf(format, args...)
+	}
+}
+
+// writePage writes all results that are kept, and returns how many are bad.
+func (s *soak) writePage(name string) (bad int) {
+	files, err := filepath.Glob(filepath.Join(s.state, "*.*.json"))
+	check(s, err)
+	var results []*result
+	var commits []string
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		check(s, err)
+		r := new(result)
+		check(s, json.Unmarshal(b, r))
+		if r.bad() {
+			bad++
+		}
+		results = append(results, r)
+		commits = append(commits, r.Commit)
+	}
+	slices.Sort(commits)
+	slices.SortStableFunc(results, func(a, b *result) int { return strings.Compare(a.Mode+" "+a.Package, b.Mode+" "+b.Package) })
+	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	check(s, err)
+	about, _, _ := strings.Cut(proseOf(s, "soak.md"), "\ngo1")
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s, Linux %s, ftgo %s.\n", about, runtime.Version(), strings.TrimSpace(string(release)), strings.Join(slices.Compact(commits), ", "))
+	b.WriteString("\n| program | mode | tests | the same | differ | not compared | functions | probes | hits | lost | seconds | without |\n" +
+		"|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	var all result
+	differ, uncompared := 0, 0
+	for _, r := range results {
+		verdict := ""
+		if r.Run != "" {
+			verdict = " (`" + r.Run + "`)"
+		}
+		if r.bad() {
+			verdict += " **bad**"
+		}
+		fmt.Fprintf(&b, "| %s%s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %.1f | %.1f |\n", r.Package, verdict, r.Mode, r.Tests, r.Same,
+			len(r.Differ), len(r.Uncompared), r.Functions, r.Probes, r.Hits, r.Lost, r.Seconds, r.Without)
+		all.Tests, all.Same, all.Hits = all.Tests+r.Tests, all.Same+r.Same, all.Hits+r.Hits
+		differ, uncompared = differ+len(r.Differ), uncompared+len(r.Uncompared)
+	}
+	fmt.Fprintf(&b, "| all | | %d | %d | %d | %d | | | %d | | | |\n", all.Tests, all.Same, differ, uncompared, all.Hits)
+	notes(&b, "Crashes and wrong books", results, func(r *result) []string { return []string{strings.ReplaceAll(r.Crash, "\n", "\n  "), r.Unbalanced} })
+	notes(&b, "Tests that end otherwise", results, func(r *result) (lines []string) {
+		for i := range r.Differ {
+			lines = append(lines, r.Differ[i].text())
+		}
+		return lines
+	})
+	notes(&b, "Memory", results, func(r *result) []string { return []string{r.Memory} })
+	notes(&b, "Not compared", results, func(r *result) []string { return []string{strings.Join(r.Uncompared, ", ")} })
+	check(s, os.WriteFile(name, []byte(b.String()), 0o644))
+	return bad
+}
+
+// notes writes what the table has no room for.
+func notes(b *strings.Builder, title string, results []*result, lines func(*result) []string) {
+	title = "\n## " + title + "\n\n"
+	for _, r := range results {
+		for _, line := range lines(r) {
+			if line != "" {
+				fmt.Fprintf(b, "%s* %s, %s: %s\n", title, r.Package, r.Mode, line)
+				title = ""
+			}
+		}
 	}
 }

@@ -1,7 +1,9 @@
 package trials
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -14,10 +16,10 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// What scripts/soak is told.
+// The flags of scripts/soak.
 var (
 	stateDir  = flag.String("state", "", "keep binaries and results in this directory (default ~/.cache/ftgo-soak)")
-	budget    = flag.Duration("budget", 3*time.Minute, "let a package's tests run so long under probes; those that take longer are named")
+	budget    = flag.Duration("budget", 3*time.Minute, "let a package's tests run so long with probes; those that take longer are named")
 	again     = flag.Bool("again", false, "run what has been run before, too")
 	modesFlag = flag.String("mode", "", "run in these `MODES`, divided by commas: probe (entries and returns), count (entries); with -long probe, trace, trace --slow 500ms, export (default all)")
 	runFlag   = flag.String("run", "", "of a package's tests only those that `REGEXP` matches")
@@ -60,13 +62,13 @@ func TestTrialSoak(t *testing.T) {
 	case *long > 0:
 		s.long(*long)
 	default:
-		s.packages()
+		s.packages(flag.Args())
 	}
 }
 
-// each does what makes a result, in a test of its own, unless that has been done.
+// each makes a result, in a test of its own, unless there is one.
 func (s *soak) each(r result, do func(*soak, *result)) {
-	if !*again && !*goFlag && s.done(&r) {
+	if kept, err := os.ReadFile(s.file(&r)); err == nil && !*again && !*goFlag && json.Valid(kept) {
 		return
 	}
 	commit, err := exec.Command("git", "describe", "--always", "--dirty").Output()
@@ -76,28 +78,14 @@ func (s *soak) each(r result, do func(*soak, *result)) {
 		fmt.Fprintf(os.Stderr, "%s %s %s\n", time.Now().Format(time.TimeOnly), r.Mode, r.Package)
 		do(&soak{t, s.state, s.ftgo}, &r)
 		check(t, interrupted.Err()) // what was interrupted is no result
-		fmt.Fprintf(os.Stderr, "  %s\n", r.text())
-		s.save(&r)
+		text, err := json.MarshalIndent(r, "", "\t")
+		check(t, err)
+		fmt.Fprintf(os.Stderr, "%s\n", text)
+		check(t, os.WriteFile(s.file(&r), append(text, '\n'), 0o644))
 	})
 }
 
 func modes(all string) []string { return strings.Split(cmp.Or(*modesFlag, all), ",") }
-
-// packages runs the tests of each package in each mode.
-func (s *soak) packages() {
-	packages := flag.Args()
-	if len(packages) == 0 {
-		packages = standard
-	}
-	for _, name := range packages {
-		for _, mode := range modes("probe,count") {
-			if mode != "probe" && mode != "count" {
-				s.Fatalf("-mode %q: neither probe nor count", mode)
-			}
-			s.each(result{Package: name, Mode: mode, Run: *runFlag}, (*soak).compare)
-		}
-	}
-}
 
 // probing makes an ftgo with probes on all functions of a file, in whichever process.
 func (s *soak) probing(mode, file string, more ...string) *tracer {
@@ -108,14 +96,58 @@ func (s *soak) probing(mode, file string, more ...string) *tracer {
 	return newTracer(s, 24*time.Hour, s.ftgo, append(append(args, file, "*"), more...)...)
 }
 
-// build compiles the tests of a package of the standard library.
-func (s *soak) build(name string) *program {
-	p := &program{dir: filepath.Join(goroot(s), "src", name), file: filepath.Join(s.state, strings.ReplaceAll(name, "/", "-")+".test")}
-	if _, err := os.Stat(p.file); err != nil || *again {
-		build := command(s, 15*time.Minute, "go", "test", "-c", "-o", p.file, name)
-		build.Dir = p.dir
-		_, err := build.run()
-		check(s, err)
+// goTool builds a program of this module by a go tool that has probes on all its functions, and by a
+// compiler that has: both must make what they make without. The module and the toolchain are copies, so that no
+// other build on this machine hits the probes.
+func (s *soak) goTool() {
+	dir := s.TempDir()
+	root, module, seed := filepath.Join(dir, "goroot"), filepath.Join(dir, "module"), filepath.Join(dir, "seed")
+	check(s, os.CopyFS(root, os.DirFS(goroot(s))))
+	_, err := command(s, childLimit, "git", "clone", "-q", ".", module).run()
+	check(s, err)
+	goCommand := filepath.Join(root, "bin", "go")
+	within := func(c *child, cache string) *child {
+		c.Dir = module
+		c.Env = append(c.Environ(), "GOROOT="+root, "GOCACHE="+cache)
+		return c
 	}
-	return p
+	// The standard library is built once, and without probes; what is built on it, each time.
+	_, err = within(command(s, time.Hour, goCommand, "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, "std"), "./testdata/httpd"), seed).run()
+	check(s, err)
+	for mode, binary := range map[string]string{"probe": goCommand, "count": filepath.Join(root, "pkg", "tool", "linux_amd64", "compile")} {
+		s.each(result{Package: "cmd/" + filepath.Base(binary), Mode: mode, Tests: 1}, func(s *soak, r *result) {
+			out := filepath.Join(dir, "built")
+			line := []string{goCommand, "build", "-trimpath", "-buildvcs=false", "-o", out, "./testdata/exact"}
+			built := func(cache string, c *child, run func() (outcome, error)) (took float64, program []byte, err error) {
+				cache = filepath.Join(dir, mode+cache)
+				check(s, os.CopyFS(cache, os.DirFS(seed)))
+				within(c, cache)
+				o, err := run()
+				if err != nil {
+					return 0, nil, err
+				}
+				program, err = os.ReadFile(out)
+				return o.ended.Sub(o.launched).Seconds(), program, err
+			}
+			plain := command(s, time.Hour, line[0], line[1:]...)
+			var without, with []byte
+			r.Without, without, err = built("plain", plain, plain.run)
+			check(s, err)
+			x := s.probing(mode, binary, append([]string{"--"}, line...)...)
+			r.Seconds, with, err = built("probed", x.child, func() (outcome, error) {
+				check(s, x.begin())
+				return x.end()
+			})
+			if err != nil {
+				r.Crash = err.Error()
+				return
+			}
+			r.add(x.summary)
+			if bytes.Equal(without, with) {
+				r.Same = 1
+			} else {
+				r.Differ = []difference{{Test: "./testdata/exact", Without: "one program", With: "another"}}
+			}
+		})
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -42,6 +43,14 @@ func rooted(path string) string {
 		return path
 	}
 	return filepath.Join(fixture.Root(), path)
+}
+
+// proseOf returns a page of docs/dev up to its first table: what a trial leaves as it is when it rewrites the page.
+func proseOf(tb testing.TB, name string) string {
+	text, err := os.ReadFile(filepath.Join(fixture.Root(), "docs", "dev", name))
+	check(tb, err)
+	prose, _, _ := strings.Cut(string(text), "\n| ")
+	return prose + "\n"
 }
 
 // check ends the test by an error.
