@@ -1,123 +1,15 @@
 package main
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
-
-// TestCounters compares the calls in the books with the counters that
-// `go build -cover` puts into the first block of every function.
-func TestCounters(t *testing.T) {
-	exe, dir := build(t, "-cover", "-covermode=atomic"), t.TempDir()
-	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), "GOCOVERDIR="+dir)
-	b := decode(t, output(t, cmd))
-	compare(t, b, 1)
-	profile := filepath.Join(dir, "profile")
-	output(t, exec.Command("go", "tool", "covdata", "textfmt", "-i", dir, "-o", profile))
-	text, err := os.ReadFile(profile)
-	fixture.NoError(t, err)
-	counted := firstBlocks(t, text)
-
-	booked := map[string]int64{}
-	brackets := regexp.MustCompile(`\[.*\]`)
-	for name, f := range b.Functions {
-		if !strings.HasSuffix(name, "-fm") { // has no source of its own
-			booked[brackets.ReplaceAllString(name, "")] += f.Calls
-		}
-	}
-	for name, calls := range booked {
-		if n, ok := counted[name]; !ok || n != calls {
-			t.Errorf("%s: %d calls in the books, %d counted, in the source %v", name, calls, n, ok)
-		}
-	}
-}
-
-// firstBlocks returns how often each function was entered, by name without
-// type parameters.
-func firstBlocks(t *testing.T, profile []byte) map[string]int64 {
-	t.Helper()
-	type position struct {
-		file         string
-		line, column int
-	}
-	blocks := map[position]int64{}
-	line := regexp.MustCompile(`(?m)([^/\n]+\.go):(\d+)\.(\d+),\S+ \d+ (\d+)$`)
-	for _, m := range line.FindAllStringSubmatch(string(profile), -1) {
-		l, _ := strconv.Atoi(m[2])
-		c, _ := strconv.Atoi(m[3])
-		n, err := strconv.ParseInt(m[4], 10, 64)
-		if err != nil {
-			t.Fatalf("read counter %q: %v", m[0], err)
-		}
-		blocks[position{m[1], l, c}] = n
-	}
-
-	counted := map[string]int64{}
-	files, err := filepath.Glob("*.go")
-	fixture.NoError(t, err)
-	for _, file := range files {
-		fset := token.NewFileSet()
-		tree, err := parser.ParseFile(fset, file, nil, 0)
-		fixture.NoError(t, err)
-		count := func(name string, body *ast.BlockStmt) {
-			first, begin, end := math.MaxInt, fset.Position(body.Lbrace), fset.Position(body.Rbrace)
-			for p, n := range blocks {
-				offset := p.line*1000 + p.column
-				if p.file == file && offset >= begin.Line*1000+begin.Column && offset <= end.Line*1000+end.Column && offset < first {
-					first, counted[name] = offset, n
-				}
-			}
-		}
-		for _, decl := range tree.Decls {
-			f, ok := decl.(*ast.FuncDecl)
-			if !ok || f.Body == nil {
-				continue
-			}
-			name := "main." + receiver(f) + f.Name.Name
-			count(name, f.Body)
-			literals := 0
-			ast.Inspect(f.Body, func(n ast.Node) bool {
-				literal, ok := n.(*ast.FuncLit)
-				if ok {
-					literals++
-					count(name+".func"+strconv.Itoa(literals), literal.Body)
-				}
-				return !ok
-			})
-		}
-	}
-	return counted
-}
-
-func receiver(f *ast.FuncDecl) string {
-	if f.Recv == nil {
-		return ""
-	}
-	format, of := "", f.Recv.List[0].Type
-	if star, ok := of.(*ast.StarExpr); ok {
-		format, of = "*", star.X
-	}
-	if index, ok := of.(*ast.IndexExpr); ok {
-		of = index.X
-	}
-	if format == "" {
-		return of.(*ast.Ident).Name + "."
-	}
-	return "(*" + of.(*ast.Ident).Name + ")."
-}
 
 // TestShapes checks that the compiler makes of each function what the function
 // is there for. The stack checks are those of cmd/internal/obj/x86/obj6.go.
@@ -125,10 +17,16 @@ func TestShapes(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("knows the instructions of amd64 only, not of " + runtime.GOARCH)
 	}
-	listing := string(output(t, exec.Command("go", "tool", "objdump", "-s", `^main\.`, build(t))))
+	exe := filepath.Join(t.TempDir(), "exact")
+	out, err := exec.Command("go", "build", "-o", exe, ".").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	listing, err := exec.Command("go", "tool", "objdump", "-s", `^main\.`, exe).Output()
+	fixture.NoError(t, err)
 	code := map[string][]string{}
 	instruction := regexp.MustCompile(`(?m)^  \S+\s+0x[0-9a-f]+\s+[0-9a-f]+\s+(.+?)\s*$`)
-	for _, text := range strings.Split("\n"+listing, "\nTEXT ")[1:] {
+	for _, text := range strings.Split("\n"+string(listing), "\nTEXT ")[1:] {
 		name, _, _ := strings.Cut(text, "(SB)")
 		for _, m := range instruction.FindAllStringSubmatch(text, -1) {
 			code[name] = append(code[name], m[1])
