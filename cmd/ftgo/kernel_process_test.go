@@ -10,10 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/tracefs"
@@ -135,24 +133,6 @@ func nothingOf(t *testing.T, f *tracefs.FS, pid int) {
 		if err != nil || len(left) > 0 {
 			t.Errorf("left: %q", left)
 		}
-	}
-}
-
-// patient counts what a test says of itself.
-type patient struct {
-	testing.TB
-	said atomic.Int32
-}
-
-func (p *patient) Errorf(string, ...any) { p.said.Add(1) }
-
-// TestLimit: a test that waits for a program, and for what holds its pipe, ends.
-func TestLimit(t *testing.T) {
-	p := &patient{TB: t}
-	tracetest.Limit(p, 100*time.Millisecond)
-	out, err := exec.Command("sh", "-c", "sleep 600 & sleep 600").Output()
-	if err == nil || p.said.Load() != 1 {
-		t.Errorf("%q, %v, said %d times that it takes too long", out, err, p.said.Load())
 	}
 }
 

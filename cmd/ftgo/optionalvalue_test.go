@@ -4,9 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func TestJoinValues(t *testing.T) {
@@ -40,29 +37,5 @@ func TestJoinFormat(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%q is read as %q, not %q", c.args, got, c.want)
 		}
-	}
-}
-
-// TestOptionalValues: values that may be left out are understood as the next word.
-func TestOptionalValues(t *testing.T) {
-	target := fixture.Build(t, "flood")
-	for _, c := range []struct{ args, stack string }{
-		{"-s 3", "3"}, {"-s3", "3"}, {"--stack 3", "3"}, {"-qs 3", "3"}, {"-s", "15"},
-	} {
-		args := append(strings.Fields(c.args), target, "main.framed")
-		flags := flagsOf("probe")
-		err := flags.Parse(flags.JoinValues(args))
-		stack := flags.Lookup("stack").Value.String()
-		if err != nil || stack != c.stack || !slices.Equal(flags.Args(), args[len(args)-2:]) {
-			t.Errorf("%s: stack %q, words %q, %v", c.args, stack, flags.Args(), err)
-		}
-	}
-	if r := ftgo(t, "probe", "-s", "16", target, "main.framed"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, `"16": not 1 to 15`) {
-		t.Errorf("-s 16: status %d, %s", r.code, r.stderr)
-	}
-	// A template's names are not optional.
-	r := ftgo(t, "trace", "--format", "n=%d", target, "main.framed")
-	if r.code != cli.ExitUsage || !strings.Contains(r.stderr, "takes the names of its values: "+target+" is a file") {
-		t.Errorf("--format without names: status %d, %s", r.code, r.stderr)
 	}
 }

@@ -1,13 +1,19 @@
 package main
 
 import (
+	"bytes"
+	"debug/elf"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 var conditionRE = regexp.MustCompile(`^([^=<>!~]+)(=|!=|<=|>=|<|>|~)(.*)$`)
@@ -89,4 +95,22 @@ func callsSeen(t *testing.T, text string) map[string]uint64 {
 		}
 	}
 	return calls
+}
+
+// moved is a stripped program of a Go that does not exist yet, which has a field of runtime.moduledata more.
+func moved(t *testing.T, name string) string {
+	t.Helper()
+	path := fixture.BuildWith(t, fixture.Current, name, "-ldflags=-s -w")
+	data := []byte(readFile(t, path))
+	f, err := elf.Open(path)
+	noError(t, err)
+	defer f.Close()
+	const types = 37 // words before runtime.types, since Go 1.26
+	module := data[f.Section(".go.module").Offset:][8*types:][:8*10]
+	copy(module[8:], module[:8*9])
+	release := fixture.Release(fixture.Current)
+	data = bytes.ReplaceAll(data, []byte(release), []byte("go1.28."+strings.Repeat("0", len(release)-len("go1.28."))))
+	to := filepath.Join(t.TempDir(), name)
+	noError(t, os.WriteFile(to, data, 0o755))
+	return to
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -104,27 +103,6 @@ func TestKernelValues(t *testing.T) {
 			t.Errorf("%s %s needs no exception any more (%q)", g.function, g.path, g.reason)
 		}
 	}
-}
-
-// TestValuesLog has the target's log compared with itself, which needs no kernel.
-func TestValuesLog(t *testing.T) {
-	out, err := exec.Command(fixture.Build(t, "values"), "-n", "50").Output()
-	noError(t, err)
-	logged, err := readCalls(string(out))
-	noError(t, err)
-	for i := range logged {
-		logged[i].End = "return"
-	}
-	want := byFunction(logged)
-	if len(want) < 40 {
-		t.Errorf("only %d functions", len(want))
-	}
-	for name, calls := range want {
-		if len(calls)%50 != 0 {
-			t.Errorf("%s: %d calls, want 50 or some times that", name, len(calls))
-		}
-	}
-	checkValues(t, 0, "", want, want, nil)
 }
 
 // TestKernelLongStrings fetches more of strings and slices than by default.
