@@ -3,7 +3,6 @@ package metrics
 import (
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +17,7 @@ type Aggregator struct {
 	mu     sync.Mutex
 	about  About
 	from   time.Time
-	past   *account // sum of all closed sources, and the counters that belong to no source: Plans, Failed and OwnCPU
+	past   *Snapshot // sum of all closed sources, and the counters that belong to no source: Plans, Failed and OwnCPU
 	open   []*Source
 	starts map[string]time.Time // start times in the last snapshot: of functions, and of the run ("")
 	absent map[string]time.Time // since when a function has been in no probed file
@@ -27,7 +26,7 @@ type Aggregator struct {
 // NewAggregator returns an empty Aggregator for a run that began at from.
 func NewAggregator(about About, from time.Time) *Aggregator {
 	return &Aggregator{
-		now: time.Now, about: about, from: from, past: &account{at: from},
+		now: time.Now, about: about, from: from, past: &Snapshot{At: from},
 		starts: make(map[string]time.Time), absent: make(map[string]time.Time),
 	}
 }
@@ -36,24 +35,17 @@ func NewAggregator(about About, from time.Time) *Aggregator {
 type Source struct {
 	all       *Aggregator
 	file      File
-	functions []string // functions that are selected in this file
-	last      *account // the last reading; immutable
-}
-
-// account holds the counts up to the time at.
-type account struct {
-	at    time.Time
-	run   Run
-	funcs map[string]*Function
+	functions []string  // functions that are selected in this file
+	last      *Snapshot // the last reading; immutable
 }
 
 // Open returns a Source for a file that is going to be probed, and counts a plan.
 func (a *Aggregator) Open() *Source {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	source := &Source{all: a, last: &account{}}
+	source := &Source{all: a, last: &Snapshot{}}
 	a.open = append(a.open, source)
-	a.past.run.Plans++
+	a.past.Run.Plans++
 	return source
 }
 
@@ -61,30 +53,30 @@ func (a *Aggregator) Open() *Source {
 func (a *Aggregator) Failed() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.past.run.Failed++
+	a.past.Run.Failed++
 }
 
 // Update replaces the counts of a source by the counts from Open to the time at; programCPU is the CPU time that the
 // program has used in that time. No counter decreases: a count that is less than the previous one keeps its previous
 // value. That happens, for example, if the return of a call arrives after the call was counted as unwound.
 func (s *Source) Update(at time.Time, funcs []stats.Func, summary *stats.Summary, programCPU time.Duration) {
-	next := &account{at: at, funcs: make(map[string]*Function, len(funcs)), run: Run{Summary: *summary, CPU: programCPU}}
-	next.run.OwnCPU = 0 // SetOwnCPU counts it, for all sources
+	next := &Snapshot{At: at, Functions: make(map[string]*Function, len(funcs)), Run: Run{Summary: *summary, CPU: programCPU}}
+	next.Run.OwnCPU = 0 // SetOwnCPU counts it, for all sources
 	if summary.Probing != nil {
-		next.run.Cost = time.Duration(summary.Probing.NS)
+		next.Run.Cost = time.Duration(summary.Probing.NS)
 	}
 	before := s.last
-	next.run.raise(&before.run)
+	next.Run.raise(&before.Run)
 	for i := range funcs {
 		f := newFunction(&funcs[i])
 		f.Since = at.Add(-time.Duration(summary.Seconds * float64(time.Second)))
-		if other := next.funcs[f.Name]; other != nil { // some symbols share a name
+		if other := next.Functions[f.Name]; other != nil { // some symbols share a name
 			f = other.plus(f)
 		}
-		next.funcs[f.Name] = f
+		next.Functions[f.Name] = f
 	}
-	for name, f := range next.funcs {
-		if had := before.funcs[name]; had != nil {
+	for name, f := range next.Functions {
+		if had := before.Functions[name]; had != nil {
 			f.raise(had)
 		}
 	}
@@ -115,15 +107,15 @@ func (s *Source) Close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.open = slices.DeleteFunc(a.open, func(other *Source) bool { return other == s })
-	a.past = addAccounts(a.past, s.last)
-	a.past.run.Probes, a.past.run.Skipped, a.past.run.Budget = 0, nil, 0
+	a.past = addSnapshots(a.past, s.last)
+	a.past.Run.Probes, a.past.Run.Skipped, a.past.Run.Budget = 0, nil, 0
 }
 
 // SetOwnCPU sets the CPU time that ftgo has used since it started.
 func (a *Aggregator) SetOwnCPU(own time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.past.run.OwnCPU = max(a.past.run.OwnCPU, own)
+	a.past.Run.OwnCPU = max(a.past.Run.OwnCPU, own)
 }
 
 // leastSet is the smallest change of the system clock that [Aggregator.startTime] heeds. [time.Now] reads the wall clock and the
@@ -147,34 +139,31 @@ func (a *Aggregator) Snapshot() *Snapshot {
 	now := a.now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	total, probed := a.past, make(map[string]bool)
-	var files []File
+	probed := make(map[string]bool)
+	s := addSnapshots(a.past, &Snapshot{})
 	for _, source := range a.open {
-		if source.last.funcs == nil {
+		if source.last.Functions == nil {
 			continue // its probes are not armed yet
 		}
-		total = addAccounts(total, source.last)
-		files = withFile(files, source.file)
-		for name := range source.last.funcs {
+		s = addSnapshots(s, source.last)
+		s.Run.Files = withFile(s.Run.Files, source.file)
+		for name := range source.last.Functions {
 			probed[name] = true
 		}
 	}
-	run := total.run
-	run.Files = files
-	s := &Snapshot{From: a.startTime("", a.from, now), At: now.Add(total.at.Sub(now)), Created: now, About: a.about, Run: run}
-	for _, f := range total.funcs {
-		if a.expired(f.Name, probed[f.Name], now) {
-			delete(a.past.funcs, f.Name)
-			delete(a.absent, f.Name)
-			delete(a.starts, f.Name)
+	s.From, s.At, s.Created, s.About = a.startTime("", a.from, now), now.Add(s.At.Sub(now)), now, a.about
+	for name, f := range s.Functions {
+		if a.expired(name, probed[name], now) {
+			delete(s.Functions, name)
+			delete(a.past.Functions, name)
+			delete(a.absent, name)
+			delete(a.starts, name)
 			continue
 		}
 		whole := *f
-		whole.Since = a.startTime(f.Name, f.Since, now)
-		whole.Probed = probed[f.Name]
-		s.Functions = append(s.Functions, whole)
+		whole.Since, whole.Probed = a.startTime(name, f.Since, now), probed[name]
+		s.Functions[name] = &whole
 	}
-	slices.SortFunc(s.Functions, func(f, g Function) int { return strings.Compare(f.Name, g.Name) })
 	return s
 }
 
@@ -205,22 +194,22 @@ func withFile(files []File, f File) []File {
 	return files
 }
 
-// addAccounts returns the sum of two accounts, which it leaves unchanged.
-func addAccounts(a, b *account) *account {
-	whole := &account{at: a.at, run: a.run, funcs: make(map[string]*Function, len(a.funcs))}
-	if b.at.After(a.at) {
-		whole.at = b.at
+// addSnapshots returns the sum of the counts of two snapshots, which it leaves unchanged.
+func addSnapshots(a, b *Snapshot) *Snapshot {
+	whole := &Snapshot{At: a.At, Run: a.Run, Functions: make(map[string]*Function, len(a.Functions))}
+	if b.At.After(a.At) {
+		whole.At = b.At
 	}
-	whole.run.Skipped = slices.Clip(whole.run.Skipped) // so that Add does not append to the array of a
-	whole.run.Add(&b.run.Summary)
-	whole.run.Cost += b.run.Cost
-	whole.run.CPU += b.run.CPU
-	maps.Copy(whole.funcs, a.funcs)
-	for name, f := range b.funcs {
-		if had := whole.funcs[name]; had != nil {
+	whole.Run.Skipped = slices.Clip(whole.Run.Skipped) // so that Add does not append to the array of a
+	whole.Run.Add(&b.Run.Summary)
+	whole.Run.Cost += b.Run.Cost
+	whole.Run.CPU += b.Run.CPU
+	maps.Copy(whole.Functions, a.Functions)
+	for name, f := range b.Functions {
+		if had := whole.Functions[name]; had != nil {
 			f = had.plus(f)
 		}
-		whole.funcs[name] = f
+		whole.Functions[name] = f
 	}
 	return whole
 }
@@ -229,7 +218,7 @@ func addAccounts(a, b *account) *account {
 // file's symbol table and may be any bytes.
 func newFunction(from *stats.Func) *Function {
 	f := &Function{Func: *from}
-	f.Name = strings.ToValidUTF8(from.Name, "\uFFFD")
+	f.Name = valid(from.Name)
 	f.Bounds, f.Estimate, f.Waits, f.Amounts, f.Events = nil, nil, nil, nil, nil
 	if w, seen := from.Estimate, float64(from.Calls); w != nil {
 		f.Unseen = stats.Estimate{Calls: max(w.Calls-seen, 0), Low: max(w.Low-seen, 0), High: max(w.High-seen, 0)}

@@ -148,11 +148,6 @@ func parseURL(address string) (*url.URL, error) {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return nil, fmt.Errorf("%q is not a URL like http://localhost:4318", u.Redacted())
 	}
-	if port := u.Port(); port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return nil, fmt.Errorf("%q has no port from 1 to 65535", u.Redacted())
-		}
-	}
 	return u, nil
 }
 
@@ -213,12 +208,6 @@ func (c *Config) resource() {
 	}
 	if name := c.getenv("OTEL_SERVICE_NAME"); name != "" {
 		c.Resource["service.name"] = name
-	}
-	for key, value := range c.Resource { // protobuf refuses invalid UTF-8: replace it in values, and drop keys with it
-		c.Resource[key] = strings.ToValidUTF8(value, "\uFFFD")
-		if valid := strings.ToValidUTF8(key, "\uFFFD"); valid != key {
-			delete(c.Resource, key)
-		}
 	}
 }
 

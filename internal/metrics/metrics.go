@@ -20,9 +20,12 @@ const scopeName = "github.com/ftgo/ftgo"
 // schemaURL names the version of the semantic conventions that define the attributes.
 const schemaURL = "https://opentelemetry.io/schemas/1.37.0"
 
-// text returns an attribute with a string. It replaces invalid UTF-8, which protobuf refuses.
+// valid replaces invalid UTF-8, which protobuf and Prometheus refuse.
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+
+// text returns an attribute with a string.
 func text(key, value string) *common.KeyValue {
-	return &common.KeyValue{Key: key, Value: &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: strings.ToValidUTF8(value, "\uFFFD")}}}
+	return &common.KeyValue{Key: valid(key), Value: &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: valid(value)}}}
 }
 
 // number returns an attribute with an integer.
@@ -54,7 +57,10 @@ func scopeOf(about *About) *common.InstrumentationScope {
 // metricsOf returns a message with all numbers of a snapshot, and the number of its data points.
 func metricsOf(s *Snapshot, env map[string]string) (m *collector.ExportMetricsServiceRequest, points uint64) {
 	b := builder{s: s, at: max(nano(s.At), nano(s.From))} // At is 0 before the first reading
-	if len(s.Run.Files) == 0 {                            // At does not advance, and collectors refuse old data points
+	for _, name := range slices.Sorted(maps.Keys(s.Functions)) {
+		b.functions = append(b.functions, s.Functions[name])
+	}
+	if len(s.Run.Files) == 0 { // At does not advance, and collectors refuse old data points
 		b.at = max(b.at, nano(s.Created))
 	}
 	for i := range runMetrics {
@@ -63,8 +69,7 @@ func metricsOf(s *Snapshot, env map[string]string) (m *collector.ExportMetricsSe
 	}
 	for i := range functionMetrics {
 		m := &functionMetrics[i]
-		for k := range s.Functions {
-			f := &s.Functions[k]
+		for _, f := range b.functions {
 			if value := m.value(f); !math.IsNaN(value) {
 				b.add("function."+m.name, m.unit, m.help, m.counter, f.Since, value, text("code.function.name", f.Name))
 			}
@@ -85,10 +90,11 @@ func metricsOf(s *Snapshot, env map[string]string) (m *collector.ExportMetricsSe
 
 // builder converts a snapshot to OTLP metrics.
 type builder struct {
-	s       *Snapshot
-	at      uint64 // time of all data points, in Unix nanoseconds
-	metrics []*pb.Metric
-	points  uint64
+	s         *Snapshot
+	functions []*Function // sorted by name
+	at        uint64      // time of all data points, in Unix nanoseconds
+	metrics   []*pb.Metric
+	points    uint64
 }
 
 // add adds a data point. It appends a metric unless the last one has the same name.
@@ -146,8 +152,7 @@ func limitedExponential(h *stats.Histogram) exponential {
 // durations adds the histograms of the functions' latencies.
 func (b *builder) durations() {
 	all := &pb.ExponentialHistogram{AggregationTemporality: pb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}
-	for i := range b.s.Functions {
-		f := &b.s.Functions[i]
+	for _, f := range b.functions {
 		if f.Latency == nil {
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,67 +13,24 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // golden compares a message with a file in testdata.
 func golden(t *testing.T, name string, m proto.Message) {
 	t.Helper()
 	b, err := protojson.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	var indented bytes.Buffer
-	if err := json.Indent(&indented, b, "", "\t"); err != nil { // protojson puts spaces where nobody can rely on them
-		t.Fatal(err)
-	}
-	got := indented.String() + "\n"
-	path := filepath.Join("testdata", name)
-	if os.Getenv("FTGO_UPDATE") == "1" {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil || got != string(want) {
-		t.Errorf("differs from %s (FTGO_UPDATE=1 makes it so): %v\n%s", path, err, got)
-	}
+	fixture.NoError(t, json.Indent(&indented, b, "", "\t")) // protojson puts spaces where nobody can rely on them
+	fixture.Golden(t, filepath.Join("testdata", name), indented.String()+"\n")
 }
 
 var about = About{Release: "v1", Host: "web1", Service: "shop"}
 
-// snapshot returns a snapshot with a function that has all numbers, one that is only counted, and one that is no longer
-// probed.
-func snapshot() *Snapshot {
-	full := Function{
-		Func: stats.Func{
-			Name: "main.(*Store).Get", Calls: 9, Completed: 4, Unwound: 1, CountedOnly: 3, Lost: 1, Errors: 2, ReturnsErrors: true,
-			Latency: &stats.Histogram{}, Split: stats.Split{Running: 5e6, Waiting: 15e6},
-		},
-		Since: noon.Add(-time.Minute), Probed: true, Low: 0.019, High: 0.021, Unseen: stats.Estimate{Calls: 11, Low: 6, High: 20},
-	}
-	for _, ns := range []int64{0, 1e6, 1_048_576, 3e6} {
-		full.Latency.Record(ns)
-	}
-	return &Snapshot{
-		From: noon.Add(-time.Hour), At: noon, About: about,
-		Functions: []Function{
-			full, {Func: stats.Func{Name: "main.count", Calls: 1 << 62}, Probed: true, Since: noon}, {Func: stats.Func{Name: "main.gone\xff"}, Since: noon.Add(-time.Hour)},
-		},
-		Run: Run{
-			Summary: stats.Summary{Hits: 30, Delivered: 28, Lost: 2, Probes: 7, Skipped: make([]stats.Skipped, 1), Budget: 0.25, OwnCPU: time.Second},
-			Files:   []File{{Path: "/bin/shop", BuildID: "12ab", GoVersion: "go1.26.8", PIDs: []int{3, 4}}, {Path: "/bin/shop", BuildID: "a/b"}},
-			Plans:   2, Failed: 1, Cost: 200 * time.Millisecond, CPU: 2 * time.Second,
-		},
-	}
-}
-
 // TestMetrics compares the message for a snapshot with testdata/metrics.json.
 func TestMetrics(t *testing.T) {
-	s := snapshot()
-	s.Sent = map[string]Sending{
-		"span":       {Sent: 1000, Queued: 30, Failed: map[string]uint64{"queue_full": 17, "400": 2}},
-		"data point": {Sent: 5},
-	}
+	s := scraped()
 	m, points := metricsOf(s, map[string]string{"service.name": "store", "process.pid": "1", "deployment.environment.name": "test"})
 	n, names := 0, make(map[string]bool)
 	for _, m := range m.ResourceMetrics[0].ScopeMetrics[0].Metrics {
@@ -93,7 +49,7 @@ func TestMetrics(t *testing.T) {
 // TestNothingProbed checks that data points have the time of the snapshot while no file is probed: the last reading may
 // be long ago, and two different messages must not have the same time.
 func TestNothingProbed(t *testing.T) {
-	s := snapshot()
+	s := scraped()
 	for _, c := range []struct {
 		files []File
 		want  time.Time

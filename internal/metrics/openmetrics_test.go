@@ -18,6 +18,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // scraped returns a snapshot with a function that has all numbers, one that is only counted, and one that is no longer
@@ -89,16 +90,7 @@ func TestText(t *testing.T) {
 		}
 	}
 	got = strings.Join(lines, "")
-	const name = "testdata/scrape.txt"
-	if os.Getenv("FTGO_UPDATE") == "1" {
-		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil || got != string(want) {
-		t.Errorf("differs from %s (FTGO_UPDATE=1 makes it so): %v\n%s", name, err, got)
-	}
+	fixture.Golden(t, "testdata/scrape.txt", got)
 	problems, err := promlint.New(strings.NewReader(scrape(t, c, "text/plain; version=0.0.4"))).Lint()
 	if err != nil || len(problems) > 0 {
 		t.Errorf("promlint: %v %v", problems, err)

@@ -140,7 +140,7 @@ func statusMessage(body []byte) string {
 // shorten cuts a text of the collector to 200 bytes.
 func shorten(text string) string {
 	const longest = 200
-	if text = strings.ToValidUTF8(text, "\uFFFD"); len(text) > longest {
+	if text = valid(text); len(text) > longest {
 		text = strings.ToValidUTF8(text[:longest], "") + "…"
 	}
 	return text

@@ -19,7 +19,7 @@ type Snapshot struct {
 	From, At  time.Time // the counted calls happened between From and At, the time of the last reading
 	Created   time.Time // when Snapshot was called; while no file is probed, At stays at the last reading
 	About     About
-	Functions []Function // sorted by name
+	Functions map[string]*Function // by name
 	Run       Run
 	// Sent counts the items sent by OTLP, per kind of item: "span" or "data point".
 	Sent map[string]Sending

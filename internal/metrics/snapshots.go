@@ -45,8 +45,8 @@ func (snapshots) Describe(chan<- *prometheus.Desc) {}
 func (latest snapshots) Collect(out chan<- prometheus.Metric) {
 	s := latest()
 	info := func(desc *prometheus.Desc, value float64, labels ...string) {
-		for i, text := range labels { // the library refuses invalid UTF-8, which paths and names may be
-			labels[i] = strings.ToValidUTF8(text, "\uFFFD")
+		for i, text := range labels {
+			labels[i] = valid(text)
 		}
 		out <- must(prometheus.NewConstMetric(desc, prometheus.GaugeValue, value, labels...))
 	}
@@ -69,8 +69,7 @@ func (latest snapshots) Collect(out chan<- prometheus.Metric) {
 	}
 	for i := range functionMetrics {
 		desc, kind := descOf("function_", &functionMetrics[i], "function")
-		for k := range s.Functions {
-			f := &s.Functions[k]
+		for _, f := range s.Functions {
 			value := functionMetrics[i].value(f)
 			switch {
 			case math.IsNaN(value):
@@ -81,8 +80,8 @@ func (latest snapshots) Collect(out chan<- prometheus.Metric) {
 			}
 		}
 	}
-	for i := range s.Functions {
-		if f := &s.Functions[i]; f.Latency != nil {
+	for _, f := range s.Functions {
+		if f.Latency != nil {
 			out <- newHistogram(f)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/pairing"
@@ -64,7 +63,7 @@ func (e *Exporter) Spans(names []string, wall func(ticks uint64) time.Time) *Spa
 		s.seeds[i] = rand.Uint64() | 1<<63 // no ID of a call has the top bit, so no ID is 0, which OpenTelemetry forbids
 	}
 	for i, name := range names {
-		s.names[i] = strings.ToValidUTF8(name, "\uFFFD")
+		s.names[i] = valid(name)
 		s.attributes = append(s.attributes, text("code.function.name", name))
 	}
 	return s

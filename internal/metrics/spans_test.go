@@ -128,7 +128,7 @@ func TestExporterMetrics(t *testing.T) {
 	s.Add(&pairing.Call{ID: 1, Root: 1, PID: 1, Start: 1, End: 2}, false)
 	s.Close()
 	e.traces.close(t.Context())
-	m := snapshot()
+	m := scraped()
 	m.Sent = e.Counts()
 	e.Metrics(m)
 	e.Close(t.Context())
