@@ -232,7 +232,7 @@ func (e *LossError) Error() string {
 
 // report returns the Report of a table.
 func (j *job) report(t *engine.Table) *Report {
-	r := &Report{From: t.From, Until: t.At, Width: t.Pass, Hits: t.Hits, Lost: t.Lost, Unknown: j.doubt(t)}
+	r := &Report{From: t.Began, Until: t.At, Width: t.Pass, Hits: t.Hits, Lost: t.Lost, Unknown: j.doubt(t)}
 	for _, f := range t.Whole {
 		if planned := &j.request.Plan.Funcs[f.Func]; f.Calls == 0 && f.Completed == 0 && !planned.Point && !j.request.Target.Roles[planned.Func].Named {
 			continue

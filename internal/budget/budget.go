@@ -245,7 +245,7 @@ func (b *Budget) kinds() (kinds []Kind) {
 	switch {
 	case len(all) == 0:
 		return nil
-	case b.countable() <= 1 || b.cost[Count] > 0 && b.load(all) <= lightShare:
+	case len(b.countable()) <= 1 || b.cost[Count] > 0 && b.load(all) <= lightShare:
 		kinds = append(kinds, Count)
 	default:
 		kinds = append(kinds, Light, Count)
@@ -259,22 +259,17 @@ func (b *Budget) kinds() (kinds []Kind) {
 	return kinds
 }
 
-// countable returns the number of sampled functions without the runtime probes.
-func (b *Budget) countable() (n int) {
-	for i := range b.Funcs {
-		if b.Funcs[i].sampled && !b.Funcs[i].Runtime {
-			n++
-		}
-	}
-	return n
+// countable returns the sampled functions without the runtime probes.
+func (b *Budget) countable() []int {
+	return slices.DeleteFunc(b.Sampled(), func(i int) bool { return b.Funcs[i].Runtime })
 }
 
 // lightest returns the functions of a Light stretch: the cheapest ones, which together take lightShare of the program's
 // time. It returns the same functions again as long as their cost is similar, because they are compared over many stretches.
 func (b *Budget) lightest() []int {
-	all := slices.DeleteFunc(b.Sampled(), func(i int) bool { return b.Funcs[i].Runtime })
-	stays := func(i int) bool { return b.Funcs[i].sampled }
-	if len(b.lightFuncs) > 0 && b.lightOf == len(all) && !slices.ContainsFunc(b.lightFuncs, func(i int) bool { return !stays(i) }) {
+	all := b.countable()
+	left := func(i int) bool { return !b.Funcs[i].sampled }
+	if len(b.lightFuncs) > 0 && b.lightOf == len(all) && !slices.ContainsFunc(b.lightFuncs, left) {
 		if load := b.load(b.lightFuncs); load <= 2*lightShare && load > lightShare/4 {
 			return b.lightFuncs
 		}

@@ -52,7 +52,7 @@ func TestManyValues(t *testing.T) {
 			var sinceCalls, sinceCompleted uint64
 			at := func(n uint64, last bool) *Table {
 				funcs := []pairing.Count{{Calls: n, Timed: n}}
-				table := totals.At(&trace.Reading{Last: last, At: time.Unix(int64(n), 0), From: time.Unix(0, 0), Counts: &pairing.Counts{Funcs: funcs}})
+				table := totals.At(&trace.Reading{Summary: stats.Summary{Began: time.Unix(0, 0)}, Last: last, At: time.Unix(int64(n), 0), Counts: &pairing.Counts{Funcs: funcs}})
 				for _, r := range table.Since {
 					since[r.Serial] += r.Calls
 					sinceCalls, sinceCompleted = sinceCalls+r.Calls, sinceCompleted+r.Latency.Count()

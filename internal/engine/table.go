@@ -42,7 +42,7 @@ func (t *Totals) At(r *trace.Reading) *Table {
 // since returns the totals of functions since the previous reading.
 func (t *Totals) since(funcs []stats.Func, r *trace.Reading) []stats.Func {
 	if t.lastAt.IsZero() {
-		t.lastAt = r.From
+		t.lastAt = r.Began
 	}
 	before := make(map[uint64]stats.Func)
 	for _, f := range t.last {

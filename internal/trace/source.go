@@ -78,7 +78,7 @@ func (f *Filter) All() bool {
 type Reading struct {
 	// Summary compares the kernel's counts with the delivered events.
 	stats.Summary
-	From, At  time.Time         // the beginning of the window, and the moment
+	At        time.Time         // the moment; Summary.Began is the beginning of the window
 	Last      bool              // the window has ended
 	Counts    *pairing.Counts   // calls and hits
 	Estimates []*stats.Estimate // estimates for functions that were not always watched; nil if all were
@@ -193,7 +193,7 @@ func (w *window) reading(at tracefs.Mark) (*Reading, error) {
 	overruns, err := w.counters.Overruns()
 	own, inexact := w.opt.All(), !w.opt.Features.ExactHits && len(w.opt.With) == 0
 	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Exclusive: own, Inexact: inexact})
-	r := &Reading{From: w.from.At, At: at.At, Counts: c}
+	r := &Reading{At: at.At, Counts: c}
 	// The window is timed by two clocks: a short one may seem to end before it begins, by microseconds.
 	r.Summary = stats.Summary{
 		Probes: w.plan.Probes(), Functions: w.plan.RequestedFuncs(), Host: w.host, Began: w.from.At, Seconds: max(at.At.Sub(w.from.At).Seconds(), 0),

@@ -295,7 +295,7 @@ func (v *Table) writeStacks(t *engine.Table) error {
 	case render.Folded:
 		return render.FoldedStacks(v.Out, rows, amount)
 	case render.Pprof:
-		run := render.Profiled{Amount: amount, Path: b.File().Path(), BuildID: b.File().BuildID(), Began: t.From, Duration: t.At.Sub(t.From)}
+		run := render.Profiled{Amount: amount, Path: b.File().Path(), BuildID: b.File().BuildID(), Began: t.Began, Duration: t.At.Sub(t.Began)}
 		run.Start, run.Limit, run.Offset = b.File().Segment(v.Plan.Events[0].Sites[0].Addr)
 		return render.PprofStacks(v.Out, rows, run)
 	}
