@@ -2,6 +2,7 @@ package pairing
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"testing"
@@ -25,6 +26,26 @@ func streamTo(plan *uprobe.Plan, yield func(*Item) bool) *Stream {
 	p := newStream(plan)
 	p.yield, p.reader = yield, &parse.Reader{}
 	return p
+}
+
+// open returns a Stream that reads from a source.
+func open(t testing.TB, plan *uprobe.Plan, src parse.Source, opt Options) *Stream {
+	t.Helper()
+	s, err := NewStream(plan, src, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// told returns a yield function that appends the text of each ended call to calls.
+func told(calls *[]string, text func(*Call) string) func(*Item) bool {
+	return returns(func(c *Call) { *calls = append(*calls, text(c)) })
+}
+
+// spanned returns the function, the times and the Outcome of a call of testPlan.
+func spanned(c *Call) string {
+	return fmt.Sprintf("%s %d-%d %v", testFuncs[c.Func].name, c.Start, c.End, c.Outcome)
 }
 
 // readOnce yields the items of one Read.

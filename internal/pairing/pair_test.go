@@ -283,7 +283,7 @@ func TestConditionalTailJump(t *testing.T) {
 	ev.Sites = append(ev.Sites, uprobe.Site{Kind: uprobe.CondTail, Addr: 0x9000, Func: 2, Cond: 4})
 	plan.Events = append(plan.Events, ev)
 	var calls []string
-	p := streamTo(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, "-", c.End, " ", c.Outcome)) }))
+	p := streamTo(plan, told(&calls, spanned))
 	at := func(kind int, addr, time, flags uint64) {
 		p.event(&parse.Event{Format: kind, Addr: addr, Time: time, Args: []uint64{0x1000, 1, 0x2000, 0, 1, flags}}, 0)
 	}
@@ -291,7 +291,7 @@ func TestConditionalTailJump(t *testing.T) {
 	at(6, 0x9000, 2, 0x202) // not taken
 	at(6, 0x9000, 3, 0x242) // taken
 	p.finish()
-	if got := strings.Join(calls, "; "); got != "1-3 return" {
+	if got := strings.Join(calls, "; "); got != "h 1-3 return" {
 		t.Errorf("calls %q, want one from 1 to 3", got)
 	}
 }

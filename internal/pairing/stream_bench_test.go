@@ -130,10 +130,7 @@ func BenchmarkStream(b *testing.B) {
 
 func benchStream(b *testing.B, plan *uprobe.Plan, src parse.Source, reads int) {
 	calls := 0
-	s, err := NewStream(plan, src, Options{Of: func(int, int) (int, bool) { return 14713, true }})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := open(b, plan, src, Options{Of: func(int, int) (int, bool) { return 14713, true }})
 	b.ReportAllocs()
 	for b.Loop() {
 		for range reads {

@@ -68,13 +68,8 @@ func TestStream(t *testing.T) {
 			for text := range slices.Chunk([]byte(strings.ReplaceAll(c.text, `\n`, "\n")), 50) {
 				src = append(src, string(text))
 			}
-			s, err := NewStream(plan, &src, c.of)
-			if err != nil {
-				t.Fatal(err)
-			}
-			readAll(t, s, returns(func(c *Call) {
-				calls = append(calls, fmt.Sprintf("%s %d-%d", plan.Funcs[c.Func].Name, c.Start, c.End))
-			}))
+			s := open(t, plan, &src, c.of)
+			readAll(t, s, told(&calls, func(c *Call) string { return fmt.Sprintf("%s %d-%d", testFuncs[c.Func].name, c.Start, c.End) }))
 			if got := strings.Join(calls, " "); got != c.calls {
 				t.Errorf("calls %q, want %q", got, c.calls)
 			}
@@ -89,16 +84,9 @@ func TestStream(t *testing.T) {
 // paired with events of the next process with the same PID, and that their number is limited.
 func TestPendingForgotten(t *testing.T) {
 	const bias = 0x550000000000
-	plan := relocatablePlan()
-	var src piecewise
 	var calls []string
-	s, err := NewStream(plan, &src, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	take := returns(func(c *Call) {
-		calls = append(calls, fmt.Sprintf("%s %d-%d", plan.Funcs[c.Func].Name, c.Start, c.End))
-	})
+	s := open(t, relocatablePlan(), &piecewise{}, Options{})
+	take := told(&calls, spanned)
 	s.yield = take
 	s.take(&parse.Event{Format: 0, PID: 7, TID: 7, Time: 10, Addr: 0x1000 + bias, Args: []uint64{900, 49152, 1000, 0, 1}})
 	if got := s.Processes(); !slices.Equal(got, []int{7}) {
@@ -121,11 +109,7 @@ func TestPendingForgotten(t *testing.T) {
 
 // TestStalest checks that Stalest returns the processes without recent events, also if their bias is unknown.
 func TestStalest(t *testing.T) {
-	var src piecewise
-	s, err := NewStream(relocatablePlan(), &src, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := open(t, relocatablePlan(), &piecewise{}, Options{})
 	for i, pid := range []int{1, 2, 3, 4, 1} {
 		addr := map[bool]uint64{true: 0x1000, false: 0x1001}[pid == 2]
 		s.take(&parse.Event{Format: 0, PID: pid, TID: pid, Time: uint64(10 + i), Addr: addr, Args: []uint64{900, 49152, 1000, 0, 1}})

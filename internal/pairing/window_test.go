@@ -44,16 +44,10 @@ func TestWindow(t *testing.T) {
 		{"more than there are", 3, func(*Stream) {}, "g 15-20 return, f 10-30 return, g 40-0 open", 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			plan := testPlan()
 			var calls []string
-			s, err := NewStream(plan, &piecewise{windowLines}, Options{Limit: c.limit})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := open(t, testPlan(), &piecewise{windowLines}, Options{Limit: c.limit})
 			c.setup(s)
-			readAll(t, s, returns(func(c *Call) {
-				calls = append(calls, fmt.Sprintf("%s %d-%d %v", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome))
-			}))
+			readAll(t, s, told(&calls, spanned))
 			delivered := s.account.delivered()
 			if got := strings.Join(calls, ", "); got != c.calls || delivered != c.delivered {
 				t.Errorf("%s; %d delivered\nwant %s; %d", got, delivered, c.calls, c.delivered)
@@ -69,10 +63,7 @@ func TestLimitWithinUnwinding(t *testing.T) {
 	for i := range 5 {
 		text.WriteString(line(0, 7, uint64(10+i), 0x1000, uint64(100+i)))
 	}
-	s, err := NewStream(testPlan(), &piecewise{text.String() + line(0, 7, 20, 0x1000, 100)}, Options{Limit: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := open(t, testPlan(), &piecewise{text.String() + line(0, 7, 20, 0x1000, 100)}, Options{Limit: 2})
 	readAll(t, s, returns(func(c *Call) {
 		if c.Outcome == Unwound {
 			ended++
@@ -89,10 +80,7 @@ func TestMark(t *testing.T) {
 	var got []string
 	half := len(windowLines) / 2
 	src := piecewise{windowLines[:half], "", windowLines[half:], ""}
-	s, err := NewStream(testPlan(), &src, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := open(t, testPlan(), &src, Options{})
 	take := func(it *Item) bool {
 		if it.Kind == Ended {
 			got = append(got, fmt.Sprint(it.Call.End))
