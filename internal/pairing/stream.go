@@ -152,19 +152,18 @@ func (p *Stream) release(proc *process, bias uint64) {
 func (p *Stream) Read(ctx context.Context) iter.Seq2[*Item, error] {
 	return func(yield func(*Item, error) bool) {
 		var err error
-		more := true
-		items := p.items(func() {
+		for it := range p.items(func() {
 			p.item.N, err = p.reader.Read(ctx, p.take)
 			if p.item.N == 0 && err == nil && p.reader.Settled() {
 				p.passMarks(^uint64(0)) // all events before now were read
 			}
 			p.emit(Read)
-		})
-		items(func(it *Item) bool {
-			more = yield(it, nil)
-			return more
-		})
-		if err != nil && more {
+		}) {
+			if !yield(it, nil) {
+				return
+			}
+		}
+		if err != nil {
 			yield(nil, err)
 		}
 	}
