@@ -64,6 +64,10 @@ func TestFlow(t *testing.T) {
 						t.Errorf("%d returns, %d tail jumps, %d conditional ones; want returns %v, %d, %d",
 							len(s.Returns), len(s.Tails), len(s.CondTails), c.returns, c.tails, c.condTails)
 					}
+					const jne = 5
+					if tails := s.CondTails; c.fn == "asm_conditional" && (tails[0].Cost().Cond != jne || tails[0].Addr() != f.Addr+2) {
+						t.Errorf("jump %+v, want a JNE at +0x2", tails[0])
+					}
 					if s.Entry.Addr() != f.Addr || s.Check != nil || s.SplitStack {
 						t.Errorf("entry at %#x of a function at %#x, check %v, split stack %v", s.Entry.Addr(), f.Addr, s.Check, s.SplitStack)
 					}
@@ -99,20 +103,6 @@ func TestColdPart(t *testing.T) {
 				t.Errorf("sites of the part alone: error %v", err)
 			}
 		})
-	}
-}
-
-// TestConditionalTail checks the condition of a tail jump: JNE.
-func TestConditionalTail(t *testing.T) {
-	b := openPath(t, fixture.Compile(t, "gcc", "c/flow.c", optimized["plain"]...))
-	f, _ := b.Lookup("asm_conditional")
-	s, err := b.Sites(f)
-	if err != nil || len(s.CondTails) != 1 {
-		t.Fatalf("%+v, %v", s, err)
-	}
-	const jne = 5
-	if c := s.CondTails[0]; c.Cost().Cond != jne || c.Addr() != f.Addr+2 {
-		t.Errorf("condition %d at +%#x, want %d at +0x2", c.Cost().Cond, c.Addr()-f.Addr, jne)
 	}
 }
 

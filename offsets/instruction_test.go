@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/symname"
@@ -65,43 +64,3 @@ func TestSiteAtAgainstObjdump(t *testing.T) {
 }
 
 func siteAt(b *Binary, f *Func, offset uint64) (Site, error) { return b.Internals().SiteAt(f, offset) }
-
-// TestSiteAtNeighbours checks that the error names the nearest instructions.
-func TestSiteAtNeighbours(t *testing.T) {
-	b := openLines(t, fixture.Current, nil)
-	f := lookup(t, b, "main.double") // lea (%rax,%rax), %rax or shl $1, %rax; ret
-	var at []uint64
-	for o := range f.Size {
-		if _, err := siteAt(b, f, o); err == nil {
-			at = append(at, o)
-		}
-	}
-	if len(at) != 2 || at[1] < 2 {
-		t.Fatalf("main.double has instructions at %#x", at)
-	}
-	_, err := siteAt(b, f, 1)
-	if want := "nearest: +0x0, +0x" + strconv.FormatUint(at[1], 16); err == nil || !strings.HasSuffix(err.Error(), want) {
-		t.Errorf("+0x1: %v; want %q", err, want)
-	}
-	_, err = siteAt(b, f, 100)
-	if want := "beyond the function's " + strconv.FormatUint(f.Size, 10) + " bytes; last instruction: +0x" + strconv.FormatUint(at[1], 16); err == nil || !strings.HasSuffix(err.Error(), want) {
-		t.Errorf("+100: %v; want %q", err, want)
-	}
-}
-
-// TestSiteAtUndecodable checks that a function that can't be decoded has no sites.
-func TestSiteAtUndecodable(t *testing.T) {
-	b := openLines(t, fixture.Current, nil)
-	put := lookup(t, b, "main.(*store).put")
-	for name, f := range map[string]Func{
-		"cut within an instruction": {Name: "f", Addr: put.Addr, Size: 3},
-		"beyond the segment":        {Name: "f", Addr: put.Addr, Size: 1 << 40},
-		"in no segment":             {Name: "f", Addr: 16, Size: 16},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if s, err := siteAt(b, &f, 0); err == nil || errors.Is(err, errNoCode) {
-				t.Errorf("site at %#x, %v", s.Addr(), err)
-			}
-		})
-	}
-}

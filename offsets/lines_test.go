@@ -174,22 +174,9 @@ func TestLineAddrsFiles(t *testing.T) {
 				t.Errorf("%s:%d is at %#x, %v; want %#x", name, line, got, err, want)
 			}
 		}
-		for _, test := range []struct {
-			file, want string
-			line       int
-			noCode     bool
-		}{
-			{"tore.go", "tore.go:9: no code of such a file", 9, true},
-			{"/store.go", "/store.go:9: no code of such a file", 9, true},
-			{"", ":9: no code of such a file", 9, true},
-			{"store.go", fmt.Sprintf("store.go:%d: no code; nearest: %d, %d", line-2, mark["put if"], line), line - 2, true},
-			{"store.go", fmt.Sprintf("store.go:1: no code; nearest: %d", mark["at"]), 1, true},
-			{"store.go", "store.go:1000: no code; nearest: ", 1000, true},
-			{"type.go", " files of that name: ", 10, false},
-		} {
-			addrs, err := b.Internals().LineAddrs(test.file, test.line)
-			if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, errNoCode) != test.noCode {
-				t.Errorf("%q:%d is at %#x, %v; want %q", test.file, test.line, addrs, err, test.want)
+		for _, name := range []string{"tore.go", "/store.go", ""} {
+			if addrs, err := b.Internals().LineAddrs(name, line); !errors.Is(err, errNoCode) {
+				t.Errorf("%s:%d is at %#x, %v", name, line, addrs, err)
 			}
 		}
 	}

@@ -5,42 +5,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestSystemVSignature checks parameters and results of C functions, and that those of another language are refused.
-func TestSystemVSignature(t *testing.T) {
-	b := openPath(t, fixture.Compile(t, "gcc", "signatures/c/values.c", "-g", "-O1"))
-	for _, want := range []struct{ name, params, results string }{
-		{"add", "a=di/4 b=si/8", "r0=ax/8"},
-		{"swap", "p=di/8,si/8 s=dx/8", "r0=ax/8,dx/8"},
-		{"mix", "d=x/8 m=x/8,di/8 n=si/4", "r0=x/8,ax/8"},
-		{"grow", "l=8(sp)/24 n=si/4", "r0=0(ax)/24"},
-		{"sum", "f=x/8,x/4 c=di/1", "r0=x/4"},
-		{"many", "a=di/8 b=si/8 c=dx/8 d=cx/8 e=r8/8 p=8(sp)/16 f=r9/8 g=24(sp)/1", "r0=ax/8"},
-		{"choose", "e=? n=?", "r0=ax/4"},
-		{"name", "c=di/4 fallback=si/8 f=dx/8", "r0=ax/8"},
-		{"nothing", "", ""},
-	} {
-		s := signatureOf(t, b, want.name)
-		if params, results := spell(s.Params), spell(s.Results); params != want.params || results != want.results {
-			t.Errorf("%s: %s -> %s\nwant %s -> %s", want.name, params, results, want.params, want.results)
-		}
-	}
-	if color := signatureOf(t, b, "name").Params[0].Type; color.Constant(0) != "RED" || color.Constant(1) != "GREEN" || color.Constant(2) != "" {
-		t.Errorf("constants of %s: %q, %q, %q", color.Name, color.Constant(0), color.Constant(1), color.Constant(2))
-	}
-	gccgo := openPath(t, fixture.Compile(t, "gccgo", "gccgo/add.go", "-g"))
-	if s, err := gccgo.Signature(lookup(t, gccgo, "main.add")); err == nil || !strings.Contains(err.Error(), "neither C nor") {
-		t.Errorf("gccgo: %+v, %v", s, err)
-	}
-}
-
-// TestAAPCS64Signature checks C functions on arm64. If debug information has the location of a parameter at the first
-// instruction, the locations must agree.
-func TestAAPCS64Signature(t *testing.T) {
-	values := openPath(t, fixture.Compile(t, "aarch64-linux-gnu-gcc", "signatures/c/values.c", "-g", "-O1"))
+// TestCSignature checks parameters and results of C functions, and that those of another language are refused. If debug
+// information has the location of a parameter at the first instruction, the locations must agree.
+func TestCSignature(t *testing.T) {
+	amd64 := openPath(t, fixture.Compile(t, "gcc", "signatures/c/values.c", "-g", "-O1"))
+	arm64 := openPath(t, fixture.Compile(t, "aarch64-linux-gnu-gcc", "signatures/c/values.c", "-g", "-O1"))
 	floats := openPath(t, fixture.Compile(t, "aarch64-linux-gnu-gcc", "signatures/c/homogeneous.c", "-g", "-O1"))
 	compared := 0
 	for _, want := range []struct {
@@ -48,15 +22,22 @@ func TestAAPCS64Signature(t *testing.T) {
 		name            string
 		params, results string
 	}{
-		{values, "add", "a=x0/4 b=x1/8", "r0=x0/8"},
-		{values, "swap", "p=x0/8,x1/8 s=x2/8", "r0=x0/8,x1/8"},
-		{values, "mix", "d=x/8 m=x0/8,x1/8 n=x2/4", "r0=x0/8,x1/8"},
-		{values, "grow", "l=0(x0)/24 n=x1/4", "r0=?"},
-		{values, "sum", "f=x/4,x/4,x/4 c=x0/1", "r0=x/4"},
-		{values, "many", "a=x0/8 b=x1/8 c=x2/8 d=x3/8 e=x4/8 p=x5/8,x6/8 f=x7/8 g=0(sp)/1", "r0=x0/8"},
-		{values, "choose", "e=? n=?", "r0=x0/4"},
-		{values, "name", "c=x0/4 fallback=x1/8 f=x2/8", "r0=x0/8"},
-		{values, "nothing", "", ""},
+		{amd64, "add", "a=di/4 b=si/8", "r0=ax/8"},
+		{amd64, "swap", "p=di/8,si/8 s=dx/8", "r0=ax/8,dx/8"},
+		{amd64, "mix", "d=x/8 m=x/8,di/8 n=si/4", "r0=x/8,ax/8"},
+		{amd64, "grow", "l=8(sp)/24 n=si/4", "r0=0(ax)/24"},
+		{amd64, "sum", "f=x/8,x/4 c=di/1", "r0=x/4"},
+		{amd64, "many", "a=di/8 b=si/8 c=dx/8 d=cx/8 e=r8/8 p=8(sp)/16 f=r9/8 g=24(sp)/1", "r0=ax/8"},
+		{amd64, "choose", "e=? n=?", "r0=ax/4"},
+		{amd64, "name", "c=di/4 fallback=si/8 f=dx/8", "r0=ax/8"},
+		{amd64, "nothing", "", ""},
+		{arm64, "add", "a=x0/4 b=x1/8", "r0=x0/8"},
+		{arm64, "swap", "p=x0/8,x1/8 s=x2/8", "r0=x0/8,x1/8"},
+		{arm64, "mix", "d=x/8 m=x0/8,x1/8 n=x2/4", "r0=x0/8,x1/8"},
+		{arm64, "grow", "l=0(x0)/24 n=x1/4", "r0=?"},
+		{arm64, "sum", "f=x/4,x/4,x/4 c=x0/1", "r0=x/4"},
+		{arm64, "many", "a=x0/8 b=x1/8 c=x2/8 d=x3/8 e=x4/8 p=x5/8,x6/8 f=x7/8 g=0(sp)/1", "r0=x0/8"},
+		{arm64, "choose", "e=? n=?", "r0=x0/4"},
 		{floats, "spread", "d=x/8,x/8,x/8,x/8 n=x0/4", "r0=x/8"},
 		{floats, "turn", "d=x/8,x/8,x/8,x/8", "r0=x/8,x/8,x/8,x/8"},
 		{floats, "referred", "f=0(x0)/20 n=x1/4", "r0=x/4"},
@@ -74,8 +55,15 @@ func TestAAPCS64Signature(t *testing.T) {
 		}
 		compared += compareLocations(t, want.b, want.name, s.Params)
 	}
-	if compared < 20 {
+	if compared < 30 {
 		t.Errorf("%d parameters compared", compared)
+	}
+	if color := signatureOf(t, amd64, "name").Params[0].Type; color.Constant(0) != "RED" || color.Constant(1) != "GREEN" || color.Constant(2) != "" {
+		t.Errorf("constants of %s: %q, %q, %q", color.Name, color.Constant(0), color.Constant(1), color.Constant(2))
+	}
+	gccgo := openPath(t, fixture.Compile(t, "gccgo", "gccgo/add.go", "-g"))
+	if s, err := gccgo.Signature(lookup(t, gccgo, "main.add")); err == nil || !strings.Contains(err.Error(), "neither C nor") {
+		t.Errorf("gccgo: %+v, %v", s, err)
 	}
 }
 
@@ -134,7 +122,10 @@ func TestSignatureLocations(t *testing.T) {
 				for i := range fn.Params {
 					byName[fn.Params[i].Name] = &fn.Params[i]
 				}
-				for _, v := range s.Params {
+				for i := range fn.Results {
+					byName[variablesOf(fn.Results, "r")[i].Name] = &fn.Results[i]
+				}
+				for i, v := range slices.Concat(s.Params, s.Results) {
 					if v.Err != nil {
 						unknown++
 					}
@@ -144,6 +135,12 @@ func TestSignatureLocations(t *testing.T) {
 					}
 					at, ok := d.Location(fn, f.Addr, told)
 					pieces, fits := piecesAt(at, v.Type)
+					if i >= len(s.Params) { // only on the stack a result has the same place at the function's start
+						var disp int64
+						disp, ok = d.Slot(fn, told)
+						fits = v.Type.Size > 0 && f.ABI == ABI0
+						pieces = arch.OnStack(b.File().Processor.Machine().SP, v.Type.Size, disp)
+					}
 					if !ok || !fits {
 						continue
 					}

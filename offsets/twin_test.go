@@ -158,7 +158,7 @@ func TestNoTwin(t *testing.T) {
 }
 
 // TestTwinInside checks that a symbol of the twin that begins inside a function is ignored, with and without code in
-// the twin, because a probe there could be in the middle of an instruction.
+// the twin, because a probe there could be in the middle of an instruction. Without code, the build IDs are compared.
 func TestTwinInside(t *testing.T) {
 	const id = "-B 0x00c0ffee"
 	stripped, full := buildText(t, strings.ReplaceAll(twinSource, "FIVE", "5"), "-ldflags=-s -w "+id), buildText(t, strings.ReplaceAll(twinSource, "FIVE", "5"), "-ldflags="+id)
@@ -183,39 +183,14 @@ func TestTwinInside(t *testing.T) {
 		if got, ok := b.FuncAt(f.Addr + 1); !ok || got.Addr != f.Addr || got.Size != f.Size || got.Name != f.Name {
 			t.Errorf("codeless %v: %+v, want %+v", codeless, got, f)
 		}
-	}
-}
-
-// TestDescription checks that the build ID of a file without code is compared.
-func TestDescription(t *testing.T) {
-	objcopy, err := exec.LookPath("objcopy")
-	if err != nil {
-		t.Skip(err)
-	}
-	run := func(args ...string) {
-		t.Helper()
-		if out, err := exec.Command(objcopy, args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
+		second := signatureOf(t, b, "main.second")
+		if v, err := b.Internals().StaticVariable("main.calls"); err != nil || v.Type.Name != "int" || len(v.Pieces) != 1 || second.Params[0].Name != "name" {
+			t.Errorf("codeless %v: variable %v, %v; signature %+v", codeless, v, err, second)
 		}
 	}
-	dir := t.TempDir()
-	for i, five := range []string{"5", "6"} {
-		id := fmt.Sprintf("-ldflags=-B 0x0%dcafe", i)
-		full := buildText(t, strings.ReplaceAll(twinSource, "FIVE", five), id)
-		run("--only-keep-debug", full, filepath.Join(dir, five+".debug"))
-		run("--strip-all", full, filepath.Join(dir, five))
-	}
-	path := func(name string) string { return filepath.Join(dir, name) }
-	b, err := describe(t, path("5"), path("5.debug"))
-	fixture.NoError(t, err)
-	f, _ := b.Lookup("main.second")
-	if s, err := b.Signature(f); err != nil || len(s.Params) != 1 || s.Params[0].Name != "name" {
-		t.Errorf("signature %v, %v", s, err)
-	}
-	if v, err := b.Internals().StaticVariable("main.calls"); err != nil || v.Type.Name != "int" || len(v.Pieces) != 1 {
-		t.Errorf("variable %v, %v", v, err)
-	}
-	if _, err := describe(t, path("5"), path("6.debug")); err == nil || !strings.Contains(err.Error(), `its build ID "01cafe" is not the "00cafe"`) {
+	other := filepath.Join(t.TempDir(), "other")
+	fixture.Write(t, other, strings.ReplaceAll(string(data), "\x00\xc0\xff\xee", "\x01\xc0\xff\xee"))
+	if _, err := describe(t, stripped, other); err == nil || !strings.Contains(err.Error(), `its build ID "01c0ffee" is not the "00c0ffee"`) {
 		t.Errorf("another build's: %v", err)
 	}
 }

@@ -1,14 +1,11 @@
 package offsets
 
 import (
-	"debug/elf"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/symname"
-	"github.com/ftgo/ftgo/offsets/internal/image"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -132,50 +129,6 @@ func TestWordsOfC(t *testing.T) {
 	}
 	if found == 0 {
 		t.Skip("there is none")
-	}
-}
-
-// TestDictionaries checks that the first word in the dictionary of a generic type that is the address of a type is that
-// of the type itself or of a pointer to it. So a method finds the type of its receiver there.
-func TestDictionaries(t *testing.T) {
-	for _, version := range []string{"1.20.14", "1.21.13", "1.22.12", "1.23.12", "1.24.6", "1.25.0", "1.26.8", "1.27.4", fixture.Current} {
-		for _, mode := range []string{"exe", "pie"} {
-			t.Run(version+" "+mode, func(t *testing.T) {
-				if mode != "exe" {
-					fixture.NeedLong(t)
-				}
-				b := openPath(t, fixture.BuildWith(t, version, "httpd", "-buildmode="+mode))
-				generic := make(map[string]bool) // types that have methods with pointer receivers
-				for _, f := range b.Funcs() {
-					if name := symname.Split(f.Name); name.Pointer && b.dictionary(&f) == 1 {
-						generic[name.Prefix+name.Receiver] = true
-					}
-				}
-				compared := 0
-				b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
-					pkg, of, ok := strings.Cut(s.Name, "..dict.")
-					of, _, _ = strings.Cut(of, "[")
-					if !ok || !generic[pkg+"."+of] {
-						return
-					}
-					first := ""
-					for at := uint64(0); at < s.Size && at < 8*dictionaryWords && first == ""; at += 8 {
-						word, _ := b.image.Pointer(s.Addr + at)
-						if typ, err := b.Internals().RuntimeType(word); err == nil {
-							first = typ.Name
-						}
-					}
-					if name, _, _ := strings.Cut(first, "["); first != "" && name[strings.LastIndexByte(name, '.')+1:] != of {
-						t.Errorf("the first type of %s is %q", s.Name, first)
-					} else if first != "" {
-						compared++
-					}
-				})
-				if compared == 0 {
-					t.Errorf("only %d dictionaries", compared)
-				}
-			})
-		}
 	}
 }
 

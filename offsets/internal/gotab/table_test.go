@@ -2,48 +2,13 @@ package gotab
 
 import (
 	"bytes"
-	"debug/elf"
-	"debug/gosym"
 	"encoding/binary"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets/internal/image"
-	"github.com/ftgo/ftgo/testdata/fixture"
 )
-
-// TestTableAgainstGosym: the standard library's reader finds the same functions.
-func TestTableAgainstGosym(t *testing.T) {
-	for _, version := range fixture.Releases() {
-		t.Run(version, func(t *testing.T) {
-			table := openPath(t, fixture.BuildWith(t, version, "exact")).functions()
-			got := table.list()
-			want, err := gosym.NewTable(nil, gosym.NewLineTable(table.data, table.text))
-			fixture.NoError(t, err)
-			if len(got) != len(want.Funcs) || len(got) < 1000 {
-				t.Fatalf("%d functions, gosym has %d", len(got), len(want.Funcs))
-			}
-			assembly := 0
-			for i, f := range got {
-				g, name := want.Funcs[i], string(f.name())
-				if name != g.Name || f.Addr != g.Entry || f.End != g.End {
-					t.Errorf("%s %#x-%#x; gosym has %s %#x-%#x", name, f.Addr, f.End, g.Name, g.Entry, g.End)
-				}
-				file, _, _ := want.PCToLine(f.Addr)
-				if f.Assembly() {
-					assembly++
-				}
-				if table.form.oldest >= 16 && f.Assembly() != strings.HasSuffix(file, ".s") {
-					t.Errorf("%s of %s: assembly %v", name, file, f.Assembly())
-				}
-			}
-			if table.form.oldest >= 16 && assembly < 50 {
-				t.Errorf("only %d functions are assembly", assembly)
-			}
-		})
-	}
-}
 
 // smallTable is a table of Go 1.20 and later: two functions, f from 0 to 16 and g to
 // 48, and the offsets in it of what tests damage.
@@ -158,37 +123,4 @@ func FuzzTable(f *testing.F) {
 			t.Errorf("%d bytes of names in a table of %d", size, len(data))
 		}
 	})
-}
-
-// TestTableCodeSize: the table has the sizes that .symtab has.
-func TestTableCodeSize(t *testing.T) {
-	for _, version := range fixture.Releases() {
-		t.Run(version, func(t *testing.T) {
-			b := openPath(t, fixture.BuildWith(t, version, "exact"))
-			if b.Version.Minor <= b.image.Processor.Machine().LastPadded {
-				t.Skip("its .symtab has the padding, too")
-			}
-			funcs := b.Funcs()
-			sizes := make(map[uint64]uint64)
-			err := b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
-				if s.Kind == elf.STT_FUNC {
-					sizes[s.Addr] = s.Size
-				}
-			})
-			fixture.NoError(t, err)
-			compared := 0
-			for _, f := range funcs {
-				size, got := sizes[f.Addr], f.CodeSize()
-				if size == 0 || got == 0 {
-					continue
-				}
-				if compared++; got != size {
-					t.Errorf("%s: %d bytes, .symtab has %d", f.Name(), got, size)
-				}
-			}
-			if compared < 1000 || compared < len(funcs)*9/10 {
-				t.Errorf("only %d of %d functions compared", compared, len(funcs))
-			}
-		})
-	}
 }
