@@ -7,29 +7,20 @@ import (
 
 	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/gotype"
+	"github.com/ftgo/ftgo/offsets/internal/gotab"
 )
 
-// internals has the methods of Binary that are for packages of this module only.
-type internals struct{ *Binary }
+// internals has the methods of Binary that are for packages of this module only, and the program's runtime data.
+type internals struct {
+	*Binary
+	*gotab.Tables
+}
 
 // Internals returns the methods that are for packages of this module. They may change.
-func (b *Binary) Internals() internals { return internals{b} }
+func (b *Binary) Internals() internals { return internals{b, b.tables} }
 
 // Module returns the path of the program's main module, or "" if it is unknown.
 func (b internals) Module() string { return b.goVer.Module }
-
-// KnownLayout reports whether ftgo knows the layout of the runtime's type data in the version of Go that built the
-// file. Otherwise the types of values in interfaces are unknown and, without debug information, all types and inlined
-// calls.
-func (b internals) KnownLayout() bool { return b.tables.Known() }
-
-// RuntimeType decodes the runtime._type at a virtual address of the file; see [gotab.Tables.RuntimeType].
-func (b internals) RuntimeType(addr uint64) (*gotype.Type, error) { return b.tables.RuntimeType(addr) }
-
-// RuntimeTypeNamed finds a runtime type by the name that %T prints; see [gotab.Tables.RuntimeTypeNamed].
-func (b internals) RuntimeTypeNamed(name string) (*gotype.Type, error) {
-	return b.tables.RuntimeTypeNamed(name)
-}
 
 // Constant finds an integer constant of Go in debug information by its qualified name, "http.StatusOK", or by its
 // name in package pkg, "StatusOK".
@@ -43,9 +34,6 @@ func (b internals) Constant(name, pkg string) (t *gotype.Type, value uint64, ok 
 	}
 	return d.Constant(pkg, name)
 }
-
-// ItabType returns the address of the concrete type in an itab; see [gotab.Tables.ItabType].
-func (b internals) ItabType(addr uint64) (typ uint64, ok bool) { return b.tables.ItabType(addr) }
 
 // FirstBranch returns the first conditional jump of a function, if each call executes it exactly once, and if no
 // instruction before it writes a register other than SP, the frame pointer and the flags. The kernel emulates a

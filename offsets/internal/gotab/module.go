@@ -139,9 +139,9 @@ func (g *Tables) fits(form *moduleForm, field func(n uint64) uint64) bool {
 	return gofunc >= g.table.funcs && gofunc <= end && end <= g.table.size
 }
 
-// Known reports whether the layout of the program's runtime data is known. If it is unknown, neither types nor inlined calls
-// can be read.
-func (g *Tables) Known() bool { return g.Version.Minor < 26 || g.module().form != nil }
+// KnownLayout reports whether the layout of the program's runtime data is known. If it is unknown, neither types nor inlined
+// calls can be read.
+func (g *Tables) KnownLayout() bool { return g.Version.Minor < 26 || g.module().form != nil }
 
 // types locates a program's types and caches those that were read.
 type types struct {
@@ -164,16 +164,16 @@ type types struct {
 
 // kind returns the kind of the type whose _type begins with head, without the size of numbers.
 func (r *types) kind(head []byte) reflect.Kind {
-	return plainKind(reflect.Kind(head[r.form.kind] & kindMask))
+	return plainKind(reflect.Kind(head[rtypeKind] & kindMask))
 }
 
-// findTypes finds the types by runtime.firstmoduledata. For Go 1.4 to 1.6 it takes every address as a possible type.
+// findTypes finds the types by runtime.firstmoduledata. For Go 1.5 and 1.6 it takes every address as a possible type.
 func (g *Tables) findTypes() (*types, error) {
 	v := g.Version
 	if v.Minor == 0 {
 		return nil, errors.New("find runtime types: not a Go program")
 	}
-	if v.Minor < 4 {
+	if v.Minor < 5 {
 		return nil, fmt.Errorf("find runtime types of %s: version not known", v)
 	}
 	form := rtypeFormOf(v.Minor)

@@ -56,8 +56,8 @@ func TestModuleMoved(t *testing.T) {
 			}
 			b = open(sound)
 			right := told(t, b)
-			if later := release > "go1.27"; b.Known() != later || later && len(right) < 10000 {
-				t.Fatalf("known: %v, %s", b.Known(), right)
+			if later := release > "go1.27"; b.KnownLayout() != later || later && len(right) < 10000 {
+				t.Fatalf("known: %v, %s", b.KnownLayout(), right)
 			}
 			const last = 26 // no field behind is of use
 			unknown := 0
@@ -71,9 +71,9 @@ func TestModuleMoved(t *testing.T) {
 					data := slices.Clone(sound)
 					change(data[start : start+8*(last+2)])
 					b := open(data)
-					if got := told(t, b); b.Known() && got != right {
+					if got := told(t, b); b.KnownLayout() && got != right {
 						t.Errorf("word %d %s: %.200s\nwant %.200s", i, name, got, right)
-					} else if !b.Known() {
+					} else if !b.KnownLayout() {
 						if unknown++; got != "0 []" {
 							t.Errorf("word %d %s, which is not known: %.200s", i, name, got)
 						}

@@ -15,7 +15,6 @@ import (
 // rtypeForm is the layout of a runtime._type in a version of Go (runtime/type.go, reflect/type.go,
 // internal/abi/type.go).
 type rtypeForm struct {
-	kind uint64 // the offset of the kind; the alignment is two bytes before it
 	// size is the size of the _type, 0 if it is unknown. The words that depend on the kind follow the _type.
 	size uint64
 	// interned means that the names of types and fields are in runtime.types, each as a byte of flags, the length and
@@ -34,13 +33,10 @@ type rtypeForm struct {
 // rtypeFormOf returns the layout of a minor version of Go. For 1.6 only the places of names and kinds are known.
 func rtypeFormOf(minor int) rtypeForm {
 	form := rtypeForm{
-		kind: 23, size: 48,
-		interned: minor >= 7, shifted: minor >= 9 && minor < 19, varint: minor >= 17,
+		size: 48, interned: minor >= 7, shifted: minor >= 9 && minor < 19, varint: minor >= 17,
 		flagged: minor >= 19, directFlag: minor >= 26,
 	}
 	switch minor {
-	case 4:
-		form.kind, form.size = 15, 72
 	case 5:
 		form.size = 72
 	case 6:
@@ -52,6 +48,7 @@ func rtypeFormOf(minor int) rtypeForm {
 // The offsets of a _type's name and tflag (since Go 1.7), and bits of tflag, of the kind, and of the flags before a name.
 const (
 	rtypeName = 40
+	rtypeKind = 23 // the alignment is two bytes before it
 
 	tflagAt        = 20
 	tflagUncommon  = 1 << 0
@@ -178,7 +175,7 @@ func (r *types) read(addr uint64) (*gotype.Type, error) {
 	if !r.image.Read(addr, head[:]) {
 		return nil, errors.New("not in the file")
 	}
-	size, align, number := binary.LittleEndian.Uint64(head[:]), head[r.form.kind-2], head[r.form.kind]
+	size, align, number := binary.LittleEndian.Uint64(head[:]), head[rtypeKind-2], head[rtypeKind]
 	n := number & kindMask
 	if n == 0 || int(n) >= len(kindSizes) {
 		return nil, fmt.Errorf("unknown kind %d", n)
