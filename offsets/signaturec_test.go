@@ -149,8 +149,11 @@ func TestSignatureLocations(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%d parameters compared, %d without a place", compared, unknown)
-			if compared < 2000 || unknown > compared/400 {
+			most := compared / 200
+			if of[1] == "1.12.17" { // its debug information omits the receivers of wrappers
+				most = compared / 20
+			}
+			if compared < 2000 || unknown > most {
 				t.Errorf("%d parameters compared, %d without a place", compared, unknown)
 			}
 		})

@@ -6,8 +6,6 @@ import (
 
 	"github.com/ftgo/ftgo/internal/arch"
 	"github.com/ftgo/ftgo/internal/gotype"
-	"github.com/ftgo/ftgo/internal/symname"
-	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
 // check is the outcome of a comparison with the function table.
@@ -19,30 +17,8 @@ const (
 	differ
 )
 
-// layOutChecked lays out the variables by their types and compares the parameters with the function table. Debug information
-// may omit a blank receiver and the receiver of a wrapper. If the parameters agree with the table after adding the receiver,
-// layOutChecked adds it.
+// layOutChecked lays out the variables by their types and compares the parameters with the function table.
 func (l *goLayout) layOutChecked() check {
-	if result := l.check(); result != differ {
-		return result
-	}
-	t, ok := l.receiver()
-	if !ok {
-		return differ
-	}
-	params := l.fn.Params
-	l.fn.Params = append([]debug.Formal{{Type: t}}, params...)
-	l.setVariables()
-	if l.check() == agree {
-		return agree
-	}
-	l.fn.Params = params
-	l.setVariables()
-	l.check()
-	return differ
-}
-
-func (l *goLayout) check() check {
 	end := l.layOutByTypes()
 	switch {
 	case l.f.ABI == ABI0:
@@ -52,24 +28,6 @@ func (l *goLayout) check() check {
 		return unchecked
 	}
 	return l.compare()
-}
-
-// receiver returns the type of a method's receiver, which it derives from the name of the method.
-func (l *goLayout) receiver() (*gotype.Type, bool) {
-	name := symname.Split(l.f.Name)
-	if name.Receiver == "" || name.TypeArgs != "" || name.Suffix != "" {
-		return nil, false
-	}
-	of := name.Prefix + name.Receiver
-	if !name.Pointer {
-		return l.entries.TypeNamed(of)
-	}
-	t := &gotype.Type{Name: "*" + of, Kind: reflect.Pointer, Size: 8, Align: 8}
-	t.SetElem(func() *gotype.Type {
-		elem, _ := l.entries.TypeNamed(of)
-		return elem
-	})
-	return t, true
 }
 
 // compareSize compares the size in bytes of parameters and results on the stack with the function table.

@@ -21,8 +21,9 @@ func (b *Binary) goSignature(f *Func, fn *debug.Function, d *debug.Info) *Signat
 		d.InStackOrder(fn, fn.Params)
 		d.InStackOrder(fn, fn.Results)
 	}
-	l := goLayout{binary: b, f: f, fn: fn, entries: d, sig: &Signature{Captured: b.capturedVars(fn)}}
-	l.setVariables()
+	l := goLayout{binary: b, f: f, fn: fn, entries: d, sig: &Signature{
+		Params: variablesOf(fn.Params, "p"), Results: variablesOf(fn.Results, "r"), Captured: b.capturedVars(fn),
+	}}
 	switch v := b.goVer.Minor; {
 	case f.ABI == ABI0 && v >= b.image.Processor.Machine().FirstRegisters:
 		l.layOutByTypesOrSlots(true)
@@ -79,10 +80,6 @@ type goLayout struct {
 	fn      *debug.Function
 	entries *debug.Info
 	sig     *Signature
-}
-
-func (l *goLayout) setVariables() {
-	l.sig.Params, l.sig.Results = variablesOf(l.fn.Params, "p"), variablesOf(l.fn.Results, "r")
 }
 
 func (l *goLayout) note(format string, args ...any) {

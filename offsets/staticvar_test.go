@@ -1,11 +1,11 @@
 package offsets
 
 import (
-	"debug/elf"
 	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/ftgo/ftgo/offsets/internal/image"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -28,9 +28,9 @@ func TestStaticVariable(t *testing.T) {
 		{"without debug information", fixture.Current, []string{"-ldflags=-w"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			path := fixture.BuildWith(t, c.version, "signatures", c.flags...)
-			b := openPath(t, path)
-			objects := objectSymbols(t, path)
+			b := openPath(t, fixture.BuildWith(t, c.version, "signatures", c.flags...))
+			objects := make(map[string]image.Symbol)
+			fixture.NoError(t, b.eachObject(func(s image.Symbol) { objects[s.Name] = s }))
 			for name, want := range types {
 				v, err := b.Internals().StaticVariable(name)
 				if err != nil {
@@ -39,8 +39,8 @@ func TestStaticVariable(t *testing.T) {
 				}
 				symbol := objects[name]
 				if v.Name != name || v.Err != nil || len(v.Pieces) != 1 || !v.Pieces[0].Static ||
-					v.Pieces[0].Disp != int64(symbol.Value) || v.Pieces[0].Size != int64(symbol.Size) {
-					t.Errorf("%s: %+v, want %d bytes at %#x", name, v, symbol.Size, symbol.Value)
+					v.Pieces[0].Disp != int64(symbol.Addr) || v.Pieces[0].Size != int64(symbol.Size) {
+					t.Errorf("%s: %+v, want %d bytes at %#x", name, v, symbol.Size, symbol.Addr)
 				}
 				if c.typed && v.Type.Name != want || !c.typed && v.Type.Kind != reflect.Invalid {
 					t.Errorf("%s is of type %s, want %s", name, v.Type.Name, want)
@@ -54,19 +54,6 @@ func TestStaticVariable(t *testing.T) {
 			}
 		})
 	}
-}
-
-func objectSymbols(t *testing.T, path string) map[string]elf.Symbol {
-	f, err := elf.Open(path)
-	fixture.NoError(t, err)
-	defer f.Close()
-	symbols, err := f.Symbols()
-	fixture.NoError(t, err)
-	byName := make(map[string]elf.Symbol)
-	for _, s := range symbols {
-		byName[s.Name] = s
-	}
-	return byName
 }
 
 func TestStaticVariableOfC(t *testing.T) {
