@@ -34,7 +34,7 @@ type Binary struct {
 	inlined func() (map[string][]Frame, error) // by the name of the inlined function
 	byName  func() map[string]*Func
 	// dataRefs returns the data references of all instructions, sorted by the address in the file image.Description.
-	dataRefs func() []dataRef
+	dataRefs func() [][2]uint64
 }
 
 // Open opens an ELF file and reads its headers and function symbols. Errors have the form "PATH: cause".

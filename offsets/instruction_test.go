@@ -36,7 +36,7 @@ func TestSiteAtAgainstObjdump(t *testing.T) {
 			s, err := siteAt(b, f, at)
 			if boundary[f.Addr+at] {
 				if err != nil {
-					if errors.Is(err, errNoCode) {
+					if errors.Is(err, errNoInstruction) {
 						t.Errorf("%s+%#x: %v", f.Name, at, err)
 					}
 					continue
@@ -48,12 +48,12 @@ func TestSiteAtAgainstObjdump(t *testing.T) {
 				if off, _ := b.File().FileOffset(f.Addr + at); s.Offset() != off {
 					t.Errorf("%s+%#x: site at file offset %#x, want %#x", f.Name, at, s.Offset(), off)
 				}
-			} else if !errors.Is(err, errNoCode) {
+			} else if !errors.Is(err, errNoInstruction) {
 				t.Errorf("%s+%#x: site at %#x, %v", f.Name, at, s.Addr(), err)
 			}
 		}
 		for _, at := range []uint64{f.Size, f.Size + 1, 1 << 63, 1<<64 - 1} {
-			if s, err := siteAt(b, f, at); !errors.Is(err, errNoCode) {
+			if s, err := siteAt(b, f, at); !errors.Is(err, errNoInstruction) {
 				t.Errorf("%s+%#x: site at %#x, %v", f.Name, at, s.Addr(), err)
 			}
 		}

@@ -48,14 +48,12 @@ func (b internals) FirstBranch(f *Func) (Site, error) {
 }
 
 // NoCode reports whether err says that [internals.LineAddrs] or [internals.SiteAt] found no code.
-func (internals) NoCode(err error) bool { return errors.Is(err, errNoCode) }
+func (internals) NoCode(err error) bool {
+	return errors.Is(err, errNoCode) || errors.Is(err, errNoInstruction)
+}
 
-// noInstruction is the error for an offset at which no instruction begins. Its text names the nearest instructions.
-type noInstruction string
-
-func (e noInstruction) Error() string { return "not where an instruction begins" + string(e) }
-
-func (noInstruction) Is(target error) bool { return target == errNoCode }
+// errNoInstruction means that no instruction begins at an offset.
+var errNoInstruction = errors.New("not where an instruction begins")
 
 // SiteAt returns the site of the instruction at an offset from the first byte of a function. It returns an error if no
 // instruction begins at the offset (then NoCode is true, and the error has the offsets of the nearest instructions), or if
@@ -78,9 +76,9 @@ func (b internals) SiteAt(f *Func, offset uint64) (Site, error) {
 	case offset == uint64(before):
 		return c.site(before)
 	case offset >= uint64(len(c.parts[0].boundary)):
-		return Site{}, noInstruction(fmt.Sprintf(": beyond the function's %d bytes; last instruction: +%#x", c.fn.Size, before))
+		return Site{}, fmt.Errorf("%w: beyond the function's %d bytes; last instruction: +%#x", errNoInstruction, c.fn.Size, before)
 	}
-	return Site{}, noInstruction(fmt.Sprintf("; nearest: +%#x%s", before, after))
+	return Site{}, fmt.Errorf("%w; nearest: +%#x%s", errNoInstruction, before, after)
 }
 
 // CallsOf returns the sites of the direct calls of callee in f.

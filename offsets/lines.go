@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// errNoCode means that no code belongs to a source line, or that no instruction begins at an offset.
+// errNoCode means that no code belongs to a source line.
 var errNoCode = errors.New("no code")
 
 // codeLine is the start address of a run of instructions that belong to one source line.

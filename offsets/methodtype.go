@@ -19,15 +19,15 @@ func (b *Binary) signatureFromMethod(f *Func, words *Signature) (s *Signature, o
 	if name.Receiver == "" || name.Suffix != "" && name.Suffix != abi0Suffix {
 		return nil, false
 	}
-	m, ok := b.tables.Method(f.Addr, func(receiver string) bool { return isReceiver(receiver, name) })
+	params, results, ok := b.tables.Method(f.Addr, func(receiver string) bool { return isReceiver(receiver, name) })
 	if !ok {
 		return nil, false
 	}
-	s = &Signature{Source: fromTypes, Params: []Variable{{Name: "p0", Type: m.Receiver}}}
-	for i, t := range m.Params {
-		s.Params = append(s.Params, Variable{Name: fmt.Sprintf("p%d", i+1), Type: t})
+	s = &Signature{Source: fromTypes}
+	for i, t := range params {
+		s.Params = append(s.Params, Variable{Name: fmt.Sprintf("p%d", i), Type: t})
 	}
-	for i, t := range m.Results {
+	for i, t := range results {
 		s.Results = append(s.Results, Variable{Name: fmt.Sprintf("r%d", i), Type: t})
 	}
 	l := goLayout{binary: b, f: f, sig: s}

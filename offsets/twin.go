@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
@@ -127,12 +128,9 @@ func (b *Binary) isData(m *image.Image, addr uint64) bool {
 	return m.Loaded(addr) && !m.IsCode(addr, addr+1)
 }
 
-// dataRef is the address of data that an instruction refers to, in the description and in the program.
-type dataRef struct{ description, program uint64 }
-
-// readDataRefs returns the data references of all functions.
-func (b *Binary) readDataRefs() []dataRef {
-	found := make(map[dataRef]bool)
+// readDataRefs returns the addresses of data that instructions refer to: in the description, and in the program.
+func (b *Binary) readDataRefs() [][2]uint64 {
+	found := make(map[[2]uint64]bool)
 	for i := range b.funcs {
 		f := &b.funcs[i]
 		own, err := b.code(f)
@@ -145,20 +143,13 @@ func (b *Binary) readDataRefs() []dataRef {
 		}
 		b.File().Processor.Alike(own, other, f.Addr, func(x, y uint64, _ bool) bool {
 			if b.isData(b.image, x) {
-				found[dataRef{description: y, program: x}] = true
+				found[[2]uint64{y, x}] = true
 			}
 			return true
 		})
 		b.reportProgress("functions searched for variables", i, len(b.funcs))
 	}
-	list := make([]dataRef, 0, len(found))
-	for r := range found {
-		list = append(list, r)
-	}
-	slices.SortFunc(list, func(x, y dataRef) int {
-		return cmp.Or(cmp.Compare(x.description, y.description), cmp.Compare(x.program, y.program))
-	})
-	return list
+	return slices.SortedFunc(maps.Keys(found), func(x, y [2]uint64) int { return slices.Compare(x[:], y[:]) })
 }
 
 // programAddr converts the address of a variable in the description to its address in the program, by the
@@ -168,9 +159,9 @@ func (b *Binary) programAddr(addr, size uint64) (own uint64, ok bool) {
 		return addr, true
 	}
 	list := b.dataRefs()
-	i, _ := slices.BinarySearchFunc(list, addr, func(r dataRef, addr uint64) int { return cmp.Compare(r.description, addr) })
-	for ; i < len(list) && list[i].description-addr < size; i++ {
-		at := list[i].program - (list[i].description - addr)
+	i, _ := slices.BinarySearchFunc(list, addr, func(r [2]uint64, addr uint64) int { return cmp.Compare(r[0], addr) })
+	for ; i < len(list) && list[i][0]-addr < size; i++ {
+		at := list[i][1] - (list[i][0] - addr)
 		if ok && at != own {
 			return 0, false
 		}

@@ -122,6 +122,7 @@ func TestPlaces(t *testing.T) {
 		{"main.f", offsets.ABIInternal, `f(a.b int)`, `p0: type "a.b int": not a type`},
 		{"main.f", offsets.ABIInternal, `f(a [x]int)`, `a: type "[x]int": bad length of an array`},
 		{"main.f", offsets.ABIInternal, `f(a [2000000000][2000000000]int)`, `too large`},
+		{"main.f", offsets.ABIInternal, `f(k=%x0)`, `k: %x0 is not a register of x86-64`},
 		{"main.f", offsets.ABIInternal, `f(goarg10)`, `goarg10: only 9 of Go's registers are for integers`},
 		{"main.f", offsets.ABIInternal, `f(k=goarg9:string)`, `k: a string does not fit into the registers from there on`},
 		{"main.f", offsets.ABIInternal, `f(k=goarg1:float64)`, `k: goargN and goretN are registers for integers, and its type is floating point`},

@@ -8,12 +8,6 @@ import (
 	"github.com/ftgo/ftgo/internal/gotype"
 )
 
-// Method is a method in the data of a runtime type. Interfaces and package reflect call methods through these data.
-type Method struct {
-	Receiver        *gotype.Type
-	Params, Results []*gotype.Type
-}
-
 const (
 	// A method has four fields of four bytes: name, type, the code that interfaces call, and the code for other calls.
 	methodSize, methodType, methodCode = 16, 4, 12
@@ -28,13 +22,14 @@ const (
 	chunk = 1 << 18
 )
 
-// Method finds the method whose code is at an address. It searches all types of the program, because the program has no
-// index of methods. Method ignores types whose name accept rejects.
-func (g *Tables) Method(addr uint64, accept func(receiver string) bool) (m Method, ok bool) {
+// Method finds the method whose code is at an address in the data through which interfaces and package reflect call methods.
+// The first of params is the receiver. Method searches all types of the program, because the program has no index of methods.
+// It ignores types whose name accept rejects.
+func (g *Tables) Method(addr uint64, accept func(receiver string) bool) (params, results []*gotype.Type, ok bool) {
 	t, err := g.types()
 	module := g.module()
-	if err != nil || !t.form.interned || addr-module.text >= 1<<32 {
-		return m, false
+	if err != nil || g.Version.Minor < firstInterned || addr-module.text >= 1<<32 {
+		return nil, nil, false
 	}
 	for _, at := range t.mentioned()[uint32(addr-module.text)] {
 		owner, found := t.owner(at-methodCode, accept)
@@ -44,14 +39,15 @@ func (g *Tables) Method(addr uint64, accept func(receiver string) bool) (m Metho
 		var entry [methodSize]byte
 		g.image.Read(at-methodCode, entry[:])
 		typ := t.start + uint64(binary.LittleEndian.Uint32(entry[methodType:]))
-		if m.Receiver, err = g.RuntimeType(owner); err != nil {
+		receiver, err := g.RuntimeType(owner)
+		if err != nil {
 			continue
 		}
-		if m.Params, m.Results, ok = t.funcType(typ); ok {
-			return m, true
+		if params, results, ok = t.funcType(typ); ok {
+			return slices.Insert(params, 0, receiver), results, true
 		}
 	}
-	return m, false
+	return nil, nil, false
 }
 
 // mentions returns the addresses of the words in the type data that equal the offset of a function's code, by that offset.
@@ -104,9 +100,9 @@ func (r *types) owner(method uint64, accept func(name string) bool) (addr uint64
 		if first < uint64(at)+uncommonSize || first > uint64(len(data)) || in%methodSize != 0 || in/methodSize >= count {
 			continue
 		}
-		for detail := 0; detail <= maxDetail && detail+int(r.form.size) <= at; detail += 8 {
-			if head := data[at-detail-int(r.form.size):]; r.describes(head, uint64(detail)) {
-				addr := start + uint64(at-detail-int(r.form.size))
+		for detail := 0; detail <= maxDetail && detail+int(r.size) <= at; detail += 8 {
+			if head := data[at-detail-int(r.size):]; r.describes(head, uint64(detail)) {
+				addr := start + uint64(at-detail-int(r.size))
 				if name, ok := r.typeName(addr); ok && accept(name) {
 					return addr, true
 				}
@@ -145,9 +141,9 @@ func (r *types) funcType(addr uint64) (params, results []*gotype.Type, ok bool) 
 	if addr%8 != 0 || addr <= r.start || addr >= r.end || !r.image.Read(addr, head[:]) || r.kind(head[:]) != reflect.Func {
 		return nil, nil, false
 	}
-	in := int(binary.LittleEndian.Uint16(head[r.form.size:]))
-	out := int(binary.LittleEndian.Uint16(head[r.form.size+2:])) &^ variadic
-	at := addr + r.form.size + 8
+	in := int(binary.LittleEndian.Uint16(head[r.size:]))
+	out := int(binary.LittleEndian.Uint16(head[r.size+2:])) &^ variadic
+	at := addr + r.size + 8
 	if head[tflagAt]&tflagUncommon != 0 {
 		at += uncommonSize
 	}

@@ -146,7 +146,8 @@ func (g *Tables) KnownLayout() bool { return g.Version.Minor < 26 || g.module().
 // types locates a program's types and caches those that were read.
 type types struct {
 	*Tables
-	form rtypeForm
+	// size is the number of bytes of a _type, 0 if it is unknown. The words that depend on the kind follow the _type.
+	size uint64
 	// start is runtime.types, which offsets of names are relative to, and end runtime.etypes. Before Go 1.7 types are
 	// scattered over the data.
 	start, end uint64
@@ -176,19 +177,25 @@ func (g *Tables) findTypes() (*types, error) {
 	if v.Minor < 5 {
 		return nil, fmt.Errorf("find runtime types of %s: version not known", v)
 	}
-	form := rtypeFormOf(v.Minor)
-	if !form.interned {
-		return g.newTypes(form, 0, 1<<64-1), nil
+	if v.Minor < firstInterned {
+		return g.newTypes(0, 1<<64-1), nil
 	}
 	module := g.module()
 	if module.form == nil {
 		return nil, fmt.Errorf("find runtime types of %s: no module data", v)
 	}
-	return g.newTypes(form, module.types, module.etypes), nil
+	return g.newTypes(module.types, module.etypes), nil
 }
 
-func (g *Tables) newTypes(form rtypeForm, start, end uint64) *types {
-	t := &types{Tables: g, form: form, start: start, end: end, known: make(map[uint64]*gotype.Type)}
+func (g *Tables) newTypes(start, end uint64) *types {
+	size := uint64(48)
+	switch g.Version.Minor {
+	case 5:
+		size = 72
+	case 6:
+		size = 0
+	}
+	t := &types{Tables: g, size: size, start: start, end: end, known: make(map[uint64]*gotype.Type)}
 	t.named = sync.OnceValues(t.linkedTypes)
 	t.mentioned = sync.OnceValue(t.mentions)
 	return t

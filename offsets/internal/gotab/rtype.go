@@ -12,38 +12,19 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// rtypeForm is the layout of a runtime._type in a version of Go (runtime/type.go, reflect/type.go,
-// internal/abi/type.go).
-type rtypeForm struct {
-	// size is the size of the _type, 0 if it is unknown. The words that depend on the kind follow the _type.
-	size uint64
-	// interned means that the names of types and fields are in runtime.types, each as a byte of flags, the length and
-	// the text. Otherwise they are addresses of strings.
-	interned bool
-	// varint means that the length of a name is a varint. Otherwise it has 2 bytes, big-endian.
-	varint bool
-	// shifted means that the lowest bit of a field's offset marks an embedded field, and the other bits are the offset.
-	// flagged means that a flag of the field's name marks an embedded field. If both are false, an embedded field has no
-	// name.
-	shifted, flagged bool
-	// directFlag means that a flag in tflag, not in kind, marks types whose value is the data word of an interface.
-	directFlag bool
-}
-
-// rtypeFormOf returns the layout of a minor version of Go. For 1.6 only the places of names and kinds are known.
-func rtypeFormOf(minor int) rtypeForm {
-	form := rtypeForm{
-		size: 48, interned: minor >= 7, shifted: minor >= 9 && minor < 19, varint: minor >= 17,
-		flagged: minor >= 19, directFlag: minor >= 26,
-	}
-	switch minor {
-	case 5:
-		form.size = 72
-	case 6:
-		form.size = 0
-	}
-	return form
-}
+// The layout of a runtime._type depends on the version of Go (runtime/type.go, reflect/type.go, internal/abi/type.go). Since
+// firstInterned, the names of types and fields are in runtime.types, each as a byte of flags, the length and the text. Before,
+// they are addresses of strings. The other constants say since when the length of a name is a varint (before, it has 2 bytes,
+// big-endian), when the lowest bit of a field's offset marks an embedded field and the other bits are the offset, when a flag
+// of the field's name marks it (before both, an embedded field has no name), and when a flag in tflag, not in kind, marks types
+// whose value is the data word of an interface.
+const (
+	firstInterned   = 7
+	firstShifted    = 9
+	firstVarint     = 17
+	firstFlagged    = 19
+	firstDirectFlag = 26
+)
 
 // The offsets of a _type's name and tflag (since Go 1.7), and bits of tflag, of the kind, and of the flags before a name.
 const (
@@ -93,7 +74,7 @@ var literals = map[reflect.Kind]string{
 
 // nameAt reads the name at an address: flags, length and text in runtime.types, before Go 1.7 a string.
 func (r *types) nameAt(addr uint64) (name string, flags byte, ok bool) {
-	if !r.form.interned {
+	if r.Version.Minor < firstInterned {
 		name, ok = stringVariable(r.image, addr)
 		return name, 0, ok
 	}
@@ -102,7 +83,7 @@ func (r *types) nameAt(addr uint64) (name string, flags byte, ok bool) {
 		return "", 0, false
 	}
 	size, digits := uint64(binary.BigEndian.Uint16(head[1:])), 2
-	if r.form.varint {
+	if r.Version.Minor >= firstVarint {
 		size, digits = binary.Uvarint(head[1:])
 	}
 	if digits <= 0 {
@@ -189,7 +170,7 @@ func (r *types) read(addr uint64) (*gotype.Type, error) {
 		return nil, err
 	}
 	known := &gotype.Type{Name: name, Kind: kind, Size: int64(size), Align: int64(align), Direct: number&kindDirect != 0}
-	if r.form.directFlag {
+	if r.Version.Minor >= firstDirectFlag {
 		known.Direct = head[tflagAt]&tflagDirect != 0
 	}
 	r.budget -= 256 + len(name)
@@ -202,7 +183,7 @@ func (r *types) read(addr uint64) (*gotype.Type, error) {
 
 // name returns the name of the type whose _type begins with head.
 func (r *types) name(addr uint64, head []byte, kind reflect.Kind) (string, error) {
-	if !r.form.interned {
+	if r.Version.Minor < firstInterned {
 		at, ok := r.image.Pointer(addr + rtypeName)
 		name, _, known := r.nameAt(at)
 		if !ok || !known || name == "" {
@@ -227,7 +208,7 @@ func (r *types) name(addr uint64, head []byte, kind reflect.Kind) (string, error
 
 // detail reads the words after the _type at an address, which depend on its kind.
 func (r *types) detail(t *gotype.Type, addr uint64) {
-	first := addr + r.form.size
+	first := addr + r.size
 	var ok bool
 	switch t.Kind {
 	case reflect.Pointer, reflect.Slice, reflect.Chan:
@@ -253,7 +234,7 @@ func (r *types) detail(t *gotype.Type, addr uint64) {
 
 // typeAt returns a func that reads the type whose address is stored at an address.
 func (r *types) typeAt(at uint64) func() *gotype.Type {
-	tables, known := r.Tables, r.form.size != 0
+	tables, known := r.Tables, r.size != 0
 	return func() *gotype.Type {
 		addr, ok := tables.image.Pointer(at)
 		if !ok || !known {
@@ -282,7 +263,7 @@ func (r *types) array(t *gotype.Type, at uint64) bool {
 // methods reads the number of methods in a runtime.interfacetype. They are a slice, which follows the package since Go
 // 1.7.
 func (r *types) methods(t *gotype.Type, at uint64) bool {
-	if r.form.interned {
+	if r.Version.Minor >= firstInterned {
 		at += 8
 	}
 	n, ok := r.image.Pointer(at + 8)
@@ -293,7 +274,7 @@ func (r *types) methods(t *gotype.Type, at uint64) bool {
 // heldAt reads the type whose address is stored at an address. Values of that type are parts of the type being read.
 func (r *types) heldAt(at uint64) (*gotype.Type, bool) {
 	addr, ok := r.image.Pointer(at)
-	if !ok || r.form.size == 0 || r.open[addr] || len(r.open) > maxNesting || r.budget < 0 {
+	if !ok || r.size == 0 || r.open[addr] || len(r.open) > maxNesting || r.budget < 0 {
 		return nil, false
 	}
 	held, err := r.read(addr)
@@ -304,13 +285,13 @@ func (r *types) heldAt(at uint64) (*gotype.Type, bool) {
 // the words name, type and offset, before Go 1.7 name, package, type, tag and offset (reflect.structField).
 func (r *types) fields(t *gotype.Type, at uint64) bool {
 	size, typeAt, offsetAt := uint64(40), uint64(16), uint64(32)
-	if r.form.interned {
+	if r.Version.Minor >= firstInterned {
 		at += 8
 		size, typeAt, offsetAt = 24, 8, 16
 	}
 	start, ok1 := r.image.Pointer(at)
 	count, ok2 := r.image.Pointer(at + 8)
-	if !ok1 || !ok2 || r.form.size == 0 || count > maxHeldBytes/size {
+	if !ok1 || !ok2 || r.size == 0 || count > maxHeldBytes/size {
 		return false
 	}
 	end := int64(0)
@@ -321,7 +302,7 @@ func (r *types) fields(t *gotype.Type, at uint64) bool {
 			return false
 		}
 		f := gotype.Field{Type: typ}
-		if r.form.shifted {
+		if r.Version.Minor >= firstShifted && r.Version.Minor < firstFlagged {
 			f.Embedded, offset = offset&1 != 0, offset>>1
 		}
 		f.Offset = int64(offset)
@@ -347,7 +328,7 @@ func (r *types) fieldName(f *gotype.Field, at uint64) bool {
 	if ok && addr != 0 {
 		var flags byte
 		f.Name, flags, ok = r.nameAt(addr)
-		f.Embedded = f.Embedded || r.form.flagged && flags&nameEmbedded != 0
+		f.Embedded = f.Embedded || r.Version.Minor >= firstFlagged && flags&nameEmbedded != 0
 	}
 	if !ok {
 		return false

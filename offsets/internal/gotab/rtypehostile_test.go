@@ -94,7 +94,7 @@ func typeAddrs(t testing.TB, b *Tables) []uint64 {
 	types, err := b.types()
 	fixture.NoError(t, err)
 	start, end := types.start, types.end
-	if s := b.image.ELF.Section(".rodata"); !types.form.interned {
+	if s := b.image.ELF.Section(".rodata"); b.Version.Minor < firstInterned {
 		start, end = s.Addr, s.Addr+s.Size
 	}
 	var addrs []uint64
@@ -164,7 +164,7 @@ func FuzzRuntimeType(f *testing.F) {
 			m.ELF.Progs = append(m.ELF.Progs, &elf.Prog{ProgHeader: p.ProgHeader, ReaderAt: patched{p.ReaderAt, offset, bytes}})
 		}
 		all, _ := whole.types()
-		own := b.newTypes(all.form, all.start, all.end)
+		own := b.newTypes(all.start, all.end)
 		b.types = func() (*types, error) { return own, nil }
 		walkTypes(t, b, s.addrs[i:min(i+20, len(s.addrs))])
 	})

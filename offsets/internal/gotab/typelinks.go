@@ -120,7 +120,7 @@ func (r *types) linkedTypes() (map[string][]uint64, error) {
 			break
 		}
 		if add(addr) == reflect.Pointer {
-			if elem, ok := r.image.Pointer(addr + r.form.size); ok {
+			if elem, ok := r.image.Pointer(addr + r.size); ok {
 				add(elem)
 			}
 		}
@@ -171,9 +171,9 @@ func (r *types) descriptorSize(addr uint64) uint64 {
 	if !r.image.Read(addr, head[:]) {
 		return 0
 	}
-	number := func(at uint64) uint64 { return uint64(binary.LittleEndian.Uint16(head[r.form.size+at:])) }
+	number := func(at uint64) uint64 { return uint64(binary.LittleEndian.Uint16(head[r.size+at:])) }
 	kind := r.kind(head[:])
-	size := r.form.size + detailSizes[kind]
+	size := r.size + detailSizes[kind]
 	parts := uint64(0)
 	switch kind {
 	case reflect.Invalid:
@@ -215,13 +215,13 @@ func (r *types) packagePath(addr uint64) (path string, ok bool) {
 		kind := r.kind(head[:])
 		if kind != reflect.Pointer || head[tflagAt]&tflagNamed != 0 {
 			var offset [4]byte
-			if head[tflagAt]&tflagUncommon == 0 || kind == reflect.Map || !r.image.Read(addr+r.form.size+detailSizes[kind], offset[:]) {
+			if head[tflagAt]&tflagUncommon == 0 || kind == reflect.Map || !r.image.Read(addr+r.size+detailSizes[kind], offset[:]) {
 				return "", true // the size of a map type depends on the version
 			}
 			path, _, ok = r.nameAt(r.start + uint64(binary.LittleEndian.Uint32(offset[:])))
 			return path, ok
 		}
-		addr, _ = r.image.Pointer(addr + r.form.size)
+		addr, _ = r.image.Pointer(addr + r.size)
 	}
 	return "", true
 }

@@ -36,7 +36,7 @@ func inMemory(t *testing.T, data []byte) (b *Tables, read *int) {
 	b.module = func() module {
 		return module{types: base + 64, etypes: 1<<64 - 8, typelinks: base}
 	}
-	own := b.newTypes(rtypeFormOf(18), base+64, 1<<64-8)
+	own := b.newTypes(base+64, 1<<64-8)
 	b.types = func() (*types, error) { return own, nil }
 	return b, read
 }
