@@ -276,21 +276,18 @@ const workloadArg = "run-the-workload-of-the-demo"
 
 func demoCommand(e *cli.Env) *cli.Command {
 	c := probeCommand(e)
-	self, err := os.Executable()
-	words := c.ReadArgs
+	readArgs := c.ReadArgs
 	c.Name, c.Summary = "demo", "probe a workload built into ftgo itself"
-	c.Prepare = func(args []string) []string {
-		args = append(append([]string{"--hist"}, args...), self)
-		return append(append(args, workloadFuncs...), "--", self, "demo", workloadArg)
-	}
-	c.ReadArgs = func(command string, args, program []string) error {
-		if err := cmp.Or(err, words(command, args, program)); err != nil {
+	c.Groups = append(c.Groups, func(fs *cli.Flags) { _ = fs.Set("hist", "true") })
+	c.ReadArgs = func(command string, words, program []string) error {
+		if len(words) > 0 || program != nil {
+			return cli.Usage("demo takes no BINARY, FUNC or PROGRAM (see ftgo demo -h)")
+		}
+		self, err := os.Executable()
+		if err != nil {
 			return err
 		}
-		if args[0] != self {
-			return cli.Usage("demo: %s: demo takes no BINARY, FUNC or PROGRAM (see ftgo demo -h)", args[0])
-		}
-		return nil
+		return readArgs(command, append([]string{self}, workloadFuncs...), []string{self, "demo", workloadArg})
 	}
 	return c
 }

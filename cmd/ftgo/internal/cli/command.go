@@ -39,8 +39,6 @@ type Command struct {
 	// About is the text above the flags in the command's help.
 	About  string
 	Groups []Group
-	// Prepare, if set, changes the arguments before they are parsed.
-	Prepare func(args []string) []string
 	// ReadArgs, if set, reads the arguments without the flags, and the arguments after --. A command without ReadArgs
 	// takes only flags.
 	ReadArgs func(command string, words, program []string) error
@@ -86,9 +84,6 @@ func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []strin
 	case c.RunArgs != nil:
 		return c.RunArgs(ctx, args)
 	}
-	if c.Prepare != nil {
-		args = c.Prepare(args)
-	}
 	fs := c.Flags()
 	if err := fs.ParseAll(fs.JoinValues(args), fs.set); err != nil {
 		return Usage("%s: %w%s (see ftgo %s -h)", c.Name, plainError(err), fs.suggestion(err, all), c.Name)
@@ -130,20 +125,10 @@ func (c *Command) WriteHelp(e *Env, all bool) error {
 
 // plainError returns err without the names of strconv's functions.
 func plainError(err error) error {
-	number, ok := errors.AsType[*strconv.NumError](err)
-	if !ok {
-		return err
+	if number, ok := errors.AsType[*strconv.NumError](err); ok {
+		return errors.New(strings.Replace(err.Error(), number.Error(), number.Err.Error(), 1))
 	}
-	why := "not a whole number"
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		why = "out of range"
-	case number.Func == "ParseUint":
-		why = "not a whole number from 0 on"
-	case number.Func == "ParseBool":
-		why = "neither true nor false"
-	}
-	return errors.New(strings.Replace(err.Error(), number.Error(), why, 1))
+	return err
 }
 
 func (c *Command) readArgs(fs *Flags) error {

@@ -85,10 +85,10 @@ func candidates(commands []*Command, before []string, last string) []string {
 	if command == nil || command.RunArgs != nil {
 		return nothing
 	}
-	t := commandLine{command: command.Name, flags: command.Flags()}
-	t.flags.ParseErrorsAllowlist.UnknownFlags = true
+	fs := command.Flags()
+	fs.ParseErrorsAllowlist.UnknownFlags = true
 	scope, name := target.Scope{All: true}, ""
-	err := t.flags.ParseAll(t.flags.JoinValues(before[1:]), func(f *Flag, value string) error {
+	err := fs.ParseAll(fs.JoinValues(before[1:]), func(f *Flag, value string) error {
 		switch f.Name {
 		case "pid":
 			name = value
@@ -99,11 +99,11 @@ func candidates(commands []*Command, before []string, last string) []string {
 		}
 		return nil
 	})
-	t.pid = anyProcess(&scope, name)
+	pid := anyProcess(&scope, name)
 	if lacking, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return t.values(lacking.GetFlag(), last)
+		return fs.values(lacking.GetFlag(), pid, last)
 	}
-	return t.nextWord(last)
+	return fs.nextWord(pid, last)
 }
 
 // anyProcess returns one of the processes that -p, --container or --cgroup select. It returns 0 if they select none. name
@@ -121,47 +121,41 @@ func anyProcess(scope *target.Scope, name string) int {
 	return slices.Max(append(q.PIDs, 0))
 }
 
-// commandLine is the command line before the incomplete word, parsed.
-type commandLine struct {
-	command string
-	flags   *Flags
-	pid     int // one of the processes that -p, --container or --cgroup select, or 0
-}
-
-// nextWord returns the candidates for last, if last is not the value of the flag before it.
-func (t *commandLine) nextWord(last string) []string {
+// nextWord returns the candidates for last, if last is not the value of the flag before it. fs contains the words before
+// last. pid is one of the processes that -p, --container or --cgroup select, or 0.
+func (fs *Flags) nextWord(pid int, last string) []string {
 	name, value, hasValue := strings.Cut(last, "=")
-	f := t.flags.Lookup(strings.TrimPrefix(name, "--"))
+	f := fs.Lookup(strings.TrimPrefix(name, "--"))
 	switch {
-	case t.flags.ArgsLenAtDash() >= 0:
+	case fs.ArgsLenAtDash() >= 0:
 		return files
 	case strings.HasPrefix(last, "--") && hasValue && f == nil:
 		return nothing
 	case strings.HasPrefix(last, "--") && hasValue:
-		list := t.values(f, value)
+		list := fs.values(f, pid, value)
 		for i := range list[1:] {
 			list[i+1] = name + "=" + list[i+1]
 		}
 		return list
 	case strings.HasPrefix(last, "-"):
 		list := nothing
-		t.flags.VisitAll(func(f *Flag) {
+		fs.VisitAll(func(f *Flag) {
 			_, about := pflag.UnquoteUsage(f)
 			list = append(list, "--"+f.Name+"\t"+about)
 		})
 		return list
-	case t.command == "doctor" || t.command == "clean":
+	case fs.Name() == "doctor" || fs.Name() == "clean":
 		return nothing
-	case t.pid == 0 && t.flags.NArg() == 0:
+	case pid == 0 && fs.NArg() == 0:
 		return files
-	case t.command == "watch":
+	case fs.Name() == "watch":
 		return nothing // to find variables, ftgo would have to read all symbols
 	}
-	return t.functions(last)
+	return fs.functions(pid, last)
 }
 
 // values returns the candidates for last, the value of a flag.
-func (t *commandLine) values(f *Flag, last string) []string {
+func (fs *Flags) values(f *Flag, pid int, last string) []string {
 	switch f.Name {
 	case "pid":
 		return processes()
@@ -172,7 +166,7 @@ func (t *commandLine) values(f *Flag, last string) []string {
 	case "output-file":
 		return files
 	case "exclude", "inside", "at":
-		return t.functions(last)
+		return fs.functions(pid, last)
 	}
 	return append(nothing, Choices(f)...)
 }
@@ -198,12 +192,12 @@ func processes() []string {
 const maxNames = 100
 
 // functions returns the functions of BINARY whose names need no quotes.
-func (t *commandLine) functions(last string) []string {
-	path := t.flags.Arg(0)
-	if t.pid > 0 && !IsFile(path) {
-		path = procfs.Exe(t.pid)
+func (fs *Flags) functions(pid int, last string) []string {
+	path := fs.Arg(0)
+	if pid > 0 && !IsFile(path) {
+		path = procfs.Exe(pid)
 	}
-	b, err := target.Open(path, procfs.LiveThread(t.pid))
+	b, err := target.Open(path, procfs.LiveThread(pid))
 	if err != nil {
 		return nothing
 	}

@@ -115,13 +115,20 @@ const (
 	ExitFailIf  = 6 // the condition of --fail-if is true, or diff --fail found a change
 )
 
-// statusError is an error with an exit status.
+// statusError is an error with an exit status. Without err, the status is that of PROGRAM.
 type statusError struct {
-	error
+	err  error
 	code int
 }
 
-func (e *statusError) Unwrap() error { return e.error }
+func (e *statusError) Unwrap() error { return e.err }
+
+func (e *statusError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("program exited with status %d", e.code)
+	}
+	return e.err.Error()
+}
 
 // WithStatus returns err with an exit status.
 func WithStatus(code int, err error) error { return &statusError{err, code} }
@@ -139,27 +146,24 @@ func Nothing(format string, args ...any) error {
 // ErrHelp is the result of a command that has printed its help.
 var ErrHelp = pflag.ErrHelp
 
-// ProgramStatus is the exit status of PROGRAM if it is not 0.
-type ProgramStatus int
-
-func (s ProgramStatus) Error() string { return fmt.Sprintf("program exited with status %d", int(s)) }
+// ProgramStatus returns the error for an exit status of PROGRAM that is not 0. It has no text.
+func ProgramStatus(code int) error { return &statusError{nil, code} }
 
 // ExitStatus returns the exit status for an error, and at most one line of text.
 func ExitStatus(err error) (code int, text string) {
 	var status *statusError
-	var program ProgramStatus
 	switch {
 	case err == nil, errors.Is(err, ErrHelp):
 		return ExitOK, ""
 	case errors.Is(err, tracefs.ErrRemains):
 		// Probes that remain in the kernel are an error even if the output's reader has ended.
 		return ExitFailed, oneLine(err) + "; ftgo clean removes the rest"
-	case errors.As(err, &program):
-		return int(program), ""
+	case errors.As(err, &status) && status.err == nil:
+		return status.code, ""
 	case readerGone(err):
 		// The reader has ended: ftgo ... | head.
 		return ExitOK, ""
-	case errors.As(err, &status):
+	case status != nil:
 		code = status.code
 	case errors.Is(err, target.ErrUsage):
 		code = ExitUsage

@@ -137,7 +137,7 @@ func (fs *Flags) HasTerm(term string) bool {
 	f := fs.Lookup(name)
 	switch {
 	case term == "program":
-		return fs.ArgsLenAtDash() >= 0
+		return fs.ArgsLenAtDash() >= 0 || fs.Name() == "demo" // demo runs ftgo itself
 	case f == nil:
 		return false
 	case hasValue:

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -71,8 +70,7 @@ func (o *Options) Report(ctx context.Context) error {
 
 // openReplay returns the run of a recording.
 func (o *Options) openReplay(input *inputFile) (r *run, err error) {
-	report := func(at int64) { o.SetProgress("megabytes read", int(at/megabyte), int(input.size/megabyte)) }
-	rec, err := recording.Open(progressReader{input, report}, input.size)
+	rec, err := recording.Open(input, input.size)
 	switch {
 	case errors.Is(err, recording.ErrNone):
 		return nil, fmt.Errorf("%s: %w (a trace needs the plan of its probes: record with the script of ftgo script)", input.name, err)
@@ -109,17 +107,6 @@ func (r *run) closeBinary() {
 	if b := r.request.Target.Binary; b != nil {
 		b.Close()
 	}
-}
-
-// progressReader reports the offset of each read.
-type progressReader struct {
-	io.ReaderAt
-	report func(at int64)
-}
-
-func (r progressReader) ReadAt(b []byte, at int64) (int, error) {
-	r.report(at)
-	return r.ReaderAt.ReadAt(b, at)
 }
 
 // planReplay returns a run with the plan of a recording.
@@ -166,10 +153,8 @@ func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 		if err := r.replan(rec, needs); err != nil {
 			return nil, err
 		}
-	case needs == "--by":
-		return nil, fmt.Errorf("--by, --sum of a recording for %s: %w: script --by and script --as trace record values", rec.About.Command, errNotRecorded)
-	case needs != "" && o.Where.Text != "":
-		return nil, fmt.Errorf("--where of a recording for %s: %w: script --as trace records values", rec.About.Command, errNotRecorded)
+	case needs == "--by" || needs == "--where":
+		return nil, fmt.Errorf("%s of a recording for %s: %w: script --by and script --as trace record values", needs, rec.About.Command, errNotRecorded)
 	}
 	r.request.Plan.Skipped = nil // the skipped functions of the recording replace them
 	for _, s := range was.Skipped {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/compare"
@@ -19,9 +20,15 @@ import (
 // inputFile is a file that report and diff read: a recording, or JSON written by -o json.
 type inputFile struct {
 	*os.File
-	name   string
-	size   int64
-	isJSON bool
+	name     string
+	size     int64
+	isJSON   bool
+	progress func(text string, done, of int) // called for each read of a recording
+}
+
+func (g *inputFile) ReadAt(b []byte, at int64) (int, error) {
+	g.progress("megabytes read", int(at/megabyte), int(g.size/megabyte))
+	return g.File.ReadAt(b, at)
 }
 
 const megabyte = 1e6
@@ -48,7 +55,7 @@ func (o *Options) openInput(name string) (*inputFile, error) {
 	}
 	begin := make([]byte, 64)
 	n, _ := f.ReadAt(begin, 0) // a later read reports the error
-	return &inputFile{f, name, info.Size(), compare.IsJSON(begin[:n])}, nil
+	return &inputFile{f, name, info.Size(), compare.IsJSON(begin[:n]), o.SetProgress}, nil
 }
 
 // copyStdin copies standard input to a temporary file, because ftgo reads a recording twice. The last lines of a recording
@@ -81,52 +88,44 @@ func checkStdin(names []string) error {
 
 // readJSON reads the runs of a JSON file.
 func (g *inputFile) readJSON() ([]*compare.Run, error) {
-	defer g.Close()
-	return compare.Read(io.NewSectionReader(g, 0, g.size), g.name)
+	return compare.Read(io.NewSectionReader(g.File, 0, g.size), g.name)
 }
 
 // readRuns reads the runs of all files. It reads JSON files in parallel: one after the other, 200 files would take
 // minutes. It reads recordings one after the other, because reading a recording uses all processors.
-func (o *Options) readRuns(ctx context.Context, names []string) (all []*compare.Run, err error) {
+func (o *Options) readRuns(ctx context.Context, names []string) ([]*compare.Run, error) {
 	defer o.Progress("reading results")()
-	read, recordings, errs := make([][]*compare.Run, len(names)), make([]*inputFile, len(names)), make([]error, len(names))
+	read, errs := make([][]*compare.Run, len(names)), make([]error, len(names))
 	room := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var done atomic.Int64
+	var recordings sync.Mutex
 	var readers sync.WaitGroup
 	for i, name := range names {
 		readers.Go(func() {
 			room <- struct{}{}
 			defer func() { <-room }()
-			if errs[i] = ctx.Err(); errs[i] != nil {
-				return
+			if errs[i] = ctx.Err(); errs[i] == nil {
+				read[i], errs[i] = o.readRunsOf(ctx, name, &recordings)
 			}
-			g, err := o.openInput(name)
-			switch {
-			case err != nil:
-				errs[i] = err
-			case g.isJSON:
-				read[i], errs[i] = g.readJSON()
-			default:
-				recordings[i] = g
-			}
+			o.SetProgress("files read", int(done.Add(1)), len(names))
 		})
 	}
 	readers.Wait()
-	err = cmp.Or(errs...)
-	for i, g := range recordings {
-		if g != nil && err == nil {
-			read[i], err = o.readRecording(ctx, g)
-		}
-		if g != nil {
-			g.Close()
-		}
-		o.SetProgress("files read", i+1, len(names))
-		all = append(all, read[i]...)
-	}
-	return all, err
+	return slices.Concat(read...), cmp.Or(errs...)
 }
 
-// readRecording reads a recording, and returns it as a single run.
-func (o *Options) readRecording(ctx context.Context, g *inputFile) ([]*compare.Run, error) {
+// readRunsOf reads the runs of a JSON file, or a recording as a single run. It reads a recording while it holds the lock.
+func (o *Options) readRunsOf(ctx context.Context, name string, recordings *sync.Mutex) ([]*compare.Run, error) {
+	g, err := o.openInput(name)
+	if err != nil {
+		return nil, err
+	}
+	defer g.Close()
+	if g.isJSON {
+		return g.readJSON()
+	}
+	recordings.Lock()
+	defer recordings.Unlock()
 	one := *o
 	one.MaxLost, one.FailIf.Text, one.Merges = nil, "", true
 	r, err := one.openReplay(g)

@@ -279,8 +279,8 @@ func (v *Lines) End(t *engine.Table) error {
 	if v.undecided > 0 {
 		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", printable.Plural(v.undecided, "call"))
 	}
-	if n := v.traced + t.Filtered; v.written == 0 && !v.inTrees && n > 0 && v.filters() != "" {
-		v.Env.Say("no line: %s left out all of %s", v.filters(), printable.Plural(n, "call"))
+	if n := v.traced + t.Filtered; v.written == 0 && !v.inTrees && n > 0 {
+		v.Env.Say("no line: flags left out all of %s", printable.Plural(n, "call"))
 	}
 	if all, sampled := sumCalls(t.Whole); sampled && v.trees == nil {
 		about := "about"

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
@@ -17,7 +16,6 @@ import (
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/tracefs"
@@ -83,7 +81,7 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
 		if fetch.Fields > 0 && shownArgs == nil && s.Roles[f].Named {
-			v.suggestParts(f, sig, fromUser)
+			v.suggestParts(sig)
 		}
 		if v.opt.Entries {
 			return out, nil
@@ -106,38 +104,21 @@ const shownAsWords = "shown as words: no debug information"
 // shortFields is the largest number of fields of a struct that a short line shows.
 const shortFields = 6
 
-// suggestParts suggests a FUNC that selects parts of the arguments that are too large for a short line. fromUser says that
-// the user's FUNC contains a signature. Because such a FUNC can't select parts, suggestParts then suggests --format.
-func (v *Lines) suggestParts(f *offsets.Func, sig *offsets.Signature, fromUser bool) {
-	var parts, fields []string
+// suggestParts says how to see all of an argument that has more fields than a short line shows.
+func (v *Lines) suggestParts(sig *offsets.Signature) {
 	for _, p := range sig.Params {
-		part, t := p.Name, p.Type
+		t := p.Type
 		if t != nil && t.Kind == reflect.Pointer {
 			t = t.Elem()
 		}
-		if t != nil && p.Err == nil && t.Kind == reflect.Struct && len(t.Fields) > shortFields && !t.IsWord() {
-			i := slices.IndexFunc(t.Fields, func(f gotype.Field) bool { return slices.Contains(shortKinds, f.Type.Kind) })
-			part += "." + t.Fields[max(i, 0)].Name
-			fields = append(fields, fmt.Sprintf("%s has %d fields", p.Name, len(t.Fields)))
+		if t != nil && p.Err == nil && t.Kind == reflect.Struct && len(t.Fields) > shortFields && !t.IsWord() && v.suggestions < maxSuggestions {
+			v.suggestions++
+			v.opt.Say("%s has %d fields: ask for parts in FUNC or --format, like %s.%s, or --full", p.Name, len(t.Fields), p.Name, t.Fields[0].Name)
 		}
-		parts = append(parts, part)
 	}
-	if len(fields) == 0 || v.suggestions >= maxSuggestions {
-		return
-	}
-	v.suggestions++
-	name := printable.Short(symname.Plain(f.Name)) // FUNC need not have the whole path
-	ask := fmt.Sprintf("'%s(%s)'", name, strings.Join(parts, ", "))
-	if fromUser {
-		ask = fmt.Sprintf("--format '%s' %s", strings.TrimSpace(strings.Repeat("%v ", len(parts))), strings.Join(parts, ","))
-	}
-	v.opt.Say("%s: ask for parts, %s, or --full", strings.Join(fields, ", "), ask)
 }
 
-// shortKinds are the kinds of fields to suggest.
-var shortKinds = []reflect.Kind{reflect.Int, reflect.Uint, reflect.String, reflect.Bool}
-
-// maxSuggestions is the number of functions for which suggestParts prints a suggestion.
+// maxSuggestions is the number of arguments for which suggestParts prints a suggestion.
 const maxSuggestions = 3
 
 // skipUnlessNamed returns the error for a function to which an expression does not apply: a usage error if FUNC is the
@@ -163,21 +144,6 @@ func templatePaths(names []string, sig *offsets.Signature) (args, results []stri
 		}
 	}
 	return args, results
-}
-
-// filters returns the flags on the command line that leave out calls.
-func (v *Lines) filters() string {
-	var names []string
-	o := v.opt
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{{"--where", o.Where.Text != ""}, {"--errors", o.OnlyErrors}, {"--min " + o.Min.String(), o.Min > 0}, {"--slow " + o.Slow.String(), o.Slow > 0}, {"--depth", o.Depth > 0}, {"--inside", o.Inside != ""}} {
-		if f.given {
-			names = append(names, f.name)
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 // funcValues are the values that ftgo fetches for expressions from the calls of a function.
