@@ -36,10 +36,7 @@ func main() {
 	e := newEnv(stdout, stderr)
 	e.DropPrivileges = doctor.Drop
 	code := runCommand(ctx, e, os.Args[1:])
-	if sig := stop(); sig != 0 {
-		cli.Die(sig)
-	}
-	os.Exit(code)
+	os.Exit(cmp.Or(stop(), code))
 }
 
 // runCommand runs a command line, and returns the exit status. If ctx is done, it removes the probes and returns

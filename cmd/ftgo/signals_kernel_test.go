@@ -21,36 +21,24 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-// endBy waits for a tracer and tells the signal that has ended it, -1 if none has.
-func (p *child) endBy(t *testing.T) syscall.Signal {
-	t.Helper()
-	p.end(t)
-	return p.ProcessState.Sys().(syscall.WaitStatus).Signal()
-}
-
-// coreless is a command that leaves no core file, and starts with what else the shell is told.
-func coreless(t *testing.T, told string, args ...string) *exec.Cmd {
-	return exec.Command("sh", append([]string{"-c", told + `ulimit -c 0; exec "$@"`, "sh", built(t)}, args...)...)
-}
-
 // TestKernelQuitBesides: Ctrl-\ while probes are placed, and while they are removed. Up to Linux
 // 5.4.0 the pipe of either may keep the other's instance, for a clean-up.
 func TestKernelQuitBesides(t *testing.T) {
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
-	placing := start(t, coreless(t, "", "probe", "--force", target, "main.*", "runtime.*"))
+	placing := start(t, exec.Command(built(t), "probe", "--force", target, "main.*", "runtime.*"))
 	waitFor(t, "an instance", func() bool {
 		instances, _ := remainsOf(t, f, placing.Process.Pid)
 		return instances > 0
 	})
 	placing.Process.Signal(syscall.SIGQUIT)
-	removing := start(t, coreless(t, "", "probe", target, "main.*"))
+	removing := start(t, exec.Command(built(t), "probe", target, "main.*"))
 	removing.await(t)
 	removing.Process.Signal(syscall.SIGINT)
 	removing.Process.Signal(syscall.SIGQUIT)
 	for _, p := range []*child{placing, removing} {
-		if by := p.endBy(t); by != syscall.SIGQUIT {
-			t.Errorf("%q ended by %v\n%s", p.Args, by, p.err.String())
+		if code := p.end(t); code != 128+int(syscall.SIGQUIT) {
+			t.Errorf("%q ended with %d\n%s", p.Args, code, p.err.String())
 		}
 		checkHeld(t, f, p.Process.Pid, p.err.String())
 	}

@@ -10,14 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"runtime"
 	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"github.com/spf13/pflag"
 
@@ -227,9 +225,9 @@ func RestoreHangup() { signal.Stop(hangups) }
 // SignalContext returns a context that a signal cancels.
 //
 // The signals stay caught until stop is called: a second Ctrl-C must not kill the process while it removes its
-// probes. SIGPIPE is caught so that a write to a closed pipe returns an error. stop returns the signal to call Die
-// with, or 0.
-func SignalContext(stderr io.Writer) (ctx context.Context, stop func() syscall.Signal) {
+// probes. SIGPIPE is caught so that a write to a closed pipe returns an error. stop returns the exit status after SIGQUIT
+// or SIGABRT, which shells give to a process that a signal has ended, or 0.
+func SignalContext(stderr io.Writer) (ctx context.Context, stop func() int) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	// SIGINT is caught even if it is ignored: a shell without job control ignores it for background processes, but
 	// scripts send it to end a run.
@@ -238,9 +236,9 @@ func SignalContext(stderr io.Writer) (ctx context.Context, stop func() syscall.S
 		signal.Notify(hangups, syscall.SIGHUP)
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	last := make(chan syscall.Signal)
+	last := make(chan int)
 	go func() {
-		var fatal syscall.Signal
+		fatal := 0
 		for {
 			var s os.Signal
 			select {
@@ -254,7 +252,7 @@ func SignalContext(stderr io.Writer) (ctx context.Context, stop func() syscall.S
 			}
 			var stacks bytes.Buffer
 			if fatal == 0 && (s == syscall.SIGQUIT || s == syscall.SIGABRT) {
-				fatal = s.(syscall.Signal)
+				fatal = 128 + int(s.(syscall.Signal))
 				// Like other Go programs, print the goroutines' stacks, because something may hang.
 				fmt.Fprintf(&stacks, "ftgo: %v: the stacks of ftgo itself\n\n", s)
 				_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
@@ -263,20 +261,10 @@ func SignalContext(stderr io.Writer) (ctx context.Context, stop func() syscall.S
 			_, _ = stacks.WriteTo(stderr) // may block for some time
 		}
 	}()
-	return ctx, func() syscall.Signal {
+	return ctx, func() int {
 		defer cancel(nil)
 		return <-last
 	}
-}
-
-// Die ends the process by a signal with its default action, so that the parent sees the signal, and the kernel
-// writes a core file if the limits allow it. Go's runtime would exit with status 2, which means wrong usage here.
-func Die(sig syscall.Signal) {
-	var byDefault struct{ handler, flags, restorer, mask uintptr } // struct sigaction of rt_sigaction(2); SIG_DFL is 0
-	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&byDefault)), 0, unsafe.Sizeof(byDefault.mask), 0, 0)
-	// A signal to another thread might arrive after the return.
-	runtime.LockOSThread()
-	_, _, _ = syscall.RawSyscall(syscall.SYS_TGKILL, uintptr(os.Getpid()), uintptr(syscall.Gettid()), uintptr(sig))
 }
 
 // SignalError is the cause of a context that a signal has canceled.
