@@ -60,7 +60,7 @@ func (e *Env) Say(format string, args ...any) {
 
 // Warn writes a line to stderr, even with --quiet. It escapes the text, because a name in it may come from a
 // hostile binary or file and contain control sequences or newlines. It shortens the text, because a name may be of
-// any length.
+// any length. It writes the line at once, because runs in the background share stderr.
 func (e *Env) Warn(text string) {
 	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.Brief(printable.Text(strings.ReplaceAll(text, "\n", "; "))))
 }

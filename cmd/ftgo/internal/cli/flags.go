@@ -237,15 +237,15 @@ func readSize(text string) (int, error) {
 	return n * unit, nil
 }
 
-// OneOf returns the form of a value that must be one of words. The error for another value is:
-//
-//	parse KIND "VALUE": WRONG
-func OneOf(name, kind, wrong string, words ...string) Form[string] {
+// OneOf returns the form of a value that must be one of words. name is the name of the value in the help, and kind says in
+// errors what the value is.
+func OneOf(name, kind string, words ...string) Form[string] {
 	return Form[string]{
-		Name: name, Choices: words, Write: func(word string) string { return word },
+		Name: name, Choices: words,
+		Write: func(word string) string { return word },
 		Read: func(text string) (string, error) {
 			if !slices.Contains(words, text) {
-				return "", fmt.Errorf("parse %s %q: %s", kind, text, wrong)
+				return "", fmt.Errorf("parse %s %q: not %s", kind, text, orList(words))
 			}
 			return text, nil
 		},

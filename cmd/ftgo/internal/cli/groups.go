@@ -121,7 +121,12 @@ func (o *Output) Define(fs *Flags) {
 	Define(fs, &o.Format, "output", "o", "write `FORMAT`: "+orList(names),
 		Form[render.Format]{Name: "FORMAT", Read: render.ParseFormat, Write: render.Format.String, Choices: names})
 	fs.StringVarP(&o.File, "output-file", "w", "", "write data to `FILE` instead of standard output")
-	fs.Check(o.check)
+	fs.Check(func(command string) error {
+		if !slices.Contains(o.Formats, o.Format) {
+			return Usage("%s: -o %s is for probe", command, o.Format)
+		}
+		return nil
+	})
 }
 
 // DefineFull returns the group of --full. more is the end of its help text.
@@ -129,14 +134,6 @@ func (o *Output) DefineFull(more string) Group {
 	return func(fs *Flags) {
 		fs.BoolVar(&o.Full, "full", false, "show functions with the whole paths of their packages"+more)
 	}
-}
-
-// check refuses formats that only other commands have.
-func (o *Output) check(command string) error {
-	if slices.Contains(o.Formats, o.Format) {
-		return nil
-	}
-	return Usage("%s: -o %s is for probe", command, o.Format)
 }
 
 // Write calls write with the writer for data: stdout, or the file of -w. It refuses a file in inUse, even under

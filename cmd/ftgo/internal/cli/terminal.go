@@ -79,7 +79,7 @@ var ascii = strings.NewReplacer("µ", "u", "…", "~", "≤", "<", "≥", ">", "
 type asciiWriter struct{ w io.Writer }
 
 func (a asciiWriter) Write(b []byte) (int, error) {
-	if _, err := ascii.WriteString(a.w, string(b)); err != nil {
+	if _, err := io.WriteString(a.w, ascii.Replace(string(b))); err != nil {
 		return 0, err
 	}
 	return len(b), nil

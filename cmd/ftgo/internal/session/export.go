@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"net"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -85,7 +83,6 @@ func (e *Export) Run(ctx context.Context) (err error) {
 		}
 		defer func() { err = errors.Join(err, server.Close()) }()
 	}
-	e.Env.Stderr = &lockedWriter{w: e.Env.Stderr}
 	if err := e.openTracefs(); err != nil {
 		return err
 	}
@@ -159,16 +156,4 @@ func (e *Export) finish() {
 	defer cancel()
 	e.sender.Close(ctx)
 	e.warnNews()
-}
-
-// lockedWriter serializes the writes of several runs.
-type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (w *lockedWriter) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.w.Write(b)
 }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
@@ -101,17 +100,6 @@ func (o *Options) newRun(v view.View) *run {
 	return r
 }
 
-// checkPlacement sets the message about the placed probes. It refuses probes that would take too long to remove. each is
-// the time to remove one probe.
-func (r *run) checkPlacement(each time.Duration) error {
-	n, subject := r.request.Plan.Probes()+r.request.Plan.DeferredSites(), printable.Plural(r.request.Plan.RequestedFuncs(), "function")
-	if r.request.Plan.RequestedFuncs() == 0 {
-		subject = "all waits"
-	}
-	r.placement = fmt.Sprintf("probing %s in %s at %s", subject, r.Binary, printable.Plural(n, "place"))
-	return r.checkProbes(n, each)
-}
-
 // planLive plans the probes of a run on this machine, and sets the run's source.
 func (r *run) planLive() (err error) {
 	q := &r.request
@@ -141,7 +129,12 @@ func (r *run) planLive() (err error) {
 	if err := withPlanStatus(q.MakePlan()); err != nil {
 		return err
 	}
-	if err := r.checkPlacement(removalTime(q.Probes.Features, r.FS)); err != nil {
+	subject, places := "all waits", q.Plan.Probes()+q.Plan.DeferredSites()
+	if n := q.Plan.RequestedFuncs(); n > 0 {
+		subject = printable.Plural(n, "function")
+	}
+	r.placement = fmt.Sprintf("probing %s in %s at %s", subject, r.Binary, printable.Plural(places, "place"))
+	if err := r.checkProbes(places, removalTime(q.Probes.Features, r.FS)); err != nil {
 		return err
 	}
 	if minor, version := r.request.Plan.Binary.GoVersion(); minor > 0 && r.request.Plan.Stack == 1 && r.Stack > 1 {

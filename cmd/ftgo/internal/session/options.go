@@ -45,7 +45,6 @@ type Options struct {
 	follow     bool   // record go statements
 	files      []string
 	isReport   bool                   // the command is report
-	allCalls   bool                   // the recording was made without --where, and contains all calls
 	HasTerm    func(term string) bool // reports whether a term of a rule holds for the flags of report
 }
 
@@ -247,8 +246,8 @@ func (o *Options) View() *view.Options {
 	if o.By.UsesStack() {
 		o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
 	}
-	if o.UserFilter = o.Trees(); o.isReport {
-		o.UserFilter = o.allCalls
+	if !o.isReport { // applyRecorded sets it for a report
+		o.UserFilter = o.Trees()
 	}
 	return &o.Options
 }

@@ -38,7 +38,7 @@ func (o *Options) openInput(name string) (*inputFile, error) {
 	var f *os.File
 	var err error
 	if name == "-" {
-		f, err = o.copyStdin()
+		f, err = copyStdin()
 	} else {
 		f, err = os.Open(name)
 	}
@@ -60,18 +60,16 @@ func (o *Options) openInput(name string) (*inputFile, error) {
 
 // copyStdin copies standard input to a temporary file, because ftgo reads a recording twice. The last lines of a recording
 // may be necessary to understand its first lines.
-func (o *Options) copyStdin() (*os.File, error) {
+func copyStdin() (*os.File, error) {
 	f, err := os.CreateTemp("", "ftgo-report-")
 	if err != nil {
 		return nil, err
 	}
 	err = os.Remove(f.Name())
-	for size := int64(0); err == nil; o.SetProgress("megabytes read", int(size/megabyte), 0) {
-		var n int64
-		n, err = io.CopyN(f, os.Stdin, 1<<20)
-		size += n
+	if err == nil {
+		_, err = io.Copy(f, os.Stdin)
 	}
-	if err != io.EOF {
+	if err != nil {
 		f.Close()
 		return nil, err
 	}

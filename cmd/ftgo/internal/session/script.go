@@ -22,7 +22,7 @@ import (
 // recordable are the commands that a recording can be for.
 var recordable = []string{"probe", "count", "trace"}
 
-var commandForm = cli.OneOf("COMMAND", "command", "not probe, count or trace", recordable...)
+var commandForm = cli.OneOf("COMMAND", "command", recordable...)
 
 // DefineScript defines the flags that select the data to record.
 func (o *Options) DefineScript(fs *cli.Flags) {
@@ -76,7 +76,7 @@ func (o *Options) applyRecorded(a *recording.Options, recorded string) error {
 	case o.UsesValues() && was.UsesValues():
 		return cli.Usage("report: it was recorded with --by or --sum already: %s", cmp.Or(a.By, a.Sum))
 	}
-	o.isReport, o.allCalls = true, a.Where == ""
+	o.isReport, o.UserFilter = true, a.Where == ""
 	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Errors, o.Stack, o.Force = a.Patterns, a.Regexp, a.Exclude, !a.NoWrappers, a.Errors, a.Stack, true
 	o.Budget, o.Fetch, o.Inside, o.Entries = &a.Budget, was.Fetch, a.Inside, a.Entries
 	if a.Where != "" {
