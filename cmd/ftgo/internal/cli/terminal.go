@@ -85,32 +85,27 @@ func (a asciiWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Screen redraws a block of lines in place on a terminal: each Draw replaces the block of the last Draw. Nothing
-// else may write to the terminal in between. The terminal must know the control sequences of ECMA-48 that Draw
+// Screen redraws a text from the top of a terminal. The terminal must know the control sequences of ECMA-48 that Draw
 // uses, which all terminals since the VT100 do.
 type Screen struct {
-	Terminal      io.Writer
-	Plain         bool // write no bold text, as https://no-color.org asks
-	lines         int  // the number of lines of the block
-	width, height int  // the size of the terminal at the last Draw
+	Terminal io.Writer
+	Plain    bool // write no bold text, as https://no-color.org asks
+	drawn    bool // Draw was called before
 }
 
 // Draw shows text, its first line in bold. Text may contain no control characters but newlines. Draw cuts lines to
-// width columns, and the block to height-1 lines, because wrapped or scrolled lines cannot be redrawn; the cursor
-// takes the last line. After a change of the terminal's size, the block begins at the top.
+// width columns, because wrapped lines would move the others, and the text to height-1 lines; the cursor takes the last
+// line. The first Draw scrolls away what the terminal shows.
 func (s *Screen) Draw(text string, width, height int) error {
 	lines := slices.Collect(strings.Lines(text))
-	lines = lines[:min(len(lines), max(height-1, 0))]
 	// One write, and each line is erased right before it is drawn, to avoid flicker.
 	var b bytes.Buffer
-	switch {
-	case s.lines > 0 && (width != s.width || height != s.height):
-		b.WriteString("\x1b[H") // CUP: a terminal may move lines when its size changes
-	case s.lines > 0:
-		fmt.Fprintf(&b, "\x1b[%dA\r", s.lines) // CUU: to the first line
+	if !s.drawn {
+		s.drawn = true
+		b.WriteString(strings.Repeat("\n", height))
 	}
-	s.width, s.height = width, height
-	for i, line := range lines {
+	b.WriteString("\x1b[H") // CUP: to the first line
+	for i, line := range lines[:min(len(lines), max(height-1, 0))] {
 		line = printable.Cut(strings.TrimSuffix(line, "\n"), width)
 		if !s.Plain && i == 0 {
 			line = "\x1b[1m" + line + "\x1b[m" // SGR
@@ -119,8 +114,7 @@ func (s *Screen) Draw(text string, width, height int) error {
 		// still on its last column, which EL would erase.
 		b.WriteString("\x1b[2K" + line + "\n")
 	}
-	b.WriteString("\x1b[J") // ED: erase the rest of a taller block
-	s.lines = len(lines)
+	b.WriteString("\x1b[J") // ED: erase the rest
 	if _, err := s.Terminal.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("draw screen: %w", err)
 	}
