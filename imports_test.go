@@ -91,7 +91,7 @@ var arrows = []arrow{
 	{from: "cmd/ftgo/internal/session", to: []string{
 		module + "/internal/engine",
 		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/cli",
-		module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where",
+		module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/view",
 		module + "/internal/printable", module + "/internal/procfs", module + "/internal/metrics", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/offsets", module + "/internal/pairing", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/doctor",
 		module + "/internal/uprobe"}},
