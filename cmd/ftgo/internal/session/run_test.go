@@ -15,7 +15,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -96,8 +95,9 @@ func (s *fakeSource) Stop() error {
 
 // fakeView records its method calls in the source.
 type fakeView struct {
-	source *fakeSource
-	fails  string
+	source    *fakeSource
+	fails     string
+	intervals int // the number of intervals after which the view has enough; such a view does not record calls
 }
 
 func (v *fakeView) note(what string) error {
@@ -110,11 +110,17 @@ func (v *fakeView) note(what string) error {
 func (v *fakeView) Needs() view.Needs {
 	return view.Needs{Totals: engine.TotalsOptions{Intervals: true}}
 }
-func (v *fakeView) Begin(*view.Scene) error      { return v.note("begin") }
-func (v *fakeView) Interval(*engine.Table) error { return v.note("interval") }
+func (v *fakeView) Begin(*view.Scene) error { return v.note("begin") }
+
+func (v *fakeView) Interval(*engine.Table) error {
+	if v.intervals--; v.intervals == 0 {
+		return view.ErrEnough
+	}
+	return v.note("interval")
+}
 
 func (v *fakeView) Take(it *pairing.Item) error {
-	if it.Kind != pairing.Ended {
+	if it.Kind != pairing.Ended || v.intervals > 0 {
 		return nil
 	}
 	return v.note("return")
@@ -185,36 +191,13 @@ func fakeRun(s trace.Source, v view.View) *run {
 // TestIntervals checks that intervals come between reads, before later calls.
 func TestIntervals(t *testing.T) {
 	s := &fakeSource{calls: 1 << 30}
-	v := &enough{fakeView: fakeView{source: s}, of: "interval", n: 3}
+	v := &fakeView{source: s, intervals: 3}
 	j := fakeRun(s, v)
 	j.Interval = time.Millisecond
 	if err := j.trace(t.Context(), io.Discard); err != nil {
 		t.Error(err)
 	}
-	if v.n != 0 || !slices.Contains(s.did, "end") {
-		t.Errorf("%d intervals are missing; at the end %v", v.n, s.did[len(s.did)-3:])
+	if v.intervals != 0 || !slices.Contains(s.did, "end") {
+		t.Errorf("%d intervals are missing; at the end %v", v.intervals, s.did[len(s.did)-3:])
 	}
-}
-
-// enough is a view that ends the run without an error at its n-th interval.
-type enough struct {
-	fakeView
-	of string
-	n  int
-}
-
-func (e *enough) Take(*pairing.Item) error { return nil }
-
-func (e *enough) Interval(table *engine.Table) error {
-	if e.n--; e.n == 0 {
-		return view.ErrEnough
-	}
-	return e.note("interval")
-}
-
-func (e *enough) End(table *engine.Table) error {
-	if table != nil && slices.ContainsFunc(table.Whole, func(r stats.Func) bool { return r.Name != "main.f" }) {
-		return errFake
-	}
-	return e.fakeView.End(table)
 }
