@@ -25,64 +25,58 @@ func words(t time.Time) capture.Value {
 	return madeup.Time(v.FieldByName("wall").Uint(), v.FieldByName("ext").Int())
 }
 
-func TestTimes(t *testing.T) {
-	utc := func(text string) time.Time {
-		at, err := time.Parse(time.RFC3339Nano, text)
-		fixture.NoError(t, err)
-		return at
+// checkStandard checks the text and the JSON of a value. A guess begins with ~. If want is "", the value must be shown as a
+// struct, because no value of the type has its fields.
+func checkStandard(t *testing.T, v capture.Value, want string) {
+	t.Helper()
+	got := v.Text()
+	if want == "" {
+		if !strings.HasPrefix(got, "{") {
+			t.Errorf("%s, want the struct", got)
+		}
+		return
 	}
-	now := time.Now() // with a monotonic reading
-	east := time.FixedZone("", 3600)
-	for _, test := range []struct {
-		name string
-		v    capture.Value
-		want string
-	}{
-		{"zero", words(time.Time{}), "0001-01-01T00:00:00Z"},
-		{"Unix epoch", words(time.Unix(0, 0)), "1970-01-01T00:00:00Z"},
-		{"nanoseconds", words(utc("2024-02-29T12:00:00.000000001Z")), "2024-02-29T12:00:00.000000001Z"},
-		{"other zone", words(utc("2024-02-29T12:00:00Z").In(east)), "2024-02-29T12:00:00Z"},
-		{"last", words(utc("9999-12-31T23:59:59.999999999Z")), "9999-12-31T23:59:59.999999999Z"},
-		{"before 1885, which has no monotonic reading", words(utc("1066-10-14T09:00:00Z")), "1066-10-14T09:00:00Z"},
-		{"now", words(now), now.UTC().Format(time.RFC3339Nano)},
-		{"2157, the last year of a monotonic reading", madeup.Time(1<<63|(1<<33-1)<<30|5, 77), "2157-03-16T12:56:31.000000005Z"},
-		{"before Go 1.9", madeup.Struct("time.Time", madeup.Named("sec", madeup.Num("int64", secondsTo1970)), madeup.Named("nsec", madeup.Num("int32", 500_000_000))), "1970-01-01T00:00:00.5Z"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got := test.v.Text(); got != test.want {
-				t.Errorf("text %s, want %s", got, test.want)
-			}
-			if got := string(test.v.AppendJSON(nil)); got != strconv.Quote(test.want) {
-				t.Errorf("JSON %s, want %s quoted", got, test.want)
-			}
-			to := madeup.Pointer(test.v)
-			if got := string(to.AppendJSON(nil)); got != `{"&":"0xc000012345","value":"`+test.want+`"}` {
-				t.Errorf("JSON of a pointer %s", got)
-			}
-		})
+	if got != want {
+		t.Errorf("text %s, want %s", got, want)
+	}
+	asJSON := strconv.Quote(want)
+	if guess, is := strings.CutPrefix(want, "~"); is {
+		asJSON = `{"guess":` + strconv.Quote(guess) + "}"
+	}
+	if got := string(v.AppendJSON(nil)); got != asJSON {
+		t.Errorf("JSON %s, want %s", got, asJSON)
+	}
+	to := madeup.Pointer(v)
+	if got := string(to.AppendJSON(nil)); got != `{"&":"0xc000012345","value":`+asJSON+`}` {
+		t.Errorf("JSON of a pointer %s", got)
 	}
 }
 
-// TestNoTimes checks that fields that no time has are shown as a struct.
-func TestNoTimes(t *testing.T) {
-	outside := madeup.Time(0, 0)
-	outside.Type.Name = "other.Time"
-	unread := madeup.Time(0, 0)
-	unread.Items[1].State = capture.Unreadable
-	for name, v := range map[string]capture.Value{
-		"year 10000":                 madeup.Time(0, secondsTo1970*6),
-		"before year 1":              madeup.Time(0, -1),
-		"more than a second of nsec": madeup.Time(1_000_000_000, 0),
-		"another package's type":     outside,
-		"half of it unreadable":      unread,
-		"no fields":                  madeup.Struct("time.Time"),
+func TestTimes(t *testing.T) {
+	for _, text := range []string{
+		"0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2024-02-29T12:00:00.000000001Z", "9999-12-31T23:59:59.999999999Z",
+		"1066-10-14T09:00:00Z", // before 1885, which has no monotonic reading
 	} {
-		t.Run(name, func(t *testing.T) {
-			if got := v.Text(); got == "" || got[0] != '{' {
-				t.Errorf("got %s, want the struct", got)
-			}
-		})
+		at, err := time.Parse(time.RFC3339Nano, text)
+		fixture.NoError(t, err)
+		checkStandard(t, words(at), text)
+		checkStandard(t, words(at.In(time.FixedZone("", 3600))), text)
 	}
+	now := time.Now() // with a monotonic reading
+	checkStandard(t, words(now), now.UTC().Format(time.RFC3339Nano))
+	// The last year of a monotonic reading.
+	checkStandard(t, madeup.Time(1<<63|(1<<33-1)<<30|5, 77), "2157-03-16T12:56:31.000000005Z")
+	checkStandard(t, madeup.Struct("time.Time", // before Go 1.9
+		madeup.Named("sec", madeup.Num("int64", secondsTo1970)), madeup.Named("nsec", madeup.Num("int32", 500_000_000))), "1970-01-01T00:00:00.5Z")
+
+	checkStandard(t, madeup.Time(0, secondsTo1970*6), "")   // year 10000
+	checkStandard(t, madeup.Time(0, -1), "")                // before year 1
+	checkStandard(t, madeup.Time(1_000_000_000, 0), "")     // more than a second of nsec
+	checkStandard(t, madeup.Struct("time.Time"), "")        // no fields
+	outside, unread := madeup.Time(0, 0), madeup.Time(0, 0) // another package's type, half of it unreadable
+	outside.Type.Name, unread.Items[1].State = "other.Time", capture.Unreadable
+	checkStandard(t, outside, "")
+	checkStandard(t, unread, "")
 }
 
 func TestIPs(t *testing.T) {
@@ -148,21 +142,10 @@ func TestNetip(t *testing.T) {
 		{prefix(addr("10.0.0.0", false), "bitsPlusOne", 9), "10.0.0.0/8"},
 		{prefix(addr("10.0.0.0", true), "bits", 8), "~10.0.0.0/8"},
 	} {
-		if got := test.v.Text(); got != test.want {
-			t.Errorf("got %s, want %s", got, test.want)
-		}
-		want := strconv.Quote(test.want)
-		if test.want[0] == '~' {
-			want = `{"guess":` + strconv.Quote(test.want[1:]) + "}"
-		}
-		if got := string(test.v.AppendJSON(nil)); got != want {
-			t.Errorf("JSON %s, want %s", got, want)
-		}
+		checkStandard(t, test.v, test.want)
 	}
 	// No IPv4 address has these words.
 	v := addr("2001:db8::1", false)
 	v.Items[1].Items[0].Elem.Items[0].Num = 0
-	if got := v.Text(); got[0] != '{' {
-		t.Errorf("words that no address has: %s", got)
-	}
+	checkStandard(t, v, "")
 }
