@@ -59,9 +59,9 @@ type Piece = arch.Piece
 func (b *Binary) newAssignment(abi ABI) *arch.Assignment {
 	p := b.image.Processor
 	if abi == SystemV {
-		return arch.NewAssignment(p, p.C(), true)
+		return arch.NewAssignment(p, &p.Machine().C, true)
 	}
-	return arch.NewAssignment(p, p.Go(b.goVer.Minor, abi != ABIInternal), false)
+	return arch.NewAssignment(p, p.Machine().Go(b.goVer.Minor, abi != ABIInternal), false)
 }
 
 // placeAll sets the locations of consecutive variables.

@@ -200,7 +200,7 @@ func (l *goLayout) hideStackResults() {
 // "&name".
 func (b *Binary) capturedVars(fn *debug.Function) []Variable {
 	var found []Variable
-	context := b.image.Processor.Go(b.goVer.Minor, false).Context
+	context := b.image.Processor.Machine().Go(b.goVer.Minor, false).Context
 	slices.SortFunc(fn.Captured, func(x, y debug.Formal) int { return cmp.Compare(x.Offset, y.Offset) })
 	for _, c := range fn.Captured {
 		v := Variable{Name: c.Name, Type: c.Type}

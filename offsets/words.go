@@ -24,7 +24,7 @@ func (b *Binary) signatureFromWords(f *Func) (s *Signature, ok bool) {
 	if args == nil {
 		return s, true
 	}
-	w := &wordLayout{binary: b, f: f, conv: b.image.Processor.Go(b.goVer.Minor, f.ABI == ABI0), args: args, whole: complete && !gotab.Abridged(args)}
+	w := &wordLayout{binary: b, f: f, conv: b.image.Processor.Machine().Go(b.goVer.Minor, f.ABI == ABI0), args: args, whole: complete && !gotab.Abridged(args)}
 	if !w.locate() {
 		return nil, false
 	}

@@ -7,6 +7,7 @@ import (
 	"debug/elf"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/ftgo/ftgo/internal/gotype"
 )
@@ -48,20 +49,9 @@ type Processor interface {
 	Read(function []byte) []Reg
 	// SplitsStack reports whether a function begins with GCC's check of a split stack (-fsplit-stack).
 	SplitsStack(function []byte) bool
-	// Go returns the calling convention of a minor version of Go. For assembly functions, it returns ABI0.
-	Go(minor int, assembly bool) *CallConv
-	// C returns the calling convention of C.
-	C() *CallConv
 	// PassC returns the parts in which C passes a value of a type in registers. It returns no parts if C passes the
 	// value in memory. If byRef is true, C passes the address of the value instead.
 	PassC(t *gotype.Type) (parts []Part, byRef bool, err error)
-	// Fetches reports whether the kernel knows a register by this name in fetchargs.
-	Fetches(r Reg) bool
-	// Frames returns the layout of stack frames of a minor version of Go.
-	Frames(minor int) *Frames
-	// DwarfReg returns the register with a number in DWARF, or "" for a floating-point register. ok is false if no
-	// register for values has that number.
-	DwarfReg(n uint64) (r Reg, ok bool)
 	// Taken reports whether a conditional jump is taken with these flags.
 	Taken(c Cond, flags uint64) bool
 	// Failed returns a filter for the kernel that selects hits at [Check].Jump at which the check fails. The flags
@@ -246,8 +236,51 @@ type Machine struct {
 	// loader's cache.
 	Libraries    []string
 	LibraryFlags uint32
-	// FirstRegisters is the first minor version of Go that passes arguments in registers.
-	FirstRegisters int
+	// ABIInternal is the calling convention of Go since minor version FirstRegisters, which passes arguments in registers,
+	// ABI0 that of assembly functions since then, and OldABI0 that of all functions before. C is that of C.
+	ABIInternal, ABI0, OldABI0, C CallConv
+	FirstRegisters                int
+	// Frame is the layout of stack frames. Functions maintain frame pointers since minor version FirstFramePointers.
+	Frame              Frames
+	FirstFramePointers int
+	// DwarfRegisters are the integer registers by their numbers in DWARF. DwarfFloats are the numbers of the first and the
+	// last floating-point register.
+	DwarfRegisters []Reg
+	DwarfFloats    [2]uint64
+	// Link is another name for a register in fetchargs, or "".
+	Link Reg
+}
+
+// Go returns the calling convention of a minor version of Go. For assembly functions, it returns ABI0.
+func (m *Machine) Go(minor int, assembly bool) *CallConv {
+	switch {
+	case minor < m.FirstRegisters:
+		return &m.OldABI0
+	case assembly:
+		return &m.ABI0
+	}
+	return &m.ABIInternal
+}
+
+// Frames returns the layout of stack frames of a minor version of Go. C has the frames of minor version 0.
+func (m *Machine) Frames(minor int) *Frames {
+	f := m.Frame
+	f.Kept = minor == 0 || minor >= m.FirstFramePointers
+	return &f
+}
+
+// DwarfReg returns the register with a number in DWARF, or "" for a floating-point register. ok is false if no register
+// for values has that number.
+func (m *Machine) DwarfReg(n uint64) (r Reg, ok bool) {
+	if n < uint64(len(m.DwarfRegisters)) {
+		return m.DwarfRegisters[n], true
+	}
+	return "", m.DwarfFloats[0] <= n && n <= m.DwarfFloats[1]
+}
+
+// Fetches reports whether the kernel knows a register by this name in fetchargs.
+func (m *Machine) Fetches(r Reg) bool {
+	return r != "" && (r == m.PC || r == m.Flags || r == m.Link || slices.Contains(m.DwarfRegisters, r))
 }
 
 // CallConv is a calling convention: the places of arguments and results.

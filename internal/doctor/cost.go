@@ -118,7 +118,7 @@ func wordsAt(address string, words int) *capture.Capture {
 func firstArg(b *offsets.Binary) string {
 	minor, _ := b.GoVersion()
 	p := b.File().Processor
-	return p.Go(minor, false).Arg(p.Machine().SP, 0)
+	return p.Machine().Go(minor, false).Arg(p.Machine().SP, 0)
 }
 
 var errShared = fmt.Errorf("%w: this kernel records uprobes at the top level of tracefs alone, which everybody shares", ErrNotTried)

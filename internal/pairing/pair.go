@@ -75,7 +75,7 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 		if s := p.proc.stacks[keyOf(ev, &pe.Fields)]; s != nil {
 			// SP is the stack pointer of the call that recovered the panic. Callees of that call are deeper, at least
 			// by the return address.
-			p.unwind(ev, s, ev.Args[pe.Fields.Hi]-ev.Args[pe.Fields.SP]+p.plan.Processor.Frames(0).Pushed)
+			p.unwind(ev, s, ev.Args[pe.Fields.Hi]-ev.Args[pe.Fields.SP]+p.plan.Processor.Machine().Frame.Pushed)
 		}
 	case uprobe.Resume:
 		if p.opt.Kernel != nil {

@@ -100,7 +100,7 @@ func typed(b *offsets.Binary, variables []selection) (out []offsets.Variable, er
 func (sel *selection) add(b *offsets.Binary, f *offsets.Func, s *offsets.Signature) error {
 	switch {
 	case sel.Fetch != "":
-		if base, _ := fetchBase(sel.Fetch); strings.HasPrefix(base, "%") && !b.File().Processor.Fetches(arch.Reg(base[1:])) {
+		if base, _ := fetchBase(sel.Fetch); strings.HasPrefix(base, "%") && !b.File().Processor.Machine().Fetches(arch.Reg(base[1:])) {
 			return fmt.Errorf("%s is not a register of %s", base, b.File().Processor.Machine().Name)
 		}
 		s.Params = append(s.Params, sel.fetched())
@@ -142,7 +142,7 @@ func (sel *selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.
 		v.Type, _ = gotype.Basic("uintptr")
 	}
 	minor, _ := b.GoVersion()
-	registers := len(b.File().Processor.Go(minor, f.ABI == offsets.ABI0).Ints)
+	registers := len(b.File().Processor.Machine().Go(minor, f.ABI == offsets.ABI0).Ints)
 	switch {
 	case f.ABI == offsets.SystemV:
 		return v, errors.New("goargN and goretN are Go's own registers, which this function does not use: give its signature")

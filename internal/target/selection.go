@@ -142,7 +142,7 @@ func fetchBase(fetch string) (base string, offsets []int64) {
 func checkFetch(fetch, typ string) error {
 	base, through := fetchBase(fetch)
 	register, isRegister := strings.CutPrefix(base, "%")
-	some := arch.Find(func(p arch.Processor) bool { return p.Fetches(arch.Reg(register)) })
+	some := arch.Find(func(p arch.Processor) bool { return p.Machine().Fetches(arch.Reg(register)) })
 	switch {
 	case !fetchAddr.MatchString(base) && (!isRegister || some == nil):
 		return fmt.Errorf("%q is not a fetcharg: %q is neither a register such as %s nor an address", fetch, base, exampleRegister)

@@ -44,7 +44,7 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 	minor, _ := p.Binary.GoVersion()
 	processor := p.Binary.File().Processor
 	c := &planner{
-		plan: p, features: on, machine: processor.Machine(), conv: processor.Go(minor, false), abi0: processor.Go(minor, true),
+		plan: p, features: on, machine: processor.Machine(), conv: processor.Machine().Go(minor, false), abi0: processor.Machine().Go(minor, true),
 		nonce: nonce, limit: 1, open: make(map[shape]int),
 	}
 	if on.Append {

@@ -45,7 +45,7 @@ func stackArgs(frames *arch.Frames, depth int, arrays bool) []tracefs.Arg {
 // framesOf returns the layout of stack frames in a binary.
 func framesOf(b *offsets.Binary) *arch.Frames {
 	minor, _ := b.GoVersion()
-	return b.File().Processor.Frames(minor)
+	return b.File().Processor.Machine().Frames(minor)
 }
 
 // StackArgs returns the arguments that fetch a number of callers. arrays says that the kernel can fetch arrays (4.20).

@@ -54,7 +54,7 @@ func TestCallersAppend(t *testing.T) {
 		{"return address that is none", []uint64{0x1000, first, second, 0xbad, 0, 0xf000}, hi, []uint64{0x1000, Cut}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			callers := &Callers{frames: amd64.Processor.Frames(26), calls: sites}
+			callers := &Callers{frames: amd64.Processor.Machine().Frames(26), calls: sites}
 			if got := callers.Append(nil, c.words, sp, c.hi, 0); !slices.Equal(got, c.want) {
 				t.Errorf("%#x, want %#x", got, c.want)
 			}
@@ -76,7 +76,7 @@ func TestCallersAppend(t *testing.T) {
 func FuzzCallers(f *testing.F) {
 	f.Add([]byte("\x00\x10abcdefgh"), uint64(0x8000), uint64(0x9000))
 	f.Fuzz(func(t *testing.T, data []byte, sp, hi uint64) {
-		callers := &Callers{frames: amd64.Processor.Frames(26), calls: make(map[uint64]callSite)}
+		callers := &Callers{frames: amd64.Processor.Machine().Frames(26), calls: make(map[uint64]callSite)}
 		words := make([]uint64, min(len(data), (&Plan{Stack: MaxStack}).StackWords()))
 		for i := range words {
 			words[i] = sp + 8*uint64(data[i]) - 64
@@ -92,14 +92,14 @@ func FuzzCallers(f *testing.F) {
 // TestStackArgs checks that arguments for callers keep the kernel's limits, with and without arrays.
 func TestStackArgs(t *testing.T) {
 	for _, p := range arch.Processors {
-		frames := p.Frames(26)
+		frames := p.Machine().Frames(26)
 		for _, arrays := range []bool{false, true} {
 			for depth := range deepest(frames) + 1 {
 				checkStackArgs(t, frames, depth, arrays)
 			}
 		}
 	}
-	if got := deepest(amd64.Processor.Frames(26)); got != MaxStack {
+	if got := deepest(amd64.Processor.Machine().Frames(26)); got != MaxStack {
 		t.Errorf("%d callers, want %d", got, MaxStack)
 	}
 }

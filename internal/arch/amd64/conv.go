@@ -26,70 +26,33 @@ var machine = arch.Machine{
 	Libraries: []string{"lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "lib64", "usr/lib64"}, LibraryFlags: 0x0303,
 	// R_X86_64_RELATIVE and R_X86_64_64 (System V ABI, x86-64, 4.4).
 	Relative: uint32(elf.R_X86_64_RELATIVE), Absolute: uint32(elf.R_X86_64_64),
-	LastPadded:     6,  // Go 1.5 includes the padding, 1.7 does not
-	FirstRegisters: 17, // Go 1.17 also keeps g in R14 (go.dev/doc/go1.17)
-}
+	LastPadded: 6, // Go 1.5 includes the padding, 1.7 does not
 
-// Fetches returns true for the registers of regs_query_register_offset in arch/x86/kernel/ptrace.c, except segments.
-func (processor) Fetches(r arch.Reg) bool {
-	return r == machine.PC || r == machine.Flags || slices.Contains(dwarfRegisters, r)
+	FirstRegisters: 17, // Go 1.17 also keeps g in R14 (go.dev/doc/go1.17)
+	ABIInternal: arch.CallConv{
+		Ints: goRegisters, IntResults: goRegisters, Floats: 15, StackArgs: 8, Context: "dx", G: "r14", CheckG: "r14",
+	},
+	ABI0: arch.CallConv{StackArgs: 8, Context: "dx", G: "r14", CheckG: "r14"},
+	// Before 1.17 g is in thread-local storage, which probes can't fetch. The stack check loads it into CX.
+	OldABI0: arch.CallConv{StackArgs: 8, Context: "dx", CheckG: "cx"},
+	// System V ABI for x86-64, 3.2.3.
+	C: arch.CallConv{
+		Ints: []arch.Reg{"di", "si", "dx", "cx", "r8", "r9"}, IntResults: []arch.Reg{"ax", "dx"}, Floats: 8, StackArgs: 8,
+		Returned: "ax",
+	},
+	Frame: arch.Frames{Return: "+0(%sp)", Pointer: "bp", Pushed: 8, AtTop: true}, FirstFramePointers: 7,
+	// System V ABI for x86-64, figure 3.36. The kernel knows the same ones (regs_query_register_offset in
+	// arch/x86/kernel/ptrace.c), and segments.
+	DwarfRegisters: []arch.Reg{
+		"ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+	},
+	DwarfFloats: [2]uint64{17, 32},
 }
 
 func (processor) Machine() *arch.Machine { return &machine }
 
-var (
-	// cmd/compile/abi-internal.md, "amd64 architecture".
-	goRegisters = []arch.Reg{"ax", "bx", "cx", "di", "si", "r8", "r9", "r10", "r11"}
-
-	internal = arch.CallConv{
-		Ints: goRegisters, IntResults: goRegisters, Floats: 15, StackArgs: 8, Context: "dx", G: "r14", CheckG: "r14",
-	}
-	// Before 1.17 g is in thread-local storage, which probes can't fetch. The stack check loads it into CX.
-	abi0    = arch.CallConv{StackArgs: 8, Context: "dx", G: "r14", CheckG: "r14"}
-	oldABI0 = arch.CallConv{StackArgs: 8, Context: "dx", CheckG: "cx"}
-	// System V ABI for x86-64, 3.2.3.
-	sysv = arch.CallConv{
-		Ints: []arch.Reg{"di", "si", "dx", "cx", "r8", "r9"}, IntResults: []arch.Reg{"ax", "dx"}, Floats: 8, StackArgs: 8,
-		Returned: "ax",
-	}
-)
-
-func (processor) Go(minor int, assembly bool) *arch.CallConv {
-	switch {
-	case minor < machine.FirstRegisters:
-		return &oldABI0
-	case assembly:
-		return &abi0
-	}
-	return &internal
-}
-
-func (processor) C() *arch.CallConv { return &sysv }
-
-var (
-	frames    = arch.Frames{Return: "+0(%sp)", Pointer: "bp", Pushed: 8, AtTop: true, Kept: true}
-	oldFrames = arch.Frames{Return: "+0(%sp)", Pointer: "bp", Pushed: 8, AtTop: true}
-)
-
-// Frames returns frames with frame pointers from Go 1.7 on. C has the frames of minor version 0.
-func (processor) Frames(minor int) *arch.Frames {
-	if 0 < minor && minor < 7 {
-		return &oldFrames
-	}
-	return &frames
-}
-
-// dwarfRegisters lists the integer registers by their DWARF numbers (System V ABI for x86-64, figure 3.36).
-var dwarfRegisters = []arch.Reg{
-	"ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
-}
-
-func (processor) DwarfReg(n uint64) (arch.Reg, bool) {
-	if n < uint64(len(dwarfRegisters)) {
-		return dwarfRegisters[n], true
-	}
-	return "", 17 <= n && n <= 32
-}
+// goRegisters are those of cmd/compile/abi-internal.md, "amd64 architecture".
+var goRegisters = []arch.Reg{"ax", "bx", "cx", "di", "si", "r8", "r9", "r10", "r11"}
 
 // PassC classifies each eight bytes of a value as floating point (SSE) or not (INTEGER). It returns no parts if the
 // value is passed in memory.

@@ -27,11 +27,31 @@ var machine = arch.Machine{
 	Relative: uint32(elf.R_AARCH64_RELATIVE), Absolute: uint32(elf.R_AARCH64_ABS64),
 	// Functions begin at multiples of 16, and the linker includes the zeros up to there in the size of the function
 	// before (cmd/link/internal/ld/data.go, assignAddress).
-	LastPadded:     math.MaxInt,
+	LastPadded: math.MaxInt,
+
+	// cmd/compile/abi-internal.md, "arm64 architecture".
 	FirstRegisters: 18, // go.dev/doc/go1.18
+	ABIInternal: arch.CallConv{
+		Ints: x[:16], IntResults: x[:16], Floats: 16, StackArgs: 8, Outgoing: 8, Context: "x26", G: "x28", CheckG: "x28",
+	},
+	ABI0: abi0, OldABI0: abi0,
+	// Procedure Call Standard for the Arm 64-bit Architecture, 6.8 and 6.9. X8 may have changed when the function
+	// returns.
+	C: arch.CallConv{Ints: x[:8], IntResults: x[:2], Floats: 8, Indirect: "x8", InOrder: true},
+	// At a function's entry, X30 holds the return address and X29 the caller's frame pointer. A Go function saves X30 at the
+	// bottom of its frame and X29 just below (cmd/internal/obj/arm64/obj7.go, preprocess). A C function saves both at the
+	// bottom of its frame or somewhat above.
+	Frame: arch.Frames{Return: x[30].Fetch(), Pointer: x[29]}, FirstFramePointers: 12, // go.dev/doc/go1.12
+	// DWARF for the Arm 64-bit Architecture, 4.1. The kernel knows the same ones (regs_query_register_offset in
+	// arch/arm64/kernel/ptrace.c).
+	DwarfRegisters: append(slices.Clone(x), "sp"), DwarfFloats: [2]uint64{64, 95}, Link: "lr",
 }
 
 func (processor) Machine() *arch.Machine { return &machine }
+
+// abi0 passes all values on the stack, above a slot for the callee's return address. It has REGG in R28 and REGCTXT in R26
+// (cmd/internal/obj/arm64/a.out.go, Go 1.5 to 1.26).
+var abi0 = arch.CallConv{StackArgs: 8, Outgoing: 8, Context: "x26", G: "x28", CheckG: "x28"}
 
 // x lists the general registers by their DWARF numbers, which is also the order in which arguments use them.
 var x = func() (all []arch.Reg) {
@@ -40,59 +60,6 @@ var x = func() (all []arch.Reg) {
 	}
 	return all
 }()
-
-// dwarfVector is the DWARF number of the first of the 32 floating-point registers.
-const dwarfVector = 64
-
-// DwarfReg uses the numbers of DWARF for the Arm 64-bit Architecture, 4.1.
-func (processor) DwarfReg(n uint64) (arch.Reg, bool) {
-	switch {
-	case n < uint64(len(x)):
-		return x[n], true
-	case n == machine.DwarfSP:
-		return machine.SP, true
-	}
-	return "", dwarfVector <= n && n < dwarfVector+32
-}
-
-// Fetches returns true for the registers of regs_query_register_offset in arch/arm64/kernel/ptrace.c.
-func (processor) Fetches(r arch.Reg) bool {
-	return r == "lr" || r == machine.PC || r == machine.SP || r == machine.Flags || slices.Contains(x, r)
-}
-
-var (
-	// cmd/compile/abi-internal.md, "arm64 architecture". ABI0 also has REGG in R28 and REGCTXT in R26
-	// (cmd/internal/obj/arm64/a.out.go, Go 1.5 to 1.26).
-	internal = arch.CallConv{
-		Ints: x[:16], IntResults: x[:16], Floats: 16, StackArgs: 8, Outgoing: 8, Context: "x26", G: "x28", CheckG: "x28",
-	}
-	abi0 = arch.CallConv{StackArgs: 8, Outgoing: 8, Context: "x26", G: "x28", CheckG: "x28"}
-	// Procedure Call Standard for the Arm 64-bit Architecture, 6.8 and 6.9. X8 may have changed when the function
-	// returns.
-	aapcs = arch.CallConv{Ints: x[:8], IntResults: x[:2], Floats: 8, Indirect: "x8", InOrder: true}
-)
-
-// Go returns ABI0 for versions before 1.18, which pass all values on the stack, above a slot for the callee's return
-// address.
-func (processor) Go(minor int, assembly bool) *arch.CallConv {
-	if minor < machine.FirstRegisters || assembly {
-		return &abi0
-	}
-	return &internal
-}
-
-func (processor) C() *arch.CallConv { return &aapcs }
-
-// firstFramePointers is the first minor version of Go whose functions keep frame pointers
-// (go.dev/doc/go1.12).
-const firstFramePointers = 12
-
-// Frames says that, at a function's entry, X30 holds the return address and X29 the caller's frame pointer. A Go function
-// saves X30 at the bottom of its frame and X29 just below (cmd/internal/obj/arm64/obj7.go, preprocess). minor is 0 for C: a
-// C function saves both at the bottom of its frame or somewhat above.
-func (processor) Frames(minor int) *arch.Frames {
-	return &arch.Frames{Return: x[30].Fetch(), Pointer: x[29], Kept: minor == 0 || minor >= firstFramePointers}
-}
 
 // mostFloats is the maximum number of floating-point numbers of a value in registers.
 const mostFloats = 4

@@ -80,12 +80,12 @@ func TestPassC(t *testing.T) {
 // TestRegisters: DWARF's numbers, and the names that the kernel knows.
 func TestRegisters(t *testing.T) {
 	for n, want := range map[uint64]string{0: "x0 true", 30: "x30 true", 31: "sp true", 32: " false", 63: " false", 64: " true", 95: " true", 96: " false"} {
-		if r, ok := (processor{}).DwarfReg(n); fmt.Sprint(r, " ", ok) != want {
+		if r, ok := machine.DwarfReg(n); fmt.Sprint(r, " ", ok) != want {
 			t.Errorf("register %d: %s %v, want %s", n, r, ok, want)
 		}
 	}
 	for r, want := range map[arch.Reg]bool{"x0": true, "x30": true, "lr": true, "sp": true, "pc": true, "pstate": true, "x31": false, "r0": false, "w0": false, "fp": false, "d0": false, "ax": false} {
-		if (processor{}).Fetches(r) != want {
+		if machine.Fetches(r) != want {
 			t.Errorf("fetches %s: %v", r, !want)
 		}
 	}

@@ -266,7 +266,7 @@ func readExpression(p arch.Processor, expression []byte) (at Location, ok bool) 
 		}
 		switch {
 		case !inMemory && !at.Stack:
-			name, known := p.DwarfReg(register)
+			name, known := p.Machine().DwarfReg(register)
 			if !known {
 				return at, false
 			}
