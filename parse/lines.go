@@ -1,9 +1,6 @@
 package parse
 
-import (
-	"bytes"
-	"strconv"
-)
+import "bytes"
 
 // maxLine is the maximum length of a line in bytes, without its newline. A splitter drops longer lines. The kernel's
 // own lines are shorter: a record holds about a page, and the kernel cuts its text at a page or two (struct
@@ -57,32 +54,3 @@ func (s *splitter) feed(n int, yield func(line []byte)) {
 // rest returns the incomplete line, valid until the next feed. At the end of a stream it was cut off, perhaps within
 // a number, so it must not be parsed.
 func (s *splitter) rest() []byte { return s.buf[:s.held] }
-
-// brokenName recognizes lines that are pieces of a thread's name with newlines in it. The kernel prints names
-// unchanged, right-aligned in a column of maxComm bytes.
-type brokenName struct {
-	len   int    // bytes of the lines since the last event, with their newlines
-	lines uint64 // the number of these lines that could not be parsed
-}
-
-// piece adds a line without an event.
-func (b *brokenName) piece(line []byte, understood bool) {
-	b.len += len(line) + len("\n")
-	if !understood {
-		b.lines++
-	}
-}
-
-// end adds the line of an event of a thread. If the lines since the last event and the beginning of this line together are a
-// thread's name that fills the column, it returns the number of these lines that could not be parsed, else 0. All other
-// lines of the kernel are longer than the column.
-func (b *brokenName) end(line []byte, tid int) (pieces uint64) {
-	if b.len <= maxComm {
-		var id [24]byte
-		if bytes.HasPrefix(line[maxComm-b.len:], strconv.AppendInt(id[:0], -int64(tid), 10)) {
-			pieces = b.lines
-		}
-	}
-	*b = brokenName{}
-	return pieces
-}

@@ -49,7 +49,6 @@ type Reader struct {
 	hits, events side
 	text         *queue
 	splitter     splitter
-	name         brokenName
 	unparsed     uint64
 }
 
@@ -121,18 +120,14 @@ func (r *Reader) Read(ctx context.Context, take func(*Event)) (n int, err error)
 
 func (r *Reader) line(line []byte) {
 	ev := r.text.room()
-	kind := r.lines.parse(line, ev)
-	if kind == unreadable {
-		r.unparsed++ // if the line was a hit, it counts as lost
+	switch kind := r.lines.parse(line, ev); {
+	case kind == eventLine:
+		r.text.push(ev)
+	// If the line was a hit, it counts as lost. A shorter line is a piece of a thread's name with newlines in it: the kernel
+	// prints names in a column of maxComm bytes, and its own lines are longer.
+	case kind == unreadable && len(line) >= maxComm:
+		r.unparsed++
 	}
-	if kind != eventLine {
-		r.name.piece(line, kind != unreadable)
-		return
-	}
-	if r.name.len > 0 {
-		r.unparsed -= r.name.end(line, ev.TID)
-	}
-	r.text.push(ev)
 }
 
 // Settled reports whether all hits that were read were passed on, so that none is held back for sorting.
