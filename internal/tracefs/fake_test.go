@@ -31,8 +31,6 @@ type fakeFiles struct {
 	readers []pipeReader
 	// noMemory: definitions that fetch from memory are refused.
 	noMemory bool
-	// off are the files that change with the file events/enable of an instance.
-	off []string
 }
 
 func newFake(t *testing.T) (*FS, *fakeFiles) {
@@ -99,12 +97,34 @@ func (f *fakeFiles) Write(path, text string) error {
 	if text == "" {
 		return f.osFiles.Write(path, text)
 	}
-	if strings.HasSuffix(path, "events/enable") {
-		for _, file := range f.off {
-			f.put(file, text)
+	if err := writeOnce(path, os.O_WRONLY|os.O_TRUNC, text); err != nil || filepath.Base(path) != "enable" {
+		return err
+	}
+	f.enable(path, text)
+	return nil
+}
+
+// enable imitates a write to an enable file: it sets the files of all events below, and the file of an event's group to X if
+// the events of the group differ.
+func (f *fakeFiles) enable(path, text string) {
+	dir := filepath.Dir(path)
+	for _, below := range []string{"*/enable", "*/*/enable"} {
+		files, _ := filepath.Glob(filepath.Join(dir, below))
+		for _, file := range files {
+			os.WriteFile(file, []byte(text), 0o644)
 		}
 	}
-	return writeOnce(path, os.O_WRONLY|os.O_TRUNC, text)
+	group := filepath.Dir(dir)
+	if !inEventGroup(filepath.Join(group, "enable")) {
+		return
+	}
+	events, _ := filepath.Glob(filepath.Join(group, "*/enable"))
+	for _, file := range events {
+		if b, _ := os.ReadFile(file); string(b) != text {
+			text = "X"
+		}
+	}
+	os.WriteFile(filepath.Join(group, "enable"), []byte(text), 0o644)
 }
 
 func (f *fakeFiles) Append(path, text string) error {
@@ -167,7 +187,7 @@ func (f *fakeFiles) eventDirs(event string) {
 		rel, _ := filepath.Rel(f.root, d)
 		f.put(filepath.Join(rel, "events", event, "enable"), "0")
 		f.put(filepath.Join(rel, "events", event, "filter"), "none")
-		f.put(filepath.Join(rel, "events", filepath.Dir(event), "enable"), "0")
+		f.enable(filepath.Join(d, "events", event, "enable"), "0")
 	}
 }
 

@@ -19,9 +19,10 @@ import (
 // lifetimes are the uses of this package from start to end. Each returns all its errors, and calls closing before it
 // begins to remove its files.
 var lifetimes = map[string]func(ctx context.Context, f *FS, closing func()) error{
-	"events":   lifetime(Options{}),
-	"counting": lifetime(Options{Quiet: true}),
-	"raw":      lifetime(Options{Raw: true}),
+	"events":    lifetime(Options{}),
+	"counting":  lifetime(Options{Quiet: true}),
+	"raw":       lifetime(Options{Raw: true}),
+	"top level": lifetime(Options{TopLevel: true, Features: &Features{}}),
 	"kernel events": func(_ context.Context, f *FS, closing func()) error {
 		k, err := StartKernel(f, []string{"sched:sched_switch"}, 0, true)
 		if err != nil {
@@ -48,13 +49,17 @@ var lifetimes = map[string]func(ctx context.Context, f *FS, closing func()) erro
 // lifetime returns the lifetime of a session that is extended, paused, resumed, stopped and read to its end.
 func lifetime(opt Options) func(context.Context, *FS, func()) error {
 	return func(ctx context.Context, f *FS, closing func()) error {
-		s, err := Start(ctx, f, Target{Path: "/bin/true"}, testEvents(), opt)
+		events, more := testEvents(), moreEvents()
+		if opt.TopLevel { // where events have one site
+			events[0].Sites, more[0].Sites = events[0].Sites[:1], more[0].Sites[:1]
+		}
+		s, err := Start(ctx, f, Target{Path: "/bin/true"}, events, opt)
 		if err != nil {
 			return err
 		}
-		if err = s.Extend(ctx, moreEvents()); err == nil {
-			s.Join(moreEvents())
-			err = errors.Join(s.Arm(ctx, moreEvents()), s.Disarm(moreEvents()))
+		if err = s.Extend(ctx, more); err == nil {
+			s.Join(more)
+			err = errors.Join(s.Arm(ctx, more), s.Disarm(more))
 		}
 		_, oerr := s.Overruns()
 		_, nerr := s.Mark(false)
@@ -92,8 +97,8 @@ func TestFaultsAtEachAccess(t *testing.T) {
 		for _, name := range slices.Sorted(maps.Keys(lifetimes)) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				_, whole := newFake(t)
-				if err := lifetimes[name](t.Context(), &FS{dir: whole.root, files: whole, rcuDir: whole.root}, func() {}); err != nil || len(whole.log) < 10 {
+				f, whole := fakeFor(t, name)
+				if err := lifetimes[name](t.Context(), f, func() {}); err != nil || len(whole.log) < 10 {
 					t.Fatalf("without a fault: %v after %d accesses", err, len(whole.log))
 				}
 				for at, access := range whole.log {
@@ -114,6 +119,14 @@ func TestFaultsAtEachAccess(t *testing.T) {
 	}
 }
 
+// fakeFor returns the fake for a lifetime.
+func fakeFor(t *testing.T, lifetime string) (*FS, *fakeFiles) {
+	if lifetime == "top level" {
+		return linux310(t)
+	}
+	return newFake(t)
+}
+
 func openFiles(t *testing.T) int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
@@ -123,7 +136,8 @@ func openFiles(t *testing.T) int {
 
 // faultAt runs a lifetime in which one access fails.
 func faultAt(t *testing.T, name string, at int, lasting bool, errno error) {
-	f, fake := newFake(t)
+	f, fake := fakeFor(t, name)
+	before := fake.settings()
 	fake.failAt, fake.lasting, fake.err = at, lasting, errno
 	closing := 0
 	err := lifetimes[name](t.Context(), f, func() { closing = len(fake.log) })
@@ -139,7 +153,14 @@ func faultAt(t *testing.T, name string, at int, lasting bool, errno error) {
 		t.Errorf("%s: %v: error %v does not tell", failed, errno, err)
 	}
 	left := fake.left()
-	if removable := !lasting && name != "sweep" && (closing == 0 || at <= closing); len(left) > 0 && (err == nil || removable) {
+	removable := !lasting && name != "sweep" && (closing == 0 || at <= closing)
+	if now := fake.settings(); removable && now != before {
+		t.Errorf("%s: %v: the top level is %q, was %q", failed, errno, now, before)
+	}
+	if name == "top level" && strings.HasSuffix(failed, "enable 0") {
+		removable = false // elsewhere, the events are enabled in the instance only
+	}
+	if len(left) > 0 && (err == nil || removable) {
 		t.Errorf("%s: %v: left %q, told %v", failed, errno, left, err)
 	}
 	names := make(map[string]bool)
@@ -164,7 +185,7 @@ func faultAt(t *testing.T, name string, at int, lasting bool, errno error) {
 
 // retried reports whether the package repeats an access after an error.
 func retried(access string, errno error) bool {
-	return errno == unix.ENOMEM && strings.Contains(access, "/buffer_size_kb") ||
+	return errno == unix.ENOMEM && strings.Contains(access, "buffer_size_kb") ||
 		errno == unix.EBUSY && strings.HasPrefix(access, "rmdir") ||
 		errno == unix.EINVAL && strings.HasPrefix(access, "list events/") ||
 		strings.HasSuffix(access, "/cpu0/stats") // the clock

@@ -59,7 +59,6 @@ func TestSweepHeldByOthers(t *testing.T) {
 	}
 	fake.readers[0].Path = "/sys/kernel/tracing/trace_pipe"
 	fake.put(enabled, "1\n")
-	fake.off = []string{enabled, "instances/" + name + "/events/" + name + "/e/enable"}
 	for _, first := range []bool{true, false} {
 		if gone, err := f.Sweep(); err != nil || len(gone) > 0 != first {
 			t.Errorf("swept %+v, %v", gone, err)
