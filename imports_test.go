@@ -59,7 +59,7 @@ var arrows = []arrow{
 	{from: "internal/recording", to: []string{
 		module + "/internal/printable", module + "/offsets", module + "/internal/arch", module + "/parse", module + "/internal/tracefs",
 		module + "/internal/uprobe"}},
-	{from: "internal/stats", to: []string{module + "/internal/pairing", module + "/offsets"}},
+	{from: "internal/stats", to: []string{module + "/offsets"}},
 	{from: "internal/metrics", to: []string{
 		module + "/internal/stats", "github.com/prometheus/client_golang/prometheus/...", "github.com/prometheus/client_model/go", module + "/internal/pairing",
 		module + "/internal/printable", "go.opentelemetry.io/proto/slim/otlp/...", "google.golang.org/protobuf/..."}},

@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/binary"
+	"math"
+	"slices"
 
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -9,13 +12,22 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Stacks finds the callers of calls.
+// MaxStacks is the maximum number of stacks with rows. Calls with other stacks are added to one row per function, with
+// unknown callers, so that all calls are counted.
+const MaxStacks = 100_000
+
+// unknown stands for the return addresses of unknown callers.
+var unknown = []uint64{0}
+
+// Stacks finds the callers of calls, and adds up calls by function and stack.
 type Stacks struct {
-	stats.Stacks // sums over all calls that have ended
-	binary       *offsets.Binary
-	callers      *uprobe.Callers
-	pcs          []uint64
-	known        map[uint64]stats.Location // by return address, unless the callee is panicking
+	Beyond  uint64 // calls without a row for their stack, because of MaxStacks
+	rows    map[string]*stats.StackRow
+	key     []byte
+	binary  *offsets.Binary
+	callers *uprobe.Callers
+	pcs     []uint64
+	known   map[uint64]stats.Location // by return address, unless the callee is panicking
 }
 
 // panicking functions are shown with the wrappers that called them (elideWrapperCalling in runtime/traceback.go).
@@ -27,7 +39,7 @@ const trapped = "runtime.sigpanic"
 
 // NewStacks returns the stacks of calls in a binary.
 func NewStacks(b *offsets.Binary) *Stacks {
-	return &Stacks{binary: b, callers: uprobe.NewCallers(b), known: make(map[uint64]stats.Location)}
+	return &Stacks{binary: b, callers: uprobe.NewCallers(b), rows: make(map[string]*stats.StackRow), known: make(map[uint64]stats.Location)}
 }
 
 // of returns the return addresses of c. The slice is s.pcs, and the next use of s overwrites it.
@@ -37,12 +49,60 @@ func (s *Stacks) of(c *pairing.Call) []uint64 {
 }
 
 // AppendKey appends a key that is the same for calls of a function with the same callers.
-func (s *Stacks) AppendKey(key []byte, c *pairing.Call) []byte {
+func (s *Stacks) AppendKey(key []byte, c *pairing.Call) []byte { return appendKey(key, c, s.of(c)) }
+
+func appendKey(key []byte, c *pairing.Call, pcs []uint64) []byte {
 	key = binary.LittleEndian.AppendUint64(key, uint64(c.Func))
-	for _, pc := range s.of(c) {
+	for _, pc := range pcs {
 		key = binary.LittleEndian.AppendUint64(key, pc)
 	}
 	return key
+}
+
+// add adds a call that has ended. pcs are its return addresses. amount is the call's amount. timing and runnable, a
+// part of timing.Self, are used only if the call has returned.
+func (s *Stacks) add(c *pairing.Call, pcs []uint64, timing stats.Timing, runnable, amount int64) {
+	s.key = appendKey(s.key[:0], c, pcs)
+	row := s.rows[string(s.key)]
+	if row == nil {
+		if len(s.rows) >= MaxStacks && !slices.Equal(pcs, unknown) {
+			s.Beyond++
+			s.add(c, unknown, timing, runnable, amount)
+			return
+		}
+		row = &stats.StackRow{Func: c.Func, PCs: slices.Clone(pcs), Min: math.MaxInt64}
+		s.rows[string(s.key)] = row
+	}
+	row.Calls++
+	row.Amount = stats.AddUp(row.Amount, amount)
+	switch c.Outcome {
+	case pairing.Returned:
+		row.Completed++
+		row.Min, row.Max = min(row.Min, timing.Net), max(row.Max, timing.Net)
+		row.Sum, row.Self = stats.AddUp(row.Sum, timing.Net), stats.AddUp(row.Self, timing.Self)
+		row.Runnable = stats.AddUp(row.Runnable, runnable)
+		row.Low, row.High, row.Raw = stats.AddUp(row.Low, timing.Low), stats.AddUp(row.High, timing.High), stats.AddUp(row.Raw, timing.Raw)
+	case pairing.Unwound:
+		row.Unwound++
+	case pairing.Open:
+		row.Open++
+	}
+}
+
+// Rows returns the rows of all stacks, by function, and by the number of calls in descending order.
+func (s *Stacks) Rows() []stats.StackRow {
+	rows := make([]stats.StackRow, 0, len(s.rows))
+	for _, r := range s.rows {
+		row := *r
+		if row.Completed == 0 {
+			row.Min = 0
+		}
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b stats.StackRow) int {
+		return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(b.Calls, a.Calls), slices.Compare(a.PCs, b.PCs))
+	})
+	return rows
 }
 
 // Locations returns the functions at return addresses, the innermost first, as runtime.CallersFrames would show them in the

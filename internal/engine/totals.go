@@ -182,7 +182,7 @@ func (t *Totals) ended(c *pairing.Call) {
 		t.count(row, &o, timing.Net)
 	}
 	if s := t.opt.Stacks; s != nil && len(c.Stack) > 0 {
-		s.Add(c, s.of(c), timing, runnable, o.Amount)
+		s.add(c, s.of(c), timing, runnable, o.Amount)
 	}
 }
 

@@ -1,12 +1,8 @@
 package stats
 
 import (
-	"cmp"
-	"encoding/binary"
 	"math"
-	"slices"
 
-	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -38,56 +34,6 @@ type StackRow struct {
 	Amount                              int64 // sum of the calls' amounts (see [Amounts]); 0 unless requested
 }
 
-// MaxStacks is the maximum number of stacks with rows. Calls with other stacks are added to one row per function, with
-// unknown callers, so that all calls are counted.
-const MaxStacks = 100_000
-
-// unknown stands for the return addresses of unknown callers.
-var unknown = []uint64{0}
-
-// Stacks adds up calls by function and stack. The zero value is empty and ready to use.
-type Stacks struct {
-	Beyond uint64 // calls without a row for their stack, because of MaxStacks
-	rows   map[string]*StackRow
-	key    []byte
-}
-
-// Add adds a call that has ended. pcs are its return addresses. amount is the call's amount. timing and runnable, a
-// part of timing.Self, are used only if the call has returned.
-func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, runnable, amount int64) {
-	s.key = binary.AppendUvarint(s.key[:0], uint64(c.Func))
-	for _, pc := range pcs {
-		s.key = binary.LittleEndian.AppendUint64(s.key, pc)
-	}
-	row := s.rows[string(s.key)]
-	if row == nil {
-		if len(s.rows) >= MaxStacks && !slices.Equal(pcs, unknown) {
-			s.Beyond++
-			s.Add(c, unknown, timing, runnable, amount)
-			return
-		}
-		if s.rows == nil {
-			s.rows = make(map[string]*StackRow)
-		}
-		row = &StackRow{Func: c.Func, PCs: slices.Clone(pcs), Min: math.MaxInt64}
-		s.rows[string(s.key)] = row
-	}
-	row.Calls++
-	row.Amount = AddUp(row.Amount, amount)
-	switch c.Outcome {
-	case pairing.Returned:
-		row.Completed++
-		row.Min, row.Max = min(row.Min, timing.Net), max(row.Max, timing.Net)
-		row.Sum, row.Self = AddUp(row.Sum, timing.Net), AddUp(row.Self, timing.Self)
-		row.Runnable = AddUp(row.Runnable, runnable)
-		row.Low, row.High, row.Raw = AddUp(row.Low, timing.Low), AddUp(row.High, timing.High), AddUp(row.Raw, timing.Raw)
-	case pairing.Unwound:
-		row.Unwound++
-	case pairing.Open:
-		row.Open++
-	}
-}
-
 // Extrapolate returns the row extrapolated to all calls of its function f, if their number is an estimate.
 func (r StackRow) Extrapolate(f *Func) StackRow {
 	timed := f.timed()
@@ -110,20 +56,4 @@ func AddUp(a, b int64) int64 {
 		return math.MaxInt64
 	}
 	return a + b
-}
-
-// Rows returns the rows of all stacks, by function, and by the number of calls in descending order.
-func (s *Stacks) Rows() []StackRow {
-	rows := make([]StackRow, 0, len(s.rows))
-	for _, r := range s.rows {
-		row := *r
-		if row.Completed == 0 {
-			row.Min = 0
-		}
-		rows = append(rows, row)
-	}
-	slices.SortFunc(rows, func(a, b StackRow) int {
-		return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(b.Calls, a.Calls), slices.Compare(a.PCs, b.PCs))
-	})
-	return rows
 }

@@ -255,7 +255,7 @@ func (v *Table) writeStacks(t *engine.Table) error {
 		return nil
 	}
 	if n := v.Stacks.Beyond; n > 0 {
-		v.Env.Warn(fmt.Sprintf("callers of %d calls are unknown, because there were more than %d different stacks", n, stats.MaxStacks))
+		v.Env.Warn(fmt.Sprintf("callers of %d calls are unknown, because there were more than %d different stacks", n, engine.MaxStacks))
 	}
 	amount := v.options().Amount
 	b := v.Plan.Binary
