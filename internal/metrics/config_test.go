@@ -115,9 +115,7 @@ func TestConfigureResource(t *testing.T) {
 // TestConfigureErrors checks that invalid endpoints and certificates are errors, and that these quote no password.
 func TestConfigureErrors(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none.pem")
-	if err := os.WriteFile(none, []byte("nothing"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, os.WriteFile(none, []byte("nothing"), 0o600))
 	for _, c := range []struct{ base, vars, want string }{
 		{"collector:4318", "", `--otlp: "collector:4318" is not a URL like http://localhost:4318`},
 		{"user:secret@c:4318", "", "--otlp: it is not a URL like http://localhost:4318"},
@@ -149,14 +147,10 @@ func TestConfigureTrust(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	private, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	certificate, key := filepath.Join(t.TempDir(), "certificate.pem"), filepath.Join(t.TempDir(), "key.pem")
 	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: server.Certificate().Raw}, key: {Type: "PRIVATE KEY", Bytes: private}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	}
 	got, err := Configure(server.URL, env("_CERTIFICATE="+certificate, "_CLIENT_CERTIFICATE="+certificate, "_TRACES_CLIENT_KEY="+key, "_METRICS_CLIENT_KEY="+key))
 	if err != nil || got.Traces.TLS.RootCAs == nil || len(got.Metrics.TLS.Certificates) != 1 {

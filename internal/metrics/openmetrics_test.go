@@ -102,9 +102,7 @@ func TestNative(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(snapshots(scraped))
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	var h *dto.Histogram
 	for _, f := range families {
 		if f.GetName() == "ftgo_function_duration_seconds" {
@@ -155,9 +153,7 @@ func TestClassicNeverLess(t *testing.T) {
 // TestServer checks the responses, that Close closes all connections, and that a port in use is an error.
 func TestServer(t *testing.T) {
 	s, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	defer s.Close()
 	if other, err := Listen(s.Address()); err == nil {
 		other.Close()
@@ -166,9 +162,7 @@ func TestServer(t *testing.T) {
 	s.Serve(NewHandler(scraped))
 	for path, want := range map[string]string{"/": "/metrics", "/metrics": "ftgo_function_calls_total{function=\"main.count\"} 1.099511627776e+12", "/other": "404"} {
 		answer, err := http.Get("http://" + s.Address() + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.NoError(t, err)
 		body, _ := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if !strings.Contains(string(body), want) {
@@ -191,15 +185,11 @@ func TestServer(t *testing.T) {
 // TestFormats checks that docs/formats.md has a row for each metric, with its help text, and no other rows.
 func TestFormats(t *testing.T) {
 	page, err := os.ReadFile("../../docs/formats.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(snapshots(scraped))
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, err)
 	want := make(map[string]bool)
 	for _, f := range families {
 		var labels []string

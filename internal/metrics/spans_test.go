@@ -31,9 +31,7 @@ func exporting(t *testing.T, answers ...http.HandlerFunc) (*Exporter, *fakeColle
 func spansOf(t *testing.T, body string) *tracepb.ExportTraceServiceRequest {
 	t.Helper()
 	var m tracepb.ExportTraceServiceRequest
-	if err := proto.Unmarshal([]byte(body), &m); err != nil {
-		t.Fatal(err)
-	}
+	fixture.NoError(t, proto.Unmarshal([]byte(body), &m))
 	return &m
 }
 

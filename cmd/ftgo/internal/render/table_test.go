@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -21,39 +19,6 @@ func tableLines(t *testing.T, rows []stats.Func, o Options) []string {
 	var b bytes.Buffer
 	fixture.NoError(t, Functions(&b, rows, o))
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-}
-
-// TestTableStaysWithinWidth counts columns as runes, without the code under test. Except for µ and …, all names and numbers
-// are ASCII.
-func TestTableStaysWithinWidth(t *testing.T) {
-	counts := []uint64{0, 1, 99999, 100000, 1e12}
-	seconds := []float64{0, 0.01, 1, 9.996, 99999.6, 1e12}
-	times := []int64{0, 999, 1000, 999_499, 999_500, 9_994_999_999, 3_600_000_000_000, 36_000_000_000_000, math.MaxInt64}
-	names := []string{"main.f", "github.com/a/pkg.(*Type).Do30c", "github.com/a/b/c/d/pkg.(*AVeryLongTypeName[go.shape.int]).AVeryLongMethodName"}
-	for _, name := range names {
-		for _, n := range counts {
-			for i, ns := range times {
-				rows := []stats.Func{
-					{Name: name, Calls: n, Completed: n, Latency: histogram(ns), Seconds: seconds[i%len(seconds)]},
-					{Name: "main.g", Calls: n, Unwound: n, Open: n, Lost: n, Latency: histogram(ns, ns), Seconds: seconds[i%len(seconds)]},
-				}
-				for _, latency := range []bool{false, true} {
-					lines := tableLines(t, rows, Options{Width: 80, Latency: latency})
-					if len(lines) != 3 {
-						t.Fatalf("%d lines, want 3:\n%s", len(lines), strings.Join(lines, "\n"))
-					}
-					for _, line := range lines {
-						if width := utf8.RuneCountInString(line); width > 80 {
-							t.Errorf("%d columns: %q", width, line)
-						}
-						if strings.TrimRight(line, " ") != line {
-							t.Errorf("trailing blanks: %q", line)
-						}
-					}
-				}
-			}
-		}
-	}
 }
 
 func TestTableColumnsLineUp(t *testing.T) {
