@@ -23,7 +23,7 @@ func Difference(w io.Writer, rows []Function, o render.Options) error {
 		return slices.ContainsFunc(rows, func(r Function) bool { return !math.IsNaN(r.Changes[a].Old) || !math.IsNaN(r.Changes[a].New) })
 	}
 	times := func(ns float64) string { return printable.Duration(int64(ns)) }
-	return render.WriteTable(w, o.Width, rows, func(r Function, _ bool) render.Row {
+	return render.WriteTable(w, o.Width, rows, func(r Function) render.Row {
 		cell := func(a Aspect, text func(float64) string) any {
 			c := &r.Changes[a]
 			switch {

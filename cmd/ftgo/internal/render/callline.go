@@ -106,7 +106,9 @@ func NewCallWriter(w io.Writer, o Options) *CallWriter {
 }
 
 // Header writes the column names of CSV and TSV.
-func (w *CallWriter) Header() error { return writeHeader(w.w, w.o.Format, w.members(&Line{})) }
+func (w *CallWriter) Header() error {
+	return WriteRows(w.w, w.o.Format, true, func(Line) Row { return w.members(&Line{}) })
+}
 
 // Line writes a call or a kernel event.
 func (w *CallWriter) Line(l *Line) error {
@@ -242,7 +244,7 @@ func (l *VariableLine) members(f Format) Row {
 
 // VariableHeader writes the column names of CSV and TSV.
 func VariableHeader(w io.Writer, f Format) error {
-	return writeHeader(w, f, new(VariableLine).members(f))
+	return WriteRows(w, f, true, func(VariableLine) Row { return new(VariableLine).members(f) })
 }
 
 // Variable writes the line of a package variable. If processes is true, a line of text also has the PID. Without it:

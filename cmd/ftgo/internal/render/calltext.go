@@ -141,7 +141,7 @@ func (w *CallWriter) appendSplit(b []byte, c *Line) []byte {
 func splitMembers(s stats.Split, w stats.Waits) Row {
 	var waits Row
 	for _, reason := range w.Reasons() {
-		waits = append(waits, Row{{reason, w[reason]}}...)
+		waits.add(reason, w[reason])
 	}
 	return Row{{"running", s.Running}, {"runnable", s.Runnable}, {"waiting", s.Waiting}, {"waits", ValueIf(waits != nil, waits)}}
 }

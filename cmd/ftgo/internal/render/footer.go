@@ -216,22 +216,21 @@ func SummaryJSON(w io.Writer, s stats.Summary, interval *Interval) error {
 		{"host", Nonzero(s.Host)}, {"began", ValueIf(!s.Began.IsZero(), &s.Began)}, {"seconds", Nonzero(s.Seconds)}, {"own_cpu_ns", Nonzero(s.OwnCPU.Nanoseconds())}, {"own_share", Nonzero(s.OwnShare())},
 	}
 	if k := s.Values; k != nil {
-		summary = append(summary, Row{{"values", Row{{"kept_by", k.By}, {"rows", k.Most}, {"fell_out", k.Evicted}, {"missed_at_most", k.AtMost}}}}...)
+		summary.add("values", Row{{"kept_by", k.By}, {"rows", k.Most}, {"fell_out", k.Evicted}, {"missed_at_most", k.AtMost}})
 	}
 	if k := s.Kernel; k != nil { // kernel events are not hits
-		events := Row{{"delivered", k.Delivered}, {"lost", k.Lost}, {"unparsed", k.Unparsed}}
-		summary = append(summary, Row{{"events", events}}...)
+		summary.add("events", Row{{"delivered", k.Delivered}, {"lost", k.Lost}, {"unparsed", k.Unparsed}})
 	}
 	if p := s.Probing; p != nil {
 		round := func(ns float64) int64 { return int64(math.Round(ns)) }
-		summary = append(summary, Row{{"probing", Row{
+		summary.add("probing", Row{
 			{"ns", round(p.NS)}, {"ns_low", round(p.Low)}, {"ns_high", round(p.High)},
 			{"cpu_ns", Nonzero(round(p.CPU))}, {"share", Nonzero(p.Share(p.NS))},
 			{"functions", ValueIf(len(p.Functions) > 0, p.Functions)}, {"others_ns", Nonzero(round(p.Others))},
 			{"emulated_hit_ns", round(p.Emulated)}, {"stepped_hit_ns", round(p.Stepped)},
 			{"faults", Nonzero(p.Faults)}, {"fault_ns", ValueIf(p.Faults > 0, round(p.Fault))},
 			{"changes", Nonzero(p.Changes)}, {"change_ns", ValueIf(p.Changes > 0, round(p.Change))},
-		}}}...)
+		})
 	}
 	return write(w, "json", append(summary, interval.members()...).append(nil, JSON))
 }

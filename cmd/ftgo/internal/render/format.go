@@ -53,6 +53,9 @@ type Row []struct {
 	Value any
 }
 
+// add adds a cell or a member.
+func (o *Row) add(key string, value any) { *o = append(*o, Row{{key, value}}...) }
+
 // NoColumn is a value that leaves out its cell or its JSON member. To leave out a column, all rows of a table or a CSV
 // and their header must contain NoColumn under the same key.
 var NoColumn any = new(byte)
@@ -92,19 +95,11 @@ func (o Row) header() Row {
 	return o
 }
 
-// writeHeader writes the column names of CSV and TSV, and nothing in other formats.
-func writeHeader(w io.Writer, f Format, columns Row) error {
-	if f != CSV && f != TSV {
-		return nil
-	}
-	return write(w, f.String(), columns.header().append(nil, f))
-}
-
 // WriteRows writes rows as JSON, CSV or TSV. If header is true, CSV and TSV begin with the column names. To find the
 // column names, WriteRows calls convert with a zero R.
 func WriteRows[R any](w io.Writer, f Format, header bool, convert func(R) Row, rows ...R) error {
 	var text []byte
-	if header && f != JSON {
+	if header && (f == CSV || f == TSV) {
 		var zero R
 		text = convert(zero).header().append(text, f)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -78,74 +79,56 @@ func Functions(w io.Writer, rows []stats.Func, o Options) error {
 // a function returns errors, and the columns of calls without a latency only if a row has such calls. ≈ marks an estimated
 // number of calls, see [stats.Estimate]. The sums of a row with an estimate are estimates, too, and TIMED is the number of
 // the row's latencies. [latencyMark] returns the mark of the first latency.
-func (o Options) columns(rows []stats.Func) func(r stats.Func, compact bool) Row {
+func (o Options) columns(rows []stats.Func) func(stats.Func) Row {
 	all := sum(rows)
 	single := o.By && len(rows) > 0 && !slices.ContainsFunc(rows, func(r stats.Func) bool { return r.Func != rows[0].Func })
 	short := ShortNames(o.FullNames, rows, func(r stats.Func) string { return r.Name })
-	var row Row // reused for each row
-	return func(r stats.Func, compact bool) Row {
+	compact := func(n uint64) string { return printable.Compact(float64(n)) } // leaves space for names; JSON has exact numbers
+	return func(r stats.Func) Row {
 		calls := any(r.Calls)
 		if r.Estimate != nil {
 			calls = estimate(r.Estimate)
-		} else if compact {
-			calls = printable.Compact(float64(r.Calls))
 		}
 		if r.Missed > 0 {
 			calls = fmt.Sprint(calls, "+")
 		}
-		row = append(row[:0], Row{
+		row := Row{
 			{"FUNCTION", ColumnIf(!single, cmp.Or(short[r.Name], r.Name))}, {"VALUE", ColumnIf(o.By, o.valueCell(r, single))}, {"HOST", ColumnIf(o.Hosts, printable.Text(r.Host))},
 			{"CALLS", calls}, {"RATE/s", rate(r)},
 			{"SUM", ColumnIf(o.Amount != "", amountSum(r))}, {"AVG", ColumnIf(o.Amount != "", amountMean(r))},
-		}...)
+		}
 		for _, s := range stats.Statistics {
 			if o.Latency && s.Name != "min" && s.Name != "sum" && s.Name != "mean" { // a table is not wide enough for min, sum and mean
-				row = append(row, Row{{strings.ToUpper(s.Name), latency(r, s)}}...)
+				row.add(strings.ToUpper(s.Name), latency(r, s))
 			}
 		}
 		if o.Latency {
-			share := any(nil) // the share of the wall time, over 100% if several goroutines call the function at once
-			total, known := sumCell(r)
-			if known >= 0 && r.Seconds > 0 {
-				share = printable.Percent(uint64(known), uint64(r.Seconds*1e9))
-			}
-			row = append(row, Row{{"TOTAL", total}, {"SHARE", share}}...)
-			row = append(row, Row{{"TIMED", ColumnIf(all.Estimate != nil, printable.Compact(float64(r.Completed)))}}...)
+			total, ns := sumCell(r)
+			row.add("TOTAL", total)
+			// The share of the wall time, over 100% if several goroutines call the function at once.
+			row.add("SHARE", ValueIf(ns >= 0 && r.Seconds > 0, printable.Percent(uint64(ns), uint64(r.Seconds*1e9))))
+			row.add("TIMED", ColumnIf(all.Estimate != nil, compact(r.Completed)))
 		}
-		spent := r.ShownSplit()
-		for i := 0; i < len(splitParts) && o.Sched; i++ {
-			p, sum := splitParts[i], spent.Sum()
-			share := printable.Percent(uint64(max(p.ns(spent), 0)), uint64(sum))
-			row = append(row, Row{{strings.ToUpper(p.short) + "%", ValueIf(sum > 0, share)}}...)
-		}
-		if ends := r.ReturnsErrors && r.Completed > 0; all.ReturnsErrors {
-			row = append(row, Row{{"ERRORS", ValueIf(ends, printable.Compact(float64(r.Errors)))}}...)
-			row = append(row, Row{{"ERR%", ValueIf(ends, printable.Percent(r.Errors, r.Completed))}}...)
-		}
-		// Large numbers of calls without a latency are shortened, like 1.25M, to leave space for names. [Footer] and
-		// JSON have the exact numbers.
-		counted := all.CountedOnly
-		if all.Estimate != nil { // the column TIMED replaces COUNTED
-			counted = 0
-		}
-		for _, c := range [...]struct {
-			name   string
-			n, all uint64
-		}{
-			{"UNWOUND", r.Unwound, all.Unwound}, {"OPEN", r.Open, all.Open},
-			{"LOST", r.Lost, all.Lost}, {"COUNTED", r.CountedOnly, counted},
-		} {
-			if c.all > 0 {
-				row = append(row, Row{{c.name, printable.Compact(float64(c.n))}}...)
+		if o.Sched {
+			spent := r.ShownSplit()
+			for _, p := range splitParts {
+				row.add(strings.ToUpper(p.short)+"%", ValueIf(spent.Sum() > 0, printable.Percent(uint64(max(p.ns(spent), 0)), uint64(spent.Sum()))))
 			}
 		}
+		ends := r.ReturnsErrors && r.Completed > 0
+		row.add("ERRORS", ColumnIf(all.ReturnsErrors, ValueIf(ends, compact(r.Errors))))
+		row.add("ERR%", ColumnIf(all.ReturnsErrors, ValueIf(ends, printable.Percent(r.Errors, r.Completed))))
+		row.add("UNWOUND", ColumnIf(all.Unwound > 0, compact(r.Unwound)))
+		row.add("OPEN", ColumnIf(all.Open > 0, compact(r.Open)))
+		row.add("LOST", ColumnIf(all.Lost > 0, compact(r.Lost)))
+		row.add("COUNTED", ColumnIf(all.CountedOnly > 0 && all.Estimate == nil, compact(r.CountedOnly))) // else TIMED replaces it
 		for _, event := range o.Events {
 			_, name, _ := strings.Cut(event, ":")
 			perCall := printable.Rate(float64(r.Events[event]) / float64(r.Calls-min(r.CountedOnly, r.Calls)))
-			row = append(row, Row{{name + "/call", ValueIf(r.Calls > r.CountedOnly, perCall)}}...)
+			row.add(name+"/call", ValueIf(r.Calls > r.CountedOnly, perCall))
 		}
-		row = append(row, Row{{"TREND", ColumnIf(o.Trends != nil, spark(o.Trends[r.Name]))}}...)
-		row = append(row, Row{{"WAITS FOR", ColumnIf(all.Waits != nil, Nonzero(reasons(r.Waits)))}}...)
+		row.add("TREND", ColumnIf(o.Trends != nil, spark(o.Trends[r.Name])))
+		row.add("WAITS FOR", ColumnIf(all.Waits != nil, Nonzero(reasons(r.Waits))))
 		return row
 	}
 }
@@ -223,21 +206,22 @@ func (o Options) record(r stats.Func) Row {
 	var bounds Row
 	for _, s := range stats.Statistics {
 		value, low, high := statistic(r, s)
-		row = append(row, Row{{s.Name + "_ns", ColumnIf(o.Latency, value)}}...)
-		bounds = append(bounds, Row{{s.Name + "_low_ns", ColumnIf(o.Latency, low)}, {s.Name + "_high_ns", ColumnIf(o.Latency, high)}}...)
+		row.add(s.Name+"_ns", ColumnIf(o.Latency, value))
+		bounds.add(s.Name+"_low_ns", ColumnIf(o.Latency, low))
+		bounds.add(s.Name+"_high_ns", ColumnIf(o.Latency, high))
 	}
 	for _, p := range splitParts {
-		row = append(row, Row{{p.name + "_ns", ColumnIf(o.Sched, ValueIf(r.Completed > 0, p.ns(r.ShownSplit())))}}...)
+		row.add(p.name+"_ns", ColumnIf(o.Sched, ValueIf(r.Completed > 0, p.ns(r.ShownSplit()))))
 	}
-	row = append(row, Row{{"errors", ColumnIf(o.Errors, ValueIf(r.ReturnsErrors, r.Errors))}}...)
+	row.add("errors", ColumnIf(o.Errors, ValueIf(r.ReturnsErrors, r.Errors)))
 	for _, name := range o.Events {
-		row = append(row, Row{{name, r.Events[name]}}...)
+		row.add(name, r.Events[name])
 	}
 	low, high := callBounds(r)
-	return append(append(append(row, bounds...), Row{
+	return slices.Concat(row, bounds, Row{
 		{"raw", ColumnIf(o.Latency, ValueIf(timed(r), r.Raw() || r.Bounds == nil))},
 		{"seen", ColumnIf(o.Budgeted, r.Calls)}, {"calls_low", ColumnIf(o.Budgeted, low)}, {"calls_high", ColumnIf(o.Budgeted, high)},
-	}...), o.Interval.members()...)
+	}, o.Interval.members())
 }
 
 // members returns the members of a row in JSON.
@@ -248,15 +232,14 @@ func (o Options) members(r stats.Func) Row {
 	var exact, low, high, raw Row
 	for _, s := range stats.Statistics {
 		value, least, most := statistic(r, s)
-		exact, low, high = append(exact, Row{{s.Name, value}}...), append(low, Row{{s.Name, least}}...), append(high, Row{{s.Name, most}}...)
-		raw = append(raw, Row{{s.Name, s.Of(&cmp.Or(r.Bounds, noBounds).Raw)}}...)
+		exact.add(s.Name, value)
+		low.add(s.Name, least)
+		high.add(s.Name, most)
+		raw.add(s.Name, s.Of(&cmp.Or(r.Bounds, noBounds).Raw))
 	}
 	events := make(map[string]uint64) // the events that happened at least once
-	for name, n := range r.Events {
-		if n > 0 {
-			events[name] = n
-		}
-	}
+	maps.Copy(events, r.Events)
+	maps.DeleteFunc(events, func(_ string, n uint64) bool { return n == 0 })
 	amounts := cmp.Or(r.Amounts, noAmounts)
 	least, most := callBounds(r)
 	return append(append(o.counts("function", r), Row{
@@ -304,7 +287,7 @@ func amountMembers(r stats.Func, amounts *stats.Amounts) Row {
 		if s.Name == "sum" {
 			n = sum
 		}
-		o = append(o, Row{{s.Name, ValueIf(amounts.Count() > 0, n)}}...)
+		o.add(s.Name, ValueIf(amounts.Count() > 0, n))
 	}
 	estimated := r.Estimate != nil && amounts.Count() > 0
 	return append(o, Row{{"sum_low", ValueIf(estimated, low)}, {"sum_high", ValueIf(estimated && r.Estimate.Bounded(), high)}}...)

@@ -66,7 +66,7 @@ func List(w io.Writer, rows []target.Row, o Options) error {
 	sources := slices.ContainsFunc(rows, func(r target.Row) bool { return r.Source != "" })
 	positions := slices.ContainsFunc(rows, func(r target.Row) bool { return r.File != "" })
 	short := ShortNames(o.FullNames, rows, func(r target.Row) string { return r.Name })
-	return WriteTable(w, o.Width, rows, func(r target.Row, _ bool) Row {
+	return WriteTable(w, o.Width, rows, func(r target.Row) Row {
 		at := position(r)
 		return Row{
 			{"FUNCTION", cmp.Or(short[r.Name], r.Name)}, {"POSITION", ColumnIf(positions, Nonzero(at[strings.LastIndexByte(at, '/')+1:]))},
@@ -79,7 +79,7 @@ func List(w io.Writer, rows []target.Row, o Options) error {
 
 // Variables writes a table of package variables.
 func Variables(w io.Writer, variables []offsets.Variable) error {
-	return WriteTable(w, 0, variables, func(v offsets.Variable, _ bool) Row {
+	return WriteTable(w, 0, variables, func(v offsets.Variable) Row {
 		return Row{{"VARIABLE", v.Name}, {"TYPE", cmp.Or(v.Type, &gotype.Type{}).Name}}
 	})
 }

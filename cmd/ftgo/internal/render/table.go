@@ -12,19 +12,10 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// layouts are the layouts of a table, from wide to narrow. WriteTable uses the first that fits.
-var layouts = [...]layout{
-	{gap: 2, minName: 24}, {gap: 1, minName: 24}, {gap: 1, minName: 24, without: 1}, {gap: 1, minName: 24, without: 2},
-	{gap: 1, minName: 24, without: 3}, {gap: 1, minName: 16, without: 4}, {gap: 1, minName: 12, compact: true, without: 5},
-}
-
-type layout struct {
-	gap     int  // the number of blanks between columns, 1 or 2
-	minName int  // the smallest width in columns to which names in the first column are shortened
-	compact bool // shorten large numbers of calls, like 1.25M
-	without int  // the number of elements of expendable to leave out
-	cut     int  // the number of columns to leave out on the right
-}
+// layouts are the layouts of a table, from wide to narrow: the number of blanks between columns, the smallest width in
+// columns of the terminal to which names in the first column are shortened, and the number of elements of expendable to
+// leave out. WriteTable uses the first that fits.
+var layouts = [...]struct{ gap, minName, without int }{{2, 24, 0}, {1, 24, 0}, {1, 24, 1}, {1, 24, 2}, {1, 24, 3}, {1, 16, 4}, {1, 12, 5}}
 
 // expendable are the columns that narrow tables leave out, the first element first. An element may name several columns.
 var expendable = []string{"POSITION", "TREND ABI", "P90 OFFSET", "MAX SIZE", "SHARE"}
@@ -39,20 +30,53 @@ const minNote = 16
 // textColumns are aligned left, like the first column. All other columns contain numbers and are aligned right.
 var textColumns = []string{"VALUE", "POSITION", "ABI", "ENTRY", "TYPE", "NOTE", "TREND", "WAITS FOR", "CHANGED"}
 
+// column contains the printable cells of a column, the header first.
+type column []string
+
+func (c column) width() (width int) {
+	for _, cell := range c {
+		width = max(width, printable.Columns(cell))
+	}
+	return width
+}
+
 // WriteTable writes a table that fits into width columns. A width of 0 means no limit. If even the narrowest layout is too
-// wide, WriteTable leaves out columns on the right. It never cuts numbers or wraps cells. columns converts a row to cells,
-// and is called with a zero row for the header. If compact is true, it shortens large numbers of calls.
-func WriteTable[R any](w io.Writer, width int, rows []R, columns func(row R, compact bool) Row) error {
-	var t table
-	var chosen layout
-	for i := 0; ; i++ {
-		chosen = layouts[min(i, len(layouts)-1)]
-		chosen.cut = max(i+1-len(layouts), 0)
-		if t = newTable(rows, chosen, columns); width <= 0 || t.fit(width, chosen) || chosen.cut > 0 && len(t.left) == minColumns {
-			break
+// wide, WriteTable leaves out columns on the right. It never cuts numbers or wraps cells. convert converts a row to cells,
+// and is called with a zero row for the header.
+func WriteTable[R any](w io.Writer, width int, rows []R, convert func(R) Row) error {
+	var all []column
+	add := func(o Row) {
+		i := 0
+		for _, m := range o {
+			cell := "-" // an empty cell would look like a mistake
+			switch {
+			case m.Value == NoColumn:
+				continue
+			case m.Value != nil:
+				cell = printable.Text(fmt.Sprint(m.Value))
+			}
+			if i == len(all) {
+				all = append(all, nil)
+			}
+			all[i] = append(all[i], cell)
+			i++
 		}
 	}
-	return write(w, "table", t.text(chosen.gap))
+	var zero R
+	add(convert(zero).header())
+	for _, row := range rows {
+		add(convert(row))
+	}
+	for i := 0; ; i++ {
+		l := layouts[min(i, len(layouts)-1)]
+		without := strings.Fields(strings.Join(expendable[:l.without], " "))
+		t := slices.DeleteFunc(slices.Clone(all), func(c column) bool { return slices.Contains(without, c[0]) })
+		cut := max(i+1-len(layouts), 0)
+		t = t[:max(len(t)-cut, min(len(t), minColumns))]
+		if width <= 0 || fit(t, width, l.gap, l.minName) || cut > 0 && len(t) == minColumns {
+			return write(w, "table", tableText(t, l.gap))
+		}
+	}
 }
 
 // ShortNames returns a map from the names of rows to short names, nil if full is true.
@@ -67,108 +91,73 @@ func ShortNames[R any](full bool, rows []R, name func(R) string) map[string]stri
 	return printable.ShortNames(names)
 }
 
-// table contains the cells of a table.
-type table struct {
-	lines [][]string // printable cells, the header first
-	left  []bool     // the columns that are aligned left
-}
-
-func newTable[R any](rows []R, l layout, columns func(row R, compact bool) Row) (t table) {
-	without := strings.Fields(strings.Join(expendable[:l.without], " "))
-	add := func(o Row) {
-		line := make([]string, 0, len(o))
-		for _, m := range o {
-			switch {
-			case m.Value == NoColumn || slices.Contains(without, m.Key):
-			case m.Value == nil: // an empty cell would look like a mistake
-				line = append(line, "-")
-			default:
-				line = append(line, printable.Text(fmt.Sprint(m.Value)))
-			}
-		}
-		t.lines = append(t.lines, line[:max(len(line)-l.cut, min(len(line), minColumns))])
+// fit shortens the names in the first column, and the cells of the last column if it is one of textColumns. It reports
+// whether the table then fits into width.
+func fit(t []column, width, gap, minName int) bool {
+	last := len(t) - 1
+	numbers := gap * last
+	for _, c := range t[1:] {
+		numbers += c.width()
 	}
-	var zero R
-	add(columns(zero, l.compact).header())
-	for _, row := range rows {
-		add(columns(row, l.compact))
-	}
-	for i, name := range t.lines[0] {
-		t.left = append(t.left, i == 0 || slices.Contains(textColumns, name))
-	}
-	return t
-}
-
-func (t *table) widths() []int {
-	widths := make([]int, len(t.left))
-	for _, line := range t.lines {
-		for i, cell := range line {
-			widths[i] = max(widths[i], printable.Columns(cell))
-		}
-	}
-	return widths
-}
-
-// fit shortens the names, and the cells of the last column if it is one of textColumns. It reports whether the table then
-// fits into width.
-func (t *table) fit(width int, l layout) bool {
-	widths := t.widths()
-	last := len(widths) - 1
-	numbers := l.gap * last
-	for _, column := range widths[1:] {
-		numbers += column
-	}
-	note := 0
-	if t.left[last] {
-		numbers -= widths[last]
-		note = min(widths[last], minNote)
+	note, noted := 0, slices.Contains(textColumns, t[last][0])
+	if noted {
+		note = min(t[last].width(), minNote)
+		numbers -= t[last].width()
 	}
 	room := width - numbers - note
-	name := min(widths[0], max(room, l.minName))
-	shorten := printable.Shorten
-	if t.lines[0][0] == "VALUE" {
-		shorten = printable.Cut // the beginning of a value matters most
-	}
-	note = max(note, width-numbers-name)
-	whole := make(map[string]string) // whole names by short name, "" if several names have the same short name
-	for _, line := range t.lines {
-		short := shorten(line[0], name)
-		if other, ok := whole[short]; ok && other != line[0] {
-			whole[short] = ""
-		} else {
-			whole[short] = line[0]
-		}
-	}
-	for _, line := range t.lines {
-		short := shorten(line[0], name)
-		if whole[short] == "" && short != line[0] { // names may differ at their beginning, which CutMiddle keeps
-			short = printable.CutMiddle(line[0], name)
-		}
-		line[0] = short
-		if t.left[last] {
-			line[last] = printable.Cut(line[last], note)
+	name := min(t[0].width(), max(room, minName))
+	t[0] = shortened(t[0], name)
+	if noted {
+		t[last] = slices.Clone(t[last])
+		for i, cell := range t[last] {
+			t[last][i] = printable.Cut(cell, max(note, width-numbers-name))
 		}
 	}
 	return name <= room
 }
 
-// text returns the table as text with aligned cells.
-func (t *table) text(gap int) []byte {
+// shortened returns names with a limited width. It keeps different names different, if their ends differ.
+func shortened(names column, width int) column {
+	shorten := printable.Shorten
+	if names[0] == "VALUE" {
+		shorten = printable.Cut // the beginning of a value matters most
+	}
+	whole := make(map[string]string) // whole names by short name, "" if several names have the same short name
+	for _, name := range names {
+		short := shorten(name, width)
+		if other, ok := whole[short]; ok && other != name {
+			name = ""
+		}
+		whole[short] = name
+	}
+	names = slices.Clone(names)
+	for i, name := range names {
+		if names[i] = shorten(name, width); whole[names[i]] == "" && names[i] != name { // CutMiddle keeps the beginning, too
+			names[i] = printable.CutMiddle(name, width)
+		}
+	}
+	return names
+}
+
+// tableText returns a table as text with aligned cells.
+func tableText(t []column, gap int) []byte {
 	var text bytes.Buffer
-	widths := t.widths()
-	for _, line := range t.lines {
+	var widths []int
+	for _, c := range t {
+		widths = append(widths, c.width())
+	}
+	for line := range t[0] {
 		start := text.Len()
-		for i, cell := range line {
-			fill := strings.Repeat(" ", widths[i]-printable.Columns(cell))
+		for i, c := range t {
+			fill := strings.Repeat(" ", widths[i]-printable.Columns(c[line]))
 			if i > 0 {
 				text.WriteString("  "[:gap])
 			}
-			if t.left[i] {
-				cell += fill
+			if i == 0 || slices.Contains(textColumns, c[0]) {
+				text.WriteString(c[line] + fill)
 			} else {
-				cell = fill + cell
+				text.WriteString(fill + c[line])
 			}
-			text.WriteString(cell)
 		}
 		text.Truncate(start + len(bytes.TrimRight(text.Bytes()[start:], " ")))
 		text.WriteByte('\n')
