@@ -42,9 +42,9 @@ type Processor interface {
 	Trim(function []byte) int
 	// StackCheck finds the check of the stack's size in the code of a Go function. It needs no symbols.
 	StackCheck(function []byte) (Check, bool)
-	// Spilled returns the registers that a function saves when its stack check fails. These registers may hold
-	// arguments. ok is false if the code has another form.
-	Spilled(function []byte, c Check) (spills []Spill, ok bool)
+	// Spills returns the registers that an instruction saves on the stack. ok is false for instructions that no Go function
+	// has before its call of runtime.morestack, except nops.
+	Spills(code []byte) (spills []Spill, ok bool)
 	// Read returns the integer registers that a function certainly reads before it writes them: they hold arguments.
 	Read(function []byte) []Reg
 	// SplitsStack reports whether a function begins with GCC's check of a split stack (-fsplit-stack).

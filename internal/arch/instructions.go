@@ -57,3 +57,33 @@ func CallsMorestack(processor Processor, code []byte, at int) (call int, ok bool
 	}
 	return 0, false
 }
+
+// Spilled returns the registers that a Go function saves before it calls runtime.morestack, when its stack check fails. These
+// registers may hold arguments. ok is false if the code has another form. Functions of Go spill all registers that arguments
+// are passed in, even unused ones (RegArgs in cmd/compile/internal/ssagen/ssa.go, SpillRegisterArgs in cmd/internal/obj).
+func Spilled(processor Processor, code []byte, c Check) (spills []Spill, ok bool) {
+	if c.Jump < 0 || c.Jump >= len(code) {
+		return nil, false
+	}
+	jump, err := processor.Decode(code[c.Jump:])
+	if err != nil || jump.To <= 0 {
+		return nil, false
+	}
+	from := min(c.Jump+int(jump.To), len(code))
+	for at, in := range Instructions(processor, code[from:]) {
+		switch in.Kind {
+		case Call:
+			return spills, true
+		case Nop:
+		case Other:
+			saved, ok := processor.Spills(code[from+at : from+at+in.Len])
+			if !ok {
+				return nil, false
+			}
+			spills = append(spills, saved...)
+		default:
+			return nil, false
+		}
+	}
+	return nil, false
+}

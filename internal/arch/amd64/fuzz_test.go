@@ -98,7 +98,7 @@ func FuzzStackCheck(f *testing.F) {
 			}
 			return
 		}
-		Processor.Spilled(code, c)
+		arch.Spilled(Processor, code, c)
 		in, err := decode(code[c.Jump:])
 		if err != nil || in.Kind != arch.CondJump || in.Cond != condBE && in.Cond != condA {
 			t.Fatalf("%+v: %+v, %v at the jump", c, in, err)

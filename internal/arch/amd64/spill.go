@@ -14,55 +14,25 @@ var numbered = map[x86asm.Reg]arch.Reg{
 	x86asm.R8: "r8", x86asm.R9: "r9", x86asm.R10: "r10", x86asm.R11: "r11",
 }
 
-// Spilled returns the registers that the code before the call of morestack stores in their stack slots. It knows the stores
-// MOVB to MOVQ, MOVSS, MOVSD and MOVUPS. ok is false if that code has other instructions, except nops. Go 1.17 and later spill all registers that arguments are passed in, even unused ones (RegArgs in
-// cmd/compile/internal/ssagen/ssa.go, SpillRegisterArgs in cmd/internal/obj).
-func (processor) Spilled(code []byte, c arch.Check) (spills []arch.Spill, ok bool) {
-	jump, err := decode(code[c.Jump:])
-	if err != nil || jump.To <= 0 {
-		return nil, false
-	}
-	for p := c.Jump + int(jump.To); p < len(code); {
-		in, err := decode(code[p:])
-		if err != nil {
-			return nil, false
-		}
-		switch in.Kind {
-		case arch.Call:
-			return spills, true
-		case arch.Nop:
-		case arch.Other:
-			s, ok := spill(code[p : p+in.Len])
-			if !ok {
-				return nil, false
-			}
-			spills = append(spills, s)
-		default:
-			return nil, false
-		}
-		p += in.Len
-	}
-	return nil, false
-}
-
-func spill(code []byte) (s arch.Spill, ok bool) {
+// Spills knows the stores MOVB to MOVQ, MOVSS, MOVSD and MOVUPS.
+func (processor) Spills(code []byte) (spills []arch.Spill, ok bool) {
 	in, err := x86asm.Decode(code, 64)
 	if err != nil {
-		return s, false
+		return nil, false
 	}
 	to, ok1 := in.Args[0].(x86asm.Mem)
 	from, ok2 := in.Args[1].(x86asm.Reg)
 	if !ok1 || !ok2 || to.Base != x86asm.RSP || to.Index != 0 || to.Segment != 0 {
-		return s, false
+		return nil, false
 	}
-	s = arch.Spill{Disp: to.Disp, Size: int64(in.MemBytes)}
+	s := arch.Spill{Disp: to.Disp, Size: int64(in.MemBytes)}
 	switch in.Op {
 	case x86asm.MOV:
 		s.Register, ok = numbered[wide(from)]
 	case x86asm.MOVSS, x86asm.MOVSD_XMM, x86asm.MOVUPS:
 		ok = isVector(from)
 	}
-	return s, ok
+	return []arch.Spill{s}, ok
 }
 
 // maxRead is the maximum number of instructions that Read decodes.

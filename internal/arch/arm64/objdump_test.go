@@ -125,7 +125,7 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("not like itself: %d, %v", at, ok)
 		}
 		if c, ok := Processor.StackCheck(b); ok {
-			Processor.Spilled(b, c)
+			arch.Spilled(Processor, b, c)
 			for _, at := range []int{c.Jump, c.Post, c.First, c.Again} {
 				if at < 0 || at%4 != 0 || at >= len(b) {
 					t.Errorf("%+v of %d bytes", c, len(b))

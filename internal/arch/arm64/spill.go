@@ -2,39 +2,31 @@ package arm64
 
 import "github.com/ftgo/ftgo/internal/arch"
 
-// Spilled reads the code before the call of morestack, which stores registers in their stack slots with STR and STP, and
-// moves the return address to x3. Go 1.18 and later spill all registers that arguments are passed in, even unused
-// ones (RegArgs in cmd/compile/internal/ssagen/ssa.go, SpillRegisterArgs in cmd/internal/obj).
-func (processor) Spilled(code []byte, c arch.Check) (spills []arch.Spill, ok bool) {
-	if c.Jump < 0 || c.Jump+size > len(code) {
+// Spills knows STR and STP. Before its call of runtime.morestack, a function also moves the return address to x3.
+func (processor) Spills(code []byte) (spills []arch.Spill, ok bool) {
+	w := word(code)
+	o, known := decode(w)
+	switch {
+	case w == 0xaa1e03e3: // MOV x30, x3
+		return nil, true
+	case !known || o.loads || !o.stores || o.base != stack || o.indexed || o.writes != 0:
 		return nil, false
 	}
-	for at := c.Jump + int(target(word(code[c.Jump:]))); 0 < at && at+size <= len(code); at += size {
-		w := word(code[at:])
-		switch o, known := decode(w); {
-		case classify(w) == call:
-			return spills, true
-		case w == 0xaa1e03e3: // MOV x30, x3
-		case !known || o.loads || !o.stores || o.base != stack || o.indexed || o.writes != 0:
-			return nil, false
-		default:
-			each := o.bytes
-			if o.second != noRegister {
-				each /= 2
-			}
-			for i, r := range []uint32{o.first, o.second}[:o.bytes/each] {
-				if !o.vector && r == stack { // the zero register
-					return nil, false
-				}
-				s := arch.Spill{Disp: o.disp + int64(i)*each, Size: each}
-				if !o.vector {
-					s.Register = x[r]
-				}
-				spills = append(spills, s)
-			}
-		}
+	each := o.bytes
+	if o.second != noRegister {
+		each /= 2
 	}
-	return nil, false
+	for i, r := range []uint32{o.first, o.second}[:o.bytes/each] {
+		if !o.vector && r == stack { // the zero register
+			return nil, false
+		}
+		s := arch.Spill{Disp: o.disp + int64(i)*each, Size: each}
+		if !o.vector {
+			s.Register = x[r]
+		}
+		spills = append(spills, s)
+	}
+	return spills, true
 }
 
 // maxRead is the maximum number of instructions that Read decodes.
