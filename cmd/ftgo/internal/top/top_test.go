@@ -15,7 +15,7 @@ import (
 // page returns a page of n functions, with numbers that grow with each refresh.
 func page(n, refresh int) Page {
 	p := Page{
-		Head:  []string{fmt.Sprintf("ftgo top  shop 4711  %ds, 14860 functions, %d of them called, 3 timed", refresh, n), "probes take 3.12% of its CPU time (since the start 2.50%, budget 15%), ftgo 4.00%"},
+		Head:  []string{fmt.Sprintf("ftgo top  shop 4711  %ds, 14860 functions, %d of them called, 3 timed", refresh, n), "probes take 3.12% of its CPU time, since the start 2.50%, budget 15%, ftgo 4.00%"},
 		Names: "FUNCTION", Columns: []string{"CALLS", "RATE/s", "TOTAL", "SELF", "P50", "P99", "ERRORS", "COUNTED"}, Keys: "Enter opens",
 	}
 	for i := range n {
@@ -42,7 +42,7 @@ func page(n, refresh int) Page {
 // one returns an open function.
 func one(refresh int) One {
 	l := One{
-		Head:  []string{"2560 calls, 256/s  p50 1.25µs  p90 2.5µs  p99 12.3ms  max 1.2s", "probes take 3.12% of its CPU time (since the start 2.50%, budget 15%), ftgo 4.00%"},
+		Head:  []string{"2560 calls, 256/s  p50 1.25µs  p90 2.5µs  p99 12.3ms  max 1.2s", "probes take 3.12% of its CPU time, since the start 2.50%, budget 15%, ftgo 4.00%"},
 		Split: "running 10%, runnable 2.00%, waiting 88%: chan receive, select", Every: "1s",
 	}
 	for i := range refresh {
