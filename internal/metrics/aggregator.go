@@ -33,10 +33,9 @@ func NewAggregator(about About, from time.Time) *Aggregator {
 
 // Source holds the counts of one file.
 type Source struct {
-	all       *Aggregator
-	file      File
-	functions []string  // functions that are selected in this file
-	last      *Snapshot // the last reading; immutable
+	all  *Aggregator
+	file File
+	last *Snapshot // the last reading; immutable
 }
 
 // Open returns a Source for a file that is going to be probed, and counts a plan.
@@ -85,13 +84,13 @@ func (s *Source) Update(at time.Time, funcs []stats.Func, summary *stats.Summary
 	s.last = next
 }
 
-// Describe sets the file of a source, except its PIDs, and the functions that are going to be probed.
-func (s *Source) Describe(f File, functions []string) {
+// Describe sets the file of a source, except its PIDs.
+func (s *Source) Describe(f File) {
 	a := s.all
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	f.PIDs = s.file.PIDs
-	s.file, s.functions = f, functions
+	s.file = f
 }
 
 // SetPIDs sets the processes that run the file.

@@ -44,10 +44,10 @@ func named(t *testing.T, s *Snapshot, name string) Function {
 func TestAggregator(t *testing.T) {
 	b := NewAggregator(About{Service: "shop"}, began)
 	old := b.Open()
-	old.Describe(File{Path: "/bin/shop", BuildID: "1"}, nil)
+	old.Describe(File{Path: "/bin/shop", BuildID: "1"})
 	old.Update(reading(1, stats.Summary{Probes: 4, Hits: 10, Lost: 1, Budget: 0.25}, timed("main.a", 1000, 2000), timed("main.gone", 5)))
 	during := b.Open()
-	during.Describe(File{Path: "/bin/shop", BuildID: "2"}, nil)
+	during.Describe(File{Path: "/bin/shop", BuildID: "2"})
 	during.Update(reading(2, stats.Summary{Probes: 2, Hits: 3}, timed("main.a", 4000)))
 	s := b.Snapshot()
 	if a := named(t, s, "main.a"); a.Calls != 3 || a.Latency.Sum() != 7000 || !a.Probed || a.Since != began {
@@ -113,7 +113,7 @@ func TestSameBuild(t *testing.T) {
 	b := NewAggregator(About{}, began)
 	for pid := range 2 {
 		p := b.Open()
-		p.Describe(File{Path: "/bin/shop", BuildID: "1"}, nil)
+		p.Describe(File{Path: "/bin/shop", BuildID: "1"})
 		p.SetPIDs([]int{pid})
 		p.Update(reading(1, stats.Summary{}))
 	}

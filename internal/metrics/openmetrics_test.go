@@ -26,11 +26,11 @@ import (
 func scraped() *Snapshot {
 	b := NewAggregator(About{Release: "v1", Host: "web1", Kernel: "6.18", Service: "shop"}, began)
 	old := b.Open()
-	old.Describe(File{Path: "/bin/shop", BuildID: "1"}, nil)
+	old.Describe(File{Path: "/bin/shop", BuildID: "1"})
 	old.Update(began.Add(time.Second), []stats.Func{{Name: "main.gone\xff\n", Calls: 2, Lost: 1}}, &stats.Summary{Seconds: 1}, 0)
 	old.Close()
 	p := b.Open()
-	p.Describe(File{Path: "/bin/shop", BuildID: "2", GoVersion: "go1.26.8"}, nil)
+	p.Describe(File{Path: "/bin/shop", BuildID: "2", GoVersion: "go1.26.8"})
 	p.SetPIDs([]int{12, 34})
 	full := stats.Func{
 		Name: "main.(*Store).Get", Calls: 9, Completed: 4, Unwound: 1, CountedOnly: 3, Errors: 2, ReturnsErrors: true,

@@ -48,7 +48,7 @@ func (v *Export) Begin(s *Scene) error {
 	}
 	file := s.Plan.Binary.File()
 	_, version := s.Plan.Binary.GoVersion()
-	v.source.Describe(metrics.File{Path: file.Path(), BuildID: file.BuildID(), GoVersion: version}, names)
+	v.source.Describe(metrics.File{Path: file.Path(), BuildID: file.BuildID(), GoVersion: version})
 	return nil
 }
 
