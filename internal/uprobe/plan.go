@@ -156,26 +156,18 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	p := &Plan{Binary: b, Processor: b.File().Processor, Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded, GroupSize: opt.GroupSize}
 	_, p.BySP = b.Lookup("__morestack")
 	sites := 0
-	for _, point := range opt.Points {
-		if point.Err != nil {
-			p.Skipped = append(p.Skipped, point)
-		}
-	}
-	for _, f := range decodeAll(b, funcs, opt.Progress) {
+	for _, f := range append(decodeAll(b, funcs, opt.Progress), opt.Points...) {
 		if f.Err != nil {
 			p.Skipped = append(p.Skipped, f)
 			continue
 		}
-		f.Returns = opt.Mode == Latency && len(f.Sites.Returns)+len(f.Sites.Tails)+len(f.Sites.CondTails) > 0
-		f.Deferred = opt.FirstSites > 0 && sites >= opt.FirstSites
-		sites += f.siteCount(opt.Mode == Latency)
-		p.Funcs = append(p.Funcs, f)
-		p.BySP = p.BySP || f.Sites.SplitStack
-	}
-	for _, point := range opt.Points {
-		if point.Err == nil {
-			p.Funcs = append(p.Funcs, point)
+		if !f.Point {
+			f.Returns = opt.Mode == Latency && len(f.Sites.Returns)+len(f.Sites.Tails)+len(f.Sites.CondTails) > 0
+			f.Deferred = opt.FirstSites > 0 && sites >= opt.FirstSites
+			sites += p.siteCount(&f)
+			p.BySP = p.BySP || f.Sites.SplitStack
 		}
+		p.Funcs = append(p.Funcs, f)
 	}
 	if err := p.addValues(&opt); err != nil || len(p.Funcs) == 0 && (!opt.Waits || len(funcs)+len(opt.Points) > 0) {
 		return p, err
@@ -248,24 +240,15 @@ func (p *Plan) addValues(opt *Options) error {
 	return nil
 }
 
-// sites returns the number of sites, without runtime probes.
-func (p *Plan) sites() (n int) {
-	for i := range p.Funcs {
-		n += p.Funcs[i].siteCount(p.Mode == Latency)
-	}
-	return n
-}
-
-// siteCount returns the number of sites of a probe. If timed is true, it includes the sites where calls end.
-func (f *Probe) siteCount(timed bool) int {
+// siteCount returns the number of sites of a function, without runtime probes.
+func (p *Plan) siteCount(f *Probe) int {
 	switch {
-	case timed:
+	case p.Mode == Latency:
+		return 1 + len(f.Sites.Returns) + len(f.Sites.Tails) + len(f.Sites.CondTails)
 	case f.Sites.Again != nil:
 		return 2
-	default:
-		return 1
 	}
-	return 1 + len(f.Sites.Returns) + len(f.Sites.Tails) + len(f.Sites.CondTails)
+	return 1
 }
 
 // identifies reports whether events identify the goroutine of a call.
@@ -313,7 +296,7 @@ func (p *Plan) Probes() int {
 func (p *Plan) DeferredSites() (n int) {
 	for i := range p.Funcs {
 		if f := &p.Funcs[i]; f.Deferred {
-			n += f.siteCount(p.Mode == Latency)
+			n += p.siteCount(f)
 		}
 	}
 	return n

@@ -48,7 +48,11 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 		nonce: nonce, limit: 1, open: make(map[shape]int),
 	}
 	if on.Append {
-		if c.limit = SitesPerEvent(p.sites()); p.GroupSize > 0 {
+		sites := 0
+		for i := range p.Funcs {
+			sites += p.siteCount(&p.Funcs[i])
+		}
+		if c.limit = SitesPerEvent(sites); p.GroupSize > 0 {
 			c.limit = min(c.limit, MaxGroupSize)
 		}
 	}
