@@ -18,15 +18,15 @@ import (
 )
 
 func recipeCommand(e *cli.Env) *cli.Command {
+	all := recipes(scripts.Index)
 	return &cli.Command{
-		Name: "recipe", Summary: "answer common questions, or list them", Changes: true,
-		FirstArgs: func() []string { return recipes(scripts.Index) },
+		Name: "recipe", Summary: "answer common questions, or list them", Changes: true, FirstArgs: all,
 		RunArgs: func(ctx context.Context, args []string) error {
 			if len(args) == 0 {
 				_, err := io.WriteString(e.Stdout, scripts.Index)
 				return err
 			}
-			if all := recipes(scripts.Index); !slices.Contains(all, args[0]) {
+			if !slices.Contains(all, args[0]) {
 				return cli.Usage("unknown recipe %q%s (see ftgo recipe)", args[0], printable.DidYouMean(args[0], slices.Values(all)))
 			}
 			return runRecipe(ctx, e, args[0], args[1:])

@@ -49,9 +49,9 @@ type Command struct {
 	// RunArgs, if set, runs the command with its unparsed arguments. Such a command has no Groups. Its only flag is -h,
 	// and only if it has About.
 	RunArgs func(ctx context.Context, args []string) error
-	// FirstArgs, if set, returns the possible first arguments of a command with RunArgs, for completion. The
-	// arguments after the first are completed like those of the command probe.
-	FirstArgs func() []string
+	// FirstArgs are the possible first arguments of a command with RunArgs, for completion. The arguments after the
+	// first are completed like those of the command probe.
+	FirstArgs []string
 }
 
 // Find returns the command with a name, nil if no command has it.

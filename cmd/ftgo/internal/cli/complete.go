@@ -78,7 +78,7 @@ func candidates(commands []*Command, before []string, last string) []string {
 	command := Find(commands, before[0])
 	if command != nil && command.FirstArgs != nil {
 		if len(before) == 1 {
-			return append(nothing, command.FirstArgs()...)
+			return append(nothing, command.FirstArgs...)
 		}
 		command, before = Find(commands, "probe"), before[1:]
 	}
@@ -271,7 +271,7 @@ var shells = []string{"bash", "zsh", "fish"}
 
 // Completion returns the command that prints completion scripts.
 func Completion(e *Env) *Command {
-	return &Command{Name: "completion", Summary: "print a script for bash, zsh or fish to complete words", FirstArgs: func() []string { return shells }, RunArgs: func(_ context.Context, args []string) error {
+	return &Command{Name: "completion", Summary: "print a script for bash, zsh or fish to complete words", FirstArgs: shells, RunArgs: func(_ context.Context, args []string) error {
 		if len(args) != 1 {
 			return Usage("completion: not one of bash, zsh, fish (see ftgo completion -h)")
 		}

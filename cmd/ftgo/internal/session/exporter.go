@@ -133,7 +133,11 @@ func (e *Export) update(ctx context.Context) error {
 	e.updateInodes()
 	if len(current) == 0 && len(e.probed) == 0 && !e.waiting {
 		e.waiting = true
-		e.Say("waiting for %s", e.describe())
+		name := cmp.Or(e.name, e.Binary)
+		if e.scope != nil {
+			name += " in " + e.scope.String()
+		}
+		e.Say("waiting for %s", name)
 	}
 	ready := len(current) > 0
 	for _, f := range current {
@@ -179,15 +183,6 @@ func (e *Export) updateInodes() {
 			e.probed[now] = f
 		}
 	}
-}
-
-// describe returns the program's name for messages.
-func (e *Export) describe() string {
-	name := cmp.Or(e.name, e.Binary)
-	if e.scope != nil {
-		name += " in " + e.scope.String()
-	}
-	return name
 }
 
 // currentFiles returns the files that new processes of the program execute. It may fail to find the processes of

@@ -172,7 +172,11 @@ func (t *forest) add(n *node) error {
 	if n := tree.lines; t.slow > 0 || n < t.limit && (t.lines < t.total || n < minPart) || n < 2*tree.open {
 		return nil
 	}
-	return t.showPart(tree)
+	// If the outermost call of the tree has ended, the tree is itself among the ended ones.
+	if err := t.writeEnded(); err != nil || !tree.end.IsZero() {
+		return err
+	}
+	return t.show(tree)
 }
 
 // end notes that a call has ended, and writes the trees that are due. line is nil if the call does not pass the filters.
@@ -338,15 +342,6 @@ func (t *forest) writeEnded() error {
 	}
 	t.ended = nil
 	return nil
-}
-
-// showPart writes all ended trees, and then a part of tree, which is too large. If the outermost call of tree has ended,
-// tree is itself among the ended trees, and no part remains.
-func (t *forest) showPart(tree *tree) error {
-	if err := t.writeEnded(); err != nil || !tree.end.IsZero() {
-		return err
-	}
-	return t.show(tree)
 }
 
 // took returns the duration of the outermost call. Call it only after the outermost call has ended.

@@ -167,7 +167,7 @@ func (v *Lines) write(line *render.Line) error {
 }
 
 func (v *Lines) takeKernelEvent(ev *pairing.KernelEvent) error {
-	if v.opt.Inside != "" && !v.isInside(ev.Call) {
+	if c := ev.Call; v.opt.Inside != "" && (c == nil || !c.Inside && !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Inside) {
 		return nil
 	}
 	line := &render.Line{
@@ -183,11 +183,6 @@ func (v *Lines) takeKernelEvent(ev *pairing.KernelEvent) error {
 		}
 	}
 	return v.calls.Line(line)
-}
-
-// isInside reports whether an event in call c happened inside the functions of --inside. c is nil outside of known calls.
-func (v *Lines) isInside(c *pairing.Call) bool {
-	return c != nil && (c.Inside || v.Target.Roles[v.Plan.Funcs[c.Func].Func].Inside)
 }
 
 // selects reports whether a call is of a selected function and passes --inside.
