@@ -65,13 +65,28 @@ func (e *Env) Warn(text string) {
 	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.Brief(printable.Text(strings.ReplaceAll(text, "\n", "; "))))
 }
 
-// Progress shows a text on a terminal until stop is called. SetProgress replaces the text.
+// Progress shows a text until stop is called, if Stderr is a [LineShower]. SetProgress replaces the text.
 func (e *Env) Progress(text string) (stop func()) {
-	if e.Quiet {
+	t, ok := e.Stderr.(LineShower)
+	if e.Quiet || !ok {
 		return func() {}
 	}
 	e.SetProgress(text, 0, 0)
-	return Progress(e.Stderr, func() string { return "ftgo: " + *e.doing.Load() })
+	done := make(chan struct{})
+	go func() {
+		for wait := showAfter; ; wait = redrawInterval {
+			select {
+			case <-done:
+				return
+			case <-time.After(wait):
+				t.Show("ftgo: " + *e.doing.Load())
+			}
+		}
+	}()
+	return func() {
+		done <- struct{}{} // the goroutine draws nothing after this
+		t.Show("")
+	}
 }
 
 // SetProgress sets the text of Progress. done is the number of finished steps, and of is the number of all steps. If of is

@@ -22,7 +22,7 @@ type progressLine struct {
 	line  string // the visible line, or ""
 }
 
-// ShareTerminal returns writers for both streams that erase the line of [Progress] on stderr before they write. It
+// ShareTerminal returns writers for both streams that erase the line of [Env.Progress] on stderr before they write. It
 // returns a stream unchanged if it is not a terminal, and both if stderr is not a terminal.
 func ShareTerminal(stdout, stderr io.Writer) (out, err io.Writer) {
 	if !IsTerminal(stderr) {
@@ -64,27 +64,3 @@ const (
 
 // LineShower shows a line of progress; "" removes it.
 type LineShower interface{ Show(line string) }
-
-// Progress shows a line on a [LineShower], like the writers of [ShareTerminal], and updates it until stop is called. On
-// any other writer it shows nothing.
-func Progress(w io.Writer, line func() string) (stop func()) {
-	t, ok := w.(LineShower)
-	if !ok {
-		return func() {}
-	}
-	done := make(chan struct{})
-	go func() {
-		for wait := showAfter; ; wait = redrawInterval {
-			select {
-			case <-done:
-				return
-			case <-time.After(wait):
-				t.Show(line())
-			}
-		}
-	}()
-	return func() {
-		done <- struct{}{} // the goroutine draws nothing after this
-		t.Show("")
-	}
-}

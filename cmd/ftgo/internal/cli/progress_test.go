@@ -14,57 +14,52 @@ import (
 func TestProgress(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		do   func(out, talk io.Writer)
+		do   func(out io.Writer, e *Env)
 		want string // the screen at the end
 		most string // the last line of progress, or ""
 	}{
-		{"soon over", func(_, talk io.Writer) {
-			stop := Progress(talk, func() string { return "reading" })
+		{"soon over", func(_ io.Writer, e *Env) {
+			stop := e.Progress("reading")
 			time.Sleep(showAfter - 1)
 			stop()
 		}, "", ""},
-		{"long", func(_, talk io.Writer) {
-			n := 0
-			stop := Progress(talk, func() string { n++; return fmt.Sprint(n, " of 3") })
-			time.Sleep(showAfter + 2*redrawInterval + 1)
+		{"long", func(_ io.Writer, e *Env) {
+			stop := e.Progress("read")
+			for n := range 3 {
+				e.SetProgress("read", n+1, 3)
+				time.Sleep(showAfter)
+			}
 			stop()
-		}, "", "3 of 3"},
-		{"told meanwhile", func(out, talk io.Writer) {
-			stop := Progress(talk, func() string { return "reading a file" })
+		}, "", "ftgo: read: 3 of 3"},
+		{"told meanwhile", func(out io.Writer, e *Env) {
+			stop := e.Progress("reading")
 			for i := range 3 {
 				time.Sleep(showAfter)
-				fmt.Fprintln(talk, "said", i)
+				e.Say("said %d", i)
 				fmt.Fprintln(out, "data", i)
 			}
 			stop()
-			fmt.Fprintln(talk, "done")
-		}, "said 0\ndata 0\nsaid 1\ndata 1\nsaid 2\ndata 2\ndone\n", "reading a file"},
-		{"one in another", func(_, talk io.Writer) {
-			what := "outer"
-			stop := Progress(talk, func() string { return what })
+			e.Say("done")
+		}, "ftgo: said 0\ndata 0\nftgo: said 1\ndata 1\nftgo: said 2\ndata 2\nftgo: done\n", "ftgo: reading"},
+		{"one in another", func(_ io.Writer, e *Env) {
+			stop := e.Progress("outer")
 			time.Sleep(showAfter + 1)
-			inner := Progress(talk, func() string { return what })
-			what = "inner"
+			inner := e.Progress("inner")
 			time.Sleep(showAfter + 1)
 			inner()
 			stop()
-		}, "", "inner"},
-		{"wide", func(_, talk io.Writer) {
-			stop := Progress(talk, func() string { return strings.Repeat("x", 100) })
+		}, "", "ftgo: inner"},
+		{"wide and foreign", func(_ io.Writer, e *Env) {
+			stop := e.Progress("\x1b[2J" + strings.Repeat("x", 100))
 			time.Sleep(time.Second)
 			stop()
-		}, "", strings.Repeat("x", 18) + "…"},
-		{"foreign", func(_, talk io.Writer) {
-			stop := Progress(talk, func() string { return "reading \x1b[2J" })
-			time.Sleep(time.Second)
-			stop()
-		}, "", `reading \x1b[2J`},
+		}, "", `ftgo: \x1b[2Jxxxxx` + "…"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var m lineTerminal
 				line := &progressLine{w: &m, width: func() int { return 20 }}
-				test.do(progressWriter{&m, line}, progressWriter{&m, line})
+				test.do(progressWriter{&m, line}, &Env{Stderr: progressWriter{&m, line}})
 				if got := m.above + m.line; got != test.want {
 					t.Errorf("at the end the screen shows %q, want %q", got, test.want)
 				}
@@ -110,7 +105,7 @@ func TestProgressElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out, talk strings.Builder
 		o, e := ShareTerminal(&out, &talk)
-		stop := Progress(e, func() string { return "reading" })
+		stop := (&Env{Stderr: e}).Progress("reading")
 		time.Sleep(time.Minute)
 		stop()
 		if _, err := io.WriteString(o, "data"); err != nil || out.String() != "data" || talk.Len() > 0 {
