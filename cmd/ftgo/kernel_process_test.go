@@ -170,7 +170,7 @@ func TestKernelEndedBeforeItBegan(t *testing.T) {
 	} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			cancel(&cli.SignalError{Signal: sig})
+			cancel(cli.Signaled(sig))
 			var out, errs bytes.Buffer
 			code := execute(ctx, args, &out, &errs)
 			if code != 128+int(sig) || out.Len() > 0 || !strings.HasSuffix(errs.String(), "ftgo: place probes: told to end by signal: "+sig.String()+"; nothing was traced\n") {

@@ -61,7 +61,7 @@ func runRecipe(ctx context.Context, e *cli.Env, name string, args []string) (err
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, e.Stdout, e.Stderr
 	cmd.Env = append(os.Environ(), "FTGO="+self)
 	cmd.Cancel = func() error {
-		if by := (*cli.SignalError)(nil); errors.As(context.Cause(ctx), &by) && by.Signal == os.Interrupt {
+		if code, _ := cli.ExitStatus(context.Cause(ctx)); code == 128+int(syscall.SIGINT) {
 			return nil // the terminal sends Ctrl-C to the recipe, too
 		}
 		return cmd.Process.Signal(syscall.SIGTERM)

@@ -272,7 +272,7 @@ func SignalContext(stderr io.Writer) (ctx context.Context, stop func() int) {
 				fmt.Fprintf(&stacks, "ftgo: %v: the stacks of ftgo itself\n\n", s)
 				_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
 			}
-			cancel(&SignalError{s})
+			cancel(Signaled(s))
 			_, _ = stacks.WriteTo(stderr) // may block for some time
 		}
 	}()
@@ -282,17 +282,20 @@ func SignalContext(stderr io.Writer) (ctx context.Context, stop func() int) {
 	}
 }
 
-// SignalError is the cause of a context that a signal has canceled.
-type SignalError struct{ Signal os.Signal }
+// ErrSignaled is the cause of a context that a signal has canceled.
+var ErrSignaled = errors.New("told to end by signal")
 
-func (e *SignalError) Error() string { return "told to end by signal: " + e.Signal.String() }
+// Signaled returns an ErrSignaled with the status that shells give to a process that the signal has ended.
+func Signaled(s os.Signal) error {
+	return WithStatus(128+int(s.(syscall.Signal)), fmt.Errorf("%w: %v", ErrSignaled, s))
+}
 
 // EndedBeforeStart returns the error of a run that a signal has ended while its probes were being placed. Later in
 // a run, the same signal ends it without an error, but here nothing was traced.
 func EndedBeforeStart(ctx context.Context) error {
-	by, ok := errors.AsType[*SignalError](context.Cause(ctx))
-	if !ok {
-		by = &SignalError{syscall.SIGINT}
+	cause := context.Cause(ctx)
+	if !errors.Is(cause, ErrSignaled) {
+		cause = WithStatus(128+int(syscall.SIGINT), cause)
 	}
-	return WithStatus(128+int(by.Signal.(syscall.Signal)), fmt.Errorf("place probes: %w; nothing was traced", context.Cause(ctx)))
+	return fmt.Errorf("place probes: %w; nothing was traced", cause)
 }

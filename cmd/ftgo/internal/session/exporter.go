@@ -277,8 +277,7 @@ func (e *Export) finishRun(f *exportedFile) error {
 
 // endedEarly reports whether err only says that the run was canceled before its probes were armed.
 func endedEarly(err error) bool {
-	_, signaled := errors.AsType[*cli.SignalError](err)
-	return (signaled || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) && !errors.Is(err, tracefs.ErrRemains)
+	return (errors.Is(err, cli.ErrSignaled) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) && !errors.Is(err, tracefs.ErrRemains)
 }
 
 // reload reads the lists of functions again. If a list is wrong, export keeps the old functions. If the functions
