@@ -13,11 +13,12 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// choose finds the functions that the patterns select, and returns the indexes of the patterns without a match. If a pattern matches
-// nothing but is the end of a function's name, choose replaces the pattern by the whole name. A pattern selects wrappers
-// only if it is the full name of a wrapper, if it matches only wrappers, or if q.Wrappers is set.
+// choose finds the functions that the patterns select, and returns the indexes of the patterns without a match. If a pattern
+// matches nothing but is the end of a function's name, choose replaces the pattern by the whole name. A pattern selects
+// wrappers only if it is the full name of a wrapper, if it matches only wrappers, or if q.Wrappers is set.
 func (t *Target) choose(say Say, q *Query) (unmatched []int, err error) {
-	selected, unmatched := selectFuncs(t.Binary, t.include, t.exclude)
+	selected, incomplete := selectFuncs(t.Binary, t.include, t.exclude)
+	unmatched = incomplete
 	if len(unmatched) > 0 && !q.Regexp {
 		if err := t.completeNames(say, q, unmatched); err != nil {
 			return nil, err
@@ -34,7 +35,7 @@ func (t *Target) choose(say Say, q *Query) (unmatched []int, err error) {
 		onlyWrappers := len(written) == 0
 		// Stripped programs of Go 1.18 to 1.20 have the name main.Cons[...].Match for a wrapper and for the function
 		// that it calls.
-		fullName := exact && !strings.Contains(p.String(), "[...]")
+		fullName := exact && !slices.Contains(incomplete, i) && !strings.Contains(p.String(), "[...]")
 		keepWrappers := onlyWrappers || fullName || q.Wrappers
 		if !keepWrappers {
 			leftOut += len(selected[i]) - len(written)
