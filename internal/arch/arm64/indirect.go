@@ -45,12 +45,12 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 // WrittenLeads decides by the instruction's operands.
 func (processor) WrittenLeads(s *arch.Search, at uint64, r int) (inside, ok bool) {
 	w := wordAt(s, at)
-	switch c := classify(w); c {
+	switch classify(w) {
 	case call, callReg, authCall:
 		return false, true
+	case step, address:
 	default:
 		return false, false
-	case step, address:
 	}
 	o, _ := decode(w)
 	switch {
