@@ -24,65 +24,56 @@ const (
 
 // BuildID returns the GNU build ID in hexadecimal. Without a GNU build ID it returns Go's build ID as text
 // (cmd/link/internal/ld/elf.go), or "" if the file has neither.
-func (m *Image) BuildID() string {
-	ids := m.buildIDs()
-	return cmp.Or(ids.gnu, ids.golang)
-}
+func (m *Image) BuildID() string { return cmp.Or(m.buildIDs()) }
 
 // GNUBuildID returns the GNU build ID in hexadecimal. strip keeps it, and separate debug information is found by it.
 func (m *Image) GNUBuildID() (id string, ok bool) {
-	id = m.buildIDs().gnu
+	id, _ = m.buildIDs()
 	return id, id != ""
 }
 
-func (m *Image) buildIDs() (ids noteIDs) {
+// buildIDs reads the notes. Each note has the size of its name, the size of its descriptor and its type, followed by name
+// and descriptor, both padded to 4 bytes (System V gABI, chapter 5, figure 5-8).
+func (m *Image) buildIDs() (gnu, golang string) {
+	const gnuBuildID, goBuildID = 3, 4
+	spent := uint64(0)
+	read := func(from io.ReaderAt, size uint64) {
+		if size > maxNotes || spent > maxAllNotes {
+			return
+		}
+		spent += size
+		notes := make([]byte, size)
+		if n, _ := from.ReadAt(notes, 0); n < len(notes) {
+			return
+		}
+		for le := binary.LittleEndian; len(notes) >= 12; {
+			name, size, kind := uint64(le.Uint32(notes)), uint64(le.Uint32(notes[4:])), le.Uint32(notes[8:])
+			at := 12 + (name+3)&^3
+			if at+size > uint64(len(notes)) {
+				return
+			}
+			text := notes[at : at+size]
+			switch owner := string(bytes.TrimRight(notes[12:12+name], "\x00")); {
+			case kind == gnuBuildID && owner == "GNU":
+				gnu = hex.EncodeToString(text)
+			case kind == goBuildID && owner == "Go":
+				golang = string(text)
+			}
+			notes = notes[min(at+(size+3)&^3, uint64(len(notes))):]
+		}
+	}
 	for _, p := range m.ELF.Progs {
 		if p.Type == elf.PT_NOTE {
-			ids.read(p, p.Filesz)
+			read(p, p.Filesz)
 		}
 	}
 	// The segment that Go's linker writes contains only Go's own note.
 	for _, s := range m.ELF.Sections {
 		if s.Type == elf.SHT_NOTE && m.checkPlain(s) == nil {
-			ids.read(s, s.Size)
+			read(s, s.Size)
 		}
 	}
-	return ids
-}
-
-// noteIDs are the build IDs in notes.
-type noteIDs struct {
-	gnu, golang string
-	spent       uint64 // bytes read so far
-}
-
-// read parses notes. Each note has the size of its name, the size of its descriptor and its type, followed by name
-// and descriptor, both padded to 4 bytes (System V gABI, chapter 5, figure 5-8).
-func (ids *noteIDs) read(from io.ReaderAt, size uint64) {
-	const gnuBuildID, goBuildID = 3, 4
-	if size > maxNotes || ids.spent > maxAllNotes {
-		return
-	}
-	ids.spent += size
-	notes := make([]byte, size)
-	if n, _ := from.ReadAt(notes, 0); n < len(notes) {
-		return
-	}
-	for le := binary.LittleEndian; len(notes) >= 12; {
-		name, size, kind := uint64(le.Uint32(notes)), uint64(le.Uint32(notes[4:])), le.Uint32(notes[8:])
-		at := 12 + (name+3)&^3
-		if at+size > uint64(len(notes)) {
-			return
-		}
-		text := notes[at : at+size]
-		switch owner := string(bytes.TrimRight(notes[12:12+name], "\x00")); {
-		case kind == gnuBuildID && owner == "GNU":
-			ids.gnu = hex.EncodeToString(text)
-		case kind == goBuildID && owner == "Go":
-			ids.golang = string(text)
-		}
-		notes = notes[min(at+(size+3)&^3, uint64(len(notes))):]
-	}
+	return gnu, golang
 }
 
 // Checksums identify the contents of a file.
