@@ -102,23 +102,13 @@ var goSignatures = []struct {
 		captured: "total=*8(dx)/8 step=16(dx)/8 prefix=24(dx)/16"},
 }
 
-func signatureVersions() []string {
-	if !fixture.All() {
-		return []string{"1.5.4", "1.12.17", "1.16.15", "1.17.13", "1.20.14", "1.24.6", "1.26.8", "1.27.4", fixture.Current}
-	}
-	return []string{
-		"1.5.4", "1.7.6", "1.9.7", "1.10.8", "1.11.13", "1.12.17", "1.13.15", "1.14.15", "1.15.15", "1.16.15", "1.17.13",
-		"1.18.10", "1.19.13", "1.20.14", "1.21.13", "1.22.12", "1.23.12", "1.24.6", "1.25.0", "1.26.8", "1.27.4", fixture.Current,
-	}
-}
-
 var blankName = regexp.MustCompile(`p\d+=\S+ ?`)
 
 // TestSignature checks that parameters and results are where the calling convention puts them, or for ABI0, which
 // TestSignatureLocations checks, that their names are right. If the debug information of a version lacks a variable, it is
 // missing or has no location, but never has a wrong one.
 func TestSignature(t *testing.T) {
-	for _, version := range signatureVersions() {
+	for _, version := range append(fixture.Releases(), "1.10.8", "1.11.13", "1.24.6") {
 		for _, flags := range []string{"", "-gcflags=-N -l"} {
 			t.Run(strings.TrimSpace(version+" "+flags), func(t *testing.T) {
 				if version == "1.5.4" && flags == "" {

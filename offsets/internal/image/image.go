@@ -39,13 +39,8 @@ type Image struct {
 	// maxSize is an upper bound for the size of anything in the file, in bytes. sparse means that the file has holes.
 	maxSize     uint64
 	sparse      bool
-	code        []segment
+	code        []elf.ProgHeader // the executable PT_LOAD segments; Filesz is the number of bytes in the file
 	relocations func() []relocation
-}
-
-// segment is an executable PT_LOAD segment. All instructions are in such segments.
-type segment struct {
-	addr, off, size uint64 // size is the number of bytes in the file
 }
 
 // Open reads the headers of an open file. path is for error messages. Open returns an error if the file has no
@@ -79,7 +74,9 @@ func OpenDescription(f *os.File, path string) (*Image, error) {
 	size := uint64(m.stat.Size)
 	for _, p := range m.ELF.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off < size && p.Vaddr+p.Filesz >= p.Vaddr {
-			m.code = append(m.code, segment{p.Vaddr, p.Off, min(p.Filesz, size-p.Off)})
+			header := p.ProgHeader
+			header.Filesz = min(p.Filesz, size-p.Off)
+			m.code = append(m.code, header)
 		}
 	}
 	return m, nil
@@ -114,7 +111,7 @@ func (m *Image) HasDebugInfo() bool {
 
 // SameSegments reports whether both files have executable segments of the same addresses and sizes.
 func (m *Image) SameSegments(other *Image) bool {
-	return slices.EqualFunc(m.code, other.code, func(x, y segment) bool { return x.addr == y.addr && x.size == y.size })
+	return slices.EqualFunc(m.code, other.code, func(x, y elf.ProgHeader) bool { return x.Vaddr == y.Vaddr && x.Filesz == y.Filesz })
 }
 
 func parseELF(r io.ReaderAt, maxSize uint64) (*elf.File, error) {
@@ -156,8 +153,8 @@ func parseELF(r io.ReaderAt, maxSize uint64) (*elf.File, error) {
 // or zeros.
 func (m *Image) Segment(addr uint64) (start, end, offset uint64) {
 	for _, s := range m.code {
-		if addr-s.addr < s.size {
-			return s.addr, s.addr + s.size, s.off
+		if addr-s.Vaddr < s.Filesz {
+			return s.Vaddr, s.Vaddr + s.Filesz, s.Off
 		}
 	}
 	return 0, 0, 0
@@ -176,8 +173,8 @@ func (m *Image) FileOffset(addr uint64) (uint64, error) {
 // AddrOf converts a file offset to a virtual address. It is the inverse of FileOffset.
 func (m *Image) AddrOf(offset uint64) (uint64, error) {
 	for _, s := range m.code {
-		if offset >= s.off && offset-s.off < s.size {
-			return offset - s.off + s.addr, nil
+		if offset >= s.Off && offset-s.Off < s.Filesz {
+			return offset - s.Off + s.Vaddr, nil
 		}
 	}
 	return 0, fmt.Errorf("file offset %#x: in no executable segment", offset)
