@@ -15,8 +15,8 @@ import (
 type lineRow struct {
 	addr uint64
 	line int32
-	file int32 // an index of files; -1 for the end of code
-	stmt bool  // a statement begins here
+	file *dwarf.LineFile // nil for the end of code
+	stmt bool            // a statement begins here
 }
 
 // lineReader returns a reader of a unit's line table, or nil if the unit has none.
@@ -65,16 +65,10 @@ func (d *Info) readRows(u *unit) (rows []lineRow, err error) {
 			rows, err = nil, fmt.Errorf("read line table: %w", err)
 		}
 	}()
-	files := u.files()
 	r, err := d.lineReader(u)
 	if err != nil || r == nil {
 		return nil, err
 	}
-	numbers := make(map[*dwarf.LineFile]int32, len(files))
-	for i, f := range r.Files()[:min(len(files), len(r.Files()))] {
-		numbers[f] = int32(i)
-	}
-	delete(numbers, nil)
 	var e dwarf.LineEntry
 	for {
 		switch err := r.Next(&e); {
@@ -83,9 +77,9 @@ func (d *Info) readRows(u *unit) (rows []lineRow, err error) {
 		case err != nil:
 			return nil, err
 		}
-		row := lineRow{addr: e.Address, line: int32(e.Line), file: -1, stmt: e.IsStmt}
-		if n, ok := numbers[e.File]; ok && !e.EndSequence {
-			row.file = n
+		row := lineRow{addr: e.Address, line: int32(e.Line), file: e.File, stmt: e.IsStmt}
+		if e.EndSequence {
+			row.file = nil
 		}
 		rows = append(rows, row)
 	}
@@ -96,8 +90,11 @@ func (d *Info) readRows(u *unit) (rows []lineRow, err error) {
 // sequence.
 func sortRows(rows []lineRow) []lineRow {
 	slices.SortStableFunc(rows, func(x, y lineRow) int {
-		if x.addr == y.addr && (x.file < 0) != (y.file < 0) {
-			return cmp.Compare(x.file, y.file)
+		if x.addr == y.addr && y.file == nil && x.file != nil {
+			return 1
+		}
+		if x.addr == y.addr && x.file == nil && y.file != nil {
+			return -1
 		}
 		return cmp.Compare(x.addr, y.addr)
 	})
@@ -118,22 +115,17 @@ func (d *Info) Position(addr uint64) (file string, line int, ok bool) {
 	}
 	rows, _ := u.rows()
 	i := sort.Search(len(rows), func(i int) bool { return rows[i].addr > addr }) - 1
-	if i < 0 || rows[i].file < 0 || rows[i].line <= 0 {
+	if i < 0 || rows[i].file == nil || rows[i].line <= 0 {
 		return "", 0, false
 	}
-	return u.files()[rows[i].file], int(rows[i].line), true
+	return rows[i].file.Name, int(rows[i].line), true
 }
 
 // CodeLines calls found for each range of instructions of one source line, in the files for which match returns true. addr
 // is the start of the range, and stmt says whether a statement begins there.
 func (d *Info) CodeLines(match func(file string) bool, found func(addr uint64, file string, line int, stmt bool)) error {
 	for u := range d.each {
-		files := u.files()
-		matches := make([]bool, len(files))
-		for i, name := range files {
-			matches[i] = name != "" && match(name)
-		}
-		if !slices.Contains(matches, true) {
+		if !slices.ContainsFunc(u.files(), match) {
 			continue
 		}
 		rows, err := u.rows()
@@ -141,8 +133,8 @@ func (d *Info) CodeLines(match func(file string) bool, found func(addr uint64, f
 			return err
 		}
 		for _, r := range rows {
-			if r.file >= 0 && matches[r.file] && r.line > 0 {
-				found(r.addr, files[r.file], int(r.line), r.stmt)
+			if r.file != nil && match(r.file.Name) && r.line > 0 {
+				found(r.addr, r.file.Name, int(r.line), r.stmt)
 			}
 		}
 	}
