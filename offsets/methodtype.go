@@ -35,7 +35,8 @@ func (b *Binary) signatureFromMethod(f *Func, words *Signature) (s *Signature, o
 	case words != nil:
 		return s, fits(s.Params, words)
 	case f.ABI == ABI0:
-		return s, l.compareSize(end-b.newAssignment(ABI0).Conv.StackArgs) == agree
+		agrees, _ := l.compareSize(end - b.newAssignment(ABI0).Conv.StackArgs)
+		return s, agrees
 	}
 	return s, strings.Contains(f.Name, "[") // the table omits a parameter of generic functions
 }

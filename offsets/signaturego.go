@@ -141,12 +141,12 @@ var errHidden = errors.New("its location is unknown, because debug information o
 // layOutByTypesOrRegisters is for versions that omit some parameters, but state the registers of the parameters that the
 // function uses.
 func (l *goLayout) layOutByTypesOrRegisters() {
-	checked := l.layOutChecked()
-	if checked == agree {
+	agrees, known := l.layOutChecked()
+	if agrees {
 		return
 	}
 	// Debug information omits no parameter before the last parameter that is where its type puts it.
-	sound, shifted := 0, checked == differ
+	sound, shifted := 0, known
 	located := make([]bool, len(l.sig.Params))
 	for i := range l.sig.Params {
 		v := &l.sig.Params[i]
@@ -175,7 +175,7 @@ func (l *goLayout) layOutByTypesOrRegisters() {
 
 // layOutByTypesIfComplete is for Go 1.17, which has unreliable locations.
 func (l *goLayout) layOutByTypesIfComplete() {
-	if l.layOutChecked() == differ {
+	if agrees, known := l.layOutChecked(); known && !agrees {
 		markUnknown(l.sig.Params, errHidden)
 		l.hideStackResults()
 	}
@@ -242,8 +242,10 @@ func piecesAt(at debug.Location, t *gotype.Type) (pieces []Piece, ok bool) {
 // function table has the total size. ordered means that debug information lists parameters in source order, so that
 // their types may suffice.
 func (l *goLayout) layOutByTypesOrSlots(ordered bool) {
-	if ordered && l.layOutChecked() != differ {
-		return
+	if ordered {
+		if agrees, known := l.layOutChecked(); agrees || !known {
+			return
+		}
 	}
 	l.layOutBySlots()
 	if size, ok := l.argsSize(); ok {
