@@ -20,14 +20,14 @@ type Aggregator struct {
 	past   *Snapshot // sum of all closed sources, and the counters that belong to no source: Plans, Failed and OwnCPU
 	open   []*Source
 	starts map[string]time.Time // start times in the last snapshot: of functions, and of the run ("")
-	absent map[string]time.Time // since when a function has been in no probed file
+	closed map[string]time.Time // when a source with a function was last closed
 }
 
 // NewAggregator returns an empty Aggregator for a run that began at from.
 func NewAggregator(about About, from time.Time) *Aggregator {
 	return &Aggregator{
 		now: time.Now, about: about, from: from, past: &Snapshot{At: from},
-		starts: make(map[string]time.Time), absent: make(map[string]time.Time),
+		starts: make(map[string]time.Time), closed: make(map[string]time.Time),
 	}
 }
 
@@ -108,6 +108,9 @@ func (s *Source) Close() {
 	a.open = slices.DeleteFunc(a.open, func(other *Source) bool { return other == s })
 	a.past = addSnapshots(a.past, s.last)
 	a.past.Run.Probes, a.past.Run.Skipped, a.past.Run.Budget = 0, nil, 0
+	for name := range s.last.Functions {
+		a.closed[name] = a.now()
+	}
 }
 
 // SetOwnCPU sets the CPU time that ftgo has used since it started.
@@ -152,10 +155,10 @@ func (a *Aggregator) Snapshot() *Snapshot {
 	}
 	s.From, s.At, s.Created, s.About = a.startTime("", a.from, now), now.Add(s.At.Sub(now)), now, a.about
 	for name, f := range s.Functions {
-		if a.expired(name, probed[name], now) {
+		if !probed[name] && now.Sub(a.closed[name]) > expiry {
 			delete(s.Functions, name)
 			delete(a.past.Functions, name)
-			delete(a.absent, name)
+			delete(a.closed, name)
 			delete(a.starts, name)
 			continue
 		}
@@ -169,18 +172,6 @@ func (a *Aggregator) Snapshot() *Snapshot {
 // expiry is how long snapshots include a function that is in no probed file. Without this limit the number of functions
 // would grow with each build that renames some. The counters of a function that comes back later start at 0.
 const expiry = time.Hour
-
-// expired reports whether a function has been in no probed file for longer than expiry.
-func (a *Aggregator) expired(name string, probed bool, now time.Time) bool {
-	since, absent := a.absent[name]
-	switch {
-	case probed:
-		delete(a.absent, name)
-	case !absent:
-		a.absent[name] = now
-	}
-	return !probed && absent && now.Sub(since) > expiry
-}
 
 // withFile appends a file. If the same build is there already, because it was deployed again to the same path, withFile
 // adds the processes to that entry instead: both would have the same labels.

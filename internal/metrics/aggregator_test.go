@@ -233,7 +233,7 @@ func TestExpired(t *testing.T) {
 	if n := len(s.Functions); n > 7 || s.Run.Hits != 200 {
 		t.Errorf("%d functions of the builds of 1000 minutes, %d hits", n, s.Run.Hits)
 	}
-	if n := max(len(b.past.Functions), len(b.starts)-1, len(b.absent)); n > 7 {
+	if n := max(len(b.past.Functions), len(b.starts)-1, len(b.closed)); n > 7 {
 		t.Errorf("%d are remembered", n)
 	}
 	if deploy("main.build99"); named(t, b.Snapshot(), "main.build99").Calls != 2 {
