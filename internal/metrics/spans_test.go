@@ -83,7 +83,7 @@ func TestSpansWait(t *testing.T) {
 		if queued := e.Counts()["span"]; queued.Sent+queued.Queued != 0 {
 			t.Errorf("%+v", queued)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		s.Flush()
 		time.Sleep(time.Hour)
 		s.Flush()
