@@ -139,17 +139,17 @@ func (f *FS) KernelEvents(patterns []string) ([]string, error) {
 		if _, err := path.Match(p, ""); err != nil || !ok || group == "" || event == "" {
 			return nil, fmt.Errorf("find kernel event %q: not GROUP:EVENT, like sched:sched_switch or block:*", p)
 		}
-		matching := slices.DeleteFunc(slices.Clone(known), func(name string) bool {
-			match, _ := path.Match(p, name)
-			return !match
-		})
-		if len(matching) == 0 {
-			return nil, fmt.Errorf("find kernel event %q: this kernel has none of that name%s", p, printable.DidYouMean(p, slices.Values(known)))
-		}
-		for _, name := range matching {
-			if !slices.Contains(found, name) {
-				found = append(found, name)
+		matched := false
+		for _, name := range known {
+			if match, _ := path.Match(p, name); match {
+				matched = true
+				if !slices.Contains(found, name) {
+					found = append(found, name)
+				}
 			}
+		}
+		if !matched {
+			return nil, fmt.Errorf("find kernel event %q: this kernel has none of that name%s", p, printable.DidYouMean(p, slices.Values(known)))
 		}
 	}
 	if len(found) > maxKernelEvents {
