@@ -60,20 +60,6 @@ func TestKernelShownTracer(t *testing.T) {
 	}
 }
 
-func TestKernelExampleCreators(t *testing.T) {
-	tracetest.Kernel(t)
-	counts, err := creators(t.Context(), &ftgo.Tracer{Command: exec.Command(fixture.Build(t, "flood"), "-n", "10", "-g", "7")})
-	n := 0
-	for stack, count := range counts {
-		if strings.HasPrefix(stack, "main.main < ") {
-			n += count
-		}
-	}
-	if err != nil || n != 7 {
-		t.Errorf("%v, %v; want 7 of main.main", counts, err)
-	}
-}
-
 func TestKernelExamplePrometheus(t *testing.T) {
 	tracetest.Kernel(t)
 	var out bytes.Buffer

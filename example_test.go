@@ -36,16 +36,11 @@ func Example() {
 func ExampleTracer_Calls() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	counts, err := creators(ctx, &ftgo.Tracer{PIDs: []int{1234}})
-	fmt.Println(counts, err)
-}
-
-func creators(ctx context.Context, t *ftgo.Tracer) (map[string]int, error) {
-	t.Funcs, t.Stack, t.Entries = []string{"runtime.newproc"}, 8, true
+	t := &ftgo.Tracer{PIDs: []int{1234}, Funcs: []string{"runtime.newproc"}, Stack: 8, Entries: true}
 	created := make(map[string]int)
 	for call, err := range t.Calls(ctx) {
 		if err != nil {
-			return created, err
+			log.Fatal(err)
 		}
 		var stack []string
 		for f := range call.Stack() {
@@ -53,7 +48,7 @@ func creators(ctx context.Context, t *ftgo.Tracer) (map[string]int, error) {
 		}
 		created[strings.Join(stack, " < ")]++
 	}
-	return created, nil
+	fmt.Println(created)
 }
 
 // This example sums the durations of calls by the value of an argument.
