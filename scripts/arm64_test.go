@@ -19,14 +19,13 @@ const arm64Kernel = "6.12-arm64"
 
 // arm64Tests are the kernel tests that are tried there, and the parts of them that must pass.
 var arm64Tests = map[string][]string{
-	"SchedProbe": nil,
-	"Values":     {"current/default", "current/-N_-l"},
+	"Values": {"current/default", "current/-N_-l"},
 }
 
 // arm64Scripts are scripts that are tried there.
 var arm64Scripts = []string{
 	"ShortScripts/exact.txt_FTGO_READER=pipe", "Scripts/shortlived.txt_FTGO_READER=pipe", "Scripts/callback.txt_FTGO_READER=pipe",
-	"ShortScripts/tree.txt", "ShortScripts/watch.txt_mode=exe", "ShortScripts/watch.txt_mode=pie",
+	"ShortScripts/schedprobe.txt", "ShortScripts/tree.txt", "ShortScripts/watch.txt_mode=exe", "ShortScripts/watch.txt_mode=pie",
 	"Scripts/record.txt_sh=busybox", "Scripts/where.txt_FTGO_READER=pipe", "Scripts/where.txt_FTGO_READER=raw",
 }
 
@@ -73,7 +72,7 @@ func TestKernelArm64(t *testing.T) {
 	guest := exec.CommandContext(t.Context(), vm, "--timeout", "1800", "--file", test, "--file", filepath.Join(dir, "targets", "arm64"),
 		"--file", filepath.Join(fixture.Root(), "docs"), "--file", filepath.Join(fixture.Root(), "testdata"), arm64Kernel, "--",
 		"sh", "-c", `for run; do "$0" -test.v -test.timeout=30m -test.run="$run" || exit; done`, test,
-		"^TestKernel("+strings.Join(slices.Sorted(maps.Keys(arm64Tests)), "|")+")$", `^TestKernel(Short)?Scripts$/^(callback|exact|record|shortlived|tree|watch|where)\.txt`)
+		"^TestKernel("+strings.Join(slices.Sorted(maps.Keys(arm64Tests)), "|")+")$", `^TestKernel(Short)?Scripts$/^(callback|exact|record|schedprobe|shortlived|tree|watch|where)\.txt`)
 	guest.Dir = filepath.Join(fixture.Root(), "cmd", "ftgo")
 	var out bytes.Buffer
 	guest.Stdout, guest.Stderr = &out, &out

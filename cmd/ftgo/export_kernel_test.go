@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -99,37 +98,6 @@ func executed(t *testing.T, path string, args ...string) {
 	if out, err := exec.Command(path, args...).CombinedOutput(); err != nil {
 		t.Errorf("%s %q: %v\n%s", path, args, err, out)
 	}
-}
-
-// TestKernelExportSched: with --sched the time of calls is divided, in processes that come later, too, for which nothing
-// is probed anew.
-func TestKernelExportSched(t *testing.T) {
-	tracetest.LongKernel(t)
-	name := fmt.Sprintf("split%d", os.Getpid())
-	path := copied(t, fixture.Build(t, "server"), name)
-	e := export(t, "--sched", "-p", name, "main.tick")
-	value := func(metric string) float64 { return e.value(t, "ftgo_function_"+metric+`{function="main.tick"}`) }
-	running := func() float64 { return value("running_seconds_total") }
-	var servers []*child
-	for range 3 {
-		servers = append(servers, server(t, path))
-		if len(servers) == 1 {
-			e.says(t, "probing 1 function in "+path)
-		}
-		e.processes(t, len(servers))
-		for before := running(); running() <= before; {
-			time.Sleep(50 * time.Millisecond)
-		}
-	}
-	for _, s := range servers {
-		s.books(t)
-	}
-	e.processes(t, 0)
-	parts := running() + value("runnable_seconds_total") + value("waiting_seconds_total")
-	if plans, sum := e.value(t, "ftgo_plans_total"), value("duration_seconds_sum"); plans != 1 || parts < 0.99*sum || parts > 1.01*sum {
-		t.Errorf("%v plans; %v s in parts, %v s in all", plans, parts, sum)
-	}
-	e.finish(t)
 }
 
 // TestKernelExportPipe: a pipe that nobody reads any more ends nothing.

@@ -5,13 +5,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/tracefs"
@@ -136,17 +136,6 @@ func nothingOf(t *testing.T, f *tracefs.FS, pid int) {
 	}
 }
 
-// waiting starts a testdata/exact that calls nothing until its input is closed.
-func waiting(t *testing.T) (p *child, in io.Closer) {
-	t.Helper()
-	cmd := exec.Command(fixture.Build(t, "exact"), "-stdin")
-	in, err := cmd.StdinPipe()
-	noError(t, err)
-	p = start(t, cmd)
-	p.says(t, "") // that it is ready
-	return p, in
-}
-
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	noError(t, os.WriteFile(to, []byte(readFile(t, from)), 0o755))
@@ -176,6 +165,35 @@ func TestKernelEndedBeforeItBegan(t *testing.T) {
 			if code != 128+int(sig) || out.Len() > 0 || !strings.HasSuffix(errs.String(), "ftgo: place probes: told to end by signal: "+sig.String()+"; nothing was traced\n") {
 				t.Errorf("%q: %v: status %d\n%s%s", args, sig, code, out.String(), errs.String())
 			}
+		}
+	}
+}
+
+// needsAppend is for long tests of more probes than are placed where each is an event of its own.
+func needsAppend(t *testing.T) *tracefs.FS {
+	t.Helper()
+	f := tracetest.LongKernel(t)
+	tracetest.Needs(t, f.Features().Append, "events with many places (Linux 5.4)")
+	return f
+}
+
+// remainsOf is what a process has in the kernel.
+func remainsOf(t *testing.T, f *tracefs.FS, pid int) (instances, groups int) {
+	t.Helper()
+	count := func(dir string) int {
+		names, err := filepath.Glob(fmt.Sprintf("%s/%s/ftgo_%d_*", f.Dir(), dir, pid))
+		noError(t, err)
+		return len(names)
+	}
+	return count("instances"), count("events")
+}
+
+// waitFor waits until something is so.
+func waitFor(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited a minute for %s", what)
 		}
 	}
 }

@@ -27,6 +27,10 @@ func exportSpans(t *testing.T, target string, funcs []string, args ...string) *c
 	return c
 }
 
+// spawnFuncs are the functions of testdata/spawn that make the calls which tests know; main.middle,
+// which starts a goroutine, is not among them.
+var spawnFuncs = []string{"main.handle", "main.part", "main.leaf", "main.deep", "main.rest", "main.linger", "main.stay"}
+
 // TestKernelSpans: 1,000 requests, of which each starts goroutines that start others, are 1,000 traces, each with all of
 // its calls, below the right ones. The numbers that are sent agree.
 func TestKernelSpans(t *testing.T) {

@@ -6,14 +6,6 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// readers returns the ways to read events: one of them, unless long tests are asked for.
-func readers() []string {
-	if fixture.Long() {
-		return []string{"pipe", "raw"}
-	}
-	return []string{"raw"}
-}
-
 // readBy has a test's ftgo read raw pages if the arguments begin with raw, and else the kernel's
 // text where there is the choice; it returns the others.
 func readBy(t *testing.T, args []string) []string {
@@ -29,7 +21,6 @@ func readBy(t *testing.T, args []string) []string {
 func TestKernelRaw(t *testing.T) {
 	fixture.NeedLong(t)
 	t.Setenv(readerVar, "raw")
-	t.Run("Flood", TestKernelFlood)
 	t.Run("Values", TestKernelValues)
 	t.Run("ShortScripts", func(t *testing.T) { runKernelScripts(t, "script/short/[tw]*.txt") })
 }

@@ -51,18 +51,6 @@ func scriptFor(t *testing.T, args ...string) string {
 	return file
 }
 
-// record runs a script in a shell until PROGRAM ends, and returns the recording and what
-// PROGRAM has written.
-func record(t *testing.T, sh []string, script string, program ...string) (file, out string) {
-	t.Helper()
-	file = filepath.Join(t.TempDir(), "rec")
-	cmd := exec.CommandContext(t.Context(), sh[0], append(append(sh[1:len(sh):len(sh)], script, "-w", file, "--"), program...)...)
-	r := outcome(cmd)
-	r.succeeded(t)
-	nothingOf(t, tracefs.At(tracefsDir(t)), cmd.Process.Pid)
-	return file, r.stdout
-}
-
 func tracefsDir(t *testing.T) string {
 	t.Helper()
 	f, err := tracefs.Find()

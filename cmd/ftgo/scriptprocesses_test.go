@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -39,6 +40,7 @@ var signals = map[string]syscall.Signal{
 //	processes VAR N               waits until N processes run what it probes
 //	cgroup VAR KIND NAME          makes a control group, in a hierarchy of kind cgroup or cgroup2, and sets VAR to its path
 //	contain VAR GROUP STEP...     starts testdata/family in a container of a control group, and sets VAR to its process
+//	overlay DIR OPTIONS           makes a folder and mounts overlayfs there
 //	recorder FILE ARG...          writes the script of ftgo script ARG... for the running kernel
 //	shell [-N] FILE ARG...        runs it in dash, or in busybox if $sh is that, and fails unless its status is 0, or N, or if it
 //	                              has left anything
@@ -133,6 +135,14 @@ func processCommands(t *testing.T) map[string]func(*testscript.TestScript, bool,
 			m, inside := contained(t, args[1], args[2:]...)
 			members[args[0]] = m
 			ts.Setenv(args[0], fmt.Sprint(inside))
+		},
+		"overlay": func(ts *testscript.TestScript, _ bool, args []string) {
+			root := ts.MkAbs(args[0])
+			ts.Check(os.Mkdir(root, 0o755))
+			if err := syscall.Mount("overlay", root, "overlay", 0, args[1]); err != nil {
+				scriptT(ts).Skipf("mount an overlay: %v", err)
+			}
+			t.Cleanup(func() { _ = syscall.Unmount(root, syscall.MNT_DETACH) })
 		},
 		"recorder": func(ts *testscript.TestScript, _ bool, args []string) {
 			copyFile(t, scriptFor(t, args[1:]...), ts.MkAbs(args[0]))

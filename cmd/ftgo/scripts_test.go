@@ -106,7 +106,8 @@ func scriptsIn(t *testing.T, pattern string) []string {
 }
 
 // scriptConditions returns the conditions of scripts: what the running kernel has, hangup, if SIGHUP is not ignored, cgo, if
-// programs in C can be built, and long, if long tests are wanted. linux:RELEASE is that kernel or a later one.
+// programs in C can be built, and long, if long tests are wanted. linux:RELEASE is that kernel or a later one;
+// exists:PATH is that there is such a file.
 func scriptConditions(t *testing.T) map[string]func() bool {
 	return map[string]func() bool{
 		"arrays":    func() bool { return tracetest.Kernel(t).Features().Arrays },
@@ -303,6 +304,10 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 				var major, minor int
 				_, err := fmt.Sscanf(release, "%d.%d", &major, &minor)
 				return !tracefs.This().Older(major, minor), err
+			}
+			if path, ok := strings.CutPrefix(name, "exists:"); ok {
+				_, err := os.Stat(path)
+				return err == nil, nil
 			}
 			is, known := conditions[name]
 			if !known {

@@ -2,7 +2,8 @@
 // interfaces, elements of maps, constants, and what is so many bytes from where a pointer leads to.
 //
 // Each function is called once for each number from 0 to 19, which tells what it is given. With an
-// argument, whatever it is, that waits for a line on standard input, and the end for the end of that.
+// argument, whatever it is, that waits for a line on standard input, which it answers when all is done, and the end for
+// the end of that.
 package main
 
 import (
@@ -96,6 +97,7 @@ func main() {
 		in := bufio.NewReader(os.Stdin)
 		in.ReadString('\n')
 		defer in.ReadString(0)
+		defer fmt.Println("done")
 	}
 	used += len(boxes) + len(fmt.Sprint(thing))
 	for n := 0; n < 20; n++ {
