@@ -2,7 +2,7 @@
 // second that it counts in. It tells how far it has come at first, and whenever it reads a line; if that has two numbers,
 // I and N, it first makes N calls of function I.
 //
-//	paced [-threads N] [-after DURATION] [-every DURATION] [-for DURATION] RATE...
+//	paced [-threads N] [-for DURATION] RATE...
 //	paced ... RATExN...
 //
 // Each RATE is of another function, in calls a second: main.c00, main.c01 and so on.
@@ -23,8 +23,6 @@ import (
 
 var (
 	threads = flag.Int("threads", 1, "count on so many")
-	after   = flag.Duration("after", 0, "call the first function only after this time")
-	every   = flag.Duration("every", 0, "call the first function in bursts of 0.2 s, so often")
 	whole   = flag.Duration("for", 0, "end after this time, whatever is read")
 	done    atomic.Uint64 // units, of all threads
 	calls   [len(funcs)]atomic.Uint64
@@ -53,9 +51,8 @@ func main() {
 	}
 	serving()
 	unit = calibrated()
-	began := time.Now()
 	for range *threads {
-		go pace(began, rates)
+		go pace(rates)
 	}
 	tell()
 	if *whole > 0 {
@@ -101,16 +98,13 @@ func count(n uint64) {
 }
 
 // pace counts, and calls.
-func pace(began time.Time, rates []float64) {
+func pace(rates []float64) {
 	due := make([]float64, len(rates))
 	var x uint64
 	for {
 		count(unit)
 		done.Add(1)
 		for i, rate := range rates {
-			if i == 0 && resting(time.Since(began)) {
-				continue
-			}
 			if due[i] += rate / perSecond; due[i] >= 1 {
 				n := int(due[i])
 				due[i] -= float64(n)
@@ -121,11 +115,6 @@ func pace(began time.Time, rates []float64) {
 			}
 		}
 	}
-}
-
-// resting tells whether the first function is not called now.
-func resting(t time.Duration) bool {
-	return t < *after || *every > 0 && (t-*after)%*every > 200*time.Millisecond
 }
 
 func tell() {
