@@ -33,9 +33,6 @@ type Comparison struct {
 	doubt float64  // a rate unlike that of base, which the last comparison found
 }
 
-// Choose sets the name of the trace clock.
-func (c *Comparison) Choose(clock string) { c.base.Clock = clock }
-
 // Begin takes the first reading and returns the trace clock's time.
 func (c *Comparison) Begin() (ticks uint64, err error) {
 	c.first, err = c.closest()

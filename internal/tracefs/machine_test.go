@@ -64,14 +64,6 @@ func TestBufferKB(t *testing.T) {
 	}
 }
 
-func TestCountList(t *testing.T) {
-	for list, want := range map[string]int{"0": 1, "0-7": 8, "0-1,4,6-7": 5, "": 0, "x": 0, "3-1": 0, "0-": 0} {
-		if got := countList(list); got != want {
-			t.Errorf("countList(%q) is %d, want %d", list, got, want)
-		}
-	}
-}
-
 // TestModern: a kernel of our days lacks nothing.
 func TestModern(t *testing.T) {
 	if got, err := FeaturesOf("6.18.0"); err != nil || got != (Machine{}).Features() {

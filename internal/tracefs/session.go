@@ -202,11 +202,11 @@ func (s *Session) setClock(opt Options) error {
 		return err
 	}
 	if opt.Quiet {
-		s.clocks.Choose(settingValue(string(offered)))
+		s.clocks.base.Clock = settingValue(string(offered))
 		return nil
 	}
 	clock, _ := This().ChooseClock(string(offered))
-	s.clocks.Choose(clock)
+	s.clocks.base.Clock = clock
 	return s.write(clock, "trace_clock")
 }
 

@@ -123,7 +123,7 @@ func TestClockStep(t *testing.T) {
 			now := time.Duration(reads/c.every) * c.step
 			return fmt.Appendf(nil, "now ts: %5d.%06d\n", now/time.Second, now%time.Second/time.Microsecond), nil
 		}}
-		clocks.Choose(c.clock)
+		clocks.base.Clock = c.clock
 		if base, err := clocks.Timebase(); err != nil && c.clock != Counter || base.Step != c.want {
 			t.Errorf("%+v: found %v, %v", c, base.Step, err)
 		}
