@@ -2,6 +2,7 @@ package offsets
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 // cSignature returns the signature of a C function. Other languages than C have other calling conventions.
 func (b *Binary) cSignature(f *Func, fn *debug.Function) (*Signature, error) {
 	if !fn.IsC() {
-		return nil, errors.New("its language is neither C nor the Go of go build")
+		return nil, fmt.Errorf("%w of C or of Go's own compiler", ErrNoDebugInfo)
 	}
 	s := &Signature{Params: variablesOf(fn.Params, "p")}
 	if fn.Returns != nil {

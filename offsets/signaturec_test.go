@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,60 +11,71 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// TestCSignature checks parameters and results of C functions, and that those of another language are refused. If debug
-// information has the location of a parameter at the first instruction, the locations must agree.
+// TestCSignature checks parameters and results of C functions. If debug information has the location of a parameter at the
+// first instruction, the locations must agree.
 func TestCSignature(t *testing.T) {
-	amd64 := openPath(t, fixture.Compile(t, "gcc", "signatures/c/values.c", "-g", "-O1"))
-	arm64 := openPath(t, fixture.Compile(t, "aarch64-linux-gnu-gcc", "signatures/c/values.c", "-g", "-O1"))
-	floats := openPath(t, fixture.Compile(t, "aarch64-linux-gnu-gcc", "signatures/c/homogeneous.c", "-g", "-O1"))
-	compared := 0
-	for _, want := range []struct {
-		b               *Binary
-		name            string
-		params, results string
+	for _, c := range []struct {
+		compiler, source string
+		functions        []struct{ name, params, results string }
 	}{
-		{amd64, "add", "a=di/4 b=si/8", "r0=ax/8"},
-		{amd64, "swap", "p=di/8,si/8 s=dx/8", "r0=ax/8,dx/8"},
-		{amd64, "mix", "d=x/8 m=x/8,di/8 n=si/4", "r0=x/8,ax/8"},
-		{amd64, "grow", "l=8(sp)/24 n=si/4", "r0=0(ax)/24"},
-		{amd64, "sum", "f=x/8,x/4 c=di/1", "r0=x/4"},
-		{amd64, "many", "a=di/8 b=si/8 c=dx/8 d=cx/8 e=r8/8 p=8(sp)/16 f=r9/8 g=24(sp)/1", "r0=ax/8"},
-		{amd64, "choose", "e=? n=?", "r0=ax/4"},
-		{amd64, "name", "c=di/4 fallback=si/8 f=dx/8", "r0=ax/8"},
-		{amd64, "nothing", "", ""},
-		{arm64, "add", "a=x0/4 b=x1/8", "r0=x0/8"},
-		{arm64, "swap", "p=x0/8,x1/8 s=x2/8", "r0=x0/8,x1/8"},
-		{arm64, "mix", "d=x/8 m=x0/8,x1/8 n=x2/4", "r0=x0/8,x1/8"},
-		{arm64, "grow", "l=0(x0)/24 n=x1/4", "r0=?"},
-		{arm64, "sum", "f=x/4,x/4,x/4 c=x0/1", "r0=x/4"},
-		{arm64, "many", "a=x0/8 b=x1/8 c=x2/8 d=x3/8 e=x4/8 p=x5/8,x6/8 f=x7/8 g=0(sp)/1", "r0=x0/8"},
-		{arm64, "choose", "e=? n=?", "r0=x0/4"},
-		{floats, "spread", "d=x/8,x/8,x/8,x/8 n=x0/4", "r0=x/8"},
-		{floats, "turn", "d=x/8,x/8,x/8,x/8", "r0=x/8,x/8,x/8,x/8"},
-		{floats, "referred", "f=0(x0)/20 n=x1/4", "r0=x/4"},
-		{floats, "twice", "u=x0/8,x1/8 n=x2/4", "r0=x/8"},
-		{floats, "rest", "a=x/8 b=x/4,x/4,x/4,x/4 c=0(sp)/16 d=16(sp)/4 n=x0/4", "r0=x/8"},
-		{floats, "ended", "a=x0/8 b=x1/8 c=x2/8 d=x3/8 e=x4/8 f=x5/8 g=x6/8 w=0(sp)/16 h=16(sp)/4", "r0=x0/8"},
-		{floats, "five", "p=x0/8 n=x1/4", "r0=?"},
-		{floats, "text", "t=x0/8,x1/1 n=x2/4", "r0=x0/8,x1/1"},
-		{floats, "complexes", "z=x/8,x/8 n=x0/4 y=x/4,x/4", "r0=x/8"},
-		{floats, "vector", "v=? n=?", "r0=x/4"},
+		{"gcc", "values.c", []struct{ name, params, results string }{
+			{"add", "a=di/4 b=si/8", "r0=ax/8"},
+			{"swap", "p=di/8,si/8 s=dx/8", "r0=ax/8,dx/8"},
+			{"mix", "d=x/8 m=x/8,di/8 n=si/4", "r0=x/8,ax/8"},
+			{"grow", "l=8(sp)/24 n=si/4", "r0=0(ax)/24"},
+			{"sum", "f=x/8,x/4 c=di/1", "r0=x/4"},
+			{"many", "a=di/8 b=si/8 c=dx/8 d=cx/8 e=r8/8 p=8(sp)/16 f=r9/8 g=24(sp)/1", "r0=ax/8"},
+			{"choose", "e=? n=?", "r0=ax/4"},
+			{"name", "c=di/4 fallback=si/8 f=dx/8", "r0=ax/8"},
+			{"nothing", "", ""},
+		}},
+		{"aarch64-linux-gnu-gcc", "values.c", []struct{ name, params, results string }{
+			{"add", "a=x0/4 b=x1/8", "r0=x0/8"},
+			{"swap", "p=x0/8,x1/8 s=x2/8", "r0=x0/8,x1/8"},
+			{"mix", "d=x/8 m=x0/8,x1/8 n=x2/4", "r0=x0/8,x1/8"},
+			{"grow", "l=0(x0)/24 n=x1/4", "r0=?"},
+			{"sum", "f=x/4,x/4,x/4 c=x0/1", "r0=x/4"},
+			{"many", "a=x0/8 b=x1/8 c=x2/8 d=x3/8 e=x4/8 p=x5/8,x6/8 f=x7/8 g=0(sp)/1", "r0=x0/8"},
+			{"choose", "e=? n=?", "r0=x0/4"},
+		}},
+		{"aarch64-linux-gnu-gcc", "homogeneous.c", []struct{ name, params, results string }{
+			{"spread", "d=x/8,x/8,x/8,x/8 n=x0/4", "r0=x/8"},
+			{"turn", "d=x/8,x/8,x/8,x/8", "r0=x/8,x/8,x/8,x/8"},
+			{"referred", "f=0(x0)/20 n=x1/4", "r0=x/4"},
+			{"twice", "u=x0/8,x1/8 n=x2/4", "r0=x/8"},
+			{"rest", "a=x/8 b=x/4,x/4,x/4,x/4 c=0(sp)/16 d=16(sp)/4 n=x0/4", "r0=x/8"},
+			{"ended", "a=x0/8 b=x1/8 c=x2/8 d=x3/8 e=x4/8 f=x5/8 g=x6/8 w=0(sp)/16 h=16(sp)/4", "r0=x0/8"},
+			{"five", "p=x0/8 n=x1/4", "r0=?"},
+			{"text", "t=x0/8,x1/1 n=x2/4", "r0=x0/8,x1/1"},
+			{"complexes", "z=x/8,x/8 n=x0/4 y=x/4,x/4", "r0=x/8"},
+			{"vector", "v=? n=?", "r0=x/4"},
+		}},
 	} {
-		s := signatureOf(t, want.b, want.name)
-		if params, results := spell(s.Params), spell(s.Results); params != want.params || results != want.results {
-			t.Errorf("%s: %s -> %s\nwant %s -> %s", want.name, params, results, want.params, want.results)
-		}
-		compared += compareLocations(t, want.b, want.name, s.Params)
+		t.Run(c.compiler+" "+c.source, func(t *testing.T) {
+			b := openPath(t, fixture.Compile(t, c.compiler, "signatures/c/"+c.source, "-g", "-O1"))
+			compared := 0
+			for _, want := range c.functions {
+				s := signatureOf(t, b, want.name)
+				if params, results := spell(s.Params), spell(s.Results); params != want.params || results != want.results {
+					t.Errorf("%s: %s -> %s\nwant %s -> %s", want.name, params, results, want.params, want.results)
+				}
+				if color := s.Params; want.name == "name" && (color[0].Type.Constant(0) != "RED" || color[0].Type.Constant(1) != "GREEN" || color[0].Type.Constant(2) != "") {
+					t.Errorf("constants of %s: %q", color[0].Type.Name, color[0].Type.Constant(0))
+				}
+				compared += compareLocations(t, b, want.name, s.Params)
+			}
+			if compared < 10 {
+				t.Errorf("%d parameters compared", compared)
+			}
+		})
 	}
-	if compared < 30 {
-		t.Errorf("%d parameters compared", compared)
-	}
-	if color := signatureOf(t, amd64, "name").Params[0].Type; color.Constant(0) != "RED" || color.Constant(1) != "GREEN" || color.Constant(2) != "" {
-		t.Errorf("constants of %s: %q, %q, %q", color.Name, color.Constant(0), color.Constant(1), color.Constant(2))
-	}
-	gccgo := openPath(t, fixture.Compile(t, "gccgo", "gccgo/add.go", "-g"))
-	if s, err := gccgo.Signature(lookup(t, gccgo, "main.add")); err == nil || !strings.Contains(err.Error(), "neither C nor") {
-		t.Errorf("gccgo: %+v, %v", s, err)
+}
+
+// TestSignatureOfOthers checks that parameters in other languages than C are refused.
+func TestSignatureOfOthers(t *testing.T) {
+	b := buildC(t, `extern "C" int add(int a, int b) { return a + b; }`, "-g", "-shared", "-fPIC", "-xc++")
+	if s, err := b.Signature(lookup(t, b, "add")); !errors.Is(err, ErrNoDebugInfo) || !strings.Contains(err.Error(), "of C or of Go's") {
+		t.Errorf("%+v, %v", s, err)
 	}
 }
 

@@ -36,7 +36,7 @@ func buildC(t *testing.T, text string, flags ...string) *Binary {
 	dir := t.TempDir()
 	source, path := filepath.Join(dir, "file.c"), filepath.Join(dir, "file")
 	fixture.Write(t, source, text)
-	args := append([]string{"-o", path, source}, flags...)
+	args := append(flags, "-o", path, source)
 	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 		t.Skipf("no C compiler: %v\n%s", err, out)
 	}
