@@ -79,7 +79,7 @@ func (j *job) live(mode uprobe.Mode) error {
 	}
 	_, _ = j.fs.Sweep() // leftovers that can't be removed don't prevent a trace
 	features := j.fs.Features()
-	if !features.Instances || tracefs.This().Older(4, 0) {
+	if !features.Instances || tracefs.ThisMachine().Older(4, 0) {
 		return fmt.Errorf("uprobes can hang programs on kernels before 4.0: %w", ErrUnsupported)
 	}
 	if _, err := j.request.Target.Binary.File().Hold(); err != nil {

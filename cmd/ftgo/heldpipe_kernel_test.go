@@ -19,7 +19,7 @@ func checkHeld(t *testing.T, f *tracefs.FS, pid int, talk string) {
 	t.Helper()
 	told := strings.Count(talk, "; the next run, or ftgo clean, removes the rest\n")
 	left, _ := remainsOf(t, f, pid)
-	if told > 1 || left > 0 != (told == 1) || left > 0 && !tracefs.This().Older(5, 5) {
+	if told > 1 || left > 0 != (told == 1) || left > 0 && !tracefs.ThisMachine().Older(5, 5) {
 		t.Errorf("%d instances are left\n%s", left, talk)
 	}
 }

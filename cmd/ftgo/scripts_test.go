@@ -303,7 +303,7 @@ func runScripts(t *testing.T, variables []string, files ...string) {
 			if release, ok := strings.CutPrefix(name, "linux:"); ok {
 				var major, minor int
 				_, err := fmt.Sscanf(release, "%d.%d", &major, &minor)
-				return !tracefs.This().Older(major, minor), err
+				return !tracefs.ThisMachine().Older(major, minor), err
 			}
 			if path, ok := strings.CutPrefix(name, "exists:"); ok {
 				_, err := os.Stat(path)

@@ -31,7 +31,7 @@ type host struct {
 }
 
 func thisHost() *host {
-	h := &host{Machine: tracefs.This(), find: tracefs.Find, uid: os.Geteuid(), namespace: procfs.Namespace, capabilities: effective}
+	h := &host{Machine: tracefs.ThisMachine(), find: tracefs.Find, uid: os.Geteuid(), namespace: procfs.Namespace, capabilities: effective}
 	h.access = func(path string, mode uint32) error {
 		return unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS)
 	}

@@ -20,15 +20,15 @@ import (
 // has a mark; the last run resets it. A lock on the tracefs directory serializes these steps.
 
 const (
-	switchLockark = "rcu_expedited" // the name of the mark's event
-	minExpedited  = 8               // the least number of grace periods for which the switch is set: they take 1/4 s without it
+	rcuExpedited = "rcu_expedited" // the switch, and the name of the event that marks it
+	minExpedited = 8               // the least number of grace periods for which the switch is set: they take 1/4 s without it
 )
 
 // CanExpedite reports whether events can be disarmed in a tenth of the usual time: the switch is on, or may be set.
 func (f *FS) CanExpedite() bool {
 	now, err := f.expedited()
 	// Write of no bytes only opens the file, which fails on a read-only file system.
-	return err == nil && (now != "0" || f.Expedite && f.files.Write(f.rcu(switchLockark), "") == nil)
+	return err == nil && (now != "0" || f.Expedite && f.files.Write(f.rcu(rcuExpedited), "") == nil)
 }
 
 func (f *FS) rcu(name string) string { return f.rcuDir + "/" + name }
@@ -39,7 +39,7 @@ func (f *FS) expedited() (string, error) {
 	if b, err := f.files.Read(f.rcu("rcu_normal")); err == nil && strings.TrimSpace(string(b)) != "0" {
 		return "", errors.New("rcu_normal is set") // the machine's owner forbids expedited grace periods
 	}
-	b, err := f.files.Read(f.rcu(switchLockark))
+	b, err := f.files.Read(f.rcu(rcuExpedited))
 	return strings.TrimSpace(string(b)), err
 }
 
@@ -82,16 +82,16 @@ func (f *FS) setExpedited() error {
 	if err != nil {
 		return err
 	}
-	marks, err := f.switchLockarks()
+	marks, err := f.expediteMarks()
 	if err != nil || now != "0" && len(marks) == 0 {
 		return err
 	}
 	// The mark is defined before the switch is set, and removed after it is reset: a mark alone is harmless.
 	mark := o.String()
-	if err := f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", mark, switchLockark)); err != nil {
-		return fmt.Errorf("mark that %s is set: %w", f.rcu(switchLockark), err)
+	if err := f.files.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", mark, rcuExpedited)); err != nil {
+		return fmt.Errorf("mark that %s is set: %w", f.rcu(rcuExpedited), err)
 	}
-	if err := f.files.Write(f.rcu(switchLockark), "1"); err != nil {
+	if err := f.files.Write(f.rcu(rcuExpedited), "1"); err != nil {
 		return errors.Join(err, f.removeGroup(mark))
 	}
 	f.mark = mark
@@ -105,7 +105,7 @@ func (f *FS) unsetExpedited(mark string) error {
 		return err
 	}
 	defer unlock()
-	marks, err := f.switchLockarks()
+	marks, err := f.expediteMarks()
 	if err != nil {
 		return err
 	}
@@ -114,21 +114,21 @@ func (f *FS) unsetExpedited(mark string) error {
 		return other != mark && ok && o.alive()
 	})
 	if !used {
-		if err := f.files.Write(f.rcu(switchLockark), "0"); err != nil {
+		if err := f.files.Write(f.rcu(rcuExpedited), "0"); err != nil {
 			return err
 		}
 	}
 	return f.removeGroup(mark)
 }
 
-// switchLockarks returns the groups of all marks.
-func (f *FS) switchLockarks() ([]string, error) {
+// expediteMarks returns the groups of all marks.
+func (f *FS) expediteMarks() ([]string, error) {
 	groups, err := f.files.List(f.path("events"))
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(groups, func(group string) bool {
 		_, ours := parseOwner(group)
-		return !ours || !f.exists("events", group, switchLockark)
+		return !ours || !f.exists("events", group, rcuExpedited)
 	}), nil
 }

@@ -34,7 +34,7 @@ func alone(n int) []Event {
 func (f *fakeFiles) expediteSteps() (steps []string) {
 	for _, l := range f.log {
 		switch {
-		case strings.HasPrefix(l, "append") && strings.Contains(l, switchLockark):
+		case strings.HasPrefix(l, "append") && strings.Contains(l, rcuExpedited):
 			steps = append(steps, map[bool]string{true: "mark", false: "unmark"}[strings.Contains(l, " p:")])
 		case strings.HasPrefix(l, "write rcu"):
 			steps = append(steps, strings.TrimPrefix(l, "write rcu_expedited "))
@@ -107,7 +107,7 @@ func TestExpediteSwept(t *testing.T) {
 	f, fake := newExpediting(t)
 	kill := func() {
 		fake.put("rcu_expedited", "1\n")
-		fixture.NoError(t, f.files.Append(f.path("uprobe_events"), "p:"+dead(1)+"/"+switchLockark+" /proc/self/exe:0x0\n"))
+		fixture.NoError(t, f.files.Append(f.path("uprobe_events"), "p:"+dead(1)+"/"+rcuExpedited+" /proc/self/exe:0x0\n"))
 	}
 	kill()
 	end := f.ExpediteGracePeriods()

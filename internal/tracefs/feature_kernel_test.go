@@ -9,9 +9,9 @@ import (
 
 // TestKernelFeatures checks that this kernel has the features of its version and of earlier ones, and no others.
 func TestKernelFeatures(t *testing.T) {
-	got, want := tracetest.AnyKernel(t).Features(), tracefs.This().Features()
+	got, want := tracetest.AnyKernel(t).Features(), tracefs.ThisMachine().Features()
 	want.Memory = want.Memory || got.Memory // RHEL 7's 3.10 has it
 	if got != want {
-		t.Errorf("Linux %s: %+v, want %+v", tracefs.This().Release, got, want)
+		t.Errorf("Linux %s: %+v, want %+v", tracefs.ThisMachine().Release, got, want)
 	}
 }

@@ -51,7 +51,7 @@ type osFiles struct{ lockDir string }
 
 // newFiles returns the files of the tracefs at dir, with a lock if the running kernel needs it.
 func newFiles(dir string) files {
-	if This().Older(5, 5) {
+	if ThisMachine().Older(5, 5) {
 		return osFiles{filepath.Join(dir, "instances")}
 	}
 	return osFiles{}

@@ -155,7 +155,7 @@ func (f *FS) Features() Features {
 		EventPID:     f.exists("set_event_pid"),
 		Memory:       appends || f.fetchesMemory(since314),
 		Instances:    since314,
-		ExactHits:    This().Features().ExactHits, // no file shows this
+		ExactHits:    ThisMachine().Features().ExactHits, // no file shows this
 	}
 }
 

@@ -78,7 +78,7 @@ func (f *FS) Sweep() (gone []Leftover, err error) {
 // sweep removes a leftover. If the open trace_pipe of another instance prevents the removal of the leftover's instance, sweep
 // disables the instance, removes the probes, and returns held = true.
 func (f *FS) sweep(l Leftover) (held bool, err error) {
-	if f.exists("events", l.Name, switchLockark) {
+	if f.exists("events", l.Name, rcuExpedited) {
 		return false, f.unsetExpedited(l.Name)
 	}
 	if l.Events >= minExpedited {

@@ -29,7 +29,7 @@ type Machine struct {
 }
 
 // This returns the machine that this process runs on.
-func This() Machine {
+func ThisMachine() Machine {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
 		return Machine{}

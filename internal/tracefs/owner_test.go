@@ -57,7 +57,7 @@ func TestHiddenProcesses(t *testing.T) {
 	if (owner{PID: 1 << 21, Started: 1, Session: 1, Namespace: 1}).runsBelow() {
 		t.Error("an owner that is not there is taken for alive")
 	}
-	if os.Geteuid() != 0 || This().Older(5, 8) { // older kernels have one procfs for all mounts
+	if os.Geteuid() != 0 || ThisMachine().Older(5, 8) { // older kernels have one procfs for all mounts
 		t.Skip("needs root, and a procfs for each mount")
 	}
 	dir := t.TempDir()

@@ -86,7 +86,7 @@ func Start(ctx context.Context, f *FS, target Target, events []Event, opt Option
 	return s.begin(
 		func() error { return s.prepare(opt) },
 		func() (err error) { s.Began, err = s.clocks.Begin(); return err },
-		func() error { return checkFileSystem(s.target.Path, This().Older) },
+		func() error { return checkFileSystem(s.target.Path, ThisMachine().Older) },
 		func() error { return s.define(ctx, lines) },
 		func() error { return s.enableAll(ctx, s.events) },
 	)
@@ -205,7 +205,7 @@ func (s *Session) setClock(opt Options) error {
 		s.clocks.base.Clock = settingValue(string(offered))
 		return nil
 	}
-	clock, _ := This().ChooseClock(string(offered))
+	clock, _ := ThisMachine().ChooseClock(string(offered))
 	s.clocks.base.Clock = clock
 	return s.write(clock, "trace_clock")
 }
@@ -235,7 +235,7 @@ func (s *Session) resize(opt Options) error {
 		return err
 	}
 	chosenKB := opt.BufferKB
-	for kb := cmp.Or(chosenKB, This().BufferKB()); ; kb /= 2 {
+	for kb := cmp.Or(chosenKB, ThisMachine().BufferKB()); ; kb /= 2 {
 		err := s.write(fmt.Sprint(kb), "buffer_size_kb")
 		if err == nil {
 			return nil
@@ -244,7 +244,7 @@ func (s *Session) resize(opt Options) error {
 			continue
 		}
 		err = fmt.Errorf("make ring buffers of %d KB per CPU: %w", kb, err)
-		if available, cpus, ok := This().AvailableMemory(); ok && errors.Is(err, unix.ENOMEM) {
+		if available, cpus, ok := ThisMachine().AvailableMemory(); ok && errors.Is(err, unix.ENOMEM) {
 			err = fmt.Errorf("%w (%d KB are available for %d CPUs)", err, available, cpus)
 		}
 		return err

@@ -88,7 +88,7 @@ func (e *Export) Run(ctx context.Context) (err error) {
 	}
 	host, _ := os.Hostname() // "" on an error
 	about := metrics.About{
-		Release: e.Release, Host: host, Kernel: tracefs.This().Release, Service: cmp.Or(e.name, filepath.Base(e.Binary)),
+		Release: e.Release, Host: host, Kernel: tracefs.ThisMachine().Release, Service: cmp.Or(e.name, filepath.Base(e.Binary)),
 	}
 	e.counts = metrics.NewAggregator(about, time.Now())
 	e.probed, e.failed, e.ended = make(map[procfs.Inode]*exportedFile), make(failures), make(chan *exportedFile)

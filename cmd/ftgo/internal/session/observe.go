@@ -107,7 +107,7 @@ func (r *run) planLive() (err error) {
 	q.Probes.Threads, q.Probes.Sched, q.Probes.Waits, q.Probes.Stack = len(r.With) > 0, r.Sched, r.Waits, r.Stack
 	if r.FS != nil {
 		q.Probes.Features = r.Adjust(r.FS.Features())
-		if err := r.checkKernel(tracefs.This().Older(4, 0)); err != nil {
+		if err := r.checkKernel(tracefs.ThisMachine().Older(4, 0)); err != nil {
 			return err
 		}
 		if r.scene.Events, err = r.kernelEvents(); err != nil {
