@@ -26,6 +26,8 @@ type Options struct {
 	*cli.Env
 	cli.Target
 	cli.Output
+	TableFlags
+	LineFlags
 
 	Program  []string
 	Fork     bool          // also trace child processes of -p or PROGRAM
@@ -35,8 +37,10 @@ type Options struct {
 	Sched    bool          // split latencies into running, runnable and waiting
 	DryRun   bool          // print the parts of --where that the kernel and ftgo evaluate
 	Fetch    capture.Limits
+}
 
-	// The flags of tables.
+// TableFlags are the flags of tables.
+type TableFlags struct {
 	Top       int
 	Sort      string // one of orders; "" means sum if --sum is set, else calls
 	By, Sum   Value
@@ -47,8 +51,10 @@ type Options struct {
 	FailIf    Value
 	Summaries bool // in JSON, write a summary after each interval
 	Merges    bool // the command report merges several runs, so a Table does not write the rows of a single run
+}
 
-	// The flags of lines, which select calls and the contents of a line.
+// LineFlags are the flags of lines. They select calls and the contents of a line.
+type LineFlags struct {
 	Where      Value
 	OnlyErrors bool // --errors of trace
 	Min        time.Duration

@@ -70,7 +70,7 @@ func TestTopRows(t *testing.T) {
 	for _, c := range []struct{ sum, sort, order, rankBy string }{
 		{"", "", "calls", "calls"}, {"n", "", "sum", "sum"}, {"n", "calls", "calls", "calls"}, {"n", "p99", "p99", "time"}, {"", "name", "name", "calls"},
 	} {
-		flags := Options{Sort: c.sort}
+		flags := Options{TableFlags: TableFlags{Sort: c.sort}}
 		flags.Sum.Text = c.sum
 		if flags.order() != c.order || flags.rankBy() != c.rankBy {
 			t.Errorf("%+v: %s, %s", c, flags.order(), flags.rankBy())
