@@ -238,10 +238,8 @@ func readHostile(path string, data []byte) error {
 			continue
 		}
 		sites := slices.Concat(begins(s), s.Returns, s.Tails, s.CondTails)
-		for _, site := range []*Site{s.Check, s.First, s.Again} {
-			if site != nil {
-				sites = append(sites, *site)
-			}
+		if s.Check != nil {
+			sites = append(sites, *s.Check)
 		}
 		for _, site := range sites {
 			if quantum := uint64(b.File().Processor.Machine().Quantum); !executable(data, site) || site.Addr()%quantum != 0 || site.Offset()%quantum != 0 {

@@ -134,32 +134,6 @@ func checkArm64Lookup(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	}
 }
 
-// TestCountsBySubtraction checks that calls of functions with a stack check are counted by two counters of the
-// kernel, in one event that fetches and records nothing.
-func TestCountsBySubtraction(t *testing.T) {
-	b := openArm64(t)
-	f, ok := b.Lookup("main.lookup")
-	if !ok {
-		t.Fatal("no main.lookup")
-	}
-	plan, err := uprobe.New(b, []*offsets.Func{f}, uprobe.Options{Mode: uprobe.Count, Features: tracefs.Features{Append: true}})
-	fixture.NoError(t, err)
-	s := plan.Funcs[0].Sites
-	e := plan.Events[0]
-	if len(plan.Events) != 1 || len(e.Sites) != 2 || len(e.Args) != 0 || e.Filter == "" || plan.Funcs[0].Stepped {
-		t.Fatalf("%+v", plan.Events)
-	}
-	if e.Sites[0].Addr != s.First.Addr() || e.Sites[1].Addr != s.Again.Addr() || e.Sites[1].Kind != uprobe.CheckFailed {
-		t.Errorf("%+v, of %+v", e.Sites, s)
-	}
-	stream, err := pairing.NewStream(plan, textSource{strings.NewReader("")}, pairing.Options{})
-	fixture.NoError(t, err)
-	c := stream.Counts(pairing.Counters{From: [][]uint64{{5, 1}}, At: [][]uint64{{277, 25}}, Exclusive: true})
-	if got := c.Funcs[0]; got.Calls != 248 || got.Unsure != 0 || c.Lost != 0 {
-		t.Errorf("%+v of %+v", got, c)
-	}
-}
-
 // textSource is a trace in memory.
 type textSource struct{ *strings.Reader }
 

@@ -39,9 +39,6 @@ type Sites struct {
 	Check *Site
 	// CheckOnly means that a preempted goroutine may execute Entry again, so that only Check counts calls.
 	CheckOnly bool
-	// First and Again count calls without the flags, or are nil: the number of calls is the number of hits of First,
-	// a jump of the stack check, minus the hits of Again, which is executed after each failed check.
-	First, Again *Site
 	// Branch is an alternative to Entry, a branch or a push, if the kernel emulates it but not Entry, else nil. It is
 	// executed exactly once per call (unless Restarts is true), with SP, the frame pointer and g as they are at Entry. Only
 	// functions without a stack check have a Branch. Branch may also be in Tails or CondTails.
@@ -91,7 +88,6 @@ func (c *funcCode) sites() (s *Sites, err error) {
 		if jump, err := c.site(check.Jump); err == nil {
 			jump.cost.Cond = p.Machine().Passed
 			s.Check, s.CheckOnly = &jump, check.Repeats
-			s.First, s.Again = c.callCounters(check)
 		}
 	}
 	if s.Entry, s.Late, err = c.entrySite(entry); err != nil {
@@ -138,19 +134,6 @@ func (c *funcCode) entrySite(at int) (s Site, late bool, err error) {
 			return s, false, err
 		}
 	}
-}
-
-// callCounters returns Sites.First and Sites.Again, or nil unless the kernel emulates both.
-func (c *funcCode) callCounters(check arch.Check) (first, again *Site) {
-	if check.Again == 0 {
-		return nil, nil
-	}
-	f, err1 := c.site(check.First)
-	a, err2 := c.site(check.Again)
-	if err1 != nil || err2 != nil || !f.cost.Emulated || !a.cost.Emulated {
-		return nil, nil
-	}
-	return &f, &a
 }
 
 // firstUnrepeated returns the first instruction of a function without a stack check that is not executed again after a

@@ -150,10 +150,6 @@ type Check struct {
 	// Repeats means that Post may run twice in a call, because a goroutine that is preempted there repeats it.
 	// Then only Jump counts calls.
 	Repeats bool
-	// First is the offset of the check's first conditional jump. Again is the offset of the call of
-	// runtime.morestack, which runs after each failed check. The number of calls is the number of runs of First
-	// minus those of Again. Both are 0 if they are unknown.
-	First, Again int
 }
 
 // Spill is the register of an argument, "" for a floating-point register, and the stack slot reserved for the

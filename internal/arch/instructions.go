@@ -39,23 +39,23 @@ func Extent(processor Processor, code []byte) int {
 }
 
 // CallsMorestack reports whether the code at an offset calls once and then jumps to the start of the function, with only
-// straight-line instructions before and between. call is the offset of the call. This is how Go functions call
-// runtime.morestack if their stack check fails.
-func CallsMorestack(processor Processor, code []byte, at int) (call int, ok bool) {
+// straight-line instructions before and between. This is how Go functions call runtime.morestack if their stack check fails.
+func CallsMorestack(processor Processor, code []byte, at int) bool {
 	// Since 1.17 such code stores and reloads up to 9 integer and 15 floating-point argument registers.
 	const maxInstructions = 64
+	called := false
 	for n := 0; n < maxInstructions && 0 < at && at < len(code); n++ {
 		in, err := processor.Decode(code[at:])
 		switch {
 		case err == nil && (in.Kind == Other || in.Kind == Nop):
-		case err == nil && in.Kind == Call && call == 0:
-			call = at
+		case err == nil && in.Kind == Call && !called:
+			called = true
 		default:
-			return call, err == nil && in.Kind == Jump && call != 0 && at+int(in.To) == 0
+			return err == nil && in.Kind == Jump && called && at+int(in.To) == 0
 		}
 		at += in.Len
 	}
-	return 0, false
+	return false
 }
 
 // Spilled returns the registers that a Go function saves before it calls runtime.morestack, when its stack check fails. These

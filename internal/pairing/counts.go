@@ -105,7 +105,7 @@ type Count struct {
 
 // siteHits holds the kernel's hits of a function's sites, by their meaning. checks counts hits at stack checks where
 // only failed checks are recorded, so that any lost event may be a failed check.
-type siteHits struct{ calls, timed, failed, checks, lostChecks, lostReturns uint64 }
+type siteHits struct{ calls, timed, checks, lostChecks, lostReturns uint64 }
 
 // Counts combines the kernel's counters with the delivered events. If only selected processes hit the probes, the
 // number of calls is the kernel's, and is exact even if events were lost.
@@ -153,8 +153,6 @@ func (p *Stream) Counts(c Counters) *Counts {
 			out.Hits += count
 			out.Delivered += delivered
 			switch {
-			case kind == uprobe.CheckFailed:
-				sites[fn].failed += count
 			case kind.Counts():
 				sites[fn].calls += count
 				if kind == uprobe.CounterJump {
@@ -211,7 +209,7 @@ func (c *Count) set(hits *siteHits, account *funcAccount, own bool, lost uint64)
 	if !own {
 		c.Calls, c.Timed = account.calls, account.timed
 	} else {
-		c.Calls, c.Timed = subtract(hits.calls, account.noCalls+hits.failed), subtract(hits.timed, account.timedNoCalls)
+		c.Calls, c.Timed = subtract(hits.calls, account.noCalls), subtract(hits.timed, account.timedNoCalls)
 		c.Unsure = min(hits.lostChecks+min(hits.checks, lost), c.Calls)
 		c.Missing = subtract(hits.lostReturns, account.abandoned) // returns of abandoned calls do not matter
 	}

@@ -133,7 +133,7 @@ func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 		if err := checkKind(p, kind, &ev.Fields, needed); err != nil {
 			return ev, fmt.Errorf("site %d: %w", i, err)
 		}
-		belongs := kind <= uprobe.CondTail || kind == uprobe.CheckFailed
+		belongs := kind <= uprobe.CondTail
 		runtimeProbe := fn == -1 || fn == uprobe.ProgramStart && kind == uprobe.GoroutineEnd
 		if belongs && (fn < 0 || fn >= int64(len(p.Funcs))) || !belongs && !runtimeProbe {
 			return ev, fmt.Errorf("site %d is of function %d of %d", i, fn, len(p.Funcs))
@@ -173,7 +173,7 @@ func checkFields(p *uprobe.Plan, f *uprobe.Fields, words int) error {
 // word is not fetched. Recordings have no Counter events.
 func needs(f *uprobe.Fields) map[uprobe.Kind]int {
 	return map[uprobe.Kind]int{
-		uprobe.Entry: 0, uprobe.EntryJump: f.Flags, uprobe.Point: 0, uprobe.CheckFailed: 0,
+		uprobe.Entry: 0, uprobe.EntryJump: f.Flags, uprobe.Point: 0,
 		uprobe.Return: f.SP, uprobe.TailJump: f.SP, uprobe.CondTail: min(f.SP, f.Flags),
 		uprobe.GoroutineEnd: f.G, uprobe.Recovery: min(f.SP, f.G, f.Hi), uprobe.StackMove: min(f.G, f.Lo, f.Hi),
 		uprobe.Resume: min(f.G, f.Goid), uprobe.Yield: 0, uprobe.Creation: min(f.G, f.Goid, f.Creator, f.CreatorGoid, f.Start),

@@ -133,7 +133,7 @@ func (w *load) update(now [][]uint64) (spent float64) {
 			if fn < 0 {
 				fn = w.runtimeIndex
 			}
-			if site.Kind.IsEntry() || site.Kind.Counts() && site.Kind != uprobe.CheckFailed || site.Func < 0 {
+			if site.Kind.IsEntry() || site.Kind.Counts() || site.Func < 0 {
 				w.calls[fn] += float64(hits)
 			}
 			cost := w.costs.Typical.Emulated

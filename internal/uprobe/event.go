@@ -119,7 +119,6 @@ const (
 	Creation                 // a goroutine was created, and has not run yet
 	Counter                  // a call begins, and is counted whether or not other events time it
 	CounterJump              // a call begins as at an EntryJump, and is counted as at a Counter
-	CheckFailed              // a stack check has failed, so the kernel has counted a call too many
 )
 
 // IsEntry reports whether a hit may begin a call.

@@ -242,13 +242,10 @@ func (p *Plan) addValues(opt *Options) error {
 
 // siteCount returns the number of sites of a function, without runtime probes.
 func (p *Plan) siteCount(f *Probe) int {
-	switch {
-	case p.Mode == Latency:
-		return 1 + len(f.Sites.Returns) + len(f.Sites.Tails) + len(f.Sites.CondTails)
-	case f.Sites.Again != nil:
-		return 2
+	if p.Mode != Latency {
+		return 1
 	}
-	return 1
+	return 1 + len(f.Sites.Returns) + len(f.Sites.Tails) + len(f.Sites.CondTails)
 }
 
 // identifies reports whether events identify the goroutine of a call.

@@ -66,12 +66,6 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 // add adds a site to an event of its shape. If values is not nil, the event also fetches values.
 func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture) {
 	site := Site{Kind: sh.kind, Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cost().Cond, Stepped: !c.emulated(s)}
-	// The site of a failed check shares the event of the counter, because its hits are subtracted from the counter's hits.
-	if sh.kind == CheckFailed {
-		if sh.kind = Entry; c.plan.Mode != Count {
-			sh.kind = Counter
-		}
-	}
 	if values != nil {
 		for _, a := range values.Args {
 			sh.types += a.Type + " "
@@ -199,15 +193,6 @@ func (c *planner) addFuncs() {
 // times calls.
 func (c *planner) addEntry(i int, counts bool) {
 	f := &c.plan.Funcs[i]
-	if s := f.Sites; s.CheckOnly && s.Again != nil && c.subtracts(counts) {
-		kind := Entry
-		if counts {
-			kind = Counter
-		}
-		c.add(shape{kind: kind, id: byThread}, i, *s.First, nil)
-		c.add(shape{kind: CheckFailed, id: byThread}, i, *s.Again, nil)
-		return
-	}
 	kind, site := c.entry(f)
 	if counts {
 		counter := Counter
@@ -219,14 +204,6 @@ func (c *planner) addEntry(i int, counts bool) {
 	}
 	id, _ := c.identity(f)
 	c.add(shape{kind: kind, id: id, filter: f.Values.Filter}, i, site, f.Values.Entry)
-}
-
-// subtracts reports whether two of the kernel's counters count calls, without any recorded hit. The number of calls is
-// the number of runs of the stack check minus the number of its failures. Each function then needs two sites in the same
-// event, because of two events, one would be disarmed first. The time to define sites grows with the square of their
-// number. So for many functions, the failed checks are recorded instead.
-func (c *planner) subtracts(counts bool) bool {
-	return (c.plan.Mode == Count || counts && !c.plan.Recorded) && c.features.Append && len(c.plan.Funcs) <= MaxGroupSize
 }
 
 // entry returns the site where beginnings of calls are observed, and the kind of the site. It also sets f.Stepped.

@@ -94,8 +94,7 @@ func TestEventsFor(t *testing.T) {
 	}
 }
 
-// TestCountPoint checks that the hits of an instruction that the user named are added when they are only counted, not
-// subtracted like the hits of a failed stack check.
+// TestCountPoint checks that the hits of an instruction that the user named are added when they are only counted.
 func TestCountPoint(t *testing.T) {
 	b := binaries.Open(t, fixture.Build(t, "exact"))
 	f := lookup(t, b, "main.leaf")[0]

@@ -65,14 +65,14 @@ func findCheck(code []byte) (arch.Check, bool) {
 			guard = guard || reads
 		case arch.CondJump:
 			target := p + int(in.To)
-			_, fails := arch.CallsMorestack(Processor, code, target)
+			fails := arch.CallsMorestack(Processor, code, target)
 			switch {
 			case !guard && in.Cond != condB: // jb: the large frame of 1.17, before the guard is read
 				return arch.Check{}, false
 			case guard && in.Cond == condBE:
 				return arch.Check{Jump: p, Post: next}, target > next && fails
 			case guard && in.Cond == condA:
-				_, fails = arch.CallsMorestack(Processor, code, next)
+				fails = arch.CallsMorestack(Processor, code, next)
 				return arch.Check{Jump: p, Post: target}, target > next && target < len(code) && fails
 			case in.Cond != condB && in.Cond != condE, !fails:
 				return arch.Check{}, false

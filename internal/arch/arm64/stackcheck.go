@@ -30,7 +30,7 @@ const (
 //
 // Source: stacksplit in cmd/internal/obj/arm64/obj7.go of Go 1.16 to 1.27.
 func (processor) StackCheck(code []byte) (arch.Check, bool) {
-	guard, first := false, 0
+	guard := false
 	for at := 0; at+size <= len(code) && at < maxPrologue*size; at += size {
 		w := word(code[at:])
 		o, known := decode(w)
@@ -40,15 +40,11 @@ func (processor) StackCheck(code []byte) (arch.Check, bool) {
 		case known && classify(w) == step && !o.loads && !o.stores && o.writes&^spoiled == 0:
 		case w&0xff000010 == 0x54000000:
 			cond := w & 15
-			again, ok := arch.CallsMorestack(Processor, code, at+int(target(w)))
-			if !ok || !guard || cond != condLS && cond != condLO && cond != condEQ {
+			if !guard || !arch.CallsMorestack(Processor, code, at+int(target(w))) || cond != condLS && cond != condLO && cond != condEQ {
 				return arch.Check{}, false
 			}
-			if first == 0 {
-				first = at
-			}
 			if cond == condLS {
-				return arch.Check{Jump: at, Post: at + size, Repeats: true, First: first, Again: again}, !reaches(code, at+size)
+				return arch.Check{Jump: at, Post: at + size, Repeats: true}, !reaches(code, at+size)
 			}
 		default:
 			return arch.Check{}, false
