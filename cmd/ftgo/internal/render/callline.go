@@ -91,15 +91,6 @@ type CallWriter struct {
 	inTree  bool   // Tree is writing the lines of tree number tree
 }
 
-// stackWidth returns the largest width of a caller's line, in columns. If names are not shortened (Options.Short is nil),
-// it returns 0, which means no limit.
-func (w *CallWriter) stackWidth() int {
-	if w.o.Short == nil {
-		return 0
-	}
-	return w.o.Width
-}
-
 // NewCallWriter returns a CallWriter that writes to w.
 func NewCallWriter(w io.Writer, o Options) *CallWriter {
 	return &CallWriter{w: w, o: o}
@@ -112,20 +103,15 @@ func (w *CallWriter) Header() error {
 
 // Line writes a call or a kernel event.
 func (w *CallWriter) Line(l *Line) error {
-	kind := "call"
 	switch f := w.o.Format; {
-	case f == CSV || f == TSV:
-		kind = f.String()
-		w.line = w.members(l).append(w.line[:0], f)
-	case l.Event != "":
-		kind = "kernel event"
+	case l.Event != "" && (f == Table || f == JSON):
 		w.line = w.event(l)
-	case f == JSON:
-		w.line = w.members(l).append(w.line[:0], f)
+	case f == Table:
+		w.line = append(appendStack(w.appendText(w.line[:0], l), "            ", l.Stack, w.o.Width), '\n')
 	default:
-		w.line = append(appendStack(w.appendText(w.line[:0], l), "            ", l.Stack, w.stackWidth()), '\n')
+		w.line = w.members(l).append(w.line[:0], f)
 	}
-	return write(w.w, kind, w.line)
+	return write(w.w, w.line)
 }
 
 // members returns the members of a call in JSON, CSV and TSV.
@@ -252,7 +238,7 @@ func VariableHeader(w io.Writer, f Format) error {
 //	12:00:01.000123  main.counter = 1234  +1000/s
 func Variable(w io.Writer, f Format, processes bool, l *VariableLine) error {
 	if f != Table {
-		return write(w, "variable", l.members(f).append(nil, f))
+		return write(w, l.members(f).append(nil, f))
 	}
 	b := l.Time.AppendFormat(nil, "15:04:05.000000  ")
 	if processes {
@@ -262,5 +248,5 @@ func Variable(w io.Writer, f Format, processes bool, l *VariableLine) error {
 	if l.PerSecond != nil {
 		b = fmt.Appendf(b, "  %+.6g/s", *l.PerSecond)
 	}
-	return write(w, "variable", append(b, '\n'))
+	return write(w, append(b, '\n'))
 }

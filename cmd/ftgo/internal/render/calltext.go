@@ -23,7 +23,7 @@ func (w *CallWriter) appendText(b []byte, c *Line) []byte {
 	case c.End == "":
 		b = append(w.appendThread(append(b, "> "...), &c.Thread), ' ')
 	default:
-		b = append(w.appendSplit(appendRight(b, 8, c.latency()), c), "  "...)
+		b = append(w.appendSplit(fmt.Appendf(b, "%8s", c.latency()), c), "  "...)
 		b = append(w.appendThread(b, &c.Thread), "  "...)
 	}
 	return w.appendCall(b, 0, c, "")
@@ -65,7 +65,7 @@ func (w *CallWriter) appendTime(b []byte, at *time.Time) []byte {
 	case !w.o.Times:
 		return b
 	case at == nil:
-		b = appendRight(b, len(layout), "")
+		b = fmt.Appendf(b, "%*s", len(layout), "")
 	default:
 		b = at.AppendFormat(b, layout)
 	}
@@ -76,46 +76,24 @@ func (w *CallWriter) appendTime(b []byte, at *time.Time) []byte {
 // first.
 func (w *CallWriter) appendThread(b []byte, t *Thread) []byte {
 	if w.o.Processes {
-		b = append(strconv.AppendInt(append(b, "pid "...), int64(t.PID), 10), ' ')
+		b = fmt.Appendf(b, "pid %d ", t.PID)
 	}
 	if t.Goid == 0 {
-		return strconv.AppendInt(append(b, "thread "...), int64(t.TID), 10)
+		return fmt.Appendf(b, "thread %d", t.TID)
 	}
-	return strconv.AppendUint(append(b, "goroutine "...), t.Goid, 10)
+	return fmt.Appendf(b, "goroutine %d", t.Goid)
 }
 
 // minNameWidth is the smallest limit in columns for the name of a function.
 const minNameWidth = 32
 
-// function returns the printable name of a function. If Options.Short contains a short name of the function, it returns
-// the short name. If Options.Short is not nil and Options.Width is not 0, it also limits the name to a quarter of the width,
-// or to minNameWidth if a quarter is less.
+// function returns the printable name of a function, from Options.Short if it is there. If Options.Width is not 0, it
+// limits the name to a quarter of the width, or to minNameWidth if a quarter is less.
 func (w *CallWriter) function(name string) string {
-	if name = printable.Text(cmp.Or(w.o.Short[name], name)); w.o.Width > 0 && w.o.Short != nil {
+	if name = printable.Text(cmp.Or(w.o.Short[name], name)); w.o.Width > 0 {
 		return printable.Shorten(name, max(minNameWidth, w.o.Width/4))
 	}
 	return name
-}
-
-// maxIndent is the largest indentation in levels. It exists because a recursion may be a million calls deep.
-const maxIndent = 40
-
-// appendIndent appends the indentation of a call. Beyond maxIndent, it appends the number of further levels, like "+5 ".
-
-func appendIndent(b []byte, depth int) []byte {
-	b = appendRight(b, 2*min(depth, maxIndent), "")
-	if depth > maxIndent {
-		b = fmt.Appendf(b, "+%d ", depth-maxIndent)
-	}
-	return b
-}
-
-// appendRight appends text, aligned right in width columns. It appends the whole text even if the text is wider.
-func appendRight(b []byte, width int, text string) []byte {
-	for range width - printable.Columns(text) {
-		b = append(b, ' ')
-	}
-	return append(b, text...)
 }
 
 // appendSplit appends the parts of a latency if Options.Sched is set: the times running, runnable and waiting. If the call
@@ -129,10 +107,10 @@ func (w *CallWriter) appendSplit(b []byte, c *Line) []byte {
 		if c.returned() {
 			text = printable.Duration(part.ns(c.Split))
 		}
-		b = append(append(appendRight(append(b, ' '), 7, text), ' '), part.short...)
+		b = fmt.Appendf(b, " %7s %s", text, part.short)
 	}
 	if c.returned() && len(c.Waits) > 0 {
-		b = append(append(append(b, " ("...), reasons(c.Waits)...), ')')
+		b = fmt.Appendf(b, " (%s)", reasons(c.Waits))
 	}
 	return b
 }

@@ -42,13 +42,12 @@ func (w *CallWriter) Tree(t *Tree) error {
 		b = fmt.Appendf(b, "  thread %d", first.TID)
 	}
 	if t.Origin != nil {
-		b = append(append(b, "  started by "...), w.function(t.Origin.Function)...)
-		b = append(w.appendThread(append(b, " of "...), &t.Origin.Thread), ", which it has outlived"...)
+		b = fmt.Appendf(b, "  started by %s of %s, which it has outlived", w.function(t.Origin.Function), w.appendThread(nil, &t.Origin.Thread))
 	}
 	if t.Continued {
 		b = append(b, "  continued"...)
 	}
-	b = append(appendStack(b, "                 ", first.Stack, w.stackWidth()), '\n')
+	b = append(appendStack(b, "                 ", first.Stack, w.o.Width), '\n')
 	root := int64(0) // the latency of the outermost call, 0 if unknown
 	for _, l := range t.Lines {
 		if l.Level == 0 && l.Event == "" {
@@ -57,17 +56,16 @@ func (w *CallWriter) Tree(t *Tree) error {
 			}
 		}
 		b = append(w.appendTreeLine(b, t, l, root), '\n')
-		if err := write(w.w, "tree", b); err != nil {
+		if err := write(w.w, b); err != nil {
 			return err
 		}
 		b = b[:0]
 	}
 	if t.LeftOut > 0 {
-		b = append(append(w.appendTime(b, nil), "       …      -  "...), printable.Plural(t.LeftOut, "line")...)
-		b = append(b, " left out, because the limit was reached\n"...)
+		b = fmt.Appendf(w.appendTime(b, nil), "       …      -  %s left out, because the limit was reached\n", printable.Plural(t.LeftOut, "line"))
 	}
 	w.line = b
-	return write(w.w, "tree", b)
+	return write(w.w, b)
 }
 
 // treeJSON writes a tree as JSON. Only trees of --slow are written as JSON. They are written after their root has ended,
@@ -88,7 +86,7 @@ func (w *CallWriter) treeJSON(t *Tree) error {
 		{"ns", t.Took.Nanoseconds()}, {"lines", len(t.Lines) - len(goesOn)}, {"left_out", t.LeftOut},
 		{"started_by", startedBy}, {"continued", ValueIf(t.Continued, true)}, {"goes_on", ValueIf(len(goesOn) > 0, goesOn)},
 	}.append(w.line[:0], JSON)
-	if err := write(w.w, "tree", w.line); err != nil {
+	if err := write(w.w, w.line); err != nil {
 		return err
 	}
 	w.inTree = true
@@ -104,6 +102,9 @@ func (w *CallWriter) treeJSON(t *Tree) error {
 	return nil
 }
 
+// maxIndent is the largest indentation in levels. It exists because a recursion may be a million calls deep.
+const maxIndent = 40
+
 func (w *CallWriter) appendTreeLine(b []byte, t *Tree, l *Line, root int64) []byte {
 	start := len(b)
 	latency, share, at := l.latency(), "-", &l.Time
@@ -115,9 +116,12 @@ func (w *CallWriter) appendTreeLine(b []byte, t *Tree, l *Line, root int64) []by
 	case l.returned() && root > 0:
 		share = printable.Percent(uint64(max(l.NS, 0)), uint64(root))
 	}
-	b = appendRight(w.appendTime(b, at), 8, latency)
-	b = append(w.appendSplit(fmt.Appendf(b, " %6s", share), l), "  "...)
-	if b = appendIndent(b, l.Level); l.Branch {
+	b = fmt.Appendf(w.appendTime(b, at), "%8s %6s", latency, share)
+	b = fmt.Appendf(w.appendSplit(b, l), "  %*s", 2*min(l.Level, maxIndent), "")
+	if l.Level > maxIndent {
+		b = fmt.Appendf(b, "+%d ", l.Level-maxIndent)
+	}
+	if l.Branch {
 		b = append(w.appendThread(b, &Thread{Goid: l.Goid, TID: l.TID}), "  "...)
 	}
 	switch {

@@ -23,7 +23,7 @@ func (f *Notes) Line(cond bool, format string, args ...any) {
 }
 
 // Write writes the lines with one call of Write.
-func (f *Notes) Write(w io.Writer) error { return write(w, "footer", f.text.Bytes()) }
+func (f *Notes) Write(w io.Writer) error { return write(w, f.text.Bytes()) }
 
 // Footer writes the lines after a table, which say how complete and exact it is: hits and lost hits, calls without a
 // latency, functions that were not fully probed, and the cost of probes.
@@ -232,5 +232,5 @@ func SummaryJSON(w io.Writer, s stats.Summary, interval *Interval) error {
 			{"changes", Nonzero(p.Changes)}, {"change_ns", ValueIf(p.Changes > 0, round(p.Change))},
 		})
 	}
-	return write(w, "json", append(summary, interval.members()...).append(nil, JSON))
+	return write(w, append(summary, interval.members()...).append(nil, JSON))
 }

@@ -106,7 +106,7 @@ func WriteRows[R any](w io.Writer, f Format, header bool, convert func(R) Row, r
 	for _, row := range rows {
 		text = convert(row).append(text, f)
 	}
-	return write(w, f.String(), text)
+	return write(w, text)
 }
 
 // append appends the row as a line of CSV, TSV or JSON.
@@ -223,10 +223,10 @@ func appendJSON(b []byte, v any) []byte {
 	return append(b, printable.JSON(bytes.TrimSuffix(text.Bytes(), []byte("\n")))...)
 }
 
-// write calls w.Write once, with text. If Write fails, the error names the text by kind.
-func write(w io.Writer, kind string, text []byte) error {
+// write calls w.Write once, with text.
+func write(w io.Writer, text []byte) error {
 	if _, err := w.Write(text); err != nil {
-		return fmt.Errorf("write %s: %w", kind, err)
+		return fmt.Errorf("write results: %w", err)
 	}
 	return nil
 }

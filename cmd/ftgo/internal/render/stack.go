@@ -98,7 +98,7 @@ func StackText(w io.Writer, stacks []stats.StackRow, amount string, width, top i
 		}
 		b = append(appendStack(b, "        ", s.Callers, width), '\n')
 	}
-	return write(w, "stacks", b)
+	return write(w, b)
 }
 
 // StackJSON writes a JSON object for each stack. The objects contain sum_of unless amount is "".
@@ -141,7 +141,7 @@ func FoldedStacks(w io.Writer, stacks []stats.StackRow, amount string) error {
 	for _, line := range lines {
 		b = fmt.Appendf(b, "%s %d\n", line, weights[line])
 	}
-	return write(w, "stacks", b)
+	return write(w, b)
 }
 
 // foldedName replaces semicolons in a name by commas. Type arguments may contain semicolons: "struct { A int; B int }".

@@ -74,7 +74,7 @@ func WriteTable[R any](w io.Writer, width int, rows []R, convert func(R) Row) er
 		cut := max(i+1-len(layouts), 0)
 		t = t[:max(len(t)-cut, min(len(t), minColumns))]
 		if width <= 0 || fit(t, width, l.gap, l.minName) || cut > 0 && len(t) == minColumns {
-			return write(w, "table", tableText(t, l.gap))
+			return write(w, tableText(t, l.gap))
 		}
 	}
 }
@@ -198,7 +198,7 @@ func Histograms(w io.Writer, rows []stats.Func, o Options) error {
 			writeHistogram(&text, row, &row.Amounts.Histogram, o)
 		}
 	}
-	return write(w, "histogram", text.Bytes())
+	return write(w, text.Bytes())
 }
 
 func writeHistogram(text *bytes.Buffer, row stats.Func, h *stats.Histogram, o Options) {
