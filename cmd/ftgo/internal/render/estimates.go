@@ -20,12 +20,8 @@ func rate(r stats.Func) any {
 	if !r.Estimate.Bounded() && r.Seconds > 0 {
 		return "≥" + printable.Rate(r.Estimate.Low/r.Seconds)
 	}
-	return ValueIf(rated(r), printable.Rate(r.Rate()))
+	return ValueIf(r.Seconds > 0, printable.Rate(r.Rate())) // Seconds is 0 for a truncated recording
 }
-
-// rated reports whether the rate is known. It is unknown in a truncated recording, because the length of its window is
-// unknown.
-func rated(r stats.Func) bool { return r.Seconds > 0 }
 
 // sumCell returns the cell TOTAL and the total latency in nanoseconds. If the total is unknown, it returns nil and -1.
 func sumCell(r stats.Func) (any, int64) {
@@ -87,10 +83,4 @@ func statistic(r stats.Func, s stats.Statistic) (value, low, high any) {
 	}
 	least, most := r.Bounds.Of(s)
 	return s.Of(r.ShownLatency()), least, most
-}
-
-// self returns the total latency of all calls without their nested timed calls, nil if it is unknown.
-func self(r stats.Func) any {
-	n, ok := r.SelfTotal()
-	return ValueIf(ok, n)
 }

@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -27,19 +26,16 @@ type Options struct {
 	// Budgeted adds the number of traced calls, and bounds of the number of all calls, to CSV and TSV, because a run with a
 	// budget may not trace all calls. The other formats contain them for each row with an estimate.
 	Budgeted    bool
-	Sched       bool     // add the parts of latencies
-	Processes   bool     // add the process to the text of calls
-	Hosts       bool     // add the host
-	By, ByStack bool     // By adds the value of --by; if ByStack is true, the value is a stack of callers
-	Amount      string   // the expression of --sum, or ""
-	Hist        bool     // add histograms of Amount, or of latencies if Amount is ""
-	NoHeader    bool     // omit the header of CSV and TSV
-	FullNames   bool     // do not shorten names in tables
-	Events      []string // the kernel events in Func.Events, each as GROUP:EVENT
-	// Interval is the interval of the rows, nil in a run without intervals.
-	Interval *Interval
-	// Trends are the rates of the last intervals by function, the oldest first. If not nil, they add a column to tables.
-	Trends map[string][]float64
+	Sched       bool      // add the parts of latencies
+	Processes   bool      // add the process to the text of calls
+	Hosts       bool      // add the host
+	By, ByStack bool      // By adds the value of --by; if ByStack is true, the value is a stack of callers
+	Amount      string    // the expression of --sum, or ""
+	Hist        bool      // add histograms of Amount, or of latencies if Amount is ""
+	NoHeader    bool      // omit the header of CSV and TSV
+	FullNames   bool      // do not shorten names in tables
+	Events      []string  // the kernel events in Func.Events, each as GROUP:EVENT
+	Interval    *Interval // the interval of the rows, nil in a run without intervals
 
 	Times  bool              // begin the text of a call with its time
 	Stacks bool              // add callers to CSV and TSV of calls; the other formats contain the callers of each Line.Stack
@@ -127,7 +123,6 @@ func (o Options) columns(rows []stats.Func) func(stats.Func) Row {
 			perCall := printable.Rate(float64(r.Events[event]) / float64(r.Calls-min(r.CountedOnly, r.Calls)))
 			row.add(name+"/call", ValueIf(r.Calls > r.CountedOnly, perCall))
 		}
-		row.add("TREND", ColumnIf(o.Trends != nil, spark(o.Trends[r.Name])))
 		row.add("WAITS FOR", ColumnIf(all.Waits != nil, Nonzero(reasons(r.Waits))))
 		return row
 	}
@@ -194,14 +189,11 @@ func timed(r stats.Func) bool { return r.Latency != nil && r.Latency.Count() > 0
 
 var noLatencies, noBounds, noAmounts = &stats.Histogram{}, &stats.Bounds{}, &stats.Amounts{}
 
-// thousandths returns a rate with three decimals.
-func thousandths(rate float64) json.Number { return json.Number(strconv.FormatFloat(rate, 'f', 3, 64)) }
-
 // record returns a row in CSV and TSV.
 func (o Options) record(r stats.Func) Row {
 	sum, _, _ := r.AmountTotal()
 	row := append(o.counts(NoColumn, r), Row{
-		{"rate", ValueIf(rated(r), thousandths(r.Rate()))}, {"sum_of", ColumnIf(o.Amount != "", sum)}, {"left_out", ColumnIf(o.Amount != "", cmp.Or(r.Amounts, noAmounts).Missing)},
+		{"rate", ValueIf(r.Seconds > 0, strconv.FormatFloat(r.Rate(), 'f', 3, 64))}, {"sum_of", ColumnIf(o.Amount != "", sum)}, {"left_out", ColumnIf(o.Amount != "", cmp.Or(r.Amounts, noAmounts).Missing)},
 	}...)
 	var bounds Row
 	for _, s := range stats.Statistics {
@@ -242,17 +234,18 @@ func (o Options) members(r stats.Func) Row {
 	maps.DeleteFunc(events, func(_ string, n uint64) bool { return n == 0 })
 	amounts := cmp.Or(r.Amounts, noAmounts)
 	least, most := callBounds(r)
+	self, selfKnown := r.SelfTotal() // without nested timed calls
 	return append(append(o.counts("function", r), Row{
 		{"unsure", Nonzero(r.Unsure)}, {"errors", ValueIf(r.ReturnsErrors, r.Errors)},
 		{"counted_only", Nonzero(r.CountedOnly)}, {"cut_short", Nonzero(r.CutShort)},
 		{"seen", ValueIf(estimated, r.Calls)}, {"calls_low", ValueIf(estimated, least)}, {"calls_high", ValueIf(estimated, most)},
 		{"why", ValueIf(r.Kind == stats.NoValue, &r.Value)},
 		{"sum_of", ValueIf(o.Amount != "", amountMembers(r, amounts))}, {"histogram_of", ValueIf(o.Hist && amounts.Count() > 0, bucketsOf(&amounts.Histogram))},
-		{"rate", ValueIf(rated(r), r.Rate())}, {"ns", ValueIf(timed, exact)},
+		{"rate", ValueIf(r.Seconds > 0, r.Rate())}, {"ns", ValueIf(timed, exact)},
 		// ns_low and ns_high bound the latencies without probes. ns_raw includes the cost of probes. If raw is true, ns
 		// includes that cost, too.
 		{"ns_low", ValueIf(bounded, low)}, {"ns_high", ValueIf(bounded, high)}, {"ns_raw", ValueIf(bounded, raw)},
-		{"self_ns", self(r)}, {"raw", ValueIf(bounded, Nonzero(r.Raw()))},
+		{"self_ns", ValueIf(selfKnown, self)}, {"raw", ValueIf(bounded, Nonzero(r.Raw()))},
 		{"sched", ValueIf(timed && o.Sched, splitMembers(r.ShownSplit(), r.Waits))},
 		{"histogram", ValueIf(timed && buckets != nil, buckets)}, {"buckets", ValueIf(timed && (o.Interval == nil || o.Interval.Number == 0), bucketMembers(r))},
 		{"events", ValueIf(len(o.Events) > 0, events)},
@@ -267,10 +260,7 @@ func bucketsOf(h *stats.Histogram) (buckets []Row) {
 }
 
 // bucketMembers returns the histograms of latencies with all buckets. The command report merges runs from them.
-func bucketMembers(r stats.Func) any {
-	if r.Latency == nil {
-		return nil
-	}
+func bucketMembers(r stats.Func) Row {
 	b := cmp.Or(r.Bounds, noBounds)
 	return Row{
 		{"ns", r.Latency}, {"low", ValueIf(r.Bounds != nil, &b.Low)}, {"high", ValueIf(r.Bounds != nil, &b.High)},

@@ -203,9 +203,6 @@ func PprofStacks(w io.Writer, stacks []stats.StackRow, run Profiled) error {
 			add(s, []int64{0, s.Runnable, 0}, runnable)
 		}
 	}
-	if err := p.CheckValid(); err != nil {
-		return fmt.Errorf("make profile: %w", err)
-	}
 	// Compact merges equal locations and functions.
 	if err := p.Compact().Write(w); err != nil {
 		return fmt.Errorf("write profile: %w", err)

@@ -18,7 +18,7 @@ import (
 var layouts = [...]struct{ gap, minName, without int }{{2, 24, 0}, {1, 24, 0}, {1, 24, 1}, {1, 24, 2}, {1, 24, 3}, {1, 16, 4}, {1, 12, 5}}
 
 // expendable are the columns that narrow tables leave out, the first element first. An element may name several columns.
-var expendable = []string{"POSITION", "TREND ABI", "P90 OFFSET", "MAX SIZE", "SHARE"}
+var expendable = []string{"POSITION", "ABI", "P90 OFFSET", "MAX SIZE", "SHARE"}
 
 // minColumns is the number of columns of the narrowest table.
 const minColumns = 2
@@ -28,7 +28,7 @@ const minColumns = 2
 const minNote = 16
 
 // textColumns are aligned left, like the first column. All other columns contain numbers and are aligned right.
-var textColumns = []string{"VALUE", "POSITION", "ABI", "ENTRY", "TYPE", "NOTE", "TREND", "WAITS FOR", "CHANGED"}
+var textColumns = []string{"VALUE", "POSITION", "ABI", "ENTRY", "TYPE", "NOTE", "WAITS FOR", "CHANGED"}
 
 // column contains the printable cells of a column, the header first.
 type column []string
@@ -237,24 +237,4 @@ func writeHistogram(text *bytes.Buffer, row stats.Func, h *stats.Histogram, o Op
 		stars := strings.Repeat("*", int(float64(bar)*float64(b.Count)/float64(most)))
 		fmt.Fprintf(text, "%10d -> %-10d : %-*d |%-*s|\n", b.From/unit.ns, (b.To-1)/unit.ns, counts, b.Count, bar, stars)
 	}
-}
-
-// sparks are bars with heights of one to eight eighths of a line.
-var sparks = []rune("▁▂▃▄▅▆▇█")
-
-// spark returns a bar for each of the values, which are not negative. The largest value has the highest bar, and 0 is a
-// blank.
-func spark(values []float64) string {
-	if len(values) == 0 {
-		return ""
-	}
-	top := slices.Max(values)
-	line := make([]rune, len(values))
-	for i, v := range values {
-		line[i] = ' '
-		if v > 0 {
-			line[i] = sparks[min(int(v/top*float64(len(sparks))), len(sparks)-1)]
-		}
-	}
-	return string(line)
 }

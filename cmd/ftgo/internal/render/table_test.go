@@ -79,7 +79,7 @@ func TestWidths(t *testing.T) {
 	events := []string{"sched:sched_switch", "syscalls:sys_enter_write", "block:block_rq_issue"}
 	for name, write := range map[string]func(w *bytes.Buffer, width int) error{
 		"count":             functions(alike, Options{}),
-		"probe":             functions(alike, Options{Latency: true, Trends: map[string][]float64{"main.fib": {1, 2, 3}}}),
+		"probe":             functions(alike, Options{Latency: true}),
 		"full-names":        functions(alike, Options{Latency: true, FullNames: true}),
 		"crowded":           functions(crowded, Options{Latency: true, Sched: true, Events: events}),
 		"values":            functions(valued(false), Options{Latency: true, By: true, Amount: "size"}),
@@ -113,18 +113,5 @@ func TestWidths(t *testing.T) {
 			}
 			return nil
 		})
-	}
-}
-
-func TestSpark(t *testing.T) {
-	for _, c := range []struct {
-		values []float64
-		want   string
-	}{
-		{nil, ""}, {[]float64{0, 0}, "  "}, {[]float64{5}, "█"}, {[]float64{0, 1, 4, 8}, " ▂▅█"}, {[]float64{1e-9, 1e9}, "▁█"},
-	} {
-		if got := spark(c.values); got != c.want {
-			t.Errorf("%v: %q, want %q", c.values, got, c.want)
-		}
 	}
 }

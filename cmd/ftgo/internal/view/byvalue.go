@@ -45,7 +45,7 @@ var (
 
 // UsesStack reports whether the expression uses the callers of a call.
 func (v *Value) UsesStack() bool {
-	return v.Text != "" && slices.Contains(v.expr.Refs(), where.Ref{Path: "stack"})
+	return v.uses("stack")
 }
 
 // SetExpressions sets --where, --by and --sum to the texts of a recording.

@@ -201,7 +201,10 @@ func (t *forest) end(c *pairing.Call, line *render.Line, at time.Time) error {
 	}
 	if tr == tree.root.track && len(tr.stack) == 0 {
 		tree.end = at
-		if t.slow > 0 && !t.isSlow(c, tree.took()) {
+		if c.Outcome == pairing.Abandoned && t.slow > 0 {
+			t.untimed++ // c is the last call to end on the goroutine of the outermost call
+			t.release(tree, false)
+		} else if t.slow > 0 && at.Sub(tree.root.Time) <= t.slow {
 			t.release(tree, false)
 		} else {
 			t.ended = append(t.ended, tree)
@@ -342,20 +345,6 @@ func (t *forest) writeEnded() error {
 	}
 	t.ended = nil
 	return nil
-}
-
-// took returns the duration of the outermost call. Call it only after the outermost call has ended.
-func (t *tree) took() time.Duration { return t.end.Sub(t.root.Time) }
-
-// isSlow reports whether a tree took longer than t.slow. c is normally the tree's outermost call. At the end of tracing, c
-// is the last call to end on the goroutine of the outermost call. If the outcome of c is Abandoned, the duration is unknown.
-// Then isSlow counts the tree as untimed and returns false.
-func (t *forest) isSlow(c *pairing.Call, took time.Duration) bool {
-	if c.Outcome == pairing.Abandoned {
-		t.untimed++
-		return false
-	}
-	return took > t.slow
 }
 
 // room reports whether add may add a node with --slow: the tree and the forest are below their limits, and the node's

@@ -22,19 +22,18 @@ import (
 // Lines writes a line for each call, or trees of calls.
 type Lines struct {
 	stream
-	calls       *render.CallWriter
-	trees       *forest                    // nil without trees
-	latest      uint64                     // the latest time stamp of a call or goroutine
-	idleLatest  uint64                     // the value of latest at the time idleSince
-	idleSince   time.Time                  // when advanceTrees first found the value idleLatest
-	inTrees     bool                       // a tree with calls was written; written does not count all trees
-	incomplete  struct{ trees, lines int } // trees that were written incompletely, and their missing lines
-	stacks      *engine.Stacks             // nil without --stack
-	funcs       map[*offsets.Func]*funcValues
-	unknown     map[string]int // the number of functions with unknown arguments, by the reason
-	undecided   uint64         // the number of calls left out because --where needs an unknown value
-	suggestions int            // the number of suggestions that suggestParts printed
-	traced      uint64         // the number of calls of the selected functions, including calls that flags leave out
+	calls      *render.CallWriter
+	trees      *forest                    // nil without trees
+	latest     uint64                     // the latest time stamp of a call or goroutine
+	idleLatest uint64                     // the value of latest at the time idleSince
+	idleSince  time.Time                  // when advanceTrees first found the value idleLatest
+	inTrees    bool                       // a tree with calls was written; written does not count all trees
+	incomplete struct{ trees, lines int } // trees that were written incompletely, and their missing lines
+	stacks     *engine.Stacks             // nil without --stack
+	funcs      map[*offsets.Func]*funcValues
+	unknown    map[string]int // the number of functions with unknown arguments, by the reason
+	undecided  uint64         // the number of calls left out because --where needs an unknown value
+	traced     uint64         // the number of calls of the selected functions, including calls that flags leave out
 }
 
 // longestLine is the largest width of a line in columns, on wide terminals as well as in files and pipes.
@@ -229,35 +228,31 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 			return nil
 		}
 	}
-	if fl == nil {
-		return v.withStack(line, c) // a single instruction has no arguments
-	}
-	line.ArgsNote = fl.note
-	call.funcValues = fl
-	call.read(c, f, v.memory)
-	last := line.Results
-	if fl.errorHidden {
-		last = call.ret
-	}
-	if o.OnlyErrors && ended && !isError(last) {
+	if fl != nil && !v.readValues(call, fl, c, f) { // a single instruction has no arguments
 		return nil
 	}
-	switch fl.filter.Eval(call) {
-	case where.False:
-		return nil
-	case where.Unknown:
-		v.undecided++
-		return nil
-	}
-	return v.withStack(line, c)
-}
-
-// withStack adds the callers to the line if --stack is set.
-func (v *Lines) withStack(line *render.Line, c *pairing.Call) *render.Line {
 	if v.stacks != nil {
 		line.Stack = v.stacks.Callers(c, line.Function)
 	}
 	return line
+}
+
+// readValues sets the arguments and results of a line. It returns false if --errors or --where leaves out the call.
+func (v *Lines) readValues(call *exprCall, fl *funcValues, c *pairing.Call, f *uprobe.Probe) bool {
+	call.funcValues, call.line.ArgsNote = fl, fl.note
+	call.read(c, f, v.memory)
+	last := call.line.Results
+	if fl.errorHidden {
+		last = call.ret
+	}
+	if v.opt.OnlyErrors && call.line.End != "" && !isError(last) {
+		return false
+	}
+	is := fl.filter.Eval(call)
+	if is == where.Unknown {
+		v.undecided++
+	}
+	return is == where.True
 }
 
 // End writes the remaining trees, prints notes about missing calls, and writes the summary.

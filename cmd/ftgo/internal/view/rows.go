@@ -127,9 +127,9 @@ func scaled(r stats.Func, sum int64) int64 {
 	return 0
 }
 
-// uses reports whether a condition uses the number of a row with this name.
-func (v *Value) uses(number string) bool {
-	return slices.Contains(v.expr.Refs(), where.Ref{Path: number})
+// uses reports whether the expression uses a variable or number with this name.
+func (v *Value) uses(name string) bool {
+	return slices.Contains(v.expr.Refs(), where.Ref{Path: name})
 }
 
 // CheckKnown returns an error if a condition uses a number that the run does not measure, because the condition could

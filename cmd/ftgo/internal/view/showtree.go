@@ -15,7 +15,7 @@ func (t *forest) show(tree *tree) error {
 	out.Root, out.First = root.Line, &render.Line{Thread: root.Thread, Time: root.Time}
 	outliving := make(map[*node][]*track) // goroutines by the call that started them
 	if !tree.end.IsZero() {
-		out.Took = tree.took()
+		out.Took = tree.end.Sub(root.Time)
 		for tr := range tree.running {
 			outliving[tr.from] = append(outliving[tr.from], tr)
 		}

@@ -25,12 +25,10 @@ import (
 // Table writes a table of the whole run, and a table of each interval.
 type Table struct {
 	*Scene
-	opt           *Options
-	mode          uprobe.Mode
-	screen        *cli.Screen          // nil unless intervals redraw a terminal
-	trends        map[string][]float64 // see [render.Options]; nil without a screen
-	headerWritten bool
-	intervals     int // the number of written intervals
+	opt       *Options
+	mode      uprobe.Mode
+	screen    *cli.Screen // nil unless intervals redraw a terminal
+	intervals int         // the number of written intervals
 
 	// For --by and --sum:
 	funcs      map[*offsets.Func]*funcValues
@@ -100,25 +98,13 @@ func (v *Table) Begin(s *Scene) error {
 	}
 	if v.opt.Format == render.Table && v.opt.Interval > 0 && cli.IsTerminal(s.Out) {
 		v.screen = &cli.Screen{Terminal: s.Out, Plain: os.Getenv("NO_COLOR") != ""}
-		if !v.options().By { // a trend has the calls of a function, not of a value
-			v.trends = make(map[string][]float64)
-		}
 	}
 	return nil
 }
 
-// trendLength is the number of intervals in the column TREND.
-const trendLength = 12
-
 // draw replaces the table on the screen by the rows of an interval.
 func (v *Table) draw(rows []stats.Func) error {
 	o := v.options()
-	if o.Trends = v.trends; o.Trends != nil {
-		for _, row := range rows {
-			trend := append(o.Trends[row.Name], row.Rate())
-			o.Trends[row.Name] = trend[max(0, len(trend)-trendLength):]
-		}
-	}
 	_, height := cli.TerminalSize(v.Out)
 	var table bytes.Buffer
 	if err := render.Functions(&table, topRows(rows, v.opt.Top), o); err != nil {
@@ -141,7 +127,9 @@ func (v *Table) Interval(t *engine.Table) error {
 	}
 	v.intervals++
 	interval := &render.Interval{Number: v.intervals, End: t.At}
-	err := v.write(v.arrange(t.Since, v.opt.Top), interval)
+	o := v.options()
+	o.Interval, o.NoHeader = interval, v.intervals > 1
+	err := render.Functions(v.Out, v.arrange(t.Since, v.opt.Top), o)
 	if err == nil && v.opt.Summaries && v.opt.Format == render.JSON {
 		err = render.SummaryJSON(v.Out, t.Summary, interval)
 	}
@@ -170,10 +158,6 @@ func (v *Table) role(row stats.Func) target.Role {
 	return v.Target.Roles[f.Func]
 }
 
-// isWrapper reports whether a row is of a wrapper. --fail-if ignores wrappers. FUNC selects the wrapper together with the
-// function that the user means, and the number of its calls depends on the compiler.
-func (v *Table) isWrapper(row stats.Func) bool { return v.role(row).Wrapper }
-
 // noteInlined adds a note to functions that the compiler has also inlined into some callers, because probes do not see
 // inlined calls. It reads all of the debug information, so it runs after the probes were removed.
 func (v *Table) noteInlined(rows []stats.Func) {
@@ -190,19 +174,10 @@ func (v *Table) noteInlined(rows []stats.Func) {
 func (v *Table) options() render.Options {
 	o := v.opt
 	return render.Options{
-		By: o.By.Text != "", ByStack: o.By.UsesStack(), Amount: o.Sum.Text, Hist: o.Hist,
+		Format: o.Format, By: o.By.Text != "", ByStack: o.By.UsesStack(), Amount: o.Sum.Text, Hist: o.Hist,
 		Latency: v.mode == uprobe.Latency, Errors: o.Errors, Sched: o.Sched, Events: v.Events,
 		Budgeted: v.Plan.GroupSize > 0, FullNames: o.Full, Width: cli.Width(v.Out),
 	}
-}
-
-func (v *Table) write(rows []stats.Func, interval *render.Interval) error {
-	o := v.options()
-	o.Format, o.Interval = v.opt.Format, interval
-	o.NoHeader = v.headerWritten
-	err := render.Functions(v.Out, rows, o)
-	v.headerWritten = true
-	return err
 }
 
 func (v *Table) End(t *engine.Table) error {
@@ -218,7 +193,8 @@ func (v *Table) End(t *engine.Table) error {
 	if v.opt.Format == render.Table {
 		v.noteInlined(rows)
 	}
-	failed := v.opt.FailIf.check(slices.DeleteFunc(slices.Clone(rows), v.isWrapper))
+	// FUNC selects a wrapper together with the function that the user means. The calls of the wrapper depend on the compiler.
+	failed := v.opt.FailIf.check(slices.DeleteFunc(slices.Clone(rows), func(row stats.Func) bool { return v.role(row).Wrapper }))
 	if err := v.writeTotals(t, v.arrange(rows, v.opt.Top)); err != nil {
 		return err
 	}
@@ -236,17 +212,17 @@ func (v *Table) writeTotals(t *engine.Table, rows []stats.Func) error {
 	case v.opt.Format != render.JSON && v.opt.Interval > 0:
 		return nil // a program that sums the rows would count the calls twice
 	}
-	var whole *render.Interval
+	o := v.options()
 	if v.opt.Interval > 0 {
-		whole = &render.Interval{}
+		o.Interval = &render.Interval{}
 	}
-	if err := v.write(rows, whole); err != nil {
+	if err := render.Functions(v.Out, rows, o); err != nil {
 		return err
 	}
 	if err := v.writeStacks(t); err != nil || v.opt.Format != render.Table {
 		return err
 	}
-	return render.Histograms(v.Out, rows, v.options())
+	return render.Histograms(v.Out, rows, o)
 }
 
 // writeStacks writes the callers of functions.
@@ -257,7 +233,7 @@ func (v *Table) writeStacks(t *engine.Table) error {
 	if n := v.Stacks.Beyond; n > 0 {
 		v.Env.Warn(fmt.Sprintf("callers of %d calls are unknown, because there were more than %d different stacks", n, engine.MaxStacks))
 	}
-	amount := v.options().Amount
+	amount := v.opt.Sum.Text
 	b := v.Plan.Binary
 	rows := v.Stacks.Rows()
 	funcs := make(map[int]*stats.Func)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 
@@ -80,9 +79,6 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 		if out.Entry, err = o.entry.Capture(shownArgs, fl.atEntry); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
-		if fetch.Fields > 0 && shownArgs == nil && s.Roles[f].Named {
-			v.suggestParts(sig)
-		}
 		if v.opt.Entries {
 			return out, nil
 		}
@@ -103,23 +99,6 @@ const shownAsWords = "shown as words: no debug information"
 
 // shortFields is the largest number of fields of a struct that a short line shows.
 const shortFields = 6
-
-// suggestParts says how to see all of an argument that has more fields than a short line shows.
-func (v *Lines) suggestParts(sig *offsets.Signature) {
-	for _, p := range sig.Params {
-		t := p.Type
-		if t != nil && t.Kind == reflect.Pointer {
-			t = t.Elem()
-		}
-		if t != nil && p.Err == nil && t.Kind == reflect.Struct && len(t.Fields) > shortFields && !t.IsWord() && v.suggestions < maxSuggestions {
-			v.suggestions++
-			v.opt.Say("%s has %d fields: ask for parts in FUNC or --format, like %s.%s, or --full", p.Name, len(t.Fields), p.Name, t.Fields[0].Name)
-		}
-	}
-}
-
-// maxSuggestions is the number of arguments for which suggestParts prints a suggestion.
-const maxSuggestions = 3
 
 // skipUnlessNamed returns the error for a function to which an expression does not apply: a usage error if FUNC is the
 // function's name, else an error that leaves out this function and keeps the others.
@@ -250,29 +229,22 @@ func (v *Lines) splitFilter(o *operands, userOnly bool) (kernel string, err erro
 		return "", err
 	}
 	// The depth of a call would not count the callers that the kernel drops.
-	userOnly = userOnly || slices.Contains(v.opt.Where.expr.Refs(), where.Ref{Path: "depth"}) && o.builder("depth") == nil
+	userOnly = userOnly || v.opt.Where.uses("depth") && o.builder("depth") == nil
 	kernel, inKernel, rest := filter.Split(func(r where.Ref) (string, *gotype.Type, bool) {
 		if userOnly || o.builder(r.Path) != o.entry {
 			return "", nil, false
 		}
 		return o.entry.Field(r.Path, r.Part)
 	})
-	if kernel != "" {
-		v.explain("%s: in the kernel: %s", o.f.Name, inKernel)
+	if v.opt.DryRun && kernel != "" {
+		v.opt.Say("%s: in the kernel: %s", o.f.Name, inKernel)
 	}
-	if text := rest.String(); text != "" {
-		v.explain("%s: in user space: %s", o.f.Name, text)
+	if text := rest.String(); v.opt.DryRun && text != "" {
+		v.opt.Say("%s: in user space: %s", o.f.Name, text)
 	}
 	o.filter = rest
 	o.fetch(rest)
 	return kernel, nil
-}
-
-// explain prints a message about --where if --dry-run is set.
-func (v *Lines) explain(format string, args ...any) {
-	if v.opt.DryRun {
-		v.opt.Say(format, args...)
-	}
 }
 
 // exprCall is a call as a [where.Call], so that expressions can be evaluated for it.
