@@ -157,7 +157,7 @@ func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	case h.uid == 0:
 		return Missing.of(refused + ": this root has no CAP_DAC_OVERRIDE, as in a container").fixedBy(privileged)
 	}
-	return Missing.of(refused + ": it takes root, or CAP_DAC_OVERRIDE").fixedBy(h.asRoot("ftgo doctor"))
+	return Missing.of(refused + ": it takes root, or CAP_DAC_OVERRIDE; see docs/privileges.md").fixedBy(h.asRoot("ftgo doctor"))
 }
 
 // lacking lists what fails because this process lacks a capability. If usable is true, the process can use tracefs, and

@@ -41,21 +41,27 @@ type Server struct {
 	ended    chan struct{}
 
 	mu   sync.Mutex
-	open []net.Conn // in the order of their last change of state, the oldest first
+	idle []net.Conn        // connections without a running request, the one that is idle for longest first
+	busy map[net.Conn]bool // connections with a running request
 }
 
-// limit is the ConnState callback of the HTTP server. If more than maxConnections are open, it closes the one whose state
-// has not changed for longest, so that a client with many connections can't lock out others.
+// limit is the ConnState callback of the HTTP server. If more than maxConnections are open, it closes the one that is idle
+// for longest, so that a client with many connections can't lock out others. It closes no connection with a running
+// request.
 func (s *Server) limit(c net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open = slices.DeleteFunc(s.open, func(other net.Conn) bool { return other == c })
-	if state != http.StateClosed {
-		s.open = append(s.open, c)
+	s.idle = slices.DeleteFunc(s.idle, func(other net.Conn) bool { return other == c })
+	delete(s.busy, c)
+	switch state {
+	case http.StateActive: // the request's header was read
+		s.busy[c] = true
+	case http.StateNew, http.StateIdle:
+		s.idle = append(s.idle, c)
 	}
-	if len(s.open) > maxConnections {
-		s.open[0].Close()
-		s.open = slices.Delete(s.open, 0, 1)
+	if len(s.idle)+len(s.busy) > maxConnections && len(s.idle) > 0 {
+		s.idle[0].Close()
+		s.idle = slices.Delete(s.idle, 0, 1)
 	}
 }
 
@@ -68,7 +74,7 @@ func Listen(address string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", address, err)
 	}
-	return &Server{listener: l, ended: make(chan struct{})}, nil
+	return &Server{listener: l, ended: make(chan struct{}), busy: make(map[net.Conn]bool)}, nil
 }
 
 // Address returns the address of the listener, with the actual port even if the port given to Listen was 0.
