@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,23 +51,20 @@ func newCode(b *offsets.Binary, funcs []*offsets.Func, call unsafe.Pointer) (*co
 	if _, err := b.File().Reader().ReadAt(c.pages, c.offset); err != nil && err != io.EOF {
 		return nil, err
 	}
-	// The system may forbid executable memory files, or mount the temporary directory noexec. Linux before 3.17
-	// has no memfd_create.
-	for _, create := range []func() (*os.File, error){inMemory, onDisk} {
-		file, failed := create()
-		if failed == nil {
-			c.file = file
-			if failed = c.write(); failed == nil {
-				return c, nil
-			}
-			file.Close()
+	// The system may forbid executable memory files. Linux before 3.17 has none.
+	if c.file, err = memoryFile(); err == nil {
+		if _, err = c.file.WriteAt(c.pages, c.offset); err == nil {
+			err = c.run(func() {})
 		}
-		err = errors.Join(err, failed)
+		if err == nil {
+			return c, nil
+		}
+		c.file.Close()
 	}
 	return nil, fmt.Errorf("%w: copy ftgo's own functions: %w", ErrNotTried, err)
 }
 
-func inMemory() (*os.File, error) {
+func memoryFile() (*os.File, error) {
 	fd, err := unix.MemfdCreate("ftgo", unix.MFD_CLOEXEC|unix.MFD_NOEXEC_SEAL)
 	if err == unix.EINVAL { // before Linux 6.3
 		fd, err = unix.MemfdCreate("ftgo", unix.MFD_CLOEXEC)
@@ -79,50 +75,23 @@ func inMemory() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "memfd:ftgo"), nil
 }
 
-func onDisk() (*os.File, error) {
-	file, err := os.CreateTemp("", "ftgo-")
-	if err != nil {
-		return nil, err
-	}
-	return file, os.Remove(file.Name())
-}
-
-// write fills the file and maps it, which fails if the file may not be executed.
-func (c *code) write() error {
-	if _, err := c.file.WriteAt(c.pages, c.offset); err != nil {
-		return err
-	}
-	mapped.Lock()
-	defer mapped.Unlock()
-	return c.use()
-}
-
 // target returns the file as the target of probes. No other process can write to it.
 func (c *code) target() tracefs.Target {
 	return tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", c.file.Fd())}
 }
 
-// run maps this code and calls do. Meanwhile, calls of the functions hit only the probes of this measurement.
+// run maps this code and calls do. Meanwhile, calls of the functions hit only the probes of this measurement. The bytes are
+// the same as before, so a thread that executes them is not disturbed.
 func (c *code) run(do func()) error {
 	mapped.Lock()
 	defer mapped.Unlock()
-	err := c.use()
-	if err == nil {
-		do()
+	if mapped.code != c {
+		_, err := unix.MmapPtr(int(c.file.Fd()), c.offset, c.at, uintptr(len(c.pages)), unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_FIXED)
+		if err != nil {
+			return os.NewSyscallError("mmap", err)
+		}
+		mapped.code = c
 	}
-	return err
-}
-
-// use maps the file's pages over the functions. The bytes are the same, so a thread that executes them
-// meanwhile is not disturbed.
-func (c *code) use() error {
-	if mapped.code == c {
-		return nil
-	}
-	_, err := unix.MmapPtr(int(c.file.Fd()), c.offset, c.at, uintptr(len(c.pages)), unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_FIXED)
-	if err != nil {
-		return os.NewSyscallError("mmap", err)
-	}
-	mapped.code = c
+	do()
 	return nil
 }

@@ -79,12 +79,15 @@ func (m *Measuring) probe(ctx context.Context, features tracefs.Features) (*trac
 	}
 	opt := uprobe.Options{Mode: m.mode, Features: features, Stack: m.stack, ReturnsOnly: true}
 	if recordsValues(m.mode) {
+		minor, _ := b.GoVersion()
+		machine := b.File().Processor.Machine()
+		firstArg := machine.Go(minor, false).Arg(machine.SP, 0) // valid at a function's entry
 		opt.Values = func(fn *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
 			switch fn.Name {
 			case m.funcs[Fetched].Name:
-				v.Entry = wordsAt(b.File().Processor.Machine().SP.Fetch(), fetchedWords)
+				v.Entry = wordsAt(machine.SP.Fetch(), fetchedWords)
 			case m.funcs[Faulty].Name:
-				v.Entry = wordsAt(firstArg(b), faultyWords)
+				v.Entry = wordsAt(firstArg, faultyWords)
 			}
 			return v, nil
 		}
@@ -112,13 +115,6 @@ func wordsAt(address string, words int) *capture.Capture {
 		c.Args = append(c.Args, tracefs.Arg{Name: fmt.Sprintf("w%d", w), Fetch: fmt.Sprintf("+%d(%s)", 8*w, address), Type: "s64"})
 	}
 	return c
-}
-
-// firstArg returns the fetcharg of a function's first argument, valid at its entry.
-func firstArg(b *offsets.Binary) string {
-	minor, _ := b.GoVersion()
-	p := b.File().Processor
-	return p.Machine().Go(minor, false).Arg(p.Machine().SP, 0)
 }
 
 var errShared = fmt.Errorf("%w: this kernel records uprobes at the top level of tracefs alone, which everybody shares", ErrNotTried)

@@ -1,14 +1,10 @@
 package doctor
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -51,28 +47,6 @@ func (h *host) exists(path string) bool {
 }
 
 func (h *host) mounts() []procfs.Mount { return procfs.ParseMounts(h.Read("/proc/self/mountinfo")) }
-
-// config returns the kernel's .config, and its path; ok is false without a copy.
-func (h *host) config() (text, from string, ok bool) {
-	for _, path := range []string{"/proc/config.gz", "/boot/config-" + h.Release, "/lib/modules/" + h.Release + "/config"} {
-		b, err := os.ReadFile(h.Root + path)
-		if err == nil && strings.HasSuffix(path, ".gz") {
-			var z *gzip.Reader
-			if z, err = gzip.NewReader(bytes.NewReader(b)); err == nil {
-				b, err = io.ReadAll(z)
-			}
-		}
-		if err == nil {
-			return string(b), path, true
-		}
-	}
-	return "", "", false
-}
-
-// configured reports whether a kernel configuration sets an option to y.
-func configured(config, option string) bool {
-	return strings.Contains("\n"+config, "\n"+option+"=y\n")
-}
 
 // file returns the path of a tracefs file.
 func file(f *tracefs.FS, elem ...string) string {
