@@ -138,13 +138,12 @@ func ended(t *testing.T, pid int) {
 //	keys KEY...         presses keys, which have tmux's names
 //	screen TEXT...      waits until all texts are on the screen (with "!": until none is); @FILE is the contents of a file,
 //	                    ~REGEXP an expression that matches; the output is the screen
-//	click TEXT          clicks on a text of the last screen
 //	tmux ARG...         runs a command of tmux
 //	gone VAR            waits until a process has ended, and fails if it has left anything
 //	back VAR            waits until the shell prompts again, and fails if the terminal is not as it was, or anything is left
 func screenCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, []string) {
 	var m *tmux
-	before, last := "", ""
+	before := ""
 	left := func(ts *testscript.TestScript, name string) {
 		pid, err := strconv.Atoi(ts.Getenv(name))
 		ts.Check(err)
@@ -163,7 +162,7 @@ func screenCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, 
 		"keys": func(_ *testscript.TestScript, _ bool, args []string) { m.keys(args...) },
 		"tmux": func(ts *testscript.TestScript, _ bool, args []string) { ts.Stdout().Write([]byte(m.do(args...))) },
 		"screen": func(ts *testscript.TestScript, neg bool, texts []string) {
-			last = m.until(fmt.Sprintf("%q (%v)", texts, !neg), func(screen string) bool {
+			screen := m.until(fmt.Sprintf("%q (%v)", texts, !neg), func(screen string) bool {
 				for _, text := range texts {
 					file, isFile := strings.CutPrefix(text, "@")
 					expr, isExpr := strings.CutPrefix(text, "~")
@@ -179,16 +178,7 @@ func screenCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, 
 				}
 				return true
 			})
-			ts.Stdout().Write([]byte(last))
-		},
-		"click": func(ts *testscript.TestScript, _ bool, args []string) {
-			for y, line := range strings.Split(last, "\n") {
-				if x := strings.Index(line, args[0]); x >= 0 {
-					m.keys("-l", fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%[1]d;%[2]dm", x+1, y+1))
-					return
-				}
-			}
-			ts.Fatalf("no %s in\n%s", args[0], last)
+			ts.Stdout().Write([]byte(screen))
 		},
 		"back": func(ts *testscript.TestScript, _ bool, args []string) {
 			m.prompt("the command")

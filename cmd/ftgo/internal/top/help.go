@@ -9,14 +9,13 @@ import (
 )
 
 const keysText = `KEYS
-s, S           sort by the next column, or the one before; or click on it
+s, S           sort by the next column, or the one before
 /              show what has in its name what you type; Enter ends it
 Esc            show all again; go back
 Down, j        go down; Up, k up; PgDn, Space a page down; PgUp, b up
 End, G         go to the end; Home, g to the beginning
 d              numbers since the last refresh, or from the beginning on
 p              pause, or go on
-m              mark, or no longer; M shows what is marked alone
 w              begin anew with what calls wait for, or without
 Enter          open a function: latencies, callers, slowest calls
 q, Ctrl-C      quit

@@ -42,8 +42,6 @@ func Show(ctx context.Context, handle handler, wake <-chan struct{}) error {
 		return fmt.Errorf("open terminal: %w", err)
 	}
 	defer s.Fini()
-	s.EnableMouse(tcell.MouseButtonEvents)
-	held := false // the primary mouse button
 	for draw(s, handle); ; draw(s, handle) {
 		goOn := true
 		select {
@@ -58,10 +56,6 @@ func Show(ctx context.Context, handle handler, wake <-chan struct{}) error {
 				s.Sync()
 			case *tcell.EventKey:
 				goOn = press(handle, ev)
-			case *tcell.EventMouse:
-				before := held
-				held = ev.Buttons()&tcell.ButtonPrimary != 0
-				goOn = point(handle, ev, held && !before)
 			}
 		}
 		if !goOn {
@@ -107,20 +101,6 @@ func press(handle handler, ev *tcell.EventKey) bool {
 		if ev.Key() == tcell.KeyRune && !handle.press(key) {
 			return false
 		}
-	}
-	return true
-}
-
-// point handles a mouse event. If clicked is true, the primary button was just pressed.
-func point(handle handler, ev *tcell.EventMouse, clicked bool) bool {
-	switch {
-	case ev.Buttons()&tcell.WheelUp != 0:
-		return handle.press(keyUp)
-	case ev.Buttons()&tcell.WheelDown != 0:
-		return handle.press(keyDown)
-	case clicked:
-		x, y := ev.Position()
-		return handle(func(m *Model) Action { return m.Click(x, y) })
 	}
 	return true
 }

@@ -24,40 +24,27 @@ func (m *Model) table(width, height int) (lines []Line) {
 	m.list.fit(len(rows), height-len(lines)-1)
 	rows = rows[m.list.from:min(m.list.from+m.list.page, len(rows))]
 	widths, name := m.fit(rows, width)
-	names := len(m.page.Columns)
-	m.columns = make([][2]int, names+1)
 	var head strings.Builder
-	head.WriteString(pad("  "+m.title(names, m.page.Names), name))
-	m.columns[names] = [2]int{0, name}
-	at := name
+	head.WriteString(pad("  "+m.title(len(widths), m.page.Names), name))
 	for i, w := range widths {
 		if w > 0 {
 			head.WriteString(right(m.title(i, m.page.Columns[i]), w+1))
-			m.columns[i] = [2]int{at, at + w + 1}
-			at += w + 1
 		}
 	}
 	lines = append(lines, Line{head.String(), Bold})
 	for i, r := range rows {
 		var b strings.Builder
-		here, mark := " ", " "
+		cursor, style := "  ", Plain
 		if m.list.from+i == m.list.at {
-			here = ">"
+			cursor, style = "> ", Chosen
 		}
-		if m.marked[r.ID] {
-			mark = "+"
-		}
-		b.WriteString(pad(here+mark+printable.Shorten(printable.Text(r.Name), name-2), name))
+		b.WriteString(pad(cursor+printable.Shorten(printable.Text(r.Name), name-2), name))
 		for c, w := range widths {
 			if w > 0 {
 				b.WriteString(right(m.cells(r)[c].Text, w+1))
 			}
 		}
-		line := Line{Text: b.String()}
-		if m.list.from+i == m.list.at {
-			line.Text, line.Style = pad(line.Text, width), Chosen
-		}
-		lines = append(lines, line)
+		lines = append(lines, Line{pad(b.String(), width), style})
 	}
 	return lines
 }
@@ -113,9 +100,6 @@ func (m *Model) status() string {
 	}
 	if l.filter != "" {
 		parts = append(parts, "with "+printable.Text(l.filter))
-	}
-	if m.onlyMarked {
-		parts = append(parts, "marked")
 	}
 	if l.all > l.page {
 		parts = append(parts, fmt.Sprintf("%d to %d of %d", l.from+1, min(l.from+l.page, l.all), l.all))

@@ -43,7 +43,7 @@ type Page struct {
 	Keys    string // the hint in the last line about Enter, like "Enter opens"
 }
 
-// Action is an action that the caller of Press or Click must perform.
+// Action is an action that the caller of Press must perform.
 type Action uint8
 
 const (
@@ -59,22 +59,19 @@ type Model struct {
 	page        Page
 	next        *Page // non-nil during a pause: the page to show when it ends
 	list        scroller
-	sort        int          // the index of the column to sort by, or len(page.Columns) for names
-	recent      bool         // show the cells of the last interval, not of the whole run
-	marked      map[int]bool // the marked rows, by ID
-	onlyMarked  bool         // show only marked rows
-	help        *scroller    // the scroller of the help page, nil if the help page is closed
-	one         *One         // the open function, nil for the table
-	pausedOne   *One         // the paused content of the open function, nil without a pause
+	sort        int       // the index of the column to sort by, or len(page.Columns) for names
+	recent      bool      // show the cells of the last interval, not of the whole run
+	help        *scroller // the scroller of the help page, nil if the help page is closed
+	one         *One      // the open function, nil for the table
+	pausedOne   *One      // the paused content of the open function, nil without a pause
 	message     string
 	messageLeft int      // the number of refreshes before message disappears
 	messages    []string // the last messages
-	columns     [][2]int // first and end position of each column in the last drawing, names last
 }
 
 // New returns a model of a table. sort is the index of the column to sort by.
 func New(sort int) *Model {
-	return &Model{sort: sort, marked: make(map[int]bool), list: scroller{cursor: true}}
+	return &Model{sort: sort, list: scroller{cursor: true}}
 }
 
 // Show replaces the page. During a pause, it replaces the page that is shown when the pause ends.
@@ -130,7 +127,7 @@ func (m *Model) expireMessage() {
 func (m *Model) shown() []Row {
 	filter := strings.ToLower(m.list.filter)
 	rows := slices.DeleteFunc(slices.Clone(m.page.Rows), func(r Row) bool {
-		return m.onlyMarked && !m.marked[r.ID] || !strings.Contains(strings.ToLower(r.Name+" "+r.Full), filter)
+		return !strings.Contains(strings.ToLower(r.Name+" "+r.Full), filter)
 	})
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		names := cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
@@ -194,13 +191,6 @@ func (m *Model) press(key rune) Action {
 		m.recent = !m.recent
 	case 'p':
 		m.pause()
-	case 'm':
-		if row, ok := m.Chosen(); ok {
-			m.marked[row.ID] = !m.marked[row.ID]
-			m.list.press(keyDown)
-		}
-	case 'M':
-		m.onlyMarked = !m.onlyMarked
 	case 'w':
 		return Waits
 	case keyEnter:
@@ -244,29 +234,6 @@ func (m *Model) pressOne(key rune) Action {
 	case keyEscape, keyBackspace, keyErase:
 		m.one, m.pausedOne = nil, nil
 		return Close
-	}
-	return Nothing
-}
-
-// Click handles a click at column x of line y. It closes the help page or the open function. In the table, a click on
-// a title sorts by that column, a click on a row chooses it, and a click on the chosen row opens it.
-func (m *Model) Click(x, y int) Action {
-	first := len(m.page.Head) + 1
-	switch {
-	case m.help != nil || m.one != nil:
-		return m.Press(keyEscape)
-	case y == first-1:
-		for i, at := range m.columns {
-			if x >= at[0] && x < at[1] {
-				m.sortBy(i)
-			}
-		}
-	case y >= first && y-first < m.list.page && m.list.from+y-first < m.list.all:
-		at := m.list.from + y - first
-		if at == m.list.at {
-			return Open
-		}
-		m.list.at = at
 	}
 	return Nothing
 }

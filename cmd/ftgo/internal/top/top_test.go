@@ -95,9 +95,7 @@ func TestModel(t *testing.T) {
 		{what: "the third row", keys: "jj"},
 		{what: "a refresh follows it", do: func() { m.Show(page(30, 2)) }},
 		{what: "deltas", keys: "d"},
-		{what: "marked", keys: "dmm"},
-		{what: "the marked alone", keys: "M"},
-		{what: "all, and a filter that is typed", keys: "M/GET1"},
+		{what: "all, and a filter that is typed", keys: "djj/GET1"},
 		{what: "a letter less, and done", keys: "2\x7f\r"},
 		{what: "all", keys: "\x1b"},
 		{what: "the end", keys: "G"},
@@ -167,29 +165,6 @@ func TestOne(t *testing.T) {
 	fixture.Golden(t, "testdata/one.txt", got.String())
 }
 
-// TestClick checks that clicks sort, choose and open.
-func TestClick(t *testing.T) {
-	m := New(2)
-	m.Show(page(9, 1))
-	lines := m.Draw(80, 24)
-	at := strings.Index(lines[2].Text, "CALLS")
-	if m.Click(at, 2); m.sort != 0 {
-		t.Errorf("sorted by %d", m.sort)
-	}
-	if m.Click(3, 2); m.sort != 8 {
-		t.Errorf("sorted by %d, not by names", m.sort)
-	}
-	if action := m.Click(3, 6); action != Nothing || m.list.at != 3 {
-		t.Errorf("chosen: %d, action %d", m.list.at, action)
-	}
-	if action := m.Click(3, 6); action != Open {
-		t.Errorf("again: action %d", action)
-	}
-	if action := m.Click(3, 20); action != Nothing || m.list.at != 3 {
-		t.Errorf("below the rows: %d, action %d", m.list.at, action)
-	}
-}
-
 // TestQuit checks that q and Ctrl-C end the screen.
 func TestQuit(t *testing.T) {
 	m := New(0)
@@ -221,7 +196,6 @@ func FuzzModel(f *testing.F) {
 				m.ShowOne(o, one(i%30))
 				m.OpenOne(o)
 			}
-			m.Click(int(key)%80, i%24)
 			m.Show(page(i%9, i))
 			screen(t, m, int(width), max(int(height), 1))
 		}
