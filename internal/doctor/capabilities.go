@@ -17,7 +17,7 @@ var uses = []struct {
 	{"CAP_DAC_OVERRIDE", "tracefs must belong to this user", 1 << unix.CAP_DAC_OVERRIDE},
 	{"CAP_SYS_PTRACE", "-p takes this user's processes alone", 1 << unix.CAP_SYS_PTRACE},
 	{"CAP_LEASE", "a write to another user's binary ends the run, but does not wait for it", 1 << unix.CAP_LEASE},
-	{"CAP_SYS_ADMIN", "tracefs must be mounted, and a path into an image's layer does not select the containers that run it", 1 << unix.CAP_SYS_ADMIN},
+	{"CAP_SYS_ADMIN", "tracefs must be mounted", 1 << unix.CAP_SYS_ADMIN},
 }
 
 // needed returns the capabilities that a run may need until its end: all of uses, because a run removes probes

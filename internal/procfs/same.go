@@ -1,11 +1,9 @@
 package procfs
 
 import (
-	"encoding/binary"
 	"fmt"
 	"os"
 	"syscall"
-	"unsafe"
 )
 
 // SameFile reports whether two paths lead to the same file for the kernel's probes. Each mount of overlayfs, as
@@ -19,9 +17,12 @@ func SameFile(path, other string) bool {
 	return sameFile(path, other, a, b)
 }
 
+// sameFile is SameFile with the results of os.Stat. Overlayfs shows the number and times of the layer's file (ovl_getattr in
+// fs/overlayfs/inode.c), and maps that file into processes.
 func sameFile(path, other string, a, b os.FileInfo) bool {
-	alike := a.Mode().IsRegular() && a.Mode() == b.Mode() && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
-	return os.SameFile(a, b) || alike && (InodeOf(path, a) == InodeOf(other, b) || samePage(path, other))
+	x, y := a.Sys().(*syscall.Stat_t), b.Sys().(*syscall.Stat_t)
+	alike := a.Mode().IsRegular() && x.Ino == y.Ino && x.Mode == y.Mode && x.Size == y.Size && x.Mtim == y.Mtim && x.Ctim == y.Ctim
+	return os.SameFile(a, b) || alike && (inOverlay(path) || inOverlay(other))
 }
 
 // Inode identifies a file as the kernel's probes do.
@@ -34,18 +35,19 @@ type Inode struct {
 // overlayfs is the Device of all files in overlayfs. It is the type in statfs(2) (include/uapi/linux/magic.h).
 const overlayfs = 0x794c7630
 
+func inOverlay(path string) bool {
+	var system syscall.Statfs_t
+	return syscall.Statfs(path, &system) == nil && system.Type == overlayfs
+}
+
 // InodeOf returns the Inode of the file at a path. info is the result of os.Stat. In every mount of overlayfs, a file
-// of a layer has the number and times of the layer's file (ovl_getattr in fs/overlayfs/inode.c). If a container changes
+// of a layer has the number and times of the layer's file. If a container changes
 // the file, the container gets a copy with another time. Folders are identified by their mount, because their contents
 // differ. In overlayfs, the Inode also changes when the file's mode or names change, because these set its ctime.
 // Then call [OpenInode] again.
-func InodeOf(path string, info os.FileInfo) (inode Inode) {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return inode
-	}
-	var system syscall.Statfs_t
-	if info.Mode().IsRegular() && syscall.Statfs(path, &system) == nil && system.Type == overlayfs {
+func InodeOf(path string, info os.FileInfo) Inode {
+	stat := info.Sys().(*syscall.Stat_t)
+	if info.Mode().IsRegular() && inOverlay(path) {
 		return Inode{overlayfs, stat.Ino, stat.Ctim.Nano()}
 	}
 	return Inode{Device: stat.Dev, Number: stat.Ino}
@@ -58,48 +60,4 @@ func OpenInode(file *os.File) (inode Inode, err error) {
 		inode = InodeOf(fmt.Sprintf("/proc/self/fd/%d", file.Fd()), info)
 	}
 	return inode, err
-}
-
-// samePage reports whether the first pages of two files are the same page of memory. overlayfs maps the layer's file
-// (ovl_mmap in fs/overlayfs/file.c, since Linux 4.19), and uprobes use that file, too. It returns false without
-// CAP_SYS_ADMIN, because the kernel then hides the numbers of pages.
-func samePage(path, other string) bool {
-	a, b := mapPage(path), mapPage(other)
-	defer syscall.Munmap(a)
-	defer syscall.Munmap(b)
-	for range 3 { // the kernel may move the page between two reads
-		before := frame(a)
-		if same := frame(b); before != 0 && same == before && frame(a) == before {
-			return true
-		}
-	}
-	return false
-}
-
-// mapPage maps the first page of a file. It returns nil after an error.
-func mapPage(path string) []byte {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	page, _ := syscall.Mmap(int(file.Fd()), 0, os.Getpagesize(), syscall.PROT_READ, syscall.MAP_PRIVATE|syscall.MAP_POPULATE)
-	return page
-}
-
-// frame returns the number of the physical page of a virtual page of this process, or 0 if it is unknown
-// (Documentation/admin-guide/mm/pagemap.rst).
-func frame(page []byte) uint64 {
-	pagemap, err := os.Open("/proc/self/pagemap")
-	if err != nil || len(page) == 0 {
-		return 0
-	}
-	defer pagemap.Close()
-	const present, number = 1 << 63, 1<<55 - 1
-	var entry [8]byte
-	at := int64(uintptr(unsafe.Pointer(&page[0]))) / int64(len(page)) * 8
-	if _, err := pagemap.ReadAt(entry[:], at); err != nil || binary.LittleEndian.Uint64(entry[:])&present == 0 {
-		return 0
-	}
-	return binary.LittleEndian.Uint64(entry[:]) & number
 }
