@@ -228,10 +228,8 @@ type Machine struct {
 	// Relative and Absolute are the types of ELF relocations that set a word to an address in the same file and to
 	// the address of a symbol.
 	Relative, Absolute uint32
-	// Libraries are the processor's directories of the dynamic loader. LibraryFlags mark its libraries in the
-	// loader's cache.
-	Libraries    []string
-	LibraryFlags uint32
+	// Libraries are the processor's directories of the dynamic loader.
+	Libraries []string
 	// ABIInternal is the calling convention of Go since minor version FirstRegisters, which passes arguments in registers,
 	// ABI0 that of assembly functions since then, and OldABI0 that of all functions before. C is that of C.
 	ABIInternal, ABI0, OldABI0, C CallConv

@@ -1,11 +1,8 @@
 package target
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/binary"
+	"debug/elf"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -58,15 +55,19 @@ func findBelow(root string, machine *arch.Machine, name string, pid int) (path s
 func installed(root string, machine *arch.Machine, name string) (path string, err error) {
 	var places [][]string
 	for _, dir := range filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")) {
-		places = append(places, sharedIn(root, dir))
+		places = append(places, filesIn(root, dir))
 	}
-	places = append(places, cached(root, machine))
+	cache, _ := os.ReadFile(filepath.Join(root, "etc/ld.so.cache")) // empty without a cache
+	places = append(places, cachedPaths(root, cache))
 	for _, dir := range slices.Concat(machine.Libraries, []string{"lib", "usr/lib"}) {
-		places = append(places, sharedIn(root, dir))
+		places = append(places, filesIn(root, dir))
 	}
 	canonical := func(path string) string {
-		file, _ := filepath.EvalSymlinks(path)
-		return cmp.Or(file, path)
+		file, err := filepath.EvalSymlinks(path)
+		if err != nil || !strings.Contains(filepath.Base(path), ".so") || !isFor(machine, path) {
+			return ""
+		}
+		return file
 	}
 	for _, paths := range places {
 		if path, err = chooseLibrary(name, paths, canonical); path != "" || err != nil {
@@ -76,28 +77,33 @@ func installed(root string, machine *arch.Machine, name string) (path string, er
 	return path, err
 }
 
-// sharedIn lists the files in a folder that look like libraries.
-func sharedIn(root, dir string) (paths []string) {
+// filesIn lists the files in a folder.
+func filesIn(root, dir string) (paths []string) {
 	entries, _ := os.ReadDir(filepath.Join(root, dir)) // a missing folder has no libraries
 	for _, e := range entries {
-		path := filepath.Join(root, dir, e.Name())
-		// NAME.so may be a linker script.
-		if e.Type()&^fs.ModeSymlink == 0 && strings.Contains(e.Name(), ".so") && isELF(path) {
-			paths = append(paths, path)
+		paths = append(paths, filepath.Join(root, dir, e.Name()))
+	}
+	return paths
+}
+
+// cachedPaths lists the paths in the loader's cache, in which each string ends with a zero.
+func cachedPaths(root string, cache []byte) (paths []string) {
+	for text := range strings.SplitSeq(string(cache), "\x00") {
+		if at := strings.IndexByte(text, '/'); at >= 0 { // a number may precede the first string
+			paths = append(paths, filepath.Join(root, text[at:]))
 		}
 	}
 	return paths
 }
 
-func isELF(path string) bool {
-	f, err := os.Open(path)
+// isFor reports whether a file is an ELF file for a machine. NAME.so may also be a linker script.
+func isFor(machine *arch.Machine, path string) bool {
+	f, err := elf.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	var magic [4]byte
-	_, err = f.Read(magic[:])
-	return err == nil && string(magic[:]) == "\x7fELF"
+	return f.Machine == machine.ELF && f.Class == elf.ELFCLASS64
 }
 
 // match reports whether the last element of path is name, or name and an ending like .so, .so.6 or -2.31.so. A name with .so
@@ -111,7 +117,7 @@ func match(name, path string) (version string, ok bool) {
 
 // chooseLibrary returns the path of the file with the name. Without such a file, it returns the path of the file with the
 // name and a version. It returns "" if no file matches, and an error if several files match. identity returns the
-// same text for all paths that lead to the same file.
+// same text for all paths that lead to the same file, and "" for a path to ignore.
 func chooseLibrary(name string, paths []string, identity func(path string) string) (string, error) {
 	for _, exact := range []bool{true, false} {
 		found := make(map[string]string) // the path of each identity
@@ -120,7 +126,7 @@ func chooseLibrary(name string, paths []string, identity func(path string) strin
 			if !ok || exact != (version == "") {
 				continue
 			}
-			if id := identity(path); found[id] == "" {
+			if id := identity(path); id != "" && found[id] == "" {
 				found[id] = path
 			}
 		}
@@ -134,48 +140,4 @@ func chooseLibrary(name string, paths []string, identity func(path string) strin
 		}
 	}
 	return "", nil
-}
-
-// cached lists the libraries in the loader's cache.
-func cached(root string, machine *arch.Machine) []string {
-	data, err := os.ReadFile(filepath.Join(root, "etc/ld.so.cache"))
-	if err != nil {
-		return nil
-	}
-	paths := parseLoaderCache(data, machine.LibraryFlags)
-	for i := range paths {
-		paths[i] = filepath.Join(root, paths[i])
-	}
-	return paths
-}
-
-// parseLoaderCache parses /etc/ld.so.cache. It returns the paths of the libraries with the flags, in the order of the
-// file. The format is the format of glibc 2.2 and later (struct cache_file_new in sysdeps/generic/dl-cache.h): a header of
-// 48 bytes, 24 bytes for each library, strings. Up to glibc 2.31, ldconfig wrote data in an older format before the header.
-func parseLoaderCache(data []byte, flags uint32) (paths []string) {
-	const headerLen, countAt = 48, 20
-	start := bytes.Index(data, []byte("glibc-ld.so.cache1.1"))
-	if start < 0 || len(data)-start < headerLen {
-		return nil
-	}
-	data = data[start:]
-	type entry struct {
-		Flags, Key, Path, OSVersion uint32
-		HWCap                       uint64
-	}
-	n := binary.LittleEndian.Uint32(data[countAt:])
-	if uint64(n) > uint64(len(data)-headerLen)/uint64(binary.Size(entry{})) {
-		return nil
-	}
-	entries := make([]entry, n)
-	_, _ = binary.Decode(data[headerLen:], binary.LittleEndian, entries) // the length was checked
-	for _, e := range entries {
-		if e.Flags != flags || uint64(e.Path) >= uint64(len(data)) {
-			continue
-		}
-		if path, _, ended := bytes.Cut(data[e.Path:], []byte{0}); ended && len(path) > 0 {
-			paths = append(paths, string(path))
-		}
-	}
-	return paths
 }

@@ -21,9 +21,8 @@ var machine = arch.Machine{
 	// INT3, or the call that replaces a probed nop of five bytes (arch/x86/kernel/uprobes.c, arch_uprobe_optimize,
 	// since Linux 6.18).
 	Breakpoints: [][]byte{{0xcc}, {0xe8}},
-	// The directories of Debian, then of other systems. The flags are FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 of glibc
-	// (sysdeps/generic/ldconfig.h).
-	Libraries: []string{"lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "lib64", "usr/lib64"}, LibraryFlags: 0x0303,
+	// The directories of Debian, then of other systems.
+	Libraries: []string{"lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "lib64", "usr/lib64"},
 	// R_X86_64_RELATIVE and R_X86_64_64 (System V ABI, x86-64, 4.4).
 	Relative: uint32(elf.R_X86_64_RELATIVE), Absolute: uint32(elf.R_X86_64_64),
 	LastPadded: 6, // Go 1.5 includes the padding, 1.7 does not

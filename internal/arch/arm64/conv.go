@@ -20,9 +20,8 @@ var machine = arch.Machine{
 	AddressBits: 48,
 	// The code of BRK #5 (arch/arm64/include/asm/brk-imm.h and uprobes.h, Linux 4.10 to 6.18).
 	Breakpoints: [][]byte{{0xa0, 0x00, 0x20, 0xd4}},
-	// The directories of Debian, then of other systems. The flags are FLAG_AARCH64_LIB64 | FLAG_ELF_LIBC6 of glibc
-	// (sysdeps/generic/ldconfig.h).
-	Libraries: []string{"lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu", "lib64", "usr/lib64"}, LibraryFlags: 0x0a03,
+	// The directories of Debian, then of other systems.
+	Libraries: []string{"lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu", "lib64", "usr/lib64"},
 	// R_AARCH64_RELATIVE and R_AARCH64_ABS64 (ELF for the Arm 64-bit Architecture, 5.7).
 	Relative: uint32(elf.R_AARCH64_RELATIVE), Absolute: uint32(elf.R_AARCH64_ABS64),
 	// Functions begin at multiples of 16, and the linker includes the zeros up to there in the size of the function
