@@ -71,13 +71,10 @@ func findDebugInfo(b *offsets.Binary, say Say, loading func(what string, done, o
 	if !known || strings.TrimSpace(os.Getenv("DEBUGINFOD_URLS")) == "" {
 		return
 	}
-	path, _ := filepath.Abs(filepath.Join(debuginfodCache(), id, "debuginfo")) // after an error, path is "", and Stat fails
-	if info, err := os.Stat(path); err != nil || info.Size() == 0 {            // an empty file notes that no server had it
-		if path, err = download(id, loading, limit); err != nil {
-			say("debug information of %s: %v", b.File().Path(), err)
-		}
-	}
-	if path != "" {
+	path, err := download(id, loading, limit)
+	if err != nil {
+		say("debug information of %s: %v", b.File().Path(), err)
+	} else if path != "" {
 		take(path, unchecked)
 	}
 }
@@ -123,8 +120,8 @@ func checkCRC(f *os.File, want uint32) error {
 	return nil
 }
 
-// download runs debuginfod-find, if it is installed. debuginfod-find prints the path of the file in its cache. download
-// returns "" if no server has the debug information.
+// download runs debuginfod-find, if it is installed, which asks the servers unless its cache has the file. It prints the
+// file's path. download returns "" if no server has the debug information.
 func download(id string, loading func(what string, done, of int), limit time.Duration) (path string, err error) {
 	program, err := exec.LookPath("debuginfod-find")
 	if err != nil {
@@ -155,17 +152,4 @@ func download(id string, loading func(what string, done, of int), limit time.Dur
 		return "", fmt.Errorf("run debuginfod-find: %w", err)
 	}
 	return path, nil
-}
-
-// debuginfodCache returns the cache of debuginfod's client (debuginfod_find_debuginfo(3)).
-func debuginfodCache() string {
-	if dir := os.Getenv("DEBUGINFOD_CACHE_PATH"); dir != "" {
-		return dir
-	}
-	home, _ := os.UserHomeDir()
-	old := filepath.Join(home, ".debuginfod_client_cache")
-	if _, err := os.Stat(old); err == nil {
-		return old
-	}
-	return filepath.Join(cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join(home, ".cache")), "debuginfod_client")
 }
