@@ -38,10 +38,8 @@ type Options struct {
 	// It is used only for paths.
 	Variable func(root string) (offsets.Variable, error)
 	// Type finds a type by name, for the type assertions in paths.
-	Type func(name string) (*gotype.Type, error)
-	// Machine describes the binary's processor. If it is nil, sites share fewer events: small numbers on the stack are
-	// not fetched as whole words, and arrange adds no words.
-	Machine *arch.Machine
+	Type    func(name string) (*gotype.Type, error)
+	Machine *arch.Machine // describes the binary's processor
 	// OtherArgs are arguments that the caller adds to the event, for example to fetch the stack. The Builder leaves
 	// room for them. maxArgs and maxBytes already allow for the arguments that identify the call.
 	OtherArgs []tracefs.Arg
@@ -73,9 +71,8 @@ type Capture struct {
 
 	roots  []*node
 	strLen int
-	end    uint64 // the end of user space, 0 if not known
-	// positions maps the index of a word, as in the leaves of nodes, to its index among the fetched words. If it is
-	// nil, both are equal.
+	end    uint64 // the end of user space
+	// positions maps the index of a word, as in the leaves of nodes, to its index among the fetched words.
 	positions []int
 }
 
@@ -99,10 +96,7 @@ type Builder struct {
 	words int // the number of words that args yield
 	bytes int // the size of args in an event
 	line  int // the length of the text of args in a definition
-	max   int // the largest number of args
 	limit int // the largest number of args when the current variable is planned
-	// maxFields is Options.Fields while a variable is planned that no path selects, and otherwise 0.
-	maxFields int
 	// fixedOrder: Field has returned the name of an argument, which depends on its position.
 	fixedOrder bool
 	slot       int // the slot of a map that walk takes an element from
@@ -117,8 +111,7 @@ type Builder struct {
 
 // NewBuilder returns a Builder for variables.
 func NewBuilder(vars []offsets.Variable, opt Options) *Builder {
-	room := maxArgs - len(opt.OtherArgs)
-	b := &Builder{vars: vars, opt: opt, max: room, limit: room, arrays: make(map[string]int)}
+	b := &Builder{vars: vars, opt: opt, limit: maxArgs - len(opt.OtherArgs), arrays: make(map[string]int)}
 	for _, a := range opt.OtherArgs {
 		b.line += len(a.Fetch) + argFrame
 		b.bytes += 16 // an argument has at most two words
@@ -130,27 +123,25 @@ func NewBuilder(vars []offsets.Variable, opt Options) *Builder {
 // if paths is nil. [Capture.AppendValues] returns the values of paths and then of extra. If the event has no room for
 // all of them, values of paths lack room rather than values of extra. Values without room are Unfetched.
 func (b *Builder) Capture(paths, extra []string) (*Capture, error) {
+	fields, most := b.opt.Fields, b.limit
+	b.opt.Fields = 0 // it does not limit values of paths
 	last, err := b.paths(extra, false)
 	if err != nil {
 		return nil, err
 	}
-	c := &Capture{strLen: b.opt.StrLen}
-	if m := b.opt.Machine; m != nil {
-		c.end = 1 << m.AddressBits
-	}
+	c := &Capture{strLen: b.opt.StrLen, end: 1 << b.opt.Machine.AddressBits}
 	if c.roots, err = b.paths(paths, true); err != nil {
 		return nil, err
 	}
 	if paths == nil {
+		b.opt.Fields = fields
 		for i := range b.vars {
-			b.limit = min(len(b.args)+maxShare, b.max)
-			b.maxFields = b.opt.Fields
+			b.limit = min(len(b.args)+maxShare, most)
 			t, s := b.root(&b.vars[i])
 			n := b.value(b.vars[i].Name, t, s, 1)
 			b.planRealType(n, &b.vars[i], s)
 			c.roots = append(c.roots, n)
 		}
-		b.maxFields = 0
 	}
 	c.roots = append(c.roots, last...)
 	b.arrange(c)
@@ -294,20 +285,18 @@ func (b *Builder) arrange(c *Capture) {
 				words++
 			}
 		}
-		if b.opt.Machine != nil {
-			for range padded(words) - words {
-				args = append(args, arg{fetch: b.opt.Machine.Filler.Fetch(), typ: "s64", at: -1})
-			}
+		for range padded(words) - words {
+			args = append(args, arg{fetch: b.opt.Machine.Filler.Fetch(), typ: "s64", at: -1})
 		}
 		slices.SortStableFunc(args, func(x, y arg) int {
 			return cmp.Or(cmp.Compare(x.count, y.count), cmp.Compare(len(y.typ), len(x.typ)), cmp.Compare(y.typ, x.typ))
 		})
-		c.positions = make([]int, b.words)
 	}
+	c.positions = make([]int, b.words)
 	for i, a := range args {
 		c.Args = append(c.Args, tracefs.Arg{Name: "v" + strconv.Itoa(i), Fetch: a.fetch, Type: a.typ})
 		for k := range max(a.count, 1) {
-			if c.positions != nil && a.at >= 0 {
+			if a.at >= 0 {
 				c.positions[a.at+k] = c.Words
 			}
 			c.Words++

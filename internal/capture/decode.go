@@ -28,14 +28,11 @@ type Process interface {
 
 // AppendValues decodes the fetched words, and appends the values of the paths or variables to values.
 func (c *Capture) AppendValues(values []Value, words []uint64, p Process) []Value {
-	if c.positions != nil {
-		arranged := make([]uint64, len(c.positions))
-		for i, at := range c.positions {
-			arranged[i] = words[at]
-		}
-		words = arranged
+	arranged := make([]uint64, len(c.positions))
+	for i, at := range c.positions {
+		arranged[i] = words[at]
 	}
-	d := decoder{Capture: c, words: words, process: p}
+	d := decoder{Capture: c, words: arranged, process: p}
 	return d.values(values, c.roots)
 }
 
@@ -65,7 +62,7 @@ func (d *decoder) checkAddr(p uint64) string {
 	switch {
 	case p == 0:
 		return nilPointer
-	case p < 4096 || d.end > 0 && p >= d.end:
+	case p < 4096 || p >= d.end:
 		return badPointer
 	}
 	return ""

@@ -67,8 +67,13 @@ func (s *scanner) path() (steps []string, err error) {
 	}
 	for {
 		special := RegisterLen
-		if len(steps) > 0 {
-			special = parenthesesLen
+		if len(steps) > 0 { // a type assertion in parentheses
+			special = func(rest string) int {
+				if !strings.HasPrefix(rest, "(") {
+					return 0
+				}
+				return max(0, printable.Closing(rest, 0))
+			}
 		}
 		step := s.take(special)
 		if step == "" {
@@ -97,36 +102,23 @@ func (s *scanner) path() (steps []string, err error) {
 // key parses an index or the key of a map: a number of 64 bits or a quoted string. It returns the number without
 // leading zeros, and the string quoted by strconv.Quote.
 func (s *scanner) key() (key string, ok bool) {
-	quoted := s.take(func(rest string) int {
-		prefix, err := strconv.QuotedPrefix(rest)
-		if err != nil || rest[0] == '\'' {
-			return 0
-		}
-		return len(prefix)
-	})
-	if quoted != "" {
-		text, err := strconv.Unquote(quoted)
-		return strconv.Quote(text), err == nil
-	}
 	before := s.at
-	number := s.take(func(rest string) int { return len(indexRE.FindString(rest)) })
-	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
+	word := s.take(func(rest string) int {
+		if prefix, err := strconv.QuotedPrefix(rest); err == nil && rest[0] != '\'' {
+			return len(prefix)
+		}
+		return len(indexRE.FindString(rest))
+	})
+	if text, err := strconv.Unquote(word); err == nil {
+		return strconv.Quote(text), true
+	} else if n, err := strconv.ParseInt(word, 10, 64); err == nil {
 		return strconv.FormatInt(n, 10), true
 	}
-	n, err := strconv.ParseUint(number, 10, 64)
+	n, err := strconv.ParseUint(word, 10, 64)
 	if err != nil {
 		s.at = before
 	}
 	return strconv.FormatUint(n, 10), err == nil
-}
-
-// parenthesesLen returns the length of the parentheses at the start of a text, with the text in them. It returns 0 if
-// the text begins with something else.
-func parenthesesLen(text string) int {
-	if !strings.HasPrefix(text, "(") {
-		return 0
-	}
-	return max(0, printable.Closing(text, 0))
 }
 
 var (

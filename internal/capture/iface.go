@@ -58,8 +58,8 @@ func (p *payload) fill(b *Builder, data source, more bool) {
 	p.data = data
 	defer func() {
 		planner := *b
-		planner.sealed, planner.maxFields, planner.vars, planner.args = true, 0, nil, slices.Clone(b.args)
-		p.planner = &planner
+		planner.sealed, planner.opt.Fields, planner.vars, planner.args = true, 0, nil, slices.Clone(b.args)
+		p.planner, p.nodes = &planner, make(map[*gotype.Type]*node)
 	}()
 	var reason string
 	if p.at, reason = b.array(data, payloadWords); reason != "" {
@@ -190,9 +190,6 @@ func (d *decoder) memory(dynamic, t *gotype.Type, p *payload, addr uint64) Value
 	if n == nil {
 		p.planner.path = p.pathTo(dynamic)
 		n = p.planner.value("", t, p.data, 0)
-		if p.nodes == nil {
-			p.nodes = make(map[*gotype.Type]*node)
-		}
 		p.nodes[dynamic] = n
 	}
 	return d.value(n)

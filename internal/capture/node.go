@@ -59,7 +59,7 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 	case reflect.Struct:
 		fields := t.Fields
 		if b.tooLarge(t) {
-			fields = fields[:b.maxFields]
+			fields = fields[:b.opt.Fields]
 		}
 		opt := b.opt
 		if isNetipAddr(t) {
@@ -118,9 +118,9 @@ func isNetipAddr(t *gotype.Type) bool {
 	return slices.ContainsFunc(t.Fields, func(f gotype.Field) bool { return f.Name == "z" && f.Type.Kind == reflect.Struct })
 }
 
-// tooLarge reports whether a type is a struct with more than maxFields fields.
+// tooLarge reports whether a type is a struct with more fields than are fetched.
 func (b *Builder) tooLarge(t *gotype.Type) bool {
-	return t.Kind == reflect.Struct && b.maxFields > 0 && len(t.Fields) > b.maxFields && !t.IsWord()
+	return t.Kind == reflect.Struct && b.opt.Fields > 0 && len(t.Fields) > b.opt.Fields && !t.IsWord()
 }
 
 // scalar plans how to fetch a number of the node. It does nothing if an earlier part of the node can't be fetched.

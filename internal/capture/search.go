@@ -15,17 +15,13 @@ const mapSlots = 8
 
 // mapSearch compares a key with the key in one slot of a map.
 type mapSearch struct {
-	key, elem *gotype.Type
-	// A group of slots has size bytes. keyOffset and elemOffset are the offsets of its first key and element, keyStride
-	// and elemStride the distances between two slots.
-	keyOffset, keyStride, elemOffset, elemStride, size int64
-	indirect                                           bool // the slot contains a pointer to the element
-	// The number at extraAt in the map's header, of extraSize bytes, is 0 if all elements of the map are in the group.
-	// Otherwise, if opaque is true, the header does not point to a group. If opaque is false, it points to the first of
-	// several groups.
+	key, elem     *gotype.Type
+	keyAt, elemAt int64 // the offsets of the slot's key and element in the group of slots
+	// swiss is true for a map as since Go 1.24. The number at extraAt in the map's header, of extraSize bytes, is 0 if all
+	// elements of the map are in the group. Otherwise, the header of a swiss map does not point to a group, and the header
+	// of another map points to the first of several groups.
+	swiss              bool
 	extraAt, extraSize int64
-	opaque             bool
-	used               func(control uint64) bool // reports whether a slot has an element, by its control byte
 
 	// The key to find, a string or an integer.
 	keyText   []byte
@@ -34,63 +30,55 @@ type mapSearch struct {
 	mapGuards            []guard // the guards of the map
 	header, count, extra leaf    // the address of the map's header, its number of elements, and the number at extraAt
 	slotGuards           []guard // the guards of the slots
-	control              leaf
-	keyNode, elemNode    *node // the key in the slot, and the value of the path
-	elemGuards           int   // the number of guards of the element
+	control              leaf    // the slot's control byte
+	keyNode, elemNode    *node   // the key in the slot, and the value of the path
+	elemGuards           int     // the number of guards of the element
 }
 
 // slotsAt is the offset of the address of the first group of slots in the header of a map.
 const slotsAt = 16
 
-// newMapSearch returns the search in maps of a type. The type of the group of slots says which Go version made the map:
-// it is {ctrl uint64; slots [8]struct{key; elem}} since Go 1.24, and {tophash [8]uint8; keys [8]K; elems [8]V;
-// overflow} before.
-func newMapSearch(t *gotype.Type) (m *mapSearch, ok bool) {
-	m = new(mapSearch)
-	g := t.Group()
-	if g == nil || len(g.Fields) < 2 {
-		return m, false
+// newMapSearch returns the search in a slot of maps with a type of groups, or nil if this type has another form. It says
+// which Go version made the map: it is {ctrl uint64; slots [8]struct{key; elem}} since Go 1.24, and {tophash [8]uint8;
+// keys [8]K; elems [8]V; overflow} before.
+func newMapSearch(group *gotype.Type, slot int64) *mapSearch {
+	if group == nil || len(group.Fields) < 2 {
+		return nil
 	}
-	first := &g.Fields[1]
+	first := &group.Fields[1]
 	in := first.Type.Elem()
-	if m.size = g.Size; in == nil {
-		return m, false
-	}
-	if g.Fields[0].Type.Kind == reflect.Uint {
+	switch {
+	case in == nil:
+		return nil
+	case group.Fields[0].Type.Kind == reflect.Uint:
 		if first.Name != "slots" || len(in.Fields) != 2 {
-			return m, false
+			return nil
 		}
-		key, elem := &in.Fields[0], &in.Fields[1]
-		m.key, m.elem = key.Type, elem.Type
-		m.keyOffset, m.elemOffset = first.Offset+key.Offset, first.Offset+elem.Offset
-		m.keyStride, m.elemStride = in.Size, in.Size
+		key, elem, at := &in.Fields[0], &in.Fields[1], first.Offset+slot*in.Size
 		// internal/runtime/maps.Map has used, seed, dirPtr, dirLen (Go 1.24). A directory points to tables of groups.
-		m.extraAt, m.extraSize, m.opaque = 24, 8, true
-		m.used = func(control uint64) bool { return control < 1<<7 }
-	} else {
-		if len(g.Fields) < 3 || g.Fields[2].Type.Elem() == nil {
-			return m, false
-		}
-		m.key, m.elem = in, g.Fields[2].Type.Elem()
-		m.keyOffset, m.elemOffset = first.Offset, g.Fields[2].Offset
-		m.keyStride, m.elemStride = m.key.Size, m.elem.Size
-		// runtime.hmap has count, flags, B, noverflow, hash0, buckets. Values below minTopHash, which was 4 before Go
-		// 1.12 and 5 since, mark empty and moved slots (runtime/map.go).
-		m.extraAt, m.extraSize = 9, 1
-		m.used = func(control uint64) bool { return control >= 4 }
+		return &mapSearch{key: key.Type, elem: elem.Type, keyAt: at + key.Offset, elemAt: at + elem.Offset, swiss: true, extraAt: 24, extraSize: 8}
+	case len(group.Fields) < 3 || group.Fields[2].Type.Elem() == nil:
+		return nil
 	}
-	// A slot has pointers to keys and elements of more than 128 bytes (internal/abi/map.go).
-	if elem := t.Elem(); elem != nil && elem.Size > 128 {
-		m.elem, m.indirect = elem, true
+	elem := group.Fields[2].Type.Elem()
+	// runtime.hmap has count, flags, B, noverflow, hash0, buckets.
+	return &mapSearch{key: in, elem: elem, keyAt: first.Offset + slot*in.Size, elemAt: group.Fields[2].Offset + slot*elem.Size, extraAt: 9, extraSize: 1}
+}
+
+// used reports whether a slot with a control byte has an element. Before Go 1.24, values below minTopHash, which was 4
+// before Go 1.12 and 5 since, mark empty and moved slots (runtime/map.go).
+func (m *mapSearch) used(control uint64) bool {
+	if m.swiss {
+		return control < 1<<7
 	}
-	return m, true
+	return control >= 4
 }
 
 // lookup returns the type and the source of a map's element in slot b.slot.
 func (b *Builder) lookup(t *gotype.Type, s source, key string) (*gotype.Type, source, error) {
-	m, ok := newMapSearch(t)
+	m := newMapSearch(t.Group(), int64(b.slot))
 	switch {
-	case !ok:
+	case m == nil:
 		return t, s, fmt.Errorf("how %s has its elements is not known", t.Name)
 	case s.search != nil:
 		return t, s, fmt.Errorf("[%s]: an element of a map that is in another map is not looked for", key)
@@ -119,16 +107,18 @@ func (b *Builder) lookup(t *gotype.Type, s source, key string) (*gotype.Type, so
 	m.count, header.reason = b.scalar(header, 8, true)
 	m.extra, _ = b.scalar(header.at(m.extraAt), m.extraSize, false)
 	slots, _ := b.follow(header.at(slotsAt), nil)
-	b.prefetch(slots, m.size)
+	b.prefetch(slots, t.Group().Size)
 	m.slotGuards = slots.guards
 	m.control, slots.reason = b.scalar(slots.at(int64(b.slot)), 1, false)
 	opt := b.opt
 	b.opt.StrLen = max(1, len(m.keyText))
-	m.keyNode = b.value("", m.key, slots.at(m.keyOffset+int64(b.slot)*m.keyStride), 0)
+	m.keyNode = b.value("", m.key, slots.at(m.keyAt), 0)
 	b.opt = opt
-	elem := slots.at(m.elemOffset + int64(b.slot)*m.elemStride)
-	if m.indirect {
-		elem, _ = b.follow(elem, m.elem)
+	elem := slots.at(m.elemAt)
+	// A slot has pointers to keys and elements of more than 128 bytes (internal/abi/map.go).
+	if large := t.Elem(); large != nil && large.Size > 128 {
+		m.elem = large
+		elem, _ = b.follow(elem, large)
 	}
 	elem.search, m.mapGuards, m.elemGuards = m, s.guards, len(elem.guards)
 	return m.elem, elem, nil
@@ -187,7 +177,7 @@ func (d *decoder) findKey(n *node) Value {
 		return absent()
 	case v.State != Known:
 		return v
-	case more && s.opaque:
+	case more && s.swiss:
 		v.State, v.Reason = Unfetched, fmt.Sprintf("not searched: a map made for more than %d elements", mapSlots)
 		return v
 	case v.markUnreadable(d.checkGuards(s.slotGuards)):

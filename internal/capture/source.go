@@ -111,7 +111,7 @@ func (s source) aligned(b *Builder, size int64) bool {
 		return s.align == 8
 	}
 	p, ok := s.piece(size)
-	return ok && p.InMemory && b.opt.Machine != nil && p.Register == b.opt.Machine.SP
+	return ok && p.InMemory && p.Register == b.opt.Machine.SP
 }
 
 // word returns the fetcharg for the aligned word that contains a number, if it can be fetched, or else the text for the
