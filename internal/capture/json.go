@@ -145,11 +145,9 @@ func appendWordsJSON(b []byte, v *Value) []byte {
 		b = append(appendStringJSON(append(b, `{"guess":`...), &text), `,"words":`...)
 	}
 	b = appendItemsJSON(b, v.Items)
-	switch {
-	case !strings.HasSuffix(v.Type.Name, "…}"):
-	case len(v.Items) > 0:
+	if more := strings.HasSuffix(v.Type.Name, "…}"); more && len(v.Items) > 0 {
 		b = append(b[:len(b)-1], `,"…"]`...)
-	default:
+	} else if more {
 		b = append(b[:len(b)-1], `"…"]`...)
 	}
 	if guessed {
@@ -190,13 +188,9 @@ func appendPointerJSON(b []byte, v *Value) []byte {
 	if to.State != Known {
 		return append(appendUnknown(append(b, ','), to), '}')
 	}
-	isStruct := to.Type != nil && to.Type.Kind == reflect.Struct
-	if isStruct {
-		_, _, isText := to.standardText()
-		isStruct = !isText
-	}
+	_, _, isText := to.standardText()
 	switch {
-	case !isStruct:
+	case isText || to.Type.Kind != reflect.Struct:
 		b = to.AppendJSON(append(b, `,"value":`...))
 	case len(to.Items) > 0:
 		b = appendMembers(append(b, ','), to.Items)
@@ -205,18 +199,9 @@ func appendPointerJSON(b []byte, v *Value) []byte {
 }
 
 func appendInterfaceJSON(b []byte, v *Value) []byte {
-	b = appendNamed(append(b, `{"type":`...), v.Dynamic, v.TypeWord)
+	b = printable.AppendJSON(append(b, `{"type":`...), v.Dynamic)
 	if message, ok := v.ErrorMessage(); ok {
 		b = appendStringJSON(append(b, `,"error":`...), &message)
 	}
-	b = append(b, `,"value":`...)
-	switch {
-	case v.Elem != nil:
-		b = v.Elem.AppendJSON(b)
-	case v.Num == 0:
-		b = append(b, "null"...)
-	default:
-		b = appendNamed(b, "", v.Num)
-	}
-	return append(b, '}')
+	return append(v.Elem.AppendJSON(append(b, `,"value":`...)), '}')
 }

@@ -34,14 +34,9 @@ func (v *Value) Text() string { return string(v.AppendText(nil)) }
 func (v *Value) AppendText(b []byte) []byte {
 	switch {
 	case v.State == Unreadable:
-		if v.Reason == "" {
-			return append(b, "<unreadable>"...)
-		}
 		return fmt.Appendf(b, "<unreadable: %s>", printable.Text(v.Reason))
-	case v.State == Unfetched && v.Reason == "":
-		return append(b, "<not fetched>"...)
 	case v.State == Unfetched:
-		return append(append(append(b, '<'), printable.Text(v.Reason)...), '>')
+		return fmt.Appendf(b, "<%s>", printable.Text(v.Reason))
 	case v.Type == nil || v.Type.Kind == reflect.Invalid:
 		return append(b, "<"+typeNotKnown+">"...)
 	case v.Nil():
@@ -50,16 +45,14 @@ func (v *Value) AppendText(b []byte) []byte {
 	switch v.Type.Kind {
 	case reflect.Bool:
 		return strconv.AppendBool(b, v.Num != 0)
-	case reflect.Int:
+	case reflect.Int, reflect.Uint:
 		if v.Type.Name == "time.Duration" {
 			return append(b, time.Duration(v.Num).String()...)
 		} else if name := v.Type.Constant(v.Num); name != "" {
 			return append(b, printable.Text(name)...)
 		}
-		return strconv.AppendInt(b, int64(v.Num), 10)
-	case reflect.Uint:
-		if name := v.Type.Constant(v.Num); name != "" {
-			return append(b, printable.Text(name)...)
+		if v.Type.Kind == reflect.Int {
+			return strconv.AppendInt(b, int64(v.Num), 10)
 		}
 		return strconv.AppendUint(b, v.Num, 10)
 	case reflect.Float64:
@@ -125,11 +118,9 @@ func appendWords(b []byte, v *Value) []byte {
 		return appendQuoted(append(b, '~'), v)
 	}
 	b = appendAll(append(b, '{'), v.Items, ", ", "", 0)
-	switch {
-	case !strings.HasSuffix(v.Type.Name, "…}"):
-	case len(v.Items) > 0:
+	if more := strings.HasSuffix(v.Type.Name, "…}"); more && len(v.Items) > 0 {
 		b = append(b, ", …"...)
-	default:
+	} else if more {
 		b = append(b, "…"...)
 	}
 	return append(b, '}')
@@ -178,13 +169,11 @@ func isBytes(v *Value) bool {
 }
 
 func appendBytesText(b []byte, v *Value) []byte {
-	switch v.Type.Name {
-	case "", "[]byte", "[]uint8":
-		b = append(b, "[]byte"...)
-	default:
-		b = append(b, printable.Text(v.Type.Name)...)
+	name := v.Type.Name
+	if name == "" || name == "[]uint8" {
+		name = "[]byte"
 	}
-	return append(appendQuoted(append(b, '('), v), ')')
+	return append(appendQuoted(append(append(b, printable.Text(name)...), '('), v), ')')
 }
 
 // appendItems appends elements. length is the number of elements that the slice or array has.
@@ -202,22 +191,11 @@ func appendInterface(b []byte, v *Value) []byte {
 	if known(v.Elem) && isBytes(v.Elem) && !v.Elem.Nil() {
 		return v.Elem.AppendText(b) // begins with the type
 	}
-	if v.Dynamic == "" {
-		b = append(appendHex(append(b, '<'), v.TypeWord), '>')
-	} else {
-		b = append(b, printable.Text(v.Dynamic)...)
-	}
-	b = append(b, '(')
-	message, isError := v.ErrorMessage()
-	switch {
-	case isError:
+	b = append(append(b, printable.Text(v.Dynamic)...), '(')
+	if message, isError := v.ErrorMessage(); isError {
 		b = appendQuoted(b, &message)
-	case v.Elem != nil:
+	} else {
 		b = v.Elem.AppendText(b)
-	case v.Num == 0:
-		b = append(b, "nil"...)
-	default:
-		b = appendHex(b, v.Num)
 	}
 	return append(b, ')')
 }

@@ -184,7 +184,7 @@ func Find(values []Value, part Part, path string) *Value {
 		case v.Nil():
 			return Unknown(Unreadable, nilPointer)
 		case v.Elem == nil:
-			return Unknown(Unfetched, "")
+			return Unknown(Unfetched, "not fetched")
 		}
 		v = v.Elem
 	}
