@@ -277,31 +277,20 @@ func (k *kernelEvents) learn(ev *pairing.KernelEvent) {
 			flags = field.Num
 		}
 	}
-	if thread := flags&cloneThread != 0; k.allTasks {
-		k.addTask(ev.TID, task, thread)
-	} else {
-		k.addChild(ev, task, thread)
-	}
+	k.addTask(ev, task, flags&cloneThread != 0)
 }
 
-// addTask notes a new thread or process if the threads of all processes are known. parent is the thread that created it.
-func (k *kernelEvents) addTask(parent, task int, thread bool) {
-	if k.tasks[task] = task; thread {
-		k.tasks[task] = k.tasks[parent]
-	}
-}
-
-// addChild notes a new thread of a selected process, or a new child process. ev is the event of the thread that created it.
-func (k *kernelEvents) addChild(ev *pairing.KernelEvent, task int, thread bool) {
+// addTask notes a new thread of a selected process, or a new child process. ev is the event of the thread that created it.
+func (k *kernelEvents) addTask(ev *pairing.KernelEvent, task int, thread bool) {
 	if task == k.program {
 		k.program = 0
 		return
 	}
 	pid, ours := k.tasks[ev.TID]
-	switch {
+	switch ours = ours || k.allTasks; {
 	case ours && thread:
 		k.tasks[task] = pid
-	case ours && k.opt.Fork:
+	case ours && (k.opt.Fork || k.allTasks):
 		k.tasks[task], k.selected[task] = task, true
 	case ev.Time <= k.readAt && k.tasks[task] != 0 && k.process(task) == k.tasks[task]:
 		// The thread was created before begin read /proc, and its parent had ended by then.

@@ -55,7 +55,7 @@ func TestProcessFilterChild(t *testing.T) {
 		{"another process with the grandchild's number", 1, 13, false, "map[10:true]"},
 		{"another process with PROGRAM's number", 1, 10, false, "map[]"},
 	} {
-		f.addChild(kernelEvent(step.parent, 2), step.task, step.thread)
+		f.addTask(kernelEvent(step.parent, 2), step.task, step.thread)
 		if got := fmt.Sprint(f.selected); got != step.want {
 			t.Errorf("%s: %s, want %s", step.what, got, step.want)
 		}
@@ -63,8 +63,8 @@ func TestProcessFilterChild(t *testing.T) {
 	// Thread 21 was created before begin read /proc, and its parent had ended by then.
 	f.selected[20], f.tasks[20], f.tasks[21], there[21] = true, 20, 20, 20
 	f.readAt = 1
-	f.addChild(kernelEvent(19, 1), 21, true)
-	f.addChild(kernelEvent(21, 2), 22, false)
+	f.addTask(kernelEvent(19, 1), 21, true)
+	f.addTask(kernelEvent(21, 2), 22, false)
 	if got := fmt.Sprint(f.selected); got != "map[20:true 22:true]" {
 		t.Errorf("%s", got)
 	}
@@ -87,7 +87,7 @@ func TestProcessFilterAll(t *testing.T) {
 		{"a process with its number", 1, 13, false, 13},
 		{"a thread with its number", 12, 13, true, 12},
 	} {
-		f.addTask(step.parent, step.task, step.thread)
+		f.addTask(kernelEvent(step.parent, 2), step.task, step.thread)
 		if got := f.processOf(step.task, 7); got != step.want || !f.selects(got) {
 			t.Errorf("%s: of process %d, wanted %v", step.what, got, f.selects(got))
 		}

@@ -66,29 +66,27 @@ func (w *load) bounds(cost float64, cpus float64) budget.Range {
 // callCosts returns the cost of the probes of one call in seconds: counted if the call is only counted, timed if it is
 // timed.
 func (w *load) callCosts(fn int) (counted, timed float64) {
-	f, cost := &w.plan.Funcs[fn], &w.costs.Typical
-	var entry pairing.Hits
-	add(&entry, f.Stepped)
-	counted = cost.Of(entry) / 1e9
-	if w.plan.Mode == uprobe.Latency && f.Returns {
-		add(&entry, w.stepsReturns())
-	}
+	f, words := &w.plan.Funcs[fn], 0
 	if f.Values.Entry != nil {
-		entry.Words += uint64(f.Values.Entry.Words)
+		words += f.Values.Entry.Words
 	}
 	if f.Values.Return != nil {
-		entry.Words += uint64(f.Values.Return.Words)
+		words += f.Values.Return.Words
 	}
-	return counted, (cost.Of(entry) + cost.Fault*w.stream.FaultsPerCall(fn)) / 1e9
+	counted = w.hitCost(f.Stepped)
+	timed = counted + w.costs.Typical.Word*float64(words) + w.costs.Typical.Fault*w.stream.FaultsPerCall(fn)
+	if w.plan.Mode == uprobe.Latency && f.Returns {
+		timed += w.hitCost(w.stepsReturns())
+	}
+	return counted / 1e9, timed / 1e9
 }
 
-// add counts a hit.
-func add(hits *pairing.Hits, stepped bool) {
+// hitCost returns the typical cost of a hit without values, in nanoseconds.
+func (w *load) hitCost(stepped bool) float64 {
 	if stepped {
-		hits.Stepped++
-	} else {
-		hits.Emulated++
+		return w.costs.Typical.Stepped
 	}
+	return w.costs.Typical.Emulated
 }
 
 // stepsReturns reports whether the kernel single-steps return instructions.
@@ -136,12 +134,9 @@ func (w *load) update(now [][]uint64) (spent float64) {
 			if site.Kind.IsEntry() || site.Kind.Counts() || site.Func < 0 {
 				w.calls[fn] += float64(hits)
 			}
-			cost := w.costs.Typical.Emulated
-			switch {
-			case site.Shared:
+			cost := w.hitCost(site.Stepped)
+			if site.Shared {
 				cost = 0
-			case site.Stepped:
-				cost = w.costs.Typical.Stepped
 			}
 			cost = (cost + w.costs.Typical.Word*float64(ev.Words) + w.costs.Typical.Fault*w.stream.FaultsPerHit(i, k)) * float64(hits) / 1e9
 			w.spent[fn] += cost

@@ -134,13 +134,13 @@ func Drain(s Source) iter.Seq2[*pairing.Item, error] {
 			// This read can't be canceled: it ends by itself, and the counts need all events.
 			for it, err := range s.Read(context.Background()) {
 				switch {
-				case errors.Is(err, io.EOF) && stopped == nil:
-					return
-				case errors.Is(err, io.EOF):
-					yield(nil, stopped)
-					return
 				case err != nil:
-					yield(nil, errors.Join(stopped, err))
+					if !errors.Is(err, io.EOF) {
+						stopped = errors.Join(stopped, err)
+					}
+					if stopped != nil {
+						yield(nil, stopped)
+					}
 					return
 				case !yield(it, nil):
 					return
