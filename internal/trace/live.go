@@ -128,14 +128,9 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 	l.stream.Begin(l.session.Began, l.from.Ticks)
 	l.reportReplaced()
 	if l.waiting = l.opt.Wait && len(procfs.Running(l.plan.Binary.File().Path())) == 0; !l.waiting {
-		l.begin()
+		l.began, l.ownCPU = true, OwnCPU()
 	}
 	return nil
-}
-
-// begin notes that the window has begun.
-func (l *Live) begin() {
-	l.began, l.ownCPU = true, OwnCPU()
 }
 
 // Spawn starts a program. Its probes are in place before its first instruction.

@@ -95,7 +95,7 @@ func (l *Live) checkProcesses() (iter.Seq[*pairing.Item], error) {
 			l.from.At = l.checkedAt // the window begins with the first process
 			l.sampler.begin()
 		} else {
-			l.begin()
+			l.began, l.ownCPU = true, OwnCPU()
 		}
 	}
 	if base, err := l.session.Timebase(); err == nil { // otherwise the last comparison is good enough
@@ -109,23 +109,11 @@ func (l *Live) checkProcesses() (iter.Seq[*pairing.Item], error) {
 		l.reportVanished(sitesPerCheck)
 	}
 	ended := l.forgetEnded()
-	if !l.kernel.anyAlive() && allEnded(&l.opt) {
-		return ended, ErrGone
+	if len(l.opt.PIDs) == 0 || slices.ContainsFunc(l.opt.PIDs, procfs.Alive) || l.kernel.anyAlive() {
+		return ended, nil
 	}
-	return ended, nil
-}
-
-// allEnded reports whether all processes of -p have ended. If so, it prints a message. It returns false without -p.
-func allEnded(o *Options) bool {
-	if len(o.PIDs) == 0 || slices.ContainsFunc(o.PIDs, procfs.Alive) {
-		return false
-	}
-	if len(o.PIDs) == 1 {
-		o.Say("process %d has ended", o.PIDs[0])
-	} else {
-		o.Say("the processes have ended")
-	}
-	return true
+	l.opt.Say("%v", ErrGone)
+	return ended, ErrGone
 }
 
 // forgetEnded drops the state of processes that have ended, once all their events were read. It returns their last

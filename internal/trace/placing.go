@@ -124,7 +124,9 @@ func (m *sampler) disarm(events []tracefs.Event) error {
 	events = slices.Clone(events)
 	slices.SortStableFunc(events, func(a, b tracefs.Event) int { return cmp.Compare(m.load.events[b.Name], m.load.events[a.Name]) })
 	err := m.runBackground(func() error {
-		raisePriority()
+		// The thread ends with the goroutine. Without CAP_SYS_NICE it keeps its priority.
+		runtime.LockOSThread()
+		_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, disarmNice)
 		return m.l.session.Disarm(events)
 	})
 	m.chargeChange(events)
@@ -137,13 +139,6 @@ func (m *sampler) disarm(events []tracefs.Event) error {
 // disarmNice is the nice value of the thread that removes probes (nice(2)). It is low, because the calls that these probes
 // slow down may keep all CPUs busy.
 const disarmNice = -15
-
-// raisePriority locks the goroutine to its thread and sets disarmNice. The thread ends with the goroutine. Without
-// CAP_SYS_NICE it keeps its priority.
-func raisePriority() {
-	runtime.LockOSThread()
-	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, disarmNice)
-}
 
 // chargeChange charges the budget for placing or removing probes: each change interrupts every CPU that runs the program.
 func (m *sampler) chargeChange(events []tracefs.Event) {

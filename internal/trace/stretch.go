@@ -105,14 +105,6 @@ func (m *sampler) close(s *stretch) error {
 	return nil
 }
 
-// total returns the number of calls in a stretch.
-func (s *stretch) total() (n int) {
-	for _, calls := range s.calls {
-		n += calls
-	}
-	return n
-}
-
 // begun returns the number of calls of each function of a group so far.
 func (m *sampler) begun(g *group) map[int]uint64 {
 	calls := make(map[int]uint64, len(g.funcs))
@@ -130,12 +122,13 @@ func (m *sampler) addToEstimates() {
 	}
 	m.stretch = nil
 	m.budget.SetCost(s.Plan, min(s.spentAround*m.load.maxCostRatio(), max(s.cpuAround, s.spentAround)))
-	inside, cost := s.cpu.Seconds(), 0.0
+	inside, cost, calls := s.cpu.Seconds(), 0.0, 0.0
 	filtered := m.l.plan.Filtered()
 	if filtered { // only the kernel's counters include the calls that the filter drops
 		cost = s.spentAround * inside / max(s.cpuAround, inside, 1e-9)
 	}
 	for i, n := range s.calls {
+		calls += float64(n)
 		switch f := &m.budget.Funcs[i]; {
 		case filtered:
 		case s.Kind == budget.Time:
@@ -148,11 +141,11 @@ func (m *sampler) addToEstimates() {
 	outside := max(s.cpuAround-inside, 0)
 	m.estimates.AddUnwatched(m.ownTime(outside, max(s.spentAround-cost, 0)), s.secondsAround-s.took.Seconds(), outside)
 	own := budget.Less(inside, m.load.bounds(cost, m.budget.CPUs()))
-	if n := float64(s.total()); s.Kind == budget.Count {
-		m.counted.calls, m.counted.cpu = m.counted.calls+n, m.counted.cpu+inside
+	if s.Kind == budget.Count {
+		m.counted.calls, m.counted.cpu = m.counted.calls+calls, m.counted.cpu+inside
 	} else if s.Kind == budget.Light && m.counted.calls > 0 {
 		// The mean CPU time per call in Count stretches bounds the cost of counting a call; 1.5 is for cold caches.
-		own.Low = max(own.Low, inside-1.5*n*m.counted.cpu/m.counted.calls)
+		own.Low = max(own.Low, inside-1.5*calls*m.counted.cpu/m.counted.calls)
 	}
 	if slices.Contains(s.Funcs, m.load.runtimeIndex) && s.Kind == budget.Time {
 		// The load's calls are the hits between the two measurements around the stretch.
