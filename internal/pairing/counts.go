@@ -221,13 +221,14 @@ func subtract(a, b uint64) uint64 { return a - min(a, b) }
 
 // increase returns the increase of a counter since the begin of the window.
 func (c *Counters) increase(event, site int) uint64 {
-	count := func(hits [][]uint64) uint64 {
-		if event < len(hits) {
-			return hits[event][site]
-		}
-		return 0 // the event joined the plan later
+	var from, at uint64 // 0 if the event joined the plan later
+	if event < len(c.From) {
+		from = c.From[event][site]
 	}
-	return subtract(count(c.At), count(c.From))
+	if event < len(c.At) {
+		at = c.At[event][site]
+	}
+	return subtract(at, from)
 }
 
 // siteAccount counts the delivered hits of a site, and how often the kernel found no memory at a pointer when it fetched

@@ -13,9 +13,6 @@ func (p *Stream) forget(ended map[int]bool) {
 	maps.DeleteFunc(p.known, func(pid int, _ *process) bool { return ended[pid] })
 }
 
-// finish ends the remaining calls of all processes.
-func (p *Stream) finish() { p.leaveOpen(func(int) bool { return true }) }
-
 // leaveOpen ends the open calls of the processes for which of returns true, in the order in which the calls began, and
 // drops the other state of these processes. The Outcome of a call is Unwound if its goroutine has ended, and otherwise
 // Open. If a gap makes this uncertain, it is Abandoned.
@@ -49,7 +46,7 @@ func (p *Stream) leaveOpen(of func(pid int) bool) {
 	}
 }
 
-// gap is a period of the trace clock in which some events of a function were disarmed. until is ^0 if it has not ended.
+// gap is a period in which some events of a function were disarmed. until is ^0 if it has not ended.
 type gap struct{ from, until uint64 }
 
 // has reports whether a time is in one of the gaps.

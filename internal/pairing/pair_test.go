@@ -184,7 +184,7 @@ func script(plan *uprobe.Plan, text string) (calls []string, p *Stream) {
 		}
 		p.event(&ev, 0)
 	}
-	p.finish()
+	p.leaveOpen(func(int) bool { return true })
 	return calls, p
 }
 
@@ -290,7 +290,7 @@ func TestConditionalTailJump(t *testing.T) {
 	at(0, 0x1002, 1, 0)
 	at(6, 0x9000, 2, 0x202) // not taken
 	at(6, 0x9000, 3, 0x242) // taken
-	p.finish()
+	p.leaveOpen(func(int) bool { return true })
 	if got := strings.Join(calls, "; "); got != "h 1-3 return" {
 		t.Errorf("calls %q, want one from 1 to 3", got)
 	}
@@ -315,7 +315,7 @@ func TestEntriesAlone(t *testing.T) {
 	for time := uint64(1); time <= 3; time++ {
 		p.event(&parse.Event{Addr: 0x1000, Time: time, Args: []uint64{0x1000 - time, 1, 0x2000, 0, 1, time}}, 0)
 	}
-	p.finish()
+	p.leaveOpen(func(int) bool { return true })
 	if got, want := strings.Join(calls, " "), "1 0 [1] 2 0 [2] 3 0 [3]"; got != want {
 		t.Errorf("calls %s, want %s", got, want)
 	}
@@ -369,7 +369,7 @@ func FuzzPairer(f *testing.F) {
 			ev.Args = [][]uint64{{sp, g, hi, lo, b & 4, ev.Time}, {sp, g, hi, lo, b & 4, b}, {sp, g, hi, lo}, {sp, g, hi, lo}, {g}, {sp, g, hi}}[kind]
 			p.event(&ev, 0)
 		}
-		p.finish()
+		p.leaveOpen(func(int) bool { return true })
 		var began uint64
 		for _, f := range p.account.funcs {
 			began += f.calls

@@ -49,7 +49,7 @@ func TestRetired(t *testing.T) {
 				p.latest, _ = strconv.ParseUint(word[1:], 10, 64)
 				hit(p, kind, strings.IndexByte("eErR", word[0])%2, 1, 8, p.latest)
 			}
-			p.finish()
+			p.leaveOpen(func(int) bool { return true })
 			if s := strings.Join(got, " "); s != test.want {
 				t.Errorf("%s, want %s", s, test.want)
 			}

@@ -236,18 +236,12 @@ func (ev *KernelEvent) setThread(t *thread) {
 	if t == nil || t.pid != ev.PID {
 		return
 	}
-	if t.stack != nil {
-		ev.Known, ev.Goid = true, t.stack.goid
-		ev.setCall(t.stack)
+	if ev.Known = t.stack != nil; ev.Known {
+		ev.Goid = t.stack.goid
 	}
-	if t.system != nil && len(t.system.frames) > 0 {
-		ev.Known = true
-		ev.setCall(t.system)
-	}
-}
-
-func (ev *KernelEvent) setCall(s *stack) {
-	if n := len(s.frames); n > 0 {
-		ev.Call = &s.frames[n-1]
+	for _, s := range [...]*stack{t.stack, t.system} {
+		if s != nil && len(s.frames) > 0 {
+			ev.Known, ev.Call = true, &s.frames[len(s.frames)-1]
+		}
 	}
 }

@@ -61,7 +61,7 @@ type Stream struct {
 	retired, uncounted map[int][]gap
 }
 
-// NewStream returns a Stream that reads the events of a plan from a source.
+// NewStream returns a Stream of a plan's calls.
 func NewStream(plan *uprobe.Plan, src parse.Source, opt Options) (p *Stream, err error) {
 	p = newStream(plan)
 	p.opt = opt
@@ -184,7 +184,7 @@ func (p *Stream) Finish() iter.Seq[*Item] {
 		for _, proc := range p.known {
 			p.release(proc, 0)
 		}
-		p.finish()
+		p.leaveOpen(func(int) bool { return true })
 	})
 }
 
@@ -258,8 +258,8 @@ type mark struct {
 	reached func()
 }
 
-// Begin begins the window at from, a time of the trace clock. Events before first are in the window, too: no event is
-// that old, unless the clock was reset, which may happen when the machine wakes up.
+// Begin begins the window at from. Events before first are in the window, too: no event is that old, unless the clock
+// was reset, which may happen when the machine wakes up.
 func (p *Stream) Begin(first, from uint64) {
 	p.first, p.from = first, from
 }
