@@ -142,7 +142,7 @@ func (j *job) call(c *pairing.Call, outcome Outcome) *Call {
 	}
 	if j.stacks != nil {
 		for _, at := range j.stacks.Callers(c, f.Name) {
-			if len(at.Frames) == 0 {
+			if len(at.Frames) == 0 { // unknown callers
 				call.stack = append(call.stack, Frame{})
 			}
 			for _, frame := range at.Frames {

@@ -89,8 +89,8 @@ func (j *job) live(mode uprobe.Mode) error {
 		mode = uprobe.CountRecorded
 	}
 	j.request.Probes = uprobe.Options{Mode: mode, Features: features, Recorded: len(t.PIDs) > 0}
-	if j.request.Values = j.values; j.each {
-		j.request.Probes.Stack = t.Stack
+	if j.each {
+		j.request.Probes.Stack, j.request.Values = t.Stack, j.values
 	}
 	j.request.Source.BufferKB, j.request.Source.Entries = t.bufferKB, mode == uprobe.Entries
 	j.request.RecordCounts()
@@ -101,11 +101,8 @@ func (j *job) live(mode uprobe.Mode) error {
 	return nil
 }
 
-// values returns the function that chooses the values to fetch, nil if only totals are requested.
+// values returns the function that chooses the values to fetch.
 func (j *job) values(t *target.Target, _ tracefs.Features) (engine.Values, error) {
-	if !j.each {
-		return nil, nil
-	}
 	j.memories = engine.NewMemories(t.Binary, j.tracer.Recording != "")
 	return j.fetched, nil
 }
@@ -178,7 +175,7 @@ func (j *job) recorded(mode uprobe.Mode) error {
 	}
 	options := j.request.Source
 	j.request = engine.Recorded(rec)
-	if j.request.Source, j.request.Values = options, j.values; !rec.Complete {
+	if j.request.Source = options; !rec.Complete {
 		j.cutOff = errors.New("the recording was cut off: the number of lost events is unknown")
 	}
 	if timed := rec.Plan.Mode == uprobe.Latency; j.each && !timed && rec.Plan.Mode != uprobe.Entries || !j.each && mode == uprobe.Latency && !timed {
@@ -212,6 +209,7 @@ func (j *job) traced(rec *recording.Recording) (err error) {
 		return err
 	}
 	j.fetch = capture.Limits{StrLen: cmp.Or(was.StrLen, 1), Items: cmp.Or(was.Items, 1)}
+	j.request.Values = j.values
 	if err := j.request.Replan(again); err != nil {
 		return err
 	}

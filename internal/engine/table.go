@@ -44,19 +44,15 @@ func (t *Totals) since(funcs []stats.Func, r *trace.Reading) []stats.Func {
 	if t.lastAt.IsZero() {
 		t.lastAt = r.Began
 	}
-	before := make(map[uint64]stats.Func)
-	for _, f := range t.last {
-		before[f.Serial] = f
-	}
-	there := make(map[uint64]bool)
+	before, there := t.last, make(map[uint64]bool)
 	others := make(map[int]uint64)
 	for _, f := range funcs {
 		if there[f.Serial] = true; f.Kind == stats.Others {
 			others[f.Func] = f.Serial
 		}
 	}
-	for _, f := range t.last { // a row that was merged since then is now a part of the row with the other values
-		if !there[f.Serial] {
+	for serial, f := range before { // a row that was merged since then is now a part of the row with the other values
+		if !there[serial] {
 			joined := before[others[f.Func]]
 			joined.Add(&f)
 			before[others[f.Func]] = joined
@@ -66,9 +62,9 @@ func (t *Totals) since(funcs []stats.Func, r *trace.Reading) []stats.Func {
 	for i, f := range funcs {
 		rows[i] = f.Since(before[f.Serial]).Over(r.At.Sub(t.lastAt).Seconds())
 	}
-	t.last, t.lastAt = t.last[:0], r.At
+	t.last, t.lastAt = make(map[uint64]stats.Func, len(funcs)), r.At
 	for _, f := range funcs {
-		t.last = append(t.last, f.Since(stats.Func{}))
+		t.last[f.Serial] = f.Since(stats.Func{})
 	}
 	return rows
 }

@@ -13,12 +13,12 @@ import (
 type Totals struct {
 	plan        *uprobe.Plan
 	opt         TotalsOptions
-	funcs       []stats.Func      // indexed as plan.Funcs
-	parts       *stats.ValueRows  // rows by value; nil if each function has one row
-	nested      map[uint64]nested // by the ID of an open call
-	steppedBack int               // see SteppedBack
-	last        []stats.Func      // funcs at the end of the last interval
+	funcs       []stats.Func          // indexed as plan.Funcs
+	parts       *stats.ValueRows      // rows by value; nil if each function has one row
+	nested      map[uint64]nested     // by the ID of an open call
+	last        map[uint64]stats.Func // rows at the end of the last interval, by Serial
 	lastAt      time.Time
+	SteppedBack int // number of calls that ended before they began according to the trace clock
 }
 
 // nested is the time of the calls nested directly in a call, and the time in which they were runnable without a CPU.
@@ -166,7 +166,7 @@ func (t *Totals) ended(c *pairing.Call) {
 	var runnable int64
 	if c.Outcome == pairing.Returned {
 		if c.End < c.Start {
-			t.steppedBack++
+			t.SteppedBack++
 		}
 		timing, runnable = t.latency(c, t.opt.Clock.Took(c).Nanoseconds())
 		f := &t.funcs[c.Func]
@@ -251,6 +251,3 @@ func (t *Totals) boundsBy(costs *pairing.HitCosts, c *pairing.Call, ns int64) (l
 	}
 	return low, costs.Least.Net(c, ns)
 }
-
-// SteppedBack returns the number of calls that ended before they began according to the trace clock.
-func (t *Totals) SteppedBack() int { return t.steppedBack }

@@ -18,7 +18,6 @@ import (
 type Recording struct {
 	window
 	rec     *recording.Recording
-	first   uint64 // a time of the trace clock before the first event
 	stopped bool
 	done    bool
 }
@@ -32,30 +31,27 @@ func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Re
 	if jumped {
 		opt.Warn("the clock jumped during the recording, perhaps because the machine slept: latencies may be off by some percent, times by the length of the sleep")
 	}
-	r := &Recording{window: window{plan: plan, opt: opt, host: rec.Facts["host"], counters: rec}, rec: rec}
-	r.first, r.from, r.until = rec.Window(base)
+	r := &Recording{window: window{plan: plan, opt: opt, host: rec.Facts["host"], counters: rec, began: true}, rec: rec}
 	r.clock.update(base)
+	of := func(tid, printed int) (pid int, selected bool) {
+		pid = rec.Process(tid, printed)
+		return pid, len(opt.PIDs) == 0 || slices.Contains(opt.PIDs, pid)
+	}
+	if err := r.newStream(rec, of); err != nil {
+		return nil, err
+	}
+	var first uint64
+	if first, r.from, r.until = rec.Window(base); r.until.Hits != nil { // else the recording has no window
+		r.stream.Begin(first, r.from.Ticks)
+		r.stream.End(r.until.Ticks)
+	}
+	for fn, from := range rec.Disarmed {
+		r.stream.Disarm([]int{fn}, false, from)
+	}
 	return r, nil
 }
 
-func (r *Recording) Arm(context.Context) error {
-	of := func(tid, printed int) (pid int, selected bool) {
-		pid = r.rec.Process(tid, printed)
-		return pid, len(r.opt.PIDs) == 0 || slices.Contains(r.opt.PIDs, pid)
-	}
-	if err := r.newStream(r.rec, of); err != nil {
-		return err
-	}
-	if r.until.Hits != nil { // else the recording has no window
-		r.stream.Begin(r.first, r.from.Ticks)
-		r.stream.End(r.until.Ticks)
-	}
-	for fn, from := range r.rec.Disarmed {
-		r.stream.Disarm([]int{fn}, false, from)
-	}
-	r.began = true
-	return nil
-}
+func (r *Recording) Arm(context.Context) error { return nil }
 
 func (r *Recording) Spawn(*Command) error { return errors.New("a recording starts no program") }
 

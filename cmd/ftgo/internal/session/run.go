@@ -246,7 +246,7 @@ func (r *run) warnDoubts() {
 	if n := r.table.Counts.Unfollowed; n > 0 {
 		r.Warn(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", printable.Plural(n, "call")))
 	}
-	if n := r.scene.Totals.SteppedBack(); n > 0 {
+	if n := r.scene.Totals.SteppedBack; n > 0 {
 		r.Warn(fmt.Sprintf("the trace clock %s went back during %s, whose latency is shown as 0", printable.Text(r.scene.Clock.Clock), printable.Plural(n, "call")))
 	}
 }
