@@ -35,25 +35,18 @@ func sumCell(r stats.Func) (any, int64) {
 	return printable.Duration(n), n
 }
 
-// amountSum returns the cell SUM: the sum of --sum over all calls, or over the traced calls as a lower bound if the number
-// of all calls is unknown. It returns nil if no amount was added up.
-func amountSum(r stats.Func) any {
-	n, _, _ := r.AmountTotal()
-	switch {
-	case r.Amounts == nil || r.Amounts.Count() == 0:
-		return nil
-	case !r.Estimate.Bounded():
-		return "≥" + amountText(r.Amounts.Sum())
-	}
-	return amountText(n)
-}
-
-// amountMean returns the cell AVG, the mean of --sum, nil if no amount was added up.
-func amountMean(r stats.Func) any {
+// amountCells returns the cells SUM and AVG, nil if no amount was added up. The sum is that of --sum over all calls, or over
+// the traced calls as a lower bound if the number of all calls is unknown.
+func amountCells(r stats.Func) (sum, mean any) {
 	if r.Amounts == nil || r.Amounts.Count() == 0 {
-		return nil
+		return nil, nil
 	}
-	return amountText(r.Amounts.Mean())
+	mean = amountText(r.Amounts.Mean())
+	if !r.Estimate.Bounded() {
+		return "≥" + amountText(r.Amounts.Sum()), mean
+	}
+	n, _, _ := r.AmountTotal()
+	return amountText(n), mean
 }
 
 // callBounds returns the bounds of the number of calls. They are equal if all calls were traced. high is nil if there is

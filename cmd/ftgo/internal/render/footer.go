@@ -140,23 +140,16 @@ func (f *Notes) limits(rows []stats.Func, skipped []stats.Skipped) {
 	f.Line(len(all) > maxNamed, "  and %d more, see -o json", len(all)-maxNamed)
 }
 
-// Marks of the first latency of a row.
-const (
-	lostMark   = "~" // some calls of the row were lost
-	approxMark = "≈" // the correction for the cost of probes is larger than a corrected latency
-	rawMark    = "<" // latencies include the cost of probes
-)
-
-// latencyMark returns the mark of a row, or "". If several marks apply, a lost call is more important than raw latencies,
-// and these are more important than a large correction.
+// latencyMark returns the mark of the first latency of a row, or "". If several marks apply, a lost call is more important
+// than latencies with the cost of probes, and these are more important than a large correction.
 func latencyMark(row stats.Func) string {
 	switch {
 	case row.Lost > 0:
-		return lostMark
+		return "~"
 	case row.Raw():
-		return rawMark
+		return "<"
 	case approximate(row):
-		return approxMark
+		return "≈"
 	}
 	return ""
 }
@@ -175,8 +168,8 @@ func (f *Notes) latencyNotes(rows []stats.Func, asSeen bool) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row stats.Func) bool { return asSeen || row.Bounds == nil })
 	f.Line(asSeen, "latencies include the cost of probes in nested calls")
 	f.Line(slices.ContainsFunc(rows, func(row stats.Func) bool { return !row.Raw() }), "latencies are net of the cost of probes (-o json has bounds)")
-	f.Line(slices.ContainsFunc(rows, approximate), approxMark+" before P50: more was taken off than is left")
-	f.Line(slices.ContainsFunc(rows, func(row stats.Func) bool { return row.Raw() }), rawMark+" before P50: as measured; the cost of probes may be most of it")
+	f.Line(slices.ContainsFunc(rows, approximate), "≈ before P50: more was taken off than is left")
+	f.Line(slices.ContainsFunc(rows, func(row stats.Func) bool { return row.Raw() }), "< before P50: as measured; the cost of probes may be most of it")
 }
 
 // cost adds lines on the cost of probes and of ftgo.

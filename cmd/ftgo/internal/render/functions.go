@@ -88,10 +88,11 @@ func (o Options) columns(rows []stats.Func) func(stats.Func) Row {
 		if r.Missed > 0 {
 			calls = fmt.Sprint(calls, "+")
 		}
+		amount, mean := amountCells(r)
 		row := Row{
 			{"FUNCTION", ColumnIf(!single, cmp.Or(short[r.Name], r.Name))}, {"VALUE", ColumnIf(o.By, o.valueCell(r, single))}, {"HOST", ColumnIf(o.Hosts, printable.Text(r.Host))},
 			{"CALLS", calls}, {"RATE/s", rate(r)},
-			{"SUM", ColumnIf(o.Amount != "", amountSum(r))}, {"AVG", ColumnIf(o.Amount != "", amountMean(r))},
+			{"SUM", ColumnIf(o.Amount != "", amount)}, {"AVG", ColumnIf(o.Amount != "", mean)},
 		}
 		for _, s := range stats.Statistics {
 			if o.Latency && s.Name != "min" && s.Name != "sum" && s.Name != "mean" { // a table is not wide enough for min, sum and mean

@@ -29,6 +29,14 @@ func framesOf(stack []stats.Location) (frames []offsets.Frame) {
 	return frames
 }
 
+// StackNames returns the names of the functions of a stack, the innermost first. An ellipsis stands for unknown callers.
+func StackNames(stack []stats.Location) (names []string) {
+	for _, f := range framesOf(stack) {
+		names = append(names, f.Function)
+	}
+	return names
+}
+
 // minFrameWidth is the smallest limit in columns for the name of a caller in a stack.
 const minFrameWidth = 16
 
@@ -125,8 +133,8 @@ func FoldedStacks(w io.Writer, stacks []stats.StackRow, amount string) error {
 	weights := make(map[string]uint64)
 	for _, s := range stacks {
 		var line string
-		for _, f := range slices.Backward(framesOf(s.Callers)) {
-			line += foldedName(f.Function) + ";"
+		for _, name := range slices.Backward(StackNames(s.Callers)) {
+			line += foldedName(name) + ";"
 		}
 		weight := s.Calls
 		if amount != "" {

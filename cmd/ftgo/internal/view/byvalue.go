@@ -199,16 +199,7 @@ func (v *Table) stackText(c *pairing.Call, callee string) string {
 	if text, known := v.stackTexts[string(v.stackKey)]; known {
 		return text
 	}
-	var names []string
-	for _, l := range v.byStacks.Callers(c, callee) {
-		if l.Addr == 0 {
-			names = append(names, "…")
-		}
-		for _, f := range l.Frames {
-			names = append(names, f.Function)
-		}
-	}
-	text := cmp.Or(strings.Join(names, stats.StackSeparator), "…")
+	text := cmp.Or(strings.Join(render.StackNames(v.byStacks.Callers(c, callee)), stats.StackSeparator), "…")
 	if len(v.stackTexts) == maxTexts {
 		clear(v.stackTexts)
 	}

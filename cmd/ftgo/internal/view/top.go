@@ -196,11 +196,9 @@ func (v *Closeup) callers() (list []string) {
 	}
 	slices.SortStableFunc(rows, func(a, b stats.StackRow) int { return cmp.Or(cmp.Compare(b.Sum, a.Sum), cmp.Compare(b.Calls, a.Calls)) })
 	for _, r := range rows[:min(len(rows), maxCallers)] {
-		var names []string
-		for _, l := range v.Stacks.Locations(r.PCs, v.Plan.Funcs[0].Name) {
-			for _, f := range l.Frames {
-				names = append(names, printable.Short(f.Function))
-			}
+		names := render.StackNames(v.Stacks.Locations(r.PCs, v.Plan.Funcs[0].Name))
+		for i, name := range names {
+			names[i] = printable.Short(name)
 		}
 		list = append(list, fmt.Sprintf("%8s  %s", printable.Percent(uint64(r.Sum), uint64(max(all, 1))), strings.Join(names, stats.StackSeparator)))
 	}

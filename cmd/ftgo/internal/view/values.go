@@ -74,7 +74,7 @@ func (v *Lines) values(s *target.Target, features tracefs.Features) (engine.Valu
 			return out, err
 		}
 		if v.opt.Template != nil {
-			shownArgs, shownResults = templatePaths(v.opt.Template[1:], sig)
+			shownArgs, shownResults = o.divide(v.opt.Template[1:])
 		}
 		if out.Entry, err = o.entry.Capture(shownArgs, fl.atEntry); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
@@ -107,22 +107,6 @@ func skipUnlessNamed(s *target.Target, f *offsets.Func, err error) error {
 		return cli.WithStatus(cli.ExitUsage, err)
 	}
 	return uprobe.SkipFunc(err)
-}
-
-// templatePaths returns the paths of --format that lead into the arguments and the results of a function. The line of a
-// call has a marker for a path that leads to neither.
-func templatePaths(names []string, sig *offsets.Signature) (args, results []string) {
-	args, results = []string{}, []string{}
-	for _, path := range names {
-		_, path = capture.CutPart(path) // len(x) and cap(x) are read from the value of x
-		switch {
-		case target.AtEntry(sig, path):
-			args = append(args, path)
-		case target.AtReturn(sig, path):
-			results = append(results, path)
-		}
-	}
-	return args, results
 }
 
 // funcValues are the values that ftgo fetches for expressions from the calls of a function.
@@ -199,22 +183,34 @@ func (o *operands) check(e where.Expr, entryOnly string) (where.Expr, error) {
 	return e, err
 }
 
-// fetch adds the variables of an expression to atEntry and atReturn.
-func (o *operands) fetch(e where.Expr) {
-	for _, r := range e.Refs() {
-		path := r.Path
-		b := o.builder(path)
-		if b == nil && path == "err" && o.err != "" {
-			path, b = o.err, o.ret
-		}
-		switch b {
+// divide returns the paths that lead into arguments and into results. The line of a call has a marker for any other path
+// of --format.
+func (o *operands) divide(paths []string) (args, results []string) {
+	args, results = []string{}, []string{}
+	for _, path := range paths {
+		_, path = capture.CutPart(path) // len(x) and cap(x) are read from the value of x
+		switch o.builder(path) {
 		case nil:
 		case o.entry:
-			o.atEntry = append(o.atEntry, path)
+			args = append(args, path)
 		case o.ret:
-			o.atReturn = append(o.atReturn, path)
+			results = append(results, path)
 		}
 	}
+	return args, results
+}
+
+// fetch adds the variables of an expression to atEntry and atReturn.
+func (o *operands) fetch(e where.Expr) {
+	var paths []string
+	for _, r := range e.Refs() {
+		if r.Path == "err" && o.err != "" && o.builder("err") == nil {
+			r.Path = o.err
+		}
+		paths = append(paths, r.Path)
+	}
+	args, results := o.divide(paths)
+	o.atEntry, o.atReturn = append(o.atEntry, args...), append(o.atReturn, results...)
 }
 
 // splitFilter splits --where for a function, and returns the part that the kernel evaluates. o.filter gets the other
