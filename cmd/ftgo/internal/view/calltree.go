@@ -154,10 +154,10 @@ func (t *forest) begin(c *pairing.Call, function string, at time.Time) error {
 }
 
 // add adds a node to its tree. If the tree is then too large, add writes a part of it. With --slow, it writes no part, but
-// drops the node if the tree has no room.
+// drops the node if the tree, the forest or the node's caller has no room.
 func (t *forest) add(n *node) error {
 	tree := n.tree
-	if t.slow > 0 && !t.room(n) {
+	if t.slow > 0 && (tree.lines >= t.limit || t.lines >= t.total || n.parent != nil && !n.parent.listed) {
 		tree.LeftOut++
 		return nil
 	}
@@ -196,9 +196,7 @@ func (t *forest) end(c *pairing.Call, line *render.Line, at time.Time) error {
 	for n := len(tr.stack); n > 0 && tr.stack[n-1].ended; n-- {
 		tr.stack = tr.stack[:n-1]
 	}
-	if len(tr.stack) == 0 {
-		t.forgetIdle(tr)
-	}
+	t.forgetIdle(tr)
 	if tr == tree.root.track && len(tr.stack) == 0 {
 		tree.end = at
 		if c.Outcome == pairing.Abandoned && t.slow > 0 {
@@ -220,9 +218,12 @@ func (t *forest) forgetEnded(n *node) {
 	}
 }
 
-// forgetIdle forgets a track without open calls. If the call that started the goroutine is known, forgetIdle keeps the
+// forgetIdle forgets a track if it has no open calls. If the call that started the goroutine is known, forgetIdle keeps the
 // track, because a later call of the goroutine needs it.
 func (t *forest) forgetIdle(tr *track) {
+	if len(tr.stack) > 0 {
+		return
+	}
 	if tr.tree = nil; tr.from == nil && tr.origin == nil {
 		delete(t.tracks, trackKey(tr.thread))
 	}
@@ -236,9 +237,7 @@ func (t *forest) goroutine(g *pairing.Goroutine, at time.Time) error {
 		if tr := t.tracks[trackKey(thread)]; tr != nil {
 			t.detach(tr)
 			tr.origin = nil
-			if len(tr.stack) == 0 {
-				t.forgetIdle(tr)
-			}
+			t.forgetIdle(tr)
 		}
 		return t.writeDue(at)
 	}
@@ -304,16 +303,13 @@ func (t *forest) kernelEvent(line *render.Line, inCall bool) (taken bool, err er
 	return true, t.add(&node{Line: line, ended: true, parent: inner, tree: inner.tree, track: tr})
 }
 
-// full reports whether all trees together have reached the limit of lines.
-func (t *forest) full() bool { return t.lines >= t.total }
-
 // writeDue writes ended trees in order, up to the first that still waits for open calls or goroutines. A tree waits for
 // maxWait at most. No tree waits if the forest is full. Without --slow, writeDue also writes a part of each unfinished tree
 // every partEvery.
 func (t *forest) writeDue(now time.Time) error {
 	for len(t.ended) > 0 {
 		first := t.ended[0]
-		if first.open+len(first.running) > 0 && now.Sub(first.end) < t.maxWait && !t.full() {
+		if first.open+len(first.running) > 0 && now.Sub(first.end) < t.maxWait && t.lines < t.total {
 			break
 		}
 		t.ended = t.ended[1:]
@@ -345,10 +341,4 @@ func (t *forest) writeEnded() error {
 	}
 	t.ended = nil
 	return nil
-}
-
-// room reports whether add may add a node with --slow: the tree and the forest are below their limits, and the node's
-// caller is in the tree.
-func (t *forest) room(n *node) bool {
-	return n.tree.lines < t.limit && !t.full() && (n.parent == nil || n.parent.listed)
 }
