@@ -18,8 +18,8 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestASCII(t *testing.T) {
 	var b bytes.Buffer
-	n, err := asciiWriter{&b}.Write([]byte("main.f… 1.2µs ▁▄█ é"))
-	if want := "main.f~ 1.2us .:# é"; err != nil || n != len("main.f… 1.2µs ▁▄█ é") || b.String() != want {
+	n, err := asciiWriter{&b}.Write([]byte("main.f… 1.2µs ░▓█ é"))
+	if want := "main.f~ 1.2us .+# é"; err != nil || n != len("main.f… 1.2µs ░▓█ é") || b.String() != want {
 		t.Errorf("%d, %v: %q, want %q", n, err, b.String(), want)
 	}
 	if _, err := (asciiWriter{brokenWriter{}}).Write([]byte("µ")); err == nil {

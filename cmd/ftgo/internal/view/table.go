@@ -1,11 +1,9 @@
 package view
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -27,8 +25,7 @@ type Table struct {
 	*Scene
 	opt       *Options
 	mode      uprobe.Mode
-	screen    *cli.Screen // nil unless intervals redraw a terminal
-	intervals int         // the number of written intervals
+	intervals int // the number of written intervals
 
 	// For --by and --sum:
 	funcs      map[*offsets.Func]*funcValues
@@ -96,30 +93,13 @@ func (v *Table) Begin(s *Scene) error {
 	if v.opt.Format == render.Pprof && cli.IsTerminal(s.Out) {
 		return cli.Usage("-o pprof writes no text: -w FILE")
 	}
-	if v.opt.Format == render.Table && v.opt.Interval > 0 && cli.IsTerminal(s.Out) {
-		v.screen = &cli.Screen{Terminal: s.Out, Plain: os.Getenv("NO_COLOR") != ""}
-	}
 	return nil
-}
-
-// draw replaces the table on the screen by the rows of an interval.
-func (v *Table) draw(rows []stats.Func) error {
-	o := v.options()
-	_, height := cli.TerminalSize(v.Out)
-	var table bytes.Buffer
-	if err := render.Functions(&table, topRows(rows, v.opt.Top), o); err != nil {
-		return err
-	}
-	return v.screen.Draw(table.String(), o.Width, height)
 }
 
 // Take does nothing: the totals sum the calls.
 func (v *Table) Take(*pairing.Item) error { return nil }
 
 func (v *Table) Interval(t *engine.Table) error {
-	if v.screen != nil {
-		return v.draw(v.arrange(t.Since, 0))
-	}
 	if v.opt.Format == render.Table {
 		if _, err := fmt.Fprintf(v.Out, "%s\n", t.At.Format(time.TimeOnly)); err != nil {
 			return err
@@ -184,7 +164,7 @@ func (v *Table) End(t *engine.Table) error {
 	if v.opt.Merges {
 		return nil
 	}
-	if v.opt.Interval > 0 && v.screen == nil {
+	if v.opt.Interval > 0 {
 		if err := v.Interval(t); err != nil {
 			return err
 		}
