@@ -33,30 +33,23 @@ type Call struct {
 	// Parent is the ID of the call that this call is nested in. The Parent of the outermost call of a goroutine is the
 	// call that started the goroutine (see [Goroutine]), or 0.
 	Parent uint64
-	// Root is the ID of the first call in the chain of parents. It is the call's ID if it has no Parent.
-	Root uint64
-	// Func is the function's index in Plan.Funcs.
-	Func int
+	Root   uint64 // the ID of the first call in the chain of parents; the call's ID if it has no Parent
+	Func   int    // the function's index in Plan.Funcs
 	// PID is the process, 0 if the kernel did not report it. TID and CPU are the thread and CPU on which the call
 	// began; it may end on others.
 	PID, TID, CPU int
-	// Bias is the difference between an address in the process, when the call began, and in the file.
-	Bias uint64
-	// Goid is the goroutine's ID, 0 on a thread's system stack and outside Go.
-	Goid uint64
-	// Depth is the number of traced calls of the same goroutine that the call is nested in.
-	Depth int
+	Bias          uint64 // the difference between an address in the process, when the call began, and in the file
+	Goid          uint64 // the goroutine's ID, 0 on a thread's system stack and outside Go
+	Depth         int    // the number of traced calls of the same goroutine that the call is nested in
 	// Start and End are in units of the trace clock. End of an unwound call is the time of the first event that proved
 	// its end. End is 0 if no event proved the end: in open calls, and in some unwound or abandoned calls.
 	Start, End uint64
 	Outcome    Outcome
-	// Split is the time from Start to End by activity, if the call has Returned and the plan follows the scheduler
-	// ([uprobe.Options].Sched).
+	// Split is the time from Start to End by activity, if the call has Returned, and Waits how long its goroutine waited,
+	// by reason. Both need a plan that follows the scheduler ([uprobe.Options].Sched).
 	Split Split
-	// Waits holds how long the call's goroutine waited during the call, by reason, if the plan follows the scheduler.
 	Waits Waits
-	// SP is the stack pointer when the call began.
-	SP uint64
+	SP    uint64 // the stack pointer when the call began
 	// Hits counts the hits of probes on the call's stack, including the hit at Start, but not the hit at End. The cost
 	// of these hits is part of the time between Start and End.
 	Hits Hits

@@ -12,10 +12,9 @@ type accounting struct {
 	faults uint64
 	events uint64        // events of selected processes
 	funcs  []funcAccount // as in Plan.Funcs
-	// unfollowed is the number of calls that were not paired, because maxOpen calls were open.
-	unfollowed uint64
-	// unknown is the number of events at addresses without a site.
-	unknown uint64
+	// unfollowed is the number of calls that were not paired, because maxOpen calls were open, and unknown the number of
+	// events at addresses without a site.
+	unfollowed, unknown uint64
 }
 
 // funcAccount counts the delivered hits of a function. A hit at an entry is not a call if the stack check failed, if the
@@ -61,13 +60,10 @@ func (p *Stream) Begun(fn int) uint64 { return p.account.funcs[fn].calls }
 type Counters struct {
 	// From and At are the hits of each site of each event at the begin of the window and now, from
 	// tracefs.Session.Profile. If a list is shorter than the plan's list of events, the missing events have 0 hits.
-	From, At [][]uint64
-	// Overruns is the number of events that the ring buffer has lost.
-	Overruns uint64
-	// Exclusive: only selected processes have hit the probes.
-	Exclusive bool
-	// Inexact: the kernel may have counted too few hits, see tracefs.Features.ExactHits.
-	Inexact bool
+	From, At  [][]uint64
+	Overruns  uint64 // number of events that the ring buffer has lost
+	Exclusive bool   // only selected processes have hit the probes
+	Inexact   bool   // the kernel may have counted too few hits, see tracefs.Features.ExactHits
 }
 
 // Counts holds the calls and hits in the window so far.
@@ -80,12 +76,9 @@ type Counts struct {
 	// Unparsed is the number of lines or records that could not be parsed, or whose address has no site. KernelUnparsed
 	// is the number of records of kernel events that could not be parsed.
 	Unparsed, KernelUnparsed uint64
-	// Unfollowed is the number of calls that were not paired, because too many others were open.
-	Unfollowed uint64
-	// Ours are the hits of selected processes, Others the hits of other processes.
-	Ours, Others Hits
-	// Elsewhere is the number of hits at entries in other processes.
-	Elsewhere uint64
+	Unfollowed               uint64 // calls that were not paired, because too many others were open
+	Ours, Others             Hits   // the hits of selected processes, and of others
+	Elsewhere                uint64 // hits at entries in other processes
 }
 
 // Count holds the calls of one function.
@@ -94,13 +87,10 @@ type Count struct {
 	// stack check was lost, and the check may have failed.
 	Calls, Unsure uint64
 	// Timed is the number of Calls at probes that time calls. It excludes calls at Counter sites, and Abandoned calls.
-	Timed uint64
-	// Abandoned is the number of calls with Outcome Abandoned. Calls includes them.
-	Abandoned uint64
-	// Missing is the number of lost returns. This many unwound or open calls may have returned.
-	Missing uint64
-	// Hits are the hits of the function's probes in selected processes.
-	Hits Hits
+	Timed     uint64
+	Abandoned uint64 // the Calls with Outcome Abandoned
+	Missing   uint64 // lost returns: this many unwound or open calls may have returned
+	Hits      Hits   // of the function's probes in selected processes
 }
 
 // siteHits holds the kernel's hits of a function's sites, by their meaning. checks counts hits at stack checks where

@@ -45,8 +45,7 @@ func (p *Stream) emit(kind Kind) {
 	}
 }
 
-// items returns an iterator over the items that the function do emits. If a loop over it ends early, the rest of the
-// items is lost.
+// items returns an iterator over the items that do emits. If a loop over it ends early, the other items are lost.
 func (p *Stream) items(do func()) iter.Seq[*Item] {
 	return func(yield func(*Item) bool) {
 		defer func(before func(*Item) bool) { p.yield = before }(p.yield)

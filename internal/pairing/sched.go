@@ -68,8 +68,7 @@ type thread struct {
 	timeAccount
 	pid     int     // of its process
 	running *schedG // the goroutine that it runs, nil if it runs none or if that is unknown
-	// stack is the stack of the goroutine, or of the thread if the program has no goroutines; nil if unknown.
-	stack *stack
+	stack   *stack  // of the goroutine, or of the thread if the program has no goroutines; nil if unknown
 	// system is the system stack of a thread of a Go program, if a call on it was seen since the goroutine began to
 	// run. Its calls are nested in the calls on stack.
 	system *stack
@@ -89,12 +88,8 @@ type schedG struct {
 	// empty after the wait.
 	sp, stackHi, bias uint64
 	stack             []uint64
-	// charged is the value of thread.sums when the goroutine got on the thread, or when advance last added the thread's
-	// time to sums.
-	charged Split
-	// before is a copy from the time when the goroutine's own thread made it wait, and nil otherwise: see
-	// scheduler.status.
-	before *schedG
+	charged           Split   // the part of thread.sums that is in sums or was before the goroutine got on the thread
+	before            *schedG // a copy from before the goroutine's own thread made it wait, or nil: see scheduler.status
 }
 
 func (g *schedG) advance(now uint64) {

@@ -16,11 +16,9 @@ type process struct {
 	biases  []uint64      // the load biases that explain all addresses of its hits so far
 	pending []parse.Event // events that wait for its bias
 	stacks  map[stackKey]*stack
-	// last is the stack that was looked up last, by lastKey. nil means that it must be looked up again.
 	lastKey stackKey
-	last    *stack
-	// bounds finds the goroutine of a stack pointer, if an event has no other information about it.
-	bounds  stackBounds
+	last    *stack               // the stack of lastKey, the last key looked up; nil if it must be looked up again
+	bounds  stackBounds          // finds the goroutine of a stack pointer, if an event does not tell it
 	gs      map[uint64]*schedG   // by the address of g
 	started map[uint64]Goroutine // by traced calls, by the address of g
 }
@@ -193,10 +191,8 @@ func (p *Stream) adopt(thread, g stackKey, lo, hi uint64) {
 // KernelEvent is an event of the kernel itself, such as sched_switch, with the state of its thread.
 type KernelEvent struct {
 	parse.Event
-	// Known: the stack of the thread is known.
-	Known bool
-	// Goid is the ID of the thread's goroutine, 0 if it is unknown or the thread had none.
-	Goid uint64
+	Known bool   // the stack of the thread is known
+	Goid  uint64 // the ID of the thread's goroutine, 0 if it is unknown or the thread had none
 	// Call is the innermost traced call that was open on the thread, nil for none. The fields that are set at the end
 	// of a call are not valid.
 	Call *Call

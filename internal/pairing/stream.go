@@ -32,22 +32,18 @@ type Stream struct {
 	latest uint64 // time of the last event
 	// The window: events with from <= time <= until, and events before first (see Begin). Other events are ignored.
 	first, from, until uint64
-
-	marks []mark   // the earliest first
-	names []string // of kernel events
-	// yield receives the items; see emit. Each item is p.item, and the Event of a kernel event's item is p.kernel.
-	yield  func(*Item) bool
-	item   Item
-	kernel KernelEvent
-	known  map[int]*process // the processes that have sent events, by PID
-	proc   *process         // the process of the current event
-	// open is the number of open calls, at most maxOpen; begun is the last ID of a call; done counts calls for
-	// Options.Limit.
-	open, maxOpen int
-	begun, done   uint64
-	account       accounting
-	sites         []map[uint64]int // the index of each site of an event, by address in the file
-	spare         [][]uint64       // unused memory for the fetched words of calls
+	marks              []mark   // the earliest first
+	names              []string // of kernel events
+	yield              func(*Item) bool
+	item               Item             // the item that yield gets
+	kernel             KernelEvent      // the item's Event
+	known              map[int]*process // the processes that have sent events, by PID
+	proc               *process         // the process of the current event
+	open, maxOpen      int              // number of open calls, and its limit
+	begun, done        uint64           // the last ID of a call, and the number of calls for Options.Limit
+	account            accounting
+	sites              []map[uint64]int // the index of each site of an event, by address in the file
+	spare              [][]uint64       // unused memory for the fetched words of calls
 	// The current event: the load bias of its process, its site, the number of its words with values, the faults in fetching
 	// them, and the sums of its goroutine or thread.
 	loadBias uint64
@@ -56,8 +52,7 @@ type Stream struct {
 	faults   uint64
 	sums     Split
 	sched    scheduler
-	// By function: retired says when the events that time its calls were disarmed, and uncounted when its Counter
-	// events were. The gaps are in order.
+	// The gaps of the events that time a function's calls, and of its Counter events, in order.
 	retired, uncounted map[int][]gap
 }
 
@@ -137,8 +132,8 @@ func (p *Stream) takeKernel(ev *parse.Event) {
 // the bias.
 const maxPending = 1000
 
-// release handles the pending events of a process. If the bias of a position-independent program is still unknown, the
-// caller passes bias 0. Then the addresses have no sites, and the events count as unparsed.
+// release handles the pending events of a process. If the bias is still unknown, the caller passes 0. Then the addresses
+// have no sites, and the events count as unparsed.
 func (p *Stream) release(proc *process, bias uint64) {
 	waiting := proc.pending
 	proc.pending = nil
@@ -147,8 +142,7 @@ func (p *Stream) release(proc *process, bias uint64) {
 	}
 }
 
-// Read reads the present content of the source. It emits the resulting items, then an item of Kind Read, and then the
-// error of the source, if any.
+// Read reads the present content of the source. It yields items, the last of Kind Read, and then the source's error.
 func (p *Stream) Read(ctx context.Context) iter.Seq2[*Item, error] {
 	return func(yield func(*Item, error) bool) {
 		var err error
@@ -169,8 +163,7 @@ func (p *Stream) Read(ctx context.Context) iter.Seq2[*Item, error] {
 	}
 }
 
-// Extend adds the events that the plan has got since Extend last ran. The caller must call Extend before it arms these
-// events.
+// Extend adds the events that the plan has got since. It must run before they are armed.
 func (p *Stream) Extend() error {
 	p.extend()
 	return p.reader.Extend(uprobe.Formats(p.plan.Events))
@@ -228,28 +221,21 @@ type Options struct {
 	// 0 if the kernel does not know it (see tracefs.Session.Process). The Stream calls Of in the order of events. If Of
 	// is nil, printed is the process, and all processes are selected.
 	Of func(tid, printed int) (pid int, selected bool)
-	// Mappings reads the mappings of a process, to find its load bias. Nil: the processes ran at another time or on
-	// another machine.
+	// Mappings reads the mappings of a process, to find its load bias. It is nil for a recording.
 	Mappings func(pid int) ([]procfs.Mapping, error)
-	// Entries: calls are also emitted when they begin.
-	Entries bool
-	// Inside selects functions, by their index in Plan.Funcs: calls nested in a call of one of these functions get
-	// [Call].Inside.
-	Inside map[int]bool
+	Entries  bool         // calls are also emitted when they begin
+	Inside   map[int]bool // the functions for [Call].Inside, by their index in Plan.Funcs
 	// Limit is the number of calls after which the window ends: with the event that ends the last of them or, if the
 	// calls of its function are only counted, with the event that begins it. 0 is no limit.
-	Limit uint64
-	// Kernel is the source of the kernel's own events; nil for none.
-	Kernel KernelSource
+	Limit  uint64
+	Kernel KernelSource // nil for none
 }
 
 // KernelSource is a source of the kernel's own events: a tracefs.Session.
 type KernelSource interface {
-	parse.Pages // must not block
-	// Names returns the names of the events.
-	Names() []string
-	// Process returns the process of a thread. printed is 0.
-	Process(tid, printed int) int
+	parse.Pages                   // must not block
+	Names() []string              // of the events
+	Process(tid, printed int) int // the process of a thread; printed is 0
 }
 
 // mark holds the arguments of a call of [Stream.Mark].

@@ -9,11 +9,9 @@ import (
 	"strings"
 )
 
-// Func is a row: counts and latencies of the calls of one function. It may be limited to one process, host or value,
-// and to an interval, or be the sum of several runs. Over a complete run, Calls = Completed + Unwound + Open + Lost +
-// CountedOnly.
-//
-// The tags are the keys of -o json, from which package compare decodes it.
+// Func is a row: counts and latencies of the calls of one function, or of those of one process, host or value, in a run,
+// an interval or several runs. Over a complete run, Calls = Completed + Unwound + Open + Lost + CountedOnly. The tags are
+// the keys of -o json, from which package compare decodes it.
 type Func struct {
 	Name   string `json:"function"`
 	Func   int    `json:"-"` // the function's index in Plan.Funcs
@@ -99,9 +97,9 @@ func (f *Func) Counts() [8]*uint64 {
 	return [...]*uint64{&f.Calls, &f.CutShort, &f.Completed, &f.Unwound, &f.Lost, &f.Unsure, &f.CountedOnly, &f.Errors}
 }
 
-// Since returns f without the calls of earlier, an older copy of the same row. If earlier is the zero Func, Since
-// returns a copy of f that shares no histogram with f. Open stays the number of calls that are open now. A call may
-// begin in one interval and complete in the next, so the sum in the comment of [Func] holds only for the whole run.
+// Since returns f without the calls of earlier, an older copy of the same row. It shares no histogram with f. Open stays
+// the number of calls that are open now. A call may begin in one interval and complete in the next, so the sum in the
+// comment of [Func] holds only for the whole run.
 func (f Func) Since(earlier Func) Func {
 	f.Estimate = f.Estimate.since(f.Calls, earlier.Estimate, earlier.Calls)
 	before := earlier.Counts()
@@ -191,11 +189,10 @@ const (
 	Others                 // calls with any of the values that have no row
 )
 
-// Amounts is a histogram of a number that each call has, like a size. Missing counts the calls without it: it could not
-// be read, or is negative.
+// Amounts is a histogram of a number that each call has, like a size.
 type Amounts struct {
 	Histogram
-	Missing uint64
+	Missing uint64 // calls without the number: it could not be read, or is negative
 }
 
 func (a *Amounts) since(earlier *Amounts) *Amounts {

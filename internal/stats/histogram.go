@@ -15,9 +15,8 @@ import (
 const subBits = 6
 
 // Histogram holds latencies in nanoseconds. Count, Sum, Mean and the extremes are exact, quantiles are within 1 %. The
-// zero value is empty and ready to use. It is not safe for concurrent use.
-//
-// Only the buckets between the extremes take memory: about 5 kB if the largest latency is 1000 times the least.
+// zero value is empty. Only the buckets between the extremes take memory: about 5 kB if the largest latency is 1000 times
+// the least.
 type Histogram struct {
 	count    uint64
 	min, max int64
@@ -302,16 +301,8 @@ func (h *Histogram) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &j); err != nil {
 		return err
 	}
-	if err := h.take(&j); err != nil {
-		return fmt.Errorf("buckets: %w", err)
-	}
-	return nil
-}
-
-// take checks j and sets h from it.
-func (h *Histogram) take(j *histogramJSON) error {
 	if len(j.Counts) == 0 {
-		return errors.New("no bucket")
+		return errors.New("buckets: no bucket")
 	}
 	*h = Histogram{min: j.Min, max: j.Max}
 	// (hi, lo) is the lower bound of the sum: each latency is at least the least value of its bucket.
@@ -320,14 +311,14 @@ func (h *Histogram) take(j *histogramJSON) error {
 	for _, b := range j.Counts {
 		from, count := int64(b[0]), b[1]
 		if from <= before {
-			return fmt.Errorf("bucket of %d after %d", b[0], before)
+			return fmt.Errorf("buckets: bucket of %d after %d", b[0], before)
 		}
 		before = from
 		if least(bucket(from)) != from {
-			return fmt.Errorf("bucket of %d: none begins there", from)
+			return fmt.Errorf("buckets: bucket of %d: none begins there", from)
 		}
 		if h.count, carry = bits.Add64(h.count, count, 0); count == 0 || carry != 0 {
-			return fmt.Errorf("bucket of %d: %d latencies", from, count)
+			return fmt.Errorf("buckets: bucket of %d: %d latencies", from, count)
 		}
 		h.add(bucket(from), count)
 		productHi, productLo := bits.Mul64(uint64(from), count)
@@ -337,11 +328,11 @@ func (h *Histogram) take(j *histogramJSON) error {
 	first, last := int64(j.Counts[0][0]), before
 	switch sum := uint64(j.Sum); {
 	case j.Min < 0 || j.Min > j.Max || bucket(j.Min) != bucket(first):
-		return fmt.Errorf("min %d: not in the bucket of %d", j.Min, first)
+		return fmt.Errorf("buckets: min %d: not in the bucket of %d", j.Min, first)
 	case bucket(j.Max) != bucket(last):
-		return fmt.Errorf("max %d: not in the bucket of %d", j.Max, last)
+		return fmt.Errorf("buckets: max %d: not in the bucket of %d", j.Max, last)
 	case j.Sum < 0 || (hi > 0 || lo > sum) && j.Sum != math.MaxInt64:
-		return fmt.Errorf("sum %d: less than the sum of the buckets", j.Sum)
+		return fmt.Errorf("buckets: sum %d: less than the sum of the buckets", j.Sum)
 	case j.Sum == math.MaxInt64 && (hi > 0 || lo > sum):
 		h.sumHi, h.sumLo = hi, lo // the true sum exceeds int64; this is its lower bound
 	default:

@@ -18,12 +18,11 @@ const StackSeparator = " < "
 
 // StackRow has the counts and latencies of a function's calls with one call stack.
 type StackRow struct {
-	Func int      // index in Plan.Funcs
-	PCs  []uint64 // return addresses, the innermost first
-	// Function, At and Callers describe Func and PCs for output.
-	Function string
-	At       Location // where the function begins
-	Callers  []Location
+	Func     int        // index in Plan.Funcs
+	PCs      []uint64   // return addresses, the innermost first
+	Function string     // the function's name, for output, as the next two
+	At       Location   // where the function begins
+	Callers  []Location // the places of PCs
 	// Calls = Completed + Unwound + Open: without lost calls.
 	Calls, Completed, Unwound, Open uint64
 	// Latencies of completed calls in nanoseconds. Min, Max and Sum are net of the cost of probes. Self is Sum without

@@ -7,10 +7,8 @@ import (
 	"time"
 )
 
-// Summary holds the numbers of a whole run: the footer of tables, the last line of -o json.
-//
-// The tags are the keys of -o json, from which package compare decodes it; the key of a field without a
-// tag is its name in lower case.
+// Summary holds the numbers of a whole run: the footer of tables, the last line of -o json. The tags are the keys of -o
+// json, from which package compare decodes it; the key of a field without a tag is its name in lower case.
 type Summary struct {
 	// Hits is the kernel's count of probe hits (uprobe_profile). Filtered counts hits that the kernel's filter has
 	// dropped: Delivered + Lost + Filtered = Hits. Counted is the part of Delivered at probes that only count calls:
