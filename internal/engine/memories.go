@@ -8,8 +8,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Memories interprets words that were fetched in processes of a binary, by the binary's types and the memory maps of the
-// processes.
+// Memories interprets words that were fetched in processes of a binary.
 type Memories struct {
 	binary    *offsets.Binary
 	byPID     map[int]*memory

@@ -12,9 +12,8 @@ import (
 // Table holds the totals up to a reading.
 type Table struct {
 	*trace.Reading
-	// Whole contains the totals of functions since the beginning, and Since the totals since the previous table. When the
-	// program's next calls are added, the histograms in Whole change.
-	Whole, Since []stats.Func
+	Whole []stats.Func // totals of functions since the beginning; the next calls change its histograms
+	Since []stats.Func // totals since the previous table
 }
 
 // At returns the totals up to a reading.

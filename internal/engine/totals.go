@@ -30,12 +30,9 @@ type TotalsOptions struct {
 	Costs   trace.Costs // the costs of probes, which are subtracted from latencies
 	ByValue bool        // add a row for each value of a function's calls
 	Amounts bool        // add up the amounts of calls
-	// Observe returns the value and the amount of a call, and whether the call has failed. If Observe is nil, a call has
-	// failed if its first fetched result is not 0.
-	Observe func(*pairing.Call) Observed
-	// KeptBy selects the weight of a row: ByCalls, ByTime or BySum. If there are too many rows, the rows with the least
-	// weight are merged.
-	KeptBy    string
+	// Observe returns the data of a call. If it is nil, a call has failed if its first fetched result is not 0.
+	Observe   func(*pairing.Call) Observed
+	KeptBy    string   // the weight of a row, ByCalls, ByTime or BySum: of too many rows those with the least are merged
 	Stacks    *Stacks  // if not nil, Stacks also adds up the calls by their callers
 	Intervals bool     // fill Table.Since, too
 	Ended     bool     // count only calls that have ended, in the last table

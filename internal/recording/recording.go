@@ -25,31 +25,27 @@ import (
 
 // Options holds the flags from which the plan of a recording was computed, so that ftgo report can compute it again.
 type Options struct {
-	Patterns []string         `json:"patterns"`
-	Regexp   bool             `json:"regexp,omitempty"`
-	Exclude  []string         `json:"exclude,omitempty"`
-	Errors   bool             `json:"errors,omitempty"`
-	Stack    int              `json:"stack,omitempty"`
-	StrLen   int              `json:"strlen,omitempty"`
-	Items    int              `json:"items,omitempty"`
-	Where    string           `json:"where,omitempty"`
-	Inside   string           `json:"inside,omitempty"`
-	Entries  bool             `json:"entries,omitempty"`
-	By       string           `json:"by,omitempty"`
-	Sum      string           `json:"sum,omitempty"`
-	Budget   float64          `json:"budget,omitempty"` // limit of the CPU time of probes, in percent of a CPU; 0 for no limit
-	Features tracefs.Features `json:"features"`
-	// NoWrappers: wildcards do not select wrappers.
-	NoWrappers bool `json:"no_wrappers,omitempty"`
-	// Indices of functions of the plan: Named were named in full, InsideFuncs were selected by --inside, and OnlyInside
-	// only by --inside.
-	Named       []int `json:"named,omitempty"`
-	InsideFuncs []int `json:"inside_funcs,omitempty"`
-	OnlyInside  []int `json:"only_inside,omitempty"`
-	// Wrappers are the indices of the functions that --fail-if ignores.
-	Wrappers []int `json:"wrappers,omitempty"`
-	// Skipped lists the names of functions left out of the plan, and the reasons.
-	Skipped [][2]string `json:"skipped,omitempty"`
+	Patterns   []string         `json:"patterns"`
+	Regexp     bool             `json:"regexp,omitempty"`
+	Exclude    []string         `json:"exclude,omitempty"`
+	Errors     bool             `json:"errors,omitempty"`
+	Stack      int              `json:"stack,omitempty"`
+	StrLen     int              `json:"strlen,omitempty"`
+	Items      int              `json:"items,omitempty"`
+	Where      string           `json:"where,omitempty"`
+	Inside     string           `json:"inside,omitempty"`
+	Entries    bool             `json:"entries,omitempty"`
+	By         string           `json:"by,omitempty"`
+	Sum        string           `json:"sum,omitempty"`
+	Budget     float64          `json:"budget,omitempty"` // limit of the CPU time of probes, in percent of a CPU; 0 for no limit
+	Features   tracefs.Features `json:"features"`
+	NoWrappers bool             `json:"no_wrappers,omitempty"` // wildcards do not select wrappers
+	// Indices of functions of the plan.
+	Named       []int       `json:"named,omitempty"`        // named in full
+	InsideFuncs []int       `json:"inside_funcs,omitempty"` // selected by --inside
+	OnlyInside  []int       `json:"only_inside,omitempty"`  // selected only by --inside
+	Wrappers    []int       `json:"wrappers,omitempty"`     // ignored by --fail-if
+	Skipped     [][2]string `json:"skipped,omitempty"`      // names of functions left out of the plan, and the reasons
 }
 
 // version is the version of the format that scripts write and [Open] reads.
@@ -119,9 +115,8 @@ type Recording struct {
 	About About
 	Plan  *uprobe.Plan
 	// Facts describe the machine and the run: "kernel", "path", "program", "trace-clock", "buffer-kb", "wall", "host".
-	Facts map[string]string
-	// Complete: the recording was not cut off.
-	Complete bool
+	Facts    map[string]string
+	Complete bool // the recording was not cut off
 	// Disarmed has the functions whose probes were removed before the end, because of the budget, by their index in the
 	// plan, with the time by the trace clock.
 	Disarmed map[int]uint64

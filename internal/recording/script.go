@@ -126,10 +126,10 @@ func define(b *strings.Builder, ev *tracefs.Event) error {
 	last := ""
 	lines, err := ev.Definitions("", "") // "p:/NAME :SITE ARGS"
 	for i, line := range lines {
-		_, definition, _ := strings.Cut(line, ":0x")
-		site, args, _ := strings.Cut(definition, " ")
-		if args != "" {
-			args = " " + args
+		_, site, _ := strings.Cut(line, ":0x")
+		args := ""
+		if at := strings.IndexByte(site, ' '); at >= 0 {
+			site, args = site[:at], site[at:]
 		}
 		switch {
 		case i == 0 || args != last:

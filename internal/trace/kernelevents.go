@@ -16,8 +16,8 @@ import (
 // new threads. If it learns of threads, it records the events of all processes. Otherwise it records the events of the
 // processes of -p and PROGRAM, or without both, of each process from its first hit on.
 //
-// It also knows the selected processes, which change while ftgo runs if --fork is set. On kernels that record no process
-// with a hit (before Linux 4.14) it knows the process of each thread, because /proc lists no threads that have ended.
+// It also knows the selected processes and, on kernels that record no process with a hit (before Linux 4.14), the process
+// of each thread, because /proc lists no threads that have ended.
 type kernelEvents struct {
 	opt     *Options
 	session *tracefs.Session // nil without kernel events
@@ -40,8 +40,7 @@ type kernelEvents struct {
 	readAt   uint64            // time of the trace clock at which begin had read /proc
 }
 
-// newKernelEvents returns the events for a source. It learns from events only if the processes of -p and the hits don't
-// suffice.
+// newKernelEvents returns the events for a source.
 func newKernelEvents(opt *Options) *kernelEvents {
 	k := &kernelEvents{opt: opt, followed: make(map[int]bool), selected: make(map[int]bool), tasks: make(map[int]int)}
 	k.process = func(tid int) int { return k.session.Process(tid, 0) }
@@ -55,8 +54,7 @@ func newKernelEvents(opt *Options) *kernelEvents {
 	return k
 }
 
-// start begins to record kernel events. It must run before the probes are armed, because a probe may be hit as soon as
-// it is armed.
+// start begins to record kernel events.
 func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 	hidden := k.names
 	if k.opt.Sched {
@@ -116,7 +114,7 @@ func (k *kernelEvents) followRunning(link string) {
 // handle processes a kernel event and reports whether to show it. Events outside of the window only update the process
 // filter.
 func (k *kernelEvents) handle(ev *pairing.KernelEvent, within bool) (shown bool) {
-	if name := k.all[ev.Format]; slices.Contains(k.names, name) {
+	if slices.Contains(k.names, k.all[ev.Format]) {
 		k.learn(ev)
 	}
 	hidden := ev.Format >= len(k.opt.With)
@@ -127,8 +125,7 @@ func (k *kernelEvents) handle(ev *pairing.KernelEvent, within bool) (shown bool)
 	return !hidden
 }
 
-// follow begins to record the events of a process that has hit a probe. With -p it does nothing, because start has
-// followed these processes.
+// follow begins to record the events of a process that has hit a probe. With -p, start has done so.
 func (k *kernelEvents) follow(pid int) {
 	if k.session == nil || k.followed[pid] || pid == 0 || len(k.opt.PIDs) > 0 {
 		return
@@ -233,10 +230,8 @@ func (k *kernelEvents) addWithChildren(pid int) error {
 		}
 		grown = false
 		for _, child := range all {
-			if stat, alive := procfs.LiveStat(child); !alive || k.selected[child] || !k.selected[stat.Parent] {
-				continue
-			}
-			if k.add(child) == nil { // fails for a process that has just ended
+			stat, alive := procfs.LiveStat(child)
+			if alive && !k.selected[child] && k.selected[stat.Parent] && k.add(child) == nil {
 				grown = true
 			}
 		}

@@ -65,8 +65,8 @@ type Live struct {
 	// events were read, so that a thousand short processes take no more memory than a few.
 	checkedAt, idleAt time.Time
 	lives             map[int]life
-	// saidReplaced holds the processes for which no more message is printed when they execute another file: it was
-	// printed, or they executed another file from the beginning. Key 0 stands for the path of the binary.
+	// saidReplaced holds the processes that executed another file from the beginning, or for which a message says so.
+	// Key 0 stands for the path of the binary.
 	saidReplaced map[int]bool
 	saidForeign  bool             // said that processes of another PID namespace are forgotten
 	saidOthers   bool             // said that other processes run the file, with Filter.OnlyUser
@@ -143,8 +143,8 @@ func (l *Live) Spawn(p *Command) error {
 	return nil
 }
 
-// calibrate does the work of the first Read, which Arm and Spawn need not wait for: it compares the clocks, which takes
-// up to 20 ms, and starts the sampler.
+// calibrate compares the clocks, which takes up to 20 ms, and starts the sampler. The first Read calls it, so that Arm and
+// Spawn need not wait.
 func (l *Live) calibrate() error {
 	base, err := l.session.Timebase()
 	if err != nil {
@@ -245,8 +245,7 @@ func (l *Live) handle(it *pairing.Item) bool {
 // with the square, to seconds for 50,000 sites.
 const manySites = 5000
 
-// mark reads the clocks and the counters. If a filter is set and the plan has many sites, it skips the counters, because
-// they include the hits of processes that the filter drops.
+// mark reads the clocks and, unless they include hits that a filter drops and are many, the counters.
 func (l *Live) mark() (tracefs.Mark, error) {
 	return l.session.Mark(l.opt.All() || l.plan.Probes() <= manySites)
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// findProcess implements Of of [pairing.Options]. It begins to record the kernel events of the process. If the
-// process of the thread is unknown, because the thread has ended, and -p has only one PID without --fork, it returns
-// that PID.
+// findProcess implements Of of [pairing.Options]. It begins to record the kernel events of the process. The process of
+// a thread that has ended is unknown; if -p has only one PID without --fork, it is that PID.
 func (l *Live) findProcess(tid, printed int) (pid int, selected bool) {
 	opt, k := &l.opt, l.kernel
 	pid = l.session.Process(tid, printed)
@@ -60,10 +59,10 @@ type life struct {
 }
 
 const (
-	checkInterval = 200 * time.Millisecond // interval of the checks
-	maxChecked    = 500                    // number of processes checked at once for whether they live
-	maxForeign    = 1000                   // number of remembered processes if it can't be found out whether they live
-	drainTime     = time.Second            // time after which the stream has sorted all recorded events
+	checkInterval = 200 * time.Millisecond
+	maxChecked    = 500         // number of processes checked at once for whether they live
+	maxForeign    = 1000        // number of remembered processes if it can't be found out whether they live
+	drainTime     = time.Second // time after which the stream has sorted all recorded events
 )
 
 // updateWaited reads the time that threads waited for a CPU. It must run while the processes live.

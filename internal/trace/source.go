@@ -68,8 +68,7 @@ type Filter struct {
 	Among func(pid int) bool
 }
 
-// All reports whether all processes that run the binary are selected. Then all hits in the kernel's counters, which do
-// not distinguish processes, are hits of selected processes.
+// All reports whether all processes that run the binary are selected, and so all hits in the kernel's counters.
 func (f *Filter) All() bool {
 	return (f.OnlyUser || len(f.PIDs) == 0) && !f.Fork && f.Among == nil
 }
