@@ -52,11 +52,9 @@ func (c *Call) Stack() iter.Seq[Frame] { return slices.Values(c.stack) }
 
 // Arg returns the argument or result with a name. If the name is unknown, Any of the Value returns an error.
 func (c *Call) Arg(name string) Value {
-	for _, values := range [][]Value{c.Args, c.Results} {
-		for _, v := range values {
-			if v.Name() == name {
-				return v
-			}
+	for _, v := range slices.Concat(c.Args, c.Results) {
+		if v.Name() == name {
+			return v
 		}
 	}
 	return Value{capture.Value{Name: name, State: capture.Unfetched, Reason: fmt.Sprintf("no value %q", name)}}

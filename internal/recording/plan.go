@@ -198,19 +198,9 @@ func checkKind(p *uprobe.Plan, kind uprobe.Kind, f *uprobe.Fields, needs map[upr
 // It returns an error if the plans differ in anything but these names.
 func (r *Recording) SetEventNames(p *uprobe.Plan) error {
 	read := r.Plan
-	if p.Mode != read.Mode || len(p.Events) != len(read.Events) || len(p.Funcs) != len(read.Funcs) || p.Stack != read.Stack {
-		return fmt.Errorf("adopt plan: %d functions and %d events, not %d and %d", len(p.Funcs), len(p.Events), len(read.Funcs), len(read.Events))
-	}
-	for i := range p.Funcs {
-		if p.Funcs[i].Name != read.Funcs[i].Name {
-			return fmt.Errorf("adopt plan: function %q is not %q", p.Funcs[i].Name, read.Funcs[i].Name)
-		}
-	}
-	for i := range p.Events {
-		mine, theirs := &p.Events[i], &read.Events[i]
-		if !same(mine, theirs) {
-			return fmt.Errorf("adopt plan: event %q is not %q", mine.Name, theirs.Name)
-		}
+	sameName := func(a, b uprobe.Probe) bool { return a.Name == b.Name }
+	if p.Mode != read.Mode || p.Stack != read.Stack || !slices.EqualFunc(p.Funcs, read.Funcs, sameName) || !slices.EqualFunc(p.Events, read.Events, same) {
+		return errors.New("adopt plan: the recording has other functions or events")
 	}
 	for i := range p.Events {
 		p.Events[i].Name = read.Events[i].Name
@@ -219,7 +209,7 @@ func (r *Recording) SetEventNames(p *uprobe.Plan) error {
 }
 
 // same reports whether two events differ only in their names.
-func same(e, other *uprobe.Event) bool {
+func same(e, other uprobe.Event) bool {
 	return e.Filter == other.Filter && e.Fields == other.Fields && slices.Equal(e.Args, other.Args) && slices.Equal(e.Counts, other.Counts) &&
 		slices.EqualFunc(e.Sites, other.Sites, func(a, b uprobe.Site) bool {
 			return a.Kind == b.Kind && a.Addr == b.Addr && a.Offset == b.Offset && a.Func == b.Func && slices.Equal(a.Fetch, b.Fetch)

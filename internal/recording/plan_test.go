@@ -30,7 +30,7 @@ func TestPortablePlan(t *testing.T) {
 	}
 	for i := range p.Events {
 		a, b := &p.Events[i], &read.Events[i]
-		if !same(a, b) || a.Name != b.Name || !slices.EqualFunc(a.Sites, b.Sites, func(a, b uprobe.Site) bool { return a.Cond == b.Cond }) {
+		if !same(*a, *b) || a.Name != b.Name || !slices.EqualFunc(a.Sites, b.Sites, func(a, b uprobe.Site) bool { return a.Cond == b.Cond }) {
 			t.Errorf("event %+v was read as %+v", a, b)
 		}
 	}
