@@ -57,6 +57,9 @@ func TestScripts(t *testing.T) {
 	runScripts(t, []string{"ftgo=" + built(t)}, scriptsIn(t, "script/*.txt")...)
 }
 
+// TestForged runs a script that measures how much memory a recording takes. No other script may run at the same time.
+func TestForged(t *testing.T) { runScripts(t, nil, scriptsIn(t, "script/alone/forged.txt")...) }
+
 // TestKernelScripts runs the scripts of testdata/script/kernel, one after the other, because every process that runs a probed
 // file hits the probes.
 func TestKernelScripts(t *testing.T) {
