@@ -70,8 +70,7 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 	if result.TooFew() {
 		limit = -1 // one run a side does not show how much runs differ by themselves
 	}
-	rows := compare.Compare(alignFunctions(result.Sides, result.AsSeen), d.by, limit)
-	result.Functions = rows
+	result.Functions = compare.Compare(alignFunctions(result.Sides, result.AsSeen), d.by, limit)
 	if err := d.Write(d.Env, slices.Concat(d.sides[:]...), func(out io.Writer) error { return d.write(out, &result) }); err != nil {
 		return err
 	}
@@ -81,7 +80,7 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 		d.Env.Warn("one run a side is too few to call anything changed, because runs differ by themselves: give three or more, ftgo diff OLD... -- NEW...")
 	}
 	if _, changed := result.Numbers(); d.fail && changed > 0 {
-		return cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%d of %d functions changed (--fail), first %s", changed, len(rows), rows[0].Name))
+		return cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%d of %d functions changed (--fail), first %s", changed, len(result.Functions), result.Functions[0].Name))
 	}
 	return nil
 }
@@ -110,14 +109,14 @@ func (d *Diff) write(out io.Writer, result *compare.Compared) error {
 // a function, the function gets no numbers of this run. The same applies to a run that only estimates the function's
 // calls, because it counted 0 of them.
 func alignFunctions(runs [2][]*compare.Run, asSeen bool) (all []compare.Function) {
-	known := make(map[string]bool)
+	names := make(map[string]bool)
 	for _, r := range slices.Concat(runs[0], runs[1]) {
 		for i := range r.Funcs {
-			if name := r.Funcs[i].Name; !known[name] {
-				known[name] = true
-				all = append(all, compare.Function{Name: name})
-			}
+			names[r.Funcs[i].Name] = true
 		}
+	}
+	for name := range names {
+		all = append(all, compare.Function{Name: name})
 	}
 	for side := range runs {
 		for _, r := range runs[side] {

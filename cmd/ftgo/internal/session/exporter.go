@@ -189,26 +189,28 @@ func (e *Export) updateInodes() {
 // --container or --cgroup, for example because the name fits several containers. Before export has started, it then
 // returns the error. Later, it prints the error as a warning.
 func (e *Export) currentFiles(all procfs.Programs) ([]target.File, error) {
-	if e.scope == nil {
-		if e.name != "" {
-			return target.FilesOf(all.Named(e.name, func(int) bool { return true })), nil
+	pids, among := []int(nil), func(int) bool { return true }
+	if e.scope != nil {
+		var err error
+		pids, err = e.scope.Look(e.Say)
+		switch text := fmt.Sprint(err); {
+		case err == nil:
+			e.scopeErr = ""
+		case !e.started():
+			return nil, err
+		case text != e.scopeErr:
+			e.scopeErr = text
+			e.Warn(text)
 		}
-		return target.FilesNamed(e.Binary), nil
+		among = func(pid int) bool { return slices.Contains(pids, pid) }
 	}
-	pids, err := e.scope.Look(e.Say)
-	switch text := fmt.Sprint(err); {
-	case err == nil:
-		e.scopeErr = ""
-	case !e.started():
-		return nil, err
-	case text != e.scopeErr:
-		e.scopeErr = text
-		e.Warn(text)
+	switch {
+	case e.name != "":
+		return target.FilesOf(all.Named(e.name, among)), nil
+	case e.scope != nil:
+		return target.FilesBelow(e.Binary, pids), nil
 	}
-	if e.name != "" {
-		return target.FilesOf(all.Named(e.name, func(pid int) bool { return slices.Contains(pids, pid) })), nil
-	}
-	return target.FilesBelow(e.Binary, pids), nil
+	return target.FilesNamed(e.Binary), nil
 }
 
 // start starts a run of a file.

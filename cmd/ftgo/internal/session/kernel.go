@@ -46,30 +46,28 @@ func (o *Options) openTracefs() error {
 }
 
 // checkProcesses refuses processes that do not exist. In a pid namespace, processes have other numbers than in the
-// kernel's events. There, checkProcesses refuses every flag that needs the kernel's numbers.
+// kernel's events. There, checkProcesses refuses every flag that needs the kernel's numbers of processes or threads. With
+// --dry-run, only -p needs them, because ftgo does not trace.
 func (o *Options) checkProcesses() error {
-	if flag := o.flagNeedingPIDs(); flag != "" && procfs.ForeignNumbers() {
+	flag := ""
+	switch {
+	case len(o.PIDs) > 0:
+		flag = fmt.Sprint("-p ", o.PIDs[0])
+	case o.DryRun:
+	case o.Fork:
+		flag = "--fork"
+	case len(o.With) > 0:
+		flag = "--with"
+	case o.Sched:
+		flag = "--sched"
+	case o.Waits:
+		flag = "--waits"
+	}
+	if flag != "" && procfs.ForeignNumbers() {
 		found := doctor.ProcessNumbers()
 		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%s: pid namespace: %s (%s)", flag, found.Text, found.Fix))
 	}
 	return o.CheckProcesses()
-}
-
-// flagNeedingPIDs returns the first given flag that needs the kernel's numbers of processes or threads, or "" without such
-// a flag. With --dry-run, only -p needs the numbers, because ftgo does not trace.
-func (o *Options) flagNeedingPIDs() string {
-	if len(o.PIDs) > 0 {
-		return fmt.Sprint("-p ", o.PIDs[0])
-	}
-	for _, flag := range []struct {
-		given bool
-		name  string
-	}{{o.Fork, "--fork"}, {len(o.With) > 0, "--with"}, {o.Sched, "--sched"}, {o.Waits, "--waits"}} {
-		if flag.given && !o.DryRun {
-			return flag.name
-		}
-	}
-	return ""
 }
 
 // checkKernel returns an error if the kernel can't do the run at all. If the kernel can do the run, but only with risks,
@@ -124,28 +122,24 @@ const (
 	fastRemoval = 3200 * time.Microsecond
 )
 
-// removalTime returns the time to remove one probe. If several probes can share an event, it returns 0, because few events
-// mean few waits.
-func removalTime(features tracefs.Features, fsys *tracefs.FS) time.Duration {
-	switch {
-	case features.Append:
-		return 0
-	case fsys != nil && fsys.CanExpedite():
-		return fastRemoval
+// checkProbes refuses probes that would take longer than maxRemoval to remove, unless --force is given. If the removal takes
+// more than a second, it prints the time. If several probes can share an event, few events mean few waits. fsys is nil if
+// the probes are for another kernel.
+func (o *Options) checkProbes(probes int, features tracefs.Features, fsys *tracefs.FS) error {
+	if o.DryRun || features.Append {
+		return nil
 	}
-	return slowRemoval
-}
-
-// checkProbes refuses probes that would take longer than maxRemoval to remove, unless --force is given. each is the time
-// to remove one probe. If the removal takes more than a second, checkProbes prints the time.
-func (o *Options) checkProbes(probes int, each time.Duration) error {
+	each := slowRemoval
+	if fsys != nil && fsys.CanExpedite() {
+		each = fastRemoval
+	}
 	takes := time.Duration(probes) * each
+	text := fmt.Sprintf("%d probes, each an event of its own on this kernel (Linux before 5.4), take %v to remove", probes, takes.Round(time.Second))
 	switch {
-	case o.DryRun:
 	case takes > maxRemoval && !o.Force:
-		return cli.WithStatus(cli.ExitUsage, fmt.Errorf("%d probes, each an event of its own on this kernel (Linux before 5.4), which take %v to remove: name fewer functions; --force goes on", probes, takes.Round(time.Second)))
+		return cli.Usage("%s: name fewer functions; --force goes on", text)
 	case takes > time.Second:
-		o.Say("%d probes, each an event of its own on this kernel (Linux before 5.4), will take some %v to remove", probes, takes.Round(time.Second))
+		o.Say("%s", text)
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func (r *run) planLive() (err error) {
 		subject = printable.Plural(n, "function")
 	}
 	r.placement = fmt.Sprintf("probing %s in %s at %s", subject, r.Binary, printable.Plural(places, "place"))
-	if err := r.checkProbes(places, removalTime(q.Probes.Features, r.FS)); err != nil {
+	if err := r.checkProbes(places, q.Probes.Features, r.FS); err != nil {
 		return err
 	}
 	if minor, version := r.request.Plan.Binary.GoVersion(); minor > 0 && r.request.Plan.Stack == 1 && r.Stack > 1 {

@@ -214,31 +214,26 @@ func (r *run) close() error {
 
 // explainNoCalls sets the summary's reason if no call was seen.
 func (r *run) explainNoCalls() {
-	calls := r.table.Lost + r.table.Filtered
+	calls, started := r.table.Lost+r.table.Filtered, uint64(0)
 	for i := range r.table.Whole {
 		calls += r.table.Whole[i].Calls
 	}
+	for i := range r.table.Counts.Funcs {
+		started += r.table.Counts.Funcs[i].Calls
+	}
 	switch {
 	case calls > 0 || r.isReport: // the reasons below come from running processes, and those of a recording may have ended
-	case r.startedCalls() > 0: // with -n only ended calls count
-		r.table.NoCallsReason = printable.Plural(r.startedCalls(), "call") + " had not ended"
+	case started > 0: // with -n only ended calls count
+		r.table.NoCallsReason = printable.Plural(started, "call") + " had not ended"
 	case r.table.Elsewhere > 0:
 		r.table.NoCallsReason = "other processes had " + printable.Plural(r.table.Elsewhere, "call")
 	default:
-		program := ""
+		path := ""
 		if r.program != nil {
-			program = r.program.Path
+			path = r.program.Path
 		}
-		r.table.NoCallsReason = r.WhyUnseen(program, r.Fork)
+		r.table.NoCallsReason = r.WhyUnseen(path, r.Fork)
 	}
-}
-
-// startedCalls returns the number of calls that began.
-func (r *run) startedCalls() (n uint64) {
-	for i := range r.table.Counts.Funcs {
-		n += r.table.Counts.Funcs[i].Calls
-	}
-	return n
 }
 
 // warnDoubts warns about calls that could not be followed, and about wrong latencies.

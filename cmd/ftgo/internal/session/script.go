@@ -143,7 +143,7 @@ func (o *Options) Script() (err error) {
 		return err
 	}
 	r.sayUnfollowed(o.follow)
-	if err := r.checkProbes(r.request.Plan.Probes(), removalTime(features, nil)); err != nil {
+	if err := r.checkProbes(r.request.Plan.Probes(), features, nil); err != nil {
 		return err
 	}
 	text, err := r.scriptText()
