@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -34,12 +33,12 @@ func (h *host) diagnose(bufferKB int) []Finding {
 	findings := []Finding{
 		h.kernel().as("kernel"), h.options(f).as("uprobe_events"), h.mounted(f, findErr).as("tracefs"), h.lockdown().as("lockdown"),
 		h.permission(f, denied).as("permission"), h.lacking(f != nil && denied == nil).as("capabilities"),
-		h.pidNamespace().as("pid namespace"), h.mountNamespace().as("mount namespace"),
+		h.pidNamespace().as("pid namespace"),
 	}
 	if f != nil {
 		findings = append(append(findings, h.features(f)...), h.leftBehind(f).as("leftovers"))
 	}
-	return append(findings, h.memory(bufferKB).as("memory"), h.threads().as("threads"))
+	return append(findings, h.memory(bufferKB).as("memory"))
 }
 
 func (h *host) kernel() Finding {
@@ -201,26 +200,13 @@ func (h *host) leftBehind(f *tracefs.FS) Finding {
 func ProcessNumbers() Finding { return thisHost().pidNamespace() }
 
 func (h *host) pidNamespace() Finding {
-	switch h.namespace(procfs.Self, "pid") {
+	switch h.pidSpace {
 	case procfs.InitialPIDNamespace:
 		return OK.of("the initial one")
 	case 0:
 		return Unknown.of("/proc does not contain it")
 	}
 	return Warning.of("a container's: the kernel traces by the host's process ids, so that -p, --fork, --comm, --with and --sched can't be used").fixedBy(privileged)
-}
-
-// mountNamespace checks whether this process shares the mount namespace of process 1. The kernel looks up a
-// definition's path in the namespace of the process that writes it.
-func (h *host) mountNamespace() Finding {
-	own, first := h.namespace(procfs.Self, "mnt"), h.namespace(1, "mnt")
-	switch {
-	case own == 0 || first == 0:
-		return Unknown.of("no permission to see the one of process 1")
-	case own != first:
-		return OK.of("differs from process 1: BINARY is a path in this namespace; -p finds files in others")
-	}
-	return OK.of("same as process 1")
 }
 
 // memory compares the size of a session's ring buffers with the available memory.
@@ -236,26 +222,6 @@ func (h *host) memory(bufferKB int) Finding {
 	text := fmt.Sprintf("ring buffers take %d MB on %d CPUs, %d MB are available", need>>10, cpus, available>>10)
 	if need > available/2 {
 		return Warning.of(text + "; ftgo count needs none")
-	}
-	return OK.of(text)
-}
-
-// threads compares the number of threads on this machine with the limit, because a run starts more of them.
-func (h *host) threads() Finding {
-	pidMax, err1 := strconv.Atoi(h.Read("/proc/sys/kernel/pid_max"))
-	most, err2 := strconv.Atoi(h.Read("/proc/sys/kernel/threads-max"))
-	// "0.20 0.18 0.12 RUNNING/ALL LAST"
-	_, after, _ := strings.Cut(h.Read("/proc/loadavg"), "/")
-	all, _, _ := strings.Cut(after, " ")
-	n, err3 := strconv.Atoi(all)
-	if err1 != nil || err2 != nil || err3 != nil {
-		return Unknown.of("/proc does not contain it")
-	}
-	most = min(most, pidMax)
-	text := fmt.Sprintf("%d of at most %d", n, most)
-	if n > most-most/10 {
-		return Warning.of(text + ": programs may fail to start").
-			fixedBy(h.asRoot(fmt.Sprintf("sysctl -w kernel.pid_max=%d kernel.threads-max=%d", 4*pidMax, 4*most)))
 	}
 	return OK.of(text)
 }

@@ -22,12 +22,11 @@ type host struct {
 	// open opens a file and closes it again.
 	open         func(path string, flag int) error
 	capabilities func() (uint64, error)
-	// namespace is [procfs.Namespace].
-	namespace func(pid int, kind string) (inode uint64)
+	pidSpace     uint64 // the inode of this process's pid namespace, 0 if unknown
 }
 
 func thisHost() *host {
-	h := &host{Machine: tracefs.ThisMachine(), find: tracefs.Find, uid: os.Geteuid(), namespace: procfs.Namespace, capabilities: effective}
+	h := &host{Machine: tracefs.ThisMachine(), find: tracefs.Find, uid: os.Geteuid(), capabilities: effective, pidSpace: procfs.Namespace(procfs.Self, "pid")}
 	h.access = func(path string, mode uint32) error {
 		return unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS)
 	}
