@@ -116,7 +116,6 @@ func examine(ctx context.Context, e *cli.Env) (findings []doctor.Finding, ns any
 	return findings, ns, works
 }
 
-// budgetText returns how many calls per second several budgets allow.
 func budgetText(cost pairing.HitCost) string {
 	calls := func(percent, cost float64) string {
 		return printable.Compact(math.Floor(percent / 100 * 1e9 / max(cost, 1)))

@@ -142,7 +142,6 @@ func helpCommand(e *cli.Env, args []string) error {
 	return unknownCommand(e, args[0])
 }
 
-// intervalHelp is the help of -i for commands that print tables.
 const intervalHelp = "print a table every `SECONDS`"
 
 func probeCommand(e *cli.Env) *cli.Command {

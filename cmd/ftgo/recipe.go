@@ -34,7 +34,6 @@ func recipeCommand(e *cli.Env) *cli.Command {
 	}
 }
 
-// recipes returns the names of the recipes in a list.
 func recipes(list string) (names []string) {
 	for line := range strings.Lines(list) {
 		name, _, _ := strings.Cut(line, " ")

@@ -11,7 +11,6 @@ import (
 	"github.com/ftgo/ftgo/internal/doctor"
 )
 
-// workloadFuncs are the functions that the demo probes.
 var workloadFuncs = []string{"main.fib", "main.parseList", "main.sleep", "main.recovers", "main.passes", "main.panics"}
 
 // runWorkload runs for a second or two, and returns a line with the numbers of calls.

@@ -66,7 +66,6 @@ func (h *host) options(f *tracefs.FS) Finding {
 	return Missing.of("the file is missing: it takes a kernel with CONFIG_UPROBE_EVENTS=y")
 }
 
-// mounted finds where tracefs is mounted.
 func (h *host) mounted(f *tracefs.FS, err error) Finding {
 	points := slices.DeleteFunc(h.mounts(), func(p procfs.Mount) bool { return p.Kind != "tracefs" })
 	if f != nil {
@@ -176,7 +175,6 @@ func (h *host) asRoot(command string) string {
 	return "sudo " + command
 }
 
-// leftBehind counts the instances and probes that killed runs left in the kernel.
 func (h *host) leftBehind(f *tracefs.FS) Finding {
 	left, err := f.Leftovers()
 	switch {
@@ -266,7 +264,6 @@ func (h *host) features(f *tracefs.FS) []Finding {
 	return findings
 }
 
-// clock checks the precision of the clock that sessions use.
 func (h *host) clock(f *tracefs.FS) Finding {
 	offered, err := os.ReadFile(file(f, "trace_clock"))
 	if err != nil {
@@ -308,16 +305,13 @@ type Finding struct {
 	Fix   string // a command that fixes it, or ""
 }
 
-// of returns a finding without a Check.
 func (s State) of(text string) Finding { return Finding{State: s, Text: text} }
 
-// as returns the finding as the result of a check.
 func (f Finding) as(check string) Finding {
 	f.Check = check
 	return f
 }
 
-// fixedBy returns the finding with the command that fixes it.
 func (f Finding) fixedBy(command string) Finding {
 	f.Fix = command
 	return f

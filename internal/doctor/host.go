@@ -47,7 +47,6 @@ func (h *host) exists(path string) bool {
 
 func (h *host) mounts() []procfs.Mount { return procfs.ParseMounts(h.Read("/proc/self/mountinfo")) }
 
-// file returns the path of a tracefs file.
 func file(f *tracefs.FS, elem ...string) string {
 	return filepath.Join(append([]string{f.Dir()}, elem...)...)
 }

@@ -39,5 +39,4 @@ func newExponential(h *stats.Histogram, scale int) exponential {
 	return e
 }
 
-// seconds converts nanoseconds to seconds.
 func seconds(ns int64) float64 { return float64(ns) / 1e9 }

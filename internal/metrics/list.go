@@ -55,7 +55,6 @@ var (
 	}
 )
 
-// numberIf returns x if ok, else NaN.
 func numberIf(ok bool, x float64) float64 {
 	if ok {
 		return x

@@ -14,7 +14,6 @@ import (
 	resource "go.opentelemetry.io/proto/slim/otlp/resource/v1"
 )
 
-// scopeName is the name of the instrumentation scope.
 const scopeName = "github.com/ftgo/ftgo"
 
 // schemaURL names the version of the semantic conventions that define the attributes.
@@ -23,12 +22,10 @@ const schemaURL = "https://opentelemetry.io/schemas/1.37.0"
 // valid replaces invalid UTF-8, which protobuf and Prometheus refuse.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// text returns an attribute with a string.
 func text(key, value string) *common.KeyValue {
 	return &common.KeyValue{Key: valid(key), Value: &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: valid(value)}}}
 }
 
-// number returns an attribute with an integer.
 func number(key string, value int64) *common.KeyValue {
 	return &common.KeyValue{Key: key, Value: &common.AnyValue{Value: &common.AnyValue_IntValue{IntValue: value}}}
 }
@@ -149,7 +146,6 @@ func limitedExponential(h *stats.Histogram) exponential {
 	return e
 }
 
-// durations adds the histograms of the functions' latencies.
 func (b *builder) durations() {
 	all := &pb.ExponentialHistogram{AggregationTemporality: pb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}
 	for _, f := range b.functions {
@@ -174,7 +170,6 @@ func (b *builder) durations() {
 	}
 }
 
-// fileOf returns the known attributes of a file.
 func fileOf(f *File) (known []*common.KeyValue) {
 	buildID := "process.executable.build_id.gnu"
 	if strings.Trim(f.BuildID, "0123456789abcdef") != "" {

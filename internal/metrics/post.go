@@ -17,7 +17,6 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// outcome is the result of a request.
 type outcome struct {
 	rejected uint64        // items that the collector did not accept
 	reason   string        // why the items were rejected: an error.type of OpenTelemetry
@@ -42,7 +41,6 @@ func newClient(e *Endpoint) *http.Client {
 	}}
 }
 
-// post sends a message once.
 func (s *sender) post(ctx context.Context, message []byte, items uint64) outcome {
 	ctx, cancel := context.WithTimeout(ctx, s.to.Timeout)
 	defer cancel()

@@ -47,7 +47,6 @@ type sender struct {
 	dropped  uint64    // number of items dropped in the outage
 }
 
-// message is an encoded request.
 type message struct {
 	body  []byte
 	items uint64
@@ -107,7 +106,6 @@ func (s *sender) putEncoded(body []byte, items uint64) {
 	s.changed.Signal()
 }
 
-// remove removes a message from the queue.
 func (s *sender) remove(i int) {
 	s.bytes -= len(s.queue[i].body)
 	s.counts.Queued -= s.queue[i].items
@@ -125,7 +123,6 @@ func (s *sender) beginOutage() {
 	}
 }
 
-// sendingCounts returns the current counts.
 func (s *sender) sendingCounts() Sending {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// suffixes are the suffixes of metric names, by unit.
 var suffixes = map[string]string{"s": "_seconds", "1": "_ratio"}
 
 // descOf returns the Prometheus description and type of a metric.

@@ -247,7 +247,6 @@ func shellSafeNames(b *offsets.Binary, prefix string) []string {
 	return slices.Compact(names)
 }
 
-// shellSpecial reports whether a character is special to some shell.
 func shellSpecial(r rune) bool {
 	return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || strings.ContainsRune("!\"#$&'()*;<=>?[\\]^`{|}~:", r)
 }

@@ -89,7 +89,6 @@ func Define[T any](fs *Flags, to *T, name, short, about string, form Form[T]) {
 	f.NoOptDefVal, f.Annotations = form.Bare, map[string][]string{choices: form.Choices}
 }
 
-// choices is the annotation with the possible values of a flag.
 const choices = "choices"
 
 // Choices returns the possible values of a flag, nil if they were not listed.

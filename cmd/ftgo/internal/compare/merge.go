@@ -68,7 +68,6 @@ func (r *Run) Sched() bool {
 	return slices.ContainsFunc(r.Funcs, func(f stats.Func) bool { return f.Split.Sum() > 0 })
 }
 
-// counts returns the counts of a function's row.
 func counts(f *stats.Func) []uint64 {
 	all := slices.AppendSeq([]uint64{f.Open}, maps.Values(f.Events))
 	for _, n := range f.Counts() {
@@ -77,7 +76,6 @@ func counts(f *stats.Func) []uint64 {
 	return all
 }
 
-// summaryCounts returns the counts of a summary.
 func summaryCounts(s *stats.Summary) []uint64 {
 	k := cmp.Or(s.Kernel, &stats.KernelEvents{})
 	return []uint64{
@@ -105,7 +103,6 @@ func tooMuch(runs []*Run) error {
 	return nil
 }
 
-// twice returns an error if a run occurs twice.
 func twice(runs []*Run) error {
 	files := make(map[string]string) // by what identifies a run
 	for _, r := range runs {
@@ -139,7 +136,6 @@ func seconds(runs []*Run, wanted func(*Run) bool) float64 {
 	return total
 }
 
-// summed returns the summary of all runs together.
 func summed(runs []*Run) (s stats.Summary) {
 	hosts := make(map[string]bool)
 	for i, r := range runs {

@@ -118,7 +118,6 @@ const longest, shortest = 1e10, 1e-9
 // mostTime is the largest CPU time in ns that is accepted. A thousand CPUs use less in ten years.
 const mostTime = 1 << 58
 
-// possible reports whether x can be a number of calls.
 func possible(x float64) bool { return x >= 0 && x <= most }
 
 // function reads the line of a function. It ignores lines of intervals.
@@ -171,7 +170,6 @@ func (r *Run) function(text []byte) error {
 	return nil
 }
 
-// latencies converts the buckets to histograms.
 func (line *funcLine) latencies() error {
 	f, b := &line.Func, line.Buckets
 	if b == nil {

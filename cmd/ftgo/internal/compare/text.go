@@ -58,7 +58,6 @@ func changes(r Function) any {
 	return strings.Join(texts, ", ")
 }
 
-// factor returns the text of a change's factor.
 func factor(c *Change) string {
 	switch by := c.Factor(); {
 	case math.IsInf(by, 1):

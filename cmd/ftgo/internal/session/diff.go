@@ -158,7 +158,6 @@ func comparedCounts(f *stats.Func, asSeen bool) *stats.Func {
 	return o
 }
 
-// readAspects parses the value of --compare.
 func readAspects(text string) (by []compare.Aspect, err error) {
 	for name := range strings.SplitSeq(text, ",") {
 		i := slices.Index(compare.Names[:], name)

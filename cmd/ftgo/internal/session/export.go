@@ -135,7 +135,6 @@ func (e *Export) sendMetrics() {
 	e.warnNews()
 }
 
-// warnNews prints the new messages of the sender.
 func (e *Export) warnNews() {
 	for _, text := range e.sender.Messages() {
 		e.Warn(text)

@@ -61,7 +61,6 @@ func (e *Export) snapshot() *metrics.Snapshot {
 	return s
 }
 
-// exportedFile is a probed file, with its run.
 type exportedFile struct {
 	target.File
 	opened *os.File
@@ -213,7 +212,6 @@ func (e *Export) currentFiles(all procfs.Programs) ([]target.File, error) {
 	return target.FilesNamed(e.Binary), nil
 }
 
-// start starts a run of a file.
 func (e *Export) start(ctx context.Context, file target.File) {
 	opened, err := file.Open()
 	if err != nil {

@@ -100,7 +100,6 @@ func (r *run) checkKernel(before40 bool) error {
 	return nil
 }
 
-// kernelEvents returns the names of the events that match --with.
 func (r *run) kernelEvents() ([]string, error) {
 	if len(r.With) == 0 {
 		return nil, nil

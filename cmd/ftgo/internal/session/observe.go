@@ -154,7 +154,6 @@ func (r *run) sayUnfollowed(follow bool) {
 	}
 }
 
-// withPlanStatus gives an error of the planner its exit status.
 func withPlanStatus(err error) error {
 	if errors.Is(err, uprobe.ErrNoSched) || errors.Is(err, engine.ErrUnprobed) {
 		err = cli.WithStatus(cli.ExitNothing, err)

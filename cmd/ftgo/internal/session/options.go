@@ -227,7 +227,6 @@ func (o *Options) ReadArgs(command string, words, program []string) error {
 	return o.Target.ReadArgs(command, words, !o.Waits)
 }
 
-// resolve finds the target.
 func (o *Options) resolve() (*target.Target, error) {
 	o.Signatures = o.Signatures || o.UsesValues()
 	o.AllowUnmatched, o.Loading = o.AllowUnmatched || o.Force, o.SetProgress

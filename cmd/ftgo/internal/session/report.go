@@ -102,7 +102,6 @@ func (o *Options) openReplay(input *inputFile) (r *run, err error) {
 	return r, nil
 }
 
-// closeBinary closes the binary if it is open.
 func (r *run) closeBinary() {
 	if b := r.request.Target.Binary; b != nil {
 		b.Close()

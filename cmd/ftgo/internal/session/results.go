@@ -84,7 +84,6 @@ func checkStdin(names []string) error {
 	return nil
 }
 
-// readJSON reads the runs of a JSON file.
 func (g *inputFile) readJSON() ([]*compare.Run, error) {
 	return compare.Read(io.NewSectionReader(g.File, 0, g.size), g.name)
 }

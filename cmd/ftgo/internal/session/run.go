@@ -89,7 +89,6 @@ func (r *run) exitError() error {
 	return nil
 }
 
-// until says when the run ends.
 func (r *run) until() string {
 	switch {
 	case r.program != nil:
@@ -201,7 +200,6 @@ func (r *run) windowBegan(at time.Time) {
 	}
 }
 
-// firstInterval is the length of a short first interval.
 const firstInterval = 200 * time.Millisecond
 
 // close removes the probes and ends PROGRAM.

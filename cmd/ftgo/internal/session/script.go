@@ -156,7 +156,6 @@ func (o *Options) Script() (err error) {
 	})
 }
 
-// scriptText returns the text of the script for the plan.
 func (r *run) scriptText() (string, error) {
 	var files []recording.File // the binary, and its symbol file
 	var crc uint32
@@ -201,7 +200,6 @@ func (r *run) scriptText() (string, error) {
 	return s.Text()
 }
 
-// recordedOptions returns the options that a recording has in its header.
 func (r *run) recordedOptions() recording.Options {
 	a := recording.Options{
 		Patterns: r.Funcs, Regexp: r.Regexp, Exclude: r.Exclude, NoWrappers: !r.Query.Wrappers, Errors: r.Errors, Stack: r.Stack,

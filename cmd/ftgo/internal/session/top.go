@@ -199,7 +199,6 @@ func (s *topScreen) showFunctions() {
 // listShare is the part of the budget for the run of all functions. The rest is for the run of the open function.
 const listShare = 0.6
 
-// budgetPart returns a part of the budget in percent.
 func (o *Options) budgetPart(part float64) *float64 { return new(100 * o.budgetShare() * part) }
 
 // openFunction starts the run of the chosen function, and shows the function's screen.
@@ -262,7 +261,6 @@ func (s *topScreen) handle(f func(*top.Model) top.Action) bool {
 	return true
 }
 
-// processColumns are the columns of the list of processes.
 var processColumns = []string{"CPU", "PID"}
 
 const cpuColumn = 0
@@ -304,7 +302,6 @@ func (s *topScreen) listProcesses() {
 	}()
 }
 
-// chooseProcess starts the list of functions of the chosen process.
 func (s *topScreen) chooseProcess() {
 	row, ok := s.model.Chosen()
 	if !ok {

@@ -68,7 +68,6 @@ func (l *scroller) press(key rune) (known bool) {
 	return true
 }
 
-// first moves the window and the cursor to the first row.
 func (l *scroller) first() { l.from, l.at = 0, 0 }
 
 // move moves the cursor down by a number of rows or, without a cursor, the window. A negative number moves up.
@@ -81,7 +80,6 @@ func (l *scroller) move(rows int) {
 	l.fit(l.all, l.page)
 }
 
-// edit handles a key while the user types the filter.
 func (l *scroller) edit(key rune) {
 	switch {
 	case key == keyEnter:

@@ -12,7 +12,6 @@ const (
 	minColumn = 6  // the least width of other columns, so that they rarely move
 )
 
-// table returns the lines of the page.
 func (m *Model) table(width, height int) (lines []Line) {
 	for _, text := range m.page.Head {
 		lines = append(lines, Line{Text: printable.Text(text)})

@@ -100,7 +100,6 @@ func (m *Model) Say(text string) {
 	m.messages = m.messages[max(len(m.messages)-maxMessages, 0):]
 }
 
-// maxMessages is the number of messages to keep.
 const maxMessages = 8
 
 // Paused reports whether the table is paused.
