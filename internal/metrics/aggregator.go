@@ -17,7 +17,7 @@ type Aggregator struct {
 	mu     sync.Mutex
 	about  About
 	from   time.Time
-	past   *Snapshot // sum of all closed sources, and the counters that belong to no source: Plans, Failed and OwnCPU
+	past   *Snapshot // sum of all closed sources, and the counters that belong to no source: Plans and Failed
 	open   []*Source
 	starts map[string]time.Time // start times in the last snapshot: of functions, and of the run ("")
 	closed map[string]time.Time // when a source with a function was last closed
@@ -60,7 +60,6 @@ func (a *Aggregator) Failed() {
 // value. That happens, for example, if the return of a call arrives after the call was counted as unwound.
 func (s *Source) Update(at time.Time, funcs []stats.Func, summary *stats.Summary, programCPU time.Duration) {
 	next := &Snapshot{At: at, Functions: make(map[string]*Function, len(funcs)), Run: Run{Summary: *summary, CPU: programCPU}}
-	next.Run.OwnCPU = 0 // SetOwnCPU counts it, for all sources
 	if summary.Probing != nil {
 		next.Run.Cost = time.Duration(summary.Probing.NS)
 	}
@@ -111,13 +110,6 @@ func (s *Source) Close() {
 	for name := range s.last.Functions {
 		a.closed[name] = a.now()
 	}
-}
-
-// SetOwnCPU sets the CPU time that ftgo has used since it started.
-func (a *Aggregator) SetOwnCPU(own time.Duration) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.past.Run.OwnCPU = max(a.past.Run.OwnCPU, own)
 }
 
 // leastSet is the smallest change of the system clock that [Aggregator.startTime] heeds. [time.Now] reads the wall clock and the

@@ -42,9 +42,9 @@ func scraped() *Snapshot {
 	p.Update(began.Add(5*time.Second), []stats.Func{full, {Name: "main.count", Calls: 1 << 40}},
 		&stats.Summary{Seconds: 4, Probes: 7, Budget: 0.25, Hits: 30, Delivered: 28, Lost: 2, Probing: &stats.Probing{NS: 2e8}, Skipped: make([]stats.Skipped, 1)},
 		2500*time.Millisecond)
-	b.SetOwnCPU(300 * time.Millisecond)
 	b.Failed()
 	s := b.Snapshot()
+	s.Run.OwnCPU = 300 * time.Millisecond
 	s.Sent = map[string]Sending{"span": {Sent: 90, Queued: 7, Failed: map[string]uint64{"queue_full": 3}}, "data point": {Sent: 40}}
 	return s
 }

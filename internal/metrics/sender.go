@@ -73,7 +73,7 @@ func (s *sender) put(m proto.Message, items uint64) {
 	if err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.fail("_OTHER", items)
+		s.counts.Failed["_OTHER"] += items
 		return
 	}
 	s.putEncoded(body, items)
@@ -83,7 +83,7 @@ func (s *sender) putEncoded(body []byte, items uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		s.fail("shutdown", items)
+		s.counts.Failed["shutdown"] += items
 		return
 	}
 	s.queue = append(s.queue, message{body, items})
@@ -96,7 +96,7 @@ func (s *sender) putEncoded(body []byte, items uint64) {
 	for s.bytes > s.capacity && len(s.queue) > first {
 		dropped := s.queue[first].items
 		s.remove(first)
-		s.fail("queue_full", dropped)
+		s.counts.Failed["queue_full"] += dropped
 		if s.dropped == 0 { // report only the first drop of an outage
 			s.beginOutage()
 			s.report("the queue for %s is full: the oldest items are dropped", s.to.URL.Redacted())
@@ -110,11 +110,6 @@ func (s *sender) remove(i int) {
 	s.bytes -= len(s.queue[i].body)
 	s.counts.Queued -= s.queue[i].items
 	s.queue = slices.Delete(s.queue, i, i+1)
-}
-
-// fail counts items that will never arrive.
-func (s *sender) fail(reason string, items uint64) {
-	s.counts.Failed[reason] += items
 }
 
 func (s *sender) beginOutage() {
@@ -169,7 +164,7 @@ func (s *sender) close(ctx context.Context) {
 		s.remove(0)
 	}
 	if left > 0 {
-		s.fail("shutdown", left)
+		s.counts.Failed["shutdown"] += left
 		s.report("%s not sent to %s: the collector took none of them in time", printable.Plural(left, s.kind), s.to.URL.Redacted())
 	}
 }
@@ -248,7 +243,7 @@ func (s *sender) finish(o *outcome, m message) (failures int) {
 	s.answered, s.failures = true, 0
 	s.counts.Sent += m.items - o.rejected
 	if o.rejected > 0 {
-		s.fail(o.reason, o.rejected)
+		s.counts.Failed[o.reason] += o.rejected
 	}
 	if o.message != "" && o.message != s.last { // report the same message once, not for each request
 		s.last = o.message

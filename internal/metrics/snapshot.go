@@ -21,7 +21,7 @@ type Snapshot struct {
 	About     About
 	Functions map[string]*Function // by name
 	Run       Run
-	// Sent counts the items sent by OTLP, per kind of item: "span" or "data point".
+	// Sent counts the items sent by OTLP, per kind of item: "span" or "data point". The caller of [Aggregator.Snapshot] sets it.
 	Sent map[string]Sending
 }
 
@@ -63,7 +63,7 @@ type Function struct {
 // Run holds the numbers of the whole run. It includes the counters, but not the gauges, of files that are no longer
 // probed.
 type Run struct {
-	stats.Summary // OwnCPU is the total since ftgo started
+	stats.Summary // the caller of [Aggregator.Snapshot] sets OwnCPU to the total since ftgo started
 	Files         []File
 	Plans, Failed uint64 // how often a file was opened to be probed, and how often probing it failed
 	// Cost is the CPU time that probes took of the program, if known. CPU is the program's CPU time, including Cost.

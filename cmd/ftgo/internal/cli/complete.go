@@ -67,8 +67,7 @@ func joinEquals(args []string) (out []string) {
 // candidates returns the candidates for last, the incomplete word after the words in before. The first word is the name of
 // a command. For it, and for all words after help, the candidates are the names of the commands.
 func candidates(commands []*Command, before []string, last string) []string {
-	switch {
-	case len(before) == 0 || before[0] == "help":
+	if len(before) == 0 || before[0] == "help" {
 		list := nothing
 		for _, known := range commands {
 			list = append(list, known.Name+"\t"+known.Summary)

@@ -53,8 +53,8 @@ func (e *Export) started() bool { return e.armed || e.waiting }
 
 // snapshot returns the current numbers.
 func (e *Export) snapshot() *metrics.Snapshot {
-	e.counts.SetOwnCPU(trace.OwnCPU())
 	s := e.counts.Snapshot()
+	s.Run.OwnCPU = trace.OwnCPU()
 	if e.sender != nil {
 		s.Sent = e.sender.Counts()
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,7 +41,7 @@ func (o *Options) Top(ctx context.Context) error {
 	defer cancel()
 	s.update(func() {
 		if s.choosing = o.Binary == ""; s.choosing {
-			s.model = top.New(cpuColumn)
+			s.model = top.New(0) // by CPU time
 			s.listProcesses()
 		} else {
 			s.showFunctions()
@@ -103,7 +102,7 @@ func (s *topScreen) update(change func()) {
 // start runs a view in the background. When the run has ended, start calls onEnd with the run's error, unless the run
 // was canceled or has panicked.
 func (s *topScreen) start(o *Options, v view.View, onEnd func(error)) *backgroundRun {
-	r := o.startInBackground(s.runCtx, v, &messageWriter{s: s, stderr: o.Stderr}, func(r *backgroundRun) {
+	r := o.startInBackground(s.runCtx, v, s, func(r *backgroundRun) {
 		s.update(func() {
 			switch {
 			case r.panicked.Happened():
@@ -130,32 +129,27 @@ func (s *topScreen) wait() {
 	s.runs = nil
 }
 
-// messageWriter shows the messages of a run on the screen. If the screen is not shown, it writes them to stderr. Each
-// Write gets one message, which is a line.
-type messageWriter struct {
-	s      *topScreen
-	stderr io.Writer
-}
-
-func (t *messageWriter) Write(b []byte) (int, error) {
-	if t.display((*top.Model).Say, strings.TrimSpace(string(b))) {
+// Write shows a message of a run on the screen. If the screen is not shown, it writes the message to stderr. Each Write gets
+// one message, which is a line.
+func (s *topScreen) Write(b []byte) (int, error) {
+	if s.display((*top.Model).Say, strings.TrimSpace(string(b))) {
 		return len(b), nil
 	}
-	return t.stderr.Write(b)
+	return s.o.Stderr.Write(b)
 }
 
 // Show shows a line about the progress of long work, on the screen or on stderr.
-func (t *messageWriter) Show(line string) {
-	if to, ok := t.stderr.(cli.LineShower); !t.display((*top.Model).ShowProgress, line) && ok {
+func (s *topScreen) Show(line string) {
+	if to, ok := s.o.Stderr.(cli.LineShower); !s.display((*top.Model).ShowProgress, line) && ok {
 		to.Show(line)
 	}
 }
 
 // display calls how to show a text if the screen is shown. It reports whether the screen is shown.
-func (t *messageWriter) display(how func(*top.Model, string), text string) (shown bool) {
-	t.s.update(func() {
-		if shown = t.s.visible; shown {
-			how(t.s.model, strings.TrimPrefix(text, "ftgo: "))
+func (s *topScreen) display(how func(*top.Model, string), text string) (shown bool) {
+	s.update(func() {
+		if shown = s.visible; shown {
+			how(s.model, strings.TrimPrefix(text, "ftgo: "))
 		}
 	})
 	return shown
@@ -261,15 +255,11 @@ func (s *topScreen) handle(f func(*top.Model) top.Action) bool {
 	return true
 }
 
-var processColumns = []string{"CPU", "PID"}
-
-const cpuColumn = 0
-
 // listProcesses shows the processes of Go programs until the user chooses one.
 func (s *topScreen) listProcesses() {
 	used := make(map[int]time.Duration)
 	list := func() (choosing bool) {
-		p := top.Page{Head: []string{"ftgo top  which process?", "CPU time, total and in the last second"}, Names: "PROGRAM", Columns: processColumns, Keys: "Enter chooses"}
+		p := top.Page{Head: []string{"ftgo top  which process?", "CPU time, total and in the last second"}, Names: "PROGRAM", Columns: []string{"CPU", "PID"}, Keys: "Enter chooses"}
 		for pid, exe := range target.GoProcesses {
 			stat, alive := procfs.LiveStat(pid)
 			if !alive {
