@@ -30,12 +30,9 @@ type run struct {
 	placement  string         // a message about the placed probes; "" for a recording
 	incomplete error          // the error of an incomplete recording
 
-	began   bool             // the window has begun
-	expired <-chan time.Time // fires at the end of -d, which counts from the beginning of the window
-	first   <-chan time.Time // fires at the end of a short first interval; nil without one
-	viewErr error            // the view's first error
-	written bool             // a process writes to the binary
-	table   *engine.Table    // the last table, nil before the end
+	viewErr error         // the view's first error
+	written bool          // a process writes to the binary
+	table   *engine.Table // the last table, nil before the end
 }
 
 // trace arms the source, reads it to its end, and removes the probes in any case. Data goes to out.
@@ -139,6 +136,8 @@ func (r *run) follow(ctx context.Context) error {
 
 // watch reads the source until a reason to end.
 func (r *run) watch(ctx context.Context) error {
+	var expired, first <-chan time.Time
+	began := false // the window has begun
 	for it, err := range trace.Watch(ctx, r.source, r.program, r.Interval) {
 		if err != nil {
 			return err
@@ -149,13 +148,19 @@ func (r *run) watch(ctx context.Context) error {
 		if it.Kind != pairing.Read {
 			continue
 		}
-		if at, ok := r.source.Began(); ok && !r.began {
-			r.windowBegan(at)
+		if at, ok := r.source.Began(); ok && !began {
+			began = true
+			if r.Duration > 0 {
+				expired = time.After(r.Duration - time.Since(at))
+			}
+			if r.needs.Soon {
+				first = time.After(firstInterval)
+			}
 		}
 		select {
-		case <-r.expired:
+		case <-expired:
 			return nil
-		case <-r.first:
+		case <-first:
 			if err := r.source.Mark(); err != nil {
 				return err
 			}
@@ -189,17 +194,7 @@ func (r *run) takeItem(it *pairing.Item) error {
 	return nil
 }
 
-// windowBegan starts the timers that count from the beginning of the window.
-func (r *run) windowBegan(at time.Time) {
-	r.began = true
-	if r.Duration > 0 {
-		r.expired = time.After(r.Duration - time.Since(at))
-	}
-	if r.needs.Soon {
-		r.first = time.After(firstInterval)
-	}
-}
-
+// firstInterval is the length of a short first interval. It counts from the beginning of the window, like -d.
 const firstInterval = 200 * time.Millisecond
 
 // close removes the probes and ends PROGRAM.

@@ -1,6 +1,7 @@
 package top
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,26 +9,8 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-const keysText = `KEYS
-s, S           sort by the next column, or the one before
-/              show what has in its name what you type; Enter ends it
-Esc            show all again; go back
-Down, j        go down; Up, k up; PgDn, Space a page down; PgUp, b up
-End, G         go to the end; Home, g to the beginning
-d              numbers since the last refresh, or from the beginning on
-p              pause, or go on
-w              begin anew with what calls wait for, or without
-Enter          open a function: latencies, callers, slowest calls
-q, Ctrl-C      quit
-
-TOTAL          time of all calls, with WAIT, which is what they waited
-SELF           the same without calls of other timed functions in them
-TIMED          calls that latencies are of, where CALLS is an estimate (≈)
-~ before P50   calls were lost
-< before P50   as seen: probes may be nearly all of it; ≈ nearly so
-budget         3/5 of --budget for the list, 2/5 for what is open
-ftgo           what ftgo itself takes, of one CPU
-`
+//go:embed keys.txt
+var keysText string
 
 // pressHelp handles a key while the help page is open. It closes the page unless the key scrolls it.
 func (m *Model) pressHelp(key rune) {
