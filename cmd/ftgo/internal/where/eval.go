@@ -50,14 +50,11 @@ type operand struct {
 
 var nilOperand = operand{class: nilClass, isNil: True}
 
-func wholeOperand(i int64) operand { return operand{class: wholeClass, whole: constant.MakeInt64(i)} }
-func unsignedOperand(i uint64) operand {
-	return operand{class: wholeClass, whole: constant.MakeUint64(i)}
-}
-func realOperand(f float64) operand      { return operand{class: realClass, real: f} }
-func textOperand(t text) operand         { return operand{class: textClass, text: t} }
-func (o operand) number() bool           { return o.class&numberClass != 0 }
-func (o operand) withNil(b bool) operand { o.isNil = truth(b); return o }
+func wholeOperand(i constant.Value) operand { return operand{class: wholeClass, whole: i} }
+func realOperand(f float64) operand         { return operand{class: realClass, real: f} }
+func textOperand(t text) operand            { return operand{class: textClass, text: t} }
+func (o operand) number() bool              { return o.class&numberClass != 0 }
+func (o operand) withNil(b bool) operand    { o.isNil = truth(b); return o }
 
 func truthOperand(t Truth) operand {
 	return operand{class: either(t == Unknown, 0, truthClass), truth: t}
@@ -92,7 +89,7 @@ func (n *node) eval(c Call) operand {
 	}
 	x := n.x.eval(c)
 	if n.y == nil {
-		return calculate("*", wholeOperand(-1), held(x))
+		return calculate("*", wholeOperand(constant.MakeInt64(-1)), held(x))
 	}
 	y := n.y.eval(c)
 	if comparison(n.op) {
@@ -115,7 +112,7 @@ func readRef(v *capture.Value, r Ref) operand {
 		return read(v)
 	}
 	if n, ok := v.LenOrCap(r.Part); ok {
-		return wholeOperand(n)
+		return wholeOperand(constant.MakeInt64(n))
 	}
 	return operand{}
 }
@@ -144,13 +141,13 @@ func read(v *capture.Value) operand {
 	case reflect.Bool:
 		return truthOperand(truth(v.Num != 0))
 	case reflect.Int:
-		return wholeOperand(int64(v.Num))
+		return wholeOperand(constant.MakeInt64(int64(v.Num)))
 	case reflect.Uint:
-		return unsignedOperand(v.Num)
+		return wholeOperand(constant.MakeUint64(v.Num))
 	case reflect.Float64:
 		return realOperand(v.Number().(float64))
 	case reflect.Pointer, reflect.UnsafePointer:
-		return unsignedOperand(v.Num).withNil(v.Num == 0)
+		return wholeOperand(constant.MakeUint64(v.Num)).withNil(v.Num == 0)
 	case reflect.Func:
 		if v.Dynamic != "" {
 			return textOperand(wholeText(v.Dynamic)).withNil(false)
@@ -201,7 +198,7 @@ func calculate(op string, x, y operand) operand {
 			return operand{}
 		}
 		z := constant.BinaryOp(x.whole, operators[op].token, y.whole)
-		return either(constant.BitLen(z) <= 64, operand{class: wholeClass, whole: z}, operand{})
+		return either(constant.BitLen(z) <= 64, wholeOperand(z), operand{})
 	}
 	switch a, b := x.float(), y.float(); op {
 	case "+":

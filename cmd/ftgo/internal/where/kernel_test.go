@@ -24,10 +24,6 @@ func kernelPasses(filter ast.Expr, c values) bool {
 	switch e := filter.(type) {
 	case *ast.ParenExpr:
 		return kernelPasses(e.X, c)
-	case *ast.UnaryExpr:
-		if e.Op == token.NOT {
-			return !kernelPasses(e.X, c)
-		}
 	case *ast.BinaryExpr:
 		switch e.Op {
 		case token.LAND:
@@ -56,9 +52,6 @@ func kernelCompares(op token.Token, bits uint64, digits string, unused int64, si
 	order := cmp.Compare(a, b)
 	if signed {
 		order = cmp.Compare(int64(a), int64(b))
-	}
-	if op == token.AND {
-		return a&b != 0
 	}
 	return constant.Compare(constant.MakeInt64(int64(order)), op, constant.MakeInt64(0))
 }

@@ -3,6 +3,7 @@ package where
 import (
 	"errors"
 	"fmt"
+	"go/constant"
 	"regexp"
 	"strconv"
 	"strings"
@@ -105,7 +106,7 @@ func bitSet(n *node) *node {
 	if n.op != "&" {
 		return n
 	}
-	return &node{op: "!=", at: n.at, x: n, y: &node{at: n.at, text: "0", value: wholeOperand(0)}}
+	return &node{op: "!=", at: n.at, x: n, y: &node{at: n.at, text: "0", value: wholeOperand(constant.MakeInt64(0))}}
 }
 
 // binary reads operands joined by operators whose precedence is at least bind.
@@ -208,12 +209,12 @@ func (p *parser) operand() *node {
 func readNumber(s string) (operand, error) {
 	whole, err := strconv.ParseUint(s, 0, 64)
 	if err == nil {
-		return unsignedOperand(whole), nil
+		return wholeOperand(constant.MakeUint64(whole)), nil
 	} else if errors.Is(err, strconv.ErrRange) {
 		return operand{}, fmt.Errorf("number %s is beyond 64 bits", s)
 	}
 	if d, err := time.ParseDuration(s); err == nil {
-		return wholeOperand(int64(d)), nil
+		return wholeOperand(constant.MakeInt64(int64(d))), nil
 	}
 	real, err := strconv.ParseFloat(s, 64)
 	if errors.Is(err, strconv.ErrRange) {

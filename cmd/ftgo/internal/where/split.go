@@ -15,11 +15,10 @@ const MaxFilter = 3500
 
 // Split finds the part of the filter that the kernel can evaluate at the entry of a call. A call passes the filter
 // if it passes both inKernel and rest. kernel is the text of inKernel in the language of the kernel's filters
-// (Documentation/trace/events.rst, "Event filtering"): "field op number" and "field & number", joined by && and
-// ||, and !( ).
+// (Documentation/trace/events.rst, "Event filtering"): "field op number", joined by && and ||.
 //
-// The kernel can compare integers, bools and pointers with constants, and test bits, "x & 4". inKernel holds the
-// operands of the outermost && that consist of such conditions, joined by && || and !, and fit into MaxFilter bytes.
+// The kernel can compare integers, bools and pointers with constants. inKernel holds the operands of the outermost &&
+// that consist of such conditions, joined by && || and !, and fit into MaxFilter bytes.
 // field returns the event's field that holds a variable. If no field holds it, ok is false: results and the latency have
 // no field.
 func (e Expr) Split(field func(Ref) (name string, t *gotype.Type, ok bool)) (kernel string, inKernel, rest Expr) {
@@ -80,11 +79,9 @@ func (s splitter) condition(n *node, not bool) (text string, ok bool) {
 	return "", false
 }
 
-// comparison returns the comparison of a variable, or of some of its bits, with a constant.
+// comparison returns the comparison of a variable with a constant.
 func (s splitter) comparison(op string, x *node, to operand) (text string, ok bool) {
-	if x.op == "&" {
-		return s.bits(op, x, to)
-	} else if !x.variable() || x.ref.First > 0 {
+	if !x.variable() || x.ref.First > 0 {
 		return "", false
 	}
 	name, t, ok := s(x.ref)
@@ -106,28 +103,6 @@ func (s splitter) comparison(op string, x *node, to operand) (text string, ok bo
 		return "", false
 	}
 	return name + " " + op + " " + number.ExactString(), true
-}
-
-// bits returns the condition "x & 4 != 0" or "x & 4 == 0".
-func (s splitter) bits(op string, n *node, to operand) (text string, ok bool) {
-	x, mask := n.x, n.y
-	if x.constant() {
-		x, mask = mask, x
-	}
-	zero := to.class == wholeClass && constant.Sign(to.whole) == 0
-	if !equality(op) || !zero || !x.variable() || !mask.constant() {
-		return "", false
-	}
-	name, t, ok := s(x.ref)
-	m := mask.eval(nil)
-	// Kernels before 4.17 keep only 32 bits of the result of & (filter_pred_u64 and its siblings in
-	// kernel/trace/trace_events_filter.c).
-	narrow := m.class == wholeClass && constant.Sign(m.whole) >= 0 && constant.BitLen(m.whole) <= 32
-	if !ok || !narrow || t.Kind != reflect.Int && t.Kind != reflect.Uint || !fits(t, m.whole) {
-		return "", false
-	}
-	// The kernel's filters have ! since Linux 4.0.
-	return either(op == "==", "!", "") + "(" + name + " & " + m.whole.ExactString() + ")", true
 }
 
 // fits reports whether i is an integer that a variable of type t can hold. The kernel would cut a larger integer to
