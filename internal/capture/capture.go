@@ -234,42 +234,34 @@ func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
 // textWords returns the number of words that are fetched of a string.
 func (b *Builder) textWords() int { return min((b.opt.StrLen+7)/8, maxArray) }
 
-// array plans how to fetch n words, at most maxArray. It returns the index of the first word.
+// array plans how to fetch n words behind a pointer, at most maxArray. It returns the index of the first word.
 func (b *Builder) array(s source, n int) (at int, reason string) {
 	n = min(n, maxArray)
 	text, _, reason := s.text(b, 8)
 	switch {
 	case reason != "":
-		return 0, reason
 	case b.opt.Arrays:
-		if at, reason = b.fetch(text, fmt.Sprintf("x64[%d]", n), n, 8*n); reason != "" {
-			return 0, reason
-		}
+		at, reason = b.fetch(text, fmt.Sprintf("x64[%d]", n), n, 8*n)
 	case len(b.args)+n > b.limit && !b.sealed:
-		return 0, noRoom
+		reason = noRoom
 	}
-	for i := 0; i < n && !b.opt.Arrays; i++ {
-		text, _, reason := s.at(int64(8*i)).text(b, 8)
-		if reason != "" {
-			return 0, reason
-		}
-		// Kernels before 4.9 do not have the type x64.
-		w, reason := b.fetch(text, "u64", 0, 8)
-		if reason != "" {
-			return 0, reason
-		}
-		if i == 0 {
-			at = w
-		}
-		if w != at+i { // the words must be consecutive, but an earlier argument fetches this one
-			return 0, noRoom
-		}
-	}
-	for i := 0; i < n && s.base != "" && !b.sealed; i++ {
+	for i := 0; i < n && reason == ""; i++ {
 		text, _, _ := s.at(int64(8*i)).text(b, 8)
-		b.arrays[text] = at + i
+		word := at + i
+		if !b.opt.Arrays { // kernels before 4.9 do not have the type x64
+			word, reason = b.fetch(text, "u64", 0, 8)
+		}
+		switch {
+		case i == 0:
+			at = word
+		case reason == "" && word != at+i: // the words must be consecutive, but an earlier argument fetches this one
+			reason = noRoom
+		}
+		if reason == "" && !b.sealed {
+			b.arrays[text] = word
+		}
 	}
-	return at, ""
+	return at, reason
 }
 
 // arrange writes the arguments into a Capture. Sites whose arguments have the same types can share an event, and each

@@ -239,20 +239,10 @@ func (b *Builder) Field(path string, part Part) (name string, t *gotype.Type, ok
 	case part != Whole:
 		return "", nil, false
 	}
-	typ := "u"
-	switch t.Kind {
-	case reflect.Int:
-		typ = "s"
-	case reflect.Uint, reflect.Bool, reflect.Pointer, reflect.UnsafePointer:
-		// Kernels that fetch only from registers print unsigned numbers in hexadecimal without 0x: 10 for 16.
-		if !b.opt.Memory {
-			return "", nil, false
-		}
-	default:
-		return "", nil, false
-	}
+	typ := map[reflect.Kind]string{reflect.Int: "s", reflect.Uint: "u", reflect.Bool: "u", reflect.Pointer: "u", reflect.UnsafePointer: "u"}[t.Kind]
 	text, shift, reason := s.text(b, t.Size)
-	if reason != "" || shift != 0 {
+	// Kernels that fetch only from registers print unsigned numbers in hexadecimal without 0x: 10 for 16.
+	if reason != "" || shift != 0 || typ == "" || typ == "u" && !b.opt.Memory {
 		return "", nil, false
 	}
 	at, reason := b.fetch(text, typ+strconv.FormatInt(8*t.Size, 10), 0, int(t.Size))

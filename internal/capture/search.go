@@ -162,7 +162,7 @@ func (d *decoder) findKey(n *node) Value {
 	absent := func() Value {
 		v.markUnreadable("no such key")
 		// Go then yields the zero value of the element. But a path through a pointer in the element has no value.
-		v.NoKey = len(n.slots[0].elemNode.guards) == s.elemGuards
+		v.NoKey = len(s.elemNode.guards) == s.elemGuards
 		return v
 	}
 	count, header := int64(s.count.read(d.words)), s.header.read(d.words)

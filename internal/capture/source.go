@@ -42,10 +42,9 @@ func (b *Builder) root(v *offsets.Variable) (t *gotype.Type, s source) {
 	case v.Err != nil:
 		s.reason = v.Err.Error()
 	case len(v.Pieces) == 1 && v.Pieces[0].Pointer:
-		s.base = v.Pieces[0].Register.At(v.Pieces[0].Disp)
-		pointer := leaf{size: 8}
-		pointer.at, s.reason = b.fetch(s.base, "s64", 0, 8)
-		s = s.behind(guard{pointer: pointer})
+		pointer := v.Pieces[0]
+		pointer.Size = 8
+		s, _ = b.follow(source{pieces: []offsets.Piece{pointer}}, nil)
 	default:
 		s.pieces = v.Pieces
 	}

@@ -58,7 +58,7 @@ func (v *Value) AppendText(b []byte) []byte {
 	case reflect.Float64:
 		return strconv.AppendFloat(b, floatOf(v.Num, v.Type.Size), 'g', -1, int(8*v.Type.Size))
 	case reflect.Complex128:
-		return append(b, strconv.FormatComplex(v.complex(), 'g', -1, int(8*v.Type.Size))...)
+		return append(b, strconv.FormatComplex(v.Number().(complex128), 'g', -1, int(8*v.Type.Size))...)
 	case reflect.Pointer, reflect.UnsafePointer:
 		if v.Elem != nil {
 			return v.Elem.AppendText(append(b, '&'))

@@ -99,14 +99,10 @@ func (v *Value) Number() any {
 	case reflect.Float64:
 		return floatOf(v.Num, v.Type.Size)
 	case reflect.Complex128:
-		return v.complex()
+		half := v.Type.Size / 2
+		return complex(floatOf(v.Num, half), floatOf(v.Imag, half))
 	}
 	return nil
-}
-
-func (v *Value) complex() complex128 {
-	half := v.Type.Size / 2
-	return complex(floatOf(v.Num, half), floatOf(v.Imag, half))
 }
 
 // floatOf returns the float of size bytes with the given bits.

@@ -22,9 +22,9 @@ type Verb struct {
 func (p *Verb) AppendPadded(b []byte, text string) []byte {
 	blanks := strings.Repeat(" ", max(0, p.Width-printable.Columns(text)))
 	if p.Left {
-		return append(append(b, text...), blanks...)
+		return append(b, text+blanks...)
 	}
-	return append(append(b, blanks...), text...)
+	return append(b, blanks+text...)
 }
 
 // AppendValue appends a value formatted by the verb, or its padded text if the verb does not apply.
@@ -66,18 +66,14 @@ func (p *Verb) AppendValue(b []byte, v *Value) []byte {
 func (p *Verb) number(v *Value) any {
 	kind := v.Type.Kind
 	switch l := p.Letter; {
-	case l == 't' && kind == reflect.Bool:
-		return v.Num != 0
-	case l == 'f' && kind == reflect.Float64:
-		return floatOf(v.Num, v.Type.Size)
 	case l == 'f' && kind == reflect.Int:
 		return float64(int64(v.Num))
 	case l == 'f' && kind == reflect.Uint:
 		return float64(v.Num)
-	case (l == 'd' || l == 'x') && kind == reflect.Int:
-		return int64(v.Num)
-	case (l == 'd' || l == 'x') && kind == reflect.Uint, l == 'x' && (kind == reflect.Pointer || kind == reflect.UnsafePointer):
+	case l == 'x' && (kind == reflect.Pointer || kind == reflect.UnsafePointer):
 		return v.Num
+	case l == 't' && kind == reflect.Bool, l == 'f' && kind == reflect.Float64, (l == 'd' || l == 'x') && (kind == reflect.Int || kind == reflect.Uint):
+		return v.Number()
 	}
 	return nil
 }
