@@ -60,7 +60,7 @@ func (v *Value) AppendJSON(b []byte) []byte {
 		if v.Type.IsWord() {
 			return appendWordsJSON(b, v)
 		}
-		if text, guess, ok := v.standardText(); guess {
+		if text, guess, ok := v.standardText(); ok && guess {
 			return append(printable.AppendJSON(append(b, `{"guess":`...), text), '}')
 		} else if ok {
 			return printable.AppendJSON(b, text)

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"net/netip"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 )
@@ -12,16 +11,16 @@ import (
 // known reports whether a value is not nil and Known.
 func known(v *Value) bool { return v != nil && v.State == Known }
 
-// field returns the field of a struct by its name, nil if the struct lacks it or is not known.
+// field returns the field of a struct by its name. The field is not known if the struct lacks it or is not known.
 func (v *Value) field(name string) *Value {
-	if !known(v) {
-		return nil
+	if known(v) {
+		for i := range v.Items {
+			if v.Items[i].Name == name {
+				return &v.Items[i]
+			}
+		}
 	}
-	i := slices.IndexFunc(v.Items, func(f Value) bool { return f.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &v.Items[i]
+	return &Value{State: Unfetched}
 }
 
 // standardText returns the text of a time.Time, in RFC 3339 and UTC, or of an Addr, AddrPort or Prefix of package net/netip,
@@ -39,25 +38,15 @@ func (v *Value) standardText() (text string, guess, ok bool) {
 	case "netip.AddrPort":
 		addr, guess, ok := addrOf(v.field("ip"))
 		port := v.field("port")
-		if !ok || !known(port) {
-			return "", false, false
-		}
-		return netip.AddrPortFrom(addr, uint16(port.Num)).String(), guess, true
+		return netip.AddrPortFrom(addr, uint16(port.Num)).String(), guess, ok && known(port)
 	case "netip.Prefix":
 		addr, guess, ok := addrOf(v.field("ip"))
-		bits := -1
-		switch n, old := v.field("bitsPlusOne"), v.field("bits"); {
-		case known(n):
-			bits = int(n.Num) - 1
-		case known(old): // Go 1.18 and 1.19
+		n, old := v.field("bitsPlusOne"), v.field("bits")
+		bits := int(n.Num) - 1
+		if known(old) { // Go 1.18 and 1.19
 			bits = int(int16(old.Num))
-		default:
-			ok = false
 		}
-		if !ok {
-			return "", false, false
-		}
-		return netip.PrefixFrom(addr, bits).String(), guess, true
+		return netip.PrefixFrom(addr, bits).String(), guess, ok && (known(n) || known(old))
 	}
 	return "", false, false
 }

@@ -90,7 +90,11 @@ func Basic(name string) (t *Type, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	return &Type{Name: name, Kind: b.kind, Size: b.size, Align: align(b.kind, b.size), Methods: name == "error"}, true
+	t = &Type{Name: name, Kind: b.kind, Size: b.size, Align: min(b.size, 8), Methods: name == "error"}
+	if b.kind == reflect.Complex128 { // aligned like its parts
+		t.Align = b.size / 2
+	}
+	return t, true
 }
 
 var basic = map[string]struct {
@@ -103,14 +107,6 @@ var basic = map[string]struct {
 	"float32": {reflect.Float64, 4}, "float64": {reflect.Float64, 8}, "complex64": {reflect.Complex128, 8}, "complex128": {reflect.Complex128, 16},
 	"string": {reflect.String, 16}, "error": {reflect.Interface, 16}, "any": {reflect.Interface, 16}, "interface {}": {reflect.Interface, 16},
 	"unsafe.Pointer": {reflect.UnsafePointer, 8},
-}
-
-// align returns the alignment of a predeclared type. A complex number is aligned like its parts.
-func align(k reflect.Kind, size int64) int64 {
-	if k == reflect.Complex128 {
-		size /= 2
-	}
-	return min(size, 8)
 }
 
 // IsWord reports whether t is a placeholder for argument words of unknown type, of which only the size is known. A
