@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -21,65 +22,46 @@ func mappedIdentity(m procfs.Mapping) string { return fmt.Sprintf("%s %d", m.Dev
 // a symbolic link leads elsewhere outside of a container, and the maps spell a newline "\012", which may also be a part of
 // another file's name.
 func findMapped(name string, pid int, proc string) (path string, file *os.File, err error) {
-	found := make(map[string]procfs.Mapping) // by path without " (deleted)"
 	all, err := procfs.MappedFiles(proc)
 	if err != nil {
 		return "", nil, fmt.Errorf("find %q in process %d: %w", name, pid, err)
 	}
+	found := make(map[string]procfs.Mapping) // by path without " (deleted)"
+	linked := ""                             // libc-2.31.so, if the link libc.so.6 beside it has the name
 	for _, at := range all {
 		path, _ := procfs.CutDeleted(at.Path)
-		if _, ok := match(name, path); ok {
-			found[path] = at
+		found[path] = at
+		for _, place := range mappedPaths(proc, path) {
+			to, err := os.Readlink(filepath.Join(filepath.Dir(place), name))
+			if err == nil && filepath.Base(to) == filepath.Base(path) {
+				linked = path
+			}
 		}
 	}
 	path, err = chooseLibrary(name, slices.Collect(maps.Keys(found)), func(path string) string { return mappedIdentity(found[path]) })
 	if err != nil {
 		return "", nil, err
 	}
+	path = cmp.Or(path, linked)
 	chosen, ok := found[path]
-	if !ok {
-		chosen, ok = linkedMapping(proc, all, name)
-	}
 	if !ok {
 		return "", nil, fmt.Errorf("find %q: process %d has no such file mapped", name, pid)
 	}
 	if file, err = openMapped(proc, chosen); err != nil {
 		return "", nil, fmt.Errorf("find %q in process %d: %w", name, pid, err)
 	}
-	return shownPath(proc, chosen, file), file, nil
+	for _, place := range mappedPaths(proc, path) {
+		if procfs.SameFile(place, fmt.Sprintf("/proc/self/fd/%d", file.Fd())) {
+			return place, file, nil
+		}
+	}
+	return filepath.Join(proc, chosen.Link()), file, nil // no path leads to the file any more
 }
 
-// mappedPaths returns the possible paths of a mapped file. The first is its path below the root of the process. The second
-// is the path in /proc/PID/maps. It is right if the process's root is a folder below ftgo's root (chroot(2)).
-func mappedPaths(proc string, at procfs.Mapping) [2]string {
-	path, _ := procfs.CutDeleted(at.Path)
+// mappedPaths returns the possible paths of a mapped file: below the root of the process, and the path in /proc/PID/maps, which
+// is right if the process's root is a folder below ftgo's root (chroot(2)).
+func mappedPaths(proc, path string) [2]string {
 	return [2]string{filepath.Join(proc, "root", path), path}
-}
-
-// shownPath returns a path that leads to the file. If no path of the mapped file does, it returns the link of the mapping in
-// /proc.
-func shownPath(proc string, at procfs.Mapping, file *os.File) string {
-	mapped, err := file.Stat()
-	for _, path := range mappedPaths(proc, at) {
-		if named, nerr := os.Stat(path); err == nil && nerr == nil && os.SameFile(named, mapped) {
-			return path
-		}
-	}
-	return filepath.Join(proc, at.Link())
-}
-
-// linkedMapping finds a mapped file by a symbolic link with the name. The link is in the folder of the file and leads to the
-// file: libc.so.6 leads to libc-2.31.so.
-func linkedMapping(proc string, all []procfs.Mapping, name string) (found procfs.Mapping, ok bool) {
-	for _, at := range all {
-		for _, path := range mappedPaths(proc, at) {
-			to, err := os.Readlink(filepath.Join(filepath.Dir(path), name))
-			if err == nil && filepath.Base(to) == filepath.Base(path) {
-				return at, true
-			}
-		}
-	}
-	return found, false
 }
 
 // openMapped opens a mapped file by its link in /proc/PID/map_files. To follow the link takes CAP_SYS_ADMIN, and the link is
