@@ -28,16 +28,14 @@ func Closing(s string, i int) int {
 	return -1
 }
 
-// SplitOutside splits s at each separator outside of brackets. Every rune of separators is a separator.
-func SplitOutside(s, separators string) (parts []string) {
-	for {
-		part, rest := CutOutside(s, separators)
-		if parts = append(parts, part); rest == "" {
-			return parts
-		}
-		_, size := utf8.DecodeRuneInString(rest)
-		s = rest[size:]
+// SplitOutside splits s at each comma outside of brackets.
+func SplitOutside(s string) (parts []string) {
+	part, rest := CutOutside(s, ",")
+	for rest != "" {
+		parts = append(parts, part)
+		part, rest = CutOutside(rest[1:], ",")
 	}
+	return append(parts, part)
 }
 
 // CutOutside cuts s before the first separator outside of brackets. The tail begins with the separator. It is

@@ -52,8 +52,6 @@ func AppendJSON[S ~string | ~[]byte](b []byte, s S) []byte {
 			b = append(b, `\n`...)
 		case r == '\t':
 			b = append(b, `\t`...)
-		case r >= ' ' && r < 0x7f:
-			b = append(b, byte(r))
 		default:
 			b = appendRuneJSON(b, r)
 		}

@@ -221,18 +221,15 @@ func respelled(c byte) bool { return c == '(' || c == '[' || c == '%' || c == mi
 // 1.18 to 1.20, "_" and the index in the list.
 func appendTypeArgs(b []byte, list string) []byte {
 	b = append(b, '[')
-	list = list[1 : len(list)-1]
-	for i := 0; ; i++ {
-		arg, rest := printable.CutOutside(list, ",")
+	for i, arg := range printable.SplitOutside(list[1 : len(list)-1]) {
+		if i > 0 {
+			b = append(b, ',')
+		}
 		arg = strings.TrimSpace(arg)
 		if shape, ok := strings.CutPrefix(arg, "go.shape."); ok {
 			arg = strings.TrimSuffix(shape, "_"+strconv.Itoa(i))
 		}
 		b = append(b, strings.ReplaceAll(arg, " ", "")...)
-		if rest == "" {
-			return append(b, ']')
-		}
-		b = append(b, ',')
-		list = rest[1:]
 	}
+	return append(b, ']')
 }

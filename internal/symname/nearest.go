@@ -55,39 +55,30 @@ const (
 // costOf returns the cost of the assumption that word means a function. rest is the function's name in lower case
 // without its package. If the compiler generated the function, word must have its whole name except the package.
 func costOf(word string, name Name, rest string) (cost int) {
-	pkg := strings.ToLower(name.Package)
-	last := pkg[strings.LastIndexByte(pkg, '/')+1:]
-	endings := []string{rest}
-	if dot := strings.LastIndexByte(rest, '.'); name.Receiver != "" && name.Suffix == "" {
-		endings = append(endings, rest[dot+1:])
+	pkg, method := strings.ToLower(name.Package), rest
+	if name.Receiver != "" && name.Suffix == "" {
+		method = rest[strings.LastIndexByte(rest, '.')+1:]
+	}
+	limit := min((len(word)+2)/5, 3) // of typos
+	if len(word) == 2 {              // ad may mean add; one letter is too short to compare
+		limit = 1
 	}
 	cost = noMatch
-	for without, end := range endings {
-		for _, form := range []struct {
-			pkg  string
-			cost int
-		}{{pkg + ".", 0}, {last + ".", noFolders}, {"", noPackage}} {
-			assumed := form.cost + without*noReceiver
-			if n, ok := typos(word, form.pkg, end); ok {
+	for _, form := range []struct {
+		pkg  string
+		cost int
+	}{{pkg + ".", 0}, {pkg[strings.LastIndexByte(pkg, '/')+1:] + ".", noFolders}, {"", noPackage}} {
+		for without, end := range []string{rest, method} {
+			text, assumed, n := form.pkg+end, form.cost+without*noReceiver, limit+1
+			if max(len(word)-len(text), len(text)-len(word)) <= limit {
+				n = printable.Distance(word, text)
+			}
+			if n <= limit {
 				cost = min(cost, assumed+n*typo)
-			} else if len(word) >= len(form.pkg)+4 && name.Suffix == "" && strings.HasPrefix(form.pkg+end, word) {
+			} else if len(word) >= len(form.pkg)+4 && name.Suffix == "" && strings.HasPrefix(text, word) {
 				cost = min(cost, assumed+prefixOnly)
 			}
 		}
 	}
 	return cost
-}
-
-// typos returns the number of wrong, missing, extra and transposed bytes in word, compared with the name pkg+end. ok is
-// false if the number is too large for the length of the word.
-func typos(word, pkg, end string) (n int, ok bool) {
-	limit := min((len(word)+2)/5, 3)
-	if len(word) == 2 { // ad may mean add; one letter is too short to compare
-		limit = 1
-	}
-	if length := len(pkg) + len(end); max(len(word)-length, length-len(word)) > limit {
-		return 0, false
-	}
-	n = printable.Distance(word, pkg+end)
-	return n, n <= limit
 }

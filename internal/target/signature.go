@@ -135,7 +135,7 @@ func list(text string) (items []string, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	for _, item := range printable.SplitOutside(text, ",") {
+	for _, item := range printable.SplitOutside(text) {
 		if item = strings.TrimSpace(item); item == "" {
 			return nil, fmt.Errorf("nothing between commas in %q", text)
 		}

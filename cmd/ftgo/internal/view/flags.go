@@ -85,7 +85,7 @@ var templateForm = cli.Form[[]string]{
 		if !hasNames {
 			return []string{text}, nil
 		}
-		return append([]string{text}, printable.SplitOutside(names, ",")...), nil
+		return append([]string{text}, printable.SplitOutside(names)...), nil
 	},
 }
 
