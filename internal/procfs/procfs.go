@@ -151,8 +151,13 @@ func LiveThread(pid int) (tid int) {
 // liveThreadExe is LiveThread, and also returns the path of the file. path is "" without a file or permission.
 func liveThreadExe(pid int) (tid int, path string) {
 	path, err := os.Readlink(folder(pid) + "/exe")
-	if !errors.Is(err, fs.ErrNotExist) || singleThreaded(pid) {
+	if !errors.Is(err, fs.ErrNotExist) {
 		return pid, path
+	}
+	// The number of links of the folder task is the number of threads plus 2 (proc_task_getattr in fs/proc/base.c, Linux 6.12).
+	var task syscall.Stat_t
+	if syscall.Stat(folder(pid)+"/task", &task) == nil && task.Nlink <= 3 {
+		return pid, ""
 	}
 	tids, _ := Threads(pid) // an incomplete list is good enough
 	for _, tid := range tids {
@@ -161,13 +166,6 @@ func liveThreadExe(pid int) (tid int, path string) {
 		}
 	}
 	return pid, ""
-}
-
-// singleThreaded reports whether a process has only one thread. The number of links of its folder task is the number of
-// threads plus 2 (proc_task_getattr in fs/proc/base.c, Linux 6.12).
-func singleThreaded(pid int) bool {
-	var stat syscall.Stat_t
-	return syscall.Stat(folder(pid)+"/task", &stat) == nil && stat.Nlink <= 3
 }
 
 // Executes reports whether a process executes the file at a path, or has mapped it as a library.
@@ -205,14 +203,7 @@ const InitialPIDNamespace = 0xeffffffc
 // read, as for a zombie, or for a kind that the kernel does not have.
 func Namespace(pid int, kind string) (inode uint64) {
 	link, _ := os.Readlink(folder(pid) + "/ns/" + kind)
-	return parseNamespace(link, kind)
-}
-
-// parseNamespace parses "KIND:[INODE]" (namespaces(7)).
-func parseNamespace(link, kind string) (inode uint64) {
-	if n, err := fmt.Sscanf(link, kind+":[%d]", &inode); n != 1 || err != nil {
-		return 0
-	}
+	_, _ = fmt.Sscanf(link, kind+":[%d]", &inode) // namespaces(7); inode stays 0 after an error
 	return inode
 }
 
