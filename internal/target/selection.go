@@ -31,21 +31,28 @@ type selection struct {
 	Type string
 }
 
-func (g *funcSpec) readSelection(items []string) error {
-	seen := make(map[string]bool)
+// parseSelections parses the values to show. It leaves out "_", as in Go.
+func parseSelections(items []string) (all []selection, err error) {
 	for _, item := range items {
-		if item == "_" { // as in Go
-			continue
-		}
 		s, err := parseSelection(item)
 		if err != nil {
-			return err
+			return nil, err
 		}
+		if item != "_" {
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// checkUnique returns an error if two values have the same name.
+func checkUnique(all []selection) error {
+	seen := make(map[string]bool)
+	for _, s := range all {
 		if seen[s.Name] {
 			return fmt.Errorf("two are called %q", s.Name)
 		}
 		seen[s.Name] = true
-		g.selections = append(g.selections, s)
 	}
 	return nil
 }

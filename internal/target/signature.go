@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/token"
@@ -97,11 +98,15 @@ func (g *funcSpec) read(params, results string) (err error) {
 		results = ""
 	}
 	ends, err := list(results)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case !g.hasSignature && (len(ends) == 0 || areNames(slices.Concat(items, ends))):
-		return g.readSelection(slices.Concat(items, ends))
+	}
+	all := slices.Concat(items, ends)
+	selections, err := parseSelections(all)
+	switch {
+	case !g.hasSignature && (len(ends) == 0 || err == nil && areNames(all)):
+		g.selections = selections
+		return cmp.Or(err, checkUnique(selections))
 	case g.noResults:
 		return errors.New("- leaves out results where parameters are names, without types")
 	}
@@ -116,18 +121,14 @@ func (g *funcSpec) read(params, results string) (err error) {
 // mayBeType matches an item that is the path of a value, but may also be the name of a type.
 var mayBeType = regexp.MustCompile(`^(\*.*|[^.\[]+\.[^.\[]+)$`)
 
-// areNames reports whether items select values. It returns true if each item is a selection, and at least one item can't
-// be a type.
-func areNames(items []string) (some bool) {
-	for _, item := range items {
-		if _, isType := gotype.Basic(item); isType || item == "ptr" {
-			return false
-		} else if _, err := parseSelection(item); err != nil {
-			return false
-		}
-		some = some || !mayBeType.MatchString(item)
+// areNames reports whether no item is a predeclared type, and at least one can't be a type.
+func areNames(items []string) bool {
+	isBasic := func(item string) bool {
+		_, ok := gotype.Basic(item)
+		return ok || item == "ptr"
 	}
-	return some
+	isName := func(item string) bool { return !mayBeType.MatchString(item) }
+	return !slices.ContainsFunc(items, isBasic) && slices.ContainsFunc(items, isName)
 }
 
 // list splits text at the commas that are outside of brackets.
@@ -156,36 +157,28 @@ func cutType(item string) (name, typ string, named bool) {
 
 // variables parses parameters or results. Either all items have names, or none. "a, b int" is short for "a int, b int".
 func variables(items []string, unnamed string) ([]selection, error) {
-	named := false
-	for _, item := range items {
+	named := slices.ContainsFunc(items, func(item string) bool {
 		_, _, ok := cutType(item)
-		named = named || ok
-	}
+		return ok
+	})
 	out := make([]selection, len(items))
-	seen := make(map[string]bool)
 	typ := ""
-	for i := len(items) - 1; i >= 0; i-- {
-		v := selection{Name: "_", Type: items[i]}
+	for i, item := range slices.Backward(items) {
+		v := selection{Name: "_", Type: item}
 		if named {
-			name, t, _ := cutType(items[i])
-			if t != "" {
-				typ = t
-			}
+			name, t, _ := cutType(item)
+			typ = cmp.Or(t, typ)
 			switch v = (selection{Name: name, Type: typ}); {
 			case typ == "":
-				return nil, fmt.Errorf("%q has no type", items[i])
+				return nil, fmt.Errorf("%q has no type", item)
 			case !token.IsIdentifier(name):
-				return nil, fmt.Errorf("%q is not a name and a type", items[i])
+				return nil, fmt.Errorf("%q is not a name and a type", item)
 			}
 		}
 		if v.Name == "_" {
 			v.Name = unnamed + strconv.Itoa(i)
 		}
-		if seen[v.Name] {
-			return nil, fmt.Errorf("two are called %q", v.Name)
-		}
-		seen[v.Name] = true
 		out[i] = v
 	}
-	return out, nil
+	return out, checkUnique(out)
 }
