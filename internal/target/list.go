@@ -230,7 +230,7 @@ func SignatureText(name string, s *offsets.Signature) string {
 func variablesText(vars []offsets.Variable) string {
 	unnamed := true
 	for i, v := range vars {
-		unnamed = unnamed && v.Name == "r"+string(rune('0'+i)) && i < 10
+		unnamed = unnamed && v.Name == fmt.Sprint("r", i)
 	}
 	var parts []string
 	for _, v := range vars {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"syscall"
 
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -99,5 +98,5 @@ func identity(f *os.File) string {
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return ""
 	}
-	return fmt.Sprintf("%02x:%02x ", unix.Major(st.Dev), unix.Minor(st.Dev)) + strconv.FormatUint(st.Ino, 10)
+	return fmt.Sprintf("%02x:%02x %d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino)
 }

@@ -2,6 +2,7 @@ package target
 
 import (
 	"debug/elf"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ const fewFuncs = 100
 // boundaryFuncs. If its own module contains fewer than fewFuncs functions, OwnFuncs adds the functions of other modules.
 func OwnFuncs(b *offsets.Binary) (patterns []string) {
 	funcs := b.Funcs()
-	var own, others int
+	own := 0
 	roots := make(map[string]bool) // first path elements of other modules
 	for i := range funcs {
 		path := symname.Split(funcs[i].Name).Package
@@ -35,18 +36,16 @@ func OwnFuncs(b *offsets.Binary) (patterns []string) {
 		case inOwnModule(b, path):
 			own++
 		case nested && strings.Contains(first, "."):
-			others++
 			roots[first] = true
 		}
 	}
 	if module := b.Internals().Module(); module != "" {
 		patterns = append(patterns, module+".*", module+"/*")
 	}
-	if own < fewFuncs && others > 0 {
-		for first := range roots {
+	if own < fewFuncs {
+		for _, first := range slices.Sorted(maps.Keys(roots)) {
 			patterns = append(patterns, first+"/*")
 		}
-		slices.Sort(patterns)
 	}
 	patterns = append(append([]string{"main.*"}, patterns...), boundaryFuncs...)
 	return slices.DeleteFunc(patterns, func(text string) bool {

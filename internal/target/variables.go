@@ -1,8 +1,6 @@
 package target
 
 import (
-	"slices"
-
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -10,16 +8,16 @@ import (
 // Variables returns the names of package variables. The variables of the program's own module come first, and own is their
 // number. If a program is not written in Go, all variables belong to its own module.
 func Variables(b *offsets.Binary) (names []string, own int, err error) {
-	names, err = b.Internals().StaticVariables()
+	all, err := b.Internals().StaticVariables()
 	minor, _ := b.GoVersion()
-	others := make([]string, 0, len(names))
-	names = slices.DeleteFunc(names, func(name string) bool {
-		other := minor > 0 && !inOwnModule(b, symname.Split(name).Package)
-		if other {
+	var others []string
+	for _, name := range all {
+		if minor > 0 && !inOwnModule(b, symname.Split(name).Package) {
 			others = append(others, name)
+		} else {
+			names = append(names, name)
 		}
-		return other
-	})
+	}
 	return append(names, others...), len(names), err
 }
 
