@@ -2,17 +2,14 @@ package target
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,33 +37,24 @@ func findDebugInfo(b *offsets.Binary, say Say, loading func(what string, done, o
 	if b.File().HasDebugInfo() {
 		return
 	}
-	take := func(path string, check func(f *os.File) error) bool {
+	take := func(path string) bool {
 		f, _, err := procfs.OpenBelow("/", path) // a regular file: a link beside an untrusted program may lead to a device
 		if err != nil {
 			return false // a missing file is not reported
 		}
-		if err = check(f); err != nil {
-			f.Close()
-			err = fmt.Errorf("%s: %w", path, err)
-		} else {
-			err = b.Internals().Describe(f, path)
-		}
+		err = b.Internals().Describe(f, path)
 		if err != nil {
 			say("debug information of %s: %v", b.File().Path(), err)
 		}
 		return err == nil
 	}
-	unchecked := func(*os.File) error { return nil } // Describe compares build IDs
 	id, _ := b.File().GNUBuildID()
 	known := buildID.MatchString(id)
-	if known && take(filepath.Join(root, "/usr/lib/debug/.build-id", id[:2], id[2:]+".debug"), unchecked) {
+	if known && take(filepath.Join(root, "/usr/lib/debug/.build-id", id[:2], id[2:]+".debug")) {
 		return
 	}
-	paths, crc := debugLink(b, root)
-	for _, path := range paths {
-		if take(path, func(f *os.File) error { return checkCRC(f, crc) }) {
-			return
-		}
+	if slices.ContainsFunc(linkedPaths(b, root), take) {
+		return
 	}
 	if !known || strings.TrimSpace(os.Getenv("DEBUGINFOD_URLS")) == "" {
 		return
@@ -75,49 +63,32 @@ func findDebugInfo(b *offsets.Binary, say Say, loading func(what string, done, o
 	if err != nil {
 		say("debug information of %s: %v", b.File().Path(), err)
 	} else if path != "" {
-		take(path, unchecked)
+		take(path)
 	}
 }
 
-// debugLink returns the possible paths of the file that .gnu_debuglink names, and its CRC32. The section consists of the
-// file's name, zeros up to a multiple of 4 bytes, and the CRC32 (GDB's manual, "Debugging Information in Separate Files").
-func debugLink(b *offsets.Binary, root string) (paths []string, crc uint32) {
+// linkedPaths returns the possible paths of the file that .gnu_debuglink names. The section consists of the file's name, zeros,
+// and a CRC32 (GDB's manual, "Debugging Information in Separate Files"), which is not needed, because Describe compares the
+// files.
+func linkedPaths(b *offsets.Binary, root string) (paths []string) {
 	const most = 4096 // the length of a name
 	section := b.File().RawSection(".gnu_debuglink")
-	if section == nil || section.Size < 8 || section.Size > most {
-		return nil, 0
+	if section == nil || section.Size > most {
+		return nil
 	}
 	text := make([]byte, section.Size)
 	_, err := section.ReadAt(text, 0)
-	name, _, _ := strings.Cut(string(text[:len(text)-4]), "\x00")
+	name, _, _ := strings.Cut(string(text), "\x00")
 	bin, absErr := filepath.Abs(b.File().Path())
 	if err != nil || absErr != nil || name == "" || name != filepath.Base(name) {
-		return nil, 0
+		return nil
 	}
 	if file, err := filepath.EvalSymlinks(bin); err == nil {
 		bin = file
 	}
 	dir := filepath.Dir(bin)
-	for _, path := range []string{filepath.Join(dir, name), filepath.Join(dir, ".debug", name), filepath.Join(root, "/usr/lib/debug", dir, name)} {
-		if path != bin {
-			paths = append(paths, path)
-		}
-	}
-	return paths, binary.LittleEndian.Uint32(text[len(text)-4:])
-}
-
-func checkCRC(f *os.File, want uint32) error {
-	if info, err := f.Stat(); err != nil || info.Size() > maxDebugFile { // the whole file is read, including holes
-		return cmp.Or(err, fmt.Errorf("it has more than %d bytes", maxDebugFile))
-	}
-	crc := crc32.NewIEEE()
-	if _, err := io.Copy(crc, io.NewSectionReader(f, 0, 1<<62)); err != nil {
-		return err
-	}
-	if got := crc.Sum32(); got != want {
-		return fmt.Errorf("its CRC32 is %#x, not the %#x of .gnu_debuglink", got, want)
-	}
-	return nil
+	paths = []string{filepath.Join(dir, name), filepath.Join(dir, ".debug", name), filepath.Join(root, "/usr/lib/debug", dir, name)}
+	return slices.DeleteFunc(paths, func(path string) bool { return path == bin })
 }
 
 // download runs debuginfod-find, if it is installed, which asks the servers unless its cache has the file. It prints the
