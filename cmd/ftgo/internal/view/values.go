@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -142,9 +141,6 @@ func (o *operands) builder(path string) *capture.Builder {
 	return nil
 }
 
-// resultRE matches a path that begins with an unnamed result, like r0.
-var resultRE = regexp.MustCompile(`^\*?r[0-9]+\b`)
-
 // check replaces names of constants in an expression by their values. It returns an error if the expression could never
 // be evaluated. entryOnly is the command or flag that does not probe returns, or "".
 func (o *operands) check(e where.Expr, entryOnly string) (where.Expr, error) {
@@ -162,18 +158,16 @@ func (o *operands) check(e where.Expr, entryOnly string) (where.Expr, error) {
 		b := o.builder(path)
 		t, ok := builtins[path]
 		switch {
-		case b == nil && (path == "err" || resultRE.MatchString(path)) && o.sig.Untyped:
-			return nil, fmt.Errorf("results of %s are not known: no debug information; %s", o.f.Name, giveTypes)
 		case b == nil && path == "stack" && o.stack:
 			return builtins["func"], nil
+		case b == nil && path == "err" && o.sig.Untyped:
+			return nil, fmt.Errorf("results of %s are not known: no debug information; %s", o.f.Name, giveTypes)
 		case b == nil && !ok:
 			return nil, target.NoVariable(o.f, o.sig, path, slices.Sorted(maps.Keys(builtins))...)
-		case b == nil && entryOnly != "" && slices.Contains([]string{"depth", "ns", "latency", "err"}, path):
+		case entryOnly != "" && (b == o.ret || b == nil && slices.Contains([]string{"depth", "ns", "latency", "err"}, path)):
 			return nil, fmt.Errorf("%s does not see calls end: %q", entryOnly, path)
 		case b == nil:
 			return t, nil
-		case b == o.ret && entryOnly != "":
-			return nil, fmt.Errorf("%s sees no results: %q", entryOnly, path)
 		}
 		return b.Type(path)
 	})
@@ -269,7 +263,7 @@ func (c *exprCall) read(of *pairing.Call, f *uprobe.Probe, memory *engine.Memori
 
 // Value returns the value that a path leads to, nil if it is unknown.
 func (c *exprCall) Value(path string) *capture.Value {
-	if v := cmp.Or(find(c.atEntry, c.entry, path), find(c.atReturn, c.ret, path)); v != nil {
+	if v := cmp.Or(capture.Find(c.entry, capture.Whole, path), capture.Find(c.ret, capture.Whole, path)); v != nil {
 		return v
 	}
 	t := builtins[path]
@@ -282,7 +276,7 @@ func (c *exprCall) Value(path string) *capture.Value {
 	case path == "stack" && c.stack != "":
 		return &capture.Value{Type: builtins["func"], Bytes: []byte(c.stack), Len: int64(len(c.stack))}
 	case path == "err" && c.err != "":
-		return find(c.atReturn, c.ret, c.err)
+		return capture.Find(c.ret, capture.Whole, c.err)
 	case path == "err":
 		return &capture.Value{Type: t} // nil: the function does not return an error
 	}
@@ -311,12 +305,4 @@ var callNumbers = map[string]func(*render.Line) uint64{
 	"tid":     func(l *render.Line) uint64 { return uint64(l.TID) },
 	"cpu":     func(l *render.Line) uint64 { return uint64(l.CPU) },
 	"depth":   func(l *render.Line) uint64 { return uint64(l.Depth) },
-}
-
-// find returns the value of a path, nil if paths does not contain it or its value is missing.
-func find(paths []string, values []capture.Value, path string) *capture.Value {
-	if i := slices.Index(paths, path); i >= 0 && i < len(values) {
-		return &values[i]
-	}
-	return nil
 }
