@@ -91,15 +91,12 @@ func (r *Request) Replay(rec *recording.Recording) (*trace.Recording, error) {
 // source returns Source with the options that depend on the plan and the target.
 func (r *Request) source() trace.Options {
 	opt := r.Source
-	opt.Features, opt.Named = r.Probes.Features, make(map[int]bool)
+	opt.Features, opt.Named, opt.Inside = r.Probes.Features, make(map[int]bool), make(map[int]bool)
 	for i := range r.Plan.Funcs {
 		f := &r.Plan.Funcs[i]
 		role := r.Target.Roles[f.Func]
 		opt.Named[i] = f.Point || role.Named
 		if role.Inside {
-			if opt.Inside == nil {
-				opt.Inside = make(map[int]bool)
-			}
 			opt.Inside[i] = true
 		}
 	}

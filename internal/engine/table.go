@@ -88,10 +88,8 @@ func (t *Totals) reconcile(r *trace.Reading) []stats.Func {
 	}
 	if p := t.parts; p != nil {
 		out = p.Reconcile(out, r.Last)
-		if t.opt.ByValue {
-			evicted, atMost := p.Evicted()
-			r.Summary.Values = &stats.TopValues{By: t.opt.KeptBy, Most: stats.MaxValues, Evicted: evicted, AtMost: atMost}
-		}
+		evicted, atMost := p.Evicted()
+		r.Summary.Values = &stats.TopValues{By: t.opt.KeptBy, Most: stats.MaxValues, Evicted: evicted, AtMost: atMost}
 	}
 	for i := range out {
 		f := &out[i]

@@ -153,12 +153,6 @@ func (t *Totals) ended(c *pairing.Call) {
 	} else {
 		o.Failed = len(c.Results) > 0 && c.Results[0] != 0
 	}
-	t.addOutcome(&t.funcs[c.Func], c, &o)
-	var row *stats.ValueRow
-	if t.parts != nil {
-		row = t.parts.Row(keyOf(c, &o))
-		t.addOutcome(&row.Func, c, &o)
-	}
 	var timing stats.Timing
 	var runnable int64
 	if c.Outcome == pairing.Returned {
@@ -166,16 +160,12 @@ func (t *Totals) ended(c *pairing.Call) {
 			t.SteppedBack++
 		}
 		timing, runnable = t.latency(c, t.opt.Clock.Took(c).Nanoseconds())
-		f := &t.funcs[c.Func]
-		f.Time(timing)
-		t.split(f, c, timing.Net)
-		if row != nil {
-			row.Time(timing)
-			t.split(&row.Func, c, timing.Net)
-		}
 	}
 	delete(t.nested, c.ID)
+	t.addOutcome(&t.funcs[c.Func], c, &o, timing)
 	if t.opt.ByValue {
+		row := t.parts.Row(keyOf(c, &o))
+		t.addOutcome(&row.Func, c, &o, timing)
 		t.count(row, &o, timing.Net)
 	}
 	if s := t.opt.Stacks; s != nil && len(c.Stack) > 0 {
@@ -183,11 +173,17 @@ func (t *Totals) ended(c *pairing.Call) {
 	}
 }
 
-func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, o *Observed) {
+// addOutcome adds a call that has ended to a row. timing is used only if the call has returned.
+func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, o *Observed, timing stats.Timing) {
 	t.addAmount(f, o)
 	switch c.Outcome {
 	case pairing.Returned:
 		f.Completed++
+		f.Time(timing)
+		if t.plan.Sched {
+			f.Split.Add(t.opt.Clock.Split(c, timing.Net))
+			f.Waits = t.opt.Clock.AddWaits(f.Waits, c, t.plan.Reasons)
+		}
 		if f.ReturnsErrors && o.Failed {
 			f.Errors++
 		}
@@ -195,14 +191,6 @@ func (t *Totals) addOutcome(f *stats.Func, c *pairing.Call, o *Observed) {
 		f.Unwound++
 	case pairing.Open:
 		f.Open++
-	}
-}
-
-// split adds the states and waits of a call that took ns, if the plan observes the scheduler.
-func (t *Totals) split(f *stats.Func, c *pairing.Call, ns int64) {
-	if t.plan.Sched {
-		f.Split.Add(t.opt.Clock.Split(c, ns))
-		f.Waits = t.opt.Clock.AddWaits(f.Waits, c, t.plan.Reasons)
 	}
 }
 
