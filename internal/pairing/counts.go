@@ -104,10 +104,10 @@ type siteHits struct{ calls, timed, checks, lostChecks, lostReturns uint64 }
 // recorded hits by the number of delivered events, which end with the window.
 func (p *Stream) Counts(c Counters) *Counts {
 	plan, account := p.plan, &p.account
-	_, unparsedKernel := p.reader.Unparsed()
+	unparsed, unparsedKernel := p.reader.Unparsed()
 	out := &Counts{
 		Funcs:    make([]Count, len(plan.Funcs)),
-		Unparsed: p.unparsed(), KernelUnparsed: unparsedKernel, Unfollowed: account.unfollowed,
+		Unparsed: unparsed + account.unknown, KernelUnparsed: unparsedKernel, Unfollowed: account.unfollowed,
 	}
 	sites := make([]siteHits, len(plan.Funcs))
 	cut := c.Overruns+out.Unparsed == 0

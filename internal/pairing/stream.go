@@ -209,12 +209,6 @@ func (p *Stream) Forget(ended map[int]bool) iter.Seq[*Item] {
 // Latest returns the time of the last event by the trace clock, 0 before the first.
 func (p *Stream) Latest() uint64 { return p.latest }
 
-// unparsed returns the number of lines or records that could not be parsed, or whose address has no site.
-func (p *Stream) unparsed() uint64 {
-	hits, _ := p.reader.Unparsed()
-	return hits + p.account.unknown
-}
-
 // Options are options of a [Stream].
 type Options struct {
 	// Of returns the process of a thread, and whether its events are selected. printed is the PID in the trace line, or

@@ -45,14 +45,14 @@ func TestStream(t *testing.T) {
 	}{
 		{"one call", Options{}, both, "f 10-30", nil},
 		{"late line in its place", Options{}, line(0, 7, 10, 0x1000, 100) + line(2, 7, 30, 0x3000, 100) + line(0, 7, 20, 0x1001, 200) + line(2, 7, 40, 0x3001, 200), "g 20-30 f 10-30", nil},
-		{"what is no line of ours", Options{}, "a line of nonsense\n" + both, "f 10-30", func(s *Stream) bool { return s.unparsed() == 1 }},
-		{"newlines in a thread's name", Options{}, named("a\nb") + both + named("\n") + named("\n# x\n") + named("\r\n-7"), "g 5-5 g 5-5 g 5-5 f 10-30 g 5-0", func(s *Stream) bool { return s.unparsed() == 0 }},
-		{"lost events", Options{}, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.unparsed() == 0 }},
-		{"a last line without its end", Options{}, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.unparsed() == 1 }},
+		{"what is no line of ours", Options{}, "a line of nonsense\n" + both, "f 10-30", func(s *Stream) bool { return s.Counts(Counters{}).Unparsed == 1 }},
+		{"newlines in a thread's name", Options{}, named("a\nb") + both + named("\n") + named("\n# x\n") + named("\r\n-7"), "g 5-5 g 5-5 g 5-5 f 10-30 g 5-0", func(s *Stream) bool { return s.Counts(Counters{}).Unparsed == 0 }},
+		{"lost events", Options{}, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.Counts(Counters{}).Unparsed == 0 }},
+		{"a last line without its end", Options{}, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.Counts(Counters{}).Unparsed == 1 }},
 		{"processes that are not wanted", Options{Of: func(_, pid int) (int, bool) { return pid, pid == 8 }}, both, "", func(s *Stream) bool { return s.account.delivered() == 0 }},
 		{"bias", Options{}, line(0, 7, 10, 0x1001+bias, 100) + line(2, 7, 30, 0x3001+bias, 100), "g 10-30", nil},
-		{"bias that only the second address tells", Options{}, line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", func(s *Stream) bool { return s.unparsed() == 0 }},
-		{"bias that nothing tells", Options{}, line(0, 7, 10, 0x1000+bias, 100), "", func(s *Stream) bool { return s.unparsed() == 1 }},
+		{"bias that only the second address tells", Options{}, line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", func(s *Stream) bool { return s.Counts(Counters{}).Unparsed == 0 }},
+		{"bias that nothing tells", Options{}, line(0, 7, 10, 0x1000+bias, 100), "", func(s *Stream) bool { return s.Counts(Counters{}).Unparsed == 1 }},
 		{"process found by the thread", Options{Of: func(tid, _ int) (int, bool) { return tid + 1, true }},
 			strings.ReplaceAll(both, "(      7)", "(-------)"), "f 10-30", nil},
 	} {
@@ -72,7 +72,7 @@ func TestStream(t *testing.T) {
 				t.Errorf("calls %q, want %q", got, c.calls)
 			}
 			if c.check != nil && !c.check(s) {
-				t.Errorf("unparsed %d, %+v", s.unparsed(), s.account)
+				t.Errorf("unparsed %d, %+v", s.Counts(Counters{}).Unparsed, s.account)
 			}
 		})
 	}
@@ -94,14 +94,14 @@ func TestPendingForgotten(t *testing.T) {
 		take(it)
 	}
 	s.take(&parse.Event{Format: 2, PID: 7, TID: 7, Time: 30, Addr: 0x3000 + bias, Args: []uint64{900, 49152, 1000, 0}})
-	if got := s.Processes(); len(calls) > 0 || !slices.Equal(got, []int{7}) || s.unparsed() != 1 {
-		t.Errorf("calls %v, processes %v, %d unparsed; want none, 7 and 1", calls, got, s.unparsed())
+	if got := s.Processes(); len(calls) > 0 || !slices.Equal(got, []int{7}) || s.Counts(Counters{}).Unparsed != 1 {
+		t.Errorf("calls %v, processes %v, %d unparsed; want none, 7 and 1", calls, got, s.Counts(Counters{}).Unparsed)
 	}
 	for i := range 10 * maxPending {
 		s.take(&parse.Event{Format: 0, PID: 8, TID: 8, Time: uint64(40 + i), Addr: 0x1000 + bias, Args: []uint64{900, 49152, 1000, 0, 1}})
 	}
-	if n := len(s.known[8].pending); n >= maxPending || s.unparsed() != 1+10*maxPending {
-		t.Errorf("%d events are kept, %d were told to be of no known address", n, s.unparsed())
+	if n := len(s.known[8].pending); n >= maxPending || s.Counts(Counters{}).Unparsed != 1+10*maxPending {
+		t.Errorf("%d events are kept, %d were told to be of no known address", n, s.Counts(Counters{}).Unparsed)
 	}
 }
 
