@@ -189,21 +189,28 @@ func (k *kernelEvents) audit(unparsed uint64) (*stats.KernelEvents, error) {
 // tracefs.StartKernel).
 func (k *kernelEvents) learns() bool { return len(k.names) > 0 }
 
-// begin reads the present processes from /proc. Kernel events must be recorded before, so that no thread is missed.
+// begin reads the present processes from /proc: the ones of -p and, with --fork, their descendants, or all. Kernel events
+// must be recorded before, so that no thread is missed.
 func (k *kernelEvents) begin() error {
 	for _, pid := range k.opt.PIDs {
-		if err := k.addWithChildren(pid); err != nil {
+		if err := k.add(pid); err != nil {
 			return err
 		}
 	}
-	if !k.allTasks {
-		return nil
+	for again := k.opt.Fork || k.allTasks; again; {
+		again = false
+		all, err := procfs.All()
+		if err != nil {
+			return err
+		}
+		for _, pid := range all {
+			stat, alive := procfs.LiveStat(pid)
+			if (k.allTasks || alive && k.selected[stat.Parent]) && !k.selected[pid] && k.add(pid) == nil { // add fails for a process that has just ended
+				again = k.opt.Fork
+			}
+		}
 	}
-	all, err := procfs.All()
-	for _, pid := range all {
-		_ = k.add(pid) // fails for a process that has just ended
-	}
-	return err
+	return nil
 }
 
 // selects reports whether a process is selected.
@@ -216,27 +223,6 @@ func (k *kernelEvents) processOf(tid, found int) int {
 		return found
 	}
 	return k.tasks[tid]
-}
-
-// addWithChildren adds a process and, with --fork, all its present descendants.
-func (k *kernelEvents) addWithChildren(pid int) error {
-	if err := k.add(pid); err != nil {
-		return err
-	}
-	for grown := k.opt.Fork; grown; {
-		all, err := procfs.All()
-		if err != nil {
-			return err
-		}
-		grown = false
-		for _, child := range all {
-			stat, alive := procfs.LiveStat(child)
-			if alive && !k.selected[child] && k.selected[stat.Parent] && k.add(child) == nil {
-				grown = true
-			}
-		}
-	}
-	return nil
 }
 
 // add adds a process and its threads.
