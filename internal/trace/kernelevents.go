@@ -28,7 +28,7 @@ type kernelEvents struct {
 	followed                             map[int]bool // processes with recorded events
 	delivered                            uint64       // number of events of selected processes in the window
 
-	names    []string     // events to learn from
+	learns   bool         // it learns of new threads, from newTask
 	selected map[int]bool // the selected processes; not used if allTasks is set
 	noTGID   bool         // the kernel records no process with a hit
 	// tasks maps threads to their processes: all threads if allTasks is set, else the threads of selected processes. A
@@ -46,17 +46,17 @@ func newKernelEvents(opt *Options) *kernelEvents {
 	k.process = func(tid int) int { return k.session.Process(tid, 0) }
 	k.noTGID = !opt.Features.RecordTGID && opt.Features.Instances
 	// With --with or --sched, kernel events are recorded only for the selected processes.
-	learns := k.noTGID && len(opt.With) == 0 && !opt.Sched
-	if opt.Fork || learns {
-		k.names = []string{"task:task_newtask"}
-		k.allTasks = !opt.Fork && len(opt.PIDs) == 0
-	}
+	k.learns = opt.Fork || k.noTGID && len(opt.With) == 0 && !opt.Sched
+	k.allTasks = k.learns && !opt.Fork && len(opt.PIDs) == 0
 	return k
 }
 
 // start begins to record kernel events.
 func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
-	hidden := k.names
+	var hidden []string
+	if k.learns {
+		hidden = append(hidden, newTask)
+	}
 	if k.opt.Sched {
 		hidden = slices.Concat(hidden, pairing.SchedEvents)
 	}
@@ -69,13 +69,13 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 	if len(names) == 0 {
 		return nil
 	}
-	k.session, err = tracefs.StartKernel(fs, names, k.opt.BufferKB, !k.learns())
+	k.session, err = tracefs.StartKernel(fs, names, k.opt.BufferKB, !k.learns)
 	switch {
-	case err != nil && k.learns():
+	case err != nil && k.learns:
 		return fmt.Errorf("follow processes: %w", err)
 	case err != nil:
 		return err
-	case k.learns():
+	case k.learns:
 		if err := k.begin(); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 			return err
 		}
 		k.followed[pid] = true
-		if !k.learns() {
+		if !k.learns {
 			k.selected[pid] = true
 		}
 	}
@@ -114,7 +114,7 @@ func (k *kernelEvents) followRunning(link string) {
 // handle processes a kernel event and reports whether to show it. Events outside of the window only update the process
 // filter.
 func (k *kernelEvents) handle(ev *pairing.KernelEvent, within bool) (shown bool) {
-	if slices.Contains(k.names, k.all[ev.Format]) {
+	if k.learns && k.all[ev.Format] == newTask {
 		k.learn(ev)
 	}
 	hidden := ev.Format >= len(k.opt.With)
@@ -141,7 +141,7 @@ func (k *kernelEvents) follow(pid int) {
 // set_event_pid.
 func (k *kernelEvents) forget(pid int) {
 	delete(k.followed, pid)
-	if !k.learns() {
+	if !k.learns {
 		delete(k.selected, pid)
 	}
 }
@@ -169,7 +169,7 @@ func (k *kernelEvents) audit(unparsed uint64) (*stats.KernelEvents, error) {
 	if err != nil {
 		return nil, fmt.Errorf("count kernel events: %w", err)
 	}
-	if missed := lost + unparsed; k.learns() && missed > 0 && !k.saidLost {
+	if missed := lost + unparsed; k.learns && missed > 0 && !k.saidLost {
 		k.saidLost = true
 		k.opt.Say("the kernel events of up to %s were lost: some of their calls may be missing, and calls of other processes may be counted", printable.Plural(int(missed), "new thread"))
 	}
@@ -183,11 +183,10 @@ func (k *kernelEvents) audit(unparsed uint64) (*stats.KernelEvents, error) {
 	return &stats.KernelEvents{Names: k.opt.With, Delivered: k.delivered, Lost: lost, Unparsed: unparsed}, nil
 }
 
-// learns reports whether it learns of new threads, from the kernel's event task_newtask. The stream sorts these events
-// among the hits by time, so that no thread is too short-lived. The events of all processes are recorded: before Linux
-// 5.8 the kernel's filter by process loses a process in which a thread other than the first one executes a program (see
-// tracefs.StartKernel).
-func (k *kernelEvents) learns() bool { return len(k.names) > 0 }
+// newTask is the kernel's event of a new thread or process. The stream sorts it among the hits by time, so that no thread
+// is too short-lived. The events of all processes are recorded: before Linux 5.8 the kernel's filter by process loses a
+// process in which a thread other than the first one executes a program (see tracefs.StartKernel).
+const newTask = "task:task_newtask"
 
 // begin reads the present processes from /proc: the ones of -p and, with --fork, their descendants, or all. Kernel events
 // must be recorded before, so that no thread is missed.
@@ -283,5 +282,5 @@ func (k *kernelEvents) addTask(ev *pairing.KernelEvent, task int, thread bool) {
 
 // anyAlive reports whether any selected process lives. It returns false if it does not learn of new threads.
 func (k *kernelEvents) anyAlive() bool {
-	return k.learns() && slices.ContainsFunc(slices.Collect(maps.Keys(k.selected)), procfs.Alive)
+	return k.learns && slices.ContainsFunc(slices.Collect(maps.Keys(k.selected)), procfs.Alive)
 }

@@ -24,8 +24,8 @@ func TestProcessFilterLearns(t *testing.T) {
 		{Options{Features: latest, Filter: one}, false},
 		{Options{}, false}, // before Linux 3.14
 	} {
-		if f := newKernelEvents(&c.opt); f.learns() != c.want {
-			t.Errorf("%d: %v", i, f.names)
+		if f := newKernelEvents(&c.opt); f.learns != c.want {
+			t.Errorf("%d: %v", i, f.learns)
 		}
 	}
 }

@@ -292,7 +292,7 @@ func (l *Live) Stop() error {
 	}
 	l.until = until
 	l.ownCPUAtEnd = OwnCPU()
-	l.updateWaited()
+	l.waited = cmp.Or(l.cpu.Waited(), l.waited) // while the processes live
 	l.updateUsed()
 	l.opt.Costs.Stop()
 	l.sampler.end()

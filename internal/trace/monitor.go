@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -27,7 +28,7 @@ func (l *Live) findProcess(tid, printed int) (pid int, selected bool) {
 	if among {
 		k.follow(pid)
 	}
-	if k.learns() {
+	if k.learns {
 		pid = k.processOf(tid, pid)
 		return pid, k.selects(pid) && l.isAmong(pid)
 	}
@@ -65,13 +66,6 @@ const (
 	drainTime     = time.Second // time after which the stream has sorted all recorded events
 )
 
-// updateWaited reads the time that threads waited for a CPU. It must run while the processes live.
-func (l *Live) updateWaited() {
-	if share := l.cpu.Waited(); share > 0 {
-		l.waited = share
-	}
-}
-
 // updateUsed reads the CPU time that the processes have used.
 func (l *Live) updateUsed() {
 	if l.program != nil {
@@ -102,7 +96,7 @@ func (l *Live) checkProcesses() (iter.Seq[*pairing.Item], error) {
 	}
 	// The stream does not report the end of processes that are not selected. Their numbers may be used again.
 	maps.DeleteFunc(l.among, func(_ int, is bool) bool { return !is })
-	l.updateWaited()
+	l.waited = cmp.Or(l.cpu.Waited(), l.waited)
 	l.reportReplaced()
 	if !l.once.paused {
 		l.reportVanished(sitesPerCheck)
