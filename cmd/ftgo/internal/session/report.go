@@ -42,7 +42,7 @@ func (o *Options) Report(ctx context.Context) error {
 	}
 	ready := sync.OnceFunc(o.Progress("reading " + names[0]))
 	defer ready()
-	input, err := o.openInput(names[0])
+	input, err := openInput(names[0])
 	if err != nil {
 		return err
 	}

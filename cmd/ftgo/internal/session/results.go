@@ -20,21 +20,13 @@ import (
 // inputFile is a file that report and diff read: a recording, or JSON written by -o json.
 type inputFile struct {
 	*os.File
-	name     string
-	size     int64
-	isJSON   bool
-	progress func(text string, done, of int) // called for each read of a recording
+	name   string
+	size   int64
+	isJSON bool
 }
-
-func (g *inputFile) ReadAt(b []byte, at int64) (int, error) {
-	g.progress("megabytes read", int(at/megabyte), int(g.size/megabyte))
-	return g.File.ReadAt(b, at)
-}
-
-const megabyte = 1e6
 
 // openInput opens a file, or a copy of standard input for "-".
-func (o *Options) openInput(name string) (*inputFile, error) {
+func openInput(name string) (*inputFile, error) {
 	var f *os.File
 	var err error
 	if name == "-" {
@@ -55,7 +47,7 @@ func (o *Options) openInput(name string) (*inputFile, error) {
 	}
 	begin := make([]byte, 64)
 	n, _ := f.ReadAt(begin, 0) // a later read reports the error
-	return &inputFile{f, name, info.Size(), compare.IsJSON(begin[:n]), o.SetProgress}, nil
+	return &inputFile{f, name, info.Size(), compare.IsJSON(begin[:n])}, nil
 }
 
 // copyStdin copies standard input to a temporary file, because ftgo reads a recording twice. The last lines of a recording
@@ -85,7 +77,7 @@ func checkStdin(names []string) error {
 }
 
 func (g *inputFile) readJSON() ([]*compare.Run, error) {
-	return compare.Read(io.NewSectionReader(g.File, 0, g.size), g.name)
+	return compare.Read(io.NewSectionReader(g, 0, g.size), g.name)
 }
 
 // readRuns reads the runs of all files. It reads JSON files in parallel: one after the other, 200 files would take
@@ -113,7 +105,7 @@ func (o *Options) readRuns(ctx context.Context, names []string) ([]*compare.Run,
 
 // readRunsOf reads the runs of a JSON file, or a recording as a single run. It reads a recording while it holds the lock.
 func (o *Options) readRunsOf(ctx context.Context, name string, recordings *sync.Mutex) ([]*compare.Run, error) {
-	g, err := o.openInput(name)
+	g, err := openInput(name)
 	if err != nil {
 		return nil, err
 	}

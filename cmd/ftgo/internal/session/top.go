@@ -167,12 +167,14 @@ func (s *topScreen) showFunctions() {
 			s.title += fmt.Sprintf(" and %d more", n)
 		}
 	}
-	s.model.Show(top.Page{Head: []string{s.title, "placing probes"}, Names: "FUNCTION", Columns: render.TopColumns(o.Sched)})
+	last := top.Page{Head: []string{s.title, "placing probes"}, Names: "FUNCTION", Columns: render.TopColumns(o.Sched)}
+	s.model.Show(last)
 	var list *backgroundRun
 	v := view.NewOverview(o.View(), func(p top.Page) {
 		s.update(func() {
 			if s.listRun == list { // otherwise a newer run has replaced this run
 				p.Head[0] = s.title + "  " + p.Head[0]
+				last = p
 				s.model.Show(p)
 			}
 		})
@@ -184,7 +186,8 @@ func (s *topScreen) showFunctions() {
 			s.err = err
 			s.close()
 		default:
-			s.model.Retitle(s.title, s.title+" has ended")
+			last.Head[0] = strings.Replace(last.Head[0], s.title, s.title+" has ended", 1)
+			s.model.Show(last)
 		}
 	})
 	s.listRun = list
@@ -197,10 +200,7 @@ func (o *Options) budgetPart(part float64) *float64 { return new(100 * o.budgetS
 
 // openFunction starts the run of the chosen function, and shows the function's screen.
 func (s *topScreen) openFunction() {
-	row, ok := s.model.Chosen()
-	if !ok {
-		return
-	}
+	row, _ := s.model.Chosen()
 	o := *s.o
 	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Errors = []string{row.Full}, false, nil, true, false
 	o.Budget = o.budgetPart(1 - listShare)
@@ -293,10 +293,7 @@ func (s *topScreen) listProcesses() {
 }
 
 func (s *topScreen) chooseProcess() {
-	row, ok := s.model.Chosen()
-	if !ok {
-		return
-	}
+	row, _ := s.model.Chosen()
 	s.choosing = false
 	s.model = top.New(render.TopOrder)
 	s.o.PIDs = []int{row.ID}

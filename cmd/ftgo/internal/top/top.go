@@ -265,13 +265,3 @@ func (m *Model) Draw(width, height int) []Line {
 	}
 	return lines
 }
-
-// Retitle replaces title by now in the first line of the page, and of the page that is shown after a pause. Callers use
-// it when they have no more pages to show.
-func (m *Model) Retitle(title, now string) {
-	for _, p := range []*Page{&m.page, m.next} {
-		if p != nil && len(p.Head) > 0 {
-			p.Head = append([]string{strings.Replace(p.Head[0], title, now, 1)}, p.Head[1:]...)
-		}
-	}
-}
