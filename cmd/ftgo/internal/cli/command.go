@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/pflag"
 )
 
 // Group defines flags that belong together, and checks each of their values. [Rules] say which flags exclude each
@@ -75,7 +77,7 @@ func (c *Command) Flags() *Flags {
 	return fs
 }
 
-// Main parses args and runs the command. After it printed the help of a command with flags, it returns ErrHelp. If the
+// Main parses args and runs the command. After it printed the help of a command with flags, it returns [pflag.ErrHelp]. If the
 // command does not have a flag, the error names the commands in all with that flag.
 func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []string) error {
 	switch {
@@ -89,7 +91,7 @@ func (c *Command) Main(ctx context.Context, e *Env, all []*Command, args []strin
 		return Usage("%s: %w%s (see ftgo %s -h)", c.Name, plainError(err), fs.suggestion(err, all), c.Name)
 	}
 	if help, _ := fs.GetBool("help"); help {
-		return cmp.Or(c.WriteHelp(e, false), ErrHelp)
+		return cmp.Or(c.WriteHelp(e, false), pflag.ErrHelp)
 	}
 	for _, check := range fs.checks {
 		if err := check(c.Name); err != nil {

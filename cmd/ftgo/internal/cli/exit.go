@@ -156,9 +156,6 @@ func Nothing(format string, args ...any) error {
 	return WithStatus(ExitNothing, fmt.Errorf(format, args...))
 }
 
-// ErrHelp is the result of a command that has printed its help.
-var ErrHelp = pflag.ErrHelp
-
 // ProgramStatus returns the error for an exit status of PROGRAM that is not 0. It has no text.
 func ProgramStatus(code int) error { return &statusError{nil, code} }
 
@@ -166,7 +163,7 @@ func ProgramStatus(code int) error { return &statusError{nil, code} }
 func ExitStatus(err error) (code int, text string) {
 	var status *statusError
 	switch {
-	case err == nil, errors.Is(err, ErrHelp):
+	case err == nil, errors.Is(err, pflag.ErrHelp):
 		return ExitOK, ""
 	case errors.Is(err, tracefs.ErrRemains):
 		// Probes that remain in the kernel are an error even if the output's reader has ended.

@@ -18,9 +18,6 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// errNotRecorded means that the flags need data that the recording does not have.
-var errNotRecorded = errors.New("not in the recording")
-
 // ReadFiles reads the FILE arguments of report.
 func (o *Options) ReadFiles(_ string, words, program []string) error {
 	if len(words) == 0 || program != nil {
@@ -138,9 +135,13 @@ func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 	needs := o.binaryUser(rec)
 	o.Binary = rec.About.Binary.Path
 	lacking := ""
-	if r.request.Target.Binary == nil {
+	switch s := rec.About.Symbols; {
+	case r.request.Target.Binary == nil:
 		lacking = fmt.Sprintf("the binary, %s, which is missing or has changed (--binary PATH)", o.Binary)
-	} else if s := rec.About.Symbols; s != nil && !o.useRecordedSymbols(s) {
+	case s == nil || o.Symbols != "": // resolving compares FILE of --symbols with the binary
+	case s.Unchanged():
+		o.Symbols = s.Path
+	default:
 		lacking = fmt.Sprintf("the symbols of the binary, %s, which is missing or has changed (--symbols PATH)", s.Path)
 	}
 	switch {
@@ -153,7 +154,7 @@ func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 			return nil, err
 		}
 	case needs == "--by" || needs == "--where":
-		return nil, fmt.Errorf("%s of a recording for %s: %w: script --by and script --as trace record values", needs, rec.About.Command, errNotRecorded)
+		return nil, fmt.Errorf("%s of a recording for %s: not in the recording: script --by and script --as trace record values", needs, rec.About.Command)
 	}
 	r.request.Plan.Skipped = nil // the skipped functions of the recording replace them
 	for _, s := range was.Skipped {
@@ -246,19 +247,6 @@ func (o *Options) tracedBinary(rec *recording.Recording) (b *offsets.Binary, err
 	return b, err
 }
 
-// useRecordedSymbols reports whether a symbol file exists: FILE of --symbols, or else the recorded file if it has not
-// changed. It sets o.Symbols to the file.
-func (o *Options) useRecordedSymbols(was *recording.File) bool {
-	if o.Symbols != "" {
-		return true // resolving compares it with the binary
-	}
-	if !was.Unchanged() {
-		return false
-	}
-	o.Symbols = was.Path
-	return true
-}
-
 // replan makes the plan again from the binary, because a recording does not say how to decode values.
 func (r *run) replan(rec *recording.Recording, needs string) error {
 	o := *r.Options
@@ -272,8 +260,8 @@ func (r *run) replan(rec *recording.Recording, needs string) error {
 		return err
 	}
 	if err := rec.SetEventNames(r.request.Plan); err != nil {
-		return fmt.Errorf("%s: %w: this ftgo, or this command, needs values that were not fetched (recorded by ftgo %s): %w",
-			needs, errNotRecorded, rec.About.Version, err)
+		return fmt.Errorf("%s: not in the recording: this ftgo, or this command, needs values that were not fetched (recorded by ftgo %s): %w",
+			needs, rec.About.Version, err)
 	}
 	return nil
 }

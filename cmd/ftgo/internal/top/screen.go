@@ -10,9 +10,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 )
 
-// ErrGone means that the terminal was closed.
-var ErrGone = errors.New("the terminal was closed")
-
 // keys maps keys without a character, like Home, to the runes that Press takes for them.
 var keys = map[tcell.Key]rune{
 	tcell.KeyUp: keyUp, tcell.KeyDown: keyDown, tcell.KeyPgUp: keyPageUp, tcell.KeyPgDn: keyPageDown,
@@ -51,7 +48,7 @@ func Show(ctx context.Context, handle handler, wake <-chan struct{}) error {
 		case ev := <-s.EventQ():
 			switch ev := ev.(type) {
 			case *tcell.EventError:
-				return ErrGone
+				return errors.New("the terminal was closed")
 			case *tcell.EventResize:
 				s.Sync()
 			case *tcell.EventKey:
