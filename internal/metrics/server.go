@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"math"
 	"net"
 	"net/http"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -100,4 +103,91 @@ func (s *Server) Close() error {
 	}
 	<-s.ended
 	return err
+}
+
+var suffixes = map[string]string{"s": "_seconds", "1": "_ratio"}
+
+// descOf returns the Prometheus description and type of a metric.
+func descOf[Of any](prefix string, m *metric[Of], labels ...string) (*prometheus.Desc, prometheus.ValueType) {
+	name := prefix + m.name + suffixes[m.unit]
+	if m.counter {
+		return describe(name+"_total", m.help, labels...), prometheus.CounterValue
+	}
+	return describe(name, m.help, labels...), prometheus.GaugeValue
+}
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("ftgo_"+name, help, labels, nil)
+}
+
+var (
+	buildInfo = describe("build_info", "1, with the version of ftgo as labels.", "version", "goversion")
+	service   = describe("service_info", "1, with the exported program and the host as labels.", "service", "host", "kernel")
+	sent      = describe("otlp_sent_total", "Items that the collector of OpenTelemetry has taken.", "item")
+	failed    = describe("otlp_failed_total", "Items that will never arrive at the collector of OpenTelemetry.", "item", "reason")
+	queued    = describe("otlp_queued", "Items that wait to be sent to the collector of OpenTelemetry.", "item")
+	processes = describe("file_processes", "Processes that run a file which is probed now.", "path", "build_id", "go_version")
+	duration  = describe("function_duration_seconds", "Durations of completed calls, net of the cost of probes.", "function")
+)
+
+// snapshots is a prometheus.Collector of the metrics of the snapshot that it returns.
+type snapshots func() *Snapshot
+
+// Describe implements prometheus.Collector. It sends nothing, which makes this an unchecked collector: the library
+// checks its metrics when it collects them.
+func (snapshots) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (latest snapshots) Collect(out chan<- prometheus.Metric) {
+	s := latest()
+	info := func(desc *prometheus.Desc, value float64, labels ...string) {
+		for i, text := range labels {
+			labels[i] = valid(text)
+		}
+		out <- must(prometheus.NewConstMetric(desc, prometheus.GaugeValue, value, labels...))
+	}
+	info(buildInfo, 1, s.About.Release, runtime.Version())
+	info(service, 1, s.About.Service, s.About.Host, s.About.Kernel)
+	for _, f := range s.Run.Files {
+		info(processes, float64(len(f.PIDs)), f.Path, f.BuildID, f.GoVersion)
+	}
+	for item, of := range s.Sent {
+		item = strings.ReplaceAll(item, " ", "_")
+		out <- must(prometheus.NewConstMetricWithCreatedTimestamp(sent, prometheus.CounterValue, float64(of.Sent), s.From, item))
+		info(queued, float64(of.Queued), item)
+		for reason, n := range of.Failed {
+			out <- must(prometheus.NewConstMetricWithCreatedTimestamp(failed, prometheus.CounterValue, float64(n), s.From, item, reason))
+		}
+	}
+	for i := range runMetrics {
+		desc, kind := descOf("", &runMetrics[i])
+		out <- must(prometheus.NewConstMetric(desc, kind, runMetrics[i].value(s)))
+	}
+	for i := range functionMetrics {
+		desc, kind := descOf("function_", &functionMetrics[i], "function")
+		for _, f := range s.Functions {
+			value := functionMetrics[i].value(f)
+			switch {
+			case math.IsNaN(value):
+			case kind == prometheus.CounterValue:
+				out <- must(prometheus.NewConstMetricWithCreatedTimestamp(desc, kind, value, f.Since, f.Name))
+			default:
+				out <- must(prometheus.NewConstMetric(desc, kind, value, f.Name))
+			}
+		}
+	}
+	for _, f := range s.Functions {
+		if f.Latency != nil {
+			out <- newHistogram(f)
+		}
+	}
+}
+
+// must returns m or, if creating it failed, a metric that the library leaves out of its answer
+// (promhttp.ContinueOnError). Creating it can't fail if the labels match the descriptions above and are valid UTF-8.
+func must(m prometheus.Metric, err error) prometheus.Metric {
+	if err != nil {
+		return prometheus.NewInvalidMetric(duration, err)
+	}
+	return m
 }
