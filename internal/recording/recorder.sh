@@ -30,10 +30,8 @@ check() {
 	[ "$((bytes))" -eq "$size" ] || die 1 "$shown has $((bytes)) bytes, and the binary that this script is for has $size: it is another build"
 	if sum=$(sha256sum <"$file" 2>/dev/null) && [ -n "$sum" ]; then
 		[ "${sum%% *}" = "$sha256" ] || die 1 "$shown is not the binary that this script is for: SHA-256 differs"
-	elif sum=$(cksum <"$file" 2>/dev/null) && [ -n "$sum" ]; then
-		case $sum in "$crc $size"*) ;; *) die 1 "$shown is not the binary that this script is for: cksum differs" ;; esac
 	elif [ -z "$forced" ]; then
-		die 1 "neither sha256sum nor cksum is here to tell whether $shown is the right binary; -f goes by its size"
+		die 1 "no sha256sum is here to tell whether $shown is the right binary; -f goes by its size"
 	fi
 }
 

@@ -98,8 +98,8 @@ func (f *File) Open(path string) (*offsets.Binary, error) {
 	if err != nil {
 		return nil, err
 	}
-	sums, err := b.File().Checksums()
-	if err == nil && sums.SHA256 != f.SHA256 {
+	_, sum, err := b.File().Checksum()
+	if err == nil && sum != f.SHA256 {
 		err = fmt.Errorf("%s: not the binary that was traced: its build ID is %q, that one's was %q", path, b.File().BuildID(), f.BuildID)
 	}
 	if err != nil {

@@ -34,7 +34,6 @@ type Script struct {
 	Title string // comment at the top
 	About About
 	Plan  *uprobe.Plan
-	CRC   uint32 // of About.Binary, as cksum computes it
 	// HitNS is the maximum cost of a hit of each event, in nanoseconds. It is needed if About.Options has a Budget.
 	HitNS    []float64
 	Seconds  string // default duration in seconds, "" for no limit
@@ -88,7 +87,7 @@ func (s *Script) Text() (string, error) {
 		b.WriteString("# " + strings.TrimSpace(line) + "\n")
 	}
 	b.WriteString("# shellcheck disable=SC2016,SC2317,SC2329 # quotes are meant, traps call functions\n")
-	fmt.Fprintf(&b, "\n%sshown=%s\nsize=%d\nsha256=%s\ncrc=%d\n", shellAssign("binary", binary.Path), shellQuote(printable.Text(binary.Path)), binary.Size, binary.SHA256, s.CRC)
+	fmt.Fprintf(&b, "\n%sshown=%s\nsize=%d\nsha256=%s\n", shellAssign("binary", binary.Path), shellQuote(printable.Text(binary.Path)), binary.Size, binary.SHA256)
 	fmt.Fprintf(&b, "seconds=%s\nbuffer_kb=%d\nnonce=%s\nplaces=%d\nappend=%d\narrays=%d\n", shellQuote(s.Seconds), s.BufferKB, nonce, places, appends, arrays)
 	percent := s.About.Options.Budget // of a CPU; the script's variable share is in millionths
 	fmt.Fprintf(&b, "budget=%s\nshare=%d\ngroups=%s\n", strconv.FormatFloat(percent, 'f', -1, 64), int(math.Ceil(percent*1e4)), shellQuote(s.groups()))

@@ -27,8 +27,8 @@ func exampleScript() *Script {
 				{Offset: 0x10, Fetch: []string{"$stack"}}, {Offset: 0x20, Fetch: []string{"+8(%sp)"}},
 			}},
 		}},
-		About: About{Version: "'$HOME' \\ `id`", Options: Options{Budget: 2.5}, Binary: File{Path: "/opt/it's `here`/server", Size: 12345, SHA256: strings.Repeat("0f", 32)}},
-		CRC:   4294967295, Seconds: "1.5", BufferKB: 64, HitNS: []float64{1200, 10000},
+		About:   About{Version: "'$HOME' \\ `id`", Options: Options{Budget: 2.5}, Binary: File{Path: "/opt/it's `here`/server", Size: 12345, SHA256: strings.Repeat("0f", 32)}},
+		Seconds: "1.5", BufferKB: 64, HitNS: []float64{1200, 10000},
 	}
 }
 

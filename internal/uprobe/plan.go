@@ -1,11 +1,9 @@
 package uprobe
 
 import (
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -172,17 +170,13 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	if err := p.addValues(&opt); err != nil || len(p.Funcs) == 0 && (!opt.Waits || len(funcs)+len(opt.Points) > 0) {
 		return p, err
 	}
-	nonce, err := newNonce()
-	if err != nil {
-		return nil, err
-	}
 	if p.identifies() {
 		p.Stack = min(opt.Stack, deepest(framesOf(b)))
 		if !framesOf(b).Kept {
 			p.Stack = min(p.Stack, 1)
 		}
 	}
-	c, err := newPlanner(p, opt.Features, nonce)
+	c, err := newPlanner(p, opt.Features, newNonce())
 	if err != nil {
 		return nil, err
 	}
@@ -260,19 +254,10 @@ func (p *Plan) Filtered() bool {
 // newNonce returns a text that makes event names unique to a session and longer than any thread name. A thread name has
 // at most 15 bytes. The target chooses it and the kernel prints it unescaped, so a thread name that contained an event
 // name could forge a line of trace_pipe.
-//
-// newNonce reads a file because getrandom(2) may block for minutes after the machine has booted (Linux before 5.6).
-func newNonce() (string, error) {
+func newNonce() string {
 	var b [7]byte
-	f, err := os.Open("/dev/urandom")
-	if err == nil {
-		_, err = io.ReadFull(f, b[:])
-		f.Close()
-	}
-	if err != nil {
-		return "", fmt.Errorf("name events: %w", err)
-	}
-	return hex.EncodeToString(b[:]), nil
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }
 
 // Target returns the file to probe. It is the file that was decoded, even if the name now belongs to another file.

@@ -134,15 +134,3 @@ func TestDataSize(t *testing.T) {
 	check(9*block, 2*block)
 	check(8*block, block)
 }
-
-// TestPosixCRC checks that the checksum is that of cksum, in whatever pieces the text is written.
-func TestPosixCRC(t *testing.T) {
-	for cut := range 10 {
-		var c posixCRC
-		c.Write([]byte("123456789")[:cut])
-		c.Write([]byte("123456789")[cut:])
-		if got := c.sum(9); got != 930766865 {
-			t.Errorf("cut at %d: %d", cut, got)
-		}
-	}
-}

@@ -8,11 +8,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"math"
-	"math/bits"
-	"slices"
 )
 
 // maxNotes is above the size in bytes of the notes in one section or segment of a valid file, maxAllNotes above the size of
@@ -76,50 +73,19 @@ func (m *Image) buildIDs() (gnu, golang string) {
 	return gnu, golang
 }
 
-// Checksums identify the contents of a file.
-type Checksums struct {
-	Size int64
-	// SHA256 is in hexadecimal. CRC is the checksum that POSIX cksum prints.
-	SHA256 string
-	CRC    uint32
-}
-
-// maxHoles is a limit in bytes: Checksums reads a file with holes only up to a size of maxHoles plus twice the bytes of
+// maxHoles is a limit in bytes: Checksum reads a file with holes only up to a size of maxHoles plus twice the bytes of
 // data.
 const maxHoles = 64 << 20
 
-// Checksums reads the whole file. It returns an error if most of a large file is holes.
-func (m *Image) Checksums() (Checksums, error) {
+// Checksum reads the whole file and returns its size and, in hexadecimal, its SHA-256. It returns an error if most of a large
+// file is holes.
+func (m *Image) Checksum() (size int64, sha256sum string, err error) {
 	if size := uint64(m.stat.Size); m.sparse && size > 2*m.maxSize+maxHoles {
-		return Checksums{}, fmt.Errorf("read %s: %d bytes long, and all but %d are holes", m.path, size, m.maxSize)
+		return 0, "", fmt.Errorf("read %s: %d bytes long, and all but %d are holes", m.path, size, m.maxSize)
 	}
-	sha, crc := sha256.New(), posixCRC(0)
-	n, err := io.Copy(io.MultiWriter(sha, &crc), io.NewSectionReader(m.file, 0, math.MaxInt64))
-	if err != nil {
-		return Checksums{}, fmt.Errorf("read %s: %w", m.path, err)
+	sha := sha256.New()
+	if size, err = io.Copy(sha, io.NewSectionReader(m.file, 0, math.MaxInt64)); err != nil {
+		return 0, "", fmt.Errorf("read %s: %w", m.path, err)
 	}
-	return Checksums{Size: n, SHA256: hex.EncodeToString(sha.Sum(nil)), CRC: crc.sum(n)}, nil
-}
-
-// posixCRC is the checksum of cksum (POSIX.1-2017, XCU). It has the polynomial of crc32.IEEETable, but processes the
-// bits of each byte from the highest to the lowest, and includes the length.
-type posixCRC uint32 // with the bits in reverse order
-
-func (c *posixCRC) Write(p []byte) (int, error) {
-	var reversed [512]byte
-	for chunk := range slices.Chunk(p, len(reversed)) {
-		for i, b := range chunk {
-			reversed[i] = bits.Reverse8(b)
-		}
-		*c = ^posixCRC(crc32.Update(^uint32(*c), crc32.IEEETable, reversed[:len(chunk)]))
-	}
-	return len(p), nil
-}
-
-// sum returns the checksum of the size bytes that were written.
-func (c posixCRC) sum(size int64) uint32 {
-	for ; size != 0; size >>= 8 {
-		c.Write([]byte{byte(size)})
-	}
-	return ^bits.Reverse32(uint32(c))
+	return size, hex.EncodeToString(sha.Sum(nil)), nil
 }

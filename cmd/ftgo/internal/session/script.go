@@ -158,9 +158,8 @@ func (o *Options) Script() (err error) {
 
 func (r *run) scriptText() (string, error) {
 	var files []recording.File // the binary, and its symbol file
-	var crc uint32
 	for m := r.request.Target.Binary.File(); ; m = m.Description {
-		sums, err := m.Checksums()
+		size, sum, err := m.Checksum()
 		if err != nil {
 			return "", err
 		}
@@ -169,12 +168,11 @@ func (r *run) scriptText() (string, error) {
 			return "", err
 		}
 		if files == nil {
-			crc = sums.CRC
 			if link, err := os.Readlink(path); err == nil && r.Query.BinaryFromPID { // PID may have ended when the script runs, so take the path behind /proc/PID/exe
 				path = strings.TrimSuffix(link, " (deleted)")
 			}
 		}
-		files = append(files, recording.File{Path: path, Size: sums.Size, BuildID: m.BuildID(), SHA256: sums.SHA256})
+		files = append(files, recording.File{Path: path, Size: size, BuildID: m.BuildID(), SHA256: sum})
 		if m == m.Description {
 			break
 		}
@@ -186,7 +184,7 @@ func (r *run) scriptText() (string, error) {
 			Version: r.Release, Command: r.As, Options: r.recordedOptions(),
 			Binary: files[0],
 		},
-		Plan: r.request.Plan, CRC: crc, BufferKB: r.BufferKB,
+		Plan: r.request.Plan, BufferKB: r.BufferKB,
 	}
 	if len(files) > 1 {
 		s.About.Symbols = &files[1]
