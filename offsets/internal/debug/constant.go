@@ -18,12 +18,11 @@ type constant struct {
 // lastElement returns the last element of an import path.
 func lastElement(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// constantsOf calls found with the constants of a package, given by its import path or the path's last element, until found
-// returns false. The constants of one unit are in the order of the source. The caller holds d.mu.
-func (d *Info) constantsOf(pkg string, found func(path string, c constant) (more bool)) {
+// constantsOf returns the constants of a package, given by its import path or the path's last element. The constants of one
+// unit are in the order of the source. The caller holds d.mu.
+func (d *Info) constantsOf(pkg string) (all []constant) {
 	for _, u := range d.units {
-		path := val[string](u.entry, dwarf.AttrName)
-		if pkg != path && pkg != lastElement(path) {
+		if path := val[string](u.entry, dwarf.AttrName); pkg != path && pkg != lastElement(path) {
 			continue
 		}
 		if u.constants == nil {
@@ -38,12 +37,9 @@ func (d *Info) constantsOf(pkg string, found func(path string, c constant) (more
 				return e.Tag == dwarf.TagCompileUnit, err
 			})
 		}
-		for _, c := range u.constants {
-			if !found(path, c) {
-				return
-			}
-		}
+		all = append(all, u.constants...)
 	}
+	return all
 }
 
 // Constant finds an integer constant of a Go package, given by its import path or the path's last element. ok is false
@@ -51,15 +47,16 @@ func (d *Info) constantsOf(pkg string, found func(path string, c constant) (more
 func (d *Info) Constant(pkg, name string) (t *gotype.Type, value uint64, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	agreed := true
-	d.constantsOf(pkg, func(_ string, c constant) bool {
-		if c.name == name {
-			agreed = agreed && (!ok || c.value == value)
-			t, value, ok = d.typeAt(c.typ, 0), c.value, true
+	for _, c := range d.constantsOf(pkg) {
+		if c.name != name {
+			continue
 		}
-		return agreed
-	})
-	return t, value, ok && agreed
+		if ok && c.value != value {
+			return t, 0, false
+		}
+		t, value, ok = d.typeAt(c.typ, 0), c.value, true
+	}
+	return t, value, ok
 }
 
 // withConstants adds the names of values to a declared integer type: the constants of this type in its package. It returns
@@ -73,13 +70,11 @@ func (d *Info) withConstants(t *gotype.Type, at dwarf.Offset) *gotype.Type {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		names := make(map[uint64]string)
-		d.constantsOf(path, func(_ string, c constant) bool {
-			if _, known := names[c.value]; !known && c.typ == at {
-				names[c.value] = lastElement(path) + "." + c.name
-				return d.use(len(names[c.value])) == nil
+		for _, c := range d.constantsOf(path) {
+			if name := lastElement(path) + "." + c.name; c.typ == at && names[c.value] == "" && d.use(len(name)) == nil {
+				names[c.value] = name
 			}
-			return true
-		})
+		}
 		return names
 	})
 	return t

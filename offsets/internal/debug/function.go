@@ -47,12 +47,11 @@ func (d *Info) Function(addr uint64) (*Function, error) {
 		return nil, ErrNone
 	}
 	fn := &Function{unit: u}
-	if err := d.readFunction(fn, addr); err == ErrNone {
-		return nil, err
-	} else if err != nil {
-		return nil, fmt.Errorf("read debug information: %w", err)
+	err := d.readFunction(fn, addr)
+	if err != nil && err != ErrNone {
+		err = fmt.Errorf("read debug information: %w", err)
 	}
-	return fn, nil
+	return fn, err
 }
 
 // readFunction finds the entry of the function that begins at an address and reads the entry into fn.
@@ -163,29 +162,27 @@ type Location struct {
 // Location evaluates DW_AT_location at the start of a function. ok is false if the value, or a part of it, has no location
 // at the start.
 func (d *Info) Location(fn *Function, addr uint64, v *Formal) (at Location, ok bool) {
-	whole := arch.IsWhole(v.Type) // it may look up types, which takes d.mu
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for l := range d.locations(fn.unit, v, whole) {
-		if l.low <= addr && addr < l.high {
-			return l, true
-		}
-	}
-	return at, false
+	return d.findLocation(fn, v, func(l *Location) bool { return l.low <= addr && addr < l.high })
 }
 
 // Slot finds the stack slot of a parameter of ABI0. A location above the return address is the parameter's slot, no matter
 // for which instructions the location is valid.
 func (d *Info) Slot(fn *Function, v *Formal) (disp int64, ok bool) {
+	at, ok := d.findLocation(fn, v, func(l *Location) bool { return l.Stack && l.Disp >= l.Lowest })
+	return at.Disp, ok
+}
+
+// findLocation returns the first location of a value for which match returns true.
+func (d *Info) findLocation(fn *Function, v *Formal, match func(*Location) bool) (at Location, ok bool) {
 	whole := arch.IsWhole(v.Type) // it may look up types, which takes d.mu
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for l := range d.locations(fn.unit, v, whole) {
-		if l.Stack && l.Disp >= l.Lowest {
-			return l.Disp, true
+		if match(&l) {
+			return l, true
 		}
 	}
-	return 0, false
+	return at, false
 }
 
 // locations returns the locations of a value: one location for the whole function, or the locations in a list of .debug_loc

@@ -123,13 +123,6 @@ func words(name string, kind reflect.Kind, n int64) *gotype.Type {
 	return &gotype.Type{Name: name, Kind: kind, Size: 8 * n, Align: 8}
 }
 
-// methods returns an interface type with methods.
-func methods(name string) *gotype.Type {
-	t := words(name, reflect.Interface, 2)
-	t.Methods = true
-	return t
-}
-
 // leading sets the element type of t to the type at the offset to, unless the offset is 0. The element type is read at the
 // first call of Elem.
 func (d *Info) leading(t *gotype.Type, to dwarf.Offset) *gotype.Type {
@@ -231,10 +224,10 @@ func (d *Info) structType(name string, size int64, e *dwarf.Entry, depth int) *g
 		return words(name, kind, 2)
 	case kind == reflect.Slice:
 		return d.leading(words(name, kind, 3), ref(e, attrGoElem))
-	case name == "runtime.eface":
-		return words(name, reflect.Interface, 2)
-	case name == "runtime.iface":
-		return methods(name)
+	case name == "runtime.eface", name == "runtime.iface":
+		t := words(name, reflect.Interface, 2)
+		t.Methods = name == "runtime.iface"
+		return t
 	}
 	t := &gotype.Type{Name: cmp.Or(name, "struct"), Kind: reflect.Struct, Size: size, Align: 1}
 	if size < 0 { // declared but not defined

@@ -179,17 +179,17 @@ func (d *Info) readNames() error {
 	if d.named != nil {
 		return nil
 	}
-	named, vars := make(map[string]dwarf.Offset), make(map[string]staticEntry)
+	d.named, d.vars = make(map[string]dwarf.Offset), make(map[string]staticEntry)
 	for u := range d.each {
 		err := d.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
-			d.addName(named, vars, u, e)
+			d.addName(u, e)
 			return e.Tag == dwarf.TagCompileUnit || e.Tag == dwarf.TagNamespace, nil
 		})
 		if err != nil {
+			d.named = nil
 			return err
 		}
 	}
-	d.named, d.vars = named, vars
 	return nil
 }
 
@@ -218,15 +218,15 @@ func (d *Info) Variables() []string {
 	return slices.Collect(maps.Keys(d.vars))
 }
 
-// addName adds the entry of a type or a variable to named or vars.
-func (d *Info) addName(named map[string]dwarf.Offset, vars map[string]staticEntry, u *unit, e *dwarf.Entry) {
+// addName adds the entry of a type or a variable to d.named or d.vars.
+func (d *Info) addName(u *unit, e *dwarf.Entry) {
 	switch e.Tag {
 	case dwarf.TagVariable:
 		name, _ := d.attr(e, dwarf.AttrName).(string)
 		typ, _ := d.attr(e, dwarf.AttrType).(dwarf.Offset)
 		addr, ok := d.staticAddr(u, val[[]byte](e, dwarf.AttrLocation))
-		if _, twice := vars[name]; ok && !twice {
-			vars[strings.Clone(name)] = staticEntry{addr, typ}
+		if _, twice := d.vars[name]; ok && !twice {
+			d.vars[strings.Clone(name)] = staticEntry{addr, typ}
 		}
 	case dwarf.TagBaseType, dwarf.TagPointerType, dwarf.TagStructType, dwarf.TagTypedef, dwarf.TagArrayType,
 		dwarf.TagSubroutineType, dwarf.TagEnumerationType, dwarf.TagClassType:
@@ -236,8 +236,8 @@ func (d *Info) addName(named map[string]dwarf.Offset, vars map[string]staticEntr
 		}
 		// In Go a typedef and the type that it refers to have the same name. Prefer the typedef, because for an interface
 		// the other type is only a struct.
-		if _, twice := named[name]; !twice || e.Tag == dwarf.TagTypedef {
-			named[name] = e.Offset
+		if _, twice := d.named[name]; !twice || e.Tag == dwarf.TagTypedef {
+			d.named[name] = e.Offset
 		}
 	}
 }

@@ -94,8 +94,10 @@ func (g *Tables) readModule() (found module) {
 	if !ok {
 		return found
 	}
-	field := func(n uint64) uint64 {
-		v, _ := g.image.Pointer(minpc + 8*n)
+	field := func(n uint64) (v uint64) {
+		if n > 0 {
+			v, _ = g.image.Pointer(minpc + 8*n)
+		}
 		return v
 	}
 	found.text = field(2)
@@ -105,14 +107,9 @@ func (g *Tables) readModule() (found module) {
 	}
 	form := moduleForms[i]
 	found.form, found.types, found.etypes = form, field(form.types), field(form.etypes)
-	if form.gofunc > 0 {
-		found.gofunc = field(form.gofunc)
-	}
+	found.gofunc, found.typedesclen = field(form.gofunc), field(form.typedesclen)
 	if form.typelinks > 0 {
 		found.typelinks = minpc + 8*form.typelinks
-	}
-	if form.typedesclen > 0 {
-		found.typedesclen = field(form.typedesclen)
 	}
 	return found
 }
