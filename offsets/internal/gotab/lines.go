@@ -1,7 +1,9 @@
 package gotab
 
 import (
+	"bytes"
 	"encoding/binary"
+	"path"
 	"slices"
 	"sort"
 )
@@ -268,4 +270,14 @@ func (g *Tables) ArgsSize(addr uint64) (n int64, ok bool) {
 	}
 	n = int64(int32(f.word(wordArgs)))
 	return n, !f.t.damaged && n >= 0
+}
+
+// Alike reports whether two functions, of two programs, have the same name, place and source lines. It ignores the directories
+// of source files, because a rebuild may be in another directory.
+func (f Func) Alike(other Func) bool {
+	s, o := f.source(), other.source()
+	file, _ := s.at(f.Addr)
+	otherFile, _ := o.at(other.Addr)
+	return f.Addr == other.Addr && f.End == other.End && bytes.Equal(f.name(), other.name()) &&
+		path.Base(file) == path.Base(otherFile) && slices.Equal(s.lines, o.lines)
 }
