@@ -67,7 +67,8 @@ func fits(typed []Variable, words *Signature) bool {
 	return true
 }
 
-// samePlace reports whether the known words of a parameter are where the typed parameter is.
+// samePlace reports whether the known words of a parameter are where the typed parameter is. A type with "…" lists only the
+// first words of a value.
 func samePlace(typed, words Variable) bool {
 	rest := words.Pieces
 	for _, p := range typed.Pieces {
@@ -79,7 +80,7 @@ func samePlace(typed, words Variable) bool {
 			rest = rest[in:]
 			continue
 		}
-		if len(rest) == 0 && (isPart(words.Type) || len(words.Pieces) < countWords(words.Type)) {
+		if len(rest) == 0 && (strings.Contains(words.Type.Name, "…") || len(words.Pieces) < countWords(words.Type)) {
 			return true
 		}
 		if len(rest) == 0 || rest[0].InMemory || rest[0].Register != p.Register || rest[0].Size != p.Size {
@@ -89,9 +90,6 @@ func samePlace(typed, words Variable) bool {
 	}
 	return len(rest) == 0
 }
-
-// isPart reports whether t lists only the first words of a value.
-func isPart(t *gotype.Type) bool { return strings.Contains(t.Name, "…") }
 
 func countWords(t *gotype.Type) (n int) {
 	if t.Kind != reflect.Struct {

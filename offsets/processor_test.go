@@ -101,14 +101,15 @@ func checkArm64Lookup(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 		words := map[int]uint64{e.Fields.SP: 0x1000, e.Fields.G: 1, e.Fields.Hi: 0x2000, e.Fields.Flags: flags}
 		fmt.Fprintf(&trace, " prog-1 (1) [000] d.... %d: %s: (%#x)", time, e.Name, e.Sites[site].Addr)
 		at := 0 // index of the argument's first word
-		for i, arg := range e.Args {
-			if e.Counts == nil || e.Counts[i] == 0 {
+		for _, arg := range e.Args {
+			n := uprobe.ArrayLen(arg)
+			if n == 0 {
 				fmt.Fprintf(&trace, " %s=%d", arg.Name, words[at])
 				at++
 				continue
 			}
-			fmt.Fprintf(&trace, " %s={0%s}", arg.Name, strings.Repeat(",0", e.Counts[i]-1))
-			at += e.Counts[i]
+			fmt.Fprintf(&trace, " %s={0%s}", arg.Name, strings.Repeat(",0", n-1))
+			at += n
 		}
 		fmt.Fprintln(&trace)
 	}

@@ -295,8 +295,8 @@ func (l *goLayout) layOutBySlots() {
 	slots(l.fn.Results, l.sig.Results)
 }
 
-// layOutChecked lays out the variables by their types and compares the parameters with the function table. known is false if
-// the table does not have enough information.
+// layOutChecked lays out the variables by their types and compares the number and sizes of the parameters with the function
+// table. known is false if the table does not have enough information.
 func (l *goLayout) layOutChecked() (agrees, known bool) {
 	end := l.layOutByTypes()
 	switch {
@@ -306,17 +306,6 @@ func (l *goLayout) layOutChecked() (agrees, known bool) {
 		// The table omits the first parameter of generic functions, which is the dictionary or the receiver.
 		return false, false
 	}
-	return l.compare()
-}
-
-// compareSize compares the size in bytes of parameters and results on the stack with the function table.
-func (l *goLayout) compareSize(size int64) (agrees, known bool) {
-	n, known := l.argsSize()
-	return known && arch.AlignUp(n, 8) == arch.AlignUp(size, 8), known // the compiler rounds up, assembly need not
-}
-
-// compare compares the number and sizes of the parameters with the function table.
-func (l *goLayout) compare() (agrees, known bool) {
 	params := l.sig.Params
 	args, complete, ok := l.binary.tables.Args(l.f.Addr)
 	if !ok || len(args) == 0 {
@@ -331,6 +320,12 @@ func (l *goLayout) compare() (agrees, known bool) {
 		}
 	}
 	return complete && len(args) == len(params), complete
+}
+
+// compareSize compares the size in bytes of parameters and results on the stack with the function table.
+func (l *goLayout) compareSize(size int64) (agrees, known bool) {
+	n, known := l.argsSize()
+	return known && arch.AlignUp(n, 8) == arch.AlignUp(size, 8), known // the compiler rounds up, assembly need not
 }
 
 // aggregate reports whether tracebacks print values of the type in braces.

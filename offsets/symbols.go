@@ -48,7 +48,9 @@ func (b *Binary) readFuncs() ([]Func, error) {
 	if len(named) == 0 {
 		return nil, cmp.Or(symErr, errors.New("no function symbols (stripped?)"))
 	}
-	funcs := dropABISuffixes(b.setSizes(mergeAliases(named)))
+	funcs := mergeAliases(named)
+	b.setSizes(funcs)
+	dropABISuffixes(funcs)
 	if b.goVer.Minor == 0 {
 		demangle(funcs)
 	}
@@ -182,7 +184,7 @@ func removeLabels(named []Func) []Func {
 }
 
 // setSizes sets the size of functions whose symbols have no size, by decoding their code.
-func (b *Binary) setSizes(funcs []Func) []Func {
+func (b *Binary) setSizes(funcs []Func) {
 	for i := range funcs {
 		f := &funcs[i]
 		if f.rank < withoutSize {
@@ -193,11 +195,10 @@ func (b *Binary) setSizes(funcs []Func) []Func {
 			f.Size = uint64(arch.Extent(b.image.Processor, code))
 		}
 	}
-	return funcs
 }
 
 // dropABISuffixes removes the ABI0 suffix from functions that have no other version.
-func dropABISuffixes(funcs []Func) []Func {
+func dropABISuffixes(funcs []Func) {
 	marked := make(map[string][]int) // by the plain name
 	for i := range funcs {
 		if plain, ok := strings.CutSuffix(funcs[i].Name, abi0Suffix); ok && plain != "" {
@@ -212,7 +213,6 @@ func dropABISuffixes(funcs []Func) []Func {
 			funcs[i].Name = plain
 		}
 	}
-	return funcs
 }
 
 // compareFuncs orders functions by address, and names of one address by rank and likely use.

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"bytes"
 	"math"
 	"regexp"
 )
@@ -94,12 +95,7 @@ func digitsBefore(line []byte, i int) int {
 }
 
 // blanksBefore returns the start of the run of blanks that ends at line[i].
-func blanksBefore(line []byte, i int) int {
-	for i > 0 && line[i-1] == ' ' {
-		i--
-	}
-	return i
-}
+func blanksBefore(line []byte, i int) int { return len(bytes.TrimRight(line[:i], " ")) }
 
 // decimal parses the digits at line[i:]; next is the byte after them. ok is false without a digit, or if the number
 // overflows.

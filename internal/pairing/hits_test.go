@@ -81,8 +81,7 @@ func TestFaultsOfHits(t *testing.T) {
 	plan := testPlan()
 	const f, g = 0, 1
 	ev := &plan.Events[0]
-	ev.Faults, ev.Fields.Values, ev.Words, ev.Counts = true, len(ev.Args), 3, make([]int, len(ev.Args), len(ev.Args)+2)
-	ev.Counts = append(ev.Counts, 0, 2)
+	ev.Faults, ev.Fields.Values, ev.Words = true, len(ev.Args), 3
 	ev.Args = append(ev.Args, tracefs.Arg{Fetch: "%ax", Type: "s64"}, tracefs.Arg{Fetch: "+0(%ax)", Type: "x64[2]"})
 	got := make(map[int]Hits) // by function
 	s := streamTo(plan, returns(func(c *Call) { got[c.Func] = c.Hits }))

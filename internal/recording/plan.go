@@ -105,11 +105,9 @@ func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 	if ev.Fields.Creator, ev.Fields.CreatorGoid, ev.Fields.Start = -1, -1, -1; in.Creation != nil {
 		ev.Fields.Creator, ev.Fields.CreatorGoid, ev.Fields.Start = in.Creation[0], in.Creation[1], in.Creation[2]
 	}
-	if ev.Counts != nil && len(ev.Counts) != len(ev.Args) {
-		return ev, fmt.Errorf("%d lengths of %d arguments", len(ev.Counts), len(ev.Args))
-	}
 	words := len(ev.Args)
-	for _, n := range ev.Counts {
+	for _, a := range ev.Args {
+		n := uprobe.ArrayLen(a)
 		if n < 0 || n > 64 {
 			return ev, fmt.Errorf("an array of %d", n)
 		}
@@ -210,7 +208,7 @@ func (r *Recording) SetEventNames(p *uprobe.Plan) error {
 
 // same reports whether two events differ only in their names.
 func same(e, other uprobe.Event) bool {
-	return e.Filter == other.Filter && e.Fields == other.Fields && slices.Equal(e.Args, other.Args) && slices.Equal(e.Counts, other.Counts) &&
+	return e.Filter == other.Filter && e.Fields == other.Fields && slices.Equal(e.Args, other.Args) &&
 		slices.EqualFunc(e.Sites, other.Sites, func(a, b uprobe.Site) bool {
 			return a.Kind == b.Kind && a.Addr == b.Addr && a.Offset == b.Offset && a.Func == b.Func && slices.Equal(a.Fetch, b.Fetch)
 		})

@@ -73,7 +73,6 @@ func TestLoadFaults(t *testing.T) {
 	ev := &plan.Events[0]
 	ev.Name, ev.Faults, ev.Fields, ev.Sites[0].Addr = "e0_0123456789abcd", true, uprobe.Fields{SP: -1, Values: 0}, 0x1000
 	ev.Args = []tracefs.Arg{{Name: "v0", Fetch: "%ax", Type: "s64"}, {Name: "v1", Fetch: "+0(%ax)", Type: "x64[2]"}}
-	ev.Counts = []int{0, 2}
 	hit := " prog-1 (1) [000] d.... 1.000001: e0_0123456789abcd: (0x1000) v0=%d v1={0x0,0x0}\n"
 	stream := streamOf(t, plan, fmt.Sprintf(hit+hit, 0, 1<<20))
 	w := &load{plan: plan, runtimeIndex: 1, stream: stream, calls: make([]float64, 2), spent: make([]float64, 2)}

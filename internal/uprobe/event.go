@@ -18,12 +18,10 @@ import (
 
 // Event is an event of tracefs, in a [Plan]. Recordings contain the fields that have JSON names.
 type Event struct {
-	Name string        `json:"name"`           // a C identifier, longer than a thread's name
-	Args []tracefs.Arg `json:"args,omitempty"` // the values to fetch at each site; Site.Fetch may replace their fetchargs
-	// Counts[i] is the length of Args[i] if the argument is an array, otherwise 0. If Counts is nil, no argument is an array.
-	Counts []int  `json:"counts,omitempty"`
-	Filter string `json:"filter,omitempty"` // see [tracefs.Event]
-	PC     string `json:"-"`                // see [tracefs.Event]
+	Name   string        `json:"name"`             // a C identifier, longer than a thread's name
+	Args   []tracefs.Arg `json:"args,omitempty"`   // the values to fetch at each site; Site.Fetch may replace their fetchargs
+	Filter string        `json:"filter,omitempty"` // see [tracefs.Event]
+	PC     string        `json:"-"`                // see [tracefs.Event]
 	// Fields gives the index of each fetched value in the words of a hit. Words is the number of words from
 	// Fields.Values on.
 	Fields Fields `json:"fields"`
@@ -64,9 +62,9 @@ func (e *Event) counts() bool { return len(e.Sites) > 0 && e.Sites[0].Kind.Count
 func Formats(of []Event) []parse.Format {
 	formats := make([]parse.Format, len(of))
 	for i := range of {
-		formats[i] = parse.Format{Event: of[i].Name, Len: of[i].Counts}
+		formats[i].Event = of[i].Name
 		for _, a := range of[i].Args {
-			formats[i].Args = append(formats[i].Args, a.Name)
+			formats[i].Args, formats[i].Len = append(formats[i].Args, a.Name), append(formats[i].Len, ArrayLen(a))
 		}
 	}
 	return formats
@@ -179,9 +177,9 @@ func words(pairs ...string) (args []tracefs.Arg) {
 	return args
 }
 
-// arrayLen returns the length of an array type, 0 for other types.
-func arrayLen(typ string) int {
-	_, length, _ := strings.Cut(typ, "[")
+// ArrayLen returns the length of an argument that is an array, otherwise 0.
+func ArrayLen(a tracefs.Arg) int {
+	_, length, _ := strings.Cut(a.Type, "[")
 	n, _ := strconv.Atoi(strings.TrimSuffix(length, "]"))
 	return n
 }

@@ -155,9 +155,6 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 		ev.Fields.Values, ev.Words, ev.Faults = n, values.Words, c.features.Arrays
 		ev.Args = append(ev.Args, values.Args...)
 	}
-	for _, a := range ev.Args {
-		ev.Counts = append(ev.Counts, arrayLen(a.Type))
-	}
 	return ev
 }
 

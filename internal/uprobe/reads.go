@@ -36,10 +36,7 @@ func (e *Event) Reads(s *Site) Reads {
 		if i < len(s.Fetch) {
 			a.Fetch = s.Fetch[i]
 		}
-		count := 1
-		if e.Counts != nil {
-			count = max(e.Counts[i], 1)
-		}
+		count := max(ArrayLen(a), 1)
 		if word >= e.Fields.Values {
 			from := source{word, -1}
 			off, pointer, ok := dereference(a.Fetch)

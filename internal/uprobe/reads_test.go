@@ -36,12 +36,11 @@ func TestFaults(t *testing.T) {
 		{"half a pointer", "%ax:s64 +0(%ax):s32 +0(+0(%ax)):s64", []uint64{ok, 0, 0}, 0, 1},
 		{"static", "@+16:s64 +0(@+16):x64[3]", []uint64{0, 0, 0, 0}, 3, 3},
 	} {
-		e := Event{Faults: true, Args: words("sp", "%sp"), Counts: []int{0}, Fields: noFields}
+		e := Event{Faults: true, Args: words("sp", "%sp"), Fields: noFields}
 		e.Fields.SP, e.Fields.Values = 0, 1
 		for text := range strings.FieldsSeq(c.fetch) {
 			fetch, typ, _ := strings.Cut(text, ":")
 			e.Args = append(e.Args, tracefs.Arg{Fetch: fetch, Type: typ})
-			e.Counts = append(e.Counts, arrayLen(typ))
 		}
 		hit := append([]uint64{0x8000}, c.words...)
 		site := Site{}

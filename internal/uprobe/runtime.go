@@ -91,17 +91,11 @@ var (
 	})
 )
 
-// gogo returns runtime.gogo, which resumes a goroutine. ok is false if the function does not exist or is not in assembly,
-// because then it is another function with this name.
-func (c *planner) gogo() (f *offsets.Func, ok bool) {
-	f, ok = c.plan.Binary.Lookup("runtime.gogo")
-	return f, ok && f.ABI == offsets.ABI0
-}
-
-// atGogo returns the calls of gogo in a function.
+// atGogo returns the calls of runtime.gogo, which resumes a goroutine, in a function. A runtime.gogo that is not in assembly
+// is another function with this name.
 func (c *planner) atGogo(b *offsets.Binary, f *offsets.Func) ([]offsets.Site, error) {
-	gogo, ok := c.gogo()
-	if !ok {
+	gogo, ok := b.Lookup("runtime.gogo")
+	if !ok || gogo.ABI != offsets.ABI0 {
 		return nil, errors.New("no runtime.gogo")
 	}
 	calls, err := b.Internals().CallsOf(f, gogo)
@@ -230,16 +224,11 @@ func (c *planner) addSchedProbes() error {
 	if c.has("runtime.coroswitch_m") { // else the program has no coroutines
 		probes = append(probes, runtimeProbe{Switch, byG, "runtime.coroswitch_m", c.atGogo})
 	}
-	_, hasGogo := c.gogo()
 	switch {
 	case minor == 0:
 		return fmt.Errorf("%w: not a Go program", ErrNoSched)
 	case minor < firstSched:
 		return fmt.Errorf("%w of %s: the scheduler is known from Go 1.%d on", ErrNoSched, version, firstSched)
-	case !c.has("runtime.casgstatus") || minor >= firstPark && !c.has("runtime.preemptPark"):
-		return fmt.Errorf("%w of %s: no runtime.casgstatus or no runtime.preemptPark", ErrNoSched, version)
-	case len(probes) > 2 && !hasGogo:
-		return fmt.Errorf("%w of %s: no runtime.gogo", ErrNoSched, version)
 	}
 	offset, names, known := c.plan.Binary.Internals().WaitReason()
 	if !known {
@@ -248,7 +237,7 @@ func (c *planner) addSchedProbes() error {
 	c.waitReason = offset
 	c.plan.Reasons = slices.Concat([]string{"waiting"}, names[min(1, len(names)):], []string{"syscall"})
 	if err := c.addRuntime(-1, probes...); err != nil {
-		return fmt.Errorf("%w: %w", ErrNoSched, err)
+		return fmt.Errorf("%w of %s: %w", ErrNoSched, version, err)
 	}
 	return nil
 }

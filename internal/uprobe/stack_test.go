@@ -108,12 +108,12 @@ func checkStackArgs(t *testing.T, frames *arch.Frames, depth int, arrays bool) {
 	t.Helper()
 	words := 0
 	for _, a := range stackArgs(frames, depth, arrays) {
-		words += max(arrayLen(a.Type), 1)
+		words += max(ArrayLen(a), 1)
 		if n := len(a.Fetch) + 1 + len(a.Type); n > 63 {
 			t.Errorf("%s: %d bytes", a, n)
 		}
 		nested := strings.Count(a.Fetch, "(")
-		if arrayLen(a.Type) > 0 {
+		if ArrayLen(a) > 0 {
 			nested++ // an array takes another instruction
 		}
 		if nested > 14 {

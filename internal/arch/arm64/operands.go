@@ -267,9 +267,9 @@ func ordered(w uint32) (operands, bool) {
 }
 
 func swaps(w uint32) (o operands, known bool) {
-	o.reads, o.writes = one(rn(w))|general(rm(w))|general(rd(w)), general(rm(w))
-	o.loads, o.stores, o.base, o.first, o.second, o.bytes = true, true, rn(w), rd(w), noRegister, 1<<(w>>30)
-	return o, true
+	o, known = atomic(w)
+	o.reads, o.writes = o.reads|general(rd(w)), general(rm(w))
+	return o, known
 }
 
 // exclusives returns the operands of exclusive accesses, of one register or a pair. A store also writes its success to
