@@ -28,10 +28,8 @@ func ThreadOf(c *pairing.Call) Thread {
 
 // Line is a traced call or a kernel event.
 type Line struct {
-	// Time is the wall time at which the call began, or the wall time of the event. Ended is the time at which the call
-	// returned, or at which ftgo noticed that the call had ended otherwise. Ended is zero for an open call and for an event.
-	Time, Ended time.Time
-	Function    string // for an event, the function of the innermost open call of its thread, or ""
+	Time     time.Time // the wall time at which the call began, or of the event
+	Function string    // for an event, the function of the innermost open call of its thread, or ""
 	Thread
 	Depth int // the number of traced calls around this one
 	// NS is the latency of a call that returned, in nanoseconds. Low and High are bounds of the latency that the call

@@ -20,7 +20,7 @@ var callStart = time.Date(2024, 2, 29, 12, 0, 0, 123456789, time.UTC)
 // get returns a call as most are: with two arguments and results.
 func get() Line {
 	return Line{
-		Time: callStart, Ended: callStart.Add(12300), Function: "main.get", Thread: Thread{Goid: 1, PID: 4711, TID: 4712, CPU: 1},
+		Time: callStart, Function: "main.get", Thread: Thread{Goid: 1, PID: 4711, TID: 4712, CPU: 1},
 		NS: 12300, End: "return",
 		Args:    []capture.Value{madeup.Named("key", madeup.Str("bob")), madeup.Named("n", madeup.Num("int", 3))},
 		Results: []capture.Value{madeup.Named("r0", madeup.Str("hi bob")), madeup.Named("r1", capture.Value{Type: madeup.Basic("error")})},
@@ -28,7 +28,7 @@ func get() Line {
 }
 
 func begin(c Line) Line {
-	c.NS, c.End, c.Ended, c.Results = 0, "", time.Time{}, nil
+	c.NS, c.End, c.Results = 0, "", nil
 	return c
 }
 
@@ -39,11 +39,11 @@ func ended(c Line, how string) Line {
 
 // calls returns calls with all ends and all kinds of missing values.
 func calls() []Line {
-	serve := Line{Time: callStart, Ended: callStart.Add(4350 * time.Millisecond), Function: "main.(*Server).serve", Thread: Thread{Goid: 1, PID: 4711, TID: 4711}, NS: 4_350_000_000, End: "return"}
+	serve := Line{Time: callStart, Function: "main.(*Server).serve", Thread: Thread{Goid: 1, PID: 4711, TID: 4711}, NS: 4_350_000_000, End: "return"}
 	inner := get()
 	inner.Depth = 1
 	deep := Line{
-		Time: callStart.Add(time.Second), Ended: callStart.Add(2 * time.Second), Function: "main.parse", Thread: Thread{Goid: 18, PID: 4712, TID: 4713, CPU: 3}, Depth: 2,
+		Time: callStart.Add(time.Second), Function: "main.parse", Thread: Thread{Goid: 18, PID: 4712, TID: 4713, CPU: 3}, Depth: 2,
 		Args: []capture.Value{madeup.Named("b", madeup.ByteSlice("\x00\xff=", 90, 128)), madeup.Named("f", madeup.Unfetched("in a floating-point register")), madeup.Named("p", madeup.Unreadable("no valid pointer"))},
 		NS:   812, End: "return",
 		Results: []capture.Value{madeup.Named("n", madeup.Ints(100, 128, 1, 2)), madeup.Named("err", madeup.ErrorString(madeup.Str("not\nfound")))},
@@ -56,7 +56,7 @@ func calls() []Line {
 	long.NS, long.Low, long.High = math.MaxInt64, 1, 2
 	none.Args, none.Results = nil, nil
 	recursion := ended(get(), "open")
-	recursion.Ended, recursion.Depth = time.Time{}, 1_000_000
+	recursion.Depth = 1_000_000
 	return []Line{
 		inner, deep, asm, half, single, ended(get(), "unwound"), recursion, ended(get(), "lost"), serve, long, none,
 	}

@@ -101,8 +101,9 @@ type node struct {
 	goroutines int // the number of tracks with this node as from
 	id         uint64
 	ended      bool
-	listed     bool // add has put the node into its tree: the node is not too deep, and the tree had room
-	hidden     bool // the call does not pass the filters, but calls below it may
+	end        time.Time // when the call ended
+	listed     bool      // add has put the node into its tree: the node is not too deep, and the tree had room
+	hidden     bool      // the call does not pass the filters, but calls below it may
 }
 
 // newForest returns a forest that passes trees of at most depth levels to write. If depth is 0, it passes all levels.
@@ -186,7 +187,7 @@ func (t *forest) end(c *pairing.Call, line *render.Line, at time.Time) error {
 		return nil
 	}
 	t.open--
-	if n.ended, n.hidden = true, line == nil; line != nil {
+	if n.ended, n.end, n.hidden = true, at, line == nil; line != nil {
 		line.Branch = n.Branch
 		n.Line = line
 	}

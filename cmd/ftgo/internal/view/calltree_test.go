@@ -55,7 +55,6 @@ func grow(t *testing.T, trees *forest, play string) {
 			stacks[goid] = stack[:len(stack)-1]
 			shown.Function, shown.End, shown.NS = string(rune(c.Func)), "return", int64(now-c.Start)*1000
 			shown.Time = at(c.Start)
-			shown.Ended = at(now)
 			line := &shown
 			switch word {
 			case "!":
@@ -65,7 +64,7 @@ func grow(t *testing.T, trees *forest, play string) {
 			case "?":
 				c.Outcome, shown.End = pairing.Abandoned, "lost"
 			}
-			fixture.NoError(t, trees.end(&c, line, shown.Ended))
+			fixture.NoError(t, trees.end(&c, line, at(now)))
 			continue
 		}
 		id++
@@ -151,7 +150,7 @@ func TestRandomCallTrees(t *testing.T) {
 			stack := stacks[g]
 			c := stack[len(stack)-1]
 			stacks[g] = stack[:len(stack)-1]
-			line := &render.Line{Function: fmt.Sprint(c.ID), End: "return", Time: now, Ended: now}
+			line := &render.Line{Function: fmt.Sprint(c.ID), End: "return", Time: now}
 			fixture.NoError(t, trees.end(&c, line, now))
 		}
 		for range 400 {

@@ -213,9 +213,6 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.Line {
 		if line.End = c.Outcome.String(); c.Outcome == pairing.Abandoned {
 			line.End = "lost"
 		}
-		if c.Outcome != pairing.Open {
-			line.Ended = line.Time.Add(v.Clock.Took(c))
-		}
 		if c.Outcome == pairing.Returned {
 			line.NS = v.Clock.Took(c).Nanoseconds()
 			line.Low, line.High = v.Totals.Bounds(c, line.NS)

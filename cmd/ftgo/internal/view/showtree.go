@@ -30,8 +30,8 @@ func (t *forest) show(tree *tree) error {
 					out.First = n.Line
 				}
 				n.Level = level
-				if n.Branch && !tree.end.IsZero() && !n.Ended.IsZero() {
-					n.Outlived = max(n.Ended.Sub(tree.end), 0)
+				if n.Branch && !tree.end.IsZero() && n.ended && n.End != "open" {
+					n.Outlived = max(n.end.Sub(tree.end), 0)
 				}
 				line := n.Line
 				if t.slow > 0 && !n.ended { // the call's end may never be shown: its own tree may not be slow

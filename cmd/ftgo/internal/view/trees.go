@@ -16,12 +16,7 @@ func (v *Lines) writeTree(t *render.Tree) error {
 		trees = 1
 	}
 	for _, l := range t.Lines {
-		if l.End != "" {
-			v.inTrees = true
-			if l.Ended.IsZero() {
-				l.Ended = v.Clock.Wall(v.latest) // the call was open at the last event
-			}
-		}
+		v.inTrees = v.inTrees || l.End != ""
 	}
 	if t.LeftOut > 0 {
 		v.incomplete.trees++
