@@ -29,7 +29,7 @@ func (f *Notes) Write(w io.Writer) error { return write(w, f.text.Bytes()) }
 // latency, functions that were not fully probed, and the cost of probes.
 func Footer(w io.Writer, rows []stats.Func, s stats.Summary) error {
 	var f Notes
-	all := sum(rows)
+	all := Sum(rows)
 	f.Line(true, "%s", hits(s))
 	f.Line(s.Hits > 0 && s.NoCallsReason != "", "no call is shown: %s", printable.Text(s.NoCallsReason))
 	calls := printable.Plural(all.Calls, "call")

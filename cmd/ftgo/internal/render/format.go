@@ -53,7 +53,6 @@ type Row []struct {
 	Value any
 }
 
-// add adds a cell or a member.
 func (o *Row) add(key string, value any) { *o = append(*o, Row{{key, value}}...) }
 
 // NoColumn is a value that leaves out its cell or its JSON member. To leave out a column, all rows of a table or a CSV

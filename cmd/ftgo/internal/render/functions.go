@@ -76,7 +76,7 @@ func Functions(w io.Writer, rows []stats.Func, o Options) error {
 // number of calls, see [stats.Estimate]. The sums of a row with an estimate are estimates, too, and TIMED is the number of
 // the row's latencies. [latencyMark] returns the mark of the first latency.
 func (o Options) columns(rows []stats.Func) func(stats.Func) Row {
-	all := sum(rows)
+	all := Sum(rows)
 	single := o.By && len(rows) > 0 && !slices.ContainsFunc(rows, func(r stats.Func) bool { return r.Func != rows[0].Func })
 	short := ShortNames(o.FullNames, rows, func(r stats.Func) string { return r.Name })
 	compact := func(n uint64) string { return printable.Compact(float64(n)) } // leaves space for names; JSON has exact numbers
@@ -129,8 +129,8 @@ func (o Options) columns(rows []stats.Func) func(stats.Func) Row {
 	}
 }
 
-// sum returns the sum of rows, without latencies and amounts.
-func sum(rows []stats.Func) (all stats.Func) {
+// Sum returns the sum of rows, without latencies and amounts.
+func Sum(rows []stats.Func) (all stats.Func) {
 	for _, r := range rows {
 		r.Latency, r.Amounts = nil, nil
 		all.Add(&r)

@@ -139,7 +139,6 @@ func shortened(names column, width int) column {
 	return names
 }
 
-// tableText returns a table as text with aligned cells.
 func tableText(t []column, gap int) []byte {
 	var text bytes.Buffer
 	var widths []int

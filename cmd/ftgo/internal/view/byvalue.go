@@ -122,7 +122,6 @@ func (v *Table) exprValues(s *target.Target, features tracefs.Features) (engine.
 	}, nil
 }
 
-// refs returns the variables of --by and --sum.
 func (o *Options) refs() []where.Ref { return append(o.By.expr.Refs(), o.Sum.expr.Refs()...) }
 
 // UsesVariables reports whether --by or --sum uses an argument, a result or a constant, and not only properties of the

@@ -333,7 +333,6 @@ func (t *forest) writeDue(now time.Time) error {
 	return nil
 }
 
-// writeEnded writes all ended trees.
 func (t *forest) writeEnded() error {
 	for _, tree := range t.ended {
 		if err := t.show(tree); err != nil {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -14,7 +13,6 @@ import (
 	"github.com/ftgo/ftgo/internal/engine"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -89,7 +87,6 @@ func (v *Lines) Begin(s *Scene) error {
 	return nil
 }
 
-// explainUnknown prints the reasons why arguments are unknown.
 func (v *Lines) explainUnknown() {
 	for reason, n := range v.unknown {
 		v.Env.Say("arguments of %s %s; %s", printable.Plural(n, "function"), reason, giveTypes)
@@ -154,7 +151,6 @@ func (v *Lines) countTraced(c *pairing.Call) {
 	}
 }
 
-// write writes a line, unless it is nil.
 func (v *Lines) write(line *render.Line) error {
 	if line == nil {
 		return nil
@@ -269,12 +265,12 @@ func (v *Lines) End(t *engine.Table) error {
 	if n := v.traced + t.Filtered; v.written == 0 && !v.inTrees && n > 0 {
 		v.Env.Say("no line: flags left out all of %s", printable.Plural(n, "call"))
 	}
-	if all, sampled := sumCalls(t.Whole); sampled && v.trees == nil {
+	if all := render.Sum(t.Whole).Estimate; all != nil && v.trees == nil {
 		about := "about"
-		if slices.ContainsFunc(t.Whole, func(r stats.Func) bool { return !r.Estimate.Bounded() }) {
+		if !all.Bounded() {
 			about = "at least"
 		}
-		v.Env.Warn(fmt.Sprintf("%d of %s %s calls were traced, to keep the budget of %.4g%% (--budget 0 sets no limit)", v.traced, about, printable.Compact(all), 100*t.Budget))
+		v.Env.Warn(fmt.Sprintf("%d of %s %s calls were traced, to keep the budget of %.4g%% (--budget 0 sets no limit)", v.traced, about, printable.Compact(all.Least()), 100*t.Budget))
 	}
 	t.RawLatencies = !v.opt.Entries
 	return writeSummary(v.Env, v.opt.Format, v.Out, t.Whole, t.Summary)

@@ -155,7 +155,6 @@ func (tree *tree) adopt(n *node) {
 	}
 }
 
-// count adds the number of nodes and of all nodes below them to the lines of the tree.
 func (tree *tree) count(nodes []*node) {
 	for _, n := range nodes {
 		tree.lines++

@@ -11,26 +11,13 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// sumCalls returns the number of calls of all rows. For a row with an estimate, it adds the estimated number or, if the
-// estimate has no upper bound, its lower bound. sampled says that the sum contains estimates.
-func sumCalls(rows []stats.Func) (calls float64, sampled bool) {
-	for _, r := range rows {
-		if r.Estimate == nil {
-			calls += r.Number()
-		} else {
-			calls, sampled = calls+r.Estimate.Least(), true
-		}
-	}
-	return calls, sampled
-}
-
 // writeSummary writes a summary of the run: the last object of JSON, or else a footer for stderr. With --quiet, it writes
 // the footer only if numbers are incomplete or estimates.
 func writeSummary(e *cli.Env, f render.Format, out io.Writer, rows []stats.Func, s stats.Summary) error {
-	switch _, sampled := sumCalls(rows); {
+	switch {
 	case f == render.JSON:
 		return render.SummaryJSON(out, s, nil)
-	case e.Quiet && s.Lost == 0 && s.Unparsed == 0 && !sampled:
+	case e.Quiet && s.Lost == 0 && s.Unparsed == 0 && render.Sum(rows).Estimate == nil:
 		return nil
 	}
 	return render.Footer(e.Stderr, rows, s)

@@ -42,7 +42,6 @@ func (v *Overview) Begin(s *Scene) error {
 	return nil
 }
 
-// shortNames returns the short names of a plan's functions.
 func shortNames(p *uprobe.Plan) map[string]string {
 	return render.ShortNames(false, p.Funcs, func(f uprobe.Probe) string { return f.Name })
 }
