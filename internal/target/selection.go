@@ -112,14 +112,10 @@ func parseSelection(item string) (s selection, err error) {
 	return s, fmt.Errorf("%q is not a variable or a part of one", item)
 }
 
-const (
-	// maxFetches is the number of nested memory accesses that the kernel accepts. FETCH_INSN_MAX in
-	// kernel/trace/trace_probe.h is 16, of which the register and the end take one each.
-	maxFetches = 14
-	// maxFetch is the maximum length of "FETCHARG:TYPE". The kernel accepts 63 bytes for "NAME=FETCHARG:TYPE"
-	// (MAX_ARGSTR_LEN in kernel/trace/trace_probe.h), and the name that ftgo gives it is short.
-	maxFetch = 56
-)
+// maxFetch is the maximum length of "FETCHARG:TYPE". The kernel accepts 63 bytes for "NAME=FETCHARG:TYPE"
+// (MAX_ARGSTR_LEN in kernel/trace/trace_probe.h), and the name that ftgo gives it is short. A fetcharg of this length has fewer
+// nested memory accesses than the kernel accepts (FETCH_INSN_MAX).
+const maxFetch = 56
 
 var (
 	fetchType = regexp.MustCompile(`^[usx](8|16|32|64)$`)
@@ -147,14 +143,12 @@ func fetchBase(fetch string) (base string, offsets []int64) {
 // checkFetch returns an error if the kernel would refuse a fetcharg or its type. A fetcharg is "%REG", "@ADDR", "@+OFFSET"
 // or "+|-N(FETCHARG)" (Documentation/trace/uprobetracer.rst).
 func checkFetch(fetch, typ string) error {
-	base, through := fetchBase(fetch)
+	base, _ := fetchBase(fetch)
 	register, isRegister := strings.CutPrefix(base, "%")
 	some := arch.Find(func(p arch.Processor) bool { return p.Machine().Fetches(arch.Reg(register)) })
 	switch {
 	case !fetchAddr.MatchString(base) && (!isRegister || some == nil):
 		return fmt.Errorf("%q is not a fetcharg: %q is neither a register such as %s nor an address", fetch, base, exampleRegister)
-	case len(through) > maxFetches:
-		return fmt.Errorf("fetcharg %q reads through more than %d pointers", fetch, maxFetches)
 	case !fetchType.MatchString(typ):
 		return fmt.Errorf("unknown type %q of fetcharg %q (want u8, s16, x64 …)", typ, fetch)
 	case len(fetch)+len(":")+len(typ) > maxFetch:

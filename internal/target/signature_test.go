@@ -125,7 +125,7 @@ func TestParseSpecErrors(t *testing.T) {
 		{"main.get(k=%ax\n:u64)", `"%ax\n" is not a fetcharg: "%ax\n" is neither a register such as %ax nor an address`},
 		{`main.get(k=%ax:string)`, `unknown type "string" of fetcharg "%ax" (want u8, s16, x64 …)`},
 		{`main.get(k=@runtime.g:u64)`, `"@runtime.g" is not a fetcharg: "@runtime.g" is neither a register such as %ax nor an address`},
-		{`main.get(k=` + deep(15) + `:u8)`, `fetcharg "` + deep(15) + `" reads through more than 14 pointers`},
+		{`main.get(k=` + deep(15) + `:u8)`, `fetcharg "` + deep(15) + `" is too long for the kernel`},
 		{`main.get(k=+0x12345678(+0x12345678(+0x12345678(+0x12345678(%ax)))):u8)`, `is too long for the kernel`},
 	}
 	for _, tt := range tests {
