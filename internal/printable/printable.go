@@ -114,22 +114,14 @@ const ellipsis = "…"
 //	….(*Type).VeryLongMethod
 //	(*Type).V…gMethod
 func Shorten(name string, width int) string {
-	if Columns(name) <= width {
-		return name
-	}
-	if short := Short(name); short != name {
-		if name = short; Columns(name)+2 <= width {
-			return ellipsis + "/" + name
-		}
-	}
-	inside := name
-	if pkg, rest, ok := strings.Cut(name, "."); ok && !strings.ContainsAny(pkg, "[({\" ") {
+	short := Short(name)
+	inside := short
+	if pkg, rest, ok := strings.Cut(short, "."); ok && !strings.ContainsAny(pkg, "[({\" ") {
 		inside = rest
-		switch room := width - Columns(inside); {
-		case room >= 2:
-			return ellipsis + "." + inside
-		case room == 1:
-			return ellipsis + inside
+	}
+	for _, form := range []string{name, ellipsis + "/" + short, ellipsis + "." + inside, ellipsis + inside} {
+		if Columns(form) <= width {
+			return form
 		}
 	}
 	return CutMiddle(inside, width)
