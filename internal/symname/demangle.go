@@ -17,44 +17,40 @@ const (
 	maxDemangled = 12 // as demangle.MaxLength takes it
 )
 
-// demangled returns a linker symbol as its source language spells it: C++ and Rust without parameters
-// ("std::vector<int>::push_back"), gccgo as gc does ("net/http.Client.Do"). A suffix that the compiler appends for a
-// copy or a part of a function (".cold", ".isra.0") stays. demangled returns any other name unchanged.
-func demangled(name string) string { return demangleAs(name, demangle.NoParams) }
-
-// demangleFull is demangled, but includes the parameters of C++ functions.
-func demangleFull(name string) string { return demangleAs(name) }
+// demangleName returns a linker symbol as its source language spells it: C++ and Rust ("std::vector<int>::push_back"), gccgo
+// as gc does ("net/http.Client.Do"). It returns any other name unchanged.
+func demangleName(name string, options ...demangle.Option) string {
+	switch {
+	case len(name) > maxMangled:
+	case strings.HasPrefix(name, "_Z"), strings.HasPrefix(name, "_R"):
+		options = append(options, demangle.NoClones, demangle.MaxLength(maxDemangled))
+		if text, err := demangle.ToString(name, options...); err == nil && text != "" && len(text) < 1<<maxDemangled {
+			return text
+		}
+	case strings.Contains(name, "."):
+		if text, ok := demangleGccgo(name); ok {
+			return text
+		}
+	}
+	return name
+}
 
 // variant matches the code of the function variant that a C++ compiler generates for a constructor or destructor
 // (Itanium C++ ABI, 5.1.4.3).
 var variant = regexp.MustCompile(`[CD][0-5]E`)
 
-// demangleVariant is demangleFull with the variant of a constructor or destructor: "Store::~Store() [D0]", which also
-// frees the memory.
-func demangleVariant(name string) string {
-	found, full := variant.FindAllString(name, -1), demangleFull(name)
-	if len(found) == 0 || full == name {
-		return full
-	}
-	return full + " [" + found[len(found)-1][:2] + "]"
-}
-
-func demangleAs(name string, options ...demangle.Option) string {
-	base, suffix := splitClone(name)
-	switch {
-	case len(name) > maxMangled:
-		return name
-	case strings.HasPrefix(base, "_Z"), strings.HasPrefix(base, "_R"):
-		options = append(options, demangle.NoClones, demangle.MaxLength(maxDemangled))
-		if text, err := demangle.ToString(base, options...); err == nil && text != "" && len(text) < 1<<maxDemangled {
-			return text + suffix
+// languageSpellings are the spellings of a symbol, from the shortest: without the parameters of C++ functions, with them, and with the variant of a
+// constructor or destructor: "Store::~Store() [D0]", which also frees the memory.
+var languageSpellings = []func(name string) string{
+	func(name string) string { return demangleName(name, demangle.NoParams) },
+	func(name string) string { return demangleName(name) },
+	func(name string) string {
+		found, full := variant.FindAllString(name, -1), demangleName(name)
+		if len(found) == 0 || full == name {
+			return full
 		}
-	case strings.Contains(base, "."):
-		if text, ok := demangleGccgo(base); ok {
-			return text + suffix
-		}
-	}
-	return name
+		return full + " [" + found[len(found)-1][:2] + "]"
+	},
 }
 
 // clone matches the suffixes that GCC and LLVM append to the names of copies and parts of functions.
@@ -109,11 +105,9 @@ var (
 )
 
 // Demangle demangles the names of all functions of a binary that the gc toolchain did not build. Different symbols
-// get different names: overloads of C++ keep their parameters, and symbols that are still ambiguous stay mangled.
+// get different names: overloads of C++ keep their parameters, and symbols that are still ambiguous stay mangled. A suffix that
+// the compiler appends for a copy or a part of a function (".cold", ".isra.0") stays.
 func Demangle(names ...string) []string {
-	if len(names) == 1 {
-		return []string{demangled(names[0])}
-	}
 	spelled := slices.Clone(names)
 	type symbol struct {
 		at           int
@@ -124,7 +118,7 @@ func Demangle(names ...string) []string {
 		base, suffix := splitClone(name)
 		todo = append(todo, symbol{i, base, suffix})
 	}
-	for _, spell := range []func(string) string{demangled, demangleFull, demangleVariant} {
+	for _, spell := range languageSpellings {
 		bySpelling := make(map[string][]symbol)
 		for _, s := range todo {
 			short := spell(s.base)

@@ -36,8 +36,8 @@ func TestDemangle(t *testing.T) {
 		{"only a suffix", ".cold", ".cold"},
 		{"very long", "_Z" + strings.Repeat("9", 5000), "_Z" + strings.Repeat("9", 5000)},
 	} {
-		if got := demangled(c.name); got != c.want {
-			t.Errorf("%s: demangled(%q) = %q, want %q", c.scenario, c.name, got, c.want)
+		if got := Demangle(c.name)[0]; got != c.want {
+			t.Errorf("%s: Demangle(%q) = %q, want %q", c.scenario, c.name, got, c.want)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestDemangleIsBounded(t *testing.T) {
 	for _, digit := range "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" {
 		name.WriteString("St4pairIS" + string(digit) + "_S" + string(digit) + "_E")
 	}
-	for _, f := range []func(string) string{demangled, demangleFull} {
+	for _, f := range languageSpellings {
 		if got := f(name.String()); len(got) > 1<<maxDemangled+len(name.String()) {
 			t.Errorf("%d bytes from %d", len(got), len(name.String()))
 		}
@@ -69,7 +69,7 @@ func FuzzDemangle(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		got := demangled(name)
+		got := Demangle(name)[0]
 		if got == "" && name != "" {
 			t.Errorf("%q became empty", name)
 		}
