@@ -12,18 +12,16 @@ import (
 	"syscall"
 )
 
-// Containers returns the processes of each container, by container id. Some runtimes use names instead of ids.
-func Containers() (pids map[string][]int, err error) {
+// Containers returns the ids of the running containers in ascending order. Some runtimes use names instead of ids.
+func Containers() (ids []string, err error) {
 	all, err := All()
-	pids = make(map[string][]int)
 	for _, pid := range all {
 		if of := containerIDsOf(pid); len(of) > 0 && Alive(pid) {
-			for _, id := range of {
-				pids[id] = append(pids[id], pid)
-			}
+			ids = append(ids, of...)
 		}
 	}
-	return pids, err
+	slices.Sort(ids)
+	return slices.Compact(ids), err
 }
 
 // containerIDsOf returns the ids of the containers of a process.

@@ -1,8 +1,6 @@
 package target
 
 import (
-	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -87,26 +85,23 @@ func (l *LiveScope) Look(say Say) (pids []int, err error) {
 // look returns the processes in the scope, possibly none, and a func that reports whether a process is in it.
 func (l *LiveScope) look(say Say) (has func(pid int) bool, pids []int, err error) {
 	if l.Container == "" {
-		if has, err = procfs.CgroupNamed(l.Cgroup); err == nil {
-			pids, err = procfs.Matching(has)
-		}
-		return has, pids, err
+		has, err = procfs.CgroupNamed(l.Cgroup)
+	} else {
+		has, err = l.container(say)
 	}
-	processes, err := procfs.Containers()
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		pids, err = procfs.Matching(has)
 	}
-	has, err = l.container(say, slices.Sorted(maps.Keys(processes)))
-	pids = slices.DeleteFunc(processes[l.id], func(pid int) bool { return pid == os.Getpid() })
 	return has, pids, err
 }
 
-// container looks up the scope's container among the ids of the running containers, and prints its id if that has
+// container looks up the scope's container among the running containers, and prints its id if that has
 // changed. It returns a func that reports whether a process is in the container. If no container has the name, it
 // returns the func of the last lookup.
-func (l *LiveScope) container(say Say, running []string) (has func(pid int) bool, err error) {
-	if slices.Contains(running, l.id) && slices.Equal(running, l.running) {
-		return l.has, nil
+func (l *LiveScope) container(say Say) (has func(pid int) bool, err error) {
+	running, err := procfs.Containers()
+	if err != nil || slices.Contains(running, l.id) && slices.Equal(running, l.running) {
+		return l.has, err
 	}
 	// ftgo itself may run in a container that shows the host's processes. Then the files of the container runtime are
 	// below the root of process 1.

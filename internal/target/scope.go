@@ -143,12 +143,12 @@ func (q *Query) openBelow() (file *os.File, err error) {
 // Containers returns the words that --container accepts: ids, and unique names.
 func Containers() (words []string) {
 	running, _ := procfs.Containers() // an incomplete list will do
-	for id := range running {
+	for _, id := range running {
 		words = append(words, shownID(id))
 	}
 	for _, root := range []string{"/", procfs.Root(1)} {
 		for name, ids := range procfs.Names(root) {
-			if len(ids) == 1 && running[ids[0]] != nil {
+			if len(ids) == 1 && slices.Contains(running, ids[0]) {
 				words = append(words, name)
 			}
 		}
