@@ -204,31 +204,44 @@ func (l leaf) read(words []uint64) uint64 {
 	return v << unused >> unused
 }
 
-// scalar plans how to fetch the first size bytes of a value as a number, or returns the reason why it can't.
+// scalar plans how to fetch the first size bytes of a value as a number, or returns the reason why it can't. If the kernel
+// can fetch the aligned word around the number, it fetches that: words on the stack, and words behind a pointer to a type
+// that is aligned to words. The fewer types the arguments have, the fewer events the sites need, and the sooner these are
+// removed.
 func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
-	text, shift, reason := s.word(b, size)
+	text, shift, reason := s.text(b, size)
 	if reason != "" {
 		return leaf{}, reason
 	}
-	if in := s.off & 7; s.base != "" && in+size <= 8 {
-		aligned, _, _ := s.at(-in).text(b, 8)
-		if at, ok := b.arrays[aligned]; ok {
-			return leaf{at, uint(8 * in), size, signed}, ""
-		}
+	p, _ := s.piece(size)
+	onStack := p.InMemory && p.Register == b.opt.Machine.SP
+	at := s.off
+	if onStack {
+		at += p.Disp - p.Offset
 	}
-	width := size
+	width, in := size, at&7
 	switch {
-	case shift > 0, text[0] == '%', text[0] == '+' && s.aligned(b, size):
+	case s.base != "" && in+size <= 8:
+		aligned, _, _ := s.at(-in).text(b, 8)
+		if word, ok := b.arrays[aligned]; ok {
+			return leaf{word, uint(8 * in), size, signed}, ""
+		} else if s.align == 8 {
+			text, shift, width = aligned, uint(8*in), 8
+		}
+	case onStack && in+size <= 8:
+		text, shift, width = p.Register.At(at-in), uint(8*in), 8
+	case shift > 0 || text[0] == '%':
 		width = 8
-	case size != 1 && size != 2 && size != 4 && size != 8:
+	}
+	if width != 1 && width != 2 && width != 4 && width != 8 {
 		return leaf{}, fmt.Sprintf("%d bytes", size)
 	}
 	// All kernels print signed numbers in decimal. leaf.read extends the sign only of signed types.
-	at, reason := b.fetch(text, "s"+strconv.FormatInt(8*width, 10), 0, int(width))
+	word, reason := b.fetch(text, "s"+strconv.FormatInt(8*width, 10), 0, int(width))
 	if reason != "" {
 		return leaf{}, reason
 	}
-	return leaf{at, shift, size, signed}, ""
+	return leaf{word, shift, size, signed}, ""
 }
 
 // textWords returns the number of words that are fetched of a string.

@@ -103,32 +103,6 @@ func (s source) text(b *Builder, size int64) (text string, shift uint, reason st
 	return p.Register.Fetch(), uint(8 * in), ""
 }
 
-// aligned reports whether the kernel can fetch the whole aligned word that contains the value: words on the stack, and
-// words behind a pointer to a type that is aligned to words.
-func (s source) aligned(b *Builder, size int64) bool {
-	if s.base != "" {
-		return s.align == 8
-	}
-	p, ok := s.piece(size)
-	return ok && p.InMemory && p.Register == b.opt.Machine.SP
-}
-
-// word returns the fetcharg for the aligned word that contains a number, if it can be fetched, or else the text for the
-// number alone. The fewer types the arguments have, the fewer events the sites need, and the sooner these are removed.
-func (s source) word(b *Builder, size int64) (text string, shift uint, reason string) {
-	if size == 8 || !s.aligned(b, size) {
-		return s.text(b, size)
-	}
-	if s.base != "" {
-		in := s.off & 7
-		text, _, reason = s.at(-in).text(b, 8)
-		return text, uint(8 * in), reason
-	}
-	p, _ := s.piece(size)
-	at := p.Disp + s.off - p.Offset
-	return p.Register.At(at &^ 7), uint(8 * (at & 7)), ""
-}
-
 // follow fetches a pointer, and returns the source of its target, of type elem if that is not nil.
 func (b *Builder) follow(s source, elem *gotype.Type) (to source, pointer leaf) {
 	to.search = s.search
