@@ -279,8 +279,8 @@ func (b *Builder) array(s source, n int) (at int, reason string) {
 
 // arrange writes the arguments into a Capture. Sites whose arguments have the same types can share an event, and each
 // additional event makes the removal of the probes take longer. Therefore arrange sorts the arguments by type, numbers
-// before arrays, and adds words from a register, which are cheap, so that the number of words is one of a few numbers
-// (see padded).
+// before arrays, and adds words from a register, which are cheap, so that the number of words is one of a few numbers.
+// It adds none above 64, so that the result is at most maxArgs.
 func (b *Builder) arrange(c *Capture) {
 	args := slices.Clone(b.args)
 	if !b.fixedOrder {
@@ -290,7 +290,8 @@ func (b *Builder) arrange(c *Capture) {
 				words++
 			}
 		}
-		for range padded(words) - words {
+		numbers := []int{0, 2, 4, 8, 12, 16, 24, 32, 48, 64}
+		for i, _ := slices.BinarySearch(numbers, words); i < len(numbers) && words < numbers[i]; words++ {
 			args = append(args, arg{fetch: b.opt.Machine.Filler.Fetch(), typ: "s64", at: -1})
 		}
 		slices.SortStableFunc(args, func(x, y arg) int {
@@ -307,15 +308,4 @@ func (b *Builder) arrange(c *Capture) {
 			c.Words++
 		}
 	}
-}
-
-// padded rounds a number of words up to one of the numbers that events have. It does not round up above 64, so that
-// the result is at most maxArgs.
-func padded(n int) int {
-	for _, size := range []int{0, 2, 4, 8, 12, 16, 24, 32, 48, 64} {
-		if n <= size {
-			return size
-		}
-	}
-	return n
 }

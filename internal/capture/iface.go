@@ -56,17 +56,11 @@ func (n *node) dynamic(b *Builder, s source) {
 // words in errnoWords point.
 func (p *payload) fill(b *Builder, data source, more bool) {
 	p.data = data
-	defer func() {
-		planner := *b
-		planner.sealed, planner.opt.Fields, planner.vars, planner.args = true, 0, nil, slices.Clone(b.args)
-		p.planner, p.nodes = &planner, make(map[*gotype.Type]*node)
-	}()
 	var reason string
-	if p.at, reason = b.array(data, payloadWords); reason != "" {
-		return
+	if p.at, reason = b.array(data, payloadWords); reason == "" {
+		p.words = payloadWords
+		p.data.guards = nil // decoder.memory checks all words
 	}
-	p.words = payloadWords
-	p.data.guards = nil // decoder.memory checks all words
 	// behind returns the memory at the address in a word of the array.
 	behind := func(word int64) (to source) {
 		to.base, _, to.reason = data.at(8*word).text(b, 8)
@@ -75,16 +69,18 @@ func (p *payload) fill(b *Builder, data source, more bool) {
 	for word := range int64(3) {
 		// An error may be &MyError{Code, Message}. Most other dynamic values are a string or a number, and then the
 		// second and third word are no addresses: each attempt to read from them costs a page fault.
-		if word > 0 && !more {
-			return
-		}
-		if _, reason = b.array(behind(word), b.textWords()); reason != "" {
-			return
+		if reason == "" && (word == 0 || more) {
+			_, reason = b.array(behind(word), b.textWords())
 		}
 	}
 	for _, word := range errnoWords {
-		b.scalar(behind(word), 8, false)
+		if reason == "" && more {
+			b.scalar(behind(word), 8, false)
+		}
 	}
+	planner := *b
+	planner.sealed, planner.opt.Fields, planner.vars, planner.args = true, 0, nil, slices.Clone(b.args)
+	p.planner, p.nodes = &planner, make(map[*gotype.Type]*node)
 }
 
 // IsError reports whether a type is the interface error, or its shape in generic code.
@@ -119,7 +115,6 @@ func (d *decoder) dynamic(n *node, v *Value) {
 	v.Dynamic = t.Name
 	e := Value{Type: t, Num: v.Num}
 	v.Elem = &e
-	isHeader := t.Kind == reflect.Map || t.Kind == reflect.Chan
 	switch {
 	case t.Size == 0:
 	case t.Direct && t.Kind == reflect.Pointer:
@@ -127,11 +122,8 @@ func (d *decoder) dynamic(n *node, v *Value) {
 			inner := d.memory(t, elem, p, v.Num)
 			e.Elem = &inner
 		}
-	case t.Direct && isHeader && p.words > 0:
-		e.Len = int64(d.words[p.at])
-		if t.Kind == reflect.Chan {
-			e.Cap = int64(d.words[p.at+1])
-		}
+	case t.Direct && (t.Kind == reflect.Map || t.Kind == reflect.Chan) && p.words > 0:
+		e.Len, e.Cap = int64(d.words[p.at]), int64(d.words[p.at+1])
 	case t.Direct && (t.Kind == reflect.Func || t.Kind == reflect.UnsafePointer):
 	case t.Direct:
 		e.State, e.Reason = Unfetched, notFetched(p.pathTo(t))
