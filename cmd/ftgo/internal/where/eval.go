@@ -71,17 +71,9 @@ func (n *node) eval(c Call) operand {
 		}
 		return n.value
 	case "||":
-		x := n.x.decide(c)
-		if x != True {
-			x = max(x, n.y.decide(c))
-		}
-		return truthOperand(x)
+		return truthOperand(max(n.x.decide(c), n.y.decide(c)))
 	case "&&":
-		x := n.x.decide(c)
-		if x != False {
-			x = min(x, n.y.decide(c))
-		}
-		return truthOperand(x)
+		return truthOperand(min(n.x.decide(c), n.y.decide(c)))
 	case "!":
 		return truthOperand(-n.x.decide(c))
 	case "=~":
