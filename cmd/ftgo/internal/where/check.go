@@ -2,7 +2,6 @@ package where
 
 import (
 	"fmt"
-	"math/bits"
 	"reflect"
 
 	"github.com/ftgo/ftgo/internal/capture"
@@ -27,14 +26,15 @@ const (
 
 // String names the class for messages.
 func (c class) String() string {
-	switch several := bits.OnesCount8(uint8(c)) > 2; {
+	switch {
 	case c == nilClass:
 		return "nil"
-	case c&numberClass != 0 && !several:
+	case c == anyClass:
+	case c&numberClass != 0:
 		return "a number"
-	case c&textClass != 0 && !several:
+	case c&textClass != 0:
 		return "a string"
-	case c&truthClass != 0 && !several:
+	case c&truthClass != 0:
 		return "true or false"
 	}
 	return "a value"

@@ -111,43 +111,35 @@ func bitSet(n *node) *node {
 
 // binary reads operands joined by operators whose precedence is at least bind.
 func (p *parser) binary(bind int) *node {
-	x, most := p.unary(), bindUnary
+	x := p.unary()
 	for {
 		n := &node{op: p.word, at: p.at, x: x}
 		precedence := operators[n.op].bind
-		// The precedence can only be above most after =~, because what follows its regular expression is not read:
-		// in x =~ "a" & 4, the & is an error.
-		if precedence < bind || precedence > most {
+		if precedence < bind {
 			return x
 		}
-		most = precedence
 		p.next()
+		n.y = p.binary(precedence + 1)
 		if n.op == "=~" {
-			n.y = p.regexp(n)
-		} else {
-			n.y = p.binary(precedence + 1)
-		}
-		if precedence <= bindAnd {
+			p.regexp(n)
+		} else if precedence <= bindAnd {
 			n.x, n.y = bitSet(n.x), bitSet(n.y)
 		}
 		x = n
 	}
 }
 
-// regexp reads the regular expression to the right of =~ into n.pattern. It returns an operand with the
-// expression's text but an empty string as value, so that Longest does not count its length.
-func (p *parser) regexp(n *node) *node {
-	at := p.at
-	if !isQuoted(p.word) {
-		p.unexpected("regular expression in quotes expected")
+// regexp sets n.pattern to the regular expression to the right of =~. It empties the value of that operand, so that
+// Longest does not count its length.
+func (p *parser) regexp(n *node) {
+	if n.y.value.class != textClass {
+		p.fail("regular expression in quotes expected", n.y.first())
 	}
-	y := p.operand()
 	var err error
-	if n.pattern, err = newPattern(string(y.value.text.bytes)); err != nil {
-		p.fail(err.Error(), at)
+	if n.pattern, err = newPattern(string(n.y.value.text.bytes)); err != nil {
+		p.fail(err.Error(), n.y.at)
 	}
-	y.value = textOperand(text{})
-	return y
+	n.y.value = textOperand(text{})
 }
 
 func (p *parser) unary() *node {
