@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"encoding/binary"
-	"math"
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/pairing"
@@ -70,14 +69,16 @@ func (s *Stacks) add(c *pairing.Call, pcs []uint64, timing stats.Timing, runnabl
 			s.add(c, unknown, timing, runnable, amount)
 			return
 		}
-		row = &stats.StackRow{Func: c.Func, PCs: slices.Clone(pcs), Min: math.MaxInt64}
+		row = &stats.StackRow{Func: c.Func, PCs: slices.Clone(pcs)}
 		s.rows[string(s.key)] = row
 	}
 	row.Calls++
 	row.Amount = stats.AddUp(row.Amount, amount)
 	switch c.Outcome {
 	case pairing.Returned:
-		row.Completed++
+		if row.Completed++; row.Completed == 1 {
+			row.Min = timing.Net
+		}
 		row.Min, row.Max = min(row.Min, timing.Net), max(row.Max, timing.Net)
 		row.Sum, row.Self = stats.AddUp(row.Sum, timing.Net), stats.AddUp(row.Self, timing.Self)
 		row.Runnable = stats.AddUp(row.Runnable, runnable)
@@ -93,11 +94,7 @@ func (s *Stacks) add(c *pairing.Call, pcs []uint64, timing stats.Timing, runnabl
 func (s *Stacks) Rows() []stats.StackRow {
 	rows := make([]stats.StackRow, 0, len(s.rows))
 	for _, r := range s.rows {
-		row := *r
-		if row.Completed == 0 {
-			row.Min = 0
-		}
-		rows = append(rows, row)
+		rows = append(rows, *r)
 	}
 	slices.SortFunc(rows, func(a, b stats.StackRow) int {
 		return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(b.Calls, a.Calls), slices.Compare(a.PCs, b.PCs))
@@ -144,6 +141,4 @@ func (s *Stacks) location(pc uint64, callee string) stats.Location {
 }
 
 // Callers returns the callers of c, a call of the function callee.
-func (s *Stacks) Callers(c *pairing.Call, callee string) []stats.Location {
-	return s.Locations(s.of(c), callee)
-}
+func (s *Stacks) Callers(c *pairing.Call, callee string) []stats.Location { return s.Locations(s.of(c), callee) }
