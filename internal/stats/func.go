@@ -204,12 +204,7 @@ func (a *Amounts) since(earlier *Amounts) *Amounts {
 }
 
 // grown returns now-before, or 0 if now is less than before: Lost shrinks when the return of a call arrives late.
-func grown(now, before uint64) uint64 {
-	if now < before {
-		return 0
-	}
-	return now - before
-}
+func grown(now, before uint64) uint64 { return now - min(before, now) }
 
 // Split is a duration by the state of the goroutine, in nanoseconds.
 type Split struct {
