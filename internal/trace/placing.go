@@ -17,7 +17,7 @@ import (
 
 // group is a set of functions. Their probes are placed and removed together.
 type group struct {
-	funcs     []int
+	funcs     []int // the runtime probes have an index behind all functions
 	events    []tracefs.Event
 	countOnly bool // the events only count calls, although the plan times calls
 }
@@ -61,7 +61,7 @@ func (m *sampler) disarmHot() error {
 			return false
 		}
 		events = append(events, g.events...)
-		m.l.stream.Disarm(m.planFuncs(g), g.countOnly, from.Ticks)
+		m.l.stream.Disarm(g.funcs, g.countOnly, from.Ticks)
 		for _, i := range g.funcs {
 			m.estimates.Join(i)
 			if isHot(i) {
@@ -151,14 +151,6 @@ func (m *sampler) chargeChange(events []tracefs.Event) {
 	m.budget.Spend(0, 0, times*m.load.costs.Typical.Change()/1e9)
 }
 
-// planFuncs returns the functions of a group that are in the plan. The group of the runtime probes has none.
-func (m *sampler) planFuncs(g *group) []int {
-	if g == m.runtimeGroup {
-		return nil
-	}
-	return g.funcs
-}
-
 // groupOf returns the group of functions. In the first call with these functions, it defines the group's events, and leaves
 // them disarmed. It returns nil if no more events can be defined.
 func (m *sampler) groupOf(funcs []int, countOnly bool) (*group, error) {
@@ -227,7 +219,7 @@ func (m *sampler) place(list *[]int) error {
 	if err != nil {
 		return err
 	}
-	m.l.stream.Arm(m.planFuncs(g), false, at.Ticks)
+	m.l.stream.Arm(g.funcs, false, at.Ticks)
 	if _, err := m.arm(g.events); err != nil || m.failed {
 		return err
 	}
