@@ -141,4 +141,6 @@ func (s *Stacks) location(pc uint64, callee string) stats.Location {
 }
 
 // Callers returns the callers of c, a call of the function callee.
-func (s *Stacks) Callers(c *pairing.Call, callee string) []stats.Location { return s.Locations(s.of(c), callee) }
+func (s *Stacks) Callers(c *pairing.Call, callee string) []stats.Location {
+	return s.Locations(s.of(c), callee)
+}
