@@ -16,9 +16,9 @@ var bounds = []float64{
 	0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 }
 
-// schema is the resolution of the native histogram: 2^6 buckets per power of two. The buckets of [stats.Histogram] are
-// not finer.
-const schema = 6
+// maxScale is the finest resolution of histograms: 2^6 buckets per power of two. The buckets of [stats.Histogram] are not
+// finer.
+const maxScale = 6
 
 // histogram is both a native and a classic histogram, because the text formats can represent only the classic one.
 type histogram struct {
@@ -27,7 +27,7 @@ type histogram struct {
 }
 
 func newHistogram(f *Function) prometheus.Metric {
-	e := newExponential(f.Latency, schema)
+	e := newExponential(f.Latency, maxScale)
 	buckets := make(map[int]int64)
 	for i, n := range e.counts {
 		if n > 0 {
@@ -35,7 +35,7 @@ func newHistogram(f *Function) prometheus.Metric {
 		}
 	}
 	native := must(prometheus.NewConstNativeHistogram(
-		duration, f.Latency.Count(), f.Latency.Seconds(), buckets, nil, e.zero, schema, 0, f.Since, f.Name))
+		duration, f.Latency.Count(), f.Latency.Seconds(), buckets, nil, e.zero, maxScale, 0, f.Since, f.Name))
 	return histogram{Metric: native, classic: classic(f.Latency)}
 }
 
@@ -78,9 +78,6 @@ type exponential struct {
 // has buckets.
 func newExponential(h *stats.Histogram, scale int) exponential {
 	e := exponential{scale: scale}
-	if h == nil {
-		return e
-	}
 	for ns, n := range h.All {
 		if ns == 0 {
 			e.zero += n

@@ -132,10 +132,7 @@ func nano(t time.Time) uint64 {
 	return uint64(max(t.UnixNano(), 0))
 }
 
-const (
-	maxBuckets = 160 // maximum number of buckets of a histogram
-	maxScale   = 6   // 2^6 buckets per power of two; the buckets of stats.Histogram are not finer
-)
+const maxBuckets = 160 // maximum number of buckets of a histogram
 
 // limitedExponential converts a histogram with the largest scale that needs no more than maxBuckets.
 func limitedExponential(h *stats.Histogram) exponential {

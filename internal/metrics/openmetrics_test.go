@@ -109,7 +109,7 @@ func TestNative(t *testing.T) {
 			h = f.Metric[0].Histogram
 		}
 	}
-	if h.GetSampleCount() != 4 || h.GetSampleSum() != 0.02 || h.GetSchema() != schema || h.GetCreatedTimestamp().AsTime() != began.Add(time.Second).UTC() {
+	if h.GetSampleCount() != 4 || h.GetSampleSum() != 0.02 || h.GetSchema() != maxScale || h.GetCreatedTimestamp().AsTime() != began.Add(time.Second).UTC() {
 		t.Errorf("%v", h)
 	}
 	var uppers []float64
@@ -119,7 +119,7 @@ func TestNative(t *testing.T) {
 		for range span.GetLength() {
 			count += h.PositiveDelta[delta]
 			for range count {
-				uppers = append(uppers, math.Exp2(float64(number)/(1<<schema)))
+				uppers = append(uppers, math.Exp2(float64(number)/(1<<maxScale)))
 			}
 			delta++
 			number++
