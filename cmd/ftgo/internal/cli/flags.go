@@ -85,7 +85,7 @@ type Form[T any] struct {
 
 // Define defines a flag with values in a form.
 func Define[T any](fs *Flags, to *T, name, short, about string, form Form[T]) {
-	f := fs.VarPF(&value[T]{to, form}, name, short, about)
+	f := fs.VarPF(&value[T]{to: to, form: form}, name, short, about)
 	f.NoOptDefVal, f.Annotations = form.Bare, map[string][]string{choices: form.Choices}
 }
 
@@ -98,13 +98,14 @@ func Choices(f *Flag) []string { return f.Annotations[choices] }
 type value[T any] struct {
 	to   *T
 	form Form[T]
+	text string // as given
 }
 
 func (v *value[T]) Type() string { return v.form.Name }
 
 func (v *value[T]) String() string {
 	if v.form.Write == nil {
-		return ""
+		return v.text
 	}
 	return v.form.Write(*v.to)
 }
@@ -112,7 +113,7 @@ func (v *value[T]) String() string {
 func (v *value[T]) Set(text string) (err error) {
 	read, err := v.form.Read(text)
 	if err == nil {
-		*v.to = read
+		*v.to, v.text = read, text
 	}
 	return err
 }

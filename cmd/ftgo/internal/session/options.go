@@ -68,12 +68,6 @@ func (o *Options) Groups(matching cli.Group, more ...cli.Group) []cli.Group {
 func (o *Options) DefineAt(fs *cli.Flags) {
 	cli.Define(fs, &o.At, "at", "", "begin to measure at `TIME`: 15:04:05, RFC 3339 or +10s", cli.Form[time.Time]{
 		Read: func(text string) (time.Time, error) { return parseStart(text, time.Now()) },
-		Write: func(t time.Time) string {
-			if t.IsZero() {
-				return ""
-			}
-			return t.Format(time.RFC3339Nano)
-		},
 	})
 }
 
@@ -151,12 +145,6 @@ var percent = cli.Form[*float64]{
 			return nil, fmt.Errorf("parse share %q: not from 0 to less than 100 percent", text)
 		}
 		return &n, nil
-	},
-	Write: func(n *float64) string {
-		if n == nil {
-			return ""
-		}
-		return strconv.FormatFloat(*n, 'f', -1, 64)
 	},
 }
 
