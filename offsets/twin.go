@@ -47,7 +47,6 @@ func (b *Binary) describe(by *os.File, path string) error {
 	} else if err := b.compareTables(m); err != nil {
 		return err
 	}
-	m.Progress = b.image.Progress
 	was, funcs := b.image.Description, b.funcs
 	b.image.Description = m
 	if b.funcs, err = b.readFuncs(); err == nil && m.HasCode() {
@@ -102,18 +101,11 @@ func (b *Binary) compareCode(m *image.Image) error {
 		if !ok {
 			return b.buildMismatch(fmt.Sprintf("%s differs: its code at +%#x", f.Name, at))
 		}
-		b.reportProgress("functions compared", i, len(b.funcs))
 	}
 	if !b.image.SameSegments(m) { // code without a symbol may differ
 		return b.buildMismatch("its code has another size")
 	}
 	return nil
-}
-
-func (b *Binary) reportProgress(what string, done, of int) {
-	if b.image.Progress != nil && done%1024 == 0 {
-		b.image.Progress(what, done, of)
-	}
 }
 
 // sameCode compares the code of a function in two files, but allows different addresses of data. at is the offset of the
@@ -147,7 +139,6 @@ func (b *Binary) readDataRefs() [][2]uint64 {
 			}
 			return true
 		})
-		b.reportProgress("functions searched for variables", i, len(b.funcs))
 	}
 	return slices.SortedFunc(maps.Keys(found), func(x, y [2]uint64) int { return slices.Compare(x[:], y[:]) })
 }

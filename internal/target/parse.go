@@ -40,7 +40,6 @@ func (q *Query) open(say Say) (*Target, error) {
 // load reads symbols and debug information from other files. If OwnFuncs is set and no FUNC is given, it also sets the
 // patterns.
 func (t *Target) load(say Say, q *Query) error {
-	t.Binary.File().Progress = q.Loading
 	if q.Symbols == "" {
 		findDebugInfo(t.Binary, say, q.Loading, "/", maxFindTime)
 	} else {

@@ -71,12 +71,11 @@ type Plan struct {
 	ByStack     bool `json:"by_stack,omitempty"`
 	Stack       int  `json:"stack,omitempty"`       // the number of callers that entries fetch
 	Relocatable bool `json:"relocatable,omitempty"` // addresses in a process differ from those in the file
-	// Threads and Follows are set if Options requests them and the binary supports them. Sched is set if Options has
-	// Sched or Waits. Recorded is Options.Recorded.
+	// Threads and Follows are set if Options requests them and the binary supports them.
 	Threads   bool `json:"-"`
-	Sched     bool `json:"-"`
+	Sched     bool `json:"-"` // Options has Sched or Waits
 	Follows   bool `json:"follows,omitempty"`
-	Recorded  bool `json:"-"`
+	Recorded  bool `json:"-"`                  // see Options.Recorded
 	GroupSize int  `json:"regroups,omitempty"` // see Options.GroupSize
 	// Runtime has the address ranges of package runtime, without corostart, if Follows is set. A goroutine that begins
 	// in package runtime serves the whole program. It does not belong to the call that has started it.
@@ -129,21 +128,19 @@ type Options struct {
 	// Sched adds runtime probes of the scheduler, for each goroutine that begins to wait, becomes runnable, or runs. It
 	// needs the mode Latency. New fails if it does not know the binary's scheduler.
 	Sched bool
-	// Follow adds a runtime probe where goroutines are created, so that hits identify the call that has started a
-	// goroutine. Plan.Follows reports whether the binary and the kernel support this.
+	// Follow adds a runtime probe where goroutines are created, if the binary and the kernel support it, so that hits
+	// identify the call that has started a goroutine.
 	Follow bool
 	// Waits reports the waits of goroutines like calls: waits within calls of the functions, or all waits if there
 	// are no functions. It implies Sched.
 	Waits bool
-	// FirstSites limits the number of sites in the plan's Events. Once this number is reached, the remaining functions
-	// are Deferred. 0 means no limit.
+	// FirstSites, if not 0, is the number of sites in the plan's Events from which on functions are Deferred.
 	FirstSites int
 	Recorded   bool // count calls by recorded hits, as CountRecorded does
 	// GroupSize, if not 0, is the largest number of functions in a group. The functions of a group share events. In a
 	// running session, the probes of a group are placed and removed together.
 	GroupSize int
-	// If Progress is not nil, New calls it after each function, from several goroutines: 100,000 functions take a
-	// second or more.
+	// If Progress is not nil, New calls it after each function, from several goroutines.
 	Progress func(what string, done, of int)
 }
 

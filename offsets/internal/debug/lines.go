@@ -124,7 +124,7 @@ func (d *Info) Position(addr uint64) (file string, line int, ok bool) {
 // CodeLines calls found for each range of instructions of one source line, in the files for which match returns true. addr
 // is the start of the range, and stmt says whether a statement begins there.
 func (d *Info) CodeLines(match func(file string) bool, found func(addr uint64, file string, line int, stmt bool)) error {
-	for u := range d.each {
+	for _, u := range d.units {
 		if !slices.ContainsFunc(u.files(), match) {
 			continue
 		}
@@ -203,7 +203,7 @@ func (d *Info) Calls(found func(callee, caller, file string, line int)) error {
 	origins := make(map[dwarf.Offset]dwarf.Offset) // for functions without a name: the entry that has the name
 	budget := int(d.image.MaxDebug())              // bytes of names
 	r := newEntryReader(d.data, d.info)
-	for u := range d.each {
+	for _, u := range d.units {
 		caller := dwarf.Offset(0)
 		err := r.walkCode(u, func(e *dwarf.Entry) (inside bool, err error) {
 			if e.Tag == dwarf.TagSubprogram {

@@ -117,18 +117,6 @@ func (d *Info) addUnit(first, end dwarf.Offset) error {
 	return nil
 }
 
-// each calls visit with each unit until visit returns false, and reports progress.
-func (d *Info) each(visit func(*unit) bool) {
-	for i, u := range d.units {
-		if d.image.Progress != nil {
-			d.image.Progress("units of debug information read", i, len(d.units))
-		}
-		if !visit(u) {
-			return
-		}
-	}
-}
-
 // unitAt returns the unit that describes an address, or nil.
 func (d *Info) unitAt(addr uint64) *unit {
 	i := sort.Search(len(d.ranges), func(i int) bool { return d.ranges[i].low > addr }) - 1
@@ -180,7 +168,7 @@ func (d *Info) readNames() error {
 		return nil
 	}
 	d.named, d.vars = make(map[string]dwarf.Offset), make(map[string]staticEntry)
-	for u := range d.each {
+	for _, u := range d.units {
 		err := d.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
 			d.addName(u, e)
 			return e.Tag == dwarf.TagCompileUnit || e.Tag == dwarf.TagNamespace, nil

@@ -27,8 +27,6 @@ type Image struct {
 	ELF *elf.File
 	// Processor is the processor that the file is compiled for.
 	Processor arch.Processor
-	// Progress, if not nil, is called during long operations with the number of items done and the total.
-	Progress func(what string, done, of int)
 	// Description is the file with the symbols and debug information: this file, or a separate one.
 	Description *Image
 
