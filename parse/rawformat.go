@@ -37,44 +37,39 @@ type field struct {
 }
 
 // newRawFormats returns the layouts of events. texts are the contents of their files events/GROUP/EVENT/format
-// (kernel/trace/trace_events.c, f_show).
+// (kernel/trace/trace_events.c, f_show). events is nil for kernel events.
 func newRawFormats(events []Format, texts []string) (*rawFormats, error) {
-	if len(events) != len(texts) {
+	if events != nil && len(events) != len(texts) {
 		return nil, fmt.Errorf("parse formats: %d texts for %d events", len(texts), len(events))
 	}
-	r := &rawFormats{events: make([]rawEvent, len(events))}
-	for i := range events {
-		fields, err := r.read(i, texts[i])
-		if err == nil {
-			err = r.events[i].lay(&events[i], fields)
+	r := &rawFormats{events: make([]rawEvent, len(texts))}
+	for i, text := range texts {
+		fields, err := r.read(i, text)
+		switch e := &r.events[i]; {
+		case err != nil:
+		case events == nil:
+			e.layKernel(fields)
+		default:
+			err = e.lay(&events[i], fields)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("parse format of event %q: %w", events[i].Event, err)
+			name, _, _ := strings.Cut(strings.TrimPrefix(text, "name: "), "\n")
+			return nil, fmt.Errorf("parse format of event %q: %w", name, err)
 		}
 	}
 	return r, nil
 }
 
-// newKernelFormats returns the layouts of kernel events from their format files.
-func newKernelFormats(texts []string) (*rawFormats, error) {
-	r := &rawFormats{events: make([]rawEvent, len(texts))}
-	for i, text := range texts {
-		fields, err := r.read(i, text)
-		if err != nil {
-			name, _, _ := strings.Cut(strings.TrimPrefix(text, "name: "), "\n")
-			return nil, fmt.Errorf("parse format of kernel event %q: %w", name, err)
+// layKernel stores the fields of a kernel event.
+func (e *rawEvent) layKernel(fields []field) {
+	e.kernel = true
+	for _, f := range fields {
+		if strings.HasPrefix(f.name, "common_") || f.name == "__syscall_nr" { // the event's name contains the system call
+			continue
 		}
-		e := &r.events[i]
-		for _, f := range fields {
-			if strings.HasPrefix(f.name, "common_") || f.name == "__syscall_nr" { // the event's name contains the system call
-				continue
-			}
-			e.named = append(e.named, f)
-			e.size = max(e.size, f.at+f.size)
-		}
-		e.kernel = true
+		e.named = append(e.named, f)
+		e.size = max(e.size, f.at+f.size)
 	}
-	return r, nil
 }
 
 // read parses the format file of event i, notes its ID and the place of its thread id, and returns its fields.

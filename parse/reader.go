@@ -74,7 +74,7 @@ func NewReader(events []Format, src Source, kernel Pages) (*Reader, error) {
 		return nil, err
 	}
 	r.events.source = kernel
-	r.events.formats, err = newKernelFormats(texts)
+	r.events.formats, err = newRawFormats(nil, texts)
 	return r, err
 }
 

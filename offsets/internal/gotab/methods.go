@@ -56,28 +56,20 @@ func (r *types) mentions() map[uint32][]uint64 {
 	for i := range table.count {
 		all[uint32(table.entry(i)-text)] = nil
 	}
-	r.eachChunk(func(addr uint64, data []byte) {
+	buf, end := make([]byte, chunk), min(r.end, r.start+r.image.MaxSize())
+	for addr := r.start; addr < end; addr += chunk {
+		data := buf[:min(chunk, end-addr)]
+		if !r.image.Read(addr, data) {
+			break
+		}
 		for at := 0; at+4 <= len(data); at += 4 {
 			code := binary.LittleEndian.Uint32(data[at:])
 			if list, ok := all[code]; ok && len(list) < maxMentions {
 				all[code] = append(list, addr+uint64(at))
 			}
 		}
-	})
-	return all
-}
-
-// eachChunk calls found with the bytes of all types, in chunks. The address of each chunk is a multiple of 4.
-func (r *types) eachChunk(found func(addr uint64, data []byte)) {
-	buf := make([]byte, chunk)
-	end := min(r.end, r.start+r.image.MaxSize())
-	for addr := r.start; addr < end; addr += chunk {
-		data := buf[:min(chunk, end-addr)]
-		if !r.image.Read(addr, data) {
-			return
-		}
-		found(addr, data)
 	}
+	return all
 }
 
 // owner returns the address of the type that a method at an address belongs to: the nearest type before the method that
