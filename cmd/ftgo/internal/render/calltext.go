@@ -152,9 +152,9 @@ func reasons(w stats.Waits) string {
 // interface's dynamic value.
 //
 // A name is the name of an argument or a result, or a path that begins with this name: p.f, p[3], *p, len(p), cap(p). If
-// the call has no such value, the name selects a property of the call: func, goid, pid, tid, ns (the latency as a number),
-// latency (with a unit) or time. If the call has no such property either, the verb writes <no NAME>. A call that did not
-// return has neither results nor a latency: the verb then writes <unwound>, <open> or <lost> instead of <no NAME>.
+// the call has no such value, the name selects a property of the call: func, goid, pid, tid, cpu, depth, ns (the latency as
+// a number), latency (with a unit) or time. If the call has no such property either, the verb writes <no NAME>. A call that
+// did not return has neither results nor a latency: the verb then writes <unwound>, <open> or <lost> instead of <no NAME>.
 type CallFormat struct {
 	pieces []formatPiece
 	end    string // the text after the last verb
@@ -256,12 +256,24 @@ func (f *CallFormat) append(b []byte, c *Line) []byte {
 	return append(b, f.end...)
 }
 
+// CallNumbers are the numbers of a call by their names in expressions and in --format. latency and ns are durations in
+// nanoseconds, known only if the call returned.
+var CallNumbers = map[string]func(*Line) uint64{
+	"latency": func(l *Line) uint64 { return uint64(l.NS) },
+	"ns":      func(l *Line) uint64 { return uint64(l.NS) },
+	"goid":    func(l *Line) uint64 { return l.Goid },
+	"pid":     func(l *Line) uint64 { return uint64(l.PID) },
+	"tid":     func(l *Line) uint64 { return uint64(l.TID) },
+	"cpu":     func(l *Line) uint64 { return uint64(l.CPU) },
+	"depth":   func(l *Line) uint64 { return uint64(l.Depth) },
+}
+
 var uint64Type, _ = gotype.Basic("uint64")
 
 // builtIn returns the property of a call that name selects. If the property is a number, it returns the number in v. If it
 // is a text, v is nil. If it is not known, v is an unknown value with the reason.
 func builtIn(c *Line, name string) (v *capture.Value, text string) {
-	v = &capture.Value{Type: uint64Type}
+	number := CallNumbers[name]
 	switch {
 	case name == "func":
 		return nil, c.Function
@@ -269,18 +281,10 @@ func builtIn(c *Line, name string) (v *capture.Value, text string) {
 		return nil, c.Time.Format(time.RFC3339Nano)
 	case name == "latency" && c.returned():
 		return nil, printable.Duration(c.NS)
-	case name == "ns" && c.returned():
-		v.Num = uint64(c.NS)
-	case name == "goid":
-		v.Num = c.Goid
-	case name == "pid":
-		v.Num = uint64(c.PID)
-	case name == "tid":
-		v.Num = uint64(c.TID)
+	case number != nil && (c.returned() || name != "ns" && name != "latency"):
+		return &capture.Value{Type: uint64Type, Num: number(c)}, ""
 	case !c.returned() && c.End != "":
 		return capture.Unknown(capture.Unfetched, c.End), ""
-	default:
-		return capture.Unknown(capture.Unfetched, "no "+name), ""
 	}
-	return v, ""
+	return capture.Unknown(capture.Unfetched, "no "+name), ""
 }

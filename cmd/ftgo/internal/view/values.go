@@ -267,7 +267,7 @@ func (c *exprCall) Value(path string) *capture.Value {
 		return v
 	}
 	t := builtins[path]
-	if number, ok := callNumbers[path]; ok && (c.line.End == "return" || path != "ns" && path != "latency") {
+	if number, ok := render.CallNumbers[path]; ok && (c.line.End == "return" || path != "ns" && path != "latency") {
 		return &capture.Value{Type: t, Num: number(&c.line)}
 	}
 	switch {
@@ -290,19 +290,7 @@ var builtins = make(map[string]*gotype.Type)
 func init() {
 	builtins["func"], _ = gotype.Basic("string")
 	builtins["err"], _ = gotype.Basic("error")
-	for name := range callNumbers {
+	for name := range render.CallNumbers {
 		builtins[name], _ = gotype.Basic("int64")
 	}
-}
-
-// callNumbers are the numbers of a call by their names in expressions. latency and ns are durations in nanoseconds, known
-// only if the call returned.
-var callNumbers = map[string]func(*render.Line) uint64{
-	"latency": func(l *render.Line) uint64 { return uint64(l.NS) },
-	"ns":      func(l *render.Line) uint64 { return uint64(l.NS) },
-	"goid":    func(l *render.Line) uint64 { return l.Goid },
-	"pid":     func(l *render.Line) uint64 { return uint64(l.PID) },
-	"tid":     func(l *render.Line) uint64 { return uint64(l.TID) },
-	"cpu":     func(l *render.Line) uint64 { return uint64(l.CPU) },
-	"depth":   func(l *render.Line) uint64 { return uint64(l.Depth) },
 }
