@@ -171,16 +171,12 @@ func (d *decoder) value(n *node) Value {
 
 // collapse makes a struct unreadable if all of its fields are unreadable for the same reason.
 func (v *Value) collapse() {
-	if v.Type.Kind != reflect.Struct {
+	if v.Type.Kind != reflect.Struct || len(v.Items) == 0 || v.Items[0].State != Unreadable {
 		return
 	}
-	for i := range v.Items {
-		if v.Items[i].State != Unreadable || v.Items[i].Reason != v.Items[0].Reason {
-			return
-		}
-	}
-	if len(v.Items) > 0 {
-		v.markUnreadable(v.Items[0].Reason)
+	first := v.Items[0].Reason
+	if !slices.ContainsFunc(v.Items, func(f Value) bool { return f.State != Unreadable || f.Reason != first }) {
+		v.markUnreadable(first)
 		v.Items = nil
 	}
 }

@@ -2,7 +2,6 @@ package where
 
 import (
 	"go/constant"
-	"go/token"
 	"reflect"
 	"strings"
 
@@ -96,7 +95,7 @@ func (s splitter) comparison(op string, x *node, to operand) (text string, ok bo
 		}
 	case equality(op) && to.class == nilClass && class&nilableClass != 0:
 	case class&wholeClass != 0 && to.number():
-		if number = constant.ToInt(to.exact()); !fits(t, number) { // 1e6 is an integer, too
+		if number = constant.ToInt(to.exact()); !fits(t, number) || t.Size > 8 { // 1e6 is an integer, too
 			return "", false
 		}
 	default:
@@ -108,12 +107,11 @@ func (s splitter) comparison(op string, x *node, to operand) (text string, ok bo
 // fits reports whether i is an integer that a variable of type t can hold. The kernel would cut a larger integer to
 // the size of the field.
 func fits(t *gotype.Type, i constant.Value) bool {
-	width := int(8 * t.Size)
-	if t.Kind == reflect.Int && i.Kind() == constant.Int {
-		width--
-		if constant.Sign(i) < 0 {
-			i = constant.UnaryOp(token.XOR, i, 0) // -128 needs as many bits as 127
-		}
+	unused := max(0, 64-8*t.Size)
+	if t.Kind == reflect.Int {
+		n, exact := constant.Int64Val(i)
+		return exact && n<<unused>>unused == n
 	}
-	return i.Kind() == constant.Int && constant.Sign(i) >= 0 && constant.BitLen(i) <= width && t.Size <= 8
+	n, exact := constant.Uint64Val(i)
+	return exact && n<<unused>>unused == n
 }
