@@ -38,13 +38,22 @@ func Parse(text string, find func(name string) (*Type, bool)) (*Type, error) {
 			return &Type{Name: text, Kind: w.kind, Size: 8, Align: 8}, nil
 		}
 	}
+	for prefix, leadingTo := range map[string]func(elem *Type) *Type{"*": PointerTo, "[]": SliceOf, "...": SliceOf} {
+		rest, ok := strings.CutPrefix(text, prefix)
+		if !ok {
+			continue
+		}
+		elem, err := Parse(rest, find)
+		if errors.Is(err, errUnknown) {
+			t := leadingTo(&Type{Name: rest})
+			t.elem = nil
+			return t, nil
+		} else if err != nil {
+			return nil, err
+		}
+		return leadingTo(elem), nil
+	}
 	switch {
-	case strings.HasPrefix(text, "*"):
-		return leadingTo(text[1:], find, PointerTo)
-	case strings.HasPrefix(text, "[]"):
-		return leadingTo(text[2:], find, SliceOf)
-	case strings.HasPrefix(text, "..."):
-		return leadingTo(text[3:], find, SliceOf)
 	case strings.HasPrefix(text, "["):
 		return parseArray(text, find)
 	case begins(text, "interface", "{ "):
@@ -73,20 +82,6 @@ var errUnknown = errors.New("neither predeclared nor known of this program: say 
 var spelling = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\pL_][\pL\p{Nd}_./~%-]*(\[.*\])?$`)
 })
-
-// leadingTo parses the element type of a pointer or slice and passes it to leading (PointerTo or SliceOf). If the
-// element type is unknown, the returned type has no Elem.
-func leadingTo(text string, find func(name string) (*Type, bool), leading func(elem *Type) *Type) (*Type, error) {
-	elem, err := Parse(text, find)
-	if errors.Is(err, errUnknown) {
-		t := leading(&Type{Name: text})
-		t.elem = nil
-		return t, nil
-	} else if err != nil {
-		return nil, err
-	}
-	return leading(elem), nil
-}
 
 func parseArray(text string, find func(name string) (*Type, bool)) (*Type, error) {
 	number, rest, _ := strings.Cut(text[1:], "]")
