@@ -99,7 +99,7 @@ func TestKernelByMillion(t *testing.T) {
 			if !strings.Contains(asked, "--by") {
 				return
 			}
-			if memory >= 64<<10 {
+			if memory >= 96<<10 { // 100,000 rows would take several times as much
 				t.Errorf("%d MB of memory", memory>>10)
 			}
 			for key, row := range of {
