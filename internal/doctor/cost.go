@@ -4,14 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"reflect"
-	"sync"
 	"time"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/pairing"
@@ -138,87 +132,4 @@ func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracef
 		return costs.Typical, nil
 	}
 	return result, m.err
-}
-
-// code is a private copy of the measured functions' instructions, in a file without a name. Probes go into
-// this file and not into ftgo's executable, because the kernel keeps probes by file: every running ftgo would
-// hit the probes of all others. The copy has the same bytes at the same offsets as the executable. The kernel
-// deletes it when ftgo ends, even after SIGKILL.
-type code struct {
-	file   *os.File
-	offset int64 // file offset of the first page
-	pages  []byte
-	at     unsafe.Pointer // the address of the pages in this process
-}
-
-// mapped holds the code that is mapped at the functions' addresses. The mutex serializes measurements, because
-// several runs may be active in one process.
-var mapped struct {
-	sync.Mutex
-	code *code
-}
-
-// newCode copies the pages of funcs into a file and maps it. call is the address of funcs[0] in this process.
-func newCode(b *offsets.Binary, funcs []*offsets.Func, call unsafe.Pointer) (*code, error) {
-	page := uint64(os.Getpagesize())
-	first, end := funcs[0].Addr, funcs[0].Addr
-	for _, fn := range funcs {
-		first, end = min(first, fn.Addr), max(end, fn.Addr+fn.Size)
-	}
-	start := first &^ (page - 1)
-	offset, err := b.File().FileOffset(first)
-	if err != nil {
-		return nil, err
-	}
-	c := &code{
-		offset: int64(offset - (first - start)),
-		pages:  make([]byte, (end-start+page-1)&^(page-1)),
-		at:     unsafe.Add(call, -int(funcs[0].Addr-start)),
-	}
-	if _, err := b.File().Reader().ReadAt(c.pages, c.offset); err != nil && err != io.EOF {
-		return nil, err
-	}
-	// The system may forbid executable memory files. Linux before 3.17 has none.
-	if c.file, err = memoryFile(); err == nil {
-		if _, err = c.file.WriteAt(c.pages, c.offset); err == nil {
-			err = c.run(func() {})
-		}
-		if err == nil {
-			return c, nil
-		}
-		c.file.Close()
-	}
-	return nil, fmt.Errorf("%w: copy ftgo's own functions: %w", ErrNotTried, err)
-}
-
-func memoryFile() (*os.File, error) {
-	fd, err := unix.MemfdCreate("ftgo", unix.MFD_CLOEXEC|unix.MFD_NOEXEC_SEAL)
-	if err == unix.EINVAL { // before Linux 6.3
-		fd, err = unix.MemfdCreate("ftgo", unix.MFD_CLOEXEC)
-	}
-	if err != nil {
-		return nil, os.NewSyscallError("memfd_create", err)
-	}
-	return os.NewFile(uintptr(fd), "memfd:ftgo"), nil
-}
-
-// target returns the file as the target of probes. No other process can write to it.
-func (c *code) target() tracefs.Target {
-	return tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", c.file.Fd())}
-}
-
-// run maps this code and calls do. Meanwhile, calls of the functions hit only the probes of this measurement. The bytes are
-// the same as before, so a thread that executes them is not disturbed.
-func (c *code) run(do func()) error {
-	mapped.Lock()
-	defer mapped.Unlock()
-	if mapped.code != c {
-		_, err := unix.MmapPtr(int(c.file.Fd()), c.offset, c.at, uintptr(len(c.pages)), unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_FIXED)
-		if err != nil {
-			return os.NewSyscallError("mmap", err)
-		}
-		mapped.code = c
-	}
-	do()
-	return nil
 }
