@@ -132,13 +132,16 @@ var (
 	typedRE = regexp.MustCompile(`^:(\*|map\[[^][]*\]|\[[0-9]*\])*[\pL_][\pL\p{Nd}_]*([./][\pL_][\pL\p{Nd}_]*)*`)
 )
 
+// OffsetLen returns the length of an offset of a fetcharg and its parenthesis at the start of a text, as in "+16(", or 0.
+func OffsetLen(text string) int { return len(offsetRE.FindString(text)) }
+
 // RegisterLen returns the length of the register of Go's calling convention at the start of a text, with the offsets
 // around it and its type: "goarg2", "goarg2:string", "+56(+16(goarg4)):string". It returns 0 if the text begins with
 // something else.
 func RegisterLen(text string) int {
 	depth, at := 0, 0
-	for head := offsetRE.FindString(text); head != ""; head = offsetRE.FindString(text[at:]) {
-		at += len(head)
+	for n := OffsetLen(text); n > 0; n = OffsetLen(text[at:]) {
+		at += n
 		depth++
 	}
 	found := registerRE.FindString(text[at:])

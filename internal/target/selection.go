@@ -125,7 +125,6 @@ const maxFetch = 56
 var (
 	fetchType = regexp.MustCompile(`^[usx](8|16|32|64)$`)
 	fetchAddr = regexp.MustCompile(`^@\+?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,18})$`)
-	fetchFrom = regexp.MustCompile(`^[+-](0[xX][0-9a-fA-F]{1,8}|[0-9]{1,9})\(`)
 )
 
 // exampleRegister is the fetcharg of a register, for messages.
@@ -135,13 +134,13 @@ var exampleRegister = arch.Processors[0].Machine().Filler.Fetch()
 // the kernel adds the first offset to the operand, and each further offset to the pointer that it has read.
 func fetchBase(fetch string) (base string, offsets []int64) {
 	for base = fetch; ; {
-		from := fetchFrom.FindString(base)
-		if from == "" || !strings.HasSuffix(base, ")") {
+		n := capture.OffsetLen(base)
+		if n == 0 || !strings.HasSuffix(base, ")") {
 			slices.Reverse(offsets)
 			return base, offsets
 		}
-		offset, _ := strconv.ParseInt(strings.TrimSuffix(from, "("), 0, 64) // matches fetchFrom
-		offsets, base = append(offsets, offset), base[len(from):len(base)-1]
+		offset, _ := strconv.ParseInt(base[:n-1], 0, 64) // OffsetLen takes numbers alone
+		offsets, base = append(offsets, offset), base[n:len(base)-1]
 	}
 }
 
