@@ -203,13 +203,18 @@ func (k *kernelEvents) begin() error {
 			return err
 		}
 		for _, pid := range all {
-			stat, alive := procfs.LiveStat(pid)
-			if (k.allTasks || alive && k.selected[stat.Parent]) && !k.selected[pid] && k.add(pid) == nil { // add fails for a process that has just ended
+			if !k.selected[pid] && (k.allTasks || k.isChild(pid)) && k.add(pid) == nil { // add fails for a process that has just ended
 				again = k.opt.Fork
 			}
 		}
 	}
 	return nil
+}
+
+// isChild reports whether a process is alive and the child of a selected one.
+func (k *kernelEvents) isChild(pid int) bool {
+	stat, alive := procfs.LiveStat(pid)
+	return alive && k.selected[stat.Parent]
 }
 
 // selects reports whether a process is selected.
