@@ -141,37 +141,6 @@ func (q *Query) openBelow() (file *os.File, err error) {
 	return file, err
 }
 
-// Containers returns the words that --container accepts: ids, and unique names.
-func Containers() (words []string) {
-	running, _ := procfs.Containers() // an incomplete list will do
-	for _, id := range running {
-		words = append(words, shownID(id))
-	}
-	for _, root := range []string{"/", procfs.Root(1)} {
-		for name, ids := range procfs.Names(root) {
-			if len(ids) == 1 && slices.Contains(running, ids[0]) {
-				words = append(words, name)
-			}
-		}
-	}
-	slices.Sort(words)
-	return slices.Compact(words)
-}
-
-// Cgroups returns words for --cgroup: the paths of the control groups, except the root, in which Go programs run.
-func Cgroups() (paths []string) {
-	for pid := range GoProcesses {
-		groups, _ := procfs.Cgroups(pid) // empty for a process that has just ended
-		for _, g := range groups {
-			if g.Path != "/" {
-				paths = append(paths, g.Path)
-			}
-		}
-	}
-	slices.Sort(paths)
-	return slices.Compact(paths)
-}
-
 // LiveScope is a scope in which processes start and end. Has may be called concurrently with Look.
 type LiveScope struct {
 	*Scope

@@ -1,21 +1,14 @@
 # bash completion for ftgo: source this file, or put it where bash-completion looks,
 # /usr/share/bash-completion/completions/ftgo.
 _ftgo() {
-    local kind word
+    local words word
+    # Bash takes an = for a word of its own. The full stop keeps an empty last word.
+    read -ra words <<<"${COMP_LINE:0:COMP_POINT}."
+    words[-1]=${words[-1]%.}
     COMPREPLY=()
-    {
-        IFS= read -r kind
-        while IFS=$'\t' read -r word _; do
-            # Bash takes what follows a = for a word of its own.
-            case ${COMP_WORDS[COMP_CWORD]}:${COMP_WORDS[COMP_CWORD - 1]} in
-            =:* | *:=) word=${word#*=} ;;
-            esac
-            COMPREPLY+=("$word")
-        done
-    } < <(command "${COMP_WORDS[0]}" complete-words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-    case $kind in
-    files) compopt -o default ;;
-    parts) compopt -o nospace ;;
-    esac
+    while IFS=$'\t' read -r word _; do
+        [[ ${words[-1]} != *=* ]] || word=${word#*=}
+        COMPREPLY+=("$word")
+    done < <(command "${words[0]}" complete-words -- "${words[@]:1}" 2>/dev/null)
 }
-complete -F _ftgo ftgo
+complete -o default -F _ftgo ftgo
