@@ -148,7 +148,7 @@ func probeCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e, render.Folded, render.Pprof)
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
-		Groups:   o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(intervalHelp), o.DefineExtras, o.DefineTable, o.DefineStack("group calls by stack"), o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
+		Groups:   o.Groups(o.Target.Define, o.DefineInterval(intervalHelp), o.DefineExtras, o.DefineTable, o.DefineStack("group calls by stack"), o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
 		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
 			if o.Format == render.Folded || o.Format == render.Pprof {
@@ -163,7 +163,7 @@ func countCommand(e *cli.Env) *cli.Command {
 	o := session.NewOptions(e)
 	return &cli.Command{
 		Name: "count", Summary: "only count calls, the cheapest way", Changes: true,
-		Groups:   o.Groups(o.Target.Define, o.DefineAt, o.DefineInterval(intervalHelp), o.DefineCount, o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
+		Groups:   o.Groups(o.Target.Define, o.DefineInterval(intervalHelp), o.DefineCount, o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
 		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
 			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
@@ -186,7 +186,7 @@ func traceCommand(e *cli.Env) *cli.Command {
 	o.Signatures = true
 	return &cli.Command{
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineAt, cli.Subset("", o.DefineExtras, "with", "sched"), o.DefineStack("show the callers"), o.DefineLines, o.DefineFetch, o.DefineFull(", and values of any width"),
+		Groups: o.Groups(o.Target.Define, cli.Subset("", o.DefineExtras, "with", "sched"), o.DefineStack("show the callers"), o.DefineLines, o.DefineFetch, o.DefineFull(", and values of any width"),
 			func(fs *cli.Flags) { fs.Lookup("calls").Usage = "stop after `N` calls, or trees, and show no others" }),
 		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {

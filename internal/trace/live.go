@@ -34,8 +34,7 @@ type Options struct {
 	// Once yields only the first call of each process in an interval, and removes the probes for the rest of the
 	// interval.
 	Once bool
-	Wait bool      // begin the window when a process runs the binary
-	At   time.Time // begin the window at this time, unless it is zero
+	Wait bool // begin the window when a process runs the binary
 	// Budget is the share of the traced processes' CPU time that probes may take; 0 for no limit. Functions with
 	// probes that take more are sampled. The functions in Named, by their index in the plan, are sampled last.
 	Budget float64
@@ -90,9 +89,6 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 }
 
 func (l *Live) Arm(ctx context.Context) (err error) {
-	if err := l.awaitPlacing(ctx); err != nil {
-		return err
-	}
 	l.armCtx = ctx
 	l.opt.Costs.Start(ctx)
 	l.opt.Costs.Take()
@@ -117,9 +113,6 @@ func (l *Live) Arm(ctx context.Context) (err error) {
 	}
 	l.opt.Mappings = procfs.Mappings
 	if err := l.newStream(l.session, l.findProcess); err != nil {
-		return err
-	}
-	if err := l.awaitStart(ctx); err != nil {
 		return err
 	}
 	if l.from, err = l.mark(); err != nil {

@@ -96,7 +96,7 @@ func (o *Options) newRun(v view.View) *run {
 	r.request = r.needs.Request
 	s := &r.request.Source
 	s.Filter, s.Talk, s.Sched, s.BufferKB, s.Shared = o.Filter(), o.Env, o.Sched || o.Waits, o.BufferKB, o.Force
-	s.Wait, s.At, s.Budget, s.Successors, s.Costs = o.Wait, o.At, o.budgetShare(), o.Successors, trace.NoCosts{}
+	s.Wait, s.Budget, s.Successors, s.Costs = o.Wait, o.budgetShare(), o.Successors, trace.NoCosts{}
 	return r
 }
 

@@ -26,9 +26,8 @@ type Options struct {
 	view.Options
 	Duration time.Duration
 	Wait     bool
-	At       time.Time // when the window begins; zero is at once
-	Ready    int       // the descriptor that gets "ready" once probes are armed; 0 without the flag
-	OnlyUser bool      // [trace.Filter].OnlyUser; top sets it, and Observe clears it if other processes also run the file of -p
+	Ready    int  // the descriptor that gets "ready" once probes are armed; 0 without the flag
+	OnlyUser bool // [trace.Filter].OnlyUser; top sets it, and Observe clears it if other processes also run the file of -p
 	// Successors: other runs trace the files that replace BINARY.
 	Successors bool
 	Among      func(pid int) bool // [trace.Filter].Among
@@ -62,43 +61,6 @@ func (o *Options) Groups(matching cli.Group, more ...cli.Group) []cli.Group {
 		o.DefineProcesses(o.Env), o.DefineRun, matching,
 		o.DefineSymbols, o.Output.Define, o.DefineQuiet, o.DefineRecorder,
 	}, more...)
-}
-
-// DefineAt defines --at TIME.
-func (o *Options) DefineAt(fs *cli.Flags) {
-	cli.Define(fs, &o.At, "at", "", "begin to measure at `TIME`: 15:04:05, RFC 3339 or +10s", cli.Form[time.Time]{
-		Read: func(text string) (time.Time, error) { return parseStart(text, time.Now()) },
-	})
-}
-
-// parseStart parses a start time: a local time of day, a time in RFC 3339, or a wait like +10s. A time of day that
-// has passed is tomorrow's if that is less than an hour away.
-func parseStart(text string, now time.Time) (at time.Time, err error) {
-	wait, relative := strings.CutPrefix(text, "+")
-	if relative {
-		d, err := cli.Seconds.Read(wait)
-		if err != nil {
-			return at, err
-		}
-		return now.Add(d), nil
-	}
-	for _, layout := range []string{time.TimeOnly, "15:04"} {
-		if day, err := time.Parse(layout, text); err == nil {
-			at = time.Date(now.Year(), now.Month(), now.Day(), day.Hour(), day.Minute(), day.Second(), day.Nanosecond(), now.Location())
-			if tomorrow := at.AddDate(0, 0, 1); at.Before(now) && tomorrow.Sub(now) < time.Hour {
-				at = tomorrow // shortly before midnight
-			}
-		}
-	}
-	if at.IsZero() {
-		if at, err = time.Parse(time.RFC3339, text); err != nil {
-			return at, fmt.Errorf("parse time %q: not 15:04:05, 2006-01-02T15:04:05Z or +10s", text)
-		}
-	}
-	if !at.After(now) {
-		return at, fmt.Errorf("begin at %q: it has passed, it is %s", text, now.Format(time.RFC3339))
-	}
-	return at, nil
 }
 
 // DefineRun defines the flags that select processes and the run's beginning and end.
