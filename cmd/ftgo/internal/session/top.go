@@ -257,21 +257,17 @@ func (s *topScreen) handle(f func(*top.Model) top.Action) bool {
 
 // listProcesses shows the processes of Go programs until the user chooses one.
 func (s *topScreen) listProcesses() {
-	used := make(map[int]time.Duration)
 	list := func() (choosing bool) {
-		p := top.Page{Head: []string{"ftgo top  which process?", "CPU time, total and in the last second"}, Names: "PROGRAM", Columns: []string{"CPU", "PID"}, Keys: "Enter chooses"}
+		p := top.Page{Head: []string{"ftgo top  which process?", "CPU time since the start"}, Names: "PROGRAM", Columns: []string{"CPU", "PID"}, Keys: "Enter chooses"}
 		for pid, exe := range target.GoProcesses {
 			stat, alive := procfs.LiveStat(pid)
 			if !alive {
 				continue
 			}
-			number := render.Cell{Text: fmt.Sprint(pid), Key: -int64(pid)}
-			recent := stat.CPU - used[pid]
-			used[pid] = stat.CPU
+			used := stat.CPU.Nanoseconds()
 			p.Rows = append(p.Rows, top.Row{
 				ID: pid, Name: filepath.Base(exe), Full: exe,
-				Whole:  []render.Cell{{Text: printable.Duration(stat.CPU.Nanoseconds()), Key: stat.CPU.Nanoseconds()}, number},
-				Recent: []render.Cell{{Text: printable.Duration(recent.Nanoseconds()), Key: recent.Nanoseconds()}, number},
+				Cells: []render.Cell{{Text: printable.Duration(used), Key: used}, {Text: fmt.Sprint(pid), Key: -int64(pid)}},
 			})
 		}
 		s.update(func() {

@@ -15,13 +15,12 @@ const (
 	keyEscape              = 0x1b
 )
 
-// scroller is the visible window of a list of rows. Keys move the window.
+// scroller is the visible window of a list of rows, with a cursor.
 type scroller struct {
 	from   int    // the first visible row
 	all    int    // the number of rows
 	page   int    // the number of rows that fit on the screen
-	cursor bool   // keys move a cursor to another row, and the window follows the cursor
-	at     int    // the row with the cursor
+	at     int    // the row with the cursor, which keys move, and which the window follows
 	filter string // the list has only rows that contain this text
 	typing bool   // the user is typing the filter
 }
@@ -30,10 +29,8 @@ type scroller struct {
 // they are within the rows.
 func (l *scroller) fit(all, page int) {
 	l.all, l.page = all, max(page, 1)
-	if l.cursor {
-		l.at = max(min(l.at, l.all-1), 0)
-		l.from = min(max(l.from, l.at-l.page+1), l.at)
-	}
+	l.at = max(min(l.at, l.all-1), 0)
+	l.from = min(max(l.from, l.at-l.page+1), l.at)
 	l.from = max(min(l.from, l.all-l.page), 0)
 }
 
@@ -70,13 +67,9 @@ func (l *scroller) press(key rune) (known bool) {
 
 func (l *scroller) first() { l.from, l.at = 0, 0 }
 
-// move moves the cursor down by a number of rows or, without a cursor, the window. A negative number moves up.
+// move moves the cursor down by a number of rows. A negative number moves up.
 func (l *scroller) move(rows int) {
-	if l.cursor {
-		l.at += rows
-	} else {
-		l.from += rows
-	}
+	l.at += rows
 	l.fit(l.all, l.page)
 }
 

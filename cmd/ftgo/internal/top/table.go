@@ -42,7 +42,7 @@ func (m *Model) table(width, height int) (lines []Line) {
 		b.WriteString(pad(cursor+printable.Shorten(printable.Text(r.Name), name-2), name))
 		for c, w := range widths {
 			if w > 0 {
-				b.WriteString(right(m.cells(r)[c].Text, w+1))
+				b.WriteString(right(r.Cells[c].Text, w+1))
 			}
 		}
 		lines = append(lines, Line{pad(b.String(), width), style})
@@ -66,7 +66,7 @@ func (m *Model) fit(rows []Row, width int) (widths []int, name int) {
 	for i, title := range m.page.Columns {
 		widths[i] = max(minColumn, printable.Columns(m.title(i, title)))
 		for _, r := range rows {
-			widths[i] = max(widths[i], printable.Columns(m.cells(r)[i].Text))
+			widths[i] = max(widths[i], printable.Columns(r.Cells[i].Text))
 		}
 		name -= widths[i] + 1
 	}
@@ -96,19 +96,13 @@ func (m *Model) status() string {
 		return "/" + printable.Text(l.filter) + "_"
 	}
 	var parts []string
-	if m.recent {
-		parts = append(parts, "since the last refresh")
-	}
 	if l.filter != "" {
 		parts = append(parts, "with "+printable.Text(l.filter))
 	}
 	if l.all > l.page {
 		parts = append(parts, fmt.Sprintf("%d to %d of %d", l.from+1, min(l.from+l.page, l.all), l.all))
 	}
-	if m.Paused() {
-		parts = append(parts, "paused, p goes on")
-	}
-	keys := "s sorts, / filters, p pauses, ? helps, q quits"
+	keys := "s sorts, / filters, ? helps, q quits"
 	if m.page.Keys != "" {
 		keys = m.page.Keys + ", " + keys
 	}
@@ -118,26 +112,8 @@ func (m *Model) status() string {
 //go:embed keys.txt
 var keysText string
 
-// pressHelp handles a key while the help page is open. It closes the page unless the key scrolls it.
-func (m *Model) pressHelp(key rune) {
-	h := m.help
-	if h.all <= h.page || key == '/' || key == keyEscape || !h.press(key) {
-		m.help = nil
-	}
-}
-
-// keys returns the visible lines of the help page, and the status line below them.
-func (m *Model) keys(width, height int) (lines []Line, status string) {
-	lines, h := m.keyLines(width), m.help
-	if h.fit(len(lines), height); h.all <= h.page {
-		return lines, "any key goes back"
-	}
-	status = fmt.Sprintf("%d to %d of %d; Down and Space scroll, others go back", h.from+1, h.from+h.page, h.all)
-	return lines[h.from : h.from+h.page], status
-}
-
-// keyLines returns all lines of the help page: keysText, and below it the last messages, the newest first.
-func (m *Model) keyLines(width int) (lines []Line) {
+// helpLines returns the lines of the help page: keysText, and below it the last messages, the newest first.
+func (m *Model) helpLines(width int) (lines []Line) {
 	for text := range strings.Lines(keysText) {
 		if text = strings.TrimSuffix(text, "\n"); printable.Columns(text) > width {
 			lines = append(lines, wrap(text, width)...)
@@ -147,7 +123,7 @@ func (m *Model) keyLines(width int) (lines []Line) {
 	}
 	lines[0].Style = Bold
 	if m.messages != nil {
-		lines = append(lines, Line{}, Line{"SAID", Bold})
+		lines = append(lines, Line{"SAID", Bold})
 	}
 	for _, text := range slices.Backward(m.messages) {
 		lines = append(lines, wrap(printable.Text(text), width)...)

@@ -30,8 +30,8 @@ type Row struct {
 	ID   int    // unique on a page
 	Name string // the name to show
 	Full string // the whole name, which filters match, too
-	// Recent contains a cell per column for the last interval, and Whole for the whole run.
-	Recent, Whole []render.Cell
+	// Cells are the cells of the columns.
+	Cells []render.Cell
 }
 
 // Page is a table that fills the screen.
@@ -57,30 +57,21 @@ const (
 // Model is the state of the screen.
 type Model struct {
 	page        Page
-	next        *Page // non-nil during a pause: the page to show when it ends
 	list        scroller
-	sort        int       // the index of the column to sort by, or len(page.Columns) for names
-	recent      bool      // show the cells of the last interval, not of the whole run
-	help        *scroller // the scroller of the help page, nil if the help page is closed
-	one         *One      // the open function, nil for the table
-	pausedOne   *One      // the paused content of the open function, nil without a pause
+	sort        int  // the index of the column to sort by, or len(page.Columns) for names
+	help        bool // show the help page
+	one         *One // the open function, nil for the table
 	message     string
 	messageLeft int      // the number of refreshes before message disappears
 	messages    []string // the last messages
 }
 
 // New returns a model of a table. sort is the index of the column to sort by.
-func New(sort int) *Model {
-	return &Model{sort: sort, list: scroller{cursor: true}}
-}
+func New(sort int) *Model { return &Model{sort: sort} }
 
-// Show replaces the page. During a pause, it replaces the page that is shown when the pause ends.
+// Show replaces the page.
 func (m *Model) Show(p Page) {
 	m.expireMessage()
-	if m.Paused() {
-		m.next = &p
-		return
-	}
 	row, chosen := m.Chosen()
 	m.page = p
 	if chosen && m.list.at > 0 { // at the first row, the cursor stays first
@@ -102,11 +93,8 @@ func (m *Model) Say(text string) {
 
 const maxMessages = 8
 
-// Paused reports whether the table is paused.
-func (m *Model) Paused() bool { return m.next != nil }
-
 // OpenOne shows the screen of a function.
-func (m *Model) OpenOne(o *One) { m.one, m.pausedOne = o, nil }
+func (m *Model) OpenOne(o *One) { m.one = o }
 
 // ShowOne updates the content of a function's screen, except its name.
 func (m *Model) ShowOne(o *One, now One) {
@@ -133,17 +121,9 @@ func (m *Model) shown() []Row {
 		if m.sort >= len(m.page.Columns) {
 			return names
 		}
-		return cmp.Or(cmp.Compare(m.cells(b)[m.sort].Key, m.cells(a)[m.sort].Key), cmp.Compare(m.cells(b)[0].Key, m.cells(a)[0].Key), names)
+		return cmp.Or(cmp.Compare(b.Cells[m.sort].Key, a.Cells[m.sort].Key), cmp.Compare(b.Cells[0].Key, a.Cells[0].Key), names)
 	})
 	return rows
-}
-
-// cells returns the cells of the last interval or of the whole run, as chosen.
-func (m *Model) cells(r Row) []render.Cell {
-	if m.recent {
-		return r.Recent
-	}
-	return r.Whole
 }
 
 // Chosen returns the row that keys act on.
@@ -161,35 +141,36 @@ func (m *Model) Press(key rune) Action {
 	switch {
 	case key == keyInterrupt:
 		return Quit
-	case m.help != nil:
-		m.pressHelp(key)
-	case m.one != nil:
-		return m.pressOne(key)
-	case m.list.typing && (key == keyUp || key == keyDown):
+	case m.help:
+		m.help = false
+	case m.one != nil && (key == keyEscape || key == keyBackspace || key == keyErase):
+		m.one = nil
+		return Close
+	case m.one == nil && m.list.typing && (key == keyUp || key == keyDown):
 		m.list.typing = false
 		m.list.press(key)
-	case m.list.press(key):
-	default:
+	case m.one == nil && m.list.press(key):
+	case key == 'q':
+		return Quit
+	case key == '?' || key == 'h':
+		m.help = true
+	case m.one == nil:
 		return m.press(key)
 	}
 	return Nothing
 }
 
+// press handles a key of the table.
 func (m *Model) press(key rune) Action {
 	all := len(m.page.Columns) + 1
 	switch key {
-	case 'q':
-		return Quit
-	case '?', 'h':
-		m.help = &scroller{}
-	case 's':
-		m.sortBy((m.sort + 1) % all)
-	case 'S':
-		m.sortBy((m.sort + all - 1) % all)
-	case 'd':
-		m.recent = !m.recent
-	case 'p':
-		m.pause()
+	case 's', 'S':
+		step := 1
+		if key == 'S' {
+			step = all - 1
+		}
+		m.sort = (m.sort + step) % all
+		m.list.first()
 	case 'w':
 		return Waits
 	case keyEnter:
@@ -200,61 +181,22 @@ func (m *Model) press(key rune) Action {
 	return Nothing
 }
 
-// sortBy sorts by a column, and goes to the first row.
-func (m *Model) sortBy(column int) {
-	m.sort = column
-	m.list.from, m.list.at = 0, 0
-}
-
-// pause starts a pause, or ends it and shows the newest page.
-func (m *Model) pause() {
-	if next := m.next; next != nil {
-		m.next = nil
-		m.Show(*next)
-		return
-	}
-	paused := m.page
-	m.next = &paused
-}
-
-// pressOne handles a key while a function is open.
-func (m *Model) pressOne(key rune) Action {
-	switch key {
-	case 'q':
-		return Quit
-	case '?', 'h':
-		m.help = &scroller{}
-	case 'p':
-		if m.pausedOne == nil {
-			m.pausedOne = new(*m.one)
-		} else {
-			m.pausedOne = nil
-		}
-	case keyEscape, keyBackspace, keyErase:
-		m.one, m.pausedOne = nil, nil
-		return Close
-	}
-	return Nothing
-}
-
 // Draw returns the screen: height lines of up to width columns.
 func (m *Model) Draw(width, height int) []Line {
 	var lines []Line
 	status := m.status()
 	switch {
-	case m.help != nil:
-		lines, status = m.keys(width, height-1)
-	case m.pausedOne != nil:
-		lines, status = m.pausedOne.draw(width, height-1), "paused, p goes on; Esc goes back, ? helps, q quits"
+	case m.help:
+		lines, status = m.helpLines(width), "any key goes back"
 	case m.one != nil:
-		lines, status = m.one.draw(width, height-1), "Esc goes back, p pauses, ? helps, q quits"
+		lines, status = m.one.draw(width, height-1), "Esc goes back, ? helps, q quits"
 	default:
 		lines = m.table(width, height-1)
 	}
 	for len(lines) < height-1 {
 		lines = append(lines, Line{})
 	}
-	if m.message != "" && m.help == nil { // the help page has the messages, too
+	if m.message != "" && !m.help { // the help page has the messages, too
 		status = printable.Text(m.message)
 	}
 	lines = append(lines[:max(height-1, 0)], Line{status, Dim})

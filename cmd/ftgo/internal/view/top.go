@@ -71,8 +71,7 @@ func (v *Overview) page(t *engine.Table) top.Page {
 			timed++
 		}
 		p.Rows = append(p.Rows, top.Row{
-			ID: r.Func, Name: cmp.Or(v.short[r.Name], r.Name), Full: r.Name,
-			Whole: render.TopCells(r, t.Since[i], v.opt.Sched), Recent: render.TopCells(t.Since[i], t.Since[i], v.opt.Sched),
+			ID: r.Func, Name: cmp.Or(v.short[r.Name], r.Name), Full: r.Name, Cells: render.TopCells(r, t.Since[i], v.opt.Sched),
 		})
 	}
 	functions := printable.Plural(t.Functions, "function")
