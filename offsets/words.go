@@ -99,7 +99,7 @@ func (w *wordLayout) locate() bool {
 			return w.locateBySpills(spills)
 		}
 	}
-	return w.locateByReads(p.Read(code))
+	return w.locateInOrder()
 }
 
 // locateBySpills assigns the registers that the function saves.
@@ -164,13 +164,8 @@ func (w *wordLayout) restoreFirstParam(hidden []gotab.Arg) bool {
 	return true
 }
 
-// locateByReads assigns registers to the words in order, as if no word were floating-point. If the function reads the last
-// of these registers before it writes to it, no word is floating-point.
-func (w *wordLayout) locateByReads(read []arch.Reg) bool {
-	ints := 0
-	for _, r := range read {
-		ints = max(ints, slices.Index(w.conv.Ints, r)+1)
-	}
+// locateInOrder assigns registers to the words in order, as if no word were floating-point.
+func (w *wordLayout) locateInOrder() bool {
 	name := symname.Split(w.f.Name)
 	next := 0
 	pointer := name.Pointer && (name.Suffix == "" || name.Suffix == abi0Suffix) || name.IsOfType() // the first parameter is a pointer
@@ -204,14 +199,13 @@ func (w *wordLayout) locateByReads(read []arch.Reg) bool {
 			held = append(held, list...)
 		}
 	}
-	if next+len(held) > len(w.conv.Ints) || ints > next+len(held) && w.whole {
+	if next+len(held) > len(w.conv.Ints) {
 		return false
 	}
-	all := ints == next+len(held) && w.whole
 	for i, a := range held {
 		float := a.Size == 4 || a.Size == 8
 		sure = sure && (!float || i == 0 && pointer)
-		w.places[a.Offset] = wordPlace{w.conv.Ints[next+i], sure || all}
+		w.places[a.Offset] = wordPlace{w.conv.Ints[next+i], sure}
 	}
 	return true
 }

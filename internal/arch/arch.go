@@ -45,8 +45,6 @@ type Processor interface {
 	// Spills returns the registers that an instruction saves on the stack. ok is false for instructions that no Go function
 	// has before its call of runtime.morestack, except nops.
 	Spills(code []byte) (spills []Spill, ok bool)
-	// Read returns the integer registers that a function certainly reads before it writes them: they hold arguments.
-	Read(function []byte) []Reg
 	// SplitsStack reports whether a function begins with GCC's check of a split stack (-fsplit-stack).
 	SplitsStack(function []byte) bool
 	// PassC returns the parts in which C passes a value of a type in registers. It returns no parts if C passes the

@@ -42,7 +42,6 @@ const (
 	neverFaults
 	shuffles // it works on vectors and raises an exception only for memory that is not aligned
 	reads    // it reads all its operands and writes none of them
-	updates  // it reads its first operand, and may also write it
 )
 
 const (
@@ -78,7 +77,6 @@ var traits = func() map[x86asm.Op]trait {
 	add(neverFaults, "", "NOP CMP TEST BT MUL CWD CDQ CQO CBW CWDE CDQE")
 	add(shuffles, "", "MOVAPS MOVDQA XORPS XORPD PXOR POR PAND PCMPEQB PUNPCKLBW PSHUFD PSHUFHW PSHUFLW PSHUFB PINSRW")
 	add(reads, "", "CMP TEST BT NOP")
-	add(updates, "", "CMP TEST BT ADD SUB ADC SBB AND OR XOR NOT NEG INC DEC SHL SHR SAR ROL ROR BSWAP")
 	all := make(map[x86asm.Op]trait, len(named))
 	for op := range x86asm.XTEST + 1 { // XTEST is the last one that x86asm decodes
 		if t, ok := named[op.String()]; ok {

@@ -90,7 +90,6 @@ func FuzzStackCheck(f *testing.F) {
 		f.Add(unhex(f, tt.code))
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
-		Processor.Read(code)
 		c, ok := Processor.StackCheck(code)
 		if !ok {
 			if c != (arch.Check{}) {

@@ -42,39 +42,3 @@ func TestSpilled(t *testing.T) {
 		}
 	}
 }
-
-// TestRead: a register counts as read only if nothing has written it before.
-func TestRead(t *testing.T) {
-	for _, test := range []struct{ code, want string }{
-		{"c3", ""},
-		{"4801d8 c3", "ax bx"},                       // add %rbx,%rax
-		{"31c0 4889c3 c3", ""},                       // xor %eax,%eax; mov %rax,%rbx
-		{"4889d8 4889c1 c3", "bx"},                   // mov %rbx,%rax; mov %rax,%rcx
-		{"55 4889e5 4885c0 7402 4889f8 c3", "ax di"}, // push %rbp; mov %rsp,%rbp; test %rax,%rax; je; mov %rdi,%rax
-		{"488b0418 c3", "ax bx"},                     // mov (%rax,%rbx),%rax
-		{"488d0419 c3", "cx bx"},                     // lea (%rcx,%rbx),%rax
-		{"0fb6c0 c3", "ax"},                          // movzx %al,%eax
-		{"b001 4889c3 c3", ""},                       // mov $1,%al
-		{"480fafc3 c3", "bx"},                        // imul %rbx,%rax: for all that is known
-		{"6690 4889c3 c3", "ax"},                     // nop, as xchg %ax,%ax
-		{"0f1f440000 c3", ""},                        // nop 0(%rax,%rax)
-		{"4893 c3", ""},                              // xchg
-		{"e800000000 4889c3 c3", ""},                 // call
-		{"eb00 4889c3 c3", ""},                       // jump
-		{"4d85c0 c3", "r8"},                          // test %r8,%r8
-		{"48c1e003 c3", "ax"},                        // shl $3,%rax
-		{"0f94c0 4889c3 c3", ""},                     // sete %al
-		{"4819c0 4889c3 c3", ""},                     // sbb %rax,%rax
-		{"c5f877 4889c3 c3", ""},                     // VEX
-		{"f20f10c1 4889c3 c3", "ax"},                 // movsd
-		{"4885d2 4889f3 c3", "si"},                   // dx is not a register of arguments
-	} {
-		var got []string
-		for _, r := range Processor.Read(unhex(t, test.code)) {
-			got = append(got, string(r))
-		}
-		if got := strings.Join(got, " "); got != test.want {
-			t.Errorf("%s reads %q, want %q", test.code, got, test.want)
-		}
-	}
-}

@@ -2,7 +2,6 @@ package arm64
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/arch"
@@ -59,30 +58,6 @@ func TestEffects(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %s, want %s", c.text, got, c.want)
-		}
-	}
-}
-
-// TestRead: registers are arguments if they are read before they are written, for certain.
-func TestRead(t *testing.T) {
-	for _, c := range []struct {
-		scenario string
-		words    []uint32
-		want     string
-	}{
-		{"add x0, x1, x2", []uint32{0x8b020020}, "x1 x2"},
-		{"ldr x3, [x0, x5]; add x0, x3, x1", []uint32{0xf8656803, 0x8b010060}, "x0 x5 x1"},
-		{"mov x0, xzr; str x0, [sp, #8]; cbz x2", []uint32{0xaa1f03e0, 0xf90007e0, 0xb4000042, 0xaa0303e0}, "x2 x3"},
-		{"bl ends it", []uint32{0xaa0103e0, 0x94000004, 0xaa0303e0}, "x1"},
-		{"what is not known ends it", []uint32{0xaa0103e0, 0x2518e3e0, 0xaa0303e0}, "x1"},
-		{"return address", []uint32{0xf81f0ffe, 0xaa0103e0}, "x1"},
-	} {
-		var names []string
-		for _, r := range Processor.Read(code(c.words...)) {
-			names = append(names, string(r))
-		}
-		if got := strings.Join(names, " "); got != c.want {
-			t.Errorf("%s: %s, want %s", c.scenario, got, c.want)
 		}
 	}
 }

@@ -120,7 +120,6 @@ func FuzzDecode(f *testing.F) {
 		if n := Processor.Trim(b); n > len(b) || n < 0 {
 			t.Fatalf("%d of %d bytes", n, len(b))
 		}
-		Processor.Read(b)
 		if at, ok := Processor.Alike(b, b, 0x10000, func(x, y uint64, _ bool) bool { return x == y }); !ok || at > len(b) {
 			t.Errorf("not like itself: %d, %v", at, ok)
 		}

@@ -15,9 +15,9 @@ func one(r uint32) set { return 1 << (r & 31) }
 // general returns the set of one register. It returns the empty set for 31, which is the zero register.
 func general(r uint32) set { return 1 << (r & 31) &^ (1 << stack) }
 
-// operands are the registers and the memory that an instruction reads and writes.
+// operands are the registers that an instruction writes, and the memory that it accesses.
 type operands struct {
-	reads, writes set
+	writes        set
 	loads, stores bool // it accesses memory
 	vector        bool // the access loads or stores vector registers
 	traps         bool // it may raise a signal, even if it accesses no memory
@@ -39,25 +39,22 @@ const (
 // groups lists the groups of instructions with the functions that return their operands (DDI 0487, C4.1).
 var groups = byTop([]pattern[func(w uint32) (operands, bool)]{
 	// Immediates.
-	{0x1f000000, 0x10000000, uses(writesD)},                   // ADR, ADRP
-	{0x1f800000, 0x11000000, immediateSP},                     // ADD, SUB
-	{0x1f800000, 0x12000000, immediateSP},                     // AND, ORR, EOR
-	{0x7f800000, 0x72800000, uses(readsD | writesD)},          // MOVK
-	{0x1f800000, 0x12800000, uses(writesD)},                   // MOVN, MOVZ
-	{0x7f800000, 0x33000000, uses(readsD | readsN | writesD)}, // BFM
-	{0x1f800000, 0x13000000, uses(readsN | writesD)},          // SBFM, UBFM
-	{0x1f800000, 0x13800000, uses(readsN | readsM | writesD)}, // EXTR
+	{0x1f000000, 0x10000000, writesD},     // ADR, ADRP
+	{0x1f800000, 0x11000000, immediateSP}, // ADD, SUB
+	{0x1f800000, 0x12000000, immediateSP}, // AND, ORR, EOR
+	{0x1f800000, 0x12800000, writesD},     // MOVN, MOVZ, MOVK
+	{0x1f800000, 0x13000000, writesD},     // SBFM, BFM, UBFM
+	{0x1f800000, 0x13800000, writesD},     // EXTR
 	// Registers.
-	{0x1f000000, 0x0a000000, uses(readsN | readsM | writesD)},
-	{0x1f200000, 0x0b000000, uses(readsN | readsM | writesD)},
+	{0x1f000000, 0x0a000000, writesD},
+	{0x1f200000, 0x0b000000, writesD},
 	{0x1f200000, 0x0b200000, extended},
-	{0x1fe0fc00, 0x1a000000, uses(readsN | readsM | writesD)},          // ADC, SBC
-	{0x3fe00c10, 0x3a400000, uses(readsN | readsM)},                    // CCMN, CCMP (register)
-	{0x3fe00c10, 0x3a400800, uses(readsN)},                             // CCMN, CCMP (immediate)
-	{0x1fe00000, 0x1a800000, uses(readsN | readsM | writesD)},          // CSEL ...
-	{0x5fe00000, 0x1ac00000, uses(readsN | readsM | writesD)},          // shifts, divisions, CRC32
-	{0x5fff0000, 0x5ac00000, uses(readsN | writesD)},                   // RBIT, REV, CLZ ...
-	{0x1f000000, 0x1b000000, uses(readsN | readsM | readsA | writesD)}, // MADD ...
+	{0x1fe0fc00, 0x1a000000, writesD},  // ADC, SBC
+	{0x3fe00410, 0x3a400000, noWrites}, // CCMN, CCMP
+	{0x1fe00000, 0x1a800000, writesD},  // CSEL ...
+	{0x5fe00000, 0x1ac00000, writesD},  // shifts, divisions, CRC32
+	{0x5fff0000, 0x5ac00000, writesD},  // RBIT, REV, CLZ ...
+	{0x1f000000, 0x1b000000, writesD},  // MADD ...
 	// Memory.
 	{0x3b000000, 0x18000000, loadsLiteral},
 	{0x3a000000, 0x28000000, pair},
@@ -73,24 +70,23 @@ var groups = byTop([]pattern[func(w uint32) (operands, bool)]{
 	{0x3fc00000, 0x08400000, exclusives}, // LDXR ...
 	{0x3fc00000, 0x08000000, exclusives}, // STXR ...
 	// Vectors. In a conversion, one of the registers is a vector register, but is taken for a general one.
-	{0x7f20fc00, 0x1e200000, uses(readsN | writesD)}, // between integers and floating point
-	{0x7f200000, 0x1e000000, uses(readsN | writesD)}, // with fixed point
-	{0x9fe08400, 0x0e000400, copies},                 // DUP, INS, UMOV, SMOV
-	{0x0e000000, 0x0e000000, uses(0)},
+	{0x7f20fc00, 0x1e200000, writesD}, // between integers and floating point
+	{0x7f200000, 0x1e000000, writesD}, // with fixed point
+	{0xbfe0ec00, 0x0e002c00, writesD}, // UMOV, SMOV
+	{0x0e000000, 0x0e000000, noWrites},
 	// System.
-	{0xffffffff, 0xd503201f, uses(0)},
-	{0xffffff3f, 0xd503241f, uses(0)}, // BTI
+	{0xffffffff, 0xd503201f, noWrites},
+	{0xffffff3f, 0xd503241f, noWrites}, // BTI
 	{hintBits, hintValue, signs},
-	{0xfffff01f, 0xd503301f, uses(0)},       // CLREX, DMB ...
-	{0xffffffe0, 0xd53bd040, uses(writesD)}, // MRS of TPIDR_EL0
-	{0xfff00000, 0xd5300000, traps},         // MRS of other registers
+	{0xfffff01f, 0xd503301f, noWrites}, // CLREX, DMB ...
+	{0xffffffe0, 0xd53bd040, writesD},  // MRS of TPIDR_EL0
+	{0xfff00000, 0xd5300000, traps},    // MRS of other registers
 	// Branches.
-	{0xff000000, 0x54000000, uses(0)},
-	{0x7e000000, 0x34000000, uses(readsD)}, // CBZ, CBNZ
-	{0x7e000000, 0x36000000, uses(readsD)}, // TBZ, TBNZ
-	{0xfc000000, 0x14000000, uses(0)},
-	{0xfffffc1f, 0xd61f0000, uses(0)}, // BR
-	{0xfefff800, 0xd61f0800, uses(0)}, // BRAA ...
+	{0xff000000, 0x54000000, noWrites},
+	{0x7c000000, 0x34000000, noWrites}, // CBZ, CBNZ, TBZ, TBNZ
+	{0xfc000000, 0x14000000, noWrites},
+	{0xfffffc1f, 0xd61f0000, noWrites}, // BR
+	{0xfefff800, 0xd61f0800, noWrites}, // BRAA ...
 	{0xfc000000, 0x94000000, calls},
 	{0xfffffc1f, 0xd63f0000, calls},
 	{0xfefff800, 0xd63f0800, calls}, // BLRAA ...
@@ -113,80 +109,44 @@ func rm(w uint32) uint32 { return w >> 16 & 31 }
 
 func unlisted(uint32) (o operands, known bool) { return o, false }
 
-// Flags of uses: which of a word's registers the instruction reads and writes.
-const (
-	readsD = 1 << iota
-	readsN
-	readsM
-	readsA
-	writesD
-)
+// writesD returns the operands of instructions that write the general register D and access no memory.
+func writesD(w uint32) (operands, bool) { return operands{writes: general(rd(w))}, true }
 
-// uses returns the operands of instructions that use these general registers and no memory.
-func uses(flags uint) func(w uint32) (operands, bool) {
-	return func(w uint32) (o operands, known bool) {
-		for i, r := range []uint32{rd(w), rn(w), rm(w), ra(w)} {
-			if flags>>i&1 != 0 {
-				o.reads |= general(r)
-			}
-		}
-		if flags&writesD != 0 {
-			o.writes = general(rd(w))
-		}
-		return o, true
-	}
-}
+func noWrites(uint32) (o operands, known bool) { return o, true }
 
 func traps(w uint32) (operands, bool) { return operands{writes: general(rd(w)), traps: true}, true }
 
-// immediateSP returns the operands of instructions that may write the stack pointer unless they set flags. ADD and SUB
-// may also read it.
-func immediateSP(w uint32) (o operands, known bool) {
-	o.reads, o.writes = general(rn(w)), one(rd(w))
+// immediateSP returns the operands of instructions that write the stack pointer instead of the zero register, unless they
+// set flags.
+func immediateSP(w uint32) (operands, bool) {
 	flags := w&0x20000000 != 0
-	if w&0x1f800000 == 0x11000000 {
-		o.reads = one(rn(w))
-	} else {
+	if w&0x1f800000 != 0x11000000 {
 		flags = w&0x60000000 == 0x60000000
 	}
 	if flags {
-		o.writes = general(rd(w))
+		return writesD(w)
 	}
-	return o, true
+	return operands{writes: one(rd(w))}, true
 }
 
-func extended(w uint32) (o operands, known bool) {
-	o.reads, o.writes = one(rn(w))|general(rm(w)), one(rd(w))
+func extended(w uint32) (operands, bool) {
 	if w&0x20000000 != 0 {
-		o.writes = general(rd(w))
+		return writesD(w)
 	}
-	return o, true
+	return operands{writes: one(rd(w))}, true
 }
 
-func calls(w uint32) (o operands, known bool) {
-	o.reads, o.writes = clobbered, clobbered
-	if c := classify(w); c == callReg || c == authCall {
-		o.reads |= general(rn(w))
-	}
-	return o, true
-}
+func calls(uint32) (operands, bool) { return operands{writes: clobbered}, true }
 
 // transfer completes the operands of a load or store, in which disp, bytes, second and vector are set.
 func transfer(w uint32, loads, writeback bool, o operands) (operands, bool) {
 	o.base, o.first = rn(w), rd(w)
-	o.reads |= one(o.base)
 	o.loads, o.stores = loads, !loads
-	var moved set
-	if !o.vector {
-		moved = general(o.first)
+	if loads && !o.vector {
+		o.writes = general(o.first)
 		if o.second != noRegister {
-			moved |= general(o.second)
+			o.writes |= general(o.second)
 		}
-	}
-	if loads {
-		o.writes |= moved
-	} else {
-		o.reads |= moved
 	}
 	if writeback {
 		o.writes |= one(o.base)
@@ -209,7 +169,6 @@ func single(w uint32, writeback bool, disp int64) (o operands, known bool) {
 	opc := w >> 22 & 3
 	o.second, o.vector = noRegister, isVector(w)
 	if !o.vector && w>>30 == 3 && opc == 2 { // PRFM
-		o.reads = one(rn(w))
 		return o, true
 	}
 	o.bytes, o.disp = 1<<scale(w), disp
@@ -229,7 +188,6 @@ func unscaled(w uint32) (operands, bool) {
 func byRegister(w uint32) (o operands, known bool) {
 	o, known = single(w, false, 0)
 	o.indexed = true
-	o.reads |= general(rm(w))
 	return o, known
 }
 
@@ -257,7 +215,7 @@ func atomic(w uint32) (o operands, known bool) {
 	if isVector(w) {
 		return o, false
 	}
-	o.reads, o.writes = one(rn(w))|general(rm(w)), general(rd(w))
+	o.writes = general(rd(w))
 	o.loads, o.stores, o.base, o.first, o.second, o.bytes = true, true, rn(w), rd(w), noRegister, 1<<(w>>30)
 	return o, true
 }
@@ -268,19 +226,18 @@ func ordered(w uint32) (operands, bool) {
 
 func swaps(w uint32) (o operands, known bool) {
 	o, known = atomic(w)
-	o.reads, o.writes = o.reads|general(rd(w)), general(rm(w))
+	o.writes = general(rm(w))
 	return o, known
 }
 
 // exclusives returns the operands of exclusive accesses, of one register or a pair. A store also writes its success to
 // a register.
 func exclusives(w uint32) (o operands, known bool) {
-	pair := general(rd(w)) | general(ra(w))
 	switch o.base = rn(w); classify(w) {
 	case loadEx:
-		o.loads, o.reads, o.writes = true, one(o.base), pair
+		o.loads, o.writes = true, general(rd(w))|general(ra(w))
 	case storeEx:
-		o.stores, o.reads, o.writes = true, one(o.base)|pair, general(rm(w))
+		o.stores, o.writes = true, general(rm(w))
 	default: // CASP
 		return o, false
 	}
@@ -290,11 +247,7 @@ func exclusives(w uint32) (o operands, known bool) {
 // structures returns the operands of loads and stores of up to four vector registers, at most 64 bytes.
 func structures(w uint32) (o operands, known bool) {
 	o = operands{vector: true, bytes: 64, indexed: true, second: noRegister}
-	writeback := w&(1<<23) != 0
-	if writeback {
-		o.reads = general(rm(w))
-	}
-	return transfer(w, w&(1<<22) != 0, writeback, o)
+	return transfer(w, w&(1<<22) != 0, w&(1<<23) != 0, o)
 }
 
 // signs returns the operands of pointer authentication, which writes the return address or x17.
@@ -306,19 +259,6 @@ func signs(uint32) (o operands, known bool) {
 func loadsLiteral(w uint32) (o operands, known bool) {
 	o.loads, o.vector, o.indexed, o.second = true, isVector(w), true, noRegister
 	if !o.vector && w>>30 != 3 {
-		o.writes = general(rd(w))
-	}
-	return o, true
-}
-
-func copies(w uint32) (o operands, known bool) {
-	if w&(1<<29) != 0 {
-		return o, true
-	}
-	switch w >> 11 & 15 {
-	case 1, 3: // DUP, INS (general)
-		o.reads = general(rn(w))
-	case 5, 7: // SMOV, UMOV
 		o.writes = general(rd(w))
 	}
 	return o, true

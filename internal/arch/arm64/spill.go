@@ -28,28 +28,3 @@ func (processor) Spills(code []byte) (spills []arch.Spill, ok bool) {
 	}
 	return spills, true
 }
-
-// maxRead is the maximum number of instructions that Read decodes.
-const maxRead = 64
-
-// Read decodes the function up to the first instruction whose operands it does not know. The result may
-// contain registers that a prologue saves for the caller, such as x29, but not x30.
-func (processor) Read(code []byte) (read []arch.Reg) {
-	var found, written set
-	for at := 0; at+size <= len(code) && at < maxRead*size; at += size {
-		w := word(code[at:])
-		o, known := decode(w)
-		c := classify(w)
-		if !known || !goesOn(c) || c == call || c == callReg || c == authCall {
-			break
-		}
-		for r := range uint32(link) {
-			if o.reads&^written&^found&one(r) != 0 {
-				read = append(read, x[r])
-			}
-		}
-		found |= o.reads &^ written
-		written |= o.writes
-	}
-	return read
-}
