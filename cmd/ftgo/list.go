@@ -27,9 +27,9 @@ func listVariables(e *cli.Env, o *session.Options) error {
 	if err != nil {
 		return err
 	}
-	more := fmt.Sprintf("%s of other packages: a glob selects them, like 'net/http.*'", printable.Plural(others, "variable"))
+	more := fmt.Sprintf("%s of other packages", printable.Plural(others, "variable"))
 	if len(variables) == 0 {
-		return cli.Nothing("%s: its own variables are unknown; other variables are %s", o.Binary, more)
+		return cli.Nothing("%s: its own variables are unknown; there are %s", o.Binary, more)
 	}
 	return o.Write(e, []string{o.Binary}, func(out io.Writer) error {
 		if others > 0 {

@@ -25,17 +25,17 @@ type Options struct {
 	Errors bool
 	// Budgeted adds the number of traced calls, and bounds of the number of all calls, to CSV and TSV, because a run with a
 	// budget may not trace all calls. The other formats contain them for each row with an estimate.
-	Budgeted    bool
-	Sched       bool      // add the parts of latencies
-	Processes   bool      // add the process to the text of calls
-	Hosts       bool      // add the host
-	By, ByStack bool      // By adds the value of --by; if ByStack is true, the value is a stack of callers
-	Amount      string    // the expression of --sum, or ""
-	Hist        bool      // add histograms of Amount, or of latencies if Amount is ""
-	NoHeader    bool      // omit the header of CSV and TSV
-	FullNames   bool      // do not shorten names in tables
-	Events      []string  // the kernel events in Func.Events, each as GROUP:EVENT
-	Interval    *Interval // the interval of the rows, nil in a run without intervals
+	Budgeted  bool
+	Sched     bool      // add the parts of latencies
+	Processes bool      // add the process to the text of calls
+	Hosts     bool      // add the host
+	By        bool      // add the value of --by
+	Amount    string    // the expression of --sum, or ""
+	Hist      bool      // add histograms of Amount, or of latencies if Amount is ""
+	NoHeader  bool      // omit the header of CSV and TSV
+	FullNames bool      // do not shorten names in tables
+	Events    []string  // the kernel events in Func.Events, each as GROUP:EVENT
+	Interval  *Interval // the interval of the rows, nil in a run without intervals
 
 	Times  bool              // begin the text of a call with its time
 	Stacks bool              // add callers to CSV and TSV of calls; the other formats contain the callers of each Line.Stack
@@ -144,12 +144,6 @@ const valueAlone, valueBesideFunction = 100, 32
 // valueCell returns the cell VALUE of a row. If alone is true, the table has no column of functions.
 func (o Options) valueCell(r stats.Func, alone bool) string {
 	text := printable.Text(r.Value)
-	if names := strings.Split(text, stats.StackSeparator); o.ByStack {
-		for i, name := range names {
-			names[i] = printable.Short(name)
-		}
-		text = strings.Join(names, stats.StackSeparator)
-	}
 	switch r.Kind {
 	case stats.NoValue:
 		text = "(not known: " + text + ")"

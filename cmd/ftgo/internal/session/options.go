@@ -3,7 +3,6 @@
 package session
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -192,9 +191,6 @@ func (o *Options) Filter() trace.Filter {
 
 // View returns the options of a view. Call it after all flags are read.
 func (o *Options) View() *view.Options {
-	if o.By.UsesStack() {
-		o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
-	}
 	if !o.isReport { // applyRecorded sets it for a report
 		o.UserFilter = o.Trees()
 	}

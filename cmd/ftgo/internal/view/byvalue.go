@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
@@ -43,11 +42,6 @@ var (
 	failIfForm    = expressionForm(parseFailIf)
 )
 
-// UsesStack reports whether the expression uses the callers of a call.
-func (v *Value) UsesStack() bool {
-	return v.uses("stack")
-}
-
 // SetExpressions sets --where, --by and --sum to the texts of a recording.
 func (o *Options) SetExpressions(where, by, sum string) (err error) {
 	var errs [3]error
@@ -75,7 +69,7 @@ func (v *Table) exprValues(s *target.Target, features tracefs.Features) (engine.
 	}
 	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
 		vf := &funcValues{}
-		o := operands{funcValues: vf, f: f, binary: s.Binary, stack: v.opt.By.UsesStack()}
+		o := operands{funcValues: vf, f: f, binary: s.Binary}
 		sig, _, unknown := s.Signature(f)
 		if o.sig = sig; unknown != nil {
 			o.sig = &offsets.Signature{}
@@ -127,7 +121,7 @@ func (o *Options) refs() []where.Ref { return append(o.By.expr.Refs(), o.Sum.exp
 // UsesVariables reports whether --by or --sum uses an argument, a result or a constant, and not only properties of the
 // call itself, like its latency.
 func (o *Options) UsesVariables() bool {
-	return slices.ContainsFunc(o.refs(), func(r where.Ref) bool { return builtins[r.Path] == nil && r.Path != "stack" || r.Path == "err" })
+	return slices.ContainsFunc(o.refs(), func(r where.Ref) bool { return builtins[r.Path] == nil || r.Path == "err" })
 }
 
 // strLen returns the number of bytes to fetch from strings: the longest literal or prefix in an expression, and
@@ -157,9 +151,6 @@ func (v *Table) observe(c *pairing.Call) (o engine.Observed) {
 	if call.ret != nil {
 		o.Failed = isError(call.ret) || len(vf.atReturn) == 0 && c.Results[0] != 0 // the word that failing fetches
 	}
-	if v.byStacks != nil {
-		call.stack = v.stackText(c, f.Name)
-	}
 	if v.opt.By.Text != "" {
 		var known bool
 		if o.Value, known = vf.by.Text(call); !known {
@@ -187,23 +178,6 @@ func missingReason(e where.Expr, call *exprCall) string {
 		}
 	}
 	return "has no value"
-}
-
-// maxTexts is the size at which stackText empties its cache.
-const maxTexts = 10_000
-
-// stackText returns the callers of a call as text, the innermost first. An ellipsis stands for unknown callers.
-func (v *Table) stackText(c *pairing.Call, callee string) string {
-	v.stackKey = v.byStacks.AppendKey(v.stackKey[:0], c)
-	if text, known := v.stackTexts[string(v.stackKey)]; known {
-		return text
-	}
-	text := cmp.Or(strings.Join(render.StackNames(v.byStacks.Callers(c, callee)), stats.StackSeparator), "…")
-	if len(v.stackTexts) == maxTexts {
-		clear(v.stackTexts)
-	}
-	v.stackTexts[string(v.stackKey)] = text
-	return text
 }
 
 // rankBy returns the number by which the table ranks values, because only the first [stats.MaxValues] values have rows.

@@ -28,16 +28,13 @@ type Table struct {
 	intervals int // the number of written intervals
 
 	// For --by and --sum:
-	funcs      map[*offsets.Func]*funcValues
-	memory     *engine.Memories
-	byStacks   *engine.Stacks    // nil unless --by uses the callers
-	stackTexts map[string]string // cached results of stackText by [engine.Stacks.AppendKey]
-	stackKey   []byte            // a buffer for a key
+	funcs  map[*offsets.Func]*funcValues
+	memory *engine.Memories
 }
 
 // NewTable returns a view of tables with the numbers that a mode measures.
 func NewTable(o *Options, mode uprobe.Mode) *Table {
-	return &Table{opt: o, mode: mode, funcs: make(map[*offsets.Func]*funcValues), stackTexts: make(map[string]string)}
+	return &Table{opt: o, mode: mode, funcs: make(map[*offsets.Func]*funcValues)}
 }
 
 func (v *Table) Needs() Needs {
@@ -49,7 +46,6 @@ func (v *Table) Needs() Needs {
 	needs.Source.Entries, needs.Source.Limit = v.mode == uprobe.Entries, v.opt.Calls
 	if v.opt.UsesValues() {
 		t := &needs.Totals
-		needs.Stacks = needs.Stacks && !v.opt.By.UsesStack()
 		t.ByValue, t.Amounts, t.Observe, t.KeptBy = v.opt.By.Text != "", v.opt.Sum.Text != "", v.observe, v.opt.rankBy()
 	}
 	return needs
@@ -87,9 +83,6 @@ func failing(s *target.Target, features tracefs.Features, sig *offsets.Signature
 func (v *Table) Begin(s *Scene) error {
 	v.Scene = s
 	v.memory = engine.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
-	if v.opt.By.UsesStack() {
-		v.byStacks = engine.NewStacks(s.Target.Binary)
-	}
 	if v.opt.Format == render.Pprof && cli.IsTerminal(s.Out) {
 		return cli.Usage("-o pprof writes no text: -w FILE")
 	}
@@ -154,7 +147,7 @@ func (v *Table) noteInlined(rows []stats.Func) {
 func (v *Table) options() render.Options {
 	o := v.opt
 	return render.Options{
-		Format: o.Format, By: o.By.Text != "", ByStack: o.By.UsesStack(), Amount: o.Sum.Text, Hist: o.Hist,
+		Format: o.Format, By: o.By.Text != "", Amount: o.Sum.Text, Hist: o.Hist,
 		Latency: v.mode == uprobe.Latency, Errors: o.Errors, Sched: o.Sched, Events: v.Events,
 		Budgeted: v.Plan.GroupSize > 0, FullNames: o.Full, Width: cli.Width(v.Out),
 	}

@@ -198,7 +198,7 @@ func (v *Closeup) callers() (list []string) {
 		for i, name := range names {
 			names[i] = printable.Short(name)
 		}
-		list = append(list, fmt.Sprintf("%8s  %s", printable.Percent(uint64(r.Sum), uint64(max(all, 1))), strings.Join(names, stats.StackSeparator)))
+		list = append(list, fmt.Sprintf("%8s  %s", printable.Percent(uint64(r.Sum), uint64(max(all, 1))), strings.Join(names, " < ")))
 	}
 	return list
 }

@@ -125,7 +125,6 @@ type operands struct {
 	*funcValues
 	binary     *offsets.Binary
 	f          *offsets.Func
-	stack      bool // expressions may use the callers
 	sig        *offsets.Signature
 	entry, ret *capture.Builder
 }
@@ -148,7 +147,7 @@ func (o *operands) check(e where.Expr, entryOnly string) (where.Expr, error) {
 		o.err = last.Name
 	}
 	e = e.WithConstants(func(path string) (c capture.Value, ok bool) {
-		if o.builder(path) != nil || builtins[path] != nil || path == "stack" && o.stack {
+		if o.builder(path) != nil || builtins[path] != nil {
 			return c, false
 		}
 		c.Type, c.Num, ok = o.binary.Internals().Constant(path, symname.Split(o.f.Name).Package)
@@ -158,8 +157,6 @@ func (o *operands) check(e where.Expr, entryOnly string) (where.Expr, error) {
 		b := o.builder(path)
 		t, ok := builtins[path]
 		switch {
-		case b == nil && path == "stack" && o.stack:
-			return builtins["func"], nil
 		case b == nil && path == "err" && o.sig.Untyped:
 			return nil, fmt.Errorf("results of %s are not known: no debug information; %s", o.f.Name, giveTypes)
 		case b == nil && !ok:
@@ -242,7 +239,6 @@ type exprCall struct {
 	*funcValues
 	line       render.Line
 	entry, ret []capture.Value // the values of atEntry and atReturn, nil if they were not fetched
-	stack      string          // the callers, the innermost first, or ""
 }
 
 // read appends the shown values of a call to the arguments and results of the line, and sets entry and ret.
@@ -273,8 +269,6 @@ func (c *exprCall) Value(path string) *capture.Value {
 	switch {
 	case path == "func":
 		return &capture.Value{Type: t, Bytes: []byte(c.line.Function), Len: int64(len(c.line.Function))}
-	case path == "stack" && c.stack != "":
-		return &capture.Value{Type: builtins["func"], Bytes: []byte(c.stack), Len: int64(len(c.stack))}
 	case path == "err" && c.err != "":
 		return capture.Find(c.ret, capture.Whole, c.err)
 	case path == "err":
