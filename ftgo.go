@@ -142,7 +142,7 @@ func (t *Tracer) Count(ctx context.Context) (*Report, error) {
 func (t *Tracer) List() iter.Seq2[Func, error] {
 	return func(yield func(Func, error) bool) {
 		q, err := t.query()
-		var rows []target.Row
+		var rows []target.Listed
 		if err == nil {
 			rows, err = q.List(quiet{}.Say, true)
 		}
@@ -151,7 +151,7 @@ func (t *Tracer) List() iter.Seq2[Func, error] {
 			return
 		}
 		for _, r := range rows {
-			f := Func{Name: r.Name, Addr: r.Addr, File: r.File, Line: r.Line, Signature: r.Signature, Unprobed: r.Unprobed}
+			f := Func{Name: r.Name, Addr: r.Addr, File: r.File, Line: r.Line, Signature: r.Signature, Unprobed: r.Err}
 			if !yield(f, nil) {
 				return
 			}

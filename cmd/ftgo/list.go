@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -64,11 +63,6 @@ func list(e *cli.Env, o *session.Options) error {
 	stop()
 	if err != nil {
 		return err
-	}
-	if o.Format == render.Table {
-		for i := range rows {
-			rows[i].Name = cmp.Or(rows[i].Signature, rows[i].Name)
-		}
 	}
 	return o.Write(e, []string{o.Binary}, func(out io.Writer) error {
 		return render.List(out, rows, render.Options{Format: o.Format, Width: cli.Width(out), FullNames: o.Full})

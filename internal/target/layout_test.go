@@ -29,7 +29,7 @@ func TestSignature(t *testing.T) {
 				if err != nil || want.Note != "" {
 					continue
 				}
-				g := funcSpec{pattern: f.Name, hasSignature: true, params: spelled(want.Params), results: spelled(want.Results)}
+				g := funcArg{hasSignature: true, params: spelled(want.Params), results: spelled(want.Results)}
 				got, err := g.signature(b, &f)
 				if err != nil {
 					t.Errorf("%s: %v", f.Name, err)
@@ -131,10 +131,8 @@ func TestPlaces(t *testing.T) {
 		{"main.f", offsets.SystemV, `f(k=goarg1)`, `k: goargN and goretN are Go's own registers, which this function does not use: give its signature`},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
-			g, ok, err := parseSpec(tt.text)
-			if !ok || err != nil {
-				t.Fatal(ok, err)
-			}
+			g, err := parseFunc(tt.text, false, true)
+			fixture.NoError(t, err)
 			s, err := g.signature(b, &offsets.Func{Name: tt.name, ABI: tt.abi})
 			got := fmt.Sprint(err)
 			if err == nil {

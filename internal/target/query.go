@@ -77,10 +77,10 @@ func (q *Query) Resolve(say Say) (*Target, error) {
 }
 
 func (t *Target) find(say Say, q *Query) error {
-	for _, s := range t.sites {
-		found, err := s.resolve(t)
+	for _, a := range t.instructions {
+		found, err := a.resolve(t)
 		if err != nil {
-			return q.located(s.text, err)
+			return q.located(a.text, err)
 		}
 		t.Sites = append(t.Sites, found...)
 	}
@@ -94,7 +94,7 @@ func (t *Target) find(say Say, q *Query) error {
 	empty := len(t.Funcs)+len(t.Sites) == 0
 	explained := unmatched[:min(len(unmatched), maxExplained)]
 	for n, i := range explained {
-		err := q.located(t.texts[i], noMatch(t.Binary, t.include[i].String(), q.Regexp))
+		err := t.unmatched(q, i)
 		if !q.AllowUnmatched || empty && n == len(explained)-1 {
 			return err
 		}
@@ -104,9 +104,19 @@ func (t *Target) find(say Say, q *Query) error {
 		say("%s: no function matches %s", q.Binary, printable.Plural(more, "more pattern"))
 	}
 	if empty && len(q.Funcs) > 0 {
-		return nothingf("%s: all functions that match are excluded", q.Binary)
+		return q.allExcluded()
 	}
 	return nil
+}
+
+// unmatched returns the error of a pattern that matches nothing.
+func (t *Target) unmatched(q *Query, i int) error {
+	a := &t.include[i]
+	return q.located(a.text, noMatch(t.Binary, a.pattern.String(), q.Regexp))
+}
+
+func (q *Query) allExcluded() error {
+	return nothingf("%s: all functions that match are excluded", q.Binary)
 }
 
 // maxExplained limits the number of patterns without a match that messages explain. An explanation takes time, because it

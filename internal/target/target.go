@@ -26,16 +26,11 @@ type Target struct {
 	Sites  []uprobe.Probe // the single instructions
 	// Roles has the roles of Funcs.
 	Roles map[*offsets.Func]Role
-	// specOf maps functions to the FUNC argument that selected them, if the argument lists parameters.
-	specOf map[*offsets.Func]*funcSpec
 
-	// The following fields are the parsed arguments. texts[i] is the FUNC argument of the pattern include[i]. specs[i] lists
-	// its parameters. It is nil if the argument lists none. ownFuncs: FUNC was not given, and OwnFuncs selects the functions.
-	sites            []site
-	include, exclude []symname.Pattern
-	texts            []string
-	specs            []*funcSpec
-	ownFuncs         bool
+	// The following fields are the parsed arguments. ownFuncs: FUNC was not given, and OwnFuncs selects the functions.
+	instructions, include []funcArg
+	exclude               []symname.Pattern
+	ownFuncs              bool
 }
 
 // Role says why a function was selected.
@@ -48,6 +43,7 @@ type Role struct {
 	// Inside: --inside selects the function, and only calls that are made from such a function are shown. Hidden: calls of
 	// the function itself are not shown.
 	Inside, Hidden bool
+	arg            *funcArg // the FUNC that selects the function, if it lists parameters
 }
 
 func (t *Target) mark(f *offsets.Func, set func(*Role)) {
@@ -96,13 +92,12 @@ func (t *Target) WrittenTo() error {
 // Signature returns a function's signature. If the user gave one, it returns the user's, and fromUser is true. Otherwise it
 // returns the signature in the file.
 func (t *Target) Signature(f *offsets.Func) (sig *offsets.Signature, fromUser bool, err error) {
-	g, fromUser := t.specOf[f]
-	if fromUser {
-		sig, err = g.signature(t.Binary, f)
-	} else {
-		sig, err = t.Binary.Signature(f)
+	if a := t.Roles[f].arg; a != nil {
+		sig, err = a.signature(t.Binary, f)
+		return sig, true, err
 	}
-	return sig, fromUser, err
+	sig, err = t.Binary.Signature(f)
+	return sig, false, err
 }
 
 // Note returns the reason why a function's signature is not known, short enough for a line of a call.
@@ -116,16 +111,16 @@ func Note(err error) string {
 // Shown returns the paths of the arguments and of the results to show for a function. If args is nil, all arguments are
 // shown, and if results is nil, all results are shown.
 func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results []string, err error) {
-	g, ok := t.specOf[f]
-	if !ok || g.hasSignature {
+	a := t.Roles[f].arg
+	if a == nil || a.hasSignature {
 		return nil, nil, nil
 	}
 	args = []string{}
-	if g.noResults {
+	if a.noResults {
 		results = []string{}
 	}
 	last, returnsError := LastError(sig)
-	for _, sel := range g.selections {
+	for _, sel := range a.params {
 		switch {
 		case sel.Path == "" && !sel.Result:
 			args = append(args, sel.Name)

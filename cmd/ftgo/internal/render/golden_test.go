@@ -37,7 +37,7 @@ func TestGolden(t *testing.T) {
 	lines := func(o Options, calls ...Line) writer {
 		return func(b *bytes.Buffer) error { return writeCalls(b, o, calls...) }
 	}
-	list := func(rows []target.Row, f Format, width int) writer {
+	list := func(rows []target.Listed, f Format, width int) writer {
 		return func(b *bytes.Buffer) error { return List(b, rows, Options{Format: f, Width: width}) }
 	}
 	summary := func(s stats.Summary) writer {

@@ -64,11 +64,11 @@ func validJSON(t *testing.T, text string) {
 // checks the error of a broken writer.
 func TestHostileRows(t *testing.T) {
 	var rows []stats.Func
-	var list []target.Row
+	var list []target.Listed
 	var skipped []stats.Skipped
 	for _, s := range hostileValues {
 		rows = append(rows, stats.Func{Name: s, Calls: 3, Completed: 2, Lost: 1, Note: s, Latency: histogram(812, 4350)})
-		list = append(list, target.Row{Name: s, ABI: s, Entry: s, Note: s})
+		list = append(list, target.Listed{Func: offsets.Func{Name: s}, Signature: s, Source: s, Note: s})
 		skipped = append(skipped, stats.Skipped{Function: s, Reason: s})
 	}
 	check := func(want int, json bool, write func(io.Writer) error) {
