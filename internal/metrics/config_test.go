@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -156,26 +155,22 @@ func TestConfigureTrust(t *testing.T) {
 	if err != nil || got.Traces.TLS.RootCAs == nil || len(got.Metrics.TLS.Certificates) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	s := newSender(&got.Traces, spanKind, "", 1000)
+	news := make(chan string, 1)
+	s := newSender(&got.Traces, spanKind, "", 1000, news)
 	s.putEncoded([]byte("spans"), 7)
 	s.close(t.Context())
 	if summary(s.sendingCounts()) != "sent 7" {
-		t.Errorf("%s %s", summary(s.sendingCounts()), s.takeMessages())
+		t.Error(summary(s.sendingCounts()))
 	}
 	got, err = Configure(server.URL, env())
 	fixture.NoError(t, err)
-	s = newSender(&got.Traces, spanKind, "", 1000)
+	s = newSender(&got.Traces, spanKind, "", 1000, news)
 	s.putEncoded([]byte("spans"), 7)
-	var news []string
-	for news == nil {
-		news = s.takeMessages()
-		runtime.Gosched()
-	}
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
+	over, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
 	s.close(over)
-	if !strings.Contains(news[0], "certificate signed by unknown authority") || len(bodies) != 1 {
-		t.Error(news)
+	if text := <-news; !strings.Contains(text, "certificate signed by unknown authority") || len(bodies) != 1 {
+		t.Error(text)
 	}
 }
 
@@ -201,7 +196,7 @@ func FuzzConfigure(f *testing.F) {
 			}
 			s := &sender{to: e, kind: spanKind, client: newClient(e)}
 			(&fakeCollector{}).to(s)
-			if o := s.post(t.Context(), nil, 1); o.message != "" {
+			if o := s.post(t.Context(), message{items: 1}); o.message != "" {
 				t.Errorf("%+v", o)
 			}
 		}
