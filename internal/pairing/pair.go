@@ -44,7 +44,7 @@ func (p *Stream) event(ev *parse.Event, bias uint64) {
 		p.count(ev, site)
 	case uprobe.Counter, uprobe.CounterJump:
 		if p.taken(pe, site, ev) && !has(p.uncounted[fn], ev.Time) {
-			p.account.funcs[fn].calls++
+			p.account.funcs[fn].Calls++
 		} else {
 			p.account.funcs[fn].noCalls++
 		}
@@ -232,7 +232,7 @@ func (p *Stream) unwind(ev *parse.Event, s *stack, depth uint64) {
 // emitEnded emits a call that has ended, and counts it if it is Abandoned.
 func (p *Stream) emitEnded(c *Call) {
 	if c.Outcome == Abandoned {
-		p.account.funcs[c.Func].abandoned++
+		p.account.funcs[c.Func].Abandoned++
 	}
 	p.item.Call = c
 	p.emit(Ended)

@@ -76,7 +76,7 @@ func newStream(plan *uprobe.Plan) *Stream {
 		retired: make(map[int][]gap), uncounted: make(map[int][]gap),
 	}
 	p.extend()
-	p.account.funcs = make([]funcAccount, len(plan.Funcs))
+	p.account.funcs = make([]Count, len(plan.Funcs))
 	return p
 }
 
