@@ -182,20 +182,6 @@ func Executes(pid int, path string) bool {
 	return ok && slices.ContainsFunc(mapped, func(m Mapping) bool { return m.Inode == stat.Ino })
 }
 
-// OpenFiles calls visit for each open file of each process, with its present path. Only root sees other users' files.
-func OpenFiles(visit func(pid int, path string)) {
-	pids, _ := All() // an incomplete list is good enough
-	for _, pid := range pids {
-		dir := folder(pid) + "/fd/"
-		fds, _ := numbers(dir) // empty for a process that has just ended
-		for _, fd := range fds {
-			if path, err := os.Readlink(dir + strconv.Itoa(fd)); err == nil {
-				visit(pid, path)
-			}
-		}
-	}
-}
-
 // InitialPIDNamespace is the inode of the initial pid namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO).
 const InitialPIDNamespace = 0xeffffffc
 
