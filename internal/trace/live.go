@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -144,9 +143,6 @@ func (l *Live) calibrate() error {
 		return err
 	}
 	l.clock.update(base)
-	if l.plan.Mode == uprobe.Latency && base.Step > 0 {
-		l.opt.Warn(fmt.Sprintf("the trace clock %s has a resolution of %v, and so have latencies", printable.Text(base.Clock), base.Step.Round(time.Millisecond)))
-	}
 	if l.plan.Mode == uprobe.Latency {
 		if pids := l.session.Neighbours(); len(pids) > 0 {
 			l.opt.Warn(fmt.Sprintf("process %d, another ftgo, probes the same file: latencies include the cost of its probes", pids[0]))
