@@ -77,7 +77,7 @@ func (c *funcCode) sites() (s *Sites, err error) {
 	entry, late, restarts := 0, false, slices.Contains(c.jumpTargets, 0)
 	if c.fn.ABI == SystemV {
 		s.Restarts, s.SplitStack = restarts, p.SplitsStack(whole.code)
-	} else if check, ok := p.StackCheck(whole.code); !ok {
+	} else if check, ok := arch.StackCheck(p, whole.code); !ok {
 		s.Restarts = restarts
 		entry, late = c.firstUnrepeated()
 	} else {
