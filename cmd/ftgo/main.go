@@ -166,7 +166,7 @@ func countCommand(e *cli.Env) *cli.Command {
 		Groups:   o.Groups(o.Target.Define, o.DefineInterval(intervalHelp), o.DefineCount, o.DefineFull(""), cli.Subset("", o.DefineFetch, "strlen")),
 		ReadArgs: o.ReadArgs,
 		Run: func(ctx context.Context) error {
-			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
+			if err := o.CheckFailIf(false, false, ""); err != nil {
 				return err
 			}
 			mode := uprobe.Count

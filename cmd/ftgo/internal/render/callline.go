@@ -41,9 +41,13 @@ type Line struct {
 	// End is "return", "unwound" (by a panic or Goexit), "open" (the call has not ended) or "lost" (the event of its end
 	// was lost). It is "" for a call that begins, and for an event.
 	End           string
-	Args, Results []capture.Value  // Results are set if End is "return"
-	Stack         []stats.Location // the callers, the innermost first; nil without --stack
-	ArgsNote      string           // the reason why arguments are missing, or ""
+	Args, Results []capture.Value // Results are set if End is "return"
+	// HiddenArgs and HiddenResults were fetched for expressions and are not shown. ErrorName is the name of the last
+	// result if its type is error, else "".
+	HiddenArgs, HiddenResults []capture.Value
+	ErrorName                 string
+	Stack                     []stats.Location // the callers, the innermost first; nil without --stack
+	ArgsNote                  string           // the reason why arguments are missing, or ""
 
 	Event     string // GROUP:EVENT of a kernel event, "" for a call
 	GoidKnown bool   // whether Goid of an event is known; a known 0 is a system stack. Calls do not use it.

@@ -242,7 +242,7 @@ func (f *CallFormat) append(b []byte, c *Line) []byte {
 		var text string
 		v := cmp.Or(capture.Find(c.Args, p.part, p.path), capture.Find(c.Results, p.part, p.path))
 		if v == nil {
-			v, text = builtIn(c, p.name)
+			v, text = c.property(p.name)
 		}
 		switch {
 		case v != nil:
@@ -256,9 +256,12 @@ func (f *CallFormat) append(b []byte, c *Line) []byte {
 	return append(b, f.end...)
 }
 
-// CallNumbers are the numbers of a call by their names in expressions and in --format. latency and ns are durations in
-// nanoseconds, known only if the call returned.
-var CallNumbers = map[string]func(*Line) uint64{
+// Properties are the types of the properties of a call by their names in expressions and in --format: its numbers, func (the
+// name of the function) and err (the last result). latency and ns are durations in nanoseconds.
+var Properties = map[string]*gotype.Type{"func": basic("string"), "err": basic("error")}
+
+// callNumbers are the numbers of a call by their names. latency and ns are known only if the call returned.
+var callNumbers = map[string]func(*Line) uint64{
 	"latency": func(l *Line) uint64 { return uint64(l.NS) },
 	"ns":      func(l *Line) uint64 { return uint64(l.NS) },
 	"goid":    func(l *Line) uint64 { return l.Goid },
@@ -268,21 +271,56 @@ var CallNumbers = map[string]func(*Line) uint64{
 	"depth":   func(l *Line) uint64 { return uint64(l.Depth) },
 }
 
-var uint64Type, _ = gotype.Basic("uint64")
+func init() {
+	for name := range callNumbers {
+		Properties[name] = basic("int64")
+	}
+}
 
-// builtIn returns the property of a call that name selects. If the property is a number, it returns the number in v. If it
-// is a text, v is nil. If it is not known, v is an unknown value with the reason.
-func builtIn(c *Line, name string) (v *capture.Value, text string) {
-	number := CallNumbers[name]
+func basic(name string) *gotype.Type {
+	t, _ := gotype.Basic(name)
+	return t
+}
+
+// Value returns the value that a path of an expression leads to, nil if it is unknown. A variable takes precedence over a
+// property with its name.
+func (c *Line) Value(path string) *capture.Value {
+	if v := cmp.Or(capture.Find(c.HiddenArgs, capture.Whole, path), capture.Find(c.HiddenResults, capture.Whole, path)); v != nil {
+		return v
+	}
+	switch {
+	case path == "func":
+		return &capture.Value{Type: Properties[path], Bytes: []byte(c.Function), Len: int64(len(c.Function))}
+	case path == "err" && c.ErrorName != "":
+		return capture.Find(c.HiddenResults, capture.Whole, c.ErrorName)
+	case path == "err":
+		return &capture.Value{Type: Properties[path]} // nil: the function does not return an error
+	}
+	return c.number(path)
+}
+
+// number returns the number of the call with a name, nil if there is none, or if it is unknown.
+func (c *Line) number(name string) *capture.Value {
+	number := callNumbers[name]
+	if number == nil || !c.returned() && (name == "ns" || name == "latency") {
+		return nil
+	}
+	return &capture.Value{Type: Properties[name], Num: number(c)}
+}
+
+// property returns the property of the call that a name in --format selects. If the property is a number, it returns the
+// number in v. If it is a text, v is nil. If it is not known, v is an unknown value with the reason.
+func (c *Line) property(name string) (v *capture.Value, text string) {
+	number := c.number(name)
 	switch {
 	case name == "func":
 		return nil, c.Function
 	case name == "time":
 		return nil, c.Time.Format(time.RFC3339Nano)
-	case name == "latency" && c.returned():
+	case name == "latency" && number != nil:
 		return nil, printable.Duration(c.NS)
-	case number != nil && (c.returned() || name != "ns" && name != "latency"):
-		return &capture.Value{Type: uint64Type, Num: number(c)}, ""
+	case number != nil:
+		return number, ""
 	case !c.returned() && c.End != "":
 		return capture.Unknown(capture.Unfetched, c.End), ""
 	}

@@ -120,7 +120,7 @@ func (o *Options) planReplay(rec *recording.Recording) (r *run, err error) {
 	if err := o.checkShowable(rec); err != nil {
 		return nil, err
 	}
-	if err := o.FailIf.CheckKnown(rec.Plan.Mode == uprobe.Latency, o.Errors, "script --errors"); err != nil {
+	if err := o.CheckFailIf(rec.Plan.Mode == uprobe.Latency, o.Errors, "script --errors"); err != nil {
 		return nil, err
 	}
 	if program := rec.Facts["program"]; program != "" {
@@ -211,7 +211,7 @@ func (o *Options) binaryUser(rec *recording.Recording) string {
 		return "--by"
 	case as == "count":
 		return ""
-	case o.Where.Text != "" && as == "trace":
+	case o.Where.Source != "" && as == "trace":
 		return "--where"
 	case o.OnlyErrors && as == "trace":
 		return "--errors"

@@ -71,7 +71,7 @@ func (o *Options) applyRecorded(a *recording.Options, recorded string) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("read recording: %v", err)
-	case o.Where.Text != "" && a.Where != "":
+	case o.Where.Source != "" && a.Where != "":
 		return cli.Usage("report: --where: it was recorded with one already: %s", a.Where)
 	case o.UsesValues() && was.UsesValues():
 		return cli.Usage("report: it was recorded with --by or --sum already: %s", cmp.Or(a.By, a.Sum))
@@ -201,8 +201,8 @@ func (r *run) scriptText() (string, error) {
 func (r *run) recordedOptions() recording.Options {
 	a := recording.Options{
 		Patterns: r.Funcs, Regexp: r.Regexp, Exclude: r.Exclude, NoWrappers: !r.Query.Wrappers, Errors: r.Errors, Stack: r.Stack,
-		StrLen: r.Fetch.StrLen, Items: r.Fetch.Items, Where: r.Where.Text, Inside: r.Inside, Entries: r.Entries, Budget: *r.Budget, Features: r.request.Probes.Features,
-		By: r.By.Text, Sum: r.Sum.Text,
+		StrLen: r.Fetch.StrLen, Items: r.Fetch.Items, Where: r.Where.Source, Inside: r.Inside, Entries: r.Entries, Budget: *r.Budget, Features: r.request.Probes.Features,
+		By: r.By.Source, Sum: r.Sum.Source,
 	}
 	for i := range r.request.Plan.Funcs {
 		role := r.request.Target.Roles[r.request.Plan.Funcs[i].Func]

@@ -18,20 +18,14 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// Value is the value of a flag that takes an expression.
-type Value struct {
-	Text string
-	expr where.Expr
-}
-
 // expressionForm returns the form of a flag that takes an expression. The value "" is no expression.
-func expressionForm(parse func(text string) (where.Expr, error)) cli.Form[Value] {
-	return cli.Form[Value]{Read: func(text string) (v Value, err error) {
-		if v.Text = text; text != "" {
-			v.expr, err = parse(text)
+func expressionForm(parse func(text string) (where.Expr, error)) cli.Form[where.Expr] {
+	return cli.Form[where.Expr]{Read: func(text string) (where.Expr, error) {
+		if text == "" {
+			return where.Expr{}, nil
 		}
-		return v, err
-	}, Write: func(v Value) string { return v.Text }}
+		return parse(text)
+	}, Write: func(e where.Expr) string { return e.Source }}
 }
 
 // The forms of the flags that take an expression. ConditionForm is the form of --where.
@@ -52,7 +46,7 @@ func (o *Options) SetExpressions(where, by, sum string) (err error) {
 }
 
 // UsesValues reports whether --by or --sum is set.
-func (o *Options) UsesValues() bool { return o.By.Text != "" || o.Sum.Text != "" }
+func (o *Options) UsesValues() bool { return o.By.Source != "" || o.Sum.Source != "" }
 
 // exprValues returns the plan of the values to fetch for --by and --sum.
 func (v *Table) exprValues(s *target.Target, features tracefs.Features) (engine.Values, error) {
@@ -76,13 +70,13 @@ func (v *Table) exprValues(s *target.Target, features tracefs.Features) (engine.
 		}
 		o.entry, o.ret = target.Builders(fetch, s.Binary, f, sites, o.sig, v.opt.Stack, features)
 		for _, flag := range []struct {
-			Value
+			where.Expr
 			checked *where.Expr
 		}{{v.opt.By, &vf.by}, {v.opt.Sum, &vf.amount}} {
-			if flag.Text == "" {
+			if flag.Source == "" {
 				continue
 			}
-			if *flag.checked, err = o.check(flag.expr, entryOnly); err != nil && unknown != nil {
+			if *flag.checked, err = o.check(flag.Expr, entryOnly); err != nil && unknown != nil {
 				err = fmt.Errorf("%w; %s", unknown, giveTypes)
 			}
 			if err != nil {
@@ -116,18 +110,18 @@ func (v *Table) exprValues(s *target.Target, features tracefs.Features) (engine.
 	}, nil
 }
 
-func (o *Options) refs() []where.Ref { return append(o.By.expr.Refs(), o.Sum.expr.Refs()...) }
+func (o *Options) refs() []where.Ref { return append(o.By.Refs(), o.Sum.Refs()...) }
 
 // UsesVariables reports whether --by or --sum uses an argument, a result or a constant, and not only properties of the
 // call itself, like its latency.
 func (o *Options) UsesVariables() bool {
-	return slices.ContainsFunc(o.refs(), func(r where.Ref) bool { return builtins[r.Path] == nil || r.Path == "err" })
+	return slices.ContainsFunc(o.refs(), func(r where.Ref) bool { return render.Properties[r.Path] == nil || r.Path == "err" })
 }
 
 // strLen returns the number of bytes to fetch from strings: the longest literal or prefix in an expression, and
 // --strlen if an expression uses a whole string.
 func (v *Table) strLen() int {
-	n := max(1, v.opt.By.expr.Longest(), v.opt.Sum.expr.Longest())
+	n := max(1, v.opt.By.Longest(), v.opt.Sum.Longest())
 	if slices.ContainsFunc(v.opt.refs(), func(r where.Ref) bool { return r.Part == capture.Whole && r.First == 0 }) {
 		n = max(n, v.opt.Fetch.StrLen)
 	}
@@ -139,25 +133,21 @@ func (v *Table) observe(c *pairing.Call) (o engine.Observed) {
 	f := &v.Plan.Funcs[c.Func]
 	vf := v.funcs[f.Func]
 	if vf == nil { // f stands for a wait reason
-		vf = &funcValues{by: v.opt.By.expr, amount: v.opt.Sum.expr}
+		vf = &funcValues{by: v.opt.By, amount: v.opt.Sum}
 	}
-	call := &vf.reused
-	call.funcValues = vf
-	call.line = render.Line{
-		Function: f.Name, Thread: render.ThreadOf(c), Depth: c.Depth, End: c.Outcome.String(), NS: v.Clock.Took(c).Nanoseconds(),
-		Args: call.line.Args[:0], Results: call.line.Results[:0],
+	call := vf.line(c, f.Name)
+	call.End, call.NS = c.Outcome.String(), v.Clock.Took(c).Nanoseconds()
+	vf.read(call, c, f, v.memory)
+	if call.HiddenResults != nil {
+		o.Failed = isError(call.HiddenResults) || len(vf.atReturn) == 0 && c.Results[0] != 0 // the word that failing fetches
 	}
-	call.read(c, f, v.memory)
-	if call.ret != nil {
-		o.Failed = isError(call.ret) || len(vf.atReturn) == 0 && c.Results[0] != 0 // the word that failing fetches
-	}
-	if v.opt.By.Text != "" {
+	if v.opt.By.Source != "" {
 		var known bool
 		if o.Value, known = vf.by.Text(call); !known {
-			o.Value, o.Kind = missingReason(vf.by, call), stats.NoValue
+			o.Value, o.Kind = vf.missingReason(vf.by, call), stats.NoValue
 		}
 	}
-	if v.opt.Sum.Text != "" {
+	if v.opt.Sum.Source != "" {
 		if n, ok := vf.amount.Number(call); ok && n >= 0 {
 			o.Amount, o.Counts = n, true
 		}
@@ -166,10 +156,10 @@ func (v *Table) observe(c *pairing.Call) (o engine.Observed) {
 }
 
 // missingReason returns the reason why the value of an expression is unknown.
-func missingReason(e where.Expr, call *exprCall) string {
+func (fl *funcValues) missingReason(e where.Expr, call *render.Line) string {
 	for _, r := range e.Refs() {
 		switch value := call.Value(r.Path); {
-		case value == nil && slices.Contains(call.atReturn, r.Path), value == nil && r.Path == "err", value == nil && builtins[r.Path] != nil:
+		case value == nil && slices.Contains(fl.atReturn, r.Path), value == nil && r.Path == "err", value == nil && render.Properties[r.Path] != nil:
 			return "did not return"
 		case value == nil:
 			return "not fetched"
@@ -195,7 +185,7 @@ func (o *Options) rankBy() string {
 
 // order returns the key of --sort or its default.
 func (o *Options) order() string {
-	if o.Sort == "" && o.Sum.Text != "" {
+	if o.Sort == "" && o.Sum.Source != "" {
 		return "sum"
 	}
 	return cmp.Or(o.Sort, "calls")

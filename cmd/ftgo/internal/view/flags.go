@@ -9,6 +9,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -36,19 +37,19 @@ type Options struct {
 type TableFlags struct {
 	Top       int
 	Sort      string // one of orders; "" means sum if --sum is set, else calls
-	By, Sum   Value
+	By, Sum   where.Expr
 	FromTrace bool // the run is a recording of trace, which has the values that trace shows
 	PerHost   bool // write separate rows for each machine
 	Hist      bool
 	Errors    bool
-	FailIf    Value
+	FailIf    where.Expr
 	Summaries bool // in JSON, write a summary after each interval
 	Merges    bool // the command report merges several runs, so a Table does not write the rows of a single run
 }
 
 // LineFlags are the flags of lines. They select calls and the contents of a line.
 type LineFlags struct {
-	Where      Value
+	Where      where.Expr
 	OnlyErrors bool // --errors of trace
 	Min        time.Duration
 	Slow       time.Duration // show only trees with a root that took longer; 0 means no limit
@@ -154,7 +155,7 @@ func (o *Options) DefineTable(fs *cli.Flags) {
 	fs.BoolVar(&o.Hist, "hist", false, "add a histogram of each function: of --sum, or else of latencies")
 	o.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")
 	fs.Check(func(string) error {
-		o.Errors = o.Errors || o.Sort == "errors" || o.FailIf.uses("errors")
+		o.Errors = o.Errors || o.Sort == "errors" || o.FailIf.Uses("errors")
 		return nil
 	})
 }

@@ -46,7 +46,7 @@ func (v *Table) Needs() Needs {
 	needs.Source.Entries, needs.Source.Limit = v.mode == uprobe.Entries, v.opt.Calls
 	if v.opt.UsesValues() {
 		t := &needs.Totals
-		t.ByValue, t.Amounts, t.Observe, t.KeptBy = v.opt.By.Text != "", v.opt.Sum.Text != "", v.observe, v.opt.rankBy()
+		t.ByValue, t.Amounts, t.Observe, t.KeptBy = v.opt.By.Source != "", v.opt.Sum.Source != "", v.observe, v.opt.rankBy()
 	}
 	return needs
 }
@@ -116,7 +116,7 @@ func (v *Table) Rows(t *engine.Table) []stats.Func { return v.arrange(t.Whole, 0
 // name and there are no values of --by.
 func (v *Table) arrange(rows []stats.Func, top int) []stats.Func {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row stats.Func) bool {
-		return row.Calls == 0 && row.Completed == 0 && row.Number() < 0.5 && (!v.role(row).Named || v.opt.By.Text != "")
+		return row.Calls == 0 && row.Completed == 0 && row.Number() < 0.5 && (!v.role(row).Named || v.opt.By.Source != "")
 	})
 	sortRows(rows, v.opt.order())
 	return topRows(rows, top)
@@ -147,7 +147,7 @@ func (v *Table) noteInlined(rows []stats.Func) {
 func (v *Table) options() render.Options {
 	o := v.opt
 	return render.Options{
-		Format: o.Format, By: o.By.Text != "", Amount: o.Sum.Text, Hist: o.Hist,
+		Format: o.Format, By: o.By.Source != "", Amount: o.Sum.Source, Hist: o.Hist,
 		Latency: v.mode == uprobe.Latency, Errors: o.Errors, Sched: o.Sched, Events: v.Events,
 		Budgeted: v.Plan.GroupSize > 0, FullNames: o.Full, Width: cli.Width(v.Out),
 	}
@@ -167,7 +167,7 @@ func (v *Table) End(t *engine.Table) error {
 		v.noteInlined(rows)
 	}
 	// FUNC selects a wrapper together with the function that the user means. The calls of the wrapper depend on the compiler.
-	failed := v.opt.FailIf.check(slices.DeleteFunc(slices.Clone(rows), func(row stats.Func) bool { return v.role(row).Wrapper }))
+	failed := v.opt.failIf(slices.DeleteFunc(slices.Clone(rows), func(row stats.Func) bool { return v.role(row).Wrapper }))
 	if err := v.writeTotals(t, v.arrange(rows, v.opt.Top)); err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (v *Table) writeStacks(t *engine.Table) error {
 	if n := v.Stacks.Beyond; n > 0 {
 		v.Env.Warn(fmt.Sprintf("callers of %d calls are unknown, because there were more than %d different stacks", n, engine.MaxStacks))
 	}
-	amount := v.opt.Sum.Text
+	amount := v.opt.Sum.Source
 	b := v.Plan.Binary
 	rows := v.Stacks.Rows()
 	funcs := make(map[int]*stats.Func)

@@ -71,7 +71,7 @@ func TestTopRows(t *testing.T) {
 		{"", "", "calls", "calls"}, {"n", "", "sum", "sum"}, {"n", "calls", "calls", "calls"}, {"n", "p99", "p99", "time"}, {"", "name", "name", "calls"},
 	} {
 		flags := Options{TableFlags: TableFlags{Sort: c.sort}}
-		flags.Sum.Text = c.sum
+		flags.Sum.Source = c.sum
 		if flags.order() != c.order || flags.rankBy() != c.rankBy {
 			t.Errorf("%+v: %s, %s", c, flags.order(), flags.rankBy())
 		}

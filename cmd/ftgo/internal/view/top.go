@@ -91,17 +91,11 @@ type Closeup struct {
 	*Lines
 	show     func(top.One)
 	heat     [][64]uint32   // for each interval, the number of calls by [top.Bucket]
-	slowest  []slowCall     // the slowest first
+	slowest  []*render.Line // the slowest calls, the slowest first
+	shown    []*render.Line // the slowest calls of the last page
 	lastCost *stats.Probing // the cost of probes at the end of the last interval
 	line     bytes.Buffer
 	short    string // the short name of the function
-}
-
-// slowCall is one of the slowest calls.
-type slowCall struct {
-	ns    int64
-	text  string
-	shown bool // an earlier page had this call
 }
 
 // Limits of a page.
@@ -113,7 +107,9 @@ const (
 
 // NewCloseup returns a view that passes its pages to show.
 func NewCloseup(o *Options, show func(top.One)) *Closeup {
-	return &Closeup{Lines: NewLines(o), show: show, heat: make([][64]uint32, 1)}
+	v := &Closeup{Lines: NewLines(o), show: show, heat: make([][64]uint32, 1)}
+	v.keeps = true
+	return v
 }
 
 func (v *Closeup) Needs() Needs {
@@ -142,17 +138,11 @@ func (v *Closeup) Take(it *pairing.Item) error {
 	}
 	ns := v.Clock.Took(c).Nanoseconds()
 	v.heat[len(v.heat)-1][top.Bucket(ns)]++
-	if len(v.slowest) == maxSlowest && ns <= v.slowest[maxSlowest-1].ns {
+	if len(v.slowest) == maxSlowest && ns <= v.slowest[maxSlowest-1].NS {
 		return nil
 	}
-	v.line.Reset()
-	if err := v.calls.Line(v.Lines.line(c, true)); err != nil {
-		return err
-	}
-	text, _, _ := strings.Cut(v.line.String(), "\n")
-	text = strings.Replace(text, "  "+v.short+"(", "  (", 1) // the page has the name in its head
-	at, _ := slices.BinarySearchFunc(v.slowest, ns, func(s slowCall, ns int64) int { return cmp.Compare(ns, s.ns) })
-	v.slowest = slices.Insert(v.slowest, at, slowCall{ns: ns, text: text})
+	at, _ := slices.BinarySearchFunc(v.slowest, ns, func(l *render.Line, ns int64) int { return cmp.Compare(ns, l.NS) })
+	v.slowest = slices.Insert(v.slowest, at, v.Lines.line(c, true))
 	v.slowest = v.slowest[:min(len(v.slowest), maxSlowest)]
 	return nil
 }
@@ -173,15 +163,17 @@ func (v *Closeup) page(t *engine.Table) top.One {
 	p.Head, p.Split = []string{numbers, render.TopCost(&t.Summary, v.lastCost)}, split
 	v.lastCost = t.Probing
 	p.Callers = v.callers()
-	for i := range v.slowest {
-		s := &v.slowest[i]
+	for _, l := range v.slowest {
 		mark := "+"
-		if s.shown {
+		if slices.Contains(v.shown, l) {
 			mark = " "
 		}
-		p.Slowest = append(p.Slowest, mark+s.text)
-		s.shown = true
+		v.line.Reset()
+		_ = v.calls.Line(l) // a buffer takes everything
+		text, _, _ := strings.Cut(v.line.String(), "\n")
+		p.Slowest = append(p.Slowest, mark+strings.Replace(text, "  "+v.short+"(", "  (", 1)) // the head of the page has the name
 	}
+	v.shown = slices.Clone(v.slowest)
 	return p
 }
 
