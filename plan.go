@@ -41,7 +41,8 @@ func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
 
 // query returns the query for the target in the Tracer's fields.
 func (t *Tracer) query() (*target.Query, error) {
-	q := &target.Query{Binary: t.Binary, PIDs: t.PIDs, Funcs: t.Funcs, Exclude: t.Exclude, Signatures: true, Live: true}
+	q := &target.Query{Binary: t.Binary, Funcs: t.Funcs, Signatures: true, Live: true}
+	q.PIDs, q.Exclude = t.PIDs, t.Exclude
 	switch {
 	case len(t.Funcs) == 0:
 		return nil, fmt.Errorf("no Funcs: %w", ErrNoMatch)
@@ -203,7 +204,8 @@ func (j *job) traced(rec *recording.Recording) (err error) {
 	case was.Where != "":
 		return fmt.Errorf("values of a recording that was made with --where: %w", ErrUnsupported)
 	}
-	q := &target.Query{Binary: j.tracer.Binary, Funcs: was.Patterns, Exclude: was.Exclude, Regexp: was.Regexp, Wrappers: !was.NoWrappers, Signatures: true, AllowUnmatched: true}
+	q := &target.Query{Binary: j.tracer.Binary, Funcs: was.Patterns, Signatures: true}
+	q.Matching = target.Matching{Exclude: was.Exclude, Regexp: was.Regexp, Wrappers: !was.NoWrappers, AllowUnmatched: true}
 	again, err := q.Resolve(quiet{}.Say)
 	if err != nil {
 		return err

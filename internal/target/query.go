@@ -20,33 +20,33 @@ import (
 // Say prints a line for the user that is not an error.
 type Say func(format string, args ...any)
 
+// Matching says how patterns select functions.
+type Matching struct {
+	Exclude []string // patterns of functions to leave out
+	Regexp  bool     // patterns are regular expressions
+	// Wrappers: wildcards and ends of names match wrappers, too.
+	Wrappers bool
+	// AllowUnmatched: some patterns may match nothing, but not all.
+	AllowUnmatched bool
+}
+
 // Query is the target as the command line names it, before anything is looked up.
 type Query struct {
 	// Binary is BINARY. Resolve replaces it by the path of the file.
 	Binary string
 	// Opened is the file that Binary names, if the caller has opened it. Otherwise it is nil. Resolve closes it.
 	Opened *os.File
-	// BinaryFromPID: BINARY is the file that the first process of PIDs executes.
-	BinaryFromPID bool
-	PIDs          []int
-	// Root is the path of the root folder of a process. If it is not "", BINARY begins with Root, and the rest is looked up
-	// in this folder. "" is ftgo's own root.
-	Root string
-	// Funcs are the FUNC arguments, and Exclude are the patterns of functions to leave out. OwnFuncs: if no FUNC is
-	// given, the func [OwnFuncs] selects the functions.
-	Funcs, Exclude []string
-	OwnFuncs       bool
-	Regexp         bool
+	Processes
+	Matching
+	// Funcs are the FUNC arguments. OwnFuncs: if no FUNC is given, the func [OwnFuncs] selects the functions.
+	Funcs    []string
+	OwnFuncs bool
 	// Inside is the pattern of --inside, or "".
 	Inside string
 	// Signatures: FUNC may list parameters.
 	Signatures bool
-	// AllowUnmatched: some patterns may match nothing, but not all.
-	AllowUnmatched bool
 	// Live: the functions will be probed on this machine.
 	Live bool
-	// Wrappers: wildcards and ends of names match wrappers, too.
-	Wrappers bool
 	// Symbols is the file with names, types and source lines; "" means the binary itself.
 	Symbols string
 	// Loading, if not nil, is called with the progress of long reads.

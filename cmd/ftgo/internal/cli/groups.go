@@ -16,8 +16,7 @@ import (
 // Target holds the flags that select processes and functions, and BINARY and FUNC.
 type Target struct {
 	target.Query
-	Scope target.Scope
-	say   target.Say
+	say target.Say
 }
 
 // Define defines the flags for patterns.
@@ -37,15 +36,15 @@ func (q *Target) DefineProcesses(e *Env) Group {
 	var words []string
 	return func(fs *Flags) {
 		fs.StringSliceVarP(&words, "pid", "p", nil, "trace process `PID`, or the one with this name; BINARY defaults to its executable")
-		fs.BoolVar(&q.Scope.All, "all", false, "trace every process that matches -p, --container or --cgroup")
+		fs.BoolVar(&q.All, "all", false, "trace every process that matches -p, --container or --cgroup")
 		q.DefineScope(fs)
 		fs.Check(func(string) error {
 			q.PIDs, q.say = nil, e.Say
-			if err := q.Scope.Find(e.Say); err != nil {
+			if err := q.Find(e.Say); err != nil {
 				return err
 			}
 			for _, word := range words {
-				pids, err := q.Scope.Named(e.Say, word)
+				pids, err := q.Named(e.Say, word)
 				if err != nil {
 					return err
 				}
@@ -58,19 +57,19 @@ func (q *Target) DefineProcesses(e *Env) Group {
 
 // DefineScope defines --container and --cgroup.
 func (q *Target) DefineScope(fs *Flags) {
-	fs.StringVar(&q.Scope.Container, "container", "", "trace processes of the container with this `ID` or name")
-	fs.StringVar(&q.Scope.Cgroup, "cgroup", "", "trace processes of the control group `PATH`")
+	fs.StringVar(&q.Container, "container", "", "trace processes of the container with this `ID` or name")
+	fs.StringVar(&q.Cgroup, "cgroup", "", "trace processes of the control group `PATH`")
 }
 
 // ReadArgs reads BINARY FUNC.... If needFunc is true, a missing FUNC is an error.
 func (q *Target) ReadArgs(command string, words []string, needFunc bool) error {
 	// With -p, BINARY is optional.
-	if q.Scope.Limited() {
+	if q.Limited() {
 		binary := ""
 		if len(words) > 0 && path.IsAbs(words[0]) {
 			binary, words = words[0], words[1:]
 		}
-		if err := q.Within(&q.Scope, q.say, binary); err != nil {
+		if err := q.Within(q.say, binary); err != nil {
 			return err
 		}
 	} else if len(words) > 0 && (len(q.PIDs) == 0 || IsFile(words[0])) {

@@ -50,7 +50,7 @@ func (o *Options) DefineReport(fs *cli.Flags) {
 	fs.BoolVar(&o.PerHost, "per-host", false, "show a row for each function of each machine")
 	fs.Check(func(command string) error {
 		for _, pid := range o.PIDs {
-			if _, err := new(target.Scope).Named(o.Say, strconv.Itoa(pid)); err != nil {
+			if _, err := new(target.Processes).Named(o.Say, strconv.Itoa(pid)); err != nil {
 				return cli.Usage("%s: %v", command, err)
 			}
 		}
