@@ -46,7 +46,7 @@ func runCommand(ctx context.Context, e *cli.Env, args []string) int {
 	e.RemoveHeld()
 	code, text := cli.ExitStatus(err)
 	if code == cli.ExitKernel && !errors.Is(err, errDoctor) && !errors.Is(err, target.ErrForeign) {
-		text += remedy(doctor.Diagnose(e.BufferKB))
+		text += remedy(doctor.Diagnose())
 	}
 	if text != "" {
 		e.Warn(text)
