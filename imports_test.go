@@ -35,7 +35,7 @@ var arrows = []arrow{
 	{from: "internal/procfs", to: []string{"golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
 		module + "/offsets", "golang.org/x/sys/unix", module + "/internal/arch", module + "/internal/procfs",
-		module + "/internal/printable", module + "/internal/recording", module + "/internal/tracefs", module + "/internal/capture", module + "/internal/gotype", module + "/internal/symname",
+		module + "/internal/printable", module + "/internal/tracefs", module + "/internal/capture", module + "/internal/gotype", module + "/internal/symname",
 		module + "/internal/uprobe"}},
 	{from: "internal/printable", to: []string{"github.com/olekukonko/tablewriter/..."}},
 	{from: "internal/doctor", to: []string{

@@ -1,11 +1,12 @@
 package ftgo
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/engine"
@@ -170,8 +171,7 @@ func (j *job) recorded(mode uprobe.Mode) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Recording, err)
 	}
-	was := &rec.About.Options
-	if was.Inside != "" {
+	if slices.ContainsFunc(rec.Flags, func(flag string) bool { return strings.HasPrefix(flag, "--inside=") }) {
 		return fmt.Errorf("%s: made with --inside: %w", t.Recording, ErrUnsupported)
 	}
 	options := j.request.Source
@@ -180,7 +180,7 @@ func (j *job) recorded(mode uprobe.Mode) error {
 		j.cutOff = errors.New("the recording was cut off: the number of lost events is unknown")
 	}
 	if timed := rec.Plan.Mode == uprobe.Latency; j.each && !timed && rec.Plan.Mode != uprobe.Entries || !j.each && mode == uprobe.Latency && !timed {
-		return fmt.Errorf("%s: made for %s: %w", t.Recording, rec.About.Command, ErrUnsupported)
+		return fmt.Errorf("%s: made for %s: %w", t.Recording, rec.Command, ErrUnsupported)
 	}
 	if t.Binary != "" {
 		if err := j.traced(rec); err != nil {
@@ -194,23 +194,24 @@ func (j *job) recorded(mode uprobe.Mode) error {
 
 // traced opens the binary of a recording, and plans the probes again to get the types of values.
 func (j *job) traced(rec *recording.Recording) (err error) {
-	was := &rec.About.Options
-	if j.request.Target.Binary, err = rec.About.Binary.Open(j.tracer.Binary); err != nil {
+	if j.request.Target.Binary, err = rec.Binary.Open(j.tracer.Binary); err != nil || !j.each || rec.Command != "trace" {
 		return err
 	}
-	switch {
-	case !j.each || rec.About.Command != "trace":
-		return nil
-	case was.Where != "":
-		return fmt.Errorf("values of a recording that was made with --where: %w", ErrUnsupported)
+	q := &target.Query{Binary: j.tracer.Binary, Funcs: rec.Patterns, Signatures: true}
+	q.AllowUnmatched = true
+	for _, flag := range rec.Flags {
+		switch name, value, _ := strings.Cut(flag, "="); name {
+		case "--exclude":
+			q.Exclude = append(q.Exclude, value)
+		case "--budget":
+		default:
+			return fmt.Errorf("values of a recording that was made with %s: %w", name, ErrUnsupported)
+		}
 	}
-	q := &target.Query{Binary: j.tracer.Binary, Funcs: was.Patterns, Signatures: true}
-	q.Matching = target.Matching{Exclude: was.Exclude, Regexp: was.Regexp, Wrappers: !was.NoWrappers, AllowUnmatched: true}
 	again, err := q.Resolve(quiet{}.Say)
 	if err != nil {
 		return err
 	}
-	j.fetch = capture.Limits{StrLen: cmp.Or(was.StrLen, 1), Items: cmp.Or(was.Items, 1)}
 	j.request.Values = j.values
 	if err := j.request.Replan(again); err != nil {
 		return err

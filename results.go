@@ -232,7 +232,7 @@ func (e *LossError) Error() string {
 func (j *job) report(t *engine.Table) *Report {
 	r := &Report{From: t.Began, Until: t.At, Width: t.Pass, Hits: t.Hits, Lost: t.Lost, Unknown: j.doubt(t)}
 	for _, f := range t.Whole {
-		if planned := &j.request.Plan.Funcs[f.Func]; f.Calls == 0 && f.Completed == 0 && !planned.Point && !j.request.Target.Roles[planned.Func].Named {
+		if planned := &j.request.Plan.Funcs[f.Func]; f.Calls == 0 && f.Completed == 0 && !planned.Role.Named {
 			continue
 		}
 		row := Row{Func: j.funcs[f.Func], Calls: f.Calls, Completed: f.Completed, Unwound: f.Unwound, Open: f.Open, Lost: f.Lost}

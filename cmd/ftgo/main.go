@@ -227,15 +227,14 @@ func watchCommand(e *cli.Env) *cli.Command {
 }
 
 func scriptCommand(e *cli.Env) *cli.Command {
-	o := session.NewOptions(e)
-	o.Signatures = true
+	s := session.NewScript(e)
 	return &cli.Command{
 		Name: "script", Summary: "write a shell script that records calls without ftgo",
 		Groups: []cli.Group{
-			o.DefineScript, o.DefineProcesses(o.Env), binaryHelp, o.Target.Define, o.DefineSymbols, cli.Subset("", o.DefineRecorder, "buffer"), o.DefineStack("record the callers"), o.DefineFetch,
+			s.Define, s.DefineProcesses(s.Env), binaryHelp, s.DefineSymbols, cli.Subset("", s.DefineRecorder, "buffer"), s.DefineStack("record the callers"),
 		},
-		ReadArgs: o.ReadArgs,
-		Run:      func(context.Context) error { return o.Script() },
+		ReadArgs: s.ReadArgs,
+		Run:      func(context.Context) error { return s.Run() },
 	}
 }
 

@@ -37,7 +37,7 @@ func TestManyValues(t *testing.T) {
 			if name == "weighed by their size" {
 				keptBy = BySum
 			}
-			plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
+			plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}}}}
 			observe := func(c *pairing.Call) Observed {
 				return Observed{Value: fmt.Sprintf("/api/user/%d/some/path", c.Args[0]), Amount: int64(c.Args[1]), Counts: true}
 			}
@@ -129,7 +129,7 @@ func TestManyValues(t *testing.T) {
 // TestWeightlessValues checks that a value that lost its row and got one again is not exact, even if its calls have no
 // weight.
 func TestWeightlessValues(t *testing.T) {
-	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Probe{{Func: &offsets.Func{Name: "f"}}}}
 	observe := func(c *pairing.Call) Observed { return Observed{Value: fmt.Sprint(c.Args[0])} }
 	totals := NewTotals(plan, TotalsOptions{Clock: &trace.Clock{}, Costs: trace.NoCosts{}, ByValue: true, Observe: observe, KeptBy: ByTime})
 	for i := range uint64(3 * stats.MaxValues) {

@@ -34,9 +34,9 @@ var ErrUnprobed = errors.New("can't be probed")
 
 // Recorded returns the request of a recording, with the recording's plan.
 func Recorded(rec *recording.Recording) Request {
-	was := &rec.About.Options
-	r := Request{Target: target.Recorded(was, rec.Plan), Plan: rec.Plan}
-	r.Probes = uprobe.Options{Mode: rec.Plan.Mode, Features: was.Features, Stack: was.Stack, Follow: rec.Plan.Follows, GroupSize: rec.Plan.GroupSize}
+	plan := rec.Plan
+	r := Request{Target: &target.Target{}, Plan: plan}
+	r.Probes = uprobe.Options{Mode: plan.Mode, Features: rec.Features, Stack: plan.Stack, Follow: plan.Follows, GroupSize: plan.GroupSize}
 	if on, err := tracefs.FeaturesOf(rec.Facts["kernel"]); err == nil {
 		// This ftgo knows best which kernels count exactly. The recorded plan does not depend on it.
 		r.Probes.Features.ExactHits = on.ExactHits
@@ -62,8 +62,16 @@ func (r *Request) MakePlan() (err error) {
 		}
 	}
 	r.Plan, err = uprobe.New(r.Target.Binary, r.Target.Funcs, r.Probes)
-	if err != nil || len(r.Plan.Events) > 0 {
+	if err != nil {
 		return err
+	}
+	for i := range r.Plan.Funcs {
+		f := &r.Plan.Funcs[i]
+		f.Role = r.Target.Roles[f.Func].Role
+		f.Role.Named = f.Role.Named || f.Point
+	}
+	if len(r.Plan.Events) > 0 {
+		return nil
 	}
 	first, more := r.Plan.Skipped[0], ""
 	if n := len(r.Plan.Skipped) - 1; n > 0 {
@@ -94,9 +102,8 @@ func (r *Request) source() trace.Options {
 	opt.Features, opt.Named, opt.Inside = r.Probes.Features, make(map[int]bool), make(map[int]bool)
 	for i := range r.Plan.Funcs {
 		f := &r.Plan.Funcs[i]
-		role := r.Target.Roles[f.Func]
-		opt.Named[i] = f.Point || role.Named
-		if role.Inside {
+		opt.Named[i] = f.Role.Named
+		if f.Role.Inside {
 			opt.Inside[i] = true
 		}
 	}

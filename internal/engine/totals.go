@@ -67,9 +67,9 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 		f.Latency = &stats.Histogram{}
 		f.ReturnsErrors = planned.Values.Fails
 		switch {
-		case planned.Point && planned.Sites.Restarts:
+		case planned.Point && planned.Restarts:
 			f.Note = "is one instruction, before the stack check: it is executed again when the stack grows"
-		case planned.Sites.Restarts:
+		case planned.Restarts:
 			f.Note = "loops back to its start: calls may be counted high"
 		case planned.Point:
 			f.Note = "is one instruction: how often it is executed is counted"

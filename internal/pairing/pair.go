@@ -129,7 +129,7 @@ func (p *Stream) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 		p.setGoroutine(ev, s, ev.Args[f.Goid])
 	}
 	target := &p.plan.Funcs[fn]
-	if target.Sites.Restarts && len(s.frames) > 0 {
+	if target.Restarts && len(s.frames) > 0 {
 		if top := &s.frames[len(s.frames)-1]; top.Func == fn && top.fromTop == depth {
 			p.account.noCall(site.Func)
 			return

@@ -33,8 +33,7 @@ func testPlan() *uprobe.Plan {
 	p := &uprobe.Plan{Processor: amd64.Processor}
 	for _, f := range testFuncs {
 		p.Funcs = append(p.Funcs, uprobe.Probe{
-			Func:  &offsets.Func{Name: f.name, ABI: f.abi},
-			Sites: &offsets.Sites{Restarts: f.restarts},
+			Func: &offsets.Func{Name: f.name, ABI: f.abi}, Restarts: f.restarts,
 		})
 	}
 	fields := func(names ...string) uprobe.Fields {

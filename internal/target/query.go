@@ -133,11 +133,12 @@ func (t *Target) findInside(pattern string) error {
 		return err
 	}
 	for _, f := range funcs {
-		_, selected := t.Roles[f]
+		role, selected := t.Roles[f]
 		if !selected {
 			t.Funcs = append(t.Funcs, f)
 		}
-		t.mark(f, func(r *Role) { r.Inside, r.Hidden = true, !selected })
+		role.Inside, role.Hidden = true, !selected
+		t.Roles[f] = role
 	}
 	return nil
 }

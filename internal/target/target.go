@@ -12,7 +12,6 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/gotype"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/symname"
 	"github.com/ftgo/ftgo/internal/tracefs"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -35,21 +34,8 @@ type Target struct {
 
 // Role says why a function was selected.
 type Role struct {
-	// Named: a FUNC without wildcards selects the function. Such a function is shown even if it is never called.
-	Named bool
-	// Wrapper: the compiler generated the function to call another function, and each pattern that selects it also
-	// selects functions that are not wrappers.
-	Wrapper bool
-	// Inside: --inside selects the function, and only calls that are made from such a function are shown. Hidden: calls of
-	// the function itself are not shown.
-	Inside, Hidden bool
-	arg            *funcArg // the FUNC that selects the function, if it lists parameters
-}
-
-func (t *Target) mark(f *offsets.Func, set func(*Role)) {
-	role := t.Roles[f]
-	set(&role)
-	t.Roles[f] = role
+	uprobe.Role
+	arg *funcArg // the FUNC that selects the function, if it lists parameters
 }
 
 // AlsoInlined returns a message with the number of places where a function was inlined, or "".
@@ -251,23 +237,6 @@ func staticFetch(b *offsets.Binary, f *offsets.Func) func(va uint64) string {
 		}
 		return fmt.Sprintf("@%#x", va)
 	}
-}
-
-// Recorded returns the target of a recording's plan: the plan's functions, without the binary.
-func Recorded(opt *recording.Options, plan *uprobe.Plan) *Target {
-	t := &Target{Roles: make(map[*offsets.Func]Role)}
-	mark := func(list []int, set func(*Role)) {
-		for _, i := range list {
-			if i >= 0 && i < len(plan.Funcs) {
-				t.mark(plan.Funcs[i].Func, set)
-			}
-		}
-	}
-	mark(opt.Named, func(r *Role) { r.Named = true })
-	mark(opt.Wrappers, func(r *Role) { r.Wrapper = true })
-	mark(opt.InsideFuncs, func(r *Role) { r.Inside = true })
-	mark(opt.OnlyInside, func(r *Role) { r.Hidden = true })
-	return t
 }
 
 // Kinds of errors, besides errors of the file and of the system.

@@ -38,9 +38,7 @@ type Options struct {
 
 	// Only for script and report:
 	As         string // the command to record for, or the command whose output report shows
-	forKernel  string // the kernel release that a script is for, as uname -r prints it
 	tracedPath string // where report finds the binary; "" is its path when it was recorded
-	follow     bool   // record go statements
 	files      []string
 	isReport   bool                   // the command is report
 	HasTerm    func(term string) bool // reports whether a term of a rule holds for the flags of report

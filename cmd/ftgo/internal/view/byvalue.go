@@ -36,15 +36,6 @@ var (
 	failIfForm    = expressionForm(parseFailIf)
 )
 
-// SetExpressions sets --where, --by and --sum to the texts of a recording.
-func (o *Options) SetExpressions(where, by, sum string) (err error) {
-	var errs [3]error
-	o.Where, errs[0] = ConditionForm.Read(where)
-	o.By, errs[1] = rowForm.Read(by)
-	o.Sum, errs[2] = amountForm.Read(sum)
-	return cmp.Or(errs[:]...)
-}
-
 // UsesValues reports whether --by or --sum is set.
 func (o *Options) UsesValues() bool { return o.By.Source != "" || o.Sum.Source != "" }
 

@@ -147,7 +147,7 @@ func (v *Lines) takeEnd(c *pairing.Call) error {
 
 // countTraced counts a call in traced, unless it is only traced for --inside.
 func (v *Lines) countTraced(c *pairing.Call) {
-	if !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden {
+	if !v.Plan.Funcs[c.Func].Role.Hidden {
 		v.traced++
 	}
 }
@@ -163,7 +163,7 @@ func (v *Lines) write(line *render.Line) error {
 }
 
 func (v *Lines) takeKernelEvent(ev *pairing.KernelEvent) error {
-	if c := ev.Call; v.opt.Inside != "" && (c == nil || !c.Inside && !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Inside) {
+	if c := ev.Call; v.opt.Inside != "" && (c == nil || !c.Inside && !v.Plan.Funcs[c.Func].Role.Inside) {
 		return nil
 	}
 	line := &render.Line{
@@ -183,7 +183,7 @@ func (v *Lines) takeKernelEvent(ev *pairing.KernelEvent) error {
 
 // selects reports whether a call is of a selected function and passes --inside.
 func (v *Lines) selects(c *pairing.Call) bool {
-	return !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden && (v.opt.Inside == "" || c.Inside)
+	return !v.Plan.Funcs[c.Func].Role.Hidden && (v.opt.Inside == "" || c.Inside)
 }
 
 // line returns the line of a call, nil if a flag leaves out the call. Unless keeps is true, the line is valid until the

@@ -15,7 +15,7 @@ import (
 func linesOf() *Lines {
 	f := &offsets.Func{Name: "main.get"}
 	scene := &Scene{
-		Plan: &uprobe.Plan{Funcs: []uprobe.Probe{{Func: f}}}, Target: &target.Target{Roles: map[*offsets.Func]target.Role{}}, Clock: &trace.Clock{},
+		Plan: &uprobe.Plan{Funcs: []uprobe.Probe{{Func: f}}}, Target: &target.Target{}, Clock: &trace.Clock{},
 	}
 	v := &Lines{stream: stream{opt: &Options{}, Scene: scene, memory: engine.NewMemories(nil, true)}}
 	v.funcs = map[*offsets.Func]*funcValues{f: {note: "not known"}}

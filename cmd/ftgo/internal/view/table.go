@@ -122,14 +122,7 @@ func (v *Table) arrange(rows []stats.Func, top int) []stats.Func {
 	return topRows(rows, top)
 }
 
-// role returns the role of a row's function. The row of a single instruction counts as named.
-func (v *Table) role(row stats.Func) target.Role {
-	f := &v.Plan.Funcs[row.Func]
-	if f.Point {
-		return target.Role{Named: true}
-	}
-	return v.Target.Roles[f.Func]
-}
+func (v *Table) role(row stats.Func) uprobe.Role { return v.Plan.Funcs[row.Func].Role }
 
 // noteInlined adds a note to functions that the compiler has also inlined into some callers, because probes do not see
 // inlined calls. It reads all of the debug information, so it runs after the probes were removed.

@@ -17,12 +17,10 @@ import (
 // TestOverviewHead checks that a function that FUNC names has a row even without calls, and that the head counts only
 // functions with calls as called.
 func TestOverviewHead(t *testing.T) {
-	scene := &Scene{Plan: &uprobe.Plan{}, Target: &target.Target{Roles: make(map[*offsets.Func]target.Role)}}
+	scene := &Scene{Plan: &uprobe.Plan{}, Target: &target.Target{}}
 	table := &engine.Table{Reading: &trace.Reading{Summary: stats.Summary{Functions: 3}}}
 	for i, f := range []stats.Func{{Name: "main.called", Calls: 2}, {Name: "main.named"}, {Name: "main.wild"}} {
-		of := &offsets.Func{Name: f.Name}
-		scene.Plan.Funcs = append(scene.Plan.Funcs, uprobe.Probe{Func: of})
-		scene.Target.Roles[of] = target.Role{Named: i == 1}
+		scene.Plan.Funcs = append(scene.Plan.Funcs, uprobe.Probe{Func: &offsets.Func{Name: f.Name}, Role: uprobe.Role{Named: i == 1}})
 		f.Func = i
 		table.Whole = append(table.Whole, f.Over(1))
 	}
