@@ -65,6 +65,6 @@ func list(e *cli.Env, o *session.Options) error {
 		return err
 	}
 	return o.Write(e, []string{o.Binary}, func(out io.Writer) error {
-		return render.List(out, rows, render.Options{Format: o.Format, Width: cli.Width(out), FullNames: o.Full})
+		return render.List(out, rows, o.StyleFor(out))
 	})
 }

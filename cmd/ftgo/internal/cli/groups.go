@@ -16,7 +16,9 @@ import (
 // Target holds the flags that select processes and functions, and BINARY and FUNC.
 type Target struct {
 	target.Query
-	say target.Say
+	Program []string // PROGRAM and its arguments
+	Fork    bool     // also trace child processes of -p or PROGRAM
+	say     target.Say
 }
 
 // Define defines the flags for patterns.
@@ -103,10 +105,8 @@ var RowFormats = []render.Format{render.Table, render.JSON, render.CSV, render.T
 
 // Output holds the flags for the format and the file of data.
 type Output struct {
-	Format render.Format
-	File   string // "" is standard output
-	// Full says to show whole package paths in tables and lines, and values in full length.
-	Full bool
+	render.Style
+	File string // "" is standard output
 	// Formats are the formats of the command.
 	Formats []render.Format
 }
@@ -133,6 +133,13 @@ func (o *Output) DefineFull(more string) Group {
 	return func(fs *Flags) {
 		fs.BoolVar(&o.Full, "full", false, "show functions with the whole paths of their packages"+more)
 	}
+}
+
+// StyleFor returns the style of output to a writer: the width of a table is that of the terminal.
+func (o *Output) StyleFor(w io.Writer) render.Style {
+	style := o.Style
+	style.Width = Width(w)
+	return style
 }
 
 // Write calls write with the writer for data: stdout, or the file of -w. It refuses a file in inUse, even under

@@ -71,6 +71,17 @@ var splitParts = [...]struct {
 	{"waiting", "wait", func(s stats.Split) int64 { return s.Waiting }},
 }
 
+// LineOptions say what the lines of calls contain.
+type LineOptions struct {
+	Style
+	Times     bool              // begin text with the time
+	Processes bool              // add the process to text
+	Stacks    bool              // add callers to CSV and TSV; the other formats contain the callers of each Line.Stack
+	Sched     bool              // add the parts of latencies
+	Short     map[string]string // short names of functions for text; nil means whole names
+	Template  *CallFormat       // the format of text, nil for the usual format
+}
+
 // CallWriter writes traced calls and kernel events, each with one call of Write.
 //
 // In text ([Table]), latencies are aligned. Runes of values that are not printable are escaped, so that no value ends a
@@ -85,7 +96,7 @@ var splitParts = [...]struct {
 //	event  goroutine 7  main.save  thread 4711 cpu 1  syscalls:sys_enter_write fd=3 buf=0xc000012345 count=5
 type CallWriter struct {
 	w       io.Writer
-	o       Options
+	o       LineOptions
 	row     Row
 	line    []byte
 	results []byte // a buffer for the results, which are written first to measure them
@@ -94,7 +105,7 @@ type CallWriter struct {
 }
 
 // NewCallWriter returns a CallWriter that writes to w.
-func NewCallWriter(w io.Writer, o Options) *CallWriter {
+func NewCallWriter(w io.Writer, o LineOptions) *CallWriter {
 	return &CallWriter{w: w, o: o}
 }
 

@@ -18,8 +18,8 @@ import (
 func (w *CallWriter) appendText(b []byte, c *Line) []byte {
 	b = w.appendTime(b, &c.Time)
 	switch {
-	case w.o.Line != nil:
-		return w.o.Line.append(b, c)
+	case w.o.Template != nil:
+		return w.o.Template.append(b, c)
 	case c.End == "":
 		b = append(w.appendThread(append(b, "> "...), &c.Thread), ' ')
 	default:
@@ -30,7 +30,7 @@ func (w *CallWriter) appendText(b []byte, c *Line) []byte {
 }
 
 // appendCall appends the function, the arguments, the results and a suffix to the line that begins at b[start]. It
-// shortens values so that the line fits into Options.Width. If the line is still too wide with shortened values,
+// shortens values so that the line fits into Style.Width. If the line is still too wide with shortened values,
 // appendCall cuts the end of the line, and then appends the suffix.
 func (w *CallWriter) appendCall(b []byte, start int, c *Line, suffix string) []byte {
 	b = append(b, w.function(c.Function)...)
@@ -58,7 +58,7 @@ func (w *CallWriter) appendCall(b []byte, start int, c *Line, suffix string) []b
 	return append(b, suffix...)
 }
 
-// appendTime appends a time if Options.Times is set. If at is nil, it appends blanks of the same width.
+// appendTime appends a time if LineOptions.Times is set. If at is nil, it appends blanks of the same width.
 func (w *CallWriter) appendTime(b []byte, at *time.Time) []byte {
 	const layout = "15:04:05.000000"
 	switch {
@@ -72,7 +72,7 @@ func (w *CallWriter) appendTime(b []byte, at *time.Time) []byte {
 	return append(b, ' ')
 }
 
-// appendThread appends the goroutine of a call, or its thread if Goid is 0. With Options.Processes, the process comes
+// appendThread appends the goroutine of a call, or its thread if Goid is 0. With LineOptions.Processes, the process comes
 // first.
 func (w *CallWriter) appendThread(b []byte, t *Thread) []byte {
 	if w.o.Processes {
@@ -87,7 +87,7 @@ func (w *CallWriter) appendThread(b []byte, t *Thread) []byte {
 // minNameWidth is the smallest limit in columns for the name of a function.
 const minNameWidth = 32
 
-// function returns the printable name of a function, from Options.Short if it is there. If Options.Width is not 0, it
+// function returns the printable name of a function, from LineOptions.Short if it is there. If Style.Width is not 0, it
 // limits the name to a quarter of the width, or to minNameWidth if a quarter is less.
 func (w *CallWriter) function(name string) string {
 	if name = printable.Text(cmp.Or(w.o.Short[name], name)); w.o.Width > 0 {
@@ -96,7 +96,7 @@ func (w *CallWriter) function(name string) string {
 	return name
 }
 
-// appendSplit appends the parts of a latency if Options.Sched is set: the times running, runnable and waiting. If the call
+// appendSplit appends the parts of a latency if LineOptions.Sched is set: the times running, runnable and waiting. If the call
 // has not returned, it appends "-" for each part. The reasons of the longest waits follow in parentheses.
 func (w *CallWriter) appendSplit(b []byte, c *Line) []byte {
 	if !w.o.Sched {

@@ -50,10 +50,10 @@ func inlinedAt(sites []offsets.Frame) []Row {
 	return calls
 }
 
-// List writes a row for each function. It uses the fields Format, Width and FullNames of o. A table shows signatures where
+// List writes a row for each function. A table shows signatures where
 // they are known. It contains the column NOTE only if some row has notes, SOURCE only if the source of some signature is known,
 // and POSITION only if the source file of some row is known. POSITION shows files without directories.
-func List(w io.Writer, rows []target.Listed, o Options) error {
+func List(w io.Writer, rows []target.Listed, o Style) error {
 	if f := o.Format; f != Table {
 		return WriteRows(w, f, true, func(r target.Listed) Row {
 			returns, _ := r.Ends()
@@ -68,7 +68,7 @@ func List(w io.Writer, rows []target.Listed, o Options) error {
 	sources := slices.ContainsFunc(rows, func(r target.Listed) bool { return r.Source != "" })
 	positions := slices.ContainsFunc(rows, func(r target.Listed) bool { return r.File != "" })
 	name := func(r target.Listed) string { return cmp.Or(r.Signature, r.Name) }
-	short := ShortNames(o.FullNames, rows, name)
+	short := ShortNames(o.Full, rows, name)
 	return WriteTable(w, o.Width, rows, func(r target.Listed) Row {
 		at := position(r)
 		returns, _ := r.Ends()

@@ -90,7 +90,7 @@ func treesJSON(b *bytes.Buffer) error {
 		{First: call, Root: call, Took: 9, LeftOut: 2, Lines: []*Line{call, event, branch, goesOn}},
 		{First: branch, Root: branch, Took: 10, Continued: true, Origin: &Line{Function: "main.f", Thread: thread}},
 	}
-	w := NewCallWriter(b, Options{Format: JSON})
+	w := NewCallWriter(b, LineOptions{Style: Style{Format: JSON}})
 	return errors.Join(w.Tree(trees[0]), w.Tree(trees[1]), w.Line(call))
 }
 
@@ -104,12 +104,12 @@ func TestEventLine(t *testing.T) {
 		},
 	}
 	for _, c := range []struct {
-		o    Options
+		o    LineOptions
 		want string
 	}{
-		{Options{}, `   event  goroutine 7  main.f  thread 4 cpu 1  sched:sched_switch prev_comm="a b=\"\n\x1b[2J\xff" prev_state=-1 buf=0xc000 addr=7f01 none=""`},
-		{Options{Times: true, Processes: true}, `00:00:01.000000    event  pid 3 goroutine 7  main.f  thread 4 cpu 1  sched:sched_switch `},
-		{Options{Format: JSON}, `{"type":"event","time":"1970-01-01T00:00:01.000000002Z","name":"sched:sched_switch","pid":3,"tid":4,"cpu":1,"goid":7,"function":"main.f",` +
+		{LineOptions{}, `   event  goroutine 7  main.f  thread 4 cpu 1  sched:sched_switch prev_comm="a b=\"\n\x1b[2J\xff" prev_state=-1 buf=0xc000 addr=7f01 none=""`},
+		{LineOptions{Times: true, Processes: true}, `00:00:01.000000    event  pid 3 goroutine 7  main.f  thread 4 cpu 1  sched:sched_switch `},
+		{LineOptions{Style: Style{Format: JSON}}, `{"type":"event","time":"1970-01-01T00:00:01.000000002Z","name":"sched:sched_switch","pid":3,"tid":4,"cpu":1,"goid":7,"function":"main.f",` +
 			`"fields":{"prev_comm":"a b=\"\n\u001b[2J�","prev_state":-1,"buf":"0xc000","addr":"7f01","none":""}}`},
 	} {
 		var b bytes.Buffer
@@ -123,11 +123,11 @@ func TestEventLine(t *testing.T) {
 // TestWriteErrors checks that writers of calls and profiles return the error of the underlying writer.
 func TestWriteErrors(t *testing.T) {
 	errs := map[string]error{
-		"header": NewCallWriter(brokenWriter{}, Options{Format: CSV}).Header(), "profile": PprofStacks(brokenWriter{}, stacks(), Profiled{}),
+		"header": NewCallWriter(brokenWriter{}, LineOptions{Style: Style{Format: CSV}}).Header(), "profile": PprofStacks(brokenWriter{}, stacks(), Profiled{}),
 	}
 	for _, f := range []Format{Table, JSON, CSV, TSV} {
 		c := get()
-		errs["call as "+f.String()] = NewCallWriter(brokenWriter{}, Options{Format: f}).Line(&c)
+		errs["call as "+f.String()] = NewCallWriter(brokenWriter{}, LineOptions{Style: Style{Format: f}}).Line(&c)
 	}
 	for name, err := range errs {
 		if !errors.Is(err, errBroken) {

@@ -23,8 +23,6 @@ type Options struct {
 	TableFlags
 	LineFlags
 
-	Program  []string
-	Fork     bool          // also trace child processes of -p or PROGRAM
 	Stack    int           // the number of callers to show
 	Interval time.Duration // 0 means no intervals
 	Calls    uint64        // the number of calls after which the run ends, 0 means no limit

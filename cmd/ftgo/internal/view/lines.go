@@ -57,10 +57,10 @@ func (v *Lines) Needs() Needs {
 func (v *Lines) Begin(s *Scene) error {
 	v.begin(s)
 	o := v.opt
-	opt := render.Options{Format: o.Format, Times: o.Times, Processes: o.ManyProcesses(), Stacks: o.Stack > 0, Sched: o.Sched}
+	opt := render.LineOptions{Style: o.Style, Times: o.Times, Processes: o.ManyProcesses(), Stacks: o.Stack > 0, Sched: o.Sched}
 	if o.Template != nil {
 		var err error
-		if opt.Line, err = render.ParseCallFormat(o.Template[0], o.Template[1:]); err != nil {
+		if opt.Template, err = render.ParseCallFormat(o.Template[0], o.Template[1:]); err != nil {
 			return cli.WithStatus(cli.ExitUsage, err)
 		}
 	}

@@ -29,8 +29,8 @@ func (o *Options) WriteMerged(out io.Writer, sum *compare.Run) error {
 	sortRows(rows, o.order())
 	failed := o.failIf(rows)
 	shown := topRows(slices.Clone(rows), o.Top)
-	options := render.Options{
-		Format: o.Format, Width: cli.Width(out), FullNames: o.Full, Hosts: o.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors(), Sched: sum.Sched(),
+	options := render.RowOptions{
+		Style: o.StyleFor(out), Hosts: o.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors(), Sched: sum.Sched(),
 		Hist: o.Hist, Budgeted: sum.Budget > 0, Events: sum.Events(),
 	}
 	err := render.Functions(out, shown, options)

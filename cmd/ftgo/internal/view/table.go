@@ -99,12 +99,11 @@ func (v *Table) Interval(t *engine.Table) error {
 		}
 	}
 	v.intervals++
-	interval := &render.Interval{Number: v.intervals, End: t.At}
 	o := v.options()
-	o.Interval, o.NoHeader = interval, v.intervals > 1
+	o.Interval = &render.Interval{Number: v.intervals, End: t.At}
 	err := render.Functions(v.Out, v.arrange(t.Since, v.opt.Top), o)
 	if err == nil && v.opt.Summaries && v.opt.Format == render.JSON {
-		err = render.SummaryJSON(v.Out, t.Summary, interval)
+		err = render.SummaryJSON(v.Out, t.Summary, o.Interval)
 	}
 	return err
 }
@@ -137,12 +136,12 @@ func (v *Table) noteInlined(rows []stats.Func) {
 	}
 }
 
-func (v *Table) options() render.Options {
+func (v *Table) options() render.RowOptions {
 	o := v.opt
-	return render.Options{
-		Format: o.Format, By: o.By.Source != "", Amount: o.Sum.Source, Hist: o.Hist,
+	return render.RowOptions{
+		Style: o.StyleFor(v.Out), By: o.By.Source != "", Amount: o.Sum.Source, Hist: o.Hist,
 		Latency: v.mode == uprobe.Latency, Errors: o.Errors, Sched: o.Sched, Events: v.Events,
-		Budgeted: v.Plan.GroupSize > 0, FullNames: o.Full, Width: cli.Width(v.Out),
+		Budgeted: v.Plan.GroupSize > 0,
 	}
 }
 

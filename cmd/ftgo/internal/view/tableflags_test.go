@@ -84,7 +84,7 @@ func TestStacksBeyond(t *testing.T) {
 		var out, stderr strings.Builder
 		stacks := &engine.Stacks{}
 		stacks.Beyond = beyond
-		r := &Table{opt: &Options{Output: cli.Output{Format: render.Folded}}, Scene: &Scene{
+		r := &Table{opt: &Options{Output: cli.Output{Style: render.Style{Format: render.Folded}}}, Scene: &Scene{
 			Env: &cli.Env{Stderr: &stderr, Quiet: true}, Out: &out, Stacks: stacks, Plan: &uprobe.Plan{},
 		}}
 		if err := r.writeStacks(&engine.Table{}); err != nil || out.String() != "" || stderr.String() != want {

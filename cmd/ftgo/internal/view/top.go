@@ -123,7 +123,7 @@ func (v *Closeup) Begin(s *Scene) error {
 	short := shortNames(s.Plan)
 	v.short = short[s.Plan.Funcs[0].Name]
 	v.explainUnknown()
-	v.calls = render.NewCallWriter(&v.line, render.Options{Width: longestLine, Short: short})
+	v.calls = render.NewCallWriter(&v.line, render.LineOptions{Style: render.Style{Width: longestLine}, Short: short})
 	return nil
 }
 
