@@ -19,7 +19,6 @@ func listVariables(e *cli.Env, o *session.Options) error {
 	case o.Format != render.Table:
 		return cli.Usage("watch: -o %s needs VAR: the list of variables is a table", o.Format)
 	}
-	o.Loading = e.SetProgress
 	stop := e.Progress("reading " + o.Binary)
 	variables, others, err := o.Query.Variables(e.Say)
 	stop()
@@ -57,7 +56,7 @@ func binaryHelp(fs *cli.Flags) {
 }
 
 func list(e *cli.Env, o *session.Options) error {
-	o.Loading, o.Signatures = e.SetProgress, o.Full
+	o.Signatures = o.Full
 	stop := e.Progress("reading " + o.Binary)
 	rows, err := o.List(e.Say, o.Signatures || o.Format != render.Table)
 	stop()

@@ -49,8 +49,6 @@ type Query struct {
 	Live bool
 	// Symbols is the file with names, types and source lines; "" means the binary itself.
 	Symbols string
-	// Loading, if not nil, is called with the progress of long reads.
-	Loading func(what string, done, of int)
 
 	lists map[string]string // FILE:LINE of each FUNC that is from a list
 }

@@ -176,7 +176,7 @@ func (o *Options) ReadArgs(command string, words, program []string) error {
 
 func (o *Options) resolve() (*target.Target, error) {
 	o.Signatures = o.Signatures || o.UsesValues()
-	o.AllowUnmatched, o.Loading = o.AllowUnmatched || o.Force, o.SetProgress
+	o.AllowUnmatched = o.AllowUnmatched || o.Force
 	return o.Query.Resolve(o.Say)
 }
 
