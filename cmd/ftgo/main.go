@@ -31,7 +31,7 @@ func main() {
 	// Sleep makes Go's runtime open its network poller. If that fails, the runtime ends the process, which must
 	// happen before probes are in the kernel (netpollGenericInit in runtime/netpoll.go).
 	time.Sleep(time.Nanosecond)
-	stdout, stderr := cli.ShareTerminal(os.Stdout, cli.ASCIIFallback(os.Stderr))
+	stdout, stderr := cli.ShareTerminal(os.Stdout, os.Stderr)
 	ctx, stop := cli.SignalContext(stderr)
 	e := newEnv(stdout, stderr)
 	e.DropPrivileges = doctor.Drop

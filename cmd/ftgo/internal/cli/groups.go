@@ -147,11 +147,7 @@ func (o *Output) StyleFor(w io.Writer) render.Style {
 // may have arguments of the program's calls.
 func (o *Output) Write(e *Env, inUse []string, write func(io.Writer) error) error {
 	if o.File == "" {
-		w := e.Stdout
-		if o.Format == render.Table {
-			w = ASCIIFallback(w)
-		}
-		return write(w)
+		return write(e.Stdout)
 	}
 	// Check before opening the file, because opening truncates it, and waits until the lease on a binary breaks (see
 	// offsets.Binary.Hold).
