@@ -3,7 +3,6 @@ package metrics
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
@@ -27,7 +26,7 @@ type histogram struct {
 	classic           []*dto.Bucket
 }
 
-func newHistogram(f *stats.Func, since time.Time) prometheus.Metric {
+func newHistogram(f *Function) prometheus.Metric {
 	e := newExponential(f.Latency, maxScale)
 	buckets := make(map[int]int64)
 	for i, n := range e.counts {
@@ -36,7 +35,7 @@ func newHistogram(f *stats.Func, since time.Time) prometheus.Metric {
 		}
 	}
 	native := must(prometheus.NewConstNativeHistogram(
-		duration, f.Latency.Count(), f.Latency.Seconds(), buckets, nil, e.zero, maxScale, 0, since, f.Name))
+		duration, f.Latency.Count(), f.Latency.Seconds(), buckets, nil, e.zero, maxScale, 0, f.Since, f.Name))
 	return histogram{Metric: native, classic: classic(f.Latency)}
 }
 

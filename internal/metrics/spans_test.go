@@ -3,7 +3,6 @@ package metrics
 import (
 	"encoding/hex"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -126,9 +125,7 @@ func TestExporterMetrics(t *testing.T) {
 	s := e.Spans([]string{"f"}, µs)
 	s.Add(&pairing.Call{ID: 1, Root: 1, PID: 1, Start: 1, End: 2}, false)
 	s.Close()
-	for e.Counts()["span"].Queued > 0 {
-		runtime.Gosched()
-	}
+	e.traces.close(t.Context())
 	m := scraped()
 	m.Sent = e.Counts()
 	e.Metrics(m)

@@ -9,12 +9,21 @@ import (
 // accounting counts delivered events.
 type accounting struct {
 	sites  [][]siteAccount // as in Plan.Events
-	funcs  []Count         // as in Plan.Funcs; Hits has only Faults
 	faults uint64
-	events uint64 // events of selected processes
+	events uint64        // events of selected processes
+	funcs  []funcAccount // as in Plan.Funcs
 	// unfollowed is the number of calls that were not paired, because maxOpen calls were open, and unknown the number of
 	// events at addresses without a site.
 	unfollowed, unknown uint64
+}
+
+// funcAccount counts the delivered hits of a function. A hit at an entry is not a call if the stack check failed, if the
+// function jumped to its start, or if the entry was being disarmed.
+type funcAccount struct {
+	calls, noCalls      uint64 // hits of all entries
+	timed, timedNoCalls uint64 // hits of the entries that time calls
+	faults              uint64 // faults of all hits
+	abandoned           uint64 // calls with Outcome Abandoned
 }
 
 // extend adds the events that the plan has got since extend last ran.
@@ -31,12 +40,11 @@ func (p *Stream) extend() {
 
 // call counts a call that is delivered as an event, except a Counter event, or as a wait.
 func (a *accounting) call(fn int) {
-	a.funcs[fn].Timed++
-	a.funcs[fn].Calls++
+	a.funcs[fn].timed++
+	a.funcs[fn].calls++
 }
 
-// noCall counts a hit at an entry that is not a call: the stack check failed, the function jumped to its start, or the entry
-// was being disarmed.
+// noCall counts a hit at an entry that is not a call.
 func (a *accounting) noCall(fn int) {
 	a.funcs[fn].timedNoCalls++
 	a.funcs[fn].noCalls++
@@ -46,7 +54,7 @@ func (a *accounting) noCall(fn int) {
 func (p *Stream) Events() uint64 { return p.account.events }
 
 // Begun returns the number of delivered calls of a function so far.
-func (p *Stream) Begun(fn int) uint64 { return p.account.funcs[fn].Calls }
+func (p *Stream) Begun(fn int) uint64 { return p.account.funcs[fn].calls }
 
 // Counters holds readings of the kernel's counters.
 type Counters struct {
@@ -83,10 +91,11 @@ type Count struct {
 	Abandoned uint64 // the Calls with Outcome Abandoned
 	Missing   uint64 // lost returns: this many unwound or open calls may have returned
 	Hits      Hits   // of the function's probes in selected processes
-
-	noCalls, timedNoCalls uint64 // hits of all entries, and of the entries that time calls, that are not calls
-	checks                uint64 // hits at stack checks where only failed checks are recorded, so that any lost event may be a failed check
 }
+
+// siteHits holds the kernel's hits of a function's sites, by their meaning. checks counts hits at stack checks where
+// only failed checks are recorded, so that any lost event may be a failed check.
+type siteHits struct{ calls, timed, checks, lostChecks, lostReturns uint64 }
 
 // Counts combines the kernel's counters with the delivered events. If only selected processes hit the probes, the
 // number of calls is the kernel's, and is exact even if events were lost.
@@ -100,6 +109,7 @@ func (p *Stream) Counts(c Counters) *Counts {
 		Funcs:    make([]Count, len(plan.Funcs)),
 		Unparsed: unparsed + account.unknown, KernelUnparsed: unparsedKernel, Unfollowed: account.unfollowed,
 	}
+	sites := make([]siteHits, len(plan.Funcs))
 	cut := c.Overruns+out.Unparsed == 0
 	var increase uint64
 	for i := range plan.Events {
@@ -115,47 +125,48 @@ func (p *Stream) Counts(c Counters) *Counts {
 			if c.Exclusive {
 				ours = count
 			}
-			faults, others := sample.estimate(ours), count-ours
+			faults := sample.estimate(ours)
 			out.Ours.add(ours, site, ev.Words, faults)
-			out.Others.add(others, site, ev.Words, sample.estimate(others))
-			recorded := plan.Mode != uprobe.Count && (!kind.Counts() || plan.Recorded)
+			out.Others.add(count-ours, site, ev.Words, sample.estimate(count-ours))
+			if fn >= 0 {
+				out.Funcs[fn].Hits.add(ours, site, ev.Words, faults)
+			}
+			if fn >= 0 && kind.IsEntry() {
+				out.Elsewhere += count - ours
+			}
 			switch {
-			case !recorded:
-				delivered = count
+			case plan.Mode == uprobe.Count || kind.Counts() && !plan.Recorded:
+				delivered = count // these hits are not recorded
 			case cut:
 				count = delivered
 			}
 			out.Hits += count
 			out.Delivered += delivered
-			if fn < 0 {
-				continue
-			}
-			f, lost := &out.Funcs[fn], count-delivered
-			f.Hits.add(ours, site, ev.Words, faults)
-			if kind == uprobe.EntryJump || kind == uprobe.CounterJump {
-				if f.Unsure += lost; !recorded {
-					f.checks += count
-				}
-			}
 			switch {
 			case kind.Counts():
-				f.Calls += count
+				sites[fn].calls += count
+				if kind == uprobe.CounterJump {
+					sites[fn].check(count, delivered, !plan.Recorded)
+				}
 				if c.Exclusive {
 					delivered = count
 				}
 				out.CountedOnly += delivered
+			case fn < 0:
 			case kind.IsEntry():
-				f.Timed += count
-				f.Calls += count
-				out.Elsewhere += others
+				sites[fn].timed += count
+				sites[fn].calls += count
+				if kind == uprobe.EntryJump {
+					sites[fn].check(count, delivered, plan.Mode == uprobe.Count)
+				}
 			default:
-				f.Missing += lost
+				sites[fn].lostReturns += count - delivered
 			}
 		}
 	}
 	own := c.Exclusive && !plan.Filtered()
 	for i := range out.Funcs {
-		out.Funcs[i].correct(&account.funcs[i], own && i < plan.RequestedFuncs(), c.Overruns+out.Unparsed)
+		out.Funcs[i].set(&sites[i], &account.funcs[i], own && i < plan.RequestedFuncs(), c.Overruns+out.Unparsed)
 	}
 	switch {
 	case own && c.Inexact:
@@ -173,18 +184,26 @@ func (p *Stream) Counts(c Counters) *Counts {
 	return out
 }
 
-// correct corrects the kernel's numbers of a function by the delivered events. If own is true, the kernel's counters
-// include only calls of the traced processes. Otherwise correct replaces them. lost is the number of lost events of all
-// functions.
-func (c *Count) correct(delivered *Count, own bool, lost uint64) {
-	if own {
-		c.Calls, c.Timed = subtract(c.Calls, delivered.noCalls), subtract(c.Timed, delivered.timedNoCalls)
-		c.Unsure = min(c.Unsure+min(c.checks, lost), c.Calls)
-		c.Missing = subtract(c.Missing, delivered.Abandoned) // returns of abandoned calls do not matter
+// check adds the hits at the jump of a stack check. If onlyFailed is true, only failed checks are recorded.
+func (h *siteHits) check(count, delivered uint64, onlyFailed bool) {
+	if onlyFailed {
+		h.checks += count
 	} else {
-		c.Calls, c.Timed, c.Unsure, c.Missing = delivered.Calls, delivered.Timed, 0, 0
+		h.lostChecks += count - delivered
 	}
-	c.Timed, c.Abandoned = min(subtract(c.Timed, delivered.Abandoned), c.Calls), delivered.Abandoned
+}
+
+// set sets the numbers of calls. If own is true, the kernel's counters include only calls of the traced processes, and
+// set uses them. Otherwise it uses the delivered events. lost is the number of lost events of all functions.
+func (c *Count) set(hits *siteHits, account *funcAccount, own bool, lost uint64) {
+	if !own {
+		c.Calls, c.Timed = account.calls, account.timed
+	} else {
+		c.Calls, c.Timed = subtract(hits.calls, account.noCalls), subtract(hits.timed, account.timedNoCalls)
+		c.Unsure = min(hits.lostChecks+min(hits.checks, lost), c.Calls)
+		c.Missing = subtract(hits.lostReturns, account.abandoned) // returns of abandoned calls do not matter
+	}
+	c.Timed, c.Abandoned = min(subtract(c.Timed, account.abandoned), c.Calls), account.abandoned
 }
 
 // subtract returns a-b, at least 0.
@@ -229,7 +248,7 @@ func (a *accounting) fault(ev *uprobe.Event, event, site int, words []uint64) ui
 	n := account.reads.Faults(words)
 	account.faults += n
 	if a.faults += n; s.Func >= 0 {
-		a.funcs[s.Func].Hits.Faults += n
+		a.funcs[s.Func].faults += n
 	}
 	return n
 }
@@ -245,5 +264,5 @@ func (p *Stream) FaultsPerHit(event, site int) float64 {
 // FaultsPerCall returns the mean number of faults in a call of a function.
 func (p *Stream) FaultsPerCall(fn int) float64 {
 	f := &p.account.funcs[fn]
-	return float64(f.Hits.Faults) / float64(max(f.Timed, 1))
+	return float64(f.faults) / float64(max(f.timed, 1))
 }

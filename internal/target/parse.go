@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/ftgo/ftgo/internal/symname"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -41,7 +42,7 @@ func (q *Query) open(say Say) (*Target, error) {
 // patterns.
 func (t *Target) load(say Say, q *Query) error {
 	if q.Symbols == "" {
-		findDebugInfo(t.Binary, say, "/")
+		findDebugInfo(t.Binary, say, q.Loading, "/", maxFindTime)
 	} else {
 		f, err := os.OpenFile(q.Symbols, os.O_RDONLY|syscall.O_NONBLOCK, 0) // returns at once for a named pipe
 		if err == nil {
@@ -61,11 +62,9 @@ func (t *Target) load(say Say, q *Query) error {
 	}
 	t.ownFuncs = true
 	for _, text := range OwnFuncs(t.Binary) {
-		p, err := compile(text, false)
-		if err != nil {
+		if err := t.parse(text, false, false); err != nil {
 			return err
 		}
-		t.include = append(t.include, funcArg{text: text, pattern: p})
 	}
 	if len(t.include) == 0 {
 		return nothingf("%s: no functions of its own are known; name some ('*' is all)", q.Binary)
@@ -84,16 +83,10 @@ func (q *Query) Check() error {
 
 // parse parses FUNC... and the patterns of functions to leave out.
 func (q *Query) parse() (*Target, error) {
-	t := &Target{Roles: make(map[*offsets.Func]Role)}
+	t := &Target{Roles: make(map[*offsets.Func]uprobe.Role), specOf: make(map[*offsets.Func]*funcSpec)}
 	for _, text := range q.Funcs {
-		a, err := parseFunc(text, q.Regexp, q.Signatures)
-		if err != nil {
-			return nil, q.located(text, err)
-		}
-		if a.isInstruction() {
-			t.instructions = append(t.instructions, a)
-		} else {
-			t.include = append(t.include, a)
+		if err := q.located(text, t.parse(text, q.Regexp, q.Signatures)); err != nil {
+			return nil, err
 		}
 	}
 	for _, text := range q.Exclude {
@@ -104,6 +97,34 @@ func (q *Query) parse() (*Target, error) {
 		t.exclude = append(t.exclude, p)
 	}
 	return t, nil
+}
+
+// parse parses a FUNC. If signatures is false, it returns an error if the FUNC lists parameters.
+func (t *Target) parse(text string, regexp, signatures bool) error {
+	var spec *funcSpec
+	pattern := text
+	if !regexp {
+		s, isSite, err := parseSite(text)
+		if err != nil {
+			return usagef("%w", err)
+		}
+		if isSite {
+			t.sites = append(t.sites, s)
+			return nil
+		}
+		g, ok, err := parseSpec(text)
+		switch {
+		case err != nil && signatures:
+			return usagef("%w", err)
+		case ok && !signatures:
+			return usagef("%q: only trace shows values", text)
+		case ok:
+			spec, pattern = &g, g.pattern
+		}
+	}
+	p, err := compile(pattern, regexp)
+	t.include, t.texts, t.specs = append(t.include, p), append(t.texts, text), append(t.specs, spec)
+	return err
 }
 
 func compile(text string, regexp bool) (symname.Pattern, error) {

@@ -163,7 +163,10 @@ func (s *Session) Close() error {
 	}
 	errs = append(errs, s.fs.restoreTopLevel(s.savedSettings))
 	if s.created {
-		_, err := s.fs.removeInstance(s.Name)
+		err := s.fs.removeInstance(s.Name, ownTimeout)
+		if isBusy(err) {
+			err = s.fs.disableInstance(s.Name)
+		}
 		failed = append(failed, err)
 	}
 	switch {

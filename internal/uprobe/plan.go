@@ -29,34 +29,31 @@ const (
 
 // Probe is a function of a plan, or a single instruction. Recordings contain the fields that have JSON names.
 type Probe struct {
-	*offsets.Func
+	*offsets.Func `json:"-"`
 
-	Role    Role           `json:"role,omitzero"`
-	Sites   *offsets.Sites `json:"-"`                 // where calls begin and end; nil for a recording
+	Sites   *offsets.Sites `json:"-"`                 // where calls begin and end
 	Returns bool           `json:"returns,omitempty"` // the ends of calls are observed
-	// Restarts: a call may execute the instruction at which it begins several times, see [offsets.Sites].
-	Restarts bool `json:"restarts,omitempty"`
-	// Point: the probe is for the single instruction Sites.Entry instead of a function. With Restarts, a call of the
+	// Point: the probe is for the single instruction Sites.Entry instead of a function. With Sites.Restarts, a call of the
 	// function around the instruction may execute the instruction twice.
 	Point bool `json:"point,omitempty"`
 	// Stepped: the kernel single-steps the instruction at which beginnings are observed, see [Site].Stepped.
 	Stepped  bool   `json:"stepped,omitempty"`
 	Deferred bool   `json:"-"` // New makes no events for the probe, only [Plan.EventsFor] does
 	Values   Values `json:"-"` // the values to fetch
+	Role     Role   `json:"-"` // set by package engine
 	Err      error  `json:"-"` // the reason why the probe is in [Plan.Skipped]
 }
 
 // Role says why a function was selected.
 type Role struct {
-	// Named: a FUNC without wildcards selects the function or instruction. It is shown even if it is never called.
-	Named bool `json:"named,omitempty"`
+	// Named: a FUNC without wildcards selects the function. Such a function is shown even if it is never called.
+	Named bool
 	// Wrapper: the compiler generated the function to call another function, and each pattern that selects it also
 	// selects functions that are not wrappers.
-	Wrapper bool `json:"wrapper,omitempty"`
+	Wrapper bool
 	// Inside: --inside selects the function, and only calls that are made from such a function are shown. Hidden: calls of
 	// the function itself are not shown.
-	Inside bool `json:"inside,omitempty"`
-	Hidden bool `json:"hidden,omitempty"`
+	Inside, Hidden bool
 }
 
 // Values are the values to fetch at calls of a function.
@@ -76,9 +73,9 @@ type Plan struct {
 	Binary    *offsets.Binary `json:"-"`
 	Processor arch.Processor  `json:"-"` // of Binary
 	Mode      Mode            `json:"mode"`
-	Funcs     []Probe         `json:"funcs"`
+	Funcs     []Probe         `json:"-"`
 	Skipped   []Probe         `json:"-"` // requested functions without probes
-	Events    []Event         `json:"events"`
+	Events    []Event         `json:"-"`
 	// BySP: only the stack pointer identifies a call, because neither a value that can be fetched nor the thread
 	// identifies the goroutine. BySP is set for gccgo. The stacks of gccgo never move.
 	BySP bool `json:"by_sp,omitempty"`
@@ -172,7 +169,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 			p.Skipped = append(p.Skipped, f)
 			continue
 		}
-		if f.Restarts = f.Sites.Restarts; !f.Point {
+		if !f.Point {
 			f.Returns = opt.Mode == Latency && len(f.Sites.Returns)+len(f.Sites.Tails)+len(f.Sites.CondTails) > 0
 			f.Deferred = opt.FirstSites > 0 && sites >= opt.FirstSites
 			sites += p.siteCount(&f)
